@@ -1,0 +1,58 @@
+package skill
+
+// A Profile is a set of rules that a SKILL.md is validated against.
+type Profile string
+
+const (
+	ClaudeCode Profile = "claude-code" // the default
+	Portable   Profile = "portable"    // the six keys of the open specification
+)
+
+// Severity says what a finding does to a candidate.
+type Severity int
+
+const (
+	Warn       Severity = iota // shown
+	Quarantine                 // recorded, never evaluated without a person's approval
+	Reject                     // dropped
+)
+
+// A Finding is one thing that a check found.
+type Finding struct {
+	Rule     string // stable kebab-case identifier, "new-host"
+	Severity Severity
+	Line     int    // 1-based in the child, 0 where none applies
+	Message  string // one sentence for the owner
+}
+
+// Check compares a candidate with the document it was made from: specification,
+// kernel bytes, structure, firewall. No finding above Warn means that it may be
+// evaluated.
+func Check(parent, child *Document, p Profile) []Finding {
+	fs := Validate(child, p, "")
+	if child.err != nil {
+		return fs
+	}
+	if parent.err != nil {
+		return append(fs, Finding{"parent-syntax", Reject, 0, "the document it was made from does not parse: " + parent.err.Error()})
+	}
+	if parent.KernelHash() != child.KernelHash() {
+		fs = append(fs, Finding{"kernel-changed", Reject, 0, "the kernel is not what it was: " + sameKernel(parent, child)})
+	}
+	return fs
+}
+
+// Worst is the highest severity among fs, Warn for none.
+func Worst(fs []Finding) Severity {
+	worst := Warn
+	for _, f := range fs {
+		worst = max(worst, f.Severity)
+	}
+	return worst
+}
+
+// Tokens estimates how many tokens a model makes of s: a quarter of its bytes,
+// rounded up. It is meant for limits, not for bills: tokenizers differ by a
+// fifth among themselves on English, and text of other scripts costs about as
+// much per byte.
+func Tokens(s string) int { return (len(s) + 3) / 4 }

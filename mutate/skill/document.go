@@ -1,0 +1,130 @@
+// Package skill knows what a SKILL.md is: which bytes are kernel (never
+// changed) and which are harness (evolved), whether a text is valid, where
+// skills live on disk and how one is installed without losing an edit.
+package skill
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+)
+
+// Options say what counts as kernel beyond the rules of the format.
+type Options struct {
+	// EvolveDescription makes the frontmatter's description value harness.
+	EvolveDescription bool
+}
+
+// A SyntaxError says why nothing may be run from a document.
+type SyntaxError struct {
+	Line int // 1-based in the file
+	Msg  string
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("parse SKILL.md: line %d: %s", e.Line, e.Msg)
+}
+
+// A Document is a SKILL.md as bytes, cut into kernel and harness. It is
+// immutable. Render(Parse(b)) == b for every b.
+type Document struct {
+	raw  []byte
+	opts Options
+	err  error // what Parse returned; View and WithView refuse a broken document
+
+	front frontmatter
+	body  int // offset of the first byte after the frontmatter (and a byte order mark)
+	md    *outline
+	spans []Span
+}
+
+// Parse cuts b into kernel and harness. The Document is never nil and always
+// renders to b; the error is a *SyntaxError (frontmatter not YAML or not
+// closed, kernel markers unbalanced or nested, metadata.kernel naming a section
+// that does not exist) and then nothing may be run from the document: all of
+// it counts as kernel.
+func Parse(b []byte, o Options) (*Document, error) {
+	d := &Document{raw: bytes.Clone(b), opts: o}
+	if err := d.parse(); err != nil {
+		d.err = err
+		d.spans = []Span{{Start: 0, End: len(d.raw), Line: 1, Reason: "the file does not parse: " + err.Msg}}
+		return d, err
+	}
+	return d, nil
+}
+
+// parse fills in everything that is derived from the bytes. It returns the
+// concrete type so that a nil is really nil.
+func (d *Document) parse() *SyntaxError {
+	front, err := cutFrontmatter(d.raw)
+	d.front, d.body = front, front.end
+	d.md = readOutline(d.raw, d.body)
+	if err != nil {
+		return err
+	}
+	if d.opts.EvolveDescription {
+		d.front.locateDescription(d.raw)
+	}
+	d.spans, err = findKernel(d)
+	return err
+}
+
+// Render returns the document's bytes.
+func (d *Document) Render() []byte { return bytes.Clone(d.raw) }
+
+// Hash is the SHA-256 of the whole file in hex: a candidate's name.
+func (d *Document) Hash() string { return HashText(d.raw) }
+
+// HashText is the SHA-256 of text in hex, as Hash and Install use it.
+func HashText(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// KernelHash is the SHA-256 in hex over the kernel spans, in order. Each span
+// is preceded by its length (8 bytes, big endian), so that moving a byte from
+// one span to the next changes the hash.
+func (d *Document) KernelHash() string {
+	h := sha256.New()
+	var n [8]byte
+	for _, s := range d.spans {
+		binary.BigEndian.PutUint64(n[:], uint64(s.End-s.Start))
+		h.Write(n[:])
+		h.Write(d.raw[s.Start:s.End])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Name is the frontmatter's name, "" where absent.
+func (d *Document) Name() string { return d.front.text("name") }
+
+// Description is the frontmatter's description, "" where absent.
+func (d *Document) Description() string { return d.front.text("description") }
+
+// Body is everything after the frontmatter: what an agent reads when the skill
+// is loaded. A byte order mark is not part of it.
+func (d *Document) Body() []byte { return bytes.Clone(d.raw[d.body:]) }
+
+// A Span is one run of kernel bytes.
+type Span struct {
+	Start, End int    // byte offsets into Render()
+	Line       int    // 1-based line of Start
+	Heading    string // path of headings above it, "Tagger > Security"; "" for the frontmatter
+	Reason     string // why it is kernel, in words for the owner
+}
+
+// Kernel returns the kernel spans in order, not overlapping. A span in the
+// body does not hold the line break that ends it.
+func (d *Document) Kernel() []Span { return append([]Span(nil), d.spans...) }
+
+// bodySpans are the kernel spans after the frontmatter.
+func (d *Document) bodySpans() []Span {
+	for i, s := range d.spans {
+		if s.Start >= d.body {
+			return d.spans[i:]
+		}
+	}
+	return nil
+}

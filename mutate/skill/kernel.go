@@ -1,0 +1,231 @@
+package skill
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"sort"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+var (
+	// A kernel marker, alone on its line. Spacing and case are free: a near
+	// miss that silently protected nothing would be worse.
+	markerLine  = regexp.MustCompile(`(?i)^\s*<!--\s*(/?)kernel\s*-->\s*$`)
+	markerStart = regexp.MustCompile(`(?i)^\s*<!--\s*/?kernel\s*-->`)
+
+	// Agents look for !`command` with a regular expression, not with a Markdown
+	// parser: it runs inside fences and comments too. This is the widest form
+	// that any known version accepts.
+	inlineShell = regexp.MustCompile("(?:^|[^`])(!`[^`]+`)")
+
+	invariantHeading = regexp.MustCompile(`(?i)\b(security|safety|contracts?|polic(?:y|ies)|compliance|invariants?|guardrails?|must|never)\b`)
+)
+
+// findKernel lists the kernel spans of a document whose frontmatter and outline
+// are known.
+func findKernel(d *Document) ([]Span, *SyntaxError) {
+	var spans []Span
+	add := func(start, end int, reason string) {
+		spans = append(spans, Span{Start: start, End: end, Reason: reason})
+	}
+	markers, err := markerRegions(d.md)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range markers {
+		add(m[0], m[1], "stands between <!-- kernel --> markers")
+	}
+	names, line, declared, err := declaredSections(d.front)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		found := false
+		for i, h := range d.md.headings {
+			if strings.EqualFold(h.text, name) || strings.EqualFold(d.md.path(h.start), name) {
+				start, end := d.md.section(i)
+				add(start, end, fmt.Sprintf("section %q is named in metadata.kernel", h.text))
+				found = true
+			}
+		}
+		if !found {
+			return nil, &SyntaxError{line, missingSection(name, d.md.headings)}
+		}
+	}
+	if !declared && len(markers) == 0 {
+		for i, h := range d.md.headings {
+			if word := invariantHeading.FindString(h.text); word != "" {
+				start, end := d.md.section(i)
+				add(start, end, fmt.Sprintf("heading %q reads like an invariant (%s), and the skill declares no kernel", h.text, strings.ToLower(word)))
+			}
+		}
+	}
+	for _, r := range shellSpans(d.md) {
+		add(r[0], r[1], "shell command that runs without asking")
+	}
+
+	spans = mergeSpans(spans)
+	for i := range spans {
+		spans[i].Heading = d.md.path(spans[i].Start)
+	}
+	spans = append(frontmatterSpans(d.front), spans...)
+	for i := range spans {
+		spans[i].Line = d.md.fileLine(spans[i].Start)
+	}
+	return spans, nil
+}
+
+// frontmatterSpans is the frontmatter as one span, or as two around a
+// description that may evolve.
+func frontmatterSpans(f frontmatter) []Span {
+	if !f.present {
+		return nil
+	}
+	if v := f.description; v[1] > 0 {
+		return []Span{
+			{Start: 0, End: v[0], Reason: "frontmatter before the description"},
+			{Start: v[1], End: f.end, Reason: "frontmatter after the description"},
+		}
+	}
+	return []Span{{Start: 0, End: f.end, Reason: "frontmatter"}}
+}
+
+// markerRegions pairs the marker lines of a body. Markers inside a fenced code
+// block are text about markers, not markers.
+func markerRegions(o *outline) ([][2]int, *SyntaxError) {
+	var regions [][2]int
+	open := -1
+	for i := range o.starts {
+		line := o.lineText(i)
+		if !bytes.Contains(line, []byte("<!--")) || o.inFence(i) {
+			continue
+		}
+		at := o.fileLine(o.starts[i])
+		m := markerLine.FindSubmatch(line)
+		switch {
+		case m == nil && markerStart.Match(line):
+			return nil, &SyntaxError{at, "a kernel marker must stand alone on its line"}
+		case m == nil:
+		case len(m[1]) == 0 && open >= 0:
+			return nil, &SyntaxError{at, fmt.Sprintf("<!-- kernel --> inside the kernel region opened on line %d: regions do not nest", o.fileLine(o.starts[open]))}
+		case len(m[1]) == 0:
+			open = i
+		case open < 0:
+			return nil, &SyntaxError{at, "<!-- /kernel --> without <!-- kernel --> before it"}
+		default:
+			regions = append(regions, [2]int{o.starts[open], o.lineEnd(i)})
+			open = -1
+		}
+	}
+	if open >= 0 {
+		return nil, &SyntaxError{o.fileLine(o.starts[open]), "<!-- kernel --> is never closed by <!-- /kernel -->"}
+	}
+	return regions, nil
+}
+
+// declaredSections reads metadata.kernel: names divided by semicolons, or a
+// list of names. An empty value declares that no section is kernel.
+func declaredSections(f frontmatter) (names []string, line int, declared bool, err *SyntaxError) {
+	meta := f.value("metadata")
+	if meta == nil || meta.Kind != yaml.MappingNode {
+		return nil, 0, false, nil
+	}
+	v := mapValue(meta, "kernel")
+	if v == nil {
+		return nil, 0, false, nil
+	}
+	line = v.Line + 1
+	items := []*yaml.Node{v}
+	if v.Kind == yaml.SequenceNode {
+		items = v.Content
+	}
+	for _, n := range items {
+		n = follow(n)
+		if n.Kind != yaml.ScalarNode {
+			return nil, line, true, &SyntaxError{line, `metadata.kernel is not a text of section names ("Output contract; Security")`}
+		}
+		if n.Tag == "!!null" {
+			continue
+		}
+		for name := range strings.SplitSeq(n.Value, ";") {
+			if name = strings.Join(strings.Fields(name), " "); name != "" {
+				names = append(names, name)
+			}
+		}
+	}
+	return names, line, true, nil
+}
+
+func missingSection(name string, headings []heading) string {
+	msg := fmt.Sprintf("metadata.kernel names the section %q, and no heading has that text", name)
+	var texts []string
+	for _, h := range headings {
+		texts = append(texts, h.text)
+	}
+	if near := Nearest(name, texts); near != "" {
+		msg += fmt.Sprintf("; the nearest is %q", near)
+	}
+	return msg
+}
+
+// shellSpans finds what an agent would run while it loads the skill: inline
+// !`command` and ```! blocks, the latter as whole lines.
+func shellSpans(o *outline) [][2]int {
+	var spans [][2]int
+	body := o.raw[o.body:]
+	for at := 0; at < len(body); {
+		m := inlineShell.FindSubmatchIndex(body[at:])
+		if m == nil {
+			break
+		}
+		spans = append(spans, [2]int{o.body + at + m[2], o.body + at + m[3]})
+		at += m[3]
+	}
+	for _, f := range o.fences {
+		if strings.HasPrefix(f.info, "!") {
+			spans = append(spans, [2]int{o.starts[f.first], o.lineEnd(f.last)})
+		}
+	}
+	// The same block as a regular expression sees it: from ```! to the next
+	// ```, wherever it stands.
+	for at := 0; ; {
+		i := bytes.Index(body[at:], []byte("```!"))
+		if i < 0 {
+			break
+		}
+		start := at + i
+		end := len(body)
+		if j := bytes.Index(body[start+4:], []byte("```")); j >= 0 {
+			end = start + 4 + j + 3
+		}
+		first, last := o.line(o.body+start), o.line(o.body+end-1)
+		spans = append(spans, [2]int{o.starts[first], o.lineEnd(last)})
+		at = end
+	}
+	return spans
+}
+
+// mergeSpans sorts spans and joins those that overlap; the reasons add up.
+func mergeSpans(spans []Span) []Span {
+	sort.SliceStable(spans, func(i, j int) bool {
+		if spans[i].Start != spans[j].Start {
+			return spans[i].Start < spans[j].Start
+		}
+		return spans[i].End > spans[j].End
+	})
+	var out []Span
+	for _, s := range spans {
+		if n := len(out); n > 0 && s.Start < out[n-1].End {
+			if s.End > out[n-1].End {
+				out[n-1].End = s.End
+				out[n-1].Reason += "; " + s.Reason
+			}
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}

@@ -1,0 +1,170 @@
+package skill
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Limits of the open Agent Skills specification.
+const (
+	maxName          = 64   // bytes; a name is ASCII
+	maxDescription   = 1024 // characters
+	maxCompatibility = 500  // characters
+	maxBodyTokens    = 5000 // advice: Warn
+	maxBodyLines     = 500  // advice: Warn
+)
+
+var (
+	skillName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+	portableKeys = []string{"name", "description", "license", "compatibility", "metadata", "allowed-tools"}
+	claudeKeys   = []string{
+		"when_to_use", "argument-hint", "arguments", "disable-model-invocation", "user-invocable",
+		"disallowed-tools", "model", "effort", "context", "agent", "background", "hooks", "paths", "shell",
+	}
+)
+
+// Validate holds d against the specification. folder is the name of the folder
+// that holds it ("" where unknown).
+func Validate(d *Document, p Profile, folder string) []Finding {
+	var v validation
+	if d.err != nil {
+		line := 0
+		var se *SyntaxError
+		msg := d.err.Error()
+		if errors.As(d.err, &se) {
+			line, msg = se.Line, se.Msg
+		}
+		v.add("syntax", Reject, line, "%s", msg)
+		return v
+	}
+	if !d.front.present {
+		v.add("no-frontmatter", Reject, 1, "the file has no frontmatter: name and description are required")
+		return v
+	}
+	v.keys(d, p)
+	v.name(d, folder)
+	v.description(d)
+	v.values(d, p)
+	v.body(d)
+	return v
+}
+
+type validation []Finding
+
+func (v *validation) add(rule string, s Severity, line int, format string, args ...any) {
+	*v = append(*v, Finding{rule, s, line, fmt.Sprintf(format, args...)})
+}
+
+// line is the file's line of a key's value, 1 where the key is absent.
+func (d *Document) keyLine(key string) int {
+	if n := d.front.value(key); n != nil {
+		return n.Line + 1
+	}
+	return 1
+}
+
+func (v *validation) keys(d *Document, p Profile) {
+	if d.front.root == nil {
+		return
+	}
+	for i := 0; i+1 < len(d.front.root.Content); i += 2 {
+		k := d.front.root.Content[i]
+		switch {
+		case slices.Contains(portableKeys, k.Value):
+		case p == Portable:
+			v.add("unknown-key", Reject, k.Line+1, "the key %q is not one of the portable keys (%s)", k.Value, strings.Join(portableKeys, ", "))
+		case !slices.Contains(claudeKeys, k.Value):
+			hint := ""
+			if near := Nearest(k.Value, append(slices.Clone(portableKeys), claudeKeys...)); near != "" {
+				hint = fmt.Sprintf("; the nearest is %q", near)
+			}
+			v.add("unknown-key", Warn, k.Line+1, "the key %q is not known%s", k.Value, hint)
+		}
+	}
+}
+
+func (v *validation) name(d *Document, folder string) {
+	name, line := d.Name(), d.keyLine("name")
+	switch {
+	case name == "":
+		v.add("name-missing", Reject, line, "the frontmatter has no name")
+	case len(name) > maxName:
+		v.add("name-length", Reject, line, "the name has %d characters, at most %d are allowed", utf8.RuneCountInString(name), maxName)
+	case !skillName.MatchString(name):
+		v.add("name-form", Reject, line, "the name %q is not lowercase letters and digits joined by single hyphens", name)
+	case folder != "" && folder != name:
+		v.add("name-folder", Reject, line, "the name %q is not the name of its folder, %q", name, folder)
+	}
+}
+
+func (v *validation) description(d *Document) {
+	text, line := d.Description(), d.keyLine("description")
+	switch n := utf8.RuneCountInString(text); {
+	case strings.TrimSpace(text) == "":
+		v.add("description-missing", Reject, line, "the frontmatter has no description")
+	case n > maxDescription:
+		v.add("description-length", Reject, line, "the description has %d characters, at most %d are allowed", n, maxDescription)
+	}
+}
+
+// values holds the other keys against their types.
+func (v *validation) values(d *Document, p Profile) {
+	strict := Warn
+	if p == Portable {
+		strict = Reject
+	}
+	for _, key := range []string{"license", "compatibility", "name", "description"} {
+		if n := d.front.value(key); n != nil && n.Kind != yaml.ScalarNode {
+			v.add("value-type", Reject, n.Line+1, "the value of %q is not text", key)
+		}
+	}
+	if n := utf8.RuneCountInString(d.front.text("compatibility")); n > maxCompatibility {
+		v.add("compatibility-length", Reject, d.keyLine("compatibility"), "the compatibility has %d characters, at most %d are allowed", n, maxCompatibility)
+	}
+	if n := d.front.value("allowed-tools"); n != nil && n.Kind != yaml.ScalarNode {
+		v.add("value-type", strict, n.Line+1, `the value of "allowed-tools" is not text with spaces between the tools`)
+	}
+	meta := d.front.value("metadata")
+	if meta == nil || meta.Tag == "!!null" {
+		return
+	}
+	if meta.Kind != yaml.MappingNode {
+		v.add("value-type", strict, meta.Line+1, `the value of "metadata" is not a mapping`)
+		return
+	}
+	wrong := map[string]int{}
+	for i := 0; i+1 < len(meta.Content); i += 2 {
+		if n := follow(meta.Content[i+1]); n.Kind != yaml.ScalarNode {
+			wrong[meta.Content[i].Value] = n.Line + 1
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(wrong)) {
+		v.add("value-type", strict, wrong[key], "the value of metadata.%s is not text", key)
+	}
+}
+
+func (v *validation) body(d *Document) {
+	body := string(d.raw[d.body:])
+	first := d.md.fileLine(d.body)
+	if strings.TrimSpace(body) == "" {
+		v.add("body-empty", Warn, first, "the body is empty: an agent that loads the skill learns nothing")
+		return
+	}
+	if n := Tokens(body); n > maxBodyTokens {
+		v.add("body-tokens", Warn, first, "the body has about %d tokens; the specification advises fewer than %d", n, maxBodyTokens)
+	}
+	if n := len(d.md.starts); n > maxBodyLines {
+		v.add("body-lines", Warn, first, "the body has %d lines; the specification advises at most %d", n, maxBodyLines)
+	}
+	if !utf8.ValidString(body) {
+		v.add("not-utf8", Reject, first, "the body is not UTF-8")
+	}
+}

@@ -1,0 +1,279 @@
+package skill
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// A ViewError says why a view cannot be made into a document.
+type ViewError struct {
+	Line int    // 1-based in the view, 0 where none applies
+	Msg  string // one sentence
+}
+
+func (e *ViewError) Error() string {
+	if e.Line == 0 {
+		return "rebuild document from view: " + e.Msg
+	}
+	return fmt.Sprintf("rebuild document from view: line %d: %s", e.Line, e.Msg)
+}
+
+// A Placeholder stands for one kernel span in a View.
+type Placeholder struct{ Token, Text string }
+
+// A hole is one kernel span of the body with the placeholder that stands for it.
+type hole struct {
+	Span
+	token   string
+	ownLine bool // nothing else stood on its lines
+}
+
+// View is the harness as a mutator sees it and gives it back: the body, in
+// which every kernel span is replaced by a placeholder that KernelText
+// explains, on a line of its own where the span filled whole lines. Without
+// kernel in the body the view is the body. A file whose line breaks are all
+// CRLF is shown with LF; WithView puts them back. The view of a document that
+// did not parse is "".
+func (d *Document) View() string {
+	if d.err != nil {
+		return ""
+	}
+	var b strings.Builder
+	at := d.body
+	for _, h := range d.holes() {
+		b.Write(d.raw[at:h.Start])
+		b.WriteString(h.token)
+		at = h.End
+	}
+	b.Write(d.raw[at:])
+	if d.crlf() {
+		return strings.ReplaceAll(b.String(), "\r\n", "\n")
+	}
+	return b.String()
+}
+
+// KernelText lists placeholder → kernel bytes, in order, for use as read-only
+// context in a prompt. The frontmatter has no placeholder.
+func (d *Document) KernelText() []Placeholder {
+	if d.err != nil {
+		return nil
+	}
+	var out []Placeholder
+	for _, h := range d.holes() {
+		out = append(out, Placeholder{h.token, string(d.raw[h.Start:h.End])})
+	}
+	return out
+}
+
+// WithView rebuilds the document from the original's kernel bytes and a new
+// view: every placeholder must stand exactly once and in the original order, on
+// lines as before. Line breaks and the end of the file follow the original.
+// The error says what is wrong with the view (*ViewError; a *SyntaxError where
+// d itself did not parse); the result then is nil. d is unchanged, and
+// d.WithView(d.View()) renders the same bytes as d.
+//
+// The view may not make or unmake kernel either: a heading that would become
+// kernel, a marker line or a new shell command is an error.
+func (d *Document) WithView(view string) (*Document, error) {
+	if d.err != nil {
+		return nil, d.err
+	}
+	holes := d.holes()
+	pieces, err := splitView(view, d.tokenPrefix(), holes)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	b.Write(d.raw[:d.body])
+	for i, h := range holes {
+		b.WriteString(d.lineBreaks(pieces[i]))
+		b.Write(d.raw[h.Start:h.End])
+	}
+	tail := d.raw[d.body:]
+	if n := len(holes); n > 0 {
+		tail = d.raw[holes[n-1].End:]
+	}
+	last := d.lineBreaks(pieces[len(holes)])
+	b.WriteString(strings.TrimRight(last, "\r\n"))
+	b.Write(tail[len(bytes.TrimRight(tail, "\r\n")):])
+
+	child, perr := Parse(b.Bytes(), d.opts)
+	if perr != nil {
+		return nil, &ViewError{Msg: "the result does not parse: " + perr.(*SyntaxError).Msg}
+	}
+	if msg := sameKernel(d, child); msg != "" {
+		return nil, &ViewError{Msg: msg}
+	}
+	return child, nil
+}
+
+// holes gives every kernel span of the body its placeholder.
+func (d *Document) holes() []hole {
+	prefix := d.tokenPrefix()
+	var out []hole
+	for i, s := range d.bodySpans() {
+		h := hole{Span: s}
+		lineStart := s.Start == d.body || d.raw[s.Start-1] == '\n'
+		rest := d.raw[s.End:]
+		h.ownLine = lineStart && (len(rest) == 0 || rest[0] == '\n' || bytes.HasPrefix(rest, []byte("\r\n")))
+		h.token = fmt.Sprintf("%s %d>>", prefix, i+1)
+		if label := tokenLabel(s.Heading); h.ownLine && label != "" {
+			h.token = fmt.Sprintf("%s %d: %s>>", prefix, i+1, label)
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// tokenLabel is the last heading of a path, cut to what cannot be mistaken for
+// markup.
+func tokenLabel(path string) string {
+	if i := strings.LastIndex(path, " > "); i >= 0 {
+		path = path[i+3:]
+	}
+	var b strings.Builder
+	n := 0
+	for _, r := range path {
+		if n++; n > 40 {
+			break
+		}
+		if r == ' ' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0xc0 && r < 0x2000 {
+			b.WriteRune(r)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// tokenPrefix is how placeholders begin: <<KERNEL, or where the harness itself
+// holds that, <<KERNEL~2, <<KERNEL~3 and so on: the first that it does not hold.
+func (d *Document) tokenPrefix() string {
+	var harness bytes.Buffer
+	at := d.body
+	for _, s := range d.bodySpans() {
+		harness.Write(d.raw[at:s.Start])
+		harness.WriteByte('\n')
+		at = s.End
+	}
+	harness.Write(d.raw[at:])
+	text := upperBytes(harness.String())
+	if !strings.Contains(text, "<<KERNEL") {
+		return "<<KERNEL"
+	}
+	for n := 2; ; n++ {
+		if p := fmt.Sprintf("<<KERNEL~%d", n); !strings.Contains(text, p) {
+			return p
+		}
+	}
+}
+
+// crlf reports whether every line break of the file is CRLF and no carriage
+// return stands elsewhere; only then can a view be shown with LF and brought
+// back without loss.
+func (d *Document) crlf() bool {
+	n := bytes.Count(d.raw, []byte("\r\n"))
+	return n > 0 && n == bytes.Count(d.raw, []byte("\n")) && n == bytes.Count(d.raw, []byte("\r"))
+}
+
+// lineBreaks gives a piece of a view the line breaks of the original. A file
+// that mixes them is left as the view has it.
+func (d *Document) lineBreaks(s string) string {
+	switch {
+	case d.crlf():
+		return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\n", "\r\n")
+	case !bytes.Contains(d.raw, []byte("\r\n")):
+		return strings.ReplaceAll(s, "\r\n", "\n")
+	}
+	return s
+}
+
+// splitView cuts a view at its placeholders: len(holes)+1 pieces.
+func splitView(view, prefix string, holes []hole) ([]string, error) {
+	if len(holes) == 0 {
+		return []string{view}, nil
+	}
+	folded := upperBytes(view)
+	var pieces []string
+	at, done := 0, 0 // done: up to here the view is cut
+	for {
+		i := strings.Index(folded[at:], prefix)
+		if i < 0 {
+			break
+		}
+		i += at
+		at = i + len(prefix)
+		line := 1 + strings.Count(view[:i], "\n")
+		k := len(pieces)
+		if k < len(holes) && strings.HasPrefix(view[i:], holes[k].token) {
+			end := i + len(holes[k].token)
+			piece := view[done:i]
+			if holes[k].ownLine {
+				var ok bool
+				if piece, end, ok = aloneOnLine(view, done, i, end); !ok {
+					return nil, &ViewError{line, fmt.Sprintf("placeholder %s no longer stands alone on its line", holes[k].token)}
+				}
+			}
+			pieces, done, at = append(pieces, piece), end, end
+			continue
+		}
+		for j, h := range holes {
+			if !strings.HasPrefix(view[i:], h.token) {
+				continue
+			}
+			if j < k {
+				return nil, &ViewError{line, fmt.Sprintf("placeholder %s stands twice", h.token)}
+			}
+			return nil, &ViewError{line, fmt.Sprintf("placeholder %s stands before %s", h.token, holes[k].token)}
+		}
+		return nil, &ViewError{line, "a placeholder was altered; they must stay exactly as given"}
+	}
+	if k := len(pieces); k < len(holes) {
+		return nil, &ViewError{0, fmt.Sprintf("placeholder %s is missing", holes[k].token)}
+	}
+	return append(pieces, view[done:]), nil
+}
+
+// aloneOnLine checks that view[start:end] has a line to itself, blanks around
+// it forgiven (and dropped: they would indent the kernel).
+func aloneOnLine(view string, done, start, end int) (piece string, newEnd int, ok bool) {
+	piece = strings.TrimRight(view[done:start], " \t")
+	if piece == "" && done > 0 || piece != "" && piece[len(piece)-1] != '\n' {
+		return "", 0, false
+	}
+	rest := strings.TrimLeft(view[end:], " \t")
+	if rest != "" && rest[0] != '\n' && !strings.HasPrefix(rest, "\r\n") {
+		return "", 0, false
+	}
+	return piece, len(view) - len(rest), true
+}
+
+// upperBytes folds ASCII letters and keeps every byte offset.
+func upperBytes(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if 'a' <= c && c <= 'z' {
+			b[i] = c - 'a' + 'A'
+		}
+	}
+	return string(b)
+}
+
+// sameKernel compares the kernel of a document with that of its child, "" where
+// equal byte for byte.
+func sameKernel(parent, child *Document) string {
+	a, b := parent.spans, child.spans
+	for i := 0; i < len(a) && i < len(b); i++ {
+		if string(parent.raw[a[i].Start:a[i].End]) != string(child.raw[b[i].Start:b[i].End]) {
+			return fmt.Sprintf("the kernel on line %d (%s) would no longer be what it was on line %d (%s)", b[i].Line, b[i].Reason, a[i].Line, a[i].Reason)
+		}
+	}
+	switch {
+	case len(b) > len(a):
+		s := b[len(a)]
+		return fmt.Sprintf("line %d would become kernel: %s", s.Line, s.Reason)
+	case len(b) < len(a):
+		s := a[len(b)]
+		return fmt.Sprintf("the kernel of line %d (%s) would no longer be kernel", s.Line, s.Reason)
+	}
+	return ""
+}
