@@ -1,0 +1,80 @@
+package simulated
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// Agent returns the world's agent: it follows what the skill teaches, up to the
+// world's noise.
+func (w World) Agent() eval.Agent { return &agent{compile(w)} }
+
+type agent struct{ *compiled }
+
+var _ eval.Agent = (*agent)(nil)
+
+func (c *compiled) identity() eval.Identity {
+	return eval.Identity{Backend: "simulated", Version: "1", Model: c.Name, Params: "world=" + c.id, Simulated: true}
+}
+
+func (a *agent) Identity() eval.Identity { return a.identity() }
+
+func (a *agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
+	var text []byte
+	if t.Variant.Doc != nil {
+		text = t.Variant.Doc.Render()
+	}
+	at := a.attempt(text, t)
+	invoked := t.Variant.Doc != nil
+	at.SkillInvoked = &invoked
+	if err := pass(ctx, time.Duration(a.Pace*float64(at.Duration))); err != nil {
+		return eval.Attempt{}, err
+	}
+	return at, nil
+}
+
+// attempt answers t with the skill's text. The draws are named by seed, text
+// and request, so they do not depend on what else was asked.
+func (c *compiled) attempt(text []byte, t eval.Task) eval.Attempt {
+	an := c.analyse(text)
+	rq := c.request(t.Case)
+	var told string // what a work retry was told, normalised
+	var toldHash uint64
+	in := an.tokens + rq.tokens
+	if t.Prior != nil {
+		prior := strings.Join(t.Prior.Feedback, "\n")
+		told, toldHash = normalise(prior), digest([]byte(prior))
+		in += tokens(len(prior) + len(t.Prior.Answer))
+	}
+	d := newDraw(c.seed, uint64(c.RandomSeed), uint64(t.Seed), an.hash, rq.hash, toldHash)
+
+	var b strings.Builder
+	b.WriteString(c.Opening)
+	for _, i := range rq.lessons {
+		p := an.follow[i]
+		if told != "" && c.lessons[i].quoted(told) {
+			p = max(p, 1-an.miss)
+		}
+		if d.hit(p) {
+			if b.Len() > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(c.lessons[i].Outcome)
+		}
+	}
+	if b.Len() == 0 {
+		b.WriteString("Done.")
+	}
+	answer := b.String()
+	out := tokens(len(answer))
+	usd := c.Task.usd(in, out)
+	return eval.Attempt{
+		Answer:   answer,
+		Usage:    &eval.Usage{Input: int64(in), Output: int64(out)},
+		CostUSD:  &usd,
+		Duration: c.Task.duration(&d, in, out),
+	}
+}
