@@ -1,0 +1,137 @@
+package eval
+
+import (
+	"context"
+	"time"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+// Identity names what answered: part of every rollout key, because an answer
+// of another model or another version is another measurement.
+type Identity struct {
+	Backend   string `json:"backend"`           // "openai", "claude", …
+	Version   string `json:"version,omitempty"` // of the program that ran, where there is one
+	Model     string `json:"model,omitempty"`
+	Params    string `json:"params,omitempty"` // canonical text of every parameter that can change an answer
+	Simulated bool   `json:"simulated,omitempty"`
+}
+
+// A Variant is one text of a skill as it is offered to an agent.
+type Variant struct {
+	Name string          // the skill's name
+	Doc  *skill.Document // nil for the no-skill arm
+	Dir  string          // folder that holds the skill's other files; "" if there are none
+	Rest string          // hash over those other files; part of the rollout key
+}
+
+// SHA is the candidate's name: the SHA-256 of the whole SKILL.md, or NoSkill.
+func (v Variant) SHA() string {
+	if v.Doc == nil {
+		return NoSkill
+	}
+	return v.Doc.Hash()
+}
+
+// A Task is what an agent is asked to do once.
+type Task struct {
+	Variant Variant
+	Case    *Case
+	// Prior is set on a work retry: what was answered before, and what was
+	// wrong with it. The workspace is the same.
+	Prior     *Prior
+	Workspace string // folder with the case's files; "" where the agent needs none
+	Seed      int64  // derived from the job key; passed to the model where its API takes one
+}
+
+// Prior is the failed attempt that a work retry follows.
+type Prior struct {
+	Answer   string
+	Feedback []string
+}
+
+// An Attempt is what came of one Task.
+type Attempt struct {
+	Answer       string
+	Failure      string // non-empty: the agent failed (empty answer, cut off, gave up); this is data, score 0
+	Trace        []ToolCall
+	Usage        *Usage
+	CostUSD      *float64
+	Duration     time.Duration // reported by the agent; 0: measure from outside
+	SkillInvoked *bool         // whether Variant's skill was loaded; nil where the backend cannot tell
+	Tainted      string        // non-empty: the agent read what it must not, and what; the rollout is void
+	InfraRetries int
+}
+
+// An Agent runs tasks. Run must be safe for concurrent use. Its error means
+// that the infrastructure failed (*InfraError where the kind is known) or that
+// ctx ended; a failing agent is an Attempt with Failure set, and a nil error.
+type Agent interface {
+	Identity() Identity
+	Run(ctx context.Context, t Task) (Attempt, error)
+}
+
+// A Model turns text into text: mutator, judge and miner speak to one. It must
+// be safe for concurrent use; errors are as for Agent.
+type Model interface {
+	Identity() Identity
+	Complete(ctx context.Context, p Prompt) (Completion, error)
+}
+
+// A Prompt is one request to a Model.
+type Prompt struct {
+	System    string
+	User      string
+	MaxTokens int   // 0: the backend's default
+	Seed      int64 // passed on where the API takes one
+}
+
+// A Completion is a Model's reply.
+type Completion struct {
+	Text string `json:"text"`
+	// Finish is "stop" for a whole reply, "length" for one that was cut off,
+	// else the backend's own word.
+	Finish  string   `json:"finish"`
+	Usage   *Usage   `json:"usage,omitempty"`
+	CostUSD *float64 `json:"cost_usd,omitempty"`
+}
+
+// A Grader scores one attempt. An error is as for Agent: the rollout becomes
+// missing, never 0.
+type Grader interface {
+	// Identity changes whenever a grade could: part of the rollout key.
+	Identity() string
+	Grade(ctx context.Context, c *Case, a Attempt, workspace string) (Grade, error)
+}
+
+// A Grade is the outcome of all checks of a case.
+type Grade struct {
+	Quality    float64 // weighted mean, [0,1]
+	Checks     []CheckResult
+	JudgeCalls int
+	JudgeUsage *Usage
+	JudgeUSD   *float64
+}
+
+// FailureKind sorts infrastructure failures by what can be done about them.
+type FailureKind string
+
+const (
+	Unreachable FailureKind = "unreachable" // no connection, dropped stream, timeout while connecting: retried
+	RateLimited FailureKind = "rate_limited"
+	ServerError FailureKind = "server_error" // 5xx, malformed reply: retried
+	Auth        FailureKind = "auth"         // 401, 403: never retried, stops the run
+	BadRequest  FailureKind = "bad_request"  // 400, 404: never retried, stops the run
+	UsageLimit  FailureKind = "usage_limit"  // a subscription's limit: save, say when it resets, exit 3
+)
+
+// An InfraError is a failure of the infrastructure, never of the candidate.
+type InfraError struct {
+	Kind       FailureKind
+	RetryAfter time.Duration // 0 where the server did not say
+	ResetAt    time.Time     // of a usage limit, where known
+	Err        error
+}
+
+func (e *InfraError) Error() string { return string(e.Kind) + ": " + e.Err.Error() }
+func (e *InfraError) Unwrap() error { return e.Err }

@@ -1,0 +1,290 @@
+package eval
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// errWallClock is the cause of a context that Evaluator.WallClock ended.
+var errWallClock = errors.New("wall clock")
+
+// rollout runs and grades one job. The rollout is never nil and holds what was
+// spent so far. With a *gaveUp it is Missing and to be kept; with any other
+// error it is to be thrown away.
+func (e *Evaluator) rollout(ctx context.Context, j Job, p plan, id Identity) (*Rollout, error) {
+	out := &Rollout{
+		Key: hexKey(p.key), Candidate: p.sha, CaseID: j.Case.ID, Trial: j.Trial, Arm: j.Arm,
+		Agent: id, Started: e.now(),
+	}
+	t := Task{Variant: j.Variant, Case: j.Case, Seed: seedOf(p.key)}
+	err := e.fill(ctx, out, t, p.kase)
+	if err != nil {
+		out.Status = Missing
+		out.Failure = err.Error()
+		// What the first attempt may have scored says nothing any more.
+		out.Quality, out.Retries, out.Checks, out.Feedback = 0, 0, nil, nil
+	}
+	e.redact(out)
+	return out, err
+}
+
+func hexKey(k hash) string {
+	var text [2 * len(k)]byte
+	hex.Encode(text[:], k[:])
+	return string(text[:])
+}
+
+// fill attempts the task, again after a failed attempt where work retries are
+// measured, and writes the outcome into out.
+func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEntry) error {
+	if e.Workspaces != nil {
+		dir, done, err := e.Workspaces.Open(ctx, t.Case)
+		if err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return &gaveUp{tries: 1, err: fmt.Errorf("open workspace: %w", err)}
+		}
+		defer done()
+		t.Workspace = dir
+	}
+	seed := t.Seed
+	for n := 0; ; n++ {
+		t.Seed = (seed + int64(n)) & math.MaxInt32
+		a, took, err := e.attempt(ctx, t, &out.InfraRetries)
+		if err != nil {
+			return err
+		}
+		e.record(out, &a, took)
+		if a.Tainted != "" {
+			out.Status, out.Failure = Void, a.Tainted
+			return nil
+		}
+		g, err := e.grade(ctx, out, t, a, kase)
+		if err != nil {
+			return err
+		}
+		feedback := feedbackOf(a.Failure, g.Checks)
+		failed := a.Failure != "" || anyFailed(g.Checks)
+		if n == 0 {
+			out.Status, out.Quality, out.Checks, out.Feedback = Done, g.Quality, g.Checks, feedback
+		}
+		if e.MaxRetries == 0 {
+			out.Retries = float64(reissued(a.Trace))
+			if failed {
+				out.Retries++
+			}
+			return nil
+		}
+		if failed {
+			out.Retries++
+		}
+		if !failed || n == e.MaxRetries {
+			return nil
+		}
+		t.Prior = &Prior{Answer: a.Answer, Feedback: feedback}
+	}
+}
+
+// attempt runs the agent, again while the infrastructure fails. took is the
+// duration of the call that ended, without queueing and failed calls.
+func (e *Evaluator) attempt(ctx context.Context, t Task, failed *int) (a Attempt, took time.Duration, err error) {
+	err = persist(ctx, e.InfraTries, failed, func() error {
+		if e.Limiter != nil {
+			if err := e.Limiter.Wait(ctx); err != nil {
+				return fatal{fmt.Errorf("evaluate: wait for the rate limit: %w", err)}
+			}
+		}
+		callCtx := ctx
+		if e.WallClock > 0 {
+			var cancel context.CancelFunc
+			callCtx, cancel = context.WithTimeoutCause(ctx, e.WallClock, errWallClock)
+			defer cancel()
+		}
+		begun := e.now()
+		var err error
+		a, err = e.Agent.Run(callCtx, t)
+		took = e.now().Sub(begun)
+		if err == nil {
+			return nil
+		}
+		// Time that ran out while the model was answering is the candidate's
+		// fault: one that hangs must look bad, not missing. An agent that
+		// never got through says so with an InfraError.
+		if ctx.Err() == nil && context.Cause(callCtx) == errWallClock && !errors.As(err, new(*InfraError)) {
+			a.Failure = fmt.Sprintf("no end of the answer within %v", e.WallClock)
+			return nil
+		}
+		return err
+	})
+	if a.Failure == "" && strings.TrimSpace(a.Answer) == "" {
+		a.Failure = "empty answer"
+	}
+	return a, took, err
+}
+
+// record writes what an attempt took into out: the first one's as the
+// objectives, the others' for the budget.
+func (e *Evaluator) record(out *Rollout, a *Attempt, took time.Duration) {
+	out.Attempts++
+	out.InfraRetries += a.InfraRetries
+	switch out.Attempts {
+	case 1:
+		if a.Duration > 0 {
+			took = a.Duration
+		}
+		ms := took.Milliseconds()
+		out.LatencyMS = &ms
+		out.Usage, out.CostUSD = a.Usage, a.CostUSD
+		out.Answer, out.Trace, out.Failure = a.Answer, a.Trace, a.Failure
+	case 2:
+		out.RetryUsage, out.RetryUSD = a.Usage, a.CostUSD
+	default:
+		out.RetryUsage, out.RetryUSD = sumUsage(out.RetryUsage, a.Usage), sumUSD(out.RetryUSD, a.CostUSD)
+	}
+}
+
+// grade asks the Grader, again while the infrastructure fails.
+func (e *Evaluator) grade(ctx context.Context, out *Rollout, t Task, a Attempt, kase *caseEntry) (g Grade, err error) {
+	if e.Grader == nil {
+		return Grade{}, errors.New("evaluate: no grader")
+	}
+	if !kase.slow {
+		if g, err = e.Grader.Grade(ctx, t.Case, a, t.Workspace); err == nil && !anyMissing(g.Checks) {
+			spendJudge(out, g)
+			return g, nil
+		}
+	}
+	failed := 0 // not the agent's: not in InfraRetries
+	err = persist(ctx, e.InfraTries, &failed, func() error {
+		callCtx := ctx
+		if e.WallClock > 0 {
+			var cancel context.CancelFunc
+			callCtx, cancel = context.WithTimeoutCause(ctx, e.WallClock, errWallClock)
+			defer cancel()
+		}
+		g, err = e.Grader.Grade(callCtx, t.Case, a, t.Workspace)
+		spendJudge(out, g)
+		return err
+	})
+	if err != nil {
+		if errors.As(err, new(*gaveUp)) {
+			err = fmt.Errorf("grade: %w", err)
+		}
+		return g, err
+	}
+	for _, k := range g.Checks {
+		if k.Missing {
+			return g, &gaveUp{tries: 1, err: fmt.Errorf("grade: %s check: %s", k.Type, k.Evidence)}
+		}
+	}
+	return g, nil
+}
+
+// spendJudge adds what a grading took; a sum with an unknown part is unknown.
+func spendJudge(out *Rollout, g Grade) {
+	switch {
+	case g.JudgeCalls == 0:
+	case out.JudgeCalls == 0:
+		out.JudgeUsage, out.JudgeUSD = g.JudgeUsage, g.JudgeUSD
+	default:
+		out.JudgeUsage, out.JudgeUSD = sumUsage(out.JudgeUsage, g.JudgeUsage), sumUSD(out.JudgeUSD, g.JudgeUSD)
+	}
+	out.JudgeCalls += g.JudgeCalls
+}
+
+func sumUsage(a, b *Usage) *Usage {
+	if a == nil || b == nil {
+		return nil
+	}
+	sum := a.Add(*b)
+	return &sum
+}
+
+func sumUSD(a, b *float64) *float64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	sum := *a + *b
+	return &sum
+}
+
+// feedbackOf is what the mutator, and a work retry, may read of a graded
+// attempt.
+func feedbackOf(failure string, checks []CheckResult) []string {
+	var texts []string
+	if failure != "" {
+		texts = append(texts, "The attempt failed: "+failure)
+	}
+	for i := range checks {
+		if checks[i].Feedback != "" {
+			texts = append(texts, checks[i].Feedback)
+		}
+	}
+	return texts
+}
+
+func anyFailed(checks []CheckResult) bool {
+	for i := range checks {
+		if !checks[i].Passed() {
+			return true
+		}
+	}
+	return false
+}
+
+func anyMissing(checks []CheckResult) bool {
+	for i := range checks {
+		if checks[i].Missing {
+			return true
+		}
+	}
+	return false
+}
+
+// reissued counts the tool calls of a trace that failed and were issued again:
+// a later call of the same tool, whatever its input, because what was wrong
+// with the first is mostly its input.
+func reissued(trace []ToolCall) int {
+	n := 0
+	for i := range trace {
+		if !trace[i].Failed {
+			continue
+		}
+		for k := i + 1; k < len(trace); k++ {
+			if trace[k].Name == trace[i].Name {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
+// redact takes out what must not be written, in place. The parts that a grader
+// or an agent may share between rollouts are copied first.
+func (e *Evaluator) redact(out *Rollout) {
+	if e.Redactor == nil {
+		return
+	}
+	out.Answer = e.Redactor.redact(out.Answer)
+	out.Failure = e.Redactor.redact(out.Failure)
+	out.Trace = append([]ToolCall(nil), out.Trace...)
+	for i := range out.Trace {
+		out.Trace[i].Input = e.Redactor.redact(out.Trace[i].Input)
+	}
+	out.Checks = append([]CheckResult(nil), out.Checks...)
+	for i := range out.Checks {
+		out.Checks[i].Feedback = e.Redactor.redact(out.Checks[i].Feedback)
+		out.Checks[i].Evidence = e.Redactor.redact(out.Checks[i].Evidence)
+	}
+	out.Feedback = append([]string(nil), out.Feedback...)
+	for i := range out.Feedback {
+		out.Feedback[i] = e.Redactor.redact(out.Feedback[i])
+	}
+}

@@ -1,0 +1,349 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// A Spender is the kind of call that money is spent on.
+type Spender string
+
+// The four kinds of call that pass through a Budget.
+const (
+	ByAgent   Spender = "agent"
+	ByMutator Spender = "mutator"
+	ByJudge   Spender = "judge"
+	ByMiner   Spender = "miner"
+)
+
+// Caps are hard limits on one run; zero means no cap. Rollouts counts agent
+// attempts only, the others count every call.
+type Caps struct {
+	Rollouts int64
+	CostUSD  float64
+	Tokens   int64
+	Duration time.Duration
+}
+
+// Spent is what has been settled so far. CostKnown is false once any call
+// reported no cost; CostUSD is then a lower bound.
+type Spent struct {
+	Rollouts     int64   `json:"rollouts"` // agent attempts
+	AgentCalls   int64   `json:"agent_calls"`
+	MutatorCalls int64   `json:"mutator_calls"`
+	JudgeCalls   int64   `json:"judge_calls"`
+	MinerCalls   int64   `json:"miner_calls,omitempty"`
+	TokensIn     int64   `json:"tokens_in"`
+	TokensOut    int64   `json:"tokens_out"`
+	CostUSD      float64 `json:"cost_usd"`
+	CostKnown    bool    `json:"cost_known"`
+	WallMS       int64   `json:"wall_ms"`
+}
+
+// Cost is what one call took, or is expected to take. nil is unknown.
+type Cost struct {
+	Usage *Usage
+	USD   *float64
+}
+
+// BudgetError says which cap a reservation would have exceeded.
+type BudgetError struct{ Cap string }
+
+func (e *BudgetError) Error() string { return fmt.Sprintf("budget: --%s is used up", e.Cap) }
+
+// The caps by the names of their flags, as BudgetError tells them.
+const (
+	capRollouts = "max-rollouts"
+	capCost     = "max-cost-usd"
+	capTokens   = "max-tokens"
+	capDuration = "max-duration"
+)
+
+// A Budget holds a run to its caps: every call reserves what it is expected to
+// take before it is made, and settles what it took. What is settled and what is
+// reserved never exceed a cap together, so a cap is exceeded by no more than
+// the calls in flight took beyond their estimates; the cap on rollouts, which
+// needs no estimate, never is. A call that nobody knows the price of cannot be
+// held to CostUSD: see Warnings.
+//
+// A Budget is safe for concurrent use. The zero Budget is not usable.
+type Budget struct {
+	parent *Budget // nil for the root
+	caps   Caps
+	now    func() time.Time
+	begun  time.Time
+	past   time.Duration // charged wall time of an interrupted run
+
+	mu    *sync.Mutex // the root's: one lock for the whole tree
+	spent Spent
+	// unpriced and uncounted count settled calls without a cost, without usage.
+	unpriced, uncounted int64
+	// held is what the calls in flight have reserved.
+	held demand
+	// inFlight counts reservations that are neither settled nor released.
+	inFlight int
+	// changed is closed when a reservation ends; nil while nobody waits.
+	changed chan struct{}
+	// learned and booked are kept at the root. booked holds the keys of all
+	// rollouts and completions that are on the bill already: a run that finds
+	// its own records again must not pay for them twice.
+	learned map[Spender]*experience
+	booked  map[hash]struct{}
+}
+
+// A demand is what a reservation asks of the caps.
+type demand struct {
+	rollouts int64
+	tokens   int64
+	usd      float64
+}
+
+// NewBudget returns a budget that starts now. A nil clock is time.Now.
+func NewBudget(caps Caps, now func() time.Time) *Budget {
+	if now == nil {
+		now = time.Now
+	}
+	return &Budget{
+		caps: caps, now: now, begun: now(), mu: new(sync.Mutex),
+		spent: Spent{CostKnown: true}, learned: make(map[Spender]*experience),
+		booked: make(map[hash]struct{}),
+	}
+}
+
+// Sub returns a share of b with caps of its own. Its reservations must fit both,
+// and what it spends counts in b as well. To set something aside for later
+// (the gate), give what comes first a Sub whose caps leave it over.
+func (b *Budget) Sub(caps Caps) *Budget {
+	return &Budget{
+		parent: b, caps: caps, now: b.now, begun: b.now(), mu: b.mu,
+		spent: Spent{CostKnown: true}, learned: b.learned, booked: b.booked,
+	}
+}
+
+// Reserve sets aside what one call of by is expected to take; nil parts of est
+// are estimated from the settled calls of by (see experience). The error is a
+// *BudgetError: a cap is used up, or will be if the calls in flight take what
+// they reserved. Every reservation must be settled or released.
+func (b *Budget) Reserve(by Spender, est Cost) (*Reservation, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d := b.expect(by, est)
+	if short, _ := b.fits(d); short != "" {
+		return nil, &BudgetError{Cap: short}
+	}
+	return b.hold(by, d), nil
+}
+
+// Acquire is Reserve for a caller that would rather wait than be refused on
+// the estimates of calls in flight: while one of them could still turn out
+// cheaper, it waits. It fails with a *BudgetError once what is settled leaves
+// no room, or with ctx's error. The caller must hold no reservation, or two of
+// them could wait for each other.
+func (b *Budget) Acquire(ctx context.Context, by Spender, est Cost) (*Reservation, error) {
+	return b.acquire(ctx, by, func() demand { return b.expect(by, est) })
+}
+
+// acquireRollout is Acquire for all calls of one rollout: attempts of the agent
+// and calls of the judge, at worst. They are reserved as one, so that a rollout
+// once begun is never left half measured.
+func (b *Budget) acquireRollout(ctx context.Context, attempts, judges int) (*Reservation, error) {
+	return b.acquire(ctx, ByAgent, func() demand { return b.expectRollout(attempts, judges) })
+}
+
+// acquire waits for room for what want, called under the lock, asks for.
+func (b *Budget) acquire(ctx context.Context, by Spender, want func() demand) (*Reservation, error) {
+	for {
+		b.mu.Lock()
+		d := want()
+		short, wait := b.fits(d)
+		if short == "" {
+			r := b.hold(by, d)
+			b.mu.Unlock()
+			return r, nil
+		}
+		if wait == nil {
+			b.mu.Unlock()
+			return nil, &BudgetError{Cap: short}
+		}
+		if wait.changed == nil {
+			wait.changed = make(chan struct{})
+		}
+		changed := wait.changed
+		b.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// fits returns the cap that d would exceed, "" if none; and, where the calls in
+// flight alone stand in the way, the budget whose reservations to wait for.
+func (b *Budget) fits(d demand) (short string, wait *Budget) {
+	for ; b != nil; b = b.parent {
+		c := &b.caps
+		var settled, all bool // exceeded by what is settled; with what is held
+		switch s, h := &b.spent, &b.held; {
+		case c.Duration > 0 && b.elapsed() >= c.Duration:
+			return capDuration, nil
+		case c.Rollouts > 0 && d.rollouts > 0 && s.Rollouts+h.rollouts+d.rollouts > c.Rollouts:
+			short, settled, all = capRollouts, s.Rollouts+d.rollouts > c.Rollouts, true
+		case c.Tokens > 0 && s.TokensIn+s.TokensOut+h.tokens+d.tokens > c.Tokens:
+			short, settled, all = capTokens, s.TokensIn+s.TokensOut+d.tokens > c.Tokens, true
+		case c.CostUSD > 0 && (s.CostUSD >= c.CostUSD || s.CostUSD+h.usd+d.usd > c.CostUSD):
+			short, settled, all = capCost, s.CostUSD >= c.CostUSD || s.CostUSD+d.usd > c.CostUSD, true
+		}
+		switch {
+		case !all:
+			short = ""
+		case settled || b.inFlight == 0:
+			return short, nil
+		default:
+			return short, b
+		}
+	}
+	return "", nil
+}
+
+// hold books d in b and all above it.
+func (b *Budget) hold(by Spender, d demand) *Reservation {
+	for p := b; p != nil; p = p.parent {
+		p.held.add(d, 1)
+		p.inFlight++
+	}
+	return &Reservation{budget: b, by: by, demand: d}
+}
+
+func (d *demand) add(e demand, sign int64) {
+	d.rollouts += sign * e.rollouts
+	d.tokens += sign * e.tokens
+	d.usd += float64(sign) * e.usd
+}
+
+// A Reservation is room for a call that is about to be made.
+type Reservation struct {
+	budget *Budget
+	by     Spender
+	demand demand
+	ended  bool
+}
+
+// Settle books what the call took and gives the reservation back. After the
+// first Settle or Release, further ones do nothing.
+func (r *Reservation) Settle(actual Cost) { r.end(nil, oneCall(r.by, actual)) }
+
+// Release gives the reservation back: the call was not made, or never answered.
+func (r *Reservation) Release() { r.end(nil, bill{}) }
+
+// endOnce settles with what the record under key will say.
+func (r *Reservation) endOnce(key hash, took bill) { r.end(&key, took) }
+
+func (r *Reservation) end(key *hash, took bill) {
+	b := r.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r.ended {
+		return
+	}
+	r.ended = true
+	if key != nil {
+		b.booked[*key] = struct{}{}
+	}
+	b.book(&took)
+	for p := b; p != nil; p = p.parent {
+		p.held.add(r.demand, -1)
+		p.inFlight--
+		if p.inFlight == 0 {
+			p.held.usd = 0 // sums of floats need not come back to 0
+		}
+		if p.changed != nil {
+			close(p.changed)
+			p.changed = nil
+		}
+	}
+}
+
+// Charge books one call that was made earlier and is known from its record: a
+// resumed run counts what it spent before it was interrupted.
+func (b *Budget) Charge(by Spender, took Cost) { b.charge(oneCall(by, took)) }
+
+func (b *Budget) charge(took bill) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.book(&took)
+}
+
+// chargeOnce charges what was recorded under key, unless this process has made
+// or charged the same call before.
+func (b *Budget) chargeOnce(key hash, took bill) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, done := b.booked[key]; !done {
+		b.booked[key] = struct{}{}
+		b.book(&took)
+	}
+}
+
+// ChargeTime counts d, the wall time of a run before it was interrupted.
+func (b *Budget) ChargeTime(d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for p := b; p != nil; p = p.parent {
+		p.past += d
+	}
+}
+
+func (b *Budget) elapsed() time.Duration { return b.now().Sub(b.begun) + b.past }
+
+// Spent returns what has been settled and charged.
+func (b *Budget) Spent() Spent {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.spent
+	s.WallMS = b.elapsed().Milliseconds()
+	return s
+}
+
+// Remaining returns what is left of every cap, with nothing held back for calls
+// in flight. A cap of zero is no cap and stays zero; one that is used up is -1,
+// so that the result is never mistaken for "no cap".
+func (b *Budget) Remaining() Caps {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return Caps{
+		Rollouts: left(b.caps.Rollouts, b.spent.Rollouts),
+		CostUSD:  left(b.caps.CostUSD, b.spent.CostUSD),
+		Tokens:   left(b.caps.Tokens, b.spent.TokensIn+b.spent.TokensOut),
+		Duration: left(b.caps.Duration, b.elapsed()),
+	}
+}
+
+func left[T int64 | float64 | time.Duration](limit, used T) T {
+	switch {
+	case limit <= 0:
+		return 0
+	case used >= limit:
+		return -1
+	}
+	return limit - used
+}
+
+// Warnings are sentences for the owner on what the caps could not hold. They
+// are part of the result of a run and must be shown.
+func (b *Budget) Warnings() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var ws []string
+	if b.caps.CostUSD > 0 && b.unpriced > 0 {
+		ws = append(ws, fmt.Sprintf("%d calls reported no cost, so --%s could not count them; "+
+			"give a price table, or hold the run with --%s", b.unpriced, capCost, capTokens))
+	}
+	if b.caps.Tokens > 0 && b.uncounted > 0 {
+		ws = append(ws, fmt.Sprintf("%d calls reported no usage, so --%s could not count them; "+
+			"hold the run with --%s", b.uncounted, capTokens, capRollouts))
+	}
+	return ws
+}

@@ -1,0 +1,80 @@
+package eval
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// A Case is one situation in which a skill is tried: what the user asked, what
+// the request cannot be understood without, and the checks that say how well it
+// was answered. One JSON object a line, the same shape in the store and in
+// `evolve cases import|export`.
+type Case struct {
+	ID        string            `json:"id"`
+	Skill     string            `json:"skill"`
+	Prompt    string            `json:"prompt"`
+	Context   []Message         `json:"context,omitempty"`
+	Files     map[string]string `json:"files,omitempty"` // slash-separated path inside the workspace → content
+	Workspace *Workspace        `json:"workspace,omitempty"`
+	Checks    []Check           `json:"checks"`
+	Reference string            `json:"reference,omitempty"` // an accepted answer
+	// Cluster groups cases that are not independent (a session and its
+	// near-duplicates). Splits and the gate count clusters, not cases.
+	Cluster string  `json:"cluster,omitempty"`
+	Split   Split   `json:"split"`
+	Source  *Source `json:"source,omitempty"`
+}
+
+// A Message is one prior turn of the conversation that a case continues.
+type Message struct {
+	Role string `json:"role"` // "user" or "assistant"
+	Text string `json:"text"`
+}
+
+// A Workspace names the recorded tree in which the request was made.
+type Workspace struct {
+	Repo   string `json:"repo"`
+	Commit string `json:"commit,omitempty"`
+}
+
+// A Source says where a case was harvested from.
+type Source struct {
+	Agent   string    `json:"agent"`
+	Session string    `json:"session,omitempty"`
+	Turn    string    `json:"turn,omitempty"`
+	Origin  string    `json:"origin,omitempty"`  // "mined", "generated" or "imported"
+	Outcome string    `json:"outcome,omitempty"` // what the user did next: corrected, accepted, …
+	Time    time.Time `json:"time,omitzero"`
+}
+
+// A Split is the use that a case is put to. Empty means not assigned yet.
+type Split string
+
+// The three splits: train feeds the mutator, val the Pareto pool, and test is
+// held out for the gate.
+const (
+	Unassigned Split = ""
+	Train      Split = "train"
+	Val        Split = "val"
+	Test       Split = "test"
+)
+
+// A Check is one criterion of a case. Which fields it needs depends on Type;
+// Validate tells.
+type Check struct {
+	Type string `json:"type"`
+	// Value is the text (contains, not_contains, equals, file_contains), the
+	// RE2 pattern (regex, not_regex), the tool (tool_called) or the skill
+	// (skill_invoked).
+	Value   string          `json:"value,omitempty"`
+	Path    string          `json:"path,omitempty"`   // file_exists, file_contains
+	Max     int             `json:"max,omitempty"`    // max_chars, in runes
+	Schema  json.RawMessage `json:"schema,omitempty"` // json_schema
+	Rubric  string          `json:"rubric,omitempty"` // judge
+	Command []string        `json:"command,omitempty"`
+	// Weight is relative to the case's other checks; 0 or absent means 1.
+	Weight float64 `json:"weight,omitempty"`
+	// Feedback is what the mutator may read when the check fails. Where it is
+	// empty the mutator is shown the literal value instead.
+	Feedback string `json:"feedback,omitempty"`
+}

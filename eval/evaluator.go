@@ -1,0 +1,174 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// A Job asks for one rollout.
+type Job struct {
+	Variant Variant
+	Case    *Case
+	Trial   int
+	// Arm is "" for the search, whose rollouts may be reused by any later run
+	// with the same key. The gate names its trial here, so that nothing it
+	// measures ever comes from the cache of another.
+	Arm string
+}
+
+// A Recorder keeps rollouts and completions under their keys as they end. It
+// must be safe for concurrent use.
+type Recorder interface {
+	// Rollout returns the recorded rollout, or nil if there is none. fresh is
+	// true where this run paid for it (a resumed run), false where an earlier
+	// run did.
+	Rollout(ctx context.Context, key string) (r *Rollout, fresh bool, err error)
+	SaveRollout(ctx context.Context, r *Rollout) error
+	// Completion returns the recorded reply of this run, or nil.
+	Completion(ctx context.Context, key string) (*Completion, error)
+	SaveCompletion(ctx context.Context, key string, by Spender, c *Completion) error
+}
+
+// A Redactor takes secrets and personal data out of a text before it is written
+// or sent. nil changes nothing. It must be safe for concurrent use.
+type Redactor func(text string) string
+
+func (f Redactor) redact(s string) string {
+	if f == nil || s == "" {
+		return s
+	}
+	return f(s)
+}
+
+// A CaseChecker is a Grader that can tell before anything is spent that it will
+// not grade a case.
+type CaseChecker interface {
+	CheckCase(c *Case) error
+}
+
+// Workspaces makes the folders that agents work in.
+type Workspaces interface {
+	// Open returns a folder that holds the case's files and belongs to one
+	// rollout alone; done removes it. An error is infrastructure.
+	Open(ctx context.Context, c *Case) (dir string, done func(), err error)
+}
+
+// An Evaluator turns jobs into graded rollouts. Set the fields before the first
+// Run and leave them; Run may then be called concurrently. A Case must not
+// change between two Runs, but for its Split, Cluster and Source.
+type Evaluator struct {
+	Agent      Agent
+	Grader     Grader
+	Budget     *Budget    // nil: no caps
+	Recorder   Recorder   // nil: nothing is kept, nothing is reused
+	Redactor   Redactor   // applied to every text of a rollout, after grading
+	Workspaces Workspaces // nil: tasks have no workspace
+
+	// Concurrency is how many rollouts are under way at once, over all Runs of
+	// this Evaluator. 0 means 1.
+	Concurrency int
+	// Limiter, where set, is waited for before every call of the agent.
+	Limiter *rate.Limiter
+	// WallClock limits one attempt of the agent, and one grading; 0 is no
+	// limit. An agent that runs into it has failed (quality 0); a judge that
+	// does was not reachable.
+	WallClock time.Duration
+	// MaxRetries is how often a failed attempt is followed by another that
+	// knows its answer and what was wrong with it. 0: retries are inferred
+	// from the first attempt (see Rollout.Retries).
+	MaxRetries int
+	// InfraTries is how often a call is made before the infrastructure's
+	// failure is accepted and the rollout is missing. 0 means 5.
+	InfraTries int
+	// MaxMissing is the share of a Run's jobs that may be missing; with more,
+	// and at least three, Run stops. 0 means 0.2.
+	MaxMissing float64
+
+	Now func() time.Time // nil: time.Now
+	// OnRollout, where set, is called with every rollout as it ends or is
+	// found, one at a time, in no fixed order.
+	OnRollout func(*Rollout)
+
+	once  sync.Once
+	slots chan struct{} // Concurrency of them
+	mu    sync.Mutex
+	cases map[*Case]*caseEntry
+	tell  sync.Mutex // serialises OnRollout
+}
+
+// A caseEntry is what an Evaluator works out once per case.
+type caseEntry struct {
+	hash   hash
+	judges int  // judge checks: calls to reserve per attempt
+	slow   bool // grading leaves the process
+}
+
+func (e *Evaluator) init() {
+	e.once.Do(func() {
+		e.slots = make(chan struct{}, max(1, e.Concurrency))
+		e.cases = make(map[*Case]*caseEntry)
+	})
+}
+
+func (e *Evaluator) now() time.Time {
+	if e.Now != nil {
+		return e.Now()
+	}
+	return time.Now()
+}
+
+func (e *Evaluator) setting() Setting {
+	s := Setting{Agent: e.Agent.Identity(), MaxRetries: e.MaxRetries, WallClock: e.WallClock}
+	if e.Grader != nil {
+		s.Grader = e.Grader.Identity()
+	}
+	return s
+}
+
+// Key is the key that Run records j's rollout under.
+func (e *Evaluator) Key(j Job) string { return j.Key(e.setting()) }
+
+// entry returns what is known of c; the first call validates it. Callers hold
+// e.mu.
+func (e *Evaluator) entry(c *Case) (*caseEntry, error) {
+	if k := e.cases[c]; k != nil {
+		return k, nil
+	}
+	if c == nil {
+		return nil, fmt.Errorf("evaluate: job without a case")
+	}
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("evaluate: %w", err)
+	}
+	if g, ok := e.Grader.(CaseChecker); ok {
+		if err := g.CheckCase(c); err != nil {
+			return nil, fmt.Errorf("evaluate: case %q: %w", c.ID, err)
+		}
+	}
+	k := &caseEntry{hash: caseHash(c)}
+	for i := range c.Checks {
+		if c.Checks[i].Type == Judge {
+			k.judges++
+		}
+		k.slow = k.slow || c.Checks[i].Type == Judge || c.Checks[i].Executing()
+	}
+	e.cases[c] = k
+	return k, nil
+}
+
+// A TooManyMissingError ends a Run whose infrastructure fails too often for its
+// other rollouts to mean anything.
+type TooManyMissingError struct {
+	Missing, Jobs int
+	Err           error // the last cause
+}
+
+func (e *TooManyMissingError) Error() string {
+	return fmt.Sprintf("evaluate: %d of %d rollouts are missing, the last because of: %v", e.Missing, e.Jobs, e.Err)
+}
+
+func (e *TooManyMissingError) Unwrap() error { return e.Err }

@@ -1,0 +1,106 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// longestPause is how long a server may ask us to wait; one that asks for more
+// is taken to be gone.
+const longestPause = 10 * time.Minute
+
+// gaveUp says that the infrastructure failed as often as it was allowed to.
+type gaveUp struct {
+	tries int
+	err   error
+}
+
+func (e *gaveUp) Error() string { return fmt.Sprintf("gave up after %d tries: %v", e.tries, e.err) }
+func (e *gaveUp) Unwrap() error { return e.err }
+
+// hopeless reports whether trying again cannot help, now or for any other call.
+func hopeless(err error) bool {
+	var infra *InfraError
+	if !errors.As(err, &infra) {
+		return false
+	}
+	switch infra.Kind {
+	case Auth, BadRequest, UsageLimit:
+		return true
+	}
+	return false
+}
+
+// fatal marks an error that is no infrastructure failure and must not be
+// retried.
+type fatal struct{ error }
+
+func (e fatal) Unwrap() error { return e.error }
+
+// persist makes a call until it succeeds, with exponential pauses and jitter
+// between tries, or as long as the server asked. failed counts the calls that
+// failed. The error is a *gaveUp after the last try, ctx's where ctx ended, or
+// the call's own where trying again is hopeless.
+func persist(ctx context.Context, tries int, failed *int, call func() error) error {
+	if tries <= 0 {
+		tries = 5
+	}
+	var pause *backoff.ExponentialBackOff
+	for n := 1; ; n++ {
+		err := call()
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if f, ok := err.(fatal); ok {
+			return f.error
+		}
+		*failed++
+		if hopeless(err) {
+			return err
+		}
+		var infra *InfraError
+		var asked time.Duration
+		if errors.As(err, &infra) {
+			asked = infra.RetryAfter
+		}
+		if n >= tries || asked > longestPause {
+			return &gaveUp{tries: n, err: err}
+		}
+		if pause == nil {
+			pause = backoff.NewExponentialBackOff()
+			pause.InitialInterval, pause.Multiplier = time.Second, 2
+		}
+		wait := pause.NextBackOff()
+		if asked > 0 {
+			// What the server asks for is a lower bound, and believed the
+			// first time; the jitter keeps waiting calls from coming back as one.
+			asked += rand.N(asked/10 + 1)
+			if n == 1 {
+				wait = asked
+			}
+			wait = max(wait, asked)
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

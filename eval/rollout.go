@@ -1,0 +1,120 @@
+package eval
+
+import "time"
+
+// Usage counts tokens. Input excludes cached tokens, whatever the backend's
+// own convention.
+type Usage struct {
+	Input      int64 `json:"input"`
+	CacheRead  int64 `json:"cache_read,omitempty"`
+	CacheWrite int64 `json:"cache_write,omitempty"`
+	Output     int64 `json:"output"`
+	Reasoning  int64 `json:"reasoning,omitempty"` // part of Output
+}
+
+// Total is every token that was processed, cached or not.
+func (u Usage) Total() int64 { return u.Input + u.CacheRead + u.CacheWrite + u.Output }
+
+// Add returns the sum of u and v.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{u.Input + v.Input, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite,
+		u.Output + v.Output, u.Reasoning + v.Reasoning}
+}
+
+// A ToolCall is one tool use in an agent's trace.
+type ToolCall struct {
+	Name   string `json:"name"`
+	Input  string `json:"input,omitempty"` // compact JSON or text, redacted and capped
+	Failed bool   `json:"failed,omitempty"`
+}
+
+// Status says what a rollout is worth.
+type Status string
+
+const (
+	// Done: the agent answered (or failed) and was graded. A failing agent is
+	// data: quality 0 with its trace.
+	Done Status = "done"
+	// Missing: the infrastructure failed. Never counted as a score.
+	Missing Status = "missing"
+	// Void: tainted (the agent read what it must not). Never counted as a score.
+	Void Status = "void"
+)
+
+// A Rollout is one case answered by one candidate once, and graded.
+type Rollout struct {
+	Key       string `json:"key"`       // see Job.Key
+	Candidate string `json:"candidate"` // SHA-256 of the SKILL.md, NoSkill for the arm without one
+	CaseID    string `json:"case"`
+	Trial     int    `json:"trial"`
+	Arm       string `json:"arm,omitempty"` // "" in the search; the gate's own trials carry its name
+	Status    Status `json:"status"`
+
+	Quality float64 `json:"quality"` // first attempt, weighted mean of the checks, [0,1]
+	// Retries is how often the user would have to ask again. Without work
+	// retries it is inferred from the first attempt: 1 where a check failed,
+	// plus the tool calls that failed and were issued again. With them it is
+	// measured: the attempts that failed, at most 1 + Evaluator.MaxRetries.
+	Retries float64 `json:"retries"`
+	// LatencyMS is the agent's own duration where reported, else wall time
+	// without queueing and infrastructure retries. nil is unknown.
+	LatencyMS *int64   `json:"latency_ms,omitempty"`
+	CostUSD   *float64 `json:"cost_usd,omitempty"` // nil when unknown; nil is not zero
+	Usage     *Usage   `json:"usage,omitempty"`    // nil when unknown
+
+	Answer   string        `json:"answer,omitempty"`
+	Trace    []ToolCall    `json:"trace,omitempty"`
+	Checks   []CheckResult `json:"checks,omitempty"`
+	Failure  string        `json:"failure,omitempty"` // why the agent failed, or why the rollout is missing
+	Feedback []string      `json:"feedback,omitempty"`
+
+	Attempts int `json:"attempts"` // agent attempts that ended in an answer or a failure, work retries included
+	// InfraRetries counts the agent's calls that failed in the infrastructure.
+	// They are taken to have been free and are never counted in Retries.
+	InfraRetries int       `json:"infra_retries,omitempty"`
+	Agent        Identity  `json:"agent"`
+	Started      time.Time `json:"started,omitzero"`
+
+	// RetryUsage and RetryUSD are what the attempts after the first took
+	// together; nil when there were none, or unknown. They belong to the
+	// budget, not to the objectives.
+	RetryUsage *Usage   `json:"retry_usage,omitempty"`
+	RetryUSD   *float64 `json:"retry_usd,omitempty"`
+
+	// Judge spending that grading this rollout caused.
+	JudgeCalls int      `json:"judge_calls,omitempty"`
+	JudgeUsage *Usage   `json:"judge_usage,omitempty"`
+	JudgeUSD   *float64 `json:"judge_usd,omitempty"`
+}
+
+// NoSkill names the arm that runs without any skill.
+const NoSkill = "none"
+
+// A CheckResult is one check's outcome on one rollout.
+type CheckResult struct {
+	Type     string  `json:"type"`
+	Score    float64 `json:"score"` // [0,1]
+	Weight   float64 `json:"weight"`
+	Feedback string  `json:"feedback,omitempty"` // for the mutator; empty when the score is 1
+	Evidence string  `json:"evidence,omitempty"` // for the owner: a judge's quote, a program's output
+	// Missing: the judge or the program could not be reached; the whole
+	// rollout is then missing.
+	Missing bool `json:"missing,omitempty"`
+}
+
+// PassMark is the score from which a check counts as passed. Below it the user
+// would have to ask again.
+const PassMark = 0.5
+
+// Passed reports whether the check was met well enough.
+func (k *CheckResult) Passed() bool { return k.Score >= PassMark }
+
+// Metrics are the four objectives, aggregated over N rollouts. nil is unknown.
+type Metrics struct {
+	Quality   float64  `json:"quality"`
+	LatencyMS *float64 `json:"latency_ms"`
+	CostUSD   *float64 `json:"cost_usd"`
+	Tokens    *float64 `json:"tokens"`
+	Retries   float64  `json:"retries"`
+	N         int      `json:"n"`
+}

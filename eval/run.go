@@ -1,0 +1,258 @@
+package eval
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/sourcegraph/conc/pool"
+)
+
+// Run returns one graded rollout per job, in the order of jobs. A rollout that
+// the Recorder has is not run again: one that this run paid for is charged to
+// the Budget once more, as a resumed run must count it, one of an earlier run
+// is free. Jobs with equal keys share one rollout.
+//
+// A rollout is saved as it ends; a missing one only when the Run as a whole is
+// accepted, so that a run stopped by its infrastructure tries it again when it
+// is resumed.
+//
+// With an error the slice still holds what ended, nil for the rest:
+//   - a *BudgetError: a cap is used up;
+//   - an *InfraError of kind Auth, BadRequest or UsageLimit: no call would fare
+//     better. What was under way has ended and is saved;
+//   - a *TooManyMissingError;
+//   - ctx's error: what was under way is lost, and not saved.
+//
+// Anything else comes from the Recorder, or from an invalid case.
+func (e *Evaluator) Run(ctx context.Context, jobs []Job) ([]*Rollout, error) {
+	e.init()
+	r := &run{e: e, jobs: jobs, out: make([]*Rollout, len(jobs)), setting: e.setting()}
+	if err := r.prepare(); err != nil {
+		return r.out, err
+	}
+	if err := r.recall(ctx); err != nil {
+		return r.out, err
+	}
+	if n := min(max(1, e.Concurrency), len(r.todo)); n > 0 {
+		p := pool.New().WithMaxGoroutines(n)
+		for range n {
+			p.Go(func() { r.work(ctx) })
+		}
+		p.Wait()
+	}
+	for i, at := range r.twins {
+		if i != at {
+			r.out[i] = r.out[at]
+		}
+	}
+	if r.stop == nil {
+		r.stop = r.saveMissing(ctx)
+	}
+	return r.out, r.stop
+}
+
+// A run is the state of one Evaluator.Run.
+type run struct {
+	e       *Evaluator
+	setting Setting
+	jobs    []Job
+	plans   []plan // parallel to jobs
+	twins   []int  // job → first job with the same key; nil if all differ
+	todo    []int  // jobs that no record answers
+	out     []*Rollout
+
+	mu      sync.Mutex
+	next    int // into todo
+	missing int
+	stop    error // why no further job is begun
+}
+
+// A plan is what has to be known of a job before it is run.
+type plan struct {
+	key  hash
+	sha  string // the candidate
+	kase *caseEntry
+}
+
+// prepare validates the cases and works out all keys. Nothing is spent yet.
+func (r *run) prepare() error {
+	r.plans = make([]plan, len(r.jobs))
+	setting := r.setting.hash()
+	type text struct {
+		hash hash
+		sha  string
+	}
+	texts := make(map[Variant]text)
+	var last Variant
+	var lastText text
+	first := make(map[hash]int, len(r.jobs))
+
+	r.e.mu.Lock()
+	defer r.e.mu.Unlock()
+	for i := range r.jobs {
+		j, p := &r.jobs[i], &r.plans[i]
+		if i == 0 || j.Variant != last {
+			t, known := texts[j.Variant]
+			if !known {
+				t = text{variantHash(setting, j.Variant), j.Variant.SHA()}
+				texts[j.Variant] = t
+			}
+			last, lastText = j.Variant, t
+		}
+		kase, err := r.e.entry(j.Case)
+		if err != nil {
+			return err
+		}
+		*p = plan{key: jobKey(lastText.hash, kase.hash, j.Trial, j.Arm), sha: lastText.sha, kase: kase}
+		if at, twin := first[p.key]; twin {
+			if r.twins == nil {
+				r.twins = make([]int, len(r.jobs))
+				for k := range r.twins {
+					r.twins[k] = k
+				}
+			}
+			r.twins[i] = at
+		} else {
+			first[p.key] = i
+		}
+	}
+	return nil
+}
+
+// recall takes what the Recorder has and lists the rest in todo.
+func (r *run) recall(ctx context.Context) error {
+	r.todo = make([]int, 0, len(r.jobs))
+	for i := range r.jobs {
+		if r.twins != nil && r.twins[i] != i {
+			continue
+		}
+		if r.e.Recorder != nil {
+			key := r.plans[i].key
+			found, fresh, err := r.e.Recorder.Rollout(ctx, hex.EncodeToString(key[:]))
+			if err != nil {
+				return fmt.Errorf("evaluate: look up rollout: %w", err)
+			}
+			// A failure is never taken over from another run.
+			if found != nil && (fresh || found.Status == Done) {
+				if fresh && r.e.Budget != nil {
+					r.e.Budget.chargeOnce(key, billOf(found))
+				}
+				r.out[i] = found
+				r.tell(found)
+				continue
+			}
+		}
+		r.todo = append(r.todo, i)
+	}
+	return nil
+}
+
+// work does jobs until none is left or the run stops.
+func (r *run) work(ctx context.Context) {
+	slots := r.e.slots
+	for {
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			r.halt(ctx.Err())
+			return
+		}
+		i, res, ok := r.pull(ctx)
+		if !ok {
+			<-slots
+			return
+		}
+		out, err := r.e.rollout(ctx, r.jobs[i], r.plans[i], r.setting.Agent)
+		if res != nil {
+			res.endOnce(r.plans[i].key, billOf(out))
+		}
+		if err == nil && out.Status != Missing && r.e.Recorder != nil {
+			// It is paid for: an interruption must not lose it now.
+			if serr := r.e.Recorder.SaveRollout(context.WithoutCancel(ctx), out); serr != nil {
+				err = fmt.Errorf("evaluate: save rollout: %w", serr)
+			}
+		}
+		<-slots
+		r.take(i, out, err)
+	}
+}
+
+// pull hands out the next job with its reservation. Jobs are begun strictly in
+// order, so that a cap always cuts off the last ones.
+func (r *run) pull(ctx context.Context) (i int, res *Reservation, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stop != nil || r.next == len(r.todo) {
+		return 0, nil, false
+	}
+	if r.stop = ctx.Err(); r.stop != nil {
+		return 0, nil, false
+	}
+	i = r.todo[r.next]
+	if b := r.e.Budget; b != nil {
+		attempts := 1 + r.e.MaxRetries
+		res, r.stop = b.acquireRollout(ctx, attempts, attempts*r.plans[i].kase.judges)
+		if r.stop != nil {
+			return 0, nil, false
+		}
+	}
+	r.next++
+	return i, res, true
+}
+
+// take books the end of job i: a rollout, or an error that ends the run.
+func (r *run) take(i int, out *Rollout, err error) {
+	if err != nil && !errors.As(err, new(*gaveUp)) {
+		r.halt(err)
+		return
+	}
+	r.out[i] = out
+	r.tell(out)
+	if out.Status != Missing {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.missing++
+	share := r.e.MaxMissing
+	if share == 0 {
+		share = 0.2
+	}
+	if r.stop == nil && r.missing >= 3 && float64(r.missing) > share*float64(len(r.jobs)) {
+		r.stop = &TooManyMissingError{Missing: r.missing, Jobs: len(r.jobs), Err: err}
+	}
+}
+
+// halt keeps further jobs from being begun; the first reason is the run's.
+func (r *run) halt(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stop == nil {
+		r.stop = err
+	}
+}
+
+func (r *run) tell(out *Rollout) {
+	if r.e.OnRollout != nil {
+		r.e.tell.Lock()
+		defer r.e.tell.Unlock()
+		r.e.OnRollout(out)
+	}
+}
+
+func (r *run) saveMissing(ctx context.Context) error {
+	if r.e.Recorder == nil || r.missing == 0 {
+		return nil
+	}
+	for _, i := range r.todo {
+		if out := r.out[i]; out != nil && out.Status == Missing {
+			if err := r.e.Recorder.SaveRollout(ctx, out); err != nil {
+				return fmt.Errorf("evaluate: save rollout: %w", err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package eval
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"slices"
+)
+
+// quotas are the shares of a skill's cases, in percent, that AssignSplits aims
+// at, in order of preference for a case that could go to several.
+var quotas = []struct {
+	split   Split
+	percent int
+}{{Train, 40}, {Val, 30}, {Test, 30}}
+
+// AssignSplits gives every case without a split one, in place. Cases of one
+// cluster are not independent, so they all go to the same split: to the one
+// that their cluster has already, else to the one whose number of cases is
+// furthest below its quota (train 40 %, val 30 %, test 30 % of the skill's
+// cases). A case without a cluster is its own. Larger clusters are placed
+// first, because a late one could not be balanced any more; the SHA-256 of the
+// cluster's name breaks ties. The result does not depend on the order of cases.
+//
+// A cluster whose cases were put into different splits by hand keeps them;
+// what is unassigned in it goes to the first of train, val, test that it has,
+// so that a doubtful case never reaches the held-out ones.
+func AssignSplits(cases []Case) {
+	bySkill := make(map[string][]*Case)
+	for i := range cases {
+		bySkill[cases[i].Skill] = append(bySkill[cases[i].Skill], &cases[i])
+	}
+	for _, of := range bySkill {
+		assignSplits(of)
+	}
+}
+
+// A cluster is a group of one skill's cases that must stay together.
+type cluster struct {
+	hash [sha256.Size]byte
+	open []*Case // without a split
+	has  map[Split]bool
+}
+
+func assignSplits(cases []*Case) {
+	clusters := make(map[string]*cluster)
+	count := make(map[Split]int)
+	for _, c := range cases {
+		name := ClusterOf(c)
+		k := clusters[name]
+		if k == nil {
+			k = &cluster{hash: sha256.Sum256([]byte(name)), has: make(map[Split]bool)}
+			clusters[name] = k
+		}
+		if c.Split == Unassigned {
+			k.open = append(k.open, c)
+		} else {
+			count[c.Split]++
+			k.has[c.Split] = true
+		}
+	}
+	place := func(k *cluster, s Split) {
+		for _, c := range k.open {
+			c.Split = s
+		}
+		count[s] += len(k.open)
+	}
+
+	var unplaced []*cluster
+	for _, k := range clusters {
+		if len(k.has) == 0 {
+			unplaced = append(unplaced, k)
+			continue
+		}
+		for _, q := range quotas {
+			if k.has[q.split] {
+				place(k, q.split)
+				break
+			}
+		}
+	}
+	slices.SortFunc(unplaced, func(a, b *cluster) int {
+		return cmp.Or(cmp.Compare(len(b.open), len(a.open)), bytes.Compare(a.hash[:], b.hash[:]))
+	})
+	for _, k := range unplaced {
+		var short []Split // the splits that lack most
+		lack := 0
+		for _, q := range quotas {
+			switch d := q.percent*len(cases) - 100*count[q.split]; {
+			case len(short) == 0 || d > lack:
+				short, lack = []Split{q.split}, d
+			case d == lack:
+				short = append(short, q.split)
+			}
+		}
+		place(k, short[int(k.hash[0])%len(short)])
+	}
+}
+
+// ClusterOf is the name of the case's cluster: its own id where it has none.
+func ClusterOf(c *Case) string {
+	if c.Cluster != "" {
+		return c.Cluster
+	}
+	return c.ID
+}
