@@ -1,0 +1,123 @@
+// Package harvest turns the sessions that people had with their coding agents
+// into skill invocations, feedback and eval cases. Readers of one agent's files
+// each live in a package below.
+package harvest
+
+import (
+	"context"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// A Session is one conversation with an agent, with what evolve keeps of it:
+// human turns, final answers, tool names and their outcome, usage. Tool results
+// and thinking are never kept. All text is redacted.
+type Session struct {
+	ID       string    `json:"id"`
+	Agent    string    `json:"agent"` // "claude-code", "codex", "pi", "copilot-cli"
+	Path     string    `json:"path"`
+	CWD      string    `json:"cwd,omitempty"`
+	Branch   string    `json:"branch,omitempty"`
+	Commit   string    `json:"commit,omitempty"`
+	Model    string    `json:"model,omitempty"`
+	Headless bool      `json:"headless,omitempty"` // driven by a program, not a person
+	Subagent string    `json:"subagent,omitempty"` // agent id where this is a subagent's transcript
+	Started  time.Time `json:"started,omitzero"`
+	Ended    time.Time `json:"ended,omitzero"`
+
+	Turns       []Turn       `json:"turns"`
+	Invocations []Invocation `json:"invocations,omitempty"`
+	Problems    []Problem    `json:"problems,omitempty"`
+	Redactions  int          `json:"redactions,omitempty"`
+}
+
+// A Turn is what one human message caused, up to the next.
+type Turn struct {
+	ID          string      `json:"id,omitempty"` // the agent's own id (Claude: promptId)
+	Time        time.Time   `json:"time,omitzero"`
+	Prompt      string      `json:"prompt"`           // as typed; a typed command as "/name args"
+	Answer      string      `json:"answer,omitempty"` // the last assistant text of the turn
+	Tools       []Tool      `json:"tools,omitempty"`
+	Usage       *eval.Usage `json:"usage,omitempty"`
+	DurationMS  *int64      `json:"duration_ms,omitempty"`
+	Interrupted bool        `json:"interrupted,omitempty"` // the user stopped it
+	APIErrors   int         `json:"api_errors,omitempty"`
+}
+
+// A Tool is one tool call: its name and how it ended, never its result.
+type Tool struct {
+	Name   string `json:"name"`
+	Failed bool   `json:"failed,omitempty"`
+}
+
+// Signal is how an invocation was recognised (skill events version 1).
+type Signal string
+
+const (
+	SkillToolUse       Signal = "skill_tool_use"
+	PromptSlashCommand Signal = "prompt_slash_command"
+	InputSlashCommand  Signal = "input_slash_command"
+	DollarMention      Signal = "dollar_mention"
+	SkillFileRead      Signal = "skill_file_read"
+)
+
+// An Invocation is one use of a skill.
+type Invocation struct {
+	ID        string    `json:"id"`
+	Skill     string    `json:"skill"`
+	Turn      int       `json:"turn"` // index into Session.Turns
+	Signal    Signal    `json:"signal"`
+	Explicit  bool      `json:"explicit"` // false: inferred
+	ToolUseID string    `json:"tool_use_id,omitempty"`
+	EntryID   string    `json:"entry_id,omitempty"` // the agent's id of that line
+	Line      int       `json:"line"` // 0-based line of the transcript
+	Time      time.Time `json:"time,omitzero"`
+	Dir       string    `json:"dir,omitempty"`       // the skill's folder; tells apart skills of one name
+	BodyHash  string    `json:"body_hash,omitempty"` // SHA-256 of the skill text that was in force
+	Failed    bool      `json:"failed,omitempty"`    // the agent refused it (unknown skill)
+	Feedback  Feedback  `json:"feedback"`
+}
+
+// Label is what became of a use, judged by what the user said and did next.
+type Label string
+
+const (
+	Unknown   Label = "unknown"
+	Accepted  Label = "accepted"
+	Corrected Label = "corrected"
+	Rejected  Label = "rejected" // interrupted or thrown away
+	Repeated  Label = "repeated"
+)
+
+// Feedback is a label with its evidence. A tool error is never feedback.
+type Feedback struct {
+	Label      Label   `json:"label"`
+	Confidence float64 `json:"confidence"`         // [0,1]
+	Evidence   string  `json:"evidence,omitempty"` // the user's own words
+	Turn       int     `json:"turn,omitempty"`     // index of the turn that they stand in
+}
+
+// A Problem is something in a file that could not be read, and why. It never
+// ends the harvest.
+type Problem struct {
+	Path   string `json:"path"`
+	Line   int    `json:"line,omitempty"` // 1-based, 0 for the whole file
+	Reason string `json:"reason"`
+}
+
+// A Source reads the sessions of one agent.
+type Source interface {
+	Name() string
+	// Sessions calls yield for every session that is newer than the cursor
+	// holds, in path order. A file that cannot be read is a Problem, not an
+	// error; the error is yield's own, or ctx's.
+	Sessions(ctx context.Context, c Cursor, yield func(*Session) error) ([]Problem, error)
+}
+
+// A Cursor remembers what was read of each file, so that an idle harvest costs
+// a stat per file.
+type Cursor interface {
+	Seen(path string, size int64, modified time.Time) bool
+	Mark(path string, size int64, modified time.Time)
+}

@@ -1,0 +1,67 @@
+// Package mutate proposes new harness texts for a skill: one operator a file,
+// each with its prompt as an embedded text file. An operator sees train
+// evidence only, and returns text; whether that text may be tried is decided by
+// skill.Check, and whether it is better by the tournament.
+package mutate
+
+import (
+	"context"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+// Evidence is one train case and how the parent did on it.
+type Evidence struct {
+	Case    *eval.Case
+	Rollout *eval.Rollout
+}
+
+// An Attempt is an earlier proposal that did not help, told to the next
+// reflection so that it is not made again.
+type Attempt struct {
+	Change string // what it changed, in short
+	Result string // what came of it
+}
+
+// Input is all that an operator may know.
+type Input struct {
+	Parent   *skill.Document
+	Evidence []Evidence // of the parent on train cases, failures first
+	Rejected []Attempt  // newest last
+	// Corpus holds every feedback line that the run has seen on train cases: it
+	// tells which words are specific to a lesson and which are everywhere.
+	Corpus []string
+	// Other and Ancestor are the second parent of a merge and the youngest text
+	// that both descend from; nil for the other operators.
+	Other, Ancestor *skill.Document
+	// MaxTokens bounds the body of the result, as skill.Tokens estimates it.
+	MaxTokens int
+	Seed      int64
+}
+
+// A Proposal is a new text.
+type Proposal struct {
+	Doc     *skill.Document
+	Summary string   // what changed, one line
+	Taught  []string // ids of the cases that the change answers
+}
+
+// An Operator makes one proposal. Its error is a *ReplyError where the model's
+// reply cannot be used (counted, never adopted), *NotApplicableError where the
+// operator has nothing to work on, else the Model's own. Operators are safe for
+// concurrent use if their Model is.
+type Operator interface {
+	Name() string
+	Propose(ctx context.Context, in Input) (Proposal, error)
+}
+
+// A ReplyError says why a model's reply was not adopted.
+type ReplyError struct{ Reason string }
+
+func (e *ReplyError) Error() string { return "unusable reply: " + e.Reason }
+
+// A NotApplicableError says why an operator had nothing to do.
+type NotApplicableError struct{ Reason string }
+
+func (e *NotApplicableError) Error() string { return "not applicable: " + e.Reason }

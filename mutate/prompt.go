@@ -1,0 +1,100 @@
+package mutate
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+	"text/template"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+//go:embed prompts/*.txt
+var promptFiles embed.FS
+
+var prompts = template.Must(template.New("").Funcs(template.FuncMap{"quote": quote}).ParseFS(promptFiles, "prompts/*.txt"))
+
+// What a prompt shows of one text, in bytes: enough to see what went wrong,
+// little enough that a long answer does not push the skill out of sight.
+const (
+	maxPromptQuote = 1200
+	maxAnswerQuote = 1500
+	maxAttempts    = 6
+)
+
+// promptData is what the templates in prompts/ may use.
+type promptData struct {
+	Fence, View      string
+	OtherView        string
+	Kernel           []skill.Placeholder
+	Cases            []promptCase
+	Attempts         []Attempt
+	MaxTokens, Words int
+	Section          string
+}
+
+type promptCase struct {
+	N              int
+	Prompt, Answer string
+	Failure        string
+	Feedback       []string
+	Score          string
+}
+
+func newPromptData(in Input) promptData {
+	view := in.Parent.View()
+	d := promptData{View: withNewline(view), Fence: fenceFor(view), Kernel: in.Parent.KernelText(),
+		MaxTokens: in.MaxTokens, Words: in.MaxTokens * 3 / 4}
+	if in.Other != nil {
+		d.OtherView = withNewline(in.Other.View())
+		d.Fence = fenceFor(view + "\n" + d.OtherView)
+	}
+	for i, e := range in.Evidence {
+		c := promptCase{N: i + 1, Prompt: clip(e.Case.Prompt, maxPromptQuote), Answer: clip(e.Rollout.Answer, maxAnswerQuote),
+			Failure: e.Rollout.Failure, Feedback: FeedbackOf(e.Rollout), Score: fmt.Sprintf("%.2f", e.Rollout.Quality)}
+		d.Cases = append(d.Cases, c)
+	}
+	d.Attempts = in.Rejected[max(0, len(in.Rejected)-maxAttempts):]
+	return d
+}
+
+// FeedbackOf lists what the mutator may read of a rollout's failed checks.
+func FeedbackOf(r *eval.Rollout) []string {
+	var out []string
+	for _, c := range r.Checks {
+		if c.Score < 1 && c.Feedback != "" {
+			out = append(out, c.Feedback)
+		}
+	}
+	return append(out, r.Feedback...)
+}
+
+func render(name string, d promptData) (string, error) {
+	var b strings.Builder
+	if err := prompts.ExecuteTemplate(&b, name, d); err != nil {
+		return "", fmt.Errorf("render prompt %s: %w", name, err)
+	}
+	return b.String(), nil
+}
+
+// quote marks text as somebody's words: every line behind "> ", so that nothing
+// in it can pass for a part of the prompt.
+func quote(s string) string {
+	return "> " + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n> ")
+}
+
+// clip shortens s to about n bytes, keeping its head and its tail.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n*2/3], "") + "\n[…]\n" + strings.ToValidUTF8(s[len(s)-n/3:], "")
+}
+
+func withNewline(s string) string {
+	if s == "" || strings.HasSuffix(s, "\n") {
+		return s
+	}
+	return s + "\n"
+}

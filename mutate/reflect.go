@@ -1,0 +1,113 @@
+package mutate
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+// Reflect is GEPA's reflective mutation (arXiv 2507.19457, section 3): the
+// model reads failures with their feedback and rewrites the text. Parts of the
+// rewrite that answer none of the feedback are undone, see Support.
+type Reflect struct {
+	Model eval.Model
+	// supported is set once lexical support has been seen in this run. Until
+	// then a reply without any is let through whole: feedback in another
+	// language than the skill shares no words with it.
+	supported atomic.Bool
+}
+
+// Name implements Operator.
+func (*Reflect) Name() string { return "reflect" }
+
+// Propose implements Operator.
+func (r *Reflect) Propose(ctx context.Context, in Input) (Proposal, error) {
+	if len(in.Evidence) == 0 {
+		return Proposal{}, &NotApplicableError{"no failure to learn from"}
+	}
+	view, err := rewrite(ctx, r.Model, "reflect.txt", in)
+	if err != nil {
+		return Proposal{}, err
+	}
+	parent := in.Parent.View()
+	shown, owner := shownFeedback(in.Evidence)
+	support := NewSupport(shown, in.Corpus)
+	filtered, answers, kept := support.Filter(parent, view)
+	taught := make([]string, 0, len(in.Evidence))
+	switch {
+	case kept:
+		r.supported.Store(true)
+		view = filtered
+		seen := map[string]bool{}
+		for _, i := range answers {
+			if id := owner[i]; !seen[id] {
+				seen[id] = true
+				taught = append(taught, id)
+			}
+		}
+	case r.supported.Load():
+		return Proposal{}, &ReplyError{"no part of the change answers the feedback"}
+	default:
+		for _, e := range in.Evidence {
+			taught = append(taught, e.Case.ID)
+		}
+	}
+	return propose(in.Parent, view, taught)
+}
+
+// shownFeedback lists the feedback lines of the evidence, and for each the case
+// that it comes from.
+func shownFeedback(ev []Evidence) (lines, owner []string) {
+	for _, e := range ev {
+		fb := FeedbackOf(e.Rollout)
+		if len(fb) == 0 {
+			fb = []string{e.Case.Prompt}
+		}
+		for _, f := range fb {
+			lines, owner = append(lines, f), append(owner, e.Case.ID)
+		}
+	}
+	return lines, owner
+}
+
+// rewrite asks the model for a whole new view.
+func rewrite(ctx context.Context, m eval.Model, prompt string, in Input) (string, error) {
+	user, err := render(prompt, newPromptData(in))
+	if err != nil {
+		return "", err
+	}
+	system, err := render("system.txt", promptData{})
+	if err != nil {
+		return "", err
+	}
+	c, err := m.Complete(ctx, eval.Prompt{System: strings.TrimSpace(system), User: user, MaxTokens: replyTokens(in), Seed: in.Seed})
+	if err != nil {
+		return "", fmt.Errorf("ask the mutator: %w", err)
+	}
+	return fencedBlock(c)
+}
+
+// replyTokens leaves room for the text at its limit, a sentence, and the
+// thinking that some models count as output.
+func replyTokens(in Input) int {
+	if in.MaxTokens <= 0 {
+		return 0
+	}
+	return 2*in.MaxTokens + 4000
+}
+
+// propose turns a view into a Proposal on the parent's kernel.
+func propose(parent *skill.Document, view string, taught []string) (Proposal, error) {
+	doc, err := parent.WithView(view)
+	if err != nil {
+		return Proposal{}, &ReplyError{err.Error()}
+	}
+	if doc.Hash() == parent.Hash() {
+		return Proposal{}, &ReplyError{"nothing changed"}
+	}
+	return Proposal{Doc: doc, Summary: summarise(parent.View(), doc.View()), Taught: taught}, nil
+}

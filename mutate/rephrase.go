@@ -1,0 +1,34 @@
+package mutate
+
+import (
+	"context"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// Rephrase rewrites the whole text without adding rules: order, wording and
+// contradictions. It is the way out where single edits lead nowhere.
+type Rephrase struct{ Model eval.Model }
+
+// Name implements Operator.
+func (*Rephrase) Name() string { return "rephrase" }
+
+// Propose implements Operator.
+func (r *Rephrase) Propose(ctx context.Context, in Input) (Proposal, error) {
+	if len(blocksOf(in.Parent.View())) < 2 {
+		return Proposal{}, &NotApplicableError{"the text is a single block"}
+	}
+	view, err := rewrite(ctx, r.Model, "rephrase.txt", in)
+	if err != nil {
+		return Proposal{}, err
+	}
+	return propose(in.Parent, view, caseIDs(in.Evidence))
+}
+
+func caseIDs(ev []Evidence) []string {
+	ids := make([]string, len(ev))
+	for i, e := range ev {
+		ids[i] = e.Case.ID
+	}
+	return ids
+}

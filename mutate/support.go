@@ -1,0 +1,193 @@
+package mutate
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Support decides, hunk by hunk, which parts of a reflection's edit answer the
+// evidence that it was shown. Reflections carry passengers: a line of background
+// added, a good line lost while copying. On a handful of cases a passenger
+// cannot be told from noise, so it is taken out before anything is paid for: a
+// change stays only if it shares a specific word with the feedback. A word is
+// specific if it stands in few of the run's feedback lines; what stands in all
+// of them ("answer", "must") supports nothing.
+type Support struct {
+	lines []map[string]bool // words of each feedback line shown
+	freq  map[string]int    // in how many corpus lines a word stands
+	total int
+}
+
+// NewSupport indexes the feedback that a proposal answers. corpus is all the
+// feedback that the run has seen; shown is added to it where it is missing.
+func NewSupport(shown, corpus []string) *Support {
+	s := &Support{freq: map[string]int{}}
+	seen := map[string]bool{}
+	for _, line := range append(append([]string{}, corpus...), shown...) {
+		if seen[line] {
+			continue
+		}
+		seen[line] = true
+		s.total++
+		for w := range words(line) {
+			s.freq[w]++
+		}
+	}
+	for _, line := range shown {
+		s.lines = append(s.lines, words(line))
+	}
+	return s
+}
+
+// Answers returns the indexes of the shown feedback lines that text shares a
+// specific word with.
+func (s *Support) Answers(text string) []int {
+	var out []int
+	ws := words(text)
+	for i, line := range s.lines {
+		for w := range ws {
+			if line[w] && s.specific(w) {
+				out = append(out, i)
+				break
+			}
+		}
+	}
+	return out
+}
+
+func (s *Support) specific(w string) bool {
+	return s.total < 3 || s.freq[w]*3 <= s.total || s.freq[w] == 1
+}
+
+// An edit is the smallest change that can be kept or undone alone: a block
+// removed, added, or replaced by another.
+type edit struct{ del, add string } // "" for none
+
+// Filter returns child with the unsupported parts of its edit undone, and the
+// indexes of the shown feedback lines that what is left answers. kept is false
+// where nothing of the edit is supported; view then is parent.
+func (s *Support) Filter(parent, child string) (view string, answers []int, kept bool) {
+	a, b := blocksOf(parent), blocksOf(child)
+	hs := hunks(a, b)
+	var out strings.Builder
+	seen := map[int]bool{}
+	i := 0
+	for _, h := range hs {
+		for _, blk := range a[i:h.A0] {
+			out.WriteString(blk)
+		}
+		i = h.A1
+		for _, e := range edits(a[h.A0:h.A1], b[h.B0:h.B1]) {
+			supports := s.Answers(e.add + "\n" + e.del)
+			if len(supports) == 0 {
+				out.WriteString(e.del) // undo: what stood there stands again
+				continue
+			}
+			kept = true
+			out.WriteString(e.add)
+			for _, x := range supports {
+				if !seen[x] {
+					seen[x] = true
+					answers = append(answers, x)
+				}
+			}
+		}
+	}
+	for _, blk := range a[i:] {
+		out.WriteString(blk)
+	}
+	if !kept {
+		return parent, nil, false
+	}
+	return out.String(), answers, true
+}
+
+// edits pairs what a hunk removed with what it added: a removed block and the
+// most similar added one are a replacement, the rest stand alone. Order is that
+// of the child, with removals before what replaced them.
+func edits(dels, adds []string) []edit {
+	usedDel := make([]bool, len(dels))
+	pair := make([]int, len(adds)) // index into dels, or -1
+	for j, add := range adds {
+		best, at := 0.5, -1
+		for i, del := range dels {
+			if sim := similarity(del, add); !usedDel[i] && sim >= best {
+				best, at = sim, i
+			}
+		}
+		pair[j] = at
+		if at >= 0 {
+			usedDel[at] = true
+		}
+	}
+	var out []edit
+	for i, del := range dels {
+		if !usedDel[i] {
+			out = append(out, edit{del: del})
+		}
+	}
+	for j, add := range adds {
+		e := edit{add: add}
+		if pair[j] >= 0 {
+			e.del = dels[pair[j]]
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// similarity is the Jaccard index of the words of two texts.
+func similarity(a, b string) float64 {
+	wa, wb := words(a), words(b)
+	both := 0
+	for w := range wa {
+		if wb[w] {
+			both++
+		}
+	}
+	if len(wa)+len(wb) == both {
+		return 1
+	}
+	return float64(both) / float64(len(wa)+len(wb)-both)
+}
+
+// stop holds English words that say nothing of what a sentence is about.
+var stop = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(`a an and are as at be been but by can do does for from had has have he her his
+		how i if in into is it its just me more most must my no nor not of on only or our out over own she should so
+		some such than that the their them then there these they this those to too under up use used user users using
+		very was we were what when where which while who will with would you your said says answer answers always never
+		all any each every again also case agent skill rule rules make please want wants`) {
+		m[w] = true
+	}
+	return m
+}()
+
+// words returns the content words of s in lower case, numbers included; words
+// of the same stem (a shared prefix of five letters, plural s) count as one.
+func words(s string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r)
+	}) {
+		if stop[w] {
+			continue
+		}
+		m[stem(w)] = true
+	}
+	return m
+}
+
+// stem cuts the commonest English endings; other scripts pass unchanged.
+func stem(w string) string {
+	for _, end := range []string{"ations", "ation", "ings", "ing", "ically", "ical", "ies", "ed", "es", "ly", "s"} {
+		if cut, ok := strings.CutSuffix(w, end); ok && len(cut) >= 4 {
+			return cut
+		}
+	}
+	if cut, ok := strings.CutSuffix(w, "s"); ok && len(cut) >= 3 {
+		return cut
+	}
+	return w
+}

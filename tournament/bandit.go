@@ -1,0 +1,74 @@
+package tournament
+
+import (
+	"math/rand/v2"
+	"slices"
+)
+
+// The operators of the loop, in the order in which ties are broken.
+var operatorNames = []string{"reflect", "ablate", "merge", "prune", "rephrase", "examples"}
+
+// prior holds what an operator is worth before anything was seen: pseudo-wins in
+// two pseudo-tries. Reflection is what has the evidence; a rewrite or an example
+// is a gamble.
+var prior = map[string]float64{"reflect": 1.6, "ablate": 0.5, "merge": 0.7, "prune": 0.15, "rephrase": 0.2, "examples": 0.15}
+
+// floor keeps every operator alive: what failed ten times may be what is needed
+// once the others have done their work.
+const floor = 0.03
+
+// operators chooses by observed success, the cost in rollouts considered.
+type operators struct {
+	tries, wins, cost map[string]float64
+}
+
+func newOperators() *operators {
+	return &operators{map[string]float64{}, map[string]float64{}, map[string]float64{}}
+}
+
+// learn records one application.
+func (o *operators) learn(op string, won bool, rollouts int64) {
+	o.tries[op]++
+	if won {
+		o.wins[op]++
+	}
+	o.cost[op] += float64(rollouts)
+}
+
+// worth is the expected share of improvements per application; an operator that
+// costs more than the average is worth less in proportion, at most by half.
+func (o *operators) worth(op string) float64 {
+	w := (prior[op] + o.wins[op]) / (2 + o.tries[op])
+	tries, cost := 0.0, 0.0
+	for _, n := range operatorNames {
+		tries, cost = tries+o.tries[n], cost+o.cost[n]
+	}
+	if o.tries[op] > 0 && cost > 0 {
+		rel := (o.cost[op] / o.tries[op]) / (cost / tries)
+		w /= min(max(rel, 0.5), 2)
+	}
+	return max(w, floor)
+}
+
+// order draws all operators without replacement, the worthier the earlier: the
+// first that has something to work on is applied.
+func (o *operators) order(rng *rand.Rand) []string {
+	left := slices.Clone(operatorNames)
+	var out []string
+	for len(left) > 0 {
+		total := 0.0
+		for _, op := range left {
+			total += o.worth(op)
+		}
+		x, at := rng.Float64()*total, len(left)-1
+		for i, op := range left {
+			if x -= o.worth(op); x < 0 {
+				at = i
+				break
+			}
+		}
+		out = append(out, left[at])
+		left = slices.Delete(left, at, at+1)
+	}
+	return out
+}

@@ -1,0 +1,220 @@
+package tournament
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate"
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+// Options are the choices of a search. The zero value of a field means its
+// default.
+type Options struct {
+	Seed      int64
+	Minibatch int // cases that a child is compared with its parent on; default 8
+	Proposals int // reflections of one round, made in parallel; default 4
+	Group     int // failures that one reflection reads; default 3
+	Patience  int // rounds without a better best before the search ends; default 8
+	MaxRounds int // default 400: a bound on mutator calls where nothing is ever accepted
+	Profile   skill.Profile
+	Selector  Selector
+	Accept    Acceptance
+}
+
+func (o Options) withDefaults() Options {
+	def := func(p *int, v int) {
+		if *p <= 0 {
+			*p = v
+		}
+	}
+	def(&o.Minibatch, 8)
+	def(&o.Proposals, 4)
+	def(&o.Group, 3)
+	def(&o.Patience, 8)
+	def(&o.MaxRounds, 400)
+	if o.Profile == "" {
+		o.Profile = skill.ClaudeCode
+	}
+	if o.Selector == nil {
+		o.Selector = MixedSelect{Best: 0.7}
+	}
+	if o.Accept == nil {
+		o.Accept = Strict{}
+	}
+	return o
+}
+
+// An Engine searches for a better harness of one skill: GEPA's loop of
+// reflective mutation over a Pareto pool (arXiv 2507.19457), with cached
+// parents, proposals made in parallel and tried together, and deletions as
+// first-class moves. What it decides is a function of Options.Seed and of the
+// recorded rollouts and replies, never of timing: a run that is walked again
+// over the same records takes the same way.
+type Engine struct {
+	Evaluator *eval.Evaluator // its Budget bounds the search
+	Mutator   eval.Model
+	Journal   Journal
+	Run       string
+	Options   Options
+	Now       func() time.Time
+	// OnEvent, where set, is called for every event in order.
+	OnEvent func(Event)
+}
+
+// Cases are the cases of one skill by split. Test is read only to keep its words
+// out of candidates.
+type Cases struct{ Train, Val, Test []eval.Case }
+
+// A Result is what a search found.
+type Result struct {
+	Incumbent  Scored
+	Challenger *Scored  // nil where nothing beat the incumbent on validation
+	Pool       []Scored // every pooled candidate, the incumbent first
+	Stop       string   // why the search ended, in words
+	// BudgetStop is set where a cap ended the search.
+	BudgetStop bool
+	Stats      Stats
+}
+
+// Scored is a pooled candidate with its validation metrics.
+type Scored struct {
+	Candidate
+	Metrics eval.Metrics
+	Tokens  int  // of the body, estimated
+	Full    bool // measured on every validation case
+}
+
+// Stats count what happened to the proposals.
+type Stats struct {
+	Rounds      int `json:"rounds"`
+	Proposals   int `json:"proposals"`
+	Unusable    int `json:"unusable"` // replies that were cut off, unparsable or without effect
+	Invalid     int `json:"invalid"`  // failed a check before any rollout
+	Quarantined int `json:"quarantined"`
+	Refused     int `json:"refused"` // lost their minibatch
+	Accepted    int `json:"accepted"`
+}
+
+// search is the state of one walk.
+type search struct {
+	*Engine
+	opt       Options
+	cases     Cases
+	pool      *pool
+	guard     *guard
+	rng       *rand.Rand
+	best      int
+	operators *operators
+	reflect   mutate.Operator
+	corpus    []string
+	inCorpus  map[string]bool
+	rejected  []mutate.Attempt
+	tried     map[string]bool // SHA of every text that was tried
+	events    int
+	seq       int
+	stats     Stats
+	stale     int
+}
+
+// errDone ends the search's loop; the reason is its text.
+type errDone struct {
+	reason string
+	budget bool
+}
+
+func (e *errDone) Error() string { return e.reason }
+
+// Search walks until a cap, the patience or the supply of ideas ends it. The
+// error is one that leaves no usable result: ctx's, a failing journal, an
+// unreachable or refusing backend; what was measured until then is recorded.
+func (e *Engine) Search(ctx context.Context, incumbent eval.Variant, cases Cases) (*Result, error) {
+	opt := e.Options.withDefaults()
+	s := &search{
+		Engine: e, opt: opt, cases: cases, pool: newPool(len(cases.Val)),
+		guard:    newGuard(incumbent.Doc, cases.Train, append(append([]eval.Case{}, cases.Val...), cases.Test...)),
+		rng:      rand.New(rand.NewPCG(uint64(opt.Seed), 0x65766f6c7665)),
+		inCorpus: map[string]bool{}, tried: map[string]bool{incumbent.SHA(): true},
+		operators: newOperators(),
+		reflect:   &mutate.Reflect{Model: e.Mutator},
+	}
+	if len(cases.Train) == 0 || len(cases.Val) == 0 {
+		return nil, fmt.Errorf("search needs train and validation cases, there are %d and %d", len(cases.Train), len(cases.Val))
+	}
+	err := s.walk(ctx, incumbent)
+	var done *errDone
+	if !errors.As(err, &done) {
+		return nil, err
+	}
+	res := s.result()
+	res.Stop, res.BudgetStop = done.reason, done.budget
+	return res, s.emit(ctx, "search_end", map[string]any{"stop": done.reason, "pool": len(s.pool.members), "stats": s.stats})
+}
+
+// walk runs the rounds. It always returns an error, *errDone at a regular end.
+func (s *search) walk(ctx context.Context, incumbent eval.Variant) error {
+	seed := Candidate{SHA: incumbent.SHA(), Run: s.Run, Operator: "found", State: Seed, Text: incumbent.Doc.Render()}
+	if err := s.Journal.SaveCandidate(ctx, &seed); err != nil {
+		return err
+	}
+	root := s.pool.add(seed, incumbent)
+	if err := s.emit(ctx, "search_start", map[string]any{"incumbent": root.SHA, "train": len(s.cases.Train), "val": len(s.cases.Val)}); err != nil {
+		return err
+	}
+	if err := s.measureVal(ctx, root, all(len(s.cases.Val)), 0); err != nil {
+		return err
+	}
+	root.full = true
+	if q, n := root.meanVal(); n == 0 {
+		return errors.New("the incumbent has no validation score: every rollout is missing")
+	} else if err := s.emit(ctx, "seed", map[string]any{"quality": q, "cases": n}); err != nil {
+		return err
+	}
+	for s.stats.Rounds = 0; s.stats.Rounds < s.opt.MaxRounds; s.stats.Rounds++ {
+		if s.stale >= s.opt.Patience {
+			return s.finals(ctx, fmt.Sprintf("%d rounds without a better candidate", s.stale))
+		}
+		before := s.best
+		op, err := s.round(ctx)
+		if err != nil {
+			return err
+		}
+		if op == "" {
+			return s.finals(ctx, "no operator has anything left to work on")
+		}
+		if s.best == before {
+			s.stale++
+		} else {
+			s.stale = 0
+		}
+	}
+	return s.finals(ctx, fmt.Sprintf("%d rounds", s.stats.Rounds))
+}
+
+// round makes one move and returns the operator that it chose, "" for none.
+func (s *search) round(ctx context.Context) (string, error) {
+	for _, op := range s.operators.order(s.rng) {
+		spent := s.Evaluator.Budget.Spent().Rollouts
+		tried, won, err := s.apply(ctx, op)
+		if err != nil {
+			return op, err
+		}
+		if tried {
+			s.operators.learn(op, won, s.Evaluator.Budget.Spent().Rollouts-spent)
+			return op, nil
+		}
+	}
+	return "", nil
+}
+
+func all(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}

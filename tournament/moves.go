@@ -1,0 +1,204 @@
+package tournament
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/mutate"
+)
+
+// input is what every operator is told.
+func (s *search) input(m *member, idx []int) mutate.Input {
+	return mutate.Input{Parent: m.variant.Doc, Evidence: s.evidence(m, idx), Rejected: slices.Clone(s.rejected),
+		Corpus: s.corpus, MaxTokens: s.guard.maxTokens, Seed: s.rng.Int64N(1 << 31)}
+}
+
+// reflection asks for several reflections on different failures of one parent.
+func (s *search) reflection(ctx context.Context) (*move, error) {
+	m := s.pool.members[s.opt.Selector.Select(s.pool, s.best, s.rng)]
+	fails, err := s.failures(ctx, m, s.opt.Proposals*s.opt.Group)
+	if err != nil || len(fails) == 0 {
+		return nil, err
+	}
+	fails = fails[:min(len(fails), s.opt.Proposals*s.opt.Group)]
+	s.rng.Shuffle(len(fails), func(i, j int) { fails[i], fails[j] = fails[j], fails[i] })
+	n := (len(fails) + s.opt.Group - 1) / s.opt.Group
+	inputs := make([]mutate.Input, n)
+	for k := range inputs {
+		var group []int
+		for i := k; i < len(fails); i += n {
+			group = append(group, fails[i])
+		}
+		inputs[k] = s.input(m, group)
+	}
+	ps, err := s.ask(ctx, s.reflect, m, inputs)
+	if err != nil {
+		return nil, err
+	}
+	return &move{op: "reflect", parent: m, proposals: ps, targets: s.targets(ps, fails), accept: s.opt.Accept}, nil
+}
+
+// targets lists the failures that the proposals say they answer, then the rest.
+func (s *search) targets(ps []mutate.Proposal, fails []int) []int {
+	taught := map[string]bool{}
+	for _, p := range ps {
+		for _, id := range p.Taught {
+			taught[id] = true
+		}
+	}
+	var first, rest []int
+	for _, i := range fails {
+		if taught[s.cases.Train[i].ID] {
+			first = append(first, i)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	return append(first, rest...)
+}
+
+// ablation deletes, without a model, blocks of the best text that no feedback of
+// the run speaks of: all at once first, then by halves, then the incumbent's own
+// lines one by one.
+func (s *search) ablation(ctx context.Context) (*move, error) {
+	m := s.pool.members[s.best]
+	in := mutate.Input{Parent: m.variant.Doc}
+	index, text := mutate.Deletable(in)
+	if len(index) == 0 || len(s.corpus) == 0 {
+		return nil, nil
+	}
+	support := mutate.NewSupport(s.corpus, s.corpus)
+	var idle []int
+	for k, i := range index {
+		if !m.tried[text[k]] && len(support.Answers(text[k])) == 0 {
+			idle = append(idle, i)
+		}
+	}
+	if len(idle) == 0 {
+		return nil, nil
+	}
+	for k := range index {
+		if slices.Contains(idle, index[k]) {
+			m.tried[text[k]] = true
+		}
+	}
+	if err := s.atLeast(ctx, m, s.opt.Minibatch); err != nil {
+		return nil, err
+	}
+	var ps []mutate.Proposal
+	for _, part := range halve(idle, 4) {
+		got, err := s.ask(ctx, &mutate.Ablate{Blocks: part}, m, []mutate.Input{in})
+		if err != nil {
+			return nil, err
+		}
+		ps = append(ps, got...)
+	}
+	return &move{op: "ablate", parent: m, proposals: ps, accept: NotWorse{Slack: 0.02}, deletion: true}, nil
+}
+
+// halve cuts idx into at most n parts of about the same size.
+func halve(idx []int, n int) (parts [][]int) {
+	n = min(n, len(idx))
+	for k := range n {
+		parts = append(parts, idx[k*len(idx)/n:(k+1)*len(idx)/n])
+	}
+	return parts
+}
+
+// atLeast measures m on train cases until n of them have a score.
+func (s *search) atLeast(ctx context.Context, m *member, n int) error {
+	have := 0
+	for i := range s.cases.Train {
+		if !math.IsNaN(m.train[i].mean()) {
+			have++
+		}
+	}
+	if rest := s.unmeasured(m); have < n && len(rest) > 0 {
+		return s.measureTrain(ctx, m, rest[:min(len(rest), n-have)], 0)
+	}
+	return nil
+}
+
+// crossing merges the best with a member of another line that beats it on some
+// validation case.
+func (s *search) crossing(ctx context.Context) (*move, error) {
+	a := s.pool.members[s.best]
+	lineage := s.pool.ancestors(s.best)
+	var partners []int
+	for i, b := range s.pool.members {
+		if i == s.best || slices.Contains(lineage, i) || slices.Contains(s.pool.ancestors(i), s.best) || a.tried["merge "+b.SHA] {
+			continue
+		}
+		for k, r := range b.val {
+			if r.mean() > a.val[k].mean()+1e-9 {
+				partners = append(partners, i)
+				break
+			}
+		}
+	}
+	if len(partners) == 0 {
+		return nil, nil
+	}
+	at := partners[s.rng.IntN(len(partners))]
+	b := s.pool.members[at]
+	a.tried["merge "+b.SHA] = true
+	if err := s.atLeast(ctx, a, s.opt.Minibatch); err != nil {
+		return nil, err
+	}
+	in := s.input(a, nil)
+	in.Other, in.Ancestor = b.variant.Doc, s.pool.members[s.pool.commonAncestor(s.best, at)].variant.Doc
+	ps, err := s.ask(ctx, &mutate.Merge{Model: s.Mutator}, a, []mutate.Input{in})
+	if err != nil {
+		return nil, err
+	}
+	fails, err := s.known(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	return &move{op: "merge", parent: a, other: b, proposals: ps, targets: fails, accept: NotWorse{}}, nil
+}
+
+// rewriting applies one of the operators that work on the whole text.
+func (s *search) rewriting(ctx context.Context, name string) (*move, error) {
+	m := s.pool.members[s.best]
+	mv := &move{op: name, parent: m, accept: s.opt.Accept}
+	key := name + " done"
+	if m.tried[key] {
+		return nil, nil
+	}
+	m.tried[key] = true
+	var op mutate.Operator
+	var idx []int
+	switch name {
+	case "prune":
+		op, mv.accept, mv.deletion = &mutate.Prune{Model: s.Mutator}, NotWorse{Slack: 0.02}, true
+	case "rephrase":
+		op = &mutate.Rephrase{Model: s.Mutator}
+	case "examples":
+		op = &mutate.Examples{Model: s.Mutator}
+	}
+	if err := s.atLeast(ctx, m, s.opt.Minibatch); err != nil {
+		return nil, err
+	}
+	fails, err := s.known(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	mv.targets = fails
+	idx = fails[:min(len(fails), s.opt.Group)]
+	if name == "examples" {
+		idx = nil
+		for i := range s.cases.Train {
+			if strings.TrimSpace(s.cases.Train[i].Reference) != "" && m.train[i].last() != nil {
+				idx = append(idx, i)
+			}
+		}
+	}
+	mv.proposals, err = s.ask(ctx, op, m, []mutate.Input{s.input(m, idx)})
+	if err != nil || len(mv.proposals) == 0 && len(idx) == 0 {
+		return nil, err
+	}
+	return mv, nil
+}

@@ -1,0 +1,228 @@
+package tournament
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate"
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+// A move is what an operator came up with for one parent, ready to be tried.
+type move struct {
+	op        string
+	parent    *member
+	other     *member // second parent of a merge
+	proposals []mutate.Proposal
+	targets   []int // train cases that the change is meant for
+	accept    Acceptance
+	deletion  bool // a shorter text is itself the gain
+}
+
+// apply makes one move with op. tried is false where op has nothing to work on;
+// nothing was spent then beyond what evidence cost.
+func (s *search) apply(ctx context.Context, op string) (tried, won bool, err error) {
+	if rest := s.Evaluator.Budget.Remaining().Rollouts; rest < 0 || rest > 0 && rest < int64(s.opt.Minibatch+len(s.cases.Val)) {
+		// A child that cannot be validated whole cannot win: what is left is
+		// better spent on telling the finalists apart.
+		return false, false, s.finals(ctx, "the rollout budget is used up")
+	}
+	var mv *move
+	switch op {
+	case "reflect":
+		mv, err = s.reflection(ctx)
+	case "ablate":
+		mv, err = s.ablation(ctx)
+	case "merge":
+		mv, err = s.crossing(ctx)
+	default:
+		mv, err = s.rewriting(ctx, op)
+	}
+	if err != nil || mv == nil {
+		return false, false, err
+	}
+	best := s.best
+	if len(mv.proposals) > 0 {
+		if _, err := s.try(ctx, mv, mv.proposals); err != nil {
+			return true, false, err
+		}
+	}
+	return true, s.best != best, nil
+}
+
+// ask runs one operator per input in parallel and keeps the usable, allowed
+// proposals in the order of the inputs.
+func (s *search) ask(ctx context.Context, op mutate.Operator, parent *member, inputs []mutate.Input) ([]mutate.Proposal, error) {
+	type reply struct {
+		p   mutate.Proposal
+		err error
+	}
+	replies := make([]reply, len(inputs))
+	var wg sync.WaitGroup
+	for i := range inputs {
+		wg.Go(func() { replies[i].p, replies[i].err = op.Propose(ctx, inputs[i]) })
+	}
+	wg.Wait()
+	var out []mutate.Proposal
+	for _, r := range replies {
+		var (
+			unusable *mutate.ReplyError
+			nothing  *mutate.NotApplicableError
+			limit    *eval.BudgetError
+		)
+		s.stats.Proposals++
+		switch {
+		case errors.As(r.err, &unusable):
+			s.stats.Unusable++
+			if err := s.emit(ctx, "unusable", map[string]any{"operator": op.Name(), "reason": unusable.Reason}); err != nil {
+				return nil, err
+			}
+		case errors.As(r.err, &nothing):
+			s.stats.Proposals--
+		case errors.As(r.err, &limit):
+			return nil, &errDone{limit.Error(), true}
+		case r.err != nil:
+			return nil, r.err
+		default:
+			ok, err := s.allowed(ctx, op.Name(), parent, r.p)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				out = append(out, r.p)
+			}
+		}
+	}
+	return out, nil
+}
+
+// allowed checks a text before anything is paid for it, and records it where it
+// is refused.
+func (s *search) allowed(ctx context.Context, op string, parent *member, p mutate.Proposal) (bool, error) {
+	sha := p.Doc.Hash()
+	if s.tried[sha] {
+		s.stats.Unusable++
+		return false, s.emit(ctx, "unusable", map[string]any{"operator": op, "reason": "this text was tried before"})
+	}
+	c := s.candidate(op, []*member{parent}, p)
+	if reason := s.guard.refuse(parent.variant.Doc, p.Doc); reason != "" {
+		s.stats.Invalid++
+		c.State, c.Reason = Invalid, reason
+	}
+	for _, f := range skill.Check(parent.variant.Doc, p.Doc, s.opt.Profile) {
+		switch {
+		case f.Severity == skill.Reject && c.State != Invalid:
+			s.stats.Invalid++
+			c.State, c.Reason = Invalid, f.Rule+": "+f.Message
+		case f.Severity == skill.Quarantine && c.State == "":
+			s.stats.Quarantined++
+			c.State, c.Reason = Quarantined, f.Rule+": "+f.Message
+		}
+	}
+	if c.State == "" {
+		return true, nil
+	}
+	s.tried[sha] = true
+	if err := s.Journal.SaveCandidate(ctx, &c); err != nil {
+		return false, err
+	}
+	s.rejected = append(s.rejected, mutate.Attempt{Change: p.Summary, Result: c.Reason})
+	return false, s.emit(ctx, string(c.State), map[string]any{"sha256": sha, "operator": op, "reason": c.Reason})
+}
+
+func (s *search) candidate(op string, parents []*member, p mutate.Proposal) Candidate {
+	s.seq++
+	c := Candidate{SHA: p.Doc.Hash(), Run: s.Run, Seq: s.seq, Operator: op, Taught: p.Taught, Text: p.Doc.Render()}
+	for _, m := range parents {
+		c.Parents = append(c.Parents, m.SHA)
+	}
+	return c
+}
+
+// try tests proposals for one parent together: most of them change different
+// lines, so their union is tried first, and only where it fails its halves. The
+// cost of a round is then one minibatch, not one a proposal.
+func (s *search) try(ctx context.Context, mv *move, ps []mutate.Proposal) (won bool, err error) {
+	p := ps[0]
+	if len(ps) > 1 {
+		if p, err = mutate.Combine(mv.parent.variant.Doc, ps); err != nil {
+			var unusable *mutate.ReplyError
+			if !errors.As(err, &unusable) {
+				return false, err
+			}
+			return s.halves(ctx, mv, ps)
+		}
+	}
+	if s.tried[p.Doc.Hash()] {
+		return false, nil
+	}
+	if len(ps) > 1 {
+		ok, err := s.allowed(ctx, mv.op, mv.parent, p)
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			return s.halves(ctx, mv, ps)
+		}
+	}
+	s.tried[p.Doc.Hash()] = true
+	parents := []*member{mv.parent}
+	from := []int{s.pool.index(mv.parent)}
+	if mv.other != nil {
+		parents, from = append(parents, mv.other), append(from, s.pool.index(mv.other))
+	}
+	c := s.candidate(mv.op, parents, p)
+	child := &member{Candidate: c, variant: eval.Variant{Name: mv.parent.variant.Name, Doc: p.Doc,
+		Dir: mv.parent.variant.Dir, Rest: mv.parent.variant.Rest}, train: map[int]*record{}, val: map[int]*record{}}
+	batch := s.minibatch(mv.parent, mv.targets)
+	if err := s.measureTrain(ctx, child, batch, 0); err != nil {
+		return false, err
+	}
+	got, had := qualities(child.train, batch), qualities(mv.parent.train, batch)
+	delta := gain(got, had)
+	if !mv.accept.Accept(got, had) {
+		s.stats.Refused++
+		c.State, c.Reason = Refused, fmt.Sprintf("%+.2f on %d train cases", delta, len(batch))
+		if err := s.Journal.SaveCandidate(ctx, &c); err != nil {
+			return false, err
+		}
+		s.rejected = append(s.rejected, mutate.Attempt{Change: p.Summary, Result: c.Reason})
+		if err := s.emit(ctx, "refused", map[string]any{"sha256": c.SHA, "operator": mv.op, "gain": delta, "cases": len(batch)}); err != nil {
+			return false, err
+		}
+		return s.halves(ctx, mv, ps)
+	}
+	c.State = Pooled
+	if err := s.Journal.SaveCandidate(ctx, &c); err != nil {
+		return false, err
+	}
+	s.stats.Accepted++
+	m := s.pool.add(c, child.variant, from...)
+	m.train = child.train
+	for _, i := range batch {
+		if r := m.train[i].last(); r != nil {
+			s.learnFeedback(r)
+		}
+	}
+	if err := s.emit(ctx, "accepted", map[string]any{"sha256": c.SHA, "operator": mv.op, "parents": c.Parents,
+		"gain": delta, "cases": len(batch), "proposals": len(ps), "tokens": m.tokens}); err != nil {
+		return false, err
+	}
+	return true, s.race(ctx, m, mv.deletion)
+}
+
+// halves tries the two halves of a refused union apart.
+func (s *search) halves(ctx context.Context, mv *move, ps []mutate.Proposal) (bool, error) {
+	if len(ps) < 2 {
+		return false, nil
+	}
+	a, err := s.try(ctx, mv, ps[:len(ps)/2])
+	if err != nil {
+		return a, err
+	}
+	b, err := s.try(ctx, mv, ps[len(ps)/2:])
+	return a || b, err
+}

@@ -1,0 +1,165 @@
+package tournament
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate"
+)
+
+// failures returns the indexes of train cases that m fails, the worst first, and
+// measures more of them while there are fewer than want. The cases that m's
+// ancestors failed come first: they are the likeliest to teach something.
+func (s *search) failures(ctx context.Context, m *member, want int) ([]int, error) {
+	for {
+		fails, err := s.known(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		rest := s.unmeasured(m)
+		if len(fails) >= want || len(rest) == 0 {
+			return fails, nil
+		}
+		if err := s.measureTrain(ctx, m, rest[:min(len(rest), s.opt.Minibatch)], 0); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// known lists the train cases that m is known to fail. Where m passes most of
+// what it was tried on, a failure may be noise: it counts once a second trial
+// has failed as well.
+func (s *search) known(ctx context.Context, m *member) ([]int, error) {
+	var fails, once []int
+	passed := 0
+	for i := range s.cases.Train {
+		r := m.train[i]
+		if math.IsNaN(r.mean()) {
+			continue
+		}
+		if persistent(r) == nil {
+			passed++
+			continue
+		}
+		fails = append(fails, i)
+		if len(r.rollouts) == 1 {
+			once = append(once, i)
+		}
+	}
+	if len(once) > 0 && passed > len(fails) {
+		if err := s.measureTrain(ctx, m, once, 1); err != nil {
+			return nil, err
+		}
+		fails = slices.DeleteFunc(fails, func(i int) bool { return persistent(m.train[i]) == nil })
+	}
+	for _, i := range fails {
+		s.learnFeedback(m.train[i].last())
+	}
+	slices.SortStableFunc(fails, func(a, b int) int {
+		switch qa, qb := m.train[a].mean(), m.train[b].mean(); {
+		case qa < qb:
+			return -1
+		case qa > qb:
+			return 1
+		}
+		return 0
+	})
+	return fails, nil
+}
+
+// persistent returns the newest rollout of r with the feedback of those checks
+// only that failed in every trial, nil where none did.
+func persistent(r *record) *eval.Rollout {
+	last := r.last()
+	if last == nil || last.Quality >= 1 {
+		return nil
+	}
+	out := *last
+	out.Checks = slices.Clone(last.Checks)
+	failing := len(out.Checks) == 0
+	for k := range out.Checks {
+		for _, x := range r.rollouts {
+			if x.Status == eval.Done && k < len(x.Checks) && x.Checks[k].Score >= 1 {
+				out.Checks[k].Score = 1
+			}
+		}
+		failing = failing || out.Checks[k].Score < 1
+	}
+	if !failing {
+		return nil
+	}
+	return &out
+}
+
+// unmeasured lists the train cases without a score for m: those first that the
+// nearest ancestor with a score failed, then those that nobody tried, then those
+// that the ancestor passed; in random order within each.
+func (s *search) unmeasured(m *member) []int {
+	lineage := s.pool.ancestors(s.pool.index(m))
+	var tiers [3][]int
+	for _, i := range s.rng.Perm(len(s.cases.Train)) {
+		if !math.IsNaN(m.train[i].mean()) || m.train[i] != nil && len(m.train[i].rollouts) > 1 {
+			continue
+		}
+		tier := 1
+		for _, a := range lineage[1:] {
+			if q := s.pool.members[a].train[i].mean(); !math.IsNaN(q) {
+				tier = 0
+				if q >= 1 {
+					tier = 2
+				}
+				break
+			}
+		}
+		tiers[tier] = append(tiers[tier], i)
+	}
+	return slices.Concat(tiers[0], tiers[1], tiers[2])
+}
+
+// minibatch picks the train cases that a child is compared with its parent on:
+// the ones that the change is meant for, and for a third cases that the parent
+// passes, which a careless edit breaks. The parent has a score on each already.
+func (s *search) minibatch(parent *member, targets []int) []int {
+	var out, passing []int
+	in := map[int]bool{}
+	for _, i := range s.rng.Perm(len(s.cases.Train)) {
+		if q := parent.train[i].mean(); q >= 1 {
+			passing = append(passing, i)
+		}
+	}
+	guards := min(len(passing), s.opt.Minibatch/3)
+	for _, i := range targets {
+		if len(out) < s.opt.Minibatch-guards && !in[i] && !math.IsNaN(parent.train[i].mean()) {
+			in[i] = true
+			out = append(out, i)
+		}
+	}
+	for _, i := range passing {
+		if len(out) < s.opt.Minibatch && !in[i] {
+			in[i] = true
+			out = append(out, i)
+		}
+	}
+	for _, i := range s.rng.Perm(len(s.cases.Train)) {
+		if len(out) < s.opt.Minibatch && !in[i] && !math.IsNaN(parent.train[i].mean()) {
+			in[i] = true
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// evidence turns train cases into what a mutator may see.
+func (s *search) evidence(m *member, idx []int) []mutate.Evidence {
+	var out []mutate.Evidence
+	for _, i := range idx {
+		if r := persistent(m.train[i]); r != nil {
+			out = append(out, mutate.Evidence{Case: &s.cases.Train[i], Rollout: r})
+		} else if r := m.train[i].last(); r != nil {
+			out = append(out, mutate.Evidence{Case: &s.cases.Train[i], Rollout: r})
+		}
+	}
+	return out
+}
