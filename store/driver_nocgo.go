@@ -1,0 +1,14 @@
+//go:build !cgo
+
+package store
+
+import "errors"
+
+// driverMissing: SQLite is C. go-sqlite3 compiles without cgo too, and would
+// only fail at the first query, with words about a stub.
+func driverMissing() error {
+	return errors.New("open store: this evolve was built without a C compiler, which SQLite needs: " +
+		"install gcc and build again with CGO_ENABLED=1")
+}
+
+func kindOf(error) trouble { return other }

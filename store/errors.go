@@ -1,0 +1,89 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrNotFound is wrapped by every error about a record that does not exist.
+var ErrNotFound = errors.New("not found")
+
+// ErrClosed is returned by methods of a store that was closed.
+var ErrClosed = errors.New("store is closed")
+
+// ErrReadOnly is returned by writing methods of a store that OpenReadOnly opened.
+var ErrReadOnly = errors.New("store was opened for reading only")
+
+// A NewerError means that a newer evolve has written the database.
+type NewerError struct {
+	Have int // version of the schema in the file
+	Know int // newest version that this program knows
+}
+
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("database has schema version %d, this evolve knows up to %d: install a newer evolve", e.Have, e.Know)
+}
+
+// A CorruptError means that the file is not a database of evolve, or no longer
+// a whole one. Nothing was changed in it.
+type CorruptError struct {
+	Path string
+	Err  error
+}
+
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("%s is damaged, or not a database of evolve: %v", e.Path, e.Err)
+}
+func (e *CorruptError) Unwrap() error { return e.Err }
+
+// A FullError means that there was no room for a write, which then left
+// nothing behind.
+type FullError struct {
+	Path string
+	Err  error
+}
+
+func (e *FullError) Error() string {
+	return fmt.Sprintf("no room left for %s, nothing of this was saved: %v", e.Path, e.Err)
+}
+func (e *FullError) Unwrap() error { return e.Err }
+
+// An AmbiguousError means that a shortened name has several completions.
+type AmbiguousError struct {
+	Prefix  string
+	Matches []string // in order; at most a few
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%q may mean any of %s: type more of it", e.Prefix, strings.Join(e.Matches, ", "))
+}
+
+// trouble sorts SQLite's errors by what can be done about them.
+type trouble int
+
+const (
+	other   trouble = iota
+	busy            // somebody else holds the lock: try again
+	full            // no room
+	damaged         // not a database, or corrupted
+)
+
+// explain gives an error of SQLite the type that callers know; others, nil
+// included, it returns as they are.
+func explain(err error, path string) error {
+	var corrupt *CorruptError
+	var noRoom *FullError
+	if errors.As(err, &corrupt) || errors.As(err, &noRoom) {
+		return err
+	}
+	switch kindOf(err) {
+	case damaged:
+		return &CorruptError{Path: path, Err: err}
+	case full:
+		return &FullError{Path: path, Err: err}
+	case busy:
+		return fmt.Errorf("another process keeps %s locked: %w", path, err)
+	}
+	return err
+}

@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// journal is the Journal of one run.
+type journal struct {
+	*Store
+	run string
+}
+
+var _ tournament.Journal = (*journal)(nil)
+
+// Journal returns what the run named runID is recorded in. Journals of several
+// runs may be used at once.
+func (s *Store) Journal(runID string) tournament.Journal { return &journal{s, runID} }
+
+// Rollout implements eval.Recorder. The run's own row comes first. A rollout of
+// another run is offered only where it is Done: one that is missing or void
+// measured nothing, and says nothing about whether it would be again.
+func (j *journal) Rollout(ctx context.Context, key string) (*eval.Rollout, bool, error) {
+	type found struct {
+		eval.Rollout
+		run string
+	}
+	rows, err := query(ctx, j.Store, func(rows *sql.Rows) (f found, err error) {
+		var body sql.RawBytes
+		if err = rows.Scan(&f.run, &body); err != nil {
+			return f, err
+		}
+		f.Rollout, err = decode[eval.Rollout](body)
+		return f, err
+	}, `SELECT run, body FROM rollouts WHERE key = ?1 AND (run = ?2 OR status = ?3)
+		ORDER BY run = ?2 DESC, id LIMIT 1`, key, j.run, string(eval.Done))
+	if err != nil {
+		return nil, false, fmt.Errorf("look up rollout %s: %w", key, err)
+	}
+	if len(rows) == 0 {
+		return nil, false, nil
+	}
+	return &rows[0].Rollout, rows[0].run == j.run, nil
+}
+
+// SaveRollout implements eval.Recorder. The first rollout that this run saved
+// under a key stays. It was paid for, so it is kept even if ctx has ended.
+func (j *journal) SaveRollout(ctx context.Context, r *eval.Rollout) error {
+	body, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("encode rollout %s: %w", r.Key, err)
+	}
+	err = j.do(context.WithoutCancel(ctx), func(t *tx) error {
+		_, err := t.exec(`INSERT INTO rollouts (key, run, candidate, case_id, arm, status, body)
+			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key, run) DO NOTHING`,
+			r.Key, j.run, r.Candidate, r.CaseID, r.Arm, string(r.Status), string(body))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("save rollout %s: %w", r.Key, err)
+	}
+	return nil
+}
+
+// Completion implements eval.Recorder.
+func (j *journal) Completion(ctx context.Context, key string) (*eval.Completion, error) {
+	rows, err := query(ctx, j.Store, scanBody[eval.Completion],
+		`SELECT body FROM completions WHERE run = ? AND key = ?`, j.run, key)
+	if err != nil {
+		return nil, fmt.Errorf("look up completion %s: %w", key, err)
+	}
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	return &rows[0], nil
+}
+
+// SaveCompletion implements eval.Recorder; the first one of a key stays. It was
+// paid for, so it is kept even if ctx has ended.
+func (j *journal) SaveCompletion(ctx context.Context, key string, by eval.Spender, c *eval.Completion) error {
+	body, err := json.Marshal(c)
+	if err != nil {
+		return fmt.Errorf("encode completion %s: %w", key, err)
+	}
+	at := j.now().UnixMicro()
+	err = j.do(context.WithoutCancel(ctx), func(t *tx) error {
+		_, err := t.exec(`INSERT INTO completions (run, key, maker, at, body)
+			VALUES (?, ?, ?, ?, ?) ON CONFLICT (run, key) DO NOTHING`,
+			j.run, key, string(by), at, string(body))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("save completion %s: %w", key, err)
+	}
+	return nil
+}
+
+// SaveRun writes the run's state over the one before.
+func (j *journal) SaveRun(ctx context.Context, r *tournament.Run) error {
+	body, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("encode run %s: %w", r.ID, err)
+	}
+	err = j.do(ctx, func(t *tx) error {
+		_, err := t.exec(`INSERT INTO runs (id, skill, status, started, body) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (id) DO UPDATE SET skill = excluded.skill, status = excluded.status,
+				started = excluded.started, body = excluded.body`,
+			r.ID, r.Skill, string(r.Status), micros(r.Started), string(body))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("save run %s: %w", r.ID, err)
+	}
+	return nil
+}
+
+// SaveCandidate writes the candidate's state over the one before; a candidate
+// is its place (Run, Seq) in the order of proposals.
+func (j *journal) SaveCandidate(ctx context.Context, c *tournament.Candidate) error {
+	bare := *c
+	bare.Text = nil
+	body, err := json.Marshal(bare)
+	if err != nil {
+		return fmt.Errorf("encode candidate %s: %w", c.SHA, err)
+	}
+	err = j.do(ctx, func(t *tx) error {
+		_, err := t.exec(`INSERT INTO candidates (run, seq, sha, text, body) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (run, seq) DO UPDATE SET sha = excluded.sha, text = excluded.text, body = excluded.body`,
+			c.Run, c.Seq, c.SHA, c.Text, string(body))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("save candidate %s: %w", c.SHA, err)
+	}
+	return nil
+}
+
+// AppendEvent implements tournament.Journal; the first event of a (Run, Seq)
+// stays.
+func (j *journal) AppendEvent(ctx context.Context, e tournament.Event) error {
+	body, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("encode event %d of run %s: %w", e.Seq, e.Run, err)
+	}
+	err = j.do(ctx, func(t *tx) error {
+		_, err := t.exec(`INSERT INTO events (run, seq, body) VALUES (?, ?, ?)
+			ON CONFLICT (run, seq) DO NOTHING`, e.Run, e.Seq, string(body))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("save event %d of run %s: %w", e.Seq, e.Run, err)
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+)
+
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// applicationID marks the file as evolve's ("evlv" in its header), so that
+// another program's database is never migrated.
+const applicationID = 0x65766c76
+
+// migrations returns the scripts in order: the one at index i makes version i+1.
+func migrations() []string {
+	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
+	if err != nil {
+		panic(err) // the pattern is a constant
+	}
+	scripts := make([]string, len(names))
+	for i, name := range names {
+		body, err := migrationFiles.ReadFile(name)
+		if err != nil {
+			panic(err) // embedded files can be read
+		}
+		scripts[i] = string(body)
+	}
+	return scripts
+}
+
+// reader is what schemaVersion needs of a handle or a transaction.
+type reader interface {
+	QueryRowContext(ctx context.Context, q string, args ...any) *sql.Row
+}
+
+// schemaVersion returns the version of an evolve database, 0 for an empty file.
+func schemaVersion(ctx context.Context, db reader, path string) (int, error) {
+	var have, app, tables int
+	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
+		return 0, fmt.Errorf("read schema version: %w", err)
+	}
+	if err := db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&app); err != nil {
+		return 0, fmt.Errorf("read application id: %w", err)
+	}
+	// This reads the whole schema, and so finds a damaged one here.
+	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master").Scan(&tables); err != nil {
+		return 0, fmt.Errorf("read schema: %w", err)
+	}
+	if app != applicationID && (have != 0 || app != 0 || tables != 0) {
+		return 0, &CorruptError{Path: path, Err: errors.New("it belongs to another program")}
+	}
+	if know := len(migrations()); have > know {
+		return 0, &NewerError{Have: have, Know: know}
+	}
+	return have, nil
+}
+
+// migrate brings the database to the newest schema in one transaction: another
+// process sees the old one or the new one, and so does a crash.
+func migrate(ctx context.Context, db *sql.DB, path string) error {
+	scripts := migrations()
+	have, err := schemaVersion(ctx, db, path)
+	if err != nil || have == len(scripts) {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("begin migration: %w", err)
+	}
+	defer tx.Rollback() // no effect once it is committed
+	// Another process may have migrated while this one waited for the lock.
+	if have, err = schemaVersion(ctx, tx, path); err != nil {
+		return err
+	}
+	for i := have; i < len(scripts); i++ {
+		if _, err := tx.ExecContext(ctx, scripts[i]); err != nil {
+			return fmt.Errorf("migrate to version %d: %w", i+1, err)
+		}
+	}
+	header := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(scripts))
+	if _, err := tx.ExecContext(ctx, header); err != nil {
+		return fmt.Errorf("set schema version: %w", err)
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("commit migration: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,202 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// Run returns a run by its id, or by a prefix of it that only one run has.
+// Errors: ErrNotFound, *AmbiguousError.
+func (s *Store) Run(ctx context.Context, id string) (*tournament.Run, error) {
+	full, err := s.complete(ctx, "SELECT id FROM runs", "id", id)
+	if err != nil {
+		return nil, fmt.Errorf("run %q: %w", id, err)
+	}
+	r, err := s.oneRun(ctx, `SELECT body FROM runs WHERE id = ?`, full)
+	if err == nil && r == nil {
+		err = fmt.Errorf("run %q: %w", id, ErrNotFound)
+	}
+	return r, err
+}
+
+// Runs returns a skill's runs, or all where skill is "", the newest first.
+func (s *Store) Runs(ctx context.Context, skill string) ([]tournament.Run, error) {
+	runs, err := query(ctx, s, scanBody[tournament.Run],
+		`SELECT body FROM runs WHERE ?1 = '' OR skill = ?1 ORDER BY started DESC, rowid DESC`, skill)
+	if err != nil {
+		return nil, fmt.Errorf("list runs: %w", err)
+	}
+	return runs, nil
+}
+
+// LatestRun returns a skill's newest run, nil where there is none.
+func (s *Store) LatestRun(ctx context.Context, skill string) (*tournament.Run, error) {
+	return s.oneRun(ctx, `SELECT body FROM runs WHERE skill = ? ORDER BY started DESC, rowid DESC LIMIT 1`, skill)
+}
+
+// UnfinishedRun returns a skill's newest run that can be resumed, nil where
+// there is none. One that is still marked as running was killed, or is at work
+// in another process.
+func (s *Store) UnfinishedRun(ctx context.Context, skill string) (*tournament.Run, error) {
+	return s.oneRun(ctx, `SELECT body FROM runs WHERE skill = ? AND status IN (?, ?, ?)
+		ORDER BY started DESC, rowid DESC LIMIT 1`,
+		skill, string(tournament.Running), string(tournament.Interrupted), string(tournament.Stopped))
+}
+
+func (s *Store) oneRun(ctx context.Context, q string, args ...any) (*tournament.Run, error) {
+	runs, err := query(ctx, s, scanBody[tournament.Run], q, args...)
+	if err != nil {
+		return nil, fmt.Errorf("look up run: %w", err)
+	}
+	if len(runs) == 0 {
+		return nil, nil
+	}
+	return &runs[0], nil
+}
+
+// Candidates returns the candidates of a run in the order of their proposal,
+// with their texts.
+func (s *Store) Candidates(ctx context.Context, run string) ([]tournament.Candidate, error) {
+	cs, err := query(ctx, s, scanCandidate,
+		`SELECT body, text FROM candidates WHERE run = ? ORDER BY seq`, run)
+	if err != nil {
+		return nil, fmt.Errorf("list candidates of run %s: %w", run, err)
+	}
+	return cs, nil
+}
+
+// Candidate returns the candidate whose SHA-256 is sha, or begins with it. A
+// text that several runs looked at is returned as the last of them saw it.
+// Errors: ErrNotFound, *AmbiguousError.
+func (s *Store) Candidate(ctx context.Context, sha string) (*tournament.Candidate, error) {
+	full, err := s.complete(ctx, "SELECT DISTINCT sha FROM candidates", "sha", sha)
+	if err != nil {
+		return nil, fmt.Errorf("candidate %q: %w", sha, err)
+	}
+	cs, err := query(ctx, s, scanCandidate,
+		`SELECT body, text FROM candidates WHERE sha = ? ORDER BY rowid DESC LIMIT 1`, full)
+	if err != nil {
+		return nil, fmt.Errorf("look up candidate %q: %w", sha, err)
+	}
+	if len(cs) == 0 {
+		return nil, fmt.Errorf("candidate %q: %w", sha, ErrNotFound)
+	}
+	return &cs[0], nil
+}
+
+func scanCandidate(rows *sql.Rows) (c tournament.Candidate, err error) {
+	var body sql.RawBytes
+	var text []byte
+	if err = rows.Scan(&body, &text); err != nil {
+		return c, err
+	}
+	c, err = decode[tournament.Candidate](body)
+	c.Text = text
+	return c, err
+}
+
+// Events returns the events of a run in their order.
+func (s *Store) Events(ctx context.Context, run string) ([]tournament.Event, error) {
+	es, err := query(ctx, s, scanBody[tournament.Event],
+		`SELECT body FROM events WHERE run = ? ORDER BY seq`, run)
+	if err != nil {
+		return nil, fmt.Errorf("list events of run %s: %w", run, err)
+	}
+	return es, nil
+}
+
+// A RolloutFilter selects rollouts; a field that is empty selects all.
+type RolloutFilter struct {
+	Run       string  // the run that paid for them
+	Skill     string  // of that run
+	Candidate string  // SHA-256
+	Arm       *string // nil: any; a pointer to "" is the search
+	Case      string
+}
+
+// Rollouts returns the rollouts that f selects, in the order in which they were
+// saved. Two runs that were at work together may both have measured one key;
+// both rows are returned.
+func (s *Store) Rollouts(ctx context.Context, f RolloutFilter) ([]eval.Rollout, error) {
+	var where []string
+	var args []any
+	and := func(cond string, arg any) {
+		where = append(where, cond)
+		args = append(args, arg)
+	}
+	if f.Run != "" {
+		and("run = ?", f.Run)
+	}
+	if f.Skill != "" {
+		and("run IN (SELECT id FROM runs WHERE skill = ?)", f.Skill)
+	}
+	if f.Candidate != "" {
+		and("candidate = ?", f.Candidate)
+	}
+	if f.Arm != nil {
+		and("arm = ?", *f.Arm)
+	}
+	if f.Case != "" {
+		and("case_id = ?", f.Case)
+	}
+	q := "SELECT body FROM rollouts"
+	if len(where) > 0 {
+		q += " WHERE " + strings.Join(where, " AND ")
+	}
+	rs, err := query(ctx, s, scanBody[eval.Rollout], q+" ORDER BY id", args...)
+	if err != nil {
+		return nil, fmt.Errorf("list rollouts: %w", err)
+	}
+	return rs, nil
+}
+
+// ForgetMissing removes the run's missing rollouts, so that a run that the
+// infrastructure stopped tries them again when it is resumed. It returns how
+// many there were.
+func (s *Store) ForgetMissing(ctx context.Context, run string) (int, error) {
+	var n int64
+	err := s.do(ctx, func(t *tx) (err error) {
+		n, err = t.exec(`DELETE FROM rollouts WHERE run = ? AND status = ?`, run, string(eval.Missing))
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("forget missing rollouts of run %s: %w", run, err)
+	}
+	return int(n), nil
+}
+
+// complete returns the one name of which prefix is the beginning; a name that
+// is exactly prefix wins. from is a SELECT of the names in column col. Errors:
+// ErrNotFound, *AmbiguousError.
+func (s *Store) complete(ctx context.Context, from, col, prefix string, args ...any) (string, error) {
+	if prefix == "" {
+		return "", ErrNotFound
+	}
+	const enough = 4
+	and := " WHERE "
+	if strings.Contains(from, and) {
+		and = " AND "
+	}
+	// A range, not LIKE or GLOB: prefix is somebody's input and may hold
+	// wildcards. char(0x10ffff) sorts after every character.
+	q := fmt.Sprintf("%s%s%s >= ? AND %s < ? || char(0x10ffff) ORDER BY %s LIMIT %d", from, and, col, col, col, enough)
+	names, err := query(ctx, s, func(rows *sql.Rows) (name string, err error) {
+		err = rows.Scan(&name)
+		return name, err
+	}, q, append(slices.Clone(args), prefix, prefix)...)
+	switch {
+	case err != nil:
+		return "", err
+	case len(names) == 0:
+		return "", ErrNotFound
+	case len(names) == 1 || names[0] == prefix: // an exact match sorts first
+		return names[0], nil
+	}
+	return "", &AmbiguousError{Prefix: prefix, Matches: names}
+}

@@ -1,0 +1,276 @@
+// Package store keeps everything that evolve knows in one SQLite file: cases,
+// sessions, rollouts, runs, versions. It is the tournament's Journal, and the
+// only package that knows SQL.
+//
+// The database is in WAL mode with synchronous=FULL: what a method has
+// acknowledged survives a kill and a power loss. All writes of a process pass
+// through one goroutine, which commits concurrent ones together (see group.go);
+// several processes may share a database.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Store is an open database. It is safe for concurrent use.
+type Store struct {
+	path string
+	read *sql.DB
+	// write has a single connection, which the writer goroutine holds; nil in a
+	// store that only reads.
+	write *sql.DB
+	now   func() time.Time
+
+	jobs      chan *job
+	closing   chan struct{}
+	stopped   chan struct{} // closed when the writer goroutine has ended
+	closeOnce sync.Once
+	closeErr  error
+}
+
+// readers is the size of the pool of reading connections.
+const readers = 4
+
+// Open opens the database at path for reading and writing. It creates the file
+// (mode 0600) and its folder (0700) where they are missing, and brings an older
+// schema up to date. Errors that a caller may tell apart are *NewerError and
+// *CorruptError.
+func Open(ctx context.Context, path string) (*Store, error) {
+	if err := driverMissing(); err != nil {
+		return nil, err
+	}
+	if err := prepareFile(path); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	s := &Store{path: path, now: time.Now,
+		jobs: make(chan *job), closing: make(chan struct{}), stopped: make(chan struct{})}
+	var err error
+	if s.write, err = connect(ctx, path, writeDSN(path), 1); err != nil {
+		return nil, err
+	}
+	if err := migrate(ctx, s.write, path); err != nil {
+		s.write.Close()
+		return nil, fmt.Errorf("open store %s: %w", path, explain(err, path))
+	}
+	if s.read, err = connect(ctx, path, readDSN(path), readers); err != nil {
+		s.write.Close()
+		return nil, err
+	}
+	conn, err := s.write.Conn(ctx)
+	if err != nil {
+		s.read.Close()
+		s.write.Close()
+		return nil, fmt.Errorf("open store %s: %w", path, explain(err, path))
+	}
+	go s.writer(conn)
+	return s, nil
+}
+
+// OpenReadOnly opens an existing database for commands that only read. It never
+// creates one: a missing file is an error that wraps fs.ErrNotExist. A database
+// of an older schema is brought up to date first. Every method that writes
+// fails with ErrReadOnly.
+func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
+	if err := driverMissing(); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	db, err := connect(ctx, path, readDSN(path), readers)
+	if err != nil {
+		return nil, err
+	}
+	have, err := schemaVersion(ctx, db, path)
+	if err != nil {
+		db.Close()
+		return nil, fmt.Errorf("open store %s: %w", path, explain(err, path))
+	}
+	if have < len(migrations()) {
+		db.Close()
+		s, err := Open(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.Close(); err != nil {
+			return nil, err
+		}
+		return OpenReadOnly(ctx, path)
+	}
+	return &Store{path: path, read: db, now: time.Now, closing: make(chan struct{})}, nil
+}
+
+// Close waits for writes that were accepted, folds the write-ahead log into the
+// database and closes it. Methods called afterwards fail with ErrClosed. It may
+// be called more than once.
+func (s *Store) Close() error {
+	s.closeOnce.Do(func() {
+		close(s.closing)
+		errRead := s.read.Close()
+		if s.write == nil {
+			s.closeErr = errRead
+			return
+		}
+		<-s.stopped
+		// Another process may be reading the log; it is then left for the last
+		// one to fold in, which loses nothing.
+		_, errFold := s.write.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
+		s.closeErr = errors.Join(errRead, errFold, s.write.Close())
+		if s.closeErr != nil {
+			s.closeErr = fmt.Errorf("close store %s: %w", s.path, explain(s.closeErr, s.path))
+		}
+	})
+	return s.closeErr
+}
+
+// prepareFile creates the folder and the file with modes that nobody else can
+// read. SQLite gives its -wal and -shm files the mode of the database.
+func prepareFile(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		info, err := os.Stat(path + suffix)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if info.Mode().Perm()&0o077 == 0 {
+			continue
+		}
+		if err := os.Chmod(path+suffix, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// connect opens a pool and makes its first connection. Turning on WAL takes a
+// lock that SQLite does not wait for, so that two processes which create a
+// database together may meet; the loser tries again.
+func connect(ctx context.Context, path, dsn string, conns int) (*sql.DB, error) {
+	db, err := sql.Open("sqlite3", dsn)
+	if err != nil {
+		return nil, fmt.Errorf("open store %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	for tries := 0; ; tries++ {
+		if err = db.PingContext(ctx); err == nil {
+			return db, nil
+		}
+		if kindOf(err) != busy || tries == 50 || !pause(ctx, 20*time.Millisecond) {
+			db.Close()
+			return nil, fmt.Errorf("open store %s: %w", path, explain(err, path))
+		}
+	}
+}
+
+// pause waits for d; it is false where ctx ended first.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// writeDSN: immediate transactions, because a deferred one that reads and then
+// writes fails with SQLITE_BUSY whenever somebody else wrote in between;
+// secure_delete, so that what is purged is overwritten.
+func writeDSN(path string) string {
+	return fileURI(path) + "?mode=rw&_journal_mode=WAL&_synchronous=FULL&_busy_timeout=5000" +
+		"&_txlock=immediate&_foreign_keys=on&_secure_delete=on"
+}
+
+func readDSN(path string) string {
+	return fileURI(path) + "?mode=ro&_busy_timeout=5000&_query_only=on"
+}
+
+// fileURI escapes path, so that ?, # and % in it are not taken for syntax.
+func fileURI(path string) string {
+	path = filepath.ToSlash(path)
+	if filepath.IsAbs(path) && !strings.HasPrefix(path, "/") {
+		path = "/" + path // a Windows drive
+	}
+	return "file:" + (&url.URL{Path: path}).EscapedPath()
+}
+
+// micros is t as it is stored: Unix microseconds, NULL for the zero time.
+func micros(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixMicro()
+}
+
+func fromMicros(n sql.NullInt64) time.Time {
+	if !n.Valid {
+		return time.Time{}
+	}
+	return time.UnixMicro(n.Int64).UTC()
+}
+
+// decode parses one stored body.
+func decode[T any](body []byte) (T, error) {
+	var v T
+	if err := json.Unmarshal(body, &v); err != nil {
+		return v, fmt.Errorf("decode stored %T: %w", v, err)
+	}
+	return v, nil
+}
+
+// query runs a SELECT on the reading pool and scans every row. No rows are an
+// empty result, not an error.
+func query[T any](ctx context.Context, s *Store, scan func(*sql.Rows) (T, error), q string, args ...any) ([]T, error) {
+	select {
+	case <-s.closing:
+		return nil, ErrClosed
+	default:
+	}
+	rows, err := s.read.QueryContext(ctx, q, args...)
+	if err != nil {
+		return nil, explain(err, s.path)
+	}
+	defer rows.Close()
+	var out []T
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, explain(err, s.path)
+		}
+		out = append(out, v)
+	}
+	return out, explain(rows.Err(), s.path)
+}
+
+// scanBody scans a SELECT of one body column.
+func scanBody[T any](rows *sql.Rows) (T, error) {
+	var body sql.RawBytes
+	if err := rows.Scan(&body); err != nil {
+		var zero T
+		return zero, err
+	}
+	return decode[T](body)
+}

@@ -1,0 +1,108 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// A SpentError means that a held-out case has already been spent, on another
+// challenger of the same incumbent.
+type SpentError struct {
+	Case string // its id
+	On   string // SHA-256 of the challenger that it was spent on
+}
+
+func (e *SpentError) Error() string {
+	return fmt.Sprintf("case %s is already spent on challenger %.12s", e.Case, e.On)
+}
+
+// SaveTrial writes the trial's state over the one before. Simulated evidence
+// never replaces real evidence: that is an error.
+func (j *journal) SaveTrial(ctx context.Context, r *tournament.TrialRecord) error {
+	body, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("encode trial of %.12s: %w", r.Challenger, err)
+	}
+	err = j.do(ctx, func(t *tx) error {
+		n, err := t.exec(`INSERT INTO trials (skill, incumbent, challenger, simulated, updated, body)
+			VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (skill, incumbent, challenger) DO UPDATE
+			SET simulated = excluded.simulated, updated = excluded.updated, body = excluded.body
+			WHERE trials.simulated OR NOT excluded.simulated`,
+			r.Skill, r.Incumbent, r.Challenger, r.Simulated, micros(r.Updated), string(body))
+		if err == nil && n == 0 {
+			err = errors.New("simulated evidence would replace real evidence")
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("save trial of %.12s: %w", r.Challenger, err)
+	}
+	return nil
+}
+
+// Trial implements tournament.Journal.
+func (j *journal) Trial(ctx context.Context, skill, incumbent, challenger string) (*tournament.TrialRecord, error) {
+	rows, err := query(ctx, j.Store, scanBody[tournament.TrialRecord],
+		`SELECT body FROM trials WHERE skill = ? AND incumbent = ? AND challenger = ?`, skill, incumbent, challenger)
+	if err != nil {
+		return nil, fmt.Errorf("look up trial of %.12s: %w", challenger, err)
+	}
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	return &rows[0], nil
+}
+
+// Trials returns every trial of a skill, the one that was updated last first.
+func (s *Store) Trials(ctx context.Context, skill string) ([]tournament.TrialRecord, error) {
+	rows, err := query(ctx, s, scanBody[tournament.TrialRecord],
+		`SELECT body FROM trials WHERE skill = ? ORDER BY updated DESC, challenger`, skill)
+	if err != nil {
+		return nil, fmt.Errorf("list trials of %s: %w", skill, err)
+	}
+	return rows, nil
+}
+
+// SpendCase implements tournament.Journal. Spending a case again on the same
+// challenger changes nothing; on another one it is a *SpentError.
+func (j *journal) SpendCase(ctx context.Context, skill, incumbent, challenger, caseID string) error {
+	err := j.do(ctx, func(t *tx) error {
+		var on string
+		_, err := t.exec(`INSERT INTO spent (skill, incumbent, case_id, challenger) VALUES (?, ?, ?, ?)
+			ON CONFLICT DO NOTHING`, skill, incumbent, caseID, challenger)
+		if err != nil {
+			return err
+		}
+		_, err = t.row(`SELECT challenger FROM spent WHERE skill = ? AND incumbent = ? AND case_id = ?`,
+			[]any{skill, incumbent, caseID}, &on)
+		if err == nil && on != challenger {
+			err = &SpentError{Case: caseID, On: on}
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("spend case %s: %w", caseID, err)
+	}
+	return nil
+}
+
+// SpentCases implements tournament.Journal: case id → challenger.
+func (j *journal) SpentCases(ctx context.Context, skill, incumbent string) (map[string]string, error) {
+	pairs, err := query(ctx, j.Store, func(rows *sql.Rows) (p [2]string, err error) {
+		err = rows.Scan(&p[0], &p[1])
+		return p, err
+	}, `SELECT case_id, challenger FROM spent WHERE skill = ? AND incumbent = ?`, skill, incumbent)
+	if err != nil {
+		return nil, fmt.Errorf("list spent cases of %s: %w", skill, err)
+	}
+	spent := make(map[string]string, len(pairs))
+	for _, p := range pairs {
+		spent[p[0]] = p[1]
+	}
+	return spent, nil
+}

@@ -1,0 +1,145 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// SaveVersion appends v to its skill's versions and returns it as it is kept:
+// with the next number (0 for a skill's first), and with the time where v has
+// none. Where the skill's latest version already has v's SHA, nothing is
+// written, and that version is returned.
+func (s *Store) SaveVersion(ctx context.Context, v tournament.Version) (tournament.Version, error) {
+	if v.Skill == "" || v.SHA == "" {
+		return v, errors.New("save version: it has no skill or no sha256")
+	}
+	if v.Created.IsZero() {
+		v.Created = s.now().UTC()
+	}
+	var kept tournament.Version
+	err := s.do(ctx, func(t *tx) error {
+		kept = v
+		var body, text []byte
+		ok, err := t.row(`SELECT body, text FROM versions WHERE skill = ? ORDER BY n DESC LIMIT 1`,
+			[]any{v.Skill}, &body, &text)
+		if err != nil {
+			return err
+		}
+		kept.N = 0
+		if ok {
+			latest, err := decode[tournament.Version](body)
+			if err != nil {
+				return err
+			}
+			if latest.SHA == v.SHA {
+				kept, kept.Text = latest, text
+				return nil
+			}
+			kept.N = latest.N + 1
+		}
+		return putVersion(t, kept)
+	})
+	if err != nil {
+		return v, fmt.Errorf("save version of %s: %w", v.Skill, err)
+	}
+	return kept, nil
+}
+
+func putVersion(t *tx, v tournament.Version) error {
+	text := v.Text
+	v.Text = nil
+	body, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode version: %w", err)
+	}
+	_, err = t.exec(`INSERT INTO versions (skill, n, sha, text, body) VALUES (?, ?, ?, ?, ?)`,
+		v.Skill, v.N, v.SHA, text, string(body))
+	return err
+}
+
+func scanVersion(rows *sql.Rows) (v tournament.Version, err error) {
+	var body sql.RawBytes
+	var text []byte
+	if err = rows.Scan(&body, &text); err != nil {
+		return v, err
+	}
+	v, err = decode[tournament.Version](body)
+	v.Text = text
+	return v, err
+}
+
+// Versions returns a skill's versions from v0 on, with their texts; of all
+// skills, by name, where skill is "".
+func (s *Store) Versions(ctx context.Context, skill string) ([]tournament.Version, error) {
+	vs, err := query(ctx, s, scanVersion,
+		`SELECT body, text FROM versions WHERE ?1 = '' OR skill = ?1 ORDER BY skill, n`, skill)
+	if err != nil {
+		return nil, fmt.Errorf("list versions of %s: %w", skill, err)
+	}
+	return vs, nil
+}
+
+// Version returns version n of a skill; the error wraps ErrNotFound where there
+// is none.
+func (s *Store) Version(ctx context.Context, skill string, n int) (*tournament.Version, error) {
+	return s.oneVersion(ctx, fmt.Sprintf("%s@v%d", skill, n),
+		`SELECT body, text FROM versions WHERE skill = ? AND n = ?`, skill, n)
+}
+
+// VersionBySHA returns a skill's newest version whose SHA-256 is sha, or begins
+// with it. Errors: ErrNotFound, *AmbiguousError.
+func (s *Store) VersionBySHA(ctx context.Context, skill, sha string) (*tournament.Version, error) {
+	full, err := s.complete(ctx, "SELECT DISTINCT sha FROM versions WHERE skill = ?", "sha", sha, skill)
+	if err != nil {
+		return nil, fmt.Errorf("version %s@%s: %w", skill, sha, err)
+	}
+	return s.oneVersion(ctx, skill+"@"+sha,
+		`SELECT body, text FROM versions WHERE skill = ? AND sha = ? ORDER BY n DESC LIMIT 1`, skill, full)
+}
+
+func (s *Store) oneVersion(ctx context.Context, name, q string, args ...any) (*tournament.Version, error) {
+	vs, err := query(ctx, s, scanVersion, q, args...)
+	if err == nil && len(vs) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("version %s: %w", name, err)
+	}
+	return &vs[0], nil
+}
+
+// ConfirmKernel records that the owner has confirmed a kernel, by its SHA-256.
+// The first time stays.
+func (s *Store) ConfirmKernel(ctx context.Context, skill, kernelSHA string, at time.Time) error {
+	err := s.do(ctx, func(t *tx) error {
+		_, err := t.exec(`INSERT INTO kernels (skill, sha, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+			skill, kernelSHA, at.UnixMicro())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("confirm kernel of %s: %w", skill, err)
+	}
+	return nil
+}
+
+// KernelConfirmed reports whether, and when, a kernel was confirmed.
+func (s *Store) KernelConfirmed(ctx context.Context, skill, kernelSHA string) (at time.Time, ok bool, err error) {
+	times, err := query(ctx, s, func(rows *sql.Rows) (time.Time, error) {
+		var n sql.NullInt64
+		err := rows.Scan(&n)
+		return fromMicros(n), err
+	}, `SELECT at FROM kernels WHERE skill = ? AND sha = ?`, skill, kernelSHA)
+	if err != nil {
+		return at, false, fmt.Errorf("look up kernel of %s: %w", skill, err)
+	}
+	if len(times) == 0 {
+		return at, false, nil
+	}
+	return times[0], true, nil
+}
