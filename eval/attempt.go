@@ -272,19 +272,19 @@ func (e *Evaluator) redact(out *Rollout) {
 	if e.Redactor == nil {
 		return
 	}
-	out.Answer = e.Redactor.redact(out.Answer)
-	out.Failure = e.Redactor.redact(out.Failure)
+	out.Answer = redact(e.Redactor, out.Answer)
+	out.Failure = redact(e.Redactor, out.Failure)
 	out.Trace = append([]ToolCall(nil), out.Trace...)
 	for i := range out.Trace {
-		out.Trace[i].Input = e.Redactor.redact(out.Trace[i].Input)
+		out.Trace[i].Input = redact(e.Redactor, out.Trace[i].Input)
 	}
 	out.Checks = append([]CheckResult(nil), out.Checks...)
 	for i := range out.Checks {
-		out.Checks[i].Feedback = e.Redactor.redact(out.Checks[i].Feedback)
-		out.Checks[i].Evidence = e.Redactor.redact(out.Checks[i].Evidence)
+		out.Checks[i].Feedback = redact(e.Redactor, out.Checks[i].Feedback)
+		out.Checks[i].Evidence = redact(e.Redactor, out.Checks[i].Evidence)
 	}
 	out.Feedback = append([]string(nil), out.Feedback...)
 	for i := range out.Feedback {
-		out.Feedback[i] = e.Redactor.redact(out.Feedback[i])
+		out.Feedback[i] = redact(e.Redactor, out.Feedback[i])
 	}
 }

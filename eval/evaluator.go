@@ -34,14 +34,18 @@ type Recorder interface {
 }
 
 // A Redactor takes secrets and personal data out of a text before it is written
-// or sent. nil changes nothing. It must be safe for concurrent use.
-type Redactor func(text string) string
+// or sent, and counts them. It must be safe for concurrent use.
+type Redactor interface {
+	Redact(text string) (clean string, found int)
+}
 
-func (f Redactor) redact(s string) string {
-	if f == nil || s == "" {
-		return s
+// redact is r.Redact, where there is one.
+func redact(r Redactor, text string) string {
+	if r == nil || text == "" {
+		return text
 	}
-	return f(s)
+	clean, _ := r.Redact(text)
+	return clean
 }
 
 // A CaseChecker is a Grader that can tell before anything is spent that it will
@@ -65,7 +69,7 @@ type Evaluator struct {
 	Grader     Grader
 	Budget     *Budget    // nil: no caps
 	Recorder   Recorder   // nil: nothing is kept, nothing is reused
-	Redactor   Redactor   // applied to every text of a rollout, after grading
+	Redactor   Redactor   // applied to every text of a rollout, after grading; nil: nothing is changed
 	Workspaces Workspaces // nil: tasks have no workspace
 
 	// Concurrency is how many rollouts are under way at once, over all Runs of

@@ -3,7 +3,6 @@ package eval
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 )
@@ -17,18 +16,6 @@ type scripted struct {
 func (s *scripted) Identity() Identity { return s.id }
 func (s *scripted) Run(ctx context.Context, t Task) (Attempt, error) {
 	return s.do(ctx, t)
-}
-
-// containsGrader scores "contains" checks, without the rest of Checks.
-type containsGrader struct{}
-
-func (containsGrader) Identity() string { return "contains/1" }
-func (containsGrader) Grade(_ context.Context, c *Case, a Attempt, _ string) (Grade, error) {
-	g := Grade{Checks: []CheckResult{{Type: Contains, Weight: 1, Feedback: "lacks " + c.Checks[0].Value}}}
-	if strings.Contains(a.Answer, c.Checks[0].Value) {
-		g.Quality, g.Checks[0].Score, g.Checks[0].Feedback = 1, 1, ""
-	}
-	return g, nil
 }
 
 // memory is a Recorder in a map. fresh is what it says of all it holds.
@@ -96,7 +83,7 @@ func echo(_ context.Context, t Task) (Attempt, error) {
 func TestRunKeepsOrderAndCounts(t *testing.T) {
 	b := NewBudget(Caps{}, nil)
 	rec := newMemory(true)
-	e := &Evaluator{Agent: &scripted{do: echo}, Grader: containsGrader{}, Budget: b, Recorder: rec, Concurrency: 8}
+	e := &Evaluator{Agent: &scripted{do: echo}, Grader: new(Checks), Budget: b, Recorder: rec, Concurrency: 8}
 	cases := testCases(40)
 	out, err := e.Run(t.Context(), jobsOf(cases))
 	if err != nil {

@@ -1,0 +1,119 @@
+package eval
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Metered is a Model whose every call passes through a Budget, is made again
+// while the infrastructure fails, and is recorded, so that a resumed run reads
+// the same reply and pays nothing for it. Mutator and miner are used through
+// one; a judge is not (see Checks.Judge).
+//
+// Prompts are redacted before they are sent. Replies are kept as they came:
+// they hold no more than the prompt did.
+type Metered struct {
+	Model    Model
+	By       Spender
+	Budget   *Budget  // nil: no caps
+	Recorder Recorder // nil: nothing is kept
+	Redactor Redactor // nil: nothing is changed
+	// Scope keeps records of different runs apart, where a Recorder does not.
+	Scope      string
+	Limiter    *rate.Limiter // nil: no limit
+	WallClock  time.Duration // for one call; 0 is no limit. Running into it is infrastructure
+	InfraTries int           // 0 means 5
+}
+
+var _ Model = (*Metered)(nil)
+
+// Identity is the wrapped model's.
+func (m *Metered) Identity() Identity { return m.Model.Identity() }
+
+// Complete returns the recorded reply to p, or asks for one. Errors are a
+// *BudgetError, the *InfraError that remained after the last try, ctx's, or the
+// Recorder's.
+func (m *Metered) Complete(ctx context.Context, p Prompt) (Completion, error) {
+	p.System, p.User = redact(m.Redactor, p.System), redact(m.Redactor, p.User)
+	key := m.key(p)
+	name := hex.EncodeToString(key[:])
+	if m.Recorder != nil {
+		c, err := m.Recorder.Completion(ctx, name)
+		if err != nil {
+			return Completion{}, fmt.Errorf("look up completion: %w", err)
+		}
+		if c != nil {
+			if m.Budget != nil {
+				m.Budget.chargeOnce(key, oneCall(m.By, Cost{c.Usage, c.CostUSD}))
+			}
+			return *c, nil
+		}
+	}
+
+	c, err := m.ask(ctx, p, key)
+	if err != nil {
+		return Completion{}, err
+	}
+	if m.Recorder != nil {
+		// It is paid for: an interruption must not lose it now.
+		if err := m.Recorder.SaveCompletion(context.WithoutCancel(ctx), name, m.By, &c); err != nil {
+			return Completion{}, fmt.Errorf("save completion: %w", err)
+		}
+	}
+	return c, nil
+}
+
+func (m *Metered) key(p Prompt) hash {
+	return hashJSON("completion/1", struct {
+		Scope  string
+		By     Spender
+		Model  Identity
+		Prompt Prompt
+	}{m.Scope, m.By, m.Model.Identity(), p})
+}
+
+func (m *Metered) ask(ctx context.Context, p Prompt, key hash) (c Completion, err error) {
+	var res *Reservation
+	if m.Budget != nil {
+		if res, err = m.Budget.Acquire(ctx, m.By, Cost{}); err != nil {
+			return c, err
+		}
+		defer func() {
+			if err != nil {
+				res.Release()
+			}
+		}()
+	}
+	var failed int // not kept: a resumed run could not count them
+	err = persist(ctx, m.InfraTries, &failed, func() error {
+		if m.Limiter != nil {
+			if err := m.Limiter.Wait(ctx); err != nil {
+				return fatal{fmt.Errorf("wait for the rate limit: %w", err)}
+			}
+		}
+		callCtx := ctx
+		if m.WallClock > 0 {
+			var cancel context.CancelFunc
+			callCtx, cancel = context.WithTimeoutCause(ctx, m.WallClock, errWallClock)
+			defer cancel()
+		}
+		var err error
+		c, err = m.Model.Complete(callCtx, p)
+		if err != nil && ctx.Err() == nil && context.Cause(callCtx) == errWallClock && !errors.As(err, new(*InfraError)) {
+			err = &InfraError{Kind: Unreachable, Err: fmt.Errorf("no end of the reply within %v", m.WallClock)}
+		}
+		return err
+	})
+	if err != nil {
+		return c, fmt.Errorf("ask the %s model: %w", m.By, err)
+	}
+	if res != nil {
+		res.endOnce(key, oneCall(m.By, Cost{c.Usage, c.CostUSD}))
+	}
+	return c, nil
+}
