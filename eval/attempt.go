@@ -16,10 +16,10 @@ var errWallClock = errors.New("wall clock")
 // rollout runs and grades one job. The rollout is never nil and holds what was
 // spent so far. With a *gaveUp it is Missing and to be kept; with any other
 // error it is to be thrown away.
-func (e *Evaluator) rollout(ctx context.Context, j Job, p plan, id Identity) (*Rollout, error) {
+func (e *Evaluator) rollout(ctx context.Context, j *Job, p *plan, id *Identity) (*Rollout, error) {
 	out := &Rollout{
 		Key: hexKey(p.key), Candidate: p.sha, CaseID: j.Case.ID, Trial: j.Trial, Arm: j.Arm,
-		Agent: id, Started: e.now(),
+		Agent: *id,
 	}
 	t := Task{Variant: j.Variant, Case: j.Case, Seed: seedOf(p.key)}
 	err := e.fill(ctx, out, t, p.kase)
@@ -56,11 +56,11 @@ func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEn
 	seed := t.Seed
 	for n := 0; ; n++ {
 		t.Seed = (seed + int64(n)) & math.MaxInt32
-		a, took, err := e.attempt(ctx, t, &out.InfraRetries)
+		a, begun, err := e.attempt(ctx, t, &out.InfraRetries)
 		if err != nil {
 			return err
 		}
-		e.record(out, &a, took)
+		e.record(out, &a, begun)
 		if a.Tainted != "" {
 			out.Status, out.Failure = Void, a.Tainted
 			return nil
@@ -91,9 +91,10 @@ func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEn
 	}
 }
 
-// attempt runs the agent, again while the infrastructure fails. took is the
-// duration of the call that ended, without queueing and failed calls.
-func (e *Evaluator) attempt(ctx context.Context, t Task, failed *int) (a Attempt, took time.Duration, err error) {
+// attempt runs the agent, again while the infrastructure fails. begun is when
+// the call was made that ended: after queueing and failed calls. The attempt has
+// a Duration, the agent's own or the one measured here.
+func (e *Evaluator) attempt(ctx context.Context, t Task, failed *int) (a Attempt, begun time.Time, err error) {
 	err = persist(ctx, e.InfraTries, failed, func() error {
 		if e.Limiter != nil {
 			if err := e.Limiter.Wait(ctx); err != nil {
@@ -106,10 +107,12 @@ func (e *Evaluator) attempt(ctx context.Context, t Task, failed *int) (a Attempt
 			callCtx, cancel = context.WithTimeoutCause(ctx, e.WallClock, errWallClock)
 			defer cancel()
 		}
-		begun := e.now()
+		begun = e.now()
 		var err error
 		a, err = e.Agent.Run(callCtx, t)
-		took = e.now().Sub(begun)
+		if a.Duration <= 0 {
+			a.Duration = e.now().Sub(begun)
+		}
 		if err == nil {
 			return nil
 		}
@@ -125,21 +128,18 @@ func (e *Evaluator) attempt(ctx context.Context, t Task, failed *int) (a Attempt
 	if a.Failure == "" && strings.TrimSpace(a.Answer) == "" {
 		a.Failure = "empty answer"
 	}
-	return a, took, err
+	return a, begun, err
 }
 
 // record writes what an attempt took into out: the first one's as the
 // objectives, the others' for the budget.
-func (e *Evaluator) record(out *Rollout, a *Attempt, took time.Duration) {
+func (e *Evaluator) record(out *Rollout, a *Attempt, begun time.Time) {
 	out.Attempts++
 	out.InfraRetries += a.InfraRetries
 	switch out.Attempts {
 	case 1:
-		if a.Duration > 0 {
-			took = a.Duration
-		}
-		ms := took.Milliseconds()
-		out.LatencyMS = &ms
+		ms := a.Duration.Milliseconds()
+		out.Started, out.LatencyMS = begun, &ms
 		out.Usage, out.CostUSD = a.Usage, a.CostUSD
 		out.Answer, out.Trace, out.Failure = a.Answer, a.Trace, a.Failure
 	case 2:

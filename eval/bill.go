@@ -69,47 +69,54 @@ func (b *Budget) book(t *bill) {
 		if l.calls == 0 {
 			continue
 		}
-		x := b.learned[l.by]
-		if x == nil {
-			x = new(experience)
-			b.learned[l.by] = x
-		}
-		x.counted += l.counted
-		x.tokens += tokensIn(l.usage) + tokensOut(l.usage)
+		in, out := tokensIn(&l.usage), tokensOut(&l.usage)
+		x := &b.learned[l.by.index()]
 		x.answered += l.answered
+		x.counted += l.counted
+		x.tokens += in + out
 		x.priced += l.priced
 		x.usd += l.usd
-	}
-	for ; b != nil; b = b.parent {
-		b.spent.Rollouts += t.rollouts
-		for i := range t.lines {
-			l := &t.lines[i]
-			if l.calls == 0 {
-				continue
-			}
-			switch l.by {
-			case ByAgent:
-				b.spent.AgentCalls += l.calls
-			case ByMutator:
-				b.spent.MutatorCalls += l.calls
-			case ByJudge:
-				b.spent.JudgeCalls += l.calls
-			case ByMiner:
-				b.spent.MinerCalls += l.calls
-			}
-			b.spent.TokensIn += tokensIn(l.usage)
-			b.spent.TokensOut += tokensOut(l.usage)
-			b.spent.CostUSD += l.usd
-			b.uncounted += l.answered - l.counted
-			b.unpriced += l.answered - l.priced
+		for p := b; p != nil; p = p.parent {
+			*p.spent.calls(l.by) += l.calls
+			p.spent.TokensIn += in
+			p.spent.TokensOut += out
+			p.spent.CostUSD += l.usd
+			p.uncounted += l.answered - l.counted
+			p.unpriced += l.answered - l.priced
+			p.spent.CostKnown = p.unpriced == 0
 		}
-		b.spent.CostKnown = b.unpriced == 0
+	}
+	for p := b; p != nil; p = p.parent {
+		p.spent.Rollouts += t.rollouts
 	}
 }
 
+const spenders = 4
+
+// index numbers the spenders. A name that is none of the four is a bug in the
+// calling code.
+func (s Spender) index() int {
+	switch s {
+	case ByAgent:
+		return 0
+	case ByMutator:
+		return 1
+	case ByJudge:
+		return 2
+	case ByMiner:
+		return 3
+	}
+	panic("eval: unknown spender " + string(s))
+}
+
+// calls is the counter of by's calls.
+func (s *Spent) calls(by Spender) *int64 {
+	return [spenders]*int64{&s.AgentCalls, &s.MutatorCalls, &s.JudgeCalls, &s.MinerCalls}[by.index()]
+}
+
 // Negative counts are nonsense that a backend reported: they count as none.
-func tokensIn(u Usage) int64  { return max(0, u.Input) + max(0, u.CacheRead) + max(0, u.CacheWrite) }
-func tokensOut(u Usage) int64 { return max(0, u.Output) }
+func tokensIn(u *Usage) int64  { return max(0, u.Input) + max(0, u.CacheRead) + max(0, u.CacheWrite) }
+func tokensOut(u *Usage) int64 { return max(0, u.Output) }
 
 // An experience is what the settled calls of one spender took.
 type experience struct {
@@ -164,8 +171,8 @@ func (b *Budget) expectRollout(attempts, judges int) demand {
 // because there are none. A spender whose calls are never priced (or counted)
 // is expected to take nothing that a cap could count.
 func (b *Budget) typical(by Spender) (tokens, usd float64, guessedTokens, guessedUSD bool) {
-	x := b.learned[by]
-	if x == nil || x.answered == 0 {
+	x := &b.learned[by.index()]
+	if x.answered == 0 {
 		return firstTokens, firstUSD, true, true
 	}
 	if x.counted > 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -89,7 +90,7 @@ type Budget struct {
 	// learned and booked are kept at the root. booked holds the keys of all
 	// rollouts and completions that are on the bill already: a run that finds
 	// its own records again must not pay for them twice.
-	learned map[Spender]*experience
+	learned *[spenders]experience
 	booked  map[hash]struct{}
 }
 
@@ -107,7 +108,7 @@ func NewBudget(caps Caps, now func() time.Time) *Budget {
 	}
 	return &Budget{
 		caps: caps, now: now, begun: now(), mu: new(sync.Mutex),
-		spent: Spent{CostKnown: true}, learned: make(map[Spender]*experience),
+		spent: Spent{CostKnown: true}, learned: new([spenders]experience),
 		booked: make(map[hash]struct{}),
 	}
 }
@@ -133,7 +134,8 @@ func (b *Budget) Reserve(by Spender, est Cost) (*Reservation, error) {
 	if short, _ := b.fits(d); short != "" {
 		return nil, &BudgetError{Cap: short}
 	}
-	return b.hold(by, d), nil
+	b.hold(d)
+	return &Reservation{budget: b, by: by, demand: d}, nil
 }
 
 // Acquire is Reserve for a caller that would rather wait than be refused on
@@ -142,41 +144,63 @@ func (b *Budget) Reserve(by Spender, est Cost) (*Reservation, error) {
 // no room, or with ctx's error. The caller must hold no reservation, or two of
 // them could wait for each other.
 func (b *Budget) Acquire(ctx context.Context, by Spender, est Cost) (*Reservation, error) {
-	return b.acquire(ctx, by, func() demand { return b.expect(by, est) })
+	for {
+		b.mu.Lock()
+		d := b.expect(by, est)
+		changed, err := b.tryHold(d)
+		b.mu.Unlock()
+		switch {
+		case err != nil:
+			return nil, err
+		case changed == nil:
+			return &Reservation{budget: b, by: by, demand: d}, nil
+		}
+		if err := await(ctx, changed); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // acquireRollout is Acquire for all calls of one rollout: attempts of the agent
 // and calls of the judge, at worst. They are reserved as one, so that a rollout
-// once begun is never left half measured.
-func (b *Budget) acquireRollout(ctx context.Context, attempts, judges int) (*Reservation, error) {
-	return b.acquire(ctx, ByAgent, func() demand { return b.expectRollout(attempts, judges) })
-}
-
-// acquire waits for room for what want, called under the lock, asks for.
-func (b *Budget) acquire(ctx context.Context, by Spender, want func() demand) (*Reservation, error) {
+// once begun is never left half measured. The demand is to be settled.
+func (b *Budget) acquireRollout(ctx context.Context, attempts, judges int) (demand, error) {
 	for {
 		b.mu.Lock()
-		d := want()
-		short, wait := b.fits(d)
-		if short == "" {
-			r := b.hold(by, d)
-			b.mu.Unlock()
-			return r, nil
-		}
-		if wait == nil {
-			b.mu.Unlock()
-			return nil, &BudgetError{Cap: short}
-		}
-		if wait.changed == nil {
-			wait.changed = make(chan struct{})
-		}
-		changed := wait.changed
+		d := b.expectRollout(attempts, judges)
+		changed, err := b.tryHold(d)
 		b.mu.Unlock()
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		if changed == nil {
+			return d, err
 		}
+		if err := await(ctx, changed); err != nil {
+			return d, err
+		}
+	}
+}
+
+// tryHold holds d where it fits. Else it returns what to wait for, or the
+// *BudgetError where waiting is no use. Callers hold the lock.
+func (b *Budget) tryHold(d demand) (changed <-chan struct{}, err error) {
+	short, wait := b.fits(d)
+	switch {
+	case short == "":
+		b.hold(d)
+		return nil, nil
+	case wait == nil:
+		return nil, &BudgetError{Cap: short}
+	case wait.changed == nil:
+		wait.changed = make(chan struct{})
+	}
+	return wait.changed, nil
+}
+
+func await(ctx context.Context, changed <-chan struct{}) error {
+	select {
+	case <-changed:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -209,18 +233,37 @@ func (b *Budget) fits(d demand) (short string, wait *Budget) {
 }
 
 // hold books d in b and all above it.
-func (b *Budget) hold(by Spender, d demand) *Reservation {
-	for p := b; p != nil; p = p.parent {
-		p.held.add(d, 1)
-		p.inFlight++
+func (b *Budget) hold(d demand) {
+	for ; b != nil; b = b.parent {
+		b.held.rollouts += d.rollouts
+		b.held.tokens += d.tokens
+		b.held.usd += d.usd
+		b.inFlight++
 	}
-	return &Reservation{budget: b, by: by, demand: d}
 }
 
-func (d *demand) add(e demand, sign int64) {
-	d.rollouts += sign * e.rollouts
-	d.tokens += sign * e.tokens
-	d.usd += float64(sign) * e.usd
+// settle gives d back and books what it came to. key, where there is one, is
+// what it is recorded under.
+func (b *Budget) settle(d demand, took *bill, key *hash) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if key != nil {
+		b.booked[*key] = struct{}{}
+	}
+	b.book(took)
+	for ; b != nil; b = b.parent {
+		b.held.rollouts -= d.rollouts
+		b.held.tokens -= d.tokens
+		b.held.usd -= d.usd
+		b.inFlight--
+		if b.inFlight == 0 {
+			b.held.usd = 0 // sums of floats need not come back to 0
+		}
+		if b.changed != nil {
+			close(b.changed)
+			b.changed = nil
+		}
+	}
 }
 
 // A Reservation is room for a call that is about to be made.
@@ -228,62 +271,44 @@ type Reservation struct {
 	budget *Budget
 	by     Spender
 	demand demand
-	ended  bool
+	ended  atomic.Bool
 }
 
 // Settle books what the call took and gives the reservation back. After the
 // first Settle or Release, further ones do nothing.
-func (r *Reservation) Settle(actual Cost) { r.end(nil, oneCall(r.by, actual)) }
+func (r *Reservation) Settle(actual Cost) { r.end(actual, nil) }
 
 // Release gives the reservation back: the call was not made, or never answered.
-func (r *Reservation) Release() { r.end(nil, bill{}) }
-
-// endOnce settles with what the record under key will say.
-func (r *Reservation) endOnce(key hash, took bill) { r.end(&key, took) }
-
-func (r *Reservation) end(key *hash, took bill) {
-	b := r.budget
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if r.ended {
-		return
+func (r *Reservation) Release() {
+	if !r.ended.Swap(true) {
+		r.budget.settle(r.demand, &bill{}, nil)
 	}
-	r.ended = true
-	if key != nil {
-		b.booked[*key] = struct{}{}
-	}
-	b.book(&took)
-	for p := b; p != nil; p = p.parent {
-		p.held.add(r.demand, -1)
-		p.inFlight--
-		if p.inFlight == 0 {
-			p.held.usd = 0 // sums of floats need not come back to 0
-		}
-		if p.changed != nil {
-			close(p.changed)
-			p.changed = nil
-		}
+}
+
+func (r *Reservation) end(actual Cost, key *hash) {
+	if !r.ended.Swap(true) {
+		took := oneCall(r.by, actual)
+		r.budget.settle(r.demand, &took, key)
 	}
 }
 
 // Charge books one call that was made earlier and is known from its record: a
 // resumed run counts what it spent before it was interrupted.
-func (b *Budget) Charge(by Spender, took Cost) { b.charge(oneCall(by, took)) }
-
-func (b *Budget) charge(took bill) {
+func (b *Budget) Charge(by Spender, took Cost) {
+	one := oneCall(by, took)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.book(&took)
+	b.book(&one)
 }
 
 // chargeOnce charges what was recorded under key, unless this process has made
 // or charged the same call before.
-func (b *Budget) chargeOnce(key hash, took bill) {
+func (b *Budget) chargeOnce(key hash, took *bill) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if _, done := b.booked[key]; !done {
 		b.booked[key] = struct{}{}
-		b.book(&took)
+		b.book(took)
 	}
 }
 

@@ -49,7 +49,8 @@ func (m *Metered) Complete(ctx context.Context, p Prompt) (Completion, error) {
 		}
 		if c != nil {
 			if m.Budget != nil {
-				m.Budget.chargeOnce(key, oneCall(m.By, Cost{c.Usage, c.CostUSD}))
+				took := oneCall(m.By, Cost{c.Usage, c.CostUSD})
+				m.Budget.chargeOnce(key, &took)
 			}
 			return *c, nil
 		}
@@ -113,7 +114,7 @@ func (m *Metered) ask(ctx context.Context, p Prompt, key hash) (c Completion, er
 		return c, fmt.Errorf("ask the %s model: %w", m.By, err)
 	}
 	if res != nil {
-		res.endOnce(key, oneCall(m.By, Cost{c.Usage, c.CostUSD}))
+		res.end(Cost{c.Usage, c.CostUSD}, &key)
 	}
 	return c, nil
 }

@@ -138,7 +138,8 @@ func (r *run) recall(ctx context.Context) error {
 			// A failure is never taken over from another run.
 			if found != nil && (fresh || found.Status == Done) {
 				if fresh && r.e.Budget != nil {
-					r.e.Budget.chargeOnce(key, billOf(found))
+					took := billOf(found)
+					r.e.Budget.chargeOnce(key, &took)
 				}
 				r.out[i] = found
 				r.tell(found)
@@ -150,57 +151,66 @@ func (r *run) recall(ctx context.Context) error {
 	return nil
 }
 
-// work does jobs until none is left or the run stops.
+// work does jobs until none is left or the run stops. It keeps one of the
+// Evaluator's slots for as long.
 func (r *run) work(ctx context.Context) {
-	slots := r.e.slots
+	select {
+	case r.e.slots <- struct{}{}:
+	case <-ctx.Done():
+		r.halt(ctx.Err())
+		return
+	}
+	defer func() { <-r.e.slots }()
 	for {
-		select {
-		case slots <- struct{}{}:
-		case <-ctx.Done():
-			r.halt(ctx.Err())
-			return
-		}
-		i, res, ok := r.pull(ctx)
+		i, reserved, ok := r.pull(ctx)
 		if !ok {
-			<-slots
 			return
 		}
-		out, err := r.e.rollout(ctx, r.jobs[i], r.plans[i], r.setting.Agent)
-		if res != nil {
-			res.endOnce(r.plans[i].key, billOf(out))
-		}
+		out, err := r.e.rollout(ctx, &r.jobs[i], &r.plans[i], &r.setting.Agent)
+		r.settle(i, reserved, out)
 		if err == nil && out.Status != Missing && r.e.Recorder != nil {
 			// It is paid for: an interruption must not lose it now.
 			if serr := r.e.Recorder.SaveRollout(context.WithoutCancel(ctx), out); serr != nil {
 				err = fmt.Errorf("evaluate: save rollout: %w", serr)
 			}
 		}
-		<-slots
 		r.take(i, out, err)
 	}
 }
 
-// pull hands out the next job with its reservation. Jobs are begun strictly in
-// order, so that a cap always cuts off the last ones.
-func (r *run) pull(ctx context.Context) (i int, res *Reservation, ok bool) {
+// pull hands out the next job with what is reserved for it. Jobs are begun
+// strictly in order, so that a cap always cuts off the last ones.
+func (r *run) pull(ctx context.Context) (i int, reserved demand, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.stop != nil || r.next == len(r.todo) {
-		return 0, nil, false
+		return 0, reserved, false
 	}
 	if r.stop = ctx.Err(); r.stop != nil {
-		return 0, nil, false
+		return 0, reserved, false
 	}
 	i = r.todo[r.next]
 	if b := r.e.Budget; b != nil {
 		attempts := 1 + r.e.MaxRetries
-		res, r.stop = b.acquireRollout(ctx, attempts, attempts*r.plans[i].kase.judges)
+		reserved, r.stop = b.acquireRollout(ctx, attempts, attempts*r.plans[i].kase.judges)
 		if r.stop != nil {
-			return 0, nil, false
+			return 0, reserved, false
 		}
 	}
 	r.next++
-	return i, res, true
+	return i, reserved, true
+}
+
+func (r *run) settle(i int, reserved demand, out *Rollout) {
+	if r.e.Budget == nil {
+		return
+	}
+	key := &r.plans[i].key
+	if r.e.Recorder == nil {
+		key = nil // it will never be found
+	}
+	took := billOf(out)
+	r.e.Budget.settle(reserved, &took, key)
 }
 
 // take books the end of job i: a rollout, or an error that ends the run.
