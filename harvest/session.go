@@ -71,7 +71,7 @@ type Invocation struct {
 	Explicit  bool      `json:"explicit"` // false: inferred
 	ToolUseID string    `json:"tool_use_id,omitempty"`
 	EntryID   string    `json:"entry_id,omitempty"` // the agent's id of that line
-	Line      int       `json:"line"` // 0-based line of the transcript
+	Line      int       `json:"line"`               // 0-based line of the transcript
 	Time      time.Time `json:"time,omitzero"`
 	Dir       string    `json:"dir,omitempty"`       // the skill's folder; tells apart skills of one name
 	BodyHash  string    `json:"body_hash,omitempty"` // SHA-256 of the skill text that was in force

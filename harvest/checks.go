@@ -1,0 +1,179 @@
+package harvest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+//go:embed prompts/checks_system.txt
+var checksSystem string
+
+const (
+	maxQuote      = 4000 // characters of one recorded text in the miner's prompt
+	maxChecks     = 6
+	maxCheckText  = 1000 // characters of one value or rubric
+	checkTokens   = 1200
+	quotedInCheck = 400 // characters of the user's words in a rubric
+)
+
+// writable are the types that a model may write: those that can be held against
+// a recorded answer, and the judge.
+var writable = []string{eval.Contains, eval.NotContains, eval.Regex, eval.NotRegex, eval.MaxChars, eval.Judge}
+
+// checks makes the checks of a corrected use.
+func (m *Miner) checks(ctx context.Context, s *Session, v Invocation, out outcome, c *eval.Case, stats *MineStats) ([]eval.Check, error) {
+	var said []string
+	for _, t := range out.corrections {
+		said = append(said, head(strings.Join(strings.Fields(s.Turns[t].Prompt), " "), quotedInCheck))
+	}
+	words := "user said: " + strings.Join(said, " / ")
+	if m.Model != nil {
+		stats.ModelCalls++
+		checks, why, err := m.ask(ctx, s, v, out, c)
+		if err != nil {
+			return nil, err
+		}
+		if why == "" {
+			for i, k := range checks {
+				if k.Feedback == "" {
+					checks[i].Feedback = words
+				} else {
+					checks[i].Feedback = k.Feedback + " (" + words + ")"
+				}
+			}
+			return checks, nil
+		}
+		stats.Fallbacks[why]++
+	}
+	var checks []eval.Check
+	for _, quote := range said {
+		checks = append(checks, eval.Check{
+			Type:     eval.Judge,
+			Rubric:   "The user corrected this: «" + quote + "». The answer must already do so.",
+			Feedback: "user said: " + quote,
+		})
+	}
+	return checks, nil
+}
+
+// recorded is what the model is shown, as JSON: a form in which text cannot be
+// taken for an instruction of ours.
+type recorded struct {
+	Request     string         `json:"request"`
+	Context     []eval.Message `json:"context,omitempty"`
+	Answer      string         `json:"answer"`
+	Corrections []string       `json:"corrections"`
+	Accepted    string         `json:"accepted,omitempty"`
+}
+
+// ask lets the model write the checks. why is the reason that its reply cannot
+// be used.
+func (m *Miner) ask(ctx context.Context, s *Session, v Invocation, out outcome, c *eval.Case) (checks []eval.Check, why string, err error) {
+	answer := s.Turns[v.Turn].Answer
+	seen := recorded{Request: head(c.Prompt, maxQuote), Context: c.Context, Answer: tail(answer, maxQuote), Accepted: tail(c.Reference, maxQuote)}
+	for _, t := range out.corrections {
+		seen.Corrections = append(seen.Corrections, head(s.Turns[t].Prompt, maxQuote))
+	}
+	data, err := json.MarshalIndent(seen, "", "  ")
+	if err != nil {
+		return nil, "", fmt.Errorf("quote session %s: %w", s.ID, err)
+	}
+	user, _ := m.Redactor.Redact("Recorded:\n" + string(data))
+	sum := sha256.Sum256([]byte(c.ID))
+	reply, err := m.Model.Complete(ctx, eval.Prompt{System: checksSystem, User: user, MaxTokens: checkTokens,
+		Seed: int64(binary.BigEndian.Uint64(sum[:]) >> 1)})
+	if err != nil {
+		if _, spent := errors.AsType[*eval.BudgetError](err); spent {
+			return nil, "", err
+		}
+		if ctx.Err() != nil {
+			return nil, "", ctx.Err()
+		}
+		return nil, "model failed", nil
+	}
+	if reply.Finish == "length" {
+		return nil, "reply cut off", nil
+	}
+	text, _ := m.Redactor.Redact(reply.Text)
+	checks, err = parseChecks(text)
+	if err != nil {
+		return nil, "reply unusable", nil
+	}
+	tells := false
+	for _, k := range checks {
+		if c.Reference != "" && !passes(k, c.Reference) {
+			return nil, "accepted answer fails", nil
+		}
+		tells = tells || k.Type == eval.Judge || !passes(k, answer)
+	}
+	if !tells {
+		return nil, "corrected answer passes", nil
+	}
+	return checks, "", nil
+}
+
+var block = regexp.MustCompile("(?s)```[a-z]*[ \t]*\n(.*?)\n?[ \t]*```")
+
+// parseChecks reads the one fenced block of a reply.
+func parseChecks(text string) ([]eval.Check, error) {
+	blocks := block.FindAllStringSubmatch(text, -1)
+	if len(blocks) != 1 || strings.Count(text, "```") != 2 {
+		return nil, errors.New("parse checks: not one fenced block")
+	}
+	var got struct {
+		Checks []eval.Check `json:"checks"`
+	}
+	dec := json.NewDecoder(bytes.NewReader([]byte(blocks[0][1])))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&got); err != nil {
+		return nil, fmt.Errorf("parse checks: %w", err)
+	}
+	if dec.More() {
+		return nil, errors.New("parse checks: more than one JSON value")
+	}
+	if len(got.Checks) == 0 || len(got.Checks) > maxChecks {
+		return nil, fmt.Errorf("parse checks: %d checks, want 1 to %d", len(got.Checks), maxChecks)
+	}
+	for _, k := range got.Checks {
+		if !slices.Contains(writable, k.Type) {
+			return nil, fmt.Errorf("parse checks: type %q is not for models to write", k.Type)
+		}
+		if len(k.Value)+len(k.Rubric)+len(k.Feedback) > 3*maxCheckText {
+			return nil, errors.New("parse checks: text too long")
+		}
+	}
+	whole := eval.Case{ID: "x", Skill: "x", Prompt: "x", Checks: got.Checks}
+	if err := whole.Validate(); err != nil {
+		return nil, fmt.Errorf("parse checks: %w", err)
+	}
+	return got.Checks, nil
+}
+
+// passes holds a check against a recorded answer. A judge's is not known and
+// counts as passed.
+func passes(k eval.Check, answer string) bool {
+	switch k.Type {
+	case eval.Contains:
+		return strings.Contains(answer, k.Value)
+	case eval.NotContains:
+		return !strings.Contains(answer, k.Value)
+	case eval.Regex, eval.NotRegex:
+		re, err := regexp.Compile(k.Value)
+		return err == nil && re.MatchString(answer) == (k.Type == eval.Regex)
+	case eval.MaxChars:
+		return utf8.RuneCountInString(answer) <= k.Max
+	}
+	return true
+}

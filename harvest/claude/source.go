@@ -1,0 +1,165 @@
+// Package claude reads the sessions of Claude Code:
+// projects/<folder>/<session>.jsonl below its home, and those of subagents in
+// <session>/subagents. Only human turns, final answers, tool names and skill
+// invocations are kept; everything kept is redacted.
+package claude
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/redact"
+)
+
+// Agent is the name of Claude Code in sessions and skill events.
+const Agent = "claude-code"
+
+// Options narrow down what a Source reads. The zero value reads everything.
+type Options struct {
+	Redactor redact.Redactor // nil: redact.Detector
+	Since    time.Time       // files that were last written before it are passed over
+	// Exclude are patterns (path.Match) for projects that must not be read,
+	// against the working folder and each of its parents.
+	Exclude []string
+}
+
+// Source reads one home of Claude Code.
+type Source struct {
+	home string
+	opts Options
+}
+
+var _ harvest.Source = (*Source)(nil)
+
+// New returns a Source of the sessions in home (~/.claude). The folder need not
+// exist: there are no sessions then.
+func New(home string, o Options) *Source {
+	if o.Redactor == nil {
+		o.Redactor = redact.Detector{}
+	}
+	return &Source{home: home, opts: o}
+}
+
+// Name implements harvest.Source.
+func (*Source) Name() string { return Agent }
+
+// Sessions implements harvest.Source. c may be nil. A file is marked in c after
+// yield accepted its session.
+func (s *Source) Sessions(ctx context.Context, c harvest.Cursor, yield func(*harvest.Session) error) ([]harvest.Problem, error) {
+	for _, pattern := range s.opts.Exclude {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return nil, fmt.Errorf("read sessions: exclude %q: %w", pattern, err)
+		}
+	}
+	files, problems := s.files()
+	for _, file := range files {
+		if err := ctx.Err(); err != nil {
+			return problems, err
+		}
+		info, err := os.Stat(file)
+		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) { // deleted between listing and reading
+				problems = append(problems, harvest.Problem{Path: file, Reason: reason(err)})
+			}
+			continue
+		}
+		if !info.Mode().IsRegular() || info.ModTime().Before(s.opts.Since) ||
+			c != nil && c.Seen(file, info.Size(), info.ModTime()) {
+			continue
+		}
+		session, bad, err := s.read(ctx, file)
+		problems = append(problems, bad...)
+		if err != nil {
+			return problems, err
+		}
+		if session != nil && !s.excluded(session.CWD) {
+			if err := yield(session); err != nil {
+				return problems, err
+			}
+		}
+		if c != nil {
+			c.Mark(file, info.Size(), info.ModTime())
+		}
+	}
+	return problems, nil
+}
+
+// read reads one file; its only error is ctx's.
+func (s *Source) read(ctx context.Context, file string) (*harvest.Session, []harvest.Problem, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, []harvest.Problem{{Path: file, Reason: reason(err)}}, nil
+	}
+	defer f.Close()
+	return Read(ctx, f, file, s.opts.Redactor)
+}
+
+// files lists the transcripts in path order.
+func (s *Source) files() ([]string, []harvest.Problem) {
+	var files []string
+	var problems []harvest.Problem
+	list := func(dir string) []fs.DirEntry {
+		entries, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			problems = append(problems, harvest.Problem{Path: dir, Reason: reason(err)})
+		}
+		return entries
+	}
+	projects := filepath.Join(s.home, "projects")
+	for _, project := range list(projects) {
+		dir := filepath.Join(projects, project.Name())
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			continue
+		}
+		for _, e := range list(dir) {
+			name := filepath.Join(dir, e.Name())
+			switch {
+			case strings.HasSuffix(e.Name(), ".jsonl"):
+				files = append(files, name)
+			case e.IsDir():
+				sub := filepath.Join(name, "subagents")
+				// Errors of the walk itself are folders that went away.
+				_ = filepath.WalkDir(sub, func(p string, d fs.DirEntry, err error) error {
+					if err == nil && !d.IsDir() && strings.HasSuffix(p, ".jsonl") {
+						files = append(files, p)
+					}
+					return nil
+				})
+			}
+		}
+	}
+	slices.Sort(files)
+	return files, problems
+}
+
+func (s *Source) excluded(cwd string) bool {
+	cwd = filepath.ToSlash(cwd)
+	for dir := cwd; dir != "" && dir != "." && dir != "/"; dir = path.Dir(dir) {
+		for _, pattern := range s.opts.Exclude {
+			if ok, _ := path.Match(pattern, dir); ok {
+				return true
+			}
+			if ok, _ := path.Match(pattern, path.Base(dir)); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// reason is err without the path, which the Problem has already.
+func reason(err error) string {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Op + ": " + e.Err.Error()
+	}
+	return err.Error()
+}

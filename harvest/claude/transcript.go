@@ -1,0 +1,446 @@
+package claude
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/redact"
+)
+
+// maxText is how much of one prompt or answer is kept, in bytes: a pasted log is
+// no more telling for being whole.
+const maxText = 64 << 10
+
+// transcript follows one file line by line and builds its session.
+type transcript struct {
+	s   *harvest.Session
+	red redact.Redactor
+
+	named  bool   // the session's id, folder and branch are known
+	answer string // message id of the text in the last turn's Answer
+	usage  map[string]spent
+	tools  map[string]ref  // calls of the last turn whose result has not come
+	skills map[string]int  // Skill calls without a result: index of the invocation
+	typed  int             // invocation of the typed command whose text has not come; -1
+	args   string          // of that command
+	local  bool            // the last turn is a typed command, and nothing followed it yet
+	seen   map[string]bool // ids of human messages: a resumed file may repeat them
+}
+
+type ref struct{ turn, tool int }
+
+// spent is the usage of one message; every line of it repeats it, and the last
+// is the most complete.
+type spent struct {
+	turn  int
+	usage eval.Usage
+}
+
+func newTranscript(file string, red redact.Redactor) *transcript {
+	if red == nil {
+		red = redact.Detector{}
+	}
+	return &transcript{
+		s: &harvest.Session{ID: sessionID(file), Agent: Agent, Path: file}, red: red, typed: -1,
+		usage: make(map[string]spent), tools: make(map[string]ref), skills: make(map[string]int), seen: make(map[string]bool),
+	}
+}
+
+// awaited reports whether line may hold the result of a Skill call.
+func (t *transcript) awaited(line []byte) bool {
+	for id := range t.skills {
+		if bytes.Contains(line, []byte(id)) {
+			return true
+		}
+	}
+	return false
+}
+
+// line takes in line n, which is valid JSON. It reports whether it has a type.
+func (t *transcript) line(n int, raw []byte) bool {
+	rec := gjson.ParseBytes(raw)
+	kind := rec.Get("type").Str
+	if !kept[kind] {
+		return kind != ""
+	}
+	side := rec.Get("isSidechain").Bool()
+	if !t.named {
+		t.name(rec, side)
+	}
+	if side && t.s.Subagent == "" {
+		return true // an older version: the subagent's lines stand in its parent's file
+	}
+	at := when(rec)
+	t.clock(at)
+	switch kind {
+	case "user":
+		t.user(n, rec, at)
+	case "assistant":
+		t.assistant(n, rec, at)
+	case "system":
+		t.system(rec)
+	case "attachment":
+		t.queued(n, rec, at)
+	}
+	return true
+}
+
+func when(rec gjson.Result) time.Time {
+	at, err := time.Parse(time.RFC3339Nano, rec.Get("timestamp").Str)
+	if err != nil {
+		return time.Time{}
+	}
+	return at.UTC()
+}
+
+func (t *transcript) clock(at time.Time) {
+	if at.IsZero() {
+		return
+	}
+	if t.s.Started.IsZero() || at.Before(t.s.Started) {
+		t.s.Started = at
+	}
+	if at.After(t.s.Ended) {
+		t.s.Ended = at
+	}
+}
+
+// name takes the session's identity from the first record that has one.
+func (t *transcript) name(rec gjson.Result, side bool) {
+	id := rec.Get("sessionId").Str
+	if id == "" {
+		return
+	}
+	t.named = true
+	t.s.ID = id
+	if agent := rec.Get("agentId").Str; side && agent != "" {
+		t.s.ID, t.s.Subagent, t.s.Headless = id+"/"+agent, agent, true
+	}
+	t.s.CWD = rec.Get("cwd").Str
+	t.s.Branch = rec.Get("gitBranch").Str
+}
+
+// turn opens a new turn.
+func (t *transcript) turn(id, prompt string, at time.Time) {
+	t.s.Turns = append(t.s.Turns, harvest.Turn{ID: id, Time: at, Prompt: t.clean(prompt)})
+	t.answer, t.typed, t.args, t.local = "", -1, "", false
+	clear(t.tools)
+	clear(t.skills)
+}
+
+// last is the turn that is under way; one without a prompt where the file
+// begins in the middle of a conversation.
+func (t *transcript) last() *harvest.Turn {
+	if len(t.s.Turns) == 0 {
+		t.turn("", "", time.Time{})
+	}
+	return &t.s.Turns[len(t.s.Turns)-1]
+}
+
+func (t *transcript) user(n int, rec gjson.Result, at time.Time) {
+	if entry := rec.Get("entrypoint").Str; strings.HasPrefix(entry, "sdk") || strings.HasSuffix(entry, "github-action") {
+		t.s.Headless = true
+	}
+	message := rec.Get("message.content")
+	text, hasResult := content(message)
+	if hasResult {
+		t.results(message)
+		return
+	}
+	if rec.Get("isMeta").Bool() {
+		t.body(rec.Get("sourceToolUseID").Str, text)
+		return
+	}
+	if strings.HasPrefix(text, interruptMark) {
+		t.last().Interrupted = true
+		return
+	}
+	source := rec.Get("promptSource").Str
+	if source == "system" || rec.Get("isCompactSummary").Bool() || rec.Get("isVisibleInTranscriptOnly").Bool() {
+		return
+	}
+	if strings.HasPrefix(strings.TrimSpace(text), "<local-command-std") {
+		t.dropLocal()
+		return
+	}
+	if source == "sdk" {
+		t.s.Headless = true
+	}
+	id := rec.Get("uuid").Str
+	if id != "" && t.seen[id] {
+		return
+	}
+	t.seen[id] = id != ""
+	t.prompt(n, rec.Get("promptId").Str, id, text, at)
+}
+
+// queued is what the user typed while the agent was at work.
+func (t *transcript) queued(n int, rec gjson.Result, at time.Time) {
+	a := rec.Get("attachment")
+	if a.Get("type").Str != "queued_command" {
+		return
+	}
+	if mode := a.Get("commandMode").Str; mode != "" && mode != "prompt" {
+		return
+	}
+	text, _ := content(a.Get("prompt"))
+	id := a.Get("source_uuid").Str
+	if id == "" {
+		id = rec.Get("uuid").Str
+	}
+	if t.seen[id] {
+		return
+	}
+	t.seen[id] = id != ""
+	t.prompt(n, id, rec.Get("uuid").Str, text, at)
+}
+
+// prompt opens a turn with what the user typed, if that is what text is.
+func (t *transcript) prompt(n int, promptID, entry, text string, at time.Time) {
+	name, args, isCommand := command(text)
+	if isCommand {
+		if builtin(name) {
+			return
+		}
+		text = strings.TrimSpace("/" + name + " " + args)
+	} else if text = human(text); text == "" {
+		return
+	}
+	if promptID == "" {
+		promptID = entry
+	}
+	t.turn(promptID, text, at)
+	if t.s.Subagent != "" {
+		return // written by the parent agent
+	}
+	skill, ok := harvest.SlashCommand(text)
+	if !ok || builtin(skill) {
+		return
+	}
+	if !isCommand {
+		_, args, _ = strings.Cut(strings.TrimSpace(text), " ")
+	}
+	t.typed, t.args, t.local = len(t.s.Invocations), strings.TrimSpace(args), true
+	t.invoke(harvest.Invocation{
+		ID: harvest.PromptEventID(Agent, skill, at), Skill: skill, Signal: harvest.PromptSlashCommand,
+		Line: n, EntryID: entry, Time: at,
+	})
+}
+
+func (t *transcript) invoke(v harvest.Invocation) {
+	t.last()
+	v.Turn, v.Explicit = len(t.s.Turns)-1, true
+	v.Feedback.Label = harvest.Unknown
+	t.s.Invocations = append(t.s.Invocations, v)
+}
+
+// dropLocal takes back a typed command that turned out to be the program's own:
+// it printed something, and no model was asked.
+func (t *transcript) dropLocal() {
+	if !t.local || t.typed < 0 {
+		return
+	}
+	t.s.Invocations = t.s.Invocations[:t.typed]
+	t.s.Turns = t.s.Turns[:len(t.s.Turns)-1]
+	t.typed, t.local = -1, false
+}
+
+// body notes which text of a skill was in force.
+func (t *transcript) body(toolUseID, text string) {
+	if !strings.HasPrefix(text, bodyMark) {
+		return
+	}
+	for i := range slices.Backward(t.s.Invocations) {
+		v := &t.s.Invocations[i]
+		if v.Turn != len(t.s.Turns)-1 {
+			return
+		}
+		if v.BodyHash != "" || toolUseID != "" && v.ToolUseID != toolUseID || toolUseID == "" && t.typed >= 0 && t.typed != i {
+			continue
+		}
+		args := ""
+		if i == t.typed {
+			args = t.args
+			t.typed, t.local = -1, false
+		}
+		if dir, body, ok := skillBody(text, args); ok {
+			sum := sha256.Sum256([]byte(body))
+			v.Dir, v.BodyHash = dir, hex.EncodeToString(sum[:])
+		}
+		return
+	}
+}
+
+// results notes which tools failed.
+func (t *transcript) results(blocks gjson.Result) {
+	blocks.ForEach(func(_, block gjson.Result) bool {
+		if block.Get("type").Str != "tool_result" {
+			return true
+		}
+		id := block.Get("tool_use_id").Str
+		bad := block.Get("is_error").Bool()
+		if i, ok := t.skills[id]; ok {
+			text, _ := content(block.Get("content"))
+			bad = bad || strings.Contains(text, "Unknown skill") || strings.HasPrefix(text, "<tool_use_error>")
+			t.s.Invocations[i].Failed = bad
+			delete(t.skills, id)
+		}
+		if r, ok := t.tools[id]; ok {
+			t.s.Turns[r.turn].Tools[r.tool].Failed = bad
+			delete(t.tools, id)
+		}
+		return true
+	})
+}
+
+func (t *transcript) assistant(n int, rec gjson.Result, at time.Time) {
+	turn := t.last()
+	t.local = false
+	message := rec.Get("message")
+	model := message.Get("model").Str
+	if model == "<synthetic>" || rec.Get("isApiErrorMessage").Bool() {
+		if rec.Get("isApiErrorMessage").Bool() {
+			turn.APIErrors++
+		}
+		return
+	}
+	if t.s.Model == "" {
+		t.s.Model = model
+	}
+	id := message.Get("id").Str
+	t.spend(id, message.Get("usage"))
+	message.Get("content").ForEach(func(_, block gjson.Result) bool {
+		switch block.Get("type").Str {
+		case "text":
+			t.say(id, block.Get("text").Str)
+		case "tool_use":
+			t.call(n, rec, block, at)
+		}
+		return true
+	})
+}
+
+// say makes text the answer of the turn, or adds it to the answer where the
+// message has several blocks.
+func (t *transcript) say(id, text string) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	turn := t.last()
+	text = t.clean(text)
+	if id != "" && id == t.answer {
+		text = clip(turn.Answer + "\n\n" + text)
+	}
+	turn.Answer, t.answer = text, id
+}
+
+func (t *transcript) call(n int, rec, block gjson.Result, at time.Time) {
+	turn := t.last()
+	id, name := block.Get("id").Str, block.Get("name").Str
+	turn.Tools = append(turn.Tools, harvest.Tool{Name: t.clean(name)})
+	t.tools[id] = ref{len(t.s.Turns) - 1, len(turn.Tools) - 1}
+	skill := harvest.SkillName(block.Get("input.skill").Str)
+	if name != "Skill" || skill == "" {
+		return
+	}
+	v := harvest.Invocation{ID: "claude-skill-" + id, Skill: skill, Signal: harvest.SkillToolUse,
+		ToolUseID: id, EntryID: rec.Get("uuid").Str, Line: n, Time: at}
+	if id == "" {
+		v.ID = fmt.Sprintf("claude-skill-line-%d", n)
+	}
+	// The user typed /name, and the agent then called the tool: one use.
+	for i := range slices.Backward(t.s.Invocations) {
+		old := &t.s.Invocations[i]
+		if old.Turn != len(t.s.Turns)-1 {
+			break
+		}
+		if old.Skill == skill && old.Signal == harvest.PromptSlashCommand {
+			v.Turn, v.Explicit, v.Feedback, v.Dir, v.BodyHash = old.Turn, true, old.Feedback, old.Dir, old.BodyHash
+			*old = v
+			t.skills[id] = i
+			return
+		}
+	}
+	t.skills[id] = len(t.s.Invocations)
+	t.invoke(v)
+}
+
+func (t *transcript) spend(id string, u gjson.Result) {
+	if !u.IsObject() {
+		return
+	}
+	if id == "" {
+		id = fmt.Sprintf("\x00%d", len(t.usage))
+	}
+	at := len(t.s.Turns) - 1
+	if old, ok := t.usage[id]; ok {
+		at = old.turn
+	}
+	t.usage[id] = spent{at, eval.Usage{
+		Input:      u.Get("input_tokens").Int(),
+		CacheRead:  u.Get("cache_read_input_tokens").Int(),
+		CacheWrite: u.Get("cache_creation_input_tokens").Int(),
+		Output:     u.Get("output_tokens").Int(),
+		Reasoning:  u.Get("output_tokens_details.thinking_tokens").Int(),
+	}}
+}
+
+func (t *transcript) system(rec gjson.Result) {
+	if len(t.s.Turns) == 0 {
+		return
+	}
+	switch rec.Get("subtype").Str {
+	case "turn_duration":
+		ms := rec.Get("durationMs").Int()
+		t.last().DurationMS = &ms
+	case "api_error":
+		t.last().APIErrors++
+	}
+}
+
+// clean makes text fit to be kept. It is redacted whole, before it is cut: half
+// a secret would not be recognised.
+func (t *transcript) clean(text string) string {
+	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "\ufffd")
+	text, n := t.red.Redact(text)
+	t.s.Redactions += n
+	return clip(text)
+}
+
+func clip(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	end := maxText
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "\n[…]"
+}
+
+// finish returns the session, or nil where nobody said anything.
+func (t *transcript) finish(problems []harvest.Problem) *harvest.Session {
+	for _, u := range t.usage {
+		turn := &t.s.Turns[u.turn]
+		if turn.Usage == nil {
+			turn.Usage = new(eval.Usage)
+		}
+		*turn.Usage = turn.Usage.Add(u.usage)
+	}
+	if len(t.s.Turns) == 0 {
+		return nil
+	}
+	t.s.Problems = problems
+	harvest.Assess(t.s)
+	return t.s
+}

@@ -1,0 +1,174 @@
+package harvest
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// horizon is how many human turns after a use may still speak of it.
+const horizon = 3
+
+// An outcome is what became of one invocation, as far as the user said.
+type outcome struct {
+	Feedback
+	corrections []int // turns in which the user corrected, in order
+	accepted    int   // turn in which the user was content at last; -1
+	final       int   // turn whose answer that was; -1
+}
+
+// Assess labels every invocation of s with what the user said and did next. It
+// looks at the next three human turns at most, and not beyond the next use of
+// the same skill. It may be called again.
+func Assess(s *Session) {
+	for i := range s.Invocations {
+		s.Invocations[i].Feedback = assess(s, s.Invocations[i]).Feedback
+	}
+}
+
+func assess(s *Session, v Invocation) outcome {
+	out := outcome{Feedback: Feedback{Label: Unknown}, accepted: -1, final: -1}
+	if v.Turn < 0 || v.Turn >= len(s.Turns) || s.Subagent != "" {
+		return out
+	}
+	used := &s.Turns[v.Turn]
+	decide := func(f Feedback, turn int) {
+		if out.Label == Unknown {
+			f.Turn = turn
+			out.Feedback = f
+		}
+	}
+	last := min(len(s.Turns)-1, v.Turn+horizon)
+	for t := v.Turn + 1; t <= last; t++ {
+		prompt := s.Turns[t].Prompt
+		if uses(s, t, v.Skill) {
+			if again(used.Prompt, prompt) {
+				decide(Feedback{Label: Repeated, Confidence: .8, Evidence: firstWords(prompt)}, t)
+			}
+			// "/dataviz no, a log scale" corrects the use before it.
+			if f := Classify(arguments(prompt)); f.Label == Corrected && f.Confidence >= .7 {
+				decide(f, t)
+				if out.Label == Corrected {
+					out.corrections = append(out.corrections, t)
+				}
+			}
+			break
+		}
+		f := Classify(prompt)
+		if f.Label == Unknown && near(used.Prompt, prompt) {
+			f = Feedback{Label: Repeated, Confidence: .7, Evidence: firstWords(prompt)}
+		}
+		switch f.Label {
+		case Corrected:
+			decide(f, t)
+			if out.Label == Corrected {
+				out.corrections = append(out.corrections, t)
+				continue
+			}
+		case Accepted:
+			decide(f, t)
+			out.accepted = t
+			out.final = lastAnswer(s, v.Turn, t)
+		case Rejected, Repeated:
+			decide(f, t)
+		case Unknown:
+			if continues(s.Turns[t-1], prompt) {
+				continue
+			}
+		}
+		break
+	}
+	if used.Interrupted {
+		switch out.Label {
+		case Corrected:
+			out.Confidence = max(out.Confidence, .9)
+		default: // whatever came next, this answer was stopped
+			out.Feedback = Feedback{Label: Rejected, Confidence: .8, Evidence: "[interrupted by the user]", Turn: v.Turn}
+			out.accepted, out.final = -1, -1
+		}
+	}
+	return out
+}
+
+// uses reports whether the skill was invoked in turn t.
+func uses(s *Session, t int, skill string) bool {
+	return slices.ContainsFunc(s.Invocations, func(v Invocation) bool { return v.Turn == t && v.Skill == skill })
+}
+
+// lastAnswer is the turn in [from, before) with the last answer that was not
+// stopped; -1 if there is none.
+func lastAnswer(s *Session, from, before int) int {
+	for t := before - 1; t >= from; t-- {
+		if s.Turns[t].Answer != "" && !s.Turns[t].Interrupted {
+			return t
+		}
+	}
+	return -1
+}
+
+// again reports whether prompt asks for what before asked for once more.
+func again(before, prompt string) bool {
+	text := normal(arguments(prompt))
+	return rework.MatchString(text) && len(strings.Fields(text)) <= 12 || near(before, prompt)
+}
+
+// near reports whether two prompts are nearly the same request.
+func near(a, b string) bool {
+	x, y := words(arguments(a)), words(arguments(b))
+	return len(x) >= 3 && len(y) >= 3 && jaccard(x, y) >= .8
+}
+
+// continues reports whether prompt goes on with what the turn before was about.
+// Otherwise it begins a new subject, and says nothing of the old one.
+func continues(before Turn, prompt string) bool {
+	text := normal(prompt)
+	if onward.MatchString(text) || anaphor.MatchString(clause(text)) || len(strings.Fields(text)) <= 3 {
+		return true
+	}
+	old := words(before.Prompt + " " + before.Answer)
+	shared, all := 0, 0
+	for w := range words(text) {
+		if len(w) > 3 {
+			all++
+			if old[w] {
+				shared++
+			}
+		}
+	}
+	return all > 0 && 2*shared >= all
+}
+
+// arguments is a prompt without the command that it begins with.
+func arguments(prompt string) string {
+	if _, ok := SlashCommand(prompt); !ok {
+		return prompt
+	}
+	_, rest, _ := strings.Cut(strings.TrimSpace(prompt), " ")
+	return rest
+}
+
+// words is the set of words of text, in lower case.
+func words(text string) map[string]bool {
+	set := make(map[string]bool)
+	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		set[w] = true
+	}
+	return set
+}
+
+// jaccard is the share of common elements in two sets, in [0,1].
+func jaccard[K comparable](a, b map[K]bool) float64 {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	both := 0
+	for k := range a {
+		if b[k] {
+			both++
+		}
+	}
+	if all := len(a) + len(b) - both; all > 0 {
+		return float64(both) / float64(all)
+	}
+	return 0
+}

@@ -1,0 +1,200 @@
+package harvest
+
+import (
+	"regexp"
+	"strings"
+)
+
+// The lexicon reads English replies. It prefers precision: what it does not
+// know is Unknown, and a sample of accepted and corrected uses that are what
+// they claim to be is worth more than a larger one.
+
+// cue is a pattern with what it tells. The first cue that matches decides.
+type cue struct {
+	label      Label
+	confidence float64
+	re         *regexp.Regexp
+}
+
+func cues(list ...[3]any) []cue {
+	var out []cue
+	for _, c := range list {
+		out = append(out, cue{c[0].(Label), c[1].(float64), regexp.MustCompile(c[2].(string))})
+	}
+	return out
+}
+
+const (
+	praise = `(?:perfect|great|excellent|awesome|amazing|brilliant|fantastic|wonderful|beautiful|lovely|nice|neat|cool|sweet|superb|` +
+		`good (?:job|work|stuff|one|catch|call)|well done|very good|much better|love (?:it|this|that)|lgtm|ship it|(?:it|that|this)(?:'s| is)? ?works|works(?: now| great| well| perfectly| fine|!|$)|` +
+		`(?:looks|sounds|seems|all|is) (?:good|great|right|fine|perfect|nice|correct)|that(?:'s| is) (?:it|right|correct|better|fine|good|great|perfect|exactly)|` +
+		`exactly(?: (?:what|right|that|like)|[.!]|$)|spot on|nailed it|well spotted|just what i|what i (?:wanted|needed|meant)|happy with)`
+	thanks  = `(?:thanks|thank you|thx|ty|cheers|much appreciated|appreciated|thanks? a lot)`
+	deliver = `(?:commit|push|merge|ship|deploy|release|publish|tag|squash)`
+	// mistake is what people say of a result that is not what they asked for.
+	mistake = `(?:wrong|incorrect|broken|not (?:right|correct|what|quite|working|good|it)|mistake|a bug|buggy|bad|ugly|unreadable|misaligned|off)`
+)
+
+// negated strips the "no" of phrases that are no refusal.
+var negated = regexp.MustCompile(`^no[,. !]*(?:problem|worries|issues?|complaints|need(?: to (?:worry|apologi[sz]e))?|biggie|questions|further (?:changes|questions|comments)|more (?:changes|questions)|that's (?:all|it|fine|perfect|great|good)|that is (?:all|it|fine|perfect|great|good)|it's (?:fine|perfect|great|good)|this is (?:fine|perfect|great|good)|looks good|all good|thanks?|thank you)\b`)
+
+// discard throws the work away.
+var discard = cues(
+	[3]any{Rejected, .85, `^(?:no[,. !]*|ok(?:ay)?[,. ]*|please |hmm+[,. ]*|actually[,. ]*|stop[,. !]*|wait[,. ]*|nope[,. ]*)*(?:undo|revert|roll ?back|scrap|discard|throw|ditch|abandon|drop|reset) (?:that|this|it|all|the (?:last|changes?|commit|whole|edits?)|everything|those|your|what)\b`},
+	[3]any{Rejected, .8, `^(?:no[,. !]*|ok(?:ay)?[,. ]*|actually[,. ]*)*(?:never ?mind|forget (?:it|that|about it)|i'll do it myself|i will do it myself|i did it myself|start over|let's start over|cancel that|cancel this|abort)\b`},
+	[3]any{Rejected, .75, `^(?:stop|cancel|abort|quit it|undo|revert)[.! ]*$`},
+	[3]any{Rejected, .75, `\b(?:this is|that's|that is|it's) (?:useless|garbage|terrible|awful|nonsense|rubbish|worthless)\b`},
+)
+
+// correct says that the answer was not what was asked for.
+var correct = cues(
+	[3]any{Corrected, .9, `^(?:no+|nope|nah|wrong|incorrect|not quite|not exactly|not really|not what)\b[,.!:; –—-]*\S`},
+	[3]any{Corrected, .85, `^(?:no|nope|wrong|not quite|incorrect)[.!]*$`},
+	[3]any{Corrected, .9, `\b(?:that's|that is|thats|this is|it's|its|it is|which is|they're|these are|those are|still|looks|seems|is|are) (?:still |just |completely |totally |all |a bit |so )?` + mistake + `\b`},
+	[3]any{Corrected, .9, `\b(?:i (?:said|asked (?:for|you|to)|meant|wanted|told you|specified|did(?:n't| not) (?:ask|want|mean|say))|as i said|like i said|you (?:forgot|missed|ignored|skipped|misunderstood|misread|left out|did(?:n't| not)|have(?:n't| not)|should(?:n't| not)? have|were supposed|broke|removed|deleted|overwrote|hallucinated|invented))\b`},
+	[3]any{Corrected, .85, `\b(?:does(?:n't| not)|did(?:n't| not)|is(?:n't| not)|are(?:n't| not)|was(?:n't| not)|won't|still not|not) (?:work|compile|build|run|render|show|pass|match|fit|load|display|apply|quite|correct|right|working|showing|rendering|there|what|be|include|handle|look|updated|fixed|labell?ed)`},
+	[3]any{Corrected, .85, `\b(?:still|again) (?:fails?|failing|broken|wrong|see|seeing|get|getting|shows?|has|have|missing|using|uses|says|linear|the same)\b`},
+	[3]any{Corrected, .8, `^(?:that|it|this|the \w+(?: \w+)?) (?:fails|failed|is failing|crashe[sd]|errors? out|is missing|are missing|broke|breaks|is empty|is blank|is gone|disappeared)\b`},
+	[3]any{Corrected, .85, `\b(?:should(?:n't| not)? (?:be|have|use|say|read|not|only|still|look|show|start|go)|supposed to|must (?:be|not|have|use)|ought to)\b.{0,120}$`},
+	[3]any{Corrected, .8, `\b(?:instead(?: of)?|rather than)\b`},
+	[3]any{Corrected, .8, `^(?:but|hmm+|wait|hold on|um+|uh+|actually|err+|well)\b[,. …-]*\S+ \S`},
+	[3]any{Corrected, .8, `\b(?:is|are|looks?|it's|too) too (?:\w+)|^(?:way )?too (?:long|short|big|small|wide|narrow|much|many|verbose|dark|light|complex|complicated|formal|vague|slow|wordy|generic)\b`},
+	[3]any{Corrected, .75, `^(?:please )?(?:don't|do not|never|stop) \w+`},
+	[3]any{Corrected, .75, `^(?:please )?(?:change|rename|replace|switch|turn|convert|move|fix|redo|rewrite|reword|shorten|simplify|rephrase|correct|adjust|tweak) (?:it|that|this|them|the|those|these|your|all)\b`},
+	[3]any{Corrected, .75, `^(?:please )?(?:make|keep) (?:it|that|this|them|the \w+(?: \w+)?) (?:\w+er|more|less|not|a bit|smaller|bigger|bold|shorter|longer|clearer|log|logarithmic|linear|blue|red|green|black|white)\b`},
+	[3]any{Corrected, .7, `^(?:please )?use (?:a |an |the )?\w+`},
+	[3]any{Corrected, .55, `^why (?:did|do|didn't|are|is|does|have|would|on earth|is there|isn't)\b`},
+	[3]any{Corrected, .4, `^(?:did|didn't|have|haven't|are you sure|is (?:this|that|it) really|where(?:'s| is| are)|what about|what happened to|shouldn't|isn't|aren't|doesn't|can't) ?(?:we|you|it|the|that|this|there|a|our|my)?\b.*`},
+)
+
+// accept says that it was.
+var accept = cues(
+	[3]any{Accepted, .9, `^(?:ok(?:ay)?|yes|yep|yeah|yup|ah|oh|wow|haha|hey|alright|super|no problem|no worries|no|so|very|really|this is|that is|that's|it's|it is|i|and|all|now it|now|great|nice|cool)?[,.! ]*(?:\w+ly )?(?:` + praise + `|` + thanks + `)`},
+	[3]any{Accepted, .8, `\b(?:` + thanks + `|` + praise + `)[.! ]*$`},
+	[3]any{Accepted, .8, `^(?:ok(?:ay)?|yes|yep|great|good|now|please|and|alright|cool|then|let's|lets|can you|could you|go ahead and|you can)?[,.! ]*(?:please |now |then |also |just )*(?:` + deliver + `)(?:$|[,.! ]+(?:it|this|that|and|to|the changes?|these|them|please|now|changes|everything|all|with|as|on|in|pr|draft|a|branch|work|when|\w+ pls|& )\b|[.! ]*$)`},
+	[3]any{Accepted, .75, `^(?:ok(?:ay)?|yes|great|now|please|and|then|let's)?[,.! ]*(?:please |now |then |also |just )*(?:open|create|make|draft|raise|submit|put up|send) (?:a |the |up |me )*(?:draft )?(?:pr|pull request|merge request|mr)\b`},
+	[3]any{Accepted, .7, `^(?:resolved|fixed|solved|done|approved|confirmed|that did it|it worked|this worked|that worked|good to go|all set|all good)[.! ]*$`},
+	[3]any{Accepted, .85, `^not bad\b`},
+	[3]any{Accepted, .8, `^(?:no (?:problem|worries|issues?|complaints|questions|more changes|further (?:changes|questions|comments)))\b`},
+)
+
+// turnings are what may follow praise and takes it back: "great, but …".
+var turning = regexp.MustCompile(`(?:^|[,.;!?–—-] ?|\s)(?:but|however|though|except|only|just one|one (?:more )?(?:thing|issue|nit|problem)|almost|nearly|apart from|aside from|still)\b(.*)$`)
+
+// onward moves on within the subject: neither praise nor blame.
+var onward = regexp.MustCompile(`^(?:now|next|then|also|and|ok(?:ay)?[,. ]+(?:now|next|then|also|and|let's|do|go)|additionally|after that|in addition|while you're at it|same (?:for|with|thing)|do the same|the same|repeat (?:this|that) for|continue|go on|go ahead|proceed|carry on|keep going|more|let's|yes|yep|yeah|sure|ok(?:ay)?|please do|do it|option|the (?:first|second|third|last) one|a|b|c|both|\d+)\b`)
+
+// anaphor points back to what was said before.
+var anaphor = regexp.MustCompile(`\b(?:it|its|that|this|these|those|them|they|same|above|previous|again|earlier|former|latter|there|instead|also|too|both|other|one|ones|rest|here)\b`)
+
+// rework asks for the same once more.
+var rework = regexp.MustCompile(`\b(?:again|redo|retry|re-?run|once more|one more time|another (?:try|go|attempt)|try (?:again|harder))\b`)
+
+// Classify reads a reply to an answer. It knows nothing of what was asked: a
+// request that begins a new subject is Unknown, as is whatever it cannot tell.
+func Classify(reply string) Feedback {
+	quote := firstWords(reply)
+	text := normal(reply)
+	if text == "" {
+		return Feedback{Label: Unknown}
+	}
+	label, confidence := classify(text)
+	if label == Unknown {
+		return Feedback{Label: Unknown}
+	}
+	return Feedback{Label: label, Confidence: confidence, Evidence: quote}
+}
+
+func classify(text string) (Label, float64) {
+	head := clause(text)
+	if c, ok := match(discard, head); ok {
+		return c.label, c.confidence
+	}
+	kind := negated.MatchString(text)
+	if !kind {
+		if c, ok := match(correct[:2], text); ok { // "no, …" says it before anything else does
+			return c.label, c.confidence
+		}
+	}
+	if c, ok := match(accept, head); ok {
+		// "great, but use a log scale" is a correction all the same.
+		if m := turning.FindStringSubmatch(text[min(len(text), 3):]); m != nil && len(strings.Fields(m[1])) > 1 {
+			return Corrected, .75
+		}
+		rest := strings.TrimLeft(strings.TrimPrefix(text, head), " ,.;:!?-\n")
+		if r, bad := match(correct, clause(rest)); bad && r.confidence >= .75 && rest != "" {
+			return Corrected, .7
+		}
+		return c.label, c.confidence
+	}
+	if kind {
+		return Accepted, .7
+	}
+	if onward.MatchString(text) && !strings.Contains(head, "wrong") {
+		return Unknown, 0
+	}
+	if c, ok := match(correct[2:], head); ok {
+		return c.label, c.confidence
+	}
+	return Unknown, 0
+}
+
+func match(list []cue, text string) (cue, bool) {
+	for _, c := range list {
+		if c.re.MatchString(text) {
+			return c, true
+		}
+	}
+	return cue{}, false
+}
+
+// clause is the first sentence of text, at most 160 bytes: what a reply is
+// about stands at its beginning, and what follows is often the next request.
+func clause(text string) string {
+	end := len(text)
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c == '\n' || (c == '.' || c == '!' || c == '?' || c == ';') && (i+1 == len(text) || text[i+1] == ' ' || text[i+1] == '\n') {
+			end = i + 1
+			break
+		}
+	}
+	return strings.TrimSpace(text[:min(end, 160)])
+}
+
+var (
+	fenced = regexp.MustCompile("(?s)```.*?(?:```|$)")
+	spaces = regexp.MustCompile(`[ \t]+`)
+	curly  = strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”", `"`, "\r", "")
+)
+
+// normal is text as the lexicon reads it: lower case, straight quotes, without
+// code, quoted lines and politeness at its beginning.
+func normal(text string) string {
+	if len(text) > 4096 {
+		text = strings.ToValidUTF8(text[:4096], "")
+	}
+	text = curly.Replace(fenced.ReplaceAllString(text, " "))
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, ">") {
+			lines = append(lines, line)
+		}
+	}
+	text = strings.ToLower(spaces.ReplaceAllString(strings.Join(lines, "\n"), " "))
+	return strings.TrimSpace(text)
+}
+
+// firstWords is the quote that stands for a reply as evidence.
+func firstWords(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	const most = 300
+	if len(text) <= most {
+		return text
+	}
+	cut := strings.LastIndexByte(text[:most], ' ')
+	if cut < most/2 {
+		cut = most
+	}
+	return strings.ToValidUTF8(text[:cut], "") + " …"
+}

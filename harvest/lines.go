@@ -1,0 +1,108 @@
+package harvest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// MaxLine is the longest line of a transcript that is read, in bytes. Longer
+// ones hold a pasted file or a tool's output; they are skipped while streaming.
+const MaxLine = 16 << 20
+
+// ErrLongLine is returned by Lines.Next in place of a line above MaxLine. The
+// next call goes on behind it.
+var ErrLongLine = errors.New("line is longer than 16 MiB")
+
+// Lines reads a transcript line by line through one buffer, which grows to the
+// longest line, never above MaxLine. (bufio.Scanner ends a file at the first
+// line above its limit.)
+type Lines struct {
+	r          io.Reader
+	buf        []byte
+	start, end int // what is read and not yet returned
+	err        error
+	n          int // lines returned or skipped
+	whole      bool
+}
+
+// NewLines returns a reader of r's lines.
+func NewLines(r io.Reader) *Lines { return &Lines{r: r, buf: make([]byte, 256<<10), whole: true} }
+
+// Next returns the next line without its line feed, valid until the call that
+// follows. At the end it returns io.EOF; ErrLongLine stands for a line that was
+// skipped; any other error is the underlying reader's and final.
+func (l *Lines) Next() ([]byte, error) {
+	searched := 0
+	for {
+		if i := bytes.IndexByte(l.buf[l.start+searched:l.end], '\n'); i >= 0 {
+			i += l.start + searched
+			line := l.buf[l.start:i]
+			l.start = i + 1
+			l.n++
+			return line, nil
+		}
+		searched = l.end - l.start
+		if searched > MaxLine {
+			return nil, l.skip()
+		}
+		if l.err != nil {
+			if searched == 0 || l.err != io.EOF {
+				return nil, l.err
+			}
+			line := l.buf[l.start:l.end]
+			l.start = l.end
+			l.whole = false
+			l.n++
+			return line, nil
+		}
+		l.fill()
+	}
+}
+
+// Line is the 0-based number of the line that Next returned last.
+func (l *Lines) Line() int { return l.n - 1 }
+
+// Whole is false once Next returned a last line without a line feed: it may be
+// half of what is still being written.
+func (l *Lines) Whole() bool { return l.whole }
+
+// fill makes room and reads once.
+func (l *Lines) fill() {
+	if l.start > 0 {
+		copy(l.buf, l.buf[l.start:l.end])
+		l.end -= l.start
+		l.start = 0
+	}
+	if l.end == len(l.buf) {
+		bigger := make([]byte, min(2*len(l.buf), MaxLine+1<<16))
+		copy(bigger, l.buf)
+		l.buf = bigger
+	}
+	for range 100 {
+		n, err := l.r.Read(l.buf[l.end:])
+		l.end += n
+		l.err = err
+		if n > 0 || err != nil {
+			return
+		}
+	}
+	l.err = io.ErrNoProgress
+}
+
+// skip drops what is buffered and all up to the next line feed.
+func (l *Lines) skip() error {
+	l.n++
+	for {
+		if i := bytes.IndexByte(l.buf[l.start:l.end], '\n'); i >= 0 {
+			l.start += i + 1
+			return ErrLongLine
+		}
+		l.start, l.end = 0, 0
+		if l.err != nil {
+			l.whole = false
+			return ErrLongLine
+		}
+		l.fill()
+	}
+}

@@ -1,0 +1,262 @@
+package harvest
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/redact"
+)
+
+// A Miner says how uses of a skill become eval cases. The zero value works: it
+// asks no model.
+type Miner struct {
+	// Model writes checks from corrections; nil: each correction becomes a
+	// judge's rubric that quotes it.
+	Model    eval.Model
+	Redactor redact.Redactor  // for what the model returns; nil: redact.Detector
+	Now      func() time.Time // nil: time.Now; dates cases whose session has no clock
+	// IncludeHeadless admits sessions that a program drove. Nobody read their
+	// answers, so what follows them is weak evidence.
+	IncludeHeadless bool
+	// MinConfidence is the least confidence of a label that becomes a case;
+	// 0 means 0.5.
+	MinConfidence float64
+	// Existing are the cases that are stored already. Those that would be
+	// mined again with the same outcome are not, and near-duplicates of theirs
+	// join their cluster.
+	Existing []eval.Case
+}
+
+// MineStats counts what Mine saw. Every use of the skill is in exactly one of
+// Failed, Known, the five labels' counts.
+type MineStats struct {
+	Sessions  int `json:"sessions"`  // looked at
+	Headless  int `json:"headless"`  // passed over: driven by a program, or a subagent
+	Copies    int `json:"copies"`    // passed over: the same session under another name
+	Uses      int `json:"uses"`      // of the skill; several in one turn are one
+	Failed    int `json:"failed"`    // the agent refused the skill
+	Corrected int `json:"corrected"` // by label
+	Accepted  int `json:"accepted"`
+	Rejected  int `json:"rejected"`
+	Repeated  int `json:"repeated"`
+	Unknown   int `json:"unknown"`
+
+	LowConfidence int `json:"low_confidence"` // corrected or accepted, but perhaps not
+	NotReplayable int `json:"not_replayable"` // neither prompt nor context says what was asked
+	NoAnswer      int `json:"no_answer"`      // accepted, but no answer was recorded
+	Known         int `json:"known"`          // in Existing already
+	Cases         int `json:"cases"`
+	Clusters      int `json:"clusters"`
+
+	ModelCalls int `json:"model_calls"`
+	// Fallbacks counts, by reason, the cases whose checks the model did not
+	// write after all.
+	Fallbacks map[string]int `json:"fallbacks,omitempty"`
+}
+
+// Mine turns the uses of a skill in sessions into cases: a corrected use into
+// checks on what the user asked for, an accepted use into a comparison with its
+// reference. Sessions must be assessed and redacted, as the readers leave them.
+// Case ids depend on session, turn and skill alone; Split is left empty.
+//
+// A model that fails or replies with what cannot be used costs its case nothing
+// but better checks. The error is *eval.BudgetError or ctx's; the cases before
+// it are returned with it.
+func Mine(ctx context.Context, sessions []*Session, skill string, m Miner) ([]eval.Case, MineStats, error) {
+	if m.Redactor == nil {
+		m.Redactor = redact.Detector{}
+	}
+	if m.Now == nil {
+		m.Now = time.Now
+	}
+	if m.MinConfidence == 0 {
+		m.MinConfidence = .5
+	}
+	stats := MineStats{Fallbacks: make(map[string]int)}
+	var cases []eval.Case
+	var err error
+	for _, s := range Distinct(sessions) {
+		stats.Sessions++
+		if s.Subagent != "" || s.Headless && !m.IncludeHeadless {
+			stats.Headless++
+			continue
+		}
+		for _, u := range uniqueUses(s, skill) {
+			var c *eval.Case
+			if c, err = m.use(ctx, s, u, &stats); err != nil {
+				break
+			}
+			if c != nil {
+				cases = append(cases, *c)
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	stats.Copies = len(sessions) - len(Distinct(sessions))
+	stats.Cases = len(cases)
+	stats.Clusters = cluster(cases, m.Existing)
+	return cases, stats, err
+}
+
+// Distinct returns sessions in the order of their beginning, each once: of
+// several files with one session id (a copy, a backup), the one with most turns.
+func Distinct(sessions []*Session) []*Session {
+	best := make(map[string]*Session, len(sessions))
+	for _, s := range sessions {
+		key := s.Agent + "\x00" + s.ID
+		if old := best[key]; old == nil || len(s.Turns) > len(old.Turns) || len(s.Turns) == len(old.Turns) && s.Path < old.Path {
+			best[key] = s
+		}
+	}
+	out := make([]*Session, 0, len(best))
+	for _, s := range best {
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b *Session) int {
+		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Agent, b.Agent))
+	})
+	return out
+}
+
+// uniqueUses are the invocations of skill, at most one a turn: the explicit one
+// where there is a choice.
+func uniqueUses(s *Session, skill string) []Invocation {
+	var out []Invocation
+	for _, v := range s.Invocations {
+		if v.Skill != skill || v.Turn < 0 || v.Turn >= len(s.Turns) {
+			continue
+		}
+		if n := len(out); n > 0 && out[n-1].Turn == v.Turn {
+			if out[n-1].Failed || v.Explicit && !out[n-1].Explicit {
+				out[n-1] = v
+			}
+			continue
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// use makes a case of one use, or counts why it is none.
+func (m *Miner) use(ctx context.Context, s *Session, v Invocation, stats *MineStats) (*eval.Case, error) {
+	stats.Uses++
+	if v.Failed {
+		stats.Failed++
+		return nil, nil
+	}
+	out := assess(s, v)
+	c := m.draft(s, v, out)
+	if slices.ContainsFunc(m.Existing, func(e eval.Case) bool {
+		return e.ID == c.ID && e.Source != nil && e.Source.Outcome == c.Source.Outcome
+	}) {
+		stats.Known++
+		return nil, nil
+	}
+	switch out.Label {
+	case Corrected:
+		stats.Corrected++
+	case Accepted:
+		stats.Accepted++
+	case Rejected:
+		stats.Rejected++
+		return nil, nil
+	case Repeated:
+		stats.Repeated++
+		return nil, nil
+	default:
+		stats.Unknown++
+		return nil, nil
+	}
+	if out.Confidence < m.MinConfidence {
+		stats.LowConfidence++
+		return nil, nil
+	}
+	if !replayable(c) {
+		stats.NotReplayable++
+		return nil, nil
+	}
+	if out.final >= 0 {
+		c.Reference = s.Turns[out.final].Answer
+	}
+	if out.Label == Accepted {
+		if c.Reference == "" {
+			stats.NoAnswer++
+			return nil, nil
+		}
+		c.Checks = []eval.Check{comparison(out.Evidence)}
+	} else {
+		checks, err := m.checks(ctx, s, v, out, c, stats)
+		if err != nil {
+			return nil, err
+		}
+		c.Checks = checks
+	}
+	m.clean(c)
+	return c, nil
+}
+
+// draft is the case without checks.
+func (m *Miner) draft(s *Session, v Invocation, out outcome) *eval.Case {
+	turn := s.Turns[v.Turn]
+	at := turn.Time
+	if at.IsZero() {
+		at = s.Started
+	}
+	if at.IsZero() {
+		at = m.Now().UTC()
+	}
+	id := turn.ID
+	if id == "" {
+		id = fmt.Sprint(v.Turn)
+	}
+	sum := sha256.Sum256([]byte(strings.Join([]string{s.Agent, s.ID, id, v.Skill}, "\x00")))
+	c := &eval.Case{
+		ID:      "mined-" + hex.EncodeToString(sum[:8]),
+		Skill:   v.Skill,
+		Prompt:  turn.Prompt,
+		Cluster: "session-" + s.ID,
+		Source:  &eval.Source{Agent: s.Agent, Session: s.ID, Turn: turn.ID, Origin: "mined", Outcome: string(out.Label), Time: at},
+	}
+	if s.CWD != "" && s.Commit != "" {
+		c.Workspace = &eval.Workspace{Repo: s.CWD, Commit: s.Commit}
+	}
+	if dependent(turn.Prompt) {
+		c.Context = preceding(s, v.Turn)
+	}
+	return c
+}
+
+// clean redacts every text of c once more: what a model wrote was not redacted
+// yet, and text that was joined may hold a secret that its parts did not.
+func (m *Miner) clean(c *eval.Case) {
+	do := func(s *string) { *s, _ = m.Redactor.Redact(*s) }
+	do(&c.Prompt)
+	do(&c.Reference)
+	for i := range c.Context {
+		do(&c.Context[i].Text)
+	}
+	for i := range c.Checks {
+		do(&c.Checks[i].Value)
+		do(&c.Checks[i].Rubric)
+		do(&c.Checks[i].Feedback)
+	}
+}
+
+// comparison is the check of an accepted use.
+func comparison(evidence string) eval.Check {
+	return eval.Check{
+		Type: eval.Judge,
+		Rubric: "The answer is as good as the accepted reference: it does all that the user asked for and that the reference does. " +
+			"Other words, another order and other means are fine.",
+		Feedback: "worse than the answer that the user accepted (user said: " + evidence + ")",
+	}
+}

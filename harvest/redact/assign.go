@@ -1,0 +1,195 @@
+package redact
+
+import (
+	"math"
+	"strings"
+)
+
+// secretName is a word that, in the name of a variable or a field, says that
+// the value is secret.
+type secretName struct {
+	word string // lower case
+	kind string
+	weak bool // so common in code and prose that the value must look random
+}
+
+var secretNames = []secretName{
+	{"password", "password", false},
+	{"passwd", "password", false},
+	{"passphrase", "password", false},
+	{"_pwd", "password", false},
+	{"pgpass", "password", false},
+	{"mysql_pwd", "password", false},
+	{"client_secret", "secret", false},
+	{"clientsecret", "secret", false},
+	{"secret_key", "secret", false},
+	{"secretkey", "secret", false},
+	{"secret", "secret", true},
+	{"api_key", "api-key", false},
+	{"api-key", "api-key", false},
+	{"apikey", "api-key", false},
+	{"access_key", "api-key", true},
+	{"private_key", "secret", true},
+	{"signing_key", "secret", true},
+	{"encryption_key", "secret", true},
+	{"auth_key", "secret", true},
+	{"access_token", "token", true},
+	{"auth_token", "token", true},
+	{"token", "token", true},
+	{"credential", "secret", true},
+	{"x-api-key", "api-key", false},
+	{"connection_string", "secret", true},
+}
+
+// assigned matches name=value, name: value, "name": "value" and the like.
+func (n secretName) assigned(s string, at int) (int, int, bool) {
+	i := run(s, at+len(n.word), word) // the rest of the name: _ID, s, Value
+	tail := strings.ToLower(s[at+len(n.word) : i])
+	if i-at-len(n.word) > 24 || notSecret(tail) {
+		return 0, 0, false
+	}
+	i = skip(s, i, "\"'`\\]", 4)
+	j := skip(s, i, " \t", 8)
+	if j == len(s) {
+		return 0, 0, false
+	}
+	spaced := j > i
+	sign := s[j]
+	switch {
+	case strings.HasPrefix(s[j:], ":="), strings.HasPrefix(s[j:], "=>"):
+		j += 2
+	case strings.HasPrefix(s[j:], "=="), strings.HasPrefix(s[j:], "::"), strings.HasPrefix(s[j:], ":/"):
+		return 0, 0, false
+	case sign == '=' || sign == ':':
+		j++
+	default:
+		return 0, 0, false
+	}
+	k := skip(s, j, " \t", 8)
+	spaced = spaced || k > j
+	quoted := false
+	for quotes := 0; k < len(s) && quotes < 4 && strings.IndexByte("\"'`\\", s[k]) >= 0; quotes++ {
+		quoted = quoted || s[k] != '\\'
+		k++
+	}
+	end := k
+	for end < len(s) && !stops(s[end], quoted) {
+		end++
+	}
+	if !quoted { // punctuation of the sentence or the statement
+		end = k + len(strings.TrimRight(s[k:end], ".,;:!?)"))
+	}
+	v := s[k:end]
+	if len(v) < 6 || len(v) > 4096 || harmless(v) {
+		return 0, 0, false
+	}
+	if !secretValue(v, n.weak, quoted, sign == '=' && !spaced) {
+		return 0, 0, false
+	}
+	return k, end, true
+}
+
+func stops(c byte, quoted bool) bool {
+	if c < ' ' || c == '"' || c == '`' || c == '\'' || c == '\\' {
+		return true
+	}
+	return !quoted && strings.IndexByte(" ,;&|)}<>", c) >= 0 || quoted && c == ' '
+}
+
+// notSecret is true of name endings that turn a secret's name into something
+// else: token_count, password_field, secretName.
+func notSecret(tail string) bool {
+	tail = strings.Trim(tail, "_")
+	switch tail {
+	case "s", "", "value", "raw", "hash", "prod", "dev", "staging", "test", "live", "key", "str", "string", "new", "old", "base64", "b64":
+		return false
+	}
+	for _, other := range []string{"count", "size", "len", "limit", "budget", "usage", "type", "name", "field", "label", "input",
+		"id", "url", "uri", "path", "file", "dir", "expir", "ttl", "policy", "manager", "ring", "reset", "min", "max", "per", "iz",
+		"regex", "pattern", "prompt", "hint", "placeholder", "index", "ref", "env", "var", "strength", "required", "length", "details"} {
+		if strings.HasPrefix(tail, other) {
+			return true
+		}
+	}
+	return false
+}
+
+// secretValue weighs the value against the form of the assignment: NAME=value
+// is taken at its word, prose ("the password: it must be long") hardly at all.
+func secretValue(v string, weak, quoted, env bool) bool {
+	if codeLike(v, quoted) {
+		return false
+	}
+	digit := strings.ContainsAny(v, "0123456789")
+	switch {
+	case weak:
+		return digit && mixed(v) && len(v) >= 12 && entropy(v) >= 3
+	case quoted || env:
+		return digit || strings.ContainsAny(v, "!@#%^&*+?~-_.") || len(v) >= 8 && entropy(v) >= 2.5
+	default:
+		return digit && len(v) >= 8 && entropy(v) >= 2.5
+	}
+}
+
+// codeLike is true of expressions: os.Getenv("X"), process.env.KEY, cfg[…].
+func codeLike(v string, quoted bool) bool {
+	if strings.ContainsAny(v, "([{") || strings.Contains(v, "->") || strings.Contains(v, "::") {
+		return !quoted || strings.ContainsAny(v, "({")
+	}
+	if quoted {
+		return strings.HasPrefix(v, "./") || strings.HasPrefix(v, "../") || strings.HasPrefix(v, "file:") || strings.HasPrefix(v, "http")
+	}
+	return strings.HasPrefix(v, "/") || strings.HasPrefix(v, "./") || identifiers(v)
+}
+
+// identifiers is true of a dotted path of names without digits: config.db.password.
+func identifiers(v string) bool {
+	if !strings.Contains(v, ".") {
+		return false
+	}
+	for part := range strings.SplitSeq(v, ".") {
+		if part == "" || strings.ContainsAny(part, "0123456789-+/=!@#%^&*") {
+			return false
+		}
+	}
+	return true
+}
+
+// harmless is true of references, examples and filler: ${TOKEN}, <token>,
+// YOUR_API_KEY, ****, changeme, and of our own placeholders.
+func harmless(v string) bool {
+	if v == "" || v[0] == '$' || v[0] == '<' || v[0] == '%' && strings.HasSuffix(v, "%") || strings.HasPrefix(v, "{{") ||
+		strings.HasPrefix(v, "...") || strings.Contains(v, "…") || monotone(v) || bare(v) {
+		return true
+	}
+	low := strings.ToLower(v)
+	for _, w := range []string{"your_", "your-", "yourpass", "yourkey", "yourtoken", "my_password", "mypassword", "example", "placeholder",
+		"changeme", "change_me", "change-me", "replace_me", "replace-me", "replaceme", "redacted", "xxxx", "****", "todo", "dummy",
+		"<", "process.env", "os.environ", "getenv", "secrets.", "env.", "vault:", "op://", "ssm:", "arn:aws"} {
+		if strings.Contains(low, w) {
+			return true
+		}
+	}
+	switch low {
+	case "password", "passwd", "secret", "string", "required", "optional", "undefined", "missing", "invalid", "token",
+		"bearer", "boolean", "number", "integer", "default", "enabled", "disabled", "forgot", "incorrect", "postgres", "function":
+		return true
+	}
+	return false
+}
+
+// entropy is Shannon's, in bits per byte.
+func entropy(s string) float64 {
+	var count [256]int
+	for i := range len(s) {
+		count[s[i]]++
+	}
+	h := 0.0
+	for _, n := range count {
+		if n > 0 {
+			p := float64(n) / float64(len(s))
+			h -= p * math.Log2(p)
+		}
+	}
+	return h
+}

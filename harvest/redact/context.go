@@ -1,0 +1,218 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+)
+
+// contextRules are the secrets whose shape alone says little: they are known by
+// what stands around them.
+func contextRules() []rule {
+	rules := []rule{
+		{kind: "private-key", word: "-----BEGIN ", exact: true, match: pem},
+		{kind: "private-key", word: "Private-Lines:", exact: true, match: putty},
+		{kind: "jwt", word: "eyJ", exact: true, match: jwt},
+		{kind: "url-password", word: "://", exact: true, match: userinfo},
+		{kind: "authorization", word: "authorization", match: header},
+		{kind: "authorization", word: "bearer ", match: bearer},
+		{kind: "telegram-token", word: ":AA", exact: true, match: telegram},
+		{kind: "azure-secret", word: "8Q~", exact: true, match: azureSecret},
+		{kind: "azure-key", word: "accountkey=", match: after(base64, 40)},
+		{kind: "azure-key", word: "sharedaccesskey=", match: after(base64, 40)},
+		{kind: "azure-sas", word: "&sig=", match: after(bytesOf("A-Za-z0-9%+/="), 40)},
+		{kind: "azure-sas", word: "?sig=", match: after(bytesOf("A-Za-z0-9%+/="), 40)},
+		{kind: "aws-secret", word: "aws_secret_access_key", match: awsSecret},
+		{kind: "aws-secret", word: "secretaccesskey", match: awsSecret},
+		{kind: "aws-secret", word: "aws_secret_key", match: awsSecret},
+	}
+	// Discord's bot tokens begin with their account's number in base64.
+	for _, three := range discordHeads() {
+		rules = append(rules, rule{kind: "discord-token", word: three, exact: true, match: discord})
+	}
+	for _, n := range secretNames {
+		rules = append(rules, rule{kind: n.kind, word: n.word, match: n.assigned})
+	}
+	return rules
+}
+
+// after matches what follows the keyword, up to its sign of assignment.
+func after(c *class, least int) func(string, int) (int, int, bool) {
+	return func(s string, at int) (int, int, bool) {
+		from := at + 1 + strings.IndexByte(s[at:], '=')
+		end := run(s, from, c)
+		return from, end, end-from >= least
+	}
+}
+
+// pem takes in a whole private key, armour included, even where its line feeds
+// are escaped, and up to the end of the text where the last line is missing.
+func pem(s string, at int) (int, int, bool) {
+	const begin, far = "-----BEGIN ", 1 << 16
+	label := s[at+len(begin):]
+	stop := strings.Index(label[:min(len(label), 80)], "-----")
+	if stop < 0 || !strings.Contains(label[:stop], "PRIVATE KEY") {
+		return 0, 0, false
+	}
+	body := at + len(begin) + stop + 5
+	rest := s[body:min(len(s), body+far)]
+	const last = "-----END "
+	if i := strings.Index(rest, last); i >= 0 {
+		tail := rest[i+len(last):]
+		if j := strings.Index(tail[:min(len(tail), 80)], "-----"); j >= 0 {
+			return at, body + i + len(last) + j + 5, true
+		}
+		return at, body + i + len(last), true
+	}
+	// Cut off: everything that can be key, line by line.
+	end := run(s, body, bytesOf("A-Za-z0-9+/= \t\r\n\\:,-"))
+	return at, end, end-body >= 32
+}
+
+func putty(s string, at int) (int, int, bool) {
+	from := at + len("Private-Lines:")
+	end := run(s, from, bytesOf("A-Za-z0-9+/= \r\n\\"))
+	return from, end, end-from >= 40
+}
+
+// jwt wants header and claims in JSON and, as it is a credential only then, a
+// signature.
+func jwt(s string, at int) (int, int, bool) {
+	if !boundary(s, at) {
+		return 0, 0, false
+	}
+	head := run(s, at, dashed)
+	if head-at < 16 || !strings.HasPrefix(s[head:], ".ey") {
+		return 0, 0, false
+	}
+	claims := run(s, head+1, dashed)
+	if claims == len(s) || s[claims] != '.' || claims-head < 12 {
+		return 0, 0, false
+	}
+	end := run(s, claims+1, dashed)
+	return at, end, end-claims > 8
+}
+
+// userinfo finds the password of scheme://user:password@host.
+func userinfo(s string, at int) (int, int, bool) {
+	if at == 0 || !alnum[s[at-1]] {
+		return 0, 0, false
+	}
+	from := at + len("://")
+	colon := -1
+	for i := from; i < len(s) && i-from < 512; i++ {
+		switch c := s[i]; {
+		case c == '@':
+			if colon < 0 || i-colon < 4 || harmless(s[colon+1:i]) {
+				return 0, 0, false
+			}
+			return colon + 1, i, true
+		case c == ':' && colon < 0:
+			colon = i
+		case c <= ' ' || c == '/' || c == '"' || c == '\'' || c == '<' || c == '>' || c == '`' || c == ')':
+			return 0, 0, false
+		}
+	}
+	return 0, 0, false
+}
+
+// header finds the value of an Authorization header, scheme aside.
+func header(s string, at int) (int, int, bool) {
+	i := at + len("authorization")
+	i = skip(s, i, "\"'\\ ", 4)
+	if i == len(s) || s[i] != ':' && s[i] != '=' {
+		return 0, 0, false
+	}
+	i = skip(s, i+1, "\"'\\ ", 6)
+	for _, scheme := range []string{"bearer ", "basic ", "token ", "bot ", "apikey ", "digest "} {
+		if hasWord(s[i:], scheme, false) {
+			i += len(scheme)
+			break
+		}
+	}
+	end := run(s, i, credential)
+	return i, end, end-i >= 12 && plausible(s[i:end])
+}
+
+func bearer(s string, at int) (int, int, bool) {
+	if !boundary(s, at) {
+		return 0, 0, false
+	}
+	from := at + len("bearer ")
+	end := run(s, from, credential)
+	return from, end, end-from >= 16 && plausible(s[from:end])
+}
+
+// credential is what RFC 6750 and RFC 7617 allow in a header's value.
+var credential = bytesOf("A-Za-z0-9._~+/=-")
+
+func plausible(v string) bool { return mixed(v) && !harmless(v) }
+
+// telegram wants number:AA… with the lengths that the bot API gives.
+func telegram(s string, at int) (int, int, bool) {
+	start := at
+	for start > 0 && s[start-1] >= '0' && s[start-1] <= '9' {
+		start--
+	}
+	end := run(s, at+1, dashed)
+	digits, body := at-start, end-at-1
+	return start, end, digits >= 8 && digits <= 11 && body >= 33 && body <= 36
+}
+
+// azureSecret is a client secret: three bytes, the generation "8Q~", and more.
+func azureSecret(s string, at int) (int, int, bool) {
+	body := bytesOf("A-Za-z0-9_~.-")
+	end := run(s, at+3, body)
+	ok := at >= 3 && end-at-3 >= 30 && run(s, at-3, body) >= at
+	return at - 3, end, ok
+}
+
+func awsSecret(s string, at int) (int, int, bool) {
+	i := run(s, at, dashed)
+	i = skip(s, i, "\"'\\ \t", 6)
+	if i == len(s) || s[i] != '=' && s[i] != ':' {
+		return 0, 0, false
+	}
+	i = skip(s, i+1, "\"'\\ \t=>", 6)
+	end := run(s, i, base64)
+	return i, end, end-i >= 40 && !monotone(s[i:end])
+}
+
+// discordHeads are the first three letters of the base64 of every number of at
+// least three digits: a snowflake.
+func discordHeads() []string {
+	const abc = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	var heads []string
+	for a := byte('1'); a <= '9'; a++ {
+		for b := byte('0'); b <= '9'; b++ {
+			for c := byte('0'); c <= '9'; c++ {
+				heads = append(heads, string([]byte{abc[a>>2], abc[(a&3)<<4|b>>4], abc[(b&15)<<2|c>>6]}))
+			}
+		}
+	}
+	slices.Sort(heads)
+	return slices.Compact(heads)
+}
+
+func discord(s string, at int) (int, int, bool) {
+	if !boundary(s, at) {
+		return 0, 0, false
+	}
+	id := run(s, at, dashed)
+	if id-at < 23 || id-at > 28 || id == len(s) || s[id] != '.' {
+		return 0, 0, false
+	}
+	stamp := run(s, id+1, dashed)
+	if stamp-id != 7 || stamp == len(s) || s[stamp] != '.' {
+		return 0, 0, false
+	}
+	end := run(s, stamp+1, dashed)
+	return at, end, end-stamp-1 >= 27
+}
+
+// skip passes over at most n bytes of set.
+func skip(s string, at int, set string, n int) int {
+	for ; n > 0 && at < len(s) && strings.IndexByte(set, s[at]) >= 0; n-- {
+		at++
+	}
+	return at
+}

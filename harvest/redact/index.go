@@ -1,0 +1,90 @@
+package redact
+
+import "slices"
+
+// A rule looks for one kind of secret around one of its keywords.
+type rule struct {
+	kind string
+	// match looks at the keyword at s[at:] and returns the secret's ends;
+	// ok is false where it is none.
+	match func(s string, at int) (start, end int, ok bool)
+	exact bool // the keyword is case-sensitive
+	word  string
+}
+
+// index finds keywords in one pass: the first three bytes of every keyword,
+// letter case folded, hashed into a bitmap that stays in the first-level cache.
+type index struct {
+	bits  [1 << 15 / 64]uint64
+	rules map[uint32][]rule
+}
+
+// fold maps three bytes to one number, letters to lower case (and a few other
+// bytes onto each other, which only costs a comparison).
+func fold(a, b, c byte) uint32 {
+	return uint32(a|0x20) | uint32(b|0x20)<<8 | uint32(c|0x20)<<16
+}
+
+func slot(key uint32) uint32 { return key * 0x9E3779B1 >> 17 }
+
+func newIndex(rules []rule) *index {
+	ix := &index{rules: make(map[uint32][]rule)}
+	for _, r := range rules {
+		key := fold(r.word[0], r.word[1], r.word[2])
+		ix.bits[slot(key)>>6] |= 1 << (slot(key) & 63)
+		ix.rules[key] = append(ix.rules[key], r)
+	}
+	for _, list := range ix.rules { // the longest keyword says most about the kind
+		slices.SortStableFunc(list, func(a, b rule) int { return len(b.word) - len(a.word) })
+	}
+	return ix
+}
+
+var detectors = newIndex(slices.Concat(tokenRules(), contextRules()))
+
+// scan returns what the rules find in s, in no order that matters.
+func scan(s string) []span {
+	if len(s) < 3 {
+		return nil
+	}
+	var found []span
+	key := fold(0, s[0], s[1])
+	for i := 2; i < len(s); i++ {
+		key = key>>8 | uint32(s[i]|0x20)<<16
+		h := slot(key)
+		if detectors.bits[h>>6&(1<<15/64-1)]&(1<<(h&63)) == 0 {
+			continue
+		}
+		for _, r := range detectors.rules[key] {
+			if !hasWord(s[i-2:], r.word, r.exact) {
+				continue
+			}
+			if start, end, ok := r.match(s, i-2); ok {
+				found = append(found, span{start, end, r.kind})
+				break
+			}
+		}
+	}
+	return found
+}
+
+// hasWord reports whether s begins with word; unless exact, word is in lower
+// case and s may be in any.
+func hasWord(s, word string, exact bool) bool {
+	if len(s) < len(word) {
+		return false
+	}
+	if exact {
+		return s[:len(word)] == word
+	}
+	for i := range len(word) {
+		c := s[i]
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		if c != word[i] {
+			return false
+		}
+	}
+	return true
+}

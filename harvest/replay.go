@@ -1,0 +1,75 @@
+package harvest
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+const (
+	maxContext = 4000 // characters of conversation before the prompt
+	maxTurns   = 6    // and turns
+)
+
+// dependent reports whether a prompt cannot be understood alone: it is short
+// ("1", "commit", "/review"), goes on with something, or points back.
+func dependent(prompt string) bool {
+	text := normal(arguments(prompt))
+	return len(strings.Fields(text)) < 4 || onward.MatchString(text) || rework.MatchString(text) || anaphor.MatchString(clause(text))
+}
+
+// replayable reports whether c says what was asked, by itself or by context.
+func replayable(c *eval.Case) bool {
+	return strings.TrimSpace(c.Prompt) != "" && (len(c.Context) > 0 || len(words(arguments(c.Prompt))) >= 3)
+}
+
+// preceding is the tail of the conversation before turn, oldest first and
+// beginning with the user, at most maxContext characters.
+func preceding(s *Session, turn int) []eval.Message {
+	var back []eval.Message
+	left := maxContext
+	for t := turn - 1; t >= 0 && turn-t <= maxTurns && left > 80; t-- {
+		said, answer := s.Turns[t].Prompt, s.Turns[t].Answer
+		if said == "" {
+			continue
+		}
+		// The request matters more than the answer's beginning.
+		said = head(said, max(left/2, left-utf8.RuneCountInString(answer)))
+		left -= utf8.RuneCountInString(said)
+		if answer = tail(answer, left); answer != "" {
+			left -= utf8.RuneCountInString(answer)
+			back = append(back, eval.Message{Role: "assistant", Text: answer})
+		}
+		back = append(back, eval.Message{Role: "user", Text: said})
+	}
+	slices.Reverse(back)
+	return back
+}
+
+const elision = "[…] "
+
+// head is the first n runes of s, tail the last; what was cut is marked within
+// the n.
+func head(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	if n <= len([]rune(elision)) {
+		return ""
+	}
+	return string(r[:n-len([]rune(elision))]) + " […]"
+}
+
+func tail(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	if n <= len([]rune(elision)) {
+		return ""
+	}
+	return elision + string(r[len(r)-n+len([]rune(elision)):])
+}
