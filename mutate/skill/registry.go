@@ -1,0 +1,195 @@
+package skill
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// FileName is what the text of a skill is called inside its folder.
+const FileName = "SKILL.md"
+
+// A Root is a folder of skill folders.
+type Root struct {
+	Dir   string
+	Scope string // "user", "project", "plugin", "managed", …
+}
+
+// An Entry is a skill on disk.
+type Entry struct {
+	Name    string // name of the folder: what the owner and the agents call it
+	Dir     string // the skill's folder, as found; may be a symlink
+	Path    string // Dir/SKILL.md
+	Scope   string // of its root
+	Managed bool   // scope "plugin" or "managed": someone else replaces the file, an installation would not last
+}
+
+// A BrokenSkillError is a folder that looks like a skill and cannot be used.
+type BrokenSkillError struct {
+	Entry
+	Reason string // one sentence
+}
+
+func (e *BrokenSkillError) Error() string {
+	return fmt.Sprintf("load skill %q: %s (%s)", e.Name, e.Reason, e.Path)
+}
+
+// An UnknownSkillError names the skill that was meant, where one is near.
+type UnknownSkillError struct {
+	Name    string
+	Nearest string // "" where none is near
+}
+
+func (e *UnknownSkillError) Error() string {
+	if e.Nearest == "" {
+		return fmt.Sprintf("no skill is named %q", e.Name)
+	}
+	return fmt.Sprintf("no skill is named %q; the nearest is %q", e.Name, e.Nearest)
+}
+
+// A Registry is what Discover found. The zero value is empty.
+type Registry struct {
+	Entries  []Entry             // usable, sorted by name
+	Shadowed []Entry             // hidden by one of the same name in an earlier root
+	Broken   []*BrokenSkillError // to be shown, never to be dropped
+}
+
+// Discover looks for DIR/NAME/SKILL.md in every root, symlinked folders
+// followed. Of two skills with the same name the one in the earlier root counts,
+// also where it is broken: to evolve the other one instead would be a surprise.
+// A root that does not exist holds nothing; a folder without a SKILL.md is not a
+// skill.
+func Discover(roots []Root) *Registry {
+	var r Registry
+	seen := map[string]bool{}    // names
+	visited := map[string]bool{} // roots by real path: a project in the home folder is the home folder
+	for _, root := range roots {
+		dirs, err := os.ReadDir(root.Dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			r.Broken = append(r.Broken, &BrokenSkillError{Entry{Path: root.Dir, Dir: root.Dir, Scope: root.Scope}, reason(err)})
+			continue
+		}
+		if real, err := filepath.EvalSymlinks(root.Dir); err == nil {
+			if visited[real] {
+				continue
+			}
+			visited[real] = true
+		}
+		for _, de := range dirs {
+			if strings.HasPrefix(de.Name(), ".") || !de.IsDir() && de.Type()&fs.ModeSymlink == 0 {
+				continue
+			}
+			e := Entry{Name: de.Name(), Dir: filepath.Join(root.Dir, de.Name()), Scope: root.Scope}
+			e.Path = filepath.Join(e.Dir, FileName)
+			e.Managed = root.Scope == "plugin" || root.Scope == "managed"
+			found, why := inspect(e)
+			switch {
+			case !found:
+			case seen[e.Name]:
+				r.Shadowed = append(r.Shadowed, e)
+			case why != "":
+				seen[e.Name] = true
+				r.Broken = append(r.Broken, &BrokenSkillError{e, why})
+			default:
+				seen[e.Name] = true
+				r.Entries = append(r.Entries, e)
+			}
+		}
+	}
+	slices.SortStableFunc(r.Entries, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+	return &r
+}
+
+// inspect says whether e is meant as a skill, and what is wrong with it, "" for
+// nothing.
+func inspect(e Entry) (found bool, why string) {
+	dir, err := os.Stat(e.Dir)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return true, "the folder is a symlink to nothing"
+		}
+		return true, reason(err)
+	}
+	if !dir.IsDir() {
+		return false, "" // a link to a file
+	}
+	info, err := os.Stat(e.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(e.Path); err == nil {
+			return true, "SKILL.md is a symlink to nothing"
+		}
+		names, _ := os.ReadDir(e.Dir)
+		for _, n := range names {
+			if strings.EqualFold(n.Name(), FileName) {
+				return true, fmt.Sprintf("the file must be called SKILL.md, not %s", n.Name())
+			}
+		}
+		return false, ""
+	}
+	if err != nil {
+		return true, reason(err)
+	}
+	if !info.Mode().IsRegular() {
+		return true, "SKILL.md is not a file"
+	}
+	text, err := os.ReadFile(e.Path)
+	if err != nil {
+		return true, reason(err)
+	}
+	if _, err := Parse(text, Options{}); err != nil {
+		var se *SyntaxError
+		if errors.As(err, &se) {
+			return true, fmt.Sprintf("line %d: %s", se.Line, se.Msg)
+		}
+		return true, err.Error()
+	}
+	return true, ""
+}
+
+// reason is an error without the path, which the caller shows anyway.
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+// Lookup finds a skill by name. The error is an *UnknownSkillError, a
+// *BrokenSkillError, or says that name cannot be a skill's name (a path is not).
+func (r *Registry) Lookup(name string) (Entry, error) {
+	if !plainName(name) {
+		return Entry{}, fmt.Errorf("look up skill %q: a skill is named by its folder's name, not by a path", name)
+	}
+	for _, e := range r.Entries {
+		if e.Name == name {
+			return e, nil
+		}
+	}
+	for _, b := range r.Broken {
+		if b.Name == name {
+			return Entry{}, b
+		}
+	}
+	var names []string
+	for _, e := range r.Entries {
+		names = append(names, e.Name)
+	}
+	return Entry{}, &UnknownSkillError{name, Nearest(name, names)}
+}
+
+// plainName reports whether s can be the name of a folder below a root and
+// nothing else.
+func plainName(s string) bool {
+	return s != "" && !strings.HasPrefix(s, ".") && !strings.ContainsFunc(s, func(r rune) bool {
+		return r == '/' || r == '\\' || r == unicode.ReplacementChar || unicode.IsControl(r)
+	})
+}

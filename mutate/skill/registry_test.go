@@ -1,0 +1,201 @@
+package skill
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// tree writes files, named by slash-separated paths, below a new folder.
+func tree(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range files {
+		p := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func valid(name string) string {
+	return "---\nname: " + name + "\ndescription: Does one thing.\n---\n# Title\n"
+}
+
+func TestDiscover(t *testing.T) {
+	project := tree(t, map[string]string{
+		"dataviz/SKILL.md":    valid("dataviz"),
+		"broken/SKILL.md":     "---\nname: broken\n",
+		"lower/skill.md":      valid("lower"),
+		"notes/readme.txt":    "no skill",
+		".hidden/SKILL.md":    valid("hidden"),
+		"dir/SKILL.md/nested": "x",
+		"stray.md":            "x",
+	})
+	user := tree(t, map[string]string{
+		"dataviz/SKILL.md": valid("dataviz"),
+		"broken/SKILL.md":  valid("broken"),
+		"review/SKILL.md":  valid("review"),
+	})
+	elsewhere := tree(t, map[string]string{"SKILL.md": valid("linked")})
+	for link, to := range map[string]string{"linked": elsewhere, "gone": filepath.Join(user, "nothing")} {
+		if err := os.Symlink(to, filepath.Join(user, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	r := Discover([]Root{{project, "project"}, {user, "user"}, {user, "user"}, {filepath.Join(user, "absent"), "managed"}})
+
+	var names []string
+	for _, e := range r.Entries {
+		names = append(names, e.Scope+":"+e.Name)
+	}
+	if got := strings.Join(names, " "); got != "project:dataviz user:linked user:review" {
+		t.Errorf("entries %s", got)
+	}
+	broken := map[string]string{}
+	for _, b := range r.Broken {
+		broken[b.Name] = b.Reason
+	}
+	for name, part := range map[string]string{"broken": "line 1", "lower": "must be called SKILL.md", "dir": "not a file", "gone": "symlink to nothing"} {
+		if !strings.Contains(broken[name], part) {
+			t.Errorf("%s is broken because %q, want %q", name, broken[name], part)
+		}
+	}
+	if len(broken) != 4 {
+		t.Errorf("broken %v", broken)
+	}
+	if len(r.Shadowed) != 2 {
+		t.Errorf("shadowed %v", r.Shadowed)
+	}
+
+	e, err := r.Lookup("dataviz")
+	if err != nil || e.Path != filepath.Join(project, "dataviz", FileName) || e.Managed {
+		t.Errorf("dataviz: %+v %v", e, err)
+	}
+	var be *BrokenSkillError
+	if _, err := r.Lookup("broken"); !errors.As(err, &be) {
+		t.Errorf("broken: %v", err)
+	}
+	var ue *UnknownSkillError
+	if _, err := r.Lookup("datavis"); !errors.As(err, &ue) || ue.Nearest != "dataviz" {
+		t.Errorf("datavis: %v", err)
+	}
+	for _, name := range []string{"../x", "..", "", "a/b", `a\b`, "/etc", "x\x00"} {
+		if _, err := r.Lookup(name); err == nil || errors.As(err, &ue) {
+			t.Errorf("Lookup(%q): %v", name, err)
+		}
+	}
+}
+
+func TestManagedScopes(t *testing.T) {
+	root := tree(t, map[string]string{"x/SKILL.md": valid("x")})
+	for scope, want := range map[string]bool{"user": false, "plugin": true, "managed": true} {
+		e, err := Discover([]Root{{root, scope}}).Lookup("x")
+		if err != nil || e.Managed != want {
+			t.Errorf("%s: %+v %v", scope, e, err)
+		}
+	}
+}
+
+func TestRestHash(t *testing.T) {
+	files := map[string]string{"SKILL.md": "a", "scripts/run.sh": "echo", "references/SKILL.md": "about skills"}
+	hash := func(root string) string {
+		t.Helper()
+		h, err := RestHash(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	root := tree(t, files)
+	base := hash(root)
+	if base == "" || base != hash(tree(t, files)) {
+		t.Fatal("two equal folders differ")
+	}
+	unchanged := func(what string) {
+		t.Helper()
+		if hash(root) != base {
+			t.Errorf("%s changed the hash", what)
+		}
+	}
+	changed := func(what string) {
+		t.Helper()
+		h := hash(root)
+		if h == base {
+			t.Errorf("%s did not change the hash", what)
+		}
+		base = h
+	}
+	write := func(name, text string) {
+		t.Helper()
+		p := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("SKILL.md", "b")
+	unchanged("SKILL.md")
+	write(".git/HEAD", "ref")
+	unchanged("version control")
+	write(tempPrefix+"1", "x")
+	unchanged("our temporary file")
+	if err := os.MkdirAll(filepath.Join(root, "empty"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	unchanged("an empty folder")
+
+	write("scripts/run.sh", "echo 2")
+	changed("a byte")
+	if err := os.Chmod(filepath.Join(root, "scripts/run.sh"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	changed("a mode")
+	if err := os.Rename(filepath.Join(root, "scripts/run.sh"), filepath.Join(root, "scripts/go.sh")); err != nil {
+		t.Fatal(err)
+	}
+	changed("a name")
+	write("references/SKILL.md", "other")
+	changed("a SKILL.md that is not the skill's")
+
+	outside := tree(t, map[string]string{"tool.sh": "one"})
+	if err := os.Symlink(outside, filepath.Join(root, "tools")); err != nil {
+		t.Skip(err)
+	}
+	changed("a link to a folder")
+	if err := os.WriteFile(filepath.Join(outside, "tool.sh"), []byte("two"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	changed("a byte behind a link")
+	if err := os.Symlink(root, filepath.Join(root, "loop")); err != nil {
+		t.Fatal(err)
+	}
+	changed("a link to the folder itself") // and it ends
+
+	if h := hash(tree(t, map[string]string{"SKILL.md": "a", ".git/x": "y"})); h != "" {
+		t.Errorf("a folder with nothing else has hash %q", h)
+	}
+	if _, err := RestHash(filepath.Join(root, "absent")); err == nil {
+		t.Error("no error for a folder that does not exist")
+	}
+}
+
+func TestNearest(t *testing.T) {
+	among := []string{"dataviz", "review", "commit", "pdf"}
+	for word, want := range map[string]string{
+		"datavis": "dataviz", "Reviwe": "review", "comit": "commit", "pfd": "pdf",
+		"kubernetes": "", "x": "", "": "", "review": "review",
+	} {
+		if got := Nearest(word, among); got != want {
+			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)
+		}
+	}
+}
