@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate"
@@ -58,12 +57,8 @@ func (o Options) withDefaults() Options {
 type Engine struct {
 	Evaluator *eval.Evaluator // its Budget bounds the search
 	Mutator   eval.Model
-	Journal   Journal
-	Run       string
+	Log       *Log
 	Options   Options
-	Now       func() time.Time
-	// OnEvent, where set, is called for every event in order.
-	OnEvent func(Event)
 }
 
 // Cases are the cases of one skill by split. Test is read only to keep its words
@@ -115,7 +110,7 @@ type search struct {
 	inCorpus  map[string]bool
 	rejected  []mutate.Attempt
 	tried     map[string]bool // SHA of every text that was tried
-	events    int
+	stones    []*member       // see try
 	seq       int
 	stats     Stats
 	stale     int
@@ -157,8 +152,8 @@ func (e *Engine) Search(ctx context.Context, incumbent eval.Variant, cases Cases
 
 // walk runs the rounds. It always returns an error, *errDone at a regular end.
 func (s *search) walk(ctx context.Context, incumbent eval.Variant) error {
-	seed := Candidate{SHA: incumbent.SHA(), Run: s.Run, Operator: "found", State: Seed, Text: incumbent.Doc.Render()}
-	if err := s.Journal.SaveCandidate(ctx, &seed); err != nil {
+	seed := Candidate{SHA: incumbent.SHA(), Run: s.Log.Run, Operator: "found", State: Seed, Text: incumbent.Doc.Render()}
+	if err := s.Log.Journal.SaveCandidate(ctx, &seed); err != nil {
 		return err
 	}
 	root := s.pool.add(seed, incumbent)

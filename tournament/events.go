@@ -4,27 +4,44 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
+	"time"
 )
 
-// emit appends an event to the journal.
-func (s *search) emit(ctx context.Context, kind string, data map[string]any) error {
+// A Log numbers the events of one run, over its search and its gate.
+type Log struct {
+	Journal Journal
+	Run     string
+	Now     func() time.Time
+	// OnEvent, where set, is called for every event in order.
+	OnEvent func(Event)
+
+	seq int
+}
+
+// Add appends an event; data is any JSON object.
+func (l *Log) Add(ctx context.Context, kind string, rollouts int64, best *float64, data any) error {
 	raw, err := json.Marshal(data)
 	if err != nil {
 		return fmt.Errorf("encode event %s: %w", kind, err)
 	}
-	e := Event{Run: s.Run, Seq: s.events, Time: s.Now(), Kind: kind, Data: raw, Rollouts: s.Evaluator.Budget.Spent().Rollouts}
-	if len(s.pool.members) > 0 {
-		if q, n := s.pool.members[s.best].meanVal(); n > 0 && !math.IsNaN(q) {
-			e.Best = &q
-		}
-	}
-	s.events++
-	if err := s.Journal.AppendEvent(ctx, e); err != nil {
+	e := Event{Run: l.Run, Seq: l.seq, Time: l.Now(), Kind: kind, Data: raw, Rollouts: rollouts, Best: best}
+	l.seq++
+	if err := l.Journal.AppendEvent(ctx, e); err != nil {
 		return fmt.Errorf("record event %s: %w", kind, err)
 	}
-	if s.OnEvent != nil {
-		s.OnEvent(e)
+	if l.OnEvent != nil {
+		l.OnEvent(e)
 	}
 	return nil
+}
+
+// emit adds an event of the search.
+func (s *search) emit(ctx context.Context, kind string, data map[string]any) error {
+	var best *float64
+	if len(s.pool.members) > 0 {
+		if q, n := s.pool.members[s.best].meanVal(); n > 0 {
+			best = &q
+		}
+	}
+	return s.Log.Add(ctx, kind, s.Evaluator.Budget.Spent().Rollouts, best, data)
 }

@@ -18,6 +18,9 @@ func (s *search) input(m *member, idx []int) mutate.Input {
 // reflection asks for several reflections on different failures of one parent.
 func (s *search) reflection(ctx context.Context) (*move, error) {
 	m := s.pool.members[s.opt.Selector.Select(s.pool, s.best, s.rng)]
+	if n := len(s.stones); n > 0 {
+		m, s.stones = s.stones[n-1], s.stones[:n-1]
+	}
 	fails, err := s.failures(ctx, m, s.opt.Proposals*s.opt.Group)
 	if err != nil || len(fails) == 0 {
 		return nil, err
@@ -37,7 +40,7 @@ func (s *search) reflection(ctx context.Context) (*move, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &move{op: "reflect", parent: m, proposals: ps, targets: s.targets(ps, fails), accept: s.opt.Accept}, nil
+	return &move{op: "reflect", parent: m, proposals: ps, targets: s.targets(ps, fails), accept: s.opt.Accept, depth: m.depth}, nil
 }
 
 // targets lists the failures that the proposals say they answer, then the rest.

@@ -17,8 +17,9 @@ type member struct {
 	tokens  int   // of the body
 	train   map[int]*record
 	val     map[int]*record
-	full    bool // validated on every case
-	tried   map[string]bool
+	full    bool            // validated on every case
+	tried   map[string]bool // what was tried on this text already
+	depth   int             // stepping stones on the way here since the last gain
 }
 
 // A record is one case's rollouts by one candidate, one per trial.

@@ -13,9 +13,16 @@ import (
 // validation pass cannot resolve a hundredth.
 const deletionSlack = 0.01
 
+// leadZ is how many standard errors ahead of the best a child must be, on the
+// validation cases so far, to take the lead before it was measured on all.
+const leadZ = 2.5
+
 // race validates m against the best in stages: the cases that tell most come
-// first, and it stops as soon as m cannot catch up any more. A member that was
-// stopped stays a parent for the cases that it leads on, but cannot win.
+// first. It stops as soon as m cannot catch up any more, and as soon as m is so
+// far ahead that the rest could not change the decision; what the leader then
+// lacks is measured once it is needed, in a later race or in the finals. A
+// member that was stopped stays a parent for the cases that it leads on, but
+// cannot win.
 func (s *search) race(ctx context.Context, m *member, deletion bool) error {
 	best := s.pool.members[s.best]
 	order := s.informative(best)
@@ -26,30 +33,25 @@ func (s *search) race(ctx context.Context, m *member, deletion bool) error {
 	chunk := max(8, s.Evaluator.Concurrency)
 	for at := 0; at < len(order); at += chunk {
 		end := min(at+chunk, len(order))
+		if err := s.measureVal(ctx, best, order[at:end], 0); err != nil {
+			return err
+		}
 		if err := s.measureVal(ctx, m, order[at:end], 0); err != nil {
 			return err
 		}
-		// Even with every remaining case solved the sum of differences would
-		// not turn positive: m is dominated on average.
-		sum := 0.0
-		for k, i := range order {
-			had := best.val[i].mean()
-			if math.IsNaN(had) {
-				continue
-			}
-			if k < end {
-				if d := m.val[i].mean() - had; !math.IsNaN(d) {
-					sum += d
-				}
-			} else {
-				sum += 1 - had
-			}
+		if end == len(order) {
+			break
 		}
-		if end < len(order) && sum <= -slack {
+		if s.potential(m, best, order, end) <= -slack {
 			return s.emit(ctx, "dominated", map[string]any{"sha256": m.SHA, "cases": end, "of": len(order)})
 		}
+		if d, se := s.paired(m, best), s.standardError(m, best); d > 0 && d > leadZ*se {
+			s.best = s.pool.index(m)
+			q, n := m.meanVal()
+			return s.emit(ctx, "leading", map[string]any{"sha256": m.SHA, "operator": m.Operator, "quality": q, "gain": d, "cases": n, "of": len(order), "tokens": m.tokens})
+		}
 	}
-	m.full = true
+	m.full, best.full = true, true
 	mine, _ := m.meanVal()
 	his, _ := best.meanVal()
 	delta := s.paired(m, best)
@@ -59,6 +61,27 @@ func (s *search) race(ctx context.Context, m *member, deletion bool) error {
 	}
 	return s.emit(ctx, "validated", map[string]any{"sha256": m.SHA, "operator": m.Operator, "quality": mine, "against": his,
 		"gain": delta, "best": s.pool.members[s.best].SHA, "tokens": m.tokens})
+}
+
+// potential is the largest sum of differences to best that m can still reach:
+// what it has on order[:end], and every case after that solved. Where it is not
+// positive, m is dominated on average.
+func (s *search) potential(m, best *member, order []int, end int) float64 {
+	sum := 0.0
+	for k, i := range order {
+		had := best.val[i].mean()
+		switch {
+		case k >= end && math.IsNaN(had):
+			sum++
+		case k >= end:
+			sum += 1 - had
+		default:
+			if d := m.val[i].mean() - had; !math.IsNaN(d) {
+				sum += d
+			}
+		}
+	}
+	return sum
 }
 
 // paired is the mean difference of a to b over the validation cases that both
@@ -92,10 +115,16 @@ func (s *search) informative(best *member) []int {
 	}
 	order := s.rng.Perm(len(s.cases.Val))
 	slices.SortStableFunc(order, func(a, b int) int {
-		if qa, qb := best.val[a].mean(), best.val[b].mean(); qa != qb && !math.IsNaN(qa) && !math.IsNaN(qb) {
-			if qa < qb {
-				return -1
+		qa, qb := best.val[a].mean(), best.val[b].mean()
+		if na, nb := math.IsNaN(qa), math.IsNaN(qb); na != nb {
+			if nb {
+				return -1 // known first: the best need not be measured again
 			}
+			return 1
+		}
+		if qa < qb {
+			return -1
+		} else if qa > qb {
 			return 1
 		}
 		switch {
@@ -121,6 +150,19 @@ const (
 func (s *search) finals(ctx context.Context, reason string) error {
 	rest := s.Evaluator.Budget.Remaining().Rollouts
 	done := &errDone{reason, reason == "the rollout budget is used up"}
+	// A leader that ran away early is measured on the cases that it skipped.
+	for m := s.pool.members[s.best]; !m.full; m = s.pool.members[s.best] {
+		if err := s.measureVal(ctx, m, all(len(s.cases.Val)), 0); err != nil {
+			return err
+		}
+		m.full = true
+		for _, x := range s.pool.members {
+			if x.full && s.paired(x, m) > 1e-9 {
+				m = x
+			}
+		}
+		s.best = s.pool.index(m)
+	}
 	for trial := 1; trial < maxTrials && s.best != 0; trial++ {
 		leaders := s.leaders()
 		if len(leaders) < 2 {

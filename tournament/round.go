@@ -20,7 +20,11 @@ type move struct {
 	targets   []int // train cases that the change is meant for
 	accept    Acceptance
 	deletion  bool // a shorter text is itself the gain
+	depth     int  // stepping stones below the parent
 }
+
+// maxDepth bounds how many reflections in a row may be without effect.
+const maxDepth = 2
 
 // apply makes one move with op. tried is false where op has nothing to work on;
 // nothing was spent then beyond what evidence cost.
@@ -126,7 +130,7 @@ func (s *search) allowed(ctx context.Context, op string, parent *member, p mutat
 		return true, nil
 	}
 	s.tried[sha] = true
-	if err := s.Journal.SaveCandidate(ctx, &c); err != nil {
+	if err := s.Log.Journal.SaveCandidate(ctx, &c); err != nil {
 		return false, err
 	}
 	s.rejected = append(s.rejected, mutate.Attempt{Change: p.Summary, Result: c.Reason})
@@ -135,7 +139,7 @@ func (s *search) allowed(ctx context.Context, op string, parent *member, p mutat
 
 func (s *search) candidate(op string, parents []*member, p mutate.Proposal) Candidate {
 	s.seq++
-	c := Candidate{SHA: p.Doc.Hash(), Run: s.Run, Seq: s.seq, Operator: op, Taught: p.Taught, Text: p.Doc.Render()}
+	c := Candidate{SHA: p.Doc.Hash(), Run: s.Log.Run, Seq: s.seq, Operator: op, Taught: p.Taught, Text: p.Doc.Render()}
 	for _, m := range parents {
 		c.Parents = append(c.Parents, m.SHA)
 	}
@@ -186,17 +190,26 @@ func (s *search) try(ctx context.Context, mv *move, ps []mutate.Proposal) (won b
 	if !mv.accept.Accept(got, had) {
 		s.stats.Refused++
 		c.State, c.Reason = Refused, fmt.Sprintf("%+.2f on %d train cases", delta, len(batch))
-		if err := s.Journal.SaveCandidate(ctx, &c); err != nil {
+		if err := s.Log.Journal.SaveCandidate(ctx, &c); err != nil {
 			return false, err
 		}
 		s.rejected = append(s.rejected, mutate.Attempt{Change: p.Summary, Result: c.Reason})
 		if err := s.emit(ctx, "refused", map[string]any{"sha256": c.SHA, "operator": mv.op, "gain": delta, "cases": len(batch)}); err != nil {
 			return false, err
 		}
+		if mv.op == "reflect" && len(ps) == len(mv.proposals) && delta > -1e-9 && mv.depth < maxDepth {
+			// Neither better nor worse: rules that only work together look like
+			// this one by one. It becomes a stepping stone for the next
+			// reflection instead of being taken apart.
+			m := s.pool.add(c, child.variant, from...)
+			m.train, m.depth = child.train, mv.depth+1
+			s.stones = append(s.stones, m)
+			return false, nil
+		}
 		return s.halves(ctx, mv, ps)
 	}
 	c.State = Pooled
-	if err := s.Journal.SaveCandidate(ctx, &c); err != nil {
+	if err := s.Log.Journal.SaveCandidate(ctx, &c); err != nil {
 		return false, err
 	}
 	s.stats.Accepted++

@@ -1,0 +1,146 @@
+package tournament
+
+import (
+	"context"
+	"sync"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// Memory is a Journal that forgets everything when the process ends: for
+// benchmarks of the search alone, and for embedding. The zero value is ready.
+type Memory struct {
+	mu          sync.Mutex
+	rollouts    map[string]*eval.Rollout
+	completions map[string]*eval.Completion
+	trials      map[[3]string]*TrialRecord
+	spent       map[[2]string]map[string]string
+
+	Runs       map[string]Run
+	Candidates []Candidate
+	Events     []Event
+}
+
+var _ Journal = (*Memory)(nil)
+
+// Rollout implements eval.Recorder.
+func (m *Memory) Rollout(_ context.Context, key string) (*eval.Rollout, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.rollouts[key]
+	return r, r != nil, nil
+}
+
+// SaveRollout implements eval.Recorder.
+func (m *Memory) SaveRollout(_ context.Context, r *eval.Rollout) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.rollouts == nil {
+		m.rollouts = map[string]*eval.Rollout{}
+	}
+	m.rollouts[r.Key] = r
+	return nil
+}
+
+// Completion implements eval.Recorder.
+func (m *Memory) Completion(_ context.Context, key string) (*eval.Completion, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.completions[key], nil
+}
+
+// SaveCompletion implements eval.Recorder.
+func (m *Memory) SaveCompletion(_ context.Context, key string, _ eval.Spender, c *eval.Completion) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.completions == nil {
+		m.completions = map[string]*eval.Completion{}
+	}
+	m.completions[key] = c
+	return nil
+}
+
+// SaveRun implements Journal.
+func (m *Memory) SaveRun(_ context.Context, r *Run) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.Runs == nil {
+		m.Runs = map[string]Run{}
+	}
+	m.Runs[r.ID] = *r
+	return nil
+}
+
+// SaveCandidate implements Journal.
+func (m *Memory) SaveCandidate(_ context.Context, c *Candidate) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.Candidates {
+		if m.Candidates[i].Run == c.Run && m.Candidates[i].SHA == c.SHA {
+			m.Candidates[i] = *c
+			return nil
+		}
+	}
+	m.Candidates = append(m.Candidates, *c)
+	return nil
+}
+
+// AppendEvent implements Journal.
+func (m *Memory) AppendEvent(_ context.Context, e Event) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, x := range m.Events {
+		if x.Run == e.Run && x.Seq == e.Seq {
+			return nil
+		}
+	}
+	m.Events = append(m.Events, e)
+	return nil
+}
+
+// SaveTrial implements Journal.
+func (m *Memory) SaveTrial(_ context.Context, t *TrialRecord) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.trials == nil {
+		m.trials = map[[3]string]*TrialRecord{}
+	}
+	c := *t
+	m.trials[[3]string{t.Skill, t.Incumbent, t.Challenger}] = &c
+	return nil
+}
+
+// Trial implements Journal.
+func (m *Memory) Trial(_ context.Context, skill, incumbent, challenger string) (*TrialRecord, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.trials[[3]string{skill, incumbent, challenger}], nil
+}
+
+// SpendCase implements Journal.
+func (m *Memory) SpendCase(_ context.Context, skill, incumbent, challenger, caseID string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.spent == nil {
+		m.spent = map[[2]string]map[string]string{}
+	}
+	k := [2]string{skill, incumbent}
+	if m.spent[k] == nil {
+		m.spent[k] = map[string]string{}
+	}
+	if _, ok := m.spent[k][caseID]; !ok {
+		m.spent[k][caseID] = challenger
+	}
+	return nil
+}
+
+// SpentCases implements Journal.
+func (m *Memory) SpentCases(_ context.Context, skill, incumbent string) (map[string]string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := map[string]string{}
+	for id, c := range m.spent[[2]string{skill, incumbent}] {
+		out[id] = c
+	}
+	return out, nil
+}
