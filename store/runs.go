@@ -80,7 +80,8 @@ func (s *Store) Candidate(ctx context.Context, sha string) (*tournament.Candidat
 		return nil, fmt.Errorf("candidate %q: %w", sha, err)
 	}
 	cs, err := query(ctx, s, scanCandidate,
-		`SELECT body, text FROM candidates WHERE sha = ? ORDER BY rowid DESC LIMIT 1`, full)
+		`SELECT body, text FROM candidates WHERE sha = ?
+			ORDER BY (SELECT started FROM runs WHERE id = run) DESC, rowid DESC LIMIT 1`, full)
 	if err != nil {
 		return nil, fmt.Errorf("look up candidate %q: %w", sha, err)
 	}

@@ -1,0 +1,203 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// SaveCases keeps cases by (Skill, ID), all or none. added counts those that
+// were not there before, changed those whose content is another. A case that
+// has a split keeps it, whatever the new one says: a case must never move from
+// a split that the search has seen into the one that is held out from it.
+//
+// Left out, and not counted, are cases of purged sessions, and cases that the
+// owner has dropped, unless the new one was imported (or has no source): that
+// is the owner's own word.
+func (s *Store) SaveCases(ctx context.Context, cases []eval.Case) (added, changed int, err error) {
+	rows := make([]caseRow, len(cases))
+	for i := range cases {
+		if rows[i], err = newCaseRow(cases[i]); err != nil {
+			return 0, 0, fmt.Errorf("save case %s: %w", cases[i].ID, err)
+		}
+	}
+	now := s.now().UnixMicro()
+	err = s.do(ctx, func(t *tx) error {
+		added, changed = 0, 0
+		for _, r := range rows {
+			a, c, err := r.save(t, now)
+			if err != nil {
+				return fmt.Errorf("case %s: %w", r.id, err)
+			}
+			added += a
+			changed += c
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, 0, fmt.Errorf("save cases: %w", err)
+	}
+	return added, changed, nil
+}
+
+type caseRow struct {
+	skill, id, session string
+	split              eval.Split
+	owners             bool // the owner brought it, not a harvest
+	body               []byte
+}
+
+func newCaseRow(c eval.Case) (r caseRow, err error) {
+	if c.ID == "" || c.Skill == "" {
+		return r, errors.New("it has no id or no skill")
+	}
+	r = caseRow{skill: c.Skill, id: c.ID, split: c.Split}
+	r.owners = c.Source == nil || c.Source.Origin == "imported"
+	if c.Source != nil {
+		r.session = c.Source.Session
+	}
+	c.Split = eval.Unassigned
+	r.body, err = json.Marshal(c)
+	return r, err
+}
+
+// save returns 1 for what it did, 0 for the other.
+func (r caseRow) save(t *tx, now int64) (added, changed int, err error) {
+	gone, err := isPurged(t, r.session)
+	if err != nil || gone {
+		return 0, 0, err
+	}
+	var body []byte
+	var dropped sql.NullInt64
+	var split string
+	had, err := t.row(`SELECT body, dropped, split FROM cases WHERE skill = ? AND id = ?`,
+		[]any{r.skill, r.id}, &body, &dropped, &split)
+	switch {
+	case err != nil:
+		return 0, 0, err
+	case !had:
+		_, err = t.exec(`INSERT INTO cases (skill, id, split, session, added, changed, body) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+			r.skill, r.id, string(r.split), r.session, now, now, string(r.body))
+		return 1, 0, err
+	case dropped.Valid && !r.owners:
+		return 0, 0, nil
+	}
+	if split == "" {
+		split = string(r.split)
+	}
+	same := bytes.Equal(body, r.body)
+	if same {
+		_, err = t.exec(`UPDATE cases SET split = ? WHERE skill = ? AND id = ?`, split, r.skill, r.id)
+		return 0, 0, err
+	}
+	_, err = t.exec(`UPDATE cases SET split = ?, session = ?, changed = ?, dropped = NULL, body = ?
+		WHERE skill = ? AND id = ?`, split, r.session, now, string(r.body), r.skill, r.id)
+	if dropped.Valid {
+		return 1, 0, err
+	}
+	return 0, 1, err
+}
+
+func scanCase(rows *sql.Rows) (c eval.Case, err error) {
+	var body sql.RawBytes
+	var split string
+	if err = rows.Scan(&body, &split); err != nil {
+		return c, err
+	}
+	c, err = decode[eval.Case](body)
+	c.Split = eval.Split(split)
+	return c, err
+}
+
+// Cases returns a skill's cases by id; those of all skills where skill is "".
+func (s *Store) Cases(ctx context.Context, skill string) ([]eval.Case, error) {
+	cs, err := query(ctx, s, scanCase, `SELECT body, split FROM cases
+		WHERE (?1 = '' OR skill = ?1) AND dropped IS NULL ORDER BY skill, id`, skill)
+	if err != nil {
+		return nil, fmt.Errorf("list cases of %s: %w", skill, err)
+	}
+	return cs, nil
+}
+
+// Case returns one case; the error wraps ErrNotFound where there is none.
+func (s *Store) Case(ctx context.Context, skill, id string) (*eval.Case, error) {
+	cs, err := query(ctx, s, scanCase, `SELECT body, split FROM cases
+		WHERE skill = ? AND id = ? AND dropped IS NULL`, skill, id)
+	if err == nil && len(cs) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("case %s of %s: %w", id, skill, err)
+	}
+	return &cs[0], nil
+}
+
+// CaseTimes returns when each of a skill's cases was first saved, by id. A case
+// that is younger than a challenger is held out from it by construction.
+func (s *Store) CaseTimes(ctx context.Context, skill string) (map[string]time.Time, error) {
+	type pair struct {
+		id string
+		at time.Time
+	}
+	pairs, err := query(ctx, s, func(rows *sql.Rows) (p pair, err error) {
+		var at sql.NullInt64
+		err = rows.Scan(&p.id, &at)
+		p.at = fromMicros(at)
+		return p, err
+	}, `SELECT id, added FROM cases WHERE skill = ? AND dropped IS NULL`, skill)
+	if err != nil {
+		return nil, fmt.Errorf("list case times of %s: %w", skill, err)
+	}
+	times := make(map[string]time.Time, len(pairs))
+	for _, p := range pairs {
+		times[p.id] = p.at
+	}
+	return times, nil
+}
+
+// DropCase removes a case. Its name stays, without content, so that the next
+// harvest does not bring it back. The error wraps ErrNotFound where there is
+// none.
+func (s *Store) DropCase(ctx context.Context, skill, id string) error {
+	now := s.now().UnixMicro()
+	err := s.do(ctx, func(t *tx) error {
+		n, err := t.exec(`UPDATE cases SET dropped = ?, body = '{}'
+			WHERE skill = ? AND id = ? AND dropped IS NULL`, now, skill, id)
+		if err == nil && n == 0 {
+			err = ErrNotFound
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("drop case %s of %s: %w", id, skill, err)
+	}
+	return nil
+}
+
+// SetSplits puts cases, by id, to another use, all or none. The error wraps
+// ErrNotFound where a case does not exist.
+func (s *Store) SetSplits(ctx context.Context, skill string, splits map[string]eval.Split) error {
+	err := s.do(ctx, func(t *tx) error {
+		for id, split := range splits {
+			n, err := t.exec(`UPDATE cases SET split = ? WHERE skill = ? AND id = ? AND dropped IS NULL`,
+				string(split), skill, id)
+			if err == nil && n == 0 {
+				err = ErrNotFound
+			}
+			if err != nil {
+				return fmt.Errorf("case %s: %w", id, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("set splits of %s: %w", skill, err)
+	}
+	return nil
+}

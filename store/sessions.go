@@ -1,0 +1,209 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/harvest"
+)
+
+// SaveSession keeps a session with its invocations, in the place of what was
+// kept of the same ID and Path before. A purged session is left out without an
+// error; Purged tells.
+func (s *Store) SaveSession(ctx context.Context, ses *harvest.Session) error {
+	err := s.saveSession(ctx, ses)
+	if err != nil {
+		return fmt.Errorf("save session %s: %w", ses.ID, err)
+	}
+	return nil
+}
+
+func (s *Store) saveSession(ctx context.Context, ses *harvest.Session) error {
+	if ses.ID == "" {
+		return errors.New("it has no id")
+	}
+	turns, err := json.Marshal(ses.Turns)
+	if err != nil {
+		return err
+	}
+	headOf := *ses
+	headOf.Turns = nil
+	head, err := json.Marshal(headOf)
+	if err != nil {
+		return err
+	}
+	uses := make([]string, len(ses.Invocations))
+	for i, inv := range ses.Invocations {
+		b, err := json.Marshal(inv)
+		if err != nil {
+			return err
+		}
+		uses[i] = string(b)
+	}
+	return s.do(ctx, func(t *tx) error {
+		gone, err := isPurged(t, ses.ID)
+		if err != nil || gone {
+			return err
+		}
+		// Its invocations go with it.
+		if _, err := t.exec(`DELETE FROM sessions WHERE id = ? AND path = ?`, ses.ID, ses.Path); err != nil {
+			return err
+		}
+		_, err = t.exec(`INSERT INTO sessions (id, path, agent, headless, started, head, turns) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+			ses.ID, ses.Path, ses.Agent, ses.Headless, micros(ses.Started), string(head), string(turns))
+		if err != nil {
+			return err
+		}
+		for i, inv := range ses.Invocations {
+			_, err := t.exec(`INSERT INTO invocations (session, path, seq, id, skill, label, failed, at, body)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+				ses.ID, ses.Path, i, inv.ID, inv.Skill, string(inv.Feedback.Label), inv.Failed, micros(inv.Time), uses[i])
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// SessionID returns the one session id that begins with prefix. Errors:
+// ErrNotFound, *AmbiguousError.
+func (s *Store) SessionID(ctx context.Context, prefix string) (string, error) {
+	id, err := s.complete(ctx, "SELECT DISTINCT id FROM sessions", "id", prefix)
+	if err != nil {
+		return "", fmt.Errorf("session %q: %w", prefix, err)
+	}
+	return id, nil
+}
+
+// A SessionFilter selects sessions; a field that is empty selects all.
+type SessionFilter struct {
+	ID     string
+	Agent  string
+	Skill  string    // sessions that used it
+	Since  time.Time // started then or later
+	People bool      // leave out those that a program drove
+	// Bare leaves Turns out, which are nearly all of a session's bytes.
+	Bare  bool
+	Limit int // the newest so many
+}
+
+// Sessions returns what f selects, the newest first, those without a time last.
+func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]harvest.Session, error) {
+	var where []string
+	var args []any
+	and := func(cond string, arg ...any) {
+		where = append(where, cond)
+		args = append(args, arg...)
+	}
+	if f.ID != "" {
+		and("id = ?", f.ID)
+	}
+	if f.Agent != "" {
+		and("agent = ?", f.Agent)
+	}
+	if f.Skill != "" {
+		and("(id, path) IN (SELECT session, path FROM invocations WHERE skill = ?)", f.Skill)
+	}
+	if !f.Since.IsZero() {
+		and("started >= ?", f.Since.UnixMicro())
+	}
+	if f.People {
+		and("NOT headless")
+	}
+	turns := "turns"
+	if f.Bare {
+		turns = "'null'"
+	}
+	q := "SELECT head, " + turns + " FROM sessions"
+	if len(where) > 0 {
+		q += " WHERE " + strings.Join(where, " AND ")
+	}
+	q += " ORDER BY started DESC, id, path"
+	if f.Limit > 0 {
+		q += fmt.Sprintf(" LIMIT %d", f.Limit)
+	}
+	list, err := query(ctx, s, func(rows *sql.Rows) (ses harvest.Session, err error) {
+		var head, turns sql.RawBytes
+		if err = rows.Scan(&head, &turns); err != nil {
+			return ses, err
+		}
+		if ses, err = decode[harvest.Session](head); err != nil {
+			return ses, err
+		}
+		ses.Turns, err = decode[[]harvest.Turn](turns)
+		return ses, err
+	}, q, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	return list, nil
+}
+
+// A Use is an invocation with where it stands.
+type Use struct {
+	harvest.Invocation
+	Session string // id
+	Path    string // of the transcript
+	Agent   string
+}
+
+// Invocations returns the uses of a skill, the oldest first. An agent that
+// resumes a session copies its lines into a new file: such a use is returned
+// once, from the path that sorts first.
+func (s *Store) Invocations(ctx context.Context, skill string) ([]Use, error) {
+	uses, err := query(ctx, s, func(rows *sql.Rows) (u Use, err error) {
+		var body sql.RawBytes
+		if err = rows.Scan(&u.Session, &u.Path, &u.Agent, &body); err != nil {
+			return u, err
+		}
+		u.Invocation, err = decode[harvest.Invocation](body)
+		return u, err
+	}, `SELECT i.session, i.path, s.agent, i.body FROM (`+distinctUses+`) i
+		JOIN sessions s ON s.id = i.session AND s.path = i.path
+		WHERE i.skill = ? ORDER BY i.at, i.path, i.seq`, skill)
+	if err != nil {
+		return nil, fmt.Errorf("list uses of %s: %w", skill, err)
+	}
+	return uses, nil
+}
+
+// distinctUses has one row for each use. Ids alone do not tell: those that
+// count lines repeat from one file to the next, so the time must be the same
+// too; without a time, only the file's own row is. (SQLite takes the other
+// columns of a min() from the row that holds it.)
+const distinctUses = `SELECT *, min(path || char(31) || seq) FROM invocations
+	GROUP BY skill, id, coalesce(at, path || char(31) || seq)`
+
+// SkillUse counts the uses of one skill. Refused calls (a skill that the agent
+// did not know) are none.
+type SkillUse struct {
+	Skill     string
+	Uses      int
+	Accepted  int
+	Corrected int
+	Rejected  int
+	Repeated  int
+	Last      time.Time // zero where no use has a time
+}
+
+// SkillUses counts all uses, the most used skill first.
+func (s *Store) SkillUses(ctx context.Context) ([]SkillUse, error) {
+	uses, err := query(ctx, s, func(rows *sql.Rows) (u SkillUse, err error) {
+		var last sql.NullInt64
+		err = rows.Scan(&u.Skill, &u.Uses, &u.Accepted, &u.Corrected, &u.Rejected, &u.Repeated, &last)
+		u.Last = fromMicros(last)
+		return u, err
+	}, `SELECT skill, count(*), sum(label = ?), sum(label = ?), sum(label = ?), sum(label = ?), max(at)
+		FROM (`+distinctUses+`) WHERE NOT failed GROUP BY skill ORDER BY count(*) DESC, skill`,
+		string(harvest.Accepted), string(harvest.Corrected), string(harvest.Rejected), string(harvest.Repeated))
+	if err != nil {
+		return nil, fmt.Errorf("count uses of skills: %w", err)
+	}
+	return uses, nil
+}
