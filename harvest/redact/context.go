@@ -13,12 +13,12 @@ func contextRules() []rule {
 		{kind: "private-key", word: "Private-Lines:", exact: true, match: putty},
 		{kind: "jwt", word: "eyJ", exact: true, match: jwt},
 		{kind: "url-password", word: "://", exact: true, match: userinfo},
-		{kind: "authorization", word: "authorization", match: header},
-		{kind: "authorization", word: "bearer ", match: bearer},
+		{kind: "authorization", word: "authorization", vague: true, match: header},
+		{kind: "authorization", word: "bearer ", vague: true, match: bearer},
 		{kind: "telegram-token", word: ":AA", exact: true, match: telegram},
 		{kind: "azure-secret", word: "8Q~", exact: true, match: azureSecret},
-		{kind: "azure-key", word: "accountkey=", match: after(base64, 40)},
-		{kind: "azure-key", word: "sharedaccesskey=", match: after(base64, 40)},
+		{kind: "azure-key", word: "accountkey=", match: after(base64ish, 40)},
+		{kind: "azure-key", word: "sharedaccesskey=", match: after(base64ish, 40)},
 		{kind: "azure-sas", word: "&sig=", match: after(bytesOf("A-Za-z0-9%+/="), 40)},
 		{kind: "azure-sas", word: "?sig=", match: after(bytesOf("A-Za-z0-9%+/="), 40)},
 		{kind: "aws-secret", word: "aws_secret_access_key", match: awsSecret},
@@ -30,7 +30,7 @@ func contextRules() []rule {
 		rules = append(rules, rule{kind: "discord-token", word: three, exact: true, match: discord})
 	}
 	for _, n := range secretNames {
-		rules = append(rules, rule{kind: n.kind, word: n.word, match: n.assigned})
+		rules = append(rules, rule{kind: n.kind, word: n.word, vague: true, match: n.assigned})
 	}
 	return rules
 }
@@ -173,7 +173,7 @@ func awsSecret(s string, at int) (int, int, bool) {
 		return 0, 0, false
 	}
 	i = skip(s, i+1, "\"'\\ \t=>", 6)
-	end := run(s, i, base64)
+	end := run(s, i, base64ish)
 	return i, end, end-i >= 40 && !monotone(s[i:end])
 }
 

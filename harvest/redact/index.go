@@ -9,6 +9,7 @@ type rule struct {
 	// ok is false where it is none.
 	match func(s string, at int) (start, end int, ok bool)
 	exact bool // the keyword is case-sensitive
+	vague bool // see span
 	word  string
 }
 
@@ -60,7 +61,7 @@ func scan(s string) []span {
 				continue
 			}
 			if start, end, ok := r.match(s, i-2); ok {
-				found = append(found, span{start, end, r.kind})
+				found = append(found, span{start, end, r.kind, r.vague})
 				break
 			}
 		}

@@ -38,6 +38,7 @@ const (
 type span struct {
 	start, end int
 	kind       string
+	vague      bool // known by its surroundings only: a kind that knows it by itself says more
 }
 
 // Redact replaces every secret by its placeholder. Wherever the value of a
@@ -71,8 +72,9 @@ func find(s string) []span {
 	return spans
 }
 
-// settle orders spans, joins those that overlap (the first one's kind wins) and
-// drops those that hold nothing but placeholders.
+// settle orders spans, joins those that overlap (the first one's kind wins,
+// unless it is vague and the other is not) and drops those that hold nothing but
+// placeholders.
 func settle(s string, spans []span) []span {
 	for i, p := range spans {
 		spans[i].start, spans[i].end = widen(s, p.start, p.end)
@@ -84,6 +86,9 @@ func settle(s string, spans []span) []span {
 			continue
 		}
 		if n := len(out); n > 0 && p.start < out[n-1].end {
+			if out[n-1].vague && !p.vague && p.start == out[n-1].start {
+				out[n-1].kind, out[n-1].vague = p.kind, false
+			}
 			out[n-1].end = max(out[n-1].end, p.end)
 			continue
 		}
@@ -161,7 +166,7 @@ func repeats(s string, spans []span) []span {
 			if i < 0 {
 				break
 			}
-			again = append(again, span{from + i, from + i + len(v), p.kind})
+			again = append(again, span{from + i, from + i + len(v), p.kind, p.vague})
 			from += i + len(v)
 		}
 	}

@@ -19,14 +19,14 @@ func bytesOf(s string) *class {
 }
 
 var (
-	upper  = bytesOf("A-Z0-9")
-	alnum  = bytesOf("A-Za-z0-9")
-	letter = bytesOf("A-Za-z")
-	word   = bytesOf("A-Za-z0-9_")
-	dashed = bytesOf("A-Za-z0-9_-") // the URL-safe base64 alphabet
-	hex    = bytesOf("0-9a-f")
-	dotted = bytesOf("A-Za-z0-9_.-")
-	base64 = bytesOf("A-Za-z0-9+/=")
+	upper     = bytesOf("A-Z0-9")
+	alnum     = bytesOf("A-Za-z0-9")
+	letter    = bytesOf("A-Za-z")
+	word      = bytesOf("A-Za-z0-9_")
+	dashed    = bytesOf("A-Za-z0-9_-") // the URL-safe base64 alphabet
+	hex       = bytesOf("0-9a-f")
+	dotted    = bytesOf("A-Za-z0-9_.-")
+	base64ish = bytesOf("A-Za-z0-9+/=")
 )
 
 // token is a secret that its issuer marks with a prefix.
@@ -76,7 +76,7 @@ var tokens = []token{
 	{"stripe-key", "sk_test_", alnum, 16, 0},
 	{"stripe-key", "rk_live_", alnum, 16, 0},
 	{"stripe-key", "rk_test_", alnum, 16, 0},
-	{"stripe-key", "whsec_", base64, 24, 0},
+	{"stripe-key", "whsec_", base64ish, 24, 0},
 	{"anthropic-key", "sk-ant-", dashed, 20, 0},
 	{"openrouter-key", "sk-or-", dashed, 32, 0},
 	{"openai-key", "sk-proj-", dashed, 20, 0},
@@ -126,7 +126,7 @@ var tokens = []token{
 	{"doppler-token", "dp.pt.", alnum, 40, 0},
 	{"doppler-token", "dp.st.", dotted, 40, 0},
 	{"grafana-token", "glsa_", word, 32, 0},
-	{"grafana-token", "glc_", base64, 32, 0},
+	{"grafana-token", "glc_", base64ish, 32, 0},
 	{"newrelic-key", "NRAK-", upper, 27, 0},
 	{"pulumi-token", "pul-", hex, 40, 40},
 	{"terraform-token", "atlasv1.", bytesOf("A-Za-z0-9_=-"), 60, 0},
@@ -140,7 +140,7 @@ var tokens = []token{
 	{"supabase-token", "sbp_", hex, 40, 0},
 	{"planetscale-token", "pscale_tkn_", dotted, 32, 0},
 	{"planetscale-token", "pscale_pw_", dotted, 32, 0},
-	{"onepassword-token", "ops_eyJ", base64, 100, 0},
+	{"onepassword-token", "ops_eyJ", base64ish, 100, 0},
 	{"tailscale-key", "tskey-", dashed, 20, 0},
 	{"atlassian-token", "ATATT3", bytesOf("A-Za-z0-9_=-"), 60, 0},
 	{"bitbucket-token", "ATBB", alnum, 28, 0},

@@ -1,0 +1,291 @@
+package redact
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+const (
+	digits = "0123456789"
+	lower  = "abcdefghijklmnopqrstuvwxyz"
+	caps   = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	mix    = digits + lower + caps
+	hexa   = "0123456789abcdef"
+)
+
+// fake makes up a secret's body. The fixtures of this test are put together at
+// run time, so that no scanner of repositories takes them for real ones.
+func fake(alphabet string, n int) string {
+	r := rand.New(rand.NewPCG(1, uint64(n)))
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = alphabet[r.IntN(len(alphabet))]
+	}
+	b[0], b[1] = alphabet[0], alphabet[len(alphabet)-1] // a digit and a letter, where there are both
+	return string(b)
+}
+
+func jwtOf(claims string) string {
+	enc := base64.RawURLEncoding.EncodeToString
+	return enc([]byte(`{"alg":"HS256","typ":"JWT"}`)) + "." + enc([]byte(claims)) + "." + fake(mix, 43)
+}
+
+// secrets are one example or more of every kind, in the surroundings in which
+// they are found; {} marks the secret.
+var secrets = []struct{ kind, text, secret string }{
+	{"aws-access-key", "AWS {} in the log", "AKIA" + fake(caps+digits, 16)},
+	{"aws-access-key", "session key {}.", "ASIA" + fake(caps+digits, 16)},
+	{"aws-secret", "AWS_SECRET_ACCESS_KEY={}", fake(mix+"+/", 40)},
+	{"aws-secret", `"SecretAccessKey": "{}",`, fake(mix+"+/", 40)},
+	{"aws-secret", "aws_secret_access_key = {}\n", fake(mix+"+/", 40)},
+	{"github-token", "use {}, please", "ghp_" + fake(mix, 36)},
+	{"github-token", "{}", "gho_" + fake(mix, 36)},
+	{"github-token", "({})", "github_pat_" + fake(mix, 22) + "_" + fake(mix, 59)},
+	{"github-token", `line\n{}\n`, "ghs_" + fake(mix, 36)},
+	{"gitlab-token", "{}", "glpat-" + fake(mix, 20)},
+	{"gitlab-token", "runner {}", "glrt-" + fake(mix, 20)},
+	{"slack-token", "{}", "xoxb-" + fake(digits, 12) + "-" + fake(digits, 12) + "-" + fake(mix, 24)},
+	{"slack-token", "{}", "xapp-1-" + fake(caps+digits, 11) + "-" + fake(digits, 13)},
+	{"slack-webhook", "https://{}", "hooks.slack.com/services/T" + fake(caps+digits, 9) + "/B" + fake(caps+digits, 9) + "/" + fake(mix, 24)},
+	{"stripe-key", "Stripe: {}", "sk_live_" + fake(mix, 24)},
+	{"stripe-key", "{}", "rk_test_" + fake(mix, 24)},
+	{"stripe-key", "hook {}", "whsec_" + fake(mix, 32)},
+	{"anthropic-key", "My key is {} thanks", "sk-ant-api03-" + fake(mix+"_-", 93) + "AA"},
+	{"openai-key", "key {}", "sk-" + fake(mix, 48)},
+	{"openai-key", "key {}", "sk-proj-" + fake(mix+"_-", 120) + "A"},
+	{"openrouter-key", "{}", "sk-or-v1-" + fake(hexa, 64)},
+	{"google-api-key", "maps?key={}", "AIza" + fake(mix, 35)},
+	{"google-oauth", "{}", "ya29." + fake(mix, 60)},
+	{"google-oauth", "id, {}", "GOCSPX-" + fake(mix, 28)},
+	{"npm-token", "//registry.npmjs.org/:_authToken={}", "npm_" + fake(mix, 36)},
+	{"pypi-token", "{}", "pypi-AgEI" + fake(mix, 100)},
+	{"rubygems-token", "{}", "rubygems_" + fake(hexa, 48)},
+	{"docker-token", "{}", "dckr_pat_" + fake(mix, 27)},
+	{"jwt", "cookie={}; path=/", jwtOf(`{"sub":"1234567890","name":"J"}`)},
+	{"private-key", "key:\n{}\nend", "-----BEGIN RSA PRIVATE KEY-----\n" + fake(mix, 64) + "\n" + fake(mix, 64) + "\n-----END RSA PRIVATE KEY-----"},
+	{"private-key", `"private_key": "{}",`, `-----BEGIN PRIVATE KEY-----\n` + fake(mix, 64) + `\n` + fake(mix, 20) + `==\n-----END PRIVATE KEY-----`},
+	{"private-key", "{}", "-----BEGIN OPENSSH PRIVATE KEY-----\n" + fake(mix, 70) + "\n-----END OPENSSH PRIVATE KEY-----"},
+	{"private-key", "{}", "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n" + fake(mix, 70) + "\n-----END PGP PRIVATE KEY BLOCK-----"},
+	{"private-key", "cut off: {}", "-----BEGIN EC PRIVATE KEY-----\n" + fake(mix, 64) + "\n" + fake(mix, 10)},
+	{"url-password", "postgres://app:{}@db:5432/shop", "s3cr3t" + fake(mix, 6)},
+	{"url-password", "git clone https://x-access:{}@git.acme.test/a.git", fake(mix, 24)},
+	{"authorization", `curl -H "Authorization: Bearer {}"`, fake(mix, 40)},
+	{"authorization", "authorization: Basic {}", base64.StdEncoding.EncodeToString([]byte("user:pa55word123"))},
+	{"authorization", `{"Authorization": "token {}"}`, fake(hexa, 40)},
+	{"authorization", "sent as Bearer {} in a header", fake(mix, 32)},
+	{"password", "DB_PASSWORD={}\n", "hunter2"},
+	{"password", "PGPASSWORD={} psql", fake(mix, 12)},
+	{"password", `"password": "{}"`, "correct-horse1"},
+	{"password", "password: {}", "tr0ub4dor-3x"},
+	{"password", `dbPassword = '{}'`, "Sommer2024!"},
+	{"api-key", "WEATHER_API_KEY={}", fake(hexa, 32)},
+	{"api-key", `apiKey: "{}"`, fake(mix, 24)},
+	{"api-key", "x-api-key: {}", fake(mix, 32)},
+	{"secret", "CLIENT_SECRET={}", fake(mix, 30)},
+	{"secret", "SESSION_SECRET={}", fake(hexa, 32)},
+	{"token", "token: {}", fake(hexa, 40)},
+	{"token", "CLOUDFLARE_API_TOKEN={}", fake(mix, 40)},
+	{"api-key", "HEROKU_API_KEY={}", "01234567-89ab-cdef-0123-456789abcdef"},
+	{"twilio-key", "{}", "SK" + fake(hexa, 32)},
+	{"sendgrid-key", "{}", "SG." + fake(mix, 22) + "." + fake(mix, 43)},
+	{"mailgun-key", "api:{}", "key-" + fake(hexa, 32)},
+	{"telegram-token", "bot {}", fake(digits, 10) + ":AA" + fake(mix, 33)},
+	{"discord-token", "{}", base64.RawStdEncoding.EncodeToString([]byte("193847562019384756")) + "." + fake(mix, 6) + "." + fake(mix, 38)},
+	{"discord-webhook", "https://{}", "discord.com/api/webhooks/" + fake(digits, 18) + "/" + fake(mix, 68)},
+	{"azure-key", "AccountName=a;AccountKey={};Endpoint=x", fake(mix, 86) + "=="},
+	{"azure-sas", "https://a.blob.core.windows.net/c?sv=1&sig={}", fake(mix, 43) + "%3D"},
+	{"azure-secret", "{}", fake(mix, 3) + "8Q~" + fake(mix, 34)},
+	{"digitalocean-token", "{}", "dop_v1_" + fake(hexa, 64)},
+	{"huggingface-token", "{}", "hf_" + fake(mix, 34)},
+	{"databricks-token", "{}", "dapi" + fake(hexa, 32)},
+	{"heroku-key", "{}", "HRKU-" + fake(mix, 60)},
+	{"shopify-token", "{}", "shpat_" + fake(hexa, 32)},
+	{"square-token", "{}", "sq0atp-" + fake(mix, 22)},
+	{"linear-key", "{}", "lin_api_" + fake(mix, 40)},
+	{"notion-token", "{}", "secret_" + fake(mix, 43)},
+	{"notion-token", "{}", "ntn_" + fake(mix, 46)},
+	{"postman-key", "{}", "PMAK-" + fake(hexa, 24) + "-" + fake(hexa, 34)},
+	{"age-secret-key", "{}", "AGE-SECRET-KEY-1" + fake(caps+digits, 58)},
+	{"vault-token", "{}", "hvs." + fake(mix, 90)},
+	{"grafana-token", "{}", "glsa_" + fake(mix, 32) + "_" + fake(hexa, 8)},
+	{"terraform-token", "{}", "atlasv1." + fake(mix, 60)},
+	{"figma-token", "{}", "figd_" + fake(mix, 40)},
+	{"groq-key", "{}", "gsk_" + fake(mix, 52)},
+	{"tailscale-key", "{}", "tskey-auth-" + fake(mix, 30)},
+	{"supabase-token", "{}", "sbp_" + fake(hexa, 40)},
+}
+
+func TestSecrets(t *testing.T) {
+	kinds := make(map[string]bool)
+	for _, c := range secrets {
+		kinds[c.kind] = true
+		t.Run(c.kind, func(t *testing.T) {
+			text := strings.Replace(c.text, "{}", c.secret, 1)
+			clean, n := Detector{}.Redact(text)
+			if want := strings.Replace(c.text, "{}", "[REDACTED:"+c.kind+"]", 1); clean != want || n != 1 {
+				t.Errorf("Redact(%q) =\n%q, %d; want\n%q, 1", text, clean, n, want)
+			}
+		})
+	}
+	if len(kinds) < 40 {
+		t.Errorf("%d kinds are tested, want 40", len(kinds))
+	}
+}
+
+// The example keys of documentation are filler to a person, and look like keys.
+func TestDocumentationKeys(t *testing.T) {
+	in := "My key is sk-ant-api03-" + strings.Repeat("FAKE", 10) + "-AA and AWS AKIA" + "IOSFODNN7EXAMPLE"
+	const want = "My key is [REDACTED:anthropic-key] and AWS [REDACTED:aws-access-key]"
+	if got, n := (Detector{}).Redact(in); got != want || n != 2 {
+		t.Errorf("got %q, %d", got, n)
+	}
+}
+
+func TestHarmless(t *testing.T) {
+	for _, s := range []string{
+		"commit 06a8b02c4f1de7a2b9c35d08e6f7a1b2c3d4e5f6 fixes it",
+		"sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+		"id 550e8400-e29b-41d4-a716-446655440000",
+		"src=\"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4\"",
+		"integrity=sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg==",
+		"pip install sk-learn, then import sk-image and the sk-lego-transformers-and-pipelines package",
+		"API_KEY=YOUR_API_KEY", "api_key: ${API_KEY}", "token: <token>", "password=********", "PASSWORD=changeme",
+		"ghp_" + strings.Repeat("x", 36), "sk-...", "token: $TOKEN", "secret: {{ .Values.secret }}", "password: %DB_PASSWORD%",
+		`password := os.Getenv("DB_PASSWORD")`, "const token = process.env.GITHUB_TOKEN", "password: config.database.password",
+		"token = get_token(user)", "secret: String,", "the password: it must be long", "Forgot password?",
+		"max_tokens: 128000", "token_count=1234567890", "tokenizer: cl100k_base_v2", "input_tokens = 12000000",
+		"access_token_url: https://auth.test/oauth2/token", "type Token = string", `{"token": "identifier"}`, "password_field = \"#password1\"",
+		"see https://github.com/a/b/blob/main/x.go#L10", "http://localhost:8080/@scope/pkg", "mailto:a@b.test", "git@github.com:a/b.git",
+		"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----", "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----",
+		"eyJhbGciOiJIUzI1NiJ9 alone is a header", "Authorization: Bearer <token>", "Authorization: Bearer $TOKEN", "Bearer tokens are credentials",
+		"the secret ingredient: patience and time", "skill-creator", "SKILL.md", "AC/DC and SK Hynix", "key-value stores", "10:AAAA",
+		"mask-image: url(x)", "the author's authorization: granted in 2024", "[REDACTED:token]",
+		"password=[REDACTED:password]", "Authorization: Bearer [REDACTED:authorization]", "hf_hub_download(repo_id)", "EAAA",
+	} {
+		if got, n := (Detector{}).Redact(s); got != s || n != 0 {
+			t.Errorf("Redact(%q) = %q, %d; want it untouched", s, got, n)
+		}
+	}
+}
+
+// A secret that was recognised once is recognised wherever it stands.
+func TestRepeatedValue(t *testing.T) {
+	got, n := Detector{}.Redact("DB_PASSWORD=hunter2boat\nlogin with hunter2boat failed, hunter2boat is old")
+	const want = "DB_PASSWORD=[REDACTED:password]\nlogin with [REDACTED:password] failed, [REDACTED:password] is old"
+	if got != want || n != 3 {
+		t.Errorf("got %q, %d", got, n)
+	}
+}
+
+func TestNeighbours(t *testing.T) {
+	a, b := "ghp_"+fake(mix, 36), "glpat-"+fake(mix, 20)
+	got, n := Detector{}.Redact(a + " " + b + "\n" + a + "," + b)
+	want := strings.Repeat("[REDACTED:github-token] [REDACTED:gitlab-token]", 1) + "\n[REDACTED:github-token],[REDACTED:gitlab-token]"
+	if got != want || n != 4 {
+		t.Errorf("got %q, %d; want %q", got, n, want)
+	}
+}
+
+// noise is text in which secrets, halves of them and placeholders collide.
+func noise() *rapid.Generator[string] {
+	pieces := []string{"[REDACTED:", "[REDACTED:token]", "]", "password=", "token: ", "Authorization: Bearer ", "://u:", "@h", "-----BEGIN ",
+		"PRIVATE KEY-----", "-----END ", "eyJ", ".ey", "\\n", "\n", "\"", " ", "=", ":", ":AA", "8Q~", "sig=", "AccountKey=", "sk-", "SK", "é"}
+	for _, c := range secrets {
+		pieces = append(pieces, c.secret, c.secret[:len(c.secret)/2], strings.Replace(c.text, "{}", c.secret, 1))
+	}
+	return rapid.Custom(func(t *rapid.T) string {
+		var b strings.Builder
+		for range rapid.IntRange(0, 12).Draw(t, "n") {
+			if rapid.Bool().Draw(t, "piece") {
+				b.WriteString(rapid.SampledFrom(pieces).Draw(t, "p"))
+			} else {
+				b.WriteString(rapid.StringN(0, 8, -1).Draw(t, "s"))
+			}
+		}
+		return b.String()
+	})
+}
+
+func TestIdempotent(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { checkIdempotent(t, noise().Draw(t, "text")) })
+}
+
+var anyPlaceholder = regexp.MustCompile(`\[REDACTED:[a-z0-9-]+\]`)
+
+func checkIdempotent(t interface{ Fatalf(string, ...any) }, s string) {
+	once, n := Detector{}.Redact(s)
+	if twice, more := (Detector{}).Redact(once); twice != once || more != 0 {
+		t.Fatalf("Redact(%q)\n once  %q\n twice %q, %d more", s, once, twice, more)
+	}
+	if n == 0 && once != s {
+		t.Fatalf("Redact(%q) changed the text and counted nothing: %q", s, once)
+	}
+	if n > 0 && !anyPlaceholder.MatchString(once) {
+		t.Fatalf("Redact(%q) = %q counted %d and left no placeholder", s, once, n)
+	}
+}
+
+// A token of a marked kind never survives, whatever stands around it.
+func TestNothingSurvives(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		secret := rapid.SampledFrom([]string{"ghp_" + fake(mix, 36), "AKIA" + fake(caps+digits, 16), "sk-ant-api03-" + fake(mix, 40)}).Draw(t, "secret")
+		s := noise().Draw(t, "before") + " " + secret + " " + noise().Draw(t, "after")
+		if clean, _ := (Detector{}).Redact(s); strings.Contains(clean, secret) {
+			t.Fatalf("%q survives in %q", secret, clean)
+		}
+	})
+}
+
+func FuzzRedact(f *testing.F) {
+	for _, c := range secrets {
+		f.Add(strings.Replace(c.text, "{}", c.secret, 1))
+	}
+	f.Add("[REDACTED:[REDACTED:token]]password=[REDACTED:a]b1234567")
+	f.Fuzz(func(t *testing.T, s string) { checkIdempotent(t, s) })
+}
+
+// cleanText is prose, code and JSON as it stands in transcripts.
+func cleanText(n int) string {
+	const part = `The chart is saved to data/revenue.svg with labelled axes (week, USD). Next I looked at the handler:
+
+func (s *Server) handle(w http.ResponseWriter, r *http.Request) error {
+	token := r.Header.Get("X-Request-Id") // set by the proxy
+	rows, err := s.db.QueryContext(r.Context(), "SELECT id, name FROM skills WHERE owner = ?", owner)
+	if err != nil {
+		return fmt.Errorf("list skills: %w", err)
+	}
+	return json.NewEncoder(w).Encode(rows)
+}
+{"week":"2026-W40","usd":1200,"commit":"06a8b02c4f1de7a2b9c35d08e6f7a1b2c3d4e5f6","ok":true}
+Tests pass; the parser keeps its keywords in a table, and the skill asks for the task's unit first.
+`
+	return strings.Repeat(part, n/len(part)+1)[:n]
+}
+
+func BenchmarkClean(b *testing.B) {
+	s := cleanText(1 << 20)
+	if clean, n := (Detector{}).Redact(s); n != 0 || clean != s {
+		b.Fatalf("%d secrets in clean text", n)
+	}
+	b.SetBytes(int64(len(s)))
+	for b.Loop() {
+		Detector{}.Redact(s)
+	}
+}
+
+func BenchmarkSecrets(b *testing.B) {
+	s := cleanText(64 << 10)
+	for i, c := range secrets {
+		s += fmt.Sprintf("\n%d: %s\n", i, strings.Replace(c.text, "{}", c.secret, 1))
+	}
+	b.SetBytes(int64(len(s)))
+	for b.Loop() {
+		Detector{}.Redact(s)
+	}
+}
