@@ -44,10 +44,7 @@ var secretNames = []secretName{
 // assigned matches name=value, name: value, "name": "value" and the like.
 func (n secretName) assigned(s string, at int) (int, int, bool) {
 	i := run(s, at+len(n.word), word) // the rest of the name: _ID, s, Value
-	tail := strings.ToLower(s[at+len(n.word) : i])
-	if i-at-len(n.word) > 24 || notSecret(tail) {
-		return 0, 0, false
-	}
+	tail := s[at+len(n.word) : i]
 	i = skip(s, i, "\"'`\\]", 4)
 	j := skip(s, i, " \t", 8)
 	if j == len(s) {
@@ -80,13 +77,9 @@ func (n secretName) assigned(s string, at int) (int, int, bool) {
 		end = k + len(strings.TrimRight(s[k:end], ".,;:!?)"))
 	}
 	v := s[k:end]
-	if len(v) < 6 || len(v) > 4096 || harmless(v) {
-		return 0, 0, false
-	}
-	if !secretValue(v, n.weak, quoted, sign == '=' && !spaced) {
-		return 0, 0, false
-	}
-	return k, end, true
+	ok := len(v) >= 6 && len(tail) <= 24 && len(v) <= 4096 &&
+		secretValue(v, n.weak, quoted, sign == '=' && !spaced) && !notSecret(strings.ToLower(tail)) && !harmless(v)
+	return k, end, ok
 }
 
 func stops(c byte, quoted bool) bool {
@@ -117,10 +110,10 @@ func notSecret(tail string) bool {
 // secretValue weighs the value against the form of the assignment: NAME=value
 // is taken at its word, prose ("the password: it must be long") hardly at all.
 func secretValue(v string, weak, quoted, env bool) bool {
-	if codeLike(v, quoted) {
+	digit := strings.ContainsAny(v, "0123456789")
+	if weak && !digit || codeLike(v, quoted) {
 		return false
 	}
-	digit := strings.ContainsAny(v, "0123456789")
 	switch {
 	case weak:
 		return digit && mixed(v) && len(v) >= 12 && entropy(v) >= 3

@@ -14,10 +14,10 @@ type rule struct {
 }
 
 // index finds keywords in one pass: the first three bytes of every keyword,
-// letter case folded, hashed into a bitmap that stays in the first-level cache.
+// letter case folded, hashed into a table that stays in the first-level cache.
 type index struct {
-	bits  [1 << 15 / 64]uint64
-	rules map[uint32][]rule
+	slots   [1 << 14]uint16 // 0, or 1 + the bucket of the keywords that hash here
+	buckets [][]rule
 }
 
 // fold maps three bytes to one number, letters to lower case (and a few other
@@ -26,17 +26,20 @@ func fold(a, b, c byte) uint32 {
 	return uint32(a|0x20) | uint32(b|0x20)<<8 | uint32(c|0x20)<<16
 }
 
-func slot(key uint32) uint32 { return key * 0x9E3779B1 >> 17 }
+func slot(key uint32) uint32 { return key * 0x9E3779B1 >> 18 }
 
 func newIndex(rules []rule) *index {
-	ix := &index{rules: make(map[uint32][]rule)}
+	ix := new(index)
 	for _, r := range rules {
-		key := fold(r.word[0], r.word[1], r.word[2])
-		ix.bits[slot(key)>>6] |= 1 << (slot(key) & 63)
-		ix.rules[key] = append(ix.rules[key], r)
+		at := &ix.slots[slot(fold(r.word[0], r.word[1], r.word[2]))]
+		if *at == 0 {
+			ix.buckets = append(ix.buckets, nil)
+			*at = uint16(len(ix.buckets))
+		}
+		ix.buckets[*at-1] = append(ix.buckets[*at-1], r)
 	}
-	for _, list := range ix.rules { // the longest keyword says most about the kind
-		slices.SortStableFunc(list, func(a, b rule) int { return len(b.word) - len(a.word) })
+	for _, b := range ix.buckets { // the longest keyword says most about the kind
+		slices.SortStableFunc(b, func(a, b rule) int { return len(b.word) - len(a.word) })
 	}
 	return ix
 }
@@ -49,14 +52,15 @@ func scan(s string) []span {
 		return nil
 	}
 	var found []span
+	slots := &detectors.slots
 	key := fold(0, s[0], s[1])
 	for i := 2; i < len(s); i++ {
 		key = key>>8 | uint32(s[i]|0x20)<<16
-		h := slot(key)
-		if detectors.bits[h>>6&(1<<15/64-1)]&(1<<(h&63)) == 0 {
+		bucket := slots[slot(key)&(1<<14-1)]
+		if bucket == 0 {
 			continue
 		}
-		for _, r := range detectors.rules[key] {
+		for _, r := range detectors.buckets[bucket-1] {
 			if !hasWord(s[i-2:], r.word, r.exact) {
 				continue
 			}
