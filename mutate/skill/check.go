@@ -39,7 +39,8 @@ func Check(parent, child *Document, p Profile) []Finding {
 	if parent.KernelHash() != child.KernelHash() {
 		fs = append(fs, Finding{"kernel-changed", Reject, 0, "the kernel is not what it was: " + sameKernel(parent, child)})
 	}
-	return fs
+	fs = append(fs, checkStructure(parent, child)...)
+	return append(fs, checkFirewall(parent, child)...)
 }
 
 // Worst is the highest severity among fs, Warn for none.

@@ -24,6 +24,8 @@ var (
 	invariantHeading = regexp.MustCompile(`(?i)\b(security|safety|contracts?|polic(?:y|ies)|compliance|invariants?|guardrails?|must|never)\b`)
 )
 
+const shellReason = "shell command that runs without asking"
+
 // findKernel lists the kernel spans of a document whose frontmatter and outline
 // are known.
 func findKernel(d *Document) ([]Span, *SyntaxError) {
@@ -64,7 +66,7 @@ func findKernel(d *Document) ([]Span, *SyntaxError) {
 		}
 	}
 	for _, r := range shellSpans(d.md) {
-		add(r[0], r[1], "shell command that runs without asking")
+		add(r[0], r[1], shellReason)
 	}
 
 	spans = mergeSpans(spans)

@@ -1,0 +1,159 @@
+package skill
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// The firewall compares what a candidate can reach and tell with what its
+// parent could: anything wider goes to a person. It knows patterns, not
+// intentions; a determined author who writes in riddles or in another language
+// passes it, which is why the kernel, the sandbox and the gate do not rely on it.
+
+// A capability is a pattern whose matches widen what a skill can do.
+type capability struct {
+	rule string
+	what string // "the URL", for the message
+	re   *regexp.Regexp
+	// keep says whether a match really is one; nil keeps all.
+	keep func(match string) bool
+}
+
+// Last labels of host names. Those that are also file extensions or attribute
+// names (sh, py, rs, md, app, info) count only with a path or port behind them.
+const (
+	plainTLD    = `com|net|org|io|dev|ai|co|gov|edu|mil|ru|cn|uk|de|fr|eu|jp|br|us|xyz|cloud|tk|biz|onion|gg|site|online|tech|top`
+	doubtfulTLD = `sh|py|rs|md|me|app|info|link|page|to|cc|ly|pl|zip|live|store|run|pw|ws|st|ms`
+	rootFolders = `etc|tmp|var|home|root|usr|opt|dev|proc|sys|mnt|Users|bin|sbin|private|Library|boot|srv|run|Volumes|Applications|Windows`
+)
+
+var capabilities = []capability{
+	{rule: "new-shell", what: "the shell command", re: regexp.MustCompile("!`[^`]+`|```!")},
+	{rule: "new-url", what: "the URL", re: regexp.MustCompile(`(?i)\b(?:[a-z][a-z0-9+.-]{1,20}:/{2,3}|mailto:|javascript:|data:[a-z]+/)[^\s<>"'` + "`" + `)\]]+`)},
+	{rule: "new-host", what: "the host", re: regexp.MustCompile(`(?i)\b(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:(?:` + plainTLD + `)\b|(?:` + doubtfulTLD + `)(?:/|:\d))\(?`),
+		keep: func(m string) bool { return !strings.HasSuffix(m, "(") }}, // a method call
+	{rule: "new-host", what: "the host", re: regexp.MustCompile(`\b\d{1,3}(?:\.\d{1,3}){3}\b|\[[0-9a-fA-F]*:[0-9a-fA-F:]*:[0-9a-fA-F:.]*\]|(?i:\blocalhost\b(?::\d+)?)`)},
+	{rule: "new-host", what: "the disguised host", re: regexp.MustCompile(`(?i)\bhxxps?\b|[\w-]+ ?(?:\[\.\]|\(\.\)|\[dot\]|\(dot\)| dot (?:com|net|org|io)\b) ?\w*`)},
+	{rule: "new-tool", what: "the tool", re: regexp.MustCompile(`\bmcp__\w+|\b(?:WebFetch|WebSearch|MultiEdit|NotebookEdit|BashOutput|KillShell|TodoWrite|SlashCommand|AskUserQuestion)\b|\b(?:Bash|Read|Write|Edit|Glob|Grep|LS|Task|Agent|Skill)(?:\([^)\n]*\)| tool\b)`)},
+	{rule: "new-command", what: "the command", re: regexp.MustCompile(`(?i)\b(?:curl|wget|netcat|ncat|telnet|scp|sftp|sudo|osascript|powershell|crontab|launchctl|systemctl|socat|nslookup|certutil|invoke-webrequest|invoke-expression)\b|\bnc -|\bssh [\w-]|\brsync [\w-]|\bdig \+|\beval [("$]|\brm -[a-z]*[rf]|\bbase64 -{1,2}d|\bxxd -r|\b(?:pip3?|npm|pnpm|yarn|brew|cargo|gem|apt|apt-get|go|uv|bun) (?:install|add|i)\b|\b(?:npx|pipx|uvx|bunx) \w|\bgit (?:push|clone|remote)\b|\bgh (?:api|gist|pr|issue|release|repo)\b|\bpython3? -c\b|\b(?:ba|z)?sh -c\b|(?m:\|[ \t]*(?:ba|z)?sh\b[ \t]*(?:-|$|[^\s|]))`)},
+	{rule: "new-path", what: "the path outside the skill", re: regexp.MustCompile(`(?m)(?:^|[\s"'` + "`" + `(=,\[>])(/(?:(?:` + rootFolders + `)\b|[\w.@+-]+/)[^\s"'` + "`" + `)\]<>,;]*)`)},
+	{rule: "new-path", what: "the path outside the skill", re: regexp.MustCompile(`(?m)(?:^|[\s"'` + "`" + `(=,\[<>:])(~(?:[a-z_][\w-]*)?/[^\s"'` + "`" + `)\]<>,;]*)|\.\.[/\\][^\s"'` + "`" + `)\]<>,;]*|\b[A-Za-z]:\\[^\s"'` + "`" + `)]*|\\\\[\w.-]+\\\S*|\$\{?(?:HOME|USERPROFILE|XDG_\w+|CLAUDE_CONFIG_DIR|CODEX_HOME)\b\}?|%(?:USERPROFILE|APPDATA|HOMEPATH)%`)},
+	{rule: "new-secret", what: "the secret", re: regexp.MustCompile(`(?i)\bid_(?:rsa|ed25519|ecdsa)\b|(?:^|[\s"'` + "`" + `(/])\.(?:env|netrc|npmrc|pypirc|pgpass|git-credentials|ssh|aws|gnupg|kube)\b(?:/\S*)?|\$\{?\w*(?:_KEY|_TOKEN|SECRET|PASSWORD|CREDENTIAL)\w*\}?|(?-i:\b[A-Z]{2,}_(?:API_)?(?:KEY|TOKEN|SECRET)\b)|\bos\.environ\b|\bprocess\.env\b|\bkeychain\b`)},
+	{rule: "new-blob", what: "the encoded text", re: regexp.MustCompile(`[A-Za-z0-9+/_-]{20,}={1,2}|[A-Za-z0-9+/_-]{40,}`), keep: encoded},
+	{rule: "new-blob", what: "the encoded text", re: regexp.MustCompile(`\b(?:0x)?[0-9a-fA-F]{32,}\b|(?:\\x[0-9a-fA-F]{2}){4,}|(?:\\u[0-9a-fA-F]{4}){4,}|(?:%[0-9a-fA-F]{2}){6,}|(?:&#x?[0-9a-fA-F]+;){4,}|\b(?:[01]{8} ){4,}`)},
+	{rule: "new-comment", what: "the HTML comment", re: regexp.MustCompile(`(?s)<!--.*?(?:-->|$)`)},
+}
+
+// encoded tells base64 from a long path or a long identifier.
+func encoded(s string) bool {
+	if strings.HasSuffix(s, "=") && len(s)%4 == 0 {
+		return true
+	}
+	var upper, lower, digit int
+	for _, c := range s {
+		switch {
+		case unicode.IsUpper(c):
+			upper++
+		case unicode.IsLower(c):
+			lower++
+		case unicode.IsDigit(c):
+			digit++
+		}
+	}
+	return upper >= 5 && lower >= 5 && digit >= 2
+}
+
+// checkFirewall quarantines what the child's harness has and the parent has not.
+func checkFirewall(parent, child *Document) []Finding {
+	harness := child.harness()
+	lower := strings.ToLower(string(parent.raw))
+	var fs []Finding
+	seen := map[string]bool{}
+	add := func(rule string, at int, key, message string) {
+		if key = rule + "\x00" + key; !seen[key] {
+			seen[key] = true
+			fs = append(fs, Finding{rule, Quarantine, 1 + bytes.Count(child.raw[:at], []byte("\n")), message})
+		}
+	}
+	for _, c := range capabilities {
+		known := map[string]bool{}
+		for _, m := range c.find(string(parent.raw)) {
+			known[strings.ToLower(m.text)] = true
+		}
+		for _, m := range c.find(harness) {
+			key := strings.ToLower(m.text)
+			// A host, a tool or a command is the same whatever stands around
+			// it; a URL or a path of which the parent has the beginning is not.
+			if known[key] || c.rule == "new-host" && holdsWord(lower, key) {
+				continue
+			}
+			add(c.rule, m.at, key, fmt.Sprintf("%s %s is new", c.what, clip(m.text)))
+		}
+	}
+	for _, f := range newHidden(string(parent.raw), harness) {
+		add("hidden-unicode", f.at, f.text, f.text)
+	}
+	for _, f := range newOrders(parent, child, harness) {
+		add(f.rule, f.at, f.text, fmt.Sprintf("%s: %s", f.what, clip(f.text)))
+	}
+	return fs
+}
+
+// holdsWord reports whether text holds word between characters that cannot
+// belong to a host name.
+func holdsWord(text, word string) bool {
+	for at := 0; ; {
+		i := strings.Index(text[at:], word)
+		if i < 0 {
+			return false
+		}
+		i += at
+		end := i + len(word)
+		if (i == 0 || !hostByte(text[i-1])) && (end == len(text) || !hostByte(text[end]) || text[end] == '.' && (end+1 == len(text) || !hostByte(text[end+1]))) {
+			return true
+		}
+		at = i + 1
+	}
+}
+
+func hostByte(c byte) bool {
+	return c == '-' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z'
+}
+
+// harness is the whole file with its kernel blanked out, byte for byte, so that
+// offsets are those of the file.
+func (d *Document) harness() string {
+	text := bytes.Clone(d.raw)
+	for _, s := range d.spans {
+		for i := s.Start; i < s.End; i++ {
+			if text[i] != '\n' {
+				text[i] = ' '
+			}
+		}
+	}
+	return string(text)
+}
+
+type match struct {
+	at   int
+	text string
+}
+
+func (c capability) find(s string) []match {
+	var out []match
+	for _, m := range c.re.FindAllStringSubmatchIndex(s, -1) {
+		from, to := m[0], m[1]
+		if len(m) > 2 && m[2] >= 0 {
+			from, to = m[2], m[3]
+		}
+		text := strings.TrimRight(s[from:to], ".:,;!? \t")
+		text = strings.TrimSpace(text)
+		if text != "" && (c.keep == nil || c.keep(s[from:to])) {
+			out = append(out, match{from, text})
+		}
+	}
+	return out
+}

@@ -1,0 +1,96 @@
+package skill
+
+import (
+	"fmt"
+	"regexp"
+	"unicode"
+	"unicode/utf8"
+)
+
+// newHidden finds characters of the child that a reader does not see, or that
+// look like others, and that the parent holds fewer of.
+func newHidden(parent, child string) []match {
+	had, has := map[rune]int{}, map[rune]int{}
+	for _, m := range hiddenRunes(parent) {
+		had[m.r]++
+	}
+	var out []match
+	for _, m := range hiddenRunes(child) {
+		if has[m.r]++; has[m.r] == had[m.r]+1 {
+			out = append(out, match{m.at, fmt.Sprintf("the character U+%04X is new: %s", m.r, m.why)})
+		}
+	}
+	known := map[string]bool{}
+	for _, m := range mixedWords(parent) {
+		known[m.text] = true
+	}
+	for _, m := range mixedWords(child) {
+		if !known[m.text] {
+			out = append(out, match{m.at, fmt.Sprintf("the word %q mixes Latin letters with lookalikes of another script", m.text)})
+		}
+	}
+	return out
+}
+
+type hiddenRune struct {
+	at  int
+	r   rune
+	why string
+}
+
+func hiddenRunes(s string) []hiddenRune {
+	var out []hiddenRune
+	before := rune(0)
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if why := hidden(r, before, s[i+n:]); why != "" && !(r == '\ufeff' && i == 0) {
+			out = append(out, hiddenRune{i, r, why})
+		}
+		before, i = r, i+n
+	}
+	return out
+}
+
+// hidden says why r is not what it seems, "" where it is harmless. Emoji keep
+// their joiners and selectors.
+func hidden(r, before rune, rest string) string {
+	switch {
+	case r == '\t' || r == '\n':
+	case r == '\r':
+		if rest == "" || rest[0] != '\n' {
+			return "a carriage return that ends no line"
+		}
+	case r < 0x20 || r >= 0x7f && r < 0xa0:
+		return "a control character"
+	case r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f || r == 0x061c:
+		return "it changes the direction of the text around it"
+	case (r == 0x200d || r == 0xfe0f || r == 0xfe0e) && before >= 0x2190:
+	case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Variation_Selector, r), r == 0x2028, r == 0x2029,
+		r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0, r == 0x2800, r == 0x034f, r == 0x17b4, r == 0x17b5:
+		return "it is invisible"
+	case unicode.Is(unicode.Co, r):
+		return "it has no public meaning"
+	case r >= 0xff21 && r <= 0xff5a || r >= 0x1d400 && r <= 0x1d7ff || r >= 0x1f130 && r <= 0x1f189:
+		return "a letter in disguise"
+	}
+	return ""
+}
+
+var wordOfLetters = regexp.MustCompile(`\pL+`)
+
+// mixedWords are words with both Latin and Cyrillic (or Armenian, Cherokee)
+// letters. Greek is left out: it stands next to Latin letters in formulas.
+func mixedWords(s string) []match {
+	var out []match
+	for _, m := range wordOfLetters.FindAllStringIndex(s, -1) {
+		var latin, other bool
+		for _, r := range s[m[0]:m[1]] {
+			latin = latin || unicode.Is(unicode.Latin, r)
+			other = other || unicode.In(r, unicode.Cyrillic, unicode.Armenian, unicode.Cherokee)
+		}
+		if latin && other {
+			out = append(out, match{m[0], s[m[0]:m[1]]})
+		}
+	}
+	return out
+}

@@ -1,0 +1,277 @@
+package skill
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"go.yaml.in/yaml/v3"
+)
+
+// checkStructure holds the Markdown around the kernel against the parent's.
+// Equal bytes are not enough: a fence, a comment or a quote that swallows a
+// kernel block makes it inert.
+func checkStructure(parent, child *Document) []Finding {
+	var fs []Finding
+	a, b := parent.bodySpans(), child.bodySpans()
+	for i := 0; i < len(a) && i < len(b); i++ {
+		was, is := parent.place(a[i]), child.place(b[i])
+		add := func(rule, format string, args ...any) {
+			fs = append(fs, Finding{rule, Reject, b[i].Line, "the kernel block " + fmt.Sprintf(format, args...)})
+		}
+		switch {
+		case was.path != is.path:
+			add("kernel-heading", "stood under %s and now stands under %s", orTop(was.path), orTop(is.path))
+		case !was.comment && is.comment:
+			add("kernel-in-comment", "is now inside an HTML comment")
+		case was.chain != is.chain:
+			add("kernel-node", "was a Markdown %s and is now a %s", was.chain, is.chain)
+		case was.inside != is.inside:
+			add("kernel-node", "reads differently in Markdown: %s, now %s", was.inside, is.inside)
+		}
+	}
+	fs = append(fs, checkUnclosed(parent, child)...)
+	return append(fs, checkTokens(parent, child)...)
+}
+
+func orTop(path string) string {
+	if path == "" {
+		return "no heading"
+	}
+	return fmt.Sprintf("%q", path)
+}
+
+// A place is where a kernel span stands in the Markdown.
+type place struct {
+	path    string // headings above
+	chain   string // kinds of the nodes around its first byte, outermost first
+	inside  string // kinds and relative offsets of the nodes that begin in it
+	comment bool   // inside an HTML comment that began before it
+}
+
+func (d *Document) place(s Span) place {
+	p := place{path: s.Heading}
+	var at ast.Node
+	var inside []string
+	from, to := s.Start-d.body, s.End-d.body
+	_ = ast.Walk(d.md.doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering || n == d.md.doc || n.Pos() < 0 {
+			return ast.WalkContinue, nil
+		}
+		pos := n.Pos()
+		if n.Type() == ast.TypeInline {
+			if n.Kind() == ast.KindCodeSpan && from <= pos && pos < to {
+				inside = append(inside, fmt.Sprintf("CodeSpan+%d", pos-from))
+			}
+			return ast.WalkContinue, nil
+		}
+		// Where an item is, its paragraph is at the same byte or further on:
+		// the last node that begins at or before the span is the innermost.
+		if pos <= from {
+			at = n
+		}
+		if from <= pos && pos < to {
+			inside = append(inside, fmt.Sprintf("%s+%d", kindName(n), pos-from))
+		}
+		return ast.WalkContinue, nil
+	})
+	p.inside = strings.Join(inside, " ")
+	var kinds []string
+	for n := at; n != nil && n != d.md.doc; n = n.Parent() {
+		kinds = append(kinds, kindName(n))
+	}
+	slices.Reverse(kinds)
+	p.chain = strings.Join(kinds, "/")
+	for _, c := range d.md.htmlComments() {
+		if c.start < s.Start && s.Start < c.end {
+			p.comment = true
+		}
+	}
+	return p
+}
+
+// kindName is a block's kind; a paragraph is one whether its list is tight or
+// loose.
+func kindName(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.TextBlock:
+		return "Paragraph"
+	case *ast.Heading:
+		return fmt.Sprintf("Heading%d", n.Level)
+	}
+	return n.Kind().String()
+}
+
+// An htmlComment is one <!-- … --> outside of code; unclosed ones reach to the
+// end of the file, as they do for whoever reads the bare text.
+type htmlComment struct {
+	start, end int
+	closed     bool
+}
+
+// htmlComments go by the text, not by CommonMark: a <!-- in the middle of a
+// paragraph hides from a reader what follows it, whatever a renderer does.
+func (o *outline) htmlComments() []htmlComment {
+	text := o.withoutCode()
+	var out []htmlComment
+	for at := 0; ; {
+		i := bytes.Index(text[at:], []byte("<!--"))
+		if i < 0 {
+			return out
+		}
+		c := htmlComment{start: at + i, end: len(text)}
+		if j := bytes.Index(text[c.start+2:], []byte("-->")); j >= 0 {
+			c.end, c.closed = c.start+2+j+3, true
+		}
+		at = c.end
+		c.start, c.end = c.start+o.body, c.end+o.body
+		out = append(out, c)
+	}
+}
+
+// withoutCode is the body with its code (blocks and spans) blanked out, byte
+// for byte.
+func (o *outline) withoutCode() []byte {
+	text := bytes.Clone(o.raw[o.body:])
+	blank := func(from, to int) {
+		for i := max(0, from); i < to && i < len(text); i++ {
+			if text[i] != '\n' {
+				text[i] = ' '
+			}
+		}
+	}
+	_ = ast.Walk(o.doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.FencedCodeBlock, *ast.CodeBlock:
+			for i := range n.Lines().Len() {
+				s := n.Lines().At(i)
+				blank(s.Start, s.Stop)
+			}
+		case *ast.CodeSpan:
+			for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+				if t, ok := c.(*ast.Text); ok {
+					blank(t.Segment.Start, t.Segment.Stop)
+				}
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return text
+}
+
+// checkUnclosed rejects a fence or a comment that swallows the rest of the
+// file. One that the parent has already is only shown: the kernel is under it
+// either way, and the owner has to decide.
+func checkUnclosed(parent, child *Document) []Finding {
+	var fs []Finding
+	severity := func(parentHas bool) Severity {
+		if parentHas {
+			return Warn
+		}
+		return Reject
+	}
+	if line := child.unclosedFence(); line > 0 {
+		fs = append(fs, Finding{"unclosed-fence", severity(parent.unclosedFence() > 0), line, "the code fence is never closed"})
+	}
+	if line := child.unclosedComment(); line > 0 {
+		fs = append(fs, Finding{"unclosed-comment", severity(parent.unclosedComment() > 0), line, "the HTML comment is never closed"})
+	}
+	return fs
+}
+
+// unclosedFence is the line of the first code fence without an end, 0 for none.
+func (d *Document) unclosedFence() int {
+	for _, f := range d.md.fences {
+		if !f.closed {
+			return d.md.fileLine(d.md.starts[f.first])
+		}
+	}
+	return 0
+}
+
+func (d *Document) unclosedComment() int {
+	for _, c := range d.md.htmlComments() {
+		if !c.closed {
+			return d.md.fileLine(c.start)
+		}
+	}
+	return 0
+}
+
+// argumentToken matches what an agent replaces when the skill is called.
+var argumentToken = regexp.MustCompile(`\\\$|\$ARGUMENTS\b(?:\[\d+\])?|\$\d+|\$\{CLAUDE_\w*\}`)
+
+// checkTokens holds the byte-sensitive tokens against the parent's: as many of
+// each as before.
+func checkTokens(parent, child *Document) []Finding {
+	was, is := parent.tokens(), child.tokens()
+	var fs []Finding
+	all := maps.Clone(was)
+	maps.Copy(all, is)
+	for _, token := range slices.Sorted(maps.Keys(all)) {
+		if was[token] != is[token] {
+			line := 0
+			if i := bytes.Index(child.raw[child.body:], []byte(token)); i >= 0 {
+				line = child.md.fileLine(child.body + i)
+			}
+			fs = append(fs, Finding{"argument-tokens", Reject, line, fmt.Sprintf("the token %s stood %d times and now stands %d times", clip(token), was[token], is[token])})
+		}
+	}
+	return fs
+}
+
+func (d *Document) tokens() map[string]int {
+	n := map[string]int{}
+	body := d.raw[d.body:]
+	for _, t := range argumentToken.FindAll(body, -1) {
+		n[string(t)]++
+	}
+	for _, name := range d.argumentNames() {
+		for _, t := range regexp.MustCompile(`\$`+regexp.QuoteMeta(name)+`\b`).FindAll(body, -1) {
+			n[string(t)]++
+		}
+	}
+	for _, s := range shellSpans(d.md) {
+		n[string(d.raw[s[0]:s[1]])]++
+	}
+	return n
+}
+
+var argumentName = regexp.MustCompile(`[A-Za-z_]\w*`)
+
+// argumentNames are the named arguments of the frontmatter.
+func (d *Document) argumentNames() []string {
+	v := d.front.value("arguments")
+	if v == nil {
+		return nil
+	}
+	nodes := []*yaml.Node{v}
+	if v.Kind == yaml.SequenceNode {
+		nodes = v.Content
+	}
+	var names []string
+	for _, n := range nodes {
+		if n = follow(n); n.Kind == yaml.ScalarNode {
+			names = append(names, argumentName.FindAllString(n.Value, -1)...)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// clip shortens a quotation to one line of a message.
+func clip(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	r := []rune(s)
+	if len(r) > 80 {
+		s = string(r[:79]) + "…"
+	}
+	return fmt.Sprintf("%q", s)
+}
