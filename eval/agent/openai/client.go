@@ -1,0 +1,246 @@
+// Package openai speaks to any OpenAI-compatible chat API: OpenAI, Azure, vLLM,
+// Ollama, llama.cpp. It is an agent without tools: the skill's body is the
+// system message, the case the conversation.
+package openai
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	api "github.com/sashabaranov/go-openai"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// Config says which model is spoken to, and how.
+type Config struct {
+	BaseURL string // up to and without "/chat/completions"; "" is OpenAI's own
+	APIKey  string // "" sends none, as local servers want it
+	Model   string // required
+	// Temperature is passed on where it is not nil; 0 is a temperature.
+	Temperature *float32
+	MaxTokens   int    // for one answer; 0 leaves it to the server
+	Prices      *Price // nil: costs are unknown
+	// NoSeed keeps the seed back from servers that refuse a request with one.
+	NoSeed bool
+	// HTTPClient is used as it is; nil is one that waits 30 s for a connection
+	// and, because a model may think for long, without end for an answer.
+	HTTPClient *http.Client
+	Version    string // of the server's program, where known; part of the identity
+}
+
+// Price is what tokens cost, in USD per million.
+type Price struct {
+	Input  float64
+	Output float64
+	// Cached is for input read from the server's cache; 0 means as Input.
+	Cached float64
+}
+
+// A Client is an eval.Agent and an eval.Model. It never retries by itself. It is
+// safe for concurrent use.
+type Client struct {
+	api  *api.Client
+	conf Config
+	id   eval.Identity
+	// newLimit: max_completion_tokens, which OpenAI's own models want. Other
+	// servers know max_tokens.
+	newLimit bool
+}
+
+var (
+	_ eval.Agent = (*Client)(nil)
+	_ eval.Model = (*Client)(nil)
+)
+
+// New returns a client. Nothing is sent yet.
+func New(c Config) (*Client, error) {
+	c.APIKey = strings.TrimSpace(c.APIKey) // files and variables end in a newline
+	if c.Model == "" {
+		return nil, errors.New("configure openai: no model")
+	}
+	conf := api.DefaultConfig(c.APIKey)
+	if c.BaseURL != "" {
+		conf.BaseURL = strings.TrimRight(c.BaseURL, "/")
+	}
+	base, err := url.Parse(conf.BaseURL)
+	switch {
+	case err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https":
+		return nil, errors.New("configure openai: the base URL is not an http or https address")
+	case base.User != nil || base.RawQuery != "":
+		// They would be secrets that errors and identities repeat.
+		return nil, errors.New("configure openai: the base URL must hold no password and no query")
+	}
+	if c.HTTPClient == nil {
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport.DialContext = (&net.Dialer{Timeout: 30 * time.Second}).DialContext
+		transport.MaxIdleConnsPerHost = 64 // the default of 2 would reconnect all the time
+		c.HTTPClient = &http.Client{Transport: transport}
+	}
+	conf.HTTPClient = c.HTTPClient
+	return &Client{
+		api: api.NewClientWithConfig(conf), conf: c,
+		id:       eval.Identity{Backend: "openai", Version: c.Version, Model: c.Model, Params: params(c, base)},
+		newLimit: base.Hostname() == "api.openai.com" || strings.HasSuffix(base.Hostname(), ".openai.azure.com"),
+	}, nil
+}
+
+// params is everything but the model that can change an answer.
+func params(c Config, base *url.URL) string {
+	p := "base=" + base.Host + base.Path
+	if c.MaxTokens > 0 {
+		p += " max_tokens=" + strconv.Itoa(c.MaxTokens)
+	}
+	if c.NoSeed {
+		p += " seed=none"
+	}
+	if c.Temperature != nil {
+		p += " temperature=" + strconv.FormatFloat(float64(*c.Temperature), 'g', -1, 32)
+	}
+	return p
+}
+
+// Identity names model, server and parameters.
+func (c *Client) Identity() eval.Identity { return c.id }
+
+// Run asks for the answer to one task.
+func (c *Client) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
+	reply, err := c.ask(ctx, taskMessages(t), c.conf.MaxTokens, t.Seed)
+	if err != nil {
+		// Some requests are refused for what the candidate or the case says;
+		// that is not the infrastructure's failure.
+		if why := refusedText(err); why != "" {
+			return eval.Attempt{Failure: why}, nil
+		}
+		return eval.Attempt{}, c.classify(ctx, reply, err)
+	}
+	usage, usd := c.took(reply.Usage)
+	a := eval.Attempt{Answer: reply.text, Usage: usage, CostUSD: usd}
+	switch {
+	case reply.finish == "length":
+		a.Failure = "the answer was cut off at the limit of tokens"
+	case reply.finish == "content_filter":
+		a.Failure = "the answer was withheld by the server's content filter"
+	case reply.refusal != "":
+		a.Failure = "the model refused: " + reply.refusal
+	case strings.TrimSpace(reply.text) == "":
+		a.Failure = "empty answer"
+	}
+	return a, nil
+}
+
+// Complete asks for the reply to one prompt.
+func (c *Client) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, error) {
+	var messages []api.ChatCompletionMessage
+	if p.System != "" {
+		messages = append(messages, api.ChatCompletionMessage{Role: api.ChatMessageRoleSystem, Content: p.System})
+	}
+	messages = append(messages, api.ChatCompletionMessage{Role: api.ChatMessageRoleUser, Content: p.User})
+	limit := p.MaxTokens
+	if limit == 0 {
+		limit = c.conf.MaxTokens
+	}
+	reply, err := c.ask(ctx, messages, limit, p.Seed)
+	if err != nil {
+		return eval.Completion{}, c.classify(ctx, reply, err)
+	}
+	usage, usd := c.took(reply.Usage)
+	return eval.Completion{Text: reply.text, Finish: reply.finish, Usage: usage, CostUSD: usd}, nil
+}
+
+// A reply is what came back, with or without an error.
+type reply struct {
+	text, finish, refusal string
+	api.Usage
+	header http.Header
+	sent   bool // the request was written: the server has it
+}
+
+// errNoChoice is a reply of status 200 that answers nothing.
+var errNoChoice = errors.New("the reply has no choices")
+
+func (c *Client) ask(ctx context.Context, messages []api.ChatCompletionMessage, limit int, seed int64) (*reply, error) {
+	req := api.ChatCompletionRequest{Model: c.conf.Model, Messages: messages}
+	if limit > 0 {
+		if c.newLimit {
+			req.MaxCompletionTokens = limit
+		} else {
+			req.MaxTokens = limit
+		}
+	}
+	if t := c.conf.Temperature; t != nil {
+		// The library drops a plain 0 from the request.
+		req.Temperature = max(*t, math.SmallestNonzeroFloat32)
+	}
+	if seed != 0 && !c.conf.NoSeed {
+		s := int(seed)
+		req.Seed = &s
+	}
+	var sent atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteRequest: func(info httptrace.WroteRequestInfo) { sent.Store(info.Err == nil) },
+	})
+	res, err := c.api.CreateChatCompletion(ctx, req)
+	r := &reply{Usage: res.Usage, header: res.Header(), sent: sent.Load()}
+	if err == nil && len(res.Choices) == 0 {
+		err = errNoChoice
+	}
+	if err != nil {
+		return r, err
+	}
+	first := res.Choices[0]
+	r.text, r.refusal, r.finish = first.Message.Content, first.Message.Refusal, string(first.FinishReason)
+	if r.finish == "" || r.finish == string(api.FinishReasonNull) {
+		r.finish = "stop" // some servers do not say
+	}
+	return r, nil
+}
+
+// took normalises usage, whose prompt tokens include the cached ones, and
+// prices it. A server that reports none leaves both unknown.
+func (c *Client) took(u api.Usage) (*eval.Usage, *float64) {
+	if u.PromptTokens == 0 && u.CompletionTokens == 0 {
+		return nil, nil
+	}
+	out := &eval.Usage{Input: int64(u.PromptTokens), Output: int64(u.CompletionTokens)}
+	if d := u.PromptTokensDetails; d != nil {
+		out.CacheRead = int64(min(max(0, d.CachedTokens), u.PromptTokens))
+		out.Input -= out.CacheRead
+	}
+	if d := u.CompletionTokensDetails; d != nil {
+		out.Reasoning = int64(d.ReasoningTokens)
+	}
+	p := c.conf.Prices
+	if p == nil {
+		return out, nil
+	}
+	cached := p.Cached
+	if cached == 0 {
+		cached = p.Input
+	}
+	usd := (float64(out.Input)*p.Input + float64(out.CacheRead)*cached + float64(out.Output)*p.Output) / 1e6
+	return out, &usd
+}
+
+// scrub takes the key out of a text that a server may have echoed it in.
+func (c *Client) scrub(text string) string {
+	if c.conf.APIKey == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, c.conf.APIKey, "[api key]")
+}
+
+func (c *Client) infra(kind eval.FailureKind, after time.Duration, format string, args ...any) *eval.InfraError {
+	// The text only: what it was made from may hold the key.
+	return &eval.InfraError{Kind: kind, RetryAfter: after, Err: errors.New(c.scrub(fmt.Sprintf(format, args...)))}
+}

@@ -1,0 +1,140 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	api "github.com/sashabaranov/go-openai"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// classify turns what went wrong into ctx's error or an *eval.InfraError whose
+// text never holds the API key.
+func (c *Client) classify(ctx context.Context, r *reply, err error) error {
+	status, code, text := refusal(err)
+	if status == 0 && ctx.Err() != nil {
+		if r.sent {
+			return ctx.Err() // the model was answering
+		}
+		return c.infra(eval.Unreachable, 0, "connect to the model: %v", ctx.Err())
+	}
+	after := retryAfter(r.header, time.Now())
+	switch {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return c.infra(eval.Auth, 0, "%s", text)
+	case status == http.StatusTooManyRequests && outOfQuota(code):
+		e := c.infra(eval.UsageLimit, after, "%s", text)
+		if after > 0 {
+			e.ResetAt = time.Now().Add(after)
+		}
+		return e
+	case status == http.StatusTooManyRequests:
+		return c.infra(eval.RateLimited, after, "%s", text)
+	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly,
+		status >= 500:
+		return c.infra(eval.ServerError, after, "%s", text)
+	case status != 0:
+		return c.infra(eval.BadRequest, 0, "%s", text)
+	}
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	var transport *url.Error
+	switch {
+	case errors.As(err, &syntax), errors.As(err, &kind), errors.Is(err, errNoChoice):
+		return c.infra(eval.ServerError, 0, "read the model's reply: %v", err)
+	case errors.As(err, &transport):
+		return c.infra(eval.Unreachable, 0, "%v", err)
+	case r.sent || errors.Is(err, io.ErrUnexpectedEOF):
+		return c.infra(eval.Unreachable, 0, "read the model's reply: %v", err)
+	}
+	// The library refused the request before sending it.
+	return c.infra(eval.BadRequest, 0, "%v", err)
+}
+
+// refusal takes an answer of the server that is an error apart; status is 0 for
+// all other errors.
+func refusal(err error) (status int, code, text string) {
+	var e *api.APIError
+	if errors.As(err, &e) {
+		if e.Code != nil {
+			code = fmt.Sprint(e.Code)
+		}
+		if code == "" {
+			code = e.Type
+		}
+		return e.HTTPStatusCode, code, fmt.Sprintf("status %d: %s", e.HTTPStatusCode, e.Message)
+	}
+	var plain *api.RequestError
+	if errors.As(err, &plain) {
+		body := strings.TrimSpace(string(plain.Body))
+		const enough = 500
+		if len(body) > enough {
+			body = body[:enough] + "…"
+		}
+		return plain.HTTPStatusCode, "", strings.TrimSuffix(fmt.Sprintf("status %d: %s", plain.HTTPStatusCode, body), ": ")
+	}
+	return 0, "", ""
+}
+
+// outOfQuota tells a limit that waiting does not lift from a rate limit.
+func outOfQuota(code string) bool {
+	switch code {
+	case "insufficient_quota", "billing_hard_limit_reached", "billing_not_active":
+		return true
+	}
+	return false
+}
+
+// refusedText says why the server refused the text itself, "" where it did not.
+// A candidate that grew beyond the model's context has failed, and must not
+// stop the run.
+func refusedText(err error) string {
+	status, code, text := refusal(err)
+	if status != http.StatusBadRequest && status != http.StatusRequestEntityTooLarge {
+		return ""
+	}
+	switch code {
+	case "context_length_exceeded", "string_above_max_length":
+		return "the request is longer than the model's context"
+	case "content_filter", "content_policy_violation":
+		return "the request was refused by the server's content filter"
+	}
+	if strings.Contains(text, "maximum context length") { // vLLM has no code for it
+		return "the request is longer than the model's context"
+	}
+	return ""
+}
+
+// retryAfter is how long the server asks us to wait, 0 where it does not say:
+// seconds, whole or not, or an HTTP date; milliseconds where they are given too.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
+		return seconds(ms / 1000)
+	}
+	text := strings.TrimSpace(h.Get("Retry-After"))
+	if s, err := strconv.ParseFloat(text, 64); err == nil {
+		return seconds(s)
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}
+
+// seconds converts without overflow; what is no waiting time is none.
+func seconds(s float64) time.Duration {
+	const longest = 365 * 24 * 3600
+	if !(s > 0) {
+		return 0
+	}
+	return time.Duration(min(s, longest) * float64(time.Second))
+}
