@@ -1,0 +1,148 @@
+package store
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"database/sql"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+var update = flag.Bool("update", false, "write testdata/v1.db.gz anew (never after a release)")
+
+// fill writes one record of every kind.
+func fill(t *testing.T, s *Store) {
+	ctx := t.Context()
+	s.now = func() time.Time { return day }
+	j := s.Journal("r1")
+	must(t, j.SaveRun(ctx, &tournament.Run{ID: "r1", Skill: "dataviz", Status: tournament.Interrupted, Started: day}))
+	must(t, j.SaveCandidate(ctx, &tournament.Candidate{SHA: "aa", Run: "r1", Text: []byte("text")}))
+	must(t, j.AppendEvent(ctx, tournament.Event{Run: "r1", Time: day, Kind: "start"}))
+	must(t, j.SaveRollout(ctx, rollout("k")))
+	must(t, j.SaveCompletion(ctx, "k", eval.ByJudge, &eval.Completion{Text: "reply"}))
+	must(t, j.SaveTrial(ctx, &tournament.TrialRecord{Skill: "dataviz", Incumbent: "aa", Challenger: "bb", State: []byte(`{}`)}))
+	must(t, j.SpendCase(ctx, "dataviz", "aa", "bb", "a"))
+	save(t, s, 1, 0, aCase("a"))
+	must(t, s.SaveSession(ctx, session("s1", "/a", use("u", "dataviz", harvest.Corrected, day))))
+	cur, err := s.Cursor(ctx, "claude")
+	must(t, err)
+	cur.Mark("/a", 1, day)
+	must(t, cur.Flush(ctx))
+	_, err = s.SaveVersion(ctx, tournament.Version{Skill: "dataviz", SHA: "aa", Text: []byte("text")})
+	must(t, err)
+	_, err = s.BeginInstall(ctx, Install{Skill: "dataviz", Path: "/p", From: "aa", To: "bb"})
+	must(t, err)
+	must(t, s.SetInstalled(ctx, "dataviz", "/p", "aa"))
+	must(t, s.ConfirmKernel(ctx, "dataviz", "k", day))
+}
+
+// TestFixtureV1 opens a database that the first schema wrote: everything in it
+// is there, and it has become the present schema.
+func TestFixtureV1(t *testing.T) {
+	const fixture = "testdata/v1.db.gz"
+	if *update {
+		writeFixture(t, fixture)
+	}
+	zipped, err := os.ReadFile(fixture)
+	must(t, err)
+	z, err := gzip.NewReader(bytes.NewReader(zipped))
+	must(t, err)
+	content, err := io.ReadAll(z)
+	must(t, err)
+	path := filepath.Join(t.TempDir(), "evolve.db")
+	must(t, os.WriteFile(path, content, 0o600))
+
+	ctx := t.Context()
+	s, fresh := openAt(t, path), open(t)
+	if got, want := schema(t, s), schema(t, fresh); !reflect.DeepEqual(got, want) {
+		t.Errorf("the schema is not the one of a new database\n got %q\nwant %q", got, want)
+	}
+	j := s.Journal("r1")
+	if r, freshRow, err := j.Rollout(ctx, "k"); err != nil || !freshRow || !reflect.DeepEqual(r, rollout("k")) {
+		t.Errorf("rollout: %+v, %v", r, err)
+	}
+	if c, err := j.Completion(ctx, "k"); err != nil || c.Text != "reply" {
+		t.Errorf("completion: %+v, %v", c, err)
+	}
+	if r, err := s.UnfinishedRun(ctx, "dataviz"); err != nil || r.ID != "r1" || !r.Started.Equal(day) {
+		t.Errorf("run: %+v, %v", r, err)
+	}
+	if c, err := s.Candidate(ctx, "aa"); err != nil || string(c.Text) != "text" {
+		t.Errorf("candidate: %+v, %v", c, err)
+	}
+	if e, err := s.Events(ctx, "r1"); err != nil || len(e) != 1 || e[0].Kind != "start" {
+		t.Errorf("events: %+v, %v", e, err)
+	}
+	if r, err := j.Trial(ctx, "dataviz", "aa", "bb"); err != nil || r == nil {
+		t.Errorf("trial: %+v, %v", r, err)
+	}
+	if m, err := j.SpentCases(ctx, "dataviz", "aa"); err != nil || m["a"] != "bb" {
+		t.Errorf("spent: %v, %v", m, err)
+	}
+	if c, err := s.Case(ctx, "dataviz", "a"); err != nil || !reflect.DeepEqual(*c, aCase("a")) {
+		t.Errorf("case: %+v, %v", c, err)
+	}
+	if l, err := s.Sessions(ctx, SessionFilter{}); err != nil || len(l) != 1 || l[0].Turns[0].Prompt != "plot it" {
+		t.Errorf("sessions: %+v, %v", l, err)
+	}
+	if u, err := s.SkillUses(ctx); err != nil || len(u) != 1 || u[0].Corrected != 1 {
+		t.Errorf("uses: %+v, %v", u, err)
+	}
+	if c, err := s.Cursor(ctx, "claude"); err != nil || !c.Seen("/a", 1, day) {
+		t.Errorf("cursor: %v", err)
+	}
+	if v, err := s.Version(ctx, "dataviz", 0); err != nil || string(v.Text) != "text" {
+		t.Errorf("version: %+v, %v", v, err)
+	}
+	if p, err := s.PendingInstalls(ctx); err != nil || len(p) != 1 || p[0].To != "bb" {
+		t.Errorf("installs: %+v, %v", p, err)
+	}
+	if sha, err := s.Installed(ctx, "dataviz", "/p"); err != nil || sha != "aa" {
+		t.Errorf("installed: %q, %v", sha, err)
+	}
+	if at, ok, err := s.KernelConfirmed(ctx, "dataviz", "k"); err != nil || !ok || !at.Equal(day.Truncate(time.Microsecond)) {
+		t.Errorf("kernel: %v, %v", ok, err)
+	}
+}
+
+func writeFixture(t *testing.T, name string) {
+	s := open(t)
+	fill(t, s)
+	must(t, s.Close())
+	content, err := os.ReadFile(s.path)
+	must(t, err)
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	must(t, err)
+	_, err = z.Write(content)
+	must(t, err)
+	must(t, z.Close())
+	must(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	must(t, os.WriteFile(name, out.Bytes(), 0o644))
+}
+
+// schema returns what the database says of itself, version included.
+func schema(t *testing.T, s *Store) []string {
+	t.Helper()
+	lines, err := query(context.Background(), s, func(rows *sql.Rows) (line string, err error) {
+		err = rows.Scan(&line)
+		return line, err
+	}, `SELECT name || ': ' || coalesce(sql, '') FROM sqlite_master ORDER BY name`)
+	must(t, err)
+	versions, err := query(context.Background(), s, func(rows *sql.Rows) (v string, err error) {
+		err = rows.Scan(&v)
+		return v, err
+	}, `PRAGMA user_version`)
+	must(t, err)
+	return append(lines, versions...)
+}
