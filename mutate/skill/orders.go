@@ -64,9 +64,23 @@ const undermines = `unless|except(?:ions?)?\b.{0,10}\b(?:when|if|where|for|in|on
 
 var undermining = regexp.MustCompile(`\b(?:` + undermines + `)\b`)
 
-// negated ends a text in which what follows is forbidden: "never", "do not".
-// A double negation ("never fail to") does not end so.
-var negated = regexp.MustCompile(`(?:\bnever|\bnot|n't|\bavoid|\bwithout|\bmust not|\bcannot)(?: (?:ever|just|simply|be)| (?:[a-z-]+, )*[a-z-]+,? n?or)? $`)
+// A negation directly before a command, or before the verbs that it shares it
+// with ("never print, show or log"). A double negation ("never fail to") and a
+// second clause ("never wait and skip") do not count.
+var (
+	negation     = regexp.MustCompile(`(?:\bnever|\bnot|n't|\bavoid|\bwithout|\bmust not|\bcannot)(?: (?:ever|just|simply|be))?(?: (?:[a-z-]+, )*[a-z-]+,? n?or)? $`)
+	negationList = regexp.MustCompile(`(?:\bnever|\bnot|n't|\bavoid|\bwithout|\bmust not|\bcannot)(?: [a-z-]+,)+ $`)
+	listGoesOn   = regexp.MustCompile(`^[a-z-]+,? (?:[a-z-]+, )*n?or `)
+)
+
+// negated reports whether s forbids what stands at offset at.
+func negated(s string, at int) bool {
+	before := s[:at]
+	if strings.Contains(before, "never mind") {
+		return false
+	}
+	return negation.MatchString(before) || negationList.MatchString(before) && listGoesOn.MatchString(s[at:])
+}
 
 type finding struct {
 	rule, what, text string
@@ -108,7 +122,7 @@ func commands(re *regexp.Regexp, s string) bool {
 		if m == nil {
 			return false
 		}
-		if !negated.MatchString(s[:at+m[0]]) {
+		if !negated(s, at+m[0]) {
 			return true
 		}
 		// Go on behind the first word: the rest of the match may begin another.
