@@ -107,6 +107,7 @@ func (c *blockCutter) line(at int, s string) {
 		c.setext(s)
 	case thematicLine.MatchString(s):
 		c.open(at, "other")
+		c.blank = true // nothing joins a rule
 	case itemLine.MatchString(s):
 		c.open(at, "item")
 		m := itemLine.FindStringSubmatch(s)

@@ -118,7 +118,7 @@ func (d *Document) holes() []hole {
 		rest := d.raw[s.End:]
 		h.ownLine = lineStart && (len(rest) == 0 || rest[0] == '\n' || bytes.HasPrefix(rest, []byte("\r\n")))
 		h.token = fmt.Sprintf("%s %d>>", prefix, i+1)
-		if label := tokenLabel(s.Heading); h.ownLine && label != "" {
+		if label := tokenLabel(d.labelOf(s)); h.ownLine && label != "" {
 			h.token = fmt.Sprintf("%s %d: %s>>", prefix, i+1, label)
 		}
 		out = append(out, h)
@@ -126,15 +126,30 @@ func (d *Document) holes() []hole {
 	return out
 }
 
-// tokenLabel is the last heading of a path, cut to what cannot be mistaken for
-// markup.
-func tokenLabel(path string) string {
-	if i := strings.LastIndex(path, " > "); i >= 0 {
-		path = path[i+3:]
+// labelOf says in a word or two what a span is about: the first heading in it,
+// or the last one above it.
+func (d *Document) labelOf(s Span) string {
+	if s.Reason == shellReason {
+		return "shell"
 	}
+	label := ""
+	for _, h := range d.md.headings {
+		if h.start >= s.End {
+			break
+		}
+		label = h.text
+		if h.start >= s.Start {
+			break
+		}
+	}
+	return label
+}
+
+// tokenLabel cuts a heading to what cannot be mistaken for markup.
+func tokenLabel(heading string) string {
 	var b strings.Builder
 	n := 0
-	for _, r := range path {
+	for _, r := range heading {
 		if n++; n > 40 {
 			break
 		}
