@@ -105,6 +105,15 @@ type Rates struct {
 // Seed is the text that a search in this world starts from.
 func (w World) Seed() string { return w.Seeding }
 
+// Asked lists the lessons that apply to a prompt, in the world's order.
+func (w World) Asked(prompt string) []Lesson {
+	var ls []Lesson
+	for _, i := range compile(w).request(&eval.Case{Prompt: prompt}).lessons {
+		ls = append(ls, w.Lessons[i])
+	}
+	return ls
+}
+
 // Oracle is the expected quality of a skill's text over cases: what the mean of
 // infinitely many rollouts would tend to. Checks that it cannot relate to a
 // lesson are left out; no cases give 0.
