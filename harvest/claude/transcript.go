@@ -34,6 +34,7 @@ type transcript struct {
 	typed  int             // invocation of the typed command whose text has not come; -1
 	args   string          // of that command
 	local  bool            // the last turn is a typed command, and nothing followed it yet
+	held   func()          // opens the turn of a built-in command, should a skill's text follow
 	seen   map[string]bool // ids of human messages: a resumed file may repeat them
 }
 
@@ -161,6 +162,7 @@ func (t *transcript) user(n int, rec gjson.Result, at time.Time) {
 		t.body(rec.Get("sourceToolUseID").Str, text)
 		return
 	}
+	t.held = nil
 	if strings.HasPrefix(text, interruptMark) {
 		t.last().Interrupted = true
 		return
@@ -209,13 +211,24 @@ func (t *transcript) queued(n int, rec gjson.Result, at time.Time) {
 func (t *transcript) prompt(n int, promptID, entry, text string, at time.Time) {
 	name, args, isCommand := command(text)
 	if isCommand {
+		text = strings.TrimSpace("/" + name + " " + args)
 		if builtin(name) {
+			t.held = func() { t.open(n, promptID, entry, text, args, at) }
 			return
 		}
-		text = strings.TrimSpace("/" + name + " " + args)
 	} else if text = human(text); text == "" {
 		return
+	} else if skill, ok := harvest.SlashCommand(text); ok {
+		if builtin(skill) {
+			return
+		}
+		_, args, _ = strings.Cut(text, " ")
 	}
+	t.open(n, promptID, entry, text, args, at)
+}
+
+// open begins the turn of a prompt, and the use of a skill if it is a command.
+func (t *transcript) open(n int, promptID, entry, text, args string, at time.Time) {
 	if promptID == "" {
 		promptID = entry
 	}
@@ -224,11 +237,8 @@ func (t *transcript) prompt(n int, promptID, entry, text string, at time.Time) {
 		return // written by the parent agent
 	}
 	skill, ok := harvest.SlashCommand(text)
-	if !ok || builtin(skill) {
+	if !ok {
 		return
-	}
-	if !isCommand {
-		_, args, _ = strings.Cut(strings.TrimSpace(text), " ")
 	}
 	t.typed, t.args, t.local = len(t.s.Invocations), strings.TrimSpace(args), true
 	t.invoke(harvest.Invocation{
@@ -259,6 +269,10 @@ func (t *transcript) dropLocal() {
 func (t *transcript) body(toolUseID, text string) {
 	if !strings.HasPrefix(text, bodyMark) {
 		return
+	}
+	if t.held != nil { // a skill shadows the built-in command
+		t.held()
+		t.held = nil
 	}
 	for i := range slices.Backward(t.s.Invocations) {
 		v := &t.s.Invocations[i]
@@ -305,7 +319,7 @@ func (t *transcript) results(blocks gjson.Result) {
 
 func (t *transcript) assistant(n int, rec gjson.Result, at time.Time) {
 	turn := t.last()
-	t.local = false
+	t.local, t.held = false, nil
 	message := rec.Get("message")
 	model := message.Get("model").Str
 	if model == "<synthetic>" || rec.Get("isApiErrorMessage").Bool() {
