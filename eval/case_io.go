@@ -52,7 +52,7 @@ func ReadCases(r io.Reader, name string) ([]Case, error) {
 
 // DecodeCase reads one case from one JSON object and validates it.
 func DecodeCase(text []byte) (*Case, error) {
-	if text[0] == '[' {
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
 		return nil, errors.New("decode case: an array, want JSON Lines (one object a line)")
 	}
 	var c Case
