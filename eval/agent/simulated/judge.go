@@ -2,45 +2,104 @@ package simulated
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// judge scores 1 where the answer holds the outcome of every lesson that the
-// rubric quotes, else 0. The answer and the rubric both stand somewhere in the
-// prompt: an outcome there is the answer's, a correction or a phrase the
-// rubric's. A rubric that quotes no lesson passes.
+// judge scores the share of the lessons that the criterion quotes whose outcome
+// stands in the answer; where it quotes none, of those that the reference
+// followed. With nothing to look for the answer passes.
 func (m *model) judge(p eval.Prompt) string {
-	n := normalise(p.User)
+	criterion, sectioned := section(p.User, "criterion")
+	answer, _ := section(p.User, "answer")
+	if !sectioned { // another prompt: an outcome in it is the answer's, a correction the criterion's
+		criterion, answer = p.User, p.User
+	}
+	reference, _ := section(p.User, "reference")
 	verdict := struct {
 		Score  float64 `json:"score"`
 		Reason string  `json:"reason"`
-	}{1, "nothing in the answer speaks against the rubric"}
-	for i := range m.lessons {
-		l := &m.lessons[i]
-		if !stands(n, l.says) && !stands(n, l.phrase) {
-			continue
+	}{1, "nothing in the answer speaks against the criterion"}
+	n := normalise(answer)
+	var met, lacks []string
+	for _, i := range m.criteria(criterion, reference) {
+		if l := &m.lessons[i]; stands(n, l.outcome) {
+			met = append(met, l.Outcome)
+		} else {
+			lacks = append(lacks, l.Says)
 		}
-		if !stands(n, l.outcome) {
-			verdict.Score, verdict.Reason = 0, "the answer lacks: "+l.Says
-			break
-		}
-		verdict.Reason = "the answer says: " + l.Outcome
+	}
+	switch {
+	case len(lacks) > 0:
+		verdict.Score = float64(len(met)) / float64(len(met)+len(lacks))
+		verdict.Reason = "the answer lacks this: " + strings.Join(lacks, "; ")
+	case len(met) > 0:
+		verdict.Reason = "the answer says: " + strings.Join(met, " ")
 	}
 	return encode(verdict)
 }
 
-// mine returns a check for every lesson whose correction the prompt quotes: an
-// array of checks in a fenced block. It is empty where no lesson is quoted.
-func (m *model) mine(p eval.Prompt) string {
-	n := normalise(p.User)
-	checks := []eval.Check{}
-	for i := range m.lessons {
-		if l := &m.lessons[i]; stands(n, l.says) {
-			checks = append(checks, eval.Check{Type: "contains", Value: l.Outcome, Feedback: l.Says})
+// criteria lists the lessons that a judge looks for.
+func (c *compiled) criteria(criterion, reference string) (quoted []int) {
+	n, ref := normalise(criterion), normalise(reference)
+	var followed []int
+	for i := range c.lessons {
+		l := &c.lessons[i]
+		if stands(n, l.says) || stands(n, l.phrase) {
+			quoted = append(quoted, i)
+		}
+		if stands(ref, l.outcome) {
+			followed = append(followed, i)
 		}
 	}
-	return "The checks that the conversation supports:\n\n" + fenced(encode(checks))
+	if len(quoted) == 0 {
+		return followed
+	}
+	return quoted
+}
+
+// section is the text between <name …> and </name in a prompt.
+func section(text, name string) (string, bool) {
+	_, rest, ok := strings.Cut(text, "<"+name+" ")
+	if !ok {
+		return "", false
+	}
+	_, rest, ok = strings.Cut(rest, ">\n")
+	if !ok {
+		return "", false
+	}
+	inner, _, ok := strings.Cut(rest, "</"+name)
+	return inner, ok
+}
+
+// mine returns a check for every lesson whose correction the prompt quotes. It
+// is empty where no lesson is quoted.
+func (m *model) mine(p eval.Prompt) string {
+	reply := struct {
+		Checks []eval.Check `json:"checks"`
+	}{Checks: []eval.Check{}}
+	n := normalise(corrections(p.User))
+	for i := range m.lessons {
+		if l := &m.lessons[i]; stands(n, l.says) {
+			reply.Checks = append(reply.Checks, eval.Check{Type: eval.Contains, Value: l.Outcome, Feedback: l.Says})
+		}
+	}
+	return strings.Replace(fenced(encode(reply)), "```", "```json", 1)
+}
+
+// corrections is what the user said in a miner's prompt: the field of that name
+// in the JSON object that it holds, or else all of it.
+func corrections(user string) string {
+	var recorded struct {
+		Corrections []string `json:"corrections"`
+	}
+	if i := strings.IndexByte(user, '{'); i >= 0 {
+		if json.NewDecoder(strings.NewReader(user[i:])).Decode(&recorded) == nil && len(recorded.Corrections) > 0 {
+			return strings.Join(recorded.Corrections, "\n")
+		}
+	}
+	return user
 }
 
 func encode(v any) string {

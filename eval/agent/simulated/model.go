@@ -64,14 +64,17 @@ const (
 
 // kindOf tells what a prompt asks for by the shape of the reply that it
 // describes: a JSON object with a "score", JSON with "checks", or else a
-// revised text.
+// revised text. Where there is a system prompt only that counts: the rest
+// quotes what others wrote.
 func kindOf(p eval.Prompt) kind {
-	all := p.System + "\n" + p.User
-	json := strings.Contains(all, "JSON")
-	switch {
-	case json && strings.Contains(all, `"score"`):
+	asked := p.System
+	if asked == "" {
+		asked = p.User
+	}
+	switch json := strings.Contains(asked, "JSON"); {
+	case json && strings.Contains(asked, `"score"`):
 		return judging
-	case json && (strings.Contains(all, `"checks"`) || strings.Contains(all, `"type"`)):
+	case json && strings.Contains(asked, `"checks"`):
 		return mining
 	}
 	return mutating

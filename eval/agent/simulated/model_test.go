@@ -190,34 +190,23 @@ func TestShortAnswersAreCut(t *testing.T) {
 	}
 }
 
-func TestJudgeReadsTheOutcome(t *testing.T) {
-	w := Additive(1, 24, 0)
-	l := w.Lessons[3]
-	for answer, want := range map[string]float64{"Tags:\n" + l.Outcome: 1, "Tags:\n": 0} {
-		user := "Reply with one JSON object {\"score\": 0..1, \"reason\": \"…\"}.\nRubric: " + l.Says +
-			"\nAnswer:\n```\n" + answer + "\n```\n"
-		var v struct {
-			Score  float64 `json:"score"`
-			Reason string  `json:"reason"`
-		}
-		if err := json.Unmarshal([]byte(complete(t, w, user, 0).Text), &v); err != nil {
-			t.Fatal(err)
-		}
-		if v.Score != want || v.Reason == "" {
-			t.Errorf("answer %q: score %v (%q), want %v", answer, v.Score, v.Reason, want)
-		}
-	}
-}
-
 func TestMinerChecksTheQuotedLesson(t *testing.T) {
 	w := Additive(1, 24, 0)
 	l := w.Lessons[3]
-	user := "Return a fenced JSON array of \"checks\".\nuser: no, " + l.Says + ", as I said\n"
-	var got []eval.Check
-	if err := json.Unmarshal([]byte(revised(t, complete(t, w, user, 0).Text)), &got); err != nil {
+	p := eval.Prompt{
+		System: "Reply with one fenced block of JSON: {\"checks\":[…]}",
+		User: "Recorded:\n{\"request\": \"tag " + w.Lessons[4].Says + "\", \"answer\": \"" + w.Opening +
+			"\",\n \"corrections\": [\"no, " + l.Says + ", as I said\"]}",
+	}
+	c, err := w.Model().Complete(t.Context(), p)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got) != 1 || got[0].Type != "contains" || got[0].Value != l.Outcome || got[0].Feedback != l.Says {
-		t.Errorf("checks = %+v, want one contains %q", got, l.Outcome)
+	var got struct{ Checks []eval.Check }
+	if err := json.Unmarshal([]byte(revised(t, c.Text)), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Checks) != 1 || got.Checks[0].Type != eval.Contains || got.Checks[0].Value != l.Outcome || got.Checks[0].Feedback != l.Says {
+		t.Errorf("checks = %+v, want one contains %q", got.Checks, l.Outcome)
 	}
 }

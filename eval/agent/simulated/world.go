@@ -136,7 +136,7 @@ func (c *compiled) expect(a *analysis, k *eval.Case) float64 {
 	applies := c.request(k)
 	var sum, weight float64
 	for _, ck := range k.Checks {
-		p, ok := c.chance(a, applies, ck)
+		p, ok := c.chance(a, applies, ck, k.Reference)
 		if !ok {
 			continue
 		}
@@ -155,20 +155,28 @@ func (c *compiled) expect(a *analysis, k *eval.Case) float64 {
 
 // chance is how likely the check is to pass; ok is false where the check has
 // nothing to do with any lesson.
-func (c *compiled) chance(a *analysis, r *request, ck eval.Check) (p float64, ok bool) {
+func (c *compiled) chance(a *analysis, r *request, ck eval.Check, reference string) (p float64, ok bool) {
 	holds := func(l *lesson) bool { return false }
 	switch ck.Type {
-	case "contains", "not_contains":
+	case eval.Contains, eval.NotContains:
 		holds = func(l *lesson) bool { return contains(l.Outcome, ck.Value) }
-	case "regex", "not_regex":
+	case eval.Regex, eval.NotRegex:
 		re, err := compilePattern(ck.Value)
 		if err != nil {
 			return 0, false
 		}
 		holds = func(l *lesson) bool { return re.MatchString(l.Outcome) }
-	case "judge":
-		n := normalise(ck.Rubric)
-		holds = func(l *lesson) bool { return l.quoted(n) }
+	case eval.Judge:
+		criteria := c.criteria(ck.Rubric, reference)
+		if len(criteria) == 0 {
+			return 1, true
+		}
+		for _, i := range criteria {
+			if r.applies(i) {
+				p += a.follow[i]
+			}
+		}
+		return p / float64(len(criteria)), true
 	default:
 		return 0, false
 	}
@@ -182,7 +190,7 @@ func (c *compiled) chance(a *analysis, r *request, ck eval.Check) (p float64, ok
 			none *= 1 - a.follow[i]
 		}
 	}
-	if ck.Type == "not_contains" || ck.Type == "not_regex" {
+	if ck.Type == eval.NotContains || ck.Type == eval.NotRegex {
 		return none, ok
 	}
 	return 1 - none, ok
