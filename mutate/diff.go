@@ -120,3 +120,12 @@ func oneLine(s string) string {
 	}
 	return s
 }
+
+// Stat counts the blocks that after has and before has not, and the other way
+// round.
+func Stat(before, after string) (added, removed int) {
+	for _, h := range hunks(blocksOf(before), blocksOf(after)) {
+		added, removed = added+h.B1-h.B0, removed+h.A1-h.A0
+	}
+	return added, removed
+}

@@ -129,10 +129,12 @@ func (e *errDone) Error() string { return e.reason }
 // unreachable or refusing backend; what was measured until then is recorded.
 func (e *Engine) Search(ctx context.Context, incumbent eval.Variant, cases Cases) (*Result, error) {
 	opt := e.Options.withDefaults()
+	rng := rand.New(rand.NewPCG(uint64(opt.Seed), 0x65766f6c7665))
+	cases.Val = affordable(cases.Val, e.Evaluator.Budget.Remaining().Rollouts, rng)
 	s := &search{
 		Engine: e, opt: opt, cases: cases, pool: newPool(len(cases.Val)),
 		guard:    newGuard(incumbent.Doc, cases.Train, append(append([]eval.Case{}, cases.Val...), cases.Test...)),
-		rng:      rand.New(rand.NewPCG(uint64(opt.Seed), 0x65766f6c7665)),
+		rng:      rng,
 		inCorpus: map[string]bool{}, tried: map[string]bool{incumbent.SHA(): true},
 		operators: newOperators(),
 		reflect:   &mutate.Reflect{Model: e.Mutator},
@@ -204,6 +206,21 @@ func (s *search) round(ctx context.Context) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// affordable draws the validation cases that a budget can carry: a pass over
+// them must not cost more than a sixth of it, or the search could look at no
+// more than a handful of candidates.
+func affordable(val []eval.Case, rollouts int64, rng *rand.Rand) []eval.Case {
+	most := max(8, int(rollouts/6))
+	if rollouts == 0 || len(val) <= most {
+		return val
+	}
+	out := make([]eval.Case, 0, most)
+	for _, i := range rng.Perm(len(val))[:most] {
+		out = append(out, val[i])
+	}
+	return out
 }
 
 func all(n int) []int {

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+)
+
+type flagT = pflag.Flag
+
+// An app is what all commands share: the streams, the environment, the global
+// flags and the store.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	now            func() time.Time
+	getenv         func(string) string
+
+	json       bool
+	quiet      bool
+	claudeHome string
+	skillDir   string
+
+	// sandboxed: the folders are evolve's own (the demo), so that simulated
+	// evidence may install there.
+	sandboxed bool
+
+	db *store.Store
+}
+
+func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
+	return &app{stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now, getenv: os.Getenv}
+}
+
+func (a *app) globalFlags(f *pflag.FlagSet) {
+	f.BoolVar(&a.json, "json", false, "print the result as JSON")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr")
+	f.StringVar(&a.claudeHome, "claude-home", "", "Claude Code's folder (default $CLAUDE_CONFIG_DIR or ~/.claude)")
+	f.StringVar(&a.skillDir, "skills-dir", "", "folder that holds the skills (default <claude-home>/skills)")
+}
+
+// home is the folder of evolve's own data: $EVOLVE_HOME, or the XDG data folder.
+func (a *app) home() (string, error) {
+	if h := a.getenv("EVOLVE_HOME"); h != "" {
+		return filepath.Abs(h)
+	}
+	if x := a.getenv("XDG_DATA_HOME"); filepath.IsAbs(x) {
+		return filepath.Join(x, "evolve"), nil
+	}
+	h, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find the home folder: %w", err)
+	}
+	return filepath.Join(h, ".local", "share", "evolve"), nil
+}
+
+// claude is Claude Code's folder.
+func (a *app) claude() (string, error) {
+	if a.claudeHome != "" {
+		return filepath.Abs(a.claudeHome)
+	}
+	if h := a.getenv("CLAUDE_CONFIG_DIR"); h != "" {
+		return filepath.Abs(h)
+	}
+	h, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find the home folder: %w", err)
+	}
+	return filepath.Join(h, ".claude"), nil
+}
+
+// registry finds the skills that this person has.
+func (a *app) registry() (*skill.Registry, error) {
+	dir := a.skillDir
+	if dir == "" {
+		c, err := a.claude()
+		if err != nil {
+			return nil, err
+		}
+		dir = filepath.Join(c, "skills")
+	}
+	return skill.Discover([]skill.Root{{Dir: dir, Scope: "user"}}), nil
+}
+
+// A live skill is one on disk, read and cut into kernel and harness.
+type liveSkill struct {
+	skill.Entry
+	doc *skill.Document
+}
+
+// skill looks a skill up and reads it. The error is a *skill.UnknownSkillError,
+// a *skill.SyntaxError, or the file system's.
+func (a *app) skill(name string) (*liveSkill, error) {
+	reg, err := a.registry()
+	if err != nil {
+		return nil, err
+	}
+	e, err := reg.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(e.Path)
+	if err != nil {
+		return nil, fmt.Errorf("read skill %s: %w", name, err)
+	}
+	doc, err := skill.Parse(text, skill.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("read skill %s: %w", name, err)
+	}
+	return &liveSkill{e, doc}, nil
+}
+
+// variant is the live skill as an agent is offered it.
+func (l *liveSkill) variant() (eval.Variant, error) {
+	rest, err := skill.RestHash(l.Dir)
+	if err != nil {
+		return eval.Variant{}, fmt.Errorf("read skill %s: %w", l.Name, err)
+	}
+	return eval.Variant{Name: l.Name, Doc: l.doc, Dir: l.Dir, Rest: rest}, nil
+}
+
+// store opens the database, once.
+func (a *app) store(ctx context.Context) (*store.Store, error) {
+	if a.db != nil {
+		return a.db, nil
+	}
+	h, err := a.home()
+	if err != nil {
+		return nil, err
+	}
+	db, err := store.Open(ctx, filepath.Join(h, "evolve.db"))
+	if err != nil {
+		return nil, err
+	}
+	a.db = db
+	return db, nil
+}
+
+func (a *app) close() error {
+	if a.db == nil {
+		return nil
+	}
+	err := a.db.Close()
+	a.db = nil
+	if err != nil {
+		return fmt.Errorf("close the store: %w", err)
+	}
+	return nil
+}
+
+// printJSON writes v to stdout, indented.
+func (a *app) printJSON(v any) error {
+	e := json.NewEncoder(a.stdout)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("print JSON: %w", err)
+	}
+	return nil
+}
+
+// say prints one line of progress, unless --quiet.
+func (a *app) say(format string, args ...any) {
+	if !a.quiet {
+		fmt.Fprintf(a.stderr, format+"\n", args...)
+	}
+}
+
+// terminal reports whether w is one.
+func terminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// confirm asks a yes-or-no question on the terminal; without one the answer is
+// no.
+func (a *app) confirm(question string) (bool, error) {
+	if !terminal(a.stdin) || !terminal(a.stderr) {
+		return false, nil
+	}
+	fmt.Fprintf(a.stderr, "%s [y/N] ", question)
+	var answer string
+	if _, err := fmt.Fscanln(a.stdin, &answer); err != nil && !errors.Is(err, io.EOF) && err.Error() != "unexpected newline" {
+		return false, fmt.Errorf("read the answer: %w", err)
+	}
+	return answer == "y" || answer == "Y" || answer == "yes", nil
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/spf13/cobra"
+)
+
+// demoHome is a made-up person's Claude Code folder: sessions in the format of
+// the real CLI, and a skill.
+//
+//go:embed all:demodata/home
+var demoHome embed.FS
+
+const demoSkill = "dataviz"
+
+func newDemoCommand(a *app) *cobra.Command {
+	var keep string
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "The whole way on bundled sessions with a simulated agent; no key, no network",
+		Args:  cobra.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return a.demo(c.Context(), keep) },
+	}
+	c.Flags().StringVar(&keep, "keep", "", "folder to keep the demo's home in (default: a temporary one, removed)")
+	return c
+}
+
+// demo plays the whole way in a home of its own: harvest, search, gate, promote.
+func (a *app) demo(ctx context.Context, keep string) (err error) {
+	dir := keep
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "evolve-demo-"); err != nil {
+			return fmt.Errorf("make the demo's home: %w", err)
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	} else if entries, e := os.ReadDir(dir); e == nil && len(entries) > 0 {
+		return usage("name a folder that does not exist yet", "%s is not empty", dir)
+	}
+	if err := copyTree(demoHome, "demodata/home", dir); err != nil {
+		return fmt.Errorf("lay out the demo's home: %w", err)
+	}
+	own := map[string]string{"EVOLVE_HOME": filepath.Join(dir, "evolve"), "CLAUDE_CONFIG_DIR": filepath.Join(dir, ".claude")}
+	d := newApp(a.stdin, a.stdout, a.stderr)
+	d.json, d.quiet, d.now, d.sandboxed = a.json, a.quiet, a.now, true
+	d.getenv = func(k string) string { return own[k] }
+	defer func() { err = errors.Join(err, d.close()) }()
+
+	d.say("demo: a made-up person's %s skill and sessions; the agent, the mutator and the judge are SIMULATED", demoSkill)
+	f := &runFlags{Schema: 1, Skill: demoSkill, Seed: 1, MaxRollouts: 300, MaxRetries: 1, Concurrency: 8,
+		WallClock: time.Minute, Profile: skill.ClaudeCode, promote: true}
+	f.Agent = "simulated"
+	return d.runSkill(ctx, f)
+}
+
+// copyTree writes an embedded folder to disk, for its owner alone.
+func copyTree(from fs.FS, root, to string) error {
+	return fs.WalkDir(from, root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, rel)
+		if e.IsDir() {
+			return os.MkdirAll(target, 0o700)
+		}
+		b, err := fs.ReadFile(from, path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(target, b, fileMode)
+	})
+}

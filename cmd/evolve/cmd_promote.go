@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/spf13/cobra"
+)
+
+func newPromoteCommand(a *app) *cobra.Command {
+	var force, yes bool
+	c := &cobra.Command{
+		Use:     "promote SKILL[@CANDIDATE]",
+		Short:   "Install the version that the gate proved",
+		Example: "  evolve promote dataviz\n  evolve promote dataviz@3f2a9c --yes   install one that is not proven, and record it so",
+		Args:    exactArgs(1, "a skill"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.promoteSkill(c.Context(), args[0], force, yes)
+		},
+	}
+	c.Flags().BoolVar(&force, "force", false, "also over a text that the evidence is not about (the text is kept as a version)")
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "install an unproven candidate without asking")
+	return c
+}
+
+func (a *app) promoteSkill(ctx context.Context, arg string, force, yes bool) error {
+	name, at, _ := strings.Cut(arg, "@")
+	live, err := a.skill(name)
+	if err != nil {
+		return err
+	}
+	db, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	if err := a.recordLive(ctx, db, live); err != nil {
+		return err
+	}
+	trial, err := a.findTrial(ctx, db, name, live.doc.Hash(), at)
+	if err != nil {
+		return err
+	}
+	if trial.Simulated && !a.sandboxed {
+		return refused("run it again with a real --agent", "the evidence for %.12s is simulated: it says nothing about a real model", trial.Challenger)
+	}
+	if trial.Incumbent != live.doc.Hash() && !force {
+		return refused("run `evolve --skill "+name+"` to try it against the live text, or use --force",
+			"the evidence for %.12s is against another text than the live one", trial.Challenger)
+	}
+	cand, err := db.Candidate(ctx, trial.Challenger)
+	if err != nil {
+		return fmt.Errorf("read candidate: %w", err)
+	}
+	if cand.State == tournament.Quarantined {
+		return refused("it needs `evolve approve` first", "candidate %.12s is in quarantine: %s", cand.SHA, cand.Reason)
+	}
+	proven := trial.Decision == string(pareto.Promote)
+	if !proven && !yes {
+		ok, err := a.confirm(fmt.Sprintf("Candidate %.12s is %s, not proven. Install it all the same?", cand.SHA, trial.Decision))
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return refused("say --yes to install it all the same; it is then recorded as unproven",
+				"candidate %.12s is not proven (%s)", cand.SHA, trial.Decision)
+		}
+	}
+	doc, err := readDoc(cand.Text)
+	if err != nil {
+		return err
+	}
+	if err := checkKernel(live.doc, doc); err != nil {
+		return err
+	}
+	run, err := db.Run(ctx, trial.Run)
+	if err != nil {
+		return fmt.Errorf("read run %s: %w", trial.Run, err)
+	}
+	v, err := db.SaveVersion(ctx, tournament.Version{Skill: name, SHA: cand.SHA, Parent: live.doc.Hash(), Author: "evolve",
+		Operator: cand.Operator, Run: trial.Run, Evidence: run.Verdict, Proven: proven, Simulated: trial.Simulated,
+		Text: cand.Text, Created: a.now().UTC()})
+	if err != nil {
+		return err
+	}
+	if err := a.install(ctx, db, live, live.doc.Hash(), v); err != nil {
+		return err
+	}
+	return a.installedResult(live, v, live.doc.Hash())
+}
+
+// installedResult says what is in place now.
+func (a *app) installedResult(live *liveSkill, v tournament.Version, from string) error {
+	if a.json {
+		return a.printJSON(map[string]any{"schema": 1, "skill": live.Name, "version": v.N, "sha256": v.SHA, "from": from,
+			"path": live.Path, "proven": v.Proven})
+	}
+	word := "proven"
+	if v.Author != "evolve" {
+		word = "yours"
+	} else if !v.Proven {
+		word = "not proven"
+	}
+	_, err := fmt.Fprintf(a.stdout, "%s: v%d (%.12s, %s) is installed in %s\nnext: `evolve rollback %s` takes it back\n", live.Name, v.N, v.SHA, word, live.Path, live.Name)
+	return err
+}
+
+// findTrial picks the trial that promote is about: the named challenger's, else
+// the newest that was decided for promotion against the live text.
+func (a *app) findTrial(ctx context.Context, db *store.Store, name, live, at string) (*tournament.TrialRecord, error) {
+	trials, err := db.Trials(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	var undecided *tournament.TrialRecord
+	for i := len(trials) - 1; i >= 0; i-- {
+		t := &trials[i]
+		switch {
+		case at != "" && strings.HasPrefix(t.Challenger, at):
+			return t, nil
+		case at != "":
+		case t.Incumbent == live && t.Decision == string(pareto.Promote):
+			return t, nil
+		case t.Incumbent == live && t.Decision == string(pareto.Undecided) && undecided == nil:
+			undecided = t
+		}
+	}
+	if undecided != nil {
+		return undecided, nil
+	}
+	if at != "" {
+		return nil, usage(fmt.Sprintf("`evolve log %s` lists the candidates", name), "no candidate of %s that was on trial begins with %q", name, at)
+	}
+	return nil, usage(fmt.Sprintf("`evolve --skill %s` looks for one", name), "nothing of %s waits for promotion", name)
+}

@@ -1,0 +1,454 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/spf13/cobra"
+)
+
+// runFlags are the choices of one run. The JSON form is stored with the run, so
+// that a resumed run makes the same decisions.
+type runFlags struct {
+	Schema int    `json:"schema"`
+	Skill  string `json:"skill"`
+	Seed   int64  `json:"seed"`
+	backendFlags
+	MaxRollouts int64         `json:"max_rollouts"`
+	MaxCostUSD  float64       `json:"max_cost_usd,omitempty"`
+	MaxTokens   int64         `json:"max_tokens,omitempty"`
+	MaxDuration time.Duration `json:"max_duration,omitempty"`
+	MaxRetries  int           `json:"max_retries"`
+	Concurrency int           `json:"concurrency"`
+	PerSecond   float64       `json:"rate,omitempty"`
+	WallClock   time.Duration `json:"wall_clock"`
+	NoGate      bool          `json:"no_gate,omitempty"`
+	Minibatch   int           `json:"minibatch,omitempty"`
+	Proposals   int           `json:"proposals,omitempty"`
+	Patience    int           `json:"patience,omitempty"`
+	Profile     skill.Profile `json:"profile"`
+
+	// What the run started from: filled in when it begins.
+	Incumbent []byte            `json:"incumbent"`
+	Cases     map[string]string `json:"cases"` // id → hash; the splits are in Splits
+	Splits    map[string]string `json:"splits"`
+	Carried   string            `json:"carried,omitempty"` // SHA-256 of an undecided challenger
+	Mined     eval.Spent        `json:"mined"`             // what mining spent before the search
+
+	harvest     harvestFlags
+	noHarvest   bool
+	promote     bool
+	dryRun      bool
+	yes         bool
+	resume      string
+	confirmOver float64
+}
+
+func newRunCommand(a *app) *cobra.Command {
+	f := &runFlags{Schema: 1}
+	c := &cobra.Command{
+		Use:   "run --skill NAME",
+		Short: "Harvest, search, prove and stage a better version of a skill",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if f.Skill == "" && f.resume == "" {
+				if c.Flags().NFlag() == 0 {
+					return c.Help()
+				}
+				return usage("for example `evolve --skill dataviz`; `evolve status` lists the skills", "a run needs --skill NAME or --resume RUN")
+			}
+			return a.runSkill(c.Context(), f)
+		},
+	}
+	fl := c.Flags()
+	fl.SortFlags = false
+	fl.StringVar(&f.Skill, "skill", "", "name of the skill")
+	f.backendFlags.register(fl)
+	fl.Int64Var(&f.MaxRollouts, "max-rollouts", 120, "agent attempts at most; 0 for no cap")
+	fl.Float64Var(&f.MaxCostUSD, "max-cost-usd", 0, "dollars at most, over every call")
+	fl.Int64Var(&f.MaxTokens, "max-tokens", 0, "tokens at most, over every call")
+	fl.DurationVar(&f.MaxDuration, "max-duration", 0, "time at most, for example 2h")
+	fl.IntVar(&f.MaxRetries, "max-retries", 1, "how often the gate lets a failed attempt ask again")
+	fl.IntVar(&f.Concurrency, "concurrency", 8, "rollouts at a time")
+	fl.Float64Var(&f.PerSecond, "rate", 0, "agent calls a second at most")
+	fl.DurationVar(&f.WallClock, "timeout", 5*time.Minute, "wall clock of one rollout")
+	fl.Int64Var(&f.Seed, "seed", -1, "seed of everything random (default: the number of earlier runs)")
+	fl.BoolVar(&f.NoGate, "no-gate", false, "search only; nothing can be promoted from it")
+	fl.BoolVar(&f.promote, "promote", false, "install the challenger if the gate proves it")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print the forecast and stop")
+	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
+	fl.Float64Var(&f.confirmOver, "confirm-over-usd", 5, "ask on a terminal where the forecast is above this")
+	fl.StringVar(&f.resume, "resume", "", "go on with an interrupted run")
+	fl.BoolVar(&f.noHarvest, "no-harvest", false, "use the stored cases only")
+	fl.StringVar(&f.harvest.since, "since", "", "harvest sessions of this age at most, for example 30d")
+	fl.StringSliceVar(&f.harvest.exclude, "exclude-project", nil, "folders whose sessions are never read (glob)")
+	fl.BoolVar(&f.harvest.headless, "include-headless", false, "count sessions that a program drove")
+	fl.IntVar(&f.Minibatch, "minibatch", 0, "cases that a child is compared with its parent on (default 8)")
+	fl.IntVar(&f.Proposals, "proposals", 0, "reflections in parallel (default 4)")
+	fl.IntVar(&f.Patience, "patience", 0, "rounds without gain before the search ends (default 8)")
+	fl.StringVar((*string)(&f.Profile), "profile", string(skill.ClaudeCode), "rules that a SKILL.md must keep: claude-code or portable")
+	return c
+}
+
+// check refuses what makes no sense before anything is read or spent.
+func (f *runFlags) check() error {
+	switch {
+	case f.MaxRollouts < 0 || f.MaxCostUSD < 0 || f.MaxTokens < 0 || f.MaxDuration < 0:
+		return usage("0 means no cap", "a cap cannot be negative")
+	case f.MaxRetries < 0 || f.MaxRetries > 10:
+		return usage("0 turns work retries off", "--max-retries %d is not between 0 and 10", f.MaxRetries)
+	case f.Concurrency < 1 || f.Concurrency > 256:
+		return usage("", "--concurrency %d is not between 1 and 256", f.Concurrency)
+	case f.Profile != skill.ClaudeCode && f.Profile != skill.Portable:
+		return usage("the profiles are claude-code and portable", "unknown profile %q", f.Profile)
+	case f.NoGate && f.promote:
+		return usage("drop one of them", "--promote needs the gate that --no-gate leaves out")
+	}
+	return nil
+}
+
+// A prepared run is one that may begin.
+type prepared struct {
+	f     *runFlags
+	live  *liveSkill
+	back  *backends
+	db    *store.Store
+	run   *tournament.Run
+	plan  tournament.Plan
+	cases []eval.Case
+	// heads tells what the harvest found, in words.
+	heads []string
+}
+
+func (a *app) runSkill(ctx context.Context, f *runFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	p, err := a.prepare(ctx, f)
+	if err != nil {
+		return err
+	}
+	for _, line := range p.heads {
+		a.say("%s", line)
+	}
+	fc := p.forecast()
+	a.say("%s", fc)
+	if f.dryRun {
+		if a.json {
+			return a.printJSON(fc)
+		}
+		return nil
+	}
+	if fc.CostUSD != nil && *fc.CostUSD > f.confirmOver && !f.yes && f.resume == "" && terminal(a.stdin) {
+		ok, err := a.confirm(fmt.Sprintf("Spend up to about $%.2f?", *fc.CostUSD))
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return &failure{exitStopped, errors.New("nothing was spent"), "lower --max-rollouts, or say --yes"}
+		}
+	}
+	bar := newProgress(a, f.MaxRollouts)
+	p.plan.OnEvent, p.plan.OnRollout = bar.event, bar.rollout
+	out, err := tournament.Improve(ctx, p.plan)
+	bar.done()
+	if err != nil {
+		return a.stopped(ctx, p, err)
+	}
+	return a.conclude(ctx, p, out)
+}
+
+// stopped says how to go on after a run that ended early.
+func (a *app) stopped(ctx context.Context, p *prepared, err error) error {
+	resume := fmt.Sprintf("everything measured is saved; go on with `evolve --resume %s`", p.run.ID)
+	if ctx.Err() != nil {
+		a.say("interrupted; %s", resume)
+		return &quietExit{exitInterrupted}
+	}
+	code, hint := classify(err)
+	if hint != "" {
+		hint += "; "
+	}
+	return &failure{code, err, hint + resume}
+}
+
+// prepare reads the skill, harvests, and fixes everything that the run's
+// decisions are a function of.
+func (a *app) prepare(ctx context.Context, f *runFlags) (*prepared, error) {
+	if f.resume != "" {
+		return a.prepareResume(ctx, f)
+	}
+	live, err := a.skill(f.Skill)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range skill.Validate(live.doc, f.Profile, live.Name) {
+		if w.Severity == skill.Reject {
+			return nil, usage("agents would not load it as it is; mend it first", "skill %s: line %d: %s", live.Name, w.Line, w.Message)
+		}
+	}
+	back, err := f.open(a)
+	if err != nil {
+		return nil, err
+	}
+	db, err := a.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &prepared{f: f, live: live, back: back, db: db}
+	if err := a.recordLive(ctx, db, live); err != nil {
+		return nil, err
+	}
+	runs, err := db.Runs(ctx, f.Skill)
+	if err != nil {
+		return nil, err
+	}
+	if f.Seed < 0 {
+		f.Seed = int64(len(runs))
+	}
+	p.run = &tournament.Run{ID: newRunID(a.now()), Skill: f.Skill, Seed: f.Seed}
+	budget := eval.NewBudget(f.caps(), a.now)
+	if err := a.gather(ctx, p, budget); err != nil {
+		return nil, err
+	}
+	return p, a.fix(ctx, p, budget)
+}
+
+// gather harvests and mines, unless told not to, and reads the cases.
+func (a *app) gather(ctx context.Context, p *prepared, budget *eval.Budget) error {
+	f := p.f
+	trial, err := a.openTrial(ctx, p.db, f.Skill, p.live.doc.Hash())
+	if err != nil {
+		return err
+	}
+	if !f.noHarvest {
+		h, err := a.harvest(ctx, p.db, f.harvest)
+		if err != nil {
+			return err
+		}
+		var miner eval.Model
+		if !f.dryRun { // a dry run spends nothing; it forecasts on what is known
+			miner = &eval.Metered{Model: p.back.judge, By: eval.ByMiner, Budget: budget, Redactor: redact.Detector{},
+				Recorder: p.db.Journal(p.run.ID), Scope: p.run.ID, WallClock: f.WallClock}
+			_, stats, err := a.mine(ctx, p.db, f.Skill, miner, f.harvest.headless, trial != nil)
+			if err != nil {
+				return fmt.Errorf("mine cases: %w", err)
+			}
+			p.heads = append(p.heads, fmt.Sprintf("harvest: %d new sessions, %d uses of %s (%d corrected, %d accepted), %d new cases",
+				h.Sessions, stats.Uses, f.Skill, stats.Corrected, stats.Accepted, stats.Cases))
+		} else if _, stats, err := a.mine(ctx, p.db, f.Skill, nil, f.harvest.headless, trial != nil); err == nil {
+			p.heads = append(p.heads, fmt.Sprintf("harvest: %d new sessions, %d uses of %s, %d new cases", h.Sessions, stats.Uses, f.Skill, stats.Cases))
+		} else {
+			return fmt.Errorf("mine cases: %w", err)
+		}
+		if n := len(h.Problems); n > 0 {
+			p.heads = append(p.heads, fmt.Sprintf("harvest: %d places could not be read; `evolve harvest` lists them", n))
+		}
+	}
+	if p.cases, err = p.db.Cases(ctx, f.Skill); err != nil {
+		return err
+	}
+	f.Mined = budget.Spent()
+	if trial == nil {
+		return nil
+	}
+	spent, err := p.db.Journal(p.run.ID).SpentCases(ctx, f.Skill, p.live.doc.Hash())
+	if err != nil {
+		return err
+	}
+	fresh := 0
+	for _, c := range p.cases {
+		if c.Split == eval.Test && spent[c.ID] == "" {
+			fresh++
+		}
+	}
+	if fresh > 0 && !f.NoGate {
+		f.Carried = trial.Challenger
+		p.heads = append(p.heads, fmt.Sprintf("challenger %.12s is still undecided: its trial goes on with %d fresh cases", trial.Challenger, fresh))
+	}
+	return nil
+}
+
+// openTrial returns the undecided trial against the incumbent, nil for none.
+func (a *app) openTrial(ctx context.Context, db *store.Store, name, incumbent string) (*tournament.TrialRecord, error) {
+	trials, err := db.Trials(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	for i := len(trials) - 1; i >= 0; i-- {
+		if t := trials[i]; t.Incumbent == incumbent && t.Decision == string(pareto.Undecided) {
+			return &t, nil
+		}
+	}
+	return nil, nil
+}
+
+// fix freezes what the run starts from, and builds its plan.
+func (a *app) fix(ctx context.Context, p *prepared, budget *eval.Budget) error {
+	f := p.f
+	f.Incumbent = p.live.doc.Render()
+	f.Cases, f.Splits = map[string]string{}, map[string]string{}
+	n := map[eval.Split]int{}
+	for _, c := range p.cases {
+		f.Cases[c.ID], f.Splits[c.ID] = caseHash(c), string(c.Split)
+		n[c.Split]++
+	}
+	if f.Carried == "" && (n[eval.Train] == 0 || n[eval.Val] == 0) {
+		return a.tooFew(p)
+	}
+	raw, err := json.Marshal(f)
+	if err != nil {
+		return fmt.Errorf("encode run: %w", err)
+	}
+	p.run.Config = raw
+	return a.build(ctx, p, budget)
+}
+
+// tooFew ends a run that has too few cases to learn from: that is no failure,
+// but it has to be said.
+func (a *app) tooFew(p *prepared) error {
+	a.say("not enough to learn from: %d cases of %s, a search needs some in each of train and validation", len(p.cases), p.f.Skill)
+	a.say("next: use the skill and correct it where it is wrong, or bring cases with `evolve cases import FILE`")
+	if a.json {
+		if err := a.printJSON(map[string]any{"schema": 1, "skill": p.f.Skill, "challenger": nil,
+			"verdict": map[string]any{"decision": "undecided", "reason": "not enough cases", "cases": 0}}); err != nil {
+			return err
+		}
+	}
+	return &quietExit{exitDone}
+}
+
+// prepareResume reads a run back as it began.
+func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, error) {
+	db, err := a.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	run, err := db.Run(ctx, now.resume)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, usage("`evolve status` names the runs that can be resumed", "no run is named %q", now.resume)
+	} else if err != nil {
+		return nil, err
+	}
+	f := &runFlags{}
+	if err := json.Unmarshal(run.Config, f); err != nil {
+		return nil, fmt.Errorf("read run %s: %w", run.ID, err)
+	}
+	f.resume, f.promote, f.yes = now.resume, now.promote, now.yes
+	if run.Status == tournament.Finished {
+		a.say("run %s has ended already; walking it again from its records", run.ID)
+	}
+	live, err := a.skill(f.Skill)
+	if err != nil {
+		return nil, err
+	}
+	if got := live.doc.Render(); string(got) != string(f.Incumbent) {
+		// The decisions were about the text that the run began with. It goes on
+		// with that; installing is refused later by compare-and-swap.
+		doc, err := skill.Parse(f.Incumbent, skill.Options{})
+		if err != nil {
+			return nil, fmt.Errorf("read the incumbent of run %s: %w", run.ID, err)
+		}
+		live.doc = doc
+		a.say("the live file has changed since run %s began; it goes on with the text it began with", run.ID)
+	}
+	back, err := f.open(a)
+	if err != nil {
+		return nil, err
+	}
+	p := &prepared{f: f, live: live, back: back, db: db, run: run}
+	stored, err := db.Cases(ctx, f.Skill)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range stored {
+		want, ok := f.Cases[c.ID]
+		if !ok {
+			continue
+		}
+		c.Split = eval.Split(f.Splits[c.ID])
+		if caseHash(c) != want {
+			return nil, usage(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill), "case %s was edited since run %s began", c.ID, run.ID)
+		}
+		p.cases = append(p.cases, c)
+	}
+	if len(p.cases) != len(f.Cases) {
+		return nil, usage(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill),
+			"%d cases were dropped since run %s began", len(f.Cases)-len(p.cases), run.ID)
+	}
+	if _, err := db.ForgetMissing(ctx, run.ID); err != nil {
+		return nil, err
+	}
+	budget := eval.NewBudget(f.caps(), a.now)
+	if m := f.Mined; m.MinerCalls > 0 {
+		usd := m.CostUSD
+		budget.Charge(eval.ByMiner, eval.Cost{Usage: &eval.Usage{Input: m.TokensIn, Output: m.TokensOut}, USD: &usd})
+	}
+	p.heads = append(p.heads, fmt.Sprintf("resuming run %s", run.ID))
+	return p, a.build(ctx, p, budget)
+}
+
+// build makes the plan of a run whose flags are complete.
+func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error {
+	f := p.f
+	incumbent, err := p.live.variant()
+	if err != nil {
+		return err
+	}
+	det := redact.Detector{}
+	p.plan = tournament.Plan{
+		Run: p.run, Incumbent: incumbent, Cases: p.cases,
+		Agent: p.back.agent, Grader: &eval.Checks{Judge: p.back.judge, Redactor: det}, Mutator: p.back.mutator,
+		Journal: p.db.Journal(p.run.ID), Redact: det,
+		Budget: budget, Caps: f.caps(), NoGate: f.NoGate, Gate: pareto.DefaultConfig(), MaxRetries: f.MaxRetries,
+		Concurrency: f.Concurrency, PerSecond: f.PerSecond, WallClock: f.WallClock, Now: a.now,
+		Options: tournament.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile},
+	}
+	if f.Carried == "" {
+		return nil
+	}
+	c, err := p.db.Candidate(ctx, f.Carried)
+	if err != nil {
+		return fmt.Errorf("read challenger %.12s: %w", f.Carried, err)
+	}
+	doc, err := skill.Parse(c.Text, skill.Options{})
+	if err != nil {
+		return fmt.Errorf("read challenger %.12s: %w", f.Carried, err)
+	}
+	v := incumbent
+	v.Doc = doc
+	p.plan.Carried = &v
+	return nil
+}
+
+func (f *runFlags) caps() eval.Caps {
+	return eval.Caps{Rollouts: f.MaxRollouts, CostUSD: f.MaxCostUSD, Tokens: f.MaxTokens, Duration: f.MaxDuration}
+}
+
+// newRunID names a run by when it began: sorted by name is sorted by time.
+func newRunID(now time.Time) string {
+	var b [3]byte
+	rand.Read(b[:])
+	return now.UTC().Format("20060102-150405-") + hex.EncodeToString(b[:])
+}
+
+// caseHash notices an edit of a case between a run and its resumption.
+func caseHash(c eval.Case) string {
+	var b strings.Builder
+	if err := eval.WriteCases(&b, []eval.Case{c}); err != nil {
+		return "" // an invalid case was refused before it was stored
+	}
+	return sha256Hex([]byte(b.String()))
+}

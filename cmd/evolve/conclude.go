@@ -1,0 +1,325 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/renameio/v2"
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// runResult is what `evolve --skill NAME --json` prints: schema 1.
+type runResult struct {
+	Schema     int               `json:"schema"`
+	Run        string            `json:"run"`
+	Skill      string            `json:"skill"`
+	Simulated  bool              `json:"simulated"`
+	Status     string            `json:"status"`
+	Incumbent  resultVersion     `json:"incumbent"`
+	Challenger *resultChallenger `json:"challenger"`
+	Verdict    *resultVerdict    `json:"verdict"`
+	Front      []resultPoint     `json:"front"`
+	Spent      eval.Spent        `json:"spent"`
+	Kernel     resultKernel      `json:"kernel"`
+	Search     *tournament.Stats `json:"search,omitempty"`
+	Stop       string            `json:"stop,omitempty"`
+	Warnings   []string          `json:"warnings"`
+	Installed  bool              `json:"installed"`
+	Report     string            `json:"report"`
+}
+
+type resultVersion struct {
+	Version int          `json:"version"`
+	SHA     string       `json:"sha256"`
+	Metrics eval.Metrics `json:"metrics"`
+}
+
+type resultChallenger struct {
+	SHA      string       `json:"sha256"`
+	Path     string       `json:"path"`
+	Metrics  eval.Metrics `json:"metrics"`
+	DiffStat string       `json:"diff_stat"`
+}
+
+// resultVerdict flattens the gate's decision; without a gate Decision is "none".
+type resultVerdict struct {
+	Decision string  `json:"decision"`
+	Reason   string  `json:"reason"`
+	EValue   float64 `json:"e_value"`
+	Alpha    float64 `json:"alpha"`
+	Wins     int     `json:"wins"`
+	Losses   int     `json:"losses"`
+	Ties     int     `json:"ties"`
+	Cases    int     `json:"cases"`
+}
+
+type resultPoint struct {
+	SHA     string       `json:"sha256"`
+	Metrics eval.Metrics `json:"metrics"`
+}
+
+type resultKernel struct {
+	SHA       string `json:"sha256"`
+	Unchanged bool   `json:"unchanged"`
+}
+
+// conclude stages what a run found, installs it where that was asked for and
+// proved, and says so.
+func (a *app) conclude(ctx context.Context, p *prepared, out *tournament.Outcome) error {
+	res, err := a.result(ctx, p, out)
+	if err != nil {
+		return err
+	}
+	if p.f.promote && out.Verdict != nil && out.Verdict.Verdict == pareto.Promote {
+		if err := a.installProved(ctx, p, out); err != nil {
+			return err
+		}
+		res.Installed = true
+	}
+	if res.Report, err = a.writeReport(ctx, p.db, p.run.ID); err != nil {
+		return err
+	}
+	if a.json {
+		err = a.printJSON(res)
+	} else {
+		err = a.printResult(res, p)
+	}
+	if err == nil && out.BudgetStop {
+		err = &quietExit{exitStopped}
+	}
+	return err
+}
+
+// result gathers a run's outcome and writes the challenger's text to disk.
+func (a *app) result(ctx context.Context, p *prepared, out *tournament.Outcome) (*runResult, error) {
+	inc := p.plan.Incumbent
+	res := &runResult{Schema: 1, Run: p.run.ID, Skill: p.run.Skill, Simulated: p.run.Simulated, Status: string(p.run.Status),
+		Incumbent: resultVersion{SHA: inc.SHA()}, Spent: out.Spent, Warnings: append([]string{}, out.Warnings...),
+		Kernel: resultKernel{SHA: inc.Doc.KernelHash(), Unchanged: true}, Front: []resultPoint{}}
+	if v, err := p.db.VersionBySHA(ctx, p.run.Skill, inc.SHA()); err == nil {
+		res.Incumbent.Version = v.N
+	}
+	var challenger *skill.Document
+	if s := out.Search; s != nil {
+		res.Incumbent.Metrics, res.Search, res.Stop = s.Incumbent.Metrics, &s.Stats, s.Stop
+		res.Front = front(s.Pool)
+	}
+	if c := out.Challenger; c != nil {
+		doc, err := skill.Parse(c.Text, skill.Options{})
+		if err != nil {
+			return nil, fmt.Errorf("read challenger: %w", err)
+		}
+		challenger = doc
+		res.Challenger = &resultChallenger{SHA: c.SHA, Metrics: c.Metrics}
+	} else if p.plan.Carried != nil {
+		challenger = p.plan.Carried.Doc
+		res.Challenger = &resultChallenger{SHA: challenger.Hash()}
+	}
+	if challenger != nil {
+		path, err := a.stage(p.run.Skill, challenger)
+		if err != nil {
+			return nil, err
+		}
+		res.Challenger.Path, res.Challenger.DiffStat = path, diffStat(inc.Doc, challenger)
+		res.Kernel.Unchanged = challenger.KernelHash() == inc.Doc.KernelHash()
+		if !res.Kernel.Unchanged {
+			return nil, &tournament.KernelError{Candidate: challenger.Hash()}
+		}
+	}
+	switch v := out.Verdict; {
+	case v != nil:
+		res.Verdict = &resultVerdict{string(v.Verdict), v.Reason, finite(v.EValue), v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases}
+		res.Warnings = append(res.Warnings, v.Warnings...)
+	case p.f.NoGate:
+		res.Verdict = &resultVerdict{Decision: "none", Reason: "the gate was left out (--no-gate)"}
+	default:
+		res.Verdict = &resultVerdict{Decision: "none", Reason: "nothing beat the incumbent on validation"}
+	}
+	return res, nil
+}
+
+// front is the set of pooled candidates that no other one dominates on the four
+// objectives as they were measured on validation.
+func front(pool []tournament.Scored) []resultPoint {
+	var points []pareto.Point
+	var at []int
+	neg := func(x *float64) float64 {
+		if x == nil {
+			return math.NaN()
+		}
+		return -*x
+	}
+	for i, s := range pool {
+		if !s.Full {
+			continue
+		}
+		cost := neg(s.Metrics.CostUSD)
+		if math.IsNaN(cost) {
+			cost = neg(s.Metrics.Tokens)
+		}
+		points = append(points, pareto.Point{ID: s.SHA, Values: []float64{s.Metrics.Quality, neg(s.Metrics.LatencyMS), cost, -s.Metrics.Retries}})
+		at = append(at, i)
+	}
+	out := []resultPoint{}
+	for _, k := range pareto.Front(points, []float64{1e-9, 0, 0, 1e-9}) {
+		s := pool[at[k]]
+		out = append(out, resultPoint{s.SHA, s.Metrics})
+	}
+	return out
+}
+
+// stage writes a challenger's text to the data folder, where it can be read,
+// compared and promoted from.
+func (a *app) stage(name string, doc *skill.Document) (string, error) {
+	h, err := a.home()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(h, "staged", name, doc.Hash()[:16])
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("stage challenger: %w", err)
+	}
+	path := filepath.Join(dir, skill.FileName)
+	if err := renameio.WriteFile(path, doc.Render(), 0o600); err != nil {
+		return "", fmt.Errorf("stage challenger: %w", err)
+	}
+	return path, nil
+}
+
+// printResult says in a few lines what came of a run.
+func (a *app) printResult(r *runResult, p *prepared) error {
+	var b strings.Builder
+	sim := ""
+	if r.Simulated {
+		sim = " (simulated: nothing here was measured on a real model)"
+	}
+	fmt.Fprintf(&b, "%s: run %s%s\n", r.Skill, r.Run, sim)
+	if c := r.Challenger; c != nil {
+		if c.Metrics.N > 0 {
+			fmt.Fprintf(&b, "  validation   quality %.2f → %.2f, tokens %s, retries %.2f → %.2f (%d cases)\n", r.Incumbent.Metrics.Quality, c.Metrics.Quality,
+				ratio(r.Incumbent.Metrics.Tokens, c.Metrics.Tokens), r.Incumbent.Metrics.Retries, c.Metrics.Retries, len(p.valIDs()))
+		}
+		fmt.Fprintf(&b, "  challenger   %.12s, %s, kernel unchanged\n", c.SHA, c.DiffStat)
+	} else if r.Incumbent.Metrics.N > 0 {
+		fmt.Fprintf(&b, "  validation   quality %.2f; nothing beat it (%s)\n", r.Incumbent.Metrics.Quality, r.Stop)
+	}
+	if v := r.Verdict; v.Cases > 0 {
+		fmt.Fprintf(&b, "  verdict      %s: %s\n", v.Decision, v.Reason)
+	} else {
+		fmt.Fprintf(&b, "  verdict      none: %s\n", v.Reason)
+	}
+	fmt.Fprintf(&b, "  spent        %s\n", spent(r.Spent))
+	for _, w := range r.Warnings {
+		fmt.Fprintf(&b, "  warning      %s\n", w)
+	}
+	if r.Report != "" {
+		fmt.Fprintf(&b, "  report       %s\n", r.Report)
+	}
+	fmt.Fprintf(&b, "  next         %s\n", r.next())
+	_, err := fmt.Fprint(a.stdout, b.String())
+	return err
+}
+
+// next is what to type after a run.
+func (r *runResult) next() string {
+	switch {
+	case r.Installed:
+		return fmt.Sprintf("installed; `evolve rollback %s` takes it back", r.Skill)
+	case r.Verdict.Decision == string(pareto.Promote):
+		return fmt.Sprintf("`evolve diff %s@%.12s` shows it, `evolve promote %s` installs it", r.Skill, r.Challenger.SHA, r.Skill)
+	case r.Verdict.Decision == string(pareto.Undecided):
+		return fmt.Sprintf("not proven yet: its trial goes on with the next cases; run `evolve --skill %s` again after more sessions", r.Skill)
+	case r.Challenger != nil && r.Verdict.Decision == "none":
+		return fmt.Sprintf("`evolve diff %s@%.12s` shows it; it is not proven, so it is not offered for installation", r.Skill, r.Challenger.SHA)
+	case r.Verdict.Decision == string(pareto.Reject):
+		return fmt.Sprintf("nothing to do: %s stays as it is", r.Skill)
+	}
+	return fmt.Sprintf("nothing to do: %s stays as it is; more sessions bring more cases", r.Skill)
+}
+
+func (p *prepared) valIDs() (ids []string) {
+	for _, c := range p.cases {
+		if c.Split == eval.Val {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}
+
+// spent says what a run took, in one line.
+func spent(s eval.Spent) string {
+	cost := fmt.Sprintf("$%.4f", s.CostUSD)
+	if !s.CostKnown {
+		cost = "cost unknown (no price for this model)"
+	}
+	return fmt.Sprintf("%d rollouts, %d mutator and %d judge calls, %s tokens, %s, %s", s.Rollouts, s.MutatorCalls, s.JudgeCalls,
+		thousands(s.TokensIn+s.TokensOut), cost, duration(s.WallMS))
+}
+
+func duration(ms int64) string {
+	switch {
+	case ms < 1000:
+		return fmt.Sprintf("%d ms", ms)
+	case ms < 90_000:
+		return fmt.Sprintf("%.1f s", float64(ms)/1000)
+	}
+	return fmt.Sprintf("%d min", ms/60_000)
+}
+
+func thousands(n int64) string {
+	if n < 10_000 {
+		return fmt.Sprint(n)
+	}
+	if n < 10_000_000 {
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprintf("%dM", n/1_000_000)
+}
+
+// ratio is new/old as a factor, "unknown" where either is.
+func ratio(old, new *float64) string {
+	if old == nil || new == nil || *old <= 0 {
+		return "unknown"
+	}
+	return fmt.Sprintf("×%.2f", *new / *old)
+}
+
+// diffStat counts what changed between two texts, in lines.
+func diffStat(old, new *skill.Document) string {
+	added, removed := mutate.Stat(old.View(), new.View())
+	return fmt.Sprintf("+%d −%d blocks, about %+d tokens", added, removed,
+		skill.Tokens(string(new.Body()))-skill.Tokens(string(old.Body())))
+}
+
+// finite keeps a value that JSON can carry.
+func finite(x float64) float64 {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return math.MaxFloat64
+	}
+	return x
+}
+
+func sha256Hex(b []byte) string {
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:])
+}
+
+// evidenceOf is what is stored with a version that was installed on a verdict.
+func evidenceOf(v *tournament.Verdict) (json.RawMessage, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encode evidence: %w", err)
+	}
+	return raw, nil
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/spf13/cobra"
+)
+
+// classify gives the exit code and the hint of an error by its kind.
+func classify(err error) (code int, hint string) {
+	var (
+		infra   *eval.InfraError
+		missing *eval.TooManyMissingError
+		limit   *eval.BudgetError
+		syntax  *skill.SyntaxError
+		unknown *skill.UnknownSkillError
+		drift   *skill.DriftError
+		kernel  *tournament.KernelError
+		newer   *store.NewerError
+		corrupt *store.CorruptError
+	)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted, ""
+	case errors.As(err, &syntax):
+		return exitUsage, fmt.Sprintf("mend line %d of the SKILL.md, then check it with `evolve kernel check`", syntax.Line)
+	case errors.As(err, &unknown):
+		if unknown.Nearest != "" {
+			return exitUsage, fmt.Sprintf("did you mean --skill %s? `evolve status` lists the skills that were found", unknown.Nearest)
+		}
+		return exitUsage, "`evolve status` lists the skills that were found"
+	case errors.As(err, &drift):
+		return exitRefused, "the file was edited meanwhile; run `evolve status` to record the edit as a version, or use --force"
+	case errors.As(err, &kernel):
+		return exitRefused, "nothing was staged or installed; please report this"
+	case errors.As(err, &limit):
+		return exitStopped, "raise the cap and resume the run"
+	case errors.As(err, &infra):
+		return infraHint(infra)
+	case errors.As(err, &missing):
+		return exitFailed, "what was measured is saved; once the backend answers again, resume the run"
+	case errors.As(err, &newer):
+		return exitFailed, "update evolve, or point EVOLVE_HOME at another folder"
+	case errors.As(err, &corrupt):
+		return exitFailed, "move the file away or restore it from a backup; evolve never rebuilds it by itself"
+	case errors.Is(err, syscall.ENOSPC):
+		return exitFailed, "free some disk space; nothing was half-written"
+	case errors.Is(err, os.ErrPermission):
+		return exitFailed, "check who owns the file or folder"
+	}
+	return exitFailed, ""
+}
+
+func infraHint(e *eval.InfraError) (code int, hint string) {
+	switch e.Kind {
+	case eval.Auth:
+		return exitFailed, "check the API key (--api-key-env names the variable that holds it)"
+	case eval.BadRequest:
+		return exitFailed, "check --model and --base-url"
+	case eval.UsageLimit:
+		if !e.ResetAt.IsZero() {
+			return exitStopped, "everything is saved; the limit resets at " + e.ResetAt.Local().Format("2006-01-02 15:04")
+		}
+		return exitStopped, "everything is saved; resume once the limit has reset"
+	}
+	return exitFailed, "is the server running? check --base-url; what was measured is saved"
+}
+
+// oneLine folds a message, so that an error is one line whatever it quotes.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// flagError names the nearest flag for an unknown one.
+func flagError(c *cobra.Command, err error) error {
+	msg := err.Error()
+	if name, ok := strings.CutPrefix(msg, "unknown flag: --"); ok {
+		var names []string
+		c.Flags().VisitAll(func(f *flagT) { names = append(names, f.Name) })
+		if near := skill.Nearest(name, names); near != "" {
+			return usage(fmt.Sprintf("did you mean --%s? `%s --help` lists the flags", near, c.CommandPath()), "%s", msg)
+		}
+	}
+	return usage(fmt.Sprintf("`%s --help` lists the flags", c.CommandPath()), "%s", msg)
+}
+
+// unknownCommand names the nearest command for an unknown one.
+func unknownCommand(c *cobra.Command, word string) error {
+	var names []string
+	for _, sub := range c.Commands() {
+		if !sub.Hidden {
+			names = append(names, sub.Name())
+		}
+	}
+	hint := "`evolve help` lists the commands"
+	if near := skill.Nearest(word, names); near != "" {
+		hint = fmt.Sprintf("did you mean `evolve %s`?", near)
+	}
+	return usage(hint, "unknown command %q", word)
+}
+
+// exactArgs is cobra.ExactArgs with our exit code and hint.
+func exactArgs(n int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usage(fmt.Sprintf("usage: %s", c.UseLine()), "%s needs %s", c.CommandPath(), what)
+		}
+		return nil
+	}
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// A forecast is what a run may take at most, said before anything is spent.
+type forecast struct {
+	Schema   int      `json:"schema"`
+	Skill    string   `json:"skill"`
+	Backends string   `json:"backends"`
+	Train    int      `json:"train"`
+	Val      int      `json:"val"`
+	Test     int      `json:"test"`
+	Rollouts int64    `json:"rollouts"` // at most; 0: no cap
+	Search   int64    `json:"search_rollouts"`
+	Gate     int64    `json:"gate_rollouts"`
+	Calls    int64    `json:"calls"`  // with mutator and judge, estimated
+	Tokens   int64    `json:"tokens"` // estimated
+	CostUSD  *float64 `json:"cost_usd"`
+	Minutes  float64  `json:"minutes"`
+	// Needed is how many held-out cases a gain of 30 and of 10 points is likely
+	// to take (80 % of trials end by then); Capped values mean "more than".
+	Needed30 int `json:"cases_for_30_points"`
+	Needed10 int `json:"cases_for_10_points"`
+}
+
+// What a call is expected to take where nothing is known of it.
+const (
+	answerTokens  = 600
+	secondsACall  = 8
+	tokensMutator = 2500
+	tokensJudge   = 1200
+	// mutatorShare is mutator calls per rollout, as measured on the bundled
+	// worlds.
+	mutatorShare = 0.15
+)
+
+func (p *prepared) forecast() *forecast {
+	f := p.f
+	fc := &forecast{Schema: 1, Skill: f.Skill, Backends: f.describe(), Rollouts: f.MaxRollouts}
+	prompt, judged := 0, 0
+	for _, c := range p.cases {
+		switch c.Split {
+		case eval.Train:
+			fc.Train++
+		case eval.Val:
+			fc.Val++
+		case eval.Test:
+			fc.Test++
+		}
+		prompt += skill.Tokens(c.Prompt)
+		for _, k := range c.Checks {
+			if k.Type == eval.Judge {
+				judged++
+			}
+		}
+	}
+	n := max(1, len(p.cases))
+	share := tournament.Share(f.MaxRollouts, fc.Test, f.MaxRetries, !f.NoGate)
+	fc.Search, fc.Gate = share.Search, share.Gate
+	if f.Carried != "" {
+		fc.Search, fc.Gate = 0, min(f.MaxRollouts, int64(2*fc.Test*(1+f.MaxRetries)))
+		fc.Rollouts = fc.Gate
+	}
+	rollouts := float64(fc.Rollouts)
+	judge := rollouts * float64(judged) / float64(n)
+	mutator := float64(fc.Search) * mutatorShare
+	fc.Calls = int64(rollouts + judge + mutator)
+	perRollout := skill.Tokens(string(p.live.doc.Body())) + prompt/n + answerTokens
+	fc.Tokens = int64(rollouts*float64(perRollout) + judge*tokensJudge + mutator*tokensMutator)
+	if f.PriceIn > 0 || f.PriceOut > 0 {
+		// An answer is about a third of a call's tokens, and priced apart.
+		usd := float64(fc.Tokens) * (f.PriceIn*2/3 + f.PriceOut/3) / 1e6
+		fc.CostUSD = &usd
+	}
+	if f.Agent != "simulated" {
+		fc.Minutes = float64(fc.Calls) * secondsACall / 60 / float64(max(1, f.Concurrency))
+	}
+	cfg := pareto.DefaultConfig()
+	_, fc.Needed30 = pareto.Forecast(0.5, 0.8, cfg)
+	_, fc.Needed10 = pareto.Forecast(0.7, 0.8, cfg)
+	return fc
+}
+
+// String is the forecast in a few lines.
+func (fc *forecast) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "cases: %d train, %d validation, %d held out; %s\n", fc.Train, fc.Val, fc.Test, fc.Backends)
+	atMost := "no cap on rollouts"
+	if fc.Rollouts > 0 {
+		atMost = fmt.Sprintf("at most %d rollouts (search %d, gate %d), about %d calls and %s tokens", fc.Rollouts, fc.Search, fc.Gate, fc.Calls, thousands(fc.Tokens))
+	}
+	cost := "cost unknown without --price-in and --price-out"
+	if fc.CostUSD != nil {
+		cost = fmt.Sprintf("about $%.2f", *fc.CostUSD)
+	}
+	if strings.Contains(fc.Backends, "the simulated model") {
+		cost = "free (simulated)"
+	}
+	fmt.Fprintf(&b, "forecast: %s, %s", atMost, cost)
+	if fc.Minutes >= 1 {
+		fmt.Fprintf(&b, ", %.0f min", fc.Minutes)
+	}
+	if fc.Gate > 0 || fc.Test > 0 {
+		fmt.Fprintf(&b, "\nproof: a gain of 30 points takes about %d held-out cases, 10 points about %s; there are %d", fc.Needed30, over(fc.Needed10), fc.Test)
+	}
+	return b.String()
+}
+
+// over marks a number of cases that the forecast stopped counting at.
+func over(n int) string {
+	if n == 0 || n >= 2000 {
+		return "2000 or more"
+	}
+	return fmt.Sprint(n)
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// recordLive brings the store up to date with the file on disk: an install that
+// a crash cut short is settled by looking at what is there, a text that no
+// version knows (found for the first time, or edited by its owner) becomes one.
+func (a *app) recordLive(ctx context.Context, db *store.Store, live *liveSkill) error {
+	target, err := filepath.EvalSymlinks(live.Path)
+	if err != nil {
+		return fmt.Errorf("find skill %s: %w", live.Name, err)
+	}
+	sha := live.doc.Hash()
+	pending, err := db.PendingInstalls(ctx)
+	if err != nil {
+		return err
+	}
+	for _, in := range pending {
+		if in.Path != target {
+			continue
+		}
+		happened, err := db.SettleInstall(ctx, in, sha)
+		if err != nil {
+			return err
+		}
+		if happened {
+			a.say("an installation of %s that was interrupted is in place after all", live.Name)
+		} else {
+			a.say("an installation of %s that was interrupted did not happen", live.Name)
+		}
+	}
+	versions, err := db.Versions(ctx, live.Name)
+	if err != nil {
+		return err
+	}
+	note, parent := "found", ""
+	for _, v := range versions {
+		if v.SHA == sha {
+			return nil
+		}
+	}
+	if n := len(versions); n > 0 {
+		note = "edited by hand"
+		if parent, err = db.Installed(ctx, live.Name, target); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		if parent == "" {
+			parent = versions[n-1].SHA
+		}
+	}
+	v, err := db.SaveVersion(ctx, tournament.Version{Skill: live.Name, SHA: sha, Parent: parent, Author: "you", Operator: "edit",
+		Note: note, Text: live.doc.Render(), Created: a.now().UTC()})
+	if err != nil {
+		return err
+	}
+	if v.N > 0 {
+		a.say("%s was edited by hand: recorded as v%d", live.Name, v.N)
+	}
+	return db.SetInstalled(ctx, live.Name, target, sha)
+}
+
+// install replaces the live file by version v's text, if and only if the live
+// text is still want. It is written down before and after, so that a crash in
+// between leaves a store that can tell.
+func (a *app) install(ctx context.Context, db *store.Store, live *liveSkill, want string, v tournament.Version) error {
+	if live.Managed {
+		return refused("change it where it comes from", "skill %s is managed by %s: an installation would not last", live.Name, live.Scope)
+	}
+	doc, err := skill.Parse(v.Text, skill.Options{})
+	if err != nil {
+		return fmt.Errorf("read version to install: %w", err)
+	}
+	if doc.Hash() != v.SHA {
+		return refused("the store is damaged; restore it from a backup", "version v%d of %s is not the text that its name says", v.N, live.Name)
+	}
+	target, err := filepath.EvalSymlinks(live.Path)
+	if err != nil {
+		return fmt.Errorf("find skill %s: %w", live.Name, err)
+	}
+	id, err := db.BeginInstall(ctx, store.Install{Skill: live.Name, Path: target, From: want, To: v.SHA, Note: v.Note})
+	if err != nil {
+		return err
+	}
+	if err := skill.Install(target, want, v.Text); err != nil {
+		if e := db.AbandonInstall(context.WithoutCancel(ctx), id); e != nil {
+			return errors.Join(err, e)
+		}
+		return err
+	}
+	return db.FinishInstall(context.WithoutCancel(ctx), id)
+}
+
+// checkKernel refuses a text whose kernel is not the live one's, in bytes or in
+// structure, whatever was recorded about it.
+func checkKernel(live, next *skill.Document) error {
+	if live.KernelHash() != next.KernelHash() {
+		return refused("nothing was installed", "the kernel differs from the live skill's")
+	}
+	for _, f := range skill.Check(live, next, skill.ClaudeCode) {
+		if f.Severity == skill.Reject {
+			return refused("nothing was installed", "line %d: %s (%s)", f.Line, f.Message, f.Rule)
+		}
+	}
+	return nil
+}
+
+// installProved installs what the run's own gate proved.
+func (a *app) installProved(ctx context.Context, p *prepared, out *tournament.Outcome) error {
+	doc := p.plan.Incumbent.Doc
+	text := []byte(nil)
+	operator := "carried"
+	if out.Challenger != nil {
+		text, operator = out.Challenger.Text, out.Challenger.Operator
+	} else {
+		text = p.plan.Carried.Doc.Render()
+	}
+	next, err := skill.Parse(text, skill.Options{})
+	if err != nil {
+		return fmt.Errorf("read challenger: %w", err)
+	}
+	if err := checkKernel(doc, next); err != nil {
+		return err
+	}
+	evidence, err := evidenceOf(out.Verdict)
+	if err != nil {
+		return err
+	}
+	v, err := p.db.SaveVersion(ctx, tournament.Version{Skill: p.run.Skill, SHA: next.Hash(), Parent: doc.Hash(), Author: "evolve",
+		Operator: operator, Run: p.run.ID, Evidence: evidence, Proven: true, Simulated: p.run.Simulated, Text: text, Created: a.now().UTC()})
+	if err != nil {
+		return err
+	}
+	return a.install(ctx, p.db, p.live, doc.Hash(), v)
+}
+
+// readDoc parses a stored text.
+func readDoc(text []byte) (*skill.Document, error) {
+	doc, err := skill.Parse(text, skill.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("read stored text: %w", err)
+	}
+	return doc, nil
+}
+
+// verdictOf reads the gate's verdict back from a run.
+func verdictOf(raw json.RawMessage) (*tournament.Verdict, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	var v tournament.Verdict
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return nil, fmt.Errorf("read verdict: %w", err)
+	}
+	return &v, nil
+}
+
+// fileMode keeps what evolve writes for its owner alone.
+const fileMode os.FileMode = 0o600

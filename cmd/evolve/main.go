@@ -1,0 +1,11 @@
+// Command evolve makes agent skills better while their owner sleeps.
+package main
+
+import (
+	"context"
+	"os"
+)
+
+func main() {
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}

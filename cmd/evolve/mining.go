@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/claude"
+	"github.com/skill-evolve/evolve/store"
+)
+
+// harvestFlags say which sessions are read.
+type harvestFlags struct {
+	source   string
+	since    string
+	exclude  []string
+	headless bool
+}
+
+// A harvested is what one harvest found.
+type harvested struct {
+	Sessions    int               `json:"sessions"` // new or changed
+	Invocations int               `json:"invocations"`
+	Problems    []harvest.Problem `json:"problems"`
+	Redactions  int               `json:"redactions"`
+}
+
+// sources opens the session readers that flags ask for.
+func (a *app) sources(f harvestFlags) ([]harvest.Source, error) {
+	var since time.Time
+	if f.since != "" {
+		d, err := parseAge(f.since)
+		if err != nil {
+			return nil, usage("for example --since 30d, --since 12h", "--since %q is no age", f.since)
+		}
+		since = a.now().Add(-d)
+	}
+	switch f.source {
+	case "", "auto", "claude":
+		home, err := a.claude()
+		if err != nil {
+			return nil, err
+		}
+		return []harvest.Source{claude.New(home, claude.Options{Since: since, Exclude: f.exclude})}, nil
+	}
+	return nil, usage("the sources are auto and claude", "unknown source %q", f.source)
+}
+
+// parseAge reads a Go duration or a number of days ("30d").
+func parseAge(s string) (time.Duration, error) {
+	var days int
+	if n, err := fmt.Sscanf(s, "%dd", &days); err == nil && n == 1 && fmt.Sprintf("%dd", days) == s && days >= 0 {
+		return time.Duration(days) * 24 * time.Hour, nil
+	}
+	return time.ParseDuration(s)
+}
+
+// harvest reads what is new in the sessions and stores it, redacted.
+func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*harvested, error) {
+	sources, err := a.sources(f)
+	if err != nil {
+		return nil, err
+	}
+	h := &harvested{Problems: []harvest.Problem{}}
+	for _, src := range sources {
+		cur, err := db.Cursor(ctx, src.Name())
+		if err != nil {
+			return nil, err
+		}
+		problems, err := src.Sessions(ctx, cur, func(s *harvest.Session) error {
+			h.Sessions++
+			h.Invocations += len(s.Invocations)
+			h.Redactions += s.Redactions
+			h.Problems = append(h.Problems, s.Problems...)
+			return db.SaveSession(ctx, s)
+		})
+		// What was read is kept even where the harvest was stopped.
+		if e := cur.Flush(context.WithoutCancel(ctx)); e != nil && err == nil {
+			err = e
+		}
+		h.Problems = append(h.Problems, problems...)
+		if err != nil {
+			return h, fmt.Errorf("harvest %s: %w", src.Name(), err)
+		}
+	}
+	return h, nil
+}
+
+// mine turns the stored uses of a skill into cases and assigns their splits.
+// fresh are the ids of cases that were not known before: while a challenger is
+// on trial, they are held out for it.
+func (a *app) mine(ctx context.Context, db *store.Store, name string, model eval.Model, headless, onTrial bool) (fresh []eval.Case, stats harvest.MineStats, err error) {
+	sessions, err := db.Sessions(ctx, store.SessionFilter{Skill: name})
+	if err != nil {
+		return nil, stats, err
+	}
+	known, err := db.Cases(ctx, name)
+	if err != nil {
+		return nil, stats, err
+	}
+	ptrs := make([]*harvest.Session, len(sessions))
+	for i := range sessions {
+		ptrs[i] = &sessions[i]
+	}
+	mined, stats, err := harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: model, Now: a.now, Existing: known, IncludeHeadless: headless})
+	if err != nil && len(mined) == 0 {
+		return nil, stats, err
+	}
+	if onTrial {
+		for i := range mined {
+			mined[i].Split = eval.Test
+		}
+	}
+	if e := a.saveCases(ctx, db, name, mined); e != nil {
+		return nil, stats, e
+	}
+	return mined, stats, err
+}
+
+// saveCases stores cases and gives those without a split one, all cases of the
+// skill considered.
+func (a *app) saveCases(ctx context.Context, db *store.Store, name string, cases []eval.Case) error {
+	if len(cases) > 0 {
+		if _, _, err := db.SaveCases(ctx, cases); err != nil {
+			return err
+		}
+	}
+	all, err := db.Cases(ctx, name)
+	if err != nil {
+		return err
+	}
+	splits := map[string]eval.Split{}
+	open := map[string]bool{}
+	for _, c := range all {
+		open[c.ID] = c.Split == eval.Unassigned
+	}
+	eval.AssignSplits(all)
+	for _, c := range all {
+		if open[c.ID] {
+			splits[c.ID] = c.Split
+		}
+	}
+	if len(splits) == 0 {
+		return nil
+	}
+	return db.SetSplits(ctx, name, splits)
+}

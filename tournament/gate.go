@@ -1,0 +1,326 @@
+package tournament
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/pareto"
+)
+
+// A Gate decides whether a frozen challenger replaces the incumbent, on cases
+// that the search never saw. Both arms run adjacent in time, in random order,
+// and never from the cache of another trial. The evidence is an e-process a
+// hypothesis (see pareto.Trial), so that it may be looked at after every pair
+// and continued another night.
+type Gate struct {
+	Evaluator *eval.Evaluator
+	Log       *Log
+	Skill     string
+	Config    pareto.Config
+	Seed      int64
+	Simulated bool
+}
+
+// A Verdict is what the gate found.
+type Verdict struct {
+	pareto.Decision
+	// Fresh counts the held-out clusters that this run added.
+	Fresh int `json:"fresh"`
+	// Stop says why no more pairs were run, "" where the decision came first.
+	Stop       string `json:"stop,omitempty"`
+	BudgetStop bool   `json:"-"`
+}
+
+// gateState is what TrialRecord.State holds. Start is the evidence before the
+// run began: a resumed run walks the run's own pairs again from there.
+type gateState struct {
+	Version       int           `json:"version"`
+	Start         *pareto.Trial `json:"start"`
+	StartClusters []string      `json:"start_clusters"`
+	Trial         *pareto.Trial `json:"trial"`
+	Clusters      []string      `json:"clusters"`
+}
+
+// Try runs pairs until the evidence decides, the cases are used up, or the
+// budget is. The error is ctx's, the journal's or the infrastructure's.
+func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test []eval.Case) (*Verdict, error) {
+	st, err := g.load(ctx, incumbent.SHA(), challenger.SHA())
+	if err != nil {
+		return nil, err
+	}
+	clusters, err := g.fresh(ctx, st, incumbent.SHA(), challenger.SHA(), test)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.emit(ctx, "gate_start", map[string]any{"challenger": challenger.SHA(), "incumbent": incumbent.SHA(),
+		"clusters": len(clusters), "carried": len(st.StartClusters)}); err != nil {
+		return nil, err
+	}
+	v := &Verdict{Decision: st.Trial.Decide()}
+	batch := max(1, g.Evaluator.Concurrency/2)
+	for len(clusters) > 0 && v.Verdict == pareto.Undecided {
+		now := clusters[:min(batch, len(clusters))]
+		clusters = clusters[len(now):]
+		pairs, err := g.pairs(ctx, incumbent, challenger, now)
+		var limit *eval.BudgetError
+		switch {
+		case errors.As(err, &limit):
+			v.Stop, v.BudgetStop = limit.Error(), true
+		case err != nil:
+			return nil, err
+		}
+		for i, p := range pairs {
+			if p == nil {
+				continue
+			}
+			if v.Verdict == pareto.Undecided {
+				st.Trial.Add(*p)
+				st.Clusters = append(st.Clusters, now[i].name)
+				v.Fresh++
+				v.Decision = st.Trial.Decide()
+				if err := g.emit(ctx, "gate_pair", map[string]any{"cluster": now[i].name, "quality": number(p.Quality),
+					"latency": number(p.Latency), "cost": number(p.Cost), "retries": number(p.Retries),
+					"e_value": v.EValue, "cases": v.Cases}); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if err := g.save(ctx, st, incumbent.SHA(), challenger.SHA(), v); err != nil {
+			return nil, err
+		}
+		if v.BudgetStop {
+			break
+		}
+	}
+	if v.Verdict == pareto.Undecided && v.Stop == "" {
+		v.Stop = "no held-out case is left"
+	}
+	return v, g.emit(ctx, "verdict", map[string]any{"decision": v.Verdict, "reason": v.Reason, "e_value": v.EValue,
+		"cases": v.Cases, "wins": v.Wins, "losses": v.Losses, "ties": v.Ties})
+}
+
+// A cluster is one unit of evidence: cases that are not independent.
+type cluster struct {
+	name  string
+	cases []*eval.Case
+}
+
+// fresh lists the clusters of test that may still speak about this challenger,
+// in random order: none that is in the trial already, none of which a case was
+// spent on another challenger of the same incumbent.
+func (g *Gate) fresh(ctx context.Context, st *gateState, incumbent, challenger string, test []eval.Case) ([]cluster, error) {
+	spent, err := g.Log.Journal.SpentCases(ctx, g.Skill, incumbent)
+	if err != nil {
+		return nil, fmt.Errorf("read spent cases: %w", err)
+	}
+	by := map[string]*cluster{}
+	used := map[string]bool{}
+	for _, name := range st.StartClusters {
+		used[name] = true
+	}
+	for i := range test {
+		c := &test[i]
+		name := c.Cluster
+		if name == "" {
+			name = c.ID
+		}
+		if who := spent[c.ID]; who != "" && who != challenger {
+			used[name] = true
+		}
+		if by[name] == nil {
+			by[name] = &cluster{name: name}
+		}
+		by[name].cases = append(by[name].cases, c)
+	}
+	var out []cluster
+	for name, c := range by {
+		if !used[name] {
+			sort.Slice(c.cases, func(i, j int) bool { return c.cases[i].ID < c.cases[j].ID })
+			out = append(out, *c)
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].name < out[j].name })
+	rng := rand.New(rand.NewPCG(uint64(g.Seed), 0x67617465))
+	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out, nil
+}
+
+// pairs runs both arms on the clusters and returns one difference each, nil for
+// those that the budget did not reach. A cluster counts as spent from the moment
+// its first rollout may have begun.
+func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, clusters []cluster) ([]*pareto.Pair, error) {
+	arm := "gate:" + incumbent.SHA()[:16] + ":" + challenger.SHA()[:16]
+	var jobs []eval.Job
+	need := int64(0)
+	for _, c := range clusters {
+		need += int64(2 * len(c.cases))
+	}
+	rest := g.Evaluator.Budget.Remaining().Rollouts
+	if rest != 0 && need > rest {
+		// Whole clusters only: half a pair is paid for and proves nothing.
+		for need > max(rest, 0) && len(clusters) > 0 {
+			need -= int64(2 * len(clusters[len(clusters)-1].cases))
+			clusters = clusters[:len(clusters)-1]
+		}
+	}
+	for _, c := range clusters {
+		for _, k := range c.cases {
+			if err := g.Log.Journal.SpendCase(ctx, g.Skill, incumbent.SHA(), challenger.SHA(), k.ID); err != nil {
+				return nil, fmt.Errorf("spend case %s: %w", k.ID, err)
+			}
+			a, b := eval.Job{Variant: incumbent, Case: k, Arm: arm}, eval.Job{Variant: challenger, Case: k, Arm: arm}
+			// The order of the arms is random but a function of the case, so
+			// that a resumed run asks in the same order.
+			h := rand.New(rand.NewPCG(uint64(g.Seed), hashOf(k.ID)))
+			if h.IntN(2) == 1 {
+				a, b = b, a
+			}
+			jobs = append(jobs, a, b)
+		}
+	}
+	var rollouts []*eval.Rollout
+	var err error
+	if len(jobs) > 0 {
+		rollouts, err = g.Evaluator.Run(ctx, jobs)
+	}
+	var limit *eval.BudgetError
+	if err != nil && !errors.As(err, &limit) {
+		return nil, err
+	}
+	out := make([]*pareto.Pair, len(clusters))
+	at := 0
+	for i, c := range clusters {
+		n := 2 * len(c.cases)
+		out[i] = difference(rollouts[at:at+n], incumbent.SHA())
+		at += n
+	}
+	if err == nil && rest != 0 && need == 0 {
+		err = &eval.BudgetError{Cap: "max-rollouts"}
+	}
+	return out, err
+}
+
+// difference averages each arm over the cluster's cases and pairs them; positive
+// favours the challenger. nil where an arm was not run at all.
+func difference(rs []*eval.Rollout, incumbent string) *pareto.Pair {
+	var old, new arm
+	for i := 0; i+1 < len(rs); i += 2 {
+		a, b := rs[i], rs[i+1]
+		if a == nil || b == nil {
+			return nil
+		}
+		if a.Status != eval.Done || b.Status != eval.Done {
+			continue // missing on either side drops the pair
+		}
+		if a.Candidate != incumbent {
+			a, b = b, a
+		}
+		old.add(a)
+		new.add(b)
+	}
+	if old.n == 0 {
+		return &pareto.Pair{Quality: math.NaN(), Latency: math.NaN(), Cost: math.NaN(), Retries: math.NaN()}
+	}
+	n := float64(old.n)
+	cost := pareto.LogRatio(old.usd, new.usd)
+	if math.IsNaN(cost) {
+		cost = pareto.LogRatio(old.tokens, new.tokens)
+	}
+	return &pareto.Pair{
+		Quality: (new.quality - old.quality) / n,
+		Latency: pareto.LogRatio(old.latency, new.latency),
+		Cost:    cost,
+		Retries: max(-1, min(1, (old.retries-new.retries)/n)),
+	}
+}
+
+// An arm sums up one side of a cluster; what any of its rollouts does not know
+// is NaN.
+type arm struct {
+	n                                      int
+	quality, retries, latency, usd, tokens float64
+}
+
+func (a *arm) add(r *eval.Rollout) {
+	a.n++
+	a.quality += r.Quality
+	a.retries += r.Retries
+	plus := func(sum *float64, known bool, x func() float64) {
+		if !known {
+			*sum = math.NaN()
+			return
+		}
+		*sum += x()
+	}
+	plus(&a.latency, r.LatencyMS != nil, func() float64 { return float64(*r.LatencyMS) })
+	plus(&a.usd, r.CostUSD != nil, func() float64 { return *r.CostUSD })
+	plus(&a.tokens, r.Usage != nil, func() float64 { return float64(r.Usage.Total()) })
+}
+
+func (g *Gate) load(ctx context.Context, incumbent, challenger string) (*gateState, error) {
+	rec, err := g.Log.Journal.Trial(ctx, g.Skill, incumbent, challenger)
+	if err != nil {
+		return nil, fmt.Errorf("read trial: %w", err)
+	}
+	st := &gateState{Version: 1, Start: pareto.NewTrial(g.Config), Trial: pareto.NewTrial(g.Config)}
+	if rec == nil {
+		return st, nil
+	}
+	var old gateState
+	if err := json.Unmarshal(rec.State, &old); err != nil {
+		return nil, fmt.Errorf("read trial of %.12s: %w", challenger, err)
+	}
+	if old.Version != 1 {
+		return nil, fmt.Errorf("trial of %.12s was written by a newer evolve (version %d)", challenger, old.Version)
+	}
+	if rec.Run != g.Log.Run {
+		old.Start, old.StartClusters = old.Trial, old.Clusters
+	}
+	raw, err := json.Marshal(old.Start)
+	if err != nil {
+		return nil, fmt.Errorf("copy trial: %w", err)
+	}
+	if err := json.Unmarshal(raw, st.Trial); err != nil {
+		return nil, fmt.Errorf("copy trial: %w", err)
+	}
+	st.Start, st.StartClusters, st.Clusters = old.Start, old.StartClusters, slices.Clone(old.StartClusters)
+	return st, nil
+}
+
+func (g *Gate) save(ctx context.Context, st *gateState, incumbent, challenger string, v *Verdict) error {
+	raw, err := json.Marshal(st)
+	if err != nil {
+		return fmt.Errorf("encode trial: %w", err)
+	}
+	return g.Log.Journal.SaveTrial(ctx, &TrialRecord{Skill: g.Skill, Incumbent: incumbent, Challenger: challenger,
+		Run: g.Log.Run, Decision: string(v.Verdict), State: raw, Simulated: g.Simulated, Updated: g.Log.Now().UTC().Truncate(time.Millisecond)})
+}
+
+func (g *Gate) emit(ctx context.Context, kind string, data any) error {
+	return g.Log.Add(ctx, kind, g.Evaluator.Budget.Spent().Rollouts, nil, data)
+}
+
+// number makes a difference fit for JSON, which knows no NaN.
+func number(x float64) any {
+	if math.IsNaN(x) {
+		return nil
+	}
+	return x
+}
+
+// hashOf is FNV-1a.
+func hashOf(s string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}

@@ -1,0 +1,212 @@
+package tournament
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
+	"golang.org/x/time/rate"
+)
+
+// A Plan is everything that one run over one skill is a function of.
+type Plan struct {
+	Run       *Run // ID, Skill, Seed, Config set
+	Incumbent eval.Variant
+	Cases     []eval.Case // splits assigned
+	// Carried is an undecided challenger of an earlier run: its trial is
+	// continued instead of a new search. nil for none.
+	Carried *eval.Variant
+
+	Agent   eval.Agent
+	Grader  eval.Grader
+	Mutator eval.Model // not metered
+	Journal Journal
+	Redact  eval.Redactor
+
+	// Budget bounds the whole run; what mining spent is in it already. Caps are
+	// its caps.
+	Budget      *eval.Budget
+	Caps        eval.Caps
+	NoGate      bool
+	Gate        pareto.Config
+	MaxRetries  int // work retries in the gate
+	Concurrency int
+	PerSecond   float64 // calls a second; 0 for no limit
+	WallClock   time.Duration
+	Options     Options
+	Now         func() time.Time
+	OnEvent     func(Event)
+	OnRollout   func(*eval.Rollout)
+}
+
+// An Outcome is what a run came to. Verdict is nil where the gate did not run.
+type Outcome struct {
+	Search     *Result
+	Challenger *Scored
+	Verdict    *Verdict
+	Spent      eval.Spent
+	Warnings   []string
+	// BudgetStop is set where a cap ended the run before a verdict.
+	BudgetStop bool
+}
+
+// Shares says how a budget of rollouts is divided: what the gate needs to show
+// its evidence is set aside before the search may spend.
+type Shares struct{ Search, Gate int64 }
+
+// Share divides the cap on rollouts. test is the number of held-out cases that
+// may still be spent. The gate gets what trying each of them once in both arms
+// takes, with room for work retries, at most half. Zero means no cap.
+func Share(maxRollouts int64, test, maxRetries int, gate bool) Shares {
+	if maxRollouts <= 0 || !gate {
+		return Shares{Search: maxRollouts}
+	}
+	need := int64(2*test) * int64(2+maxRetries) / 2
+	g := min(need, maxRollouts/2)
+	return Shares{Search: maxRollouts - g, Gate: g}
+}
+
+// Improve searches, and puts what it found before the gate. The Run is saved
+// when it begins and when it ends, however it ends. The error is what stopped
+// it: ctx's, the journal's or the infrastructure's; a cap is no error.
+func Improve(ctx context.Context, p Plan) (out *Outcome, err error) {
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	run := p.Run
+	run.Incumbent, run.Status, run.Simulated = p.Incumbent.SHA(), Running, p.Agent.Identity().Simulated
+	if run.Started.IsZero() {
+		run.Started = p.Now().UTC()
+	}
+	if err := p.Journal.SaveRun(ctx, run); err != nil {
+		return nil, fmt.Errorf("save run: %w", err)
+	}
+	budget := p.Budget
+	if budget == nil {
+		budget = eval.NewBudget(p.Caps, p.Now)
+	}
+	out = &Outcome{}
+	defer func() {
+		out.Spent, out.Warnings = budget.Spent(), append(out.Warnings, budget.Warnings()...)
+		p.finish(out, err)
+		// ctx may have ended already; the run's end must be written all the same.
+		if e := p.Journal.SaveRun(context.WithoutCancel(ctx), run); e != nil && err == nil {
+			err = fmt.Errorf("save run: %w", e)
+		}
+	}()
+	cases := bySplit(p.Cases)
+	log := &Log{Journal: p.Journal, Run: run.ID, Now: p.Now, OnEvent: p.OnEvent}
+	challenger := p.Carried
+	if challenger == nil {
+		if challenger, err = p.search(ctx, out, budget, log, cases); err != nil || challenger == nil {
+			return out, err
+		}
+	}
+	run.Challenger = challenger.SHA()
+	if p.NoGate {
+		return out, nil
+	}
+	gate := &Gate{Evaluator: p.evaluator(budget, p.MaxRetries), Log: log, Skill: run.Skill, Config: p.Gate,
+		Seed: run.Seed, Simulated: run.Simulated}
+	if out.Verdict, err = gate.Try(ctx, p.Incumbent, *challenger, cases.Test); err != nil {
+		return out, err
+	}
+	out.BudgetStop = out.Verdict.BudgetStop && out.Verdict.Verdict == pareto.Undecided
+	run.Verdict, err = json.Marshal(out.Verdict)
+	return out, err
+}
+
+// search runs the tournament; nil without an error means that nothing beat the
+// incumbent.
+func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, log *Log, cases Cases) (*eval.Variant, error) {
+	share := budget
+	if !p.NoGate && p.Caps.Rollouts > 0 {
+		share = budget.Sub(eval.Caps{Rollouts: Share(p.Caps.Rollouts, len(cases.Test), p.MaxRetries, true).Search})
+	}
+	opt := p.Options
+	opt.Seed = p.Run.Seed
+	e := &Engine{
+		Evaluator: p.evaluator(share, 0),
+		Mutator: &eval.Metered{Model: p.Mutator, By: eval.ByMutator, Budget: share, Recorder: p.Journal,
+			Scope: p.Run.ID, Redactor: p.Redact},
+		Log: log, Options: opt,
+	}
+	res, err := e.Search(ctx, p.Incumbent, cases)
+	if err != nil {
+		return nil, err
+	}
+	out.Search, out.Challenger = res, res.Challenger
+	out.BudgetStop = res.BudgetStop && res.Stats.Rounds == 0 && res.Challenger == nil
+	if res.Challenger == nil {
+		return nil, nil
+	}
+	doc, err := skill.Parse(res.Challenger.Text, skill.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("read challenger: %w", err)
+	}
+	if doc.KernelHash() != p.Incumbent.Doc.KernelHash() {
+		return nil, &KernelError{Candidate: res.Challenger.SHA}
+	}
+	v := p.Incumbent
+	v.Doc = doc
+	return &v, nil
+}
+
+// A KernelError says that a candidate's kernel is not the incumbent's. It
+// cannot happen unless a check failed before; nothing is staged or installed.
+type KernelError struct{ Candidate string }
+
+func (e *KernelError) Error() string {
+	return fmt.Sprintf("candidate %.12s changed the kernel", e.Candidate)
+}
+
+func (p *Plan) evaluator(b *eval.Budget, retries int) *eval.Evaluator {
+	ev := &eval.Evaluator{Agent: p.Agent, Grader: p.Grader, Budget: b, Recorder: p.Journal, Redactor: p.Redact,
+		Concurrency: max(1, p.Concurrency), WallClock: p.WallClock, MaxRetries: retries, Now: p.Now, OnRollout: p.OnRollout}
+	if p.PerSecond > 0 {
+		ev.Limiter = rate.NewLimiter(rate.Limit(p.PerSecond), 1)
+	}
+	return ev
+}
+
+// finish writes how the run ended into it.
+func (p *Plan) finish(out *Outcome, err error) {
+	run := p.Run
+	run.Spent = out.Spent
+	run.Ended = p.Now().UTC()
+	var limit *eval.InfraError
+	switch {
+	case err == nil && out.BudgetStop:
+		run.Status, run.Note = Stopped, "a cap was reached before a verdict"
+	case err == nil:
+		run.Status = Finished
+		if out.Search != nil {
+			run.Note = out.Search.Stop
+		}
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		run.Status, run.Note = Interrupted, "interrupted"
+	case errors.As(err, &limit) && limit.Kind == eval.UsageLimit:
+		run.Status, run.Note = Stopped, limit.Error()
+	default:
+		run.Status, run.Note = Failed, err.Error()
+	}
+}
+
+func bySplit(cs []eval.Case) (c Cases) {
+	for _, k := range cs {
+		switch k.Split {
+		case eval.Train:
+			c.Train = append(c.Train, k)
+		case eval.Val:
+			c.Val = append(c.Val, k)
+		case eval.Test:
+			c.Test = append(c.Test, k)
+		}
+	}
+	return c
+}
