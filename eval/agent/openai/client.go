@@ -175,7 +175,7 @@ func (c *Client) ask(ctx context.Context, messages []api.ChatCompletionMessage, 
 		if c.newLimit {
 			req.MaxCompletionTokens = limit
 		} else {
-			req.MaxTokens = limit
+			req.MaxTokens = limit //lint:ignore SA1019 the name that other servers know
 		}
 	}
 	if t := c.conf.Temperature; t != nil {
