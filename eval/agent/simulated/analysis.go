@@ -125,9 +125,6 @@ type analysis struct {
 	harmful int
 }
 
-// untaught is the analysis of no skill at all.
-func (c *compiled) untaught() *analysis { return c.analyse(nil) }
-
 func (c *compiled) analyse(text []byte) *analysis {
 	if a, ok := c.skills.get(text); ok {
 		return a

@@ -156,7 +156,7 @@ func (c *compiled) expect(a *analysis, k *eval.Case) float64 {
 // chance is how likely the check is to pass; ok is false where the check has
 // nothing to do with any lesson.
 func (c *compiled) chance(a *analysis, r *request, ck eval.Check, reference string) (p float64, ok bool) {
-	holds := func(l *lesson) bool { return false }
+	var holds func(l *lesson) bool
 	switch ck.Type {
 	case eval.Contains, eval.NotContains:
 		holds = func(l *lesson) bool { return contains(l.Outcome, ck.Value) }
