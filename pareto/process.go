@@ -73,7 +73,9 @@ func (p *Process) Add(d float64) {
 	for i, lambda := range p.grid {
 		p.log[i] += math.Log1p(lambda * d)
 	}
-	p.peak = max(p.peak, p.logE())
+	if floats.Max(p.log) > p.peak { // a mean is at most its largest part
+		p.peak = max(p.peak, p.logE())
+	}
 }
 
 // logE is the log of the current capital.
