@@ -20,6 +20,8 @@ type capability struct {
 	re   *regexp.Regexp
 	// keep says whether a match really is one; nil keeps all.
 	keep func(match string) bool
+	// lines says that a match may go over several lines.
+	lines bool
 }
 
 // Last labels of host names. Those that are also file extensions or attribute
@@ -31,7 +33,7 @@ const (
 )
 
 var capabilities = []capability{
-	{rule: "new-shell", what: "the shell command", re: regexp.MustCompile("!`[^`]+`|```!")},
+	{rule: "new-shell", what: "the shell command", re: regexp.MustCompile("!`[^`]+`|```!"), lines: true},
 	{rule: "new-url", what: "the URL", re: regexp.MustCompile(`(?i)\b(?:[a-z][a-z0-9+.-]{1,20}:/{2,3}|mailto:|javascript:|data:[a-z]+/)[^\s<>"'` + "`" + `)\]]+`)},
 	{rule: "new-host", what: "the host", re: regexp.MustCompile(`(?i)\b(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:(?:` + plainTLD + `)\b|(?:` + doubtfulTLD + `)(?:/|:\d))\(?`),
 		keep: func(m string) bool { return !strings.HasSuffix(m, "(") }}, // a method call
@@ -44,7 +46,7 @@ var capabilities = []capability{
 	{rule: "new-secret", what: "the secret", re: regexp.MustCompile(`(?i)\bid_(?:rsa|ed25519|ecdsa)\b|(?:^|[\s"'` + "`" + `(/])\.(?:env|netrc|npmrc|pypirc|pgpass|git-credentials|ssh|aws|gnupg|kube)\b(?:/\S*)?|\$\{?\w*(?:_KEY|_TOKEN|SECRET|PASSWORD|CREDENTIAL)\w*\}?|(?-i:\b[A-Z]{2,}_(?:API_)?(?:KEY|TOKEN|SECRET)\b)|\bos\.environ\b|\bprocess\.env\b|\bkeychain\b`)},
 	{rule: "new-blob", what: "the encoded text", re: regexp.MustCompile(`[A-Za-z0-9+/_-]{20,}={1,2}|[A-Za-z0-9+/_-]{40,}`), keep: encoded},
 	{rule: "new-blob", what: "the encoded text", re: regexp.MustCompile(`\b(?:0x)?[0-9a-fA-F]{32,}\b|(?:\\x[0-9a-fA-F]{2}){4,}|(?:\\u[0-9a-fA-F]{4}){4,}|(?:%[0-9a-fA-F]{2}){6,}|(?:&#x?[0-9a-fA-F]+;){4,}|\b(?:[01]{8} ){4,}`)},
-	{rule: "new-comment", what: "the HTML comment", re: regexp.MustCompile(`(?s)<!--.*?(?:-->|$)`)},
+	{rule: "new-comment", what: "the HTML comment", re: regexp.MustCompile(`(?s)<!--.*?(?:-->|$)`), lines: true},
 }
 
 // encoded tells base64 from a long path or a long identifier.
@@ -78,12 +80,26 @@ func checkFirewall(parent, child *Document) []Finding {
 			fs = append(fs, Finding{rule, Quarantine, 1 + bytes.Count(child.raw[:at], []byte("\n")), message})
 		}
 	}
+	fresh := freshLines(string(parent.raw), harness)
 	for _, c := range capabilities {
+		runs := fresh
+		if c.lines {
+			runs = []match{{0, harness}}
+		}
+		var matches []match
+		for _, r := range runs {
+			for _, m := range c.find(r.text) {
+				matches = append(matches, match{r.at + m.at, m.text})
+			}
+		}
+		if len(matches) == 0 {
+			continue
+		}
 		known := map[string]bool{}
 		for _, m := range c.find(string(parent.raw)) {
 			known[strings.ToLower(m.text)] = true
 		}
-		for _, m := range c.find(harness) {
+		for _, m := range matches {
 			key := strings.ToLower(m.text)
 			// A host, a tool or a command is the same whatever stands around
 			// it; a URL or a path of which the parent has the beginning is not.
@@ -135,6 +151,33 @@ func (d *Document) harness() string {
 		}
 	}
 	return string(text)
+}
+
+// freshLines are the runs of lines that do not stand in the parent as they are,
+// byte for byte: most of a candidate is old, and what is in an old line is not
+// new.
+func freshLines(parent, text string) []match {
+	old := map[string]bool{}
+	for line := range strings.SplitSeq(parent, "\n") {
+		old[line] = true
+	}
+	var out []match
+	at, start := 0, -1
+	for line := range strings.SplitSeq(text, "\n") {
+		known := old[line] || strings.TrimSpace(line) == ""
+		switch {
+		case !known && start < 0:
+			start = at
+		case known && start >= 0:
+			out = append(out, match{start, text[start : at-1]})
+			start = -1
+		}
+		at += len(line) + 1
+	}
+	if start >= 0 {
+		out = append(out, match{start, text[start:]})
+	}
+	return out
 }
 
 type match struct {

@@ -78,7 +78,7 @@ func (f *frontmatter) read(raw []byte) *SyntaxError {
 			}
 			msg = m[2]
 		}
-		return &SyntaxError{line, "the frontmatter is not YAML: " + msg}
+		return &SyntaxError{line, "the frontmatter is not YAML: " + msg + " (a value with a colon, brackets or a leading mark needs quotes)"}
 	}
 	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return &SyntaxError{2, "the frontmatter holds more than one YAML document"}

@@ -3,6 +3,7 @@ package skill
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -20,11 +21,15 @@ func newHidden(parent, child string) []match {
 			out = append(out, match{m.at, fmt.Sprintf("the character U+%04X is new: %s", m.r, m.why)})
 		}
 	}
+	mixed := mixedWords(child)
+	if len(mixed) == 0 {
+		return out
+	}
 	known := map[string]bool{}
 	for _, m := range mixedWords(parent) {
 		known[m.text] = true
 	}
-	for _, m := range mixedWords(child) {
+	for _, m := range mixed {
 		if !known[m.text] {
 			out = append(out, match{m.at, fmt.Sprintf("the word %q mixes Latin letters with lookalikes of another script", m.text)})
 		}
@@ -78,15 +83,19 @@ func hidden(r, before rune, rest string) string {
 
 var wordOfLetters = regexp.MustCompile(`\pL+`)
 
-// mixedWords are words with both Latin and Cyrillic (or Armenian, Cherokee)
-// letters. Greek is left out: it stands next to Latin letters in formulas.
+var lookalikes = []*unicode.RangeTable{unicode.Cyrillic, unicode.Armenian, unicode.Cherokee}
+
+// mixedWords are words with both Latin letters and lookalikes of them. Greek is left out: it stands next to Latin letters in formulas.
 func mixedWords(s string) []match {
 	var out []match
+	if strings.IndexFunc(s, func(r rune) bool { return unicode.In(r, lookalikes...) }) < 0 {
+		return nil
+	}
 	for _, m := range wordOfLetters.FindAllStringIndex(s, -1) {
 		var latin, other bool
 		for _, r := range s[m[0]:m[1]] {
 			latin = latin || unicode.Is(unicode.Latin, r)
-			other = other || unicode.In(r, unicode.Cyrillic, unicode.Armenian, unicode.Cherokee)
+			other = other || unicode.In(r, lookalikes...)
 		}
 		if latin && other {
 			out = append(out, match{m[0], s[m[0]:m[1]]})

@@ -209,14 +209,13 @@ func splitView(view, prefix string, holes []hole) ([]string, error) {
 	}
 	folded := upperBytes(view)
 	var pieces []string
-	at, done := 0, 0 // done: up to here the view is cut
+	done := 0 // up to here the view is cut
 	for {
-		i := strings.Index(folded[at:], prefix)
+		i := strings.Index(folded[done:], prefix)
 		if i < 0 {
 			break
 		}
-		i += at
-		at = i + len(prefix)
+		i += done
 		line := 1 + strings.Count(view[:i], "\n")
 		k := len(pieces)
 		if k < len(holes) && strings.HasPrefix(view[i:], holes[k].token) {
@@ -228,24 +227,30 @@ func splitView(view, prefix string, holes []hole) ([]string, error) {
 					return nil, &ViewError{line, fmt.Sprintf("placeholder %s no longer stands alone on its line", holes[k].token)}
 				}
 			}
-			pieces, done, at = append(pieces, piece), end, end
+			pieces, done = append(pieces, piece), end
 			continue
 		}
-		for j, h := range holes {
-			if !strings.HasPrefix(view[i:], h.token) {
-				continue
-			}
-			if j < k {
-				return nil, &ViewError{line, fmt.Sprintf("placeholder %s stands twice", h.token)}
-			}
-			return nil, &ViewError{line, fmt.Sprintf("placeholder %s stands before %s", h.token, holes[k].token)}
-		}
-		return nil, &ViewError{line, "a placeholder was altered; they must stay exactly as given"}
+		return nil, &ViewError{line, misplaced(view[i:], k, holes)}
 	}
 	if k := len(pieces); k < len(holes) {
 		return nil, &ViewError{0, fmt.Sprintf("placeholder %s is missing", holes[k].token)}
 	}
 	return append(pieces, view[done:]), nil
+}
+
+// misplaced says what is wrong with a placeholder at the start of text, where
+// that of hole k should have been.
+func misplaced(text string, k int, holes []hole) string {
+	for j, h := range holes {
+		switch {
+		case !strings.HasPrefix(text, h.token):
+		case j < k:
+			return fmt.Sprintf("placeholder %s stands twice", h.token)
+		default:
+			return fmt.Sprintf("placeholder %s stands before %s", h.token, holes[k].token)
+		}
+	}
+	return "a placeholder was altered; they must stay exactly as given"
 }
 
 // aloneOnLine checks that view[start:end] has a line to itself, blanks around

@@ -1,0 +1,35 @@
+package skill
+
+import (
+	"strings"
+	"testing"
+)
+
+// A skill of about the size that the specification advises at most.
+func BenchmarkCheck(b *testing.B) {
+	text := house + strings.Repeat("- Prefer a few well chosen colours, and label every axis with its unit so that readers can tell.\n", 200)
+	parent, err := Parse([]byte(text), Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	child, err := parent.WithView(strings.Replace(parent.View(), "Prefer few", "Use few", 1))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if fs := Check(parent, child, ClaudeCode); Worst(fs) != Warn {
+			b.Fatal(fs)
+		}
+	}
+}
+
+func BenchmarkParse(b *testing.B) {
+	text := []byte(house + strings.Repeat("- Prefer a few well chosen colours, and label every axis with its unit so that readers can tell.\n", 200))
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if _, err := Parse(text, Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
