@@ -41,15 +41,13 @@ type reader interface {
 // schemaVersion returns the version of an evolve database, 0 for an empty file.
 func schemaVersion(ctx context.Context, db reader, path string) (int, error) {
 	var have, app, tables int
-	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
+	// One statement, so that all three come from one moment: another process may
+	// be creating the database. Counting reads the whole schema, and so finds a
+	// damaged one here.
+	err := db.QueryRowContext(ctx, `SELECT v.user_version, a.application_id, (SELECT count(*) FROM sqlite_master)
+		FROM pragma_user_version v, pragma_application_id a`).Scan(&have, &app, &tables)
+	if err != nil {
 		return 0, fmt.Errorf("read schema version: %w", err)
-	}
-	if err := db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&app); err != nil {
-		return 0, fmt.Errorf("read application id: %w", err)
-	}
-	// This reads the whole schema, and so finds a damaged one here.
-	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master").Scan(&tables); err != nil {
-		return 0, fmt.Errorf("read schema: %w", err)
 	}
 	if app != applicationID && (have != 0 || app != 0 || tables != 0) {
 		return 0, &CorruptError{Path: path, Err: errors.New("it belongs to another program")}
