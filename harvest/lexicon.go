@@ -46,10 +46,15 @@ var discard = cues(
 	[3]any{Rejected, .75, `\b(?:this is|that's|that is|it's) (?:useless|garbage|terrible|awful|nonsense|rubbish|worthless)\b`},
 )
 
-// correct says that the answer was not what was asked for.
-var correct = cues(
+// refuse says at once that the answer was not what was asked for.
+var refuse = cues(
 	[3]any{Corrected, .9, `^(?:no+|nope|nah|wrong|incorrect|not quite|not exactly|not really|not what)\b[,.!:; –—-]*\S`},
 	[3]any{Corrected, .85, `^(?:no|nope|wrong|not quite|incorrect)[.!]*$`},
+	[3]any{Corrected, .8, `^(?:ok(?:ay)?|yes|yeah|sure|right|fine)[,. ]+(?:but|however|except|only)\b`},
+)
+
+// correct says the same less directly.
+var correct = cues(
 	[3]any{Corrected, .9, `\b(?:that's|that is|thats|this is|it's|its|it is|which is|they're|these are|those are|still|looks|seems|is|are) (?:still |just |completely |totally |all |a bit |so )?` + mistake + `\b`},
 	[3]any{Corrected, .9, `\b(?:i (?:said|asked (?:for|you|to)|meant|wanted|told you|specified|did(?:n't| not) (?:ask|want|mean|say))|as i said|like i said|you (?:forgot|missed|ignored|skipped|misunderstood|misread|left out|did(?:n't| not)|have(?:n't| not)|should(?:n't| not)? have|were supposed|broke|removed|deleted|overwrote|hallucinated|invented))\b`},
 	[3]any{Corrected, .85, `\b(?:does(?:n't| not)|did(?:n't| not)|is(?:n't| not)|are(?:n't| not)|was(?:n't| not)|won't|still not|not) (?:work|compile|build|run|render|show|pass|match|fit|load|display|apply|quite|correct|right|working|showing|rendering|there|what|be|include|handle|look|updated|fixed|labell?ed)`},
@@ -63,14 +68,18 @@ var correct = cues(
 	[3]any{Corrected, .75, `^(?:please )?(?:change|rename|replace|switch|turn|convert|move|fix|redo|rewrite|reword|shorten|simplify|rephrase|correct|adjust|tweak) (?:it|that|this|them|the|those|these|your|all)\b`},
 	[3]any{Corrected, .75, `^(?:please )?(?:make|keep) (?:it|that|this|them|the \w+(?: \w+)?) (?:\w+er|more|less|not|a bit|smaller|bigger|bold|shorter|longer|clearer|log|logarithmic|linear|blue|red|green|black|white)\b`},
 	[3]any{Corrected, .7, `^(?:please )?use (?:a |an |the )?\w+`},
-	[3]any{Corrected, .55, `^why (?:did|do|didn't|are|is|does|have|would|on earth|is there|isn't)\b`},
+	[3]any{Corrected, .8, `^nothing (?:is|was|happens|happened|changed|changes|shows?|works?)\b`},
+	[3]any{Corrected, .6, `^why (?:did|didn't|do|don't|are|have|haven't) you\b`},
+	[3]any{Corrected, .4, `^why (?:is|are|does|do|isn't|doesn't|would|on earth) (?:it|that|this|the|there|they)\b`},
 	[3]any{Corrected, .4, `^(?:did|didn't|have|haven't|are you sure|is (?:this|that|it) really|where(?:'s| is| are)|what about|what happened to|shouldn't|isn't|aren't|doesn't|can't) ?(?:we|you|it|the|that|this|there|a|our|my)?\b.*`},
 )
 
 // accept says that it was.
 var accept = cues(
 	[3]any{Accepted, .9, `^(?:ok(?:ay)?|yes|yep|yeah|yup|ah|oh|wow|haha|hey|alright|super|no problem|no worries|no|so|very|really|this is|that is|that's|it's|it is|i|and|all|now it|now|great|nice|cool)?[,.! ]*(?:\w+ly )?(?:` + praise + `|` + thanks + `)`},
-	[3]any{Accepted, .8, `\b(?:` + thanks + `|` + praise + `)[.! ]*$`},
+	[3]any{Accepted, .8, `^(?:the|this|that|it|all|everything|your|they|those|these|now)\b.*\b(?:is|are|looks?|works?|seems?|sounds?|reads?|was)\b.*(?:` + praise + `)[.! ]*$`},
+	[3]any{Accepted, .8, `^(?:super|wow|oh|ah|haha|yes|yeah)\b.*\b(?:` + praise + `)[.! ]*$`},
+	[3]any{Accepted, .7, `^(?:ok(?:ay)? |yes |yep |very |all |that's |that is )?(?:good|fine|cool|sweet|neat)[.! ]*$`},
 	[3]any{Accepted, .8, `^(?:ok(?:ay)?|yes|yep|great|good|now|please|and|alright|cool|then|let's|lets|can you|could you|go ahead and|you can)?[,.! ]*(?:please |now |then |also |just )*(?:` + deliver + `)(?:$|[,.! ]+(?:it|this|that|and|to|the changes?|these|them|please|now|changes|everything|all|with|as|on|in|pr|draft|a|branch|work|when|\w+ pls|& )\b|[.! ]*$)`},
 	[3]any{Accepted, .75, `^(?:ok(?:ay)?|yes|great|now|please|and|then|let's)?[,.! ]*(?:please |now |then |also |just )*(?:open|create|make|draft|raise|submit|put up|send) (?:a |the |up |me )*(?:draft )?(?:pr|pull request|merge request|mr)\b`},
 	[3]any{Accepted, .7, `^(?:resolved|fixed|solved|done|approved|confirmed|that did it|it worked|this worked|that worked|good to go|all set|all good)[.! ]*$`},
@@ -79,10 +88,20 @@ var accept = cues(
 )
 
 // turnings are what may follow praise and takes it back: "great, but …".
-var turning = regexp.MustCompile(`(?:^|[,.;!?–—-] ?|\s)(?:but|however|though|except|only|just one|one (?:more )?(?:thing|issue|nit|problem)|almost|nearly|apart from|aside from|still)\b(.*)$`)
+var turning = regexp.MustCompile(`(?:^|[,.;!?–—-] ?|\s)(?:but|however|though|except|only|one (?:more |small |last )?(?:issue|nit|problem|bug|mistake)|almost|nearly|apart from|aside from)\b(.*)$`)
 
 // onward moves on within the subject: neither praise nor blame.
 var onward = regexp.MustCompile(`^(?:now|next|then|also|and|ok(?:ay)?[,. ]+(?:now|next|then|also|and|let's|do|go)|additionally|after that|in addition|while you're at it|same (?:for|with|thing)|do the same|the same|repeat (?:this|that) for|continue|go on|go ahead|proceed|carry on|keep going|more|let's|yes|yep|yeah|sure|ok(?:ay)?|please do|do it|option|the (?:first|second|third|last) one|a|b|c|both|\d+)\b`)
+
+// fresh begins a request of its own. What it says further on ("it should be
+// fast", "instead of a map") is about that, not about the answer before.
+var fresh = regexp.MustCompile(`^(?:please |can you |could you |would you |i want you to |i'd like you to |i need you to |help me |let's |i want to |we need to )*` +
+	`(?:write|implement|create|add|explain|build|generate|summari[sz]e|list|show|find|search|read|open|run|test|document|translate|plot|draw|describe|` +
+	`investigate|look|check|tell|give|set up|install|design|plan|review|compare|analy[sz]e|refactor|debug|draft|prepare|extract|compute|calculate|count|` +
+	`make (?:a|an|me|another)|how|what|when|who|which|is there|are there)\b`)
+
+// wish marks praise that is asked for: "it should look good".
+var wish = regexp.MustCompile(`\b(?:should|must|could|would|can|if|make|need|needs|want|until|nice to have)\b`)
 
 // anaphor points back to what was said before.
 var anaphor = regexp.MustCompile(`\b(?:it|its|that|this|these|those|them|they|same|above|previous|again|earlier|former|latter|there|instead|also|too|both|other|one|ones|rest|here)\b`)
@@ -112,17 +131,21 @@ func classify(text string) (Label, float64) {
 	}
 	kind := negated.MatchString(text)
 	if !kind {
-		if c, ok := match(correct[:2], text); ok { // "no, …" says it before anything else does
+		if c, ok := match(refuse, text); ok { // "no, …" says it before anything else does
 			return c.label, c.confidence
 		}
 	}
-	if c, ok := match(accept, head); ok {
+	if c, ok := match(accept, head); ok && !wish.MatchString(head) {
 		// "great, but use a log scale" is a correction all the same.
 		if m := turning.FindStringSubmatch(text[min(len(text), 3):]); m != nil && len(strings.Fields(m[1])) > 1 {
 			return Corrected, .75
 		}
 		rest := strings.TrimLeft(strings.TrimPrefix(text, head), " ,.;:!?-\n")
-		if r, bad := match(correct, clause(rest)); bad && r.confidence >= .75 && rest != "" {
+		r, bad := match(refuse, clause(rest))
+		if !bad {
+			r, bad = match(correct, clause(rest))
+		}
+		if bad && r.confidence >= .75 && !onward.MatchString(rest) && !fresh.MatchString(rest) {
 			return Corrected, .7
 		}
 		return c.label, c.confidence
@@ -130,10 +153,10 @@ func classify(text string) (Label, float64) {
 	if kind {
 		return Accepted, .7
 	}
-	if onward.MatchString(text) && !strings.Contains(head, "wrong") {
+	if onward.MatchString(text) || fresh.MatchString(text) {
 		return Unknown, 0
 	}
-	if c, ok := match(correct[2:], head); ok {
+	if c, ok := match(correct, head); ok {
 		return c.label, c.confidence
 	}
 	return Unknown, 0

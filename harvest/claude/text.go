@@ -9,8 +9,7 @@ import (
 )
 
 // builtins are commands of the program itself; typing one invokes no skill.
-// Commands that only unfold a prompt (/review, /init) may be shadowed by a
-// skill of that name: those count when a skill's text follows.
+// A skill may have the same name: it was the skill when its text follows.
 var builtins = []string{"add-dir", "agents", "bashes", "bug", "chrome", "clear", "compact", "config", "context", "copy", "cost",
 	"desktop", "doctor", "effort", "exit", "export", "extra-usage", "fast", "feedback", "fork", "help", "hooks", "ide",
 	"install-github-app", "install-slack-app", "keybindings", "listen", "login", "logout", "mcp", "memory", "mobile", "model",
@@ -18,9 +17,6 @@ var builtins = []string{"add-dir", "agents", "bashes", "bug", "chrome", "clear",
 	"reload-plugins", "remote-control", "remote-env", "rename", "resume", "rewind", "sandbox", "skills", "stats", "status",
 	"statusline", "stickers", "tag", "tasks", "teleport", "terminal-setup", "theme", "think-back", "todos", "undo", "upgrade",
 	"usage", "vim", "voice"}
-
-// unfolded are built-in commands whose text the program itself supplies.
-var unfolded = []string{"init", "insights", "pr-comments", "security-review", "review"}
 
 const (
 	interruptMark  = "[Request interrupted by user"
