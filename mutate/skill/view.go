@@ -68,7 +68,8 @@ func (d *Document) KernelText() []Placeholder {
 
 // WithView rebuilds the document from the original's kernel bytes and a new
 // view: every placeholder must stand exactly once and in the original order, on
-// lines as before. Line breaks and the end of the file follow the original.
+// lines as before. Line breaks, the blank lines before the text and the end of
+// the file follow the original.
 // The error says what is wrong with the view (*ViewError; a *SyntaxError where
 // d itself did not parse); the result then is nil. d is unchanged, and
 // d.WithView(d.View()) renders the same bytes as d.
@@ -84,19 +85,17 @@ func (d *Document) WithView(view string) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
+	for i := range pieces {
+		pieces[i] = d.lineBreaks(pieces[i])
+	}
+	d.keepEdges(pieces, holes)
 	var b bytes.Buffer
 	b.Write(d.raw[:d.body])
 	for i, h := range holes {
-		b.WriteString(d.lineBreaks(pieces[i]))
+		b.WriteString(pieces[i])
 		b.Write(d.raw[h.Start:h.End])
 	}
-	tail := d.raw[d.body:]
-	if n := len(holes); n > 0 {
-		tail = d.raw[holes[n-1].End:]
-	}
-	last := d.lineBreaks(pieces[len(holes)])
-	b.WriteString(strings.TrimRight(last, "\r\n"))
-	b.Write(tail[len(bytes.TrimRight(tail, "\r\n")):])
+	b.WriteString(pieces[len(holes)])
 
 	child, perr := Parse(b.Bytes(), d.opts)
 	if perr != nil {
@@ -200,6 +199,28 @@ func (d *Document) lineBreaks(s string) string {
 		return strings.ReplaceAll(s, "\r\n", "\n")
 	}
 	return s
+}
+
+// keepEdges gives the pieces of a new view the blank lines at the beginning and
+// the line breaks at the end that the original has: a mutator that trims what it
+// writes has changed nothing.
+func (d *Document) keepEdges(pieces []string, holes []hole) {
+	const breaks = "\r\n"
+	first, last := d.raw[d.body:], d.raw[d.body:]
+	if n := len(holes); n > 0 {
+		first, last = d.raw[d.body:holes[0].Start], d.raw[holes[n-1].End:]
+	}
+	n := len(pieces) - 1
+	tail := string(last[len(bytes.TrimRight(last, breaks)):])
+	pieces[n] = strings.TrimRight(pieces[n], breaks) + tail
+	if n == 0 && len(tail) == len(last) {
+		return // nothing but line breaks: they are counted already
+	}
+	lead := string(first[:len(first)-len(bytes.TrimLeft(first, breaks))])
+	if n == 0 && strings.Trim(pieces[0], breaks) == "" {
+		return // the view was emptied: the line breaks at its end remain
+	}
+	pieces[0] = lead + strings.TrimLeft(pieces[0], breaks)
 }
 
 // splitView cuts a view at its placeholders: len(holes)+1 pieces.

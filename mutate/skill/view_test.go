@@ -89,6 +89,26 @@ func TestWithViewKeepsLineBreaksOfTheFile(t *testing.T) {
 	}
 }
 
+func TestWithViewKeepsTheEdgesOfTheFile(t *testing.T) {
+	for _, c := range []struct{ text, view, want string }{
+		{"---\nname: x\n---\n\n# X\n", "# Y", "---\nname: x\n---\n\n# Y\n"},
+		{"---\nname: x\n---\n# X", "\n\n# Y\n\n", "---\nname: x\n---\n# Y"},
+		{"---\nname: x\n---\n\n\n", "# Y", "---\nname: x\n---\n# Y\n\n"},
+		{"\n# X\n", "\n", "\n"},
+		{"\n## Must\n", "<<KERNEL 1: Must>>", "\n## Must\n"},
+		{"", "x\n", "x"},
+	} {
+		child, err := parse(t, c.text).WithView(c.view)
+		if err != nil {
+			t.Errorf("%q: %v", c.text, err)
+			continue
+		}
+		if got := string(child.Render()); got != c.want {
+			t.Errorf("%q with %q renders %q, want %q", c.text, c.view, got, c.want)
+		}
+	}
+}
+
 func TestKernelTextExplainsTheView(t *testing.T) {
 	d := parse(t, house)
 	text := d.View()
