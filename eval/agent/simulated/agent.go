@@ -43,7 +43,7 @@ func (c *compiled) attempt(text []byte, t eval.Task) eval.Attempt {
 	rq := c.request(t.Case)
 	var told string // what a work retry was told, normalised
 	var toldHash uint64
-	in := an.tokens + rq.tokens
+	in := c.Task.Overhead + an.tokens + rq.tokens
 	if t.Prior != nil {
 		prior := strings.Join(t.Prior.Feedback, "\n")
 		told, toldHash = normalise(prior), digest([]byte(prior))
@@ -53,10 +53,14 @@ func (c *compiled) attempt(text []byte, t eval.Task) eval.Attempt {
 
 	var b strings.Builder
 	b.WriteString(c.Opening)
+	thought := 0
 	for _, i := range rq.lessons {
 		p := an.follow[i]
-		if told != "" && c.lessons[i].quoted(told) {
+		switch {
+		case told != "" && c.lessons[i].quoted(told):
 			p = max(p, 1-an.miss)
+		case !an.taught[i]:
+			thought += c.Hesitation
 		}
 		if d.hit(p) {
 			if b.Len() > 0 {
@@ -69,11 +73,11 @@ func (c *compiled) attempt(text []byte, t eval.Task) eval.Attempt {
 		b.WriteString("Done.")
 	}
 	answer := b.String()
-	out := tokens(len(answer))
+	out := thought + tokens(len(answer))
 	usd := c.Task.usd(in, out)
 	return eval.Attempt{
 		Answer:   answer,
-		Usage:    &eval.Usage{Input: int64(in), Output: int64(out)},
+		Usage:    &eval.Usage{Input: int64(in), Output: int64(out), Reasoning: int64(thought)},
 		CostUSD:  &usd,
 		Duration: c.Task.duration(&d, in, out),
 	}

@@ -118,6 +118,17 @@ func TestLongerSkillCostsMore(t *testing.T) {
 	}
 }
 
+func TestUntaughtAgentHesitates(t *testing.T) {
+	w := Demo()
+	k := eval.Case{Prompt: "Plot revenue of the ferry"}
+	c := compile(w)
+	before := c.attempt([]byte(w.Seed()), eval.Task{Case: &k}).Usage
+	after := c.attempt([]byte(with(w, w.Lessons...)), eval.Task{Case: &k}).Usage
+	if before.Reasoning != int64(w.Hesitation) || after.Reasoning != 0 {
+		t.Errorf("it thinks for %d tokens untaught and %d taught, want %d and 0", before.Reasoning, after.Reasoning, w.Hesitation)
+	}
+}
+
 func BenchmarkTask(b *testing.B) {
 	w := Additive(1, 24, 0.05)
 	cases := w.Cases(0, 0, 60)

@@ -30,7 +30,7 @@ func (m *model) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, e
 	default:
 		text, finish = m.revise(p, &d)
 	}
-	in, out := tokens(len(p.System)+len(p.User)), tokens(len(text))
+	in, out := m.Text.Overhead+tokens(len(p.System)+len(p.User)), tokens(len(text))
 	if p.MaxTokens > 0 && out > p.MaxTokens {
 		text, out, finish = text[:runeStart(text, 4*p.MaxTokens)], p.MaxTokens, "length"
 	}

@@ -44,6 +44,10 @@ type World struct {
 	// that would have been followed.
 	Break float64
 
+	// Hesitation is how many output tokens the agent spends on making up its
+	// mind about each lesson that applies and that it was not taught.
+	Hesitation int
+
 	Mutator Mutator
 	Task    Rates // of the agent
 	Text    Rates // of the model
@@ -94,6 +98,7 @@ type Mutator struct {
 // Rates are what a call costs and how long it says that it took. The dollars
 // are simulated.
 type Rates struct {
+	Overhead  int           // input tokens of every call besides the texts: system prompt, tools
 	InputUSD  float64       // per token
 	OutputUSD float64       // per token
 	Base      time.Duration // per call

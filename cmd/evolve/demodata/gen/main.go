@@ -162,7 +162,7 @@ func (p *plan) sessions() (out [][]use) {
 	untaught := []string{"log", "palette", "title", "sort", "source", "slices", "direct", "gaps", "events"}
 	seconds := []string{"svg", "", "zero", "", "title", "", "", "palette", "", "events", "", "sort", "direct"}
 	n := 0
-	for range 6 { // corrected: what the seed skill does not teach
+	for range 7 { // corrected: what the seed skill does not teach
 		for _, id := range untaught {
 			second := seconds[n%len(seconds)]
 			if second == id || clash(id, second) {
@@ -177,7 +177,7 @@ func (p *plan) sessions() (out [][]use) {
 			n++
 		}
 	}
-	for i := range 24 { // accepted: what it does
+	for i := range 34 { // accepted: what it does
 		id := []string{"units", "svg", "zero"}[i%3]
 		second := ""
 		if i%4 == 3 && id == "units" {

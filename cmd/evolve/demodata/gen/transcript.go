@@ -173,6 +173,9 @@ func (t *transcript) use(u use) {
 			followed = append(followed, l)
 		}
 	}
+	if t.IntN(4) > 0 {
+		draw = "" // most answers come without a command, to keep the files small
+	}
 	t.answer(t.report(followed), draw)
 	if len(u.missed) > 0 {
 		t.say(capital(strings.ReplaceAll(t.deal("corrections", corrections), "{s}", says(u.missed))))
