@@ -176,14 +176,7 @@ func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, cl
 			if err := g.Log.Journal.SpendCase(ctx, g.Skill, incumbent.SHA(), challenger.SHA(), k.ID); err != nil {
 				return nil, fmt.Errorf("spend case %s: %w", k.ID, err)
 			}
-			a, b := eval.Job{Variant: incumbent, Case: k, Arm: arm}, eval.Job{Variant: challenger, Case: k, Arm: arm}
-			// The order of the arms is random but a function of the case, so
-			// that a resumed run asks in the same order.
-			h := rand.New(rand.NewPCG(uint64(g.Seed), hashOf(k.ID)))
-			if h.IntN(2) == 1 {
-				a, b = b, a
-			}
-			jobs = append(jobs, a, b)
+			jobs = append(jobs, Adjacent(incumbent, challenger, k, arm, 0, g.Seed)...)
 		}
 	}
 	var rollouts []*eval.Rollout
@@ -199,7 +192,7 @@ func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, cl
 	at := 0
 	for i, c := range clusters {
 		n := 2 * len(c.cases)
-		out[i] = difference(rollouts[at:at+n], incumbent.SHA())
+		out[i] = Difference(rollouts[at:at+n], incumbent.SHA())
 		at += n
 	}
 	if err == nil && rest != 0 && need == 0 {
@@ -208,9 +201,24 @@ func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, cl
 	return out, err
 }
 
-// difference averages each arm over the cluster's cases and pairs them; positive
-// favours the challenger. nil where an arm was not run at all.
-func difference(rs []*eval.Rollout, incumbent string) *pareto.Pair {
+// Adjacent is one case in both arms, one directly after the other, so that what
+// changes over time (a busy server, a new model behind an old name) hits both.
+// Which comes first is random but a function of the case and the seed, so that a
+// resumed run asks in the same order.
+func Adjacent(old, new eval.Variant, c *eval.Case, arm string, trial int, seed int64) []eval.Job {
+	a, b := eval.Job{Variant: old, Case: c, Arm: arm, Trial: trial}, eval.Job{Variant: new, Case: c, Arm: arm, Trial: trial}
+	if rand.New(rand.NewPCG(uint64(seed), hashOf(c.ID))).IntN(2) == 1 {
+		a, b = b, a
+	}
+	return []eval.Job{a, b}
+}
+
+// Difference averages each arm over a cluster's rollouts, which come in pairs of
+// one case and trial, in any order, and pairs the arms; incumbent is the
+// candidate of the old one. Positive favours the other. A pair that is missing
+// on either side is dropped; with none left every value is NaN. nil where an arm
+// was not run at all (a nil rollout).
+func Difference(rs []*eval.Rollout, incumbent string) *pareto.Pair {
 	var old, new arm
 	for i := 0; i+1 < len(rs); i += 2 {
 		a, b := rs[i], rs[i+1]
