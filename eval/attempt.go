@@ -2,7 +2,6 @@ package eval
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -10,15 +9,12 @@ import (
 	"time"
 )
 
-// errWallClock is the cause of a context that Evaluator.WallClock ended.
-var errWallClock = errors.New("wall clock")
-
 // rollout runs and grades one job. The rollout is never nil and holds what was
 // spent so far. With a *gaveUp it is Missing and to be kept; with any other
 // error it is to be thrown away.
 func (e *Evaluator) rollout(ctx context.Context, j *Job, p *plan, id *Identity) (*Rollout, error) {
 	out := &Rollout{
-		Key: hexKey(p.key), Candidate: p.sha, CaseID: j.Case.ID, Trial: j.Trial, Arm: j.Arm,
+		Key: p.name, Candidate: p.sha, CaseID: j.Case.ID, Trial: j.Trial, Arm: j.Arm,
 		Agent: *id,
 	}
 	t := Task{Variant: j.Variant, Case: j.Case, Seed: seedOf(p.key)}
@@ -31,12 +27,6 @@ func (e *Evaluator) rollout(ctx context.Context, j *Job, p *plan, id *Identity) 
 	}
 	e.redact(out)
 	return out, err
-}
-
-func hexKey(k hash) string {
-	var text [2 * len(k)]byte
-	hex.Encode(text[:], k[:])
-	return string(text[:])
 }
 
 // fill attempts the task, again after a failed attempt where work retries are
@@ -101,25 +91,18 @@ func (e *Evaluator) attempt(ctx context.Context, t Task, failed *int) (a Attempt
 				return fatal{fmt.Errorf("evaluate: wait for the rate limit: %w", err)}
 			}
 		}
-		callCtx := ctx
-		if e.WallClock > 0 {
-			var cancel context.CancelFunc
-			callCtx, cancel = context.WithTimeoutCause(ctx, e.WallClock, errWallClock)
-			defer cancel()
-		}
 		begun = e.now()
-		var err error
-		a, err = e.Agent.Run(callCtx, t)
+		ranOut, err := withWallClock(ctx, e.timer(begun), e.WallClock, func(ctx context.Context) (err error) {
+			a, err = e.Agent.Run(ctx, t)
+			return err
+		})
 		if a.Duration <= 0 {
 			a.Duration = e.now().Sub(begun)
-		}
-		if err == nil {
-			return nil
 		}
 		// Time that ran out while the model was answering is the candidate's
 		// fault: one that hangs must look bad, not missing. An agent that
 		// never got through says so with an InfraError.
-		if ctx.Err() == nil && context.Cause(callCtx) == errWallClock && !errors.As(err, new(*InfraError)) {
+		if err != nil && ranOut && !errors.As(err, new(*InfraError)) {
 			a.Failure = fmt.Sprintf("no end of the answer within %v", e.WallClock)
 			return nil
 		}
@@ -154,21 +137,16 @@ func (e *Evaluator) grade(ctx context.Context, out *Rollout, t Task, a Attempt, 
 	if e.Grader == nil {
 		return Grade{}, errors.New("evaluate: no grader")
 	}
+	limit := e.WallClock
 	if !kase.slow {
-		if g, err = e.Grader.Grade(ctx, t.Case, a, t.Workspace); err == nil && !anyMissing(g.Checks) {
-			spendJudge(out, g)
-			return g, nil
-		}
+		limit = 0 // nothing that could hang
 	}
 	failed := 0 // not the agent's: not in InfraRetries
 	err = persist(ctx, e.InfraTries, &failed, func() error {
-		callCtx := ctx
-		if e.WallClock > 0 {
-			var cancel context.CancelFunc
-			callCtx, cancel = context.WithTimeoutCause(ctx, e.WallClock, errWallClock)
-			defer cancel()
-		}
-		g, err = e.Grader.Grade(callCtx, t.Case, a, t.Workspace)
+		_, err := withWallClock(ctx, time.Now(), limit, func(ctx context.Context) (err error) {
+			g, err = e.Grader.Grade(ctx, t.Case, a, t.Workspace)
+			return err
+		})
 		spendJudge(out, g)
 		return err
 	})
@@ -178,8 +156,8 @@ func (e *Evaluator) grade(ctx context.Context, out *Rollout, t Task, a Attempt, 
 		}
 		return g, err
 	}
-	for _, k := range g.Checks {
-		if k.Missing {
+	for i := range g.Checks {
+		if k := &g.Checks[i]; k.Missing {
 			return g, &gaveUp{tries: 1, err: fmt.Errorf("grade: %s check: %s", k.Type, k.Evidence)}
 		}
 	}
@@ -232,15 +210,6 @@ func feedbackOf(failure string, checks []CheckResult) []string {
 func anyFailed(checks []CheckResult) bool {
 	for i := range checks {
 		if !checks[i].Passed() {
-			return true
-		}
-	}
-	return false
-}
-
-func anyMissing(checks []CheckResult) bool {
-	for i := range checks {
-		if checks[i].Missing {
 			return true
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -89,7 +90,8 @@ type Evaluator struct {
 	// failure is accepted and the rollout is missing. 0 means 5.
 	InfraTries int
 	// MaxMissing is the share of a Run's jobs that may be missing; with more,
-	// and at least three, Run stops. 0 means 0.2.
+	// and at least three, Run stops. 0 means 0.2. Runs too small for that (the
+	// gate's pairs) stop after ten missing rollouts in a row.
 	MaxMissing float64
 
 	Now func() time.Time // nil: time.Now
@@ -101,7 +103,8 @@ type Evaluator struct {
 	slots chan struct{} // Concurrency of them
 	mu    sync.Mutex
 	cases map[*Case]*caseEntry
-	tell  sync.Mutex // serialises OnRollout
+	tell  sync.Mutex   // serialises OnRollout
+	row   atomic.Int32 // missing rollouts in a row
 }
 
 // A caseEntry is what an Evaluator works out once per case.
@@ -123,6 +126,14 @@ func (e *Evaluator) now() time.Time {
 		return e.Now()
 	}
 	return time.Now()
+}
+
+// timer is the real time at begun, which e.now told: timers know no other.
+func (e *Evaluator) timer(begun time.Time) time.Time {
+	if e.Now != nil {
+		return time.Now()
+	}
+	return begun
 }
 
 func (e *Evaluator) setting() Setting {

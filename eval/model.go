@@ -97,15 +97,11 @@ func (m *Metered) ask(ctx context.Context, p Prompt, key hash) (c Completion, er
 				return fatal{fmt.Errorf("wait for the rate limit: %w", err)}
 			}
 		}
-		callCtx := ctx
-		if m.WallClock > 0 {
-			var cancel context.CancelFunc
-			callCtx, cancel = context.WithTimeoutCause(ctx, m.WallClock, errWallClock)
-			defer cancel()
-		}
-		var err error
-		c, err = m.Model.Complete(callCtx, p)
-		if err != nil && ctx.Err() == nil && context.Cause(callCtx) == errWallClock && !errors.As(err, new(*InfraError)) {
+		ranOut, err := withWallClock(ctx, time.Now(), m.WallClock, func(ctx context.Context) (err error) {
+			c, err = m.Model.Complete(ctx, p)
+			return err
+		})
+		if err != nil && ranOut && !errors.As(err, new(*InfraError)) {
 			err = &InfraError{Kind: Unreachable, Err: fmt.Errorf("no end of the reply within %v", m.WallClock)}
 		}
 		return err

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/sourcegraph/conc/pool"
@@ -73,6 +74,7 @@ type run struct {
 // A plan is what has to be known of a job before it is run.
 type plan struct {
 	key  hash
+	name string // key in hex
 	sha  string // the candidate
 	kase *caseEntry
 }
@@ -89,6 +91,9 @@ func (r *run) prepare() error {
 	var last Variant
 	var lastText text
 	first := make(map[hash]int, len(r.jobs))
+	var names strings.Builder // one text for all
+	names.Grow(2 * len(hash{}) * len(r.jobs))
+	var name [2 * len(hash{})]byte
 
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
@@ -107,6 +112,9 @@ func (r *run) prepare() error {
 			return err
 		}
 		*p = plan{key: jobKey(lastText.hash, kase.hash, j.Trial, j.Arm), sha: lastText.sha, kase: kase}
+		hex.Encode(name[:], p.key[:])
+		names.Write(name[:])
+		p.name = names.String()[i*len(name):]
 		if at, twin := first[p.key]; twin {
 			if r.twins == nil {
 				r.twins = make([]int, len(r.jobs))
@@ -130,8 +138,7 @@ func (r *run) recall(ctx context.Context) error {
 			continue
 		}
 		if r.e.Recorder != nil {
-			key := r.plans[i].key
-			found, fresh, err := r.e.Recorder.Rollout(ctx, hex.EncodeToString(key[:]))
+			found, fresh, err := r.e.Recorder.Rollout(ctx, r.plans[i].name)
 			if err != nil {
 				return fmt.Errorf("evaluate: look up rollout: %w", err)
 			}
@@ -139,7 +146,7 @@ func (r *run) recall(ctx context.Context) error {
 			if found != nil && (fresh || found.Status == Done) {
 				if fresh && r.e.Budget != nil {
 					took := billOf(found)
-					r.e.Budget.chargeOnce(key, &took)
+					r.e.Budget.chargeOnce(r.plans[i].key, &took)
 				}
 				r.out[i] = found
 				r.tell(found)
@@ -222,6 +229,9 @@ func (r *run) take(i int, out *Rollout, err error) {
 	r.out[i] = out
 	r.tell(out)
 	if out.Status != Missing {
+		if r.e.row.Load() > 0 {
+			r.e.row.Store(0)
+		}
 		return
 	}
 	r.mu.Lock()
@@ -231,10 +241,18 @@ func (r *run) take(i int, out *Rollout, err error) {
 	if share == 0 {
 		share = 0.2
 	}
-	if r.stop == nil && r.missing >= 3 && float64(r.missing) > share*float64(len(r.jobs)) {
+	row := int(r.e.row.Add(1))
+	switch {
+	case r.stop != nil:
+	case r.missing >= 3 && float64(r.missing) > share*float64(len(r.jobs)):
 		r.stop = &TooManyMissingError{Missing: r.missing, Jobs: len(r.jobs), Err: err}
+	case row >= missingInRow:
+		r.stop = &TooManyMissingError{Missing: row, Jobs: row, Err: err}
 	}
 }
+
+// missingInRow is how many rollouts in a row, over all Runs, may be missing.
+const missingInRow = 10
 
 // halt keeps further jobs from being begun; the first reason is the run's.
 func (r *run) halt(err error) {

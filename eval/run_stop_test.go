@@ -101,6 +101,33 @@ func TestMissing(t *testing.T) {
 	})
 }
 
+func TestMissingOverSmallRuns(t *testing.T) {
+	dead := true
+	e := &Evaluator{Grader: new(Checks), InfraTries: 1, Agent: agentFunc(func(ctx context.Context, task Task) (Attempt, error) {
+		if dead {
+			return Attempt{}, errors.New("no route to host")
+		}
+		return echo(ctx, task)
+	})}
+	pairs := func() (ok int, err error) {
+		for ok = 0; ok < 50; ok++ {
+			if _, err = e.Run(t.Context(), jobsOf(testCases(2))); err != nil {
+				return ok, err
+			}
+		}
+		return ok, nil
+	}
+	n, err := pairs()
+	var many *TooManyMissingError
+	if n != 4 || !errors.As(err, &many) || many.Missing != 10 {
+		t.Errorf("stopped after %d pairs with %v", n, err)
+	}
+	dead = false
+	if n, err := pairs(); n != 50 {
+		t.Errorf("with the network back, stopped after %d pairs with %v", n, err)
+	}
+}
+
 func TestRecordsOfEarlierRuns(t *testing.T) {
 	rec := newMemory(false)
 	b := NewBudget(Caps{}, nil)

@@ -1,0 +1,94 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// errWallClock is the cause of a context that a wall clock ended.
+var errWallClock = errors.New("wall clock")
+
+// A wallClock is a context that ends at a time. Unlike context.WithDeadline it
+// starts no timer before somebody waits for its end: an agent that answers
+// within this process never does, and the timer would be the larger part of
+// such a rollout.
+type wallClock struct {
+	context.Context // the parent
+	end             time.Time
+
+	mu     sync.Mutex
+	timed  context.Context // with the deadline; nil until it is needed
+	cancel context.CancelFunc
+}
+
+func (w *wallClock) start() context.Context {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timed == nil {
+		w.timed, w.cancel = context.WithDeadlineCause(w.Context, w.end, errWallClock)
+	}
+	return w.timed
+}
+
+func (w *wallClock) started() context.Context {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.timed
+}
+
+// stop frees the timer, where there is one.
+func (w *wallClock) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cancel != nil {
+		w.cancel()
+	}
+}
+
+// ranOut reports whether somebody was told that the time is over.
+func (w *wallClock) ranOut() bool {
+	t := w.started()
+	return t != nil && context.Cause(t) == errWallClock
+}
+
+func (w *wallClock) Deadline() (time.Time, bool) {
+	if at, ok := w.Context.Deadline(); ok && at.Before(w.end) {
+		return at, true
+	}
+	return w.end, true
+}
+
+func (w *wallClock) Done() <-chan struct{} { return w.start().Done() }
+
+func (w *wallClock) Err() error {
+	if t := w.started(); t != nil {
+		return t.Err()
+	}
+	if err := w.Context.Err(); err != nil || time.Now().Before(w.end) {
+		return err
+	}
+	return w.start().Err()
+}
+
+// Value finds the timed context where there is one, which lets contexts that
+// are derived from w hang on to it without a goroutine of their own.
+func (w *wallClock) Value(key any) any {
+	if t := w.started(); t != nil {
+		return t.Value(key)
+	}
+	return w.Context.Value(key)
+}
+
+// withWallClock calls f with a context that ends after limit, counted from
+// begun; 0 is no limit. ranOut reports that the limit, and not ctx, ended it.
+func withWallClock(ctx context.Context, begun time.Time, limit time.Duration, f func(context.Context) error) (ranOut bool, err error) {
+	if limit <= 0 {
+		return false, f(ctx)
+	}
+	w := &wallClock{Context: ctx, end: begun.Add(limit)}
+	defer w.stop()
+	err = f(w)
+	return ctx.Err() == nil && w.ranOut(), err
+}
