@@ -9,6 +9,10 @@ import (
 // horizon is how many human turns after a use may still speak of it.
 const horizon = 3
 
+// order is the highest confidence of what may be a correction or an order of
+// its own: "use a log scale", "use postgres for the new service".
+const order = .75
+
 // An outcome is what became of one invocation, as far as the user said.
 type outcome struct {
 	Feedback
@@ -57,6 +61,9 @@ func assess(s *Session, v Invocation) outcome {
 		f := Classify(prompt)
 		if f.Label == Unknown && near(used.Prompt, prompt) {
 			f = Feedback{Label: Repeated, Confidence: .7, Evidence: firstWords(prompt)}
+		}
+		if f.Label == Corrected && f.Confidence <= order && !about(s.Turns[t-1], prompt) {
+			f = Feedback{Label: Unknown}
 		}
 		switch f.Label {
 		case Corrected:
@@ -125,8 +132,22 @@ func continues(before Turn, prompt string) bool {
 	if onward.MatchString(text) || anaphor.MatchString(clause(text)) || len(strings.Fields(text)) <= 3 {
 		return true
 	}
+	shared, all := common(before, text)
+	return all > 0 && 2*shared >= all
+}
+
+// about is continues for what is an order by its form: one word in common is
+// enough, and so is being short.
+func about(before Turn, prompt string) bool {
+	text := normal(prompt)
+	shared, _ := common(before, text)
+	return shared > 0 || len(strings.Fields(text)) <= 5 || anaphor.MatchString(clause(text))
+}
+
+// common counts the longer words of text, and those of them that stand in the
+// turn before.
+func common(before Turn, text string) (shared, all int) {
 	old := words(before.Prompt + " " + before.Answer)
-	shared, all := 0, 0
 	for w := range words(text) {
 		if len(w) > 3 {
 			all++
@@ -135,7 +156,7 @@ func continues(before Turn, prompt string) bool {
 			}
 		}
 	}
-	return all > 0 && 2*shared >= all
+	return shared, all
 }
 
 // arguments is a prompt without the command that it begins with.

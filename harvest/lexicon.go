@@ -32,11 +32,15 @@ const (
 	thanks  = `(?:thanks|thank you|thx|ty|cheers|much appreciated|appreciated|thanks? a lot)`
 	deliver = `(?:commit|push|merge|ship|deploy|release|publish|tag|squash)`
 	// mistake is what people say of a result that is not what they asked for.
-	mistake = `(?:wrong|incorrect|broken|not (?:right|correct|what|quite|working|good|it)|mistake|a bug|buggy|bad|ugly|unreadable|misaligned|off)`
+	mistake = `(?:wrong|incorrect|broken|not (?:right|correct|what|quite|working|good|it)|a mistake|buggy|bad|ugly|awful|terrible|horrible|` +
+		`unreadable|confusing|cluttered|weird|odd|strange|hard to read|misaligned|off|failing|red)`
 )
 
 // negated strips the "no" of phrases that are no refusal.
 var negated = regexp.MustCompile(`^no[,. !]*(?:problem|worries|issues?|complaints|need(?: to (?:worry|apologi[sz]e))?|biggie|questions|further (?:changes|questions|comments)|more (?:changes|questions)|that's (?:all|it|fine|perfect|great|good)|that is (?:all|it|fine|perfect|great|good)|it's (?:fine|perfect|great|good)|this is (?:fine|perfect|great|good)|looks good|all good|thanks?|thank you)\b`)
+
+// neutral begins with a no that answers a question of the agent's.
+var neutral = regexp.MustCompile(`^(?:no|not)[, ]+(?:idea|preference|opinion|clue|rush|reason|hurry|sure|yet|now|important|necessary|needed|leave (?:it|that|them)|keep (?:it|that|them) (?:as|like)|i (?:don't|do not) (?:know|think so|mind))\b`)
 
 // discard throws the work away.
 var discard = cues(
@@ -56,32 +60,38 @@ var refuse = cues(
 // correct says the same less directly.
 var correct = cues(
 	[3]any{Corrected, .9, `\b(?:that's|that is|thats|this is|it's|its|it is|which is|they're|these are|those are|still|looks|seems|is|are) (?:still |just |completely |totally |all |a bit |so )?` + mistake + `\b`},
-	[3]any{Corrected, .9, `\b(?:i (?:said|asked (?:for|you|to)|meant|wanted|told you|specified|did(?:n't| not) (?:ask|want|mean|say))|as i said|like i said|you (?:forgot|missed|ignored|skipped|misunderstood|misread|left out|did(?:n't| not)|have(?:n't| not)|should(?:n't| not)? have|were supposed|broke|removed|deleted|overwrote|hallucinated|invented))\b`},
+	[3]any{Corrected, .9, `\b(?:i (?:said|asked (?:for|you|to)|meant|wanted|told you|specified|did(?:n't| not) (?:ask|want|mean|say))|as i said|like i said|you (?:forgot|missed|ignored|skipped|misunderstood|misread|left out|did(?:n't| not)|have(?:n't| not)|should(?:n't| not)? have|were supposed|broke|removed|dropped|lost|deleted|overwrote|hallucinated|invented|swapped|mixed up|duplicated))\b`},
 	[3]any{Corrected, .85, `\b(?:does(?:n't| not)|did(?:n't| not)|is(?:n't| not)|are(?:n't| not)|was(?:n't| not)|won't|still not|not) (?:work|compile|build|run|render|show|pass|match|fit|load|display|apply|quite|correct|right|working|showing|rendering|there|what|be|include|handle|look|updated|fixed|labell?ed)`},
-	[3]any{Corrected, .85, `\b(?:still|again) (?:fails?|failing|broken|wrong|see|seeing|get|getting|shows?|has|have|missing|using|uses|says|linear|the same)\b`},
+	[3]any{Corrected, .85, `\b(?:still|again) (?:fails?|failing|broken|wrong|contains?|includes?|see|seeing|get|getting|shows?|has|have|missing|using|uses|says|linear|the same)\b`},
 	[3]any{Corrected, .8, `^(?:that|it|this|the \w+(?: \w+)?) (?:fails|failed|is failing|crashe[sd]|errors? out|is missing|are missing|broke|breaks|is empty|is blank|is gone|disappeared)\b`},
 	[3]any{Corrected, .85, `\b(?:should(?:n't| not)? (?:be|have|use|say|read|not|only|still|look|show|start|go)|supposed to|must (?:be|not|have|use)|ought to)\b.{0,120}$`},
 	[3]any{Corrected, .8, `\b(?:instead(?: of)?|rather than)\b`},
-	[3]any{Corrected, .8, `^(?:but|hmm+|wait|hold on|um+|uh+|actually|err+|well)\b[,. …-]*\S+ \S`},
+	[3]any{Corrected, .8, `^(?:but|hmm+|hm|wait|hold on|um+|uh+|actually|err+|well|oh no)\b[,. …-]*\S+ \S`},
+	[3]any{Corrected, .85, `\b(?:using|used|picked|took|chose|opened|edited|changed|in|to|on|at|with|for|it's|is|has) the wrong \w+`},
+	[3]any{Corrected, .8, `\b(?:i(?:'m| am)? (?:see|get|got|seeing|getting|have)|there's|throws|gives|with|same|another|new)(?: me)?(?: the| a| an)?(?: same| new| following)? (?:error|exception|failure|crash|stack trace|warning)s?\b`},
+	[3]any{Corrected, .8, `^(?:i'd|i would) (?:rather|prefer)\b|^i prefer\b|^i (?:don't|do not|didn't) (?:like|want|need)\b`},
+	[3]any{Corrected, .75, `^(?:a bit |a little |much |slightly |even |way )?(?:shorter|longer|smaller|bigger|larger|wider|simpler|cleaner|darker|lighter|brighter|clearer|(?:more|less|fewer) \w+)(?: please|, please)?[.! ]*$`},
 	[3]any{Corrected, .8, `\b(?:is|are|looks?|it's|too) too (?:\w+)|^(?:way )?too (?:long|short|big|small|wide|narrow|much|many|verbose|dark|light|complex|complicated|formal|vague|slow|wordy|generic)\b`},
 	[3]any{Corrected, .75, `^(?:please )?(?:don't|do not|never|stop) \w+`},
-	[3]any{Corrected, .75, `^(?:please )?(?:change|rename|replace|switch|turn|convert|move|fix|redo|rewrite|reword|shorten|simplify|rephrase|correct|adjust|tweak) (?:it|that|this|them|the|those|these|your|all)\b`},
-	[3]any{Corrected, .75, `^(?:please )?(?:make|keep) (?:it|that|this|them|the \w+(?: \w+)?) (?:\w+er|more|less|not|a bit|smaller|bigger|bold|shorter|longer|clearer|log|logarithmic|linear|blue|red|green|black|white)\b`},
+	[3]any{Corrected, .75, `^(?:please |can you |could you |can we )*(?:change|rename|replace|switch|turn|convert|move|fix|redo|rewrite|reword|shorten|simplify|rephrase|correct|adjust|tweak) (?:it|that|this|them|the|those|these|your|all)\b`},
+	[3]any{Corrected, .75, `^(?:please |can you |could you |can we )*(?:make|keep) (?:it|that|this|them|the \w+(?: \w+)?) (?:\w+er|more|less|not|a bit|smaller|bigger|bold|shorter|longer|clearer|log|logarithmic|linear|blue|red|green|black|white)\b`},
 	[3]any{Corrected, .7, `^(?:please )?use (?:a |an |the )?\w+`},
 	[3]any{Corrected, .8, `^nothing (?:is|was|happens|happened|changed|changes|shows?|works?)\b`},
 	[3]any{Corrected, .6, `^why (?:did|didn't|do|don't|are|have|haven't) you\b`},
 	[3]any{Corrected, .4, `^why (?:is|are|does|do|isn't|doesn't|would|on earth) (?:it|that|this|the|there|they)\b`},
-	[3]any{Corrected, .4, `^(?:did|didn't|have|haven't|are you sure|is (?:this|that|it) really|where(?:'s| is| are)|what about|what happened to|shouldn't|isn't|aren't|doesn't|can't) ?(?:we|you|it|the|that|this|there|a|our|my)?\b.*`},
+	[3]any{Corrected, .4, `^(?:did|didn't|have|haven't|are you sure|is (?:this|that|it) really|what about|what happened to|shouldn't|isn't|aren't|doesn't|can't) ?(?:we|you|it|the|that|this|there|a|our|my)?\b.*`},
 )
 
 // accept says that it was.
 var accept = cues(
 	[3]any{Accepted, .9, `^(?:ok(?:ay)?|yes|yep|yeah|yup|ah|oh|wow|haha|hey|alright|super|no problem|no worries|no|so|very|really|this is|that is|that's|it's|it is|i|and|all|now it|now|great|nice|cool)?[,.! ]*(?:\w+ly )?(?:` + praise + `|` + thanks + `)`},
 	[3]any{Accepted, .8, `^(?:the|this|that|it|all|everything|your|they|those|these|now)\b.*\b(?:is|are|looks?|works?|seems?|sounds?|reads?|was)\b.*(?:` + praise + `)[.! ]*$`},
-	[3]any{Accepted, .8, `^(?:super|wow|oh|ah|haha|yes|yeah)\b.*\b(?:` + praise + `)[.! ]*$`},
+	[3]any{Accepted, .8, `^(?:super|wow|yay|hooray|oh|ah|haha|yes|yeah)\b.*\b(?:` + praise + `)[.! ]*$`},
 	[3]any{Accepted, .7, `^(?:ok(?:ay)? |yes |yep |very |all |that's |that is )?(?:good|fine|cool|sweet|neat)[.! ]*$`},
 	[3]any{Accepted, .8, `^(?:ok(?:ay)?|yes|yep|great|good|now|please|and|alright|cool|then|let's|lets|can you|could you|go ahead and|you can)?[,.! ]*(?:please |now |then |also |just )*(?:` + deliver + `)(?:$|[,.! ]+(?:it|this|that|and|to|the changes?|these|them|please|now|changes|everything|all|with|as|on|in|pr|draft|a|branch|work|when|\w+ pls|& )\b|[.! ]*$)`},
-	[3]any{Accepted, .75, `^(?:ok(?:ay)?|yes|great|now|please|and|then|let's)?[,.! ]*(?:please |now |then |also |just )*(?:open|create|make|draft|raise|submit|put up|send) (?:a |the |up |me )*(?:draft )?(?:pr|pull request|merge request|mr)\b`},
+	[3]any{Accepted, .75, `^(?:ok(?:ay)?|yes|great|now|please|and|then|let's|go ahead and|can you|could you)?[,.! ]*(?:please |now |then |also |just )*(?:open|create|make|draft|raise|submit|put up|send) (?:a |the |up |me )*(?:draft )?(?:pr|pull request|merge request|mr)\b`},
+	[3]any{Accepted, .8, `^(?:yes|yep|yeah|ok(?:ay)?|great|and)?[,.! ]*(?:that|this|it)(?:'s| is| has)? (?:fixed|solved|resolved|did|helped|working|worked)(?: it| that| the (?:trick|issue|problem|bug|job))?(?: now| fine| great| well| perfectly)?(?:[,.! ]+(?:` + thanks + `|` + praise + `))?[.! ]*$`},
+	[3]any{Accepted, .75, `^[^,.]{1,40}[,.!] (?:great|perfect|nice|awesome|excellent|wonderful|brilliant)[.! ]*$`},
 	[3]any{Accepted, .7, `^(?:resolved|fixed|solved|done|approved|confirmed|that did it|it worked|this worked|that worked|good to go|all set|all good)[.! ]*$`},
 	[3]any{Accepted, .85, `^not bad\b`},
 	[3]any{Accepted, .8, `^(?:no (?:problem|worries|issues?|complaints|questions|more changes|further (?:changes|questions|comments)))\b`},
@@ -99,6 +109,9 @@ var fresh = regexp.MustCompile(`^(?:please |can you |could you |would you |i wan
 	`(?:write|implement|create|add|explain|build|generate|summari[sz]e|list|show|find|search|read|open|run|test|document|translate|plot|draw|describe|` +
 	`investigate|look|check|tell|give|set up|install|design|plan|review|compare|analy[sz]e|refactor|debug|draft|prepare|extract|compute|calculate|count|` +
 	`make (?:a|an|me|another)|how|what|when|who|which|is there|are there)\b`)
+
+// hedge is what people say while they think; what follows decides.
+var hedge = regexp.MustCompile(`^(?:(?:but|hmm+|hm|wait|hold on|um+|uh+|actually|err+|well|oh|so)[,. …-]+)+(?:for .*)?`)
 
 // wish marks praise that is asked for: "it should look good".
 var wish = regexp.MustCompile(`\b(?:should|must|could|would|can|if|make|need|needs|want|until|nice to have)\b`)
@@ -129,6 +142,9 @@ func classify(text string) (Label, float64) {
 	if c, ok := match(discard, head); ok {
 		return c.label, c.confidence
 	}
+	if neutral.MatchString(text) {
+		return Unknown, 0
+	}
 	kind := negated.MatchString(text)
 	if !kind {
 		if c, ok := match(refuse, text); ok { // "no, …" says it before anything else does
@@ -153,11 +169,16 @@ func classify(text string) (Label, float64) {
 	if kind {
 		return Accepted, .7
 	}
-	if onward.MatchString(text) || fresh.MatchString(text) {
+	if rest := hedge.ReplaceAllString(text, ""); rest == "" || onward.MatchString(text) || fresh.MatchString(rest) {
 		return Unknown, 0
 	}
 	if c, ok := match(correct, head); ok {
 		return c.label, c.confidence
+	}
+	// "Could you keep the header? You dropped it."
+	second := clause(strings.TrimSpace(strings.TrimPrefix(text, head)))
+	if c, ok := match(correct, second); ok && c.confidence >= .85 && !fresh.MatchString(second) {
+		return c.label, c.confidence - .1
 	}
 	return Unknown, 0
 }
