@@ -27,7 +27,7 @@ const forecastTrials = 400
 // case, passes independent between the arms (where the same cases fail in both
 // arms, fewer are needed), retries falling with failures, cost and latency
 // unchanged but noisy. The last two have to be shown to be within their
-// tolerance, which takes about 40 cases however large the gain is. It takes
+// tolerance, which takes about 30 cases however large the gain is. It takes
 // tens of milliseconds at most.
 func Forecast(passOld, passNew float64, cfg Config) (cases50, cases80 int) {
 	if cfg == (Config{}) {
@@ -56,10 +56,10 @@ func Forecast(passOld, passNew float64, cfg Config) (cases50, cases80 int) {
 // The logic is Trial's; the arithmetic is products instead of logs, which may
 // overflow only after they have crossed.
 func promotedAfter(passOld, passNew float64, cfg Config, rng *rand.Rand) int {
-	quality := newRace(cfg.Quality.Alpha)
-	retries := newRace(cfg.ToleranceAlpha)
-	latency := newRace(cfg.ToleranceAlpha)
-	cost := newRace(cfg.ToleranceAlpha)
+	quality := newRace(cfg.Quality.Alpha, grid)
+	retries := newRace(cfg.ToleranceAlpha, grid)
+	latency := newRace(cfg.ToleranceAlpha, toleranceGrid(cfg.Latency.Tolerance))
+	cost := newRace(cfg.ToleranceAlpha, toleranceGrid(cfg.Cost.Tolerance))
 	for n := 1; n <= ForecastCap; n++ {
 		d := 0.0
 		if rng.Float64() < passNew {
@@ -91,13 +91,14 @@ func usualRatio(rng *rand.Rand) float64 {
 
 // A race is a Process that only needs to know whether it has crossed.
 type race struct {
+	bets    []float64
 	capital []float64
 	goal    float64 // of the sum of capitals
 	won     bool
 }
 
-func newRace(alpha float64) *race {
-	return &race{capital: slices.Repeat([]float64{1}, len(grid)), goal: float64(len(grid)) / alpha}
+func newRace(alpha float64, bets []float64) *race {
+	return &race{bets: bets, capital: slices.Repeat([]float64{1}, len(bets)), goal: float64(len(bets)) / alpha}
 }
 
 func (r *race) add(d float64) {
@@ -105,7 +106,7 @@ func (r *race) add(d float64) {
 		return
 	}
 	sum := 0.0
-	for i, lambda := range grid {
+	for i, lambda := range r.bets {
 		r.capital[i] *= 1 + lambda*d
 		sum += r.capital[i]
 	}

@@ -133,14 +133,14 @@ func (w world) String() string {
 }
 
 // With cost or latency measured, no challenger can be promoted on very few
-// cases: even without any noise, an unchanged cost needs 35 pairs to show that
+// cases: even without any noise, an unchanged cost needs 23 pairs to show that
 // it is not 1.25 times as high. This is what limits 0.30→0.95, not quality.
 func TestToleranceTakesCases(t *testing.T) {
 	trial := NewTrial(Config{})
 	for trial.Decide().Verdict == Undecided && trial.Cases() < 100 {
 		trial.Add(Pair{Quality: 1, Latency: math.NaN(), Cost: 0, Retries: 1})
 	}
-	if d := trial.Decide(); d.Verdict != Promote || d.Cases != 35 {
-		t.Errorf("%v after %d cases, want promote after 35", d.Verdict, d.Cases)
+	if d := trial.Decide(); d.Verdict != Promote || d.Cases != 23 {
+		t.Errorf("%v after %d cases, want promote after 23", d.Verdict, d.Cases)
 	}
 }

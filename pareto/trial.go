@@ -172,6 +172,9 @@ func (e *evidence) add(o Objective, l Limit, d float64) {
 	e.n++
 	d = max(-1, min(1, d))
 	e.better.Add(d)
+	if e.within.grid == nil && (o == Latency || o == Cost) {
+		e.within.grid = toleranceGrid(l.Tolerance)
+	}
 	e.within.Add(above(d, -l.Tolerance))
 	if o == Quality {
 		e.worse.Add(below(d, 0))

@@ -27,6 +27,9 @@ type Gate struct {
 	Config    pareto.Config
 	Seed      int64
 	Simulated bool
+	// Objectives names those that count; nil means all four. Quality always
+	// counts. Wall-clock latency, for one, is worthless on a busy machine.
+	Objectives []string
 }
 
 // A Verdict is what the gate found.
@@ -192,7 +195,9 @@ func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, cl
 	at := 0
 	for i, c := range clusters {
 		n := 2 * len(c.cases)
-		out[i] = Difference(rollouts[at:at+n], incumbent.SHA())
+		if out[i] = Difference(rollouts[at:at+n], incumbent.SHA()); out[i] != nil {
+			g.leaveOut(out[i])
+		}
 		at += n
 	}
 	if err == nil && rest != 0 && need == 0 {
@@ -247,6 +252,18 @@ func Difference(rs []*eval.Rollout, incumbent string) *pareto.Pair {
 		Latency: pareto.LogRatio(old.latency, new.latency),
 		Cost:    cost,
 		Retries: max(-1, min(1, (old.retries-new.retries)/n)),
+	}
+}
+
+// leaveOut forgets the objectives that do not count.
+func (g *Gate) leaveOut(p *pareto.Pair) {
+	if g.Objectives == nil {
+		return
+	}
+	for name, d := range map[string]*float64{"latency": &p.Latency, "cost": &p.Cost, "retries": &p.Retries} {
+		if !slices.Contains(g.Objectives, name) {
+			*d = math.NaN()
+		}
 	}
 }
 

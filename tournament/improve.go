@@ -34,7 +34,8 @@ type Plan struct {
 	Caps        eval.Caps
 	NoGate      bool
 	Gate        pareto.Config
-	MaxRetries  int // work retries in the gate
+	MaxRetries  int      // work retries in the gate
+	Objectives  []string // that the gate looks at; nil for all four
 	Concurrency int
 	PerSecond   float64 // calls a second; 0 for no limit
 	WallClock   time.Duration
@@ -112,7 +113,7 @@ func Improve(ctx context.Context, p Plan) (out *Outcome, err error) {
 		return out, nil
 	}
 	gate := &Gate{Evaluator: p.evaluator(budget, p.MaxRetries), Log: log, Skill: run.Skill, Config: p.Gate,
-		Seed: run.Seed, Simulated: run.Simulated}
+		Seed: run.Seed, Simulated: run.Simulated, Objectives: p.Objectives}
 	if out.Verdict, err = gate.Try(ctx, p.Incumbent, *challenger, cases.Test); err != nil {
 		return out, err
 	}

@@ -44,6 +44,9 @@ func (r *record) mean() float64 {
 
 // last is the newest scored rollout, nil for none.
 func (r *record) last() *eval.Rollout {
+	if r == nil {
+		return nil
+	}
 	for i := len(r.rollouts) - 1; i >= 0; i-- {
 		if r.rollouts[i].Status == eval.Done {
 			return r.rollouts[i]

@@ -35,6 +35,7 @@ type runFlags struct {
 	PerSecond   float64       `json:"rate,omitempty"`
 	WallClock   time.Duration `json:"wall_clock"`
 	NoGate      bool          `json:"no_gate,omitempty"`
+	Objectives  []string      `json:"objectives,omitempty"`
 	Minibatch   int           `json:"minibatch,omitempty"`
 	Proposals   int           `json:"proposals,omitempty"`
 	Patience    int           `json:"patience,omitempty"`
@@ -86,6 +87,7 @@ func newRunCommand(a *app) *cobra.Command {
 	fl.DurationVar(&f.WallClock, "timeout", 5*time.Minute, "wall clock of one rollout")
 	fl.Int64Var(&f.Seed, "seed", -1, "seed of everything random (default: the number of earlier runs)")
 	fl.BoolVar(&f.NoGate, "no-gate", false, "search only; nothing can be promoted from it")
+	fl.StringSliceVar(&f.Objectives, "objectives", nil, "what the gate looks at: quality,latency,cost,retries (default all four)")
 	fl.BoolVar(&f.promote, "promote", false, "install the challenger if the gate proves it")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print the forecast and stop")
 	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
@@ -113,8 +115,15 @@ func (f *runFlags) check() error {
 		return usage("", "--concurrency %d is not between 1 and 256", f.Concurrency)
 	case f.Profile != skill.ClaudeCode && f.Profile != skill.Portable:
 		return usage("the profiles are claude-code and portable", "unknown profile %q", f.Profile)
+	case f.Objectives != nil && !contains(f.Objectives, "quality"):
+		return usage("for example --objectives quality,cost,retries", "--objectives must name quality")
 	case f.NoGate && f.promote:
 		return usage("drop one of them", "--promote needs the gate that --no-gate leaves out")
+	}
+	for _, o := range f.Objectives {
+		if known := []string{"quality", "latency", "cost", "retries"}; !contains(known, o) {
+			return usage("did you mean "+skill.Nearest(o, known)+"?", "unknown objective %q", o)
+		}
 	}
 	return nil
 }
@@ -145,6 +154,9 @@ func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 	}
 	fc := p.forecast()
 	a.say("%s", fc)
+	if f.resume == "" && !f.dryRun {
+		a.say("run %s begins", p.run.ID)
+	}
 	if f.dryRun {
 		if a.json {
 			return a.printJSON(fc)
@@ -412,7 +424,7 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 		Run: p.run, Incumbent: incumbent, Cases: p.cases,
 		Agent: p.back.agent, Grader: &eval.Checks{Judge: p.back.judge, Redactor: det}, Mutator: p.back.mutator,
 		Journal: p.db.Journal(p.run.ID), Redact: det,
-		Budget: budget, Caps: f.caps(), NoGate: f.NoGate, Gate: pareto.DefaultConfig(), MaxRetries: f.MaxRetries,
+		Budget: budget, Caps: f.caps(), NoGate: f.NoGate, Gate: pareto.DefaultConfig(), MaxRetries: f.MaxRetries, Objectives: f.Objectives,
 		Concurrency: f.Concurrency, PerSecond: f.PerSecond, WallClock: f.WallClock, Now: a.now,
 		Options: tournament.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile},
 	}

@@ -1,0 +1,116 @@
+// Package docs holds what keeps the documentation true.
+package docs
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/skill-evolve/evolve/"
+
+// mayImport is the table of docs/architecture.md: which of our packages a
+// package may know. A key that ends in /… stands for everything below it.
+var mayImport = map[string][]string{
+	"mutate/skill":         {},
+	"harvest/redact":       {},
+	"pareto":               {},
+	"eval":                 {"mutate/skill", "harvest/redact"},
+	"eval/agent/…":         {"eval", "mutate/skill"},
+	"mutate":               {"mutate/skill", "eval"},
+	"harvest":              {"eval", "mutate/skill", "harvest/redact"},
+	"harvest/…":            {"harvest", "eval", "mutate/skill", "harvest/redact"},
+	"tournament":           {"eval", "mutate", "mutate/skill", "pareto"},
+	"store":                {"tournament", "eval", "harvest", "mutate/skill", "pareto"},
+	"tournament/report":    {"eval", "mutate", "mutate/skill", "pareto", "harvest", "tournament", "store"},
+	"cmd/evolve":           {"*"},
+	"cmd/evolve/…":         {"*"},
+	"docs":                 {},
+	"eval/agent/agenttest": {"eval", "mutate/skill"},
+}
+
+// onlyIn names the one package (and what is below it) that may import a module.
+var onlyIn = map[string]string{
+	"github.com/sashabaranov/go-openai": "eval/agent/openai",
+	"github.com/mattn/go-sqlite3":       "store",
+	"github.com/sourcegraph/conc":       "eval",
+	"gonum.org/v1/gonum":                "pareto",
+}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+}
+
+func list(t *testing.T) (ps []listed) {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
+	cmd.Dir = ".."
+	out, err := cmd.Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			t.Fatalf("go list: %v\n%s", err, exit.Stderr)
+		}
+		t.Fatal(err)
+	}
+	d := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p listed
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return ps
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		ps = append(ps, p)
+	}
+}
+
+// rule finds the table's row for a package.
+func rule(pkg string) (allowed []string, ok bool) {
+	if allowed, ok = mayImport[pkg]; ok {
+		return allowed, true
+	}
+	for dir := path.Dir(pkg); dir != "."; dir = path.Dir(dir) {
+		if allowed, ok = mayImport[dir+"/…"]; ok {
+			return allowed, true
+		}
+	}
+	return nil, false
+}
+
+func TestImportTable(t *testing.T) {
+	ps := list(t)
+	if len(ps) < 10 {
+		t.Fatalf("go list found only %d packages", len(ps))
+	}
+	for _, p := range ps {
+		pkg, ours := strings.CutPrefix(p.ImportPath, module)
+		if !ours {
+			t.Fatalf("unexpected package %s", p.ImportPath)
+		}
+		allowed, ok := rule(pkg)
+		if !ok {
+			t.Errorf("%s has no row in the table", pkg)
+			continue
+		}
+		for _, imp := range p.Imports {
+			if dep, ours := strings.CutPrefix(imp, module); ours {
+				if !slices.Contains(allowed, dep) && !slices.Contains(allowed, "*") {
+					t.Errorf("%s imports %s, which the table does not allow", pkg, dep)
+				}
+				continue
+			}
+			for mod, home := range onlyIn {
+				if (imp == mod || strings.HasPrefix(imp, mod+"/")) && pkg != home {
+					t.Errorf("%s imports %s, which lives in %s alone", pkg, imp, home)
+				}
+			}
+		}
+	}
+}
