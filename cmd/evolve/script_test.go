@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected output in testdata/script")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		// evolve is the program; what differs from one run to the next is
+		// written as a word in what it prints.
+		"evolve": func() {
+			stdout, stderr := &plain{w: os.Stdout}, &plain{w: os.Stderr}
+			code := run(context.Background(), os.Args[1:], os.Stdin, stdout, stderr)
+			stdout.flush()
+			stderr.flush()
+			os.Exit(code)
+		},
+	})
+}
+
+// TestScripts plays testdata/script. Each script has a home of its own with the
+// sessions of testdata/home, and says what it wants on stdout and stderr.
+func TestScripts(t *testing.T) {
+	home, err := filepath.Abs("testdata/home")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
+			e.Setenv("EVOLVE_HOME", filepath.Join(e.WorkDir, "data"))
+			e.Setenv("EVOLVE_TEST_WORK", e.WorkDir)
+			e.Setenv("TZ", "UTC")
+			return os.CopyFS(filepath.Join(e.WorkDir, "home"), os.DirFS(home))
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"code": code},
+	})
+}
+
+// code runs a program and demands its exit code: code 2 evolve show nothing.
+func code(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N program [args...]")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	if err != nil {
+		got = strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	if got != args[0] {
+		ts.Fatalf("%s: exit code %s, want %s", strings.Join(args[1:], " "), got, args[0])
+	}
+}
+
+// plain writes what is the same on every machine and every day.
+type plain struct {
+	w   io.Writer
+	buf strings.Builder
+}
+
+// Write keeps what it is given: a word may be cut in two.
+func (p *plain) Write(b []byte) (int, error) { return p.buf.Write(b) }
+
+var varying = []struct {
+	is  *regexp.Regexp
+	say string
+}{
+	{regexp.MustCompile(`\b\d{8}-\d{6}-[0-9a-f]{6}\b`), "RUN"},
+	{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`), "TIME"},
+	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d\b`), "YYYY-MM-DD"},
+	{regexp.MustCompile(`\b\d+(\.\d)? (ms|s|min)\b`), "SOME TIME"},
+	{regexp.MustCompile(`"(latency_ms|wall_ms|duration_ms)": \d+`), `"$1": 0`},
+}
+
+func (p *plain) flush() {
+	s := p.buf.String()
+	if os.Getenv("EVOLVE_TEST_RAW") == "" {
+		if w := os.Getenv("EVOLVE_TEST_WORK"); w != "" {
+			s = strings.ReplaceAll(s, w, "WORK")
+		}
+		for _, v := range varying {
+			s = v.is.ReplaceAllString(s, v.say)
+		}
+	}
+	io.WriteString(p.w, s)
+}
