@@ -38,7 +38,11 @@ func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEn
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return &gaveUp{tries: 1, err: fmt.Errorf("open workspace: %w", err)}
+			err = fmt.Errorf("open workspace: %w", err)
+			if hopeless(err) {
+				return err
+			}
+			return &gaveUp{tries: 1, err: err}
 		}
 		defer done()
 		t.Workspace = dir

@@ -46,17 +46,28 @@ var (
 // checksVersion changes whenever a check's score could.
 const checksVersion = "checks/1"
 
-// Identity holds the checks' version and, where there is a judge, its prompt
-// and who it is.
+// Identity holds the checks' version and, where they are used, the judge with
+// its prompt and the time that programs have.
 func (g *Checks) Identity() string {
-	if g.Judge == nil {
-		return checksVersion
+	id := checksVersion
+	if g.TrustExec {
+		id += " exec/" + g.execLimit().String()
 	}
-	id, err := json.Marshal(g.Judge.Identity())
+	if g.Judge == nil {
+		return id
+	}
+	judge, err := json.Marshal(g.Judge.Identity())
 	if err != nil {
 		panic("eval: identity: " + err.Error()) // strings and a bool
 	}
-	return checksVersion + " judge/" + judgeVersion + " " + string(id)
+	return id + " judge/" + judgeVersion + " " + string(judge)
+}
+
+func (g *Checks) execLimit() time.Duration {
+	if g.ExecTimeout <= 0 {
+		return time.Minute
+	}
+	return g.ExecTimeout
 }
 
 // CheckCase refuses a case with checks that g may not or cannot run.

@@ -83,10 +83,7 @@ var errCheckTime = errors.New("did not end in time")
 // run runs the check's program in the workspace with a small environment: no
 // key of ours is in it.
 func (g *Checks) run(ctx context.Context, k *Check, workspace string, stdin []byte) (stdout, stderr []byte, err error) {
-	limit := g.ExecTimeout
-	if limit <= 0 {
-		limit = time.Minute
-	}
+	limit := g.execLimit()
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errCheckTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, k.Command[0], k.Command[1:]...)

@@ -180,7 +180,7 @@ func TestJudgePrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := j.prompts[0]
-	for _, part := range []string{"PLOT IT", "THE ACCEPTED ONE", strings.ToUpper(answer), "labels every axis"} {
+	for _, part := range []string{"PLOT IT", "THE ACCEPTED ONE", strings.ToUpper(answer), "LABELS EVERY AXIS"} {
 		if !strings.Contains(p.User, part) {
 			t.Errorf("%q is not in the prompt:\n%s", part, p.User)
 		}
@@ -205,6 +205,18 @@ func TestJudgePrompt(t *testing.T) {
 type upper struct{}
 
 func (upper) Redact(s string) (string, int) { return strings.ToUpper(s), 1 }
+
+func FuzzReadVerdict(f *testing.F) {
+	f.Add("```json\n{\"score\": 1, \"reason\": \"both\"}\n```")
+	f.Add(`{"score": 1e-400}`)
+	f.Add("``````")
+	f.Fuzz(func(t *testing.T, text string) {
+		v, err := readVerdict(Completion{Text: text, Finish: "stop"})
+		if err == nil && !(v.Score >= 0 && v.Score <= 1) || err != nil && v != (verdict{}) {
+			t.Fatalf("%q is read as %+v (%v)", text, v, err)
+		}
+	})
+}
 
 func TestFailedAttemptIsNotJudged(t *testing.T) {
 	j := &judge{replies: []Completion{{Text: `{"score": 1}`}}}
@@ -231,6 +243,10 @@ func TestIdentity(t *testing.T) {
 	plain, with := (&Checks{}).Identity(), (&Checks{Judge: &judge{}}).Identity()
 	if plain == with || !strings.Contains(with, `"model":"j1"`) {
 		t.Errorf("identities %q and %q", plain, with)
+	}
+	// How long a program may take decides what it scores.
+	if exec := (&Checks{TrustExec: true}).Identity(); exec == (&Checks{TrustExec: true, ExecTimeout: time.Hour}).Identity() {
+		t.Errorf("identity %q whatever the time limit", exec)
 	}
 }
 

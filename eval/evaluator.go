@@ -84,7 +84,9 @@ type Evaluator struct {
 	WallClock time.Duration
 	// MaxRetries is how often a failed attempt is followed by another that
 	// knows its answer and what was wrong with it. 0: retries are inferred
-	// from the first attempt (see Rollout.Retries).
+	// from the first attempt (see Rollout.Retries). All 1 + MaxRetries attempts
+	// are reserved before the first, so that a cap never leaves a rollout half
+	// measured.
 	MaxRetries int
 	// InfraTries is how often a call is made before the infrastructure's
 	// failure is accepted and the rollout is missing. 0 means 5.

@@ -79,7 +79,7 @@ func (g *Grade) spend(c Completion) {
 func (g *Checks) judgePrompt(c *Case, k *Check, answer, again string) (Prompt, error) {
 	data := struct{ Mark, Prompt, Reference, Answer, Rubric, Again string }{
 		Prompt: redact(g.Redactor, c.Prompt), Reference: redact(g.Redactor, c.Reference),
-		Answer: redact(g.Redactor, answer), Rubric: k.Rubric, Again: again,
+		Answer: redact(g.Redactor, answer), Rubric: redact(g.Redactor, k.Rubric), Again: again,
 	}
 	// The mark depends on all that it encloses, so no text can close its own
 	// quotation, and the prompt is the same for the same answer.

@@ -22,8 +22,9 @@ import (
 func (c *Client) classify(ctx context.Context, r *reply, err error) error {
 	status, code, text := refusal(err)
 	if status == 0 && ctx.Err() != nil {
-		if r.sent {
-			return ctx.Err() // the model was answering
+		// The model was answering, or nobody wants to know any more.
+		if r.sent || errors.Is(ctx.Err(), context.Canceled) {
+			return ctx.Err()
 		}
 		return c.infra(eval.Unreachable, 0, "connect to the model: %v", ctx.Err())
 	}
