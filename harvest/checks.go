@@ -57,15 +57,15 @@ func (m *Miner) checks(ctx context.Context, s *Session, v Invocation, out outcom
 		}
 		stats.Fallbacks[why]++
 	}
-	var checks []eval.Check
-	for _, quote := range said {
-		checks = append(checks, eval.Check{
-			Type:     eval.Judge,
-			Rubric:   "The user corrected this: «" + quote + "». The answer must already do so.",
-			Feedback: "user said: " + quote,
-		})
+	rubric := "The user corrected this: «" + said[0] + "»"
+	for _, more := range said[1:] {
+		rubric += ", then «" + more + "»"
 	}
-	return checks, nil
+	rubric += ". The answer must already do so."
+	if len(said) > 1 {
+		rubric += " Where they differ, the last one counts."
+	}
+	return []eval.Check{{Type: eval.Judge, Rubric: rubric, Feedback: words}}, nil
 }
 
 // recorded is what the model is shown, as JSON: a form in which text cannot be

@@ -6,7 +6,8 @@ import (
 	"unicode"
 )
 
-// horizon is how many human turns after a use may still speak of it.
+// horizon is how many human turns after a use, or after a correction of it, may
+// still speak of it.
 const horizon = 3
 
 // order is the highest confidence of what may be a correction or an order of
@@ -22,8 +23,8 @@ type outcome struct {
 }
 
 // Assess labels every invocation of s with what the user said and did next. It
-// looks at the next three human turns at most, and not beyond the next use of
-// the same skill. It may be called again.
+// looks at the next three human turns, after a correction at three more, and not
+// beyond the next use of the same skill. It may be called again.
 func Assess(s *Session) {
 	for i := range s.Invocations {
 		s.Invocations[i].Feedback = assess(s, s.Invocations[i]).Feedback
@@ -69,7 +70,10 @@ func assess(s *Session, v Invocation) outcome {
 		case Corrected:
 			decide(f, t)
 			if out.Label == Corrected {
-				out.corrections = append(out.corrections, t)
+				if len(out.corrections) == 0 || f.Confidence >= .5 { // a mere question adds nothing to what is known
+					out.corrections = append(out.corrections, t)
+				}
+				last = min(len(s.Turns)-1, t+horizon, v.Turn+3*horizon) // what came of the correction
 				continue
 			}
 		case Accepted:

@@ -86,6 +86,20 @@ func TestMineCorrected(t *testing.T) {
 	}
 }
 
+// Several corrections of one use are one rubric, in their order.
+func TestMineCorrections(t *testing.T) {
+	s := at(session("!Make a chart of data/revenue.csv => Linear.", "no, use a log scale => Log.", "did we fix the title? => Yes.",
+		"no, the title is still wrong => Title.", "thanks"), "s1", 0)
+	cases, _ := mine(t, Miner{}, s)
+	if len(cases) != 1 || len(cases[0].Checks) != 1 || cases[0].Reference != "Title." {
+		t.Fatalf("%+v", cases)
+	}
+	const want = "The user corrected this: «no, use a log scale», then «no, the title is still wrong». The answer must already do so. Where they differ, the last one counts."
+	if got := cases[0].Checks[0]; got.Rubric != want || got.Feedback != "user said: no, use a log scale / no, the title is still wrong" {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestMineAccepted(t *testing.T) {
 	s := at(session("!Make a chart of data/revenue.csv => Chart saved.", "thanks, perfect => Welcome."), "s1", 0)
 	cases, _ := mine(t, Miner{}, s)

@@ -106,7 +106,7 @@ type Problem struct {
 	Reason string `json:"reason"`
 }
 
-// A Source reads the sessions of one agent.
+// A Source reads the sessions of one agent. They come redacted and assessed.
 type Source interface {
 	Name() string
 	// Sessions calls yield for every session that is newer than the cursor

@@ -201,6 +201,15 @@ func TestTurn(t *testing.T) {
 	}
 }
 
+// The user refused a tool: the marker stands beside the tool's result.
+func TestRefusedTool(t *testing.T) {
+	refused := strings.Replace(resulted("t1", "The user doesn't want to proceed", true), `}]`, `},{"type":"text","text":"[Request interrupted by user for tool use]"}]`, 1)
+	s, _ := read(t, typed("p", "u", "chart"), called("m1", "Bash", "t1", `{}`), refused)
+	if turn := s.Turns[0]; len(s.Turns) != 1 || !turn.Interrupted || !turn.Tools[0].Failed {
+		t.Errorf("%+v", s.Turns)
+	}
+}
+
 func TestHostileLines(t *testing.T) {
 	good := typed("p", "u", "chart")
 	for name, c := range map[string]struct {

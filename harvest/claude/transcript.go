@@ -21,6 +21,10 @@ import (
 // no more telling for being whole.
 const maxText = 64 << 10
 
+// maxName is the longest name of a skill, namespaces included; the
+// specification allows 64 bytes without.
+const maxName = 256
+
 // transcript follows one file line by line and builds its session.
 type transcript struct {
 	s   *harvest.Session
@@ -156,6 +160,9 @@ func (t *transcript) user(n int, rec gjson.Result, at time.Time) {
 	text, hasResult := content(message)
 	if hasResult {
 		t.results(message)
+		if strings.HasPrefix(text, interruptMark) { // the user refused the tool
+			t.last().Interrupted = true
+		}
 		return
 	}
 	if rec.Get("isMeta").Bool() {
@@ -236,8 +243,8 @@ func (t *transcript) open(n int, promptID, entry, text, args string, at time.Tim
 	if t.s.Subagent != "" {
 		return // written by the parent agent
 	}
-	skill, ok := harvest.SlashCommand(text)
-	if !ok {
+	skill, ok := harvest.SlashCommand(t.last().Prompt) // redacted
+	if !ok || len(skill) > maxName {
 		return
 	}
 	t.typed, t.args, t.local = len(t.s.Invocations), strings.TrimSpace(args), true
@@ -363,8 +370,8 @@ func (t *transcript) call(n int, rec, block gjson.Result, at time.Time) {
 	id, name := block.Get("id").Str, block.Get("name").Str
 	turn.Tools = append(turn.Tools, harvest.Tool{Name: t.clean(name)})
 	t.tools[id] = ref{len(t.s.Turns) - 1, len(turn.Tools) - 1}
-	skill := harvest.SkillName(block.Get("input.skill").Str)
-	if name != "Skill" || skill == "" {
+	skill := harvest.SkillName(t.clean(block.Get("input.skill").Str))
+	if name != "Skill" || skill == "" || len(skill) > maxName || strings.ContainsAny(skill, "\n\r") {
 		return
 	}
 	v := harvest.Invocation{ID: "claude-skill-" + id, Skill: skill, Signal: harvest.SkillToolUse,

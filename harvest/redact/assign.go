@@ -43,7 +43,8 @@ var secretNames = []secretName{
 
 // assigned matches name=value, name: value, "name": "value" and the like.
 func (n secretName) assigned(s string, at int) (int, int, bool) {
-	i := run(s, at+len(n.word), word) // the rest of the name: _ID, s, Value
+	const longest = 4096                                               // value; a cap also keeps hostile text from costing its square
+	i := run(s[:min(len(s), at+len(n.word)+32)], at+len(n.word), word) // the rest of the name: _ID, s, Value
 	tail := s[at+len(n.word) : i]
 	i = skip(s, i, "\"'`\\]", 4)
 	j := skip(s, i, " \t", 8)
@@ -70,14 +71,14 @@ func (n secretName) assigned(s string, at int) (int, int, bool) {
 		k++
 	}
 	end := k
-	for end < len(s) && !stops(s[end], quoted) {
+	for end < len(s) && end-k <= longest && !stops(s[end], quoted) {
 		end++
 	}
 	if !quoted { // punctuation of the sentence or the statement
 		end = k + len(strings.TrimRight(s[k:end], ".,;:!?)"))
 	}
 	v := s[k:end]
-	ok := len(v) >= 6 && len(tail) <= 24 && len(v) <= 4096 &&
+	ok := len(v) >= 6 && len(tail) <= 24 && len(v) <= longest &&
 		secretValue(v, n.weak, quoted, sign == '=' && !spaced) && !notSecret(strings.ToLower(tail)) && !harmless(v)
 	return k, end, ok
 }

@@ -77,8 +77,8 @@ func putty(s string, at int) (int, int, bool) {
 // jwt wants header and claims in JSON and, as it is a credential only then, a
 // signature.
 func jwt(s string, at int) (int, int, bool) {
-	if !boundary(s, at) {
-		return 0, 0, false
+	if !boundary(s, at) || at > 0 && (s[at-1] == '-' || s[at-1] == '_') {
+		return 0, 0, false // within a longer run of base64
 	}
 	head := run(s, at, dashed)
 	if head-at < 16 || !strings.HasPrefix(s[head:], ".ey") {
@@ -197,7 +197,7 @@ func discord(s string, at int) (int, int, bool) {
 	if !boundary(s, at) {
 		return 0, 0, false
 	}
-	id := run(s, at, dashed)
+	id := run(s[:min(len(s), at+32)], at, dashed)
 	if id-at < 23 || id-at > 28 || id == len(s) || s[id] != '.' {
 		return 0, 0, false
 	}

@@ -64,10 +64,16 @@ func scan(s string) []span {
 			if !hasWord(s[i-2:], r.word, r.exact) {
 				continue
 			}
-			if start, end, ok := r.match(s, i-2); ok {
-				found = append(found, span{start, end, r.kind, r.vague})
-				break
+			start, end, ok := r.match(s, i-2)
+			if !ok {
+				continue
 			}
+			found = append(found, span{start, end, r.kind, r.vague})
+			if !r.vague && end-i > 2 { // what stands inside is part of it
+				i = end - 1
+				key = fold(0, s[i-1], s[i])
+			}
+			break
 		}
 	}
 	return found

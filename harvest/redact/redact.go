@@ -30,8 +30,9 @@ type Detector struct{}
 var _ Redactor = Detector{}
 
 const (
-	open   = "[REDACTED:"
-	minLen = 8 // shorter secrets are not looked for elsewhere in the text
+	open      = "[REDACTED:"
+	minLen    = 8   // shorter secrets are not looked for elsewhere in the text
+	maxValues = 500 // nor are more than so many: each costs a pass
 )
 
 // span is a secret at s[start:end].
@@ -157,7 +158,7 @@ func repeats(s string, spans []span) []span {
 	seen := make(map[string]bool, len(spans))
 	for _, p := range spans {
 		v := s[p.start:p.end]
-		if len(v) < minLen || seen[v] || strings.Contains(v, open) {
+		if len(v) < minLen || len(seen) == maxValues || seen[v] || strings.Contains(v, open) {
 			continue
 		}
 		seen[v] = true
@@ -170,7 +171,7 @@ func repeats(s string, spans []span) []span {
 			from += i + len(v)
 		}
 	}
-	if len(again) == len(seen) { // each value only where it was found
+	if len(again) <= len(seen) { // each value only where it was found
 		return nil
 	}
 	return again

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -189,6 +190,19 @@ func TestNeighbours(t *testing.T) {
 	want := strings.Repeat("[REDACTED:github-token] [REDACTED:gitlab-token]", 1) + "\n[REDACTED:github-token],[REDACTED:gitlab-token]"
 	if got != want || n != 4 {
 		t.Errorf("got %q, %d; want %q", got, n, want)
+	}
+}
+
+// Text that begins a secret over and over must not cost its square.
+func TestHostileText(t *testing.T) {
+	for _, piece := range []string{"sk-ant-", "EAAA-", "eyJ-", "eyJ.", "password=", "password_", "token: ", "-----BEGIN PRIVATE KEY-----", "AccountKey=", "://a:",
+		"Bearer ", "Authorization: ", "1:AA", "MTk-", "ghp_" + fake(mix, 36) + " ", "PASSWORD=" + fake(mix, 12) + "\n"} {
+		s := strings.Repeat(piece, 1<<18/len(piece))
+		start := time.Now()
+		checkIdempotent(t, s)
+		if d := time.Since(start); d > 3*time.Second {
+			t.Errorf("%q: %v for 256 kB", piece, d)
+		}
 	}
 }
 

@@ -174,7 +174,11 @@ func (t token) match(s string, at int) (int, int, bool) {
 		return 0, 0, false
 	}
 	from := at + len(t.prefix)
-	end := run(s, from, t.body)
+	limit := len(s)
+	if t.max > 0 {
+		limit = min(limit, from+t.max+1)
+	}
+	end := run(s[:limit], from, t.body)
 	for end > from && (s[end-1] == '.' || s[end-1] == '-' && t.body != dashed) { // a full stop is the sentence's
 		end--
 	}
