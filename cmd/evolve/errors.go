@@ -23,6 +23,7 @@ func classify(err error) (code int, hint string) {
 		limit   *eval.BudgetError
 		syntax  *skill.SyntaxError
 		unknown *skill.UnknownSkillError
+		broken  *skill.BrokenSkillError
 		drift   *skill.DriftError
 		kernel  *tournament.KernelError
 		newer   *store.NewerError
@@ -35,9 +36,11 @@ func classify(err error) (code int, hint string) {
 		return exitUsage, fmt.Sprintf("mend line %d of the SKILL.md, then check it with `evolve kernel check`", syntax.Line)
 	case errors.As(err, &unknown):
 		if unknown.Nearest != "" {
-			return exitUsage, fmt.Sprintf("did you mean --skill %s? `evolve status` lists the skills that were found", unknown.Nearest)
+			return exitUsage, fmt.Sprintf("did you mean %s? `evolve status` lists the skills that were found", unknown.Nearest)
 		}
 		return exitUsage, "`evolve status` lists the skills that were found"
+	case errors.As(err, &broken):
+		return exitUsage, fmt.Sprintf("mend the file; `evolve kernel check %s` says what is wrong", broken.Name)
 	case errors.As(err, &drift):
 		return exitRefused, "the file was edited meanwhile; run `evolve status` to record the edit as a version, or use --force"
 	case errors.As(err, &kernel):

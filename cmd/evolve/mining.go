@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -69,13 +71,15 @@ func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*ha
 		if err != nil {
 			return nil, err
 		}
-		problems, err := src.Sessions(ctx, cur, func(s *harvest.Session) error {
+		marks := &marks{Cursor: cur, kept: map[string]bool{}}
+		problems, err := src.Sessions(ctx, marks, func(s *harvest.Session) error {
 			h.Sessions++
 			h.Invocations += len(s.Invocations)
 			h.Redactions += s.Redactions
-			h.Problems = append(h.Problems, s.Problems...)
+			marks.kept[s.Path] = true
 			return db.SaveSession(ctx, s)
 		})
+		marks.settle(problems)
 		// What was read is kept even where the harvest was stopped.
 		if e := cur.Flush(context.WithoutCancel(ctx)); e != nil && err == nil {
 			err = e
@@ -86,6 +90,35 @@ func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*ha
 		}
 	}
 	return h, nil
+}
+
+// marks holds back what a source has read, so that a file of which nothing
+// could be kept is named again by the next harvest. What is wrong with one that
+// was kept stands in its stored session.
+type marks struct {
+	harvest.Cursor
+	kept  map[string]bool // paths of sessions that were saved
+	later []func()
+	paths []string
+}
+
+// Mark implements harvest.Cursor.
+func (m *marks) Mark(path string, size int64, modified time.Time) {
+	m.paths = append(m.paths, path)
+	m.later = append(m.later, func() { m.Cursor.Mark(path, size, modified) })
+}
+
+// settle marks the files that need not be read again.
+func (m *marks) settle(problems []harvest.Problem) {
+	again := map[string]bool{}
+	for _, p := range problems {
+		again[p.Path] = !m.kept[p.Path]
+	}
+	for i, mark := range m.later {
+		if !again[m.paths[i]] {
+			mark()
+		}
+	}
 }
 
 // mine turns the stored uses of a skill into cases and assigns their splits.
@@ -104,19 +137,43 @@ func (a *app) mine(ctx context.Context, db *store.Store, name string, model eval
 	for i := range sessions {
 		ptrs[i] = &sessions[i]
 	}
+	old := map[string]string{} // case to be mined once more → its cluster, which stays
+	if model != nil {
+		for _, c := range known {
+			if quoted(c) {
+				old[c.ID] = c.Cluster
+			}
+		}
+		known = slices.DeleteFunc(known, quoted)
+	}
 	mined, stats, err := harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: model, Now: a.now, Existing: known, IncludeHeadless: headless})
 	if err != nil && len(mined) == 0 {
 		return nil, stats, err
 	}
-	if onTrial {
-		for i := range mined {
+	for i := range mined {
+		if onTrial {
 			mined[i].Split = eval.Test
+		}
+		if cluster, ok := old[mined[i].ID]; ok {
+			mined[i].Cluster = cluster
+			stats.Cases--
 		}
 	}
 	if e := a.saveCases(ctx, db, name, mined); e != nil {
 		return nil, stats, e
 	}
 	return mined, stats, err
+}
+
+// quotation begins the rubric that harvest.Mine writes without a model.
+const quotation = "The user corrected this: «"
+
+// quoted reports whether a mined case was made without a model (by `evolve
+// harvest`): its checks do no more than quote the correction, and a model may
+// still write better ones.
+func quoted(c eval.Case) bool {
+	return c.Source != nil && c.Source.Origin == "mined" && c.Source.Outcome == string(harvest.Corrected) &&
+		!slices.ContainsFunc(c.Checks, func(k eval.Check) bool { return !strings.HasPrefix(k.Rubric, quotation) })
 }
 
 // saveCases stores cases and gives those without a split one, all cases of the

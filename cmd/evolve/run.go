@@ -71,6 +71,7 @@ itself on cases that the search never saw.`
 // file of its own.
 var commands = []func(*app) *cobra.Command{
 	newDemoCommand,
+	newHarvestCommand,
 	newPromoteCommand,
 	newRollbackCommand,
 }
