@@ -132,7 +132,7 @@ func (e *Engine) Search(ctx context.Context, incumbent eval.Variant, cases Cases
 	rng := rand.New(rand.NewPCG(uint64(opt.Seed), 0x65766f6c7665))
 	cases.Val = affordable(cases.Val, e.Evaluator.Budget.Remaining().Rollouts, rng)
 	s := &search{
-		Engine: e, opt: opt, cases: cases, pool: newPool(len(cases.Val)),
+		Engine: e, opt: opt, cases: cases, pool: newPool(len(cases.Train), len(cases.Val)),
 		guard:    newGuard(incumbent.Doc, cases.Train, append(append([]eval.Case{}, cases.Val...), cases.Test...)),
 		rng:      rng,
 		inCorpus: map[string]bool{}, tried: map[string]bool{incumbent.SHA(): true},

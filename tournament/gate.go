@@ -68,6 +68,11 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		return nil, err
 	}
 	v := &Verdict{Decision: st.Trial.Decide()}
+	// A trial without any case yet is kept too: what is harvested from now on
+	// was never seen by this challenger's search, and goes to it first.
+	if err := g.save(ctx, st, incumbent.SHA(), challenger.SHA(), v); err != nil {
+		return nil, err
+	}
 	batch := max(1, g.Evaluator.Concurrency/2)
 	for len(clusters) > 0 && v.Verdict == pareto.Undecided {
 		now := clusters[:min(batch, len(clusters))]

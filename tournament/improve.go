@@ -125,6 +125,10 @@ func Improve(ctx context.Context, p Plan) (out *Outcome, err error) {
 // search runs the tournament; nil without an error means that nothing beat the
 // incumbent.
 func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, log *Log, cases Cases) (*eval.Variant, error) {
+	if len(cases.Val) == 0 {
+		cases.Val = cases.Train
+		out.Warnings = append(out.Warnings, "too few sessions for a validation split: candidates were chosen on the cases they learned from")
+	}
 	share := budget
 	if !p.NoGate && p.Caps.Rollouts > 0 {
 		share = budget.Sub(eval.Caps{Rollouts: Share(p.Caps.Rollouts, len(cases.Test), p.MaxRetries, true).Search})

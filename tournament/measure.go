@@ -30,11 +30,10 @@ func (s *search) measureVal(ctx context.Context, m *member, idx []int, trial int
 // measure runs what is not known yet, in the order of idx. Where the cap on
 // rollouts leaves too little it runs as many as fit, always the first ones:
 // which cases a run affords must not depend on which worker was faster.
-func (s *search) measure(ctx context.Context, m *member, cases []eval.Case, known map[int]*record, idx []int, trial int) error {
-	var jobs []eval.Job
-	var at []int
+func (s *search) measure(ctx context.Context, m *member, cases []eval.Case, known []record, idx []int, trial int) error {
+	jobs, at := make([]eval.Job, 0, len(idx)), make([]int, 0, len(idx))
 	for _, i := range idx {
-		if r := known[i]; r == nil || len(r.rollouts) <= trial {
+		if known[i].trials() <= trial {
 			jobs = append(jobs, eval.Job{Variant: m.variant, Case: &cases[i], Trial: trial})
 			at = append(at, i)
 		}
@@ -54,10 +53,7 @@ func (s *search) measure(ctx context.Context, m *member, cases []eval.Case, know
 		if r == nil {
 			continue
 		}
-		if known[at[k]] == nil {
-			known[at[k]] = &record{}
-		}
-		known[at[k]].rollouts = append(known[at[k]].rollouts, r)
+		known[at[k]].add(r)
 	}
 	var cap *eval.BudgetError
 	switch {
@@ -82,7 +78,7 @@ func (s *search) learnFeedback(r *eval.Rollout) {
 }
 
 // qualities lists m's mean quality on train cases, NaN where unknown.
-func qualities(known map[int]*record, idx []int) []float64 {
+func qualities(known []record, idx []int) []float64 {
 	out := make([]float64, len(idx))
 	for k, i := range idx {
 		out[k] = known[i].mean()

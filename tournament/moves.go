@@ -134,8 +134,8 @@ func (s *search) crossing(ctx context.Context) (*move, error) {
 		if i == s.best || slices.Contains(lineage, i) || slices.Contains(s.pool.ancestors(i), s.best) || a.tried["merge "+b.SHA] {
 			continue
 		}
-		for k, r := range b.val {
-			if r.mean() > a.val[k].mean()+1e-9 {
+		for k := range b.val {
+			if b.val[k].mean() > a.val[k].mean()+1e-9 {
 				partners = append(partners, i)
 				break
 			}

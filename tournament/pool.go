@@ -13,26 +13,55 @@ import (
 type member struct {
 	Candidate
 	variant eval.Variant
-	parents []int // indexes into the pool
-	tokens  int   // of the body
-	train   map[int]*record
-	val     map[int]*record
+	parents []int           // indexes into the pool
+	tokens  int             // of the body
+	train   []record        // by train case
+	val     []record        // by validation case
 	full    bool            // validated on every case
 	tried   map[string]bool // what was tried on this text already
 	depth   int             // stepping stones on the way here since the last gain
 }
 
-// A record is one case's rollouts by one candidate, one per trial.
-type record struct{ rollouts []*eval.Rollout }
+// A record is one case's rollouts by one candidate, in the order of trials. The
+// first one is kept apart: most cases have no other, and a pool holds a record
+// for every candidate and case.
+type record struct {
+	first *eval.Rollout
+	more  []*eval.Rollout
+}
+
+func (r *record) add(x *eval.Rollout) {
+	if r.first == nil {
+		r.first = x
+		return
+	}
+	r.more = append(r.more, x)
+}
+
+// trials is the number of rollouts, missing ones included.
+func (r *record) trials() int {
+	if r.first == nil {
+		return 0
+	}
+	return 1 + len(r.more)
+}
+
+// at returns the rollout of a trial.
+func (r *record) at(trial int) *eval.Rollout {
+	if trial == 0 {
+		return r.first
+	}
+	return r.more[trial-1]
+}
 
 // mean is the average quality over the trials that were scored, NaN for none.
 func (r *record) mean() float64 {
-	if r == nil {
-		return math.NaN()
+	if len(r.more) == 0 && r.first != nil && r.first.Status == eval.Done {
+		return r.first.Quality
 	}
 	sum, n := 0.0, 0
-	for _, x := range r.rollouts {
-		if x.Status == eval.Done {
+	for k := range r.trials() {
+		if x := r.at(k); x.Status == eval.Done {
 			sum, n = sum+x.Quality, n+1
 		}
 	}
@@ -44,12 +73,9 @@ func (r *record) mean() float64 {
 
 // last is the newest scored rollout, nil for none.
 func (r *record) last() *eval.Rollout {
-	if r == nil {
-		return nil
-	}
-	for i := len(r.rollouts) - 1; i >= 0; i-- {
-		if r.rollouts[i].Status == eval.Done {
-			return r.rollouts[i]
+	for k := r.trials() - 1; k >= 0; k-- {
+		if x := r.at(k); x.Status == eval.Done {
+			return x
 		}
 	}
 	return nil
@@ -59,16 +85,17 @@ func (r *record) last() *eval.Rollout {
 type pool struct {
 	members []*member
 	fronts  *pareto.Instances
+	train   int // cases
 	cases   int // validation cases
 }
 
-func newPool(valCases int) *pool {
-	return &pool{fronts: pareto.NewInstances(valCases), cases: valCases}
+func newPool(trainCases, valCases int) *pool {
+	return &pool{fronts: pareto.NewInstances(valCases), train: trainCases, cases: valCases}
 }
 
 func (p *pool) add(c Candidate, v eval.Variant, parents ...int) *member {
 	m := &member{Candidate: c, variant: v, parents: parents, tokens: skill.Tokens(string(v.Doc.Body())),
-		train: map[int]*record{}, val: map[int]*record{}, tried: map[string]bool{}}
+		train: make([]record, p.train), val: make([]record, p.cases), tried: map[string]bool{}}
 	p.members = append(p.members, m)
 	row := make([]float64, p.cases)
 	for i := range row {
@@ -131,8 +158,8 @@ func (p *pool) commonAncestor(a, b int) int {
 // meanVal is the plain validation mean over the cases that m has scores for.
 func (m *member) meanVal() (mean float64, n int) {
 	sum := 0.0
-	for _, r := range m.val {
-		if q := r.mean(); !math.IsNaN(q) {
+	for i := range m.val {
+		if q := m.val[i].mean(); !math.IsNaN(q) {
 			sum, n = sum+q, n+1
 		}
 	}
@@ -142,11 +169,11 @@ func (m *member) meanVal() (mean float64, n int) {
 	return sum / float64(n), n
 }
 
-// rolloutsOn collects every validation rollout of m.
-func (m *member) valRollouts(cases int) (out []*eval.Rollout) {
-	for i := 0; i < cases; i++ {
-		if r := m.val[i]; r != nil {
-			out = append(out, r.rollouts...)
+// valRollouts collects every validation rollout of m.
+func (m *member) valRollouts() (out []*eval.Rollout) {
+	for i := range m.val {
+		if r := &m.val[i]; r.first != nil {
+			out = append(append(out, r.first), r.more...)
 		}
 	}
 	return out

@@ -238,7 +238,7 @@ func (s *search) standardError(a, b *member) float64 {
 func (s *search) result() *Result {
 	res := &Result{Stats: s.stats}
 	for _, m := range s.pool.members {
-		res.Pool = append(res.Pool, Scored{m.Candidate, eval.Summarise(m.valRollouts(len(s.cases.Val))), m.tokens, m.full})
+		res.Pool = append(res.Pool, Scored{m.Candidate, eval.Summarise(m.valRollouts()), m.tokens, m.full})
 	}
 	res.Incumbent = res.Pool[0]
 	if s.best != 0 && s.paired(s.pool.members[s.best], s.pool.members[0]) > 1e-9 {

@@ -180,7 +180,7 @@ func (s *search) try(ctx context.Context, mv *move, ps []mutate.Proposal) (won b
 	}
 	c := s.candidate(mv.op, parents, p)
 	child := &member{Candidate: c, variant: eval.Variant{Name: mv.parent.variant.Name, Doc: p.Doc,
-		Dir: mv.parent.variant.Dir, Rest: mv.parent.variant.Rest}, train: map[int]*record{}, val: map[int]*record{}}
+		Dir: mv.parent.variant.Dir, Rest: mv.parent.variant.Rest}, train: make([]record, len(s.cases.Train))}
 	batch := s.minibatch(mv.parent, mv.targets)
 	if err := s.measureTrain(ctx, child, batch, 0); err != nil {
 		return false, err

@@ -35,7 +35,7 @@ func (s *search) known(ctx context.Context, m *member) ([]int, error) {
 	var fails, once []int
 	passed := 0
 	for i := range s.cases.Train {
-		r := m.train[i]
+		r := &m.train[i]
 		if math.IsNaN(r.mean()) {
 			continue
 		}
@@ -44,7 +44,7 @@ func (s *search) known(ctx context.Context, m *member) ([]int, error) {
 			continue
 		}
 		fails = append(fails, i)
-		if len(r.rollouts) == 1 {
+		if r.trials() == 1 {
 			once = append(once, i)
 		}
 	}
@@ -52,7 +52,7 @@ func (s *search) known(ctx context.Context, m *member) ([]int, error) {
 		if err := s.measureTrain(ctx, m, once, 1); err != nil {
 			return nil, err
 		}
-		fails = slices.DeleteFunc(fails, func(i int) bool { return persistent(m.train[i]) == nil })
+		fails = slices.DeleteFunc(fails, func(i int) bool { return persistent(&m.train[i]) == nil })
 	}
 	for _, i := range fails {
 		s.learnFeedback(m.train[i].last())
@@ -80,8 +80,8 @@ func persistent(r *record) *eval.Rollout {
 	out.Checks = slices.Clone(last.Checks)
 	failing := len(out.Checks) == 0
 	for k := range out.Checks {
-		for _, x := range r.rollouts {
-			if x.Status == eval.Done && k < len(x.Checks) && x.Checks[k].Score >= 1 {
+		for t := range r.trials() {
+			if x := r.at(t); x.Status == eval.Done && k < len(x.Checks) && x.Checks[k].Score >= 1 {
 				out.Checks[k].Score = 1
 			}
 		}
@@ -100,7 +100,7 @@ func (s *search) unmeasured(m *member) []int {
 	lineage := s.pool.ancestors(s.pool.index(m))
 	var tiers [3][]int
 	for _, i := range s.rng.Perm(len(s.cases.Train)) {
-		if !math.IsNaN(m.train[i].mean()) || m.train[i] != nil && len(m.train[i].rollouts) > 1 {
+		if !math.IsNaN(m.train[i].mean()) || m.train[i].trials() > 1 {
 			continue
 		}
 		tier := 1
@@ -155,7 +155,7 @@ func (s *search) minibatch(parent *member, targets []int) []int {
 func (s *search) evidence(m *member, idx []int) []mutate.Evidence {
 	var out []mutate.Evidence
 	for _, i := range idx {
-		if r := persistent(m.train[i]); r != nil {
+		if r := persistent(&m.train[i]); r != nil {
 			out = append(out, mutate.Evidence{Case: &s.cases.Train[i], Rollout: r})
 		} else if r := m.train[i].last(); r != nil {
 			out = append(out, mutate.Evidence{Case: &s.cases.Train[i], Rollout: r})

@@ -1,0 +1,239 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// Build makes the model of a run. It is a function of d alone.
+func Build(d *Data) (*Model, error) {
+	r := &d.Run
+	m := &Model{Schema: Schema, Warnings: []string{}, Run: r.ID, Skill: r.Skill, Status: string(r.Status), Note: r.Note, Seed: r.Seed,
+		Simulated: r.Simulated, Started: r.Started, Ended: r.Ended, Incumbent: r.Incumbent, Challenger: r.Challenger,
+		Candidates: []Candidate{}, Front: []string{}, Events: Timeline(d.Events), Evidence: []Evidence{}, Spent: r.Spent}
+	if len(r.Verdict) > 0 {
+		m.Verdict = &tournament.Verdict{}
+		if err := json.Unmarshal(r.Verdict, m.Verdict); err != nil {
+			return nil, fmt.Errorf("read verdict of run %s: %w", r.ID, err)
+		}
+	}
+	m.Sentence = sentence(m)
+	for _, e := range d.Events {
+		if e.Kind == "gate_pair" {
+			f := factsOf(e.Data)
+			m.Evidence = append(m.Evidence, Evidence{f.Cases, f.Cluster, f.EValue, f.Quality, f.Latency, f.Cost, f.Retries})
+		}
+	}
+	scores := newScores(d)
+	m.Agent = scores.agent
+	m.candidates(d, scores)
+	m.Matrix = matrix(m, d.Cases, scores)
+	m.Spending = spending(d)
+	if err := m.diff(d); err != nil {
+		return nil, err
+	}
+	m.warn(scores)
+	return m, nil
+}
+
+// sentence is the verdict for somebody who reads nothing else.
+func sentence(m *Model) string {
+	switch v := m.Verdict; {
+	case v != nil && v.Verdict == pareto.Promote:
+		return "Proven: " + v.Reason + "."
+	case v != nil && v.Verdict == pareto.Reject:
+		return "Rejected: " + v.Reason + "."
+	case v != nil:
+		return "Undecided: " + v.Reason + "."
+	case m.Status == string(tournament.Running):
+		return "The run is still under way, or was killed."
+	case m.Status != string(tournament.Finished):
+		return fmt.Sprintf("The run was %s before a verdict: %s.", m.Status, m.Note)
+	case m.Challenger != "":
+		return "No verdict: the gate did not run."
+	}
+	return "No verdict: nothing beat the incumbent on validation."
+}
+
+// candidates fills in what was measured of each text, and the front.
+func (m *Model) candidates(d *Data, s *scores) {
+	depth := map[string]int{}
+	for _, c := range d.Candidates {
+		k := Candidate{SHA: c.SHA, Seq: c.Seq, Operator: c.Operator, State: string(c.State), Reason: c.Reason,
+			Parents: append([]string{}, c.Parents...), Metrics: eval.Summarise(s.validation(c.SHA))}
+		for _, p := range c.Parents {
+			k.Depth = max(k.Depth, depth[p]+1)
+		}
+		depth[c.SHA] = k.Depth
+		if doc, err := skill.Parse(c.Text, skill.Options{}); err == nil {
+			k.Tokens = skill.Tokens(string(doc.Body()))
+		}
+		switch c.SHA {
+		case m.Incumbent:
+			k.Role = "incumbent"
+		case m.Challenger:
+			k.Role = "challenger"
+		}
+		k.Full = k.Metrics.N > 0 && s.cases(c.SHA, eval.Val) >= s.cases(m.Incumbent, eval.Val)
+		m.Candidates = append(m.Candidates, k)
+	}
+	var points []pareto.Point
+	var at []int
+	for i, c := range m.Candidates {
+		if c.Full && (c.State == string(tournament.Seed) || c.State == string(tournament.Pooled)) {
+			points, at = append(points, pareto.Point{ID: c.SHA, Values: oriented(c.Metrics)}), append(at, i)
+		}
+	}
+	for _, i := range pareto.Front(points, []float64{1e-9, 0, 0, 1e-9}) {
+		m.Candidates[at[i]].OnFront = true
+		m.Front = append(m.Front, m.Candidates[at[i]].SHA)
+	}
+}
+
+// oriented is metrics as a point: larger is better, NaN is unknown. Where no
+// price is known, tokens stand for the cost.
+func oriented(m eval.Metrics) []float64 {
+	neg := func(x *float64) float64 {
+		if x == nil {
+			return math.NaN()
+		}
+		return -*x
+	}
+	cost := neg(m.CostUSD)
+	if m.CostUSD == nil {
+		cost = neg(m.Tokens)
+	}
+	return []float64{m.Quality, neg(m.LatencyMS), cost, -m.Retries}
+}
+
+// matrix lays out the mean qualities, validation first: that is what the search
+// decided on.
+func matrix(m *Model, cases []eval.Case, s *scores) Matrix {
+	out := Matrix{Candidates: []string{}, Rows: []Row{}}
+	for _, c := range m.Candidates {
+		if c.State == string(tournament.Seed) || c.State == string(tournament.Pooled) || c.Role != "" {
+			out.Candidates = append(out.Candidates, c.SHA)
+		}
+	}
+	for _, sha := range []string{m.Incumbent, m.Challenger} { // a carried challenger was found by another run
+		if sha != "" && !slices.Contains(out.Candidates, sha) {
+			out.Candidates = append(out.Candidates, sha)
+		}
+	}
+	known := map[string]*eval.Case{}
+	for i := range cases {
+		known[cases[i].ID] = &cases[i]
+	}
+	for id := range s.byCase {
+		row := Row{Case: id, Split: string(s.split[id])}
+		if c := known[id]; c != nil {
+			row.Prompt = Excerpt(c.Prompt, 120)
+		}
+		any := false
+		for _, sha := range out.Candidates {
+			q := s.mean(id, sha)
+			any = any || q != nil
+			row.Cells = append(row.Cells, q)
+		}
+		if any {
+			out.Rows = append(out.Rows, row)
+		}
+	}
+	rank := map[string]int{"val": 0, "test": 1, "train": 2}
+	sort.Slice(out.Rows, func(i, j int) bool {
+		a, b := out.Rows[i], out.Rows[j]
+		if ra, rb := rank[a.Split], rank[b.Split]; ra != rb {
+			return ra < rb
+		}
+		return a.Case < b.Case
+	})
+	return out
+}
+
+// spending divides the run's bill by kind of call. Rollouts know what agent and
+// judge took; what is left was the mutator's and the miner's.
+func spending(d *Data) []Spending {
+	type sum struct {
+		tokens int64
+		usd    float64
+		priced bool
+	}
+	agent, judge := sum{priced: true}, sum{priced: true}
+	add := func(s *sum, calls int, u *eval.Usage, usd *float64) {
+		if u != nil {
+			s.tokens += u.Total()
+		}
+		if usd != nil {
+			s.usd += *usd
+		} else if calls > 0 {
+			s.priced = false
+		}
+	}
+	for i := range d.Rollouts {
+		r := &d.Rollouts[i]
+		add(&agent, min(1, r.Attempts), r.Usage, r.CostUSD)
+		add(&agent, max(0, r.Attempts-1), r.RetryUsage, r.RetryUSD)
+		add(&judge, r.JudgeCalls, r.JudgeUsage, r.JudgeUSD)
+	}
+	sp := d.Run.Spent
+	line := func(kind string, calls int64, s sum) Spending {
+		out := Spending{Kind: kind, Calls: calls, Tokens: &s.tokens}
+		if s.priced {
+			out.CostUSD = &s.usd
+		}
+		return out
+	}
+	rest := sum{max(0, sp.TokensIn+sp.TokensOut-agent.tokens-judge.tokens), max(0, sp.CostUSD-agent.usd-judge.usd), sp.CostKnown}
+	return []Spending{line("agent", sp.AgentCalls, agent), line("judge", sp.JudgeCalls, judge),
+		line("mutator and miner", sp.MutatorCalls+sp.MinerCalls, rest)}
+}
+
+func (m *Model) diff(d *Data) error {
+	if d.Incumbent == nil || d.Challenger == nil {
+		return nil
+	}
+	// A text that does not parse is all kernel, and shown as such.
+	old, _ := skill.Parse(d.Incumbent, skill.Options{})
+	new, _ := skill.Parse(d.Challenger, skill.Options{})
+	var err error
+	m.Diff, err = Between("incumbent "+Short(m.Incumbent), "challenger "+Short(m.Challenger), old, new)
+	return err
+}
+
+// warn lists what qualifies the report.
+func (m *Model) warn(s *scores) {
+	add := func(format string, args ...any) { m.Warnings = append(m.Warnings, fmt.Sprintf(format, args...)) }
+	if m.Simulated {
+		add("SIMULATED: nothing here was measured on a real model; it says nothing about one")
+	}
+	if m.Status != string(tournament.Finished) {
+		add("the run is %s: what stands here is what was saved", m.Status)
+	}
+	if m.Verdict != nil {
+		m.Warnings = append(m.Warnings, m.Verdict.Warnings...)
+	}
+	if s.missing > 0 {
+		add("%d rollouts are missing (the infrastructure failed) and count nowhere", s.missing)
+	}
+	if s.void > 0 {
+		add("%d rollouts are void (the agent read what it must not) and count nowhere", s.void)
+	}
+	if m.Spent.Rollouts > 0 && !m.Spent.CostKnown {
+		add("the cost is a lower bound: some calls reported none and have no price; tokens are compared instead")
+	}
+	if m.Diff != nil && m.Diff.KernelChanged {
+		add("THE KERNEL DIFFERS between incumbent and challenger: this must never happen, please report it")
+	}
+	for i, w := range m.Warnings {
+		m.Warnings[i] = strings.TrimSpace(Plain(w))
+	}
+}

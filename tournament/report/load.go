@@ -1,0 +1,78 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// Data is what a report is made from.
+type Data struct {
+	Run        tournament.Run
+	Candidates []tournament.Candidate // of the run, with their texts
+	Events     []tournament.Event
+	// Rollouts are those that the run paid for; Reused are of earlier runs of
+	// the skill and may hold what the run took from its cache.
+	Rollouts, Reused []eval.Rollout
+	Cases            []eval.Case
+	// Incumbent and Challenger are their texts; nil where there is none.
+	Incumbent, Challenger []byte
+}
+
+// Load reads a run, named by its id or a prefix of it, from the store. Errors:
+// store.ErrNotFound, *store.AmbiguousError.
+func Load(ctx context.Context, db *store.Store, run string) (*Data, error) {
+	r, err := db.Run(ctx, run)
+	if err != nil {
+		return nil, fmt.Errorf("load report: %w", err)
+	}
+	d := &Data{Run: *r}
+	if d.Candidates, err = db.Candidates(ctx, r.ID); err != nil {
+		return nil, fmt.Errorf("load report: %w", err)
+	}
+	if d.Events, err = db.Events(ctx, r.ID); err != nil {
+		return nil, fmt.Errorf("load report: %w", err)
+	}
+	if d.Rollouts, err = db.Rollouts(ctx, store.RolloutFilter{Run: r.ID}); err != nil {
+		return nil, fmt.Errorf("load report: %w", err)
+	}
+	if d.Reused, err = db.Rollouts(ctx, store.RolloutFilter{Skill: r.Skill}); err != nil {
+		return nil, fmt.Errorf("load report: %w", err)
+	}
+	if d.Cases, err = db.Cases(ctx, r.Skill); err != nil {
+		return nil, fmt.Errorf("load report: %w", err)
+	}
+	for _, t := range []struct {
+		sha  string
+		text *[]byte
+	}{{r.Incumbent, &d.Incumbent}, {r.Challenger, &d.Challenger}} {
+		if *t.text, err = textOf(ctx, db, r.Skill, t.sha); err != nil {
+			return nil, fmt.Errorf("load report: %w", err)
+		}
+	}
+	return d, nil
+}
+
+// textOf looks a text up among candidates and versions; nil where neither has it.
+func textOf(ctx context.Context, db *store.Store, skill, sha string) ([]byte, error) {
+	if sha == "" {
+		return nil, nil
+	}
+	c, err := db.Candidate(ctx, sha)
+	if err == nil {
+		return c.Text, nil
+	} else if !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	v, err := db.VersionBySHA(ctx, skill, sha)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	return v.Text, nil
+}

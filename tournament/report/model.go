@@ -1,0 +1,94 @@
+package report
+
+import (
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// Schema is the version of a Model's JSON. A field may be added under the same
+// version; none is renamed, removed or given another meaning.
+const Schema = 1
+
+// A Model is everything that a report of one run says.
+type Model struct {
+	Schema int `json:"schema"`
+	// Warnings qualify everything below; a reader must see them first.
+	Warnings   []string            `json:"warnings"`
+	Run        string              `json:"run"`
+	Skill      string              `json:"skill"`
+	Status     string              `json:"status"`
+	Note       string              `json:"note,omitempty"` // why the search ended
+	Seed       int64               `json:"seed"`
+	Simulated  bool                `json:"simulated"`
+	Agent      string              `json:"agent"` // "backend/model", "" where nothing was measured
+	Started    time.Time           `json:"started"`
+	Ended      time.Time           `json:"ended,omitzero"`
+	Sentence   string              `json:"sentence"` // the verdict, in one sentence with its numbers
+	Verdict    *tournament.Verdict `json:"verdict"`  // nil where the gate did not run
+	Incumbent  string              `json:"incumbent"`
+	Challenger string              `json:"challenger,omitempty"`
+	// Candidates are all texts that the run looked at, in the order of their
+	// proposal, the incumbent first.
+	Candidates []Candidate `json:"candidates"`
+	Front      []string    `json:"front"` // SHA-256 of the pooled candidates that no other dominates
+	Events     []Step      `json:"events"`
+	Evidence   []Evidence  `json:"evidence"` // the gate's pairs of this run, in order
+	Spent      eval.Spent  `json:"spent"`
+	Spending   []Spending  `json:"spending"`
+	Matrix     Matrix      `json:"matrix"`
+	Diff       *Diff       `json:"diff"` // incumbent → challenger; nil where there is none
+}
+
+// A Candidate is one text with what was measured of it. Metrics are over the
+// validation cases.
+type Candidate struct {
+	SHA      string       `json:"sha256"`
+	Seq      int          `json:"seq"`
+	Operator string       `json:"operator"`
+	State    string       `json:"state"`
+	Reason   string       `json:"reason,omitempty"`
+	Parents  []string     `json:"parents"`
+	Depth    int          `json:"depth"`  // steps from the incumbent
+	Tokens   int          `json:"tokens"` // of the body, estimated
+	Metrics  eval.Metrics `json:"metrics"`
+	Full     bool         `json:"full"` // measured on as many validation cases as the incumbent
+	OnFront  bool         `json:"on_front"`
+	Role     string       `json:"role,omitempty"` // "incumbent", "challenger"
+}
+
+// Evidence is one pair of the gate and the e-value after it. The differences are
+// oriented so that positive favours the challenger; nil is unknown.
+type Evidence struct {
+	Cases   int      `json:"cases"`
+	Cluster string   `json:"cluster"`
+	EValue  float64  `json:"e_value"` // of the quality hypothesis, or the deciding one
+	Quality *float64 `json:"quality"`
+	Latency *float64 `json:"latency"`
+	Cost    *float64 `json:"cost"`
+	Retries *float64 `json:"retries"`
+}
+
+// Spending is what one kind of call took.
+type Spending struct {
+	Kind    string   `json:"kind"` // "agent", "judge", "mutator and miner"
+	Calls   int64    `json:"calls"`
+	Tokens  *int64   `json:"tokens"`
+	CostUSD *float64 `json:"cost_usd"` // nil is unknown, not zero
+}
+
+// A Matrix is cases × candidates: the mean quality over the trials, nil where
+// the pair was never scored.
+type Matrix struct {
+	Candidates []string `json:"candidates"`
+	Rows       []Row    `json:"rows"`
+}
+
+// A Row is one case of a Matrix. Held-out rows hold the gate's measurements.
+type Row struct {
+	Case   string     `json:"case"`
+	Split  string     `json:"split"`
+	Prompt string     `json:"prompt"` // one line, cut; "" where the case is gone
+	Cells  []*float64 `json:"cells"`
+}

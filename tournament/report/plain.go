@@ -1,0 +1,55 @@
+// Package report says what came of a run or of a comparison: as a model with
+// versioned JSON, as a page of HTML that needs nothing else, as text for a
+// terminal, and in the formats of other programs.
+//
+// Whatever it prints was written by others (users, models, agents): text for a
+// terminal passes Plain, HTML passes html/template.
+package report
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// escape matches a terminal's control sequences: CSI, the string sequences (OSC,
+// DCS, SOS, PM, APC) with what they hold, and the two-byte ones. A sequence that
+// never ends swallows no more than its line.
+var escape = regexp.MustCompile("(?:\x1b\\[|\u009b)[0-?]*[ -/]*[@-~]|" +
+	"(?:\x1b[\\]PX^_]|[\u0090\u0098\u009d\u009e\u009f])[^\x07\x1b\u009c\n]*(?:\x07|\x1b\\\\|\u009c)?|" +
+	"\x1b[ -/]*[0-~]")
+
+// Plain is s without what a terminal would obey: escape sequences, control
+// characters but line feed and tab, and marks that reorder text. Bytes that are
+// not UTF-8 become U+FFFD.
+func Plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case unicode.IsControl(r),
+			r >= 0x200e && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069,
+			r >= 0xe0000 && r <= 0xe007f: // tags: invisible, but read by models
+			return -1
+		}
+		return r
+	}, escape.ReplaceAllString(s, ""))
+}
+
+// Excerpt is s as one plain line of at most n runes.
+func Excerpt(s string, n int) string {
+	r := []rune(strings.Join(strings.Fields(Plain(s)), " "))
+	if len(r) <= n {
+		return string(r)
+	}
+	return strings.TrimRight(string(r[:n-1]), " ") + "…"
+}
+
+// Short is the name of a text as it is shown: the first twelve digits of its
+// SHA-256.
+func Short(sha string) string {
+	if len(sha) > 12 {
+		return sha[:12]
+	}
+	return sha
+}

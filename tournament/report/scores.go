@@ -1,0 +1,133 @@
+package report
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// scores are the rollouts that a run's decisions rested on, by case and
+// candidate.
+type scores struct {
+	byCase        map[string]map[string][]*eval.Rollout
+	split         map[string]eval.Split
+	agent         string
+	missing, void int
+}
+
+// newScores takes what the run paid for and, for the run's own candidates, what
+// it must have reused: the search's rollouts of the same agent, and the pairs of
+// a trial that earlier runs began. The store does not say which of them it was;
+// measurements of one agent on one case and trial differ in nothing that matters
+// here.
+func newScores(d *Data) *scores {
+	s := &scores{byCase: map[string]map[string][]*eval.Rollout{}, split: map[string]eval.Split{}}
+	for _, c := range d.Cases {
+		s.split[c.ID] = c.Split
+	}
+	// A held-out case moves to another split once its trial is closed; what it
+	// was in this run stands in the run's configuration.
+	var config struct {
+		Splits map[string]eval.Split `json:"splits"`
+	}
+	if json.Unmarshal(d.Run.Config, &config) == nil {
+		maps.Copy(s.split, config.Splits)
+	}
+	type place struct {
+		sha, id, arm string
+		trial        int
+	}
+	seen := map[place]bool{}
+	add := func(r *eval.Rollout) {
+		p := place{r.Candidate, r.CaseID, r.Arm, r.Trial}
+		if seen[p] {
+			return
+		}
+		seen[p] = true
+		if s.byCase[r.CaseID] == nil {
+			s.byCase[r.CaseID] = map[string][]*eval.Rollout{}
+		}
+		s.byCase[r.CaseID][r.Candidate] = append(s.byCase[r.CaseID][r.Candidate], r)
+	}
+	var agent *eval.Identity
+	for i := range d.Rollouts {
+		r := &d.Rollouts[i]
+		agent = &r.Agent
+		switch r.Status {
+		case eval.Missing:
+			s.missing++
+		case eval.Void:
+			s.void++
+		}
+		add(r)
+	}
+	mine := map[string]bool{d.Run.Incumbent: true, d.Run.Challenger: true}
+	for _, c := range d.Candidates {
+		mine[c.SHA] = true
+	}
+	trial := "gate:" + first(d.Run.Incumbent, 16) + ":" + first(d.Run.Challenger, 16)
+	for i := range d.Reused {
+		r := &d.Reused[i]
+		if agent == nil {
+			agent = &r.Agent
+		}
+		late := !d.Run.Ended.IsZero() && r.Started.After(d.Run.Ended)
+		if mine[r.Candidate] && r.Status == eval.Done && r.Agent == *agent && !late && (r.Arm == "" || r.Arm == trial) {
+			add(r)
+		}
+	}
+	if agent != nil {
+		s.agent = agent.Backend
+		if agent.Model != "" {
+			s.agent += "/" + agent.Model
+		}
+	}
+	return s
+}
+
+func first(s string, n int) string { return s[:min(n, len(s))] }
+
+// mean is the mean quality of a candidate on a case over its scored trials, nil
+// for none.
+func (s *scores) mean(id, sha string) *float64 {
+	sum, n := 0.0, 0
+	for _, r := range s.byCase[id][sha] {
+		if r.Status == eval.Done {
+			sum, n = sum+r.Quality, n+1
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	q := sum / float64(n)
+	return &q
+}
+
+// validation lists a candidate's rollouts on validation cases, the gate's left
+// out.
+func (s *scores) validation(sha string) (out []*eval.Rollout) {
+	for _, id := range slices.Sorted(maps.Keys(s.byCase)) { // in order: sums of floats depend on it
+		if s.split[id] != eval.Val {
+			continue
+		}
+		for _, r := range s.byCase[id][sha] {
+			if !strings.HasPrefix(r.Arm, "gate:") {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
+
+// cases counts the cases of a split that a candidate has a score on.
+func (s *scores) cases(sha string, split eval.Split) (n int) {
+	for id := range s.byCase {
+		if s.split[id] == split && s.mean(id, sha) != nil {
+			n++
+		}
+	}
+	return n
+}

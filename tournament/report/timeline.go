@@ -1,0 +1,130 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// A Step is one event of a run, told: Rollouts is cumulative, Best the best
+// validation quality so far (nil before the first), which the gate's events take
+// over from the search's last.
+type Step struct {
+	Seq      int             `json:"seq"`
+	Time     time.Time       `json:"time"`
+	Kind     string          `json:"kind"`
+	Rollouts int64           `json:"rollouts"`
+	Best     *float64        `json:"best"`
+	Text     string          `json:"text"` // in words; not for programs
+	Data     json.RawMessage `json:"data,omitempty"`
+}
+
+// Timeline tells events in their order.
+func Timeline(events []tournament.Event) []Step {
+	out := make([]Step, 0, len(events))
+	var best *float64
+	for _, e := range events {
+		if e.Best != nil {
+			best = e.Best
+		}
+		out = append(out, Step{e.Seq, e.Time, e.Kind, e.Rollouts, best, phrase(e), e.Data})
+	}
+	return out
+}
+
+// facts are the fields that events carry; each kind has its own few.
+type facts struct {
+	SHA        string   `json:"sha256"`
+	Operator   string   `json:"operator"`
+	Reason     string   `json:"reason"`
+	Stop       string   `json:"stop"`
+	Decision   string   `json:"decision"`
+	Incumbent  string   `json:"incumbent"`
+	Challenger string   `json:"challenger"`
+	Leader     string   `json:"best"`
+	Cluster    string   `json:"cluster"`
+	Quality    *float64 `json:"quality"`
+	Latency    *float64 `json:"latency"`
+	Cost       *float64 `json:"cost"`
+	Retries    *float64 `json:"retries"`
+	Against    float64  `json:"against"`
+	Gain       float64  `json:"gain"`
+	EValue     float64  `json:"e_value"`
+	Cases      int      `json:"cases"`
+	Of         int      `json:"of"`
+	Train      int      `json:"train"`
+	Val        int      `json:"val"`
+	Clusters   int      `json:"clusters"`
+	Carried    int      `json:"carried"`
+	Trial      int      `json:"trial"`
+	Finalists  int      `json:"finalists"`
+	Pool       int      `json:"pool"`
+	Proposals  int      `json:"proposals"`
+}
+
+// factsOf reads an event's data; a kind of a newer evolve may not fit, and then
+// has none.
+func factsOf(raw json.RawMessage) (f facts) {
+	if json.Unmarshal(raw, &f) != nil {
+		return facts{}
+	}
+	return f
+}
+
+// phrase is an event in a short sentence.
+func phrase(e tournament.Event) string {
+	f := factsOf(e.Data)
+	who := Short(f.SHA)
+	q := "unknown"
+	if f.Quality != nil {
+		q = fmt.Sprintf("%.2f", *f.Quality)
+	}
+	switch e.Kind {
+	case "search_start":
+		return fmt.Sprintf("the search begins on %d train and %d validation cases", f.Train, f.Val)
+	case "seed":
+		return fmt.Sprintf("the incumbent scores %s on %d validation cases", q, f.Cases)
+	case "accepted":
+		from := ""
+		if f.Proposals > 1 {
+			from = fmt.Sprintf(" (%d proposals together)", f.Proposals)
+		}
+		return fmt.Sprintf("%s: %s wins its minibatch by %+.2f on %d train cases%s", f.Operator, who, f.Gain, f.Cases, from)
+	case "refused":
+		return fmt.Sprintf("%s: %s loses its minibatch, %+.2f on %d train cases", f.Operator, who, f.Gain, f.Cases)
+	case "dominated":
+		return fmt.Sprintf("%s cannot catch up any more after %d of %d validation cases", who, f.Cases, f.Of)
+	case "leading":
+		return fmt.Sprintf("%s takes the lead with %s after %d of %d validation cases", who, q, f.Cases, f.Of)
+	case "validated":
+		lead := "does not lead"
+		if f.Leader == f.SHA {
+			lead = "leads"
+		}
+		return fmt.Sprintf("%s is validated: %s against %.2f, %s", who, q, f.Against, lead)
+	case "finals":
+		return fmt.Sprintf("finals, trial %d of %d leaders: %s is best with %s", f.Trial, f.Finalists, Short(f.Leader), q)
+	case "unusable":
+		return fmt.Sprintf("%s: the reply was of no use: %s", f.Operator, Excerpt(f.Reason, 160))
+	case "invalid", "quarantined":
+		return fmt.Sprintf("%s: %s is %s: %s", f.Operator, who, e.Kind, Excerpt(f.Reason, 160))
+	case "search_end":
+		return fmt.Sprintf("the search ends with %d candidates in the pool: %s", f.Pool, Excerpt(f.Stop, 160))
+	case "gate_start":
+		more := ""
+		if f.Carried > 0 {
+			more = fmt.Sprintf(", %d carried over", f.Carried)
+		}
+		return fmt.Sprintf("the gate begins: %s against %s on %d held-out clusters%s", Short(f.Challenger), Short(f.Incumbent), f.Clusters, more)
+	case "gate_pair":
+		if f.Quality != nil {
+			q = fmt.Sprintf("%+.2f", *f.Quality)
+		}
+		return fmt.Sprintf("pair %d: quality %s, e = %.3g", f.Cases, q, f.EValue)
+	case "verdict":
+		return fmt.Sprintf("%s: %s", f.Decision, Excerpt(f.Reason, 400))
+	}
+	return Excerpt(e.Kind+" "+string(e.Data), 160)
+}
