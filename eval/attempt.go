@@ -138,16 +138,13 @@ func (e *Evaluator) record(out *Rollout, a *Attempt, begun time.Time) {
 
 // grade asks the Grader, again while the infrastructure fails.
 func (e *Evaluator) grade(ctx context.Context, out *Rollout, t Task, a Attempt, kase *caseEntry) (g Grade, err error) {
-	if e.Grader == nil {
-		return Grade{}, errors.New("evaluate: no grader")
-	}
 	limit := e.WallClock
 	if !kase.slow {
 		limit = 0 // nothing that could hang
 	}
 	failed := 0 // not the agent's: not in InfraRetries
 	err = persist(ctx, e.InfraTries, &failed, func() error {
-		_, err := withWallClock(ctx, time.Now(), limit, func(ctx context.Context) (err error) {
+		_, err := withWallClock(ctx, time.Time{}, limit, func(ctx context.Context) (err error) {
 			g, err = e.Grader.Grade(ctx, t.Case, a, t.Workspace)
 			return err
 		})

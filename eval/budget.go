@@ -332,18 +332,20 @@ func (b *Budget) Spent() Spent {
 	return s
 }
 
-// Remaining returns what is left of every cap, with nothing held back for calls
-// in flight. A cap of zero is no cap and stays zero; one that is used up is -1,
-// so that the result is never mistaken for "no cap".
+// Remaining returns what is left of every cap, b's own or one above it, with
+// nothing held back for calls in flight. A cap of zero is no cap and stays zero;
+// one that is used up is -1, so that the result is never mistaken for "no cap".
 func (b *Budget) Remaining() Caps {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return Caps{
-		Rollouts: left(b.caps.Rollouts, b.spent.Rollouts),
-		CostUSD:  left(b.caps.CostUSD, b.spent.CostUSD),
-		Tokens:   left(b.caps.Tokens, b.spent.TokensIn+b.spent.TokensOut),
-		Duration: left(b.caps.Duration, b.elapsed()),
+	var all Caps
+	for ; b != nil; b = b.parent {
+		all.Rollouts = tighter(all.Rollouts, left(b.caps.Rollouts, b.spent.Rollouts))
+		all.CostUSD = tighter(all.CostUSD, left(b.caps.CostUSD, b.spent.CostUSD))
+		all.Tokens = tighter(all.Tokens, left(b.caps.Tokens, b.spent.TokensIn+b.spent.TokensOut))
+		all.Duration = tighter(all.Duration, left(b.caps.Duration, b.elapsed()))
 	}
+	return all
 }
 
 func left[T int64 | float64 | time.Duration](limit, used T) T {
@@ -356,7 +358,15 @@ func left[T int64 | float64 | time.Duration](limit, used T) T {
 	return limit - used
 }
 
-// Warnings are sentences for the owner on what the caps could not hold. They
+// tighter is the smaller of two remainders, of which zero is none.
+func tighter[T int64 | float64 | time.Duration](x, y T) T {
+	if x == 0 || y == 0 {
+		return x + y
+	}
+	return min(x, y)
+}
+
+// Warnings are sentences for the owner on what b's own caps could not hold. They
 // are part of the result of a run and must be shown.
 func (b *Budget) Warnings() []string {
 	b.mu.Lock()

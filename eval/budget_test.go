@@ -146,6 +146,9 @@ func TestBudgetSub(t *testing.T) {
 		t.Errorf("%d rollouts left for the gate, want 4", got)
 	}
 	gate := b.Sub(Caps{})
+	if got := gate.Remaining(); got.Rollouts != 4 || got.Tokens != 0 {
+		t.Errorf("a share without caps of its own has %+v left, want what the whole has", got)
+	}
 	for range 4 {
 		r, err := gate.Reserve(ByAgent, Cost{})
 		if err != nil {

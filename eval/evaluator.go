@@ -130,10 +130,11 @@ func (e *Evaluator) now() time.Time {
 	return time.Now()
 }
 
-// timer is the real time at begun, which e.now told: timers know no other.
+// timer is begun, which e.now told, for a timer: it knows the real time only,
+// and zero stands for now.
 func (e *Evaluator) timer(begun time.Time) time.Time {
 	if e.Now != nil {
-		return time.Now()
+		return time.Time{}
 	}
 	return begun
 }

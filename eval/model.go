@@ -97,7 +97,7 @@ func (m *Metered) ask(ctx context.Context, p Prompt, key hash) (c Completion, er
 				return fatal{fmt.Errorf("wait for the rate limit: %w", err)}
 			}
 		}
-		ranOut, err := withWallClock(ctx, time.Now(), m.WallClock, func(ctx context.Context) (err error) {
+		ranOut, err := withWallClock(ctx, time.Time{}, m.WallClock, func(ctx context.Context) (err error) {
 			c, err = m.Model.Complete(ctx, p)
 			return err
 		})

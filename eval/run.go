@@ -29,6 +29,9 @@ import (
 //
 // Anything else comes from the Recorder, or from an invalid case.
 func (e *Evaluator) Run(ctx context.Context, jobs []Job) ([]*Rollout, error) {
+	if e.Agent == nil || e.Grader == nil {
+		return nil, errors.New("evaluate: no agent, or no grader")
+	}
 	e.init()
 	r := &run{e: e, jobs: jobs, out: make([]*Rollout, len(jobs)), setting: e.setting()}
 	if err := r.prepare(); err != nil {

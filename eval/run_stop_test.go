@@ -51,6 +51,19 @@ func TestInfraFailuresAreRetried(t *testing.T) {
 	})
 }
 
+func TestServerThatAsksForTooLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		e := &Evaluator{Grader: new(Checks), Agent: agentFunc(func(context.Context, Task) (Attempt, error) {
+			return Attempt{}, &InfraError{Kind: RateLimited, RetryAfter: time.Hour, Err: errors.New("busy")}
+		})}
+		out, err := e.Run(t.Context(), jobsOf(testCases(1)))
+		if err != nil || out[0].Status != Missing || time.Since(begun) > time.Second {
+			t.Errorf("rollout %+v after %v (%v)", out[0], time.Since(begun), err)
+		}
+	})
+}
+
 func TestMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down := func(id string) bool { return id == "c003" }

@@ -82,10 +82,13 @@ func (w *wallClock) Value(key any) any {
 }
 
 // withWallClock calls f with a context that ends after limit, counted from
-// begun; 0 is no limit. ranOut reports that the limit, and not ctx, ended it.
+// begun, or from now where that is zero; no limit is 0. ranOut reports that the limit, and not ctx, ended it.
 func withWallClock(ctx context.Context, begun time.Time, limit time.Duration, f func(context.Context) error) (ranOut bool, err error) {
 	if limit <= 0 {
 		return false, f(ctx)
+	}
+	if begun.IsZero() {
+		begun = time.Now()
 	}
 	w := &wallClock{Context: ctx, end: begun.Add(limit)}
 	defer w.stop()
