@@ -74,6 +74,7 @@ var commands = []func(*app) *cobra.Command{
 	newHarvestCommand,
 	newPromoteCommand,
 	newRollbackCommand,
+	newReportCommand,
 }
 
 // Exit codes, as documented in the README.
