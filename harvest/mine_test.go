@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/skill-evolve/evolve/eval"
 )
 
@@ -341,6 +343,36 @@ func FuzzParseChecks(f *testing.F) {
 		for _, k := range checks {
 			if k.Executing() || len(k.Command) > 0 {
 				t.Errorf("%+v executes", k)
+			}
+		}
+	})
+}
+
+// The index finds exactly the pairs that comparing each with each finds.
+func TestClusterIsExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var cases []eval.Case
+		for i, text := range rapid.SliceOfN(rapid.StringMatching(`([abc] ){0,12}`), 1, 12).Draw(t, "prompts") {
+			cases = append(cases, eval.Case{Cluster: fmt.Sprint(i), Prompt: text})
+		}
+		parent := make([]int, len(cases))
+		for i := range parent {
+			parent[i] = i
+		}
+		for changed := true; changed; {
+			changed = false
+			for i := range cases {
+				for j := range cases {
+					if parent[j] > parent[i] && jaccard(shingles(cases[i]), shingles(cases[j])) >= alike {
+						parent[j], changed = parent[i], true
+					}
+				}
+			}
+		}
+		cluster(cases, nil)
+		for i := range cases {
+			if want := fmt.Sprint(parent[i]); cases[i].Cluster != want {
+				t.Fatalf("case %d in cluster %s, want %s: %+v", i, cases[i].Cluster, want, cases)
 			}
 		}
 	})
