@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -145,6 +146,19 @@ func (a *app) store(ctx context.Context) (*store.Store, error) {
 	}
 	a.db = db
 	return db, nil
+}
+
+// existingStore opens the database for a command that only looks; nil where
+// there is none yet.
+func (a *app) existingStore(ctx context.Context) (*store.Store, error) {
+	h, err := a.home()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(h, "evolve.db")); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return a.store(ctx)
 }
 
 func (a *app) close() error {

@@ -102,9 +102,9 @@ func unknownCommand(c *cobra.Command, word string) error {
 			names = append(names, sub.Name())
 		}
 	}
-	hint := "`evolve help` lists the commands"
+	hint := fmt.Sprintf("`%s --help` lists the commands", c.CommandPath())
 	if near := skill.Nearest(word, names); near != "" {
-		hint = fmt.Sprintf("did you mean `evolve %s`?", near)
+		hint = fmt.Sprintf("did you mean `%s %s`?", c.CommandPath(), near)
 	}
 	return usage(hint, "unknown command %q", word)
 }

@@ -75,6 +75,7 @@ var commands = []func(*app) *cobra.Command{
 	newPromoteCommand,
 	newRollbackCommand,
 	newReportCommand,
+	newKernelCommand,
 }
 
 // Exit codes, as documented in the README.

@@ -1,0 +1,278 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/spf13/cobra"
+)
+
+func newKernelCommand(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "kernel",
+		Short: "The parts of a skill that evolution never changes",
+		Long: `The kernel is every byte of a skill that evolution must not change; the rest is
+the harness. Mark a part with <!-- kernel --> and <!-- /kernel --> on lines of
+their own, or name sections in the frontmatter: metadata: {kernel: "Security"}.`,
+		Args: subcommandOnly,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(
+		&cobra.Command{
+			Use:   "show SKILL",
+			Short: "List the kernel, with the reason for each part",
+			Args:  exactArgs(1, "a skill"),
+			RunE:  func(c *cobra.Command, args []string) error { return a.kernelShow(c.Context(), args[0]) },
+		},
+		newKernelCheckCommand(a),
+		&cobra.Command{
+			Use:   "confirm SKILL",
+			Short: "Record that the kernel is what you want it to be",
+			Args:  exactArgs(1, "a skill"),
+			RunE:  func(c *cobra.Command, args []string) error { return a.kernelConfirm(c.Context(), args[0]) },
+		})
+	return c
+}
+
+// subcommandOnly refuses words after a command that has only subcommands.
+func subcommandOnly(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return unknownCommand(c, args[0])
+	}
+	return nil
+}
+
+// A kernelReport is what `evolve kernel show --json` prints: schema 1.
+type kernelReport struct {
+	Schema    int          `json:"schema"`
+	Skill     string       `json:"skill"`
+	Path      string       `json:"path"`
+	SHA       string       `json:"sha256"` // of the kernel
+	Confirmed *time.Time   `json:"confirmed"`
+	Bytes     int          `json:"bytes"`
+	Harness   int          `json:"harness_bytes"`
+	Share     float64      `json:"harness_share"` // of the file's bytes, [0,1]
+	Spans     []kernelSpan `json:"spans"`
+}
+
+type kernelSpan struct {
+	First   int    `json:"first_line"`
+	Last    int    `json:"last_line"`
+	Heading string `json:"heading,omitempty"`
+	Reason  string `json:"reason"`
+}
+
+// kernelReportOf describes a document's kernel.
+func kernelReportOf(live *liveSkill) *kernelReport {
+	text := live.doc.Render()
+	r := &kernelReport{Schema: 1, Skill: live.Name, Path: live.Path, SHA: live.doc.KernelHash(), Bytes: len(text), Spans: []kernelSpan{}}
+	kernel := 0
+	for _, s := range live.doc.Kernel() {
+		kernel += s.End - s.Start
+		last := s.Line + bytes.Count(bytes.TrimRight(text[s.Start:s.End], "\r\n"), []byte("\n"))
+		r.Spans = append(r.Spans, kernelSpan{s.Line, last, s.Heading, s.Reason})
+	}
+	r.Harness = r.Bytes - kernel
+	if r.Bytes > 0 {
+		r.Share = float64(r.Harness) / float64(r.Bytes)
+	}
+	return r
+}
+
+// confirmedAt is when the owner confirmed a kernel, nil where they have not. It
+// does not make a store where there is none.
+func (a *app) confirmedAt(ctx context.Context, name, sha string) (*time.Time, error) {
+	db, err := a.existingStore(ctx)
+	if err != nil || db == nil {
+		return nil, err
+	}
+	at, ok, err := db.KernelConfirmed(ctx, name, sha)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return &at, nil
+}
+
+func (a *app) kernelShow(ctx context.Context, name string) error {
+	live, err := a.skill(name)
+	if err != nil {
+		return err
+	}
+	r := kernelReportOf(live)
+	if r.Confirmed, err = a.confirmedAt(ctx, name, r.SHA); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	return a.printKernel(r)
+}
+
+func (a *app) printKernel(r *kernelReport) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: kernel %.12s, ", r.Skill, r.SHA)
+	if r.Confirmed != nil {
+		fmt.Fprintf(&b, "confirmed on %s\n", r.Confirmed.Local().Format(time.DateOnly))
+	} else {
+		fmt.Fprintf(&b, "not confirmed by you\n")
+	}
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "LINES\tHEADING\tWHY")
+	for _, s := range r.Spans {
+		lines := fmt.Sprint(s.First)
+		if s.Last > s.First {
+			lines += fmt.Sprintf("-%d", s.Last)
+		}
+		heading := s.Heading
+		if heading == "" {
+			heading = "-"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\n", lines, heading, s.Reason)
+	}
+	t.Flush()
+	fmt.Fprintf(&b, "harness: %d of %d bytes (%.0f %%) may evolve\n", r.Harness, r.Bytes, 100*r.Share)
+	switch {
+	case r.Share == 0:
+		fmt.Fprintf(&b, "next: everything is kernel, so there is nothing to evolve; mark less of it\n")
+	case r.Confirmed == nil:
+		fmt.Fprintf(&b, "next: `evolve kernel confirm %s`, or mark more with <!-- kernel --> … <!-- /kernel -->\n", r.Skill)
+	}
+	_, err := fmt.Fprint(a.stdout, trimLines(b.String()))
+	return err
+}
+
+func (a *app) kernelConfirm(ctx context.Context, name string) error {
+	live, err := a.skill(name)
+	if err != nil {
+		return err
+	}
+	db, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	if err := db.ConfirmKernel(ctx, name, live.doc.KernelHash(), a.now().UTC()); err != nil {
+		return err
+	}
+	return a.kernelShow(ctx, name)
+}
+
+func newKernelCheckCommand(a *app) *cobra.Command {
+	profile := string(skill.ClaudeCode)
+	c := &cobra.Command{
+		Use:   "check SKILL|FILE",
+		Short: "Hold a SKILL.md against the rules; exit code 2 where agents or evolve could not use it",
+		Args:  exactArgs(1, "a skill or a file"),
+		RunE:  func(c *cobra.Command, args []string) error { return a.kernelCheck(args[0], skill.Profile(profile)) },
+	}
+	c.Flags().StringVar(&profile, "profile", profile, "rules: claude-code or portable")
+	return c
+}
+
+// A checkReport is what `evolve kernel check --json` prints: schema 1.
+type checkReport struct {
+	Schema   int            `json:"schema"`
+	Path     string         `json:"path"`
+	OK       bool           `json:"ok"`
+	Findings []checkFinding `json:"findings"`
+}
+
+type checkFinding struct {
+	Line     int    `json:"line"`
+	Severity string `json:"severity"` // "error" or "warning"
+	Rule     string `json:"rule"`
+	Message  string `json:"message"`
+}
+
+func (a *app) kernelCheck(arg string, profile skill.Profile) error {
+	if profile != skill.ClaudeCode && profile != skill.Portable {
+		return usage("the profiles are claude-code and portable", "unknown profile %q", profile)
+	}
+	path, folder, err := a.skillFile(arg)
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return usage("name a skill, a folder with a SKILL.md, or a SKILL.md", "read skill: %v", err)
+	}
+	// A text that does not parse still is a document; Validate says why.
+	doc, _ := skill.Parse(text, skill.Options{})
+	r := checkReport{Schema: 1, Path: path, OK: true, Findings: []checkFinding{}}
+	errs := 0
+	for _, f := range skill.Validate(doc, profile, folder) {
+		severity := "warning"
+		if f.Severity == skill.Reject {
+			severity = "error"
+			errs++
+		}
+		r.Findings = append(r.Findings, checkFinding{f.Line, severity, f.Rule, f.Message})
+	}
+	slices.SortStableFunc(r.Findings, func(f, g checkFinding) int { return f.Line - g.Line })
+	r.OK = errs == 0
+	if a.json {
+		err = a.printJSON(r)
+	} else {
+		for _, f := range r.Findings {
+			if _, err := fmt.Fprintf(a.stdout, "%s:%d: %s: %s (%s)\n", path, f.Line, f.Severity, f.Message, f.Rule); err != nil {
+				return err
+			}
+		}
+		if r.OK {
+			_, err = fmt.Fprintf(a.stdout, "%s: no errors\n", path)
+		}
+	}
+	if err == nil && errs > 0 {
+		err = usage("mend the lines that are named, then check again", "%s has %s", path, counted(errs, "error"))
+	}
+	return err
+}
+
+// skillFile finds the SKILL.md that a skill's name, a folder or a file stands
+// for, and the name of the folder that it lies in.
+func (a *app) skillFile(arg string) (path, folder string, err error) {
+	if !strings.ContainsAny(arg, `/\`) && !strings.HasSuffix(arg, ".md") {
+		reg, err := a.registry()
+		if err != nil {
+			return "", "", err
+		}
+		e, err := reg.Lookup(arg)
+		var broken *skill.BrokenSkillError
+		if errors.As(err, &broken) {
+			return broken.Path, broken.Name, nil
+		}
+		if err == nil {
+			return e.Path, e.Name, nil
+		}
+		if info, serr := os.Stat(arg); serr != nil || !info.IsDir() {
+			return "", "", err
+		}
+	}
+	if info, err := os.Stat(arg); err == nil && info.IsDir() {
+		arg = filepath.Join(arg, skill.FileName)
+	}
+	abs, err := filepath.Abs(arg)
+	if err != nil {
+		return "", "", fmt.Errorf("find %s: %w", arg, err)
+	}
+	if filepath.Base(abs) == skill.FileName {
+		folder = filepath.Base(filepath.Dir(abs))
+	}
+	return arg, folder, nil
+}
+
+// counted is "1 error", "2 errors".
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
