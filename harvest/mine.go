@@ -14,6 +14,10 @@ import (
 	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
+// maxReference is how much of an accepted answer a case holds, in characters: it
+// stands in every prompt of a judge.
+const maxReference = 12000
+
 // A Miner says how uses of a skill become eval cases. The zero value works: it
 // asks no model.
 type Miner struct {
@@ -82,7 +86,9 @@ func Mine(ctx context.Context, sessions []*Session, skill string, m Miner) ([]ev
 	stats := MineStats{Fallbacks: make(map[string]int)}
 	var cases []eval.Case
 	var err error
-	for _, s := range Distinct(sessions) {
+	distinct := Distinct(sessions)
+	stats.Copies = len(sessions) - len(distinct)
+	for _, s := range distinct {
 		stats.Sessions++
 		if s.Subagent != "" || s.Headless && !m.IncludeHeadless {
 			stats.Headless++
@@ -101,7 +107,6 @@ func Mine(ctx context.Context, sessions []*Session, skill string, m Miner) ([]ev
 			break
 		}
 	}
-	stats.Copies = len(sessions) - len(Distinct(sessions))
 	stats.Cases = len(cases)
 	stats.Clusters = cluster(cases, m.Existing)
 	return cases, stats, err
@@ -200,6 +205,7 @@ func (m *Miner) use(ctx context.Context, s *Session, v Invocation, stats *MineSt
 		}
 		c.Checks = checks
 	}
+	c.Reference = head(c.Reference, maxReference)
 	m.clean(c)
 	return c, nil
 }

@@ -129,6 +129,10 @@ func TestInvocations(t *testing.T) {
 			[]string{typed("p", "u", "chart"), called("m1", "Skill", "", `{"skill":"dataviz"}`)}},
 		"older version: no sourceToolUseID": {"claude-skill-t1 dataviz skill_tool_use 0 1 false true",
 			[]string{typed("p", "u", "chart"), use, launched, meta("v", "", body)}},
+		"text beside the result": {"claude-skill-t1 dataviz skill_tool_use 0 1 false true",
+			[]string{typed("p", "u", "chart"), use, strings.Replace(launched, `}]`, `},{"type":"text","text":`+quote(body)+`}]`, 1)}},
+		"no time": {"claude-skill-line-0 dataviz prompt_slash_command 0 0 false false",
+			[]string{strings.Replace(slash("p", "u", "dataviz", "bars"), `"timestamp":"2026-11-20T18:14:45.571Z",`, "", 1), said("m", "ok")}},
 		"unknown": {"claude-skill-t1 dataviz skill_tool_use 0 1 true false",
 			[]string{typed("p", "u", "chart"), use, resulted("t1", "<tool_use_error>Unknown skill: dataviz</tool_use_error>", true)}},
 		"unknown without a flag": {"claude-skill-t1 dataviz skill_tool_use 0 1 true false",
@@ -198,6 +202,23 @@ func TestTurn(t *testing.T) {
 	}
 	if data, _ := json.Marshal(s); strings.Contains(string(data), "private thoughts") || strings.Contains(string(data), "429") {
 		t.Errorf("thinking or an API error is kept: %s", data)
+	}
+}
+
+// A file in which nobody said anything is no session.
+func TestNobody(t *testing.T) {
+	for _, lines := range [][]string{{}, {said("m", "hello")}, {`{"type":"mode","mode":"normal"}`}, {typed("p", "u", "[Request interrupted by user]")}} {
+		if s, problems := read(t, lines...); s != nil || len(problems) > 0 {
+			t.Errorf("%q: %+v, %v", lines, s, problems)
+		}
+	}
+}
+
+// Messages that were sent together share a prompt's id; turns do not.
+func TestTurnIDs(t *testing.T) {
+	s, _ := read(t, typed("p", "u", "chart"), typed("p", "v", "as bars"), typed("", "w", "in blue"))
+	if s.Turns[0].ID != "p" || s.Turns[1].ID != "v" || s.Turns[2].ID != "w" {
+		t.Errorf("%+v", s.Turns)
 	}
 }
 

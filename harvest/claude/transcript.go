@@ -163,6 +163,7 @@ func (t *transcript) user(n int, rec gjson.Result, at time.Time) {
 		if strings.HasPrefix(text, interruptMark) { // the user refused the tool
 			t.last().Interrupted = true
 		}
+		t.body("", text) // some versions inject the skill's text beside the result
 		return
 	}
 	if rec.Get("isMeta").Bool() {
@@ -236,8 +237,8 @@ func (t *transcript) prompt(n int, promptID, entry, text string, at time.Time) {
 
 // open begins the turn of a prompt, and the use of a skill if it is a command.
 func (t *transcript) open(n int, promptID, entry, text, args string, at time.Time) {
-	if promptID == "" {
-		promptID = entry
+	if promptID == "" || slices.ContainsFunc(t.s.Turns, func(u harvest.Turn) bool { return u.ID == promptID }) {
+		promptID = entry // messages that were sent together share one prompt
 	}
 	t.turn(promptID, text, at)
 	if t.s.Subagent != "" {
@@ -248,11 +249,15 @@ func (t *transcript) open(n int, promptID, entry, text, args string, at time.Tim
 		return
 	}
 	t.typed, t.args, t.local = len(t.s.Invocations), strings.TrimSpace(args), true
-	t.invoke(harvest.Invocation{
-		ID: harvest.PromptEventID(Agent, skill, at), Skill: skill, Signal: harvest.PromptSlashCommand,
-		Line: n, EntryID: entry, Time: at,
-	})
+	id := harvest.PromptEventID(Agent, skill, at)
+	if id == "" {
+		id = lineID(n)
+	}
+	t.invoke(harvest.Invocation{ID: id, Skill: skill, Signal: harvest.PromptSlashCommand, Line: n, EntryID: entry, Time: at})
 }
+
+// lineID names an invocation that has neither a tool's id nor a time.
+func lineID(n int) string { return fmt.Sprintf("claude-skill-line-%d", n) }
 
 func (t *transcript) invoke(v harvest.Invocation) {
 	t.last()
@@ -377,7 +382,7 @@ func (t *transcript) call(n int, rec, block gjson.Result, at time.Time) {
 	v := harvest.Invocation{ID: "claude-skill-" + id, Skill: skill, Signal: harvest.SkillToolUse,
 		ToolUseID: id, EntryID: rec.Get("uuid").Str, Line: n, Time: at}
 	if id == "" {
-		v.ID = fmt.Sprintf("claude-skill-line-%d", n)
+		v.ID = lineID(n)
 	}
 	// The user typed /name, and the agent then called the tool: one use.
 	for i := range slices.Backward(t.s.Invocations) {
@@ -458,7 +463,7 @@ func (t *transcript) finish(problems []harvest.Problem) *harvest.Session {
 		}
 		*turn.Usage = turn.Usage.Add(u.usage)
 	}
-	if len(t.s.Turns) == 0 {
+	if len(t.s.Invocations) == 0 && !slices.ContainsFunc(t.s.Turns, func(u harvest.Turn) bool { return u.Prompt != "" }) {
 		return nil
 	}
 	t.s.Problems = problems
