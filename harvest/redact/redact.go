@@ -102,25 +102,21 @@ func settle(s string, spans []span) []span {
 // placeholder's own ends.
 func widen(s string, start, end int) (int, int) {
 	const far = 64 // longer than any placeholder
-	from := max(0, start-far)
-	for at := strings.Index(s[from:], open); at >= 0; {
-		at += from
-		if at >= end {
+	for from := max(0, start-far); from < end; {
+		i := strings.Index(s[from:min(len(s), end+far)], open)
+		if i < 0 || from+i >= end {
 			break
 		}
+		at := from + i
 		stop := placeholder(s, at)
 		if stop < 0 {
 			from = at + 1
-		} else {
-			if at < start && stop > start {
-				start = at
-			}
-			if at < end && stop > end {
-				end = stop
-			}
-			from = stop
+			continue
 		}
-		at = strings.Index(s[from:min(len(s), max(end, from)+far)], open)
+		if stop > start {
+			start, end = min(start, at), max(end, stop)
+		}
+		from = stop
 	}
 	return start, end
 }
