@@ -45,6 +45,10 @@ type Proposal struct {
 	Doc     *skill.Document
 	Summary string   // what changed, one line
 	Taught  []string // ids of the cases that the change answers
+	// Supported: the change shares specific words with the feedback that it was
+	// shown. false says nothing where feedback and skill are in different
+	// languages, and everything where other proposals of the run are supported.
+	Supported bool
 }
 
 // An Operator makes one proposal. Its error is a *ReplyError where the model's

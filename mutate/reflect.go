@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync/atomic"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -13,13 +12,7 @@ import (
 // Reflect is GEPA's reflective mutation (arXiv 2507.19457, section 3): the
 // model reads failures with their feedback and rewrites the text. Parts of the
 // rewrite that answer none of the feedback are undone, see Support.
-type Reflect struct {
-	Model eval.Model
-	// supported is set once lexical support has been seen in this run. Until
-	// then a reply without any is let through whole: feedback in another
-	// language than the skill shares no words with it.
-	supported atomic.Bool
-}
+type Reflect struct{ Model eval.Model }
 
 // Name implements Operator.
 func (*Reflect) Name() string { return "reflect" }
@@ -37,26 +30,18 @@ func (r *Reflect) Propose(ctx context.Context, in Input) (Proposal, error) {
 	shown, owner := shownFeedback(in.Evidence)
 	support := NewSupport(shown, in.Corpus)
 	filtered, answers, kept := support.Filter(parent, view)
-	taught := make([]string, 0, len(in.Evidence))
-	switch {
-	case kept:
-		r.supported.Store(true)
+	var taught []string
+	if kept {
 		view = filtered
-		seen := map[string]bool{}
 		for _, i := range answers {
-			if id := owner[i]; !seen[id] {
-				seen[id] = true
-				taught = append(taught, id)
-			}
+			taught = append(taught, owner[i])
 		}
-	case r.supported.Load():
-		return Proposal{}, &ReplyError{"no part of the change answers the feedback"}
-	default:
-		for _, e := range in.Evidence {
-			taught = append(taught, e.Case.ID)
-		}
+	} else {
+		taught = caseIDs(in.Evidence)
 	}
-	return propose(in.Parent, view, taught)
+	p, err := propose(in.Parent, view, unique(taught))
+	p.Supported = kept
+	return p, err
 }
 
 // shownFeedback lists the feedback lines of the evidence, and for each the case

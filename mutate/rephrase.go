@@ -7,7 +7,9 @@ import (
 )
 
 // Rephrase rewrites the whole text without adding rules: order, wording and
-// contradictions. It is the way out where single edits lead nowhere.
+// contradictions. It is the way out where single edits lead nowhere. A line that
+// resembles nothing in the parent and answers no feedback is no rewording, and
+// is taken out.
 type Rephrase struct{ Model eval.Model }
 
 // Name implements Operator.
@@ -22,6 +24,8 @@ func (r *Rephrase) Propose(ctx context.Context, in Input) (Proposal, error) {
 	if err != nil {
 		return Proposal{}, err
 	}
+	shown, _ := shownFeedback(in.Evidence)
+	view = NewSupport(shown, in.Corpus).withoutPassengers(in.Parent.View(), view)
 	return propose(in.Parent, view, caseIDs(in.Evidence))
 }
 

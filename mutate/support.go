@@ -102,6 +102,29 @@ func (s *Support) Filter(parent, child string) (view string, answers []int, kept
 	return out.String(), answers, true
 }
 
+// withoutPassengers returns child less the blocks that it added out of nowhere:
+// like no block of parent, and without support.
+func (s *Support) withoutPassengers(parent, child string) string {
+	a, b := blocksOf(parent), blocksOf(child)
+	var out strings.Builder
+	j := 0
+	for _, h := range hunks(a, b) {
+		out.WriteString(strings.Join(b[j:h.B0], ""))
+		for _, add := range b[h.B0:h.B1] {
+			known := len(s.Answers(add)) > 0 || strings.HasPrefix(strings.TrimSpace(add), "#")
+			for _, was := range a {
+				known = known || similarity(was, add) >= 0.3
+			}
+			if known {
+				out.WriteString(add)
+			}
+		}
+		j = h.B1
+	}
+	out.WriteString(strings.Join(b[j:], ""))
+	return out.String()
+}
+
 // edits pairs what a hunk removed with what it added: a removed block and the
 // most similar added one are a replacement, the rest stand alone. Order is that
 // of the child, with removals before what replaced them.

@@ -105,7 +105,7 @@ type search struct {
 	rng       *rand.Rand
 	best      int
 	operators *operators
-	reflect   mutate.Operator
+	supported bool // some reflection of the run shared words with its feedback
 	corpus    []string
 	inCorpus  map[string]bool
 	rejected  []mutate.Attempt
@@ -137,7 +137,6 @@ func (e *Engine) Search(ctx context.Context, incumbent eval.Variant, cases Cases
 		rng:      rng,
 		inCorpus: map[string]bool{}, tried: map[string]bool{incumbent.SHA(): true},
 		operators: newOperators(),
-		reflect:   &mutate.Reflect{Model: e.Mutator},
 	}
 	if len(cases.Train) == 0 || len(cases.Val) == 0 {
 		return nil, fmt.Errorf("search needs train and validation cases, there are %d and %d", len(cases.Train), len(cases.Val))

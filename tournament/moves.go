@@ -36,9 +36,19 @@ func (s *search) reflection(ctx context.Context) (*move, error) {
 		}
 		inputs[k] = s.input(m, group)
 	}
-	ps, err := s.ask(ctx, s.reflect, m, inputs)
+	ps, err := s.ask(ctx, &mutate.Reflect{Model: s.Mutator}, m, inputs)
 	if err != nil {
 		return nil, err
+	}
+	for _, p := range ps {
+		s.supported = s.supported || p.Supported
+	}
+	if s.supported {
+		// Words tell in this run which changes answer the feedback: one that
+		// shares none with it is a guess.
+		n := len(ps)
+		ps = slices.DeleteFunc(ps, func(p mutate.Proposal) bool { return !p.Supported })
+		s.stats.Unusable += n - len(ps)
 	}
 	return &move{op: "reflect", parent: m, proposals: ps, targets: s.targets(ps, fails), accept: s.opt.Accept, depth: m.depth}, nil
 }
@@ -63,8 +73,9 @@ func (s *search) targets(ps []mutate.Proposal, fails []int) []int {
 }
 
 // ablation deletes, without a model, blocks of the best text that no feedback of
-// the run speaks of: all at once first, then by halves, then the incumbent's own
-// lines one by one.
+// the run speaks of. What the search itself added without support goes first and
+// is tried on validation alone: it is a passenger until shown otherwise. The
+// incumbent's own idle lines follow, all at once and then by halves.
 func (s *search) ablation(ctx context.Context) (*move, error) {
 	m := s.pool.members[s.best]
 	in := mutate.Input{Parent: m.variant.Doc}
@@ -73,32 +84,43 @@ func (s *search) ablation(ctx context.Context) (*move, error) {
 		return nil, nil
 	}
 	support := mutate.NewSupport(s.corpus, s.corpus)
-	var idle []int
+	_, own := mutate.Deletable(mutate.Input{Parent: s.pool.members[0].variant.Doc})
+	var idle, added []int
 	for k, i := range index {
-		if !m.tried[text[k]] && len(support.Answers(text[k])) == 0 {
+		switch {
+		case m.tried[text[k]] || len(support.Answers(text[k])) > 0:
+			continue
+		case slices.Contains(own, text[k]):
 			idle = append(idle, i)
+		default:
+			added = append(added, i)
 		}
 	}
-	if len(idle) == 0 {
+	mv := &move{op: "ablate", parent: m, accept: NotWorse{Slack: 0.02}, deletion: deletionSlack}
+	parts := [][]int{added}
+	if len(added) > 0 {
+		mv.accept, mv.deletion, mv.untried = NotWorse{Slack: 1}, passengerSlack, true
+	} else if parts = halve(idle, 4); len(idle) == 0 {
 		return nil, nil
 	}
-	for k := range index {
-		if slices.Contains(idle, index[k]) {
+	for k, i := range index {
+		if slices.Contains(added, i) || len(added) == 0 && slices.Contains(idle, i) {
 			m.tried[text[k]] = true
 		}
 	}
-	if err := s.atLeast(ctx, m, s.opt.Minibatch); err != nil {
-		return nil, err
+	if !mv.untried {
+		if err := s.atLeast(ctx, m, s.opt.Minibatch); err != nil {
+			return nil, err
+		}
 	}
-	var ps []mutate.Proposal
-	for _, part := range halve(idle, 4) {
+	for _, part := range parts {
 		got, err := s.ask(ctx, &mutate.Ablate{Blocks: part}, m, []mutate.Input{in})
 		if err != nil {
 			return nil, err
 		}
-		ps = append(ps, got...)
+		mv.proposals = append(mv.proposals, got...)
 	}
-	return &move{op: "ablate", parent: m, proposals: ps, accept: NotWorse{Slack: 0.02}, deletion: true}, nil
+	return mv, nil
 }
 
 // halve cuts idx into at most n parts of about the same size.
@@ -176,7 +198,7 @@ func (s *search) rewriting(ctx context.Context, name string) (*move, error) {
 	var idx []int
 	switch name {
 	case "prune":
-		op, mv.accept, mv.deletion = &mutate.Prune{Model: s.Mutator}, NotWorse{Slack: 0.02}, true
+		op, mv.accept, mv.deletion = &mutate.Prune{Model: s.Mutator}, NotWorse{Slack: 0.02}, deletionSlack
 	case "rephrase":
 		op = &mutate.Rephrase{Model: s.Mutator}
 	case "examples":

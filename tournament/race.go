@@ -13,6 +13,11 @@ import (
 // validation pass cannot resolve a hundredth.
 const deletionSlack = 0.01
 
+// passengerSlack is the same for lines that the search added and no feedback
+// supports: about the standard error of one pass over thirty cases. They have to
+// show that they help, not that they do no harm.
+const passengerSlack = 0.04
+
 // leadZ is how many standard errors ahead of the best a child must be, on the
 // validation cases so far, to take the lead before it was measured on all.
 const leadZ = 2.5
@@ -23,13 +28,10 @@ const leadZ = 2.5
 // lacks is measured once it is needed, in a later race or in the finals. A
 // member that was stopped stays a parent for the cases that it leads on, but
 // cannot win.
-func (s *search) race(ctx context.Context, m *member, deletion bool) error {
+func (s *search) race(ctx context.Context, m *member, deletion float64) error {
 	best := s.pool.members[s.best]
 	order := s.informative(best)
-	slack := 0.0
-	if deletion {
-		slack = deletionSlack * float64(len(order))
-	}
+	slack := deletion * float64(len(order))
 	chunk := max(8, s.Evaluator.Concurrency)
 	for at := 0; at < len(order); at += chunk {
 		end := min(at+chunk, len(order))
@@ -55,7 +57,7 @@ func (s *search) race(ctx context.Context, m *member, deletion bool) error {
 	mine, _ := m.meanVal()
 	his, _ := best.meanVal()
 	delta := s.paired(m, best)
-	if delta > 1e-9 || deletion && delta >= -deletionSlack && m.tokens < best.tokens ||
+	if delta > 1e-9 || deletion > 0 && delta >= -deletion && m.tokens < best.tokens ||
 		math.Abs(delta) <= 1e-9 && m.tokens < best.tokens {
 		s.best = s.pool.index(m)
 	}

@@ -19,8 +19,9 @@ type move struct {
 	proposals []mutate.Proposal
 	targets   []int // train cases that the change is meant for
 	accept    Acceptance
-	deletion  bool // a shorter text is itself the gain
-	depth     int  // stepping stones below the parent
+	deletion  float64 // what a shorter text may seem to lose and still win; 0 where it is no deletion
+	untried   bool    // no minibatch: straight to validation
+	depth     int     // stepping stones below the parent
 }
 
 // maxDepth bounds how many reflections in a row may be without effect.
@@ -181,7 +182,10 @@ func (s *search) try(ctx context.Context, mv *move, ps []mutate.Proposal) (won b
 	c := s.candidate(mv.op, parents, p)
 	child := &member{Candidate: c, variant: eval.Variant{Name: mv.parent.variant.Name, Doc: p.Doc,
 		Dir: mv.parent.variant.Dir, Rest: mv.parent.variant.Rest}, train: make([]record, len(s.cases.Train))}
-	batch := s.minibatch(mv.parent, mv.targets)
+	var batch []int
+	if !mv.untried {
+		batch = s.minibatch(mv.parent, mv.targets)
+	}
 	if err := s.measureTrain(ctx, child, batch, 0); err != nil {
 		return false, err
 	}

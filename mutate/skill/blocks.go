@@ -3,6 +3,8 @@ package skill
 import (
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // A Block is one piece of a view that can be deleted, kept or moved whole.
@@ -112,8 +114,8 @@ func (c *blockCutter) line(at int, s string) {
 		c.open(at, "item")
 		m := itemLine.FindStringSubmatch(s)
 		c.indent = len(m[1]) + len(m[2]) + 1
-	case c.kind() == "item" && !wasBlank: // lazy continuation
-	case c.kind() == "paragraph" && !wasBlank:
+	case c.kind() == "item" && !wasBlank && !capital(trimmed): // lazy continuation
+	case c.kind() == "paragraph" && !wasBlank && !(capital(trimmed) && endsSentence(c.text)):
 		c.text += " " + trimmed
 	case c.kind() == "other" && !wasBlank:
 	case indent >= 4 || s[0] == '\t':
@@ -126,6 +128,20 @@ func (c *blockCutter) line(at int, s string) {
 		c.open(at, "paragraph")
 		c.text = trimmed
 	}
+}
+
+// capital reports whether a line begins like a sentence of its own. A sentence
+// that was appended below a list without a marker is lazily a part of the last
+// item to CommonMark; to its reader it is not, and it must be deletable alone.
+func capital(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsUpper(r)
+}
+
+// endsSentence reports whether s ends where the next line may begin anew.
+func endsSentence(s string) bool {
+	s = strings.TrimRight(s, " \t")
+	return s != "" && strings.ContainsRune(".!?:;", rune(s[len(s)-1]))
 }
 
 func (c *blockCutter) heading(at, level int, text string) {

@@ -101,7 +101,7 @@ func evidenceChart(es []Evidence, alpha float64) *Chart {
 		c.YTicks = append(c.YTicks, Tick{num(y(v)), fmt.Sprintf("%g", math.Pow(10, v))})
 	}
 	if alpha > 0 {
-		c.Rule = &Tick{num(y(log(1 / alpha))), fmt.Sprintf("%.0f proves it", 1/alpha)}
+		c.Rule = &Tick{num(y(log(1 / alpha))), fmt.Sprintf("proof at %.0f", 1/alpha)}
 	}
 	return c
 }
@@ -111,16 +111,11 @@ func scale(a, b, from, to float64) func(float64) float64 {
 	return func(v float64) float64 { return from + (v-a)/(b-a)*(to-from) }
 }
 
-// ticks are three to six round whole numbers from 0 to at most high.
+// ticks are at most six round whole numbers from 0 to at most high.
 func ticks(high float64) []float64 {
 	step := 1.0
-	for _, m := range []float64{2, 2.5, 2} { // 1, 2, 5, 10
-		if high/step > 5 {
-			step *= m
-		}
-	}
-	for high/step > 5 {
-		step *= 2
+	for i := 0; high/step > 5; i++ {
+		step *= []float64{2, 2.5, 2}[i%3] // 1, 2, 5, 10, 20, …
 	}
 	var out []float64
 	for v := 0.0; v <= high; v += step {
