@@ -148,17 +148,23 @@ func (a *app) mineAll(ctx context.Context, db *store.Store, reg *skill.Registry,
 			if err != nil {
 				return nil, err
 			}
-			_, stats, err := a.mine(ctx, db, live.Name, nil, headless, trial != nil)
+			before, err := db.Cases(ctx, live.Name)
 			if err != nil {
+				return nil, err
+			}
+			// What the owner has dropped is mined again, and not stored again.
+			if _, _, err := a.mine(ctx, db, live.Name, nil, headless, trial != nil); err != nil {
 				return nil, fmt.Errorf("mine cases of %s: %w", live.Name, err)
 			}
-			s.NewCases = stats.Cases
+			s.NewCases = -len(before)
 		}
 		cases, err := db.Cases(ctx, u.Skill)
 		if err != nil {
 			return nil, err
 		}
-		s.Cases = len(cases)
+		if s.Cases = len(cases); s.Note == "" {
+			s.NewCases += len(cases)
+		}
 		for _, c := range cases {
 			if quoted(c) {
 				s.Quoted++
@@ -211,7 +217,7 @@ func (r *harvestReport) next() string {
 	for _, s := range r.Skills {
 		switch {
 		case s.Quoted > 0:
-			return fmt.Sprintf("`evolve --skill %s` lets a model write the checks of %d corrected uses, and looks for a better text", s.Skill, s.Quoted)
+			return fmt.Sprintf("`evolve --skill %s` lets a model write the checks of %s, and looks for a better text", s.Skill, counted(s.Quoted, "corrected use"))
 		case s.Cases > 0:
 			return fmt.Sprintf("`evolve --skill %s` looks for a better text", s.Skill)
 		}

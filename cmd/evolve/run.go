@@ -72,6 +72,7 @@ itself on cases that the search never saw.`
 var commands = []func(*app) *cobra.Command{
 	newDemoCommand,
 	newHarvestCommand,
+	newCasesCommand,
 	newPromoteCommand,
 	newRollbackCommand,
 	newReportCommand,

@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"encoding/hex"
+	"errors"
 	"flag"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -48,7 +51,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("TZ", "UTC")
 			return os.CopyFS(filepath.Join(e.WorkDir, "home"), os.DirFS(home))
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"code": code},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"code": code, "poke": poke, "mode": mode},
 	})
 }
 
@@ -64,6 +67,33 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != args[0] {
 		ts.Fatalf("%s: exit code %s, want %s", strings.Join(args[1:], " "), got, args[0])
+	}
+}
+
+// poke overwrites bytes of a file: poke FILE OFFSET HEX.
+func poke(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: poke file offset hex")
+	}
+	at, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	b, err := hex.DecodeString(args[2])
+	ts.Check(err)
+	f, err := os.OpenFile(ts.MkAbs(args[0]), os.O_WRONLY, 0)
+	ts.Check(err)
+	_, err = f.WriteAt(b, at)
+	ts.Check(errors.Join(err, f.Close()))
+}
+
+// mode demands a file's permissions: mode 600 data/evolve.db.
+func mode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: mode octal file")
+	}
+	info, err := os.Stat(ts.MkAbs(args[1]))
+	ts.Check(err)
+	if got := strconv.FormatUint(uint64(info.Mode().Perm()), 8); got != args[0] {
+		ts.Fatalf("%s has mode %s, want %s", args[1], got, args[0])
 	}
 }
 

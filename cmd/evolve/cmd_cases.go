@@ -1,0 +1,365 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/spf13/cobra"
+)
+
+func newCasesCommand(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "cases",
+		Short: "Look at the cases of a skill, bring your own, take some away",
+		Long: `A case is a request with the checks that tell a good answer from a bad one. Cases
+come out of your sessions (evolve harvest) or out of a file (evolve cases import):
+JSON Lines, one case a line, the same shape in both directions.`,
+		Args: subcommandOnly,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newCasesListCommand(a), newCasesShowCommand(a), newCasesImportCommand(a), newCasesExportCommand(a),
+		newCasesEditCommand(a), newCasesDropCommand(a))
+	return c
+}
+
+// splitFlag is --split.
+func splitFlag(c *cobra.Command, split *string) {
+	c.Flags().StringVar(split, "split", "", "only those that are put to this use: train, val or test")
+}
+
+// casesOf reads the cases of a skill that is on disk or has been heard of, those
+// of one split where split says so.
+func (a *app) casesOf(ctx context.Context, name, split string) (*store.Store, []eval.Case, error) {
+	switch eval.Split(split) {
+	case eval.Unassigned, eval.Train, eval.Val, eval.Test:
+	default:
+		hint := "the splits are train, val and test"
+		if near := skill.Nearest(split, []string{"train", "val", "test"}); near != "" {
+			hint = fmt.Sprintf("did you mean %s?", near)
+		}
+		return nil, nil, usage(hint, "unknown split %q", split)
+	}
+	reg, err := a.registry()
+	if err != nil {
+		return nil, nil, err
+	}
+	db, err := a.existingStore(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if db == nil {
+		_, err := reg.Lookup(name)
+		return nil, nil, err
+	}
+	if _, err := a.knownSkill(ctx, db, reg, name); err != nil {
+		return nil, nil, err
+	}
+	cases, err := db.Cases(ctx, name)
+	if split != "" {
+		cases = slices.DeleteFunc(cases, func(c eval.Case) bool { return string(c.Split) != split })
+	}
+	return db, cases, err
+}
+
+// caseOf reads one case, by its id or the beginning of it.
+func (a *app) caseOf(ctx context.Context, name, id string) (*store.Store, *eval.Case, error) {
+	db, cases, err := a.casesOf(ctx, name, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	var ids []string
+	var begins []*eval.Case
+	for i := range cases {
+		c := &cases[i]
+		if c.ID == id {
+			return db, c, nil
+		}
+		if strings.HasPrefix(c.ID, id) && id != "" {
+			begins = append(begins, c)
+		}
+		ids = append(ids, c.ID)
+	}
+	if len(begins) == 1 {
+		return db, begins[0], nil
+	}
+	hint := fmt.Sprintf("`evolve cases list %s` lists them", name)
+	if len(begins) > 1 {
+		return nil, nil, usage(hint, "%d cases of %s begin with %q", len(begins), name, id)
+	}
+	if near := skill.Nearest(id, ids); near != "" {
+		hint = fmt.Sprintf("did you mean %s? %s", near, hint)
+	}
+	return nil, nil, usage(hint, "%s has no case %q", name, id)
+}
+
+func newCasesListCommand(a *app) *cobra.Command {
+	var split string
+	c := &cobra.Command{
+		Use:   "list SKILL",
+		Short: "List the cases of a skill",
+		Args:  exactArgs(1, "a skill"),
+		RunE:  func(c *cobra.Command, args []string) error { return a.casesList(c.Context(), args[0], split) },
+	}
+	splitFlag(c, &split)
+	return c
+}
+
+// A listedCase is one case in `evolve cases list --json`.
+type listedCase struct {
+	ID      string     `json:"id"`
+	Split   eval.Split `json:"split"`
+	Origin  string     `json:"origin"`
+	Outcome string     `json:"outcome,omitempty"`
+	Cluster string     `json:"cluster"`
+	Checks  []string   `json:"checks"` // their types
+	Prompt  string     `json:"prompt"`
+}
+
+func (a *app) casesList(ctx context.Context, name, split string) error {
+	_, cases, err := a.casesOf(ctx, name, split)
+	if err != nil {
+		return err
+	}
+	list := []listedCase{}
+	for i := range cases {
+		c := &cases[i]
+		l := listedCase{ID: c.ID, Split: c.Split, Origin: "imported", Cluster: eval.ClusterOf(c), Prompt: c.Prompt}
+		if c.Source != nil && c.Source.Origin != "" {
+			l.Origin, l.Outcome = c.Source.Origin, c.Source.Outcome
+		}
+		for _, k := range c.Checks {
+			l.Checks = append(l.Checks, k.Type)
+		}
+		list = append(list, l)
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"schema": 1, "skill": name, "cases": list})
+	}
+	var b strings.Builder
+	if len(list) == 0 {
+		fmt.Fprintf(&b, "no cases of %s\nnext: `evolve harvest` makes some of your sessions, `evolve cases import FILE` brings your own\n", name)
+	} else {
+		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(t, "ID\tSPLIT\tORIGIN\tCHECKS\tPROMPT")
+		for _, l := range list {
+			origin := l.Origin
+			if l.Outcome != "" {
+				origin += ", " + l.Outcome
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", l.ID, orDash(string(l.Split)), origin, tally(l.Checks), headOf(l.Prompt, 60))
+		}
+		t.Flush()
+		n := splitCounts(cases)
+		fmt.Fprintf(&b, "%s: %d train, %d val, %d test\n", counted(len(list), "case"), n[eval.Train], n[eval.Val], n[eval.Test])
+	}
+	_, err = fmt.Fprint(a.stdout, trimLines(b.String()))
+	return err
+}
+
+// tally is "2 contains, 1 judge", in the order of their first appearance.
+func tally(words []string) string {
+	n := map[string]int{}
+	var order []string
+	for _, w := range words {
+		if n[w] == 0 {
+			order = append(order, w)
+		}
+		n[w]++
+	}
+	for i, w := range order {
+		order[i] = fmt.Sprintf("%d %s", n[w], w)
+	}
+	return strings.Join(order, ", ")
+}
+
+// headOf is the beginning of a text on one line, n characters at most.
+func headOf(s string, n int) string {
+	s = oneLine(s)
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-1]) + "…"
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func newCasesShowCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show SKILL ID",
+		Short: "Print one case in full",
+		Args:  exactArgs(2, "a skill and a case"),
+		RunE:  func(c *cobra.Command, args []string) error { return a.casesShow(c.Context(), args[0], args[1]) },
+	}
+}
+
+func (a *app) casesShow(ctx context.Context, name, id string) error {
+	db, c, err := a.caseOf(ctx, name, id)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(c)
+	}
+	var b strings.Builder
+	row := func(word, format string, args ...any) {
+		fmt.Fprintf(&b, "%-10s %s\n", word, fmt.Sprintf(format, args...))
+	}
+	row("case", "%s of %s", c.ID, c.Skill)
+	use := orDash(string(c.Split))
+	if on := a.spentOn(ctx, db, c); on != "" {
+		use += fmt.Sprintf(", spent on challenger %.12s", on)
+	}
+	row("split", "%s", use)
+	row("cluster", "%s", eval.ClusterOf(c))
+	if s := c.Source; s != nil {
+		row("source", "%s", oneLine(strings.Join([]string{s.Origin, s.Outcome, s.Agent, s.Session}, " ")))
+	}
+	if w := c.Workspace; w != nil {
+		row("workspace", "%s %s", w.Repo, w.Commit)
+	}
+	for _, path := range sortedKeys(c.Files) {
+		row("file", "%s (%d bytes)", path, len(c.Files[path]))
+	}
+	for _, m := range c.Context {
+		fmt.Fprintf(&b, "\n%s said before\n%s\n", m.Role, indent(m.Text))
+	}
+	fmt.Fprintf(&b, "\nprompt\n%s\n", indent(c.Prompt))
+	for i, k := range c.Checks {
+		fmt.Fprintf(&b, "\ncheck %d: %s", i+1, k.Type)
+		if k.Weight != 0 && k.Weight != 1 {
+			fmt.Fprintf(&b, " (weight %g)", k.Weight)
+		}
+		b.WriteByte('\n')
+		for _, f := range []struct{ word, text string }{{"value", k.Value}, {"path", k.Path}, {"rubric", k.Rubric}, {"schema", string(k.Schema)},
+			{"command", strings.Join(k.Command, " ")}, {"feedback", k.Feedback}} {
+			if f.text != "" {
+				fmt.Fprintf(&b, "  %-9s %s\n", f.word, strings.ReplaceAll(f.text, "\n", "\n            "))
+			}
+		}
+		if k.Max > 0 {
+			fmt.Fprintf(&b, "  %-9s %d characters\n", "max", k.Max)
+		}
+	}
+	if c.Reference != "" {
+		fmt.Fprintf(&b, "\naccepted answer\n%s\n", indent(c.Reference))
+	}
+	_, err = fmt.Fprint(a.stdout, trimLines(b.String()))
+	return err
+}
+
+func indent(s string) string {
+	return "  " + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n  ")
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// spentOn is the challenger that a held-out case was spent on against the live
+// text, "" where it was not, or where there is no live text.
+func (a *app) spentOn(ctx context.Context, db *store.Store, c *eval.Case) string {
+	live, err := a.skill(c.Skill)
+	if err != nil {
+		return ""
+	}
+	spent, err := db.Journal("").SpentCases(ctx, c.Skill, live.doc.Hash())
+	if err != nil {
+		return ""
+	}
+	return spent[c.ID]
+}
+
+func newCasesExportCommand(a *app) *cobra.Command {
+	var split string
+	c := &cobra.Command{
+		Use:     "export SKILL",
+		Short:   "Print the cases of a skill as JSON Lines, as import reads them",
+		Example: "  evolve cases export dataviz > dataviz.jsonl",
+		Args:    exactArgs(1, "a skill"),
+		RunE: func(c *cobra.Command, args []string) error {
+			_, cases, err := a.casesOf(c.Context(), args[0], split)
+			if err != nil {
+				return err
+			}
+			return eval.WriteCases(a.stdout, cases)
+		},
+	}
+	splitFlag(c, &split)
+	return c
+}
+
+func newCasesDropCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "drop SKILL ID...",
+		Short: "Take cases away; the next harvest does not bring them back",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return usage("usage: "+c.UseLine(), "%s needs a skill and a case", c.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error { return a.casesDrop(c.Context(), args[0], args[1:]) },
+	}
+}
+
+func (a *app) casesDrop(ctx context.Context, name string, ids []string) error {
+	var db *store.Store
+	var drop []string
+	for _, id := range ids { // all of them are there, or none goes
+		var c *eval.Case
+		var err error
+		if db, c, err = a.caseOf(ctx, name, id); err != nil {
+			return err
+		}
+		if !slices.Contains(drop, c.ID) {
+			drop = append(drop, c.ID)
+		}
+	}
+	for _, id := range drop {
+		if err := db.DropCase(ctx, name, id); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+	}
+	left, err := db.Cases(ctx, name)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"schema": 1, "skill": name, "dropped": drop, "left": len(left)})
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s dropped, %s has %d left\n", counted(len(drop), "case"), name, len(left))
+	return err
+}
+
+// lineOf gives the line of the n-th case in a file of JSON Lines.
+func lineOf(text []byte, n int) int {
+	for i, line := range bytes.Split(text, []byte("\n")) {
+		if len(bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))) == 0 {
+			continue
+		}
+		if n == 0 {
+			return i + 1
+		}
+		n--
+	}
+	return 0
+}

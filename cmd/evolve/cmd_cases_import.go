@@ -1,0 +1,364 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/spf13/cobra"
+)
+
+func newCasesImportCommand(a *app) *cobra.Command {
+	var trust bool
+	c := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Bring cases from a file of JSON Lines, all or none (- is stdin)",
+		Args:  exactArgs(1, "a file (- is stdin)"),
+		RunE:  func(c *cobra.Command, args []string) error { return a.casesImport(c.Context(), args[0], trust) },
+	}
+	c.Flags().BoolVar(&trust, "trust-checks", false, "also take checks that run programs; read them first")
+	return c
+}
+
+// An importReport is what `evolve cases import --json` prints: schema 1.
+type importReport struct {
+	Schema    int                           `json:"schema"`
+	Read      int                           `json:"read"`
+	Added     int                           `json:"added"`
+	Changed   int                           `json:"changed"`
+	Unchanged int                           `json:"unchanged"`
+	LeftOut   int                           `json:"left_out"`
+	Redacted  int                           `json:"redactions"`
+	Skills    map[string]map[eval.Split]int `json:"skills"` // all cases of the skills that the file has
+	Warnings  []string                      `json:"warnings"`
+}
+
+func (a *app) casesImport(ctx context.Context, file string, trust bool) error {
+	text, name, err := a.readInput(file)
+	if err != nil {
+		return err
+	}
+	cases, err := eval.ReadCases(bytes.NewReader(text), name)
+	if err != nil {
+		return usage("nothing was imported; mend that line and import the file again", "%v", err)
+	}
+	if len(cases) == 0 {
+		return usage("one case a line, for example from `evolve cases export SKILL`", "%s holds no cases", name)
+	}
+	reg, err := a.registry()
+	if err != nil {
+		return err
+	}
+	r := &importReport{Schema: 1, Read: len(cases), Skills: map[string]map[eval.Split]int{}, Warnings: []string{}}
+	for i := range cases {
+		at := func() string { return fmt.Sprintf("%s:%d: case %q", name, lineOf(text, i), cases[i].ID) }
+		n, err := acceptable(&cases[i], trust, at)
+		if err != nil {
+			return err
+		}
+		r.Redacted += n
+		if err := r.meet(reg, cases[i].Skill, at); err != nil {
+			return err
+		}
+	}
+	if r.Redacted > 0 {
+		r.warn("%s replaced by placeholders before anything was stored", counted(r.Redacted, "secret"))
+	}
+	db, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	if err := a.saveImport(ctx, db, cases, r); err != nil {
+		return err
+	}
+	return a.printImport(r)
+}
+
+// readInput reads a whole file, or stdin for "-", and says what to call it.
+func (a *app) readInput(file string) (text []byte, name string, err error) {
+	if file == "-" {
+		text, err = io.ReadAll(a.stdin)
+		if err != nil {
+			return nil, "", fmt.Errorf("read stdin: %w", err)
+		}
+		return text, "stdin", nil
+	}
+	text, err = os.ReadFile(file)
+	if err != nil {
+		return nil, "", usage("name a file of JSON Lines, or - for stdin", "read cases: %v", err)
+	}
+	return text, file, nil
+}
+
+// acceptable makes a case fit to be stored: its secrets are replaced, how many
+// is returned. A check that runs a program needs trust, and one that compares
+// with a secret cannot be kept: it would be another check without it.
+func acceptable(c *eval.Case, trust bool, at func() string) (redacted int, err error) {
+	var d redact.Detector
+	clean := func(s *string) {
+		var n int
+		*s, n = d.Redact(*s)
+		redacted += n
+	}
+	clean(&c.Prompt)
+	clean(&c.Reference)
+	for i := range c.Context {
+		clean(&c.Context[i].Text)
+	}
+	for path, text := range c.Files {
+		clean(&text)
+		c.Files[path] = text
+	}
+	for i := range c.Checks {
+		k := &c.Checks[i]
+		if k.Executing() && !trust {
+			return 0, refused("nothing was imported; read the commands, then use --trust-checks", "%s: checks[%d] runs a program (%s)", at(), i, k.Type)
+		}
+		clean(&k.Rubric)
+		clean(&k.Feedback)
+		for _, s := range append([]string{k.Value, k.Path, string(k.Schema)}, k.Command...) {
+			if _, n := d.Redact(s); n > 0 {
+				return 0, refused("nothing was imported; compare with something that may be written down", "%s: checks[%d] holds a secret", at(), i)
+			}
+		}
+	}
+	return redacted, nil
+}
+
+// meet notes a skill that the file has cases of; one that nobody knows is
+// accepted, and said.
+func (r *importReport) meet(reg *skill.Registry, name string, at func() string) error {
+	if r.Skills[name] != nil {
+		return nil
+	}
+	r.Skills[name] = map[eval.Split]int{}
+	_, err := reg.Lookup(name)
+	var unknown *skill.UnknownSkillError
+	var broken *skill.BrokenSkillError
+	switch {
+	case errors.As(err, &unknown) && unknown.Nearest != "":
+		r.warn("there is no skill %s (did you mean %s?): its cases wait for it", name, unknown.Nearest)
+	case errors.As(err, &unknown):
+		r.warn("there is no skill %s yet: its cases wait for it", name)
+	case err != nil && !errors.As(err, &broken):
+		return usage("a skill is named as its folder is", "%s: %v", at(), err)
+	}
+	return nil
+}
+
+func (r *importReport) warn(format string, args ...any) {
+	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
+}
+
+// saveImport stores the cases skill by skill and compares what is there now with
+// what was brought.
+func (a *app) saveImport(ctx context.Context, db *store.Store, cases []eval.Case, r *importReport) error {
+	before := map[[2]string]eval.Case{}
+	stored, err := db.Cases(ctx, "")
+	if err != nil {
+		return err
+	}
+	for _, c := range stored {
+		before[[2]string{c.Skill, c.ID}] = c
+	}
+	if _, _, err := db.SaveCases(ctx, cases); err != nil { // all or none, over all skills
+		return err
+	}
+	other := 0
+	for _, name := range sortedKeys(r.Skills) {
+		if err := a.saveCases(ctx, db, name, nil); err != nil {
+			return err
+		}
+		now, err := db.Cases(ctx, name)
+		if err != nil {
+			return err
+		}
+		r.Skills[name] = splitCounts(now)
+		kept := map[string]eval.Case{}
+		for _, c := range now {
+			kept[c.ID] = c
+		}
+		for _, c := range cases {
+			if c.Skill != name {
+				continue
+			}
+			old, had := before[[2]string{name, c.ID}]
+			is, has := kept[c.ID]
+			switch {
+			case !has:
+				r.LeftOut++
+				continue
+			case !had:
+				r.Added++
+			case sameCase(old, is):
+				r.Unchanged++
+			default:
+				r.Changed++
+			}
+			if c.Split != eval.Unassigned && c.Split != is.Split {
+				other++
+			}
+		}
+	}
+	if r.LeftOut > 0 {
+		r.warn("%s left out: you dropped them, or purged their session (source.origin \"imported\" brings a dropped one back)", counted(r.LeftOut, "case"))
+	}
+	if other > 0 {
+		r.warn("%s another split than the file says: a case keeps the use it was once put to", counted(other, "case")+" kept")
+	}
+	return nil
+}
+
+func sameCase(a, b eval.Case) bool {
+	a.Split, b.Split = eval.Unassigned, eval.Unassigned
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+func (a *app) printImport(r *importReport) error {
+	if a.json {
+		return a.printJSON(r)
+	}
+	for _, w := range r.Warnings {
+		fmt.Fprintf(a.stderr, "warning: %s\n", w)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s read: %d new, %d changed, %d as before\n", counted(r.Read, "case"), r.Added, r.Changed, r.Unchanged)
+	for _, name := range sortedKeys(r.Skills) {
+		n := r.Skills[name]
+		fmt.Fprintf(&b, "%s: now %d train, %d val, %d test\n", name, n[eval.Train], n[eval.Val], n[eval.Test])
+	}
+	_, err := fmt.Fprint(a.stdout, b.String())
+	return err
+}
+
+func newCasesEditCommand(a *app) *cobra.Command {
+	var trust bool
+	c := &cobra.Command{
+		Use:   "edit SKILL ID",
+		Short: "Change one case in $EDITOR",
+		Args:  exactArgs(2, "a skill and a case"),
+		RunE:  func(c *cobra.Command, args []string) error { return a.casesEdit(c.Context(), args[0], args[1], trust) },
+	}
+	c.Flags().BoolVar(&trust, "trust-checks", false, "also take checks that run programs")
+	return c
+}
+
+func (a *app) casesEdit(ctx context.Context, name, id string, trust bool) error {
+	db, c, err := a.caseOf(ctx, name, id)
+	if err != nil {
+		return err
+	}
+	spent := a.spentOn(ctx, db, c)
+	text, file, err := a.editCase(ctx, c)
+	if err != nil {
+		return err
+	}
+	again := fmt.Sprintf("nothing was changed; your text is in %s", file)
+	next, err := eval.DecodeCase(text)
+	switch {
+	case err != nil:
+		return usage(again, "%v", err)
+	case next.ID != c.ID || next.Skill != c.Skill:
+		return usage(again+"; import it as a case of its own", "an edit cannot change the id or the skill of a case")
+	case next.Split != c.Split:
+		return usage(again, "an edit cannot change the split of a case: what the search has seen is not held out")
+	}
+	n, err := acceptable(next, trust, func() string { return fmt.Sprintf("case %q", next.ID) })
+	var no *failure
+	if errors.As(err, &no) {
+		return &failure{no.code, no.err, again}
+	}
+	if err := os.RemoveAll(filepath.Dir(file)); err != nil {
+		return fmt.Errorf("remove the edited text: %w", err)
+	}
+	changed := !reflect.DeepEqual(next, c)
+	if changed {
+		if _, _, err := db.SaveCases(ctx, []eval.Case{*next}); err != nil {
+			return err
+		}
+	}
+	switch {
+	case changed && spent != "":
+		fmt.Fprintf(a.stderr, "warning: challenger %.12s has met this case as it was; that evidence stays\n", spent)
+	case changed && c.Split == eval.Test:
+		fmt.Fprintf(a.stderr, "warning: this case is held out; do not fit it to an answer that you have seen\n")
+	}
+	if n > 0 {
+		fmt.Fprintf(a.stderr, "warning: %s replaced by placeholders before anything was stored\n", counted(n, "secret"))
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"schema": 1, "skill": name, "case": next.ID, "changed": changed})
+	}
+	word := "changed"
+	if !changed {
+		word = "as before"
+	}
+	_, err = fmt.Fprintf(a.stdout, "case %s of %s: %s\n", next.ID, name, word)
+	return err
+}
+
+// editCase lets the owner edit a case as JSON and returns the text, and the file
+// that it stands in.
+func (a *app) editCase(ctx context.Context, c *eval.Case) (text []byte, file string, err error) {
+	editor := a.getenv("VISUAL")
+	if editor == "" {
+		editor = a.getenv("EDITOR")
+	}
+	if editor == "" {
+		return nil, "", usage("for example EDITOR=nano", "no editor is named in $VISUAL or $EDITOR")
+	}
+	home, err := a.home()
+	if err != nil {
+		return nil, "", err
+	}
+	dir, err := os.MkdirTemp(home, "edit-")
+	if err != nil {
+		return nil, "", fmt.Errorf("make a file to edit: %w", err)
+	}
+	file = filepath.Join(dir, plainFile(c.ID)+".json")
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(c); err != nil {
+		return nil, "", fmt.Errorf("encode case: %w", err)
+	}
+	if err := os.WriteFile(file, b.Bytes(), fileMode); err != nil {
+		return nil, "", fmt.Errorf("make a file to edit: %w", err)
+	}
+	// By the shell, because $EDITOR may hold arguments ("code --wait").
+	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", file)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, a.stderr, a.stderr
+	if err := cmd.Run(); err != nil {
+		return nil, "", errors.Join(usage("nothing was changed", "run %s: %v", editor, err), os.RemoveAll(dir))
+	}
+	if text, err = os.ReadFile(file); err != nil {
+		return nil, "", fmt.Errorf("read the edited case: %w", err)
+	}
+	return text, file, nil
+}
+
+// plainFile makes a case's id fit for the name of a file.
+func plainFile(id string) string {
+	name := strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '-'
+	}, id)
+	return name[:min(len(name), 60)]
+}
