@@ -71,10 +71,15 @@ itself on cases that the search never saw.`
 // file of its own.
 var commands = []func(*app) *cobra.Command{
 	newDemoCommand,
+	newStatusCommand,
 	newHarvestCommand,
 	newCasesCommand,
 	newPromoteCommand,
 	newRollbackCommand,
+	newLogCommand,
+	newShowCommand,
+	newDiffCommand,
+	newCompareCommand,
 	newReportCommand,
 	newKernelCommand,
 }

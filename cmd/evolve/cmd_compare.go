@@ -1,0 +1,477 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/spf13/cobra"
+	"golang.org/x/time/rate"
+)
+
+// compareFlags are the choices of one comparison; of runFlags, only those that
+// are registered below are used.
+type compareFlags struct {
+	runFlags
+	split    string
+	trials   int
+	recorded bool
+	again    bool
+	format   string
+}
+
+func newCompareCommand(a *app) *cobra.Command {
+	f := &compareFlags{}
+	f.Profile = skill.ClaudeCode
+	c := &cobra.Command{
+		Use:   "compare SKILL [[A] B]",
+		Short: "Measure two texts of a skill on the same cases",
+		Long: `compare runs two texts of a skill (versions, candidates, live, challenger, or none
+for no skill at all) on the same cases and prints each objective with its paired
+difference and an interval that holds however often one looks. "~" stands where
+the interval holds "no difference". Without names it compares the live text with
+the challenger, or with no skill where there is none; with one, the live text with
+that. "none" is always A: the difference is then what the skill is worth.
+
+What an earlier comparison of the same two has measured is used again, so that an
+interrupted one goes on; --again measures anew.
+
+--format benchmark is skill-creator's benchmark.json. --format junit fails a case
+that A solves and B does not, and skips one that neither solves.`,
+		Example: "  evolve compare dataviz none\n  evolve compare dataviz v0 v2 --format markdown\n  evolve compare dataviz v0 challenger --recorded",
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 3 {
+				return usage("usage: "+c.UseLine(), "%s needs a skill, and at most two texts of it", c.CommandPath())
+			}
+			return a.compare(c.Context(), args, f)
+		},
+	}
+	fl := c.Flags()
+	fl.SortFlags = false
+	fl.StringVar(&f.split, "split", string(eval.Test), "cases to compare on: test (held out), val, train or all")
+	fl.BoolVar(&f.recorded, "recorded", false, "spend nothing: use rollouts that are stored for both")
+	fl.StringVar(&f.format, "format", "text", "text, json, markdown, benchmark or junit")
+	fl.IntVar(&f.trials, "trials", 1, "rollouts of each case in each arm")
+	fl.BoolVar(&f.again, "again", false, "measure anew instead of using an earlier comparison of the same two")
+	f.backendFlags.register(fl)
+	fl.Int64Var(&f.MaxRollouts, "max-rollouts", 120, "agent attempts at most; 0 for no cap")
+	fl.Float64Var(&f.MaxCostUSD, "max-cost-usd", 0, "dollars at most, over every call")
+	fl.Int64Var(&f.MaxTokens, "max-tokens", 0, "tokens at most, over every call")
+	fl.DurationVar(&f.MaxDuration, "max-duration", 0, "time at most, for example 2h")
+	fl.IntVar(&f.MaxRetries, "max-retries", 1, "how often a failed attempt may ask again")
+	fl.IntVar(&f.Concurrency, "concurrency", 8, "rollouts at a time")
+	fl.Float64Var(&f.PerSecond, "rate", 0, "agent calls a second at most")
+	fl.DurationVar(&f.WallClock, "timeout", 5*time.Minute, "wall clock of one rollout")
+	fl.Int64Var(&f.Seed, "seed", 0, "seed of the order of the arms, and of which cases a cap affords")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print the forecast and stop")
+	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
+	fl.Float64Var(&f.confirmOver, "confirm-over-usd", 5, "ask on a terminal where the forecast is above this")
+	return c
+}
+
+// formats are the values of --format.
+var formats = []string{"text", "json", "markdown", "benchmark", "junit"}
+
+func (f *compareFlags) check(a *app) error {
+	if a.json {
+		if f.format != "text" && f.format != "json" {
+			return usage("drop one of them", "--json and --format %s ask for two things", f.format)
+		}
+		f.format = "json"
+	}
+	if !contains(formats, f.format) {
+		hint := "the formats are " + strings.Join(formats, ", ")
+		if near := skill.Nearest(f.format, formats); near != "" {
+			hint = "did you mean " + near + "?"
+		}
+		return usage(hint, "unknown format %q", f.format)
+	}
+	if !contains([]string{"test", "val", "train", "all"}, f.split) {
+		return usage("the splits are test, val, train and all", "unknown split %q", f.split)
+	}
+	if f.trials < 1 || f.trials > 100 {
+		return usage("", "--trials %d is not between 1 and 100", f.trials)
+	}
+	return f.runFlags.check()
+}
+
+// A comparison is one that may begin.
+type comparison struct {
+	*compareFlags
+	texts *skillTexts
+	a, b  *namedText
+	cases []eval.Case
+	out   *report.Comparison
+}
+
+func (a *app) compare(ctx context.Context, args []string, f *compareFlags) error {
+	if err := f.check(a); err != nil {
+		return err
+	}
+	c, err := a.prepareComparison(ctx, args, f)
+	if err != nil {
+		return err
+	}
+	var stopped *eval.BudgetError
+	if f.recorded {
+		err = c.fromRecords(ctx)
+	} else if err = a.measure(ctx, c); errors.As(err, &stopped) {
+		// What was measured is shown all the same.
+		c.out.Warnings = append(c.out.Warnings, fmt.Sprintf("stopped early: %v", stopped))
+		err = nil
+	}
+	if err != nil || f.dryRun {
+		return err
+	}
+	if err := a.printComparison(c); err != nil {
+		return err
+	}
+	if stopped != nil {
+		return &quietExit{exitStopped}
+	}
+	return nil
+}
+
+// prepareComparison finds the two texts and the cases.
+func (a *app) prepareComparison(ctx context.Context, args []string, f *compareFlags) (*comparison, error) {
+	name, at, _ := strings.Cut(args[0], "@")
+	names := args[1:]
+	if at != "" {
+		names = append([]string{at}, names...)
+	}
+	s, err := a.texts(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if s.live == nil {
+		return nil, usage("install it first: agents are offered its other files too", "%s is not installed any more", name)
+	}
+	if len(names) == 0 {
+		if t, err := s.challenger(ctx); err != nil {
+			return nil, err
+		} else if t == nil {
+			names = []string{eval.NoSkill}
+		}
+	}
+	old, new, err := s.pair(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	if new.doc == nil {
+		old, new = new, old
+	}
+	if old.sha() == new.sha() {
+		return nil, usage("`evolve log "+name+"` lists what there is", "%s and %s are the same text", old.label, new.label)
+	}
+	c := &comparison{compareFlags: f, texts: s, a: old, b: new}
+	all, err := s.db.Cases(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range all {
+		if f.split == "all" || string(k.Split) == f.split {
+			c.cases = append(c.cases, k)
+		}
+	}
+	if len(c.cases) == 0 {
+		return nil, usage(fmt.Sprintf("`evolve harvest --skill %s` brings cases, or --split all", name), "%s has no %s cases", name, f.split)
+	}
+	c.out = &report.Comparison{Skill: name, Split: f.split,
+		A: report.Arm{Label: strings.TrimPrefix(old.label, name+" "), SHA: old.sha(), Tokens: tokensOf(old.doc)},
+		B: report.Arm{Label: strings.TrimPrefix(new.label, name+" "), SHA: new.sha(), Tokens: tokensOf(new.doc)}}
+	for _, t := range []*namedText{old, new} {
+		if f.split != "train" && f.split != "val" && t.doc != nil && t.version == nil {
+			c.out.Warnings = append(c.out.Warnings, "these are held-out cases: choose no candidate by them, or the gate's proof is worth less")
+			break
+		}
+	}
+	return c, nil
+}
+
+// fromRecords pairs stored rollouts: both arms measured by one agent, for one
+// purpose, on one case. The agent with the most pairs counts; mixing two would
+// compare agents.
+func (c *comparison) fromRecords(ctx context.Context) error {
+	type group struct {
+		agent eval.Identity
+		arm   string
+	}
+	sides := map[group]*[2][]*eval.Rollout{}
+	var order []group
+	for side, t := range []*namedText{c.a, c.b} {
+		rs, err := c.texts.db.Rollouts(ctx, store.RolloutFilter{Candidate: t.sha()})
+		if err != nil {
+			return err
+		}
+		for i := range rs {
+			g := group{rs[i].Agent, rs[i].Arm}
+			if sides[g] == nil {
+				sides[g] = &[2][]*eval.Rollout{}
+				order = append(order, g)
+			}
+			sides[g][side] = append(sides[g][side], &rs[i])
+		}
+	}
+	sort.Slice(order, func(i, j int) bool { return order[i].arm < order[j].arm })
+	merged := map[eval.Identity]*[2][]*eval.Rollout{}
+	count := map[eval.Identity]int{}
+	var best eval.Identity
+	for n, g := range order {
+		if merged[g.agent] == nil {
+			merged[g.agent] = &[2][]*eval.Rollout{}
+		}
+		for side, rs := range sides[g] {
+			for _, r := range rs {
+				again := *r // another purpose is another trial
+				again.Trial = n<<16 | r.Trial&0xffff
+				merged[g.agent][side] = append(merged[g.agent][side], &again)
+			}
+		}
+		pairs, _ := report.Pair(c.cases, sides[g][0], sides[g][1])
+		if count[g.agent] += len(pairs); count[g.agent] > count[best] {
+			best = g.agent
+		}
+	}
+	if count[best] == 0 {
+		return usage("drop --recorded to run both arms", "no stored rollouts have %s and %s on the same %s cases", c.a.label, c.b.label, c.split)
+	}
+	if len(count) > 1 {
+		c.out.Warnings = append(c.out.Warnings, "several agents have measured these; the one with the most pairs is shown")
+	}
+	pairs, _ := report.Pair(c.cases, merged[best][0], merged[best][1])
+	c.out.Compare(pairs, 0) // a case that only one arm was tried on is not missing
+	return nil
+}
+
+// measure runs both arms. A *eval.BudgetError comes with what was measured.
+func (a *app) measure(ctx context.Context, c *comparison) error {
+	back, err := c.open(a)
+	if err != nil {
+		return err
+	}
+	if c.nameJudge(back); c.cut() {
+		c.out.Warnings = append(c.out.Warnings, fmt.Sprintf("--max-rollouts %d affords %d of the cases, drawn by --seed", c.MaxRollouts, len(c.cases)))
+	}
+	fc := c.forecast()
+	a.say("%s", fc)
+	if c.dryRun {
+		if a.json {
+			return a.printJSON(fc)
+		}
+		return nil
+	}
+	if fc.CostUSD != nil && *fc.CostUSD > c.confirmOver && !c.yes && terminal(a.stdin) {
+		ok, err := a.confirm(fmt.Sprintf("Spend up to about $%.2f?", *fc.CostUSD))
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return &failure{exitStopped, errors.New("nothing was spent"), "lower --max-rollouts, or say --yes"}
+		}
+	}
+	base, err := c.texts.live.variant()
+	if err != nil {
+		return err
+	}
+	variant := func(t *namedText) eval.Variant {
+		if t.doc == nil {
+			return eval.Variant{Name: base.Name}
+		}
+		v := base
+		v.Doc = t.doc
+		return v
+	}
+	arm := "compare:" + first16(c.a.sha()) + ":" + first16(c.b.sha())
+	from, err := c.firstTrial(ctx, arm)
+	if err != nil {
+		return err
+	}
+	var jobs []eval.Job
+	for trial := from; trial < from+c.trials; trial++ {
+		for i := range c.cases {
+			jobs = append(jobs, tournament.Adjacent(variant(c.a), variant(c.b), &c.cases[i], arm, trial, c.Seed)...)
+		}
+	}
+	began := a.now()
+	budget := eval.NewBudget(c.caps(), a.now)
+	det := redact.Detector{}
+	bar := newProgress(a, int64(len(jobs)))
+	bar.phase = "compare"
+	ev := &eval.Evaluator{Agent: back.agent, Grader: &eval.Checks{Judge: back.judge, Redactor: det}, Budget: budget,
+		Recorder: c.texts.db.Journal("compare-" + newRunID(a.now())), Redactor: det, Concurrency: c.Concurrency,
+		WallClock: c.WallClock, MaxRetries: c.MaxRetries, Now: a.now, OnRollout: bar.rollout}
+	if c.PerSecond > 0 {
+		ev.Limiter = rate.NewLimiter(rate.Limit(c.PerSecond), 1)
+	}
+	rollouts, err := ev.Run(ctx, jobs)
+	bar.done()
+	var limit *eval.BudgetError
+	if err != nil && !errors.As(err, &limit) {
+		return c.interrupted(ctx, a, err)
+	}
+	reused := 0
+	var sides [2][]*eval.Rollout
+	for _, r := range rollouts {
+		if r == nil {
+			continue
+		}
+		if r.Started.Before(began) {
+			reused++
+		}
+		side := 1
+		if r.Candidate == c.a.sha() {
+			side = 0
+		}
+		sides[side] = append(sides[side], r)
+	}
+	if reused > 0 {
+		a.say("%d of %d rollouts are from an earlier comparison of the same two; --again measures anew", reused, len(jobs))
+	}
+	c.out.Warnings = append(c.out.Warnings, budget.Warnings()...)
+	pairs, dropped := report.Pair(c.cases, sides[0], sides[1])
+	c.out.Compare(pairs, dropped)
+	a.say("spent: %s", spent(budget.Spent()))
+	return err
+}
+
+// nameJudge names the judge where a check asks for one.
+func (c *comparison) nameJudge(back *backends) {
+	for _, k := range c.cases {
+		for _, check := range k.Checks {
+			if check.Type == eval.Judge {
+				id := back.judge.Identity()
+				c.out.Judge = id.Backend + "/" + id.Model
+				return
+			}
+		}
+	}
+}
+
+// cut drops cases until both arms fit the cap, every retry used; it reports
+// whether it did. Which ones stay is drawn by the seed.
+func (c *comparison) cut() bool {
+	each := int64(2 * c.trials * (1 + c.MaxRetries))
+	if c.MaxRollouts == 0 || int64(len(c.cases))*each <= c.MaxRollouts {
+		return false
+	}
+	n := max(1, int(c.MaxRollouts/each))
+	var kept []eval.Case
+	for _, i := range rand.New(rand.NewPCG(uint64(c.Seed), 0x636f6d70)).Perm(len(c.cases))[:n] {
+		kept = append(kept, c.cases[i])
+	}
+	sort.Slice(kept, func(i, j int) bool { return kept[i].ID < kept[j].ID })
+	c.cases = kept
+	return true
+}
+
+// firstTrial numbers the trials: from 0, or with --again behind all there are.
+func (c *comparison) firstTrial(ctx context.Context, arm string) (int, error) {
+	if !c.again {
+		return 0, nil
+	}
+	rs, err := c.texts.db.Rollouts(ctx, store.RolloutFilter{Arm: &arm})
+	if err != nil {
+		return 0, err
+	}
+	next := 0
+	for i := range rs {
+		next = max(next, rs[i].Trial+1)
+	}
+	return next, nil
+}
+
+func (c *comparison) interrupted(ctx context.Context, a *app, err error) error {
+	const more = "what was measured is saved; the same command goes on"
+	if ctx.Err() != nil {
+		a.say("interrupted; %s", more)
+		return &quietExit{exitInterrupted}
+	}
+	code, hint := classify(err)
+	if hint != "" {
+		hint += "; "
+	}
+	return &failure{code, err, hint + more}
+}
+
+func first16(s string) string { return s[:min(16, len(s))] }
+
+// compareForecast is what a comparison may take at most.
+type compareForecast struct {
+	Schema   int      `json:"schema"`
+	Skill    string   `json:"skill"`
+	Backends string   `json:"backends"`
+	Cases    int      `json:"cases"`
+	Rollouts int64    `json:"rollouts"`  // without retries
+	AtMost   int64    `json:"at_most"`   // with every retry used
+	Calls    int64    `json:"calls"`     // with the judge's, without retries
+	Tokens   int64    `json:"tokens"`    // estimated
+	CostUSD  *float64 `json:"cost_usd"`  // nil is unknown
+	Free     bool     `json:"simulated"` // nobody is asked
+}
+
+func (c *comparison) forecast() *compareForecast {
+	n := int64(2 * c.trials)
+	fc := &compareForecast{Schema: 1, Skill: c.out.Skill, Backends: c.describe(), Cases: len(c.cases),
+		Rollouts: n * int64(len(c.cases)), Free: c.Agent == "simulated" && c.JudgeAgent == "simulated"}
+	fc.AtMost = fc.Rollouts * int64(1+c.MaxRetries)
+	judged := int64(0)
+	for _, k := range c.cases {
+		for _, check := range k.Checks {
+			if check.Type == eval.Judge {
+				judged += n
+			}
+		}
+		fc.Tokens += n*int64(skill.Tokens(k.Prompt)+answerTokens) + n/2*int64(c.out.A.Tokens+c.out.B.Tokens)
+	}
+	fc.Calls, fc.Tokens = fc.Rollouts+judged, fc.Tokens+judged*tokensJudge
+	if c.PriceIn > 0 || c.PriceOut > 0 {
+		usd := float64(fc.Tokens) * (c.PriceIn*2/3 + c.PriceOut/3) / 1e6
+		fc.CostUSD = &usd
+	}
+	return fc
+}
+
+// String is the forecast in one line.
+func (fc *compareForecast) String() string {
+	cost := "cost unknown without --price-in and --price-out"
+	switch {
+	case fc.Free:
+		cost = "free (simulated)"
+	case fc.CostUSD != nil:
+		cost = fmt.Sprintf("about $%.2f", *fc.CostUSD)
+	}
+	return fmt.Sprintf("forecast: %d cases in two arms, %d rollouts (at most %d with retries), about %d calls and %s tokens, %s; %s",
+		fc.Cases, fc.Rollouts, fc.AtMost, fc.Calls, thousands(fc.Tokens), cost, fc.Backends)
+}
+
+func (a *app) printComparison(c *comparison) error {
+	var text string
+	switch c.format {
+	case "json":
+		return a.printJSON(c.out)
+	case "benchmark":
+		return a.printJSON(c.out.Benchmark(c.texts.live.Dir, a.now()))
+	case "junit":
+		x, err := c.out.JUnit()
+		if err != nil {
+			return err
+		}
+		text = string(x)
+	case "markdown":
+		text = c.out.Markdown()
+	default:
+		text = c.out.Text()
+	}
+	_, err := fmt.Fprint(a.stdout, text)
+	return err
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/report"
+)
+
+// A namedText is one text of a skill by the name that its owner used: the live
+// file, a version, a candidate, or no skill at all (doc is nil).
+type namedText struct {
+	label     string
+	doc       *skill.Document
+	version   *tournament.Version   // nil where the text was never installed
+	candidate *tournament.Candidate // nil where it is no candidate of evolve's
+}
+
+// sha names the text as the store does.
+func (t *namedText) sha() string {
+	if t.doc == nil {
+		return eval.NoSkill
+	}
+	return t.doc.Hash()
+}
+
+// skillTexts finds texts of one skill. live is nil where the skill is known from
+// the store alone (it was removed from disk).
+type skillTexts struct {
+	name     string
+	live     *liveSkill
+	db       *store.Store
+	versions []tournament.Version
+}
+
+// texts opens a skill for reading: nothing is recorded or changed.
+func (a *app) texts(ctx context.Context, name string) (*skillTexts, error) {
+	db, err := a.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &skillTexts{name: name, db: db}
+	if s.versions, err = db.Versions(ctx, name); err != nil {
+		return nil, err
+	}
+	live, err := a.skill(name)
+	var unknown *skill.UnknownSkillError
+	switch {
+	case err == nil:
+		s.live = live
+	case !errors.As(err, &unknown) || len(s.versions) == 0:
+		return nil, err
+	}
+	return s, nil
+}
+
+// find reads "" (the live text), "vN", "none", "live", "challenger", or the
+// beginning of a candidate's SHA-256.
+func (s *skillTexts) find(ctx context.Context, at string) (*namedText, error) {
+	switch at {
+	case "", "live":
+		return s.liveText()
+	case eval.NoSkill:
+		return &namedText{label: "no skill"}, nil
+	case "challenger":
+		t, err := s.challenger(ctx)
+		if err == nil && t == nil {
+			err = usage(fmt.Sprintf("`evolve --skill %s` looks for one", s.name), "no challenger of %s is on trial", s.name)
+		}
+		return t, err
+	}
+	if isVersion(at) {
+		v, err := findVersion(ctx, s.db, s.name, at)
+		if err != nil {
+			return nil, err
+		}
+		return s.text(ctx, fmt.Sprintf("%s v%d", s.name, v.N), v.SHA, v.Text)
+	}
+	hint := fmt.Sprintf("`evolve log %s` lists versions and candidates", s.name)
+	if _, err := hex.DecodeString(at + strings.Repeat("0", len(at)%2)); err != nil {
+		return nil, usage(hint, "%q is neither a version nor the beginning of a candidate's name", at)
+	}
+	var many *store.AmbiguousError
+	c, err := s.db.Candidate(ctx, strings.ToLower(at))
+	switch {
+	case errors.As(err, &many):
+		return nil, usage("it may be "+report.Short(many.Matches[0])+" or "+report.Short(many.Matches[1]), "%q names several candidates", at)
+	case errors.Is(err, store.ErrNotFound):
+		v, verr := s.db.VersionBySHA(ctx, s.name, strings.ToLower(at))
+		if verr == nil {
+			return s.text(ctx, fmt.Sprintf("%s v%d", s.name, v.N), v.SHA, v.Text)
+		}
+		return nil, usage(hint, "no version or candidate of %s begins with %q", s.name, at)
+	case err != nil:
+		return nil, err
+	}
+	if run, err := s.db.Run(ctx, c.Run); err == nil && run.Skill != s.name {
+		return nil, usage(fmt.Sprintf("say %s@%s", run.Skill, at), "candidate %s belongs to %s", report.Short(c.SHA), run.Skill)
+	}
+	return s.text(ctx, fmt.Sprintf("%s candidate %s", s.name, report.Short(c.SHA)), c.SHA, c.Text)
+}
+
+// liveText is what agents load now.
+func (s *skillTexts) liveText() (*namedText, error) {
+	if s.live == nil {
+		return nil, usage(fmt.Sprintf("name a version, for example %s@v%d", s.name, s.versions[len(s.versions)-1].N), "%s is not installed any more", s.name)
+	}
+	t := &namedText{label: s.name + " live", doc: s.live.doc, version: s.versionOf(s.live.doc.Hash())}
+	if t.version != nil {
+		t.label = fmt.Sprintf("%s v%d (live)", s.name, t.version.N)
+	}
+	return t, nil
+}
+
+// challenger is the newest candidate that is on trial against the live text, nil
+// for none.
+func (s *skillTexts) challenger(ctx context.Context) (*namedText, error) {
+	trials, err := s.db.Trials(ctx, s.name)
+	if err != nil || s.live == nil {
+		return nil, err
+	}
+	for _, t := range trials { // the newest first
+		if t.Incumbent == s.live.doc.Hash() && t.Decision != string(pareto.Reject) {
+			return s.find(ctx, t.Challenger)
+		}
+	}
+	return nil, nil
+}
+
+// newest is the candidate that the skill's last run with a winner came to, on
+// trial or not; nil for none.
+func (s *skillTexts) newest(ctx context.Context) (*namedText, error) {
+	if t, err := s.challenger(ctx); t != nil || err != nil {
+		return t, err
+	}
+	runs, err := s.db.Runs(ctx, s.name)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		if r.Challenger != "" {
+			return s.find(ctx, r.Challenger)
+		}
+	}
+	return nil, nil
+}
+
+func (s *skillTexts) versionOf(sha string) *tournament.Version {
+	for i := len(s.versions) - 1; i >= 0; i-- {
+		if s.versions[i].SHA == sha {
+			return &s.versions[i]
+		}
+	}
+	return nil
+}
+
+// text reads a stored text and what is known of it.
+func (s *skillTexts) text(ctx context.Context, label, sha string, text []byte) (*namedText, error) {
+	// A text of a version may predate a rule of the format; then it is all
+	// kernel, and can still be shown.
+	doc, _ := skill.Parse(text, skill.Options{})
+	if doc.Hash() != sha {
+		return nil, fmt.Errorf("read %s: the stored text is not the one that its name says", label)
+	}
+	t := &namedText{label: label, doc: doc, version: s.versionOf(sha)}
+	c, err := s.db.Candidate(ctx, sha)
+	switch {
+	case err == nil:
+		t.candidate = c
+	case !errors.Is(err, store.ErrNotFound):
+		return nil, err
+	}
+	return t, nil
+}
+
+// isVersion tells "v3" from a candidate's name. "3" alone could be either, and
+// is the beginning of a name.
+func isVersion(s string) bool {
+	digits := strings.TrimPrefix(s, "v")
+	return digits != s && digits != "" && strings.Trim(digits, "0123456789") == ""
+}

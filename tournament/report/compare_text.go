@@ -1,0 +1,172 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+)
+
+// Text is the comparison for a terminal, in the manner of benchstat: "~" stands
+// where the interval holds "no difference".
+func (c *Comparison) Text() string {
+	var b strings.Builder
+	sim := ""
+	if c.Simulated {
+		sim = " (SIMULATED)"
+	}
+	fmt.Fprintf(&b, "%s%s: A %s, B %s\n", c.Skill, sim, c.A.Label, c.B.Label)
+	fmt.Fprintf(&b, "%s, %s\n\n", c.scope(), c.Agent)
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "objective\tA\tB\tB against A\t%.0f%% interval\twon/lost/tied\n", compareLevel*100)
+	for _, d := range c.Objectives {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", d.Objective, c.number(d, d.A), c.number(d, d.B), d.change(), d.interval(), d.score())
+	}
+	w.Flush()
+	b.WriteString("\n")
+	for _, l := range c.facts() {
+		b.WriteString(l + "\n")
+	}
+	if len(c.Flips) > 0 {
+		fmt.Fprintf(&b, "\ncases that flipped (%d):\n", len(c.Flips))
+		for _, f := range c.Flips {
+			sign := "+"
+			if f.Solved == "a" {
+				sign = "-"
+			}
+			fmt.Fprintf(&b, "  %s %s: %s\n", sign, f.Case, Excerpt(f.Prompt, 90))
+			if len(f.Why) > 0 {
+				fmt.Fprintf(&b, "      %s: %s\n", map[string]string{"a": "B", "b": "A"}[f.Solved], Excerpt(strings.Join(f.Why, "; "), 140))
+			}
+		}
+	}
+	for _, x := range c.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", Excerpt(x, 300))
+	}
+	return Plain(b.String())
+}
+
+// Markdown is the comparison for an issue or a pull request.
+func (c *Comparison) Markdown() string {
+	var b strings.Builder
+	sim := ""
+	if c.Simulated {
+		sim = " (SIMULATED)"
+	}
+	fmt.Fprintf(&b, "### %s%s: %s → %s\n\n%s, %s\n\n", cell(c.Skill), sim, cell(c.A.Label), cell(c.B.Label), c.scope(), cell(c.Agent))
+	for _, x := range c.Warnings {
+		fmt.Fprintf(&b, "> **Warning:** %s\n>\n", cell(x))
+	}
+	fmt.Fprintf(&b, "\n| objective | A | B | B against A | %.0f%% interval | won/lost/tied |\n|---|--:|--:|--:|--:|--:|\n", compareLevel*100)
+	for _, d := range c.Objectives {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", d.Objective, c.number(d, d.A), c.number(d, d.B), d.change(), d.interval(), d.score())
+	}
+	b.WriteString("\n")
+	for _, l := range c.facts() {
+		fmt.Fprintf(&b, "- %s\n", cell(l))
+	}
+	if len(c.Flips) > 0 {
+		b.WriteString("\n| flipped case | solved by | what was wrong |\n|---|---|---|\n")
+		for _, f := range c.Flips {
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", cell(Excerpt(f.Prompt, 90)), strings.ToUpper(f.Solved), cell(Excerpt(strings.Join(f.Why, "; "), 140)))
+		}
+	}
+	return b.String()
+}
+
+// cell makes a text safe inside a line of Markdown: nobody's prompt draws a
+// table, a link or an image.
+func cell(s string) string {
+	var b strings.Builder
+	for _, r := range strings.Join(strings.Fields(Plain(s)), " ") {
+		switch r {
+		case '<':
+			b.WriteString("&lt;")
+			continue
+		case '&':
+			b.WriteString("&amp;")
+			continue
+		case '@':
+			b.WriteString("@\u200b") // mentions nobody
+			continue
+		case '|', '`', '[', ']', '*', '_', '\\', '!', '~', '#':
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// scope says what was compared on what.
+func (c *Comparison) scope() string {
+	split := map[string]string{"test": "held-out ", "val": "validation ", "train": "train "}[c.Split]
+	s := fmt.Sprintf("%d %scases in %d clusters", c.Cases, split, c.Clusters)
+	if c.Trials > 1 {
+		s += fmt.Sprintf(", up to %d trials each", c.Trials)
+	}
+	return s
+}
+
+// facts are the figures below the table.
+func (c *Comparison) facts() (out []string) {
+	out = append(out, fmt.Sprintf("solved: A %d, B %d of %d cases; per solved case: A %s, B %s", c.A.Solved, c.B.Solved, c.Cases,
+		c.perSolved(&c.A), c.perSolved(&c.B)))
+	if c.Lift != nil {
+		out = append(out, fmt.Sprintf("the skill is worth %+.3f quality per 1,000 of its tokens (it has about %d)", *c.Lift, c.B.Tokens))
+	}
+	return out
+}
+
+func (c *Comparison) perSolved(a *Arm) string {
+	switch {
+	case a.CostPerSolved == nil:
+		return "unknown"
+	case c.CostUnit == "tokens":
+		return fmt.Sprintf("%.0f tokens", *a.CostPerSolved)
+	}
+	return usdText(a.CostPerSolved)
+}
+
+// number is an arm's value in its unit.
+func (c *Comparison) number(d Delta, x *float64) string {
+	switch {
+	case x == nil:
+		return "unknown"
+	case d.Objective == "latency":
+		return fmt.Sprintf("%.2f s", *x/1000)
+	case d.Objective == "cost" && c.CostUnit == "tokens":
+		return fmt.Sprintf("%.0f tokens", *x)
+	case d.Objective == "cost":
+		return usdText(x)
+	}
+	return fmt.Sprintf("%.3f", *x)
+}
+
+// change is the delta, or "~".
+func (d *Delta) change() string {
+	switch {
+	case d.Delta == nil:
+		return "unknown"
+	case !d.Differs:
+		return "~"
+	case d.Unit == "ratio":
+		return fmt.Sprintf("×%.2f", *d.Delta)
+	}
+	return fmt.Sprintf("%+.3f", *d.Delta)
+}
+
+func (d *Delta) interval() string {
+	switch {
+	case d.Delta == nil:
+		return ""
+	case d.Unit == "ratio":
+		return fmt.Sprintf("×%.2f to ×%.2f", *d.Low, *d.High)
+	}
+	return fmt.Sprintf("%+.3f to %+.3f", *d.Low, *d.High)
+}
+
+func (d *Delta) score() string {
+	if d.N == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d/%d", d.Wins, d.Losses, d.Ties)
+}
