@@ -165,8 +165,11 @@ func (s *search) walk(ctx context.Context, incumbent eval.Variant) error {
 		return err
 	}
 	root.full = true
+	if err := speechless(root.valRollouts()); err != nil {
+		return err
+	}
 	if q, n := root.meanVal(); n == 0 {
-		return errors.New("the incumbent has no validation score: every rollout is missing")
+		return &eval.TooManyMissingError{Missing: len(s.cases.Val), Jobs: len(s.cases.Val), Err: errors.New(root.val[0].first.Failure)}
 	} else if err := s.emit(ctx, "seed", map[string]any{"quality": q, "cases": n}); err != nil {
 		return err
 	}
@@ -189,6 +192,29 @@ func (s *search) walk(ctx context.Context, incumbent eval.Variant) error {
 		}
 	}
 	return s.finals(ctx, fmt.Sprintf("%d rounds", s.stats.Rounds))
+}
+
+// An AgentFailsError says that the agent failed on every validation case of the
+// incumbent: something is wrong with it, and not with the skill.
+type AgentFailsError struct {
+	Cases   int
+	Failure string // of the first
+}
+
+func (e *AgentFailsError) Error() string {
+	return fmt.Sprintf("the agent failed on all %d validation cases: %s", e.Cases, e.Failure)
+}
+
+func speechless(rs []*eval.Rollout) error {
+	for _, r := range rs {
+		if r.Status == eval.Done && r.Failure == "" {
+			return nil
+		}
+	}
+	if len(rs) == 0 || rs[0].Status != eval.Done {
+		return nil
+	}
+	return &AgentFailsError{len(rs), rs[0].Failure}
 }
 
 // round makes one move and returns the operator that it chose, "" for none.

@@ -138,7 +138,7 @@ func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	e := &Engine{
 		Evaluator: p.evaluator(share, 0),
 		Mutator: &eval.Metered{Model: p.Mutator, By: eval.ByMutator, Budget: share, Recorder: p.Journal,
-			Scope: p.Run.ID, Redactor: p.Redact},
+			Scope: p.Run.ID, Redactor: p.Redact, WallClock: p.WallClock},
 		Log: log, Options: opt,
 	}
 	res, err := e.Search(ctx, p.Incumbent, cases)
@@ -146,6 +146,9 @@ func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 		return nil, err
 	}
 	out.Search, out.Challenger = res, res.Challenger
+	if n := res.Stats; n.Proposals > 0 && 2*n.Unusable >= n.Proposals {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%d of %d replies of the mutator could not be used", n.Unusable, n.Proposals))
+	}
 	out.BudgetStop = res.BudgetStop && res.Stats.Rounds == 0 && res.Challenger == nil
 	if res.Challenger == nil {
 		return nil, nil

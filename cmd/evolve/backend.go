@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/openai"
@@ -122,6 +125,31 @@ func (b *backendFlags) open(a *app) (*backends, error) {
 	}
 	return &out, nil
 }
+
+// pinger is the extra ability of a backend to say cheaply that it is there.
+type pinger interface{ Ping(context.Context) error }
+
+// ping tries every backend that can tell, once, before anything is spent.
+func (b *backends) ping(ctx context.Context) error {
+	for _, x := range []any{b.agent, b.mutator, b.judge} {
+		p, ok := x.(pinger)
+		if !ok {
+			continue
+		}
+		short, cancel := context.WithTimeout(ctx, pingTimeout)
+		err := p.Ping(short)
+		cancel()
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			err = &eval.InfraError{Kind: eval.Unreachable, Err: fmt.Errorf("no answer within %v", pingTimeout)}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const pingTimeout = 10 * time.Second
 
 func (b *backendFlags) price(model string) *openai.Price {
 	if b.PriceIn > 0 || b.PriceOut > 0 {

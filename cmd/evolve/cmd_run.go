@@ -215,6 +215,11 @@ func (a *app) prepare(ctx context.Context, f *runFlags) (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !f.dryRun {
+		if err := back.ping(ctx); err != nil {
+			return nil, err
+		}
+	}
 	db, err := a.store(ctx)
 	if err != nil {
 		return nil, err
@@ -252,7 +257,7 @@ func (a *app) gather(ctx context.Context, p *prepared, budget *eval.Budget) erro
 		}
 		var miner eval.Model
 		if !f.dryRun { // a dry run spends nothing; it forecasts on what is known
-			miner = &eval.Metered{Model: p.back.judge, By: eval.ByMiner, Budget: budget, Redactor: redact.Detector{},
+			miner = &eval.Metered{Model: p.back.mutator, By: eval.ByMiner, Budget: budget, Redactor: redact.Detector{},
 				Recorder: p.db.Journal(p.run.ID), Scope: p.run.ID, WallClock: f.WallClock}
 			_, stats, err := a.mine(ctx, p.db, f.Skill, miner, f.harvest.headless, trial != nil)
 			if err != nil {
@@ -317,7 +322,7 @@ func (a *app) fix(ctx context.Context, p *prepared, budget *eval.Budget) error {
 		f.Cases[c.ID], f.Splits[c.ID] = caseHash(c), string(c.Split)
 		n[c.Split]++
 	}
-	if f.Carried == "" && (n[eval.Train] == 0 || n[eval.Val] == 0) {
+	if f.Carried == "" && n[eval.Train] == 0 {
 		return a.tooFew(p)
 	}
 	raw, err := json.Marshal(f)
@@ -331,7 +336,7 @@ func (a *app) fix(ctx context.Context, p *prepared, budget *eval.Budget) error {
 // tooFew ends a run that has too few cases to learn from: that is no failure,
 // but it has to be said.
 func (a *app) tooFew(p *prepared) error {
-	a.say("not enough to learn from: %d cases of %s, a search needs some in each of train and validation", len(p.cases), p.f.Skill)
+	a.say("nothing to learn from yet: %d cases of %s, none of them for training", len(p.cases), p.f.Skill)
 	a.say("next: use the skill and correct it where it is wrong, or bring cases with `evolve cases import FILE`")
 	if a.json {
 		if err := a.printJSON(map[string]any{"schema": 1, "skill": p.f.Skill, "challenger": nil,
@@ -378,6 +383,9 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 	}
 	back, err := f.open(a)
 	if err != nil {
+		return nil, err
+	}
+	if err := back.ping(ctx); err != nil {
 		return nil, err
 	}
 	p := &prepared{f: f, live: live, back: back, db: db, run: run}

@@ -26,8 +26,10 @@ func classify(err error) (code int, hint string) {
 		broken  *skill.BrokenSkillError
 		drift   *skill.DriftError
 		kernel  *tournament.KernelError
-		newer   *store.NewerError
-		corrupt *store.CorruptError
+
+		speechless *tournament.AgentFailsError
+		newer      *store.NewerError
+		corrupt    *store.CorruptError
 	)
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -51,6 +53,8 @@ func classify(err error) (code int, hint string) {
 		return infraHint(infra)
 	case errors.As(err, &missing):
 		return exitFailed, "what was measured is saved; once the backend answers again, resume the run"
+	case errors.As(err, &speechless):
+		return exitFailed, "ask the model something by hand; check --model, and whether its answers are cut off"
 	case errors.As(err, &newer):
 		return exitFailed, "update evolve, or point EVOLVE_HOME at another folder"
 	case errors.As(err, &corrupt):
@@ -117,4 +121,12 @@ func exactArgs(n int, what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// noArgs is cobra.NoArgs with our exit code and hint.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage(fmt.Sprintf("usage: %s", c.UseLine()), "%s takes no %q", c.CommandPath(), args[0])
+	}
+	return nil
 }

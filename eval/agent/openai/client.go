@@ -113,6 +113,23 @@ func params(c Config, base *url.URL) string {
 // Identity names model, server and parameters.
 func (c *Client) Identity() eval.Identity { return c.id }
 
+// Ping asks the server for its models: it costs nothing, and tells a wrong
+// address or a wrong key before a run begins. The error is an *eval.InfraError
+// of kind Unreachable or Auth, or ctx's; a server that does not list models, or
+// refuses to right now, is there.
+func (c *Client) Ping(ctx context.Context) error {
+	_, err := c.api.ListModels(ctx)
+	if err == nil {
+		return nil
+	}
+	var infra *eval.InfraError
+	err = c.classify(ctx, &reply{}, err)
+	if errors.As(err, &infra) && infra.Kind != eval.Unreachable && infra.Kind != eval.Auth {
+		return nil
+	}
+	return err
+}
+
 // Run asks for the answer to one task.
 func (c *Client) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	reply, err := c.ask(ctx, taskMessages(t), c.conf.MaxTokens, t.Seed)

@@ -1,0 +1,104 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/aymanbagabas/go-udiff"
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+const oldText = `---
+name: tagger
+description: Tags release notes.
+---
+
+# Tagger
+
+- Read the notes first.
+- Use at most three tags.
+
+<!-- kernel -->
+## Contract
+
+Print one line of JSON.
+<!-- /kernel -->
+
+Be brief.
+`
+
+var newText = strings.NewReplacer("- Use at most three tags.\n", "- Use one tag.\n- Sort them.\n", "Be brief.", "Be \x1b[31mbrief.").Replace(oldText)
+
+func parse(t *testing.T, text string) *skill.Document {
+	t.Helper()
+	d, err := skill.Parse([]byte(text), skill.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestDiffText(t *testing.T) {
+	d, err := Between("v0", "v1", parse(t, oldText), parse(t, newText))
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "diff.txt", d.Text(false))
+	if d.Plus != 3 || d.Minus != 2 || d.KernelChanged {
+		t.Errorf("+%d −%d, kernel changed %v", d.Plus, d.Minus, d.KernelChanged)
+	}
+	coloured := d.Text(true)
+	if !strings.Contains(coloured, "\x1b[32m+- Sort them.\x1b[0m\n") || strings.Contains(coloured, "\x1b[31mbrief") {
+		t.Errorf("our colours must be there and nobody else's: %q", coloured)
+	}
+	if plain := Plain(coloured); plain != d.Text(false) {
+		t.Errorf("colour changes the text: %q", plain)
+	}
+}
+
+func TestDiffMarksTheKernelAndNothingElse(t *testing.T) {
+	d, err := Between("v0", "v1", parse(t, oldText), parse(t, newText))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kernel []string
+	for _, l := range d.Lines {
+		if l.Kind == Kernel {
+			kernel = append(kernel, l.Text)
+		}
+	}
+	if got, want := strings.Join(kernel, "|"), "<!-- kernel -->|## Contract||Print one line of JSON.|<!-- /kernel -->"; got != want {
+		t.Errorf("kernel lines are %q, want %q", got, want)
+	}
+}
+
+func TestDiffSaysThatTheKernelDiffers(t *testing.T) {
+	d, err := Between("v0", "v1", parse(t, oldText), parse(t, strings.Replace(oldText, "one line", "two lines", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !d.KernelChanged || !strings.Contains(d.Text(false), "!!! the kernel differs") {
+		t.Errorf("an edited kernel is not named: %+v", d)
+	}
+}
+
+func TestDiffOfEqualTexts(t *testing.T) {
+	d, err := Between("v0", "v1", parse(t, oldText), parse(t, oldText))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := d.Text(false), "v0 and v1 are the same text\n"; got != want || len(d.Lines) != 0 {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestPatchApplies(t *testing.T) {
+	p := Patch("v0", "v1", parse(t, oldText), parse(t, newText))
+	got, err := udiff.ApplyUnified(p, oldText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != newText {
+		t.Errorf("the patch makes %q", got)
+	}
+}
