@@ -81,15 +81,23 @@ func (a *app) claude() (string, error) {
 	return filepath.Join(h, ".claude"), nil
 }
 
+// skillsDir is the folder that holds the skills.
+func (a *app) skillsDir() (string, error) {
+	if a.skillDir != "" {
+		return a.skillDir, nil
+	}
+	c, err := a.claude()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(c, "skills"), nil
+}
+
 // registry finds the skills that this person has.
 func (a *app) registry() (*skill.Registry, error) {
-	dir := a.skillDir
-	if dir == "" {
-		c, err := a.claude()
-		if err != nil {
-			return nil, err
-		}
-		dir = filepath.Join(c, "skills")
+	dir, err := a.skillsDir()
+	if err != nil {
+		return nil, err
 	}
 	return skill.Discover([]skill.Root{{Dir: dir, Scope: "user"}}), nil
 }
@@ -111,13 +119,18 @@ func (a *app) skill(name string) (*liveSkill, error) {
 	if err != nil {
 		return nil, err
 	}
+	return readSkill(e)
+}
+
+// readSkill reads a skill that was found.
+func readSkill(e skill.Entry) (*liveSkill, error) {
 	text, err := os.ReadFile(e.Path)
 	if err != nil {
-		return nil, fmt.Errorf("read skill %s: %w", name, err)
+		return nil, fmt.Errorf("read skill %s: %w", e.Name, err)
 	}
 	doc, err := skill.Parse(text, skill.Options{})
 	if err != nil {
-		return nil, fmt.Errorf("read skill %s: %w", name, err)
+		return nil, fmt.Errorf("read skill %s: %w", e.Name, err)
 	}
 	return &liveSkill{e, doc}, nil
 }

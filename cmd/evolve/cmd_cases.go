@@ -142,7 +142,11 @@ func (a *app) casesList(ctx context.Context, name, split string) error {
 		list = append(list, l)
 	}
 	if a.json {
-		return a.printJSON(map[string]any{"schema": 1, "skill": name, "cases": list})
+		return a.printJSON(struct {
+			Schema int          `json:"schema"`
+			Skill  string       `json:"skill"`
+			Cases  []listedCase `json:"cases"`
+		}{1, name, list})
 	}
 	var b strings.Builder
 	if len(list) == 0 {

@@ -27,7 +27,7 @@ func newDemoCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "The whole way on bundled sessions with a simulated agent; no key, no network",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return a.demo(c.Context(), keep) },
 	}
 	c.Flags().StringVar(&keep, "keep", "", "folder to keep the demo's home in (default: a temporary one, removed)")

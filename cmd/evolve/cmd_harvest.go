@@ -29,7 +29,7 @@ their secrets replaced, and turns the uses of your skills into cases. It asks no
 model: a correction becomes a check that quotes it, and the next
 ` + "`evolve --skill NAME`" + ` lets a model write better ones.`,
 		Example: "  evolve harvest --since 30d\n  evolve harvest --exclude-project '/home/you/client-*'\n  evolve harvest --events --skill dataviz > events.jsonl",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.harvestCommand(c.Context(), f, only, events)
 		},

@@ -49,6 +49,9 @@ func TestScripts(t *testing.T) {
 			e.Setenv("EVOLVE_HOME", filepath.Join(e.WorkDir, "data"))
 			e.Setenv("EVOLVE_TEST_WORK", e.WorkDir)
 			e.Setenv("TZ", "UTC")
+			// Where the program is, for scripts that choose what else is on PATH.
+			bin, _, _ := strings.Cut(os.Getenv("PATH"), string(os.PathListSeparator))
+			e.Setenv("EVOLVE_BIN", bin)
 			return os.CopyFS(filepath.Join(e.WorkDir, "home"), os.DirFS(home))
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"code": code, "poke": poke, "mode": mode},

@@ -1,0 +1,309 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/skill-evolve/evolve/store"
+	"github.com/spf13/cobra"
+)
+
+func newDoctorCommand(a *app) *cobra.Command {
+	d := &doctor{app: a, timeout: 5 * time.Second}
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "What works here, what is missing, and how to get it",
+		Args:  noArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return d.run(c.Context()) },
+	}
+	c.Flags().StringVar(&d.baseURL, "base-url", "", "also ask this OpenAI-compatible server for its models")
+	c.Flags().StringVar(&d.keyEnv, "api-key-env", "OPENAI_API_KEY", "environment variable that holds the key")
+	return c
+}
+
+// How a doctor's finding stands.
+const (
+	works   = "ok"
+	missing = "missing" // evolve works without it
+	fails   = "fails"   // evolve does not work until it is mended
+)
+
+// A finding is one thing that the doctor looked at.
+type finding struct {
+	What   string `json:"what"`
+	State  string `json:"state"` // "ok", "missing" or "fails"
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"` // what to type
+}
+
+// A doctor looks at what evolve needs, and mends nothing. (Opening a database
+// of an older evolve brings its schema up to date, as every command does.)
+type doctor struct {
+	app     *app
+	baseURL string
+	shown   string // baseURL without a password
+	keyEnv  string
+	timeout time.Duration
+	found   []finding
+}
+
+func (d *doctor) add(what, state, fix, format string, args ...any) {
+	d.found = append(d.found, finding{what, state, oneLine(fmt.Sprintf(format, args...)), fix})
+}
+
+func (d *doctor) run(ctx context.Context) error {
+	if d.baseURL != "" {
+		u, err := url.Parse(d.baseURL)
+		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			return usage("for example --base-url http://127.0.0.1:11434/v1", "--base-url %q is no address", d.baseURL)
+		}
+		d.shown = u.Redacted()
+	}
+	home, err := d.app.home()
+	if err != nil {
+		return err
+	}
+	d.folder(home)
+	d.database(ctx, filepath.Join(home, "evolve.db"))
+	if err := d.sessions(); err != nil {
+		return err
+	}
+	if err := d.skills(); err != nil {
+		return err
+	}
+	d.backends(ctx)
+	d.programs()
+	return d.report()
+}
+
+// folder looks at the data folder. Whether it can be written is tried out, with
+// a file that is removed again.
+func (d *doctor) folder(home string) {
+	info, err := os.Stat(home)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		d.add("data folder", works, "", "%s does not exist yet: the first command that stores something makes it", home)
+		return
+	case err != nil:
+		d.add("data folder", fails, "check who owns it, or set EVOLVE_HOME", "%v", err)
+		return
+	case !info.IsDir():
+		d.add("data folder", fails, "set EVOLVE_HOME to a folder", "%s is not a folder", home)
+		return
+	}
+	f, err := os.CreateTemp(home, ".doctor-")
+	if err == nil {
+		err = errors.Join(f.Close(), os.Remove(f.Name()))
+	}
+	switch {
+	case err != nil:
+		d.add("data folder", fails, "check who owns it and that the disk has room, or set EVOLVE_HOME", "%v", err)
+	case info.Mode().Perm()&0o077 != 0:
+		d.add("data folder", fails, "chmod 700 "+home, "%s is open to others (mode %04o)", home, info.Mode().Perm())
+	default:
+		d.add("data folder", works, "", "%s", home)
+	}
+}
+
+// database opens the database, as every command does. SQLite itself is tried in
+// a temporary folder where there is none.
+func (d *doctor) database(ctx context.Context, path string) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		dir, err := os.MkdirTemp("", "evolve-doctor-")
+		if err != nil {
+			d.add("database", fails, "check that the disk has room", "%v", err)
+			return
+		}
+		defer os.RemoveAll(dir) // a folder that stays behind in the temporary one does no harm
+		db, err := store.Open(ctx, filepath.Join(dir, "evolve.db"))
+		if err == nil {
+			err = db.Close()
+		}
+		if err != nil {
+			d.add("database", fails, "", "SQLite does not work: %v", err)
+			return
+		}
+		d.add("database", works, "", "SQLite works; there is no database yet")
+		return
+	}
+	sessions := 0
+	db, err := store.OpenReadOnly(ctx, path)
+	if err == nil {
+		list, e := db.Sessions(ctx, store.SessionFilter{Bare: true})
+		sessions = len(list)
+		err = errors.Join(e, db.Close())
+	}
+	_, hint := classify(err)
+	switch {
+	case err != nil:
+		d.add("database", fails, hint, "%v", err)
+	case info.Mode().Perm()&0o077 != 0:
+		d.add("database", fails, "chmod 600 "+path, "%s is open to others (mode %04o)", path, info.Mode().Perm())
+	default:
+		d.add("database", works, "", "%s, %s", path, counted(sessions, "session"))
+	}
+}
+
+// sessions counts the transcripts of Claude Code.
+func (d *doctor) sessions() error {
+	home, err := d.app.claude()
+	if err != nil {
+		return err
+	}
+	projects := filepath.Join(home, "projects")
+	if _, err := os.Stat(projects); err != nil {
+		d.add("Claude Code's sessions", missing, "use Claude Code, or name its folder with --claude-home", "there are none in %s", projects)
+		return nil
+	}
+	n, locked := 0, 0
+	err = filepath.WalkDir(projects, func(_ string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			locked++
+		case !e.IsDir() && strings.HasSuffix(e.Name(), ".jsonl"):
+			n++
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("look at %s: %w", projects, err)
+	}
+	if locked > 0 {
+		d.add("Claude Code's sessions", fails, "check who owns the folders", "%s in %s; %s cannot be read", counted(n, "file"), projects, counted(locked, "folder"))
+		return nil
+	}
+	d.add("Claude Code's sessions", works, "", "%s in %s", counted(n, "file"), projects)
+	return nil
+}
+
+func (d *doctor) skills() error {
+	dir, err := d.app.skillsDir()
+	if err != nil {
+		return err
+	}
+	reg, err := d.app.registry()
+	if err != nil {
+		return err
+	}
+	if len(reg.Entries) == 0 {
+		d.add("skills", missing, "a skill is a folder with a SKILL.md; --skills-dir names another place", "there are none in %s", dir)
+	} else {
+		d.add("skills", works, "", "%d in %s", len(reg.Entries), dir)
+	}
+	for _, b := range reg.Broken {
+		if b.Name == "" {
+			d.add("skills", fails, "check who owns the folder", "%s: %s", b.Path, b.Reason)
+			continue
+		}
+		d.add("skill "+b.Name, fails, "evolve kernel check "+b.Name, "%s", b.Reason)
+	}
+	return nil
+}
+
+// backends looks for keys, by name and never by value, and asks a server where
+// one is named.
+func (d *doctor) backends(ctx context.Context) {
+	server := d.app.getenv("OPENAI_BASE_URL") != ""
+	switch {
+	case d.app.getenv(d.keyEnv) != "":
+		d.add("agent openai", works, "", "$%s is set", d.keyEnv)
+	case server:
+		d.add("agent openai", works, "", "$OPENAI_BASE_URL is set; $%s is not, which a local server does not mind", d.keyEnv)
+	default:
+		d.add("agent openai", missing, fmt.Sprintf("export %s=…, or name a server with --base-url", d.keyEnv), "$%s is not set", d.keyEnv)
+	}
+	d.add("agent simulated", works, "", "`evolve demo` needs neither key nor network")
+	if d.baseURL != "" {
+		d.ask(ctx)
+	}
+}
+
+// ask requests the list of models from --base-url. The key goes there only
+// where it is set, as it would with the first case.
+func (d *doctor) ask(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(d.baseURL, "/")+"/models", nil)
+	if err != nil {
+		d.add("server", fails, "check --base-url", "%v", err)
+		return
+	}
+	if key := d.app.getenv(d.keyEnv); key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		d.add("server", fails, "is it running? check --base-url", "%v", err)
+		return
+	}
+	resp.Body.Close() // only the status matters
+	switch code := resp.StatusCode; {
+	case code == http.StatusUnauthorized || code == http.StatusForbidden:
+		d.add("server", fails, fmt.Sprintf("set %s, or name another variable with --api-key-env", d.keyEnv), "%s answers, and wants a key (%s)", d.shown, resp.Status)
+	case code >= 200 && code < 300:
+		d.add("server", works, "", "%s answers (%s)", d.shown, resp.Status)
+	default:
+		d.add("server", fails, "check --base-url: it often ends in /v1", "%s/models answers %s", strings.TrimRight(d.shown, "/"), resp.Status)
+	}
+}
+
+// programs looks for the agents' own command lines. Only what this build can do
+// with them is promised.
+func (d *doctor) programs() {
+	for _, p := range []struct{ name, what string }{
+		{"claude", "replay through it"}, {"codex", "replay through it"}, {"pi", "replay through it"},
+		{"copilot", "replay through it"}, {"bwrap", "the sandbox that uses it"}} {
+		if path, err := exec.LookPath(p.name); err == nil {
+			d.add("program "+p.name, works, "", "found at %s; %s is not in this version yet", path, p.what)
+		} else {
+			d.add("program "+p.name, missing, "", "not found; nothing in this version needs it")
+		}
+	}
+}
+
+// report prints the findings. What fails makes the exit code 1.
+func (d *doctor) report() error {
+	bad := 0
+	for _, f := range d.found {
+		if f.State == fails {
+			bad++
+		}
+	}
+	if d.app.json {
+		if err := d.app.printJSON(struct {
+			Schema   int       `json:"schema"`
+			OK       bool      `json:"ok"`
+			Findings []finding `json:"findings"`
+		}{1, bad == 0, d.found}); err != nil {
+			return err
+		}
+	} else {
+		var b strings.Builder
+		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		for _, f := range d.found {
+			fmt.Fprintf(t, "%s\t%s\t%s\n", f.State, f.What, f.Detail)
+			if f.Fix != "" {
+				fmt.Fprintf(t, "\t\t→ %s\n", f.Fix)
+			}
+		}
+		t.Flush()
+		if _, err := fmt.Fprint(d.app.stdout, trimLines(b.String())); err != nil {
+			return err
+		}
+	}
+	if bad > 0 {
+		return hinted(fmt.Errorf("doctor: %s above", counted(bad, "failure")), "the lines that begin with \"fails\" say what to type")
+	}
+	return nil
+}

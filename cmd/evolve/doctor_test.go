@@ -1,0 +1,60 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestDoctorAsksServer(t *testing.T) {
+	var header string
+	code := http.StatusOK
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1/models" {
+			t.Errorf("asked for %s", r.URL.Path)
+		}
+		header = r.Header.Get("Authorization")
+		w.WriteHeader(code)
+	}))
+	defer srv.Close()
+	silent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	defer silent.Close()
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+
+	for _, c := range []struct {
+		name, url, key string
+		code           int
+		timeout        time.Duration
+		state, says    string
+	}{
+		{"without a key", srv.URL + "/v1", "", 200, time.Minute, works, "answers (200 OK)"},
+		{"with a key", srv.URL + "/v1/", "sesame", 200, time.Minute, works, "answers (200 OK)"},
+		{"key refused", srv.URL + "/v1", "", 401, time.Minute, fails, "wants a key"},
+		{"another program", srv.URL + "/v1", "", 404, time.Minute, fails, "/v1/models answers 404"},
+		{"silent", silent.URL, "", 0, time.Millisecond, fails, "deadline exceeded"},
+		{"nobody there", gone.URL, "", 0, time.Minute, fails, "refused"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			header, code = "", c.code
+			env := map[string]string{"MY_KEY": c.key, "OPENAI_API_KEY": "another"}
+			a := newApp(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))
+			a.getenv = func(k string) string { return env[k] }
+			d := &doctor{app: a, baseURL: c.url, shown: c.url, keyEnv: "MY_KEY", timeout: c.timeout}
+			d.ask(t.Context())
+			if len(d.found) != 1 || d.found[0].State != c.state || !strings.Contains(d.found[0].Detail, c.says) {
+				t.Errorf("found %+v, want %s: …%s…", d.found, c.state, c.says)
+			}
+			want := ""
+			if c.key != "" {
+				want = "Bearer " + c.key
+			}
+			if header != want {
+				t.Errorf("Authorization %q, want %q", header, want)
+			}
+		})
+	}
+}
