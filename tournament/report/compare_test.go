@@ -13,13 +13,13 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// comparison has twelve cases in eleven clusters: B solves eight more, loses
-// one, and is twice as expensive.
+// comparison has 41 cases in 40 clusters: B solves 28 more, loses one, and is
+// twice as expensive. A 42nd is missing.
 func comparison(t *testing.T) *Comparison {
 	t.Helper()
 	var cases []eval.Case
 	var a, b []*eval.Rollout
-	for i := range 13 {
+	for i := range 42 {
 		c := eval.Case{ID: fmt.Sprintf("c-%02d", i), Skill: "tagger", Prompt: fmt.Sprintf("Tag \x1b[31mrelease| %d", i),
 			Checks: []eval.Check{{Type: eval.Contains, Value: "log axis"}, {Type: eval.Judge, Rubric: "labels every axis"}}}
 		if i < 2 {
@@ -30,7 +30,7 @@ func comparison(t *testing.T) *Comparison {
 		switch {
 		case i == 0:
 			qa, qb = 1, 0
-		case i > 8:
+		case i > 28:
 			qa = 1
 		}
 		ra, rb := rollout("none", c.ID, 0, qa), rollout("b", c.ID, 0, qb)
@@ -38,13 +38,13 @@ func comparison(t *testing.T) *Comparison {
 			r.Checks = append(r.Checks, eval.CheckResult{Type: eval.Judge, Score: r.Quality, Weight: 1, Evidence: "no unit\x1b[0m"})
 			*r.CostUSD *= float64(k + 1)
 		}
-		if i == 12 {
+		if i == 41 {
 			rb.Status = eval.Missing
 		}
 		a, b = append(a, &ra), append(b, &rb)
 	}
 	pairs, dropped := Pair(cases, a, b)
-	if dropped != 1 || len(pairs) != 12 {
+	if dropped != 1 || len(pairs) != 41 {
 		t.Fatalf("%d pairs, %d dropped", len(pairs), dropped)
 	}
 	c := &Comparison{Skill: "tagger", Split: "test", A: Arm{Label: "no skill", SHA: eval.NoSkill}, B: Arm{Label: "v3", SHA: "b", Tokens: 500}, Judge: "openai/j"}
@@ -60,27 +60,27 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s is %v, want %v", what, got, want)
 		}
 	}
-	if c.Cases != 12 || c.Clusters != 11 || c.A.Solved != 4 || c.B.Solved != 11 {
+	if c.Cases != 41 || c.Clusters != 40 || c.A.Solved != 13 || c.B.Solved != 40 {
 		t.Errorf("%d cases, %d clusters, solved %d and %d", c.Cases, c.Clusters, c.A.Solved, c.B.Solved)
 	}
 	q, cost, retries := c.Objectives[0], c.Objectives[2], c.Objectives[3]
-	// Cluster session-1 holds a win and a loss: a tie. Seven of eleven win.
-	near("quality", q.Delta, 7.0/11)
-	if q.N != 11 || q.Wins != 7 || q.Losses != 0 || q.Ties != 4 || !q.Differs || *q.Low > *q.Delta || *q.High < *q.Delta {
+	// Cluster session-1 holds a win and a loss: a tie. 27 of 40 win.
+	near("quality", q.Delta, 27.0/40)
+	if q.N != 40 || q.Wins != 27 || q.Losses != 0 || q.Ties != 13 || !q.Differs || *q.Low > *q.Delta || *q.High < *q.Delta {
 		t.Errorf("quality: %+v", q)
 	}
 	near("cost ratio", cost.Delta, 2)
-	if cost.Unit != "ratio" || !cost.Differs || *cost.Low < 1 || *cost.High < 2 || cost.Losses != 11 {
+	if cost.Unit != "ratio" || !cost.Differs || *cost.Low < 1 || *cost.High < 2 || cost.Losses != 40 {
 		t.Errorf("cost: %+v", cost)
 	}
-	near("retries", retries.Delta, -7.0/11)
+	near("retries", retries.Delta, -27.0/40)
 	if lat := c.Objectives[1]; lat.Differs || lat.change() != "~" {
 		t.Errorf("equal latencies differ: %+v", lat)
 	}
-	near("cost per solved case of A", c.A.CostPerSolved, 12*0.002/4)
-	near("cost per solved case of B", c.B.CostPerSolved, 12*0.004/11)
-	near("lift", c.Lift, (11.0/12-4.0/12)*2)
-	if len(c.Flips) != 9 || c.Flips[0].Solved != "a" || c.Flips[1].Solved != "b" || c.Flips[0].Case != "c-00" {
+	near("cost per solved case of A", c.A.CostPerSolved, 41*0.002/13)
+	near("cost per solved case of B", c.B.CostPerSolved, 41*0.004/40)
+	near("lift", c.Lift, (40.0/41-13.0/41)*2)
+	if len(c.Flips) != 29 || c.Flips[0].Solved != "a" || c.Flips[1].Solved != "b" || c.Flips[0].Case != "c-00" {
 		t.Errorf("flips: %+v", c.Flips)
 	}
 }
@@ -191,7 +191,7 @@ func TestBenchmark(t *testing.T) {
 		if b.Runs[0].Configuration != strings.Trim(first, `":`) || b.Runs[0].EvalName != "c-00" || b.Runs[0].EvalID != 1 {
 			t.Errorf("first run: %+v", b.Runs[0])
 		}
-		if got := b.RunSummary.Delta["pass_rate"]; got != "+0.58" { // 11/12 − 4/12
+		if got := b.RunSummary.Delta["pass_rate"]; got != "+0.66" { // 40/41 − 13/41
 			t.Errorf("delta is %s", got)
 		}
 	}
@@ -207,7 +207,7 @@ func TestJUnit(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := got.Suite
-	if s.Tests != 12 || s.Failures != 1 || s.Skipped != 0 || len(s.Cases) != 12 {
+	if s.Tests != 41 || s.Failures != 1 || s.Skipped != 0 || len(s.Cases) != 41 {
 		t.Errorf("%d tests, %d failures, %d skipped", s.Tests, s.Failures, s.Skipped)
 	}
 	f := s.Cases[0].Failure

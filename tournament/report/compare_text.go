@@ -6,6 +6,9 @@ import (
 	"text/tabwriter"
 )
 
+// shownFlips is how many flipped cases a text lists.
+const shownFlips = 20
+
 // Text is the comparison for a terminal, in the manner of benchstat: "~" stands
 // where the interval holds "no difference".
 func (c *Comparison) Text() string {
@@ -28,7 +31,11 @@ func (c *Comparison) Text() string {
 	}
 	if len(c.Flips) > 0 {
 		fmt.Fprintf(&b, "\ncases that flipped (%d):\n", len(c.Flips))
-		for _, f := range c.Flips {
+		for i, f := range c.Flips {
+			if i == shownFlips {
+				fmt.Fprintf(&b, "  … and %d more (--json lists all)\n", len(c.Flips)-i)
+				break
+			}
 			sign := "+"
 			if f.Solved == "a" {
 				sign = "-"
@@ -66,7 +73,11 @@ func (c *Comparison) Markdown() string {
 	}
 	if len(c.Flips) > 0 {
 		b.WriteString("\n| flipped case | solved by | what was wrong |\n|---|---|---|\n")
-		for _, f := range c.Flips {
+		for i, f := range c.Flips {
+			if i == shownFlips {
+				fmt.Fprintf(&b, "| … and %d more | | |\n", len(c.Flips)-i)
+				break
+			}
 			fmt.Fprintf(&b, "| %s | %s | %s |\n", cell(Excerpt(f.Prompt, 90)), strings.ToUpper(f.Solved), cell(Excerpt(strings.Join(f.Why, "; "), 140)))
 		}
 	}
