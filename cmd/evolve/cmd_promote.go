@@ -116,7 +116,7 @@ func (a *app) findTrial(ctx context.Context, db *store.Store, name, live, at str
 		return nil, err
 	}
 	var undecided *tournament.TrialRecord
-	for i := len(trials) - 1; i >= 0; i-- {
+	for i := range trials { // the newest first
 		t := &trials[i]
 		switch {
 		case at != "" && strings.HasPrefix(t.Challenger, at):

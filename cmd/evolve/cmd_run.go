@@ -298,14 +298,15 @@ func (a *app) gather(ctx context.Context, p *prepared, budget *eval.Budget) erro
 	return nil
 }
 
-// openTrial returns the undecided trial against the incumbent, nil for none.
+// openTrial returns the newest undecided trial against the incumbent, nil for
+// none.
 func (a *app) openTrial(ctx context.Context, db *store.Store, name, incumbent string) (*tournament.TrialRecord, error) {
 	trials, err := db.Trials(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	for i := len(trials) - 1; i >= 0; i-- {
-		if t := trials[i]; t.Incumbent == incumbent && t.Decision == string(pareto.Undecided) {
+	for _, t := range trials { // the newest first
+		if t.Incumbent == incumbent && t.Decision == string(pareto.Undecided) {
 			return &t, nil
 		}
 	}
