@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// A scribe writes the same checks for every correction.
+type scribe struct{ calls int }
+
+func (*scribe) Identity() eval.Identity { return eval.Identity{} }
+
+func (s *scribe) Complete(context.Context, eval.Prompt) (eval.Completion, error) {
+	s.calls++
+	return eval.Completion{Text: "```json\n{\"checks\":[{\"type\":\"regex\",\"value\":\"(?i)log\"}]}\n```", Finish: "stop"}, nil
+}
+
+// testApp is an app with a home of its own and the sessions of testdata/home.
+func testApp(t *testing.T) *app {
+	t.Helper()
+	home := t.TempDir()
+	env := map[string]string{"EVOLVE_HOME": filepath.Join(home, "data"), "CLAUDE_CONFIG_DIR": "testdata/home/.claude"}
+	a := newApp(bytes.NewReader(nil), new(bytes.Buffer), new(bytes.Buffer))
+	a.getenv = func(k string) string { return env[k] }
+	t.Cleanup(func() {
+		if err := a.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return a
+}
+
+func checkTypes(t *testing.T, a *app) map[string]int {
+	t.Helper()
+	cases, err := a.db.Cases(t.Context(), "dataviz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := map[string]int{}
+	for _, c := range cases {
+		for _, k := range c.Checks {
+			n[k.Type]++
+		}
+		if c.Split == eval.Unassigned || c.Cluster == "" {
+			t.Errorf("case %s: split %q, cluster %q", c.ID, c.Split, c.Cluster)
+		}
+	}
+	return n
+}
+
+// A harvest that asks no model must not cost a skill the checks that a model
+// would have written: they are written when one is there, once, and neither use
+// nor cluster of the case changes.
+func TestQuotedCorrectionsAreMinedAgain(t *testing.T) {
+	ctx := t.Context()
+	a := testApp(t)
+	if err := a.harvestCommand(ctx, harvestFlags{}, "", false); err != nil {
+		t.Fatal(err)
+	}
+	if n := checkTypes(t, a); n[eval.Judge] != 2 || len(n) != 1 {
+		t.Fatalf("checks without a model: %v, want 2 quotations", n)
+	}
+	before, err := a.db.Cases(ctx, "dataviz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m scribe
+	if _, stats, err := a.mine(ctx, a.db, "dataviz", &m, false, false); err != nil || stats.Cases != 0 {
+		t.Fatalf("mined %d new cases, error %v; want none, the old ones are rewritten", stats.Cases, err)
+	}
+	if n := checkTypes(t, a); n[eval.Regex] != 2 || len(n) != 1 {
+		t.Errorf("checks with a model: %v, want 2 of its own", n)
+	}
+	after, err := a.db.Cases(ctx, "dataviz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range after {
+		if old := before[i]; c.ID != old.ID || c.Split != old.Split || c.Cluster != old.Cluster {
+			t.Errorf("case %s (%s, %s) became %s (%s, %s)", old.ID, old.Split, old.Cluster, c.ID, c.Split, c.Cluster)
+		}
+	}
+	if _, _, err := a.mine(ctx, a.db, "dataviz", &m, false, false); err != nil || m.calls != 2 {
+		t.Errorf("%d calls, error %v; want the 2 of the first time", m.calls, err)
+	}
+}

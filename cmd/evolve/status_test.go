@@ -1,0 +1,85 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// Status names the run that can be resumed, and the challenger that promote and
+// the next run are about: the newest.
+func TestStatusOfRunsAndTrials(t *testing.T) {
+	ctx := t.Context()
+	a := testApp(t)
+	db, err := a.store(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	live, err := a.skill("dataviz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sha := live.doc.Hash()
+	now := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+	trial := func(challenger string, decision pareto.Verdict, age int, against string) {
+		t.Helper()
+		tr := pareto.NewTrial(pareto.DefaultConfig())
+		tr.Add(pareto.Pair{Quality: 1})
+		state, err := json.Marshal(map[string]any{"version": 1, "trial": tr})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &tournament.TrialRecord{Skill: "dataviz", Incumbent: against, Challenger: challenger, Run: "r", Decision: string(decision),
+			State: state, Updated: now.Add(-time.Duration(age) * time.Hour)}
+		if err := db.Journal("r").SaveTrial(ctx, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	see := func() skillStatus {
+		t.Helper()
+		r, err := a.gatherStatus(ctx)
+		if err != nil || len(r.Skills) != 1 {
+			t.Fatalf("%d skills, error %v", len(r.Skills), err)
+		}
+		return r.Skills[0]
+	}
+	run := func(id string, status tournament.RunStatus, age int) {
+		t.Helper()
+		if err := db.Journal(id).SaveRun(ctx, &tournament.Run{ID: id, Skill: "dataviz", Status: status, Incumbent: sha,
+			Started: now.Add(-time.Duration(age) * time.Hour)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	trial("c0", pareto.Promote, 0, "another text")
+	if c := see().Challenger; c != nil {
+		t.Errorf("challenger %v, want none: its trial was against another text", c)
+	}
+	trial("c1", pareto.Undecided, 5, sha)
+	trial("c2", pareto.Undecided, 4, sha)
+	trial("c3", pareto.Reject, 3, sha)
+	if c := see().Challenger; c == nil || c.SHA != "c2" || c.Cases != 1 || c.EValue <= 1 {
+		t.Errorf("challenger %v, want the newest undecided one with its evidence", c)
+	}
+	trial("c4", pareto.Promote, 7, sha)
+	trial("c5", pareto.Promote, 6, sha)
+	s := see()
+	if want := "`evolve promote dataviz` installs it"; s.Challenger.SHA != "c5" || s.Next != want {
+		t.Errorf("challenger %v, next %q; want the newest proven one and %q", s.Challenger, s.Next, want)
+	}
+	if got, err := a.findTrial(ctx, db, "dataviz", sha, ""); err != nil || got.Challenger != "c5" {
+		t.Errorf("promote is about %v, error %v; want what status shows", got, err)
+	}
+
+	run("20261120-000000-aaaaaa", tournament.Interrupted, 3)
+	if s := see(); s.Unfinished == nil || s.Next != "`evolve --resume 20261120-000000-aaaaaa` goes on with the last run" {
+		t.Errorf("unfinished %v, next %q", s.Unfinished, s.Next)
+	}
+	run("20261120-010000-bbbbbb", tournament.Finished, 2)
+	if s := see(); s.Unfinished != nil {
+		t.Errorf("unfinished %v, want none: a later run has ended", s.Unfinished)
+	}
+}
