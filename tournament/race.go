@@ -32,7 +32,10 @@ func (s *search) race(ctx context.Context, m *member, deletion float64) error {
 	best := s.pool.members[s.best]
 	order := s.informative(best)
 	slack := deletion * float64(len(order))
-	chunk := max(8, s.Evaluator.Concurrency)
+	chunk := s.opt.RaceChunk
+	if chunk <= 0 {
+		chunk = max(8, s.Evaluator.Concurrency)
+	}
 	for at := 0; at < len(order); at += chunk {
 		end := min(at+chunk, len(order))
 		if err := s.measureVal(ctx, best, order[at:end], 0); err != nil {

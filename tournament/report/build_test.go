@@ -89,6 +89,7 @@ func sample(t *testing.T) *Data {
 	event("search_start", 0, nil, m{"train": 4, "val": 6})
 	event("seed", 6, ptr(0.0), m{"quality": 0.0, "cases": 6})
 	event("invalid", 6, ptr(0.0), m{"sha256": strings.Repeat("e", 64), "operator": "reflect", "reason": hostile})
+	event("leading", 12, ptr(0.9), m{"sha256": hash[1], "operator": "prune", "quality": 0.9, "gain": 0.9, "cases": 3, "of": 6})
 	event("validated", 15, ptr(1.0), m{"sha256": hash[2], "operator": "reflect", "quality": 1.0, "against": 0.0, "best": hash[2]})
 	event("gate_start", 15, nil, m{"challenger": hash[2], "incumbent": hash[0], "clusters": 6, "carried": 0})
 	for i := range 5 {
@@ -113,6 +114,9 @@ func TestBuild(t *testing.T) {
 	m := build(t, d)
 	if got := m.Events[len(m.Events)-1].Best; got == nil || *got != 1 {
 		t.Errorf("the gate's events do not carry the search's best: %v", got)
+	}
+	if e := m.Events[3]; e.Kind != "leading" || *e.Best != 0 {
+		t.Errorf("a mean over some cases passes for the best quality: %+v", e)
 	}
 	inc, part, refused, won := m.Candidates[0], m.Candidates[1], m.Candidates[2], m.Candidates[3]
 	if inc.Metrics.Quality != 0 || inc.Metrics.N != 6 || !inc.Full || inc.Role != "incumbent" {

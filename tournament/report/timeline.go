@@ -9,8 +9,10 @@ import (
 )
 
 // A Step is one event of a run, told: Rollouts is cumulative, Best the best
-// validation quality so far (nil before the first), which the gate's events take
-// over from the search's last.
+// validation quality so far (nil before the first). The gate's events take it
+// over from the search's last; so do those after a candidate has taken the lead
+// on a part of the cases, until it was measured on all: the mean over the hardest
+// cases is no quality that could be compared.
 type Step struct {
 	Seq      int             `json:"seq"`
 	Time     time.Time       `json:"time"`
@@ -25,8 +27,15 @@ type Step struct {
 func Timeline(events []tournament.Event) []Step {
 	out := make([]Step, 0, len(events))
 	var best *float64
+	part := false
 	for _, e := range events {
-		if e.Best != nil {
+		switch e.Kind {
+		case "leading":
+			part = true
+		case "validated", "finals", "search_end":
+			part = false
+		}
+		if e.Best != nil && !part {
 			best = e.Best
 		}
 		out = append(out, Step{e.Seq, e.Time, e.Kind, e.Rollouts, best, phrase(e), e.Data})
