@@ -82,6 +82,7 @@ var commands = []func(*app) *cobra.Command{
 	newCompareCommand,
 	newReportCommand,
 	newKernelCommand,
+	newResolveCommand,
 	newDoctorCommand,
 }
 

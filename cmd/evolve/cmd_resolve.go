@@ -1,0 +1,124 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/spf13/cobra"
+)
+
+func newResolveCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "resolve TEXT",
+		Short: "Say which skill a message with $name would use, and with which tools",
+		Long: `resolve reads a message as an agent would that knows $name: "$dataviz plot the
+weeks" asks for the skill dataviz. It says what would happen and runs nothing.
+A TEXT of - is read from stdin, which spares quoting the $.`,
+		Example: "  evolve resolve '$dataviz plot the weeks'\n  pbpaste | evolve resolve -",
+		Args:    exactArgs(1, "one text, quoted"),
+		RunE:    func(_ *cobra.Command, args []string) error { return a.resolve(args[0]) },
+	}
+}
+
+// A resolved is what `evolve resolve --json` prints: schema 1.
+type resolved struct {
+	Schema    int             `json:"schema"`
+	Outcome   skill.Outcome   `json:"outcome"`
+	Activated *string         `json:"activated"`
+	Task      string          `json:"task"`
+	Messages  []string        `json:"messages"`
+	Mentions  []skill.Mention `json:"mentions"`
+	Skill     *resolvedSkill  `json:"skill"`
+}
+
+// A resolvedSkill is the one that would be used. Tools are what it declares; an
+// agent's own settings still decide what it may do.
+type resolvedSkill struct {
+	Name  string   `json:"name"`
+	Path  string   `json:"path"`
+	Tools []string `json:"allowed_tools"`
+}
+
+// maxMessage is the longest message that is read from stdin, in bytes.
+const maxMessage = 16 << 20
+
+func (a *app) resolve(text string) error {
+	if text == "-" {
+		b, err := io.ReadAll(io.LimitReader(a.stdin, maxMessage+1))
+		if err != nil {
+			return fmt.Errorf("read the message: %w", err)
+		}
+		if len(b) > maxMessage {
+			return usage("", "the message is longer than %d MiB", maxMessage>>20)
+		}
+		text = strings.TrimRight(string(b), "\r\n")
+	}
+	reg, err := a.registry()
+	if err != nil {
+		return err
+	}
+	docs := map[string]*skill.Document{}
+	var callable []skill.Callable
+	for _, e := range reg.Entries {
+		c := skill.Callable{Name: e.Name}
+		// A skill that cannot be read any more is still one that can be named.
+		if b, err := os.ReadFile(e.Path); err == nil {
+			if doc, err := skill.Parse(b, skill.Options{}); err == nil {
+				docs[e.Name] = doc
+				if n := doc.Name(); n != e.Name {
+					c.Aliases = append(c.Aliases, n)
+				}
+			}
+		}
+		callable = append(callable, c)
+	}
+	r := skill.Resolve(text, callable)
+	out := &resolved{Schema: 1, Outcome: r.Outcome, Task: r.Task,
+		Messages: append([]string{}, r.Messages...), Mentions: append([]skill.Mention{}, r.Mentions...)}
+	if r.Activated != "" {
+		e, err := reg.Lookup(r.Activated)
+		if err != nil {
+			return err
+		}
+		doc := docs[e.Name]
+		if doc == nil {
+			return errors.New("read skill " + e.Name + ": it changed meanwhile")
+		}
+		out.Activated = &r.Activated
+		out.Skill = &resolvedSkill{e.Name, e.Path, append([]string{}, doc.AllowedTools()...)}
+	}
+	if a.json {
+		return a.printJSON(out)
+	}
+	return a.printResolved(out)
+}
+
+func (a *app) printResolved(r *resolved) error {
+	var b strings.Builder
+	for _, m := range r.Messages {
+		fmt.Fprintln(&b, m)
+	}
+	if s := r.Skill; s != nil {
+		tools := "none declared: the agent's own settings decide"
+		if len(s.Tools) > 0 {
+			tools = strings.Join(s.Tools, ", ")
+		}
+		task := "none yet: the skill waits for the next message"
+		if r.Task != "" {
+			task = strings.ReplaceAll(r.Task, "\n", "\n        ")
+		}
+		fmt.Fprintf(&b, "  file  %s\n  tools %s\n  task  %s\n", s.Path, tools, task)
+	}
+	switch {
+	case r.Outcome == skill.OutcomeNone:
+		fmt.Fprintln(&b, "No skill is mentioned: this is an ordinary message.")
+	case r.Skill == nil:
+		fmt.Fprintln(&b, "No skill would be used.")
+	}
+	_, err := fmt.Fprint(a.stdout, b.String())
+	return err
+}
