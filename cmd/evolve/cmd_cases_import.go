@@ -344,6 +344,9 @@ func (a *app) editCase(ctx context.Context, c *eval.Case) (text []byte, file str
 	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", file)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, a.stderr, a.stderr
 	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return nil, "", errors.Join(ctx.Err(), os.RemoveAll(dir))
+		}
 		return nil, "", errors.Join(usage("nothing was changed", "run %s: %v", editor, err), os.RemoveAll(dir))
 	}
 	if text, err = os.ReadFile(file); err != nil {
