@@ -36,6 +36,8 @@ type app struct {
 	// sandboxed: the folders are evolve's own (the demo), so that simulated
 	// evidence may install there.
 	sandboxed bool
+	// passing: they are removed when the command ends.
+	passing bool
 
 	db *store.Store
 }

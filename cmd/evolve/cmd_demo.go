@@ -50,7 +50,7 @@ func (a *app) demo(ctx context.Context, keep string) (err error) {
 	}
 	own := map[string]string{"EVOLVE_HOME": filepath.Join(dir, "evolve"), "CLAUDE_CONFIG_DIR": filepath.Join(dir, ".claude")}
 	d := newApp(a.stdin, a.stdout, a.stderr)
-	d.json, d.quiet, d.now, d.sandboxed = a.json, a.quiet, a.now, true
+	d.json, d.quiet, d.now, d.sandboxed, d.passing = a.json, a.quiet, a.now, true, keep == ""
 	d.getenv = func(k string) string { return own[k] }
 	defer func() { err = errors.Join(err, d.close()) }()
 
@@ -58,7 +58,11 @@ func (a *app) demo(ctx context.Context, keep string) (err error) {
 	f := &runFlags{Schema: 1, Skill: demoSkill, Seed: 1, MaxRollouts: 300, MaxRetries: 1, Concurrency: 8,
 		WallClock: time.Minute, Profile: skill.ClaudeCode, promote: true}
 	f.Agent = "simulated"
-	return d.runSkill(ctx, f)
+	if err := d.runSkill(ctx, f); err != nil || keep == "" {
+		return err
+	}
+	d.say("to look around: export EVOLVE_HOME=%s CLAUDE_CONFIG_DIR=%s, then `evolve log %s`", own["EVOLVE_HOME"], own["CLAUDE_CONFIG_DIR"], demoSkill)
+	return nil
 }
 
 // copyTree writes an embedded folder to disk, for its owner alone.

@@ -248,7 +248,7 @@ func (l *skillLog) text() string {
 			rejected++
 			continue
 		}
-		fmt.Fprintf(&b, "%s  %s        %s  %s\n       %s\n", head, report.Short(t.SHA), t.Updated.UTC().Format("2006-01-02 15:04"), t.describe(), t.Evidence.phrase())
+		fmt.Fprintf(&b, "%s  %s        %s  %s\n       %s\n       %s\n", head, report.Short(t.SHA), t.Updated.UTC().Format("2006-01-02 15:04"), t.describe(), t.Evidence.phrase(), t.Evidence.Reason)
 		head = ""
 	}
 	if rejected > 0 {

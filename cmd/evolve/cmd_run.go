@@ -86,6 +86,7 @@ func newRunCommand(a *app) *cobra.Command {
 	fl.Float64Var(&f.PerSecond, "rate", 0, "agent calls a second at most")
 	fl.DurationVar(&f.WallClock, "timeout", 5*time.Minute, "wall clock of one rollout")
 	fl.Int64Var(&f.Seed, "seed", -1, "seed of everything random (default: the number of earlier runs)")
+	fl.Lookup("seed").DefValue = "" // -1 is no seed that anybody should type
 	fl.BoolVar(&f.NoGate, "no-gate", false, "search only; nothing can be promoted from it")
 	fl.StringSliceVar(&f.Objectives, "objectives", nil, "what the gate looks at: quality,latency,cost,retries (default all four)")
 	fl.BoolVar(&f.promote, "promote", false, "install the challenger if the gate proves it")
@@ -152,7 +153,11 @@ func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 	for _, line := range p.heads {
 		a.say("%s", line)
 	}
-	fc := p.forecast()
+	past, err := a.history(ctx, p)
+	if err != nil {
+		return err
+	}
+	fc := p.forecast(past)
 	a.say("%s", fc)
 	if f.resume == "" && !f.dryRun {
 		a.say("run %s begins", p.run.ID)

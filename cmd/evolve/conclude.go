@@ -93,7 +93,7 @@ func (a *app) conclude(ctx context.Context, p *prepared, out *tournament.Outcome
 	if a.json {
 		err = a.printJSON(res)
 	} else {
-		err = a.printResult(res, p)
+		err = a.printResult(res)
 	}
 	if err == nil && out.BudgetStop {
 		err = &quietExit{exitStopped}
@@ -198,7 +198,7 @@ func (a *app) stage(name string, doc *skill.Document) (string, error) {
 }
 
 // printResult says in a few lines what came of a run.
-func (a *app) printResult(r *runResult, p *prepared) error {
+func (a *app) printResult(r *runResult) error {
 	var b strings.Builder
 	sim := ""
 	if r.Simulated {
@@ -207,14 +207,14 @@ func (a *app) printResult(r *runResult, p *prepared) error {
 	fmt.Fprintf(&b, "%s: run %s%s\n", r.Skill, r.Run, sim)
 	if c := r.Challenger; c != nil {
 		if c.Metrics.N > 0 {
-			fmt.Fprintf(&b, "  validation   quality %.2f → %.2f, tokens %s, retries %.2f → %.2f (%d cases)\n", r.Incumbent.Metrics.Quality, c.Metrics.Quality,
-				ratio(r.Incumbent.Metrics.Tokens, c.Metrics.Tokens), r.Incumbent.Metrics.Retries, c.Metrics.Retries, len(p.valIDs()))
+			fmt.Fprintf(&b, "  validation   quality %.2f → %.2f, tokens %s, retries %.2f → %.2f (%d rollouts)\n", r.Incumbent.Metrics.Quality, c.Metrics.Quality,
+				ratio(r.Incumbent.Metrics.Tokens, c.Metrics.Tokens), r.Incumbent.Metrics.Retries, c.Metrics.Retries, c.Metrics.N)
 		}
 		fmt.Fprintf(&b, "  challenger   %.12s, %s, kernel unchanged\n", c.SHA, c.DiffStat)
 	} else if r.Incumbent.Metrics.N > 0 {
 		fmt.Fprintf(&b, "  validation   quality %.2f; nothing beat it (%s)\n", r.Incumbent.Metrics.Quality, r.Stop)
 	}
-	if v := r.Verdict; v.Cases > 0 {
+	if v := r.Verdict; v.Decision != "none" {
 		fmt.Fprintf(&b, "  verdict      %s: %s\n", v.Decision, v.Reason)
 	} else {
 		fmt.Fprintf(&b, "  verdict      none: %s\n", v.Reason)
@@ -223,10 +223,14 @@ func (a *app) printResult(r *runResult, p *prepared) error {
 	for _, w := range r.Warnings {
 		fmt.Fprintf(&b, "  warning      %s\n", w)
 	}
-	if r.Report != "" {
+	if r.Report != "" && !a.passing {
 		fmt.Fprintf(&b, "  report       %s\n", r.Report)
 	}
-	fmt.Fprintf(&b, "  next         %s\n", r.next())
+	next := r.next()
+	if a.passing {
+		next = "`evolve demo --keep DIR` keeps the skill, its versions and the report; `evolve --skill NAME` does it to yours"
+	}
+	fmt.Fprintf(&b, "  next         %s\n", next)
 	_, err := fmt.Fprint(a.stdout, b.String())
 	return err
 }
@@ -246,15 +250,6 @@ func (r *runResult) next() string {
 		return fmt.Sprintf("nothing to do: %s stays as it is", r.Skill)
 	}
 	return fmt.Sprintf("nothing to do: %s stays as it is; more sessions bring more cases", r.Skill)
-}
-
-func (p *prepared) valIDs() (ids []string) {
-	for _, c := range p.cases {
-		if c.Split == eval.Val {
-			ids = append(ids, c.ID)
-		}
-	}
-	return ids
 }
 
 // spent says what a run took, in one line.

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -33,16 +36,56 @@ type forecast struct {
 
 // What a call is expected to take where nothing is known of it.
 const (
-	answerTokens  = 600
-	secondsACall  = 8
-	tokensMutator = 2500
-	tokensJudge   = 1200
+	answerTokens = 600
+	secondsACall = 8
+	// simulatedOverhead stands for the system prompt and the tool calls of a
+	// real agent.
+	simulatedOverhead = 3000
+	tokensMutator     = 2500
+	tokensJudge       = 1200
 	// mutatorShare is mutator calls per rollout, as measured on the bundled
 	// worlds.
 	mutatorShare = 0.15
 )
 
-func (p *prepared) forecast() *forecast {
+// A pastRate is what earlier runs of the same skill on the same agent took, all
+// calls included.
+type pastRate struct {
+	rollouts, tokens int64
+	usd              float64
+	priced           bool
+	wall             time.Duration
+}
+
+// recent is how many earlier runs a forecast looks at.
+const recent = 5
+
+// history reads the rate off the newest runs; its rollouts are 0 where there is
+// none to compare with.
+func (a *app) history(ctx context.Context, p *prepared) (r pastRate, err error) {
+	runs, err := p.db.Runs(ctx, p.f.Skill)
+	if err != nil {
+		return r, err
+	}
+	r.priced = true
+	seen := 0
+	for i := len(runs) - 1; i >= 0 && seen < recent; i-- {
+		var f runFlags
+		run := runs[i]
+		if run.Spent.Rollouts < 10 || json.Unmarshal(run.Config, &f) != nil || f.Agent != p.f.Agent || f.Model != p.f.Model {
+			continue
+		}
+		seen++
+		r.rollouts += run.Spent.Rollouts
+		r.tokens += run.Spent.TokensIn + run.Spent.TokensOut
+		r.usd += run.Spent.CostUSD
+		r.priced = r.priced && run.Spent.CostKnown
+		r.wall += time.Duration(run.Spent.WallMS) * time.Millisecond
+	}
+	return r, nil
+}
+
+func (p *prepared) forecast(past pastRate) *forecast {
 	f := p.f
 	fc := &forecast{Schema: 1, Skill: f.Skill, Backends: f.describe(), Rollouts: f.MaxRollouts}
 	prompt, judged := 0, 0
@@ -74,13 +117,24 @@ func (p *prepared) forecast() *forecast {
 	mutator := float64(fc.Search) * mutatorShare
 	fc.Calls = int64(rollouts + judge + mutator)
 	perRollout := skill.Tokens(string(p.live.doc.Body())) + prompt/n + answerTokens
+	if f.Agent == "simulated" {
+		perRollout += simulatedOverhead
+	}
 	fc.Tokens = int64(rollouts*float64(perRollout) + judge*tokensJudge + mutator*tokensMutator)
 	if f.PriceIn > 0 || f.PriceOut > 0 {
 		// An answer is about a third of a call's tokens, and priced apart.
 		usd := float64(fc.Tokens) * (f.PriceIn*2/3 + f.PriceOut/3) / 1e6
 		fc.CostUSD = &usd
 	}
-	if f.Agent != "simulated" {
+	if past.rollouts > 0 {
+		share := rollouts / float64(past.rollouts)
+		fc.Tokens = int64(share * float64(past.tokens))
+		if past.priced && fc.CostUSD == nil {
+			usd := share * past.usd
+			fc.CostUSD = &usd
+		}
+		fc.Minutes = share * past.wall.Minutes()
+	} else if f.Agent != "simulated" {
 		fc.Minutes = float64(fc.Calls) * secondsACall / 60 / float64(max(1, f.Concurrency))
 	}
 	cfg := pareto.DefaultConfig()

@@ -92,8 +92,8 @@ func person(t *testing.T) (claude string) {
 	return filepath.Join(dir, ".claude")
 }
 
-// evolve runs the program in this process.
-func evolve(t *testing.T, home string, args ...string) (code int, stdout, stderr string) {
+// runHere runs the program in this process.
+func runHere(t *testing.T, home string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	t.Setenv("EVOLVE_HOME", home)
 	t.Setenv("OPENAI_API_KEY", "sk-test-not-a-key")
@@ -114,7 +114,7 @@ func TestRealInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, out, errs := evolve(t, home, "--skill", "dataviz", "--claude-home", claude, "--agent", "openai",
+	code, out, errs := runHere(t, home, "--skill", "dataviz", "--claude-home", claude, "--agent", "openai",
 		"--base-url", srv.URL+"/v1", "--model", "plotter", "--reflect-model", "helper", "--concurrency", "1", "--json")
 	if code != exitDone {
 		t.Fatalf("exit %d: %s", code, errs)
@@ -136,7 +136,7 @@ func TestRealInput(t *testing.T) {
 	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the live skill changed: %q, %v", after, err)
 	}
-	code, out, errs = evolve(t, home, "cases", "export", "dataviz", "--claude-home", claude)
+	code, out, errs = runHere(t, home, "cases", "export", "dataviz", "--claude-home", claude)
 	if code != exitDone {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
@@ -176,7 +176,7 @@ func TestBackendFailures(t *testing.T) {
 			if c.down {
 				srv.Close()
 			}
-			code, out, errs := evolve(t, home, "--skill", "dataviz", "--claude-home", claude, "--agent", "openai", "--quiet",
+			code, out, errs := runHere(t, home, "--skill", "dataviz", "--claude-home", claude, "--agent", "openai", "--quiet",
 				"--base-url", srv.URL+"/v1", "--model", "plotter", "--reflect-model", "helper", "--judge-model", "judge", "--concurrency", "1")
 			if code != c.code || !strings.Contains(errs, c.says) || !strings.Contains(errs, c.hint) {
 				t.Fatalf("exit %d, want %d; stderr:\n%s\nstdout:\n%s", code, c.code, errs, out)
