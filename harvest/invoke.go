@@ -1,0 +1,79 @@
+package harvest
+
+import (
+	"path"
+	"strings"
+)
+
+// maxName is the longest name of a skill, namespaces included; the
+// specification allows 64 bytes without.
+const maxName = 256
+
+// Invoke notes v as a use in the last turn of s, and reports whether it did: a
+// name that cannot be one is no use. Several signals of one skill in one turn,
+// the user's mention, the agent's tool call, its look into SKILL.md, are one
+// use: the strongest gives it its place and id, the others what it lacks.
+func (s *Session) Invoke(v Invocation) bool {
+	if v.Skill == "" || len(v.Skill) > maxName || strings.ContainsAny(v.Skill, "\n\r\x00") || len(s.Turns) == 0 {
+		return false
+	}
+	v.Turn = len(s.Turns) - 1
+	v.Explicit = v.Signal != SkillFileRead
+	v.Feedback = Feedback{Label: Unknown}
+	for i := len(s.Invocations) - 1; i >= 0 && s.Invocations[i].Turn == v.Turn; i-- {
+		old := &s.Invocations[i]
+		if !sameSkill(*old, v) {
+			continue
+		}
+		weak := v
+		if strength(v.Signal) > strength(old.Signal) {
+			weak, *old = *old, v
+		}
+		if old.BodyHash == "" {
+			old.BodyHash = weak.BodyHash
+		}
+		if old.Dir == "" {
+			old.Dir = weak.Dir
+		}
+		old.Failed = old.Failed && weak.Failed
+		return true
+	}
+	s.Invocations = append(s.Invocations, v)
+	return true
+}
+
+// sameSkill reports whether two uses are of one skill. Skills of one name in two
+// folders are two; one folder is one, whatever its skill is called.
+func sameSkill(a, b Invocation) bool {
+	if a.Dir != "" && b.Dir != "" {
+		return a.Dir == b.Dir
+	}
+	return a.Skill == b.Skill
+}
+
+// strength orders signals: what the agent itself recorded as the use of a skill,
+// what only looks like a command, what must be inferred.
+func strength(s Signal) int {
+	switch s {
+	case SkillFileRead:
+		return 0
+	case PromptSlashCommand:
+		return 1
+	}
+	return 2
+}
+
+// SkillFile takes apart the path of a skill's SKILL.md, with slashes of either
+// kind: its folder, and the name that this gives it. ok is false for any other
+// file.
+func SkillFile(file string) (name, dir string, ok bool) {
+	clean := strings.ReplaceAll(file, `\`, "/")
+	if path.Base(clean) != "SKILL.md" {
+		return "", "", false
+	}
+	name = path.Base(path.Dir(clean))
+	if name == "." || name == ".." || name == "/" {
+		return "", "", false
+	}
+	return name, file[:len(file)-len("/SKILL.md")], true
+}
