@@ -222,10 +222,10 @@ func (m *Model) warn(s *scores) {
 		m.Warnings = append(m.Warnings, m.Verdict.Warnings...)
 	}
 	if s.missing > 0 {
-		add("%d rollouts are missing (the infrastructure failed) and count nowhere", s.missing)
+		add("missing: %s (the infrastructure failed); they count nowhere", count(s.missing, "rollout"))
 	}
 	if s.void > 0 {
-		add("%d rollouts are void (the agent read what it must not) and count nowhere", s.void)
+		add("void: %s (the agent read what it must not); they count nowhere", count(s.void, "rollout"))
 	}
 	if m.Spent.Rollouts > 0 && !m.Spent.CostKnown {
 		add("the cost is a lower bound: some calls reported none and have no price; tokens are compared instead")

@@ -144,7 +144,7 @@ func TestBuild(t *testing.T) {
 	if row := m.Matrix.Rows[11]; row.Cells[2] != nil || row.Cells[1] != nil || *row.Cells[0] != 0 {
 		t.Errorf("a missing rollout has a score: %v", row.Cells)
 	}
-	if !slices.ContainsFunc(m.Warnings, func(w string) bool { return strings.HasPrefix(w, "1 rollouts are missing") }) {
+	if !slices.ContainsFunc(m.Warnings, func(w string) bool { return strings.HasPrefix(w, "missing: 1 rollout ") }) {
 		t.Errorf("warnings: %q", m.Warnings)
 	}
 	if !strings.HasPrefix(m.Sentence, "Undecided: ") || m.Diff == nil || m.Diff.Plus != 3 {

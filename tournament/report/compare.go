@@ -328,13 +328,13 @@ func (c *Comparison) warn(dropped, judged, checks int) {
 		c.Warnings = append([]string{"SIMULATED: nothing here was measured on a real model; it says nothing about one"}, c.Warnings...)
 	}
 	if dropped > 0 {
-		add("%d pairs were dropped: one of their arms is missing", dropped)
+		add("%s dropped: one of the arms is missing", count(dropped, "pair"))
 	}
 	if c.Cases > c.Clusters {
-		add("%d cases come from %d clusters; the intervals count clusters, because cases of one session are not independent", c.Cases, c.Clusters)
+		add("%s come from %s; the intervals count clusters, because cases of one session are not independent", count(c.Cases, "case"), count(c.Clusters, "cluster"))
 	}
 	if c.Clusters > 0 && c.Clusters < 10 {
-		add("only %d independent cases: the intervals are wide, and rightly so", c.Clusters)
+		add("only %s: the intervals are wide, and rightly so", count(c.Clusters, "independent case"))
 	}
 	if judged > 0 && judged == checks {
 		add("every check is a model's opinion (judge)")

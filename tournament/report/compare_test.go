@@ -117,7 +117,7 @@ func TestCompareOfNothing(t *testing.T) {
 			t.Errorf("something was made of nothing: %+v", d)
 		}
 	}
-	if c.Lift != nil || c.A.CostPerSolved != nil || !strings.Contains(c.Text(), "3 pairs were dropped") {
+	if c.Lift != nil || c.A.CostPerSolved != nil || !strings.Contains(c.Text(), "3 pairs dropped") {
 		t.Error(c.Text())
 	}
 }

@@ -110,7 +110,7 @@ func cell(s string) string {
 // scope says what was compared on what.
 func (c *Comparison) scope() string {
 	split := map[string]string{"test": "held-out ", "val": "validation ", "train": "train "}[c.Split]
-	s := fmt.Sprintf("%d %scases in %d clusters", c.Cases, split, c.Clusters)
+	s := count(c.Cases, split+"case") + " in " + count(c.Clusters, "cluster")
 	if c.Trials > 1 {
 		s += fmt.Sprintf(", up to %d trials each", c.Trials)
 	}

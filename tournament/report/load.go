@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/store"
@@ -15,8 +16,8 @@ type Data struct {
 	Run        tournament.Run
 	Candidates []tournament.Candidate // of the run, with their texts
 	Events     []tournament.Event
-	// Rollouts are those that the run paid for; Reused are of earlier runs of
-	// the skill and may hold what the run took from its cache.
+	// Rollouts are those that the run paid for. Reused are all of its pooled
+	// candidates, whoever paid: they hold what the run took from its cache.
 	Rollouts, Reused []eval.Rollout
 	Cases            []eval.Case
 	// Incumbent and Challenger are their texts; nil where there is none.
@@ -40,8 +41,12 @@ func Load(ctx context.Context, db *store.Store, run string) (*Data, error) {
 	if d.Rollouts, err = db.Rollouts(ctx, store.RolloutFilter{Run: r.ID}); err != nil {
 		return nil, fmt.Errorf("load report: %w", err)
 	}
-	if d.Reused, err = db.Rollouts(ctx, store.RolloutFilter{Skill: r.Skill}); err != nil {
-		return nil, fmt.Errorf("load report: %w", err)
+	for _, sha := range measured(d) { // not all of the skill: years of nights
+		rs, err := db.Rollouts(ctx, store.RolloutFilter{Candidate: sha})
+		if err != nil {
+			return nil, fmt.Errorf("load report: %w", err)
+		}
+		d.Reused = append(d.Reused, rs...)
 	}
 	if d.Cases, err = db.Cases(ctx, r.Skill); err != nil {
 		return nil, fmt.Errorf("load report: %w", err)
@@ -55,6 +60,21 @@ func Load(ctx context.Context, db *store.Store, run string) (*Data, error) {
 		}
 	}
 	return d, nil
+}
+
+// measured lists the texts that a run may have a score of.
+func measured(d *Data) (out []string) {
+	for _, c := range d.Candidates {
+		if c.State == tournament.Seed || c.State == tournament.Pooled {
+			out = append(out, c.SHA)
+		}
+	}
+	for _, sha := range []string{d.Run.Incumbent, d.Run.Challenger} {
+		if sha != "" && !slices.Contains(out, sha) {
+			out = append(out, sha)
+		}
+	}
+	return out
 }
 
 // textOf looks a text up among candidates and versions; nil where neither has it.

@@ -7,6 +7,7 @@
 package report
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"unicode"
@@ -52,4 +53,12 @@ func Short(sha string) string {
 		return sha[:12]
 	}
 	return sha
+}
+
+// count is a number of things in words: "1 case", "2 cases".
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }

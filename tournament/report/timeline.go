@@ -92,17 +92,17 @@ func phrase(e tournament.Event) string {
 	}
 	switch e.Kind {
 	case "search_start":
-		return fmt.Sprintf("the search begins on %d train and %d validation cases", f.Train, f.Val)
+		return fmt.Sprintf("the search begins on %d train and %s", f.Train, count(f.Val, "validation case"))
 	case "seed":
-		return fmt.Sprintf("the incumbent scores %s on %d validation cases", q, f.Cases)
+		return fmt.Sprintf("the incumbent scores %s on %s", q, count(f.Cases, "validation case"))
 	case "accepted":
 		from := ""
 		if f.Proposals > 1 {
 			from = fmt.Sprintf(" (%d proposals together)", f.Proposals)
 		}
-		return fmt.Sprintf("%s: %s wins its minibatch by %+.2f on %d train cases%s", f.Operator, who, f.Gain, f.Cases, from)
+		return fmt.Sprintf("%s: %s wins its minibatch by %+.2f on %s%s", f.Operator, who, f.Gain, count(f.Cases, "train case"), from)
 	case "refused":
-		return fmt.Sprintf("%s: %s loses its minibatch, %+.2f on %d train cases", f.Operator, who, f.Gain, f.Cases)
+		return fmt.Sprintf("%s: %s loses its minibatch, %+.2f on %s", f.Operator, who, f.Gain, count(f.Cases, "train case"))
 	case "dominated":
 		return fmt.Sprintf("%s cannot catch up any more after %d of %d validation cases", who, f.Cases, f.Of)
 	case "leading":
@@ -120,13 +120,13 @@ func phrase(e tournament.Event) string {
 	case "invalid", "quarantined":
 		return fmt.Sprintf("%s: %s is %s: %s", f.Operator, who, e.Kind, Excerpt(f.Reason, 160))
 	case "search_end":
-		return fmt.Sprintf("the search ends with %d candidates in the pool: %s", f.Pool, Excerpt(f.Stop, 160))
+		return fmt.Sprintf("the search ends with %s in the pool: %s", count(f.Pool, "candidate"), Excerpt(f.Stop, 160))
 	case "gate_start":
 		more := ""
 		if f.Carried > 0 {
 			more = fmt.Sprintf(", %d carried over", f.Carried)
 		}
-		return fmt.Sprintf("the gate begins: %s against %s on %d held-out clusters%s", Short(f.Challenger), Short(f.Incumbent), f.Clusters, more)
+		return fmt.Sprintf("the gate begins: %s against %s on %s%s", Short(f.Challenger), Short(f.Incumbent), count(f.Clusters, "held-out cluster"), more)
 	case "gate_pair":
 		if f.Quality != nil {
 			q = fmt.Sprintf("%+.2f", *f.Quality)
