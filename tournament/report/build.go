@@ -83,7 +83,9 @@ func (m *Model) candidates(d *Data, s *scores) {
 		case m.Challenger:
 			k.Role = "challenger"
 		}
-		k.Full = k.Metrics.N > 0 && s.cases(c.SHA, eval.Val) >= s.cases(m.Incumbent, eval.Val)
+		// A cap may end a search a few cases before its winner's last; that is
+		// no reason to leave the winner off the front.
+		k.Full = k.Metrics.N > 0 && 10*s.cases(c.SHA, eval.Val) >= 9*s.cases(m.Incumbent, eval.Val)
 		m.Candidates = append(m.Candidates, k)
 	}
 	var points []pareto.Point

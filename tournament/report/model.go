@@ -53,7 +53,7 @@ type Candidate struct {
 	Depth    int          `json:"depth"`  // steps from the incumbent
 	Tokens   int          `json:"tokens"` // of the body, estimated
 	Metrics  eval.Metrics `json:"metrics"`
-	Full     bool         `json:"full"` // measured on as many validation cases as the incumbent
+	Full     bool         `json:"full"` // measured on nine tenths or more of the incumbent's validation cases
 	OnFront  bool         `json:"on_front"`
 	Role     string       `json:"role,omitempty"` // "incumbent", "challenger"
 }
