@@ -114,15 +114,6 @@ func (p *pool) index(m *member) int {
 	return -1
 }
 
-func (p *pool) holds(sha string) bool {
-	for _, m := range p.members {
-		if m.SHA == sha {
-			return true
-		}
-	}
-	return false
-}
-
 // ancestors returns m's ancestors, itself first, nearest first.
 func (p *pool) ancestors(i int) []int {
 	seen := map[int]bool{}

@@ -153,7 +153,6 @@ const (
 // the best of many noisy means is too good to be true, and fresh trials take
 // that back. It always returns *errDone or what went wrong.
 func (s *search) finals(ctx context.Context, reason string) error {
-	rest := s.Evaluator.Budget.Remaining().Rollouts
 	done := &errDone{reason, reason == "the rollout budget is used up"}
 	// A leader that ran away early is measured on the cases that it skipped.
 	for m := s.pool.members[s.best]; !m.full; m = s.pool.members[s.best] {
@@ -174,7 +173,7 @@ func (s *search) finals(ctx context.Context, reason string) error {
 			break
 		}
 		for _, m := range leaders {
-			if rest = s.Evaluator.Budget.Remaining().Rollouts; rest < 0 || rest > 0 && rest < int64(len(s.cases.Val)) {
+			if rest := s.Evaluator.Budget.Remaining().Rollouts; rest < 0 || rest > 0 && rest < int64(len(s.cases.Val)) {
 				return done
 			}
 			if err := s.measureVal(ctx, m, all(len(s.cases.Val)), trial); err != nil {
