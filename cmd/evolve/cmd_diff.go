@@ -16,7 +16,8 @@ func newDiffCommand(a *app) *cobra.Command {
 		Short: "Compare two texts of a skill line by line",
 		Long: `diff compares two texts of a skill: versions (v0), candidates (the beginning of
 their name), live, or challenger. Without names it compares the live text with the
-challenger; with one, the live text with that. Lines that begin with = are kernel,
+challenger, or where there is none the version before with the live text; with one,
+the live text with that. Lines that begin with = are kernel,
 which evolve cannot change.`,
 		Example: "  evolve diff dataviz\n  evolve diff dataviz@1597ed\n  evolve diff dataviz v0 v2\n  evolve diff dataviz --patch > challenger.patch",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -72,17 +73,27 @@ func (a *app) diff(ctx context.Context, args []string, patch bool) error {
 }
 
 // pair reads zero to two names of texts: the live text with the newest
-// challenger, the live text with the one named, or the two named.
+// challenger (once that is installed, what was there before with the live text),
+// the live text with the one named, or the two named.
 func (s *skillTexts) pair(ctx context.Context, names []string) (old, new *namedText, err error) {
 	switch len(names) {
 	case 0:
 		if new, err = s.newest(ctx); err != nil {
 			return nil, nil, err
 		}
+		if old, err = s.find(ctx, "live"); err != nil {
+			return nil, nil, err
+		}
+		if new != nil && new.sha() != old.sha() {
+			return old, new, nil
+		}
+		if v := old.version; v != nil && s.versionOf(v.Parent) != nil {
+			before, err := s.find(ctx, fmt.Sprintf("v%d", s.versionOf(v.Parent).N))
+			return before, old, err
+		}
 		if new == nil {
 			return nil, nil, usage(fmt.Sprintf("`evolve --skill %s` looks for one; `evolve log %s` lists what there is", s.name, s.name), "%s has no challenger", s.name)
 		}
-		old, err = s.find(ctx, "live")
 	case 1:
 		if new, err = s.find(ctx, names[0]); err == nil {
 			old, err = s.find(ctx, "live")

@@ -204,6 +204,43 @@ func TestReadingChangesNothing(t *testing.T) {
 	}
 }
 
+// TestDiffAfterInstalling: without a challenger, diff tells what the last
+// version changed.
+func TestDiffAfterInstalling(t *testing.T) {
+	shelf(t)
+	path := filepath.Join(os.Getenv("CLAUDE_CONFIG_DIR"), "skills", "tagger", skill.FileName)
+	v1, _, _ := read(t, "show", "tagger@v1")
+	if err := os.WriteFile(path, []byte(v1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// No trial is against v1; the run's challenger is still what it came to.
+	if got, stderr, _ := read(t, "diff", "tagger"); !strings.HasPrefix(got, "--- tagger v1 (live)\n+++ tagger candidate ") {
+		t.Errorf("%s%s", got, stderr)
+	}
+	challenger, _, _ := read(t, "show", "tagger@60bf10c7")
+	if err := os.WriteFile(path, []byte(challenger), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, _, _ := read(t, "diff", "tagger"); !strings.Contains(got, "are the same text") {
+		t.Errorf("nothing is known of before, and still %s", got)
+	}
+	ctx := context.Background()
+	db, err := store.Open(ctx, filepath.Join(os.Getenv("EVOLVE_HOME"), "evolve.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.SaveVersion(ctx, tournament.Version{Skill: "tagger", SHA: skill.HashText([]byte(challenger)), Parent: skill.HashText([]byte(v1)),
+		Author: "evolve", Text: []byte(challenger)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, _, _ := read(t, "diff", "tagger"); !strings.HasPrefix(got, "--- tagger v1\n+++ tagger v3 (live)\n") {
+		t.Errorf("%s", got)
+	}
+}
+
 // TestCompareWarnsOfHeldOutCases: a candidate that the gate has not decided on
 // must not be chosen by what only the gate may look at.
 func TestCompareWarnsOfHeldOutCases(t *testing.T) {
