@@ -1,6 +1,7 @@
 package harvest
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -109,7 +110,7 @@ func event(s *Session, v Invocation) Event {
 	}
 	switch v.Signal {
 	case SkillToolUse:
-		e.Native = map[string]string{"tool_name": "Skill"}
+		e.Native = map[string]string{"tool_name": cmp.Or(v.Tool, "Skill")}
 		if v.ToolUseID != "" {
 			e.Native["tool_use_id"] = v.ToolUseID
 		}

@@ -43,6 +43,7 @@ type Turn struct {
 	DurationMS  *int64      `json:"duration_ms,omitempty"`
 	Interrupted bool        `json:"interrupted,omitempty"` // the user stopped it
 	APIErrors   int         `json:"api_errors,omitempty"`
+	Committed   string      `json:"committed,omitempty"` // SHA of the commit that the user made of it
 }
 
 // A Tool is one tool call: its name and how it ended, never its result.
@@ -70,6 +71,7 @@ type Invocation struct {
 	Signal    Signal    `json:"signal"`
 	Explicit  bool      `json:"explicit"` // false: inferred
 	ToolUseID string    `json:"tool_use_id,omitempty"`
+	Tool      string    `json:"tool,omitempty"`     // the agent's tool that loads skills; "" stands for "Skill"
 	EntryID   string    `json:"entry_id,omitempty"` // the agent's id of that line
 	Line      int       `json:"line"`               // 0-based line of the transcript
 	Time      time.Time `json:"time,omitzero"`

@@ -1,0 +1,143 @@
+package copilot
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/redact"
+)
+
+// Read reads one events.jsonl. file is its name in Problems and the session's
+// Path; red may be nil. The session is nil where there is nothing to keep; the
+// error is ctx's. Only one line at a time is held in memory.
+func Read(ctx context.Context, r io.Reader, file string, red redact.Redactor) (*harvest.Session, []harvest.Problem, error) {
+	if red == nil {
+		red = redact.Detector{}
+	}
+	t := newTranscript(sessionID(file), file, red)
+	problems, err := harvest.Scan(ctx, r, file, t.want, t.take)
+	if err != nil {
+		return nil, problems, err
+	}
+	return t.finish(problems), problems, nil
+}
+
+// sessionID is the name that a transcript's folder gives its session.
+func sessionID(file string) string {
+	if base := filepath.Base(file); base != "events.jsonl" {
+		return strings.TrimSuffix(base, ".jsonl")
+	}
+	return filepath.Base(filepath.Dir(file))
+}
+
+// kept are the event types that can matter. The others (system prompts, deltas,
+// compactions, bookkeeping) are most of a short session.
+var kept = []string{"user.message", "assistant.message", "assistant.turn_end", "tool.execution_start", "tool.execution_complete",
+	"skill.invoked", "session.usage_record", "session.start", "session.resume", "session.error", "session.shutdown", "abort",
+	"permission.requested", "permission.completed"}
+
+var (
+	typeMark    = []byte(`{"type":"`)
+	successMark = []byte(`"success":`)
+	exitMark    = []byte(`"exitCode":`)
+	callMark    = []byte(`"toolCallId":"`)
+)
+
+// kind is the type of an event. It is the first key of every line on disk;
+// elsewhere gjson finds it.
+func kind(line []byte) string {
+	if rest, ok := bytes.CutPrefix(line, typeMark); ok {
+		if end := bytes.IndexByte(rest[:min(len(rest), 64)], '"'); end >= 0 {
+			for _, k := range kept { // no allocation
+				if string(rest[:end]) == k {
+					return k
+				}
+			}
+			return string(rest[:end])
+		}
+	}
+	return gjson.GetBytes(line, "type").Str
+}
+
+// want decides on a line without decoding it: most bytes of a long session are
+// the results of tools that succeeded, and nobody waits for those. A quote
+// inside a JSON string is escaped, so a raw `"success":` can only be a key.
+func (t *transcript) want(line []byte) bool {
+	switch k := kind(line); k {
+	case "": // malformed, or of no type: the decoder says which
+		return true
+	case "tool.execution_complete":
+		return t.awaited(line) || !succeeded(line)
+	case "tool.execution_start":
+		return !t.known(line)
+	default:
+		return slices.Contains(kept, k)
+	}
+}
+
+// every reports whether all values of the key mark are want; n counts them.
+func every(line, mark []byte, want string) (n int, ok bool) {
+	for ; ; n++ {
+		i := bytes.Index(line, mark)
+		if i < 0 {
+			return n, true
+		}
+		line = line[i+len(mark):]
+		rest, same := bytes.CutPrefix(bytes.TrimLeft(line[:min(len(line), 16)], " "), []byte(want))
+		if !same || len(rest) == 0 || rest[0] != ',' && rest[0] != '}' && rest[0] != ' ' {
+			return n, false
+		}
+	}
+}
+
+// edge is how far from its ends a long line is searched, in bytes. How a call
+// went stands before its result; what follows is telemetry.
+const edge = 4 << 10
+
+// succeeded reports whether line is surely the end of a call that went well. A
+// shell that exits with an error is a success to the program, not to us.
+func succeeded(line []byte) bool {
+	head, tail := line, []byte(nil)
+	if len(line) > 2*edge {
+		head, tail = line[:edge], line[len(line)-edge:]
+	}
+	n, ok := every(head, successMark, "true")
+	_, zero := every(head, exitMark, "0")
+	_, still := every(tail, successMark, "true")
+	_, quiet := every(tail, exitMark, "0")
+	return n > 0 && ok && zero && still && quiet
+}
+
+// awaited reports whether line may be the end of a call whose end matters: one
+// that loads a skill.
+func (t *transcript) awaited(line []byte) bool {
+	for id := range t.loading {
+		if bytes.Contains(line, []byte(id)) {
+			return true
+		}
+	}
+	return false
+}
+
+// known reports whether a tool.execution_start tells of a call that its
+// assistant.message told of, as it does but where that line is lost.
+func (t *transcript) known(line []byte) bool {
+	i := bytes.Index(line, callMark)
+	if i < 0 {
+		return false
+	}
+	rest := line[i+len(callMark):]
+	end := bytes.IndexByte(rest, '"')
+	if end < 0 {
+		return false
+	}
+	_, ok := t.tools[string(rest[:end])]
+	return ok
+}

@@ -1,0 +1,105 @@
+// Package copilot reads the sessions of GitHub's Copilot CLI:
+// session-state/<uuid>/events.jsonl below its home, beside workspace.yaml. Only
+// human turns, final answers, tool names and skill invocations are kept;
+// everything kept is redacted.
+package copilot
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/redact"
+)
+
+// Agent is the name of Copilot CLI in sessions and skill events.
+const Agent = "copilot-cli"
+
+// maxWorkspace is the longest workspace.yaml that is read, in bytes; real ones
+// have some hundred.
+const maxWorkspace = 1 << 20
+
+// Options narrow down what a Source reads. The zero value reads everything.
+type Options struct {
+	Redactor redact.Redactor // nil: redact.Detector
+	harvest.Filter
+}
+
+// Source reads one home of Copilot CLI.
+type Source struct {
+	home string
+	opts Options
+}
+
+var _ harvest.Source = (*Source)(nil)
+
+// New returns a Source of the sessions in home (~/.copilot). The folder need not
+// exist: there are no sessions then.
+func New(home string, o Options) *Source { return &Source{home: home, opts: o} }
+
+// Name implements harvest.Source.
+func (*Source) Name() string { return Agent }
+
+// Sessions implements harvest.Source. c may be nil.
+func (s *Source) Sessions(ctx context.Context, c harvest.Cursor, yield func(*harvest.Session) error) ([]harvest.Problem, error) {
+	files, problems := s.files()
+	more, err := harvest.ReadFiles(ctx, files, s.opts.Filter, c, s.read, yield)
+	return append(problems, more...), err
+}
+
+func (s *Source) read(ctx context.Context, r io.Reader, file string) (*harvest.Session, []harvest.Problem, error) {
+	session, problems, err := Read(ctx, r, file, s.opts.Redactor)
+	if session != nil && (session.CWD == "" || session.Branch == "") {
+		complete(session, filepath.Join(filepath.Dir(file), "workspace.yaml"))
+	}
+	return session, problems, err
+}
+
+// complete adds what a session's first event did not tell: an older version, or
+// a file whose beginning is lost.
+func complete(session *harvest.Session, file string) {
+	f, err := os.Open(file)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxWorkspace))
+	if err != nil {
+		return
+	}
+	var w struct{ CWD, Branch string }
+	if yaml.Unmarshal(data, &w) != nil {
+		return
+	}
+	if session.CWD == "" {
+		session.CWD = w.CWD
+	}
+	if session.Branch == "" {
+		session.Branch = w.Branch
+	}
+}
+
+// files lists the transcripts in path order.
+func (s *Source) files() ([]string, []harvest.Problem) {
+	dir := filepath.Join(s.home, "session-state")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		return nil, []harvest.Problem{{Path: dir, Reason: harvest.Reason(err)}}
+	}
+	var files []string
+	for _, e := range entries {
+		files = append(files, filepath.Join(dir, e.Name(), "events.jsonl"))
+	}
+	slices.Sort(files)
+	return files, nil
+}

@@ -1,0 +1,480 @@
+package copilot
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/redact"
+)
+
+// maxName is the longest name of a skill, namespaces included; the
+// specification allows 64 bytes without.
+const maxName = 256
+
+// transcript follows one file event by event and builds its session.
+//
+// A subagent's events stand in the file of its parent. What it spent belongs to
+// the turn that sent it, and so does a skill that it used; its messages and
+// tools do not.
+type transcript struct {
+	s   *harvest.Session
+	red redact.Redactor
+
+	tools    map[string]call      // calls by id
+	loading  map[string]pending   // calls that load a skill and have not ended
+	requests map[string]bool      // model calls whose usage is counted
+	prompts  map[string]bool      // human messages that were seen, by event id
+	asked    map[string]time.Time // questions for permission that are open
+	waited   time.Duration        // for a person's permission, in the last turn
+	early    *harvest.Invocation  // a skill that was loaded by hand, before the prompt it is for
+	selected string               // model
+	total    *eval.Usage          // of the session, where it ended in order
+	steps    bool                 // the usage of single calls was recorded
+}
+
+// call is where a tool's outcome is noted; tool is -1 for a subagent's.
+type call struct{ turn, tool int }
+
+// pending is the use of a skill that a call is about to make: an invocation's
+// index, or a read of its file that is none yet.
+type pending struct {
+	use  int
+	read *harvest.Invocation
+}
+
+func newTranscript(id, file string, red redact.Redactor) *transcript {
+	return &transcript{
+		s: &harvest.Session{ID: id, Agent: Agent, Path: file}, red: red,
+		tools: make(map[string]call), loading: make(map[string]pending), requests: make(map[string]bool),
+		prompts: make(map[string]bool), asked: make(map[string]time.Time),
+	}
+}
+
+// an event is one line, its common fields taken apart.
+type event struct {
+	line int
+	kind string
+	id   string
+	at   time.Time
+	sub  bool // of a subagent
+	data gjson.Result
+}
+
+// take takes in line n, which is valid JSON. It reports whether it has a type.
+func (t *transcript) take(n int, raw []byte) bool {
+	rec := gjson.ParseBytes(raw)
+	e := event{line: n, kind: rec.Get("type").Str, id: rec.Get("id").Str, data: rec.Get("data")}
+	if !slices.Contains(kept, e.kind) || rec.Get("ephemeral").Bool() {
+		return strings.Contains(e.kind, ".")
+	}
+	e.sub = rec.Get("agentId").Str != "" || e.data.Get("parentToolCallId").Str != ""
+	if at, err := time.Parse(time.RFC3339Nano, rec.Get("timestamp").Str); err == nil {
+		e.at = at.UTC()
+		if t.s.Started.IsZero() || e.at.Before(t.s.Started) {
+			t.s.Started = e.at
+		}
+		if e.at.After(t.s.Ended) {
+			t.s.Ended = e.at
+		}
+	}
+	switch e.kind {
+	case "session.start", "session.resume":
+		t.begin(e)
+	case "user.message":
+		t.user(e)
+	case "assistant.message":
+		t.assistant(e)
+	case "assistant.turn_end":
+		t.pause(e)
+	case "tool.execution_start":
+		t.call(e, e.data.Get("toolCallId").Str, e.data.Get("toolName").Str, e.data.Get("arguments"))
+	case "tool.execution_complete":
+		t.done(e)
+	case "skill.invoked":
+		t.loaded(e)
+	case "session.usage_record":
+		t.spend(e.data.Get("usage"))
+	case "session.error":
+		if n := len(t.s.Turns); n > 0 {
+			t.s.Turns[n-1].APIErrors += 1 + attempts(e.data.Get("message").Str)
+		}
+	case "session.shutdown":
+		t.shutdown(e.data)
+	case "abort":
+		reason := e.data.Get("reason").Str
+		if n := len(t.s.Turns); n > 0 && (reason == "" || strings.HasPrefix(reason, "user")) {
+			t.s.Turns[n-1].Interrupted = true
+		}
+	case "permission.requested":
+		t.asked[e.data.Get("requestId").Str] = e.at
+	case "permission.completed":
+		t.answered(e)
+	}
+	return true
+}
+
+// begin takes the session's identity; a resumed one may have moved on, and
+// keeps the state that it started from.
+func (t *transcript) begin(e event) {
+	fill := func(s *string, v gjson.Result) {
+		if *s == "" {
+			*s = v.Str
+		}
+	}
+	if id := e.data.Get("sessionId").Str; id != "" {
+		t.s.ID = id
+	}
+	fill(&t.s.CWD, e.data.Get("context.cwd"))
+	fill(&t.s.Branch, e.data.Get("context.branch"))
+	fill(&t.s.Commit, e.data.Get("context.headCommit"))
+	fill(&t.selected, e.data.Get("selectedModel"))
+}
+
+// last is the turn that is under way; one without a prompt where the file
+// begins in the middle of a conversation.
+func (t *transcript) last() *harvest.Turn {
+	if len(t.s.Turns) == 0 {
+		t.s.Turns = append(t.s.Turns, harvest.Turn{})
+	}
+	return &t.s.Turns[len(t.s.Turns)-1]
+}
+
+// user opens a turn, if a person typed the message.
+func (t *transcript) user(e event) {
+	if source := e.data.Get("source").Str; e.sub || source != "" && source != "user" || t.prompts[e.id] {
+		return
+	}
+	text := strings.TrimSpace(e.data.Get("content").Str)
+	if text == "" {
+		return
+	}
+	t.prompts[e.id] = e.id != ""
+	id := e.data.Get("messageId").Str
+	if id == "" {
+		id = e.id
+	}
+	t.s.Turns = append(t.s.Turns, harvest.Turn{ID: id, Time: e.at, Prompt: t.clean(text)})
+	t.waited = 0
+	clear(t.asked)
+	if skill, ok := harvest.SlashCommand(t.last().Prompt); ok && len(skill) <= maxName && !slices.Contains(builtins, skill) {
+		v := harvest.Invocation{ID: harvest.PromptEventID(Agent, skill, e.at), Skill: skill, Signal: harvest.PromptSlashCommand,
+			Explicit: true, EntryID: e.id, Line: e.line, Time: e.at}
+		if v.ID == "" {
+			v.ID = nativeID("", e)
+		}
+		t.invoke(v)
+	}
+	if t.early != nil {
+		t.load(*t.early, true)
+		t.early = nil
+	}
+}
+
+func (t *transcript) assistant(e event) {
+	if t.early != nil {
+		t.load(*t.early, false)
+		t.early = nil
+	}
+	turn := t.last()
+	if !e.sub {
+		if t.s.Model == "" {
+			t.s.Model = e.data.Get("model").Str
+		}
+		if text := e.data.Get("content").Str; strings.TrimSpace(text) != "" {
+			turn.Answer = t.clean(text)
+		}
+	}
+	e.data.Get("toolRequests").ForEach(func(_, r gjson.Result) bool {
+		t.call(e, r.Get("toolCallId").Str, r.Get("name").Str, r.Get("arguments"))
+		return true
+	})
+}
+
+// call notes a tool call, and the use of a skill if it makes one.
+func (t *transcript) call(e event, id, name string, args gjson.Result) {
+	if _, ok := t.tools[id]; ok && id != "" {
+		return
+	}
+	turn := t.last()
+	c := call{len(t.s.Turns) - 1, -1}
+	if !e.sub {
+		c.tool = len(turn.Tools)
+		turn.Tools = append(turn.Tools, harvest.Tool{Name: t.clean(name)})
+	}
+	if id != "" {
+		t.tools[id] = c
+	}
+	if args.Type == gjson.String { // some models' calls are recorded as they came
+		args = gjson.Parse(args.Str)
+	}
+	v := harvest.Invocation{ID: nativeID(id, e), ToolUseID: id, EntryID: e.id, Line: e.line, Time: e.at, Turn: c.turn}
+	switch name {
+	case "skill":
+		v.Skill, v.Signal, v.Explicit, v.Tool = t.name(args.Get("skill").Str), harvest.SkillToolUse, true, name
+		if v.Skill != "" {
+			use := t.invoke(v)
+			if id != "" {
+				t.loading[id] = pending{use: use}
+			}
+		}
+	case "view":
+		file := t.clean(args.Get("path").Str)
+		if path.Base(file) != "SKILL.md" {
+			return
+		}
+		v.Dir = path.Dir(file)
+		if v.Skill, v.Signal = t.name(path.Base(v.Dir)), harvest.SkillFileRead; id != "" && v.Skill != "" && v.Skill != "." {
+			t.loading[id] = pending{read: &v}
+		}
+	}
+}
+
+// name is a skill's name made fit to be kept; "" if it can be none.
+func (t *transcript) name(s string) string {
+	s = harvest.SkillName(t.clean(s))
+	if len(s) > maxName || strings.ContainsAny(s, "\n\r") {
+		return ""
+	}
+	return s
+}
+
+// nativeID names an invocation after the call that made it, or its line.
+func nativeID(call string, e event) string {
+	switch {
+	case call != "":
+		return Agent + "-skill-" + call
+	case e.id != "":
+		return Agent + "-skill-" + e.id
+	}
+	return fmt.Sprintf("%s-skill-line-%d", Agent, e.line)
+}
+
+// invoke adds a use to the last turn and returns its index. A typed command, a
+// call and a read of the skill's file in one turn are one use: the call tells
+// most of it.
+func (t *transcript) invoke(v harvest.Invocation) int {
+	t.last()
+	v.Turn = len(t.s.Turns) - 1
+	v.Feedback.Label = harvest.Unknown
+	for i, old := range slices.Backward(t.s.Invocations) {
+		if old.Turn != v.Turn {
+			break
+		}
+		if old.Skill == v.Skill && old.Signal != harvest.SkillToolUse {
+			if v.Dir == "" {
+				v.Dir = old.Dir
+			}
+			v.BodyHash = old.BodyHash
+			t.s.Invocations[i] = v
+			return i
+		}
+	}
+	t.s.Invocations = append(t.s.Invocations, v)
+	return len(t.s.Invocations) - 1
+}
+
+// done notes how a call ended.
+func (t *transcript) done(e event) {
+	id := e.data.Get("toolCallId").Str
+	bad := !e.data.Get("success").Bool() || e.data.Get("shellExecution.exitCode").Int() != 0
+	if c, ok := t.tools[id]; ok && c.tool >= 0 {
+		t.s.Turns[c.turn].Tools[c.tool].Failed = bad
+	}
+	p, ok := t.loading[id]
+	if !ok {
+		return
+	}
+	delete(t.loading, id)
+	if p.read == nil {
+		t.s.Invocations[p.use].Failed = bad || e.data.Get("toolTelemetry.properties.found").Str == "false"
+		return
+	}
+	same := func(v harvest.Invocation) bool { return v.Turn == p.read.Turn && v.Skill == p.read.Skill }
+	if !bad && !slices.ContainsFunc(t.s.Invocations, same) {
+		p.read.Feedback.Label = harvest.Unknown
+		t.s.Invocations = append(t.s.Invocations, *p.read)
+	}
+}
+
+// loaded takes in a skill.invoked event, which holds the very text that was in
+// force.
+func (t *transcript) loaded(e event) {
+	v := harvest.Invocation{ID: nativeID("", e), Skill: t.name(e.data.Get("name").Str), Signal: harvest.SkillToolUse, Tool: "skill",
+		Explicit: true, EntryID: e.id, Line: e.line, Time: e.at}
+	if v.Skill == "" {
+		return
+	}
+	if file := t.clean(e.data.Get("path").Str); file != "" {
+		v.Dir = path.Dir(file)
+	}
+	if body := e.data.Get("content"); body.Type == gjson.String {
+		sum := sha256.Sum256([]byte(body.Str))
+		v.BodyHash = hex.EncodeToString(sum[:])
+	}
+	typed := strings.HasPrefix(e.data.Get("trigger").Str, "user")
+	if typed {
+		v.Signal, v.Tool = harvest.PromptSlashCommand, ""
+	}
+	if !t.load(v, typed) {
+		t.early = &v
+	}
+}
+
+// load joins what a skill.invoked event tells with the use that it is of. It is
+// false for a skill that was loaded by hand where the last prompt asked for
+// none: the prompt is still to come.
+func (t *transcript) load(v harvest.Invocation, typed bool) bool {
+	if typed && len(t.s.Turns) == 0 {
+		return false
+	}
+	t.last()
+	v.Turn = len(t.s.Turns) - 1
+	v.Feedback.Label = harvest.Unknown
+	match := func(same func(old harvest.Invocation) bool) bool {
+		for i, old := range t.s.Invocations {
+			if old.Turn == v.Turn && old.BodyHash == "" && old.Signal != harvest.SkillFileRead && same(old) {
+				// A command may go by another name than the skill that it loads.
+				u := &t.s.Invocations[i]
+				u.Skill, u.Dir, u.BodyHash = v.Skill, v.Dir, v.BodyHash
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case match(func(old harvest.Invocation) bool { return old.Skill == v.Skill }),
+		match(func(old harvest.Invocation) bool { return base(old.Skill) == base(v.Skill) }),
+		typed && match(func(old harvest.Invocation) bool { return old.Signal == harvest.PromptSlashCommand }):
+		return true
+	}
+	if _, command := harvest.SlashCommand(t.last().Prompt); typed && !command && t.early == nil {
+		return false
+	}
+	t.s.Invocations = append(t.s.Invocations, v)
+	return true
+}
+
+// base is a skill's name without its plugin's.
+func base(skill string) string { return skill[strings.LastIndexByte(skill, ':')+1:] }
+
+// spend adds what one model call took. The program counts cached tokens as
+// input.
+func (t *transcript) spend(u gjson.Result) {
+	id := u.Get("apiCallId").Str
+	if !u.IsObject() || t.requests[id] {
+		return
+	}
+	t.requests[id] = id != ""
+	t.steps = true
+	turn := t.last()
+	if turn.Usage == nil {
+		turn.Usage = new(eval.Usage)
+	}
+	*turn.Usage = turn.Usage.Add(usage(u))
+}
+
+func usage(u gjson.Result) eval.Usage {
+	v := eval.Usage{
+		Input:      u.Get("inputTokens").Int(),
+		CacheRead:  u.Get("cacheReadTokens").Int(),
+		CacheWrite: u.Get("cacheWriteTokens").Int(),
+		Output:     u.Get("outputTokens").Int(),
+		Reasoning:  u.Get("reasoningTokens").Int(),
+	}
+	v.Input = max(0, v.Input-v.CacheRead-v.CacheWrite)
+	return v
+}
+
+// shutdown keeps the session's total, for versions that record no other.
+func (t *transcript) shutdown(data gjson.Result) {
+	metrics := data.Get("modelMetrics")
+	if !metrics.IsObject() {
+		return
+	}
+	t.total = new(eval.Usage) // cumulative: a resumed session's last one counts
+	metrics.ForEach(func(_, m gjson.Result) bool {
+		*t.total = t.total.Add(usage(m.Get("usage")))
+		return true
+	})
+}
+
+// pause notes how long the turn took until the agent's latest pause, without the
+// time in which it waited for a person.
+func (t *transcript) pause(e event) {
+	turn := t.last()
+	if e.sub || turn.Time.IsZero() || e.at.Before(turn.Time) {
+		return
+	}
+	ms := max(0, e.at.Sub(turn.Time)-t.waited).Milliseconds()
+	turn.DurationMS = &ms
+}
+
+// answered closes a question for permission. That nobody was there to answer is
+// the only sure sign that a program drove the session.
+func (t *transcript) answered(e event) {
+	if e.data.Get("decisionSource").Str == "unattended_fallback" {
+		t.s.Headless = true
+	}
+	id := e.data.Get("requestId").Str
+	since, ok := t.asked[id]
+	delete(t.asked, id)
+	if ok && len(t.asked) == 0 && !since.IsZero() && e.at.After(since) {
+		t.waited += e.at.Sub(since)
+	}
+}
+
+var retried = regexp.MustCompile(`retried (\d{1,3}) times`)
+
+// attempts is how often a failed call was tried again, which only the message
+// tells.
+func attempts(message string) int {
+	m := retried.FindStringSubmatch(message)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1]) // three digits
+	return n
+}
+
+// clean makes text fit to be kept.
+func (t *transcript) clean(text string) string {
+	text, n := harvest.Clean(t.red, text)
+	t.s.Redactions += n
+	return text
+}
+
+// finish returns the session, or nil where nobody said anything.
+func (t *transcript) finish(problems []harvest.Problem) *harvest.Session {
+	if t.early != nil {
+		t.load(*t.early, false)
+	}
+	prompted := 0
+	for i := range t.s.Turns {
+		if t.s.Turns[i].Prompt != "" {
+			prompted++
+		}
+	}
+	if prompted == 0 && len(t.s.Invocations) == 0 {
+		return nil
+	}
+	if !t.steps && t.total != nil && len(t.s.Turns) == 1 {
+		t.s.Turns[0].Usage = t.total
+	}
+	if t.s.Model == "" {
+		t.s.Model = t.selected
+	}
+	t.s.Problems = problems
+	harvest.Assess(t.s)
+	return t.s
+}

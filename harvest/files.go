@@ -1,0 +1,131 @@
+package harvest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/skill-evolve/evolve/harvest/redact"
+)
+
+// maxText is how much of one prompt or answer is kept, in bytes: a pasted log is
+// no more telling for being whole.
+const maxText = 64 << 10
+
+// A Filter narrows down what a Source reads. The zero value lets all pass.
+type Filter struct {
+	Since time.Time // what was last written before it is passed over
+	// Exclude are patterns (path.Match) for projects that must not be read,
+	// against the working folder and each of its parents, and their names.
+	Exclude []string
+}
+
+// Check returns an error for a pattern that is none.
+func (f Filter) Check() error {
+	for _, pattern := range f.Exclude {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Errorf("read sessions: exclude %q: %w", pattern, err)
+		}
+	}
+	return nil
+}
+
+// Excludes reports whether sessions of the folder cwd must not be read.
+func (f Filter) Excludes(cwd string) bool {
+	for dir := filepath.ToSlash(cwd); dir != "" && dir != "." && dir != "/"; dir = path.Dir(dir) {
+		for _, pattern := range f.Exclude {
+			if ok, _ := path.Match(pattern, dir); ok {
+				return true
+			}
+			if ok, _ := path.Match(pattern, path.Base(dir)); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ReadFiles is Source.Sessions for an agent that keeps one session a file: it
+// hands the files that pass f and that c has not seen, in their order, to read,
+// and what that makes of them to yield. A file is marked in c after yield
+// accepted its session. c may be nil. The error of read can only be ctx's.
+func ReadFiles(ctx context.Context, files []string, f Filter, c Cursor,
+	read func(ctx context.Context, r io.Reader, file string) (*Session, []Problem, error),
+	yield func(*Session) error) ([]Problem, error) {
+	if err := f.Check(); err != nil {
+		return nil, err
+	}
+	var problems []Problem
+	for _, file := range files {
+		if err := ctx.Err(); err != nil {
+			return problems, err
+		}
+		info, err := os.Stat(file)
+		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) { // deleted between listing and reading
+				problems = append(problems, Problem{Path: file, Reason: Reason(err)})
+			}
+			continue
+		}
+		if !info.Mode().IsRegular() || info.ModTime().Before(f.Since) ||
+			c != nil && c.Seen(file, info.Size(), info.ModTime()) {
+			continue
+		}
+		session, bad, err := readFile(ctx, file, read)
+		problems = append(problems, bad...)
+		if err != nil {
+			return problems, err
+		}
+		if session != nil && !f.Excludes(session.CWD) {
+			if err := yield(session); err != nil {
+				return problems, err
+			}
+		}
+		if c != nil {
+			c.Mark(file, info.Size(), info.ModTime())
+		}
+	}
+	return problems, nil
+}
+
+func readFile(ctx context.Context, file string,
+	read func(context.Context, io.Reader, string) (*Session, []Problem, error)) (*Session, []Problem, error) {
+	r, err := os.Open(file)
+	if err != nil {
+		return nil, []Problem{{Path: file, Reason: Reason(err)}}, nil
+	}
+	defer r.Close()
+	return read(ctx, r, file)
+}
+
+// Reason is err as it stands in a Problem: without the path, which that has.
+func Reason(err error) string {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Op + ": " + e.Err.Error()
+	}
+	return err.Error()
+}
+
+// Clean makes a text of a transcript fit to be kept: valid, redacted, and at
+// most 64 KiB long. It is redacted whole, before it is cut: half a secret would
+// not be recognised. n counts the secrets.
+func Clean(red redact.Redactor, text string) (clean string, n int) {
+	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "\ufffd")
+	text, n = red.Redact(text)
+	if len(text) > maxText {
+		end := maxText
+		for !utf8.RuneStart(text[end]) {
+			end--
+		}
+		text = text[:end] + "\n[…]"
+	}
+	return text, n
+}
