@@ -1,0 +1,204 @@
+package codex
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/skill-evolve/evolve/harvest"
+)
+
+var skillFile = []byte("SKILL.md")
+
+// want judges a line by its first bytes: most of a rollout are the outputs of
+// tools, once as what the model got and once as the event of the command. How a
+// tool ended stands before its output, so want notes that itself and refuses
+// the line. What it cannot judge, it leaves to take.
+func (t *transcript) want(line []byte) bool {
+	var kind string
+	for m := harvest.Object(line); m.Next(); {
+		switch string(m.Key()) {
+		case "timestamp":
+			if stamp, ok := m.Text(); ok {
+				t.stamp = append(t.stamp[:0], stamp...)
+			}
+		case "type":
+			text, ok := m.Text()
+			if !ok {
+				return true
+			}
+			kind = string(text)
+		case "payload":
+			switch kind {
+			case "session_meta", "turn_context", "token_usage_record", "":
+				return true
+			case "response_item":
+				return t.wantItem(harvest.Object(m.Rest()))
+			case "event_msg":
+				return t.wantEvent(harvest.Object(m.Rest()))
+			}
+			return false // world_state, compacted, what is new
+		}
+	}
+	return true
+}
+
+func (t *transcript) wantItem(m harvest.Members) bool {
+	kind, ok := typed(&m)
+	switch {
+	case !ok || strings.HasSuffix(kind, "_call"):
+		return true
+	case kind == "message":
+		for m.Next() {
+			if string(m.Key()) == "role" {
+				role, ok := m.Text()
+				return !ok || string(role) == "user" || string(role) == "assistant"
+			}
+		}
+		return true
+	case !strings.HasSuffix(kind, "_output"):
+		return false // reasoning
+	}
+	var id, output []byte
+	for m.Next() {
+		switch string(m.Key()) {
+		case "call_id":
+			id, _ = m.Text()
+		case "output":
+			output = m.Rest()
+		}
+		if id != nil && output != nil {
+			if _, ok := t.reads[string(id)]; ok {
+				return true
+			}
+			t.settle(string(id), failed(output))
+			return false
+		}
+	}
+	return true
+}
+
+func (t *transcript) wantEvent(m harvest.Members) bool {
+	kind, ok := typed(&m)
+	if !ok {
+		return true
+	}
+	switch kind {
+	case "task_started", "task_complete", "turn_started", "turn_complete", "turn_aborted", "user_message", "error":
+		return true
+	case "token_count":
+		return !t.records
+	case "item_completed":
+	default:
+		return false
+	}
+	for m.Next() {
+		if string(m.Key()) == "item" {
+			return t.wantDone(harvest.Object(m.Rest()))
+		}
+	}
+	return true
+}
+
+// wantDone judges the record of an item that has come to its end.
+func (t *transcript) wantDone(m harvest.Members) bool {
+	kind, ok := typed(&m)
+	switch {
+	case !ok:
+		return true
+	case kind == "UserMessage":
+		return !t.kinds
+	case kind == "AgentMessage" || kind == "Reasoning":
+		return false
+	}
+	var id, status []byte
+	for m.Next() {
+		switch string(m.Key()) {
+		case "id":
+			id, _ = m.Text()
+		case "parsed_cmd":
+			if bytes.Contains(m.Value(), skillFile) {
+				return true
+			}
+		case "status":
+			status, _ = m.Text()
+		case "aggregated_output":
+			if status == nil { // an order of members that is not known
+				continue
+			}
+			t.done(string(id), string(status))
+			return false
+		}
+	}
+	t.done(string(id), string(status))
+	return false
+}
+
+// typed is the value of an object's first member, which is its type.
+func typed(m *harvest.Members) (string, bool) {
+	if !m.Next() || string(m.Key()) != "type" {
+		return "", false
+	}
+	kind, ok := m.Text()
+	return string(kind), ok
+}
+
+// headers begin the outputs of commands; a line of theirs has the exit code.
+var headers = []string{"Chunk ID: ", "Wall time: ", "Exit code: ", "Process exited with code "}
+
+// refusals begin the outputs of calls that came to nothing.
+var refusals = []string{"failed to parse function arguments", "unsupported call", "unsupported custom tool call", "exec_command failed",
+	"execution error", "apply_patch verification failed", "patch rejected", "exec command rejected", "rejected", "aborted", "err:", "Err("}
+
+// failed reports whether a tool's output, raw JSON that goes on to the end of
+// its line, tells of a failure.
+func failed(raw []byte) bool {
+	const head, tail = 512, 256
+	switch {
+	case len(raw) == 0:
+		return false
+	case raw[0] == '{':
+		for m := harvest.Object(raw); m.Next(); {
+			if string(m.Key()) == "success" {
+				return string(m.Value()) == "false"
+			}
+		}
+		return false
+	case raw[0] != '"':
+		return false
+	}
+	begin := string(raw[1:min(len(raw), head)])
+	if strings.HasPrefix(begin, `{\"output\":`) { // before 2026: a JSON text, the exit code behind the output
+		end := raw[max(0, len(raw)-tail):]
+		if i := bytes.LastIndex(end, []byte(`\"exit_code\":`)); i >= 0 {
+			return nonzero(string(end[i+len(`\"exit_code\":`):]))
+		}
+		return false
+	}
+	begin, _, _ = strings.Cut(begin, `Output:\n`)
+	for _, h := range headers {
+		if strings.HasPrefix(begin, h) {
+			for _, code := range []string{"Process exited with code ", "Exit code: "} {
+				if _, n, ok := strings.Cut(begin, code); ok {
+					return nonzero(n)
+				}
+			}
+			return false
+		}
+	}
+	for _, r := range refusals {
+		if strings.HasPrefix(begin, r) {
+			return true
+		}
+	}
+	return false
+}
+
+// nonzero reports whether s begins with a number other than 0.
+func nonzero(s string) bool {
+	s = strings.TrimLeft(s, " ")
+	n := 0
+	for n < len(s) && (s[n] >= '0' && s[n] <= '9' || s[n] == '-') {
+		n++
+	}
+	return n > 0 && strings.Trim(s[:n], "0") != ""
+}

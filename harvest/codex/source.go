@@ -1,0 +1,92 @@
+// Package codex reads the sessions of Codex: sessions/YYYY/MM/DD/rollout-*.jsonl
+// below its home, and those that were archived. Only human turns, final answers,
+// tool names and skill invocations are kept; everything kept is redacted.
+//
+// Codex keeps no record of requests to the model that failed and were sent
+// again: only the failure that ended a turn counts as an API error.
+package codex
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/redact"
+)
+
+// Agent is the name of Codex in sessions and skill events.
+const Agent = "codex"
+
+// Options narrow down what a Source reads. The zero value reads everything.
+type Options struct {
+	Redactor redact.Redactor // nil: redact.Detector
+	Since    time.Time       // files that were last written before it are passed over
+	// Exclude are patterns (path.Match) for projects that must not be read,
+	// against the working folder and each of its parents.
+	Exclude []string
+}
+
+// Source reads one home of Codex.
+type Source struct {
+	home string
+	opts Options
+}
+
+var _ harvest.Source = (*Source)(nil)
+
+// New returns a Source of the sessions in home (~/.codex). The folder need not
+// exist: there are no sessions then.
+func New(home string, o Options) *Source { return &Source{home: home, opts: o} }
+
+// Name implements harvest.Source.
+func (*Source) Name() string { return Agent }
+
+// depth is how far below sessions a file may lie: YYYY/MM/DD.
+const depth = 3
+
+// Sessions implements harvest.Source. c may be nil. A file is marked in c after
+// yield accepted its session. A session that was resumed grew in its file and is
+// read again as a whole.
+func (s *Source) Sessions(ctx context.Context, c harvest.Cursor, yield func(*harvest.Session) error) ([]harvest.Problem, error) {
+	live, problems := harvest.Find(filepath.Join(s.home, "sessions"), depth, rollout)
+	archived, more := harvest.Find(filepath.Join(s.home, "archived_sessions"), depth, rollout)
+	problems = append(problems, more...)
+	files := append(archived, live...)
+	slices.Sort(files)
+	filter := harvest.Filter{Since: s.opts.Since, Exclude: s.opts.Exclude}
+	more, err := harvest.ReadFiles(ctx, files, filter, c,
+		func(ctx context.Context, r io.Reader, file string) (*harvest.Session, []harvest.Problem, error) {
+			return Read(ctx, r, file, s.opts.Redactor)
+		}, yield)
+	return append(problems, more...), err
+}
+
+func rollout(name string) bool {
+	return strings.HasPrefix(name, "rollout-") && strings.HasSuffix(name, ".jsonl")
+}
+
+// Read reads one rollout. file is its name in Problems and the session's Path;
+// red may be nil. The session is nil where there is nothing to keep; the error
+// is ctx's. Only one line at a time is held in memory.
+func Read(ctx context.Context, r io.Reader, file string, red redact.Redactor) (*harvest.Session, []harvest.Problem, error) {
+	t := newTranscript(file, red)
+	problems, err := harvest.Scan(ctx, r, file, t.want, t.take)
+	if err != nil {
+		return nil, problems, err
+	}
+	return t.finish(problems), problems, nil
+}
+
+// sessionID is the id in the name of a rollout: rollout-<time>-<id>.jsonl.
+func sessionID(file string) string {
+	name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
+	const uuid = len("01a1fa18-22a5-7620-b50f-1706fdc35dea")
+	if i := len(name) - uuid; i > 0 && strings.HasPrefix(name, "rollout-") && name[i-1] == '-' {
+		return name[i:]
+	}
+	return name
+}

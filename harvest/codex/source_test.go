@@ -1,0 +1,186 @@
+package codex_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/codex"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// sessions reads a whole home.
+func sessions(t *testing.T, home string, c harvest.Cursor) ([]*harvest.Session, []harvest.Problem) {
+	t.Helper()
+	var all []*harvest.Session
+	problems, err := codex.New(home, codex.Options{}).Sessions(context.Background(), c, func(s *harvest.Session) error {
+		all = append(all, s)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all, problems
+}
+
+func golden(t *testing.T, name string, got any) {
+	t.Helper()
+	data, err := json.MarshalIndent(got, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data = append(data, '\n')
+	file := filepath.Join("testdata", "golden", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(data, want) {
+		t.Errorf("%s differs (go test -update writes it):\n%s", file, data)
+	}
+}
+
+// variants are recorded sessions of the real program (codex exec 0.169.0): what
+// was kept of each, and its skill events.
+var variants = []string{"coll", "correction", "dollar", "err400", "err401", "err429", "err500", "killed", "malformed", "parallel",
+	"retry429", "sandbox", "secret", "sigint", "skill", "slashm", "thinking", "toolerror", "truncate", "truncated-last-line"}
+
+func TestRecorded(t *testing.T) {
+	for _, name := range variants {
+		t.Run(name, func(t *testing.T) {
+			all, problems := sessions(t, filepath.Join("testdata", name), nil)
+			if len(problems) > 0 || len(all) != 1 {
+				t.Fatalf("%d sessions, problems %v", len(all), problems)
+			}
+			golden(t, name+".json", map[string]any{"session": all[0], "events": harvest.Events(all[0])})
+		})
+	}
+}
+
+// Nothing that is kept of a session holds a secret: not the prompt, not the
+// answer, not what the tools saw.
+func TestSecretsAreNotKept(t *testing.T) {
+	all, _ := sessions(t, "testdata/secret", nil)
+	data, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{"FAKEFAKE", "AKIAIOSFODNN7", "jane.doe@"} {
+		if bytes.Contains(data, []byte(secret)) {
+			t.Errorf("%q is kept in %s", secret, data)
+		}
+	}
+	if len(all) != 1 || all[0].Redactions == 0 {
+		t.Errorf("want one session with redactions, got %s", data)
+	}
+}
+
+// A session that is archived, and one that goes on.
+func TestArchivedAndResumed(t *testing.T) {
+	home := t.TempDir()
+	if err := os.CopyFS(home, os.DirFS("testdata/skill")); err != nil {
+		t.Fatal(err)
+	}
+	live, _ := harvest.Find(filepath.Join("testdata", "dollar"), 4, func(string) bool { return true })
+	data, err := os.ReadFile(live[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(home, "archived_sessions"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	archived := filepath.Join(home, "archived_sessions", filepath.Base(live[0]))
+	if err := os.WriteFile(archived, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "archived_sessions", "notes.jsonl"), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var c harvest.MemoryCursor
+	all, problems := sessions(t, home, &c)
+	if len(all) != 2 || all[0].Path != archived || len(problems) > 0 {
+		t.Fatalf("%d sessions, problems %v", len(all), problems)
+	}
+	if again, _ := sessions(t, home, &c); len(again) != 0 {
+		t.Errorf("%d sessions were read again", len(again))
+	}
+	f, err := os.OpenFile(all[1].Path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString(strings.Join([]string{started("t9"), typed("t9", "m9", "no, as bars"), said("m10", "Redrawn."), completed("t9", 7)}, "\n") + "\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	grown, _ := sessions(t, home, &c)
+	if len(grown) != 1 || len(grown[0].Turns) != 2 || grown[0].Turns[1].Answer != "Redrawn." || grown[0].Invocations[0].Feedback.Label != harvest.Corrected {
+		t.Errorf("want the session that went on, with its new turn: %+v", grown)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	read := func(o codex.Options) (n int) {
+		_, err := codex.New("testdata/skill", o).Sessions(context.Background(), nil, func(*harvest.Session) error { n++; return nil })
+		if err != nil {
+			t.Error(err)
+		}
+		return n
+	}
+	if n := read(codex.Options{Exclude: []string{"/home/dev/*"}}); n != 0 {
+		t.Errorf("%d sessions of an excluded folder", n)
+	}
+	if n := read(codex.Options{Exclude: []string{"/home/other/*"}}); n != 1 {
+		t.Errorf("%d sessions, want 1", n)
+	}
+	if n := read(codex.Options{Since: time.Now().Add(time.Hour)}); n != 0 {
+		t.Errorf("%d sessions from the future", n)
+	}
+	if _, err := codex.New("testdata/skill", codex.Options{Exclude: []string{"[a"}}).Sessions(context.Background(), nil, nil); err == nil {
+		t.Error("a pattern that is none was taken")
+	}
+	if name := codex.New("", codex.Options{}).Name(); name != "codex" {
+		t.Error(name)
+	}
+}
+
+func TestStops(t *testing.T) {
+	stop := errors.New("enough")
+	_, err := codex.New("testdata/skill", codex.Options{}).Sessions(context.Background(), nil, func(*harvest.Session) error { return stop })
+	if !errors.Is(err, stop) {
+		t.Errorf("error %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := codex.New("testdata/skill", codex.Options{}).Sessions(ctx, nil, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want the context's", err)
+	}
+	if s, _, err := codex.Read(ctx, strings.NewReader(started("t")+"\n"), "x", nil); s != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("session %v, error %v, want the context's", s, err)
+	}
+}
+
+func TestNoHome(t *testing.T) {
+	all, problems := sessions(t, filepath.Join(t.TempDir(), "none"), nil)
+	if len(all)+len(problems) != 0 {
+		t.Errorf("%d sessions, problems %v", len(all), problems)
+	}
+}

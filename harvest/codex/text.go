@@ -1,0 +1,131 @@
+package codex
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/skill-evolve/evolve/harvest"
+)
+
+// machine are the beginnings of user messages that the program wrote, in
+// versions that do not say so beside the text.
+var machine = []string{"<environment_context>", "<ENVIRONMENT_CONTEXT>", "<user_instructions>", "# AGENTS.md instructions", "<skill>\n",
+	"<turn_aborted>", "<subagent_notification>", "<user_shell_command>", "<user_action>", "<permissions instructions>",
+	"Another language model started to solve this problem"} // the last is a compaction
+
+const (
+	ideMark = "# Context from my IDE setup:"
+	askMark = "## My request for Codex:"
+)
+
+// human returns what the user typed of a message's text, "" if nothing.
+func human(text string) string {
+	text = ide(text)
+	for _, m := range machine {
+		if strings.HasPrefix(text, m) {
+			return ""
+		}
+	}
+	return text
+}
+
+// ide takes away what an editor puts before the user's words: its open files.
+func ide(text string) string {
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, ideMark) {
+		if _, asked, ok := strings.Cut(text, askMark); ok {
+			return strings.TrimSpace(asked)
+		}
+	}
+	return text
+}
+
+// skillBlock takes apart the message that the program adds for a skill that the
+// user mentioned: its name, the path of its file, and the file.
+func skillBlock(text string) (name, file, body string, ok bool) {
+	text, ok = strings.CutPrefix(text, "<skill>\n<name>")
+	if !ok {
+		return "", "", "", false
+	}
+	if name, text, ok = strings.Cut(text, "</name>\n<path>"); !ok {
+		return "", "", "", false
+	}
+	if file, text, ok = strings.Cut(text, "</path>\n"); !ok {
+		return "", "", "", false
+	}
+	body, ok = strings.CutSuffix(text, "\n</skill>")
+	return strings.TrimSpace(name), file, body, ok
+}
+
+// shell is the command of a call to a shell tool, as the user would type it.
+func shell(call gjson.Result) string {
+	args := call.Get("arguments")
+	in := gjson.Parse(args.Str)
+	if action := call.Get("action"); action.IsObject() { // local_shell_call
+		in = action
+	}
+	for _, key := range []string{"cmd", "command"} {
+		v := in.Get(key)
+		if words := v.Array(); v.IsArray() && len(words) > 0 { // bash -lc COMMAND
+			if len(words) == 3 && strings.HasPrefix(words[1].Str, "-") {
+				return words[2].Str
+			}
+			var line []string
+			for _, w := range words {
+				line = append(line, w.Str)
+			}
+			return strings.Join(line, " ")
+		}
+		if v.Type == gjson.String {
+			return v.Str
+		}
+	}
+	return ""
+}
+
+// readers are the commands that print a file.
+var readers = map[string]bool{"cat": true, "bat": true, "head": true, "tail": true, "sed": true, "less": true, "more": true, "nl": true,
+	"type": true, "Get-Content": true, "gc": true}
+
+var separators = strings.NewReplacer("&&", "\n", "||", "\n", ";", "\n", "|", "\n")
+
+// reading are the files called SKILL.md that a command prints. whole is true
+// where it prints one of them and nothing else.
+func reading(command string) (files []string, whole bool) {
+	parts := strings.Split(separators.Replace(command), "\n")
+	for _, part := range parts {
+		words := strings.Fields(part)
+		if len(words) < 2 || !readers[words[0]] || strings.Contains(part, ">") || words[0] == "sed" && strings.Contains(part, " -i") {
+			continue
+		}
+		for _, w := range words[1:] {
+			w = strings.Trim(w, `'"`)
+			if _, _, ok := harvest.SkillFile(w); ok {
+				files = append(files, w)
+			}
+		}
+	}
+	return files, len(files) == 1 && plainCat(command)
+}
+
+// plainCat reports whether a command is "cat FILE" and no more.
+func plainCat(command string) bool {
+	words := strings.Fields(command)
+	return len(words) == 2 && words[0] == "cat" && !strings.ContainsAny(command, "|;&<>$`*")
+}
+
+// output is what a tool printed, without what the program put around it. whole
+// is false where the program cut it.
+func output(v gjson.Result) (text string, whole bool) {
+	text = v.Str
+	if v.IsObject() {
+		text = v.Get("content").Str
+	}
+	if inner := gjson.Parse(text).Get("output"); strings.HasPrefix(text, `{"output":`) && inner.Type == gjson.String {
+		text = inner.Str
+	} else if _, after, ok := strings.Cut(text, "\nOutput:\n"); ok {
+		text = after
+	}
+	return text, !strings.Contains(text, " truncated") && !strings.HasPrefix(text, "Total output lines: ")
+}

@@ -1,0 +1,518 @@
+package codex
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/redact"
+)
+
+// maxPath is the longest path of a skill that is kept, in bytes.
+const maxPath = 4096
+
+// transcript follows one file line by line and builds its session.
+type transcript struct {
+	s   *harvest.Session
+	red redact.Redactor
+
+	meta    bool   // the session's own session_meta was read; those of forks follow
+	kinds   bool   // user messages say what they are: the events that repeat them are not needed
+	records bool   // usage comes in records: the running totals are not needed
+	stamp   []byte // time of the last line, as it stands
+	task    string // id of the task under way
+	begun   time.Time
+	answer  string // last assistant text of the last turn, raw
+	total   string // the last running total of usage, raw
+
+	turns     map[string]int  // task: the turn that began it
+	tools     map[string]ref  // calls without a result
+	reads     map[string]read // calls that may print a SKILL.md
+	seen      map[string]bool // ids of user messages
+	responses map[string]bool // whose usage is counted
+}
+
+type ref struct{ turn, tool int }
+
+// read is a call that looks like the reading of a skill.
+type read struct {
+	line    int
+	entry   string
+	command string
+	at      time.Time
+}
+
+func newTranscript(file string, red redact.Redactor) *transcript {
+	if red == nil {
+		red = redact.Detector{}
+	}
+	return &transcript{
+		s: &harvest.Session{ID: sessionID(file), Agent: Agent, Path: file}, red: red,
+		turns: make(map[string]int), tools: make(map[string]ref), reads: make(map[string]read),
+		seen: make(map[string]bool), responses: make(map[string]bool),
+	}
+}
+
+// take takes in line n. It reports whether it has a type.
+func (t *transcript) take(n int, line []byte) bool {
+	rec := gjson.ParseBytes(line)
+	kind, p := rec.Get("type").Str, rec.Get("payload")
+	at := when(rec.Get("timestamp").Str)
+	if t.s.Started.IsZero() {
+		t.s.Started = at
+	}
+	switch kind {
+	case "session_meta":
+		t.name(p)
+	case "turn_context":
+		if t.s.Model == "" {
+			t.s.Model = strings.Clone(p.Get("model").Str)
+		}
+	case "token_usage_record":
+		t.record(p)
+	case "response_item":
+		t.item(n, p, at)
+	case "event_msg":
+		t.event(n, p, at)
+	}
+	return kind != ""
+}
+
+func when(stamp string) time.Time {
+	at, err := time.Parse(time.RFC3339Nano, stamp)
+	if err != nil {
+		return time.Time{}
+	}
+	return at.UTC()
+}
+
+// name takes the session's identity from its first session_meta: a fork repeats
+// its parent's behind its own.
+func (t *transcript) name(p gjson.Result) {
+	if t.meta {
+		return
+	}
+	t.meta = true
+	if id := p.Get("id").Str; id != "" {
+		t.s.ID = strings.Clone(id)
+	}
+	t.s.CWD = strings.Clone(p.Get("cwd").Str)
+	t.s.Branch = strings.Clone(p.Get("git.branch").Str)
+	t.s.Commit = strings.Clone(p.Get("git.commit_hash").Str)
+	source := p.Get("source")
+	switch originator := p.Get("originator").Str; {
+	case source.Get("subagent").Exists() || p.Get("thread_source").Str == "subagent":
+		t.s.Subagent, t.s.Headless = t.s.ID, true
+	case source.Str == "exec" || source.Str == "mcp" || originator == "codex_exec" || strings.HasPrefix(originator, "codex_sdk"):
+		t.s.Headless = true
+	}
+}
+
+func (t *transcript) item(n int, p gjson.Result, at time.Time) {
+	kind := p.Get("type").Str
+	switch {
+	case kind == "message" && p.Get("role").Str == "user":
+		t.user(n, p, at)
+	case kind == "message" && p.Get("role").Str == "assistant":
+		t.say(p.Get("content"))
+	case strings.HasSuffix(kind, "_call"):
+		t.call(n, strings.TrimSuffix(kind, "_call"), p, at)
+	case strings.HasSuffix(kind, "_output"):
+		t.printed(p)
+	}
+}
+
+// user takes in a message in the user's name. Only some of its parts are what
+// the user typed: newer versions say which.
+func (t *transcript) user(n int, p gjson.Result, at time.Time) {
+	const meta = "internal_chat_message_metadata_passthrough."
+	kinds := p.Get(meta + "content_item_kinds").Array()
+	t.kinds = t.kinds || len(kinds) > 0
+	id := p.Get("id").Str
+	if id != "" && t.seen[id] {
+		return
+	}
+	if id != "" {
+		t.seen[strings.Clone(id)] = true
+	}
+	var typed, skills []string
+	i := 0
+	p.Get("content").ForEach(func(_, part gjson.Result) bool {
+		text, kind := part.Get("text").Str, ""
+		if i < len(kinds) {
+			kind = kinds[i].Str
+		}
+		i++
+		switch {
+		case kind == "user.text":
+			typed = append(typed, text)
+		case kind == "skills.selected_skill_instructions", kind == "" && strings.HasPrefix(text, "<skill>\n"):
+			skills = append(skills, text)
+		case kind == "generic.turn_aborted", kind == "" && strings.HasPrefix(text, "<turn_aborted>"):
+			if len(t.s.Turns) > 0 && strings.Contains(text, "interrupted") {
+				t.last().Interrupted = true
+			}
+		}
+		return true
+	})
+	if text := ide(strings.Join(typed, "\n")); text != "" {
+		t.open(n, p.Get(meta+"turn_id").Str, id, text, at)
+	}
+	for i, text := range skills {
+		t.mention(n, i, id, text, at)
+	}
+}
+
+// open begins the turn of a prompt, and the use of a skill if it is a command.
+func (t *transcript) open(n int, task, entry, text string, at time.Time) {
+	if task == "" {
+		task = t.task
+	}
+	id := task
+	if _, used := t.turns[task]; used && task != "" {
+		id = entry // what was typed while the agent was at work belongs to its task
+	}
+	t.flush()
+	prompt := t.clean(text)
+	t.s.Turns = append(t.s.Turns, harvest.Turn{ID: strings.Clone(id), Time: at, Prompt: prompt})
+	if task != "" && id == task {
+		t.turns[strings.Clone(task)] = len(t.s.Turns) - 1
+	}
+	clear(t.tools)
+	clear(t.reads)
+	if t.s.Subagent != "" {
+		return // written by the parent agent
+	}
+	if skill, ok := harvest.SlashCommand(prompt); ok {
+		id := harvest.PromptEventID(Agent, skill, at)
+		if id == "" {
+			id = lineID(n)
+		}
+		t.s.Invoke(harvest.Invocation{ID: id, Skill: skill, Signal: harvest.PromptSlashCommand, Line: n, EntryID: strings.Clone(entry), Time: at})
+	}
+}
+
+// mention notes the skill that the user named: the program then adds its file.
+func (t *transcript) mention(n, part int, entry, text string, at time.Time) {
+	name, file, body, whole := skillBlock(text)
+	if name == "" {
+		return
+	}
+	t.last()
+	v := harvest.Invocation{ID: lineID(n), Skill: t.clean(name), Signal: harvest.DollarMention, Line: n, EntryID: strings.Clone(entry), Time: at}
+	if entry != "" {
+		v.ID = "codex-skill-" + entry
+		if part > 0 {
+			v.ID += fmt.Sprintf("-%d", part)
+		}
+	}
+	if _, dir, ok := harvest.SkillFile(file); ok {
+		v.Dir = t.folder(dir)
+	}
+	if whole {
+		v.BodyHash = hash(body)
+	}
+	t.s.Invoke(v)
+}
+
+// lineID names an invocation that has no id of its own.
+func lineID(n int) string { return fmt.Sprintf("codex-skill-line-%d", n) }
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// folder is a skill's folder as it is kept, absolute where that is known.
+func (t *transcript) folder(dir string) string {
+	if !path.IsAbs(dir) && !strings.ContainsAny(dir, `:\~$`) && path.IsAbs(t.s.CWD) {
+		dir = path.Join(t.s.CWD, dir)
+	}
+	if len(dir) > maxPath {
+		return ""
+	}
+	return t.clean(dir)
+}
+
+// last is the turn that is under way; one without a prompt where the file
+// begins in the middle of a conversation.
+func (t *transcript) last() *harvest.Turn {
+	if len(t.s.Turns) == 0 {
+		t.s.Turns = append(t.s.Turns, harvest.Turn{})
+	}
+	return &t.s.Turns[len(t.s.Turns)-1]
+}
+
+// of is the turn that began a task; the last where that is not known.
+func (t *transcript) of(task string) *harvest.Turn {
+	if i, ok := t.turns[task]; ok {
+		return &t.s.Turns[i]
+	}
+	return t.last()
+}
+
+func (t *transcript) say(content gjson.Result) {
+	var parts []string
+	content.ForEach(func(_, part gjson.Result) bool {
+		if text := part.Get("text").Str; strings.TrimSpace(text) != "" {
+			parts = append(parts, text)
+		}
+		return true
+	})
+	if len(parts) > 0 {
+		t.last()
+		t.answer = strings.Clone(strings.Join(parts, "\n\n"))
+	}
+}
+
+// flush keeps the last text of the turn: what came before it was never the
+// answer, and is not worth a redactor's time.
+func (t *transcript) flush() {
+	if t.answer != "" {
+		t.last().Answer = t.clean(t.answer)
+		t.answer = ""
+	}
+}
+
+func (t *transcript) call(n int, kind string, p gjson.Result, at time.Time) {
+	turn := t.last()
+	name := p.Get("name").Str
+	if name == "" {
+		name = kind
+	}
+	turn.Tools = append(turn.Tools, harvest.Tool{Name: t.clean(name)})
+	id := strings.Clone(p.Get("call_id").Str)
+	if id == "" {
+		return
+	}
+	t.tools[id] = ref{len(t.s.Turns) - 1, len(turn.Tools) - 1}
+	if command := shell(p); strings.Contains(command, "SKILL.md") {
+		t.reads[id] = read{n, strings.Clone(p.Get("id").Str), strings.Clone(command), at}
+	}
+}
+
+// settle notes how a call ended. One that failed once stays failed: the command
+// may have ended well, and its output been refused.
+func (t *transcript) settle(id string, failed bool) {
+	if r, ok := t.tools[id]; ok && failed {
+		t.s.Turns[r.turn].Tools[r.tool].Failed = true
+	}
+}
+
+// done is settle for the record of a call that reads no skill: that record
+// knows better than the command's text.
+func (t *transcript) done(id, status string) {
+	delete(t.reads, id)
+	t.settle(id, status == "failed" || status == "declined")
+}
+
+// printed takes in the output of a call that may have read a skill. Versions
+// that record commands have told so before.
+func (t *transcript) printed(p gjson.Result) {
+	id, out := p.Get("call_id").Str, p.Get("output")
+	bad := failed([]byte(out.Raw))
+	t.settle(id, bad)
+	r, ok := t.reads[id]
+	delete(t.reads, id)
+	if !ok || bad {
+		return
+	}
+	files, one := reading(r.command)
+	text, whole := output(out)
+	for _, file := range files {
+		t.look(id, file, text, one && whole, r)
+	}
+}
+
+// completed takes in the record of a command that reads a skill.
+func (t *transcript) completed(n int, item gjson.Result, at time.Time) {
+	id := strings.Clone(item.Get("id").Str)
+	r, ok := t.reads[id]
+	if !ok {
+		r = read{line: n, at: at}
+	}
+	status := item.Get("status").Str
+	t.done(id, status)
+	if status == "failed" || status == "declined" || item.Get("exit_code").Int() != 0 {
+		return
+	}
+	commands := item.Get("parsed_cmd").Array()
+	for _, c := range commands {
+		if c.Get("type").Str == "read" {
+			t.look(id, c.Get("path").Str, item.Get("aggregated_output").Str, len(commands) == 1 && plainCat(c.Get("cmd").Str), r)
+		}
+	}
+}
+
+// look notes that the agent read a skill's file. text is the skill where whole.
+func (t *transcript) look(id, file, text string, whole bool, r read) {
+	name, dir, ok := harvest.SkillFile(file)
+	if !ok {
+		return
+	}
+	t.last()
+	v := harvest.Invocation{ID: "codex-skill-" + id, Skill: t.clean(name), Signal: harvest.SkillFileRead, ToolUseID: id,
+		EntryID: r.entry, Line: r.line, Time: r.at, Dir: t.folder(dir)}
+	if id == "" {
+		v.ID = lineID(r.line)
+	}
+	if whole {
+		v.BodyHash = hash(text)
+	}
+	t.s.Invoke(v)
+}
+
+func (t *transcript) event(n int, p gjson.Result, at time.Time) {
+	task := p.Get("turn_id").Str
+	switch p.Get("type").Str {
+	case "task_started", "turn_started":
+		t.task, t.begun = strings.Clone(task), at
+	case "user_message":
+		kind := p.Get("kind").Str
+		if text := human(p.Get("message").Str); !t.kinds && text != "" && (kind == "" || kind == "plain") {
+			t.open(n, task, "", text, at)
+		}
+	case "item_completed":
+		t.itemEvent(n, p.Get("item"), task, at)
+	case "token_count":
+		t.count(p.Get("info"))
+	case "error":
+		if len(t.s.Turns) > 0 {
+			t.last().APIErrors++
+		}
+	case "task_complete", "turn_complete":
+		if len(t.s.Turns) == 0 {
+			return
+		}
+		turn := t.of(task)
+		t.took(turn, p, at)
+		if p.Get("error").IsObject() && turn.APIErrors == 0 {
+			turn.APIErrors++
+		}
+		if text := p.Get("last_agent_message").Str; text != "" && t.answer == "" && t.last().Answer == "" {
+			t.answer = strings.Clone(text)
+		}
+	case "turn_aborted":
+		if len(t.s.Turns) == 0 {
+			return
+		}
+		t.took(t.of(task), p, at)
+		if why := p.Get("reason").Str; why == "interrupted" || why == "" {
+			t.last().Interrupted = true
+		}
+	}
+}
+
+func (t *transcript) itemEvent(n int, item gjson.Result, task string, at time.Time) {
+	if item.Get("type").Str != "UserMessage" {
+		t.completed(n, item, at)
+		return
+	}
+	var parts []string
+	item.Get("content").ForEach(func(_, part gjson.Result) bool {
+		if part.Get("type").Str == "text" {
+			parts = append(parts, part.Get("text").Str)
+		}
+		return true
+	})
+	text := human(strings.Join(parts, "\n"))
+	if t.kinds || text == "" {
+		return
+	}
+	// The same message may have come as a user_message just before.
+	if n := len(t.s.Turns); n > 0 && t.answer == "" && len(t.s.Turns[n-1].Tools) == 0 && t.s.Turns[n-1].Prompt == t.peek(text) {
+		return
+	}
+	t.open(n, task, item.Get("id").Str, text, at)
+}
+
+// took notes how long a task took. Older versions do not say: then it is the
+// time between its first and its last record.
+func (t *transcript) took(turn *harvest.Turn, p gjson.Result, at time.Time) {
+	ms := p.Get("duration_ms")
+	switch {
+	case ms.Type == gjson.Number && ms.Int() >= 0:
+		n := ms.Int()
+		turn.DurationMS = &n
+	case !t.begun.IsZero() && at.After(t.begun):
+		n := at.Sub(t.begun).Milliseconds()
+		turn.DurationMS = &n
+	}
+	t.begun = time.Time{}
+}
+
+// record adds the usage of one response.
+func (t *transcript) record(p gjson.Result) {
+	t.records = true
+	if id := p.Get("response_id").Str; id != "" {
+		if t.responses[id] {
+			return
+		}
+		t.responses[strings.Clone(id)] = true
+	}
+	if u := p.Get("usage"); u.IsObject() && len(t.s.Turns) > 0 {
+		spend(t.of(p.Get("turn_id").Str), u)
+	}
+}
+
+// count adds the usage of the last response, for versions without records. The
+// event is repeated without a response in between: the total tells.
+func (t *transcript) count(info gjson.Result) {
+	total, u := info.Get("total_token_usage").Raw, info.Get("last_token_usage")
+	if t.records || !u.IsObject() || total == t.total || len(t.s.Turns) == 0 {
+		return
+	}
+	t.total = strings.Clone(total)
+	spend(t.last(), u)
+}
+
+// spend adds the usage u to a turn. Codex counts cached tokens as input.
+func spend(turn *harvest.Turn, u gjson.Result) {
+	cached, written := u.Get("cached_input_tokens").Int(), u.Get("cache_write_input_tokens").Int()
+	if turn.Usage == nil {
+		turn.Usage = new(eval.Usage)
+	}
+	*turn.Usage = turn.Usage.Add(eval.Usage{
+		Input:      max(0, u.Get("input_tokens").Int()-cached-written),
+		CacheRead:  cached,
+		CacheWrite: written,
+		Output:     u.Get("output_tokens").Int(),
+		Reasoning:  u.Get("reasoning_output_tokens").Int(),
+	})
+}
+
+// clean makes text fit to be kept, and lets go of the line that it stands in.
+func (t *transcript) clean(text string) string {
+	text, n := harvest.Clean(t.red, text)
+	t.s.Redactions += n
+	return strings.Clone(text)
+}
+
+// peek is clean for a text that is only compared.
+func (t *transcript) peek(text string) string {
+	text, _ = harvest.Clean(t.red, text)
+	return text
+}
+
+// finish returns the session, or nil where nobody said anything.
+func (t *transcript) finish(problems []harvest.Problem) *harvest.Session {
+	t.flush()
+	t.s.Ended = when(string(t.stamp))
+	if t.s.Ended.Before(t.s.Started) {
+		t.s.Ended = t.s.Started
+	}
+	if len(t.s.Invocations) == 0 && !slices.ContainsFunc(t.s.Turns, func(u harvest.Turn) bool { return u.Prompt != "" }) {
+		return nil
+	}
+	t.s.Problems = problems
+	harvest.Assess(t.s)
+	return t.s
+}
