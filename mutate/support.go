@@ -55,6 +55,33 @@ func (s *Support) Answers(text string) []int {
 	return out
 }
 
+// Stated reports whether some block of a view already says what shown line i
+// asks for: it holds at least half of the line's specific words. A failure that
+// repeats although its rule is stated is not cured by stating it again.
+func (s *Support) Stated(i int, view string) bool {
+	var ask []string
+	for w := range s.lines[i] {
+		if s.specific(w) {
+			ask = append(ask, w)
+		}
+	}
+	if len(ask) == 0 {
+		return false
+	}
+	for _, block := range blocksOf(view) {
+		ws, n := words(block), 0
+		for _, w := range ask {
+			if ws[w] {
+				n++
+			}
+		}
+		if 2*n >= len(ask) && n > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 func (s *Support) specific(w string) bool {
 	return s.total < 3 || s.freq[w]*3 <= s.total || s.freq[w] == 1
 }

@@ -11,11 +11,11 @@ var operatorNames = []string{"reflect", "ablate", "merge", "prune", "rephrase", 
 // prior holds what an operator is worth before anything was seen: pseudo-wins in
 // two pseudo-tries. Reflection is what has the evidence; a rewrite or an example
 // is a gamble.
-var prior = map[string]float64{"reflect": 1.6, "ablate": 0.5, "merge": 0.7, "prune": 0.15, "rephrase": 0.2, "examples": 0.15}
+var prior = map[string]float64{"reflect": 1.7, "ablate": 0.35, "merge": 0.5, "prune": 0.1, "rephrase": 0.15, "examples": 0.1}
 
 // floor keeps every operator alive: what failed ten times may be what is needed
 // once the others have done their work.
-const floor = 0.03
+const floor = 0.02
 
 // operators chooses by observed success, the cost in rollouts considered.
 type operators struct {
@@ -51,18 +51,26 @@ func (o *operators) worth(op string) float64 {
 }
 
 // order draws all operators without replacement, the worthier the earlier: the
-// first that has something to work on is applied.
-func (o *operators) order(rng *rand.Rand) []string {
+// first that has something to work on is applied. urgent multiplies the worth of
+// an operator that the state of the search calls for; 0 or absent is 1.
+func (o *operators) order(rng *rand.Rand, urgent map[string]float64) []string {
+	worth := func(op string) float64 {
+		w := o.worth(op)
+		if f := urgent[op]; f > 0 {
+			w *= f
+		}
+		return w
+	}
 	left := slices.Clone(operatorNames)
 	var out []string
 	for len(left) > 0 {
 		total := 0.0
 		for _, op := range left {
-			total += o.worth(op)
+			total += worth(op)
 		}
 		x, at := rng.Float64()*total, len(left)-1
 		for i, op := range left {
-			if x -= o.worth(op); x < 0 {
+			if x -= worth(op); x < 0 {
 				at = i
 				break
 			}

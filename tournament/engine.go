@@ -109,6 +109,7 @@ type search struct {
 	supported bool // some reflection of the run shared words with its feedback
 	corpus    []string
 	inCorpus  map[string]bool
+	asked     []string // what the train cases ask for, failed or not
 	rejected  []mutate.Attempt
 	tried     map[string]bool // SHA of every text that was tried
 	stones    []*member       // see try
@@ -141,6 +142,16 @@ func (e *Engine) Search(ctx context.Context, incumbent eval.Variant, cases Cases
 	}
 	if len(cases.Train) == 0 || len(cases.Val) == 0 {
 		return nil, fmt.Errorf("search needs train and validation cases, there are %d and %d", len(cases.Train), len(cases.Val))
+	}
+	for _, c := range cases.Train {
+		s.asked = append(s.asked, c.Prompt)
+		for _, k := range c.Checks {
+			for _, text := range []string{k.Feedback, k.Rubric} {
+				if text != "" {
+					s.asked = append(s.asked, text)
+				}
+			}
+		}
 	}
 	err := s.walk(ctx, incumbent)
 	var done *errDone
@@ -220,7 +231,7 @@ func speechless(rs []*eval.Rollout) error {
 
 // round makes one move and returns the operator that it chose, "" for none.
 func (s *search) round(ctx context.Context) (string, error) {
-	for _, op := range s.operators.order(s.rng) {
+	for _, op := range s.operators.order(s.rng, s.urgent()) {
 		spent := s.Evaluator.Budget.Spent().Rollouts
 		tried, won, err := s.apply(ctx, op)
 		if err != nil {

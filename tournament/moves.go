@@ -2,6 +2,7 @@ package tournament
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -72,18 +73,48 @@ func (s *search) targets(ps []mutate.Proposal, fails []int) []int {
 	return append(first, rest...)
 }
 
-// ablation deletes, without a model, blocks of the best text that no feedback of
-// the run speaks of. What the search itself added without support goes first and
+// urgent looks at where the search stands. Where most of what the best still
+// fails is stated in its text already, saying it again is no use, and rewording
+// is.
+func (s *search) urgent() map[string]float64 {
+	m := s.pool.members[s.best]
+	stated, lines := 0, 0
+	for i := range s.cases.Train {
+		r := persistent(&m.train[i])
+		if r == nil {
+			continue
+		}
+		fb := mutate.FeedbackOf(r)
+		support := mutate.NewSupport(fb, s.asked)
+		for k := range fb {
+			lines++
+			if support.Stated(k, m.variant.Doc.View()) {
+				stated++
+			}
+		}
+	}
+	// Once additions stop helping it is time to take away.
+	out := map[string]float64{"ablate": 1 + 3*float64(s.stale)}
+	if lines > 0 && 2*stated >= lines {
+		out["rephrase"], out["merge"] = 8, 2
+	}
+	return out
+}
+
+// ablation deletes, without a model, blocks of the best text that no train case
+// speaks of. What the search itself added without support goes first and
 // is tried on validation alone: it is a passenger until shown otherwise. The
 // incumbent's own idle lines follow, all at once and then by halves.
 func (s *search) ablation(ctx context.Context) (*move, error) {
 	m := s.pool.members[s.best]
 	in := mutate.Input{Parent: m.variant.Doc}
 	index, text := mutate.Deletable(in)
-	if len(index) == 0 || len(s.corpus) == 0 {
+	if len(index) == 0 || !m.full && s.stale < 2 {
+		// A leader that ran away is soon replaced: what a deletion would have
+		// to be held against is not worth measuring.
 		return nil, nil
 	}
-	support := mutate.NewSupport(s.corpus, s.corpus)
+	support := mutate.NewSupport(s.asked, s.asked)
 	_, own := mutate.Deletable(mutate.Input{Parent: s.pool.members[0].variant.Doc})
 	var idle, added []int
 	for k, i := range index {
@@ -185,15 +216,22 @@ func (s *search) crossing(ctx context.Context) (*move, error) {
 	return &move{op: "merge", parent: a, other: b, proposals: ps, targets: fails, accept: NotWorse{}}, nil
 }
 
+// maxRewrites is how often an operator may rewrite the same text.
+const maxRewrites = 3
+
 // rewriting applies one of the operators that work on the whole text.
 func (s *search) rewriting(ctx context.Context, name string) (*move, error) {
 	m := s.pool.members[s.best]
 	mv := &move{op: name, parent: m, accept: s.opt.Accept}
-	key := name + " done"
-	if m.tried[key] {
-		return nil, nil
+	for try := range maxRewrites + 1 {
+		if try == maxRewrites {
+			return nil, nil
+		}
+		if key := fmt.Sprint(name, try); !m.tried[key] {
+			m.tried[key] = true
+			break
+		}
 	}
-	m.tried[key] = true
 	var op mutate.Operator
 	var idx []int
 	switch name {
