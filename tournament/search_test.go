@@ -96,7 +96,8 @@ func TestInterruptedAndResumed(t *testing.T) {
 		t.Fatalf("reference %+v, %v", want, err)
 	}
 	spent := e.Evaluator.Budget.Spent()
-	for _, n := range []int64{1, 7, 20, 33, 60, 101, 150} {
+	all := spent.Rollouts
+	for _, n := range []int64{1, 7, 20, 33, all / 3, all / 2, all * 3 / 4, all - 2} {
 		m := &Memory{}
 		e, inc, cases := engine(t, w, 240, m)
 		ctx, stop := context.WithCancel(context.Background())
