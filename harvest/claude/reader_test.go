@@ -169,6 +169,19 @@ func TestInvocations(t *testing.T) {
 }
 
 // The same text of a skill has one hash, whether it was typed or called.
+// A skill may have the name of a command of the program: it was the skill where
+// the agent then calls it.
+func TestSkillNamedLikeABuiltin(t *testing.T) {
+	s, _ := read(t, typed("p0", "u0", "hello"), said("m0", "hi"), slash("p1", "u1", "model", "for phones"), said("m1", "On it."), called("m2", "Skill", "t1", `{"skill":"model"}`))
+	if prompts(s) != "hello|/model for phones" || len(s.Invocations) != 1 || s.Invocations[0].Turn != 1 || s.Invocations[0].Signal != harvest.SkillToolUse {
+		t.Errorf("%s: %+v", prompts(s), s.Invocations)
+	}
+	s, _ = read(t, typed("p0", "u0", "hello"), slash("p1", "u1", "model", "opus"), called("m2", "Skill", "t1", `{"skill":"dataviz"}`))
+	if prompts(s) != "hello" || len(s.Invocations) != 1 || s.Invocations[0].Turn != 0 {
+		t.Errorf("%s: %+v", prompts(s), s.Invocations)
+	}
+}
+
 func TestBodyHash(t *testing.T) {
 	s, _ := read(t, slash("p", "u", "dataviz", "bars"), meta("v", "", body+"\n\nARGUMENTS: bars"), said("m", "ok"),
 		typed("p2", "u2", "once more"), called("m2", "Skill", "t1", `{"skill":"dataviz"}`), meta("w", "t1", body))

@@ -38,11 +38,18 @@ type transcript struct {
 	typed  int             // invocation of the typed command whose text has not come; -1
 	args   string          // of that command
 	local  bool            // the last turn is a typed command, and nothing followed it yet
-	held   func()          // opens the turn of a built-in command, should a skill's text follow
+	held   *heldCommand    // a built-in command, until it is known to be one
 	seen   map[string]bool // ids of human messages: a resumed file may repeat them
 }
 
 type ref struct{ turn, tool int }
+
+// heldCommand is a typed command with the name of a built-in one. It was a skill
+// of that name if the skill's text or a call of it follows.
+type heldCommand struct {
+	name string
+	open func() // opens its turn
+}
 
 // spent is the usage of one message; every line of it repeats it, and the last
 // is the most complete.
@@ -221,7 +228,7 @@ func (t *transcript) prompt(n int, promptID, entry, text string, at time.Time) {
 	if isCommand {
 		text = strings.TrimSpace("/" + name + " " + args)
 		if builtin(name) {
-			t.held = func() { t.open(n, promptID, entry, text, args, at) }
+			t.held = &heldCommand{name, func() { t.open(n, promptID, entry, text, args, at) }}
 			return
 		}
 	} else if text = human(text); text == "" {
@@ -282,8 +289,8 @@ func (t *transcript) body(toolUseID, text string) {
 	if !strings.HasPrefix(text, bodyMark) {
 		return
 	}
-	if t.held != nil { // a skill shadows the built-in command
-		t.held()
+	if t.held != nil {
+		t.held.open()
 		t.held = nil
 	}
 	for i := range slices.Backward(t.s.Invocations) {
@@ -331,7 +338,7 @@ func (t *transcript) results(blocks gjson.Result) {
 
 func (t *transcript) assistant(n int, rec gjson.Result, at time.Time) {
 	turn := t.last()
-	t.local, t.held = false, nil
+	t.local = false
 	message := rec.Get("message")
 	model := message.Get("model").Str
 	if model == "<synthetic>" || rec.Get("isApiErrorMessage").Bool() {
@@ -371,11 +378,15 @@ func (t *transcript) say(id, text string) {
 }
 
 func (t *transcript) call(n int, rec, block gjson.Result, at time.Time) {
-	turn := t.last()
 	id, name := block.Get("id").Str, block.Get("name").Str
+	skill := harvest.SkillName(t.clean(block.Get("input.skill").Str))
+	if t.held != nil && name == "Skill" && skill == t.held.name {
+		t.held.open()
+		t.held = nil
+	}
+	turn := t.last()
 	turn.Tools = append(turn.Tools, harvest.Tool{Name: t.clean(name)})
 	t.tools[id] = ref{len(t.s.Turns) - 1, len(turn.Tools) - 1}
-	skill := harvest.SkillName(t.clean(block.Get("input.skill").Str))
 	if name != "Skill" || skill == "" || len(skill) > maxName || strings.ContainsAny(skill, "\n\r") {
 		return
 	}

@@ -18,6 +18,9 @@ var secretNames = []secretName{
 	{"passwd", "password", false},
 	{"passphrase", "password", false},
 	{"_pwd", "password", false},
+	{"pwd", "password", true},
+	{"_pass", "password", false},
+	{"pass", "password", true},
 	{"pgpass", "password", false},
 	{"mysql_pwd", "password", false},
 	{"client_secret", "secret", false},
@@ -74,10 +77,16 @@ func (n secretName) assigned(s string, at int) (int, int, bool) {
 	for end < len(s) && end-k <= longest && !stops(s[end], quoted) {
 		end++
 	}
+	if strings.HasSuffix(s[k:end], "...") { // sk-ant-...: left out on purpose
+		return 0, 0, false
+	}
 	if !quoted { // punctuation of the sentence or the statement
 		end = k + len(strings.TrimRight(s[k:end], ".,;:!?)"))
 	}
 	v := s[k:end]
+	if strings.HasSuffix(n.word, "pass") && (tail != "" || at > 0 && letter[s[at-1]] && s[at] == 'p') { // passed, bypass
+		return 0, 0, false
+	}
 	ok := len(v) >= 6 && len(tail) <= 24 && len(v) <= longest &&
 		secretValue(v, n.weak, quoted, sign == '=' && !spaced) && !notSecret(strings.ToLower(tail)) && !harmless(v)
 	return k, end, ok

@@ -15,6 +15,9 @@ func contextRules() []rule {
 		{kind: "url-password", word: "://", exact: true, match: userinfo},
 		{kind: "authorization", word: "authorization", vague: true, match: header},
 		{kind: "authorization", word: "bearer ", vague: true, match: bearer},
+		{kind: "mailchimp-key", word: "-us", exact: true, match: mailchimp},
+		{kind: "airtable-token", word: "pat", exact: true, match: airtable},
+		{kind: "resend-key", word: "re_", exact: true, match: resend},
 		{kind: "telegram-token", word: ":AA", exact: true, match: telegram},
 		{kind: "azure-secret", word: "8Q~", exact: true, match: azureSecret},
 		{kind: "azure-key", word: "accountkey=", match: after(base64ish, 40)},
@@ -174,7 +177,7 @@ func awsSecret(s string, at int) (int, int, bool) {
 	}
 	i = skip(s, i+1, "\"'\\ \t=>", 6)
 	end := run(s, i, base64ish)
-	return i, end, end-i >= 40 && !monotone(s[i:end])
+	return i, end, end-i >= 40 && !harmless(s[i:end])
 }
 
 // discordHeads are the first three letters of the base64 of every number of at

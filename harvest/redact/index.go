@@ -44,7 +44,7 @@ func newIndex(rules []rule) *index {
 	return ix
 }
 
-var detectors = newIndex(slices.Concat(tokenRules(), contextRules()))
+var detectors = newIndex(slices.Concat(tokenRules(), contextRules(), spokenRules()))
 
 // scan returns what the rules find in s, in no order that matters.
 func scan(s string) []span {

@@ -120,6 +120,31 @@ var secrets = []struct{ kind, text, secret string }{
 	{"groq-key", "{}", "gsk_" + fake(mix, 52)},
 	{"tailscale-key", "{}", "tskey-auth-" + fake(mix, 30)},
 	{"supabase-token", "{}", "sbp_" + fake(hexa, 40)},
+	{"sonarqube-token", "{}", "squ_" + fake(hexa, 40)},
+	{"hubspot-token", "{}", "pat-na1-01234567-89ab-cdef-0123-456789abcdef"},
+	{"buildkite-token", "{}", "bkua_" + fake(hexa, 40)},
+	{"circleci-token", "{}", "CCIPAT_" + fake(mix, 22) + "_" + fake(hexa, 40)},
+	{"netlify-token", "{}", "nfp_" + fake(mix, 36)},
+	{"artifactory-key", "{}", "AKCp" + fake(mix, 69)},
+	{"mapbox-token", "{}", "sk.eyJ" + fake(mix, 60) + "." + fake(mix, 22)},
+	{"mailchimp-key", "use {}.", fake(hexa, 32) + "-us21"},
+	{"airtable-token", "{}", "pat" + fake(mix, 14) + "." + fake(hexa, 64)},
+	{"resend-key", "{}", "re_" + fake(mix, 8) + "_" + fake(mix, 24)},
+	{"password", "SMTP_PASS={}", "hunter2boat"},
+	{"password", "auth: { user: 'a', pass: '{}' }", fake(mix, 12) + "!x9"},
+	{"password", "Server=db;User Id=sa;Pwd={};Encrypt=True", fake(mix, 16)},
+	{"password", "log in with password {}, please", "Sommer2024!"},
+	{"password", `my password is "{}".`, "hunter2boat"},
+	{"password", "psql-tool --password {} shop", "hunter2boat"},
+	{"password", "sshpass -p '{}' ssh web1", "hunter"},
+	{"password", "mysql -h db -u root -p{} shop", "hunter2boat"},
+	{"password", "curl -u admin:{} https://a.test", "hunter2boat"},
+	{"password", "curl --user 'ci:{}' https://a.test", "hunter2boat"},
+	{"password", "machine a.test\n  login ci\n  password {}\n", "hunter2boat"},
+	{"cookie", "Cookie: theme=dark; sid={}; lang=de", fake(mix, 32)},
+	{"cookie", "Set-Cookie: session={}; Path=/; HttpOnly", "s:" + fake(mix, 32)},
+	{"cookie", "curl -b 'connect.sid={}' https://a.test", fake(mix, 32)},
+	{"cookie", "curl --cookie \"a=1; sid={}\" https://a.test", fake(mix, 32)},
 }
 
 func TestSecrets(t *testing.T) {
@@ -168,6 +193,11 @@ func TestHarmless(t *testing.T) {
 		"the secret ingredient: patience and time", "skill-creator", "SKILL.md", "AC/DC and SK Hynix", "key-value stores", "10:AAAA",
 		"mask-image: url(x)", "the author's authorization: granted in 2024", "[REDACTED:token]",
 		"password=[REDACTED:password]", "Authorization: Bearer [REDACTED:authorization]", "hf_hub_download(repo_id)", "EAAA",
+		"export ANTHROPIC_API_KEY=sk-ant-...", "the password must have 12 characters", "password argon2id hashes", "it asks for a password: what now?",
+		"docker run -u 1000:1000 nginx", "mkdir -p out2 && psql -p5432 shop", "mysql -P3306 -p", "tests_passed=1234567890", "bypass: abcdefgh1234",
+		"Set-Cookie: theme=dark; Path=/", "Cookie: [REDACTED:cookie]; theme=dark", "the cookie banner: it must be closed", "PWD=/home/you/project1",
+		"login with the password that you were given", "password [REDACTED:password]", "curl -u $USER:$PASSWORD1 a.test", "re_initialize_the_database_2",
+		"pattern.0123456789", "eu-us21", "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCY" + "EXAMPLEKEY",
 	} {
 		if got, n := (Detector{}).Redact(s); got != s || n != 0 {
 			t.Errorf("Redact(%q) = %q, %d; want it untouched", s, got, n)
@@ -196,7 +226,8 @@ func TestNeighbours(t *testing.T) {
 // Text that begins a secret over and over must not cost its square.
 func TestHostileText(t *testing.T) {
 	for _, piece := range []string{"sk-ant-", "EAAA-", "eyJ-", "eyJ.", "password=", "password_", "token: ", "-----BEGIN PRIVATE KEY-----", "AccountKey=", "://a:",
-		"Bearer ", "Authorization: ", "1:AA", "MTk-", "ghp_" + fake(mix, 36) + " ", "PASSWORD=" + fake(mix, 12) + "\n"} {
+		"Bearer ", "Authorization: ", "1:AA", "MTk-", "cookie: a=", "Cookie: a=" + fake(mix, 20) + "; ", "mysql ", " -u a:", "--password ",
+		"login a password ", "password is ", "-us1", "ghp_" + fake(mix, 36) + " ", "PASSWORD=" + fake(mix, 12) + "\n"} {
 		s := strings.Repeat(piece, 1<<16/len(piece))
 		start := time.Now()
 		checkIdempotent(t, s)

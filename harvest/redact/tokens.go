@@ -150,6 +150,16 @@ var tokens = []token{
 	{"clojars-token", "CLOJARS_", alnum, 58, 60},
 	{"adafruit-key", "aio_", alnum, 28, 28},
 	{"prefect-key", "pnu_", alnum, 36, 0},
+	{"sonarqube-token", "squ_", hex, 40, 0},
+	{"sonarqube-token", "sqp_", hex, 40, 0},
+	{"sonarqube-token", "sqa_", hex, 40, 0},
+	{"hubspot-token", "pat-na1-", bytesOf("0-9a-f-"), 36, 0},
+	{"hubspot-token", "pat-eu1-", bytesOf("0-9a-f-"), 36, 0},
+	{"buildkite-token", "bkua_", hex, 40, 0},
+	{"circleci-token", "CCIPAT_", word, 40, 0},
+	{"netlify-token", "nfp_", alnum, 36, 0},
+	{"artifactory-key", "AKCp", alnum, 60, 0},
+	{"mapbox-token", "sk.eyJ", dotted, 50, 0},
 	{"flyio-token", "FlyV1 fm", bytesOf("A-Za-z0-9+/=,_-"), 60, 0},
 }
 
