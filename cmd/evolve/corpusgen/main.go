@@ -1,4 +1,4 @@
-// Gen writes a corpus of transcripts with its manifest: see docs/benchmarks.md.
+// Corpusgen writes a corpus of transcripts with its manifest: see docs/benchmarks.md.
 package main
 
 import (
@@ -14,7 +14,7 @@ func main() {
 	sessions := flag.Int("sessions", 2000, "number of sessions")
 	seed := flag.Uint64("seed", 0, "seed of everything that is random")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: gen [flags] FOLDER")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: corpusgen [flags] FOLDER")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -24,7 +24,7 @@ func main() {
 	}
 	m, err := corpus.Generate(flag.Arg(0), corpus.Options{Sessions: *sessions, Bytes: *mb << 20, Seed: *seed})
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "gen:", err)
+		fmt.Fprintln(os.Stderr, "corpusgen:", err)
 		os.Exit(1)
 	}
 	fmt.Printf("%d files, %d bytes, %d turns, %d uses of skills, %d secrets, %d look-alikes\n",
