@@ -1,0 +1,215 @@
+package pi
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/redact"
+)
+
+// maxPath is the longest path of a skill that is kept, in bytes.
+const maxPath = 4096
+
+// inputCommand is what a user types to invoke a skill.
+var inputCommand = regexp.MustCompile(`^/skill:([a-z0-9][a-z0-9-]{0,63})(?:\s|$)`)
+
+// fold builds a session of the entries of one branch, in their order.
+type fold struct {
+	s   *harvest.Session
+	red redact.Redactor
+
+	answer string         // last text of the last turn, raw
+	chosen string         // the model that was chosen, until one answers
+	tools  map[string]int // calls of the last turn without a result
+	reads  map[string]look
+}
+
+// look is a skill's file that is being read.
+type look struct {
+	use   harvest.Invocation
+	whole bool
+}
+
+func newFold(file string, t tree, red redact.Redactor) *fold {
+	if red == nil {
+		red = redact.Detector{}
+	}
+	return &fold{
+		s:   &harvest.Session{ID: cmp.Or(t.id, sessionID(file)), Agent: Agent, Path: file, CWD: t.cwd},
+		red: red, tools: make(map[string]int), reads: make(map[string]look),
+	}
+}
+
+func (f *fold) entry(e entry) {
+	at := e.at()
+	if f.s.Started.IsZero() {
+		f.s.Started = at
+	}
+	if at.After(f.s.Ended) {
+		f.s.Ended = at
+	}
+	switch fact := e.fact.(type) {
+	case *prompt:
+		f.prompt(fact, e.stamp, at)
+	case *reply:
+		f.reply(fact, e.stamp, at)
+	case *result:
+		f.result(fact)
+	case *spent:
+		if len(f.s.Turns) > 0 {
+			f.spend(fact.usage)
+		}
+	case *model:
+		f.chosen = cmp.Or(fact.name, f.chosen)
+	}
+}
+
+// prompt begins a turn.
+func (f *fold) prompt(p *prompt, stamp string, at time.Time) {
+	text := p.text
+	if p.skill != "" {
+		text = strings.TrimSpace("/skill:" + p.skill + " " + text)
+	}
+	if text == "" {
+		return // an image alone
+	}
+	f.flush()
+	text = f.clean(text)
+	f.s.Turns = append(f.s.Turns, harvest.Turn{ID: p.id, Time: at, Prompt: text})
+	clear(f.tools)
+	clear(f.reads)
+	v := harvest.Invocation{Line: p.line, EntryID: p.id, Time: at}
+	if p.skill != "" {
+		v.Skill, v.Signal, v.Dir, v.BodyHash = f.clean(p.skill), harvest.InputSlashCommand, f.folder(p.dir), p.hash
+		v.ID = skillID(v, stamp, 0)
+	} else if m := inputCommand.FindStringSubmatch(text); m != nil {
+		// It stands there as typed: pi did not know the skill.
+		v.Skill, v.Signal, v.Failed = m[1], harvest.InputSlashCommand, true
+		v.ID = skillID(v, stamp, 0)
+	} else if name, ok := harvest.SlashCommand(text); ok && !strings.HasPrefix(text, "/skill:") {
+		v.Skill, v.Signal = name, harvest.PromptSlashCommand
+		v.ID = cmp.Or(harvest.PromptEventID(Agent, name, at), skillID(v, stamp, 0))
+	}
+	f.s.Invoke(v)
+}
+
+// skillID is the id of an invocation in the block-th block of a message. A
+// message without a time is known by its own id, or by its line.
+func skillID(v harvest.Invocation, stamp string, block int) string {
+	return fmt.Sprintf("pi-skill-%s-%s-%d", v.Skill, cmp.Or(stamp, v.EntryID, fmt.Sprintf("line-%d", v.Line)), block)
+}
+
+// reply adds a message of the model to the turn.
+func (f *fold) reply(r *reply, stamp string, at time.Time) {
+	turn := f.last()
+	if f.s.Model == "" {
+		f.s.Model = r.model
+	}
+	f.spend(r.usage)
+	if began := turn.Time; !began.IsZero() && !at.Before(began) {
+		ms := at.Sub(began).Milliseconds()
+		turn.DurationMS = &ms
+	}
+	switch r.stop {
+	case "error":
+		turn.APIErrors++
+	case "aborted":
+		turn.Interrupted = true
+	}
+	if r.text != "" {
+		f.answer = r.text
+	}
+	for _, c := range r.calls {
+		turn.Tools = append(turn.Tools, harvest.Tool{Name: f.clean(c.name)})
+		f.tools[c.id] = len(turn.Tools) - 1
+		name, dir, ok := harvest.SkillFile(c.file)
+		if !ok {
+			continue
+		}
+		v := harvest.Invocation{Skill: f.clean(name), Signal: harvest.SkillFileRead, Dir: f.folder(dir), ToolUseID: c.id,
+			Line: r.line, EntryID: r.id, Time: at}
+		v.ID = skillID(v, stamp, c.block)
+		f.reads[c.id] = look{v, !c.part}
+	}
+}
+
+// result notes how a call ended. A skill was read when its text came.
+func (f *fold) result(r *result) {
+	if i, ok := f.tools[r.call]; ok {
+		f.s.Turns[len(f.s.Turns)-1].Tools[i].Failed = r.failed
+		delete(f.tools, r.call)
+	}
+	l, ok := f.reads[r.call]
+	delete(f.reads, r.call)
+	if !ok || r.failed {
+		return
+	}
+	if l.whole {
+		l.use.BodyHash = r.hash
+	}
+	f.s.Invoke(l.use)
+}
+
+func (f *fold) spend(u eval.Usage) {
+	if u == (eval.Usage{}) {
+		return // an attempt that failed
+	}
+	turn := f.last()
+	if turn.Usage == nil {
+		turn.Usage = new(eval.Usage)
+	}
+	*turn.Usage = turn.Usage.Add(u)
+}
+
+// last is the turn that is under way; one without a prompt where the branch
+// begins with a message of the model.
+func (f *fold) last() *harvest.Turn {
+	if len(f.s.Turns) == 0 {
+		f.s.Turns = append(f.s.Turns, harvest.Turn{})
+	}
+	return &f.s.Turns[len(f.s.Turns)-1]
+}
+
+// flush keeps the last text of the turn.
+func (f *fold) flush() {
+	if f.answer != "" {
+		f.last().Answer = f.clean(f.answer)
+		f.answer = ""
+	}
+}
+
+// folder is a skill's folder as it is kept, absolute where that is known.
+func (f *fold) folder(dir string) string {
+	if dir != "" && !path.IsAbs(dir) && !strings.ContainsAny(dir, `:\~$`) && path.IsAbs(f.s.CWD) {
+		dir = path.Join(f.s.CWD, dir)
+	}
+	if len(dir) > maxPath {
+		return ""
+	}
+	return f.clean(dir)
+}
+
+func (f *fold) clean(text string) string {
+	text, n := harvest.Clean(f.red, text)
+	f.s.Redactions += n
+	return text
+}
+
+// finish returns the session, or nil where nobody said anything.
+func (f *fold) finish(problems []harvest.Problem) *harvest.Session {
+	f.flush()
+	f.s.Model = cmp.Or(f.s.Model, f.chosen)
+	if len(f.s.Invocations) == 0 && !slices.ContainsFunc(f.s.Turns, func(u harvest.Turn) bool { return u.Prompt != "" }) {
+		return nil
+	}
+	f.s.Problems = problems
+	harvest.Assess(f.s)
+	return f.s
+}

@@ -1,0 +1,188 @@
+package pi
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest"
+)
+
+// prompt is a message of the user. skill is set where the program put a skill's
+// text in the place of the command; text is then what stood behind the command.
+type prompt struct {
+	line  int
+	id    string
+	text  string
+	skill string
+	dir   string
+	hash  string // of the skill's text
+}
+
+// reply is a message of the model.
+type reply struct {
+	line  int
+	id    string
+	text  string
+	calls []call
+	stop  string
+	model string
+	usage eval.Usage
+}
+
+type call struct {
+	id, name string
+	file     string // a SKILL.md that it reads
+	block    int    // its place in the message
+	part     bool   // it reads a part of the file
+}
+
+// result is how a tool call ended.
+type result struct {
+	call   string
+	failed bool
+	hash   string // of the text of a SKILL.md
+}
+
+// spent is usage outside a reply.
+type spent struct{ usage eval.Usage }
+
+// model is the choice of a model.
+type model struct{ name string }
+
+// message takes what may be kept of a message; nil if that is nothing.
+func (t *tree) message(n int, rec gjson.Result) any {
+	id, m := strings.Clone(rec.Get("id").Str), rec.Get("message")
+	switch m.Get("role").Str {
+	case "user":
+		p := newPrompt(content(m.Get("content")))
+		p.line, p.id = n, id
+		t.text += len(p.text)
+		return p
+	case "assistant":
+		r := newReply(m)
+		r.line, r.id = n, id
+		t.text += len(r.text)
+		for _, c := range r.calls {
+			t.text += len(c.id) + len(c.name) + len(c.file) + 64
+			if c.file != "" {
+				t.reads[c.id] = true
+			}
+		}
+		return r
+	case "toolResult":
+		r := &result{call: strings.Clone(m.Get("toolCallId").Str), failed: m.Get("isError").Bool()}
+		if t.reads[r.call] && !m.Get("details.truncation").Exists() {
+			r.hash = hash(content(m.Get("content")))
+		}
+		return r
+	}
+	return nil
+}
+
+// content is the text of a message's content.
+func content(c gjson.Result) string {
+	if c.Type == gjson.String {
+		return c.Str
+	}
+	var parts []string
+	c.ForEach(func(_, block gjson.Result) bool {
+		if block.Get("type").Str == "text" {
+			parts = append(parts, block.Get("text").Str)
+		}
+		return true
+	})
+	return strings.Join(parts, "\n")
+}
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+var skillHead = regexp.MustCompile(`^<skill name="([^"]+)" location="([^"]+)">\n`)
+
+// referenceMark begins the line that pi puts before a skill's text.
+const referenceMark = "References are relative to "
+
+// newPrompt takes apart what stands in the user's name.
+func newPrompt(text string) *prompt {
+	whole := &prompt{text: strings.Clone(strings.TrimSpace(text))}
+	m := skillHead.FindStringSubmatch(text)
+	if m == nil {
+		return whole
+	}
+	rest := text[len(m[0]):]
+	const end = "\n</skill>"
+	for from := 0; ; {
+		i := strings.Index(rest[from:], end)
+		if i < 0 {
+			return whole
+		}
+		from += i + len(end)
+		args, ok := rest[from:], rest[from:] == ""
+		if !ok {
+			args, ok = strings.CutPrefix(args, "\n\n")
+		}
+		if !ok {
+			continue // the skill's text speaks of the mark
+		}
+		body := rest[:from-len(end)]
+		if after, ok := strings.CutPrefix(body, referenceMark); ok {
+			if _, text, ok := strings.Cut(after, "\n\n"); ok {
+				body = text
+			}
+		}
+		p := &prompt{text: strings.Clone(strings.TrimSpace(args)), skill: strings.Clone(m[1]), hash: hash(body)}
+		if _, dir, ok := harvest.SkillFile(m[2]); ok {
+			p.dir = strings.Clone(dir)
+		}
+		return p
+	}
+}
+
+// newReply takes a message of the model. What one that failed said is no answer,
+// and what it called did not run.
+func newReply(m gjson.Result) *reply {
+	r := &reply{stop: strings.Clone(m.Get("stopReason").Str), model: strings.Clone(m.Get("model").Str), usage: usage(m.Get("usage"))}
+	if r.stop == "error" {
+		return r
+	}
+	blocks := m.Get("content")
+	r.text = strings.Clone(strings.TrimSpace(content(blocks)))
+	if r.stop == "aborted" {
+		return r
+	}
+	i := 0
+	blocks.ForEach(func(_, block gjson.Result) bool {
+		if block.Get("type").Str == "toolCall" {
+			c := call{id: strings.Clone(block.Get("id").Str), name: strings.Clone(block.Get("name").Str), block: i}
+			args := block.Get("arguments")
+			if file := args.Get("path").Str; c.name == "read" {
+				if _, _, ok := harvest.SkillFile(file); ok {
+					c.file = strings.Clone(file)
+					c.part = args.Get("offset").Exists() || args.Get("limit").Exists()
+				}
+			}
+			r.calls = append(r.calls, c)
+		}
+		i++
+		return true
+	})
+	return r
+}
+
+// usage is the usage of one response. pi does not count cached tokens as input.
+func usage(u gjson.Result) eval.Usage {
+	return eval.Usage{
+		Input:      u.Get("input").Int(),
+		CacheRead:  u.Get("cacheRead").Int(),
+		CacheWrite: u.Get("cacheWrite").Int(),
+		Output:     u.Get("output").Int(),
+		Reasoning:  u.Get("reasoning").Int(),
+	}
+}

@@ -1,0 +1,287 @@
+package pi
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/skill-evolve/evolve/harvest"
+)
+
+const (
+	maxEntries = 1 << 20
+	maxText    = 64 << 20 // what is held of one session, in bytes
+	root       = -1
+)
+
+// tree collects the entries of one session, of all its branches: which one
+// counts is known at the end.
+type tree struct {
+	begun   bool // the header was read
+	linear  bool // version 1: entries have no ids, each follows the one before
+	id, cwd string
+	refused string // why the session cannot be read
+
+	entries []entry
+	ids     map[string]int32
+	orphans []orphan        // whose parent had not come
+	reads   map[string]bool // calls that read a SKILL.md: their results are looked at
+	text    int             // bytes held of all these
+}
+
+// entry is what is kept of one entry until its branch is known: the place of its
+// parent, and what it says, nil where that is nothing.
+type entry struct {
+	parent int32
+	stamp  string
+	fact   any // *prompt, *reply, *result, *spent, or nil
+}
+
+// orphan is an entry whose parent was not read before it.
+type orphan struct {
+	entry  int32
+	parent string
+}
+
+// head is the beginning of a line: all that is needed of most.
+type head struct {
+	kind, id, parent, stamp string
+	linked                  bool // it has a parent, if only null
+	role                    string
+	message                 harvest.Members // behind the role
+}
+
+// peek reads the head of a line. ok is false where its members stand in another
+// order than pi writes them in.
+func peek(line []byte) (h head, ok bool) {
+	for m := harvest.Object(line); m.Next(); {
+		switch string(m.Key()) {
+		case "message":
+			h.message = harvest.Object(m.Rest())
+			if !h.message.Next() || string(h.message.Key()) != "role" {
+				return h, false
+			}
+			role, ok := h.message.Text()
+			h.role = string(role)
+			return h, ok
+		case "type", "id", "parentId", "timestamp":
+			v, ok := m.Text()
+			if !ok && string(m.Value()) != "null" {
+				return h, false
+			}
+			switch s := string(v); string(m.Key()) {
+			case "type":
+				h.kind = s
+			case "id":
+				h.id = s
+			case "parentId":
+				h.parent, h.linked = s, true
+			case "timestamp":
+				h.stamp = s
+			}
+		}
+		if h.linked && h.kind != "" && h.kind != "message" && h.id != "" && h.stamp != "" {
+			return h, true
+		}
+	}
+	return h, h.kind != "" && h.kind != "message"
+}
+
+// want judges a line by its first bytes. Most of a session are the results of
+// tools: whether one failed stands at the end of its line, so want notes that
+// itself and refuses the line.
+func (t *tree) want(line []byte) bool {
+	if t.refused != "" {
+		return false
+	}
+	h, ok := peek(line)
+	if !ok || !t.begun || h.kind == "session" || h.kind == "usage" || h.kind == "model_change" || !t.linear && (h.id == "" || !h.linked) {
+		return true
+	}
+	if h.kind != "message" {
+		t.add(h.id, h.parent, h.stamp, nil)
+		return false
+	}
+	switch h.role {
+	case "user", "assistant":
+		return true
+	case "toolResult":
+	default: // of the program, of extensions, of a shell that the user ran
+		t.add(h.id, h.parent, h.stamp, nil)
+		return false
+	}
+	if !h.message.Next() || string(h.message.Key()) != "toolCallId" {
+		return true
+	}
+	call, ok := h.message.Text()
+	failed, sure := ended(line)
+	if !ok || !sure || t.reads[string(call)] {
+		return true
+	}
+	t.add(h.id, h.parent, h.stamp, &result{call: string(call), failed: failed})
+	return false
+}
+
+var errorMark = []byte(`"isError":`)
+
+// ended reads whether a tool failed from the end of its line. sure is false
+// where that is not what the line ends in.
+func ended(line []byte) (failed, sure bool) {
+	const tail = 64
+	end := line[max(0, len(line)-tail):]
+	i := bytes.LastIndex(end, errorMark)
+	if i < 0 {
+		return false, false
+	}
+	rest, failed := bytes.CutPrefix(end[i+len(errorMark):], []byte("true"))
+	if !failed {
+		var ok bool
+		if rest, ok = bytes.CutPrefix(rest, []byte("false")); !ok {
+			return false, false
+		}
+	}
+	if digits, ok := bytes.CutPrefix(rest, []byte(`,"timestamp":`)); ok {
+		rest = bytes.TrimLeft(digits, "0123456789")
+	}
+	return failed, string(rest) == "}}"
+}
+
+// take takes in line n. It reports whether it has a type.
+func (t *tree) take(n int, line []byte) bool {
+	if t.refused != "" {
+		return true
+	}
+	rec := gjson.ParseBytes(line)
+	kind := rec.Get("type").Str
+	switch {
+	case !t.begun:
+		t.begin(rec)
+		return kind != ""
+	case kind == "" || kind == "session":
+		return kind != ""
+	}
+	var fact any
+	switch kind {
+	case "message":
+		fact = t.message(n, rec)
+	case "usage":
+		if u := rec.Get("usage"); u.IsObject() {
+			fact = &spent{usage(u)}
+		}
+	case "model_change":
+		fact = &model{strings.Clone(rec.Get("modelId").Str)}
+	}
+	t.add(rec.Get("id").Str, rec.Get("parentId").Str, rec.Get("timestamp").Str, fact)
+	return true
+}
+
+// begin reads the header.
+func (t *tree) begin(rec gjson.Result) {
+	if rec.Get("type").Str != "session" {
+		t.refused = "does not begin with the header of a session"
+		return
+	}
+	v := rec.Get("version")
+	switch {
+	case !v.Exists(), v.Raw == "1":
+		t.linear = true
+	case v.Raw != "2" && v.Raw != "3":
+		t.refused = fmt.Sprintf("unknown version %.20s of a session", v.Raw)
+		return
+	}
+	t.begun = true
+	t.id, t.cwd = strings.Clone(rec.Get("id").Str), strings.Clone(rec.Get("cwd").Str)
+	t.ids, t.reads = make(map[string]int32), make(map[string]bool)
+}
+
+// add puts an entry into the tree.
+func (t *tree) add(id, parent, stamp string, fact any) {
+	n := int32(len(t.entries))
+	t.text += len(id) + len(parent) + len(stamp)
+	e := entry{parent: root, stamp: strings.Clone(stamp), fact: fact}
+	switch {
+	case n == maxEntries:
+		t.refused = fmt.Sprintf("more than %d entries", maxEntries)
+		return
+	case t.text > maxText:
+		t.refused = fmt.Sprintf("more than %d MiB of messages", maxText>>20)
+		return
+	case t.linear:
+		e.parent = n - 1
+	case id == "":
+		return // not a part of the tree
+	default:
+		if _, twice := t.ids[id]; twice {
+			t.refused = fmt.Sprintf("two entries with the id %.40q", id)
+			return
+		}
+		t.ids[strings.Clone(id)] = n
+		if at, ok := t.ids[parent]; ok && at != n {
+			e.parent = at
+		} else if parent != "" {
+			t.orphans = append(t.orphans, orphan{n, strings.Clone(parent)})
+		}
+	}
+	t.entries = append(t.entries, e)
+}
+
+// branch returns the entries from the root of the last one to that, or why there
+// is no such branch. Where lines could not be read, a parent that is missing is
+// one of those, and the entry before stands in for it.
+func (t *tree) branch(damaged bool) (branch []int32, why string) {
+	if t.refused != "" {
+		return nil, t.refused
+	}
+	for _, o := range t.orphans {
+		at, ok := t.ids[o.parent]
+		switch {
+		case ok:
+		case damaged:
+			at = o.entry - 1
+		default:
+			return nil, fmt.Sprintf("the parent %.40q of an entry is missing", o.parent)
+		}
+		t.entries[o.entry].parent = at
+	}
+	if t.cyclic() {
+		return nil, "an entry is its own ancestor"
+	}
+	for i := int32(len(t.entries) - 1); i != root; i = t.entries[i].parent {
+		branch = append(branch, i)
+	}
+	slices.Reverse(branch)
+	return branch, ""
+}
+
+// cyclic reports whether an entry is its own ancestor. Where every parent stands
+// before its children none can be.
+func (t *tree) cyclic() bool {
+	if len(t.orphans) == 0 {
+		return false
+	}
+	seen := make([]int32, len(t.entries)) // the walk that came by first, from 1
+	for walk := range t.entries {
+		for i := int32(walk); i != root && seen[i] != int32(walk+1); i = t.entries[i].parent {
+			if seen[i] != 0 {
+				break
+			}
+			seen[i] = int32(walk + 1)
+			if p := t.entries[i].parent; p != root && seen[p] == int32(walk+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (e entry) at() time.Time {
+	at, err := time.Parse(time.RFC3339Nano, e.stamp)
+	if err != nil {
+		return time.Time{}
+	}
+	return at.UTC()
+}
