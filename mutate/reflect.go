@@ -12,7 +12,11 @@ import (
 // Reflect is GEPA's reflective mutation (arXiv 2507.19457, section 3): the
 // model reads failures with their feedback and rewrites the text. Parts of the
 // rewrite that answer none of the feedback are undone, see Support.
-type Reflect struct{ Model eval.Model }
+type Reflect struct {
+	Model eval.Model
+	// Plain adopts the reply as it is, as the reference GEPA does.
+	Plain bool
+}
 
 // Name implements Operator.
 func (*Reflect) Name() string { return "reflect" }
@@ -25,6 +29,9 @@ func (r *Reflect) Propose(ctx context.Context, in Input) (Proposal, error) {
 	view, err := rewrite(ctx, r.Model, "reflect.txt", in)
 	if err != nil {
 		return Proposal{}, err
+	}
+	if r.Plain {
+		return propose(in.Parent, view, caseIDs(in.Evidence))
 	}
 	parent := in.Parent.View()
 	shown, owner := shownFeedback(in.Evidence)

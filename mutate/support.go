@@ -56,30 +56,30 @@ func (s *Support) Answers(text string) []int {
 }
 
 // Stated reports whether some block of a view already says what shown line i
-// asks for: it holds at least half of the line's specific words. A failure that
-// repeats although its rule is stated is not cured by stating it again.
+// asks for. A failure that repeats although its rule is stated is not cured by
+// stating it again.
 func (s *Support) Stated(i int, view string) bool {
-	var ask []string
-	for w := range s.lines[i] {
-		if s.specific(w) {
-			ask = append(ask, w)
-		}
-	}
-	if len(ask) == 0 {
-		return false
-	}
 	for _, block := range blocksOf(view) {
-		ws, n := words(block), 0
-		for _, w := range ask {
-			if ws[w] {
-				n++
-			}
-		}
-		if 2*n >= len(ask) && n > 0 {
+		if s.Says(i, block) {
 			return true
 		}
 	}
 	return false
+}
+
+// Says reports whether text holds at least half of the specific words of shown
+// line i.
+func (s *Support) Says(i int, text string) bool {
+	ws, asked, said := words(text), 0, 0
+	for w := range s.lines[i] {
+		if s.specific(w) {
+			asked++
+			if ws[w] {
+				said++
+			}
+		}
+	}
+	return said > 0 && 2*said >= asked
 }
 
 func (s *Support) specific(w string) bool {

@@ -2,7 +2,6 @@ package tournament
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -69,24 +68,5 @@ var testWorlds = []struct {
 	{"harmful", func(s int64) simulated.World { return simulated.HarmfulSeed(s, 0.05) }},
 }
 
-func TestSurvey(t *testing.T) {
-	if os.Getenv("EVOLVE_SURVEY") == "" {
-		t.Skip("EVOLVE_SURVEY is not set")
-	}
-	for _, w := range testWorlds {
-		for _, n := range []int64{150, 300, 600, 1200} {
-			sum, seedSum, used := 0.0, 0.0, int64(0)
-			var all string
-			const reps = 10
-			for seed := range int64(reps) {
-				world := w.make(seed)
-				score, _, j := searchWorld(t, world, n, seed)
-				sum += score
-				seedSum += world.Oracle(world.Seed(), split(world.Cases(30, 30, 60)).Test)
-				used += j.Events[len(j.Events)-1].Rollouts
-				all += fmt.Sprintf(" %.2f", score)
-			}
-			t.Logf("%-12s %5d: mean %.3f (seed %.3f) used %d |%s", w.name, n, sum/reps, seedSum/reps, used/reps, all)
-		}
-	}
-}
+// long reports whether the whole survey was asked for.
+func long() bool { return os.Getenv("EVOLVE_SURVEY") != "" }
