@@ -9,8 +9,12 @@ import (
 // specification allows 64 bytes without.
 const maxName = 256
 
+// maxUses are the uses of different skills that one turn may have. More are no
+// work of a person's, and comparing all of them would take its time.
+const maxUses = 1000
+
 // Invoke notes v as a use in the last turn of s, and reports whether it did: a
-// name that cannot be one is no use. Several signals of one skill in one turn,
+// name that cannot be one is no use, and a turn has 1000 at most. Several signals of one skill in one turn,
 // the user's mention, the agent's tool call, its look into SKILL.md, are one
 // use: the strongest gives it its place and id, the others what it lacks.
 func (s *Session) Invoke(v Invocation) bool {
@@ -20,7 +24,9 @@ func (s *Session) Invoke(v Invocation) bool {
 	v.Turn = len(s.Turns) - 1
 	v.Explicit = v.Signal != SkillFileRead
 	v.Feedback = Feedback{Label: Unknown}
+	uses := 0
 	for i := len(s.Invocations) - 1; i >= 0 && s.Invocations[i].Turn == v.Turn; i-- {
+		uses++
 		old := &s.Invocations[i]
 		if !sameSkill(*old, v) {
 			continue
@@ -37,6 +43,9 @@ func (s *Session) Invoke(v Invocation) bool {
 		}
 		old.Failed = old.Failed && weak.Failed
 		return true
+	}
+	if uses >= maxUses {
+		return false
 	}
 	s.Invocations = append(s.Invocations, v)
 	return true

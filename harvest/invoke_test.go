@@ -57,6 +57,16 @@ func TestInvokeTurns(t *testing.T) {
 	}
 }
 
+func TestInvokeMany(t *testing.T) {
+	s := &Session{Turns: make([]Turn, 1)}
+	for i := range 2000 {
+		s.Invoke(Invocation{Skill: fmt.Sprint("s", i), Signal: DollarMention})
+	}
+	if len(s.Invocations) != 1000 {
+		t.Errorf("%d uses", len(s.Invocations))
+	}
+}
+
 func TestSkillFile(t *testing.T) {
 	for file, want := range map[string]string{
 		"/home/dev/.agents/skills/dataviz/SKILL.md": "dataviz in /home/dev/.agents/skills/dataviz",

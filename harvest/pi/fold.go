@@ -42,13 +42,13 @@ func newFold(file string, t tree, red redact.Redactor) *fold {
 		red = redact.Detector{}
 	}
 	return &fold{
-		s:   &harvest.Session{ID: cmp.Or(t.id, sessionID(file)), Agent: Agent, Path: file, CWD: t.cwd},
+		s:   &harvest.Session{ID: cmp.Or(t.id, sessionID(file)), Agent: Agent, Path: file, CWD: t.cwd, Started: when(t.stamp)},
 		red: red, tools: make(map[string]int), reads: make(map[string]look),
 	}
 }
 
 func (f *fold) entry(e entry) {
-	at := e.at()
+	at := when(e.stamp)
 	if f.s.Started.IsZero() {
 		f.s.Started = at
 	}

@@ -24,6 +24,7 @@ type tree struct {
 	begun   bool // the header was read
 	linear  bool // version 1: entries have no ids, each follows the one before
 	id, cwd string
+	stamp   string // when it began
 	refused string // why the session cannot be read
 
 	entries []entry
@@ -195,6 +196,7 @@ func (t *tree) begin(rec gjson.Result) {
 	}
 	t.begun = true
 	t.id, t.cwd = strings.Clone(rec.Get("id").Str), strings.Clone(rec.Get("cwd").Str)
+	t.stamp = strings.Clone(rec.Get("timestamp").Str)
 	t.ids, t.reads = make(map[string]int32), make(map[string]bool)
 }
 
@@ -278,8 +280,8 @@ func (t *tree) cyclic() bool {
 	return false
 }
 
-func (e entry) at() time.Time {
-	at, err := time.Parse(time.RFC3339Nano, e.stamp)
+func when(stamp string) time.Time {
+	at, err := time.Parse(time.RFC3339Nano, stamp)
 	if err != nil {
 		return time.Time{}
 	}
