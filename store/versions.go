@@ -51,6 +51,26 @@ func (s *Store) SaveVersion(ctx context.Context, v tournament.Version) (tourname
 	return kept, nil
 }
 
+// WithdrawVersion takes back a version that evolve saved to install it and then
+// could not: the newest of its skill, never installed. It
+// does nothing where the version is anything else.
+func (s *Store) WithdrawVersion(ctx context.Context, v tournament.Version) error {
+	if v.Author != "evolve" {
+		return nil
+	}
+	err := s.do(ctx, func(t *tx) error {
+		_, err := t.exec(`DELETE FROM versions WHERE skill = ?1 AND n = ?2 AND sha = ?3
+			AND n = (SELECT max(n) FROM versions WHERE skill = ?1)
+			AND NOT EXISTS (SELECT 1 FROM installs WHERE skill = ?1 AND to_sha = ?3
+				AND outcome <> 'abandoned')`, v.Skill, v.N, v.SHA)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("withdraw version of %s: %w", v.Skill, err)
+	}
+	return nil
+}
+
 func putVersion(t *tx, v tournament.Version) error {
 	text := v.Text
 	v.Text = nil

@@ -80,13 +80,10 @@ func (a *app) promoteSkill(ctx context.Context, arg string, force, yes bool) err
 	if err != nil {
 		return fmt.Errorf("read run %s: %w", trial.Run, err)
 	}
-	v, err := db.SaveVersion(ctx, tournament.Version{Skill: name, SHA: cand.SHA, Parent: live.doc.Hash(), Author: "evolve",
+	v, err := a.installNew(ctx, db, live, live.doc.Hash(), tournament.Version{Skill: name, SHA: cand.SHA, Parent: live.doc.Hash(), Author: "evolve",
 		Operator: cand.Operator, Run: trial.Run, Evidence: run.Verdict, Proven: proven, Simulated: trial.Simulated,
 		Text: cand.Text, Created: a.now().UTC()})
 	if err != nil {
-		return err
-	}
-	if err := a.install(ctx, db, live, live.doc.Hash(), v); err != nil {
 		return err
 	}
 	return a.installedResult(live, v, live.doc.Hash())

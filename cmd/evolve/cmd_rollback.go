@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -47,8 +48,9 @@ func (a *app) rollback(ctx context.Context, arg string) error {
 	return a.installedResult(live, *to, live.doc.Hash())
 }
 
-// rollbackTarget is the named version, else the newest older one with another
-// text than the live one.
+// rollbackTarget is the named version, else the one that the live text took the
+// place of: after an edit of what a rollback had put back, that is not the
+// version with the next lower number.
 func (a *app) rollbackTarget(ctx context.Context, db *store.Store, name, live, at string) (*tournament.Version, error) {
 	if at != "" {
 		return findVersion(ctx, db, name, at)
@@ -63,9 +65,15 @@ func (a *app) rollbackTarget(ctx context.Context, db *store.Store, name, live, a
 			current = i
 		}
 	}
+	if current >= 0 && versions[current].Parent != "" && versions[current].Parent != live {
+		to, err := db.VersionBySHA(ctx, name, versions[current].Parent)
+		if !errors.Is(err, store.ErrNotFound) {
+			return to, err
+		}
+	}
 	for i := current - 1; i >= 0; i-- {
 		if versions[i].SHA != live {
-			return db.Version(ctx, name, versions[i].N)
+			return &versions[i], nil
 		}
 	}
 	return nil, usage(fmt.Sprintf("`evolve log %s` lists the versions", name), "there is no version of %s before the live one", name)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -81,11 +82,12 @@ func (a *app) conclude(ctx context.Context, p *prepared, out *tournament.Outcome
 	if err != nil {
 		return err
 	}
+	var refusal error // the run is told all the same: it was paid for
 	if p.f.promote && out.Verdict != nil && out.Verdict.Verdict == pareto.Promote {
-		if err := a.installProved(ctx, p, out); err != nil {
-			return err
+		if refusal = a.installProved(ctx, p, out); refusal != nil {
+			res.Warnings = append(res.Warnings, "not installed: "+oneLine(refusal.Error()))
 		}
-		res.Installed = true
+		res.Installed = refusal == nil
 	}
 	if res.Report, err = a.writeReport(ctx, p.db, p.run.ID); err != nil {
 		return err
@@ -95,7 +97,14 @@ func (a *app) conclude(ctx context.Context, p *prepared, out *tournament.Outcome
 	} else {
 		err = a.printResult(res)
 	}
-	if err == nil && out.BudgetStop {
+	var drift *skill.DriftError
+	switch {
+	case err != nil:
+	case errors.As(refusal, &drift):
+		err = hinted(refusal, fmt.Sprintf("your edit stays; `evolve --skill %s` tries to better the edited text", p.run.Skill))
+	case refusal != nil:
+		err = refusal
+	case out.BudgetStop:
 		err = &quietExit{exitStopped}
 	}
 	return err

@@ -70,6 +70,20 @@ func (a *app) recordLive(ctx context.Context, db *store.Store, live *liveSkill) 
 	return db.SetInstalled(ctx, live.Name, target, sha)
 }
 
+// installNew records v as a version and puts it in the place of the text whose
+// SHA-256 is want. Where that is refused or fails, no version is left behind that
+// was never in place: a rollback must not find one.
+func (a *app) installNew(ctx context.Context, db *store.Store, live *liveSkill, want string, v tournament.Version) (tournament.Version, error) {
+	v, err := db.SaveVersion(ctx, v)
+	if err != nil {
+		return v, err
+	}
+	if err := a.install(ctx, db, live, want, v); err != nil {
+		return v, errors.Join(err, db.WithdrawVersion(context.WithoutCancel(ctx), v))
+	}
+	return v, nil
+}
+
 // install replaces the live file by version v's text, if and only if the live
 // text is still want. It is written down before and after, so that a crash in
 // between leaves a store that can tell.
@@ -136,12 +150,9 @@ func (a *app) installProved(ctx context.Context, p *prepared, out *tournament.Ou
 	if err != nil {
 		return err
 	}
-	v, err := p.db.SaveVersion(ctx, tournament.Version{Skill: p.run.Skill, SHA: next.Hash(), Parent: doc.Hash(), Author: "evolve",
+	_, err = a.installNew(ctx, p.db, p.live, doc.Hash(), tournament.Version{Skill: p.run.Skill, SHA: next.Hash(), Parent: doc.Hash(), Author: "evolve",
 		Operator: operator, Run: p.run.ID, Evidence: evidence, Proven: true, Simulated: p.run.Simulated, Text: text, Created: a.now().UTC()})
-	if err != nil {
-		return err
-	}
-	return a.install(ctx, p.db, p.live, doc.Hash(), v)
+	return err
 }
 
 // readDoc parses a stored text.

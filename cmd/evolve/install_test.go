@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// edit writes the live skill anew, with a line more.
+func edit(t *testing.T, live *liveSkill, line string) []byte {
+	t.Helper()
+	text := append(bytes.Clone(live.doc.Render()), line+"\n"...)
+	if err := os.WriteFile(live.Path, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// An installation that is refused leaves no version that was never in place,
+// and rolling back goes to what the live text took the place of.
+func TestRefusedInstallLeavesNoVersion(t *testing.T) {
+	ctx := t.Context()
+	a := testApp(t)
+	a.claudeHome = person(t)
+	db, err := a.store(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := a.skill("dataviz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.recordLive(ctx, db, found); err != nil {
+		t.Fatal(err)
+	}
+	next := append(bytes.Clone(found.doc.Render()), "Label every axis.\n"...)
+	offer := tournament.Version{Skill: "dataviz", SHA: skill.HashText(next), Parent: found.doc.Hash(), Author: "evolve", Proven: true, Text: next}
+	edited := edit(t, found, "Be brief.")
+	var drift *skill.DriftError
+	if _, err := a.installNew(ctx, db, found, found.doc.Hash(), offer); !errors.As(err, &drift) {
+		t.Fatalf("installed over an edit: %v", err)
+	}
+	versions, err := db.Versions(ctx, "dataviz")
+	if err != nil || len(versions) != 1 {
+		t.Fatalf("%d versions after a refused installation, error %v; want the found one", len(versions), err)
+	}
+	if err := a.rollback(ctx, "dataviz"); err != nil { // the edit becomes v1, its parent is v0
+		t.Fatal(err)
+	}
+	if now, _ := os.ReadFile(found.Path); string(now) != string(found.doc.Render()) {
+		t.Errorf("rolling an edit back gave\n%s", now)
+	}
+
+	// v2 is installed and rolled back; an edit of v0 is then rolled back to v0.
+	live, err := a.skill("dataviz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := a.installNew(ctx, db, live, live.doc.Hash(), offer); err != nil || v.N != 2 {
+		t.Fatalf("installed v%d, %v", v.N, err)
+	}
+	if err := a.rollback(ctx, "dataviz"); err != nil {
+		t.Fatal(err)
+	}
+	edit(t, found, "Be polite.")
+	if err := a.rollback(ctx, "dataviz"); err != nil {
+		t.Fatal(err)
+	}
+	if now, _ := os.ReadFile(found.Path); string(now) != string(found.doc.Render()) {
+		t.Errorf("rolling back an edit of v0 gave\n%s", now)
+	}
+	if v, err := db.Version(ctx, "dataviz", 1); err != nil || string(v.Text) != string(edited) {
+		t.Errorf("the first edit is not kept: %v", err)
+	}
+	if err := a.rollback(ctx, "dataviz"); err == nil || !strings.Contains(err.Error(), "no version of dataviz before") {
+		t.Errorf("rolled back beyond v0: %v", err)
+	}
+}
