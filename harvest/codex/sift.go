@@ -29,7 +29,11 @@ func (t *transcript) want(line []byte) bool {
 			kind = string(text)
 		case "payload":
 			switch kind {
-			case "session_meta", "turn_context", "token_usage_record", "":
+			case "session_meta":
+				return !t.meta
+			case "turn_context": // each repeats the instructions
+				return t.s.Model == ""
+			case "token_usage_record", "":
 				return true
 			case "response_item":
 				return t.wantItem(harvest.Object(m.Rest()))

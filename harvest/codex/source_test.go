@@ -184,3 +184,26 @@ func TestNoHome(t *testing.T) {
 		t.Errorf("%d sessions, problems %v", len(all), problems)
 	}
 }
+
+// What is no session at all does not end the harvest of its folder.
+func TestUnreadableFiles(t *testing.T) {
+	home := t.TempDir()
+	dir := filepath.Join(home, "sessions/2026/11/20")
+	if err := os.MkdirAll(filepath.Join(dir, "rollout-a.jsonl"), 0o700); err != nil { // a folder by that name
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"b": "\x7fELF\x00\x01\x02\n\xff\xfe", "c": "", "d": started("t1") + "\n" + typed("t1", "m1", "hello there") + "\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "rollout-"+name+".jsonl"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("nowhere", filepath.Join(dir, "rollout-e.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	all, problems := sessions(t, home, nil)
+	if len(all) != 1 || all[0].Turns[0].Prompt != "hello there" || len(problems) != 1 || problems[0].Line != 1 {
+		t.Errorf("%d sessions, problems %+v", len(all), problems)
+	}
+}
