@@ -89,6 +89,13 @@ func assess(s *Session, v Invocation) outcome {
 		}
 		break
 	}
+	if t := committed(s, v); out.Label == Unknown && t >= 0 {
+		// Nobody commits what is of no use, but much is committed that is to be
+		// worked on.
+		id := s.Turns[t].Committed
+		decide(Feedback{Label: Accepted, Confidence: .6, Evidence: "[committed as " + id[:min(len(id), 12)] + "]"}, t)
+		out.accepted, out.final = t, lastAnswer(s, v.Turn, t+1)
+	}
 	if used.Interrupted {
 		switch out.Label {
 		case Corrected:
@@ -99,6 +106,20 @@ func assess(s *Session, v Invocation) outcome {
 		}
 	}
 	return out
+}
+
+// committed is the turn, of the use's own and those that may still speak of it,
+// whose work the user made a commit of; -1 if there is none.
+func committed(s *Session, v Invocation) int {
+	for t := v.Turn; t < len(s.Turns) && t <= v.Turn+horizon; t++ {
+		switch {
+		case t > v.Turn && uses(s, t, v.Skill):
+			return -1
+		case s.Turns[t].Committed != "":
+			return t
+		}
+	}
+	return -1
 }
 
 // uses reports whether the skill was invoked in turn t.

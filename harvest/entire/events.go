@@ -1,0 +1,114 @@
+package entire
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/skill-evolve/evolve/harvest"
+)
+
+// maxName is the longest name of a skill, in bytes; real ones have up to three
+// segments.
+const maxName = 256
+
+// events are the skill events of a metadata.json; those that cannot be
+// understood are left out.
+func events(list gjson.Result) []harvest.Event {
+	var out []harvest.Event
+	list.ForEach(func(_, v gjson.Result) bool {
+		var e harvest.Event
+		if v.IsObject() && json.Unmarshal([]byte(v.Raw), &e) == nil && strings.TrimSpace(e.Skill.Name) != "" {
+			out = append(out, e)
+		}
+		return true
+	})
+	return out
+}
+
+// join adds the skill events that Entire noted to the uses that the transcript
+// shows. Where both tell of one use, its id is Entire's, and the rest is ours:
+// we know the skill's text, and count all lines of the file.
+func (h *harvesting) join(s *harvest.Session, r *record) {
+	for _, e := range r.events {
+		v := harvest.Invocation{
+			ID: h.clean(s, e.ID), Skill: harvest.SkillName(h.clean(s, e.Skill.Name)), Signal: e.Source.Signal,
+			Explicit: e.Source.Confidence != "inferred", ToolUseID: e.Native["tool_use_id"], Feedback: harvest.Feedback{Label: harvest.Unknown},
+		}
+		if len(v.Skill) > maxName || len(v.Signal) > maxName || strings.ContainsAny(v.Skill, "\n\r") {
+			continue
+		}
+		if at, err := time.Parse(time.RFC3339Nano, e.Timestamp); err == nil {
+			v.Time = at.UTC()
+		}
+		if a := e.Anchor; a != nil {
+			v.ToolUseID, v.Line = cmp.Or(a.ToolUseID, v.ToolUseID), max(0, a.Start)
+			if len(a.EntryIDs) > 0 {
+				v.EntryID = a.EntryIDs[0]
+			}
+		}
+		v.Turn = turnOf(s, e.TurnID, v.Time)
+		if i := find(s, v); i >= 0 {
+			u := &s.Invocations[i]
+			if u.Signal != harvest.SkillToolUse && v.Signal == harvest.SkillToolUse {
+				// A native signal beats a typed command.
+				u.Signal, u.Explicit, u.ToolUseID = v.Signal, v.Explicit, v.ToolUseID
+			}
+			u.ID = cmp.Or(v.ID, u.ID)
+			continue
+		}
+		if v.Turn < 0 {
+			h.problem(s.Path, r.String()+": a skill event of no turn: "+v.Skill)
+			continue
+		}
+		s.Invocations = append(s.Invocations, v)
+	}
+	slices.SortStableFunc(s.Invocations, func(a, b harvest.Invocation) int {
+		return cmp.Or(cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Line, b.Line))
+	})
+}
+
+// find returns the use in s that v tells of once more, or -1. Lines come last:
+// Entire counts those that it could parse.
+func find(s *harvest.Session, v harvest.Invocation) int {
+	for _, same := range []func(u harvest.Invocation) bool{
+		func(u harvest.Invocation) bool { return v.ToolUseID != "" && u.ToolUseID == v.ToolUseID },
+		func(u harvest.Invocation) bool {
+			return v.ID != "" && u.ID == v.ID || v.EntryID != "" && u.EntryID == v.EntryID && u.Skill == v.Skill
+		},
+		func(u harvest.Invocation) bool {
+			distinct := v.ToolUseID != "" && u.ToolUseID != "" // two calls in one turn
+			return u.Skill == v.Skill && u.Turn == v.Turn && !distinct
+		},
+		func(u harvest.Invocation) bool {
+			return u.Skill == v.Skill && u.Signal == v.Signal && u.Line == v.Line && v.ToolUseID == ""
+		},
+	} {
+		if i := slices.IndexFunc(s.Invocations, same); i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// turnOf is the turn with that id, or else the one that was under way at a time;
+// -1 if neither tells.
+func turnOf(s *harvest.Session, id string, at time.Time) int {
+	if i := slices.IndexFunc(s.Turns, func(t harvest.Turn) bool { return id != "" && t.ID == id }); i >= 0 {
+		return i
+	}
+	if len(s.Turns) == 1 {
+		return 0
+	}
+	last := -1
+	for i, t := range s.Turns {
+		if !at.IsZero() && !t.Time.IsZero() && !t.Time.After(at) {
+			last = i
+		}
+	}
+	return last
+}

@@ -1,0 +1,242 @@
+// Package entire reads the sessions that Entire's CLI keeps as checkpoints in a
+// git repository: a transcript of the agent's own with metadata beside it. It
+// asks nothing but the git binary, and changes nothing.
+package entire
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/redact"
+)
+
+// A Read reads one transcript of an agent's, as the readers' own Read functions
+// do.
+type Read func(ctx context.Context, r io.Reader, file string, red redact.Redactor) (*harvest.Session, []harvest.Problem, error)
+
+// Options say how checkpoints are read. Without Readers only the prompts and
+// the skill events are found.
+type Options struct {
+	Redactor redact.Redactor // nil: redact.Detector
+	harvest.Filter
+	// Readers are those of the agents, by the name that their sessions have.
+	Readers map[string]Read
+}
+
+// Source reads the checkpoints of one repository.
+type Source struct {
+	repo string
+	opts Options
+}
+
+var _ harvest.Source = (*Source)(nil)
+
+// New returns a Source of the checkpoints in the git repository that repo is or
+// lies in. A repository without any has no sessions; a folder that is no
+// repository is a Problem.
+func New(repo string, o Options) *Source {
+	if o.Redactor == nil {
+		o.Redactor = redact.Detector{}
+	}
+	if abs, err := filepath.Abs(repo); err == nil {
+		repo = abs
+	}
+	return &Source{repo: repo, opts: o}
+}
+
+// Name implements harvest.Source.
+func (*Source) Name() string { return "entire" }
+
+// idle stands for the time of what has none, in a Cursor.
+var idle = time.Unix(0, 0)
+
+// Sessions implements harvest.Source. A session is in as many checkpoints as
+// commits were made in it: the newest that can be read counts. Its Path is the
+// repository, "#entire/" and its id, which stays the same with every checkpoint.
+// c may be nil.
+func (s *Source) Sessions(ctx context.Context, c harvest.Cursor, yield func(*harvest.Session) error) ([]harvest.Problem, error) {
+	if err := s.opts.Check(); err != nil {
+		return nil, err
+	}
+	if s.opts.Excludes(s.repo) {
+		return nil, nil
+	}
+	h := &harvesting{Source: s, cursor: c, yield: yield, objects: objects{ctx: ctx, repo: s.repo}, complete: true}
+	defer h.objects.close()
+	err := h.run(ctx)
+	if err == nil {
+		err = ctx.Err() // which git may have died of
+	}
+	return h.problems, err
+}
+
+// harvesting is one pass over a repository.
+type harvesting struct {
+	*Source
+	cursor   harvest.Cursor
+	yield    func(*harvest.Session) error
+	objects  objects
+	commits  map[string]commit // by checkpoint; nil until they are needed
+	problems []harvest.Problem
+	complete bool // nothing was passed over that another harvest may want
+}
+
+func (h *harvesting) problem(where, reason string) {
+	h.problems = append(h.problems, harvest.Problem{Path: where, Reason: reason})
+	h.complete = false
+}
+
+// place is a path of this repository's checkpoints.
+func (s *Source) place(parts ...string) string {
+	return s.repo + "#entire" + strings.Join(append([]string{""}, parts...), "/")
+}
+
+func (h *harvesting) run(ctx context.Context) error {
+	where, err := refs(ctx, h.repo)
+	if err != nil {
+		h.problem(h.repo, err.Error())
+		return nil
+	}
+	if len(where) == 0 {
+		return nil
+	}
+	state := fingerprint(fmt.Sprint(where))
+	if h.seen(h.place(), state, idle) {
+		return nil
+	}
+	sessions := h.bySession(ctx, where)
+	for _, id := range slices.Sorted(maps.Keys(sessions)) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := h.session(ctx, id, sessions[id]); err != nil {
+			return err
+		}
+	}
+	if h.complete && ctx.Err() == nil {
+		h.mark(h.place(), state, idle)
+	}
+	return nil
+}
+
+// bySession reads what the checkpoints say of their sessions; the newest record
+// of each comes first.
+func (h *harvesting) bySession(ctx context.Context, where []ref) map[string][]*record {
+	sessions := map[string][]*record{}
+	known := map[string]bool{} // a remote's copies
+	for _, from := range where {
+		all, err := records(&h.objects, from)
+		if err != nil {
+			h.problem(h.place(strings.TrimPrefix(from.name, "refs/")), err.Error())
+		}
+		for _, r := range all {
+			if ctx.Err() != nil {
+				return nil
+			}
+			key := r.String() + "\n" + r.key()
+			if known[key] {
+				continue
+			}
+			known[key] = true
+			if err := r.describe(&h.objects); err != nil {
+				h.problem(h.place(r.String()), err.Error())
+			}
+			id := label(r.session)
+			if id == "" {
+				id = r.String()
+			}
+			sessions[id] = append(sessions[id], r)
+		}
+	}
+	for _, records := range sessions {
+		slices.SortStableFunc(records, func(a, b *record) int {
+			return cmp.Or(b.created.Compare(a.created), cmp.Compare(b.checkpoint, a.checkpoint), cmp.Compare(len(b.number), len(a.number)), cmp.Compare(b.number, a.number))
+		})
+	}
+	return sessions
+}
+
+// label makes an id of a foreign file fit to stand in a path.
+func label(id string) string {
+	id = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, id)
+	if len(id) > 200 {
+		sum := sha256.Sum256([]byte(id))
+		return fmt.Sprintf("%x", sum[:16])
+	}
+	return strings.TrimSpace(id)
+}
+
+// session yields one session and those of its subagents, unless the cursor
+// holds them.
+func (h *harvesting) session(ctx context.Context, id string, records []*record) error {
+	newest := records[0].created
+	if newest.Before(h.opts.Since) {
+		h.complete = false
+		return nil
+	}
+	var b strings.Builder
+	for _, r := range records {
+		b.WriteString(r.key())
+	}
+	place, state := h.place(id), fingerprint(b.String())
+	if h.seen(place, state, newest) {
+		return nil
+	}
+	before := len(h.problems)
+	all, err := h.read(ctx, id, place, records)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		if h.opts.Excludes(s.CWD) {
+			continue
+		}
+		if err := h.yield(s); err != nil {
+			return err
+		}
+	}
+	if len(all) > 0 || len(h.problems) == before {
+		h.mark(place, state, newest)
+	}
+	return nil
+}
+
+func (h *harvesting) seen(place string, state int64, at time.Time) bool {
+	return h.cursor != nil && h.cursor.Seen(place, state, moment(at))
+}
+
+func (h *harvesting) mark(place string, state int64, at time.Time) {
+	if h.cursor != nil {
+		h.cursor.Mark(place, state, moment(at))
+	}
+}
+
+// moment is at, or idle where that is before what a Cursor can hold.
+func moment(at time.Time) time.Time {
+	if at.Before(idle) {
+		return idle
+	}
+	return at
+}
+
+// fingerprint is a fingerprint of what a Cursor knows by a file's size.
+func fingerprint(s string) int64 {
+	sum := sha256.Sum256([]byte(s))
+	return int64(binary.BigEndian.Uint64(sum[:]) >> 1)
+}
