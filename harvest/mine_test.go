@@ -327,7 +327,7 @@ func TestMineRedacts(t *testing.T) {
 	s := corrected("s1")
 	s.Turns[1].Answer = "Done with " + "AKIA" + "IOSFODNN7EXAMPLE"
 	cases, _ := mine(t, Miner{}, s)
-	if got := cases[0].Reference; got != "Done with [REDACTED:aws-access-key]" {
+	if got := cases[0].Reference; got != "Done with [redacted:aws-access-key]" {
 		t.Errorf("reference %q", got)
 	}
 }

@@ -1,5 +1,5 @@
 // Package redact replaces the secrets in a text by typed placeholders such as
-// [REDACTED:github-token]. It works on decoded text: an escaped line feed in
+// [redacted:github-token]. It works on decoded text: an escaped line feed in
 // front of a key would hide the key's start.
 //
 // What it looks for is what stands in transcripts of coding agents: the tokens
@@ -30,7 +30,7 @@ type Detector struct{}
 var _ Redactor = Detector{}
 
 const (
-	open      = "[REDACTED:"
+	open      = "[redacted:"
 	minLen    = 8   // shorter secrets are not looked for elsewhere in the text
 	maxValues = 500 // nor are more than so many: each costs a pass
 )

@@ -154,7 +154,7 @@ func TestSecrets(t *testing.T) {
 		t.Run(c.kind, func(t *testing.T) {
 			text := strings.Replace(c.text, "{}", c.secret, 1)
 			clean, n := Detector{}.Redact(text)
-			if want := strings.Replace(c.text, "{}", "[REDACTED:"+c.kind+"]", 1); clean != want || n != 1 {
+			if want := strings.Replace(c.text, "{}", "[redacted:"+c.kind+"]", 1); clean != want || n != 1 {
 				t.Errorf("Redact(%q) =\n%q, %d; want\n%q, 1", text, clean, n, want)
 			}
 		})
@@ -167,7 +167,7 @@ func TestSecrets(t *testing.T) {
 // The example keys of documentation are filler to a person, and look like keys.
 func TestDocumentationKeys(t *testing.T) {
 	in := "My key is sk-ant-api03-" + strings.Repeat("FAKE", 10) + "-AA and AWS AKIA" + "IOSFODNN7EXAMPLE"
-	const want = "My key is [REDACTED:anthropic-key] and AWS [REDACTED:aws-access-key]"
+	const want = "My key is [redacted:anthropic-key] and AWS [redacted:aws-access-key]"
 	if got, n := (Detector{}).Redact(in); got != want || n != 2 {
 		t.Errorf("got %q, %d", got, n)
 	}
@@ -191,12 +191,12 @@ func TestHarmless(t *testing.T) {
 		"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----", "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----",
 		"eyJhbGciOiJIUzI1NiJ9 alone is a header", "Authorization: Bearer <token>", "Authorization: Bearer $TOKEN", "Bearer tokens are credentials",
 		"the secret ingredient: patience and time", "skill-creator", "SKILL.md", "AC/DC and SK Hynix", "key-value stores", "10:AAAA",
-		"mask-image: url(x)", "the author's authorization: granted in 2024", "[REDACTED:token]",
-		"password=[REDACTED:password]", "Authorization: Bearer [REDACTED:authorization]", "hf_hub_download(repo_id)", "EAAA",
+		"mask-image: url(x)", "the author's authorization: granted in 2024", "[redacted:token]",
+		"password=[redacted:password]", "Authorization: Bearer [redacted:authorization]", "hf_hub_download(repo_id)", "EAAA",
 		"export ANTHROPIC_API_KEY=sk-ant-...", "the password must have 12 characters", "password argon2id hashes", "it asks for a password: what now?",
 		"docker run -u 1000:1000 nginx", "mkdir -p out2 && psql -p5432 shop", "mysql -P3306 -p", "tests_passed=1234567890", "bypass: abcdefgh1234",
-		"Set-Cookie: theme=dark; Path=/", "Cookie: [REDACTED:cookie]; theme=dark", "the cookie banner: it must be closed", "PWD=/home/you/project1",
-		"login with the password that you were given", "password [REDACTED:password]", "curl -u $USER:$PASSWORD1 a.test", "re_initialize_the_database_2",
+		"Set-Cookie: theme=dark; Path=/", "Cookie: [redacted:cookie]; theme=dark", "the cookie banner: it must be closed", "PWD=/home/you/project1",
+		"login with the password that you were given", "password [redacted:password]", "curl -u $USER:$PASSWORD1 a.test", "re_initialize_the_database_2",
 		"pattern.0123456789", "eu-us21", "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCY" + "EXAMPLEKEY",
 	} {
 		if got, n := (Detector{}).Redact(s); got != s || n != 0 {
@@ -208,7 +208,7 @@ func TestHarmless(t *testing.T) {
 // A secret that was recognised once is recognised wherever it stands.
 func TestRepeatedValue(t *testing.T) {
 	got, n := Detector{}.Redact("DB_PASSWORD=hunter2boat\nlogin with hunter2boat failed, hunter2boat is old")
-	const want = "DB_PASSWORD=[REDACTED:password]\nlogin with [REDACTED:password] failed, [REDACTED:password] is old"
+	const want = "DB_PASSWORD=[redacted:password]\nlogin with [redacted:password] failed, [redacted:password] is old"
 	if got != want || n != 3 {
 		t.Errorf("got %q, %d", got, n)
 	}
@@ -217,7 +217,7 @@ func TestRepeatedValue(t *testing.T) {
 func TestNeighbours(t *testing.T) {
 	a, b := "ghp_"+fake(mix, 36), "glpat-"+fake(mix, 20)
 	got, n := Detector{}.Redact(a + " " + b + "\n" + a + "," + b)
-	want := strings.Repeat("[REDACTED:github-token] [REDACTED:gitlab-token]", 1) + "\n[REDACTED:github-token],[REDACTED:gitlab-token]"
+	want := strings.Repeat("[redacted:github-token] [redacted:gitlab-token]", 1) + "\n[redacted:github-token],[redacted:gitlab-token]"
 	if got != want || n != 4 {
 		t.Errorf("got %q, %d; want %q", got, n, want)
 	}
@@ -239,7 +239,7 @@ func TestHostileText(t *testing.T) {
 
 // noise is text in which secrets, halves of them and placeholders collide.
 func noise() *rapid.Generator[string] {
-	pieces := []string{"[REDACTED:", "[REDACTED:token]", "]", "password=", "token: ", "Authorization: Bearer ", "://u:", "@h", "-----BEGIN ",
+	pieces := []string{"[redacted:", "[redacted:token]", "]", "password=", "token: ", "Authorization: Bearer ", "://u:", "@h", "-----BEGIN ",
 		"PRIVATE KEY-----", "-----END ", "eyJ", ".ey", "\\n", "\n", "\"", " ", "=", ":", ":AA", "8Q~", "sig=", "AccountKey=", "sk-", "SK", "é"}
 	for _, c := range secrets {
 		pieces = append(pieces, c.secret, c.secret[:len(c.secret)/2], strings.Replace(c.text, "{}", c.secret, 1))
@@ -261,7 +261,7 @@ func TestIdempotent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkIdempotent(t, noise().Draw(t, "text")) })
 }
 
-var anyPlaceholder = regexp.MustCompile(`\[REDACTED:[a-z0-9-]+\]`)
+var anyPlaceholder = regexp.MustCompile(`\[redacted:[a-z0-9-]+\]`)
 
 func checkIdempotent(t interface{ Fatalf(string, ...any) }, s string) {
 	once, n := Detector{}.Redact(s)
@@ -291,7 +291,7 @@ func FuzzRedact(f *testing.F) {
 	for _, c := range secrets {
 		f.Add(strings.Replace(c.text, "{}", c.secret, 1))
 	}
-	f.Add("[REDACTED:[REDACTED:token]]password=[REDACTED:a]b1234567")
+	f.Add("[redacted:[redacted:token]]password=[redacted:a]b1234567")
 	f.Fuzz(func(t *testing.T, s string) { checkIdempotent(t, s) })
 }
 
