@@ -182,6 +182,10 @@ func (p *Plan) evaluator(b *eval.Budget, retries int) *eval.Evaluator {
 	return ev
 }
 
+// CapReached is the note of a run that a cap ended before a verdict. Resumed, it
+// would stop at the same place.
+const CapReached = "a cap was reached before a verdict"
+
 // finish writes how the run ended into it.
 func (p *Plan) finish(out *Outcome, err error) {
 	run := p.Run
@@ -190,7 +194,7 @@ func (p *Plan) finish(out *Outcome, err error) {
 	var limit *eval.InfraError
 	switch {
 	case err == nil && out.BudgetStop:
-		run.Status, run.Note = Stopped, "a cap was reached before a verdict"
+		run.Status, run.Note = Stopped, CapReached
 	case err == nil:
 		run.Status = Finished
 		if out.Search != nil {

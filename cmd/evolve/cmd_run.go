@@ -70,6 +70,11 @@ func newRunCommand(a *app) *cobra.Command {
 				}
 				return usage("for example `evolve --skill dataviz`; `evolve status` lists the skills", "a run needs --skill NAME or --resume RUN")
 			}
+			if f.resume != "" {
+				if err := resumable(c); err != nil {
+					return err
+				}
+			}
 			return a.runSkill(c.Context(), f)
 		},
 	}
@@ -103,6 +108,20 @@ func newRunCommand(a *app) *cobra.Command {
 	fl.IntVar(&f.Patience, "patience", 0, "rounds without gain before the search ends (default 8)")
 	fl.StringVar((*string)(&f.Profile), "profile", string(skill.ClaudeCode), "rules that a SKILL.md must keep: claude-code or portable")
 	return c
+}
+
+// resumable refuses what a resumed run would have to ignore: it is a function of
+// the choices that it began with, its caps included.
+func resumable(c *cobra.Command) error {
+	may := []string{"resume", "skill", "promote", "yes", "json", "quiet", "claude-home", "skills-dir"}
+	var err error
+	c.Flags().Visit(func(f *flagT) {
+		if err == nil && !contains(may, f.Name) {
+			err = usage("drop it, or start a new run: what was measured is not measured again",
+				"--%s cannot be changed for a run that is resumed", f.Name)
+		}
+	})
+	return err
 }
 
 // check refuses what makes no sense before anything is read or spent.
@@ -368,6 +387,9 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 	f := &runFlags{}
 	if err := json.Unmarshal(run.Config, f); err != nil {
 		return nil, fmt.Errorf("read run %s: %w", run.ID, err)
+	}
+	if now.Skill != "" && now.Skill != f.Skill {
+		return nil, usage(fmt.Sprintf("`evolve --resume %s` without --skill", run.ID), "run %s is about %s, not %s", run.ID, f.Skill, now.Skill)
 	}
 	f.resume, f.promote, f.yes = now.resume, now.promote, now.yes
 	if run.Status == tournament.Finished {

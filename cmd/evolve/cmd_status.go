@@ -251,6 +251,9 @@ func unfinished(ctx context.Context, db *store.Store, name string) (*unfinishedR
 	if err != nil || last == nil || last.ID != open.ID {
 		return nil, err
 	}
+	if open.Note == tournament.CapReached {
+		return nil, nil // its caps are part of it: it would stop where it stopped
+	}
 	return &unfinishedRun{open.ID, string(open.Status), "evolve --resume " + open.ID}, nil
 }
 

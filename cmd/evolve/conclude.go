@@ -247,6 +247,10 @@ func (a *app) printResult(r *runResult) error {
 // next is what to type after a run.
 func (r *runResult) next() string {
 	switch {
+	case r.Status == string(tournament.Stopped) && r.Verdict.Decision == string(pareto.Undecided):
+		return fmt.Sprintf("a cap ended it before a verdict: run `evolve --skill %s` again, its trial goes on with the cases that are left", r.Skill)
+	case r.Status == string(tournament.Stopped):
+		return fmt.Sprintf("a cap ended it: run `evolve --skill %s` again with a higher one; what was measured is not measured again", r.Skill)
 	case r.Installed:
 		return fmt.Sprintf("installed; `evolve rollback %s` takes it back", r.Skill)
 	case r.Verdict.Decision == string(pareto.Promote):

@@ -48,7 +48,7 @@ func classify(err error) (code int, hint string) {
 	case errors.As(err, &kernel):
 		return exitRefused, "nothing was staged or installed; please report this"
 	case errors.As(err, &limit):
-		return exitStopped, "raise the cap and resume the run"
+		return exitStopped, "run it again with a higher cap: what was measured is not measured again"
 	case errors.As(err, &infra):
 		return infraHint(infra)
 	case errors.As(err, &missing):

@@ -82,4 +82,11 @@ func TestStatusOfRunsAndTrials(t *testing.T) {
 	if s := see(); s.Unfinished != nil {
 		t.Errorf("unfinished %v, want none: a later run has ended", s.Unfinished)
 	}
+	if err := db.Journal("r").SaveRun(ctx, &tournament.Run{ID: "20261120-020000-cccccc", Skill: "dataviz", Status: tournament.Stopped,
+		Note: tournament.CapReached, Incumbent: sha, Started: now}); err != nil {
+		t.Fatal(err)
+	}
+	if s := see(); s.Unfinished != nil {
+		t.Errorf("unfinished %v, want none: resumed, it would stop at its cap again", s.Unfinished)
+	}
 }
