@@ -54,9 +54,10 @@ func (f Filter) Excludes(cwd string) bool {
 }
 
 // ReadFiles is Source.Sessions for an agent that keeps one session a file: it
-// hands the files that pass f and that c has not seen, in their order, to read,
-// and what that makes of them to yield. A file is marked in c after yield
-// accepted its session. c may be nil. The error of read can only be ctx's.
+// hands the files that pass f and that c has not seen to read, and what that
+// makes of them to yield, in their order and one at a time. Several files are
+// read at once. A file is marked in c after yield accepted its session. c may be
+// nil. The error of read can only be ctx's.
 func ReadFiles(ctx context.Context, files []string, f Filter, c Cursor,
 	read func(ctx context.Context, r io.Reader, file string) (*Session, []Problem, error),
 	yield func(*Session) error) ([]Problem, error) {
@@ -64,40 +65,25 @@ func ReadFiles(ctx context.Context, files []string, f Filter, c Cursor,
 		return nil, err
 	}
 	var problems []Problem
-	for _, file := range files {
-		if err := ctx.Err(); err != nil {
-			return problems, err
+	err := readAhead(ctx, unread(files, f, c), read, func(r *reading) error {
+		problems = append(problems, r.problems...)
+		if r.err != nil {
+			return r.err
 		}
-		info, err := os.Stat(file)
-		if err != nil {
-			if !errors.Is(err, fs.ErrNotExist) { // deleted between listing and reading
-				problems = append(problems, Problem{Path: file, Reason: Reason(err)})
-			}
-			continue
-		}
-		if !info.Mode().IsRegular() || info.ModTime().Before(f.Since) ||
-			c != nil && c.Seen(file, info.Size(), info.ModTime()) {
-			continue
-		}
-		session, bad, err := readFile(ctx, file, read)
-		problems = append(problems, bad...)
-		if err != nil {
-			return problems, err
-		}
-		if session != nil && !f.Excludes(session.CWD) {
-			if err := yield(session); err != nil {
-				return problems, err
+		if r.session != nil && !f.Excludes(r.session.CWD) {
+			if err := yield(r.session); err != nil {
+				return err
 			}
 		}
-		if c != nil {
-			c.Mark(file, info.Size(), info.ModTime())
+		if c != nil && r.info != nil {
+			c.Mark(r.file, r.info.Size(), r.info.ModTime())
 		}
-	}
-	return problems, nil
+		return nil
+	})
+	return problems, err
 }
 
-func readFile(ctx context.Context, file string,
-	read func(context.Context, io.Reader, string) (*Session, []Problem, error)) (*Session, []Problem, error) {
+func readFile(ctx context.Context, file string, read readFunc) (*Session, []Problem, error) {
 	r, err := os.Open(file)
 	if err != nil {
 		return nil, []Problem{{Path: file, Reason: Reason(err)}}, nil

@@ -29,6 +29,9 @@ type Lines struct {
 // NewLines returns a reader of r's lines.
 func NewLines(r io.Reader) *Lines { return &Lines{r: r, buf: make([]byte, 256<<10), whole: true} }
 
+// Reset makes l read the lines of r, with the buffer that it has.
+func (l *Lines) Reset(r io.Reader) { *l = Lines{r: r, buf: l.buf, whole: true} }
+
 // Next returns the next line without its line feed, valid until the call that
 // follows. At the end it returns io.EOF; ErrLongLine stands for a line that was
 // skipped; any other error is the underlying reader's and final.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
@@ -17,6 +18,10 @@ const maxProblems = 20
 // singleDocument is why a file of one JSON value is passed over.
 const singleDocument = "a single JSON document, not JSON lines"
 
+// idle are readers of lines for the next file: a small transcript costs less
+// than a fresh buffer.
+var idle = sync.Pool{New: func() any { return NewLines(nil) }}
+
 // Scan reads a transcript of JSON lines. Most bytes of one are tool results, so
 // want judges a line unread, by its bytes: what it refuses is not looked at
 // again. take gets the rest, one valid JSON object at a time, with its 0-based
@@ -25,7 +30,13 @@ const singleDocument = "a single JSON document, not JSON lines"
 // nothing, except that a line without a line feed at the end of r may be half of
 // what is still being written: no word about it. The error is ctx's.
 func Scan(ctx context.Context, r io.Reader, file string, want func(line []byte) bool, take func(n int, line []byte) bool) ([]Problem, error) {
-	lines := NewLines(r)
+	lines := idle.Get().(*Lines)
+	lines.Reset(r)
+	defer func() {
+		if lines.Reset(nil); len(lines.buf) <= 1<<20 { // a file of huge lines is rare
+			idle.Put(lines)
+		}
+	}()
 	p := problems{file: file}
 	read, known := 0, 0 // lines with content, lines that are the agent's
 	for {

@@ -71,15 +71,18 @@ func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*ha
 		if err != nil {
 			return nil, err
 		}
-		marks := &marks{Cursor: cur, kept: map[string]bool{}}
+		saving := newSaving(db)
+		marks := &marks{Cursor: cur}
 		problems, err := src.Sessions(ctx, marks, func(s *harvest.Session) error {
 			h.Sessions++
 			h.Invocations += len(s.Invocations)
 			h.Redactions += s.Redactions
-			marks.kept[s.Path] = true
-			return db.SaveSession(ctx, s)
+			return saving.save(ctx, s)
 		})
-		marks.settle(problems)
+		if e := saving.wait(); e != nil {
+			err = e
+		}
+		marks.settle(problems, saving)
 		// What was read is kept even where the harvest was stopped.
 		if e := cur.Flush(context.WithoutCancel(ctx)); e != nil && err == nil {
 			err = e
@@ -97,7 +100,6 @@ func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*ha
 // was kept stands in its stored session.
 type marks struct {
 	harvest.Cursor
-	kept  map[string]bool // paths of sessions that were saved
 	later []func()
 	paths []string
 }
@@ -109,10 +111,13 @@ func (m *marks) Mark(path string, size int64, modified time.Time) {
 }
 
 // settle marks the files that need not be read again.
-func (m *marks) settle(problems []harvest.Problem) {
+func (m *marks) settle(problems []harvest.Problem, sv *saving) {
 	again := map[string]bool{}
 	for _, p := range problems {
-		again[p.Path] = !m.kept[p.Path]
+		again[p.Path] = !sv.kept[p.Path]
+	}
+	for path := range sv.lost {
+		again[path] = true
 	}
 	for i, mark := range m.later {
 		if !again[m.paths[i]] {

@@ -9,7 +9,6 @@ const (
 	skip   verdict = iota // bookkeeping, attachments, blobs
 	result                // the result of a tool call
 	keep                  // may hold a human turn, an answer, a skill: decode it
-	broken                // not an object
 )
 
 // kept are the record types that can matter.
@@ -23,13 +22,10 @@ var (
 	falseMark  = []byte(`false`)
 )
 
-// sift decides on line without decoding it: most bytes of a transcript are tool
+// sift decides on line, which begins and ends like an object, without decoding it: most bytes of a transcript are tool
 // results and request blobs. A quote inside a JSON string is escaped, so a raw
 // `"tool_result"` can only be a value or a key.
 func sift(line []byte) verdict {
-	if len(line) < 2 || line[0] != '{' || line[len(line)-1] != '}' {
-		return broken
-	}
 	i := 1
 	for {
 		i = blank(line, i)
@@ -89,15 +85,23 @@ func siftType(kind string, rest []byte) verdict {
 	return keep
 }
 
-// failed reports whether a line with a tool result may tell of a failure.
+// failed reports whether a line with a tool result may tell of a failure. It
+// looks for the underline of "is_error", which is rarer than a quote: most bytes
+// of all transcripts pass through here.
 func failed(line []byte) bool {
-	for {
-		i := bytes.Index(line, errorMark)
+	const before = len(`"is`)
+	for at := 0; ; {
+		i := bytes.IndexByte(line[at:], '_')
 		if i < 0 {
 			return false
 		}
-		line = line[i+len(errorMark):]
-		if !bytes.HasPrefix(bytes.TrimLeft(line[:min(len(line), 8)], " "), falseMark) {
+		i += at
+		at = i + 1
+		if i < before || !bytes.HasPrefix(line[i-before:], errorMark) {
+			continue
+		}
+		rest := line[i-before+len(errorMark):]
+		if !bytes.HasPrefix(bytes.TrimLeft(rest[:min(len(rest), 8)], " "), falseMark) {
 			return true
 		}
 	}

@@ -7,10 +7,9 @@ package claude
 import (
 	"context"
 	"errors"
-	"fmt"
+	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -55,52 +54,13 @@ func (*Source) Name() string { return Agent }
 // Sessions implements harvest.Source. c may be nil. A file is marked in c after
 // yield accepted its session.
 func (s *Source) Sessions(ctx context.Context, c harvest.Cursor, yield func(*harvest.Session) error) ([]harvest.Problem, error) {
-	for _, pattern := range s.opts.Exclude {
-		if _, err := path.Match(pattern, ""); err != nil {
-			return nil, fmt.Errorf("read sessions: exclude %q: %w", pattern, err)
-		}
-	}
 	files, problems := s.files()
-	for _, file := range files {
-		if err := ctx.Err(); err != nil {
-			return problems, err
-		}
-		info, err := os.Stat(file)
-		if err != nil {
-			if !errors.Is(err, fs.ErrNotExist) { // deleted between listing and reading
-				problems = append(problems, harvest.Problem{Path: file, Reason: reason(err)})
-			}
-			continue
-		}
-		if !info.Mode().IsRegular() || info.ModTime().Before(s.opts.Since) ||
-			c != nil && c.Seen(file, info.Size(), info.ModTime()) {
-			continue
-		}
-		session, bad, err := s.read(ctx, file)
-		problems = append(problems, bad...)
-		if err != nil {
-			return problems, err
-		}
-		if session != nil && !s.excluded(session.CWD) {
-			if err := yield(session); err != nil {
-				return problems, err
-			}
-		}
-		if c != nil {
-			c.Mark(file, info.Size(), info.ModTime())
-		}
-	}
-	return problems, nil
-}
-
-// read reads one file; its only error is ctx's.
-func (s *Source) read(ctx context.Context, file string) (*harvest.Session, []harvest.Problem, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, []harvest.Problem{{Path: file, Reason: reason(err)}}, nil
-	}
-	defer f.Close()
-	return Read(ctx, f, file, s.opts.Redactor)
+	filter := harvest.Filter{Since: s.opts.Since, Exclude: s.opts.Exclude}
+	more, err := harvest.ReadFiles(ctx, files, filter, c,
+		func(ctx context.Context, r io.Reader, file string) (*harvest.Session, []harvest.Problem, error) {
+			return Read(ctx, r, file, s.opts.Redactor)
+		}, yield)
+	return append(problems, more...), err
 }
 
 // files lists the transcripts in path order.
@@ -110,7 +70,7 @@ func (s *Source) files() ([]string, []harvest.Problem) {
 	list := func(dir string) []fs.DirEntry {
 		entries, err := os.ReadDir(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			problems = append(problems, harvest.Problem{Path: dir, Reason: reason(err)})
+			problems = append(problems, harvest.Problem{Path: dir, Reason: harvest.Reason(err)})
 		}
 		return entries
 	}
@@ -139,27 +99,4 @@ func (s *Source) files() ([]string, []harvest.Problem) {
 	}
 	slices.Sort(files)
 	return files, problems
-}
-
-func (s *Source) excluded(cwd string) bool {
-	cwd = filepath.ToSlash(cwd)
-	for dir := cwd; dir != "" && dir != "." && dir != "/"; dir = path.Dir(dir) {
-		for _, pattern := range s.opts.Exclude {
-			if ok, _ := path.Match(pattern, dir); ok {
-				return true
-			}
-			if ok, _ := path.Match(pattern, path.Base(dir)); ok {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// reason is err without the path, which the Problem has already.
-func reason(err error) string {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Op + ": " + e.Err.Error()
-	}
-	return err.Error()
 }

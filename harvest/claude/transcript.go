@@ -80,39 +80,28 @@ func (t *transcript) awaited(line []byte) bool {
 
 // line takes in line n, which is valid JSON. It reports whether it has a type.
 func (t *transcript) line(n int, raw []byte) bool {
-	rec := gjson.ParseBytes(raw)
-	kind := rec.Get("type").Str
-	if !kept[kind] {
-		return kind != ""
+	rec := parseRecord(raw, t.named)
+	if !kept[rec.kind] {
+		return rec.kind != ""
 	}
-	side := rec.Get("isSidechain").Bool()
 	if !t.named {
-		t.name(rec, side)
+		t.name(rec)
 	}
-	if side && t.s.Subagent == "" {
+	if rec.sidechain && t.s.Subagent == "" {
 		return true // an older version: the subagent's lines stand in its parent's file
 	}
-	at := when(rec)
-	t.clock(at)
-	switch kind {
+	t.clock(rec.at)
+	switch rec.kind {
 	case "user":
-		t.user(n, rec, at)
+		t.user(n, rec)
 	case "assistant":
-		t.assistant(n, rec, at)
+		t.assistant(n, rec)
 	case "system":
 		t.system(rec)
 	case "attachment":
-		t.queued(n, rec, at)
+		t.queued(n, rec)
 	}
 	return true
-}
-
-func when(rec gjson.Result) time.Time {
-	at, err := time.Parse(time.RFC3339Nano, rec.Get("timestamp").Str)
-	if err != nil {
-		return time.Time{}
-	}
-	return at.UTC()
 }
 
 func (t *transcript) clock(at time.Time) {
@@ -128,18 +117,16 @@ func (t *transcript) clock(at time.Time) {
 }
 
 // name takes the session's identity from the first record that has one.
-func (t *transcript) name(rec gjson.Result, side bool) {
-	id := rec.Get("sessionId").Str
-	if id == "" {
+func (t *transcript) name(rec *record) {
+	if rec.session == "" {
 		return
 	}
 	t.named = true
-	t.s.ID = id
-	if agent := rec.Get("agentId").Str; side && agent != "" {
-		t.s.ID, t.s.Subagent, t.s.Headless = id+"/"+agent, agent, true
+	t.s.ID = rec.session
+	if rec.sidechain && rec.agent != "" {
+		t.s.ID, t.s.Subagent, t.s.Headless = rec.session+"/"+rec.agent, rec.agent, true
 	}
-	t.s.CWD = rec.Get("cwd").Str
-	t.s.Branch = rec.Get("gitBranch").Str
+	t.s.CWD, t.s.Branch = rec.cwd, rec.branch
 }
 
 // turn opens a new turn.
@@ -159,11 +146,11 @@ func (t *transcript) last() *harvest.Turn {
 	return &t.s.Turns[len(t.s.Turns)-1]
 }
 
-func (t *transcript) user(n int, rec gjson.Result, at time.Time) {
-	if entry := rec.Get("entrypoint").Str; strings.HasPrefix(entry, "sdk") || strings.HasSuffix(entry, "github-action") {
+func (t *transcript) user(n int, rec *record) {
+	if entry := rec.entrypoint; strings.HasPrefix(entry, "sdk") || strings.HasSuffix(entry, "github-action") {
 		t.s.Headless = true
 	}
-	message := rec.Get("message.content")
+	message := rec.message.Get("content")
 	text, hasResult := content(message)
 	if hasResult {
 		t.results(message)
@@ -173,8 +160,8 @@ func (t *transcript) user(n int, rec gjson.Result, at time.Time) {
 		t.body("", text) // some versions inject the skill's text beside the result
 		return
 	}
-	if rec.Get("isMeta").Bool() {
-		t.body(rec.Get("sourceToolUseID").Str, text)
+	if rec.meta {
+		t.body(rec.sourceTool, text)
 		return
 	}
 	t.held = nil
@@ -182,28 +169,26 @@ func (t *transcript) user(n int, rec gjson.Result, at time.Time) {
 		t.last().Interrupted = true
 		return
 	}
-	source := rec.Get("promptSource").Str
-	if source == "system" || rec.Get("isCompactSummary").Bool() || rec.Get("isVisibleInTranscriptOnly").Bool() {
+	if rec.promptSource == "system" || rec.hidden {
 		return
 	}
 	if strings.HasPrefix(strings.TrimSpace(text), "<local-command-std") {
 		t.dropLocal()
 		return
 	}
-	if source == "sdk" {
+	if rec.promptSource == "sdk" {
 		t.s.Headless = true
 	}
-	id := rec.Get("uuid").Str
-	if id != "" && t.seen[id] {
+	if rec.uuid != "" && t.seen[rec.uuid] {
 		return
 	}
-	t.seen[id] = id != ""
-	t.prompt(n, rec.Get("promptId").Str, id, text, at)
+	t.seen[rec.uuid] = rec.uuid != ""
+	t.prompt(n, rec.promptID, rec.uuid, text, rec.at)
 }
 
 // queued is what the user typed while the agent was at work.
-func (t *transcript) queued(n int, rec gjson.Result, at time.Time) {
-	a := rec.Get("attachment")
+func (t *transcript) queued(n int, rec *record) {
+	a := rec.attachment
 	if a.Get("type").Str != "queued_command" {
 		return
 	}
@@ -213,13 +198,13 @@ func (t *transcript) queued(n int, rec gjson.Result, at time.Time) {
 	text, _ := content(a.Get("prompt"))
 	id := a.Get("source_uuid").Str
 	if id == "" {
-		id = rec.Get("uuid").Str
+		id = rec.uuid
 	}
 	if t.seen[id] {
 		return
 	}
 	t.seen[id] = id != ""
-	t.prompt(n, id, rec.Get("uuid").Str, text, at)
+	t.prompt(n, id, rec.uuid, text, rec.at)
 }
 
 // prompt opens a turn with what the user typed, if that is what text is.
@@ -336,13 +321,13 @@ func (t *transcript) results(blocks gjson.Result) {
 	})
 }
 
-func (t *transcript) assistant(n int, rec gjson.Result, at time.Time) {
+func (t *transcript) assistant(n int, rec *record) {
 	turn := t.last()
 	t.local = false
-	message := rec.Get("message")
+	message := rec.message
 	model := message.Get("model").Str
-	if model == "<synthetic>" || rec.Get("isApiErrorMessage").Bool() {
-		if rec.Get("isApiErrorMessage").Bool() {
+	if model == "<synthetic>" || rec.apiError {
+		if rec.apiError {
 			turn.APIErrors++
 		}
 		return
@@ -357,7 +342,7 @@ func (t *transcript) assistant(n int, rec gjson.Result, at time.Time) {
 		case "text":
 			t.say(id, block.Get("text").Str)
 		case "tool_use":
-			t.call(n, rec, block, at)
+			t.call(n, rec, block)
 		}
 		return true
 	})
@@ -377,7 +362,7 @@ func (t *transcript) say(id, text string) {
 	turn.Answer, t.answer = text, id
 }
 
-func (t *transcript) call(n int, rec, block gjson.Result, at time.Time) {
+func (t *transcript) call(n int, rec *record, block gjson.Result) {
 	id, name := block.Get("id").Str, block.Get("name").Str
 	skill := harvest.SkillName(t.clean(block.Get("input.skill").Str))
 	if t.held != nil && name == "Skill" && skill == t.held.name {
@@ -391,7 +376,7 @@ func (t *transcript) call(n int, rec, block gjson.Result, at time.Time) {
 		return
 	}
 	v := harvest.Invocation{ID: "claude-skill-" + id, Skill: skill, Signal: harvest.SkillToolUse,
-		ToolUseID: id, EntryID: rec.Get("uuid").Str, Line: n, Time: at}
+		ToolUseID: id, EntryID: rec.uuid, Line: n, Time: rec.at}
 	if id == "" {
 		v.ID = lineID(n)
 	}
@@ -432,13 +417,13 @@ func (t *transcript) spend(id string, u gjson.Result) {
 	}}
 }
 
-func (t *transcript) system(rec gjson.Result) {
+func (t *transcript) system(rec *record) {
 	if len(t.s.Turns) == 0 {
 		return
 	}
-	switch rec.Get("subtype").Str {
+	switch rec.subtype {
 	case "turn_duration":
-		ms := rec.Get("durationMs").Int()
+		ms := rec.duration
 		t.last().DurationMS = &ms
 	case "api_error":
 		t.last().APIErrors++

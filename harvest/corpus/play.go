@@ -24,6 +24,10 @@ var (
 		"Please explain how the cache of the build works"}
 )
 
+// maxOutput is what Claude Code keeps of a command's output, in bytes; files may
+// be longer.
+const maxOutput = 30000
+
 // play writes the whole session: turns until it is as long as it should be.
 func (s *session) play() {
 	s.bookkeeping("mode", `"mode":"normal"`)
@@ -42,7 +46,7 @@ func (s *session) play() {
 func (s *session) attachments() {
 	s.record(func(w *bufio.Writer) {
 		fmt.Fprintf(w, `"attachment":{"type":"skill_listing","content":"%s","skillCount":7},"type":"attachment"`, escape("- "+strings.Join(skills, ": does it well\n- ")))
-	})
+	}, nil)
 	s.bookkeeping("file-history-snapshot", fmt.Sprintf(`"messageId":"%s","snapshot":{"trackedFileBackups":{}},"isSnapshotUpdate":false`, uuid(s.Rand)))
 }
 
@@ -76,7 +80,7 @@ func (s *session) turn(i, size int) {
 	s.answer(text)
 	s.record(func(w *bufio.Writer) {
 		fmt.Fprintf(w, `"type":"system","subtype":"turn_duration","durationMs":%d,"isMeta":false`, 1000+s.IntN(100000))
-	})
+	}, nil)
 }
 
 // work is one tool call with its result of about n bytes.
@@ -103,7 +107,7 @@ func (s *session) work(n int) {
 			s.m.Secrets[len(s.m.Secrets)-1] = last
 		}
 	case 1:
-		s.result(s.call("Bash", `{"command":"go test ./... 2>&1 | tail -40"}`), planted, n, true)
+		s.result(s.call("Bash", `{"command":"go test ./... 2>&1 | tail -40"}`), planted, min(n, 2*maxOutput), true)
 	default:
 		s.result(s.call("Read", `{"file_path":"/home/dev/data/revenue.csv"}`), planted, n, false)
 	}
@@ -206,8 +210,8 @@ func (s *session) skill(name string, signal harvest.Signal) {
 	id := s.call("Skill", `{"skill":"`+name+`","args":""}`)
 	s.used(name, signal, false, "")
 	s.record(func(w *bufio.Writer) {
-		fmt.Fprintf(w, `"promptId":"%s","type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"%s","content":"Launching skill: %s"}]},"toolUseResult":{"success":true,"commandName":"%s"}`, s.prompt, id, name, name)
-	})
+		fmt.Fprintf(w, `"promptId":"%s","type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"%s","content":"Launching skill: %s"}]}`, s.prompt, id, name)
+	}, func(w *bufio.Writer) { fmt.Fprintf(w, `"toolUseResult":{"success":true,"commandName":"%s"}`, name) })
 	s.body(name, id)
 }
 

@@ -69,8 +69,9 @@ func (s *session) bookkeeping(kind, rest string) {
 }
 
 // record writes one record of the conversation. body are the fields between
-// those that all records begin and end with, up to message or attachment.
-func (s *session) record(body func(w *bufio.Writer)) string {
+// those that all records begin and end with, up to message or attachment; rest,
+// which may be nil, are those behind the time.
+func (s *session) record(body, rest func(w *bufio.Writer)) {
 	s.now = s.now.Add(time.Duration(200+s.IntN(4000)) * time.Millisecond)
 	w := bufio.NewWriterSize(&s.out, 32<<10)
 	parent := "null"
@@ -83,16 +84,20 @@ func (s *session) record(body func(w *bufio.Writer)) string {
 	}
 	body(w)
 	s.parent = uuid(s.Rand)
-	fmt.Fprintf(w, `,"uuid":"%s","timestamp":"%s",%s`+"\n", s.parent, s.now.Format("2006-01-02T15:04:05.000Z"), s.tail)
+	fmt.Fprintf(w, `,"uuid":"%s","timestamp":"%s",`, s.parent, s.now.Format("2006-01-02T15:04:05.000Z"))
+	if rest != nil {
+		rest(w)
+		w.WriteByte(',')
+	}
+	w.WriteString(s.tail + "\n")
 	w.Flush()
-	return s.parent
 }
 
 // say is a message of the user's; extra are fields such as isMeta.
 func (s *session) say(text, extra string) {
 	s.record(func(w *bufio.Writer) {
 		fmt.Fprintf(w, `"promptId":"%s","type":"user","message":{"role":"user","content":"%s"}%s`, s.prompt, escape(text), extra)
-	})
+	}, nil)
 }
 
 // assistant writes one message of the model's with one block.
@@ -102,7 +107,7 @@ func (s *session) assistant(block func(w *bufio.Writer), stop string) {
 		block(w)
 		fmt.Fprintf(w, `],"stop_reason":"%s","stop_sequence":null,"usage":{"input_tokens":%d,"cache_creation_input_tokens":%d,"cache_read_input_tokens":%d,"output_tokens":%d}},"requestId":"req_%s","type":"assistant"`,
 			stop, s.IntN(900), s.IntN(9000), s.IntN(90000), s.IntN(2000), draw(s.Rand, 24, hexa))
-	})
+	}, nil)
 }
 
 // answer is a text of the model's.
@@ -140,7 +145,9 @@ func (s *session) result(id, planted string, n int, failed bool) {
 	s.record(func(w *bufio.Writer) {
 		fmt.Fprintf(w, `"promptId":"%s","type":"user","message":{"role":"user","content":[{"tool_use_id":"%s","type":"tool_result","content":"`, s.prompt, id)
 		half(w)
-		fmt.Fprintf(w, `"%s}]},"toolUseResult":{"stdout":"`, flag)
+		fmt.Fprintf(w, `"%s}]}`, flag)
+	}, func(w *bufio.Writer) {
+		w.WriteString(`"toolUseResult":{"stdout":"`)
 		half(w)
 		w.WriteString(`","stderr":"","interrupted":false,"isImage":false}`)
 	})

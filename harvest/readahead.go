@@ -1,0 +1,103 @@
+package harvest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// A readFunc reads one transcript; its error can only be ctx's.
+type readFunc func(ctx context.Context, r io.Reader, file string) (*Session, []Problem, error)
+
+// A reading is one file on its way.
+type reading struct {
+	file string
+	info fs.FileInfo
+	done chan struct{} // closed when what follows is there
+
+	session  *Session
+	problems []Problem
+	err      error
+}
+
+// unread lists the files that have to be read, those of which it is already
+// known that they cannot be among them.
+func unread(files []string, f Filter, c Cursor) []reading {
+	var todo []reading
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if errors.Is(err, fs.ErrNotExist) { // deleted between listing and reading
+			continue
+		}
+		if err != nil {
+			r := reading{file: file, problems: []Problem{{Path: file, Reason: Reason(err)}}, done: make(chan struct{})}
+			close(r.done)
+			todo = append(todo, r)
+			continue
+		}
+		if !info.Mode().IsRegular() || info.ModTime().Before(f.Since) ||
+			c != nil && c.Seen(file, info.Size(), info.ModTime()) {
+			continue
+		}
+		todo = append(todo, reading{file: file, info: info, done: make(chan struct{})})
+	}
+	return todo
+}
+
+// readAhead reads todo, as many files at once as there are processors, and
+// calls take with each in order. Few sessions are held that are read and not
+// yet taken. It returns after every goroutine of its own has ended.
+func readAhead(ctx context.Context, todo []reading, read readFunc, take func(*reading) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	workers := min(runtime.GOMAXPROCS(0), len(todo))
+	// A worker takes a slot before it takes the next file in order, so that the
+	// file which is waited for always has one.
+	slots := make(chan struct{}, 4*workers)
+	var next atomic.Int64
+	for range workers {
+		wg.Go(func() {
+			for {
+				select {
+				case slots <- struct{}{}:
+				case <-ctx.Done():
+					return
+				}
+				i := int(next.Add(1)) - 1
+				if i >= len(todo) {
+					return
+				}
+				if r := &todo[i]; r.info != nil {
+					r.session, r.problems, r.err = readFile(ctx, r.file, read)
+					close(r.done)
+				}
+			}
+		})
+	}
+	for i := range todo {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		select {
+		case <-todo[i].done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if err := take(&todo[i]); err != nil {
+			return err
+		}
+		todo[i] = reading{}
+		select {
+		case <-slots:
+		case <-ctx.Done():
+		}
+	}
+	return nil
+}
