@@ -13,13 +13,15 @@ import (
 type member struct {
 	Candidate
 	variant eval.Variant
-	parents []int           // indexes into the pool
-	tokens  int             // of the body
-	train   []record        // by train case
-	val     []record        // by validation case
-	full    bool            // validated on every case
-	tried   map[string]bool // what was tried on this text already
-	depth   int             // stepping stones on the way here since the last gain
+	parents []int    // indexes into the pool
+	tokens  int      // of the body
+	train   []record // by train case
+	val     []record // by validation case
+	full    bool     // validated on every case
+	// confirmed is the trial that had no part in choosing m, 0 for none.
+	confirmed int
+	tried     map[string]bool // what was tried on this text already
+	depth     int             // stepping stones on the way here since the last gain
 }
 
 // A record is one case's rollouts by one candidate, in the order of trials. The

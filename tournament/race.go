@@ -174,7 +174,7 @@ func (s *search) finals(ctx context.Context, reason string) error {
 		}
 		for _, m := range leaders {
 			if rest := s.Evaluator.Budget.Remaining().Rollouts; rest < 0 || rest > 0 && rest < int64(len(s.cases.Val)) {
-				return done
+				return s.confirm(ctx, done)
 			}
 			if err := s.measureVal(ctx, m, all(len(s.cases.Val)), trial); err != nil {
 				return err
@@ -195,7 +195,40 @@ func (s *search) finals(ctx context.Context, reason string) error {
 			return err
 		}
 	}
+	return s.confirm(ctx, done)
+}
+
+// confirm gives the winner one trial that had no part in choosing it: the score
+// that is reported, and what the gate's held-out cases are risked on.
+func (s *search) confirm(ctx context.Context, done *errDone) error {
+	m := s.pool.members[s.best]
+	rest := s.Evaluator.Budget.Remaining().Rollouts
+	if s.best == 0 || rest < 0 || rest > 0 && rest < int64(len(s.cases.Val)) {
+		return done
+	}
+	trial := maxTrials
+	for i := range m.val {
+		trial = min(trial, m.val[i].trials())
+	}
+	if err := s.measureVal(ctx, m, all(len(s.cases.Val)), trial); err != nil {
+		return err
+	}
+	m.confirmed = trial
+	q := eval.Summarise(m.trial(trial)).Quality
+	if err := s.emit(ctx, "confirmed", map[string]any{"sha256": m.SHA, "quality": q, "cases": len(s.cases.Val)}); err != nil {
+		return err
+	}
 	return done
+}
+
+// trial collects m's validation rollouts of one trial.
+func (m *member) trial(n int) (out []*eval.Rollout) {
+	for i := range m.val {
+		if r := &m.val[i]; r.trials() > n {
+			out = append(out, r.at(n))
+		}
+	}
+	return out
 }
 
 // leaders are the fully validated members that the best is not clearly ahead of,
@@ -242,7 +275,11 @@ func (s *search) standardError(a, b *member) float64 {
 func (s *search) result() *Result {
 	res := &Result{Stats: s.stats}
 	for _, m := range s.pool.members {
-		res.Pool = append(res.Pool, Scored{m.Candidate, eval.Summarise(m.valRollouts()), m.tokens, m.full})
+		rollouts := m.valRollouts()
+		if m.confirmed > 0 {
+			rollouts = m.trial(m.confirmed)
+		}
+		res.Pool = append(res.Pool, Scored{m.Candidate, eval.Summarise(rollouts), m.tokens, m.full})
 	}
 	res.Incumbent = res.Pool[0]
 	if s.best != 0 && s.paired(s.pool.members[s.best], s.pool.members[0]) > 1e-9 {

@@ -30,7 +30,7 @@ const maxDepth = 2
 // apply makes one move with op. tried is false where op has nothing to work on;
 // nothing was spent then beyond what evidence cost.
 func (s *search) apply(ctx context.Context, op string) (tried, won bool, err error) {
-	if rest := s.Evaluator.Budget.Remaining().Rollouts; rest < 0 || rest > 0 && rest < int64(s.opt.Minibatch+len(s.cases.Val)) {
+	if rest := s.Evaluator.Budget.Remaining().Rollouts; rest < 0 || rest > 0 && rest < int64(s.opt.Minibatch+2*len(s.cases.Val)) {
 		// A child that cannot be validated whole cannot win: what is left is
 		// better spent on telling the finalists apart.
 		return false, false, s.finals(ctx, "the rollout budget is used up")
