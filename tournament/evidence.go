@@ -4,18 +4,42 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
 )
 
 // Evidence reads the trial's state back: what it has come to, and the pairs'
 // sums that it rests on.
 func (t *TrialRecord) Evidence() (pareto.Decision, error) {
-	var st gateState
-	if err := json.Unmarshal(t.State, &st); err != nil {
-		return pareto.Decision{}, fmt.Errorf("read trial of %.12s: %w", t.Challenger, err)
-	}
-	if st.Version != 1 || st.Trial == nil {
-		return pareto.Decision{}, fmt.Errorf("read trial of %.12s: state of version %d, this program knows 1", t.Challenger, st.Version)
+	st, err := t.read()
+	if err != nil {
+		return pareto.Decision{}, err
 	}
 	return st.Trial.Decide(), nil
+}
+
+// Fresh counts the held-out cases that the trial can go on with: their clusters
+// are not part of it yet, and no case of them was spent on another challenger.
+// spent is what Journal.SpentCases says of the trial's incumbent.
+func (t *TrialRecord) Fresh(test []eval.Case, spent map[string]string) (int, error) {
+	st, err := t.read()
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, c := range usable(test, spent, t.Challenger, st.Clusters) {
+		n += len(c.cases)
+	}
+	return n, nil
+}
+
+func (t *TrialRecord) read() (*gateState, error) {
+	var st gateState
+	if err := json.Unmarshal(t.State, &st); err != nil {
+		return nil, fmt.Errorf("read trial of %.12s: %w", t.Challenger, err)
+	}
+	if st.Version != 1 || st.Trial == nil {
+		return nil, fmt.Errorf("read trial of %.12s: state of version %d, this program knows 1", t.Challenger, st.Version)
+	}
+	return &st, nil
 }

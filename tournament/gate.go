@@ -129,19 +129,25 @@ func (g *Gate) fresh(ctx context.Context, st *gateState, incumbent, challenger s
 	if err != nil {
 		return nil, fmt.Errorf("read spent cases: %w", err)
 	}
+	out := usable(test, spent, challenger, st.StartClusters)
+	rng := rand.New(rand.NewPCG(uint64(g.Seed), 0x67617465))
+	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out, nil
+}
+
+// usable groups test by cluster, by name, without the clusters in used and those
+// of which a case was spent on another challenger.
+func usable(test []eval.Case, spent map[string]string, challenger string, used []string) []cluster {
 	by := map[string]*cluster{}
-	used := map[string]bool{}
-	for _, name := range st.StartClusters {
-		used[name] = true
+	barred := map[string]bool{}
+	for _, name := range used {
+		barred[name] = true
 	}
 	for i := range test {
 		c := &test[i]
-		name := c.Cluster
-		if name == "" {
-			name = c.ID
-		}
+		name := eval.ClusterOf(c)
 		if who := spent[c.ID]; who != "" && who != challenger {
-			used[name] = true
+			barred[name] = true
 		}
 		if by[name] == nil {
 			by[name] = &cluster{name: name}
@@ -150,15 +156,13 @@ func (g *Gate) fresh(ctx context.Context, st *gateState, incumbent, challenger s
 	}
 	var out []cluster
 	for name, c := range by {
-		if !used[name] {
+		if !barred[name] {
 			sort.Slice(c.cases, func(i, j int) bool { return c.cases[i].ID < c.cases[j].ID })
 			out = append(out, *c)
 		}
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].name < out[j].name })
-	rng := rand.New(rand.NewPCG(uint64(g.Seed), 0x67617465))
-	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
-	return out, nil
+	return out
 }
 
 // pairs runs both arms on the clusters and returns one difference each, nil for

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -309,11 +310,10 @@ func (a *app) gather(ctx context.Context, p *prepared, budget *eval.Budget) erro
 	if err != nil {
 		return err
 	}
-	fresh := 0
-	for _, c := range p.cases {
-		if c.Split == eval.Test && spent[c.ID] == "" {
-			fresh++
-		}
+	held := slices.DeleteFunc(slices.Clone(p.cases), func(c eval.Case) bool { return c.Split != eval.Test })
+	fresh, err := trial.Fresh(held, spent)
+	if err != nil {
+		return err
 	}
 	if fresh > 0 && !f.NoGate {
 		f.Carried = trial.Challenger

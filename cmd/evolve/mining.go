@@ -142,6 +142,10 @@ func (a *app) mine(ctx context.Context, db *store.Store, name string, model eval
 	for i := range sessions {
 		ptrs[i] = &sessions[i]
 	}
+	seen := map[string]bool{} // clusters that a search has read or chosen by
+	for _, c := range known {
+		seen[eval.ClusterOf(&c)] = seen[eval.ClusterOf(&c)] || c.Split == eval.Train || c.Split == eval.Val
+	}
 	old := map[string]string{} // case to be mined once more → its cluster, which stays
 	if model != nil {
 		for _, c := range known {
@@ -156,12 +160,14 @@ func (a *app) mine(ctx context.Context, db *store.Store, name string, model eval
 		return nil, stats, err
 	}
 	for i := range mined {
-		if onTrial {
-			mined[i].Split = eval.Test
-		}
 		if cluster, ok := old[mined[i].ID]; ok {
 			mined[i].Cluster = cluster
 			stats.Cases--
+		}
+		// What goes on in a session that the search knows, or nearly repeats it,
+		// is no news to the challenger: it goes where its cluster is.
+		if onTrial && !seen[eval.ClusterOf(&mined[i])] {
+			mined[i].Split = eval.Test
 		}
 	}
 	if e := a.saveCases(ctx, db, name, mined); e != nil {

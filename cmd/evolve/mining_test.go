@@ -88,3 +88,47 @@ func TestQuotedCorrectionsAreMinedAgain(t *testing.T) {
 		t.Errorf("%d calls, error %v; want the 2 of the first time", m.calls, err)
 	}
 }
+
+// While a challenger is on trial new cases are held out for it, but not those of
+// a session that its search has read already.
+func TestTrialGetsNoCasesOfKnownSessions(t *testing.T) {
+	ctx := t.Context()
+	clusters := func(known ...eval.Case) map[string]eval.Split {
+		t.Helper()
+		a := testApp(t)
+		db, err := a.store(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.harvest(ctx, db, harvestFlags{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.saveCases(ctx, db, "dataviz", known); err != nil {
+			t.Fatal(err)
+		}
+		mined, _, err := a.mine(ctx, db, "dataviz", nil, false, true)
+		if err != nil || len(mined) < 2 {
+			t.Fatalf("%d cases, error %v", len(mined), err)
+		}
+		at := map[string]eval.Split{}
+		for _, c := range mined {
+			stored, err := db.Case(ctx, "dataviz", c.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at[c.Cluster] = stored.Split
+		}
+		return at
+	}
+	var first string
+	for name, split := range clusters() {
+		if first = name; split != eval.Test {
+			t.Errorf("cluster %s is %q, want it held out for the trial", name, split)
+		}
+	}
+	read := eval.Case{ID: "read", Skill: "dataviz", Prompt: "something else entirely", Cluster: first, Split: eval.Train,
+		Checks: []eval.Check{{Type: eval.Contains, Value: "x"}}}
+	if at := clusters(read); at[first] != eval.Train {
+		t.Errorf("a later case of session %s is %q, want train: the search has read that session", first, at[first])
+	}
+}
