@@ -75,7 +75,11 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 	}
 	batch := max(1, g.Evaluator.Concurrency/2)
 	for len(clusters) > 0 && v.Verdict == pareto.Undecided {
-		now := clusters[:min(batch, len(clusters))]
+		now := g.affordable(clusters[:min(batch, len(clusters))])
+		if len(now) == 0 {
+			v.Stop, v.BudgetStop = (&eval.BudgetError{Cap: "max-rollouts"}).Error(), true
+			break
+		}
 		clusters = clusters[len(now):]
 		pairs, err := g.pairs(ctx, incumbent, challenger, now)
 		var limit *eval.BudgetError
@@ -165,24 +169,29 @@ func usable(test []eval.Case, spent map[string]string, challenger string, used [
 	return out
 }
 
+// affordable is as many of the clusters, from the first on, as the cap on rollouts
+// can carry even where every attempt fails and is followed by its work retries:
+// half a pair is paid for and proves nothing, and which pairs a run has must not
+// depend on which worker was faster.
+func (g *Gate) affordable(clusters []cluster) []cluster {
+	rest := g.Evaluator.Budget.Remaining().Rollouts
+	if rest == 0 {
+		return clusters
+	}
+	for i, c := range clusters {
+		if rest -= int64(2 * len(c.cases) * (1 + g.Evaluator.MaxRetries)); rest < 0 {
+			return clusters[:i]
+		}
+	}
+	return clusters
+}
+
 // pairs runs both arms on the clusters and returns one difference each, nil for
 // those that the budget did not reach. A cluster counts as spent from the moment
 // its first rollout may have begun.
 func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, clusters []cluster) ([]*pareto.Pair, error) {
 	arm := "gate:" + incumbent.SHA()[:16] + ":" + challenger.SHA()[:16]
 	var jobs []eval.Job
-	need := int64(0)
-	for _, c := range clusters {
-		need += int64(2 * len(c.cases))
-	}
-	rest := g.Evaluator.Budget.Remaining().Rollouts
-	if rest != 0 && need > rest {
-		// Whole clusters only: half a pair is paid for and proves nothing.
-		for need > max(rest, 0) && len(clusters) > 0 {
-			need -= int64(2 * len(clusters[len(clusters)-1].cases))
-			clusters = clusters[:len(clusters)-1]
-		}
-	}
 	for _, c := range clusters {
 		for _, k := range c.cases {
 			if err := g.Log.Journal.SpendCase(ctx, g.Skill, incumbent.SHA(), challenger.SHA(), k.ID); err != nil {
@@ -208,9 +217,6 @@ func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, cl
 			g.leaveOut(out[i])
 		}
 		at += n
-	}
-	if err == nil && rest != 0 && need == 0 {
-		err = &eval.BudgetError{Cap: "max-rollouts"}
 	}
 	return out, err
 }

@@ -185,6 +185,22 @@ func TestGateStopsAtTheBudgetWithWholePairs(t *testing.T) {
 	}
 }
 
+// Concurrency changes how many pairs run at a time, never which, nor what ended
+// the gate.
+func TestGateIsTheSameAtAnyConcurrency(t *testing.T) {
+	for _, concurrency := range []int{1, 4, 64} {
+		for _, retries := range []int{0, 1} {
+			g := newGate(&Memory{}, duel{}, "r", 21)
+			g.Evaluator.Concurrency, g.Evaluator.MaxRetries = concurrency, retries
+			v, err := g.Try(t.Context(), variant(t, "bad"), variant(t, "also bad"), heldOut(30))
+			want := 10 / (1 + retries) // every attempt fails
+			if err != nil || v.Fresh != want || !v.BudgetStop || v.Stop != "budget: --max-rollouts is used up" {
+				t.Errorf("concurrency %d, %d retries: %d pairs, stop %q, error %v; want %d and the cap", concurrency, retries, v.Fresh, v.Stop, err, want)
+			}
+		}
+	}
+}
+
 // TestGateDropsPairsWithAMissingSide: the infrastructure's failures are neither
 // wins nor losses.
 func TestGateDropsPairsWithAMissingSide(t *testing.T) {

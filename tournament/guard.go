@@ -2,6 +2,8 @@ package tournament
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -101,9 +103,11 @@ func (g *guard) refuse(parent, child *skill.Document) string {
 		}
 	}
 	low, was := strings.ToLower(body), strings.ToLower(string(parent.Body()))
-	for v, id := range g.literal {
+	// In order: the reason is told to the mutator, and a resumed run must ask it
+	// the same again.
+	for _, v := range slices.Sorted(maps.Keys(g.literal)) {
 		if strings.Contains(low, v) && !strings.Contains(was, v) {
-			return fmt.Sprintf("holds a value of the held-back case %s that no train case teaches: «%s»", id, v)
+			return fmt.Sprintf("holds a value of the held-back case %s that no train case teaches: «%s»", g.literal[v], v)
 		}
 	}
 	return ""
