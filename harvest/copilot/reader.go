@@ -74,9 +74,14 @@ func (t *transcript) want(line []byte) bool {
 	case "": // malformed, or of no type: the decoder says which
 		return true
 	case "tool.execution_complete":
-		return t.awaited(line) || !succeeded(line)
+		id, ok := callID(line)
+		_, awaited := t.loading[id]
+		return !ok || awaited || !succeeded(line)
 	case "tool.execution_start":
-		return !t.known(line)
+		// Its assistant.message told of the call, unless that line is lost.
+		id, ok := callID(line)
+		_, known := t.tools[id]
+		return !ok || !known
 	default:
 		return slices.Contains(kept, k)
 	}
@@ -115,29 +120,16 @@ func succeeded(line []byte) bool {
 	return n > 0 && ok && zero && still && quiet
 }
 
-// awaited reports whether line may be the end of a call whose end matters: one
-// that loads a skill.
-func (t *transcript) awaited(line []byte) bool {
-	for id := range t.loading {
-		if bytes.Contains(line, []byte(id)) {
-			return true
-		}
+// callID is the id of the call that a tool.execution_… event is of: the first
+// member of its data.
+func callID(line []byte) (id string, ok bool) {
+	_, rest, ok := bytes.Cut(line[:min(len(line), edge)], callMark)
+	if !ok {
+		return "", false
 	}
-	return false
-}
-
-// known reports whether a tool.execution_start tells of a call that its
-// assistant.message told of, as it does but where that line is lost.
-func (t *transcript) known(line []byte) bool {
-	i := bytes.Index(line, callMark)
-	if i < 0 {
-		return false
-	}
-	rest := line[i+len(callMark):]
 	end := bytes.IndexByte(rest, '"')
 	if end < 0 {
-		return false
+		return "", false
 	}
-	_, ok := t.tools[string(rest[:end])]
-	return ok
+	return string(rest[:end]), true
 }

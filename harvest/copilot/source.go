@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -29,7 +30,10 @@ const maxWorkspace = 1 << 20
 // Options narrow down what a Source reads. The zero value reads everything.
 type Options struct {
 	Redactor redact.Redactor // nil: redact.Detector
-	harvest.Filter
+	Since    time.Time       // files that were last written before it are passed over
+	// Exclude are patterns (path.Match) for projects that must not be read,
+	// against the working folder and each of its parents.
+	Exclude []string
 }
 
 // Source reads one home of Copilot CLI.
@@ -47,10 +51,12 @@ func New(home string, o Options) *Source { return &Source{home: home, opts: o} }
 // Name implements harvest.Source.
 func (*Source) Name() string { return Agent }
 
-// Sessions implements harvest.Source. c may be nil.
+// Sessions implements harvest.Source. c may be nil. A file is marked in c after
+// yield accepted its session. A session that was resumed grew in its file and is
+// read again as a whole.
 func (s *Source) Sessions(ctx context.Context, c harvest.Cursor, yield func(*harvest.Session) error) ([]harvest.Problem, error) {
 	files, problems := s.files()
-	more, err := harvest.ReadFiles(ctx, files, s.opts.Filter, c, s.read, yield)
+	more, err := harvest.ReadFiles(ctx, files, harvest.Filter{Since: s.opts.Since, Exclude: s.opts.Exclude}, c, s.read, yield)
 	return append(problems, more...), err
 }
 

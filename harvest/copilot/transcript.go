@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -21,6 +20,10 @@ import (
 // maxName is the longest name of a skill, namespaces included; the
 // specification allows 64 bytes without.
 const maxName = 256
+
+// maxUses are the uses that one turn may have. More are no work of a person's,
+// and comparing all of them would take its time.
+const maxUses = 1000
 
 // transcript follows one file event by event and builds its session.
 //
@@ -223,18 +226,13 @@ func (t *transcript) call(e event, id, name string, args gjson.Result) {
 	case "skill":
 		v.Skill, v.Signal, v.Explicit, v.Tool = t.name(args.Get("skill").Str), harvest.SkillToolUse, true, name
 		if v.Skill != "" {
-			use := t.invoke(v)
-			if id != "" {
+			if use := t.invoke(v); id != "" && use >= 0 {
 				t.loading[id] = pending{use: use}
 			}
 		}
 	case "view":
-		file := t.clean(args.Get("path").Str)
-		if path.Base(file) != "SKILL.md" {
-			return
-		}
-		v.Dir = path.Dir(file)
-		if v.Skill, v.Signal = t.name(path.Base(v.Dir)), harvest.SkillFileRead; id != "" && v.Skill != "" && v.Skill != "." {
+		name, dir, ok := harvest.SkillFile(t.clean(args.Get("path").Str))
+		if v.Skill, v.Dir, v.Signal = t.name(name), dir, harvest.SkillFileRead; ok && id != "" && v.Skill != "" {
 			t.loading[id] = pending{read: &v}
 		}
 	}
@@ -260,16 +258,20 @@ func nativeID(call string, e event) string {
 	return fmt.Sprintf("%s-skill-line-%d", Agent, e.line)
 }
 
-// invoke adds a use to the last turn and returns its index. A typed command, a
-// call and a read of the skill's file in one turn are one use: the call tells
-// most of it.
+// invoke adds a use to the last turn and returns its index; -1 if the turn has
+// too many. A typed command, a call and a read of the skill's file in one turn
+// are one use, of which the call tells most; two calls are two.
 func (t *transcript) invoke(v harvest.Invocation) int {
 	t.last()
 	v.Turn = len(t.s.Turns) - 1
 	v.Feedback.Label = harvest.Unknown
+	uses := 0
 	for i, old := range slices.Backward(t.s.Invocations) {
 		if old.Turn != v.Turn {
 			break
+		}
+		if uses++; uses == maxUses {
+			return -1
 		}
 		if old.Skill == v.Skill && old.Signal != harvest.SkillToolUse {
 			if v.Dir == "" {
@@ -300,10 +302,27 @@ func (t *transcript) done(e event) {
 		t.s.Invocations[p.use].Failed = bad || e.data.Get("toolTelemetry.properties.found").Str == "false"
 		return
 	}
-	same := func(v harvest.Invocation) bool { return v.Turn == p.read.Turn && v.Skill == p.read.Skill }
-	if !bad && !slices.ContainsFunc(t.s.Invocations, same) {
-		p.read.Feedback.Label = harvest.Unknown
-		t.s.Invocations = append(t.s.Invocations, *p.read)
+	if !bad {
+		t.looked(*p.read)
+	}
+}
+
+// looked notes a read of a skill's file, unless the turn has a better sign of
+// that skill's use, or too many. It may have ended in a later turn.
+func (t *transcript) looked(v harvest.Invocation) {
+	uses := 0
+	for _, old := range slices.Backward(t.s.Invocations) {
+		if old.Turn < v.Turn || uses == maxUses {
+			break
+		}
+		uses++
+		if old.Turn == v.Turn && old.Skill == v.Skill {
+			return
+		}
+	}
+	if uses < maxUses {
+		v.Feedback.Label = harvest.Unknown
+		t.s.Invocations = append(t.s.Invocations, v)
 	}
 }
 
@@ -315,9 +334,7 @@ func (t *transcript) loaded(e event) {
 	if v.Skill == "" {
 		return
 	}
-	if file := t.clean(e.data.Get("path").Str); file != "" {
-		v.Dir = path.Dir(file)
-	}
+	_, v.Dir, _ = harvest.SkillFile(t.clean(e.data.Get("path").Str))
 	if body := e.data.Get("content"); body.Type == gjson.String {
 		sum := sha256.Sum256([]byte(body.Str))
 		v.BodyHash = hex.EncodeToString(sum[:])
@@ -341,9 +358,14 @@ func (t *transcript) load(v harvest.Invocation, typed bool) bool {
 	t.last()
 	v.Turn = len(t.s.Turns) - 1
 	v.Feedback.Label = harvest.Unknown
+	from := len(t.s.Invocations)
+	for from > 0 && t.s.Invocations[from-1].Turn == v.Turn {
+		from--
+	}
 	match := func(same func(old harvest.Invocation) bool) bool {
-		for i, old := range t.s.Invocations {
-			if old.Turn == v.Turn && old.BodyHash == "" && old.Signal != harvest.SkillFileRead && same(old) {
+		for i := from; i < len(t.s.Invocations); i++ {
+			old := t.s.Invocations[i]
+			if old.BodyHash == "" && old.Signal != harvest.SkillFileRead && same(old) {
 				// A command may go by another name than the skill that it loads.
 				u := &t.s.Invocations[i]
 				u.Skill, u.Dir, u.BodyHash = v.Skill, v.Dir, v.BodyHash
@@ -361,7 +383,9 @@ func (t *transcript) load(v harvest.Invocation, typed bool) bool {
 	if _, command := harvest.SlashCommand(t.last().Prompt); typed && !command && t.early == nil {
 		return false
 	}
-	t.s.Invocations = append(t.s.Invocations, v)
+	if len(t.s.Invocations)-from < maxUses {
+		t.s.Invocations = append(t.s.Invocations, v)
+	}
 	return true
 }
 

@@ -29,15 +29,19 @@ type Read func(ctx context.Context, r io.Reader, file string, red redact.Redacto
 // the skill events are found.
 type Options struct {
 	Redactor redact.Redactor // nil: redact.Detector
-	harvest.Filter
+	Since    time.Time       // sessions whose last checkpoint is older are passed over
+	// Exclude are patterns (path.Match) for projects that must not be read,
+	// against the repository, the session's folder and each of their parents.
+	Exclude []string
 	// Readers are those of the agents, by the name that their sessions have.
 	Readers map[string]Read
 }
 
 // Source reads the checkpoints of one repository.
 type Source struct {
-	repo string
-	opts Options
+	repo   string
+	opts   Options
+	filter harvest.Filter
 }
 
 var _ harvest.Source = (*Source)(nil)
@@ -52,7 +56,7 @@ func New(repo string, o Options) *Source {
 	if abs, err := filepath.Abs(repo); err == nil {
 		repo = abs
 	}
-	return &Source{repo: repo, opts: o}
+	return &Source{repo: repo, opts: o, filter: harvest.Filter{Since: o.Since, Exclude: o.Exclude}}
 }
 
 // Name implements harvest.Source.
@@ -66,10 +70,10 @@ var idle = time.Unix(0, 0)
 // repository, "#entire/" and its id, which stays the same with every checkpoint.
 // c may be nil.
 func (s *Source) Sessions(ctx context.Context, c harvest.Cursor, yield func(*harvest.Session) error) ([]harvest.Problem, error) {
-	if err := s.opts.Check(); err != nil {
+	if err := s.filter.Check(); err != nil {
 		return nil, err
 	}
-	if s.opts.Excludes(s.repo) {
+	if s.filter.Excludes(s.repo) {
 		return nil, nil
 	}
 	h := &harvesting{Source: s, cursor: c, yield: yield, objects: objects{ctx: ctx, repo: s.repo}, complete: true}
@@ -186,7 +190,7 @@ func label(id string) string {
 // holds them.
 func (h *harvesting) session(ctx context.Context, id string, records []*record) error {
 	newest := records[0].created
-	if newest.Before(h.opts.Since) {
+	if newest.Before(h.filter.Since) {
 		h.complete = false
 		return nil
 	}
@@ -204,7 +208,7 @@ func (h *harvesting) session(ctx context.Context, id string, records []*record) 
 		return err
 	}
 	for _, s := range all {
-		if h.opts.Excludes(s.CWD) {
+		if h.filter.Excludes(s.CWD) {
 			continue
 		}
 		if err := h.yield(s); err != nil {

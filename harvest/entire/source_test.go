@@ -290,32 +290,33 @@ func TestOptions(t *testing.T) {
 	r := newRepository(t)
 	asRef(r, "aabbccddee11", map[string]string{"0/metadata.json": metadata("s1", at(13), isClaude), "0/full.jsonl": first})
 	for name, c := range map[string]struct {
-		harvest.Filter
+		entire.Options
 		want int
 	}{
-		"all":             {harvest.Filter{}, 1},
-		"the folder":      {harvest.Filter{Exclude: []string{"/home/dev/*"}}, 0},
-		"the repository":  {harvest.Filter{Exclude: []string{r.dir}}, 0},
-		"another":         {harvest.Filter{Exclude: []string{"/home/other"}}, 1},
-		"since then":      {harvest.Filter{Since: time.Date(2026, 11, 20, 18, 0, 0, 0, time.UTC)}, 1},
-		"since afterward": {harvest.Filter{Since: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}, 0},
+		"all":             {entire.Options{}, 1},
+		"the folder":      {entire.Options{Exclude: []string{"/home/dev/*"}}, 0},
+		"the repository":  {entire.Options{Exclude: []string{r.dir}}, 0},
+		"another":         {entire.Options{Exclude: []string{"/home/other"}}, 1},
+		"since then":      {entire.Options{Since: time.Date(2026, 11, 20, 18, 0, 0, 0, time.UTC)}, 1},
+		"since afterward": {entire.Options{Since: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}, 0},
 	} {
 		n := 0
-		_, err := entire.New(r.dir, entire.Options{Readers: readers, Filter: c.Filter}).Sessions(context.Background(), nil, func(*harvest.Session) error { n++; return nil })
+		c.Readers = readers
+		_, err := entire.New(r.dir, c.Options).Sessions(context.Background(), nil, func(*harvest.Session) error { n++; return nil })
 		if err != nil || n != c.want {
 			t.Errorf("%s: %d sessions, error %v", name, n, err)
 		}
 	}
 	// What --since passed over is not taken for read.
 	var c harvest.MemoryCursor
-	late := entire.Options{Readers: readers, Filter: harvest.Filter{Since: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}}
+	late := entire.Options{Readers: readers, Since: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}
 	if _, err := entire.New(r.dir, late).Sessions(context.Background(), &c, nil); err != nil {
 		t.Error(err)
 	}
 	if all, _ := r.sessions(&c); len(all) != 1 {
 		t.Errorf("%d sessions, want 1", len(all))
 	}
-	if _, err := entire.New(r.dir, entire.Options{Filter: harvest.Filter{Exclude: []string{"[a"}}}).Sessions(context.Background(), nil, nil); err == nil {
+	if _, err := entire.New(r.dir, entire.Options{Exclude: []string{"[a"}}).Sessions(context.Background(), nil, nil); err == nil {
 		t.Error("a pattern that is none was taken")
 	}
 }
