@@ -126,6 +126,9 @@ func (s *Store) Close() error {
 		// Another process may be reading the log; it is then left for the last
 		// one to fold in, which loses nothing.
 		_, errFold := s.write.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
+		if kindOf(errFold) == full {
+			errFold = nil // what was saved is safe in the log, and stays there
+		}
 		s.closeErr = errors.Join(errRead, errFold, s.write.Close())
 		if s.closeErr != nil {
 			s.closeErr = fmt.Errorf("close store %s: %w", s.path, explain(s.closeErr, s.path))

@@ -30,6 +30,7 @@ func classify(err error) (code int, hint string) {
 		speechless *tournament.AgentFailsError
 		newer      *store.NewerError
 		corrupt    *store.CorruptError
+		noRoom     *store.FullError
 	)
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -59,7 +60,7 @@ func classify(err error) (code int, hint string) {
 		return exitFailed, "update evolve, or point EVOLVE_HOME at another folder"
 	case errors.As(err, &corrupt):
 		return exitFailed, "move the file away or restore it from a backup; evolve never rebuilds it by itself"
-	case errors.Is(err, syscall.ENOSPC):
+	case errors.As(err, &noRoom), errors.Is(err, syscall.ENOSPC):
 		return exitFailed, "free some disk space; nothing was half-written"
 	case errors.Is(err, os.ErrPermission):
 		return exitFailed, "check who owns the file or folder"
