@@ -6,12 +6,9 @@ package copilot
 
 import (
 	"context"
-	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -55,7 +52,7 @@ func (*Source) Name() string { return Agent }
 // yield accepted its session. A session that was resumed grew in its file and is
 // read again as a whole.
 func (s *Source) Sessions(ctx context.Context, c harvest.Cursor, yield func(*harvest.Session) error) ([]harvest.Problem, error) {
-	files, problems := s.files()
+	files, problems := harvest.Find(filepath.Join(s.home, "session-state"), 1, func(name string) bool { return name == "events.jsonl" })
 	more, err := harvest.ReadFiles(ctx, files, harvest.Filter{Since: s.opts.Since, Exclude: s.opts.Exclude}, c, s.read, yield)
 	return append(problems, more...), err
 }
@@ -90,22 +87,4 @@ func complete(session *harvest.Session, file string) {
 	if session.Branch == "" {
 		session.Branch = w.Branch
 	}
-}
-
-// files lists the transcripts in path order.
-func (s *Source) files() ([]string, []harvest.Problem) {
-	dir := filepath.Join(s.home, "session-state")
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
-		}
-		return nil, []harvest.Problem{{Path: dir, Reason: harvest.Reason(err)}}
-	}
-	var files []string
-	for _, e := range entries {
-		files = append(files, filepath.Join(dir, e.Name(), "events.jsonl"))
-	}
-	slices.Sort(files)
-	return files, nil
 }

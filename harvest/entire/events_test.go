@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/skill-evolve/evolve/harvest"
 )
 
 // noted is a skill event as Entire writes it.
@@ -72,7 +70,7 @@ func TestSkillEventsAlone(t *testing.T) {
 	if got, want := summaries(all), "s1 cursor | chart it >  | x1 acme:viz:chart@0 prompt_slash_command | x2 plan@0 prompt_slash_command"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if v := all[0].Invocations[0]; !v.Explicit || v.Feedback.Label != harvest.Unknown {
+	if v := all[0].Invocations[0]; !v.Explicit || v.EntryID != "" || v.Line != 0 {
 		t.Errorf("%+v", v)
 	}
 }

@@ -59,6 +59,12 @@ func New(repo string, o Options) *Source {
 	return &Source{repo: repo, opts: o, filter: harvest.Filter{Since: o.Since, Exclude: o.Exclude}}
 }
 
+// Holds reports whether repo is, or lies in, a git repository with checkpoints.
+func Holds(ctx context.Context, repo string) bool {
+	where, err := refs(ctx, repo)
+	return err == nil && len(where) > 0
+}
+
 // Name implements harvest.Source.
 func (*Source) Name() string { return "entire" }
 

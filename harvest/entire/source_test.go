@@ -323,6 +323,9 @@ func TestOptions(t *testing.T) {
 
 func TestNoCheckpoints(t *testing.T) {
 	r := newRepository(t)
+	if entire.Holds(t.Context(), r.dir) {
+		t.Error("an empty repository holds checkpoints")
+	}
 	if all, problems := r.sessions(nil); len(all)+len(problems) != 0 {
 		t.Errorf("%d sessions, problems %v", len(all), problems)
 	}
@@ -342,6 +345,9 @@ func TestHookVariables(t *testing.T) {
 	r := newRepository(t)
 	asRef(r, "aabbccddee11", map[string]string{"0/metadata.json": metadata("s1", at(13), isClaude), "0/full.jsonl": first})
 	t.Setenv("GIT_DIR", filepath.Join(t.TempDir(), "elsewhere"))
+	if !entire.Holds(t.Context(), r.dir) {
+		t.Error("it holds no checkpoints")
+	}
 	if all, problems := r.sessions(nil); len(all) != 1 || len(problems) != 0 {
 		t.Errorf("%d sessions, problems %v", len(all), problems)
 	}
