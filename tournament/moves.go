@@ -95,6 +95,10 @@ func (s *search) urgent() map[string]float64 {
 	}
 	// Once additions stop helping it is time to take away.
 	out := map[string]float64{"ablate": 1 + 3*float64(s.stale)}
+	if s.stale == 0 {
+		// While reflections find something, a rewrite of the whole is a gamble.
+		out["rephrase"], out["prune"], out["examples"] = 0.1, 0.1, 0.1
+	}
 	if lines > 0 && 2*stated >= lines {
 		out["rephrase"], out["merge"] = 8, 2
 	}
