@@ -1,10 +1,16 @@
 package claude
 
 import (
+	"bytes"
 	"time"
 
 	"github.com/tidwall/gjson"
 )
+
+// Records are taken apart by hand: a decoder, and gjson too, touches every byte
+// of a text several times, of which most are never looked at. Lines are known to
+// be valid JSON when they come here. Texts are copied, as the line's bytes are
+// overwritten by the next.
 
 // A record is one line of a transcript: the fields that matter.
 type record struct {
@@ -23,61 +29,200 @@ type record struct {
 	sourceTool    string
 	duration      int64     // milliseconds
 	at            time.Time // zero where there is none
-	message       gjson.Result
-	attachment    gjson.Result
+	message       message
+	attachment    []byte
 }
 
-// parseRecord reads a line in one pass: to ask gjson for one field after the
-// other costs a pass each. What follows a tool's result says nothing more about
+// A message is what the user or the model said.
+type message struct {
+	id, model      string
+	content, usage []byte
+}
+
+// A block is one part of a message's content.
+type block struct {
+	kind      string
+	text      []byte
+	id, name  string
+	input     []byte
+	toolUseID string
+	isError   bool
+	content   []byte
+}
+
+// parseRecord reads a line. What follows a tool's result says nothing more about
 // a session whose name is known.
 func parseRecord(raw []byte, named bool) *record {
 	r := new(record)
-	gjson.ParseBytes(raw).ForEach(func(key, v gjson.Result) bool {
-		switch key.Str {
+	fields(raw, func(key string, v []byte) bool {
+		switch key {
 		case "type":
-			r.kind = v.Str
+			r.kind = str(v)
 		case "subtype":
-			r.subtype = v.Str
+			r.subtype = str(v)
 		case "isSidechain":
-			r.sidechain = v.Bool()
+			r.sidechain = yes(v)
 		case "isMeta":
-			r.meta = v.Bool()
+			r.meta = yes(v)
 		case "isCompactSummary", "isVisibleInTranscriptOnly":
-			r.hidden = r.hidden || v.Bool()
+			r.hidden = r.hidden || yes(v)
 		case "isApiErrorMessage":
-			r.apiError = v.Bool()
-		case "sessionId":
-			r.session = v.Str
-		case "agentId":
-			r.agent = v.Str
-		case "cwd":
-			r.cwd = v.Str
-		case "gitBranch":
-			r.branch = v.Str
+			r.apiError = yes(v)
 		case "entrypoint":
-			r.entrypoint = v.Str
+			r.entrypoint = str(v)
 		case "uuid":
-			r.uuid = v.Str
+			r.uuid = str(v)
 		case "promptId":
-			r.promptID = v.Str
+			r.promptID = str(v)
 		case "promptSource":
-			r.promptSource = v.Str
+			r.promptSource = str(v)
 		case "sourceToolUseID":
-			r.sourceTool = v.Str
+			r.sourceTool = str(v)
 		case "durationMs":
-			r.duration = v.Int()
+			r.duration = gjson.ParseBytes(v).Int()
 		case "timestamp":
-			if at, err := time.Parse(time.RFC3339Nano, v.Str); err == nil {
+			if at, err := time.Parse(time.RFC3339Nano, str(v)); err == nil {
 				r.at = at.UTC()
 			}
 		case "message":
-			r.message = v
+			r.message = parseMessage(v)
 		case "attachment":
 			r.attachment = v
 		case "toolUseResult":
 			return !named || r.kind == "" || r.at.IsZero()
 		}
+		if named {
+			return true
+		}
+		switch key {
+		case "sessionId":
+			r.session = str(v)
+		case "agentId":
+			r.agent = str(v)
+		case "cwd":
+			r.cwd = str(v)
+		case "gitBranch":
+			r.branch = str(v)
+		}
 		return true
 	})
 	return r
 }
+
+func parseMessage(raw []byte) (m message) {
+	fields(raw, func(key string, v []byte) bool {
+		switch key {
+		case "id":
+			m.id = str(v)
+		case "model":
+			m.model = str(v)
+		case "content":
+			m.content = v
+		case "usage":
+			m.usage = v
+		}
+		return true
+	})
+	return m
+}
+
+// blocks calls f with every block of a message's content, which may also be a
+// string: that has none.
+func blocks(content []byte, f func(b *block)) {
+	elements(content, func(raw []byte) {
+		var b block
+		fields(raw, func(key string, v []byte) bool {
+			switch key {
+			case "type":
+				b.kind = str(v)
+			case "text":
+				b.text = v
+			case "id":
+				b.id = str(v)
+			case "name":
+				b.name = str(v)
+			case "input":
+				b.input = v
+			case "tool_use_id":
+				b.toolUseID = str(v)
+			case "is_error":
+				b.isError = yes(v)
+			case "content":
+				b.content = v
+			}
+			return true
+		})
+		f(&b)
+	})
+}
+
+// fields calls f with every field of an object until f returns false. Anything
+// else has none.
+func fields(raw []byte, f func(key string, value []byte) bool) {
+	if len(raw) == 0 || raw[0] != '{' {
+		return
+	}
+	for i := 1; ; i++ {
+		i = space(raw, i)
+		end := quoted(raw, i)
+		if end < 0 {
+			return
+		}
+		key := raw[i+1 : end-1]
+		i = space(raw, end)
+		if i >= len(raw) || raw[i] != ':' {
+			return
+		}
+		i = space(raw, i+1)
+		if i >= len(raw) {
+			return
+		}
+		if end = value(raw, i); end < 0 || !f(string(key), raw[i:end]) {
+			return
+		}
+		if i = space(raw, end); i >= len(raw) || raw[i] != ',' {
+			return
+		}
+	}
+}
+
+// elements calls f with every element of an array.
+func elements(raw []byte, f func(raw []byte)) {
+	if len(raw) == 0 || raw[0] != '[' {
+		return
+	}
+	for i := 1; ; i++ {
+		i = space(raw, i)
+		if i >= len(raw) || raw[i] == ']' {
+			return
+		}
+		end := value(raw, i)
+		if end < 0 {
+			return
+		}
+		f(raw[i:end])
+		if i = space(raw, end); i >= len(raw) || raw[i] != ',' {
+			return
+		}
+	}
+}
+
+func space(raw []byte, i int) int {
+	for i < len(raw) && (raw[i] == ' ' || raw[i] == '\t' || raw[i] == '\r' || raw[i] == '\n') {
+		i++
+	}
+	return i
+}
+
+// str is a JSON string's text, "" for any other value.
+func str(raw []byte) string {
+	if len(raw) < 2 || raw[0] != '"' {
+		return ""
+	}
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1])
+	}
+	return gjson.ParseBytes(raw).Str
+}
+
+func yes(raw []byte) bool { return string(raw) == "true" }

@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/tidwall/gjson"
 )
 
 // builtins are commands of the program itself; typing one invokes no skill.
@@ -68,19 +66,18 @@ func human(text string) string {
 
 // content is what a message's content holds: its text, and whether it holds a
 // tool's result.
-func content(c gjson.Result) (text string, hasResult bool) {
-	if c.Type == gjson.String {
-		return c.Str, false
+func content(raw []byte) (text string, hasResult bool) {
+	if len(raw) > 0 && raw[0] == '"' {
+		return str(raw), false
 	}
 	var parts []string
-	c.ForEach(func(_, block gjson.Result) bool {
-		switch block.Get("type").Str {
+	blocks(raw, func(b *block) {
+		switch b.kind {
 		case "text":
-			parts = append(parts, block.Get("text").Str)
+			parts = append(parts, str(b.text))
 		case "tool_result":
 			hasResult = true
 		}
-		return true
 	})
 	return strings.Join(parts, "\n"), hasResult
 }

@@ -150,10 +150,9 @@ func (t *transcript) user(n int, rec *record) {
 	if entry := rec.entrypoint; strings.HasPrefix(entry, "sdk") || strings.HasSuffix(entry, "github-action") {
 		t.s.Headless = true
 	}
-	message := rec.message.Get("content")
-	text, hasResult := content(message)
+	text, hasResult := content(rec.message.content)
 	if hasResult {
-		t.results(message)
+		t.results(rec.message.content)
 		if strings.HasPrefix(text, interruptMark) { // the user refused the tool
 			t.last().Interrupted = true
 		}
@@ -188,14 +187,14 @@ func (t *transcript) user(n int, rec *record) {
 
 // queued is what the user typed while the agent was at work.
 func (t *transcript) queued(n int, rec *record) {
-	a := rec.attachment
+	a := gjson.ParseBytes(rec.attachment)
 	if a.Get("type").Str != "queued_command" {
 		return
 	}
 	if mode := a.Get("commandMode").Str; mode != "" && mode != "prompt" {
 		return
 	}
-	text, _ := content(a.Get("prompt"))
+	text, _ := content([]byte(a.Get("prompt").Raw))
 	id := a.Get("source_uuid").Str
 	if id == "" {
 		id = rec.uuid
@@ -300,51 +299,46 @@ func (t *transcript) body(toolUseID, text string) {
 }
 
 // results notes which tools failed.
-func (t *transcript) results(blocks gjson.Result) {
-	blocks.ForEach(func(_, block gjson.Result) bool {
-		if block.Get("type").Str != "tool_result" {
-			return true
+func (t *transcript) results(content []byte) {
+	blocks(content, func(b *block) {
+		if b.kind != "tool_result" {
+			return
 		}
-		id := block.Get("tool_use_id").Str
-		bad := block.Get("is_error").Bool()
-		if i, ok := t.skills[id]; ok {
-			text, _ := content(block.Get("content"))
-			bad = bad || strings.Contains(text, "Unknown skill") || strings.HasPrefix(text, "<tool_use_error>")
+		bad := b.isError
+		if i, ok := t.skills[b.toolUseID]; ok {
+			text := string(b.content)
+			bad = bad || strings.Contains(text, "Unknown skill") || strings.Contains(text, `"<tool_use_error>`)
 			t.s.Invocations[i].Failed = bad
-			delete(t.skills, id)
+			delete(t.skills, b.toolUseID)
 		}
-		if r, ok := t.tools[id]; ok {
+		if r, ok := t.tools[b.toolUseID]; ok {
 			t.s.Turns[r.turn].Tools[r.tool].Failed = bad
-			delete(t.tools, id)
+			delete(t.tools, b.toolUseID)
 		}
-		return true
 	})
 }
 
 func (t *transcript) assistant(n int, rec *record) {
 	turn := t.last()
 	t.local = false
-	message := rec.message
-	model := message.Get("model").Str
-	if model == "<synthetic>" || rec.apiError {
+	m := rec.message
+	if m.model == "<synthetic>" || rec.apiError {
 		if rec.apiError {
 			turn.APIErrors++
 		}
 		return
 	}
 	if t.s.Model == "" {
-		t.s.Model = model
+		t.s.Model = m.model
 	}
-	id := message.Get("id").Str
-	t.spend(id, message.Get("usage"))
-	message.Get("content").ForEach(func(_, block gjson.Result) bool {
-		switch block.Get("type").Str {
+	t.spend(m.id, gjson.ParseBytes(m.usage))
+	blocks(m.content, func(b *block) {
+		switch b.kind {
 		case "text":
-			t.say(id, block.Get("text").Str)
+			t.say(m.id, str(b.text))
 		case "tool_use":
-			t.call(n, rec, block)
+			t.call(n, rec, b)
 		}
-		return true
 	})
 }
 
@@ -362,17 +356,20 @@ func (t *transcript) say(id, text string) {
 	turn.Answer, t.answer = text, id
 }
 
-func (t *transcript) call(n int, rec *record, block gjson.Result) {
-	id, name := block.Get("id").Str, block.Get("name").Str
-	skill := harvest.SkillName(t.clean(block.Get("input.skill").Str))
-	if t.held != nil && name == "Skill" && skill == t.held.name {
+func (t *transcript) call(n int, rec *record, b *block) {
+	id, name := b.id, b.name
+	skill := ""
+	if name == "Skill" {
+		skill = harvest.SkillName(t.clean(gjson.GetBytes(b.input, "skill").Str))
+	}
+	if t.held != nil && skill == t.held.name {
 		t.held.open()
 		t.held = nil
 	}
 	turn := t.last()
 	turn.Tools = append(turn.Tools, harvest.Tool{Name: t.clean(name)})
 	t.tools[id] = ref{len(t.s.Turns) - 1, len(turn.Tools) - 1}
-	if name != "Skill" || skill == "" || len(skill) > maxName || strings.ContainsAny(skill, "\n\r") {
+	if skill == "" || len(skill) > maxName || strings.ContainsAny(skill, "\n\r") {
 		return
 	}
 	v := harvest.Invocation{ID: "claude-skill-" + id, Skill: skill, Signal: harvest.SkillToolUse,
