@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -128,8 +129,15 @@ func resumable(c *cobra.Command) error {
 // check refuses what makes no sense before anything is read or spent.
 func (f *runFlags) check() error {
 	switch {
-	case f.MaxRollouts < 0 || f.MaxCostUSD < 0 || f.MaxTokens < 0 || f.MaxDuration < 0:
+	case f.MaxRollouts < 0 || !sensible(f.MaxCostUSD) || f.MaxTokens < 0 || f.MaxDuration < 0:
 		return usage("0 means no cap", "a cap cannot be negative")
+	case !sensible(f.PriceIn) || !sensible(f.PriceOut):
+		return usage("in USD per million tokens, for example --price-in 0.25 --price-out 2", "a price cannot be negative")
+	case f.MaxCostUSD > 0 && f.PriceIn == 0 && f.PriceOut == 0 && contains([]string{"", "openai"}, f.Agent):
+		return usage("for example --price-in 0.25 --price-out 2; or hold the run with --max-tokens",
+			"--max-cost-usd needs --price-in and --price-out: nobody else tells what a call costs")
+	case !sensible(f.PerSecond) || f.WallClock < 0 || f.Minibatch < 0 || f.Proposals < 0 || f.Patience < 0 || f.Seed < -1:
+		return usage("0 is the default, or no limit", "--rate, --timeout, --minibatch, --proposals, --patience and --seed cannot be negative")
 	case f.MaxRetries < 0 || f.MaxRetries > 10:
 		return usage("0 turns work retries off", "--max-retries %d is not between 0 and 10", f.MaxRetries)
 	case f.Concurrency < 1 || f.Concurrency > 256:
@@ -143,11 +151,18 @@ func (f *runFlags) check() error {
 	}
 	for _, o := range f.Objectives {
 		if known := []string{"quality", "latency", "cost", "retries"}; !contains(known, o) {
-			return usage("did you mean "+skill.Nearest(o, known)+"?", "unknown objective %q", o)
+			hint := "the objectives are " + strings.Join(known, ", ")
+			if near := skill.Nearest(o, known); near != "" {
+				hint = "did you mean " + near + "?"
+			}
+			return usage(hint, "unknown objective %q", o)
 		}
 	}
 	return nil
 }
+
+// sensible reports whether x is a number, and not negative.
+func sensible(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }
 
 // A prepared run is one that may begin.
 type prepared struct {

@@ -137,6 +137,9 @@ func (p *prepared) forecast(past pastRate) *forecast {
 	} else if f.Agent != "simulated" {
 		fc.Minutes = float64(fc.Calls) * secondsACall / 60 / float64(max(1, f.Concurrency))
 	}
+	if fc.Rollouts == 0 {
+		fc.CostUSD = nil // without a cap nobody can tell
+	}
 	cfg := pareto.DefaultConfig()
 	_, fc.Needed30 = pareto.Forecast(0.5, 0.8, cfg)
 	_, fc.Needed10 = pareto.Forecast(0.7, 0.8, cfg)
@@ -152,7 +155,10 @@ func (fc *forecast) String() string {
 		atMost = fmt.Sprintf("at most %d rollouts (search %d, gate %d), about %d calls and %s tokens", fc.Rollouts, fc.Search, fc.Gate, fc.Calls, thousands(fc.Tokens))
 	}
 	cost := "cost unknown without --price-in and --price-out"
-	if fc.CostUSD != nil {
+	switch {
+	case fc.Rollouts == 0:
+		cost = "so the patience of the search and the other caps alone end it"
+	case fc.CostUSD != nil:
 		cost = fmt.Sprintf("about $%.2f", *fc.CostUSD)
 	}
 	if strings.Contains(fc.Backends, "the simulated model") {
