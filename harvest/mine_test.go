@@ -325,7 +325,7 @@ func TestMineIsStable(t *testing.T) {
 
 func TestMineRedacts(t *testing.T) {
 	s := corrected("s1")
-	s.Turns[1].Answer = "Done with " + "AKIA" + "IOSFODNN7EXAMPLE"
+	s.Turns[1].Answer = "Done with " + "AKIA" + "IOSFODNN7EXAMPLD"
 	cases, _ := mine(t, Miner{}, s)
 	if got := cases[0].Reference; got != "Done with [redacted:aws-access-key]" {
 		t.Errorf("reference %q", got)

@@ -108,7 +108,7 @@ func TestSecretsAreNotKept(t *testing.T) {
 		}
 	}
 	if len(all) != 1 || all[0].Redactions != 2 {
-		t.Errorf("want one session with 3 redactions, got %s", data)
+		t.Errorf("want one session with 2 redactions, got %s", data)
 	}
 }
 

@@ -22,6 +22,10 @@ var secretNames = []secretName{
 	{"_pass", "password", false},
 	{"pass", "password", true},
 	{"pgpass", "password", false},
+	{"passcode", "password", false},
+	{"passwort", "password", false},
+	{"nnwort", "password", false}, // Kennwort; a word that begins rarely costs clean text nothing
+	{"seña", "password", false},   // contraseña
 	{"mysql_pwd", "password", false},
 	{"client_secret", "secret", false},
 	{"clientsecret", "secret", false},
@@ -84,11 +88,16 @@ func (n secretName) assigned(s string, at int) (int, int, bool) {
 		end = k + len(strings.TrimRight(s[k:end], ".,;:!?)"))
 	}
 	v := s[k:end]
+	if n.word == "pw" && at > 0 && (alnum[s[at-1]] || s[at-1] == '-') { // the end of another word
+		return 0, 0, false
+	}
+	// Server=db;Pwd=… is a field of a connection string.
+	weak := n.weak && (at == 0 || s[at-1] != ';')
 	if strings.HasSuffix(n.word, "pass") && (tail != "" || at > 0 && letter[s[at-1]] && s[at] == 'p') { // passed, bypass
 		return 0, 0, false
 	}
 	ok := len(v) >= 6 && len(tail) <= 24 && len(v) <= longest &&
-		secretValue(v, n.weak, quoted, sign == '=' && !spaced) && !notSecret(strings.ToLower(tail)) && !harmless(v)
+		secretValue(v, weak, quoted, sign == '=' && !spaced) && !notSecret(strings.ToLower(tail)) && !harmless(v)
 	return k, end, ok
 }
 
@@ -130,8 +139,21 @@ func secretValue(v string, weak, quoted, env bool) bool {
 	case quoted || env:
 		return digit || strings.ContainsAny(v, "!@#%^&*+?~-_.") || len(v) >= 8 && entropy(v) >= 2.5
 	default:
-		return digit && len(v) >= 8 && entropy(v) >= 2.5
+		return digit && !algorithm(v) && (mixed(v) || len(v) >= 8 && entropy(v) >= 2.5)
 	}
+}
+
+// algorithm is true of the names with digits that stand behind the word
+// password and say what becomes of it: argon2id, SHA-256, base64.
+func algorithm(v string) bool {
+	low := strings.ToLower(v)
+	for _, name := range []string{"sha1", "sha2", "sha3", "sha5", "sha-", "md5", "argon2", "pbkdf2", "bcrypt", "scrypt", "base64", "base32",
+		"hmac", "utf8", "utf-8", "oauth2", "aes1", "aes2", "aes-", "ed25519", "x509", "2fa"} {
+		if strings.HasPrefix(low, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // codeLike is true of expressions: os.Getenv("X"), process.env.KEY, cfg[…].

@@ -10,6 +10,7 @@ import (
 func contextRules() []rule {
 	rules := []rule{
 		{kind: "private-key", word: "-----BEGIN ", exact: true, match: pem},
+		{kind: "private-key", word: "-----END ", exact: true, match: pemTail},
 		{kind: "private-key", word: "Private-Lines:", exact: true, match: putty},
 		{kind: "jwt", word: "eyJ", exact: true, match: jwt},
 		{kind: "url-password", word: "://", exact: true, match: userinfo},
@@ -66,9 +67,76 @@ func pem(s string, at int) (int, int, bool) {
 		}
 		return at, body + i + len(last), true
 	}
-	// Cut off: everything that can be key, line by line.
-	end := run(s, body, bytesOf("A-Za-z0-9+/= \t\r\n\\:,-"))
+	// Cut off.
+	end := body
+	for at := body; at-body < far; {
+		next, blank, ok := keyLine(s, at)
+		if !ok {
+			break
+		}
+		at = next
+		if !blank {
+			end = next
+		}
+	}
 	return at, end, end-body >= 32
+}
+
+// keyLine returns the end of the line of an armoured key that begins at s[at]:
+// base64 or a header of it, behind the quotes, the margin, the line feed (escaped
+// or not) and the signs of concatenation of whatever it is written in.
+func keyLine(s string, at int) (end int, blank, ok bool) {
+	const longest = 256
+	limit := min(len(s), at+longest)
+	i := skip(s, at, margin, 32)
+	for _, header := range []string{"Proc-Type:", "DEK-Info:", "Version:", "Comment:"} {
+		if hasWord(s[i:limit], header, true) {
+			return run(s[:limit], i, armourHeader), false, true
+		}
+	}
+	end = run(s[:limit], i, base64ish)
+	if end == at || end > i && !keyLike(s[i:end]) {
+		return at, false, false
+	}
+	return end, end == i, true
+}
+
+const margin = " \t\r\n\\\"'`+,;>#|*"
+
+var armourHeader = bytesOf("A-Za-z0-9+/=,:; .-")
+
+// keyLike tells a line of base64 from a word: it is long, or the last one.
+func keyLike(v string) bool {
+	return len(v) >= 40 && mixed(v) || strings.HasSuffix(v, "=") || len(v) > 2 && mixed(v) && entropy(v) > 2
+}
+
+// pemTail takes in the end of a private key whose beginning is not in the text.
+func pemTail(s string, at int) (int, int, bool) {
+	const end, far = "-----END ", 1 << 14
+	label := s[at+len(end):]
+	stop := strings.Index(label[:min(len(label), 80)], "-----")
+	if stop < 0 || !strings.Contains(label[:stop], "PRIVATE KEY") {
+		return 0, 0, false
+	}
+	start := at
+	for start > 0 && at-start < far {
+		i := start
+		if i >= 2 && s[i-2] == '\\' && (s[i-1] == 'n' || s[i-1] == 'r') {
+			i--
+		}
+		for i > 0 && strings.IndexByte(margin, s[i-1]) >= 0 && start-i < 32 {
+			i--
+		}
+		j := i
+		for j > 0 && base64ish[s[j-1]] && i-j < 256 {
+			j--
+		}
+		if j == i || !keyLike(s[j:i]) {
+			break
+		}
+		start = j
+	}
+	return start, at + len(end) + stop + 5, at-start >= 16
 }
 
 func putty(s string, at int) (int, int, bool) {
@@ -101,21 +169,25 @@ func userinfo(s string, at int) (int, int, bool) {
 		return 0, 0, false
 	}
 	from := at + len("://")
-	colon := -1
+	colon, last := -1, -1 // a password may hold an @ itself: the last one ends it
+scan:
 	for i := from; i < len(s) && i-from < 512; i++ {
 		switch c := s[i]; {
 		case c == '@':
-			if colon < 0 || i-colon < 4 || harmless(s[colon+1:i]) {
+			if colon < 0 {
 				return 0, 0, false
 			}
-			return colon + 1, i, true
+			last = i
 		case c == ':' && colon < 0:
 			colon = i
-		case c <= ' ' || c == '/' || c == '"' || c == '\'' || c == '<' || c == '>' || c == '`' || c == ')':
-			return 0, 0, false
+		case c <= ' ' || strings.IndexByte("/\"'<>`)?,;", c) >= 0 && (last >= 0 || strings.IndexByte("?,;", c) < 0):
+			break scan
 		}
 	}
-	return 0, 0, false
+	if last-colon < 4 || harmless(s[colon+1:last]) {
+		return 0, 0, false
+	}
+	return colon + 1, last, true
 }
 
 // header finds the value of an Authorization header, scheme aside.

@@ -65,7 +65,7 @@ func scan(s string) []span {
 				continue
 			}
 			start, end, ok := r.match(s, i-2)
-			if !ok {
+			if !ok || published(s[start:end]) {
 				continue
 			}
 			found = append(found, span{start, end, r.kind, r.vague})

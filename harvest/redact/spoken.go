@@ -17,7 +17,10 @@ func spokenRules() []rule {
 	add("password", mysqlFlag, "mysql ", "mysqldump ", "mariadb ", "mysqladmin ")
 	add("password", sshpass, "sshpass -p")
 	add("password", netrc, "login ")
-	add("password", said, "password", "passwd", "passphrase")
+	add("password", said, "password", "passwd", "passphrase", "passcode", "passwort", "nnwort", "seña")
+	add("password", said, "pw is ", "pw was ")
+	add("password", secretName{word: "pw"}.assigned, "pw:", "pw=", "pw =", "pw\"", "pw'")
+	add("password", oracle, "e:thin:", "e:oci:")
 	return rules
 }
 
@@ -60,7 +63,7 @@ func known(v string) bool {
 
 // said finds `password is X`, `password X` and `--password X`.
 func said(s string, at int) (int, int, bool) {
-	i := run(s[:min(len(s), at+24)], at, letter)
+	i := run(s[:min(len(s), at+24)], at, phrase)
 	flag := at >= 2 && isFlag(s, at)
 	j := skip(s, i, "\"'`*", 2)
 	j = skip(s, j, " \t", 4)
@@ -68,7 +71,7 @@ func said(s string, at int) (int, int, bool) {
 		return 0, 0, false
 	}
 	plainly := false
-	for _, verb := range []string{"is ", "was ", "to ", "is: "} {
+	for _, verb := range []string{"is ", "was ", "to ", "is: ", "ist ", "est ", "es "} {
 		if hasWord(s[j:], verb, false) {
 			j += len(verb)
 			plainly = true
@@ -79,10 +82,48 @@ func said(s string, at int) (int, int, bool) {
 	start, end := argument(s, j)
 	v := strings.TrimRight(s[start:end], ".,;:?)") // the sentence's
 	end = start + len(v)
-	if (flag || plainly && quoted) && len(v) >= 6 && mixed(v) && known(v) {
+	if (flag || plainly && (quoted || final(s, end))) && len(v) >= 6 && mixed(v) && known(v) && !algorithm(v) {
 		return start, end, true
 	}
 	return start, end, strong(v)
+}
+
+// phrase is what the words for a password are spelled with.
+var phrase = bytesOf("A-Za-z\xc3\xb1")
+
+// final reports whether a clause ends at s[at]: what the password is said to be
+// was then one word, and no description.
+func final(s string, at int) bool {
+	if at < len(s) && strings.IndexByte(",;:!?)", s[at]) >= 0 {
+		return true
+	}
+	at = skip(s, at, ".", 3)
+	at = skip(s, at, " \t", 8)
+	if at == len(s) || s[at] == '\n' || s[at] == '\r' || s[at] == '\\' {
+		return true
+	}
+	for _, more := range []string{"and ", "but ", "please", "thanks", "for ", "on "} {
+		if hasWord(s[at:], more, false) {
+			return true
+		}
+	}
+	return at > 1 && s[at-1] == ' ' && s[at-2] == '.'
+}
+
+// oracle finds the password of jdbc:oracle:thin:user/password@host.
+func oracle(s string, at int) (int, int, bool) {
+	i := at + len("e:")
+	i += strings.IndexByte(s[i:], ':') + 1
+	slash := run(s[:min(len(s), i+128)], i, bytesOfLogin)
+	if slash == i || slash == len(s) || s[slash] != '/' {
+		return 0, 0, false
+	}
+	end := slash + 1
+	for end < len(s) && end-slash < 512 && s[end] > ' ' && strings.IndexByte("@'\"`\\<>", s[end]) < 0 {
+		end++
+	}
+	v := s[slash+1 : end]
+	return slash + 1, end, end < len(s) && s[end] == '@' && len(v) >= 4 && known(v)
 }
 
 // isFlag reports whether s[at] stands in a word that begins with two dashes.
@@ -160,13 +201,14 @@ func cookies(s string, at int) (start, end int, ok bool) {
 		quote = s[i-1]
 	}
 	limit := min(len(s), i+far)
-	for i < limit && s[i] != '\n' && (quote == 0 || s[i] != quote) {
+	for n := 0; n < 64 && i < limit && s[i] != '\n' && (quote == 0 || s[i] != quote); n++ {
 		name := run(s[:limit], i, cookieName)
 		if name == i || name == limit || s[name] != '=' {
 			return start, end, ok
 		}
 		stop := run(s[:limit], name+1, cookieValue)
-		if v := s[name+1 : stop]; len(v) >= 16 && mixed(v) && entropy(v) >= 3 && known(v) {
+		if v := s[name+1 : stop]; len(v) >= 8 && mixed(v) &&
+			(len(v) >= 16 && entropy(v) >= 3 || session(s[i:name])) && known(v) && !published(v) {
 			if !ok {
 				start = name + 1
 			}
@@ -179,6 +221,17 @@ func cookies(s string, at int) (start, end int, ok bool) {
 		}
 	}
 	return start, end, ok
+}
+
+// session is true of the names of cookies that log somebody in.
+func session(name string) bool {
+	name = strings.ToLower(name)
+	for _, w := range []string{"sess", "sid", "auth", "token", "jwt", "login", "remember"} {
+		if strings.Contains(name, w) {
+			return true
+		}
+	}
+	return false
 }
 
 var (
