@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,8 +41,7 @@ func (m *Miner) checks(ctx context.Context, s *Session, v Invocation, out outcom
 	}
 	words := "user said: " + strings.Join(said, " / ")
 	if m.Model != nil {
-		stats.ModelCalls++
-		checks, why, err := m.ask(ctx, s, v, out, c)
+		checks, why, err := m.ask(ctx, s, v, out, c, stats)
 		if err != nil {
 			return nil, err
 		}
@@ -78,9 +78,12 @@ type recorded struct {
 	Accepted    string         `json:"accepted,omitempty"`
 }
 
-// ask lets the model write the checks. why is the reason that its reply cannot
-// be used.
-func (m *Miner) ask(ctx context.Context, s *Session, v Invocation, out outcome, c *eval.Case) (checks []eval.Check, why string, err error) {
+// triedBefore is why no model is asked: it failed on the same in an earlier run.
+const triedBefore = "failed before"
+
+// ask lets the model write the checks, unless it has failed to before. why is
+// the reason that there are none.
+func (m *Miner) ask(ctx context.Context, s *Session, v Invocation, out outcome, c *eval.Case, stats *MineStats) (checks []eval.Check, why string, err error) {
 	answer := s.Turns[v.Turn].Answer
 	seen := recorded{Request: head(c.Prompt, maxQuote), Context: c.Context, Answer: tail(answer, maxQuote), Accepted: tail(c.Reference, maxQuote)}
 	for _, t := range out.corrections {
@@ -91,6 +94,17 @@ func (m *Miner) ask(ctx context.Context, s *Session, v Invocation, out outcome, 
 		return nil, "", fmt.Errorf("quote session %s: %w", s.ID, err)
 	}
 	user, _ := m.Redactor.Redact("Recorded:\n" + string(data))
+	key := failureKey(m.Model, user)
+	if m.Memory != nil {
+		tried, err := m.Memory.Recall(ctx, key)
+		if err != nil {
+			return nil, "", err
+		}
+		if tried != nil {
+			return nil, triedBefore, nil
+		}
+	}
+	stats.ModelCalls++
 	sum := sha256.Sum256([]byte(c.ID))
 	reply, err := m.Model.Complete(ctx, eval.Prompt{System: checksSystem, User: user, MaxTokens: checkTokens,
 		Seed: int64(binary.BigEndian.Uint64(sum[:]) >> 1)})
@@ -103,25 +117,46 @@ func (m *Miner) ask(ctx context.Context, s *Session, v Invocation, out outcome, 
 		}
 		return nil, "model failed", nil
 	}
+	checks, why = m.fit(reply, c.Reference, answer)
+	if why != "" && m.Memory != nil {
+		// It is paid for: an interruption must not lose it now.
+		err = m.Memory.Remember(context.WithoutCancel(ctx), s.ID, key, []byte(why))
+	}
+	return checks, why, err
+}
+
+// failureKey names what a model is asked. Another model may do better.
+func failureKey(model eval.Model, user string) string {
+	data, err := json.Marshal([]any{"checks/1", model.Identity(), checksSystem, user})
+	if err != nil {
+		panic(err) // strings can be marshalled
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// fit returns the checks of a reply that fail on the corrected answer and pass
+// on the accepted one, "" for none, or why it has none.
+func (m *Miner) fit(reply eval.Completion, accepted, corrected string) (checks []eval.Check, why string) {
 	if reply.Finish == "length" {
-		return nil, "reply cut off", nil
+		return nil, "reply cut off"
 	}
 	text, _ := m.Redactor.Redact(reply.Text)
-	checks, err = parseChecks(text)
+	checks, err := parseChecks(text)
 	if err != nil {
-		return nil, "reply unusable", nil
+		return nil, "reply unusable"
 	}
 	tells := false
 	for _, k := range checks {
-		if c.Reference != "" && !passes(k, c.Reference) {
-			return nil, "accepted answer fails", nil
+		if accepted != "" && !passes(k, accepted) {
+			return nil, "accepted answer fails"
 		}
-		tells = tells || k.Type == eval.Judge || !passes(k, answer)
+		tells = tells || k.Type == eval.Judge || !passes(k, corrected)
 	}
 	if !tells {
-		return nil, "corrected answer passes", nil
+		return nil, "corrected answer passes"
 	}
-	return checks, "", nil
+	return checks, ""
 }
 
 var block = regexp.MustCompile("(?s)```[a-z]*[ \t]*\n(.*?)\n?[ \t]*```")

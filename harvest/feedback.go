@@ -24,7 +24,8 @@ type outcome struct {
 
 // Assess labels every invocation of s with what the user said and did next. It
 // looks at the next three human turns, after a correction at three more, and not
-// beyond the next use of the same skill. It may be called again.
+// beyond the next use of the same skill. What a Labeller read stays where Assess
+// itself can read nothing. It may be called again.
 func Assess(s *Session) {
 	for i := range s.Invocations {
 		s.Invocations[i].Feedback = assess(s, s.Invocations[i]).Feedback
@@ -37,6 +38,7 @@ func assess(s *Session, v Invocation) outcome {
 		return out
 	}
 	used := &s.Turns[v.Turn]
+	left := -1 // the turn that began another subject
 	decide := func(f Feedback, turn int) {
 		if out.Label == Unknown {
 			f.Turn = turn
@@ -60,6 +62,9 @@ func assess(s *Session, v Invocation) outcome {
 			break
 		}
 		f := Classify(prompt)
+		if f.Label == Unknown && delivers(prompt) {
+			f = Feedback{Label: Accepted, Confidence: .75, Evidence: firstWords(prompt)}
+		}
 		if f.Label == Unknown && near(used.Prompt, prompt) {
 			f = Feedback{Label: Repeated, Confidence: .7, Evidence: firstWords(prompt)}
 		}
@@ -86,15 +91,12 @@ func assess(s *Session, v Invocation) outcome {
 			if continues(s.Turns[t-1], prompt) {
 				continue
 			}
+			left = t
 		}
 		break
 	}
-	if t := committed(s, v); out.Label == Unknown && t >= 0 {
-		// Nobody commits what is of no use, but much is committed that is to be
-		// worked on.
-		id := s.Turns[t].Committed
-		decide(Feedback{Label: Accepted, Confidence: .6, Evidence: "[committed as " + id[:min(len(id), 12)] + "]"}, t)
-		out.accepted, out.final = t, lastAnswer(s, v.Turn, t+1)
+	if out.Label == Unknown {
+		out.unsaid(s, v, left)
 	}
 	if used.Interrupted {
 		switch out.Label {
@@ -106,20 +108,6 @@ func assess(s *Session, v Invocation) outcome {
 		}
 	}
 	return out
-}
-
-// committed is the turn, of the use's own and those that may still speak of it,
-// whose work the user made a commit of; -1 if there is none.
-func committed(s *Session, v Invocation) int {
-	for t := v.Turn; t < len(s.Turns) && t <= v.Turn+horizon; t++ {
-		switch {
-		case t > v.Turn && uses(s, t, v.Skill):
-			return -1
-		case s.Turns[t].Committed != "":
-			return t
-		}
-	}
-	return -1
 }
 
 // uses reports whether the skill was invoked in turn t.

@@ -70,7 +70,7 @@ func ReadFiles(ctx context.Context, files []string, f Filter, c Cursor,
 		if r.err != nil {
 			return r.err
 		}
-		if r.session != nil && !f.Excludes(r.session.CWD) {
+		if r.session != nil && !f.Excludes(r.session.CWD) && !OwnReplay(r.session) {
 			if err := yield(r.session); err != nil {
 				return err
 			}

@@ -23,7 +23,12 @@ const maxReference = 12000
 type Miner struct {
 	// Model writes checks from corrections; nil: each correction becomes a
 	// judge's rubric that quotes it.
-	Model    eval.Model
+	Model eval.Model
+	// Labeller reads the replies that the lexicon cannot; nil: nobody does.
+	Labeller *Labeller
+	// Memory keeps which corrections Model wrote no fit checks of, so that it is
+	// not asked about them again; nil: it is.
+	Memory   Memory
 	Redactor redact.Redactor  // for what the model returns; nil: redact.Detector
 	Now      func() time.Time // nil: time.Now; dates cases whose session has no clock
 	// IncludeHeadless admits sessions that a program drove. Nobody read their
@@ -39,17 +44,19 @@ type Miner struct {
 }
 
 // MineStats counts what Mine saw. Every use of the skill is in exactly one of
-// Failed, Known, the five labels' counts.
+// Failed, Known, the six labels' counts.
 type MineStats struct {
 	Sessions  int `json:"sessions"`  // looked at
 	Headless  int `json:"headless"`  // passed over: driven by a program, or a subagent
 	Copies    int `json:"copies"`    // passed over: the same session under another name
+	Replays   int `json:"replays"`   // passed over: evolve itself drove it
 	Uses      int `json:"uses"`      // of the skill; several in one turn are one
 	Failed    int `json:"failed"`    // the agent refused the skill
 	Corrected int `json:"corrected"` // by label
 	Accepted  int `json:"accepted"`
 	Rejected  int `json:"rejected"`
 	Repeated  int `json:"repeated"`
+	Abandoned int `json:"abandoned"`
 	Unknown   int `json:"unknown"`
 
 	LowConfidence int `json:"low_confidence"` // corrected or accepted, but perhaps not
@@ -63,6 +70,7 @@ type MineStats struct {
 	// Fallbacks counts, by reason, the cases whose checks the model did not
 	// write after all.
 	Fallbacks map[string]int `json:"fallbacks,omitempty"`
+	LabelStats
 }
 
 // Mine turns the uses of a skill in sessions into cases: a corrected use into
@@ -71,7 +79,7 @@ type MineStats struct {
 // Case ids depend on session, turn and skill alone; Split is left empty.
 //
 // A model that fails or replies with what cannot be used costs its case nothing
-// but better checks. The error is *eval.BudgetError or ctx's; the cases before
+// but better checks; of a failed reply, m.Memory keeps that it was useless. The error is *eval.BudgetError or ctx's; the cases before
 // it are returned with it.
 func Mine(ctx context.Context, sessions []*Session, skill string, m Miner) ([]eval.Case, MineStats, error) {
 	if m.Redactor == nil {
@@ -86,14 +94,13 @@ func Mine(ctx context.Context, sessions []*Session, skill string, m Miner) ([]ev
 	stats := MineStats{Fallbacks: make(map[string]int)}
 	var cases []eval.Case
 	var err error
-	distinct := Distinct(sessions)
-	stats.Copies = len(sessions) - len(distinct)
-	for _, s := range distinct {
-		stats.Sessions++
-		if s.Subagent != "" || s.Headless && !m.IncludeHeadless {
-			stats.Headless++
-			continue
+	sessions = m.admit(sessions, &stats)
+	if m.Labeller != nil {
+		if stats.LabelStats, err = m.Labeller.Label(ctx, sessions, skill); err != nil {
+			return nil, stats, err
 		}
+	}
+	for _, s := range sessions {
 		for _, u := range uniqueUses(s, skill) {
 			var c *eval.Case
 			if c, err = m.use(ctx, s, u, &stats); err != nil {
@@ -110,6 +117,24 @@ func Mine(ctx context.Context, sessions []*Session, skill string, m Miner) ([]ev
 	stats.Cases = len(cases)
 	stats.Clusters = cluster(cases, m.Existing)
 	return cases, stats, err
+}
+
+// admit are the sessions that cases may be made of.
+func (m *Miner) admit(sessions []*Session, stats *MineStats) []*Session {
+	distinct := Distinct(sessions)
+	stats.Copies = len(sessions) - len(distinct)
+	return slices.DeleteFunc(distinct, func(s *Session) bool {
+		stats.Sessions++
+		switch {
+		case OwnReplay(s):
+			stats.Replays++
+		case s.Subagent != "" || s.Headless && !m.IncludeHeadless:
+			stats.Headless++
+		default:
+			return false
+		}
+		return true
+	})
 }
 
 // Distinct returns sessions in the order of their beginning, each once: of
@@ -176,6 +201,9 @@ func (m *Miner) use(ctx context.Context, s *Session, v Invocation, stats *MineSt
 		return nil, nil
 	case Repeated:
 		stats.Repeated++
+		return nil, nil
+	case Abandoned:
+		stats.Abandoned++
 		return nil, nil
 	default:
 		stats.Unknown++

@@ -90,14 +90,21 @@ const (
 	Corrected Label = "corrected"
 	Rejected  Label = "rejected" // interrupted or thrown away
 	Repeated  Label = "repeated"
+	// Abandoned: the use failed or brought no answer, and the user left the
+	// subject or the session. Of little confidence: people leave for lunch too.
+	Abandoned Label = "abandoned"
 )
 
 // Feedback is a label with its evidence. A tool error is never feedback.
 type Feedback struct {
 	Label      Label   `json:"label"`
-	Confidence float64 `json:"confidence"`         // [0,1]
-	Evidence   string  `json:"evidence,omitempty"` // the user's own words
-	Turn       int     `json:"turn,omitempty"`     // index of the turn that they stand in
+	Confidence float64 `json:"confidence"` // [0,1]
+	// Evidence are the user's own words or, in square brackets, what was done
+	// without a word: an interruption, a commit, the end of the session.
+	Evidence string `json:"evidence,omitempty"`
+	Turn     int    `json:"turn,omitempty"` // index of the turn that it stands in
+	// By is who read the words where that was not the lexicon: "model".
+	By string `json:"by,omitempty"`
 }
 
 // A Problem is something in a file that could not be read, and why. It never

@@ -1,0 +1,298 @@
+package harvest
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/redact"
+)
+
+//go:embed prompts/label_system.txt
+var labelSystem string
+
+const (
+	labelBatch      = 6   // uses in one call
+	labelTokens     = 150 // of the reply, for each of them
+	maxLabelQuote   = 800 // characters of one recorded text
+	modelConfidence = .7  // of what a model read
+	byModel         = "model"
+)
+
+// A Labeller has a model read the replies that the lexicon cannot: those in
+// other languages, and those so long that a word in them proves nothing. The
+// zero value asks nobody.
+type Labeller struct {
+	Model    eval.Model      // nil: only what was asked before is recalled
+	Memory   Memory          // nil: what was asked before is asked again
+	Redactor redact.Redactor // for what is sent and what comes back; nil: redact.Detector
+	// Save keeps a session of which a label has changed; nil: the caller does.
+	Save func(context.Context, *Session) error
+}
+
+// LabelStats counts what a Labeller did.
+type LabelStats struct {
+	LabelCalls int `json:"label_calls,omitempty"` // to the model
+	Labelled   int `json:"labelled,omitempty"`    // uses that it could label, now or in an earlier run
+	// LabelsUnusable counts the uses of which the model's reply, now or in an
+	// earlier run, could not be used: not the JSON that was asked for, or
+	// evidence that nobody said.
+	LabelsUnusable int `json:"labels_unusable,omitempty"`
+}
+
+// Label labels the uses of a skill that Assess left unknown, in place. A label
+// is believed only with evidence that stands in the user's own words. A model
+// that fails labels nothing and is asked again next time; what it replied, be it
+// useless, is remembered. The error is *eval.BudgetError, ctx's, Memory's or
+// Save's; the labels before it stay.
+func (l *Labeller) Label(ctx context.Context, sessions []*Session, skill string) (LabelStats, error) {
+	var stats LabelStats
+	if l.Redactor == nil {
+		l.Redactor = redact.Detector{}
+	}
+	var open []*question
+	for _, s := range sessions {
+		for _, q := range questions(s, skill) {
+			known, err := l.recall(ctx, q)
+			if err != nil {
+				return stats, err
+			}
+			if known == nil {
+				open = append(open, q)
+				continue
+			}
+			if err := l.settle(ctx, q, *known, &stats); err != nil {
+				return stats, err
+			}
+		}
+	}
+	if l.Model == nil {
+		return stats, nil
+	}
+	for batch := range slices.Chunk(open, labelBatch) {
+		read, err := l.ask(ctx, batch, &stats)
+		if err != nil {
+			return stats, err
+		}
+		for i, r := range read {
+			if err := l.remember(ctx, batch[i], r); err != nil {
+				return stats, err
+			}
+			if err := l.settle(ctx, batch[i], r, &stats); err != nil {
+				return stats, err
+			}
+		}
+	}
+	return stats, nil
+}
+
+// A question is one use of which the model is asked.
+type question struct {
+	s       *Session
+	uses    []int // indexes of the skill's invocations in that turn
+	turns   []int // of the replies
+	Request string
+	Answer  string
+	Replies []string
+}
+
+// questions are the uses of skill in s whose replies a model should read.
+func questions(s *Session, skill string) []*question {
+	var out []*question
+	for i, v := range s.Invocations {
+		if v.Skill != skill || v.Failed || v.Turn < 0 || v.Turn >= len(s.Turns) || s.Subagent != "" {
+			continue
+		}
+		if n := len(out); n > 0 && s.Invocations[out[n-1].uses[0]].Turn == v.Turn {
+			out[n-1].uses = append(out[n-1].uses, i)
+			continue
+		}
+		v.Feedback.By = "" // as if nobody had been asked yet
+		if f := assess(s, v).Feedback; f.Label != Unknown && f.Label != Abandoned {
+			continue
+		}
+		q := &question{s: s, uses: []int{i}, turns: replyTurns(s, v)}
+		if !slices.ContainsFunc(q.turns, func(t int) bool { return opaque(s.Turns[t].Prompt) }) {
+			continue
+		}
+		q.Request, q.Answer = head(s.Turns[v.Turn].Prompt, maxLabelQuote), tail(s.Turns[v.Turn].Answer, maxLabelQuote)
+		for _, t := range q.turns {
+			q.Replies = append(q.Replies, head(s.Turns[t].Prompt, maxLabelQuote))
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// replyTurns are the turns that may speak of the use v: up to the next use of
+// the skill, whose arguments still may, or to what is another subject in plain
+// English.
+func replyTurns(s *Session, v Invocation) []int {
+	var out []int
+	for t := v.Turn + 1; t < len(s.Turns) && t <= v.Turn+horizon; t++ {
+		prompt := s.Turns[t].Prompt
+		if !opaque(prompt) && !continues(s.Turns[t-1], prompt) {
+			break
+		}
+		out = append(out, t)
+		if uses(s, t, v.Skill) {
+			break
+		}
+	}
+	return out
+}
+
+// key names what is asked, so that the same is not asked again.
+func (q *question) key() string {
+	data, err := json.Marshal([]any{"label/1", labelSystem, q.s.Agent, q.s.ID, q.Request, q.Answer, q.Replies})
+	if err != nil {
+		panic(err) // strings can be marshalled
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// A judgement is what a model said of one use, and how it is remembered.
+type judgement struct {
+	Use      int    `json:"use"` // from 1
+	Label    Label  `json:"label"`
+	Reply    int    `json:"reply,omitempty"` // from 1
+	Evidence string `json:"evidence,omitempty"`
+}
+
+// unusable stands for a use of which the model said nothing that can be
+// believed. (A reply of the model's never has this label.)
+var unusable = judgement{Label: "unusable"}
+
+func (l *Labeller) recall(ctx context.Context, q *question) (*judgement, error) {
+	if l.Memory == nil {
+		return nil, nil
+	}
+	data, err := l.Memory.Recall(ctx, q.key())
+	if err != nil || data == nil {
+		return nil, err
+	}
+	var r judgement
+	if json.Unmarshal(data, &r) != nil {
+		return nil, nil // of another version: ask
+	}
+	return &r, nil
+}
+
+func (l *Labeller) remember(ctx context.Context, q *question, r judgement) error {
+	if l.Memory == nil {
+		return nil
+	}
+	data, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("remember a label: %w", err)
+	}
+	// It is paid for: an interruption must not lose it now.
+	return l.Memory.Remember(context.WithoutCancel(ctx), q.s.ID, q.key(), data)
+}
+
+// settle writes what was read into the session.
+func (l *Labeller) settle(ctx context.Context, q *question, r judgement, stats *LabelStats) error {
+	if r.Label == unusable.Label {
+		stats.LabelsUnusable++
+	}
+	f, ok := q.feedback(r)
+	if !ok {
+		return nil
+	}
+	stats.Labelled++
+	changed := false
+	for _, i := range q.uses {
+		v := &q.s.Invocations[i]
+		changed = changed || v.Feedback != f
+		v.Feedback = f
+	}
+	if changed && l.Save != nil {
+		return l.Save(context.WithoutCancel(ctx), q.s)
+	}
+	return nil
+}
+
+// feedback is r as it stands in an invocation. ok is false where it says
+// nothing.
+func (q *question) feedback(r judgement) (f Feedback, ok bool) {
+	if r.Reply < 1 || r.Reply > len(q.turns) {
+		return f, false
+	}
+	f = Feedback{Label: r.Label, Confidence: modelConfidence, Evidence: r.Evidence, Turn: q.turns[r.Reply-1], By: byModel}
+	return f, f.stands(q.s, q.s.Invocations[q.uses[0]])
+}
+
+// stands reports whether what a model read of the use v is borne out by the
+// session: the words are there, in a turn that may speak of the use.
+func (f Feedback) stands(s *Session, v Invocation) bool {
+	switch f.Label {
+	case Corrected, Accepted, Rejected, Repeated:
+		return f.Turn > v.Turn && f.Turn <= v.Turn+horizon && f.Turn < len(s.Turns) &&
+			strings.TrimSpace(f.Evidence) != "" && strings.Contains(s.Turns[f.Turn].Prompt, f.Evidence)
+	}
+	return false
+}
+
+// take makes f, which stands, the outcome.
+func (out *outcome) take(s *Session, v Invocation, f Feedback) {
+	out.Feedback = f
+	switch f.Label {
+	case Corrected:
+		out.corrections = []int{f.Turn}
+	case Accepted:
+		out.accepted, out.final = f.Turn, lastAnswer(s, v.Turn, f.Turn)
+	}
+}
+
+// ask has the model read a batch. The judgements are as many as the questions, or
+// none where the model failed.
+func (l *Labeller) ask(ctx context.Context, batch []*question, stats *LabelStats) ([]judgement, error) {
+	type use struct {
+		Use     int      `json:"use"`
+		Request string   `json:"request"`
+		Answer  string   `json:"answer"`
+		Replies []string `json:"replies"`
+	}
+	var shown struct {
+		Uses []use `json:"uses"`
+	}
+	for i, q := range batch {
+		shown.Uses = append(shown.Uses, use{i + 1, q.Request, q.Answer, q.Replies})
+	}
+	data, err := json.MarshalIndent(shown, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("quote uses: %w", err)
+	}
+	user, _ := l.Redactor.Redact("Recorded:\n" + string(data))
+	sum := sha256.Sum256([]byte(user))
+	stats.LabelCalls++
+	reply, err := l.Model.Complete(ctx, eval.Prompt{System: labelSystem, User: user, MaxTokens: labelTokens * (len(batch) + 1),
+		Seed: int64(binary.BigEndian.Uint64(sum[:]) >> 1)})
+	if err != nil {
+		if _, spent := errors.AsType[*eval.BudgetError](err); spent {
+			return nil, err
+		}
+		return nil, ctx.Err()
+	}
+	text, _ := l.Redactor.Redact(reply.Text)
+	read := slices.Repeat([]judgement{unusable}, len(batch))
+	labels, err := parseLabels(text, len(batch))
+	if reply.Finish == "length" || err != nil {
+		return read, nil
+	}
+	for _, r := range labels {
+		if _, ok := batch[r.Use-1].feedback(r); ok || r.Label == Unknown {
+			read[r.Use-1] = r
+		}
+	}
+	return read, nil
+}

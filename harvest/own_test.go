@@ -1,0 +1,70 @@
+package harvest
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+func TestOwnReplay(t *testing.T) {
+	// The workspaces that rollouts really get.
+	dir, done, err := eval.FileWorkspaces{Parent: t.TempDir()}.Open(t.Context(), &eval.Case{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	home, err := os.MkdirTemp(t.TempDir(), "evolve-replay-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		cwd, path string
+		want      bool
+	}{
+		{dir, "/home/dev/.claude/projects/x/s.jsonl", true},
+		{filepath.Join(dir, "sub"), "", true},
+		{"/work", filepath.Join(home, "projects", "x", "s.jsonl"), true},
+		{`C:\Temp\evolve-case-123`, "", true},
+		{"/home/dev/evolve-case-study", "", false},
+		{"/home/dev/evolve-case-1a", "", false},
+		{"/home/dev/evolve", "/tmp/evolve-demo-123/.claude/projects/x/s.jsonl", false},
+		{"", "", false},
+	} {
+		if got := OwnReplay(&Session{CWD: c.cwd, Path: c.path}); got != c.want {
+			t.Errorf("%q, %q: %v", c.cwd, c.path, got)
+		}
+	}
+}
+
+// A replay is not harvested, and its file not looked at again.
+func TestReplaysAreNotHarvested(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "s.jsonl")
+	if err := os.WriteFile(file, []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	var c MemoryCursor
+	for range 2 {
+		_, err := ReadFiles(t.Context(), []string{file}, Filter{}, &c,
+			func(context.Context, io.Reader, string) (*Session, []Problem, error) {
+				read++
+				return &Session{ID: "s", CWD: "/tmp/evolve-case-42"}, nil, nil
+			},
+			func(*Session) error { t.Error("a replay was harvested"); return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if read != 1 {
+		t.Errorf("read %d times", read)
+	}
+	s := corrected("s1")
+	s.CWD = "/tmp/evolve-case-42"
+	if cases, stats := mine(t, Miner{}, s); len(cases) != 0 || stats.Replays != 1 {
+		t.Errorf("%d cases, %+v", len(cases), stats)
+	}
+}
