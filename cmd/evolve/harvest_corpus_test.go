@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/skill-evolve/evolve/harvest/corpus"
+	"github.com/skill-evolve/evolve/store"
+)
+
+// corpusOf generates the corpus that a test or benchmark harvests:
+// EVOLVE_CORPUS_MB is its size in MiB, 2000 sessions from 200 on.
+func corpusOf(tb testing.TB, mb int64) (home string, m *corpus.Manifest) {
+	tb.Helper()
+	if v := os.Getenv("EVOLVE_CORPUS_MB"); v != "" {
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil || n <= 0 {
+			tb.Fatalf("EVOLVE_CORPUS_MB=%q is no size", v)
+		}
+		mb = n
+	}
+	home = tb.TempDir()
+	sessions := 400
+	if mb >= 200 {
+		sessions = 2000
+	}
+	m, err := corpus.Generate(home, corpus.Options{Sessions: sessions, Bytes: mb << 20})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return home, m
+}
+
+// What is stored of a corpus is what its manifest says, and no secret stands in
+// any byte that the harvest left behind or printed.
+func TestHarvestKeepsWhatItShould(t *testing.T) {
+	home, m := corpusOf(t, 12)
+	t.Setenv("EVOLVE_HOME", t.TempDir())
+	ctx := context.Background()
+	db, err := store.Open(ctx, filepath.Join(os.Getenv("EVOLVE_HOME"), "evolve.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close() // open meanwhile, so that the write-ahead log stays to be looked into
+	var stdout, stderr bytes.Buffer
+	for _, args := range [][]string{{"harvest", "--json"}, {"harvest", "--events"}, {"harvest"}} {
+		if code := run(ctx, append(args, "--claude-home", home), nil, &stdout, &stderr); code != 0 {
+			t.Fatalf("%v: %d: %s", args, code, stderr.Bytes())
+		}
+	}
+	sessions, err := db.Sessions(ctx, store.SessionFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := json.Marshal(sessions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := [][]byte{stdout.Bytes(), stderr.Bytes(), kept}
+	names := ""
+	err = filepath.WalkDir(os.Getenv("EVOLVE_HOME"), func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(p)
+		texts = append(texts, b)
+		names += " " + d.Name()
+		return err
+	})
+	if err != nil || !strings.Contains(names, "evolve.db-wal") {
+		t.Fatal(err, names)
+	}
+	kinds := map[string]bool{}
+	planted := 0
+	for _, s := range m.Secrets {
+		kinds[s.Kind] = true
+		if s.Place == corpus.Prompt || s.Place == corpus.Answer {
+			planted++
+		}
+	}
+	leaks := m.Leaks(texts...)
+	for _, s := range leaks {
+		t.Errorf("%s in the %s of %s is kept", s.Kind, s.Place, s.Session)
+	}
+	sc := m.Score(sessions)
+	if len(sessions) != m.Files || sc.Found != len(m.Invocations) || sc.Missed+sc.Invented > 0 {
+		t.Errorf("%d of %d sessions; uses of skills: %d found, %d missed, %d invented", len(sessions), m.Files, sc.Found, sc.Missed, sc.Invented)
+	}
+	if sc.Touched*50 > sc.Look {
+		t.Errorf("%d of %d look-alikes were replaced: %v", sc.Touched, sc.Look, sc.TouchedOf)
+	}
+	t.Logf("%d MB in %d files: %d of %d uses found, %d invented; %d of %d secrets in kept text leaked, %d in all, of %d kinds; %d of %d look-alikes replaced; %d of %d reactions understood",
+		m.Bytes>>20, m.Files, sc.Found, len(m.Invocations), sc.Invented, len(leaks), planted, len(m.Secrets), len(kinds), sc.Touched, sc.Look, sc.LabelsRight, sc.Labels)
+}
+
+// BenchmarkHarvest runs the whole program, SQLite and all, on a corpus in the
+// page cache: see docs/benchmarks.md.
+func BenchmarkHarvest(b *testing.B) {
+	home, m := corpusOf(b, 20)
+	program := filepath.Join(b.TempDir(), "evolve")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	var files []string
+	err := filepath.WalkDir(home, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(p, ".jsonl") {
+			files = append(files, p)
+			_, err = os.ReadFile(p) // into the page cache
+		}
+		return err
+	})
+	if err != nil || len(files) != m.Files {
+		b.Fatal(err, len(files))
+	}
+	// harvest returns what the program found and its peak memory in MB.
+	harvest := func(b *testing.B, data string) (found struct{ Sessions, Stored int }, peak float64) {
+		c := exec.Command(program, "harvest", "--json", "--claude-home", home)
+		c.Env = append(os.Environ(), "EVOLVE_HOME="+data)
+		out, err := c.Output()
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+			b.Fatalf("%v\n%s", err, exit.Stderr)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := json.Unmarshal(out, &found); err != nil {
+			b.Fatal(err)
+		}
+		return found, peakMemory(c.ProcessState)
+	}
+	expect := func(b *testing.B, got, want int) {
+		if got != want {
+			b.Fatalf("%d sessions, want %d", got, want)
+		}
+	}
+	b.Run("cold", func(b *testing.B) {
+		b.SetBytes(m.Bytes)
+		most := 0.
+		for n := 0; b.Loop(); n++ {
+			found, peak := harvest(b, filepath.Join(b.TempDir(), fmt.Sprint(n)))
+			expect(b, found.Sessions, m.Files)
+			most = max(most, peak)
+		}
+		b.ReportMetric(most, "peak-MB")
+	})
+	data := b.TempDir()
+	harvest(b, data)
+	b.Run("idle", func(b *testing.B) {
+		for b.Loop() {
+			found, _ := harvest(b, data)
+			expect(b, found.Sessions, 0)
+		}
+	})
+	b.Run("one-turn", func(b *testing.B) {
+		file := files[len(files)/2]
+		for n := 0; b.Loop(); n++ {
+			b.StopTimer()
+			appendTurn(b, file, n)
+			b.StartTimer()
+			found, _ := harvest(b, data)
+			expect(b, found.Sessions, 1)
+		}
+	})
+}
+
+// appendTurn adds what the user said next to a transcript.
+func appendTurn(b *testing.B, name string, n int) {
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, err = fmt.Fprintf(f, `{"parentUuid":null,"isSidechain":false,"promptId":"later-%d","type":"user","message":{"role":"user","content":"Perfect, thanks!"},"uuid":"u-%d","timestamp":"2026-11-20T10:00:00.000Z","promptSource":"typed","entrypoint":"cli"}`+"\n", n, n)
+	if err := errors.Join(err, f.Close()); err != nil {
+		b.Fatal(err)
+	}
+}
