@@ -58,6 +58,7 @@ func (a *app) demo(ctx context.Context, keep string) (err error) {
 	f := &runFlags{Schema: 1, Skill: demoSkill, Seed: 1, MaxRollouts: 300, MaxRetries: 1, Concurrency: 8,
 		WallClock: time.Minute, Profile: skill.ClaudeCode, promote: true}
 	f.Agent = "simulated"
+	f.harvest.source = "claude" // nothing of the user's own is read
 	if err := d.runSkill(ctx, f); err != nil || keep == "" {
 		return err
 	}

@@ -36,7 +36,8 @@ model: a correction becomes a check that quotes it, and the next
 	}
 	fl := c.Flags()
 	fl.SortFlags = false
-	fl.StringVar(&f.source, "source", "auto", "whose sessions: auto or claude")
+	fl.StringVar(&f.source, "source", "auto", "whose sessions: "+sourceNames())
+	fl.StringVar(&f.repo, "repo", "", "git repository with Entire checkpoints (default: the current folder, where it has some)")
 	fl.StringVar(&f.since, "since", "", "sessions of this age at most, for example 30d")
 	fl.StringVar(&only, "skill", "", "make cases of this skill alone")
 	fl.StringSliceVar(&f.exclude, "exclude-project", nil, "folders whose sessions are never read (glob)")
@@ -74,7 +75,7 @@ func (a *app) harvestCommand(ctx context.Context, f harvestFlags, only string, e
 	if err != nil {
 		return err
 	}
-	if _, err := a.sources(f); err != nil { // before the store is made
+	if _, err := a.sources(ctx, f); err != nil { // before the store is made
 		return err
 	}
 	db, err := a.store(ctx)
@@ -181,6 +182,11 @@ const maxShown = 5
 func (a *app) printHarvest(r *harvestReport) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d new or changed sessions (%d stored), %d uses of skills in them, %d secrets replaced\n", r.Sessions, r.Stored, r.Invocations, r.Redactions)
+	if len(r.Found) > 1 {
+		for _, f := range r.Found {
+			fmt.Fprintf(&b, "  %-12s %d sessions, %d uses in %s\n", f.Source, f.Sessions, f.Invocations, f.Where)
+		}
+	}
 	if len(r.Skills) > 0 {
 		b.WriteByte('\n')
 		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

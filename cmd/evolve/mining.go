@@ -9,17 +9,8 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
-	"github.com/skill-evolve/evolve/harvest/claude"
 	"github.com/skill-evolve/evolve/store"
 )
-
-// harvestFlags say which sessions are read.
-type harvestFlags struct {
-	source   string
-	since    string
-	exclude  []string
-	headless bool
-}
 
 // A harvested is what one harvest found.
 type harvested struct {
@@ -27,46 +18,18 @@ type harvested struct {
 	Invocations int               `json:"invocations"`
 	Problems    []harvest.Problem `json:"problems"`
 	Redactions  int               `json:"redactions"`
-}
-
-// sources opens the session readers that flags ask for.
-func (a *app) sources(f harvestFlags) ([]harvest.Source, error) {
-	var since time.Time
-	if f.since != "" {
-		d, err := parseAge(f.since)
-		if err != nil {
-			return nil, usage("for example --since 30d, --since 12h", "--since %q is no age", f.since)
-		}
-		since = a.now().Add(-d)
-	}
-	switch f.source {
-	case "", "auto", "claude":
-		home, err := a.claude()
-		if err != nil {
-			return nil, err
-		}
-		return []harvest.Source{claude.New(home, claude.Options{Since: since, Exclude: f.exclude})}, nil
-	}
-	return nil, usage("the sources are auto and claude", "unknown source %q", f.source)
-}
-
-// parseAge reads a Go duration or a number of days ("30d").
-func parseAge(s string) (time.Duration, error) {
-	var days int
-	if n, err := fmt.Sscanf(s, "%dd", &days); err == nil && n == 1 && fmt.Sprintf("%dd", days) == s && days >= 0 {
-		return time.Duration(days) * 24 * time.Hour, nil
-	}
-	return time.ParseDuration(s)
+	Found       []found           `json:"sources"`
 }
 
 // harvest reads what is new in the sessions and stores it, redacted.
 func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*harvested, error) {
-	sources, err := a.sources(f)
+	sources, err := a.sources(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	h := &harvested{Problems: []harvest.Problem{}}
+	h := &harvested{Problems: []harvest.Problem{}, Found: []found{}}
 	for _, src := range sources {
+		before := *h
 		cur, err := db.Cursor(ctx, src.Name())
 		if err != nil {
 			return nil, err
@@ -88,6 +51,7 @@ func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*ha
 			err = e
 		}
 		h.Problems = append(h.Problems, problems...)
+		h.Found = append(h.Found, found{src.Name(), src.where, h.Sessions - before.Sessions, h.Invocations - before.Invocations})
 		if err != nil {
 			return h, fmt.Errorf("harvest %s: %w", src.Name(), err)
 		}

@@ -96,6 +96,7 @@ func person(t *testing.T) (claude string) {
 func runHere(t *testing.T, home string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	t.Setenv("EVOLVE_HOME", home)
+	t.Setenv("HOME", home) // no other agent's sessions
 	t.Setenv("OPENAI_API_KEY", "sk-test-not-a-key")
 	var out, errs bytes.Buffer
 	code = run(context.Background(), args, strings.NewReader(""), &out, &errs)
