@@ -8,8 +8,6 @@ import (
 	"io"
 	"sync"
 	"unicode/utf8"
-
-	"github.com/tidwall/gjson"
 )
 
 // maxProblems are the lines of one file that are named; more are counted.
@@ -99,7 +97,7 @@ func unfit(line []byte) string {
 		return "holds a NUL byte"
 	case !utf8.Valid(line):
 		return "not UTF-8"
-	case !gjson.ValidBytes(line):
+	case !valid(line):
 		return "not JSON"
 	}
 	return ""
