@@ -179,7 +179,7 @@ func (a *app) prepareComparison(ctx context.Context, args []string, f *compareFl
 		return nil, err
 	}
 	for _, k := range all {
-		if f.split == "all" || string(k.Split) == f.split {
+		if (f.split == "all" || string(k.Split) == f.split) && !runsPrograms(k) {
 			c.cases = append(c.cases, k)
 		}
 	}

@@ -317,6 +317,11 @@ func (a *app) gather(ctx context.Context, p *prepared, budget *eval.Budget) erro
 	if p.cases, err = p.db.Cases(ctx, f.Skill); err != nil {
 		return err
 	}
+	all := len(p.cases)
+	p.cases = slices.DeleteFunc(p.cases, runsPrograms)
+	if n := all - len(p.cases); n > 0 {
+		p.heads = append(p.heads, fmt.Sprintf("%s left out: their checks run programs, which this version does not do", counted(n, "case")))
+	}
 	f.Mined = budget.Spent()
 	if trial == nil {
 		return nil
@@ -335,6 +340,12 @@ func (a *app) gather(ctx context.Context, p *prepared, budget *eval.Budget) erro
 		p.heads = append(p.heads, fmt.Sprintf("challenger %.12s is still undecided: its trial goes on with %d fresh cases", trial.Challenger, fresh))
 	}
 	return nil
+}
+
+// runsPrograms reports whether a check of c runs a program. Such cases may be
+// imported and kept; running them needs a sandbox.
+func runsPrograms(c eval.Case) bool {
+	return slices.ContainsFunc(c.Checks, func(k eval.Check) bool { return k.Executing() })
 }
 
 // openTrial returns the newest undecided trial against the incumbent, nil for
@@ -376,6 +387,9 @@ func (a *app) fix(ctx context.Context, p *prepared, budget *eval.Budget) error {
 // tooFew ends a run that has too few cases to learn from: that is no failure,
 // but it has to be said.
 func (a *app) tooFew(p *prepared) error {
+	for _, line := range p.heads {
+		a.say("%s", line)
+	}
 	a.say("nothing to learn from yet: %d cases of %s, none of them for training", len(p.cases), p.f.Skill)
 	a.say("next: use the skill and correct it where it is wrong, or bring cases with `evolve cases import FILE`")
 	if a.json {
