@@ -47,6 +47,10 @@ type Source struct {
 	Time    time.Time `json:"time,omitzero"`
 }
 
+// Generated reports whether a model made the case up. Such a case trains and
+// validates; it is never held out, because no user ever asked for it.
+func (c *Case) Generated() bool { return c.Source != nil && c.Source.Origin == "generated" }
+
 // A Split is the use that a case is put to. Empty means not assigned yet.
 type Split string
 

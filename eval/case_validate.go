@@ -56,7 +56,8 @@ func (k *Check) weight() float64 {
 
 // Validate reports the first thing that makes c unusable: no id, skill, prompt
 // or check, a check that lacks what its type needs or holds what it cannot use,
-// a pattern or schema that does not compile, a path that leaves the workspace.
+// a pattern or schema that does not compile, a path that leaves the workspace, a
+// generated case that is held out or runs a program.
 func (c *Case) Validate() error {
 	if c.ID == "" {
 		return errors.New("validate case: no id")
@@ -83,6 +84,14 @@ func (c *Case) validate() error {
 	default:
 		return fmt.Errorf("unknown split %q%s", c.Split, didYouMean(string(c.Split),
 			[]string{string(Train), string(Val), string(Test)}))
+	}
+	if c.Generated() {
+		if c.Split == Test {
+			return errors.New("a generated case cannot be held out (split test)")
+		}
+		if i := slices.IndexFunc(c.Checks, func(k Check) bool { return k.Executing() }); i >= 0 {
+			return fmt.Errorf("checks[%d]: a generated case cannot run a program (%s)", i, c.Checks[i].Type)
+		}
 	}
 	for i, m := range c.Context {
 		if m.Role != "user" && m.Role != "assistant" {

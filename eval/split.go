@@ -25,6 +25,12 @@ var quotas = []struct {
 // A cluster whose cases were put into different splits by hand keeps them;
 // what is unassigned in it goes to the first of train, val, test that it has,
 // so that a doubtful case never reaches the held-out ones.
+//
+// A generated case is never held out, and neither is its cluster: both go to
+// train or val, four to three. Generated cases are counted apart, or they would
+// push the real ones out of train and val. Where a cluster is held out already,
+// what joins it together with a generated case stays unassigned: it would teach
+// the search what the gate asks.
 func AssignSplits(cases []Case) {
 	bySkill := make(map[string][]*Case)
 	for i := range cases {
@@ -37,14 +43,46 @@ func AssignSplits(cases []Case) {
 
 // A cluster is a group of one skill's cases that must stay together.
 type cluster struct {
-	hash [sha256.Size]byte
-	open []*Case // without a split
-	has  map[Split]bool
+	hash   [sha256.Size]byte
+	open   []*Case // without a split
+	has    map[Split]bool
+	madeUp bool // a generated case is among them
+}
+
+// A tally counts the cases of each split, the real or the generated ones.
+type tally struct {
+	total int
+	of    map[Split]int
+}
+
+// shortest returns the split that lacks most of its share of t, the hash breaking
+// ties; the held-out one only where it may be.
+func (t *tally) shortest(hash byte, heldOut bool) Split {
+	sum := 0
+	for _, q := range quotas {
+		if heldOut || q.split != Test {
+			sum += q.percent
+		}
+	}
+	var short []Split
+	lack := 0
+	for _, q := range quotas {
+		if !heldOut && q.split == Test {
+			continue
+		}
+		switch d := q.percent*t.total - sum*t.of[q.split]; {
+		case len(short) == 0 || d > lack:
+			short, lack = []Split{q.split}, d
+		case d == lack:
+			short = append(short, q.split)
+		}
+	}
+	return short[int(hash)%len(short)]
 }
 
 func assignSplits(cases []*Case) {
 	clusters := make(map[string]*cluster)
-	count := make(map[Split]int)
+	tallies := map[bool]*tally{false: {of: make(map[Split]int)}, true: {of: make(map[Split]int)}} // by Generated
 	for _, c := range cases {
 		name := ClusterOf(c)
 		k := clusters[name]
@@ -52,18 +90,21 @@ func assignSplits(cases []*Case) {
 			k = &cluster{hash: sha256.Sum256([]byte(name)), has: make(map[Split]bool)}
 			clusters[name] = k
 		}
+		k.madeUp = k.madeUp || c.Generated()
+		t := tallies[c.Generated()]
+		t.total++
 		if c.Split == Unassigned {
 			k.open = append(k.open, c)
 		} else {
-			count[c.Split]++
+			t.of[c.Split]++
 			k.has[c.Split] = true
 		}
 	}
 	place := func(k *cluster, s Split) {
 		for _, c := range k.open {
 			c.Split = s
+			tallies[c.Generated()].of[s]++
 		}
-		count[s] += len(k.open)
 	}
 
 	var unplaced []*cluster
@@ -74,7 +115,9 @@ func assignSplits(cases []*Case) {
 		}
 		for _, q := range quotas {
 			if k.has[q.split] {
-				place(k, q.split)
+				if q.split != Test || !k.madeUp {
+					place(k, q.split)
+				}
 				break
 			}
 		}
@@ -83,17 +126,7 @@ func assignSplits(cases []*Case) {
 		return cmp.Or(cmp.Compare(len(b.open), len(a.open)), bytes.Compare(a.hash[:], b.hash[:]))
 	})
 	for _, k := range unplaced {
-		var short []Split // the splits that lack most
-		lack := 0
-		for _, q := range quotas {
-			switch d := q.percent*len(cases) - 100*count[q.split]; {
-			case len(short) == 0 || d > lack:
-				short, lack = []Split{q.split}, d
-			case d == lack:
-				short = append(short, q.split)
-			}
-		}
-		place(k, short[int(k.hash[0])%len(short)])
+		place(k, tallies[k.madeUp].shortest(k.hash[0], !k.madeUp))
 	}
 }
 

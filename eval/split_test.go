@@ -2,8 +2,10 @@ package eval
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -55,6 +57,80 @@ func TestAssignSplitsKeeps(t *testing.T) {
 	if cases[2].Split != Test || cases[3].Split != Train || cases[4].Split != Train {
 		t.Errorf("a cluster divided by hand became %q %q %q; a doubtful case must not reach the held-out ones",
 			cases[2].Split, cases[3].Split, cases[4].Split)
+	}
+}
+
+// Whatever is given, no generated case is held out, nor a cluster that has one.
+func TestAssignSplitsGenerated(t *testing.T) {
+	made := &Source{Origin: "generated"}
+	var cases []Case
+	for i := range 30 {
+		cases = append(cases, Case{ID: fmt.Sprint("real-", i), Skill: "s"})
+	}
+	for i := range 21 {
+		cases = append(cases, Case{ID: fmt.Sprint("made-", i), Skill: "s", Source: made})
+	}
+	AssignSplits(cases)
+	count := map[string]int{}
+	for _, c := range cases {
+		count[c.ID[:4]+" "+string(c.Split)]++
+	}
+	want := map[string]int{"real train": 12, "real val": 9, "real test": 9, "made train": 12, "made val": 9}
+	if !maps.Equal(count, want) {
+		t.Errorf("split %v, want %v", count, want)
+	}
+
+	cases = []Case{
+		{ID: "1", Skill: "s", Cluster: "held", Split: Test}, {ID: "2", Skill: "s", Cluster: "held", Source: made}, {ID: "3", Skill: "s", Cluster: "held"},
+		{ID: "4", Skill: "s", Cluster: "seen", Split: Val}, {ID: "5", Skill: "s", Cluster: "seen", Source: made}, {ID: "6", Skill: "s", Cluster: "seen"},
+	}
+	AssignSplits(cases)
+	if cases[1].Split != Unassigned || cases[2].Split != Unassigned {
+		t.Errorf("what stands beside a held-out case went to %q and %q", cases[1].Split, cases[2].Split)
+	}
+	if cases[4].Split != Val || cases[5].Split != Val {
+		t.Errorf("variants left their cluster's split: %q, %q", cases[4].Split, cases[5].Split)
+	}
+
+	rapid.Check(t, func(t *rapid.T) {
+		cases := make([]Case, rapid.IntRange(1, 40).Draw(t, "n"))
+		madeUp := map[string]bool{}
+		given := map[int]bool{}
+		for i := range cases {
+			c := &cases[i]
+			*c = Case{ID: fmt.Sprint(i), Skill: "s"}
+			if k := rapid.IntRange(0, 15).Draw(t, "cluster"); k > 0 {
+				c.Cluster = fmt.Sprintf("k%d", k)
+			}
+			if rapid.Bool().Draw(t, "generated") {
+				c.Source = made
+				madeUp[ClusterOf(c)] = true
+			} else if rapid.IntRange(0, 4).Draw(t, "set") == 0 {
+				c.Split = rapid.SampledFrom([]Split{Train, Val, Test}).Draw(t, "split")
+				given[i] = true
+			}
+		}
+		AssignSplits(cases)
+		for i, c := range cases {
+			if c.Split == Test && !given[i] && madeUp[ClusterOf(&c)] {
+				t.Fatalf("case %s of a cluster with a generated case is held out: %+v", c.ID, cases)
+			}
+		}
+	})
+}
+
+func TestGeneratedIsNeverHeldOut(t *testing.T) {
+	c := Case{ID: "a", Skill: "s", Prompt: "p", Checks: []Check{{Type: Contains, Value: "x"}}, Source: &Source{Origin: "generated"}, Split: Val}
+	if err := c.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	c.Split = Test
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "held out") {
+		t.Errorf("a held-out generated case is valid: %v", err)
+	}
+	c.Split, c.Checks = Train, []Check{{Type: Command, Command: []string{"true"}}}
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "cannot run a program") {
+		t.Errorf("a generated case runs a program: %v", err)
 	}
 }
 
