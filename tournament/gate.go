@@ -139,8 +139,9 @@ func (g *Gate) fresh(ctx context.Context, st *gateState, incumbent, challenger s
 	return out, nil
 }
 
-// usable groups test by cluster, by name, without the clusters in used and those
-// of which a case was spent on another challenger.
+// usable groups test by cluster, by name, without the clusters in used, those of
+// which a case was spent on another challenger, and those of which one was
+// generated.
 func usable(test []eval.Case, spent map[string]string, challenger string, used []string) []cluster {
 	by := map[string]*cluster{}
 	barred := map[string]bool{}
@@ -151,6 +152,9 @@ func usable(test []eval.Case, spent map[string]string, challenger string, used [
 		c := &test[i]
 		name := eval.ClusterOf(c)
 		if who := spent[c.ID]; who != "" && who != challenger {
+			barred[name] = true
+		}
+		if c.Generated() { // nobody asked for it: it is no evidence, whoever held it out
 			barred[name] = true
 		}
 		if by[name] == nil {

@@ -250,3 +250,19 @@ func TestDifference(t *testing.T) {
 		t.Errorf("half a pair gave %+v", p)
 	}
 }
+
+// A generated case is no evidence, even where somebody put it among the held-out
+// ones, and neither is what stands in its cluster.
+func TestGateLeavesGeneratedCasesOut(t *testing.T) {
+	cases := heldOut(5)
+	cases[1].Source = &eval.Source{Origin: "generated"}
+	cases[2].Cluster, cases[3].Cluster = "k", "k"
+	cases[3].Source = &eval.Source{Origin: "generated"}
+	var names []string
+	for _, c := range usable(cases, nil, "challenger", nil) {
+		names = append(names, c.name)
+	}
+	if !slices.Equal(names, []string{"c000", "c004"}) {
+		t.Errorf("the gate may count %q", names)
+	}
+}
