@@ -1,6 +1,9 @@
 package tournament
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"slices"
+)
 
 // A Selector picks the pool index of the next parent.
 type Selector interface {
@@ -32,3 +35,37 @@ func (s MixedSelect) Select(p *pool, best int, rng *rand.Rand) int {
 	}
 	return p.fronts.Pick(rng)
 }
+
+// TopK samples evenly among the K members with the best validation means; ties
+// go to the older one.
+type TopK struct{ K int }
+
+// Select implements Selector.
+func (s TopK) Select(p *pool, best int, rng *rand.Rand) int {
+	order := make([]int, len(p.members))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		ma, na := p.members[a].meanVal()
+		mb, nb := p.members[b].meanVal()
+		switch {
+		case na == 0 || nb == 0:
+			return nb - na // unmeasured last
+		case ma > mb:
+			return -1
+		case ma < mb:
+			return 1
+		}
+		return 0
+	})
+	return order[rng.IntN(min(max(1, s.K), len(order)))]
+}
+
+// Selectors are the strategies by the names that --select takes.
+var Selectors = map[string]Selector{
+	"pareto": ParetoSelect{}, "best": BestSelect{}, "mixed": MixedSelect{Best: 0.7}, "top-k": TopK{K: 5},
+}
+
+// Acceptances are the strategies by the names that --accept takes.
+var Acceptances = map[string]Acceptance{"strict": Strict{}, "equal": NotWorse{}}

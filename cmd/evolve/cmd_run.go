@@ -41,6 +41,8 @@ type runFlags struct {
 	Minibatch   int           `json:"minibatch,omitempty"`
 	Proposals   int           `json:"proposals,omitempty"`
 	Patience    int           `json:"patience,omitempty"`
+	Select      string        `json:"select,omitempty"`
+	Accept      string        `json:"accept,omitempty"`
 	Profile     skill.Profile `json:"profile"`
 
 	// What the run started from: filled in when it begins.
@@ -108,6 +110,8 @@ func newRunCommand(a *app) *cobra.Command {
 	fl.IntVar(&f.Minibatch, "minibatch", 0, "cases that a child is compared with its parent on (default 8)")
 	fl.IntVar(&f.Proposals, "proposals", 0, "reflections in parallel (default 4)")
 	fl.IntVar(&f.Patience, "patience", 0, "rounds without gain before the search ends (default 8)")
+	fl.StringVar(&f.Select, "select", "", "how parents are chosen: pareto, best, mixed or top-k (default mixed)")
+	fl.StringVar(&f.Accept, "accept", "", "what a child must do on its minibatch: strict or equal (default strict)")
 	fl.StringVar((*string)(&f.Profile), "profile", string(skill.ClaudeCode), "rules that a SKILL.md must keep: claude-code or portable")
 	return c
 }
@@ -144,6 +148,10 @@ func (f *runFlags) check() error {
 		return usage("", "--concurrency %d is not between 1 and 256", f.Concurrency)
 	case f.Profile != skill.ClaudeCode && f.Profile != skill.Portable:
 		return usage("the profiles are claude-code and portable", "unknown profile %q", f.Profile)
+	case f.Select != "" && tournament.Selectors[f.Select] == nil:
+		return usage("the strategies are pareto, best, mixed and top-k", "unknown --select %q", f.Select)
+	case f.Accept != "" && tournament.Acceptances[f.Accept] == nil:
+		return usage("the strategies are strict and equal", "unknown --accept %q", f.Accept)
 	case f.Objectives != nil && !contains(f.Objectives, "quality"):
 		return usage("for example --objectives quality,cost,retries", "--objectives must name quality")
 	case f.NoGate && f.promote:
@@ -491,7 +499,8 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 		Journal: p.db.Journal(p.run.ID), Redact: det,
 		Budget: budget, Caps: f.caps(), NoGate: f.NoGate, Gate: pareto.DefaultConfig(), MaxRetries: f.MaxRetries, Objectives: f.Objectives,
 		Concurrency: f.Concurrency, PerSecond: f.PerSecond, WallClock: f.WallClock, Now: a.now,
-		Options: tournament.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile},
+		Options: tournament.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile,
+			Selector: tournament.Selectors[f.Select], Accept: tournament.Acceptances[f.Accept]},
 	}
 	if f.Carried == "" {
 		return nil
