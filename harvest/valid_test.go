@@ -12,7 +12,7 @@ var jsonSeeds = []string{`{}`, `{"a":[1,2.5e-3,-0,true,false,null,"x\u00e9\n"],"
 	`{"a":[}`, `[{]}`, `}`, ``, ` `, `[1 2]`, `{"a":1 "b":2}`, `{"a":1}{`, "\"\x7f\xff12345\"", `"!#[]!#[]!#"`}
 
 func TestValid(t *testing.T) {
-	for _, s := range append(jsonSeeds, strings.Repeat("[", maxDepth)+strings.Repeat("]", maxDepth), strings.Repeat("[", maxDepth+1)+strings.Repeat("]", maxDepth+1)) {
+	for _, s := range append(jsonSeeds, strings.Repeat("[", 9999)+strings.Repeat("]", 9999), strings.Repeat("[", 9999)+strings.Repeat("]", 9998)) {
 		if got, want := valid([]byte(s)), json.Valid([]byte(s)); got != want {
 			t.Errorf("%.60q: %v, want %v", s, got, want)
 		}
@@ -32,7 +32,11 @@ func FuzzValid(f *testing.F) {
 
 // A line of brackets is one bad line and not the end of the program.
 func TestScanOfDeeplyNestedLine(t *testing.T) {
-	in := `{"type":"user","a":` + strings.Repeat("[", 8<<20) + "}\n" + `{"type":"user"}` + "\n"
+	open := strings.Repeat("[", 7<<20)
+	if !valid([]byte(open + strings.Repeat("]", 7<<20))) {
+		t.Error("a deep value is one all the same")
+	}
+	in := `{"type":"user","a":` + open + "}\n" + `{"type":"user"}` + "\n"
 	taken := 0
 	problems, err := Scan(context.Background(), strings.NewReader(in), "f", func([]byte) bool { return true }, func(int, []byte) bool { taken++; return true })
 	if err != nil || taken != 1 || len(problems) != 1 || problems[0].Line != 1 || problems[0].Reason != "not JSON" {
