@@ -2,6 +2,7 @@ package entire
 
 import (
 	"cmp"
+	"encoding/json"
 	"io"
 	"strings"
 	"time"
@@ -28,7 +29,7 @@ func (h *harvesting) document(r io.Reader, of *record) *harvest.Session {
 	}
 	data = append(data, rest...)
 	messages := gjson.GetBytes(data, "messages")
-	if !messages.IsArray() || !gjson.ValidBytes(data) {
+	if !messages.IsArray() || !json.Valid(data) {
 		return nil
 	}
 	s := &harvest.Session{Agent: cmp.Or(of.agent, "gemini"), Started: of.created, Ended: of.created}

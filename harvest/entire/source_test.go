@@ -138,6 +138,7 @@ func TestSurvives(t *testing.T) {
 			"", "/s: aabbccddee11/0: its transcript is compressed (full.jsonl.zst)"},
 		"no metadata":    {map[string]string{"0/full.jsonl": turn("one")}, "s1 claude-code | one > Yes.", ""},
 		"bad metadata":   {map[string]string{"0/metadata.json": "{", "0/full.jsonl": turn("one")}, "s1 claude-code | one > Yes.", "/aabbccddee11/0: metadata.json: not JSON"},
+		"brackets":       {map[string]string{"0/metadata.json": strings.Repeat("[", 1<<20), "0/full.jsonl": turn("one")}, "s1 claude-code | one > Yes.", "/aabbccddee11/0: metadata.json: not JSON"},
 		"a list as such": {map[string]string{"0/metadata.json": "[1]", "0/full.jsonl": turn("one")}, "s1 claude-code | one > Yes.", ""},
 		"malformed lines": {map[string]string{"0/metadata.json": metadata("s", at(1), isClaude), "0/full.jsonl": "garbage\n" + turn("one")},
 			"s claude-code | one > Yes.", "/s: aabbccddee11/0: not a JSON object"},
