@@ -220,6 +220,11 @@ func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 			return &failure{exitStopped, errors.New("nothing was spent"), "lower --max-rollouts, or say --yes"}
 		}
 	}
+	unlock, err := a.lockRun(p.run.ID)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	bar := newProgress(a, f.MaxRollouts)
 	p.plan.OnEvent, p.plan.OnRollout = bar.event, bar.rollout
 	out, err := tournament.Improve(ctx, p.plan)
@@ -420,6 +425,11 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 		return nil, usage("`evolve status` names the runs that can be resumed", "no run is named %q", now.resume)
 	} else if err != nil {
 		return nil, err
+	}
+	if busy, err := a.running(run.ID); err != nil {
+		return nil, err
+	} else if busy {
+		return nil, errBusy(run.ID)
 	}
 	f := &runFlags{}
 	if err := json.Unmarshal(run.Config, f); err != nil {

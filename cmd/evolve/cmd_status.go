@@ -82,7 +82,7 @@ type challengerStatus struct {
 type unfinishedRun struct {
 	Run    string `json:"run"`
 	Status string `json:"status"`
-	Resume string `json:"resume"`
+	Resume string `json:"resume"` // "" while a process is at work on it
 }
 
 type brokenSkill struct {
@@ -201,7 +201,7 @@ func (a *app) skillStatus(ctx context.Context, db *store.Store, e skill.Entry) (
 	if s.Challenger, err = a.challenger(ctx, db, e.Name, sha); err != nil {
 		return nil, err
 	}
-	s.Unfinished, err = unfinished(ctx, db, e.Name)
+	s.Unfinished, err = a.unfinished(ctx, db, e.Name)
 	return s, err
 }
 
@@ -242,7 +242,7 @@ func (a *app) challenger(ctx context.Context, db *store.Store, name, live string
 
 // unfinished is the skill's last run where that can be resumed, nil where it
 // ended: an older one was given up.
-func unfinished(ctx context.Context, db *store.Store, name string) (*unfinishedRun, error) {
+func (a *app) unfinished(ctx context.Context, db *store.Store, name string) (*unfinishedRun, error) {
 	open, err := db.UnfinishedRun(ctx, name)
 	if err != nil || open == nil {
 		return nil, err
@@ -253,6 +253,9 @@ func unfinished(ctx context.Context, db *store.Store, name string) (*unfinishedR
 	}
 	if open.Note == tournament.CapReached {
 		return nil, nil // its caps are part of it: it would stop where it stopped
+	}
+	if busy, err := a.running(open.ID); err != nil || busy {
+		return &unfinishedRun{Run: open.ID, Status: string(open.Status)}, err
 	}
 	return &unfinishedRun{open.ID, string(open.Status), "evolve --resume " + open.ID}, nil
 }
@@ -267,6 +270,8 @@ func (s *skillStatus) count(u store.SkillUse) {
 // next is what to do about a skill, in a few words.
 func (s *skillStatus) next(harvested bool) string {
 	switch c := s.Challenger; {
+	case s.Unfinished != nil && s.Unfinished.Resume == "":
+		return fmt.Sprintf("wait: run %s is at work", s.Unfinished.Run)
 	case s.Unfinished != nil:
 		return fmt.Sprintf("`%s` goes on with the last run", s.Unfinished.Resume)
 	case c != nil && c.Simulated:

@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
 
@@ -83,8 +84,9 @@ func infraHint(e *eval.InfraError) (code int, hint string) {
 	return exitFailed, "is the server running? check --base-url; what was measured is saved"
 }
 
-// oneLine folds a message, so that an error is one line whatever it quotes.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// oneLine folds a message, so that an error is one line whatever it quotes, and
+// nothing that a server or a file says reaches the terminal as a command.
+func oneLine(s string) string { return report.Plain(strings.Join(strings.Fields(s), " ")) }
 
 // flagError names the nearest flag for an unknown one.
 func flagError(c *cobra.Command, err error) error {

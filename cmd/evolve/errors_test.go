@@ -16,3 +16,9 @@ func TestFullDiskHasAHint(t *testing.T) {
 		t.Errorf("exit code %d, hint %q", code, hint)
 	}
 }
+
+func TestErrorsHoldNoTerminalCommands(t *testing.T) {
+	if got := oneLine("status 400:\n \x1b[31mred\x1b]0;title\a"); strings.ContainsAny(got, "\n\x1b\a") || !strings.Contains(got, "red") {
+		t.Errorf("%q", got)
+	}
+}

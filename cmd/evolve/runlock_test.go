@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// A run that a process is at work on is neither resumed nor offered for it.
+func TestRunIsWalkedByOneProcess(t *testing.T) {
+	ctx := t.Context()
+	a := testApp(t)
+	db, err := a.store(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const id = "20261120-000000-aaaaaa"
+	if err := db.Journal(id).SaveRun(ctx, &tournament.Run{ID: id, Skill: "dataviz", Status: tournament.Running}); err != nil {
+		t.Fatal(err)
+	}
+	next := func() string {
+		t.Helper()
+		r, err := a.gatherStatus(context.Background())
+		if err != nil || len(r.Skills) != 1 {
+			t.Fatalf("%v", err)
+		}
+		return r.Skills[0].Next
+	}
+	unlock, err := a.lockRun(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.lockRun(id); err == nil || !strings.Contains(err.Error(), "another process is at work") {
+		t.Errorf("locked twice: %v", err)
+	}
+	if _, err := a.prepareResume(ctx, &runFlags{resume: id}); err == nil || !strings.Contains(err.Error(), "another process is at work") {
+		t.Errorf("resumed while it is at work: %v", err)
+	}
+	if got := next(); got != "wait: run "+id+" is at work" {
+		t.Errorf("status says %q", got)
+	}
+	unlock()
+	if got := next(); got != "`evolve --resume "+id+"` goes on with the last run" {
+		t.Errorf("status says %q after it", got)
+	}
+	unlock, err = a.lockRun(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+}
