@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/skill-evolve/evolve/eval"
 )
 
 // Records are taken apart by hand: a decoder, and gjson too, touches every byte
@@ -124,6 +126,28 @@ func parseMessage(raw []byte) (m message) {
 		return true
 	})
 	return m
+}
+
+func parseUsage(raw []byte) (u eval.Usage) {
+	fields(raw, func(key string, v []byte) bool {
+		count := &u.Input
+		switch key {
+		case "input_tokens":
+		case "cache_read_input_tokens":
+			count = &u.CacheRead
+		case "cache_creation_input_tokens":
+			count = &u.CacheWrite
+		case "output_tokens":
+			count = &u.Output
+		case "output_tokens_details":
+			count, v = &u.Reasoning, []byte(gjson.GetBytes(v, "thinking_tokens").Raw)
+		default:
+			return true
+		}
+		*count = gjson.ParseBytes(v).Int()
+		return true
+	})
+	return u
 }
 
 // blocks calls f with every block of a message's content, which may also be a

@@ -331,7 +331,7 @@ func (t *transcript) assistant(n int, rec *record) {
 	if t.s.Model == "" {
 		t.s.Model = m.model
 	}
-	t.spend(m.id, gjson.ParseBytes(m.usage))
+	t.spend(m.id, m.usage)
 	blocks(m.content, func(b *block) {
 		switch b.kind {
 		case "text":
@@ -394,8 +394,8 @@ func (t *transcript) call(n int, rec *record, b *block) {
 	t.invoke(v)
 }
 
-func (t *transcript) spend(id string, u gjson.Result) {
-	if !u.IsObject() {
+func (t *transcript) spend(id string, raw []byte) {
+	if len(raw) == 0 || raw[0] != '{' {
 		return
 	}
 	if id == "" {
@@ -405,13 +405,7 @@ func (t *transcript) spend(id string, u gjson.Result) {
 	if old, ok := t.usage[id]; ok {
 		at = old.turn
 	}
-	t.usage[id] = spent{at, eval.Usage{
-		Input:      u.Get("input_tokens").Int(),
-		CacheRead:  u.Get("cache_read_input_tokens").Int(),
-		CacheWrite: u.Get("cache_creation_input_tokens").Int(),
-		Output:     u.Get("output_tokens").Int(),
-		Reasoning:  u.Get("output_tokens_details.thinking_tokens").Int(),
-	}}
+	t.usage[id] = spent{at, parseUsage(raw)}
 }
 
 func (t *transcript) system(rec *record) {
