@@ -1,0 +1,267 @@
+package harvest
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/redact"
+)
+
+//go:embed prompts/generate_system.txt
+var generateSystem string
+
+const (
+	casesACall     = 5 // cases that one call is asked for
+	shownCases     = 4 // recorded cases that a call is shown
+	shownWritten   = 40
+	generateTokens = 6000 // of one reply
+	// tooAlike is the share of common runs of words from which on a generated
+	// request is one that exists, with a word changed. It is lower than alike:
+	// what was made up is no loss.
+	tooAlike = .5
+)
+
+// ErrNoBasis means that a skill has no real case that others may be written
+// from: cases that are held out are shown to nobody.
+var ErrNoBasis = errors.New("no real case for train or val to write others from")
+
+// A Generator has a model write cases from real ones.
+type Generator struct {
+	Model    eval.Model
+	Redactor redact.Redactor  // for what the model returns; nil: redact.Detector
+	Now      func() time.Time // nil: time.Now
+	// Description says what the skill is for, in its own words.
+	Description string
+	// Existing are all cases of the skill. Real ones in train and val are what
+	// the model is shown; near-duplicates of any are dropped.
+	Existing []eval.Case
+}
+
+// GenerateStats counts what Generate saw.
+type GenerateStats struct {
+	Basis   int `json:"basis"` // real cases to write from
+	Calls   int `json:"calls"` // of the model
+	Cases   int `json:"cases"`
+	Alike   int `json:"alike"`   // dropped: near-duplicates
+	Invalid int `json:"invalid"` // dropped: nothing that a case may be
+	Secrets int `json:"secrets"` // dropped: a check compares with a secret
+	// Unusable counts, by reason, the replies of which nothing could be used.
+	Unusable map[string]int `json:"unusable,omitempty"`
+}
+
+// CallsFor is how many calls n cases take where the model does as it is told,
+// and how many at most.
+func CallsFor(n int) (least, most int) {
+	least = (n + casesACall - 1) / casesACall
+	return least, 2*least + 1
+}
+
+// Generate has the model write up to n cases of a skill: the real ones with
+// other people, harder data, or a twist that asks for another answer. It ends
+// early where replies bring nothing new.
+//
+// A generated case has inert checks only, Source.Origin "generated", the session
+// of the case that it varies (which is purged with it), and that case's cluster:
+// so it gets that case's split, and is never held out. Ids depend on skill and
+// request alone.
+//
+// The error is ErrNoBasis, *eval.BudgetError, *eval.InfraError or ctx's; the
+// cases before it are returned with it.
+func Generate(ctx context.Context, skill string, n int, g Generator) ([]eval.Case, GenerateStats, error) {
+	if g.Redactor == nil {
+		g.Redactor = redact.Detector{}
+	}
+	if g.Now == nil {
+		g.Now = time.Now
+	}
+	stats := GenerateStats{Unusable: make(map[string]int)}
+	basis := basisOf(g.Existing)
+	stats.Basis = len(basis)
+	if len(basis) == 0 {
+		return nil, stats, ErrNoBasis
+	}
+	known := make([]map[uint64]bool, 0, len(g.Existing)+n)
+	for _, c := range g.Existing {
+		known = append(known, shingles(eval.Case{Prompt: c.Prompt}))
+	}
+	var out []eval.Case
+	_, most := CallsFor(n)
+	for barren := 0; len(out) < n && stats.Calls < most && barren < 2; {
+		shown := rotate(basis, stats.Calls*shownCases, shownCases)
+		drafts, why, err := g.ask(ctx, skill, shown, out, min(casesACall, n-len(out)), stats.Calls)
+		stats.Calls++
+		if err != nil {
+			stats.Cases = len(out)
+			return out, stats, err
+		}
+		if why != "" {
+			stats.Unusable[why]++
+			barren++
+			continue
+		}
+		barren++
+		for _, d := range drafts {
+			if len(out) == n {
+				break
+			}
+			c, secrets, err := g.build(skill, d, shown[d.From-1])
+			set := shingles(eval.Case{Prompt: c.Prompt})
+			switch {
+			case secrets:
+				stats.Secrets++
+			case err != nil:
+				stats.Invalid++
+			case slices.ContainsFunc(known, func(k map[uint64]bool) bool { return jaccard(k, set) >= tooAlike }):
+				stats.Alike++
+			default:
+				known = append(known, set)
+				out = append(out, c)
+				barren = 0
+			}
+		}
+	}
+	stats.Cases = len(out)
+	return out, stats, nil
+}
+
+// basisOf are the real cases that may be shown, one a cluster first, so that a
+// long session does not stand for all: by how many of its cluster come before.
+func basisOf(cases []eval.Case) []eval.Case {
+	type ranked struct {
+		c    eval.Case
+		rank int
+	}
+	held := make(map[string]bool)
+	for i := range cases {
+		held[eval.ClusterOf(&cases[i])] = held[eval.ClusterOf(&cases[i])] || cases[i].Split == eval.Test
+	}
+	var all []ranked
+	seen := make(map[string]int)
+	for _, c := range cases {
+		name := eval.ClusterOf(&c)
+		if c.Generated() || held[name] || c.Split != eval.Train && c.Split != eval.Val {
+			continue
+		}
+		all = append(all, ranked{c, seen[name]})
+		seen[name]++
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
+	out := make([]eval.Case, len(all))
+	for i, r := range all {
+		out[i] = r.c
+	}
+	return out
+}
+
+// rotate is n of cases from the at-th on, around the end.
+func rotate(cases []eval.Case, at, n int) []eval.Case {
+	var out []eval.Case
+	for i := range min(n, len(cases)) {
+		out = append(out, cases[(at+i)%len(cases)])
+	}
+	return out
+}
+
+// exhibit is what the model is shown, as JSON: a form in which text cannot be
+// taken for an instruction of ours.
+type exhibit struct {
+	Skill       string     `json:"skill"`
+	Description string     `json:"description,omitempty"`
+	Recorded    []specimen `json:"recorded"`
+	Written     []string   `json:"written,omitempty"`
+	Wanted      int        `json:"wanted"`
+}
+
+type specimen struct {
+	Number  int            `json:"number"`
+	Context []eval.Message `json:"context,omitempty"`
+	Prompt  string         `json:"prompt"`
+	Files   []string       `json:"files,omitempty"` // their names
+	Checks  []eval.Check   `json:"checks"`
+}
+
+// ask lets the model write cases. why is the reason that its reply cannot be
+// used.
+func (g *Generator) ask(ctx context.Context, skill string, shown, written []eval.Case, wanted, call int) (drafts []draft, why string, err error) {
+	seen := exhibit{Skill: skill, Description: head(g.Description, maxQuote), Wanted: wanted}
+	for i, c := range shown {
+		s := specimen{Number: i + 1, Prompt: head(c.Prompt, maxQuote)}
+		for _, m := range c.Context[max(0, len(c.Context)-4):] {
+			s.Context = append(s.Context, eval.Message{Role: m.Role, Text: tail(m.Text, maxQuote/4)})
+		}
+		for path := range c.Files {
+			s.Files = append(s.Files, path)
+		}
+		slices.Sort(s.Files)
+		for _, k := range c.Checks {
+			if !k.Executing() { // the owner's program is none of the model's business
+				s.Checks = append(s.Checks, eval.Check{Type: k.Type, Value: head(k.Value, maxCheckText), Max: k.Max,
+					Rubric: head(k.Rubric, maxCheckText), Feedback: head(k.Feedback, maxCheckText)})
+			}
+		}
+		seen.Recorded = append(seen.Recorded, s)
+	}
+	for _, c := range written[max(0, len(written)-shownWritten):] {
+		seen.Written = append(seen.Written, head(strings.Join(strings.Fields(c.Prompt), " "), 160))
+	}
+	data, err := json.MarshalIndent(seen, "", "  ")
+	if err != nil {
+		return nil, "", fmt.Errorf("quote cases of %s: %w", skill, err)
+	}
+	user, _ := g.Redactor.Redact("Recorded:\n" + string(data))
+	sum := sha256.Sum256([]byte(fmt.Sprint(skill, "\x00", call, "\x00", user)))
+	reply, err := g.Model.Complete(ctx, eval.Prompt{System: generateSystem, User: user, MaxTokens: generateTokens,
+		Seed: int64(binary.BigEndian.Uint64(sum[:]) >> 1)})
+	if err != nil {
+		return nil, "", fmt.Errorf("generate cases: %w", err)
+	}
+	if reply.Finish == "length" {
+		return nil, "cut off", nil
+	}
+	drafts, err = parseCases(reply.Text, len(shown))
+	if err != nil {
+		return nil, "unreadable", nil
+	}
+	return drafts, "", nil
+}
+
+// build makes a case of a draft that varies the case from. secrets is true where
+// a check, a path or a workspace would have to be written down with one.
+func (g *Generator) build(skill string, d draft, from eval.Case) (c eval.Case, secrets bool, err error) {
+	clean := func(s string) string { s, _ = g.Redactor.Redact(s); return s }
+	c = eval.Case{Skill: skill, Prompt: clean(strings.TrimSpace(d.Prompt)), Cluster: eval.ClusterOf(&from),
+		Source: &eval.Source{Origin: "generated", Time: g.Now().UTC()}}
+	if from.Source != nil {
+		c.Source.Agent, c.Source.Session, c.Source.Turn = from.Source.Agent, from.Source.Session, from.Source.Turn
+	}
+	sum := sha256.Sum256([]byte(skill + "\x00" + strings.Join(strings.Fields(strings.ToLower(c.Prompt)), " ")))
+	c.ID = "generated-" + hex.EncodeToString(sum[:8])
+	for path, text := range d.Files {
+		if clean(path) != path {
+			return c, true, nil
+		}
+		if c.Files == nil {
+			c.Files = make(map[string]string)
+		}
+		c.Files[path] = clean(text)
+	}
+	for _, k := range d.Checks {
+		if clean(k.Value) != k.Value {
+			return c, true, nil
+		}
+		k.Rubric, k.Feedback = clean(k.Rubric), clean(k.Feedback)
+		c.Checks = append(c.Checks, k)
+	}
+	return c, false, cmp.Or(tidy(c), c.Validate())
+}
