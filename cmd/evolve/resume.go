@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// prepareResume reads a run back as it began.
+func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, error) {
+	db, err := a.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	run, err := db.Run(ctx, now.resume)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, usage("`evolve status` names the runs that can be resumed", "no run is named %q", now.resume)
+	} else if err != nil {
+		return nil, err
+	}
+	if busy, err := a.running(run.ID); err != nil {
+		return nil, err
+	} else if busy {
+		return nil, errBusy(run.ID)
+	}
+	f := &runFlags{}
+	if err := json.Unmarshal(run.Config, f); err != nil {
+		return nil, fmt.Errorf("read run %s: %w", run.ID, err)
+	}
+	if now.Skill != "" && now.Skill != f.Skill {
+		return nil, usage(fmt.Sprintf("`evolve --resume %s` without --skill", run.ID), "run %s is about %s, not %s", run.ID, f.Skill, now.Skill)
+	}
+	f.resume, f.promote, f.yes = now.resume, now.promote, now.yes
+	if run.Status == tournament.Finished {
+		a.say("run %s has ended already; walking it again from its records", run.ID)
+	}
+	live, err := a.skill(f.Skill)
+	if err != nil {
+		return nil, err
+	}
+	if got := live.doc.Render(); string(got) != string(f.Incumbent) {
+		// The decisions were about the text that the run began with. It goes on
+		// with that; installing is refused later by compare-and-swap.
+		doc, err := skill.Parse(f.Incumbent, skill.Options{})
+		if err != nil {
+			return nil, fmt.Errorf("read the incumbent of run %s: %w", run.ID, err)
+		}
+		live.doc = doc
+		a.say("the live file has changed since run %s began; it goes on with the text it began with", run.ID)
+	}
+	back, err := f.open(a)
+	if err != nil {
+		return nil, err
+	}
+	if err := back.ping(ctx); err != nil {
+		return nil, err
+	}
+	p := &prepared{f: f, live: live, back: back, db: db, run: run}
+	stored, err := db.Cases(ctx, f.Skill)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range stored {
+		want, ok := f.Cases[c.ID]
+		if !ok {
+			continue
+		}
+		c.Split = eval.Split(f.Splits[c.ID])
+		if caseHash(c) != want {
+			return nil, usage(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill), "case %s was edited since run %s began", c.ID, run.ID)
+		}
+		p.cases = append(p.cases, c)
+	}
+	if len(p.cases) != len(f.Cases) {
+		return nil, usage(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill),
+			"%d cases were dropped since run %s began", len(f.Cases)-len(p.cases), run.ID)
+	}
+	if _, err := db.ForgetMissing(ctx, run.ID); err != nil {
+		return nil, err
+	}
+	budget := eval.NewBudget(f.caps(), a.now)
+	if m := f.Mined; m.MinerCalls > 0 {
+		usd := m.CostUSD
+		budget.Charge(eval.ByMiner, eval.Cost{Usage: &eval.Usage{Input: m.TokensIn, Output: m.TokensOut}, USD: &usd})
+	}
+	p.heads = append(p.heads, fmt.Sprintf("resuming run %s", run.ID))
+	return p, a.build(ctx, p, budget)
+}
+
+// caseHash notices an edit of a case between a run and its resumption.
+func caseHash(c eval.Case) string {
+	var b strings.Builder
+	if err := eval.WriteCases(&b, []eval.Case{c}); err != nil {
+		return "" // an invalid case was refused before it was stored
+	}
+	return sha256Hex([]byte(b.String()))
+}
