@@ -75,21 +75,34 @@ func ReadFiles(ctx context.Context, files []string, f Filter, c Cursor,
 				return err
 			}
 		}
-		if c != nil && r.info != nil {
-			c.Mark(r.file, r.info.Size(), r.info.ModTime())
+		if r.read {
+			mark(c, r.file, r.state)
 		}
 		return nil
 	})
 	return problems, err
 }
 
-func readFile(ctx context.Context, file string, read readFunc) (*Session, []Problem, error) {
-	r, err := os.Open(file)
+// readFile reads r.file, and notes the state in which it was opened: what is
+// written meanwhile shows next time.
+func (r *reading) readFile(ctx context.Context, read readFunc) {
+	f, err := os.Open(r.file)
 	if err != nil {
-		return nil, []Problem{{Path: file, Reason: Reason(err)}}, nil
+		r.problems = []Problem{{Path: r.file, Reason: Reason(err)}}
+		return
 	}
-	defer r.Close()
-	return read(ctx, r, file)
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil {
+		r.state = StateOf(info)
+		err = r.state.sign(f)
+	}
+	if err != nil {
+		r.problems = []Problem{{Path: r.file, Reason: Reason(err)}}
+		return
+	}
+	r.session, r.problems, r.err = read(ctx, f, r.file)
+	r.read = true
 }
 
 // Reason is err as it stands in a Problem: without the path, which that has.

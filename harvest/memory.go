@@ -10,30 +10,36 @@ import (
 // is safe for concurrent use.
 type MemoryCursor struct {
 	mu   sync.Mutex
-	seen map[string]mark
+	seen map[string]FileState
 }
 
-type mark struct {
-	size     int64
-	modified time.Time
-}
-
-var _ Cursor = (*MemoryCursor)(nil)
+var _ FileCursor = (*MemoryCursor)(nil)
 
 // Seen implements Cursor.
 func (c *MemoryCursor) Seen(path string, size int64, modified time.Time) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	m, ok := c.seen[path]
-	return ok && m.size == size && m.modified.Equal(modified)
+	f, ok := c.File(path)
+	return ok && f.Size == size && f.Modified.Equal(modified)
 }
 
 // Mark implements Cursor.
 func (c *MemoryCursor) Mark(path string, size int64, modified time.Time) {
+	c.MarkFile(path, FileState{Size: size, Modified: modified})
+}
+
+// File implements FileCursor.
+func (c *MemoryCursor) File(path string) (f FileState, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f, ok = c.seen[path]
+	return f, ok
+}
+
+// MarkFile implements FileCursor.
+func (c *MemoryCursor) MarkFile(path string, f FileState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.seen == nil {
-		c.seen = make(map[string]mark)
+		c.seen = make(map[string]FileState)
 	}
-	c.seen[path] = mark{size, modified}
+	c.seen[path] = f
 }

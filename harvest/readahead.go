@@ -20,6 +20,8 @@ type reading struct {
 	info fs.FileInfo
 	done chan struct{} // closed when what follows is there
 
+	read     bool
+	state    FileState // when it was opened
 	session  *Session
 	problems []Problem
 	err      error
@@ -40,8 +42,7 @@ func unread(files []string, f Filter, c Cursor) []reading {
 			todo = append(todo, r)
 			continue
 		}
-		if !info.Mode().IsRegular() || info.ModTime().Before(f.Since) ||
-			c != nil && c.Seen(file, info.Size(), info.ModTime()) {
+		if !info.Mode().IsRegular() || info.ModTime().Before(f.Since) || seen(c, file, info) {
 			continue
 		}
 		todo = append(todo, reading{file: file, info: info, done: make(chan struct{})})
@@ -75,7 +76,7 @@ func readAhead(ctx context.Context, todo []reading, read readFunc, take func(*re
 					return
 				}
 				if r := &todo[i]; r.info != nil {
-					r.session, r.problems, r.err = readFile(ctx, r.file, read)
+					r.readFile(ctx, read)
 					close(r.done)
 				}
 			}

@@ -23,11 +23,17 @@ type Cursor struct {
 	marked map[string]fileState // since the last Flush
 }
 
-var _ harvest.Cursor = (*Cursor)(nil)
+var _ harvest.FileCursor = (*Cursor)(nil)
 
-// fileState is enough to tell that a file has changed; modified is in Unix
+// fileState is a harvest.FileState that can be compared; times are in Unix
 // nanoseconds.
-type fileState struct{ size, modified int64 }
+type fileState struct {
+	size, modified int64
+	device, inode  uint64
+	changed        int64 // 0 where it is not known
+	end            int64
+	last           string
+}
 
 // Cursor loads the cursor of a source, which is empty for a new one.
 func (s *Store) Cursor(ctx context.Context, source string) (*Cursor, error) {
@@ -35,29 +41,59 @@ func (s *Store) Cursor(ctx context.Context, source string) (*Cursor, error) {
 	_, err := query(ctx, s, func(rows *sql.Rows) (struct{}, error) {
 		var path string
 		var f fileState
-		err := rows.Scan(&path, &f.size, &f.modified)
+		var device, inode int64
+		err := rows.Scan(&path, &f.size, &f.modified, &device, &inode, &f.changed, &f.end, &f.last)
+		f.device, f.inode = uint64(device), uint64(inode)
 		c.seen[path] = f
 		return struct{}{}, err
-	}, `SELECT path, size, modified FROM cursors WHERE source = ?`, source)
+	}, `SELECT path, size, modified, device, inode, changed, "end", last FROM cursors WHERE source = ?`, source)
 	if err != nil {
 		return nil, fmt.Errorf("load cursor of %s: %w", source, err)
 	}
 	return c, nil
 }
 
-// Seen reports whether a file was read in exactly this state.
+// Seen reports whether something of this path, size and time was read: enough
+// for what is no file, and for nothing else.
 func (c *Cursor) Seen(path string, size int64, modified time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f, ok := c.seen[path]
-	return ok && f == fileState{size, modified.UnixNano()}
+	return ok && f.size == size && f.modified == modified.UnixNano()
 }
 
-// Mark remembers that a file was read in this state.
+// Mark remembers what is no file.
 func (c *Cursor) Mark(path string, size int64, modified time.Time) {
+	c.mark(path, fileState{size: size, modified: modified.UnixNano()})
+}
+
+// File implements harvest.FileCursor.
+func (c *Cursor) File(path string) (harvest.FileState, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f := fileState{size, modified.UnixNano()}
+	f, ok := c.seen[path]
+	if !ok {
+		return harvest.FileState{}, false
+	}
+	out := harvest.FileState{Device: f.device, Inode: f.inode, Size: f.size, Modified: time.Unix(0, f.modified), End: f.end, Last: f.last}
+	if f.changed != 0 {
+		out.Changed = time.Unix(0, f.changed)
+	}
+	return out, true
+}
+
+// MarkFile implements harvest.FileCursor.
+func (c *Cursor) MarkFile(path string, f harvest.FileState) {
+	state := fileState{size: f.Size, modified: f.Modified.UnixNano(), device: f.Device, inode: f.Inode, end: f.End, last: f.Last}
+	if !f.Changed.IsZero() {
+		state.changed = f.Changed.UnixNano()
+	}
+	c.mark(path, state)
+}
+
+func (c *Cursor) mark(path string, f fileState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.seen[path] = f
 	c.marked[path] = f
 }
@@ -73,9 +109,9 @@ func (c *Cursor) Flush(ctx context.Context) error {
 	}
 	err := c.store.do(ctx, func(t *tx) error {
 		for path, f := range marked {
-			_, err := t.exec(`INSERT INTO cursors (source, path, size, modified) VALUES (?, ?, ?, ?)
-				ON CONFLICT (source, path) DO UPDATE SET size = excluded.size, modified = excluded.modified`,
-				c.source, path, f.size, f.modified)
+			_, err := t.exec(`INSERT OR REPLACE INTO cursors (source, path, size, modified, device, inode, changed, "end", last)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+				c.source, path, f.size, f.modified, int64(f.device), int64(f.inode), f.changed, f.end, f.last)
 			if err != nil {
 				return err
 			}

@@ -101,6 +101,13 @@ func TestFixtureV1(t *testing.T) {
 	if c, err := s.Cursor(ctx, "claude"); err != nil || !c.Seen("/a", 1, day) {
 		t.Errorf("cursor: %v", err)
 	}
+	// What version 1 knew of a file is too little to pass it over.
+	if c, err := s.Cursor(ctx, "claude"); err != nil {
+		t.Error(err)
+	} else if f, ok := c.File("/a"); !ok || f.Inode != 0 || f.Last != "" || f.Size != 1 {
+		t.Errorf("file: %+v", f)
+	}
+	must(t, s.Remember(ctx, "s1", "k", []byte("answer")))
 	if v, err := s.Version(ctx, "dataviz", 0); err != nil || string(v.Text) != "text" {
 		t.Errorf("version: %+v, %v", v, err)
 	}

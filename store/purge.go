@@ -33,7 +33,7 @@ const purgedCase = "purged"
 
 // PurgeSession removes a session: its transcripts and uses, its cases, their
 // rollouts, and every model reply that may quote it (those of the runs that had
-// its cases, and the miner's). What is freed is overwritten, and the file is
+// its cases, the miner's, and what was read of its replies). What is freed is overwritten, and the file is
 // rewritten without it. Only the SHA-256 of the id stays, so that a later
 // harvest leaves the session out.
 //
@@ -160,6 +160,9 @@ func (p *purge) cases() (cases []caseName, err error) {
 func (p *purge) sessions() error {
 	_, err := p.exec(`DELETE FROM cursors WHERE path IN (SELECT path FROM sessions WHERE id = ?)`, p.id)
 	if err != nil {
+		return err
+	}
+	if _, err := p.exec(`DELETE FROM readings WHERE session = ?`, p.id); err != nil {
 		return err
 	}
 	n, err := p.exec(`DELETE FROM sessions WHERE id = ?`, p.id) // its invocations go with it

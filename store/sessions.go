@@ -189,6 +189,7 @@ type SkillUse struct {
 	Corrected int
 	Rejected  int
 	Repeated  int
+	Abandoned int
 	Last      time.Time // zero where no use has a time
 }
 
@@ -196,12 +197,12 @@ type SkillUse struct {
 func (s *Store) SkillUses(ctx context.Context) ([]SkillUse, error) {
 	uses, err := query(ctx, s, func(rows *sql.Rows) (u SkillUse, err error) {
 		var last sql.NullInt64
-		err = rows.Scan(&u.Skill, &u.Uses, &u.Accepted, &u.Corrected, &u.Rejected, &u.Repeated, &last)
+		err = rows.Scan(&u.Skill, &u.Uses, &u.Accepted, &u.Corrected, &u.Rejected, &u.Repeated, &u.Abandoned, &last)
 		u.Last = fromMicros(last)
 		return u, err
-	}, `SELECT skill, count(*), sum(label = ?), sum(label = ?), sum(label = ?), sum(label = ?), max(at)
+	}, `SELECT skill, count(*), sum(label = ?), sum(label = ?), sum(label = ?), sum(label = ?), sum(label = ?), max(at)
 		FROM (`+distinctUses+`) WHERE NOT failed GROUP BY skill ORDER BY count(*) DESC, skill`,
-		string(harvest.Accepted), string(harvest.Corrected), string(harvest.Rejected), string(harvest.Repeated))
+		string(harvest.Accepted), string(harvest.Corrected), string(harvest.Rejected), string(harvest.Repeated), string(harvest.Abandoned))
 	if err != nil {
 		return nil, fmt.Errorf("count uses of skills: %w", err)
 	}

@@ -77,7 +77,7 @@ func TestSkillUses(t *testing.T) {
 	later := day.Add(time.Hour)
 	refused := use("u4", "typo", harvest.Unknown, day)
 	refused.Failed = true
-	one := session("s1", "/1", use("u1", "dataviz", harvest.Corrected, day), use("line-7", "dataviz", harvest.Accepted, later), refused)
+	one := session("s1", "/1", use("u5", "dataviz", harvest.Abandoned, day), use("u1", "dataviz", harvest.Corrected, day), use("line-7", "dataviz", harvest.Accepted, later), refused)
 	// A resumed session begins with the lines of the first one; line-7 of it is
 	// another use at another time.
 	two := session("s2", "/2", use("u1", "dataviz", harvest.Corrected, day), use("line-7", "dataviz", harvest.Repeated, day.Add(time.Minute)),
@@ -87,7 +87,7 @@ func TestSkillUses(t *testing.T) {
 	got, err := s.SkillUses(t.Context())
 	must(t, err)
 	want := []SkillUse{
-		{Skill: "dataviz", Uses: 3, Accepted: 1, Corrected: 1, Repeated: 1, Last: later.Truncate(time.Microsecond)},
+		{Skill: "dataviz", Uses: 4, Accepted: 1, Corrected: 1, Repeated: 1, Abandoned: 1, Last: later.Truncate(time.Microsecond)},
 		{Skill: "review", Uses: 2, Rejected: 2},
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -95,8 +95,8 @@ func TestSkillUses(t *testing.T) {
 	}
 	uses, err := s.Invocations(t.Context(), "dataviz")
 	must(t, err)
-	if len(uses) != 3 || uses[0].ID != "u1" || uses[0].Path != "/1" || uses[0].Session != "s1" ||
-		uses[0].Agent != "claude-code" || uses[0].Feedback.Evidence != "no, in USD" || uses[1].Path != "/2" {
+	if len(uses) != 4 || uses[1].ID != "u1" || uses[1].Path != "/1" || uses[1].Session != "s1" ||
+		uses[1].Agent != "claude-code" || uses[1].Feedback.Evidence != "no, in USD" || uses[2].Path != "/2" {
 		t.Errorf("uses are %+v", uses)
 	}
 }
@@ -127,6 +127,55 @@ func TestCursor(t *testing.T) {
 	must(t, err)
 	if other.Seen("/a", 12, day) {
 		t.Error("sources share a cursor")
+	}
+}
+
+// All that is known of a file comes back as it was.
+func TestCursorOfFiles(t *testing.T) {
+	s := open(t)
+	c, err := s.Cursor(t.Context(), "claude")
+	must(t, err)
+	want := harvest.FileState{Device: 1 << 63, Inode: 1<<64 - 1, Size: 10, Modified: day, Changed: day.Add(time.Nanosecond), End: 8, Last: "ab"}
+	c.MarkFile("/a", want)
+	c.MarkFile("/b", harvest.FileState{Size: 1, Modified: day})
+	c.Mark("repo#entire", 77, day)
+	must(t, c.Flush(t.Context()))
+	fresh, err := s.Cursor(t.Context(), "claude")
+	must(t, err)
+	got, ok := fresh.File("/a")
+	if !ok || !got.Modified.Equal(want.Modified) || !got.Changed.Equal(want.Changed) {
+		t.Errorf("got %+v", got)
+	}
+	if got.Modified, got.Changed = want.Modified, want.Changed; got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if b, ok := fresh.File("/b"); !ok || !b.Changed.IsZero() || b.Last != "" {
+		t.Errorf("got %+v", b)
+	}
+	if _, ok := fresh.File("/c"); ok || !fresh.Seen("repo#entire", 77, day) {
+		t.Error("the cursor knows a file that was not marked, or not what was")
+	}
+}
+
+func TestReadings(t *testing.T) {
+	s := open(t)
+	if got, err := s.Recall(t.Context(), "k"); got != nil || err != nil {
+		t.Errorf("%q, %v of nothing", got, err)
+	}
+	must(t, s.SaveSession(t.Context(), session("s1", "/1")))
+	must(t, s.Remember(t.Context(), "s1", "k", []byte("a")))
+	must(t, s.Remember(t.Context(), "s1", "k", []byte("b")))
+	must(t, s.Remember(t.Context(), "s2", "l", []byte("c")))
+	if got, err := s.Recall(t.Context(), "k"); string(got) != "b" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	_, err := s.PurgeSession(t.Context(), "s1")
+	must(t, err)
+	must(t, s.Remember(t.Context(), "s1", "m", []byte("d")))
+	for key, want := range map[string]string{"k": "", "l": "c", "m": ""} {
+		if got, err := s.Recall(t.Context(), key); string(got) != want || err != nil {
+			t.Errorf("%s: %q, %v after the purge, want %q", key, got, err, want)
+		}
 	}
 }
 

@@ -35,7 +35,7 @@ func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*ha
 			return nil, err
 		}
 		saving := newSaving(db)
-		marks := &marks{Cursor: cur}
+		marks := &marks{FileCursor: cur}
 		problems, err := src.Sessions(ctx, marks, func(s *harvest.Session) error {
 			h.Sessions++
 			h.Invocations += len(s.Invocations)
@@ -63,7 +63,7 @@ func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*ha
 // could be kept is named again by the next harvest. What is wrong with one that
 // was kept stands in its stored session.
 type marks struct {
-	harvest.Cursor
+	harvest.FileCursor
 	later []func()
 	paths []string
 }
@@ -71,7 +71,13 @@ type marks struct {
 // Mark implements harvest.Cursor.
 func (m *marks) Mark(path string, size int64, modified time.Time) {
 	m.paths = append(m.paths, path)
-	m.later = append(m.later, func() { m.Cursor.Mark(path, size, modified) })
+	m.later = append(m.later, func() { m.FileCursor.Mark(path, size, modified) })
+}
+
+// MarkFile implements harvest.FileCursor.
+func (m *marks) MarkFile(path string, f harvest.FileState) {
+	m.paths = append(m.paths, path)
+	m.later = append(m.later, func() { m.FileCursor.MarkFile(path, f) })
 }
 
 // settle marks the files that need not be read again.
@@ -119,7 +125,8 @@ func (a *app) mine(ctx context.Context, db *store.Store, name string, model eval
 		}
 		known = slices.DeleteFunc(known, quoted)
 	}
-	mined, stats, err := harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: model, Now: a.now, Existing: known, IncludeHeadless: headless})
+	mined, stats, err := harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: model, Memory: db, Now: a.now, Existing: known, IncludeHeadless: headless,
+		Labeller: &harvest.Labeller{Model: model, Memory: db, Save: db.SaveSession}})
 	if err != nil && len(mined) == 0 {
 		return nil, stats, err
 	}

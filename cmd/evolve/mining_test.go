@@ -7,12 +7,16 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest"
 )
 
 // A scribe writes the same checks for every correction.
-type scribe struct{ calls int }
+type scribe struct {
+	name  string
+	calls int
+}
 
-func (*scribe) Identity() eval.Identity { return eval.Identity{} }
+func (s *scribe) Identity() eval.Identity { return eval.Identity{Model: s.name} }
 
 func (s *scribe) Complete(context.Context, eval.Prompt) (eval.Completion, error) {
 	s.calls++
@@ -130,5 +134,86 @@ func TestTrialGetsNoCasesOfKnownSessions(t *testing.T) {
 		Checks: []eval.Check{{Type: eval.Contains, Value: "x"}}}
 	if at := clusters(read); at[first] != eval.Train {
 		t.Errorf("a later case of session %s is %q, want train: the search has read that session", first, at[first])
+	}
+}
+
+// A mumbler replies with what nobody can use, or with labels.
+type mumbler struct {
+	scribe
+	reply string
+}
+
+func (m *mumbler) Complete(context.Context, eval.Prompt) (eval.Completion, error) {
+	m.calls++
+	return eval.Completion{Text: m.reply, Finish: "stop"}, nil
+}
+
+// A reply that could not be used was paid for: the next run does not ask for it
+// again, and neither does one after the session was read anew.
+func TestFailedRepliesAreNotPaidTwice(t *testing.T) {
+	ctx := t.Context()
+	a := testApp(t)
+	if err := a.harvestCommand(ctx, harvestFlags{}, "", false); err != nil {
+		t.Fatal(err)
+	}
+	m := mumbler{reply: "I would rather not."}
+	for range 2 {
+		if _, stats, err := a.mine(ctx, a.db, "dataviz", &m, false, false); err != nil || m.calls != 2 || stats.Cases != 0 {
+			t.Errorf("%d calls, %+v, %v; want the 2 of the first time, and no new case", m.calls, stats, err)
+		}
+	}
+	if n := checkTypes(t, a); n[eval.Judge] != 2 || len(n) != 1 {
+		t.Errorf("checks %v, want the 2 quotations", n)
+	}
+	var better scribe
+	better.name = "better"
+	if _, _, err := a.mine(ctx, a.db, "dataviz", &better, false, false); err != nil || better.calls != 2 {
+		t.Errorf("another model was asked %d times, %v; want 2", better.calls, err)
+	}
+}
+
+// A reply that the lexicon cannot read is read by the model, once; the session
+// keeps the label, and gets it back for nothing when it is read anew.
+func TestForeignRepliesAreRead(t *testing.T) {
+	ctx := t.Context()
+	a := testApp(t)
+	db, err := a.store(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func() {
+		s := &harvest.Session{ID: "de", Agent: "claude-code", Path: "/de.jsonl", Turns: []harvest.Turn{
+			{ID: "1", Prompt: "Zeichne data/revenue.csv als Diagramm", Answer: "Gezeichnet."}, {ID: "2", Prompt: "nein, bitte logarithmisch", Answer: "So."}},
+			Invocations: []harvest.Invocation{{ID: "u", Skill: "dataviz", Signal: harvest.SkillToolUse, Explicit: true}}}
+		harvest.Assess(s)
+		if err := db.SaveSession(ctx, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	corrected := func() int {
+		uses, err := db.SkillUses(ctx)
+		if err != nil || len(uses) != 1 {
+			t.Fatalf("%+v, %v", uses, err)
+		}
+		return uses[0].Corrected
+	}
+	m := mumbler{reply: "```json\n{\"labels\":[{\"use\":1,\"label\":\"corrected\",\"reply\":1,\"evidence\":\"bitte logarithmisch\"}]}\n```"}
+	read()
+	if _, stats, err := a.mine(ctx, db, "dataviz", nil, false, false); err != nil || stats.Unknown != 1 {
+		t.Errorf("without a model: %+v, %v", stats, err)
+	}
+	// The one reply of this model serves as labels, and is no checks.
+	if _, stats, err := a.mine(ctx, db, "dataviz", &m, false, false); err != nil || stats.Corrected != 1 || stats.LabelCalls != 1 || m.calls != 2 || corrected() != 1 {
+		t.Errorf("%+v, %d calls, %v", stats, m.calls, err)
+	}
+	read()
+	if n := corrected(); n != 0 {
+		t.Errorf("%d corrected uses in a session that nobody has labelled", n)
+	}
+	if _, stats, err := a.mine(ctx, db, "dataviz", nil, false, false); err != nil || stats.Labelled != 1 || stats.LabelCalls != 0 || corrected() != 1 {
+		t.Errorf("read anew: %+v, %v", stats, err)
+	}
+	if _, err := db.PurgeSession(ctx, "de"); err != nil {
+		t.Fatal(err)
 	}
 }

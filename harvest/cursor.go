@@ -1,0 +1,154 @@
+package harvest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// A FileCursor is a Cursor that also knows a file which was rotated, truncated
+// or rewritten, however alike it looks.
+//
+// A file that has changed is read again as a whole, one that has only grown too:
+// a session is more than its lines. Its open tool calls, the usage that each
+// message repeats, pi's active branch and what the next turns say of an earlier
+// use all hang on the lines before, and the store replaces a session as a whole,
+// so that no crash can double a turn or lose one. At the speed of the disk that
+// costs less than to keep the readers' state.
+type FileCursor interface {
+	Cursor
+	// File returns the state in which a file was read last.
+	File(path string) (f FileState, ok bool)
+	// MarkFile remembers that a file was read in this state.
+	MarkFile(path string, f FileState)
+}
+
+// A FileState is what is known of a file that was read.
+type FileState struct {
+	Device, Inode uint64 // 0 where the system has none
+	Size          int64  // bytes
+	Modified      time.Time
+	// Changed is when the system last changed anything of the file. Unlike
+	// Modified, nobody can set it back; zero where the system does not tell.
+	Changed time.Time
+	End     int64  // the byte behind the last whole line; what follows is still being written
+	Last    string // that line's SHA-256, in hexadecimal; "" where there is none
+}
+
+// settled is how old a change must be for its time to prove anything: clocks of
+// file systems tick slowly, and a file may change twice within a tick.
+const settled = 2 * time.Second
+
+// StateOf is the state of a file as far as its FileInfo tells. Changed is left
+// out while it is too young to tell this state from the next.
+func StateOf(info fs.FileInfo) FileState {
+	f := FileState{Size: info.Size(), Modified: info.ModTime()}
+	f.Device, f.Inode, f.Changed = identity(info)
+	if time.Since(f.Changed) < settled {
+		f.Changed = time.Time{}
+	}
+	return f
+}
+
+// Same reports whether f, which was read, and g, which is there now, are one
+// file in one state, for all that the system tells. sure is false where only
+// the last line can: the content may have been replaced, and the time of that
+// set back.
+func (f FileState) Same(g FileState) (same, sure bool) {
+	same = f.Device == g.Device && f.Inode == g.Inode && f.Size == g.Size && f.Modified.Equal(g.Modified)
+	return same, same && !f.Changed.IsZero() && f.Changed.Equal(g.Changed)
+}
+
+// seen reports whether c holds a file as it is now. It costs no more than the
+// stat that info is of, unless something was done to the file that left its size
+// and time as they were: then its last line is read.
+func seen(c Cursor, file string, info fs.FileInfo) bool {
+	fc, ok := c.(FileCursor)
+	if !ok {
+		return c != nil && c.Seen(file, info.Size(), info.ModTime())
+	}
+	was, ok := fc.File(file)
+	if !ok {
+		return false
+	}
+	now := StateOf(info)
+	same, sure := was.Same(now)
+	if !same || sure {
+		return same
+	}
+	r, err := os.Open(file)
+	if err != nil {
+		return false // the reader will say why
+	}
+	defer r.Close()
+	if !was.holds(r) {
+		return false
+	}
+	now.End, now.Last = was.End, was.Last
+	fc.MarkFile(file, now) // the next harvest can be sure
+	return true
+}
+
+// mark tells c that a file was read in this state.
+func mark(c Cursor, file string, f FileState) {
+	switch c := c.(type) {
+	case nil:
+	case FileCursor:
+		c.MarkFile(file, f)
+	default:
+		c.Mark(file, f.Size, f.Modified)
+	}
+}
+
+// maxTail is how much of a file's end is searched for its last line, in bytes. A
+// longer line is known by what stands there of it.
+const maxTail = 64 << 10
+
+// sign notes the last whole line of f.Size bytes.
+func (f *FileState) sign(r io.ReaderAt) error {
+	from := max(0, f.Size-maxTail)
+	tail, err := readRange(r, from, f.Size)
+	if err != nil {
+		return err
+	}
+	if feed := bytes.LastIndexByte(tail, '\n'); feed >= 0 {
+		tail = tail[:feed+1]
+	} // else it is one line, whole or not, as far as can be seen
+	f.End, f.Last = from+int64(len(tail)), hashLine(lineBefore(tail))
+	return nil
+}
+
+// holds reports whether the line that sign noted still stands in its place.
+func (f FileState) holds(r io.ReaderAt) bool {
+	tail, err := readRange(r, max(0, f.Size-maxTail), f.End)
+	return err == nil && hashLine(lineBefore(tail)) == f.Last
+}
+
+// lineBefore is the last line of text, which may end in a line feed.
+func lineBefore(text []byte) []byte {
+	return text[bytes.LastIndexByte(bytes.TrimSuffix(text, []byte("\n")), '\n')+1:]
+}
+
+func readRange(r io.ReaderAt, from, to int64) ([]byte, error) {
+	if from < 0 || to < from || to-from > maxTail {
+		return nil, fmt.Errorf("read the last line: it cannot stand at %d to %d", from, to)
+	}
+	text := make([]byte, to-from)
+	if _, err := r.ReadAt(text, from); err != nil && err != io.EOF {
+		return nil, fmt.Errorf("read the last line: %w", err)
+	}
+	return text, nil
+}
+
+func hashLine(line []byte) string {
+	if len(line) == 0 {
+		return ""
+	}
+	sum := sha256.Sum256(line)
+	return hex.EncodeToString(sum[:])
+}

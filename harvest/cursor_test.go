@@ -1,0 +1,241 @@
+package harvest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// folder is a folder with transcripts, read through a cursor. A transcript's
+// turns are its lines.
+type folder struct {
+	t     *testing.T
+	dir   string
+	c     Cursor
+	files []string
+}
+
+func newFolder(t *testing.T, names ...string) *folder {
+	f := &folder{t: t, dir: t.TempDir(), c: new(MemoryCursor)}
+	for _, n := range names {
+		f.files = append(f.files, filepath.Join(f.dir, n))
+	}
+	return f
+}
+
+func (f *folder) write(name, text string) {
+	f.t.Helper()
+	if err := os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// harvest returns the sessions that are new, as "name: turn,turn".
+func (f *folder) harvest() []string {
+	f.t.Helper()
+	var got []string
+	_, err := ReadFiles(context.Background(), f.files, Filter{}, f.c, lineSession, func(s *Session) error {
+		got = append(got, s.ID+": "+prompts(s))
+		return nil
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return got
+}
+
+func lineSession(_ context.Context, r io.Reader, file string) (*Session, []Problem, error) {
+	s := &Session{ID: filepath.Base(file), Path: file}
+	lines := NewLines(r)
+	for {
+		line, err := lines.Next()
+		if err != nil {
+			return s, nil, nil
+		}
+		if lines.Whole() {
+			s.Turns = append(s.Turns, Turn{Prompt: string(line)})
+		}
+	}
+}
+
+func prompts(s *Session) string {
+	var out []string
+	for _, t := range s.Turns {
+		out = append(out, t.Prompt)
+	}
+	return strings.Join(out, ",")
+}
+
+func (f *folder) want(what string, want ...string) {
+	f.t.Helper()
+	if got := f.harvest(); fmt.Sprint(got) != fmt.Sprint(want) {
+		f.t.Errorf("%s: harvested %q, want %q", what, got, want)
+	}
+}
+
+// What becomes of a transcript between two harvests, and what the second one
+// makes of it. Every case ends with nothing new.
+func TestFileChanges(t *testing.T) {
+	at := time.Date(2026, 11, 20, 10, 0, 0, 123456789, time.UTC)
+	// still gives a file the time that it had.
+	still := func(f *folder) {
+		if err := os.Chtimes(f.files[0], at, at); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	must := func(f *folder, err error) {
+		if err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(f *folder)
+		want   []string
+	}{
+		"nothing":          {func(*folder) {}, nil},
+		"appended":         {func(f *folder) { f.write("a", "one\ntwo\nthree\n") }, []string{"a: one,two,three"}},
+		"half a line":      {func(f *folder) { f.write("a", "one\ntwo\nthr") }, []string{"a: one,two"}},
+		"truncated":        {func(f *folder) { f.write("a", "one\n"); still(f) }, []string{"a: one"}},
+		"emptied":          {func(f *folder) { f.write("a", ""); still(f) }, []string{"a: "}},
+		"rewritten":        {func(f *folder) { f.write("a", "one\nowt\n"); still(f) }, []string{"a: one,owt"}},
+		"touched":          {func(f *folder) { must(f, os.Chtimes(f.files[0], at, at.Add(time.Second))) }, []string{"a: one,two"}},
+		"mode":             {func(f *folder) { must(f, os.Chmod(f.files[0], 0o640)) }, nil},
+		"same bytes again": {func(f *folder) { f.write("a", "one\ntwo\n"); still(f) }, nil},
+		"rotated": {func(f *folder) {
+			must(f, os.Rename(f.files[0], f.files[0]+".1"))
+			f.write("a", "one\ntwo\n")
+			still(f)
+		}, []string{"a: one,two"}},
+		"deleted": {func(f *folder) { must(f, os.Remove(f.files[0])) }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFolder(t, "a")
+			f.write("a", "one\ntwo\n")
+			still(f)
+			f.want("first", "a: one,two")
+			c.change(f)
+			f.want("after", c.want...)
+			f.want("again")
+		})
+	}
+}
+
+// Where the system does not tell when a file was changed, its last line does.
+func TestFileChangesWithoutTheSystem(t *testing.T) {
+	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	f := newFolder(t, "a")
+	for text, want := range map[string]bool{"one\ntwo\n": true, "one\nowt\n": false, "one\ntwo ": false} {
+		f.write("a", "one\ntwo\n")
+		if err := os.Chtimes(f.files[0], at, at); err != nil {
+			t.Fatal(err)
+		}
+		f.harvest()
+		c := f.c.(*MemoryCursor)
+		state, ok := c.File(f.files[0])
+		if !ok || state.Last == "" || state.End != 8 {
+			t.Fatalf("%+v", state)
+		}
+		state.Changed = time.Time{}
+		c.MarkFile(f.files[0], state)
+		f.write("a", text)
+		if err := os.Chtimes(f.files[0], at, at); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(f.files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := seen(c, f.files[0], info); got != want {
+			t.Errorf("%q: seen %v", text, got)
+		}
+	}
+}
+
+// A turn that is still being written is read when it is whole, once.
+func TestGrowingFile(t *testing.T) {
+	f := newFolder(t, "a")
+	f.write("a", "one\ntw")
+	f.want("half", "a: one")
+	f.write("a", "one\ntwo\n")
+	f.want("whole", "a: one,two")
+	f.want("again")
+}
+
+// A harvest that ends early has passed no file whose session was not taken.
+func TestStoppedHarvest(t *testing.T) {
+	names := []string{"a", "b", "c", "d", "e", "f"}
+	f := newFolder(t, names...)
+	for _, n := range names {
+		f.write(n, n+"\n")
+	}
+	full := errors.New("disk full")
+	var taken []string
+	_, err := ReadFiles(t.Context(), f.files, Filter{}, f.c, lineSession, func(s *Session) error {
+		if s.ID == "d" {
+			return full
+		}
+		taken = append(taken, s.ID)
+		return nil
+	})
+	if !errors.Is(err, full) || fmt.Sprint(taken) != "[a b c]" {
+		t.Fatalf("%v, %v", taken, err)
+	}
+	f.want("after", "d: d", "e: e", "f: f")
+	f.want("again")
+}
+
+func TestLastLine(t *testing.T) {
+	long := strings.Repeat("x", 2*maxTail)
+	for text, want := range map[string]struct {
+		end  int
+		line string
+	}{
+		"": {0, ""}, "\n": {1, "\n"}, "a\nb\n": {4, "b\n"}, "a\nb": {2, "a\n"}, "a": {1, "a"},
+		"a\n" + long: {2 + len(long), long[:maxTail]}, long + "\nb\n": {len(long) + 3, "b\n"}, long + "\n": {len(long) + 1, long[:maxTail-1] + "\n"},
+	} {
+		f := FileState{Size: int64(len(text))}
+		if err := f.sign(strings.NewReader(text)); err != nil || f.End != int64(want.end) || f.Last != hashLine([]byte(want.line)) {
+			t.Errorf("%.20q: %+v, %v", text, f, err)
+		}
+		if !f.holds(strings.NewReader(text)) {
+			t.Errorf("%.20q: it does not hold its own last line", text)
+		}
+		if text != "" && f.holds(strings.NewReader(strings.Repeat("y", len(text)))) {
+			t.Errorf("%.20q: anything holds its last line", text)
+		}
+	}
+}
+
+// BenchmarkIdle is a harvest of 2,000 files of which none has changed. They are
+// young, so that their last lines are read too: the worse case.
+func BenchmarkIdle(b *testing.B) {
+	dir := b.TempDir()
+	var files []string
+	for i := range 2000 {
+		name := filepath.Join(dir, fmt.Sprint(i))
+		if err := os.WriteFile(name, []byte("one\n"), 0o600); err != nil {
+			b.Fatal(err)
+		}
+		files = append(files, name)
+	}
+	var c MemoryCursor
+	n := 0
+	harvest := func() {
+		if _, err := ReadFiles(context.Background(), files, Filter{}, &c, lineSession, func(*Session) error { n++; return nil }); err != nil {
+			b.Fatal(err)
+		}
+	}
+	harvest()
+	for b.Loop() {
+		harvest()
+	}
+	if n != len(files) {
+		b.Fatalf("%d files were read", n)
+	}
+}
