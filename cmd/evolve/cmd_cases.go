@@ -27,7 +27,7 @@ JSON Lines, one case a line, the same shape in both directions.`,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newCasesListCommand(a), newCasesShowCommand(a), newCasesImportCommand(a), newCasesExportCommand(a),
-		newCasesEditCommand(a), newCasesDropCommand(a))
+		newCasesEditCommand(a), newCasesDropCommand(a), newCasesGenerateCommand(a))
 	return c
 }
 
@@ -124,6 +124,17 @@ type listedCase struct {
 	Prompt  string     `json:"prompt"`
 }
 
+func listed(c *eval.Case) listedCase {
+	l := listedCase{ID: c.ID, Split: c.Split, Origin: "imported", Cluster: eval.ClusterOf(c), Prompt: c.Prompt}
+	if c.Source != nil && c.Source.Origin != "" {
+		l.Origin, l.Outcome = c.Source.Origin, c.Source.Outcome
+	}
+	for _, k := range c.Checks {
+		l.Checks = append(l.Checks, k.Type)
+	}
+	return l
+}
+
 func (a *app) casesList(ctx context.Context, name, split string) error {
 	_, cases, err := a.casesOf(ctx, name, split)
 	if err != nil {
@@ -131,15 +142,7 @@ func (a *app) casesList(ctx context.Context, name, split string) error {
 	}
 	list := []listedCase{}
 	for i := range cases {
-		c := &cases[i]
-		l := listedCase{ID: c.ID, Split: c.Split, Origin: "imported", Cluster: eval.ClusterOf(c), Prompt: c.Prompt}
-		if c.Source != nil && c.Source.Origin != "" {
-			l.Origin, l.Outcome = c.Source.Origin, c.Source.Outcome
-		}
-		for _, k := range c.Checks {
-			l.Checks = append(l.Checks, k.Type)
-		}
-		list = append(list, l)
+		list = append(list, listed(&cases[i]))
 	}
 	if a.json {
 		return a.printJSON(struct {

@@ -27,6 +27,8 @@ func (m *model) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, e
 		text = m.judge(p)
 	case mining:
 		text = m.mine(p)
+	case generating:
+		text = m.generate(p, &d)
 	default:
 		text, finish = m.revise(p, &d)
 	}
@@ -60,11 +62,12 @@ const (
 	mutating kind = iota
 	judging
 	mining
+	generating
 )
 
 // kindOf tells what a prompt asks for by the shape of the reply that it
-// describes: a JSON object with a "score", JSON with "checks", or else a
-// revised text. Where there is a system prompt only that counts: the rest
+// describes: a JSON object with a "score", JSON with "cases" or with "checks", or
+// else a revised text. Where there is a system prompt only that counts: the rest
 // quotes what others wrote.
 func kindOf(p eval.Prompt) kind {
 	asked := p.System
@@ -74,6 +77,8 @@ func kindOf(p eval.Prompt) kind {
 	switch json := strings.Contains(asked, "JSON"); {
 	case json && strings.Contains(asked, `"score"`):
 		return judging
+	case json && strings.Contains(asked, `{"cases"`):
+		return generating
 	case json && strings.Contains(asked, `"checks"`):
 		return mining
 	}

@@ -210,3 +210,19 @@ func TestMinerChecksTheQuotedLesson(t *testing.T) {
 		t.Errorf("checks = %+v, want one contains %q", got.Checks, l.Outcome)
 	}
 }
+
+// A generator gets cases whose topics the world knows, each of them answered
+// well by whoever follows the lesson.
+func TestGenerateReply(t *testing.T) {
+	const user = "Recorded:\n" + `{"recorded":[{"number":1,"prompt":"Plot weekly revenue","checks":[{"type":"judge","rubric":"r"}]}],"wanted":3}`
+	reply, err := Demo().Model().Complete(t.Context(), eval.Prompt{System: "Reply with JSON: {\"cases\":[{\"checks\":…}]}", User: user, Seed: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(reply.Text, `"kind":"harder"`); n != 3 {
+		t.Errorf("%d cases in %s", n, reply.Text)
+	}
+	if !strings.Contains(reply.Text, `"value":"The value axis has a log scale."`) || !strings.HasPrefix(reply.Text, "```json\n") {
+		t.Errorf("reply %s", reply.Text)
+	}
+}

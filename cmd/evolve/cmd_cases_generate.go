@@ -1,0 +1,257 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/spf13/cobra"
+)
+
+// maxGenerated is how many cases one command writes at most: beyond that the
+// made-up ones would say more than the real ones that they come from.
+const maxGenerated = 200
+
+type generateFlags struct {
+	backendFlags
+	skill       string
+	n           int
+	maxCostUSD  float64
+	maxTokens   int64
+	maxDuration time.Duration
+	timeout     time.Duration
+	confirmOver float64
+	dryRun, yes bool
+}
+
+func newCasesGenerateCommand(a *app) *cobra.Command {
+	f := &generateFlags{}
+	c := &cobra.Command{
+		Use:   "generate --skill NAME",
+		Short: "Have a model write more cases from the real ones; for the search only",
+		Long: `A skill with a handful of real uses gives the search little to learn from. A model
+(--reflect-agent, --reflect-model) writes cases that vary the real ones: other
+people, harder data, near misses. They train and validate. They are never held
+out and never count as proof, and the real cases that are held out are not shown
+to the model. What a generated case came out of is forgotten together with it
+(evolve sessions purge).`,
+		Example: `  evolve cases generate --skill dataviz -n 20 --model gpt-5-mini
+  evolve cases generate --skill dataviz -n 20 --model gpt-5-mini --dry-run`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.casesGenerate(c.Context(), f) },
+	}
+	fl := c.Flags()
+	fl.SortFlags = false
+	fl.StringVar(&f.skill, "skill", "", "name of the skill")
+	fl.IntVarP(&f.n, "count", "n", 20, "how many cases")
+	f.backendFlags.register(fl)
+	fl.Float64Var(&f.maxCostUSD, "max-cost-usd", 0, "dollars at most")
+	fl.Int64Var(&f.maxTokens, "max-tokens", 0, "tokens at most")
+	fl.DurationVar(&f.maxDuration, "max-duration", 0, "time at most, for example 10m")
+	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "wall clock of one call")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print the forecast and stop")
+	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
+	fl.Float64Var(&f.confirmOver, "confirm-over-usd", 5, "ask on a terminal where the forecast is above this")
+	return c
+}
+
+func (f *generateFlags) check() error {
+	switch {
+	case f.skill == "":
+		return usage("for example `evolve cases generate --skill dataviz`; `evolve status` lists the skills", "cases are generated for a skill: --skill NAME")
+	case f.n < 1 || f.n > maxGenerated:
+		return usage("for example -n 20", "-n %d is not between 1 and %d", f.n, maxGenerated)
+	case !sensible(f.maxCostUSD) || f.maxTokens < 0 || f.maxDuration < 0:
+		return usage("0 means no cap", "a cap cannot be negative")
+	}
+	return nil
+}
+
+// A generateForecast is what writing cases may take, said before anything is
+// spent.
+type generateForecast struct {
+	Schema  int      `json:"schema"`
+	Skill   string   `json:"skill"`
+	Model   string   `json:"model"`
+	Wanted  int      `json:"wanted"`
+	Basis   int      `json:"basis"` // real cases that may be shown
+	Calls   int      `json:"calls"`
+	Most    int      `json:"max_calls"`
+	Tokens  int64    `json:"tokens"` // estimated, of Calls
+	CostUSD *float64 `json:"cost_usd"`
+}
+
+// What one call of the generator takes: the instruction and the reply; what it
+// shows comes on top.
+const (
+	generateInstruction = 800
+	generateReply       = 1800
+)
+
+func (f *generateFlags) forecast(cases []eval.Case) *generateForecast {
+	fc := &generateForecast{Schema: 1, Skill: f.skill, Model: f.ReflectAgent + "/" + f.ReflectModel, Wanted: f.n}
+	if f.ReflectAgent == "simulated" {
+		fc.Model = "the simulated model"
+	}
+	shown := 0
+	for i := range cases {
+		if c := &cases[i]; !c.Generated() && (c.Split == eval.Train || c.Split == eval.Val) {
+			fc.Basis++
+			shown += skill.Tokens(c.Prompt) + 120*len(c.Checks)
+		}
+	}
+	fc.Calls, fc.Most = harvest.CallsFor(f.n)
+	in := int64(fc.Calls * (generateInstruction + 4*shown/max(1, fc.Basis) + 20*f.n))
+	out := int64(fc.Calls * generateReply)
+	fc.Tokens = in + out
+	switch {
+	case f.ReflectAgent == "simulated":
+		fc.CostUSD = new(float64)
+	case f.PriceIn > 0 || f.PriceOut > 0:
+		usd := (float64(in)*f.PriceIn + float64(out)*f.PriceOut) / 1e6
+		fc.CostUSD = &usd
+	}
+	return fc
+}
+
+// String is the forecast in one line.
+func (fc *generateForecast) String() string {
+	cost := "cost unknown without --price-in and --price-out"
+	switch {
+	case fc.CostUSD != nil && fc.Model == "the simulated model":
+		cost = "free (simulated)"
+	case fc.CostUSD != nil:
+		cost = fmt.Sprintf("about $%.2f", *fc.CostUSD)
+	}
+	return fmt.Sprintf("forecast: %s of %s from %s by %s, %s (%d at most), about %s tokens, %s", counted(fc.Wanted, "case"), fc.Skill,
+		counted(fc.Basis, "real one"), fc.Model, counted(fc.Calls, "call"), fc.Most, thousands(fc.Tokens), cost)
+}
+
+// A generateReport is what `evolve cases generate --json` prints: schema 1.
+type generateReport struct {
+	Schema int                   `json:"schema"`
+	Skill  string                `json:"skill"`
+	Wanted int                   `json:"wanted"`
+	Stats  harvest.GenerateStats `json:"stats"`
+	Added  []listedCase          `json:"added"`
+	Left   map[eval.Split]int    `json:"splits"` // all cases of the skill
+	Spent  eval.Spent            `json:"spent"`
+	Stop   string                `json:"stop,omitempty"` // why there are fewer than wanted
+}
+
+func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	live, err := a.skill(f.skill)
+	if err != nil {
+		return err
+	}
+	back, err := f.open(a)
+	if err != nil {
+		return err
+	}
+	_, cases, err := a.casesOf(ctx, f.skill, "")
+	if err != nil {
+		return err
+	}
+	fc := f.forecast(cases)
+	if fc.Basis == 0 {
+		return noBasis(f.skill)
+	}
+	a.say("%s", fc)
+	if f.dryRun {
+		if a.json {
+			return a.printJSON(fc)
+		}
+		return nil
+	}
+	if fc.CostUSD != nil && *fc.CostUSD > f.confirmOver && !f.yes && terminal(a.stdin) {
+		ok, err := a.confirm(fmt.Sprintf("Spend about $%.2f?", *fc.CostUSD))
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return &failure{exitStopped, errors.New("nothing was spent"), "lower -n, or say --yes"}
+		}
+	}
+	if err := back.ping(ctx); err != nil {
+		return err
+	}
+	db, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	budget := eval.NewBudget(eval.Caps{CostUSD: f.maxCostUSD, Tokens: f.maxTokens, Duration: f.maxDuration}, a.now)
+	model := &eval.Metered{Model: back.mutator, By: eval.ByMiner, Budget: budget, Redactor: redact.Detector{}, WallClock: f.timeout}
+	made, stats, err := harvest.Generate(ctx, f.skill, f.n, harvest.Generator{Model: model, Now: a.now, Existing: cases,
+		Description: live.doc.Description()})
+	if errors.Is(err, harvest.ErrNoBasis) {
+		return noBasis(f.skill)
+	}
+	// What was paid for is kept, even where a cap or a signal ended it.
+	if e := a.saveCases(context.WithoutCancel(ctx), db, f.skill, made); e != nil {
+		return e
+	}
+	all, e := db.Cases(context.WithoutCancel(ctx), f.skill)
+	if e != nil {
+		return e
+	}
+	r := &generateReport{Schema: 1, Skill: f.skill, Wanted: f.n, Stats: stats, Added: []listedCase{}, Left: splitCounts(all), Spent: budget.Spent()}
+	for i := range all {
+		if slices.ContainsFunc(made, func(c eval.Case) bool { return c.ID == all[i].ID }) {
+			r.Added = append(r.Added, listed(&all[i]))
+		}
+	}
+	switch {
+	case err != nil:
+		r.Stop = err.Error()
+	case len(r.Added) < f.n:
+		r.Stop = "the model's replies brought nothing more"
+	}
+	for _, w := range budget.Warnings() {
+		fmt.Fprintf(a.stderr, "warning: %s\n", w)
+	}
+	if e := a.printGenerated(r); e != nil || err == nil {
+		return e
+	}
+	if ctx.Err() != nil {
+		a.say("interrupted; what was written is kept")
+		return &quietExit{exitInterrupted}
+	}
+	code, _ := classify(err)
+	return &failure{code, err, "what was written is kept; the same command goes on from there"}
+}
+
+func noBasis(name string) error {
+	return usage("use the skill and `evolve harvest`, or bring some with `evolve cases import FILE`",
+		"%s has no real case for training or validation to write others from", name)
+}
+
+func (a *app) printGenerated(r *generateReport) error {
+	if a.json {
+		return a.printJSON(r)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s written for %s in %s", counted(len(r.Added), "case"), r.Skill, counted(r.Stats.Calls, "call"))
+	if n := r.Stats.Alike + r.Stats.Invalid + r.Stats.Secrets; n > 0 {
+		fmt.Fprintf(&b, "; left out: %d too much like others, %d unfit, %d with a secret", r.Stats.Alike, r.Stats.Invalid, r.Stats.Secrets)
+	}
+	b.WriteByte('\n')
+	for _, why := range sortedKeys(r.Stats.Unusable) {
+		fmt.Fprintf(&b, "%s brought nothing: the reply was %s\n", counted(r.Stats.Unusable[why], "call"), why)
+	}
+	if len(r.Added) < r.Wanted && r.Stop != "" {
+		fmt.Fprintf(&b, "fewer than the %d wanted: %s\n", r.Wanted, oneLine(r.Stop))
+	}
+	fmt.Fprintf(&b, "%s: now %d train, %d val, %d test (generated cases are never held out)\n", r.Skill, r.Left[eval.Train], r.Left[eval.Val], r.Left[eval.Test])
+	_, err := fmt.Fprint(a.stdout, b.String())
+	return err
+}
