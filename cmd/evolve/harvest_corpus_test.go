@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/skill-evolve/evolve/harvest/corpus"
 	"github.com/skill-evolve/evolve/store"
@@ -126,17 +127,24 @@ func BenchmarkHarvest(b *testing.B) {
 	harvest := func(b *testing.B, data string) (found struct{ Sessions, Stored int }, peak float64) {
 		c := exec.Command(program, "harvest", "--json", "--claude-home", home)
 		c.Env = append(os.Environ(), "EVOLVE_HOME="+data)
-		out, err := c.Output()
-		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-			b.Fatalf("%v\n%s", err, exit.Stderr)
+		var stdout, stderr bytes.Buffer
+		c.Stdout, c.Stderr = &stdout, &stderr
+		if err := c.Start(); err != nil {
+			b.Fatal(err)
 		}
+		peaked := make(chan float64)
+		done := make(chan struct{})
+		go func() { peaked <- peakMemory(c.Process.Pid, done) }()
+		err := c.Wait()
+		close(done)
+		peak = <-peaked
 		if err != nil {
+			b.Fatalf("%v\n%s", err, stderr.Bytes())
+		}
+		if err := json.Unmarshal(stdout.Bytes(), &found); err != nil {
 			b.Fatal(err)
 		}
-		if err := json.Unmarshal(out, &found); err != nil {
-			b.Fatal(err)
-		}
-		return found, peakMemory(c.ProcessState)
+		return found, peak
 	}
 	expect := func(b *testing.B, got, want int) {
 		if got != want {
@@ -171,6 +179,27 @@ func BenchmarkHarvest(b *testing.B) {
 			expect(b, found.Sessions, 1)
 		}
 	})
+}
+
+// peakMemory is the largest resident set of a process until it is done, in MB, 0
+// where there is no /proc. (What wait4 reports begins with that of the parent.)
+func peakMemory(pid int, done <-chan struct{}) (peak float64) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		var kB float64
+		if _, rest, ok := strings.Cut(string(status), "VmHWM:"); ok {
+			if _, err := fmt.Sscan(rest, &kB); err == nil {
+				peak = max(peak, kB*1024/1e6)
+			}
+		}
+		select {
+		case <-done:
+			return peak
+		case <-tick.C:
+		}
+	}
 }
 
 // appendTurn adds what the user said next to a transcript.
