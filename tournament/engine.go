@@ -19,7 +19,7 @@ type Options struct {
 	Proposals int // reflections of one round, made in parallel; default 4
 	Group     int // failures that one reflection reads; default 3
 	Patience  int // rounds without a better best before the search ends; default 8
-	RaceChunk int // validation cases between two looks of a race; default 8, at least the concurrency
+	RaceChunk int // validation cases between two looks of a race; default 8, whatever the concurrency
 	MaxRounds int // default 400: a bound on mutator calls where nothing is ever accepted
 	Profile   skill.Profile
 	Selector  Selector
@@ -35,6 +35,7 @@ func (o Options) withDefaults() Options {
 	def(&o.Minibatch, 8)
 	def(&o.Proposals, 4)
 	def(&o.Group, 3)
+	def(&o.RaceChunk, 8)
 	def(&o.Patience, 8)
 	def(&o.MaxRounds, 400)
 	if o.Profile == "" {

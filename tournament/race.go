@@ -33,9 +33,6 @@ func (s *search) race(ctx context.Context, m *member, deletion float64) error {
 	order := s.informative(best)
 	slack := deletion * float64(len(order))
 	chunk := s.opt.RaceChunk
-	if chunk <= 0 {
-		chunk = max(8, s.Evaluator.Concurrency)
-	}
 	for at := 0; at < len(order); at += chunk {
 		end := min(at+chunk, len(order))
 		if err := s.measureVal(ctx, best, order[at:end], 0); err != nil {
@@ -282,8 +279,15 @@ func (s *search) result() *Result {
 		res.Pool = append(res.Pool, Scored{m.Candidate, eval.Summarise(rollouts), m.tokens, m.full})
 	}
 	res.Incumbent = res.Pool[0]
-	if s.best != 0 && s.paired(s.pool.members[s.best], s.pool.members[0]) > 1e-9 {
+	if s.best != 0 && worthTrying(s.paired(s.pool.members[s.best], s.pool.members[0]), s.pool.members[s.best], s.pool.members[0]) {
 		res.Challenger = &res.Pool[s.best]
 	}
 	return res
+}
+
+// worthTrying reports whether the winner may go before the gate: it is better on
+// validation, or about as good and a tenth shorter, which the gate can prove as
+// "no worse and cheaper".
+func worthTrying(delta float64, winner, incumbent *member) bool {
+	return delta > 1e-9 || delta >= -deletionSlack && 10*winner.tokens <= 9*incumbent.tokens
 }

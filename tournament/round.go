@@ -134,7 +134,13 @@ func (s *search) allowed(ctx context.Context, op string, parent *member, p mutat
 	if err := s.Log.Journal.SaveCandidate(ctx, &c); err != nil {
 		return false, err
 	}
-	s.rejected = append(s.rejected, mutate.Attempt{Change: p.Summary, Result: c.Reason})
+	// The reason may quote what is held back; the mutator must not learn that a
+	// guess was right.
+	why := "not allowed"
+	if c.State == Quarantined {
+		why = "asks for more than the skill may do"
+	}
+	s.rejected = append(s.rejected, mutate.Attempt{Change: p.Summary, Result: why})
 	return false, s.emit(ctx, string(c.State), map[string]any{"sha256": sha, "operator": op, "reason": c.Reason})
 }
 

@@ -42,9 +42,6 @@ func TestConcurrencyNeverChangesTheResult(t *testing.T) {
 			for _, concurrency := range []int{8, 1, 3} {
 				m := &Memory{}
 				e, inc, cases := engine(t, w, 260, m)
-				// The chunk of a race follows the concurrency, and is part of
-				// what decides: it is held fixed here.
-				e.Options.RaceChunk = 8
 				e.Evaluator.Concurrency = concurrency
 				if _, err := e.Search(context.Background(), inc, cases); err != nil {
 					t.Fatal(err)
