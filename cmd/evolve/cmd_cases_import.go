@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,9 +25,12 @@ func newCasesImportCommand(a *app) *cobra.Command {
 	var trust bool
 	c := &cobra.Command{
 		Use:   "import FILE",
-		Short: "Bring cases from a file of JSON Lines, all or none (- is stdin)",
-		Args:  exactArgs(1, "a file (- is stdin)"),
-		RunE:  func(c *cobra.Command, args []string) error { return a.casesImport(c.Context(), args[0], trust) },
+		Short: "Bring cases from JSON Lines or skill-creator's evals.json, all or none",
+		Long: `FILE holds cases as JSON Lines, one a line, or is skill-creator's evals.json: its
+expectations (or assertions) become checks for a judge, and the files that it
+names are taken along from its folder. - is stdin.`,
+		Args: exactArgs(1, "a file (- is stdin)"),
+		RunE: func(c *cobra.Command, args []string) error { return a.casesImport(c.Context(), args[0], trust) },
 	}
 	c.Flags().BoolVar(&trust, "trust-checks", false, "also take checks that run programs; read them first")
 	return c
@@ -50,9 +54,14 @@ func (a *app) casesImport(ctx context.Context, file string, trust bool) error {
 	if err != nil {
 		return err
 	}
-	cases, err := eval.ReadCases(bytes.NewReader(text), name)
+	r := &importReport{Schema: 1, Skills: map[string]map[eval.Split]int{}, Warnings: []string{}}
+	read := readCases
+	if eval.IsEvals(text) {
+		read = readEvals
+	}
+	cases, where, err := read(r, text, name, file)
 	if err != nil {
-		return usage("nothing was imported; mend that line and import the file again", "%v", err)
+		return err
 	}
 	if len(cases) == 0 {
 		return usage("one case a line, for example from `evolve cases export SKILL`", "%s holds no cases", name)
@@ -61,9 +70,9 @@ func (a *app) casesImport(ctx context.Context, file string, trust bool) error {
 	if err != nil {
 		return err
 	}
-	r := &importReport{Schema: 1, Read: len(cases), Skills: map[string]map[eval.Split]int{}, Warnings: []string{}}
+	r.Read = len(cases)
 	for i := range cases {
-		at := func() string { return fmt.Sprintf("%s:%d: case %q", name, lineOf(text, i), cases[i].ID) }
+		at := func() string { return where(i) }
 		n, err := acceptable(&cases[i], trust, at)
 		if err != nil {
 			return err
@@ -84,6 +93,46 @@ func (a *app) casesImport(ctx context.Context, file string, trust bool) error {
 		return err
 	}
 	return a.printImport(r)
+}
+
+// readCases reads cases as JSON Lines; where says where the i-th one stands.
+func readCases(_ *importReport, text []byte, name, _ string) (cases []eval.Case, where func(i int) string, err error) {
+	cases, err = eval.ReadCases(bytes.NewReader(text), name)
+	if err != nil {
+		return nil, nil, usage("nothing was imported; mend that line and import the file again", "%v", err)
+	}
+	return cases, func(i int) string { return fmt.Sprintf("%s:%d: case %q", name, lineOf(text, i), cases[i].ID) }, nil
+}
+
+// readEvals reads an eval file of skill-creator, and the files beside it that it
+// names. A trigger set asks which skill an agent picks; no backend of this build
+// picks one.
+func readEvals(r *importReport, text []byte, name, file string) (cases []eval.Case, where func(i int) string, err error) {
+	var dir fs.FS
+	folder := ""
+	if file != "-" {
+		abs, err := filepath.Abs(file)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read evals: %w", err)
+		}
+		root, err := os.OpenRoot(filepath.Dir(abs)) // links that lead out of it are not followed
+		if err != nil {
+			return nil, nil, fmt.Errorf("read evals: %w", err)
+		}
+		defer root.Close()
+		dir, folder = root.FS(), filepath.Base(filepath.Dir(abs))
+	}
+	cases, ignored, err := eval.ReadEvals(text, name, dir, folder)
+	switch {
+	case errors.Is(err, eval.ErrTriggerSet):
+		return nil, nil, usage("import evals.json, or cases as JSON Lines", "%s is a trigger set; those come with the agents that choose among skills, and are not imported yet", name)
+	case err != nil:
+		return nil, nil, usage("nothing was imported; mend that eval and import the file again", "%v", err)
+	}
+	if len(ignored) > 0 {
+		r.warn("left out what a case has no place for: %s", strings.Join(ignored, ", "))
+	}
+	return cases, func(i int) string { return fmt.Sprintf("%s: evals[%d]: case %q", name, i, cases[i].ID) }, nil
 }
 
 // readInput reads a whole file, or stdin for "-", and says what to call it.
