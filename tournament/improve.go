@@ -30,11 +30,14 @@ type Plan struct {
 
 	// Budget bounds the whole run; what mining spent is in it already. Caps are
 	// its caps.
-	Budget      *eval.Budget
-	Caps        eval.Caps
-	NoGate      bool
-	Gate        pareto.Config
-	MaxRetries  int      // work retries in the gate
+	Budget     *eval.Budget
+	Caps       eval.Caps
+	NoGate     bool
+	Gate       pareto.Config
+	MaxRetries int // work retries in the gate
+	// HeldOut counts the held-out cases that may still be spent: what the gate's
+	// share of the rollouts is for.
+	HeldOut     int
 	Objectives  []string // that the gate looks at; nil for all four
 	Concurrency int
 	PerSecond   float64 // calls a second; 0 for no limit
@@ -131,7 +134,7 @@ func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	}
 	share := budget
 	if !p.NoGate && p.Caps.Rollouts > 0 {
-		share = budget.Sub(eval.Caps{Rollouts: Share(p.Caps.Rollouts, len(cases.Test), p.MaxRetries, true).Search})
+		share = budget.Sub(eval.Caps{Rollouts: Share(p.Caps.Rollouts, p.HeldOut, p.MaxRetries, true).Search})
 	}
 	opt := p.Options
 	opt.Seed = p.Run.Seed

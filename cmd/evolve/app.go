@@ -124,6 +124,38 @@ func (a *app) skill(name string) (*liveSkill, error) {
 	return readSkill(e)
 }
 
+// skillAsItIs is skill for a command that mends: a SKILL.md that no longer
+// parses is read all the same, its bytes are its name.
+func (a *app) skillAsItIs(name string) (*liveSkill, error) {
+	live, err := a.skill(name)
+	var broken *skill.BrokenSkillError
+	var syntax *skill.SyntaxError
+	switch {
+	case err == nil:
+		return live, nil
+	case errors.As(err, &broken):
+		live = &liveSkill{Entry: broken.Entry}
+	case errors.As(err, &syntax):
+		reg, e := a.registry()
+		if e != nil {
+			return nil, e
+		}
+		entry, e := reg.Lookup(name)
+		if e != nil {
+			return nil, e
+		}
+		live = &liveSkill{Entry: entry}
+	default:
+		return nil, err
+	}
+	text, e := os.ReadFile(live.Path)
+	if e != nil {
+		return nil, err // no file to put anything in the place of
+	}
+	live.doc, _ = skill.Parse(text, skill.Options{}) // the document is whole, whatever the error
+	return live, nil
+}
+
 // readSkill reads a skill that was found.
 func readSkill(e skill.Entry) (*liveSkill, error) {
 	text, err := os.ReadFile(e.Path)

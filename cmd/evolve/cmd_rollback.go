@@ -24,7 +24,7 @@ func newRollbackCommand(a *app) *cobra.Command {
 
 func (a *app) rollback(ctx context.Context, arg string) error {
 	name, at, _ := strings.Cut(arg, "@")
-	live, err := a.skill(name)
+	live, err := a.skillAsItIs(name)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,11 @@ type runFlags struct {
 	Cases     map[string]string `json:"cases"` // id → hash; the splits are in Splits
 	Splits    map[string]string `json:"splits"`
 	Carried   string            `json:"carried,omitempty"` // SHA-256 of an undecided challenger
-	Mined     eval.Spent        `json:"mined"`             // what mining spent before the search
+	// HeldOut counts the held-out cases that no challenger of this incumbent has
+	// spent: what the gate's share of the budget is for.
+	HeldOut int        `json:"held_out"`
+	Rest    string     `json:"rest,omitempty"` // hash over the skill's other files
+	Mined   eval.Spent `json:"mined"`          // what mining spent before the search
 
 	harvest     harvestFlags
 	noHarvest   bool
@@ -58,6 +62,7 @@ type runFlags struct {
 	dryRun      bool
 	yes         bool
 	resume      string
+	anew        bool
 	confirmOver float64
 }
 
@@ -95,7 +100,7 @@ func newRunCommand(a *app) *cobra.Command {
 	fl.Float64Var(&f.PerSecond, "rate", 0, "agent calls a second at most")
 	fl.DurationVar(&f.WallClock, "timeout", 5*time.Minute, "wall clock of one rollout")
 	fl.Int64Var(&f.Seed, "seed", -1, "seed of everything random (default: the number of earlier runs)")
-	fl.Lookup("seed").DefValue = "" // -1 is no seed that anybody should type
+	fl.Lookup("seed").DefValue = "0" // "" would be shown;  -1 is no seed that anybody should type
 	fl.BoolVar(&f.NoGate, "no-gate", false, "search only; nothing can be promoted from it")
 	fl.StringSliceVar(&f.Objectives, "objectives", nil, "what the gate looks at: quality,latency,cost,retries (default all four)")
 	fl.BoolVar(&f.promote, "promote", false, "install the challenger if the gate proves it")
@@ -103,6 +108,7 @@ func newRunCommand(a *app) *cobra.Command {
 	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
 	fl.Float64Var(&f.confirmOver, "confirm-over-usd", 5, "ask on a terminal where the forecast is above this")
 	fl.StringVar(&f.resume, "resume", "", "go on with an interrupted run")
+	fl.BoolVar(&f.anew, "anew", false, "search again although an undecided challenger waits for more cases; it loses its place")
 	fl.BoolVar(&f.noHarvest, "no-harvest", false, "use the stored cases only")
 	fl.StringVar(&f.harvest.since, "since", "", "harvest sessions of this age at most, for example 30d")
 	fl.StringSliceVar(&f.harvest.exclude, "exclude-project", nil, "folders whose sessions are never read (glob)")
@@ -190,6 +196,10 @@ func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 		return err
 	}
 	p, err := a.prepare(ctx, f)
+	var held *waiting
+	if errors.As(err, &held) {
+		return a.wait(p, held)
+	}
 	if err != nil {
 		return err
 	}
@@ -291,7 +301,7 @@ func (a *app) prepare(ctx context.Context, f *runFlags) (*prepared, error) {
 	p.run = &tournament.Run{ID: newRunID(a.now()), Skill: f.Skill, Seed: f.Seed}
 	budget := eval.NewBudget(f.caps(), a.now)
 	if err := a.gather(ctx, p, budget); err != nil {
-		return nil, err
+		return p, err
 	}
 	return p, a.fix(ctx, p, budget)
 }
@@ -348,7 +358,10 @@ func (a *app) gather(ctx context.Context, p *prepared, budget *eval.Budget) erro
 	if err != nil {
 		return err
 	}
-	if fresh > 0 && !f.NoGate {
+	if !f.NoGate && fresh == 0 && !f.anew {
+		return &waiting{*trial}
+	}
+	if !f.NoGate && !f.anew {
 		f.Carried = trial.Challenger
 		p.heads = append(p.heads, fmt.Sprintf("challenger %.12s is still undecided: its trial goes on with %d fresh cases", trial.Challenger, fresh))
 	}
@@ -359,6 +372,29 @@ func (a *app) gather(ctx context.Context, p *prepared, budget *eval.Budget) erro
 // imported and kept; running them needs a sandbox.
 func runsPrograms(c eval.Case) bool {
 	return slices.ContainsFunc(c.Checks, func(k eval.Check) bool { return k.Executing() })
+}
+
+// waiting says that a challenger is undecided and no case is there to go on with:
+// another search would find a rival that has no case to be tried on either.
+type waiting struct{ trial tournament.TrialRecord }
+
+func (w *waiting) Error() string {
+	return fmt.Sprintf("challenger %.12s waits for more cases", w.trial.Challenger)
+}
+
+// wait ends a run whose challenger waits: that is no failure.
+func (a *app) wait(p *prepared, w *waiting) error {
+	for _, line := range p.heads {
+		a.say("%s", line)
+	}
+	if a.json {
+		err := a.printJSON(map[string]any{"schema": 1, "skill": p.f.Skill, "challenger": map[string]any{"sha256": w.trial.Challenger},
+			"verdict": map[string]any{"decision": string(pareto.Undecided), "reason": w.Error(), "cases": 0}})
+		return errors.Join(err, &quietExit{exitDone})
+	}
+	fmt.Fprintf(a.stdout, "%s: %v; nothing was spent\nnext: use the skill, its trial goes on with the sessions to come; or `evolve --skill %s --anew` drops it and searches again\n",
+		p.f.Skill, w, p.f.Skill)
+	return &quietExit{exitDone}
 }
 
 // openTrial returns the newest undecided trial against the incumbent, nil for
@@ -388,6 +424,18 @@ func (a *app) fix(ctx context.Context, p *prepared, budget *eval.Budget) error {
 	}
 	if f.Carried == "" && n[eval.Train] == 0 {
 		return a.tooFew(p)
+	}
+	spent, err := p.db.Journal(p.run.ID).SpentCases(ctx, f.Skill, p.live.doc.Hash())
+	if err != nil {
+		return err
+	}
+	for _, c := range p.cases {
+		if who := spent[c.ID]; c.Split == eval.Test && (who == "" || who == f.Carried) {
+			f.HeldOut++
+		}
+	}
+	if f.Rest, err = skill.RestHash(p.live.Dir); err != nil {
+		return fmt.Errorf("read skill %s: %w", f.Skill, err)
 	}
 	raw, err := json.Marshal(f)
 	if err != nil {
@@ -426,7 +474,7 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 		Run: p.run, Incumbent: incumbent, Cases: p.cases,
 		Agent: p.back.agent, Grader: &eval.Checks{Judge: p.back.judge, Redactor: det}, Mutator: p.back.mutator,
 		Journal: p.db.Journal(p.run.ID), Redact: det,
-		Budget: budget, Caps: f.caps(), NoGate: f.NoGate, Gate: pareto.DefaultConfig(), MaxRetries: f.MaxRetries, Objectives: f.Objectives,
+		Budget: budget, Caps: f.caps(), NoGate: f.NoGate, Gate: pareto.DefaultConfig(), MaxRetries: f.MaxRetries, HeldOut: f.HeldOut, Objectives: f.Objectives,
 		Concurrency: f.Concurrency, PerSecond: f.PerSecond, WallClock: f.WallClock, Now: a.now,
 		Options: tournament.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile,
 			Selector: tournament.Selectors[f.Select], Accept: tournament.Acceptances[f.Accept]},

@@ -106,7 +106,7 @@ func (p *prepared) forecast(past pastRate) *forecast {
 		}
 	}
 	n := max(1, len(p.cases))
-	share := tournament.Share(f.MaxRollouts, fc.Test, f.MaxRetries, !f.NoGate)
+	share := tournament.Share(f.MaxRollouts, f.HeldOut, f.MaxRetries, !f.NoGate)
 	fc.Search, fc.Gate = share.Search, share.Gate
 	if f.Carried != "" {
 		fc.Search, fc.Gate = 0, min(f.MaxRollouts, int64(2*fc.Test*(1+f.MaxRetries)))

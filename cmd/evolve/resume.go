@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -62,6 +63,12 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 	if err := back.ping(ctx); err != nil {
 		return nil, err
 	}
+	if rest, err := skill.RestHash(live.Dir); err != nil {
+		return nil, fmt.Errorf("read skill %s: %w", f.Skill, err)
+	} else if rest != f.Rest {
+		return nil, usage(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill),
+			"the files beside SKILL.md changed since run %s began: nothing it measured would count", run.ID)
+	}
 	p := &prepared{f: f, live: live, back: back, db: db, run: run}
 	stored, err := db.Cases(ctx, f.Skill)
 	if err != nil {
@@ -86,10 +93,22 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 		return nil, err
 	}
 	budget := eval.NewBudget(f.caps(), a.now)
-	if m := f.Mined; m.MinerCalls > 0 {
-		usd := m.CostUSD
-		budget.Charge(eval.ByMiner, eval.Cost{Usage: &eval.Usage{Input: m.TokensIn, Output: m.TokensOut}, USD: &usd})
+	// What mining spent before, and the time that earlier walks took, count.
+	for k := range f.Mined.MinerCalls {
+		one := eval.Cost{Usage: &eval.Usage{}}
+		if k == 0 {
+			one.Usage = &eval.Usage{Input: f.Mined.TokensIn, Output: f.Mined.TokensOut}
+		}
+		if f.Mined.CostKnown {
+			usd := 0.0
+			if k == 0 {
+				usd = f.Mined.CostUSD
+			}
+			one.USD = &usd
+		}
+		budget.Charge(eval.ByMiner, one)
 	}
+	budget.ChargeTime(time.Duration(run.Spent.WallMS) * time.Millisecond)
 	p.heads = append(p.heads, fmt.Sprintf("resuming run %s", run.ID))
 	return p, a.build(ctx, p, budget)
 }
