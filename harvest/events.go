@@ -135,7 +135,7 @@ func command(v Invocation) string {
 	case DollarMention:
 		return "$" + v.Skill
 	}
-	return "/" + v.Skill
+	return "/" + cmp.Or(v.Command, v.Skill)
 }
 
 // PromptEventID is the id of an invocation that was typed, for agents that give

@@ -112,7 +112,7 @@ func assess(s *Session, v Invocation) outcome {
 
 // uses reports whether the skill was invoked in turn t.
 func uses(s *Session, t int, skill string) bool {
-	return slices.ContainsFunc(s.Invocations, func(v Invocation) bool { return v.Turn == t && v.Skill == skill })
+	return slices.ContainsFunc(s.Invocations, func(v Invocation) bool { return v.Turn == t && v.Skill == skill && !v.Planned() })
 }
 
 // lastAnswer is the turn in [from, before) with the last answer that was not

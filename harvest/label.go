@@ -108,7 +108,7 @@ type question struct {
 func questions(s *Session, skill string) []*question {
 	var out []*question
 	for i, v := range s.Invocations {
-		if v.Skill != skill || v.Failed || v.Turn < 0 || v.Turn >= len(s.Turns) || s.Subagent != "" {
+		if v.Skill != skill || v.Failed || v.Planned() || v.Turn < 0 || v.Turn >= len(s.Turns) || s.Subagent != "" {
 			continue
 		}
 		if n := len(out); n > 0 && s.Invocations[out[n-1].uses[0]].Turn == v.Turn {

@@ -162,7 +162,7 @@ func Distinct(sessions []*Session) []*Session {
 func uniqueUses(s *Session, skill string) []Invocation {
 	var out []Invocation
 	for _, v := range s.Invocations {
-		if v.Skill != skill || v.Turn < 0 || v.Turn >= len(s.Turns) {
+		if v.Skill != skill || v.Planned() || v.Turn < 0 || v.Turn >= len(s.Turns) {
 			continue
 		}
 		if n := len(out); n > 0 && out[n-1].Turn == v.Turn {

@@ -377,3 +377,14 @@ func TestClusterIsExact(t *testing.T) {
 		}
 	})
 }
+
+// What the agent only spoke of was not used: it is no case, and ends no use.
+func TestMinePlans(t *testing.T) {
+	s := corrected("s1")
+	plan := Invocation{ID: "p", Skill: "dataviz", Turn: 1, Signal: DollarMention}
+	s.Invocations = append(s.Invocations, plan)
+	Assess(s)
+	if cases, stats := mine(t, Miner{}, s); len(cases) != 1 || stats.Uses != 1 || stats.Corrected != 1 {
+		t.Errorf("%d cases, %+v", len(cases), stats)
+	}
+}

@@ -78,8 +78,14 @@ type Invocation struct {
 	Dir       string    `json:"dir,omitempty"`       // the skill's folder; tells apart skills of one name
 	BodyHash  string    `json:"body_hash,omitempty"` // SHA-256 of the skill text that was in force
 	Failed    bool      `json:"failed,omitempty"`    // the agent refused it (unknown skill)
+	Parent    string    `json:"parent,omitempty"`    // the skill that was in force and called this one
+	Command   string    `json:"command,omitempty"`   // what the user typed, where it is not the skill's name
 	Feedback  Feedback  `json:"feedback"`
 }
+
+// Planned reports whether nothing is known of the use but that the agent spoke of
+// it: no text of the skill was in force. It is an event, and no use that counts.
+func (v Invocation) Planned() bool { return v.Signal == DollarMention && !v.Explicit }
 
 // Label is what became of a use, judged by what the user said and did next.
 type Label string

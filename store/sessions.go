@@ -180,8 +180,11 @@ func (s *Store) Invocations(ctx context.Context, skill string) ([]Use, error) {
 const distinctUses = `SELECT *, min(path || char(31) || seq) FROM invocations
 	GROUP BY skill, id, coalesce(at, path || char(31) || seq)`
 
+// planned is true for a use that is none: see harvest.Invocation.Planned.
+const planned = ` (body ->> '$.signal' = 'dollar_mention' AND NOT body ->> '$.explicit') `
+
 // SkillUse counts the uses of one skill. Refused calls (a skill that the agent
-// did not know) are none.
+// did not know) are none, and neither is what the agent only planned.
 type SkillUse struct {
 	Skill     string
 	Uses      int
@@ -201,7 +204,7 @@ func (s *Store) SkillUses(ctx context.Context) ([]SkillUse, error) {
 		u.Last = fromMicros(last)
 		return u, err
 	}, `SELECT skill, count(*), sum(label = ?), sum(label = ?), sum(label = ?), sum(label = ?), sum(label = ?), max(at)
-		FROM (`+distinctUses+`) WHERE NOT failed GROUP BY skill ORDER BY count(*) DESC, skill`,
+		FROM (`+distinctUses+`) WHERE NOT failed AND NOT`+planned+`GROUP BY skill ORDER BY count(*) DESC, skill`,
 		string(harvest.Accepted), string(harvest.Corrected), string(harvest.Rejected), string(harvest.Repeated), string(harvest.Abandoned))
 	if err != nil {
 		return nil, fmt.Errorf("count uses of skills: %w", err)

@@ -77,7 +77,9 @@ func TestSkillUses(t *testing.T) {
 	later := day.Add(time.Hour)
 	refused := use("u4", "typo", harvest.Unknown, day)
 	refused.Failed = true
-	one := session("s1", "/1", use("u5", "dataviz", harvest.Abandoned, day), use("u1", "dataviz", harvest.Corrected, day), use("line-7", "dataviz", harvest.Accepted, later), refused)
+	plan := use("u6", "typo", harvest.Unknown, day)
+	plan.Signal, plan.Explicit = harvest.DollarMention, false
+	one := session("s1", "/1", use("u5", "dataviz", harvest.Abandoned, day), use("u1", "dataviz", harvest.Corrected, day), use("line-7", "dataviz", harvest.Accepted, later), refused, plan)
 	// A resumed session begins with the lines of the first one; line-7 of it is
 	// another use at another time.
 	two := session("s2", "/2", use("u1", "dataviz", harvest.Corrected, day), use("line-7", "dataviz", harvest.Repeated, day.Add(time.Minute)),

@@ -14,7 +14,12 @@ import (
 // Path. The session is nil where there is nothing to keep; the error is ctx's.
 // Only one line at a time is held in memory.
 func Read(ctx context.Context, r io.Reader, file string, red redact.Redactor) (*harvest.Session, []harvest.Problem, error) {
-	t := newTranscript(file, red)
+	return readSession(ctx, r, file, Options{Redactor: red})
+}
+
+func readSession(ctx context.Context, r io.Reader, file string, o Options) (*harvest.Session, []harvest.Problem, error) {
+	t := newTranscript(file, o.Redactor)
+	t.loads.add(o.Skills...)
 	problems, err := harvest.Scan(ctx, r, file, t.wants, t.line)
 	if err != nil {
 		return nil, problems, err

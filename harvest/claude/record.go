@@ -29,6 +29,7 @@ type record struct {
 	promptID      string
 	promptSource  string
 	sourceTool    string
+	attribution   string    // the skill that was in force
 	duration      int64     // milliseconds
 	at            time.Time // zero where there is none
 	message       message
@@ -80,6 +81,8 @@ func parseRecord(raw []byte, named bool) *record {
 			r.promptSource = str(v)
 		case "sourceToolUseID":
 			r.sourceTool = str(v)
+		case "attributionSkill":
+			r.attribution = str(v)
 		case "durationMs":
 			r.duration = gjson.ParseBytes(v).Int()
 		case "timestamp":

@@ -18,13 +18,16 @@ var (
 	resultMark = []byte(`"tool_result"`)
 	typeMark   = []byte(`"type":`)
 	queuedMark = []byte(`{"type":"queued_command"`)
-	errorMark  = []byte(`"is_error":`)
-	falseMark  = []byte(`false`)
+	// listingMark begins the attachment that names the skills of a session.
+	listingMark = []byte(`{"type":"skill_listing"`)
+	errorMark   = []byte(`"is_error":`)
+	falseMark   = []byte(`false`)
 )
 
-// sift decides on line, which begins and ends like an object, without decoding it: most bytes of a transcript are tool
-// results and request blobs. A quote inside a JSON string is escaped, so a raw
-// `"tool_result"` can only be a value or a key.
+// sift decides on line, which begins and ends like an object, without decoding
+// it: most bytes of a transcript are tool results and request blobs. A quote
+// inside a JSON string is escaped, so a raw `"tool_result"` can only be a value
+// or a key.
 func sift(line []byte) verdict {
 	i := 1
 	for {
@@ -53,7 +56,7 @@ func sift(line []byte) verdict {
 			}
 			return siftType(string(line[i+1:end-1]), line[end:])
 		case "attachment":
-			if bytes.HasPrefix(line[i:], []byte(`{"type":"`)) && !bytes.HasPrefix(line[i:], queuedMark) {
+			if bytes.HasPrefix(line[i:], []byte(`{"type":"`)) && !bytes.HasPrefix(line[i:], queuedMark) && !bytes.HasPrefix(line[i:], listingMark) {
 				return skip
 			}
 			return keep

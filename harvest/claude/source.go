@@ -29,6 +29,11 @@ type Options struct {
 	// Exclude are patterns (path.Match) for projects that must not be read,
 	// against the working folder and each of its parents.
 	Exclude []string
+	// Skills are names of skills that a "$name" in a prompt may mean, besides
+	// those that the session itself lists. What a session lists was there when
+	// it was written, so that alone makes the same of a file whenever and
+	// wherever it is read: it is the default.
+	Skills []string
 }
 
 // Source reads one home of Claude Code.
@@ -58,7 +63,7 @@ func (s *Source) Sessions(ctx context.Context, c harvest.Cursor, yield func(*har
 	filter := harvest.Filter{Since: s.opts.Since, Exclude: s.opts.Exclude}
 	more, err := harvest.ReadFiles(ctx, files, filter, c,
 		func(ctx context.Context, r io.Reader, file string) (*harvest.Session, []harvest.Problem, error) {
-			return Read(ctx, r, file, s.opts.Redactor)
+			return readSession(ctx, r, file, s.opts)
 		}, yield)
 	return append(problems, more...), err
 }

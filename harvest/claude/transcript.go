@@ -2,8 +2,6 @@ package claude
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,6 +38,7 @@ type transcript struct {
 	local  bool            // the last turn is a typed command, and nothing followed it yet
 	held   *heldCommand    // a built-in command, until it is known to be one
 	seen   map[string]bool // ids of human messages: a resumed file may repeat them
+	loads  loads
 }
 
 type ref struct{ turn, tool int }
@@ -65,12 +64,19 @@ func newTranscript(file string, red redact.Redactor) *transcript {
 	return &transcript{
 		s: &harvest.Session{ID: sessionID(file), Agent: Agent, Path: file}, red: red, typed: -1,
 		usage: make(map[string]spent), tools: make(map[string]ref), skills: make(map[string]int), seen: make(map[string]bool),
+		loads: newLoads(),
 	}
 }
 
-// awaited reports whether line may hold the result of a Skill call.
+// awaited reports whether line may hold the result of a Skill call, or of a look
+// into a SKILL.md.
 func (t *transcript) awaited(line []byte) bool {
 	for id := range t.skills {
+		if bytes.Contains(line, []byte(id)) {
+			return true
+		}
+	}
+	for id := range t.loads.reads {
 		if bytes.Contains(line, []byte(id)) {
 			return true
 		}
@@ -89,6 +95,10 @@ func (t *transcript) line(n int, raw []byte) bool {
 	}
 	if rec.sidechain && t.s.Subagent == "" {
 		return true // an older version: the subagent's lines stand in its parent's file
+	}
+	if bytes.HasPrefix(rec.attachment, listingMark) {
+		t.loads.list(rec.attachment)
+		return true // nobody said anything: the session's times are others
 	}
 	t.clock(rec.at)
 	switch rec.kind {
@@ -135,6 +145,7 @@ func (t *transcript) turn(id, prompt string, at time.Time) {
 	t.answer, t.typed, t.args, t.local = "", -1, "", false
 	clear(t.tools)
 	clear(t.skills)
+	t.loads.turn()
 }
 
 // last is the turn that is under way; one without a prompt where the file
@@ -235,6 +246,7 @@ func (t *transcript) open(n int, promptID, entry, text, args string, at time.Tim
 	if t.s.Subagent != "" {
 		return // written by the parent agent
 	}
+	t.loads.places[len(t.s.Turns)-1] = place{n, entry}
 	skill, ok := harvest.SlashCommand(t.last().Prompt) // redacted
 	if !ok || len(skill) > maxName {
 		return
@@ -250,13 +262,6 @@ func (t *transcript) open(n int, promptID, entry, text, args string, at time.Tim
 // lineID names an invocation that has neither a tool's id nor a time.
 func lineID(n int) string { return fmt.Sprintf("claude-skill-line-%d", n) }
 
-func (t *transcript) invoke(v harvest.Invocation) {
-	t.last()
-	v.Turn, v.Explicit = len(t.s.Turns)-1, true
-	v.Feedback.Label = harvest.Unknown
-	t.s.Invocations = append(t.s.Invocations, v)
-}
-
 // dropLocal takes back a typed command that turned out to be the program's own:
 // it printed something, and no model was asked.
 func (t *transcript) dropLocal() {
@@ -266,36 +271,6 @@ func (t *transcript) dropLocal() {
 	t.s.Invocations = t.s.Invocations[:t.typed]
 	t.s.Turns = t.s.Turns[:len(t.s.Turns)-1]
 	t.typed, t.local = -1, false
-}
-
-// body notes which text of a skill was in force.
-func (t *transcript) body(toolUseID, text string) {
-	if !strings.HasPrefix(text, bodyMark) {
-		return
-	}
-	if t.held != nil {
-		t.held.open()
-		t.held = nil
-	}
-	for i := range slices.Backward(t.s.Invocations) {
-		v := &t.s.Invocations[i]
-		if v.Turn != len(t.s.Turns)-1 {
-			return
-		}
-		if v.BodyHash != "" || toolUseID != "" && v.ToolUseID != toolUseID || toolUseID == "" && t.typed >= 0 && t.typed != i {
-			continue
-		}
-		args := ""
-		if i == t.typed {
-			args = t.args
-			t.typed, t.local = -1, false
-		}
-		if dir, body, ok := skillBody(text, args); ok {
-			sum := sha256.Sum256([]byte(body))
-			v.Dir, v.BodyHash = dir, hex.EncodeToString(sum[:])
-		}
-		return
-	}
 }
 
 // results notes which tools failed.
@@ -311,6 +286,7 @@ func (t *transcript) results(content []byte) {
 			t.s.Invocations[i].Failed = bad
 			delete(t.skills, b.toolUseID)
 		}
+		t.looked(b.toolUseID, bad)
 		if r, ok := t.tools[b.toolUseID]; ok {
 			t.s.Turns[r.turn].Tools[r.tool].Failed = bad
 			delete(t.tools, b.toolUseID)
@@ -332,10 +308,12 @@ func (t *transcript) assistant(n int, rec *record) {
 		t.s.Model = m.model
 	}
 	t.spend(m.id, m.usage)
+	t.loads.message(m.id, rec.attribution, len(t.s.Invocations))
 	blocks(m.content, func(b *block) {
 		switch b.kind {
 		case "text":
 			t.say(m.id, str(b.text))
+			t.loads.plan(len(t.s.Turns)-1, n, rec, str(b.text))
 		case "tool_use":
 			t.call(n, rec, b)
 		}
@@ -367,31 +345,14 @@ func (t *transcript) call(n int, rec *record, b *block) {
 		t.held = nil
 	}
 	turn := t.last()
+	t.loads.settle()
+	t.look(n, rec, b)
 	turn.Tools = append(turn.Tools, harvest.Tool{Name: t.clean(name)})
 	t.tools[id] = ref{len(t.s.Turns) - 1, len(turn.Tools) - 1}
 	if skill == "" || len(skill) > maxName || strings.ContainsAny(skill, "\n\r") {
 		return
 	}
-	v := harvest.Invocation{ID: "claude-skill-" + id, Skill: skill, Signal: harvest.SkillToolUse,
-		ToolUseID: id, EntryID: rec.uuid, Line: n, Time: rec.at}
-	if id == "" {
-		v.ID = lineID(n)
-	}
-	// The user typed /name, and the agent then called the tool: one use.
-	for i := range slices.Backward(t.s.Invocations) {
-		old := &t.s.Invocations[i]
-		if old.Turn != len(t.s.Turns)-1 {
-			break
-		}
-		if old.Skill == skill && old.Signal == harvest.PromptSlashCommand {
-			v.Turn, v.Explicit, v.Feedback, v.Dir, v.BodyHash = old.Turn, true, old.Feedback, old.Dir, old.BodyHash
-			*old = v
-			t.skills[id] = i
-			return
-		}
-	}
-	t.skills[id] = len(t.s.Invocations)
-	t.invoke(v)
+	t.load(n, rec, id, skill)
 }
 
 func (t *transcript) spend(id string, raw []byte) {
@@ -454,6 +415,7 @@ func (t *transcript) finish(problems []harvest.Problem) *harvest.Session {
 		return nil
 	}
 	t.s.Problems = problems
+	t.mentions()
 	harvest.Assess(t.s)
 	return t.s
 }

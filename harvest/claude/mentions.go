@@ -1,0 +1,132 @@
+package claude
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+// plan keeps the "$name" of a text that the agent wrote before its next call.
+func (l *loads) plan(turn, n int, rec *record, text string) {
+	if strings.IndexByte(text, '$') < 0 {
+		return
+	}
+	for _, m := range skill.Mentions(text, func(id string) bool { return l.listed[id] }) {
+		if len(l.pending) == maxPlanned {
+			return
+		}
+		if len(m.ID) <= maxName {
+			l.pending = append(l.pending, plan{turn, m.ID, place{n, rec.uuid}, rec.at})
+		}
+	}
+}
+
+// settle makes plans of what was said: a call follows. What no call follows is
+// the answer, and talks to the user.
+func (l *loads) settle() {
+	l.planned = append(l.planned, l.pending...)
+	l.pending = nil
+}
+
+// look notes a look into a SKILL.md among the skills, and a change of one: who
+// works on a skill does not use it.
+func (t *transcript) look(n int, rec *record, b *block) {
+	switch b.name {
+	case "Read", "Edit", "MultiEdit", "Write":
+	default:
+		return
+	}
+	name, dir, ok := harvest.SkillFile(gjson.GetBytes(b.input, "file_path").Str)
+	if !ok || path.Base(path.Dir(strings.ReplaceAll(dir, `\`, "/"))) != "skills" {
+		return
+	}
+	name, dir = t.clean(name), t.clean(dir)
+	turn := len(t.s.Turns) - 1
+	if b.name != "Read" {
+		t.loads.edits[turn] = append(t.loads.edits[turn], dir)
+		return
+	}
+	if b.id != "" {
+		t.loads.reads[b.id] = harvest.Invocation{ID: "claude-skill-" + b.id, Skill: name, Signal: harvest.SkillFileRead, Dir: dir,
+			ToolUseID: b.id, Tool: b.name, EntryID: rec.uuid, Line: n, Time: rec.at}
+	}
+}
+
+// looked takes the result of a look: one that failed showed nothing.
+func (t *transcript) looked(id string, failed bool) {
+	v, ok := t.loads.reads[id]
+	if !ok {
+		return
+	}
+	delete(t.loads.reads, id)
+	if !failed {
+		t.s.Invoke(v)
+	}
+}
+
+// mentions notes the skills that a "$name" asks for, at the end: a session lists
+// its skills after the first prompt. Only a name that it lists counts, and only
+// one that asks for one skill alone, as skill.Resolve has it. In the plans of
+// the agent it is no more than a sign that the skill was to be used.
+func (t *transcript) mentions() {
+	t.s.Invocations = slices.DeleteFunc(t.s.Invocations, func(v harvest.Invocation) bool {
+		return v.Signal == harvest.SkillFileRead && slices.Contains(t.loads.edits[v.Turn], v.Dir)
+	})
+	if len(t.loads.listed) == 0 {
+		return
+	}
+	known := func(id string) bool { return t.loads.listed[id] }
+	var callable []skill.Callable
+	for i, turn := range t.s.Turns {
+		if t.s.Subagent != "" || strings.IndexByte(turn.Prompt, '$') < 0 ||
+			!slices.ContainsFunc(skill.Mentions(turn.Prompt, known), func(m skill.Mention) bool { return known(m.ID) }) {
+			continue
+		}
+		if callable == nil {
+			for _, name := range slices.Sorted(maps.Keys(t.loads.listed)) {
+				callable = append(callable, skill.Callable{Name: name})
+			}
+		}
+		if name := skill.Resolve(turn.Prompt, callable).Activated; name != "" {
+			at := t.loads.places[i]
+			t.mention(harvest.Invocation{ID: harvest.PromptEventID(Agent, name, turn.Time), Skill: name, Explicit: true, Turn: i,
+				Line: at.line, EntryID: at.entry, Time: turn.Time})
+		}
+	}
+	for _, p := range t.loads.planned {
+		if known(p.name) {
+			t.mention(harvest.Invocation{ID: harvest.PromptEventID(Agent, p.name, p.at), Skill: p.name, Turn: p.turn,
+				Line: p.place.line, EntryID: p.place.entry, Time: p.at})
+		}
+	}
+}
+
+// mention notes v, unless its turn has a use of the skill. A look into SKILL.md
+// is what the user's mention made the agent do.
+func (t *transcript) mention(v harvest.Invocation) {
+	v.Signal, v.Feedback = harvest.DollarMention, harvest.Feedback{Label: harvest.Unknown}
+	if v.ID == "" {
+		v.ID = lineID(v.Line)
+	}
+	at := 0
+	for i := range t.s.Invocations {
+		old := &t.s.Invocations[i]
+		if old.Turn == v.Turn && old.Skill == v.Skill {
+			if v.Explicit && !old.Explicit {
+				v.Dir, v.BodyHash = old.Dir, old.BodyHash
+				*old = v
+			}
+			return
+		}
+		if old.Turn < v.Turn || old.Turn == v.Turn && !v.Explicit {
+			at = i + 1
+		}
+	}
+	t.s.Invocations = slices.Insert(t.s.Invocations, at, v)
+}
