@@ -77,10 +77,11 @@ func (n secretName) assigned(s string, at int) (int, int, bool) {
 		quoted = quoted || s[k] != '\\'
 		k++
 	}
-	end := k
-	for end < len(s) && end-k <= longest && !stops(s[end], quoted) {
-		end++
+	in := unquotedValue
+	if quoted {
+		in = quotedValue
 	}
+	end := run(s[:min(len(s), k+longest+1)], k, in)
 	if strings.HasSuffix(s[k:end], "...") { // sk-ant-...: left out on purpose
 		return 0, 0, false
 	}
@@ -96,17 +97,23 @@ func (n secretName) assigned(s string, at int) (int, int, bool) {
 	if strings.HasSuffix(n.word, "pass") && (tail != "" || at > 0 && letter[s[at-1]] && s[at] == 'p') { // passed, bypass
 		return 0, 0, false
 	}
+	// What it looks like is seen from its beginning. Hostile text begins a value
+	// at every other word, and each is as long as the rest.
+	look := v[:min(len(v), 256)]
 	ok := len(v) >= 6 && len(tail) <= 24 && len(v) <= longest &&
-		secretValue(v, weak, quoted, sign == '=' && !spaced) && !notSecret(strings.ToLower(tail)) && !harmless(v)
+		secretValue(look, weak, quoted, sign == '=' && !spaced) && !notSecret(strings.ToLower(tail)) && !harmless(look)
 	return k, end, ok
 }
 
-func stops(c byte, quoted bool) bool {
-	if c < ' ' || c == '"' || c == '`' || c == '\'' || c == '\\' {
-		return true
+// The bytes that a value goes on with, in quotes and without.
+var quotedValue, unquotedValue = func() (quoted, unquoted *class) {
+	quoted, unquoted = new(class), new(class)
+	for c := ' ' + 1; c < 256; c++ {
+		quoted[c] = strings.IndexByte("\"`'\\", byte(c)) < 0
+		unquoted[c] = quoted[c] && strings.IndexByte(",;&|)}<>", byte(c)) < 0
 	}
-	return !quoted && strings.IndexByte(" ,;&|)}<>", c) >= 0 || quoted && c == ' '
-}
+	return quoted, unquoted
+}()
 
 // notSecret is true of name endings that turn a secret's name into something
 // else: token_count, password_field, secretName.
