@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 // folder is a folder with transcripts, read through a cursor. A transcript's
@@ -188,6 +192,90 @@ func TestStoppedHarvest(t *testing.T) {
 	}
 	f.want("after", "d: d", "e: e", "f: f")
 	f.want("again")
+}
+
+// Whatever happens to the files and to the harvest, what is stored after one that
+// ends is what stands in them: no turn is skipped, none is there twice.
+func TestHarvestProperty(t *testing.T) {
+	names := []string{"a", "b", "c"}
+	rapid.Check(t, func(r *rapid.T) {
+		dir, err := os.MkdirTemp(t.TempDir(), "")
+		if err != nil {
+			r.Fatal(err)
+		}
+		at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+		var files []string
+		text := map[string]string{}
+		for _, n := range names {
+			files = append(files, filepath.Join(dir, n))
+		}
+		c, stored := new(MemoryCursor), map[string]string{}
+		crash := errors.New("crash")
+		harvest := func(stopAfter int) {
+			_, err := ReadFiles(context.Background(), files, Filter{}, c, lineSession, func(s *Session) error {
+				if stopAfter == 0 {
+					return crash
+				}
+				stopAfter--
+				stored[s.ID] = prompts(s)
+				return nil
+			})
+			if err != nil && !errors.Is(err, crash) {
+				r.Fatal(err)
+			}
+		}
+		for range rapid.IntRange(1, 12).Draw(r, "steps") {
+			n := rapid.SampledFrom(names).Draw(r, "file")
+			file := filepath.Join(dir, n)
+			switch rapid.SampledFrom([]string{"append", "rewrite", "rotate", "stop", "kill", "harvest"}).Draw(r, "step") {
+			case "append":
+				text[n] += rapid.StringMatching(`[xy]{1,3}\n?`).Draw(r, "text")
+			case "rewrite": // the same length and time, perhaps, and another last line
+				text[n] = rapid.StringMatching(`([xy]\n){0,3}[xy]?`).Draw(r, "text")
+			case "rotate":
+				if err := os.Rename(file, file+".old"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					r.Fatal(err)
+				}
+			case "stop":
+				harvest(rapid.IntRange(0, 2).Draw(r, "after"))
+				continue
+			case "kill": // before the marks reach the disk
+				kept := maps.Clone(c.seen)
+				harvest(rapid.IntRange(0, 3).Draw(r, "after"))
+				c.seen = kept
+				continue
+			case "harvest":
+				harvest(-1)
+				continue
+			}
+			if was, ok := c.File(file); ok && was.Size == int64(len(text[n])) && fmt.Sprint(was.End, was.Last) == lastOf(text[n]) {
+				// Nobody can tell from the last line; such a change shows in the time.
+				at = at.Add(time.Second)
+			}
+			if err := os.WriteFile(file, []byte(text[n]), 0o600); err != nil {
+				r.Fatal(err)
+			}
+			if err := os.Chtimes(file, at, at); err != nil {
+				r.Fatal(err)
+			}
+		}
+		harvest(-1)
+		for n, want := range text {
+			s, _, _ := lineSession(context.Background(), strings.NewReader(want), n)
+			if stored[n] != prompts(s) {
+				r.Fatalf("%s holds %q, stored is %q", n, want, stored[n])
+			}
+		}
+	})
+}
+
+// lastOf is the last whole line of a text, with where it ends.
+func lastOf(text string) string {
+	f := FileState{Size: int64(len(text))}
+	if err := f.sign(strings.NewReader(text)); err != nil {
+		return err.Error()
+	}
+	return fmt.Sprint(f.End, f.Last)
 }
 
 func TestLastLine(t *testing.T) {

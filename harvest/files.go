@@ -38,8 +38,12 @@ func (f Filter) Check() error {
 	return nil
 }
 
-// Excludes reports whether sessions of the folder cwd must not be read.
+// Excludes reports whether sessions of the folder cwd must not be read. Those of
+// evolve's own replays (see OwnReplay) never are.
 func (f Filter) Excludes(cwd string) bool {
+	if inOwnFolder(cwd) {
+		return true
+	}
 	for dir := filepath.ToSlash(cwd); dir != "" && dir != "." && dir != "/"; dir = path.Dir(dir) {
 		for _, pattern := range f.Exclude {
 			if ok, _ := path.Match(pattern, dir); ok {

@@ -40,6 +40,13 @@ func TestOwnReplay(t *testing.T) {
 	}
 }
 
+// A source that reads no files asks the filter alone.
+func TestFilterExcludesReplays(t *testing.T) {
+	if !(Filter{}).Excludes("/tmp/evolve-replay-7/work") || (Filter{}).Excludes("/home/dev/evolve-replays") {
+		t.Error("the filter does not know evolve's own folders")
+	}
+}
+
 // A replay is not harvested, and its file not looked at again.
 func TestReplaysAreNotHarvested(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "s.jsonl")
