@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // An Objective is one of the four things that a trial measures.
@@ -230,6 +231,9 @@ func (t *Trial) Config() Config { return t.cfg }
 
 // Cases returns the number of pairs that were added.
 func (t *Trial) Cases() int { return len(t.pairs) }
+
+// Pairs returns the pairs that were added, in order.
+func (t *Trial) Pairs() []Pair { return slices.Clone(t.pairs) }
 
 // Add enters one pair and judges. A closed trial takes no more: its pairs are
 // the evidence that its verdict rests on. Values outside [-1, 1] are clipped.

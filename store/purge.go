@@ -175,8 +175,8 @@ func (p *purge) sessions() error {
 const ofSkill = ` coalesce((SELECT skill FROM runs WHERE runs.id = run), ?1) = ?1 `
 
 func (p *purge) removeCase(c caseName) error {
-	n, err := p.exec(`DELETE FROM completions WHERE run IN (SELECT run FROM rollouts WHERE case_id = ?2 AND`+ofSkill+`)`,
-		c.skill, c.id)
+	n, err := p.exec(`DELETE FROM completions WHERE run IN (SELECT run FROM rollouts WHERE case_id = ?2 AND`+ofSkill+`
+		UNION SELECT run FROM judgements WHERE skill = ?1 AND case_id = ?2)`, c.skill, c.id)
 	if err != nil {
 		return err
 	}
@@ -186,8 +186,10 @@ func (p *purge) removeCase(c caseName) error {
 		return err
 	}
 	p.report.Rollouts += int(n)
-	if _, err = p.exec(`DELETE FROM spent WHERE skill = ? AND case_id = ?`, c.skill, c.id); err != nil {
-		return err
+	for _, table := range []string{"spent", "judgements", "labels"} {
+		if _, err = p.exec(`DELETE FROM `+table+` WHERE skill = ? AND case_id = ?`, c.skill, c.id); err != nil {
+			return err
+		}
 	}
 	_, err = p.exec(`DELETE FROM cases WHERE skill = ? AND id = ?`, c.skill, c.id)
 	return err

@@ -19,7 +19,8 @@ func (t *TrialRecord) Evidence() (pareto.Decision, error) {
 }
 
 // Fresh counts the held-out cases that the trial can go on with: their clusters
-// are not part of it yet, and no case of them was spent on another challenger.
+// are not part of it yet, and no case of them was spent on another challenger,
+// or the judge's word on them is still withheld.
 // spent is what Journal.SpentCases says of the trial's incumbent.
 func (t *TrialRecord) Fresh(test []eval.Case, spent map[string]string) (int, error) {
 	st, err := t.read()
@@ -29,6 +30,11 @@ func (t *TrialRecord) Fresh(test []eval.Case, spent map[string]string) (int, err
 	n := 0
 	for _, c := range usable(test, spent, t.Challenger, st.Clusters) {
 		n += len(c.cases)
+	}
+	for i := range test {
+		if _, ok := st.Withheld[eval.ClusterOf(&test[i])]; ok && st.Trial.Decide().Verdict == pareto.Undecided {
+			n++
+		}
 	}
 	return n, nil
 }

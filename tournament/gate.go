@@ -30,6 +30,10 @@ type Gate struct {
 	// Objectives names those that count; nil means all four. Quality always
 	// counts. Wall-clock latency, for one, is worthless on a busy machine.
 	Objectives []string
+	// Judge is how well the grader's judge agrees with the owner. While it is
+	// not trusted, clusters in which a judge checks everything give no evidence
+	// on quality and retries. The zero value is not trusted.
+	Judge Calibration
 }
 
 // A Verdict is what the gate found.
@@ -40,6 +44,8 @@ type Verdict struct {
 	// Stop says why no more pairs were run, "" where the decision came first.
 	Stop       string `json:"stop,omitempty"`
 	BudgetStop bool   `json:"-"`
+	// Judge is set where held-out cases rest on a judge alone.
+	Judge *Calibration `json:"judge,omitempty"`
 }
 
 // gateState is what TrialRecord.State holds. Start is the evidence before the
@@ -50,6 +56,9 @@ type gateState struct {
 	StartClusters []string      `json:"start_clusters"`
 	Trial         *pareto.Trial `json:"trial"`
 	Clusters      []string      `json:"clusters"`
+	// Withheld are whole pairs, by cluster, of which the trial has not got what
+	// the judge said: they are completed once the judge is trusted.
+	Withheld map[string]pareto.Pair `json:"withheld,omitempty"`
 }
 
 // Try runs pairs until the evidence decides, the cases are used up, or the
@@ -63,10 +72,16 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 	if err != nil {
 		return nil, err
 	}
-	if err := g.emit(ctx, "gate_start", map[string]any{"challenger": challenger.SHA(), "incumbent": incumbent.SHA(),
-		"clusters": len(clusters), "carried": len(st.StartClusters)}); err != nil {
+	start := map[string]any{"challenger": challenger.SHA(), "incumbent": incumbent.SHA(),
+		"clusters": len(clusters), "carried": len(st.StartClusters)}
+	judged := RestsOnJudge(test)
+	if judged > 0 {
+		start["judge"] = g.Judge
+	}
+	if err := g.emit(ctx, "gate_start", start); err != nil {
 		return nil, err
 	}
+	clusters, idle := g.provable(clusters, st.Trial)
 	v := &Verdict{Decision: st.Trial.Decide()}
 	// A trial without any case yet is kept too: what is harvested from now on
 	// was never seen by this challenger's search, and goes to it first.
@@ -94,6 +109,10 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 				continue
 			}
 			if v.Verdict == pareto.Undecided {
+				if !g.Judge.Trusted() && JudgeOnly(now[i].cases...) {
+					st.withhold(now[i].name, *p)
+					*p = unproven(*p)
+				}
 				st.Trial.Add(*p)
 				st.Clusters = append(st.Clusters, now[i].name)
 				v.Fresh++
@@ -114,6 +133,9 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 	}
 	if v.Verdict == pareto.Undecided && v.Stop == "" {
 		v.Stop = "no held-out case is left"
+	}
+	if judged > 0 {
+		g.tellJudge(v, judged, len(test), idle)
 	}
 	return v, g.emit(ctx, "verdict", map[string]any{"decision": v.Verdict, "reason": v.Reason, "e_value": v.EValue,
 		"cases": v.Cases, "wins": v.Wins, "losses": v.Losses, "ties": v.Ties})
@@ -336,6 +358,10 @@ func (g *Gate) load(ctx context.Context, incumbent, challenger string) (*gateSta
 		return nil, fmt.Errorf("copy trial: %w", err)
 	}
 	st.Start, st.StartClusters, st.Clusters = old.Start, old.StartClusters, slices.Clone(old.StartClusters)
+	st.Withheld = old.Withheld
+	if g.Judge.Trusted() {
+		st.Trial = st.completed()
+	}
 	return st, nil
 }
 

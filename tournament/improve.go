@@ -37,8 +37,12 @@ type Plan struct {
 	MaxRetries int // work retries in the gate
 	// HeldOut counts the held-out cases that may still be spent: what the gate's
 	// share of the rollouts is for.
-	HeldOut     int
-	Objectives  []string // that the gate looks at; nil for all four
+	HeldOut    int
+	Objectives []string // that the gate looks at; nil for all four
+	// Calibrate says how well the grader's judge agrees with the owner. It is
+	// called once, before the gate, and only where held-out cases rest on a
+	// judge alone; a resumed run must be told the same. nil: nothing is known.
+	Calibrate   func(context.Context) (Calibration, error)
 	Concurrency int
 	PerSecond   float64 // calls a second; 0 for no limit
 	WallClock   time.Duration
@@ -117,6 +121,11 @@ func Improve(ctx context.Context, p Plan) (out *Outcome, err error) {
 	}
 	gate := &Gate{Evaluator: p.evaluator(budget, p.MaxRetries), Log: log, Skill: run.Skill, Config: p.Gate,
 		Seed: run.Seed, Simulated: run.Simulated, Objectives: p.Objectives}
+	if p.Calibrate != nil && RestsOnJudge(cases.Test) > 0 {
+		if gate.Judge, err = p.Calibrate(ctx); err != nil {
+			return out, fmt.Errorf("calibrate the judge: %w", err)
+		}
+	}
 	if out.Verdict, err = gate.Try(ctx, p.Incumbent, *challenger, cases.Test); err != nil {
 		return out, err
 	}

@@ -479,6 +479,10 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 		Options: tournament.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile,
 			Selector: tournament.Selectors[f.Select], Accept: tournament.Acceptances[f.Accept]},
 	}
+	p.plan.Calibrate = func(ctx context.Context) (tournament.Calibration, error) {
+		k := newCalibrator(p.db, p.run.ID, p.back.judge, budget, f.WallClock, f.Concurrency)
+		return k.calibrate(ctx, f.Skill, p.cases)
+	}
 	if f.Carried == "" {
 		return nil
 	}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// A calibrator asks a judge about answers that the owner has labelled.
+type calibrator struct {
+	db     *store.Store
+	run    string // that pays
+	budget *eval.Budget
+	grader *eval.Checks // its judge is metered
+	judge  string       // identity of the run's own grader
+	limit  int          // calls at a time
+}
+
+func newCalibrator(db *store.Store, run string, judge eval.Model, budget *eval.Budget, wall time.Duration, limit int) *calibrator {
+	det := redact.Detector{}
+	metered := &eval.Metered{Model: judge, By: eval.ByJudge, Budget: budget, Redactor: det, Recorder: db.Journal(run), Scope: run, WallClock: wall}
+	return &calibrator{db: db, run: run, budget: budget, grader: &eval.Checks{Judge: metered, Redactor: det},
+		judge: (&eval.Checks{Judge: judge}).Identity(), limit: max(1, limit)}
+}
+
+// calibrate measures how well the judge agrees with the owner, once a run: a
+// resumed run is told what it decided on, and billed for the calls that it made.
+// A cap that ends it is no error: the labels so far are told, and not kept.
+func (k *calibrator) calibrate(ctx context.Context, name string, cases []eval.Case) (tournament.Calibration, error) {
+	old, err := k.db.Calibration(ctx, k.run)
+	if err != nil {
+		return tournament.Calibration{}, err
+	}
+	if old != nil {
+		replies, err := k.db.Completions(ctx, k.run, eval.ByJudge)
+		for _, r := range replies {
+			k.budget.Charge(eval.ByJudge, eval.Cost{Usage: r.Usage, USD: r.CostUSD})
+		}
+		return *old, err
+	}
+	c, err := k.measure(ctx, name, cases)
+	var limit *eval.BudgetError
+	if errors.As(err, &limit) {
+		c.Stop = limit.Error()
+		return c, nil
+	}
+	if err != nil {
+		return c, err
+	}
+	return c, k.db.SaveCalibration(ctx, k.run, c)
+}
+
+// measure asks the judge about every labelled answer that it was not asked
+// about before, by any run, and counts.
+func (k *calibrator) measure(ctx context.Context, name string, cases []eval.Case) (c tournament.Calibration, err error) {
+	c.Judge = k.judge
+	sessions, err := k.db.Sessions(ctx, store.SessionFilter{Skill: name})
+	if err != nil {
+		return c, err
+	}
+	labels := sessionLabels(cases, sessions)
+	asks := make([]ask, len(labels))
+	for i := range labels {
+		asks[i] = ask{kase: &labels[i].kase, answer: labels[i].answer}
+	}
+	err = k.askAll(ctx, asks)
+	for i, l := range labels {
+		switch {
+		case asks[i].said != nil:
+			c.Labels.Add(l.pass, asks[i].said.Passed)
+		case err == nil:
+			c.Missing++
+		}
+	}
+	return c, err
+}
+
+// An ask is one answer before the judge. said is nil where it gave no readable
+// reply.
+type ask struct {
+	kase   *eval.Case
+	answer string
+	said   *store.Judgement
+}
+
+// askAll fills in what the judge says, some at a time; the first error ends it.
+func (k *calibrator) askAll(ctx context.Context, asks []ask) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var all sync.WaitGroup
+	slots := make(chan struct{}, k.limit)
+	for i := range asks {
+		slots <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		all.Go(func() {
+			defer func() { <-slots }()
+			said, err := k.ask(ctx, asks[i].kase, asks[i].answer)
+			if err != nil {
+				stop(err)
+				return
+			}
+			asks[i].said = said
+		})
+	}
+	all.Wait()
+	return context.Cause(ctx)
+}
+
+// ask returns what is recorded of the judge's word on an answer, or asks.
+func (k *calibrator) ask(ctx context.Context, c *eval.Case, answer string) (*store.Judgement, error) {
+	key := k.key(c, answer)
+	old, err := k.db.Judgement(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if old != nil && old.Run != k.run {
+		return old, nil
+	}
+	// What this run asked before comes from its records, and onto its bill.
+	grade, err := k.grader.Grade(ctx, c, eval.Attempt{Answer: answer}, "")
+	if err != nil {
+		return nil, fmt.Errorf("judge a labelled answer of case %s: %w", c.ID, err)
+	}
+	if slices.ContainsFunc(grade.Checks, func(r eval.CheckResult) bool { return r.Missing }) {
+		return nil, nil
+	}
+	said := store.Judgement{Key: key, Run: k.run, Skill: c.Skill, CaseID: c.ID, Quality: grade.Quality,
+		Passed: !slices.ContainsFunc(grade.Checks, func(r eval.CheckResult) bool { return !r.Passed() })}
+	return &said, k.db.SaveJudgement(ctx, said)
+}
+
+// key names a question to the judge: all that can change its answer.
+func (k *calibrator) key(c *eval.Case, answer string) string {
+	b, err := json.Marshal([]any{"judgement/1", k.judge, c.Skill, c.ID, c.Prompt, c.Reference, c.Checks, answer})
+	if err != nil {
+		panic("evolve: key of a judgement: " + err.Error()) // a valid case can be marshalled
+	}
+	return sha256Hex(b)
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest"
+)
+
+// maxOfAKind is how many passes, and how many fails, from sessions a judge is
+// calibrated on: 40 labels tell κ 0.6 from chance, and cost 40 calls.
+const maxOfAKind = 20
+
+// maxLabelled is how much of a recorded answer a judge is shown, in characters:
+// as much as harvest keeps of a reference.
+const maxLabelled = 12000
+
+// A labelled is an answer that the owner has judged by what they said next.
+type labelled struct {
+	kase   eval.Case // with judge checks alone
+	answer string
+	pass   bool
+	easy   bool // an accepted answer, compared with itself
+}
+
+// sessionLabels reads the owner's judgements off the sessions that the cases
+// were mined from: of a corrected use, the answer that was corrected is a fail
+// and the one that was accepted in the end a pass; of an accepted use the answer
+// is a pass. There are as many passes as fails, at most maxOfAKind; held-out
+// cases come last. The order, and so the choice, is a function of the cases.
+//
+// A case is put to the judge as the gate puts it. Only an accepted answer is
+// shown without the reference, which would be itself, unless the criterion is
+// the comparison with it; such easy passes are taken last.
+//
+// A corrected use of which no check asks a judge (the model wrote better ones)
+// is put under the criterion of accepted uses: the corrected answer must not
+// seem as good as the accepted one.
+func sessionLabels(cases []eval.Case, sessions []harvest.Session) []labelled {
+	turns := answers(sessions)
+	criterion := asGood(cases)
+	var passes, fails []labelled
+	for _, c := range cases {
+		if c.Source == nil || c.Source.Origin != "mined" {
+			continue
+		}
+		probe := c
+		probe.Checks = slices.DeleteFunc(slices.Clone(c.Checks), func(k eval.Check) bool { return k.Type != eval.Judge })
+		switch harvest.Label(c.Source.Outcome) {
+		case harvest.Accepted:
+			if len(probe.Checks) > 0 && c.Reference != "" {
+				passes = append(passes, labelled{probe, c.Reference, true, true})
+			}
+		case harvest.Corrected:
+			own := len(probe.Checks) > 0
+			if !own && c.Reference != "" && criterion != nil {
+				probe.Checks = []eval.Check{*criterion}
+			}
+			if len(probe.Checks) == 0 {
+				continue
+			}
+			if wrong := clip(turns[turnOf(&c)], maxLabelled); wrong != "" && wrong != c.Reference {
+				fails = append(fails, labelled{probe, wrong, false, false})
+			}
+			if own && c.Reference != "" {
+				bare := probe
+				bare.Reference = ""
+				passes = append(passes, labelled{bare, c.Reference, true, false})
+			}
+		}
+	}
+	n := min(len(passes), len(fails), maxOfAKind)
+	return append(chosen(fails, n), chosen(passes, n)...)
+}
+
+// chosen are n of the labels: those that are not easy and not held out first,
+// then as the hash of their case has it.
+func chosen(ls []labelled, n int) []labelled {
+	late := func(l *labelled) int {
+		rank := 0
+		if l.easy {
+			rank = 2
+		}
+		if l.kase.Split == eval.Test {
+			rank++
+		}
+		return rank
+	}
+	slices.SortFunc(ls, func(a, b labelled) int {
+		return cmp.Or(cmp.Compare(late(&a), late(&b)), cmp.Compare(sha256Hex([]byte(a.kase.ID)), sha256Hex([]byte(b.kase.ID))))
+	})
+	return ls[:n]
+}
+
+// asGood is the check that accepted uses are mined into, nil where no case
+// has it.
+func asGood(cases []eval.Case) *eval.Check {
+	for _, c := range cases {
+		if c.Source != nil && c.Source.Origin == "mined" && c.Source.Outcome == string(harvest.Accepted) &&
+			len(c.Checks) == 1 && c.Checks[0].Type == eval.Judge {
+			return &eval.Check{Type: eval.Judge, Rubric: c.Checks[0].Rubric}
+		}
+	}
+	return nil
+}
+
+// turnOf names the turn that a case was mined from. Where the agent gives turns
+// no id, the prompt tells.
+func turnOf(c *eval.Case) string {
+	return turnKey(c.Source.Agent, c.Source.Session, c.Source.Turn, c.Prompt)
+}
+
+func turnKey(agent, session, turn, prompt string) string {
+	if turn != "" {
+		prompt = ""
+	}
+	return strings.Join([]string{agent, session, turn, prompt}, "\x00")
+}
+
+// answers are the answers of all turns by turnKey; what two turns share is left
+// out, unless they answer the same.
+func answers(sessions []harvest.Session) map[string]string {
+	out := map[string]string{}
+	for _, s := range sessions {
+		for _, t := range s.Turns {
+			key := turnKey(s.Agent, s.ID, t.ID, t.Prompt)
+			if old, twice := out[key]; twice && old != t.Answer {
+				out[key] = ""
+				continue
+			}
+			out[key] = t.Answer
+		}
+	}
+	return out
+}
+
+// clip is the beginning of s, at most n runes.
+func clip(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n])
+	}
+	return s
+}

@@ -1,0 +1,164 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// A Judgement is what a judge said of an answer that the owner has labelled.
+type Judgement struct {
+	Key     string  // hash of the judge, the case's judge checks, and the answer
+	Run     string  // that paid for it
+	Skill   string  // of the case
+	CaseID  string  // purging its session removes the judgement
+	Quality float64 // weighted mean of the judge's scores, [0,1]
+	Passed  bool    // every judge check reached eval.PassMark
+}
+
+// Judgement returns what was recorded under key, nil for nothing.
+func (s *Store) Judgement(ctx context.Context, key string) (*Judgement, error) {
+	found, err := query(ctx, s, func(rows *sql.Rows) (j Judgement, err error) {
+		err = rows.Scan(&j.Key, &j.Run, &j.Skill, &j.CaseID, &j.Quality, &j.Passed)
+		return j, err
+	}, `SELECT key, run, skill, case_id, quality, passed FROM judgements WHERE key = ?`, key)
+	if err != nil {
+		return nil, fmt.Errorf("look up judgement: %w", err)
+	}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	return &found[0], nil
+}
+
+// SaveJudgement keeps a judgement; the first one of a key stays. It was paid
+// for, so it is kept even if ctx has ended.
+func (s *Store) SaveJudgement(ctx context.Context, j Judgement) error {
+	at := s.now().UnixMicro()
+	err := s.do(context.WithoutCancel(ctx), func(t *tx) error {
+		_, err := t.exec(`INSERT INTO judgements (key, run, skill, case_id, quality, passed, at)
+			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING`,
+			j.Key, j.Run, j.Skill, j.CaseID, j.Quality, j.Passed, at)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("save judgement: %w", err)
+	}
+	return nil
+}
+
+// Calibration returns what a run knew of its judge, nil where it never asked.
+func (s *Store) Calibration(ctx context.Context, run string) (*tournament.Calibration, error) {
+	found, err := query(ctx, s, scanBody[tournament.Calibration], `SELECT body FROM calibrations WHERE run = ?`, run)
+	if err != nil {
+		return nil, fmt.Errorf("look up calibration of run %s: %w", run, err)
+	}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	return &found[0], nil
+}
+
+// SaveCalibration keeps what a run knows of its judge; the first one stays.
+func (s *Store) SaveCalibration(ctx context.Context, run string, c tournament.Calibration) error {
+	body, err := json.Marshal(c)
+	if err != nil {
+		return fmt.Errorf("encode calibration of run %s: %w", run, err)
+	}
+	at := s.now().UnixMicro()
+	err = s.do(ctx, func(t *tx) error {
+		_, err := t.exec(`INSERT INTO calibrations (run, at, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, run, at, string(body))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("save calibration of run %s: %w", run, err)
+	}
+	return nil
+}
+
+// Completions returns the replies that a run recorded of one spender, in no
+// particular order.
+func (s *Store) Completions(ctx context.Context, run string, by eval.Spender) ([]eval.Completion, error) {
+	replies, err := query(ctx, s, scanBody[eval.Completion], `SELECT body FROM completions WHERE run = ? AND maker = ?`, run, string(by))
+	if err != nil {
+		return nil, fmt.Errorf("list replies of run %s: %w", run, err)
+	}
+	return replies, nil
+}
+
+// Choice is which of two answers the owner liked better.
+type Choice string
+
+const (
+	FirstBetter  Choice = "1"
+	SecondBetter Choice = "2"
+	Same         Choice = "="
+)
+
+// A Label is one blind comparison of two answers by the owner.
+type Label struct {
+	Skill  string    `json:"skill"`
+	CaseID string    `json:"case"`
+	First  string    `json:"first"`  // key of the rollout that was shown first
+	Second string    `json:"second"` // and of the other
+	Choice Choice    `json:"choice"`
+	Time   time.Time `json:"time"`
+}
+
+// SaveLabel keeps a label, in the place of the one that the owner gave to the
+// same two answers before, in whatever order they were shown. A label on a case
+// that is not there (any more) is ErrNotFound.
+func (s *Store) SaveLabel(ctx context.Context, l Label) error {
+	l.Time = s.now().UTC()
+	body, err := json.Marshal(l)
+	if err != nil {
+		return fmt.Errorf("encode label: %w", err)
+	}
+	err = s.do(ctx, func(t *tx) error {
+		var n int
+		had, err := t.row(`SELECT 1 FROM cases WHERE skill = ? AND id = ? AND dropped IS NULL`, []any{l.Skill, l.CaseID}, &n)
+		if err == nil && !had {
+			err = ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := t.exec(`DELETE FROM labels WHERE skill = ? AND case_id = ? AND first = ? AND second = ?`,
+			l.Skill, l.CaseID, l.Second, l.First); err != nil {
+			return err
+		}
+		_, err = t.exec(`INSERT INTO labels (skill, case_id, first, second, at, body) VALUES (?, ?, ?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET at = excluded.at, body = excluded.body`,
+			l.Skill, l.CaseID, l.First, l.Second, l.Time.UnixMicro(), string(body))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("save label on case %s: %w", l.CaseID, err)
+	}
+	return nil
+}
+
+// Labels returns the owner's labels on answers of a skill, the oldest first.
+func (s *Store) Labels(ctx context.Context, skill string) ([]Label, error) {
+	labels, err := query(ctx, s, scanBody[Label], `SELECT body FROM labels WHERE skill = ? ORDER BY at, case_id, first, second`, skill)
+	if err != nil {
+		return nil, fmt.Errorf("list labels of %s: %w", skill, err)
+	}
+	return labels, nil
+}
+
+// Answers returns the rollouts of a case that have an answer, of any run and any
+// text, the newest first.
+func (s *Store) Answers(ctx context.Context, caseID string) ([]eval.Rollout, error) {
+	rs, err := query(ctx, s, scanBody[eval.Rollout], `SELECT body FROM rollouts
+		WHERE case_id = ? AND status = ? ORDER BY id DESC`, caseID, string(eval.Done))
+	if err != nil {
+		return nil, fmt.Errorf("list answers of case %s: %w", caseID, err)
+	}
+	return rs, nil
+}

@@ -1,0 +1,75 @@
+package tournament
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/pareto"
+)
+
+// What a judge must show before its word alone is evidence.
+const (
+	TrustedKappa  = 0.6
+	TrustedLabels = 20
+)
+
+// A Calibration says how well a judge agrees with the owner's own labels. The
+// zero value is a judge of whom nothing is known: it is not trusted.
+type Calibration struct {
+	// Judge is the grader's identity: another model, or another prompt, has to
+	// be calibrated anew.
+	Judge string `json:"judge,omitempty"`
+	// Labels counts the owner's labels (pass, fail) against the judge's.
+	Labels pareto.Agreement `json:"labels"`
+	// Missing counts labelled answers that the judge gave no readable reply to.
+	Missing int `json:"missing,omitempty"`
+	// Stop says why not every label was used, "" where all were.
+	Stop string `json:"stop,omitempty"`
+}
+
+// Trusted reports whether what the judge alone says counts as evidence.
+func (c Calibration) Trusted() bool {
+	return c.Labels.N() >= TrustedLabels && pareto.Kappa(c.Labels).Value >= TrustedKappa // NaN is not
+}
+
+// String is the calibration in a few words, with the numbers that are needed.
+func (c Calibration) String() string {
+	k := pareto.Kappa(c.Labels)
+	need := fmt.Sprintf("%g on %d needed", TrustedKappa, TrustedLabels)
+	switch {
+	case k.N == 0:
+		return "no labels yet, κ " + need
+	case math.IsNaN(k.Value):
+		return fmt.Sprintf("κ unknown on %d labels of one kind, %s", k.N, need)
+	}
+	return fmt.Sprintf("κ %.2f, %.0f%% interval %.2f to %.2f, on %d labels, %s", k.Value, 100*k.Level, k.Low, k.High, k.N, need)
+}
+
+// JudgeOnly reports whether all that is checked of the cases is checked by a
+// judge.
+func JudgeOnly(cases ...*eval.Case) bool {
+	return !slices.ContainsFunc(cases, func(c *eval.Case) bool {
+		return slices.ContainsFunc(c.Checks, func(k eval.Check) bool { return k.Type != eval.Judge })
+	})
+}
+
+// RestsOnJudge counts the held-out cases in whose cluster everything is checked
+// by a judge: where there are none, nobody needs to know how good the judge is.
+func RestsOnJudge(test []eval.Case) int {
+	n := 0
+	for _, c := range usable(test, nil, "", nil) {
+		if JudgeOnly(c.cases...) {
+			n += len(c.cases)
+		}
+	}
+	return n
+}
+
+// unproven takes out of a pair what an untrusted judge said. What was measured
+// without it stays.
+func unproven(p pareto.Pair) pareto.Pair {
+	p.Quality, p.Retries = math.NaN(), math.NaN()
+	return p
+}
