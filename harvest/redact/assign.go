@@ -89,6 +89,9 @@ func (n secretName) assigned(s string, at int) (int, int, bool) {
 		end = k + len(strings.TrimRight(s[k:end], ".,;:!?)"))
 	}
 	v := s[k:end]
+	if n.word == "pwd" && sign == ':' && strong(v) {
+		return k, end, tail == "" && (at == 0 || !word[s[at-1]])
+	}
 	if n.word == "pw" && at > 0 && (alnum[s[at-1]] || s[at-1] == '-') { // the end of another word
 		return 0, 0, false
 	}
@@ -100,9 +103,24 @@ func (n secretName) assigned(s string, at int) (int, int, bool) {
 	// What it looks like is seen from its beginning. Hostile text begins a value
 	// at every other word, and each is as long as the rest.
 	look := v[:min(len(v), 256)]
+	if at > 0 && s[at-1] == ';' && sign == '=' && !spaced && len(v) >= 4 && len(v) <= longest && connects(s[max(0, at-160):at]) {
+		return k, end, !harmless(look) && !codeLike(look, quoted)
+	}
 	ok := len(v) >= 6 && len(tail) <= 24 && len(v) <= longest &&
 		secretValue(look, weak, quoted, sign == '=' && !spaced) && !notSecret(strings.ToLower(tail)) && !harmless(look)
 	return k, end, ok
+}
+
+// connects reports whether a password that follows belongs to a connection
+// string: whatever it looks like, it is one.
+func connects(before string) bool {
+	before = strings.ToLower(before)
+	for _, field := range []string{"server=", "data source=", "host=", "uid=", "user id=", "user=", "username=", "dsn="} {
+		if strings.Contains(before, field) {
+			return true
+		}
+	}
+	return false
 }
 
 // The bytes that a value goes on with, in quotes and without.

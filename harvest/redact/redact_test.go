@@ -154,6 +154,11 @@ var secrets = []struct{ kind, text, secret string }{
 	{"password", "Password: {}", "hunter2"},
 	{"password", "Server=tcp:db,1433;Database=shop;Uid=sa;Pwd={};", "s3cret"},
 	{"password", "Data Source=db;User Id=app;Password={};Encrypt=True", "correcthorse"},
+	{"password", "Server=db;Uid=sa;Password={};Encrypt=True", "hunter"},
+	{"password", "pwd: {}", "Hunter22"},
+	{"token", "the token is {}, keep it", fake(hexa, 40)},
+	{"api-key", "Our API key is {}.", fake(mix, 24)},
+	{"secret", "the client secret was {}", fake(mix, 30)},
 	{"password", "jdbc:oracle:thin:scott/{}@//db:1521/shop", "tiger"},
 	{"password", "jdbc:mysql://db/shop?user=app&password={}&ssl=1", "hunter2"},
 	{"url-password", "mongodb+srv://app:{}@cluster0.x.mongodb.net/?w=majority", fake(mix, 12)},
@@ -234,7 +239,8 @@ func TestHarmless(t *testing.T) {
 		"password=[redacted:password]", "Authorization: Bearer [redacted:authorization]", "hf_hub_download(repo_id)", "EAAA",
 		"export ANTHROPIC_API_KEY=sk-ant-...", "the password must have 12 characters", "password argon2id hashes", "the password is sha256-hashed", "the password is 12 characters long",
 		"the password is stored in vault2 since May", "password: argon2id", "password: bcrypt", "pw: see 1password", "httpw=12345678abc", "the pw is in the vault",
-		"the password is required", "postgres://localhost:5432/shop?user=me@corp", "https://host:8080/@scope", "jdbc:oracle:thin:@//db:1521/shop",
+		"the password is required", "for(;;);password=other;", "--- PASS: TestFoo12 (0.00s)", "pwd: /home/you2/Project", "the token is invalid",
+		"its secret is a-long-story-of-many-words", "the cache key is 9f86d081884c7d659a2feaa0c55ad015", "the token is base64url-encoded-json", "postgres://localhost:5432/shop?user=me@corp", "https://host:8080/@scope", "jdbc:oracle:thin:@//db:1521/shop",
 		"-----END PRIVATE KEY----- ends it", "ends in -----END RSA PRIVATE KEY-----", "Cookie: theme=dark12345", "Set-Cookie: sid=deleted; Max-Age=0", "it asks for a password: what now?",
 		"docker run -u 1000:1000 nginx", "mkdir -p out2 && psql -p5432 shop", "mysql -P3306 -p", "tests_passed=1234567890", "bypass: abcdefgh1234",
 		"Set-Cookie: theme=dark; Path=/", "Cookie: [redacted:cookie]; theme=dark", "the cookie banner: it must be closed", "PWD=/home/you/project1",
@@ -312,7 +318,7 @@ func TestHostileText(t *testing.T) {
 	for _, piece := range []string{"sk-ant-", "EAAA-", "eyJ-", "eyJ.", "password=", "password_", "token: ", "-----BEGIN PRIVATE KEY-----", "AccountKey=", "://a:",
 		"Bearer ", "Authorization: ", "1:AA", "MTk-", "cookie: a=", "Cookie: a=" + fake(mix, 20) + "; ", "mysql ", " -u a:", "--password ",
 		"login a password ", "password is ", "-us1", "a-a-", "a-", "-----END PRIVATE KEY-----", fake(mix, 64) + "\n", "-----BEGIN PRIVATE KEY-----\n" + fake(mix, 64) + "\n", "cookie: sid=a1234567; ",
-		"a@", "://a:b@", "e:thin:a/", "pw is ", "pw: ", "Pwd=", ";Pwd=a1", "ghp_" + fake(mix, 36) + " ", "PASSWORD=" + fake(mix, 12) + "\n"} {
+		"a@", "://a:b@", "e:thin:a/", "pw is ", "pw: ", "token is ", "Server=;password=", "Pwd=", ";Pwd=a1", "ghp_" + fake(mix, 36) + " ", "PASSWORD=" + fake(mix, 12) + "\n"} {
 		s := strings.Repeat(piece, 1<<16/len(piece))
 		start := time.Now()
 		checkIdempotent(t, s)

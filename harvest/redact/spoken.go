@@ -19,6 +19,9 @@ func spokenRules() []rule {
 	add("password", netrc, "login ")
 	add("password", said, "password", "passwd", "passphrase", "passcode", "passwort", "nnwort", "seña")
 	add("password", said, "pw is ", "pw was ")
+	add("token", told, "token is ", "token was ")
+	add("secret", told, "secret is ", "secret was ")
+	add("api-key", told, "api key is ", "api-key is ", "apikey is ")
 	add("password", secretName{word: "pw"}.assigned, "pw:", "pw=", "pw =", "pw\"", "pw'")
 	add("password", oracle, "e:thin:", "e:oci:")
 	return rules
@@ -86,6 +89,15 @@ func said(s string, at int) (int, int, bool) {
 		return start, end, true
 	}
 	return start, end, strong(v)
+}
+
+// told finds `token is X`, where X is no word but a value.
+func told(s string, at int) (int, int, bool) {
+	i := at + strings.LastIndex(s[at:at+min(len(s)-at, 11)], "s ") + 2
+	start, end := argument(s, i)
+	v := strings.TrimRight(s[start:end], ".,;:?!)")
+	end = start + len(v)
+	return start, end, len(v) >= 16 && mixed(v) && entropy(v) >= 3 && known(v) && !algorithm(v)
 }
 
 // phrase is what the words for a password are spelled with.
