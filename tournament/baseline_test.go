@@ -182,6 +182,9 @@ func (b *baseline) score(v eval.Variant) float64 {
 // worlds. EVOLVE_SURVEY=1 prints the table of docs/benchmarks.md, with more
 // seeds and budgets.
 func TestAheadOfTheBaselines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many searches; the race detector sees each kind of goroutine elsewhere")
+	}
 	seeds, budgets := int64(2), []int64{300}
 	if long() {
 		seeds, budgets = 10, []int64{150, 300, 600, 1200}
