@@ -197,7 +197,7 @@ func TestStoppedHarvest(t *testing.T) {
 // Whatever happens to the files and to the harvest, what is stored after one that
 // ends is what stands in them: no turn is skipped, none is there twice.
 func TestHarvestProperty(t *testing.T) {
-	names := []string{"a", "b", "c"}
+	names := []string{"a", "b"}
 	rapid.Check(t, func(r *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
@@ -224,14 +224,14 @@ func TestHarvestProperty(t *testing.T) {
 				r.Fatal(err)
 			}
 		}
-		for range rapid.IntRange(1, 12).Draw(r, "steps") {
+		for range rapid.IntRange(1, 20).Draw(r, "steps") {
 			n := rapid.SampledFrom(names).Draw(r, "file")
 			file := filepath.Join(dir, n)
 			switch rapid.SampledFrom([]string{"append", "rewrite", "rotate", "stop", "kill", "harvest"}).Draw(r, "step") {
 			case "append":
 				text[n] += rapid.StringMatching(`[xy]{1,3}\n?`).Draw(r, "text")
 			case "rewrite": // the same length and time, perhaps, and another last line
-				text[n] = rapid.StringMatching(`([xy]\n){0,3}[xy]?`).Draw(r, "text")
+				text[n] = rapid.StringMatching(`([xy]\n){0,2}`).Draw(r, "text")
 			case "rotate":
 				if err := os.Rename(file, file+".old"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 					r.Fatal(err)
