@@ -62,6 +62,7 @@ type harvestedSkill struct {
 	Accepted  int    `json:"accepted"`
 	Rejected  int    `json:"rejected"`
 	Repeated  int    `json:"repeated"`
+	Abandoned int    `json:"abandoned"`
 	Cases     int    `json:"cases"`
 	NewCases  int    `json:"new_cases"`
 	// Quoted counts the cases whose checks quote a correction: no model has
@@ -136,7 +137,7 @@ func (a *app) mineAll(ctx context.Context, db *store.Store, reg *skill.Registry,
 		if only != "" && u.Skill != only {
 			continue
 		}
-		s := harvestedSkill{Skill: u.Skill, Uses: u.Uses, Corrected: u.Corrected, Accepted: u.Accepted, Rejected: u.Rejected, Repeated: u.Repeated}
+		s := harvestedSkill{Skill: u.Skill, Uses: u.Uses, Corrected: u.Corrected, Accepted: u.Accepted, Rejected: u.Rejected, Repeated: u.Repeated, Abandoned: u.Abandoned}
 		live, err := a.skill(u.Skill)
 		var unknown *skill.UnknownSkillError
 		switch {
