@@ -30,6 +30,9 @@ type Gate struct {
 	// Objectives names those that count; nil means all four. Quality always
 	// counts. Wall-clock latency, for one, is worthless on a busy machine.
 	Objectives []string
+
+	// inTokens: no price was known, the cost that was compared is tokens.
+	inTokens bool
 	// Judge is how well the grader's judge agrees with the owner. While it is
 	// not trusted, clusters in which a judge checks everything give no evidence
 	// on quality and retries. The zero value is not trusted.
@@ -137,6 +140,9 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 	if judged > 0 {
 		g.tellJudge(v, judged, len(test), idle)
 	}
+	if g.inTokens {
+		v.Warnings = append(v.Warnings, "cost was compared in tokens: no price is known for this model, and a longer skill weighs more in a short request than in a long session")
+	}
 	return v, g.emit(ctx, "verdict", map[string]any{"decision": v.Verdict, "reason": v.Reason, "e_value": v.EValue,
 		"cases": v.Cases, "wins": v.Wins, "losses": v.Losses, "ties": v.Ties})
 }
@@ -240,6 +246,7 @@ func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, cl
 	for i, c := range clusters {
 		n := 2 * len(c.cases)
 		if out[i] = Difference(rollouts[at:at+n], incumbent.SHA()); out[i] != nil {
+			g.inTokens = g.inTokens || rollouts[at].CostUSD == nil && !math.IsNaN(out[i].Cost)
 			g.leaveOut(out[i])
 		}
 		at += n

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -233,6 +234,24 @@ func TestGateLeavesObjectivesOut(t *testing.T) {
 	}
 	if !slices.ContainsFunc(v.Warnings, func(w string) bool { return len(w) > 0 }) {
 		t.Error("that objectives were left out is not said")
+	}
+}
+
+// TestGateSaysThatCostIsTokens where no price is known.
+func TestGateSaysThatCostIsTokens(t *testing.T) {
+	for priced, want := range map[bool]bool{true: false, false: true} {
+		agent := duel{}
+		if priced {
+			agent.cost = map[string]float64{"good\n": 1, "bad\n": 1}
+		}
+		v, err := newGate(&Memory{}, agent, "r", 0).Try(context.Background(), variant(t, "bad"), variant(t, "good"), heldOut(4))
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := slices.ContainsFunc(v.Warnings, func(w string) bool { return strings.Contains(w, "compared in tokens") })
+		if said != want {
+			t.Errorf("priced %v: warnings %q", priced, v.Warnings)
+		}
 	}
 }
 
