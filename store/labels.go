@@ -104,7 +104,7 @@ const (
 type Label struct {
 	Skill  string    `json:"skill"`
 	CaseID string    `json:"case"`
-	First  string    `json:"first"`  // key of the rollout that was shown first
+	First  string    `json:"first"`  // SHA-256 of the answer that was shown first
 	Second string    `json:"second"` // and of the other
 	Choice Choice    `json:"choice"`
 	Time   time.Time `json:"time"`

@@ -37,14 +37,18 @@ func (c Calibration) Trusted() bool {
 // String is the calibration in a few words, with the numbers that are needed.
 func (c Calibration) String() string {
 	k := pareto.Kappa(c.Labels)
+	labels := fmt.Sprintf("%d labels", k.N)
+	if k.N == 1 {
+		labels = "1 label"
+	}
 	need := fmt.Sprintf("%g on %d needed", TrustedKappa, TrustedLabels)
 	switch {
 	case k.N == 0:
 		return "no labels yet, κ " + need
 	case math.IsNaN(k.Value):
-		return fmt.Sprintf("κ unknown on %d labels of one kind, %s", k.N, need)
+		return fmt.Sprintf("κ unknown on %s of one kind, %s", labels, need)
 	}
-	return fmt.Sprintf("κ %.2f, %.0f%% interval %.2f to %.2f, on %d labels, %s", k.Value, 100*k.Level, k.Low, k.High, k.N, need)
+	return fmt.Sprintf("κ %.2f, %.0f%% interval %.2f to %.2f, on %s, %s", k.Value, 100*k.Level, k.Low, k.High, labels, need)
 }
 
 // JudgeOnly reports whether all that is checked of the cases is checked by a

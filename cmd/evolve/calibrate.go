@@ -72,7 +72,23 @@ func (k *calibrator) measure(ctx context.Context, name string, cases []eval.Case
 	for i := range labels {
 		asks[i] = ask{kase: &labels[i].kase, answer: labels[i].answer}
 	}
+	pairs, err := k.pairs(ctx, name, cases)
+	if err != nil {
+		return c, err
+	}
+	for _, p := range pairs {
+		asks = append(asks, p.asks[:]...)
+	}
 	err = k.askAll(ctx, asks)
+	for i, p := range pairs {
+		first, second := asks[len(labels)+2*i].said, asks[len(labels)+2*i+1].said
+		switch {
+		case first != nil && second != nil:
+			prefer(&c.Labels, p.choice, first.Quality, second.Quality)
+		case err == nil:
+			c.Missing++
+		}
+	}
 	for i, l := range labels {
 		switch {
 		case asks[i].said != nil:
@@ -82,6 +98,46 @@ func (k *calibrator) measure(ctx context.Context, name string, cases []eval.Case
 		}
 	}
 	return c, err
+}
+
+// A preferred is a pair of answers of which the owner likes one better.
+type preferred struct {
+	asks   [2]ask
+	choice store.Choice
+}
+
+// pairs are the owner's newest preferences, at most maxOfAKind of them: each
+// takes two calls. Pairs that the owner calls the same are none.
+func (k *calibrator) pairs(ctx context.Context, name string, cases []eval.Case) ([]preferred, error) {
+	labels, err := k.db.Labels(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	byID := map[string]*eval.Case{}
+	for i := range cases {
+		byID[cases[i].ID] = &cases[i]
+	}
+	var out []preferred
+	for _, l := range slices.Backward(labels) {
+		c := byID[l.CaseID]
+		if c == nil || l.Choice == store.Same || len(out) == maxOfAKind {
+			continue
+		}
+		probe := forJudge(*c)
+		if len(probe.Checks) == 0 {
+			continue
+		}
+		answers, err := k.db.Answers(ctx, l.CaseID)
+		if err != nil {
+			return nil, err
+		}
+		first, second := answerOf(answers, l.First), answerOf(answers, l.Second)
+		if first == nil || second == nil {
+			continue // their rollouts are gone
+		}
+		out = append(out, preferred{[2]ask{{kase: &probe, answer: first.Answer}, {kase: &probe, answer: second.Answer}}, l.Choice})
+	}
+	return out, nil
 }
 
 // An ask is one answer before the judge. said is nil where it gave no readable

@@ -156,3 +156,59 @@ func TestCalibrate(t *testing.T) {
 		t.Errorf("a run keeps what it decided on: %+v", got)
 	}
 }
+
+// TestCalibrateOnPreferences: a blind pair is one label, that a judge which sees
+// no difference fails, and two equal answers are none.
+func TestCalibrateOnPreferences(t *testing.T) {
+	ctx := t.Context()
+	db, err := store.Open(ctx, filepath.Join(t.TempDir(), "evolve.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	cases := []eval.Case{{ID: "c", Skill: "s", Prompt: "plot", Checks: []eval.Check{{Type: eval.Judge, Rubric: "the right axis"}}}}
+	if _, _, err := db.SaveCases(ctx, cases); err != nil {
+		t.Fatal(err)
+	}
+	answers := []string{"a log axis", "logarithmic", "linear", "none"}
+	for i, text := range answers {
+		if err := db.Journal("r").SaveRollout(ctx, &eval.Rollout{Key: fmt.Sprint(i), CaseID: "c", Candidate: text, Status: eval.Done, Answer: text,
+			Checks: []eval.CheckResult{{Type: eval.Judge, Score: 0.5, Weight: 1}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, l := range []struct {
+		first, second int
+		choice        store.Choice
+	}{{0, 2, store.FirstBetter}, {3, 1, store.SecondBetter}, {0, 1, store.SecondBetter}, {2, 3, store.Same}} {
+		if err := db.SaveLabel(ctx, store.Label{Skill: "s", CaseID: "c", Choice: l.choice,
+			First: sha256Hex([]byte(answers[l.first])), Second: sha256Hex([]byte(answers[l.second]))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := newCalibrator(db, "r", &literalJudge{}, eval.NewBudget(eval.Caps{}, nil), 0, 2).calibrate(ctx, "s", cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The tie of two answers with "log" counts against the judge.
+	if want := (pareto.Agreement{BothPass: 1, BothFail: 1, OnlyJudge: 1}); c.Labels != want {
+		t.Errorf("%+v, want %+v", c.Labels, want)
+	}
+	// As they were measured, the judge saw no difference anywhere.
+	seen, err := preferences(ctx, db, "s")
+	if want := (pareto.Agreement{OnlyOwner: 1, OnlyJudge: 2}); err != nil || seen != want {
+		t.Errorf("as measured: %+v, %v, want %+v", seen, err, want)
+	}
+}
+
+func TestShownIsPlainAndShort(t *testing.T) {
+	long := "\x1b]0;title\x07\x1b[31mred\x1b[0m\n" + strings.Repeat("line\n", 100) + strings.Repeat("x", 5000)
+	got := shown(long)
+	if strings.ContainsRune(got, '\x1b') || !strings.HasPrefix(got, "red\n") || !strings.HasSuffix(got, "… (cut)") ||
+		strings.Count(got, "\n") > shownLines || len(shown(strings.Repeat("x", 5000))) > shownRunes+20 {
+		t.Errorf("%q", got)
+	}
+	if got := shown("  short\n"); got != "short" {
+		t.Errorf("%q", got)
+	}
+}

@@ -46,8 +46,7 @@ func sessionLabels(cases []eval.Case, sessions []harvest.Session) []labelled {
 		if c.Source == nil || c.Source.Origin != "mined" {
 			continue
 		}
-		probe := c
-		probe.Checks = slices.DeleteFunc(slices.Clone(c.Checks), func(k eval.Check) bool { return k.Type != eval.Judge })
+		probe := forJudge(c)
 		switch harvest.Label(c.Source.Outcome) {
 		case harvest.Accepted:
 			if len(probe.Checks) > 0 && c.Reference != "" {
@@ -73,6 +72,12 @@ func sessionLabels(cases []eval.Case, sessions []harvest.Session) []labelled {
 	}
 	n := min(len(passes), len(fails), maxOfAKind)
 	return append(chosen(fails, n), chosen(passes, n)...)
+}
+
+// forJudge is c with its judge checks alone.
+func forJudge(c eval.Case) eval.Case {
+	c.Checks = slices.DeleteFunc(slices.Clone(c.Checks), func(k eval.Check) bool { return k.Type != eval.Judge })
+	return c
 }
 
 // chosen are n of the labels: those that are not easy and not held out first,

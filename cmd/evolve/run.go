@@ -80,6 +80,7 @@ var commands = []func(*app) *cobra.Command{
 	newShowCommand,
 	newDiffCommand,
 	newCompareCommand,
+	newReviewCommand,
 	newReportCommand,
 	newKernelCommand,
 	newResolveCommand,

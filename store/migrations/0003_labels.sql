@@ -21,7 +21,8 @@ CREATE TABLE calibrations (
 ) STRICT, WITHOUT ROWID;
 
 -- Which of two answers the owner liked better, asked blind. first and second are
--- keys of rollouts, in the order in which they were shown.
+-- the SHA-256 of the answers, in the order in which they were shown; the answers
+-- themselves stand in rollouts.
 CREATE TABLE labels (
     skill   TEXT NOT NULL,
     case_id TEXT NOT NULL,

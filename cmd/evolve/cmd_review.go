@@ -1,0 +1,360 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/spf13/cobra"
+)
+
+type reviewFlags struct {
+	most int
+	seed int64
+}
+
+func newReviewCommand(a *app) *cobra.Command {
+	f := &reviewFlags{}
+	c := &cobra.Command{
+		Use:   "review SKILL",
+		Short: "Say which of two answers is better, blind",
+		Long: `review shows two answers of two texts of a skill to the same request, in random
+order and without their names, and asks which is better: 1, 2 or = (s skips, q
+quits). Cases that only a judge can check come first, and answers that the gate
+has measured. Every answer is stored at once.
+
+What you say is what the judge is held against: where it agrees with you (Cohen's
+κ of 0.6 or more on 20 labels or more, those from your sessions included), its
+word alone is evidence in the gate. A judge that sees no difference where you do
+disagrees with you; pairs that you call the same are no labels.`,
+		Example: "  evolve review dataviz\n  evolve review dataviz --max 10",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage("usage: "+c.UseLine(), "%s needs the name of a skill", c.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error { return a.review(c.Context(), args[0], f) },
+	}
+	c.Flags().IntVar(&f.most, "max", 20, "pairs at most")
+	c.Flags().Int64Var(&f.seed, "seed", -1, "seed of the order of pairs and answers (default: the time)")
+	c.Flags().Lookup("seed").DefValue = "0" // not shown
+	return c
+}
+
+// A reviewed says what came of a review, and how the judge compares with the
+// owner over all pairs of the skill so far.
+type reviewed struct {
+	Schema  int    `json:"schema"`
+	Skill   string `json:"skill"`
+	Shown   int    `json:"shown"`
+	Labels  int    `json:"labels"` // with a preference, in this review
+	Same    int    `json:"same"`
+	Skipped int    `json:"skipped"`
+	Left    int    `json:"left"` // pairs that are still without a label
+	// Kappa compares the owner's preferences with what the judge scored the same
+	// answers when they were measured. Session labels are not part of it: a run
+	// adds them.
+	Kappa  pareto.KappaEstimate `json:"kappa"`
+	Stored pareto.Agreement     `json:"agreement"`
+}
+
+func (a *app) review(ctx context.Context, name string, f *reviewFlags) error {
+	if f.most < 1 {
+		return usage("", "--max %d is not positive", f.most)
+	}
+	db, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	if f.seed < 0 {
+		f.seed = a.now().UnixNano()
+	}
+	pairs, err := openPairs(ctx, db, name, rand.New(rand.NewPCG(uint64(f.seed), 0x726576696577)))
+	if err != nil {
+		return err
+	}
+	if len(pairs) == 0 {
+		var unknown *skill.UnknownSkillError
+		if _, err := a.skill(name); errors.As(err, &unknown) {
+			return err
+		}
+	}
+	r := &reviewed{Schema: 1, Skill: name, Left: len(pairs)}
+	err = a.ask(ctx, db, pairs[:min(len(pairs), f.most)], r)
+	if err != nil {
+		return err
+	}
+	if r.Stored, err = preferences(ctx, db, name); err != nil {
+		return err
+	}
+	r.Kappa = pareto.Kappa(r.Stored)
+	if a.json {
+		return a.printJSON(r)
+	}
+	return a.printReview(r)
+}
+
+// A blindPair is two answers to one case in the order in which they are shown.
+type blindPair struct {
+	kase          *eval.Case
+	first, second *eval.Rollout
+	rank          int // what is asked first: see openPairs
+}
+
+// openPairs lists the pairs of a skill that have no label yet, one a case: first
+// the cases that a judge alone checks, and of each case the answers that the
+// gate, a comparison or else a search has measured side by side. Which answer is
+// the first, and the order of pairs of one kind, is random.
+func openPairs(ctx context.Context, db *store.Store, name string, rng *rand.Rand) ([]blindPair, error) {
+	cases, err := db.Cases(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	labels, err := db.Labels(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	known := map[[3]string]bool{}
+	for _, l := range labels {
+		known[[3]string{l.CaseID, l.First, l.Second}], known[[3]string{l.CaseID, l.Second, l.First}] = true, true
+	}
+	var out []blindPair
+	for i := range cases {
+		c := &cases[i]
+		if !slices.ContainsFunc(c.Checks, func(k eval.Check) bool { return k.Type == eval.Judge }) {
+			continue // no judge is asked
+		}
+		answers, err := db.Answers(ctx, c.ID)
+		if err != nil {
+			return nil, err
+		}
+		p, ok := sideBySide(c, answers, known)
+		if !ok {
+			continue
+		}
+		if !tournament.JudgeOnly(c) {
+			p.rank += 3
+		}
+		if rng.IntN(2) == 1 {
+			p.first, p.second = p.second, p.first
+		}
+		out = append(out, p)
+	}
+	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	slices.SortStableFunc(out, func(a, b blindPair) int { return a.rank - b.rank })
+	return out, nil
+}
+
+// sideBySide finds two different answers that two texts gave in one arm and
+// trial, the newest first, that have no label.
+func sideBySide(c *eval.Case, rs []eval.Rollout, known map[[3]string]bool) (blindPair, bool) {
+	best := blindPair{rank: 3}
+	for i := range rs {
+		for j := range i {
+			a, b := &rs[j], &rs[i]
+			if a.Arm != b.Arm || a.Trial != b.Trial || a.Candidate == b.Candidate || a.Failure != "" || b.Failure != "" ||
+				a.Answer == b.Answer || known[[3]string{c.ID, answerSHA(a), answerSHA(b)}] {
+				continue
+			}
+			rank := 2
+			switch {
+			case strings.HasPrefix(a.Arm, "gate:"):
+				rank = 0
+			case a.Arm != "":
+				rank = 1
+			}
+			if rank < best.rank {
+				best = blindPair{c, a, b, rank}
+			}
+		}
+	}
+	return best, best.kase != nil
+}
+
+func answerSHA(r *eval.Rollout) string { return sha256Hex([]byte(r.Answer)) }
+
+// ask puts pairs to the owner until they are used up or the owner quits. Every
+// answer is stored before the next question.
+func (a *app) ask(ctx context.Context, db *store.Store, pairs []blindPair, r *reviewed) error {
+	lines := a.lines(ctx)
+	for i, p := range pairs {
+		fmt.Fprintf(a.stderr, "\npair %d of %d\nasked: %s\n", i+1, len(pairs), report.Excerpt(p.kase.Prompt, 300))
+		fmt.Fprintf(a.stderr, "── 1 ──\n%s\n── 2 ──\n%s\n", shown(p.first.Answer), shown(p.second.Answer))
+		r.Shown++
+		for asked := false; !asked; {
+			fmt.Fprint(a.stderr, "better: 1, 2 or = (s skip, q quit) ")
+			line, err := lines()
+			if errors.Is(err, io.EOF) {
+				fmt.Fprintln(a.stderr)
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			asked = true
+			switch word := strings.TrimSpace(line); word {
+			case "q":
+				return nil
+			case "s":
+				r.Skipped++
+			case "1", "2", "=":
+				l := store.Label{Skill: r.Skill, CaseID: p.kase.ID, First: answerSHA(p.first), Second: answerSHA(p.second), Choice: store.Choice(word)}
+				if err := db.SaveLabel(ctx, l); err != nil {
+					return err
+				}
+				r.Left--
+				if word == "=" {
+					r.Same++
+				} else {
+					r.Labels++
+				}
+			default:
+				asked = false
+			}
+		}
+	}
+	return nil
+}
+
+// lines returns a function that reads the next line of stdin; its error is
+// io.EOF at the end, and a quietExit where ctx ended while it waited.
+func (a *app) lines(ctx context.Context) func() (string, error) {
+	type read struct {
+		line string
+		err  error
+	}
+	in := bufio.NewReader(a.stdin)
+	return func() (string, error) {
+		got := make(chan read, 1)
+		go func() {
+			line, err := in.ReadString('\n')
+			if line != "" {
+				err = nil // the last one may have no end
+			}
+			got <- read{line, err}
+		}()
+		select {
+		case r := <-got:
+			if r.err != nil && !errors.Is(r.err, io.EOF) {
+				r.err = fmt.Errorf("read the answer: %w", r.err)
+			}
+			return r.line, r.err
+		case <-ctx.Done():
+			return "", &quietExit{exitInterrupted}
+		}
+	}
+}
+
+// What is shown of one answer.
+const (
+	shownLines = 24
+	shownRunes = 1600
+)
+
+// shown is an answer as a terminal may see it: without commands to it, cut in
+// the middle of nothing.
+func shown(answer string) string {
+	text := strings.TrimSpace(report.Plain(answer))
+	lines := strings.Split(text, "\n")
+	cut := clip(strings.Join(lines[:min(len(lines), shownLines)], "\n"), shownRunes)
+	if cut != text {
+		cut += "\n… (cut)"
+	}
+	return cut
+}
+
+// preferences counts the owner's preferences against the scores that the judge
+// gave the same answers when they were measured.
+func preferences(ctx context.Context, db *store.Store, name string) (pareto.Agreement, error) {
+	var out pareto.Agreement
+	labels, err := db.Labels(ctx, name)
+	if err != nil {
+		return out, err
+	}
+	for _, l := range labels {
+		if l.Choice == store.Same {
+			continue
+		}
+		answers, err := db.Answers(ctx, l.CaseID)
+		if err != nil {
+			return out, err
+		}
+		first, second := answerOf(answers, l.First), answerOf(answers, l.Second)
+		if first == nil || second == nil {
+			continue
+		}
+		x, okX := judgeScore(first)
+		y, okY := judgeScore(second)
+		if okX && okY {
+			prefer(&out, l.Choice, x, y)
+		}
+	}
+	return out, nil
+}
+
+// prefer counts one preference: the owner's and the judge's word on whether the
+// first answer is the better one. A judge that scores both the same has not seen
+// what the owner saw: where it counts (a challenger may not be worse) that would
+// pass for proof, so it counts as the opposite.
+func prefer(to *pareto.Agreement, c store.Choice, first, second float64) {
+	owner := c == store.FirstBetter
+	judge := first > second
+	if first == second {
+		judge = !owner
+	}
+	to.Add(owner, judge)
+}
+
+// answerOf finds the newest of the rollouts with that answer.
+func answerOf(rs []eval.Rollout, sha string) *eval.Rollout {
+	for i := range rs {
+		if answerSHA(&rs[i]) == sha {
+			return &rs[i]
+		}
+	}
+	return nil
+}
+
+// judgeScore is the weighted mean of a rollout's judge checks; false without any.
+func judgeScore(r *eval.Rollout) (float64, bool) {
+	var sum, weights float64
+	for _, k := range r.Checks {
+		if k.Type == eval.Judge && !k.Missing {
+			sum += k.Score * k.Weight
+			weights += k.Weight
+		}
+	}
+	return sum / max(weights, 1e-9), weights > 0
+}
+
+func (a *app) printReview(r *reviewed) error {
+	var b strings.Builder
+	switch {
+	case r.Shown == 0 && r.Left == 0:
+		fmt.Fprintf(&b, "%s: no two answers to compare: there is no case that a judge checks with answers of two texts\n", r.Skill)
+	default:
+		fmt.Fprintf(&b, "%s: %s, %d the same, %d skipped; %s left\n", r.Skill, counted(r.Labels, "label"), r.Same, r.Skipped, counted(r.Left, "pair"))
+	}
+	if r.Kappa.N > 0 {
+		fmt.Fprintf(&b, "judge: %s (its scores against all your pairs)\n", tournament.Calibration{Labels: r.Stored})
+	}
+	next := fmt.Sprintf("`evolve --skill %s` counts them, with the labels from your sessions", r.Skill)
+	if r.Shown == 0 && r.Left == 0 {
+		next = fmt.Sprintf("`evolve --skill %s` or `evolve compare %s` brings answers", r.Skill, r.Skill)
+	}
+	fmt.Fprintf(&b, "next: %s\n", next)
+	_, err := io.WriteString(a.stdout, b.String())
+	return err
+}
