@@ -13,13 +13,13 @@ import (
 type cue struct {
 	label      Label
 	confidence float64
-	re         *regexp.Regexp
+	re         pattern
 }
 
 func cues(list ...[3]any) []cue {
 	var out []cue
 	for _, c := range list {
-		out = append(out, cue{c[0].(Label), c[1].(float64), regexp.MustCompile(c[2].(string))})
+		out = append(out, cue{c[0].(Label), c[1].(float64), newPattern(c[2].(string))})
 	}
 	return out
 }
@@ -37,10 +37,10 @@ const (
 )
 
 // negated strips the "no" of phrases that are no refusal.
-var negated = regexp.MustCompile(`^no[,. !]*(?:problem|worries|issues?|complaints|need(?: to (?:worry|apologi[sz]e))?|biggie|questions|further (?:changes|questions|comments)|more (?:changes|questions)|that's (?:all|it|fine|perfect|great|good)|that is (?:all|it|fine|perfect|great|good)|it's (?:fine|perfect|great|good)|this is (?:fine|perfect|great|good)|looks good|all good|thanks?|thank you)\b`)
+var negated = newPattern(`^no[,. !]*(?:problem|worries|issues?|complaints|need(?: to (?:worry|apologi[sz]e))?|biggie|questions|further (?:changes|questions|comments)|more (?:changes|questions)|that's (?:all|it|fine|perfect|great|good)|that is (?:all|it|fine|perfect|great|good)|it's (?:fine|perfect|great|good)|this is (?:fine|perfect|great|good)|looks good|all good|thanks?|thank you)\b`)
 
 // neutral begins with a no that answers a question of the agent's.
-var neutral = regexp.MustCompile(`^(?:no|not)[, ]+(?:idea|preference|opinion|clue|rush|reason|hurry|sure|yet|now|important|necessary|needed|leave (?:it|that|them)|keep (?:it|that|them) (?:as|like)|i (?:don't|do not) (?:know|think so|mind))\b`)
+var neutral = newPattern(`^(?:no|not)[, ]+(?:idea|preference|opinion|clue|rush|reason|hurry|sure|yet|now|important|necessary|needed|leave (?:it|that|them)|keep (?:it|that|them) (?:as|like)|i (?:don't|do not) (?:know|think so|mind))\b`)
 
 // discard throws the work away.
 var discard = cues(
@@ -101,11 +101,11 @@ var accept = cues(
 var turning = regexp.MustCompile(`(?:^|[,.;!?–—-] ?|\s)(?:but|however|though|except|only|one (?:more |small |last )?(?:issue|nit|problem|bug|mistake)|almost|nearly|apart from|aside from)\b(.*)$`)
 
 // onward moves on within the subject: neither praise nor blame.
-var onward = regexp.MustCompile(`^(?:now|next|then|also|and|ok(?:ay)?[,. ]+(?:now|next|then|also|and|let's|do|go)|additionally|after that|in addition|while you're at it|same (?:for|with|thing)|do the same|the same|repeat (?:this|that) for|continue|go on|go ahead|proceed|carry on|keep going|more|let's|yes|yep|yeah|sure|ok(?:ay)?|please do|do it|option|the (?:first|second|third|last) one|a|b|c|both|\d+)\b`)
+var onward = newPattern(`^(?:now|next|then|also|and|ok(?:ay)?[,. ]+(?:now|next|then|also|and|let's|do|go)|additionally|after that|in addition|while you're at it|same (?:for|with|thing)|do the same|the same|repeat (?:this|that) for|continue|go on|go ahead|proceed|carry on|keep going|more|let's|yes|yep|yeah|sure|ok(?:ay)?|please do|do it|option|the (?:first|second|third|last) one|a|b|c|both|\d+)\b`)
 
 // fresh begins a request of its own. What it says further on ("it should be
 // fast", "instead of a map") is about that, not about the answer before.
-var fresh = regexp.MustCompile(`^(?:please |can you |could you |would you |i want you to |i'd like you to |i need you to |help me |let's |i want to |we need to )*` +
+var fresh = newPattern(`^(?:please |can you |could you |would you |i want you to |i'd like you to |i need you to |help me |let's |i want to |we need to )*` +
 	`(?:write|implement|create|add|explain|build|generate|summari[sz]e|list|show|find|search|read|open|run|test|document|translate|plot|draw|describe|` +
 	`investigate|look|check|tell|give|set up|install|design|plan|review|compare|analy[sz]e|refactor|debug|draft|prepare|extract|compute|calculate|count|` +
 	`make (?:a|an|me|another)|how|what|when|who|which|is there|are there)\b`)
@@ -114,13 +114,13 @@ var fresh = regexp.MustCompile(`^(?:please |can you |could you |would you |i wan
 var hedge = regexp.MustCompile(`^(?:(?:but|hmm+|hm|wait|hold on|um+|uh+|actually|err+|well|oh|so)[,. …-]+)+(?:for .*)?`)
 
 // wish marks praise that is asked for: "it should look good".
-var wish = regexp.MustCompile(`\b(?:should|must|could|would|can|if|make|need|needs|want|until|nice to have)\b`)
+var wish = newPattern(`\b(?:should|must|could|would|can|if|make|need|needs|want|until|nice to have)\b`)
 
 // anaphor points back to what was said before.
-var anaphor = regexp.MustCompile(`\b(?:it|its|that|this|these|those|them|they|same|above|previous|again|earlier|former|latter|there|instead|also|too|both|other|one|ones|rest|here)\b`)
+var anaphor = newPattern(`\b(?:it|its|that|this|these|those|them|they|same|above|previous|again|earlier|former|latter|there|instead|also|too|both|other|one|ones|rest|here)\b`)
 
 // rework asks for the same once more.
-var rework = regexp.MustCompile(`\b(?:again|redo|retry|re-?run|once more|one more time|another (?:try|go|attempt)|try (?:again|harder))\b`)
+var rework = newPattern(`\b(?:again|redo|retry|re-?run|once more|one more time|another (?:try|go|attempt)|try (?:again|harder))\b`)
 
 // Classify reads a reply to an answer. It knows nothing of what was asked: a
 // request that begins a new subject is Unknown, as is whatever it cannot tell.

@@ -1,0 +1,84 @@
+package harvest
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+)
+
+// A pattern is a regular expression with the words that it cannot match without.
+// Most replies hold none of them, and looking for a word costs a fraction of
+// starting the matcher.
+type pattern struct {
+	re   *regexp.Regexp
+	need []string // one of these stands in every match; nil: unknown
+}
+
+func newPattern(expr string) pattern {
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	p := pattern{re: regexp.MustCompile(expr)} // which panics where Parse failed
+	if err == nil {
+		p.need = required(tree.Simplify())
+	}
+	return p
+}
+
+// MatchString is the expression's.
+func (p pattern) MatchString(s string) bool {
+	if p.need == nil {
+		return p.re.MatchString(s)
+	}
+	return slices.ContainsFunc(p.need, func(lit string) bool { return strings.Contains(s, lit) }) && p.re.MatchString(s)
+}
+
+// maxNeeds bounds how many words are looked for before the matcher is cheaper.
+const maxNeeds = 24
+
+// required returns literals of which one stands in every match of re, the set
+// with the longest shortest literal, nil where there is none. Case-insensitive
+// literals count for nothing: they stand in no one form.
+func required(re *syntax.Regexp) []string {
+	switch re.Op {
+	case syntax.OpLiteral:
+		if re.Flags&syntax.FoldCase == 0 {
+			return []string{string(re.Rune)}
+		}
+	case syntax.OpCapture, syntax.OpPlus:
+		return required(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return required(re.Sub[0])
+		}
+	case syntax.OpConcat:
+		var best []string
+		for _, sub := range re.Sub {
+			if lits := required(sub); lits != nil && shortest(lits) > shortest(best) {
+				best = lits
+			}
+		}
+		return best
+	case syntax.OpAlternate:
+		var all []string
+		for _, sub := range re.Sub {
+			lits := required(sub)
+			if lits == nil || len(all)+len(lits) > maxNeeds {
+				return nil
+			}
+			all = append(all, lits...)
+		}
+		return all
+	}
+	return nil
+}
+
+// shortest is the length of the shortest literal, 0 for none.
+func shortest(lits []string) int {
+	n := 0
+	for i, s := range lits {
+		if i == 0 || len(s) < n {
+			n = len(s)
+		}
+	}
+	return n
+}
