@@ -54,6 +54,7 @@ func TestLabels(t *testing.T) {
 	}
 	must(t, s.Journal("r9").SaveCompletion(ctx, "q", eval.ByJudge, &eval.Completion{Text: "it quotes the answer"}))
 	must(t, s.SaveJudgement(ctx, Judgement{Key: "k", Run: "r9", Skill: "dataviz", CaseID: "a"}))
+	must(t, s.SaveCalibration(ctx, "r9", tournament.Calibration{Outcomes: map[string]float64{tournament.OutcomeKey("a", "x", "y"): 1}}))
 	_, err = s.PurgeSession(ctx, aCase("a").Source.Session)
 	must(t, err)
 	if got, err := s.Labels(ctx, "dataviz"); err != nil || len(got) != 0 {
@@ -61,6 +62,9 @@ func TestLabels(t *testing.T) {
 	}
 	if got, err := s.Judgement(ctx, "k"); err != nil || got != nil {
 		t.Errorf("after the purge: judgement %+v, %v", got, err)
+	}
+	if got, err := s.Calibration(ctx, "r9"); err != nil || got != nil {
+		t.Errorf("after the purge: calibration %+v, %v", got, err)
 	}
 	if got, err := s.Journal("r9").Completion(ctx, "q"); err != nil || got != nil {
 		t.Errorf("after the purge: the judge's reply %+v, %v", got, err)

@@ -186,6 +186,9 @@ func (p *purge) removeCase(c caseName) error {
 		return err
 	}
 	p.report.Rollouts += int(n)
+	if _, err = p.exec(`DELETE FROM calibrations WHERE instr(body, ?) > 0`, c.id); err != nil {
+		return err
+	}
 	for _, table := range []string{"spent", "judgements", "labels"} {
 		if _, err = p.exec(`DELETE FROM `+table+` WHERE skill = ? AND case_id = ?`, c.skill, c.id); err != nil {
 			return err

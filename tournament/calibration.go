@@ -25,6 +25,10 @@ type Calibration struct {
 	Labels pareto.Agreement `json:"labels"`
 	// Missing counts labelled answers that the judge gave no readable reply to.
 	Missing int `json:"missing,omitempty"`
+	// Outcomes are the owner's own comparisons of two answers, by OutcomeKey:
+	// 1 where the new one is better, -1 where the old one is, 0 for the same.
+	// They take the place of an untrusted judge's word on those answers.
+	Outcomes map[string]float64 `json:"outcomes,omitempty"`
 	// Stop says why not every label was used, "" where all were.
 	Stop string `json:"stop,omitempty"`
 }
@@ -32,6 +36,12 @@ type Calibration struct {
 // Trusted reports whether what the judge alone says counts as evidence.
 func (c Calibration) Trusted() bool {
 	return c.Labels.N() >= TrustedLabels && pareto.Kappa(c.Labels).Value >= TrustedKappa // NaN is not
+}
+
+// numbers is c without what names single answers.
+func (c Calibration) numbers() Calibration {
+	c.Outcomes = nil
+	return c
 }
 
 // String is the calibration in a few words, with the numbers that are needed.
@@ -50,6 +60,9 @@ func (c Calibration) String() string {
 	}
 	return fmt.Sprintf("κ %.2f, %.0f%% interval %.2f to %.2f, on %s, %s", k.Value, 100*k.Level, k.Low, k.High, labels, need)
 }
+
+// OutcomeKey names two answers to one case, each by the SHA-256 of its text.
+func OutcomeKey(caseID, old, new string) string { return caseID + " " + old + " " + new }
 
 // JudgeOnly reports whether all that is checked of the cases is checked by a
 // judge.

@@ -31,8 +31,9 @@ func (t *TrialRecord) Fresh(test []eval.Case, spent map[string]string) (int, err
 	for _, c := range usable(test, spent, t.Challenger, st.Clusters) {
 		n += len(c.cases)
 	}
+	open := st.open()
 	for i := range test {
-		if _, ok := st.Withheld[eval.ClusterOf(&test[i])]; ok && st.Trial.Decide().Verdict == pareto.Undecided {
+		if open[eval.ClusterOf(&test[i])] {
 			n++
 		}
 	}

@@ -60,8 +60,11 @@ type gateState struct {
 	Trial         *pareto.Trial `json:"trial"`
 	Clusters      []string      `json:"clusters"`
 	// Withheld are whole pairs, by cluster, of which the trial has not got what
-	// the judge said: they are completed once the judge is trusted.
-	Withheld map[string]pareto.Pair `json:"withheld,omitempty"`
+	// the judge said: they are completed once the judge is trusted, or the owner
+	// has compared the answers.
+	Withheld map[string]heldPair `json:"withheld,omitempty"`
+
+	owners int // see completed
 }
 
 // Try runs pairs until the evidence decides, the cases are used up, or the
@@ -79,7 +82,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		"clusters": len(clusters), "carried": len(st.StartClusters)}
 	judged := RestsOnJudge(test)
 	if judged > 0 {
-		start["judge"] = g.Judge
+		start["judge"] = g.Judge.numbers()
 	}
 	if err := g.emit(ctx, "gate_start", start); err != nil {
 		return nil, err
@@ -99,7 +102,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 			break
 		}
 		clusters = clusters[len(now):]
-		pairs, err := g.pairs(ctx, incumbent, challenger, now)
+		pairs, answers, err := g.pairs(ctx, incumbent, challenger, now)
 		var limit *eval.BudgetError
 		switch {
 		case errors.As(err, &limit):
@@ -113,7 +116,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 			}
 			if v.Verdict == pareto.Undecided {
 				if !g.Judge.Trusted() && JudgeOnly(now[i].cases...) {
-					st.withhold(now[i].name, *p)
+					st.withhold(now[i].name, heldPair{*p, answers[i]})
 					*p = unproven(*p)
 				}
 				st.Trial.Add(*p)
@@ -138,7 +141,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		v.Stop = "no held-out case is left"
 	}
 	if judged > 0 {
-		g.tellJudge(v, judged, len(test), idle)
+		g.tellJudge(v, judged, len(test), st.owners, idle)
 	}
 	if g.inTokens {
 		v.Warnings = append(v.Warnings, "cost was compared in tokens: no price is known for this model, and a longer skill weighs more in a short request than in a long session")
@@ -219,15 +222,15 @@ func (g *Gate) affordable(clusters []cluster) []cluster {
 }
 
 // pairs runs both arms on the clusters and returns one difference each, nil for
-// those that the budget did not reach. A cluster counts as spent from the moment
-// its first rollout may have begun.
-func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, clusters []cluster) ([]*pareto.Pair, error) {
+// those that the budget did not reach, with the answers that they rest on. A
+// cluster counts as spent from the moment its first rollout may have begun.
+func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, clusters []cluster) ([]*pareto.Pair, [][]string, error) {
 	arm := "gate:" + incumbent.SHA()[:16] + ":" + challenger.SHA()[:16]
 	var jobs []eval.Job
 	for _, c := range clusters {
 		for _, k := range c.cases {
 			if err := g.Log.Journal.SpendCase(ctx, g.Skill, incumbent.SHA(), challenger.SHA(), k.ID); err != nil {
-				return nil, fmt.Errorf("spend case %s: %w", k.ID, err)
+				return nil, nil, fmt.Errorf("spend case %s: %w", k.ID, err)
 			}
 			jobs = append(jobs, Adjacent(incumbent, challenger, k, arm, 0, g.Seed)...)
 		}
@@ -239,19 +242,20 @@ func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, cl
 	}
 	var limit *eval.BudgetError
 	if err != nil && !errors.As(err, &limit) {
-		return nil, err
+		return nil, nil, err
 	}
-	out := make([]*pareto.Pair, len(clusters))
+	out, answers := make([]*pareto.Pair, len(clusters)), make([][]string, len(clusters))
 	at := 0
 	for i, c := range clusters {
 		n := 2 * len(c.cases)
 		if out[i] = Difference(rollouts[at:at+n], incumbent.SHA()); out[i] != nil {
 			g.inTokens = g.inTokens || rollouts[at].CostUSD == nil && !math.IsNaN(out[i].Cost)
 			g.leaveOut(out[i])
+			answers[i] = answersOf(rollouts[at:at+n], incumbent.SHA())
 		}
 		at += n
 	}
-	return out, err
+	return out, answers, err
 }
 
 // Adjacent is one case in both arms, one directly after the other, so that what
@@ -366,9 +370,7 @@ func (g *Gate) load(ctx context.Context, incumbent, challenger string) (*gateSta
 	}
 	st.Start, st.StartClusters, st.Clusters = old.Start, old.StartClusters, slices.Clone(old.StartClusters)
 	st.Withheld = old.Withheld
-	if g.Judge.Trusted() {
-		st.Trial = st.completed()
-	}
+	st.Trial, st.owners = st.completed(g.Judge)
 	return st, nil
 }
 

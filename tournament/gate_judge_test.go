@@ -149,6 +149,64 @@ func TestGateCompletesWhatWasWithheld(t *testing.T) {
 	}
 }
 
+// TestGateTakesTheOwnersWord where the judge is not trusted: on the answers that
+// the owner compared, whatever the judge said of them.
+func TestGateTakesTheOwnersWord(t *testing.T) {
+	good, bad := variant(t, "good"), variant(t, "bad")
+	for word, want := range map[float64]pareto.Verdict{1: pareto.Promote, -1: pareto.Reject} {
+		m := &Memory{}
+		cases := judged(heldOut(50), 47)
+		g := judgeGate(m, "night1", doubted)
+		g.Objectives = []string{"cost"} // a preference says nothing of retries
+		if v, err := g.Try(t.Context(), bad, good, cases); err != nil || v.Verdict != pareto.Undecided {
+			t.Fatalf("%+v, %v", v, err)
+		}
+		asked := doubted
+		asked.Outcomes = map[string]float64{}
+		for _, c := range cases[:30] {
+			asked.Outcomes[OutcomeKey(c.ID, hashText("no"), hashText("yes"))] = word
+		}
+		for _, again := range []string{"first", "resumed"} {
+			g := judgeGate(m, "night2", asked)
+			g.Objectives = []string{"cost"}
+			v, err := g.Try(t.Context(), bad, good, cases)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Verdict != want || g.Evaluator.Budget.Spent().Rollouts != 0 || v.Judge.Outcomes != nil {
+				t.Errorf("%s, the owner says %g: %s after %d rollouts: %s", again, word, v.Verdict, g.Evaluator.Budget.Spent().Rollouts, v.Reason)
+			}
+			if !strings.Contains(fmt.Sprint(v.Warnings), "they prove nothing but for the ") {
+				t.Errorf("%q", v.Warnings)
+			}
+		}
+	}
+}
+
+// TestFreshForgetsWhatIsKnown: a trial has nothing left to go on with once what
+// was withheld has been told.
+func TestFreshForgetsWhatIsKnown(t *testing.T) {
+	same, bad := variant(t, "also bad"), variant(t, "bad")
+	m := &Memory{}
+	cases := judged(heldOut(6), 4)
+	for night, c := range []Calibration{doubted, trusted} {
+		if _, err := judgeGate(m, fmt.Sprint("night", night), c).Try(t.Context(), bad, same, cases); err != nil {
+			t.Fatal(err)
+		}
+		spent, err := m.SpentCases(t.Context(), "s", bad.SHA())
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec, err := m.Trial(t.Context(), "s", bad.SHA(), same.SHA())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := rec.Fresh(cases, spent); err != nil || n != []int{4, 0}[night] {
+			t.Errorf("after night %d: %d cases, %v", night, n, err)
+		}
+	}
+}
+
 func TestUnprovenKeepsWhatWasMeasured(t *testing.T) {
 	p := unproven(pareto.Pair{Quality: 1, Latency: 0.25, Cost: -0.5, Retries: 1})
 	if !math.IsNaN(p.Quality) || !math.IsNaN(p.Retries) || p.Latency != 0.25 || p.Cost != -0.5 {

@@ -63,6 +63,9 @@ func (k *calibrator) calibrate(ctx context.Context, name string, cases []eval.Ca
 // about before, by any run, and counts.
 func (k *calibrator) measure(ctx context.Context, name string, cases []eval.Case) (c tournament.Calibration, err error) {
 	c.Judge = k.judge
+	if c.Outcomes, err = k.outcomes(ctx, name); err != nil {
+		return c, err
+	}
 	sessions, err := k.db.Sessions(ctx, store.SessionFilter{Skill: name})
 	if err != nil {
 		return c, err
@@ -98,6 +101,27 @@ func (k *calibrator) measure(ctx context.Context, name string, cases []eval.Case
 		}
 	}
 	return c, err
+}
+
+// outcomes are all of the owner's comparisons, by the answers in either order.
+func (k *calibrator) outcomes(ctx context.Context, name string) (map[string]float64, error) {
+	labels, err := k.db.Labels(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]float64{}
+	for _, l := range labels {
+		d := 0.0 // in favour of the second
+		switch l.Choice {
+		case store.FirstBetter:
+			d = -1
+		case store.SecondBetter:
+			d = 1
+		}
+		out[tournament.OutcomeKey(l.CaseID, l.First, l.Second)] = d
+		out[tournament.OutcomeKey(l.CaseID, l.Second, l.First)] = 0 - d
+	}
+	return out, nil
 }
 
 // A preferred is a pair of answers of which the owner likes one better.

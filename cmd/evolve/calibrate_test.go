@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
 )
 
 // A literalJudge passes what holds the word "log", and counts how often it is
@@ -193,6 +194,15 @@ func TestCalibrateOnPreferences(t *testing.T) {
 	// The tie of two answers with "log" counts against the judge.
 	if want := (pareto.Agreement{BothPass: 1, BothFail: 1, OnlyJudge: 1}); c.Labels != want {
 		t.Errorf("%+v, want %+v", c.Labels, want)
+	}
+	sha := func(i int) string { return sha256Hex([]byte(answers[i])) }
+	for _, o := range []struct {
+		old, new int
+		want     float64
+	}{{0, 2, -1}, {2, 0, 1}, {3, 1, 1}, {1, 0, -1}, {2, 3, 0}, {3, 2, 0}} {
+		if d, ok := c.Outcomes[tournament.OutcomeKey("c", sha(o.old), sha(o.new))]; !ok || d != o.want {
+			t.Errorf("%q against %q: %g, %v, want %g", answers[o.new], answers[o.old], d, ok, o.want)
+		}
 	}
 	// As they were measured, the judge saw no difference anywhere.
 	seen, err := preferences(ctx, db, "s")
