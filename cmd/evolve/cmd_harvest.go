@@ -20,6 +20,7 @@ import (
 func newHarvestCommand(a *app) *cobra.Command {
 	f := harvestFlags{}
 	var only string
+	var sidecars string
 	var events bool
 	c := &cobra.Command{
 		Use:   "harvest",
@@ -31,7 +32,7 @@ model: a correction becomes a check that quotes it, and the next
 		Example: "  evolve harvest --since 30d\n  evolve harvest --exclude-project '/home/you/client-*'\n  evolve harvest --events --skill dataviz > events.jsonl",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.harvestCommand(c.Context(), f, only, events)
+			return a.harvestCommand(c.Context(), f, only, sidecars, events)
 		},
 	}
 	fl := c.Flags()
@@ -43,6 +44,7 @@ model: a correction becomes a check that quotes it, and the next
 	fl.StringSliceVar(&f.exclude, "exclude-project", nil, "folders whose sessions are never read (glob)")
 	fl.BoolVar(&f.headless, "include-headless", false, "count sessions that a program drove")
 	fl.BoolVar(&events, "events", false, "print the skill events of every stored session as JSON Lines")
+	fl.StringVar(&sidecars, "sidecar", "", "folder to write each session's skill events into as Entire does; what its files hold stays")
 	return c
 }
 
@@ -71,7 +73,7 @@ type harvestedSkill struct {
 	Note   string `json:"note,omitempty"` // why no case was made of it
 }
 
-func (a *app) harvestCommand(ctx context.Context, f harvestFlags, only string, events bool) error {
+func (a *app) harvestCommand(ctx context.Context, f harvestFlags, only, sidecars string, events bool) error {
 	reg, err := a.registry()
 	if err != nil {
 		return err
@@ -100,6 +102,13 @@ func (a *app) harvestCommand(ctx context.Context, f harvestFlags, only string, e
 	r.Problems = allProblems(h.Problems, stored)
 	if r.Skills, err = a.mineAll(ctx, db, reg, only, f.headless); err != nil {
 		return err
+	}
+	if sidecars != "" {
+		n, err := a.writeSidecars(ctx, db, sidecars)
+		if err != nil {
+			return err
+		}
+		a.say("harvest: %d sidecars written or added to in %s", n, sidecars)
 	}
 	switch {
 	case events:

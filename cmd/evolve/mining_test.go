@@ -62,7 +62,7 @@ func checkTypes(t *testing.T, a *app) map[string]int {
 func TestQuotedCorrectionsAreMinedAgain(t *testing.T) {
 	ctx := t.Context()
 	a := testApp(t)
-	if err := a.harvestCommand(ctx, harvestFlags{}, "", false); err != nil {
+	if err := a.harvestCommand(ctx, harvestFlags{}, "", "", false); err != nil {
 		t.Fatal(err)
 	}
 	if n := checkTypes(t, a); n[eval.Judge] != 2 || len(n) != 1 {
@@ -153,7 +153,7 @@ func (m *mumbler) Complete(context.Context, eval.Prompt) (eval.Completion, error
 func TestFailedRepliesAreNotPaidTwice(t *testing.T) {
 	ctx := t.Context()
 	a := testApp(t)
-	if err := a.harvestCommand(ctx, harvestFlags{}, "", false); err != nil {
+	if err := a.harvestCommand(ctx, harvestFlags{}, "", "", false); err != nil {
 		t.Fatal(err)
 	}
 	m := mumbler{reply: "I would rather not."}

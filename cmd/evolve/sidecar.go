@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/renameio/v2"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/store"
+)
+
+// writeSidecars writes the skill events of every stored session into dir, one
+// file a session as Entire's CLI writes them. What a file holds already stays:
+// its events come first, its other fields are kept byte for byte as values, and
+// of two events that are the same the earlier one wins.
+func (a *app) writeSidecars(ctx context.Context, db *store.Store, dir string) (written int, err error) {
+	sessions, err := db.Sessions(ctx, store.SessionFilter{})
+	if err != nil {
+		return 0, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return 0, fmt.Errorf("make the folder of sidecars: %w", err)
+	}
+	for i := range sessions {
+		s := &sessions[i]
+		side := harvest.Events(s).ForEntire()
+		if len(side.Events) == 0 {
+			continue
+		}
+		changed, err := mergeSidecar(filepath.Join(dir, sidecarName(s.ID)), side)
+		if err != nil {
+			return written, err
+		}
+		if changed {
+			written++
+		}
+	}
+	return written, nil
+}
+
+// sidecarName is a session's id as a file name: ids come from transcripts, and
+// must not lead out of the folder.
+func sidecarName(id string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '/' || r == '\\' || r == ':' || r < ' ' {
+			return '_'
+		}
+		return r
+	}, strings.TrimLeft(id, ".")) + ".skills.json"
+}
+
+// mergeSidecar adds the events of side to the file at path; changed is false
+// where it held them all. A file that is no sidecar is an error and stays as it
+// is.
+func mergeSidecar(path string, side harvest.Sidecar) (changed bool, err error) {
+	fields := map[string]json.RawMessage{}
+	var have harvest.Sidecar
+	old, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return false, fmt.Errorf("read sidecar: %w", err)
+	default:
+		if err := errors.Join(json.Unmarshal(old, &fields), json.Unmarshal(old, &have)); err != nil {
+			return false, fmt.Errorf("read sidecar %s: %w", path, err)
+		}
+	}
+	merged := harvest.AppendEvents(have.Events, side.Events...)
+	if len(merged) == len(have.Events) {
+		return false, nil
+	}
+	if fields["skill_events"], err = json.Marshal(merged); err != nil {
+		return false, fmt.Errorf("encode sidecar: %w", err)
+	}
+	fields["skill_events_version"] = json.RawMessage("1")
+	if _, ok := fields["session_id"]; !ok {
+		name, _ := strings.CutSuffix(filepath.Base(path), ".skills.json")
+		if fields["session_id"], err = json.Marshal(name); err != nil {
+			return false, fmt.Errorf("encode sidecar: %w", err)
+		}
+	}
+	text, err := json.MarshalIndent(fields, "", "  ")
+	if err != nil {
+		return false, fmt.Errorf("encode sidecar: %w", err)
+	}
+	if err := renameio.WriteFile(path, append(text, '\n'), fileMode); err != nil {
+		return false, fmt.Errorf("write sidecar: %w", err)
+	}
+	return true, nil
+}
