@@ -63,6 +63,15 @@ type resultVerdict struct {
 	Losses   int     `json:"losses"`
 	Ties     int     `json:"ties"`
 	Cases    int     `json:"cases"`
+	// Judge is set where held-out cases rest on a judge alone.
+	Judge *resultJudge `json:"judge,omitempty"`
+}
+
+// resultJudge says how well the judge agrees with the owner's labels.
+type resultJudge struct {
+	Kappa   pareto.KappaEstimate `json:"kappa"`
+	Trusted bool                 `json:"trusted"`
+	words   string
 }
 
 type resultPoint struct {
@@ -148,7 +157,10 @@ func (a *app) result(ctx context.Context, p *prepared, out *tournament.Outcome) 
 	}
 	switch v := out.Verdict; {
 	case v != nil:
-		res.Verdict = &resultVerdict{string(v.Verdict), v.Reason, finite(v.EValue), v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases}
+		res.Verdict = &resultVerdict{string(v.Verdict), v.Reason, finite(v.EValue), v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases, nil}
+		if j := v.Judge; j != nil {
+			res.Verdict.Judge = &resultJudge{pareto.Kappa(j.Labels), j.Trusted(), j.String()}
+		}
 		res.Warnings = append(res.Warnings, v.Warnings...)
 	case p.f.NoGate:
 		res.Verdict = &resultVerdict{Decision: "none", Reason: "the gate was left out (--no-gate)"}
@@ -227,6 +239,9 @@ func (a *app) printResult(r *runResult) error {
 		fmt.Fprintf(&b, "  verdict      %s: %s\n", v.Decision, v.Reason)
 	} else {
 		fmt.Fprintf(&b, "  verdict      none: %s\n", v.Reason)
+	}
+	if j := r.Verdict.Judge; j != nil && j.Trusted { // else a warning tells
+		fmt.Fprintf(&b, "  judge        agrees with your labels: %s\n", j.words)
 	}
 	fmt.Fprintf(&b, "  spent        %s\n", spent(r.Spent))
 	for _, w := range r.Warnings {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament"
@@ -88,8 +89,12 @@ func (a *app) history(ctx context.Context, p *prepared) (r pastRate, err error) 
 func (p *prepared) forecast(past pastRate) *forecast {
 	f := p.f
 	fc := &forecast{Schema: 1, Skill: f.Skill, Backends: f.describe(), Rollouts: f.MaxRollouts}
-	prompt, judged := 0, 0
+	prompt, judged, wrong := 0, 0, 0
+	var test []eval.Case
 	for _, c := range p.cases {
+		if c.Source != nil && c.Source.Origin == "mined" && c.Source.Outcome == string(harvest.Corrected) {
+			wrong++
+		}
 		switch c.Split {
 		case eval.Train:
 			fc.Train++
@@ -97,6 +102,7 @@ func (p *prepared) forecast(past pastRate) *forecast {
 			fc.Val++
 		case eval.Test:
 			fc.Test++
+			test = append(test, c)
 		}
 		prompt += skill.Tokens(c.Prompt)
 		for _, k := range c.Checks {
@@ -114,6 +120,9 @@ func (p *prepared) forecast(past pastRate) *forecast {
 	}
 	rollouts := float64(fc.Rollouts)
 	judge := rollouts * float64(judged) / float64(n)
+	if !f.NoGate && tournament.RestsOnJudge(test) > 0 {
+		judge += float64(2 * min(wrong, maxOfAKind)) // the judge's calibration
+	}
 	mutator := float64(fc.Search) * mutatorShare
 	fc.Calls = int64(rollouts + judge + mutator)
 	perRollout := skill.Tokens(string(p.live.doc.Body())) + prompt/n + answerTokens
