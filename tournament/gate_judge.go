@@ -49,12 +49,12 @@ func (g *Gate) tellJudge(v *Verdict, judged, all, owners int, idle bool) {
 	}
 	text := fmt.Sprintf("%d of %d held-out cases rest on the judge alone, which is not calibrated (%s): they prove nothing%s; `evolve review %s` adds labels",
 		judged, all, g.Judge, but, g.Skill)
-	v.Warnings = append(v.Warnings, text)
 	measured := v.PerObjective[pareto.Quality].Measured
 	if v.Verdict != pareto.Undecided || measured || !idle && v.Cases == 0 {
+		v.Warnings = append(v.Warnings, text)
 		return
 	}
-	v.Reason = text
+	v.Reason = text // once is enough
 	if idle {
 		v.Stop = "no held-out case is left that could prove anything"
 	}

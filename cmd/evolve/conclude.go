@@ -270,6 +270,8 @@ func (r *runResult) next() string {
 		return fmt.Sprintf("installed; `evolve rollback %s` takes it back", r.Skill)
 	case r.Verdict.Decision == string(pareto.Promote):
 		return fmt.Sprintf("`evolve diff %s@%.12s` shows it, `evolve promote %s` installs it", r.Skill, r.Challenger.SHA, r.Skill)
+	case r.Verdict.Decision == string(pareto.Undecided) && r.Verdict.Judge != nil && !r.Verdict.Judge.Trusted:
+		return fmt.Sprintf("`evolve review %s`, then `evolve --skill %s` again: what the judge said counts once it agrees with you", r.Skill, r.Skill)
 	case r.Verdict.Decision == string(pareto.Undecided):
 		return fmt.Sprintf("not proven yet: its trial goes on with the next cases; run `evolve --skill %s` again after more sessions", r.Skill)
 	case r.Challenger != nil && r.Verdict.Decision == "none":
