@@ -5,31 +5,37 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A pattern is a regular expression with the words that it cannot match without.
 // Most replies hold none of them, and looking for a word costs a fraction of
-// starting the matcher.
-type pattern struct {
+// starting the matcher. It is made when it is first asked, not when the program
+// starts: most commands read no reply at all.
+type pattern struct{ made func() *madePattern }
+
+type madePattern struct {
 	re   *regexp.Regexp
 	need []string // one of these stands in every match; nil: unknown
 }
 
 func newPattern(expr string) pattern {
-	tree, err := syntax.Parse(expr, syntax.Perl)
-	p := pattern{re: regexp.MustCompile(expr)} // which panics where Parse failed
-	if err == nil {
-		p.need = required(tree.Simplify())
-	}
-	return p
+	return pattern{sync.OnceValue(func() *madePattern {
+		m := &madePattern{re: regexp.MustCompile(expr)}
+		if tree, err := syntax.Parse(expr, syntax.Perl); err == nil {
+			m.need = required(tree.Simplify())
+		}
+		return m
+	})}
 }
 
 // MatchString is the expression's.
 func (p pattern) MatchString(s string) bool {
-	if p.need == nil {
-		return p.re.MatchString(s)
+	m := p.made()
+	if m.need == nil {
+		return m.re.MatchString(s)
 	}
-	return slices.ContainsFunc(p.need, func(lit string) bool { return strings.Contains(s, lit) }) && p.re.MatchString(s)
+	return slices.ContainsFunc(m.need, func(lit string) bool { return strings.Contains(s, lit) }) && m.re.MatchString(s)
 }
 
 // maxNeeds bounds how many words are looked for before the matcher is cheaper.

@@ -18,7 +18,7 @@ func TestRequired(t *testing.T) {
 		`(?:thanks)+ so`:       "thanks",
 		`[ab]c?`:               "",
 	} {
-		if got := strings.Join(newPattern(expr).need, " "); got != want && !(want == "foo ba" && strings.HasPrefix(got, "foo")) {
+		if got := strings.Join(newPattern(expr).made().need, " "); got != want && !(want == "foo ba" && strings.HasPrefix(got, "foo")) {
 			t.Errorf("%s needs %q, want %q", expr, got, want)
 		}
 	}
@@ -33,11 +33,11 @@ func TestPatternIsItsExpression(t *testing.T) {
 	}
 	var vocabulary []string
 	for _, c := range all {
-		vocabulary = append(vocabulary, regexp.MustCompile(`[a-z']{2,}`).FindAllString(c.re.re.String(), -1)...)
+		vocabulary = append(vocabulary, regexp.MustCompile(`[a-z']{2,}`).FindAllString(c.re.made().re.String(), -1)...)
 	}
 	filtered := 0
 	for _, c := range all {
-		if c.re.need != nil {
+		if c.re.made().need != nil {
 			filtered++
 		}
 	}
@@ -47,8 +47,8 @@ func TestPatternIsItsExpression(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(vocabulary), 0, 8).Draw(t, "words"), " ")
 		for _, c := range all {
-			if got, want := c.re.MatchString(text), c.re.re.MatchString(text); got != want {
-				t.Fatalf("%q with words first: %v, alone: %v, for %s", text, got, want, c.re.re)
+			if got, want := c.re.MatchString(text), c.re.made().re.MatchString(text); got != want {
+				t.Fatalf("%q with words first: %v, alone: %v, for %s", text, got, want, c.re.made().re)
 			}
 		}
 	})
