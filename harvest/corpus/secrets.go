@@ -192,7 +192,7 @@ var secretKinds = []secretKind{
 	told("datadog", of(32, hexa), "DD_API_KEY=%s", "export DATADOG_API_KEY=\"%s\""),
 	told("cloudflare", of(40, alnum), "CLOUDFLARE_API_TOKEN=%s", "CF_API_TOKEN: \"%s\""),
 	told("heroku", uuid, "HEROKU_API_KEY=%s", "heroku_api_key: '%s'"),
-	told("npmrc", uuid, "//registry.npmjs.org/:_authToken=%s"),
+	told("npmrc", uuid, "//npm.example.com/:_authToken=%s"),
 	told("django", of(50, alnum), "SECRET_KEY = '%s'", "SECRET_KEY=\"%s\""),
 	told("bearer", of(40, alnum), "Authorization: Bearer %s", "-H 'authorization: bearer %s'", `"Authorization": "Bearer %s"`),
 	told("basic", func(r *rand.Rand) string { return base64.StdEncoding.EncodeToString([]byte("admin:" + password(r))) },

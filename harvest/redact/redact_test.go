@@ -65,7 +65,7 @@ var secrets = []struct{ kind, text, secret string }{
 	{"google-api-key", "maps?key={}", "AIza" + fake(mix, 35)},
 	{"google-oauth", "{}", "ya29." + fake(mix, 60)},
 	{"google-oauth", "id, {}", "GOCSPX-" + fake(mix, 28)},
-	{"npm-token", "//registry.npmjs.org/:_authToken={}", "npm_" + fake(mix, 36)},
+	{"npm-token", "//npm.example.com/:_authToken={}", "npm_" + fake(mix, 36)},
 	{"pypi-token", "{}", "pypi-AgEI" + fake(mix, 100)},
 	{"rubygems-token", "{}", "rubygems_" + fake(hexa, 48)},
 	{"docker-token", "{}", "dckr_pat_" + fake(mix, 27)},

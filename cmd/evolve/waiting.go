@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// waiting says that a challenger is undecided and no case is there to go on with:
+// another search would find a rival that has no case to be tried on either.
+type waiting struct{ trial tournament.TrialRecord }
+
+func (w *waiting) Error() string {
+	return fmt.Sprintf("challenger %.12s waits for more cases", w.trial.Challenger)
+}
+
+// wait ends a run whose challenger waits: that is no failure.
+func (a *app) wait(p *prepared, w *waiting) error {
+	for _, line := range p.heads {
+		a.say("%s", line)
+	}
+	if a.json {
+		err := a.printJSON(map[string]any{"schema": 1, "skill": p.f.Skill, "challenger": map[string]any{"sha256": w.trial.Challenger},
+			"verdict": map[string]any{"decision": string(pareto.Undecided), "reason": w.Error(), "cases": 0}})
+		return errors.Join(err, &quietExit{exitDone})
+	}
+	fmt.Fprintf(a.stdout, "%s: %v; nothing was spent\nnext: use the skill, its trial goes on with the sessions to come; or `evolve --skill %s --anew` drops it and searches again\n",
+		p.f.Skill, w, p.f.Skill)
+	return &quietExit{exitDone}
+}
+
+// openTrial returns the newest undecided trial against the incumbent, nil for
+// none.
+func (a *app) openTrial(ctx context.Context, db *store.Store, name, incumbent string) (*tournament.TrialRecord, error) {
+	trials, err := db.Trials(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range trials { // the newest first
+		if t.Incumbent == incumbent && t.Decision == string(pareto.Undecided) {
+			return &t, nil
+		}
+	}
+	return nil, nil
+}
