@@ -173,29 +173,16 @@ func (a *app) result(ctx context.Context, p *prepared, out *tournament.Outcome) 
 // front is the set of pooled candidates that no other one dominates on the four
 // objectives as they were measured on validation.
 func front(pool []tournament.Scored) []resultPoint {
-	var points []pareto.Point
-	var at []int
-	neg := func(x *float64) float64 {
-		if x == nil {
-			return math.NaN()
+	var full []tournament.Scored
+	var metrics []eval.Metrics
+	for _, c := range pool {
+		if c.Full {
+			full, metrics = append(full, c), append(metrics, c.Metrics)
 		}
-		return -*x
-	}
-	for i, s := range pool {
-		if !s.Full {
-			continue
-		}
-		cost := neg(s.Metrics.CostUSD)
-		if math.IsNaN(cost) {
-			cost = neg(s.Metrics.Tokens)
-		}
-		points = append(points, pareto.Point{ID: s.SHA, Values: []float64{s.Metrics.Quality, neg(s.Metrics.LatencyMS), cost, -s.Metrics.Retries}})
-		at = append(at, i)
 	}
 	out := []resultPoint{}
-	for _, k := range pareto.Front(points, []float64{1e-9, 0, 0, 1e-9}) {
-		s := pool[at[k]]
-		out = append(out, resultPoint{s.SHA, s.Metrics})
+	for _, k := range tournament.Front(metrics) {
+		out = append(out, resultPoint{full[k].SHA, full[k].Metrics})
 	}
 	return out
 }

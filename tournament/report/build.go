@@ -3,7 +3,6 @@ package report
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -88,33 +87,17 @@ func (m *Model) candidates(d *Data, s *scores) {
 		k.Full = k.Metrics.N > 0 && 10*s.cases(c.SHA, eval.Val) >= 9*s.cases(m.Incumbent, eval.Val)
 		m.Candidates = append(m.Candidates, k)
 	}
-	var points []pareto.Point
+	var metrics []eval.Metrics
 	var at []int
 	for i, c := range m.Candidates {
 		if c.Full && (c.State == string(tournament.Seed) || c.State == string(tournament.Pooled)) {
-			points, at = append(points, pareto.Point{ID: c.SHA, Values: oriented(c.Metrics)}), append(at, i)
+			metrics, at = append(metrics, c.Metrics), append(at, i)
 		}
 	}
-	for _, i := range pareto.Front(points, []float64{1e-9, 0, 0, 1e-9}) {
+	for _, i := range tournament.Front(metrics) {
 		m.Candidates[at[i]].OnFront = true
 		m.Front = append(m.Front, m.Candidates[at[i]].SHA)
 	}
-}
-
-// oriented is metrics as a point: larger is better, NaN is unknown. Where no
-// price is known, tokens stand for the cost.
-func oriented(m eval.Metrics) []float64 {
-	neg := func(x *float64) float64 {
-		if x == nil {
-			return math.NaN()
-		}
-		return -*x
-	}
-	cost := neg(m.CostUSD)
-	if m.CostUSD == nil {
-		cost = neg(m.Tokens)
-	}
-	return []float64{m.Quality, neg(m.LatencyMS), cost, -m.Retries}
 }
 
 // matrix lays out the mean qualities, validation first: that is what the search
