@@ -4,9 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -456,19 +454,6 @@ func (t *transcript) answered(e event) {
 	if ok && len(t.asked) == 0 && !since.IsZero() && e.at.After(since) {
 		t.waited += e.at.Sub(since)
 	}
-}
-
-var retried = regexp.MustCompile(`retried (\d{1,3}) times`)
-
-// attempts is how often a failed call was tried again, which only the message
-// tells.
-func attempts(message string) int {
-	m := retried.FindStringSubmatch(message)
-	if m == nil {
-		return 0
-	}
-	n, _ := strconv.Atoi(m[1]) // three digits
-	return n
 }
 
 // clean makes text fit to be kept.

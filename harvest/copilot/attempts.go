@@ -1,0 +1,19 @@
+package copilot
+
+import (
+	"regexp"
+	"strconv"
+)
+
+var retried = regexp.MustCompile(`retried (\d{1,3}) times`)
+
+// attempts is how often a failed call was tried again, which only the message
+// tells.
+func attempts(message string) int {
+	m := retried.FindStringSubmatch(message)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1]) // three digits
+	return n
+}
