@@ -21,7 +21,8 @@ var mayImport = map[string][]string{
 	"harvest/redact":       {},
 	"pareto":               {},
 	"eval":                 {"mutate/skill", "harvest/redact"},
-	"eval/agent/…":         {"eval", "mutate/skill"},
+	"eval/agent/…":         {"eval", "mutate/skill", "eval/agent/process", "eval/agent/replay"},
+	"eval/agent/process":   {"eval"},
 	"mutate":               {"mutate/skill", "eval"},
 	"harvest":              {"eval", "mutate/skill", "harvest/redact"},
 	"harvest/…":            {"harvest", "eval", "mutate/skill", "harvest/redact"},
@@ -40,6 +41,7 @@ var onlyIn = map[string]string{
 	"github.com/mattn/go-sqlite3":       "store",
 	"github.com/sourcegraph/conc":       "eval",
 	"gonum.org/v1/gonum":                "pareto",
+	"github.com/github/copilot-sdk/go":  "eval/agent/copilot",
 }
 
 type listed struct {

@@ -41,7 +41,16 @@ type Task struct {
 	// wrong with it. The workspace is the same.
 	Prior     *Prior
 	Workspace string // folder with the case's files; "" where the agent needs none
-	Seed      int64  // derived from the job key; passed to the model where its API takes one
+	// Others are skills that are offered beside Variant: in a trigger case they
+	// compete for the call. They are installed as they are.
+	Others []Offer
+	Seed   int64 // derived from the job key; passed to the model where its API takes one
+}
+
+// An Offer is an installed skill, as it is.
+type Offer struct {
+	Name string
+	Dir  string // folder with its SKILL.md
 }
 
 // Prior is the failed attempt that a work retry follows.
@@ -59,9 +68,24 @@ type Attempt struct {
 	CostUSD      *float64
 	Duration     time.Duration // reported by the agent; 0: measure from outside
 	SkillInvoked *bool         // whether Variant's skill was loaded; nil where the backend cannot tell
+	Skills       []string      // every skill that was loaded, in order of first use
+	Files        []string      // files of the workspace that were made, changed or removed; slash-separated, sorted
+	Turns        int           // the model's replies; 0: the backend does not tell
+	Audit        Audit         // "" where the backend reads nothing but its prompt
 	Tainted      string        // non-empty: the agent read what it must not, and what; the rollout is void
-	InfraRetries int
+	InfraRetries int           // retries within the backend; never the candidate's fault
 }
+
+// An Audit says whether an attempt can have seen what it must not: another copy
+// of the skill, the case's answers, the owner's files.
+type Audit string
+
+// The verdicts of an audit.
+const (
+	Clean        Audit = "clean"        // every access that the trace shows is allowed
+	Tainted      Audit = "tainted"      // one is not; the rollout is void
+	Inconclusive Audit = "inconclusive" // the trace shows calls whose accesses cannot be told, and no sandbox held them
+)
 
 // An Agent runs tasks. Run must be safe for concurrent use. Its error means
 // that the infrastructure failed (*InfraError where the kind is known) or that
@@ -123,6 +147,7 @@ const (
 	Auth        FailureKind = "auth"         // 401, 403: never retried, stops the run
 	BadRequest  FailureKind = "bad_request"  // 400, 404: never retried, stops the run
 	UsageLimit  FailureKind = "usage_limit"  // a subscription's limit: save, say when it resets, exit 3
+	Pending     FailureKind = "pending"      // asked for and not answered yet: the rest of the batch is asked for too
 )
 
 // An InfraError is a failure of the infrastructure, never of the candidate.

@@ -123,12 +123,16 @@ func (e *Evaluator) attempt(ctx context.Context, t Task, failed *int) (a Attempt
 func (e *Evaluator) record(out *Rollout, a *Attempt, begun time.Time) {
 	out.Attempts++
 	out.InfraRetries += a.InfraRetries
+	if out.Audit != Tainted && (out.Attempts == 1 || a.Audit == Tainted || a.Audit == Inconclusive) {
+		out.Audit = a.Audit
+	}
 	switch out.Attempts {
 	case 1:
 		ms := a.Duration.Milliseconds()
 		out.Started, out.LatencyMS = begun, &ms
 		out.Usage, out.CostUSD = a.Usage, a.CostUSD
 		out.Answer, out.Trace, out.Failure = a.Answer, a.Trace, a.Failure
+		out.SkillInvoked, out.Skills, out.Files, out.Turns = a.SkillInvoked, a.Skills, a.Files, a.Turns
 	case 2:
 		out.RetryUsage, out.RetryUSD = a.Usage, a.CostUSD
 	default:

@@ -68,6 +68,12 @@ type Rollout struct {
 	Failure  string        `json:"failure,omitempty"` // why the agent failed, or why the rollout is missing
 	Feedback []string      `json:"feedback,omitempty"`
 
+	SkillInvoked *bool    `json:"skill_invoked,omitempty"` // of the first attempt; nil where the backend cannot tell
+	Skills       []string `json:"skills,omitempty"`        // every skill that it loaded
+	Files        []string `json:"files,omitempty"`         // that it made, changed or removed in the workspace
+	Turns        int      `json:"turns,omitempty"`         // the model's replies; 0 is unknown
+	Audit        Audit    `json:"audit,omitempty"`         // the worst of all attempts
+
 	Attempts int `json:"attempts"` // agent attempts that ended in an answer or a failure, work retries included
 	// InfraRetries counts the agent's calls that failed in the infrastructure.
 	// They are taken to have been free and are never counted in Retries.

@@ -1,0 +1,23 @@
+// Package replay is what all agents that drive a program have in common: a
+// private home with the candidate as the only copy of the skill, the request as
+// a prompt, and an audit of what was read.
+package replay
+
+import "github.com/skill-evolve/evolve/eval"
+
+// Config says which program is driven, and how. It is the same for all agents.
+type Config struct {
+	// Path is the program; "" finds the agent's own name on PATH.
+	Path  string
+	Model string // "" leaves it to the program
+	// BaseURL is the model's server; "" is the vendor's own.
+	BaseURL string
+	// Credentials are the variables, KEY=VALUE, that the program needs to reach
+	// its model, and no others: each package names those that it knows. Their
+	// values reach no log, no error and no rollout.
+	Credentials []string
+	Env         []string // further variables for the child, KEY=VALUE; part of the identity
+	Prices      *eval.Price
+	Sandbox     bool // run tool-using replays in a sandbox; text-only calls need none
+	MaxTurns    int  // of one attempt, where the program can limit them; 0 is 30
+}
