@@ -103,7 +103,7 @@ func interrupted(t *testing.T, h Harness) {
 	e := &eval.Evaluator{Agent: a, Grader: &eval.Checks{}, Recorder: rec, Concurrency: 2}
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		<-s.arrived
+		<-s.Arrived()
 		cancel()
 	}()
 	out, err := e.Run(ctx, h.jobs(t, 4))

@@ -1,0 +1,129 @@
+package agenttest
+
+import (
+	"regexp"
+	"strings"
+)
+
+// A call is a tool call as one agent declares its tools.
+type call struct {
+	name  string
+	input map[string]any
+	text  string // of a custom tool, instead of input
+}
+
+type object = map[string]any
+
+// first is the first of the names that the request declares.
+func (r *Request) first(names ...string) string {
+	for _, n := range names {
+		if r.Offers(n) {
+			return n
+		}
+	}
+	return ""
+}
+
+// call maps an op onto the tools that the request declares. Where none is
+// declared for it the shell does it, and without a shell a tool named like the
+// op, which the agent then refuses.
+func (r *Request) call(op Op) call {
+	c := r.tool(op)
+	if r.custom[c.name] && c.text == "" {
+		c.text, _ = c.input["input"].(string)
+	}
+	return c
+}
+
+func (r *Request) tool(op Op) call {
+	switch op.Do {
+	case "raw":
+		return call{name: op.Name, input: op.Input}
+	case "skill":
+		if t := r.first("Skill", "skill"); t != "" {
+			return call{name: t, input: object{"skill": op.Name}}
+		}
+		return r.tool(Read(r.skillPath(op.Name)))
+	case "read":
+		switch t := r.first("Read", "read", "view"); t {
+		case "":
+			return r.tool(Bash("cat " + quote(op.Path)))
+		case "Read":
+			return call{name: t, input: object{"file_path": op.Path}}
+		default:
+			return call{name: t, input: object{"path": op.Path}}
+		}
+	case "bash":
+		return r.shell(op.Command)
+	case "write":
+		switch t := r.first("Write", "write", "create", "apply_patch"); t {
+		case "":
+			return r.tool(Bash("cat > " + quote(op.Path) + " <<'EOS'\n" + strings.TrimSuffix(op.Text, "\n") + "\nEOS"))
+		case "Write":
+			return call{name: t, input: object{"file_path": op.Path, "content": op.Text}}
+		case "write":
+			return call{name: t, input: object{"path": op.Path, "content": op.Text}}
+		case "create":
+			return call{name: t, input: object{"path": op.Path, "file_text": op.Text}}
+		default:
+			return call{name: t, input: object{"input": addFile(op.Path, op.Text)}}
+		}
+	case "edit":
+		switch t := r.first("Edit", "edit"); {
+		case t == "":
+			return r.tool(Bash("sed -i " + quote("s/"+op.Old+"/"+op.Text+"/") + " " + quote(op.Path)))
+		case t == "Edit":
+			return call{name: t, input: object{"file_path": op.Path, "old_string": op.Old, "new_string": op.Text}}
+		case r.Offers("view"):
+			return call{name: t, input: object{"path": op.Path, "old_str": op.Old, "new_str": op.Text}}
+		default:
+			return call{name: t, input: object{"path": op.Path,
+				"edits": []object{{"oldText": op.Old, "newText": op.Text}}}}
+		}
+	}
+	panic("agenttest: no such op: " + op.Do)
+}
+
+func (r *Request) shell(command string) call {
+	switch t := r.first("Bash", "bash", "exec_command", "shell_command", "shell", "local_shell"); t {
+	case "":
+		return call{name: "bash", input: object{"command": command}}
+	case "Bash", "bash":
+		return call{name: t, input: object{"command": command, "description": "Run a command"}}
+	case "exec_command":
+		return call{name: t, input: object{"cmd": command}}
+	case "shell_command":
+		return call{name: t, input: object{"command": command}}
+	default:
+		return call{name: t, input: object{"command": []string{"bash", "-lc", command}}}
+	}
+}
+
+// skillPath finds the SKILL.md that the prompt names for a skill.
+func (r *Request) skillPath(name string) string {
+	q := regexp.QuoteMeta(name)
+	// Codex lists "(file: r0/…/NAME/SKILL.md)" and says apart what r0 stands for.
+	if m := regexp.MustCompile(`\(file: (r\d+)/(\S*?` + q + `/SKILL\.md)\)`).FindStringSubmatch(r.Text); m != nil {
+		if root := regexp.MustCompile("`" + m[1] + "` = `([^`]+)`").FindStringSubmatch(r.Text); root != nil {
+			return root[1] + "/" + m[2]
+		}
+	}
+	if m := regexp.MustCompile("(/[^\\s\"<>\\\\`)]*?" + q + `/SKILL\.md)`).FindStringSubmatch(r.Text); m != nil {
+		return m[1]
+	}
+	return "skills/" + name + "/SKILL.md"
+}
+
+// addFile is a patch as Codex's apply_patch reads it.
+func addFile(path, content string) string {
+	var b strings.Builder
+	b.WriteString("*** Begin Patch\n*** Add File: " + path + "\n")
+	for line := range strings.Lines(content) {
+		b.WriteString("+" + strings.TrimSuffix(line, "\n") + "\n")
+	}
+	b.WriteString("*** End Patch\n")
+	return b.String()
+}
+
+// quote makes s one word of a shell.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
