@@ -67,6 +67,7 @@ type Attempt struct {
 	Usage        *Usage
 	CostUSD      *float64
 	Duration     time.Duration // reported by the agent; 0: measure from outside
+	Untimed      bool          // no duration means anything, a person answered: the latency stays unknown
 	SkillInvoked *bool         // whether Variant's skill was loaded; nil where the backend cannot tell
 	Skills       []string      // every skill that was loaded, in order of first use
 	Files        []string      // files of the workspace that were made, changed or removed; slash-separated, sorted

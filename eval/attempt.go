@@ -128,8 +128,11 @@ func (e *Evaluator) record(out *Rollout, a *Attempt, begun time.Time) {
 	}
 	switch out.Attempts {
 	case 1:
-		ms := a.Duration.Milliseconds()
-		out.Started, out.LatencyMS = begun, &ms
+		out.Started = begun
+		if !a.Untimed {
+			ms := a.Duration.Milliseconds()
+			out.LatencyMS = &ms
+		}
 		out.Usage, out.CostUSD = a.Usage, a.CostUSD
 		out.Answer, out.Trace, out.Failure = a.Answer, a.Trace, a.Failure
 		out.SkillInvoked, out.Skills, out.Files, out.Turns = a.SkillInvoked, a.Skills, a.Files, a.Turns

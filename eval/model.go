@@ -37,7 +37,7 @@ func (m *Metered) Identity() Identity { return m.Model.Identity() }
 
 // Complete returns the recorded reply to p, or asks for one. Errors are a
 // *BudgetError, the *InfraError that remained after the last try, ctx's, or the
-// Recorder's.
+// Recorder's. One of kind Pending comes at once, and nothing is charged for it.
 func (m *Metered) Complete(ctx context.Context, p Prompt) (Completion, error) {
 	p.System, p.User = redact(m.Redactor, p.System), redact(m.Redactor, p.User)
 	key := m.key(p)

@@ -36,6 +36,14 @@ func hopeless(err error) bool {
 	return false
 }
 
+// IsPending reports whether err says that a request stands somewhere and waits
+// for its answer (an *InfraError of kind Pending). It is no failure: the same
+// call, made again later, finds the answer.
+func IsPending(err error) bool {
+	var infra *InfraError
+	return errors.As(err, &infra) && infra.Kind == Pending
+}
+
 // fatal marks an error that is no infrastructure failure and must not be
 // retried.
 type fatal struct{ error }
@@ -45,7 +53,7 @@ func (e fatal) Unwrap() error { return e.error }
 // persist makes a call until it succeeds, with exponential pauses and jitter
 // between tries, or as long as the server asked. failed counts the calls that
 // failed. The error is a *gaveUp after the last try, ctx's where ctx ended, or
-// the call's own where trying again is hopeless.
+// the call's own where trying again is hopeless, or its answer is pending.
 func persist(ctx context.Context, tries int, failed *int, call func() error) error {
 	if tries <= 0 {
 		tries = 5
@@ -61,6 +69,9 @@ func persist(ctx context.Context, tries int, failed *int, call func() error) err
 		}
 		if f, ok := err.(fatal); ok {
 			return f.error
+		}
+		if IsPending(err) {
+			return err
 		}
 		*failed++
 		if hopeless(err) {

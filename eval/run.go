@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sourcegraph/conc/pool"
 )
@@ -24,6 +25,10 @@ import (
 //   - a *BudgetError: a cap is used up;
 //   - an *InfraError of kind Auth, BadRequest or UsageLimit: no call would fare
 //     better. What was under way has ended and is saved;
+//   - an *InfraError of kind Pending: requests stand and wait for their answers.
+//     All other jobs were asked for first, as far as a cap on rollouts could
+//     let them count. Of what is pending nothing is recorded or charged, but
+//     for a judge's calls; the same Run again takes the answers;
 //   - a *TooManyMissingError;
 //   - ctx's error: what was under way is lost, and not saved.
 //
@@ -52,6 +57,7 @@ func (e *Evaluator) Run(ctx context.Context, jobs []Job) ([]*Rollout, error) {
 			r.out[i] = r.out[at]
 		}
 	}
+	r.waitForAnswers()
 	if r.stop == nil {
 		r.stop = r.saveMissing(ctx)
 	}
@@ -68,9 +74,14 @@ type run struct {
 	todo    []int  // jobs that no record answers
 	out     []*Rollout
 
+	// asked counts the jobs that were begun and not settled, and those of them
+	// that are pending, which stay in it; waits counts the pending ones alone.
+	asked, waits atomic.Int64
+
 	mu      sync.Mutex
 	next    int // into todo
 	missing int
+	pending error // of the first job that is
 	stop    error // why no further job is begun
 }
 
@@ -177,7 +188,7 @@ func (r *run) work(ctx context.Context) {
 			return
 		}
 		out, err := r.e.rollout(ctx, &r.jobs[i], &r.plans[i], &r.setting.Agent)
-		r.settle(i, reserved, out)
+		r.settle(i, reserved, out, err)
 		if err == nil && out.Status != Missing && r.e.Recorder != nil {
 			// It is paid for: an interruption must not lose it now.
 			if serr := r.e.Recorder.SaveRollout(context.WithoutCancel(ctx), out); serr != nil {
@@ -206,16 +217,40 @@ func (r *run) pull(ctx context.Context) (i int, reserved demand, ok bool) {
 		if r.stop != nil {
 			return 0, reserved, false
 		}
+		if r.overasked(attempts) {
+			b.settle(reserved, &bill{}, nil)
+			r.next = len(r.todo)
+			return 0, reserved, false
+		}
 	}
+	r.asked.Add(1)
 	r.next++
 	return i, reserved, true
 }
 
-func (r *run) settle(i int, reserved demand, out *Rollout) {
+// overasked reports whether one more job could no longer count once all that is
+// pending is answered. Pending jobs hold nothing of the budget, and nobody is to
+// answer what the cap on rollouts then cuts off.
+func (r *run) overasked(attempts int) bool {
+	left := r.e.Budget.Remaining().Rollouts
+	return left != 0 && r.waits.Load() > 0 && r.asked.Load()+int64(attempts) > left
+}
+
+// settle gives back what was reserved for job i and books what it took. A
+// pending job took what its judge did: its own attempts come again, and count
+// then. It is counted as pending first, so that overasked sees it in time.
+func (r *run) settle(i int, reserved demand, out *Rollout, err error) {
+	key := &r.plans[i].key
+	if IsPending(err) {
+		r.waits.Add(1)
+		out.Attempts, out.InfraRetries = 0, 0
+		key = nil
+	} else {
+		defer r.asked.Add(-1)
+	}
 	if r.e.Budget == nil {
 		return
 	}
-	key := &r.plans[i].key
 	if r.e.Recorder == nil {
 		key = nil // it will never be found
 	}
@@ -223,8 +258,17 @@ func (r *run) settle(i int, reserved demand, out *Rollout) {
 	r.e.Budget.settle(reserved, &took, key)
 }
 
-// take books the end of job i: a rollout, or an error that ends the run.
+// take books the end of job i: a rollout, an answer that is pending, or an error
+// that ends the run.
 func (r *run) take(i int, out *Rollout, err error) {
+	if IsPending(err) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.pending == nil {
+			r.pending = err
+		}
+		return
+	}
 	if err != nil && !errors.As(err, new(*gaveUp)) {
 		r.halt(err)
 		return
@@ -252,6 +296,15 @@ func (r *run) take(i int, out *Rollout, err error) {
 	case row >= missingInRow:
 		r.stop = &TooManyMissingError{Missing: row, Jobs: row, Err: err}
 	}
+}
+
+// waitForAnswers ends a run that has pending jobs. A cap that is used up comes
+// second: what is pending may still be answered within it.
+func (r *run) waitForAnswers() {
+	if r.pending == nil || r.stop != nil && !errors.As(r.stop, new(*BudgetError)) {
+		return
+	}
+	r.stop = fmt.Errorf("evaluate: %d of %d rollouts wait for an answer: %w", r.waits.Load(), len(r.jobs), r.pending)
 }
 
 // missingInRow is how many rollouts in a row, over all Runs, may be missing.

@@ -1,0 +1,36 @@
+package eval
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"reflect"
+)
+
+// DecodeStrict reads text, one JSON object and nothing else, into the struct
+// that v points to. A field that v does not have is an error that names the
+// nearest one that it has: what people and programs hand in is never guessed at.
+func DecodeStrict(text []byte, v any) error {
+	switch first := bytes.TrimSpace(text); {
+	case len(first) == 0:
+		return errors.New("nothing, want one JSON object")
+	case first[0] != '{':
+		return errors.New("not a JSON object")
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(v); err != nil {
+		if strict := unknownField(text, reflect.TypeOf(v), ""); strict != nil {
+			return strict
+		}
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return errors.New("a JSON object that does not end")
+		}
+		return err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return errors.New("text after the JSON object")
+	}
+	return nil
+}
