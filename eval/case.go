@@ -18,6 +18,13 @@ type Case struct {
 	Workspace *Workspace        `json:"workspace,omitempty"`
 	Checks    []Check           `json:"checks"`
 	Reference string            `json:"reference,omitempty"` // an accepted answer
+	// ShouldTrigger makes this a trigger case: the skill is offered beside
+	// others, not asked for, and all that is graded is whether the agent loaded
+	// it (true) or left it alone (false). nil is an ordinary case.
+	ShouldTrigger *bool `json:"should_trigger,omitempty"`
+	// Neighbour is the installed skill that should be loaded instead, in a
+	// trigger case that is not this skill's; "" where none is meant.
+	Neighbour string `json:"neighbour,omitempty"`
 	// Cluster groups cases that are not independent (a session and its
 	// near-duplicates). Splits and the gate count clusters, not cases.
 	Cluster string  `json:"cluster,omitempty"`

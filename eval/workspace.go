@@ -27,15 +27,15 @@ func (w FileWorkspaces) Open(_ context.Context, c *Case) (dir string, done func(
 	// What an agent made read-only may stay behind; that is no reason to lose
 	// the rollout.
 	done = func() { _ = os.RemoveAll(dir) }
-	if err := writeFiles(dir, c.Files); err != nil {
+	if err := WriteFiles(dir, c.Files); err != nil {
 		done()
 		return "", nil, err
 	}
 	return dir, done, nil
 }
 
-// writeFiles writes below dir, never outside of it.
-func writeFiles(dir string, files map[string]string) error {
+// WriteFiles writes a case's Files below dir, never outside of it.
+func WriteFiles(dir string, files map[string]string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err

@@ -20,4 +20,8 @@ type Config struct {
 	Prices      *eval.Price
 	Sandbox     bool // run tool-using replays in a sandbox; text-only calls need none
 	MaxTurns    int  // of one attempt, where the program can limit them; 0 is 30
+	// Forbidden are files and folders, absolute, that no attempt may read
+	// wherever they lie: the store, other copies of the skill. The usual places
+	// are known without.
+	Forbidden []string
 }

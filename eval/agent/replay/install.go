@@ -1,0 +1,206 @@
+package replay
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+// Limits of what is copied for one skill, because it is copied for every
+// attempt.
+const (
+	maxSkillBytes = 64 << 20
+	maxSkillFiles = 10_000
+)
+
+// install writes the skills that t offers.
+func (s *Stage) install(t eval.Task) error {
+	if v := t.Variant; v.Doc != nil {
+		dir := filepath.Join(s.Skills, v.Name)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("install skill %s: %w", v.Name, err)
+		}
+		if v.Dir != "" {
+			left, err := copySkill(dir, v.Dir, false)
+			if err != nil {
+				return fmt.Errorf("install skill %s: %w", v.Name, err)
+			}
+			s.LeftOut = left
+		}
+		if err := os.WriteFile(filepath.Join(dir, skill.FileName), v.Doc.Render(), 0o600); err != nil {
+			return fmt.Errorf("install skill %s: %w", v.Name, err)
+		}
+		s.Skill = dir
+	}
+	for _, o := range t.Others {
+		dir := filepath.Join(s.Skills, o.Name)
+		if !plainName(o.Name) || o.Name == t.Variant.Name {
+			return refuse("install skill %q beside %s: the name will not do", o.Name, t.Variant.Name)
+		}
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return fmt.Errorf("install skill %s: %w", o.Name, err)
+		}
+		if _, err := copySkill(dir, o.Dir, true); err != nil {
+			return fmt.Errorf("install skill %s: %w", o.Name, err)
+		}
+	}
+	return nil
+}
+
+// A copier copies one skill's folder.
+type copier struct {
+	from, to *os.Root
+	skillMD  bool     // its SKILL.md too
+	left     []string // what was not copied
+	files    int
+	bytes    int64
+}
+
+// copySkill copies what belongs to a skill from one folder to another, with
+// permissions, and returns what it left out. Nothing outside from is read.
+func copySkill(to, from string, skillMD bool) (left []string, err error) {
+	src, err := os.OpenRoot(from) // from itself may be a link, as skills often are
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	dst, err := os.OpenRoot(to)
+	if err != nil {
+		return nil, err
+	}
+	defer dst.Close()
+	c := &copier{from: src, to: dst, skillMD: skillMD}
+	if err := c.folder("."); err != nil {
+		return nil, err
+	}
+	slices.Sort(c.left)
+	return c.left, nil
+}
+
+func (c *copier) folder(dir string) error {
+	entries, err := fs.ReadDir(c.from.FS(), dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		if dir == "." && e.Name() == skill.FileName && !c.skillMD {
+			continue
+		}
+		if secret(e.Name(), e.IsDir()) {
+			c.left = append(c.left, name)
+			continue
+		}
+		if err := c.entry(name, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *copier) entry(name string, e fs.DirEntry) error {
+	if c.files++; c.files > maxSkillFiles {
+		return refuse("its folder has more than %d files; what is no part of the skill belongs elsewhere", maxSkillFiles)
+	}
+	switch {
+	case e.IsDir():
+		if err := c.to.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		return c.folder(name)
+	case e.Type()&fs.ModeSymlink != 0:
+		return c.link(name)
+	case e.Type().IsRegular():
+		return c.file(name)
+	}
+	c.left = append(c.left, name) // a pipe or a device
+	return nil
+}
+
+// link copies a link that stays inside, as a link. One that leads to what is
+// left out would show that it is there, so its target decides as well.
+func (c *copier) link(name string) error {
+	target, err := c.from.Readlink(name)
+	if err != nil {
+		return err
+	}
+	at := path.Join(path.Dir(name), filepath.ToSlash(target))
+	hidden := slices.ContainsFunc(strings.Split(at, "/"), func(part string) bool { return secret(part, true) })
+	// Stat follows the link and refuses to leave the folder.
+	if _, err := c.from.Stat(name); err != nil || filepath.IsAbs(target) || hidden {
+		c.left = append(c.left, name)
+		return nil
+	}
+	return c.to.Symlink(target, name)
+}
+
+func (c *copier) file(name string) error {
+	in, err := c.from.Open(name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	if c.bytes += info.Size(); c.bytes > maxSkillBytes {
+		return refuse("its folder has more than %d MiB; what is no part of the skill belongs elsewhere", maxSkillBytes>>20)
+	}
+	if strings.HasSuffix(name, ".json") && info.Size() < maxEvalFile {
+		text, err := io.ReadAll(in)
+		if err != nil {
+			return err
+		}
+		if evals(text) {
+			c.left = append(c.left, name)
+			return nil
+		}
+		return c.to.WriteFile(name, text, info.Mode().Perm()|0o600)
+	}
+	out, err := c.to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm()|0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		out.Close()
+		return err
+	}
+	return out.Close()
+}
+
+// maxEvalFile bounds what is looked into for evals, in bytes.
+const maxEvalFile = 4 << 20
+
+// evals reports whether a JSON file holds the questions and answers that a
+// skill is measured by.
+func evals(text []byte) bool {
+	return json.Valid(text) && eval.IsEvals(text)
+}
+
+// secret reports whether an entry of a skill's folder may hold the answers: its
+// history, its evals.
+func secret(name string, dir bool) bool {
+	name = strings.ToLower(name)
+	if dir && slices.Contains([]string{".git", ".hg", ".svn", ".jj", "evals"}, name) {
+		return true
+	}
+	// In a worktree and in a submodule .git is a file.
+	return name == ".git" || evalFile(name)
+}
+
+// evalFile reports whether a file is named like those that hold evals.
+func evalFile(name string) bool {
+	name = strings.ToLower(name)
+	return name == "evals.json" || name == "evals.jsonl" || strings.Contains(name, ".eval.") || strings.Contains(name, ".evals.")
+}

@@ -1,0 +1,168 @@
+package replay
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval/agent/process"
+)
+
+// A Program is a CLI and what it needs to run.
+type Program struct {
+	Path string // absolute, symlinks resolved
+	// Path of folders that must come first on its PATH: its interpreter's.
+	Dirs []string
+	// Readable are the files and folders that it is made of: for an npm package
+	// the node_modules that hold it and the folder of its node, for a native
+	// program its folder. What lies in the system's folders is not named.
+	Readable []string
+}
+
+// Find finds the program that c.Path names, or else name on PATH. Resolve it
+// once, not per attempt.
+func Find(c Config, name string) (Program, error) {
+	given := c.Path
+	if given == "" {
+		var err error
+		if given, err = exec.LookPath(name); err != nil {
+			return Program{}, fmt.Errorf("find %s: %w", name, err)
+		}
+	}
+	given, err := filepath.Abs(given)
+	if err != nil {
+		return Program{}, fmt.Errorf("find %s: %w", name, err)
+	}
+	p := Program{}
+	if p.Path, err = filepath.EvalSymlinks(given); err != nil {
+		return Program{}, fmt.Errorf("find %s: %w", name, err)
+	}
+	if info, err := os.Stat(p.Path); err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
+		return Program{}, fmt.Errorf("find %s: %s is no program", name, given)
+	}
+	p.needs(installRoot(p.Path))
+	if runner := interpreter(p.Path); runner != "" {
+		if err := p.runBy(runner, filepath.Dir(given)); err != nil {
+			return Program{}, fmt.Errorf("find %s: %w", name, err)
+		}
+	}
+	return p, nil
+}
+
+// runBy adds the interpreter of a script: the one beside it, else that on PATH.
+func (p *Program) runBy(runner, beside string) error {
+	at := runner
+	if !filepath.IsAbs(runner) {
+		at = filepath.Join(beside, runner)
+		if _, err := os.Stat(at); err != nil {
+			if at, err = exec.LookPath(runner); err != nil {
+				return fmt.Errorf("find its interpreter: %w", err)
+			}
+		}
+	}
+	real, err := filepath.EvalSymlinks(at)
+	if err != nil {
+		return fmt.Errorf("find its interpreter: %w", err)
+	}
+	dir := filepath.Dir(real)
+	if filepath.Base(real) != filepath.Base(runner) { // a link of another name
+		dir = filepath.Dir(at)
+		p.needs(at)
+	}
+	if !inSystem(dir) {
+		p.Dirs = append(p.Dirs, dir)
+	}
+	p.needs(installRoot(real))
+	return nil
+}
+
+func (p *Program) needs(path string) {
+	if !inSystem(path) && !slices.ContainsFunc(p.Readable, func(r string) bool { return within(path, r) }) {
+		p.Readable = append(p.Readable, path)
+	}
+}
+
+// installRoot is the folder that a program was installed as: the outermost
+// node_modules, what holds the bin folder of a node, else the folder of the
+// program. A folder that is shared with others (a bin, a home) is not opened
+// for one program; then it is the file itself.
+func installRoot(file string) string {
+	sep := string(filepath.Separator)
+	if at := strings.Index(file, sep+"node_modules"+sep); at >= 0 {
+		return file[:at] + sep + "node_modules"
+	}
+	dir := filepath.Dir(file)
+	home, _ := os.UserHomeDir()
+	switch base := filepath.Base(dir); {
+	case base == "bin" && filepath.Base(file) == "node" && isNode(filepath.Dir(dir)):
+		return filepath.Dir(dir)
+	case base == "bin" || base == "sbin" || dir == home || home != "" && within(home, dir):
+		return file
+	}
+	return dir
+}
+
+// isNode reports whether dir is an installation of node: they bring its headers.
+func isNode(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "include", "node"))
+	return err == nil
+}
+
+// interpreter is what the first line of a script runs it with: a name for PATH,
+// or a path; "" for what is no script.
+func interpreter(file string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head, _ := bufio.NewReaderSize(f, 256).Peek(256)
+	line, _, _ := strings.Cut(string(head), "\n")
+	rest, ok := strings.CutPrefix(line, "#!")
+	if !ok {
+		return ""
+	}
+	words := strings.Fields(rest)
+	if len(words) == 0 {
+		return ""
+	}
+	if filepath.Base(words[0]) != "env" {
+		return words[0]
+	}
+	for _, w := range words[1:] {
+		if !strings.HasPrefix(w, "-") && !strings.Contains(w, "=") {
+			return w
+		}
+	}
+	return ""
+}
+
+// Sandbox is what a child may reach that works on this stage: the stage and
+// the workspace for writing, the program for reading, hosts (host:port) over
+// the network.
+func (s *Stage) Sandbox(hosts ...string) *process.Sandbox {
+	return &process.Sandbox{
+		Writable: []string{s.Root, s.Workspace},
+		Readable: slices.Clone(s.layout.Program.Readable),
+		Hosts:    hosts,
+	}
+}
+
+// systemDirs hold what belongs to the system and to no person.
+var systemDirs = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt/homebrew",
+	"/System", "/Library", "/nix/store"}
+
+func inSystem(path string) bool {
+	return slices.ContainsFunc(systemDirs, func(dir string) bool { return within(path, dir) })
+}
+
+// within reports whether path is dir or lies below it. Both are absolute and
+// clean.
+func within(path, dir string) bool {
+	rest, ok := strings.CutPrefix(path, dir)
+	return ok && (rest == "" || rest[0] == '/' || dir == "/")
+}

@@ -1,0 +1,129 @@
+package replay
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+// Prompt is what the agent is told, on its stdin: the request, behind what was
+// said before it where the case has a context, and with the answer that failed
+// where this is a work retry. What others said is quoted, each line behind
+// "> ", so that nothing in it can pass for the request.
+//
+// mention is the agent's own way to call the skill: "/NAME", "$NAME",
+// "/skill:NAME". It comes first, because agents look for it there alone, unless
+// the request calls the skill in the same way already. A call that the request
+// holds in any of these ways is not repeated: one at the front is replaced.
+//
+// A trigger case is told as it is: the skill is offered, and its request must
+// not name it. In the no-skill arm a call of the skill is taken out, because an
+// agent that does not know the name refuses the whole request: one at the front
+// goes, any other becomes the bare name.
+func Prompt(t eval.Task, mention string) string {
+	c := t.Case
+	request := strings.TrimSpace(c.Prompt)
+	name := t.Variant.Name
+	var b strings.Builder
+	switch {
+	case t.Variant.Doc == nil:
+		request = unmention(request, name)
+	case c.ShouldTrigger != nil:
+	case strings.HasPrefix(mention, "$") && calls(request, name):
+		// It may stand anywhere, and stands where the user put it.
+	default:
+		request = cutCall(request, name)
+		b.WriteString(mention)
+		if request != "" {
+			b.WriteString(" ")
+		}
+	}
+	if len(c.Context) == 0 && t.Prior == nil {
+		b.WriteString(request)
+		return b.String()
+	}
+	if len(c.Context) > 0 {
+		b.WriteString("The request below continues an earlier conversation. Its end is quoted here, for what the request refers to; it asks for nothing itself.\n")
+		for _, m := range c.Context {
+			who := "The user said:"
+			if m.Role == "assistant" {
+				who = "The assistant said:"
+			}
+			b.WriteString("\n" + who + "\n")
+			quote(&b, m.Text)
+		}
+		b.WriteString("\nThe request:\n\n")
+	}
+	b.WriteString(request)
+	if p := t.Prior; p != nil {
+		b.WriteString("\n\nThis request was answered before, and not well enough. The files are as that attempt left them. Its answer was:\n")
+		quote(&b, p.Answer)
+		b.WriteString("\nWhat is wrong with it:\n")
+		if len(p.Feedback) == 0 {
+			quote(&b, "It is not right yet.")
+		}
+		for _, f := range p.Feedback {
+			quote(&b, "- "+f)
+		}
+		b.WriteString("\nDo what the request asks for again, mend that, and give the whole answer.")
+	}
+	return b.String()
+}
+
+// quote writes text with "> " before every line.
+func quote(b *strings.Builder, text string) {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n").Replace(text)
+	text = strings.TrimRight(text, "\n")
+	if strings.TrimSpace(text) == "" {
+		text = "(nothing)"
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		b.WriteString("> " + line + "\n")
+	}
+}
+
+// calls reports whether request holds $name as a mention.
+func calls(request, name string) bool {
+	for _, m := range mentions(request, name) {
+		if m.ID == name {
+			return true
+		}
+	}
+	return false
+}
+
+func mentions(request, name string) []skill.Mention {
+	return skill.Mentions(request, func(id string) bool { return id == name })
+}
+
+// cutCall takes a call of the skill off the front of request.
+func cutCall(request, name string) string {
+	for _, call := range []string{"/skill:" + name, "/skills:" + name, "/" + name, "$" + name} {
+		rest, ok := strings.CutPrefix(request, call)
+		if ok && (rest == "" || unicode.IsSpace([]rune(rest)[0])) {
+			return strings.TrimSpace(rest)
+		}
+	}
+	return request
+}
+
+// unmention takes every call of the skill out of request. What is nothing else
+// becomes the bare name.
+func unmention(request, name string) string {
+	if name == "" {
+		return request
+	}
+	out := cutCall(request, name)
+	found := mentions(out, name)
+	for i := len(found) - 1; i >= 0; i-- {
+		if m := found[i]; m.ID == name {
+			out = out[:m.Start] + out[m.Start+len("$"):]
+		}
+	}
+	if out == "" {
+		return name
+	}
+	return out
+}

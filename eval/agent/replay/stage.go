@@ -1,0 +1,203 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+// A Layout says where an agent looks for its configuration and its skills. The
+// zero value but for Config suits an agent that finds them in CONFIG/skills.
+type Layout struct {
+	// Config is the agent's configuration folder below its home, with slashes:
+	// ".claude", ".codex", ".pi/agent".
+	Config string
+	// Skills is the folder that holds one folder per skill, below the home; ""
+	// is "skills" in Config.
+	Skills  string
+	Program Program // what Env and Sandbox open to the child
+	// Forbidden are files and folders that no attempt may read, beyond the
+	// usual places: Config.Forbidden.
+	Forbidden []string
+}
+
+// A Stage is the private place of one attempt: a home that holds the agent's
+// configuration folder with the offered skills and nothing else, and a folder
+// for temporary files. All paths are absolute, with symlinks resolved. It
+// belongs to one goroutine; Close removes it.
+type Stage struct {
+	Root   string // "evolve-replay-…" in the system's folder for temporary files, 0700
+	Home   string // Root/home
+	Config string // the agent's configuration folder, in Home
+	Skills string // the folder that holds the offered skills, one folder each
+	Temp   string // Root/tmp
+	// Workspace is where the agent works: Task.Workspace, or where that is empty
+	// a folder in Root that holds the case's files.
+	Workspace string
+	// Skill is the folder of the candidate, Skills/NAME; "" in the no-skill arm.
+	Skill string
+	// LeftOut are the files of the skill's folder that were not installed,
+	// slash-separated: eval files, links that lead out of it, repositories.
+	LeftOut []string
+
+	layout Layout
+	env    []string // as Env returned it last
+	before snapshot // of the workspace
+	bounds bounds
+}
+
+// Open makes the place for one attempt at t and installs what t offers: the
+// candidate with the rest of its folder, nothing where Variant.Doc is nil, and
+// the Others as they are. The files are copies, so that an attempt cannot touch
+// the originals. Copies of the skill that stand in t.Workspace are removed from
+// there, because agents differ in which of two they prefer.
+//
+// A candidate that agents would drop without a word (frontmatter that is
+// missing or no YAML, no description) is an error of kind eval.BadRequest, and
+// so is a folder that is too large to copy. On an error nothing stays behind.
+func Open(t eval.Task, l Layout) (s *Stage, err error) {
+	if err := sound(t.Variant); err != nil {
+		return nil, err
+	}
+	root, err := os.MkdirTemp("", "evolve-replay-")
+	if err != nil {
+		return nil, fmt.Errorf("make stage: %w", err)
+	}
+	s = &Stage{layout: l}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+			s = nil
+		}
+	}()
+	s.Root = root
+	if s.Root, err = filepath.EvalSymlinks(root); err != nil {
+		return s, fmt.Errorf("make stage: %w", err)
+	}
+	s.Home, s.Temp = filepath.Join(s.Root, "home"), filepath.Join(s.Root, "tmp")
+	s.Config = filepath.Join(s.Home, filepath.FromSlash(l.Config))
+	s.Skills = filepath.Join(s.Config, "skills")
+	if l.Skills != "" {
+		s.Skills = filepath.Join(s.Home, filepath.FromSlash(l.Skills))
+	}
+	for _, dir := range []string{s.Temp, s.Config, s.Skills} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return s, fmt.Errorf("make stage: %w", err)
+		}
+	}
+	if err := s.install(t); err != nil {
+		return s, err
+	}
+	if err := s.work(t); err != nil {
+		return s, err
+	}
+	s.bounds = s.boundsOf(t)
+	return s, nil
+}
+
+// dropped are the findings with which one of the agents loads a skill not at
+// all, and says nothing.
+var dropped = []string{"syntax", "no-frontmatter", "description-missing", "not-utf8"}
+
+// sound refuses a candidate that would not be offered: every rollout of it
+// would measure the no-skill arm.
+func sound(v eval.Variant) error {
+	if v.Doc == nil {
+		return nil
+	}
+	if !plainName(v.Name) {
+		return refuse("install skill: %q cannot be a folder's name", v.Name)
+	}
+	for _, f := range skill.Validate(v.Doc, skill.ClaudeCode, "") {
+		if f.Severity == skill.Reject && slices.Contains(dropped, f.Rule) {
+			return refuse("install skill %s: SKILL.md:%d: %s; agents would drop it silently", v.Name, f.Line, f.Message)
+		}
+	}
+	return nil
+}
+
+// plainName reports whether name is one element of a path.
+func plainName(name string) bool {
+	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\\\x00")
+}
+
+// refuse is an error that no second try changes.
+func refuse(format string, args ...any) error {
+	return &eval.InfraError{Kind: eval.BadRequest, Err: fmt.Errorf(format, args...)}
+}
+
+// work prepares the workspace and remembers its state.
+func (s *Stage) work(t eval.Task) (err error) {
+	s.Workspace = filepath.Join(s.Root, "work")
+	if t.Workspace != "" {
+		if s.Workspace, err = filepath.EvalSymlinks(t.Workspace); err != nil {
+			return fmt.Errorf("find workspace: %w", err)
+		}
+		if s.Workspace, err = filepath.Abs(s.Workspace); err != nil {
+			return fmt.Errorf("find workspace: %w", err)
+		}
+	} else {
+		if err := os.Mkdir(s.Workspace, 0o700); err != nil {
+			return fmt.Errorf("make workspace: %w", err)
+		}
+		if t.Case != nil {
+			if err := eval.WriteFiles(s.Workspace, t.Case.Files); err != nil {
+				return fmt.Errorf("make workspace: %w", err)
+			}
+		}
+	}
+	if err := removeCopies(s.Workspace, t.Variant.Name); err != nil {
+		return fmt.Errorf("remove copies of the skill from the workspace: %w", err)
+	}
+	if s.before, err = take(s.Workspace); err != nil {
+		return fmt.Errorf("look at workspace: %w", err)
+	}
+	return nil
+}
+
+// Close removes the stage, even where the agent took away its own right to
+// write. It follows no symlink and leaves Task.Workspace alone. It is safe to
+// call twice.
+func (s *Stage) Close() error {
+	if err := removeAll(s.Root); err != nil {
+		return fmt.Errorf("remove stage: %w", err)
+	}
+	return nil
+}
+
+// removeAll is os.RemoveAll that opens locked folders first. Root keeps it from
+// being led elsewhere.
+func removeAll(dir string) error {
+	if dir == "" || os.RemoveAll(dir) == nil {
+		return nil
+	}
+	if root, err := os.OpenRoot(dir); err == nil {
+		unlock(root, ".")
+		root.Close()
+	} else if os.Chmod(dir, 0o700) == nil {
+		if root, err := os.OpenRoot(dir); err == nil {
+			unlock(root, ".")
+			root.Close()
+		}
+	}
+	return os.RemoveAll(dir)
+}
+
+// unlock gives this user all rights to the folders below dir. Errors show when
+// they are removed.
+func unlock(root *os.Root, dir string) {
+	_ = root.Chmod(dir, 0o700)
+	entries, _ := fs.ReadDir(root.FS(), filepath.ToSlash(dir))
+	for _, e := range entries {
+		if e.IsDir() {
+			unlock(root, filepath.Join(dir, e.Name()))
+		}
+	}
+}
