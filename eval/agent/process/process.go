@@ -4,102 +4,105 @@
 package process
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os/exec"
-	"syscall"
 	"time"
+)
+
+// The bounds of what is kept of a child's output, in bytes.
+const (
+	// MaxLine bounds a line that Command.Line is given.
+	MaxLine = 8 << 20
+
+	defaultOutput = 64 << 20
+	stderrKept    = 8 << 10
 )
 
 // A Command is one child.
 type Command struct {
 	Path  string   // the program, absolute
 	Args  []string // without the program's name
-	Dir   string   // where it runs
+	Dir   string   // where it runs; "" is where this process runs
 	Env   []string // all of its environment, KEY=VALUE; nothing is inherited
 	Stdin []byte
 	// Line is called with every line of stdout without its LF, in order, from
-	// one goroutine. An error ends the child and is Run's. nil keeps stdout in
-	// the Result.
+	// one goroutine that has ended when Run returns; the bytes are valid during
+	// the call only. A line longer than MaxLine is cut to that length, see
+	// Result.Cut. An error ends the child and is Run's. nil keeps stdout in the
+	// Result.
 	Line func(line []byte) error
 	// MaxOutput bounds stdout in bytes; 0 is 64 MiB. A child that prints more
 	// is ended, and Result.Overflow says so.
 	MaxOutput int64
-	// Grace is how long the group has between SIGTERM and SIGKILL; 0 is 2 s.
+	// Grace is how long the child has between SIGTERM and SIGKILL; 0 is 2 s.
 	Grace   time.Duration
 	Sandbox *Sandbox // nil: none
 }
 
-// A Sandbox is what a child may reach. Everything else does not exist for it:
-// no other process, no network, of the file system the system's own folders,
-// read-only.
-type Sandbox struct {
-	Writable []string // folders, absolute; under the same names inside
-	Readable []string // files and folders beyond the system's, absolute
-	// Hosts are the only way out, as host:port. A loopback address is this
-	// machine's own.
-	Hosts []string
-}
-
 // A Result is how a child ended.
 type Result struct {
-	Exit     int // exit code; -1 where a signal ended it
-	Stdout   []byte
-	Stderr   string // its last 8 KiB
+	Exit   int // exit code; -1 where a signal ended it (in a sandbox: 128 + the signal)
+	Stdout []byte
+	Stderr string // its last 8 KiB
+	// Wall is the time from the start of the child to its end, without what it
+	// took to prepare a sandbox or to read what was left in the pipes.
 	Wall     time.Duration
-	Overflow bool
+	Overflow bool // it printed more than MaxOutput; what came first was delivered
+	Cut      int  // lines that were longer than MaxLine
 }
 
 // Run runs the child to its end. A child that exits with a code other than 0 is
 // no error: CLIs lie there, the caller reads the stream. The error is ctx's, that
-// of Line, or tells why the child could not be started.
+// of Line, or tells why the child could not be started; the result is nil only in
+// the last case.
+//
+// When ctx ends, the process group is sent SIGTERM, and SIGKILL after Grace.
+// When the child itself has ended, for whatever reason, what is left of its group
+// is killed at once, and what stands in the pipes is still read. Run does not
+// wait for a process that left the group and holds a pipe open; in a sandbox
+// there is none that survives.
 func Run(ctx context.Context, c Command) (*Result, error) {
-	cmd := exec.CommandContext(ctx, c.Path, c.Args...)
-	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.Env, bytes.NewReader(c.Stdin)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	begun := time.Now()
-	if err := cmd.Start(); err != nil {
+	l, err := prepare(&c)
+	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.Path, err)
 	}
-	res := new(Result)
-	if c.Line == nil {
-		res.Stdout, err = io.ReadAll(out)
-	} else {
-		r := bufio.NewReader(out)
-		for {
-			line, rerr := r.ReadBytes('\n')
-			if len(line) > 0 && err == nil {
-				err = c.Line(bytes.TrimSuffix(line, []byte("\n")))
-			}
-			if rerr != nil {
-				break
-			}
-		}
+	defer l.close()
+	streams, err := newStreams(l.cmd, &c)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", c.Path, err)
 	}
-	werr := cmd.Wait()
-	res.Wall, res.Exit, res.Stderr = time.Since(begun), cmd.ProcessState.ExitCode(), stderr.String()
-	var exit *exec.ExitError
-	switch {
-	case ctx.Err() != nil:
-		return res, ctx.Err()
-	case err != nil:
-		return res, err
-	case werr != nil && !errors.As(werr, &exit):
-		return res, werr
+	begun := time.Now()
+	k, err := l.start()
+	streams.started()
+	if err != nil {
+		streams.close()
+		return nil, fmt.Errorf("start %s: %w", c.Path, err)
 	}
-	return res, nil
+	select {
+	case <-ctx.Done():
+		k.end(c.Grace)
+		err = ctx.Err()
+	case err = <-streams.trouble:
+		k.end(c.Grace)
+	case <-k.done:
+	}
+	res := &Result{Wall: time.Since(begun)}
+	if late := streams.finish(res); err == nil {
+		err = late // an error of Line on what was still in the pipe
+	}
+	if res.Overflow = errors.Is(err, errOverflow); res.Overflow {
+		err = nil
+	}
+	if err == nil {
+		err = k.err
+	}
+	if err == nil {
+		err = l.failure(res)
+	}
+	res.Exit = k.exit()
+	return res, err
 }
-
-// Available says why no sandbox can be made on this machine; nil where one can.
-func Available() error { return errors.New("not yet") }

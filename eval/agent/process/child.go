@@ -1,0 +1,103 @@
+package process
+
+import (
+	"errors"
+	"os/exec"
+	"runtime"
+	"sync"
+	"time"
+)
+
+const defaultGrace = 2 * time.Second
+
+// A child is a program that was started as the leader of a process group.
+type child struct {
+	cmd *exec.Cmd
+	// terminate asks it to end; nil sends SIGTERM to its group.
+	terminate func()
+	done      chan struct{} // closed when the child was reaped and its group killed
+	err       error         // of waiting; valid after done
+
+	mu    sync.Mutex
+	ended bool // the group's number may be somebody else's
+}
+
+// startChild starts cmd, which has its pipes, in a group of its own.
+func startChild(cmd *exec.Cmd) (*child, error) {
+	ownGroup(cmd)
+	k := &child{cmd: cmd, done: make(chan struct{})}
+	started := make(chan error)
+	go func() {
+		// On Linux the child is killed when the thread that forked it ends,
+		// which must not be before it has ended itself. Waiting occupies a
+		// thread in any case.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err != nil {
+			return
+		}
+		// Where it can be, the group is killed before its leader is reaped:
+		// until then the number is nobody else's.
+		if awaitExit(cmd.Process) {
+			k.killRest()
+		}
+		var exit *exec.ExitError
+		if err := cmd.Wait(); err != nil && !errors.As(err, &exit) {
+			k.err = err
+		}
+		k.killRest()
+		close(k.done)
+	}()
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// killRest kills what is left of the group, once.
+func (k *child) killRest() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.ended {
+		killGroup(k.cmd.Process)
+	}
+	k.ended = true
+}
+
+// signal calls f unless the child has ended.
+func (k *child) signal(f func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.ended {
+		f()
+	}
+}
+
+// end asks the child to end, gives it time, kills it, and returns when it is
+// gone.
+func (k *child) end(grace time.Duration) {
+	if grace <= 0 {
+		grace = defaultGrace
+	}
+	k.signal(func() {
+		if k.terminate != nil {
+			k.terminate()
+		} else {
+			terminateGroup(k.cmd.Process)
+		}
+	})
+	t := time.NewTimer(grace)
+	defer t.Stop()
+	select {
+	case <-k.done:
+		return
+	case <-t.C:
+	}
+	k.signal(func() { killGroup(k.cmd.Process) })
+	<-k.done
+}
+
+// exit is valid after done.
+func (k *child) exit() int { return k.cmd.ProcessState.ExitCode() }

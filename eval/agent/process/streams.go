@@ -1,0 +1,218 @@
+package process
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+)
+
+var errOverflow = errors.New("too much output")
+
+// streams are a child's three pipes. They are the system's own, read by us: what
+// os/exec does by itself waits for every process that holds one open.
+type streams struct {
+	trouble chan error // the first error of stdout's reader that is no end of file
+	stdout  splitter
+	stderr  tail
+
+	ours, theirs []*os.File // ends that are open
+	readers      []*os.File
+	in           *os.File
+	work         sync.WaitGroup
+}
+
+func newStreams(cmd *exec.Cmd, c *Command) (s *streams, err error) {
+	s = &streams{trouble: make(chan error, 1)}
+	s.stdout = splitter{line: c.Line, left: c.MaxOutput}
+	if c.MaxOutput <= 0 {
+		s.stdout.left = defaultOutput
+	}
+	defer func() {
+		if err != nil {
+			s.started()
+			s.close()
+		}
+	}()
+	if len(c.Stdin) > 0 {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, err
+		}
+		cmd.Stdin, s.in = r, w
+		s.theirs, s.ours = append(s.theirs, r), append(s.ours, w)
+		s.work.Go(func() {
+			_, _ = w.Write(c.Stdin) // a child need not read it
+			_ = w.Close()
+		})
+	}
+	for _, sink := range []struct {
+		to   *io.Writer
+		into func([]byte) error
+	}{{&cmd.Stdout, s.stdout.write}, {&cmd.Stderr, s.stderr.write}} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, err
+		}
+		*sink.to = w
+		s.theirs, s.ours, s.readers = append(s.theirs, w), append(s.ours, r), append(s.readers, r)
+		s.work.Go(func() { s.read(r, sink.into) })
+	}
+	return s, nil
+}
+
+// read hands on what comes through r. After an error it reads on without a
+// consumer: a child that is asked to end must not hang in a full pipe.
+func (s *streams) read(r *os.File, into func([]byte) error) {
+	var failed error
+	feed := func(p []byte) {
+		if failed != nil {
+			return
+		}
+		if failed = into(p); failed != nil {
+			select {
+			case s.trouble <- failed:
+			default:
+			}
+		}
+	}
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := r.Read(buf)
+		feed(buf[:n])
+		if err == nil {
+			continue
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			drain(r, buf, feed)
+		}
+		return
+	}
+}
+
+// started closes the child's ends in this process.
+func (s *streams) started() {
+	for _, f := range s.theirs {
+		_ = f.Close()
+	}
+	s.theirs = nil
+}
+
+// close gives everything up.
+func (s *streams) close() {
+	for _, f := range s.ours {
+		_ = f.Close()
+	}
+	s.work.Wait()
+}
+
+// finish reads what stands in the pipes once the child has ended, and no more:
+// whoever else holds them open may do so for ever.
+func (s *streams) finish(res *Result) error {
+	if s.in != nil {
+		_ = s.in.Close()
+	}
+	for _, r := range s.readers {
+		interrupt(r)
+	}
+	s.work.Wait()
+	s.close()
+	err := s.stdout.end()
+	res.Stdout, res.Cut, res.Stderr = s.stdout.all.Bytes(), s.stdout.cut, s.stderr.String()
+	return err
+}
+
+// A splitter turns a stream into lines, or keeps it.
+type splitter struct {
+	line func([]byte) error
+	left int64 // bytes that may still come
+	all  bytes.Buffer
+	part []byte // of a line whose end has not come
+	long bool   // part is full, and the line goes on
+	cut  int
+	err  error // the first one; nothing is delivered after it
+}
+
+// write takes the next bytes. It must not be called after an error.
+func (s *splitter) write(p []byte) error {
+	s.err = s.take(p)
+	return s.err
+}
+
+func (s *splitter) take(p []byte) error {
+	over := int64(len(p)) > s.left
+	if over {
+		p = p[:s.left]
+	}
+	s.left -= int64(len(p))
+	if s.line == nil {
+		s.all.Write(p)
+	} else if err := s.split(p); err != nil {
+		return err
+	}
+	if over {
+		return errOverflow
+	}
+	return nil
+}
+
+func (s *splitter) split(p []byte) error {
+	for {
+		i := bytes.IndexByte(p, '\n')
+		if i < 0 {
+			s.add(p)
+			return nil
+		}
+		line := p[:i]
+		if len(s.part) > 0 {
+			s.add(line)
+			line = s.part
+		}
+		if s.long {
+			s.cut++
+		}
+		// A line in one piece is shorter than the buffer, and so than MaxLine.
+		if err := s.line(line); err != nil {
+			return err
+		}
+		s.part, s.long = s.part[:0], false
+		p = p[i+1:]
+	}
+}
+
+func (s *splitter) add(p []byte) {
+	if room := MaxLine - len(s.part); len(p) > room {
+		p, s.long = p[:room], true
+	}
+	s.part = append(s.part, p...)
+}
+
+// end delivers a last line without LF, and returns the first error of all.
+func (s *splitter) end() error {
+	if s.err != nil || s.line == nil || len(s.part) == 0 {
+		return s.err
+	}
+	if s.long {
+		s.cut++
+	}
+	return s.line(s.part)
+}
+
+// A tail keeps the last bytes that are written to it.
+type tail struct{ b []byte }
+
+func (t *tail) write(p []byte) error {
+	if len(p) >= stderrKept {
+		t.b = append(t.b[:0], p[len(p)-stderrKept:]...)
+		return nil
+	}
+	if over := len(t.b) + len(p) - stderrKept; over > 0 {
+		t.b = append(t.b[:0], t.b[over:]...)
+	}
+	t.b = append(t.b, p...)
+	return nil
+}
+
+func (t *tail) String() string { return string(bytes.ToValidUTF8(t.b, nil)) }

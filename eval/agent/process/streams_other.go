@@ -1,0 +1,14 @@
+//go:build !unix
+
+package process
+
+import (
+	"os"
+	"time"
+)
+
+// interrupt gives the reader a moment for what stands in the pipe: there are no
+// deadlines here.
+func interrupt(r *os.File) { time.AfterFunc(time.Second, func() { _ = r.Close() }) }
+
+func drain(*os.File, []byte, func([]byte)) {}
