@@ -1,32 +1,254 @@
-// Package pi is a stub.
+// Package pi replays cases through the pi coding agent, and asks it for plain
+// text: an eval.Agent and an eval.Model.
 package pi
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
-// Credentials are the variables that the program takes its key from.
-var Credentials = []string{}
+// tools are those that a replay may use: the program's default, which depends
+// on no setting.
+const tools = "read,bash,edit,write"
 
-// An Agent is an eval.Agent and an eval.Model.
-type Agent struct{ c replay.Config }
+// maxOutput bounds the event stream of one run, in bytes. The program repeats
+// the last 50 kB of a command's output while that runs.
+const maxOutput = 1 << 30
 
-// New asks the program for its version.
-func New(ctx context.Context, c replay.Config) (*Agent, error) { panic("not yet") }
-
-// Identity names program, version, model and parameters.
-func (a *Agent) Identity() eval.Identity { panic("not yet") }
-
-// Run replays one task.
-func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) { panic("not yet") }
-
-// Complete asks for the reply to one prompt, without tools and skills.
-func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, error) {
-	panic("not yet")
+// An Agent drives the program: one child per call, with a home of its own. It is
+// safe for concurrent use.
+type Agent struct {
+	conf  replay.Config
+	prog  *program
+	route *route
+	id    eval.Identity
+	now   func() time.Time
 }
 
-// Ping says why the agent cannot work; nil where it can.
-func (a *Agent) Ping(ctx context.Context) error { panic("not yet") }
+var (
+	_ eval.Agent = (*Agent)(nil)
+	_ eval.Model = (*Agent)(nil)
+)
+
+// New finds the program and asks it for its version; the model is not asked for
+// anything. Config.Model is "provider/model", with the program's own names of
+// providers, or a model of the provider whose key is there; behind a BaseURL it
+// is the server's own name. An error says what to type against it.
+func New(ctx context.Context, c replay.Config) (*Agent, error) {
+	r, err := routeOf(c)
+	if err != nil {
+		return nil, err
+	}
+	if c.Sandbox {
+		if err := process.Available(); err != nil {
+			return nil, fmt.Errorf("make a sandbox: %w", err)
+		}
+	}
+	p, err := find(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if c.MaxTurns == 0 {
+		c.MaxTurns = 30
+	}
+	// No other provider's key is the child's business.
+	c.Credentials = r.env
+	a := &Agent{conf: c, prog: p, route: r, now: time.Now}
+	a.id = eval.Identity{Backend: "pi", Version: p.version, Model: r.model, Params: a.params()}
+	return a, nil
+}
+
+// params is all but the model that can change an answer. The values of
+// variables may be secrets: they are told apart by a hash, not shown.
+func (a *Agent) params() string {
+	p := a.route.params() + fmt.Sprintf(" tools=%s turns=%d", tools, a.conf.MaxTurns)
+	if a.conf.Sandbox {
+		p += " sandbox"
+	}
+	for _, kv := range a.conf.Env {
+		name, value, _ := strings.Cut(kv, "=")
+		p += " " + name + "#" + digest(value)
+	}
+	return p
+}
+
+// Identity names program, version, model and parameters.
+func (a *Agent) Identity() eval.Identity { return a.id }
+
+// Ping says why the agent cannot work; nil where it can. The program was asked
+// for its version by New, and a vendor's server is not called; a server of one's
+// own is looked for, because that is what is most often missing.
+func (a *Agent) Ping(ctx context.Context) error {
+	if a.route.base == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	c, err := new(net.Dialer).DialContext(ctx, "tcp", a.route.hosts[0])
+	if err != nil {
+		return &eval.InfraError{Kind: eval.Unreachable, Err: fmt.Errorf("connect to the model's server: %w", err)}
+	}
+	return c.Close()
+}
+
+// Run replays one task. The skill is called by its command, "/skill:NAME";
+// where the case asks whether it is called, it is offered only.
+//
+// The error is an *eval.InfraError, or ctx's. Where ctx's time ran out while the
+// program waited to try again after a failure of the server, it is the former:
+// the candidate had no part in it.
+func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
+	stage, err := replay.Open(t, a.layout())
+	if err != nil {
+		return eval.Attempt{}, err
+	}
+	defer stage.Close()
+	args := []string{"--no-skills", "--no-extensions", "--no-prompt-templates", "--no-context-files", "--no-themes",
+		"--no-approve", "--no-session", "--tools", tools}
+	name := t.Variant.Name
+	var offers []offer
+	if stage.Skill != "" {
+		if own := t.Variant.Doc.Name(); own != "" {
+			name = own // the program goes by the frontmatter
+		}
+		args = append(args, "--skill", stage.Skill)
+		offers = append(offers, offer{t.Variant.Name, filepath.Join(stage.Skill, "SKILL.md")})
+	}
+	for _, o := range t.Others {
+		dir := filepath.Join(stage.Skills, o.Name)
+		args = append(args, "--skill", dir)
+		offers = append(offers, offer{o.Name, filepath.Join(dir, "SKILL.md")})
+	}
+	s := &stream{offers: offers, dir: stage.Workspace, maxTurns: a.conf.MaxTurns, now: a.now}
+	var sandbox *process.Sandbox
+	if a.conf.Sandbox {
+		sandbox = stage.Sandbox(a.route.hosts...)
+	}
+	res, err := a.drive(ctx, stage, s, sandbox, 0, replay.Prompt(t, "/skill:"+name), args)
+	out := a.attempt(s, t.Variant.Name)
+	switch {
+	case errors.Is(err, errTurns):
+		out.Failure = fmt.Sprintf("no end of the work within %d turns", a.conf.MaxTurns)
+	case err != nil:
+		out.Duration = 0 // the stream tells only up to the model's last word
+		return out, a.scrubbed(err)
+	case res.Overflow:
+		out.Failure = fmt.Sprintf("it printed more than %d MiB", maxOutput>>20)
+	default:
+		if out.Failure, err = s.outcome(res.Stderr); err != nil {
+			return out, a.scrubbed(err)
+		}
+	}
+	if out.Files, err = stage.Changed(); err != nil {
+		return out, err
+	}
+	out.Audit, out.Tainted = a.audit(stage, s)
+	return out, nil
+}
+
+// audit asks what the run may have read.
+func (a *Agent) audit(stage *replay.Stage, s *stream) (eval.Audit, string) {
+	verdict, reason := stage.Audit(a.conf.Sandbox, s.accesses()...)
+	if verdict != eval.Tainted {
+		reason = ""
+	}
+	return verdict, a.scrub(reason)
+}
+
+// attempt is what a run came to, but for its failure, files and audit.
+func (a *Agent) attempt(s *stream, skill string) eval.Attempt {
+	usage, usd := s.took(a.conf.Prices)
+	invoked := false
+	for _, name := range s.skills {
+		invoked = invoked || name == skill
+	}
+	out := eval.Attempt{
+		Trace: s.trace(), Usage: usage, CostUSD: usd, Duration: s.duration(),
+		SkillInvoked: &invoked, Skills: s.skills, Turns: s.answers, InfraRetries: s.retries,
+	}
+	if s.last.StopReason == "stop" || s.last.StopReason == "length" {
+		out.Answer = a.scrub(s.last.text())
+	}
+	for i := range out.Trace {
+		out.Trace[i].Input = a.scrub(out.Trace[i].Input)
+	}
+	return out
+}
+
+// drive runs the program once on stage with text on stdin, and feeds s.
+func (a *Agent) drive(ctx context.Context, stage *replay.Stage, s *stream, sandbox *process.Sandbox, maxTokens int,
+	text string, args []string) (*process.Result, error) {
+	if err := a.route.writeConfig(stage.Config, maxTokens); err != nil {
+		return nil, fmt.Errorf("configure pi: %w", err)
+	}
+	own := []string{"--provider", a.route.provider}
+	if a.route.model != "" {
+		own = append(own, "--model", a.route.model)
+	}
+	own = append(append(own, "--print", "--mode", "json"), args...)
+	res, err := process.Run(ctx, process.Command{
+		Path: a.prog.exec, Args: a.prog.args(own...), Dir: stage.Workspace,
+		Env: stage.Env(a.conf, quiet(stage.Config)...), Stdin: []byte(text),
+		Line: s.line, MaxOutput: maxOutput, Sandbox: sandbox,
+	})
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && s.failing != "" {
+		e := infra(s.failing, a.now())
+		e.Err = fmt.Errorf("no time was left to try again after: %w", e.Err)
+		return res, e
+	}
+	return res, err
+}
+
+func (a *Agent) layout() replay.Layout {
+	return replay.Layout{Config: ".pi/agent", Program: a.prog.Program, Forbidden: a.conf.Forbidden}
+}
+
+// Complete asks for the reply to one prompt. The program has no tools, no
+// skills and nothing but Prompt.System to go by; it adds the name of an empty
+// folder. Seed is not passed on: the program takes none.
+func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, error) {
+	stage, err := replay.Open(eval.Task{}, a.layout())
+	if err != nil {
+		return eval.Completion{}, err
+	}
+	defer stage.Close()
+	system := p.System
+	if strings.TrimSpace(system) == "" {
+		system = "\n" // an empty one brings in the program's own
+	}
+	file := filepath.Join(stage.Root, "system.md") // not an argument: those are short, and public
+	if err := os.WriteFile(file, []byte(system), 0o600); err != nil {
+		return eval.Completion{}, fmt.Errorf("write the system prompt: %w", err)
+	}
+	s := &stream{dir: stage.Workspace, now: a.now}
+	res, err := a.drive(ctx, stage, s, nil, p.MaxTokens, p.User, []string{"--system-prompt", file,
+		"--no-tools", "--no-skills", "--no-context-files", "--no-extensions", "--no-prompt-templates", "--no-themes",
+		"--no-approve", "--no-session"})
+	if err != nil {
+		return eval.Completion{}, a.scrubbed(err)
+	}
+	if res.Overflow {
+		return eval.Completion{}, &eval.InfraError{Kind: eval.ServerError, Err: fmt.Errorf("pi printed more than %d MiB", maxOutput>>20)}
+	}
+	failure, err := s.outcome(res.Stderr)
+	if err != nil {
+		return eval.Completion{}, a.scrubbed(err)
+	}
+	if s.last.StopReason == "error" {
+		// The text was refused: no other call of the same text fares better.
+		return eval.Completion{}, a.scrubbed(&eval.InfraError{Kind: eval.BadRequest, Err: errors.New(failure)})
+	}
+	c := eval.Completion{Text: a.scrub(s.last.text()), Finish: s.last.StopReason}
+	c.Usage, c.CostUSD = s.took(a.conf.Prices)
+	return c, nil
+}

@@ -1,0 +1,212 @@
+package pi
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// The program passes on what the server said as one text, worded by the
+// library that spoke to it: "429: {…}", "401 {…}", "Mistral API error (500): …",
+// "503 status code (no body)", or Google's body alone.
+var statusForms = []*regexp.Regexp{
+	regexp.MustCompile(`^([45]\d\d)\b`),
+	regexp.MustCompile(`^[\w ]{1,60} \(([45]\d\d)\):`),
+	regexp.MustCompile(`"code"\s*:\s*"?([45]\d\d)\b`),
+}
+
+// overflow is how servers say that a request is longer than the model's
+// context. The list is the program's own (packages/ai/src/utils/overflow.ts),
+// shortened.
+var overflow = regexp.MustCompile(`(?i)prompt (is )?too long|request_too_large|input is too long|` +
+	`exceeds the context window|maximum context length|input token count.*exceeds|maximum prompt length|` +
+	`reduce the length of the messages|maximum allowed input length|longer than the model'?s context|` +
+	`exceeds the limit of \d|exceeds the available context size|greater than the context length|` +
+	`context window exceeds limit|exceeded model token limit|context[_ ]length[_ ]exceeded|` +
+	`configured context size|model_context_window_exceeded|range of input length should be|string_above_max_length`)
+
+// filtered is how servers say that they refuse the text itself.
+var filtered = regexp.MustCompile(`(?i)content[_ ]filter|content_policy_violation|content management policy`)
+
+// quota is a limit that waiting a minute does not lift.
+var quota = regexp.MustCompile(`(?i)insufficient_quota|current quota|quota exceeded|usage[ _]?limit|out of budget|` +
+	`billing|credit balance|insufficient (credits|balance|funds)|available balance|hit your limit|plan limit`)
+
+var (
+	limited    = regexp.MustCompile(`(?i)rate.?limit|too many requests|resource.?exhausted|throttl`)
+	noKey      = regexp.MustCompile(`(?i)no api key found|authentication failed|invalid.?api.?key|credentials`)
+	noLink     = regexp.MustCompile(`(?i)connection|fetch failed|econn|enotfound|eai_again|getaddrinfo|socket|network|terminated|timed? ?out|other side closed|reset before headers`)
+	noSuch     = regexp.MustCompile(`(?i)unknown provider|model ".*" not found|unknown option|no models? available|models\.json`)
+	refusedEnd = regexp.MustCompile(`^(refusal|content_filter|sensitive|SAFETY|PROHIBITED_CONTENT|BLOCKLIST|RECITATION)$`)
+)
+
+// soon is up to when a wait that a server names is one for a rate, not for a
+// plan: some word both the same way.
+const soon = 10 * time.Minute
+
+// refused says why a run that ended in an error is the agent's failure, "" where
+// it is not: a candidate that outgrew the model's context has failed, and must
+// not stop the run.
+func refused(m *message) string {
+	if m.StopReason != "error" {
+		return ""
+	}
+	status := statusOf(m.ErrorMessage)
+	switch {
+	case refusedEnd.MatchString(m.RawStop):
+		return "the model refused to answer"
+	case limited.MatchString(m.ErrorMessage), status >= 500, status == 429:
+		return ""
+	case overflow.MatchString(m.ErrorMessage), status == 413:
+		return "the request is longer than the model's context"
+	case filtered.MatchString(m.ErrorMessage):
+		return "the request was refused by the server's content filter"
+	}
+	return ""
+}
+
+// infra sorts what the program says of a failed call, or on stderr. Nothing in
+// text may be secret.
+func infra(text string, now time.Time) *eval.InfraError {
+	e := &eval.InfraError{Kind: eval.ServerError, Err: errors.New(shorten(text))}
+	wait, reset := waitIn(text, now)
+	status := statusOf(text)
+	switch {
+	case quota.MatchString(text) && status != 401 && status < 500 && (wait == 0 || wait > soon), status == 402:
+		e.Kind, e.ResetAt = eval.UsageLimit, reset
+	case status == 401, status == 403:
+		e.Kind = eval.Auth
+	case status == 429, status == 0 && limited.MatchString(text):
+		e.Kind, e.RetryAfter = eval.RateLimited, wait
+	case status == 408, status == 409, status == 425, status >= 500:
+		e.RetryAfter = wait
+	case status >= 400:
+		e.Kind = eval.BadRequest
+	case noSuch.MatchString(text):
+		e.Kind = eval.BadRequest
+	case noKey.MatchString(text):
+		e.Kind = eval.Auth
+	case noLink.MatchString(text):
+		e.Kind = eval.Unreachable
+	}
+	return e
+}
+
+// statusOf is the HTTP status that a text tells, 0 where it tells none.
+func statusOf(text string) int {
+	for _, form := range statusForms {
+		if m := form.FindStringSubmatch(text); m != nil {
+			n, _ := strconv.Atoi(m[1]) // three digits
+			return n
+		}
+	}
+	return 0
+}
+
+var (
+	waitWords = regexp.MustCompile(`(?i)(?:try again|retry|resets?) (?:in|after) ~?((?:\d+(?:\.\d+)? ?(?:days?|hours?|hrs?|minutes?|mins?|seconds?|secs?|ms|[dhms])[, ]*(?:and )?)+)`)
+	waitPart  = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?) ?(days?|hours?|hrs?|minutes?|mins?|seconds?|secs?|ms|[dhms])`)
+	waitField = regexp.MustCompile(`"(?:resets_in_seconds|retry_after|retryDelay)"\s*:\s*"?(\d+(?:\.\d+)?)`)
+	resetAt   = regexp.MustCompile(`(?i)"?resets?[_ ]?at"?\s*:?\s*"?(\d{10}\b|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d))`)
+)
+
+// waitIn is how long the server asks to wait and until when, both zero where
+// the text does not say.
+func waitIn(text string, now time.Time) (time.Duration, time.Time) {
+	const longest = 366 * 24 * time.Hour
+	told := func(d time.Duration) (time.Duration, time.Time) {
+		if d <= 0 || d > longest {
+			return 0, time.Time{}
+		}
+		return d, now.Add(d)
+	}
+	if m := resetAt.FindStringSubmatch(text); m != nil {
+		at, err := time.Parse(time.RFC3339Nano, m[1])
+		if sec, serr := strconv.ParseInt(m[1], 10, 64); serr == nil {
+			at, err = time.Unix(sec, 0), nil
+		}
+		if err == nil {
+			if wait, _ := told(at.Sub(now)); wait > 0 {
+				return wait, at
+			}
+			return 0, time.Time{}
+		}
+	}
+	if m := waitField.FindStringSubmatch(text); m != nil {
+		return told(seconds(m[1], time.Second))
+	}
+	m := waitWords.FindStringSubmatch(text)
+	if m == nil {
+		return 0, time.Time{}
+	}
+	var sum time.Duration
+	for _, p := range waitPart.FindAllStringSubmatch(m[1], -1) {
+		unit := time.Second
+		switch word := strings.ToLower(p[2]); {
+		case word == "ms":
+			unit = time.Millisecond
+		case word[0] == 'd':
+			unit = 24 * time.Hour
+		case word[0] == 'h':
+			unit = time.Hour
+		case word[0] == 'm':
+			unit = time.Minute
+		}
+		sum += seconds(p[1], unit)
+	}
+	return told(sum)
+}
+
+// seconds reads a number of units without overflow.
+func seconds(number string, unit time.Duration) time.Duration {
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil || n > 1e9 {
+		return 0
+	}
+	return time.Duration(min(n*float64(unit), float64(1<<62)))
+}
+
+// shorten keeps an error readable: servers send whole pages.
+func shorten(text string) string {
+	const enough = 500
+	text = strings.TrimSpace(text)
+	if len(text) > enough {
+		text = strings.ToValidUTF8(text[:enough], "") + "…"
+	}
+	if text == "" {
+		return "the program ended without a word"
+	}
+	return text
+}
+
+// outcome is what became of a run that ended by itself.
+//
+// A stream without its end, or one that cannot be read, tells nothing of the
+// candidate: the program failed. stderr is why, where it says.
+func (s *stream) outcome(stderr string) (failure string, err error) {
+	switch {
+	case s.broken != nil:
+		return "", &eval.InfraError{Kind: eval.ServerError, Err: fmt.Errorf("read pi's events: %w", s.broken)}
+	case !s.settled:
+		e := infra(stderr, s.now())
+		e.Err = fmt.Errorf("pi ended in the middle of its work: %w", e.Err)
+		return "", e
+	case s.last.StopReason == "error":
+		if why := refused(&s.last); why != "" {
+			return why, nil
+		}
+		return "", infra(s.last.ErrorMessage, s.now())
+	case s.last.StopReason == "aborted":
+		return "", &eval.InfraError{Kind: eval.ServerError, Err: errors.New("pi gave its work up: " + shorten(s.last.ErrorMessage))}
+	case s.last.StopReason == "length":
+		return "the answer was cut off at the limit of tokens", nil
+	case strings.TrimSpace(s.last.text()) == "":
+		return "empty answer", nil
+	}
+	return "", nil
+}

@@ -1,0 +1,144 @@
+package pi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval/agent/process"
+	"github.com/skill-evolve/evolve/eval/agent/replay"
+)
+
+// install is what a person types who has no pi.
+const install = "npm install -g @earendil-works/pi-coding-agent"
+
+// minNode is the first Node that the program runs on.
+const minNode = 22
+
+// A program is a pi that was found, and what it is run with.
+type program struct {
+	replay.Program
+	exec    string   // what is executed, absolute
+	prefix  []string // arguments before the program's own: the script, where node is executed
+	env     []string // Config.Env
+	version string
+}
+
+// find looks for the program, and for the node that its first line asks for.
+// The node is executed itself: `env node` takes whatever comes first on PATH,
+// which may be too old.
+func find(ctx context.Context, c replay.Config) (*program, error) {
+	found, err := replay.Find(c, "pi")
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%w; install it: %s", err, install)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := &program{Program: found, exec: found.Path, env: c.Env}
+	if scriptOfNode(found.Path) {
+		if p.exec, err = findNode(ctx, found.Dirs); err != nil {
+			return nil, err
+		}
+		p.prefix = []string{found.Path}
+	}
+	if p.version, err = p.ask(ctx, "--version"); err != nil {
+		return nil, fmt.Errorf("ask pi for its version: %w", err)
+	}
+	if p.version, _, _ = strings.Cut(p.version, "\n"); p.version == "" {
+		return nil, errors.New("ask pi for its version: it does not say")
+	}
+	return p, nil
+}
+
+// args are the program's own arguments behind those of its interpreter.
+func (p *program) args(own ...string) []string {
+	return append(p.prefix[:len(p.prefix):len(p.prefix)], own...)
+}
+
+// ask runs the program for one short answer, in an empty home of its own: it
+// would write into the person's.
+func (p *program) ask(ctx context.Context, args ...string) (string, error) {
+	home, err := os.MkdirTemp("", "evolve-replay-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(home)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	env := slices.Concat([]string{"PATH=" + os.Getenv("PATH")}, p.env, quiet(filepath.Join(home, "pi")),
+		[]string{"HOME=" + home, "TMPDIR=" + home})
+	res, err := process.Run(ctx, process.Command{Path: p.exec, Args: p.args(args...), Dir: home, Env: env})
+	if err != nil {
+		return "", err
+	}
+	if res.Exit != 0 {
+		return "", fmt.Errorf("it ended with code %d: %s", res.Exit, shorten(res.Stderr))
+	}
+	return strings.TrimSpace(string(res.Stdout)), nil
+}
+
+// quiet are the variables of every child: a configuration of its own, and no
+// traffic but the model's.
+func quiet(config string) []string {
+	return []string{
+		"PI_CODING_AGENT_DIR=" + config,
+		"PI_OFFLINE=1", "PI_TELEMETRY=0", "PI_SKIP_VERSION_CHECK=1",
+		// Its folder would be made anew for every run: filling it takes longer
+		// than it saves.
+		"NODE_DISABLE_COMPILE_CACHE=1",
+	}
+}
+
+// scriptOfNode reports whether a file is a script for node; a build with its own
+// runtime is none.
+func scriptOfNode(file string) bool {
+	f, err := os.Open(file)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 128)
+	n, _ := f.Read(head)
+	first, _, _ := strings.Cut(string(head[:n]), "\n")
+	return strings.HasPrefix(first, "#!") && strings.HasSuffix(strings.TrimSpace(first), "node")
+}
+
+// findNode takes the node of dirs, where the program's own was found, else that
+// of PATH.
+func findNode(ctx context.Context, dirs []string) (string, error) {
+	var node string
+	for _, dir := range dirs {
+		if at := filepath.Join(dir, "node"); node == "" {
+			if st, err := os.Stat(at); err == nil && !st.IsDir() {
+				node = at
+			}
+		}
+	}
+	if node == "" {
+		var err error
+		if node, err = exec.LookPath("node"); err != nil {
+			return "", fmt.Errorf("find node: %w; pi needs Node %d or later: https://nodejs.org", err, minNode)
+		}
+	}
+	node, err := filepath.Abs(node)
+	if err != nil {
+		return "", fmt.Errorf("find node: %w", err)
+	}
+	version, err := (&program{exec: node}).ask(ctx, "--version")
+	if err != nil {
+		return "", fmt.Errorf("ask node for its version: %w", err)
+	}
+	major, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
+	if n, err := strconv.Atoi(major); err != nil || n < minNode {
+		return "", fmt.Errorf("pi needs Node %d or later, and %s is %s; put a newer one first on PATH", minNode, node, version)
+	}
+	return node, nil
+}

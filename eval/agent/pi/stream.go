@@ -1,0 +1,322 @@
+package pi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/replay"
+)
+
+// maxInput caps what the trace keeps of one tool call's input, in bytes.
+const maxInput = 2 << 10
+
+// errTurns ends a child that has had all the turns it may have. The program
+// itself knows no limit.
+var errTurns = errors.New("all turns are used up")
+
+// An offer is a skill as the program was told of it.
+type offer struct {
+	name string
+	file string // its SKILL.md, absolute
+}
+
+// A stream reads the program's events (its docs/json.md), one line at a time.
+// What is wrong with a run stands only there: the exit code is 0 on a wrong key,
+// too.
+type stream struct {
+	offers   []offer
+	dir      string // the child's working folder: paths in tool calls are relative to it
+	maxTurns int    // 0: no limit
+	now      func() time.Time
+
+	last    message // the assistant's last whole message
+	answers int     // whole messages of the assistant that are no error
+	calls   []call
+	skills  []string
+	usage   eval.Usage
+	told    bool // some usage was reported
+	usd     float64
+	retries int
+	settled bool
+	broken  error // the first event that could not be read
+
+	begun, ended time.Time     // of the model's work, by the clock
+	turn         time.Time     // when the turn under way began
+	lost         time.Duration // in turns that were retried, and the waits before them
+	retrying     bool
+	failing      string // what a retry under way is for
+}
+
+// A call is a tool call of the trace, with what its end is recognised by.
+type call struct {
+	eval.ToolCall
+	id    string
+	args  json.RawMessage // as they came: the trace's are capped
+	loads string          // the skill that it reads, where it does
+}
+
+// An event has the fields of all kinds of events that are read.
+type event struct {
+	Type         string          `json:"type"`
+	Message      *message        `json:"message"`
+	ToolCallID   string          `json:"toolCallId"`
+	ToolName     string          `json:"toolName"`
+	Args         json.RawMessage `json:"args"`
+	IsError      bool            `json:"isError"`
+	ErrorMessage string          `json:"errorMessage"`
+}
+
+// A message is one of the model's, the user's or a tool's.
+type message struct {
+	Role         string          `json:"role"`
+	Content      json.RawMessage `json:"content"` // a text, or blocks
+	Usage        *usage          `json:"usage"`
+	StopReason   string          `json:"stopReason"`
+	RawStop      string          `json:"rawStopReason"` // the server's own word
+	ErrorMessage string          `json:"errorMessage"`
+}
+
+// A usage counts tokens; Input is without the cached ones, Reasoning is part of
+// Output.
+type usage struct {
+	Input      int64 `json:"input"`
+	Output     int64 `json:"output"`
+	CacheRead  int64 `json:"cacheRead"`
+	CacheWrite int64 `json:"cacheWrite"`
+	Reasoning  int64 `json:"reasoning"`
+	Cost       struct {
+		Total float64 `json:"total"` // USD; 0 for models that the program has no price of
+	} `json:"cost"`
+}
+
+// line takes one line of stdout. What is no event is passed over: the program
+// keeps stdout for events, but what it is run with may not.
+func (s *stream) line(b []byte) error {
+	b = bytes.TrimSuffix(b, []byte("\r"))
+	if len(b) == 0 || b[0] != '{' {
+		return nil
+	}
+	// Most lines are deltas. Only those that are needed are decoded.
+	switch kind := gjson.GetBytes(b, "type").Str; kind {
+	case "agent_start":
+		s.start()
+	case "turn_start":
+		s.turn = s.now()
+	case "agent_settled":
+		s.settled = true
+	case "message_end", "tool_execution_start", "tool_execution_end", "auto_retry_start":
+		var e event
+		if err := json.Unmarshal(b, &e); err != nil {
+			if s.broken == nil {
+				s.broken = err
+			}
+			return nil
+		}
+		return s.event(&e)
+	case "":
+		if s.broken == nil && !json.Valid(b) {
+			s.broken = errors.New("a line of the event stream is no whole event")
+		}
+	}
+	return nil
+}
+
+// start is the beginning of the work, and of every new try.
+func (s *stream) start() {
+	now := s.now()
+	if s.begun.IsZero() {
+		s.begun, s.ended, s.turn = now, now, now
+	}
+	if s.retrying {
+		s.retrying = false
+		s.lost += now.Sub(s.turn)
+	}
+}
+
+func (s *stream) event(e *event) error {
+	switch e.Type {
+	case "message_end":
+		return s.message(e.Message)
+	case "tool_execution_start":
+		name, input := e.ToolName, compact(e.Args)
+		s.calls = append(s.calls, call{
+			ToolCall: eval.ToolCall{Name: name, Input: input},
+			id:       e.ToolCallID, args: e.Args, loads: s.loads(name, e.Args),
+		})
+	case "tool_execution_end":
+		for i := len(s.calls) - 1; i >= 0; i-- {
+			c := &s.calls[i]
+			if c.id != e.ToolCallID {
+				continue
+			}
+			c.Failed = e.IsError
+			if !c.Failed {
+				s.loaded(c.loads)
+			}
+			break
+		}
+	case "auto_retry_start":
+		s.retries++
+		s.retrying, s.failing = true, e.ErrorMessage
+	}
+	return nil
+}
+
+func (s *stream) message(m *message) error {
+	switch {
+	case m == nil:
+	case m.Role == "user" && s.answers == 0:
+		s.loaded(s.expanded(m.text()))
+	case m.Role == "assistant":
+		s.last, s.ended, s.failing = *m, s.now(), ""
+		s.spend(m.Usage)
+		if m.StopReason == "error" {
+			return nil
+		}
+		s.answers++
+		if s.maxTurns > 0 && s.answers >= s.maxTurns && m.StopReason == "toolUse" {
+			return errTurns
+		}
+	}
+	return nil
+}
+
+func (s *stream) spend(u *usage) {
+	if u == nil || u.Input+u.Output+u.CacheRead+u.CacheWrite == 0 {
+		return // a failed call reports zeros
+	}
+	s.told = true
+	s.usage = s.usage.Add(eval.Usage{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
+		Output: u.Output, Reasoning: u.Reasoning})
+	s.usd += u.Cost.Total
+}
+
+// took is what the run cost; nil is unknown. The program's own price is taken
+// where it has one, else that of prices.
+func (s *stream) took(prices *eval.Price) (*eval.Usage, *float64) {
+	if !s.told {
+		return nil, nil
+	}
+	u := s.usage
+	if s.usd > 0 {
+		usd := s.usd
+		return &u, &usd
+	}
+	return &u, prices.USD(&u)
+}
+
+// duration is the time from the start to the model's last word, without tries
+// that failed in the infrastructure and the waits after them.
+func (s *stream) duration() time.Duration { return max(0, s.ended.Sub(s.begun)-s.lost) }
+
+// trace lists the tool calls in the order in which they began.
+func (s *stream) trace() []eval.ToolCall {
+	var out []eval.ToolCall
+	for i := range s.calls {
+		out = append(out, s.calls[i].ToolCall)
+	}
+	return out
+}
+
+// accesses are what the tool calls reached for.
+func (s *stream) accesses() []replay.Access {
+	var out []replay.Access
+	for i := range s.calls {
+		c := &s.calls[i]
+		out = append(out, replay.Accesses(c.Name, c.args, c.Failed)...)
+	}
+	return out
+}
+
+func (s *stream) loaded(skill string) {
+	if skill == "" {
+		return
+	}
+	for _, known := range s.skills {
+		if known == skill {
+			return
+		}
+	}
+	s.skills = append(s.skills, skill)
+}
+
+// expanded names the skill that a request begins with: the program puts its
+// text in the place of "/skill:name".
+func (s *stream) expanded(text string) string {
+	head, _, _ := strings.Cut(text, "\n")
+	if !strings.HasPrefix(head, `<skill name="`) {
+		return ""
+	}
+	for _, o := range s.offers {
+		if strings.HasSuffix(head, ` location="`+o.file+`">`) {
+			return o.name
+		}
+	}
+	return ""
+}
+
+// loads names the skill that a tool call reads.
+func (s *stream) loads(tool string, args json.RawMessage) string {
+	var in struct{ Path, Command string }
+	if json.Unmarshal(args, &in) != nil {
+		return ""
+	}
+	for _, o := range s.offers {
+		switch tool {
+		case "read":
+			path := in.Path
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(s.dir, path)
+			}
+			if filepath.Clean(path) == o.file {
+				return o.name
+			}
+		case "bash":
+			dir, base := filepath.Split(o.file)
+			if strings.Contains(in.Command, strings.TrimSuffix(dir, "/")) && strings.Contains(in.Command, base) {
+				return o.name
+			}
+		}
+	}
+	return ""
+}
+
+// text joins a message's text blocks; thinking and tool calls are left out.
+func (m *message) text() string {
+	var plain string
+	if json.Unmarshal(m.Content, &plain) == nil {
+		return plain
+	}
+	var blocks []struct{ Type, Text string }
+	if json.Unmarshal(m.Content, &blocks) != nil {
+		return ""
+	}
+	var texts []string
+	for _, b := range blocks {
+		if b.Type == "text" && b.Text != "" {
+			texts = append(texts, b.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// compact is a tool call's input as the trace keeps it.
+func compact(args json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, args) != nil {
+		b.Reset()
+		b.Write(args)
+	}
+	text := b.String()
+	if len(text) > maxInput {
+		text = strings.ToValidUTF8(text[:maxInput], "") + "…"
+	}
+	return text
+}
