@@ -1,0 +1,82 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/process"
+	"github.com/skill-evolve/evolve/eval/agent/replay"
+)
+
+// ask runs the program once. s is where; nil is an empty place. The error is an
+// *eval.InfraError, or ctx's. What code the program exits with does not matter:
+// a whole reply is one, and anything else is none.
+func (a *Agent) ask(ctx context.Context, request any, s *replay.Stage, reply interface{ valid() error }) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s == nil {
+		var err error
+		if s, err = replay.Open(eval.Task{}, a.lay); err != nil {
+			return err
+		}
+		defer func() { _ = s.Close() }()
+	}
+	c := process.Command{
+		Path: a.path, Args: a.c.Args, Dir: s.Workspace, Env: s.Env(a.c.Config), Stdin: marshal(request),
+		MaxOutput: a.c.MaxOutput,
+	}
+	if c.MaxOutput == 0 {
+		c.MaxOutput = 16 << 20
+	}
+	if a.c.Sandbox {
+		c.Sandbox = s.Sandbox(a.c.Hosts...)
+	}
+	res, err := process.Run(ctx, c)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return infra(eval.Unreachable, "run %s: %s", filepath.Base(a.path), a.scrub(err.Error()))
+	case res.Overflow:
+		return infra(eval.ServerError, "%s printed more than %d bytes", filepath.Base(a.path), c.MaxOutput)
+	}
+	if err := decode(res.Stdout, reply); err != nil {
+		return infra(eval.ServerError, "the reply of %s (exit code %d): %s%s", filepath.Base(a.path), res.Exit,
+			a.scrub(err.Error()), a.complaint(res.Stderr))
+	}
+	return nil
+}
+
+// complaint is the end of what the program wrote to stderr.
+func (a *Agent) complaint(stderr string) string {
+	stderr = strings.TrimSpace(a.scrub(stderr))
+	const most = 2 << 10 // a stack trace's last frames
+	if over := len(stderr) - most; over > 0 {
+		stderr = "…" + strings.ToValidUTF8(stderr[over:], "")
+	}
+	if stderr == "" {
+		return ""
+	}
+	return "\n" + stderr
+}
+
+// scrub takes the credentials out of a text.
+func (a *Agent) scrub(text string) string {
+	for _, kv := range a.c.Credentials {
+		name, value, _ := strings.Cut(kv, "=")
+		// A value of a few letters is a switch; every text would have it.
+		if len(value) >= 6 {
+			text = strings.ReplaceAll(text, value, "["+name+"]")
+		}
+	}
+	return text
+}
+
+func infra(kind eval.FailureKind, format string, args ...any) *eval.InfraError {
+	return &eval.InfraError{Kind: kind, Err: errors.New(fmt.Sprintf(format, args...))}
+}
