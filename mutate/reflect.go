@@ -72,6 +72,11 @@ func rewrite(ctx context.Context, m eval.Model, prompt string, in Input) (string
 	if err != nil {
 		return "", err
 	}
+	return ask(ctx, m, user, in)
+}
+
+// ask sends a rendered prompt and returns the one fenced block of the reply.
+func ask(ctx context.Context, m eval.Model, user string, in Input) (string, error) {
 	system, err := render("system.txt", promptData{})
 	if err != nil {
 		return "", err

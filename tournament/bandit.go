@@ -19,11 +19,12 @@ const floor = 0.02
 
 // operators chooses by observed success, the cost in rollouts considered.
 type operators struct {
+	names             []string
 	tries, wins, cost map[string]float64
 }
 
-func newOperators() *operators {
-	return &operators{map[string]float64{}, map[string]float64{}, map[string]float64{}}
+func newOperators(names []string) *operators {
+	return &operators{names, map[string]float64{}, map[string]float64{}, map[string]float64{}}
 }
 
 // learn records one application.
@@ -40,7 +41,7 @@ func (o *operators) learn(op string, won bool, rollouts int64) {
 func (o *operators) worth(op string) float64 {
 	w := (prior[op] + o.wins[op]) / (2 + o.tries[op])
 	tries, cost := 0.0, 0.0
-	for _, n := range operatorNames {
+	for _, n := range o.names {
 		tries, cost = tries+o.tries[n], cost+o.cost[n]
 	}
 	if o.tries[op] > 0 && cost > 0 {
@@ -61,7 +62,7 @@ func (o *operators) order(rng *rand.Rand, urgent map[string]float64) []string {
 		}
 		return w
 	}
-	left := slices.Clone(operatorNames)
+	left := slices.Clone(o.names)
 	var out []string
 	for len(left) > 0 {
 		total := 0.0

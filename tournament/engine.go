@@ -24,7 +24,14 @@ type Options struct {
 	Profile   skill.Profile
 	Selector  Selector
 	Accept    Acceptance
+	// Operators are those of the loop; nil for all that work on the harness.
+	// DescriptionOnly is the other useful choice.
+	Operators []string
 }
+
+// DescriptionOnly are the operators of a search for a better description; its
+// cases are trigger cases.
+var DescriptionOnly = []string{"description"}
 
 func (o Options) withDefaults() Options {
 	def := func(p *int, v int) {
@@ -43,6 +50,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Selector == nil {
 		o.Selector = MixedSelect{Best: 0.7}
+	}
+	if o.Operators == nil {
+		o.Operators = operatorNames
 	}
 	if o.Accept == nil {
 		o.Accept = Strict{}
@@ -139,7 +149,7 @@ func (e *Engine) Search(ctx context.Context, incumbent eval.Variant, cases Cases
 		guard:    newGuard(incumbent.Doc, cases.Train, append(append([]eval.Case{}, cases.Val...), cases.Test...)),
 		rng:      rng,
 		inCorpus: map[string]bool{}, tried: map[string]bool{incumbent.SHA(): true},
-		operators: newOperators(),
+		operators: newOperators(opt.Operators),
 	}
 	if len(cases.Train) == 0 || len(cases.Val) == 0 {
 		return nil, fmt.Errorf("search needs train and validation cases, there are %d and %d", len(cases.Train), len(cases.Val))

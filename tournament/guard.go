@@ -89,20 +89,20 @@ func feedbacks(c eval.Case) (out []string) {
 
 // refuse says why child may not be tried, "" where it may.
 func (g *guard) refuse(parent, child *skill.Document) string {
-	body := string(child.Body())
-	if n := skill.Tokens(body); n > g.maxTokens && n > skill.Tokens(string(parent.Body())) {
+	if n := skill.Tokens(string(child.Body())); n > g.maxTokens && n > skill.Tokens(string(parent.Body())) {
 		return fmt.Sprintf("grew to about %d tokens, the limit is %d", n, g.maxTokens)
 	}
+	before, after := readable(parent), readable(child)
 	had := map[string]bool{}
-	for _, w := range grams(string(parent.Body())) {
+	for _, w := range grams(before) {
 		had[w] = true
 	}
-	for _, w := range grams(body) {
+	for _, w := range grams(after) {
 		if id, ok := g.secret[w]; ok && !had[w] {
 			return fmt.Sprintf("holds words of the held-back case %s that no train case teaches: «%s»", id, w)
 		}
 	}
-	low, was := strings.ToLower(body), strings.ToLower(string(parent.Body()))
+	low, was := strings.ToLower(after), strings.ToLower(before)
 	// In order: the reason is told to the mutator, and a resumed run must ask it
 	// the same again.
 	for _, v := range slices.Sorted(maps.Keys(g.literal)) {
@@ -112,6 +112,9 @@ func (g *guard) refuse(parent, child *skill.Document) string {
 	}
 	return ""
 }
+
+// readable is what an agent reads of a skill: its description and its body.
+func readable(d *skill.Document) string { return d.Description() + "\n" + string(d.Body()) }
 
 // grams lists the word n-grams of s, lower case; none for a shorter text.
 func grams(s string) []string {

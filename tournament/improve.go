@@ -44,7 +44,8 @@ type Plan struct {
 	// judge alone; a resumed run must be told the same. nil: nothing is known.
 	Calibrate   func(context.Context) (Calibration, error)
 	Concurrency int
-	PerSecond   float64 // calls a second; 0 for no limit
+	Workspaces  eval.Workspaces // nil: the agent needs none
+	PerSecond   float64         // calls a second; 0 for no limit
 	WallClock   time.Duration
 	Options     Options
 	Now         func() time.Time
@@ -57,6 +58,7 @@ type Outcome struct {
 	Search     *Result
 	Challenger *Scored
 	Verdict    *Verdict
+	Worth      *Worth // nil: not measured
 	Spent      eval.Spent
 	Warnings   []string
 	// BudgetStop is set where a cap ended the run before a verdict.
@@ -109,29 +111,40 @@ func Improve(ctx context.Context, p Plan) (out *Outcome, err error) {
 	}()
 	cases := bySplit(p.Cases)
 	log := &Log{Journal: p.Journal, Run: run.ID, Now: p.Now, OnEvent: p.OnEvent}
+	if err = p.decide(ctx, out, budget, log, cases); err != nil || p.NoGate || out.BudgetStop {
+		return out, err
+	}
+	out.Worth, err = p.worth(ctx, out, budget, cases.Val)
+	return out, err
+}
+
+// decide searches, unless a challenger is carried, and lets the gate try what
+// was found.
+func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, log *Log, cases Cases) (err error) {
+	run := p.Run
 	challenger := p.Carried
 	if challenger == nil {
 		if challenger, err = p.search(ctx, out, budget, log, cases); err != nil || challenger == nil {
-			return out, err
+			return err
 		}
 	}
 	run.Challenger = challenger.SHA()
 	if p.NoGate {
-		return out, nil
+		return nil
 	}
 	gate := &Gate{Evaluator: p.evaluator(budget, p.MaxRetries), Log: log, Skill: run.Skill, Config: p.Gate,
 		Seed: run.Seed, Simulated: run.Simulated, Objectives: p.Objectives}
 	if p.Calibrate != nil && RestsOnJudge(cases.Test) > 0 {
 		if gate.Judge, err = p.Calibrate(ctx); err != nil {
-			return out, fmt.Errorf("calibrate the judge: %w", err)
+			return fmt.Errorf("calibrate the judge: %w", err)
 		}
 	}
 	if out.Verdict, err = gate.Try(ctx, p.Incumbent, *challenger, cases.Test); err != nil {
-		return out, err
+		return err
 	}
 	out.BudgetStop = out.Verdict.BudgetStop && out.Verdict.Verdict == pareto.Undecided
 	run.Verdict, err = json.Marshal(out.Verdict)
-	return out, err
+	return err
 }
 
 // search runs the tournament; nil without an error means that nothing beat the
@@ -165,7 +178,7 @@ func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	if res.Challenger == nil {
 		return nil, nil
 	}
-	doc, err := skill.Parse(res.Challenger.Text, skill.Options{})
+	doc, err := skill.Parse(res.Challenger.Text, p.Incumbent.Doc.Options())
 	if err != nil {
 		return nil, fmt.Errorf("read challenger: %w", err)
 	}
@@ -187,7 +200,7 @@ func (e *KernelError) Error() string {
 
 func (p *Plan) evaluator(b *eval.Budget, retries int) *eval.Evaluator {
 	ev := &eval.Evaluator{Agent: p.Agent, Grader: p.Grader, Budget: b, Recorder: p.Journal, Redactor: p.Redact,
-		Concurrency: max(1, p.Concurrency), WallClock: p.WallClock, MaxRetries: retries, Now: p.Now, OnRollout: p.OnRollout}
+		Concurrency: max(1, p.Concurrency), WallClock: p.WallClock, MaxRetries: retries, Workspaces: p.Workspaces, Now: p.Now, OnRollout: p.OnRollout}
 	if p.PerSecond > 0 {
 		ev.Limiter = rate.NewLimiter(rate.Limit(p.PerSecond), 1)
 	}

@@ -220,6 +220,28 @@ func (s *search) crossing(ctx context.Context) (*move, error) {
 	return &move{op: "merge", parent: a, other: b, proposals: ps, targets: fails, accept: NotWorse{}}, nil
 }
 
+// description asks for a new description of one parent, which reads wrong
+// decisions first and some right ones after them: what is right must stay so.
+func (s *search) description(ctx context.Context) (*move, error) {
+	m := s.pool.members[s.opt.Selector.Select(s.pool, s.best, s.rng)]
+	fails, err := s.failures(ctx, m, 2*s.opt.Group)
+	if err != nil || len(fails) == 0 {
+		return nil, err
+	}
+	s.rng.Shuffle(len(fails), func(i, j int) { fails[i], fails[j] = fails[j], fails[i] })
+	idx := slices.Clone(fails[:min(len(fails), 2*s.opt.Group)])
+	for _, i := range s.rng.Perm(len(s.cases.Train)) {
+		if r := m.train[i].last(); r != nil && r.Quality == 1 && len(idx) < 3*s.opt.Group {
+			idx = append(idx, i)
+		}
+	}
+	ps, err := s.ask(ctx, &mutate.Description{Model: s.Mutator}, m, []mutate.Input{s.input(m, idx)})
+	if err != nil {
+		return nil, err
+	}
+	return &move{op: "description", parent: m, proposals: ps, targets: fails, accept: s.opt.Accept}, nil
+}
+
 // maxRewrites is how often an operator may rewrite the same text.
 const maxRewrites = 3
 

@@ -43,6 +43,8 @@ func (s *search) apply(ctx context.Context, op string) (tried, won bool, err err
 		mv, err = s.ablation(ctx)
 	case "merge":
 		mv, err = s.crossing(ctx)
+	case "description":
+		mv, err = s.description(ctx)
 	default:
 		mv, err = s.rewriting(ctx, op)
 	}

@@ -263,7 +263,7 @@ func TestGuard(t *testing.T) {
 }
 
 func TestOperatorsLearn(t *testing.T) {
-	o := newOperators()
+	o := newOperators(operatorNames)
 	before := o.worth("ablate")
 	for range 20 {
 		o.learn("reflect", false, 20)

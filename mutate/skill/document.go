@@ -40,6 +40,9 @@ type Document struct {
 	spans []Span
 }
 
+// Options are those that d was parsed with.
+func (d *Document) Options() Options { return d.opts }
+
 // Parse cuts b into kernel and harness. The Document is never nil and always
 // renders to b; the error is a *SyntaxError (frontmatter not YAML or not
 // closed, kernel markers unbalanced or nested, metadata.kernel naming a section
