@@ -1,6 +1,3 @@
-// Package agenttest is the one conformance suite that every agent backend runs:
-// what an Evaluator relies on, whatever the agent is. It brings a scripted model
-// on loopback, so that failures of the infrastructure can be produced at will.
 package agenttest
 
 import (

@@ -58,7 +58,7 @@ func parse(w Wire, body []byte) Request {
 	r := Request{Wire: w, Body: body, Stream: root.Get("stream").Bool(), Model: root.Get("model").String(),
 		custom: make(map[string]bool)}
 	declare := func(t gjson.Result) {
-		for _, at := range []string{"name", "function.name", "type"} {
+		for _, at := range []string{"name", "function.name", "custom.name", "type"} {
 			if name := t.Get(at).String(); name != "" {
 				r.Tools = append(r.Tools, name)
 				if kind := t.Get("type").String(); kind == "custom" {

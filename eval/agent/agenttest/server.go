@@ -30,6 +30,9 @@ type Config struct {
 	// are recorded but neither counted nor scripted. Agents with tools ask for
 	// titles and summaries that way.
 	Side string
+	// Names are placeholders in ops and what stands for them, beside
+	// "{workspace}/".
+	Names map[string]string
 	// Protocol, where set, words plain answers and errors in place of the wire.
 	Protocol Protocol
 }
@@ -107,6 +110,11 @@ func (s *Server) Bodies() [][]byte {
 // Arrived yields one value for each counted request, as it comes.
 func (s *Server) Arrived() <-chan struct{} { return s.arrived }
 
+// CloseIdle closes the server's idle connections and those of s.Client.
+func (s *Server) CloseIdle() {
+	s.Client.CloseIdleConnections()
+}
+
 func (s *Server) side(q *Request) bool { return s.config.Side != "" && q.Side }
 
 // next records a request and decides on its reply; id names the reply.
@@ -142,6 +150,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	path := strings.TrimSuffix(req.URL.Path, "/")
 	switch {
 	case req.Method == http.MethodHead:
+		return
+	case path == playerHangs:
+		s.arrived <- struct{}{}
+		<-req.Context().Done()
 		return
 	case req.Method == http.MethodGet && strings.HasSuffix(path, "/models"):
 		writeJSON(w, models)
@@ -208,7 +220,7 @@ func (s *Server) play(w http.ResponseWriter, ctx context.Context, q *Request, r 
 	say := speakers[q.Wire]
 	var calls []call
 	for _, op := range r.Tools {
-		calls = append(calls, q.call(op))
+		calls = append(calls, q.call(op.named(s.config.Names)))
 	}
 	switch {
 	case r.Hang:
@@ -311,6 +323,10 @@ func writeJSON(w io.Writer, v any) {
 	// A client that left in between is the scenario's business.
 	_ = json.NewEncoder(w).Encode(v)
 }
+
+// playerHangs is where a player tells that it has got to where the real program
+// waits for a reply that never comes.
+const playerHangs = "/player/hangs"
 
 // created is the time that all replies bear, so that recordings are stable.
 const created = 1767225600

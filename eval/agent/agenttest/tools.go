@@ -27,7 +27,13 @@ func (r *Request) first(names ...string) string {
 // call maps an op onto the tools that the request declares. Where none is
 // declared for it the shell does it, and without a shell a tool named like the
 // op, which the agent then refuses.
+//
+// "{workspace}/" in an op is the workspace as the request names it; where it
+// names none, paths become relative.
 func (r *Request) call(op Op) call {
+	for _, s := range []*string{&op.Path, &op.Command, &op.Text} {
+		*s = strings.ReplaceAll(*s, "{workspace}/", r.workspace())
+	}
 	c := r.tool(op)
 	if r.custom[c.name] && c.text == "" {
 		c.text, _ = c.input["input"].(string)
@@ -97,6 +103,31 @@ func (r *Request) shell(command string) call {
 	default:
 		return call{name: t, input: object{"command": []string{"bash", "-lc", command}}}
 	}
+}
+
+// named replaces placeholders.
+func (op Op) named(names map[string]string) Op {
+	for name, value := range names {
+		for _, s := range []*string{&op.Path, &op.Command, &op.Text} {
+			*s = strings.ReplaceAll(*s, name, value)
+		}
+	}
+	return op
+}
+
+// A case's folder, as the suite makes it, and the private one of a replay.
+var (
+	caseFolder    = regexp.MustCompile("/[^\\s\"'<>`\\\\]*/evolve-case-[0-9A-Za-z]+")
+	privateFolder = regexp.MustCompile("/[^\\s\"'<>`\\\\]*/evolve-replay-[0-9A-Za-z]+")
+)
+
+// workspace is the folder that the agent says it works in, with a slash at the
+// end; "" where it does not say.
+func (r *Request) workspace() string {
+	if dir := caseFolder.FindString(r.Text); dir != "" {
+		return dir + "/"
+	}
+	return ""
 }
 
 // skillPath finds the SKILL.md that the prompt names for a skill.

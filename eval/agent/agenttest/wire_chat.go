@@ -11,12 +11,13 @@ type chat struct{}
 func (chat) calls(calls []call, id int64) []object {
 	var out []object
 	for i, c := range calls {
-		input := any(c.input)
+		o := object{"index": i, "id": fmt.Sprintf("call_%016d%02d", id, i)}
 		if c.text != "" {
-			input = object{"input": c.text}
+			o["type"], o["custom"] = "custom", object{"name": c.name, "input": c.text}
+		} else {
+			o["type"], o["function"] = "function", object{"name": c.name, "arguments": compact(c.input)}
 		}
-		out = append(out, object{"index": i, "id": fmt.Sprintf("call_%016d%02d", id, i), "type": "function",
-			"function": object{"name": c.name, "arguments": compact(input)}})
+		out = append(out, o)
 	}
 	return out
 }

@@ -19,3 +19,14 @@ func TestConformance(t *testing.T) {
 		},
 	})
 }
+
+func TestModelConformance(t *testing.T) {
+	agenttest.RunModel(t, func(t *testing.T, s *agenttest.Server, key string) eval.Model {
+		t.Helper()
+		c, err := New(Config{BaseURL: s.URL, APIKey: key, Model: "scripted", HTTPClient: s.Client})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	})
+}

@@ -1,0 +1,196 @@
+package agenttest
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// A frame is one message of a conversation by JSON-RPC, as it was written after
+// a Content-Length header.
+type frame struct {
+	In   bool   `json:"in,omitempty"` // to the program
+	Body string `json:"body"`
+}
+
+// frames cuts a recording into messages, in the order in which they were
+// complete. A header has to come first: "Content-Length: 12\r\n\r\n".
+func frames(chunks []chunk) []frame {
+	var out []frame
+	rest := map[string][]byte{}
+	for _, c := range chunks {
+		b := append(rest[c.Way], c.Data...)
+		for c.Way != "err" {
+			head, tail, ok := bytes.Cut(b, []byte("\r\n\r\n"))
+			if !ok {
+				break
+			}
+			n, err := contentLength(string(head))
+			if err != nil || len(tail) < n {
+				break
+			}
+			out = append(out, frame{In: c.Way == "in", Body: string(tail[:n])})
+			b = bytes.Clone(tail[n:])
+		}
+		rest[c.Way] = b
+	}
+	return out
+}
+
+func contentLength(head string) (int, error) {
+	for line := range strings.Lines(head) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if strings.EqualFold(name, "Content-Length") {
+			return strconv.Atoi(strings.TrimSpace(value))
+		}
+	}
+	return 0, fmt.Errorf("read message: no length in %q", head)
+}
+
+// readFrame reads one message.
+func readFrame(r *bufio.Reader) ([]byte, error) {
+	var head strings.Builder
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			return nil, err
+		}
+		if strings.TrimSpace(line) == "" {
+			break
+		}
+		head.WriteString(line)
+	}
+	n, err := contentLength(head.String())
+	if err != nil {
+		return nil, err
+	}
+	body := make([]byte, n)
+	_, err = io.ReadFull(r, body)
+	return body, err
+}
+
+// converse plays a recorded conversation: a message of the program is sent once
+// all that it had been sent before has come, in whatever order. Ids and other
+// strings that the client chose anew are followed.
+func (p *part) converse(k *take) error {
+	in, out := bufio.NewReader(os.Stdin), bufio.NewWriter(os.Stdout)
+	var waiting []map[string]any
+	ids := make(map[string]any) // of the client's requests: recorded → now
+	send := func(v any) error {
+		body := compactPlain(v)
+		if _, err := fmt.Fprintf(out, "Content-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+			return err
+		}
+		return out.Flush()
+	}
+	next := func() (map[string]any, error) {
+		body, err := readFrame(in)
+		if err != nil {
+			return nil, err
+		}
+		v, err := decode(body)
+		if err != nil {
+			return nil, err
+		}
+		m, _ := v.(map[string]any)
+		return m, nil
+	}
+	take := func(want map[string]any) (map[string]any, error) {
+		for {
+			for i, m := range waiting {
+				if alike(want, m) {
+					waiting = append(waiting[:i:i], waiting[i+1:]...)
+					return m, nil
+				}
+			}
+			m, err := next()
+			if err != nil {
+				return nil, err
+			}
+			waiting = append(waiting, m)
+		}
+	}
+	for _, f := range k.Frames {
+		v, err := decode([]byte(p.fill(f.Body)))
+		if err != nil {
+			return fmt.Errorf("read recorded message: %w", err)
+		}
+		m, _ := v.(map[string]any)
+		if f.In {
+			now, err := take(m)
+			if errors.Is(err, io.EOF) {
+				return nil // the client has left earlier than then
+			} else if err != nil {
+				return err
+			}
+			if id, asked := m["id"]; asked && m["method"] != nil {
+				ids[compact(id)] = now["id"]
+			}
+			p.follow(m, now)
+			continue
+		}
+		if id, is := ids[compact(m["id"])]; is && m["method"] == nil {
+			m["id"] = id
+		}
+		if err := send(mapStrings(m, p.fill)); err != nil {
+			return err
+		}
+	}
+	if p.Scene.Hang {
+		p.hang()
+	}
+	for { // what was not asked then is answered with nothing
+		var m map[string]any
+		if len(waiting) > 0 {
+			m, waiting = waiting[0], waiting[1:]
+		} else {
+			var err error
+			if m, err = next(); errors.Is(err, io.EOF) {
+				return nil
+			} else if err != nil {
+				return err
+			}
+		}
+		if m["id"] != nil && m["method"] != nil {
+			if err := send(object{"jsonrpc": "2.0", "id": m["id"], "result": object{}}); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// alike reports whether b is what a was: a call of the same method, or the answer
+// to the same call.
+func alike(a, b map[string]any) bool {
+	if a["method"] != nil || b["method"] != nil {
+		return a["method"] == b["method"]
+	}
+	return compact(a["id"]) == compact(b["id"])
+}
+
+// follow learns which strings the client has chosen anew.
+func (p *part) follow(then, now any) {
+	switch then := then.(type) {
+	case string:
+		if now, ok := now.(string); ok && now != then && len(then) >= 8 {
+			p.Names[then] = now
+		}
+	case []any:
+		if now, ok := now.([]any); ok {
+			for i := range min(len(then), len(now)) {
+				p.follow(then[i], now[i])
+			}
+		}
+	case map[string]any:
+		if now, ok := now.(map[string]any); ok {
+			for key := range then {
+				p.follow(then[key], now[key])
+			}
+		}
+	}
+}
