@@ -1,8 +1,9 @@
 package replay
 
 import (
-	"os"
-	"path/filepath"
+	"path"
+	"slices"
+	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
 )
@@ -10,33 +11,82 @@ import (
 // Audit says whether an attempt can have read what it must not, by what its
 // trace shows. held says that a sandbox held the attempt: what could not be
 // reached then need not be told. The reason is one sentence, empty for Clean; it
-// is what belongs into Attempt.Tainted where the verdict is eval.Tainted.
+// is what belongs into Attempt.Tainted where the verdict is eval.Tainted. Call
+// it after Env, so that the child's variables are known.
 //
 // Tainted is an access outside of workspace, stage and the system's folders,
 // and any that names another copy of the skill, evolve's own data, the recorded
-// repository or an eval file. Inconclusive is one that the trace does not show:
-// a script that ran, a path that was computed, something that was fetched.
+// repository or another attempt. Inconclusive is one that the trace does not
+// show: a script that ran, a path that was computed, something that was fetched.
+// What a failed call named was not read; a failed command line may have read
+// before it failed.
+//
+// In a sandbox an attempt is clean, unless a call of a tool read one of those
+// and succeeded: then the sandbox has a hole.
 func (s *Stage) Audit(held bool, accesses ...Access) (verdict eval.Audit, reason string) {
-	return s.bounds.audit(held, accesses)
-}
-
-// bounds are what an attempt may read.
-type bounds struct {
-	workspace, stage, home string
-	skill                  string
-	temp                   []string // the system's folders for temporary files
-	forbidden              []string
-	readable               []string
-}
-
-func (s *Stage) boundsOf(t eval.Task) bounds {
-	return bounds{workspace: s.Workspace, stage: s.Root, home: s.Home, skill: t.Variant.Name,
-		temp: []string{"/tmp", filepath.Clean(os.TempDir())}, forbidden: s.layout.Forbidden, readable: s.layout.Program.Readable}
+	b := s.bounds
+	b.env = map[string]string{}
+	for _, kv := range s.env {
+		name, v, _ := strings.Cut(kv, "=")
+		b.env[name] = v
+	}
+	return b.audit(held, accesses)
 }
 
 func (b *bounds) audit(held bool, accesses []Access) (eval.Audit, string) {
-	if held {
-		return eval.Clean, ""
+	out := clean
+	for i := range accesses {
+		a := &accesses[i]
+		f := b.access(a)
+		if held && (f.verdict != eval.Tainted || a.Path == "" || a.Failed) {
+			continue
+		}
+		out = out.or(f)
 	}
-	return eval.Inconclusive, "not audited yet"
+	return out.verdict, out.reason
+}
+
+// idle are tools that reach nothing but the agent itself, in lower case.
+var idle = []string{"todowrite", "todoread", "update_plan", "skill", "report_intent", "exitplanmode", "enterplanmode", "think",
+	"ask_user", "askuserquestion", "structuredoutput", "killshell", "kill_shell", "bashoutput", "taskoutput", "stop_bash", "read_bash",
+	"write_stdin", "list_bash", "toolsearch", "taskcreate", "taskupdate", "tasklist", "taskget", "slashcommand", "reasoning"}
+
+// access judges one tool call.
+func (b *bounds) access(a *Access) finding {
+	cwd := b.workspace
+	if a.Dir != "" {
+		if cwd = a.Dir; !path.IsAbs(cwd) {
+			cwd = path.Join(b.workspace, cwd)
+		}
+	}
+	out := clean
+	known := false
+	if a.Dir != "" {
+		out = out.or(b.read(cwd, false))
+	}
+	if a.Path != "" {
+		known = true
+		if !a.Failed {
+			sh := &shell{b: b, cwd: cwd, found: clean}
+			v := value{sh.tilde(strings.TrimPrefix(a.Path, "@")), -1}
+			if a.Glob {
+				v.glob = strings.IndexAny(v.text, "*?[{")
+			}
+			out = out.or(sh.path(v, true, a.Deep))
+		}
+	}
+	if a.Command != "" {
+		known = true
+		out = out.or(b.command(a.Command, cwd))
+	}
+	if a.URL != "" {
+		known = true
+		if !a.Failed {
+			out = out.or(b.fetched(a.URL)).or(unclear("went to the network (%s)", a.Tool))
+		}
+	}
+	if !known && !slices.Contains(idle, strings.ToLower(a.Tool)) {
+		out = out.or(b.named(a.Text)).or(unclear("called %s, and the trace does not show what that reaches", a.Tool))
+	}
+	return out
 }
