@@ -10,9 +10,10 @@ import (
 
 const defaultGrace = 2 * time.Second
 
-// A child is a program that was started as the leader of a process group.
+// A child is a program that was started in a process group of ours.
 type child struct {
-	cmd *exec.Cmd
+	cmd   *exec.Cmd
+	group int
 	// terminate asks it to end; nil sends SIGTERM to its group.
 	terminate func()
 	done      chan struct{} // closed when the child was reaped and its group killed
@@ -22,10 +23,11 @@ type child struct {
 	ended bool // the group's number may be somebody else's
 }
 
-// startChild starts cmd, which has its pipes, in a group of its own.
-func startChild(cmd *exec.Cmd) (*child, error) {
-	ownGroup(cmd)
-	k := &child{cmd: cmd, done: make(chan struct{})}
+// startChild starts cmd, which has its pipes, in the group; 0 is one of its own.
+// joined, if any, is called when the child is in it.
+func startChild(cmd *exec.Cmd, group int, joined func()) (*child, error) {
+	prepareGroup(cmd, group)
+	k := &child{cmd: cmd, group: group, done: make(chan struct{})}
 	started := make(chan error)
 	go func() {
 		// On Linux the child is killed when the thread that forked it ends,
@@ -34,6 +36,12 @@ func startChild(cmd *exec.Cmd) (*child, error) {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
+		if err == nil && group == 0 {
+			k.group = cmd.Process.Pid
+		}
+		if joined != nil {
+			joined()
+		}
 		started <- err
 		if err != nil {
 			return
@@ -61,7 +69,7 @@ func (k *child) killRest() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !k.ended {
-		killGroup(k.cmd.Process)
+		killGroup(k.group)
 	}
 	k.ended = true
 }
@@ -85,7 +93,7 @@ func (k *child) end(grace time.Duration) {
 		if k.terminate != nil {
 			k.terminate()
 		} else {
-			terminateGroup(k.cmd.Process)
+			terminateGroup(k.group)
 		}
 	})
 	t := time.NewTimer(grace)
@@ -95,7 +103,7 @@ func (k *child) end(grace time.Duration) {
 		return
 	case <-t.C:
 	}
-	k.signal(func() { killGroup(k.cmd.Process) })
+	k.signal(func() { killGroup(k.group) })
 	<-k.done
 }
 

@@ -10,5 +10,9 @@ import (
 // dieWithUs can do nothing here: a child outlives an evolve that is killed.
 func dieWithUs(*syscall.SysProcAttr) {}
 
+// keepFiles can do nothing here: a file that evolve was started with may be the
+// child's too.
+func keepFiles() {}
+
 // awaitExit cannot wait without reaping here.
 func awaitExit(*os.Process) bool { return false }

@@ -9,7 +9,13 @@ import (
 
 // There are no process groups here: what the child started may survive it.
 
-func ownGroup(*exec.Cmd)           {}
-func awaitExit(*os.Process) bool   { return false }
-func terminateGroup(p *os.Process) { _ = p.Kill() }
-func killGroup(p *os.Process)      { _ = p.Kill() }
+func prepareGroup(*exec.Cmd, int) {}
+func awaitExit(*os.Process) bool  { return false }
+
+func terminateGroup(pid int) { killGroup(pid) }
+func killGroup(pid int) {
+	if p, err := os.FindProcess(pid); err == nil {
+		_ = p.Kill()
+		_ = p.Release()
+	}
+}

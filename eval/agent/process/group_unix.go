@@ -3,21 +3,21 @@
 package process
 
 import (
-	"os"
 	"os/exec"
 	"syscall"
 )
 
-func ownGroup(cmd *exec.Cmd) {
+func prepareGroup(cmd *exec.Cmd, group int) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	if !cmd.SysProcAttr.Setsid { // a session's leader leads a group
-		cmd.SysProcAttr.Setpgid = true
+		cmd.SysProcAttr.Setpgid, cmd.SysProcAttr.Pgid = true, group
 	}
 	dieWithUs(cmd.SysProcAttr)
+	keepFiles()
 }
 
 // Errors of kill say that nobody is left.
-func terminateGroup(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGTERM) }
-func killGroup(p *os.Process)      { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }
+func terminateGroup(group int) { _ = syscall.Kill(-group, syscall.SIGTERM) }
+func killGroup(group int)      { _ = syscall.Kill(-group, syscall.SIGKILL) }

@@ -1,18 +1,23 @@
 package process
 
-import (
-	"errors"
-	"os/exec"
-)
+import "os/exec"
 
 // A launch is a command that is ready to be started, with all that goes with it.
 type launch struct {
 	cmd *exec.Cmd
+	box *box // nil without a sandbox
+	// group is the process group that the child joins; 0 makes one of its own.
+	group  int
+	joined func() // called when it has
 }
 
 func prepare(c *Command) (*launch, error) {
 	if c.Sandbox != nil {
-		return nil, errors.New("no sandbox yet")
+		cmd, b, err := openBox(c)
+		if err != nil {
+			return nil, err
+		}
+		return &launch{cmd: cmd, box: b}, nil
 	}
 	cmd := exec.Command(c.Path, c.Args...)
 	cmd.Dir, cmd.Env = c.Dir, c.Env
@@ -22,8 +27,28 @@ func prepare(c *Command) (*launch, error) {
 	return &launch{cmd: cmd}, nil
 }
 
-func (l *launch) start() (*child, error)    { return startChild(l.cmd) }
-func (l *launch) close()                    {}
-func (l *launch) failure(res *Result) error { return nil }
+func (l *launch) start() (*child, error) {
+	k, err := startChild(l.cmd, l.group, l.joined)
+	if l.box == nil {
+		return k, err
+	}
+	l.box.started()
+	if err == nil {
+		k.terminate = func() { l.box.terminate(k.group) }
+	}
+	return k, err
+}
 
-func trySandbox() error { return errors.New("not yet") }
+// failure tells whether it was not the program that failed. It has ended.
+func (l *launch) failure(res *Result) error {
+	if l.box == nil {
+		return nil
+	}
+	return l.box.failure(res)
+}
+
+func (l *launch) close() {
+	if l.box != nil {
+		l.box.close()
+	}
+}

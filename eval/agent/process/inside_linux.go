@@ -1,0 +1,157 @@
+package process
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// insideEnv tells this program that it runs inside of a sandbox, and what for.
+// Only openBox sets it.
+const insideEnv = "EVOLVE_PROCESS_INSIDE"
+
+// An errand is what is done inside before the child is started.
+type errand struct {
+	Socket   int    // where the listeners go
+	Path     string // the child; its arguments are ours
+	UID, GID int    // who it is
+	Listen   []netip.AddrPort
+	Assign   []netip.Addr // addresses that the loopback interface must get first
+}
+
+// newErrand opens the way to the routes. caps are the capabilities that this
+// takes, as arguments of bwrap.
+func newErrand(rs []route) (e errand, caps []string) {
+	// The last is for mapping root to somebody else.
+	caps = []string{"--cap-add", "CAP_NET_BIND_SERVICE", "--cap-add", "CAP_SETFCAP"}
+	for _, r := range rs {
+		e.Listen = append(e.Listen, netip.AddrPortFrom(r.addr, r.port))
+		if r.assign {
+			e.Assign = append(e.Assign, r.addr)
+		}
+	}
+	if e.Assign != nil {
+		caps = append(caps, "--cap-add", "CAP_NET_ADMIN")
+	}
+	return e, caps
+}
+
+func (e errand) env() string {
+	b, err := json.Marshal(e)
+	if err != nil {
+		panic("process: errand: " + err.Error()) // numbers and texts
+	}
+	return insideEnv + "=" + string(b)
+}
+
+// inside opens the listeners, hands them out, and runs the child to its end. It
+// runs before main, and does not return.
+//
+// We are root of the user namespace that owns the network, without which nobody
+// listens below port 1024. The child gets a user namespace below ours: there it
+// is nobody special, and has no power over the network, nor over us.
+func inside(spec string) {
+	var e errand
+	if err := json.Unmarshal([]byte(spec), &e); err != nil {
+		fail(e.Socket, err)
+	}
+	keepFiles()
+	for i, a := range e.Assign {
+		if err := assign(fmt.Sprintf("lo:%d", i+1), a); err != nil {
+			fail(e.Socket, fmt.Errorf("assign %v: %w", a, err))
+		}
+	}
+	var fds, ok []int
+	for i, a := range e.Listen {
+		fd, err := listen(a)
+		if err == unix.EAFNOSUPPORT || err == unix.EADDRNOTAVAIL && a.Addr().Is6() {
+			continue // no IPv6 here
+		}
+		if err != nil {
+			fail(e.Socket, fmt.Errorf("listen on %v: %w", a, err))
+		}
+		fds, ok = append(fds, fd), append(ok, i)
+	}
+	ended := make(chan os.Signal, 8)
+	signal.Notify(ended, unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
+	p, err := os.StartProcess(e.Path, append([]string{e.Path}, os.Args[1:]...), &os.ProcAttr{
+		Env:   slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, insideEnv+"=") }),
+		Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
+		Sys: &syscall.SysProcAttr{
+			Cloneflags:  unix.CLONE_NEWUSER,
+			UidMappings: []syscall.SysProcIDMap{{ContainerID: e.UID, HostID: os.Getuid(), Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{ContainerID: e.GID, HostID: os.Getgid(), Size: 1}},
+			Pdeathsig:   unix.SIGKILL,
+		},
+	})
+	if err != nil {
+		fail(e.Socket, fmt.Errorf("start %s: %w", e.Path, err))
+	}
+	// The child may connect before this: it waits in the listener's queue.
+	report, _ := json.Marshal(map[string]any{"ok": ok})
+	if err := unix.Sendmsg(e.Socket, report, unix.UnixRights(fds...), nil, 0); err != nil {
+		fail(e.Socket, fmt.Errorf("hand out listeners: %w", err))
+	}
+	unix.Close(e.Socket)
+	for _, fd := range fds {
+		unix.Close(fd)
+	}
+	go func() {
+		for s := range ended {
+			_ = p.Signal(s)
+		}
+	}()
+	state, err := p.Wait()
+	if err != nil {
+		os.Exit(126)
+	}
+	if s := state.Sys().(syscall.WaitStatus); s.Signaled() {
+		os.Exit(128 + int(s.Signal()))
+	}
+	os.Exit(state.ExitCode())
+}
+
+func fail(socket int, err error) {
+	report, _ := json.Marshal(map[string]any{"error": err.Error()})
+	_ = unix.Sendmsg(socket, report, nil, nil, 0)
+	os.Exit(126)
+}
+
+func listen(a netip.AddrPort) (fd int, err error) {
+	family, to := unix.AF_INET6, unix.Sockaddr(&unix.SockaddrInet6{Port: int(a.Port()), Addr: a.Addr().As16()})
+	if ip := a.Addr().Unmap(); ip.Is4() {
+		family, to = unix.AF_INET, &unix.SockaddrInet4{Port: int(a.Port()), Addr: ip.As4()}
+	}
+	if fd, err = unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err != nil {
+		return 0, err
+	}
+	if err = unix.Bind(fd, to); err == nil {
+		err = unix.Listen(fd, unix.SOMAXCONN)
+	}
+	return fd, err
+}
+
+// assign gives the loopback interface one more address.
+func assign(alias string, a netip.Addr) error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	req, err := unix.NewIfreq(alias)
+	if err != nil {
+		return err
+	}
+	ip := a.As4()
+	if err := req.SetInet4Addr(ip[:]); err != nil {
+		return err
+	}
+	return unix.IoctlIfreq(fd, unix.SIOCSIFADDR, req)
+}

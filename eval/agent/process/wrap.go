@@ -1,0 +1,65 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Wrap prepares a command that somebody else starts, such as a library that
+// starts its program by itself. Started as path, with args (more may follow) and
+// env (more may be set), it runs under the rules of Run: in a group and, where
+// c.Sandbox says so, a sandbox of its own, with the standard streams of whoever
+// starts it. path is this very program, which stays between as a guard. It may
+// be started once.
+//
+// stop ends what was started, as Run does when its context ends, and frees
+// everything; it must be called, and may be called again. All ends as well when
+// the guard is signalled or killed and when this process ends. The guard's exit
+// code is the child's, 128 + the signal where a signal ended that, and 126 with a
+// line on stderr where it could not be started.
+//
+// Stdin, Line, MaxOutput and Sandbox.Dial are not for this and must be unset.
+// On systems without process groups path is c.Path itself, and stop does nothing.
+func Wrap(c Command) (path string, args, env []string, stop func() error, err error) {
+	if c.Stdin != nil || c.Line != nil || c.MaxOutput != 0 || c.Sandbox != nil && c.Sandbox.Dial != nil {
+		return "", nil, nil, nil, errors.New("wrap: Stdin, Line, MaxOutput and Dial are whoever's who starts it")
+	}
+	path, args, env, stop, err = wrap(c)
+	if err != nil {
+		err = fmt.Errorf("wrap %s: %w", c.Path, err)
+	}
+	return path, args, env, stop, err
+}
+
+// A leash is what holds a guard: two named pipes in a private folder.
+type leash struct {
+	Path    string
+	Dir     string
+	Grace   time.Duration
+	Sandbox *Sandbox
+	Tool    string   // the program that makes sandboxes: the child's PATH need not lead to it
+	Proxy   []string // our variables that say how to get out
+	Folder  string
+}
+
+// alive is held open by us; when it ends, so does the guard.
+func (l *leash) alive() string { return filepath.Join(l.Folder, "alive") }
+
+// report carries the group's number, and "end" where the guard has ended it.
+func (l *leash) report() string { return filepath.Join(l.Folder, "report") }
+
+func newLeash(c Command) *leash {
+	l := &leash{Path: c.Path, Dir: c.Dir, Grace: c.Grace, Sandbox: c.Sandbox}
+	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"} {
+		if v, ok := os.LookupEnv(name); ok {
+			l.Proxy = append(l.Proxy, name+"="+v)
+		}
+	}
+	if l.Grace <= 0 {
+		l.Grace = defaultGrace
+	}
+	return l
+}

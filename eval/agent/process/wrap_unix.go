@@ -1,0 +1,174 @@
+//go:build unix
+
+package process
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// guardEnv tells this program that it is a guard, and of what.
+const guardEnv = "EVOLVE_PROCESS_GUARD"
+
+// notStarted is the guard's exit code where the child could not be started.
+const notStarted = 126
+
+func wrap(c Command) (path string, args, env []string, stop func() error, err error) {
+	if c.Sandbox != nil {
+		if err := c.Sandbox.check(); err != nil {
+			return "", nil, nil, nil, err
+		}
+		if err := Available(); err != nil {
+			return "", nil, nil, nil, err
+		}
+	}
+	l := newLeash(c)
+	if c.Sandbox != nil {
+		if l.Tool, err = sandboxTool(); err != nil {
+			return "", nil, nil, nil, err
+		}
+	}
+	if path, err = os.Executable(); err != nil {
+		return "", nil, nil, nil, err
+	}
+	if l.Folder, err = os.MkdirTemp("", "evolve-guard-"); err != nil {
+		return "", nil, nil, nil, err
+	}
+	h := &held{leash: l}
+	if err := h.open(); err != nil {
+		return "", nil, nil, nil, errors.Join(err, h.stop())
+	}
+	spec, err := json.Marshal(l)
+	if err != nil {
+		return "", nil, nil, nil, errors.Join(err, h.stop())
+	}
+	env = append(slices.Clone(c.Env), guardEnv+"="+string(spec))
+	return path, slices.Clone(c.Args), env, sync.OnceValue(h.stop), nil
+}
+
+// held is our side of a leash.
+type held struct {
+	leash         *leash
+	alive, report *os.File
+}
+
+func (h *held) open() (err error) {
+	for _, name := range []string{h.leash.alive(), h.leash.report()} {
+		if err := syscall.Mkfifo(name, 0o600); err != nil {
+			return fmt.Errorf("make %s: %w", name, err)
+		}
+	}
+	// Reading as well, because a pipe that nobody reads cannot be opened.
+	if h.alive, err = os.OpenFile(h.leash.alive(), os.O_RDWR, 0); err != nil {
+		return err
+	}
+	h.report, err = os.OpenFile(h.leash.report(), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	return err
+}
+
+func (h *held) stop() error {
+	defer os.RemoveAll(h.leash.Folder)
+	if h.alive != nil {
+		_ = h.alive.Close()
+	}
+	if h.report == nil {
+		return nil
+	}
+	defer h.report.Close()
+	// A guard that is there holds the pipe; one that never was leaves it empty.
+	_ = h.report.SetReadDeadline(time.Now().Add(h.leash.Grace + 5*time.Second))
+	said, err := io.ReadAll(h.report)
+	var group int
+	if _, serr := fmt.Sscan(string(said), &group); serr == nil && !bytes.Contains(said, []byte("end")) {
+		// It was killed, or hangs. The kernel has killed the child with it, not
+		// what the child had started. While one of these lives the number is theirs.
+		_ = syscall.Kill(-group, syscall.SIGKILL)
+	}
+	if err != nil {
+		return fmt.Errorf("wait for the guard of %s: %w", h.leash.Path, err)
+	}
+	return nil
+}
+
+// guard is this program between whoever started it and the child. It returns the
+// exit code.
+func guard(spec string) int {
+	failed := func(err error) int {
+		fmt.Fprintln(os.Stderr, "evolve:", err)
+		return notStarted
+	}
+	var l leash
+	if err := json.Unmarshal([]byte(spec), &l); err != nil {
+		return failed(fmt.Errorf("guard: read %s: %w", guardEnv, err))
+	}
+	alive, err := os.OpenFile(l.alive(), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return failed(fmt.Errorf("guard: %w", err))
+	}
+	report, err := os.OpenFile(l.report(), os.O_WRONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return failed(fmt.Errorf("guard: %w", err))
+	}
+	c := Command{Path: l.Path, Dir: l.Dir, Args: os.Args[1:], Sandbox: l.Sandbox}
+	c.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, guardEnv+"=") })
+	for _, kv := range l.Proxy { // for our own way out
+		name, v, _ := strings.Cut(kv, "=")
+		_ = os.Setenv(name, v)
+	}
+	sandboxTool = func() (string, error) { return l.Tool, nil }
+	run, err := prepare(&c)
+	if err != nil {
+		return failed(err)
+	}
+	run.cmd.Stdin, run.cmd.Stdout, run.cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	// The group is told before it has a member, or one could be lost when we are
+	// killed. So it is ours, which we leave as soon as the child has joined. A
+	// sandbox needs none.
+	if home := syscall.Getpgrp(); run.box == nil && home != os.Getpid() && syscall.Setpgid(0, 0) == nil {
+		run.group = os.Getpid()
+		run.joined = func() { _ = syscall.Setpgid(0, home) }
+	}
+	if run.group != 0 {
+		_, _ = fmt.Fprintln(report, run.group)
+	}
+	stop := make(chan os.Signal, 8)
+	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	k, err := run.start()
+	if err != nil {
+		return failed(err)
+	}
+	if run.group == 0 {
+		_, _ = fmt.Fprintln(report, k.group)
+	}
+	gone := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, alive)
+		close(gone)
+	}()
+	select {
+	case <-stop:
+		k.end(l.Grace)
+	case <-gone:
+		k.end(l.Grace)
+	case <-k.done:
+		if err := run.failure(new(Result)); err != nil {
+			_ = failed(err)
+		}
+	}
+	run.close()
+	_, _ = fmt.Fprintln(report, "end")
+	if s, ok := k.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && s.Signaled() {
+		return 128 + int(s.Signal())
+	}
+	return k.exit()
+}
