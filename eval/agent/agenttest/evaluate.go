@@ -22,7 +22,7 @@ func (st *stage) short() time.Duration {
 	if st.live() {
 		return 12 * time.Second
 	}
-	return 3 * time.Second
+	return 2 * time.Second
 }
 
 // plainCase is an ordinary case of programs.

@@ -175,7 +175,7 @@ func (st *stage) cast() {
 		}
 		st.names["{program}"] = root
 	}
-	if st.live() && !*recording {
+	if st.live() && (!*recording || st.scene.live) {
 		return
 	}
 	role := part{Dir: st.dir, Real: st.real, RPC: st.p.RPC, Server: st.server.Root, Scene: st.scene.player, Names: st.names}
