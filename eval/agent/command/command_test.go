@@ -23,7 +23,7 @@ const key = "sk-private-0123456789"
 
 func program(t testing.TB, name string, change func(*Config)) *Agent {
 	t.Helper()
-	c := Config{Config: replay.Config{Path: os.Args[0], Env: []string{"PROGRAM=" + name}, Credentials: []string{"API_KEY=" + key}}}
+	c := Config{Config: replay.Config{Path: os.Args[0], Env: []string{"PROGRAM=" + name, "GORACE=atexit_sleep_ms=0"}, Credentials: []string{"API_KEY=" + key}}}
 	if change != nil {
 		change(&c)
 	}
@@ -301,7 +301,7 @@ func TestIdentity(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	at := func(name string) Config {
-		return Config{Config: replay.Config{Path: os.Args[0], Env: []string{"PROGRAM=" + name}}}
+		return Config{Config: replay.Config{Path: os.Args[0], Env: []string{"PROGRAM=" + name, "GORACE=atexit_sleep_ms=0"}}}
 	}
 	none, plain, variable := at("mirror"), at("mirror"), at("mirror")
 	none.Path = ""

@@ -1,0 +1,141 @@
+package handoff
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// maxAnswer is how long an answer may be, in bytes.
+const maxAnswer = 16 << 20
+
+// An answer is answer.json, or what answer.md says.
+type answer struct {
+	ID      string      `json:"id"` // of the request; one that belongs to another is refused
+	Answer  string      `json:"answer"`
+	Failure string      `json:"failure"`
+	Skills  *[]string   `json:"skills"`
+	Trace   []call      `json:"trace"`
+	Turns   int         `json:"turns"`
+	Usage   *eval.Usage `json:"usage"`
+	CostUSD *float64    `json:"cost_usd"`
+
+	id, dir string
+	taken   bool // put away already
+}
+
+// A call is an eval.ToolCall.
+type call struct {
+	Name   string `json:"name"`
+	Input  string `json:"input"`
+	Failed bool   `json:"failed"`
+}
+
+// unusable says what is wrong with an answer. It is not taken, and its author
+// may mend it.
+type unusable struct{ error }
+
+func (u unusable) Unwrap() error { return u.error }
+
+// A stamp is what changes when the files of an answer do.
+type stamp struct {
+	sizes [2]int64 // -1 where there is none
+	times [2]int64 // Unix nanoseconds
+}
+
+// age is how long the files have not changed, by their own times.
+func (s stamp) age() time.Duration {
+	return time.Since(time.Unix(0, max(s.times[0], s.times[1])))
+}
+
+// read reads the answer that stands in the folder of a request; nil where none
+// does. The error is unusable where it is the author's.
+func read(dir, id string) (*answer, stamp, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, stamp{}, err
+	}
+	defer root.Close()
+	at := stamp{sizes: [2]int64{-1, -1}}
+	var texts [2]string
+	for i, name := range []string{answerText, answerData} {
+		info, err := root.Lstat(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return nil, at, err
+		case !info.Mode().IsRegular():
+			return nil, at, unusable{fmt.Errorf("%s is no regular file", name)}
+		}
+		at.sizes[i], at.times[i] = info.Size(), info.ModTime().UnixNano()
+		if texts[i], err = readText(root, name); err != nil {
+			return nil, at, err
+		}
+	}
+	out := &answer{id: id, dir: dir}
+	if strings.TrimSpace(texts[1]) != "" {
+		if err := out.decode(texts[1]); err != nil {
+			return nil, at, unusable{fmt.Errorf("%s: %w", answerData, err)}
+		}
+	}
+	if out.Answer == "" {
+		out.Answer = strings.TrimRight(texts[0], "\r\n") // an editor's last line
+	}
+	if strings.TrimSpace(out.Answer) == "" && out.Failure == "" {
+		if strings.TrimSpace(texts[1]) != "" {
+			return nil, at, unusable{fmt.Errorf("%s has no answer and no failure, and there is nothing in %s", answerData, answerText)}
+		}
+		return nil, at, nil
+	}
+	return out, at, nil
+}
+
+func readText(root *os.Root, name string) (string, error) {
+	f, err := root.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil // renamed meanwhile
+	}
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxAnswer+1))
+	switch {
+	case err != nil:
+		return "", err
+	case len(text) > maxAnswer:
+		return "", unusable{fmt.Errorf("%s is longer than %d MiB", name, maxAnswer>>20)}
+	case !utf8.Valid(text):
+		return "", unusable{fmt.Errorf("%s is no UTF-8", name)}
+	}
+	return strings.TrimPrefix(string(text), "\ufeff"), nil
+}
+
+func (a *answer) decode(text string) error {
+	if err := eval.DecodeStrict([]byte(text), a); err != nil {
+		return err
+	}
+	switch u := a.Usage; {
+	case a.ID != "" && a.ID != a.id:
+		return fmt.Errorf("it belongs to request %s", a.ID)
+	case a.Turns < 0:
+		return errors.New("turns is negative")
+	case a.CostUSD != nil && *a.CostUSD < 0:
+		return errors.New("cost_usd is negative")
+	case u != nil && min(u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning) < 0:
+		return errors.New("usage is negative")
+	case u != nil && u.Reasoning > u.Output:
+		return errors.New("usage.reasoning is more than usage.output, which it is a part of")
+	}
+	return nil
+}
+
+func isInfra(err error) bool { return errors.As(err, new(*eval.InfraError)) }

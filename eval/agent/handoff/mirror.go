@@ -1,0 +1,103 @@
+package handoff
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+)
+
+// mirror makes the folder to hold what from holds, and nothing else: files with
+// their permissions and times, links as links. Pipes and devices are left out. A
+// from that does not exist is empty. Neither is ever left through a link.
+func mirror(to, from string) error {
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
+	dst, err := os.OpenRoot(to)
+	if err != nil {
+		return err
+	}
+	defer dst.Close()
+	old, err := fs.ReadDir(dst.FS(), ".")
+	if err != nil {
+		return err
+	}
+	for _, e := range old {
+		if err := dst.RemoveAll(e.Name()); err != nil {
+			return err
+		}
+	}
+	info, err := os.Lstat(from)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is no folder", from)
+	}
+	src, err := os.OpenRoot(from)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	return copyFolder(dst, src, ".")
+}
+
+func copyFolder(dst, src *os.Root, dir string) error {
+	entries, err := fs.ReadDir(src.FS(), dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		switch {
+		case e.IsDir():
+			if err := dst.Mkdir(name, 0o700); err != nil {
+				return err
+			}
+			err = copyFolder(dst, src, name)
+		case e.Type()&fs.ModeSymlink != 0:
+			var target string
+			if target, err = src.Readlink(name); err == nil {
+				err = dst.Symlink(target, name)
+			}
+		case e.Type().IsRegular():
+			err = copyFile(dst, src, name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func copyFile(dst, src *os.Root, name string) error {
+	in, err := src.Open(name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	out, err := dst.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if cerr := out.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = dst.Chmod(name, info.Mode().Perm())
+	}
+	if err == nil {
+		err = dst.Chtimes(name, info.ModTime(), info.ModTime())
+	}
+	return err
+}

@@ -1,0 +1,183 @@
+package handoff
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/replay"
+)
+
+// Names in the folder of a request.
+const (
+	requestText = "request.md"
+	requestData = "request.json"
+	workspace   = "workspace"
+	skills      = "skills"
+	answerText  = "answer.md"
+	answerData  = "answer.json"
+)
+
+// The kinds of a request.
+const (
+	kindTask     = "task"
+	kindComplete = "complete"
+)
+
+// A request is request.json: the same as request.md, for programs.
+type request struct {
+	Evolve int       `json:"evolve"` // version of this format: 1
+	ID     string    `json:"id"`
+	Kind   string    `json:"kind"`
+	Run    string    `json:"run,omitempty"`
+	Asked  time.Time `json:"asked"`
+	Title  string    `json:"title"` // the beginning of what is asked, one line
+
+	Case string `json:"case,omitempty"`
+	// Skill is the one under test, "" in the arm without; Skills are all that
+	// are offered. Forced: it is to be used, and not only offered.
+	Skill  string   `json:"skill,omitempty"`
+	Skills []string `json:"skills,omitempty"`
+	Forced bool     `json:"forced,omitempty"`
+
+	System    string `json:"system,omitempty"`
+	Prompt    string `json:"prompt"`
+	MaxTokens int    `json:"max_tokens,omitempty"`
+
+	text string // of the skill's SKILL.md
+}
+
+//go:embed request.md.tmpl
+var requestTemplate string
+
+var requestMD = template.Must(template.New(requestText).Funcs(template.FuncMap{
+	"fence": fence, "join": strings.Join,
+}).Parse(requestTemplate))
+
+// identify names a request by all that can change its answer, so that a resumed
+// run finds what it asked before.
+func (a *Agent) identify(content ...any) string {
+	text, err := json.Marshal([]any{"handoff/1", a.Identity(), content})
+	if err != nil {
+		panic("handoff: request: " + err.Error()) // strings and numbers
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:idLength/2])
+}
+
+// idLength is the number of hex digits of a request's name.
+const idLength = 12
+
+func (a *Agent) task(t eval.Task) *request {
+	c := t.Case
+	var others []string
+	for _, o := range t.Others {
+		others = append(others, o.Name)
+	}
+	r := &request{Evolve: 1, Kind: kindTask, Run: a.c.Run, Case: c.ID,
+		ID: a.identify(kindTask, t.Variant.Name, t.Variant.SHA(), t.Variant.Rest, others, c.ID, c.Prompt, c.Context,
+			c.Files, c.Workspace, c.ShouldTrigger, t.Prior, t.Seed)}
+	r.Title = title(a.clean(c.Prompt))
+	r.Prompt = a.clean(strings.TrimSpace(replay.Prompt(t, "")))
+	if t.Variant.Doc != nil {
+		r.Skill, r.Skills, r.Forced = t.Variant.Name, append(r.Skills, t.Variant.Name), c.ShouldTrigger == nil
+		r.text = a.clean(string(t.Variant.Doc.Render()))
+	}
+	r.Skills = append(r.Skills, others...)
+	slices.Sort(r.Skills) // that the one under test comes first must not show
+	return r
+}
+
+func (a *Agent) prompt(p eval.Prompt) *request {
+	return &request{Evolve: 1, Kind: kindComplete, Run: a.c.Run, ID: a.identify(kindComplete, p.System, p.User, p.MaxTokens, p.Seed),
+		System: a.clean(p.System), Title: title(a.clean(p.User)), Prompt: a.clean(p.User), MaxTokens: p.MaxTokens}
+}
+
+func (a *Agent) clean(text string) string {
+	if a.c.Redactor == nil || text == "" {
+		return text
+	}
+	text, _ = a.c.Redactor.Redact(text)
+	return text
+}
+
+// put makes the folder of a request, whole or not at all; that of the same
+// request, made meanwhile, stands. t is nil for a prompt.
+func (a *Agent) put(r *request, t *eval.Task) (err error) {
+	defer func() {
+		if err != nil && !isInfra(err) {
+			err = fmt.Errorf("put request %s: %w", r.ID, err)
+		}
+	}()
+	dir, err := os.MkdirTemp(a.c.Dir, newPrefix)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) // gone, where all went well
+	r.Asked = time.Now().UTC()
+	if t != nil {
+		s, err := replay.Open(*t, replay.Layout{})
+		if err != nil {
+			return err
+		}
+		defer func() { _ = s.Close() }()
+		if err := mirror(filepath.Join(dir, workspace), s.Workspace); err != nil {
+			return err
+		}
+		if len(r.Skills) > 0 {
+			if err := mirror(filepath.Join(dir, skills), s.Skills); err != nil {
+				return err
+			}
+		}
+	}
+	var md strings.Builder
+	if err := requestMD.Execute(&md, struct {
+		*request
+		Text, Quiet string
+		Workspace   bool
+	}{r, r.text, a.c.Quiet.String(), t != nil}); err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	for name, text := range map[string][]byte{requestText: []byte(md.String()), requestData: append(data, '\n')} {
+		if err := writeSynced(filepath.Join(dir, name), text); err != nil {
+			return err
+		}
+	}
+	return a.box.add(r.ID, dir)
+}
+
+func writeSynced(name string, text []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err = f.Write(text); err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// fence encloses a text in a code fence that none of its own lines can close.
+func fence(text string) string {
+	mark := "```"
+	for strings.Contains(text, mark) {
+		mark += "`"
+	}
+	return mark + "\n" + strings.TrimSuffix(text, "\n") + "\n" + mark
+}
