@@ -1,32 +1,238 @@
-// Package claude is a stub.
+// Package claude drives the Claude Code CLI: a case is replayed by `claude -p`
+// in a private configuration folder that holds the candidate and nothing else,
+// and a prompt is completed by the same program without tools and skills.
+//
+// What became of a run is read from its events alone (stream-json). The exit
+// code and the word "success" say nothing.
 package claude
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
-// Credentials are the variables that the program takes its key from.
-var Credentials = []string{}
+// Credentials are the variables that the program takes its key from. With
+// CLAUDE_CODE_OAUTH_TOKEN (a subscription's, made by `claude setup-token`) the
+// others are kept from the child, or it would bill them.
+var Credentials = []string{oauthToken, "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"}
 
-// An Agent is an eval.Agent and an eval.Model.
-type Agent struct{ c replay.Config }
+const (
+	oauthToken = "CLAUDE_CODE_OAUTH_TOKEN"
 
-// New asks the program for its version.
-func New(ctx context.Context, c replay.Config) (*Agent, error) { panic("not yet") }
+	// Install and SetupToken are what a person types who has no program, or no
+	// key.
+	Install    = "npm install -g @anthropic-ai/claude-code"
+	SetupToken = "claude setup-token"
 
-// Identity names program, version, model and parameters.
-func (a *Agent) Identity() eval.Identity { panic("not yet") }
+	bypass = "bypassPermissions"
+	tools  = "Read,Bash,Skill,Edit,Write"
+	// defaultTurns is what Config.MaxTurns is where it says nothing.
+	defaultTurns = 30
+)
 
-// Run replays one task.
-func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) { panic("not yet") }
+// oldest is the first version whose flags and events are known.
+var oldest = [3]int{2, 1, 197}
 
-// Complete asks for the reply to one prompt, without tools and skills.
-func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, error) {
-	panic("not yet")
+// An Agent is an eval.Agent and an eval.Model. It is safe for concurrent use.
+type Agent struct {
+	c       replay.Config
+	layout  replay.Layout
+	version string
+	hosts   []string // that a sandboxed run may reach
+	id      eval.Identity
+	mode    string // of permissions: bypass but in tests
 }
 
-// Ping says why the agent cannot work; nil where it can.
-func (a *Agent) Ping(ctx context.Context) error { panic("not yet") }
+var (
+	_ eval.Agent = (*Agent)(nil)
+	_ eval.Model = (*Agent)(nil)
+)
+
+// New finds the program and asks for its version; nothing is sent. An error says
+// what to type where the program is missing or too old.
+func New(ctx context.Context, c replay.Config) (*Agent, error) {
+	prog, err := replay.Find(c, "claude")
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w; install it with: %s", err, Install)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.MaxTurns <= 0 {
+		c.MaxTurns = defaultTurns
+	}
+	c.Credentials = usable(c.Credentials)
+	if has(c.Credentials, oauthToken) {
+		c.Env = slices.DeleteFunc(slices.Clone(c.Env), func(kv string) bool {
+			name, _, _ := strings.Cut(kv, "=")
+			return name != oauthToken && slices.Contains(Credentials, name)
+		})
+	}
+	base := c.BaseURL
+	for _, kv := range c.Env {
+		if v, ok := strings.CutPrefix(kv, "ANTHROPIC_BASE_URL="); ok && base == "" {
+			base = v
+		}
+	}
+	address, err := host(base)
+	if err != nil {
+		return nil, err
+	}
+	a := &Agent{c: c, hosts: []string{address}, mode: bypass,
+		layout: replay.Layout{Config: ".claude", Program: prog, Forbidden: c.Forbidden}}
+	if a.version, err = a.ask(ctx); err != nil {
+		return nil, fmt.Errorf("ask claude for its version: %w", err)
+	}
+	if !recent(a.version) {
+		return nil, fmt.Errorf("claude %s is too old, %d.%d.%d or later is needed; install it with: %s",
+			a.version, oldest[0], oldest[1], oldest[2], Install)
+	}
+	a.id = eval.Identity{Backend: "claude", Version: a.version, Model: c.Model, Params: params(c, address)}
+	return a, nil
+}
+
+// usable drops keys that would be billed in place of a subscription, and empty
+// ones, which hide what stands elsewhere.
+func usable(credentials []string) []string {
+	out := slices.DeleteFunc(slices.Clone(credentials), func(kv string) bool {
+		_, value, _ := strings.Cut(kv, "=")
+		return strings.TrimSpace(value) == ""
+	})
+	if has(out, oauthToken) {
+		out = slices.DeleteFunc(out, func(kv string) bool { return !strings.HasPrefix(kv, oauthToken+"=") })
+	}
+	return out
+}
+
+func has(env []string, name string) bool {
+	return slices.ContainsFunc(env, func(kv string) bool {
+		value, ok := strings.CutPrefix(kv, name+"=")
+		return ok && strings.TrimSpace(value) != ""
+	})
+}
+
+// host is the host:port of the model's server.
+func host(base string) (string, error) {
+	if base == "" {
+		return "api.anthropic.com:443", nil
+	}
+	u, err := url.Parse(base)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return "", errors.New("configure claude: the base URL is not an http or https address")
+	case u.User != nil || u.RawQuery != "":
+		return "", errors.New("configure claude: the base URL must hold no password and no query")
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port), nil
+}
+
+// params is everything but the model that can change an answer. Values of Env
+// may be secrets: a hash stands for them.
+func params(c replay.Config, address string) string {
+	p := "base=" + address + " turns=" + strconv.Itoa(c.MaxTurns) + " tools=" + tools + " sandbox=" + strconv.FormatBool(c.Sandbox)
+	if len(c.Env) > 0 {
+		env := slices.Sorted(slices.Values(c.Env))
+		h := sha256.Sum256([]byte(strings.Join(env, "\x00")))
+		p += " env=" + hex.EncodeToString(h[:6])
+	}
+	return p
+}
+
+// Identity names program, version, model and parameters.
+func (a *Agent) Identity() eval.Identity { return a.id }
+
+// Ping says why the agent cannot work, and what to type; nil where it can. It
+// sends nothing: whether a key is right shows in the first answer.
+func (a *Agent) Ping(ctx context.Context) error {
+	if _, err := a.ask(ctx); err != nil {
+		return fmt.Errorf("run claude: %w; install it again with: %s", err, Install)
+	}
+	for _, name := range Credentials {
+		if has(a.c.Credentials, name) || has(a.c.Env, name) {
+			return nil
+		}
+	}
+	for _, name := range []string{"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"} {
+		if has(a.c.Env, name) {
+			return nil // the cloud's own credentials
+		}
+	}
+	return fmt.Errorf("claude has no key: with a subscription type `%s` and set %s to what it prints, or set ANTHROPIC_API_KEY",
+		SetupToken, oauthToken)
+}
+
+// ask asks the program for its version, in an empty home.
+func (a *Agent) ask(ctx context.Context) (string, error) {
+	home, err := os.MkdirTemp("", "evolve-replay-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(home)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	path := slices.Concat(a.layout.Program.Dirs, []string{os.Getenv("PATH")})
+	env := slices.Concat(a.c.Env, quiet, []string{"PATH=" + strings.Join(path, string(filepath.ListSeparator)),
+		"HOME=" + home, "TMPDIR=" + home, "CLAUDE_CONFIG_DIR=" + filepath.Join(home, ".claude")})
+	res, err := process.Run(ctx, process.Command{Path: a.layout.Program.Path, Args: []string{"--version"}, Dir: home, Env: env})
+	if err != nil {
+		return "", err
+	}
+	version, _, _ := strings.Cut(strings.TrimSpace(string(res.Stdout)), " ")
+	if _, ok := numbers(version); !ok {
+		return "", fmt.Errorf("it answers %q%s", short(string(res.Stdout)), a.scrub(short(" "+res.Stderr)))
+	}
+	return version, nil
+}
+
+// numbers takes a version apart.
+func numbers(version string) (v [3]int, ok bool) {
+	parts := strings.SplitN(version, ".", 3)
+	if len(parts) != 3 {
+		return v, false
+	}
+	parts[2], _, _ = strings.Cut(parts[2], "-")
+	for i, p := range parts {
+		n, err := strconv.Atoi(p)
+		if err != nil {
+			return v, false
+		}
+		v[i] = n
+	}
+	return v, true
+}
+
+func recent(version string) bool {
+	v, ok := numbers(version)
+	return ok && slices.Compare(v[:], oldest[:]) >= 0
+}
+
+// scrub takes the keys out of a text that a server may have echoed them in.
+func (a *Agent) scrub(text string) string {
+	for _, kv := range a.c.Credentials {
+		if _, key, ok := strings.Cut(kv, "="); ok && key != "" {
+			text = strings.ReplaceAll(text, key, "[api key]")
+		}
+	}
+	return text
+}

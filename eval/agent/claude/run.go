@@ -1,0 +1,232 @@
+package claude
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/process"
+	"github.com/skill-evolve/evolve/eval/agent/replay"
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+// quiet are the variables of every child: no traffic but the model's, nothing
+// that outlives the run.
+var quiet = []string{
+	"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1",
+	"CLAUDE_CODE_DISABLE_BUNDLED_SKILLS=1",
+	// A command in the background would end the run before the answer.
+	"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1",
+	"CLAUDE_CODE_DISABLE_AUTO_MEMORY=1",
+	// "@path" in a prompt would put any file into the request, and no trace would
+	// show it.
+	"CLAUDE_CODE_DISABLE_FILE_MENTIONS=1",
+}
+
+// retries within the program are for a dropped call in the middle of a long run;
+// a server that is down is the Evaluator's business. The program's own default is
+// 10, which takes three minutes.
+const retries = "CLAUDE_CODE_MAX_RETRIES=3"
+
+// settings turn off the skill that comes with the program and that
+// CLAUDE_CODE_DISABLE_BUNDLED_SKILLS leaves on (2.1.329).
+const settings = `{"skillOverrides":{"plugin-authoring":"off"},"enabledPlugins":{"cc-plugin-plugin-authoring@builtin":false}}`
+
+// args are the arguments of every run.
+func (a *Agent) args(more ...string) []string {
+	out := []string{"-p", "--output-format", "stream-json", "--verbose", "--strict-mcp-config", "--no-session-persistence"}
+	if a.c.Model != "" {
+		out = append(out, "--model", a.c.Model)
+	}
+	return append(out, more...)
+}
+
+// env is the child's environment. What the owner sets in Config.Env stands, but
+// for what keeps a run private.
+func (a *Agent) env(s *replay.Stage, more ...string) []string {
+	c := a.c
+	c.Env = slices.Concat([]string{retries}, c.Env)
+	own := slices.Concat(quiet, []string{"CLAUDE_CONFIG_DIR=" + s.Config}, more)
+	if c.BaseURL != "" {
+		own = append(own, "ANTHROPIC_BASE_URL="+strings.TrimRight(c.BaseURL, "/"))
+	}
+	return s.Env(c, own...)
+}
+
+// Run replays one task. The skill is called by "/NAME", which puts its text into
+// the request; in a trigger case it is offered only. With ctx's error the attempt
+// holds what the run had come to.
+func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
+	if err := ctx.Err(); err != nil {
+		return eval.Attempt{}, err
+	}
+	stage, err := replay.Open(t, a.layout)
+	if err != nil {
+		return eval.Attempt{}, fmt.Errorf("replay %s: %w", t.Case.ID, err)
+	}
+	// What cannot be removed is no reason to lose the attempt.
+	defer func() { _ = stage.Close() }()
+	c := process.Command{
+		Path: a.layout.Program.Path, Dir: stage.Workspace, Stdin: []byte(prompt(t)),
+		Args: a.args("--setting-sources", "user", "--settings", settings, "--tools", tools,
+			"--permission-mode", a.mode, "--max-turns", strconv.Itoa(a.c.MaxTurns)),
+		// The program refuses to run without permissions as root, unless it is told
+		// that this is a sandbox: ours, or none by the owner's word.
+		Env: a.env(stage, "IS_SANDBOX=1"),
+	}
+	if a.c.Sandbox {
+		c.Sandbox = stage.Sandbox(a.hosts...)
+	}
+	s, res, err := a.run(ctx, c)
+	if res == nil {
+		return eval.Attempt{}, fmt.Errorf("replay %s: %w", t.Case.ID, err)
+	}
+	out, aerr := a.attempt(s, stage, t)
+	switch {
+	case ctx.Err() != nil:
+		return out, s.ended(ctx.Err())
+	case err != nil:
+		return out, fmt.Errorf("replay %s: %w", t.Case.ID, err)
+	case aerr != nil:
+		return out, aerr
+	}
+	if err := s.offers(t); err != nil {
+		return out, err
+	}
+	if res.Overflow && len(s.results) == 0 {
+		out.Failure = "it printed more than can be read"
+		return out, nil
+	}
+	o := s.outcome(time.Now())
+	if o.err != nil {
+		return out, a.scrubbed(o.err, res)
+	}
+	out.Failure = a.scrub(o.failure)
+	return out, nil
+}
+
+// run runs the child and reads its events.
+func (a *Agent) run(ctx context.Context, c process.Command) (*stream, *process.Result, error) {
+	s := new(stream)
+	c.Line = func(b []byte) error {
+		s.line(b)
+		return nil
+	}
+	res, err := process.Run(ctx, c)
+	return s, res, err
+}
+
+// ended is the error of a run that ctx ended. A program that was waiting to try
+// again had not got through: that is no fault of the candidate.
+func (s *stream) ended(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) && s.retrying {
+		return s.retryFailure()
+	}
+	return err
+}
+
+// attempt is what the events and the workspace tell, without a verdict.
+func (a *Agent) attempt(s *stream, stage *replay.Stage, t eval.Task) (eval.Attempt, error) {
+	out := eval.Attempt{
+		Answer: a.scrub(s.answer()), Trace: s.trace(), Usage: s.usage(), CostUSD: s.cost(a.c.Prices),
+		Duration: s.ran(), Turns: s.turns(), InfraRetries: s.retries, Skills: s.skills(stage.Skills),
+	}
+	for i := range out.Trace {
+		out.Trace[i].Input = a.scrub(out.Trace[i].Input)
+	}
+	invoked := false
+	if d := t.Variant.Doc; d != nil {
+		names := []string{t.Variant.Name, d.Name()}
+		if forced(t) && !hidden(d) && s.init {
+			// The call in the prompt is not among the events.
+			if !slices.Contains(out.Skills, names[0]) {
+				out.Skills = slices.Insert(out.Skills, 0, names[0])
+			}
+		}
+		for _, name := range out.Skills {
+			invoked = invoked || slices.Contains(names, name)
+		}
+	}
+	if s.init {
+		out.SkillInvoked = &invoked
+	}
+	var why string
+	if out.Audit, why = stage.Audit(a.c.Sandbox, s.accesses()...); out.Audit == eval.Tainted {
+		out.Tainted = a.scrub(why)
+	}
+	var err error
+	if out.Files, err = stage.Changed(); err != nil {
+		return out, fmt.Errorf("replay %s: %w", t.Case.ID, err)
+	}
+	return out, nil
+}
+
+// offers fails where the program did not take up the candidate: the rollout
+// would measure the no-skill arm.
+func (s *stream) offers(t eval.Task) error {
+	d := t.Variant.Doc
+	if !s.init || d == nil || hidden(d) || slices.Contains(s.offered, t.Variant.Name) || slices.Contains(s.offered, d.Name()) {
+		return nil
+	}
+	return &eval.InfraError{Kind: eval.BadRequest, Err: fmt.Errorf("replay %s: claude does not offer the skill %s, only %q",
+		t.Case.ID, t.Variant.Name, s.offered)}
+}
+
+// scrubbed adds what the program said last to an error that needs it, without
+// the keys.
+func (a *Agent) scrubbed(e *eval.InfraError, res *process.Result) *eval.InfraError {
+	text := e.Err.Error()
+	if res != nil && strings.TrimSpace(res.Stderr) != "" && strings.Contains(text, "without a result") {
+		text += ": " + short(res.Stderr)
+	}
+	e.Err = errors.New(a.scrub(text))
+	return e
+}
+
+// forced reports whether the task calls the skill, rather than offering it.
+func forced(t eval.Task) bool {
+	return t.Variant.Doc != nil && t.Case.ShouldTrigger == nil
+}
+
+var notInvocable = regexp.MustCompile(`(?mi)^user-invocable:[ \t]*["']?(false|no|off)\b`)
+
+// hidden reports whether a skill keeps itself from being called by "/NAME"; only
+// the model can load it then.
+func hidden(d *skill.Document) bool {
+	text := d.Render()
+	return notInvocable.Match(text[:len(text)-len(d.Body())])
+}
+
+// prompt is what the child is told on its stdin.
+func prompt(t eval.Task) string {
+	mention := "/" + t.Variant.Name
+	if t.Variant.Doc != nil && hidden(t.Variant.Doc) {
+		mention = "Use the " + t.Variant.Name + " skill:"
+	}
+	text := replay.Prompt(t, mention)
+	if forced(t) {
+		return text
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(text, "/"), " ")
+	for _, o := range t.Others {
+		if o.Name == name {
+			return text
+		}
+	}
+	return plain(text)
+}
+
+// plain keeps a text from being taken for a command of the program, which would
+// answer it without the model.
+func plain(text string) string {
+	if strings.HasPrefix(strings.TrimSpace(text), "/") {
+		return " \n" + text
+	}
+	return text
+}
