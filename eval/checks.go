@@ -28,10 +28,12 @@ type Checks struct {
 	Judge Model
 	// Redactor is applied to what the judge is shown. nil changes nothing.
 	Redactor Redactor
-	// TrustExec allows command and exec checks. They run programs with the
-	// rights of this process: THERE IS NO SANDBOX around them here. Set it
+	// TrustExec allows command and exec checks, which Programs runs. Set it
 	// only for cases that the owner has read.
 	TrustExec bool
+	// Programs runs them; without it they are refused. A runner without a
+	// sandbox is the owner's explicit choice.
+	Programs ProgramRunner
 	// ExecTimeout ends a program that a check runs; 0 means one minute.
 	ExecTimeout time.Duration
 
@@ -50,8 +52,8 @@ const checksVersion = "checks/1"
 // its prompt and the time that programs have.
 func (g *Checks) Identity() string {
 	id := checksVersion
-	if g.TrustExec {
-		id += " exec/" + g.execLimit().String()
+	if g.TrustExec && g.Programs != nil {
+		id += " exec/" + g.execLimit().String() + " " + g.Programs.Identity()
 	}
 	if g.Judge == nil {
 		return id
@@ -77,6 +79,8 @@ func (g *Checks) CheckCase(c *Case) error {
 		switch {
 		case k.Executing() && !g.TrustExec:
 			return fmt.Errorf("checks[%d]: %s runs a program; read it, then trust it with --trust-checks", i, k.Type)
+		case k.Executing() && g.Programs == nil:
+			return fmt.Errorf("checks[%d]: %s runs a program, and there is no sandbox to run it in", i, k.Type)
 		case k.Type == Judge && g.Judge == nil:
 			return fmt.Errorf("checks[%d]: judge: no model is configured to judge", i)
 		}
@@ -85,16 +89,18 @@ func (g *Checks) CheckCase(c *Case) error {
 }
 
 // Grade scores every check. An attempt that failed or answered nothing scores 0
-// on all of them, and nobody is asked.
+// on all of them, and nobody is asked. A trigger case is graded all the same: it
+// asks only which skill was loaded.
 func (g *Checks) Grade(ctx context.Context, c *Case, a Attempt, workspace string) (Grade, error) {
 	if err := g.CheckCase(c); err != nil {
 		return Grade{}, err
 	}
-	failed := a.Failure != "" || strings.TrimSpace(a.Answer) == ""
-	out := Grade{Checks: make([]CheckResult, len(c.Checks))}
+	failed := (a.Failure != "" || strings.TrimSpace(a.Answer) == "") && !c.IsTrigger()
+	checks := c.checks()
+	out := Grade{Checks: make([]CheckResult, len(checks))}
 	var sum, weights float64
-	for i := range c.Checks {
-		k := &c.Checks[i]
+	for i := range checks {
+		k := &checks[i]
 		r := &out.Checks[i]
 		if failed {
 			r.Feedback = k.blame()
@@ -135,8 +141,10 @@ func (g *Checks) check(ctx context.Context, c *Case, k *Check, a *Attempt, works
 		return k.maxChars(a.Answer), nil
 	case ToolCalled:
 		return k.pass(slices.ContainsFunc(a.Trace, func(t ToolCall) bool { return t.Name == k.Value })), nil
-	case SkillInvoked:
+	case SkillInvoked, SkillLeft:
 		return k.skillInvoked(c, a), nil
+	case Trigger:
+		return k.trigger(c, a), nil
 	case FileExists, FileContains:
 		return k.readFile(workspace), nil
 	case Judge:
@@ -181,6 +189,10 @@ func (k *Check) blame() string {
 		return fmt.Sprintf("The tool %q was not called.", k.Value)
 	case SkillInvoked:
 		return fmt.Sprintf("The skill %q was not used.", k.Value)
+	case SkillLeft:
+		return fmt.Sprintf("The skill %q was used, and must not be.", k.Value)
+	case Trigger:
+		return "The wrong skill was loaded, or none."
 	case FileExists:
 		return fmt.Sprintf("The file %q was not made.", k.Path)
 	case FileContains:
@@ -196,31 +208,6 @@ func (k *Check) maxChars(answer string) CheckResult {
 	r := k.pass(n <= k.Max)
 	if r.Score == 0 {
 		r.Evidence = fmt.Sprintf("%d characters", n)
-	}
-	return r
-}
-
-// skillInvoked believes the backend where it can tell whether the case's own
-// skill was loaded, and looks for a call of the Skill tool in the trace
-// otherwise.
-func (k *Check) skillInvoked(c *Case, a *Attempt) CheckResult {
-	if k.Value == c.Skill && a.SkillInvoked != nil {
-		return k.pass(*a.SkillInvoked)
-	}
-	r := k.pass(slices.ContainsFunc(a.Trace, func(t ToolCall) bool {
-		if !strings.EqualFold(t.Name, "skill") {
-			return false
-		}
-		var input map[string]any
-		if json.Unmarshal([]byte(t.Input), &input) != nil {
-			return strings.TrimSpace(t.Input) == k.Value
-		}
-		return slices.ContainsFunc([]string{"skill", "name", "command"}, func(key string) bool {
-			return input[key] == k.Value
-		})
-	}))
-	if r.Score == 0 && a.SkillInvoked == nil {
-		r.Evidence = "the agent does not report which skills it loads, and its trace shows none"
 	}
 	return r
 }

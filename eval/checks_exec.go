@@ -6,14 +6,28 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"time"
 )
 
-// outputCap is how much of a program's output is kept; exec checks print a
-// line, and the end of a test's output is what tells.
+// outputCap is how much of a program's output is kept as evidence; the end is
+// what tells.
 const outputCap = 8 << 10
+
+// A ProgramRunner runs the programs of command and exec checks, in a sandbox
+// wherever there is one: a case's program was written by somebody else, and runs
+// in a folder that an agent has filled. It must be safe for concurrent use.
+type ProgramRunner interface {
+	// Identity says how programs are run: in a sandbox one may say something
+	// else than outside.
+	Identity() string
+	// RunProgram runs argv in dir, or anywhere but in the owner's folders where
+	// dir is "". An exit code other than 0 is no error, and neither is what a
+	// program says before it is ended by a signal: the code is then -1 or above
+	// 128. The error is ctx's, context.DeadlineExceeded where the program did
+	// not end within limit, or tells why it could not be run. The output may be
+	// cut to its end.
+	RunProgram(ctx context.Context, dir string, argv []string, stdin []byte, limit time.Duration) (stdout, stderr []byte, exit int, err error)
+}
 
 // runCommand scores 1 where the command exits with 0. A command that does not
 // end in time has found something that hangs: 0 as well.
@@ -21,17 +35,29 @@ func (g *Checks) runCommand(ctx context.Context, k *Check, workspace string) (Ch
 	if workspace == "" {
 		return CheckResult{Feedback: k.blame(), Evidence: "there is no workspace to run it in"}, nil
 	}
-	out, _, err := g.run(ctx, k, workspace, nil)
-	var exit *exec.ExitError
+	limit := g.execLimit()
+	out, diag, exit, err := g.Programs.RunProgram(ctx, workspace, k.Command, nil, limit)
+	why := fmt.Sprintf("exit status %d", exit)
 	switch {
 	case ctx.Err() != nil:
 		return CheckResult{}, ctx.Err()
-	case err == nil:
+	case errors.Is(err, context.DeadlineExceeded):
+		why = k.overtime(limit)
+	case err != nil:
+		return CheckResult{Missing: true, Evidence: err.Error()}, nil
+	case exit == 0:
 		return CheckResult{Score: 1}, nil
-	case errors.As(err, &exit), errors.Is(err, errCheckTime), errors.Is(err, exec.ErrWaitDelay):
-		return CheckResult{Feedback: k.blame(), Evidence: fmt.Sprintf("%v\n%s", err, out)}, nil
 	}
-	return CheckResult{Missing: true, Evidence: err.Error()}, nil
+	return CheckResult{Feedback: k.blame(), Evidence: why + "\n" + ending(append(out, diag...))}, nil
+}
+
+func (k *Check) overtime(limit time.Duration) string {
+	return fmt.Sprintf("%s: did not end in time (%v)", k.Command[0], limit)
+}
+
+// ending is the end of a program's output.
+func ending(out []byte) string {
+	return string(bytes.ToValidUTF8(out[max(0, len(out)-outputCap):], nil))
 }
 
 // runExec gives the program the case and the attempt on stdin, and reads its
@@ -45,15 +71,20 @@ func (g *Checks) runExec(ctx context.Context, c *Case, k *Check, a *Attempt, wor
 	if err != nil {
 		return CheckResult{}, fmt.Errorf("write case for %s check: %w", k.Type, err)
 	}
-	out, stderr, err := g.run(ctx, k, workspace, in)
-	if ctx.Err() != nil {
-		return CheckResult{}, ctx.Err()
-	}
+	limit := g.execLimit()
+	out, stderr, exit, err := g.Programs.RunProgram(ctx, workspace, k.Command, in, limit)
 	missing := func(why string) (CheckResult, error) {
-		return CheckResult{Missing: true, Evidence: why + "\n" + string(stderr)}, nil
+		return CheckResult{Missing: true, Evidence: why + "\n" + ending(stderr)}, nil
 	}
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return CheckResult{}, ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		return missing(k.overtime(limit))
+	case err != nil:
 		return missing(err.Error())
+	case exit != 0:
+		return missing(fmt.Sprintf("exit status %d", exit))
 	}
 	var reply struct {
 		Score    *float64 `json:"score"`
@@ -76,45 +107,4 @@ func (g *Checks) runExec(ctx context.Context, c *Case, k *Check, a *Attempt, wor
 		}
 	}
 	return r, nil
-}
-
-var errCheckTime = errors.New("did not end in time")
-
-// run runs the check's program in the workspace with a small environment: no
-// key of ours is in it.
-func (g *Checks) run(ctx context.Context, k *Check, workspace string, stdin []byte) (stdout, stderr []byte, err error) {
-	limit := g.execLimit()
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, errCheckTime)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, k.Command[0], k.Command[1:]...)
-	if cmd.Dir = workspace; workspace == "" {
-		cmd.Dir = os.TempDir() // never where evolve was started
-	}
-	cmd.Stdin = bytes.NewReader(stdin)
-	for _, name := range []string{"PATH", "HOME", "LANG", "TMPDIR", "SystemRoot"} {
-		if v, ok := os.LookupEnv(name); ok {
-			cmd.Env = append(cmd.Env, name+"="+v)
-		}
-	}
-	var out, diag tail
-	cmd.Stdout, cmd.Stderr = &out, &diag
-	if k.Type == Command {
-		cmd.Stderr = &out
-	}
-	cmd.WaitDelay = 2 * time.Second // for grandchildren that keep the pipes open
-	if err = cmd.Run(); err != nil && context.Cause(ctx) == errCheckTime {
-		err = fmt.Errorf("%s: %w (%v)", k.Command[0], errCheckTime, limit)
-	}
-	return out.b, diag.b, err
-}
-
-// A tail keeps the last outputCap bytes that are written to it.
-type tail struct{ b []byte }
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.b = append(t.b, p...)
-	if over := len(t.b) - outputCap; over > 0 {
-		t.b = append(t.b[:0], t.b[over:]...)
-	}
-	return len(p), nil
 }

@@ -25,7 +25,7 @@ type streams struct {
 }
 
 func newStreams(cmd *exec.Cmd, c *Command) (s *streams, err error) {
-	s = &streams{trouble: make(chan error, 1)}
+	s = &streams{trouble: make(chan error, 1), stderr: tail{most: stderrKept}}
 	s.stdout = splitter{line: c.Line, left: c.MaxOutput}
 	if c.MaxOutput <= 0 {
 		s.stdout.left = defaultOutput
@@ -201,14 +201,17 @@ func (s *splitter) end() error {
 }
 
 // A tail keeps the last bytes that are written to it.
-type tail struct{ b []byte }
+type tail struct {
+	most int
+	b    []byte
+}
 
 func (t *tail) write(p []byte) error {
-	if len(p) >= stderrKept {
-		t.b = append(t.b[:0], p[len(p)-stderrKept:]...)
+	if len(p) >= t.most {
+		t.b = append(t.b[:0], p[len(p)-t.most:]...)
 		return nil
 	}
-	if over := len(t.b) + len(p) - stderrKept; over > 0 {
+	if over := len(t.b) + len(p) - t.most; over > 0 {
 		t.b = append(t.b[:0], t.b[over:]...)
 	}
 	t.b = append(t.b, p...)

@@ -1,0 +1,101 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// programKept is how much of the end of a program's stdout is kept, in bytes.
+// What a check prints as its opinion is a line, and of a test's output the end
+// is what tells.
+const programKept = 64 << 10
+
+// Programs runs the programs of checks. In their sandbox the workspace is
+// writable, /tmp is their own and empty, and there is neither a network nor a
+// home: a program that needs more is named in Readable.
+type Programs struct {
+	// Readable are files and folders beyond the system's that programs need.
+	Readable []string
+	// Bare runs them without a sandbox, with the rights of this process and
+	// with its HOME. Only the owner can want that.
+	Bare bool
+}
+
+// Identity says how programs are run.
+func (p Programs) Identity() string {
+	switch {
+	case p.Bare:
+		return "bare"
+	case len(p.Readable) == 0:
+		return "sandbox"
+	}
+	return "sandbox " + strings.Join(p.Readable, ":")
+}
+
+// RunProgram runs argv in dir; "" is a folder for temporary files. A name
+// without a slash is looked for on PATH, a relative path is dir's. A program
+// that exits with a code other than 0 is no error; exit is -1 or more than 128
+// where a signal ended it. The error is ctx's, context.DeadlineExceeded where
+// the program did not end within limit, or tells why it could not be started. Of
+// stdout the last 64 KiB are returned, of stderr the last 8.
+func (p Programs) RunProgram(ctx context.Context, dir string, argv []string, stdin []byte, limit time.Duration) (stdout, stderr []byte, exit int, err error) {
+	if len(argv) == 0 {
+		return nil, nil, 0, errors.New("run program: no program is named")
+	}
+	out := tail{most: programKept}
+	c := Command{Args: argv[1:], Dir: dir, Stdin: stdin, MaxOutput: 1 << 40, Grace: time.Second}
+	c.Line = func(line []byte) error {
+		_ = out.write(line)
+		return out.write([]byte{'\n'})
+	}
+	if c.Dir == "" {
+		c.Dir = os.TempDir()
+	}
+	if p.Bare {
+		c.Env = inherited("PATH", "HOME", "LANG", "TMPDIR", "SystemRoot")
+	} else {
+		c.Sandbox = &Sandbox{Readable: p.Readable}
+		if dir == "" {
+			c.Dir = "/tmp"
+		} else {
+			c.Sandbox.Writable = []string{filepath.Clean(dir)}
+		}
+		c.Env = append(inherited("PATH", "LANG"), "HOME=/tmp", "TMPDIR=/tmp")
+	}
+	if c.Path, err = programPath(argv[0], c.Dir); err != nil {
+		return nil, nil, 0, fmt.Errorf("run program: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	r, err := Run(ctx, c)
+	if r == nil {
+		return nil, nil, 0, err
+	}
+	return out.b, []byte(r.Stderr), r.Exit, err
+}
+
+func programPath(name, dir string) (string, error) {
+	if !strings.ContainsRune(name, filepath.Separator) {
+		return exec.LookPath(name)
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
+	}
+	return name, nil
+}
+
+// inherited are variables of ours that a program may have: no key is among them.
+func inherited(names ...string) (env []string) {
+	for _, name := range names {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
