@@ -262,7 +262,7 @@ func TestTriggerCase(t *testing.T) {
 	wantPending(t, err, "")
 	r := one(t, dir)
 	text, err := os.ReadFile(r.Path)
-	if err != nil || strings.Contains(string(text), "Be brief.") || !strings.Contains(string(text), "metals, stones") {
+	if err != nil || strings.Contains(string(text), "Be brief.") || !strings.Contains(string(text), "- metals: \n- stones: Names stones.\n") {
 		t.Errorf("the skill is forced on the answerer: %s (%v)", text, err)
 	}
 	put(t, filepath.Join(filepath.Dir(r.Path), answerData),
@@ -663,7 +663,7 @@ func TestRequestData(t *testing.T) {
 		t.Fatal(err)
 	}
 	var r request
-	if err := json.Unmarshal(text, &r); err != nil || r.Evolve != 1 || r.Skill != "stones" || !r.Forced || r.Case != "1" ||
+	if err := json.Unmarshal(text, &r); err != nil || r.Evolve != 1 || r.Skill != "stones" || r.Case != "1" ||
 		!strings.Contains(r.Prompt, "gems") {
 		t.Errorf("%+v (%v)", r, err)
 	}

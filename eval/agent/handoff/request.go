@@ -15,6 +15,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
+	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 // Names in the folder of a request.
@@ -43,11 +44,10 @@ type request struct {
 	Title  string    `json:"title"` // the beginning of what is asked, one line
 
 	Case string `json:"case,omitempty"`
-	// Skill is the one under test, "" in the arm without; Skills are all that
-	// are offered. Forced: it is to be used, and not only offered.
+	// Skill is to be used. Where that is left to the answerer it is "", and
+	// Skills are on offer: which of them is under test does not show.
 	Skill  string   `json:"skill,omitempty"`
 	Skills []string `json:"skills,omitempty"`
-	Forced bool     `json:"forced,omitempty"`
 
 	System    string `json:"system,omitempty"`
 	Prompt    string `json:"prompt"`
@@ -60,7 +60,7 @@ type request struct {
 var requestTemplate string
 
 var requestMD = template.Must(template.New(requestText).Funcs(template.FuncMap{
-	"fence": fence, "join": strings.Join,
+	"fence": fence,
 }).Parse(requestTemplate))
 
 // identify names a request by all that can change its answer, so that a resumed
@@ -89,11 +89,13 @@ func (a *Agent) task(t eval.Task) *request {
 	r.Title = title(a.clean(c.Prompt))
 	r.Prompt = a.clean(strings.TrimSpace(replay.Prompt(t, "")))
 	if t.Variant.Doc != nil {
-		r.Skill, r.Skills, r.Forced = t.Variant.Name, append(r.Skills, t.Variant.Name), c.ShouldTrigger == nil
-		r.text = a.clean(string(t.Variant.Doc.Render()))
+		r.Skills = append(r.Skills, t.Variant.Name)
+		if c.ShouldTrigger == nil {
+			r.Skill, r.text = t.Variant.Name, a.clean(string(t.Variant.Doc.Render()))
+		}
 	}
 	r.Skills = append(r.Skills, others...)
-	slices.Sort(r.Skills) // that the one under test comes first must not show
+	slices.Sort(r.Skills)
 	return r
 }
 
@@ -124,6 +126,7 @@ func (a *Agent) put(r *request, t *eval.Task) (err error) {
 	}
 	defer os.RemoveAll(dir) // gone, where all went well
 	r.Asked = time.Now().UTC()
+	var offers []offer
 	if t != nil {
 		s, err := replay.Open(*t, replay.Layout{})
 		if err != nil {
@@ -137,14 +140,18 @@ func (a *Agent) put(r *request, t *eval.Task) (err error) {
 			if err := mirror(filepath.Join(dir, skills), s.Skills); err != nil {
 				return err
 			}
+			if offers, err = a.offers(r.Skills, s.Skills); err != nil {
+				return err
+			}
 		}
 	}
 	var md strings.Builder
 	if err := requestMD.Execute(&md, struct {
 		*request
 		Text, Quiet string
+		Offers      []offer
 		Workspace   bool
-	}{r, r.text, a.c.Quiet.String(), t != nil}); err != nil {
+	}{r, r.text, a.c.Quiet.String(), offers, t != nil}); err != nil {
 		return err
 	}
 	data, err := json.MarshalIndent(r, "", "  ")
@@ -157,6 +164,25 @@ func (a *Agent) put(r *request, t *eval.Task) (err error) {
 		}
 	}
 	return a.box.add(r.ID, dir)
+}
+
+// An offer is what an agent is told of a skill before it loads it.
+type offer struct{ Name, Description string }
+
+func (a *Agent) offers(names []string, dir string) ([]offer, error) {
+	var out []offer
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join(dir, name, skill.FileName))
+		if err != nil {
+			return nil, err
+		}
+		o := offer{Name: name}
+		if doc, err := skill.Parse(text, skill.Options{}); err == nil {
+			o.Description = a.clean(strings.Join(strings.Fields(doc.Description()), " "))
+		}
+		out = append(out, o)
+	}
+	return out, nil
 }
 
 func writeSynced(name string, text []byte) error {
