@@ -376,3 +376,29 @@ func BenchmarkRun(b *testing.B) {
 		}
 	}
 }
+
+// In a sandbox the program reaches its model, and no other server.
+func TestSandboxedHosts(t *testing.T) {
+	if err := process.Available(); err != nil {
+		t.Skip(err)
+	}
+	for _, open := range []bool{true, false} {
+		s := agenttest.NewServer(t, nil, agenttest.Reply{Text: "diamond", Input: 5, Output: 1})
+		a := program(t, "chat", func(c *Config) {
+			c.Env = append(c.Env, "BASE_URL="+s.URL)
+			c.Credentials = []string{"API_KEY=" + agenttest.Key}
+			c.Sandbox = true
+			if open {
+				c.Hosts = []string{strings.TrimPrefix(s.Root, "http://")}
+			}
+		})
+		got, err := a.Run(t.Context(), eval.Task{Variant: stones(t), Case: &eval.Case{Prompt: "x"}})
+		var infra *eval.InfraError
+		switch {
+		case open && (err != nil || got.Answer != "diamond" || got.Audit != eval.Clean):
+			t.Errorf("%+v (%v)", got, err)
+		case !open && (!errors.As(err, &infra) || infra.Kind != eval.Unreachable || len(s.Bodies()) != 0):
+			t.Errorf("a host that nobody named: %+v (%v)", got, err)
+		}
+	}
+}
