@@ -111,7 +111,7 @@ func (p *part) normal(v any) any {
 func (p *part) scrub(all []take) {
 	line := func(s string) string {
 		if v, err := decode([]byte(s)); err == nil && elide(v) {
-			s = compactPlain(v)
+			s = compact(v)
 		}
 		return longRun.ReplaceAllString(p.blank(s), strings.Repeat("z", 64))
 	}
@@ -183,16 +183,6 @@ func plainJSON(v any) any {
 		panic(err) // it was just written
 	}
 	return out
-}
-
-func compactPlain(v any) string {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		panic(err) // it was just read
-	}
-	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }
 
 // mapStrings applies f to every string value in v.

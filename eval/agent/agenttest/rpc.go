@@ -42,11 +42,18 @@ func frames(chunks []chunk) []frame {
 	return out
 }
 
+// maxFrame is the longest message, in bytes.
+const maxFrame = 256 << 20
+
 func contentLength(head string) (int, error) {
 	for line := range strings.Lines(head) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
 		if strings.EqualFold(name, "Content-Length") {
-			return strconv.Atoi(strings.TrimSpace(value))
+			n, err := strconv.Atoi(strings.TrimSpace(value))
+			if err == nil && (n < 0 || n > maxFrame) {
+				err = fmt.Errorf("read message: length %d", n)
+			}
+			return n, err
 		}
 	}
 	return 0, fmt.Errorf("read message: no length in %q", head)
@@ -69,8 +76,11 @@ func readFrame(r *bufio.Reader) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body := make([]byte, n)
-	_, err = io.ReadFull(r, body)
+	// Not made before it has come: a length is easily said.
+	body, err := io.ReadAll(io.LimitReader(r, int64(n)))
+	if err == nil && len(body) < n {
+		err = io.ErrUnexpectedEOF
+	}
 	return body, err
 }
 
@@ -82,7 +92,7 @@ func (p *part) converse(k *take) error {
 	var waiting []map[string]any
 	ids := make(map[string]any) // of the client's requests: recorded → now
 	send := func(v any) error {
-		body := compactPlain(v)
+		body := compact(v)
 		if _, err := fmt.Fprintf(out, "Content-Length: %d\r\n\r\n%s", len(body), body); err != nil {
 			return err
 		}

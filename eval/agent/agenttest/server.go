@@ -312,11 +312,13 @@ func parts(s string) []string {
 }
 
 func compact(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
 		panic(err) // only our own objects come here
 	}
-	return string(b)
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 func writeJSON(w io.Writer, v any) {
