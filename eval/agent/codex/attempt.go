@@ -1,0 +1,107 @@
+package codex
+
+import (
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/replay"
+)
+
+// attempt is what stream and record tell of one replay of t. Files and audit
+// come from the stage.
+func (a *Agent) attempt(t eval.Task, r *run, ses *session, steps []*step) eval.Attempt {
+	out := eval.Attempt{
+		Answer: r.answer, Failure: r.verdict.text, Duration: r.took, InfraRetries: r.retries,
+		Usage: r.usage.normal(),
+	}
+	if ses != nil {
+		out.Turns = ses.turns
+		if out.Usage == nil {
+			out.Usage = ses.usage.normal() // the stream tells none of a turn that failed
+		}
+	}
+	out.CostUSD = a.c.Prices.USD(out.Usage)
+	if out.Failure == "" && strings.TrimSpace(out.Answer) == "" {
+		out.Failure = "empty answer"
+	}
+	for _, s := range steps {
+		call := s.call
+		if s.begun && !r.ended {
+			call.Failed = true // it never came to an end
+		}
+		out.Trace = append(out.Trace, call)
+	}
+	out.Skills = skillsOf(t, ses, steps)
+	invoked := t.Variant.Doc != nil && slices.Contains(out.Skills, t.Variant.Name)
+	out.SkillInvoked = &invoked
+	return out
+}
+
+// skillFile finds the skills whose text a command reads.
+var skillFile = regexp.MustCompile(`skills/([^/\s'"$*?]+)/SKILL\.md`)
+
+// skillsOf names the skills that were loaded, in order of first use. The
+// program has no tool for it: it puts the text of a $NAME before the model
+// itself, and of others the model reads the file.
+func skillsOf(t eval.Task, ses *session, steps []*step) []string {
+	var names []string
+	switch {
+	case ses != nil:
+		names = append(names, ses.skills...)
+	case t.Variant.Doc != nil && t.Case != nil && t.Case.ShouldTrigger == nil:
+		names = append(names, t.Variant.Name) // mentioned, and so injected
+	}
+	for _, s := range steps {
+		for _, x := range s.accesses {
+			for _, text := range []string{x.Command, x.Path} {
+				for _, m := range skillFile.FindAllStringSubmatch(text, -1) {
+					if offered(t, m[1]) {
+						names = add(names, m[1])
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+func offered(t eval.Task, name string) bool {
+	return t.Variant.Doc != nil && name == t.Variant.Name ||
+		slices.ContainsFunc(t.Others, func(o eval.Offer) bool { return o.Name == name })
+}
+
+// filesOf is what the stage found changed and what the stream says was, sorted.
+// Of the latter a file may be gone again.
+func filesOf(changed []string, steps []*step, workspace string) []string {
+	out := slices.Clone(changed)
+	for _, s := range steps {
+		for _, f := range s.files {
+			if filepath.IsAbs(f) {
+				rel, err := filepath.Rel(workspace, f)
+				if err != nil {
+					continue
+				}
+				f = rel
+			}
+			f = path.Clean(filepath.ToSlash(f))
+			if f != ".." && !strings.HasPrefix(f, "../") {
+				out = append(out, f)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// accessesOf is everything that a turn reached for.
+func accessesOf(steps []*step) []replay.Access {
+	var out []replay.Access
+	for _, s := range steps {
+		out = append(out, s.accesses...)
+	}
+	return out
+}

@@ -1,0 +1,229 @@
+package codex
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// A verdict says whose failure a text of the program tells of.
+type verdict struct {
+	infra eval.FailureKind // "" where it is the agent's own
+	text  string
+	cut   bool // of the agent's own: the answer was cut off at the limit of tokens
+	after time.Duration
+	reset time.Time
+}
+
+// err is the verdict as an error.
+func (v verdict) err() error {
+	return &eval.InfraError{Kind: v.infra, RetryAfter: v.after, ResetAt: v.reset, Err: errors.New(v.text)}
+}
+
+// A phrase of the program, in lower case, and what it stands for. The program
+// drops status codes and the server's own words for many failures and puts
+// these in their place (0.169.0).
+type phrase struct {
+	part string
+	kind eval.FailureKind
+}
+
+// own are the failures that the request itself caused: its length, what it
+// says.
+var own = []struct{ part, why string }{
+	{"ran out of room in the model's context window", "the request is longer than the model's context"},
+	{"exceeds the context window", "the request is longer than the model's context"},
+	{"maximum context length", "the request is longer than the model's context"},
+	{"reason: max_output_tokens", "the answer was cut off at the limit of tokens"},
+	{"reason: content_filter", "the answer was withheld by the server's content filter"},
+	{"for safety reasons", "the request was refused by the server's content filter"},
+	{"flagged for possible", "the request was refused by the server's content filter"},
+	{"misalignment policy", "the request was refused by the server's content filter"},
+}
+
+// phrases are tried in order.
+var phrases = []phrase{
+	{"hit your usage limit", eval.UsageLimit},
+	{"usage limit reached", eval.UsageLimit},
+	{"usage limit has been reached", eval.UsageLimit},
+	{"out of credits", eval.UsageLimit},
+	{"credit limit", eval.UsageLimit},
+	{"spend cap", eval.UsageLimit},
+	{"quota exceeded", eval.UsageLimit},
+	{"exceeded your current quota", eval.UsageLimit},
+	{"to use codex with your chatgpt plan", eval.UsageLimit},
+	{"missing environment variable", eval.Auth},
+	{"not logged in", eval.Auth},
+	{"log in again", eval.Auth},
+	{"sign in again", eval.Auth},
+	{"access token could not be refreshed", eval.Auth},
+	{"refresh token", eval.Auth},
+	{"rate limit", eval.RateLimited},
+	{"does not exist", eval.BadRequest},
+	{"is not supported when using", eval.BadRequest},
+	{"at capacity", eval.ServerError},
+	{"high demand", eval.ServerError},
+	{"overloaded", eval.ServerError},
+	{"stream disconnected", eval.Unreachable},
+	{"connection failed", eval.Unreachable},
+	{"error sending request", eval.Unreachable},
+	{"waiting for network", eval.Unreachable},
+	{"routing discovery failed", eval.Unreachable},
+	{"timeout", eval.Unreachable},
+	{"timed out", eval.Unreachable},
+}
+
+var (
+	statusText = regexp.MustCompile(`(?i)\b(?:unexpected|last) status:? (\d{3})\b`)
+	// "Please try again in 1.898s.", as the rate limit words it.
+	againIn = regexp.MustCompile(`(?i)try again in\s+(\d+(?:\.\d+)?)\s*(ms|s|seconds?|minutes?|m|hours?|h|days?)\b`)
+	againAt = regexp.MustCompile(`(?i)try again at ((?:[A-Z][a-z]{2} \d{1,2}(?:st|nd|rd|th)?, \d{4} )?\d{1,2}:\d{2} [AP]M)`)
+	ordinal = regexp.MustCompile(`(\d)(?:st|nd|rd|th),`)
+)
+
+// classify says what a failure's text stands for; now is when it was printed. A
+// text that no version known here prints is taken for the server's failure:
+// it is tried again, and then missing.
+func classify(text string, now time.Time) verdict {
+	text = strings.TrimSpace(text)
+	v := verdict{infra: eval.ServerError, text: text}
+	if strings.HasPrefix(text, "{") {
+		// A refusal of status 400 is printed as the server wrote it.
+		var body struct {
+			Error struct{ Type, Code, Message string }
+		}
+		if json.Unmarshal([]byte(text), &body) == nil {
+			v.infra = eval.BadRequest
+			if body.Error.Message != "" {
+				v.text = body.Error.Message
+			}
+			switch body.Error.Code {
+			case "context_length_exceeded", "string_above_max_length":
+				return verdict{text: "the request is longer than the model's context"}
+			case "content_filter", "content_policy_violation", "invalid_prompt":
+				return verdict{text: "the request was refused by the server's content filter"}
+			}
+		}
+	}
+	lower := strings.ToLower(text)
+	for _, o := range own {
+		if strings.Contains(lower, o.part) {
+			return verdict{text: o.why, cut: strings.Contains(o.part, "max_output_tokens")}
+		}
+	}
+	if m := statusText.FindStringSubmatch(text); m != nil {
+		status, _ := strconv.Atoi(m[1]) // three digits
+		switch {
+		case status == 401 || status == 403:
+			v.infra = eval.Auth
+		case status == 413:
+			return verdict{text: "the request is longer than the server takes"}
+		case status == 429:
+			v.infra = eval.RateLimited
+		case status == 408 || status == 409 || status == 425 || status >= 500:
+			v.infra = eval.ServerError
+		default:
+			v.infra = eval.BadRequest
+		}
+	} else {
+		for _, p := range phrases {
+			if strings.Contains(lower, p.part) {
+				v.infra = p.kind
+				break
+			}
+		}
+	}
+	switch v.infra {
+	case eval.RateLimited:
+		v.after = waitOf(text)
+	case eval.UsageLimit:
+		v.reset = resetOf(text, now)
+		if v.reset.After(now) {
+			v.after = v.reset.Sub(now)
+		}
+	}
+	return v
+}
+
+// waitOf reads "try again in 1.898s"; 0 where the text does not say.
+func waitOf(text string) time.Duration {
+	m := againIn.FindStringSubmatch(text)
+	if m == nil {
+		return 0
+	}
+	n, err := strconv.ParseFloat(m[1], 64)
+	if err != nil {
+		return 0
+	}
+	unit := time.Second
+	switch u := strings.ToLower(m[2]); {
+	case u == "ms":
+		unit = time.Millisecond
+	case strings.HasPrefix(u, "m"):
+		unit = time.Minute
+	case strings.HasPrefix(u, "h"):
+		unit = time.Hour
+	case strings.HasPrefix(u, "d"):
+		unit = 24 * time.Hour
+	}
+	return time.Duration(min(n, 1000) * float64(unit))
+}
+
+// resetOf reads when a usage limit ends: "try again at 3:37 AM" on the same
+// day, "try again at Nov 24th, 2026 1:56 PM" on another, both in the time zone
+// of this machine, which the child has too. The program leaves the seconds out:
+// it is the end of that minute. Zero where the text does not say.
+func resetOf(text string, now time.Time) time.Time {
+	if wait := waitOf(text); wait > 0 {
+		return now.Add(wait)
+	}
+	m := againAt.FindStringSubmatch(text)
+	if m == nil {
+		return time.Time{}
+	}
+	at := ordinal.ReplaceAllString(m[1], "$1,")
+	if t, err := time.ParseInLocation("Jan 2, 2006 3:04 PM", at, now.Location()); err == nil {
+		return t.Add(time.Minute)
+	}
+	t, err := time.Parse("3:04 PM", at)
+	if err != nil {
+		return time.Time{}
+	}
+	y, mon, d := now.Date()
+	reset := time.Date(y, mon, d, t.Hour(), t.Minute()+1, 0, 0, now.Location())
+	if reset.Before(now) {
+		reset = time.Date(y, mon, d+1, t.Hour(), t.Minute()+1, 0, 0, now.Location())
+	}
+	return reset
+}
+
+// unended is the verdict on a program that ended before its turn did.
+func (s *stream) unended(exit int, stderr string) verdict {
+	why := lastLine(stderr)
+	if why == "" {
+		why = fmt.Sprintf("exit code %d", exit)
+	}
+	if !s.begun && (exit == 1 || exit == 2) {
+		// It refused its arguments or its configuration, and always will.
+		return verdict{infra: eval.BadRequest, text: "codex did not start: " + why}
+	}
+	return verdict{infra: eval.Unreachable, text: "codex ended before its turn did: " + why}
+}
+
+// lastLine is the last line of stderr that is no log of the program.
+func lastLine(stderr string) string {
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		if l := strings.TrimSpace(lines[i]); l != "" && l != "Reading prompt from stdin..." &&
+			!strings.HasPrefix(l, "Reading additional input") && !strings.HasPrefix(l, "WARNING: proceeding") {
+			return short(l)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,170 @@
+package codex
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// Credentials are the variables that the program takes its key from. Where
+// CODEX_AUTH_JSON names the file that `codex login` wrote (~/.codex/auth.json)
+// and no other server is configured, it is used before a key: whoever names it
+// wants the subscription to pay.
+var Credentials = []string{"OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_AUTH_JSON"}
+
+// A login is how the program proves who pays.
+type login struct {
+	variable, key string // an API key, and the variable that brings it
+	file          string // auth.json of the owner
+}
+
+// how to get in, for errors.
+const (
+	installHint = "install it with: npm install -g @openai/codex"
+	loginHint   = "set OPENAI_API_KEY, or run `codex login` and set CODEX_AUTH_JSON=~/.codex/auth.json"
+)
+
+// loginOf chooses among the credentials that are given.
+func loginOf(credentials []string, baseURL string) (login, error) {
+	given := make(map[string]string)
+	for _, kv := range credentials {
+		name, value, _ := strings.Cut(kv, "=")
+		given[name] = strings.TrimSpace(value)
+	}
+	if path := given["CODEX_AUTH_JSON"]; path != "" && baseURL == "" {
+		if rest, ok := strings.CutPrefix(path, "~/"); ok {
+			home, err := os.UserHomeDir()
+			if err != nil {
+				return login{}, fmt.Errorf("find codex's login: %w", err)
+			}
+			path = filepath.Join(home, rest)
+		}
+		path, err := filepath.Abs(path)
+		return login{file: path}, err
+	}
+	for _, name := range []string{"OPENAI_API_KEY", "CODEX_API_KEY"} {
+		if key := given[name]; key != "" {
+			return login{variable: name, key: key}, nil
+		}
+	}
+	return login{}, nil
+}
+
+// env are the variables that the child needs.
+func (l login) env() []string {
+	if l.variable == "" {
+		return nil
+	}
+	return []string{l.variable + "=" + l.key}
+}
+
+// auth is what of an auth.json has to be known.
+type auth struct {
+	Key    *string `json:"OPENAI_API_KEY"`
+	Tokens *struct {
+		ID      string `json:"id_token"`
+		Access  string `json:"access_token"`
+		Refresh string `json:"refresh_token"`
+	} `json:"tokens"`
+}
+
+// authFailure is an error that names what to type.
+func authFailure(format string, args ...any) error {
+	return &eval.InfraError{Kind: eval.Auth, Err: fmt.Errorf(format, args...)}
+}
+
+// copy writes the login into a private configuration folder and returns the
+// secrets in it. The copy has no refresh token: a refresh by the copy would
+// make the owner's own worthless, and log them out. So an access token that has
+// run out is an error here that says how to renew it.
+func (l login) copy(config string, now time.Time) (secrets []string, err error) {
+	if l.file == "" {
+		return nil, nil
+	}
+	raw, err := os.ReadFile(l.file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, authFailure("there is no %s: run `codex login`", l.file)
+	}
+	if err != nil {
+		return nil, authFailure("read codex's login: %w", err)
+	}
+	var a auth
+	var whole map[string]any
+	if json.Unmarshal(raw, &a) != nil || json.Unmarshal(raw, &whole) != nil {
+		return nil, authFailure("%s is no login of codex: run `codex login`", l.file)
+	}
+	if a.Key != nil {
+		secrets = append(secrets, *a.Key)
+	}
+	if t := a.Tokens; t != nil {
+		if end := expiry(t.Access); !end.IsZero() && !end.After(now.Add(time.Minute)) {
+			return nil, authFailure("codex's login ran out at %s: start `codex` once, which renews it, or run `codex login`",
+				end.Format(time.RFC3339))
+		}
+		secrets = append(secrets, t.Access, t.ID, t.Refresh)
+		if tokens, ok := whole["tokens"].(map[string]any); ok {
+			tokens["refresh_token"] = ""
+		}
+		whole["last_refresh"] = now.UTC().Format(time.RFC3339) // or the program renews an old one
+	} else if a.Key == nil || *a.Key == "" {
+		return nil, authFailure("%s holds no login: run `codex login`", l.file)
+	}
+	text, err := json.Marshal(whole)
+	if err != nil {
+		return nil, fmt.Errorf("copy codex's login: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(config, "auth.json"), text, 0o600); err != nil {
+		return nil, fmt.Errorf("copy codex's login: %w", err)
+	}
+	return secrets, nil
+}
+
+// expiry is when a JSON web token ends; zero where it does not say.
+func expiry(token string) time.Time {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return time.Time{}
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
+	var claims struct {
+		Exp int64 `json:"exp"`
+	}
+	if err != nil || json.Unmarshal(raw, &claims) != nil || claims.Exp <= 0 {
+		return time.Time{}
+	}
+	return time.Unix(claims.Exp, 0)
+}
+
+// A scrubber takes secrets out of what gets out of here.
+type scrubber []string
+
+// minSecret keeps a scrubber from eating words: nothing shorter is a secret.
+const minSecret = 8
+
+func (s scrubber) text(t string) string {
+	for _, secret := range s {
+		if len(secret) >= minSecret {
+			t = strings.ReplaceAll(t, secret, "[credential]")
+		}
+	}
+	return t
+}
+
+// bytes is text for a line of JSON: taken out before anything is cut to
+// length, so that no part of a secret stays.
+func (s scrubber) bytes(line []byte) []byte {
+	for _, secret := range s {
+		if len(secret) >= minSecret {
+			line = bytes.ReplaceAll(line, []byte(secret), []byte("[credential]"))
+		}
+	}
+	return line
+}
