@@ -154,10 +154,13 @@ func elide(v any) (found bool) {
 		for key, e := range v {
 			switch {
 			case key == "role" || key == "type":
+			case key == "inputSchema" || key == "input_schema" || key == "parameters":
+				v[key], found = object{}, true
+			case key == "toolsAdded":
+				v[key], found = []any{}, true
 			case role == "system" || role == "developer" || kind == "system.message",
 				key == "systemPrompt" || key == "system_prompt" || key == "systemMessage" || key == "instructions",
-				key == "description" && source == "builtin",
-				key == "inputSchema" || key == "input_schema" || key == "parameters":
+				key == "description" && source == "builtin":
 				v[key] = mapStrings(e, func(string) string { return elided })
 				found = true
 			default:
