@@ -63,8 +63,12 @@ func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEn
 		if err != nil {
 			return err
 		}
-		feedback := feedbackOf(a.Failure, g.Checks)
-		failed := a.Failure != "" || anyFailed(g.Checks)
+		failure := a.Failure
+		if t.Case.IsTrigger() {
+			failure = "" // whether a skill was loaded needs no answer
+		}
+		feedback := feedbackOf(failure, g.Checks)
+		failed := failure != "" || anyFailed(g.Checks)
 		if n == 0 {
 			out.Status, out.Quality, out.Checks, out.Feedback = Done, g.Quality, g.Checks, feedback
 		}

@@ -22,8 +22,8 @@ type Case struct {
 	// others, not asked for, and all that is graded is whether the agent loaded
 	// it (true) or left it alone (false). nil is an ordinary case.
 	ShouldTrigger *bool `json:"should_trigger,omitempty"`
-	// Neighbour is the installed skill that should be loaded instead, in a
-	// trigger case that is not this skill's; "" where none is meant.
+	// Neighbour is the installed skill that should be loaded instead, where
+	// ShouldTrigger is false; "" where none is meant.
 	Neighbour string `json:"neighbour,omitempty"`
 	// Cluster groups cases that are not independent (a session and its
 	// near-duplicates). Splits and the gate count clusters, not cases.
@@ -76,7 +76,7 @@ type Check struct {
 	Type string `json:"type"`
 	// Value is the text (contains, not_contains, equals, file_contains), the
 	// RE2 pattern (regex, not_regex), the tool (tool_called) or the skill
-	// (skill_invoked).
+	// (skill_invoked, skill_not_invoked).
 	Value   string          `json:"value,omitempty"`
 	Path    string          `json:"path,omitempty"`   // file_exists, file_contains
 	Max     int             `json:"max,omitempty"`    // max_chars, in runes

@@ -50,7 +50,8 @@ func ReadCases(r io.Reader, name string) ([]Case, error) {
 	}
 }
 
-// DecodeCase reads one case from one JSON object and validates it.
+// DecodeCase reads one case from one JSON object and validates it. A trigger
+// case without checks gets the one that it means.
 func DecodeCase(text []byte) (*Case, error) {
 	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
 		return nil, errors.New("decode case: an array, want JSON Lines (one object a line)")
@@ -70,6 +71,7 @@ func DecodeCase(text []byte) (*Case, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	c.Checks = c.checks()
 	return &c, nil
 }
 

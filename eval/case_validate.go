@@ -10,34 +10,37 @@ import (
 	"strings"
 )
 
-// The check types. The first eleven are inert: they read what was recorded.
-// Command and Exec run a program.
+// The check types. All are inert, they read what was recorded, but Command and
+// Exec, which run a program.
 const (
-	Contains     = "contains"      // the answer contains Value, letter case included
-	NotContains  = "not_contains"  // it does not
-	Regex        = "regex"         // the RE2 pattern Value matches somewhere in the answer
-	NotRegex     = "not_regex"     // it matches nowhere
-	Equals       = "equals"        // the answer is Value, space around both aside
-	JSONSchema   = "json_schema"   // the answer, a code fence aside, is JSON that Schema accepts
-	MaxChars     = "max_chars"     // the answer has at most Max runes
-	ToolCalled   = "tool_called"   // the trace has a call of the tool Value
-	SkillInvoked = "skill_invoked" // the agent loaded the skill Value
-	FileExists   = "file_exists"   // Path is a file in the workspace
-	FileContains = "file_contains" // and contains Value, letter case included
-	Judge        = "judge"         // a model's opinion of the answer against Rubric
-	Command      = "command"       // Command, run in the workspace, exits with 0
-	Exec         = "exec"          // Command reads {case, rollout} and prints {"score", "feedback"}
+	Contains        = "contains"          // the answer contains Value, letter case included
+	NotContains     = "not_contains"      // it does not
+	Regex           = "regex"             // the RE2 pattern Value matches somewhere in the answer
+	NotRegex        = "not_regex"         // it matches nowhere
+	Equals          = "equals"            // the answer is Value, space around both aside
+	JSONSchema      = "json_schema"       // the answer, a code fence aside, is JSON that Schema accepts
+	MaxChars        = "max_chars"         // the answer has at most Max runes
+	ToolCalled      = "tool_called"       // the trace has a call of the tool Value
+	SkillInvoked    = "skill_invoked"     // the agent loaded the skill Value
+	SkillNotInvoked = "skill_not_invoked" // it did not
+	Trigger         = "trigger"           // it loaded the case's skill or left it alone, as ShouldTrigger says, and loaded Neighbour
+	FileExists      = "file_exists"       // Path is a file in the workspace
+	FileContains    = "file_contains"     // and contains Value, letter case included
+	Judge           = "judge"             // a model's opinion of the answer against Rubric
+	Command         = "command"           // Command, run in the workspace, exits with 0
+	Exec            = "exec"              // Command reads {case, rollout} and prints {"score", "feedback"}
 )
 
 // CheckTypes are all values of Check.Type.
 var CheckTypes = []string{Contains, NotContains, Regex, NotRegex, Equals, JSONSchema, MaxChars,
-	ToolCalled, SkillInvoked, FileExists, FileContains, Judge, Command, Exec}
+	ToolCalled, SkillInvoked, SkillNotInvoked, Trigger, FileExists, FileContains, Judge, Command, Exec}
 
 // checkFields lists, per type, the fields that a check needs. It may have no
 // others but weight and feedback.
 var checkFields = map[string][]string{
 	Contains: {"value"}, NotContains: {"value"}, Regex: {"value"}, NotRegex: {"value"}, Equals: {"value"},
 	JSONSchema: {"schema"}, MaxChars: {"max"}, ToolCalled: {"value"}, SkillInvoked: {"value"},
+	SkillNotInvoked: {"value"}, Trigger: {},
 	FileExists: {"path"}, FileContains: {"path", "value"}, Judge: {"rubric"},
 	Command: {"command"}, Exec: {"command"},
 }
@@ -57,7 +60,8 @@ func (k *Check) weight() float64 {
 // Validate reports the first thing that makes c unusable: no id, skill, prompt
 // or check, a check that lacks what its type needs or holds what it cannot use,
 // a pattern or schema that does not compile, a path that leaves the workspace, a
-// generated case that is held out or runs a program.
+// generated case that is held out or runs a program, a trigger case that asks
+// for anything but which skill is loaded.
 func (c *Case) Validate() error {
 	if c.ID == "" {
 		return errors.New("validate case: no id")
@@ -74,7 +78,7 @@ func (c *Case) validate() error {
 		return errors.New("no skill")
 	case strings.TrimSpace(c.Prompt) == "":
 		return errors.New("no prompt")
-	case len(c.Checks) == 0:
+	case len(c.Checks) == 0 && !c.IsTrigger():
 		return errors.New("no checks: nothing would tell a good answer from a bad one")
 	case c.Workspace != nil && c.Workspace.Repo == "":
 		return errors.New("workspace: no repo")
@@ -84,6 +88,9 @@ func (c *Case) validate() error {
 	default:
 		return fmt.Errorf("unknown split %q%s", c.Split, didYouMean(string(c.Split),
 			[]string{string(Train), string(Val), string(Test)}))
+	}
+	if err := c.validateTrigger(); err != nil {
+		return err
 	}
 	if c.Generated() {
 		if c.Split == Test {
@@ -127,7 +134,11 @@ func (k *Check) validate() error {
 		case need && !f.set:
 			return fmt.Errorf("%s: no %s", k.Type, f.name)
 		case !need && f.set:
-			return fmt.Errorf("%s: has no use for %s (it takes %s)", k.Type, f.name, strings.Join(needs, ", "))
+			takes := strings.Join(needs, ", ")
+			if takes == "" {
+				takes = "nothing but weight and feedback"
+			}
+			return fmt.Errorf("%s: has no use for %s (it takes %s)", k.Type, f.name, takes)
 		}
 	}
 	if k.Weight < 0 || math.IsNaN(k.Weight) || math.IsInf(k.Weight, 0) {

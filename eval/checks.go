@@ -141,7 +141,7 @@ func (g *Checks) check(ctx context.Context, c *Case, k *Check, a *Attempt, works
 		return k.maxChars(a.Answer), nil
 	case ToolCalled:
 		return k.pass(slices.ContainsFunc(a.Trace, func(t ToolCall) bool { return t.Name == k.Value })), nil
-	case SkillInvoked, SkillLeft:
+	case SkillInvoked, SkillNotInvoked:
 		return k.skillInvoked(c, a), nil
 	case Trigger:
 		return k.trigger(c, a), nil
@@ -189,7 +189,7 @@ func (k *Check) blame() string {
 		return fmt.Sprintf("The tool %q was not called.", k.Value)
 	case SkillInvoked:
 		return fmt.Sprintf("The skill %q was not used.", k.Value)
-	case SkillLeft:
+	case SkillNotInvoked:
 		return fmt.Sprintf("The skill %q was used, and must not be.", k.Value)
 	case Trigger:
 		return "The wrong skill was loaded, or none."

@@ -15,8 +15,7 @@ import (
 )
 
 // ErrTriggerSet means that a file is a trigger set ([{query, should_trigger}]):
-// it asks whether an agent picks the skill, which only an agent that chooses
-// among skills can tell.
+// it asks whether an agent picks the skill. ReadTriggers reads it.
 var ErrTriggerSet = errors.New("a trigger set")
 
 // maxEvalFile bounds a file that an eval names, in bytes: it is kept inside the

@@ -50,6 +50,7 @@ func variantHash(setting hash, v Variant) hash {
 func caseHash(c *Case) hash {
 	seen := *c
 	seen.Split, seen.Cluster, seen.Source = "", "", nil
+	seen.Checks = c.checks()
 	return hashJSON("case/1", seen)
 }
 

@@ -31,10 +31,18 @@ var quotas = []struct {
 // push the real ones out of train and val. Where a cluster is held out already,
 // what joins it together with a generated case stays unassigned: it would teach
 // the search what the gate asks.
+//
+// Trigger cases are split among themselves: they measure something else, for
+// another tournament.
 func AssignSplits(cases []Case) {
-	bySkill := make(map[string][]*Case)
+	type group struct {
+		skill   string
+		trigger bool
+	}
+	bySkill := make(map[group][]*Case)
 	for i := range cases {
-		bySkill[cases[i].Skill] = append(bySkill[cases[i].Skill], &cases[i])
+		g := group{cases[i].Skill, cases[i].IsTrigger()}
+		bySkill[g] = append(bySkill[g], &cases[i])
 	}
 	for _, of := range bySkill {
 		assignSplits(of)

@@ -1,0 +1,110 @@
+package eval
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A foreignTrigger is one entry of a trigger set.
+type foreignTrigger struct {
+	ID            json.RawMessage `json:"id"` // a number or a string; mostly there is none
+	Query         string          `json:"query"`
+	ShouldTrigger *bool           `json:"should_trigger"`
+	Neighbour     string          `json:"neighbour"`
+}
+
+// ReadTriggers reads a trigger set as trigger cases: [{query, should_trigger}],
+// bare or as the evals of an object, which may name the skill_name. A bare set
+// says nothing of whose it is: skill does, and where both do they must agree.
+//
+// A query without an id gets one that it keeps when it moves within the file.
+// Fields that mean nothing to a case are listed in ignored. An error names the
+// entry; nothing is returned with one.
+func ReadTriggers(text []byte, name, skill string) (cases []Case, ignored []string, err error) {
+	text = bytes.TrimPrefix(bytes.TrimSpace(text), []byte("\ufeff"))
+	fail := func(format string, args ...any) ([]Case, []string, error) {
+		return nil, nil, fmt.Errorf("read triggers: %s: %w", name, fmt.Errorf(format, args...))
+	}
+	var entries []json.RawMessage
+	if bytes.HasPrefix(text, []byte("[")) {
+		if err := json.Unmarshal(text, &entries); err != nil {
+			return fail("%w", err)
+		}
+	} else {
+		var file struct {
+			SkillName string            `json:"skill_name"`
+			Evals     []json.RawMessage `json:"evals"`
+		}
+		if err := json.Unmarshal(text, &file); err != nil {
+			return fail("%w", err)
+		}
+		if skill != "" && file.SkillName != "" && skill != file.SkillName {
+			return fail("it is of the skill %s, not of %s", file.SkillName, skill)
+		}
+		entries = file.Evals
+		if file.SkillName != "" {
+			skill = file.SkillName
+		}
+	}
+	if skill == "" {
+		return fail("it does not say which skill it asks for")
+	}
+	seen := make(map[string]bool)
+	for i, raw := range entries {
+		c, other, err := readTrigger(raw)
+		if err == nil {
+			c.Skill = skill
+			err = c.Validate()
+		}
+		if err == nil && seen[c.ID] {
+			err = fmt.Errorf("%q stands twice", shorten(c.Prompt, 80))
+		}
+		if err != nil {
+			return fail("entry %d: %w", i, err)
+		}
+		seen[c.ID] = true
+		cases = append(cases, *c)
+		ignored = append(ignored, other...)
+	}
+	slices.Sort(ignored)
+	return cases, slices.Compact(ignored), nil
+}
+
+func readTrigger(raw json.RawMessage) (c *Case, ignored []string, err error) {
+	var e foreignTrigger
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return nil, nil, fmt.Errorf("decode: %w", err)
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return nil, nil, fmt.Errorf("decode: %w", err)
+	}
+	for f := range fields {
+		if !slices.Contains([]string{"id", "query", "should_trigger", "neighbour"}, f) {
+			ignored = append(ignored, f)
+		}
+	}
+	switch {
+	case strings.TrimSpace(e.Query) == "":
+		return nil, nil, errors.New("no query")
+	case e.ShouldTrigger == nil:
+		return nil, nil, errors.New("no should_trigger")
+	}
+	c = &Case{Prompt: e.Query, ShouldTrigger: e.ShouldTrigger, Neighbour: e.Neighbour,
+		Source: &Source{Agent: "skill-creator", Origin: "imported"}}
+	c.Checks = c.checks()
+	if len(e.ID) > 0 && string(e.ID) != "null" {
+		id, err := evalID(e.ID)
+		c.ID = "trigger-" + strings.TrimPrefix(id, "eval-")
+		return c, ignored, err
+	}
+	sum := sha256.Sum256([]byte(strings.TrimSpace(e.Query)))
+	c.ID = "trigger-" + hex.EncodeToString(sum[:5])
+	return c, ignored, nil
+}
