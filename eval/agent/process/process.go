@@ -61,7 +61,8 @@ type Result struct {
 // When the child itself has ended, for whatever reason, what is left of its group
 // is killed at once, and what stands in the pipes is still read. Run does not
 // wait for a process that left the group and holds a pipe open; in a sandbox
-// there is none that survives.
+// there is none that survives. On Linux the child also ends when this process is
+// killed, and in a sandbox all that it has started.
 func Run(ctx context.Context, c Command) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
