@@ -19,6 +19,7 @@ type part struct {
 	Real      string // record this program
 	Recording string // or play this file
 	RPC       bool   // messages on stdin and stdout
+	Keeps     []string
 	Server    string
 	Scene     acting
 	Names     map[string]string // placeholder → what stands for it here
@@ -33,6 +34,7 @@ type take struct {
 	Exit    int               `json:"exit"`              // -1: it had to be killed
 	Files   map[string]string `json:"files,omitempty"`   // made or changed in the workspace
 	Removed []string          `json:"removed,omitempty"` // from the workspace
+	Kept    map[string]string `json:"kept,omitempty"`    // in the private folder, see Program.Keeps
 	Frames  []frame           `json:"frames,omitempty"`  // in place of stdin and stdout
 }
 

@@ -28,7 +28,7 @@ func newTroupe(t *testing.T, program string) *troupe {
 	if err := os.WriteFile(real, []byte("#!/bin/sh\n"+program), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return &troupe{t, part{Real: real, Dir: t.TempDir(), Names: map[string]string{"{mark}": "a-mark"}}, self}
+	return &troupe{t, part{Real: real, Dir: t.TempDir(), Keeps: []string{"log/*.jsonl"}, Names: map[string]string{"{mark}": "a-mark"}}, self}
 }
 
 // run starts a child in a new workspace.
@@ -39,11 +39,15 @@ func (tr *troupe) run(stdin string, args ...string) (out, workspace string, code
 		tr.t.Fatal(err)
 	}
 	writeFile(tr.t, filepath.Join(workspace, "old.txt"), "old")
+	private := filepath.Join(filepath.Dir(workspace), "evolve-replay-1")
+	if err := os.MkdirAll(filepath.Join(private, "log"), 0o700); err != nil {
+		tr.t.Fatal(err)
+	}
 	path := filepath.Join(tr.t.TempDir(), "part.json")
 	writeFile(tr.t, path, compact(tr.part))
 	cmd := exec.CommandContext(tr.t.Context(), tr.self, args...)
 	cmd.Dir, cmd.Stdin = workspace, strings.NewReader(stdin)
-	cmd.Env = append(os.Environ(), stageDoor+"="+path)
+	cmd.Env = append(os.Environ(), stageDoor+"="+path, "PRIVATE="+private)
 	var b, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &b, &stderr
 	if err := cmd.Run(); cmd.ProcessState == nil {
@@ -73,7 +77,7 @@ func (tr *troupe) cut() []take {
 func TestRecordAndPlay(t *testing.T) {
 	tr := newTroupe(t, `case "$1" in --version) echo 1.2.3; exit 0;; esac
 read line; echo "$1 $line in $PWD"; echo '{"role":"system","text":"a secret of the vendor"}'
-echo new >new.txt; rm old.txt; echo problem >&2; printf unfinished; exit 3`)
+d=$(dirname "$PWD")/evolve-replay-1/log; [ -d "$d" ] && echo "kept in $PWD" >"$d/s.jsonl"; echo new >new.txt; rm old.txt; echo problem >&2; printf unfinished; exit 3`)
 	said, was, code := tr.run("a-mark\n", "-x")
 	if !strings.Contains(said, "-x a-mark in "+was) || code != 3 {
 		t.Fatalf("recorded %q, exit code %d", said, code)
@@ -95,6 +99,10 @@ echo new >new.txt; rm old.txt; echo problem >&2; printf unfinished; exit 3`)
 		}
 		if b, err := os.ReadFile(filepath.Join(now, "new.txt")); err != nil || string(b) != "new\n" {
 			t.Errorf("new.txt holds %q, %v", b, err)
+		}
+		kept := filepath.Join(filepath.Dir(now), "evolve-replay-1", "log", "s.jsonl")
+		if b, err := os.ReadFile(kept); err != nil || string(b) != "kept in "+now+"\n" {
+			t.Errorf("%s holds %q, %v", kept, b, err)
 		}
 		if _, err := os.Stat(filepath.Join(now, "old.txt")); !os.IsNotExist(err) {
 			t.Errorf("old.txt: %v, want it removed", err)

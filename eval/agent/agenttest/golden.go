@@ -128,6 +128,13 @@ func (p *part) scrub(all []take) {
 		for name, text := range k.Files {
 			k.Files[name] = p.blank(text)
 		}
+		for name, text := range k.Kept {
+			lines := strings.Split(text, "\n")
+			for j, s := range lines {
+				lines[j] = line(s)
+			}
+			k.Kept[name] = strings.Join(lines, "\n")
+		}
 		for j := range k.Frames {
 			k.Frames[j].Body = line(k.Frames[j].Body)
 		}
@@ -159,7 +166,7 @@ func elide(v any) (found bool) {
 			case key == "toolsAdded":
 				v[key], found = []any{}, true
 			case role == "system" || role == "developer" || kind == "system.message",
-				key == "systemPrompt" || key == "system_prompt" || key == "systemMessage" || key == "instructions",
+				key == "systemPrompt" || key == "system_prompt" || key == "systemMessage" || key == "instructions" || key == "base_instructions",
 				key == "description" && source == "builtin":
 				v[key] = mapStrings(e, func(string) string { return elided })
 				found = true

@@ -46,7 +46,10 @@ func (p *part) play(dir string, nth int, args []string) (int, error) {
 			return 0, err
 		}
 	}
-	if err := k.change(workspace); err != nil {
+	if err := p.change(workspace, k.Files, k.Removed); err != nil {
+		return 0, err
+	}
+	if err := p.change(private, k.Kept, nil); err != nil {
 		return 0, err
 	}
 	if version {
@@ -107,25 +110,25 @@ func (p *part) hang() {
 	select {}
 }
 
-// change does to the workspace what the recorded child did.
-func (k *take) change(workspace string) error {
-	if workspace == "" || len(k.Files)+len(k.Removed) == 0 {
+// change does to a folder what the recorded child did.
+func (p *part) change(dir string, files map[string]string, removed []string) error {
+	if dir == "" || len(files)+len(removed) == 0 {
 		return nil
 	}
-	root, err := os.OpenRoot(workspace)
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	for name, text := range k.Files {
+	for name, text := range files {
 		if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			return err
 		}
-		if err := root.WriteFile(name, []byte(text), 0o600); err != nil {
+		if err := root.WriteFile(name, []byte(p.fill(text)), 0o600); err != nil {
 			return err
 		}
 	}
-	for _, name := range k.Removed {
+	for _, name := range removed {
 		if err := root.Remove(name); err != nil {
 			return err
 		}

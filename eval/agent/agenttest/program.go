@@ -39,6 +39,11 @@ type Program struct {
 	// TextTools are tools that the program declares even where it is only to
 	// complete a text, each harmless.
 	TextTools []string
+	// Keeps are further files that the agent reads after the run: patterns of
+	// slash-separated paths below the private folder, as path.Match has them, or
+	// folders, with all that is in them. They are recorded, and written before
+	// the player ends.
+	Keeps []string
 	// RPC: the program is spoken to by messages on stdin and stdout; the player
 	// answers what was asked.
 	RPC bool
@@ -178,7 +183,7 @@ func (st *stage) cast() {
 	if st.live() && (!*recording || st.scene.live) {
 		return
 	}
-	role := part{Dir: st.dir, Real: st.real, RPC: st.p.RPC, Server: st.server.Root, Scene: st.scene.player, Names: st.names}
+	role := part{Dir: st.dir, Real: st.real, RPC: st.p.RPC, Keeps: st.p.Keeps, Server: st.server.Root, Scene: st.scene.player, Names: st.names}
 	if !st.live() {
 		role.Recording = st.file(".json")
 		if _, err := os.Stat(role.Recording); err != nil {

@@ -3,9 +3,11 @@ package agenttest
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,12 +26,13 @@ type ending struct {
 	Exit    int
 	Files   map[string]string
 	Removed []string
+	Kept    map[string]string
 }
 
 // record runs the real program in between, and writes down what passes. All is
 // on disk as it passes: the whole group may be killed.
 func (p *part) record(dir string, args []string) (int, error) {
-	workspace, _ := folders(args, "")
+	workspace, private := folders(args, "")
 	before := contents(workspace)
 	if err := os.WriteFile(filepath.Join(dir, "args.json"), []byte(compact(args)), 0o600); err != nil {
 		return 0, err
@@ -78,7 +81,19 @@ func (p *part) record(dir string, args []string) (int, error) {
 		}
 	}
 	slices.Sort(end.Removed)
+	if len(p.Keeps) > 0 {
+		end.Kept = contents(private)
+		maps.DeleteFunc(end.Kept, func(name, _ string) bool { return !keeps(p.Keeps, name) })
+	}
 	return max(end.Exit, 0), os.WriteFile(filepath.Join(dir, "end.json"), []byte(compact(end)), 0o600)
+}
+
+// keeps reports whether a pattern, or a folder, covers the name.
+func keeps(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, err := path.Match(p, name)
+		return err == nil && ok || strings.HasPrefix(name, strings.TrimSuffix(p, "/")+"/")
+	})
 }
 
 type chunkLog struct {
@@ -130,7 +145,7 @@ func takes(dir string, rpc bool) ([]take, error) {
 		}
 		var end ending
 		if err := readJSON(filepath.Join(dir, "end.json"), &end); err == nil {
-			k.Exit, k.Files, k.Removed = end.Exit, end.Files, end.Removed
+			k.Exit, k.Files, k.Removed, k.Kept = end.Exit, end.Files, end.Removed, end.Kept
 		} else if !os.IsNotExist(err) {
 			return nil, err
 		}

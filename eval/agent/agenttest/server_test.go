@@ -161,7 +161,7 @@ func TestSkillPath(t *testing.T) {
 	for text, want := range map[string]string{
 		"`r0` = `/p/.codex/skills`\n- stones (file: r0/stones/SKILL.md)": "/p/.codex/skills/stones/SKILL.md",
 		"<location>/q/stones/SKILL.md</location>":                        "/q/stones/SKILL.md",
-		"nothing":                                                        "skills/stones/SKILL.md",
+		"nothing": "skills/stones/SKILL.md",
 	} {
 		q := Request{Text: text}
 		if got := q.skillPath("stones"); got != want {
