@@ -136,11 +136,13 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	}
 	res, err := a.drive(ctx, stage, s, sandbox, 0, replay.Prompt(t, "/skill:"+name), args)
 	out := a.attempt(s, t.Variant.Name)
+	late := errors.Is(err, context.DeadlineExceeded)
 	switch {
+	case late:
+		out.Duration = 0 // the stream tells only up to the model's last word
 	case errors.Is(err, errTurns):
 		out.Failure = fmt.Sprintf("no end of the work within %d turns", a.conf.MaxTurns)
 	case err != nil:
-		out.Duration = 0 // the stream tells only up to the model's last word
 		return out, a.scrubbed(err)
 	case res.Overflow:
 		out.Failure = fmt.Sprintf("it printed more than %d MiB", maxOutput>>20)
@@ -149,11 +151,13 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 			return out, a.scrubbed(err)
 		}
 	}
-	if out.Files, err = stage.Changed(); err != nil {
-		return out, err
-	}
+	files, cerr := stage.Changed()
+	out.Files = files
 	out.Audit, out.Tainted = a.audit(stage, s)
-	return out, nil
+	if late {
+		return out, err // an attempt all the same: it took too long
+	}
+	return out, cerr
 }
 
 // audit asks what the run may have read.

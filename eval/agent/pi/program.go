@@ -1,6 +1,7 @@
 package pi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,9 @@ const install = "npm install -g @earendil-works/pi-coding-agent"
 // minNode is the first Node that the program runs on.
 const minNode = 22
 
+// wantNode is what to do where there is none.
+var wantNode = fmt.Sprintf("pi needs Node %d or later: https://nodejs.org", minNode)
+
 // A program is a pi that was found, and what it is run with.
 type program struct {
 	replay.Program
@@ -35,9 +39,12 @@ type program struct {
 // The node is executed itself: `env node` takes whatever comes first on PATH,
 // which may be too old.
 func find(ctx context.Context, c replay.Config) (*program, error) {
+	if path := cmp.Or(c.Path, "pi"); !executable(path) {
+		return nil, fmt.Errorf("find pi: no program %s; install it: %s", path, install)
+	}
 	found, err := replay.Find(c, "pi")
-	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%w; install it: %s", err, install)
+	if errors.Is(err, exec.ErrNotFound) { // the interpreter
+		return nil, fmt.Errorf("%w; %s", err, wantNode)
 	}
 	if err != nil {
 		return nil, err
@@ -56,6 +63,11 @@ func find(ctx context.Context, c replay.Config) (*program, error) {
 		return nil, errors.New("ask pi for its version: it does not say")
 	}
 	return p, nil
+}
+
+func executable(path string) bool {
+	_, err := exec.LookPath(path)
+	return err == nil
 }
 
 // args are the program's own arguments behind those of its interpreter.
@@ -125,7 +137,7 @@ func findNode(ctx context.Context, dirs []string) (string, error) {
 	if node == "" {
 		var err error
 		if node, err = exec.LookPath("node"); err != nil {
-			return "", fmt.Errorf("find node: %w; pi needs Node %d or later: https://nodejs.org", err, minNode)
+			return "", fmt.Errorf("find node: %w; %s", err, wantNode)
 		}
 	}
 	node, err := filepath.Abs(node)

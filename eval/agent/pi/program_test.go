@@ -36,7 +36,7 @@ func TestNodeBesideTheProgram(t *testing.T) {
 		"on PATH":        {onPath: "24.0.0"},
 		"too old":        {onPath: "20.1.0", err: "needs Node 22"},
 		"too old beside": {beside: "18.0.0", onPath: "24.0.0", err: "needs Node 22"},
-		"none":           {err: "interpreter"},
+		"none":           {err: "needs Node 22"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bin, path := t.TempDir(), t.TempDir()

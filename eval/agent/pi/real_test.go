@@ -223,7 +223,17 @@ func TestRealComplete(t *testing.T) {
 	}
 }
 
+// Each wire words its failures in its own way.
 func TestRealFailures(t *testing.T) {
+	t.Run("chat", func(t *testing.T) { realFailures(t, nil) })
+	t.Run("messages", func(t *testing.T) {
+		realFailures(t, func(c *replay.Config) {
+			c.Credentials, c.Model = []string{"ANTHROPIC_API_KEY=" + agenttest.Key}, "anthropic/scripted"
+		})
+	})
+}
+
+func realFailures(t *testing.T, wire func(*replay.Config)) {
 	say := func(status int, code, message string) agenttest.Reply {
 		return agenttest.Reply{Status: status, Code: code, Message: message}
 	}
@@ -236,8 +246,8 @@ func TestRealFailures(t *testing.T) {
 	}{
 		"key":      {script: []agenttest.Reply{say(http.StatusUnauthorized, "invalid_api_key", "wrong key "+agenttest.Key)}, kind: eval.Auth, calls: 1},
 		"request":  {script: []agenttest.Reply{say(http.StatusBadRequest, "invalid_request_error", "no such model")}, kind: eval.BadRequest, calls: 1},
-		"overflow": {script: []agenttest.Reply{say(http.StatusBadRequest, "context_length_exceeded", "too long")}, failure: "longer than the model's context", calls: 1},
-		"quota":    {script: []agenttest.Reply{say(http.StatusTooManyRequests, "insufficient_quota", "you exceeded your current quota")}, kind: eval.UsageLimit, calls: 1},
+		"overflow": {script: []agenttest.Reply{say(http.StatusBadRequest, "context_length_exceeded", "prompt is too long: 213462 tokens > 200000 maximum")}, failure: "longer than the model's context", calls: 1},
+		"quota":    {script: []agenttest.Reply{say(http.StatusTooManyRequests, "insufficient_quota", "you exceeded your current quota, please check your plan and billing details")}, kind: eval.UsageLimit, calls: 1},
 		"busy":     {script: []agenttest.Reply{say(http.StatusTooManyRequests, "rate_limit_exceeded", "slow down")}, kind: eval.RateLimited, calls: 3},
 		"broken":   {script: []agenttest.Reply{say(http.StatusInternalServerError, "server_error", "broken")}, kind: eval.ServerError, calls: 3},
 		"dropped":  {script: []agenttest.Reply{{Drop: true}}, kind: eval.Unreachable, calls: 3},
@@ -250,7 +260,7 @@ func TestRealFailures(t *testing.T) {
 			t.Parallel()
 			installed(t)
 			s := agenttest.Start(t, agenttest.Config{Script: c.script})
-			got, err := speaking(t, s, nil).Run(t.Context(), eval.Task{Variant: stones(t), Case: question()})
+			got, err := speaking(t, s, wire).Run(t.Context(), eval.Task{Variant: stones(t), Case: question()})
 			var infra *eval.InfraError
 			switch {
 			case c.kind != "" && (!errors.As(err, &infra) || infra.Kind != c.kind):
