@@ -1,0 +1,52 @@
+//go:build unix
+
+package process
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestPrograms(t *testing.T) {
+	boxes(t, func(t *testing.T, box *Sandbox) {
+		p, dir := Programs{Bare: box == nil}, t.TempDir()
+		script := filepath.Join(dir, "check.sh")
+		if err := os.WriteFile(script, []byte("#!/bin/sh\ncat; pwd; echo oops >&2; echo made > made; exit 4\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("EVOLVE_CANARY", "canary")
+		out, diag, exit, err := p.RunProgram(t.Context(), dir, []string{"./check.sh"}, []byte("asked\n"), time.Minute)
+		if err != nil || exit != 4 || string(out) != "asked\n"+dir+"\n" || string(diag) != "oops\n" {
+			t.Errorf("%q, %q, %d, %v", out, diag, exit, err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "made")); err != nil {
+			t.Error(err)
+		}
+		out, _, exit, err = p.RunProgram(t.Context(), "", []string{"sh", "-c", "pwd; env"}, nil, time.Minute)
+		if err != nil || exit != 0 || !strings.HasPrefix(string(out), "/") || strings.Contains(string(out), "canary") {
+			t.Errorf("%q, %d, %v", out, exit, err)
+		}
+		if here, _ := os.Getwd(); strings.HasPrefix(string(out), here) {
+			t.Errorf("it ran in our own folder: %q", out)
+		}
+		_, _, _, err = p.RunProgram(t.Context(), dir, []string{"sleep", "60"}, nil, 20*time.Millisecond)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("over its limit: %v", err)
+		}
+		for _, argv := range [][]string{nil, {"/no/such"}, {"no-such-program"}, {"./none"}} {
+			if _, _, _, err := p.RunProgram(t.Context(), dir, argv, nil, time.Minute); err == nil {
+				t.Errorf("%q ran", argv)
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, _, _, err := p.RunProgram(ctx, dir, []string{"true"}, nil, time.Minute); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err)
+		}
+	})
+}
