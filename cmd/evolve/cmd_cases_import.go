@@ -23,15 +23,18 @@ import (
 
 func newCasesImportCommand(a *app) *cobra.Command {
 	var trust bool
+	var of string
 	c := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Bring cases from JSON Lines or skill-creator's evals.json, all or none",
 		Long: `FILE holds cases as JSON Lines, one a line, or is skill-creator's evals.json: its
 expectations (or assertions) become checks for a judge, and the files that it
-names are taken along from its folder. - is stdin.`,
+names are taken along from its folder. A trigger set ([{query, should_trigger}])
+becomes trigger cases of --skill. - is stdin.`,
 		Args: exactArgs(1, "a file (- is stdin)"),
-		RunE: func(c *cobra.Command, args []string) error { return a.casesImport(c.Context(), args[0], trust) },
+		RunE: func(c *cobra.Command, args []string) error { return a.casesImport(c.Context(), args[0], of, trust) },
 	}
+	c.Flags().StringVar(&of, "skill", "", "the skill that a trigger set asks for, where it does not say so itself")
 	c.Flags().BoolVar(&trust, "trust-checks", false, "also take checks that run programs; read them first")
 	return c
 }
@@ -49,7 +52,7 @@ type importReport struct {
 	Warnings  []string                      `json:"warnings"`
 }
 
-func (a *app) casesImport(ctx context.Context, file string, trust bool) error {
+func (a *app) casesImport(ctx context.Context, file, of string, trust bool) error {
 	text, name, err := a.readInput(file)
 	if err != nil {
 		return err
@@ -57,7 +60,9 @@ func (a *app) casesImport(ctx context.Context, file string, trust bool) error {
 	r := &importReport{Schema: 1, Skills: map[string]map[eval.Split]int{}, Warnings: []string{}}
 	read := readCases
 	if eval.IsEvals(text) {
-		read = readEvals
+		read = func(r *importReport, text []byte, name, file string) ([]eval.Case, func(int) string, error) {
+			return readEvals(r, text, name, file, of)
+		}
 	}
 	cases, where, err := read(r, text, name, file)
 	if err != nil {
@@ -105,9 +110,8 @@ func readCases(_ *importReport, text []byte, name, _ string) (cases []eval.Case,
 }
 
 // readEvals reads an eval file of skill-creator, and the files beside it that it
-// names. A trigger set asks which skill an agent picks; no backend of this build
-// picks one.
-func readEvals(r *importReport, text []byte, name, file string) (cases []eval.Case, where func(i int) string, err error) {
+// names; or a trigger set, whose skill is of where it does not name one.
+func readEvals(r *importReport, text []byte, name, file, of string) (cases []eval.Case, where func(i int) string, err error) {
 	var dir fs.FS
 	folder := ""
 	if file != "-" {
@@ -125,7 +129,9 @@ func readEvals(r *importReport, text []byte, name, file string) (cases []eval.Ca
 	cases, ignored, err := eval.ReadEvals(text, name, dir, folder)
 	switch {
 	case errors.Is(err, eval.ErrTriggerSet):
-		return nil, nil, usage("import evals.json, or cases as JSON Lines", "%s is a trigger set; those come with the agents that choose among skills, and are not imported yet", name)
+		if cases, ignored, err = eval.ReadTriggers(text, name, of); err != nil {
+			return nil, nil, usage("nothing was imported; a trigger set needs --skill NAME, and each entry a query and should_trigger", "%v", err)
+		}
 	case err != nil:
 		return nil, nil, usage("nothing was imported; mend that eval and import the file again", "%v", err)
 	}
