@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -78,5 +77,5 @@ func (a *Agent) scrub(text string) string {
 }
 
 func infra(kind eval.FailureKind, format string, args ...any) *eval.InfraError {
-	return &eval.InfraError{Kind: kind, Err: errors.New(fmt.Sprintf(format, args...))}
+	return &eval.InfraError{Kind: kind, Err: fmt.Errorf(format, args...)}
 }

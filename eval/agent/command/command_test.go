@@ -34,16 +34,22 @@ func program(t testing.TB, name string, change func(*Config)) *Agent {
 	return a
 }
 
+func chatting(t *testing.T, s *agenttest.Server, key string) *Agent {
+	t.Helper()
+	return program(t, "chat", func(c *Config) {
+		c.Env = append(c.Env, "BASE_URL="+s.URL)
+		c.Credentials = []string{"API_KEY=" + key}
+	})
+}
+
 func TestConformance(t *testing.T) {
 	agenttest.Run(t, agenttest.Harness{
-		New: func(t *testing.T, s *agenttest.Server, key string) eval.Agent {
-			t.Helper()
-			return program(t, "chat", func(c *Config) {
-				c.Env = append(c.Env, "BASE_URL="+s.URL)
-				c.Credentials = []string{"API_KEY=" + key}
-			})
-		},
+		New: func(t *testing.T, s *agenttest.Server, key string) eval.Agent { return chatting(t, s, key) },
 	})
+}
+
+func TestModelConformance(t *testing.T) {
+	agenttest.RunModel(t, func(t *testing.T, s *agenttest.Server, key string) eval.Model { return chatting(t, s, key) })
 }
 
 func stones(t testing.TB) eval.Variant {

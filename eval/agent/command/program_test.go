@@ -129,6 +129,13 @@ func chat(_ []byte, r incoming) {
 	}
 	var ms []object
 	add := func(role, text string) { ms = append(ms, object{"role": role, "content": text}) }
+	answer := "answer"
+	if r.Kind == kindComplete {
+		answer, r.Prompt = "text", r.User
+		if r.System != "" {
+			add("system", r.System)
+		}
+	}
 	if r.Skill != nil {
 		add("system", r.Skill.Text)
 	}
@@ -196,9 +203,11 @@ func chat(_ []byte, r incoming) {
 		os.Exit(1)
 	default:
 		first := reply.Choices[0]
-		out := object{"answer": first.Message.Content, "usage": object{"input": reply.Usage.Prompt - reply.Usage.Details.Cached,
+		out := object{answer: first.Message.Content, "usage": object{"input": reply.Usage.Prompt - reply.Usage.Details.Cached,
 			"cache_read": reply.Usage.Details.Cached, "output": reply.Usage.Output}}
-		if first.FinishReason == "length" {
+		if r.Kind == kindComplete {
+			out["finish"] = first.FinishReason
+		} else if first.FinishReason == "length" {
 			out["failure"] = "cut off"
 		}
 		say(out)
