@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 )
 
 // FileWorkspaces opens folders that hold a case's Files and nothing else. It
-// cannot bring back a recorded tree: a case with a Workspace stops the run.
+// cannot bring back a recorded tree: a case with a Workspace stops the run. See
+// RecordedWorkspaces.
 type FileWorkspaces struct {
 	Parent string // "" is the system's folder for temporary files
 }
@@ -21,13 +23,17 @@ func (w FileWorkspaces) Open(_ context.Context, c *Case) (dir string, done func(
 	if c.Workspace != nil {
 		return "", nil, &InfraError{Kind: BadRequest, Err: errors.New("a recorded tree cannot be brought back here")}
 	}
-	if dir, err = os.MkdirTemp(w.Parent, "evolve-case-"); err != nil {
+	return openFolder(w.Parent, func(dir string) error { return WriteFiles(dir, c.Files) })
+}
+
+// openFolder makes a folder for one attempt and fills it.
+func openFolder(parent string, fill func(dir string) error) (dir string, done func(), err error) {
+	if dir, err = os.MkdirTemp(parent, "evolve-case-"); err != nil {
 		return "", nil, err
 	}
-	// What an agent made read-only may stay behind; that is no reason to lose
-	// the rollout.
-	done = func() { _ = os.RemoveAll(dir) }
-	if err := WriteFiles(dir, c.Files); err != nil {
+	// What stays behind all the same is no reason to lose the rollout.
+	done = func() { _ = RemoveTree(dir) }
+	if err := fill(dir); err != nil {
 		done()
 		return "", nil, err
 	}
@@ -50,4 +56,40 @@ func WriteFiles(dir string, files map[string]string) error {
 		}
 	}
 	return nil
+}
+
+// RemoveTree removes dir and all below it, also where an agent took away the
+// right to write. It follows no symlink. A dir that is not there is removed.
+func RemoveTree(dir string) error {
+	if dir == "" || os.RemoveAll(dir) == nil {
+		return nil
+	}
+	info, err := os.Lstat(dir)
+	if err != nil || !info.IsDir() {
+		return os.RemoveAll(dir)
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir) // keeps the walk from being led elsewhere
+	if err != nil {
+		return err
+	}
+	unlock(root, ".")
+	if err := root.Close(); err != nil {
+		return err
+	}
+	return os.RemoveAll(dir)
+}
+
+// unlock gives this user all rights to the folders below dir. What fails here
+// shows when it is removed.
+func unlock(root *os.Root, dir string) {
+	_ = root.Chmod(dir, 0o700)
+	entries, _ := fs.ReadDir(root.FS(), dir)
+	for _, e := range entries {
+		if e.IsDir() {
+			unlock(root, path.Join(dir, e.Name()))
+		}
+	}
 }

@@ -3,7 +3,6 @@ package replay
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -166,38 +165,8 @@ func (s *Stage) work(t eval.Task) (err error) {
 // write. It follows no symlink and leaves Task.Workspace alone. It is safe to
 // call twice.
 func (s *Stage) Close() error {
-	if err := removeAll(s.Root); err != nil {
+	if err := eval.RemoveTree(s.Root); err != nil {
 		return fmt.Errorf("remove stage: %w", err)
 	}
 	return nil
-}
-
-// removeAll is os.RemoveAll that opens locked folders first. Root keeps it from
-// being led elsewhere.
-func removeAll(dir string) error {
-	if dir == "" || os.RemoveAll(dir) == nil {
-		return nil
-	}
-	if root, err := os.OpenRoot(dir); err == nil {
-		unlock(root, ".")
-		root.Close()
-	} else if os.Chmod(dir, 0o700) == nil {
-		if root, err := os.OpenRoot(dir); err == nil {
-			unlock(root, ".")
-			root.Close()
-		}
-	}
-	return os.RemoveAll(dir)
-}
-
-// unlock gives this user all rights to the folders below dir. Errors show when
-// they are removed.
-func unlock(root *os.Root, dir string) {
-	_ = root.Chmod(dir, 0o700)
-	entries, _ := fs.ReadDir(root.FS(), filepath.ToSlash(dir))
-	for _, e := range entries {
-		if e.IsDir() {
-			unlock(root, filepath.Join(dir, e.Name()))
-		}
-	}
 }

@@ -1,0 +1,260 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// repository makes a repository of two commits in a new folder and returns the
+// first.
+func repository(t testing.TB, files map[string]string) (dir, commit string) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git on PATH")
+	}
+	dir = t.TempDir()
+	run := func(args ...string) string {
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=dev", "-c", "user.email=dev@example.com", "-c", "commit.gpgsign=false"}, args...)...)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	run("init", "-q")
+	for name, text := range files {
+		at := filepath.Join(dir, strings.TrimRight(name, "@*"))
+		mode := fs.FileMode(0o600)
+		if strings.HasSuffix(name, "*") {
+			mode = 0o700
+		}
+		err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, []byte(text), mode))
+		if strings.HasSuffix(name, "@") {
+			err = errors.Join(err, os.Remove(at), os.Symlink(text, at))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("add", "-A", "-f")
+	run("commit", "-q", "-m", "one")
+	commit = run("rev-parse", "HEAD")
+	if err := os.WriteFile(filepath.Join(dir, "later"), []byte("the answer"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run("add", "-A")
+	run("commit", "-q", "-m", "two")
+	return dir, commit
+}
+
+func below(t testing.TB, dir string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			rel, _ := filepath.Rel(dir, p)
+			names = append(names, filepath.ToSlash(rel))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+func TestRecordedWorkspace(t *testing.T) {
+	repo, commit := repository(t, map[string]string{
+		"README.md": "hello", "bin/run*": "#!/bin/sh\n", "src/a.go": "package a", "link@": "README.md", "src/up@": "../README.md",
+		"out@": "../../etc/passwd", "abs@": "/etc/passwd", "chain@": "dir/x", "dir@": "src", "sub/loop@": "loop",
+		"pointer.bin":    "version https://git-lfs.github.com/spec/v1\n",
+		".gitattributes": "*.bin filter=lfs\n",
+	})
+	// A filter of the repository's own must not run.
+	ran := filepath.Join(t.TempDir(), "ran")
+	for _, kv := range [][2]string{{"filter.lfs.smudge", "touch " + ran}, {"filter.lfs.required", "true"}} {
+		if out, err := exec.Command("git", "-C", repo, "config", kv[0], kv[1]).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	parent := t.TempDir()
+	w := &RecordedWorkspaces{Parent: parent, Base: filepath.Dir(repo)}
+	c := &Case{ID: "1", Skill: "s", Prompt: "p", Files: map[string]string{"src/a.go": "package b", "new.txt": "n"},
+		Workspace: &Workspace{Repo: filepath.Base(repo), Commit: commit[:10]}}
+	if err := w.Check(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	dir, done, err := w.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{".gitattributes", "README.md", "bin/run", "chain", "dir", "link", "new.txt", "pointer.bin", "src/a.go", "src/up"}
+	if got := below(t, dir); !slices.Equal(got, want) {
+		t.Errorf("the workspace holds %q\nwant %q", got, want)
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("a filter of the repository ran")
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "src", "a.go")); err != nil || string(text) != "package b" {
+		t.Errorf("the case's own file: %q (%v)", text, err)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "pointer.bin")); err != nil || !strings.HasPrefix(string(text), "version ") {
+		t.Errorf("the pointer: %q (%v)", text, err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "bin", "run")); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("script: %v (%v)", info, err)
+	}
+
+	// What one attempt breaks, the next finds whole; and what it locks is removed.
+	for _, err := range []error{os.WriteFile(filepath.Join(dir, "README.md"), []byte("broken"), 0o600), os.Chmod(filepath.Join(dir, "src"), 0)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	again, done2, err := w.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(again, "README.md")); err != nil || string(text) != "hello" {
+		t.Errorf("the next attempt finds %q (%v)", text, err)
+	}
+	done()
+	done2()
+
+	// A part of the tree, as a session in a folder of the repository saw it.
+	c.Workspace = &Workspace{Repo: filepath.Join(repo, "src"), Commit: commit}
+	c.Files = nil
+	dir, done, err = w.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := below(t, dir); !slices.Equal(got, []string{"a.go"}) {
+		t.Errorf("the part holds %q", got)
+	}
+	done()
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(parent); err != nil || len(left) != 0 {
+		t.Errorf("left behind %v (%v)", left, err)
+	}
+}
+
+func TestRecordedWorkspaceUnreplayable(t *testing.T) {
+	repo, commit := repository(t, map[string]string{"a": strings.Repeat("x", 5000)})
+	parent := t.TempDir()
+	w := &RecordedWorkspaces{Parent: parent}
+	defer w.Close()
+	at := func(repo, commit string) *Case {
+		return &Case{ID: "c1", Skill: "s", Prompt: "p", Checks: []Check{{Type: Contains, Value: "x"}}, Workspace: &Workspace{Repo: repo, Commit: commit}}
+	}
+	for _, c := range []struct {
+		kase *Case
+		want string
+	}{
+		{at(repo+"-gone", commit), "find repository"},
+		{at(filepath.Join(repo, "a"), commit), "is no folder"},
+		{at(repo, strings.Repeat("ab", 20)), "does not know the commit"},
+		{at(repo, "HEAD"), "no commit"},
+		{at(repo, ""), "no commit"},
+		{at(repo, "--output=x"), "no commit"},
+		{at(t.TempDir(), commit), "does not know the commit"},
+	} {
+		err := w.Check(t.Context(), c.kase)
+		var no *UnreplayableError
+		if !errors.As(err, &no) || no.Case != "c1" || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.kase.Workspace, err, c.want)
+		}
+		if _, _, oerr := w.Open(t.Context(), c.kase); oerr == nil || oerr.Error() != err.Error() {
+			t.Errorf("Open says %v, Check %v", oerr, err)
+		}
+	}
+	small := &RecordedWorkspaces{Parent: parent, MaxBytes: 1000}
+	defer small.Close()
+	if err := small.Check(t.Context(), at(repo, commit)); err == nil || !strings.Contains(err.Error(), "larger than") {
+		t.Errorf("a large tree: %v", err)
+	}
+	if left, err := os.ReadDir(parent); err != nil || len(left) != 0 {
+		t.Errorf("left behind %v (%v)", left, err)
+	}
+
+	// It costs its own rollout, not the run.
+	e := &Evaluator{Grader: new(Checks), Workspaces: w, Agent: agentFunc(func(context.Context, Task) (Attempt, error) { return Attempt{Answer: "x"}, nil })}
+	plain := &Case{ID: "c2", Skill: "s", Prompt: "p", Checks: []Check{{Type: Contains, Value: "x"}}}
+	out, err := e.Run(t.Context(), jobsOf([]*Case{at(repo+"-gone", commit), plain, at(repo, commit)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := out[0]; r.Status != Missing || !strings.Contains(r.Failure, "bring back the tree of case c1") {
+		t.Errorf("rollout = %+v", r)
+	}
+	if out[1].Status != Done || out[2].Status != Done {
+		t.Errorf("the others: %s, %s", out[1].Status, out[2].Status)
+	}
+
+	// A caller that gave up says nothing about the tree.
+	other := &RecordedWorkspaces{Parent: parent}
+	defer other.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := other.Check(ctx, at(repo, commit)); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if err := other.Check(t.Context(), at(repo, commit)); err != nil {
+		t.Errorf("after that: %v", err)
+	}
+}
+
+func TestRecordedWorkspaceConcurrent(t *testing.T) {
+	repo, commit := repository(t, map[string]string{"a": "x", "b/c": "y"})
+	parent := t.TempDir()
+	w := &RecordedWorkspaces{Parent: parent}
+	c := &Case{ID: "1", Workspace: &Workspace{Repo: repo, Commit: commit}}
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			dir, done, err := w.Open(t.Context(), c)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if text, err := os.ReadFile(filepath.Join(dir, "b", "c")); err != nil || string(text) != "y" {
+				t.Errorf("%q (%v)", text, err)
+			}
+			done()
+		})
+	}
+	wg.Wait()
+	if left, err := os.ReadDir(parent); err != nil || len(left) != 1 {
+		t.Errorf("%d packs for one tree (%v)", len(left), err)
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func BenchmarkRecordedWorkspace(b *testing.B) {
+	files := map[string]string{}
+	for i := range 100 {
+		files["src/f"+strings.Repeat("x", i)] = strings.Repeat("package x\n", 300)
+	}
+	repo, commit := repository(b, files)
+	w := &RecordedWorkspaces{Parent: b.TempDir()}
+	defer w.Close()
+	c := &Case{ID: "1", Workspace: &Workspace{Repo: repo, Commit: commit}}
+	for b.Loop() {
+		_, done, err := w.Open(b.Context(), c)
+		if err != nil {
+			b.Fatal(err)
+		}
+		done()
+	}
+}
