@@ -36,7 +36,7 @@ func Prompt(t eval.Task, mention string) string {
 	default:
 		request = cutCall(request, name)
 		b.WriteString(mention)
-		if request != "" {
+		if mention != "" && (request != "" || len(c.Context) > 0) {
 			b.WriteString(" ")
 		}
 	}
@@ -115,11 +115,15 @@ func unmention(request, name string) string {
 	if name == "" {
 		return request
 	}
-	out := cutCall(request, name)
-	found := mentions(out, name)
-	for i := len(found) - 1; i >= 0; i-- {
-		if m := found[i]; m.ID == name {
-			out = out[:m.Start] + out[m.Start+len("$"):]
+	out := request
+	for before := ""; out != before; { // a call may hide behind another
+		before = out
+		out = cutCall(out, name)
+		found := mentions(out, name)
+		for i := len(found) - 1; i >= 0; i-- {
+			if m := found[i]; m.ID == name {
+				out = out[:m.Start] + out[m.Start+len("$"):]
+			}
 		}
 	}
 	if out == "" {
