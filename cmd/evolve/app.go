@@ -39,7 +39,8 @@ type app struct {
 	// passing: they are removed when the command ends.
 	passing bool
 
-	db *store.Store
+	db   *store.Store
+	conf *config // nil until it is read
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {

@@ -9,14 +9,13 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/eval/agent/openai"
-	"github.com/skill-evolve/evolve/eval/agent/simulated"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/spf13/pflag"
 )
 
 // backendFlags choose who answers, who mutates and who judges. The JSON form is
-// part of a run's configuration.
+// part of a run's configuration; what the environment and config.yaml said when
+// it began is in it.
 type backendFlags struct {
 	Agent        string  `json:"agent"`
 	Model        string  `json:"model,omitempty"`
@@ -28,19 +27,29 @@ type backendFlags struct {
 	JudgeModel   string  `json:"judge_model,omitempty"`
 	PriceIn      float64 `json:"price_in,omitempty"`
 	PriceOut     float64 `json:"price_out,omitempty"`
+	Sandbox      string  `json:"sandbox,omitempty"`
+	// Servers are the base URLs of the backends, by their names.
+	Servers map[string]string `json:"servers,omitempty"`
+	// Prices are those of the models in use, and PricesOf their date.
+	Prices   map[string]eval.Price `json:"prices,omitempty"`
+	PricesOf string                `json:"prices_of,omitempty"`
+
+	resolved bool
 }
 
 func (b *backendFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&b.Agent, "agent", "", "backend that replays cases: openai or simulated (default: the first that works, never simulated)")
+	names := strings.Join(agentNames(), ", ")
+	f.StringVar(&b.Agent, "agent", "", "backend that replays cases: "+names+" (default: the first that works, never simulated)")
 	f.StringVar(&b.Model, "model", "", "model of the agent")
-	f.StringVar(&b.BaseURL, "base-url", "", "OpenAI-compatible server (default $OPENAI_BASE_URL or OpenAI's own)")
-	f.StringVar(&b.APIKeyEnv, "api-key-env", "OPENAI_API_KEY", "environment variable that holds the key")
+	f.StringVar(&b.BaseURL, "base-url", "", "the model's server, OpenAI-compatible for openai (default: the vendor's, or the agent's own variable)")
+	f.StringVar(&b.APIKeyEnv, "api-key-env", "", "environment variable that holds openai's key (default OPENAI_API_KEY)")
 	f.StringVar(&b.ReflectAgent, "reflect-agent", "", "backend of the mutator (default: --agent)")
 	f.StringVar(&b.ReflectModel, "reflect-model", "", "model of the mutator (default: --model)")
 	f.StringVar(&b.JudgeAgent, "judge-agent", "", "backend of the judge (default: --reflect-agent)")
 	f.StringVar(&b.JudgeModel, "judge-model", "", "model of the judge (default: --reflect-model)")
-	f.Float64Var(&b.PriceIn, "price-in", 0, "USD per million input tokens (default: unknown, cost is then told in tokens)")
+	f.Float64Var(&b.PriceIn, "price-in", 0, "USD per million input tokens (default: the price table's; unknown costs are told in tokens)")
 	f.Float64Var(&b.PriceOut, "price-out", 0, "USD per million output tokens")
+	f.StringVar(&b.Sandbox, "sandbox", "", "around agents that run tools: on, or none, which gives them your own rights (default on)")
 }
 
 // backends are who answers in one run.
@@ -50,80 +59,144 @@ type backends struct {
 	judge   eval.Model
 }
 
-// agentNames are the backends that this build links.
-var agentNames = []string{"openai", "simulated"}
+// A role is one part that a backend plays in a run.
+type role struct{ agent, model, flag string }
+
+func (b *backendFlags) roles() []role {
+	return []role{{b.Agent, b.Model, "--model"}, {b.ReflectAgent, b.ReflectModel, "--reflect-model"}, {b.JudgeAgent, b.JudgeModel, "--judge-model"}}
+}
 
 // resolve fills the choices that were left open in, so that what runs is what
 // the configuration says.
 func (b *backendFlags) resolve(a *app) error {
-	def := func(p *string, v string) {
-		if *p == "" {
-			*p = v
+	if b.resolved {
+		return nil
+	}
+	def := func(p *string, vs ...string) {
+		for _, v := range vs {
+			if *p == "" {
+				*p = v
+			}
 		}
+	}
+	conf, err := a.config()
+	if err != nil {
+		return err
+	}
+	def(&b.APIKeyEnv, conf.APIKeyEnv, "OPENAI_API_KEY")
+	if b.Agent == "" || b.Agent == conf.Agent {
+		// What the file says of a model and a server is about the file's agent.
+		b.Agent = conf.Agent
+		def(&b.Model, conf.Model)
+		def(&b.BaseURL, conf.BaseURL)
+	}
+	def(&b.ReflectAgent, conf.ReflectAgent)
+	def(&b.ReflectModel, conf.ReflectModel)
+	def(&b.JudgeAgent, conf.JudgeAgent)
+	def(&b.JudgeModel, conf.JudgeModel)
+	def(&b.Sandbox, conf.Sandbox, sandboxOn)
+	if b.Sandbox != sandboxOn && b.Sandbox != sandboxNone {
+		return usage("--sandbox on, or none", "unknown --sandbox %q", b.Sandbox)
 	}
 	if b.Agent == "" {
-		if b.BaseURL == "" && a.getenv("OPENAI_BASE_URL") == "" && a.getenv(b.APIKeyEnv) == "" {
-			return usage("set "+b.APIKeyEnv+", or name a server with --base-url; `evolve demo` needs neither",
-				"no agent works yet: there is no key in %s and no --base-url", b.APIKeyEnv)
+		if b.Agent, err = b.choose(a); err != nil {
+			return err
 		}
-		b.Agent = "openai"
 	}
-	def(&b.BaseURL, a.getenv("OPENAI_BASE_URL"))
 	def(&b.ReflectAgent, b.Agent)
-	def(&b.ReflectModel, b.Model)
+	if b.ReflectAgent == b.Agent {
+		def(&b.ReflectModel, b.Model)
+	}
 	def(&b.JudgeAgent, b.ReflectAgent)
-	def(&b.JudgeModel, b.ReflectModel)
-	for _, name := range []string{b.Agent, b.ReflectAgent, b.JudgeAgent} {
-		if !contains(agentNames, name) {
-			hint := "the backends are " + strings.Join(agentNames, ", ")
-			if near := skill.Nearest(name, agentNames); near != "" {
+	if b.JudgeAgent == b.ReflectAgent {
+		def(&b.JudgeModel, b.ReflectModel)
+	}
+	for _, r := range b.roles() {
+		if kindOf(r.agent) == nil {
+			hint := "the backends are " + strings.Join(agentNames(), ", ")
+			if near := skill.Nearest(r.agent, agentNames()); near != "" {
 				hint = "did you mean " + near + "?"
 			}
-			return usage(hint, "unknown backend %q", name)
+			return usage(hint, "unknown backend %q", r.agent)
+		}
+		if r.agent == "openai" && r.model == "" {
+			return usage("for example --model gpt-5-mini, or the name that your server lists", "the openai backend needs %s", r.flag)
 		}
 	}
-	for _, p := range []struct{ name, model, flag string }{
-		{b.Agent, b.Model, "--model"}, {b.ReflectAgent, b.ReflectModel, "--reflect-model"}, {b.JudgeAgent, b.JudgeModel, "--judge-model"}} {
-		if p.name == "openai" && p.model == "" {
-			return usage("for example --model gpt-5-mini, or the name that your server lists", "the openai backend needs %s", p.flag)
+	b.Servers = b.servers(a)
+	for _, base := range b.Servers {
+		if u, err := url.Parse(base); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			return usage("for example --base-url http://127.0.0.1:11434/v1", "--base-url %q is no address", base)
 		}
 	}
-	if b.BaseURL != "" {
-		if u, err := url.Parse(b.BaseURL); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-			return usage("for example --base-url http://127.0.0.1:11434/v1", "--base-url %q is no address", b.BaseURL)
+	b.PricesOf = conf.Prices.Date
+	for _, r := range b.roles() {
+		if p := conf.Prices.price(r.model); p != nil && b.Prices[r.model] == (eval.Price{}) {
+			if b.Prices == nil {
+				b.Prices = map[string]eval.Price{}
+			}
+			b.Prices[r.model] = *p
 		}
 	}
+	b.resolved = true
 	return nil
 }
 
+// servers finds the base URL of every backend in use. --base-url is openai's
+// where openai plays a part, else the agent's; all others take their own
+// variable.
+func (b *backendFlags) servers(a *app) map[string]string {
+	of := b.Agent
+	for _, r := range b.roles() {
+		if r.agent == "openai" {
+			of = r.agent
+		}
+	}
+	out := map[string]string{}
+	for _, r := range b.roles() {
+		base := ""
+		if k := kindOf(r.agent); k.baseEnv != "" {
+			base = a.getenv(k.baseEnv)
+		}
+		if r.agent == of && b.BaseURL != "" {
+			base = b.BaseURL
+		}
+		if was := b.Servers[r.agent]; was != "" {
+			base = was // a resumed run goes where it went
+		}
+		if base != "" {
+			out[r.agent] = base
+		}
+	}
+	return out
+}
+
 // open makes the backends.
-func (b *backendFlags) open(a *app) (*backends, error) {
+func (b *backendFlags) open(ctx context.Context, a *app) (*backends, error) {
 	if err := b.resolve(a); err != nil {
 		return nil, err
 	}
-	client := func(name, model string) (eval.Agent, eval.Model, error) {
-		if name == "simulated" {
-			w := simulated.Demo()
-			return w.Agent(), w.Model(), nil
+	if err := b.needsSandbox(); err != nil {
+		return nil, err
+	}
+	made := map[role]answerer{}
+	get := func(r role) (answerer, error) {
+		r.flag = ""
+		if m, ok := made[r]; ok {
+			return m, nil
 		}
-		c, err := openai.New(openai.Config{BaseURL: b.BaseURL, APIKey: a.getenv(b.APIKeyEnv), Model: model, Prices: b.price(model)})
-		if err != nil {
-			return nil, nil, usage("check --base-url and --model", "openai backend: %v", err)
+		m, err := kindOf(r.agent).make(ctx, a, b, settings{model: r.model, baseURL: b.Servers[r.agent], price: b.price(r.model)})
+		made[r] = m
+		return m, err
+	}
+	var played [3]answerer
+	for i, r := range b.roles() {
+		var err error
+		if played[i], err = get(r); err != nil {
+			return nil, err
 		}
-		return c, c, nil
 	}
-	var out backends
-	var err error
-	if out.agent, _, err = client(b.Agent, b.Model); err != nil {
-		return nil, err
-	}
-	if _, out.mutator, err = client(b.ReflectAgent, b.ReflectModel); err != nil {
-		return nil, err
-	}
-	if _, out.judge, err = client(b.JudgeAgent, b.JudgeModel); err != nil {
-		return nil, err
-	}
-	return &out, nil
+	return &backends{played[0].agent, played[1].model, played[2].model}, nil
 }
 
 // pinger is the extra ability of a backend to say cheaply that it is there.
@@ -151,18 +224,54 @@ func (b *backends) ping(ctx context.Context) error {
 
 const pingTimeout = 10 * time.Second
 
-func (b *backendFlags) price(model string) *openai.Price {
+// price is what a model costs; nil where nobody knows.
+func (b *backendFlags) price(model string) *eval.Price {
 	if b.PriceIn > 0 || b.PriceOut > 0 {
-		return &openai.Price{Input: b.PriceIn, Output: b.PriceOut}
+		return &eval.Price{Input: b.PriceIn, Output: b.PriceOut}
+	}
+	if p, ok := b.Prices[model]; ok {
+		return &p
 	}
 	return nil
+}
+
+// usd estimates what tokens of a model cost together: an answer is about a third
+// of a call's tokens, and priced apart. nil where nobody knows.
+func (b *backendFlags) usd(model string, tokens float64) *float64 {
+	p := b.price(model)
+	if p == nil {
+		return nil
+	}
+	usd := tokens * (p.Input*2/3 + p.Output/3) / 1e6
+	return &usd
+}
+
+// tools reports whether the agent drives a program that works in a folder.
+func (b *backendFlags) tools() bool {
+	k := kindOf(b.Agent)
+	return k != nil && k.program != ""
+}
+
+// atATime is how many rollouts run at once where nobody says: programs take a
+// core each, and share a subscription.
+func (b *backendFlags) atATime(a *app) int {
+	if a.conf != nil && a.conf.Concurrency > 0 {
+		return a.conf.Concurrency
+	}
+	if b.tools() {
+		return 2
+	}
+	return 8
 }
 
 // describe names who works, in words: the default is said aloud.
 func (b *backendFlags) describe() string {
 	name := func(agent, model string) string {
-		if agent == "simulated" {
+		switch {
+		case agent == "simulated":
 			return "the simulated model"
+		case model == "":
+			return agent + " with its own model"
 		}
 		return fmt.Sprintf("%s/%s", agent, model)
 	}

@@ -58,7 +58,7 @@ to the model. What a generated case came out of is forgotten together with it
 	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "wall clock of one call")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print the forecast and stop")
 	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
-	fl.Float64Var(&f.confirmOver, "confirm-over-usd", 5, "ask on a terminal where the forecast is above this")
+	confirmOverFlag(fl, &f.confirmOver)
 	return c
 }
 
@@ -114,9 +114,8 @@ func (f *generateFlags) forecast(cases []eval.Case) *generateForecast {
 	switch {
 	case f.ReflectAgent == "simulated":
 		fc.CostUSD = new(float64)
-	case f.PriceIn > 0 || f.PriceOut > 0:
-		usd := (float64(in)*f.PriceIn + float64(out)*f.PriceOut) / 1e6
-		fc.CostUSD = &usd
+	default:
+		fc.CostUSD = f.price(f.ReflectModel).USD(&eval.Usage{Input: in, Output: out})
 	}
 	return fc
 }
@@ -154,7 +153,7 @@ func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
 	if err != nil {
 		return err
 	}
-	back, err := f.open(a)
+	back, err := f.open(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -173,7 +172,7 @@ func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
 		}
 		return nil
 	}
-	if fc.CostUSD != nil && *fc.CostUSD > f.confirmOver && !f.yes && terminal(a.stdin) {
+	if fc.CostUSD != nil && *fc.CostUSD > a.confirmOver(f.confirmOver) && !f.yes && terminal(a.stdin) {
 		ok, err := a.confirm(fmt.Sprintf("Spend about $%.2f?", *fc.CostUSD))
 		if err != nil {
 			return err

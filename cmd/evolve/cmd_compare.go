@@ -69,13 +69,13 @@ that A solves and B does not, and skips one that neither solves.`,
 	fl.Int64Var(&f.MaxTokens, "max-tokens", 0, "tokens at most, over every call")
 	fl.DurationVar(&f.MaxDuration, "max-duration", 0, "time at most, for example 2h")
 	fl.IntVar(&f.MaxRetries, "max-retries", 1, "how often a failed attempt may ask again")
-	fl.IntVar(&f.Concurrency, "concurrency", 8, "rollouts at a time")
+	fl.IntVar(&f.Concurrency, "concurrency", 0, "rollouts at a time (default 8; 2 with agents that run tools)")
 	fl.Float64Var(&f.PerSecond, "rate", 0, "agent calls a second at most")
 	fl.DurationVar(&f.WallClock, "timeout", 5*time.Minute, "wall clock of one rollout")
 	fl.Int64Var(&f.Seed, "seed", 0, "seed of the order of the arms, and of which cases a cap affords")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print the forecast and stop")
 	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
-	fl.Float64Var(&f.confirmOver, "confirm-over-usd", 5, "ask on a terminal where the forecast is above this")
+	confirmOverFlag(fl, &f.confirmOver)
 	return c
 }
 
@@ -255,8 +255,11 @@ func (c *comparison) fromRecords(ctx context.Context) error {
 
 // measure runs both arms. A *eval.BudgetError comes with what was measured.
 func (a *app) measure(ctx context.Context, c *comparison) error {
-	back, err := c.open(a)
+	back, err := c.open(ctx, a)
 	if err != nil {
+		return err
+	}
+	if err := c.settle(a); err != nil {
 		return err
 	}
 	if c.nameJudge(back); c.cut() {
@@ -270,7 +273,7 @@ func (a *app) measure(ctx context.Context, c *comparison) error {
 		}
 		return nil
 	}
-	if fc.CostUSD != nil && *fc.CostUSD > c.confirmOver && !c.yes && terminal(a.stdin) {
+	if fc.CostUSD != nil && *fc.CostUSD > a.confirmOver(c.confirmOver) && !c.yes && terminal(a.stdin) {
 		ok, err := a.confirm(fmt.Sprintf("Spend up to about $%.2f?", *fc.CostUSD))
 		if err != nil {
 			return err
@@ -308,7 +311,7 @@ func (a *app) measure(ctx context.Context, c *comparison) error {
 	bar := newProgress(a, int64(len(jobs)))
 	bar.phase = "compare"
 	ev := &eval.Evaluator{Agent: back.agent, Grader: &eval.Checks{Judge: back.judge, Redactor: det}, Budget: budget,
-		Recorder: c.texts.db.Journal("compare-" + newRunID(a.now())), Redactor: det, Concurrency: c.Concurrency,
+		Recorder: c.texts.db.Journal("compare-" + newRunID(a.now())), Redactor: det, Concurrency: c.Concurrency, Workspaces: c.workspaces(),
 		WallClock: c.WallClock, MaxRetries: c.MaxRetries, Now: a.now, OnRollout: bar.rollout}
 	if c.PerSecond > 0 {
 		ev.Limiter = rate.NewLimiter(rate.Limit(c.PerSecond), 1)
@@ -434,10 +437,7 @@ func (c *comparison) forecast() *compareForecast {
 		fc.Tokens += n*int64(skill.Tokens(k.Prompt)+answerTokens) + n/2*int64(c.out.A.Tokens+c.out.B.Tokens)
 	}
 	fc.Calls, fc.Tokens = fc.Rollouts+judged, fc.Tokens+judged*tokensJudge
-	if c.PriceIn > 0 || c.PriceOut > 0 {
-		usd := float64(fc.Tokens) * (c.PriceIn*2/3 + c.PriceOut/3) / 1e6
-		fc.CostUSD = &usd
-	}
+	fc.CostUSD = c.usd(c.Model, float64(fc.Tokens))
 	return fc
 }
 

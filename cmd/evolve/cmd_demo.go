@@ -55,7 +55,7 @@ func (a *app) demo(ctx context.Context, keep string) (err error) {
 	defer func() { err = errors.Join(err, d.close()) }()
 
 	d.say("demo: a made-up person's %s skill and sessions; the agent, the mutator and the judge are SIMULATED", demoSkill)
-	f := &runFlags{Schema: 1, Skill: demoSkill, Seed: 1, MaxRollouts: 300, MaxRetries: 1, Concurrency: 8,
+	f := &runFlags{Schema: 1, Skill: demoSkill, Evolve: evolveHarness, Seed: 1, MaxRollouts: 300, MaxRetries: 1, Concurrency: 8,
 		WallClock: time.Minute, Profile: skill.ClaudeCode, promote: true}
 	f.Agent = "simulated"
 	f.harvest.source = "claude" // nothing of the user's own is read

@@ -14,6 +14,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/spf13/cobra"
 )
@@ -81,9 +82,37 @@ func (d *doctor) run(ctx context.Context) error {
 	if err := d.skills(); err != nil {
 		return err
 	}
+	if err := d.config(); err != nil {
+		return err
+	}
 	d.backends(ctx)
-	d.programs()
 	return d.report()
+}
+
+// config reads the configuration, where there is one.
+func (d *doctor) config() error {
+	path, err := d.app.configFile()
+	if err != nil {
+		return err
+	}
+	conf, err := d.app.config()
+	switch {
+	case err != nil:
+		var f *failure
+		errors.As(err, &f)
+		d.add("configuration", fails, f.hint, "%v", err)
+		return nil
+	case !exists(path):
+		d.add("configuration", works, "", "all defaults; prices of %s for %d models", conf.Prices.Date, len(conf.Prices.Models))
+	default:
+		d.add("configuration", works, "", "%s; prices of %s for %d models", path, conf.Prices.Date, len(conf.Prices.Models))
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // folder looks at the data folder. Whether it can be written is tried out, with
@@ -211,21 +240,60 @@ func (d *doctor) skills() error {
 	return nil
 }
 
-// backends looks for keys, by name and never by value, and asks a server where
-// one is named.
+// backends looks for programs and keys, by name and never by value, and asks a
+// server where one is named.
 func (d *doctor) backends(ctx context.Context) {
-	server := d.app.getenv("OPENAI_BASE_URL") != ""
-	switch {
-	case d.app.getenv(d.keyEnv) != "":
-		d.add("agent openai", works, "", "$%s is set", d.keyEnv)
-	case server:
-		d.add("agent openai", works, "", "$OPENAI_BASE_URL is set; $%s is not, which a local server does not mind", d.keyEnv)
-	default:
-		d.add("agent openai", missing, fmt.Sprintf("export %s=…, or name a server with --base-url", d.keyEnv), "$%s is not set", d.keyEnv)
+	for _, k := range agentKinds {
+		what := "agent " + k.name
+		switch {
+		case k.name == "openai":
+			d.openai(what, k)
+		case k.program != "":
+			d.program(ctx, what, k)
+		}
 	}
 	d.add("agent simulated", works, "", "`evolve demo` needs neither key nor network")
+	if err := process.Available(); err != nil {
+		d.add("sandbox", missing, "or replay without one, with your own rights: --sandbox none", "agents that run tools need one: %v", err)
+	} else {
+		d.add("sandbox", works, "", "agents that run tools are held by one")
+	}
 	if d.baseURL != "" {
 		d.ask(ctx)
+	}
+}
+
+func (d *doctor) openai(what string, k *agentKind) {
+	switch {
+	case d.app.getenv(d.keyEnv) != "":
+		d.add(what, works, "", "$%s is set", d.keyEnv)
+	case d.app.getenv(k.baseEnv) != "":
+		d.add(what, works, "", "$%s is set; $%s is not, which a local server does not mind", k.baseEnv, d.keyEnv)
+	default:
+		d.add(what, missing, fmt.Sprintf("export %s=…, or name a server with --base-url", d.keyEnv), "$%s is not set", d.keyEnv)
+	}
+}
+
+// program looks for an agent's own command line: whether it is there, whether it
+// starts, and whether it has a key.
+func (d *doctor) program(ctx context.Context, what string, k *agentKind) {
+	path, err := exec.LookPath(k.program)
+	if err != nil {
+		d.add(what, missing, k.install, "%s is not on the PATH", k.program)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 3*d.timeout)
+	defer cancel()
+	m, err := k.make(ctx, d.app, &backendFlags{}, settings{})
+	if err != nil {
+		d.add(what, missing, k.install, "%s does not work: %v", path, err)
+		return
+	}
+	version := strings.TrimSpace(m.agent.Identity().Version)
+	if key := k.set(d.app); key == "" {
+		d.add(what, missing, k.login, "%s at %s has no key that evolve may use", version, path)
+	} else {
+		d.add(what, works, "", "%s at %s, $%s is set", version, path, key)
 	}
 }
 
@@ -255,20 +323,6 @@ func (d *doctor) ask(ctx context.Context) {
 		d.add("server", works, "", "%s answers (%s)", d.shown, resp.Status)
 	default:
 		d.add("server", fails, "check --base-url: it often ends in /v1", "%s/models answers %s", strings.TrimRight(d.shown, "/"), resp.Status)
-	}
-}
-
-// programs looks for the agents' own command lines. Only what this build can do
-// with them is promised.
-func (d *doctor) programs() {
-	for _, p := range []struct{ name, what string }{
-		{"claude", "replay through it"}, {"codex", "replay through it"}, {"pi", "replay through it"},
-		{"copilot", "replay through it"}, {"bwrap", "the sandbox that uses it"}} {
-		if path, err := exec.LookPath(p.name); err == nil {
-			d.add("program "+p.name, works, "", "found at %s; %s is not in this version yet", path, p.what)
-		} else {
-			d.add("program "+p.name, missing, "", "not found; nothing in this version needs it")
-		}
 	}
 }
 

@@ -73,7 +73,7 @@ func (a *app) promoteSkill(ctx context.Context, arg string, force, yes bool) err
 	if err != nil {
 		return err
 	}
-	if err := checkKernel(live.doc, doc); err != nil {
+	if err := checkKernel(live.doc, doc, evolvesOf(cand.Operator)); err != nil {
 		return err
 	}
 	run, err := db.Run(ctx, trial.Run)

@@ -26,6 +26,7 @@ import (
 type runFlags struct {
 	Schema int    `json:"schema"`
 	Skill  string `json:"skill"`
+	Evolve string `json:"evolve,omitempty"` // evolveHarness or evolveDescription
 	Seed   int64  `json:"seed"`
 	backendFlags
 	MaxRollouts int64         `json:"max_rollouts"`
@@ -90,13 +91,14 @@ func newRunCommand(a *app) *cobra.Command {
 	fl := c.Flags()
 	fl.SortFlags = false
 	fl.StringVar(&f.Skill, "skill", "", "name of the skill")
+	fl.StringVar(&f.Evolve, "evolve", evolveHarness, "what may change: harness (the body), or description, on its own trigger cases")
 	f.backendFlags.register(fl)
 	fl.Int64Var(&f.MaxRollouts, "max-rollouts", 120, "agent attempts at most; 0 for no cap")
 	fl.Float64Var(&f.MaxCostUSD, "max-cost-usd", 0, "dollars at most, over every call")
 	fl.Int64Var(&f.MaxTokens, "max-tokens", 0, "tokens at most, over every call")
 	fl.DurationVar(&f.MaxDuration, "max-duration", 0, "time at most, for example 2h")
 	fl.IntVar(&f.MaxRetries, "max-retries", 1, "how often the gate lets a failed attempt ask again")
-	fl.IntVar(&f.Concurrency, "concurrency", 8, "rollouts at a time")
+	fl.IntVar(&f.Concurrency, "concurrency", 0, "rollouts at a time (default 8; 2 with agents that run tools)")
 	fl.Float64Var(&f.PerSecond, "rate", 0, "agent calls a second at most")
 	fl.DurationVar(&f.WallClock, "timeout", 5*time.Minute, "wall clock of one rollout")
 	fl.Int64Var(&f.Seed, "seed", -1, "seed of everything random (default: the number of earlier runs)")
@@ -106,7 +108,7 @@ func newRunCommand(a *app) *cobra.Command {
 	fl.BoolVar(&f.promote, "promote", false, "install the challenger if the gate proves it")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print the forecast and stop")
 	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
-	fl.Float64Var(&f.confirmOver, "confirm-over-usd", 5, "ask on a terminal where the forecast is above this")
+	confirmOverFlag(fl, &f.confirmOver)
 	fl.StringVar(&f.resume, "resume", "", "go on with an interrupted run")
 	fl.BoolVar(&f.anew, "anew", false, "search again although an undecided challenger waits for more cases; it loses its place")
 	fl.BoolVar(&f.noHarvest, "no-harvest", false, "use the stored cases only")
@@ -143,14 +145,11 @@ func (f *runFlags) check() error {
 		return usage("0 means no cap", "a cap cannot be negative")
 	case !sensible(f.PriceIn) || !sensible(f.PriceOut):
 		return usage("in USD per million tokens, for example --price-in 0.25 --price-out 2", "a price cannot be negative")
-	case f.MaxCostUSD > 0 && f.PriceIn == 0 && f.PriceOut == 0 && contains([]string{"", "openai"}, f.Agent):
-		return usage("for example --price-in 0.25 --price-out 2; or hold the run with --max-tokens",
-			"--max-cost-usd needs --price-in and --price-out: nobody else tells what a call costs")
 	case !sensible(f.PerSecond) || f.WallClock < 0 || f.Minibatch < 0 || f.Proposals < 0 || f.Patience < 0 || f.Seed < -1:
 		return usage("0 is the default, or no limit", "--rate, --timeout, --minibatch, --proposals, --patience and --seed cannot be negative")
 	case f.MaxRetries < 0 || f.MaxRetries > 10:
 		return usage("0 turns work retries off", "--max-retries %d is not between 0 and 10", f.MaxRetries)
-	case f.Concurrency < 1 || f.Concurrency > 256:
+	case f.Concurrency < 0 || f.Concurrency > 256:
 		return usage("", "--concurrency %d is not between 1 and 256", f.Concurrency)
 	case f.Profile != skill.ClaudeCode && f.Profile != skill.Portable:
 		return usage("the profiles are claude-code and portable", "unknown profile %q", f.Profile)
@@ -160,6 +159,8 @@ func (f *runFlags) check() error {
 		return usage("the strategies are strict and equal", "unknown --accept %q", f.Accept)
 	case f.Objectives != nil && !contains(f.Objectives, "quality"):
 		return usage("for example --objectives quality,cost,retries", "--objectives must name quality")
+	case !contains([]string{"", evolveHarness, evolveDescription}, f.Evolve):
+		return usage("--evolve harness, or description", "unknown --evolve %q", f.Evolve)
 	case f.NoGate && f.promote:
 		return usage("drop one of them", "--promote needs the gate that --no-gate leaves out")
 	}
@@ -173,6 +174,30 @@ func (f *runFlags) check() error {
 		}
 	}
 	return nil
+}
+
+// settle fills in what depends on who answers, once that is known, and refuses
+// a cap that nobody could keep.
+func (f *runFlags) settle(a *app) error {
+	if f.Concurrency == 0 {
+		f.Concurrency = f.atATime(a)
+	}
+	if f.MaxCostUSD > 0 {
+		if err := f.priced(); err != nil {
+			return usage("for example --price-in 0.25 --price-out 2, or `prices:` in config.yaml; or hold the run with --max-tokens",
+				"--max-cost-usd cannot be kept: %v", err)
+		}
+	}
+	return nil
+}
+
+// workspaces are the folders that cases are replayed in; nil for an agent that
+// reads its files from the prompt.
+func (f *runFlags) workspaces() eval.Workspaces {
+	if !f.tools() {
+		return nil
+	}
+	return eval.FileWorkspaces{}
 }
 
 // sensible reports whether x is a number, and not negative.
@@ -221,7 +246,7 @@ func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 		}
 		return nil
 	}
-	if fc.CostUSD != nil && *fc.CostUSD > f.confirmOver && !f.yes && f.resume == "" && terminal(a.stdin) {
+	if fc.CostUSD != nil && *fc.CostUSD > a.confirmOver(f.confirmOver) && !f.yes && f.resume == "" && terminal(a.stdin) {
 		ok, err := a.confirm(fmt.Sprintf("Spend up to about $%.2f?", *fc.CostUSD))
 		if err != nil {
 			return err
@@ -274,8 +299,14 @@ func (a *app) prepare(ctx context.Context, f *runFlags) (*prepared, error) {
 			return nil, usage("agents would not load it as it is; mend it first", "skill %s: line %d: %s", live.Name, w.Line, w.Message)
 		}
 	}
-	back, err := f.open(a)
+	if err := live.evolve(f.Evolve); err != nil {
+		return nil, err
+	}
+	back, err := f.open(ctx, a)
 	if err != nil {
+		return nil, err
+	}
+	if err := f.settle(a); err != nil {
 		return nil, err
 	}
 	if !f.dryRun {
@@ -309,7 +340,7 @@ func (a *app) prepare(ctx context.Context, f *runFlags) (*prepared, error) {
 // gather harvests and mines, unless told not to, and reads the cases.
 func (a *app) gather(ctx context.Context, p *prepared, budget *eval.Budget) error {
 	f := p.f
-	trial, err := a.openTrial(ctx, p.db, f.Skill, p.live.doc.Hash())
+	trial, err := a.openTrial(ctx, p.db, f.Skill, p.live.doc.Hash(), f.Evolve)
 	if err != nil {
 		return err
 	}
@@ -437,9 +468,12 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 		Agent: p.back.agent, Grader: &eval.Checks{Judge: p.back.judge, Redactor: det}, Mutator: p.back.mutator,
 		Journal: p.db.Journal(p.run.ID), Redact: det,
 		Budget: budget, Caps: f.caps(), NoGate: f.NoGate, Gate: pareto.DefaultConfig(), MaxRetries: f.MaxRetries, HeldOut: f.HeldOut, Objectives: f.Objectives,
-		Concurrency: f.Concurrency, PerSecond: f.PerSecond, WallClock: f.WallClock, Now: a.now,
+		Concurrency: f.Concurrency, Workspaces: f.workspaces(), PerSecond: f.PerSecond, WallClock: f.WallClock, Now: a.now,
 		Options: tournament.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile,
 			Selector: tournament.Selectors[f.Select], Accept: tournament.Acceptances[f.Accept]},
+	}
+	if f.Evolve == evolveDescription {
+		p.plan.Options.Operators = tournament.DescriptionOnly
 	}
 	p.plan.Calibrate = func(ctx context.Context) (tournament.Calibration, error) {
 		k := newCalibrator(p.db, p.run.ID, p.back.judge, budget, f.WallClock, f.Concurrency)
@@ -452,7 +486,7 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 	if err != nil {
 		return fmt.Errorf("read challenger %.12s: %w", f.Carried, err)
 	}
-	doc, err := skill.Parse(c.Text, skill.Options{})
+	doc, err := skill.Parse(c.Text, p.live.doc.Options())
 	if err != nil {
 		return fmt.Errorf("read challenger %.12s: %w", f.Carried, err)
 	}

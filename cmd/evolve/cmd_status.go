@@ -222,7 +222,7 @@ func (a *app) challenger(ctx context.Context, db *store.Store, name, live string
 		}
 	}
 	if on == nil {
-		if on, err = a.openTrial(ctx, db, name, live); on == nil {
+		if on, err = a.openTrial(ctx, db, name, live, ""); on == nil {
 			return nil, err
 		}
 	}

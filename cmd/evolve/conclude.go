@@ -31,13 +31,16 @@ type runResult struct {
 	Challenger *resultChallenger `json:"challenger"`
 	Verdict    *resultVerdict    `json:"verdict"`
 	Front      []resultPoint     `json:"front"`
-	Spent      eval.Spent        `json:"spent"`
-	Kernel     resultKernel      `json:"kernel"`
-	Search     *tournament.Stats `json:"search,omitempty"`
-	Stop       string            `json:"stop,omitempty"`
-	Warnings   []string          `json:"warnings"`
-	Installed  bool              `json:"installed"`
-	Report     string            `json:"report"`
+	// Worth compares the incumbent with no skill at all on the same validation
+	// cases; null where nothing was left to measure it.
+	Worth     *tournament.Worth `json:"worth"`
+	Spent     eval.Spent        `json:"spent"`
+	Kernel    resultKernel      `json:"kernel"`
+	Search    *tournament.Stats `json:"search,omitempty"`
+	Stop      string            `json:"stop,omitempty"`
+	Warnings  []string          `json:"warnings"`
+	Installed bool              `json:"installed"`
+	Report    string            `json:"report"`
 }
 
 type resultVersion struct {
@@ -128,13 +131,14 @@ func (a *app) result(ctx context.Context, p *prepared, out *tournament.Outcome) 
 	if v, err := p.db.VersionBySHA(ctx, p.run.Skill, inc.SHA()); err == nil {
 		res.Incumbent.Version = v.N
 	}
+	res.Worth = out.Worth
 	var challenger *skill.Document
 	if s := out.Search; s != nil {
 		res.Incumbent.Metrics, res.Search, res.Stop = s.Incumbent.Metrics, &s.Stats, s.Stop
 		res.Front = front(s.Pool)
 	}
 	if c := out.Challenger; c != nil {
-		doc, err := skill.Parse(c.Text, skill.Options{})
+		doc, err := skill.Parse(c.Text, inc.Doc.Options())
 		if err != nil {
 			return nil, fmt.Errorf("read challenger: %w", err)
 		}
@@ -221,6 +225,10 @@ func (a *app) printResult(r *runResult) error {
 		fmt.Fprintf(&b, "  challenger   %.12s, %s, kernel unchanged\n", c.SHA, c.DiffStat)
 	} else if r.Incumbent.Metrics.N > 0 {
 		fmt.Fprintf(&b, "  validation   quality %.2f; nothing beat it (%s)\n", r.Incumbent.Metrics.Quality, r.Stop)
+	}
+	if w := r.Worth; w != nil {
+		fmt.Fprintf(&b, "  worth        quality %.2f without any skill, %.2f with v%d (%s)\n", w.Without.Quality, w.With.Quality, r.Incumbent.Version,
+			counted(w.With.N, "validation case"))
 	}
 	if v := r.Verdict; v.Decision != "none" {
 		fmt.Fprintf(&b, "  verdict      %s: %s\n", v.Decision, v.Reason)

@@ -39,11 +39,11 @@ type forecast struct {
 const (
 	answerTokens = 600
 	secondsACall = 8
-	// simulatedOverhead stands for the system prompt and the tool calls of a
-	// real agent.
-	simulatedOverhead = 3000
-	tokensMutator     = 2500
-	tokensJudge       = 1200
+	// toolOverhead stands for the system prompt and the tool calls of an agent
+	// that runs tools.
+	toolOverhead  = 3000
+	tokensMutator = 2500
+	tokensJudge   = 1200
 	// mutatorShare is mutator calls per rollout. 0.04 to 0.06 were seen in the
 	// demo and in a world of 24 rules; a forecast errs on the dear side.
 	mutatorShare = 0.15
@@ -126,15 +126,11 @@ func (p *prepared) forecast(past pastRate) *forecast {
 	mutator := float64(fc.Search) * mutatorShare
 	fc.Calls = int64(rollouts + judge + mutator)
 	perRollout := skill.Tokens(string(p.live.doc.Body())) + prompt/n + answerTokens
-	if f.Agent == "simulated" {
-		perRollout += simulatedOverhead
+	if f.Agent == "simulated" || f.tools() {
+		perRollout += toolOverhead
 	}
 	fc.Tokens = int64(rollouts*float64(perRollout) + judge*tokensJudge + mutator*tokensMutator)
-	if f.PriceIn > 0 || f.PriceOut > 0 {
-		// An answer is about a third of a call's tokens, and priced apart.
-		usd := float64(fc.Tokens) * (f.PriceIn*2/3 + f.PriceOut/3) / 1e6
-		fc.CostUSD = &usd
-	}
+	fc.CostUSD = f.usd(f.Model, float64(fc.Tokens))
 	if past.rollouts > 0 {
 		share := rollouts / float64(past.rollouts)
 		fc.Tokens = int64(share * float64(past.tokens))

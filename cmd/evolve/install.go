@@ -116,8 +116,17 @@ func (a *app) install(ctx context.Context, db *store.Store, live *liveSkill, wan
 }
 
 // checkKernel refuses a text whose kernel is not the live one's, in bytes or in
-// structure, whatever was recorded about it.
-func checkKernel(live, next *skill.Document) error {
+// structure, whatever was recorded about it. Where the description was what
+// evolved, it is no kernel.
+func checkKernel(live, next *skill.Document, evolves string) error {
+	opts := optionsOf(evolves)
+	live, err := skill.Parse(live.Render(), opts)
+	if err == nil {
+		next, err = skill.Parse(next.Render(), opts)
+	}
+	if err != nil {
+		return refused("nothing was installed", "%v", err)
+	}
 	if live.KernelHash() != next.KernelHash() {
 		return refused("nothing was installed", "the kernel differs from the live skill's")
 	}
@@ -139,11 +148,11 @@ func (a *app) installProved(ctx context.Context, p *prepared, out *tournament.Ou
 	} else {
 		text = p.plan.Carried.Doc.Render()
 	}
-	next, err := skill.Parse(text, skill.Options{})
+	next, err := skill.Parse(text, doc.Options())
 	if err != nil {
 		return fmt.Errorf("read challenger: %w", err)
 	}
-	if err := checkKernel(doc, next); err != nil {
+	if err := checkKernel(doc, next, p.f.Evolve); err != nil {
 		return err
 	}
 	evidence, err := evidenceOf(out.Verdict)

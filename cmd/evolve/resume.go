@@ -56,7 +56,13 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 		live.doc = doc
 		a.say("the live file has changed since run %s began; it goes on with the text it began with", run.ID)
 	}
-	back, err := f.open(a)
+	if f.Evolve == "" {
+		f.Evolve = evolveHarness // of an older evolve
+	}
+	if err := live.evolve(f.Evolve); err != nil {
+		return nil, err
+	}
+	back, err := f.open(ctx, a)
 	if err != nil {
 		return nil, err
 	}

@@ -34,16 +34,27 @@ func (a *app) wait(p *prepared, w *waiting) error {
 }
 
 // openTrial returns the newest undecided trial against the incumbent, nil for
-// none.
-func (a *app) openTrial(ctx context.Context, db *store.Store, name, incumbent string) (*tournament.TrialRecord, error) {
+// none. evolves says of what part of the skill, "" of any: a harness is tried on
+// other cases than a description.
+func (a *app) openTrial(ctx context.Context, db *store.Store, name, incumbent, evolves string) (*tournament.TrialRecord, error) {
 	trials, err := db.Trials(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range trials { // the newest first
-		if t.Incumbent == incumbent && t.Decision == string(pareto.Undecided) {
-			return &t, nil
+		if t.Incumbent != incumbent || t.Decision != string(pareto.Undecided) {
+			continue
 		}
+		if evolves != "" {
+			c, err := db.Candidate(ctx, t.Challenger)
+			if err != nil {
+				return nil, fmt.Errorf("read challenger %.12s: %w", t.Challenger, err)
+			}
+			if evolves != evolvesOf(c.Operator) {
+				continue
+			}
+		}
+		return &t, nil
 	}
 	return nil, nil
 }

@@ -29,22 +29,14 @@ type Config struct {
 	Model   string // required
 	// Temperature is passed on where it is not nil; 0 is a temperature.
 	Temperature *float32
-	MaxTokens   int    // for one answer; 0 leaves it to the server
-	Prices      *Price // nil: costs are unknown
+	MaxTokens   int         // for one answer; 0 leaves it to the server
+	Prices      *eval.Price // nil: costs are unknown
 	// NoSeed keeps the seed back from servers that refuse a request with one.
 	NoSeed bool
 	// HTTPClient is used as it is; nil is one that waits 30 s for a connection
 	// and, because a model may think for long, without end for an answer.
 	HTTPClient *http.Client
 	Version    string // of the server's program, where known; part of the identity
-}
-
-// Price is what tokens cost, in USD per million.
-type Price struct {
-	Input  float64
-	Output float64
-	// Cached is for input read from the server's cache; 0 means as Input.
-	Cached float64
 }
 
 // A Client is an eval.Agent and an eval.Model. It never retries by itself. It is
@@ -237,16 +229,7 @@ func (c *Client) took(u api.Usage) (*eval.Usage, *float64) {
 	if d := u.CompletionTokensDetails; d != nil {
 		out.Reasoning = int64(d.ReasoningTokens)
 	}
-	p := c.conf.Prices
-	if p == nil {
-		return out, nil
-	}
-	cached := p.Cached
-	if cached == 0 {
-		cached = p.Input
-	}
-	usd := (float64(out.Input)*p.Input + float64(out.CacheRead)*cached + float64(out.Output)*p.Output) / 1e6
-	return out, &usd
+	return out, c.conf.Prices.USD(out)
 }
 
 // scrub takes the key out of a text that a server may have echoed it in.

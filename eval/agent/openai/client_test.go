@@ -67,18 +67,18 @@ func TestRequest(t *testing.T) {
 func TestUsageAndPrice(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		prices *Price
+		prices *eval.Price
 		reply  agenttest.Reply
 		usage  *eval.Usage
 		usd    *float64
 	}{
 		{"no prices", nil, agenttest.Reply{Text: "x", Input: 1000, Cached: 400, Output: 50},
 			&eval.Usage{Input: 600, CacheRead: 400, Output: 50}, nil},
-		{"prices", &Price{Input: 10, Cached: 1, Output: 100}, agenttest.Reply{Text: "x", Input: 1000, Cached: 400, Output: 50},
+		{"prices", &eval.Price{Input: 10, CacheRead: 1, Output: 100}, agenttest.Reply{Text: "x", Input: 1000, Cached: 400, Output: 50},
 			&eval.Usage{Input: 600, CacheRead: 400, Output: 50}, ptr(0.0114)},
-		{"cached as input", &Price{Input: 10, Output: 100}, agenttest.Reply{Text: "x", Input: 1000, Cached: 400, Output: 50},
+		{"cached as input", &eval.Price{Input: 10, Output: 100}, agenttest.Reply{Text: "x", Input: 1000, Cached: 400, Output: 50},
 			&eval.Usage{Input: 600, CacheRead: 400, Output: 50}, ptr(0.015)},
-		{"no usage", &Price{Input: 10, Output: 100}, agenttest.Reply{Text: "x"}, nil, nil},
+		{"no usage", &eval.Price{Input: 10, Output: 100}, agenttest.Reply{Text: "x"}, nil, nil},
 		{"more cached than there is", nil, agenttest.Reply{Text: "x", Input: 10, Cached: 400, Output: 1},
 			&eval.Usage{CacheRead: 10, Output: 1}, nil},
 	} {

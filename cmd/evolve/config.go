@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+)
+
+// config is config.yaml in evolve's data folder: what a person would otherwise
+// say with every command. A flag that is given overrides it.
+type config struct {
+	Agent          string     `yaml:"agent"`
+	Model          string     `yaml:"model"`
+	BaseURL        string     `yaml:"base_url"`
+	APIKeyEnv      string     `yaml:"api_key_env"`
+	ReflectAgent   string     `yaml:"reflect_agent"`
+	ReflectModel   string     `yaml:"reflect_model"`
+	JudgeAgent     string     `yaml:"judge_agent"`
+	JudgeModel     string     `yaml:"judge_model"`
+	Sandbox        string     `yaml:"sandbox"`     // "on" or "none"
+	Concurrency    int        `yaml:"concurrency"` // rollouts at a time; 0 is the agent's default
+	ConfirmOverUSD *float64   `yaml:"confirm_over_usd"`
+	Command        []string   `yaml:"command"` // the program of the backend "command", with its arguments
+	PassEnv        []string   `yaml:"pass_env"`
+	AllowHosts     []string   `yaml:"allow_hosts"`
+	Prices         priceTable `yaml:"prices"`
+}
+
+// configFile is where the configuration stands.
+func (a *app) configFile() (string, error) {
+	h, err := a.home()
+	return filepath.Join(h, "config.yaml"), err
+}
+
+// config reads the configuration, once; without a file everything has its
+// default. Unknown keys are errors that name the nearest right one.
+func (a *app) config() (*config, error) {
+	if a.conf != nil {
+		return a.conf, nil
+	}
+	path, err := a.configFile()
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the configuration: %w", err)
+	}
+	c, err := parseConfig(text)
+	if err != nil {
+		hint := "README.md lists its keys"
+		var unknown *unknownKey
+		if errors.As(err, &unknown) && unknown.near != "" {
+			hint = "did you mean " + unknown.near + "?"
+		}
+		return nil, usage(hint, "%s: %v", path, err)
+	}
+	a.conf = c
+	return c, nil
+}
+
+// An unknownKey is a key that the configuration does not know.
+type unknownKey struct {
+	line      int
+	key, near string
+}
+
+func (u *unknownKey) Error() string { return fmt.Sprintf("line %d: unknown key %q", u.line, u.key) }
+
+// parseConfig reads a configuration, and lays its prices over the built-in ones.
+func parseConfig(text []byte) (*config, error) {
+	c := new(config)
+	if err := strictYAML(text, c); err != nil {
+		return nil, err
+	}
+	if err := c.Prices.check(); err != nil {
+		return nil, err
+	}
+	switch {
+	case c.Concurrency < 0 || c.Concurrency > 256:
+		return nil, fmt.Errorf("concurrency: %d is not between 1 and 256", c.Concurrency)
+	case c.ConfirmOverUSD != nil && !sensible(*c.ConfirmOverUSD):
+		return nil, errors.New("confirm_over_usd: cannot be negative")
+	case c.Sandbox != "" && c.Sandbox != sandboxOn && c.Sandbox != sandboxNone:
+		return nil, fmt.Errorf("sandbox: %q is neither on nor none", c.Sandbox)
+	}
+	var all priceTable
+	if err := strictYAML(builtinPrices, &all); err != nil {
+		return nil, fmt.Errorf("built-in prices: %w", err)
+	}
+	if c.Prices.Date != "" {
+		all.Date = c.Prices.Date
+	}
+	maps.Copy(all.Models, c.Prices.Models)
+	c.Prices = all
+	return c, nil
+}
+
+// strictYAML decodes one document into v and refuses keys that v does not know.
+func strictYAML(text []byte, v any) error {
+	var doc yaml.Node
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	if err := d.Decode(&doc); errors.Is(err, io.EOF) {
+		return nil // empty
+	} else if err != nil {
+		return err
+	}
+	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return errors.New("there is more than one document")
+	}
+	if err := known(&doc, reflect.TypeOf(v)); err != nil {
+		return err
+	}
+	return doc.Decode(v)
+}
+
+// known walks a node along a type and reports the first key without a field.
+func known(n *yaml.Node, t reflect.Type) error {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch n.Kind {
+	case yaml.DocumentNode, yaml.SequenceNode:
+		for _, c := range n.Content {
+			if err := known(c, t); err != nil {
+				return err
+			}
+		}
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key := n.Content[i]
+			var inner reflect.Type
+			switch t.Kind() {
+			case reflect.Map:
+				inner = t.Elem()
+			case reflect.Struct:
+				var names []string
+				for j := range t.NumField() {
+					name, _, _ := strings.Cut(t.Field(j).Tag.Get("yaml"), ",")
+					names = append(names, name)
+					if name == key.Value {
+						inner = t.Field(j).Type
+					}
+				}
+				if inner == nil {
+					return &unknownKey{key.Line, key.Value, skill.Nearest(key.Value, names)}
+				}
+			default:
+				return nil // Decode says what is wrong with it
+			}
+			if err := known(n.Content[i+1], inner); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// askOver is the forecast in USD above which a terminal is asked, where nobody
+// says.
+const askOver = 5
+
+func confirmOverFlag(f *pflag.FlagSet, v *float64) {
+	f.Float64Var(v, "confirm-over-usd", -1, "ask on a terminal where the forecast is above this")
+	f.Lookup("confirm-over-usd").DefValue = fmt.Sprint(askOver)
+}
+
+// confirmOver is what the flag says, else the configuration, else askOver.
+func (a *app) confirmOver(flag float64) float64 {
+	switch {
+	case flag >= 0:
+		return flag
+	case a.conf != nil && a.conf.ConfirmOverUSD != nil:
+		return *a.conf.ConfirmOverUSD
+	}
+	return askOver
+}

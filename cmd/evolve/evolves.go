@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// The values of --evolve.
+const (
+	evolveHarness     = "harness"
+	evolveDescription = "description"
+)
+
+// evolvesOf says which part of a skill an operator changes.
+func evolvesOf(operator string) string {
+	if contains(tournament.DescriptionOnly, operator) {
+		return evolveDescription
+	}
+	return evolveHarness
+}
+
+func optionsOf(evolves string) skill.Options {
+	return skill.Options{EvolveDescription: evolves == evolveDescription}
+}
+
+// evolve reads the live text again, with what may change of it.
+func (l *liveSkill) evolve(what string) error {
+	doc, err := skill.Parse(l.doc.Render(), optionsOf(what))
+	if err != nil {
+		return fmt.Errorf("read skill %s: %w", l.Name, err)
+	}
+	if _, _, ok := doc.DescriptionSpan(); what == evolveDescription && !ok {
+		return usage("write it as one plain scalar: `description: …`", "the description of %s is not written so that it could be replaced", l.Name)
+	}
+	l.doc = doc
+	return nil
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+//go:embed prices.yaml
+var builtinPrices []byte
+
+// A priceTable is what models cost, and when that was looked up.
+type priceTable struct {
+	Date   string                `yaml:"date"`
+	Models map[string]eval.Price `yaml:"models"`
+}
+
+func (t *priceTable) check() error {
+	for name, p := range t.Models {
+		for _, v := range []float64{p.Input, p.Output, p.CacheRead, p.CacheWrite} {
+			if !sensible(v) {
+				return fmt.Errorf("prices: models: %s: %v is no price", name, v)
+			}
+		}
+	}
+	return nil
+}
+
+// dated is what vendors append to a model's name for one release of it.
+var dated = regexp.MustCompile(`(-\d{8}|-\d{4}-\d{2}-\d{2}|-latest)$`)
+
+// price looks a model up: by its name, without the provider before a slash, and
+// without a release date after it. A name that only begins like a known one is
+// another model, and unknown: nil.
+func (t *priceTable) price(model string) *eval.Price {
+	if t == nil || model == "" {
+		return nil
+	}
+	names := []string{model, model[strings.LastIndex(model, "/")+1:]}
+	names = append(names, dated.ReplaceAllString(names[1], ""))
+	for _, n := range names {
+		if p, ok := t.Models[n]; ok {
+			return &p
+		}
+	}
+	return nil
+}
