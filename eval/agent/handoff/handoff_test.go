@@ -707,3 +707,16 @@ func BenchmarkPending(b *testing.B) {
 		wantPending(b, err, "")
 	}
 }
+
+// A wall clock around a waiting agent must not make a bad answer of a slow one.
+func TestWallClockAroundAPerson(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &eval.Evaluator{Agent: agent(t, t.TempDir(), func(c *Config) { c.Wait = true }), Grader: new(eval.Checks), WallClock: time.Hour}
+		k := &eval.Case{ID: "1", Skill: "stones", Prompt: "x", Checks: []eval.Check{{Type: eval.Contains, Value: "x"}}}
+		out, err := e.Run(t.Context(), []eval.Job{{Variant: eval.Variant{Name: "stones"}, Case: k}})
+		wantPending(t, err, "1 of 1 rollouts wait")
+		if out[0] != nil {
+			t.Errorf("rollout = %+v", out[0])
+		}
+	})
+}
