@@ -3,12 +3,16 @@ package eval
 import (
 	"context"
 	"errors"
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 // A box stands for a folder of requests: a question is pending until answered
@@ -242,6 +246,79 @@ func TestMeteredPending(t *testing.T) {
 		b.answered = func(string) (string, bool) { return "better", true }
 		if c, err := m.Complete(t.Context(), Prompt{User: "improve"}); err != nil || c.Text != "better" || len(rec.completions) != 1 {
 			t.Errorf("%+v (%v)", c, err)
+		}
+	})
+}
+
+// However answers trickle in, what comes of them in the end is what a run that
+// had them all at once comes to, and everything is asked for once.
+func TestPendingIsOnlyLater(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(1, 12).Draw(rt, "jobs")
+		retries := rapid.IntRange(0, 2).Draw(rt, "retries")
+		workers := rapid.IntRange(1, 6).Draw(rt, "workers")
+		every := rapid.IntRange(1, 4).Draw(rt, "answered a pass")
+		good := rapid.SliceOfN(rapid.IntRange(0, 3), n, n).Draw(rt, "good from attempt")
+		say := func(q string) (string, bool) {
+			first, _, _ := strings.Cut(q, " again")
+			var i int
+			if _, err := fmt.Sscanf(q, "say %d", &i); err != nil {
+				panic(err)
+			}
+			if strings.Count(q, "!")+strings.Count(q, " again") >= good[i] {
+				return first, true
+			}
+			return strings.Repeat("!", 1+strings.Count(q, "!")), true
+		}
+		run := func(b *box) ([]*Rollout, Spent, error) {
+			budget := NewBudget(Caps{}, nil)
+			e := &Evaluator{Agent: b, Grader: new(Checks), Budget: budget, MaxRetries: retries, Concurrency: workers}
+			out, err := e.Run(t.Context(), jobsOf(testCases(n)))
+			for _, r := range out {
+				if r != nil {
+					r.Started = time.Time{}
+				}
+			}
+			s := budget.Spent()
+			s.WallMS = 0
+			return out, s, err
+		}
+		at := &box{answered: say}
+		want, spent, err := run(at)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		known := map[string]bool{}
+		later := &box{answered: func(q string) (string, bool) {
+			if !known[q] {
+				return "", false
+			}
+			return say(q)
+		}}
+		for pass := 0; ; pass++ {
+			got, s, err := run(later)
+			if err == nil {
+				if !reflect.DeepEqual(got, want) || s != spent {
+					rt.Fatalf("trickled in: %v, spent %+v; at once: %v, spent %+v", got, s, want, spent)
+				}
+				if a, b := slices.Sorted(slices.Values(at.asked)), slices.Sorted(slices.Values(later.asked)); !slices.Equal(a, b) {
+					rt.Fatalf("asked %q, at once %q", b, a)
+				}
+				return
+			}
+			if !IsPending(err) || pass > 100 {
+				rt.Fatalf("pass %d: %v", pass, err)
+			}
+			answered := 0
+			for _, q := range later.asked {
+				if !known[q] && answered < every {
+					known[q] = true
+					answered++
+				}
+			}
+			if answered == 0 {
+				rt.Fatalf("pass %d waits for nothing: %v", pass, err)
+			}
 		}
 	})
 }
