@@ -83,28 +83,38 @@ func (k *child) signal(f func()) {
 	}
 }
 
-// end asks the child to end, gives it time, kills it, and returns when it is
-// gone.
+// end asks the child to end, gives it time, kills it and its descendants, and
+// returns when it is gone.
 func (k *child) end(grace time.Duration) {
 	if grace <= 0 {
 		grace = defaultGrace
 	}
+	var left []stray
 	k.signal(func() {
 		if k.terminate != nil {
 			k.terminate()
-		} else {
-			terminateGroup(k.group)
+			return
 		}
+		// Now they can be found. Once the child has ended they cannot.
+		left = strays(k.cmd.Process.Pid)
+		terminateGroup(k.group)
 	})
 	t := time.NewTimer(grace)
 	defer t.Stop()
 	select {
 	case <-k.done:
-		return
 	case <-t.C:
+		k.signal(func() {
+			if k.terminate == nil {
+				left = append(left, strays(k.cmd.Process.Pid)...)
+			}
+			killGroup(k.group)
+		})
+		<-k.done
 	}
-	k.signal(func() { killGroup(k.group) })
-	<-k.done
+	for _, s := range left {
+		s.kill()
+	}
 }
 
 // exit is valid after done.

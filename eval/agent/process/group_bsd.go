@@ -16,3 +16,9 @@ func keepFiles() {}
 
 // awaitExit cannot wait without reaping here.
 func awaitExit(*os.Process) bool { return false }
+
+// A stray cannot be found here.
+type stray struct{}
+
+func strays(int) []stray { return nil }
+func (stray) kill()      {}

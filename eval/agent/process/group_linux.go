@@ -1,7 +1,10 @@
 package process
 
 import (
+	"bytes"
+	"fmt"
 	"os"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -21,5 +24,45 @@ func awaitExit(p *os.Process) bool {
 		if err != unix.EINTR {
 			return err == nil
 		}
+	}
+}
+
+// A stray is a descendant of a child that may have left its group, as a shell
+// does that an agent starts in a session of its own.
+type stray struct {
+	pid   int
+	begun string // when it was started: a number may be given away again
+}
+
+// strays finds the descendants that there are now. What was left behind by a
+// process that has ended already is nobody's descendant.
+func strays(pid int) (found []stray) {
+	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	for _, task := range tasks {
+		list, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, task.Name()))
+		for _, field := range bytes.Fields(list) {
+			if n, err := strconv.Atoi(string(field)); err == nil {
+				found = append(append(found, stray{n, begun(n)}), strays(n)...)
+			}
+		}
+	}
+	return found
+}
+
+// begun is the start time of a process, in ticks since the machine's; "" where
+// there is no such process (proc(5), stat, field 22).
+func begun(pid int) string {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	// The second field is a name, which may hold anything but ends with the last ).
+	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+	if len(fields) < 20 {
+		return ""
+	}
+	return string(fields[19])
+}
+
+func (s stray) kill() {
+	if s.begun != "" && begun(s.pid) == s.begun {
+		_ = syscall.Kill(s.pid, syscall.SIGKILL)
 	}
 }

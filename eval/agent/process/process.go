@@ -23,7 +23,7 @@ const (
 type Command struct {
 	Path  string   // the program, absolute
 	Args  []string // without the program's name
-	Dir   string   // where it runs; "" is where this process runs
+	Dir   string   // where it runs; "" is where this process runs, in a sandbox /
 	Env   []string // all of its environment, KEY=VALUE; nothing is inherited
 	Stdin []byte
 	// Line is called with every line of stdout without its LF, in order, from
@@ -57,12 +57,13 @@ type Result struct {
 // of Line, or tells why the child could not be started; the result is nil only in
 // the last case.
 //
-// When ctx ends, the process group is sent SIGTERM, and SIGKILL after Grace.
-// When the child itself has ended, for whatever reason, what is left of its group
-// is killed at once, and what stands in the pipes is still read. Run does not
-// wait for a process that left the group and holds a pipe open; in a sandbox
-// there is none that survives. On Linux the child also ends when this process is
-// killed, and in a sandbox all that it has started.
+// When ctx ends, the process group is sent SIGTERM, and SIGKILL after Grace; on
+// Linux descendants that have left the group are killed too. When the child
+// itself has ended, for whatever reason, what is left of its group is killed at
+// once, and what stands in the pipes is still read: Run does not wait for others
+// that hold them open. What left the group of a child that ended by itself cannot
+// be found; in a sandbox nothing survives. On Linux the child also ends when this
+// process is killed, and in a sandbox all that it has started.
 func Run(ctx context.Context, c Command) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -10,7 +10,12 @@ import (
 	"os"
 	"sync"
 	"syscall"
+	"time"
 )
+
+// relayMost bounds the connections of one sandbox at a time, so that a child
+// cannot use up our files. More wait to be accepted.
+const relayMost = 128
 
 // A relay carries connections out of a sandbox. The sockets that listen belong
 // to the sandbox's network: they are opened in there, and handed out to us over
@@ -23,6 +28,7 @@ type relay struct {
 	ctx    context.Context
 	stop   context.CancelFunc
 	work   sync.WaitGroup
+	slots  chan struct{} // one for each open connection
 
 	mu     sync.Mutex
 	open   map[io.Closer]struct{} // nil when closed
@@ -46,7 +52,8 @@ func (b *box) listen(rs []route, dial func(context.Context, string) (net.Conn, e
 	if dial == nil {
 		dial = dialOut
 	}
-	r := &relay{routes: rs, dial: dial, conn: conn.(*net.UnixConn), open: make(map[io.Closer]struct{}), heard: make(chan struct{})}
+	r := &relay{routes: rs, dial: dial, conn: conn.(*net.UnixConn), open: make(map[io.Closer]struct{}), heard: make(chan struct{}),
+		slots: make(chan struct{}, relayMost)}
 	r.ctx, r.stop = context.WithCancel(context.Background())
 	r.work.Go(r.receive)
 	b.relay = r
@@ -124,11 +131,29 @@ func (r *relay) drop(c io.Closer) {
 func (r *relay) accept(l net.Listener, host string) {
 	for {
 		c, err := l.Accept()
-		if err != nil {
+		if err == nil {
+			if !r.keep(c) {
+				return
+			}
+			select {
+			case r.slots <- struct{}{}:
+			case <-r.ctx.Done():
+				return // close has closed c
+			}
+			r.work.Go(func() {
+				r.carry(c, host)
+				<-r.slots
+			})
+			continue
+		}
+		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if r.keep(c) {
-			r.work.Go(func() { r.carry(c, host) })
+		// No file is free, most likely: others will end.
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-r.ctx.Done():
+			return
 		}
 	}
 }

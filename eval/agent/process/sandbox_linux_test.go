@@ -106,7 +106,7 @@ func greeter(t *testing.T, network, addr, word string) (string, *atomic.Int64) {
 	t.Helper()
 	l, err := net.Listen(network, addr)
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
 	visits := new(atomic.Int64)
@@ -204,6 +204,17 @@ func TestSandboxAddress(t *testing.T) {
 	}
 	if got := output(t, goChild(t, "dial", box, "192.0.2.7:8000", "192.0.2.7:8001")); got != "vllm true\nrefused\n" {
 		t.Errorf("reached %q", got)
+	}
+}
+
+// Connections that have ended make room for others.
+func TestSandboxManyConnections(t *testing.T) {
+	needSandbox(t)
+	allowed, visits := greeter(t, "tcp", "127.0.0.1:0", "welcome")
+	n := 2*relayMost + 1
+	got := output(t, goChild(t, "dial", Sandbox{Hosts: []string{allowed}}, slices.Repeat([]string{allowed}, n)...))
+	if strings.Count(got, "welcome true\n") != n || visits.Load() != int64(n) {
+		t.Errorf("%d of %d connections, %d arrived", strings.Count(got, "welcome true\n"), n, visits.Load())
 	}
 }
 
