@@ -34,6 +34,7 @@ type Agent struct {
 	// records reads what the program wrote down of the thread, nil where it
 	// wrote nothing.
 	records func(s *replay.Stage, thread string, secrets scrubber) (*session, error)
+	ran     func(*process.Result) // told of each child that ended; for benchmarks
 
 	models struct { // the catalogue for text-only calls, made when it is first needed
 		sync.Mutex
@@ -146,6 +147,12 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (out eval.Attempt, err err
 		return out, err
 	}
 	steps := ses.merge(st.steps)
+	if !a.c.Sandbox {
+		if why := ses.barred(steps, s.Workspace); why != "" {
+			return out, &eval.InfraError{Kind: eval.BadRequest,
+				Err: fmt.Errorf("codex's own sandbox does not work on this machine (%s): replay in evolve's", why)}
+		}
+	}
 	out = a.attempt(t, st, ses, steps)
 	changed, err := s.Changed()
 	if err != nil {
@@ -184,6 +191,9 @@ func (a *Agent) exec(ctx context.Context, s *replay.Stage, c process.Command) (*
 	c.Path, c.Env = a.program.Path, a.env(s)
 	c.Line = func(line []byte) error { return r.line(r.secrets.bytes(line)) }
 	res, err := process.Run(ctx, c)
+	if a.ran != nil && res != nil {
+		a.ran(res)
+	}
 	switch {
 	case errors.Is(err, errHopeless):
 	case err != nil && ctx.Err() != nil:
@@ -213,8 +223,14 @@ func (a *Agent) exec(ctx context.Context, s *replay.Stage, c process.Command) (*
 }
 
 // Ping says why the agent cannot work, with what to type; nil where it can. It
-// costs nothing: a server is asked for its list of models.
+// costs nothing: a server is asked for its list of models, and the program's own
+// sandbox runs `true`.
 func (a *Agent) Ping(ctx context.Context) error {
+	if !a.c.Sandbox {
+		if _, err := a.ask(ctx, "sandbox", "--", "true"); err != nil {
+			return fmt.Errorf("codex's own sandbox does not work here, replay in evolve's: %w", err)
+		}
+	}
 	if a.login.file != "" {
 		dir, err := os.MkdirTemp("", "evolve-replay-")
 		if err != nil {

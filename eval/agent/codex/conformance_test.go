@@ -1,7 +1,9 @@
 package codex
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -9,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/agenttest"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
@@ -20,6 +23,16 @@ func TestConformance(t *testing.T) {
 		k.recording = f.Value.String() == "true"
 	}
 	k.load(t)
+	made := func(t *testing.T, s agenttest.Setup, env ...string) agenttest.Agent {
+		a, err := New(t.Context(), replay.Config{Path: s.Path, Model: "gpt-5.5", BaseURL: s.Server.URL,
+			Credentials: []string{"OPENAI_API_KEY=" + s.Key}, Env: append(s.Env, env...), Sandbox: s.Sandbox})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.models.made = true
+		a.records = k.records
+		return a
+	}
 	agenttest.RunProgram(t, agenttest.Program{
 		Name:  "codex",
 		Calls: 1 + streamRetries,
@@ -27,18 +40,27 @@ func TestConformance(t *testing.T) {
 		// which is not to be recorded. See TestRealComplete.
 		TextTools:   []string{"apply_patch"},
 		Unsupported: map[agenttest.Scenario]string{agenttest.UsageLimit: minute, agenttest.TextLimit: minute},
-		New: func(t *testing.T, s agenttest.Setup) agenttest.Agent {
-			a, err := New(t.Context(), replay.Config{Path: s.Path, Model: "gpt-5.5", BaseURL: s.Server.URL,
-				Credentials: []string{"OPENAI_API_KEY=" + s.Key}, Env: s.Env, Sandbox: s.Sandbox})
-			if err != nil {
-				t.Fatal(err)
-			}
-			a.models.made = true
-			a.records = k.records
-			return a
+		New:         func(t *testing.T, s agenttest.Setup) agenttest.Agent { return made(t, s) },
+		// With its home in the folder for temporary files the program cannot
+		// make the helper of its sandbox.
+		Denied: func(t *testing.T, s agenttest.Setup) agenttest.Agent {
+			return tidy{made(t, s, "TMPDIR="+os.TempDir())}
 		},
 	})
 	k.save(t)
+}
+
+// A tidy agent removes what its program leaves in a folder for temporary files
+// that is not the stage's.
+type tidy struct{ agenttest.Agent }
+
+func (a tidy) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
+	out, err := a.Agent.Run(ctx, t)
+	left, _ := filepath.Glob(filepath.Join(os.TempDir(), "codex-bwrap-*"))
+	for _, dir := range left {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
+	return out, err
 }
 
 // A keeper keeps the program's records of recorded runs, because a player has
@@ -93,7 +115,7 @@ func (k *keeper) keep(s *replay.Stage, thread string, ses *session) {
 	away := strings.NewReplacer(s.Workspace, "{workspace}", s.Root, "{private}")
 	for _, c := range ses.calls {
 		out := keptCall{Items: c.items}
-		if c.items == 0 {
+		if c.items == 0 || bars(c.output, s.Workspace) != "" {
 			out.Name, out.Input, out.Output = c.name, away.Replace(c.input), away.Replace(c.output)
 		}
 		to.Calls = append(to.Calls, out)
@@ -104,7 +126,7 @@ func (k *keeper) keep(s *replay.Stage, thread string, ses *session) {
 }
 
 func (k *keeper) load(t *testing.T) {
-	if k.live {
+	if k.live && !k.recording {
 		return
 	}
 	text, err := os.ReadFile(k.path)

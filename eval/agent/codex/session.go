@@ -195,6 +195,39 @@ func (s *session) merge(steps []*step) []*step {
 	return out
 }
 
+// barred says why nothing that the agent did could work: the program's own
+// sandbox, which needs more of the machine than it gets. That is our
+// configuration's failure. "" where anything worked, or failed otherwise.
+func (s *session) barred(steps []*step, workspace string) string {
+	if s == nil {
+		return ""
+	}
+	for _, t := range steps {
+		if !t.call.Failed {
+			return ""
+		}
+	}
+	for _, c := range s.calls {
+		if why := bars(c.output, workspace); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// bars finds the line in which a sandbox tells that it could not be made, or a
+// patch that it could not write into the workspace.
+func bars(output, workspace string) string {
+	for line := range strings.Lines(output) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "bwrap: ") || strings.HasPrefix(line, "sandbox-exec: ") || strings.Contains(line, "LandlockRestrict") ||
+			strings.HasPrefix(line, "Failed to write file "+workspace) {
+			return short(line)
+		}
+	}
+	return ""
+}
+
 // hidden reports whether a call that no item stands for is to be told. Plans
 // have items of their own, and polling a command is no call of its own.
 func hidden(name string) bool {
