@@ -21,8 +21,9 @@ import (
 // What a failed call named was not read; a failed command line may have read
 // before it failed.
 //
-// In a sandbox an attempt is clean, unless a call of a tool read one of those
-// and succeeded: then the sandbox has a hole.
+// In a sandbox an attempt is clean, unless a call of a tool named another copy,
+// evolve's data, the repository or another attempt, and succeeded: then the
+// sandbox has a hole.
 func (s *Stage) Audit(held bool, accesses ...Access) (verdict eval.Audit, reason string) {
 	b := s.bounds
 	b.env = map[string]string{}
@@ -38,7 +39,7 @@ func (b *bounds) audit(held bool, accesses []Access) (eval.Audit, string) {
 	for i := range accesses {
 		a := &accesses[i]
 		f := b.access(a)
-		if held && (f.verdict != eval.Tainted || a.Path == "" || a.Failed) {
+		if held && (!f.named || a.Path == "" || a.Failed) {
 			continue
 		}
 		out = out.or(f)
@@ -48,8 +49,8 @@ func (b *bounds) audit(held bool, accesses []Access) (eval.Audit, string) {
 
 // idle are tools that reach nothing but the agent itself, in lower case.
 var idle = []string{"todowrite", "todoread", "update_plan", "skill", "report_intent", "exitplanmode", "enterplanmode", "think",
-	"ask_user", "askuserquestion", "structuredoutput", "killshell", "kill_shell", "bashoutput", "taskoutput", "stop_bash", "read_bash",
-	"write_stdin", "list_bash", "toolsearch", "taskcreate", "taskupdate", "tasklist", "taskget", "slashcommand", "reasoning"}
+	"ask_user", "askuserquestion", "structuredoutput", "update_todo", "killshell", "kill_shell", "bashoutput", "taskoutput", "stop_bash",
+	"read_bash", "list_bash", "toolsearch", "taskcreate", "taskupdate", "tasklist", "taskget", "slashcommand", "reasoning"}
 
 // access judges one tool call.
 func (b *bounds) access(a *Access) finding {

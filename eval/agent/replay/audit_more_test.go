@@ -143,3 +143,15 @@ func BenchmarkAudit(b *testing.B) {
 		testBounds().audit(false, all)
 	}
 }
+
+// What a tool wrote outside of the workspace is gone with the sandbox.
+func TestAuditHeldOutside(t *testing.T) {
+	for _, a := range Accesses("Write", []byte(`{"file_path":"/app/notes.txt","content":"x"}`), false) {
+		if got, reason := testBounds().audit(true, []Access{a}); got != eval.Clean {
+			t.Errorf("%s (%s)", got, reason)
+		}
+		if got, _ := testBounds().audit(false, []Access{a}); got != eval.Tainted {
+			t.Errorf("without a sandbox: %s", got)
+		}
+	}
+}

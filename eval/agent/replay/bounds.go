@@ -29,16 +29,17 @@ type forbidden struct{ path, what string }
 type finding struct {
 	verdict eval.Audit
 	reason  string
+	named   bool // tainted by what is forbidden by name, not by lying outside
 }
 
 var clean = finding{verdict: eval.Clean}
 
 func tainted(format string, args ...any) finding {
-	return finding{eval.Tainted, fmt.Sprintf(format, args...)}
+	return finding{verdict: eval.Tainted, reason: fmt.Sprintf(format, args...)}
 }
 
 func unclear(format string, args ...any) finding {
-	return finding{eval.Inconclusive, fmt.Sprintf(format, args...)}
+	return finding{verdict: eval.Inconclusive, reason: fmt.Sprintf(format, args...)}
 }
 
 // or is the worse of two findings, f where they are alike.
@@ -58,7 +59,7 @@ func (s *Stage) boundsOf(t eval.Task) bounds {
 		b.shared = append(b.shared, tmp)
 	}
 	b.allowed = append(b.allowed, systemDirs...)
-	b.allowed = append(b.allowed, "/dev", "/proc", "/sys", "/run", "/opt", "/var/lib", "/var/cache", "/var/log")
+	b.allowed = append(b.allowed, "/dev", "/proc", "/sys", "/opt", "/var/lib", "/var/cache")
 	b.allowed = append(b.allowed, s.layout.Program.Readable...)
 	b.allowed = append(b.allowed, s.Root, s.Workspace)
 	if t.Workspace != "" {
@@ -116,7 +117,9 @@ func (b *bounds) read(p string, deep bool) finding {
 	}
 	switch {
 	case len(no.path) > len(in):
-		return tainted("read %s: %s", p, no.what)
+		f := tainted("read %s: %s", p, no.what)
+		f.named = true
+		return f
 	case in != "":
 		return b.special(p, deep)
 	}
@@ -125,7 +128,9 @@ func (b *bounds) read(p string, deep bool) finding {
 			continue
 		}
 		if other := attemptIn(p[len(dir):]); other != "" {
-			return tainted("read %s: the place of another attempt", p)
+			f := tainted("read %s: the place of another attempt", p)
+			f.named = true
+			return f
 		}
 		if p == dir {
 			return unclear("looked at %s, where other attempts are", p)

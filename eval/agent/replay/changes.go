@@ -48,11 +48,11 @@ func take(dir string) (snapshot, error) {
 		return s, err
 	}
 	defer root.Close()
-	budget := int64(maxHashed)
+	budget, buf := int64(maxHashed), make([]byte, 32<<10)
 	err = walk(root, ".", func(name string, st state) error {
 		if st.mode.IsRegular() && st.size <= budget {
 			budget -= st.size
-			st.sum, st.hashed = sum(root, name)
+			st.sum, st.hashed = sum(root, name, buf)
 		}
 		s.files[name] = st
 		return nil
@@ -72,9 +72,10 @@ func (s *Stage) Changed() ([]string, error) {
 	defer root.Close()
 	var names []string
 	seen := make(map[string]bool, len(s.before.files))
+	buf := make([]byte, 32<<10)
 	err = walk(root, ".", func(name string, now state) error {
 		seen[name] = true
-		if was, known := s.before.files[name]; !known || s.before.differs(root, name, was, now) {
+		if was, known := s.before.files[name]; !known || s.before.differs(root, name, was, now, buf) {
 			names = append(names, name)
 		}
 		return nil
@@ -91,7 +92,7 @@ func (s *Stage) Changed() ([]string, error) {
 	return names[:min(len(names), maxChanged)], nil
 }
 
-func (s *snapshot) differs(root *os.Root, name string, was, now state) bool {
+func (s *snapshot) differs(root *os.Root, name string, was, now state, buf []byte) bool {
 	if was.mode != now.mode || was.size != now.size || was.target != now.target {
 		return true
 	}
@@ -104,18 +105,19 @@ func (s *snapshot) differs(root *os.Root, name string, was, now state) bool {
 	if !was.hashed {
 		return !was.time.Equal(now.time)
 	}
-	h, ok := sum(root, name)
+	h, ok := sum(root, name, buf)
 	return !ok || h != was.sum
 }
 
-func sum(root *os.Root, name string) (h [sha256.Size]byte, ok bool) {
+func sum(root *os.Root, name string, buf []byte) (h [sha256.Size]byte, ok bool) {
 	f, err := root.Open(name)
 	if err != nil {
 		return h, false
 	}
 	defer f.Close()
 	w := sha256.New()
-	if _, err := io.Copy(w, f); err != nil {
+	// Without its WriteTo, which would not take buf.
+	if _, err := io.CopyBuffer(w, struct{ io.Reader }{f}, buf); err != nil {
 		return h, false
 	}
 	w.Sum(h[:0])

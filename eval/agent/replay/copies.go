@@ -15,13 +15,21 @@ import (
 // each in its "skills".
 var skillHomes = []string{".claude", ".agents", ".codex", ".pi", ".github", ".copilot"}
 
-// removeCopies removes every copy of the skill name from a project's skills
+// A sweep takes copies of skills out of a project.
+type sweep struct {
+	root  *os.Root
+	names []string
+	own   map[string]string // the case's files, by slash path: they stay
+}
+
+// removeCopies removes every copy of the named skills from a project's skills
 // folders, at any depth: those of agents, and a plain skills/NAME that holds a
 // SKILL.md. A copy is known by its folder's name, or in an agent's folder by its
 // frontmatter. Other skills of the project stay, as do its AGENTS.md and
-// CLAUDE.md. Eval files of the skill go too.
-func removeCopies(workspace, name string) error {
-	if name == "" {
+// CLAUDE.md. Files of evals go too, but not those that the case itself brings.
+func removeCopies(workspace string, names []string, own map[string]string) error {
+	names = slices.DeleteFunc(names, func(n string) bool { return n == "" })
+	if len(names) == 0 {
 		return nil
 	}
 	root, err := os.OpenRoot(workspace)
@@ -29,11 +37,11 @@ func removeCopies(workspace, name string) error {
 		return err
 	}
 	defer root.Close()
-	return removeCopiesIn(root, ".", name)
+	return (&sweep{root, names, own}).folder(".")
 }
 
-func removeCopiesIn(root *os.Root, dir, name string) error {
-	entries, err := fs.ReadDir(root.FS(), dir)
+func (s *sweep) folder(dir string) error {
+	entries, err := fs.ReadDir(s.root.FS(), dir)
 	if errors.Is(err, fs.ErrPermission) {
 		return nil // what cannot be listed cannot be found by an agent either
 	}
@@ -44,55 +52,56 @@ func removeCopiesIn(root *os.Root, dir, name string) error {
 		at := path.Join(dir, e.Name())
 		switch {
 		case e.Name() == "skills":
-			if err := removeSkill(root, at, name); err != nil {
-				return err
-			}
+			err = s.skills(at)
 		case e.Type()&fs.ModeSymlink != 0 && slices.Contains(skillHomes, e.Name()):
-			if err := removeSkill(root, path.Join(at, "skills"), name); err != nil {
-				return err
-			}
-		case e.Type().IsRegular() && evalFile(e.Name()) && strings.HasSuffix(e.Name(), ".json"):
-			text, err := root.ReadFile(at)
-			if err == nil && evals(text) {
-				err = root.Remove(at)
-			}
-			if err != nil {
-				return err
-			}
-			continue
+			err = s.skills(path.Join(at, "skills"))
+		case e.Type().IsRegular() && evalFile(e.Name()):
+			err = s.evals(at)
 		}
-		if e.IsDir() && e.Name() != "node_modules" {
-			if err := removeCopiesIn(root, at, name); err != nil {
-				return err
-			}
+		if err == nil && e.IsDir() && e.Name() != "node_modules" {
+			err = s.folder(at)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// removeSkill removes name from one folder of skills. Links inside the
-// workspace are followed, because agents follow them.
-func removeSkill(root *os.Root, skills, name string) error {
-	agent := slices.Contains(skillHomes, path.Base(path.Dir(skills)))
-	entries, err := fs.ReadDir(root.FS(), skills)
+// evals removes a file that is named like one of evals, and is one.
+func (s *sweep) evals(at string) error {
+	if _, own := s.own[at]; own || !strings.HasSuffix(at, ".json") {
+		return nil
+	}
+	text, err := s.root.ReadFile(at)
+	if err != nil || !evals(text) {
+		return err
+	}
+	return s.root.Remove(at)
+}
+
+// skills removes copies from one folder of skills. Links inside the workspace
+// are followed, because agents follow them.
+func (s *sweep) skills(dir string) error {
+	agent := slices.Contains(skillHomes, path.Base(path.Dir(dir)))
+	entries, err := fs.ReadDir(s.root.FS(), dir)
 	if err != nil {
-		if info, lerr := root.Lstat(skills); lerr == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return root.Remove(skills) // it leads out, or nowhere
+		if info, lerr := s.root.Lstat(dir); lerr == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return s.root.Remove(dir) // it leads out, or nowhere
 		}
 		return nil // no folder
 	}
 	for _, e := range entries {
-		at := path.Join(skills, e.Name())
-		text, err := root.ReadFile(path.Join(at, skill.FileName))
-		is := err == nil && e.Name() == name
+		at := path.Join(dir, e.Name())
+		text, err := s.root.ReadFile(path.Join(at, skill.FileName))
+		is := err == nil && slices.Contains(s.names, e.Name())
 		if agent {
-			is = e.Name() == name || err == nil && nameOf(text) == name
+			is = slices.Contains(s.names, e.Name()) || err == nil && slices.Contains(s.names, nameOf(text))
 		}
-		if !is {
-			continue
-		}
-		if err := root.RemoveAll(at); err != nil {
-			return err
+		if is {
+			if err := s.root.RemoveAll(at); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

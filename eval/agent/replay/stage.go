@@ -55,8 +55,8 @@ type Stage struct {
 // Open makes the place for one attempt at t and installs what t offers: the
 // candidate with the rest of its folder, nothing where Variant.Doc is nil, and
 // the Others as they are. The files are copies, so that an attempt cannot touch
-// the originals. Copies of the skill that stand in t.Workspace are removed from
-// there, because agents differ in which of two they prefer.
+// the originals. Copies of an offered skill that stand in t.Workspace are
+// removed from there, because agents differ in which of two they prefer.
 //
 // A candidate that agents would drop without a word (frontmatter that is
 // missing or no YAML, no description) is an error of kind eval.BadRequest, and
@@ -152,7 +152,15 @@ func (s *Stage) work(t eval.Task) (err error) {
 			}
 		}
 	}
-	if err := removeCopies(s.Workspace, t.Variant.Name); err != nil {
+	names := []string{t.Variant.Name}
+	for _, o := range t.Others {
+		names = append(names, o.Name)
+	}
+	var own map[string]string
+	if t.Case != nil {
+		own = t.Case.Files
+	}
+	if err := removeCopies(s.Workspace, names, own); err != nil {
 		return fmt.Errorf("remove copies of the skill from the workspace: %w", err)
 	}
 	if s.before, err = take(s.Workspace); err != nil {

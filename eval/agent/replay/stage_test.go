@@ -179,10 +179,12 @@ func TestOpenRemovesCopies(t *testing.T) {
 		"plugin/skills/stones/SKILL.md":           stonesMD,
 		"skills/stones/readme.md":                 "a folder that is no skill",
 		"AGENTS.md":                               "a", "CLAUDE.md": "c", "evals/evals.json": `{"skill_name":"stones","evals":[]}`, "evals/data.json": "[]",
+		"mine/evals.json": `{"skill_name":"stones","evals":[]}`,
 	})
-	s := open(t, eval.Task{Variant: eval.Variant{Name: "stones"}, Case: &eval.Case{}, Workspace: ws}, Layout{})
+	s := open(t, eval.Task{Variant: eval.Variant{Name: "stones"}, Workspace: ws,
+		Case: &eval.Case{Files: map[string]string{"mine/evals.json": "{}"}}}, Layout{})
 	want := []string{".claude/skills/maps/SKILL.md", ".copilot/skills", "AGENTS.md", "CLAUDE.md", "elsewhere/stones/SKILL.md",
-		"evals/data.json", "skills/stones/readme.md"}
+		"evals/data.json", "mine/evals.json", "skills/stones/readme.md"}
 	if got := list(t, ws); !slices.Equal(got, want) {
 		t.Errorf("the workspace holds %q\nwant %q", got, want)
 	}
