@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -206,6 +207,31 @@ func TestPricing(t *testing.T) {
 	}
 	if got, usd := recorded().took(&eval.Price{Input: 1}); got != nil || usd != nil {
 		t.Errorf("usage %v, cost %v of a run that told none", got, usd)
+	}
+}
+
+// The key is in nothing that a run leaves, not even in part.
+func TestScrubbed(t *testing.T) {
+	const key = "sk-0123456789abcdef"
+	a := &Agent{conf: replay.Config{Credentials: []string{"OPENAI_API_KEY=" + key}}}
+	fill := strings.Repeat("x", maxInput-len(`{"command":"`)-5)
+	s := recorded()
+	if _, err := play(t, []byte(opening+
+		`{"type":"tool_execution_start","toolCallId":"1","toolName":"bash","args":{"command":"`+fill+key+`"}}`+"\n"+
+		`{"type":"message_end","message":{"role":"assistant","content":"it is `+key+`","stopReason":"stop"}}`+"\n"+settled), s); err != nil {
+		t.Fatal(err)
+	}
+	got := a.attempt(s, "dataviz")
+	if got.Answer != "it is [api key]" {
+		t.Errorf("answer = %q", got.Answer)
+	}
+	if in := got.Trace[0].Input; strings.Contains(in, "sk-") || len(in) < maxInput {
+		t.Errorf("trace = …%q", in[len(in)-30:])
+	}
+	var infra *eval.InfraError
+	err := a.scrubbed(&eval.InfraError{Kind: eval.Auth, Err: errors.New("no: " + key)})
+	if !errors.As(err, &infra) || infra.Kind != eval.Auth || strings.Contains(err.Error(), "sk-") {
+		t.Errorf("err = %v", err)
 	}
 }
 

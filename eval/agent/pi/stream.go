@@ -54,12 +54,12 @@ type stream struct {
 	failing      string // what a retry under way is for
 }
 
-// A call is a tool call of the trace, with what its end is recognised by.
+// A call is a tool call under way or ended.
 type call struct {
-	eval.ToolCall
-	id    string
-	args  json.RawMessage // as they came: the trace's are capped
-	loads string          // the skill that it reads, where it does
+	id, name string
+	args     json.RawMessage
+	failed   bool
+	loads    string // the skill that it reads, where it does
 }
 
 // An event has the fields of all kinds of events that are read.
@@ -145,19 +145,14 @@ func (s *stream) event(e *event) error {
 	case "message_end":
 		return s.message(e.Message)
 	case "tool_execution_start":
-		name, input := e.ToolName, compact(e.Args)
-		s.calls = append(s.calls, call{
-			ToolCall: eval.ToolCall{Name: name, Input: input},
-			id:       e.ToolCallID, args: e.Args, loads: s.loads(name, e.Args),
-		})
+		s.calls = append(s.calls, call{id: e.ToolCallID, name: e.ToolName, args: e.Args, loads: s.loads(e.ToolName, e.Args)})
 	case "tool_execution_end":
 		for i := len(s.calls) - 1; i >= 0; i-- {
 			c := &s.calls[i]
 			if c.id != e.ToolCallID {
 				continue
 			}
-			c.Failed = e.IsError
-			if !c.Failed {
+			if c.failed = e.IsError; !c.failed {
 				s.loaded(c.loads)
 			}
 			break
@@ -216,11 +211,13 @@ func (s *stream) took(prices *eval.Price) (*eval.Usage, *float64) {
 // that failed in the infrastructure and the waits after them.
 func (s *stream) duration() time.Duration { return max(0, s.ended.Sub(s.begun)-s.lost) }
 
-// trace lists the tool calls in the order in which they began.
-func (s *stream) trace() []eval.ToolCall {
+// trace lists the tool calls in the order in which they began. Inputs pass
+// through scrub before they are cut: half a secret is not recognised any more.
+func (s *stream) trace(scrub func(string) string) []eval.ToolCall {
 	var out []eval.ToolCall
 	for i := range s.calls {
-		out = append(out, s.calls[i].ToolCall)
+		c := &s.calls[i]
+		out = append(out, eval.ToolCall{Name: c.name, Input: capped(scrub(compact(c.args))), Failed: c.failed})
 	}
 	return out
 }
@@ -230,7 +227,7 @@ func (s *stream) accesses() []replay.Access {
 	var out []replay.Access
 	for i := range s.calls {
 		c := &s.calls[i]
-		out = append(out, replay.Accesses(c.Name, c.args, c.Failed)...)
+		out = append(out, replay.Accesses(c.name, c.args, c.failed)...)
 	}
 	return out
 }
@@ -307,16 +304,19 @@ func (m *message) text() string {
 	return strings.Join(texts, "\n")
 }
 
-// compact is a tool call's input as the trace keeps it.
+// compact is JSON without the space between.
 func compact(args json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, args) != nil {
-		b.Reset()
-		b.Write(args)
+		return string(args)
 	}
-	text := b.String()
-	if len(text) > maxInput {
-		text = strings.ToValidUTF8(text[:maxInput], "") + "…"
+	return b.String()
+}
+
+// capped is a tool call's input as the trace keeps it.
+func capped(input string) string {
+	if len(input) <= maxInput {
+		return input
 	}
-	return text
+	return strings.ToValidUTF8(input[:maxInput], "") + "…"
 }

@@ -1,0 +1,53 @@
+package pi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/replay"
+)
+
+// Complete asks for the reply to one prompt. The program has no tools, no
+// skills and nothing but Prompt.System to go by; it adds the name of an empty
+// folder. Seed is not passed on: the program takes none.
+func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, error) {
+	stage, err := replay.Open(eval.Task{}, a.layout())
+	if err != nil {
+		return eval.Completion{}, err
+	}
+	defer stage.Close()
+	system := p.System
+	if strings.TrimSpace(system) == "" {
+		system = "\n" // an empty one brings in the program's own
+	}
+	file := filepath.Join(stage.Root, "system.md") // not an argument: those are short, and public
+	if err := os.WriteFile(file, []byte(system), 0o600); err != nil {
+		return eval.Completion{}, fmt.Errorf("write the system prompt: %w", err)
+	}
+	s := &stream{dir: stage.Workspace, now: a.now}
+	res, err := a.drive(ctx, stage, s, nil, p.MaxTokens, p.User, []string{"--system-prompt", file,
+		"--no-tools", "--no-skills", "--no-context-files", "--no-extensions", "--no-prompt-templates", "--no-themes",
+		"--no-approve", "--no-session"})
+	if err != nil {
+		return eval.Completion{}, a.scrubbed(err)
+	}
+	if res.Overflow {
+		return eval.Completion{}, &eval.InfraError{Kind: eval.ServerError, Err: fmt.Errorf("pi printed more than %d MiB", maxOutput>>20)}
+	}
+	failure, err := s.outcome(res.Stderr)
+	if err != nil {
+		return eval.Completion{}, a.scrubbed(err)
+	}
+	if s.last.StopReason == "error" {
+		// The text was refused: no other call of the same text fares better.
+		return eval.Completion{}, a.scrubbed(&eval.InfraError{Kind: eval.BadRequest, Err: errors.New(failure)})
+	}
+	c := eval.Completion{Text: a.scrub(s.last.text()), Finish: s.last.StopReason}
+	c.Usage, c.CostUSD = s.took(a.conf.Prices)
+	return c, nil
+}
