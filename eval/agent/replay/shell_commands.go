@@ -76,6 +76,8 @@ func (sh *shell) simple(c *simple, in source, piped bool) source {
 		sh.shell(c, vals, in, piped)
 	case interpreterOf(base) != "":
 		sh.interpreter(c, interpreterOf(base), vals, in, piped)
+	case base == "apply_patch" || base == "applypatch":
+		sh.patch(c, vals, in, piped)
 	case base == "eval":
 		sh.eval(vals)
 	case base == "xargs":

@@ -14,6 +14,8 @@ func (sh *shell) wrapped(c *simple, args []word, valued []string, base string, i
 	for len(args) > 0 {
 		w, ok := args[0].plain()
 		switch {
+		case ok && base == "command" && (w == "-v" || w == "-V"):
+			return source{names: true}
 		case ok && slices.Contains(valued, w):
 			args = args[min(2, len(args)):]
 			continue
@@ -23,8 +25,6 @@ func (sh *shell) wrapped(c *simple, args []word, valued []string, base string, i
 		case ok && base == "timeout" && strings.Trim(w, "0123456789.smhd") == "":
 			args = args[1:]
 			continue
-		case ok && base == "command" && w == "-v":
-			return source{names: true}
 		case base == "env" && len(args[0]) > 0 && args[0][0].kind == literal && strings.Contains(args[0][0].text, "="):
 			for _, v := range sh.expand(args[0]) {
 				_, text, _ := strings.Cut(v.text, "=")
@@ -165,6 +165,22 @@ func (sh *shell) interpreter(c *simple, name string, vals []value, in source, pi
 			sh.code(value{text, -1})
 		} else {
 			sh.note(unclear("ran code that the trace does not show"))
+		}
+	}
+}
+
+// patch judges the files of a patch.
+func (sh *shell) patch(c *simple, vals []value, in source, piped bool) {
+	text, ok := sh.body(c, in, piped)
+	if len(vals) > 0 {
+		text, ok = vals[0].text, true
+	}
+	if !ok {
+		sh.note(unclear("applied a patch that the trace does not show"))
+	}
+	for _, a := range patched(Access{}, text) {
+		if a.Path != "" {
+			sh.note(sh.path(value{sh.tilde(a.Path), -1}, true, false))
 		}
 	}
 }
