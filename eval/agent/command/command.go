@@ -29,7 +29,9 @@ import (
 // that tell their usage and no cost.
 type Config struct {
 	replay.Config
-	Args []string // part of the identity: no secrets. Files by their absolute paths
+	// Args are part of the identity: no secrets. One that names a file, as seen
+	// from where New is called, is passed on as its absolute path.
+	Args []string
 	// In a sandbox the program reaches the workspace, the system's folders,
 	// itself and the files among its arguments, and what these two name.
 	Readable []string // absolute files and folders: its libraries
@@ -107,9 +109,14 @@ func New(ctx context.Context, c Config) (*Agent, error) {
 // is the agent, its interpreter is not. They are what the program may read of
 // itself.
 func (a *Agent) fingerprint() (string, error) {
-	for _, arg := range a.c.Args {
-		if info, err := os.Stat(arg); filepath.IsAbs(arg) && err == nil && info.Mode().IsRegular() {
-			a.own = append(a.own, arg)
+	a.c.Args = slices.Clone(a.c.Args)
+	for i, arg := range a.c.Args {
+		at, err := filepath.Abs(arg)
+		if err != nil {
+			return "", err
+		}
+		if info, err := os.Stat(at); err == nil && info.Mode().IsRegular() {
+			a.c.Args[i], a.own = at, append(a.own, at) // it will run elsewhere
 		}
 	}
 	sum := sha256.New()

@@ -280,6 +280,10 @@ func TestIdentity(t *testing.T) {
 		!strings.Contains(id.Params, `"args":["-x","agent"]`) || strings.Contains(id.Params+id.Version, key) {
 		t.Errorf("identity = %+v", id)
 	}
+	t.Chdir(filepath.Dir(script))
+	if here := program(t, "mirror", func(c *Config) { base(c); c.Args = []string{"-x", "agent"} }); here.Identity() != id || here.c.Args[1] != script {
+		t.Errorf("by its relative path: %+v with %q, want %+v", here.Identity(), here.c.Args, id)
+	}
 	if again := program(t, "mirror", base).Identity(); again != id {
 		t.Errorf("%+v, then %+v", id, again)
 	}
