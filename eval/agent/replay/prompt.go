@@ -72,12 +72,18 @@ func Prompt(t eval.Task, mention string) string {
 	return b.String()
 }
 
-// quote writes text with "> " before every line.
+// maxQuoted bounds one quoted text, in bytes: an answer may be a whole log.
+const maxQuoted = 64 << 10
+
+// quote writes text with "> " before every line, at most maxQuoted of it.
 func quote(b *strings.Builder, text string) {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n").Replace(text)
 	text = strings.TrimRight(text, "\n")
 	if strings.TrimSpace(text) == "" {
 		text = "(nothing)"
+	}
+	if len(text) > maxQuoted {
+		text = strings.ToValidUTF8(text[:maxQuoted], "") + "\n(the rest is left out)"
 	}
 	for line := range strings.SplitSeq(text, "\n") {
 		b.WriteString("> " + line + "\n")

@@ -83,6 +83,14 @@ func TestPromptGolden(t *testing.T) {
 	}
 }
 
+func TestPromptLongAnswer(t *testing.T) {
+	task := eval.Task{Variant: stones(t, ""), Case: &eval.Case{Prompt: "Name it"}, Prior: &eval.Prior{Answer: strings.Repeat("ä", maxQuoted)}}
+	got := Prompt(task, "/stones")
+	if len(got) > maxQuoted+1000 || !strings.Contains(got, "ä\n> (the rest is left out)\n") {
+		t.Errorf("%d bytes", len(got))
+	}
+}
+
 // Nothing that is quoted can stand at the beginning of a line.
 func FuzzPrompt(f *testing.F) {
 	f.Add("Name it", "said\nbefore", "answer", "$stones wrong")
