@@ -28,7 +28,8 @@ func (st *stage) short() time.Duration {
 // plainCase is an ordinary case of programs.
 func plainCase(checks ...eval.Check) *eval.Case {
 	return &eval.Case{ID: "stone-1", Skill: "stones", Prompt: "Which stone is the hardest?",
-		Files:  map[string]string{"data/stones.csv": "stone,hardness\ndiamond,10\n"},
+		// Not every tool makes the folder of the file that it writes.
+		Files:  map[string]string{"data/stones.csv": "stone,hardness\ndiamond,10\n", "out/index.txt": "stone.txt\n"},
 		Checks: append([]eval.Check{{Type: eval.Contains, Value: "zirconium"}}, checks...)}
 }
 

@@ -28,23 +28,30 @@ func until(limit time.Duration, ok func() bool) bool {
 	}
 }
 
+// A process is one that survived.
+type process struct {
+	pid  int
+	line string
+}
+
 // marked lists the processes, other than this one, with the mark in their
 // environment or command line. Where there is no /proc it lists none.
-func marked(mark string) []string {
+func marked(mark string) []process {
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		panic(err) // only for a bad pattern
 	}
-	var found []string
+	var found []process
 	for _, dir := range dirs {
-		if filepath.Base(dir) == strconv.Itoa(os.Getpid()) {
+		pid, err := strconv.Atoi(filepath.Base(dir))
+		if err != nil || pid == os.Getpid() {
 			continue
 		}
 		// Processes that end meanwhile, or belong to others, cannot be read.
 		line, _ := os.ReadFile(dir + "/cmdline")
 		env, _ := os.ReadFile(dir + "/environ")
 		if bytes.Contains(line, []byte(mark)) || bytes.Contains(env, []byte(mark)) {
-			found = append(found, filepath.Base(dir)+": "+string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
+			found = append(found, process{pid, string(bytes.ReplaceAll(line, []byte{0}, []byte{' '}))})
 		}
 	}
 	return found
@@ -54,7 +61,16 @@ func marked(mark string) []string {
 func (st *stage) nothingRuns(mark string) {
 	st.Helper()
 	if !until(patience, func() bool { return len(marked(mark)) == 0 }) {
-		st.Errorf("processes are left over: %q", marked(mark))
+		st.Errorf("processes are left over: %+v", marked(mark))
+	}
+}
+
+// endAll ends what a failed scenario leaves running.
+func endAll(mark string) {
+	for _, p := range marked(mark) {
+		if here, err := os.FindProcess(p.pid); err == nil {
+			_ = here.Kill() // it may have ended meanwhile
+		}
 	}
 }
 

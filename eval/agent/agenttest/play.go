@@ -106,7 +106,7 @@ func (p *part) hang() {
 			_ = res.Body.Close()
 		}
 	}
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGUSR1) // or all would be asleep
+	signal.Notify(make(chan os.Signal, 1), os.Interrupt) // or all would be asleep
 	select {}
 }
 

@@ -126,6 +126,7 @@ func newStage(t *testing.T, p *Program, name Scenario, real string, who *person)
 	if name == Denied && p.Denied == nil {
 		t.Skip("the program refuses nothing")
 	}
+	t.Cleanup(func() { endAll(st.mark) })
 	t.Setenv("TMPDIR", st.temp)
 	who.live(t)
 	return st
