@@ -38,10 +38,9 @@ func (p *part) play(dir string, nth int, args []string) (int, error) {
 	}
 	workspace, private := folders(args, stdin)
 	p.Names["{workspace}"], p.Names["{private}"] = workspace, private
-	if now := p.asked(args, stdin); now != p.asked(k.Args, k.Stdin) {
+	if note := differences(p.asked(k.Args, k.Stdin), p.asked(args, stdin)); note != "" {
 		// The test tells; whatever is played, it may not be what the program
 		// would say now.
-		note := fmt.Sprintf("asked now:\n%s\nwhen recorded:\n%s\n", now, p.asked(k.Args, k.Stdin))
 		if err := os.WriteFile(filepath.Join(dir, "differs.txt"), []byte(note), 0o600); err != nil {
 			return 0, err
 		}
@@ -139,6 +138,26 @@ func (p *part) change(dir string, files map[string]string, removed []string) err
 // asked is how a child was called, comparable between machines.
 func (p *part) asked(args []string, stdin string) string {
 	return anyID.ReplaceAllString(p.blank(strings.Join(args, "\n")+"\n--\n"+stdin), "{id}")
+}
+
+// differences lists the lines that one text has and the other has not.
+func differences(then, now string) string {
+	var b strings.Builder
+	tell := func(sign, in, other string) {
+		known := strings.Split(other, "\n")
+		for line := range strings.SplitSeq(in, "\n") {
+			if !slices.Contains(known, line) {
+				fmt.Fprintf(&b, "%s %s\n", sign, line)
+			}
+		}
+	}
+	if tell("-", then, now); then != now {
+		tell("+", now, then)
+		if b.Len() == 0 {
+			b.WriteString("the same lines in another order\n")
+		}
+	}
+	return b.String()
 }
 
 var (
