@@ -370,7 +370,9 @@ func TestRealPing(t *testing.T) {
 	if err := a.Ping(t.Context()); err != nil {
 		t.Error(err)
 	}
-	broken := speaking(t, s, func(c *replay.Config) { c.Env = []string{"TMPDIR=" + os.TempDir()} })
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	broken := speaking(t, s, func(c *replay.Config) { c.Env = []string{"TMPDIR=" + temp} })
 	if err := broken.Ping(t.Context()); err == nil || !strings.Contains(err.Error(), "sandbox") {
 		t.Errorf("err = %v, want one that tells of the sandbox", err)
 	}
