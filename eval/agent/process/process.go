@@ -27,8 +27,9 @@ type Command struct {
 	Env   []string // all of its environment, KEY=VALUE; nothing is inherited
 	Stdin []byte
 	// Line is called with every line of stdout without its LF, in order, from
-	// one goroutine that has ended when Run returns; the bytes are valid during
-	// the call only. A line longer than MaxLine is cut to that length, see
+	// one goroutine that has ended when Run returns, also of what the child
+	// prints while it is being ended; the bytes are valid during the call only.
+	// While it works nothing more is read, and Run waits for it. A line longer than MaxLine is cut to that length, see
 	// Result.Cut. An error ends the child and is Run's. nil keeps stdout in the
 	// Result.
 	Line func(line []byte) error

@@ -276,6 +276,22 @@ func TestSandboxHides(t *testing.T) {
 	}
 }
 
+// Without a session of its own the child could type into the owner's terminal.
+func TestSandboxHasNoTerminal(t *testing.T) {
+	needSandbox(t)
+	c := sh("true")
+	c.Sandbox = &Sandbox{}
+	cmd, b, err := openBox(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.close()
+	defer b.started()
+	if !cmd.SysProcAttr.Setsid && !slices.Contains(cmd.Args, "--new-session") {
+		t.Errorf("it stays in our session: %q", cmd.Args)
+	}
+}
+
 // Of all that holds a file open only what belongs inside is there.
 func TestSandboxHasNoFileOfOurs(t *testing.T) {
 	needSandbox(t)
