@@ -51,6 +51,7 @@ type Task struct {
 type Offer struct {
 	Name string
 	Dir  string // folder with its SKILL.md
+	SHA  string // SHA-256 of its SKILL.md; part of the rollout key
 }
 
 // Prior is the failed attempt that a work retry follows.

@@ -18,6 +18,9 @@ func (e *Evaluator) rollout(ctx context.Context, j *Job, p *plan, id *Identity) 
 		Agent: *id,
 	}
 	t := Task{Variant: j.Variant, Case: j.Case, Seed: seedOf(p.key)}
+	if t.Case.IsTrigger() {
+		t.Others = e.Others
+	}
 	err := e.fill(ctx, out, t, p.kase)
 	if err != nil {
 		out.Status = Missing

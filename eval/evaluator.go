@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -72,6 +73,7 @@ type Evaluator struct {
 	Recorder   Recorder   // nil: nothing is kept, nothing is reused
 	Redactor   Redactor   // applied to every text of a rollout, after grading; nil: nothing is changed
 	Workspaces Workspaces // nil: tasks have no workspace
+	Others     []Offer    // offered beside the variant in trigger cases
 
 	// Concurrency is how many rollouts are under way at once, over all Runs of
 	// this Evaluator. 0 means 1.
@@ -143,6 +145,14 @@ func (e *Evaluator) setting() Setting {
 	s := Setting{Agent: e.Agent.Identity(), MaxRetries: e.MaxRetries, WallClock: e.WallClock}
 	if e.Grader != nil {
 		s.Grader = e.Grader.Identity()
+	}
+	if len(e.Others) > 0 {
+		var names [][2]string
+		for _, o := range e.Others {
+			names = append(names, [2]string{o.Name, o.SHA})
+		}
+		h := hashJSON("others/1", names)
+		s.Others = hex.EncodeToString(h[:])
 	}
 	return s
 }

@@ -18,6 +18,9 @@ type Setting struct {
 	Agent      Identity
 	Grader     string // Grader.Identity
 	MaxRetries int
+	// Others are what competes with the variant in trigger cases, by name and
+	// SHA-256; "" for none.
+	Others string `json:",omitempty"`
 	// WallClock belongs to the key because it decides which answers were
 	// never finished.
 	WallClock time.Duration

@@ -45,6 +45,7 @@ type Plan struct {
 	Calibrate   func(context.Context) (Calibration, error)
 	Concurrency int
 	Workspaces  eval.Workspaces // nil: the agent needs none
+	Others      []eval.Offer    // offered beside the skill in trigger cases
 	PerSecond   float64         // calls a second; 0 for no limit
 	WallClock   time.Duration
 	Options     Options
@@ -200,7 +201,7 @@ func (e *KernelError) Error() string {
 
 func (p *Plan) evaluator(b *eval.Budget, retries int) *eval.Evaluator {
 	ev := &eval.Evaluator{Agent: p.Agent, Grader: p.Grader, Budget: b, Recorder: p.Journal, Redactor: p.Redact,
-		Concurrency: max(1, p.Concurrency), WallClock: p.WallClock, MaxRetries: retries, Workspaces: p.Workspaces, Now: p.Now, OnRollout: p.OnRollout}
+		Concurrency: max(1, p.Concurrency), WallClock: p.WallClock, MaxRetries: retries, Workspaces: p.Workspaces, Others: p.Others, Now: p.Now, OnRollout: p.OnRollout}
 	if p.PerSecond > 0 {
 		ev.Limiter = rate.NewLimiter(rate.Limit(p.PerSecond), 1)
 	}
@@ -227,7 +228,7 @@ func (p *Plan) finish(out *Outcome, err error) {
 		}
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		run.Status, run.Note = Interrupted, "interrupted"
-	case errors.As(err, &limit) && limit.Kind == eval.UsageLimit:
+	case errors.As(err, &limit) && (limit.Kind == eval.UsageLimit || limit.Kind == eval.Pending):
 		run.Status, run.Note = Stopped, limit.Error()
 	default:
 		run.Status, run.Note = Failed, err.Error()

@@ -10,6 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/claude"
 	"github.com/skill-evolve/evolve/eval/agent/codex"
+	"github.com/skill-evolve/evolve/eval/agent/command"
 	"github.com/skill-evolve/evolve/eval/agent/copilot"
 	"github.com/skill-evolve/evolve/eval/agent/openai"
 	"github.com/skill-evolve/evolve/eval/agent/pi"
@@ -41,6 +42,7 @@ type agentKind struct {
 	// program is what has to be on PATH; "" for a backend that drives none.
 	program string
 	install string // what to type where it is missing
+	folder  bool   // it works in a folder, with tools
 	// credentials are the variables that it takes its key from; the first is
 	// named in hints.
 	credentials []string
@@ -61,19 +63,21 @@ type settings struct {
 var agentKinds = []*agentKind{
 	{name: "openai", credentials: []string{"OPENAI_API_KEY"}, baseEnv: "OPENAI_BASE_URL",
 		login: "export OPENAI_API_KEY=…, or name a server with --base-url", make: makeOpenAI},
-	{name: "claude", program: "claude", credentials: claude.Credentials, baseEnv: "ANTHROPIC_BASE_URL",
+	{name: "claude", program: "claude", folder: true, credentials: claude.Credentials, baseEnv: "ANTHROPIC_BASE_URL",
 		install: "npm install -g @anthropic-ai/claude-code",
 		login:   "`claude setup-token`, then export CLAUDE_CODE_OAUTH_TOKEN=…; or export ANTHROPIC_API_KEY=…",
 		make:    cli(func(ctx context.Context, c replay.Config) (answerer, error) { return both(claude.New(ctx, c)) }, claude.Credentials)},
-	{name: "codex", program: "codex", credentials: codex.Credentials, baseEnv: "OPENAI_BASE_URL",
+	{name: "codex", program: "codex", folder: true, credentials: codex.Credentials, baseEnv: "OPENAI_BASE_URL",
 		install: "npm install -g @openai/codex", login: "export OPENAI_API_KEY=…",
 		make: cli(func(ctx context.Context, c replay.Config) (answerer, error) { return both(codex.New(ctx, c)) }, codex.Credentials)},
-	{name: "pi", program: "pi", credentials: pi.Credentials, baseEnv: "PI_BASE_URL",
+	{name: "pi", program: "pi", folder: true, credentials: pi.Credentials, baseEnv: "PI_BASE_URL",
 		install: "npm install -g @earendil-works/pi-coding-agent", login: "export ANTHROPIC_API_KEY=… or OPENAI_API_KEY=…",
 		make: cli(func(ctx context.Context, c replay.Config) (answerer, error) { return both(pi.New(ctx, c)) }, pi.Credentials)},
-	{name: "copilot", program: "copilot", credentials: copilot.Credentials, baseEnv: "COPILOT_PROVIDER_BASE_URL",
+	{name: "copilot", program: "copilot", folder: true, credentials: copilot.Credentials, baseEnv: "COPILOT_PROVIDER_BASE_URL",
 		install: "npm install -g @github/copilot", login: "export COPILOT_GITHUB_TOKEN=…",
 		make: cli(func(ctx context.Context, c replay.Config) (answerer, error) { return both(copilot.New(ctx, c)) }, copilot.Credentials)},
+	{name: "command", folder: true, make: makeCommand},
+	{name: "handoff", folder: true, make: makeHandoff},
 	{name: "simulated", make: func(context.Context, *app, *backendFlags, settings) (answerer, error) {
 		w := simulated.Demo()
 		return answerer{w.Agent(), w.Model()}, nil
@@ -120,6 +124,21 @@ func makeOpenAI(_ context.Context, a *app, b *backendFlags, s settings) (answere
 	return both(c, nil)
 }
 
+// makeCommand makes the backend that runs the owner's own program.
+func makeCommand(ctx context.Context, a *app, b *backendFlags, s settings) (answerer, error) {
+	if len(b.Command) == 0 {
+		return answerer{}, usage("for example --command 'python3 my_agent.py'; docs/adding-an-agent.md has the contract", "the command backend needs --command")
+	}
+	c := command.Config{Config: replay.Config{Path: b.Command[0], Model: s.model, Prices: s.price, Sandbox: b.Sandbox != sandboxNone},
+		Args: b.Command[1:], Hosts: b.AllowHosts}
+	for _, name := range b.PassEnv {
+		if v := a.getenv(name); v != "" {
+			c.Credentials = append(c.Credentials, name+"="+v)
+		}
+	}
+	return both(command.New(ctx, c))
+}
+
 // cli makes a backend that drives an agent's own program. It runs tools, so it
 // runs in a sandbox unless the owner says otherwise.
 func cli(open func(context.Context, replay.Config) (answerer, error), credentials []string) func(context.Context, *app, *backendFlags, settings) (answerer, error) {
@@ -137,7 +156,7 @@ func cli(open func(context.Context, replay.Config) (answerer, error), credential
 // needsSandbox refuses to replay with tools where no sandbox can be made and
 // the owner did not say that none is wanted.
 func (b *backendFlags) needsSandbox() error {
-	if k := kindOf(b.Agent); k == nil || k.program == "" || b.Sandbox == sandboxNone {
+	if k := kindOf(b.Agent); k == nil || k.program == "" && k.name != "command" || b.Sandbox == sandboxNone {
 		return nil
 	}
 	if err := process.Available(); err != nil {

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/spf13/pflag"
 )
@@ -28,12 +30,20 @@ type backendFlags struct {
 	PriceIn      float64 `json:"price_in,omitempty"`
 	PriceOut     float64 `json:"price_out,omitempty"`
 	Sandbox      string  `json:"sandbox,omitempty"`
+	// Command is the program of the backend "command"; PassEnv names the
+	// variables that it gets, AllowHosts what it reaches from its sandbox.
+	Command    []string `json:"command,omitempty"`
+	PassEnv    []string `json:"pass_env,omitempty"`
+	AllowHosts []string `json:"allow_hosts,omitempty"`
+	HandoffDir string   `json:"handoff_dir,omitempty"`
 	// Servers are the base URLs of the backends, by their names.
 	Servers map[string]string `json:"servers,omitempty"`
 	// Prices are those of the models in use, and PricesOf their date.
 	Prices   map[string]eval.Price `json:"prices,omitempty"`
 	PricesOf string                `json:"prices_of,omitempty"`
 
+	noWait   bool
+	command  string // as it was typed
 	resolved bool
 }
 
@@ -50,6 +60,11 @@ func (b *backendFlags) register(f *pflag.FlagSet) {
 	f.Float64Var(&b.PriceIn, "price-in", 0, "USD per million input tokens (default: the price table's; unknown costs are told in tokens)")
 	f.Float64Var(&b.PriceOut, "price-out", 0, "USD per million output tokens")
 	f.StringVar(&b.Sandbox, "sandbox", "", "around agents that run tools: on, or none, which gives them your own rights (default on)")
+	f.StringVar(&b.command, "command", "", "program of the backend \"command\", with its arguments, split at spaces")
+	f.StringSliceVar(&b.PassEnv, "pass-env", nil, "variables that the program of --command gets")
+	f.StringSliceVar(&b.AllowHosts, "allow-host", nil, "host:port that the program of --command reaches from its sandbox")
+	f.StringVar(&b.HandoffDir, "handoff-dir", "", "folder for the requests of the backend \"handoff\" (default: handoff in evolve's data folder)")
+	f.BoolVar(&b.noWait, "no-wait", false, "with handoff: put the requests there, save, and end with 3; the same command goes on")
 }
 
 // backends are who answers in one run.
@@ -57,6 +72,34 @@ type backends struct {
 	agent   eval.Agent
 	mutator eval.Model
 	judge   eval.Model
+	spaces  *eval.RecordedWorkspaces // nil: the agent works in no folder
+}
+
+// workspaces are the folders that the agent works in; nil for one that reads a
+// case's files from its prompt.
+func (b *backends) workspaces() eval.Workspaces {
+	if b.spaces == nil {
+		return nil // and not an interface that holds nothing
+	}
+	return b.spaces
+}
+
+// close removes what the workspaces kept.
+func (b *backends) close() error {
+	if b == nil || b.spaces == nil {
+		return nil
+	}
+	return b.spaces.Close()
+}
+
+// grader grades by a case's checks, with the judge and the programs of this run.
+func (b *backendFlags) grader(back *backends, cases []eval.Case) *eval.Checks {
+	g := &eval.Checks{Judge: back.judge, Redactor: redact.Detector{}}
+	if slices.ContainsFunc(cases, func(c eval.Case) bool { return runsPrograms(&c) }) {
+		// Else how programs would be run is no part of what is measured.
+		g.TrustExec, g.Programs = true, b.programs()
+	}
+	return g
 }
 
 // A role is one part that a backend plays in a run.
@@ -95,6 +138,18 @@ func (b *backendFlags) resolve(a *app) error {
 	def(&b.JudgeAgent, conf.JudgeAgent)
 	def(&b.JudgeModel, conf.JudgeModel)
 	def(&b.Sandbox, conf.Sandbox, sandboxOn)
+	if b.command != "" {
+		b.Command = strings.Fields(b.command)
+	}
+	if len(b.Command) == 0 {
+		b.Command = conf.Command
+	}
+	if len(b.PassEnv) == 0 {
+		b.PassEnv = conf.PassEnv
+	}
+	if len(b.AllowHosts) == 0 {
+		b.AllowHosts = conf.AllowHosts
+	}
 	if b.Sandbox != sandboxOn && b.Sandbox != sandboxNone {
 		return usage("--sandbox on, or none", "unknown --sandbox %q", b.Sandbox)
 	}
@@ -196,7 +251,11 @@ func (b *backendFlags) open(ctx context.Context, a *app) (*backends, error) {
 			return nil, err
 		}
 	}
-	return &backends{played[0].agent, played[1].model, played[2].model}, nil
+	back := &backends{agent: played[0].agent, mutator: played[1].model, judge: played[2].model}
+	if b.tools() {
+		back.spaces = &eval.RecordedWorkspaces{}
+	}
+	return back, nil
 }
 
 // pinger is the extra ability of a backend to say cheaply that it is there.
@@ -246,10 +305,10 @@ func (b *backendFlags) usd(model string, tokens float64) *float64 {
 	return &usd
 }
 
-// tools reports whether the agent drives a program that works in a folder.
+// tools reports whether the agent works in a folder.
 func (b *backendFlags) tools() bool {
 	k := kindOf(b.Agent)
-	return k != nil && k.program != ""
+	return k != nil && k.folder
 }
 
 // atATime is how many rollouts run at once where nobody says: programs take a

@@ -63,6 +63,7 @@ that A solves and B does not, and skips one that neither solves.`,
 	fl.StringVar(&f.format, "format", "text", "text, json, markdown, benchmark or junit")
 	fl.IntVar(&f.trials, "trials", 1, "rollouts of each case in each arm")
 	fl.BoolVar(&f.again, "again", false, "measure anew instead of using an earlier comparison of the same two")
+	fl.StringVar(&f.Evolve, "evolve", evolveHarness, "harness compares on ordinary cases, description on trigger cases")
 	f.backendFlags.register(fl)
 	fl.Int64Var(&f.MaxRollouts, "max-rollouts", 120, "agent attempts at most; 0 for no cap")
 	fl.Float64Var(&f.MaxCostUSD, "max-cost-usd", 0, "dollars at most, over every call")
@@ -179,7 +180,7 @@ func (a *app) prepareComparison(ctx context.Context, args []string, f *compareFl
 		return nil, err
 	}
 	for _, k := range all {
-		if (f.split == "all" || string(k.Split) == f.split) && !runsPrograms(k) {
+		if (f.split == "all" || string(k.Split) == f.split) && k.IsTrigger() == (f.Evolve == evolveDescription) {
 			c.cases = append(c.cases, k)
 		}
 	}
@@ -259,8 +260,23 @@ func (a *app) measure(ctx context.Context, c *comparison) error {
 	if err != nil {
 		return err
 	}
+	defer back.close() // folders for temporary files; what stays behind does no harm
 	if err := c.settle(a); err != nil {
 		return err
+	}
+	kept, notes, err := back.usable(ctx, &c.runFlags, c.cases)
+	if err != nil {
+		return err
+	}
+	c.cases, c.out.Warnings = kept, append(c.out.Warnings, notes...)
+	if len(c.cases) == 0 {
+		return usage("`evolve cases list` shows them", "none of the cases can be tried: %s", strings.Join(notes, "; "))
+	}
+	var others []eval.Offer
+	if c.Evolve == evolveDescription {
+		if others, err = a.others(c.texts.live.Name); err != nil {
+			return err
+		}
 	}
 	if c.nameJudge(back); c.cut() {
 		c.out.Warnings = append(c.out.Warnings, fmt.Sprintf("--max-rollouts %d affords %d of the cases, drawn by --seed", c.MaxRollouts, len(c.cases)))
@@ -310,8 +326,8 @@ func (a *app) measure(ctx context.Context, c *comparison) error {
 	det := redact.Detector{}
 	bar := newProgress(a, int64(len(jobs)))
 	bar.phase = "compare"
-	ev := &eval.Evaluator{Agent: back.agent, Grader: &eval.Checks{Judge: back.judge, Redactor: det}, Budget: budget,
-		Recorder: c.texts.db.Journal("compare-" + newRunID(a.now())), Redactor: det, Concurrency: c.Concurrency, Workspaces: c.workspaces(),
+	ev := &eval.Evaluator{Agent: back.agent, Grader: c.grader(back, c.cases), Budget: budget,
+		Recorder: c.texts.db.Journal("compare-" + newRunID(a.now())), Redactor: det, Concurrency: c.Concurrency, Workspaces: back.workspaces(), Others: others,
 		WallClock: c.WallClock, MaxRetries: c.MaxRetries, Now: a.now, OnRollout: bar.rollout}
 	if c.PerSecond > 0 {
 		ev.Limiter = rate.NewLimiter(rate.Limit(c.PerSecond), 1)

@@ -27,6 +27,7 @@ type runFlags struct {
 	Schema int    `json:"schema"`
 	Skill  string `json:"skill"`
 	Evolve string `json:"evolve,omitempty"` // evolveHarness or evolveDescription
+	Typed  string `json:"typed,omitempty"`  // the flags as they were typed, for a run that waits for answers
 	Seed   int64  `json:"seed"`
 	backendFlags
 	MaxRollouts int64         `json:"max_rollouts"`
@@ -85,6 +86,11 @@ func newRunCommand(a *app) *cobra.Command {
 					return err
 				}
 			}
+			c.Flags().Visit(func(fl *flagT) {
+				if !contains([]string{"no-wait", "yes", "json", "quiet"}, fl.Name) {
+					f.Typed += fmt.Sprintf("--%s=%s ", fl.Name, fl.Value)
+				}
+			})
 			return a.runSkill(c.Context(), f)
 		},
 	}
@@ -127,7 +133,7 @@ func newRunCommand(a *app) *cobra.Command {
 // resumable refuses what a resumed run would have to ignore: it is a function of
 // the choices that it began with, its caps included.
 func resumable(c *cobra.Command) error {
-	may := []string{"resume", "skill", "promote", "yes", "json", "quiet", "claude-home", "skills-dir"}
+	may := []string{"resume", "no-wait", "skill", "promote", "yes", "json", "quiet", "claude-home", "skills-dir"}
 	var err error
 	c.Flags().Visit(func(f *flagT) {
 		if err == nil && !contains(may, f.Name) {
@@ -182,6 +188,9 @@ func (f *runFlags) settle(a *app) error {
 	if f.Concurrency == 0 {
 		f.Concurrency = f.atATime(a)
 	}
+	if f.handsOff() {
+		f.WallClock = 0 // people have none
+	}
 	if f.MaxCostUSD > 0 {
 		if err := f.priced(); err != nil {
 			return usage("for example --price-in 0.25 --price-out 2, or `prices:` in config.yaml; or hold the run with --max-tokens",
@@ -189,15 +198,6 @@ func (f *runFlags) settle(a *app) error {
 		}
 	}
 	return nil
-}
-
-// workspaces are the folders that cases are replayed in; nil for an agent that
-// reads its files from the prompt.
-func (f *runFlags) workspaces() eval.Workspaces {
-	if !f.tools() {
-		return nil
-	}
-	return eval.FileWorkspaces{}
 }
 
 // sensible reports whether x is a number, and not negative.
@@ -220,7 +220,13 @@ func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	if err := a.sameCommand(ctx, f); err != nil {
+		return err
+	}
 	p, err := a.prepare(ctx, f)
+	if p != nil {
+		defer p.back.close() // folders for temporary files; what stays behind does no harm
+	}
 	var held *waiting
 	if errors.As(err, &held) {
 		return a.wait(p, held)
@@ -261,12 +267,14 @@ func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 	}
 	defer unlock()
 	bar := newProgress(a, f.MaxRollouts)
-	p.plan.OnEvent, p.plan.OnRollout = bar.event, bar.rollout
+	void := &voids{}
+	p.plan.OnEvent, p.plan.OnRollout = bar.event, func(r *eval.Rollout) { void.count(r); bar.rollout(r) }
 	out, err := tournament.Improve(ctx, p.plan)
 	bar.done()
 	if err != nil {
 		return a.stopped(ctx, p, err)
 	}
+	out.Warnings = append(out.Warnings, void.words()...)
 	return a.conclude(ctx, p, out)
 }
 
@@ -353,7 +361,11 @@ func (a *app) gather(ctx context.Context, p *prepared, budget *eval.Budget) erro
 		if !f.dryRun { // a dry run spends nothing; it forecasts on what is known
 			miner = &eval.Metered{Model: p.back.mutator, By: eval.ByMiner, Budget: budget, Redactor: redact.Detector{},
 				Recorder: p.db.Journal(p.run.ID), Scope: p.run.ID, WallClock: f.WallClock}
-			_, stats, err := a.mine(ctx, p.db, f.Skill, miner, f.harvest.headless, trial != nil)
+			asked := &pendingWatch{Model: miner}
+			_, stats, err := a.mine(ctx, p.db, f.Skill, asked, f.harvest.headless, trial != nil)
+			if err == nil {
+				err = asked.err() // their cases were made without a model meanwhile, and are made again
+			}
 			if err != nil {
 				return fmt.Errorf("mine cases: %w", err)
 			}
@@ -371,11 +383,11 @@ func (a *app) gather(ctx context.Context, p *prepared, budget *eval.Budget) erro
 	if p.cases, err = p.db.Cases(ctx, f.Skill); err != nil {
 		return err
 	}
-	all := len(p.cases)
-	p.cases = slices.DeleteFunc(p.cases, runsPrograms)
-	if n := all - len(p.cases); n > 0 {
-		p.heads = append(p.heads, fmt.Sprintf("%s left out: their checks run programs, which this version does not do", counted(n, "case")))
+	kept, notes, err := p.back.usable(ctx, f, p.cases)
+	if err != nil {
+		return err
 	}
+	p.cases, p.heads = kept, append(p.heads, notes...)
 	f.Mined = budget.Spent()
 	if trial == nil {
 		return nil
@@ -397,12 +409,6 @@ func (a *app) gather(ctx context.Context, p *prepared, budget *eval.Budget) erro
 		p.heads = append(p.heads, fmt.Sprintf("challenger %.12s is still undecided: its trial goes on with %d fresh cases", trial.Challenger, fresh))
 	}
 	return nil
-}
-
-// runsPrograms reports whether a check of c runs a program. Such cases may be
-// imported and kept; running them needs a sandbox.
-func runsPrograms(c eval.Case) bool {
-	return slices.ContainsFunc(c.Checks, func(k eval.Check) bool { return k.Executing() })
 }
 
 // fix freezes what the run starts from, and builds its plan.
@@ -465,15 +471,18 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 	det := redact.Detector{}
 	p.plan = tournament.Plan{
 		Run: p.run, Incumbent: incumbent, Cases: p.cases,
-		Agent: p.back.agent, Grader: &eval.Checks{Judge: p.back.judge, Redactor: det}, Mutator: p.back.mutator,
+		Agent: p.back.agent, Grader: f.grader(p.back, p.cases), Mutator: p.back.mutator,
 		Journal: p.db.Journal(p.run.ID), Redact: det,
 		Budget: budget, Caps: f.caps(), NoGate: f.NoGate, Gate: pareto.DefaultConfig(), MaxRetries: f.MaxRetries, HeldOut: f.HeldOut, Objectives: f.Objectives,
-		Concurrency: f.Concurrency, Workspaces: f.workspaces(), PerSecond: f.PerSecond, WallClock: f.WallClock, Now: a.now,
+		Concurrency: f.Concurrency, Workspaces: p.back.workspaces(), PerSecond: f.PerSecond, WallClock: f.WallClock, Now: a.now,
 		Options: tournament.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile,
 			Selector: tournament.Selectors[f.Select], Accept: tournament.Acceptances[f.Accept]},
 	}
 	if f.Evolve == evolveDescription {
 		p.plan.Options.Operators = tournament.DescriptionOnly
+		if p.plan.Others, err = a.others(f.Skill); err != nil {
+			return err
+		}
 	}
 	p.plan.Calibrate = func(ctx context.Context) (tournament.Calibration, error) {
 		k := newCalibrator(p.db, p.run.ID, p.back.judge, budget, f.WallClock, f.Concurrency)

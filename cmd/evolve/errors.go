@@ -75,6 +75,8 @@ func infraHint(e *eval.InfraError) (code int, hint string) {
 		return exitFailed, "check the API key (--api-key-env names the variable that holds it)"
 	case eval.BadRequest:
 		return exitFailed, "check --model and --base-url"
+	case eval.Pending:
+		return exitStopped, "everything is saved; answer the open requests (OPEN.md in the folder lists them), then type the same command again"
 	case eval.UsageLimit:
 		if !e.ResetAt.IsZero() {
 			return exitStopped, "everything is saved; the limit resets at " + e.ResetAt.Local().Format("2006-01-02 15:04")

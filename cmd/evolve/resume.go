@@ -38,7 +38,7 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 	if now.Skill != "" && now.Skill != f.Skill {
 		return nil, usage(fmt.Sprintf("`evolve --resume %s` without --skill", run.ID), "run %s is about %s, not %s", run.ID, f.Skill, now.Skill)
 	}
-	f.resume, f.promote, f.yes = now.resume, now.promote, now.yes
+	f.resume, f.promote, f.yes, f.noWait = now.resume, now.promote, now.yes, now.noWait
 	if run.Status == tournament.Finished {
 		a.say("run %s has ended already; walking it again from its records", run.ID)
 	}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/process"
+)
+
+// usable keeps the cases that this run can try, and says of the others, in
+// words, why it cannot. Nothing is spent.
+func (b *backends) usable(ctx context.Context, f *runFlags, cases []eval.Case) (kept []eval.Case, notes []string, err error) {
+	ordinary, triggers := eval.SeparateTriggers(cases)
+	kept = ordinary
+	if f.Evolve == evolveDescription {
+		kept = triggers
+	}
+	drop := func(why string, hopeless func(*eval.Case) bool) {
+		n := len(kept)
+		kept = slices.DeleteFunc(slices.Clone(kept), func(c eval.Case) bool { return hopeless(&c) })
+		if n -= len(kept); n > 0 {
+			notes = append(notes, fmt.Sprintf("%s left out: %s", counted(n, "case"), why))
+		}
+	}
+	if b.spaces == nil {
+		drop("their checks look into a folder, and "+f.Agent+" works in none", needsFolder)
+	}
+	if f.Sandbox != sandboxNone {
+		if no := process.Available(); no != nil {
+			drop(fmt.Sprintf("their checks run programs, and no sandbox works here: %v", no), runsPrograms)
+		}
+	}
+	if b.spaces != nil {
+		var first error
+		drop("their recorded tree cannot be brought back", func(c *eval.Case) bool {
+			e := b.spaces.Check(ctx, c)
+			if gone := new(eval.UnreplayableError); errors.As(e, &gone) {
+				if first == nil {
+					first = e
+				}
+				return true
+			}
+			if e != nil && err == nil {
+				err = e
+			}
+			return false
+		})
+		if first != nil {
+			notes[len(notes)-1] += fmt.Sprintf(" (the first: %v)", first)
+		}
+	}
+	return kept, notes, err
+}
+
+// runsPrograms reports whether a check of c runs a program. Such cases were
+// imported with --trust-checks; running them needs a sandbox.
+func runsPrograms(c *eval.Case) bool {
+	return slices.ContainsFunc(c.Checks, func(k eval.Check) bool { return k.Executing() })
+}
+
+// needsFolder reports whether a check of c reads what an agent left behind.
+func needsFolder(c *eval.Case) bool {
+	return slices.ContainsFunc(c.Checks, func(k eval.Check) bool {
+		return k.Type == eval.FileExists || k.Type == eval.FileContains || k.Type == eval.Command
+	})
+}
+
+// programs runs what checks run: in a sandbox, unless the owner wants none.
+func (b *backendFlags) programs() process.Programs {
+	return process.Programs{Bare: b.Sandbox == sandboxNone}
+}
+
+// others are the skills that are offered beside this one in trigger cases.
+func (a *app) others(name string) ([]eval.Offer, error) {
+	reg, err := a.registry()
+	if err != nil {
+		return nil, err
+	}
+	var out []eval.Offer
+	for _, e := range reg.Entries {
+		if e.Name == name {
+			continue
+		}
+		text, err := os.ReadFile(e.Path)
+		if err != nil {
+			return nil, fmt.Errorf("read skill %s: %w", e.Name, err)
+		}
+		out = append(out, eval.Offer{Name: e.Name, Dir: e.Dir, SHA: sha256Hex(text)})
+	}
+	return out, nil
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// voids counts the rollouts in which the agent saw what it must not: they are no
+// scores, and the owner has to know how many they are. It is told one rollout at
+// a time.
+type voids struct {
+	all, void, unsure int
+	why               string // of the first
+}
+
+func (v *voids) count(r *eval.Rollout) {
+	v.all++
+	switch {
+	case r.Status == eval.Void:
+		if v.void++; v.why == "" {
+			v.why = r.Failure
+		}
+	case r.Audit == eval.Inconclusive:
+		v.unsure++
+	}
+}
+
+// words are warnings; nil where all is well.
+func (v *voids) words() (out []string) {
+	if v.void > 0 {
+		out = append(out, fmt.Sprintf("%d of %d rollouts are void, the agent read what it must not: %s", v.void, v.all, v.why))
+	}
+	if v.unsure > 0 {
+		out = append(out, fmt.Sprintf("of %d of %d rollouts nobody can tell what the agent read: a sandbox would hold it", v.unsure, v.all))
+	}
+	return out
+}
