@@ -1,36 +1,261 @@
-// Package copilot is a stub.
+// Package copilot replays cases through GitHub's Copilot CLI, driven by its Go
+// SDK, and asks it for plain text: an eval.Agent and an eval.Model.
 package copilot
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
 
-	copilot "github.com/github/copilot-sdk/go"
+	sdk "github.com/github/copilot-sdk/go"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
-// Credentials are the variables that the program takes its key from.
-var Credentials = []string{}
+// tools are those that a replay may use, over all models: which of them is
+// declared depends on the model (apply_patch or create and edit, rg or grep).
+// Sub-agents are left out, because what they do is not in the trace; so is all
+// that reaches for the network or for the user.
+var tools = []string{"bash", "read_bash", "write_bash", "stop_bash", "list_bash",
+	"view", "create", "edit", "apply_patch", "grep", "rg", "glob", "skill"}
 
-// An Agent is an eval.Agent and an eval.Model.
-type Agent struct{ c replay.Config }
-
-// New asks the program for its version.
-func New(ctx context.Context, c replay.Config) (*Agent, error) { panic("not yet") }
-
-// Identity names program, version, model and parameters.
-func (a *Agent) Identity() eval.Identity { panic("not yet") }
-
-// Run replays one task.
-func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) { panic("not yet") }
-
-// Complete asks for the reply to one prompt, without tools and skills.
-func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, error) {
-	panic("not yet")
+// An Agent drives the program: one child per call, with a home of its own. It is
+// safe for concurrent use.
+type Agent struct {
+	conf  replay.Config
+	prog  *program
+	route *route
+	id    eval.Identity
 }
 
-// Ping says why the agent cannot work; nil where it can.
-func (a *Agent) Ping(ctx context.Context) error { panic("not yet") }
+var (
+	_ eval.Agent = (*Agent)(nil)
+	_ eval.Model = (*Agent)(nil)
+)
 
-var _ = copilot.NewClient
+// New finds the program (Config.Path, COPILOT_CLI_PATH, PATH), asks it for its
+// version, and lets it unpack itself, once, into a folder of evolve's own. The
+// model is not asked for anything. An error says what to type against it.
+//
+// Behind a BaseURL a Model is required. COPILOT_PROVIDER_TYPE (openai, azure,
+// anthropic) and COPILOT_PROVIDER_WIRE_API (completions, responses) in
+// Config.Env say what the server speaks: OpenAI's chat completions where they
+// are missing. COPILOT_PKG_CACHE_HOME in Config.Env moves the unpacked runtime.
+func New(ctx context.Context, c replay.Config) (*Agent, error) {
+	r, err := routeOf(c)
+	if err != nil {
+		return nil, err
+	}
+	if c.Sandbox {
+		if err := process.Available(); err != nil {
+			return nil, fmt.Errorf("make a sandbox: %w", err)
+		}
+	}
+	p, err := find(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if c.MaxTurns == 0 {
+		c.MaxTurns = 30
+	}
+	a := &Agent{conf: c, prog: p, route: r}
+	a.id = eval.Identity{Backend: "copilot", Version: p.version, Model: c.Model, Params: a.params()}
+	return a, nil
+}
+
+// params is all but the model that can change an answer. The values of
+// variables may be secrets: they are told apart by a hash, not shown.
+func (a *Agent) params() string {
+	p := fmt.Sprintf("%s tools=%s turns=%d", a.route.params(), strings.Join(tools, ","), a.conf.MaxTurns)
+	if a.conf.Sandbox {
+		p += " sandbox"
+	}
+	for _, kv := range a.conf.Env {
+		name, value, _ := strings.Cut(kv, "=")
+		if name == cacheVar { // where the runtime lies changes no answer
+			continue
+		}
+		sum := sha256.Sum256([]byte(value))
+		p += " " + name + "#" + hex.EncodeToString(sum[:4])
+	}
+	return p
+}
+
+// Identity names program, version, model and parameters.
+func (a *Agent) Identity() eval.Identity { return a.id }
+
+// Ping says why the agent cannot work; nil where it can. The program was asked
+// for its version by New, and GitHub is not called; a server of one's own is
+// looked for, because that is what is most often missing.
+func (a *Agent) Ping(ctx context.Context) error {
+	if a.route.base == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	c, err := new(net.Dialer).DialContext(ctx, "tcp", a.route.hosts[0])
+	if err != nil {
+		return &eval.InfraError{Kind: eval.Unreachable, Err: fmt.Errorf("connect to the model's server: %w", err)}
+	}
+	return c.Close()
+}
+
+// Run replays one task. The skill is called as its command, "/NAME", is in the
+// program's own terminal; where the case asks whether it is called, it is offered
+// only. The program's own skills are switched off.
+//
+// The error is an *eval.InfraError, or ctx's. Where ctx's time ran out while the
+// program waited to try again after a failure of the server, it is the former:
+// the candidate had no part in it.
+func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
+	if err := ctx.Err(); err != nil {
+		return eval.Attempt{}, err
+	}
+	stage, err := replay.Open(t, a.layout())
+	if err != nil {
+		return eval.Attempt{}, err
+	}
+	defer stage.Close()
+	name := t.Variant.Name
+	offered := make(map[string]string) // as the program names it → as we do
+	if t.Variant.Doc != nil {
+		if own := t.Variant.Doc.Name(); own != "" {
+			name = own // the program goes by the frontmatter
+		}
+		offered[name] = t.Variant.Name
+	}
+	for _, o := range t.Others {
+		offered[o.Name] = o.Name
+	}
+	r := newReader(a.conf.MaxTurns, a.route.base != nil)
+	k := &talk{agent: a, stage: stage, read: r, offered: offered}
+	if a.conf.Sandbox {
+		k.sandbox = a.sandbox(stage)
+	}
+	k.prompt = replay.Prompt(t, "/"+name)
+	if t.Variant.Doc != nil && t.Case.ShouldTrigger == nil {
+		if rest, ok := strings.CutPrefix(k.prompt, "/"+name); ok {
+			k.call, k.prompt = name, strings.TrimSpace(rest)
+		}
+	}
+	k.config = a.session(stage, len(offered) > 0)
+	err = k.hold(ctx)
+	out := a.attempt(r, offered, t.Variant)
+	if err != nil {
+		out.Answer, out.Duration = "", 0
+		return out, a.scrubbed(err)
+	}
+	if out.Failure, err = r.outcome(); err != nil {
+		out.Answer = ""
+		return out, a.scrubbed(err)
+	}
+	out.Failure = a.scrub(out.Failure)
+	if out.Files, err = stage.Changed(); err != nil {
+		return out, err
+	}
+	verdict, reason := stage.Audit(a.conf.Sandbox, r.accesses()...)
+	out.Audit = verdict
+	if verdict == eval.Tainted {
+		out.Tainted = a.scrub(reason)
+	}
+	return out, nil
+}
+
+// attempt is what a run came to, but for its failure, files and audit.
+func (a *Agent) attempt(r *reader, offered map[string]string, v eval.Variant) eval.Attempt {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := eval.Attempt{Answer: a.scrub(r.answer), Trace: r.trace(), Usage: r.usage(), Duration: r.duration(),
+		Turns: r.turns, InfraRetries: r.retries}
+	out.CostUSD = a.conf.Prices.USD(out.Usage)
+	for i := range out.Trace {
+		out.Trace[i].Input = a.scrub(out.Trace[i].Input)
+	}
+	invoked := false
+	for _, name := range r.skills {
+		if ours, ok := offered[name]; ok {
+			name = ours
+			invoked = invoked || v.Doc != nil && name == v.Name
+		}
+		out.Skills = append(out.Skills, name)
+	}
+	out.SkillInvoked = &invoked
+	return out
+}
+
+func (a *Agent) layout() replay.Layout {
+	return replay.Layout{Config: ".copilot", Program: a.prog.Program, Forbidden: a.conf.Forbidden}
+}
+
+// sandbox opens what the program writes in its home, and not the home itself:
+// whoever stands between us and the program has that home too, and rightly
+// refuses to open a whole one.
+func (a *Agent) sandbox(stage *replay.Stage) *process.Sandbox {
+	s := stage.Sandbox(a.route.hosts...)
+	s.Writable = []string{stage.Config, stage.Temp, stage.Workspace}
+	s.Readable = append(s.Readable, a.prog.readable()...)
+	return s
+}
+
+// session is how a replay is configured. ModeEmpty is the SDK's word for
+// "nothing but what is asked for": no memory, hooks, plugins or instructions of
+// anybody. It leaves out where the agent is, too, which a user's session says.
+func (a *Agent) session(stage *replay.Stage, skills bool) *sdk.SessionConfig {
+	return &sdk.SessionConfig{
+		ClientName: "evolve", Model: a.conf.Model, Provider: a.route.provider(0),
+		WorkingDirectory: stage.Workspace, EnableConfigDiscovery: sdk.Bool(false),
+		EnableSkills: sdk.Bool(skills), SkillDirectories: []string{stage.Skills},
+		AvailableTools:      tools,
+		OnPermissionRequest: sdk.PermissionHandler.ApproveAll,
+		SystemMessage: &sdk.SystemMessageConfig{Mode: "customize", Sections: map[string]sdk.SectionOverride{
+			sdk.SectionEnvironmentContext: {Action: sdk.SectionActionPreserve}}},
+	}
+}
+
+// Complete asks for the reply to one prompt. The program has no tools, no
+// skills and nothing but Prompt.System to go by; it writes the time before
+// Prompt.User. MaxTokens reaches a server of one's own only, Seed none: the
+// program takes none.
+func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, error) {
+	if err := ctx.Err(); err != nil {
+		return eval.Completion{}, err
+	}
+	stage, err := replay.Open(eval.Task{}, a.layout())
+	if err != nil {
+		return eval.Completion{}, err
+	}
+	defer stage.Close()
+	system := p.System
+	if strings.TrimSpace(system) == "" {
+		system = "\n" // an empty one brings in the program's own
+	}
+	r := newReader(0, a.route.base != nil)
+	k := &talk{agent: a, stage: stage, read: r, prompt: p.User}
+	k.config = &sdk.SessionConfig{
+		ClientName: "evolve", Model: a.conf.Model, Provider: a.route.provider(p.MaxTokens),
+		WorkingDirectory: stage.Workspace, EnableConfigDiscovery: sdk.Bool(false), EnableSkills: sdk.Bool(false),
+		AvailableTools: []string{}, SystemMessage: &sdk.SystemMessageConfig{Mode: "replace", Content: system},
+		InfiniteSessions: &sdk.InfiniteSessionConfig{Enabled: sdk.Bool(false)},
+	}
+	if err := k.hold(ctx); err != nil {
+		return eval.Completion{}, a.scrubbed(err)
+	}
+	failure, err := r.outcome()
+	if err != nil {
+		return eval.Completion{}, a.scrubbed(err)
+	}
+	if r.fault != nil {
+		// The text was refused: no other call of the same text fares better.
+		return eval.Completion{}, a.scrubbed(&eval.InfraError{Kind: eval.BadRequest, Err: errors.New(failure)})
+	}
+	c := eval.Completion{Text: a.scrub(r.answer), Finish: r.finish, Usage: r.usage()}
+	c.CostUSD = a.conf.Prices.USD(c.Usage)
+	return c, nil
+}

@@ -1,0 +1,209 @@
+package copilot
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	sdk "github.com/github/copilot-sdk/go"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// A fault is why the model's last call failed, from all events that tell of it.
+type fault struct {
+	status    int    // of HTTP; 0: none came
+	kind      string // the program's word: "authentication", "quota", "rate_limit", "context_limit", …
+	code      string // the server's word
+	message   string
+	transport bool      // no whole answer came
+	reset     time.Time // of a quota that is used up
+}
+
+func faultOf(d *sdk.ModelCallFailureData) *fault {
+	f := &fault{status: int(value(d.StatusCode)), code: value(d.ErrorCode), message: plain(value(d.ErrorMessage)),
+		transport: value(d.FailureKind) == sdk.ModelCallFailureKindTransport}
+	if f.code == "" {
+		f.code = value(d.ErrorType)
+	}
+	for _, q := range d.QuotaSnapshots {
+		if q.ResetDate != nil && q.RemainingPercentage <= 0 && !q.IsUnlimitedEntitlement && q.ResetDate.After(f.reset) {
+			f.reset = *q.ResetDate
+		}
+	}
+	return f
+}
+
+// with adds the program's verdict to what the call told. f may be nil.
+func (f *fault) with(d *sdk.SessionErrorData) *fault {
+	out := fault{}
+	if f != nil {
+		out = *f
+	}
+	out.kind = d.ErrorType
+	if d.StatusCode != nil {
+		out.status = int(*d.StatusCode)
+	}
+	if d.ErrorCode != nil {
+		out.code = *d.ErrorCode
+	}
+	if out.message == "" {
+		out.message = d.Message
+	}
+	return &out
+}
+
+// plain takes the message out of the error object that a server wrote.
+func plain(text string) string {
+	var object struct{ Message string }
+	var quoted string
+	switch {
+	case json.Unmarshal([]byte(text), &object) == nil && object.Message != "":
+		return object.Message
+	case json.Unmarshal([]byte(text), &quoted) == nil:
+		return quoted
+	}
+	return text
+}
+
+// Codes of servers.
+var (
+	tooLong = []string{"context_length_exceeded", "string_above_max_length", "model_max_prompt_tokens_exceeded"}
+	refused = []string{"content_filter", "content_policy_violation"}
+	// spent are the limits that no waiting of minutes lifts: OpenAI's, and those
+	// of Copilot's plans.
+	spent = []string{"insufficient_quota", "billing_hard_limit_reached", "billing_not_active",
+		"quota_exceeded", "session_quota_exceeded", "billing_not_configured",
+		"user_weekly_rate_limited", "user_global_rate_limited"}
+)
+
+// text is why the failure is the text's: the candidate's or the case's. "" where
+// it is not.
+func (f *fault) text() string {
+	lower := strings.ToLower(f.message)
+	client := f.status == http.StatusBadRequest || f.status == http.StatusRequestEntityTooLarge || f.status == 0
+	switch {
+	case f.kind == "context_limit", slices.Contains(tooLong, f.code),
+		client && (strings.Contains(lower, "maximum context length") || strings.Contains(lower, "prompt is too long")):
+		return "the request is longer than the model's context"
+	case slices.Contains(refused, f.code):
+		return "the request was refused by the server's content filter"
+	}
+	return ""
+}
+
+// infra is the failure of the infrastructure.
+func (f *fault) infra(now time.Time) *eval.InfraError {
+	message := f.message
+	if message == "" {
+		message = "the model's call failed"
+	}
+	if f.status != 0 && !strings.HasPrefix(message, strconv.Itoa(f.status)) {
+		message = "status " + strconv.Itoa(f.status) + ": " + message
+	}
+	e := &eval.InfraError{Err: errors.New(message)}
+	lower := strings.ToLower(f.message)
+	switch {
+	case f.status == http.StatusPaymentRequired, f.kind == "quota", slices.Contains(spent, f.code):
+		e.Kind, e.ResetAt = eval.UsageLimit, f.reset
+		if wait := waitIn(f.message); wait > 0 && e.ResetAt.IsZero() {
+			e.ResetAt = now.Add(wait)
+		}
+	case f.status == http.StatusUnauthorized, f.status == http.StatusForbidden,
+		f.kind == "authentication", f.kind == "authorization":
+		e.Kind = eval.Auth
+	case f.status == http.StatusTooManyRequests, f.kind == "rate_limit":
+		e.Kind, e.RetryAfter = eval.RateLimited, waitIn(f.message)
+	case f.status == http.StatusRequestTimeout, f.status == http.StatusConflict, f.status == http.StatusTooEarly,
+		f.status >= 500:
+		e.Kind = eval.ServerError
+	case f.status >= 400:
+		e.Kind = eval.BadRequest
+	case strings.Contains(lower, "json"), strings.Contains(lower, "parse"):
+		e.Kind = eval.ServerError
+	case f.transport:
+		e.Kind = eval.Unreachable
+	default:
+		e.Kind = eval.ServerError
+	}
+	return e
+}
+
+// final reports whether no further try could fare better.
+func (f *fault) final() bool {
+	if f.text() != "" {
+		return true
+	}
+	switch f.infra(time.Time{}).Kind {
+	case eval.Auth, eval.UsageLimit, eval.BadRequest:
+		return true
+	}
+	return false
+}
+
+// outcome is what the session came to: why the agent failed, "" where it did
+// not, or why there is no telling.
+func (r *reader) outcome() (failure string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.fault != nil:
+		if why := r.fault.text(); why != "" {
+			return why, nil
+		}
+		return "", r.fault.infra(time.Now())
+	case r.tired:
+		return "no end of the work within " + strconv.Itoa(r.maxTurns) + " turns", nil
+	case r.aborted:
+		return "the program broke the work off", nil
+	case r.blocked, r.finish == "content_filter":
+		return "the answer was withheld by the server's content filter", nil
+	case r.finish == "length":
+		return "the answer was cut off at the limit of tokens", nil
+	case strings.TrimSpace(r.answer) == "":
+		return "empty answer", nil
+	case r.broken != "":
+		return r.broken, nil
+	}
+	return "", nil
+}
+
+// waitText is how servers put a time to wait into words: "try again in 1h 30m",
+// "Please try again in 20s", "resets in 3 hours", "in 6ms".
+var waitText = regexp.MustCompile(`(?i)\b(?:again|resets?|retry|available)\b[^.;\n]{0,20}?\b(?:in|after)\s+((?:\d+(?:\.\d+)?\s*[a-z]+[\s,]*(?:and\s+)?){1,4})`)
+
+var waitPart = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
+
+// waitIn is how long a message asks to wait; 0 where it does not say.
+func waitIn(message string) time.Duration {
+	m := waitText.FindStringSubmatch(message)
+	if m == nil {
+		return 0
+	}
+	const longest = 365 * 24 * time.Hour
+	var sum float64
+	for _, part := range waitPart.FindAllStringSubmatch(m[1], -1) {
+		n, err := strconv.ParseFloat(part[1], 64)
+		word := strings.ToLower(part[2])
+		unit, known := units[word]
+		if !known {
+			unit, known = units[strings.TrimSuffix(word, "s")]
+		}
+		if err != nil || !known {
+			break
+		}
+		sum += n * float64(unit)
+	}
+	return time.Duration(min(sum, float64(longest)))
+}
+
+var units = map[string]time.Duration{
+	"m": time.Minute, "min": time.Minute, "minute": time.Minute, "h": time.Hour, "hr": time.Hour, "hour": time.Hour,
+	"d": 24 * time.Hour, "day": 24 * time.Hour, "week": 7 * 24 * time.Hour,
+	"s": time.Second, "sec": time.Second, "second": time.Second, "ms": time.Millisecond, "millisecond": time.Millisecond,
+}

@@ -1,0 +1,152 @@
+package copilot
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+
+	sdk "github.com/github/copilot-sdk/go"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/replay"
+)
+
+// Credentials are the variables that the program takes its key from: a GitHub
+// token of an account with Copilot, or the key of the server behind a BaseURL.
+var Credentials = []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN",
+	"COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN"}
+
+// vendorHosts are what GitHub asks firewalls to allow for Copilot.
+var vendorHosts = []string{"github.com:443", "api.github.com:443", "api.githubcopilot.com:443",
+	"api.individual.githubcopilot.com:443", "api.business.githubcopilot.com:443",
+	"api.enterprise.githubcopilot.com:443", "copilot-proxy.githubusercontent.com:443"}
+
+// A route is the way to the model.
+type route struct {
+	base    *url.URL // nil: GitHub's own
+	text    string   // base as it was given
+	hosts   []string // host:port of all servers that are called
+	kind    string   // of a server of one's own
+	wire    string
+	key     string
+	bearer  string
+	token   string   // GitHub's
+	secrets []string // values that no text may hold
+}
+
+// tokenVar hands a GitHub token to the program: the SDK's own name for it.
+const tokenVar = "COPILOT_SDK_AUTH_TOKEN"
+
+func routeOf(c replay.Config) (*route, error) {
+	get := func(list []string, name string) string {
+		for _, kv := range slices.Backward(list) {
+			if v, ok := strings.CutPrefix(kv, name+"="); ok {
+				return strings.TrimSpace(v) // files and variables end in a newline
+			}
+		}
+		return ""
+	}
+	r := &route{text: c.BaseURL, hosts: vendorHosts}
+	for _, kv := range c.Credentials {
+		name, value, _ := strings.Cut(kv, "=")
+		if !slices.Contains(Credentials, name) {
+			return nil, fmt.Errorf("configure copilot: %s is no credential of it; it knows %s", name, strings.Join(Credentials, ", "))
+		}
+		if value = strings.TrimSpace(value); value != "" {
+			r.secrets = append(r.secrets, value)
+		}
+	}
+	if c.BaseURL == "" {
+		for _, name := range Credentials[:3] {
+			if r.token = get(c.Credentials, name); r.token != "" {
+				return r, nil
+			}
+		}
+		return nil, &eval.InfraError{Kind: eval.Auth, Err: errors.New("configure copilot: no GitHub token, " +
+			"and the login of the terminal is not used: gh auth login, then export COPILOT_GITHUB_TOKEN=$(gh auth token)")}
+	}
+	base, err := url.Parse(c.BaseURL)
+	switch {
+	case err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https":
+		return nil, errors.New("configure copilot: the base URL is not an http or https address")
+	case base.User != nil || base.RawQuery != "":
+		// They would be secrets that errors and identities repeat.
+		return nil, errors.New("configure copilot: the base URL must hold no password and no query")
+	case c.Model == "":
+		return nil, errors.New("configure copilot: a server of one's own needs a model: --model NAME")
+	}
+	port := base.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[base.Scheme]
+	}
+	r.base, r.hosts = base, []string{net.JoinHostPort(base.Hostname(), port)}
+	r.key, r.bearer = get(c.Credentials, "COPILOT_PROVIDER_API_KEY"), get(c.Credentials, "COPILOT_PROVIDER_BEARER_TOKEN")
+	r.kind, r.wire = get(c.Env, "COPILOT_PROVIDER_TYPE"), get(c.Env, "COPILOT_PROVIDER_WIRE_API")
+	if r.kind == "" {
+		r.kind = "openai"
+	}
+	if r.wire == "" && r.kind != "anthropic" {
+		r.wire = "completions"
+	}
+	return r, nil
+}
+
+func (r *route) params() string {
+	if r.base == nil {
+		return "base=github"
+	}
+	return "base=" + r.base.Host + r.base.Path + " type=" + r.kind + " wire=" + r.wire
+}
+
+// provider is the server of one's own as the SDK names it. The key goes this
+// way, over the program's stdin, and not by its environment, which the agent's
+// shell could print.
+func (r *route) provider(maxTokens int) *sdk.ProviderConfig {
+	if r.base == nil {
+		return nil
+	}
+	return &sdk.ProviderConfig{Type: r.kind, WireAPI: r.wire, BaseURL: r.text, APIKey: r.key, BearerToken: r.bearer,
+		MaxOutputTokens: maxTokens}
+}
+
+// env are the variables that lead the program to its model, and nowhere else.
+func (r *route) env(model string) []string {
+	env := []string{"COPILOT_AUTO_UPDATE=false", "COPILOT_DISABLE_KEYTAR=1"}
+	if r.base == nil {
+		return append(env, tokenVar+"="+r.token)
+	}
+	// It asks for a model before it is told one.
+	return append(env, "COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL="+r.text, "COPILOT_MODEL="+model)
+}
+
+// args are the flags that the SDK would set where it started the program.
+func (r *route) args() []string {
+	args := []string{"--headless", "--no-auto-update", "--stdio", "--no-auto-login"}
+	if r.base == nil {
+		args = append(args, "--auth-token-env", tokenVar)
+	}
+	return args
+}
+
+// scrub takes secrets out of a text that somebody may have repeated them in.
+func (a *Agent) scrub(text string) string {
+	for _, s := range a.route.secrets {
+		text = strings.ReplaceAll(text, s, "[credential]")
+	}
+	return text
+}
+
+// scrubbed does so for an error.
+func (a *Agent) scrubbed(err error) error {
+	var infra *eval.InfraError
+	if !errors.As(err, &infra) {
+		return err // ctx's, or our own
+	}
+	e := *infra
+	// The text only: what it was made from may hold a secret.
+	e.Err = errors.New(a.scrub(infra.Err.Error()))
+	return &e
+}
