@@ -35,10 +35,15 @@ func (s *search) race(ctx context.Context, m *member, deletion float64) error {
 	chunk := s.opt.RaceChunk
 	for at := 0; at < len(order); at += chunk {
 		end := min(at+chunk, len(order))
-		if err := s.measureVal(ctx, best, order[at:end], 0); err != nil {
+		err := s.measureVal(ctx, best, order[at:end], 0)
+		if err != nil && !eval.IsPending(err) {
 			return err
 		}
-		if err := s.measureVal(ctx, m, order[at:end], 0); err != nil {
+		// Whoever answers by hand is asked for both at once.
+		if e := s.measureVal(ctx, m, order[at:end], 0); e != nil && (err == nil || !eval.IsPending(e)) {
+			err = e
+		}
+		if err != nil {
 			return err
 		}
 		if end == len(order) {
@@ -169,13 +174,22 @@ func (s *search) finals(ctx context.Context, reason string) error {
 		if len(leaders) < 2 {
 			break
 		}
+		var open error // a request that is not answered yet
 		for _, m := range leaders {
 			if rest := s.Evaluator.Budget.Remaining().Rollouts; rest < 0 || rest > 0 && rest < int64(len(s.cases.Val)) {
+				if open != nil {
+					return open
+				}
 				return s.confirm(ctx, done)
 			}
-			if err := s.measureVal(ctx, m, all(len(s.cases.Val)), trial); err != nil {
+			if err := s.measureVal(ctx, m, all(len(s.cases.Val)), trial); eval.IsPending(err) {
+				open = err
+			} else if err != nil {
 				return err
 			}
+		}
+		if open != nil {
+			return open
 		}
 		slices.SortStableFunc(leaders, func(a, b *member) int {
 			switch d := s.paired(a, b); {

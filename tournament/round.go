@@ -73,6 +73,11 @@ func (s *search) ask(ctx context.Context, op mutate.Operator, parent *member, in
 		wg.Go(func() { replies[i].p, replies[i].err = op.Propose(ctx, inputs[i]) })
 	}
 	wg.Wait()
+	for _, r := range replies {
+		if eval.IsPending(r.err) {
+			return nil, r.err // and nothing is written down that the next walk would write again
+		}
+	}
 	var out []mutate.Proposal
 	for _, r := range replies {
 		var (

@@ -317,7 +317,10 @@ func (b *backendFlags) atATime(a *app) int {
 	if a.conf != nil && a.conf.Concurrency > 0 {
 		return a.conf.Concurrency
 	}
-	if b.tools() {
+	switch {
+	case b.handsOff():
+		return 32 // requests that stand open at once
+	case b.tools():
 		return 2
 	}
 	return 8

@@ -478,6 +478,9 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 		Options: tournament.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile,
 			Selector: tournament.Selectors[f.Select], Accept: tournament.Acceptances[f.Accept]},
 	}
+	if f.handsOff() {
+		p.plan.Options.RaceChunk = len(p.cases) // one pass asks for all
+	}
 	if f.Evolve == evolveDescription {
 		p.plan.Options.Operators = tournament.DescriptionOnly
 		if p.plan.Others, err = a.others(f.Skill); err != nil {
