@@ -77,7 +77,7 @@ func (p Programs) RunProgram(ctx context.Context, dir string, argv []string, std
 	if r == nil {
 		return nil, nil, 0, err
 	}
-	return out.b, []byte(r.Stderr), r.Exit, err
+	return out.bytes(), []byte(r.Stderr), r.Exit, err
 }
 
 func programPath(name, dir string) (string, error) {

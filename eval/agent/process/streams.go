@@ -200,22 +200,24 @@ func (s *splitter) end() error {
 	return s.line(s.part)
 }
 
-// A tail keeps the last bytes that are written to it.
+// A tail keeps the last bytes that are written to it. It holds up to twice as
+// many, so that what is short is cheap to write.
 type tail struct {
 	most int
 	b    []byte
 }
 
 func (t *tail) write(p []byte) error {
-	if len(p) >= t.most {
-		t.b = append(t.b[:0], p[len(p)-t.most:]...)
-		return nil
+	if over := len(p) - t.most; over > 0 {
+		p = p[over:]
 	}
-	if over := len(t.b) + len(p) - t.most; over > 0 {
-		t.b = append(t.b[:0], t.b[over:]...)
+	if len(t.b)+len(p) > 2*t.most {
+		t.b = append(t.b[:0], t.bytes()...)
 	}
 	t.b = append(t.b, p...)
 	return nil
 }
 
-func (t *tail) String() string { return string(bytes.ToValidUTF8(t.b, nil)) }
+func (t *tail) bytes() []byte { return t.b[max(0, len(t.b)-t.most):] }
+
+func (t *tail) String() string { return string(bytes.ToValidUTF8(t.bytes(), nil)) }

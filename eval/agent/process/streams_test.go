@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // However a stream comes in, its lines are the same, and none is lost.
@@ -61,5 +63,32 @@ func TestTail(t *testing.T) {
 	_ = cut.write([]byte("ääö")) // two bytes each: half of the first is lost
 	if cut.String() != "äö" {
 		t.Errorf("%q", cut.String())
+	}
+}
+
+func TestTailIsTheEnd(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tl := tail{most: rapid.IntRange(1, 20).Draw(t, "most")}
+		var all []byte
+		for range rapid.IntRange(0, 20).Draw(t, "writes") {
+			p := rapid.SliceOfN(rapid.Byte(), 0, 30).Draw(t, "p")
+			all = append(all, p...)
+			_ = tl.write(p)
+		}
+		if want := all[max(0, len(all)-tl.most):]; !bytes.Equal(tl.bytes(), want) {
+			t.Fatalf("%q, want %q", tl.bytes(), want)
+		}
+	})
+}
+
+// Many short lines are what the end of a test's output is made of.
+func BenchmarkTail(b *testing.B) {
+	tl, line := tail{most: programKept}, []byte("ok  	example.com/x	0.1s\n")
+	b.SetBytes(int64(len(line)))
+	for b.Loop() {
+		_ = tl.write(line)
+	}
+	if len(tl.bytes()) == 0 {
+		b.Fatal("nothing was kept")
 	}
 }
