@@ -38,6 +38,9 @@ func (st *stage) keep() {
 			if st.name == Concurrent { // all say the same
 				all = firstOnly(all)
 			}
+			for i := range all {
+				all[i].Frames = thin(all[i].Frames)
+			}
 			role.scrub(all)
 			st.write(st.file(".json"), all)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -44,6 +45,22 @@ func frames(chunks []chunk) []frame {
 
 // maxFrame is the longest message, in bytes.
 const maxFrame = 256 << 20
+
+// thin leaves out most of many messages that nobody answers: progress, again and
+// again.
+func thin(all []frame) []frame {
+	const kept = 200
+	n := 0
+	return slices.DeleteFunc(all, func(f frame) bool {
+		v, err := decode([]byte(f.Body))
+		m, _ := v.(map[string]any)
+		if err != nil || f.In || m["id"] != nil {
+			return false
+		}
+		n++
+		return n > kept && n < len(all)-kept
+	})
+}
 
 func contentLength(head string) (int, error) {
 	for line := range strings.Lines(head) {
@@ -149,6 +166,12 @@ func (p *part) converse(k *take) error {
 		}
 		if err := send(mapStrings(m, p.fill)); err != nil {
 			return err
+		}
+		// Real programs tell a tool's output in many small messages.
+		for z := strings.Repeat("z", 1<<16); p.Scene.Flood > 0; p.Scene.Flood -= len(z) {
+			if err := send(object{"jsonrpc": "2.0", "method": "flood", "params": object{"text": z}}); err != nil {
+				return err
+			}
 		}
 	}
 	if p.Scene.Hang {
