@@ -222,15 +222,20 @@ func (a *Agent) exec(ctx context.Context, s *replay.Stage, c process.Command) (*
 	return r, nil
 }
 
-// Ping says why the agent cannot work, with what to type; nil where it can. It
-// costs nothing: a server is asked for its list of models, and the program's own
-// sandbox runs `true`.
-func (a *Agent) Ping(ctx context.Context) error {
-	if !a.c.Sandbox {
-		if _, err := a.ask(ctx, "sandbox", "--", "true"); err != nil {
-			return fmt.Errorf("codex's own sandbox does not work here, replay in evolve's: %w", err)
-		}
+// CheckSandbox says why replays without evolve's sandbox cannot work: then the
+// program's own holds its commands, and it needs more than every machine gives.
+// It runs `true` in it. Text-only calls need none.
+func (a *Agent) CheckSandbox(ctx context.Context) error {
+	if _, err := a.ask(ctx, "sandbox", "--", "true"); err != nil {
+		return fmt.Errorf("codex's own sandbox does not work here, replay in evolve's: %w", err)
 	}
+	return nil
+}
+
+// Ping says why the agent cannot reach its model, with what to type; nil where
+// it can. It costs nothing: a server is asked for its list of models, a login is
+// looked at.
+func (a *Agent) Ping(ctx context.Context) error {
 	if a.login.file != "" {
 		dir, err := os.MkdirTemp("", "evolve-replay-")
 		if err != nil {

@@ -123,7 +123,7 @@ func writeKey(t *testing.T) string {
 }
 
 func TestPingWithoutLogin(t *testing.T) {
-	a := &Agent{now: clock, c: replay.Config{Sandbox: true}}
+	a := &Agent{now: clock}
 	var infra *eval.InfraError
 	if err := a.Ping(t.Context()); !errors.As(err, &infra) || infra.Kind != eval.Auth || !strings.Contains(err.Error(), "codex login") {
 		t.Errorf("err = %v, want auth that says what to type", err)

@@ -370,10 +370,13 @@ func TestRealPing(t *testing.T) {
 	if err := a.Ping(t.Context()); err != nil {
 		t.Error(err)
 	}
+	if err := a.CheckSandbox(t.Context()); err != nil {
+		t.Error(err)
+	}
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	broken := speaking(t, s, func(c *replay.Config) { c.Env = []string{"TMPDIR=" + temp} })
-	if err := broken.Ping(t.Context()); err == nil || !strings.Contains(err.Error(), "sandbox") {
+	if err := broken.CheckSandbox(t.Context()); err == nil || !strings.Contains(err.Error(), "sandbox") {
 		t.Errorf("err = %v, want one that tells of the sandbox", err)
 	}
 	if id := a.Identity(); id.Backend != "codex" || id.Version == "" || id.Version == "codex-cli" || id.Model != "gpt-5.5" || id != a.Identity() {
