@@ -58,6 +58,7 @@ type Agent struct {
 	hosts   []string // that a sandboxed run may reach
 	id      eval.Identity
 	mode    string // of permissions: bypass but in tests
+	keys    []string
 }
 
 var (
@@ -97,6 +98,11 @@ func New(ctx context.Context, c replay.Config) (*Agent, error) {
 	}
 	a := &Agent{c: c, hosts: []string{address}, mode: bypass,
 		layout: replay.Layout{Config: ".claude", Program: prog, Forbidden: c.Forbidden}}
+	for _, kv := range slices.Concat(c.Credentials, c.Env) {
+		if name, key, _ := strings.Cut(kv, "="); key != "" && slices.Contains(Credentials, name) {
+			a.keys = append(a.keys, key)
+		}
+	}
 	if a.version, err = a.ask(ctx); err != nil {
 		return nil, fmt.Errorf("ask claude for its version: %w", err)
 	}
@@ -109,12 +115,14 @@ func New(ctx context.Context, c replay.Config) (*Agent, error) {
 }
 
 // usable drops keys that would be billed in place of a subscription, and empty
-// ones, which hide what stands elsewhere.
+// ones, which hide what stands elsewhere. Files and variables end in a newline.
 func usable(credentials []string) []string {
-	out := slices.DeleteFunc(slices.Clone(credentials), func(kv string) bool {
-		_, value, _ := strings.Cut(kv, "=")
-		return strings.TrimSpace(value) == ""
-	})
+	var out []string
+	for _, kv := range credentials {
+		if name, value, _ := strings.Cut(kv, "="); strings.TrimSpace(value) != "" {
+			out = append(out, name+"="+strings.TrimSpace(value))
+		}
+	}
 	if has(out, oauthToken) {
 		out = slices.DeleteFunc(out, func(kv string) bool { return !strings.HasPrefix(kv, oauthToken+"=") })
 	}
@@ -227,12 +235,13 @@ func recent(version string) bool {
 	return ok && slices.Compare(v[:], oldest[:]) >= 0
 }
 
+// noKey stands where a key was.
+const noKey = "[api key]"
+
 // scrub takes the keys out of a text that a server may have echoed them in.
 func (a *Agent) scrub(text string) string {
-	for _, kv := range a.c.Credentials {
-		if _, key, ok := strings.Cut(kv, "="); ok && key != "" {
-			text = strings.ReplaceAll(text, key, "[api key]")
-		}
+	for _, key := range a.keys {
+		text = strings.ReplaceAll(text, key, noKey)
 	}
 	return text
 }

@@ -129,7 +129,7 @@ func TestHost(t *testing.T) {
 func TestChildEnvironment(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "inherited")
 	const tell = `env > env.txt; printf '%s\n' '{"type":"result","terminal_reason":"completed","result":"done"}'`
-	a := agentOf(t, replay.Config{Credentials: []string{"ANTHROPIC_API_KEY=billed", "CLAUDE_CODE_OAUTH_TOKEN=mine"},
+	a := agentOf(t, replay.Config{Credentials: []string{"ANTHROPIC_API_KEY=billed", "CLAUDE_CODE_OAUTH_TOKEN=mine\n"},
 		Env: []string{"ANTHROPIC_API_KEY=billed", "CLAUDE_CODE_MAX_RETRIES=1", "DISABLE_TELEMETRY=0"}, BaseURL: "http://localhost:1/"}, tell)
 	dir := t.TempDir()
 	got, err := a.Run(t.Context(), eval.Task{Variant: eval.Variant{Name: "x"}, Case: &eval.Case{ID: "c", Prompt: "p"}, Workspace: dir})
@@ -156,13 +156,13 @@ func TestChildEnvironment(t *testing.T) {
 func TestKeysAreScrubbed(t *testing.T) {
 	const key = "sk-ant-made-up-0123456789"
 	lines := []string{
-		`{"type":"assistant","message":{"id":"m","model":"x","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"echo ` + key + `"}}]}}`,
+		`{"type":"assistant","message":{"id":"m","model":"x","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"echo ` + strings.Repeat("x", maxInput-30) + key + `"}}]}}`,
 		`{"type":"result","terminal_reason":"completed","result":"it is ` + key + `"}`,
 	}
 	task := eval.Task{Variant: eval.Variant{Name: "x"}, Case: &eval.Case{ID: "c", Prompt: "p"}}
 	c := replay.Config{Credentials: []string{"ANTHROPIC_API_KEY=" + key}}
 	got, err := agentOf(t, c, "cat <<'E'\n"+strings.Join(lines, "\n")+"\nE").Run(t.Context(), task)
-	if err != nil || got.Answer != "it is [api key]" || strings.Contains(got.Trace[0].Input, key) {
+	if err != nil || got.Answer != "it is [api key]" || strings.Contains(got.Trace[0].Input, key[:9]) {
 		t.Errorf("attempt = %+v, %v", got, err)
 	}
 	lines[1] = `{"type":"result","is_error":true,"terminal_reason":"api_error","api_error_status":400,"result":"no: ` + key + `"}`

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -55,18 +56,18 @@ func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, e
 	}
 	o := s.outcome(time.Now())
 	if o.err != nil {
-		return eval.Completion{}, a.scrubbed(o.err, res)
+		return eval.Completion{}, a.explain(o.err, res)
 	}
-	out := eval.Completion{Text: a.scrub(s.answer()), Finish: "stop", Usage: s.usage(), CostUSD: s.cost(a.c.Prices)}
+	out := eval.Completion{Text: s.answer(), Finish: "stop", Usage: s.usage(), CostUSD: s.cost(a.c.Prices)}
 	switch {
 	case o.cut:
-		out.Text, out.Finish = a.scrub(s.reply.String()), "length"
+		out.Text, out.Finish = s.reply.String(), "length"
 	case o.refused:
 		out.Text, out.Finish = "", "refusal"
 	case o.tooLong:
-		return eval.Completion{}, a.scrubbed(&eval.InfraError{Kind: eval.BadRequest, Err: fmt.Errorf("complete: %s", o.failure)}, nil)
+		return eval.Completion{}, &eval.InfraError{Kind: eval.BadRequest, Err: errors.New(o.failure)}
 	case o.failure != "":
-		return eval.Completion{}, a.scrubbed(&eval.InfraError{Kind: eval.ServerError, Err: fmt.Errorf("complete: %s", o.failure)}, nil)
+		return eval.Completion{}, &eval.InfraError{Kind: eval.ServerError, Err: errors.New(o.failure)}
 	}
 	return out, nil
 }

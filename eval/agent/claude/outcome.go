@@ -90,8 +90,10 @@ func (s *stream) unfinished() outcome {
 	if s.retrying {
 		return outcome{err: s.retryFailure()}
 	}
-	return infra(eval.ServerError, "the program ended without a result")
+	return outcome{err: &eval.InfraError{Kind: eval.ServerError, Err: errNoResult}}
 }
+
+var errNoResult = errors.New("the program ended without a result")
 
 // retryFailure is why the program was still retrying.
 func (s *stream) retryFailure() *eval.InfraError {

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -105,16 +106,20 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	}
 	o := s.outcome(time.Now())
 	if o.err != nil {
-		return out, a.scrubbed(o.err, res)
+		return out, a.explain(o.err, res)
 	}
-	out.Failure = a.scrub(o.failure)
+	out.Failure = o.failure
 	return out, nil
 }
 
-// run runs the child and reads its events.
+// run runs the child and reads its events. A key in them goes no further than
+// this: what is cut later might hold half of it.
 func (a *Agent) run(ctx context.Context, c process.Command) (*stream, *process.Result, error) {
 	s := new(stream)
 	c.Line = func(b []byte) error {
+		for _, key := range a.keys {
+			b = bytes.ReplaceAll(b, []byte(key), []byte(noKey))
+		}
 		s.line(b)
 		return nil
 	}
@@ -134,11 +139,8 @@ func (s *stream) ended(err error) error {
 // attempt is what the events and the workspace tell, without a verdict.
 func (a *Agent) attempt(s *stream, stage *replay.Stage, t eval.Task) (eval.Attempt, error) {
 	out := eval.Attempt{
-		Answer: a.scrub(s.answer()), Trace: s.trace(), Usage: s.usage(), CostUSD: s.cost(a.c.Prices),
+		Answer: s.answer(), Trace: s.trace(), Usage: s.usage(), CostUSD: s.cost(a.c.Prices),
 		Duration: s.ran(), Turns: s.turns(), InfraRetries: s.retries, Skills: s.skills(stage.Skills),
-	}
-	for i := range out.Trace {
-		out.Trace[i].Input = a.scrub(out.Trace[i].Input)
 	}
 	invoked := false
 	if d := t.Variant.Doc; d != nil {
@@ -158,7 +160,7 @@ func (a *Agent) attempt(s *stream, stage *replay.Stage, t eval.Task) (eval.Attem
 	}
 	var why string
 	if out.Audit, why = stage.Audit(a.c.Sandbox, s.accesses()...); out.Audit == eval.Tainted {
-		out.Tainted = a.scrub(why)
+		out.Tainted = why
 	}
 	var err error
 	if out.Files, err = stage.Changed(); err != nil {
@@ -178,14 +180,11 @@ func (s *stream) offers(t eval.Task) error {
 		t.Case.ID, t.Variant.Name, s.offered)}
 }
 
-// scrubbed adds what the program said last to an error that needs it, without
-// the keys.
-func (a *Agent) scrubbed(e *eval.InfraError, res *process.Result) *eval.InfraError {
-	text := e.Err.Error()
-	if res != nil && strings.TrimSpace(res.Stderr) != "" && strings.Contains(text, "without a result") {
-		text += ": " + short(res.Stderr)
+// explain adds what the program said last to an error that tells nothing.
+func (a *Agent) explain(e *eval.InfraError, res *process.Result) *eval.InfraError {
+	if errors.Is(e.Err, errNoResult) && strings.TrimSpace(res.Stderr) != "" {
+		e.Err = fmt.Errorf("%w: %s", errNoResult, short(a.scrub(res.Stderr)))
 	}
-	e.Err = errors.New(a.scrub(text))
 	return e
 }
 
