@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -144,6 +146,10 @@ func makeCommand(ctx context.Context, a *app, b *backendFlags, s settings) (answ
 func cli(open func(context.Context, replay.Config) (answerer, error), credentials []string) func(context.Context, *app, *backendFlags, settings) (answerer, error) {
 	return func(ctx context.Context, a *app, b *backendFlags, s settings) (answerer, error) {
 		c := replay.Config{Model: s.model, BaseURL: s.baseURL, Prices: s.price, Sandbox: b.Sandbox != sandboxNone}
+		var err error
+		if c.Forbidden, err = a.forbidden(); err != nil {
+			return answerer{}, err
+		}
 		for _, name := range credentials {
 			if v := a.getenv(name); v != "" {
 				c.Credentials = append(c.Credentials, name+"="+v)
@@ -151,6 +157,33 @@ func cli(open func(context.Context, replay.Config) (answerer, error), credential
 		}
 		return open(ctx, c)
 	}
+}
+
+// forbidden are the places that hold answers, or other copies of the skill: our
+// own data, and every agent's folder. A sandbox has none of them; without one the
+// audit looks for them.
+func (a *app) forbidden() ([]string, error) {
+	data, err := a.home()
+	if err != nil {
+		return nil, err
+	}
+	claude, err := a.claude()
+	if err != nil {
+		return nil, err
+	}
+	skills, err := a.skillsDir()
+	if err != nil {
+		return nil, err
+	}
+	out := []string{data, claude, skills}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return out, nil
+	}
+	for _, dir := range []string{".codex", ".pi", ".copilot", ".agents"} {
+		out = append(out, filepath.Join(home, dir))
+	}
+	return out, nil
 }
 
 // needsSandbox refuses to replay with tools where no sandbox can be made and

@@ -14,6 +14,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/spf13/cobra"
@@ -285,6 +286,11 @@ func (d *doctor) program(ctx context.Context, what string, k *agentKind) {
 	ctx, cancel := context.WithTimeout(ctx, 3*d.timeout)
 	defer cancel()
 	m, err := k.make(ctx, d.app, &backendFlags{}, settings{})
+	var infra *eval.InfraError
+	if errors.As(err, &infra) && infra.Kind == eval.Auth {
+		d.add(what, missing, k.login, "%s has no key that evolve may use: %v", path, infra.Err)
+		return
+	}
 	if err != nil {
 		d.add(what, missing, k.install, "%s does not work: %v", path, err)
 		return
