@@ -80,11 +80,13 @@ func New(ctx context.Context, c replay.Config) (*Agent, error) {
 		c.MaxTurns = defaultTurns
 	}
 	c.Credentials = usable(c.Credentials)
-	if has(c.Credentials, oauthToken) {
-		c.Env = slices.DeleteFunc(slices.Clone(c.Env), func(kv string) bool {
+	if has(c.Credentials, oauthToken) || has(c.Env, oauthToken) {
+		billed := func(kv string) bool {
 			name, _, _ := strings.Cut(kv, "=")
 			return name != oauthToken && slices.Contains(Credentials, name)
-		})
+		}
+		c.Credentials = slices.DeleteFunc(c.Credentials, billed)
+		c.Env = slices.DeleteFunc(slices.Clone(c.Env), billed)
 	}
 	base := c.BaseURL
 	for _, kv := range c.Env {
@@ -114,17 +116,14 @@ func New(ctx context.Context, c replay.Config) (*Agent, error) {
 	return a, nil
 }
 
-// usable drops keys that would be billed in place of a subscription, and empty
-// ones, which hide what stands elsewhere. Files and variables end in a newline.
+// usable drops empty keys, which hide what stands elsewhere, and trims the others:
+// files and variables end in a newline.
 func usable(credentials []string) []string {
 	var out []string
 	for _, kv := range credentials {
 		if name, value, _ := strings.Cut(kv, "="); strings.TrimSpace(value) != "" {
 			out = append(out, name+"="+strings.TrimSpace(value))
 		}
-	}
-	if has(out, oauthToken) {
-		out = slices.DeleteFunc(out, func(kv string) bool { return !strings.HasPrefix(kv, oauthToken+"=") })
 	}
 	return out
 }

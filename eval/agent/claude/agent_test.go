@@ -129,26 +129,35 @@ func TestHost(t *testing.T) {
 func TestChildEnvironment(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "inherited")
 	const tell = `env > env.txt; printf '%s\n' '{"type":"result","terminal_reason":"completed","result":"done"}'`
-	a := agentOf(t, replay.Config{Credentials: []string{"ANTHROPIC_API_KEY=billed", "CLAUDE_CODE_OAUTH_TOKEN=mine\n"},
-		Env: []string{"ANTHROPIC_API_KEY=billed", "CLAUDE_CODE_MAX_RETRIES=1", "DISABLE_TELEMETRY=0"}, BaseURL: "http://localhost:1/"}, tell)
-	dir := t.TempDir()
-	got, err := a.Run(t.Context(), eval.Task{Variant: eval.Variant{Name: "x"}, Case: &eval.Case{ID: "c", Prompt: "p"}, Workspace: dir})
-	if err != nil || got.Answer != "done" || !slices.Equal(got.Files, []string{"env.txt"}) {
-		t.Fatalf("attempt = %+v, %v", got, err)
-	}
-	env, err := os.ReadFile(filepath.Join(dir, "env.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(string(env), "\n")
-	for _, want := range []string{"CLAUDE_CODE_OAUTH_TOKEN=mine", "CLAUDE_CODE_MAX_RETRIES=1", "DISABLE_TELEMETRY=1",
-		"ANTHROPIC_BASE_URL=http://localhost:1", "IS_SANDBOX=1", "CLAUDE_CODE_DISABLE_FILE_MENTIONS=1"} {
-		if !slices.Contains(lines, want) {
-			t.Errorf("%s is missing in %s", want, env)
-		}
-	}
-	if strings.Contains(string(env), "ANTHROPIC_API_KEY") {
-		t.Errorf("the child has a key that is billed: %s", env)
+	const billed, mine = "ANTHROPIC_API_KEY=billed", "CLAUDE_CODE_OAUTH_TOKEN=mine"
+	for name, c := range map[string]replay.Config{
+		"as a credential": {Credentials: []string{billed, mine + "\n"}, Env: []string{billed}},
+		"as a variable":   {Credentials: []string{billed}, Env: []string{mine}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.Env = append(c.Env, "CLAUDE_CODE_MAX_RETRIES=1", "DISABLE_TELEMETRY=0")
+			c.BaseURL = "http://localhost:1/"
+			dir := t.TempDir()
+			got, err := agentOf(t, c, tell).Run(t.Context(), eval.Task{Variant: eval.Variant{Name: "x"},
+				Case: &eval.Case{ID: "c", Prompt: "p"}, Workspace: dir})
+			if err != nil || got.Answer != "done" || !slices.Equal(got.Files, []string{"env.txt"}) {
+				t.Fatalf("attempt = %+v, %v", got, err)
+			}
+			env, err := os.ReadFile(filepath.Join(dir, "env.txt"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.Split(string(env), "\n")
+			for _, want := range []string{mine, "CLAUDE_CODE_MAX_RETRIES=1", "DISABLE_TELEMETRY=1",
+				"ANTHROPIC_BASE_URL=http://localhost:1", "IS_SANDBOX=1", "CLAUDE_CODE_DISABLE_FILE_MENTIONS=1"} {
+				if !slices.Contains(lines, want) {
+					t.Errorf("%s is missing in %s", want, env)
+				}
+			}
+			if strings.Contains(string(env), "ANTHROPIC_API_KEY") {
+				t.Errorf("the child has a key that is billed: %s", env)
+			}
+		})
 	}
 }
 
