@@ -47,7 +47,7 @@ func (tr *troupe) run(stdin string, args ...string) (out, workspace string, code
 	writeFile(tr.t, path, compact(tr.part))
 	cmd := exec.CommandContext(tr.t.Context(), tr.self, args...)
 	cmd.Dir, cmd.Stdin = workspace, strings.NewReader(stdin)
-	cmd.Env = append(os.Environ(), stageDoor+"="+path, "PRIVATE="+private)
+	cmd.Env = append(os.Environ(), stageDoor+"="+path, "PRIVATE="+private, "GORACE=atexit_sleep_ms=0")
 	var b, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &b, &stderr
 	if err := cmd.Run(); cmd.ProcessState == nil {

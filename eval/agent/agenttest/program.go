@@ -198,7 +198,8 @@ func (st *stage) cast() {
 	path := filepath.Join(st.dir, "part.json")
 	writeFile(st.T, path, compact(role))
 	st.setup.Path = self
-	st.setup.Env = append(st.setup.Env, stageDoor+"="+path)
+	// Under the race detector a child would take a second to exit.
+	st.setup.Env = append(st.setup.Env, stageDoor+"="+path, "GORACE=atexit_sleep_ms=0")
 }
 
 // file is where a scenario's recordings are.
