@@ -55,8 +55,13 @@
 //
 //	EVOLVE_REAL_AGENTS=1 EVOLVE_REAL_CLAUDE=… go test ./eval/agent/claude -run Conformance -args -agenttest.record
 //
+// .ci/agents installs the programs, and prints where they are. A program that
+// speaks JSON-RPC (Program.RPC) is played as a conversation: each of its messages
+// is sent once all that came before it then has come now. What an agent reads of
+// the private folder after the run is recorded where Program.Keeps names it.
+//
 // Paths, addresses and keys are kept as placeholders ({workspace}, {private},
-// {person}, {server}, {key}, {program}), and texts of a system prompt are left
-// out. -agenttest.update writes the golden rollouts alone, where the reading of
+// {person}, {server}, {key}, {program}, {cache}), and texts of a system prompt are
+// left out. -agenttest.update writes the golden rollouts alone, where the reading of
 // the streams was changed on purpose.
 package agenttest

@@ -180,6 +180,7 @@ func (st *stage) cast() {
 			root = root[:i]
 		}
 		st.names["{program}"] = root
+		st.names["{cache}"] = os.Getenv("EVOLVE_REAL_" + strings.ToUpper(st.p.Name) + "_CACHE")
 	}
 	if st.live() && (!*recording || st.scene.live) {
 		return
