@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 			stderr.flush()
 			os.Exit(code)
 		},
+		"picker": picker,
 	})
 }
 

@@ -72,6 +72,7 @@ func New(ctx context.Context, c Config) (*Agent, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure command: %w", err)
 	}
+	c.Path = path // a bare name is looked for on PATH
 	for _, kv := range slices.Concat(c.Credentials, c.Env) {
 		if name, _, ok := strings.Cut(kv, "="); !ok || name == "" {
 			// Not the text itself: it may be a key.
