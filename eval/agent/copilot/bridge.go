@@ -10,10 +10,12 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
 	sdk "github.com/github/copilot-sdk/go"
+	"github.com/tidwall/gjson"
 )
 
 // A bridge lies between the SDK and the program: the SDK dials it as a runtime
@@ -163,7 +165,9 @@ func (b *bridge) fromProgram(stdout io.Reader) error {
 			return fmt.Errorf("%w: %v", errFrame, err)
 		}
 		if m.Method != "" || len(m.ID) == 0 {
-			b.send(frame)
+			if !chatter(&m) {
+				b.send(frame)
+			}
 			continue
 		}
 		b.mu.Lock()
@@ -181,6 +185,23 @@ func (b *bridge) fromProgram(stdout io.Reader) error {
 			b.send(frame)
 		}
 	}
+}
+
+// chatter reports whether m is an event that nobody here reads. They are most of
+// what the program prints: the output of a command once more as it comes, the
+// conversation once more at the end of a turn; and the SDK decodes each thrice.
+func chatter(m *message) bool {
+	if m.Method != "session.event" {
+		return false
+	}
+	kind := gjson.GetBytes(m.Params, "event.type").Str
+	switch kind {
+	case "model.call_failure":
+		return false
+	case "tool.shell_output", "tool.execution_partial_result", "session.background_tasks_changed", "system.message":
+		return true
+	}
+	return strings.HasPrefix(kind, "model.")
 }
 
 // errOverflow is a program that printed more than is taken.

@@ -106,6 +106,12 @@ func TestBridgePassesFramesOn(t *testing.T) {
 	if got := us.hear(); !strings.Contains(got, "session.event") {
 		t.Errorf("event = %s", got)
 	}
+	for _, kind := range []string{"tool.shell_output", "model.messages_snapshot", "model.call_failure"} {
+		prog.say(`{"jsonrpc":"2.0","method":"session.event","params":{"sessionId":"s","event":{"type":"` + kind + `"}}}`)
+	}
+	if got := us.hear(); !strings.Contains(got, "model.call_failure") {
+		t.Errorf("event = %s, want the one that is read", got)
+	}
 	prog.say(`{"jsonrpc":"2.0","id":"never asked","result":{}}`)
 	us.say(`{"jsonrpc":"2.0","id":"1","method":"ping","params":{}}`)
 	if got := prog.hear(); !strings.Contains(got, "ping") {

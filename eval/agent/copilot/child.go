@@ -13,9 +13,9 @@ import (
 // conversation at the end of every turn.
 const maxOutput = 1 << 30
 
-// grace is what the program has between SIGTERM and SIGKILL. Nothing that it
-// could put away is kept.
-const grace = 200 * time.Millisecond
+// grace is what the program has between SIGTERM and SIGKILL. It has nothing to
+// put away, and ends at once.
+var grace = time.Second // a recorder of tests needs longer
 
 // A child is the program with its bridge.
 type child struct {

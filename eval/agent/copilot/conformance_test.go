@@ -1,8 +1,10 @@
 package copilot_test
 
 import (
+	"flag"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/skill-evolve/evolve/eval/agent/agenttest"
 	"github.com/skill-evolve/evolve/eval/agent/copilot"
@@ -11,11 +13,14 @@ import (
 
 func TestConformance(t *testing.T) {
 	cache := runtimeCache(t)
+	if f := flag.Lookup("agenttest.record"); f != nil && f.Value.String() == "true" {
+		copilot.SetGrace(time.Minute)
+	}
 	agenttest.RunProgram(t, agenttest.Program{
 		Name: "copilot",
 		RPC:  true,
 		New: func(t *testing.T, s agenttest.Setup) agenttest.Agent {
-			a, err := copilot.New(t.Context(), replay.Config{Path: s.Path, Model: "gpt-5.4", BaseURL: s.Server.URL,
+			a, err := copilot.New(t.Context(), replay.Config{Path: s.Path, Model: "scripted", BaseURL: s.Server.URL,
 				Credentials: []string{"COPILOT_PROVIDER_API_KEY=" + s.Key},
 				Env:         append(s.Env, "COPILOT_PKG_CACHE_HOME="+cache), Sandbox: s.Sandbox})
 			if err != nil {

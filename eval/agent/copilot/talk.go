@@ -17,7 +17,7 @@ import (
 
 // patience is how long the SDK has to come to its end once the program is gone.
 // Every request of it is answered then, so that it needs none.
-const patience = 5 * time.Second
+const patience = 15 * time.Second
 
 // A talk is one session with a program of its own.
 type talk struct {
@@ -56,7 +56,7 @@ func (k *talk) hold(ctx context.Context) error {
 			err = errors.New("the SDK does not come to its end")
 		}
 	}
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		return k.expired(ctx)
 	}
 	return err
