@@ -146,8 +146,12 @@ func (p *program) sweep() {
 			continue
 		}
 		at, err := os.FindProcess(pid)
-		if err == nil && errors.Is(at.Signal(syscall.Signal(0)), os.ErrProcessDone) {
+		if err != nil {
+			continue
+		}
+		if errors.Is(at.Signal(syscall.Signal(0)), os.ErrProcessDone) {
 			_ = os.Remove(name)
 		}
+		_ = at.Release() // it holds a file
 	}
 }
