@@ -22,7 +22,7 @@ var mayImport = map[string][]string{
 	"pareto":               {},
 	"eval":                 {"mutate/skill", "harvest/redact"},
 	"eval/agent/…":         {"eval", "mutate/skill", "eval/agent/process", "eval/agent/replay"},
-	"eval/agent/process":   {"eval"},
+	"eval/agent/process":   {},
 	"mutate":               {"mutate/skill", "eval"},
 	"harvest":              {"eval", "mutate/skill", "harvest/redact"},
 	"harvest/…":            {"harvest", "eval", "mutate/skill", "harvest/redact"},
