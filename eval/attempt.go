@@ -262,6 +262,10 @@ func (e *Evaluator) redact(out *Rollout) {
 	for i := range out.Trace {
 		out.Trace[i].Input = redact(e.Redactor, out.Trace[i].Input)
 	}
+	out.Files = append([]string(nil), out.Files...)
+	for i := range out.Files {
+		out.Files[i] = redact(e.Redactor, out.Files[i])
+	}
 	out.Checks = append([]CheckResult(nil), out.Checks...)
 	for i := range out.Checks {
 		out.Checks[i].Feedback = redact(e.Redactor, out.Checks[i].Feedback)

@@ -138,7 +138,8 @@ func TestRolloutsAreRedacted(t *testing.T) {
 	c.Checks = []Check{{Type: Contains, Value: "hunter2"}, {Type: Contains, Value: "x", Feedback: "not hunter2"}}
 	e := &Evaluator{Grader: new(Checks), Recorder: rec, Redactor: masking{},
 		Agent: agentFunc(func(context.Context, Task) (Attempt, error) {
-			return Attempt{Answer: "the password is hunter2", Trace: []ToolCall{{Name: "Bash", Input: "echo hunter2"}}}, nil
+			return Attempt{Answer: "the password is hunter2", Trace: []ToolCall{{Name: "Bash", Input: "echo hunter2"}},
+				Files: []string{"out/hunter2.txt"}}, nil
 		})}
 	out, err := e.Run(t.Context(), jobsOf([]*Case{c}))
 	if err != nil {
@@ -147,6 +148,9 @@ func TestRolloutsAreRedacted(t *testing.T) {
 	r := rec.rollouts[out[0].Key]
 	if r.Quality != 0.5 {
 		t.Errorf("quality = %v: the answer is graded as it came", r.Quality)
+	}
+	if len(r.Files) != 1 || r.Files[0] != "out/[secret].txt" {
+		t.Errorf("recorded files: %v", r.Files)
 	}
 	if r.Answer != "the password is [secret]" || r.Trace[0].Input != "echo [secret]" ||
 		r.Feedback[0] != "not [secret]" || r.Checks[1].Feedback != "not [secret]" {
