@@ -59,11 +59,21 @@ func (j *journal) Trial(ctx context.Context, skill, incumbent, challenger string
 }
 
 // Trials returns every trial of a skill, the one that was updated last first.
+// One whose challenger the owner has rejected since is Withdrawn.
 func (s *Store) Trials(ctx context.Context, skill string) ([]tournament.TrialRecord, error) {
 	rows, err := query(ctx, s, scanBody[tournament.TrialRecord],
 		`SELECT body FROM trials WHERE skill = ? ORDER BY updated DESC, challenger`, skill)
 	if err != nil {
 		return nil, fmt.Errorf("list trials of %s: %w", skill, err)
+	}
+	said, err := s.Decisions(ctx, skill)
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		if said[rows[i].Challenger].Word == Rejected {
+			rows[i].Decision = Withdrawn
+		}
 	}
 	return rows, nil
 }

@@ -1,0 +1,94 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// Word is what the owner has said of a candidate.
+type Word string
+
+const (
+	Approved Word = "approved" // may be tried although the firewall flagged it
+	Rejected Word = "rejected" // never again
+)
+
+// Withdrawn is the decision of a trial whose challenger its owner has rejected,
+// whatever the gate made of it.
+const Withdrawn = "withdrawn"
+
+// A Decision is the owner's word on one text, whichever runs came upon it.
+type Decision struct {
+	Skill string `json:"skill"`
+	SHA   string `json:"sha256"`
+	Word  Word   `json:"decision"`
+	By    string `json:"by"`  // the user's name on this machine
+	Run   string `json:"run"` // that made the text
+	// Incumbent is the SHA-256 of the text that was live at the time.
+	Incumbent string `json:"incumbent"`
+	// Rules are those of the firewall's that the text broke, none for a text that
+	// was not in quarantine. They stay with it: what was flagged is installed by
+	// its owner alone.
+	Rules []string  `json:"rules"`
+	Time  time.Time `json:"time"`
+}
+
+// Decide keeps the owner's word, and returns it as it is kept: with the time.
+func (s *Store) Decide(ctx context.Context, d Decision) (Decision, error) {
+	if d.Skill == "" || d.SHA == "" || d.Word != Approved && d.Word != Rejected {
+		return d, errors.New("save decision: it has no skill, no sha256 or no word")
+	}
+	d.Time = s.now().UTC()
+	body, err := json.Marshal(d)
+	if err != nil {
+		return d, fmt.Errorf("encode decision on %.12s: %w", d.SHA, err)
+	}
+	err = s.do(ctx, func(t *tx) error {
+		_, err := t.exec(`INSERT INTO decisions (skill, sha, word, at, body) VALUES (?, ?, ?, ?, ?)`,
+			d.Skill, d.SHA, string(d.Word), d.Time.UnixMicro(), string(body))
+		return err
+	})
+	if err != nil {
+		return d, fmt.Errorf("save decision on %.12s: %w", d.SHA, err)
+	}
+	return d, nil
+}
+
+// Decisions returns the owner's last word on every text of a skill that has one,
+// by SHA-256.
+func (s *Store) Decisions(ctx context.Context, skill string) (map[string]Decision, error) {
+	all, err := query(ctx, s, scanBody[Decision], `SELECT body FROM decisions WHERE skill = ? ORDER BY id`, skill)
+	if err != nil {
+		return nil, fmt.Errorf("list decisions on %s: %w", skill, err)
+	}
+	last := make(map[string]Decision, len(all))
+	for _, d := range all {
+		last[d.SHA] = d
+	}
+	return last, nil
+}
+
+// Quarantined returns the texts of a skill that a run has put into quarantine,
+// the newest first, each as the first run that flagged it has it.
+func (s *Store) Quarantined(ctx context.Context, skill string) ([]tournament.Candidate, error) {
+	all, err := query(ctx, s, scanCandidate,
+		`SELECT c.body, c.text FROM candidates c JOIN runs r ON r.id = c.run
+			WHERE r.skill = ? AND json_extract(c.body, '$.state') = ? ORDER BY r.started, c.seq`, skill, string(tournament.Quarantined))
+	if err != nil {
+		return nil, fmt.Errorf("list quarantine of %s: %w", skill, err)
+	}
+	seen := map[string]bool{}
+	var out []tournament.Candidate
+	for _, c := range all {
+		if !seen[c.SHA] {
+			seen[c.SHA] = true
+			out = append([]tournament.Candidate{c}, out...)
+		}
+	}
+	return out, nil
+}
