@@ -266,11 +266,12 @@ func (b *bridge) send(frame []byte) {
 	}
 }
 
-// end of the stream, and what the program said to session.create.
-func (b *bridge) outcome() (why error, refusal *rpcError) {
+// outcome is what the program said against session.create, and what ended its
+// stream; nil where nothing did, or it ended between two frames.
+func (b *bridge) outcome() (refusal *rpcError, why error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.why, b.refusal
+	return b.refusal, b.why
 }
 
 // close lets the SDK's connection go. The SDK sees a plain end of the stream.

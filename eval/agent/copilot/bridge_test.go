@@ -168,7 +168,7 @@ func TestBridgeAnswersForTheDead(t *testing.T) {
 			if got := us.hear(); !strings.Contains(got, `"result":{}`) {
 				t.Errorf("session.destroy of a dead program: %s", got)
 			}
-			if why, _ := b.outcome(); (why == nil) != (name == "plain end") {
+			if _, why := b.outcome(); (why == nil) != (name == "plain end") {
 				t.Errorf("why = %v", why)
 			}
 		})
@@ -185,7 +185,7 @@ func TestBridgeKeepsARefusal(t *testing.T) {
 	if got := us.hear(); !strings.Contains(got, `{"sessionId":"s"}`) {
 		t.Errorf("the SDK hears %s, want a session that it can let go", got)
 	}
-	if _, refusal := b.outcome(); refusal == nil || refusal.Message != "no such model" {
+	if refusal, _ := b.outcome(); refusal == nil || refusal.Message != "no such model" {
 		t.Errorf("refusal = %+v", refusal)
 	}
 }
@@ -204,7 +204,7 @@ func TestBridgeBoundsTheProgram(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("a program that prints for ever is read for ever")
 	}
-	if why, _ := b.outcome(); !errors.Is(why, errOverflow) {
+	if _, why := b.outcome(); !errors.Is(why, errOverflow) {
 		t.Errorf("why = %v, want %v", why, errOverflow)
 	}
 	prog.out.Close()

@@ -115,7 +115,7 @@ func (k *talk) speak(ctx context.Context, c *child) error {
 
 // ask prepares the session and says the prompt.
 func (k *talk) ask(ctx context.Context, s *sdk.Session, c *child) error {
-	if _, refusal := c.bridge.outcome(); refusal != nil {
+	if refusal, _ := c.bridge.outcome(); refusal != nil {
 		return errors.New(refusal.Message)
 	}
 	if len(k.offered) > 0 {
@@ -190,7 +190,7 @@ func (c *child) died(err error) error {
 	if errors.As(err, &infra) {
 		return err
 	}
-	why, refusal := c.bridge.outcome()
+	refusal, why := c.bridge.outcome()
 	text := strings.TrimSpace(c.stderr.String())
 	kind := eval.ServerError
 	switch {
