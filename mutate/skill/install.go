@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -47,9 +46,14 @@ const lockWait = 30 * time.Second
 // The new text is written to a temporary file in the same folder, synced, and
 // renamed over the old one, so that a crash leaves either the old text or the
 // new; the next Install removes what a crash left behind. Symlinks are followed
-// and stay; the mode is kept (0600 for a new file, 0700 for its folder). Every
-// other error is plain and wrapped, and comes without a change on disk, except
-// for a failed sync of the folder after the rename.
+// and stay; mode, owner and group are kept (0600 for a new file, 0700 for its
+// folder). Every other error is plain and wrapped, and comes without a change on
+// disk, except for what is found out only after the rename: that the folder
+// could not be synced, or that another one has taken its place.
+//
+// The folder is opened once, and everything happens inside what was opened:
+// where somebody puts another folder, or a symlink to one, in its place
+// meanwhile, nothing is read from there and nothing written to it.
 //
 // Installers exclude each other by a lock on the folder itself, which leaves no
 // file behind and is the same for a shell and for a nightly job whose
@@ -57,7 +61,7 @@ const lockWait = 30 * time.Second
 // time directly before the rename, and an edit saved within the microseconds
 // between is the one that can still be lost.
 func Install(path string, want string, text []byte) error {
-	if err := install(path, want, text, func() {}); err != nil {
+	if err := install(path, want, text, func(step) {}); err != nil {
 		var drift *DriftError
 		if errors.As(err, &drift) {
 			return err
@@ -67,9 +71,23 @@ func Install(path string, want string, text []byte) error {
 	return nil
 }
 
-// install calls beforeRename when the temporary file is complete: a test edits
-// or dies there.
-func install(path, want string, text []byte, beforeRename func()) (err error) {
+// A step is a point of an installation at which a test edits, or dies.
+type step string
+
+const (
+	resolved step = "resolved" // the folder is open
+	locked   step = "locked"   // against other installers
+	compared step = "compared" // the live text is the one expected
+	created  step = "created"  // the temporary file is there, empty
+	halfway  step = "halfway"  // it holds half of the text
+	complete step = "complete" // it is written and synced
+	checked  step = "checked"  // the live text was compared again
+	renamed  step = "renamed"  // the new text is live
+	synced   step = "synced"   // and durable
+)
+
+// install calls at after each step.
+func install(path, want string, text []byte, at func(step)) (err error) {
 	target, err := resolve(path, want == "")
 	if errors.Is(err, fs.ErrNotExist) {
 		return &DriftError{Path: path, Want: want} // its folder is gone too
@@ -77,51 +95,67 @@ func install(path, want string, text []byte, beforeRename func()) (err error) {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Dir(target)
-	unlock, err := lockFolder(dir)
+	p := site{asked: path, target: target, name: filepath.Base(target)}
+	if p.folder, err = os.OpenRoot(filepath.Dir(target)); err != nil {
+		return err
+	}
+	defer p.folder.Close()
+	at(resolved)
+	unlock, err := lockFolder(filepath.Dir(target))
 	if err != nil {
 		return err
 	}
 	defer unlock()
+	// The lock was taken by name, and may be that of another folder by now.
+	if err := p.moved(); err != nil {
+		return err
+	}
+	at(locked)
 
-	clean(dir)
-	live, mode, err := readLive(target)
+	p.clean()
+	live, err := p.read()
 	if err != nil {
 		return err
 	}
-	if live == HashText(text) {
+	if live.hash == HashText(text) {
 		return nil
 	}
-	if live != want {
-		return &DriftError{Path: path, Want: want, Live: live}
+	if live.hash != want {
+		return &DriftError{Path: path, Want: want, Live: live.hash}
 	}
+	at(compared)
 
-	tmp, err := os.CreateTemp(dir, tempPrefix+"*")
+	tmp, err := p.write(text, live, at)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			tmp.Close()
-			os.Remove(tmp.Name())
+			_ = p.folder.Remove(tmp) // gone already, after the rename
 		}
 	}()
-	if err := writeSynced(tmp, text, mode); err != nil {
-		return err
-	}
-	beforeRename()
-	live, _, err = readLive(target)
+	at(complete)
+	again, err := p.read()
 	if err != nil {
 		return err
 	}
-	if live != want {
-		return &DriftError{Path: path, Want: want, Live: live}
+	if again.hash != want {
+		return &DriftError{Path: path, Want: want, Live: again.hash}
 	}
-	if err := os.Rename(tmp.Name(), target); err != nil {
+	if err := p.moved(); err != nil {
 		return err
 	}
-	if serr := syncFolder(dir); serr != nil {
-		return fmt.Errorf("sync folder after the new text was put in place: %w", serr)
+	at(checked)
+	if err := p.folder.Rename(tmp, p.name); err != nil {
+		return err
+	}
+	at(renamed)
+	if err := p.sync(); err != nil {
+		return fmt.Errorf("sync folder after the new text was put in place: %w", err)
+	}
+	at(synced)
+	if err := p.moved(); err != nil {
+		return fmt.Errorf("the new text is in the folder that was there before: %w", err)
 	}
 	return nil
 }
@@ -130,20 +164,6 @@ func install(path, want string, text []byte, beforeRename func()) (err error) {
 const tempPrefix = ".SKILL.md.evolve-"
 
 func isTemp(name string) bool { return strings.HasPrefix(name, tempPrefix) }
-
-// clean removes temporary files of installers that died. The caller holds the
-// lock, so none of them is alive; failing to remove one harms nothing.
-func clean(dir string) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if isTemp(e.Name()) && e.Type().IsRegular() {
-			os.Remove(filepath.Join(dir, e.Name()))
-		}
-	}
-}
 
 // resolve follows symlinks to the file that is to be replaced. A file that is
 // to be created gets its folder.
@@ -168,53 +188,6 @@ func resolve(path string, create bool) (string, error) {
 		return "", err
 	}
 	return filepath.Join(dir, filepath.Base(path)), nil
-}
-
-// readLive is the hash ("" for no file) and the mode of what is installed.
-func readLive(target string) (hash string, mode fs.FileMode, err error) {
-	info, err := os.Lstat(target)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", 0o600, nil
-	}
-	if err != nil {
-		return "", 0, err
-	}
-	if !info.Mode().IsRegular() {
-		return "", 0, fmt.Errorf("%s is not a regular file", target)
-	}
-	text, err := os.ReadFile(target)
-	if err != nil {
-		return "", 0, err
-	}
-	return HashText(text), info.Mode().Perm(), nil
-}
-
-// writeSynced fills, syncs and closes a new file.
-func writeSynced(f *os.File, text []byte, mode fs.FileMode) error {
-	if _, err := f.Write(text); err != nil {
-		return err
-	}
-	if err := f.Chmod(mode); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	return f.Close()
-}
-
-// syncFolder makes a rename durable. Some file systems cannot sync a folder and
-// need no such call.
-func syncFolder(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
-		return err
-	}
-	return nil
 }
 
 // lockFolder locks a folder against other installers. Where the file system

@@ -87,7 +87,10 @@ func TestInstallRefusesDrift(t *testing.T) {
 
 func TestInstallSeesAnEditWhileItWrites(t *testing.T) {
 	path := live(t, "old", 0o644)
-	err := install(path, HashText([]byte("old")), []byte("new"), func() {
+	err := install(path, HashText([]byte("old")), []byte("new"), func(now step) {
+		if now != complete {
+			return
+		}
 		if err := os.WriteFile(path, []byte("edited"), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +162,11 @@ func TestInstallCleansUpAfterACrash(t *testing.T) {
 	// The installer dies with its temporary file complete: the old text is live.
 	func() {
 		defer func() { _ = recover() }()
-		_ = install(path, HashText([]byte("old")), []byte("half"), func() { panic("power cut") })
+		_ = install(path, HashText([]byte("old")), []byte("half"), func(now step) {
+			if now == complete {
+				panic("power cut")
+			}
+		})
 	}()
 	stale := filepath.Join(filepath.Dir(path), tempPrefix+"12345")
 	if err := os.WriteFile(stale, []byte("half"), 0o600); err != nil {

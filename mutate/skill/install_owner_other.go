@@ -1,0 +1,11 @@
+//go:build !unix
+
+package skill
+
+import (
+	"io/fs"
+	"os"
+)
+
+// keepOwner does nothing: files here belong to whoever may write the folder.
+func keepOwner(*os.File, fs.FileInfo) error { return nil }

@@ -1,0 +1,146 @@
+package skill
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// A site is where a SKILL.md is installed: a folder that is open, and a name in
+// it. Names are looked up inside that folder alone, whatever stands at its path
+// by now.
+type site struct {
+	asked  string // the path that Install was given
+	target string // symlinks resolved
+	name   string // of the file in the folder
+	folder *os.Root
+}
+
+// moved is an error where the path no longer leads to the folder that is open.
+func (p *site) moved() error {
+	now, err := resolve(p.asked, false)
+	if err == nil && now != p.target {
+		return fmt.Errorf("it led to %s at first and leads to %s now", p.target, now)
+	}
+	if err != nil {
+		return fmt.Errorf("its folder was replaced meanwhile: %w", err)
+	}
+	open, err := p.folder.Stat(".")
+	if err != nil {
+		return err
+	}
+	there, err := os.Stat(filepath.Dir(p.target))
+	if err != nil {
+		return fmt.Errorf("its folder was replaced meanwhile: %w", err)
+	}
+	if !os.SameFile(open, there) {
+		return errors.New("its folder was replaced by another one meanwhile")
+	}
+	return nil
+}
+
+// A liveFile is what is installed; hash is "" and info nil where nothing is.
+type liveFile struct {
+	hash string
+	info fs.FileInfo
+}
+
+func (f liveFile) mode() fs.FileMode {
+	if f.info == nil {
+		return 0o600
+	}
+	return f.info.Mode().Perm()
+}
+
+// read reads what is installed. A symlink is an error: the path was resolved, so
+// that somebody has put it there since.
+func (p *site) read() (live liveFile, err error) {
+	info, err := p.folder.Lstat(p.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return live, nil
+	}
+	if err != nil {
+		return live, err
+	}
+	if !info.Mode().IsRegular() {
+		return live, fmt.Errorf("%s is not a regular file", p.target)
+	}
+	text, err := p.folder.ReadFile(p.name)
+	if err != nil {
+		return live, err
+	}
+	return liveFile{HashText(text), info}, nil
+}
+
+// write makes a temporary file that holds text, with the mode and the owner of
+// what it will replace, synced and closed. After an error there is none.
+func (p *site) write(text []byte, like liveFile, at func(step)) (_ string, err error) {
+	name := tempPrefix + rand.Text()
+	f, err := p.folder.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if err != nil {
+			f.Close() // twice, at worst
+			_ = p.folder.Remove(name)
+		}
+	}()
+	at(created)
+	half := len(text) / 2
+	if _, err = f.Write(text[:half]); err != nil {
+		return "", err
+	}
+	at(halfway)
+	if _, err = f.Write(text[half:]); err != nil {
+		return "", err
+	}
+	if like.info != nil {
+		if err = keepOwner(f, like.info); err != nil {
+			return "", err
+		}
+	}
+	// After the owner: changing that takes bits of the mode away.
+	if err = f.Chmod(like.mode()); err != nil {
+		return "", err
+	}
+	if err = f.Sync(); err != nil {
+		return "", err
+	}
+	if err = f.Close(); err != nil {
+		return "", err
+	}
+	return name, nil
+}
+
+// clean removes temporary files of installers that died. The caller holds the
+// lock, so none of them is alive; failing to remove one harms nothing.
+func (p *site) clean() {
+	entries, err := fs.ReadDir(p.folder.FS(), ".")
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if isTemp(e.Name()) && e.Type().IsRegular() {
+			_ = p.folder.Remove(e.Name())
+		}
+	}
+}
+
+// sync makes a rename durable. Some file systems cannot sync a folder and need
+// no such call.
+func (p *site) sync() error {
+	f, err := p.folder.Open(".")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	return nil
+}
