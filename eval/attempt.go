@@ -96,7 +96,7 @@ func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEn
 // the call was made that ended: after queueing and failed calls. The attempt has
 // a Duration, the agent's own or the one measured here.
 func (e *Evaluator) attempt(ctx context.Context, t Task, failed *int) (a Attempt, begun time.Time, err error) {
-	err = persist(ctx, e.InfraTries, failed, func() error {
+	err = persist(ctx, e.Budget, e.InfraTries, failed, func() error {
 		if e.Limiter != nil {
 			if err := e.Limiter.Wait(ctx); err != nil {
 				return fatal{fmt.Errorf("evaluate: wait for the rate limit: %w", err)}
@@ -129,7 +129,8 @@ func (e *Evaluator) attempt(ctx context.Context, t Task, failed *int) (a Attempt
 // objectives, the others' for the budget.
 func (e *Evaluator) record(out *Rollout, a *Attempt, begun time.Time) {
 	out.Attempts++
-	out.InfraRetries += a.InfraRetries
+	out.InfraRetries += max(0, a.InfraRetries)
+	a.Usage, a.CostUSD = believable(a.Usage, a.CostUSD)
 	if out.Audit != Tainted && (out.Attempts == 1 || a.Audit == Tainted || a.Audit == Inconclusive) {
 		out.Audit = a.Audit
 	}
@@ -157,7 +158,7 @@ func (e *Evaluator) grade(ctx context.Context, out *Rollout, t Task, a Attempt, 
 		limit = 0 // nothing that could hang
 	}
 	failed := 0 // not the agent's: not in InfraRetries
-	err = persist(ctx, e.InfraTries, &failed, func() error {
+	err = persist(ctx, e.Budget, e.InfraTries, &failed, func() error {
 		_, err := withWallClock(ctx, time.Time{}, limit, func(ctx context.Context) (err error) {
 			g, err = e.Grader.Grade(ctx, t.Case, a, t.Workspace)
 			return err

@@ -22,17 +22,59 @@ type billLine struct {
 
 // add puts n answered calls on the line, which took c together.
 func (l *billLine) add(n int64, c Cost) {
+	c = c.believable() // a record may be older than what is recorded now
 	l.calls += n
 	l.answered += n
-	if c.Usage != nil {
+	if c.Usage != nil && c.Usage.Total() > 0 { // a call of no token at all was not counted
 		l.counted += n
 		l.usage = l.usage.Add(*c.Usage)
 	}
-	// A backend that reports nonsense must not give money back.
-	if c.USD != nil && *c.USD >= 0 && !math.IsInf(*c.USD, 1) {
+	if c.USD != nil {
 		l.priced += n
 		l.usd += *c.USD
 	}
+}
+
+// The most that one call is believed to have taken. No model's call comes near
+// it, and a million of them can be added up.
+const (
+	mostTokens = 1e12
+	mostUSD    = 1e9
+)
+
+// believable is what a backend reported, as far as it makes sense: counts below
+// zero count as none, a price that is no amount of money is unknown. Nothing
+// that a backend says may give money back.
+func believable(u *Usage, usd *float64) (*Usage, *float64) {
+	if u != nil {
+		sane := func(n int64) int64 { return min(max(n, 0), mostTokens) }
+		u = &Usage{sane(u.Input), sane(u.CacheRead), sane(u.CacheWrite), sane(u.Output), sane(u.Reasoning)}
+	}
+	switch {
+	case usd == nil:
+	case math.IsNaN(*usd), math.IsInf(*usd, 0), *usd < 0:
+		usd = nil
+	case *usd > mostUSD:
+		most := float64(mostUSD)
+		usd = &most
+	}
+	return u, usd
+}
+
+// believable is c as far as it makes sense.
+func (c Cost) believable() Cost {
+	c.Usage, c.USD = believable(c.Usage, c.USD)
+	return c
+}
+
+// takes is what the bill counts against the caps.
+func (t *bill) takes() (tokens int64, usd float64) {
+	for i := range t.lines {
+		u := &t.lines[i].usage
+		tokens += u.Total()
+		usd += t.lines[i].usd
+	}
+	return tokens, usd
 }
 
 func oneCall(by Spender, c Cost) bill {
@@ -69,7 +111,7 @@ func (b *Budget) book(t *bill) {
 		if l.calls == 0 {
 			continue
 		}
-		in, out := tokensIn(&l.usage), tokensOut(&l.usage)
+		in, out := l.usage.Total()-l.usage.Output, l.usage.Output
 		x := &b.learned[l.by.index()]
 		x.answered += l.answered
 		x.counted += l.counted
@@ -114,10 +156,6 @@ func (s *Spent) calls(by Spender) *int64 {
 	return [spenders]*int64{&s.AgentCalls, &s.MutatorCalls, &s.JudgeCalls, &s.MinerCalls}[by.index()]
 }
 
-// Negative counts are nonsense that a backend reported: they count as none.
-func tokensIn(u *Usage) int64  { return max(0, u.Input) + max(0, u.CacheRead) + max(0, u.CacheWrite) }
-func tokensOut(u *Usage) int64 { return max(0, u.Output) }
-
 // An experience is what the settled calls of one spender took.
 type experience struct {
 	answered int64
@@ -142,7 +180,8 @@ func (b *Budget) expect(by Spender, est Cost) demand {
 		d.rollouts = 1
 	}
 	tokens, usd, guessedTokens, guessedUSD := b.typical(by)
-	if est.Usage != nil {
+	est = est.believable()
+	if est.Usage != nil && est.Usage.Total() > 0 {
 		tokens, guessedTokens = float64(est.Usage.Total()), false
 	}
 	if est.USD != nil {

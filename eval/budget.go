@@ -81,6 +81,8 @@ type Budget struct {
 	spent Spent
 	// unpriced and uncounted count settled calls without a cost, without usage.
 	unpriced, uncounted int64
+	// overTokens and overUSD are what reservations took beyond what they held.
+	overTokens, overUSD overrun
 	// held is what the calls in flight have reserved.
 	held demand
 	// inFlight counts reservations that are neither settled nor released.
@@ -251,7 +253,10 @@ func (b *Budget) settle(d demand, took *bill, key *hash) {
 		b.booked[*key] = struct{}{}
 	}
 	b.book(took)
+	tokens, usd := took.takes()
 	for ; b != nil; b = b.parent {
+		b.overTokens.add(float64(tokens), float64(d.tokens))
+		b.overUSD.add(usd, d.usd)
 		b.held.rollouts -= d.rollouts
 		b.held.tokens -= d.tokens
 		b.held.usd -= d.usd
@@ -321,6 +326,22 @@ func (b *Budget) ChargeTime(d time.Duration) {
 	}
 }
 
+// late is the *BudgetError of a cap on time that is used up after wait, or nil.
+// A nil Budget has no caps.
+func (b *Budget) late(wait time.Duration) error {
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for ; b != nil; b = b.parent {
+		if b.caps.Duration > 0 && b.elapsed()+wait >= b.caps.Duration {
+			return &BudgetError{Cap: capDuration}
+		}
+	}
+	return nil
+}
+
 func (b *Budget) elapsed() time.Duration { return b.now().Sub(b.begun) + b.past }
 
 // Spent returns what has been settled and charged.
@@ -364,21 +385,4 @@ func tighter[T int64 | float64 | time.Duration](x, y T) T {
 		return x + y
 	}
 	return min(x, y)
-}
-
-// Warnings are sentences for the owner on what b's own caps could not hold. They
-// are part of the result of a run and must be shown.
-func (b *Budget) Warnings() []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var ws []string
-	if b.caps.CostUSD > 0 && b.unpriced > 0 {
-		ws = append(ws, fmt.Sprintf("%d calls reported no cost, so --%s could not count them; "+
-			"give a price table, or hold the run with --%s", b.unpriced, capCost, capTokens))
-	}
-	if b.caps.Tokens > 0 && b.uncounted > 0 {
-		ws = append(ws, fmt.Sprintf("%d calls reported no usage, so --%s could not count them; "+
-			"hold the run with --%s", b.uncounted, capTokens, capRollouts))
-	}
-	return ws
 }

@@ -68,6 +68,7 @@ func (g *Checks) judge(ctx context.Context, c *Case, k *Check, answer string, bi
 
 // spend adds a judge's reply to the grade; a sum with an unknown part is unknown.
 func (g *Grade) spend(c Completion) {
+	c.Usage, c.CostUSD = believable(c.Usage, c.CostUSD)
 	if g.JudgeCalls == 0 {
 		g.JudgeUsage, g.JudgeUSD = c.Usage, c.CostUSD
 	} else {

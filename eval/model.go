@@ -91,7 +91,7 @@ func (m *Metered) ask(ctx context.Context, p Prompt, key hash) (c Completion, er
 		}()
 	}
 	var failed int // not kept: a resumed run could not count them
-	err = persist(ctx, m.InfraTries, &failed, func() error {
+	err = persist(ctx, m.Budget, m.InfraTries, &failed, func() error {
 		if m.Limiter != nil {
 			if err := m.Limiter.Wait(ctx); err != nil {
 				return fatal{fmt.Errorf("wait for the rate limit: %w", err)}
@@ -109,6 +109,7 @@ func (m *Metered) ask(ctx context.Context, p Prompt, key hash) (c Completion, er
 	if err != nil {
 		return c, fmt.Errorf("ask the %s model: %w", m.By, err)
 	}
+	c.Usage, c.CostUSD = believable(c.Usage, c.CostUSD)
 	if res != nil {
 		res.end(Cost{c.Usage, c.CostUSD}, &key)
 	}

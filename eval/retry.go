@@ -53,8 +53,10 @@ func (e fatal) Unwrap() error { return e.error }
 // persist makes a call until it succeeds, with exponential pauses and jitter
 // between tries, or as long as the server asked. failed counts the calls that
 // failed. The error is a *gaveUp after the last try, ctx's where ctx ended, or
-// the call's own where trying again is hopeless, or its answer is pending.
-func persist(ctx context.Context, tries int, failed *int, call func() error) error {
+// the call's own where trying again is hopeless, or its answer is pending. No
+// call is made again once the time that b allows is over: the error then is a
+// *BudgetError.
+func persist(ctx context.Context, b *Budget, tries int, failed *int, call func() error) error {
 	if tries <= 0 {
 		tries = 5
 	}
@@ -98,6 +100,9 @@ func persist(ctx context.Context, tries int, failed *int, call func() error) err
 				wait = asked
 			}
 			wait = max(wait, asked)
+		}
+		if late := b.late(wait); late != nil {
+			return fmt.Errorf("%w; the last try failed: %v", late, err)
 		}
 		if err := sleep(ctx, wait); err != nil {
 			return err

@@ -1,0 +1,75 @@
+package eval
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// An overrun is what calls took beyond what was reserved for them, of tokens or
+// of USD. A rollout with all its attempts and gradings is one call here.
+type overrun struct {
+	calls          int64
+	sum            float64
+	took, expected float64 // of the call that was furthest beyond
+	far            bool    // some call took more than twice what was expected
+}
+
+func (o *overrun) add(took, expected float64) {
+	if took <= expected {
+		return
+	}
+	o.calls++
+	o.sum += took - expected
+	o.far = o.far || took > 2*expected
+	if took-expected > o.took-o.expected {
+		o.took, o.expected = took, expected
+	}
+}
+
+// warn says by how much the cap was exceeded, and how far calls were from what
+// was expected of them; "" where the cap held and the estimates were near.
+func (o *overrun) warn(name string, limit, spent float64, unit func(float64) string, noun string) string {
+	over := spent > limit
+	if !over && !o.far {
+		return ""
+	}
+	s := fmt.Sprintf("--%s %s held", name, unit(limit))
+	if over {
+		s = fmt.Sprintf("--%s %s was exceeded by %s", name, unit(limit), unit(spent-limit))
+	}
+	if o.calls == 0 {
+		return s + ": it was spent before this limit was set"
+	}
+	return s + fmt.Sprintf(": %d calls took %s%s more than was reserved for them, one of them %s where %s was expected",
+		o.calls, unit(o.sum), noun, unit(o.took), unit(o.expected))
+}
+
+func inTokens(v float64) string { return strconv.FormatFloat(v, 'f', 0, 64) }
+func inUSD(v float64) string    { return "$" + strconv.FormatFloat(v, 'f', 2, 64) }
+
+// Warnings are sentences for the owner on what b's own caps could not hold. They
+// are part of the result of a run and must be shown.
+func (b *Budget) Warnings() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var ws []string
+	if b.caps.CostUSD > 0 && b.unpriced > 0 {
+		ws = append(ws, fmt.Sprintf("%d calls reported no cost, so --%s could not count them; "+
+			"give a price table, or hold the run with --%s", b.unpriced, capCost, capTokens))
+	}
+	if b.caps.Tokens > 0 && b.uncounted > 0 {
+		ws = append(ws, fmt.Sprintf("%d calls reported no usage, so --%s could not count them; "+
+			"hold the run with --%s", b.uncounted, capTokens, capRollouts))
+	}
+	if limit := b.caps.Tokens; limit > 0 {
+		if w := b.overTokens.warn(capTokens, float64(limit), float64(b.spent.TokensIn+b.spent.TokensOut), inTokens, " tokens"); w != "" {
+			ws = append(ws, w)
+		}
+	}
+	if limit := b.caps.CostUSD; limit > 0 {
+		if w := b.overUSD.warn(capCost, limit, b.spent.CostUSD, inUSD, ""); w != "" {
+			ws = append(ws, w)
+		}
+	}
+	return ws
+}
