@@ -21,44 +21,87 @@ type PurgeReport struct {
 	Cases       int
 	Rollouts    int
 	Completions int
+	Trials      int // of challengers whose text was removed
+	// CaseIDs are those of Cases, in order.
+	CaseIDs []string
+	// Runs are the ids of the runs that had one of the cases, in order: their
+	// reports show it. What they say in words of the texts that they looked at is
+	// removed, and one that had not ended cannot be resumed.
+	Runs []string
 	// Versions are those that learned from the session, themselves or through
 	// an ancestor. They stay, and carry a note; texts are left out here.
 	Versions []tournament.Version
 	// Candidates are the SHA-256 of every text that learned from it, in order.
 	Candidates []string
+	// Removed are the SHA-256 of the texts that were removed, in order: those
+	// that learned from it and were never a version, and those that were refused
+	// for holding words of it.
+	Removed []string
 }
 
 // purgedCase stands in a candidate's Taught for a case that was purged.
 const purgedCase = "purged"
 
-// PurgeSession removes a session: its transcripts and uses, its cases, their
-// rollouts, and every model reply that may quote it (those of the runs that had
-// its cases, the miner's, and what was read of its replies). What is freed is overwritten, and the file is
-// rewritten without it. Only the SHA-256 of the id stays, so that a later
-// harvest leaves the session out.
-//
-// Texts that learned from it are marked, not removed: taking a version back is
-// the owner's decision. The error wraps ErrNotFound where nothing is known of
-// the session. An error after the removal itself (another process kept the
-// database from being rewritten) comes with the report; purging again finishes
-// the work.
+// purgedWords stands where words were that may quote a purged session.
+const purgedWords = "removed with a purged session"
+
+// PurgeSession is PurgeSessions of one.
 func (s *Store) PurgeSession(ctx context.Context, id string) (PurgeReport, error) {
-	var report PurgeReport
-	now := s.now().UTC()
-	note := "learned from a session that was purged on " + now.Format("2006-01-02")
-	err := s.do(ctx, func(t *tx) error {
-		p := purge{tx: t, id: id, note: note}
-		err := p.run(now.UnixMicro())
-		report = p.report
-		return err
-	})
+	return s.PurgeSessions(ctx, []string{id})
+}
+
+// PurgeSessions removes sessions: their transcripts and uses, their cases and
+// those that a model made up after them, the rollouts on these, every model
+// reply that may quote them (those of the runs that had the cases, the miner's,
+// and what was read of the sessions' replies), and every text that learned from
+// them and was never installed, with its rollouts. What is freed is overwritten,
+// and the file is rewritten without it. Only the SHA-256 of each id stays, so
+// that a later harvest leaves the session out.
+//
+// Versions that learned from one are marked, not removed: what has been
+// installed is the owner's, and so is what was made of it later. The error wraps
+// ErrNotFound where nothing is known of a session; nothing is then removed of the
+// others. An error after the removal itself (another process kept the database
+// from being rewritten) comes with the report; purging again finishes the work.
+func (s *Store) PurgeSessions(ctx context.Context, ids []string) (PurgeReport, error) {
+	report, err := s.purge(ctx, ids, nil)
 	if err == nil {
 		err = s.submit(context.WithoutCancel(ctx), &job{bare: true, run: scrub})
 	}
-	if err != nil {
-		return report, fmt.Errorf("purge session %s: %w", id, err)
+	return report, err
+}
+
+// errPlanned takes back what a plan has done.
+var errPlanned = errors.New("only planned")
+
+// PlanPurge says what PurgeSessions would report, and changes nothing.
+func (s *Store) PlanPurge(ctx context.Context, ids []string) (PurgeReport, error) {
+	report, err := s.purge(ctx, ids, errPlanned)
+	if errors.Is(err, errPlanned) {
+		err = nil
 	}
-	return report, nil
+	return report, err
+}
+
+// purge removes sessions in one transaction, which ends with the error end.
+func (s *Store) purge(ctx context.Context, ids []string, end error) (report PurgeReport, err error) {
+	now := s.now().UTC()
+	var id string
+	err = s.do(ctx, func(t *tx) error {
+		p := purge{tx: t, note: "learned from a session that was purged on " + now.Format("2006-01-02"), runs: map[string]bool{}}
+		for _, id = range ids {
+			p.id = id
+			if err := p.run(now.UnixMicro()); err != nil {
+				return err
+			}
+		}
+		report = p.done()
+		return end
+	})
+	if err != nil {
+		err = fmt.Errorf("purge session %s: %w", id, err)
+	}
+	return report, err
 }
 
 // Purged reports whether a session was purged: whoever mines one asks first.
@@ -101,11 +144,12 @@ func scrub(t *tx) error {
 	return nil
 }
 
-// A purge is one PurgeSession inside its transaction.
+// A purge is the removal of sessions inside its transaction.
 type purge struct {
 	*tx
-	id     string
+	id     string // of the session at hand
 	note   string
+	runs   map[string]bool // that had its cases
 	report PurgeReport
 }
 
@@ -121,67 +165,119 @@ func (p *purge) run(now int64) error {
 	if err != nil {
 		return err
 	}
-	if err := p.sessions(); err != nil {
+	n, err := p.sessions()
+	if err != nil {
 		return err
 	}
-	if p.report.Sessions == 0 && len(cases) == 0 && !before {
+	if n == 0 && len(cases) == 0 && !before {
 		return ErrNotFound
 	}
-	p.report.Cases = len(cases)
 	if _, err := p.exec(`INSERT INTO purged (session_sha, at) VALUES (?, ?) ON CONFLICT DO NOTHING`,
 		sessionSHA(p.id), now); err != nil {
 		return err
 	}
-	if err := p.markTexts(cases); err != nil {
+	runs, err := p.runsOf(cases)
+	if err != nil {
 		return err
+	}
+	if err := p.removeTexts(cases, runs); err != nil {
+		return err
+	}
+	for _, run := range runs {
+		if err := p.silence(run); err != nil {
+			return err
+		}
 	}
 	for _, c := range cases {
 		if err := p.removeCase(c); err != nil {
 			return err
 		}
 	}
-	n, err := p.exec(`DELETE FROM completions WHERE maker = ?`, string(eval.ByMiner))
-	p.report.Completions += int(n)
+	if err := p.renameCluster(); err != nil {
+		return err
+	}
+	gone, err := p.exec(`DELETE FROM completions WHERE maker = ?`, string(eval.ByMiner))
+	p.report.Completions += int(gone)
 	return err
 }
 
-// cases lists the session's cases, dropped ones included.
+// done returns the report, its lists in order.
+func (p *purge) done() PurgeReport {
+	for run := range p.runs {
+		p.report.Runs = append(p.report.Runs, run)
+	}
+	for _, list := range []*[]string{&p.report.CaseIDs, &p.report.Runs, &p.report.Candidates, &p.report.Removed} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	return p.report
+}
+
+// cases lists the session's cases, dropped ones included, and those that a model
+// made up after one of them, which carry its cluster.
 func (p *purge) cases() (cases []caseName, err error) {
-	err = p.each(`SELECT skill, id FROM cases WHERE session = ? ORDER BY skill, id`, []any{p.id},
+	err = p.each(`SELECT skill, id FROM cases WHERE session = ?1 OR body ->> '$.source.origin' = 'generated' AND (
+			body ->> '$.cluster' = 'session-' || ?1 OR
+			body ->> '$.cluster' IN (SELECT body ->> '$.cluster' FROM cases WHERE session = ?1))
+		ORDER BY skill, id`, []any{p.id},
 		func(rows *sql.Rows) error {
 			var c caseName
 			err := rows.Scan(&c.skill, &c.id)
 			cases = append(cases, c)
 			return err
 		})
+	p.report.Cases += len(cases)
+	for _, c := range cases {
+		p.report.CaseIDs = append(p.report.CaseIDs, c.id)
+	}
 	return cases, err
 }
 
-func (p *purge) sessions() error {
+// sessions removes the transcripts and reports how many there were.
+func (p *purge) sessions() (int64, error) {
 	_, err := p.exec(`DELETE FROM cursors WHERE path IN (SELECT path FROM sessions WHERE id = ?)`, p.id)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if _, err := p.exec(`DELETE FROM readings WHERE session = ?`, p.id); err != nil {
-		return err
+		return 0, err
 	}
 	n, err := p.exec(`DELETE FROM sessions WHERE id = ?`, p.id) // its invocations go with it
-	p.report.Sessions = int(n)
-	return err
+	p.report.Sessions += int(n)
+	return n, err
 }
 
 // ofSkill is true for a run of that skill, and for one that has no record: it
 // may be one.
 const ofSkill = ` coalesce((SELECT skill FROM runs WHERE runs.id = run), ?1) = ?1 `
 
-func (p *purge) removeCase(c caseName) error {
-	n, err := p.exec(`DELETE FROM completions WHERE run IN (SELECT run FROM rollouts WHERE case_id = ?2 AND`+ofSkill+`
-		UNION SELECT run FROM judgements WHERE skill = ?1 AND case_id = ?2)`, c.skill, c.id)
-	if err != nil {
-		return err
+// runsOf lists the runs that had one of the cases: that measured it, judged it,
+// or were configured with it.
+func (p *purge) runsOf(cases []caseName) (runs []string, err error) {
+	for _, c := range cases {
+		err := p.each(`SELECT run FROM rollouts WHERE case_id = ?2 AND`+ofSkill+`
+			UNION SELECT run FROM judgements WHERE skill = ?1 AND case_id = ?2
+			UNION SELECT id FROM runs WHERE skill = ?1 AND instr(body, json_quote(?2)) > 0`, []any{c.skill, c.id},
+			func(rows *sql.Rows) error {
+				var run string
+				err := rows.Scan(&run)
+				runs = append(runs, run)
+				return err
+			})
+		if err != nil {
+			return nil, err
+		}
 	}
-	p.report.Completions += int(n)
-	n, err = p.exec(`DELETE FROM rollouts WHERE case_id = ?2 AND`+ofSkill, c.skill, c.id)
+	slices.Sort(runs)
+	runs = slices.Compact(runs)
+	for _, run := range runs {
+		p.runs[run] = true
+	}
+	return runs, nil
+}
+
+func (p *purge) removeCase(c caseName) error {
+	n, err := p.exec(`DELETE FROM rollouts WHERE case_id = ?2 AND`+ofSkill, c.skill, c.id)
 	if err != nil {
 		return err
 	}
@@ -198,105 +294,19 @@ func (p *purge) removeCase(c caseName) error {
 	return err
 }
 
-// markTexts finds the texts that were made from one of the cases, or from a
-// text that was, and marks those that are versions.
-func (p *purge) markTexts(cases []caseName) error {
-	bySkill := map[string][]string{}
-	for _, c := range cases {
-		bySkill[c.skill] = append(bySkill[c.skill], c.id)
-	}
-	for skill, ids := range bySkill {
-		if err := p.markSkill(skill, ids); err != nil {
-			return err
-		}
-	}
-	slices.Sort(p.report.Candidates)
-	return nil
-}
-
-func (p *purge) markSkill(skill string, ids []string) error {
-	var candidates []tournament.Candidate
-	err := p.each(`SELECT body FROM candidates WHERE`+ofSkill, []any{skill}, func(rows *sql.Rows) error {
-		c, err := scanBody[tournament.Candidate](rows)
-		candidates = append(candidates, c)
-		return err
-	})
+// renameCluster takes the session's id out of the name of its cluster, which
+// cases of other sessions share that resemble its own.
+func (p *purge) renameCluster() error {
+	old, err := json.Marshal("session-" + p.id)
 	if err != nil {
 		return err
 	}
-	var versions []tournament.Version
-	err = p.each(`SELECT body FROM versions WHERE skill = ? ORDER BY n`, []any{skill}, func(rows *sql.Rows) error {
-		v, err := scanBody[tournament.Version](rows)
-		versions = append(versions, v)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-
-	learned := map[string]bool{}
-	for _, c := range candidates {
-		if !p.forget(&c, ids) {
-			continue
-		}
-		learned[c.SHA] = true
-		body, err := json.Marshal(c)
+	for _, table := range []string{"cases", "events", "trials", "runs", "calibrations"} {
+		_, err := p.exec(`UPDATE `+table+` SET body = replace(body, ?1, ?2) WHERE instr(body, ?1) > 0`,
+			string(old), `"purged-`+sessionSHA(p.id)[:16]+`"`)
 		if err != nil {
 			return err
 		}
-		if _, err := p.exec(`UPDATE candidates SET body = ? WHERE run = ? AND seq = ?`, string(body), c.Run, c.Seq); err != nil {
-			return err
-		}
-	}
-	spread(learned, candidates, versions)
-	for sha := range learned {
-		p.report.Candidates = append(p.report.Candidates, sha)
-	}
-	for _, v := range versions {
-		if !learned[v.SHA] {
-			continue
-		}
-		if v.Note != "" {
-			v.Note += "; "
-		}
-		v.Note += p.note
-		body, err := json.Marshal(v)
-		if err != nil {
-			return err
-		}
-		if _, err := p.exec(`UPDATE versions SET body = ? WHERE skill = ? AND n = ?`, string(body), v.Skill, v.N); err != nil {
-			return err
-		}
-		p.report.Versions = append(p.report.Versions, v)
 	}
 	return nil
-}
-
-// forget takes the ids out of c.Taught and reports whether any was there.
-func (p *purge) forget(c *tournament.Candidate, ids []string) (found bool) {
-	for i, id := range c.Taught {
-		if slices.Contains(ids, id) {
-			c.Taught[i] = purgedCase
-			found = true
-		}
-	}
-	return found
-}
-
-// spread adds the descendants of the texts in learned to it.
-func spread(learned map[string]bool, candidates []tournament.Candidate, versions []tournament.Version) {
-	isLearned := func(sha string) bool { return learned[sha] }
-	for before := -1; before != len(learned); {
-		before = len(learned)
-		for _, c := range candidates {
-			if slices.ContainsFunc(c.Parents, isLearned) {
-				learned[c.SHA] = true
-			}
-		}
-		for _, v := range versions {
-			if learned[v.Parent] {
-				learned[v.SHA] = true
-			}
-		}
-	}
 }

@@ -1,0 +1,205 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// removeTexts finds the texts that were made from one of the cases, or from a
+// text that was. Those that are versions are marked; the others are removed.
+func (p *purge) removeTexts(cases []caseName, runs []string) error {
+	bySkill := map[string][]string{}
+	for _, c := range cases {
+		bySkill[c.skill] = append(bySkill[c.skill], c.id)
+	}
+	for skill, ids := range bySkill {
+		if err := p.removeTextsOf(skill, ids, runs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *purge) removeTextsOf(skill string, ids, runs []string) error {
+	var candidates []tournament.Candidate
+	err := p.each(`SELECT body FROM candidates WHERE`+ofSkill, []any{skill}, func(rows *sql.Rows) error {
+		c, err := scanBody[tournament.Candidate](rows)
+		candidates = append(candidates, c)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var versions []tournament.Version
+	err = p.each(`SELECT body FROM versions WHERE skill = ? ORDER BY n`, []any{skill}, func(rows *sql.Rows) error {
+		v, err := scanBody[tournament.Version](rows)
+		versions = append(versions, v)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+
+	owned := map[string]bool{} // texts of versions
+	for _, v := range versions {
+		owned[v.SHA] = true
+	}
+	// A text learned where it, or one that it was made from, was made from a
+	// case. A version passes that on as a mark only: what it holds is the owner's,
+	// and so is what was made of it later.
+	learned, gone := map[string]bool{}, map[string]bool{}
+	for i := range candidates {
+		c := &candidates[i]
+		taught := forget(c, ids)
+		// Such a text is refused for holding words of a case that did not teach
+		// it, among other things.
+		unfit := slices.Contains(runs, c.Run) && (c.State == tournament.Invalid || c.State == tournament.Quarantined)
+		if taught {
+			learned[c.SHA] = true
+		}
+		if (taught || unfit) && !owned[c.SHA] {
+			gone[c.SHA] = true
+		}
+	}
+	spread(learned, candidates, versions)
+	spread(gone, slices.DeleteFunc(slices.Clone(candidates), func(c tournament.Candidate) bool { return owned[c.SHA] }), nil)
+	for sha := range learned {
+		p.report.Candidates = append(p.report.Candidates, sha)
+	}
+	for i := range candidates {
+		if err := p.rewrite(&candidates[i], gone, slices.Contains(runs, candidates[i].Run)); err != nil {
+			return err
+		}
+	}
+	for sha := range gone {
+		if err := p.removeText(skill, sha); err != nil {
+			return err
+		}
+	}
+	return p.markVersions(versions, learned)
+}
+
+// rewrite saves a candidate after forget, without its text where that is gone,
+// and without the words that its run had for it.
+func (p *purge) rewrite(c *tournament.Candidate, gone map[string]bool, silent bool) error {
+	query, args := `UPDATE candidates SET body = ?1 WHERE run = ?2 AND seq = ?3`, []any{"", c.Run, c.Seq}
+	switch {
+	case gone[c.SHA]:
+		query = `UPDATE candidates SET body = ?1, text = NULL WHERE run = ?2 AND seq = ?3`
+		c.Reason = purgedWords
+	case silent && c.Reason != "":
+		c.Reason = purgedWords
+	case !slices.Contains(c.Taught, purgedCase):
+		return nil
+	}
+	body, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	args[0] = string(body)
+	_, err = p.exec(query, args...)
+	return err
+}
+
+// removeText removes what was measured of a text that is gone, and its trials:
+// nobody can install it any more.
+func (p *purge) removeText(skill, sha string) error {
+	n, err := p.exec(`DELETE FROM rollouts WHERE candidate = ?2 AND`+ofSkill, skill, sha)
+	if err != nil {
+		return err
+	}
+	p.report.Rollouts += int(n)
+	n, err = p.exec(`DELETE FROM trials WHERE skill = ? AND challenger = ?`, skill, sha)
+	if err != nil {
+		return err
+	}
+	p.report.Trials += int(n)
+	p.report.Removed = append(p.report.Removed, sha)
+	return nil
+}
+
+func (p *purge) markVersions(versions []tournament.Version, learned map[string]bool) error {
+	for _, v := range versions {
+		if !learned[v.SHA] {
+			continue
+		}
+		if strings.Contains(v.Note, p.note) {
+			continue // of another session in the same purge
+		}
+		if v.Note != "" {
+			v.Note += "; "
+		}
+		v.Note += p.note
+		body, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		if _, err := p.exec(`UPDATE versions SET body = ? WHERE skill = ? AND n = ?`, string(body), v.Skill, v.N); err != nil {
+			return err
+		}
+		p.report.Versions = append(p.report.Versions, v)
+	}
+	return nil
+}
+
+// silence removes what a run has in words: its models' replies, the reasons in
+// its events, and the error that ended it. A run that has not ended is ended.
+func (p *purge) silence(run string) error {
+	n, err := p.exec(`DELETE FROM completions WHERE run = ?`, run)
+	if err != nil {
+		return err
+	}
+	p.report.Completions += int(n)
+	_, err = p.exec(`UPDATE events SET body = json_set(body, '$.data.reason', ?2)
+		WHERE run = ?1 AND body ->> '$.data.reason' IS NOT NULL AND body ->> '$.kind' <> 'verdict'`, run, purgedWords)
+	if err != nil {
+		return err
+	}
+	var body []byte
+	if ok, err := p.row(`SELECT body FROM runs WHERE id = ?`, []any{run}, &body); err != nil || !ok {
+		return err
+	}
+	r, err := decode[tournament.Run](body)
+	if err != nil || r.Status == tournament.Finished {
+		return err
+	}
+	r.Status, r.Note = tournament.Failed, "a session that it had cases of was purged"
+	if body, err = json.Marshal(r); err != nil {
+		return err
+	}
+	_, err = p.exec(`UPDATE runs SET status = ?, body = ? WHERE id = ?`, string(r.Status), string(body), run)
+	return err
+}
+
+// forget takes the ids out of c.Taught and reports whether any was there.
+func forget(c *tournament.Candidate, ids []string) (found bool) {
+	for i, id := range c.Taught {
+		if slices.Contains(ids, id) {
+			c.Taught[i] = purgedCase
+			found = true
+		}
+	}
+	return found
+}
+
+// spread adds the descendants of the texts in learned to it.
+func spread(learned map[string]bool, candidates []tournament.Candidate, versions []tournament.Version) {
+	isLearned := func(sha string) bool { return learned[sha] }
+	for before := -1; before != len(learned); {
+		before = len(learned)
+		for _, c := range candidates {
+			if slices.ContainsFunc(c.Parents, isLearned) {
+				learned[c.SHA] = true
+			}
+		}
+		for _, v := range versions {
+			if learned[v.Parent] {
+				learned[v.SHA] = true
+			}
+		}
+	}
+}
