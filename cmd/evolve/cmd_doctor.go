@@ -99,9 +99,11 @@ func (d *doctor) config() error {
 	conf, err := d.app.config()
 	switch {
 	case err != nil:
-		var f *failure
-		errors.As(err, &f)
-		d.add("configuration", fails, f.hint, "%v", err)
+		hint := "it is read by every command: check that it is a file, and who owns it"
+		if f := new(failure); errors.As(err, &f) {
+			hint = f.hint
+		}
+		d.add("configuration", fails, hint, "%v", err)
 		return nil
 	case !exists(path):
 		d.add("configuration", works, "", "all defaults; prices of %s for %d models", conf.Prices.Date, len(conf.Prices.Models))

@@ -266,7 +266,7 @@ func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 		return err
 	}
 	defer unlock()
-	bar := newProgress(a, f.MaxRollouts)
+	bar := newProgress(a, p.f.MaxRollouts) // a resumed run has the cap that it began with
 	void := &voids{}
 	p.plan.OnEvent, p.plan.OnRollout = bar.event, func(r *eval.Rollout) { void.count(r); bar.rollout(r) }
 	out, err := tournament.Improve(ctx, p.plan)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -56,5 +58,23 @@ func TestDoctorAsksServer(t *testing.T) {
 				t.Errorf("Authorization %q, want %q", header, want)
 			}
 		})
+	}
+}
+
+// A configuration that cannot be read stops every command; the doctor has to
+// live to tell.
+func TestDoctorWithUnreadableConfiguration(t *testing.T) {
+	home := t.TempDir()
+	if err := os.Mkdir(filepath.Join(home, "config.yaml"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	a := newApp(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))
+	a.getenv = func(k string) string { return map[string]string{"EVOLVE_HOME": home}[k] }
+	d := &doctor{app: a}
+	if err := d.config(); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.found) != 1 || d.found[0].State != fails || d.found[0].Fix == "" {
+		t.Errorf("found %+v, want one failure with what to do", d.found)
 	}
 }

@@ -72,9 +72,11 @@ func classify(err error) (code int, hint string) {
 func infraHint(e *eval.InfraError) (code int, hint string) {
 	switch e.Kind {
 	case eval.Auth:
-		return exitFailed, "check the API key (--api-key-env names the variable that holds it)"
+		return exitFailed, "check the key: `evolve doctor` says which variable each agent takes it from, --api-key-env names openai's"
 	case eval.BadRequest:
 		return exitFailed, "check --model and --base-url"
+	case eval.RateLimited:
+		return exitFailed, "the server takes fewer calls at a time: lower --concurrency, or set --rate"
 	case eval.Pending:
 		return exitStopped, "everything is saved; answer the open requests (OPEN.md in the folder lists them), then type the same command again"
 	case eval.UsageLimit:
@@ -83,7 +85,7 @@ func infraHint(e *eval.InfraError) (code int, hint string) {
 		}
 		return exitStopped, "everything is saved; resume once the limit has reset"
 	}
-	return exitFailed, "is the server running? check --base-url; what was measured is saved"
+	return exitFailed, "is the server running? check --base-url"
 }
 
 // oneLine folds a message, so that an error is one line whatever it quotes, and

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/store"
 )
 
@@ -20,5 +21,19 @@ func TestFullDiskHasAHint(t *testing.T) {
 func TestErrorsHoldNoTerminalCommands(t *testing.T) {
 	if got := oneLine("status 400:\n \x1b[31mred\x1b]0;title\a"); strings.ContainsAny(got, "\n\x1b\a") || !strings.Contains(got, "red") {
 		t.Errorf("%q", got)
+	}
+}
+
+// A hint is believed: it must not send anybody to a server that answers, or to a
+// flag that the agent does not know.
+func TestHintsOfInfrastructure(t *testing.T) {
+	for kind, want := range map[eval.FailureKind]string{
+		eval.Auth: "`evolve doctor`", eval.RateLimited: "--concurrency", eval.Unreachable: "is the server running?", eval.ServerError: "is the server running?",
+	} {
+		err := fmt.Errorf("evaluate: %w", &eval.InfraError{Kind: kind, Err: errors.New("no")})
+		code, hint := classify(err)
+		if code != exitFailed || !strings.Contains(hint, want) || strings.Contains(hint, "saved") {
+			t.Errorf("%v: exit code %d, hint %q", kind, code, hint)
+		}
 	}
 }
