@@ -21,8 +21,10 @@ func kindOf(err error) trouble {
 		return busy
 	case sqlite3.ErrFull:
 		return full
-	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB:
+	case sqlite3.ErrCorrupt:
 		return damaged
+	case sqlite3.ErrNotADB:
+		return foreign
 	}
 	return other
 }

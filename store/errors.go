@@ -30,10 +30,23 @@ func (e *NewerError) Error() string {
 type CorruptError struct {
 	Path string
 	Err  error
+	// Copy is where the file was copied to as it was found, "" where nothing can
+	// have been written to it, or where NoCopy says why there is none.
+	Copy   string
+	NoCopy error
+
+	foreign bool // it was never a database of evolve
 }
 
 func (e *CorruptError) Error() string {
-	return fmt.Sprintf("%s is damaged, or not a database of evolve: %v", e.Path, e.Err)
+	s := fmt.Sprintf("%s is damaged, or not a database of evolve: %v", e.Path, e.Err)
+	if e.NoCopy != nil {
+		return fmt.Sprintf("%s (no copy could be made: %v)", s, e.NoCopy)
+	}
+	if e.Copy != "" {
+		s += "; a copy of it as it was found is in " + e.Copy
+	}
+	return s
 }
 func (e *CorruptError) Unwrap() error { return e.Err }
 
@@ -66,7 +79,8 @@ const (
 	other   trouble = iota
 	busy            // somebody else holds the lock: try again
 	full            // no room
-	damaged         // not a database, or corrupted
+	damaged         // corrupted
+	foreign         // not a database
 )
 
 // explain gives an error of SQLite the type that callers know; others, nil
@@ -77,9 +91,14 @@ func explain(err error, path string) error {
 	if errors.As(err, &corrupt) || errors.As(err, &noRoom) {
 		return err
 	}
+	if unreadable(err) {
+		return &CorruptError{Path: path, Err: err}
+	}
 	switch kindOf(err) {
 	case damaged:
 		return &CorruptError{Path: path, Err: err}
+	case foreign:
+		return &CorruptError{Path: path, Err: err, foreign: true}
 	case full:
 		return &FullError{Path: path, Err: err}
 	case busy:

@@ -48,6 +48,9 @@ func (s *Store) submit(ctx context.Context, j *job) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if known := s.damage.Load(); known != nil {
+		return known // what is damaged is left as it is
+	}
 	j.done = make(chan error, 1)
 	select {
 	case s.jobs <- j:
@@ -75,7 +78,7 @@ func (s *Store) writer(conn *sql.Conn) {
 			}
 		}
 		if next.bare {
-			next.done <- explain(next.run(t), s.path)
+			next.done <- s.explain(next.run(t))
 			next = nil
 			continue
 		}
@@ -122,17 +125,17 @@ func (s *Store) commit(t *tx, group []*job) {
 // attempt runs jobs in one transaction; begun is false where it got no lock.
 func (s *Store) attempt(t *tx, group []*job) (begun bool, err error) {
 	if err := s.begin(t); err != nil {
-		return false, explain(err, s.path)
+		return false, s.explain(err)
 	}
 	for _, j := range group {
 		if err := j.run(t); err != nil {
 			t.rollback()
-			return true, explain(err, s.path)
+			return true, s.explain(err)
 		}
 	}
 	if _, err := t.exec("COMMIT"); err != nil {
 		t.rollback()
-		return true, explain(fmt.Errorf("commit: %w", err), s.path)
+		return true, s.explain(fmt.Errorf("commit: %w", err))
 	}
 	return true, nil
 }

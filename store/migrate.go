@@ -50,7 +50,7 @@ func schemaVersion(ctx context.Context, db reader, path string) (int, error) {
 		return 0, fmt.Errorf("read schema version: %w", err)
 	}
 	if app != applicationID && (have != 0 || app != 0 || tables != 0) {
-		return 0, &CorruptError{Path: path, Err: errors.New("it belongs to another program")}
+		return 0, &CorruptError{Path: path, Err: errors.New("it belongs to another program"), foreign: true}
 	}
 	if know := len(migrations()); have > know {
 		return 0, &NewerError{Have: have, Know: know}

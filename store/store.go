@@ -20,7 +20,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+	"unicode/utf8"
 )
 
 // A Store is an open database. It is safe for concurrent use.
@@ -37,6 +39,10 @@ type Store struct {
 	stopped   chan struct{} // closed when the writer goroutine has ended
 	closeOnce sync.Once
 	closeErr  error
+
+	readOnly   bool
+	damageOnce sync.Once
+	damage     atomic.Pointer[CorruptError] // the first that was found; nil for none
 }
 
 // readers is the size of the pool of reading connections.
@@ -56,25 +62,45 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	s := &Store{path: path, now: time.Now,
 		jobs: make(chan *job), closing: make(chan struct{}), stopped: make(chan struct{})}
 	var err error
-	if s.write, err = connect(ctx, path, writeDSN(path), 1); err != nil {
+	if s.write, err = s.connect(ctx, writeDSN(path), 1); err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, s.write, path); err != nil {
+	if err := s.prepare(ctx); err != nil {
+		err = s.explain(err) // before closing, which may write
 		s.write.Close()
-		return nil, fmt.Errorf("open store %s: %w", path, explain(err, path))
+		return nil, fmt.Errorf("open store %s: %w", path, err)
 	}
-	if s.read, err = connect(ctx, path, readDSN(path), readers); err != nil {
+	if s.read, err = s.connect(ctx, readDSN(path), readers); err != nil {
 		s.write.Close()
 		return nil, err
 	}
 	conn, err := s.write.Conn(ctx)
 	if err != nil {
+		err = s.explain(err)
 		s.read.Close()
 		s.write.Close()
-		return nil, fmt.Errorf("open store %s: %w", path, explain(err, path))
+		return nil, fmt.Errorf("open store %s: %w", path, err)
 	}
 	go s.writer(conn)
 	return s, nil
+}
+
+// prepare makes sure that the database is ours and whole, and brings it up to
+// date.
+func (s *Store) prepare(ctx context.Context) error {
+	if _, err := schemaVersion(ctx, s.write, s.path); err != nil {
+		return err
+	}
+	info, err := os.Stat(s.path)
+	if err != nil {
+		return err
+	}
+	if info.Size() <= checkedAtOpen {
+		if err := checkPages(ctx, s.write); err != nil {
+			return err
+		}
+	}
+	return migrate(ctx, s.write, s.path)
 }
 
 // OpenReadOnly opens an existing database for commands that only read. It never
@@ -88,7 +114,8 @@ func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	db, err := connect(ctx, path, readDSN(path), readers)
+	s := &Store{path: path, now: time.Now, readOnly: true, closing: make(chan struct{})}
+	db, err := s.connect(ctx, readDSN(path), readers)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +135,8 @@ func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 		}
 		return OpenReadOnly(ctx, path)
 	}
-	return &Store{path: path, read: db, now: time.Now, closing: make(chan struct{})}, nil
+	s.read = db
+	return s, nil
 }
 
 // Close waits for writes that were accepted, folds the write-ahead log into the
@@ -131,7 +159,7 @@ func (s *Store) Close() error {
 		}
 		s.closeErr = errors.Join(errRead, errFold, s.write.Close())
 		if s.closeErr != nil {
-			s.closeErr = fmt.Errorf("close store %s: %w", s.path, explain(s.closeErr, s.path))
+			s.closeErr = fmt.Errorf("close store %s: %w", s.path, s.explain(s.closeErr))
 		}
 	})
 	return s.closeErr
@@ -169,10 +197,10 @@ func prepareFile(path string) error {
 // connect opens a pool and makes its first connection. Turning on WAL takes a
 // lock that SQLite does not wait for, so that two processes which create a
 // database together may meet; the loser tries again.
-func connect(ctx context.Context, path, dsn string, conns int) (*sql.DB, error) {
+func (s *Store) connect(ctx context.Context, dsn string, conns int) (*sql.DB, error) {
 	db, err := sql.Open("sqlite3", dsn)
 	if err != nil {
-		return nil, fmt.Errorf("open store %s: %w", path, err)
+		return nil, fmt.Errorf("open store %s: %w", s.path, err)
 	}
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
@@ -181,8 +209,9 @@ func connect(ctx context.Context, path, dsn string, conns int) (*sql.DB, error) 
 			return db, nil
 		}
 		if kindOf(err) != busy || tries == 50 || !pause(ctx, 20*time.Millisecond) {
+			err = s.explain(err)
 			db.Close()
-			return nil, fmt.Errorf("open store %s: %w", path, explain(err, path))
+			return nil, fmt.Errorf("open store %s: %w", s.path, err)
 		}
 	}
 }
@@ -238,6 +267,9 @@ func fromMicros(n sql.NullInt64) time.Time {
 // decode parses one stored body.
 func decode[T any](body []byte) (T, error) {
 	var v T
+	if !utf8.Valid(body) { // which what we wrote was
+		return v, fmt.Errorf("decode stored %T: %w", v, &damageError{"it is no text"})
+	}
 	if err := json.Unmarshal(body, &v); err != nil {
 		return v, fmt.Errorf("decode stored %T: %w", v, err)
 	}
@@ -254,18 +286,18 @@ func query[T any](ctx context.Context, s *Store, scan func(*sql.Rows) (T, error)
 	}
 	rows, err := s.read.QueryContext(ctx, q, args...)
 	if err != nil {
-		return nil, explain(err, s.path)
+		return nil, s.explain(err)
 	}
 	defer rows.Close()
 	var out []T
 	for rows.Next() {
 		v, err := scan(rows)
 		if err != nil {
-			return nil, explain(err, s.path)
+			return nil, s.explain(err)
 		}
 		out = append(out, v)
 	}
-	return out, explain(rows.Err(), s.path)
+	return out, s.explain(rows.Err())
 }
 
 // scanBody scans a SELECT of one body column.
