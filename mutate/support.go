@@ -69,8 +69,22 @@ func (s *Support) Stated(i int, view string) bool {
 
 // Says reports whether text holds at least half of the specific words of shown
 // line i.
-func (s *Support) Says(i int, text string) bool {
-	ws, asked, said := words(text), 0, 0
+func (s *Support) Says(i int, text string) bool { return s.says(i, words(text)) }
+
+// Said returns the indexes of the shown lines that text Says.
+func (s *Support) Said(text string) []int {
+	var out []int
+	ws := words(text)
+	for i := range s.lines {
+		if s.says(i, ws) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func (s *Support) says(i int, ws map[string]bool) bool {
+	asked, said := 0, 0
 	for w := range s.lines[i] {
 		if s.specific(w) {
 			asked++

@@ -127,6 +127,8 @@ type search struct {
 	seq       int
 	stats     Stats
 	stale     int
+	lessons   *lessons
+	knots     knots
 }
 
 // errDone ends the search's loop; the reason is its text.
@@ -150,6 +152,7 @@ func (e *Engine) Search(ctx context.Context, incumbent eval.Variant, cases Cases
 		rng:      rng,
 		inCorpus: map[string]bool{}, tried: map[string]bool{incumbent.SHA(): true},
 		operators: newOperators(opt.Operators),
+		lessons:   newLessons(cases.Train),
 	}
 	if len(cases.Train) == 0 || len(cases.Val) == 0 {
 		return nil, fmt.Errorf("search needs train and validation cases, there are %d and %d", len(cases.Train), len(cases.Val))

@@ -202,6 +202,17 @@ func (s *search) try(ctx context.Context, mv *move, ps []mutate.Proposal) (won b
 	if err := s.measureTrain(ctx, child, batch, 0); err != nil {
 		return false, err
 	}
+	if m, apart, err := s.untangle(ctx, mv, child, batch); err != nil {
+		return false, err
+	} else if m != nil {
+		c.State, c.Reason = Refused, "some of its lines were in each other's way"
+		if err := s.Log.Journal.SaveCandidate(ctx, &c); err != nil {
+			return false, err
+		}
+		p, child = apart, m
+		c = s.candidate(mv.op, parents, p)
+		child.Candidate = c
+	}
 	got, had := qualities(child.train, batch), qualities(mv.parent.train, batch)
 	delta := gain(got, had)
 	if !mv.accept.Accept(got, had) {

@@ -143,7 +143,7 @@ func interruptAndResume(t *testing.T, opt Options) {
 // TestSearchLearns holds the search to what it reached when this was written,
 // with room for a changed draw: the mean over four seeds at 300 rollouts.
 func TestSearchLearns(t *testing.T) {
-	for name, least := range map[string]float64{"additive": 0.85, "interacting": 0.85, "rewrite": 0.85, "harmful": 0.75} {
+	for name, least := range map[string]float64{"additive": 0.85, "conflicting": 0.5, "interacting": 0.85, "rewrite": 0.85, "harmful": 0.75} {
 		for _, w := range testWorlds {
 			if w.name != name {
 				continue
