@@ -1,14 +1,9 @@
 package store
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"database/sql"
 	"flag"
-	"io"
-	"os"
-	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
@@ -18,7 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament"
 )
 
-var update = flag.Bool("update", false, "write testdata/v1.db.gz anew (never after a release)")
+var update = flag.Bool("update", false, "write the fixtures in testdata that are missing")
 
 // fill writes one record of every kind.
 func fill(t *testing.T, s *Store) {
@@ -49,19 +44,7 @@ func fill(t *testing.T, s *Store) {
 // TestFixtureV1 opens a database that the first schema wrote: everything in it
 // is there, and it has become the present schema.
 func TestFixtureV1(t *testing.T) {
-	const fixture = "testdata/v1.db.gz"
-	if *update {
-		writeFixture(t, fixture)
-	}
-	zipped, err := os.ReadFile(fixture)
-	must(t, err)
-	z, err := gzip.NewReader(bytes.NewReader(zipped))
-	must(t, err)
-	content, err := io.ReadAll(z)
-	must(t, err)
-	path := filepath.Join(t.TempDir(), "evolve.db")
-	must(t, os.WriteFile(path, content, 0o600))
-
+	path := unpackFixture(t, 1)
 	ctx := t.Context()
 	s, fresh := openAt(t, path), open(t)
 	if got, want := schema(t, s), schema(t, fresh); !reflect.DeepEqual(got, want) {
@@ -120,22 +103,6 @@ func TestFixtureV1(t *testing.T) {
 	if at, ok, err := s.KernelConfirmed(ctx, "dataviz", "k"); err != nil || !ok || !at.Equal(day.Truncate(time.Microsecond)) {
 		t.Errorf("kernel: %v, %v", ok, err)
 	}
-}
-
-func writeFixture(t *testing.T, name string) {
-	s := open(t)
-	fill(t, s)
-	must(t, s.Close())
-	content, err := os.ReadFile(s.path)
-	must(t, err)
-	var out bytes.Buffer
-	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	must(t, err)
-	_, err = z.Write(content)
-	must(t, err)
-	must(t, z.Close())
-	must(t, os.MkdirAll(filepath.Dir(name), 0o755))
-	must(t, os.WriteFile(name, out.Bytes(), 0o644))
 }
 
 // schema returns what the database says of itself, version included.
