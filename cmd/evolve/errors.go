@@ -54,7 +54,7 @@ func classify(err error) (code int, hint string) {
 	case errors.As(err, &infra):
 		return infraHint(infra)
 	case errors.As(err, &missing):
-		return exitFailed, "what was measured is saved; once the backend answers again, resume the run"
+		return exitFailed, "mend what the message names first"
 	case errors.As(err, &speechless):
 		return exitFailed, "ask the model something by hand; check --model, and whether its answers are cut off"
 	case errors.As(err, &newer):

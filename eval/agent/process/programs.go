@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -18,7 +19,9 @@ const programKept = 64 << 10
 
 // Programs runs the programs of checks. In their sandbox the workspace is
 // writable, /tmp is their own and empty, and there is neither a network nor a
-// home: a program that needs more is named in Readable.
+// home: a program that needs more is named in Readable. Its own file, and files
+// that its arguments name by absolute paths, can be read: a check is
+// ["python3", "/home/me/grade.py"] as often as not, and who trusted it saw that.
 type Programs struct {
 	// Readable are files and folders beyond the system's that programs need.
 	Readable []string
@@ -60,7 +63,7 @@ func (p Programs) RunProgram(ctx context.Context, dir string, argv []string, std
 	if p.Bare {
 		c.Env = inherited("PATH", "HOME", "LANG", "TMPDIR", "SystemRoot")
 	} else {
-		c.Sandbox = &Sandbox{Readable: p.Readable}
+		c.Sandbox = new(Sandbox)
 		if dir == "" {
 			c.Dir = "/tmp"
 		} else {
@@ -70,6 +73,9 @@ func (p Programs) RunProgram(ctx context.Context, dir string, argv []string, std
 	}
 	if c.Path, err = programPath(argv[0], c.Dir); err != nil {
 		return nil, nil, 0, fmt.Errorf("run program: %w", err)
+	}
+	if c.Sandbox != nil {
+		c.Sandbox.Readable = append(slices.Clone(p.Readable), named(c.Path, c.Args, c.Dir)...)
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -87,7 +93,24 @@ func programPath(name, dir string) (string, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
 	}
+	if _, err := os.Stat(name); err != nil {
+		return "", err // a sandbox says less
+	}
 	return name, nil
+}
+
+// named are the files outside of dir that a command line names; folders are
+// not, they may hold anything.
+func named(program string, args []string, dir string) (files []string) {
+	for _, path := range append([]string{program}, args...) {
+		if !filepath.IsAbs(path) || within(dir, path) {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			files = append(files, filepath.Clean(path))
+		}
+	}
+	return files
 }
 
 // inherited are variables of ours that a program may have: no key is among them.

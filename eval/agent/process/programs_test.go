@@ -50,3 +50,35 @@ func TestPrograms(t *testing.T) {
 		}
 	})
 }
+
+// A grader lies where its owner keeps it, and its case names it there.
+func TestProgramsOfTheirOwner(t *testing.T) {
+	boxes(t, func(t *testing.T, box *Sandbox) {
+		p, dir, own := Programs{Bare: box == nil}, t.TempDir(), t.TempDir()
+		grader := filepath.Join(own, "my grader.sh")
+		for name, text := range map[string]string{grader: "#!/bin/sh\necho graded\n", filepath.Join(own, "diary"): "private\n"} {
+			if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, argv := range [][]string{{grader}, {"sh", grader}} {
+			out, diag, exit, err := p.RunProgram(t.Context(), dir, argv, nil, time.Minute)
+			if err != nil || exit != 0 || string(out) != "graded\n" {
+				t.Errorf("%q: %q, %q, %d, %v", argv, out, diag, exit, err)
+			}
+		}
+		if box == nil {
+			return
+		}
+		// What only lies beside it, or is a folder, is nobody's business.
+		for _, argv := range [][]string{{"sh", "-c", "cat '" + own + "/diary'", grader}, {"ls", own}} {
+			if out, _, exit, err := p.RunProgram(t.Context(), dir, argv, nil, time.Minute); err != nil || exit == 0 || strings.Contains(string(out), "private") {
+				t.Errorf("%q: %q, %d, %v", argv, out, exit, err)
+			}
+		}
+		_, _, _, err := p.RunProgram(t.Context(), dir, []string{filepath.Join(own, "gone.sh")}, nil, time.Minute)
+		if !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("a program that is not there: %v", err)
+		}
+	})
+}
