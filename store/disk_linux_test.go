@@ -1,0 +1,90 @@
+package store
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// inNamespace runs a shell script where it may mount what it likes, until it
+// ends.
+func inNamespace(t *testing.T, script string, env ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	sh := exec.Command("sh", "-c", script)
+	sh.Env = append(os.Environ(), env...)
+	sh.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+	}
+	var out, errs strings.Builder
+	sh.Stdout, sh.Stderr = &out, &errs
+	err = sh.Run()
+	return out.String(), errs.String(), err
+}
+
+// TestRealDiskFull writes on a disk of 400 kB until it is full: the error says
+// so, and all that was acknowledged is there.
+func TestRealDiskFull(t *testing.T) {
+	disk, saved := t.TempDir(), t.TempDir()
+	exe, err := os.Executable()
+	must(t, err)
+	if _, said, err := inNamespace(t, `mount -t tmpfs none "$D"`, "D="+disk); err != nil {
+		t.Skipf("no mounts in a namespace here: %v %s", err, said)
+	}
+	out, said, err := inNamespace(t, `mount -t tmpfs -o size=400k none "$D" && { "$EXE"; echo "code $?"; cp "$D"/evolve.db* "$SAVED"; }`,
+		"D="+disk, "SAVED="+saved, "EXE="+exe, childPath+"="+filepath.Join(disk, "evolve.db"), childName+"=full", childCount+"=0")
+	if err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	if !strings.Contains(out, "code 1") || !strings.Contains(said, "no room left for "+disk) {
+		t.Errorf("the writer said %q", said)
+	}
+	s := openAt(t, filepath.Join(saved, "evolve.db"))
+	n := 0
+	for key := range strings.Lines(out) {
+		key = strings.TrimSpace(key)
+		if strings.HasPrefix(key, "code") {
+			continue
+		}
+		n++
+		if r, _, err := s.Journal("full").Rollout(t.Context(), key); r == nil || err != nil {
+			t.Errorf("%s was acknowledged and is lost: %v", key, err)
+		}
+	}
+	if n == 0 {
+		t.Error("nothing was written before the disk was full")
+	}
+	must(t, s.Check(t.Context()))
+}
+
+// TestReadOnlyDisk: on a disk that is read-only the error names the file, and
+// says what is the matter.
+func TestReadOnlyDisk(t *testing.T) {
+	s := open(t)
+	must(t, s.Journal("r").SaveRollout(t.Context(), rollout("k")))
+	must(t, s.Close())
+	before, err := os.ReadFile(s.path)
+	must(t, err)
+	exe, err := os.Executable()
+	must(t, err)
+	dir := filepath.Dir(s.path)
+	const readOnly = `mount --bind "$D" "$D" && mount -o remount,bind,ro "$D" && `
+	if _, said, err := inNamespace(t, readOnly+"true", "D="+dir); err != nil {
+		t.Skipf("no mounts in a namespace here: %v %s", err, said)
+	}
+	for path, says := range map[string]string{s.path: "read-only file system", filepath.Join(dir, "sub", "evolve.db"): "read-only file system"} {
+		out, said, err := inNamespace(t, readOnly+`{ "$EXE"; echo "code $?"; }`, "D="+dir, "EXE="+exe, childPath+"="+path, childName+"=ro", childCount+"=1")
+		if err != nil || out != "code 1\n" || !strings.Contains(said, says) || !strings.Contains(said, dir) {
+			t.Errorf("%s: %v %q %q", path, err, out, said)
+		}
+	}
+	after, err := os.ReadFile(s.path)
+	must(t, err)
+	if string(after) != string(before) {
+		t.Error("the file was changed")
+	}
+}

@@ -1,0 +1,118 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// writes are calls of every method that writes, each with enough text to need
+// room.
+func writes(ctx context.Context, s *Store) map[string]func() error {
+	j := s.Journal("r1")
+	long := strings.Repeat("words that need room ", 400)
+	return map[string]func() error{
+		"SaveRun": func() error { return j.SaveRun(ctx, &tournament.Run{ID: "r9", Skill: "dataviz", Note: long}) },
+		"SaveCandidate": func() error {
+			return j.SaveCandidate(ctx, &tournament.Candidate{SHA: "bb", Run: "r1", Seq: 9, Text: []byte(long)})
+		},
+		"AppendEvent": func() error {
+			return j.AppendEvent(ctx, tournament.Event{Run: "r1", Seq: 9, Data: []byte(`"` + long + `"`)})
+		},
+		"SaveRollout": func() error { r := rollout("k9"); r.Answer = long; return j.SaveRollout(ctx, r) },
+		"SaveCompletion": func() error {
+			return j.SaveCompletion(ctx, "k9", eval.ByJudge, &eval.Completion{Text: long})
+		},
+		"SaveTrial": func() error {
+			return j.SaveTrial(ctx, &tournament.TrialRecord{Skill: "dataviz", Incumbent: "aa", Challenger: "zz", State: []byte(`"` + long + `"`)})
+		},
+		"SpendCase": func() error { return j.SpendCase(ctx, "dataviz", "aa", "bb", long) },
+		"SaveCases": func() error {
+			c := aCase("z")
+			c.Prompt = long
+			_, _, err := s.SaveCases(ctx, []eval.Case{c})
+			return err
+		},
+		"SaveSession": func() error {
+			ses := session("s9", "/z", use("u9", "dataviz", harvest.Corrected, day))
+			ses.Turns[0].Prompt = long
+			return s.SaveSession(ctx, ses)
+		},
+		"SaveVersion": func() error {
+			_, err := s.SaveVersion(ctx, tournament.Version{Skill: "dataviz", SHA: "zz", Text: []byte(long)})
+			return err
+		},
+		"BeginInstall": func() error {
+			_, err := s.BeginInstall(ctx, Install{Skill: "dataviz", Path: "/q", To: "zz", Note: long})
+			return err
+		},
+		"SetInstalled":  func() error { return s.SetInstalled(ctx, "dataviz", "/"+long, "zz") },
+		"ConfirmKernel": func() error { return s.ConfirmKernel(ctx, "dataviz", long, day) },
+		"Remember":      func() error { return s.Remember(ctx, "s1", "k9", []byte(long)) },
+		"Flush": func() error {
+			cur, err := s.Cursor(ctx, "claude")
+			if err != nil {
+				return err
+			}
+			cur.Mark("/"+long, 1, day)
+			return cur.Flush(ctx)
+		},
+		"PurgeSession": func() error {
+			_, err := s.PurgeSession(ctx, "s1")
+			return err
+		},
+	}
+}
+
+// TestDiskFullAtAnyWrite gives every write one page of room, two, and so on
+// until it succeeds. Each failure says that there is no room and leaves the
+// store as it was.
+func TestDiskFullAtAnyWrite(t *testing.T) {
+	ctx := t.Context()
+	failures := 0
+	for name := range writes(ctx, open(t)) {
+		s := open(t)
+		fill(t, s)
+		limit := func(pages int) {
+			must(t, s.do(ctx, func(x *tx) error {
+				var n int
+				_, err := x.row(fmt.Sprintf("PRAGMA max_page_count = %d", pages), nil, &n)
+				return err
+			}))
+		}
+		var pages int
+		must(t, s.read.QueryRow("PRAGMA page_count").Scan(&pages))
+		before := dump(t, s)
+		for room := 0; ; room++ {
+			limit(pages + room)
+			err := writes(ctx, s)[name]()
+			if err == nil {
+				break
+			}
+			failures++
+			var noRoom *FullError
+			if !errors.As(err, &noRoom) || noRoom.Path != s.path {
+				t.Errorf("%s with room for %d pages: %v", name, room, err)
+			}
+			if after := dump(t, s); after != before {
+				t.Errorf("%s with room for %d pages left something of itself", name, room)
+			}
+			if room == 50 {
+				t.Fatalf("%s needs more than %d pages", name, room)
+			}
+		}
+		limit(1 << 30)
+		must(t, checkPages(ctx, s.read))
+		must(t, s.Journal("after").SaveRollout(ctx, rollout("after")))
+	}
+	t.Logf("%d writes failed for want of room", failures)
+	if failures < 20 {
+		t.Errorf("only %d writes met a full disk", failures)
+	}
+}
