@@ -27,6 +27,12 @@ type Options struct {
 	// Operators are those of the loop; nil for all that work on the harness.
 	// DescriptionOnly is the other useful choice.
 	Operators []string
+	// Seeds are texts that stand in the pool from the start, beside the
+	// incumbent: SHA, Operator, Taught and Text of each are read. Somebody must
+	// have approved them; the firewall is not asked.
+	Seeds []Candidate
+	// Barred are the SHA-256 of texts that are never tried.
+	Barred []string
 }
 
 // DescriptionOnly are the operators of a search for a better description; its
@@ -105,6 +111,7 @@ type Stats struct {
 	Quarantined int `json:"quarantined"`
 	Refused     int `json:"refused"` // lost their minibatch
 	Accepted    int `json:"accepted"`
+	Seeds       int `json:"seeds,omitempty"` // of Options.Seeds, in the pool
 }
 
 // search is the state of one walk.
@@ -154,6 +161,9 @@ func (e *Engine) Search(ctx context.Context, incumbent eval.Variant, cases Cases
 		operators: newOperators(opt.Operators),
 		lessons:   newLessons(cases.Train),
 	}
+	for _, sha := range opt.Barred {
+		s.tried[sha] = true
+	}
 	if len(cases.Train) == 0 || len(cases.Val) == 0 {
 		return nil, fmt.Errorf("search needs train and validation cases, there are %d and %d", len(cases.Train), len(cases.Val))
 	}
@@ -197,6 +207,9 @@ func (s *search) walk(ctx context.Context, incumbent eval.Variant) error {
 	if q, n := root.meanVal(); n == 0 {
 		return &eval.TooManyMissingError{Missing: len(s.cases.Val), Jobs: len(s.cases.Val), Err: errors.New(root.val[0].first.Failure)}
 	} else if err := s.emit(ctx, "seed", map[string]any{"quality": q, "cases": n}); err != nil {
+		return err
+	}
+	if err := s.sow(ctx); err != nil {
 		return err
 	}
 	for s.stats.Rounds = 0; s.stats.Rounds < s.opt.MaxRounds; s.stats.Rounds++ {

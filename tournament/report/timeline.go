@@ -95,6 +95,8 @@ func phrase(e tournament.Event) string {
 		return fmt.Sprintf("the search begins on %d train and %s", f.Train, count(f.Val, "validation case"))
 	case "seed":
 		return fmt.Sprintf("the incumbent scores %s on %s", q, count(f.Cases, "validation case"))
+	case "sown":
+		return fmt.Sprintf("%s, approved by its owner, starts beside the incumbent", who)
 	case "accepted":
 		from := ""
 		if f.Proposals > 1 {

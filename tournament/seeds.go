@@ -1,0 +1,58 @@
+package tournament
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+// sow puts Options.Seeds into the pool beside the incumbent. Each is checked like
+// any other text, but for the firewall: somebody has read what that would say. It
+// has no minibatch to win, since it is nobody's child here; it races the best on
+// validation, and is a parent from then on. One that may not be tried is recorded
+// with the reason.
+func (s *search) sow(ctx context.Context) error {
+	root := s.pool.members[0]
+	for _, seed := range s.opt.Seeds {
+		doc, err := skill.Parse(seed.Text, root.variant.Doc.Options())
+		if err != nil {
+			return fmt.Errorf("read seed %.12s: %w", seed.SHA, err)
+		}
+		if s.tried[doc.Hash()] {
+			continue
+		}
+		s.tried[doc.Hash()] = true
+		s.seq++
+		c := Candidate{SHA: doc.Hash(), Run: s.Log.Run, Seq: s.seq, Parents: []string{root.SHA}, Operator: seed.Operator,
+			State: Pooled, Reason: "it stood in the pool from the start", Taught: seed.Taught, Text: doc.Render()}
+		if reason := s.guard.refuse(root.variant.Doc, doc); reason != "" {
+			c.State, c.Reason = Invalid, reason
+		}
+		for _, f := range skill.Check(root.variant.Doc, doc, s.opt.Profile) {
+			if f.Severity == skill.Reject && c.State != Invalid {
+				c.State, c.Reason = Invalid, f.Rule+": "+f.Message
+			}
+		}
+		if err := s.Log.Journal.SaveCandidate(ctx, &c); err != nil {
+			return err
+		}
+		if c.State == Invalid {
+			s.stats.Invalid++
+			if err := s.emit(ctx, "invalid", map[string]any{"sha256": c.SHA, "operator": c.Operator, "reason": c.Reason}); err != nil {
+				return err
+			}
+			continue
+		}
+		s.stats.Seeds++
+		m := s.pool.add(c, eval.Variant{Name: root.variant.Name, Doc: doc, Dir: root.variant.Dir, Rest: root.variant.Rest}, 0)
+		if err := s.emit(ctx, "sown", map[string]any{"sha256": c.SHA, "operator": c.Operator, "tokens": m.tokens}); err != nil {
+			return err
+		}
+		if err := s.race(ctx, m, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
