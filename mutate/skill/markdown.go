@@ -125,7 +125,10 @@ func (o *outline) inFence(i int) bool {
 
 // path is the path of headings in force at offset at, "Tagger > Security". A
 // heading that begins at the offset is part of it.
-func (o *outline) path(at int) string {
+func (o *outline) path(at int) string { return joinPath(o.above(at)) }
+
+// above lists the headings in force at offset at, outermost first.
+func (o *outline) above(at int) []heading {
 	var stack []heading
 	for _, h := range o.headings {
 		if h.start > at {
@@ -133,7 +136,7 @@ func (o *outline) path(at int) string {
 		}
 		stack = push(stack, h)
 	}
-	return joinPath(stack)
+	return stack
 }
 
 // push opens a section: it closes those of the same and of deeper levels.

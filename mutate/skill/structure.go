@@ -8,7 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/text"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -18,55 +21,123 @@ import (
 func checkStructure(parent, child *Document) []Finding {
 	var fs []Finding
 	a, b := parent.bodySpans(), child.bodySpans()
+	if len(a) == 0 || len(b) == 0 {
+		a, b = nil, nil // nothing to read twice
+	}
+	before, after := parent.readings(a), child.readings(b)
 	for i := 0; i < len(a) && i < len(b); i++ {
-		was, is := parent.place(a[i]), child.place(b[i])
+		was, is := before.place(a[i]), after.place(b[i])
 		add := func(rule, format string, args ...any) {
 			fs = append(fs, Finding{rule, Reject, b[i].Line, "the kernel block " + fmt.Sprintf(format, args...)})
 		}
 		switch {
 		case was.path != is.path:
-			add("kernel-heading", "stood under %s and now stands under %s", orTop(was.path), orTop(is.path))
+			add("kernel-heading", "stood under %s and now stands under %s", was.path, is.path)
 		case !was.comment && is.comment:
 			add("kernel-in-comment", "is now inside an HTML comment")
 		case was.chain != is.chain:
 			add("kernel-node", "was a Markdown %s and is now a %s", was.chain, is.chain)
 		case was.inside != is.inside:
 			add("kernel-node", "reads differently in Markdown: %s, now %s", was.inside, is.inside)
+		case was.github != is.github:
+			add("kernel-node", "reads differently with GitHub's extensions: %s, now %s", was.github, is.github)
+		case was.links != is.links:
+			add("kernel-link", "has other links than before: %s, now %s", orNone(was.links), orNone(is.links))
+		case was.html != is.html:
+			add("kernel-in-html", "stood in %s and now stands in %s", orNone(was.html), orNone(is.html))
 		}
 	}
 	fs = append(fs, checkUnclosed(parent, child)...)
 	return append(fs, checkTokens(parent, child)...)
 }
 
-func orTop(path string) string {
-	if path == "" {
+// quotedPath tells apart what a plain path does not: a heading without text, and
+// one that holds the sign between two.
+func quotedPath(headings []heading) string {
+	if len(headings) == 0 {
 		return "no heading"
 	}
-	return fmt.Sprintf("%q", path)
+	var names []string
+	for _, h := range headings {
+		names = append(names, fmt.Sprintf("%q", h.text))
+	}
+	return strings.Join(names, " > ")
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
 }
 
 // A place is where a kernel span stands in the Markdown.
 type place struct {
 	path    string // headings above
 	chain   string // kinds of the nodes around its first byte, outermost first
-	inside  string // kinds and relative offsets of the nodes that begin in it
+	inside  string // chains and relative offsets of the nodes that begin in it
+	github  string // chain and inside with GitHub's extensions and footnotes
+	links   string // what its links lead to, which a definition elsewhere decides
+	html    string // HTML elements around it
 	comment bool   // inside an HTML comment that began before it
 }
 
-func (d *Document) place(s Span) place {
-	p := place{path: s.Heading}
+// readings are what a document's kernel is looked at in: CommonMark, Markdown
+// with the extensions that most readers know, comments and HTML.
+type readings struct {
+	d        *Document
+	github   ast.Node
+	comments []htmlComment
+	tags     []tag
+}
+
+var github = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote)).Parser()
+
+func (d *Document) readings(spans []Span) readings {
+	if len(spans) == 0 {
+		return readings{}
+	}
+	return readings{d, github.Parse(text.NewReader(d.raw[d.body:])), d.md.htmlComments(), d.tags()}
+}
+
+func (r readings) place(s Span) place {
+	p := place{path: quotedPath(r.d.md.above(s.Start)), html: strings.Join(enclosing(r.tags, s), " ")}
+	p.chain, p.inside, p.links = r.d.nodes(r.d.md.doc, s)
+	chain, inside, _ := r.d.nodes(r.github, s)
+	p.github = chain + " " + inside
+	for _, c := range r.comments {
+		if c.start < s.Start && s.Start < c.end {
+			p.comment = true
+		}
+	}
+	return p
+}
+
+// nodes describes a span by the nodes of one reading of the body.
+func (d *Document) nodes(doc ast.Node, s Span) (chain, inside, links string) {
 	var at ast.Node
-	var inside []string
-	from, to := s.Start-d.body, s.End-d.body
-	_ = ast.Walk(d.md.doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if !entering || n == d.md.doc || n.Pos() < 0 {
+	var in, to []string
+	from, end := s.Start-d.body, s.End-d.body
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering || n == doc {
 			return ast.WalkContinue, nil
 		}
 		pos := n.Pos()
 		if n.Type() == ast.TypeInline {
-			if n.Kind() == ast.KindCodeSpan && from <= pos && pos < to {
-				inside = append(inside, fmt.Sprintf("CodeSpan+%d", pos-from))
+			if pos < from || pos >= end {
+				return ast.WalkContinue, nil
 			}
+			switch n := n.(type) {
+			case *ast.CodeSpan:
+				in = append(in, fmt.Sprintf("CodeSpan+%d", pos-from))
+			case *ast.Link:
+				to = append(to, fmt.Sprintf("%s %s", n.Destination, n.Title))
+			case *ast.Image:
+				to = append(to, fmt.Sprintf("image %s %s", n.Destination, n.Title))
+			}
+			return ast.WalkContinue, nil
+		}
+		if pos < 0 {
 			return ast.WalkContinue, nil
 		}
 		// Where an item is, its paragraph is at the same byte or further on:
@@ -74,24 +145,22 @@ func (d *Document) place(s Span) place {
 		if pos <= from {
 			at = n
 		}
-		if from <= pos && pos < to {
-			inside = append(inside, fmt.Sprintf("%s+%d", kindName(n), pos-from))
+		if from <= pos && pos < end {
+			in = append(in, fmt.Sprintf("%s+%d", chainOf(n, doc), pos-from))
 		}
 		return ast.WalkContinue, nil
 	})
-	p.inside = strings.Join(inside, " ")
+	return chainOf(at, doc), strings.Join(in, " "), strings.Join(to, " ")
+}
+
+// chainOf is the kinds of n and of what is around it, outermost first.
+func chainOf(n, doc ast.Node) string {
 	var kinds []string
-	for n := at; n != nil && n != d.md.doc; n = n.Parent() {
+	for ; n != nil && n != doc; n = n.Parent() {
 		kinds = append(kinds, kindName(n))
 	}
 	slices.Reverse(kinds)
-	p.chain = strings.Join(kinds, "/")
-	for _, c := range d.md.htmlComments() {
-		if c.start < s.Start && s.Start < c.end {
-			p.comment = true
-		}
-	}
-	return p
+	return strings.Join(kinds, "/")
 }
 
 // kindName is a block's kind; a paragraph is one whether its list is tight or
@@ -166,7 +235,7 @@ func (o *outline) withoutCode() []byte {
 	return text
 }
 
-// checkUnclosed rejects a fence or a comment that swallows the rest of the
+// checkUnclosed rejects a fence, a comment or a tag that swallows the rest of the
 // file. One that the parent has already is only shown: the kernel is under it
 // either way, and the owner has to decide.
 func checkUnclosed(parent, child *Document) []Finding {
@@ -182,6 +251,9 @@ func checkUnclosed(parent, child *Document) []Finding {
 	}
 	if line := child.unclosedComment(); line > 0 {
 		fs = append(fs, Finding{"unclosed-comment", severity(parent.unclosedComment() > 0), line, "the HTML comment is never closed"})
+	}
+	if line := child.unclosedTag(); line > 0 {
+		fs = append(fs, Finding{"unclosed-tag", severity(parent.unclosedTag() > 0), line, "the HTML block ends within a tag"})
 	}
 	return fs
 }

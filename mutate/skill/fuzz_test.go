@@ -1,0 +1,96 @@
+package skill
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// FuzzCheck compares any two texts: no panic, and nothing that it does not
+// reject has another kernel.
+func FuzzCheck(f *testing.F) {
+	f.Add(house, house)
+	f.Add(tagger, tagger+"\n<details>\n")
+	f.Add("---\nname: x\ndescription: d\n---\n<!-- kernel -->\n[a]\n<!-- /kernel -->\n", "---\nname: x\ndescription: d\n---\n<!-- kernel -->\n[a]\n<!-- /kernel -->\n[a]: b\n")
+	f.Add("---\nname: x\n---\n- a\n  ## Must\n", "---\nname: x\n---\n[^1]: <s>\n")
+	f.Fuzz(func(t *testing.T, was, is string) {
+		for _, o := range []Options{{}, {EvolveDescription: true}} {
+			parent, _ := Parse([]byte(was), o)
+			child, _ := Parse([]byte(is), o)
+			for _, p := range []Profile{ClaudeCode, Portable} {
+				fs := Check(parent, child, p)
+				for _, x := range fs {
+					if x.Rule == "" || x.Message == "" || x.Line < 0 || x.Line > 1+bytes.Count([]byte(is), []byte("\n")) {
+						t.Fatalf("finding %+v", x)
+					}
+				}
+				if Worst(fs) < Reject && child.KernelHash() != parent.KernelHash() {
+					t.Fatalf("not rejected: %q became %q", was, is)
+				}
+			}
+		}
+	})
+}
+
+// FuzzWithDescription replaces the description in any frontmatter: every byte
+// outside of the value stays, and the value reads back.
+func FuzzWithDescription(f *testing.F) {
+	for _, front := range []string{"name: x\ndescription: Old\n", "description: |\n  a\n  ---\n\n# c\nname: x\n", "description: \"a\\\n  b\"\n", "description: 'it''s' # c\n", "description: a\n  b\n  c # d\nmetadata: {kernel: A}\n", "a: &x b\ndescription: *x\n"} {
+		f.Add(front, "New: \"text\"")
+	}
+	f.Fuzz(func(t *testing.T, front, text string) {
+		file := "---\n" + front + "---\n# A\n\nBody.\n"
+		d, err := Parse([]byte(file), Options{EvolveDescription: true})
+		if err != nil {
+			return
+		}
+		child, err := d.WithDescription(text)
+		if err != nil {
+			return
+		}
+		start, end, _ := d.DescriptionSpan()
+		got := child.Render()
+		if child.Description() != text || child.KernelHash() != d.KernelHash() || !bytes.HasPrefix(got, []byte(file[:start])) || !bytes.HasSuffix(got, []byte(file[end:])) {
+			t.Fatalf("%q with %q renders %q", file, text, got)
+		}
+		if child.Name() != d.Name() || !bytes.Equal(child.Body(), d.Body()) {
+			t.Fatalf("%q with %q changes more than the description", file, text)
+		}
+	})
+}
+
+// FuzzInstall: whatever is live and whatever is expected, the file holds either
+// what was there or the new text, and says which; nothing is left beside it.
+func FuzzInstall(f *testing.F) {
+	f.Add([]byte(house), []byte(tagger), true)
+	f.Add([]byte(""), []byte("x"), false)
+	f.Add([]byte("\x00"), []byte("\r\n"), true)
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, live, text []byte, expected bool) {
+		path := filepath.Join(dir, FileName)
+		if err := os.WriteFile(path, live, 0o640); err != nil {
+			t.Fatal(err)
+		}
+		want := HashText(live)
+		if !expected {
+			want = HashText(append([]byte("another "), live...))
+		}
+		err := Install(path, want, text)
+		got, rerr := os.ReadFile(path)
+		if rerr != nil {
+			t.Fatal(rerr)
+		}
+		var drift *DriftError
+		switch {
+		case err == nil && !bytes.Equal(got, text), err != nil && !bytes.Equal(got, live):
+			t.Fatalf("error %v, and the file holds %q", err, got)
+		case err != nil && (expected || !errors.As(err, &drift)), err == nil && !expected && !bytes.Equal(live, text):
+			t.Fatalf("expected %t, error %v", expected, err)
+		}
+		if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+			t.Fatalf("left behind: %v", entries)
+		}
+	})
+}
