@@ -29,13 +29,18 @@ func match(a, b []string) [][2]int {
 	for i, s := range b {
 		kb[i] = strings.TrimSpace(s)
 	}
+	return common(ka, kb)
+}
+
+// common pairs the equal entries of a and b by longest common subsequence.
+func common(ka, kb []string) [][2]int {
 	// length[i][j] is the length of the LCS of ka[i:] and kb[j:].
-	length := make([][]int, len(a)+1)
+	length := make([][]int, len(ka)+1)
 	for i := range length {
-		length[i] = make([]int, len(b)+1)
+		length[i] = make([]int, len(kb)+1)
 	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
+	for i := len(ka) - 1; i >= 0; i-- {
+		for j := len(kb) - 1; j >= 0; j-- {
 			if ka[i] == kb[j] {
 				length[i][j] = length[i+1][j+1] + 1
 			} else {
@@ -44,7 +49,7 @@ func match(a, b []string) [][2]int {
 		}
 	}
 	var out [][2]int
-	for i, j := 0, 0; i < len(a) && j < len(b); {
+	for i, j := 0, 0; i < len(ka) && j < len(kb); {
 		switch {
 		case ka[i] == kb[j]:
 			out = append(out, [2]int{i, j})

@@ -1,12 +1,16 @@
 package mutate
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Join merges two views that descend from base, block by block (diff3): what
 // only one side changed is taken from that side, what both changed alike is
-// taken once, additions of both at one place stand one after the other, and
-// where both changed the same block differently the first side wins. conflicts
-// counts the last kind.
+// taken once, additions of both at one place stand one after the other, and a
+// block that both reworded is merged by sentences (see JoinBlock). Where both
+// changed the same sentence differently the first side wins; conflicts counts
+// these.
 func Join(base, first, second string) (view string, conflicts int) {
 	o, a, b := blocksOf(base), blocksOf(first), blocksOf(second)
 	inA, inB := positions(o, a), positions(o, b)
@@ -22,7 +26,7 @@ func Join(base, first, second string) (view string, conflicts int) {
 		if k < len(o) {
 			ea, eb = inA[k], inB[k]
 		}
-		chunk, c := resolve(o[io:k], a[ia:ea], b[ib:eb])
+		chunk, c := resolve(reworded(o[io:k], a[ia:ea], b[ib:eb]))
 		conflicts += c
 		for _, s := range chunk {
 			out = append(out, withNewline(s))
@@ -30,7 +34,12 @@ func Join(base, first, second string) (view string, conflicts int) {
 		if k == len(o) {
 			break
 		}
-		out = append(out, a[ea])
+		// The same but for blank space around it: of two, the changed one.
+		kept := a[ea]
+		if kept == o[k] {
+			kept = b[eb]
+		}
+		out = append(out, kept)
 		io, ia, ib = k+1, ea+1, eb+1
 	}
 	return strings.Join(once(out, a, b), ""), conflicts
@@ -51,6 +60,8 @@ func positions(base, side []string) []int {
 // resolve merges one chunk that is not the same on all three sides.
 func resolve(o, a, b []string) (out []string, conflicts int) {
 	switch {
+	case join(a) == join(o):
+		return b, 0
 	case same(a, b) || same(o, b):
 		return a, 0
 	case same(o, a):
@@ -89,15 +100,45 @@ func resolve(o, a, b []string) (out []string, conflicts int) {
 	return out, conflicts
 }
 
-// rewording returns the block of side, new to base, that replaced block.
-func rewording(block string, side []string, base map[string]bool) string {
-	best, at := 0.5, ""
-	for _, s := range side {
+// reworded puts the merge of two rewordings of one block in the place of both,
+// wherever JoinBlock can tell it: the chunk then holds a block that both sides
+// changed alike.
+func reworded(o, a, b []string) (base, first, second []string) {
+	first, second = slices.Clone(a), slices.Clone(b)
+	ko, ka, kb := keys(o), keys(a), keys(b)
+	for _, was := range o {
+		if k := strings.TrimSpace(was); ka[k] || kb[k] {
+			continue // at most one side changed it
+		}
+		i, j := likest(was, first, ko), likest(was, second, ko)
+		if i < 0 || j < 0 {
+			continue
+		}
+		if merged, ok := JoinBlock(was, first[i], second[j]); ok {
+			first[i], second[j] = merged, merged
+		}
+	}
+	return o, first, second
+}
+
+// likest is the index of the block of side, new to base, that replaced block; -1
+// where none did.
+func likest(block string, side []string, base map[string]bool) int {
+	best, at := 0.5, -1
+	for i, s := range side {
 		if sim := similarity(block, s); !base[strings.TrimSpace(s)] && sim >= best {
-			best, at = sim, s
+			best, at = sim, i
 		}
 	}
 	return at
+}
+
+// rewording returns the block of side, new to base, that replaced block.
+func rewording(block string, side []string, base map[string]bool) string {
+	if i := likest(block, side, base); i >= 0 {
+		return side[i]
+	}
+	return ""
 }
 
 // once drops a line that both sides added in different places: the second copy
@@ -115,7 +156,7 @@ func once(out, a, b []string) []string {
 	for _, s := range out {
 		k := strings.TrimSpace(s)
 		seen[k]++
-		if k != "" && seen[k] > max(ca[k], cb[k]) {
+		if k != "" && seen[k] > max(ca[k], cb[k], 1) {
 			continue
 		}
 		kept = append(kept, s)
