@@ -91,6 +91,7 @@ type Result struct {
 	Stop       string   // why the search ended, in words
 	// BudgetStop is set where a cap ended the search.
 	BudgetStop bool
+	Noise      Noise
 	Stats      Stats
 }
 

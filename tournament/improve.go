@@ -175,6 +175,13 @@ func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	if n := res.Stats; n.Proposals > 0 && 2*n.Unusable >= n.Proposals {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("%d of %d replies of the mutator could not be used", n.Unusable, n.Proposals))
 	}
+	if !p.NoGate {
+		cfg := p.Gate
+		if cfg == (pareto.Config{}) {
+			cfg = pareto.DefaultConfig()
+		}
+		out.Warnings = append(out.Warnings, res.Noise.warnings(p.HeldOut, cfg.Quality.Alpha, res)...)
+	}
 	out.BudgetStop = res.BudgetStop && res.Stats.Rounds == 0 && res.Challenger == nil
 	if res.Challenger == nil {
 		return nil, nil

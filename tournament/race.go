@@ -180,7 +180,7 @@ func (s *search) finals(ctx context.Context, reason string) error {
 				if open != nil {
 					return open
 				}
-				return s.confirm(ctx, done)
+				return s.close(ctx, done)
 			}
 			if err := s.measureVal(ctx, m, all(len(s.cases.Val)), trial); eval.IsPending(err) {
 				open = err
@@ -206,16 +206,28 @@ func (s *search) finals(ctx context.Context, reason string) error {
 			return err
 		}
 	}
-	return s.confirm(ctx, done)
+	return s.close(ctx, done)
+}
+
+// close confirms the winner and measures the noise with what is left then. It
+// always returns done or what went wrong.
+func (s *search) close(ctx context.Context, done *errDone) error {
+	if err := s.confirm(ctx); err != nil {
+		return err
+	}
+	if err := s.testRetest(ctx); err != nil {
+		return err
+	}
+	return done
 }
 
 // confirm gives the winner one trial that had no part in choosing it: the score
 // that is reported, and what the gate's held-out cases are risked on.
-func (s *search) confirm(ctx context.Context, done *errDone) error {
+func (s *search) confirm(ctx context.Context) error {
 	m := s.pool.members[s.best]
 	rest := s.Evaluator.Budget.Remaining().Rollouts
 	if s.best == 0 || rest < 0 || rest > 0 && rest < int64(len(s.cases.Val)) {
-		return done
+		return nil
 	}
 	trial := maxTrials
 	for i := range m.val {
@@ -226,10 +238,7 @@ func (s *search) confirm(ctx context.Context, done *errDone) error {
 	}
 	m.confirmed = trial
 	q := eval.Summarise(m.trial(trial)).Quality
-	if err := s.emit(ctx, "confirmed", map[string]any{"sha256": m.SHA, "quality": q, "cases": len(s.cases.Val)}); err != nil {
-		return err
-	}
-	return done
+	return s.emit(ctx, "confirmed", map[string]any{"sha256": m.SHA, "quality": q, "cases": len(s.cases.Val)})
 }
 
 // trial collects m's validation rollouts of one trial.
@@ -284,7 +293,7 @@ func (s *search) standardError(a, b *member) float64 {
 
 // result sums the walk up.
 func (s *search) result() *Result {
-	res := &Result{Stats: s.stats}
+	res := &Result{Stats: s.stats, Noise: s.noise()}
 	for _, m := range s.pool.members {
 		rollouts := m.valRollouts()
 		if m.confirmed > 0 {
@@ -293,15 +302,16 @@ func (s *search) result() *Result {
 		res.Pool = append(res.Pool, Scored{m.Candidate, eval.Summarise(rollouts), m.tokens, m.full})
 	}
 	res.Incumbent = res.Pool[0]
-	if s.best != 0 && worthTrying(s.paired(s.pool.members[s.best], s.pool.members[0]), s.pool.members[s.best], s.pool.members[0]) {
+	if s.best != 0 && worthTrying(s.paired(s.pool.members[s.best], s.pool.members[0]), res.Noise.between(s.pool.members[s.best], s.pool.members[0]), s.pool.members[s.best], s.pool.members[0]) {
 		res.Challenger = &res.Pool[s.best]
 	}
 	return res
 }
 
 // worthTrying reports whether the winner may go before the gate: it is better on
-// validation, or about as good and a tenth shorter, which the gate can prove as
-// "no worse and cheaper".
-func worthTrying(delta float64, winner, incumbent *member) bool {
-	return delta > 1e-9 || delta >= -deletionSlack && 10*winner.tokens <= 9*incumbent.tokens
+// validation by more than noise, the standard error that the same text tried
+// again would differ by, or about as good and a tenth shorter, which the gate can
+// prove as "no worse and cheaper".
+func worthTrying(delta, noise float64, winner, incumbent *member) bool {
+	return delta > max(1e-9, noise) || delta >= -deletionSlack && 10*winner.tokens <= 9*incumbent.tokens
 }
