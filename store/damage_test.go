@@ -51,6 +51,7 @@ func everything(ctx context.Context, s *Store) (string, error) {
 // found when the database is opened, read or checked, or everything is still
 // there; and before anything is written, a copy of what was found is beside it.
 func TestDamagedPageAnywhere(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	whole := open(t)
 	fill(t, whole)

@@ -78,6 +78,7 @@ func states(rng *rand.Rand, before, after disk, n int) (out []disk) {
 // acknowledged is there as it was saved, and the one that was not is there whole
 // or not at all.
 func TestPowerLoss(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	moments, each := 27, 1
 	if os.Getenv("EVOLVE_LONG") == "1" {

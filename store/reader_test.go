@@ -13,6 +13,7 @@ import (
 // writer. A purge meanwhile removes, and says that it has not overwritten
 // everything yet; purging again does.
 func TestLongReader(t *testing.T) {
+	t.Parallel() // it waits for a lock
 	ctx := t.Context()
 	s := open(t)
 	const secret = "XYZZYsecretXYZZY"

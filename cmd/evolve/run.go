@@ -82,6 +82,7 @@ var commands = []func(*app) *cobra.Command{
 	newCompareCommand,
 	newReviewCommand,
 	newReportCommand,
+	newSessionsCommand,
 	newKernelCommand,
 	newResolveCommand,
 	newDoctorCommand,

@@ -1,0 +1,267 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/spf13/cobra"
+)
+
+func newSessionsCommand(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "sessions",
+		Short: "List the stored sessions, show one, or remove some without a trace",
+		Args:  noArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	var list, purge sessionFlags
+	ls := &cobra.Command{
+		Use:     "list",
+		Short:   "List the stored sessions, the newest first",
+		Example: "  evolve sessions list --skill dataviz\n  evolve sessions list --older-than 90d",
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return a.listSessions(c.Context(), list) },
+	}
+	list.register(ls)
+	show := &cobra.Command{
+		Use:   "show ID",
+		Short: "Show what is stored of a session, and what was made of it",
+		Args:  exactArgs(1, "a session"),
+		RunE:  func(c *cobra.Command, args []string) error { return a.showSession(c.Context(), args[0]) },
+	}
+	rm := &cobra.Command{
+		Use:   "purge [ID...]",
+		Short: "Remove sessions, and everything that was made of them",
+		Long: `purge removes sessions from evolve's data folder: the transcripts, the cases and
+what was measured on them, the texts that learned from them and were never
+installed, and what reports, requests and logs say of them. What is freed is
+overwritten. The next harvest leaves them out.
+
+The agents' own transcripts stay where they are, and so does what you have
+installed: a version that learned from a session is named, not changed.`,
+		Example: "  evolve sessions purge 956e2661\n  evolve sessions purge --older-than 90d --yes",
+		RunE:    func(c *cobra.Command, args []string) error { return a.purgeSessions(c.Context(), args, purge) },
+	}
+	purge.register(rm)
+	rm.Flags().BoolVar(&purge.all, "all", false, "every stored session")
+	rm.Flags().BoolVarP(&purge.yes, "yes", "y", false, "do not ask before removing")
+	c.AddCommand(ls, show, rm)
+	return c
+}
+
+// sessionFlags select sessions.
+type sessionFlags struct {
+	skill     string
+	olderThan string
+	all, yes  bool
+}
+
+func (f *sessionFlags) register(c *cobra.Command) {
+	c.Flags().StringVar(&f.skill, "skill", "", "sessions that used this skill")
+	c.Flags().StringVar(&f.olderThan, "older-than", "", "sessions of at least this age, for example 90d")
+}
+
+// selected returns the sessions that f names, without their turns. The age of a
+// session is that of its last sign of life; one without a time is of no age.
+func (a *app) selected(ctx context.Context, db *store.Store, f sessionFlags) ([]harvest.Session, error) {
+	var age time.Duration
+	if f.olderThan != "" {
+		var err error
+		if age, err = parseAge(f.olderThan); err != nil {
+			return nil, usage("for example --older-than 90d", "%v", err)
+		}
+	}
+	all, err := db.Sessions(ctx, store.SessionFilter{Skill: f.skill, Bare: true})
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(s harvest.Session) bool {
+		last := s.Started
+		if s.Ended.After(last) {
+			last = s.Ended
+		}
+		return age > 0 && (last.IsZero() || a.now().Sub(last) < age)
+	}), nil
+}
+
+// A listedSession is one stored session: its transcript and those of its
+// subagents together.
+type listedSession struct {
+	ID          string    `json:"session"`
+	Agent       string    `json:"agent"`
+	Started     time.Time `json:"started,omitzero"`
+	Headless    bool      `json:"headless,omitempty"`
+	Paths       []string  `json:"paths"` // of the transcripts
+	Uses        int       `json:"uses"`
+	Skills      []string  `json:"skills"` // that it used, in order
+	Cases       []string  `json:"cases"`  // ids of those that were made of it
+	Invocations []usedAt  `json:"invocations,omitempty"`
+}
+
+// A usedAt is one use of a skill and what became of it.
+type usedAt struct {
+	Skill   string    `json:"skill"`
+	Outcome string    `json:"outcome"`
+	Time    time.Time `json:"time,omitzero"`
+}
+
+// bySession joins transcripts by the session that they belong to, in their order.
+func bySession(sessions []harvest.Session, cases []eval.Case) []listedSession {
+	at := map[string]int{}
+	out := []listedSession{}
+	for _, s := range sessions {
+		i, ok := at[s.ID]
+		if !ok {
+			i = len(out)
+			at[s.ID] = i
+			out = append(out, listedSession{ID: s.ID, Agent: s.Agent, Started: s.Started, Headless: s.Headless, Paths: []string{}, Skills: []string{}, Cases: []string{}})
+		}
+		l := &out[i]
+		l.Paths = append(l.Paths, s.Path)
+		for _, v := range s.Invocations {
+			if v.Failed || v.Planned() {
+				continue
+			}
+			l.Uses++
+			l.Skills = append(l.Skills, v.Skill)
+			l.Invocations = append(l.Invocations, usedAt{v.Skill, string(v.Feedback.Label), v.Time})
+		}
+	}
+	for _, c := range cases {
+		if c.Source == nil {
+			continue
+		}
+		if i, ok := at[c.Source.Session]; ok {
+			out[i].Cases = append(out[i].Cases, c.ID)
+		}
+	}
+	for i := range out {
+		slices.Sort(out[i].Skills)
+		out[i].Skills = slices.Compact(out[i].Skills)
+		slices.SortStableFunc(out[i].Invocations, func(v, w usedAt) int { return v.Time.Compare(w.Time) })
+	}
+	return out
+}
+
+func (a *app) listSessions(ctx context.Context, f sessionFlags) error {
+	db, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	sessions, err := a.selected(ctx, db, f)
+	if err != nil {
+		return err
+	}
+	cases, err := db.Cases(ctx, "")
+	if err != nil {
+		return err
+	}
+	all := bySession(sessions, cases)
+	for i := range all {
+		all[i].Invocations = nil
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"schema": 1, "sessions": all})
+	}
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(a.stdout, "no session is stored that fits\nnext: `evolve harvest` reads your sessions")
+		return err
+	}
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "SESSION\tAGENT\tSTARTED\tUSES\tCASES\tSKILLS")
+	for _, s := range all {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\n", report.Plain(s.ID), report.Plain(s.Agent), dayOf(s.Started), s.Uses, len(s.Cases),
+			report.Plain(strings.Join(s.Skills, " ")))
+	}
+	t.Flush()
+	fmt.Fprintf(&b, "next: `evolve sessions show ID` says what was made of one, `evolve sessions purge ID` removes it\n")
+	_, err = fmt.Fprint(a.stdout, trimLines(b.String()))
+	return err
+}
+
+// dayOf is a time as a list shows it.
+func dayOf(t time.Time) string {
+	if t.IsZero() {
+		return "unknown"
+	}
+	return t.Local().Format(time.DateOnly)
+}
+
+// sessionID completes a session's name.
+func sessionID(ctx context.Context, db *store.Store, name string) (string, error) {
+	id, err := db.SessionID(ctx, name)
+	var many *store.AmbiguousError
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return "", usage("`evolve sessions list` names them", "no stored session is named %q", name)
+	case errors.As(err, &many):
+		return "", usage(fmt.Sprintf("it may be %s or %s", many.Matches[0], many.Matches[1]), "%q names several sessions", name)
+	}
+	return id, err
+}
+
+func (a *app) showSession(ctx context.Context, name string) error {
+	db, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	id, err := sessionID(ctx, db, name)
+	if err != nil {
+		return err
+	}
+	sessions, err := db.Sessions(ctx, store.SessionFilter{ID: id})
+	if err != nil {
+		return err
+	}
+	cases, err := db.Cases(ctx, "")
+	if err != nil {
+		return err
+	}
+	plan, err := db.PlanPurge(ctx, []string{id})
+	if err != nil {
+		return err
+	}
+	s := bySession(sessions, cases)[0]
+	if a.json {
+		return a.printJSON(map[string]any{"schema": 1, "session": s, "purge": purgedOf(plan)})
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s, started %s\n", report.Plain(s.ID), report.Plain(s.Agent), dayOf(s.Started))
+	for _, p := range s.Paths {
+		fmt.Fprintf(&b, "  transcript  %s\n", report.Plain(p))
+	}
+	for _, v := range s.Invocations {
+		fmt.Fprintf(&b, "  use         %s, %s\n", report.Plain(v.Skill), cmp.Or(v.Outcome, string(harvest.Unknown)))
+	}
+	for _, c := range s.Cases {
+		fmt.Fprintf(&b, "  case        %s\n", report.Plain(c))
+	}
+	fmt.Fprintf(&b, "  purging it  would remove %s\n", removes(plan))
+	for _, v := range plan.Versions {
+		fmt.Fprintf(&b, "  learned     %s v%d learned from it, and would stay\n", report.Plain(v.Skill), v.N)
+	}
+	fmt.Fprintf(&b, "next: `evolve sessions purge %s` removes it\n", report.Plain(s.ID))
+	_, err = fmt.Fprint(a.stdout, b.String())
+	return err
+}
+
+// removes says what a purge removes from the store.
+func removes(r store.PurgeReport) string {
+	replies := fmt.Sprintf("%d models' replies", r.Completions)
+	if r.Completions == 1 {
+		replies = "1 model's reply"
+	}
+	return fmt.Sprintf("%s, %s, %s, %s and %s that learned from it", counted(r.Sessions, "transcript"), counted(r.Cases, "case"),
+		counted(r.Rollouts, "rollout"), replies, counted(len(r.Removed), "text"))
+}
