@@ -6,6 +6,10 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
+// maxReply is more than any skill with a sentence before it: what is longer is
+// not compared block by block.
+const maxReply = 256 << 10
+
 // fencedBlock returns the content of the one fenced block of a reply. Models
 // wrap Markdown that holds fences of its own in a fence of the same length, so
 // fences are matched by nesting: one with an info string inside a block opens,
@@ -15,6 +19,9 @@ import (
 func fencedBlock(c eval.Completion) (string, error) {
 	if c.Finish == "length" {
 		return "", &ReplyError{"cut off at the model's output limit"}
+	}
+	if len(c.Text) > maxReply {
+		return "", &ReplyError{"longer than any skill"}
 	}
 	if strings.TrimSpace(c.Text) == "" {
 		return "", &ReplyError{"empty"}

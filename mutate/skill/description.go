@@ -39,6 +39,8 @@ func (d *Document) WithDescription(text string) (*Document, error) {
 		return nil, errors.New("replace description: it is kernel here")
 	case strings.TrimSpace(text) == "":
 		return nil, errors.New("replace description: the new text is blank")
+	case len(text) > maxViewBytes:
+		return nil, fmt.Errorf("replace description: the new text has %d bytes", len(text))
 	case !utf8.ValidString(text):
 		return nil, errors.New("replace description: the new text is not UTF-8")
 	case text == d.Description():

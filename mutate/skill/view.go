@@ -74,11 +74,16 @@ func (d *Document) KernelText() []Placeholder {
 // d itself did not parse); the result then is nil. d is unchanged, and
 // d.WithView(d.View()) renders the same bytes as d.
 //
+// A view far larger than any skill, or nested beyond reading, is an error too.
+//
 // The view may not make or unmake kernel either: a heading that would become
 // kernel, a marker line or a new shell command is an error.
 func (d *Document) WithView(view string) (*Document, error) {
 	if d.err != nil {
 		return nil, d.err
+	}
+	if err := d.tooLarge(view); err != nil {
+		return nil, err
 	}
 	holes := d.holes()
 	pieces, err := splitView(view, d.tokenPrefix(), holes)

@@ -225,3 +225,25 @@ func FuzzWithView(f *testing.F) {
 		Check(d, child, ClaudeCode) // must not panic
 	})
 }
+
+func TestWithViewRefusesWhatNoSkillIs(t *testing.T) {
+	d := parse(t, house)
+	for name, c := range map[string]struct{ add, part string }{
+		"huge":   {strings.Repeat("text\n", 20000), "limit"},
+		"line":   {strings.Repeat("[a", 5000), "line of"},
+		"quotes": {strings.Repeat("> ", 100), "within each other"},
+		"lists":  {strings.Repeat("- 1. ", 50), "within each other"},
+		"tight":  {strings.Repeat(">", 100), "within each other"},
+	} {
+		_, err := d.WithView(d.View() + c.add)
+		var ve *ViewError
+		if !errors.As(err, &ve) || !strings.Contains(ve.Msg, c.part) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	// A document that is so itself can still be rebuilt.
+	large := parse(t, house+strings.Repeat("text\n", 30000)+strings.Repeat(">", 100)+strings.Repeat("x", 20000))
+	if _, err := large.WithView(large.View() + "more\n"); err != nil {
+		t.Error(err)
+	}
+}

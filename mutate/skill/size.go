@@ -1,0 +1,69 @@
+package skill
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// What a view may measure: several times what the specification advises, and
+// little enough that reading it takes no longer than a moment. Markdown parsers
+// take quadratic time on quotes within quotes and on brackets in one line. A
+// document that is larger itself may double.
+const (
+	maxViewBytes = 64 << 10
+	maxLineBytes = 8 << 10
+	maxNesting   = 64
+)
+
+// nesting is the run of quote and list markers that a line begins with.
+var nesting = regexp.MustCompile(`^(?:[ \t]*(?:>|[-*+](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$)))+`)
+
+// tooLarge says why a view is not read at all, nil where it may be.
+func (d *Document) tooLarge(view string) *ViewError {
+	if limit := max(maxViewBytes, 2*len(d.raw)); len(view) > limit {
+		return &ViewError{0, fmt.Sprintf("the text has %d bytes, and %d are the limit", len(view), limit)}
+	}
+	length, depth, at := extremes(view)
+	if length <= maxLineBytes && depth <= maxNesting {
+		return nil
+	}
+	wasLength, wasDepth, _ := extremes(d.View())
+	if limit := max(maxLineBytes, 2*wasLength); length > limit {
+		return &ViewError{at, fmt.Sprintf("a line of %d bytes, and %d are the limit", length, limit)}
+	}
+	if limit := max(maxNesting, wasDepth); depth > limit {
+		return &ViewError{at, fmt.Sprintf("%d quotes and lists within each other, and %d are the limit", depth, limit)}
+	}
+	return nil
+}
+
+// extremes are the length of the longest line and the depth of the deepest, and
+// the number of the last line that set one of them.
+func extremes(s string) (length, depth, at int) {
+	n := 0
+	for line := range strings.SplitSeq(s, "\n") {
+		n++
+		if len(line) > length {
+			length, at = len(line), n
+		}
+		if k := nestingOf(line); k > depth {
+			depth, at = k, n
+		}
+	}
+	return length, depth, at
+}
+
+func nestingOf(line string) int {
+	depth := 0
+	for {
+		m := nesting.FindStringIndex(line)
+		if m == nil {
+			return depth
+		}
+		for _, word := range strings.Fields(line[:m[1]]) {
+			depth += max(1, strings.Count(word, ">"))
+		}
+		line = line[m[1]:]
+	}
+}
