@@ -17,7 +17,7 @@ import (
 //go:embed prompts/judge.txt
 var judgeText string
 
-var judgePrompt = template.Must(template.New("judge").Parse(judgeText))
+var judgePrompt = template.Must(template.New("judge").Funcs(template.FuncMap{"quote": Quote}).Parse(judgeText))
 
 // judgeVersion names the prompt in a grader's identity.
 var judgeVersion = shortHash(judgeText)
@@ -52,6 +52,7 @@ func (g *Checks) judge(ctx context.Context, c *Case, k *Check, answer string, bi
 		bill.spend(reply)
 		v, err := readVerdict(reply)
 		if err == nil {
+			v.Reason = sentence(v.Reason)
 			r := CheckResult{Score: v.Score, Evidence: v.Reason}
 			if v.Score < 1 {
 				r.Feedback = k.Feedback
@@ -64,6 +65,19 @@ func (g *Checks) judge(ctx context.Context, c *Case, k *Check, answer string, bi
 		again = err.Error()
 	}
 	return CheckResult{Missing: true, Evidence: "the judge's reply could not be read: " + again}, nil
+}
+
+// maxReason is how much of a judge's reason is kept, in runes: it was asked for
+// one short sentence, and what it says is shown to the mutator.
+const maxReason = 500
+
+// sentence is text on one line, without what a reader does not see.
+func sentence(text string) string {
+	text = strings.Join(strings.Fields(Inert(text)), " ")
+	if r := []rune(text); len(r) > maxReason {
+		return string(r[:maxReason-1]) + "…"
+	}
+	return text
 }
 
 // spend adds a judge's reply to the grade; a sum with an unknown part is unknown.
@@ -82,8 +96,9 @@ func (g *Checks) judgePrompt(c *Case, k *Check, answer, again string) (Prompt, e
 		Prompt: redact(g.Redactor, c.Prompt), Reference: redact(g.Redactor, c.Reference),
 		Answer: redact(g.Redactor, answer), Rubric: redact(g.Redactor, k.Rubric), Again: again,
 	}
-	// The mark depends on all that it encloses, so no text can close its own
-	// quotation, and the prompt is the same for the same answer.
+	// All of it is quoted line by line. The mark, which depends on all that it
+	// encloses, keeps a text from looking like the end of its own quotation even
+	// so, and the prompt is the same for the same answer.
 	data.Mark = shortHash(strings.Join([]string{data.Prompt, data.Reference, data.Answer, data.Rubric}, "\x00"))
 	var system, user bytes.Buffer
 	if err := judgePrompt.ExecuteTemplate(&system, "system", data); err != nil {

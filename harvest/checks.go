@@ -68,8 +68,7 @@ func (m *Miner) checks(ctx context.Context, s *Session, v Invocation, out outcom
 	return []eval.Check{{Type: eval.Judge, Rubric: rubric, Feedback: words}}, nil
 }
 
-// recorded is what the model is shown, as JSON: a form in which text cannot be
-// taken for an instruction of ours.
+// recorded is what the model is shown, see quote.
 type recorded struct {
 	Request     string         `json:"request"`
 	Context     []eval.Message `json:"context,omitempty"`
@@ -89,11 +88,10 @@ func (m *Miner) ask(ctx context.Context, s *Session, v Invocation, out outcome, 
 	for _, t := range out.corrections {
 		seen.Corrections = append(seen.Corrections, head(s.Turns[t].Prompt, maxQuote))
 	}
-	data, err := json.MarshalIndent(seen, "", "  ")
+	user, err := quote(checksOrigins, seen, m.Redactor)
 	if err != nil {
-		return nil, "", fmt.Errorf("quote session %s: %w", s.ID, err)
+		return nil, "", err
 	}
-	user, _ := m.Redactor.Redact("Recorded:\n" + string(data))
 	key := failureKey(m.Model, user)
 	if m.Memory != nil {
 		tried, err := m.Memory.Recall(ctx, key)

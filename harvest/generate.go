@@ -7,7 +7,6 @@ import (
 	_ "embed"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -173,8 +172,7 @@ func rotate(cases []eval.Case, at, n int) []eval.Case {
 	return out
 }
 
-// exhibit is what the model is shown, as JSON: a form in which text cannot be
-// taken for an instruction of ours.
+// exhibit is what the model is shown, see quote.
 type exhibit struct {
 	Skill       string     `json:"skill"`
 	Description string     `json:"description,omitempty"`
@@ -215,11 +213,10 @@ func (g *Generator) ask(ctx context.Context, skill string, shown, written []eval
 	for _, c := range written[max(0, len(written)-shownWritten):] {
 		seen.Written = append(seen.Written, head(strings.Join(strings.Fields(c.Prompt), " "), 160))
 	}
-	data, err := json.MarshalIndent(seen, "", "  ")
+	user, err := quote(generateOrigins, seen, g.Redactor)
 	if err != nil {
-		return nil, "", fmt.Errorf("quote cases of %s: %w", skill, err)
+		return nil, "", err
 	}
-	user, _ := g.Redactor.Redact("Recorded:\n" + string(data))
 	sum := sha256.Sum256([]byte(fmt.Sprint(skill, "\x00", call, "\x00", user)))
 	reply, err := g.Model.Complete(ctx, eval.Prompt{System: generateSystem, User: user, MaxTokens: generateTokens,
 		Seed: int64(binary.BigEndian.Uint64(sum[:]) >> 1)})

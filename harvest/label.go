@@ -268,11 +268,10 @@ func (l *Labeller) ask(ctx context.Context, batch []*question, stats *LabelStats
 	for i, q := range batch {
 		shown.Uses = append(shown.Uses, use{i + 1, q.Request, q.Answer, q.Replies})
 	}
-	data, err := json.MarshalIndent(shown, "", "  ")
+	user, err := quote(labelOrigins, shown, l.Redactor)
 	if err != nil {
-		return nil, fmt.Errorf("quote uses: %w", err)
+		return nil, err
 	}
-	user, _ := l.Redactor.Redact("Recorded:\n" + string(data))
 	sum := sha256.Sum256([]byte(user))
 	stats.LabelCalls++
 	reply, err := l.Model.Complete(ctx, eval.Prompt{System: labelSystem, User: user, MaxTokens: labelTokens * (len(batch) + 1),

@@ -27,7 +27,7 @@ func (m *model) generate(p eval.Prompt, d *draw) string {
 		Wanted int `json:"wanted"`
 	}
 	_, data, _ := strings.Cut(p.User, "\n")
-	if json.Unmarshal([]byte(data), &shown) != nil || len(shown.Recorded) == 0 {
+	if json.Unmarshal([]byte(unquoted(data)), &shown) != nil || len(shown.Recorded) == 0 {
 		return "There is nothing to write from."
 	}
 	type written struct {

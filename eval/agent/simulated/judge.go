@@ -70,7 +70,12 @@ func section(text, name string) (string, bool) {
 		return "", false
 	}
 	inner, _, ok := strings.Cut(rest, "</"+name)
-	return inner, ok
+	return unquoted(inner), ok
+}
+
+// unquoted takes the mark of a quotation off the lines that have it.
+func unquoted(text string) string {
+	return strings.ReplaceAll("\n"+text, "\n> ", "\n")[1:]
 }
 
 // mine returns a check for every lesson whose correction the prompt quotes. It
@@ -94,6 +99,7 @@ func corrections(user string) string {
 	var recorded struct {
 		Corrections []string `json:"corrections"`
 	}
+	user = unquoted(user)
 	if i := strings.IndexByte(user, '{'); i >= 0 {
 		if json.NewDecoder(strings.NewReader(user[i:])).Decode(&recorded) == nil && len(recorded.Corrections) > 0 {
 			return strings.Join(recorded.Corrections, "\n")

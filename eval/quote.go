@@ -1,0 +1,48 @@
+package eval
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// Quote marks text as somebody's words for a prompt: every line of what Inert
+// leaves of it behind "> ". Whatever stands in it (a closing fence, a heading or
+// a tag like our own, a role, an order) stands behind the mark, so it cannot
+// pass for a part of the prompt. Prompts say once that what is behind the mark
+// is data, and name whose words each quotation holds.
+func Quote(text string) string {
+	return "> " + strings.ReplaceAll(strings.TrimSpace(Inert(text)), "\n", "\n> ")
+}
+
+// Inert returns text as a reader sees it: with plain line feeds for whatever
+// begins a new line, and without the characters that show something else than
+// they say: terminal sequences, control characters, marks of direction, joiners
+// and other characters without a width, tags. The tokens that stand for kernel
+// text in a mutator's prompt are taken apart, so that no quotation holds one.
+// Inert(Inert(s)) == Inert(s).
+func Inert(text string) string {
+	text = strings.ToValidUTF8(text, "\ufffd")
+	text = terminal.ReplaceAllString(breaks.Replace(text), "")
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r), blank[r],
+			r >= 0xE0000 && r <= 0xE0FFF: // tags, and the variation selectors that hide bytes
+			return -1
+		}
+		return r
+	}, text)
+	return kernelToken.ReplaceAllString(text, "‹‹$1")
+}
+
+var (
+	breaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+	// Sequences of ECMA-48: CSI, strings (OSC, DCS, …) with their end, the rest.
+	terminal = regexp.MustCompile("(?:\x1b\\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\x1b[\\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\x07\x1b\u009c\n]*(?:\x07|\x1b\\\\|\u009c)?|\x1b[ -/]*[0-~]")
+	// The tokens of skill.Document.View.
+	kernelToken = regexp.MustCompile(`(?i)<<(\s*KERNEL)`)
+	// Letters and marks that take room or none, and show nothing.
+	blank = map[rune]bool{0x034f: true, 0x115f: true, 0x1160: true, 0x17b4: true, 0x17b5: true, 0x3164: true, 0xffa0: true, 0x2800: true}
+)

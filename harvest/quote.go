@@ -1,0 +1,48 @@
+package harvest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/redact"
+)
+
+// origins says, in every prompt of this package, whose words its quotation
+// holds. Sessions keep no text of tools and web pages; but an assistant repeats
+// what it reads, and where it does cannot be told, so its answers count as that
+// throughout.
+const (
+	checksOrigins   = "Recorded (origin of request and corrections: user; of answer and accepted: assistant, which may repeat tools and web pages; of context: its role):\n"
+	labelOrigins    = "Recorded (origin of request and replies: user; of answer: assistant, which may repeat tools and web pages):\n"
+	generateOrigins = "Recorded (origin of skill and description: the skill; of context: its role; of prompt, files and checks: user, as a model may have put it; of written: a model):\n"
+)
+
+// jsonString is a string in JSON that was just made.
+var jsonString = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// quote is v as a model may see it, below a line of ours: JSON, in which text
+// cannot end its own string, with every string inert, every line behind the mark
+// of a quotation, and no secret in it.
+func quote(origins string, v any, red redact.Redactor) (string, error) {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return "", fmt.Errorf("quote recorded text: %w", err)
+	}
+	data = jsonString.ReplaceAllFunc(data, func(lit []byte) []byte {
+		var s string
+		if json.Unmarshal(lit, &s) != nil {
+			return lit
+		}
+		clean, _ := red.Redact(eval.Inert(s)) // what was hidden inside of a secret is gone
+		out, err := json.Marshal(clean)
+		if err != nil {
+			return lit
+		}
+		return bytes.TrimSpace(out)
+	})
+	text, _ := red.Redact(string(data))
+	return origins + eval.Quote(text), nil
+}
