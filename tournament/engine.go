@@ -24,6 +24,8 @@ type Options struct {
 	Profile   skill.Profile
 	Selector  Selector
 	Accept    Acceptance
+	Batch     Batch // default Targeted
+	Stop      Stop  // default Patience
 	// Operators are those of the loop; nil for all that work on the harness.
 	// DescriptionOnly is the other useful choice.
 	Operators []string
@@ -59,6 +61,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Operators == nil {
 		o.Operators = operatorNames
+	}
+	if o.Batch == nil {
+		o.Batch = Targeted{}
+	}
+	if o.Stop == nil {
+		o.Stop = Patience(o.Patience)
 	}
 	if o.Accept == nil {
 		o.Accept = Strict{}
@@ -214,8 +222,10 @@ func (s *search) walk(ctx context.Context, incumbent eval.Variant) error {
 		return err
 	}
 	for s.stats.Rounds = 0; s.stats.Rounds < s.opt.MaxRounds; s.stats.Rounds++ {
-		if s.stale >= s.opt.Patience {
-			return s.finals(ctx, fmt.Sprintf("%d rounds without a better candidate", s.stale))
+		best := s.pool.members[s.best]
+		quality, _ := best.meanVal()
+		if reason := s.opt.Stop.Done(Progress{Rounds: s.stats.Rounds, Stale: s.stale, Best: quality, Tokens: best.tokens}); reason != "" {
+			return s.finals(ctx, reason)
 		}
 		before := s.best
 		op, err := s.round(ctx)

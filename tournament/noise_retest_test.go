@@ -15,21 +15,24 @@ import (
 // TestNoiseIsWhatTheWorldHas: the estimate from repeated trials is near the
 // truth, and a world without noise has none.
 func TestNoiseIsWhatTheWorldHas(t *testing.T) {
-	sum, n := 0.0, 0
-	for seed := range int64(4) {
+	const seeds = 4
+	got, want := 0.0, 0.0
+	for seed := range int64(seeds) {
 		_, res, journal := searchWorld(t, simulated.Additive(seed, 16, 0.15), 900, seed)
-		if res.Noise.Pairs < 20 {
-			t.Fatalf("seed %d: only %d repeated trials with budget to spare", seed, res.Noise.Pairs)
+		pairs := float64(res.Noise.Pairs)
+		if pairs < 2*repeats {
+			t.Fatalf("seed %d: only %g repeated trials with budget to spare", seed, pairs)
 		}
 		if !slices.ContainsFunc(journal.Events, func(e Event) bool { return e.Kind == "noise" }) {
 			t.Errorf("seed %d: the noise is not told", seed)
 		}
-		sum, n = sum+res.Noise.Quality, n+1
+		got += res.Noise.Quality / seeds
+		// A winner's cases have 1 to 4 checks of 0.85 each: a variance of 0.1275/k,
+		// on average over k 0.066. The incumbent fails always, without noise.
+		want += math.Sqrt(0.066*(pairs-repeats)/pairs) / seeds
 	}
-	// A winner's cases have 1 to 4 checks of 0.85 each: a variance of 0.1275/k,
-	// on average over k 0.066.
-	if got := sum / float64(n); math.Abs(got-math.Sqrt(0.066)) > 0.07 {
-		t.Errorf("one rollout scatters by %.3f, the world says %.3f", got, math.Sqrt(0.066))
+	if math.Abs(got-want) > 0.07 {
+		t.Errorf("one rollout scatters by %.3f, the world says %.3f", got, want)
 	}
 	w := simulated.Additive(1, 12, 0)
 	w.PerBloat, w.PerToken = 0, 0

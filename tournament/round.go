@@ -197,7 +197,7 @@ func (s *search) try(ctx context.Context, mv *move, ps []mutate.Proposal) (won b
 		Dir: mv.parent.variant.Dir, Rest: mv.parent.variant.Rest}, train: make([]record, len(s.cases.Train))}
 	var batch []int
 	if !mv.untried {
-		batch = s.minibatch(mv.parent, mv.targets)
+		batch = s.opt.Batch.Pick(qualities(mv.parent.train, all(len(s.cases.Train))), mv.targets, s.opt.Minibatch, s.rng)
 	}
 	if err := s.measureTrain(ctx, child, batch, 0); err != nil {
 		return false, err

@@ -118,39 +118,6 @@ func (s *search) unmeasured(m *member) []int {
 	return slices.Concat(tiers[0], tiers[1], tiers[2])
 }
 
-// minibatch picks the train cases that a child is compared with its parent on:
-// the ones that the change is meant for, and for a third cases that the parent
-// passes, which a careless edit breaks. The parent has a score on each already.
-func (s *search) minibatch(parent *member, targets []int) []int {
-	var out, passing []int
-	in := map[int]bool{}
-	for _, i := range s.rng.Perm(len(s.cases.Train)) {
-		if q := parent.train[i].mean(); q >= 1 {
-			passing = append(passing, i)
-		}
-	}
-	guards := min(len(passing), s.opt.Minibatch/3)
-	for _, i := range targets {
-		if len(out) < s.opt.Minibatch-guards && !in[i] && !math.IsNaN(parent.train[i].mean()) {
-			in[i] = true
-			out = append(out, i)
-		}
-	}
-	for _, i := range passing {
-		if len(out) < s.opt.Minibatch && !in[i] {
-			in[i] = true
-			out = append(out, i)
-		}
-	}
-	for _, i := range s.rng.Perm(len(s.cases.Train)) {
-		if len(out) < s.opt.Minibatch && !in[i] && !math.IsNaN(parent.train[i].mean()) {
-			in[i] = true
-			out = append(out, i)
-		}
-	}
-	return out
-}
-
 // evidence turns train cases into what a mutator may see.
 func (s *search) evidence(m *member, idx []int) []mutate.Evidence {
 	var out []mutate.Evidence

@@ -62,10 +62,26 @@ func (s TopK) Select(p *pool, best int, rng *rand.Rand) int {
 	return order[rng.IntN(min(max(1, s.K), len(order)))]
 }
 
+// EpsilonGreedy takes the best, but with probability Epsilon any member alike.
+type EpsilonGreedy struct{ Epsilon float64 }
+
+// Select implements Selector.
+func (s EpsilonGreedy) Select(p *pool, best int, rng *rand.Rand) int {
+	if rng.Float64() >= s.Epsilon {
+		return best
+	}
+	return rng.IntN(len(p.members))
+}
+
 // Selectors are the strategies by the names that --select takes.
 var Selectors = map[string]Selector{
 	"pareto": ParetoSelect{}, "best": BestSelect{}, "mixed": MixedSelect{Best: 0.7}, "top-k": TopK{K: 5},
+	"epsilon": EpsilonGreedy{Epsilon: 0.1},
 }
 
 // Acceptances are the strategies by the names that --accept takes.
 var Acceptances = map[string]Acceptance{"strict": Strict{}, "equal": NotWorse{}}
+
+// Components are the parts of a skill that a search may change, by name: the
+// operators of its loop. A description is tried on trigger cases.
+var Components = map[string][]string{"body": operatorNames, "description": DescriptionOnly}
