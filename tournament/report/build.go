@@ -94,10 +94,20 @@ func (m *Model) candidates(d *Data, s *scores) {
 			metrics, at = append(metrics, c.Metrics), append(at, i)
 		}
 	}
-	for _, i := range tournament.Front(metrics) {
+	for _, i := range tournament.FrontWithin(metrics, noiseOf(d.Events)) {
 		m.Candidates[at[i]].OnFront = true
 		m.Front = append(m.Front, m.Candidates[at[i]].SHA)
 	}
+}
+
+// noiseOf is the noise that the search measured at its end, none where it did not.
+func noiseOf(events []tournament.Event) tournament.Noise {
+	for _, e := range slices.Backward(events) {
+		if e.Kind == "noise" {
+			return factsOf(e.Data).Noise
+		}
+	}
+	return tournament.Noise{}
 }
 
 // matrix lays out the mean qualities, validation first: that is what the search

@@ -71,6 +71,10 @@ type facts struct {
 	Finalists  int      `json:"finalists"`
 	Pool       int      `json:"pool"`
 	Proposals  int      `json:"proposals"`
+	From       string   `json:"from"`
+	Lines      int      `json:"lines"`
+
+	Noise tournament.Noise `json:"noise"`
 }
 
 // factsOf reads an event's data; a kind of a newer evolve may not fit, and then
@@ -117,6 +121,16 @@ func phrase(e tournament.Event) string {
 		return fmt.Sprintf("%s is validated: %s against %.2f, %s", who, q, f.Against, lead)
 	case "finals":
 		return fmt.Sprintf("finals, trial %d of %d leaders: %s is best with %s", f.Trial, f.Finalists, Short(f.Leader), q)
+	case "confirmed":
+		return fmt.Sprintf("%s scores %s on %s in a trial that had no part in choosing it", who, q, count(f.Cases, "validation case"))
+	case "untangled":
+		word := "does not help"
+		if f.Gain > 1e-9 {
+			word = "helps"
+		}
+		return fmt.Sprintf("%s without %s that stand in others' way: %s, %+.2f on %s", Short(f.From), count(f.Lines, "line"), word, f.Gain, count(f.Cases, "train case"))
+	case "noise":
+		return fmt.Sprintf("the same text tried again scores ±%.2f on the same case (%s)", f.Noise.Quality, count(f.Noise.Pairs, "repeated trial"))
 	case "unusable":
 		return fmt.Sprintf("%s: the reply was of no use: %s", f.Operator, Excerpt(f.Reason, 160))
 	case "invalid", "quarantined":
