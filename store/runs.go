@@ -91,6 +91,17 @@ func (s *Store) Candidate(ctx context.Context, sha string) (*tournament.Candidat
 	return &cs[0], nil
 }
 
+// Sightings returns a text as every run that looked at it has it, the oldest run
+// first: what one run made may be the incumbent of the next.
+func (s *Store) Sightings(ctx context.Context, sha string) ([]tournament.Candidate, error) {
+	cs, err := query(ctx, s, scanCandidate,
+		`SELECT body, text FROM candidates WHERE sha = ? ORDER BY (SELECT started FROM runs WHERE id = run), rowid`, sha)
+	if err != nil {
+		return nil, fmt.Errorf("look up candidate %.12s: %w", sha, err)
+	}
+	return cs, nil
+}
+
 func scanCandidate(rows *sql.Rows) (c tournament.Candidate, err error) {
 	var body sql.RawBytes
 	var text []byte

@@ -8,7 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
@@ -244,7 +244,7 @@ func (l *skillLog) text() string {
 	rejected := 0
 	head := "on trial:\n"
 	for _, t := range l.Candidates {
-		if t.Decision == string(pareto.Reject) {
+		if t.Decision == string(pareto.Reject) || t.Decision == store.Withdrawn {
 			rejected++
 			continue
 		}
@@ -299,27 +299,6 @@ func (t *logTrial) describe() string {
 		s += ", against an older text"
 	}
 	return strings.TrimPrefix(s, ", ")
-}
-
-// lineage lists a candidate and its ancestors inside its run, itself first, the
-// incumbent left out.
-func lineage(all []tournament.Candidate, sha string) []tournament.Candidate {
-	by := map[string]tournament.Candidate{}
-	for _, c := range all {
-		by[c.SHA] = c
-	}
-	var out []tournament.Candidate
-	seen := map[string]bool{}
-	for queue := []string{sha}; len(queue) > 0; queue = queue[1:] {
-		c, ok := by[queue[0]]
-		if !ok || seen[c.SHA] || c.State == tournament.Seed {
-			continue
-		}
-		seen[c.SHA] = true
-		out = append(out, c)
-		queue = append(queue, c.Parents...)
-	}
-	return out
 }
 
 // tokensOf is the size of what an agent reads of a text, estimated.

@@ -51,12 +51,17 @@ func (a *app) promoteSkill(ctx context.Context, arg string, force, yes bool) err
 		return refused("run `evolve --skill "+name+"` to try it against the live text, or use --force",
 			"the evidence for %.12s is against another text than the live one", trial.Challenger)
 	}
-	cand, err := db.Candidate(ctx, trial.Challenger)
+	cand, err := madeBy(ctx, db, name, trial.Challenger)
 	if err != nil {
-		return fmt.Errorf("read candidate: %w", err)
+		return err
 	}
-	if cand.State == tournament.Quarantined {
-		return refused("it needs `evolve approve` first", "candidate %.12s is in quarantine: %s", cand.SHA, cand.Reason)
+	doc, err := readDoc(cand.Text)
+	if err != nil {
+		return err
+	}
+	note, err := a.mayInstall(ctx, db, live, doc, evolvesOf(cand.Operator), true)
+	if err != nil {
+		return err
 	}
 	proven := trial.Decision == string(pareto.Promote)
 	if !proven && !yes {
@@ -69,10 +74,6 @@ func (a *app) promoteSkill(ctx context.Context, arg string, force, yes bool) err
 				"candidate %.12s is not proven (%s)", cand.SHA, trial.Decision)
 		}
 	}
-	doc, err := readDoc(cand.Text)
-	if err != nil {
-		return err
-	}
 	if err := checkKernel(live.doc, doc, evolvesOf(cand.Operator)); err != nil {
 		return err
 	}
@@ -80,8 +81,11 @@ func (a *app) promoteSkill(ctx context.Context, arg string, force, yes bool) err
 	if err != nil {
 		return fmt.Errorf("read run %s: %w", trial.Run, err)
 	}
+	if trial.Decision == neverTried {
+		run.Verdict = nil // it is about another text
+	}
 	v, err := a.installNew(ctx, db, live, live.doc.Hash(), tournament.Version{Skill: name, SHA: cand.SHA, Parent: live.doc.Hash(), Author: "evolve",
-		Operator: cand.Operator, Run: trial.Run, Evidence: run.Verdict, Proven: proven, Simulated: trial.Simulated,
+		Operator: cand.Operator, Run: trial.Run, Evidence: run.Verdict, Proven: proven, Simulated: trial.Simulated, Note: note,
 		Text: cand.Text, Created: a.now().UTC()})
 	if err != nil {
 		return err
@@ -129,7 +133,46 @@ func (a *app) findTrial(ctx context.Context, db *store.Store, name, live, at str
 		return undecided, nil
 	}
 	if at != "" {
+		if t, err := a.untried(ctx, db, name, at); t != nil || err != nil {
+			return t, err
+		}
 		return nil, usage(fmt.Sprintf("`evolve log %s` lists the candidates", name), "no candidate of %s that was on trial begins with %q", name, at)
 	}
 	return nil, usage(fmt.Sprintf("`evolve --skill %s` looks for one", name), "nothing of %s waits for promotion", name)
+}
+
+// neverTried is the decision of a candidate that was never before the gate.
+const neverTried = "never tried"
+
+// untried stands for the trial of a candidate that the firewall has flagged, and
+// that never came before the gate; nil where at is the beginning of no such one.
+func (a *app) untried(ctx context.Context, db *store.Store, name, at string) (*tournament.TrialRecord, error) {
+	all, err := candidacies(ctx, db, name)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range all {
+		if c.trial != nil || !strings.HasPrefix(c.SHA, at) {
+			continue
+		}
+		run, err := db.Run(ctx, c.Run)
+		if err != nil {
+			return nil, fmt.Errorf("read run %s: %w", c.Run, err)
+		}
+		return &tournament.TrialRecord{Skill: name, Incumbent: run.Incumbent, Challenger: c.SHA, Run: c.Run,
+			Decision: neverTried, Simulated: run.Simulated}, nil
+	}
+	return nil, nil
+}
+
+// madeBy is a candidate as the run that made it has it.
+func madeBy(ctx context.Context, db *store.Store, name, sha string) (*tournament.Candidate, error) {
+	c, _, err := (&skillTexts{name: name, db: db}).made(ctx, sha)
+	if err == nil && c == nil {
+		c, err = db.Candidate(ctx, sha)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read candidate: %w", err)
+	}
+	return c, nil
 }

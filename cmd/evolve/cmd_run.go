@@ -52,6 +52,11 @@ type runFlags struct {
 	Cases     map[string]string `json:"cases"` // id → hash; the splits are in Splits
 	Splits    map[string]string `json:"splits"`
 	Carried   string            `json:"carried,omitempty"` // SHA-256 of an undecided challenger
+	// Approved are the SHA-256 of candidates that the owner let out of quarantine:
+	// the search begins with them beside the incumbent. Barred are those that the
+	// owner has rejected, and that it must never propose.
+	Approved []string `json:"approved,omitempty"`
+	Barred   []string `json:"barred,omitempty"`
 	// HeldOut counts the held-out cases that no challenger of this incumbent has
 	// spent: what the gate's share of the budget is for.
 	HeldOut int        `json:"held_out"`
@@ -424,6 +429,14 @@ func (a *app) fix(ctx context.Context, p *prepared, budget *eval.Budget) error {
 	if f.Carried == "" && n[eval.Train] == 0 {
 		return a.tooFew(p)
 	}
+	if f.Carried == "" {
+		var notes []string
+		var err error
+		if f.Approved, f.Barred, notes, err = seedsFor(ctx, p.db, p.live, f.Evolve); err != nil {
+			return err
+		}
+		p.heads = append(p.heads, notes...)
+	}
 	spent, err := p.db.Journal(p.run.ID).SpentCases(ctx, f.Skill, p.live.doc.Hash())
 	if err != nil {
 		return err
@@ -476,7 +489,14 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 		Budget: budget, Caps: f.caps(), NoGate: f.NoGate, Gate: pareto.DefaultConfig(), MaxRetries: f.MaxRetries, HeldOut: f.HeldOut, Objectives: f.Objectives,
 		Concurrency: f.Concurrency, Workspaces: p.back.workspaces(), PerSecond: f.PerSecond, WallClock: f.WallClock, Now: a.now,
 		Options: tournament.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile,
-			Selector: tournament.Selectors[f.Select], Accept: tournament.Acceptances[f.Accept]},
+			Selector: tournament.Selectors[f.Select], Accept: tournament.Acceptances[f.Accept], Barred: f.Barred},
+	}
+	for _, sha := range f.Approved {
+		c, err := madeBy(ctx, p.db, f.Skill, sha)
+		if err != nil {
+			return err
+		}
+		p.plan.Options.Seeds = append(p.plan.Options.Seeds, *c)
 	}
 	if f.handsOff() {
 		p.plan.Options.RaceChunk = len(p.cases) // one pass asks for all

@@ -19,8 +19,9 @@ func newShowCommand(a *app) *cobra.Command {
 		Use:   "show SKILL[@vN|@CANDIDATE]",
 		Short: "Print a version's or a candidate's text, or why it came to be",
 		Long: `show prints the live text of a skill, or of the version or candidate behind the @,
-byte for byte. With --why it tells how the text came to be: the steps, and the
-user's words that taught each of them.`,
+byte for byte. With --why it tells how the text came to be: every sentence that
+differs from the incumbent with the step that it came from and the user's words
+that taught it, and then the steps.`,
 		Example: "  evolve show dataviz@v0\n  evolve show dataviz@1597ed --why\n  evolve show dataviz@challenger --why",
 		Args:    exactArgs(1, "a skill"),
 		RunE:    func(c *cobra.Command, args []string) error { return a.show(c.Context(), args[0], why) },
@@ -31,16 +32,23 @@ user's words that taught each of them.`,
 
 // showResult is what `evolve show --json` prints: schema 1.
 type showResult struct {
-	Schema   int       `json:"schema"`
-	Skill    string    `json:"skill"`
-	SHA      string    `json:"sha256"`
-	Version  *int      `json:"version"` // nil where it was never installed
-	Operator string    `json:"operator,omitempty"`
-	Run      string    `json:"run,omitempty"`
-	Kernel   string    `json:"kernel_sha256"`
-	Tokens   int       `json:"tokens"` // of the body, estimated
-	Text     string    `json:"text"`
-	Why      []whyStep `json:"why,omitempty"` // the last step first
+	Schema   int    `json:"schema"`
+	Skill    string `json:"skill"`
+	SHA      string `json:"sha256"`
+	Version  *int   `json:"version"` // nil where it was never installed
+	Operator string `json:"operator,omitempty"`
+	Run      string `json:"run,omitempty"`
+	Kernel   string `json:"kernel_sha256"`
+	Tokens   int    `json:"tokens"` // of the body, estimated
+	Text     string `json:"text"`
+	// State is how a candidate stands: "live", "installed" (a version that was
+	// replaced), one of a candidacy's ("quarantined", "approved", "rejected",
+	// "proven", "undecided", "lost"), or what the search made of it ("pooled",
+	// "refused", "invalid"); "" for a text that evolve did not make.
+	State   string      `json:"state,omitempty"`
+	Reason  string      `json:"reason,omitempty"`  // for the state, in words
+	Why     []whyStep   `json:"why,omitempty"`     // the last step first
+	Changes []whyChange `json:"changes,omitempty"` // against the incumbent that it was made from
 }
 
 // A whyStep is one change on the way from the incumbent to a text.
@@ -74,14 +82,17 @@ func (a *app) show(ctx context.Context, arg string, why bool) error {
 	if t.doc == nil {
 		return usage("name a version or a candidate", "%q is no text", at)
 	}
-	if t.candidate == nil { // the live text, or one that was found
-		if c, err := s.db.Candidate(ctx, t.sha()); err == nil {
-			t.candidate = c
-		} else if !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
+	if t.candidate, _, err = s.made(ctx, t.sha()); err != nil {
+		return err
+	}
+	state, reason, err := s.state(ctx, t)
+	if err != nil {
+		return err
 	}
 	if !why && !a.json {
+		if t.version == nil && state != "" && state != string(tournament.Pooled) {
+			a.say("%s", oneLine(fmt.Sprintf("%s: %s", t.label, reason)))
+		}
 		text := string(t.doc.Render())
 		if terminal(a.stdout) {
 			text = report.Plain(text)
@@ -89,15 +100,18 @@ func (a *app) show(ctx context.Context, arg string, why bool) error {
 		_, err := fmt.Fprint(a.stdout, text)
 		return err
 	}
-	r := showResult{Schema: 1, Skill: name, SHA: t.sha(), Kernel: t.doc.KernelHash(), Tokens: tokensOf(t.doc), Text: string(t.doc.Render())}
+	r := showResult{Schema: 1, Skill: name, SHA: t.sha(), Kernel: t.doc.KernelHash(), Tokens: tokensOf(t.doc), Text: string(t.doc.Render()),
+		State: state, Reason: reason}
 	if t.version != nil {
 		r.Version, r.Operator, r.Run = &t.version.N, t.version.Operator, t.version.Run
 	}
-	if t.candidate != nil && t.candidate.State != tournament.Seed {
+	if t.candidate != nil {
 		r.Operator, r.Run = t.candidate.Operator, t.candidate.Run
-		if r.Why, err = s.why(ctx, t.candidate); err != nil {
+		h, err := s.history(ctx, t)
+		if err != nil {
 			return err
 		}
+		r.Why, r.Changes = h.steps(t.sha()), h.changes(t.sha())
 	}
 	if a.json {
 		return a.printJSON(r)
@@ -106,37 +120,22 @@ func (a *app) show(ctx context.Context, arg string, why bool) error {
 	return err
 }
 
-// why tells the steps of a candidate's lineage, the last first.
-func (s *skillTexts) why(ctx context.Context, c *tournament.Candidate) ([]whyStep, error) {
-	all, err := s.db.Candidates(ctx, c.Run)
+// whyCase reads a case that taught something, as far as it is still there.
+func (s *skillTexts) whyCase(ctx context.Context, words *userWords, id string) (whyCase, error) {
+	c := whyCase{Case: id}
+	kase, err := s.db.Case(ctx, s.name, id)
+	if errors.Is(err, store.ErrNotFound) { // dropped or purged since
+		return c, nil
+	}
 	if err != nil {
-		return nil, err
+		return c, err
 	}
-	words := &userWords{db: s.db, sessions: map[string]map[string]string{}}
-	var out []whyStep
-	for _, k := range lineage(all, c.SHA) {
-		step := whyStep{SHA: k.SHA, Operator: k.Operator, Parents: append([]string{}, k.Parents...), Taught: []whyCase{}}
-		for _, id := range k.Taught {
-			w := whyCase{Case: id}
-			kase, err := s.db.Case(ctx, s.name, id)
-			switch {
-			case errors.Is(err, store.ErrNotFound): // dropped or purged since
-			case err != nil:
-				return nil, err
-			default:
-				w.Prompt = kase.Prompt
-				if kase.Source != nil {
-					w.Outcome = kase.Source.Outcome
-				}
-				if w.Words, err = words.of(ctx, kase); err != nil {
-					return nil, err
-				}
-			}
-			step.Taught = append(step.Taught, w)
-		}
-		out = append(out, step)
+	c.Prompt = kase.Prompt
+	if kase.Source != nil {
+		c.Outcome = kase.Source.Outcome
 	}
-	return out, nil
+	c.Words, err = words.of(ctx, kase)
+	return c, err
 }
 
 // userWords looks up what users said about answers, a session at a time.
@@ -178,6 +177,30 @@ func (u *userWords) of(ctx context.Context, c *eval.Case) (string, error) {
 	return strings.Join(said, "; "), nil
 }
 
+// state is how a text stands, in one word and in words.
+func (s *skillTexts) state(ctx context.Context, t *namedText) (word, reason string, err error) {
+	switch {
+	case t.version != nil && s.live != nil && s.live.doc.Hash() == t.sha():
+		return "live", "it is installed", nil
+	case t.version != nil:
+		return "installed", fmt.Sprintf("it was v%d", t.version.N), nil
+	case t.candidate == nil:
+		return "", "", nil
+	}
+	c, err := candidacyOf(ctx, s.db, s.name, t.sha())
+	if err != nil {
+		return "", "", err
+	}
+	if c != nil {
+		return string(c.standing()), c.words(), nil
+	}
+	reason = string(t.candidate.State)
+	if t.candidate.Reason != "" {
+		reason += ": " + t.candidate.Reason
+	}
+	return string(t.candidate.State), reason, nil
+}
+
 // text tells why in a few lines.
 func (r *showResult) text(t *namedText) string {
 	var b strings.Builder
@@ -189,8 +212,17 @@ func (r *showResult) text(t *namedText) string {
 		}
 		fmt.Fprintf(&b, "yours%s: evolve did not make it\n", note)
 	}
+	if t.version == nil && r.Reason != "" {
+		fmt.Fprintf(&b, "%s\n", oneLine(r.Reason))
+	}
 	if len(r.Why) == 0 && (t.version == nil || t.version.Author != "you") {
 		b.WriteString("nothing is recorded of how it came to be\n")
+	}
+	for _, c := range r.Changes {
+		b.WriteString(c.text())
+	}
+	if len(r.Why) > 0 {
+		b.WriteString("\nthe steps, the last first:\n")
 	}
 	for _, s := range r.Why {
 		from := make([]string, len(s.Parents))
@@ -202,21 +234,62 @@ func (r *showResult) text(t *namedText) string {
 			b.WriteString("; no case taught it\n")
 			continue
 		}
-		fmt.Fprintf(&b, "; taught by %d cases:\n", len(s.Taught))
-		for _, c := range s.Taught {
-			if c.Prompt == "" {
-				fmt.Fprintf(&b, "  - %s (gone since)\n", c.Case)
-				continue
-			}
-			fmt.Fprintf(&b, "  - %s: %s\n", c.Case, report.Excerpt(c.Prompt, 100))
-			if c.Words != "" {
-				what := "said"
-				if c.Outcome != "" {
-					what = c.Outcome
-				}
-				fmt.Fprintf(&b, "    %s: “%s”\n", what, report.Excerpt(c.Words, 160))
-			}
-		}
+		fmt.Fprintf(&b, "; taught by %s:\n%s", counted(len(s.Taught), "case"), caseLines(s.Taught, "  "))
 	}
 	return report.Plain(b.String())
+}
+
+// caseLines lists cases with what the user said.
+func caseLines(cases []whyCase, indent string) string {
+	var b strings.Builder
+	for _, c := range cases {
+		if c.Prompt == "" {
+			fmt.Fprintf(&b, "%s- %s (gone since)\n", indent, c.Case)
+			continue
+		}
+		fmt.Fprintf(&b, "%s- %s: %s\n", indent, c.Case, report.Excerpt(c.Prompt, 100))
+		if c.Words != "" {
+			fmt.Fprintf(&b, "%s  %s\n", indent, c.said())
+		}
+	}
+	return b.String()
+}
+
+// said is what the user said on the case.
+func (c *whyCase) said() string {
+	what := "said"
+	if c.Outcome != "" {
+		what = c.Outcome
+	}
+	return fmt.Sprintf("%s: “%s”", what, report.Excerpt(c.Words, 160))
+}
+
+// citedCases is how many cases a sentence is shown with; --json has them all.
+const citedCases = 2
+
+// text is a sentence with what taught it.
+func (c *whyChange) text() string {
+	var b strings.Builder
+	mark := map[string]string{"added": "+", "reworded": "~", "removed": "-"}[c.Kind]
+	fmt.Fprintf(&b, "\n%s %s\n", mark, report.Excerpt(c.Text, 300))
+	if c.Was != "" {
+		fmt.Fprintf(&b, "    was: %s\n", report.Excerpt(c.Was, 300))
+	}
+	fmt.Fprintf(&b, "    %s\n", c.Because)
+	for _, s := range c.Steps {
+		fmt.Fprintf(&b, "    %s %s\n", s.Operator, report.Short(s.SHA))
+		for i := range s.Cases {
+			if i == citedCases {
+				fmt.Fprintf(&b, "      and %d more\n", len(s.Cases)-i)
+				break
+			}
+			k := &s.Cases[i]
+			said := k.said()
+			if k.Prompt == "" {
+				said = "gone since"
+			}
+			fmt.Fprintf(&b, "      %s  %s\n", k.Case, said)
+		}
+	}
+	return b.String()
 }

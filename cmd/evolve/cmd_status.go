@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
 
@@ -52,6 +53,8 @@ type skillStatus struct {
 	Live       *liveStatus        `json:"live"`
 	Kernel     *kernelStatus      `json:"kernel"`
 	Challenger *challengerStatus  `json:"challenger"`
+	Quarantine []quarantined      `json:"quarantine"` // waits for the owner's word, the newest first
+	Approved   []string           `json:"approved"`   // SHA-256 of candidates that the next run tries
 	Unfinished *unfinishedRun     `json:"unfinished_run"`
 	Next       string             `json:"next"`
 }
@@ -77,6 +80,13 @@ type challengerStatus struct {
 	Alpha     float64 `json:"alpha"` // decisive at e_value ≥ 1/alpha
 	Cases     int     `json:"cases"`
 	Simulated bool    `json:"simulated"`
+}
+
+// quarantined is a candidate that the firewall holds.
+type quarantined struct {
+	SHA    string `json:"sha256"`
+	Run    string `json:"run"`
+	Reason string `json:"reason"`
 }
 
 type unfinishedRun struct {
@@ -157,7 +167,7 @@ func (a *app) gatherStatus(ctx context.Context) (*statusReport, error) {
 		r.Skills = append(r.Skills, *s)
 	}
 	for name, u := range uses {
-		s := skillStatus{Skill: name, Cases: map[eval.Split]int{}, Next: "not in the skills folder"}
+		s := skillStatus{Skill: name, Cases: map[eval.Split]int{}, Quarantine: []quarantined{}, Approved: []string{}, Next: "not in the skills folder"}
 		s.count(u)
 		r.Skills = append(r.Skills, s)
 	}
@@ -174,7 +184,7 @@ func (a *app) skillStatus(ctx context.Context, db *store.Store, e skill.Entry) (
 		return nil, err
 	}
 	sha := live.doc.Hash()
-	s := &skillStatus{Skill: e.Name, Path: e.Path, Cases: map[eval.Split]int{},
+	s := &skillStatus{Skill: e.Name, Path: e.Path, Cases: map[eval.Split]int{}, Quarantine: []quarantined{}, Approved: []string{},
 		Live:   &liveStatus{SHA: sha, Author: "you"},
 		Kernel: &kernelStatus{SHA: live.doc.KernelHash()}}
 	if db == nil {
@@ -200,6 +210,18 @@ func (a *app) skillStatus(ctx context.Context, db *store.Store, e skill.Entry) (
 	s.Cases = splitCounts(cases)
 	if s.Challenger, err = a.challenger(ctx, db, e.Name, sha); err != nil {
 		return nil, err
+	}
+	all, err := candidacies(ctx, db, e.Name)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range all {
+		switch {
+		case c.standing() == inQuarantine:
+			s.Quarantine = append(s.Quarantine, quarantined{c.SHA, c.Run, c.Reason})
+		case c.standing() == approvedWord && c.triedIn == "":
+			s.Approved = append(s.Approved, c.SHA)
+		}
 	}
 	s.Unfinished, err = a.unfinished(ctx, db, e.Name)
 	return s, err
@@ -302,6 +324,7 @@ func (a *app) printStatus(r *statusReport) error {
 		}
 		t.Flush()
 	}
+	printQuarantine(&b, r.Skills)
 	if len(r.Broken) > 0 {
 		fmt.Fprintf(&b, "\nbroken, and left alone until they are mended:\n")
 		for _, s := range r.Broken {
@@ -323,6 +346,32 @@ func (a *app) printStatus(r *statusReport) error {
 	}
 	_, err := fmt.Fprint(a.stdout, strings.TrimPrefix(trimLines(b.String()), "\n"))
 	return err
+}
+
+// shownQuarantine is how many candidates of a skill are named; --json has all.
+const shownQuarantine = 5
+
+// printQuarantine names what waits for its owner's word, and what has it and
+// waits for a run.
+func printQuarantine(b *strings.Builder, skills []skillStatus) {
+	head := "\nin quarantine, never run (`evolve approve` shows it and lets it be tried, `evolve reject` drops it):\n"
+	for _, s := range skills {
+		for i, q := range s.Quarantine {
+			if i == shownQuarantine {
+				fmt.Fprintf(b, "  and %d more of %s\n", len(s.Quarantine)-i, s.Skill)
+				break
+			}
+			fmt.Fprintf(b, "%s  evolve approve %s@%s  %s\n", head, s.Skill, report.Short(q.SHA), report.Excerpt(q.Reason, 120))
+			head = ""
+		}
+	}
+	head = "\napproved, and tried by the next run:\n"
+	for _, s := range skills {
+		for _, sha := range s.Approved {
+			fmt.Fprintf(b, "%s  %s@%s\n", head, s.Skill, report.Short(sha))
+			head = ""
+		}
+	}
 }
 
 // String is the version that is live, "-" for none.

@@ -238,6 +238,9 @@ func (a *app) printResult(r *runResult) error {
 	if j := r.Verdict.Judge; j != nil && j.Trusted { // else a warning tells
 		fmt.Fprintf(&b, "  judge        agrees with your labels: %s\n", j.words)
 	}
+	if r.Search != nil && r.Search.Quarantined > 0 {
+		fmt.Fprintf(&b, "  quarantine   %s asked for more than the skill may do: `evolve status` says what to type\n", counted(r.Search.Quarantined, "candidate"))
+	}
 	fmt.Fprintf(&b, "  spent        %s\n", spent(r.Spent))
 	for _, w := range r.Warnings {
 		fmt.Fprintf(&b, "  warning      %s\n", w)

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // recordLive brings the store up to date with the file on disk: an install that
@@ -138,6 +140,41 @@ func checkKernel(live, next *skill.Document, evolves string) error {
 	return nil
 }
 
+// mayInstall says whether the owner's word lets next take the place of the live
+// text. What the firewall flagged is installed by hand alone, and only once it
+// was approved; note then says so, and stays with the version.
+func (a *app) mayInstall(ctx context.Context, db *store.Store, live *liveSkill, next *skill.Document, evolves string, byHand bool) (note string, err error) {
+	c, err := candidacyOf(ctx, db, live.Name, next.Hash())
+	if err != nil {
+		return "", err
+	}
+	name := live.Name + "@" + report.Short(next.Hash())
+	if c != nil {
+		switch c.standing() {
+		case inQuarantine:
+			return "", refused("`evolve approve "+name+"` shows why, and lets it be tried", "candidate %.12s is %s", c.SHA, c.words())
+		case rejectedWord:
+			return "", refused("`evolve approve "+name+"` takes that back", "candidate %.12s was %s", c.SHA, c.words())
+		}
+	}
+	rules, err := flaggedRules(live.doc, next, evolves, c)
+	if err != nil {
+		return "", err
+	}
+	if len(rules) == 0 {
+		return "", nil
+	}
+	if !byHand {
+		return "", refused("look at `evolve diff "+name+"`; `evolve promote "+name+"` installs it",
+			"the firewall flagged %.12s (%s): it is yours to install", next.Hash(), strings.Join(rules, ", "))
+	}
+	note = "flagged: " + strings.Join(rules, ", ")
+	if c != nil && c.said != nil {
+		note += "; approved by " + c.said.By
+	}
+	return note, nil
+}
+
 // installProved installs what the run's own gate proved.
 func (a *app) installProved(ctx context.Context, p *prepared, out *tournament.Outcome) error {
 	doc := p.plan.Incumbent.Doc
@@ -153,6 +190,9 @@ func (a *app) installProved(ctx context.Context, p *prepared, out *tournament.Ou
 		return fmt.Errorf("read challenger: %w", err)
 	}
 	if err := checkKernel(doc, next, p.f.Evolve); err != nil {
+		return err
+	}
+	if _, err := a.mayInstall(ctx, p.db, p.live, next, p.f.Evolve, false); err != nil {
 		return err
 	}
 	evidence, err := evidenceOf(out.Verdict)

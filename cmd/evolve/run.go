@@ -75,6 +75,8 @@ var commands = []func(*app) *cobra.Command{
 	newHarvestCommand,
 	newCasesCommand,
 	newPromoteCommand,
+	newApproveCommand,
+	newRejectCommand,
 	newRollbackCommand,
 	newLogCommand,
 	newShowCommand,

@@ -29,7 +29,8 @@ func TestMain(m *testing.M) {
 			stderr.flush()
 			os.Exit(code)
 		},
-		"picker": picker,
+		"picker":  picker,
+		"widener": widener,
 	})
 }
 
@@ -55,7 +56,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("EVOLVE_BIN", bin)
 			return os.CopyFS(filepath.Join(e.WorkDir, "home"), os.DirFS(home))
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"code": code, "poke": poke, "mode": mode},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"code": code, "poke": poke, "mode": mode, "name": name},
 	})
 }
 
@@ -72,6 +73,19 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 	if got != args[0] {
 		ts.Fatalf("%s: exit code %s, want %s", strings.Join(args[1:], " "), got, args[0])
 	}
+}
+
+// name sets a variable to what a pattern's group found in the last stdout: name
+// SHA 'approve dataviz@([0-9a-f]+)'.
+func name(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: name variable pattern")
+	}
+	m := regexp.MustCompile(args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
+	if len(m) != 2 {
+		ts.Fatalf("no %q in stdout", args[1])
+	}
+	ts.Setenv(args[0], m[1])
 }
 
 // poke overwrites bytes of a file: poke FILE OFFSET HEX.

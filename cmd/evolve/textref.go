@@ -128,7 +128,7 @@ func (s *skillTexts) challenger(ctx context.Context) (*namedText, error) {
 		return nil, err
 	}
 	for _, t := range trials { // the newest first
-		if t.Incumbent == s.live.doc.Hash() && t.Decision != string(pareto.Reject) {
+		if t.Incumbent == s.live.doc.Hash() && t.Decision != string(pareto.Reject) && t.Decision != store.Withdrawn {
 			return s.find(ctx, t.Challenger)
 		}
 	}

@@ -1,0 +1,358 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/spf13/cobra"
+)
+
+func newApproveCommand(a *app) *cobra.Command {
+	var yes bool
+	c := &cobra.Command{
+		Use:   "approve SKILL@CANDIDATE",
+		Short: "Let a candidate be tried that the firewall holds in quarantine",
+		Long: `approve shows what the firewall found in a candidate, how it differs from the live
+text, and the cases that taught it, and asks. An approved candidate is not
+installed: the next ` + "`evolve --skill SKILL`" + ` starts its search with it beside the live
+text, and it has to prove itself like any other. That the firewall flagged it stays
+on record: nothing but ` + "`evolve promote`" + `, typed by you, ever installs it. It also
+takes a rejection back.`,
+		Example: "  evolve status                       names what waits in quarantine\n  evolve approve dataviz@3f2a9c\n  evolve approve dataviz@3f2a9c --yes",
+		Args:    exactArgs(1, "a skill and a candidate"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.decide(c.Context(), args[0], store.Approved, yes)
+		},
+	}
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "approve without asking")
+	return c
+}
+
+func newRejectCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "reject SKILL@CANDIDATE",
+		Short: "Drop a candidate for good: from quarantine, or from its trial",
+		Long: `reject drops a candidate that waits in quarantine, or a challenger that is on trial
+or proven. No later run proposes that text again. ` + "`evolve approve`" + ` takes it back.`,
+		Example: "  evolve reject dataviz@3f2a9c\n  evolve reject dataviz@challenger",
+		Args:    exactArgs(1, "a skill and a candidate"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.decide(c.Context(), args[0], store.Rejected, true)
+		},
+	}
+}
+
+// A decisionResult is what `evolve approve --json` and `evolve reject --json`
+// print: schema 1.
+type decisionResult struct {
+	Schema int         `json:"schema"`
+	Skill  string      `json:"skill"`
+	SHA    string      `json:"sha256"`
+	Run    string      `json:"run"`   // that made it
+	Was    verdictWord `json:"was"`   // before
+	State  verdictWord `json:"state"` // now
+	By     string      `json:"by,omitempty"`
+	At     *time.Time  `json:"at"`
+	// Findings are what the firewall says, none for a text that it let pass.
+	Findings []flagFinding `json:"findings"`
+	// IncumbentChanged: the candidate was made from another text than the live one.
+	IncumbentChanged bool         `json:"incumbent_changed"`
+	Incumbent        string       `json:"incumbent"` // that it was made from
+	Live             string       `json:"live"`
+	Diff             *report.Diff `json:"diff"` // from the live text
+	Taught           []whyCase    `json:"taught"`
+	Next             string       `json:"next"`
+}
+
+// A flagFinding is one of the firewall's.
+type flagFinding struct {
+	Rule    string `json:"rule"`
+	Line    int    `json:"line"` // 1-based in the candidate, 0 where it is not known any more
+	Message string `json:"message"`
+}
+
+// decide keeps the owner's word on a candidate and says what follows from it.
+func (a *app) decide(ctx context.Context, arg string, word store.Word, yes bool) error {
+	name, at, _ := strings.Cut(arg, "@")
+	live, err := a.skill(name)
+	if err != nil {
+		return err
+	}
+	db, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	if err := a.recordLive(ctx, db, live); err != nil {
+		return err
+	}
+	c, err := a.nameCandidate(ctx, db, live, at, word)
+	if err != nil {
+		return err
+	}
+	r, err := a.findings(ctx, db, live, c)
+	if err != nil {
+		return err
+	}
+	var done bool // nothing changes
+	switch was := c.standing(); {
+	case word == store.Rejected && live.doc.Hash() == c.SHA:
+		return usage(fmt.Sprintf("`evolve rollback %s` takes it back", name), "candidate %.12s is installed", c.SHA)
+	case word == store.Rejected:
+		done = was == rejectedWord
+	case was == approvedWord || c.said != nil && c.said.Word == store.Approved:
+		done = true
+	case was != inQuarantine && was != rejectedWord:
+		return usage(fmt.Sprintf("`evolve promote %s@%.12s` installs what is proven", name, c.SHA),
+			"candidate %.12s is not in quarantine: it is %s", c.SHA, c.words())
+	default:
+		doc, err := readDoc(c.Text)
+		if err != nil {
+			return err
+		}
+		if err := checkKernel(live.doc, doc, evolvesOf(c.Operator)); err != nil {
+			return refused("the next run makes others from the live text", "candidate %.12s cannot be tried any more: %v", c.SHA, err)
+		}
+	}
+	if word == store.Approved && !done && !yes {
+		if yes, err = a.askApproval(r); err != nil || !yes {
+			return err
+		}
+		r.asked = true
+	}
+	if !done {
+		d := store.Decision{Skill: name, SHA: c.SHA, Word: word, By: whoami(), Run: c.Run, Incumbent: live.doc.Hash(), Rules: []string{}}
+		for _, f := range r.Findings {
+			if !slices.Contains(d.Rules, f.Rule) {
+				d.Rules = append(d.Rules, f.Rule)
+			}
+		}
+		if _, err = db.Decide(ctx, d); err != nil {
+			return err
+		}
+		if c, err = candidacyOf(ctx, db, name, c.SHA); err != nil {
+			return err
+		}
+	}
+	r.State, r.By, r.At = c.standing(), c.said.By, &c.said.Time
+	if r.Next, err = a.nextAfter(ctx, db, live, c); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(r.decisionResult)
+	}
+	_, err = fmt.Fprint(a.stdout, r.text(done, word == store.Approved && !r.asked))
+	return err
+}
+
+// nameCandidate finds the candidate by the beginning of its name among those that
+// the owner may have a word on.
+func (a *app) nameCandidate(ctx context.Context, db *store.Store, live *liveSkill, at string, word store.Word) (*candidacy, error) {
+	all, err := candidacies(ctx, db, live.Name)
+	if err != nil {
+		return nil, err
+	}
+	var waiting []string
+	for _, c := range all {
+		if s := c.standing(); s == inQuarantine || word == store.Rejected && (s == onTrialWord || s == provenWord) {
+			waiting = append(waiting, c.SHA)
+		}
+	}
+	hint := fmt.Sprintf("nothing of %s waits for a word of yours", live.Name)
+	if len(waiting) > 0 {
+		hint = "what waits: " + nameList(live.Name, waiting)
+	}
+	if at == "" {
+		return nil, usage(hint, "say which candidate: %s@CANDIDATE", live.Name)
+	}
+	s := &skillTexts{name: live.Name, live: live, db: db}
+	if at == "challenger" {
+		t, err := s.find(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		at = t.sha()
+	}
+	var hits []*candidacy
+	for _, c := range all {
+		if strings.HasPrefix(c.SHA, strings.ToLower(at)) {
+			hits = append(hits, c)
+		}
+	}
+	switch {
+	case len(hits) == 1:
+		return hits[0], nil
+	case len(hits) > 1:
+		return nil, usage("it may be "+report.Short(hits[0].SHA)+" or "+report.Short(hits[1].SHA), "%q names several candidates", at)
+	}
+	var short []string
+	for _, c := range all {
+		short = append(short, c.SHA[:min(len(c.SHA), len(at))])
+	}
+	if near := skill.Nearest(at, short); near != "" {
+		hint = "did you mean " + live.Name + "@" + near + "?"
+	}
+	if t, err := s.find(ctx, at); err == nil && t.candidate != nil { // there is one, that neither was flagged nor came before the gate
+		return nil, usage(hint, "candidate %.12s waits for nobody: it was %s", t.candidate.SHA, t.candidate.State)
+	}
+	return nil, usage(hint, "no candidate of %s that you may decide on begins with %q", live.Name, at)
+}
+
+func nameList(name string, shas []string) string {
+	out := make([]string, len(shas))
+	for i, sha := range shas {
+		out[i] = name + "@" + report.Short(sha)
+	}
+	return strings.Join(out, ", ")
+}
+
+// A decisionText is a decisionResult with what only people are told.
+type decisionText struct {
+	decisionResult
+	words string
+	asked bool
+}
+
+// findings gathers what the owner must see of a candidate.
+func (a *app) findings(ctx context.Context, db *store.Store, live *liveSkill, c *candidacy) (*decisionText, error) {
+	r := &decisionText{words: c.words(), decisionResult: decisionResult{Schema: 1, Skill: live.Name, SHA: c.SHA, Run: c.Run,
+		Was: c.standing(), State: c.standing(), Findings: []flagFinding{}, Taught: []whyCase{}, Live: live.doc.Hash()}}
+	opts := optionsOf(evolvesOf(c.Operator))
+	doc, err := skill.Parse(c.Text, opts)
+	if err != nil {
+		return nil, fmt.Errorf("read candidate %.12s: %w", c.SHA, err)
+	}
+	if c.flagged && len(c.Parents) > 0 {
+		seen, err := db.Sightings(ctx, c.Parents[0])
+		if err != nil {
+			return nil, err
+		}
+		if len(seen) > 0 {
+			parent, err := skill.Parse(seen[0].Text, opts)
+			if err != nil {
+				return nil, fmt.Errorf("read candidate %.12s: %w", c.Parents[0], err)
+			}
+			for _, f := range skill.Check(parent, doc, skill.ClaudeCode) {
+				if f.Severity == skill.Quarantine {
+					r.Findings = append(r.Findings, flagFinding{f.Rule, f.Line, f.Message})
+				}
+			}
+		}
+	}
+	if c.flagged && len(r.Findings) == 0 { // an older firewall found it, or its parent is gone
+		rule, message, _ := strings.Cut(c.Reason, ": ")
+		r.Findings = append(r.Findings, flagFinding{Rule: rule, Message: message})
+	}
+	run, err := db.Run(ctx, c.Run)
+	if err != nil {
+		return nil, fmt.Errorf("read run %s: %w", c.Run, err)
+	}
+	r.Incumbent, r.IncumbentChanged = run.Incumbent, run.Incumbent != r.Live
+	if r.Diff, err = report.Between(live.Name+" live", fmt.Sprintf("%s candidate %s", live.Name, report.Short(c.SHA)), live.doc, doc); err != nil {
+		return nil, err
+	}
+	s := &skillTexts{name: live.Name, live: live, db: db}
+	words := &userWords{db: db, sessions: map[string]map[string]string{}}
+	for _, id := range c.Taught {
+		k, err := s.whyCase(ctx, words, id)
+		if err != nil {
+			return nil, err
+		}
+		r.Taught = append(r.Taught, k)
+	}
+	return r, nil
+}
+
+// askApproval shows a candidate and asks. Without a terminal the answer is an
+// error that says what to type, after it was shown.
+func (a *app) askApproval(r *decisionText) (bool, error) {
+	hint := fmt.Sprintf("`evolve approve %s@%s --yes` lets it be tried, `evolve reject %s@%s` drops it", r.Skill, report.Short(r.SHA), r.Skill, report.Short(r.SHA))
+	if a.json {
+		r.Next = hint
+		if err := a.printJSON(r.decisionResult); err != nil {
+			return false, err
+		}
+	} else if _, err := fmt.Fprint(a.stdout, r.evidence(terminal(a.stdout) && a.getenv("NO_COLOR") == "")); err != nil {
+		return false, err
+	}
+	ok, err := a.confirm(fmt.Sprintf("Let candidate %s be tried?", report.Short(r.SHA)))
+	if err == nil && !ok {
+		err = refused(hint, "candidate %s stays as it is: %s", report.Short(r.SHA), r.words)
+	}
+	return ok, err
+}
+
+// evidence is what the owner must see before deciding.
+func (r *decisionText) evidence(coloured bool) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s@%s: %s\n", r.Skill, report.Short(r.SHA), oneLine(r.words))
+	if len(r.Findings) > 0 {
+		b.WriteString("\nwhat the firewall found:\n")
+	}
+	for _, f := range r.Findings {
+		where := ""
+		if f.Line > 0 {
+			where = fmt.Sprintf("line %d, ", f.Line)
+		}
+		fmt.Fprintf(&b, "  %s%s: %s\n", where, f.Rule, oneLine(f.Message))
+	}
+	if r.IncumbentChanged {
+		fmt.Fprintf(&b, "\nit was made from %s, and the live text has changed since: the diff is against the live text\n", report.Short(r.Incumbent))
+	}
+	b.WriteString("\n" + r.Diff.Text(coloured) + "\n")
+	if len(r.Taught) == 0 {
+		b.WriteString("no case taught it\n")
+	} else {
+		fmt.Fprintf(&b, "taught by %s:\n%s", counted(len(r.Taught), "case"), caseLines(r.Taught, "  "))
+	}
+	return b.String()
+}
+
+// text says what was decided; evidence goes before it where nobody has seen it.
+func (r *decisionText) text(done, unseen bool) string {
+	var b strings.Builder
+	if unseen && !done {
+		b.WriteString(r.evidence(false) + "\n")
+	}
+	said := "approved"
+	if r.State == rejectedWord {
+		said = "rejected"
+	}
+	if done {
+		said += " already"
+	}
+	fmt.Fprintf(&b, "%s: %s@%s, on %s by %s\nnext: %s\n", said, r.Skill, report.Short(r.SHA), r.At.Local().Format("2006-01-02"), report.Plain(r.By), r.Next)
+	return b.String()
+}
+
+// nextAfter says what follows from the owner's word.
+func (a *app) nextAfter(ctx context.Context, db *store.Store, live *liveSkill, c *candidacy) (string, error) {
+	switch {
+	case c.said.Word == store.Rejected:
+		return fmt.Sprintf("nothing: no later run of %s proposes it again; `evolve approve %s@%s` takes that back", live.Name, live.Name, report.Short(c.SHA)), nil
+	case c.triedIn != "":
+		return fmt.Sprintf("nothing: run %s tried it, `evolve log --run %s` tells how", c.triedIn, c.triedIn), nil
+	case c.trial != nil && c.trial.Incumbent == live.doc.Hash():
+		switch c.standing() {
+		case provenWord:
+			return fmt.Sprintf("`evolve promote %s@%s` installs it", live.Name, report.Short(c.SHA)), nil
+		case onTrialWord:
+			return fmt.Sprintf("`evolve --skill %s` goes on where its trial was", live.Name), nil
+		}
+		return "nothing: the gate rejected it", nil
+	}
+	next := fmt.Sprintf("`evolve --skill %s` tries it beside the live text; it is installed by nothing but `evolve promote`, once it is proven, or with --yes as unproven", live.Name)
+	if evolvesOf(c.Operator) == evolveDescription {
+		next = strings.Replace(next, live.Name+"`", live.Name+" --evolve description`", 1)
+	}
+	trial, err := a.openTrial(ctx, db, live.Name, live.doc.Hash(), evolvesOf(c.Operator))
+	if err == nil && trial != nil {
+		next += fmt.Sprintf("; the trial of challenger %s goes first, unless --anew drops it", report.Short(trial.Challenger))
+	}
+	return next, err
+}

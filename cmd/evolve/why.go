@@ -1,0 +1,398 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/report"
+)
+
+// A whyChange is one sentence in which a text differs from the incumbent that it
+// was made from, with what taught it.
+type whyChange struct {
+	Kind string `json:"kind"`           // "added", "reworded" or "removed"
+	Text string `json:"text"`           // of a removed sentence: as it stood
+	Was  string `json:"was,omitempty"`  // the incumbent's sentence that was reworded
+	Line int    `json:"line,omitempty"` // 1-based, of the text; 0 for a removed sentence
+	// Because says in words what stands in the steps, or that nothing does.
+	Because string    `json:"because"`
+	Steps   []whyCite `json:"steps"` // the one in which it first stood (or fell) first, then its rewordings
+}
+
+// A whyCite is a step that a sentence came from.
+type whyCite struct {
+	SHA      string `json:"sha256"`
+	Operator string `json:"operator"`
+	// Matched: the cases are those of the step whose words the sentence answers,
+	// the nearest first; else all that taught the step.
+	Matched bool      `json:"matched"`
+	Cases   []whyCase `json:"cases"`
+}
+
+// A history knows the texts that a text descends from, over the runs of a skill.
+type history struct {
+	*skillTexts
+	base     string // SHA-256 of the incumbent that is compared with
+	nodes    map[string]*node
+	words    *userWords
+	cases    map[string]whyCase
+	corpus   []string // what users said on all cases of the skill
+	outcomes map[string]outcome
+}
+
+// A node is one text of a history.
+type node struct {
+	tournament.Candidate
+	units []unit
+	has   map[string]bool // by key
+	root  bool            // the base, or a text that no run made
+}
+
+// An outcome is what the search measured of a step.
+type outcome struct {
+	Gain   float64 `json:"gain"`
+	Cases  int     `json:"cases"`
+	Tangle bool    `json:"-"` // lines were taken out that were in each other's way
+}
+
+// made returns a candidate as the run that made it has it, nil where none did.
+// The incumbent of one run may be what another has made, so the last sighting of
+// a text says little.
+func (s *skillTexts) made(ctx context.Context, sha string) (first, last *tournament.Candidate, err error) {
+	seen, err := s.db.Sightings(ctx, sha)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range seen {
+		c := &seen[i]
+		if c.State == tournament.Seed {
+			continue
+		}
+		if run, err := s.db.Run(ctx, c.Run); err != nil || run.Skill != s.name {
+			continue // the same text may stand in two skills
+		}
+		if first == nil {
+			first = c
+		}
+		last = c
+	}
+	return first, last, nil
+}
+
+// history reads where a text comes from. t must be one that a run made.
+func (s *skillTexts) history(ctx context.Context, t *namedText) (*history, error) {
+	h := &history{skillTexts: s, nodes: map[string]*node{}, cases: map[string]whyCase{}, outcomes: map[string]outcome{},
+		words: &userWords{db: s.db, sessions: map[string]map[string]string{}}}
+	if v := t.version; v != nil && v.Author == "evolve" {
+		h.base = v.Parent
+	}
+	if h.base == "" {
+		_, last, err := s.made(ctx, t.sha())
+		if err != nil {
+			return nil, err
+		}
+		run, err := s.db.Run(ctx, last.Run)
+		if err != nil {
+			return nil, fmt.Errorf("read run %s: %w", last.Run, err)
+		}
+		h.base = run.Incumbent
+	}
+	cases, err := s.db.Cases(ctx, s.name)
+	if err != nil {
+		return nil, err
+	}
+	for i := range cases {
+		w, err := h.words.of(ctx, &cases[i])
+		if err != nil {
+			return nil, err
+		}
+		c := whyCase{Case: cases[i].ID, Prompt: cases[i].Prompt, Words: w}
+		if src := cases[i].Source; src != nil {
+			c.Outcome = src.Outcome
+		}
+		h.cases[c.Case] = c
+		if cases[i].Split == eval.Train {
+			h.corpus = append(h.corpus, report.Plain(c.Words))
+		}
+	}
+	return h, h.load(ctx, t.sha())
+}
+
+// load reads a text and all that it descends from.
+func (h *history) load(ctx context.Context, sha string) error {
+	runs := map[string]bool{}
+	for queue := []string{h.base, sha}; len(queue) > 0; queue = queue[1:] {
+		sha := queue[0]
+		if h.nodes[sha] != nil {
+			continue
+		}
+		n, err := h.node(ctx, sha)
+		if err != nil {
+			return err
+		}
+		h.nodes[sha] = n
+		if n.root {
+			continue
+		}
+		queue = append(queue, n.Parents...)
+		if !runs[n.Run] {
+			runs[n.Run] = true
+			if err := h.measured(ctx, n.Run); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (h *history) node(ctx context.Context, sha string) (*node, error) {
+	n := &node{Candidate: tournament.Candidate{SHA: sha}, root: true, has: map[string]bool{}}
+	first, _, err := h.made(ctx, sha)
+	if err != nil {
+		return nil, err
+	}
+	if first != nil {
+		n.Candidate, n.root = *first, sha == h.base || len(first.Parents) == 0
+	} else if seen, err := h.db.Sightings(ctx, sha); err != nil {
+		return nil, err
+	} else if len(seen) > 0 {
+		n.Text = seen[0].Text
+	} else if v, err := h.db.VersionBySHA(ctx, h.name, sha); err == nil {
+		n.Text = v.Text
+	} else if !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	doc, _ := skill.Parse(n.Text, skill.Options{}) // whole, whatever the error
+	n.units = unitsOf(doc)
+	for _, u := range n.units {
+		n.has[u.key()] = true
+	}
+	return n, nil
+}
+
+// measured reads what a run's search said of its steps.
+func (h *history) measured(ctx context.Context, run string) error {
+	events, err := h.db.Events(ctx, run)
+	if err != nil {
+		return err
+	}
+	for _, e := range events {
+		if e.Kind != "accepted" && e.Kind != "untangled" {
+			continue
+		}
+		var d struct {
+			SHA string `json:"sha256"`
+			outcome
+		}
+		if err := json.Unmarshal(e.Data, &d); err != nil {
+			return fmt.Errorf("read event %d of run %s: %w", e.Seq, run, err)
+		}
+		o := h.outcomes[d.SHA]
+		if e.Kind == "accepted" {
+			o.Gain, o.Cases = d.Gain, d.Cases
+		} else {
+			o.Tangle = true
+		}
+		h.outcomes[d.SHA] = o
+	}
+	return nil
+}
+
+// steps tells the lineage of a text, the last step first.
+func (h *history) steps(sha string) []whyStep {
+	var out []whyStep
+	seen := map[string]bool{}
+	for queue := []string{sha}; len(queue) > 0; queue = queue[1:] {
+		n := h.nodes[queue[0]]
+		if n == nil || n.root || seen[n.SHA] {
+			continue
+		}
+		seen[n.SHA] = true
+		s := whyStep{SHA: n.SHA, Operator: n.Operator, Parents: append([]string{}, n.Parents...), Taught: []whyCase{}}
+		for _, id := range n.Taught {
+			s.Taught = append(s.Taught, h.taught(id))
+		}
+		out = append(out, s)
+		queue = append(queue, n.Parents...)
+	}
+	return out
+}
+
+// taught is a case by its id, with nothing but that where it is gone.
+func (h *history) taught(id string) whyCase {
+	if c, ok := h.cases[id]; ok {
+		return c
+	}
+	return whyCase{Case: id}
+}
+
+// reworded is how alike two sentences must be to be one that was reworded.
+const reworded = 0.5
+
+// changes lists every sentence in which a text differs from the base, in the
+// order of the text, what was removed last.
+func (h *history) changes(sha string) []whyChange {
+	text, base := h.nodes[sha], h.nodes[h.base]
+	out := []whyChange{}
+	gone := slices.DeleteFunc(slices.Clone(base.units), func(u unit) bool { return text.has[u.key()] })
+	for _, u := range text.units {
+		if base.has[u.key()] {
+			continue
+		}
+		c := whyChange{Kind: "added", Text: u.Text, Line: u.Line}
+		if i := nearest(u, gone); i >= 0 {
+			c.Kind, c.Was = "reworded", gone[i].Text
+			gone = slices.Delete(gone, i, i+1)
+		}
+		c.Steps = h.cite(h.origin(text, u))
+		c.Because = because(c.Steps)
+		out = append(out, c)
+	}
+	for _, u := range gone {
+		c := whyChange{Kind: "removed", Text: u.Text, Steps: []whyCite{}}
+		if at := h.fall(text, u.key()); at != nil {
+			c.Steps = h.cite([]trace{{at, u.Text}})
+			c.Because = h.whyRemoved(at, c.Steps[0])
+		} else {
+			c.Because = "nothing is recorded of it"
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// nearest is the index of the unit that is most like u, -1 where none is alike.
+func nearest(u unit, among []unit) int {
+	best, at := reworded, -1
+	for i, v := range among {
+		if sim := mutate.Similarity(u.Text, v.Text); sim > best || sim == best && at < 0 {
+			best, at = sim, i
+		}
+	}
+	return at
+}
+
+// A trace is a step with the sentence as it stood after it.
+type trace struct {
+	step *node
+	text string
+}
+
+// origin walks back to the step in which a sentence first stood: through the
+// parents that have it, and through its rewordings. The first step comes first.
+func (h *history) origin(n *node, u unit) []trace {
+	if n.root {
+		return nil
+	}
+	for _, p := range n.Parents {
+		if m := h.nodes[p]; m != nil && m.has[u.key()] {
+			return h.origin(m, u)
+		}
+	}
+	here := trace{n, u.Text}
+	for _, p := range n.Parents {
+		m := h.nodes[p]
+		if m == nil {
+			continue
+		}
+		// A sentence that stands on is another one than this.
+		free := slices.DeleteFunc(slices.Clone(m.units), func(v unit) bool { return n.has[v.key()] })
+		if i := nearest(u, free); i >= 0 && !h.nodes[h.base].has[free[i].key()] {
+			return append(h.origin(m, free[i]), here)
+		}
+	}
+	return []trace{here}
+}
+
+// fall walks back to the step in which a sentence of the base was lost.
+func (h *history) fall(n *node, key string) *node {
+	if n.root {
+		return nil
+	}
+	for _, p := range n.Parents {
+		if m := h.nodes[p]; m != nil && !m.root && !m.has[key] {
+			return h.fall(m, key)
+		}
+	}
+	return n
+}
+
+// cite names for each step the cases that it answers.
+func (h *history) cite(traces []trace) []whyCite {
+	out := []whyCite{}
+	for _, t := range traces {
+		c := whyCite{SHA: t.step.SHA, Operator: t.step.Operator, Cases: []whyCase{}}
+		var said []string
+		for _, id := range t.step.Taught {
+			k := h.taught(id)
+			c.Cases, said = append(c.Cases, k), append(said, report.Plain(k.Words))
+		}
+		if hits := mutate.NewSupport(said, h.corpus).Answers(t.text); len(hits) > 0 {
+			like := func(k int) float64 { return mutate.Similarity(t.text, said[k]) }
+			sort.SliceStable(hits, func(i, j int) bool { return like(hits[i]) > like(hits[j]) })
+			// One word in common is little where another case has all of them.
+			best := like(hits[0])
+			hits = slices.DeleteFunc(hits, func(k int) bool { return 2*like(k) < best })
+			c.Matched = true
+			matched := make([]whyCase, len(hits))
+			for i, k := range hits {
+				matched[i] = c.Cases[k]
+			}
+			c.Cases = matched
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// because says of an added or reworded sentence what its steps are.
+func because(steps []whyCite) string {
+	if len(steps) == 0 {
+		return "it stood in the text that this one was made from"
+	}
+	n, matched := 0, true
+	for _, s := range steps {
+		if n += len(s.Cases); len(s.Cases) > 0 {
+			matched = matched && s.Matched
+		}
+	}
+	switch {
+	case n == 0:
+		return fmt.Sprintf("no case taught it: %s rewrites without one", steps[0].Operator)
+	case !matched:
+		return "its words are in no feedback; these cases taught the step"
+	}
+	return "it answers what was said on these cases"
+}
+
+// whyRemoved says why a step took a sentence out.
+func (h *history) whyRemoved(n *node, c whyCite) string {
+	o := h.outcomes[n.SHA]
+	tried := "tried on validation"
+	if o.Cases > 0 {
+		tried = fmt.Sprintf("%+.2f on %s without it", o.Gain, counted(o.Cases, "training case"))
+	}
+	switch {
+	case o.Tangle:
+		return "it and other lines were in each other's way (" + tried + ")"
+	case n.Operator == "ablate":
+		return "no training case speaks of it (" + tried + ")"
+	case n.Operator == "prune":
+		return "the mutator found that it earns nothing (" + tried + ")"
+	case c.Matched:
+		return "what was said on these cases speaks against it, or of it (" + tried + ")"
+	case len(c.Cases) > 0:
+		return "lost in a rewrite that these cases taught (" + tried + ")"
+	}
+	return fmt.Sprintf("lost in the rewrite by %s (%s)", strings.TrimSpace(n.Operator), tried)
+}

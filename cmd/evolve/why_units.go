@@ -1,0 +1,116 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+// A unit is the smallest piece of a text that can be taught: a sentence, of a
+// paragraph or of a list item; a heading; a block of code.
+type unit struct {
+	Text string // as it stands, without a list marker, spaces folded
+	Line int    // 1-based in the file, that it begins on
+}
+
+// key tells two units apart.
+func (u unit) key() string { return strings.Join(strings.Fields(u.Text), " ") }
+
+var (
+	listMarker  = regexp.MustCompile(`^\s*(?:[-*+]|\d{1,9}[.)])\s+`)
+	placeholder = regexp.MustCompile(`^\s*<<KERNEL(?:~\d+)? \d+(?:: [^>]*)?>>\s*$`)
+	sentenceEnd = regexp.MustCompile(`[.!?]["'”’)\]*_]*\s+`)
+	abbreviated = regexp.MustCompile(`(?i)(?:^|[\s(])(?:e\.g|i\.e|vs|cf|etc|approx|no|fig)\.\s+$`)
+)
+
+// unitsOf cuts what of a text may change into its units, in order. The
+// description comes first; the kernel of the body is left out.
+func unitsOf(doc *skill.Document) []unit {
+	var out []unit
+	raw := strings.Split(strings.ReplaceAll(string(doc.Render()), "\r\n", "\n"), "\n")
+	at := 0 // in raw: units stand in the order of the file
+	add := func(text, firstLine string) {
+		text = strings.TrimSpace(text)
+		if text == "" {
+			return
+		}
+		line := 0
+		for i := at; i < len(raw); i++ {
+			if strings.Contains(raw[i], firstLine) {
+				line, at = i+1, i
+				break
+			}
+		}
+		out = append(out, unit{text, line})
+	}
+	for _, s := range sentencesOf(doc.Description()) {
+		add(s, firstWords(s))
+	}
+	view := doc.View()
+	for _, b := range skill.Blocks(view) {
+		text := view[b.Start:b.End]
+		switch b.Kind {
+		case "kernel":
+		case "code":
+			first, _, _ := strings.Cut(strings.TrimLeft(text, "\n"), "\n")
+			add(strings.Trim(text, "\n"), first)
+		case "paragraph", "item":
+			for _, piece := range pieces(text) {
+				for _, s := range sentencesOf(piece) {
+					add(strings.Join(strings.Fields(s), " "), firstWords(s))
+				}
+			}
+		default:
+			for line := range strings.SplitSeq(text, "\n") {
+				if !placeholder.MatchString(line) {
+					add(line, strings.TrimSpace(line))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// pieces cuts a paragraph or a list item where an item nested in it begins, and
+// takes the markers off.
+func pieces(text string) []string {
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		m := listMarker.FindString(line)
+		switch {
+		case placeholder.MatchString(line):
+		case m != "" || len(out) == 0:
+			out = append(out, line[len(m):])
+		default:
+			out[len(out)-1] += "\n" + line
+		}
+	}
+	return out
+}
+
+// sentencesOf cuts where a sentence ends and another begins with a capital.
+func sentencesOf(text string) []string {
+	var out []string
+	from := 0
+	for _, m := range sentenceEnd.FindAllStringIndex(text, -1) {
+		next, _ := utf8.DecodeRuneInString(strings.TrimLeft(text[m[1]:], "\"'“‘(*_`["))
+		if !unicode.IsUpper(next) && !unicode.Is(unicode.Lo, next) || abbreviated.MatchString(text[from:m[1]]) {
+			continue
+		}
+		out = append(out, strings.TrimSpace(text[from:m[1]]))
+		from = m[1]
+	}
+	if rest := strings.TrimSpace(text[from:]); rest != "" {
+		out = append(out, rest)
+	}
+	return out
+}
+
+// firstWords is what of a sentence stands on its first line.
+func firstWords(s string) string {
+	first, _, _ := strings.Cut(s, "\n")
+	return strings.TrimSpace(first)
+}
