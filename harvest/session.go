@@ -77,6 +77,7 @@ type Invocation struct {
 	Time      time.Time `json:"time,omitzero"`
 	Dir       string    `json:"dir,omitempty"`       // the skill's folder; tells apart skills of one name
 	BodyHash  string    `json:"body_hash,omitempty"` // SHA-256 of the skill text that was in force
+	TextHash  string    `json:"text_hash,omitempty"` // SHA-256 of the whole SKILL.md that was loaded, where a hook noted it
 	Failed    bool      `json:"failed,omitempty"`    // the agent refused it (unknown skill)
 	Parent    string    `json:"parent,omitempty"`    // the skill that was in force and called this one
 	Command   string    `json:"command,omitempty"`   // what the user typed, where it is not the skill's name

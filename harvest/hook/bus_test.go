@@ -1,0 +1,142 @@
+package hook
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/skill-evolve/evolve/harvest"
+)
+
+func numbered(i int) Record {
+	return Record{Key: fmt.Sprintf("s|%d|start", i), Phase: Started, Session: "s", Event: harvest.Event{ID: fmt.Sprint(i)}}
+}
+
+// TestAppend: many at once lose nothing, and what comes twice stands there once.
+func TestAppend(t *testing.T) {
+	home := t.TempDir()
+	var wg sync.WaitGroup
+	for i := range 200 {
+		wg.Go(func() {
+			if _, err := Append(home, numbered(i/2)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	text := must(os.ReadFile(filepath.Join(home, BusFile)))
+	if n := strings.Count(string(text), "\n"); n != 100 {
+		t.Errorf("%d lines, want 100", n)
+	}
+	if rs, broken, err := Read(home); len(rs) != 100 || broken != 0 || err != nil {
+		t.Errorf("%d records, %d broken, %v", len(rs), broken, err)
+	}
+	if info := must(os.Stat(filepath.Join(home, BusFile))); info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v", info.Mode())
+	}
+}
+
+// TestCutLine: a line that a killed hook left half is one that nobody reads, and
+// swallows no other one.
+func TestCutLine(t *testing.T) {
+	home := t.TempDir()
+	if rs, broken, err := Read(home); len(rs) != 0 || broken != 0 || err != nil {
+		t.Errorf("no bus: %d records, %d broken, %v", len(rs), broken, err)
+	}
+	for i := range 3 {
+		if _, err := Append(home, numbered(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bus := filepath.Join(home, BusFile)
+	whole := must(os.ReadFile(bus))
+	for cut := range len(whole) {
+		if err := os.WriteFile(bus, whole[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		before, _, err := Read(home)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if added, err := Append(home, numbered(9)); err != nil || !added {
+			t.Fatalf("cut at %d: added %t, %v", cut, added, err)
+		}
+		rs, broken, err := Read(home)
+		if err != nil || len(rs) != len(before)+1 || rs[len(rs)-1].Event.ID != "9" || broken > 1 {
+			t.Fatalf("cut at %d: %d records after %d, %d broken, %v", cut, len(rs), len(before), broken, err)
+		}
+	}
+	// What is no record, or one of a later version, is passed over.
+	more := "{}\n\n  \n" + `{"v":2,"key":"later"}` + "\n" + strings.Repeat("x", maxLine+10) + "\n" + string(whole) + string(whole)
+	if err := os.WriteFile(bus, []byte(more), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if rs, broken, err := Read(home); err != nil || len(rs) != 3 || broken != 3 {
+		t.Errorf("%d records, %d broken, %v", len(rs), broken, err)
+	}
+}
+
+// TestHeldLock: a lock that nobody gives back costs a moment and no record.
+func TestHeldLock(t *testing.T) {
+	home := t.TempDir()
+	l := flock.New(filepath.Join(home, BusFile+".lock"))
+	if ok, err := l.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	defer l.Close()
+	from := time.Now()
+	if added, err := Append(home, numbered(1)); !added || err != nil {
+		t.Errorf("added %t, %v", added, err)
+	}
+	if took := time.Since(from); took < lockWait || took > 10*lockWait {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// TestState: another process sees the old file or the new one, never half of one.
+func TestState(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "queue", "x.json")
+	long := strings.Repeat("x", 100_000)
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := range 200 {
+			if err := writeState(path, Finished{Schema: 1, Session: fmt.Sprint(i), CWD: long}); err != nil {
+				t.Error(err)
+			}
+		}
+		close(stop)
+	})
+	wg.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				if f, err := readFinished(path); !errors.Is(err, os.ErrNotExist) && (err != nil || f.CWD != long) {
+					t.Errorf("%+v, %v", f.Session, err)
+					return
+				}
+			}
+		}
+	})
+	wg.Wait()
+	old := filepath.Join(dir, "queue", tempPrefix+"1")
+	if err := errors.Join(os.WriteFile(old, nil, 0o600), os.Chtimes(old, noon, noon)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Harvested(dir, noon.Add(2*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(old); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what a killed hook left is still there: %v", err)
+	}
+}

@@ -1,0 +1,68 @@
+package hook
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+)
+
+// A Guarded is the reason why a skill's text must not be loaded: it is a
+// candidate in quarantine that nobody has approved.
+type Guarded struct {
+	Schema int    `json:"schema"`
+	Skill  string `json:"skill"`
+	SHA    string `json:"sha256"` // of the SKILL.md
+	Reason string `json:"reason"`
+}
+
+func (g *Guarded) Error() string {
+	return fmt.Sprintf("skill %s is not loaded: its text %.12s is in quarantine (%s); `evolve approve %s@%.12[2]s` releases it, `evolve rollback %s` puts the text before it back",
+		g.Skill, g.SHA, g.Reason, g.Skill, g.SHA, g.Skill)
+}
+
+var sha256Name = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+func guardFile(home, sha string) string { return filepath.Join(home, "quarantine", sha+".json") }
+
+// Quarantine keeps a text from being loaded wherever hooks are installed.
+func Quarantine(home string, g Guarded) error {
+	if !sha256Name.MatchString(g.SHA) {
+		return fmt.Errorf("quarantine text: %q is no SHA-256", g.SHA)
+	}
+	g.Schema = 1
+	return writeState(guardFile(home, g.SHA), g)
+}
+
+// Release takes a text out of quarantine. One that is not in it is released.
+func Release(home, sha string) error {
+	if !sha256Name.MatchString(sha) {
+		return fmt.Errorf("release text: %q is no SHA-256", sha)
+	}
+	if err := os.Remove(guardFile(home, sha)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("release text: %w", err)
+	}
+	return nil
+}
+
+// guard returns why the text must not be loaded; nil where it may be. An entry
+// that cannot be read is no rule, and stops nobody.
+func (h *Host) guard(name, sha string) *Guarded {
+	if sha == "" {
+		return nil
+	}
+	b, err := os.ReadFile(guardFile(h.Home, sha))
+	if err != nil {
+		return nil
+	}
+	var g Guarded
+	if err := json.Unmarshal(b, &g); err != nil || g.SHA != sha || g.Schema != 1 {
+		h.log("guard", fmt.Sprintf("the entry of %.12s cannot be read", sha))
+		return nil
+	}
+	g.Skill = name
+	return &g
+}

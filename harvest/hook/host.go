@@ -1,0 +1,141 @@
+package hook
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Exit codes, as agents read them.
+const (
+	Go     = 0 // also for input that makes no sense
+	Failed = 1 // logged; the agent goes on
+	Block  = 2 // the agent must not do it; said by a Guard alone
+)
+
+// Event names, as Claude Code gives them.
+const (
+	SessionStart        = "SessionStart"
+	UserPromptSubmit    = "UserPromptSubmit"
+	UserPromptExpansion = "UserPromptExpansion"
+	PreToolUse          = "PreToolUse"
+	PostToolUse         = "PostToolUse"
+	PostToolBatch       = "PostToolBatch"
+	SubagentStop        = "SubagentStop"
+	Stop                = "Stop"
+	SessionEnd          = "SessionEnd"
+)
+
+// Events are those that Run knows, in the order in which they come.
+var Events = []string{SessionStart, UserPromptSubmit, UserPromptExpansion, PreToolUse, PostToolUse, PostToolBatch, SubagentStop, Stop, SessionEnd}
+
+// A Host is where hooks run: whose skills they know, and where they write.
+type Host struct {
+	Home   string // evolve's own data
+	Claude string // Claude Code's folder, with skills/ and settings.json
+	Skills string // folder of the user's skills; "" is Claude/skills
+	// Unattended: nobody sits before the session, so what is to be told waits for
+	// one that is.
+	Unattended bool
+	Now        func() time.Time // nil is time.Now
+}
+
+// Config is `hooks:` in config.yaml.
+type Config struct {
+	// RecordPrompts puts the prompt of a typed skill on the bus, its secrets
+	// replaced. Without it no prompt is written anywhere.
+	RecordPrompts bool `yaml:"record_prompts"`
+}
+
+// config reads the part of the configuration that hooks heed. What is wrong with
+// the rest of the file, the commands say.
+func (h *Host) config() (Config, error) {
+	var file struct {
+		Hooks Config `yaml:"hooks"`
+	}
+	text, err := os.ReadFile(filepath.Join(h.Home, "config.yaml"))
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return Config{}, nil
+	case err != nil:
+		return Config{}, fmt.Errorf("read configuration: %w", err)
+	}
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		return Config{}, fmt.Errorf("read configuration: %w", err)
+	}
+	return file.Hooks, nil
+}
+
+func (h *Host) now() time.Time {
+	if h.Now != nil {
+		return h.Now()
+	}
+	return time.Now()
+}
+
+// A reply is what a hook answers.
+type reply struct {
+	message string   // for the person
+	context string   // for the model
+	guard   *Guarded // the agent must not go on
+}
+
+// Run answers one event: it reads the input that the agent writes to stdin, and
+// returns the exit code. It never returns Block because something failed: not
+// even a panic, which Go would end with that very code.
+func (h *Host) Run(event string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			h.log(event, fmt.Sprintf("panic: %v", p))
+			code = Failed
+		}
+	}()
+	if !slices.Contains(Events, event) {
+		h.log(event, "no hook is for this event")
+		return Go
+	}
+	in, err := readInput(event, stdin)
+	if err != nil {
+		h.log(event, err.Error())
+		return Go
+	}
+	r, err := h.handle(in)
+	if err != nil {
+		h.log(event, err.Error())
+		fmt.Fprintf(stderr, "evolve hook %s: %v\n", event, err)
+		code = Failed
+	}
+	if r.guard != nil {
+		fmt.Fprintf(stderr, "evolve: %v\n", r.guard)
+		return Block
+	}
+	if err := r.write(event, stdout); err != nil {
+		h.log(event, err.Error())
+		return Failed
+	}
+	return code
+}
+
+// handle does the work of an event. A reply may come with an error: what could
+// not be written down is no reason to withhold an answer.
+func (h *Host) handle(in *input) (reply, error) {
+	switch in.event {
+	case SessionStart:
+		return h.announce(in)
+	case UserPromptSubmit:
+		return h.mention(in)
+	case UserPromptExpansion:
+		return h.typed(in)
+	case PreToolUse, PostToolUse, PostToolBatch:
+		return h.tools(in)
+	case SubagentStop, Stop, SessionEnd:
+		return reply{}, h.enqueue(in)
+	}
+	return reply{}, nil
+}

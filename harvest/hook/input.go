@@ -1,0 +1,149 @@
+package hook
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+const (
+	maxInput = 8 << 20     // bytes of the one JSON value on stdin
+	maxWait  = time.Second // for it to be complete
+	maxID    = 256         // bytes of an id of the agent's
+)
+
+// An input is what the agent tells a hook (Claude Code 2.1.329). What is not
+// there, or of another type than it should be, is empty.
+type input struct {
+	event      string
+	session    string
+	transcript string
+	cwd        string
+	prompt     string // the user's text
+	promptID   string
+	source     string // of SessionStart: startup, resume, clear or compact
+	command    string // typed, without the slash
+	subagent   string // id of the agent that is no main one
+	calls      []call
+}
+
+// A call is one tool call. Its arguments are not read, but for the skill's name.
+type call struct {
+	tool, id, skill string
+	success         *bool  // nil: it has not ended
+	ms              *int64 // how long it took, where that is told
+}
+
+// readInput reads one JSON object. It returns as soon as that is complete:
+// agents may leave the pipe open.
+func readInput(event string, r io.Reader) (*input, error) {
+	type result struct {
+		raw json.RawMessage
+		err error
+	}
+	done := make(chan result, 1)
+	limited := &io.LimitedReader{R: r, N: maxInput + 1}
+	go func() {
+		// A panic outside of the main goroutine would end the process with the
+		// code that blocks.
+		defer func() {
+			if p := recover(); p != nil {
+				done <- result{err: fmt.Errorf("panic: %v", p)}
+			}
+		}()
+		var raw json.RawMessage
+		err := json.NewDecoder(limited).Decode(&raw)
+		if limited.N <= 0 && err != nil {
+			err = fmt.Errorf("it is longer than %d bytes", maxInput)
+		}
+		done <- result{raw, err}
+	}()
+	timer := time.NewTimer(maxWait)
+	defer timer.Stop()
+	select {
+	case got := <-done:
+		if got.err != nil {
+			return nil, fmt.Errorf("read input: %w", got.err)
+		}
+		return parseInput(event, got.raw)
+	case <-timer.C:
+		return nil, fmt.Errorf("read input: not complete after %v", maxWait)
+	}
+}
+
+// parseInput takes from raw, which is valid JSON, what evolve wants to know.
+func parseInput(event string, raw []byte) (*input, error) {
+	root := gjson.ParseBytes(raw)
+	if !root.IsObject() {
+		return nil, errors.New("read input: it is no object")
+	}
+	text := func(name string) string { return clean(root.Get(name).Str) }
+	in := &input{event: event, session: text("session_id"), transcript: text("transcript_path"), cwd: text("cwd"),
+		prompt: text("prompt"), promptID: text("prompt_id"), source: text("source"), command: text("command_name"), subagent: text("agent_id")}
+	if event == SubagentStop {
+		in.transcript = text("agent_transcript_path")
+	}
+	switch named := text("hook_event_name"); {
+	case named != "" && named != event:
+		return nil, errors.New("read input: it is that of another event")
+	case in.session == "":
+		return nil, errors.New("read input: it names no session")
+	}
+	for _, id := range []string{in.session, in.promptID, in.command, in.subagent} {
+		if len(id) > maxID || strings.ContainsAny(id, "\n\r") {
+			return nil, errors.New("read input: a name in it is too long or has several lines")
+		}
+	}
+	switch event {
+	case PreToolUse, PostToolUse:
+		in.add(root)
+	case PostToolBatch:
+		root.Get("tool_calls").ForEach(func(_, c gjson.Result) bool {
+			in.add(c)
+			return true
+		})
+	}
+	return in, nil
+}
+
+// add notes one call, if it loads a skill.
+func (in *input) add(r gjson.Result) {
+	c := call{tool: r.Get("tool_name").Str, id: clean(r.Get("tool_use_id").Str)}
+	c.skill = clean(r.Get("tool_input").Get("skill").Str)
+	if c.tool != "Skill" || len(c.id) > maxID || strings.ContainsAny(c.id, "\n\r") {
+		return
+	}
+	if in.event != PreToolUse {
+		c.success = succeeded(r.Get("tool_response"))
+	}
+	if ms := r.Get("duration_ms"); ms.Type == gjson.Number && ms.Num >= 0 && ms.Num < 1e12 {
+		n := ms.Int()
+		c.ms = &n
+	}
+	in.calls = append(in.calls, c)
+}
+
+// succeeded reads a tool's response: an object that says so itself, or the text
+// that the model gets.
+func succeeded(r gjson.Result) *bool {
+	ok := true
+	switch {
+	case r.IsObject() && r.Get("success").Exists():
+		ok = r.Get("success").Bool()
+	case r.Type == gjson.String:
+		ok = !strings.Contains(r.Str, "<tool_use_error>")
+	case r.IsArray():
+		ok = !strings.Contains(r.Raw, "<tool_use_error>")
+	}
+	return &ok
+}
+
+// clean copies a text out of the input, without bytes that no text has.
+func clean(s string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\ufffd")
+}

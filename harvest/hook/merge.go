@@ -1,0 +1,155 @@
+package hook
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/harvest"
+)
+
+// Live is what the bus knows, by session.
+type Live struct {
+	uses map[string][]use // by the session's id
+}
+
+// A use is one use of a skill, from all records of it.
+type use struct {
+	Record // the first, with what later ones add
+}
+
+// Join makes uses of records: the beginning and the end of a call are one.
+func Join(records []Record) *Live {
+	l := &Live{uses: map[string][]use{}}
+	at := map[string]int{} // session, call → index
+	for _, r := range records {
+		list := l.uses[r.Session]
+		id := ""
+		if r.Event.Anchor != nil && r.Event.Anchor.ToolUseID != "" {
+			id = r.Session + "\x00" + r.Event.Anchor.ToolUseID
+		}
+		if i, ok := at[id]; ok && id != "" {
+			u := &list[i]
+			if u.Success == nil {
+				u.Success, u.DurationMS = r.Success, r.DurationMS
+			}
+			if u.TextHash == "" {
+				u.TextHash, u.Dir = r.TextHash, r.Dir
+			}
+			if u.Guarded == "" {
+				u.Guarded = r.Guarded
+			}
+			continue
+		}
+		if id != "" {
+			at[id] = len(list)
+		}
+		l.uses[r.Session] = append(list, use{r})
+	}
+	return l
+}
+
+// Sessions returns the ids of the sessions that the bus has uses of, sorted.
+func (l *Live) Sessions() []string {
+	var ids []string
+	for id := range l.uses {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// Events returns the skill events of a session as they were noted live, one for
+// each use.
+func (l *Live) Events(session string) harvest.Sidecar {
+	var out harvest.Sidecar
+	for _, u := range l.uses[session] {
+		out.Version, out.Events = harvest.EventsVersion, append(out.Events, u.Event)
+	}
+	return out
+}
+
+// Merge adds to a session that was read from its transcript what was noted
+// live: which text was loaded, what was refused, and uses that the transcript
+// does not show as such. A use that stands there already is not counted again,
+// whatever signal gave it away. It reports how many uses it added.
+func (l *Live) Merge(s *harvest.Session) (added int) {
+	if s.Agent != agent {
+		return 0
+	}
+	id, _, _ := strings.Cut(s.ID, "/") // a subagent's session is "session/agent"
+	for _, u := range l.uses[id] {
+		if u.Agent != s.Subagent {
+			continue
+		}
+		if v := u.in(s); v != nil {
+			u.fill(v)
+			continue
+		}
+		turn := slices.IndexFunc(s.Turns, func(t harvest.Turn) bool { return t.ID != "" && t.ID == u.Event.TurnID })
+		if turn < 0 {
+			continue // the transcript is behind, or was cut: the next harvest has it
+		}
+		v := harvest.Invocation{ID: u.Event.ID, Skill: u.Event.Skill.Name, Turn: turn, Signal: u.Event.Source.Signal, Explicit: true,
+			Feedback: harvest.Feedback{Label: harvest.Unknown}}
+		if u.Event.Anchor != nil {
+			v.ToolUseID = u.Event.Anchor.ToolUseID
+		}
+		v.Time, _ = time.Parse(time.RFC3339Nano, u.Event.Timestamp) // zero where it has none
+		u.fill(&v)
+		at := len(s.Invocations)
+		for at > 0 && s.Invocations[at-1].Turn > turn {
+			at--
+		}
+		s.Invocations = slices.Insert(s.Invocations, at, v)
+		added++
+	}
+	if added > 0 {
+		harvest.Assess(s)
+	}
+	return added
+}
+
+// in finds the use in a session: by the call's id, else as the one of its skill
+// in its turn.
+func (u *use) in(s *harvest.Session) *harvest.Invocation {
+	call := ""
+	if u.Event.Anchor != nil {
+		call = u.Event.Anchor.ToolUseID
+	}
+	for i := range s.Invocations {
+		if v := &s.Invocations[i]; call != "" && v.ToolUseID == call {
+			return v
+		}
+	}
+	for i := range s.Invocations {
+		v := &s.Invocations[i]
+		if v.Turn < 0 || v.Turn >= len(s.Turns) || u.Event.TurnID == "" || s.Turns[v.Turn].ID != u.Event.TurnID {
+			continue
+		}
+		if call != "" && v.ToolUseID != "" {
+			continue // another call
+		}
+		if name := u.Event.Skill.Name; v.Skill == name || v.Command == name || bare(v.Skill) == bare(name) {
+			return v
+		}
+	}
+	return nil
+}
+
+// fill adds to v what the transcript did not tell.
+func (u *use) fill(v *harvest.Invocation) {
+	if v.TextHash == "" {
+		v.TextHash = u.TextHash
+	}
+	if v.Dir == "" {
+		v.Dir = u.Dir
+	}
+	if !v.Explicit && u.Event.Source.Confidence == "explicit" { // a plan of the agent's, or a look into the file
+		v.Explicit, v.Signal = true, u.Event.Source.Signal
+	}
+	v.Failed = v.Failed || u.Guarded != "" || u.Success != nil && !*u.Success
+}
+
+// bare is a skill's name without its namespace.
+func bare(name string) string { return name[strings.LastIndexByte(name, ':')+1:] }

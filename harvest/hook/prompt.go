@@ -1,0 +1,58 @@
+package hook
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+// maxContext is how many bytes a hook hands to the model. Claude Code 2.1.329
+// shows 2 kB of what has more than 10,000 characters, and the rest as a file.
+const maxContext = 9500
+
+// mention resolves the "$name" of a prompt. The one skill that it asks for is
+// put into the context as it would be if it had been typed as a command; what is
+// unclear is said to the person, and nothing is loaded.
+func (h *Host) mention(in *input) (r reply, err error) {
+	// Most prompts have none, and need no look at the skills.
+	if len(skill.Mentions(in.prompt, func(string) bool { return true })) == 0 {
+		return r, nil
+	}
+	found := h.finder(in.cwd)
+	res := skill.Resolve(in.prompt, found.callable(h.disabled()))
+	name := res.Activated
+	said := slices.DeleteFunc(res.Messages, func(m string) bool { return name != "" && m == using(name) })
+	if name != "" {
+		live := found.load(name)
+		g := h.guard(name, live.hash)
+		switch {
+		case g != nil: // nothing is loaded: the agent need not be stopped
+			said = append(said, "evolve: "+g.Error())
+		case live.hash == "":
+			said = append(said, fmt.Sprintf("Skill '%s' cannot be read.", name))
+		default:
+			_, from := front(live.body)
+			r.context = loaded(name, live.dir, strings.TrimLeft(string(live.body[from:]), "\r\n"), res.Task)
+		}
+		err = h.prompted(in, harvest.DollarMention, "$"+name, name, live, g)
+	}
+	r.message = strings.Join(said, "\n")
+	return r, err
+}
+
+// loaded is what the model reads of a skill: as the agent words it, after the
+// line that says which one leads. Commands in the text (!`…`) are not run.
+func loaded(name, dir, body, task string) string {
+	body = strings.NewReplacer("$ARGUMENTS", task, "${CLAUDE_SKILL_DIR}", dir).Replace(body)
+	head := using(name) + "\n\nBase directory for this skill: " + dir + "\n\n"
+	if len(head)+len(body) <= maxContext {
+		return head + body
+	}
+	head += fmt.Sprintf("The text of this skill is too long to stand here whole. Before you do anything else, read all of %s and follow it. It begins:\n\n",
+		filepath.Join(dir, skill.FileName))
+	return head + clip(body, max(0, maxContext-len(head)-len("\n[…]")))
+}

@@ -1,0 +1,99 @@
+package hook
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Finished is a session, or a part of one, that is ready to be harvested.
+type Finished struct {
+	Schema     int       `json:"schema"`
+	Session    string    `json:"session"`
+	Transcript string    `json:"transcript"`
+	CWD        string    `json:"cwd"`
+	Event      string    `json:"event"` // after which it was
+	Time       time.Time `json:"time"`
+}
+
+// cooldown is how often the same transcript is queued while its session goes on.
+const cooldown = 10 * time.Minute
+
+// enqueue puts the session's transcript into the queue. That is all that the end
+// of a session may cost: the harvest comes by itself.
+func (h *Host) enqueue(in *input) error {
+	if in.transcript == "" {
+		return nil
+	}
+	sum := sha256.Sum256([]byte(in.transcript))
+	path := filepath.Join(h.Home, "queue", hex.EncodeToString(sum[:8])+".json")
+	now := h.now()
+	if in.event == Stop {
+		if old, err := readFinished(path); err == nil && now.Sub(old.Time).Abs() < cooldown {
+			return nil
+		}
+	}
+	return writeState(path, Finished{1, in.session, in.transcript, in.cwd, in.event, now.UTC()})
+}
+
+func readFinished(path string) (f Finished, err error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return f, err
+	}
+	if err := json.Unmarshal(b, &f); err != nil || f.Schema != 1 {
+		return f, fmt.Errorf("read queue: %s is no entry", filepath.Base(path))
+	}
+	return f, nil
+}
+
+// Queue returns what waits for a harvest, the oldest first.
+func Queue(home string) ([]Finished, error) {
+	dir := filepath.Join(home, "queue")
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read queue: %w", err)
+	}
+	var out []Finished
+	for _, e := range entries {
+		if f, err := readFinished(filepath.Join(dir, e.Name())); err == nil && strings.HasSuffix(e.Name(), ".json") {
+			out = append(out, f)
+		}
+	}
+	slices.SortFunc(out, func(a, b Finished) int { return a.Time.Compare(b.Time) })
+	return out, nil
+}
+
+// Harvested empties the queue of what was queued before a harvest began, and
+// sweeps up what killed hooks left in home.
+func Harvested(home string, began time.Time) error {
+	dir := filepath.Join(home, "queue")
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("empty queue: %w", err)
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if f, err := readFinished(path); err == nil && f.Time.Before(began) {
+			_ = os.Remove(path) // another harvest may have done so
+		}
+	}
+	for _, below := range []string{"queue", "notes", "quarantine"} {
+		sweep(filepath.Join(home, below), began.Add(-time.Hour))
+	}
+	return nil
+}

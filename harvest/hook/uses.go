@@ -1,0 +1,126 @@
+package hook
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+// agent is whose hooks these are, as skill events name it.
+const agent = "claude-code"
+
+// maxPrompt is how much of a prompt is recorded, in bytes.
+const maxPrompt = 16 << 10
+
+// tools notes the agent's own calls of skills, before and after.
+func (h *Host) tools(in *input) (r reply, err error) {
+	if len(in.calls) == 0 {
+		return r, nil
+	}
+	found := h.finder(in.cwd)
+	for _, c := range in.calls {
+		name := nameOf(c.skill)
+		if name == "" {
+			continue
+		}
+		rec := h.record(in, harvest.Invocation{ID: "claude-skill-" + c.id, Skill: name, Signal: harvest.SkillToolUse, ToolUseID: c.id})
+		rec.Phase, rec.Success, rec.DurationMS = Ended, c.success, c.ms
+		if in.event == PreToolUse {
+			rec.Phase = Started
+		}
+		of := c.id
+		if of == "" { // an agent that gives its calls no id: once in a prompt
+			rec.Event.ID, of = "", in.promptID+"\x1f"+name
+		}
+		rec.Key = key(in.session, of, string(rec.Phase))
+		live := found.load(name)
+		rec.TextHash, rec.Dir = live.hash, live.dir
+		if in.event == PreToolUse {
+			if g := h.guard(name, live.hash); g != nil {
+				r.guard, rec.Guarded = g, g.Reason
+			}
+		}
+		if _, e := Append(h.Home, rec); e != nil {
+			err = e
+		}
+	}
+	return r, err
+}
+
+// typed notes a "/skill" of the user's.
+func (h *Host) typed(in *input) (r reply, err error) {
+	name := nameOf(in.command)
+	if name == "" {
+		return r, nil
+	}
+	live := h.finder(in.cwd).load(name)
+	r.guard = h.guard(name, live.hash)
+	return r, h.prompted(in, harvest.PromptSlashCommand, "/"+name, name, live, r.guard)
+}
+
+// prompted records that the user asked for a skill.
+func (h *Host) prompted(in *input, signal harvest.Signal, command, name string, live text, guard *Guarded) error {
+	rec := h.record(in, harvest.Invocation{Skill: name, Signal: signal})
+	rec.Phase, rec.TextHash, rec.Dir = Prompted, live.hash, live.dir
+	rec.Key = key(in.session, in.promptID, command)
+	if guard != nil {
+		rec.Guarded = guard.Reason
+	}
+	c, cerr := h.config()
+	if cerr == nil && c.RecordPrompts {
+		rec.Prompt, _ = redact.Detector{}.Redact(in.prompt)
+		rec.Prompt = clip(rec.Prompt, maxPrompt)
+	}
+	if _, err := Append(h.Home, rec); err != nil {
+		return err
+	}
+	return cerr
+}
+
+// record begins the record of a use, now.
+func (h *Host) record(in *input, v harvest.Invocation) Record {
+	v.Time, v.Explicit = h.now(), true
+	if v.Signal != harvest.SkillToolUse {
+		v.ID = harvest.PromptEventID(agent, v.Skill, v.Time)
+	}
+	one := harvest.Events(&harvest.Session{Agent: agent, Turns: []harvest.Turn{{ID: in.promptID}}, Invocations: []harvest.Invocation{v}})
+	e := one.Events[0]
+	e.Anchor = nil // no hook knows the line
+	if v.ToolUseID != "" {
+		e.Anchor = &harvest.Anchor{ToolUseID: v.ToolUseID}
+	}
+	return Record{Session: in.session, Agent: in.subagent, Event: e}
+}
+
+// nameOf is a skill's name as it is recorded, "" where it can be none.
+func nameOf(s string) string {
+	name := harvest.SkillName(s)
+	if len(name) > maxID || strings.ContainsAny(name, "\n\r") {
+		return ""
+	}
+	name, _ = redact.Detector{}.Redact(name)
+	return name
+}
+
+// key names what is recorded once: (session, tool call, phase) or (session,
+// prompt, command).
+func key(session, of, what string) string {
+	return strings.Join([]string{session, of, what}, "|")
+}
+
+// clip cuts s where a letter ends.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "\n[…]"
+}
+
+// using is the line that says which skill leads the turn (specs/mentions.md).
+func using(name string) string { return fmt.Sprintf("Using skill: %s", name) }
+
+// hashOf names a text as the store and the gate do.
+func hashOf(b []byte) string { return skill.HashText(b) }
