@@ -53,12 +53,26 @@ func (s *Store) Cursor(ctx context.Context, source string) (*Cursor, error) {
 	return c, nil
 }
 
+// find looks a path up, by its name or by the hash that stands for one. The
+// caller holds the lock.
+func (c *Cursor) find(path string) (fileState, bool) {
+	if f, ok := c.seen[path]; ok {
+		return f, true
+	}
+	f, ok := c.seen[hashedPath(path)]
+	return f, ok
+}
+
+// hashedPath stands for the path of a transcript whose session was purged: most
+// agents name the file by the session.
+func hashedPath(path string) string { return "sha256:" + sessionSHA(path) }
+
 // Seen reports whether something of this path, size and time was read: enough
 // for what is no file, and for nothing else.
 func (c *Cursor) Seen(path string, size int64, modified time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f, ok := c.seen[path]
+	f, ok := c.find(path)
 	return ok && f.size == size && f.modified == modified.UnixNano()
 }
 
@@ -71,7 +85,7 @@ func (c *Cursor) Mark(path string, size int64, modified time.Time) {
 func (c *Cursor) File(path string) (harvest.FileState, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f, ok := c.seen[path]
+	f, ok := c.find(path)
 	if !ok {
 		return harvest.FileState{}, false
 	}
@@ -109,6 +123,12 @@ func (c *Cursor) Flush(ctx context.Context) error {
 	}
 	err := c.store.do(ctx, func(t *tx) error {
 		for path, f := range marked {
+			if _, purged := c.store.purgedPaths.Load(path); purged {
+				if _, err := t.exec(`DELETE FROM cursors WHERE source = ? AND path = ?`, c.source, path); err != nil {
+					return err
+				}
+				path = hashedPath(path)
+			}
 			_, err := t.exec(`INSERT OR REPLACE INTO cursors (source, path, size, modified, device, inode, changed, "end", last)
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 				c.source, path, f.size, f.modified, int64(f.device), int64(f.inode), f.changed, f.end, f.last)

@@ -127,8 +127,15 @@ func TestPurgeSession(t *testing.T) {
 	if gone, err := s.Purged(ctx, id); !gone || err != nil {
 		t.Errorf("Purged: %v, %v", gone, err)
 	}
-	if n := occurrences(t, s, secret); n != 0 {
-		t.Error("another harvest wrote the secret again")
+	cur.Mark(bad.Path, 1, day)
+	must(t, cur.Flush(ctx))
+	for _, word := range []string{secret, id} {
+		if n := occurrences(t, s, word); n != 0 {
+			t.Errorf("another harvest wrote %q again", word)
+		}
+	}
+	if cur, err = s.Cursor(ctx, "claude"); err != nil || !cur.Seen(bad.Path, 1, day) || cur.Seen("/p/nobody.jsonl", 1, day) {
+		t.Errorf("the cursor does not know what it has read: %v, %v", cur.seen, err)
 	}
 	if _, err := s.PurgeSession(ctx, id); err != nil {
 		t.Errorf("purging again: %v", err)

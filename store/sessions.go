@@ -47,6 +47,9 @@ func (s *Store) saveSession(ctx context.Context, ses *harvest.Session) error {
 	}
 	return s.do(ctx, func(t *tx) error {
 		gone, err := isPurged(t, ses.ID)
+		if gone {
+			s.purgedPaths.Store(ses.Path, true)
+		}
 		if err != nil || gone {
 			return err
 		}

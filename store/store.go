@@ -40,6 +40,10 @@ type Store struct {
 	closeOnce sync.Once
 	closeErr  error
 
+	// purgedPaths are transcripts of purged sessions that somebody wanted to
+	// save: cursors must not name them.
+	purgedPaths sync.Map
+
 	readOnly   bool
 	damageOnce sync.Once
 	damage     atomic.Pointer[CorruptError] // the first that was found; nil for none
