@@ -1,9 +1,16 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
 )
 
 // challengerOf is what status says of who waits to replace the live text.
@@ -81,5 +88,68 @@ func TestDecidingNamesTheNearest(t *testing.T) {
 	}
 	if _, stderr, code := read(t, "approve"); code != exitUsage || !strings.Contains(stderr, "needs a skill and a candidate") {
 		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// TestPurgedTextsAreNotDecidedOn: of a candidate whose text went with the session
+// that taught it nothing waits; a rejection outlasts the text.
+func TestPurgedTextsAreNotDecidedOn(t *testing.T) {
+	live := shelf(t)
+	ctx := context.Background()
+	db, err := store.Open(ctx, filepath.Join(os.Getenv("EVOLVE_HOME"), "evolve.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	wide := func(host string) string {
+		return strings.Replace(live, "- Use", "- Ask "+host+" first.\n- Use", 1)
+	}
+	j := db.Journal("20260404-030000-00000a")
+	var shas []string
+	for i, host := range []string{"a.example.com", "b.example.com"} {
+		c := tournament.Candidate{SHA: skill.HashText([]byte(wide(host))), Run: "20260404-030000-00000a", Seq: 10 + i, Operator: "reflect",
+			State: tournament.Quarantined, Reason: "new-host: " + host, Parents: []string{skill.HashText([]byte(live))}, Taught: []string{"c-1"}, Text: []byte(wide(host))}
+		must(j.SaveCandidate(ctx, &c))
+		shas = append(shas, c.SHA)
+	}
+	must(db.Close())
+	if out, _, _ := read(t, "status"); !strings.Contains(out, "tagger@"+shas[0][:12]) || !strings.Contains(out, "tagger@"+shas[1][:12]) {
+		t.Fatalf("not in quarantine: %s", out)
+	}
+	if out, stderr, code := read(t, "reject", "tagger@"+shas[1]); code != exitDone {
+		t.Fatalf("exit %d: %s%s", code, out, stderr)
+	}
+	db, err = store.Open(ctx, filepath.Join(os.Getenv("EVOLVE_HOME"), "evolve.db"))
+	must(err)
+	_, err = db.PurgeSession(ctx, "s-1")
+	must(err)
+	all, err := candidacies(ctx, db, "tagger")
+	must(err)
+	rejected := 0
+	for _, c := range all {
+		if len(c.Text) == 0 {
+			rejected++
+			if c.SHA != shas[1] || c.standing() != rejectedWord {
+				t.Errorf("%s without text is %s", c.SHA[:12], c.standing())
+			}
+		}
+	}
+	if rejected != 1 {
+		t.Errorf("%d rejections outlast their text, want 1", rejected)
+	}
+	must(db.Close())
+	out, stderr, code := read(t, "status")
+	if code != exitDone || strings.Contains(out, "in quarantine") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	for _, args := range [][]string{{"approve", "tagger@" + shas[1], "--yes"}, {"approve", "tagger@" + shas[0], "--yes"}, {"show", "tagger@" + shas[0], "--why"}} {
+		if out, stderr, code := read(t, args...); code == exitDone && args[0] == "approve" || strings.Contains(out+stderr, "example.com") {
+			t.Errorf("%v: exit %d: %s%s", args, code, out, stderr)
+		}
 	}
 }

@@ -185,6 +185,8 @@ func (a *app) nameCandidate(ctx context.Context, db *store.Store, live *liveSkil
 		}
 	}
 	switch {
+	case len(hits) == 1 && len(hits[0].Text) == 0:
+		return nil, usage(hint, "the text of %.12s is gone: it was purged with the session that taught it", hits[0].SHA)
 	case len(hits) == 1:
 		return hits[0], nil
 	case len(hits) > 1:
@@ -232,7 +234,7 @@ func (a *app) findings(ctx context.Context, db *store.Store, live *liveSkill, c 
 		if err != nil {
 			return nil, err
 		}
-		if len(seen) > 0 {
+		if len(seen) > 0 && len(seen[0].Text) > 0 {
 			parent, err := skill.Parse(seen[0].Text, opts)
 			if err != nil {
 				return nil, fmt.Errorf("read candidate %.12s: %w", c.Parents[0], err)

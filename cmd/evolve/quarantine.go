@@ -127,6 +127,9 @@ func candidacies(ctx context.Context, db *store.Store, name string) ([]*candidac
 			c.said = &d
 		}
 	}
+	// Of a text that was purged with the session that taught it nothing is left to
+	// decide on; but a rejection stays one.
+	out = slices.DeleteFunc(out, func(c *candidacy) bool { return len(c.Text) == 0 && c.standing() != rejectedWord })
 	return out, markTried(ctx, db, name, by)
 }
 
