@@ -286,8 +286,12 @@ func spent(s eval.Spent) string {
 	if !s.CostKnown {
 		cost = "cost unknown (no price for this model)"
 	}
-	return fmt.Sprintf("%d rollouts, %d mutator and %d judge calls, %s tokens, %s, %s", s.Rollouts, s.MutatorCalls, s.JudgeCalls,
-		thousands(s.TokensIn+s.TokensOut), cost, duration(s.WallMS))
+	tokens := thousands(s.TokensIn+s.TokensOut) + " tokens"
+	if s.TokensIn+s.TokensOut == 0 && s.Rollouts > 0 {
+		tokens = "tokens unknown" // no attempt takes none: nobody told
+	}
+	return fmt.Sprintf("%d rollouts, %d mutator and %d judge calls, %s, %s, %s", s.Rollouts, s.MutatorCalls, s.JudgeCalls,
+		tokens, cost, duration(s.WallMS))
 }
 
 func duration(ms int64) string {

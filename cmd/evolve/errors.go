@@ -63,6 +63,8 @@ func classify(err error) (code int, hint string) {
 		return exitFailed, "move the file away or restore it from a backup; evolve never rebuilds it by itself"
 	case errors.As(err, &noRoom), errors.Is(err, syscall.ENOSPC):
 		return exitFailed, "free some disk space; nothing was half-written"
+	case errors.Is(err, syscall.EROFS):
+		return exitFailed, "point EVOLVE_HOME at a folder that can be written"
 	case errors.Is(err, os.ErrPermission):
 		return exitFailed, "check who owns the file or folder"
 	}
@@ -78,12 +80,15 @@ func infraHint(e *eval.InfraError) (code int, hint string) {
 	case eval.RateLimited:
 		return exitFailed, "the server takes fewer calls at a time: lower --concurrency, or set --rate"
 	case eval.Pending:
-		return exitStopped, "everything is saved; answer the open requests (OPEN.md in the folder lists them), then type the same command again"
+		return exitStopped, "answer the open requests (OPEN.md in the folder lists them), then type the same command again"
 	case eval.UsageLimit:
 		if !e.ResetAt.IsZero() {
-			return exitStopped, "everything is saved; the limit resets at " + e.ResetAt.Local().Format("2006-01-02 15:04")
+			return exitStopped, "the limit resets at " + e.ResetAt.Local().Format("2006-01-02 15:04")
 		}
-		return exitStopped, "everything is saved; resume once the limit has reset"
+		return exitStopped, "go on once the limit has reset"
+	}
+	if e.Kind == eval.ServerError {
+		return exitFailed, "it answers, and fails: see what it says, and try again later"
 	}
 	return exitFailed, "is the server running? check --base-url"
 }

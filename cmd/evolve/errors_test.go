@@ -28,12 +28,22 @@ func TestErrorsHoldNoTerminalCommands(t *testing.T) {
 // flag that the agent does not know.
 func TestHintsOfInfrastructure(t *testing.T) {
 	for kind, want := range map[eval.FailureKind]string{
-		eval.Auth: "`evolve doctor`", eval.RateLimited: "--concurrency", eval.Unreachable: "is the server running?", eval.ServerError: "is the server running?",
+		eval.Auth: "`evolve doctor`", eval.RateLimited: "--concurrency", eval.Unreachable: "is the server running?", eval.ServerError: "it answers, and fails",
 	} {
 		err := fmt.Errorf("evaluate: %w", &eval.InfraError{Kind: kind, Err: errors.New("no")})
 		code, hint := classify(err)
 		if code != exitFailed || !strings.Contains(hint, want) || strings.Contains(hint, "saved") {
 			t.Errorf("%v: exit code %d, hint %q", kind, code, hint)
 		}
+	}
+}
+
+// Unknown is never told as none.
+func TestUnknownTokensAreNotZero(t *testing.T) {
+	if got := spent(eval.Spent{Rollouts: 3}); !strings.Contains(got, "tokens unknown") || strings.Contains(got, " 0 tokens") {
+		t.Error(got)
+	}
+	if got := spent(eval.Spent{Rollouts: 3, TokensIn: 1200}); !strings.Contains(got, "1200 tokens") {
+		t.Error(got)
 	}
 }
