@@ -189,24 +189,36 @@ func (a *Agent) Ping(ctx context.Context) error {
 		SetupToken, oauthToken)
 }
 
-// ask asks the program for its version, in an empty home.
+// ask asks the program for its version, in an empty home, and in the sandbox
+// where replays run in one: a script that calls the program from elsewhere fails
+// there, and is told from a server that is down before anything is spent.
 func (a *Agent) ask(ctx context.Context) (string, error) {
 	home, err := os.MkdirTemp("", "evolve-replay-")
 	if err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(home)
+	if home, err = filepath.EvalSymlinks(home); err != nil {
+		return "", err
+	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	path := slices.Concat(a.layout.Program.Dirs, []string{os.Getenv("PATH")})
 	env := slices.Concat(a.c.Env, quiet, []string{"PATH=" + strings.Join(path, string(filepath.ListSeparator)),
 		"HOME=" + home, "TMPDIR=" + home, "CLAUDE_CONFIG_DIR=" + filepath.Join(home, ".claude")})
-	res, err := process.Run(ctx, process.Command{Path: a.layout.Program.Path, Args: []string{"--version"}, Dir: home, Env: env})
+	c := process.Command{Path: a.layout.Program.Path, Args: []string{"--version"}, Dir: home, Env: env}
+	if a.c.Sandbox && process.Available() == nil {
+		c.Sandbox = &process.Sandbox{Writable: []string{home}, Readable: a.layout.Program.Readable}
+	}
+	res, err := process.Run(ctx, c)
 	if err != nil {
 		return "", err
 	}
 	version, _, _ := strings.Cut(strings.TrimSpace(string(res.Stdout)), " ")
-	if _, ok := numbers(version); !ok {
+	if _, ok := numbers(version); !ok && c.Sandbox != nil && res.Exit == 127 {
+		return "", fmt.Errorf("%s calls what the sandbox does not show; put the program itself first on the PATH:%s",
+			a.layout.Program.Path, a.scrub(short(" "+res.Stderr)))
+	} else if !ok {
 		return "", fmt.Errorf("it answers %q%s", short(string(res.Stdout)), a.scrub(short(" "+res.Stderr)))
 	}
 	return version, nil

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
@@ -57,6 +58,25 @@ func TestNewSaysWhatToType(t *testing.T) {
 				t.Errorf("err = %v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// Version managers and people put a script before the program. Outside of the
+// sandbox it works, so it is asked inside.
+func TestNewRefusesWrapper(t *testing.T) {
+	if err := process.Available(); err != nil {
+		t.Skip(err)
+	}
+	real := script(t, fine, "")
+	wrapper := filepath.Join(t.TempDir(), "claude")
+	if err := os.WriteFile(wrapper, []byte("#!/bin/sh\nexec '"+real+"' \"$@\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(t.Context(), replay.Config{Path: wrapper}); err != nil {
+		t.Errorf("without a sandbox: %v", err)
+	}
+	if _, err := New(t.Context(), replay.Config{Path: wrapper, Sandbox: true}); err == nil || !strings.Contains(err.Error(), "program itself") {
+		t.Errorf("in a sandbox: %v", err)
 	}
 }
 
