@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
@@ -90,11 +91,17 @@ func routeOf(c replay.Config) (*route, error) {
 	}
 	switch {
 	case known >= 0:
-		return nil, fmt.Errorf("configure pi: no key for %s; set it: export %s=…", name, providers[known].keys[0])
+		return nil, locked("configure pi: no key for %s; set it: export %s=…", name, providers[known].keys[0])
 	case named:
 		return nil, fmt.Errorf("configure pi: no provider %q; before the slash stands one of %s", name, names())
 	}
-	return nil, errors.New("configure pi: no key; set one, for example: export ANTHROPIC_API_KEY=…")
+	return nil, locked("configure pi: no key; set one, for example: export ANTHROPIC_API_KEY=…")
+}
+
+// locked is the error of a program that is there and has no key: it needs
+// another word than one that is missing.
+func locked(format string, args ...any) error {
+	return &eval.InfraError{Kind: eval.Auth, Err: fmt.Errorf(format, args...)}
 }
 
 func (p *provider) route(model string, env []string) *route {

@@ -2,12 +2,14 @@ package pi
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
@@ -120,6 +122,17 @@ func TestCredentialsAreDistinct(t *testing.T) {
 	for _, p := range providers {
 		if !strings.HasSuffix(p.host, ":443") || len(p.keys) == 0 {
 			t.Errorf("provider %+v", p)
+		}
+	}
+}
+
+// A program without a key is told from one that does not work: what helps
+// against the one does not against the other.
+func TestNoKeyIsAuth(t *testing.T) {
+	for _, model := range []string{"", "groq/llama"} {
+		_, err := routeOf(replay.Config{Model: model})
+		if infra := new(eval.InfraError); !errors.As(err, &infra) || infra.Kind != eval.Auth {
+			t.Errorf("model %q: %v", model, err)
 		}
 	}
 }
