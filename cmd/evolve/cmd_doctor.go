@@ -174,6 +174,9 @@ func (d *doctor) database(ctx context.Context, path string) {
 	if err == nil {
 		list, e := db.Sessions(ctx, store.SessionFilter{Bare: true})
 		sessions = len(list)
+		if e == nil {
+			e = db.Check(ctx)
+		}
 		err = errors.Join(e, db.Close())
 	}
 	_, hint := classify(err)

@@ -180,6 +180,13 @@ func TestPurgeLeavesNoByte(t *testing.T) {
 	if now := bytesUnder(t, home, planted("a")); len(now) == 0 {
 		t.Fatal("purged without a yes")
 	}
+	var plan struct{ Purge purged }
+	if err := json.Unmarshal([]byte(evolve(exitDone, "sessions", "show", canaries["a"], "--json")), &plan); err != nil {
+		t.Fatal(err)
+	}
+	if len(plan.Purge.Texts) == 0 {
+		t.Fatal("no text learned from the session: this test shows less than it says")
+	}
 	out := evolve(exitDone, "sessions", "purge", canaries["a"][:8], "--yes")
 	for where, n := range bytesUnder(t, home, planted("a")) {
 		if !strings.Contains(where, canaries["a"]) || !strings.Contains(out, canaries["a"]) {
@@ -207,6 +214,10 @@ func TestPurgeLeavesNoByte(t *testing.T) {
 	evolve(exitDone, "status")
 	evolve(exitDone, "log", "dataviz")
 	evolve(exitDone, "report", "last", "--json")
+	if said := evolve(exitUsage, "show", "dataviz@"+plan.Purge.Texts[0]); !strings.Contains(said, "was removed with a session") {
+		t.Errorf("of a removed text it says %q", said)
+	}
+	evolve(exitDone, append([]string{"--skill", "dataviz", "--agent", "openai", "--max-rollouts", "12", "--anew", "--no-harvest", "--seed", "6"}, model...)...)
 	if now := bytesUnder(t, home, planted("a")); len(now) != 0 {
 		t.Errorf("after another harvest: %v", now)
 	}

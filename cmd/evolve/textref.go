@@ -105,6 +105,9 @@ func (s *skillTexts) find(ctx context.Context, at string) (*namedText, error) {
 	if run, err := s.db.Run(ctx, c.Run); err == nil && run.Skill != s.name {
 		return nil, usage(fmt.Sprintf("say %s@%s", run.Skill, at), "candidate %s belongs to %s", report.Short(c.SHA), run.Skill)
 	}
+	if len(c.Text) == 0 {
+		return nil, usage(hint, "the text of candidate %s was removed with a session that it had learned from", report.Short(c.SHA))
+	}
 	return s.text(ctx, fmt.Sprintf("%s candidate %s", s.name, report.Short(c.SHA)), c.SHA, c.Text)
 }
 
