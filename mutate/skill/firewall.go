@@ -118,11 +118,20 @@ func checkFirewall(parent, child *Document) []Finding {
 			add(c.rule, m.at, key, fmt.Sprintf("%s %s is new", c.what, clip(m.text)))
 		}
 	}
+	for _, m := range newPrograms(string(parent.raw), fresh) {
+		add("new-command", m.at, m.text, fmt.Sprintf("the command %s is new", clip(m.text)))
+	}
+	for _, m := range newTools(parent, fresh) {
+		add("new-tool", m.at, m.text, fmt.Sprintf("the tool %s is new", clip(m.text)))
+	}
 	for _, f := range newHidden(string(parent.raw), harness) {
 		add("hidden-unicode", f.at, f.text, f.text)
 	}
 	for _, f := range newOrders(parent, child, harness) {
 		add(f.rule, f.at, f.text, fmt.Sprintf("%s: %s", f.what, clip(f.text)))
+	}
+	for _, m := range lostGuards(parent, child) {
+		fs = append(fs, Finding{"removed-check", Quarantine, 0, "a sentence that held the agent back is gone: " + clip(m.text)})
 	}
 	return fs
 }

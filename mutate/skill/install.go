@@ -61,14 +61,35 @@ const lockWait = 30 * time.Second
 // time directly before the rename, and an edit saved within the microseconds
 // between is the one that can still be lost.
 func Install(path string, want string, text []byte) error {
-	if err := install(path, want, text, func(step) {}); err != nil {
-		var drift *DriftError
-		if errors.As(err, &drift) {
-			return err
-		}
-		return fmt.Errorf("install %s: %w", path, err)
+	return named(path, install(path, want, text, func(step) {}))
+}
+
+// InstallResolved is Install for a path that filepath.EvalSymlinks returned, and
+// that the caller has written down as the one to be changed: where it leads
+// through a symlink by now, somebody has put that there, and nothing is written.
+func InstallResolved(path string, want string, text []byte) error {
+	target, err := resolve(path, false)
+	if err == nil && target != path {
+		err = fmt.Errorf("it leads to %s now", target)
 	}
-	return nil
+	if errors.Is(err, fs.ErrNotExist) {
+		err = &DriftError{Path: path, Want: want}
+	}
+	if err == nil {
+		err = install(path, want, text, func(now step) {
+			// From here on install sees to it.
+		})
+	}
+	return named(path, err)
+}
+
+// named puts the path into an error that does not have it yet.
+func named(path string, err error) error {
+	var drift *DriftError
+	if err == nil || errors.As(err, &drift) {
+		return err
+	}
+	return fmt.Errorf("install %s: %w", path, err)
 }
 
 // A step is a point of an installation at which a test edits, or dies.

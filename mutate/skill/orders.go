@@ -82,6 +82,8 @@ func negated(s string, at int) bool {
 	return negation.MatchString(before) || negationList.MatchString(before) && listGoesOn.MatchString(s[at:])
 }
 
+var allOrders = append(append([]order{}, orders...), widening...)
+
 type finding struct {
 	rule, what, text string
 	at               int
@@ -101,7 +103,7 @@ func newOrders(parent, child *Document, harness string) []finding {
 			continue
 		}
 		hit := map[string]bool{}
-		for _, o := range orders {
+		for _, o := range allOrders {
 			if !hit[o.rule] && commands(o.re(), s.text) {
 				hit[o.rule] = true
 				out = append(out, finding{o.rule, o.what, s.text, s.at})
