@@ -88,7 +88,11 @@ func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEn
 		if !failed || n == e.MaxRetries {
 			return nil
 		}
-		t.Prior = &Prior{Answer: a.Answer, Feedback: feedback}
+		// It is sent: as clean as what is written.
+		t.Prior = &Prior{Answer: redact(e.Redactor, a.Answer)}
+		for _, f := range feedback {
+			t.Prior.Feedback = append(t.Prior.Feedback, redact(e.Redactor, f))
+		}
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 // the same reply and pays nothing for it. Mutator and miner are used through
 // one; a judge is not (see Checks.Judge).
 //
-// Prompts are redacted before they are sent. Replies are kept as they came:
-// they hold no more than the prompt did.
+// Prompts are redacted before they are sent, replies before they are kept or
+// returned: a model may make up what looks like a secret, or repeat its key.
 type Metered struct {
 	Model    Model
 	By       Spender
@@ -110,6 +110,7 @@ func (m *Metered) ask(ctx context.Context, p Prompt, key hash) (c Completion, er
 		return c, fmt.Errorf("ask the %s model: %w", m.By, err)
 	}
 	c.Usage, c.CostUSD = believable(c.Usage, c.CostUSD)
+	c.Text = redact(m.Redactor, c.Text)
 	if res != nil {
 		res.end(Cost{c.Usage, c.CostUSD}, &key)
 	}

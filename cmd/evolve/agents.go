@@ -119,6 +119,7 @@ func makeOpenAI(_ context.Context, a *app, b *backendFlags, s settings) (answere
 	if s.model == "" {
 		return answerer{}, usage("for example --model gpt-5-mini, or the name that your server lists", "the openai backend needs a model")
 	}
+	a.keys = append(a.keys, a.getenv(b.APIKeyEnv))
 	c, err := openai.New(openai.Config{BaseURL: s.baseURL, APIKey: a.getenv(b.APIKeyEnv), Model: s.model, Prices: s.price})
 	if err != nil {
 		return answerer{}, usage("check --base-url and --model", "openai backend: %v", err)
@@ -136,6 +137,7 @@ func makeCommand(ctx context.Context, a *app, b *backendFlags, s settings) (answ
 	for _, name := range b.PassEnv {
 		if v := a.getenv(name); v != "" {
 			c.Credentials = append(c.Credentials, name+"="+v)
+			a.keys = append(a.keys, v)
 		}
 	}
 	return both(command.New(ctx, c))
@@ -153,6 +155,7 @@ func cli(open func(context.Context, replay.Config) (answerer, error), credential
 		for _, name := range credentials {
 			if v := a.getenv(name); v != "" {
 				c.Credentials = append(c.Credentials, name+"="+v)
+				a.keys = append(a.keys, v)
 			}
 		}
 		return open(ctx, c)

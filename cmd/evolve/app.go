@@ -41,6 +41,8 @@ type app struct {
 
 	db   *store.Store
 	conf *config // nil until it is read
+	// keys are the credentials that backends were given, see redactor.
+	keys []string
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
@@ -235,7 +237,7 @@ func (a *app) printJSON(v any) error {
 // say prints one line of progress, unless --quiet.
 func (a *app) say(format string, args ...any) {
 	if !a.quiet {
-		fmt.Fprintf(a.stderr, format+"\n", args...)
+		fmt.Fprintln(a.stderr, a.clean(fmt.Sprintf(format, args...)))
 	}
 }
 

@@ -180,8 +180,15 @@ func (b *backendFlags) resolve(a *app) error {
 	}
 	b.Servers = b.servers(a)
 	for _, base := range b.Servers {
-		if u, err := url.Parse(base); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		u, err := url.Parse(base)
+		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			if strings.Contains(base, "@") {
+				base = "…@…" // what may be a password is not repeated
+			}
 			return usage("for example --base-url http://127.0.0.1:11434/v1", "--base-url %q is no address", base)
+		}
+		if u.User != nil {
+			return usage("put the key into a variable and name that with --api-key-env", "--base-url must hold no password: it is written down with the run")
 		}
 	}
 	b.PricesOf = conf.Prices.Date

@@ -10,7 +10,6 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
-	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/spf13/cobra"
 )
@@ -189,7 +188,7 @@ func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
 		return err
 	}
 	budget := eval.NewBudget(eval.Caps{CostUSD: f.maxCostUSD, Tokens: f.maxTokens, Duration: f.maxDuration}, a.now)
-	model := &eval.Metered{Model: back.mutator, By: eval.ByMiner, Budget: budget, Redactor: redact.Detector{}, WallClock: f.timeout}
+	model := &eval.Metered{Model: back.mutator, By: eval.ByMiner, Budget: budget, Redactor: a.redactor(), WallClock: f.timeout}
 	made, stats, err := harvest.Generate(ctx, f.skill, f.n, harvest.Generator{Model: model, Now: a.now, Existing: cases,
 		Description: live.doc.Description()})
 	if errors.Is(err, harvest.ErrNoBasis) {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
@@ -323,7 +322,7 @@ func (a *app) measure(ctx context.Context, c *comparison) error {
 	}
 	began := a.now()
 	budget := eval.NewBudget(c.caps(), a.now)
-	det := redact.Detector{}
+	det := a.redactor()
 	bar := newProgress(a, int64(len(jobs)))
 	bar.phase = "compare"
 	ev := &eval.Evaluator{Agent: back.agent, Grader: c.grader(back, c.cases), Budget: budget,

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
@@ -364,7 +363,7 @@ func (a *app) gather(ctx context.Context, p *prepared, budget *eval.Budget) erro
 		}
 		var miner eval.Model
 		if !f.dryRun { // a dry run spends nothing; it forecasts on what is known
-			miner = &eval.Metered{Model: p.back.mutator, By: eval.ByMiner, Budget: budget, Redactor: redact.Detector{},
+			miner = &eval.Metered{Model: p.back.mutator, By: eval.ByMiner, Budget: budget, Redactor: a.redactor(),
 				Recorder: p.db.Journal(p.run.ID), Scope: p.run.ID, WallClock: f.WallClock}
 			asked := &pendingWatch{Model: miner}
 			_, stats, err := a.mine(ctx, p.db, f.Skill, asked, f.harvest.headless, trial != nil)
@@ -481,7 +480,7 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 	if err != nil {
 		return err
 	}
-	det := redact.Detector{}
+	det := a.redactor()
 	p.plan = tournament.Plan{
 		Run: p.run, Incumbent: incumbent, Cases: p.cases,
 		Agent: p.back.agent, Grader: f.grader(p.back, p.cases), Mutator: p.back.mutator,

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -14,7 +15,7 @@ import (
 
 // run is the whole program: it parses args, carries out one command and returns
 // the exit code. It is what main and the tests call.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	// The first signal ends the command in order, everything saved; the handler
 	// is then taken away, so that a second one ends the process at once.
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
@@ -24,6 +25,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		stop()
 	}()
 	a := newApp(stdin, stdout, stderr)
+	defer func() {
+		if v := recover(); v != nil {
+			code = a.panicked(v, debug.Stack())
+		}
+	}()
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -147,7 +153,7 @@ func (a *app) fail(err error) int {
 	if errors.As(err, &quiet) {
 		return quiet.code
 	}
-	fmt.Fprintf(a.stderr, "evolve: %v\n", oneLine(err.Error()))
+	fmt.Fprintf(a.stderr, "evolve: %v\n", oneLine(a.clean(err.Error())))
 	if hint != "" {
 		fmt.Fprintf(a.stderr, "hint: %s\n", hint)
 	}
