@@ -108,7 +108,7 @@ func (a *app) install(ctx context.Context, db *store.Store, live *liveSkill, wan
 	if err != nil {
 		return err
 	}
-	if err := skill.Install(target, want, v.Text); err != nil {
+	if err := skill.InstallResolved(target, want, v.Text); err != nil {
 		if e := db.AbandonInstall(context.WithoutCancel(ctx), id); e != nil {
 			return errors.Join(err, e)
 		}

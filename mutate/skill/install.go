@@ -68,19 +68,7 @@ func Install(path string, want string, text []byte) error {
 // that the caller has written down as the one to be changed: where it leads
 // through a symlink by now, somebody has put that there, and nothing is written.
 func InstallResolved(path string, want string, text []byte) error {
-	target, err := resolve(path, false)
-	if err == nil && target != path {
-		err = fmt.Errorf("it leads to %s now", target)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = &DriftError{Path: path, Want: want}
-	}
-	if err == nil {
-		err = install(path, want, text, func(now step) {
-			// From here on install sees to it.
-		})
-	}
-	return named(path, err)
+	return named(path, installAt(path, true, want, text, func(step) {}))
 }
 
 // named puts the path into an error that does not have it yet.
@@ -108,13 +96,21 @@ const (
 )
 
 // install calls at after each step.
-func install(path, want string, text []byte, at func(step)) (err error) {
+func install(path, want string, text []byte, at func(step)) error {
+	return installAt(path, false, want, text, at)
+}
+
+// installAt refuses a path with symlinks where it is said to be resolved.
+func installAt(path string, isResolved bool, want string, text []byte, at func(step)) (err error) {
 	target, err := resolve(path, want == "")
 	if errors.Is(err, fs.ErrNotExist) {
 		return &DriftError{Path: path, Want: want} // its folder is gone too
 	}
 	if err != nil {
 		return err
+	}
+	if isResolved && target != path {
+		return fmt.Errorf("it leads to %s now", target)
 	}
 	p := site{asked: path, target: target, name: filepath.Base(target)}
 	if p.folder, err = os.OpenRoot(filepath.Dir(target)); err != nil {

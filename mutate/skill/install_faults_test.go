@@ -189,6 +189,32 @@ func TestInstallFileTurnedIntoLink(t *testing.T) {
 	}
 }
 
+// TestInstallResolved: a symlink in a path that had none, or that is the file
+// itself, was put there since.
+func TestInstallResolved(t *testing.T) {
+	real, other := live(t, "old", 0o644), live(t, "old", 0o644)
+	path, err := filepath.EvalSymlinks(real)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := InstallResolved(path, HashText([]byte("old")), []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, real, "new")
+	dir := filepath.Dir(path)
+	if err := errors.Join(os.Rename(dir, dir+".aside"), os.Symlink(filepath.Dir(other), dir)); err != nil {
+		t.Fatal(err)
+	}
+	err = InstallResolved(path, HashText([]byte("old")), []byte("new"))
+	if err == nil || !strings.Contains(err.Error(), "leads to") {
+		t.Errorf("error %v", err)
+	}
+	holds(t, other, "old")
+	if err := InstallResolved(filepath.Join(t.TempDir(), FileName), HashText([]byte("old")), []byte("new")); !errors.As(err, new(*DriftError)) {
+		t.Errorf("of no file: %v", err)
+	}
+}
+
 func TestInstallOddPaths(t *testing.T) {
 	path := live(t, "old", 0o644)
 	dir := filepath.Dir(path)
