@@ -260,7 +260,7 @@ func (m *Miner) draft(s *Session, v Invocation, out outcome) *eval.Case {
 		Cluster: "session-" + s.ID,
 		Source:  &eval.Source{Agent: s.Agent, Session: s.ID, Turn: turn.ID, Origin: "mined", Outcome: string(out.Label), Time: at},
 	}
-	if s.CWD != "" && s.Commit != "" {
+	if s.CWD != "" && s.Commit != "" && !redact.Has(s.CWD) {
 		c.Workspace = &eval.Workspace{Repo: s.CWD, Commit: s.Commit}
 	}
 	if dependent(turn.Prompt) {

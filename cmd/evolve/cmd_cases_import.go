@@ -172,6 +172,18 @@ func acceptable(c *eval.Case, trust bool, at func() string) (redacted int, err e
 	for i := range c.Context {
 		clean(&c.Context[i].Text)
 	}
+	names := []string{c.ID, c.Cluster}
+	if c.Workspace != nil {
+		names = append(names, c.Workspace.Repo)
+	}
+	for path := range c.Files {
+		names = append(names, path)
+	}
+	for _, name := range names {
+		if _, n := d.Redact(name); n > 0 {
+			return 0, refused("nothing was imported; name it without, the name is written down and sent", "%s: the name of the case, of a file or of its repository holds a secret", at())
+		}
+	}
 	for path, text := range c.Files {
 		clean(&text)
 		c.Files[path] = text

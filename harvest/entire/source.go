@@ -217,6 +217,7 @@ func (h *harvesting) session(ctx context.Context, id string, records []*record) 
 		if h.filter.Excludes(s.CWD) {
 			continue
 		}
+		harvest.Scrub(s)
 		if err := h.yield(s); err != nil {
 			return err
 		}

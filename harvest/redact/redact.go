@@ -163,6 +163,20 @@ func placeholder(s string, at int) int {
 	return i + 1
 }
 
+// Has reports whether s holds a placeholder: something was taken out of it.
+func Has(s string) bool {
+	for {
+		i := strings.Index(s, open)
+		if i < 0 {
+			return false
+		}
+		if placeholder(s, i) >= 0 {
+			return true
+		}
+		s = s[i+len(open):]
+	}
+}
+
 // bare reports whether s is nothing but placeholders.
 func bare(s string) bool {
 	for s != "" {
