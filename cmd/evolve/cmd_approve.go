@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -138,6 +139,9 @@ func (a *app) decide(ctx context.Context, arg string, word store.Word, yes bool)
 		if c, err = candidacyOf(ctx, db, name, c.SHA); err != nil {
 			return err
 		}
+		if err := a.tellHooks(c); err != nil {
+			return err
+		}
 	}
 	r.State, r.By, r.At = c.standing(), c.said.By, &c.said.Time
 	if r.Next, err = a.nextAfter(ctx, db, live, c); err != nil {
@@ -148,6 +152,23 @@ func (a *app) decide(ctx context.Context, arg string, word store.Word, yes bool)
 	}
 	_, err = fmt.Fprint(a.stdout, r.text(done, word == store.Approved && !r.asked))
 	return err
+}
+
+// tellHooks keeps a rejected text from being loaded wherever hooks are installed,
+// should it ever stand in a skill's folder, and lets an approved one be. It names
+// rules alone: a purge leaves that file.
+func (a *app) tellHooks(c *candidacy) error {
+	home, err := a.home()
+	if err != nil {
+		return err
+	}
+	if c.said.Word == store.Approved {
+		return hook.Release(home, c.SHA)
+	}
+	if !c.flagged { // nothing was wrong with it but that its owner did not want it
+		return nil
+	}
+	return hook.Quarantine(home, hook.Guarded{Skill: c.said.Skill, SHA: c.SHA, Reason: "rejected: " + strings.Join(c.said.Rules, ", ")})
 }
 
 // nameCandidate finds the candidate by the beginning of its name among those that
