@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -34,11 +35,12 @@ type siege struct {
 	sessions           int
 	runs               int64
 	hits               map[string]int
+	twice              map[int64]int // how many resumed runs paid for so many rollouts twice
 }
 
 func newSiege(t *testing.T, seed uint64) *siege {
 	s := &siege{station: newStation(t, time.Millisecond), home: t.TempDir(), rng: rand.New(rand.NewPCG(seed, 9)),
-		took: map[string]time.Duration{}, hits: map[string]int{}}
+		took: map[string]time.Duration{}, hits: map[string]int{}, twice: map[int64]int{}}
 	s.claude = person(t)
 	name := s.cases[0].Skill
 	dir := filepath.Join(s.claude, "skills", name)
@@ -63,6 +65,8 @@ func newSiege(t *testing.T, seed uint64) *siege {
 		t.Fatalf("the first run found no challenger: %+v", r)
 	}
 	s.challenger = r.Challenger.SHA
+	delete(s.took, "run")
+	s.time("run", func() { s.must(s.run()...) }) // later ones know what this one has measured
 	s.must("harvest")
 	for range 3 {
 		s.time("promote", func() { s.must(s.promote()...) })
@@ -154,8 +158,8 @@ func (s *siege) kill(op string, from float64, args ...string) {
 	if err := c.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	time.Sleep(time.Duration((from + (1-from)*s.rng.Float64()) * float64(s.took[op]))) // the moment is what this test is about
-	_ = c.Process.Kill()                                                               // it may have ended
+	time.Sleep(time.Duration((from + (1-from)*s.rng.Float64()) * float64(s.took[strings.Replace(op, "gate", "run", 1)]))) // the moment is what this test is about
+	_ = c.Process.Kill()                                                                                                  // it may have ended
 	if err := c.Wait(); err != nil {
 		s.hits[op]++
 	}
@@ -205,10 +209,17 @@ func (s *siege) strike(op string) {
 		before := s.world.AgentCalls.Load()
 		from := map[string]float64{"run": 0, "gate": .6}[op]
 		args := s.run()
-		s.kill("run", from, args...)
+		s.kill(op, from, args...)
 		s.whole(op)
 		db := s.open(s.home)
 		unfinished, err := db.UnfinishedRun(ctx, s.cases[0].Skill)
+		if err == nil && unfinished != nil {
+			var events []tournament.Event
+			events, err = db.Events(ctx, unfinished.ID)
+			if slices.ContainsFunc(events, func(e tournament.Event) bool { return e.Kind == "gate_start" }) {
+				s.hits["inside the gate"]++
+			}
+		}
 		if e := db.Close(); err != nil || e != nil {
 			s.t.Fatal(err, e)
 		}
@@ -216,7 +227,11 @@ func (s *siege) strike(op string) {
 		if unfinished != nil && unfinished.Status == tournament.Running {
 			var r runResult
 			s.decode(s.must("--resume", unfinished.ID), &r)
-			if extra := s.world.AgentCalls.Load() - before - r.Spent.AgentCalls; extra > inFlight {
+			extra := s.world.AgentCalls.Load() - before - r.Spent.AgentCalls
+			s.twice[extra]++
+			// Fewer are no gift: a run that counts what another has paid for would
+			// hide what it pays twice.
+			if extra < 0 || extra > inFlight {
 				s.t.Errorf("%d rollouts were paid twice, with %d in flight", extra, inFlight)
 			}
 		} else {
@@ -296,7 +311,7 @@ func TestKillEverything(t *testing.T) {
 			old := s
 			s = newSiege(t, seed+uint64(k))
 			if old != nil {
-				s.hits = old.hits
+				s.hits, s.twice = old.hits, old.twice
 			}
 		}
 		op := ops[k%len(ops)]
@@ -313,4 +328,5 @@ func TestKillEverything(t *testing.T) {
 		}
 	}
 	t.Logf("%d kills: %v; of a process that was alive: %v; unkilled they take %v", kills, count, s.hits, s.took)
+	t.Logf("rollouts paid twice: resumed runs %v, at most %d each", s.twice, inFlight)
 }
