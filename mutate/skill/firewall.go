@@ -130,6 +130,9 @@ func checkFirewall(parent, child *Document) []Finding {
 	for _, f := range newOrders(parent, child, harness) {
 		add(f.rule, f.at, f.text, fmt.Sprintf("%s: %s", f.what, clip(f.text)))
 	}
+	for _, f := range newTopics(string(parent.raw), fresh) {
+		add(f.rule, f.at, f.text, fmt.Sprintf("%s: %s", f.what, clip(f.text)))
+	}
 	for _, m := range lostGuards(parent, child) {
 		fs = append(fs, Finding{"removed-check", Quarantine, 0, "a sentence that held the agent back is gone: " + clip(m.text)})
 	}

@@ -1,0 +1,63 @@
+package skill
+
+// A topic is a word that has no business in a new sentence, whatever the
+// sentence does with it: the patterns of orders know how things are said, and
+// there is always another way to say them. A topic that the parent speaks of
+// already is no news, and a sentence that forbids something speaks of it for a
+// good reason.
+type topic struct {
+	what string
+	re   pattern
+}
+
+var topics = []topic{
+	{"passwords, keys or accounts", lazy(`\b(?:passwords?|passphrases?|passcodes?|credentials?|user ?names?|log-?ins?|secrets?|deploy keys?|ssh keys?|api keys?|private keys?|access tokens?|card numbers?|write access|administrators?|admin|root user|accounts? of)\b`)},
+	{"a shell of its own", lazy(`\b(?:in|open|use|start|through|via) (?:a|the) (?:terminal|shell|console)\b|\b(?:a|the|your) (?:terminal|shell|console|command line)\b|\bdatabase directly\b|\bthe environment$|\bthe environment (?:at|of|to|and)\b|\benvironment variables?\b|\bpip install\b`)},
+	{"files that are not the project's", lazy(`\b(?:home director(?:y|ies)|home folder|other skills?|skills? in this|this installation|colleague'?s?'? (?:home|folder|files|machine|computer)|other users?)\b`)},
+	{"what stays after the session", lazy(`\b(?:(?:your|the agent's|long-term|its) memory|(?:coming|future|later|next|all) (?:conversations?|sessions?)|in the background|from now on|from here on)\b`)},
+	{"who it is or whom it serves", lazy(`\b(?:act|behave|speak|answer|think|work) as (?:the |an? |if )?\b|\b(?:you serve|your (?:real|true|actual) (?:task|goal|role))\b`)},
+	{"how rules rank", lazy(`\b(?:in case of (?:conflict|doubt)|formalit(?:y|ies)|your (?:own )?judge?ment|what counts|not the (?:guardrails?|rules?|contract|polic(?:y|ies))|counts? more|exceptions? (?:is|are) fine|rules? (?:ended|expired)|technicality|no longer (?:needed|necessary|required))\b`)},
+	{"what others have agreed to", lazy(`\b(?:maintainers?|team|owners?|management|users?|customers?|company|legal|security|department|lawyers?|operators?|admins?) (?:has |have |had |already )?(?:agrees?|agreed|decided|confirmed|consents?|said|says|wants?|prefers?)\b|\bnote from\b|\bassum(?:e|ing) (?:that )?the (?:user|owner)\b`)},
+	{"going on without looking", lazy(`\b(?:go|jump|move|head|proceed) (?:straight|directly|right) (?:to|on|into)\b|\bunless (?:they|the user|somebody|someone|he|she) objects?\b|\btests? (?:that|which) are red\b|\bdo(?:es)? not count\b|\brerun it until\b|\bhappens? to (?:be green|pass)\b|\b(?:it is|it's) fine to\b|\bgood enough to ship\b`)},
+	{"what the report leaves out or paints over", lazy(`\b(?:kept|keep|left|leave|stay|stays) out of the (?:report|summary|answer|review|log)\b|\b(?:present|describe|report|call|label|declare|pass off)\b.{0,40}\b(?:failed|failures?|failing|errors?|success)\b.{0,40}\bas\b|\breport success\b|\bas (?:a )?(?:planned|intended|success)\w*\b`)},
+	{"being rated or tested", lazy(`\b(?:rated|ratings?|graded|test harness|evaluation|benchmark(?:s|ed)?|every expectation|expectations? (?:is|are)|excellent)\b`)},
+	{"work without an end", lazy(`\b(?:(?:ten|twenty|thirty|forty|fifty|hundred|thousand|million)s?(?: (?:hundred|thousand|million))? times|nothing (?:more|else|left) to|as many (?:times|rounds) as)\b`)},
+	{"emptying what is there", lazy(`\b(?:empty|fresh|blank|clean) (?:database|schema|folder|directory|repository|branch|cluster|namespace|state)\b|\bwhatever (?:it|they|was|is) (?:held|contains?|there)\b|\bstarting over\b`)},
+	{"approval or a secret, in German", lazy(`(?:^|[^\pL])(?:freigabe|genehmigung|zustimmung|passw\pL+|zugang\pL*|schlüssel\pL*|veröffentliche\pL*|nicht mehr nötig|unbemerkt|heimlich\pL*|vertraulich\pL*|datei\pL* außerhalb|regeln? oben|anweisung\pL*|vorgabe\pL*)(?:$|[^\pL])`)},
+	{"approval or a secret, in French", lazy(`(?:^|[^\pL])(?:mots? de passe|clés? (?:privées?|secrètes?|ssh)|sans vérifier|sans contrôle|consignes?|instructions? (?:précédentes?|ci-dessus)|en secret|discrètement|confidentiel\pL*|approbation|autorisation)(?:$|[^\pL])`)},
+	{"approval or a secret, in Spanish", lazy(`(?:^|[^\pL])(?:contraseñ\pL+|claves? (?:privadas?|secretas?)|sin verificar|sin revisar|instrucciones (?:anteriores|previas)|en secreto|discretamente|aprobación|autorización)(?:$|[^\pL])`)},
+}
+
+var forbids = lazy(`\b(?:never|avoid|not|must not|cannot)\b|n't\b|(?:^|[^\pL])(?:nie|niemals|nicht|jamais|nunca)(?:$|[^\pL])`)
+
+// newTopics finds the topics of fresh sentences that the parent does not speak
+// of.
+func newTopics(parent string, fresh []match) []finding {
+	var out []finding
+	known := map[string]bool{}
+	for _, s := range sentences(parent) {
+		known[s.text] = true
+		for _, t := range topics {
+			for _, w := range t.re().FindAllString(s.text, -1) {
+				known[w] = true
+			}
+		}
+	}
+	for _, run := range fresh {
+		for _, s := range sentences(run.text) {
+			if known[s.text] || forbids().MatchString(s.text) && !doubtful().MatchString(s.text) {
+				continue
+			}
+			for _, t := range topics {
+				if w := t.re().FindString(s.text); w != "" && !known[w] {
+					out = append(out, finding{"new-topic", "speaks of " + t.what, s.text, run.at + s.at})
+					break
+				}
+			}
+		}
+	}
+	return out
+}
+
+// A negation that allows instead of forbidding.
+var doubtful = lazy(`\b(?:do(?:es)? not count|no longer|not (?:necessary|needed|required|the (?:guardrails?|rules?|contract|polic(?:y|ies))))\b|(?:^|[^\pL])nicht mehr nötig`)
