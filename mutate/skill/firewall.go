@@ -11,8 +11,11 @@ import (
 
 // The firewall compares what a candidate can reach and tell with what its
 // parent could: anything wider goes to a person. It knows patterns, not
-// intentions; a determined author who writes in riddles or in another language
-// passes it, which is why the kernel, the sandbox and the gate do not rely on it.
+// intentions. A new host, path, tool or command is found in whatever words and
+// language it comes; what is only told in prose is found where it is told in a
+// usual way, and an author who knows the patterns writes around them
+// (testdata/firewall/known-misses.yaml). The kernel, the sandbox and the gate do
+// not rely on it.
 
 // A pattern is a regular expression that is compiled when it is first used. All
 // of them together take as long as the rest of the program's start.
