@@ -100,23 +100,31 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 	}
 	budget := eval.NewBudget(f.caps(), a.now)
 	// What mining spent before, and the time that earlier walks took, count.
-	for k := range f.Mined.MinerCalls {
-		one := eval.Cost{Usage: &eval.Usage{}}
-		if k == 0 {
-			one.Usage = &eval.Usage{Input: f.Mined.TokensIn, Output: f.Mined.TokensOut}
-		}
-		if f.Mined.CostKnown {
-			usd := 0.0
-			if k == 0 {
-				usd = f.Mined.CostUSD
-			}
-			one.USD = &usd
-		}
+	for _, one := range perCall(f.Mined) {
 		budget.Charge(eval.ByMiner, one)
 	}
 	budget.ChargeTime(time.Duration(run.Spent.WallMS) * time.Millisecond)
 	p.heads = append(p.heads, fmt.Sprintf("resuming run %s", run.ID))
 	return p, a.build(ctx, p, budget)
+}
+
+// perCall is what the miner's calls took, in equal shares: they are known
+// together, and each counts.
+func perCall(s eval.Spent) []eval.Cost {
+	n := s.MinerCalls
+	out := make([]eval.Cost, n)
+	for k := range out {
+		share := func(all int64) int64 {
+			i := int64(k)
+			return all*(i+1)/n - all*i/n
+		}
+		out[k].Usage = &eval.Usage{Input: share(s.TokensIn), Output: share(s.TokensOut)}
+		if s.CostKnown {
+			usd := s.CostUSD / float64(n)
+			out[k].USD = &usd
+		}
+	}
+	return out
 }
 
 // caseHash notices an edit of a case between a run and its resumption.
