@@ -136,6 +136,9 @@ func (a *app) decide(ctx context.Context, arg string, word store.Word, yes bool)
 		if _, err = db.Decide(ctx, d); err != nil {
 			return err
 		}
+		if err = a.guardQuarantine(ctx, db, name); err != nil {
+			return err
+		}
 		if c, err = candidacyOf(ctx, db, name, c.SHA); err != nil {
 			return err
 		}

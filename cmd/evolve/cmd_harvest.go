@@ -274,6 +274,15 @@ func (a *app) printEvents(ctx context.Context, db *store.Store, only string) err
 			return fmt.Errorf("print events: %w", err)
 		}
 	}
+	more, err := a.unwritten(sessions, only)
+	if err != nil {
+		return err
+	}
+	for _, line := range more {
+		if err := enc.Encode(line); err != nil {
+			return fmt.Errorf("print events: %w", err)
+		}
+	}
 	return nil
 }
 

@@ -99,14 +99,19 @@ func (a *app) installedResult(live *liveSkill, v tournament.Version, from string
 		return a.printJSON(map[string]any{"schema": 1, "skill": live.Name, "version": v.N, "sha256": v.SHA, "from": from,
 			"path": live.Path, "proven": v.Proven})
 	}
-	word := "proven"
-	if v.Author != "evolve" {
-		word = "yours"
-	} else if !v.Proven {
-		word = "not proven"
-	}
-	_, err := fmt.Fprintf(a.stdout, "%s: v%d (%.12s, %s) is installed in %s\nnext: `evolve rollback %s` takes it back\n", live.Name, v.N, v.SHA, word, live.Path, live.Name)
+	_, err := fmt.Fprintf(a.stdout, "%s: v%d (%.12s, %s) is installed in %s\nnext: `evolve rollback %s` takes it back\n", live.Name, v.N, v.SHA, backing(v), live.Path, live.Name)
 	return err
+}
+
+// backing says what stands behind a version.
+func backing(v tournament.Version) string {
+	switch {
+	case v.Author != "evolve":
+		return "yours"
+	case !v.Proven:
+		return "not proven"
+	}
+	return "proven"
 }
 
 // findTrial picks the trial that promote is about: the named challenger's, else

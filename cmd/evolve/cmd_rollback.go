@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/spf13/cobra"
@@ -45,6 +46,7 @@ func (a *app) rollback(ctx context.Context, arg string) error {
 	if err := a.install(ctx, db, live, live.doc.Hash(), *to); err != nil {
 		return err
 	}
+	a.leaveNote(name, hook.Installed, "v%d (%.12s) was put back in the place of %.12s", to.N, to.SHA, live.doc.Hash())
 	return a.installedResult(live, *to, live.doc.Hash())
 }
 

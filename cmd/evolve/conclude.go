@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/renameio/v2"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
@@ -101,6 +102,12 @@ func (a *app) conclude(ctx context.Context, p *prepared, out *tournament.Outcome
 		}
 		res.Installed = refusal == nil
 	}
+	if err := a.guardQuarantine(ctx, p.db, p.run.Skill); err != nil {
+		res.Warnings = append(res.Warnings, "texts in quarantine are not kept from being loaded: "+oneLine(err.Error()))
+	}
+	if v := out.Verdict; v != nil && v.Verdict == pareto.Promote && !res.Installed && res.Challenger != nil {
+		a.leaveNote(p.run.Skill, hook.Waiting, "a better version (%.12s) is proved and waits: `evolve diff %s@%.12[1]s`, `evolve promote %[2]s`", res.Challenger.SHA, p.run.Skill)
+	}
 	if res.Report, err = a.writeReport(ctx, p.db, p.run.ID); err != nil {
 		return err
 	}
@@ -135,7 +142,7 @@ func (a *app) result(ctx context.Context, p *prepared, out *tournament.Outcome) 
 	var challenger *skill.Document
 	if s := out.Search; s != nil {
 		res.Incumbent.Metrics, res.Search, res.Stop = s.Incumbent.Metrics, &s.Stats, s.Stop
-		res.Front = front(s.Pool)
+		res.Front = front(s.Pool, s.Noise)
 	}
 	if c := out.Challenger; c != nil {
 		doc, err := skill.Parse(c.Text, inc.Doc.Options())
@@ -176,7 +183,7 @@ func (a *app) result(ctx context.Context, p *prepared, out *tournament.Outcome) 
 
 // front is the set of pooled candidates that no other one dominates on the four
 // objectives as they were measured on validation.
-func front(pool []tournament.Scored) []resultPoint {
+func front(pool []tournament.Scored, noise tournament.Noise) []resultPoint {
 	var full []tournament.Scored
 	var metrics []eval.Metrics
 	for _, c := range pool {
@@ -185,7 +192,7 @@ func front(pool []tournament.Scored) []resultPoint {
 		}
 	}
 	out := []resultPoint{}
-	for _, k := range tournament.Front(metrics) {
+	for _, k := range tournament.FrontWithin(metrics, noise) {
 		out = append(out, resultPoint{full[k].SHA, full[k].Metrics})
 	}
 	return out
@@ -290,7 +297,11 @@ func spent(s eval.Spent) string {
 	if s.TokensIn+s.TokensOut == 0 && s.Rollouts > 0 {
 		tokens = "tokens unknown" // no attempt takes none: nobody told
 	}
-	return fmt.Sprintf("%d rollouts, %d mutator and %d judge calls, %s, %s, %s", s.Rollouts, s.MutatorCalls, s.JudgeCalls,
+	miner := ""
+	if s.MinerCalls > 0 {
+		miner = fmt.Sprintf(", %d to read your corrections", s.MinerCalls)
+	}
+	return fmt.Sprintf("%d rollouts, %d mutator and %d judge calls%s, %s, %s, %s", s.Rollouts, s.MutatorCalls, s.JudgeCalls, miner,
 		tokens, cost, duration(s.WallMS))
 }
 

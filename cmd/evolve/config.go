@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
@@ -20,21 +21,22 @@ import (
 // config is config.yaml in evolve's data folder: what a person would otherwise
 // say with every command. A flag that is given overrides it.
 type config struct {
-	Agent          string     `yaml:"agent"`
-	Model          string     `yaml:"model"`
-	BaseURL        string     `yaml:"base_url"`
-	APIKeyEnv      string     `yaml:"api_key_env"`
-	ReflectAgent   string     `yaml:"reflect_agent"`
-	ReflectModel   string     `yaml:"reflect_model"`
-	JudgeAgent     string     `yaml:"judge_agent"`
-	JudgeModel     string     `yaml:"judge_model"`
-	Sandbox        string     `yaml:"sandbox"`     // "on" or "none"
-	Concurrency    int        `yaml:"concurrency"` // rollouts at a time; 0 is the agent's default
-	ConfirmOverUSD *float64   `yaml:"confirm_over_usd"`
-	Command        []string   `yaml:"command"` // the program of the backend "command", with its arguments
-	PassEnv        []string   `yaml:"pass_env"`
-	AllowHosts     []string   `yaml:"allow_hosts"`
-	Prices         priceTable `yaml:"prices"`
+	Agent          string      `yaml:"agent"`
+	Model          string      `yaml:"model"`
+	BaseURL        string      `yaml:"base_url"`
+	APIKeyEnv      string      `yaml:"api_key_env"`
+	ReflectAgent   string      `yaml:"reflect_agent"`
+	ReflectModel   string      `yaml:"reflect_model"`
+	JudgeAgent     string      `yaml:"judge_agent"`
+	JudgeModel     string      `yaml:"judge_model"`
+	Sandbox        string      `yaml:"sandbox"`     // "on" or "none"
+	Concurrency    int         `yaml:"concurrency"` // rollouts at a time; 0 is the agent's default
+	ConfirmOverUSD *float64    `yaml:"confirm_over_usd"`
+	Command        []string    `yaml:"command"` // the program of the backend "command", with its arguments
+	PassEnv        []string    `yaml:"pass_env"`
+	AllowHosts     []string    `yaml:"allow_hosts"`
+	Hooks          hook.Config `yaml:"hooks"`
+	Prices         priceTable  `yaml:"prices"`
 }
 
 // configFile is where the configuration stands.

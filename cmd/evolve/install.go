@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
@@ -83,6 +84,7 @@ func (a *app) installNew(ctx context.Context, db *store.Store, live *liveSkill, 
 	if err := a.install(ctx, db, live, want, v); err != nil {
 		return v, errors.Join(err, db.WithdrawVersion(context.WithoutCancel(ctx), v))
 	}
+	a.leaveNote(live.Name, hook.Installed, "v%d (%.12s, %s) was installed; `evolve rollback %s` takes it back", v.N, v.SHA, backing(v), live.Name)
 	return v, nil
 }
 

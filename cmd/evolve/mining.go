@@ -38,6 +38,12 @@ func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*ha
 	defer debug.SetGCPercent(debug.SetGCPercent(harvestGC))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(harvestMemory))
 	h := &harvested{Problems: []harvest.Problem{}, Found: []found{}}
+	began := a.now()
+	live, problems, err := a.live()
+	if err != nil {
+		return nil, err
+	}
+	h.Problems = append(h.Problems, problems...)
 	for _, src := range sources {
 		before := *h
 		cur, err := db.Cursor(ctx, src.Name())
@@ -47,6 +53,7 @@ func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*ha
 		saving := newSaving(db)
 		marks := &marks{FileCursor: cur}
 		problems, err := src.Sessions(ctx, marks, func(s *harvest.Session) error {
+			live.Merge(s)
 			h.Sessions++
 			h.Invocations += len(s.Invocations)
 			h.Redactions += s.Redactions
@@ -66,7 +73,7 @@ func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*ha
 			return h, fmt.Errorf("harvest %s: %w", src.Name(), err)
 		}
 	}
-	return h, nil
+	return h, a.harvestedQueue(began)
 }
 
 // marks holds back what a source has read, so that a file of which nothing

@@ -16,6 +16,9 @@ import (
 // run is the whole program: it parses args, carries out one command and returns
 // the exit code. It is what main and the tests call.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+	if code, done := fastHook(args, stdin, stdout, stderr); done {
+		return code
+	}
 	// The first signal ends the command in order, everything saved; the handler
 	// is then taken away, so that a second one ends the process at once.
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
@@ -94,6 +97,8 @@ var commands = []func(*app) *cobra.Command{
 	newKernelCommand,
 	newResolveCommand,
 	newDoctorCommand,
+	newHooksCommand,
+	newHookCommand,
 }
 
 // Exit codes, as documented in the README.

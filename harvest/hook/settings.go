@@ -64,6 +64,9 @@ func Add(text []byte, program string) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
 	}
+	if err := check(text); err != nil {
+		return nil, err
+	}
 	y := layoutOf(text[bom(text):])
 	for _, event := range Events {
 		place, err := find(text, event)
@@ -172,6 +175,25 @@ func Hooked(text []byte) (commands map[string][]string, off bool, err error) {
 	return commands, s.Off, nil
 }
 
+// check refuses what is no JSON object: everything else may take it for one.
+func check(text []byte) error {
+	at := bom(text)
+	if !json.Valid(text[at:]) {
+		var v any
+		err := json.Unmarshal(text[at:], &v)
+		var syntax *json.SyntaxError
+		line := 1
+		if errors.As(err, &syntax) {
+			line += bytes.Count(text[:min(len(text), at+int(syntax.Offset))], []byte("\n"))
+		}
+		return &SettingsError{fmt.Sprintf("line %d is not JSON: %v", line, err), "mend the file first (JSON has no comments and no comma before a bracket)"}
+	}
+	if text[skipSpace(text, at)] != '{' {
+		return &SettingsError{"it is no JSON object", "settings are one object: {…}"}
+	}
+	return nil
+}
+
 // A place is where an event's hooks are in the settings, or would be.
 type place struct {
 	root            list
@@ -190,20 +212,10 @@ type found struct {
 
 // find looks for an event's hooks.
 func find(text []byte, event string) (p place, err error) {
+	if err := check(text); err != nil {
+		return p, err
+	}
 	at := bom(text)
-	if !json.Valid(text[at:]) {
-		var v any
-		err := json.Unmarshal(text[at:], &v)
-		var syntax *json.SyntaxError
-		line := 1
-		if errors.As(err, &syntax) {
-			line += bytes.Count(text[:min(len(text), at+int(syntax.Offset))], []byte("\n"))
-		}
-		return p, &SettingsError{fmt.Sprintf("line %d is not JSON: %v", line, err), "mend the file first (JSON has no comments and no comma before a bracket)"}
-	}
-	if text[skipSpace(text, at)] != '{' {
-		return p, &SettingsError{"it is no JSON object", "settings are one object: {…}"}
-	}
 	p.root, _ = listAt(text, at)
 	twice := func(err error) error { return &SettingsError{err.Error(), "keep one of them"} }
 	if p.inRoot, err = p.root.find("hooks"); err != nil {

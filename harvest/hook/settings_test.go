@@ -57,7 +57,7 @@ func TestAdd(t *testing.T) {
 
 func TestRefuse(t *testing.T) {
 	for text, want := range map[string]string{
-		"{\n  // mine\n  \"a\": 1\n}": "line 2 is not JSON", "{\"a\": 1,}": "not JSON", "[]": "no JSON object", `{"hooks":[]}`: `"hooks" is no object`,
+		"{\n  // mine\n  \"a\": 1\n}": "line 2 is not JSON", "{\n  // mine\n  \"model\": \"x\"\n}\n": "line 2 is not JSON", "{\"a\": 1,}": "not JSON", "[]": "no JSON object", `{"hooks":[]}`: `"hooks" is no object`,
 		`{"hooks":{"Stop":{}}}`: `"Stop" of the hooks is no list`, `{"hooks":{},"hooks":{}}`: "twice", `{"a":1} {`: "not JSON",
 	} {
 		for name, edit := range map[string]func() error{

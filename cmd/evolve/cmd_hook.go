@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/skill-evolve/evolve/harvest/hook"
+	"github.com/spf13/cobra"
+)
+
+// newHookCommand is what agents run at the events of a session. It is hidden:
+// `evolve hooks install` writes it into their settings.
+func newHookCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:    "hook EVENT",
+		Short:  "Answer one event of a session (called by agents)",
+		Hidden: true,
+		// Bad usage has an exit code that tells an agent to stop. A hook has no
+		// bad usage.
+		Args:               cobra.ArbitraryArgs,
+		DisableFlagParsing: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return &quietExit{a.hook(args)}
+		},
+	}
+}
+
+// fastHook answers `evolve hook EVENT` before the commands are put together: an
+// agent waits for it. done is false for everything else.
+func fastHook(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int, done bool) {
+	if len(args) == 0 || args[0] != "hook" {
+		return 0, false
+	}
+	if len(args) > 1 && (args[1] == "-h" || args[1] == "--help") {
+		return 0, false
+	}
+	return newApp(stdin, stdout, stderr).hook(args[1:]), true
+}
+
+// hook takes EVENT and what globalFlags has of folders, and nothing that could
+// be wrong: an agent's settings outlive the program that wrote them.
+func (a *app) hook(args []string) int {
+	event := ""
+	for i := 0; i < len(args); i++ {
+		name, value, given := strings.Cut(args[i], "=")
+		if !given && i+1 < len(args) {
+			value = args[i+1]
+		}
+		switch name {
+		case "--claude-home":
+			a.claudeHome = value
+		case "--skills-dir":
+			a.skillDir = value
+		case "-h", "--help":
+			fmt.Fprintln(a.stdout, "usage: evolve hook EVENT < input.json (called by agents; `evolve hooks install` sets it up)")
+			return hook.Go
+		default:
+			if event == "" && !strings.HasPrefix(name, "-") {
+				event = args[i]
+			}
+			continue
+		}
+		if !given {
+			i++
+		}
+	}
+	host, err := a.hookHost()
+	if err != nil {
+		fmt.Fprintf(a.stderr, "evolve hook: %v\n", err)
+		return hook.Failed
+	}
+	return host.Run(event, a.stdin, a.stdout, a.stderr)
+}
+
+// hookHost is where this person's hooks work.
+func (a *app) hookHost() (*hook.Host, error) {
+	home, err := a.home()
+	if err != nil {
+		return nil, err
+	}
+	claude, err := a.claude()
+	if err != nil {
+		return nil, err
+	}
+	// Claude Code says so of sessions that a program drives (2.1.329).
+	unattended := a.getenv("CLAUDE_CODE_SESSION_ATTENDED") == "0"
+	return &hook.Host{Home: home, Claude: claude, Skills: a.skillDir, Unattended: unattended, Now: a.now}, nil
+}

@@ -1,0 +1,298 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/harvest/hook"
+	"github.com/spf13/cobra"
+)
+
+func newHooksCommand(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "hooks",
+		Short: "Let Claude Code tell evolve what your skills do, as it happens",
+		Long: `With hooks installed, every use of a skill is noted as it happens, with the text
+that was loaded; "$name" in a prompt loads a skill; the next session tells what
+changed overnight; and a text in quarantine is not loaded. A hook takes
+milliseconds, opens no connection, and never stops a session because it failed.`,
+		Example: "  evolve hooks install\n  evolve hooks status\n  evolve hooks uninstall",
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	var project bool
+	var plugin string
+	place := func(s *cobra.Command, withPlugin bool) *cobra.Command {
+		s.Flags().BoolVar(&project, "project", false, "the settings of the project in the current folder, not your own")
+		if withPlugin {
+			s.Flags().StringVar(&plugin, "plugin", "", "write a Claude Code plugin into this folder, and no settings")
+		}
+		return s
+	}
+	var show bool
+	install := &cobra.Command{Use: "install", Short: "Add the hooks to settings.json", Args: noArgs,
+		Example: "  evolve hooks install\n  evolve hooks install --print\n  evolve hooks install --plugin ~/evolve-plugin   then: claude --plugin-dir ~/evolve-plugin",
+		RunE:    func(*cobra.Command, []string) error { return a.hooksInstall(project, plugin, show) }}
+	install.Flags().BoolVar(&show, "print", false, "print what would be added, and change nothing")
+	c.AddCommand(place(install, true),
+		place(&cobra.Command{Use: "uninstall", Short: "Take out what install added", Args: noArgs,
+			RunE: func(*cobra.Command, []string) error { return a.hooksUninstall(project) }}, false),
+		place(&cobra.Command{Use: "status", Short: "Say which hooks are installed, and what they last noted", Args: noArgs,
+			RunE: func(*cobra.Command, []string) error { return a.hooksStatus(project) }}, false))
+	return c
+}
+
+// A hooksReport is what `evolve hooks install|uninstall --json` prints: schema 1.
+type hooksReport struct {
+	Schema  int      `json:"schema"`
+	Path    string   `json:"path"`
+	Changed bool     `json:"changed"`
+	Events  []string `json:"events"`
+	Backup  string   `json:"backup,omitempty"`
+}
+
+// settingsFile is the file that is edited.
+func (a *app) settingsFile(project bool) (string, error) {
+	if project {
+		dir, err := os.Getwd()
+		if err != nil {
+			return "", fmt.Errorf("find the project: %w", err)
+		}
+		return filepath.Join(dir, ".claude", "settings.json"), nil
+	}
+	c, err := a.claude()
+	return filepath.Join(c, "settings.json"), err
+}
+
+// hookProgram is this program as a shell calls it. A data folder that a variable
+// names goes with it: an agent that is started from elsewhere has no such
+// variable.
+func (a *app) hookProgram() (string, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find the program: %w", err)
+	}
+	name, home := shellQuote(exe), a.getenv("EVOLVE_HOME")
+	if !strings.Contains(filepath.Base(exe), "evolve") {
+		return "", usage("call it evolve", "hooks are told by the name of their program, and this one is called %s", filepath.Base(exe))
+	}
+	if home == "" {
+		return name, nil
+	}
+	if home, err = filepath.Abs(home); err != nil {
+		return "", fmt.Errorf("find the data folder: %w", err)
+	}
+	return "EVOLVE_HOME=" + shellQuote(home) + " " + name, nil
+}
+
+// shellQuote writes a word for a POSIX shell.
+func shellQuote(s string) string {
+	plain := !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%,", r))
+	})
+	if plain && s != "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func (a *app) hooksInstall(project bool, plugin string, show bool) error {
+	program, err := a.hookProgram()
+	if err != nil {
+		return err
+	}
+	if show {
+		_, err := a.stdout.Write(hook.Fragment(program))
+		return err
+	}
+	if plugin != "" {
+		dir, err := filepath.Abs(plugin)
+		if err != nil {
+			return fmt.Errorf("find the plugin's folder: %w", err)
+		}
+		changed, err := hook.WritePlugin(dir, program)
+		if err != nil {
+			return err
+		}
+		return a.printHooks(&hooksReport{Schema: 1, Path: dir, Changed: changed, Events: hook.Events},
+			"the plugin is in %s", "the plugin in %s is up to date", "`claude --plugin-dir "+shellQuote(dir)+"` starts a session with it")
+	}
+	path, err := a.settingsFile(project)
+	if err != nil {
+		return err
+	}
+	r, err := a.editSettings(path, func(text []byte, _ *hooked) ([]byte, error) { return hook.Add(text, program) })
+	if err != nil {
+		return err
+	}
+	return a.printHooks(r, "the hooks are in %s", "the hooks are in %s already", "they work from the next session on; `evolve hooks uninstall"+map[bool]string{true: " --project"}[project]+"` takes them out")
+}
+
+func (a *app) hooksUninstall(project bool) error {
+	path, err := a.settingsFile(project)
+	if err != nil {
+		return err
+	}
+	r, err := a.editSettings(path, func(text []byte, was *hooked) ([]byte, error) {
+		if was != nil && sha256Hex(text) == was.After {
+			return was.Before, nil // nobody touched it: as it was, to the byte
+		}
+		var before []byte
+		if was != nil {
+			before = was.Before
+		}
+		return hook.Remove(text, before)
+	})
+	if err != nil {
+		return err
+	}
+	r.Events = []string{}
+	if r.Changed {
+		if err := a.forgetHooked(path); err != nil {
+			return err
+		}
+	}
+	return a.printHooks(r, "the hooks are out of %s", "no hooks of evolve's are in %s", "what they noted stays; `evolve harvest` reads it")
+}
+
+func (a *app) printHooks(r *hooksReport, changed, same, next string) error {
+	if a.json {
+		return a.printJSON(r)
+	}
+	say := same
+	if r.Changed {
+		say = changed
+	}
+	_, err := fmt.Fprintf(a.stdout, say+"\n", r.Path)
+	if err == nil && r.Backup != "" {
+		_, err = fmt.Fprintf(a.stdout, "  backup  %s\n", r.Backup)
+	}
+	if err == nil && r.Changed {
+		_, err = fmt.Fprintf(a.stdout, "  next    %s\n", next)
+	}
+	return err
+}
+
+// A hooksState is what `evolve hooks status --json` prints: schema 1.
+type hooksState struct {
+	Schema  int      `json:"schema"`
+	Path    string   `json:"path"`
+	State   string   `json:"state"`  // "installed", "incomplete", "elsewhere", "off", "none"
+	Events  []string `json:"events"` // with a hook
+	Missing []string `json:"missing"`
+	Command string   `json:"command,omitempty"` // of the first
+	Noted   int      `json:"noted"`             // records on the bus
+	Last    string   `json:"last,omitempty"`    // time of the newest
+	Queued  int      `json:"queued"`            // transcripts that wait for a harvest
+	Notes   int      `json:"notes"`             // to be told at the next session
+}
+
+func (a *app) hooksStatus(project bool) error {
+	path, err := a.settingsFile(project)
+	if err != nil {
+		return err
+	}
+	text, _, err := readSettings(path)
+	if err != nil {
+		return err
+	}
+	commands, off, err := hook.Hooked(text)
+	var bad *hook.SettingsError
+	if errors.As(err, &bad) {
+		return usage(bad.Hint, "%s: %s", path, bad.Reason)
+	}
+	program, err := a.hookProgram()
+	if err != nil {
+		return err
+	}
+	s := &hooksState{Schema: 1, Path: path, State: "installed", Events: []string{}, Missing: []string{}}
+	for _, e := range hook.Events {
+		if len(commands[e]) == 0 {
+			s.Missing = append(s.Missing, e)
+			continue
+		}
+		s.Events = append(s.Events, e)
+		if s.Command == "" {
+			s.Command = commands[e][0]
+		}
+		if !slices.Equal(commands[e], []string{program + " hook " + e}) {
+			s.State = "elsewhere"
+		}
+	}
+	switch {
+	case len(s.Events) == 0:
+		s.State = "none"
+	case off:
+		s.State = "off"
+	case len(s.Missing) > 0:
+		s.State = "incomplete"
+	}
+	if err := a.hooksNoted(s); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(s)
+	}
+	return a.printHooksState(s)
+}
+
+// hooksNoted counts what hooks have left in the data folder.
+func (a *app) hooksNoted(s *hooksState) error {
+	home, err := a.home()
+	if err != nil {
+		return err
+	}
+	records, _, err := hook.Read(home)
+	if err != nil {
+		return err
+	}
+	s.Noted = len(records)
+	for _, r := range records {
+		s.Last = max(s.Last, r.Event.Timestamp)
+	}
+	queue, err := hook.Queue(home)
+	if err != nil {
+		return err
+	}
+	notes, err := hook.Notes(home)
+	s.Queued, s.Notes = len(queue), len(notes)
+	return err
+}
+
+func (a *app) printHooksState(s *hooksState) error {
+	var b strings.Builder
+	next := ""
+	switch s.State {
+	case "none":
+		fmt.Fprintf(&b, "no hooks of evolve's are in %s\n", s.Path)
+		next = "`evolve hooks install` adds them"
+	case "off":
+		fmt.Fprintf(&b, "the hooks are in %s, which turns all hooks off (disableAllHooks)\n", s.Path)
+	case "incomplete":
+		fmt.Fprintf(&b, "the hooks are in %s, but for %s\n", s.Path, strings.Join(s.Missing, ", "))
+		next = "`evolve hooks install` adds what is missing"
+	case "elsewhere":
+		fmt.Fprintf(&b, "the hooks are in %s, and call another program than this one: %s\n", s.Path, s.Command)
+		next = "`evolve hooks install` points them to this one"
+	default:
+		fmt.Fprintf(&b, "the hooks are in %s\n", s.Path)
+	}
+	last := ""
+	if at, err := time.Parse(time.RFC3339Nano, s.Last); err == nil {
+		last = ", the last on " + at.Local().Format("2006-01-02 15:04")
+	}
+	fmt.Fprintf(&b, "  noted   %s of skills%s\n  queued  %s for the next harvest\n", counted(s.Noted, "event"), last, counted(s.Queued, "transcript"))
+	if s.Notes > 0 {
+		fmt.Fprintf(&b, "  notes   %s for the next session\n", counted(s.Notes, "note"))
+	}
+	if next != "" {
+		fmt.Fprintf(&b, "  next    %s\n", next)
+	}
+	_, err := fmt.Fprint(a.stdout, b.String())
+	return err
+}

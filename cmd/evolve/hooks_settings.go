@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+	"github.com/skill-evolve/evolve/harvest/hook"
+)
+
+// A hooked is what evolve remembers of a settings file that it has edited.
+type hooked struct {
+	Schema int    `json:"schema"`
+	Path   string `json:"path"`
+	Before []byte `json:"before"` // null where there was no file
+	After  string `json:"after"`  // SHA-256
+}
+
+// editSettings replaces the text of a settings file by what edit makes of it. A
+// copy of the old text is kept; the file is replaced as a whole, and only while
+// it is still what was read.
+func (a *app) editSettings(path string, edit func(text []byte, was *hooked) ([]byte, error)) (*hooksReport, error) {
+	home, err := a.home()
+	if err != nil {
+		return nil, err
+	}
+	target, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(path); err == nil {
+			return nil, usage("mend the link first", "%s is a symlink to nothing", path)
+		}
+		target, err = path, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find settings: %w", err)
+	}
+	text, mode, err := readSettings(target)
+	if err != nil {
+		return nil, err
+	}
+	record := hookedFile(home, target)
+	next, err := edit(text, readHooked(record))
+	if err != nil {
+		var bad *hook.SettingsError
+		if errors.As(err, &bad) {
+			return nil, usage(bad.Hint, "%s: %s; nothing was changed", path, bad.Reason)
+		}
+		return nil, err
+	}
+	r := &hooksReport{Schema: 1, Path: path, Events: hook.Events}
+	if bytes.Equal(text, next) && (text == nil) == (next == nil) {
+		return r, nil
+	}
+	r.Changed = true
+	if text != nil {
+		r.Backup = filepath.Join(home, "backups", "settings-"+a.now().UTC().Format("20060102T150405.000")+".json")
+		if err := keepFile(r.Backup, text); err != nil {
+			return nil, err
+		}
+	}
+	now, _, err := readSettings(target)
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(now, text) {
+		return nil, refused("try again", "%s changed meanwhile; nothing was changed", path)
+	}
+	if next == nil {
+		if err := os.Remove(target); err != nil {
+			return nil, fmt.Errorf("remove settings: %w", err)
+		}
+	} else {
+		if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
+			return nil, fmt.Errorf("write settings: %w", err)
+		}
+		if err := renameio.WriteFile(target, next, mode, renameio.IgnoreUmask()); err != nil {
+			return nil, fmt.Errorf("write settings: %w", err)
+		}
+	}
+	return r, remember(record, hooked{1, target, text, sha256Hex(next)})
+}
+
+// readSettings reads a settings file; without one the text is nil.
+func readSettings(path string) (text []byte, mode fs.FileMode, err error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fileMode, nil
+	}
+	if err == nil {
+		text, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("read settings: %w", err)
+	}
+	return append([]byte{}, text...), info.Mode().Perm(), nil
+}
+
+// hookedFile is where it is remembered how target was before.
+func hookedFile(home, target string) string {
+	return filepath.Join(home, "hooks", sha256Hex([]byte(target))[:16]+".json")
+}
+
+// forgetHooked forgets how a settings file was before it had hooks.
+func (a *app) forgetHooked(path string) error {
+	home, err := a.home()
+	if err != nil {
+		return err
+	}
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		target = path // removed: it was made by install
+	}
+	if err := os.Remove(hookedFile(home, target)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forget hooks: %w", err)
+	}
+	return nil
+}
+
+// readHooked reads what is remembered of a file; nil for nothing.
+func readHooked(path string) *hooked {
+	var h hooked
+	text, err := os.ReadFile(path)
+	if err != nil || json.Unmarshal(text, &h) != nil || h.Schema != 1 {
+		return nil
+	}
+	return &h
+}
+
+func remember(path string, h hooked) error {
+	// Another edit of ours keeps what was there before the first.
+	if old := readHooked(path); old != nil {
+		if commands, _, err := hook.Hooked(h.Before); err == nil && len(commands) > 0 {
+			h.Before = old.Before
+		}
+	}
+	text, err := json.Marshal(h)
+	if err != nil {
+		return fmt.Errorf("encode record of hooks: %w", err)
+	}
+	return keepFile(path, append(text, '\n'))
+}
+
+// keepFile writes a file of evolve's own.
+func keepFile(path string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+	}
+	if err := renameio.WriteFile(path, text, fileMode); err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+	}
+	return nil
+}
