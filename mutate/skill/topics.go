@@ -1,5 +1,7 @@
 package skill
 
+import "strings"
+
 // A topic is a word that has no business in a new sentence, whatever the
 // sentence does with it: the patterns of orders know how things are said, and
 // there is always another way to say them. A topic that the parent speaks of
@@ -35,13 +37,10 @@ var forbids = lazy(`\b(?:never|avoid|not|must not|cannot)\b|n't\b|(?:^|[^\pL])(?
 func newTopics(parent string, fresh []match) []finding {
 	var out []finding
 	known := map[string]bool{}
+	var said strings.Builder
 	for _, s := range sentences(parent) {
 		known[s.text] = true
-		for _, t := range topics {
-			for _, w := range t.re().FindAllString(s.text, -1) {
-				known[w] = true
-			}
-		}
+		said.WriteString(s.text + "\n")
 	}
 	for _, run := range fresh {
 		for _, s := range sentences(run.text) {
@@ -49,7 +48,7 @@ func newTopics(parent string, fresh []match) []finding {
 				continue
 			}
 			for _, t := range topics {
-				if w := t.re().FindString(s.text); w != "" && !known[w] {
+				if w := t.re().FindString(s.text); w != "" && !strings.Contains(said.String(), w) {
 					out = append(out, finding{"new-topic", "speaks of " + t.what, s.text, run.at + s.at})
 					break
 				}

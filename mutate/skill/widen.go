@@ -78,16 +78,23 @@ var guardian = lazy(`\bask\b.{0,50}\b(?:before|first|confirm\w*|permission|appro
 // lostGuards finds the sentences of the parent's harness that hold the agent
 // back and that no sentence of the child's still says.
 func lostGuards(parent, child *Document) []match {
-	var have []map[string]bool
-	for _, s := range sentences(child.harness()) {
-		if guardian().MatchString(s.text) {
-			have = append(have, contentWords(s.text))
-		}
+	said := sentences(child.harness())
+	still := map[string]bool{}
+	for _, s := range said {
+		still[s.text] = true
 	}
+	var have []map[string]bool // of the child's guards, when they are first asked for
 	var lost []match
 	for _, s := range sentences(parent.harness()) {
-		if !guardian().MatchString(s.text) {
+		if still[s.text] || !guardian().MatchString(s.text) {
 			continue
+		}
+		if have == nil {
+			for _, c := range said {
+				if guardian().MatchString(c.text) {
+					have = append(have, contentWords(c.text))
+				}
+			}
 		}
 		want := contentWords(s.text)
 		kept := false
