@@ -13,8 +13,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
 	"github.com/skill-evolve/evolve/eval/agent/handoff"
+	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -252,8 +254,15 @@ func (w *sweep) files() error {
 	if err := w.all(inside(filepath.Join(w.home, "logs"), "*")); err != nil {
 		return err
 	}
-	if err := w.lines(filepath.Join(w.home, "bus.jsonl")); err != nil {
+	if err := w.bus(); err != nil {
 		return err
+	}
+	// What hooks have left: transcripts that wait for a harvest, notes for the
+	// user, texts in quarantine.
+	for _, dir := range []string{"queue", "notes", filepath.Join("notes", "told"), "quarantine"} {
+		if err := w.naming(inside(filepath.Join(w.home, dir), "*")); err != nil {
+			return err
+		}
 	}
 	for _, dir := range w.boxes {
 		if err := w.requests(dir); err != nil {
@@ -296,19 +305,47 @@ func (w *sweep) remove(path string) error {
 	return nil
 }
 
-// lines removes the lines of a file that name a session, a case or a run.
-func (w *sweep) lines(path string) error {
-	old, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+// names are those of the sessions and of what was made of them.
+func (w *sweep) names() []string {
+	return slices.Concat(w.ids, w.plan.CaseIDs, w.plan.Runs, w.plan.Candidates, w.plan.Removed)
+}
+
+// naming removes the files that name what is purged in their name or content.
+func (w *sweep) naming(files []string) error {
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // a folder
+		}
+		text = append(text, filepath.Base(path)...)
+		if slices.ContainsFunc(w.names(), func(name string) bool { return bytes.Contains(text, []byte(name)) }) {
+			if err := w.remove(path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// bus removes the lines of the bus that name what is purged, while no hook
+// writes to it.
+func (w *sweep) bus() error {
+	path := filepath.Join(w.home, hook.BusFile)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	lock := flock.New(path+".lock", flock.SetPermissions(fileMode))
+	if err := lock.Lock(); err != nil {
+		return fmt.Errorf("lock the bus: %w", err)
+	}
+	defer lock.Close()
+	old, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	names := slices.Concat(w.ids, w.plan.CaseIDs, w.plan.Runs)
 	var kept bytes.Buffer
 	for line := range bytes.Lines(old) {
-		if !slices.ContainsFunc(names, func(name string) bool { return bytes.Contains(line, []byte(name)) }) {
+		if !slices.ContainsFunc(w.names(), func(name string) bool { return bytes.Contains(line, []byte(name)) }) {
 			kept.Write(line)
 		}
 	}

@@ -145,6 +145,8 @@ func TestPurgeLeavesNoByte(t *testing.T) {
 		"logs/night.log":           "the model said qzprompta\n",
 		"bus.jsonl":                `{"session":"` + canaries["a"] + `","said":"qzanswera"}` + "\n" + `{"session":"other"}` + "\n",
 		"handoff/.new-1/request":   "qzprompta",
+		"queue/0123.json":          `{"schema":1,"session":"` + canaries["a"] + `","transcript":"/home/dev/qzpatha"}`,
+		"queue/4567.json":          `{"schema":1,"session":"other"}`,
 		"evolve.db.damaged-123456": "an old copy",
 	} {
 		path := filepath.Join(home, name)
@@ -203,6 +205,9 @@ func TestPurgeLeavesNoByte(t *testing.T) {
 	}
 	if bus, err := os.ReadFile(filepath.Join(home, "bus.jsonl")); err != nil || string(bus) != `{"session":"other"}`+"\n" {
 		t.Errorf("bus.jsonl holds %q, %v", bus, err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(home, "queue", "*")); len(left) != 1 {
+		t.Errorf("the queue holds %v, want the other session alone", left)
 	}
 	if left, _ := filepath.Glob(filepath.Join(home, "reports", "*.html")); len(left) < 2 {
 		t.Errorf("reports %v", left)
