@@ -13,7 +13,7 @@ import (
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-var prompts = template.Must(template.New("").Funcs(template.FuncMap{"quote": quote}).ParseFS(promptFiles, "prompts/*.txt"))
+var prompts = template.Must(template.New("").Funcs(template.FuncMap{"quote": eval.Quote, "verbatim": verbatim}).ParseFS(promptFiles, "prompts/*.txt"))
 
 // What a prompt shows of one text, in bytes: enough to see what went wrong,
 // little enough that a long answer does not push the skill out of sight.
@@ -78,9 +78,9 @@ func render(name string, d promptData) (string, error) {
 	return b.String(), nil
 }
 
-// quote marks text as somebody's words: every line behind "> ", so that nothing
-// in it can pass for a part of the prompt.
-func quote(s string) string {
+// verbatim shows the skill's own kernel behind the mark of a quotation, as it
+// stands. What users, agents and graders said is made inert as well: eval.Quote.
+func verbatim(s string) string {
 	return "> " + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n> ")
 }
 
