@@ -41,6 +41,9 @@ type Options struct {
 // cases are trigger cases.
 var DescriptionOnly = []string{"description"}
 
+// DefaultPatience is Options.Patience where nothing is said.
+const DefaultPatience = 8
+
 func (o Options) withDefaults() Options {
 	def := func(p *int, v int) {
 		if *p <= 0 {
@@ -51,7 +54,7 @@ func (o Options) withDefaults() Options {
 	def(&o.Proposals, 4)
 	def(&o.Group, 3)
 	def(&o.RaceChunk, 8)
-	def(&o.Patience, 8)
+	def(&o.Patience, DefaultPatience)
 	def(&o.MaxRounds, 400)
 	if o.Profile == "" {
 		o.Profile = skill.ClaudeCode

@@ -27,10 +27,22 @@ type move struct {
 // maxDepth bounds how many reflections in a row may be without effect.
 const maxDepth = 2
 
+// least is how many rollouts must be left for another child to be worth trying:
+// its minibatch, its validation, and what the leader may lack. The first child
+// meets an incumbent that lacks nothing, so that a small budget tries one at
+// least.
+func (s *search) least() int64 {
+	passes := 2
+	if len(s.pool.members) == 1 {
+		passes = 1
+	}
+	return int64(s.opt.Minibatch + passes*len(s.cases.Val))
+}
+
 // apply makes one move with op. tried is false where op has nothing to work on;
 // nothing was spent then beyond what evidence cost.
 func (s *search) apply(ctx context.Context, op string) (tried, won bool, err error) {
-	if rest := s.Evaluator.Budget.Remaining().Rollouts; rest < 0 || rest > 0 && rest < int64(s.opt.Minibatch+2*len(s.cases.Val)) {
+	if rest := s.Evaluator.Budget.Remaining().Rollouts; rest < 0 || rest > 0 && rest < s.least() {
 		// A child that cannot be validated whole cannot win: what is left is
 		// better spent on telling the finalists apart.
 		return false, false, s.finals(ctx, "the rollout budget is used up")

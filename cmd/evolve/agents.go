@@ -215,7 +215,9 @@ func (b *backendFlags) choose(a *app) (string, error) {
 	for _, k := range agentKinds {
 		switch {
 		case k.name == "openai":
-			if b.BaseURL != "" || a.getenv(k.baseEnv) != "" || (a.getenv(b.APIKeyEnv) != "" && b.Model != "" && !anthropic(b.Model)) {
+			// A variable may be there for something else; a flag and a model are not.
+			there := a.getenv(k.baseEnv) != "" || a.getenv(b.APIKeyEnv) != ""
+			if b.BaseURL != "" || there && b.Model != "" && !anthropic(b.Model) {
 				return k.name, nil
 			}
 			continue
@@ -230,7 +232,7 @@ func (b *backendFlags) choose(a *app) (string, error) {
 			return k.name, nil
 		}
 	}
-	if a.getenv(b.APIKeyEnv) != "" {
+	if a.getenv(b.APIKeyEnv) != "" || a.getenv("OPENAI_BASE_URL") != "" {
 		return "", usage("for example --model gpt-5-mini, or the name that your server lists", "the openai backend needs --model")
 	}
 	why := fmt.Sprintf("no key in %s and no --base-url", b.APIKeyEnv)

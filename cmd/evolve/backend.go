@@ -97,7 +97,7 @@ func (b *backendFlags) grader(back *backends, cases []eval.Case) *eval.Checks {
 	g := &eval.Checks{Judge: back.judge, Redactor: redact.Detector{}}
 	if slices.ContainsFunc(cases, func(c eval.Case) bool { return runsPrograms(&c) }) {
 		// Else how programs would be run is no part of what is measured.
-		g.TrustExec, g.Programs = true, b.programs()
+		g.TrustExec, g.Programs = true, b.programs(cases)
 	}
 	return g
 }

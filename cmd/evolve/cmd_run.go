@@ -44,6 +44,8 @@ type runFlags struct {
 	Patience    int           `json:"patience,omitempty"`
 	Select      string        `json:"select,omitempty"`
 	Accept      string        `json:"accept,omitempty"`
+	Batch       string        `json:"batch,omitempty"`
+	Stop        string        `json:"stop,omitempty"`
 	Profile     skill.Profile `json:"profile"`
 
 	// What the run started from: filled in when it begins.
@@ -128,8 +130,10 @@ func newRunCommand(a *app) *cobra.Command {
 	fl.IntVar(&f.Minibatch, "minibatch", 0, "cases that a child is compared with its parent on (default 8)")
 	fl.IntVar(&f.Proposals, "proposals", 0, "reflections in parallel (default 4)")
 	fl.IntVar(&f.Patience, "patience", 0, "rounds without gain before the search ends (default 8)")
-	fl.StringVar(&f.Select, "select", "", "how parents are chosen: pareto, best, mixed or top-k (default mixed)")
+	fl.StringVar(&f.Select, "select", "", "how parents are chosen: pareto, best, mixed, top-k or epsilon (default mixed)")
 	fl.StringVar(&f.Accept, "accept", "", "what a child must do on its minibatch: strict or equal (default strict)")
+	fl.StringVar(&f.Batch, "batch", "", "which cases a minibatch has: targeted or shuffled (default targeted)")
+	fl.StringVar(&f.Stop, "stop", "", "what ends the search: patience, perfect or budget (default patience)")
 	fl.StringVar((*string)(&f.Profile), "profile", string(skill.ClaudeCode), "rules that a SKILL.md must keep: claude-code or portable")
 	return c
 }
@@ -164,7 +168,11 @@ func (f *runFlags) check() error {
 	case f.Profile != skill.ClaudeCode && f.Profile != skill.Portable:
 		return usage("the profiles are claude-code and portable", "unknown profile %q", f.Profile)
 	case f.Select != "" && tournament.Selectors[f.Select] == nil:
-		return usage("the strategies are pareto, best, mixed and top-k", "unknown --select %q", f.Select)
+		return usage("the strategies are pareto, best, mixed, top-k and epsilon", "unknown --select %q", f.Select)
+	case f.Batch != "" && tournament.Batches[f.Batch] == nil:
+		return usage("the strategies are targeted and shuffled", "unknown --batch %q", f.Batch)
+	case f.Stop != "" && tournament.Stops[f.Stop] == nil:
+		return usage("the strategies are patience, perfect and budget", "unknown --stop %q", f.Stop)
 	case f.Accept != "" && tournament.Acceptances[f.Accept] == nil:
 		return usage("the strategies are strict and equal", "unknown --accept %q", f.Accept)
 	case f.Objectives != nil && !contains(f.Objectives, "quality"):
@@ -224,6 +232,7 @@ func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	a.sweep()
 	if err := a.sameCommand(ctx, f); err != nil {
 		return err
 	}
@@ -365,6 +374,9 @@ func (a *app) gather(ctx context.Context, p *prepared, budget *eval.Budget) erro
 		if !f.dryRun { // a dry run spends nothing; it forecasts on what is known
 			miner = &eval.Metered{Model: p.back.mutator, By: eval.ByMiner, Budget: budget, Redactor: a.redactor(),
 				Recorder: p.db.Journal(p.run.ID), Scope: p.run.ID, WallClock: f.WallClock}
+			if err := a.announceMining(ctx, p); err != nil {
+				return err
+			}
 			asked := &pendingWatch{Model: miner}
 			_, stats, err := a.mine(ctx, p.db, f.Skill, asked, f.harvest.headless, trial != nil)
 			if err == nil {
@@ -488,7 +500,8 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 		Budget: budget, Caps: f.caps(), NoGate: f.NoGate, Gate: pareto.DefaultConfig(), MaxRetries: f.MaxRetries, HeldOut: f.HeldOut, Objectives: f.Objectives,
 		Concurrency: f.Concurrency, Workspaces: p.back.workspaces(), PerSecond: f.PerSecond, WallClock: f.WallClock, Now: a.now,
 		Options: tournament.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile,
-			Selector: tournament.Selectors[f.Select], Accept: tournament.Acceptances[f.Accept], Barred: f.Barred},
+			Selector: tournament.Selectors[f.Select], Accept: tournament.Acceptances[f.Accept],
+			Batch: tournament.Batches[f.Batch], Barred: f.Barred},
 	}
 	for _, sha := range f.Approved {
 		c, err := madeBy(ctx, p.db, f.Skill, sha)
@@ -496,6 +509,13 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 			return err
 		}
 		p.plan.Options.Seeds = append(p.plan.Options.Seeds, *c)
+	}
+	if f.Stop != "" {
+		patience := f.Patience
+		if patience == 0 {
+			patience = tournament.DefaultPatience
+		}
+		p.plan.Options.Stop = tournament.Stops[f.Stop](patience)
 	}
 	if f.handsOff() {
 		p.plan.Options.RaceChunk = len(p.cases) // one pass asks for all

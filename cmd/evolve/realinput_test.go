@@ -163,7 +163,7 @@ func TestBackendFailures(t *testing.T) {
 		code       int
 		says, hint string
 	}{
-		"401":              {plotter: plotter{agent: always("bad key sk-test-not-a-key", 401)}, code: exitFailed, says: "auth", hint: "API key"},
+		"401":              {plotter: plotter{agent: always("bad key sk-test-not-a-key", 401)}, code: exitFailed, says: "auth", hint: "check the key"},
 		"404":              {plotter: plotter{agent: always("no such model", 404)}, code: exitFailed, says: "bad_request", hint: "--model"},
 		"unreachable":      {down: true, code: exitFailed, says: "unreachable", hint: "--base-url"},
 		"answers nothing":  {plotter: plotter{agent: always("", 200)}, code: exitFailed, says: "the agent failed on all", hint: "--model"},

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
@@ -69,9 +72,31 @@ func needsFolder(c *eval.Case) bool {
 	})
 }
 
-// programs runs what checks run: in a sandbox, unless the owner wants none.
-func (b *backendFlags) programs() process.Programs {
-	return process.Programs{Bare: b.Sandbox == sandboxNone}
+// programs runs what checks run: in a sandbox, unless the owner wants none. What
+// the owner's own files say, a script that grades, is part of what is measured.
+func (b *backendFlags) programs(cases []eval.Case) process.Programs {
+	files := map[string]string{}
+	for i := range cases {
+		for _, k := range cases[i].Checks {
+			for _, word := range k.Command {
+				if !filepath.IsAbs(word) {
+					continue // PATH's, or of the workspace, which the case names
+				}
+				if text, err := os.ReadFile(word); err == nil {
+					files[word] = sha256Hex(text)
+				}
+			}
+		}
+	}
+	p := process.Programs{Bare: b.Sandbox == sandboxNone}
+	if len(files) > 0 {
+		var all strings.Builder
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			all.WriteString(name + " " + files[name] + "\n")
+		}
+		p.Content = sha256Hex([]byte(all.String()))
+	}
+	return p
 }
 
 // others are the skills that are offered beside this one in trigger cases.

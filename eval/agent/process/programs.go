@@ -28,17 +28,23 @@ type Programs struct {
 	// Bare runs them without a sandbox, with the rights of this process and
 	// with its HOME. Only the owner can want that.
 	Bare bool
+	// Content says what the programs are, where that can change: a hash. It is
+	// part of the identity.
+	Content string
 }
 
 // Identity says how programs are run.
 func (p Programs) Identity() string {
-	switch {
-	case p.Bare:
-		return "bare"
-	case len(p.Readable) == 0:
-		return "sandbox"
+	id := "sandbox"
+	if p.Bare {
+		id = "bare"
+	} else if len(p.Readable) > 0 {
+		id += " " + strings.Join(p.Readable, ":")
 	}
-	return "sandbox " + strings.Join(p.Readable, ":")
+	if p.Content != "" {
+		id += " " + p.Content
+	}
+	return id
 }
 
 // RunProgram runs argv in dir; "" is a folder for temporary files. A name
