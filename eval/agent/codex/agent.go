@@ -84,6 +84,9 @@ func New(ctx context.Context, c replay.Config) (*Agent, error) {
 	if len(fields) == 0 {
 		return nil, fmt.Errorf("ask %s for its version: it says nothing; %s", a.program.Path, installHint)
 	}
+	if err := replay.AtLeast("codex", fields[len(fields)-1], oldest, installHint); err != nil {
+		return nil, err
+	}
 	a.id = eval.Identity{Backend: "codex", Version: fields[len(fields)-1], Model: c.Model, Params: a.params()}
 	return a, nil
 }

@@ -28,6 +28,8 @@ type login struct {
 
 // how to get in, for errors.
 const (
+	// oldest is the first version whose flags and events are known.
+	oldest      = "0.169.0"
 	installHint = "install it with: npm install -g @openai/codex"
 	loginHint   = "set OPENAI_API_KEY, or run `codex login` and set CODEX_AUTH_JSON=~/.codex/auth.json"
 )

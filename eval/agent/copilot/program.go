@@ -15,6 +15,9 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
+// oldest is the first version whose flags and events are known.
+const oldest = "1.0.102"
+
 // install is what brings the program to a machine.
 const install = "install it with: npm install -g @github/copilot"
 
@@ -117,6 +120,9 @@ func (p *program) ask(ctx context.Context, c replay.Config) error {
 		return fmt.Errorf("ask %s for its version: %w; %s", p.Path, err, install)
 	}
 	p.version = string(m[1])
+	if err := replay.AtLeast("copilot", p.version, oldest, install); err != nil {
+		return err
+	}
 	if dirs, err := filepath.Glob(filepath.Join(p.cache, "pkg", "*", p.version)); err == nil && len(dirs) == 1 {
 		p.runtime = dirs[0]
 	}

@@ -17,6 +17,9 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
+// oldest is the first version whose flags and events are known.
+const oldest = "0.87.0"
+
 // install is what a person types who has no pi.
 const install = "npm install -g @earendil-works/pi-coding-agent"
 
@@ -61,6 +64,9 @@ func find(ctx context.Context, c replay.Config) (*program, error) {
 	}
 	if p.version, _, _ = strings.Cut(p.version, "\n"); p.version == "" {
 		return nil, errors.New("ask pi for its version: it does not say")
+	}
+	if err := replay.AtLeast("pi", p.version, oldest, "install it with: "+install); err != nil {
+		return nil, err
 	}
 	return p, nil
 }

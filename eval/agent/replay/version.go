@@ -1,0 +1,41 @@
+package replay
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+// AtLeast refuses a program that is older than the first version whose flags and
+// events are known, or that names no version: it would fail on every replay, and
+// look like a server that does. Both are texts with a version of three numbers in
+// them; hint is what to type.
+func AtLeast(program, version, oldest, hint string) error {
+	has, want := numbers(version), numbers(oldest)
+	if has == nil {
+		return fmt.Errorf("%s names no version: %q; %s", program, version, hint)
+	}
+	if slices.Compare(has, want) < 0 {
+		return fmt.Errorf("%s %s is too old, %s or later is needed; %s", program, version, oldest, hint)
+	}
+	return nil
+}
+
+var threeNumbers = regexp.MustCompile(`(\d+)\.(\d+)\.(\d+)`)
+
+// numbers are the first three that are written as a version; nil for none.
+func numbers(text string) (out []int) {
+	m := threeNumbers.FindStringSubmatch(text)
+	if m == nil {
+		return nil
+	}
+	for _, s := range m[1:] {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return nil // longer than any version
+		}
+		out = append(out, n)
+	}
+	return out
+}
