@@ -31,7 +31,7 @@ const (
 	Alarm     NoteKind = "alarm"     // something got worse
 )
 
-// maxNotes are told in one session; --json and `evolve status` have all.
+// maxNotes are told in one session; the next one tells the rest.
 const maxNotes = 8
 
 func noteName(skill string, kind NoteKind) string {
