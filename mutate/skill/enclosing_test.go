@@ -24,6 +24,10 @@ func TestStructureRejectsWhatMakesTheKernelInert(t *testing.T) {
 		{"a link's target", "", "\n[rules]: elsewhere.md\n", "kernel-link"},
 		{"a heading without text", "#\n\n", "", "kernel-heading"},
 		{"a heading like a path", "# A > B\n\n", "", "kernel-heading"},
+		{"a comment to patterns", "<!-->\n\n", "", "kernel-in-comment"},
+		{"a comment to patterns, longer", "<!--->\n\n", "", "kernel-in-comment"},
+		{"a link's target after a footnote", "", "\n[^1]:\n[rules]: elsewhere.md\n", "kernel-"},
+		{"a heading after a footnote", "[^note]:\nLead\n-\n\n", "", "kernel-"},
 		{"script", "<script>\n\n", "\n</script>\n", "kernel-node"},
 		{"CDATA", "<![CDATA[\n\n", "\n]]>\n", "kernel-node"},
 		{"a list that goes on", "- more\n\n  ", "", ""}, // the blanks are taken away

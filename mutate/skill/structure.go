@@ -39,10 +39,10 @@ func checkStructure(parent, child *Document) []Finding {
 			add("kernel-node", "was a Markdown %s and is now a %s", was.chain, is.chain)
 		case was.inside != is.inside:
 			add("kernel-node", "reads differently in Markdown: %s, now %s", was.inside, is.inside)
-		case was.github != is.github:
-			add("kernel-node", "reads differently with GitHub's extensions: %s, now %s", was.github, is.github)
 		case was.links != is.links:
 			add("kernel-link", "has other links than before: %s, now %s", orNone(was.links), orNone(is.links))
+		case was.github != is.github:
+			add("kernel-node", "reads differently with GitHub's extensions: %s, now %s", was.github, is.github)
 		case was.html != is.html:
 			add("kernel-in-html", "stood in %s and now stands in %s", orNone(was.html), orNone(is.html))
 		}
@@ -76,7 +76,7 @@ type place struct {
 	path    string // headings above
 	chain   string // kinds of the nodes around its first byte, outermost first
 	inside  string // chains and relative offsets of the nodes that begin in it
-	github  string // chain and inside with GitHub's extensions and footnotes
+	github  string // headings, chain, inside and links with GitHub's extensions and footnotes
 	links   string // what its links lead to, which a definition elsewhere decides
 	html    string // HTML elements around it
 	comment bool   // inside an HTML comment that began before it
@@ -103,14 +103,25 @@ func (d *Document) readings(spans []Span) readings {
 func (r readings) place(s Span) place {
 	p := place{path: quotedPath(r.d.md.above(s.Start)), html: strings.Join(enclosing(r.tags, s), " ")}
 	p.chain, p.inside, p.links = r.d.nodes(r.d.md.doc, s)
-	chain, inside, _ := r.d.nodes(r.github, s)
-	p.github = chain + " " + inside
+	chain, inside, links := r.d.nodes(r.github, s)
+	p.github = strings.Join([]string{quotedPath(r.above(s)), chain, inside, links}, " ")
 	for _, c := range r.comments {
 		if c.start < s.Start && s.Start < c.end {
 			p.comment = true
 		}
 	}
 	return p
+}
+
+// above lists the headings over a span as GitHub's reading has them.
+func (r readings) above(s Span) []heading {
+	var stack []heading
+	for n := r.github.FirstChild(); n != nil; n = n.NextSibling() {
+		if h, ok := n.(*ast.Heading); ok && h.Pos() >= 0 && r.d.md.starts[r.d.md.line(r.d.body+h.Pos())] <= s.Start {
+			stack = push(stack, heading{level: h.Level, text: plainText(h, r.d.raw[r.d.body:])})
+		}
+	}
+	return stack
 }
 
 // nodes describes a span by the nodes of one reading of the body.
@@ -183,7 +194,9 @@ type htmlComment struct {
 }
 
 // htmlComments go by the text, not by CommonMark: a <!-- in the middle of a
-// paragraph hides from a reader what follows it, whatever a renderer does.
+// paragraph hides from a reader what follows it, whatever a renderer does. <!-->
+// is a whole comment to HTML and the beginning of one to a pattern that strips
+// comments: here it begins one.
 func (o *outline) htmlComments() []htmlComment {
 	text := o.withoutCode()
 	var out []htmlComment
@@ -193,8 +206,8 @@ func (o *outline) htmlComments() []htmlComment {
 			return out
 		}
 		c := htmlComment{start: at + i, end: len(text)}
-		if j := bytes.Index(text[c.start+2:], []byte("-->")); j >= 0 {
-			c.end, c.closed = c.start+2+j+3, true
+		if j := bytes.Index(text[c.start+4:], []byte("-->")); j >= 0 {
+			c.end, c.closed = c.start+4+j+3, true
 		}
 		at = c.end
 		c.start, c.end = c.start+o.body, c.end+o.body
