@@ -29,6 +29,7 @@ var mayImport = map[string][]string{
 	"tournament":           {"eval", "mutate", "mutate/skill", "pareto"},
 	"store":                {"tournament", "eval", "harvest", "mutate/skill", "pareto"},
 	"tournament/report":    {"eval", "mutate", "mutate/skill", "pareto", "harvest", "tournament", "store"},
+	"tournament/sleep":     {"eval", "mutate", "mutate/skill", "pareto", "harvest", "tournament", "store"},
 	"cmd/evolve":           {"*"},
 	"cmd/evolve/…":         {"*"},
 	"docs":                 {},

@@ -1,0 +1,389 @@
+package sleep
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/skill-evolve/evolve/pareto"
+)
+
+// A Cycle runs nights.
+type Cycle struct {
+	Parts   Parts
+	Journal Journal
+	Now     func() time.Time
+	// Owner names this process; Dead reports of another owner that it is gone for
+	// certain (nil: nobody can tell, and only the lease's end tells).
+	Owner string
+	Dead  func(owner string) bool
+	// Lease is how long a process that does not renew it keeps the cycle; 0 is
+	// two minutes.
+	Lease time.Duration
+	// Demo: the folders are evolve's own, simulated evidence may install there.
+	Demo bool
+	// Rollback: an alarm takes the version back. The owner's explicit choice.
+	Rollback bool
+	// RunID names a run that begins.
+	RunID func() string
+	// OnStep is told of every change of a step; nil for nobody.
+	OnStep func(*Night, *Step)
+}
+
+// A Plan is what a night was asked for.
+type Plan struct {
+	Policy Policy
+	Caps   Caps
+	Skills []string // none: all
+	// Dry harvests nothing and spends nothing: the night ends once it is planned,
+	// and is not kept.
+	Dry bool
+}
+
+// tries is how often a step that stops the process is begun again.
+const tries = 3
+
+// Run runs one night, or goes on with one that was not ended: then under the caps
+// and the policy that it began with. The night is returned with an error too,
+// where there is one. Errors: *HeldError, ErrLost, the parts', ctx's.
+func (c *Cycle) Run(ctx context.Context, p Plan) (*Night, error) {
+	if p.Dry {
+		n := c.begin(p)
+		return n, c.plan(ctx, n)
+	}
+	lease, stop, err := c.hold(&ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	n, err := c.Journal.LastNight(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the last night: %w", err)
+	}
+	if n == nil || !n.Ended.IsZero() {
+		n = c.begin(p)
+		n.ID += fmt.Sprintf("-%d", lease.Generation) // two may begin within a second
+	} else {
+		n.TakenOver++
+	}
+	n.Generation = lease.Generation
+	if err := c.walk(ctx, n); err != nil {
+		if cause := context.Cause(ctx); errors.Is(cause, ErrLost) {
+			err = cause
+		}
+		return n, err
+	}
+	n.Ended = c.Now().UTC()
+	return n, c.save(ctx, n, nil)
+}
+
+// hold takes the lease and renews it until stop is called. ctx ends with ErrLost
+// where it cannot be renewed: a machine that slept for an hour may find that
+// another process has gone on.
+func (c *Cycle) hold(ctx *context.Context) (Lease, func(), error) {
+	span := cmp.Or(c.Lease, 2*time.Minute)
+	dead := c.Dead
+	if dead == nil {
+		dead = func(string) bool { return false }
+	}
+	now := c.Now()
+	l, err := c.Journal.Acquire(*ctx, c.Owner, now, now.Add(span), dead)
+	if err != nil {
+		return l, nil, err
+	}
+	held, cancel := context.WithCancelCause(*ctx)
+	*ctx = held
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(span / 4)
+		defer tick.Stop()
+		for {
+			select {
+			case <-held.Done():
+				return
+			case <-tick.C:
+			}
+			if err := c.Journal.Renew(held, l, c.Now().Add(span)); err != nil && held.Err() == nil {
+				cancel(fmt.Errorf("renew the lease: %w", err))
+				return
+			}
+		}
+	}()
+	return l, func() {
+		cancel(nil)
+		<-ended
+		// Not given back, it expires by itself.
+		_ = c.Journal.Release(context.WithoutCancel(held), l)
+	}, nil
+}
+
+func (c *Cycle) begin(p Plan) *Night {
+	now := c.Now().UTC()
+	return &Night{Schema: 1, ID: now.Format("20060102-150405"), Policy: p.Policy, Caps: p.Caps, Skills: p.Skills, Began: now, Steps: []Step{}}
+}
+
+// walk does what is open of a night.
+func (c *Cycle) walk(ctx context.Context, n *Night) error {
+	if len(n.Steps) == 0 {
+		n.Steps = append(n.Steps, Step{Kind: Harvest, Stage: Begun, Began: c.Now().UTC()})
+	}
+	if s := &n.Steps[0]; s.open() {
+		if err := c.save(ctx, n, s); err != nil {
+			return err
+		}
+		var err error
+		if n.Sessions, s.Note, err = c.Parts.Harvest(ctx); err != nil {
+			return fmt.Errorf("harvest: %w", err)
+		}
+		if err := c.end(ctx, n, s, Done); err != nil {
+			return err
+		}
+	}
+	if !n.Settled {
+		n.Steps = n.Steps[:1] // half a plan is made again
+		if err := c.plan(ctx, n); err != nil {
+			return err
+		}
+		if err := c.save(ctx, n, nil); err != nil {
+			return err
+		}
+	}
+	for i := range n.Steps { // what a killed process was about to install
+		if n.Steps[i].Kind == Install {
+			if err := c.step(ctx, n, i); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range n.Steps { // further installs are appended, and done, on the way
+		if err := c.step(ctx, n, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plan looks at every skill and writes down what there is to do. Nothing is
+// spent.
+func (c *Cycle) plan(ctx context.Context, n *Night) error {
+	names, err := c.Parts.Skills(ctx)
+	if err != nil {
+		return fmt.Errorf("list skills: %w", err)
+	}
+	var paid []Step
+	for _, name := range names {
+		if len(n.Skills) > 0 && !slices.Contains(n.Skills, name) {
+			continue
+		}
+		o, err := c.Parts.Look(ctx, name)
+		if err != nil {
+			return fmt.Errorf("look at %s: %w", name, err)
+		}
+		if o.Unable != "" {
+			n.Steps = append(n.Steps, Step{Kind: Search, Skill: name, Stage: Skipped, Note: o.Unable})
+			continue
+		}
+		if c.Parts.Watch != nil {
+			a, err := c.Parts.Watch(ctx, name)
+			if err != nil {
+				return fmt.Errorf("watch %s: %w", name, err)
+			}
+			if a != nil && a.NewSessions > 0 {
+				a.Skill = name
+				n.Steps = append(n.Steps, Step{Kind: Watch, Skill: name, Stage: Planned, Alarm: a, Note: a.String()})
+			}
+		}
+		st, err := c.Journal.State(ctx, name)
+		if err != nil {
+			return fmt.Errorf("read the nights of %s: %w", name, err)
+		}
+		need := NeedOf(o.Uses, o.Since, st.Searched, c.Now())
+		s := Step{Skill: name, Stage: Planned, Gain: need.Gain, Note: need.Why}
+		switch {
+		case o.Challenger != "" && o.Fresh > 0:
+			s.Kind, s.Rollouts, s.Level = Continue, o.Rollouts, st.Level(o.Incumbent, o.Challenger)
+			s.Note = fmt.Sprintf("challenger %.12s: %d fresh clusters", o.Challenger, o.Fresh)
+		case o.Challenger != "":
+			continue // waits for cases
+		case need.Enough && o.Train > 0:
+			s.Kind, s.Level = Search, st.Level(o.Incumbent, "")
+		default:
+			continue
+		}
+		paid = append(paid, s)
+	}
+	slices.SortStableFunc(paid, func(a, b Step) int { return cmp.Compare(b.Gain, a.Gain) })
+	n.Steps, n.Settled = append(n.Steps, paid...), true
+	return nil
+}
+
+// step does one step that is open.
+func (c *Cycle) step(ctx context.Context, n *Night, i int) error {
+	s := &n.Steps[i]
+	if !s.open() {
+		return nil
+	}
+	switch s.Kind {
+	case Watch:
+		return c.watch(ctx, n, s)
+	case Continue, Search:
+		return c.try(ctx, n, i)
+	case Install:
+		return c.install(ctx, n, s)
+	}
+	return nil
+}
+
+// watch tells of an alarm once, and takes the version back where its owner has
+// asked for that.
+func (c *Cycle) watch(ctx context.Context, n *Night, s *Step) error {
+	st, err := c.Journal.State(ctx, s.Skill)
+	if err != nil {
+		return fmt.Errorf("read the nights of %s: %w", s.Skill, err)
+	}
+	if !s.Alarm.Raised() || slices.Contains(st.Alarmed, s.Alarm.Version) {
+		return c.end(ctx, n, s, Done)
+	}
+	s.Note = "alarm: " + s.Alarm.String()
+	if c.Rollback && c.Parts.Rollback != nil {
+		note, err := c.Parts.Rollback(ctx, s.Alarm)
+		if err != nil {
+			note = "not rolled back: " + err.Error()
+		}
+		s.Note += "; " + note
+		for i := range n.Steps { // what they were planned for is no longer in place
+			if k := &n.Steps[i]; k.Skill == s.Skill && k.Stage == Planned && k.Kind != Watch {
+				k.Stage, k.Note = Skipped, "an alarm was raised tonight"
+			}
+		}
+	}
+	st.Alarmed = append(st.Alarmed, s.Alarm.Version)
+	if err := c.Journal.SaveState(ctx, n.Generation, st); err != nil {
+		return fmt.Errorf("save the nights of %s: %w", s.Skill, err)
+	}
+	return c.end(ctx, n, s, Done)
+}
+
+// try lets a challenger's trial go on, or looks for a challenger.
+func (c *Cycle) try(ctx context.Context, n *Night, i int) error {
+	s := &n.Steps[i]
+	if s.Attempts >= tries {
+		s.Note = fmt.Sprintf("given up after %d attempts: %s", s.Attempts, s.Note)
+		return c.end(ctx, n, s, Failed)
+	}
+	if s.Stage == Planned {
+		left, ok := n.left()
+		if ok {
+			s.Caps, ok = Portion(left, openPaid(n.Steps[i:]))
+		}
+		if !ok {
+			s.Note = "the night's budget is used up; " + s.Note
+			return c.end(ctx, n, s, Skipped)
+		}
+		s.Stage, s.Run, s.Began = Begun, c.RunID(), c.Now().UTC()
+	}
+	s.Attempts++
+	if err := c.save(ctx, n, s); err != nil {
+		return err
+	}
+	t := Task{Kind: s.Kind, Skill: s.Skill, Run: s.Run, Caps: s.Caps, Level: s.Level}
+	r, err := c.Parts.Try(ctx, t)
+	s.Spent = r.Spent
+	var hopeless *Hopeless
+	switch {
+	case errors.As(err, &hopeless):
+		s.Note = hopeless.Error()
+		return c.end(ctx, n, s, Failed)
+	case err != nil:
+		s.Note = err.Error()
+		if ctx.Err() != nil {
+			s.Attempts-- // an interruption is nobody's fault
+		}
+		return errors.Join(fmt.Errorf("%s %s: %w", s.Kind, s.Skill, err), c.save(context.WithoutCancel(ctx), n, s))
+	}
+	st, err := c.Journal.State(ctx, s.Skill)
+	if err != nil {
+		return fmt.Errorf("read the nights of %s: %w", s.Skill, err)
+	}
+	st.Judge(s.Run, s.Level, &r)
+	if s.Kind == Search {
+		st.Searched = s.Began
+	}
+	if err := c.Journal.SaveState(ctx, n.Generation, st); err != nil {
+		return fmt.Errorf("save the nights of %s: %w", s.Skill, err)
+	}
+	level := st.Level(r.Incumbent, r.Challenger)
+	s.Result, s.Note = &r, r.words()
+	if r.Decision == pareto.Promote {
+		in := Step{Kind: Install, Skill: s.Skill, Run: s.Run, Level: level, Stage: Planned, Result: &r}
+		if ok, why := n.Policy.MayInstall(&r, level, c.Demo); !ok {
+			in.Stage, in.Note, in.Ended = Skipped, why, c.Now().UTC()
+		}
+		n.Steps = append(n.Steps, in) // saved together with the end of this step
+		s = &n.Steps[i]
+	}
+	if err := c.end(ctx, n, s, Done); err != nil || r.Decision != pareto.Promote {
+		return err
+	}
+	return c.step(ctx, n, len(n.Steps)-1)
+}
+
+// install puts what was proved in place.
+func (c *Cycle) install(ctx context.Context, n *Night, s *Step) error {
+	if s.Stage == Planned {
+		s.Stage, s.Began = Begun, c.Now().UTC()
+		if err := c.save(ctx, n, s); err != nil {
+			return err
+		}
+	}
+	note, err := c.Parts.Install(ctx, Task{Kind: Install, Skill: s.Skill, Run: s.Run, Level: s.Level}, *s.Result)
+	var hopeless *Hopeless
+	switch {
+	case errors.As(err, &hopeless):
+		s.Note = "not installed: " + hopeless.Error()
+		return c.end(ctx, n, s, Failed)
+	case err != nil:
+		return fmt.Errorf("install %s: %w", s.Skill, err)
+	}
+	s.Note = note
+	return c.end(ctx, n, s, Done)
+}
+
+func (r *Result) words() string {
+	if r.Decision == "" {
+		if r.Reason != "" {
+			return r.Reason
+		}
+		return "nothing beat the installed text"
+	}
+	return fmt.Sprintf("%s: %s", r.Decision, r.Reason)
+}
+
+// openPaid are the steps that still share the budget, the first one first.
+func openPaid(steps []Step) (out []Step) {
+	for _, s := range steps {
+		if s.open() && (s.Kind == Continue || s.Kind == Search) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (c *Cycle) end(ctx context.Context, n *Night, s *Step, stage Stage) error {
+	s.Stage, s.Ended = stage, c.Now().UTC()
+	return c.save(ctx, n, s)
+}
+
+func (c *Cycle) save(ctx context.Context, n *Night, s *Step) error {
+	if err := c.Journal.SaveNight(ctx, n); err != nil {
+		return fmt.Errorf("save the night: %w", err)
+	}
+	if s != nil && c.OnStep != nil {
+		c.OnStep(n, s)
+	}
+	return nil
+}

@@ -1,0 +1,413 @@
+package sleep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store"
+	"pgregory.net/rapid"
+)
+
+var evening = time.Date(2026, 3, 1, 3, 17, 0, 0, time.UTC)
+
+func openStore(t testing.TB) *store.Store {
+	t.Helper()
+	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "evolve.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// A house is a person's skills as the tests of the cycle see them.
+type house struct {
+	outlooks map[string]Outlook
+	results  map[string]Result // by skill
+	trouble  map[string]error  // that Try meets
+	alarms   map[string]*Alarm
+
+	harvests, looks int
+	runs            map[string]int64 // run id → rollouts paid; a resumed run pays nothing
+	tried           []Task
+	installed       []string
+	rolledBack      []string
+}
+
+func (h *house) parts() Parts {
+	return Parts{
+		Skills: func(context.Context) ([]string, error) {
+			var names []string
+			for n := range h.outlooks {
+				names = append(names, n)
+			}
+			slices.Sort(names)
+			return names, nil
+		},
+		Harvest: func(context.Context) (int, string, error) { h.harvests++; return 3, "3 new sessions", nil },
+		Look: func(_ context.Context, name string) (Outlook, error) {
+			h.looks++
+			return h.outlooks[name], nil
+		},
+		Try: func(_ context.Context, k Task) (Result, error) {
+			h.tried = append(h.tried, k)
+			if h.runs == nil {
+				h.runs = map[string]int64{}
+			}
+			r := h.results[k.Skill]
+			h.runs[k.Run] = min(r.Spent.Rollouts, k.Caps.Rollouts)
+			r.Spent.Rollouts = h.runs[k.Run]
+			return r, h.trouble[k.Skill]
+		},
+		Install: func(_ context.Context, k Task, r Result) (string, error) {
+			if !slices.Contains(h.installed, k.Skill) {
+				h.installed = append(h.installed, k.Skill)
+			}
+			return "installed", nil
+		},
+		Watch: func(_ context.Context, name string) (*Alarm, error) { return h.alarms[name], nil },
+		Rollback: func(_ context.Context, a *Alarm) (string, error) {
+			h.rolledBack = append(h.rolledBack, a.Skill)
+			return "rolled back", nil
+		},
+	}
+}
+
+func (h *house) cycle(j Journal) *Cycle {
+	n := 0
+	return &Cycle{Parts: h.parts(), Journal: j, Now: func() time.Time { return evening }, Owner: "test",
+		RunID: func() string { n++; return fmt.Sprintf("run%d", n) }}
+}
+
+// failing is a skill with so many uses in the last month, every third a failure.
+func failing(skill string, uses int) Outlook {
+	o := Outlook{Skill: skill, Incumbent: "v0-" + skill, Train: 5}
+	for i := range uses {
+		o.Uses = append(o.Uses, Use{Session: fmt.Sprint(i), At: evening.AddDate(0, 0, -30).Add(time.Duration(i) * time.Hour), Failed: i%3 == 0})
+	}
+	return o
+}
+
+func proved(rollouts int64) Result {
+	return Result{Decision: pareto.Promote, Reason: "better", Incumbent: "a", Challenger: "b", EValue: 1e6, Alpha: 0.02, Total: 0.025,
+		Kernel: true, Spent: eval.Spent{Rollouts: rollouts, CostKnown: true}}
+}
+
+func TestIdleNightAsksNobody(t *testing.T) {
+	quiet := failing("quiet", 3) // one failure
+	waits := failing("waits", 90)
+	waits.Challenger = "c" // without a fresh case
+	h := &house{outlooks: map[string]Outlook{"quiet": quiet, "waits": waits, "broken": {Skill: "broken", Unable: "it does not parse"}}}
+	n, err := h.cycle(Stored(openStore(t))).Run(t.Context(), Plan{Policy: Auto, Caps: Caps{Rollouts: 300}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.harvests != 1 || len(h.tried) != 0 || n.Ended.IsZero() {
+		t.Errorf("%d harvests, tried %v, ended %v: want one harvest and nothing else", h.harvests, h.tried, n.Ended)
+	}
+	if s := n.Steps[len(n.Steps)-1]; s.Skill != "broken" || s.Stage != Skipped || s.Note == "" {
+		t.Errorf("the broken skill: %+v, want it skipped with its reason", s)
+	}
+}
+
+// TestShareByGain: who is corrected more gets more, and what one does not use is
+// there for the next.
+func TestShareByGain(t *testing.T) {
+	h := &house{outlooks: map[string]Outlook{"much": failing("much", 90), "some": failing("some", 30)},
+		results: map[string]Result{"much": {Spent: eval.Spent{Rollouts: 100}}, "some": {Spent: eval.Spent{Rollouts: 1000}}}}
+	n, err := h.cycle(Stored(openStore(t))).Run(t.Context(), Plan{Policy: Staging, Caps: Caps{Rollouts: 400}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(h.tried) != 2 || h.tried[0].Skill != "much" || h.tried[0].Caps.Rollouts <= 200 {
+		t.Fatalf("tried %+v, want much first with more than half", h.tried)
+	}
+	if got := h.tried[1].Caps.Rollouts; got != 300 {
+		t.Errorf("some got %d rollouts, want the 300 that much left", got)
+	}
+	if got := n.Spent().Rollouts; got != 400 {
+		t.Errorf("spent %d, want the cap of 400", got)
+	}
+}
+
+func TestPortionNeverExceedsWhatIsLeft(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		left := Caps{Rollouts: rapid.Int64Range(0, 500).Draw(t, "rollouts"), CostUSD: rapid.Float64Range(0, 10).Draw(t, "usd"),
+			Tokens: rapid.Int64Range(0, 1e6).Draw(t, "tokens"), Duration: time.Duration(rapid.Int64Range(0, 1e12).Draw(t, "duration"))}
+		var steps []Step
+		for range rapid.IntRange(1, 6).Draw(t, "steps") {
+			steps = append(steps, Step{Kind: rapid.SampledFrom([]Kind{Continue, Search}).Draw(t, "kind"),
+				Gain: rapid.Float64Range(0, 20).Draw(t, "gain"), Rollouts: rapid.Int64Range(0, 100).Draw(t, "rollouts")})
+		}
+		c, ok := Portion(left, steps)
+		if !ok {
+			return
+		}
+		over := func(part, all float64) bool { return all > 0 && (part > all || part <= 0) || all == 0 && part < 0 }
+		if over(float64(c.Rollouts), float64(left.Rollouts)) || over(c.CostUSD, left.CostUSD) ||
+			over(float64(c.Tokens), float64(left.Tokens)) || over(float64(c.Duration), float64(left.Duration)) {
+			t.Fatalf("%+v of %+v: a cap is exceeded, or became none", c, left)
+		}
+	})
+}
+
+func TestPolicy(t *testing.T) {
+	level := 0.025
+	good := proved(1)
+	with := func(f func(*Result)) Result { r := good; f(&r); return r }
+	for _, c := range []struct {
+		name   string
+		policy Policy
+		r      Result
+		demo   bool
+		want   bool
+	}{
+		{"auto installs what is proved", Auto, good, false, true},
+		{"stage leaves it", Staging, good, false, false},
+		{"undecided", Auto, with(func(r *Result) { r.Decision = pareto.Undecided }), false, false},
+		{"flagged", Auto, with(func(r *Result) { r.Flagged = []string{"network"} }), false, false},
+		{"kernel not confirmed", Auto, with(func(r *Result) { r.Kernel = false }), false, false},
+		{"simulated", Auto, with(func(r *Result) { r.Simulated = true }), false, false},
+		{"simulated, in the demo", Auto, with(func(r *Result) { r.Simulated = true }), true, true},
+		{"tools without a sandbox", Auto, with(func(r *Result) { r.Unboxed = true }), false, false},
+		{"proved at 0.05, where the lifetime leaves half of it", Auto, with(func(r *Result) { r.Alpha, r.Total, r.EValue = 0.04, 0.05, 26 }), false, false},
+		{"the same with evidence that is enough", Auto, with(func(r *Result) { r.Alpha, r.Total, r.EValue = 0.04, 0.05, 51 }), false, true},
+	} {
+		if got, why := c.policy.MayInstall(&c.r, level, c.demo); got != c.want || !got && why == "" {
+			t.Errorf("%s: %v (%q), want %v", c.name, got, why, c.want)
+		}
+	}
+}
+
+// TestLifetime: each trial of a skill gets less of the error than the one before,
+// a promotion gives some back, and telling a result twice counts once.
+func TestLifetime(t *testing.T) {
+	st := NewState("dataviz")
+	if got := st.Level("i", ""); got != LifetimeAlpha/2 {
+		t.Errorf("first level %g, want half of %g", got, LifetimeAlpha)
+	}
+	lost := Result{Decision: pareto.Reject, Incumbent: "i", Challenger: "x"}
+	for range 2 {
+		st.Judge("r1", st.Level("i", "x"), &lost)
+	}
+	st.Judge("r2", 0, &Result{}) // a search that found nothing tests nothing
+	before := st.Level("i", "")
+	if want := LifetimeAlpha / 6; before != want {
+		t.Errorf("second level %g, want %g", before, want)
+	}
+	won := proved(1)
+	won.Incumbent, won.Challenger = "i", "y"
+	st.Judge("r3", before, &won)
+	if got, want := st.Level("y", ""), LifetimeAlpha/12*2; got != want {
+		t.Errorf("third level after a promotion %g, want %g", got, want)
+	}
+	if got := st.Level("i", "y"); got != before {
+		t.Errorf("level of the trial that has begun %g, want %g as it was", got, before)
+	}
+}
+
+// dying is a journal that fails at its n-th write, like a process that is killed
+// there, before or after the write.
+type dying struct {
+	Journal
+	left  int
+	after bool
+}
+
+var errKilled = errors.New("killed")
+
+func (d *dying) write(f func() error) error {
+	d.left--
+	if d.left == 0 {
+		if d.after {
+			if err := f(); err != nil {
+				return err
+			}
+		}
+		return errKilled
+	}
+	if d.left < 0 {
+		return errKilled
+	}
+	return f()
+}
+
+func (d *dying) SaveNight(ctx context.Context, n *Night) error {
+	return d.write(func() error { return d.Journal.SaveNight(ctx, n) })
+}
+
+func (d *dying) SaveState(ctx context.Context, g int64, s *State) error {
+	return d.write(func() error { return d.Journal.SaveState(ctx, g, s) })
+}
+
+func (d *dying) Release(context.Context, Lease) error { return errKilled } // the dead give nothing back
+
+// TestKilledAtEveryStep: whatever write a night dies at, the next process ends it
+// as if nothing had been: the same spending, every run once, each install once.
+func TestKilledAtEveryStep(t *testing.T) {
+	build := func() *house {
+		return &house{outlooks: map[string]Outlook{"a": failing("a", 90), "b": failing("b", 60), "c": failing("c", 30)},
+			results: map[string]Result{"a": proved(100), "b": {Decision: pareto.Undecided, Incumbent: "i", Challenger: "u", Spent: eval.Spent{Rollouts: 80}},
+				"c": proved(70)},
+			alarms: map[string]*Alarm{"b": {Version: "v", Alpha: 0.05, At: 4, NewSessions: 9}}}
+	}
+	plan := Plan{Policy: Auto, Caps: Caps{Rollouts: 300}}
+	whole := build()
+	want, err := whole.cycle(Stored(openStore(t))).Run(t.Context(), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// c's lifetime is its own; both proofs are installed.
+	if !reflect.DeepEqual(whole.installed, []string{"a", "c"}) {
+		t.Fatalf("installed %v, want a and c", whole.installed)
+	}
+	deaths := 0
+	for _, after := range []bool{false, true} {
+		for at := 1; ; at++ {
+			db := openStore(t)
+			h := build()
+			d := &dying{Journal: Stored(db), left: at, after: after}
+			c := h.cycle(d)
+			c.Owner = "the dead"
+			if _, err := c.Run(t.Context(), plan); err == nil {
+				break
+			} else if !errors.Is(err, errKilled) {
+				t.Fatal(err)
+			}
+			deaths++
+			if last, err := Nights(t.Context(), db, 1); err == nil && len(last) == 1 && !last[0].Ended.IsZero() {
+				continue // it died of its last breath
+			}
+			next := h.cycle(Stored(db))
+			next.RunID = c.RunID // ids go on
+			next.Dead = func(owner string) bool { return owner == "the dead" }
+			got, err := next.Run(t.Context(), plan)
+			if err != nil {
+				t.Fatalf("after a kill at write %d: %v", at, err)
+			}
+			if g, w := got.Spent(), want.Spent(); g != w || !reflect.DeepEqual(h.installed, whole.installed) || len(h.runs) != 3 {
+				t.Errorf("kill at write %d (after %v): spent %+v, installed %v, runs %v; want %+v, %v, three", at, after, g, h.installed, h.runs, w, whole.installed)
+			}
+			for _, s := range []string{"a", "b", "c"} {
+				st, err := next.Journal.State(t.Context(), s)
+				if err != nil || st.Lifetime.Tested != 1 {
+					t.Errorf("kill at write %d: %s has %d trials in its lifetime, %v; want 1", at, s, st.Lifetime.Tested, err)
+				}
+			}
+			if n, err := Nights(t.Context(), db, 0); err != nil || len(n) != 1 || n[0].Ended.IsZero() {
+				t.Errorf("kill at write %d: %d nights, %v; want one that ended", at, len(n), err)
+			}
+		}
+	}
+	if deaths < 20 {
+		t.Errorf("only %d kills", deaths)
+	}
+}
+
+// TestOneCycleAtATime: a second process is refused while the first one lives, and
+// goes on with its night once it is dead.
+func TestOneCycleAtATime(t *testing.T) {
+	j := Stored(openStore(t))
+	if _, err := j.Acquire(t.Context(), "other", evening, evening.Add(time.Minute), func(string) bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	h := &house{}
+	c := h.cycle(j)
+	var held *HeldError
+	if _, err := c.Run(t.Context(), Plan{}); !errors.As(err, &held) || held.Lease.Owner != "other" || h.harvests != 0 {
+		t.Fatalf("beside another cycle: %v after %d harvests, want it refused", err, h.harvests)
+	}
+	c.Now = func() time.Time { return evening.Add(2 * time.Minute) }
+	if _, err := c.Run(t.Context(), Plan{}); err != nil || h.harvests != 1 {
+		t.Fatalf("after the lease: %v, %d harvests", err, h.harvests)
+	}
+}
+
+// TestTakenOver: a process that slept through its lease stops at its next write,
+// and leaves what the other one wrote alone.
+func TestTakenOver(t *testing.T) {
+	j := Stored(openStore(t))
+	h := &house{outlooks: map[string]Outlook{"a": failing("a", 90)}, results: map[string]Result{"a": proved(10)}}
+	c := h.cycle(j)
+	p := c.Parts
+	c.Parts.Try = func(ctx context.Context, k Task) (Result, error) {
+		if _, err := j.Acquire(ctx, "other", evening.Add(time.Hour), evening.Add(2*time.Hour), func(string) bool { return false }); err != nil {
+			t.Fatal(err)
+		}
+		return p.Try(ctx, k)
+	}
+	if _, err := c.Run(t.Context(), Plan{Policy: Auto}); !errors.Is(err, ErrLost) {
+		t.Fatalf("error %v, want ErrLost", err)
+	}
+	if len(h.installed) != 0 {
+		t.Errorf("installed %v without the lease", h.installed)
+	}
+}
+
+// TestTroubleOfOneSkill: what concerns one skill does not end the night; what
+// concerns all is tried again by the next process, and in the end given up.
+func TestTroubleOfOneSkill(t *testing.T) {
+	h := &house{outlooks: map[string]Outlook{"a": failing("a", 90), "b": failing("b", 30)}, results: map[string]Result{"b": proved(60)},
+		trouble: map[string]error{"a": &Hopeless{errors.New("the files beside it changed")}}}
+	n, err := h.cycle(Stored(openStore(t))).Run(t.Context(), Plan{Policy: Auto, Caps: Caps{Rollouts: 300}})
+	if err != nil || n.Steps[1].Stage != Failed || !reflect.DeepEqual(h.installed, []string{"b"}) {
+		t.Errorf("hopeless: %v, %+v, installed %v; want a failed and b installed", err, n.Steps, h.installed)
+	}
+
+	limit := errors.New("usage limit")
+	h.installed, h.tried, h.trouble = nil, nil, map[string]error{"a": limit}
+	j := Stored(openStore(t))
+	for range tries {
+		if _, err := h.cycle(j).Run(t.Context(), Plan{Policy: Auto, Caps: Caps{Rollouts: 300}}); !errors.Is(err, limit) {
+			t.Fatalf("error %v, want the limit", err)
+		}
+	}
+	if len(h.tried) != tries || h.tried[0].Run != h.tried[tries-1].Run {
+		t.Errorf("tried %+v: want the same run each time", h.tried)
+	}
+	n, err = h.cycle(j).Run(t.Context(), Plan{})
+	if err != nil || n.TakenOver != tries || !reflect.DeepEqual(h.installed, []string{"b"}) {
+		t.Errorf("then: %v, taken over %d times, installed %v; want it to end with b", err, n.TakenOver, h.installed)
+	}
+}
+
+// TestAlarm: it is told once; the version goes back only by explicit choice, and
+// nothing else is done to that skill in the same night.
+func TestAlarm(t *testing.T) {
+	for _, rollback := range []bool{false, true} {
+		h := &house{outlooks: map[string]Outlook{"a": failing("a", 90)}, results: map[string]Result{"a": {Spent: eval.Spent{Rollouts: 5}}},
+			alarms: map[string]*Alarm{"a": {Version: "v1", Alpha: 0.05, At: 9, NewSessions: 12, Limit: 0.4}}}
+		c := h.cycle(Stored(openStore(t)))
+		c.Rollback = rollback
+		told, tried := 0, 0
+		for night := range 2 {
+			n, err := c.Run(t.Context(), Plan{Policy: Auto, Caps: Caps{Rollouts: 100}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s := n.Steps[1]; s.Kind == Watch && len(s.Note) > 6 && s.Note[:6] == "alarm:" {
+				told++
+			}
+			if night == 0 {
+				tried = len(h.tried)
+			}
+		}
+		if told != 1 {
+			t.Errorf("told %d times, want once", told)
+		}
+		if got := len(h.rolledBack) == 1; got != rollback {
+			t.Errorf("rolled back %v with the choice %v", h.rolledBack, rollback)
+		}
+		if want := map[bool]int{false: 1, true: 0}[rollback]; tried != want {
+			t.Errorf("tried %d times in that night with rollback %v, want %d", tried, rollback, want)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package sleep
+
+import (
+	"slices"
+	"time"
+
+	"github.com/skill-evolve/evolve/pareto"
+)
+
+// LifetimeAlpha bounds the expected share of false ones among all promotions
+// that a skill's nights ever make.
+const LifetimeAlpha = 0.05
+
+// A State is what a skill's nights have in common.
+type State struct {
+	Schema int    `json:"schema"`
+	Skill  string `json:"skill"`
+	// Lifetime is the error that the nights' trials share: see pareto.LOND.
+	Lifetime pareto.LOND `json:"lifetime"`
+	Trials   []Judged    `json:"trials,omitempty"`
+	// Searched is when the last tournament began: what people corrected before
+	// that has had its chance.
+	Searched time.Time `json:"searched,omitzero"`
+	// Alarmed names the versions, by SHA-256, that an alarm was told of.
+	Alarmed []string `json:"alarmed,omitempty"`
+}
+
+// A Judged is one trial under the lifetime's control, in order of beginning.
+type Judged struct {
+	Number     int            `json:"number"` // from 1
+	Run        string         `json:"run"`    // that began it
+	Incumbent  string         `json:"incumbent"`
+	Challenger string         `json:"challenger"`
+	Level      float64        `json:"level"`
+	Decision   pareto.Verdict `json:"decision"`
+}
+
+// NewState is the state of a skill that no night has worked on.
+func NewState(skill string) *State {
+	return &State{Schema: 1, Skill: skill, Lifetime: pareto.LOND{Alpha: LifetimeAlpha}}
+}
+
+// Level is the error rate of the trial of a challenger: fixed where it has begun
+// ("" for one that the search has yet to find), else what the lifetime leaves the
+// next one. A search that finds nothing to try tests nothing, and uses up no
+// number.
+func (s *State) Level(incumbent, challenger string) float64 {
+	if k := s.find(incumbent, challenger); k >= 0 {
+		return s.Trials[k].Level
+	}
+	return s.Lifetime.Level(s.Lifetime.Tested + 1)
+}
+
+func (s *State) find(incumbent, challenger string) int {
+	return slices.IndexFunc(s.Trials, func(t Judged) bool { return t.Incumbent == incumbent && t.Challenger == challenger })
+}
+
+// Judge enters what a trial came to. Entering it again changes nothing. A
+// promotion counts where the evidence holds at this lifetime's level: a trial
+// that began outside of the nights was begun at another one.
+func (s *State) Judge(run string, level float64, r *Result) {
+	if r.Decision == "" {
+		return
+	}
+	k := s.find(r.Incumbent, r.Challenger)
+	if k < 0 {
+		s.Lifetime.Tested++
+		k = len(s.Trials)
+		s.Trials = append(s.Trials, Judged{Number: s.Lifetime.Tested, Run: run, Incumbent: r.Incumbent, Challenger: r.Challenger, Level: level})
+	}
+	t := &s.Trials[k]
+	t.Decision = r.Decision
+	if r.Proved(t.Level) && !slices.Contains(s.Lifetime.Rejected, t.Number) {
+		s.Lifetime.Rejected = append(s.Lifetime.Rejected, t.Number)
+		slices.Sort(s.Lifetime.Rejected)
+	}
+}
+
+// Proved reports whether r is a promotion at the given level over all routes,
+// whatever level its trial was begun at.
+func (r *Result) Proved(level float64) bool {
+	if r.Decision != pareto.Promote || !(r.Alpha > 0) || !(r.Total > 0) {
+		return false
+	}
+	// A hair of leave: the levels were divided and multiplied again.
+	return r.EValue*r.Alpha*min(1, level/r.Total) >= 1-1e-9
+}

@@ -1,0 +1,310 @@
+package sleep
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// A month is a person who uses one skill every day, and the nights in between: a
+// simulated world, real search, real gate, real store of the nights.
+type month struct {
+	t       *testing.T
+	world   simulated.World
+	mutator eval.Model
+	pool    []eval.Case // of things to ask for, in order
+	now     time.Time
+	rng     *rand.Rand
+
+	journal  *tournament.Memory
+	nights   *Cycle
+	cases    []eval.Case
+	uses     []Use
+	versions []live
+	trial    string // SHA-256 of the undecided challenger
+	texts    map[string][]byte
+	runs     map[string]*eval.Budget
+	drift    float64 // by which real sessions fail more often, for a reason that no case shows
+}
+
+// live is a text that was in place from a moment on.
+type live struct {
+	text  []byte
+	sha   string
+	since time.Time
+}
+
+const (
+	perDay  = 12
+	monthly = 30
+)
+
+func newMonth(t *testing.T, seed int64) *month {
+	w := simulated.Additive(seed, 16, 0.05)
+	// What is found is a skill that knows half of what it is asked for; the agent's
+	// own words weigh more than the skill's.
+	w.Task.Overhead, w.Hesitation = 4000, 60
+	for _, l := range w.Lessons[:8] {
+		w.Seeding += "- " + l.Phrase + "\n"
+	}
+	m := &month{t: t, world: w, mutator: w.Model(), pool: w.Cases(perDay*monthly*2, 0, 0), now: evening, rng: rand.New(rand.NewPCG(uint64(seed), 30)),
+		journal: &tournament.Memory{}, texts: map[string][]byte{}, runs: map[string]*eval.Budget{}}
+	m.place([]byte(w.Seed()))
+	n := 0
+	m.nights = &Cycle{Journal: Stored(openStore(t)), Now: func() time.Time { return m.now }, Owner: "month", Demo: true,
+		RunID: func() string { n++; return fmt.Sprintf("run%03d", n) },
+		Parts: Parts{
+			Skills:  func(context.Context) ([]string, error) { return []string{w.Skill}, nil },
+			Harvest: func(context.Context) (int, string, error) { return perDay, "", nil },
+			Look:    m.look, Try: m.try, Install: m.install, Watch: m.watch,
+		}}
+	return m
+}
+
+func (m *month) place(text []byte) {
+	doc := m.parse(text)
+	m.versions = append(m.versions, live{text, doc.Hash(), m.now})
+	m.texts[doc.Hash()] = text
+}
+
+func (m *month) parse(text []byte) *skill.Document {
+	doc, err := skill.Parse(text, skill.Options{})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return doc
+}
+
+func (m *month) installed() live { return m.versions[len(m.versions)-1] }
+
+// day is one day's sessions: each asks for one thing, and is corrected as often as
+// the installed text gets it wrong.
+func (m *month) day() {
+	for i := range perDay {
+		c := m.pool[len(m.cases)]
+		c.Split = eval.Unassigned
+		if m.trial != "" {
+			c.Split = eval.Test // the challenger's search has never seen it
+		}
+		wrong := 1 - m.world.Oracle(string(m.installed().text), []eval.Case{c})
+		m.uses = append(m.uses, Use{Session: c.ID, At: m.now.Add(-time.Duration(perDay-i) * time.Hour), Version: m.installed().sha,
+			Failed: m.rng.Float64() < min(1, wrong+m.drift)})
+		m.cases = append(m.cases, c)
+	}
+	eval.AssignSplits(m.cases)
+}
+
+func (m *month) look(ctx context.Context, name string) (Outlook, error) {
+	o := Outlook{Skill: name, Incumbent: m.installed().sha, Since: m.installed().since, Challenger: m.trial, Uses: m.uses}
+	if len(m.versions) == 1 {
+		o.Since = time.Time{}
+	}
+	var test []eval.Case
+	for _, c := range m.cases {
+		switch c.Split {
+		case eval.Train:
+			o.Train++
+		case eval.Test:
+			test = append(test, c)
+		}
+	}
+	if m.trial == "" {
+		return o, nil
+	}
+	rec, err := m.journal.Trial(ctx, name, o.Incumbent, m.trial)
+	if err != nil || rec == nil {
+		return o, err
+	}
+	spent, err := m.journal.SpentCases(ctx, name, o.Incumbent)
+	if err != nil {
+		return o, err
+	}
+	o.Fresh, err = rec.Fresh(test, spent)
+	o.Rollouts = int64(4 * o.Fresh)
+	return o, err
+}
+
+func (m *month) try(ctx context.Context, k Task) (Result, error) {
+	budget := eval.NewBudget(k.Caps.Eval(), m.nights.Now)
+	m.runs[k.Run] = budget
+	inc := eval.Variant{Name: k.Skill, Doc: m.parse(m.installed().text)}
+	p := tournament.Plan{Run: &tournament.Run{ID: k.Run, Skill: k.Skill, Seed: int64(len(m.runs))}, Incumbent: inc, Cases: slices.Clone(m.cases),
+		Agent: m.world.Agent(), Grader: &eval.Checks{}, Mutator: m.mutator, Journal: m.journal, Budget: budget, Caps: k.Caps.Eval(),
+		Gate: pareto.DefaultConfig().Within(k.Level), MaxRetries: 1, Concurrency: 8, Now: m.nights.Now,
+		Objectives: []string{"quality", "cost", "retries"}}
+	spent, err := m.journal.SpentCases(ctx, k.Skill, inc.SHA())
+	if err != nil {
+		return Result{}, err
+	}
+	for _, c := range m.cases {
+		if who := spent[c.ID]; c.Split == eval.Test && (who == "" || who == m.trial) {
+			p.HeldOut++
+		}
+	}
+	if k.Kind == Continue {
+		v := inc
+		v.Doc = m.parse(m.texts[m.trial])
+		p.Carried = &v
+	}
+	out, err := tournament.Improve(ctx, p)
+	if err != nil {
+		return Result{Spent: budget.Spent()}, err
+	}
+	r := Result{Spent: out.Spent, Incumbent: inc.SHA(), Simulated: true, Kernel: true}
+	m.trial = ""
+	if out.Challenger != nil {
+		r.Challenger = out.Challenger.SHA
+		m.texts[r.Challenger] = out.Challenger.Text
+	} else if p.Carried != nil {
+		r.Challenger = p.Carried.SHA()
+	}
+	if v := out.Verdict; v != nil {
+		r.Decision, r.Reason, r.EValue, r.Alpha = v.Verdict, v.Reason, v.EValue, v.Alpha
+		for _, o := range v.PerObjective {
+			r.Total += o.Alpha
+		}
+		if v.Verdict == pareto.Undecided {
+			m.trial = r.Challenger
+		}
+	}
+	return r, nil
+}
+
+func (m *month) install(_ context.Context, _ Task, r Result) (string, error) {
+	m.place(m.texts[r.Challenger])
+	return "installed", nil
+}
+
+func (m *month) watch(context.Context, string) (*Alarm, error) {
+	if len(m.versions) < 2 {
+		return nil, nil
+	}
+	old, now := m.versions[len(m.versions)-2], m.installed()
+	return DefaultRule.Look(now.sha, old.sha, now.since, m.uses), nil
+}
+
+// night runs one; it returns what it spent, and the alarm that it told of.
+func (m *month) night(caps Caps) (spent int64, alarm *Alarm) {
+	n, err := m.nights.Run(m.t.Context(), Plan{Policy: Auto, Caps: caps})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	for _, s := range n.Steps {
+		if s.Kind == Watch && len(s.Note) > 5 && s.Note[:5] == "alarm" {
+			alarm = s.Alarm
+		}
+	}
+	return n.Spent().Rollouts, alarm
+}
+
+// A told is what a month came to.
+type told struct {
+	Quality    []float64 // of the installed text after each night, the simulated truth
+	Spent      []int64   // rollouts
+	Promotions int
+	Alarm      *Alarm
+	AlarmAfter int // sessions after the regression
+	Forecast   int
+}
+
+const nightCap = 240
+
+// live through the month; regress is the day from whose sessions on what is
+// installed fails more often, 0 for never.
+func (m *month) live(regress int) (r told) {
+	exam := m.world.Cases(0, 0, 400)
+	at := 0
+	for day := 1; day <= monthly; day++ {
+		if day == regress && len(m.versions) > 1 {
+			m.drift, at = 0.8, len(m.uses)
+			now, _ := m.watch(m.t.Context(), "")
+			truth := 1 - m.world.Oracle(string(m.installed().text), exam)
+			_, r.Forecast = DefaultRule.Forecast(now.OldRate, now.OldSessions, now.NewRate, now.NewSessions, min(1, truth+m.drift))
+		}
+		m.day()
+		m.now = m.now.Add(24 * time.Hour)
+		spent, alarm := m.night(Caps{Rollouts: nightCap})
+		if alarm != nil && r.Alarm == nil {
+			r.Alarm, r.AlarmAfter = alarm, len(m.uses)-at
+			if at > 0 { // the session that raised it, not the night that told of it
+				r.AlarmAfter -= alarm.NewSessions - alarm.At
+			}
+		}
+		r.Quality = append(r.Quality, m.world.Oracle(string(m.installed().text), exam))
+		r.Spent = append(r.Spent, spent)
+	}
+	r.Promotions = len(m.versions) - 1
+	return r
+}
+
+// TestAMonth: thirty nights. What is installed is never worse than v0 by more
+// than the gate's margin, no night exceeds its budget, and the same month is the
+// same month again.
+func TestAMonth(t *testing.T) {
+	first := newMonth(t, 1)
+	v0 := first.world.Oracle(first.world.Seed(), first.world.Cases(0, 0, 400))
+	r := first.live(0)
+	t.Logf("v0 %.3f, %d promotions, quality %.2f, rollouts a night %d", v0, r.Promotions, r.Quality, r.Spent)
+	for i, q := range r.Quality {
+		if q < v0-0.05 {
+			t.Errorf("night %d: quality %.3f, v0 has %.3f", i+1, q, v0)
+		}
+		if r.Spent[i] > nightCap {
+			t.Errorf("night %d spent %d rollouts of %d", i+1, r.Spent[i], nightCap)
+		}
+	}
+	if r.Promotions == 0 || r.Quality[monthly-1] < v0+0.1 {
+		t.Errorf("%d promotions to quality %.3f from %.3f: want it to have learned", r.Promotions, r.Quality[monthly-1], v0)
+	}
+	if r.Alarm != nil {
+		t.Errorf("an alarm without a regression: %v", r.Alarm)
+	}
+	if again := newMonth(t, 1).live(0); !reflect.DeepEqual(r, again) {
+		t.Errorf("the same month again is another one:\n%+v\n%+v", r, again)
+	}
+}
+
+// TestAMonthOfNullMutators: a mutator that betters nothing never has anything
+// installed.
+func TestAMonthOfNullMutators(t *testing.T) {
+	for _, seed := range []int64{1, 2} {
+		m := newMonth(t, seed)
+		m.mutator = null{}
+		r := m.live(0)
+		t.Logf("seed %d: %d promotions, rollouts a night %d", seed, r.Promotions, r.Spent)
+		if r.Promotions != 0 {
+			t.Errorf("seed %d: %d promotions, want none", seed, r.Promotions)
+		}
+	}
+}
+
+// TestAMonthWithARegression: real sessions turn bad for a reason that no case
+// shows. The forecast says by how many sessions the alarm comes in 80 % of cases.
+func TestAMonthWithARegression(t *testing.T) {
+	const months, left = 8, (monthly - 20 + 1) * perDay
+	due, within := 0, 0
+	for seed := range int64(months) {
+		r := newMonth(t, seed+1).live(20)
+		t.Logf("seed %d: alarm after %d sessions, forecast %d: %v", seed+1, r.AlarmAfter, r.Forecast, r.Alarm)
+		if r.Forecast == 0 || r.Forecast > left {
+			continue // the month is over before it is due
+		}
+		due++
+		if r.Alarm != nil && 0 < r.AlarmAfter && r.AlarmAfter <= r.Forecast {
+			within++
+		}
+	}
+	if due < months/2 || within < due*2/3 {
+		t.Errorf("%d of %d alarms that were due came within the forecast of 80 %%", within, due)
+	}
+}

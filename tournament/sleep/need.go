@@ -1,0 +1,62 @@
+package sleep
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Use is one use of a skill in a person's session.
+type Use struct {
+	Session string
+	At      time.Time
+	// Version is the SHA-256 of the SKILL.md that was in force, "" where nobody
+	// noted it.
+	Version string
+	// Failed: the user corrected, rejected or repeated it.
+	Failed bool
+}
+
+// What a tournament asks for before it is worth its price: as few failures as a
+// mutator can learn a rule from, and a window in which habits stay the same.
+const (
+	needFailures = 3
+	needWindow   = 60 * 24 * time.Hour
+)
+
+// A Need is what the uses say of how much a better text would bring.
+type Need struct {
+	Uses   int     // of the incumbent, within the window
+	Failed int     // of them
+	Fresh  int     // failures that no tournament has learned from
+	Rate   float64 // of failures, (Failed+1)/(Uses+2)
+	Gain   float64 // failures a week: rate × use
+	Enough bool
+	Why    string
+}
+
+// NeedOf estimates the need of a skill whose incumbent is live since then, and on
+// which the last tournament began at searched. A use without a time is an old one.
+func NeedOf(uses []Use, since, searched, now time.Time) (n Need) {
+	from := now.Add(-needWindow)
+	if since.After(from) {
+		from = since
+	}
+	for _, u := range uses {
+		if u.At.Before(from) || u.At.After(now) {
+			continue
+		}
+		n.Uses++
+		if u.Failed {
+			n.Failed++
+			if u.At.After(searched) {
+				n.Fresh++
+			}
+		}
+	}
+	n.Rate = float64(n.Failed+1) / float64(n.Uses+2)
+	weeks := max(1, now.Sub(from).Hours()/24/7) // a first day is no week
+	n.Gain = n.Rate * float64(n.Uses) / weeks
+	n.Enough = n.Fresh >= needFailures
+	n.Why = fmt.Sprintf("%d of %d uses failed, %d since the last search", n.Failed, n.Uses, n.Fresh)
+	return n
+}

@@ -1,0 +1,241 @@
+// Package sleep is the nightly cycle over all skills: harvest, watch what was
+// installed, go on with the trials of undecided challengers, look for a
+// challenger where people keep correcting a skill, and install or stage what the
+// gate proves. It is a state machine over injected parts: every step is in the
+// Journal before it begins and after it ends, so that a killed cycle is taken up
+// where it was, by whoever comes next.
+package sleep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/pareto"
+)
+
+// Caps bound one night, all skills together; zero means no cap.
+type Caps struct {
+	Rollouts int64         `json:"max_rollouts,omitempty"`
+	CostUSD  float64       `json:"max_cost_usd,omitempty"`
+	Tokens   int64         `json:"max_tokens,omitempty"`
+	Duration time.Duration `json:"max_duration,omitempty"`
+}
+
+// Eval returns c as an eval.Budget takes it.
+func (c Caps) Eval() eval.Caps {
+	return eval.Caps{Rollouts: c.Rollouts, CostUSD: c.CostUSD, Tokens: c.Tokens, Duration: c.Duration}
+}
+
+// A Kind says what a step does.
+type Kind string
+
+// The steps of a night, in the order in which they come.
+const (
+	Harvest  Kind = "harvest"  // read the new sessions; no model is asked
+	Watch    Kind = "watch"    // what real sessions say of an installed version
+	Continue Kind = "continue" // the trial of an undecided challenger, on fresh cases
+	Search   Kind = "search"   // a tournament, and the gate
+	Install  Kind = "install"  // what was proved
+)
+
+// A Stage says how far a step has come.
+type Stage string
+
+// The stages of a step. Only Begun is not final.
+const (
+	Planned Stage = "planned"
+	Begun   Stage = "begun"
+	Done    Stage = "done"
+	Skipped Stage = "skipped"
+	Failed  Stage = "failed"
+)
+
+// A Step is one thing that a night does.
+type Step struct {
+	Kind     Kind       `json:"kind"`
+	Skill    string     `json:"skill,omitempty"`
+	Stage    Stage      `json:"stage"`
+	Gain     float64    `json:"gain,omitempty"` // failures a week that could be saved at best
+	Rollouts int64      `json:"rollouts,omitempty"`
+	Run      string     `json:"run,omitempty"`   // named before it begins
+	Caps     Caps       `json:"caps,omitzero"`   // its share of the night
+	Level    float64    `json:"level,omitempty"` // error rate that the lifetime leaves this trial
+	Attempts int        `json:"attempts,omitempty"`
+	Spent    eval.Spent `json:"spent,omitzero"`
+	Result   *Result    `json:"result,omitempty"`
+	Alarm    *Alarm     `json:"alarm,omitempty"`
+	Note     string     `json:"note,omitempty"` // in words, what came of it
+	Began    time.Time  `json:"began,omitzero"`
+	Ended    time.Time  `json:"ended,omitzero"`
+}
+
+func (s *Step) open() bool { return s.Stage == Planned || s.Stage == Begun }
+
+// A Night is one cycle: what was asked for, and its steps so far.
+type Night struct {
+	Schema     int       `json:"schema"`
+	ID         string    `json:"night"`
+	Generation int64     `json:"generation"` // of the lease that it was last saved under
+	Policy     Policy    `json:"policy"`
+	Caps       Caps      `json:"caps"`
+	Skills     []string  `json:"skills,omitempty"` // asked for; none: all
+	Sessions   int       `json:"sessions"`         // new or changed ones that the harvest found
+	Settled    bool      `json:"planned"`          // the steps that cost something are planned
+	Steps      []Step    `json:"steps"`
+	TakenOver  int       `json:"taken_over,omitempty"` // how often another process went on with it
+	Began      time.Time `json:"began"`
+	Ended      time.Time `json:"ended,omitzero"` // zero while it is not over
+}
+
+// Spent sums up what the steps took.
+func (n *Night) Spent() (s eval.Spent) {
+	s.CostKnown = true
+	for _, k := range n.Steps {
+		if k.Kind != Continue && k.Kind != Search {
+			continue
+		}
+		t := k.Spent
+		s.Rollouts += t.Rollouts
+		s.AgentCalls += t.AgentCalls
+		s.MutatorCalls += t.MutatorCalls
+		s.JudgeCalls += t.JudgeCalls
+		s.MinerCalls += t.MinerCalls
+		s.TokensIn += t.TokensIn
+		s.TokensOut += t.TokensOut
+		s.CostUSD += t.CostUSD
+		s.WallMS += t.WallMS
+		s.CostKnown = s.CostKnown && (t.CostKnown || t == eval.Spent{})
+	}
+	return s
+}
+
+// left is what the caps leave; false where one of them is used up.
+func (n *Night) left() (Caps, bool) {
+	c, s := n.Caps, n.Spent()
+	ok := true
+	if c.Rollouts > 0 {
+		c.Rollouts -= s.Rollouts
+		ok = ok && c.Rollouts > 0
+	}
+	if c.CostUSD > 0 {
+		c.CostUSD -= s.CostUSD
+		ok = ok && c.CostUSD > 0
+	}
+	if c.Tokens > 0 {
+		c.Tokens -= s.TokensIn + s.TokensOut
+		ok = ok && c.Tokens > 0
+	}
+	if c.Duration > 0 {
+		c.Duration -= time.Duration(s.WallMS) * time.Millisecond
+		ok = ok && c.Duration > 0
+	}
+	return c, ok
+}
+
+// A Result is what a trial came to, with all that the policy looks at.
+type Result struct {
+	Decision   pareto.Verdict `json:"decision,omitempty"` // "" where no challenger came before the gate
+	Reason     string         `json:"reason,omitempty"`
+	Incumbent  string         `json:"incumbent,omitempty"`  // SHA-256
+	Challenger string         `json:"challenger,omitempty"` // SHA-256
+	EValue     float64        `json:"e_value,omitempty"`
+	Alpha      float64        `json:"alpha,omitempty"` // of the route that decided
+	Total      float64        `json:"total,omitempty"` // over all routes of this trial
+	Spent      eval.Spent     `json:"spent"`
+	Stopped    bool           `json:"stopped,omitempty"` // by a cap, before a verdict
+	Simulated  bool           `json:"simulated,omitempty"`
+	// Flagged are the rules of the firewall that the text broke, now or before
+	// its owner approved it.
+	Flagged []string `json:"flagged,omitempty"`
+	// Kernel: the owner has confirmed the kernel of this skill.
+	Kernel bool `json:"kernel_confirmed"`
+	// Unboxed: the agent runs tools, and no sandbox held it.
+	Unboxed bool   `json:"unboxed,omitempty"`
+	Report  string `json:"report,omitempty"`
+}
+
+// A Task is one assignment of a night.
+type Task struct {
+	Kind  Kind // Continue or Search
+	Skill string
+	Run   string // the id to work under; where it exists already, it is resumed
+	Caps  Caps
+	Level float64 // for a trial that begins now; one that goes on keeps its own
+}
+
+// An Outlook is what is known of a skill before anything is spent on it.
+type Outlook struct {
+	Skill string
+	// Unable says why nothing can be done about it, "" where something can.
+	Unable     string
+	Incumbent  string    // SHA-256
+	Since      time.Time // when the incumbent was installed; zero for ever
+	Challenger string    // SHA-256 of one that is undecided, "" for none
+	Fresh      int       // held-out clusters that its trial has not seen
+	Rollouts   int64     // what trying them takes at most
+	Train      int       // cases to learn from
+	Uses       []Use
+}
+
+// Parts are what a cycle works with. Each must be safe to call again after a
+// kill: Harvest and Look only read, Try resumes, Install does nothing where it is
+// done already.
+type Parts struct {
+	Skills  func(context.Context) ([]string, error)
+	Harvest func(context.Context) (sessions int, note string, err error)
+	Look    func(ctx context.Context, skill string) (Outlook, error)
+	// Try does a task. Result.Spent counts on an error as well. A
+	// *Hopeless error is about this task alone; any other one ends the night's
+	// process, and the night is taken up there by the next one.
+	Try     func(context.Context, Task) (Result, error)
+	Install func(ctx context.Context, t Task, r Result) (note string, err error)
+	// Watch looks at what real sessions say of the installed version; nil for
+	// nothing to watch. Rollback takes it back.
+	Watch    func(ctx context.Context, skill string) (*Alarm, error)
+	Rollback func(context.Context, *Alarm) (note string, err error)
+}
+
+// Hopeless is an error that doing the same again would bring again, and that
+// does not concern the other skills.
+type Hopeless struct{ Err error }
+
+func (h *Hopeless) Error() string { return h.Err.Error() }
+func (h *Hopeless) Unwrap() error { return h.Err }
+
+// Journal keeps nights, and what a skill's nights have in common. Every method
+// returns after the fact is durable. Saving under a lease that was taken over is
+// ErrLost.
+type Journal interface {
+	// Acquire takes the lease for owner until the given time. It may be had
+	// where it is free, expired at now, owner's own, or its owner is dead as far
+	// as the function can tell; else the error is a *HeldError.
+	Acquire(ctx context.Context, owner string, now, until time.Time, dead func(owner string) bool) (Lease, error)
+	Renew(ctx context.Context, l Lease, until time.Time) error
+	Release(ctx context.Context, l Lease) error
+
+	// LastNight is the newest night, nil for none.
+	LastNight(ctx context.Context) (*Night, error)
+	SaveNight(ctx context.Context, n *Night) error
+	State(ctx context.Context, skill string) (*State, error) // never nil without an error
+	SaveState(ctx context.Context, generation int64, s *State) error
+}
+
+// A Lease is the right to run a cycle. Generation grows with every owner.
+type Lease struct {
+	Owner      string    `json:"owner"`
+	Generation int64     `json:"generation"`
+	Expires    time.Time `json:"expires"`
+}
+
+// ErrLost says that another process has taken the cycle over.
+var ErrLost = errors.New("the cycle was taken over by another process")
+
+// A HeldError says that a cycle is running.
+type HeldError struct{ Lease Lease }
+
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("a cycle is running (%s)", e.Lease.Owner)
+}

@@ -1,0 +1,41 @@
+package sleep
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/skill-evolve/evolve/pareto"
+)
+
+// A Policy says what a night may do with what the gate proved.
+type Policy string
+
+const (
+	// Staging leaves it for its owner to install.
+	Staging Policy = "stage"
+	// Auto installs it, where nothing speaks against it.
+	Auto Policy = "auto"
+)
+
+// MayInstall says whether a night may install what r came to, and why not.
+// level is what the lifetime's control left this trial; demo allows simulated
+// evidence, in folders that are evolve's own.
+func (p Policy) MayInstall(r *Result, level float64, demo bool) (ok bool, why string) {
+	switch {
+	case r.Decision != pareto.Promote:
+		return false, "not proven"
+	case p != Auto:
+		return false, "proven, and waits for your word (policy stage)"
+	case r.Simulated && !demo:
+		return false, "the evidence is simulated: it says nothing about a real model"
+	case r.Unboxed:
+		return false, "the agent ran its tools without a sandbox: it is yours to install"
+	case len(r.Flagged) > 0:
+		return false, fmt.Sprintf("the firewall flagged it (%s): it is yours to install", strings.Join(r.Flagged, ", "))
+	case !r.Kernel:
+		return false, "its kernel was never confirmed: `evolve kernel confirm` first"
+	case !r.Proved(level):
+		return false, fmt.Sprintf("proven at %.3g, and the lifetime of this skill leaves %.3g: it is yours to install", r.Total, level)
+	}
+	return true, ""
+}
