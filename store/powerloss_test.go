@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,8 +33,10 @@ func diskOf(t *testing.T, path string) (d disk) {
 	return disk{read(path), read(path + "-wal")}
 }
 
-// sector is what a disk writes whole.
-const sector = 512
+const (
+	sector    = 512 // bytes that a disk writes whole
+	walHeader = 32  // bytes
+)
 
 // lose returns what may be left of a file after the power went while it was
 // changed from old to new without a sync: of the sectors that differ each may
@@ -63,7 +66,16 @@ func states(rng *rand.Rand, before, after disk, n int) (out []disk) {
 	for i := range n {
 		kept := []float64{0, 1, .5, .9, .1}[i%5]
 		if bytes.Equal(before.db, after.db) {
-			out = append(out, disk{before.db, lose(rng, before.wal, after.wal, kept)})
+			from := before.wal
+			if len(from) >= walHeader && !bytes.Equal(from[:walHeader], after.wal[:walHeader]) {
+				// Where the log begins again, its header is synced before any frame is
+				// written over an old one (sqlite.org/src/info/ff5be73dee): else old
+				// frames might be taken for new ones.
+				begun := slices.Concat(after.wal[:walHeader], from[walHeader:])
+				out = append(out, disk{before.db, lose(rng, from, begun, kept)})
+				from = begun
+			}
+			out = append(out, disk{before.db, lose(rng, from, after.wal, kept)})
 			continue
 		}
 		// The log first, the database then.
