@@ -166,7 +166,8 @@ func (o *outline) section(i int) (start, end int) {
 			break
 		}
 	}
-	for last > o.line(h.start) && len(bytes.TrimSpace(o.lineText(last))) == 0 {
+	// Blank is what CommonMark calls so: a form feed goes on a paragraph.
+	for last > o.line(h.start) && len(bytes.Trim(o.lineText(last), " \t")) == 0 {
 		last--
 	}
 	return h.start, o.lineEnd(last)

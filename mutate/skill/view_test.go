@@ -36,6 +36,7 @@ func TestWithViewRefuses(t *testing.T) {
 		{"new marker", edit(t, view, "## Notes", "<!-- kernel -->"), "never closed"},
 		{"new shell", edit(t, view, "Prefer few", "!`id` Prefer few"), "would become kernel"},
 		{"kernel section grows", edit(t, view, first+"\n", first+"\n\nExcept on Fridays.\n"), "no longer be what it was"},
+		{"kernel section grows by a form feed", edit(t, view, first+"\n", first+"\n\f\n"), "no longer be what it was"},
 		{"kernel fenced", edit(t, view, first, "~~~\n"+first+"\n~~~"), "no longer be"},
 	} {
 		child, err := d.WithView(c.view)
