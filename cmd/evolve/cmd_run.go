@@ -60,12 +60,17 @@ type runFlags struct {
 	Barred   []string `json:"barred,omitempty"`
 	// HeldOut counts the held-out cases that no challenger of this incumbent has
 	// spent: what the gate's share of the budget is for.
-	HeldOut int        `json:"held_out"`
-	Rest    string     `json:"rest,omitempty"` // hash over the skill's other files
-	Mined   eval.Spent `json:"mined"`          // what mining spent before the search
+	HeldOut int    `json:"held_out"`
+	Rest    string `json:"rest,omitempty"` // hash over the skill's other files
+	// Level is the error rate that a night's lifetime control leaves a trial that
+	// begins in this run; 0 is the gate's own.
+	Level float64    `json:"level,omitempty"`
+	Mined eval.Spent `json:"mined"` // what mining spent before the search
 
 	harvest     harvestFlags
 	noHarvest   bool
+	harvested   bool   // this night, just now
+	id          string // of the run; "" for a new one
 	promote     bool
 	dryRun      bool
 	yes         bool
@@ -350,7 +355,10 @@ func (a *app) prepare(ctx context.Context, f *runFlags) (*prepared, error) {
 	if f.Seed < 0 {
 		f.Seed = int64(len(runs))
 	}
-	p.run = &tournament.Run{ID: newRunID(a.now()), Skill: f.Skill, Seed: f.Seed}
+	if f.id == "" {
+		f.id = newRunID(a.now())
+	}
+	p.run = &tournament.Run{ID: f.id, Skill: f.Skill, Seed: f.Seed}
 	budget := eval.NewBudget(f.caps(), a.now)
 	if err := a.gather(ctx, p, budget); err != nil {
 		return p, err
@@ -366,9 +374,11 @@ func (a *app) gather(ctx context.Context, p *prepared, budget *eval.Budget) erro
 		return err
 	}
 	if !f.noHarvest {
-		h, err := a.harvest(ctx, p.db, f.harvest)
-		if err != nil {
-			return err
+		h := &harvested{}
+		if !f.harvested {
+			if h, err = a.harvest(ctx, p.db, f.harvest); err != nil {
+				return err
+			}
 		}
 		var miner eval.Model
 		if !f.dryRun { // a dry run spends nothing; it forecasts on what is known
@@ -497,7 +507,7 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 		Run: p.run, Incumbent: incumbent, Cases: p.cases,
 		Agent: p.back.agent, Grader: f.grader(p.back, p.cases), Mutator: p.back.mutator,
 		Journal: p.db.Journal(p.run.ID), Redact: det,
-		Budget: budget, Caps: f.caps(), NoGate: f.NoGate, Gate: pareto.DefaultConfig(), MaxRetries: f.MaxRetries, HeldOut: f.HeldOut, Objectives: f.Objectives,
+		Budget: budget, Caps: f.caps(), NoGate: f.NoGate, Gate: f.gate(), MaxRetries: f.MaxRetries, HeldOut: f.HeldOut, Objectives: f.Objectives,
 		Concurrency: f.Concurrency, Workspaces: p.back.workspaces(), PerSecond: f.PerSecond, WallClock: f.WallClock, Now: a.now,
 		Options: tournament.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile,
 			Selector: tournament.Selectors[f.Select], Accept: tournament.Acceptances[f.Accept],
@@ -545,6 +555,14 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 	v.Doc = doc
 	p.plan.Carried = &v
 	return nil
+}
+
+// gate is the rule of a trial that begins in this run.
+func (f *runFlags) gate() pareto.Config {
+	if f.Level > 0 {
+		return pareto.DefaultConfig().Within(f.Level)
+	}
+	return pareto.DefaultConfig()
 }
 
 func (f *runFlags) caps() eval.Caps {
