@@ -36,14 +36,13 @@ func TestExecutingChecksInSandbox(t *testing.T) {
 		t.Skip(err)
 	}
 	dir, home := t.TempDir(), t.TempDir()
-	secret := filepath.Join(home, "secret")
-	if err := os.WriteFile(secret, []byte("canary"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(home, "secret"), []byte("canary"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("HOME", home)
 	c := &Case{ID: "1", Skill: "s", Prompt: "p", Checks: []Check{
 		{Type: Command, Command: []string{"sh", "-c", "touch made"}},
-		{Type: Command, Command: []string{"sh", "-c", `! cat "$1" && ! ls "$(dirname "$1")" && test "$HOME" = /tmp`, "sh", secret}},
+		{Type: Command, Command: []string{"sh", "-c", `! cat "$1/secret" && ! ls "$1" && test "$HOME" = /tmp`, "sh", home}}, // a file that the owner names may be read
 		{Type: Exec, Command: []string{"sh", "-c", `cat >/dev/null; test -f made && echo '{"score":1}'`}},
 	}}
 	g, err := (&Checks{TrustExec: true, Programs: process.Programs{}}).Grade(t.Context(), c, Attempt{Answer: "x"}, dir)
