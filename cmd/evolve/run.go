@@ -97,6 +97,7 @@ var commands = []func(*app) *cobra.Command{
 	newKernelCommand,
 	newResolveCommand,
 	newDoctorCommand,
+	newSleepCommand,
 	newHooksCommand,
 	newHookCommand,
 }

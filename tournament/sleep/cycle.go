@@ -197,6 +197,10 @@ func (c *Cycle) plan(ctx context.Context, n *Night) error {
 				n.Steps = append(n.Steps, Step{Kind: Watch, Skill: name, Stage: Planned, Alarm: a, Note: a.String()})
 			}
 		}
+		if o.Waits != "" {
+			n.Steps = append(n.Steps, Step{Kind: Install, Skill: name, Stage: Skipped, Note: o.Waits})
+			continue
+		}
 		st, err := c.Journal.State(ctx, name)
 		if err != nil {
 			return fmt.Errorf("read the nights of %s: %w", name, err)

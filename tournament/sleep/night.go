@@ -170,7 +170,9 @@ type Task struct {
 type Outlook struct {
 	Skill string
 	// Unable says why nothing can be done about it, "" where something can.
-	Unable     string
+	Unable string
+	// Waits says what waits for its owner, so that nothing is looked for meanwhile.
+	Waits      string
 	Incumbent  string    // SHA-256
 	Since      time.Time // when the incumbent was installed; zero for ever
 	Challenger string    // SHA-256 of one that is undecided, "" for none

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func newSleepCommand(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "sleep",
+		Short: "Better in the morning: one cycle a night over all skills",
+		Long: `A night reads the new sessions, goes on with the trials of undecided
+challengers, looks for a better text of the skills that are corrected most, and
+stages what the gate proves, or installs it where the policy says so. It has one
+budget for all skills. A night without anything to do asks no model.`,
+		Example: "  evolve sleep run --dry-run\n  evolve sleep run --max-cost-usd 2\n  evolve sleep install --at 03:17 -- --max-cost-usd 2\n  evolve sleep status",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(c, args[0])
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newSleepRunCommand(a), newSleepInstallCommand(a), newSleepUninstallCommand(a), newSleepStatusCommand(a))
+	return c
+}
+
+// sleepFlags are the choices of one night.
+type sleepFlags struct {
+	runFlags
+	policy   string
+	skills   []string
+	rollback bool
+	onlyOnAC bool
+}
+
+func newSleepRunCommand(a *app) *cobra.Command {
+	f := &sleepFlags{}
+	c := &cobra.Command{
+		Use:   "run",
+		Short: "One night: harvest, try, stage or install, report",
+		Args:  noArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return a.sleepRun(c.Context(), f) },
+	}
+	f.register(c.Flags())
+	return c
+}
+
+func (f *sleepFlags) register(fl *pflag.FlagSet) {
+	f.Schema, f.Seed, f.MaxRetries, f.Profile = 1, -1, 1, skill.ClaudeCode
+	fl.SortFlags = false
+	fl.StringVar(&f.policy, "policy", string(sleep.Staging), "what to do with what is proved: stage, or auto, which installs it")
+	fl.StringSliceVar(&f.skills, "skill", nil, "only these skills")
+	fl.Int64Var(&f.MaxRollouts, "max-rollouts", 240, "agent attempts of the night at most, all skills together; 0 for no cap")
+	fl.Float64Var(&f.MaxCostUSD, "max-cost-usd", 0, "dollars at most, over every call")
+	fl.Int64Var(&f.MaxTokens, "max-tokens", 0, "tokens at most, over every call")
+	fl.DurationVar(&f.MaxDuration, "max-duration", 0, "time at most, for example 2h")
+	fl.BoolVar(&f.rollback, "rollback-on-alarm", false, "take an installed version back when real sessions raise an alarm")
+	fl.BoolVar(&f.onlyOnAC, "only-on-ac", false, "do nothing while the machine runs on its battery")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the night would do, with the sessions harvested so far, and stop")
+	f.backendFlags.register(fl)
+	fl.IntVar(&f.Concurrency, "concurrency", 0, "rollouts at a time (default 8; 2 with agents that run tools)")
+	fl.DurationVar(&f.WallClock, "timeout", 5*time.Minute, "wall clock of one rollout")
+	fl.StringSliceVar(&f.Objectives, "objectives", nil, "what the gate looks at: quality,latency,cost,retries (default all four)")
+	fl.StringVar(&f.harvest.source, "source", "auto", "whose sessions: "+sourceNames())
+	fl.StringVar(&f.harvest.since, "since", "", "harvest sessions of this age at most, for example 30d")
+	fl.StringSliceVar(&f.harvest.exclude, "exclude-project", nil, "folders whose sessions are never read (glob)")
+	fl.BoolVar(&f.harvest.headless, "include-headless", false, "count sessions that a program drove")
+}
+
+func (f *sleepFlags) check() error {
+	if f.policy != string(sleep.Staging) && f.policy != string(sleep.Auto) {
+		return usage("--policy stage, or auto", "unknown --policy %q", f.policy)
+	}
+	return f.runFlags.check()
+}
+
+// A nightReport is what `evolve sleep run --json` prints: schema 1.
+type nightReport struct {
+	*sleep.Night
+	Spent   eval.Spent `json:"spent"`
+	DryRun  bool       `json:"dry_run"`
+	Waiting []string   `json:"waiting"` // what waits for its owner, in words
+}
+
+func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	if f.onlyOnAC && onBattery(powerSupplies) {
+		a.say("on battery: nothing was done")
+		return nil
+	}
+	reg, err := a.registry()
+	if err != nil {
+		return err
+	}
+	for _, name := range f.skills {
+		var broken *skill.BrokenSkillError
+		if _, err := reg.Lookup(name); err != nil && !errors.As(err, &broken) {
+			return err
+		}
+	}
+	db, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	s := a.newSleeper(db, f.runFlags)
+	c := &sleep.Cycle{Parts: s.parts(), Journal: sleep.Stored(db), Now: a.now, Owner: cycleOwner(), Dead: ownerGone, Demo: a.sandboxed,
+		Rollback: f.rollback, RunID: func() string { return newRunID(a.now()) },
+		OnStep: func(_ *sleep.Night, k *sleep.Step) { a.say("%s", stepLine(k)) }}
+	n, err := c.Run(ctx, sleep.Plan{Policy: sleep.Policy(f.policy), Skills: f.skills, Dry: f.dryRun,
+		Caps: sleep.Caps{Rollouts: f.MaxRollouts, CostUSD: f.MaxCostUSD, Tokens: f.MaxTokens, Duration: f.MaxDuration}})
+	var held *sleep.HeldError
+	switch {
+	case errors.As(err, &held):
+		return &failure{exitFailed, err, "wait for it: `evolve sleep status` tells how far it is"}
+	case err != nil && ctx.Err() != nil:
+		a.say("interrupted; `evolve sleep run` goes on with this night")
+		return &quietExit{exitInterrupted}
+	case err != nil:
+		code, hint := classify(err)
+		if hint != "" {
+			hint += "; "
+		}
+		return &failure{code, err, hint + "`evolve sleep run` goes on with this night"}
+	}
+	r := &nightReport{Night: n, Spent: n.Spent(), DryRun: f.dryRun, Waiting: waitingIn(n)}
+	if !f.dryRun {
+		s.tell(n)
+	}
+	if a.json {
+		err = a.printJSON(r)
+	} else {
+		err = a.printNight(r)
+	}
+	for _, k := range n.Steps {
+		if k.Stage == sleep.Failed && err == nil {
+			err = &quietExit{exitFailed} // it was said with its step
+		}
+	}
+	return err
+}
+
+// waitingIn lists what a night leaves for the owner to do.
+func waitingIn(n *sleep.Night) []string {
+	out := []string{}
+	for _, k := range n.Steps {
+		switch {
+		case k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil:
+			out = append(out, fmt.Sprintf("%s@%.12s: %s; `evolve promote %s`", k.Skill, k.Result.Challenger, k.Note, k.Skill))
+		case k.Kind == sleep.Install && (k.Stage == sleep.Skipped || k.Stage == sleep.Failed):
+			out = append(out, k.Skill+": "+k.Note)
+		case k.Kind == sleep.Watch && strings.HasPrefix(k.Note, "alarm"):
+			out = append(out, fmt.Sprintf("%s: %s; `evolve rollback %s`", k.Skill, k.Note, k.Skill))
+		}
+	}
+	return out
+}
+
+// stepLine is a step in one line.
+func stepLine(k *sleep.Step) string {
+	what := string(k.Kind)
+	if k.Skill != "" {
+		what += " " + k.Skill
+	}
+	switch k.Stage {
+	case sleep.Begun:
+		return what + " begins"
+	case sleep.Planned:
+		return what + ": planned: " + k.Note
+	case sleep.Done:
+		return what + ": " + k.Note
+	}
+	return fmt.Sprintf("%s: %s: %s", what, k.Stage, k.Note)
+}
+
+// printNight says in a few lines what came of a night.
+func (a *app) printNight(r *nightReport) error {
+	var b strings.Builder
+	if r.DryRun {
+		fmt.Fprintf(&b, "a night now, with the sessions harvested so far:\n")
+	} else {
+		fmt.Fprintf(&b, "night %s: %s\n", r.ID, r.Steps[0].Note)
+	}
+	t := tabwriter.NewWriter(&b, 2, 0, 2, ' ', 0)
+	said := 0
+	for _, k := range r.Steps {
+		if k.Skill == "" {
+			continue
+		}
+		said++
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", k.Skill, k.Kind, k.Stage, oneLine(k.Note))
+	}
+	t.Flush()
+	if said == 0 {
+		fmt.Fprintf(&b, "  nothing to do: no undecided challenger with a fresh case, and no skill that is corrected often enough\n")
+	}
+	if !r.DryRun {
+		fmt.Fprintf(&b, "  spent  %s\n", spent(r.Spent))
+	}
+	for _, w := range r.Waiting {
+		fmt.Fprintf(&b, "  next   %s\n", oneLine(w))
+	}
+	_, err := fmt.Fprint(a.stdout, b.String())
+	return err
+}

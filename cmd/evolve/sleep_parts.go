@@ -1,0 +1,472 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/process"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// A sleeper is what a night's cycle works with here: the commands' own pieces,
+// told apart from a person's call only by printing nothing on stdout.
+type sleeper struct {
+	a  *app
+	db *store.Store
+	f  runFlags // of every run of the night
+	// sessions is what this process' harvest found, -1 before it.
+	sessions int
+}
+
+func (a *app) newSleeper(db *store.Store, f runFlags) *sleeper {
+	quiet := *a
+	quiet.stdout, quiet.json = io.Discard, false
+	return &sleeper{a: &quiet, db: db, f: f, sessions: -1}
+}
+
+func (s *sleeper) parts() sleep.Parts {
+	return sleep.Parts{Skills: s.skills, Harvest: s.harvest, Look: s.look, Try: s.try, Install: s.install, Watch: s.watch, Rollback: s.rollback}
+}
+
+func (s *sleeper) skills(context.Context) ([]string, error) {
+	reg, err := s.a.registry()
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range reg.Entries {
+		names = append(names, e.Name)
+	}
+	for _, b := range reg.Broken {
+		names = append(names, b.Name)
+	}
+	return names, nil
+}
+
+func (s *sleeper) harvest(ctx context.Context) (sessions int, note string, err error) {
+	h, err := s.a.harvest(ctx, s.db, s.f.harvest)
+	if err != nil {
+		return 0, "", err
+	}
+	s.sessions = h.Sessions
+	note = fmt.Sprintf("%s new or changed", counted(h.Sessions, "session"))
+	if n := len(h.Problems); n > 0 {
+		note += fmt.Sprintf("; %s could not be read, `evolve harvest` lists them", counted(n, "place"))
+	}
+	return h.Sessions, note, nil
+}
+
+// look asks no model: new uses become cases whose checks quote the corrections,
+// and the run that tries them lets a model write better ones.
+func (s *sleeper) look(ctx context.Context, name string) (o sleep.Outlook, err error) {
+	o.Skill = name
+	live, err := s.a.skill(name)
+	if err != nil {
+		if o.Unable = cannotBeRead(err); o.Unable != "" {
+			err = nil
+		}
+		return o, err
+	}
+	if live.Managed {
+		o.Unable = fmt.Sprintf("managed by %s: an installation would not last", live.Scope)
+		return o, nil
+	}
+	for _, w := range skill.Validate(live.doc, s.f.Profile, name) {
+		if w.Severity == skill.Reject {
+			o.Unable = fmt.Sprintf("line %d: %s", w.Line, w.Message)
+			return o, nil
+		}
+	}
+	if err := s.a.recordLive(ctx, s.db, live); err != nil {
+		return o, err
+	}
+	o.Incumbent = live.doc.Hash()
+	trial, err := s.a.openTrial(ctx, s.db, name, o.Incumbent, evolveHarness)
+	if err != nil {
+		return o, err
+	}
+	if s.sessions != 0 {
+		if _, _, err := s.a.mine(ctx, s.db, name, nil, s.f.harvest.headless, trial != nil); err != nil {
+			return o, fmt.Errorf("mine cases of %s: %w", name, err)
+		}
+	}
+	if o.Uses, err = s.uses(ctx, name); err != nil {
+		return o, err
+	}
+	if o.Since, err = s.since(ctx, live); err != nil {
+		return o, err
+	}
+	waits, err := s.proved(ctx, name, o.Incumbent)
+	if err != nil {
+		return o, err
+	}
+	if waits != nil {
+		o.Waits = fmt.Sprintf("%.12s is proved and waits: `evolve promote %s`", waits.Challenger, name)
+		return o, nil
+	}
+	return o, s.lookAtCases(ctx, &o, trial)
+}
+
+// cannotBeRead says why a skill is left alone, "" for an error of another kind.
+func cannotBeRead(err error) string {
+	var broken *skill.BrokenSkillError
+	var syntax *skill.SyntaxError
+	var unknown *skill.UnknownSkillError
+	if errors.As(err, &broken) || errors.As(err, &syntax) || errors.As(err, &unknown) {
+		return oneLine(err.Error())
+	}
+	return ""
+}
+
+// lookAtCases counts what there is to learn from and to try on.
+func (s *sleeper) lookAtCases(ctx context.Context, o *sleep.Outlook, trial *tournament.TrialRecord) error {
+	cases, err := s.db.Cases(ctx, o.Skill)
+	if err != nil {
+		return err
+	}
+	var test []eval.Case
+	ordinary, _ := eval.SeparateTriggers(cases)
+	for _, c := range ordinary {
+		switch c.Split {
+		case eval.Train:
+			o.Train++
+		case eval.Test:
+			test = append(test, c)
+		}
+	}
+	if trial == nil {
+		return nil
+	}
+	o.Challenger = trial.Challenger
+	spent, err := s.db.Journal("").SpentCases(ctx, o.Skill, o.Incumbent)
+	if err != nil {
+		return err
+	}
+	if o.Fresh, err = trial.Fresh(test, spent); err != nil {
+		return err
+	}
+	o.Rollouts = int64(2 * o.Fresh * (1 + s.f.MaxRetries))
+	return nil
+}
+
+// proved is a challenger of the live text that the gate has proved and that
+// nobody has decided on; nil for none.
+func (s *sleeper) proved(ctx context.Context, name, live string) (*tournament.TrialRecord, error) {
+	trials, err := s.db.Trials(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	for i := range trials {
+		t := &trials[i]
+		if t.Incumbent == live && t.Decision == string(pareto.Promote) && (!t.Simulated || s.a.sandboxed) {
+			return t, nil
+		}
+	}
+	return nil, nil
+}
+
+// uses are what people did with a skill, the oldest first.
+func (s *sleeper) uses(ctx context.Context, name string) (out []sleep.Use, err error) {
+	all, err := s.db.Invocations(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	sessions, err := s.db.Sessions(ctx, store.SessionFilter{Skill: name, People: true, Bare: true})
+	if err != nil {
+		return nil, err
+	}
+	people := map[string]bool{}
+	for _, k := range sessions {
+		people[k.ID+"\x00"+k.Path] = true
+	}
+	for _, u := range all {
+		if u.Failed || u.Planned() || !s.f.harvest.headless && !people[u.Session+"\x00"+u.Path] {
+			continue
+		}
+		bad := false
+		switch u.Feedback.Label {
+		case harvest.Corrected, harvest.Rejected, harvest.Repeated:
+			bad = true
+		}
+		out = append(out, sleep.Use{Session: u.Session, At: u.Time, Version: u.TextHash, Failed: bad})
+	}
+	return out, nil
+}
+
+// since is when the live text was put in place; zero for the one that was found.
+func (s *sleeper) since(ctx context.Context, live *liveSkill) (time.Time, error) {
+	sha := live.doc.Hash()
+	installs, err := s.db.Installs(ctx, live.Name)
+	if err != nil {
+		return time.Time{}, err
+	}
+	var at time.Time
+	for _, in := range installs {
+		if in.To == sha && in.Outcome == "installed" && in.Ended.After(at) {
+			at = in.Ended
+		}
+	}
+	if !at.IsZero() {
+		return at, nil
+	}
+	v, err := s.db.VersionBySHA(ctx, live.Name, sha)
+	if err != nil || v.N == 0 {
+		return time.Time{}, err
+	}
+	return v.Created, nil // edited by hand: when that was found
+}
+
+// try runs or resumes one run. What concerns this skill alone is a
+// *sleep.Hopeless.
+func (s *sleeper) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
+	f := s.f
+	f.Skill, f.Evolve, f.id, f.harvested, f.yes = t.Skill, evolveHarness, t.Run, true, true
+	f.MaxRollouts, f.MaxCostUSD, f.MaxTokens, f.MaxDuration, f.Level = t.Caps.Rollouts, t.Caps.CostUSD, t.Caps.Tokens, t.Caps.Duration, t.Level
+	var r sleep.Result
+	if run, err := s.db.Run(ctx, t.Run); err == nil {
+		f.resume, r.Spent = t.Run, run.Spent
+	} else if !errors.Is(err, store.ErrNotFound) {
+		return r, err
+	}
+	p, err := s.a.prepare(ctx, &f)
+	if p != nil {
+		defer p.back.close()
+	}
+	var waits *waiting
+	var quiet *quietExit
+	switch {
+	case errors.As(err, &waits):
+		r.Reason = waits.Error()
+		return r, nil
+	case errors.As(err, &quiet) && quiet.code == exitDone:
+		r.Reason = "too few cases to learn from"
+		return r, nil
+	case err != nil:
+		return r, aboutSkill(err)
+	}
+	unlock, err := s.a.lockRun(t.Run)
+	if err != nil {
+		return r, err
+	}
+	defer unlock()
+	void := &voids{}
+	p.plan.OnRollout = void.count
+	out, err := tournament.Improve(ctx, p.plan)
+	r.Spent = p.plan.Budget.Spent()
+	if err != nil {
+		return r, aboutSkill(err)
+	}
+	return r, s.conclude(ctx, p, out, &r)
+}
+
+// aboutSkill marks an error that trying again brings again, and that the other
+// skills need not mind.
+func aboutSkill(err error) error {
+	var f *failure
+	var drift *skill.DriftError
+	var kernel *tournament.KernelError
+	var speechless *tournament.AgentFailsError
+	if cannotBeRead(err) != "" || errors.As(err, &drift) || errors.As(err, &kernel) || errors.As(err, &speechless) ||
+		errors.As(err, &f) && (f.code == exitUsage || f.code == exitRefused) {
+		return &sleep.Hopeless{Err: errors.New(oneLine(err.Error()))}
+	}
+	return err
+}
+
+// conclude stages what a run found, and gathers what the policy looks at.
+func (s *sleeper) conclude(ctx context.Context, p *prepared, out *tournament.Outcome, r *sleep.Result) error {
+	res, err := s.a.result(ctx, p, out)
+	if err != nil {
+		return aboutSkill(err)
+	}
+	if err := s.a.guardQuarantine(ctx, p.db, p.run.Skill); err != nil {
+		return err
+	}
+	if r.Report, err = s.a.writeReport(ctx, p.db, p.run.ID); err != nil {
+		return err
+	}
+	inc := p.plan.Incumbent
+	r.Incumbent, r.Simulated, r.Stopped = inc.SHA(), p.run.Simulated, out.BudgetStop
+	r.Unboxed = p.f.tools() && (p.f.Sandbox == sandboxNone || process.Available() != nil)
+	if res.Challenger == nil || out.Verdict == nil {
+		return nil
+	}
+	v := out.Verdict
+	r.Challenger, r.Decision, r.Reason, r.EValue, r.Alpha = res.Challenger.SHA, v.Verdict, v.Reason, finite(v.EValue), v.Alpha
+	for _, o := range v.PerObjective {
+		r.Total += o.Alpha
+	}
+	if _, r.Kernel, err = s.db.KernelConfirmed(ctx, p.run.Skill, inc.Doc.KernelHash()); err != nil {
+		return err
+	}
+	cand, err := madeBy(ctx, s.db, p.run.Skill, r.Challenger)
+	if err != nil {
+		return err
+	}
+	next, err := readDoc(cand.Text)
+	if err != nil {
+		return err
+	}
+	c, err := candidacyOf(ctx, s.db, p.run.Skill, r.Challenger)
+	if err != nil {
+		return err
+	}
+	if r.Flagged, err = flaggedRules(inc.Doc, next, p.f.Evolve, c); err != nil {
+		return err
+	}
+	return nil
+}
+
+// install puts what a run of this night proved in place; where it is in place
+// already, nothing happens.
+func (s *sleeper) install(ctx context.Context, t sleep.Task, r sleep.Result) (string, error) {
+	live, err := s.a.skill(t.Skill)
+	if err != nil {
+		return "", aboutSkill(err)
+	}
+	if err := s.a.recordLive(ctx, s.db, live); err != nil {
+		return "", err
+	}
+	if live.doc.Hash() == r.Challenger {
+		return "installed", nil
+	}
+	if live.doc.Hash() != r.Incumbent {
+		return "", &sleep.Hopeless{Err: errors.New("the live text was changed meanwhile; the evidence is about another one")}
+	}
+	if _, ok, err := s.db.KernelConfirmed(ctx, t.Skill, live.doc.KernelHash()); err != nil {
+		return "", err
+	} else if !ok {
+		return "", &sleep.Hopeless{Err: errors.New("the kernel is not confirmed")}
+	}
+	cand, err := madeBy(ctx, s.db, t.Skill, r.Challenger)
+	if err != nil {
+		return "", err
+	}
+	next, err := readDoc(cand.Text)
+	if err != nil {
+		return "", err
+	}
+	if err := checkKernel(live.doc, next, evolveHarness); err != nil {
+		return "", aboutSkill(err)
+	}
+	if _, err := s.a.mayInstall(ctx, s.db, live, next, evolveHarness, false); err != nil {
+		return "", aboutSkill(err)
+	}
+	run, err := s.db.Run(ctx, t.Run)
+	if err != nil {
+		return "", err
+	}
+	v, err := s.a.installNew(ctx, s.db, live, r.Incumbent, tournament.Version{Skill: t.Skill, SHA: r.Challenger, Parent: r.Incumbent, Author: "evolve",
+		Operator: cand.Operator, Run: t.Run, Evidence: run.Verdict, Proven: true, Simulated: r.Simulated, Note: "installed by a night", Text: cand.Text, Created: s.a.now().UTC()})
+	if err != nil {
+		return "", aboutSkill(err)
+	}
+	return fmt.Sprintf("v%d is installed; `evolve rollback %s` takes it back", v.N, t.Skill), nil
+}
+
+// watch looks at an installed version of ours that replaced another one.
+func (s *sleeper) watch(ctx context.Context, name string) (*sleep.Alarm, error) {
+	live, err := s.a.skill(name)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.db.VersionBySHA(ctx, name, live.doc.Hash())
+	if errors.Is(err, store.ErrNotFound) || err == nil && (v.Author != "evolve" || v.Parent == "") {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	since, err := s.since(ctx, live)
+	if err != nil {
+		return nil, err
+	}
+	uses, err := s.uses(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return sleep.DefaultRule.Look(v.SHA, v.Parent, since, uses), nil
+}
+
+// rollback takes a version back whose owner has asked for that, and never tries
+// it again.
+func (s *sleeper) rollback(ctx context.Context, al *sleep.Alarm) (string, error) {
+	live, err := s.a.skill(al.Skill)
+	if err != nil {
+		return "", err
+	}
+	if live.doc.Hash() != al.Version {
+		return "no longer in place", nil
+	}
+	if err := s.a.rollback(ctx, al.Skill); err != nil {
+		return "", err
+	}
+	if _, err := s.db.Decide(ctx, store.Decision{Skill: al.Skill, SHA: al.Version, Word: store.Rejected, By: "evolve sleep --rollback-on-alarm",
+		Incumbent: al.Before, Rules: []string{}}); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%.12s was taken back", al.Version), nil
+}
+
+// cycleOwner names this process; two of one number in two containers differ in the
+// host, and one that was started again in what follows.
+func cycleOwner() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "?"
+	}
+	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), newRunID(time.Now()))
+}
+
+// ownerGone reports whether the process of another owner has ended for certain.
+func ownerGone(of string) bool {
+	part := strings.Split(of, "/")
+	host, err := os.Hostname()
+	if err != nil || len(part) != 3 || part[0] != host {
+		return false
+	}
+	pid, err := strconv.Atoi(part[1])
+	if err != nil {
+		return false
+	}
+	if pid == os.Getpid() {
+		return true // the number came round
+	}
+	return processGone(pid)
+}
+
+// powerSupplies is where Linux tells of them.
+const powerSupplies = "/sys/class/power_supply"
+
+// onBattery reports whether the machine runs on its battery: there is a mains
+// supply, and none is online. Where nobody tells, it does not.
+func onBattery(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return false
+	}
+	mains := false
+	for _, e := range entries {
+		kind, err := os.ReadFile(filepath.Join(dir, e.Name(), "type"))
+		if err != nil || strings.TrimSpace(string(kind)) != "Mains" {
+			continue
+		}
+		mains = true
+		if on, err := os.ReadFile(filepath.Join(dir, e.Name(), "online")); err == nil && strings.TrimSpace(string(on)) == "1" {
+			return false
+		}
+	}
+	return mains
+}

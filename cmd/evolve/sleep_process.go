@@ -1,0 +1,18 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// processGone reports whether no process has this number.
+func processGone(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return true
+	}
+	defer p.Release()
+	err = p.Signal(syscall.Signal(0))
+	return errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH)
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/hook"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+	"github.com/spf13/cobra"
+)
+
+func newSleepStatusCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "The last night, the next one, what they cost and what waits for you",
+		Args:  noArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return a.sleepStatus(c.Context()) },
+	}
+}
+
+// A sleepReport is what `evolve sleep status --json` prints: schema 1.
+type sleepReport struct {
+	Schema  int          `json:"schema"`
+	Running string       `json:"running,omitempty"` // the process at work, "" for none
+	Last    *nightReport `json:"last"`
+	Next    *time.Time   `json:"next"` // null where no timer is installed
+	Timer   string       `json:"timer,omitempty"`
+	Nights  int          `json:"nights"`
+	Spent   eval.Spent   `json:"spent"` // by all nights
+}
+
+func (a *app) sleepStatus(ctx context.Context) error {
+	r := &sleepReport{Schema: 1, Spent: eval.Spent{CostKnown: true}}
+	db, err := a.existingStore(ctx)
+	if err != nil {
+		return err
+	}
+	if db != nil {
+		l, err := db.SleepLeaseNow(ctx)
+		if err != nil {
+			return err
+		}
+		if l.Owner != "" && a.now().Before(l.Expires) && !ownerGone(l.Owner) {
+			r.Running = l.Owner
+		}
+		nights, err := sleep.Nights(ctx, db, 0)
+		if err != nil {
+			return err
+		}
+		r.Nights = len(nights)
+		for i := range nights {
+			s := nights[i].Spent()
+			r.Spent.Rollouts += s.Rollouts
+			r.Spent.MutatorCalls += s.MutatorCalls
+			r.Spent.JudgeCalls += s.JudgeCalls
+			r.Spent.MinerCalls += s.MinerCalls
+			r.Spent.AgentCalls += s.AgentCalls
+			r.Spent.TokensIn += s.TokensIn
+			r.Spent.TokensOut += s.TokensOut
+			r.Spent.CostUSD += s.CostUSD
+			r.Spent.WallMS += s.WallMS
+			r.Spent.CostKnown = r.Spent.CostKnown && s.CostKnown
+		}
+		if len(nights) > 0 {
+			n := &nights[0]
+			r.Last = &nightReport{Night: n, Spent: n.Spent(), Waiting: waitingIn(n)}
+		}
+	}
+	if t, err := a.installedTimer(ctx); err != nil {
+		return err
+	} else if t != nil {
+		next := nextAt(a.now(), t.hour, t.minute)
+		r.Next, r.Timer = &next, t.kind
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	return a.printSleep(r)
+}
+
+// nextAt is the next time that the clock says so.
+func nextAt(now time.Time, hour, minute int) time.Time {
+	at := time.Date(now.Year(), now.Month(), now.Day(), hour, minute, 0, 0, now.Location())
+	if !at.After(now) {
+		at = time.Date(now.Year(), now.Month(), now.Day()+1, hour, minute, 0, 0, now.Location())
+	}
+	return at
+}
+
+func (a *app) printSleep(r *sleepReport) error {
+	var b strings.Builder
+	switch l := r.Last; {
+	case l == nil:
+		fmt.Fprintf(&b, "last     never: `evolve sleep run --dry-run` says what a night would do\n")
+	case r.Running != "":
+		fmt.Fprintf(&b, "running  night %s, by %s\n", l.ID, r.Running)
+	case l.Ended.IsZero():
+		fmt.Fprintf(&b, "last     %s, interrupted: `evolve sleep run` goes on with it\n", l.Began.Local().Format("2006-01-02 15:04"))
+	default:
+		fmt.Fprintf(&b, "last     %s, %s\n", l.Began.Local().Format("2006-01-02 15:04"), duration(l.Ended.Sub(l.Began).Milliseconds()))
+	}
+	if r.Next != nil {
+		fmt.Fprintf(&b, "next     %s (%s)\n", r.Next.Local().Format("2006-01-02 15:04"), r.Timer)
+	} else {
+		fmt.Fprintf(&b, "next     no timer: `evolve sleep install --at 03:17`\n")
+	}
+	if r.Last != nil {
+		fmt.Fprintf(&b, "spent    %s\n", spent(r.Last.Spent))
+		fmt.Fprintf(&b, "         in %s together: %s\n", counted(r.Nights, "night"), spent(r.Spent))
+		head := "waiting "
+		for _, w := range r.Last.Waiting {
+			fmt.Fprintf(&b, "%s %s\n", head, oneLine(w))
+			head = "        "
+		}
+		if len(r.Last.Waiting) == 0 {
+			fmt.Fprintf(&b, "waiting  nothing\n")
+		}
+	}
+	_, err := fmt.Fprint(a.stdout, b.String())
+	return err
+}
+
+// tell leaves word for the next session of what waits.
+func (s *sleeper) tell(n *sleep.Night) {
+	for _, k := range n.Steps {
+		if k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil && k.Result.Decision == pareto.Promote {
+			s.a.leaveNote(k.Skill, hook.Waiting, "a better version (%.12s) is proved and waits: `evolve diff %s@%.12[1]s`, `evolve promote %[2]s`", k.Result.Challenger, k.Skill)
+		}
+	}
+}
