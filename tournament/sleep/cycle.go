@@ -43,8 +43,14 @@ type Plan struct {
 	Dry bool
 }
 
-// tries is how often a step that stops the process is begun again.
-const tries = 3
+// A step that fails with what concerns more than it is tried again by the next
+// process, so often; one whose process is killed or interrupted, more often: a
+// laptop that is closed every morning does no harm, and a step that takes all
+// memory must not stand in the way of the others for ever.
+const (
+	tries  = 3
+	starts = 20
+)
 
 // Run runs one night, or goes on with one that was not ended: then under the caps
 // and the policy that it began with. The night is returned with an error too,
@@ -275,7 +281,7 @@ func (c *Cycle) watch(ctx context.Context, n *Night, s *Step) error {
 // try lets a challenger's trial go on, or looks for a challenger.
 func (c *Cycle) try(ctx context.Context, n *Night, i int) error {
 	s := &n.Steps[i]
-	if s.Attempts >= tries {
+	if s.Errors >= tries || s.Attempts >= starts {
 		s.Note = fmt.Sprintf("given up after %d attempts: %s", s.Attempts, s.Note)
 		return c.end(ctx, n, s, Failed)
 	}
@@ -303,9 +309,9 @@ func (c *Cycle) try(ctx context.Context, n *Night, i int) error {
 		s.Note = hopeless.Error()
 		return c.end(ctx, n, s, Failed)
 	case err != nil:
-		s.Note = err.Error()
-		if ctx.Err() != nil {
-			s.Attempts-- // an interruption is nobody's fault
+		if ctx.Err() == nil { // an interruption is nobody's fault
+			s.Note = err.Error()
+			s.Errors++
 		}
 		return errors.Join(fmt.Errorf("%s %s: %w", s.Kind, s.Skill, err), c.save(context.WithoutCancel(ctx), n, s))
 	}

@@ -60,10 +60,11 @@ type Step struct {
 	Stage    Stage      `json:"stage"`
 	Gain     float64    `json:"gain,omitempty"` // failures a week that could be saved at best
 	Rollouts int64      `json:"rollouts,omitempty"`
-	Run      string     `json:"run,omitempty"`   // named before it begins
-	Caps     Caps       `json:"caps,omitzero"`   // its share of the night
-	Level    float64    `json:"level,omitempty"` // error rate that the lifetime leaves this trial
-	Attempts int        `json:"attempts,omitempty"`
+	Run      string     `json:"run,omitempty"`      // named before it begins
+	Caps     Caps       `json:"caps,omitzero"`      // its share of the night
+	Level    float64    `json:"level,omitempty"`    // error rate that the lifetime leaves this trial
+	Attempts int        `json:"attempts,omitempty"` // how often it was begun
+	Errors   int        `json:"errors,omitempty"`   // of them, how often it failed
 	Spent    eval.Spent `json:"spent,omitzero"`
 	Result   *Result    `json:"result,omitempty"`
 	Alarm    *Alarm     `json:"alarm,omitempty"`
