@@ -162,8 +162,8 @@ func (s *sleeper) lookAtCases(ctx context.Context, o *sleep.Outlook, trial *tour
 	return nil
 }
 
-// proved is a challenger of the live text that the gate has proved and that
-// nobody has decided on; nil for none.
+// proved is a challenger of the live text that the gate has proved and that was
+// never in place; nil for none. One that was installed has been taken back since.
 func (s *sleeper) proved(ctx context.Context, name, live string) (*tournament.TrialRecord, error) {
 	trials, err := s.db.Trials(ctx, name)
 	if err != nil {
@@ -171,8 +171,13 @@ func (s *sleeper) proved(ctx context.Context, name, live string) (*tournament.Tr
 	}
 	for i := range trials {
 		t := &trials[i]
-		if t.Incumbent == live && t.Decision == string(pareto.Promote) && (!t.Simulated || s.a.sandboxed) {
+		if t.Incumbent != live || t.Decision != string(pareto.Promote) || t.Simulated && !s.a.sandboxed {
+			continue
+		}
+		if _, err := s.db.VersionBySHA(ctx, name, t.Challenger); errors.Is(err, store.ErrNotFound) {
 			return t, nil
+		} else if err != nil {
+			return nil, err
 		}
 	}
 	return nil, nil

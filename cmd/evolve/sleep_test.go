@@ -142,6 +142,9 @@ func TestNightInstalls(t *testing.T) {
 	if !bytes.Equal(b.live(), v0) {
 		t.Error("the rollback is not v0")
 	}
+	if r := b.night(exitDone, "--policy", "auto"); len(r.Waiting) != 0 {
+		t.Errorf("what was taken back waits again: %q", r.Waiting)
+	}
 }
 
 // TestOnBattery reads what Linux tells of power supplies.
