@@ -92,7 +92,7 @@ func TestKillNight(t *testing.T) {
 	paid := s.world.AgentCalls.Load()
 
 	rng := rand.New(rand.NewPCG(7, 7))
-	done, nights, resumed := 0, 0, 0
+	done, nights, resumed, twice := 0, 0, 0, int64(0)
 	for done < kills {
 		if err := os.WriteFile(live, seed, 0o644); err != nil {
 			t.Fatal(err)
@@ -134,11 +134,15 @@ func TestKillNight(t *testing.T) {
 		if text, err := os.ReadFile(live); err != nil || !bytes.Equal(text, wantText) {
 			t.Errorf("after %d kills another text is installed (%v)", here, err)
 		}
-		if extra := s.world.AgentCalls.Load() - before - paid; extra < 0 || extra > int64(here)*inFlight {
+		// A rollout of the gate is an attempt and its work retry; those in flight are
+		// begun again.
+		extra := s.world.AgentCalls.Load() - before - paid
+		twice = max(twice, extra)
+		if extra < 0 || extra > int64(here)*inFlight*2 {
 			t.Errorf("after %d kills the server answered %d calls more than without", here, extra)
 		}
 	}
-	t.Logf("%d kills in %d nights, %d of them taken over; a night takes %v and %d calls", done, nights, resumed, took.Round(time.Millisecond), paid)
+	t.Logf("%d kills in %d nights, %d of them taken over; a night takes %v and %d calls, of which %d at most were asked for twice", done, nights, resumed, took.Round(time.Millisecond), paid, twice)
 }
 
 // known demands that the live text is one that the store has a version of, or the
