@@ -145,7 +145,7 @@ func (t *Trial) Decide() Decision {
 		switch {
 		case len(t.pairs) == 0:
 		case e.n == 0:
-			d.Warnings = append(d.Warnings, fmt.Sprintf("%v was never measured and is not part of the verdict", o))
+			d.Warnings = append(d.Warnings, NeverMeasured(o))
 		case float64(missing) > sparse*float64(len(t.pairs)):
 			d.Warnings = append(d.Warnings, fmt.Sprintf("%v is missing in %d of %d cases", o, missing, len(t.pairs)))
 		}
@@ -154,6 +154,11 @@ func (t *Trial) Decide() Decision {
 	d.Wins, d.Losses, d.Ties = q.Wins, q.Losses, q.Ties
 	d.EValue, d.Alpha, d.Reason = t.explain(d.PerObjective)
 	return d
+}
+
+// NeverMeasured is the warning about an objective that no pair has a value of.
+func NeverMeasured(o Objective) string {
+	return fmt.Sprintf("%v was never measured and is not part of the verdict", o)
 }
 
 // explain says in one sentence, with numbers, why the verdict is what it is.

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -143,7 +144,8 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 	if judged > 0 {
 		g.tellJudge(v, judged, len(test), st.owners, idle)
 	}
-	if g.inTokens {
+	g.tellLeftOut(v)
+	if g.counts(pareto.Cost) && g.inTokens {
 		v.Warnings = append(v.Warnings, "cost was compared in tokens: no price is known for this model, and a longer skill weighs more in a short request than in a long session")
 	}
 	return v, g.emit(ctx, "verdict", map[string]any{"decision": v.Verdict, "reason": v.Reason, "e_value": v.EValue,
@@ -309,13 +311,30 @@ func Difference(rs []*eval.Rollout, incumbent string) *pareto.Pair {
 
 // leaveOut forgets the objectives that do not count.
 func (g *Gate) leaveOut(p *pareto.Pair) {
-	if g.Objectives == nil {
-		return
-	}
-	for name, d := range map[string]*float64{"latency": &p.Latency, "cost": &p.Cost, "retries": &p.Retries} {
-		if !slices.Contains(g.Objectives, name) {
+	for o, d := range map[pareto.Objective]*float64{pareto.Latency: &p.Latency, pareto.Cost: &p.Cost, pareto.Retries: &p.Retries} {
+		if !g.counts(o) {
 			*d = math.NaN()
 		}
+	}
+}
+
+func (g *Gate) counts(o pareto.Objective) bool {
+	return g.Objectives == nil || o == pareto.Quality || slices.Contains(g.Objectives, o.String())
+}
+
+// tellLeftOut says in one line what the owner left out, instead of a line each
+// that it was never measured.
+func (g *Gate) tellLeftOut(v *Verdict) {
+	var out []string
+	for _, o := range []pareto.Objective{pareto.Latency, pareto.Cost, pareto.Retries} {
+		if g.counts(o) {
+			continue
+		}
+		out = append(out, o.String())
+		v.Warnings = slices.DeleteFunc(v.Warnings, func(w string) bool { return w == pareto.NeverMeasured(o) })
+	}
+	if len(out) > 0 {
+		v.Warnings = append(v.Warnings, "not part of the verdict, as you asked: "+strings.Join(out, ", "))
 	}
 }
 

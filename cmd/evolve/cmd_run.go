@@ -4,18 +4,15 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/spf13/cobra"
 )
@@ -220,19 +217,6 @@ func (f *runFlags) settle(a *app) error {
 // sensible reports whether x is a number, and not negative.
 func sensible(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }
 
-// A prepared run is one that may begin.
-type prepared struct {
-	f     *runFlags
-	live  *liveSkill
-	back  *backends
-	db    *store.Store
-	run   *tournament.Run
-	plan  tournament.Plan
-	cases []eval.Case
-	// heads tells what the harvest found, in words.
-	heads []string
-}
-
 func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 	if err := f.check(); err != nil {
 		return err
@@ -308,253 +292,6 @@ func (a *app) stopped(ctx context.Context, p *prepared, err error) error {
 		hint += "; "
 	}
 	return &failure{code, err, hint + resume}
-}
-
-// prepare reads the skill, harvests, and fixes everything that the run's
-// decisions are a function of.
-func (a *app) prepare(ctx context.Context, f *runFlags) (*prepared, error) {
-	if f.resume != "" {
-		return a.prepareResume(ctx, f)
-	}
-	live, err := a.skill(f.Skill)
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range skill.Validate(live.doc, f.Profile, live.Name) {
-		if w.Severity == skill.Reject {
-			return nil, usage("agents would not load it as it is; mend it first", "skill %s: line %d: %s", live.Name, w.Line, w.Message)
-		}
-	}
-	if err := live.evolve(f.Evolve); err != nil {
-		return nil, err
-	}
-	back, err := f.open(ctx, a)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.settle(a); err != nil {
-		return nil, err
-	}
-	if !f.dryRun {
-		if err := back.ping(ctx); err != nil {
-			return nil, err
-		}
-	}
-	db, err := a.store(ctx)
-	if err != nil {
-		return nil, err
-	}
-	p := &prepared{f: f, live: live, back: back, db: db}
-	if err := a.recordLive(ctx, db, live); err != nil {
-		return nil, err
-	}
-	runs, err := db.Runs(ctx, f.Skill)
-	if err != nil {
-		return nil, err
-	}
-	if f.Seed < 0 {
-		f.Seed = int64(len(runs))
-	}
-	if f.id == "" {
-		f.id = newRunID(a.now())
-	}
-	p.run = &tournament.Run{ID: f.id, Skill: f.Skill, Seed: f.Seed}
-	budget := eval.NewBudget(f.caps(), a.now)
-	if err := a.gather(ctx, p, budget); err != nil {
-		return p, err
-	}
-	return p, a.fix(ctx, p, budget)
-}
-
-// gather harvests and mines, unless told not to, and reads the cases.
-func (a *app) gather(ctx context.Context, p *prepared, budget *eval.Budget) error {
-	f := p.f
-	trial, err := a.openTrial(ctx, p.db, f.Skill, p.live.doc.Hash(), f.Evolve)
-	if err != nil {
-		return err
-	}
-	if !f.noHarvest {
-		h := &harvested{}
-		if !f.harvested {
-			if h, err = a.harvest(ctx, p.db, f.harvest); err != nil {
-				return err
-			}
-		}
-		var miner eval.Model
-		if !f.dryRun { // a dry run spends nothing; it forecasts on what is known
-			miner = &eval.Metered{Model: p.back.mutator, By: eval.ByMiner, Budget: budget, Redactor: a.redactor(),
-				Recorder: p.db.Journal(p.run.ID), Scope: p.run.ID, WallClock: f.WallClock}
-			if err := a.announceMining(ctx, p); err != nil {
-				return err
-			}
-			asked := &pendingWatch{Model: miner}
-			_, stats, err := a.mine(ctx, p.db, f.Skill, asked, f.harvest.headless, trial != nil)
-			if err == nil {
-				err = asked.err() // their cases were made without a model meanwhile, and are made again
-			}
-			if err != nil {
-				return fmt.Errorf("mine cases: %w", err)
-			}
-			p.heads = append(p.heads, fmt.Sprintf("harvest: %d new sessions, %d uses of %s (%d corrected, %d accepted), %d new cases",
-				h.Sessions, stats.Uses, f.Skill, stats.Corrected, stats.Accepted, stats.Cases))
-		} else if _, stats, err := a.mine(ctx, p.db, f.Skill, nil, f.harvest.headless, trial != nil); err == nil {
-			p.heads = append(p.heads, fmt.Sprintf("harvest: %d new sessions, %d uses of %s, %d new cases", h.Sessions, stats.Uses, f.Skill, stats.Cases))
-		} else {
-			return fmt.Errorf("mine cases: %w", err)
-		}
-		if n := len(h.Problems); n > 0 {
-			p.heads = append(p.heads, fmt.Sprintf("harvest: %d places could not be read; `evolve harvest` lists them", n))
-		}
-	}
-	if p.cases, err = p.db.Cases(ctx, f.Skill); err != nil {
-		return err
-	}
-	kept, notes, err := p.back.usable(ctx, f, p.cases)
-	if err != nil {
-		return err
-	}
-	p.cases, p.heads = kept, append(p.heads, notes...)
-	f.Mined = budget.Spent()
-	if trial == nil {
-		return nil
-	}
-	spent, err := p.db.Journal(p.run.ID).SpentCases(ctx, f.Skill, p.live.doc.Hash())
-	if err != nil {
-		return err
-	}
-	held := slices.DeleteFunc(slices.Clone(p.cases), func(c eval.Case) bool { return c.Split != eval.Test })
-	fresh, err := trial.Fresh(held, spent)
-	if err != nil {
-		return err
-	}
-	if !f.NoGate && fresh == 0 && !f.anew {
-		return &waiting{*trial}
-	}
-	if !f.NoGate && !f.anew {
-		f.Carried = trial.Challenger
-		p.heads = append(p.heads, fmt.Sprintf("challenger %.12s is still undecided: its trial goes on with %d fresh cases", trial.Challenger, fresh))
-	}
-	return nil
-}
-
-// fix freezes what the run starts from, and builds its plan.
-func (a *app) fix(ctx context.Context, p *prepared, budget *eval.Budget) error {
-	f := p.f
-	f.Incumbent = p.live.doc.Render()
-	f.Cases, f.Splits = map[string]string{}, map[string]string{}
-	n := map[eval.Split]int{}
-	for _, c := range p.cases {
-		f.Cases[c.ID], f.Splits[c.ID] = caseHash(c), string(c.Split)
-		n[c.Split]++
-	}
-	if f.Carried == "" && n[eval.Train] == 0 {
-		return a.tooFew(p)
-	}
-	if f.Carried == "" {
-		var notes []string
-		var err error
-		if f.Approved, f.Barred, notes, err = seedsFor(ctx, p.db, p.live, f.Evolve); err != nil {
-			return err
-		}
-		p.heads = append(p.heads, notes...)
-	}
-	spent, err := p.db.Journal(p.run.ID).SpentCases(ctx, f.Skill, p.live.doc.Hash())
-	if err != nil {
-		return err
-	}
-	for _, c := range p.cases {
-		if who := spent[c.ID]; c.Split == eval.Test && (who == "" || who == f.Carried) {
-			f.HeldOut++
-		}
-	}
-	if f.Rest, err = skill.RestHash(p.live.Dir); err != nil {
-		return fmt.Errorf("read skill %s: %w", f.Skill, err)
-	}
-	raw, err := json.Marshal(f)
-	if err != nil {
-		return fmt.Errorf("encode run: %w", err)
-	}
-	p.run.Config = raw
-	return a.build(ctx, p, budget)
-}
-
-// tooFew ends a run that has too few cases to learn from: that is no failure,
-// but it has to be said.
-func (a *app) tooFew(p *prepared) error {
-	for _, line := range p.heads {
-		a.say("%s", line)
-	}
-	a.say("nothing to learn from yet: %d cases of %s, none of them for training", len(p.cases), p.f.Skill)
-	a.say("next: use the skill and correct it where it is wrong, or bring cases with `evolve cases import FILE`")
-	if a.json {
-		if err := a.printJSON(map[string]any{"schema": 1, "skill": p.f.Skill, "challenger": nil,
-			"verdict": map[string]any{"decision": "undecided", "reason": "not enough cases", "cases": 0}}); err != nil {
-			return err
-		}
-	}
-	return &quietExit{exitDone}
-}
-
-// build makes the plan of a run whose flags are complete.
-func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error {
-	f := p.f
-	incumbent, err := p.live.variant()
-	if err != nil {
-		return err
-	}
-	det := a.redactor()
-	p.plan = tournament.Plan{
-		Run: p.run, Incumbent: incumbent, Cases: p.cases,
-		Agent: p.back.agent, Grader: f.grader(p.back, p.cases), Mutator: p.back.mutator,
-		Journal: p.db.Journal(p.run.ID), Redact: det,
-		Budget: budget, Caps: f.caps(), NoGate: f.NoGate, Gate: f.gate(), MaxRetries: f.MaxRetries, HeldOut: f.HeldOut, Objectives: f.Objectives,
-		Concurrency: f.Concurrency, Workspaces: p.back.workspaces(), PerSecond: f.PerSecond, WallClock: f.WallClock, Now: a.now,
-		Options: tournament.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile,
-			Selector: tournament.Selectors[f.Select], Accept: tournament.Acceptances[f.Accept],
-			Batch: tournament.Batches[f.Batch], Barred: f.Barred},
-	}
-	for _, sha := range f.Approved {
-		c, err := madeBy(ctx, p.db, f.Skill, sha)
-		if err != nil {
-			return err
-		}
-		p.plan.Options.Seeds = append(p.plan.Options.Seeds, *c)
-	}
-	if f.Stop != "" {
-		patience := f.Patience
-		if patience == 0 {
-			patience = tournament.DefaultPatience
-		}
-		p.plan.Options.Stop = tournament.Stops[f.Stop](patience)
-	}
-	if f.handsOff() {
-		p.plan.Options.RaceChunk = len(p.cases) // one pass asks for all
-	}
-	if f.Evolve == evolveDescription {
-		p.plan.Options.Operators = tournament.DescriptionOnly
-		if p.plan.Others, err = a.others(f.Skill); err != nil {
-			return err
-		}
-	}
-	p.plan.Calibrate = func(ctx context.Context) (tournament.Calibration, error) {
-		k := newCalibrator(p.db, p.run.ID, p.back.judge, budget, f.WallClock, f.Concurrency)
-		return k.calibrate(ctx, f.Skill, p.cases)
-	}
-	if f.Carried == "" {
-		return nil
-	}
-	c, err := p.db.Candidate(ctx, f.Carried)
-	if err != nil {
-		return fmt.Errorf("read challenger %.12s: %w", f.Carried, err)
-	}
-	doc, err := skill.Parse(c.Text, p.live.doc.Options())
-	if err != nil {
-		return fmt.Errorf("read challenger %.12s: %w", f.Carried, err)
-	}
-	v := incumbent
-	v.Doc = doc
-	p.plan.Carried = &v
-	return nil
 }
 
 // gate is the rule of a trial that begins in this run.

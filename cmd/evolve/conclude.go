@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -333,8 +334,12 @@ func ratio(old, new *float64) string {
 	return fmt.Sprintf("×%.2f", *new / *old)
 }
 
-// diffStat counts what changed between two texts, in lines.
+// diffStat counts what changed between two texts, in blocks, or in words where
+// it is the description alone.
 func diffStat(old, new *skill.Document) string {
+	if was, is := old.Description(), new.Description(); was != is && bytes.Equal(old.Body(), new.Body()) {
+		return fmt.Sprintf("its description: %d → %d words", len(strings.Fields(was)), len(strings.Fields(is)))
+	}
 	added, removed := mutate.Stat(old.View(), new.View())
 	return fmt.Sprintf("+%d −%d blocks, about %+d tokens", added, removed,
 		skill.Tokens(string(new.Body()))-skill.Tokens(string(old.Body())))
