@@ -139,7 +139,7 @@ func (s *stream) ended(err error) error {
 // attempt is what the events and the workspace tell, without a verdict.
 func (a *Agent) attempt(s *stream, stage *replay.Stage, t eval.Task) (eval.Attempt, error) {
 	out := eval.Attempt{
-		Answer: s.answer(), Trace: s.trace(), Usage: s.usage(), CostUSD: s.cost(a.c.Prices),
+		Answer: s.answer(), Model: s.model, Trace: s.trace(), Usage: s.usage(), CostUSD: s.cost(a.c.Prices),
 		Duration: s.ran(), Turns: s.turns(), InfraRetries: s.retries, Skills: s.skills(stage.Skills),
 	}
 	invoked := false

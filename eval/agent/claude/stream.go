@@ -122,6 +122,7 @@ type stream struct {
 	calls      []call
 	at         map[string]int // tool_use id → calls
 	replies    map[string]bool
+	model      string            // of the last reply that no subagent gave
 	denied     map[string]string // tool_use id → why
 	results    []result
 	reply      strings.Builder // the model's text since the last tool call or other turn
@@ -202,6 +203,9 @@ func (s *stream) assistant(e *event) {
 		s.replies = make(map[string]bool)
 	}
 	s.replies[m.ID] = true
+	if e.Parent == "" && m.Model != "" {
+		s.model = m.Model
+	}
 	for _, b := range blocks(m.Content) {
 		switch {
 		case b.Type == "text" && e.Parent == "":

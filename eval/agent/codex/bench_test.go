@@ -22,7 +22,7 @@ func BenchmarkOverhead(b *testing.B) {
 			}
 			s := agenttest.Start(b, agenttest.Config{Script: []agenttest.Reply{{Text: "the diamond", Input: 9, Output: 1}}})
 			a := speaking(b, s, func(c *replay.Config) { c.Sandbox = sandbox })
-			task := eval.Task{Variant: stones(b), Case: question()}
+			task := eval.Task{Variant: agenttest.Stones(b), Case: question()}
 			var ours, child []time.Duration
 			a.ran = func(r *process.Result) { child = append(child, r.Wall) }
 			for b.Loop() {

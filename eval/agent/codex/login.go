@@ -26,11 +26,14 @@ type login struct {
 	file          string // auth.json of the owner
 }
 
+// Install is what a person types who has no program.
+const Install = "npm install -g @openai/codex"
+
 // how to get in, for errors.
 const (
 	// oldest is the first version whose flags and events are known.
 	oldest      = "0.169.0"
-	installHint = "install it with: npm install -g @openai/codex"
+	installHint = "install it with: " + Install
 	loginHint   = "set OPENAI_API_KEY, or run `codex login` and set CODEX_AUTH_JSON=~/.codex/auth.json"
 )
 

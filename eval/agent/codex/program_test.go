@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/agenttest"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
@@ -52,7 +53,7 @@ func TestPrivateHome(t *testing.T) {
 		`case $CODEX_HOME in "$TMPDIR"/*) answer inside; exit;; esac
 test "$CODEX_HOME" = "$HOME/.codex" && test -z "$EVOLVE_OF_THE_OWNER$CODEX_API_KEY" && test -f "$CODEX_HOME/skills/stones/SKILL.md" &&
 answer "$(cat) key=$OPENAI_API_KEY"`)
-	got, err := a.Run(t.Context(), eval.Task{Variant: stones(t), Case: question()})
+	got, err := a.Run(t.Context(), eval.Task{Variant: agenttest.Stones(t), Case: question()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func TestLoginIsCopiedForOneCall(t *testing.T) {
 	a := acted(t, replay.Config{Credentials: []string{"CODEX_AUTH_JSON=" + file}, Env: []string{"SEEN=" + seen}},
 		`printf %s "$CODEX_HOME" > "$SEEN"; grep -q refresh-0123 "$CODEX_HOME/auth.json" && exit 3
 answer "$(sed 's/.*access_token":"//; s/".*//' "$CODEX_HOME/auth.json")"`)
-	got, err := a.Run(t.Context(), eval.Task{Variant: stones(t), Case: question()})
+	got, err := a.Run(t.Context(), eval.Task{Variant: agenttest.Stones(t), Case: question()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func TestTimeThatRunsOut(t *testing.T) {
 		a := acted(t, replay.Config{Env: []string{"READY=" + ready}}, c.says+"\n: > \"$READY\"\nexec sleep 60")
 		ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(2*time.Second))
 		defer cancel()
-		_, err := a.Run(ctx, eval.Task{Variant: stones(t), Case: question()})
+		_, err := a.Run(ctx, eval.Task{Variant: agenttest.Stones(t), Case: question()})
 		if _, missing := os.Stat(ready); missing != nil {
 			t.Skip("this machine is too slow for the scenario")
 		}
@@ -114,7 +115,7 @@ func TestTimeThatRunsOut(t *testing.T) {
 
 func TestProgramThatDies(t *testing.T) {
 	a := acted(t, replay.Config{Credentials: []string{"OPENAI_API_KEY=sk-0123456789"}}, `echo "panicked with $OPENAI_API_KEY" >&2; exit 101`)
-	_, err := a.Run(t.Context(), eval.Task{Variant: stones(t), Case: question()})
+	_, err := a.Run(t.Context(), eval.Task{Variant: agenttest.Stones(t), Case: question()})
 	var infra *eval.InfraError
 	if !errors.As(err, &infra) || infra.Kind != eval.Unreachable || !strings.Contains(err.Error(), "panicked with [credential]") {
 		t.Errorf("err = %v, want what the program said last, without the key", err)

@@ -15,7 +15,6 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/agenttest"
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
-	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 // installed is the real program; tests against it run where it is asked for.
@@ -44,17 +43,6 @@ func speaking(t testing.TB, s *agenttest.Server, set func(*replay.Config)) *Agen
 		t.Fatal(err)
 	}
 	return a
-}
-
-const marker = "Begin every answer with the word zirconium."
-
-func stones(t testing.TB) eval.Variant {
-	t.Helper()
-	doc, err := skill.Parse([]byte("---\nname: stones\ndescription: Names stones.\n---\n# Stones\n\n"+marker+"\n"), skill.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return eval.Variant{Name: "stones", Doc: doc}
 }
 
 func question() *eval.Case {
@@ -99,7 +87,7 @@ func TestRealRun(t *testing.T) {
 			c.Sandbox, c.Prices = sandbox, &eval.Price{Input: 1, Output: 10, CacheRead: 0.5}
 		})
 		workspace := t.TempDir()
-		got, err := a.Run(t.Context(), eval.Task{Variant: stones(t), Case: question(), Workspace: workspace})
+		got, err := a.Run(t.Context(), eval.Task{Variant: agenttest.Stones(t), Case: question(), Workspace: workspace})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +123,7 @@ func TestRealRun(t *testing.T) {
 			t.Error("a file was written outside of the workspace")
 		}
 		requests := s.Requests()
-		if first := string(requests[0].Body); !strings.Contains(first, marker) {
+		if first := string(requests[0].Body); !strings.Contains(first, agenttest.Marker) {
 			t.Errorf("the skill's text did not reach the model: %s", first)
 		}
 		// The key stands in the answer's header alone.
@@ -160,7 +148,7 @@ func offeredTools(q agenttest.Request) []string {
 func TestRealOffer(t *testing.T) {
 	installed(t)
 	s := agenttest.Start(t, agenttest.Config{Script: []agenttest.Reply{{Text: "the diamond", Input: 9, Output: 1}}})
-	got, err := speaking(t, s, nil).Run(t.Context(), eval.Task{Variant: stones(t), Case: question()})
+	got, err := speaking(t, s, nil).Run(t.Context(), eval.Task{Variant: agenttest.Stones(t), Case: question()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +169,7 @@ func TestRealOffer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if body := string(s.Requests()[1].Body); strings.Contains(body, marker) || strings.Contains(body, "SKILL.md)") {
+	if body := string(s.Requests()[1].Body); strings.Contains(body, agenttest.Marker) || strings.Contains(body, "SKILL.md)") {
 		t.Errorf("without a skill something of one reached the model: %s", body)
 	}
 	if got.SkillInvoked == nil || *got.SkillInvoked || got.Skills != nil {
@@ -211,7 +199,7 @@ func TestRealTrigger(t *testing.T) {
 			c := question()
 			yes := true
 			c.ShouldTrigger = &yes
-			got, err := speaking(t, s, nil).Run(t.Context(), eval.Task{Variant: stones(t), Case: c, Others: []eval.Offer{{Name: "gems", Dir: gems}}})
+			got, err := speaking(t, s, nil).Run(t.Context(), eval.Task{Variant: agenttest.Stones(t), Case: c, Others: []eval.Offer{{Name: "gems", Dir: gems}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -222,7 +210,7 @@ func TestRealTrigger(t *testing.T) {
 				t.Errorf("skills = %q, want %q", got.Skills, want)
 			}
 			first := string(s.Requests()[0].Body)
-			if strings.Contains(first, marker) {
+			if strings.Contains(first, agenttest.Marker) {
 				t.Error("the skill's text was there before the model asked for it")
 			}
 			if !strings.Contains(first, "- stones: Names stones.") || !strings.Contains(first, "- gems: Names gems.") {
@@ -264,7 +252,7 @@ func TestRealFailures(t *testing.T) {
 				key = c.key
 			}
 			a := speaking(t, s, func(r *replay.Config) { r.Credentials = []string{"OPENAI_API_KEY=" + key} })
-			got, err := a.Run(t.Context(), eval.Task{Variant: stones(t), Case: question()})
+			got, err := a.Run(t.Context(), eval.Task{Variant: agenttest.Stones(t), Case: question()})
 			var infra *eval.InfraError
 			switch {
 			case c.kind == "":
@@ -290,7 +278,7 @@ func TestRealFailures(t *testing.T) {
 	t.Run("unreachable", func(t *testing.T) {
 		s := agenttest.Start(t, agenttest.Config{Script: []agenttest.Reply{{Text: "x"}}})
 		s.URL = "http://127.0.0.1:1/v1" // nothing listens on port 1
-		_, err := speaking(t, s, nil).Run(t.Context(), eval.Task{Variant: stones(t), Case: question()})
+		_, err := speaking(t, s, nil).Run(t.Context(), eval.Task{Variant: agenttest.Stones(t), Case: question()})
 		var infra *eval.InfraError
 		if !errors.As(err, &infra) || infra.Kind != eval.Unreachable {
 			t.Errorf("err = %v, want unreachable", err)
@@ -299,7 +287,7 @@ func TestRealFailures(t *testing.T) {
 	t.Run("retried", func(t *testing.T) {
 		s := agenttest.Start(t, agenttest.Config{Script: []agenttest.Reply{{Status: 500, Code: "server_error", Message: "broken"},
 			{Text: "the diamond", Input: 9, Output: 1}}})
-		got, err := speaking(t, s, nil).Run(t.Context(), eval.Task{Variant: stones(t), Case: question()})
+		got, err := speaking(t, s, nil).Run(t.Context(), eval.Task{Variant: agenttest.Stones(t), Case: question()})
 		if err != nil || got.Answer != "the diamond" || got.InfraRetries != 1 {
 			t.Errorf("attempt = %+v, %v", got, err)
 		}
@@ -312,7 +300,7 @@ func TestRealFailures(t *testing.T) {
 			<-s.Arrived()
 			cancel()
 		}()
-		if _, err := a.Run(ctx, eval.Task{Variant: stones(t), Case: question()}); !errors.Is(err, context.Canceled) {
+		if _, err := a.Run(ctx, eval.Task{Variant: agenttest.Stones(t), Case: question()}); !errors.Is(err, context.Canceled) {
 			t.Errorf("err = %v, want context canceled", err)
 		}
 	})

@@ -8,9 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
-	"time"
 
 	sdk "github.com/github/copilot-sdk/go"
 
@@ -98,13 +96,7 @@ func (a *Agent) Ping(ctx context.Context) error {
 	if a.route.base == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	c, err := new(net.Dialer).DialContext(ctx, "tcp", a.route.hosts[0])
-	if err != nil {
-		return &eval.InfraError{Kind: eval.Unreachable, Err: fmt.Errorf("connect to the model's server: %w", err)}
-	}
-	return c.Close()
+	return replay.Reach(ctx, a.route.hosts[0])
 }
 
 // Run replays one task. The skill is called as its command, "/NAME", is in the
@@ -172,7 +164,7 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 func (a *Agent) attempt(r *reader, offered map[string]string, v eval.Variant) eval.Attempt {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := eval.Attempt{Answer: a.scrub(r.answer), Trace: r.trace(), Usage: r.usage(), Duration: r.duration(),
+	out := eval.Attempt{Answer: a.scrub(r.answer), Model: r.model, Trace: r.trace(), Usage: r.usage(), Duration: r.duration(),
 		Turns: r.turns, InfraRetries: r.retries}
 	out.CostUSD = a.conf.Prices.USD(out.Usage)
 	for i := range out.Trace {

@@ -38,6 +38,7 @@ type reader struct {
 	calls   []call
 	at      map[string]int // a call's id → its place in calls
 	skills  []string
+	model   string // of the last reply
 	tokens  eval.Usage
 	counted bool
 
@@ -136,6 +137,7 @@ func (r *reader) message(d *sdk.AssistantMessageData) {
 // cached tokens in, whatever the server speaks.
 func (r *reader) reply(d *sdk.AssistantUsageData) {
 	r.fault = nil
+	r.model = d.Model
 	r.finish, r.blocked = value(d.FinishReason), value(d.ContentFilterTriggered)
 	if d.InputTokens == nil && d.OutputTokens == nil {
 		return

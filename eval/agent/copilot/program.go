@@ -18,8 +18,10 @@ import (
 // oldest is the first version whose flags and events are known.
 const oldest = "1.0.102"
 
-// install is what brings the program to a machine.
-const install = "install it with: npm install -g @github/copilot"
+// Install is what a person types who has no program.
+const Install = "npm install -g @github/copilot"
+
+const installHint = "install it with: " + Install
 
 // cacheVar names the folder that the program unpacks itself into.
 const cacheVar = "COPILOT_PKG_CACHE_HOME"
@@ -41,7 +43,7 @@ func find(ctx context.Context, c replay.Config) (*program, error) {
 	}
 	found, err := replay.Find(c, "copilot")
 	if err != nil {
-		return nil, fmt.Errorf("%w; %s", err, install)
+		return nil, fmt.Errorf("%w; %s", err, installHint)
 	}
 	p := &program{Program: found}
 	if native := nativeOf(found.Path); native != "" {
@@ -117,10 +119,10 @@ func (p *program) ask(ctx context.Context, c replay.Config) error {
 		if text := strings.TrimSpace(res.Stderr); text != "" {
 			err = errors.New(lastLine(text))
 		}
-		return fmt.Errorf("ask %s for its version: %w; %s", p.Path, err, install)
+		return fmt.Errorf("ask %s for its version: %w; %s", p.Path, err, installHint)
 	}
 	p.version = string(m[1])
-	if err := replay.AtLeast("copilot", p.version, oldest, install); err != nil {
+	if err := replay.AtLeast("copilot", p.version, oldest, installHint); err != nil {
 		return err
 	}
 	if dirs, err := filepath.Glob(filepath.Join(p.cache, "pkg", "*", p.version)); err == nil && len(dirs) == 1 {

@@ -134,7 +134,7 @@ func (c *Client) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 		return eval.Attempt{}, c.classify(ctx, reply, err)
 	}
 	usage, usd := c.took(reply.Usage)
-	a := eval.Attempt{Answer: reply.text, Usage: usage, CostUSD: usd}
+	a := eval.Attempt{Answer: reply.text, Model: reply.model, Usage: usage, CostUSD: usd}
 	switch {
 	case reply.finish == "length":
 		a.Failure = "the answer was cut off at the limit of tokens"
@@ -170,6 +170,7 @@ func (c *Client) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, 
 // A reply is what came back, with or without an error.
 type reply struct {
 	text, finish, refusal string
+	model                 string // that the server names
 	api.Usage
 	header http.Header
 	sent   bool // the request was written: the server has it
@@ -200,7 +201,7 @@ func (c *Client) ask(ctx context.Context, messages []api.ChatCompletionMessage, 
 		WroteRequest: func(info httptrace.WroteRequestInfo) { sent.Store(info.Err == nil) },
 	})
 	res, err := c.api.CreateChatCompletion(ctx, req)
-	r := &reply{Usage: res.Usage, header: res.Header(), sent: sent.Load()}
+	r := &reply{Usage: res.Usage, header: res.Header(), sent: sent.Load(), model: res.Model}
 	if err == nil && len(res.Choices) == 0 {
 		err = errNoChoice
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"path/filepath"
 	"strings"
 	"time"
@@ -91,13 +90,7 @@ func (a *Agent) Ping(ctx context.Context) error {
 	if a.route.base == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	c, err := new(net.Dialer).DialContext(ctx, "tcp", a.route.hosts[0])
-	if err != nil {
-		return &eval.InfraError{Kind: eval.Unreachable, Err: fmt.Errorf("connect to the model's server: %w", err)}
-	}
-	return c.Close()
+	return replay.Reach(ctx, a.route.hosts[0])
 }
 
 // Run replays one task. The skill is called by its command, "/skill:NAME";
@@ -176,7 +169,7 @@ func (a *Agent) attempt(s *stream, skill string) eval.Attempt {
 		invoked = invoked || name == skill
 	}
 	out := eval.Attempt{
-		Trace: s.trace(a.scrub), Usage: usage, CostUSD: usd, Duration: s.duration(),
+		Model: s.last.Model, Trace: s.trace(a.scrub), Usage: usage, CostUSD: usd, Duration: s.duration(),
 		SkillInvoked: &invoked, Skills: s.skills, Turns: s.answers, InfraRetries: s.retries,
 	}
 	if s.last.StopReason == "stop" || s.last.StopReason == "length" {

@@ -20,8 +20,8 @@ import (
 // oldest is the first version whose flags and events are known.
 const oldest = "0.87.0"
 
-// install is what a person types who has no pi.
-const install = "npm install -g @earendil-works/pi-coding-agent"
+// Install is what a person types who has no program.
+const Install = "npm install -g @earendil-works/pi-coding-agent"
 
 // minNode is the first Node that the program runs on.
 const minNode = 22
@@ -43,7 +43,7 @@ type program struct {
 // which may be too old.
 func find(ctx context.Context, c replay.Config) (*program, error) {
 	if path := cmp.Or(c.Path, "pi"); !executable(path) {
-		return nil, fmt.Errorf("find pi: no program %s; install it: %s", path, install)
+		return nil, fmt.Errorf("find pi: no program %s; install it with: %s", path, Install)
 	}
 	found, err := replay.Find(c, "pi")
 	if errors.Is(err, exec.ErrNotFound) { // the interpreter
@@ -65,7 +65,7 @@ func find(ctx context.Context, c replay.Config) (*program, error) {
 	if p.version, _, _ = strings.Cut(p.version, "\n"); p.version == "" {
 		return nil, errors.New("ask pi for its version: it does not say")
 	}
-	if err := replay.AtLeast("pi", p.version, oldest, "install it with: "+install); err != nil {
+	if err := replay.AtLeast("pi", p.version, oldest, "install it with: "+Install); err != nil {
 		return nil, err
 	}
 	return p, nil

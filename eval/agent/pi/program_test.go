@@ -78,8 +78,8 @@ func TestFindProgram(t *testing.T) {
 	}
 	t.Setenv("PATH", t.TempDir())
 	for path, want := range map[string]string{
-		"":                           install,
-		filepath.Join(dir, "nosuch"): install,
+		"":                           Install,
+		filepath.Join(dir, "nosuch"): Install,
 		broken:                       "code 3: no",
 		silent:                       "does not say",
 	} {

@@ -16,7 +16,6 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/pi"
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
-	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 // installed is the real program; tests against it run where it is asked for.
@@ -47,17 +46,6 @@ func speaking(t testing.TB, s *agenttest.Server, set func(*replay.Config)) *pi.A
 	return a
 }
 
-const marker = "Begin every answer with the word zirconium."
-
-func stones(t testing.TB) eval.Variant {
-	t.Helper()
-	doc, err := skill.Parse([]byte("---\nname: stones\ndescription: Names stones.\n---\n# Stones\n\n"+marker+"\n"), skill.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return eval.Variant{Name: "stones", Doc: doc}
-}
-
 func question() *eval.Case {
 	return &eval.Case{ID: "stone-1", Skill: "stones", Prompt: "Which stone is the hardest?\nSay no more."}
 }
@@ -85,7 +73,7 @@ func TestRealRun(t *testing.T) {
 			}
 			s := agenttest.Start(t, agenttest.Config{Answer: work})
 			a := speaking(t, s, func(c *replay.Config) { c.Sandbox = sandbox })
-			got, err := a.Run(t.Context(), eval.Task{Variant: stones(t), Case: question()})
+			got, err := a.Run(t.Context(), eval.Task{Variant: agenttest.Stones(t), Case: question()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +94,7 @@ func TestRealRun(t *testing.T) {
 				t.Errorf("trace = %+v", got.Trace)
 			}
 			first := s.Requests()[0]
-			if !strings.Contains(first.User, marker) || !strings.Contains(first.User, "Say no more.") || strings.Contains(first.User, "/skill:") {
+			if !strings.Contains(first.User, agenttest.Marker) || !strings.Contains(first.User, "Say no more.") || strings.Contains(first.User, "/skill:") {
 				t.Errorf("the model read %q, want the skill in the place of its command", first.User)
 			}
 			slices.Sort(first.Tools)
@@ -142,7 +130,7 @@ func TestRealTrigger(t *testing.T) {
 			c := question()
 			yes := true
 			c.ShouldTrigger = &yes
-			got, err := speaking(t, s, nil).Run(t.Context(), eval.Task{Variant: stones(t), Case: c, Others: []eval.Offer{{Name: "gems", Dir: gems}}})
+			got, err := speaking(t, s, nil).Run(t.Context(), eval.Task{Variant: agenttest.Stones(t), Case: c, Others: []eval.Offer{{Name: "gems", Dir: gems}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,7 +141,7 @@ func TestRealTrigger(t *testing.T) {
 				t.Errorf("skills = %q, want %q", got.Skills, want)
 			}
 			q := s.Requests()[0]
-			if strings.Contains(q.Text, marker) || !strings.Contains(q.Text, "Names stones.") || !strings.Contains(q.Text, "Names gems.") {
+			if strings.Contains(q.Text, agenttest.Marker) || !strings.Contains(q.Text, "Names stones.") || !strings.Contains(q.Text, "Names gems.") {
 				t.Errorf("the model read %q, want both offers and no body", q.Text)
 			}
 		})
@@ -168,7 +156,7 @@ func TestRealNoSkill(t *testing.T) {
 	if err := os.MkdirAll(copied, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(copied, "SKILL.md"), stones(t).Doc.Render(), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(copied, "SKILL.md"), agenttest.Stones(t).Doc.Render(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	got, err := a.Run(t.Context(), eval.Task{Variant: eval.Variant{Name: "stones"}, Case: question(), Workspace: ws})
@@ -260,7 +248,7 @@ func realFailures(t *testing.T, wire func(*replay.Config)) {
 			t.Parallel()
 			installed(t)
 			s := agenttest.Start(t, agenttest.Config{Script: c.script})
-			got, err := speaking(t, s, wire).Run(t.Context(), eval.Task{Variant: stones(t), Case: question()})
+			got, err := speaking(t, s, wire).Run(t.Context(), eval.Task{Variant: agenttest.Stones(t), Case: question()})
 			var infra *eval.InfraError
 			switch {
 			case c.kind != "" && (!errors.As(err, &infra) || infra.Kind != c.kind):
@@ -291,7 +279,7 @@ func TestRealHang(t *testing.T) {
 		cancel()
 	}()
 	begun := time.Now()
-	_, err := a.Run(ctx, eval.Task{Variant: stones(t), Case: question()})
+	_, err := a.Run(ctx, eval.Task{Variant: agenttest.Stones(t), Case: question()})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v", err)
 	}
@@ -329,7 +317,7 @@ func TestRealNoTimeToTryAgain(t *testing.T) {
 		<-s.Arrived()
 		close(ctx.done)
 	}()
-	_, err := a.Run(ctx, eval.Task{Variant: stones(t), Case: question()})
+	_, err := a.Run(ctx, eval.Task{Variant: agenttest.Stones(t), Case: question()})
 	var infra *eval.InfraError
 	if !errors.As(err, &infra) || infra.Kind != eval.ServerError {
 		t.Errorf("err = %v, want the server's failure", err)
@@ -340,7 +328,7 @@ func TestRealTurns(t *testing.T) {
 	installed(t)
 	s := agenttest.Start(t, agenttest.Config{Script: []agenttest.Reply{{Tools: []agenttest.Op{agenttest.Bash("true")}}}})
 	a := speaking(t, s, func(c *replay.Config) { c.MaxTurns = 3 })
-	got, err := a.Run(t.Context(), eval.Task{Variant: stones(t), Case: question()})
+	got, err := a.Run(t.Context(), eval.Task{Variant: agenttest.Stones(t), Case: question()})
 	if err != nil || got.Turns != 3 || !strings.Contains(got.Failure, "3 turns") {
 		t.Errorf("attempt = %+v, %v", got, err)
 	}

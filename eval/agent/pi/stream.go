@@ -76,6 +76,7 @@ type event struct {
 // A message is one of the model's, the user's or a tool's.
 type message struct {
 	Role         string          `json:"role"`
+	Model        string          `json:"model"`   // of an assistant's
 	Content      json.RawMessage `json:"content"` // a text, or blocks
 	Usage        *usage          `json:"usage"`
 	StopReason   string          `json:"stopReason"`

@@ -77,6 +77,7 @@ func (c *compiled) attempt(text []byte, t eval.Task) eval.Attempt {
 	usd := c.Task.usd(in, out)
 	return eval.Attempt{
 		Answer:   answer,
+		Model:    c.Name,
 		Usage:    &eval.Usage{Input: int64(in), Output: int64(out), Reasoning: int64(thought)},
 		CostUSD:  &usd,
 		Duration: c.Task.duration(&d, in, out),

@@ -1,0 +1,22 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// Reach connects to a model's server, host:port, and sends nothing. The error is
+// an *eval.InfraError.
+func Reach(ctx context.Context, host string) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	c, err := new(net.Dialer).DialContext(ctx, "tcp", host)
+	if err != nil {
+		return &eval.InfraError{Kind: eval.Unreachable, Err: fmt.Errorf("connect to the model's server: %w", err)}
+	}
+	return c.Close()
+}
