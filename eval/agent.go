@@ -63,6 +63,7 @@ type Prior struct {
 // An Attempt is what came of one Task.
 type Attempt struct {
 	Answer       string
+	Model        string // the model that answered, by the backend's own report; "" where it does not tell
 	Failure      string // non-empty: the agent failed (empty answer, cut off, gave up); this is data, score 0
 	Trace        []ToolCall
 	Usage        *Usage

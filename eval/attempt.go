@@ -129,6 +129,10 @@ func (e *Evaluator) attempt(ctx context.Context, t Task, failed *int) (a Attempt
 	return a, begun, err
 }
 
+// maxModel is how much of a model's name is kept, in bytes: a server may say
+// anything.
+const maxModel = 128
+
 // record writes what an attempt took into out: the first one's as the
 // objectives, the others' for the budget.
 func (e *Evaluator) record(out *Rollout, a *Attempt, begun time.Time) {
@@ -147,6 +151,7 @@ func (e *Evaluator) record(out *Rollout, a *Attempt, begun time.Time) {
 		}
 		out.Usage, out.CostUSD = a.Usage, a.CostUSD
 		out.Answer, out.Trace, out.Failure = a.Answer, a.Trace, a.Failure
+		out.Model = a.Model[:min(len(a.Model), maxModel)]
 		out.SkillInvoked, out.Skills, out.Files, out.Turns = a.SkillInvoked, a.Skills, a.Files, a.Turns
 	case 2:
 		out.RetryUsage, out.RetryUSD = a.Usage, a.CostUSD
@@ -263,6 +268,7 @@ func (e *Evaluator) redact(out *Rollout) {
 	}
 	out.Answer = redact(e.Redactor, out.Answer)
 	out.Failure = redact(e.Redactor, out.Failure)
+	out.Model = redact(e.Redactor, out.Model)
 	out.Trace = append([]ToolCall(nil), out.Trace...)
 	for i := range out.Trace {
 		out.Trace[i].Input = redact(e.Redactor, out.Trace[i].Input)

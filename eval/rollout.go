@@ -74,7 +74,11 @@ type Rollout struct {
 	Turns        int      `json:"turns,omitempty"`         // the model's replies; 0 is unknown
 	Audit        Audit    `json:"audit,omitempty"`         // the worst of all attempts
 
-	Attempts int `json:"attempts"` // agent attempts that ended in an answer or a failure, work retries included
+	// Model is the one that gave the first answer, by the backend's own report:
+	// behind the name that was asked for there may be another one every month.
+	// "" is unknown.
+	Model    string `json:"model,omitempty"`
+	Attempts int    `json:"attempts"` // agent attempts that ended in an answer or a failure, work retries included
 	// InfraRetries counts the agent's calls that failed in the infrastructure.
 	// They are taken to have been free and are never counted in Retries.
 	InfraRetries int       `json:"infra_retries,omitempty"`

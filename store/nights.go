@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/skill-evolve/evolve/eval"
 )
 
 // A SleepLease is the right to run a cycle of the nights. It belongs to Owner
@@ -141,4 +143,103 @@ func (s *Store) SleepState(ctx context.Context, skill string) (json.RawMessage, 
 		return nil, nil
 	}
 	return bodies[0], nil
+}
+
+// SleepStates returns what SaveSleepState kept, of every skill, by its name.
+func (s *Store) SleepStates(ctx context.Context) (map[string]json.RawMessage, error) {
+	states := map[string]json.RawMessage{}
+	_, err := query(ctx, s, func(rows *sql.Rows) (struct{}, error) {
+		var skill, body string
+		err := rows.Scan(&skill, &body)
+		states[skill] = json.RawMessage(body)
+		return struct{}{}, err
+	}, `SELECT skill, body FROM sleep_states`)
+	if err != nil {
+		return nil, fmt.Errorf("list the nights of all skills: %w", err)
+	}
+	return states, nil
+}
+
+// An Answerer is who gave an answer: the agent as it was asked, and the model
+// that it reported.
+type Answerer struct {
+	Agent eval.Identity
+	Model string // "" where it did not tell
+}
+
+// ProvedBy is who answered last in the trial of a candidate before the gate; nil
+// where it had none, or nothing is left of it.
+func (s *Store) ProvedBy(ctx context.Context, candidate string) (*Answerer, error) {
+	return s.lastAnswer(ctx, "candidate = ?1 AND status = ?2 AND arm LIKE 'gate:%:' || substr(?1, 1, 16)", candidate, string(eval.Done))
+}
+
+// recentRollouts is how far back LastModel looks: further back, what stands
+// behind a name may be another model by now.
+const recentRollouts = 1000
+
+// LastModel is the model that an agent reported last, "" where it is not among
+// the newest rollouts or did not tell.
+func (s *Store) LastModel(ctx context.Context, agent eval.Identity) (string, error) {
+	a, err := s.lastAnswer(ctx, `id > (SELECT max(id) FROM rollouts) - ?5 AND status = ?1 AND body ->> '$.model' <> ''
+		AND body ->> '$.agent.backend' = ?2 AND coalesce(body ->> '$.agent.version', '') = ?3 AND coalesce(body ->> '$.agent.model', '') = ?4`,
+		string(eval.Done), agent.Backend, agent.Version, agent.Model, recentRollouts)
+	if err != nil || a == nil {
+		return "", err
+	}
+	return a.Model, nil
+}
+
+func (s *Store) lastAnswer(ctx context.Context, where string, args ...any) (*Answerer, error) {
+	found, err := query(ctx, s, func(rows *sql.Rows) (a Answerer, err error) {
+		var agent sql.RawBytes
+		if err = rows.Scan(&agent, &a.Model); err != nil {
+			return a, err
+		}
+		a.Agent, err = decode[eval.Identity](agent)
+		return a, err
+	}, `SELECT body -> '$.agent', coalesce(body ->> '$.model', '') FROM rollouts WHERE `+where+` ORDER BY id DESC LIMIT 1`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("look up who answered: %w", err)
+	}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	return &found[0], nil
+}
+
+// A Turn is the place of a turn in a session.
+type Turn struct {
+	Session string // id
+	Path    string // of the transcript
+	Index   int
+}
+
+// A TurnCost is what a turn took, as its transcript tells; nil is unknown.
+type TurnCost struct {
+	Usage       *eval.Usage `json:"usage"`
+	DurationMS  *int64      `json:"duration_ms"`
+	Interrupted bool        `json:"interrupted"` // by the user: neither says what it would have taken
+}
+
+// TurnCosts returns what the turns took in which a skill was used.
+func (s *Store) TurnCosts(ctx context.Context, skill string) (map[Turn]TurnCost, error) {
+	costs := map[Turn]TurnCost{}
+	_, err := query(ctx, s, func(rows *sql.Rows) (struct{}, error) {
+		var t Turn
+		var body sql.RawBytes
+		if err := rows.Scan(&t.Session, &t.Path, &t.Index, &body); err != nil {
+			return struct{}{}, err
+		}
+		c, err := decode[TurnCost](body)
+		costs[t] = c
+		return struct{}{}, err
+	}, `SELECT u.session, u.path, u.turn, json_object('usage', json(s.turns -> ('$[' || u.turn || '].usage')),
+			'duration_ms', s.turns -> ('$[' || u.turn || '].duration_ms'),
+			'interrupted', json(CASE WHEN s.turns ->> ('$[' || u.turn || '].interrupted') THEN 'true' ELSE 'false' END))
+		FROM (SELECT DISTINCT session, path, CAST(body ->> '$.turn' AS INTEGER) AS turn FROM invocations WHERE skill = ?) u
+		JOIN sessions s ON s.id = u.session AND s.path = u.path WHERE u.turn >= 0`, skill)
+	if err != nil {
+		return nil, fmt.Errorf("read what the uses of %s took: %w", skill, err)
+	}
+	return costs, nil
 }

@@ -3,8 +3,14 @@ package store
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"reflect"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest"
 )
 
 // TestSleepLease: one owner at a time; who is taken over is told at its next
@@ -58,5 +64,73 @@ func TestSleepLease(t *testing.T) {
 	must(t, s.ReleaseSleepLease(ctx, third))
 	if l, err := s.SleepLeaseNow(ctx); err != nil || l.Owner != "" {
 		t.Errorf("after the release: %+v, %v", l, err)
+	}
+}
+
+// TestWhoAnswered: a candidate's evidence is its own trial's, the last of it; of
+// an agent the model that it reported last.
+func TestWhoAnswered(t *testing.T) {
+	s := open(t)
+	ctx := t.Context()
+	sha, other := strings.Repeat("ab", 32), strings.Repeat("cd", 32)
+	sonnet := eval.Identity{Backend: "claude", Version: "2.1.329", Model: "sonnet"}
+	n := 0
+	save := func(candidate, arm, model string, id eval.Identity, status eval.Status) {
+		n++
+		must(t, s.Journal("r").SaveRollout(ctx, &eval.Rollout{Key: fmt.Sprint("k", n), Candidate: candidate, CaseID: "c", Arm: arm, Model: model, Agent: id, Status: status}))
+	}
+	if a, err := s.ProvedBy(ctx, sha); err != nil || a != nil {
+		t.Errorf("without rollouts %+v, %v; want nobody", a, err)
+	}
+	if m, err := s.LastModel(ctx, sonnet); err != nil || m != "" {
+		t.Errorf("without rollouts %q, %v; want no model", m, err)
+	}
+	gate := "gate:" + other[:16] + ":" + sha[:16]
+	save(sha, gate, "one", sonnet, eval.Done)
+	save(sha, gate, "two", sonnet, eval.Done)
+	save(sha, gate, "three", sonnet, eval.Missing)
+	save(sha, "", "four", sonnet, eval.Done)                              // in a search
+	save(sha, "gate:"+sha[:16]+":"+other[:16], "five", sonnet, eval.Done) // as the incumbent of another
+	save(other, gate, "six", eval.Identity{Backend: "codex"}, eval.Done)  // the incumbent beside it
+	save(other, "", "", sonnet, eval.Done)                                // did not tell
+	save(other, "", "seven", eval.Identity{Backend: "claude"}, eval.Done) // asked for no model
+	if a, err := s.ProvedBy(ctx, sha); err != nil || a == nil || a.Model != "two" || a.Agent != sonnet {
+		t.Errorf("proved by %+v, %v; want model two of %v", a, err, sonnet)
+	}
+	if m, err := s.LastModel(ctx, sonnet); err != nil || m != "five" {
+		t.Errorf("last model %q, %v; want five", m, err)
+	}
+}
+
+// TestTurnCosts: what a turn took is told where its transcript tells, and
+// unknown elsewhere.
+func TestTurnCosts(t *testing.T) {
+	s := open(t)
+	ctx := t.Context()
+	ms := int64(1500)
+	use := func(turn int, skill string) harvest.Invocation {
+		return harvest.Invocation{ID: fmt.Sprint(skill, turn), Skill: skill, Turn: turn}
+	}
+	must(t, s.SaveSession(ctx, &harvest.Session{ID: "s", Path: "/p", Turns: []harvest.Turn{{}, {Usage: &eval.Usage{Input: 2, CacheRead: 5, Output: 3}, DurationMS: &ms}, {Interrupted: true}, {}},
+		Invocations: []harvest.Invocation{use(1, "plot"), use(2, "plot"), use(3, "plot"), use(-1, "plot"), use(0, "other"), use(9, "plot")}}))
+	got, err := s.TurnCosts(ctx, "plot")
+	must(t, err)
+	want := map[Turn]TurnCost{{"s", "/p", 1}: {Usage: &eval.Usage{Input: 2, CacheRead: 5, Output: 3}, DurationMS: &ms}, {"s", "/p", 2}: {Interrupted: true}, {"s", "/p", 3}: {}, {"s", "/p", 9}: {}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("costs %+v, want %+v", got, want)
+	}
+}
+
+func TestSleepStates(t *testing.T) {
+	s := open(t)
+	ctx := t.Context()
+	l, err := s.TakeSleepLease(ctx, "a", day, day.Add(time.Minute), func(string) bool { return false })
+	must(t, err)
+	must(t, s.SaveSleepState(ctx, l.Generation, "one", json.RawMessage(`{"n":1}`)))
+	must(t, s.SaveSleepState(ctx, l.Generation, "two", json.RawMessage(`{"n":2}`)))
+	got, err := s.SleepStates(ctx)
+	must(t, err)
+	if len(got) != 2 || string(got["two"]) != `{"n":2}` {
+		t.Errorf("states %s, want those of one and two", got)
 	}
 }
