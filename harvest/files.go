@@ -75,7 +75,7 @@ func ReadFiles(ctx context.Context, files []string, f Filter, c Cursor,
 			return r.err
 		}
 		if r.session != nil && !f.Excludes(r.session.CWD) && !OwnReplay(r.session) {
-			Scrub(r.session)
+			Scrub(r.session, redact.Detector{})
 			if err := yield(r.session); err != nil {
 				return err
 			}

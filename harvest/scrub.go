@@ -6,11 +6,11 @@ import "github.com/skill-evolve/evolve/harvest/redact"
 // branch or a command may be named with one. Readers redact texts as they read
 // them; the transcript's own Path stays, it is where the file is. A folder that
 // had to be changed cannot be replayed in.
-func Scrub(s *Session) {
+func Scrub(s *Session, red redact.Redactor) {
 	do := func(texts ...*string) {
 		for _, t := range texts {
 			var n int
-			*t, n = redact.Detector{}.Redact(*t)
+			*t, n = red.Redact(*t)
 			s.Redactions += n
 		}
 	}

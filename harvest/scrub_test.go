@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
 func TestScrub(t *testing.T) {
@@ -11,7 +13,7 @@ func TestScrub(t *testing.T) {
 	secret := "gh" + "p_" + needle
 	s := &Session{ID: "s", Path: "/x", CWD: "/home/" + secret, Branch: "fix/" + secret, Commit: secret, Model: secret, Turns: []Turn{{Committed: secret}},
 		Invocations: []Invocation{{Dir: "/skills/" + secret, Command: secret, Parent: secret}}, Problems: []Problem{{Reason: "bad " + secret}}}
-	Scrub(s)
+	Scrub(s, redact.Detector{})
 	b, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)

@@ -73,6 +73,8 @@ type backends struct {
 	mutator eval.Model
 	judge   eval.Model
 	spaces  *eval.RecordedWorkspaces // nil: the agent works in no folder
+	// redactor knows the keys of this process by their values.
+	redactor redact.Redactor
 }
 
 // workspaces are the folders that the agent works in; nil for one that reads a
@@ -94,7 +96,7 @@ func (b *backends) close() error {
 
 // grader grades by a case's checks, with the judge and the programs of this run.
 func (b *backendFlags) grader(back *backends, cases []eval.Case) *eval.Checks {
-	g := &eval.Checks{Judge: back.judge, Redactor: redact.Detector{}}
+	g := &eval.Checks{Judge: back.judge, Redactor: back.redactor}
 	if slices.ContainsFunc(cases, func(c eval.Case) bool { return runsPrograms(&c) }) {
 		// Else how programs would be run is no part of what is measured.
 		g.TrustExec, g.Programs = true, b.programs(cases)
@@ -241,6 +243,10 @@ func (b *backendFlags) open(ctx context.Context, a *app) (*backends, error) {
 	if err := b.needsSandbox(); err != nil {
 		return nil, err
 	}
+	// Before any of them is made: what one was given must not be told to another.
+	for _, name := range append([]string{b.APIKeyEnv}, b.PassEnv...) {
+		a.keys = append(a.keys, a.getenv(name))
+	}
 	made := map[role]answerer{}
 	get := func(r role) (answerer, error) {
 		r.flag = ""
@@ -258,7 +264,7 @@ func (b *backendFlags) open(ctx context.Context, a *app) (*backends, error) {
 			return nil, err
 		}
 	}
-	back := &backends{agent: played[0].agent, mutator: played[1].model, judge: played[2].model}
+	back := &backends{agent: played[0].agent, mutator: played[1].model, judge: played[2].model, redactor: a.redactor()}
 	if b.tools() {
 		back.spaces = &eval.RecordedWorkspaces{}
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 )
@@ -25,10 +24,9 @@ type calibrator struct {
 	limit  int          // calls at a time
 }
 
-func newCalibrator(db *store.Store, run string, judge eval.Model, budget *eval.Budget, wall time.Duration, limit int) *calibrator {
-	det := redact.Detector{}
-	metered := &eval.Metered{Model: judge, By: eval.ByJudge, Budget: budget, Redactor: det, Recorder: db.Journal(run), Scope: run, WallClock: wall}
-	return &calibrator{db: db, run: run, budget: budget, grader: &eval.Checks{Judge: metered, Redactor: det},
+func newCalibrator(db *store.Store, run string, judge eval.Model, red eval.Redactor, budget *eval.Budget, wall time.Duration, limit int) *calibrator {
+	metered := &eval.Metered{Model: judge, By: eval.ByJudge, Budget: budget, Redactor: red, Recorder: db.Journal(run), Scope: run, WallClock: wall}
+	return &calibrator{db: db, run: run, budget: budget, grader: &eval.Checks{Judge: metered, Redactor: red},
 		judge: (&eval.Checks{Judge: judge}).Identity(), limit: max(1, limit)}
 }
 

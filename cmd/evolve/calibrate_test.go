@@ -10,6 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
@@ -123,7 +124,7 @@ func TestCalibrate(t *testing.T) {
 	measure := func(run string, judge *literalJudge, cents float64) (string, pareto.Agreement, eval.Spent) {
 		t.Helper()
 		budget := eval.NewBudget(eval.Caps{CostUSD: cents / 100}, nil)
-		c, err := newCalibrator(db, run, judge, budget, 0, 4).calibrate(ctx, "s", cases)
+		c, err := newCalibrator(db, run, judge, redact.Detector{}, budget, 0, 4).calibrate(ctx, "s", cases)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +188,7 @@ func TestCalibrateOnPreferences(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c, err := newCalibrator(db, "r", &literalJudge{}, eval.NewBudget(eval.Caps{}, nil), 0, 2).calibrate(ctx, "s", cases)
+	c, err := newCalibrator(db, "r", &literalJudge{}, redact.Detector{}, eval.NewBudget(eval.Caps{}, nil), 0, 2).calibrate(ctx, "s", cases)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,4 +222,46 @@ func TestShownIsPlainAndShort(t *testing.T) {
 	if got := shown("  short\n"); got != "short" {
 		t.Errorf("%q", got)
 	}
+}
+
+// A judge is shown no key of this process, whatever it looks like: not the one
+// in an answer that the owner labelled.
+func TestJudgeOfLabelsSeesNoKey(t *testing.T) {
+	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "evolve.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	key := "qv-" + strings.Repeat("plain", 4)
+	cases, sessions := owner(2)
+	sessions[0].Turns[0].Answer += " " + key
+	cases[1].Reference += " " + key
+	for i := range sessions {
+		if err := db.SaveSession(t.Context(), &sessions[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var shown strings.Builder
+	judge := &seeingJudge{shown: &shown}
+	c, err := newCalibrator(db, "r", judge, redact.Known(key), eval.NewBudget(eval.Caps{}, nil), 0, 1).calibrate(t.Context(), "s", cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Labels.N() == 0 || !strings.Contains(shown.String(), "known-secret") {
+		t.Errorf("%+v: the judge was not asked about what held the key:\n%s", c, shown.String())
+	}
+	if strings.Contains(shown.String(), key) {
+		t.Errorf("the judge was shown the key:\n%s", shown.String())
+	}
+}
+
+// A seeingJudge keeps what it was shown.
+type seeingJudge struct {
+	literalJudge
+	shown *strings.Builder
+}
+
+func (j *seeingJudge) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, error) {
+	j.shown.WriteString(p.System + p.User)
+	return j.literalJudge.Complete(ctx, p)
 }

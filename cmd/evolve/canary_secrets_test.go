@@ -4,16 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"io/fs"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval/agent/simulated"
@@ -29,218 +25,31 @@ func init() {
 	})
 }
 
-// A canary is a secret as it stands in a text, and the part of it that must not
-// be found anywhere.
-type canary struct{ text, needle string }
-
-// secretsFor are secrets of every kind that is told apart, made for one origin: a
-// needle that is found says where it was planted.
-func secretsFor(origin int) []canary {
-	var out []canary
-	n := 0
-	// run makes a random-looking run of so many characters that no other has.
-	run := func(alphabet string, length int) string {
-		n++
-		x := uint64(origin)*7919 + uint64(n)*104729 + 12345
-		b := make([]byte, length)
-		for i := range b {
-			x = x*6364136223846793005 + 1442695040888963407
-			b[i] = alphabet[(x>>33)%uint64(len(alphabet))]
-		}
-		return string(b)
-	}
-	const (
-		low   = "abcdefghijkmnpqrstuvwxyz23456789"
-		alnum = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789"
-		upper = "ABCDEFGHJKLMNPQRSTUVWXYZ234567"
-		hex   = "0123456789abcdef"
-	)
-	token := func(prefix, alphabet string, length int) {
-		v := run(alphabet, length)
-		out = append(out, canary{"the call had " + prefix + v + " in it", v})
-	}
-	in := func(format, alphabet string, length int) {
-		v := run(alphabet, length-2) + "7a"
-		out = append(out, canary{fmt.Sprintf(format, v), v})
-	}
-	token("gh"+"p_", alnum, 36)
-	token("github"+"_pat_", alnum, 60)
-	token("sk-"+"ant-api03-", alnum, 80)
-	token("sk-"+"proj-", alnum, 48)
-	token("AK"+"IA", upper, 16)
-	token("xox"+"b-", low, 40)
-	token("sk_"+"live_", alnum, 24)
-	token("AI"+"za", alnum, 35)
-	token("np"+"m_", alnum, 36)
-	token("gl"+"pat-", alnum, 20)
-	token("hf"+"_", alnum, 34)
-	token("SG"+".", alnum, 60)
-	token("dop"+"_v1_", hex, 64)
-	in("clone https://ci:%s@git.example.com/shop.git", alnum, 24)
-	in("Authorization: Bearer %s", alnum, 40)
-	in("export DB_PASSWORD=%s", alnum, 18)
-	in(`{"api_key": "%s"}`, alnum, 32)
-	in("the password is %s", low, 16)
-	in("postgres://shop:%s@db.internal:5432/shop", alnum, 20)
-	in("-----BEGIN OPENSSH PRIVATE KEY-----\n%s\n-----END OPENSSH PRIVATE KEY-----", alnum, 70)
-	return out
-}
-
-// A field is where canaries grow: origin → the needles planted there.
-type field struct {
-	mu      sync.Mutex
-	origins []string
-	planted map[string][]string
-}
-
-// plant returns the i-th kind's text for an origin.
-func (f *field) plant(origin string, i int) string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	at := slices.Index(f.origins, origin)
-	if at < 0 {
-		at = len(f.origins)
-		f.origins = append(f.origins, origin)
-	}
-	all := secretsFor(at)
-	c := all[i%len(all)]
-	if f.planted == nil {
-		f.planted = map[string][]string{}
-	}
-	if !slices.Contains(f.planted[origin], c.needle) {
-		f.planted[origin] = append(f.planted[origin], c.needle)
-	}
-	return c.text
-}
-
-// search looks for every canary in text.
-func (f *field) search(t *testing.T, where string, text []byte) {
-	t.Helper()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for origin, needles := range f.planted {
-		for _, n := range needles {
-			at := bytes.Index(text, []byte(n))
-			if at < 0 {
-				at = bytes.Index(text, []byte(n[:len(n)-2])) // cut, or escaped at its end
-			}
-			if at >= 0 {
-				t.Errorf("%s holds the canary %s, planted in %s: …%q…", where, n, origin, text[max(0, at-60):min(len(text), at+len(n)+20)])
-			}
-		}
-	}
-}
-
-// A leaky is a server that answers as the simulated model does, with secrets in
-// what it says, and records every request.
-type leaky struct {
-	world http.Handler
-	f     *field
-	mu    sync.Mutex
-	n     int
-	seen  [][]byte
-	fail  bool // refuse the key, and repeat it
-}
-
-func (l *leaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body)
-	l.mu.Lock()
-	l.n++
-	n, fail := l.n, l.fail
-	l.seen = append(l.seen, slices.Concat([]byte(r.URL.String()+"\n"), body))
-	l.mu.Unlock()
-	if key := r.Header.Get("Authorization"); fail || n%23 == 5 {
-		status := http.StatusInternalServerError
-		if fail {
-			status = http.StatusUnauthorized
-		}
-		w.WriteHeader(status)
-		fmt.Fprintf(w, `{"error":{"message":%q}}`, "refused: "+strings.TrimPrefix(key, "Bearer ")+" and "+l.f.plant("provider error", n))
-		return
-	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	rec := httptest.NewRecorder()
-	l.world.ServeHTTP(rec, r)
-	var reply map[string]any
-	if json.Unmarshal(rec.Body.Bytes(), &reply) == nil && n%3 != 0 {
-		if choices, ok := reply["choices"].([]any); ok && len(choices) > 0 {
-			m := choices[0].(map[string]any)["message"].(map[string]any)
-			if s, ok := m["content"].(string); ok {
-				m["content"] = l.leak(string(body), s, n)
-			}
-		}
-		out, _ := json.Marshal(reply)
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(rec.Code)
-		_, _ = w.Write(out)
-		return
-	}
-	w.WriteHeader(rec.Code)
-	_, _ = w.Write(rec.Body.Bytes())
-}
-
-// leak puts a secret into a reply where it does not spoil its form.
-func (l *leaky) leak(asked, reply string, n int) string {
-	switch {
-	case strings.Contains(reply, `"score"`):
-		secret, _ := json.Marshal(l.f.plant("judge reply", n))
-		return strings.Replace(reply, `"reason":"`, `"reason":"`+strings.Trim(string(secret), `"`)+". ", 1)
-	case strings.Contains(asked, `instructions (\"skill\")`): // the mutator, in its text and beside it
-		fence := strings.LastIndex(reply, "\n```")
-		if fence < 0 {
-			return reply
-		}
-		return l.f.plant("mutator reply", n) + "\n\n" + reply[:fence] + "\n- use a log scale: " +
-			strings.ReplaceAll(l.f.plant("mutator text", n), "\n", " ") + reply[fence:]
-	case strings.Contains(reply, "```json"):
-		return l.f.plant("miner reply", n) + "\n" + reply
-	}
-	return reply + "\n" + l.f.plant("agent answer", n)
-}
-
-// transcript is a session of Claude Code with canaries in all its parts.
-func (f *field) transcript(i int, correction string) []byte {
-	var out bytes.Buffer
-	id := fmt.Sprintf("cccccccc-0000-4000-8000-%012d", i)
-	line := 0
-	add := func(kind string, message map[string]any) {
-		line++
-		b, err := json.Marshal(map[string]any{"type": kind, "sessionId": id, "uuid": fmt.Sprint(id, "-", line), "version": "2.1.0",
-			"cwd": "/home/dev/" + strings.ReplaceAll(f.plant("cwd", i), "\n", " "), "gitBranch": "fix/" + f.plant("branch", i),
-			"timestamp": fmt.Sprintf("2026-05-%02dT10:%02d:00.000Z", i+1, line), "message": message})
-		if err != nil {
-			panic(err)
-		}
-		out.Write(append(b, '\n'))
-	}
-	user := func(content any) { add("user", map[string]any{"role": "user", "content": content}) }
-	say := func(blocks ...map[string]any) {
-		add("assistant", map[string]any{"role": "assistant", "id": fmt.Sprint("m", i, line), "model": "claude-test", "content": blocks,
-			"usage": map[string]any{"input_tokens": 10, "output_tokens": 5}})
-	}
-	user(fmt.Sprintf("/dataviz plot the revenue of week %d from data/%d.csv for %s readers, %s", i, i, []string{"new", "old", "our"}[i%3], f.plant("prompt", i)))
-	say(map[string]any{"type": "text", "text": "I look at it."},
-		map[string]any{"type": "tool_use", "id": fmt.Sprint("t", i), "name": "Bash", "input": map[string]any{"command": f.plant("tool input", i)}})
-	user([]map[string]any{{"type": "tool_result", "tool_use_id": fmt.Sprint("t", i), "content": f.plant("tool output", i)}})
-	say(map[string]any{"type": "text", "text": "Here is the chart of week " + fmt.Sprint(i) + ". " + f.plant("answer", i)})
-	user(correction + " " + f.plant("correction", i))
-	say(map[string]any{"type": "text", "text": "Mended with a log scale. " + f.plant("second answer", i)})
-	user("perfect, thanks")
-	return out.Bytes()
-}
-
 // TestNoSecretIsKeptSentOrSaid plants secrets of every kind in every origin, uses
-// the whole program, and looks for them in every byte that it left behind, in all
-// that it printed, and in every request that it sent.
+// the whole program, and looks for them in every byte that it keeps, while it
+// runs and afterwards, in all that it printed, and in every request that it sent.
 func TestNoSecretIsKeptSentOrSaid(t *testing.T) {
-	f := &field{}
+	t.Parallel()
+	useEverything(t, &field{})
+}
+
+// TestKeysOfNoKnownForm does the same with the keys that the program itself was
+// given, which nothing but their value makes secrets.
+func TestKeysOfNoKnownForm(t *testing.T) {
+	t.Parallel()
+	useEverything(t, &field{keys: []string{"qv-" + fmt.Sprint(6481*6481*31) + "-mine", "wx-" + fmt.Sprint(7013*7013*29) + "-mine"}})
+}
+
+// useEverything plants f's canaries wherever something comes into the program.
+func useEverything(t *testing.T, f *field) {
 	world := simulated.Demo()
 	srv := &leaky{world: world.Server(), f: f}
 	web := httptest.NewServer(srv)
 	defer web.Close()
 
-	home, data := t.TempDir(), t.TempDir()
+	home, data, temp := t.TempDir(), t.TempDir(), t.TempDir()
 	claude := filepath.Join(home, ".claude")
+	roots := []string{data, temp, filepath.Join(claude, "skills")}
 	write := func(path string, text []byte) {
 		t.Helper()
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -262,23 +71,37 @@ func TestNoSecretIsKeptSentOrSaid(t *testing.T) {
 
 	key := "zz-no-known-form-" + fmt.Sprint(7781*7781) + "-qk"
 	f.planted["api key"] = []string{key}
+	extra := []string{"SOME_TOKEN=" + f.plant("environment", 3)}
+	for i, k := range f.keys {
+		extra = append(extra, fmt.Sprintf("SHOP_%d_API_KEY=%s", i, k))
+	}
 	var outs bytes.Buffer
 	evolve := func(stdin string, want []int, args ...string) string {
 		t.Helper()
 		c := exec.Command(os.Args[0], append(args, "--claude-home", claude)...)
-		c.Env = []string{"EVOLVE_TEST_AS_MAIN=1", "EVOLVE_HOME=" + data, "HOME=" + home, "PATH=" + os.Getenv("PATH"), "TZ=UTC",
-			"OPENAI_API_KEY=" + key, "SOME_TOKEN=" + f.plant("environment", 3), "EVOLVE_TEST_PANIC=" + f.plant("panic", 2) + " " + key}
+		c.Env = append(extra, "EVOLVE_TEST_AS_MAIN=1", "EVOLVE_HOME="+data, "HOME="+home, "TMPDIR="+temp, "PATH="+os.Getenv("PATH"), "TZ=UTC",
+			"OPENAI_API_KEY="+key, "EVOLVE_TEST_PANIC="+f.plant("panic", 2)+" "+key)
 		c.Stdin = strings.NewReader(stdin)
 		var out, errs bytes.Buffer
 		c.Stdout, c.Stderr = &out, &errs
 		_ = c.Run()
 		if code := c.ProcessState.ExitCode(); !slices.Contains(want, code) {
-			t.Fatalf("evolve %s: exit %d, want %v: %s", strings.Join(args, " "), code, want, errs.String())
+			t.Errorf("evolve %s: exit %d, want %v: %s", strings.Join(args, " "), code, want, errs.String())
 		}
 		text := out.String() + errs.String()
 		f.search(t, "what `evolve "+args[0]+"` prints", []byte(text))
 		outs.WriteString(text)
 		return text
+	}
+	looks, walBytes := 0, 0
+	srv.look = func() {
+		looks++
+		for _, path := range f.searchFiles(t, "while it runs: ", roots) {
+			if info, err := os.Stat(path); err == nil && strings.HasSuffix(path, ".db-wal") {
+				walBytes = max(walBytes, int(info.Size()))
+			}
+		}
+		f.searchProcesses(t)
 	}
 	server := []string{"--agent", "openai", "--base-url", web.URL + "/v1", "--model", "sim-task", "--reflect-model", "sim-reflect"}
 
@@ -306,6 +129,19 @@ func TestNoSecretIsKeptSentOrSaid(t *testing.T) {
 		{"show", "dataviz@challenger"}, {"diff", "dataviz"}, {"cases", "list", "dataviz"}, {"cases", "export", "dataviz"}, {"report", "--json"}, {"report"}, {"review", "dataviz"}} {
 		evolve("1\n2\n=\n", []int{0, 1, 2, 3, 4}, args...)
 	}
+	// Requests to a person, notes of hooks, a night.
+	evolve("", []int{3}, "--skill", "dataviz", "--agent", "handoff", "--no-wait", "--anew", "--no-harvest", "--max-rollouts", "30", "--judge-agent", "handoff")
+	write(filepath.Join(data, "config.yaml"), []byte("hooks:\n  record_prompts: true\n"))
+	for i := range 20 {
+		in, err := json.Marshal(map[string]any{"session_id": "live", "prompt_id": fmt.Sprint("p", i), "hook_event_name": "UserPromptExpansion",
+			"command_name": "dataviz", "command_args": "x", "prompt": "/dataviz plot it, " + f.plant("hook prompt", i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		evolve(string(in), []int{0}, "hook", "UserPromptExpansion")
+	}
+	evolve(`{"session_id": `+f.plant("hook input", 1), []int{0, 1}, "hook", "Stop")
+	evolve("", []int{0, 3}, append([]string{"sleep", "run", "--max-rollouts", "20"}, server...)...)
 	srv.mu.Lock()
 	srv.fail = true
 	srv.mu.Unlock()
@@ -321,31 +157,29 @@ func TestNoSecretIsKeptSentOrSaid(t *testing.T) {
 		t.Errorf("a panic does not say where it was:\n%s", text)
 	}
 
-	files := 0
-	for _, root := range []string{data, filepath.Join(claude, "skills")} {
-		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || !d.Type().IsRegular() {
-				return err
-			}
-			files++
-			text, err := os.ReadFile(path)
-			f.search(t, strings.TrimPrefix(path, root), append([]byte(path+"\n"), text...))
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+	files := f.searchFiles(t, "", roots)
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("left in the folder for temporary files: %v, %v", left, err)
 	}
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
 	for i, body := range srv.seen {
 		f.search(t, fmt.Sprintf("request %d", i), body)
 	}
-	if files < 3 || len(srv.seen) < 50 || len(f.planted) < 20 {
-		t.Errorf("%d files, %d requests, %d origins: the program was hardly used", files, len(srv.seen), len(f.planted))
+	for _, part := range []string{"evolve.db", "reports/", "staged/", "handoff/", "logs/", "bus.jsonl"} {
+		if !slices.ContainsFunc(files, func(path string) bool { return strings.Contains(path, "/"+part) }) {
+			t.Errorf("nothing was written to %s: this test shows less than it says", part)
+		}
+	}
+	if looks == 0 || walBytes == 0 {
+		t.Errorf("%d looks while it ran, %d bytes of its log: this test shows less than it says", looks, walBytes)
+	}
+	if len(files) < 3 || len(srv.seen) < 50 || len(f.planted) < 20 {
+		t.Errorf("%d files, %d requests, %d origins: the program was hardly used", len(files), len(srv.seen), len(f.planted))
 	}
 	if !bytes.Contains(outs.Bytes(), []byte("[redacted:")) {
 		t.Error("no placeholder was printed: the canaries were not near")
 	}
-	t.Logf("%d origins, %d kinds, %d requests, %d files, %d bytes printed: none", len(f.planted), len(secretsFor(0)), len(srv.seen), files, outs.Len())
+	t.Logf("%d origins, %d kinds, %d requests, %d files, %d bytes printed, %d looks while it ran at %d bytes of the log: none",
+		len(f.planted), len(secretsFor(0)), len(srv.seen), len(files), outs.Len(), looks, walBytes)
 }

@@ -78,7 +78,7 @@ func (a *app) casesImport(ctx context.Context, file, of string, trust bool) erro
 	r.Read = len(cases)
 	for i := range cases {
 		at := func() string { return where(i) }
-		n, err := acceptable(&cases[i], trust, at)
+		n, err := acceptable(a.redactor(), &cases[i], trust, at)
 		if err != nil {
 			return err
 		}
@@ -160,8 +160,7 @@ func (a *app) readInput(file string) (text []byte, name string, err error) {
 // acceptable makes a case fit to be stored: its secrets are replaced, how many
 // is returned. A check that runs a program needs trust, and one that compares
 // with a secret cannot be kept: it would be another check without it.
-func acceptable(c *eval.Case, trust bool, at func() string) (redacted int, err error) {
-	var d redact.Detector
+func acceptable(d redact.Redactor, c *eval.Case, trust bool, at func() string) (redacted int, err error) {
 	clean := func(s *string) {
 		var n int
 		*s, n = d.Redact(*s)
@@ -344,7 +343,7 @@ func (a *app) casesEdit(ctx context.Context, name, id string, trust bool) error 
 	case next.Split != c.Split:
 		return usage(again, "an edit cannot change the split of a case: what the search has seen is not held out")
 	}
-	n, err := acceptable(next, trust, func() string { return fmt.Sprintf("case %q", next.ID) })
+	n, err := acceptable(a.redactor(), next, trust, func() string { return fmt.Sprintf("case %q", next.ID) })
 	var no *failure
 	if errors.As(err, &no) {
 		return &failure{no.code, no.err, again}

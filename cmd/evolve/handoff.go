@@ -11,7 +11,6 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/handoff"
-	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/tournament"
 )
 
@@ -25,7 +24,7 @@ func makeHandoff(_ context.Context, a *app, b *backendFlags, s settings) (answer
 		}
 		dir = filepath.Join(h, "handoff")
 	}
-	return both(handoff.New(handoff.Config{Dir: dir, By: s.model, Wait: !b.noWait, Redactor: redact.Detector{}}))
+	return both(handoff.New(handoff.Config{Dir: dir, By: s.model, Wait: !b.noWait, Redactor: a.redactor()}))
 }
 
 // handsOff reports whether somebody answers requests by hand in this run.

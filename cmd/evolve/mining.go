@@ -39,6 +39,7 @@ func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*ha
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(harvestMemory))
 	h := &harvested{Problems: []harvest.Problem{}, Found: []found{}}
 	began := a.now()
+	red := a.redactor()
 	live, problems, err := a.live()
 	if err != nil {
 		return nil, err
@@ -53,6 +54,7 @@ func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*ha
 		saving := newSaving(db)
 		marks := &marks{FileCursor: cur}
 		problems, err := src.Sessions(ctx, marks, func(s *harvest.Session) error {
+			harvest.Scrub(s, red) // of what readers do not know by its value
 			live.Merge(s)
 			h.Sessions++
 			h.Invocations += len(s.Invocations)
@@ -142,8 +144,8 @@ func (a *app) mine(ctx context.Context, db *store.Store, name string, model eval
 		}
 		known = slices.DeleteFunc(known, quoted)
 	}
-	mined, stats, err := harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: model, Memory: db, Now: a.now, Existing: known, IncludeHeadless: headless,
-		Labeller: &harvest.Labeller{Model: model, Memory: db, Save: db.SaveSession}})
+	mined, stats, err := harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: model, Memory: db, Redactor: a.redactor(), Now: a.now, Existing: known, IncludeHeadless: headless,
+		Labeller: &harvest.Labeller{Model: model, Memory: db, Redactor: a.redactor(), Save: db.SaveSession}})
 	if err != nil && len(mined) == 0 {
 		return nil, stats, err
 	}

@@ -49,8 +49,8 @@ func (a *app) countMining(ctx context.Context, db *store.Store, name string, hea
 		ptrs[i] = &sessions[i]
 	}
 	c := new(askCount)
-	_, _, err = harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: c, Memory: db, Now: a.now, Existing: slices.DeleteFunc(known, quoted),
-		IncludeHeadless: headless, Labeller: &harvest.Labeller{Model: c, Memory: db}})
+	_, _, err = harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: c, Memory: db, Redactor: a.redactor(), Now: a.now, Existing: slices.DeleteFunc(known, quoted),
+		IncludeHeadless: headless, Labeller: &harvest.Labeller{Model: c, Memory: db, Redactor: a.redactor()}})
 	return c, err
 }
 

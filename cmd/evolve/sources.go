@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/copilot"
 	"github.com/skill-evolve/evolve/harvest/entire"
 	"github.com/skill-evolve/evolve/harvest/pi"
+	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
@@ -45,21 +46,21 @@ type found struct {
 type agentSource struct {
 	name string
 	home func(*app) (string, error)
-	open func(home string, since time.Time, exclude []string) harvest.Source
+	open func(home string, since time.Time, exclude []string, red redact.Redactor) harvest.Source
 }
 
 var agentSources = []agentSource{
-	{"claude", (*app).claude, func(h string, t time.Time, x []string) harvest.Source {
-		return claude.New(h, claude.Options{Since: t, Exclude: x})
+	{"claude", (*app).claude, func(h string, t time.Time, x []string, red redact.Redactor) harvest.Source {
+		return claude.New(h, claude.Options{Redactor: red, Since: t, Exclude: x})
 	}},
-	{"codex", agentHome("CODEX_HOME", ".codex"), func(h string, t time.Time, x []string) harvest.Source {
-		return codex.New(h, codex.Options{Since: t, Exclude: x})
+	{"codex", agentHome("CODEX_HOME", ".codex"), func(h string, t time.Time, x []string, red redact.Redactor) harvest.Source {
+		return codex.New(h, codex.Options{Redactor: red, Since: t, Exclude: x})
 	}},
-	{"pi", agentHome("PI_CODING_AGENT_DIR", ".pi/agent"), func(h string, t time.Time, x []string) harvest.Source {
-		return pi.New(h, pi.Options{Since: t, Exclude: x})
+	{"pi", agentHome("PI_CODING_AGENT_DIR", ".pi/agent"), func(h string, t time.Time, x []string, red redact.Redactor) harvest.Source {
+		return pi.New(h, pi.Options{Redactor: red, Since: t, Exclude: x})
 	}},
-	{"copilot", agentHome("COPILOT_HOME", ".copilot"), func(h string, t time.Time, x []string) harvest.Source {
-		return copilot.New(h, copilot.Options{Since: t, Exclude: x})
+	{"copilot", agentHome("COPILOT_HOME", ".copilot"), func(h string, t time.Time, x []string, red redact.Redactor) harvest.Source {
+		return copilot.New(h, copilot.Options{Redactor: red, Since: t, Exclude: x})
 	}},
 }
 
@@ -104,7 +105,7 @@ func (a *app) sources(ctx context.Context, f harvestFlags) (out []foundSource, e
 		since = a.now().Add(-d)
 	}
 	auto := f.source == "" || f.source == "auto"
-	known := auto
+	known, red := auto, a.redactor()
 	for _, s := range agentSources {
 		if !auto && f.source != s.name {
 			continue
@@ -117,7 +118,7 @@ func (a *app) sources(ctx context.Context, f harvestFlags) (out []foundSource, e
 		if _, err := os.Stat(home); auto && err != nil && s.name != "claude" {
 			continue
 		}
-		out = append(out, foundSource{s.open(home, since, f.exclude), home})
+		out = append(out, foundSource{s.open(home, since, f.exclude, red), home})
 	}
 	repo := f.repo
 	if repo == "" {
@@ -128,7 +129,7 @@ func (a *app) sources(ctx context.Context, f harvestFlags) (out []foundSource, e
 		if repo, err = filepath.Abs(repo); err != nil {
 			return nil, fmt.Errorf("find the repository: %w", err)
 		}
-		out = append(out, foundSource{entire.New(repo, entire.Options{Since: since, Exclude: f.exclude, Readers: agentReaders}), repo})
+		out = append(out, foundSource{entire.New(repo, entire.Options{Redactor: red, Since: since, Exclude: f.exclude, Readers: agentReaders}), repo})
 	} else if f.repo != "" {
 		return nil, usage("add --source entire", "--repo is for Entire checkpoints, not for --source %s", f.source)
 	}

@@ -217,7 +217,7 @@ func (h *harvesting) session(ctx context.Context, id string, records []*record) 
 		if h.filter.Excludes(s.CWD) {
 			continue
 		}
-		harvest.Scrub(s)
+		harvest.Scrub(s, h.opts.Redactor)
 		if err := h.yield(s); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/skill-evolve/evolve/harvest/redact"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -44,6 +45,7 @@ type Host struct {
 	// one that is.
 	Unattended bool
 	Now        func() time.Time // nil is time.Now
+	Redactor   redact.Redactor  // of what is written down; nil: redact.Detector
 }
 
 // Config is `hooks:` in config.yaml.
@@ -79,6 +81,16 @@ func (h *Host) now() time.Time {
 	return time.Now()
 }
 
+// clean is text without the secrets in it.
+func (h *Host) clean(text string) string {
+	red := h.Redactor
+	if red == nil {
+		red = redact.Detector{}
+	}
+	text, _ = red.Redact(text)
+	return text
+}
+
 // A reply is what a hook answers.
 type reply struct {
 	message string   // for the person
@@ -108,7 +120,7 @@ func (h *Host) Run(event string, stdin io.Reader, stdout, stderr io.Writer) (cod
 	r, err := h.handle(in)
 	if err != nil {
 		h.log(event, err.Error())
-		fmt.Fprintf(stderr, "evolve hook %s: %v\n", event, err)
+		fmt.Fprintf(stderr, "evolve hook %s: %s\n", event, h.clean(err.Error()))
 		code = Failed
 	}
 	if r.guard != nil {

@@ -72,7 +72,7 @@ func (h *Host) log(event, what string) {
 		return
 	}
 	defer f.Close()
-	_, _ = fmt.Fprintf(f, "%s %s\n", h.now().UTC().Format(time.RFC3339), strings.Join(strings.Fields(clip(what, 1000)), " "))
+	_, _ = fmt.Fprintf(f, "%s %s\n", h.now().UTC().Format(time.RFC3339), strings.Join(strings.Fields(clip(h.clean(what), 1000)), " "))
 }
 
 // An output is what Claude Code reads from a hook's stdout.

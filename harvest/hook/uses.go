@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/harvest"
-	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
@@ -22,7 +21,7 @@ func (h *Host) tools(in *input) (r reply, err error) {
 	}
 	found := h.finder(in.cwd)
 	for _, c := range in.calls {
-		name := nameOf(c.skill)
+		name := h.nameOf(c.skill)
 		if name == "" {
 			continue
 		}
@@ -52,7 +51,7 @@ func (h *Host) tools(in *input) (r reply, err error) {
 
 // typed notes a "/skill" of the user's.
 func (h *Host) typed(in *input) (r reply, err error) {
-	name := nameOf(in.command)
+	name := h.nameOf(in.command)
 	if name == "" {
 		return r, nil
 	}
@@ -71,7 +70,7 @@ func (h *Host) prompted(in *input, signal harvest.Signal, command, name string, 
 	}
 	c, cerr := h.config()
 	if cerr == nil && c.RecordPrompts {
-		rec.Prompt, _ = redact.Detector{}.Redact(in.prompt)
+		rec.Prompt = h.clean(in.prompt)
 		rec.Prompt = clip(rec.Prompt, maxPrompt)
 	}
 	if _, err := Append(h.Home, rec); err != nil {
@@ -96,13 +95,12 @@ func (h *Host) record(in *input, v harvest.Invocation) Record {
 }
 
 // nameOf is a skill's name as it is recorded, "" where it can be none.
-func nameOf(s string) string {
+func (h *Host) nameOf(s string) string {
 	name := harvest.SkillName(s)
 	if len(name) > maxID || strings.ContainsAny(name, "\n\r") {
 		return ""
 	}
-	name, _ = redact.Detector{}.Redact(name)
-	return name
+	return h.clean(name)
 }
 
 // key names what is recorded once: (session, tool call, phase) or (session,

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// searchFiles looks for every canary in the names and bytes of all files below
+// roots, and returns which they are. A file that goes away meanwhile is none.
+func (f *field) searchFiles(t *testing.T, when string, roots []string) (files []string) {
+	t.Helper()
+	for _, root := range roots {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
+				var text []byte
+				if text, err = os.ReadFile(path); err == nil {
+					files = append(files, path)
+					f.search(t, when+strings.TrimPrefix(path, filepath.Dir(root)), append([]byte(path+"\n"), text...))
+				}
+			}
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	return files
+}
+
+// searchProcesses looks for every canary in the arguments of all processes, and
+// in the environment of those that the program started: its own is where it was
+// given its keys. It does nothing where there is no /proc.
+func (f *field) searchProcesses(t *testing.T) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Error(err)
+	}
+	parent := map[int]int{}
+	for _, dir := range all {
+		pid, _ := strconv.Atoi(filepath.Base(dir))
+		// pid (name) state ppid …; the name may hold anything.
+		stat, _ := os.ReadFile(filepath.Join(dir, "stat"))
+		if _, rest, ok := strings.Cut(string(stat[max(0, strings.LastIndex(string(stat), ")")):]), " "); ok {
+			if fields := strings.Fields(rest); len(fields) > 1 {
+				parent[pid], _ = strconv.Atoi(fields[1])
+			}
+		}
+	}
+	for _, dir := range all {
+		pid, _ := strconv.Atoi(filepath.Base(dir))
+		if args, err := os.ReadFile(filepath.Join(dir, "cmdline")); err == nil {
+			f.search(t, "the arguments of a process", args)
+		}
+		if parent[parent[pid]] == os.Getpid() { // a child of the program that this test started
+			env, err := os.ReadFile(filepath.Join(dir, "environ"))
+			if err == nil {
+				f.search(t, "the environment of a child", env)
+			}
+		}
+	}
+}
