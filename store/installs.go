@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 // An Install is one replacement of a live SKILL.md, written down in two steps:
@@ -17,13 +19,28 @@ type Install struct {
 	Skill string
 	Path  string // of the SKILL.md, symlinks resolved
 	From  string // SHA-256 of what was there, "" where there was nothing
-	To    string // SHA-256 of what is written
+	To    string // SHA-256 of what is written, "" where the skill is removed again
 	Note  string
 	Begun time.Time
 	Ended time.Time // zero while pending
 	// Outcome is "" while pending, else "installed" or "abandoned".
 	Outcome string
+	Op      string // OpPromote or OpRollback, "" for what came before there were several targets
 }
+
+// An Intent is an install that is about to begin.
+type Intent struct {
+	Install
+	// Files are the other files of the skill's folder, for a place where there is
+	// nothing (From is ""); PlantedFiles has them from then on.
+	Files []skill.FolderFile
+}
+
+// What an install is part of.
+const (
+	OpPromote  = "promote"
+	OpRollback = "rollback"
+)
 
 const (
 	installed = "installed"
@@ -42,31 +59,57 @@ func (e *PendingError) Error() string {
 // BeginInstall writes down what is about to be done and returns its id. Errors:
 // *PendingError.
 func (s *Store) BeginInstall(ctx context.Context, in Install) (id int64, err error) {
-	if in.Skill == "" || in.Path == "" || in.To == "" {
-		return 0, errors.New("begin install: it has no skill, no path or no new sha256")
+	ids, err := s.BeginInstalls(ctx, []Intent{{Install: in}})
+	if err != nil {
+		return 0, err
+	}
+	return ids[0], nil
+}
+
+// BeginInstalls writes down several installs of one intention, all or none, and
+// returns their ids in order. Errors: *PendingError.
+func (s *Store) BeginInstalls(ctx context.Context, all []Intent) (ids []int64, err error) {
+	for _, in := range all {
+		if in.Skill == "" || in.Path == "" || in.To == "" && in.From == "" {
+			return nil, errors.New("begin install: it has no skill, no path or no sha256")
+		}
 	}
 	begun := s.now().UnixMicro()
 	err = s.do(ctx, func(t *tx) error {
-		var p installRow
-		pending, err := t.row(`SELECT `+installColumns+` FROM installs WHERE path = ? AND ended IS NULL`,
-			[]any{in.Path}, p.dest()...)
-		if err != nil {
-			return err
+		ids = ids[:0]
+		for _, in := range all {
+			id, err := beginInstall(t, in, begun)
+			if err != nil {
+				return fmt.Errorf("begin install of %s: %w", in.Skill, err)
+			}
+			ids = append(ids, id)
 		}
-		if pending {
-			return &PendingError{p.install()}
-		}
-		if _, err := t.exec(`INSERT INTO installs (skill, path, from_sha, to_sha, note, begun) VALUES (?, ?, ?, ?, ?, ?)`,
-			in.Skill, in.Path, in.From, in.To, in.Note, begun); err != nil {
-			return err
-		}
-		_, err = t.row(`SELECT last_insert_rowid()`, nil, &id)
-		return err
+		return nil
 	})
+	return ids, err
+}
+
+func beginInstall(t *tx, in Intent, begun int64) (id int64, err error) {
+	var p installRow
+	pending, err := t.row(`SELECT `+installColumns+` FROM installs WHERE path = ? AND ended IS NULL`,
+		[]any{in.Path}, p.dest()...)
 	if err != nil {
-		return 0, fmt.Errorf("begin install of %s: %w", in.Skill, err)
+		return 0, err
 	}
-	return id, nil
+	if pending {
+		return 0, &PendingError{p.install()}
+	}
+	if in.From == "" {
+		if err := setPlanted(t, in); err != nil {
+			return 0, err
+		}
+	}
+	if _, err := t.exec(`INSERT INTO installs (skill, path, from_sha, to_sha, note, begun, op) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		in.Skill, in.Path, in.From, in.To, in.Note, begun, in.Op); err != nil {
+		return 0, err
+	}
+	_, err = t.row(`SELECT last_insert_rowid()`, nil, &id)
+	return id, err
 }
 
 // FinishInstall records that the file is in place: the install is over, and To
@@ -100,8 +143,16 @@ func (s *Store) endInstall(ctx context.Context, id int64, outcome string) error 
 		if _, err := t.exec(`UPDATE installs SET ended = ?, outcome = ? WHERE id = ?`, now, outcome, id); err != nil {
 			return err
 		}
-		if outcome == abandoned {
+		switch {
+		case outcome == abandoned && in.From == "":
+			return forgetPlanted(t, in.Skill, in.Path)
+		case outcome == abandoned:
 			return nil
+		case in.To == "":
+			if _, err := t.exec(`DELETE FROM installed WHERE skill = ? AND path = ?`, in.Skill, in.Path); err != nil {
+				return err
+			}
+			return forgetPlanted(t, in.Skill, in.Path)
 		}
 		return setInstalled(t, in.Skill, in.Path, in.To, now)
 	})
@@ -133,16 +184,16 @@ func (s *Store) PendingInstalls(ctx context.Context) ([]Install, error) {
 }
 
 // Installs returns a skill's installs, the newest first.
-func (s *Store) Installs(ctx context.Context, skill string) ([]Install, error) {
+func (s *Store) Installs(ctx context.Context, name string) ([]Install, error) {
 	list, err := query(ctx, s, scanInstall,
-		`SELECT `+installColumns+` FROM installs WHERE skill = ? ORDER BY id DESC`, skill)
+		`SELECT `+installColumns+` FROM installs WHERE skill = ? ORDER BY id DESC`, name)
 	if err != nil {
-		return nil, fmt.Errorf("list installs of %s: %w", skill, err)
+		return nil, fmt.Errorf("list installs of %s: %w", name, err)
 	}
 	return list, nil
 }
 
-const installColumns = `id, skill, path, from_sha, to_sha, note, begun, ended, outcome`
+const installColumns = `id, skill, path, from_sha, to_sha, note, begun, ended, outcome, op`
 
 type installRow struct {
 	Install
@@ -150,7 +201,7 @@ type installRow struct {
 }
 
 func (r *installRow) dest() []any {
-	return []any{&r.ID, &r.Skill, &r.Path, &r.From, &r.To, &r.Note, &r.begun, &r.ended, &r.Outcome}
+	return []any{&r.ID, &r.Skill, &r.Path, &r.From, &r.To, &r.Note, &r.begun, &r.ended, &r.Outcome, &r.Op}
 }
 
 func (r *installRow) install() Install {
@@ -166,13 +217,13 @@ func scanInstall(rows *sql.Rows) (Install, error) {
 
 // Installed returns the SHA-256 of what evolve last knew to be installed for a
 // skill at a path, "" where it knows of nothing.
-func (s *Store) Installed(ctx context.Context, skill, path string) (sha string, err error) {
+func (s *Store) Installed(ctx context.Context, name, path string) (sha string, err error) {
 	shas, err := query(ctx, s, func(rows *sql.Rows) (sha string, err error) {
 		err = rows.Scan(&sha)
 		return sha, err
-	}, `SELECT sha FROM installed WHERE skill = ? AND path = ?`, skill, path)
+	}, `SELECT sha FROM installed WHERE skill = ? AND path = ?`, name, path)
 	if err != nil {
-		return "", fmt.Errorf("look up installed %s: %w", skill, err)
+		return "", fmt.Errorf("look up installed %s: %w", name, err)
 	}
 	if len(shas) == 0 {
 		return "", nil
@@ -182,17 +233,17 @@ func (s *Store) Installed(ctx context.Context, skill, path string) (sha string, 
 
 // SetInstalled records what is at a path without an install: what was found
 // there, or what the owner edited.
-func (s *Store) SetInstalled(ctx context.Context, skill, path, sha string) error {
+func (s *Store) SetInstalled(ctx context.Context, name, path, sha string) error {
 	now := s.now().UnixMicro()
-	err := s.do(ctx, func(t *tx) error { return setInstalled(t, skill, path, sha, now) })
+	err := s.do(ctx, func(t *tx) error { return setInstalled(t, name, path, sha, now) })
 	if err != nil {
-		return fmt.Errorf("set installed %s: %w", skill, err)
+		return fmt.Errorf("set installed %s: %w", name, err)
 	}
 	return nil
 }
 
-func setInstalled(t *tx, skill, path, sha string, now int64) error {
+func setInstalled(t *tx, name, path, sha string, now int64) error {
 	_, err := t.exec(`INSERT INTO installed (skill, path, sha, at) VALUES (?, ?, ?, ?)
-		ON CONFLICT (skill, path) DO UPDATE SET sha = excluded.sha, at = excluded.at`, skill, path, sha, now)
+		ON CONFLICT (skill, path) DO UPDATE SET sha = excluded.sha, at = excluded.at`, name, path, sha, now)
 	return err
 }

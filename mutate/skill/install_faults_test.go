@@ -30,6 +30,9 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(installPath); path != "" {
 		os.Exit(installer(path))
 	}
+	if dir := os.Getenv(plantDir); dir != "" {
+		os.Exit(planter(dir))
+	}
 	os.Exit(m.Run())
 }
 

@@ -131,10 +131,13 @@ func (p *site) clean() {
 	}
 }
 
-// sync makes a rename durable. Some file systems cannot sync a folder and need
-// no such call.
-func (p *site) sync() error {
-	f, err := p.folder.Open(".")
+// sync makes a rename durable.
+func (p *site) sync() error { return syncFolder(p.folder) }
+
+// syncFolder makes what was renamed or removed in a folder durable. Some file
+// systems cannot sync a folder and need no such call.
+func syncFolder(root *os.Root) error {
+	f, err := root.Open(".")
 	if err != nil {
 		return err
 	}

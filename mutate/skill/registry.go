@@ -18,6 +18,9 @@ const FileName = "SKILL.md"
 type Root struct {
 	Dir   string
 	Scope string // "user", "project", "plugin", "managed", …
+	// Plugins are folders that a plugin manager fills: a skill that a symlink
+	// leads into one of them is a plugin's, wherever it was found.
+	Plugins []string
 }
 
 // An Entry is a skill on disk.
@@ -25,7 +28,7 @@ type Entry struct {
 	Name    string // name of the folder: what the owner and the agents call it
 	Dir     string // the skill's folder, as found; may be a symlink
 	Path    string // Dir/SKILL.md
-	Scope   string // of its root
+	Scope   string // of its root, unless the skill itself says more
 	Managed bool   // scope "plugin" or "managed": someone else replaces the file, an installation would not last
 }
 
@@ -89,8 +92,14 @@ func Discover(roots []Root) *Registry {
 			}
 			e := Entry{Name: de.Name(), Dir: filepath.Join(root.Dir, de.Name()), Scope: root.Scope}
 			e.Path = filepath.Join(e.Dir, FileName)
-			e.Managed = root.Scope == "plugin" || root.Scope == "managed"
-			found, why := inspect(e)
+			found, marked, why := inspect(e)
+			switch {
+			case Within(e.Path, root.Plugins):
+				e.Scope = scopePlugin
+			case marked:
+				e.Scope = scopeManaged
+			}
+			e.Managed = e.Scope == scopePlugin || e.Scope == scopeManaged
 			switch {
 			case !found:
 			case seen[e.Name]:
@@ -108,50 +117,96 @@ func Discover(roots []Root) *Registry {
 	return &r
 }
 
-// inspect says whether e is meant as a skill, and what is wrong with it, "" for
-// nothing.
-func inspect(e Entry) (found bool, why string) {
+// The scopes whose skills somebody else replaces.
+const (
+	scopePlugin  = "plugin"
+	scopeManaged = "managed"
+)
+
+// Within reports whether path, with its symlinks followed, lies in one of the
+// folders, with theirs followed. What is not there yet counts by the folders
+// above it that are.
+func Within(path string, folders []string) bool {
+	real := realPath(path)
+	for _, f := range folders {
+		if f = realPath(f); real == f || strings.HasPrefix(real, strings.TrimSuffix(f, string(filepath.Separator))+string(filepath.Separator)) {
+			return true
+		}
+	}
+	return false
+}
+
+// realPath follows the symlinks of as much of path as is there.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if dir := filepath.Dir(path); dir != path {
+		return filepath.Join(realPath(dir), filepath.Base(path))
+	}
+	return path
+}
+
+// Managed reports whether the frontmatter says that somebody else keeps the text
+// up to date: `managed` or `managed-by` in metadata, other than "false" and "".
+func (d *Document) Managed() bool {
+	meta := d.front.value("metadata")
+	if meta == nil {
+		return false
+	}
+	for _, key := range []string{"managed", "managed-by"} {
+		if n := mapValue(meta, key); n != nil && n.Tag != "!!null" && n.Value != "" && !strings.EqualFold(n.Value, "false") {
+			return true
+		}
+	}
+	return false
+}
+
+// inspect says whether e is meant as a skill, whether its text is marked as
+// managed, and what is wrong with it, "" for nothing.
+func inspect(e Entry) (found, managed bool, why string) {
 	dir, err := os.Stat(e.Dir)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return true, "the folder is a symlink to nothing"
+			return true, false, "the folder is a symlink to nothing"
 		}
-		return true, reason(err)
+		return true, false, reason(err)
 	}
 	if !dir.IsDir() {
-		return false, "" // a link to a file
+		return false, false, "" // a link to a file
 	}
 	info, err := os.Stat(e.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(e.Path); err == nil {
-			return true, "SKILL.md is a symlink to nothing"
+			return true, false, "SKILL.md is a symlink to nothing"
 		}
 		names, _ := os.ReadDir(e.Dir)
 		for _, n := range names {
 			if strings.EqualFold(n.Name(), FileName) {
-				return true, fmt.Sprintf("the file must be called SKILL.md, not %s", n.Name())
+				return true, false, fmt.Sprintf("the file must be called SKILL.md, not %s", n.Name())
 			}
 		}
-		return false, ""
+		return false, false, ""
 	}
 	if err != nil {
-		return true, reason(err)
+		return true, false, reason(err)
 	}
 	if !info.Mode().IsRegular() {
-		return true, "SKILL.md is not a file"
+		return true, false, "SKILL.md is not a file"
 	}
 	text, err := os.ReadFile(e.Path)
 	if err != nil {
-		return true, reason(err)
+		return true, false, reason(err)
 	}
-	if _, err := Parse(text, Options{}); err != nil {
+	doc, err := Parse(text, Options{})
+	if err != nil {
 		var se *SyntaxError
 		if errors.As(err, &se) {
-			return true, fmt.Sprintf("line %d: %s", se.Line, se.Msg)
+			return true, false, fmt.Sprintf("line %d: %s", se.Line, se.Msg)
 		}
-		return true, err.Error()
+		return true, false, err.Error()
 	}
-	return true, ""
+	return true, doc.Managed(), ""
 }
 
 // reason is an error without the path, which the caller shows anyway.

@@ -49,7 +49,7 @@ func TestDiscover(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	r := Discover([]Root{{project, "project"}, {user, "user"}, {user, "user"}, {filepath.Join(user, "absent"), "managed"}})
+	r := Discover([]Root{{Dir: project, Scope: "project"}, {Dir: user, Scope: "user"}, {Dir: user, Scope: "user"}, {Dir: filepath.Join(user, "absent"), Scope: "managed"}})
 
 	var names []string
 	for _, e := range r.Entries {
@@ -96,7 +96,7 @@ func TestDiscover(t *testing.T) {
 func TestManagedScopes(t *testing.T) {
 	root := tree(t, map[string]string{"x/SKILL.md": valid("x")})
 	for scope, want := range map[string]bool{"user": false, "plugin": true, "managed": true} {
-		e, err := Discover([]Root{{root, scope}}).Lookup("x")
+		e, err := Discover([]Root{{Dir: root, Scope: scope}}).Lookup("x")
 		if err != nil || e.Managed != want {
 			t.Errorf("%s: %+v %v", scope, e, err)
 		}

@@ -1,0 +1,438 @@
+package skill
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A FolderFile is one file of a skill's folder beside its SKILL.md.
+type FolderFile struct {
+	Path string      `json:"path"` // slash-separated, below the folder
+	Mode fs.FileMode `json:"mode"` // permission bits
+	Size int64       `json:"size,omitempty"`
+	SHA  string      `json:"sha256,omitempty"`
+	Link string      `json:"link,omitempty"` // what a symlink says; then nothing else is set
+}
+
+// What a skill's folder may hold to be copied. More is no skill, but a folder in
+// which somebody has built something.
+const (
+	maxFolderFiles = 5_000
+	maxFolderBytes = 256 << 20
+)
+
+// Survey lists the files of a skill's folder except its SKILL.md and what is no
+// part of a skill (version control, caches), by name. A symlink that leads out of
+// the folder or to nothing, and what is neither file, folder nor symlink, is an
+// error: what cannot be copied as it is must not be left out silently.
+func Survey(dir string) ([]FolderFile, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("list skill folder: %w", err)
+	}
+	defer root.Close()
+	var files []FolderFile
+	var bytes int64
+	err = fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case name == ".":
+			return nil
+		case slices.Contains(notSkill, e.Name()):
+			if e.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case e.IsDir(), name == FileName, path.Dir(name) == "." && isTemp(name):
+			return nil
+		}
+		f, err := survey(root, name)
+		if err != nil {
+			return err
+		}
+		files, bytes = append(files, f), bytes+f.Size
+		if len(files) > maxFolderFiles || bytes > maxFolderBytes {
+			return fmt.Errorf("it holds more than %d files or %d MB", maxFolderFiles, maxFolderBytes>>20)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list skill folder %s: %w", dir, err)
+	}
+	return files, nil
+}
+
+// survey reads what is at name, which is no folder.
+func survey(root *os.Root, name string) (f FolderFile, err error) {
+	info, err := root.Lstat(name)
+	if err != nil {
+		return f, err
+	}
+	f = FolderFile{Path: name, Mode: info.Mode().Perm(), Size: info.Size()}
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		link, err := root.Readlink(name)
+		if err != nil {
+			return f, err
+		}
+		if _, err := root.Stat(name); err != nil {
+			return f, fmt.Errorf("the symlink %s leads out of the folder, or to nothing", name)
+		}
+		return FolderFile{Path: name, Link: link}, nil
+	case !info.Mode().IsRegular():
+		return f, fmt.Errorf("%s is no regular file", name)
+	}
+	in, err := root.Open(name)
+	if err != nil {
+		return f, err
+	}
+	defer in.Close()
+	f.SHA, err = copyHash(io.Discard, in)
+	return f, err
+}
+
+// copyHash copies and returns the SHA-256 in hex of what was copied.
+func copyHash(w io.Writer, r io.Reader) (string, error) {
+	h := sha256.New()
+	if _, err := io.Copy(io.MultiWriter(w, h), r); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// plantPrefix begins the names of folders in which a skill's folder is put
+// together. They are hidden and hold the new folder one level down, where no
+// agent looks for a SKILL.md.
+const plantPrefix = ".evolve-plant-"
+
+// Plant puts a skill where there is none: the folder at dir gets text as its
+// SKILL.md, and a copy of files (what Survey returned for the folder from). The
+// folder is put together beside dir and renamed in one step, so that a crash
+// leaves all of it or nothing; the folders above are made where they are missing.
+// A folder that is there already, with anything in it, is an error that wraps
+// fs.ErrExist; so that nothing is written over. A file that is not as files says
+// (it was edited meanwhile) is an error, too. After an error nothing is at dir.
+func Plant(dir, from string, files []FolderFile, text []byte) error {
+	if err := plant(dir, from, files, text, func(step) {}); err != nil {
+		return fmt.Errorf("copy skill to %s: %w", dir, err)
+	}
+	return nil
+}
+
+func plant(dir, from string, files []FolderFile, text []byte, at func(step)) (err error) {
+	if !plainName(filepath.Base(dir)) {
+		return fmt.Errorf("%q is no name of a skill", filepath.Base(dir))
+	}
+	source, err := os.OpenRoot(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	info, err := source.Stat(FileName)
+	if err != nil {
+		return err
+	}
+	above := filepath.Dir(dir)
+	if err := os.MkdirAll(above, 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(above)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	at(resolved)
+	unlock, err := lockFolder(above)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	at(locked)
+	sweepPlants(root)
+	if err := vacant(root, filepath.Base(dir)); err != nil {
+		return err
+	}
+	at(compared)
+	bed := plantPrefix + rand.Text()
+	defer func() { _ = root.RemoveAll(bed) }() // the next Plant does it otherwise
+	made := path.Join(bed, filepath.Base(dir))
+	if err := root.MkdirAll(made, 0o700); err != nil {
+		return err
+	}
+	at(created)
+	grown, err := root.OpenRoot(made)
+	if err != nil {
+		return err
+	}
+	defer grown.Close()
+	for i, f := range files {
+		if err := copyFile(grown, source, f); err != nil {
+			return err
+		}
+		if i == 0 {
+			at(halfway)
+		}
+	}
+	if err := writeSynced(grown, FileName, text, info.Mode().Perm()); err != nil {
+		return err
+	}
+	if err := likeFolders(grown, source); err != nil {
+		return err
+	}
+	at(complete)
+	// Where somebody has put something there meanwhile, this fails: only an empty
+	// folder gives way to one.
+	if err := root.Rename(made, filepath.Base(dir)); err != nil {
+		return err
+	}
+	at(renamed)
+	if err := syncFolder(root); err != nil {
+		return fmt.Errorf("sync folder after the skill was put in place: %w", err)
+	}
+	at(synced)
+	return nil
+}
+
+// vacant is nil where nothing is at name, or an empty folder.
+func vacant(root *os.Root, name string) error {
+	info, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		entries, err := fs.ReadDir(root.FS(), name)
+		if err != nil || len(entries) == 0 {
+			return err
+		}
+	}
+	return fmt.Errorf("something is there already: %w", fs.ErrExist)
+}
+
+// SweepPlants removes what a Plant that died has left in a folder of skills.
+func SweepPlants(dir string) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	if unlock, err := lockFolder(dir); err == nil {
+		sweepPlants(root)
+		unlock()
+	}
+}
+
+// sweepPlants removes what a Plant that died has left. The caller holds the lock.
+func sweepPlants(root *os.Root) {
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), plantPrefix) && e.IsDir() {
+			_ = root.RemoveAll(e.Name())
+		}
+	}
+}
+
+// copyFile copies one file with its mode, and refuses one that has changed.
+func copyFile(to, from *os.Root, f FolderFile) error {
+	if err := to.MkdirAll(path.Dir(f.Path), 0o700); err != nil {
+		return err
+	}
+	if f.Link != "" {
+		return to.Symlink(f.Link, f.Path)
+	}
+	info, err := from.Lstat(f.Path)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s changed while it was copied", f.Path)
+	}
+	in, err := from.Open(f.Path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := to.OpenFile(f.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer out.Close() // twice, at worst
+	sha, err := copyHash(out, in)
+	if err != nil {
+		return err
+	}
+	if sha != f.SHA {
+		return fmt.Errorf("%s changed while it was copied", f.Path)
+	}
+	return errors.Join(out.Chmod(f.Mode), out.Sync(), out.Close())
+}
+
+func writeSynced(root *os.Root, name string, text []byte, mode fs.FileMode) error {
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // twice, at worst
+	if _, err := f.Write(text); err != nil {
+		return err
+	}
+	return errors.Join(f.Chmod(mode), f.Sync(), f.Close())
+}
+
+// likeFolders gives the folders of a copy the modes that they have in the
+// original, the copy itself included, and makes them durable. Their owner can
+// always go in.
+func likeFolders(to, from *os.Root) error {
+	var dirs []string
+	err := fs.WalkDir(to.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() {
+			dirs = append(dirs, name)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	slices.Reverse(dirs) // the deepest first
+	for _, name := range dirs {
+		info, err := from.Stat(name)
+		if err != nil {
+			return err
+		}
+		if err := to.Chmod(name, info.Mode().Perm()|0o700); err != nil {
+			return err
+		}
+		d, err := to.OpenRoot(name)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(syncFolder(d), d.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Uproot takes back what Plant put at dir, as long as it is unchanged: the
+// SKILL.md, which must have the SHA-256 want or be gone already (else a
+// *DriftError, and nothing is removed), then those of files that are as they were
+// copied, then the folders that are empty. It returns what stays: files that were
+// changed or added since. dir must be a path without symlinks. The skill is gone
+// for agents in one step, with its SKILL.md; after a crash in between, Uproot
+// again removes the rest.
+func Uproot(dir, want string, files []FolderFile) (kept []string, err error) {
+	if kept, err = uproot(dir, want, files, func(step) {}); err != nil {
+		return kept, named(filepath.Join(dir, FileName), err)
+	}
+	return kept, nil
+}
+
+func uproot(dir, want string, files []FolderFile, at func(step)) (kept []string, err error) {
+	target := filepath.Join(dir, FileName)
+	folder, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	p := site{asked: target, target: target, name: FileName, folder: folder}
+	at(resolved)
+	unlock, err := lockFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if err := p.moved(); err != nil {
+		return nil, err
+	}
+	at(locked)
+	p.clean()
+	live, err := p.read()
+	if err != nil {
+		return nil, err
+	}
+	if live.hash != "" {
+		if live.hash != want {
+			return nil, &DriftError{Path: target, Want: want, Live: live.hash}
+		}
+		at(compared)
+		if err := folder.Remove(FileName); err != nil {
+			return nil, err
+		}
+		if err := p.sync(); err != nil {
+			return nil, fmt.Errorf("sync folder after the text was removed: %w", err)
+		}
+		at(renamed)
+	}
+	for i, f := range files {
+		if now, err := survey(folder, f.Path); err == nil && now == f {
+			if err := folder.Remove(f.Path); err != nil {
+				return nil, err
+			}
+		}
+		if i == 0 {
+			at(halfway)
+		}
+	}
+	if kept, err = emptied(folder, files); err != nil || len(kept) > 0 {
+		return kept, err
+	}
+	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err // something was put into it just now
+	}
+	above, err := os.OpenRoot(filepath.Dir(dir))
+	if err != nil {
+		return nil, err
+	}
+	defer above.Close()
+	return nil, syncFolder(above)
+}
+
+// emptied removes the folders of files that are empty by now, and lists what is
+// left.
+func emptied(folder *os.Root, files []FolderFile) (left []string, err error) {
+	ours := map[string]bool{}
+	for _, f := range files {
+		for d := path.Dir(f.Path); d != "."; d = path.Dir(d) {
+			ours[d] = true
+		}
+	}
+	var dirs []string
+	for d := range ours {
+		dirs = append(dirs, d)
+	}
+	slices.SortFunc(dirs, func(a, b string) int { return strings.Count(b, "/") - strings.Count(a, "/") })
+	for _, d := range dirs {
+		if info, err := folder.Lstat(d); err == nil && info.IsDir() {
+			_ = folder.Remove(d) // fails where something is in it
+		}
+	}
+	err = fs.WalkDir(folder.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		if err == nil && name != "." && (!e.IsDir() || !ours[name]) {
+			left = append(left, name)
+			if e.IsDir() {
+				return fs.SkipDir
+			}
+		}
+		return err
+	})
+	return left, err
+}

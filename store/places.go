@@ -1,0 +1,132 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+// A Place is where evolve knows a text of a skill to be.
+type Place struct {
+	Path string // of the SKILL.md, symlinks resolved
+	SHA  string // of the text that evolve last saw or put there
+	At   time.Time
+}
+
+// Places lists where a skill is installed, by path.
+func (s *Store) Places(ctx context.Context, name string) ([]Place, error) {
+	list, err := query(ctx, s, func(rows *sql.Rows) (p Place, err error) {
+		var at sql.NullInt64
+		err = rows.Scan(&p.Path, &p.SHA, &at)
+		p.At = fromMicros(at)
+		return p, err
+	}, `SELECT path, sha, at FROM installed WHERE skill = ? ORDER BY path`, name)
+	if err != nil {
+		return nil, fmt.Errorf("list places of %s: %w", name, err)
+	}
+	return list, nil
+}
+
+// ForgetPlace records that a skill is no longer at a path: its owner removed it.
+func (s *Store) ForgetPlace(ctx context.Context, name, path string) error {
+	err := s.do(ctx, func(t *tx) error {
+		if _, err := t.exec(`DELETE FROM installed WHERE skill = ? AND path = ?`, name, path); err != nil {
+			return err
+		}
+		return forgetPlanted(t, name, path)
+	})
+	if err != nil {
+		return fmt.Errorf("forget place of %s: %w", name, err)
+	}
+	return nil
+}
+
+// PlantedFiles are the files that evolve copied beside the SKILL.md at path when
+// there was nothing; planted is false where it did not put the folder there.
+func (s *Store) PlantedFiles(ctx context.Context, name, path string) (files []skill.FolderFile, planted bool, err error) {
+	rows, err := query(ctx, s, scanBody[json.RawMessage], `SELECT files FROM planted WHERE skill = ? AND path = ?`, name, path)
+	if err == nil && len(rows) > 0 {
+		err = json.Unmarshal(rows[0], &files)
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("look up files of %s: %w", name, err)
+	}
+	return files, len(rows) > 0, nil
+}
+
+func setPlanted(t *tx, in Intent) error {
+	files := in.Files
+	if files == nil {
+		files = []skill.FolderFile{}
+	}
+	raw, err := json.Marshal(files)
+	if err != nil {
+		return fmt.Errorf("encode files: %w", err)
+	}
+	_, err = t.exec(`INSERT INTO planted (skill, path, files) VALUES (?, ?, ?)
+		ON CONFLICT (skill, path) DO UPDATE SET files = excluded.files`, in.Skill, in.Path, string(raw))
+	return err
+}
+
+func forgetPlanted(t *tx, name, path string) error {
+	_, err := t.exec(`DELETE FROM planted WHERE skill = ? AND path = ?`, name, path)
+	return err
+}
+
+// A Pin keeps a skill as it is.
+type Pin struct {
+	Skill string
+	SHA   string // of the text that was live when it was pinned
+	At    time.Time
+}
+
+// PinSkill pins a skill, in the place of an earlier pin.
+func (s *Store) PinSkill(ctx context.Context, name, sha string) error {
+	now := s.now().UnixMicro()
+	err := s.do(ctx, func(t *tx) error {
+		_, err := t.exec(`INSERT INTO pins (skill, sha, at) VALUES (?, ?, ?)
+			ON CONFLICT (skill) DO UPDATE SET sha = excluded.sha, at = excluded.at`, name, sha, now)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("pin %s: %w", name, err)
+	}
+	return nil
+}
+
+// UnpinSkill takes the pin off; was is false where there was none.
+func (s *Store) UnpinSkill(ctx context.Context, name string) (was bool, err error) {
+	err = s.do(ctx, func(t *tx) error {
+		var sha string
+		if was, err = t.row(`SELECT sha FROM pins WHERE skill = ?`, []any{name}, &sha); err != nil {
+			return err
+		}
+		_, err := t.exec(`DELETE FROM pins WHERE skill = ?`, name)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("unpin %s: %w", name, err)
+	}
+	return was, nil
+}
+
+// Pinned returns a skill's pin, nil for none.
+func (s *Store) Pinned(ctx context.Context, name string) (*Pin, error) {
+	pins, err := query(ctx, s, func(rows *sql.Rows) (p Pin, err error) {
+		var at sql.NullInt64
+		err = rows.Scan(&p.Skill, &p.SHA, &at)
+		p.At = fromMicros(at)
+		return p, err
+	}, `SELECT skill, sha, at FROM pins WHERE skill = ?`, name)
+	if err != nil {
+		return nil, fmt.Errorf("look up the pin of %s: %w", name, err)
+	}
+	if len(pins) == 0 {
+		return nil, nil
+	}
+	return &pins[0], nil
+}
