@@ -1,0 +1,87 @@
+package report
+
+import (
+	"io"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// widths counts the columns of a text as terminals do today: ambiguous ones ("…",
+// "×") are narrow, whatever the locale, and an emoji made of several is one.
+var widths = &runewidth.Condition{StrictEmojiNeutral: true}
+
+// Width is how many columns s takes on a terminal. It must be plain: see Plain.
+func Width(s string) int { return widths.StringWidth(s) }
+
+// Fit is s cut to at most w columns, with "…" where something was cut.
+func Fit(s string, w int) string {
+	if w <= 0 {
+		return ""
+	}
+	return widths.Truncate(s, w, "…")
+}
+
+// A Table aligns cells in columns by their width on a terminal. What is written
+// to it is lines of cells separated by tabs, as for a text/tabwriter, which
+// counts runes and so shifts what stands behind a Chinese word. The zero value
+// is not usable.
+type Table struct {
+	out io.Writer
+	gap string
+	buf strings.Builder
+	// Paint, where set, decorates a cell after it was padded: it must add nothing
+	// that takes columns. Row 0 is the first line.
+	Paint func(row, column int, cell string) string
+}
+
+// NewTable returns a table that is written to w by Flush, two blanks between
+// columns.
+func NewTable(w io.Writer) *Table { return &Table{out: w, gap: "  "} }
+
+// Write keeps p; it never fails.
+func (t *Table) Write(p []byte) (int, error) { return t.buf.Write(p) }
+
+// Flush writes the lines, without blanks at their ends, and empties the table. A
+// last line without an end is given one.
+func (t *Table) Flush() error {
+	text := strings.TrimSuffix(t.buf.String(), "\n")
+	t.buf.Reset()
+	if text == "" {
+		return nil
+	}
+	var rows [][]string
+	var width []int
+	for line := range strings.SplitSeq(text, "\n") {
+		cells := strings.Split(line, "\t")
+		for i, cell := range cells {
+			if i == len(width) {
+				width = append(width, 0)
+			}
+			if i < len(cells)-1 { // what stands last pushes nothing
+				width[i] = max(width[i], Width(cell))
+			}
+		}
+		rows = append(rows, cells)
+	}
+	var b strings.Builder
+	for r, cells := range rows {
+		last := len(cells) - 1
+		for last > 0 && cells[last] == "" {
+			last--
+		}
+		for i, cell := range cells[:last+1] {
+			pad := ""
+			if i < last {
+				pad = strings.Repeat(" ", max(0, width[i]-Width(cell))) + t.gap
+			}
+			if t.Paint != nil {
+				cell = t.Paint(r, i, cell)
+			}
+			b.WriteString(cell + pad)
+		}
+		b.WriteByte('\n')
+	}
+	_, err := io.WriteString(t.out, b.String())
+	return err
+}
