@@ -18,10 +18,6 @@ func Front(ms []eval.Metrics) []int { return FrontWithin(ms, Noise{}) }
 func FrontWithin(ms []eval.Metrics, n Noise) []int {
 	// One unit for all: dollars and tokens cannot be compared.
 	priced := !slices.ContainsFunc(ms, func(m eval.Metrics) bool { return m.CostUSD == nil })
-	price := n.CostUSD
-	if !priced {
-		price = n.Tokens
-	}
 	points := make([]pareto.Point, len(ms))
 	for i, m := range ms {
 		cost := m.CostUSD
@@ -30,9 +26,20 @@ func FrontWithin(ms []eval.Metrics, n Noise) []int {
 		}
 		points[i] = pareto.Point{Values: []float64{m.Quality, less(m.LatencyMS), less(cost), -m.Retries}}
 	}
-	// Quality and retries are means of fractions: rounding is no difference.
-	return pareto.Front(points, []float64{max(1e-9, n.epsilon(&n.Quality)), medianCost * n.epsilon(n.LatencyMS),
-		n.epsilon(price), max(1e-9, n.epsilon(&n.Retries))})
+	eps := n.Epsilon(priced)
+	return pareto.Front(points, eps[:])
+}
+
+// Epsilon is the difference of two candidates' means that noise alone makes, and
+// that is therefore no gain: in quality, latency (ms, of medians), cost (USD where
+// priced, else tokens) and retries. What was not measured is 0; quality and
+// retries are means of fractions, whose rounding is no difference either.
+func (n Noise) Epsilon(priced bool) [4]float64 {
+	price := n.CostUSD
+	if !priced {
+		price = n.Tokens
+	}
+	return [4]float64{max(1e-9, n.epsilon(&n.Quality)), medianCost * n.epsilon(n.LatencyMS), n.epsilon(price), max(1e-9, n.epsilon(&n.Retries))}
 }
 
 // less turns a quantity that should be small into a coordinate that should be
