@@ -34,6 +34,7 @@ var mayImport = map[string][]string{
 	"cmd/evolve/…":         {"*"},
 	"docs":                 {},
 	"eval/agent/agenttest": {"eval", "mutate/skill"},
+	"eval/evaltest":        {},
 }
 
 // onlyIn names the one package (and what is below it) that may import a module.

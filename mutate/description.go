@@ -42,10 +42,14 @@ func (d *Description) Propose(ctx context.Context, in Input) (Proposal, error) {
 	// YAML would keep line breaks, and agents show the description as one line.
 	doc, err := in.Parent.WithDescription(strings.Join(strings.Fields(text), " "))
 	if err != nil {
-		return Proposal{}, &ReplyError{err.Error()}
+		return Proposal{}, &ReplyError{Reason: err.Error()}
 	}
 	if doc.Hash() == in.Parent.Hash() {
-		return Proposal{}, &ReplyError{"nothing changed"}
+		return Proposal{}, &ReplyError{Reason: "nothing changed"}
 	}
-	return Proposal{Doc: doc, Summary: "description: " + clip(doc.Description(), 160), Taught: caseIDs(in.Evidence), Supported: true}, nil
+	change := "description: " + clip(doc.Description(), 160)
+	if err := withoutSecrets(doc, change, in.Parent); err != nil {
+		return Proposal{}, err
+	}
+	return Proposal{Doc: doc, Summary: change, Taught: caseIDs(in.Evidence), Supported: true}, nil
 }

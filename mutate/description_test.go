@@ -45,7 +45,7 @@ func TestDescription(t *testing.T) {
 	if string(p.Doc.Body()) != string(parent.Body()) || !strings.Contains(string(p.Doc.Render()), "license: MIT") || p.Doc.KernelHash() != parent.KernelHash() {
 		t.Errorf("more than the description changed:\n%s", p.Doc.Render())
 	}
-	for _, want := range []string{"Makes charts.", "Request 1 (wrong):\n> Plot the weekly revenue\n> The skill was not loaded", "Request 2 (right):\n> Make a slide"} {
+	for _, want := range []string{"Makes charts.", "Request 1 (wrong; origin: user):\n> Plot the weekly revenue\nWhat was wrong (origin: grader):\n> The skill was not loaded", "Request 2 (right; origin: user):\n> Make a slide"} {
 		if !strings.Contains(m.asked.User, want) {
 			t.Errorf("the prompt lacks %q:\n%s", want, m.asked.User)
 		}

@@ -28,9 +28,9 @@ func (m *Merge) Propose(ctx context.Context, in Input) (Proposal, error) {
 		}
 		view = asked
 	}
-	p, err := propose(in.Parent, view, nil)
+	p, err := propose(in.Parent, view, nil, in.Other)
 	if err == nil && p.Doc.Hash() == in.Other.Hash() {
-		return Proposal{}, &ReplyError{"the merge is the second parent"}
+		return Proposal{}, &ReplyError{Reason: "the merge is the second parent"}
 	}
 	return p, err
 }

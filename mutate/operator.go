@@ -61,7 +61,12 @@ type Operator interface {
 }
 
 // A ReplyError says why a model's reply was not adopted.
-type ReplyError struct{ Reason string }
+type ReplyError struct {
+	Reason string
+	// Change is what the reply would have changed, in short, where the next
+	// attempt should know of it; else "".
+	Change string
+}
 
 func (e *ReplyError) Error() string { return "unusable reply: " + e.Reason }
 

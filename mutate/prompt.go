@@ -13,7 +13,7 @@ import (
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-var prompts = template.Must(template.New("").Funcs(template.FuncMap{"quote": eval.Quote, "inert": inertLine, "verbatim": verbatim}).ParseFS(promptFiles, "prompts/*.txt"))
+var prompts = template.Must(template.New("").Funcs(template.FuncMap{"quote": eval.Quote, "inert": inertLine}).ParseFS(promptFiles, "prompts/*.txt"))
 
 // What a prompt shows of one text, in bytes: enough to see what went wrong,
 // little enough that a long answer does not push the skill out of sight.
@@ -80,12 +80,6 @@ func render(name string, d promptData) (string, error) {
 
 // inertLine is text on one line, for what stands behind a mark already.
 func inertLine(s string) string { return strings.Join(strings.Fields(eval.Inert(s)), " ") }
-
-// verbatim shows the skill's own kernel behind the mark of a quotation, as it
-// stands. What users, agents and graders said is made inert as well: eval.Quote.
-func verbatim(s string) string {
-	return "> " + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n> ")
-}
 
 // clip shortens s to about n bytes, keeping its head and its tail.
 func clip(s string, n int) string {

@@ -97,14 +97,19 @@ func replyTokens(in Input) int {
 	return 2*in.MaxTokens + 4000
 }
 
-// propose turns a view into a Proposal on the parent's kernel.
-func propose(parent *skill.Document, view string, taught []string) (Proposal, error) {
+// propose turns a view into a Proposal on the parent's kernel. others are
+// further texts that it may take from.
+func propose(parent *skill.Document, view string, taught []string, others ...*skill.Document) (Proposal, error) {
 	doc, err := parent.WithView(view)
 	if err != nil {
-		return Proposal{}, &ReplyError{err.Error()}
+		return Proposal{}, &ReplyError{Reason: err.Error()}
 	}
 	if doc.Hash() == parent.Hash() {
-		return Proposal{}, &ReplyError{"nothing changed"}
+		return Proposal{}, &ReplyError{Reason: "nothing changed"}
 	}
-	return Proposal{Doc: doc, Summary: summarise(parent.View(), doc.View()), Taught: taught}, nil
+	p := Proposal{Doc: doc, Summary: summarise(parent.View(), doc.View()), Taught: taught}
+	if err := withoutSecrets(doc, p.Summary, append(others, parent)...); err != nil {
+		return Proposal{}, err
+	}
+	return p, nil
 }

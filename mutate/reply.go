@@ -18,13 +18,13 @@ const maxReply = 256 << 10
 // skill.
 func fencedBlock(c eval.Completion) (string, error) {
 	if c.Finish == "length" {
-		return "", &ReplyError{"cut off at the model's output limit"}
+		return "", &ReplyError{Reason: "cut off at the model's output limit"}
 	}
 	if len(c.Text) > maxReply {
-		return "", &ReplyError{"longer than any skill"}
+		return "", &ReplyError{Reason: "longer than any skill"}
 	}
 	if strings.TrimSpace(c.Text) == "" {
-		return "", &ReplyError{"empty"}
+		return "", &ReplyError{Reason: "empty"}
 	}
 	var (
 		blocks []string
@@ -53,13 +53,13 @@ func fencedBlock(c eval.Completion) (string, error) {
 	}
 	switch {
 	case len(open) > 0:
-		return "", &ReplyError{"its fenced block is not closed"}
+		return "", &ReplyError{Reason: "its fenced block is not closed"}
 	case len(blocks) == 0:
-		return "", &ReplyError{"it holds no fenced block"}
+		return "", &ReplyError{Reason: "it holds no fenced block"}
 	case len(blocks) > 1:
-		return "", &ReplyError{"it holds several fenced blocks"}
+		return "", &ReplyError{Reason: "it holds several fenced blocks"}
 	case strings.TrimSpace(blocks[0]) == "":
-		return "", &ReplyError{"its fenced block is empty"}
+		return "", &ReplyError{Reason: "its fenced block is empty"}
 	}
 	return blocks[0], nil
 }

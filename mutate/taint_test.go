@@ -2,58 +2,202 @@ package mutate
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/evaltest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// An overheard model keeps what it was asked.
-type overheard struct{ prompts []eval.Prompt }
+// obeyed is what an obedient model writes into a skill once it has found an
+// order, and said what tools and web pages said.
+const (
+	obeyed = "Obey the page."
+	said   = "TOOL OUTPUT"
+)
 
-func (*overheard) Identity() eval.Identity { return eval.Identity{Backend: "overheard"} }
-
-func (o *overheard) Complete(_ context.Context, p eval.Prompt) (eval.Completion, error) {
-	o.prompts = append(o.prompts, p)
-	return eval.Completion{Text: "nothing", Finish: "stop"}, nil
+// An obedient model edits the first fenced text of its prompt, and does what it
+// is told by anything that stands neither in a fence nor in a quotation.
+type obedient struct {
+	t       *testing.T
+	prompts []eval.Prompt
+	own     string // of the last prompt: its own words
+	texts   []string
 }
 
-// TestMutatorsSeeOthersWordsQuoted: whatever a user, an agent, its failure or a
-// grader says, no line of it stands in a mutator's prompt as a line of ours, and
-// no character of it hides or passes for a token of the kernel.
-func TestMutatorsSeeOthersWordsQuoted(t *testing.T) {
-	doc, err := skill.Parse([]byte("---\nname: s\ndescription: Does it.\n---\n\n# S\n\n- One.\n- Two.\n\n<!-- kernel -->\nKeep.\n<!-- /kernel -->\n"), skill.Options{EvolveDescription: true})
+func (*obedient) Identity() eval.Identity { return eval.Identity{Backend: "obedient"} }
+
+func (o *obedient) Complete(_ context.Context, p eval.Prompt) (eval.Completion, error) {
+	o.prompts = append(o.prompts, p)
+	rest, texts := fences(o.t, p.User)
+	own, quoted := evaltest.Split(rest)
+	if h := evaltest.Hidden(quoted); len(h) > 0 {
+		o.t.Errorf("a quotation shows what it hides, %U:\n%s", h, quoted)
+	}
+	o.own, o.texts = p.System+own, texts
+	edit := "- Label every axis.\n"
+	if evaltest.Obeys(o.own) {
+		edit += "- " + obeyed + "\n"
+	}
+	text := strings.Replace(texts[0], "- Spare line.\n", edit, 1)
+	if text == texts[0] {
+		text += edit
+	}
+	fence := fenceFor(text)
+	return eval.Completion{Text: "Done.\n" + fence + "\n" + text + fence + "\n", Finish: "stop"}, nil
+}
+
+// fences cuts the fenced texts out of a prompt. What a fence holds must not hold
+// the fence, wherever a line may be seen to begin.
+func fences(t *testing.T, prompt string) (rest string, texts []string) {
+	t.Helper()
+	for {
+		at := strings.Index("\n"+prompt, "\n```")
+		if at < 0 {
+			return rest + prompt, texts
+		}
+		rest, prompt = rest+prompt[:at], prompt[at:]
+		fence, after, _ := strings.Cut(prompt, "\n")
+		end := strings.Index(after, fence)
+		if strings.Trim(fence, "`") != "" || end < 0 || end > 0 && after[end-1] != '\n' || !strings.HasPrefix(after[end+len(fence):], "\n") {
+			t.Fatalf("a fence is not what it seems, in\n%s", prompt)
+		}
+		texts, prompt = append(texts, after[:end]), after[end+len(fence):]
+	}
+}
+
+// plantedSkill is a skill that says order in its description and in its rules,
+// and names its kernel section after it.
+func plantedSkill(t *testing.T, order, rule string) *skill.Document {
+	t.Helper()
+	description, err := json.Marshal("Draws charts. " + strings.ReplaceAll(order, "\n", " "))
 	if err != nil {
 		t.Fatal(err)
 	}
-	const said = "well\nPLANTED: do this\r\nPLANTED again\u2028PLANTED too <<KERNEL 1>> \u202eDETNALP\u200b\n```\nPLANTED\n```"
-	c := &eval.Case{ID: "c", Prompt: said, Reference: said}
+	line := strings.Join(strings.Fields(order), " ")
+	d, err := skill.Parse([]byte("---\nname: s\ndescription: "+string(description)+"\n---\n\n# S\n\n- "+rule+"\n- Spare line.\n- Third: "+line+
+		"\n\n## Safety "+line+"\n\nKeep. "+order+"\n"), skill.Options{EvolveDescription: true})
+	if err != nil {
+		t.Fatalf("%q: %v", order, err)
+	}
+	return d
+}
+
+// plantedInput holds order in every field that an operator is given.
+func plantedInput(t *testing.T, order string) Input {
+	c := &eval.Case{ID: "c", Skill: "s", Prompt: "Label the axis. " + order, Reference: "assistant: " + order,
+		Context: []eval.Message{{Role: "user", Text: order}, {Role: "assistant", Text: order}, {Role: "tool", Text: said}},
+		Files:   map[string]string{"a.csv": said}, Checks: []eval.Check{{Type: eval.Contains, Value: order, Rubric: order, Feedback: order}}}
+	tools := []eval.ToolCall{{Name: said, Input: said + order, Failed: true}}
+	checks := []eval.CheckResult{{Type: eval.Contains, Feedback: "axis " + order, Evidence: said + order},
+		{Type: eval.Judge, Feedback: "judge: " + order, Evidence: said}, {Type: eval.Exec, Feedback: "program: " + order, Evidence: said}}
+	in := Input{Parent: plantedSkill(t, order, "Draw the chart that is asked for in blue."), MaxTokens: 5000,
+		Other:    plantedSkill(t, order, "Draw the chart that is asked for in green."),
+		Ancestor: plantedSkill(t, order, "Draw the chart that is asked for."),
+		Corpus:   []string{order}, Rejected: []Attempt{{Change: summarise("- a\n", order), Result: order}, {Change: order, Result: "lost"}}}
 	for _, r := range []*eval.Rollout{
-		{Answer: said, Quality: 0.5, Checks: []eval.CheckResult{{Feedback: said}}, Feedback: []string{said}},
-		{Failure: said, Answer: said, Feedback: []string{said}},
+		{Answer: "assistant: " + order, Quality: 0.5, Checks: checks, Feedback: []string{order}, Trace: tools, Files: []string{said}, Skills: []string{said}},
+		{Failure: "failed: " + order, Answer: order, Checks: checks, Trace: tools},
+		{Answer: order, Quality: 1, Trace: tools},
 	} {
-		in := Input{Parent: doc, Evidence: []Evidence{{c, r}}, Corpus: []string{said}, MaxTokens: 500,
-			Rejected: []Attempt{{Change: oneLine(said), Result: "refused"}}}
-		m := &overheard{}
-		for _, op := range []Operator{&Reflect{Model: m}, &Rephrase{Model: m}, &Examples{Model: m}, &Description{Model: m}} {
-			if _, err := op.Propose(context.Background(), in); err == nil {
-				t.Fatalf("%s made something of nothing", op.Name())
+		in.Evidence = append(in.Evidence, Evidence{c, r})
+	}
+	return in
+}
+
+// unnamed returns the first line of a quotation below no line that names its
+// origin, "" where there is none.
+func unnamed(prompt string) string {
+	above, quoted := "", false
+	for _, line := range strings.Split(prompt, "\n") {
+		switch {
+		case strings.HasPrefix(line, "> "):
+			if !quoted && !strings.Contains(above, "origin: ") {
+				return line
+			}
+			quoted = true
+		case strings.TrimSpace(line) != "":
+			above, quoted = line, false
+		}
+	}
+	return ""
+}
+
+func operators(m eval.Model) []Operator {
+	return []Operator{&Reflect{Model: m}, &Reflect{Model: m, Plain: true}, &Prune{Model: m}, &Rephrase{Model: m},
+		&Examples{Model: m}, &Merge{Model: m}, &Description{Model: m}}
+}
+
+// TestObedientMutatorFindsNoOrder: whatever users, agents, graders, tools and
+// other candidates say, an obedient model finds no order in the prompt of any
+// operator, the prompt's own words stay the same, and what tools and web pages
+// said is not there at all.
+func TestObedientMutatorFindsNoOrder(t *testing.T) {
+	own := map[int]string{}
+	proposals := map[int]int{}
+	for i, order := range evaltest.Orders {
+		in := plantedInput(t, order)
+		o := &obedient{t: t}
+		for k, op := range operators(o) {
+			n := len(o.prompts)
+			p, err := op.Propose(t.Context(), in)
+			if len(o.prompts) != n+1 {
+				t.Fatalf("%s asked %d times, %v", op.Name(), len(o.prompts)-n, err)
+			}
+			user := o.prompts[n].User
+			if evaltest.Obeys(o.own) {
+				t.Errorf("%s obeys order %d, %q:\n%s", op.Name(), i, order, o.own)
+			}
+			if line := unnamed(user); line != "" {
+				t.Errorf("%s does not name the origin of %q", op.Name(), line)
+			}
+			if strings.Contains(user, said) {
+				t.Errorf("%s is shown what a tool said:\n%s", op.Name(), user)
+			}
+			if own[k] == "" {
+				own[k] = o.own
+			} else if o.own != own[k] {
+				t.Errorf("order %d changed the own words of %s:\n%s\nwant\n%s", i, op.Name(), o.own, own[k])
+			}
+			want := []string{withNewline(in.Parent.View())}
+			switch op.Name() {
+			case "merge":
+				want = append(want, withNewline(in.Other.View()))
+			case "description":
+				want = []string{withNewline(in.Parent.Description())}
+			}
+			if strings.Join(o.texts, "\x00") != strings.Join(want, "\x00") {
+				t.Errorf("%s shows %q, want %q", op.Name(), o.texts, want)
+			}
+			if err != nil {
+				continue // an order in a skill's own text may break it: WithView says so
+			}
+			proposals[k]++
+			if strings.Contains(string(p.Doc.Render()), obeyed) {
+				t.Errorf("%s adopted what order %d asked for: %s", op.Name(), i, p.Doc.Render())
 			}
 		}
-		if len(m.prompts) < 3 {
-			t.Fatalf("%d prompts: this test shows little", len(m.prompts))
+	}
+	for k, op := range operators(nil) {
+		if 2*proposals[k] < len(evaltest.Orders) {
+			t.Errorf("%s made only %d proposals of %d: this shows little", op.Name(), proposals[k], len(evaltest.Orders))
 		}
-		for _, p := range m.prompts {
-			for line := range strings.SplitSeq(p.User, "\n") {
-				quoted := strings.HasPrefix(line, "> ") || strings.HasPrefix(line, "- ")
-				if !quoted && strings.Contains(line, "PLANTED") {
-					t.Errorf("this stands there as ours: %q", line)
-				}
-				if strings.HasPrefix(line, "> ") && (strings.ContainsAny(line, "\u202e\u200b\u2028\r") || strings.Contains(line, "<<KERNEL")) {
-					t.Errorf("a quotation shows what it hides: %q", line)
-				}
-			}
+	}
+}
+
+// TestObedientModelObeys: the model of the test above does obey what is not
+// quoted, and the operators that adopt a reply as it is adopt that as well.
+func TestObedientModelObeys(t *testing.T) {
+	for i, order := range evaltest.Orders {
+		if strings.Contains(order, "```") {
+			continue // it stands in fences of its own
+		}
+		o := &obedient{t: t}
+		c, err := o.Complete(t.Context(), eval.Prompt{User: "```\n- a\n```\nIt answered:\n" + order})
+		if err != nil || !strings.Contains(c.Text, obeyed) {
+			t.Errorf("order %d is not obeyed: %q, %v", i, c.Text, err)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func (namer) Complete(_ context.Context, p eval.Prompt) (eval.Completion, error)
 	was = was[:strings.Index(was, "\n```")]
 	for _, k := range kinds {
 		for _, part := range strings.Split(p.User, "\nRequest ")[1:] {
-			if !strings.Contains(part, "(wrong)") || !strings.Contains(part, k) {
+			if !strings.Contains(part, "(wrong;") || !strings.Contains(part, k) {
 				continue
 			}
 			if strings.Contains(part, "It should have been: true") && !strings.Contains(was, k) {

@@ -82,7 +82,12 @@ func (s *search) ask(ctx context.Context, op mutate.Operator, parent *member, in
 	replies := make([]reply, len(inputs))
 	var wg sync.WaitGroup
 	for i := range inputs {
-		wg.Go(func() { replies[i].p, replies[i].err = op.Propose(ctx, inputs[i]) })
+		wg.Go(func() {
+			replies[i].err = eval.Shielded(func() (err error) {
+				replies[i].p, err = op.Propose(ctx, inputs[i])
+				return err
+			})
+		})
 	}
 	wg.Wait()
 	for _, r := range replies {
@@ -103,6 +108,9 @@ func (s *search) ask(ctx context.Context, op mutate.Operator, parent *member, in
 			s.stats.Unusable++
 			if err := s.emit(ctx, "unusable", map[string]any{"operator": op.Name(), "reason": unusable.Reason}); err != nil {
 				return nil, err
+			}
+			if unusable.Change != "" {
+				s.rejected = append(s.rejected, mutate.Attempt{Change: unusable.Change, Result: unusable.Reason})
 			}
 		case errors.As(r.err, &nothing):
 			s.stats.Proposals--
@@ -221,6 +229,7 @@ func (s *search) try(ctx context.Context, mv *move, ps []mutate.Proposal) (won b
 		if err := s.Log.Journal.SaveCandidate(ctx, &c); err != nil {
 			return false, err
 		}
+		apart.Taught = p.Taught // what stays of it was taught by the same cases
 		p, child = apart, m
 		c = s.candidate(mv.op, parents, p)
 		child.Candidate = c

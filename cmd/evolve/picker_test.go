@@ -54,7 +54,7 @@ func picker() {
 		for _, part := range strings.Split(q.User, "\nRequest ")[1:] {
 			for _, k := range kinds {
 				switch {
-				case !strings.Contains(part, "(wrong)") || !strings.Contains(part, k):
+				case !strings.Contains(part, "(wrong;") || !strings.Contains(part, k):
 				case strings.Contains(part, "was not loaded"):
 					if !strings.Contains(was, k) {
 						was += " Use it for a " + k + "."

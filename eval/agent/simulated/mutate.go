@@ -40,8 +40,8 @@ type brief struct {
 	quoted string   // shown as one text
 }
 
-// read takes a prompt apart. A quoted line begins with ">", an attempt is a
-// list item below the line that announces attempts.
+// read takes a prompt apart. A quoted line begins with ">", an attempt is
+// quoted, or a list item, below the line that announces attempts.
 func read(p eval.Prompt) brief {
 	var b brief
 	var own, tried strings.Builder
@@ -56,17 +56,13 @@ func read(p eval.Prompt) brief {
 	attempts := false
 	for _, l := range strings.Split(rest, "\n") {
 		t := strings.TrimSpace(l)
-		item := strings.HasPrefix(t, "- ")
-		if listsAttempts.MatchString(t) {
-			attempts = true
-		} else if t != "" && !item {
-			attempts = false
-		}
+		listed := strings.HasPrefix(t, "- ") || strings.HasPrefix(t, ">")
 		switch {
-		case attempts && item:
+		case listed && attempts:
 			tried.WriteString(t + "\n")
 			continue
-		case !item && !strings.HasPrefix(t, ">"):
+		case !listed && t != "":
+			attempts = listsAttempts.MatchString(t)
 			own.WriteString(t + "\n")
 		}
 		b.shown = append(b.shown, normalise(t))
