@@ -3,6 +3,7 @@ package tournament
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
@@ -28,7 +29,7 @@ func (t *TrialRecord) Fresh(test []eval.Case, spent map[string]string) (int, err
 		return 0, err
 	}
 	n := 0
-	for _, c := range usable(test, spent, t.Challenger, st.Clusters) {
+	for _, c := range usable(test, spent, t.Challenger, slices.Concat(st.Clusters, st.Barred)) {
 		n += len(c.cases)
 	}
 	open := st.open()
@@ -45,8 +46,11 @@ func (t *TrialRecord) read() (*gateState, error) {
 	if err := json.Unmarshal(t.State, &st); err != nil {
 		return nil, fmt.Errorf("read trial of %.12s: %w", t.Challenger, err)
 	}
-	if st.Version != 1 || st.Trial == nil {
+	if st.Version != 1 {
 		return nil, fmt.Errorf("read trial of %.12s: state of version %d, this program knows 1", t.Challenger, st.Version)
+	}
+	if st.Trial == nil { // not begun: there is no evidence under any rule
+		st.Trial = pareto.NewTrial(pareto.DefaultConfig())
 	}
 	return &st, nil
 }

@@ -64,6 +64,9 @@ type gateState struct {
 	// the judge said: they are completed once the judge is trusted, or the owner
 	// has compared the answers.
 	Withheld map[string]heldPair `json:"withheld,omitempty"`
+	// Barred clusters were spent on a relative of the challenger: see Restart.
+	// Trial is null as long as no run has begun it.
+	Barred []string `json:"barred,omitempty"`
 
 	owners int // see completed
 }
@@ -166,7 +169,7 @@ func (g *Gate) fresh(ctx context.Context, st *gateState, incumbent, challenger s
 	if err != nil {
 		return nil, fmt.Errorf("read spent cases: %w", err)
 	}
-	out := usable(test, spent, challenger, st.StartClusters)
+	out := usable(test, spent, challenger, slices.Concat(st.StartClusters, st.Barred))
 	rng := rand.New(rand.NewPCG(uint64(g.Seed), 0x67617465))
 	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
 	return out, nil
@@ -377,6 +380,9 @@ func (g *Gate) load(ctx context.Context, incumbent, challenger string) (*gateSta
 	if old.Version != 1 {
 		return nil, fmt.Errorf("trial of %.12s was written by a newer evolve (version %d)", challenger, old.Version)
 	}
+	if old.Trial == nil { // the rule of the run that begins it holds
+		old.Trial, old.Start = pareto.NewTrial(g.Config), pareto.NewTrial(g.Config)
+	}
 	if rec.Run != g.Log.Run {
 		old.Start, old.StartClusters = old.Trial, old.Clusters
 	}
@@ -388,7 +394,7 @@ func (g *Gate) load(ctx context.Context, incumbent, challenger string) (*gateSta
 		return nil, fmt.Errorf("copy trial: %w", err)
 	}
 	st.Start, st.StartClusters, st.Clusters = old.Start, old.StartClusters, slices.Clone(old.StartClusters)
-	st.Withheld = old.Withheld
+	st.Withheld, st.Barred = old.Withheld, old.Barred
 	st.Trial, st.owners = st.completed(g.Judge)
 	return st, nil
 }
