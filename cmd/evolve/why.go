@@ -333,8 +333,7 @@ func (h *history) cite(traces []trace) []whyCite {
 	for _, t := range traces {
 		c := whyCite{SHA: t.step.SHA, Operator: t.step.Operator, Cases: []whyCase{}}
 		var said []string
-		for _, id := range t.step.Taught {
-			k := h.taught(id)
+		for _, k := range h.teachers(t.step) {
 			c.Cases, said = append(c.Cases, k), append(said, report.Plain(k.Words))
 		}
 		if hits := mutate.NewSupport(said, h.corpus).Answers(t.text); len(hits) > 0 {
@@ -355,6 +354,28 @@ func (h *history) cite(traces []trace) []whyCite {
 	return out
 }
 
+// teachers lists the cases that taught a step; of a merge, which asks for nothing
+// itself, those that taught what it merged.
+func (h *history) teachers(n *node) (out []whyCase) {
+	for _, id := range n.Taught {
+		out = append(out, h.taught(id))
+	}
+	if len(out) > 0 || n.Operator != "merge" {
+		return out
+	}
+	seen := map[string]bool{}
+	for _, p := range n.Parents {
+		for _, s := range h.steps(p) {
+			for _, k := range s.Taught {
+				if !seen[k.Case] {
+					seen[k.Case], out = true, append(out, k)
+				}
+			}
+		}
+	}
+	return out
+}
+
 // because says of an added or reworded sentence what its steps are.
 func because(steps []whyCite) string {
 	if len(steps) == 0 {
@@ -369,6 +390,8 @@ func because(steps []whyCite) string {
 	switch {
 	case n == 0:
 		return fmt.Sprintf("no case taught it: %s rewrites without one", steps[0].Operator)
+	case !matched && steps[len(steps)-1].Operator == "merge":
+		return "the merge worded it; these cases taught what was merged"
 	case !matched:
 		return "its words are in no feedback; these cases taught the step"
 	}
@@ -389,6 +412,8 @@ func (h *history) whyRemoved(n *node, c whyCite) string {
 		return "no training case speaks of it (" + tried + ")"
 	case n.Operator == "prune":
 		return "the mutator found that it earns nothing (" + tried + ")"
+	case n.Operator == "merge" && len(c.Cases) > 0:
+		return "lost as what these cases taught was merged (" + tried + ")"
 	case c.Matched:
 		return "what was said on these cases speaks against it, or of it (" + tried + ")"
 	case len(c.Cases) > 0:

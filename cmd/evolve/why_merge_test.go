@@ -1,0 +1,55 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// TestWhyMergeWording: a sentence that a model worded as it settled a merge cites
+// the cases that taught the two texts, and of them those whose words it has.
+func TestWhyMergeWording(t *testing.T) {
+	h := &history{nodes: map[string]*node{}, cases: map[string]whyCase{}, outcomes: map[string]outcome{}}
+	for id, words := range map[string]string{"sort": "sort the tags by name", "lower": "write them in lower case", "u": "use green", "v": "cite the source", "w": "wider margins"} {
+		h.cases[id] = whyCase{Case: id, Words: words}
+		h.corpus = append(h.corpus, words)
+	}
+	add := func(rules, op string, taught []string, from ...string) string {
+		text := []byte("---\nname: s\ndescription: d\n---\n\n" + rules)
+		doc, err := skill.Parse(text, skill.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := &node{Candidate: tournament.Candidate{SHA: doc.Hash(), Operator: op, Taught: taught, Parents: from, Text: text},
+			units: unitsOf(doc), root: len(from) == 0, has: map[string]bool{}}
+		for _, u := range n.units {
+			n.has[u.key()] = true
+		}
+		h.nodes[n.SHA] = n
+		return n.SHA
+	}
+	h.base = add("- One.\n- Be kind.\n", "found", nil)
+	first := add("- One.\n- Be kind.\n- Order tags alphabetically.\n", "reflect", []string{"sort", "u"}, h.base)
+	second := add("- One.\n- Be kind.\n- Small letters only.\n", "reflect", []string{"lower"}, h.base)
+	merged := add("- One.\n- Everything in lower case, always.\n- Sing.\n", "merge", nil, first, second)
+	got := h.changes(merged)
+	if len(got) != 3 {
+		t.Fatalf("%d changes: %+v", len(got), got)
+	}
+	want := []struct {
+		cases   int
+		first   string
+		because string
+	}{
+		{1, "lower", "it answers what was said on these cases"},
+		{3, "sort", "the merge worded it; these cases taught what was merged"},
+		{3, "sort", "lost as what these cases taught was merged (tried on validation)"},
+	}
+	for i, w := range want {
+		s := got[i].Steps[0]
+		if s.Operator != "merge" || len(s.Cases) != w.cases || got[i].Because != w.because || s.Cases[0].Case != w.first {
+			t.Errorf("%s %q: %+v, want %+v", got[i].Kind, got[i].Text, got[i], w)
+		}
+	}
+}
