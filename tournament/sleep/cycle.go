@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
 )
 
@@ -113,7 +114,7 @@ func (c *Cycle) hold(ctx *context.Context) (Lease, func(), error) {
 				return
 			case <-tick.C:
 			}
-			if err := c.Journal.Renew(held, l, c.Now().Add(span)); err != nil && held.Err() == nil {
+			if err := eval.Shielded(func() error { return c.Journal.Renew(held, l, c.Now().Add(span)) }); err != nil && held.Err() == nil {
 				cancel(fmt.Errorf("renew the lease: %w", err))
 				return
 			}
