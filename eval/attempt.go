@@ -21,7 +21,7 @@ func (e *Evaluator) rollout(ctx context.Context, j *Job, p *plan, id *Identity) 
 	if t.Case.IsTrigger() {
 		t.Others = e.Others
 	}
-	err := e.fill(ctx, out, t, p.kase)
+	err := Shielded(func() error { return e.fill(ctx, out, t, p.kase) })
 	if err != nil {
 		out.Status = Missing
 		out.Failure = err.Error()

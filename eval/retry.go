@@ -55,16 +55,16 @@ func (e fatal) Unwrap() error { return e.error }
 // failed. The error is a *gaveUp after the last try, ctx's where ctx ended, or
 // the call's own where trying again is hopeless, or its answer is pending. No
 // call is made again once the time that b allows is over: the error then is a
-// *BudgetError.
+// *BudgetError. A call that panics is a bug, and not made again: a *PanicError.
 func persist(ctx context.Context, b *Budget, tries int, failed *int, call func() error) error {
 	if tries <= 0 {
 		tries = 5
 	}
 	var pause *backoff.ExponentialBackOff
 	for n := 1; ; n++ {
-		err := call()
-		if err == nil {
-			return nil
+		err := Shielded(call)
+		if err == nil || errors.As(err, new(*PanicError)) {
+			return err
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()

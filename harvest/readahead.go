@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/skill-evolve/evolve/eval"
 )
 
 // A readFunc reads one transcript; its error can only be ctx's.
@@ -76,7 +78,10 @@ func readAhead(ctx context.Context, todo []reading, read readFunc, take func(*re
 					return
 				}
 				if r := &todo[i]; r.info != nil {
-					r.readFile(ctx, read)
+					// What one file brings to light must not keep all others unread.
+					if bug := eval.Shielded(func() error { r.readFile(ctx, read); return nil }); bug != nil {
+						r.problems = append(r.problems, Problem{Path: r.file, Reason: bug.Error()})
+					}
 					close(r.done)
 				}
 			}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/skill-evolve/evolve/eval"
 )
 
 // A job is one caller's write. run may be called more than once (see commit),
@@ -16,6 +18,10 @@ type job struct {
 	bare bool
 	done chan error // receives exactly one value, after the commit
 }
+
+// shielded is run; a panic is an error of its caller's, not the end of the
+// process with the log not folded in.
+func (j *job) shielded(t *tx) error { return eval.Shielded(func() error { return j.run(t) }) }
 
 // A tx is the writer's connection inside a transaction. Statements stay
 // prepared from one transaction to the next; their texts are constants, so
@@ -78,7 +84,7 @@ func (s *Store) writer(conn *sql.Conn) {
 			}
 		}
 		if next.bare {
-			next.done <- s.explain(next.run(t))
+			next.done <- s.explain(next.shielded(t))
 			next = nil
 			continue
 		}
@@ -128,7 +134,7 @@ func (s *Store) attempt(t *tx, group []*job) (begun bool, err error) {
 		return false, s.explain(err)
 	}
 	for _, j := range group {
-		if err := j.run(t); err != nil {
+		if err := j.shielded(t); err != nil {
 			t.rollback()
 			return true, s.explain(err)
 		}

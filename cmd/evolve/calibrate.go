@@ -183,12 +183,12 @@ func (k *calibrator) askAll(ctx context.Context, asks []ask) error {
 		}
 		all.Go(func() {
 			defer func() { <-slots }()
-			said, err := k.ask(ctx, asks[i].kase, asks[i].answer)
-			if err != nil {
+			if err := eval.Shielded(func() (err error) {
+				asks[i].said, err = k.ask(ctx, asks[i].kase, asks[i].answer)
+				return err
+			}); err != nil {
 				stop(err)
-				return
 			}
-			asks[i].said = said
 		})
 	}
 	all.Wait()

@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/spf13/cobra"
 )
 
@@ -158,6 +159,11 @@ func (a *app) fail(err error) int {
 	var quiet *quietExit
 	if errors.As(err, &quiet) {
 		return quiet.code
+	}
+	var bug *eval.PanicError
+	if errors.As(err, &bug) {
+		a.tellBug(bug.Value, bug.Stack)
+		return exitFailed
 	}
 	fmt.Fprintf(a.stderr, "evolve: %v\n", oneLine(a.clean(err.Error())))
 	if hint != "" {

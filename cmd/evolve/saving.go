@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/store"
 )
@@ -43,7 +44,7 @@ func (sv *saving) save(ctx context.Context, s *harvest.Session) error {
 	}
 	sv.wg.Go(func() {
 		defer func() { <-sv.slots }()
-		err := sv.db.SaveSession(ctx, s)
+		err := eval.Shielded(func() error { return sv.db.SaveSession(ctx, s) })
 		sv.mu.Lock()
 		defer sv.mu.Unlock()
 		if err == nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // secretName matches the names of variables that hold secrets by custom.
@@ -33,14 +34,23 @@ func (a *app) clean(text string) string {
 	return text
 }
 
-// panicked tells of a bug in evolve with the place where it is, and without the
-// secrets that a panic's value may hold. Panics of goroutines that nobody waits
-// for never come here: the runtime prints them as they are.
+// panicked ends the command after a panic that came up to here; one in a
+// goroutine comes as an *eval.PanicError (see eval.Shielded).
 func (a *app) panicked(v any, stack []byte) int {
-	fmt.Fprintf(a.stderr, "evolve: panic: %s\n\n%s\n", a.clean(fmt.Sprint(v)), a.clean(string(stack)))
-	fmt.Fprintln(a.stderr, "hint: this is a bug in evolve; what was measured is saved. Please report the lines above")
+	a.tellBug(v, stack)
 	if err := a.close(); err != nil {
 		fmt.Fprintf(a.stderr, "evolve: %s\n", a.clean(err.Error()))
 	}
 	return exitFailed
 }
+
+// tellBug tells of a bug in evolve with the place where it is, and without the
+// secrets that a panic's value may hold.
+func (a *app) tellBug(v any, stack []byte) {
+	text := a.clean(fmt.Sprintf("%v\n\n%s", v, stack))
+	fmt.Fprintf(a.stderr, "evolve: panic: %s\n", report.Plain(text))
+	fmt.Fprintln(a.stderr, "hint: this is a bug in evolve; what was measured is saved. Please report the lines above: "+issuesURL)
+}
+
+// issuesURL is where bugs are reported.
+const issuesURL = "https://github.com/skill-evolve/evolve/issues"

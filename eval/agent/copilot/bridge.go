@@ -15,6 +15,7 @@ import (
 	"time"
 
 	sdk "github.com/github/copilot-sdk/go"
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/tidwall/gjson"
 )
 
@@ -66,8 +67,12 @@ func (b *bridge) serve(stdin io.Writer, stdout io.Reader) {
 		return
 	}
 	var up sync.WaitGroup
-	up.Go(func() { b.fromSDK(in, hello, stdin) })
-	b.end(b.fromProgram(stdout))
+	up.Go(func() {
+		if bug := eval.Shielded(func() error { b.fromSDK(in, hello, stdin); return nil }); bug != nil {
+			b.end(bug)
+		}
+	})
+	b.end(eval.Shielded(func() error { return b.fromProgram(stdout) }))
 	up.Wait()
 }
 

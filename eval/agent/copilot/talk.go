@@ -46,7 +46,7 @@ func (k *talk) hold(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, c.end)
 	defer stop()
 	done := make(chan error, 1)
-	go func() { done <- k.speak(ctx, c) }()
+	go func() { done <- eval.Shielded(func() error { return k.speak(ctx, c) }) }()
 	select {
 	case err = <-done:
 	case <-c.bridge.ended:

@@ -107,5 +107,8 @@ func Run(ctx context.Context, c Command) (*Result, error) {
 		err = l.failure(res)
 	}
 	res.Exit = k.exit()
+	if streams.caught != nil {
+		panic(streams.caught)
+	}
 	return res, err
 }

@@ -3,9 +3,11 @@ package process
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"runtime/debug"
 	"sync"
 )
 
@@ -22,11 +24,12 @@ type streams struct {
 	readers      []*os.File
 	in           *os.File
 	work         sync.WaitGroup
+	caught       *LinePanic // nil for none
 }
 
 func newStreams(cmd *exec.Cmd, c *Command) (s *streams, err error) {
 	s = &streams{trouble: make(chan error, 1), stderr: tail{most: stderrKept}}
-	s.stdout = splitter{line: c.Line, left: c.MaxOutput}
+	s.stdout = splitter{line: s.shielded(c.Line), left: c.MaxOutput}
 	if c.MaxOutput <= 0 {
 		s.stdout.left = defaultOutput
 	}
@@ -61,6 +64,34 @@ func newStreams(cmd *exec.Cmd, c *Command) (s *streams, err error) {
 		s.work.Go(func() { s.read(r, sink.into) })
 	}
 	return s, nil
+}
+
+// A LinePanic is what Run panics with where Command.Line did, in the caller's own
+// goroutine and with nothing left behind.
+type LinePanic struct {
+	Value any
+	Stack []byte // where Line was called
+}
+
+func (p *LinePanic) String() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.Stack) }
+
+// errPanicked ends a child whose output made Line panic.
+var errPanicked = errors.New("panic while its output was read")
+
+// shielded is line for a goroutine of its own, where a panic would end the
+// process.
+func (s *streams) shielded(line func([]byte) error) func([]byte) error {
+	if line == nil {
+		return nil
+	}
+	return func(p []byte) (err error) {
+		defer func() {
+			if v := recover(); v != nil {
+				s.caught, err = &LinePanic{v, debug.Stack()}, errPanicked
+			}
+		}()
+		return line(p)
+	}
 }
 
 // read hands on what comes through r. After an error it reads on without a

@@ -1,0 +1,84 @@
+package docs
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// unshielded are the files whose goroutines do not call what they do through
+// eval.Shielded, and why none of them can panic on what it reads, or what then
+// happens. A panic in a goroutine ends the process with its value on stderr.
+var unshielded = map[string]string{
+	"cmd/evolve/cmd_review.go":           "reads a line",
+	"cmd/evolve/run.go":                  "waits for a signal",
+	"eval/agent/copilot/child.go":        "serve shields its parts; the other waits for a program",
+	"eval/agent/process/child.go":        "starts a program and waits for it",
+	"eval/agent/process/inside_linux.go": "hands on signals, in a process of its own",
+	"eval/agent/process/relay_linux.go":  "copies bytes; the report that it reads is this program's own",
+	"eval/agent/process/streams.go":      "copies bytes; Line is shielded by itself",
+	"eval/agent/process/wrap_unix.go":    "waits for the end of a pipe",
+	"eval/run.go":                        "conc's pool hands a panic on to whoever waits",
+	"harvest/hook/input.go":              "recovers by itself: no hook may end with the code that blocks",
+	"store/store.go":                     "the writer: each job is shielded by itself",
+}
+
+// TestGoroutinesAreShielded: a file that starts a goroutine calls eval.Shielded,
+// or stands in the list above.
+func TestGoroutinesAreShielded(t *testing.T) {
+	started := map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && (d.Name() == "testdata" || d.Name() == "agenttest" || strings.HasPrefix(d.Name(), ".") && path != "..") {
+			if err == nil {
+				err = filepath.SkipDir
+			}
+			return err
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		starts := false
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GoStmt:
+				starts = true
+			case *ast.CallExpr: // sync.WaitGroup, conc's pools
+				s, ok := n.Fun.(*ast.SelectorExpr)
+				starts = starts || ok && s.Sel.Name == "Go"
+			}
+			return true
+		})
+		name := filepath.ToSlash(strings.TrimPrefix(path, ".."+string(filepath.Separator)))
+		if starts {
+			started[name] = true
+			if unshielded[name] == "" && !strings.Contains(string(text), "eval.Shielded(") {
+				t.Errorf("%s starts a goroutine in which a panic would end the process: call eval.Shielded in it, or say here why it cannot", name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range unshielded {
+		if !started[name] {
+			t.Errorf("%s starts no goroutine any more", name)
+		}
+	}
+	if len(started) < 10 {
+		t.Errorf("%d files start goroutines: was the tree walked?", len(started))
+	}
+}
