@@ -3,6 +3,7 @@ package mutate
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -36,6 +37,71 @@ func newPlaceholder(child *skill.Document, parents ...*skill.Document) string {
 	return ""
 }
 
+// restore puts back the lines of view that are a parent's but for a secret of the
+// skill's own, which the model saw as a placeholder. A line that could be one of
+// several stays as it is, and so does one that would then stand more often than
+// in the parents: newPlaceholder finds what is left.
+func restore(view string, parents ...string) string {
+	if !redacted.MatchString(view) {
+		return view
+	}
+	own := map[string]int{}
+	for _, p := range parents {
+		count := map[string]int{}
+		for line := range strings.Lines(p) {
+			count[line]++
+			own[line] = max(own[line], count[line])
+		}
+	}
+	lines := slices.Collect(strings.Lines(view))
+	if len(redacted.FindAllStringIndex(view, -1)) > 100 {
+		return view // no skill holds so many; not worth the search
+	}
+	for _, line := range lines {
+		if _, ok := own[line]; ok {
+			own[line]--
+		}
+	}
+	for i, line := range lines {
+		if left, ok := own[line]; ok && left >= 0 {
+			continue
+		}
+		pattern := exceptSecrets(line)
+		if pattern == nil {
+			continue
+		}
+		var was []string
+		for o := range own {
+			if !redacted.MatchString(o) && pattern.MatchString(strings.TrimSpace(o)) {
+				was = append(was, o)
+			}
+		}
+		if len(was) == 1 && own[was[0]] > 0 {
+			own[was[0]]--
+			lines[i] = was[0]
+		}
+	}
+	return join(lines)
+}
+
+// exceptSecrets matches what reads like line with something in the place of each
+// of its placeholders; nil where line holds none, or so many or so little else
+// that it says nothing of which line it was.
+func exceptSecrets(line string) *regexp.Regexp {
+	kept := redacted.Split(strings.TrimSpace(line), -1)
+	if n := len(kept) - 1; n < 1 || n > 8 || strings.TrimSpace(strings.Join(kept, "")) == "" {
+		return nil
+	}
+	for i, k := range kept {
+		kept[i] = regexp.QuoteMeta(k)
+	}
+	re, err := regexp.Compile("^" + strings.Join(kept, ".+") + "$")
+	if err != nil {
+		return nil
+	}
+	return re
+}
+
 func placeholders(d *skill.Document) []string {
 	return redacted.FindAllString(eval.Inert(d.Description()+"\n"+d.View()), -1)
 }
@@ -47,7 +113,7 @@ func kindOf(placeholder string) string {
 // withoutSecrets refuses a child that holds a new placeholder.
 func withoutSecrets(child *skill.Document, change string, parents ...*skill.Document) error {
 	if m := newPlaceholder(child, parents...); m != "" {
-		return &ReplyError{Reason: fmt.Sprintf("it writes %s, which stands for a secret, into the skill: state the rule without it", m), Change: change}
+		return &ReplyError{Reason: fmt.Sprintf("it writes %s, which stands for a secret, into the skill: keep the line of such a one as it is, and add none", m), Change: change}
 	}
 	return nil
 }

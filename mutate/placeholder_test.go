@@ -101,3 +101,36 @@ func TestPlaceholdersOfTheParentStay(t *testing.T) {
 		}
 	}
 }
+
+// TestSecretsOfTheSkillStay: a model sees a placeholder where the skill itself
+// holds a secret. A line that it gives back as it saw it is the owner's line; one
+// that could be either of two, or that it changed, is refused.
+func TestSecretsOfTheSkillStay(t *testing.T) {
+	const rules = "- Log in with hunter2-hunter2 (staging).\n- Label axes.\n- Key: aaaa1111\n- Key: bbbb2222\n- Sent to [redacted:host].\n"
+	parent, err := skill.Parse([]byte("---\nname: s\ndescription: d\n---\n\n# S\n\n"+rules), skill.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := strings.NewReplacer("hunter2-hunter2", "[redacted:password]", "Label axes.", "Label both axes.").Replace(parent.View())
+	for _, c := range []struct {
+		name, view string
+		ok         bool
+	}{
+		{"as it was shown", shown, true},
+		{"a blank behind it", strings.Replace(shown, "(staging).", "(staging). ", 1), true},
+		{"reworded", strings.Replace(shown, "Log in with", "Use", 1), false},
+		{"another line as well", shown + "- Keep [redacted:password].\n", false},
+		{"nothing but a placeholder", shown + "[redacted:password]\n", false},
+		{"one of two", strings.Replace(shown, "aaaa1111", "[redacted:api-key]", 1), false},
+		{"twice", strings.Replace(shown, "- Label", "- Log in with [redacted:password] (staging).\n- Label", 1), false},
+	} {
+		m := &saying{text: "Done.\n```\n" + c.view + "```\n"}
+		p, err := (&Reflect{Model: m, Plain: true}).Propose(t.Context(), Input{Parent: parent, Evidence: hostileEvidence("label"), MaxTokens: 5000})
+		if (err == nil) != c.ok {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if err == nil && (!strings.Contains(p.Doc.View(), "- Log in with hunter2-hunter2 (staging).\n") || !strings.Contains(p.Doc.View(), "both axes")) {
+			t.Errorf("%s became %q", c.name, p.Doc.View())
+		}
+	}
+}

@@ -72,7 +72,14 @@ func rewrite(ctx context.Context, m eval.Model, prompt string, in Input) (string
 	if err != nil {
 		return "", err
 	}
-	return ask(ctx, m, user, in)
+	view, err := ask(ctx, m, user, in)
+	if err != nil {
+		return "", err
+	}
+	if in.Other != nil {
+		return restore(view, in.Parent.View(), in.Other.View()), nil
+	}
+	return restore(view, in.Parent.View()), nil
 }
 
 // ask sends a rendered prompt and returns the one fenced block of the reply.
