@@ -91,7 +91,10 @@ type nightReport struct {
 	*sleep.Night
 	Spent   eval.Spent `json:"spent"`
 	DryRun  bool       `json:"dry_run"`
-	Waiting []string   `json:"waiting"` // what waits for its owner, in words
+	Waiting []string   `json:"waiting"` // what waits for its owner, in words; alarms first
+	// Retire are the skills that nights propose to retire, whichever night found
+	// that.
+	Retire []retirement `json:"retire"`
 }
 
 func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
@@ -117,6 +120,7 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 		return err
 	}
 	s := a.newSleeper(db, f.runFlags)
+	defer s.close()
 	c := &sleep.Cycle{Parts: s.parts(), Journal: sleep.Stored(db), Now: a.now, Owner: cycleOwner(), Dead: ownerGone, Demo: a.sandboxed,
 		Rollback: f.rollback, RunID: func() string { return newRunID(a.now()) },
 		OnStep: func(_ *sleep.Night, k *sleep.Step) { a.say("%s", stepLine(k)) }}
@@ -140,6 +144,9 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 	if !f.dryRun {
 		s.tell(n)
 	}
+	if r.Retire, err = a.retirements(ctx, db); err != nil {
+		return err
+	}
 	if a.json {
 		err = a.printJSON(r)
 	} else {
@@ -155,18 +162,18 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 
 // waitingIn lists what a night leaves for the owner to do.
 func waitingIn(n *sleep.Night) []string {
-	out := []string{}
+	alarms, out := []string{}, []string{}
 	for _, k := range n.Steps {
 		switch {
+		case (k.Kind == sleep.Watch || k.Kind == sleep.Certify) && strings.HasPrefix(k.Note, "alarm"):
+			alarms = append(alarms, fmt.Sprintf("%s: %s; `evolve rollback %s`", k.Skill, k.Note, k.Skill))
 		case k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil:
 			out = append(out, fmt.Sprintf("%s@%.12s: %s; `evolve promote %s`", k.Skill, k.Result.Challenger, k.Note, k.Skill))
 		case k.Kind == sleep.Install && (k.Stage == sleep.Skipped || k.Stage == sleep.Failed):
 			out = append(out, k.Skill+": "+k.Note)
-		case k.Kind == sleep.Watch && strings.HasPrefix(k.Note, "alarm"):
-			out = append(out, fmt.Sprintf("%s: %s; `evolve rollback %s`", k.Skill, k.Note, k.Skill))
 		}
 	}
-	return out
+	return append(alarms, out...)
 }
 
 // stepLine is a step in one line.
@@ -210,7 +217,7 @@ func (a *app) printNight(r *nightReport) error {
 	if !r.DryRun {
 		fmt.Fprintf(&b, "  spent  %s\n", spent(r.Spent))
 	}
-	for _, w := range r.Waiting {
+	for _, w := range r.next() {
 		fmt.Fprintf(&b, "  next   %s\n", oneLine(w))
 	}
 	_, err := fmt.Fprint(a.stdout, b.String())

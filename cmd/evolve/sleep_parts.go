@@ -13,9 +13,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
-	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/sleep"
@@ -29,6 +27,8 @@ type sleeper struct {
 	f  runFlags // of every run of the night
 	// sessions is what this process' harvest found, -1 before it.
 	sessions int
+	// now is who answers tonight, once that was asked for.
+	now *tonight
 }
 
 func (a *app) newSleeper(db *store.Store, f runFlags) *sleeper {
@@ -38,7 +38,8 @@ func (a *app) newSleeper(db *store.Store, f runFlags) *sleeper {
 }
 
 func (s *sleeper) parts() sleep.Parts {
-	return sleep.Parts{Skills: s.skills, Harvest: s.harvest, Look: s.look, Try: s.try, Install: s.install, Watch: s.watch, Rollback: s.rollback}
+	return sleep.Parts{Skills: s.skills, Harvest: s.harvest, Look: s.look, Try: s.try, Install: s.install, Watch: s.watch, Rollback: s.rollback,
+		Certify: s.certify}
 }
 
 func (s *sleeper) skills(context.Context) ([]string, error) {
@@ -73,6 +74,9 @@ func (s *sleeper) harvest(ctx context.Context) (sessions int, note string, err e
 // and the run that tries them lets a model write better ones.
 func (s *sleeper) look(ctx context.Context, name string) (o sleep.Outlook, err error) {
 	o.Skill = name
+	if o.Unable, err = s.pinned(ctx, name); err != nil || o.Unable != "" {
+		return o, err
+	}
 	live, err := s.a.skill(name)
 	if err != nil {
 		if o.Unable = cannotBeRead(err); o.Unable != "" {
@@ -103,21 +107,38 @@ func (s *sleeper) look(ctx context.Context, name string) (o sleep.Outlook, err e
 			return o, fmt.Errorf("mine cases of %s: %w", name, err)
 		}
 	}
-	if o.Uses, err = s.uses(ctx, name); err != nil {
+	if o.Uses, err = s.uses(ctx, name, nil); err != nil {
 		return o, err
 	}
 	if o.Since, err = s.since(ctx, live); err != nil {
 		return o, err
 	}
-	waits, err := s.proved(ctx, name, o.Incumbent)
+	cases, err := s.db.Cases(ctx, name)
 	if err != nil {
 		return o, err
 	}
-	if waits != nil {
-		o.Waits = fmt.Sprintf("%.12s is proved and waits: `evolve promote %s`", waits.Challenger, name)
-		return o, nil
+	if o.Drift, err = s.drift(ctx, live, cases); err != nil {
+		return o, err
 	}
-	return o, s.lookAtCases(ctx, &o, trial)
+	if o.Proved, err = s.proved(ctx, live); err != nil || o.Proved != nil {
+		return o, err
+	}
+	return o, s.lookAtCases(ctx, &o, cases, trial)
+}
+
+// pinned says that a skill is to stay as it is, "" where it is not.
+func (s *sleeper) pinned(ctx context.Context, name string) (string, error) {
+	p, err := s.db.Pinned(ctx, name)
+	if err != nil || p == nil {
+		return "", err
+	}
+	v, err := s.db.VersionBySHA(ctx, name, p.SHA)
+	if errors.Is(err, store.ErrNotFound) {
+		return "pinned", nil
+	} else if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("pinned at v%d", v.N), nil
 }
 
 // cannotBeRead says why a skill is left alone, "" for an error of another kind.
@@ -132,11 +153,7 @@ func cannotBeRead(err error) string {
 }
 
 // lookAtCases counts what there is to learn from and to try on.
-func (s *sleeper) lookAtCases(ctx context.Context, o *sleep.Outlook, trial *tournament.TrialRecord) error {
-	cases, err := s.db.Cases(ctx, o.Skill)
-	if err != nil {
-		return err
-	}
+func (s *sleeper) lookAtCases(ctx context.Context, o *sleep.Outlook, cases []eval.Case, trial *tournament.TrialRecord) (err error) {
 	var test []eval.Case
 	ordinary, _ := eval.SeparateTriggers(cases)
 	for _, c := range ordinary {
@@ -160,78 +177,6 @@ func (s *sleeper) lookAtCases(ctx context.Context, o *sleep.Outlook, trial *tour
 	}
 	o.Rollouts = int64(2 * o.Fresh * (1 + s.f.MaxRetries))
 	return nil
-}
-
-// proved is a challenger of the live text that the gate has proved and that was
-// never in place; nil for none. One that was installed has been taken back since.
-func (s *sleeper) proved(ctx context.Context, name, live string) (*tournament.TrialRecord, error) {
-	trials, err := s.db.Trials(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	for i := range trials {
-		t := &trials[i]
-		if t.Incumbent != live || t.Decision != string(pareto.Promote) || t.Simulated && !s.a.sandboxed {
-			continue
-		}
-		if _, err := s.db.VersionBySHA(ctx, name, t.Challenger); errors.Is(err, store.ErrNotFound) {
-			return t, nil
-		} else if err != nil {
-			return nil, err
-		}
-	}
-	return nil, nil
-}
-
-// uses are what people did with a skill, the oldest first.
-func (s *sleeper) uses(ctx context.Context, name string) (out []sleep.Use, err error) {
-	all, err := s.db.Invocations(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	sessions, err := s.db.Sessions(ctx, store.SessionFilter{Skill: name, People: true, Bare: true})
-	if err != nil {
-		return nil, err
-	}
-	people := map[string]bool{}
-	for _, k := range sessions {
-		people[k.ID+"\x00"+k.Path] = true
-	}
-	for _, u := range all {
-		if u.Failed || u.Planned() || !s.f.harvest.headless && !people[u.Session+"\x00"+u.Path] {
-			continue
-		}
-		bad := false
-		switch u.Feedback.Label {
-		case harvest.Corrected, harvest.Rejected, harvest.Repeated:
-			bad = true
-		}
-		out = append(out, sleep.Use{Session: u.Session, At: u.Time, Version: u.TextHash, Failed: bad})
-	}
-	return out, nil
-}
-
-// since is when the live text was put in place; zero for the one that was found.
-func (s *sleeper) since(ctx context.Context, live *liveSkill) (time.Time, error) {
-	sha := live.doc.Hash()
-	installs, err := s.db.Installs(ctx, live.Name)
-	if err != nil {
-		return time.Time{}, err
-	}
-	var at time.Time
-	for _, in := range installs {
-		if in.To == sha && in.Outcome == "installed" && in.Ended.After(at) {
-			at = in.Ended
-		}
-	}
-	if !at.IsZero() {
-		return at, nil
-	}
-	v, err := s.db.VersionBySHA(ctx, live.Name, sha)
-	if err != nil || v.N == 0 {
-		return time.Time{}, err
-	}
-	return v.Created, nil // edited by hand: when that was found
 }
 
 // try runs or resumes one run. What concerns this skill alone is a
@@ -314,10 +259,15 @@ func (s *sleeper) conclude(ctx context.Context, p *prepared, out *tournament.Out
 	for _, o := range v.PerObjective {
 		r.Total += o.Alpha
 	}
-	if _, r.Kernel, err = s.db.KernelConfirmed(ctx, p.run.Skill, inc.Doc.KernelHash()); err != nil {
+	return s.weigh(ctx, p.run.Skill, inc.Doc, r)
+}
+
+// weigh adds to a result what the policy looks at besides the evidence.
+func (s *sleeper) weigh(ctx context.Context, name string, live *skill.Document, r *sleep.Result) (err error) {
+	if _, r.Kernel, err = s.db.KernelConfirmed(ctx, name, live.KernelHash()); err != nil {
 		return err
 	}
-	cand, err := madeBy(ctx, s.db, p.run.Skill, r.Challenger)
+	cand, err := madeBy(ctx, s.db, name, r.Challenger)
 	if err != nil {
 		return err
 	}
@@ -325,14 +275,16 @@ func (s *sleeper) conclude(ctx context.Context, p *prepared, out *tournament.Out
 	if err != nil {
 		return err
 	}
-	c, err := candidacyOf(ctx, s.db, p.run.Skill, r.Challenger)
+	c, err := candidacyOf(ctx, s.db, name, r.Challenger)
 	if err != nil {
 		return err
 	}
-	if r.Flagged, err = flaggedRules(inc.Doc, next, p.f.Evolve, c); err != nil {
-		return err
+	if evolvesOf(cand.Operator) == evolveDescription {
+		// The kernel that its owner has confirmed says when the skill is offered.
+		r.Against = "it changes the description"
 	}
-	return nil
+	r.Flagged, err = flaggedRules(live, next, evolvesOf(cand.Operator), c)
+	return err
 }
 
 // install puts what a run of this night proved in place; where it is in place
@@ -364,10 +316,11 @@ func (s *sleeper) install(ctx context.Context, t sleep.Task, r sleep.Result) (st
 	if err != nil {
 		return "", err
 	}
-	if err := checkKernel(live.doc, next, evolveHarness); err != nil {
+	evolves := evolvesOf(cand.Operator)
+	if err := checkKernel(live.doc, next, evolves); err != nil {
 		return "", aboutSkill(err)
 	}
-	if _, err := s.a.mayInstall(ctx, s.db, live, next, evolveHarness, false); err != nil {
+	if _, err := s.a.mayInstall(ctx, s.db, live, next, evolves, false); err != nil {
 		return "", aboutSkill(err)
 	}
 	run, err := s.db.Run(ctx, t.Run)
@@ -380,49 +333,6 @@ func (s *sleeper) install(ctx context.Context, t sleep.Task, r sleep.Result) (st
 		return "", aboutSkill(err)
 	}
 	return fmt.Sprintf("v%d is installed; `evolve rollback %s` takes it back", v.N, t.Skill), nil
-}
-
-// watch looks at an installed version of ours that replaced another one.
-func (s *sleeper) watch(ctx context.Context, name string) (*sleep.Alarm, error) {
-	live, err := s.a.skill(name)
-	if err != nil {
-		return nil, err
-	}
-	v, err := s.db.VersionBySHA(ctx, name, live.doc.Hash())
-	if errors.Is(err, store.ErrNotFound) || err == nil && (v.Author != "evolve" || v.Parent == "") {
-		return nil, nil
-	} else if err != nil {
-		return nil, err
-	}
-	since, err := s.since(ctx, live)
-	if err != nil {
-		return nil, err
-	}
-	uses, err := s.uses(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return sleep.DefaultRule.Look(v.SHA, v.Parent, since, uses), nil
-}
-
-// rollback takes a version back whose owner has asked for that, and never tries
-// it again.
-func (s *sleeper) rollback(ctx context.Context, al *sleep.Alarm) (string, error) {
-	live, err := s.a.skill(al.Skill)
-	if err != nil {
-		return "", err
-	}
-	if live.doc.Hash() != al.Version {
-		return "no longer in place", nil
-	}
-	if err := s.a.rollback(ctx, al.Skill); err != nil {
-		return "", err
-	}
-	if _, err := s.db.Decide(ctx, store.Decision{Skill: al.Skill, SHA: al.Version, Word: store.Rejected, By: "evolve sleep --rollback-on-alarm",
-		Incumbent: al.Before, Rules: []string{}}); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%.12s was taken back", al.Version), nil
 }
 
 // cycleOwner names this process; two of one number in two containers differ in the

@@ -68,6 +68,9 @@ func (a *app) sleepStatus(ctx context.Context) error {
 		if len(nights) > 0 {
 			n := &nights[0]
 			r.Last = &nightReport{Night: n, Spent: n.Spent(), Waiting: waitingIn(n)}
+			if r.Last.Retire, err = a.retirements(ctx, db); err != nil {
+				return err
+			}
 		}
 	}
 	if t, err := a.installedTimer(ctx); err != nil {
@@ -111,12 +114,16 @@ func (a *app) printSleep(r *sleepReport) error {
 	if r.Last != nil {
 		fmt.Fprintf(&b, "spent    %s\n", spent(r.Last.Spent))
 		fmt.Fprintf(&b, "         in %s together: %s\n", counted(r.Nights, "night"), spent(r.Spent))
-		head := "waiting "
-		for _, w := range r.Last.Waiting {
+		head, next := "waiting ", r.Last.next()
+		for i, w := range next {
+			if i == shownWaiting-1 && len(next) > shownWaiting {
+				fmt.Fprintf(&b, "%s and %d more: `evolve sleep status --json`\n", head, len(next)-i)
+				break
+			}
 			fmt.Fprintf(&b, "%s %s\n", head, oneLine(w))
 			head = "        "
 		}
-		if len(r.Last.Waiting) == 0 {
+		if len(next) == 0 {
 			fmt.Fprintf(&b, "waiting  nothing\n")
 		}
 	}
@@ -124,11 +131,40 @@ func (a *app) printSleep(r *sleepReport) error {
 	return err
 }
 
-// tell leaves word for the next session of what waits.
+// shownWaiting is how many lines of what waits are shown: with the others the page
+// has ten.
+const shownWaiting = 6
+
+// next is all that is left for the owner to do, in words.
+func (r *nightReport) next() []string {
+	out := append([]string{}, r.Waiting...)
+	for _, t := range r.Retire {
+		out = append(out, t.String())
+	}
+	return out
+}
+
+// tell leaves word for the next session of what this night has found.
 func (s *sleeper) tell(n *sleep.Night) {
 	for _, k := range n.Steps {
-		if k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil && k.Result.Decision == pareto.Promote {
+		switch {
+		case k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil && k.Result.Decision == pareto.Promote && triedIn(n, k.Run):
 			s.a.leaveNote(k.Skill, hook.Waiting, "a better version (%.12s) is proved and waits: `evolve diff %s@%.12[1]s`, `evolve promote %[2]s`", k.Result.Challenger, k.Skill)
+		case (k.Kind == sleep.Watch || k.Kind == sleep.Certify) && strings.HasPrefix(k.Note, "alarm"):
+			s.a.leaveNote(k.Skill, hook.Alarm, "%s; `evolve rollback %s`", k.Note, k.Skill)
+		case k.Kind == sleep.Certify && k.Lift == sleep.NoLift:
+			s.a.leaveNote(k.Skill, hook.Alarm, "%s; `evolve compare %s none`", k.Note, k.Skill)
 		}
 	}
+}
+
+// triedIn reports whether the run that proved something is of this night: what is
+// only picked up was told of before.
+func triedIn(n *sleep.Night, run string) bool {
+	for _, k := range n.Steps {
+		if k.Run == run && (k.Kind == sleep.Continue || k.Kind == sleep.Search) {
+			return true
+		}
+	}
+	return false
 }

@@ -174,64 +174,6 @@ func (c *Cycle) walk(ctx context.Context, n *Night) error {
 	return nil
 }
 
-// plan looks at every skill and writes down what there is to do. Nothing is
-// spent.
-func (c *Cycle) plan(ctx context.Context, n *Night) error {
-	names, err := c.Parts.Skills(ctx)
-	if err != nil {
-		return fmt.Errorf("list skills: %w", err)
-	}
-	var paid []Step
-	for _, name := range names {
-		if len(n.Skills) > 0 && !slices.Contains(n.Skills, name) {
-			continue
-		}
-		o, err := c.Parts.Look(ctx, name)
-		if err != nil {
-			return fmt.Errorf("look at %s: %w", name, err)
-		}
-		if o.Unable != "" {
-			n.Steps = append(n.Steps, Step{Kind: Search, Skill: name, Stage: Skipped, Note: o.Unable})
-			continue
-		}
-		if c.Parts.Watch != nil {
-			a, err := c.Parts.Watch(ctx, name)
-			if err != nil {
-				return fmt.Errorf("watch %s: %w", name, err)
-			}
-			if a != nil && a.NewSessions > 0 {
-				a.Skill = name
-				n.Steps = append(n.Steps, Step{Kind: Watch, Skill: name, Stage: Planned, Alarm: a, Note: a.String()})
-			}
-		}
-		if o.Waits != "" {
-			n.Steps = append(n.Steps, Step{Kind: Install, Skill: name, Stage: Skipped, Note: o.Waits})
-			continue
-		}
-		st, err := c.Journal.State(ctx, name)
-		if err != nil {
-			return fmt.Errorf("read the nights of %s: %w", name, err)
-		}
-		need := NeedOf(o.Uses, o.Since, st.Searched, c.Now())
-		s := Step{Skill: name, Stage: Planned, Gain: need.Gain, Note: need.Why}
-		switch {
-		case o.Challenger != "" && o.Fresh > 0:
-			s.Kind, s.Rollouts, s.Level = Continue, o.Rollouts, st.Level(o.Incumbent, o.Challenger)
-			s.Note = fmt.Sprintf("challenger %.12s: %d fresh clusters", o.Challenger, o.Fresh)
-		case o.Challenger != "":
-			continue // waits for cases
-		case need.Enough && o.Train > 0:
-			s.Kind, s.Level = Search, st.Level(o.Incumbent, "")
-		default:
-			continue
-		}
-		paid = append(paid, s)
-	}
-	slices.SortStableFunc(paid, func(a, b Step) int { return cmp.Compare(b.Gain, a.Gain) })
-	n.Steps, n.Settled = append(n.Steps, paid...), true
-	return nil
-}
-
 // step does one step that is open.
 func (c *Cycle) step(ctx context.Context, n *Night, i int) error {
 	s := &n.Steps[i]
@@ -243,6 +185,8 @@ func (c *Cycle) step(ctx context.Context, n *Night, i int) error {
 		return c.watch(ctx, n, s)
 	case Continue, Search:
 		return c.try(ctx, n, i)
+	case Certify:
+		return c.certify(ctx, n, i)
 	case Install:
 		return c.install(ctx, n, s)
 	}
@@ -259,19 +203,7 @@ func (c *Cycle) watch(ctx context.Context, n *Night, s *Step) error {
 	if !s.Alarm.Raised() || slices.Contains(st.Alarmed, s.Alarm.Version) {
 		return c.end(ctx, n, s, Done)
 	}
-	s.Note = "alarm: " + s.Alarm.String()
-	if c.Rollback && c.Parts.Rollback != nil {
-		note, err := c.Parts.Rollback(ctx, s.Alarm)
-		if err != nil {
-			note = "not rolled back: " + err.Error()
-		}
-		s.Note += "; " + note
-		for i := range n.Steps { // what they were planned for is no longer in place
-			if k := &n.Steps[i]; k.Skill == s.Skill && k.Stage == Planned && k.Kind != Watch {
-				k.Stage, k.Note = Skipped, "an alarm was raised tonight"
-			}
-		}
-	}
+	s.Note = "alarm: " + s.Alarm.String() + c.takeBack(ctx, n, s.Alarm)
 	st.Alarmed = append(st.Alarmed, s.Alarm.Version)
 	if err := c.Journal.SaveState(ctx, n.Generation, st); err != nil {
 		return fmt.Errorf("save the nights of %s: %w", s.Skill, err)
@@ -279,42 +211,34 @@ func (c *Cycle) watch(ctx context.Context, n *Night, s *Step) error {
 	return c.end(ctx, n, s, Done)
 }
 
+// takeBack rolls a version back where its owner has asked for that, and says so.
+func (c *Cycle) takeBack(ctx context.Context, n *Night, a *Alarm) string {
+	if !c.Rollback || c.Parts.Rollback == nil {
+		return ""
+	}
+	note, err := c.Parts.Rollback(ctx, a)
+	if err != nil {
+		note = "not rolled back: " + err.Error()
+	}
+	for i := range n.Steps { // what they were planned for is no longer in place
+		if k := &n.Steps[i]; k.Skill == a.Skill && k.Stage == Planned && k.Kind != Watch {
+			k.Stage, k.Note = Skipped, "an alarm was raised tonight"
+		}
+	}
+	return "; " + note
+}
+
 // try lets a challenger's trial go on, or looks for a challenger.
 func (c *Cycle) try(ctx context.Context, n *Night, i int) error {
 	s := &n.Steps[i]
-	if s.Errors >= tries || s.Attempts >= starts {
-		s.Note = fmt.Sprintf("given up after %d attempts: %s", s.Attempts, s.Note)
-		return c.end(ctx, n, s, Failed)
-	}
-	if s.Stage == Planned {
-		left, ok := n.left()
-		if ok {
-			s.Caps, ok = Portion(left, openPaid(n.Steps[i:]))
-		}
-		if !ok {
-			s.Note = "the night's budget is used up; " + s.Note
-			return c.end(ctx, n, s, Skipped)
-		}
-		s.Stage, s.Run, s.Began = Begun, c.RunID(), c.Now().UTC()
-	}
-	s.Attempts++
-	if err := c.save(ctx, n, s); err != nil {
+	if going, err := c.start(ctx, n, i); !going || err != nil {
 		return err
 	}
 	t := Task{Kind: s.Kind, Skill: s.Skill, Run: s.Run, Caps: s.Caps, Level: s.Level}
 	r, err := c.Parts.Try(ctx, t)
 	s.Spent = r.Spent
-	var hopeless *Hopeless
-	switch {
-	case errors.As(err, &hopeless):
-		s.Note = hopeless.Error()
-		return c.end(ctx, n, s, Failed)
-	case err != nil:
-		if ctx.Err() == nil { // an interruption is nobody's fault
-			s.Note = err.Error()
-			s.Errors++
-		}
-		return errors.Join(fmt.Errorf("%s %s: %w", s.Kind, s.Skill, err), c.save(context.WithoutCancel(ctx), n, s))
+	if err != nil {
+		return c.trouble(ctx, n, s, err)
 	}
 	st, err := c.Journal.State(ctx, s.Skill)
 	if err != nil {
@@ -343,9 +267,57 @@ func (c *Cycle) try(ctx context.Context, n *Night, i int) error {
 	return c.step(ctx, n, len(n.Steps)-1)
 }
 
+// start begins a step that costs something, or begins it again; false where it
+// is over, or err says why not.
+func (c *Cycle) start(ctx context.Context, n *Night, i int) (going bool, err error) {
+	s := &n.Steps[i]
+	if s.Errors >= tries || s.Attempts >= starts {
+		s.Note = fmt.Sprintf("given up after %d attempts: %s", s.Attempts, s.Note)
+		return false, c.end(ctx, n, s, Failed)
+	}
+	if s.Stage == Planned {
+		left, ok := n.left()
+		if ok {
+			s.Caps, ok = Portion(left, openPaid(n.Steps[i:]))
+		}
+		if !ok {
+			s.Note = "the night's budget is used up; " + s.Note
+			return false, c.end(ctx, n, s, Skipped)
+		}
+		s.Stage, s.Run, s.Began = Begun, c.RunID(), c.Now().UTC()
+	}
+	s.Attempts++
+	return true, c.save(ctx, n, s)
+}
+
+// trouble ends a step that failed where nothing can be done about it; any other
+// error ends this process' part of the night.
+func (c *Cycle) trouble(ctx context.Context, n *Night, s *Step, err error) error {
+	var hopeless *Hopeless
+	if errors.As(err, &hopeless) {
+		s.Note = hopeless.Error()
+		return c.end(ctx, n, s, Failed)
+	}
+	if ctx.Err() == nil { // an interruption is nobody's fault
+		s.Note = err.Error()
+		s.Errors++
+	}
+	return errors.Join(fmt.Errorf("%s %s: %w", s.Kind, s.Skill, err), c.save(context.WithoutCancel(ctx), n, s))
+}
+
 // install puts what was proved in place.
 func (c *Cycle) install(ctx context.Context, n *Night, s *Step) error {
 	if s.Stage == Planned {
+		st, err := c.Journal.State(ctx, s.Skill)
+		if err != nil {
+			return fmt.Errorf("read the nights of %s: %w", s.Skill, err)
+		}
+		// What was proved outside of the nights is a trial of this lifetime from
+		// now on; what they have judged already counts once.
+		st.Judge(s.Run, s.Level, s.Result)
+		if err := c.Journal.SaveState(ctx, n.Generation, st); err != nil {
+			return fmt.Errorf("save the nights of %s: %w", s.Skill, err)
+		}
 		s.Stage, s.Began = Begun, c.Now().UTC()
 		if err := c.save(ctx, n, s); err != nil {
 			return err
@@ -377,7 +349,7 @@ func (r *Result) words() string {
 // openPaid are the steps that still share the budget, the first one first.
 func openPaid(steps []Step) (out []Step) {
 	for _, s := range steps {
-		if s.open() && (s.Kind == Continue || s.Kind == Search) {
+		if s.open() && s.paid() {
 			out = append(out, s)
 		}
 	}

@@ -229,7 +229,7 @@ func (m *month) live(regress int) (r told) {
 			m.drift, at = 0.8, len(m.uses)
 			now, _ := m.watch(m.t.Context(), "")
 			truth := 1 - m.world.Oracle(string(m.installed().text), exam)
-			_, r.Forecast = DefaultRule.Forecast(now.OldRate, now.OldSessions, now.NewRate, now.NewSessions, min(1, truth+m.drift))
+			_, r.Forecast = now.Forecast(DefaultRule, min(1, truth+m.drift))
 		}
 		m.day()
 		m.now = m.now.Add(24 * time.Hour)

@@ -12,8 +12,10 @@ type Use struct {
 	// Version is the SHA-256 of the SKILL.md that was in force, "" where nobody
 	// noted it.
 	Version string
-	// Failed: the user corrected, rejected or repeated it.
-	Failed bool
+	// Failed: the user corrected, rejected or repeated it. Repeated: the last.
+	Failed, Repeated bool
+	// What the turn took in which it was used; nil is unknown.
+	LatencyMS, Tokens *int64
 }
 
 // What a tournament asks for before it is worth its price: as few failures as a

@@ -38,6 +38,7 @@ const (
 	Watch    Kind = "watch"    // what real sessions say of an installed version
 	Continue Kind = "continue" // the trial of an undecided challenger, on fresh cases
 	Search   Kind = "search"   // a tournament, and the gate
+	Certify  Kind = "certify"  // the installed version, on a new model
 	Install  Kind = "install"  // what was proved
 )
 
@@ -68,12 +69,18 @@ type Step struct {
 	Spent    eval.Spent `json:"spent,omitzero"`
 	Result   *Result    `json:"result,omitempty"`
 	Alarm    *Alarm     `json:"alarm,omitempty"`
+	Drift    *Drift     `json:"drift,omitempty"`   // what is certified
+	Outcome  Outcome    `json:"outcome,omitempty"` // of a certification
+	Lift     Lift       `json:"lift,omitempty"`
 	Note     string     `json:"note,omitempty"` // in words, what came of it
 	Began    time.Time  `json:"began,omitzero"`
 	Ended    time.Time  `json:"ended,omitzero"`
 }
 
 func (s *Step) open() bool { return s.Stage == Planned || s.Stage == Begun }
+
+// paid reports whether the step takes from the night's budget.
+func (s *Step) paid() bool { return s.Kind == Continue || s.Kind == Search || s.Kind == Certify }
 
 // A Night is one cycle: what was asked for, and its steps so far.
 type Night struct {
@@ -95,7 +102,7 @@ type Night struct {
 func (n *Night) Spent() (s eval.Spent) {
 	s.CostKnown = true
 	for _, k := range n.Steps {
-		if k.Kind != Continue && k.Kind != Search {
+		if !k.paid() {
 			continue
 		}
 		t := k.Spent
@@ -154,13 +161,15 @@ type Result struct {
 	// Kernel: the owner has confirmed the kernel of this skill.
 	Kernel bool `json:"kernel_confirmed"`
 	// Unboxed: the agent runs tools, and no sandbox held it.
-	Unboxed bool   `json:"unboxed,omitempty"`
+	Unboxed bool `json:"unboxed,omitempty"`
+	// Against is what else speaks against installing it, in words.
+	Against string `json:"against,omitempty"`
 	Report  string `json:"report,omitempty"`
 }
 
 // A Task is one assignment of a night.
 type Task struct {
-	Kind  Kind // Continue or Search
+	Kind  Kind // Continue, Search, Certify or Install
 	Skill string
 	Run   string // the id to work under; where it exists already, it is resumed
 	Caps  Caps
@@ -172,8 +181,13 @@ type Outlook struct {
 	Skill string
 	// Unable says why nothing can be done about it, "" where something can.
 	Unable string
-	// Waits says what waits for its owner, so that nothing is looked for meanwhile.
-	Waits      string
+	// Proved is a challenger of the live text that the gate has proved in an
+	// earlier night or by its owner's run, and that was never in place: nothing is
+	// looked for until it is decided on. nil for none.
+	Proved *Proof
+	// Drift: the agent is another model now than the evidence of the installed
+	// version is about. nil where it is not, or nobody knows.
+	Drift      *Drift
 	Incumbent  string    // SHA-256
 	Since      time.Time // when the incumbent was installed; zero for ever
 	Challenger string    // SHA-256 of one that is undecided, "" for none
@@ -181,6 +195,24 @@ type Outlook struct {
 	Rollouts   int64     // what trying them takes at most
 	Train      int       // cases to learn from
 	Uses       []Use
+}
+
+// A Proof is a trial that ended in a promotion.
+type Proof struct {
+	Run    string // of the trial
+	Result Result
+}
+
+// A Drift is an installed version whose evidence is about another model.
+type Drift struct {
+	Version  string `json:"version"`            // SHA-256
+	Previous string `json:"previous,omitempty"` // SHA-256 of what it replaced, "" where that is gone
+	From     Model  `json:"from"`
+	To       Model  `json:"to"`
+	// Clusters are the held-out clusters that could be tried, by ClusterName, with
+	// how many cases each has; Tries how many attempts a rollout has at most.
+	Clusters map[string]int `json:"-"`
+	Tries    int            `json:"-"`
 }
 
 // Parts are what a cycle works with. Each must be safe to call again after a
@@ -195,10 +227,21 @@ type Parts struct {
 	// process, and the night is taken up there by the next one.
 	Try     func(context.Context, Task) (Result, error)
 	Install func(ctx context.Context, t Task, r Result) (note string, err error)
+	// Certify goes on with a certificate, as Try does with a trial, and says why
+	// it stopped where it is not closed. nil: nothing is ever certified.
+	Certify func(ctx context.Context, t Task, d Drift, c Certificate) (CertificationResult, error)
 	// Watch looks at what real sessions say of the installed version; nil for
 	// nothing to watch. Rollback takes it back.
 	Watch    func(ctx context.Context, skill string) (*Alarm, error)
 	Rollback func(context.Context, *Alarm) (note string, err error)
+}
+
+// A CertificationResult is what a certification came to; Spent counts on an
+// error as well.
+type CertificationResult struct {
+	Certificate Certificate
+	Stop        string
+	Spent       eval.Spent
 }
 
 // Hopeless is an error that doing the same again would bring again, and that

@@ -30,6 +30,8 @@ func (p Policy) MayInstall(r *Result, level float64, demo bool) (ok bool, why st
 		return false, "the evidence is simulated: it says nothing about a real model"
 	case r.Unboxed:
 		return false, "the agent ran its tools without a sandbox: it is yours to install"
+	case r.Against != "":
+		return false, r.Against + ": it is yours to install"
 	case len(r.Flagged) > 0:
 		return false, fmt.Sprintf("the firewall flagged it (%s): it is yours to install", strings.Join(r.Flagged, ", "))
 	case !r.Kernel:

@@ -9,6 +9,9 @@ const minSearch = 60
 // minContinue is a pair with its work retries.
 const minContinue = 4
 
+// minCertify is a case in three arms, with its work retries.
+const minCertify = 6
+
 // Portion is what the first of the steps gets of what is left: in proportion to
 // the expected gain, no more than the step can use, no less than what makes it
 // worth beginning. ok is false where not even that is left. What a step does not
@@ -24,8 +27,11 @@ func Portion(left Caps, steps []Step) (c Caps, ok bool) {
 		share = first.Gain / sum
 	}
 	atLeast := int64(minSearch)
-	if first.Kind == Continue {
+	switch first.Kind {
+	case Continue:
 		atLeast = min(minContinue, max(1, first.Rollouts))
+	case Certify:
+		atLeast = min(minCertify, max(1, first.Rollouts))
 	}
 	c = left
 	if left.Rollouts > 0 {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/pareto"
@@ -12,21 +13,33 @@ import (
 
 // A Rule says when real sessions raise an alarm about an installed version.
 //
-// The hypothesis is that the share of sessions in which the skill had to be
-// corrected is no higher than Limit: the upper bound of the old version's share,
-// and a margin on top, because the tasks of this week are not those of the last.
+// The hypothesis is that nothing that is watched is worse than its limit: the
+// upper bound of what it was with the old version, and a margin on top, because
+// the tasks of this week are not those of the last. Each Signal has an e-process
+// against its own limit; their mean, weighted by their shares of the error, is one
+// against the hypothesis, however they depend on each other. It never is below
+// what Bonferroni would compare, the largest of them at its share of Alpha, and
+// small evidence of several kinds adds up.
+//
 // An e-process may be looked at every night: if the hypothesis holds, it ever
-// raises an alarm with probability at most Alpha, and the bound is wrong with
-// probability at most Doubt. What people ask for changes with their work, so an
-// alarm is a reason to look, and no proof.
+// raises an alarm with probability at most Alpha, and a bound is wrong with
+// probability at most Doubt, all signals together. What people ask for changes
+// with their work, so an alarm is a reason to look, and no proof.
 type Rule struct {
 	Alpha  float64
 	Doubt  float64
-	Margin float64
+	Margin float64 // of shares
+	Dearer float64 // factor that latency and tokens may rise by
 }
 
 // DefaultRule is the rule of the nights.
-var DefaultRule = Rule{Alpha: 0.05, Doubt: 0.05, Margin: 0.05}
+var DefaultRule = Rule{Alpha: 0.05, Doubt: 0.05, Margin: 0.05, Dearer: 1.25}
+
+// of is the rule for one signal by itself, with its share of the error.
+func (r Rule) of(weight float64) Rule {
+	r.Alpha, r.Doubt = r.Alpha*weight, r.Doubt*weight
+	return r
+}
 
 // An Alarm is what real sessions say of an installed version.
 type Alarm struct {
@@ -41,9 +54,10 @@ type Alarm struct {
 	OldRate     float64 `json:"old_rate"`
 	NewRate     float64 `json:"new_rate"`
 	// Limit is what the new rate must not exceed, 1 where too little is known.
-	Limit  float64 `json:"limit"`
-	EValue float64 `json:"e_value"` // the largest so far
-	Alpha  float64 `json:"alpha"`
+	Limit   float64  `json:"limit"`
+	Signals []Signal `json:"signals,omitempty"` // all that is watched, corrections first
+	EValue  float64  `json:"e_value"`           // the largest so far, all signals together
+	Alpha   float64  `json:"alpha"`
 	// At is the number of new sessions at which it was raised, 0 for no alarm.
 	At int `json:"at"`
 	// Needed is by how many further sessions an alarm is likely (in 80 % of cases)
@@ -56,8 +70,16 @@ type Alarm struct {
 func (a *Alarm) Raised() bool { return a.At > 0 }
 
 func (a *Alarm) String() string {
-	s := fmt.Sprintf("failures in %.0f%% of %d sessions, before it in %.0f%% of %d; e = %.3g of %.3g", 100*a.NewRate, a.NewSessions,
-		100*a.OldRate, a.OldSessions, a.EValue, 1/a.Alpha)
+	var said []string
+	for i := range a.Signals {
+		if s := &a.Signals[i]; s.Raised || i == 0 {
+			said = append(said, s.String())
+		}
+	}
+	if len(said) == 0 { // of an older record
+		said = append(said, fmt.Sprintf("failures in %.0f%% of %d sessions, before it in %.0f%% of %d", 100*a.NewRate, a.NewSessions, 100*a.OldRate, a.OldSessions))
+	}
+	s := fmt.Sprintf("%s; e = %.3g of %.3g", strings.Join(said, "; "), a.EValue, 1/a.Alpha)
 	if a.Limit >= 1 {
 		s += "; too few old sessions to tell"
 	}
@@ -66,11 +88,11 @@ func (a *Alarm) String() string {
 
 // Look judges a version that is in place since then, and replaced another one. A
 // use that carries a version's hash is told by it, another one by its time. Uses
-// of one session are not independent: a session counts once, by the share of its
-// uses that failed.
+// of one session are not independent: a session counts once, by the mean of what
+// is known of its uses.
 func (r Rule) Look(version, before string, since time.Time, uses []Use) *Alarm {
 	a := &Alarm{Version: version, Before: before, Since: since, Alpha: r.Alpha, Limit: 1}
-	olds, news := newSessions(), newSessions()
+	olds, news := &sessions{}, &sessions{}
 	for _, u := range uses {
 		switch {
 		case u.Version == version, u.Version == "" && !u.At.Before(since):
@@ -79,58 +101,89 @@ func (r Rule) Look(version, before string, since time.Time, uses []Use) *Alarm {
 			olds.add(u)
 		}
 	}
-	a.OldSessions, a.OldRate = olds.rate()
-	a.NewSessions, a.NewRate = news.rate()
-	a.Limit = r.limit(a.OldRate, a.OldSessions)
-	d := newDetector()
-	for i, x := range news.shares() {
-		d.add(against(x, a.Limit))
-		if a.At == 0 && a.Limit < 1 && d.peak >= 1/r.Alpha {
+	a.OldSessions, a.NewSessions = len(olds.order), len(news.order)
+	r.settle(a, olds)
+	total := 1.0
+	for i, id := range news.order {
+		total = 0
+		for k := range a.Signals {
+			s := &a.Signals[k]
+			if s.Weight == 0 {
+				continue
+			}
+			if v, ok := news.value(id, k); ok {
+				s.bet(v)
+			}
+			total += s.Weight * s.detector.capital
+		}
+		if a.EValue = max(a.EValue, total); a.At == 0 && a.EValue >= 1/r.Alpha {
 			a.At = i + 1
+			for k := range a.Signals {
+				s := &a.Signals[k]
+				s.Raised = s.Weight > 0 && s.Weight*s.detector.capital >= total/4
+			}
 		}
 	}
-	a.EValue = d.peak
-	if a.Limit < 1 {
-		_, a.Needed = r.Forecast(a.OldRate, a.OldSessions, a.NewRate, a.NewSessions, min(1, a.Limit+0.25))
+	a.EValue = max(a.EValue, 1)
+	for k := range a.Signals {
+		s := &a.Signals[k]
+		s.EValue = s.detector.peak
+		values := news.values(k)
+		s.NewSessions, s.New = len(values), meanOf(values)
+		if s.ratio && len(values) > 0 {
+			s.New = math.Exp(s.New)
+		}
+	}
+	c := &a.Signals[0]
+	a.OldRate, a.NewRate = c.Old, c.New
+	if c.Weight > 0 {
+		a.Limit = c.limit
+		_, a.Needed = a.Forecast(r, min(1, a.Limit+0.25))
 	}
 	return a
 }
 
-// limit is the upper bound of the old rate, and the margin.
-func (r Rule) limit(rate float64, n int) float64 {
-	return min(1, upper(rate, n, r.Doubt)+r.Margin)
-}
-
-// against scales x - limit to at most 1 and at least -1: its expectation is not
-// positive where that of x ∈ [0,1] is at most limit.
-func against(x, limit float64) float64 { return (x - limit) / max(limit, 1-limit) }
-
-// upper is the upper confidence bound, at level 1-doubt, of the mean of n
-// independent values in [0,1] with this mean: the largest p with
-// n·KL(mean‖p) ≤ log(1/doubt) (Chernoff; Hoeffding 1963, theorem 1). Without any
-// values it is 1.
-func upper(mean float64, n int, doubt float64) float64 {
-	lo, hi := mean, 1.0
-	for range 60 {
-		p := (lo + hi) / 2
-		if float64(n)*kl(mean, p) <= math.Log(1/doubt) {
-			lo = p
-		} else {
-			hi = p
+// settle divides the error over what the old sessions allow to be watched, and
+// sets the limits. It looks at old sessions alone: weights that depended on new
+// ones would be no weights of an e-process.
+func (r Rule) settle(a *Alarm, olds *sessions) {
+	a.Signals = make([]Signal, len(watched))
+	able := make([]bool, len(watched))
+	sum := 0.0
+	for k, w := range watched {
+		// With the smallest share that it can have: more only lowers the limit.
+		probe := Signal{ratio: w.ratio}
+		if able[k] = probe.settle(r, olds.values(k), r.Doubt*w.part/parts()); able[k] {
+			sum += w.part
 		}
 	}
-	return hi
+	for k, w := range watched {
+		s := Signal{Name: w.name, ratio: w.ratio, detector: newDetector()}
+		doubt := r.Doubt * w.part / parts()
+		if able[k] {
+			s.Weight = w.part / sum
+			doubt = r.Doubt * s.Weight
+		}
+		s.settle(r, olds.values(k), doubt)
+		a.Signals[k] = s
+	}
 }
 
-// kl is the relative entropy of two coins.
-func kl(a, b float64) (d float64) {
-	if a > 0 {
-		d += a * math.Log(a/b)
+func parts() (sum float64) {
+	for _, w := range watched {
+		sum += w.part
 	}
-	if a < 1 {
-		d += (1 - a) * math.Log((1-a)/(1-b))
+	return sum
+}
+
+// Forecast is by how many further sessions corrections alone raise the alarm in
+// half and in 80 % of all cases, if from now on they fail at this rate.
+func (a *Alarm) Forecast(r Rule, rate float64) (in50, in80 int) {
+	c := &a.Signals[0]
+	if c.Weight == 0 {
+		return 0, 0
 	}
-	return d
+	return r.of(c.Weight).Forecast(a.OldRate, a.OldSessions, a.NewRate, a.NewSessions, rate)
 }
 
 // Forecast is by how many sessions an alarm comes in half and in 80 % of all
@@ -139,18 +192,13 @@ func kl(a, b float64) (d float64) {
 // session one use, independent. 0 stands for more than pareto.ForecastCap.
 // It plays trials with a fixed seed, and takes milliseconds.
 func (r Rule) Forecast(oldRate float64, n int, goodRate float64, good int, newRate float64) (in50, in80 int) {
-	limit := r.limit(oldRate, n)
+	limit := min(1, upper(oldRate, n, r.Doubt)+r.Margin)
 	if newRate <= limit || limit >= 1 {
 		return 0, 0
 	}
 	const plays = 400
 	rng := rand.New(rand.NewPCG(2026, 7))
-	draw := func(rate float64) float64 {
-		if rng.Float64() < rate {
-			return against(1, limit)
-		}
-		return against(0, limit)
-	}
+	draw := func(rate float64) float64 { return excess(coin(rng.Float64() < rate), limit) }
 	ends := make([]int, plays)
 	for i := range ends {
 		d := newDetector()
@@ -174,76 +222,49 @@ func (r Rule) Forecast(oldRate float64, n int, goodRate float64, good int, newRa
 	return at(0.5), at(0.8)
 }
 
-// bets are the fractions of its capital that a detector stakes on each session.
-var bets = [...]float64{0.2, 0.35, 0.5, 0.75, 0.9}
-
-// beginEvery is how many sessions lie between the moments at which a detector
-// takes it to be possible that something turned bad: fewer moments need less
-// evidence each, and the alarm comes by so many sessions later at most.
-const beginEvery = 5
-
-// A detector is an e-process for E[d] ≤ 0 that does not lose its power while
-// nothing is wrong: what was good for a month may turn bad. Its capital of 1 is
-// divided over all moments at which that could begin, 1/(k(k+1)) for the k-th,
-// and over the bets; each part is staked from its moment on. A sum of e-processes
-// with weights that add up to 1 is one too. To begin at the k-th moment instead
-// of the first costs the logarithm of k(k+1)/2 in evidence.
-type detector struct {
-	staked [len(bets)]float64
-	kept   float64 // for later beginnings
-	n      int
-	peak   float64 // of the capital; it starts at 1
-}
-
-func newDetector() *detector { return &detector{kept: 1, peak: 1} }
-
-func (d *detector) add(x float64) {
-	if d.n%beginEvery == 0 {
-		k := float64(d.n/beginEvery + 1)
-		for i := range d.staked {
-			d.staked[i] += 1 / (k * (k + 1))
-		}
-		d.kept = 1 / (k + 1)
-	}
-	d.n++
-	capital := d.kept
-	for i, b := range bets {
-		d.staked[i] *= 1 + b*x
-		capital += d.staked[i] / float64(len(bets))
-	}
-	d.peak = max(d.peak, capital)
-}
-
-// sessions groups uses, in order of their first.
+// sessions are uses by session, in order of their first.
 type sessions struct {
-	order  []string
-	failed map[string]int
-	uses   map[string]int
+	order []string
+	known map[string]*[len(watched)]tally
 }
 
-func newSessions() *sessions { return &sessions{failed: map[string]int{}, uses: map[string]int{}} }
+// A tally is what the uses of a session know of one signal.
+type tally struct {
+	sum float64
+	n   int
+}
 
 func (s *sessions) add(u Use) {
-	if s.uses[u.Session] == 0 {
-		s.order = append(s.order, u.Session)
+	if s.known[u.Session] == nil {
+		if s.known == nil {
+			s.known = map[string]*[len(watched)]tally{}
+		}
+		s.order, s.known[u.Session] = append(s.order, u.Session), new([len(watched)]tally)
 	}
-	s.uses[u.Session]++
-	if u.Failed {
-		s.failed[u.Session]++
+	for k, w := range watched {
+		if x, ok := w.value(u); ok {
+			s.known[u.Session][k].sum += x
+			s.known[u.Session][k].n++
+		}
 	}
 }
 
-func (s *sessions) shares() (xs []float64) {
+// value is the mean of a session's k-th signal; false where none of its uses
+// knows it.
+func (s *sessions) value(id string, k int) (float64, bool) {
+	t := s.known[id][k]
+	if t.n == 0 {
+		return 0, false
+	}
+	return t.sum / float64(t.n), true
+}
+
+// values are those of all sessions that know it, in order.
+func (s *sessions) values(k int) (xs []float64) {
 	for _, id := range s.order {
-		xs = append(xs, float64(s.failed[id])/float64(s.uses[id]))
+		if x, ok := s.value(id, k); ok {
+			xs = append(xs, x)
+		}
 	}
 	return xs
-}
-
-func (s *sessions) rate() (n int, mean float64) {
-	xs := s.shares()
-	for _, x := range xs {
-		mean += x / float64(len(xs))
-	}
-	return len(xs), mean
 }

@@ -47,7 +47,7 @@ func TestWatchSeesARegression(t *testing.T) {
 	for range plays {
 		uses, since := lived(rng, 60, 0.2, 300, 0.7)
 		a := DefaultRule.Look("new", "old", since, uses)
-		if _, in80 := DefaultRule.Forecast(a.OldRate, a.OldSessions, 0, 0, 0.7); in80 > 0 && a.Raised() && a.At <= in80 {
+		if _, in80 := DefaultRule.of(a.Signals[0].Weight).Forecast(a.OldRate, a.OldSessions, 0, 0, 0.7); in80 > 0 && a.Raised() && a.At <= in80 {
 			seen++
 		}
 	}

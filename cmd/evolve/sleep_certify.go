@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+	"golang.org/x/time/rate"
+)
+
+// tonight is who answers in this night: the agent, and what may be tried on it.
+type tonight struct {
+	model sleep.Model
+	f     runFlags
+	back  *backends
+}
+
+// model is who answers in this night, as far as can be told without asking a
+// model; the zero Model where no agent works.
+func (s *sleeper) model(ctx context.Context) sleep.Model {
+	if s.now == nil {
+		s.now = &tonight{f: s.f}
+		back, err := s.now.f.open(ctx, s.a)
+		if err != nil {
+			return s.now.model // it is told by the first run that needs it
+		}
+		id := back.agent.Identity()
+		reported, err := s.db.LastModel(ctx, id)
+		if err != nil {
+			reported = ""
+		}
+		s.now.back, s.now.model = back, sleep.ModelOf(id, reported)
+	}
+	return s.now.model
+}
+
+// close ends what the night has open.
+func (s *sleeper) close() {
+	if s.now != nil {
+		s.now.back.close() // folders for temporary files; what stays behind does no harm
+	}
+}
+
+// provedOn is the model that a text's own trial before the gate was about; the
+// zero Model where it had none, or nothing is left of it.
+func (s *sleeper) provedOn(ctx context.Context, sha string) (sleep.Model, error) {
+	by, err := s.db.ProvedBy(ctx, sha)
+	if err != nil || by == nil {
+		return sleep.Model{}, err
+	}
+	return sleep.ModelOf(by.Agent, by.Model), nil
+}
+
+// drift says whether the agent is another model now than the evidence of the
+// installed version is about, and on what that could be tried. A text that no
+// gate has proved claims nothing that could be out of date.
+func (s *sleeper) drift(ctx context.Context, live *liveSkill, cases []eval.Case) (*sleep.Drift, error) {
+	v, err := s.db.VersionBySHA(ctx, live.Name, live.doc.Hash())
+	if errors.Is(err, store.ErrNotFound) || err == nil && v.Author != "evolve" {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	from, err := s.provedOn(ctx, v.SHA)
+	if err != nil || from.Agent == "" {
+		return nil, err
+	}
+	to := s.model(ctx)
+	if !to.DriftedFrom(from) || to.Simulated && !s.a.sandboxed {
+		return nil, nil
+	}
+	d := &sleep.Drift{Version: v.SHA, From: from, To: to, Clusters: map[string]int{}, Tries: 1 + s.f.MaxRetries}
+	if previous, err := s.previous(ctx, live, v.Parent); err != nil {
+		return nil, err
+	} else if previous != nil {
+		d.Previous = v.Parent
+	}
+	if cases, err = s.certifiable(ctx, s.now.back, &s.now.f, cases); err != nil {
+		return nil, err
+	}
+	groups := map[string][]*eval.Case{}
+	for i := range cases {
+		name := sleep.ClusterName(&cases[i])
+		groups[name] = append(groups[name], &cases[i])
+	}
+	for name, g := range groups {
+		if sleep.Countable(g...) {
+			d.Clusters[name] = len(g)
+		}
+	}
+	return d, nil
+}
+
+// previous is the text that a version replaced; nil where nothing is left of it.
+func (s *sleeper) previous(ctx context.Context, live *liveSkill, sha string) (*skill.Document, error) {
+	if sha == "" || sha == live.doc.Hash() {
+		return nil, nil
+	}
+	v, err := s.db.VersionBySHA(ctx, live.Name, sha)
+	if errors.Is(err, store.ErrNotFound) || err == nil && len(v.Text) == 0 {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	return readDoc(v.Text)
+}
+
+// certifiable are the held-out cases that this agent can be tried on.
+func (s *sleeper) certifiable(ctx context.Context, back *backends, f *runFlags, cases []eval.Case) ([]eval.Case, error) {
+	kept, _, err := back.usable(ctx, f, cases)
+	if err != nil {
+		return nil, err
+	}
+	ordinary, _ := eval.SeparateTriggers(kept)
+	var test []eval.Case
+	for _, c := range ordinary {
+		if c.Split == eval.Test {
+			test = append(test, c)
+		}
+	}
+	return test, nil
+}
+
+// certify goes on with the certificate of an installed version, as the run that
+// the task names.
+func (s *sleeper) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sleep.Certificate) (r sleep.CertificationResult, err error) {
+	live, err := s.a.skill(t.Skill)
+	if err != nil {
+		return r, aboutSkill(err)
+	}
+	if live.doc.Hash() != d.Version {
+		return r, &sleep.Hopeless{Err: errors.New("the live text was changed meanwhile")}
+	}
+	f := s.f
+	f.Skill, f.Evolve = t.Skill, evolveHarness
+	f.MaxRollouts, f.MaxCostUSD, f.MaxTokens, f.MaxDuration = t.Caps.Rollouts, t.Caps.CostUSD, t.Caps.Tokens, t.Caps.Duration
+	back, err := f.open(ctx, s.a)
+	if err != nil {
+		return r, aboutSkill(err)
+	}
+	defer back.close()
+	if err := f.settle(s.a); err != nil {
+		return r, aboutSkill(err)
+	}
+	if err := back.ping(ctx); err != nil {
+		return r, aboutSkill(err)
+	}
+	unlock, err := s.a.lockRun(t.Run)
+	if err != nil {
+		return r, err
+	}
+	defer unlock()
+	k, err := s.certification(ctx, live, &f, back, &c)
+	if err != nil {
+		return r, err
+	}
+	k.Evaluator.Recorder = s.db.Journal(t.Run)
+	r.Certificate, r.Stop, err = k.Run(ctx, t.Run, c)
+	r.Spent = k.Evaluator.Budget.Spent()
+	return r, aboutSkill(err)
+}
+
+// certification is what a certificate goes on with.
+func (s *sleeper) certification(ctx context.Context, live *liveSkill, f *runFlags, back *backends, c *sleep.Certificate) (*sleep.Certification, error) {
+	cases, err := s.db.Cases(ctx, live.Name)
+	if err != nil {
+		return nil, err
+	}
+	if cases, err = s.certifiable(ctx, back, f, cases); err != nil {
+		return nil, err
+	}
+	k := &sleep.Certification{Cases: cases, Objectives: f.Objectives}
+	if k.Installed, err = live.variant(); err != nil {
+		return nil, err
+	}
+	if c.Previous != "" {
+		doc, err := s.previous(ctx, live, c.Previous)
+		if err != nil {
+			return nil, err
+		}
+		if doc == nil {
+			return nil, &sleep.Hopeless{Err: fmt.Errorf("nothing is left of the version before it (%.12s)", c.Previous)}
+		}
+		before := k.Installed
+		before.Doc = doc
+		k.Previous = &before
+		spent, err := s.db.Journal("").SpentCases(ctx, live.Name, c.Previous)
+		if err != nil {
+			return nil, err
+		}
+		k.Seen = func(id string) bool { return spent[id] == c.Version }
+	}
+	k.Evaluator = &eval.Evaluator{Agent: back.agent, Grader: f.grader(back, cases), Budget: eval.NewBudget(f.caps(), s.a.now),
+		Redactor: s.a.redactor(), Concurrency: f.Concurrency, Workspaces: back.workspaces(), WallClock: f.WallClock, MaxRetries: f.MaxRetries, Now: s.a.now}
+	if f.PerSecond > 0 {
+		k.Evaluator.Limiter = rate.NewLimiter(rate.Limit(f.PerSecond), 1)
+	}
+	return k, nil
+}

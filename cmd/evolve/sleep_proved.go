@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// proved is a challenger of the live text that the gate has proved and that was
+// never in place, with all that the policy looks at as it stands now; nil for
+// none. One that was installed has been taken back since, and one that its owner
+// rejected is withdrawn.
+func (s *sleeper) proved(ctx context.Context, live *liveSkill) (*sleep.Proof, error) {
+	trials, err := s.db.Trials(ctx, live.Name)
+	if err != nil {
+		return nil, err
+	}
+	sha := live.doc.Hash()
+	for i := range trials { // the newest first
+		t := &trials[i]
+		if t.Incumbent != sha || t.Decision != string(pareto.Promote) || t.Simulated && !s.a.sandboxed {
+			continue
+		}
+		if _, err := s.db.VersionBySHA(ctx, live.Name, t.Challenger); errors.Is(err, store.ErrNotFound) {
+			return s.proof(ctx, live, t)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// proof is what a promotion rests on, and what speaks against installing it.
+func (s *sleeper) proof(ctx context.Context, live *liveSkill, t *tournament.TrialRecord) (*sleep.Proof, error) {
+	d, err := t.Evidence()
+	if err != nil {
+		return nil, err
+	}
+	p := &sleep.Proof{Run: t.Run, Result: sleep.Result{Decision: d.Verdict, Reason: d.Reason, Incumbent: t.Incumbent, Challenger: t.Challenger,
+		EValue: finite(d.EValue), Alpha: d.Alpha, Simulated: t.Simulated}}
+	r := &p.Result
+	for _, o := range d.PerObjective {
+		r.Total += o.Alpha
+	}
+	if err := s.weigh(ctx, live.Name, live.doc, r); err != nil {
+		return nil, err
+	}
+	run, err := s.db.Run(ctx, t.Run)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		r.Against = "nothing is left of the run that proved it"
+		return p, nil
+	case err != nil:
+		return nil, err
+	}
+	var f runFlags
+	if err := json.Unmarshal(run.Config, &f); err != nil {
+		return nil, fmt.Errorf("read run %s: %w", run.ID, err)
+	}
+	r.Unboxed = f.tools() && f.Sandbox == sandboxNone // with a sandbox that does not work nothing is run
+	on, err := s.provedOn(ctx, t.Challenger)
+	if err != nil {
+		return nil, err
+	}
+	if now := s.model(ctx); now.DriftedFrom(on) {
+		r.Against = fmt.Sprintf("it was proved on %v, and the agent is %v now", on, now)
+	}
+	return p, nil
+}

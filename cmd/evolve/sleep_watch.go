@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// uses are what people did with a skill, the oldest first, with what their turns
+// took where that is told.
+func (s *sleeper) uses(ctx context.Context, name string, took map[store.Turn]store.TurnCost) (out []sleep.Use, err error) {
+	all, err := s.db.Invocations(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	sessions, err := s.db.Sessions(ctx, store.SessionFilter{Skill: name, People: true, Bare: true})
+	if err != nil {
+		return nil, err
+	}
+	people := map[string]bool{}
+	for _, k := range sessions {
+		people[k.ID+"\x00"+k.Path] = true
+	}
+	for _, u := range all {
+		if u.Failed || u.Planned() || !s.f.harvest.headless && !people[u.Session+"\x00"+u.Path] {
+			continue
+		}
+		bad := false
+		switch u.Feedback.Label {
+		case harvest.Corrected, harvest.Rejected, harvest.Repeated:
+			bad = true
+		}
+		use := sleep.Use{Session: u.Session, At: u.Time, Version: u.TextHash, Failed: bad, Repeated: u.Feedback.Label == harvest.Repeated}
+		if c := took[store.Turn{Session: u.Session, Path: u.Path, Index: u.Turn}]; !c.Interrupted {
+			use.LatencyMS = c.DurationMS
+			if c.Usage != nil {
+				n := c.Usage.Total()
+				use.Tokens = &n
+			}
+		}
+		out = append(out, use)
+	}
+	return out, nil
+}
+
+// since is when the live text was put in place; zero for the one that was found.
+func (s *sleeper) since(ctx context.Context, live *liveSkill) (time.Time, error) {
+	sha := live.doc.Hash()
+	installs, err := s.db.Installs(ctx, live.Name)
+	if err != nil {
+		return time.Time{}, err
+	}
+	var at time.Time
+	for _, in := range installs {
+		if in.To == sha && in.Outcome == "installed" && in.Ended.After(at) {
+			at = in.Ended
+		}
+	}
+	if !at.IsZero() {
+		return at, nil
+	}
+	v, err := s.db.VersionBySHA(ctx, live.Name, sha)
+	if err != nil || v.N == 0 {
+		return time.Time{}, err
+	}
+	return v.Created, nil // edited by hand: when that was found
+}
+
+// watch looks at an installed version of ours that replaced another one.
+func (s *sleeper) watch(ctx context.Context, name string) (*sleep.Alarm, error) {
+	live, err := s.a.skill(name)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.db.VersionBySHA(ctx, name, live.doc.Hash())
+	if errors.Is(err, store.ErrNotFound) || err == nil && (v.Author != "evolve" || v.Parent == "") {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	since, err := s.since(ctx, live)
+	if err != nil {
+		return nil, err
+	}
+	took, err := s.db.TurnCosts(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	uses, err := s.uses(ctx, name, took)
+	if err != nil {
+		return nil, err
+	}
+	return sleep.DefaultRule.Look(v.SHA, v.Parent, since, uses), nil
+}
+
+// rollback takes a version back whose owner has asked for that, and never tries
+// it again.
+func (s *sleeper) rollback(ctx context.Context, al *sleep.Alarm) (string, error) {
+	live, err := s.a.skill(al.Skill)
+	if err != nil {
+		return "", err
+	}
+	if live.doc.Hash() != al.Version {
+		return "no longer in place", nil
+	}
+	if err := s.a.rollback(ctx, al.Skill); err != nil {
+		return "", err
+	}
+	if _, err := s.db.Decide(ctx, store.Decision{Skill: al.Skill, SHA: al.Version, Word: store.Rejected, By: "evolve sleep --rollback-on-alarm",
+		Incumbent: al.Before, Rules: []string{}}); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%.12s was taken back", al.Version), nil
+}

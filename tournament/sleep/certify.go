@@ -1,0 +1,222 @@
+package sleep
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// A Certification measures an installed version on the agent of the night:
+// against the version that it replaced, and against no skill, on held-out cases.
+// All arms of a case run adjacent in time, in random order, and never from the
+// cache of another measurement.
+type Certification struct {
+	Evaluator *eval.Evaluator
+	Installed eval.Variant
+	Previous  *eval.Variant // nil: its text is gone
+	Cases     []eval.Case   // held out; the clusters that a judge alone decides are left out
+	// Seen tells of a case that the version's own gate was won on. Such cases
+	// come last: they may flatter it, which delays an alarm and a proposal for
+	// retirement, and makes neither. nil: none was.
+	Seen func(caseID string) bool
+	// Objectives that count beside quality; nil for all.
+	Objectives []string
+}
+
+// Run goes on with c, as the given run, until it is closed, its cases are used up
+// or the budget is, and returns it with the reason why it stopped, "" where it is
+// closed. Running it again as the same run makes the same of the recorded
+// rollouts. The error is ctx's, the recorder's or the infrastructure's.
+func (k *Certification) Run(ctx context.Context, run string, c Certificate) (Certificate, string, error) {
+	l := c.open(run)
+	key := c.Model.key() // of what was planned: what the model is called may become known on the way
+	part := CertificatePart{Run: run}
+	groups := k.fresh(&c, run)
+	stop := ""
+	batch := max(1, k.Evaluator.Concurrency/3)
+	for len(groups) > 0 && !c.Closed() && stop == "" {
+		now := k.affordable(groups[:min(batch, len(groups))], c.arms())
+		if len(now) == 0 {
+			stop = (&eval.BudgetError{Cap: "max-rollouts"}).Error()
+			break
+		}
+		groups = groups[len(now):]
+		limit, err := k.try(ctx, key, l, &part, now)
+		if err != nil {
+			return c, "", err
+		}
+		if limit != nil {
+			stop = limit.Error()
+		}
+	}
+	if len(part.Clusters) > 0 {
+		c.Parts = append(c.Parts, part)
+	}
+	switch {
+	case c.Closed():
+		return c, "", nil
+	case stop == "":
+		stop = "no held-out case is left"
+	}
+	return c, stop, nil
+}
+
+// A group is one cluster: cases that are not independent.
+type group struct {
+	name  string
+	cases []*eval.Case
+	seen  bool
+}
+
+// fresh lists the clusters that c has not got from another run, those that its
+// own gate has not seen first, else in an order that only the version and the
+// model decide.
+func (k *Certification) fresh(c *Certificate, run string) []group {
+	by := map[string]*group{}
+	var names []string
+	for i := range k.Cases {
+		kase := &k.Cases[i]
+		name := ClusterName(kase)
+		g := by[name]
+		if g == nil {
+			g = &group{name: name}
+			by[name], names = g, append(names, name)
+		}
+		g.cases = append(g.cases, kase)
+		g.seen = g.seen || k.Seen != nil && k.Seen(kase.ID)
+	}
+	slices.Sort(names)
+	rng := rand.New(rand.NewPCG(number(c.Version), number(c.Model.key())))
+	rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	var out []group
+	for _, name := range names {
+		if g := by[name]; Countable(g.cases...) && !c.Tried(name, run) {
+			slices.SortFunc(g.cases, func(a, b *eval.Case) int { return cmp.Compare(a.ID, b.ID) })
+			out = append(out, *g)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b group) int {
+		switch {
+		case a.seen == b.seen:
+			return 0
+		case b.seen:
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+// Countable reports whether a cluster may count in a certificate: somebody asked
+// for all of it, and not a judge's word alone decides it. What judges are worth is
+// the gate's business.
+func Countable(cases ...*eval.Case) bool {
+	return !tournament.JudgeOnly(cases...) && !slices.ContainsFunc(cases, func(c *eval.Case) bool { return c.Generated() })
+}
+
+// affordable is as many of the groups, from the first on, as the cap on rollouts
+// can carry with every work retry used.
+func (k *Certification) affordable(groups []group, arms int) []group {
+	rest := k.Evaluator.Budget.Remaining().Rollouts
+	if rest == 0 {
+		return groups
+	}
+	for i, g := range groups {
+		if rest -= int64(arms * len(g.cases) * (1 + k.Evaluator.MaxRetries)); rest < 0 {
+			return groups[:i]
+		}
+	}
+	return groups
+}
+
+// try runs the arms on the groups and enters what they say.
+func (k *Certification) try(ctx context.Context, key string, l *ledger, part *CertificatePart, groups []group) (*eval.BudgetError, error) {
+	arms := []eval.Variant{k.Installed}
+	if k.Previous != nil && l.Previous != "" && l.Outcome == Open {
+		arms = append(arms, *k.Previous)
+	}
+	if l.Lift == LiftOpen {
+		arms = append(arms, eval.Variant{Name: k.Installed.Name})
+	}
+	name := "certify:" + l.Version[:min(16, len(l.Version))] + ":" + key
+	var jobs []eval.Job
+	for _, g := range groups {
+		for _, c := range g.cases {
+			order := rand.New(rand.NewPCG(number(key), number(c.ID))).Perm(len(arms))
+			for _, at := range order {
+				jobs = append(jobs, eval.Job{Variant: arms[at], Case: c, Arm: name})
+			}
+		}
+	}
+	rollouts, err := k.Evaluator.Run(ctx, jobs)
+	var limit *eval.BudgetError
+	if err != nil && !errors.As(err, &limit) {
+		return nil, err
+	}
+	at := 0
+	for _, g := range groups {
+		n := len(arms) * len(g.cases)
+		mine := rollouts[at : at+n]
+		at += n
+		if slices.Contains(mine, nil) {
+			continue // the budget did not reach it
+		}
+		k.learn(l, mine)
+		var against, alone *pareto.Pair
+		if k.Previous != nil {
+			against = k.difference(mine, k.Previous.SHA())
+		}
+		alone = k.difference(mine, eval.NoSkill)
+		l.enter(part, g.name, against, alone)
+	}
+	return limit, nil
+}
+
+// learn notes the model that really answered. One that the agent had not
+// reported before is the name of what is certified.
+func (k *Certification) learn(l *ledger, rs []*eval.Rollout) {
+	for _, r := range rs {
+		if l.Model.Reported == "" && r.Status == eval.Done && r.Model != "" {
+			l.Model.Reported = r.Model
+		}
+	}
+}
+
+// difference pairs the installed arm with another one; nil where that was not
+// tried.
+func (k *Certification) difference(rs []*eval.Rollout, other string) *pareto.Pair {
+	by := map[string][]*eval.Rollout{}
+	for _, r := range rs {
+		by[r.Candidate] = append(by[r.Candidate], r)
+	}
+	old, now := by[other], by[k.Installed.SHA()]
+	if len(old) != len(now) {
+		return nil
+	}
+	var pairs []*eval.Rollout
+	for i := range old { // both in the order of the cases
+		pairs = append(pairs, old[i], now[i])
+	}
+	d := tournament.Difference(pairs, other)
+	for o, p := range map[string]*float64{"latency": &d.Latency, "cost": &d.Cost, "retries": &d.Retries} {
+		if k.Objectives != nil && !slices.Contains(k.Objectives, o) {
+			*p = math.NaN()
+		}
+	}
+	return d
+}
+
+// number makes a seed of a name: FNV-1a.
+func number(name string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(name)) // never fails
+	return h.Sum64()
+}

@@ -1,0 +1,61 @@
+package sleep
+
+import (
+	"context"
+	"fmt"
+)
+
+// certify tries an installed version on the model of the night, and tells its
+// owner what that came to: once, for the certificate is then closed.
+func (c *Cycle) certify(ctx context.Context, n *Night, i int) error {
+	s := &n.Steps[i]
+	d := s.Drift
+	if s.Outcome != Worse { // else it was killed at what follows from it
+		if going, err := c.start(ctx, n, i); !going || err != nil {
+			return err
+		}
+		if done, err := c.examine(ctx, n, s); !done {
+			return err
+		}
+	}
+	if s.Outcome == Worse {
+		if err := c.save(ctx, n, nil); err != nil {
+			return err
+		}
+		s.Note += c.takeBack(ctx, n, &Alarm{Skill: s.Skill, Version: d.Version, Before: d.Previous, Since: s.Began})
+	}
+	return c.end(ctx, n, s, Done)
+}
+
+// examine lets the certificate go on, and keeps it; false where it could not, and
+// the step is dealt with.
+func (c *Cycle) examine(ctx context.Context, n *Night, s *Step) (done bool, err error) {
+	st, err := c.Journal.State(ctx, s.Skill)
+	if err != nil {
+		return false, fmt.Errorf("read the nights of %s: %w", s.Skill, err)
+	}
+	d := s.Drift
+	t := Task{Kind: s.Kind, Skill: s.Skill, Run: s.Run, Caps: s.Caps}
+	r, err := c.Parts.Certify(ctx, t, *d, st.Certificate(d.Version, d.Previous, d.To))
+	s.Spent = r.Spent
+	if err != nil {
+		return false, c.trouble(ctx, n, s, err)
+	}
+	k := r.Certificate
+	k.Updated = s.Began
+	st.certify(k, d.To)
+	if err := c.Journal.SaveState(ctx, n.Generation, st); err != nil {
+		return false, fmt.Errorf("save the nights of %s: %w", s.Skill, err)
+	}
+	s.Outcome, s.Lift, s.Note = k.Outcome, k.Lift, k.String()
+	if r.Stop != "" {
+		s.Note += "; " + r.Stop
+	}
+	if k.Lift == NoLift {
+		s.Note = "proposed for retirement: " + s.Note
+	}
+	if k.Outcome == Worse {
+		s.Note = "alarm: " + s.Note
+	}
+	return true, nil
+}

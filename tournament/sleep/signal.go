@@ -1,0 +1,156 @@
+package sleep
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/skill-evolve/evolve/pareto"
+)
+
+// What the watch looks at. Each is a share of its error: corrections half, the
+// others a sixth each. Those of which the old sessions say too little get none.
+const (
+	Corrections = "corrections" // uses that were corrected, rejected or repeated
+	Repeats     = "repeats"     // uses that were repeated
+	Latency     = "latency"     // milliseconds of the turn in which it was used
+	Tokens      = "tokens"      // of that turn, cached ones included
+)
+
+var watched = [...]struct {
+	name  string
+	part  float64
+	ratio bool
+	value func(Use) (x float64, known bool)
+}{
+	{Corrections, 3, false, func(u Use) (float64, bool) { return coin(u.Failed), true }},
+	{Repeats, 1, false, func(u Use) (float64, bool) { return coin(u.Repeated), true }},
+	{Latency, 1, true, func(u Use) (float64, bool) { return positive(u.LatencyMS) }},
+	{Tokens, 1, true, func(u Use) (float64, bool) { return positive(u.Tokens) }},
+}
+
+func coin(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// positive is the logarithm: sessions are averaged in it.
+func positive(n *int64) (float64, bool) {
+	if n == nil || *n <= 0 {
+		return 0, false
+	}
+	return math.Log(float64(*n)), true
+}
+
+// A Signal is what real sessions say of one thing.
+type Signal struct {
+	Name string `json:"name"`
+	// OldSessions and NewSessions count those that know it.
+	OldSessions int `json:"old_sessions"`
+	NewSessions int `json:"new_sessions"`
+	// Old and New are shares, averaged over sessions; of latency (milliseconds)
+	// and tokens geometric means.
+	Old float64 `json:"old"`
+	New float64 `json:"new"`
+	// Limit is what the new one must not exceed; 0 where too little is known.
+	Limit float64 `json:"limit"`
+	// Weight is its share of the error, 0 where there is no limit; the weights
+	// add up to 1.
+	Weight float64 `json:"weight"`
+	EValue float64 `json:"e_value"` // the largest so far
+	// Raised: it has a part in an alarm, a quarter of the evidence or more.
+	Raised bool `json:"raised,omitempty"`
+
+	ratio    bool
+	limit    float64 // of what is bet on: in [0,1], of ratios in [-1,1]
+	ref      float64 // logarithm of what ratios are against
+	detector *detector
+}
+
+func (s *Signal) String() string {
+	if s.ratio {
+		return fmt.Sprintf("%s ×%.2g in %d sessions", s.Name, s.New/s.Old, s.NewSessions)
+	}
+	what := s.Name
+	if s.Name == Corrections {
+		what = "failures"
+	}
+	return fmt.Sprintf("%s in %.0f%% of %d sessions, before it in %.0f%% of %d", what, 100*s.New, s.NewSessions, 100*s.Old, s.OldSessions)
+}
+
+// A factor of 4 is the unit of latency and tokens, as in the gate; more is no
+// worse.
+var logUnit = math.Log(4)
+
+// refShare is the part of the old sessions, the oldest, that says what is usual.
+// The bound rests on the others: a bound on values that were divided by their own
+// median would not hold.
+const refShare = 3
+
+// settle works out the limit from the old sessions' values; doubt is the chance
+// that the bound in it is wrong. It reports whether there is one.
+func (s *Signal) settle(r Rule, olds []float64, doubt float64) bool {
+	s.OldSessions = len(olds)
+	if len(olds) == 0 {
+		return false
+	}
+	mean := meanOf(olds)
+	if !s.ratio {
+		s.Old = mean
+		s.limit = min(1, upper(mean, len(olds), doubt)+r.Margin)
+		s.Limit = s.limit
+		if s.limit >= 1 {
+			s.Limit = 0
+		}
+		return s.limit < 1
+	}
+	s.Old = math.Exp(mean)
+	n := len(olds) / refShare
+	if n == 0 {
+		return false
+	}
+	first := slices.Clone(olds[:n])
+	slices.Sort(first)
+	s.ref = first[n/2]
+	var rest []float64
+	for _, v := range olds[n:] {
+		rest = append(rest, s.against(v))
+	}
+	s.limit = pareto.Compare(rest, 1-2*doubt).High + math.Log(r.Dearer)/logUnit
+	if s.limit >= 1 {
+		return false
+	}
+	s.Limit = math.Exp(s.ref + s.limit*logUnit)
+	return true
+}
+
+// against is a value in the unit that is bet on.
+func (s *Signal) against(v float64) float64 {
+	if !s.ratio {
+		return v
+	}
+	return max(-1, min(1, (v-s.ref)/logUnit))
+}
+
+// bet enters a new session's value.
+func (s *Signal) bet(v float64) {
+	x := s.against(v)
+	if s.ratio {
+		s.detector.add((x - s.limit) / max(1+s.limit, 1-s.limit))
+		return
+	}
+	s.detector.add(excess(x, s.limit))
+}
+
+// excess scales x - limit to at most 1 and at least -1: its expectation is not
+// positive where that of x ∈ [0,1] is at most limit.
+func excess(x, limit float64) float64 { return (x - limit) / max(limit, 1-limit) }
+
+func meanOf(xs []float64) (mean float64) {
+	for _, x := range xs {
+		mean += x / float64(len(xs))
+	}
+	return mean
+}
