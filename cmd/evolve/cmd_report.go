@@ -8,9 +8,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/google/renameio/v2"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
@@ -90,6 +93,7 @@ func (a *app) findRun(ctx context.Context, db *store.Store, name string) (string
 		if err != nil {
 			return "", err
 		}
+		runs = slices.DeleteFunc(runs, func(r tournament.Run) bool { return strings.HasPrefix(r.ID, rebasePrefix) }) // nothing was run
 		if len(runs) == 0 {
 			return "", usage("`evolve demo` makes one without a key", "there is no run yet")
 		}

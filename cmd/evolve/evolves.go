@@ -15,7 +15,7 @@ const (
 
 // evolvesOf says which part of a skill an operator changes.
 func evolvesOf(operator string) string {
-	if contains(tournament.DescriptionOnly, operator) {
+	if operator == rebaseDescription || contains(tournament.DescriptionOnly, operator) {
 		return evolveDescription
 	}
 	return evolveHarness

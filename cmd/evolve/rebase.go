@@ -1,0 +1,429 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/hook"
+	"github.com/skill-evolve/evolve/mutate"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// The operators of re-based challengers, by the part of the skill that they
+// change.
+const (
+	rebaseHarness     = "rebase"
+	rebaseDescription = "rebase-description"
+)
+
+// A rebasing is what became of one challenger when the live text was edited: the
+// Config of a run of its own, which is saved last and makes it final.
+type rebasing struct {
+	Base    string        `json:"base"` // SHA-256 of the text that the challenger was made from
+	From    string        `json:"from"` // of the challenger
+	Onto    string        `json:"onto"` // of the edited text
+	Outcome rebaseOutcome `json:"outcome"`
+	Reason  string        `json:"reason,omitempty"` // in words, why it was dropped or is in quarantine
+}
+
+// A rebaseOutcome says what became of a challenger.
+type rebaseOutcome string
+
+const (
+	carriedOver rebaseOutcome = "re-based"    // a trial of the result has started again, or goes on
+	dropped     rebaseOutcome = "dropped"     // a conflict, a failed check, or nothing left of it
+	heldBack    rebaseOutcome = "quarantined" // the firewall flagged the result
+)
+
+// rebasePrefix begins the names of these runs.
+const rebasePrefix = "rebase-"
+
+// run names the run by all that it is a function of: done twice, it is done once.
+func (r *rebasing) run(name string) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{name, r.Base, r.From, r.Onto}, "\x00")))
+	return rebasePrefix + hex.EncodeToString(sum[:6])
+}
+
+// recordEdits records the live text, as record does it, and carries the
+// challengers that wait over to it where its owner has edited it.
+func (a *app) recordEdits(ctx context.Context, db *store.Store, live *liveSkill, record func(context.Context, *store.Store, *liveSkill) error) error {
+	target, err := filepath.EvalSymlinks(live.Path)
+	if err != nil {
+		return fmt.Errorf("find skill %s: %w", live.Name, err)
+	}
+	before, err := db.Installed(ctx, live.Name, target)
+	if err != nil {
+		return err
+	}
+	if err := record(ctx, db, live); err != nil {
+		return err
+	}
+	return a.rebase(ctx, db, live, before)
+}
+
+// rebase carries the challengers that wait over to the live text after its owner
+// has edited it, one trial of each kind: see mutate.Rebase. before is the text
+// that was known to be in place, "" for none. What has no place on trial any more
+// stays in the store with the reason.
+//
+// It looks at the store alone and may be called at any time: what is done is not
+// done again, and a challenger that a process is trying right now is left for
+// later.
+func (a *app) rebase(ctx context.Context, db *store.Store, live *liveSkill, before string) error {
+	doc, err := skill.Parse(live.doc.Render(), skill.Options{})
+	if err != nil {
+		return nil // a broken text is nothing to try against
+	}
+	sha := doc.Hash()
+	bases, err := editedFrom(ctx, db, live.Name, sha, before)
+	if err != nil {
+		return err
+	}
+	trials, err := db.Trials(ctx, live.Name)
+	if err != nil || len(trials) == 0 {
+		return err
+	}
+	for _, base := range bases {
+		stale, err := a.inPlace(ctx, db, live.Name, base, trials)
+		if err != nil {
+			return err
+		}
+		for _, t := range stale {
+			r := &rebasing{Base: base, From: t.Challenger, Onto: sha}
+			if done, err := rebased(ctx, db, live.Name, r, bases); err != nil || done {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+			if busy, err := a.running(t.Run); err != nil {
+				return err
+			} else if busy {
+				continue
+			}
+			if err := a.rebaseOne(ctx, db, live, t, r); err != nil {
+				return fmt.Errorf("re-base challenger %.12s: %w", t.Challenger, err)
+			}
+		}
+	}
+	return a.barRelatives(ctx, db, live.Name, sha, trials)
+}
+
+// editedFrom lists the texts, the newest first, that the live one came from by
+// edits of its owner alone.
+func editedFrom(ctx context.Context, db *store.Store, name, sha, before string) (bases []string, err error) {
+	add := func(base string) bool {
+		if base == "" || base == sha || slices.Contains(bases, base) {
+			return false
+		}
+		bases = append(bases, base)
+		return true
+	}
+	add(before) // also where an older text was put back by hand
+	for at := sha; ; {
+		v, err := db.VersionBySHA(ctx, name, at)
+		if errors.Is(err, store.ErrNotFound) || err == nil && (v.Author == "evolve" || v.Parent == "" || v.Parent == sha) {
+			return bases, nil
+		} else if err != nil {
+			return nil, err
+		}
+		if !add(v.Parent) && v.Parent != before {
+			return bases, nil
+		}
+		if at = v.Parent; at == sha {
+			return bases, nil
+		}
+	}
+}
+
+// inPlace lists the challengers of base that wait: the newest that is proved and
+// was never installed, and for each part of a skill the newest that is undecided.
+// The proved one comes last: its trial will be the newest.
+func (a *app) inPlace(ctx context.Context, db *store.Store, name, base string, trials []tournament.TrialRecord) (out []tournament.TrialRecord, err error) {
+	kinds, proved := map[string]bool{}, false
+	for _, t := range trials { // the newest first
+		if t.Incumbent != base || t.Decision != string(pareto.Undecided) && t.Decision != string(pareto.Promote) {
+			continue
+		}
+		if t.Decision == string(pareto.Promote) {
+			_, err := db.VersionBySHA(ctx, name, t.Challenger)
+			if err != nil && !errors.Is(err, store.ErrNotFound) {
+				return nil, err
+			}
+			if err != nil && !proved {
+				proved, out = true, append(out, t)
+			}
+			continue
+		}
+		c, err := madeBy(ctx, db, name, t.Challenger)
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		if kind := evolvesOf(c.Operator); !kinds[kind] {
+			kinds[kind], out = true, append(out, t)
+		}
+	}
+	slices.SortStableFunc(out, func(t, u tournament.TrialRecord) int {
+		return cmp.Or(strings.Compare(u.Decision, t.Decision), t.Updated.Compare(u.Updated)) // "undecided" before "promote"
+	})
+	return out, nil
+}
+
+// rebased reports whether the challenger of r was carried over already, to the
+// live text or to an earlier edit.
+func rebased(ctx context.Context, db *store.Store, name string, r *rebasing, bases []string) (bool, error) {
+	for _, onto := range append([]string{r.Onto}, bases...) {
+		k := rebasing{Base: r.Base, From: r.From, Onto: onto}
+		switch _, err := db.Run(ctx, k.run(name)); {
+		case err == nil:
+			return true, nil
+		case !errors.Is(err, store.ErrNotFound):
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// rebaseOne carries one challenger over, and says what came of it in a line.
+func (a *app) rebaseOne(ctx context.Context, db *store.Store, live *liveSkill, t tournament.TrialRecord, r *rebasing) error {
+	name, now := live.Name, a.now().UTC()
+	id := r.run(name)
+	was, err := madeBy(ctx, db, name, t.Challenger)
+	if err != nil {
+		return err
+	}
+	c := &tournament.Candidate{Run: id, Seq: 1, Parents: []string{r.Onto, r.From}, Operator: rebaseHarness, Taught: was.Taught}
+	if evolvesOf(was.Operator) == evolveDescription {
+		c.Operator = rebaseDescription
+	}
+	next, err := a.mergeEdit(ctx, db, live, was, r)
+	if err != nil {
+		return err
+	}
+	run := &tournament.Run{ID: id, Skill: name, Status: tournament.Finished, Incumbent: r.Onto, Simulated: t.Simulated, Started: now, Ended: now}
+	j := db.Journal(id)
+	if next != nil {
+		c.SHA, c.Text = next.Hash(), next.Render()
+		if err := a.admit(ctx, db, live, next, c, r); err != nil {
+			return err
+		}
+		if c.SHA == r.From { // but for blanks, both changed the same: it is known, and no parent of its own
+			c.Parents = c.Parents[:1]
+		}
+		if c.State != "" && (c.SHA != r.From || c.State != tournament.Pooled) {
+			if err := j.SaveCandidate(ctx, c); err != nil {
+				return err
+			}
+		}
+	}
+	trial := "starts again"
+	if r.Outcome == carriedOver {
+		goesOn, err := restart(ctx, db, &t, c, r, now)
+		if err != nil {
+			return err
+		}
+		if goesOn {
+			trial = "goes on"
+		}
+	}
+	words := fmt.Sprintf("challenger %.12s of %s was re-based on your edit as %.12s: its trial %s", r.From, name, c.SHA, trial)
+	switch r.Outcome {
+	case carriedOver:
+		run.Challenger = c.SHA
+	case dropped:
+		words = fmt.Sprintf("challenger %.12s of %s was dropped: %s; `evolve diff %s@%.12s` shows it", r.From, name, r.Reason, name, r.From)
+	case heldBack:
+		words = fmt.Sprintf("challenger %.12s of %s was re-based on your edit as %.12s, and is in quarantine: %s; `evolve approve %s@%.12s` shows it",
+			r.From, name, c.SHA, r.Reason, name, c.SHA)
+	}
+	run.Note = words
+	if run.Config, err = json.Marshal(r); err != nil {
+		return fmt.Errorf("encode it: %w", err)
+	}
+	if err := j.SaveRun(ctx, run); err != nil {
+		return err
+	}
+	a.say("%s", oneLine(words))
+	home, err := a.home()
+	if err == nil { // what was proved is proved no more
+		err = hook.Withdraw(home, name, hook.Waiting)
+	}
+	if err == nil {
+		err = a.guardQuarantine(ctx, db, name)
+	}
+	return err
+}
+
+// mergeEdit makes the re-based text; nil where r says why there is none.
+func (a *app) mergeEdit(ctx context.Context, db *store.Store, live *liveSkill, was *tournament.Candidate, r *rebasing) (*skill.Document, error) {
+	v, err := db.VersionBySHA(ctx, live.Name, r.Base)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	if err != nil || len(v.Text) == 0 || len(was.Text) == 0 {
+		r.Outcome, r.Reason = dropped, "its text, or the one that it was made from, is gone"
+		return nil, nil
+	}
+	var docs [3]*skill.Document
+	for i, text := range [][]byte{v.Text, live.doc.Render(), was.Text} {
+		if docs[i], err = skill.Parse(text, optionsOf(evolvesOf(was.Operator))); err != nil {
+			r.Outcome, r.Reason = dropped, oneLine(err.Error())
+			return nil, nil
+		}
+	}
+	next, err := mutate.Rebase(docs[0], docs[1], docs[2])
+	switch {
+	case err != nil:
+		r.Outcome, r.Reason = dropped, oneLine(err.Error())
+		return nil, nil
+	case next.Hash() == r.Onto:
+		r.Outcome, r.Reason = dropped, "your edit has made its change already"
+		return nil, nil
+	}
+	return next, nil
+}
+
+// admit checks the re-based text as the search checks what a mutator proposes.
+func (a *app) admit(ctx context.Context, db *store.Store, live *liveSkill, next *skill.Document, c *tournament.Candidate, r *rebasing) error {
+	ours, err := skill.Parse(live.doc.Render(), next.Options())
+	if err != nil {
+		return err
+	}
+	said, err := db.Decisions(ctx, live.Name)
+	if err != nil {
+		return err
+	}
+	r.Outcome, c.State = carriedOver, tournament.Pooled
+	for _, f := range skill.Check(ours, next, skill.ClaudeCode) {
+		reason := f.Rule + ": " + f.Message
+		switch {
+		case f.Severity == skill.Reject && c.State != tournament.Invalid:
+			c.State, c.Reason = tournament.Invalid, reason
+			r.Outcome, r.Reason = dropped, reason
+		case f.Severity == skill.Quarantine && c.State == tournament.Pooled:
+			c.State, c.Reason = tournament.Quarantined, reason
+			r.Outcome, r.Reason = heldBack, reason
+		}
+	}
+	if said[c.SHA].Word == store.Rejected {
+		c.State, r.Outcome, r.Reason = "", dropped, "with your edit it is a text that you rejected"
+	}
+	return nil
+}
+
+// restart begins the trial of a re-based challenger without evidence. Where that
+// very text had a trial against the live one (the owner has gone back to what she
+// had), it goes on.
+func restart(ctx context.Context, db *store.Store, t *tournament.TrialRecord, c *tournament.Candidate, r *rebasing, now time.Time) (goesOn bool, err error) {
+	barred, err := spentOn(ctx, db, t)
+	if err != nil {
+		return false, err
+	}
+	j := db.Journal(c.Run)
+	old, err := j.Trial(ctx, t.Skill, r.Onto, c.SHA)
+	if err != nil {
+		return false, err
+	}
+	if old != nil && old.Decision == string(pareto.Reject) {
+		r.Outcome, r.Reason = dropped, "with your edit it is a text that the gate has rejected"
+		return false, nil
+	}
+	if old != nil {
+		if changed, err := old.Bar(barred); err != nil || !changed {
+			return true, err
+		}
+		return true, j.SaveTrial(ctx, old)
+	}
+	next, err := tournament.Restart(t.Skill, r.Onto, c.SHA, c.Run, barred, now)
+	if err != nil {
+		return false, err
+	}
+	next.Simulated = t.Simulated
+	return false, j.SaveTrial(ctx, next)
+}
+
+// spentOn lists the clusters that a trial has used up, those that were cut short
+// among them.
+func spentOn(ctx context.Context, db *store.Store, t *tournament.TrialRecord) ([]string, error) {
+	out, err := t.Clusters()
+	if err != nil {
+		return nil, err
+	}
+	spent, err := db.Journal("").SpentCases(ctx, t.Skill, t.Incumbent)
+	if err != nil {
+		return nil, err
+	}
+	cases, err := db.Cases(ctx, t.Skill)
+	if err != nil {
+		return nil, err
+	}
+	for i := range cases {
+		if spent[cases[i].ID] == t.Challenger {
+			out = append(out, eval.ClusterOf(&cases[i]))
+		}
+	}
+	return out, nil
+}
+
+// barRelatives keeps clusters out of the open trials against the live text that
+// were spent on an ancestor after it was re-based: its run was resumed.
+func (a *app) barRelatives(ctx context.Context, db *store.Store, name, live string, trials []tournament.TrialRecord) error {
+	for i := range trials {
+		t := &trials[i]
+		if t.Incumbent != live || t.Decision != string(pareto.Undecided) {
+			continue
+		}
+		changed := false
+		for at := t.Challenger; ; {
+			c, err := madeBy(ctx, db, name, at)
+			if errors.Is(err, store.ErrNotFound) || err == nil && !strings.HasPrefix(c.Run, rebasePrefix) {
+				break
+			} else if err != nil {
+				return err
+			}
+			run, err := db.Run(ctx, c.Run)
+			if err != nil {
+				return err
+			}
+			var r rebasing
+			if err := json.Unmarshal(run.Config, &r); err != nil {
+				return fmt.Errorf("read run %s: %w", run.ID, err)
+			}
+			k := slices.IndexFunc(trials, func(u tournament.TrialRecord) bool { return u.Incumbent == r.Base && u.Challenger == r.From })
+			if k < 0 || r.From == at {
+				break
+			}
+			heard, err := spentOn(ctx, db, &trials[k])
+			if err != nil {
+				return err
+			}
+			more, err := t.Bar(heard)
+			if err != nil {
+				return err
+			}
+			changed, at = changed || more, r.From
+		}
+		if !changed {
+			continue
+		}
+		if err := db.Journal(t.Run).SaveTrial(ctx, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
