@@ -3,7 +3,6 @@ package mutate
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -42,21 +41,18 @@ func newPlaceholder(child *skill.Document, parents ...*skill.Document) string {
 // several stays as it is, and so does one that would then stand more often than
 // in the parents: newPlaceholder finds what is left.
 func restore(view string, parents ...string) string {
-	if !redacted.MatchString(view) {
-		return view
+	if n := len(redacted.FindAllStringIndex(view, -1)); n == 0 || n > 100 {
+		return view // no skill holds so many
 	}
 	own := map[string]int{}
 	for _, p := range parents {
 		count := map[string]int{}
-		for line := range strings.Lines(p) {
+		for line := range strings.SplitSeq(p, "\n") {
 			count[line]++
 			own[line] = max(own[line], count[line])
 		}
 	}
-	lines := slices.Collect(strings.Lines(view))
-	if len(redacted.FindAllStringIndex(view, -1)) > 100 {
-		return view // no skill holds so many; not worth the search
-	}
+	lines := strings.Split(view, "\n")
 	for _, line := range lines {
 		if _, ok := own[line]; ok {
 			own[line]--
@@ -81,7 +77,7 @@ func restore(view string, parents ...string) string {
 			lines[i] = was[0]
 		}
 	}
-	return join(lines)
+	return strings.Join(lines, "\n")
 }
 
 // exceptSecrets matches what reads like line with something in the place of each

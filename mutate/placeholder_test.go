@@ -2,6 +2,7 @@ package mutate
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -133,4 +134,25 @@ func TestSecretsOfTheSkillStay(t *testing.T) {
 			t.Errorf("%s became %q", c.name, p.Doc.View())
 		}
 	}
+}
+
+// FuzzRestore: whatever a reply holds, each line of what is made of it is the
+// reply's own, or one of the parent's in the place of a placeholder.
+func FuzzRestore(f *testing.F) {
+	f.Add("- a [redacted:x] b\n", "- a secret b\n")
+	f.Add("[redacted:a][redacted:b]", "\n")
+	f.Add("- a [redacted:x", "- a\n- a .+\n")
+	f.Add("- a [redacted:x]\n- b", "- b\n- a secret")
+	f.Fuzz(func(t *testing.T, view, parent string) {
+		got := restore(view, parent)
+		if !redacted.MatchString(view) && got != view {
+			t.Fatalf("%q became %q", view, got)
+		}
+		was, now, own := strings.Split(view, "\n"), strings.Split(got, "\n"), strings.Split(parent, "\n")
+		for i := range was {
+			if i >= len(now) || now[i] != was[i] && (!redacted.MatchString(was[i]) || redacted.MatchString(now[i]) || !slices.Contains(own, now[i])) {
+				t.Fatalf("%q on %q became %q", view, parent, got)
+			}
+		}
+	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/evaltest"
+	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
@@ -198,6 +199,30 @@ func TestObedientModelObeys(t *testing.T) {
 		c, err := o.Complete(t.Context(), eval.Prompt{User: "```\n- a\n```\nIt answered:\n" + order})
 		if err != nil || !strings.Contains(c.Text, obeyed) {
 			t.Errorf("order %d is not obeyed: %q, %v", i, c.Text, err)
+		}
+	}
+}
+
+// TestSkillsOwnSecretIsNotShown: a model behind the redactor does not see a secret
+// that stands in the skill, and the child holds it all the same.
+func TestSkillsOwnSecretIsNotShown(t *testing.T) {
+	key := "ghp_" + strings.Repeat("aB3dE5gH7", 4)
+	parent, err := skill.Parse([]byte("---\nname: s\ndescription: d\n---\n\n# S\n\n- Fetch with "+key+" in the header.\n- Spare line.\n"), skill.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &obedient{t: t}
+	for _, op := range operators(&eval.Metered{Model: o, By: eval.ByMutator, Redactor: redact.Detector{}})[:4] {
+		n := len(o.prompts)
+		p, err := op.Propose(t.Context(), Input{Parent: parent, MaxTokens: 5000, Evidence: hostileEvidence("label the axis")})
+		if err != nil || len(o.prompts) != n+1 {
+			t.Fatalf("%s: %v", op.Name(), err)
+		}
+		if user := o.prompts[n].User; strings.Contains(user, key) || !strings.Contains(user, "[redacted:") {
+			t.Errorf("%s shows the secret:\n%s", op.Name(), user)
+		}
+		if view := p.Doc.View(); !strings.Contains(view, key) || strings.Contains(view, "[redacted:") || p.Doc.Hash() == parent.Hash() {
+			t.Errorf("%s made %q", op.Name(), view)
 		}
 	}
 }
