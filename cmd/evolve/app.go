@@ -104,7 +104,11 @@ func (a *app) registry() (*skill.Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return skill.Discover([]skill.Root{{Dir: dir, Scope: "user"}}), nil
+	plugins, err := a.pluginFolders()
+	if err != nil {
+		return nil, err
+	}
+	return skill.Discover([]skill.Root{{Dir: dir, Scope: "user", Plugins: plugins}}), nil
 }
 
 // A live skill is one on disk, read and cut into kernel and harness.

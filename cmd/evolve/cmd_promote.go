@@ -3,33 +3,72 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
+// promoteFlags are the choices of evolve promote.
+type promoteFlags struct {
+	to         []string
+	force, yes bool
+}
+
 func newPromoteCommand(a *app) *cobra.Command {
-	var force, yes bool
+	var f promoteFlags
 	c := &cobra.Command{
-		Use:     "promote SKILL[@CANDIDATE]",
-		Short:   "Install the version that the gate proved",
-		Example: "  evolve promote dataviz\n  evolve promote dataviz@3f2a9c --yes   install one that is not proven, and record it so",
-		Args:    exactArgs(1, "a skill"),
+		Use:   "promote SKILL[@CANDIDATE|@vN]",
+		Short: "Install the version that the gate proved",
+		Long: `promote installs the candidate that the gate proved, or the candidate or version
+behind the @. --to names where: claude, codex, pi, copilot, agents, or a folder that
+holds skills; without it, the targets of config.yaml, else where the skill lives. A
+target that has no such skill gets a copy of its folder; one that holds an edit of
+yours is left as it is, and the edit is kept as a version. Where nothing waits, the
+live version is brought to the other targets.`,
+		Example: `  evolve promote dataviz
+  evolve promote dataviz --to claude,codex,agents
+  evolve promote dataviz@v2 --to ~/work/skills
+  evolve promote dataviz@3f2a9c --yes   install one that is not proven, and record it so`,
+		Args: exactArgs(1, "a skill"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.promoteSkill(c.Context(), args[0], force, yes)
+			if err := namesTarget(c, f.to); err != nil {
+				return err
+			}
+			return a.promoteSkill(c.Context(), args[0], f)
 		},
 	}
-	c.Flags().BoolVar(&force, "force", false, "also over a text that the evidence is not about (the text is kept as a version)")
-	c.Flags().BoolVarP(&yes, "yes", "y", false, "install an unproven candidate without asking")
+	toFlag(c.Flags(), &f.to, "where to install it")
+	c.Flags().BoolVar(&f.force, "force", false, "also over a text that the evidence is not about (the text is kept as a version)")
+	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "install an unproven candidate without asking")
 	return c
 }
 
-func (a *app) promoteSkill(ctx context.Context, arg string, force, yes bool) error {
+// toFlag is --to.
+func toFlag(f *pflag.FlagSet, to *[]string, what string) {
+	f.StringSliceVar(to, "to", nil, what+": "+strings.Join(targetNames(), ", ")+", or a folder")
+}
+
+// namesTarget refuses a --to that is there and empty: it was to name something.
+func namesTarget(c *cobra.Command, to []string) error {
+	if c.Flags().Changed("to") && len(to) == 0 {
+		return usage("the targets are "+strings.Join(targetNames(), ", ")+", or a folder", "--to names no target")
+	}
+	return nil
+}
+
+func (a *app) promoteSkill(ctx context.Context, arg string, f promoteFlags) error {
 	name, at, _ := strings.Cut(arg, "@")
 	live, err := a.skill(name)
+	if err != nil {
+		return err
+	}
+	targets, err := a.targets(f.to)
 	if err != nil {
 		return err
 	}
@@ -37,17 +76,68 @@ func (a *app) promoteSkill(ctx context.Context, arg string, force, yes bool) err
 	if err != nil {
 		return err
 	}
-	if err := a.recordLive(ctx, db, live); err != nil {
+	if p, err := pinned(ctx, db, name); err != nil {
 		return err
+	} else if p != nil {
+		return p.refuse(store.OpPromote)
+	}
+	finished, err := a.finish(ctx, db, live, store.OpPromote, at, f.to, false)
+	if finished || err != nil {
+		return err
+	}
+	if err := a.recordEdits(ctx, db, live, a.recordText); err != nil {
+		return err
+	}
+	elsewhere, err := a.elsewhere(live, targets)
+	if err != nil {
+		return err
+	}
+	if isVersion(at) {
+		v, err := findVersion(ctx, db, name, at)
+		if err != nil {
+			return err
+		}
+		return a.promoteVersion(ctx, db, live, v, targets, f)
 	}
 	trial, err := a.findTrial(ctx, db, name, live.doc.Hash(), at)
 	if err != nil {
 		return err
 	}
+	if at == "" && (trial == nil || trial.Decision != string(pareto.Promote) && elsewhere == len(targets)) {
+		if elsewhere == 0 {
+			return usage(fmt.Sprintf("`evolve --skill %s` looks for one", name), "nothing of %s waits for promotion", name)
+		}
+		v, err := db.VersionBySHA(ctx, name, live.doc.Hash())
+		if err != nil {
+			return err
+		}
+		return a.promoteVersion(ctx, db, live, v, targets, f)
+	}
+	return a.promoteCandidate(ctx, db, live, trial, targets, f)
+}
+
+// elsewhere counts the targets that are not the one where the skill lives.
+func (a *app) elsewhere(live *liveSkill, targets []target) (n int, err error) {
+	home, err := ahead(live.Path)
+	if err != nil {
+		return 0, fmt.Errorf("find skill %s: %w", live.Name, err)
+	}
+	for _, t := range targets {
+		if at, err := ahead(filepath.Join(t.dir, live.Name, skill.FileName)); err != nil || at != home {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// promoteCandidate installs what was on trial, or what the firewall has flagged
+// and its owner wants all the same.
+func (a *app) promoteCandidate(ctx context.Context, db *store.Store, live *liveSkill, trial *tournament.TrialRecord, targets []target, f promoteFlags) error {
+	name := live.Name
 	if trial.Simulated && !a.sandboxed {
 		return refused("run it again with a real --agent", "the evidence for %.12s is simulated: it says nothing about a real model", trial.Challenger)
 	}
-	if trial.Incumbent != live.doc.Hash() && !force {
+	if trial.Incumbent != live.doc.Hash() && !f.force {
 		return refused("run `evolve --skill "+name+"` to try it against the live text, or use --force",
 			"the evidence for %.12s is against another text than the live one", trial.Challenger)
 	}
@@ -64,7 +154,7 @@ func (a *app) promoteSkill(ctx context.Context, arg string, force, yes bool) err
 		return err
 	}
 	proven := trial.Decision == string(pareto.Promote)
-	if !proven && !yes {
+	if !proven && !f.yes {
 		ok, err := a.confirm(fmt.Sprintf("Candidate %.12s is %s, not proven. Install it all the same?", cand.SHA, trial.Decision))
 		if err != nil {
 			return err
@@ -84,23 +174,60 @@ func (a *app) promoteSkill(ctx context.Context, arg string, force, yes bool) err
 	if trial.Decision == neverTried {
 		run.Verdict = nil // it is about another text
 	}
-	v, err := a.installNew(ctx, db, live, live.doc.Hash(), tournament.Version{Skill: name, SHA: cand.SHA, Parent: live.doc.Hash(), Author: "evolve",
+	v, done, err := a.placeNew(ctx, db, live, live.doc.Hash(), tournament.Version{Skill: name, SHA: cand.SHA, Parent: live.doc.Hash(), Author: "evolve",
 		Operator: cand.Operator, Run: trial.Run, Evidence: run.Verdict, Proven: proven, Simulated: trial.Simulated, Note: note,
-		Text: cand.Text, Created: a.now().UTC()})
+		Text: cand.Text, Created: a.now().UTC()}, targets, f.force)
 	if err != nil {
 		return err
 	}
-	return a.installedResult(live, v, live.doc.Hash())
+	return a.told(ctx, db, live, store.OpPromote, &v, done)
 }
 
-// installedResult says what is in place now.
-func (a *app) installedResult(live *liveSkill, v tournament.Version, from string) error {
-	if a.json {
-		return a.printJSON(map[string]any{"schema": 1, "skill": live.Name, "version": v.N, "sha256": v.SHA, "from": from,
-			"path": live.Path, "proven": v.Proven})
+// promoteVersion brings a version to targets. Where that changes the live text,
+// what evolve made must still have its kernel.
+func (a *app) promoteVersion(ctx context.Context, db *store.Store, live *liveSkill, v *tournament.Version, targets []target, f promoteFlags) error {
+	name := live.Name
+	if v.Simulated && !a.sandboxed {
+		return refused("run it again with a real --agent", "the evidence for v%d is simulated: it says nothing about a real model", v.N)
 	}
-	_, err := fmt.Fprintf(a.stdout, "%s: v%d (%.12s, %s) is installed in %s\nnext: `evolve rollback %s` takes it back\n", live.Name, v.N, v.SHA, backing(v), live.Path, live.Name)
-	return err
+	if v.Author == "evolve" && v.SHA != live.doc.Hash() {
+		doc, err := readDoc(v.Text)
+		if err != nil {
+			return err
+		}
+		if _, err := a.mayInstall(ctx, db, live, doc, evolvesOf(v.Operator), true); err != nil {
+			return err
+		}
+		if err := checkKernel(live.doc, doc, evolvesOf(v.Operator)); err != nil {
+			return hinted(err, fmt.Sprintf("`evolve rollback %s@v%d` puts it back all the same", name, v.N))
+		}
+	}
+	plan, err := a.planNew(ctx, db, live, live.doc.Hash(), v, targets, f.force)
+	if err != nil {
+		return err
+	}
+	for i := range plan {
+		if !plan[i].live {
+			continue
+		}
+		if err := a.mayReplace(ctx, db, name, &plan[i].place, v, f.force); err != nil {
+			return err
+		}
+	}
+	done, err := a.put(ctx, db, live, store.OpPromote, v.Note, false, plan)
+	if err != nil {
+		return err
+	}
+	return a.told(ctx, db, live, store.OpPromote, v, done)
+}
+
+// told prints what came of a promotion or a rollback.
+func (a *app) told(ctx context.Context, db *store.Store, live *liveSkill, op string, v *tournament.Version, done []placed) error {
+	versions, err := db.Versions(ctx, live.Name)
+	if err != nil {
+		return err
+	}
+	return a.placedResult(live, op, v, live.doc.Hash(), done, versions)
 }
 
 // backing says what stands behind a version.
@@ -115,7 +242,8 @@ func backing(v tournament.Version) string {
 }
 
 // findTrial picks the trial that promote is about: the named challenger's, else
-// the newest that was decided for promotion against the live text.
+// the newest that was decided for promotion against the live text, else the newest
+// that is undecided; nil where nothing waits.
 func (a *app) findTrial(ctx context.Context, db *store.Store, name, live, at string) (*tournament.TrialRecord, error) {
 	trials, err := db.Trials(ctx, name)
 	if err != nil {
@@ -143,7 +271,7 @@ func (a *app) findTrial(ctx context.Context, db *store.Store, name, live, at str
 		}
 		return nil, usage(fmt.Sprintf("`evolve log %s` lists the candidates", name), "no candidate of %s that was on trial begins with %q", name, at)
 	}
-	return nil, usage(fmt.Sprintf("`evolve --skill %s` looks for one", name), "nothing of %s waits for promotion", name)
+	return nil, nil
 }
 
 // neverTried is the decision of a candidate that was never before the gate.

@@ -4,50 +4,302 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/skill-evolve/evolve/harvest/hook"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/spf13/cobra"
 )
 
-func newRollbackCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:     "rollback SKILL[@vN]",
-		Short:   "Put the version before the live one back, or the named one",
-		Example: "  evolve rollback dataviz\n  evolve rollback dataviz@v0",
-		Args:    exactArgs(1, "a skill"),
-		RunE:    func(c *cobra.Command, args []string) error { return a.rollback(c.Context(), args[0]) },
-	}
+// rollbackFlags are the choices of evolve rollback.
+type rollbackFlags struct {
+	to    []string
+	force bool
 }
 
+func newRollbackCommand(a *app) *cobra.Command {
+	var f rollbackFlags
+	c := &cobra.Command{
+		Use:   "rollback SKILL[@vN]",
+		Short: "Put the version before the live one back, or the named one",
+		Long: `rollback puts back what the live version took the place of, or the version behind
+the @, in every target where the live version is installed; --to names others. A
+target that had no such skill before loses it again: what evolve copied there and
+nobody has changed. An edit by hand becomes a version first, so nothing is lost.`,
+		Example: "  evolve rollback dataviz\n  evolve rollback dataviz@v0\n  evolve rollback dataviz --to codex",
+		Args:    exactArgs(1, "a skill"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := namesTarget(c, f.to); err != nil {
+				return err
+			}
+			return a.rollbackSkill(c.Context(), args[0], f)
+		},
+	}
+	toFlag(c.Flags(), &f.to, "where to put it back")
+	c.Flags().BoolVar(&f.force, "force", false, "also where the skill is pinned, or a target holds an edit (it is kept as a version)")
+	return c
+}
+
+// rollback takes the live version back wherever it is installed.
 func (a *app) rollback(ctx context.Context, arg string) error {
+	return a.rollbackSkill(ctx, arg, rollbackFlags{})
+}
+
+func (a *app) rollbackSkill(ctx context.Context, arg string, f rollbackFlags) error {
 	name, at, _ := strings.Cut(arg, "@")
 	live, err := a.skillAsItIs(name)
 	if err != nil {
 		return err
 	}
+	var named []target // --to alone: the configuration says where versions go, not where they are
+	if len(f.to) > 0 {
+		if named, err = a.targets(f.to); err != nil {
+			return err
+		}
+	}
 	db, err := a.store(ctx)
 	if err != nil {
 		return err
 	}
-	// An edit that nobody recorded becomes a version first: rolling back loses
-	// nothing.
-	if err := a.recordLive(ctx, db, live); err != nil {
-		return err
-	}
-	to, err := a.rollbackTarget(ctx, db, name, live.doc.Hash(), at)
+	pin, err := pinned(ctx, db, name)
 	if err != nil {
 		return err
 	}
-	to.Note = "rollback"
-	if err := a.install(ctx, db, live, live.doc.Hash(), *to); err != nil {
+	if pin != nil && !f.force {
+		return pin.refuse(store.OpRollback)
+	}
+	finished, err := a.finish(ctx, db, live, store.OpRollback, at, f.to, f.force)
+	if finished || err != nil {
 		return err
 	}
-	a.leaveNote(name, hook.Installed, "v%d (%.12s) was put back in the place of %.12s", to.N, to.SHA, live.doc.Hash())
-	return a.installedResult(live, *to, live.doc.Hash())
+	// An edit that nobody recorded becomes a version first: rolling back loses
+	// nothing.
+	if err := a.recordEdits(ctx, db, live, a.recordText); err != nil {
+		return err
+	}
+	plan, to, err := a.planRollback(ctx, db, live, at, named, f.force)
+	if err != nil {
+		return err
+	}
+	done, err := a.put(ctx, db, live, store.OpRollback, "rollback", f.force, plan)
+	if err != nil {
+		return err
+	}
+	return a.rolledBack(ctx, db, live, to, done, pin)
+}
+
+// rolledBack tells what came of a rollback.
+func (a *app) rolledBack(ctx context.Context, db *store.Store, live *liveSkill, to *tournament.Version, done []placed, pin *pin) error {
+	for i := range done {
+		if !done[i].live || !done[i].changed() {
+			continue
+		}
+		a.leaveNote(live.Name, hook.Installed, "v%d (%.12s) was put back in the place of %.12s", to.N, to.SHA, live.doc.Hash())
+		if pin != nil { // it stays, on what is live now
+			if err := db.PinSkill(ctx, live.Name, done[i].To); err != nil {
+				return err
+			}
+		}
+	}
+	return a.told(ctx, db, live, store.OpRollback, to, done)
+}
+
+// planRollback says what is put where. Without a name it is what the live text
+// took the place of, in every target that holds the live text; where the live text
+// is the first one, it is what was last put into other targets that is taken back.
+// to is the version that most of it is about.
+func (a *app) planRollback(ctx context.Context, db *store.Store, live *liveSkill, at string, named []target, force bool) (plan []placing, to *tournament.Version, err error) {
+	from := live.doc.Hash()
+	targets := named
+	if named == nil {
+		to, err = a.rollbackTarget(ctx, db, live.Name, from, at)
+		elsewhere, newest, e := a.copies(ctx, db, live, from)
+		switch {
+		case e != nil:
+			return nil, nil, e
+		case err == nil:
+			home, err := a.mainTarget()
+			if err != nil {
+				return nil, nil, err
+			}
+			targets = append([]target{home}, elsewhere...)
+		case at == "" && len(newest) > 0:
+			targets, named = newest, newest
+		default:
+			return nil, nil, err
+		}
+	}
+	places, err := a.places(ctx, db, live, targets)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range places {
+		p := placing{place: places[i], to: to}
+		if err := a.takeBack(ctx, db, live.Name, from, at, &p, named != nil, force); err != nil {
+			return nil, nil, err
+		}
+		if to == nil {
+			to = p.to
+		}
+		plan = append(plan, p)
+	}
+	if to == nil { // every target loses the skill
+		to, err = db.VersionBySHA(ctx, live.Name, from)
+	}
+	return plan, to, err
+}
+
+// takeBack says what is put back at one place. Where it was not named, it has to
+// hold the live text.
+func (a *app) takeBack(ctx context.Context, db *store.Store, name, live, at string, p *placing, named, force bool) error {
+	switch {
+	case p.refusal != nil || p.same != "":
+		return nil
+	case p.held == "":
+		p.to = nil // nothing is there, and nothing will be
+		return nil
+	}
+	if !p.live {
+		v, err := db.VersionBySHA(ctx, name, p.held)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		if v == nil {
+			if v, err = a.recordEdit(ctx, db, name, &p.place); err != nil {
+				return err
+			}
+			if !force {
+				p.refusal = refused(fmt.Sprintf("`evolve diff %s v%d` shows it; --force takes it back", name, v.N), "it holds a text of yours, kept as v%d", v.N)
+				return nil
+			}
+		}
+	}
+	if at == "" {
+		planted, err := plantedAs(ctx, db, name, p.path, p.held)
+		if err != nil {
+			return err
+		}
+		if planted {
+			p.to = nil
+			return nil
+		}
+	}
+	if !named {
+		return nil
+	}
+	to, err := a.rollbackTarget(ctx, db, name, p.held, at)
+	if err != nil {
+		p.refusal = err
+		return nil
+	}
+	p.to = to
+	return nil
+}
+
+// plantedAs reports whether evolve put the skill there with this very text, where
+// there was nothing before.
+func plantedAs(ctx context.Context, db *store.Store, name, path, sha string) (bool, error) {
+	if _, planted, err := db.PlantedFiles(ctx, name, path); !planted || err != nil {
+		return false, err
+	}
+	last, err := lastInstall(ctx, db, name, path)
+	return last != nil && last.To == sha && last.From == "", err
+}
+
+// copies are the other targets that a skill is known to be in: those with the text
+// of this SHA-256, and those with the newest version that any of them has.
+func (a *app) copies(ctx context.Context, db *store.Store, live *liveSkill, sha string) (same, newest []target, err error) {
+	known, err := db.Places(ctx, live.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	home, err := filepath.EvalSymlinks(live.Path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("find skill %s: %w", live.Name, err)
+	}
+	last := -1
+	for _, k := range known {
+		if k.Path == home {
+			continue
+		}
+		if now, err := hashAt(k.Path); err == nil && now == "" { // its owner removed it
+			if err := db.ForgetPlace(ctx, live.Name, k.Path); err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
+		t := target{a.targetOf(live.Name, k.Path), filepath.Dir(filepath.Dir(k.Path))}
+		if k.SHA == sha {
+			same = append(same, t)
+			continue
+		}
+		v, err := db.VersionBySHA(ctx, live.Name, k.SHA)
+		if err != nil || v.N < last {
+			continue
+		}
+		if v.N > last {
+			last, newest = v.N, nil
+		}
+		newest = append(newest, t)
+	}
+	return same, newest, nil
+}
+
+// finish carries out what is left of an interrupted command, where this one is the
+// same once more; finished then says so, and there is nothing else to do. Another
+// command takes its place.
+func (a *app) finish(ctx context.Context, db *store.Store, live *liveSkill, op, at string, to []string, force bool) (finished bool, err error) {
+	done, open, err := a.settle(ctx, db, live.Name)
+	if err != nil {
+		return false, err
+	}
+	all := append(done, open...)
+	for _, in := range all {
+		if in.Op != op || len(to) > 0 {
+			return false, nil
+		}
+	}
+	if len(all) == 0 {
+		return false, nil
+	}
+	var plan []placing
+	var v *tournament.Version
+	for _, in := range all {
+		t := target{a.targetOf(live.Name, in.Path), filepath.Dir(filepath.Dir(in.Path))}
+		places, err := a.places(ctx, db, live, []target{t})
+		if err != nil {
+			return false, err
+		}
+		p := placing{place: places[0]}
+		if p.refusal == nil && (p.path != in.Path || p.held != in.From && p.held != in.To) {
+			p.refusal = &skill.DriftError{Path: in.Path, Want: in.From, Live: p.held}
+		}
+		if in.To != "" {
+			if p.to, err = db.VersionBySHA(ctx, live.Name, in.To); err != nil {
+				return false, err
+			}
+			v = p.to
+		}
+		plan = append(plan, p)
+	}
+	if at != "" && (v == nil || !strings.HasPrefix(v.SHA, at) && at != fmt.Sprintf("v%d", v.N)) {
+		return false, nil
+	}
+	if v == nil {
+		if v, err = db.VersionBySHA(ctx, live.Name, live.doc.Hash()); err != nil {
+			return false, err
+		}
+	}
+	a.say("finishing the %s that was interrupted", op)
+	out, err := a.put(ctx, db, live, op, "finished after an interruption", force, plan)
+	if err != nil {
+		return true, err
+	}
+	return true, a.told(ctx, db, live, op, v, out)
 }
 
 // rollbackTarget is the named version, else the one that the live text took the

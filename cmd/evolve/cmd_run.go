@@ -69,6 +69,7 @@ type runFlags struct {
 	harvested   bool   // this night, just now
 	id          string // of the run; "" for a new one
 	promote     bool
+	to          []string // where promote installs
 	dryRun      bool
 	yes         bool
 	resume      string
@@ -120,6 +121,7 @@ func newRunCommand(a *app) *cobra.Command {
 	fl.BoolVar(&f.NoGate, "no-gate", false, "search only; nothing can be promoted from it")
 	fl.StringSliceVar(&f.Objectives, "objectives", nil, "what the gate looks at: quality,latency,cost,retries (default all four)")
 	fl.BoolVar(&f.promote, "promote", false, "install the challenger if the gate proves it")
+	toFlag(fl, &f.to, "with --promote, where to install it")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print the forecast and stop")
 	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
 	confirmOverFlag(fl, &f.confirmOver)
@@ -143,7 +145,7 @@ func newRunCommand(a *app) *cobra.Command {
 // resumable refuses what a resumed run would have to ignore: it is a function of
 // the choices that it began with, its caps included.
 func resumable(c *cobra.Command) error {
-	may := []string{"resume", "no-wait", "skill", "promote", "yes", "json", "quiet", "claude-home", "skills-dir"}
+	may := []string{"resume", "no-wait", "skill", "promote", "to", "yes", "json", "quiet", "claude-home", "skills-dir"}
 	var err error
 	c.Flags().Visit(func(f *flagT) {
 		if err == nil && !contains(may, f.Name) {
@@ -181,6 +183,8 @@ func (f *runFlags) check() error {
 		return usage("for example --objectives quality,cost,retries", "--objectives must name quality")
 	case !contains([]string{"", evolveHarness, evolveDescription}, f.Evolve):
 		return usage("--evolve harness, or description", "unknown --evolve %q", f.Evolve)
+	case len(f.to) > 0 && !f.promote:
+		return usage("add --promote, or name the targets with `evolve promote`", "--to is where --promote installs")
 	case f.NoGate && f.promote:
 		return usage("drop one of them", "--promote needs the gate that --no-gate leaves out")
 	}

@@ -101,7 +101,8 @@ func (a *app) conclude(ctx context.Context, p *prepared, out *tournament.Outcome
 		if refusal = a.installProved(ctx, p, out); refusal != nil {
 			res.Warnings = append(res.Warnings, "not installed: "+oneLine(refusal.Error()))
 		}
-		res.Installed = refusal == nil
+		var some *partly
+		res.Installed = refusal == nil || errors.As(refusal, &some) && some.some
 	}
 	if err := a.guardQuarantine(ctx, p.db, p.run.Skill); err != nil {
 		res.Warnings = append(res.Warnings, "texts in quarantine are not kept from being loaded: "+oneLine(err.Error()))

@@ -35,6 +35,7 @@ type config struct {
 	Command        []string    `yaml:"command"` // the program of the backend "command", with its arguments
 	PassEnv        []string    `yaml:"pass_env"`
 	AllowHosts     []string    `yaml:"allow_hosts"`
+	Targets        []string    `yaml:"targets"` // where versions are installed, as --to says it
 	Hooks          hook.Config `yaml:"hooks"`
 	Prices         priceTable  `yaml:"prices"`
 }
@@ -96,6 +97,9 @@ func parseConfig(text []byte) (*config, error) {
 		return nil, errors.New("confirm_over_usd: cannot be negative")
 	case c.Sandbox != "" && c.Sandbox != sandboxOn && c.Sandbox != sandboxNone:
 		return nil, fmt.Errorf("sandbox: %q is neither on nor none", c.Sandbox)
+	}
+	if err := checkTargets(c.Targets); err != nil {
+		return nil, err
 	}
 	var all priceTable
 	if err := strictYAML(builtinPrices, &all); err != nil {

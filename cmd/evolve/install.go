@@ -20,44 +20,38 @@ import (
 // a crash cut short is settled by looking at what is there, a text that no
 // version knows (found for the first time, or edited by its owner) becomes one.
 func (a *app) recordLive(ctx context.Context, db *store.Store, live *liveSkill) error {
+	_, open, err := a.settle(ctx, db, live.Name)
+	if err != nil {
+		return err
+	}
+	a.sayOpen(live.Name, open)
+	return a.recordEdits(ctx, db, live, a.recordText)
+}
+
+// recordText makes the live text a version, where it is none.
+func (a *app) recordText(ctx context.Context, db *store.Store, live *liveSkill) error {
 	target, err := filepath.EvalSymlinks(live.Path)
 	if err != nil {
 		return fmt.Errorf("find skill %s: %w", live.Name, err)
 	}
 	sha := live.doc.Hash()
-	pending, err := db.PendingInstalls(ctx)
-	if err != nil {
-		return err
-	}
-	for _, in := range pending {
-		if in.Path != target {
-			continue
-		}
-		happened, err := db.SettleInstall(ctx, in, sha)
-		if err != nil {
-			return err
-		}
-		if happened {
-			a.say("an installation of %s that was interrupted is in place after all", live.Name)
-		} else {
-			a.say("an installation of %s that was interrupted did not happen", live.Name)
-		}
-	}
 	versions, err := db.Versions(ctx, live.Name)
 	if err != nil {
 		return err
 	}
-	note, parent := "found", ""
-	for _, v := range versions {
-		if v.SHA == sha {
+	installed, err := db.Installed(ctx, live.Name, target)
+	if err != nil {
+		return err
+	}
+	if versionIn(versions, sha) != nil {
+		if installed == sha {
 			return nil
 		}
+		return db.SetInstalled(ctx, live.Name, target, sha) // put back by hand
 	}
+	note, parent := "found", ""
 	if n := len(versions); n > 0 {
-		note = "edited by hand"
-		if parent, err = db.Installed(ctx, live.Name, target); err != nil && !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
+		note, parent = "edited by hand", installed
 		if parent == "" {
 			parent = versions[n-1].SHA
 		}
@@ -73,50 +67,180 @@ func (a *app) recordLive(ctx context.Context, db *store.Store, live *liveSkill) 
 	return db.SetInstalled(ctx, live.Name, target, sha)
 }
 
-// installNew records v as a version and puts it in the place of the text whose
-// SHA-256 is want. Where that is refused or fails, no version is left behind that
-// was never in place: a rollback must not find one.
+// recordEdit makes the text at another place a version, where it is none.
+func (a *app) recordEdit(ctx context.Context, db *store.Store, name string, p *place) (*tournament.Version, error) {
+	v, err := db.VersionBySHA(ctx, name, p.held)
+	if err == nil || !errors.Is(err, store.ErrNotFound) {
+		return v, err
+	}
+	parent, err := db.Installed(ctx, name, p.path)
+	if err != nil {
+		return nil, err
+	}
+	note := "found in " + p.name
+	if parent != "" {
+		note = "edited by hand in " + p.name
+	}
+	kept, err := db.SaveVersion(ctx, tournament.Version{Skill: name, SHA: p.held, Parent: parent, Author: "you", Operator: "edit",
+		Note: note, Text: p.text, Created: a.now().UTC()})
+	if err != nil {
+		return nil, err
+	}
+	a.say("%s, %s: recorded as v%d", name, note, kept.N)
+	return &kept, db.SetInstalled(ctx, name, p.path, p.held)
+}
+
+// lastInstall is the newest install at a path that was carried out, nil for none.
+func lastInstall(ctx context.Context, db *store.Store, name, path string) (*store.Install, error) {
+	all, err := db.Installs(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all { // the newest first
+		if all[i].Path == path && all[i].Outcome == wasInstalled {
+			return &all[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// versionIn is the newest version with a text, nil for none.
+func versionIn(versions []tournament.Version, sha string) *tournament.Version {
+	for i := len(versions) - 1; i >= 0; i-- {
+		if versions[i].SHA == sha {
+			return &versions[i]
+		}
+	}
+	return nil
+}
+
+// mayReplace says whether v may take the place of what a target holds: what evolve
+// made or put there, or what v was made from, is no loss. Any other text is its
+// owner's; it is recorded, and stays unless force says otherwise.
+func (a *app) mayReplace(ctx context.Context, db *store.Store, name string, p *place, v *tournament.Version, force bool) error {
+	if p.held == "" || p.held == v.SHA || p.refusal != nil || p.same != "" {
+		return nil
+	}
+	versions, err := db.Versions(ctx, name)
+	if err != nil {
+		return err
+	}
+	known := versionIn(versions, p.held)
+	if known != nil && known.Author == "evolve" {
+		return nil
+	}
+	if last, err := lastInstall(ctx, db, name, p.path); err != nil {
+		return err
+	} else if last != nil && last.To == p.held {
+		return nil
+	}
+	seen := map[string]bool{}
+	for sha := v.Parent; sha != "" && !seen[sha]; {
+		if sha == p.held {
+			return nil
+		}
+		seen[sha] = true
+		above := versionIn(versions, sha)
+		if above == nil {
+			break
+		}
+		sha = above.Parent
+	}
+	if known == nil {
+		if known, err = a.recordEdit(ctx, db, name, p); err != nil {
+			return err
+		}
+	}
+	if !force {
+		p.refusal = refused(fmt.Sprintf("`evolve diff %s v%d` shows it; --force puts the other one in its place", name, known.N),
+			"it holds a text of yours, kept as v%d", known.N)
+	}
+	return nil
+}
+
+// installNew records v as a version and puts it in the place of the live text,
+// whose SHA-256 is want, and into the targets of the configuration. Where the live
+// text is refused or fails, no version is left behind that was never in place: a
+// rollback must not find one. Other targets are told of on stderr.
 func (a *app) installNew(ctx context.Context, db *store.Store, live *liveSkill, want string, v tournament.Version) (tournament.Version, error) {
-	v, err := db.SaveVersion(ctx, v)
+	targets, err := a.targets(nil)
 	if err != nil {
 		return v, err
 	}
-	if err := a.install(ctx, db, live, want, v); err != nil {
-		return v, errors.Join(err, db.WithdrawVersion(context.WithoutCancel(ctx), v))
+	home, err := a.mainTarget()
+	if err != nil {
+		return v, err
 	}
-	a.leaveNote(live.Name, hook.Installed, "v%d (%.12s, %s) was installed; `evolve rollback %s` takes it back", v.N, v.SHA, backing(v), live.Name)
-	return v, nil
+	v, done, err := a.placeNew(ctx, db, live, want, v, append([]target{home}, targets...), false)
+	if err != nil {
+		return v, err
+	}
+	var refusal error
+	for i := range done {
+		switch o := &done[i]; {
+		case o.live && o.err != nil:
+			refusal = o.err
+		case !o.live && o.Outcome != wasSame:
+			a.say("%s, %s: %s", live.Name, o.Target, o.words(nil))
+		}
+	}
+	return v, refusal
 }
 
-// install replaces the live file by version v's text, if and only if the live
-// text is still want. It is written down before and after, so that a crash in
-// between leaves a store that can tell.
-func (a *app) install(ctx context.Context, db *store.Store, live *liveSkill, want string, v tournament.Version) error {
-	if live.Managed {
-		return refused("change it where it comes from", "skill %s is managed by %s: an installation would not last", live.Name, live.Scope)
+// placeNew records v as a version and puts it into targets. The live text must be
+// the one whose SHA-256 is want. Where nothing could be put in place, v is no
+// version afterwards.
+func (a *app) placeNew(ctx context.Context, db *store.Store, live *liveSkill, want string, v tournament.Version, targets []target, force bool) (tournament.Version, []placed, error) {
+	plan, err := a.planNew(ctx, db, live, want, &v, targets, force)
+	if err != nil {
+		return v, nil, err
 	}
+	kept, err := db.SaveVersion(ctx, v)
+	if err != nil {
+		return v, nil, err
+	}
+	v = kept
+	done, err := a.put(ctx, db, live, store.OpPromote, v.Note, false, plan)
+	there := false
+	for i := range done {
+		there = there || done[i].Outcome != wasRefused
+	}
+	if err != nil || !there {
+		return v, done, errors.Join(err, db.WithdrawVersion(context.WithoutCancel(ctx), v))
+	}
+	a.leaveNote(live.Name, hook.Installed, "v%d (%.12s, %s) was installed; `evolve rollback %s` takes it back", v.N, v.SHA, backing(v), live.Name)
+	return v, done, nil
+}
+
+// planNew looks at the targets that v is to be put into. v is what every placing
+// points to.
+func (a *app) planNew(ctx context.Context, db *store.Store, live *liveSkill, want string, v *tournament.Version, targets []target, force bool) ([]placing, error) {
 	doc, err := skill.Parse(v.Text, skill.Options{})
 	if err != nil {
-		return fmt.Errorf("read version to install: %w", err)
+		return nil, fmt.Errorf("read version to install: %w", err)
 	}
 	if doc.Hash() != v.SHA {
-		return refused("the store is damaged; restore it from a backup", "version v%d of %s is not the text that its name says", v.N, live.Name)
+		return nil, refused("the store is damaged; restore it from a backup", "version v%d of %s is not the text that its name says", v.N, live.Name)
 	}
-	target, err := filepath.EvalSymlinks(live.Path)
+	places, err := a.places(ctx, db, live, targets)
 	if err != nil {
-		return fmt.Errorf("find skill %s: %w", live.Name, err)
+		return nil, err
 	}
-	id, err := db.BeginInstall(ctx, store.Install{Skill: live.Name, Path: target, From: want, To: v.SHA, Note: v.Note})
-	if err != nil {
-		return err
-	}
-	if err := skill.InstallResolved(target, want, v.Text); err != nil {
-		if e := db.AbandonInstall(context.WithoutCancel(ctx), id); e != nil {
-			return errors.Join(err, e)
+	plan := make([]placing, len(places))
+	for i := range places {
+		p := &places[i]
+		if !p.live {
+			err = a.mayReplace(ctx, db, live.Name, p, v, force)
+		} else if p.refusal == nil && p.held != want && p.held != v.SHA {
+			// What was proved is about another text, wherever it would go.
+			err = &skill.DriftError{Path: p.path, Want: want, Live: p.held}
 		}
-		return err
+		if err != nil {
+			return nil, err
+		}
+		plan[i] = placing{*p, v}
 	}
-	return db.FinishInstall(context.WithoutCancel(ctx), id)
+	return plan, nil
 }
 
 // checkKernel refuses a text whose kernel is not the live one's, in bytes or in
@@ -201,9 +325,24 @@ func (a *app) installProved(ctx context.Context, p *prepared, out *tournament.Ou
 	if err != nil {
 		return err
 	}
-	_, err = a.installNew(ctx, p.db, p.live, doc.Hash(), tournament.Version{Skill: p.run.Skill, SHA: next.Hash(), Parent: doc.Hash(), Author: "evolve",
-		Operator: operator, Run: p.run.ID, Evidence: evidence, Proven: true, Simulated: p.run.Simulated, Text: text, Created: a.now().UTC()})
-	return err
+	v := tournament.Version{Skill: p.run.Skill, SHA: next.Hash(), Parent: doc.Hash(), Author: "evolve",
+		Operator: operator, Run: p.run.ID, Evidence: evidence, Proven: true, Simulated: p.run.Simulated, Text: text, Created: a.now().UTC()}
+	if len(p.f.to) == 0 {
+		_, err = a.installNew(ctx, p.db, p.live, doc.Hash(), v)
+		return err
+	}
+	targets, err := a.targets(p.f.to)
+	if err != nil {
+		return err
+	}
+	v, done, err := a.placeNew(ctx, p.db, p.live, doc.Hash(), v, targets, false)
+	if err != nil {
+		return err
+	}
+	for i := range done {
+		a.say("%s v%d, %s: %s", p.run.Skill, v.N, done[i].Target, done[i].words(nil))
+	}
+	return refusalOf(done)
 }
 
 // readDoc parses a stored text.

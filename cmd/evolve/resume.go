@@ -38,7 +38,10 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 	if now.Skill != "" && now.Skill != f.Skill {
 		return nil, usage(fmt.Sprintf("`evolve --resume %s` without --skill", run.ID), "run %s is about %s, not %s", run.ID, f.Skill, now.Skill)
 	}
-	f.resume, f.promote, f.yes, f.noWait = now.resume, now.promote, now.yes, now.noWait
+	f.resume, f.promote, f.to, f.yes, f.noWait = now.resume, now.promote, now.to, now.yes, now.noWait
+	if err := a.refusePinned(ctx, f.Skill); err != nil {
+		return nil, err
+	}
 	if run.Status == tournament.Finished {
 		a.say("run %s has ended already; walking it again from its records", run.ID)
 	}

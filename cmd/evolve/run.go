@@ -88,6 +88,7 @@ var commands = []func(*app) *cobra.Command{
 	newApproveCommand,
 	newRejectCommand,
 	newRollbackCommand,
+	newPinCommand,
 	newLogCommand,
 	newShowCommand,
 	newDiffCommand,

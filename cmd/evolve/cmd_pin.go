@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/spf13/cobra"
+)
+
+func newPinCommand(a *app) *cobra.Command {
+	var off bool
+	c := &cobra.Command{
+		Use:   "pin SKILL[@vN]",
+		Short: "Leave a skill as it is: runs, nights and promote pass it by",
+		Long: `pin keeps a skill as it is until --off: a run of it is refused before anything is
+spent, nights pass it by, and promote and rollback refuse to change it. With @vN it
+is pinned only if that version is the live one. Editing it by hand stays possible.`,
+		Example: "  evolve pin dataviz\n  evolve pin dataviz@v2\n  evolve pin --off dataviz",
+		Args:    exactArgs(1, "a skill"),
+		RunE:    func(c *cobra.Command, args []string) error { return a.pinSkill(c.Context(), args[0], off) },
+	}
+	c.Flags().BoolVar(&off, "off", false, "take the pin off")
+	return c
+}
+
+// A pin keeps a skill as it is.
+type pin struct {
+	store.Pin
+	version int // that was live when it was pinned, -1 for none that is known
+}
+
+// pinned returns a skill's pin, nil for none.
+func pinned(ctx context.Context, db *store.Store, name string) (*pin, error) {
+	p, err := db.Pinned(ctx, name)
+	if p == nil || err != nil {
+		return nil, err
+	}
+	out := &pin{*p, -1}
+	v, err := db.VersionBySHA(ctx, name, p.SHA)
+	switch {
+	case err == nil:
+		out.version = v.N
+	case !errors.Is(err, store.ErrNotFound):
+		return nil, err
+	}
+	return out, nil
+}
+
+func (p *pin) String() string {
+	if p.version < 0 {
+		return "pinned"
+	}
+	return fmt.Sprintf("pinned at v%d", p.version)
+}
+
+// refuse is the error of a command that would change a pinned skill.
+func (p *pin) refuse(op string) error {
+	hint := fmt.Sprintf("`evolve pin --off %s` takes the pin off", p.Skill)
+	if op == store.OpRollback {
+		hint += ", or roll back with --force"
+	}
+	return refused(hint, "%s is %v: nothing was changed", p.Skill, p)
+}
+
+// refusePinned refuses a run of a pinned skill before anything is spent.
+func (a *app) refusePinned(ctx context.Context, name string) error {
+	db, err := a.existingStore(ctx)
+	if db == nil || err != nil {
+		return err
+	}
+	p, err := pinned(ctx, db, name)
+	if p == nil || err != nil {
+		return err
+	}
+	return refused(fmt.Sprintf("`evolve pin --off %s` takes the pin off", name), "%s is %v: nothing was spent", name, p)
+}
+
+func (a *app) pinSkill(ctx context.Context, arg string, off bool) error {
+	name, at, _ := strings.Cut(arg, "@")
+	live, err := a.skill(name)
+	var unknown *skill.UnknownSkillError
+	switch {
+	case err == nil:
+	case !off:
+		return err
+	case errors.As(err, &unknown): // the pin of a skill that is gone can be taken off
+		db, e := a.existingStore(ctx)
+		if e != nil {
+			return e
+		}
+		if db == nil {
+			return err
+		}
+		if p, e := db.Pinned(ctx, name); e != nil || p == nil {
+			return errors.Join(err, e)
+		}
+	}
+	db, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	if off {
+		if at != "" {
+			return usage("evolve pin --off "+name, "a pin is taken off the skill, not off a version")
+		}
+		was, err := db.UnpinSkill(ctx, name)
+		if err != nil {
+			return err
+		}
+		words := "%s is no longer pinned\n"
+		if !was {
+			words = "%s was not pinned\n"
+		}
+		return a.sayPinned(name, nil, fmt.Sprintf(words, name))
+	}
+	if err := a.recordLive(ctx, db, live); err != nil {
+		return err
+	}
+	if at != "" {
+		v, err := findVersion(ctx, db, name, at)
+		if err != nil {
+			return err
+		}
+		if v.SHA != live.doc.Hash() {
+			return usage(fmt.Sprintf("`evolve rollback %s@v%d` puts it in place first", name, v.N), "v%d is not the live version of %s", v.N, name)
+		}
+	}
+	if err := db.PinSkill(ctx, name, live.doc.Hash()); err != nil {
+		return err
+	}
+	p, err := pinned(ctx, db, name)
+	if err != nil {
+		return err
+	}
+	return a.sayPinned(name, p, fmt.Sprintf("%s is %v: runs, nights and promote pass it by\nnext: `evolve pin --off %[1]s` takes the pin off\n", name, p))
+}
+
+// sayPinned prints how a skill stands now.
+func (a *app) sayPinned(name string, p *pin, words string) error {
+	if !a.json {
+		_, err := fmt.Fprint(a.stdout, words)
+		return err
+	}
+	out := map[string]any{"schema": 1, "skill": name, "pinned": p != nil}
+	if p != nil {
+		out["sha256"], out["version"] = p.SHA, p.version
+	}
+	return a.printJSON(out)
+}

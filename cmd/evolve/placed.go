@@ -1,0 +1,149 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/report"
+)
+
+// words says in a few what became of a target; version names what was there.
+func (o *placed) words(version func(sha string) string) string {
+	from := report.Short(o.From)
+	if version != nil {
+		from = version(o.From)
+	}
+	switch o.Outcome {
+	case wasInstalled:
+		return "took the place of " + from
+	case wasCopied:
+		return fmt.Sprintf("copied, there was none (%s)", counted(o.Files, "file"))
+	case wasRemoved:
+		if n := len(o.Kept); n > 0 {
+			return fmt.Sprintf("removed again; %s stay: %s", counted(n, "changed or added file"), report.Excerpt(strings.Join(o.Kept, ", "), 100))
+		}
+		return "removed again, there was none before"
+	case wasUnchanged:
+		if o.To == "" {
+			return "there is none"
+		}
+		return "in place already"
+	case wasSame:
+		return "the same file as " + o.Same
+	}
+	return "refused: " + o.Reason
+}
+
+// refusalOf is the error of a command that left a target as it was, nil where
+// none was. The only target's is told as it is.
+func refusalOf(done []placed) error {
+	var first error
+	n := 0
+	for i := range done {
+		if done[i].err == nil {
+			continue
+		}
+		if n++; first == nil {
+			first = done[i].err
+		}
+	}
+	if n == 0 || len(done) == 1 {
+		return first
+	}
+	code, hint := classify(first)
+	if f, ok := first.(*failure); ok {
+		code, hint = f.code, f.hint
+	}
+	return &partly{&failure{code, fmt.Errorf("%d of %s refused", n, counted(len(done), "target")), hint}, n < len(done)}
+}
+
+// partly is the refusal of some of several targets.
+type partly struct {
+	*failure
+	some bool // some are in place
+}
+
+func (p *partly) Unwrap() error { return p.failure }
+
+// placedResult prints what is in place now, a line for each target.
+func (a *app) placedResult(live *liveSkill, op string, v *tournament.Version, from string, done []placed, versions []tournament.Version) error {
+	if a.json {
+		path := live.Path
+		if len(done) == 1 {
+			path = done[0].Path
+			if done[0].live {
+				path = live.Path
+			}
+		}
+		err := a.printJSON(map[string]any{"schema": 1, "skill": live.Name, "version": v.N, "sha256": v.SHA, "from": from,
+			"path": path, "proven": v.Proven, "targets": done})
+		if err != nil {
+			return err
+		}
+		return refusalOf(done)
+	}
+	if len(done) == 1 && done[0].err != nil {
+		return done[0].err
+	}
+	next := fmt.Sprintf("`evolve rollback %s%s` takes it back", live.Name, onlyTo(done))
+	if op == store.OpRollback {
+		next = fmt.Sprintf("`evolve log %s` lists the versions", live.Name)
+		if was := versionIn(versions, from); was != nil {
+			next = fmt.Sprintf("`evolve promote %s@v%d` installs what was there", live.Name, was.N)
+		}
+	}
+	var b strings.Builder
+	if len(done) == 1 && done[0].Outcome == wasInstalled {
+		fmt.Fprintf(&b, "%s: v%d (%.12s, %s) is installed in %s\n", live.Name, v.N, v.SHA, backing(*v), done[0].shown(live))
+	} else {
+		fmt.Fprintf(&b, "%s: v%d (%.12s, %s)\n", live.Name, v.N, v.SHA, backing(*v))
+		name := func(sha string) string {
+			if k := versionIn(versions, sha); k != nil {
+				return fmt.Sprintf("v%d", k.N)
+			}
+			return report.Short(sha)
+		}
+		wide := 0 // of agents' names: a folder has the length that it has
+		for i := range done {
+			if !isFolder(done[i].Target) {
+				wide = max(wide, len(done[i].Target))
+			}
+		}
+		for i := range done {
+			fmt.Fprintf(&b, "  %-*s  %s\n", wide, done[i].Target, done[i].words(name))
+		}
+	}
+	if slices.ContainsFunc(done, func(o placed) bool { return o.changed() }) {
+		fmt.Fprintf(&b, "next: %s\n", next)
+	}
+	if _, err := fmt.Fprint(a.stdout, report.Plain(b.String())); err != nil {
+		return err
+	}
+	return refusalOf(done)
+}
+
+// onlyTo is the --to that takes back what was done, "" where that is what a
+// rollback does by itself: the live text is among it.
+func onlyTo(done []placed) string {
+	var names []string
+	for i := range done {
+		switch o := &done[i]; {
+		case o.live && o.changed():
+			return ""
+		case o.changed():
+			names = append(names, o.Target)
+		}
+	}
+	return " --to " + strings.Join(names, ",")
+}
+
+// shown is the path as its owner knows it.
+func (o *placed) shown(live *liveSkill) string {
+	if o.live {
+		return live.Path
+	}
+	return o.Path
+}

@@ -1,0 +1,310 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// A placing is what is to become of one place.
+type placing struct {
+	place
+	to *tournament.Version // nil where the skill is removed again
+}
+
+// sha is what the place holds afterwards, "" for nothing.
+func (p *placing) sha() string {
+	if p.to == nil {
+		return ""
+	}
+	return p.to.SHA
+}
+
+// What became of a place.
+const (
+	wasInstalled = "installed" // the text took the place of another one
+	wasCopied    = "copied"    // the whole folder was put where there was nothing
+	wasRemoved   = "removed"   // and taken back
+	wasUnchanged = "unchanged" // it held the text already
+	wasSame      = "same"      // it is the file of another target
+	wasRefused   = "refused"
+)
+
+// placed is what became of one target, as promote and rollback print it.
+type placed struct {
+	Target  string   `json:"target"`
+	Path    string   `json:"path"`
+	Outcome string   `json:"outcome"`
+	From    string   `json:"from,omitempty"` // SHA-256 of what was there, "" for nothing
+	To      string   `json:"to,omitempty"`   // and of what is there now
+	Same    string   `json:"same_as,omitempty"`
+	Files   int      `json:"files,omitempty"` // copied, SKILL.md included
+	Kept    []string `json:"kept,omitempty"`  // files that a removal left, because they were changed or added
+	Reason  string   `json:"reason,omitempty"`
+
+	err  error
+	live bool
+}
+
+// changed reports whether something was written.
+func (p *placed) changed() bool {
+	return p.Outcome == wasInstalled || p.Outcome == wasCopied || p.Outcome == wasRemoved
+}
+
+// put carries out what was planned, each place for itself: a place that holds
+// something else by now, or that cannot be written, is left as it is and does not
+// keep the others from being changed. The intention is written down as a whole
+// before the first file is touched, and each place as it is done: after a crash
+// the store and the files tell which are left (settle).
+//
+// The error is that of the store, or of a pin; what happened at a place stands in
+// placed.
+func (a *app) put(ctx context.Context, db *store.Store, live *liveSkill, op, note string, force bool, plan []placing) ([]placed, error) {
+	if pin, err := pinned(ctx, db, live.Name); err != nil {
+		return nil, err
+	} else if pin != nil && !force {
+		return nil, pin.refuse(op)
+	}
+	unlock, err := a.lockInstalls(ctx, installWait)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	ctx = context.WithoutCancel(ctx) // it takes milliseconds, and half of it helps nobody
+	if err := giveUp(ctx, db, live.Name); err != nil {
+		return nil, err
+	}
+	out := make([]placed, len(plan))
+	var intents []store.Intent
+	var which []int
+	for i := range plan {
+		p, o := &plan[i], &out[i]
+		*o = placed{Target: p.name, Path: p.path, From: p.held, To: p.held, live: p.live}
+		in, err := p.intent(ctx, db, live, o)
+		switch {
+		case err != nil:
+			o.refuse(err)
+		case in != nil:
+			in.Op, in.Note = op, note
+			intents, which = append(intents, *in), append(which, i)
+		}
+	}
+	if len(intents) == 0 {
+		return out, nil
+	}
+	ids, err := db.BeginInstalls(ctx, intents)
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range which {
+		if err := plan[i].act(live, intents[k].Files, &out[i]); err != nil {
+			out[i].refuse(err)
+			if err := db.AbandonInstall(ctx, ids[k]); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err := db.FinishInstall(ctx, ids[k]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (o *placed) refuse(err error) {
+	o.Outcome, o.err, o.Reason, o.To = wasRefused, err, oneLine(err.Error()), o.From
+}
+
+// intent says what is to be written down for a place, nil where there is nothing
+// to do. It looks once more: time has passed since the plan was made.
+func (p *placing) intent(ctx context.Context, db *store.Store, live *liveSkill, o *placed) (*store.Intent, error) {
+	if p.same != "" {
+		o.Outcome, o.Same, o.To = wasSame, p.same, p.sha()
+		return nil, nil
+	}
+	if p.refusal != nil {
+		return nil, p.refusal
+	}
+	now, err := hashAt(p.path)
+	if err != nil {
+		return nil, err
+	}
+	if now == p.sha() {
+		o.Outcome, o.From, o.To = wasUnchanged, now, now
+		if now == "" {
+			return nil, nil
+		}
+		return nil, db.SetInstalled(ctx, live.Name, p.path, now)
+	}
+	if now != p.held {
+		return nil, &skill.DriftError{Path: p.path, Want: p.held, Live: now}
+	}
+	in := &store.Intent{Install: store.Install{Skill: live.Name, Path: p.path, From: p.held, To: p.sha()}}
+	switch {
+	case p.to == nil:
+		in.Files, _, err = db.PlantedFiles(ctx, live.Name, p.path)
+	case skill.HashText(p.to.Text) != p.to.SHA:
+		err = refused("the store is damaged; restore it from a backup", "version v%d of %s is not the text that its name says", p.to.N, live.Name)
+	case p.held == "":
+		in.Files, err = skill.Survey(live.Dir)
+	}
+	return in, err
+}
+
+// act does what was written down.
+func (p *placing) act(live *liveSkill, files []skill.FolderFile, o *placed) (err error) {
+	switch {
+	case p.to == nil:
+		o.Outcome = wasRemoved
+		o.Kept, err = skill.Uproot(p.dir(), p.held, files)
+	case p.held == "":
+		o.Outcome, o.Files = wasCopied, len(files)+1
+		err = skill.Plant(p.dir(), live.Dir, files, p.to.Text)
+	default:
+		o.Outcome = wasInstalled
+		err = skill.InstallResolved(p.path, p.held, p.to.Text)
+	}
+	if err == nil {
+		o.To = p.sha()
+	}
+	return err
+}
+
+// hashAt is the SHA-256 of a file, "" for none.
+func hashAt(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return skill.HashText(text), nil
+}
+
+// installWait is how long an installation waits for another one.
+const installWait = 30 * time.Second
+
+// lockInstalls keeps other processes with the same data from installing. The lock
+// is the system's: one that was killed leaves none behind.
+func (a *app) lockInstalls(ctx context.Context, wait time.Duration) (unlock func(), err error) {
+	h, err := a.home()
+	if err != nil {
+		return nil, err
+	}
+	l := flock.New(filepath.Join(h, "install.lock"), flock.SetPermissions(fileMode))
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	got, err := l.TryLockContext(ctx, 5*time.Millisecond)
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return nil, fmt.Errorf("lock installations: %w", err)
+	}
+	if !got {
+		return nil, &failure{exitFailed, errors.New("another process is installing"), "wait for it, or stop it first"}
+	}
+	return func() { l.Close() }, nil
+}
+
+// settle ends what a crash cut short, by looking at what is there. What was
+// carried out is recorded and returned as done; what was not stays written down
+// and is returned as open: the same command again finishes it.
+func (a *app) settle(ctx context.Context, db *store.Store, name string) (done, open []store.Install, err error) {
+	if open, err = pendingOf(ctx, db, name); err != nil || len(open) == 0 {
+		return nil, nil, err
+	}
+	unlock, err := a.lockInstalls(ctx, time.Millisecond)
+	if err != nil { // another process is at it this very moment
+		return nil, nil, nil //nolint:nilerr // what it does is not cut short
+	}
+	defer unlock()
+	if open, err = pendingOf(ctx, db, name); err != nil {
+		return nil, nil, err
+	}
+	left := open[:0]
+	for _, in := range open {
+		now, err := hashAt(in.Path)
+		if err != nil {
+			a.say("%s: %v", name, err)
+			left = append(left, in)
+			continue
+		}
+		where := a.targetOf(name, in.Path)
+		switch {
+		case now == in.To:
+			if in.To == "" { // its SKILL.md is gone; what lay beside it may not be
+				files, _, err := db.PlantedFiles(ctx, name, in.Path)
+				if err == nil {
+					_, err = skill.Uproot(filepath.Dir(in.Path), "", files)
+				}
+				if err != nil {
+					return nil, nil, err
+				}
+			}
+			if err := db.FinishInstall(ctx, in.ID); err != nil {
+				return nil, nil, err
+			}
+			a.say("an installation of %s in %s that was interrupted is in place after all", name, where)
+			done = append(done, in)
+		case in.Op == "" || now != in.From:
+			if err := db.AbandonInstall(ctx, in.ID); err != nil {
+				return nil, nil, err
+			}
+			a.say("an installation of %s in %s that was interrupted did not happen", name, where)
+		default:
+			left = append(left, in)
+		}
+	}
+	return done, left, nil
+}
+
+// pendingOf are the installs of a skill that were begun and have not ended.
+func pendingOf(ctx context.Context, db *store.Store, name string) (out []store.Install, err error) {
+	all, err := db.PendingInstalls(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, in := range all {
+		if in.Skill == name {
+			out = append(out, in)
+		}
+	}
+	return out, nil
+}
+
+// giveUp ends what is still written down of an interrupted command: another one
+// takes its place. The caller holds the lock.
+func giveUp(ctx context.Context, db *store.Store, name string) error {
+	open, err := pendingOf(ctx, db, name)
+	if err != nil {
+		return err
+	}
+	for _, in := range open {
+		now, err := hashAt(in.Path)
+		if err != nil {
+			return err
+		}
+		if in.From == "" {
+			skill.SweepPlants(filepath.Dir(filepath.Dir(in.Path)))
+		}
+		if _, err := db.SettleInstall(ctx, in, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sayOpen says, once a command has looked, what is left of an interrupted one.
+func (a *app) sayOpen(name string, open []store.Install) {
+	for _, in := range open {
+		a.say("%s: a %s was interrupted before %s: `evolve %[2]s %[1]s` finishes it", name, in.Op, a.targetOf(name, in.Path))
+	}
+}
