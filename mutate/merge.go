@@ -9,7 +9,8 @@ import (
 
 // Merge crosses two candidates over their common ancestor, block by block and
 // without a model. Only where both sides changed the same block differently is
-// the model asked to settle it, if there is one.
+// the model asked to settle it, if there is one; what it adds that is like
+// nothing in either text is taken out.
 type Merge struct{ Model eval.Model }
 
 // Name implements Operator.
@@ -26,7 +27,7 @@ func (m *Merge) Propose(ctx context.Context, in Input) (Proposal, error) {
 		if err != nil {
 			return Proposal{}, err
 		}
-		view = asked
+		view = NewSupport(nil, nil).withoutPassengers(withNewline(in.Parent.View())+in.Other.View(), asked)
 	}
 	p, err := propose(in.Parent, view, nil, in.Other)
 	if err == nil && p.Doc.Hash() == in.Other.Hash() {

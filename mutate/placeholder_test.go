@@ -46,10 +46,14 @@ func TestPlaceholdersOfSecretsAreRefused(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			view := strings.Replace(parent.View(), "- Spare.\n", c.line+"\n", 1)
 			m := &saying{text: "Done.\n```\n" + view + "```\n"}
-			for _, op := range []Operator{&Reflect{Model: m}, &Reflect{Model: m, Plain: true}, &Rephrase{Model: m}, &Examples{Model: m}, &Merge{Model: m}} {
+			for _, op := range []Operator{&Reflect{Model: m}, &Reflect{Model: m, Plain: true}, &Rephrase{Model: m}, &Examples{Model: m}} {
 				p, err := op.Propose(t.Context(), in)
 				refused(t, op.Name(), p, err, c.new)
 			}
+			// What is like nothing in either text is no part of a merge anyway.
+			m.text = strings.Replace(m.text, c.line, "- Draw the chart that is asked for. "+c.line[2:], 1)
+			merged, err := (&Merge{Model: m}).Propose(t.Context(), in)
+			refused(t, "merge", merged, err, c.new)
 			m.text = "Done.\n```\nDraws charts. " + c.line + "\n```\n"
 			p, err := (&Description{Model: m}).Propose(t.Context(), in)
 			if c.name == "cut off" || c.name == "hidden" {
