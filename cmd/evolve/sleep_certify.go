@@ -154,7 +154,7 @@ func (s *sleeper) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sl
 		return r, err
 	}
 	defer unlock()
-	k, err := s.certification(ctx, live, &f, back, &c)
+	k, err := s.certification(ctx, live, &f, back, &c, d.To)
 	if err != nil {
 		return r, err
 	}
@@ -165,7 +165,7 @@ func (s *sleeper) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sl
 }
 
 // certification is what a certificate goes on with.
-func (s *sleeper) certification(ctx context.Context, live *liveSkill, f *runFlags, back *backends, c *sleep.Certificate) (*sleep.Certification, error) {
+func (s *sleeper) certification(ctx context.Context, live *liveSkill, f *runFlags, back *backends, c *sleep.Certificate, on sleep.Model) (*sleep.Certification, error) {
 	cases, err := s.db.Cases(ctx, live.Name)
 	if err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ func (s *sleeper) certification(ctx context.Context, live *liveSkill, f *runFlag
 	if cases, err = s.certifiable(ctx, back, f, cases); err != nil {
 		return nil, err
 	}
-	k := &sleep.Certification{Cases: cases, Objectives: f.Objectives}
+	k := &sleep.Certification{On: on, Cases: cases, Objectives: f.Objectives}
 	if k.Installed, err = live.variant(); err != nil {
 		return nil, err
 	}

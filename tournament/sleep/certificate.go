@@ -150,7 +150,8 @@ func (c *Certificate) open(run string) *ledger {
 	return l
 }
 
-// enter adds what one cluster says; nil for an arm that was not tried.
+// enter adds what one cluster says; nil for an arm that was not tried. It is
+// judged batch by batch: looking more often would be as valid, and only cost time.
 func (l *ledger) enter(part *CertificatePart, cluster string, against, alone *pareto.Pair) {
 	part.Clusters = append(part.Clusters, cluster)
 	l.Cases++
@@ -162,7 +163,6 @@ func (l *ledger) enter(part *CertificatePart, cluster string, against, alone *pa
 		part.Alone = append(part.Alone, *alone)
 		l.alone = append(l.alone, *alone)
 	}
-	l.judge()
 }
 
 // judge says how far the evidence goes. What was decided stays decided.

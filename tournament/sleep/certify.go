@@ -20,6 +20,7 @@ import (
 // cache of another measurement.
 type Certification struct {
 	Evaluator *eval.Evaluator
+	On        Model // as the night began: what it is called may become known on the way
 	Installed eval.Variant
 	Previous  *eval.Variant // nil: its text is gone
 	Cases     []eval.Case   // held out; the clusters that a judge alone decides are left out
@@ -37,9 +38,9 @@ type Certification struct {
 // rollouts. The error is ctx's, the recorder's or the infrastructure's.
 func (k *Certification) Run(ctx context.Context, run string, c Certificate) (Certificate, string, error) {
 	l := c.open(run)
-	key := c.Model.key() // of what was planned: what the model is called may become known on the way
+	key := k.On.key()
 	part := CertificatePart{Run: run}
-	groups := k.fresh(&c, run)
+	groups := k.fresh(&c, run, key)
 	stop := ""
 	batch := max(1, k.Evaluator.Concurrency/3)
 	for len(groups) > 0 && !c.Closed() && stop == "" {
@@ -79,7 +80,7 @@ type group struct {
 // fresh lists the clusters that c has not got from another run, those that its
 // own gate has not seen first, else in an order that only the version and the
 // model decide.
-func (k *Certification) fresh(c *Certificate, run string) []group {
+func (k *Certification) fresh(c *Certificate, run, key string) []group {
 	by := map[string]*group{}
 	var names []string
 	for i := range k.Cases {
@@ -94,7 +95,7 @@ func (k *Certification) fresh(c *Certificate, run string) []group {
 		g.seen = g.seen || k.Seen != nil && k.Seen(kase.ID)
 	}
 	slices.Sort(names)
-	rng := rand.New(rand.NewPCG(number(c.Version), number(c.Model.key())))
+	rng := rand.New(rand.NewPCG(number(c.Version), number(key)))
 	rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	var out []group
 	for _, name := range names {
@@ -177,6 +178,7 @@ func (k *Certification) try(ctx context.Context, key string, l *ledger, part *Ce
 		alone = k.difference(mine, eval.NoSkill)
 		l.enter(part, g.name, against, alone)
 	}
+	l.judge()
 	return limit, nil
 }
 

@@ -200,14 +200,24 @@ func (c *Cycle) watch(ctx context.Context, n *Night, s *Step) error {
 	if err != nil {
 		return fmt.Errorf("read the nights of %s: %w", s.Skill, err)
 	}
-	if !s.Alarm.Raised() || slices.Contains(st.Alarmed, s.Alarm.Version) {
-		return c.end(ctx, n, s, Done)
+	if s.Stage == Planned {
+		if !s.Alarm.Raised() || slices.Contains(st.Alarmed, s.Alarm.Version) {
+			return c.end(ctx, n, s, Done)
+		}
+		// From here on this night tells of it, whoever ends it.
+		s.Stage, s.Note, s.Began = Begun, "alarm: "+s.Alarm.String(), c.Now().UTC()
+		if err := c.save(ctx, n, s); err != nil {
+			return err
+		}
 	}
-	s.Note = "alarm: " + s.Alarm.String() + c.takeBack(ctx, n, s.Alarm)
-	st.Alarmed = append(st.Alarmed, s.Alarm.Version)
+	note := c.takeBack(ctx, n, s.Alarm)
+	if !slices.Contains(st.Alarmed, s.Alarm.Version) {
+		st.Alarmed = append(st.Alarmed, s.Alarm.Version)
+	}
 	if err := c.Journal.SaveState(ctx, n.Generation, st); err != nil {
 		return fmt.Errorf("save the nights of %s: %w", s.Skill, err)
 	}
+	s.Note += note
 	return c.end(ctx, n, s, Done)
 }
 

@@ -2,7 +2,9 @@ package sleep
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"os"
 	"testing"
 	"time"
 )
@@ -112,5 +114,120 @@ func TestNeed(t *testing.T) {
 	}
 	if n := NeedOf(uses, time.Time{}, time.Time{}, now.AddDate(1, 0, 0)); n.Uses != 0 || n.Gain != 0 || n.Enough {
 		t.Errorf("a year later: %+v, want nothing", n)
+	}
+}
+
+// A life is how a version does in real sessions.
+type life struct {
+	failed, repeated float64 // repeated of those that failed
+	slower, dearer   float64 // factors
+}
+
+func (l *life) use(rng *rand.Rand, session int, at time.Time) Use {
+	u := Use{Session: fmt.Sprint(session), At: at, Failed: rng.Float64() < l.failed}
+	u.Repeated = u.Failed && rng.Float64() < l.repeated
+	ms, tokens := int64(20000*l.slower*math.Exp(0.5*rng.NormFloat64())), int64(30000*l.dearer*math.Exp(0.6*rng.NormFloat64()))
+	u.LatencyMS, u.Tokens = &ms, &tokens
+	return u
+}
+
+func livedAs(rng *rand.Rand, n int, old life, m int, new life) (uses []Use, since time.Time) {
+	since = evening
+	for i := range n + m {
+		l := old
+		if i >= n {
+			l = new
+		}
+		uses = append(uses, l.use(rng, i, since.Add(time.Duration(i-n)*time.Hour)))
+	}
+	return uses, since
+}
+
+// TestWatchOnEverything: each of the signals raises the alarm by itself, named;
+// the error is shared, so that a version that is as good in all of them raises one
+// in no more lives than the rule allows, and in none where it is better. More
+// lives with EVOLVE_LONG=1.
+func TestWatchOnEverything(t *testing.T) {
+	lives := 100
+	if os.Getenv("EVOLVE_LONG") == "1" {
+		lives = 2000
+	}
+	usual := life{0.2, 0.3, 1, 1}
+	for _, c := range []struct {
+		name   string
+		now    life
+		signal string
+		least  int // percent of lives with an alarm
+		most   int
+	}{
+		{"as good", usual, "", 0, 10}, // Alpha and Doubt
+		{"better", life{0.05, 0.1, 0.5, 0.5}, "", 0, 1},
+		{"corrected", life{0.7, 0, 1, 1}, Corrections, 90, 100},
+		{"repeated", life{0.7, 1, 1, 1}, Repeats, 90, 100},
+		{"slower", life{0.2, 0.3, 4, 1}, Latency, 90, 100},
+		{"dearer", life{0.2, 0.3, 1, 4}, Tokens, 90, 100},
+		{"a little slower", life{0.2, 0.3, 1.2, 1.2}, "", 0, 10}, // within the margin
+	} {
+		rng := rand.New(rand.NewPCG(5, 1))
+		alarms, named := 0, 0
+		for range lives {
+			uses, since := livedAs(rng, 60, usual, 120, c.now)
+			a := DefaultRule.Look("new", "old", since, uses)
+			sum := 0.0
+			for _, s := range a.Signals {
+				sum += s.Weight
+				if a.Raised() && s.Name == c.signal && s.Raised {
+					named++
+				}
+			}
+			if math.Abs(sum-1) > 1e-9 {
+				t.Fatalf("%s: the weights add up to %g", c.name, sum)
+			}
+			if a.Raised() {
+				alarms++
+			}
+		}
+		t.Logf("%s: %d alarms in %d lives", c.name, alarms, lives)
+		if got := float64(100*alarms) / float64(lives); got < float64(c.least) || got > float64(c.most) {
+			t.Errorf("%s: alarms in %.1f%% of %d lives, want %d to %d", c.name, got, lives, c.least, c.most)
+		}
+		if c.signal != "" && named < alarms*3/4 {
+			t.Errorf("%s: %d of %d alarms name %s", c.name, named, alarms, c.signal)
+		}
+	}
+}
+
+// TestWatchKnowsWhatItDoesNot: what the old sessions do not tell is not watched,
+// and its share of the error goes to the others; what the new ones do not tell is
+// no evidence.
+func TestWatchKnowsWhatItDoesNot(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 1))
+	good := life{0.2, 0, 1, 1}
+	uses, since := livedAs(rng, 60, good, 100, life{0.2, 0, 50, 50})
+	for i := range uses {
+		uses[i].LatencyMS = nil
+		if i < 60 {
+			uses[i].Tokens = nil
+		}
+	}
+	a := DefaultRule.Look("new", "old", since, uses)
+	if l, k := a.Signals[2], a.Signals[3]; l.Weight != 0 || k.Weight != 0 || a.Raised() || k.NewSessions != 100 || l.NewSessions != 0 {
+		t.Errorf("nothing known of the old version: %+v, want latency and tokens not watched", a)
+	}
+	if got := a.Signals[0].Weight + a.Signals[1].Weight; math.Abs(got-1) > 1e-9 {
+		t.Errorf("corrections and repeats have %g of the error, want all of it", got)
+	}
+	uses, since = livedAs(rng, 60, good, 100, life{0.2, 0, 50, 50})
+	for i := range uses[60:] {
+		uses[60+i].LatencyMS, uses[60+i].Tokens = nil, nil
+	}
+	a = DefaultRule.Look("new", "old", since, uses)
+	if k := a.Signals[3]; k.Weight == 0 || k.EValue != 1 || k.NewSessions != 0 || a.Raised() {
+		t.Errorf("nothing known of the new version: %+v, want no evidence", k)
+	}
+	zero := int64(0)
+	a = DefaultRule.Look("new", "old", evening, []Use{{Session: "1", At: evening, Tokens: &zero}})
+	if a.Signals[3].NewSessions != 0 {
+		t.Errorf("no tokens at all count as known: %+v", a.Signals[3])
 	}
 }
