@@ -9,13 +9,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 )
 
 type flagT = pflag.Flag
@@ -43,9 +43,16 @@ type app struct {
 	conf *config // nil until it is read
 	// keys are the credentials that backends were given, see redactor.
 	keys []string
+	// interrupted is closed by the first signal that asks the program to end; nil
+	// where nobody listens.
+	interrupted <-chan struct{}
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
+	stderr = onConsole(stderr, os.Getenv)
+	if c, ok := stderr.(*console); ok {
+		stdout = c.besides(stdout)
+	}
 	return &app{stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now, getenv: os.Getenv}
 }
 
@@ -245,22 +252,51 @@ func (a *app) say(format string, args ...any) {
 	}
 }
 
-// terminal reports whether w is one.
-func terminal(w any) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
 // confirm asks a yes-or-no question on the terminal; without one the answer is
-// no.
+// no. The error is context.Canceled where a signal came instead of an answer.
 func (a *app) confirm(question string) (bool, error) {
 	if !terminal(a.stdin) || !terminal(a.stderr) {
 		return false, nil
 	}
-	fmt.Fprintf(a.stderr, "%s [y/N] ", question)
-	var answer string
-	if _, err := fmt.Fscanln(a.stdin, &answer); err != nil && !errors.Is(err, io.EOF) && err.Error() != "unexpected newline" {
-		return false, fmt.Errorf("read the answer: %w", err)
+	if c, ok := a.stderr.(*console); ok {
+		defer c.hold()()
 	}
-	return answer == "y" || answer == "Y" || answer == "yes", nil
+	fmt.Fprintf(a.stderr, "%s [y/N] ", question)
+	type read struct {
+		line string
+		err  error
+	}
+	got := make(chan read, 1)
+	go func() {
+		line, err := readLine(a.stdin)
+		got <- read{line, err}
+	}()
+	select {
+	case <-a.interrupted:
+		fmt.Fprintln(a.stderr)
+		return false, context.Canceled
+	case r := <-got:
+		if r.err != nil && !errors.Is(r.err, io.EOF) {
+			return false, fmt.Errorf("read the answer: %w", r.err)
+		}
+		answer := strings.ToLower(strings.TrimSpace(r.line))
+		return answer == "y" || answer == "yes", nil
+	}
+}
+
+// readLine reads no further than the end of the line: what follows is for the
+// next one who asks.
+func readLine(r io.Reader) (string, error) {
+	var line []byte
+	one := make([]byte, 1)
+	for {
+		n, err := r.Read(one)
+		if n == 1 && one[0] == '\n' {
+			return string(line), nil
+		}
+		line = append(line, one[:n]...)
+		if err != nil {
+			return string(line), err
+		}
+	}
 }

@@ -408,7 +408,7 @@ func (a *app) editCase(ctx context.Context, c *eval.Case) (text []byte, file str
 	}
 	// By the shell, because $EDITOR may hold arguments ("code --wait").
 	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", file)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, a.stderr, a.stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, unwrapped(a.stderr), unwrapped(a.stderr) // an editor needs the terminal itself
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return nil, "", errors.Join(ctx.Err(), os.RemoveAll(dir))

@@ -323,8 +323,7 @@ func (a *app) measure(ctx context.Context, c *comparison) error {
 	began := a.now()
 	budget := eval.NewBudget(c.caps(), a.now)
 	det := a.redactor()
-	bar := newProgress(a, int64(len(jobs)))
-	bar.phase = "compare"
+	bar := a.watch(task{Phase: "compare", Unit: "rollouts", Total: int64(len(jobs)), Budget: budget, Caps: c.caps()})
 	ev := &eval.Evaluator{Agent: back.agent, Grader: c.grader(back, c.cases), Budget: budget,
 		Recorder: c.texts.db.Journal("compare-" + newRunID(a.now())), Redactor: det, Concurrency: c.Concurrency, Workspaces: back.workspaces(), Others: others,
 		WallClock: c.WallClock, MaxRetries: c.MaxRetries, Now: a.now, OnRollout: bar.rollout}
@@ -411,7 +410,7 @@ func (c *comparison) firstTrial(ctx context.Context, arm string) (int, error) {
 func (c *comparison) interrupted(ctx context.Context, a *app, err error) error {
 	const more = "what was measured is saved; the same command goes on"
 	if ctx.Err() != nil {
-		a.say("interrupted; %s", more)
+		fmt.Fprintf(a.stderr, "interrupted; %s\n", more)
 		return &quietExit{exitInterrupted}
 	}
 	code, hint := classify(err)

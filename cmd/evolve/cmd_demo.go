@@ -49,9 +49,12 @@ func (a *app) demo(ctx context.Context, keep string) (err error) {
 		return fmt.Errorf("lay out the demo's home: %w", err)
 	}
 	own := map[string]string{"EVOLVE_HOME": filepath.Join(dir, "evolve"), "CLAUDE_CONFIG_DIR": filepath.Join(dir, ".claude")}
+	for _, look := range []string{"TERM", "NO_COLOR", "CI"} {
+		own[look] = a.getenv(look)
+	}
 	d := newApp(a.stdin, a.stdout, a.stderr)
 	d.json, d.quiet, d.now, d.sandboxed, d.passing = a.json, a.quiet, a.now, true, keep == ""
-	d.getenv = func(k string) string { return own[k] }
+	d.getenv, d.interrupted = func(k string) string { return own[k] }, a.interrupted
 	defer func() { err = errors.Join(err, d.close()) }()
 
 	d.say("demo: a made-up person's %s skill and sessions; the agent, the mutator and the judge are SIMULATED", demoSkill)

@@ -272,7 +272,7 @@ func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 		return err
 	}
 	defer unlock()
-	bar := newProgress(a, p.f.MaxRollouts) // a resumed run has the cap that it began with
+	bar := a.watch(p.task(fc))
 	void := &voids{}
 	p.plan.OnEvent, p.plan.OnRollout = bar.event, func(r *eval.Rollout) { void.count(r); bar.rollout(r) }
 	out, err := tournament.Improve(ctx, p.plan)
@@ -288,7 +288,10 @@ func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 func (a *app) stopped(ctx context.Context, p *prepared, err error) error {
 	resume := fmt.Sprintf("everything measured is saved; go on with `evolve --resume %s`", p.run.ID)
 	if ctx.Err() != nil {
-		a.say("interrupted; %s", resume)
+		if a.passing {
+			resume = "it is gone with its folder"
+		}
+		fmt.Fprintf(a.stderr, "interrupted; %s\n", resume) // with --quiet too: who stops it has to know
 		return &quietExit{exitInterrupted}
 	}
 	code, hint := classify(err)

@@ -39,6 +39,8 @@ func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*ha
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(harvestMemory))
 	h := &harvested{Problems: []harvest.Problem{}, Found: []found{}}
 	began := a.now()
+	bar := a.watch(task{Phase: "harvest", Unit: "sessions"})
+	defer bar.done()
 	red := a.redactor()
 	live, problems, err := a.live()
 	if err != nil {
@@ -57,6 +59,7 @@ func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*ha
 			harvest.Scrub(s, red) // of what readers do not know by its value
 			live.Merge(s)
 			h.Sessions++
+			bar.count()
 			h.Invocations += len(s.Invocations)
 			h.Redactions += s.Redactions
 			return saving.save(ctx, s)

@@ -133,7 +133,9 @@ func (a *app) gatherSessions(ctx context.Context, p *prepared, budget *eval.Budg
 			Recorder: p.db.Journal(p.run.ID), Scope: p.run.ID, WallClock: f.WallClock}
 		miner = asked
 	}
+	bar := a.watch(task{Phase: "mining", Unit: "calls", Count: func() int64 { return budget.Spent().MinerCalls }, Budget: budget, Caps: f.caps()})
 	_, stats, err := a.mine(ctx, p.db, f.Skill, miner, f.harvest.headless, onTrial)
+	bar.done()
 	if err == nil {
 		err = asked.err() // their cases were made without a model meanwhile, and are made again
 	}

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"runtime/debug"
-	"syscall"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/spf13/cobra"
@@ -20,15 +17,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if code, done := fastHook(args, stdin, stdout, stderr); done {
 		return code
 	}
-	// The first signal ends the command in order, everything saved; the handler
-	// is then taken away, so that a second one ends the process at once.
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	go func() {
-		<-ctx.Done()
-		stop()
-	}()
 	a := newApp(stdin, stdout, stderr)
+	ctx, stop := a.untilSignal(ctx)
+	defer stop()
 	defer func() {
 		if v := recover(); v != nil {
 			code = a.panicked(v, debug.Stack())
@@ -37,8 +28,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
 	err := root.ExecuteContext(ctx)
 	if e := a.close(); err == nil {
 		err = e
@@ -165,6 +156,10 @@ func (a *app) fail(err error) int {
 	if errors.As(err, &bug) {
 		a.tellBug(bug.Value, bug.Stack)
 		return exitFailed
+	}
+	if f == nil && code == exitInterrupted {
+		fmt.Fprintln(a.stderr, "evolve: interrupted; what was saved until then is kept, the same command goes on")
+		return code
 	}
 	fmt.Fprintf(a.stderr, "evolve: %v\n", oneLine(a.clean(err.Error())))
 	if hint != "" {

@@ -213,8 +213,16 @@ func (s *sleeper) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 	}
 	defer unlock()
 	void := &voids{}
-	p.plan.OnRollout = void.count
+	past, err := s.a.history(ctx, p)
+	if err != nil {
+		return r, err
+	}
+	view := p.task(p.forecast(past))
+	view.Of = t.Skill
+	bar := s.a.watch(view)
+	p.plan.OnEvent, p.plan.OnRollout = bar.event, func(r *eval.Rollout) { void.count(r); bar.rollout(r) }
 	out, err := tournament.Improve(ctx, p.plan)
+	bar.done()
 	r.Spent = p.plan.Budget.Spent()
 	if err != nil {
 		return r, aboutSkill(err)

@@ -39,6 +39,10 @@ func startChild(cmd *exec.Cmd, group int, joined func()) (*child, error) {
 		if err == nil && group == 0 {
 			k.group = cmd.Process.Pid
 		}
+		if err == nil {
+			living.Store(k, nil)
+			defer living.Delete(k)
+		}
 		if joined != nil {
 			joined()
 		}

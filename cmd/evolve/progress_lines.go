@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/tournament/report"
+)
+
+// counted is how many units there are.
+func (p *progress) counted() int64 {
+	if p.task.Count != nil {
+		return p.task.Count()
+	}
+	return p.told
+}
+
+// lines is the view in at most n lines of fewer than width columns: the phase
+// with a bar on the first, the rest as it fits below, the least telling left out.
+func (p *progress) lines(width, n int) []string {
+	w := width - 1 // the last column makes some terminals go on to the next line
+	if w <= 0 || n <= 0 {
+		return nil
+	}
+	now := p.a.now()
+	phase := report.Fit(p.name(), max(8, w/3))
+	tail := " " + p.counts()
+	if p.before > 0 && w >= 60 {
+		tail += fmt.Sprintf(", %d from before", p.before)
+	}
+	clock := "  " + watch(now.Sub(p.began))
+	room := w - report.Width(phase) - report.Width(tail) - report.Width(clock)
+	if room < 8 {
+		clock, room = "", room+report.Width(clock)
+	}
+	first := phase + bar(room-1, p.counted(), p.task.Total) + tail + clock
+	out := []string{report.Fit(first, w)}
+	line := ""
+	for _, part := range p.parts(now) {
+		part = report.Fit(part, w)
+		switch {
+		case line == "":
+			line = part
+		case report.Width(line)+2+report.Width(part) <= w:
+			line += "  " + part
+		case len(out)+1 < n:
+			out, line = append(out, line), part
+		}
+	}
+	if line != "" && len(out) < n {
+		out = append(out, line)
+	}
+	if p.colour {
+		out[0] = bold(phase) + strings.TrimPrefix(out[0], phase)
+	}
+	return out
+}
+
+// line is the view as one plain line.
+func (p *progress) line() string {
+	now := p.a.now()
+	out := p.name() + ": " + p.counts()
+	if p.before > 0 {
+		out += fmt.Sprintf(" (%d from before)", p.before)
+	}
+	parts := append(p.parts(now), watch(now.Sub(p.began)))
+	return out + ", " + strings.Join(parts, ", ")
+}
+
+// name is the phase, and whose.
+func (p *progress) name() string {
+	if p.task.Of != "" {
+		return p.task.Of + " " + p.phase
+	}
+	return p.phase
+}
+
+func (p *progress) counts() string {
+	if p.task.Total > 0 {
+		return fmt.Sprintf("%d/%d %s", p.counted(), p.task.Total, p.task.Unit)
+	}
+	return fmt.Sprintf("%d %s", p.counted(), p.task.Unit)
+}
+
+// parts are what a view says beside its counts, the most telling first.
+func (p *progress) parts(now time.Time) (out []string) {
+	switch {
+	case p.incumbent == nil:
+	case p.best != nil && *p.best > *p.incumbent:
+		out = append(out, fmt.Sprintf("best %.2f, incumbent %.2f", *p.best, *p.incumbent))
+	default:
+		out = append(out, fmt.Sprintf("incumbent %.2f, nothing better yet", *p.incumbent))
+	}
+	if p.phase == "gate" && p.held > 0 {
+		out = append(out, fmt.Sprintf("held-out case %d of %d", min(p.tried+1, p.held), p.held))
+	}
+	if b := p.task.Budget; b != nil {
+		if s := money(b.Spent(), p.task.Caps); s != "" {
+			out = append(out, s)
+		}
+	}
+	if left, ok := p.timeLeft(now); ok {
+		s := about(left) + " left"
+		if p.task.Bound {
+			s = "at most " + s
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// money is what was spent, in the unit of a cap where there is one: dollars, or
+// tokens where not every call has a price.
+func money(s eval.Spent, caps eval.Caps) string {
+	tokens := s.TokensIn + s.TokensOut
+	switch {
+	case caps.CostUSD > 0:
+		return fmt.Sprintf("$%.2f of $%.2f", s.CostUSD, caps.CostUSD)
+	case caps.Tokens > 0:
+		return fmt.Sprintf("%s of %s tokens", thousands(tokens), thousands(caps.Tokens))
+	case s.CostKnown && s.CostUSD > 0:
+		return fmt.Sprintf("$%.2f spent", s.CostUSD)
+	case tokens > 0:
+		return thousands(tokens) + " tokens"
+	}
+	return ""
+}
+
+// bar is a bar of w columns with the blank before it; "" where there is no room,
+// or no end.
+func bar(w int, n, of int64) string {
+	w -= 3 // blank, brackets
+	if w < 4 || of <= 0 {
+		return ""
+	}
+	w = min(w, 40)
+	full := int(int64(w) * min(n, of) / of)
+	return " [" + strings.Repeat("#", full) + strings.Repeat(".", w-full) + "]"
+}
+
+// watch is a time as a stop watch shows it.
+func watch(d time.Duration) string {
+	s := int64(max(0, d) / time.Second)
+	if s < 3600 {
+		return fmt.Sprintf("%d:%02d", s/60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}

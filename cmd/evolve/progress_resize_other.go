@@ -1,0 +1,8 @@
+//go:build !unix
+
+package main
+
+import "os"
+
+// onResize tells nothing: the next draw asks for the size anyway.
+func onResize() (resized <-chan os.Signal, end func()) { return nil, func() {} }

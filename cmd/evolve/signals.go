@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval/agent/process"
+)
+
+// ending are the signals that ask the program to end: Ctrl-C, kill, and a
+// terminal that was closed.
+var ending = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+
+const (
+	// stopSoon is how long stopping may take before it is said.
+	stopSoon = 300 * time.Millisecond
+	// clearSoon is how long a terminal may take to be tidied by a program that is
+	// ended at once.
+	clearSoon = 200 * time.Millisecond
+)
+
+// untilSignal returns a context that the first signal ends: the command then stops
+// in order, everything saved. The second one ends the process at once. Signals
+// that the program was started to ignore (nohup, a script's background) stay
+// ignored. stop must be called.
+func (a *app) untilSignal(ctx context.Context) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	interrupted, done := make(chan struct{}), make(chan struct{})
+	a.interrupted = interrupted
+	ch := make(chan os.Signal, 2)
+	for _, s := range ending {
+		if !signal.Ignored(s) {
+			signal.Notify(ch, s)
+		}
+	}
+	go func() {
+		select {
+		case <-done:
+			return
+		case <-ch:
+		}
+		close(interrupted)
+		cancel()
+		slow := time.NewTimer(stopSoon)
+		defer slow.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-slow.C:
+				fmt.Fprintln(a.stderr, "stopping, and saving what was measured; once more stops at once")
+			case <-ch:
+				a.abort()
+			}
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(ch)
+		close(done)
+		cancel()
+	}
+}
+
+// abort ends the process at once. The store bears that at any instant; children
+// are not left behind, and neither is a view on the terminal.
+func (a *app) abort() {
+	process.KillAll()
+	if c, ok := a.stderr.(*console); ok {
+		cleared := make(chan struct{})
+		go func() {
+			c.draw(nil)
+			close(cleared)
+		}()
+		select {
+		case <-cleared:
+		case <-time.After(clearSoon): // nobody reads what is written there
+		}
+	}
+	os.Exit(exitInterrupted)
+}
