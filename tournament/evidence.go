@@ -19,6 +19,15 @@ func (t *TrialRecord) Evidence() (pareto.Decision, error) {
 	return st.Trial.Decide(), nil
 }
 
+// Kept is the trial itself: the rule, and the pairs that it rests on now.
+func (t *TrialRecord) Kept() (*pareto.Trial, error) {
+	st, err := t.read()
+	if err != nil {
+		return nil, err
+	}
+	return st.Trial, nil
+}
+
 // Fresh counts the held-out cases that the trial can go on with: their clusters
 // are not part of it yet, and no case of them was spent on another challenger,
 // or the judge's word on them is still withheld.

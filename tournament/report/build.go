@@ -18,7 +18,8 @@ func Build(d *Data) (*Model, error) {
 	r := &d.Run
 	m := &Model{Schema: Schema, Warnings: []string{}, Run: r.ID, Skill: r.Skill, Status: string(r.Status), Note: r.Note, Seed: r.Seed,
 		Simulated: r.Simulated, Started: r.Started, Ended: r.Ended, Incumbent: r.Incumbent, Challenger: r.Challenger,
-		Candidates: []Candidate{}, Front: []string{}, Events: Timeline(d.Events), Evidence: []Evidence{}, Spent: r.Spent}
+		Version: d.Version, Installed: d.Installed, Candidates: []Candidate{}, Front: []string{}, Events: Timeline(d.Events), Evidence: []Evidence{},
+		Spent: r.Spent, Lessons: append([]Lesson{}, d.Lessons...), Cases: []Case{}}
 	if len(r.Verdict) > 0 {
 		m.Verdict = &tournament.Verdict{}
 		if err := json.Unmarshal(r.Verdict, m.Verdict); err != nil {
@@ -26,22 +27,32 @@ func Build(d *Data) (*Model, error) {
 		}
 	}
 	m.Sentence = sentence(m)
-	for _, e := range d.Events {
-		if e.Kind == "gate_pair" {
-			f := factsOf(e.Data)
-			m.Evidence = append(m.Evidence, Evidence{f.Cases, f.Cluster, f.EValue, f.Quality, f.Latency, f.Cost, f.Retries})
-		}
+	m.Next = m.standing().Next()
+	evidence(m, d)
+	if n := noiseOf(d.Events); n.Pairs > 0 {
+		m.Noise = &n
 	}
 	scores := newScores(d)
 	m.Agent = scores.agent
 	m.candidates(d, scores)
+	m.Worth = scores.worth(r.Incumbent)
 	m.Matrix = matrix(m, d.Cases, scores)
+	m.Cases = cases(m, d.Cases, scores)
 	m.Spending = spending(d)
 	if err := m.diff(d); err != nil {
 		return nil, err
 	}
 	m.warn(scores)
 	return m, nil
+}
+
+// standing is what the run left behind.
+func (m *Model) standing() Standing {
+	s := Standing{Skill: m.Skill, Challenger: m.Challenger, Stopped: m.Status == string(tournament.Stopped), Installed: m.Installed != nil}
+	if v := m.Verdict; v != nil {
+		s.Decision, s.Doubted = v.Verdict, v.Judge != nil && !v.Judge.Trusted()
+	}
+	return s
 }
 
 // sentence is the verdict for somebody who reads nothing else.
@@ -110,8 +121,7 @@ func noiseOf(events []tournament.Event) tournament.Noise {
 	return tournament.Noise{}
 }
 
-// matrix lays out the mean qualities, validation first: that is what the search
-// decided on.
+// matrix lays out the mean qualities.
 func matrix(m *Model, cases []eval.Case, s *scores) Matrix {
 	out := Matrix{Candidates: []string{}, Rows: []Row{}}
 	for _, c := range m.Candidates {
@@ -143,53 +153,35 @@ func matrix(m *Model, cases []eval.Case, s *scores) Matrix {
 			out.Rows = append(out.Rows, row)
 		}
 	}
+	// Validation first: that is what the search decided on. The hardest first: so
+	// the eye finds what nobody solves, and what everybody does.
 	rank := map[string]int{"val": 0, "test": 1, "train": 2}
+	easy := map[string]float64{}
+	for _, r := range out.Rows {
+		easy[r.Case] = r.mean()
+	}
 	sort.Slice(out.Rows, func(i, j int) bool {
 		a, b := out.Rows[i], out.Rows[j]
 		if ra, rb := rank[a.Split], rank[b.Split]; ra != rb {
 			return ra < rb
+		}
+		if ea, eb := easy[a.Case], easy[b.Case]; ea != eb {
+			return ea < eb
 		}
 		return a.Case < b.Case
 	})
 	return out
 }
 
-// spending divides the run's bill by kind of call. Rollouts know what agent and
-// judge took; what is left was the mutator's and the miner's.
-func spending(d *Data) []Spending {
-	type sum struct {
-		tokens int64
-		usd    float64
-		priced bool
-	}
-	agent, judge := sum{priced: true}, sum{priced: true}
-	add := func(s *sum, calls int, u *eval.Usage, usd *float64) {
-		if u != nil {
-			s.tokens += u.Total()
-		}
-		if usd != nil {
-			s.usd += *usd
-		} else if calls > 0 {
-			s.priced = false
+// mean is over the cells that were measured; there is one.
+func (r *Row) mean() float64 {
+	sum, n := 0.0, 0
+	for _, c := range r.Cells {
+		if c != nil {
+			sum, n = sum+*c, n+1
 		}
 	}
-	for i := range d.Rollouts {
-		r := &d.Rollouts[i]
-		add(&agent, min(1, r.Attempts), r.Usage, r.CostUSD)
-		add(&agent, max(0, r.Attempts-1), r.RetryUsage, r.RetryUSD)
-		add(&judge, r.JudgeCalls, r.JudgeUsage, r.JudgeUSD)
-	}
-	sp := d.Run.Spent
-	line := func(kind string, calls int64, s sum) Spending {
-		out := Spending{Kind: kind, Calls: calls, Tokens: &s.tokens}
-		if s.priced {
-			out.CostUSD = &s.usd
-		}
-		return out
-	}
-	rest := sum{max(0, sp.TokensIn+sp.TokensOut-agent.tokens-judge.tokens), max(0, sp.CostUSD-agent.usd-judge.usd), sp.CostKnown}
-	return []Spending{line("agent", sp.AgentCalls, agent), line("judge", sp.JudgeCalls, judge),
-		line("mutator and miner", sp.MutatorCalls+sp.MinerCalls, rest)}
+	return sum / float64(n)
 }
 
 func (m *Model) diff(d *Data) error {

@@ -1,120 +1,142 @@
 package report
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"embed"
+	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
 	"math"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 )
 
-//go:embed report.html
+//go:embed page
 var page embed.FS
 
-var templates = template.Must(template.New("report.html").Funcs(template.FuncMap{
-	"short":    Short,
-	"plain":    Plain,
-	"quality":  quality,
-	"percent":  percent,
-	"metric":   metricText,
-	"cost":     costText,
-	"latency":  latencyText,
-	"tokens":   tokensText,
-	"count":    countText,
-	"usd":      usdText,
-	"mark":     func(k LineKind) string { return mark[k] },
-	"when":     func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },
-	"duration": func(ms int64) string { return (time.Duration(ms) * time.Millisecond).Round(time.Second / 10).String() },
-	"indent":   func(n int) string { return fmt.Sprintf("%.1frem", float64(min(n, 12))*1.1) },
-}).ParseFS(page, "report.html"))
-
-// view is what the page shows.
-type view struct {
-	*Model
-	Quality, Evidence *Chart
-	Shown             []Candidate // with metrics
-	Columns           []column
-}
-
-// A column is the head of one of the matrix's.
-type column struct{ SHA, Role string }
-
-// HTML writes the report as one self-contained page: no script, no network.
-func (m *Model) HTML(w io.Writer) error {
-	v := &view{Model: m, Quality: qualityChart(m.Events)}
-	alpha := 0.0
-	if m.Verdict != nil {
-		alpha = m.Verdict.Alpha
+// style is the pages' one style sheet.
+var style = func() string {
+	b, err := page.ReadFile("page/page.css")
+	if err != nil {
+		panic(err) // it is part of the program
 	}
-	v.Evidence = evidenceChart(m.Evidence, alpha)
-	for _, c := range m.Candidates {
-		if c.Metrics.N > 0 {
-			v.Shown = append(v.Shown, c)
-		}
-	}
-	for _, sha := range m.Matrix.Candidates {
-		role := ""
-		switch sha {
-		case m.Incumbent:
-			role = "incumbent"
-		case m.Challenger:
-			role = "challenger"
-		}
-		v.Columns = append(v.Columns, column{sha, role})
-	}
-	if err := templates.ExecuteTemplate(w, "report.html", v); err != nil {
+	return "\n" + string(b)
+}()
+
+// policy allows a page its own style sheet and nothing else: no script, no
+// picture, no font, no request, no other page around it.
+var policy = func() string {
+	sum := sha256.Sum256([]byte(style))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
+}()
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"css":       func() template.CSS { return template.CSS(style) },
+	"csp":       func() string { return policy },
+	"short":     Short,
+	"plain":     Plain,
+	"code":      spans,
+	"excerpt":   func(s string) string { return Excerpt(s, 300) },
+	"quality":   quality,
+	"metric":    metricText,
+	"cost":      costText,
+	"latency":   latencyText,
+	"tokens":    tokensText,
+	"thousands": thousands,
+	"mark":      func(k LineKind) string { return mark[k] },
+	"when":      func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },
+	"duration":  durationText,
+}).ParseFS(page, "page/*.html"))
+
+// render executes a page's template. A half-rendered page is never written.
+func render(w io.Writer, name string, v any) error {
+	var b bytes.Buffer
+	if err := templates.ExecuteTemplate(&b, name, v); err != nil {
 		return fmt.Errorf("render report: %w", err)
+	}
+	if _, err := b.WriteTo(w); err != nil {
+		return fmt.Errorf("write report: %w", err)
 	}
 	return nil
 }
 
+// A span is a piece of a sentence, code where it stood in backticks.
+type span struct {
+	Text string
+	Code bool
+}
+
+// spans cuts a sentence of ours at its backticks.
+func spans(s string) (out []span) {
+	for i, part := range strings.Split(Plain(s), "`") {
+		if part != "" {
+			out = append(out, span{part, i%2 == 1})
+		}
+	}
+	return out
+}
+
+// A link is an entry of a page's contents.
+type link struct{ ID, Name string }
+
+// A fact is a line of a page's head.
+type fact struct{ Name, Text string }
+
+// A sign is a mark with its meaning.
+type sign struct{ Class, D, Name string }
+
 // quality is a matrix cell's text.
 func quality(q *float64) string {
-	if q == nil {
+	if q == nil || math.IsNaN(*q) {
 		return "·"
 	}
 	return fmt.Sprintf("%.2f", *q)
 }
 
-// percent is a matrix cell's shade, 0 to 100 in steps of 10.
-func percent(q *float64) int {
-	if q == nil || math.IsNaN(*q) {
-		return -1
-	}
-	return int(math.Round(min(max(*q, 0), 1)*10)) * 10
-}
-
 func metricText(x float64) string { return fmt.Sprintf("%.2f", x) }
 
-func latencyText(m eval.Metrics) string {
-	if m.LatencyMS == nil {
+func latencyText(m eval.Metrics) string { return secondsText(m.LatencyMS) }
+
+// secondsText is a duration that is given in milliseconds.
+func secondsText(ms *float64) string {
+	if ms == nil {
 		return "unknown"
 	}
-	return fmt.Sprintf("%.2f s", *m.LatencyMS/1000)
+	return fmt.Sprintf("%.2f s", *ms/1000)
 }
 
-func costText(m eval.Metrics) string {
-	if m.CostUSD == nil {
-		return "unknown"
-	}
-	return usdText(m.CostUSD)
+func durationText(ms int64) string {
+	return (time.Duration(ms) * time.Millisecond).Round(time.Second / 10).String()
 }
+
+func costText(m eval.Metrics) string { return usdText(m.CostUSD) }
 
 func tokensText(m eval.Metrics) string {
 	if m.Tokens == nil {
 		return "unknown"
 	}
-	return fmt.Sprintf("%.0f", *m.Tokens)
+	return thousands(int64(math.Round(*m.Tokens)))
 }
 
 func countText(n *int64) string {
 	if n == nil {
 		return "unknown"
 	}
-	return fmt.Sprint(*n)
+	return thousands(*n)
+}
+
+// thousands groups the digits of n.
+func thousands(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }
 
 // usdText has two digits that count.
@@ -126,6 +148,11 @@ func usdText(x *float64) string {
 		return "$0"
 	case *x < 0.01:
 		return fmt.Sprintf("$%.2g", *x)
+	case *x >= 10:
+		return fmt.Sprintf("$%.2f", *x)
 	}
 	return fmt.Sprintf("$%.4f", *x)
 }
+
+// nightLink is the file name of a run's report beside a night's.
+var nightLink = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9a-f]+\.html$`)

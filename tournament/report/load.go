@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 )
@@ -20,6 +21,16 @@ type Data struct {
 	// candidates, whoever paid: they hold what the run took from its cache.
 	Rollouts, Reused []eval.Rollout
 	Cases            []eval.Case
+	// Replies are what other models than the agent's answered, by who asked. The
+	// judge's grades stand in the rollouts; here are those of its calibration.
+	Replies map[eval.Spender][]eval.Completion
+	// Trial is the gate's evidence as it is kept now; nil where there is none.
+	Trial *pareto.Trial
+	// Version and Installed are the versions of incumbent and challenger, nil
+	// where they have none.
+	Version, Installed *int
+	// Lessons are the challenger's sentences with what taught them.
+	Lessons []Lesson
 	// Incumbent and Challenger are their texts; nil where there is none.
 	Incumbent, Challenger []byte
 }
@@ -52,11 +63,35 @@ func Load(ctx context.Context, db *store.Store, run string) (*Data, error) {
 		return nil, fmt.Errorf("load report: %w", err)
 	}
 	for _, t := range []struct {
-		sha  string
-		text *[]byte
-	}{{r.Incumbent, &d.Incumbent}, {r.Challenger, &d.Challenger}} {
+		sha     string
+		text    *[]byte
+		version **int
+	}{{r.Incumbent, &d.Incumbent, &d.Version}, {r.Challenger, &d.Challenger, &d.Installed}} {
 		if *t.text, err = textOf(ctx, db, r.Skill, t.sha); err != nil {
 			return nil, fmt.Errorf("load report: %w", err)
+		}
+		switch v, err := db.VersionBySHA(ctx, r.Skill, t.sha); {
+		case err == nil:
+			*t.version = &v.N
+		case !errors.Is(err, store.ErrNotFound):
+			return nil, fmt.Errorf("load report: %w", err)
+		}
+	}
+	d.Replies = map[eval.Spender][]eval.Completion{}
+	for _, by := range []eval.Spender{eval.ByJudge, eval.ByMutator, eval.ByMiner} {
+		if d.Replies[by], err = db.Completions(ctx, r.ID, by); err != nil {
+			return nil, fmt.Errorf("load report: %w", err)
+		}
+	}
+	if r.Challenger != "" {
+		rec, err := db.Journal(r.ID).Trial(ctx, r.Skill, r.Incumbent, r.Challenger)
+		if err != nil {
+			return nil, fmt.Errorf("load report: %w", err)
+		}
+		if rec != nil {
+			if d.Trial, err = rec.Kept(); err != nil {
+				return nil, fmt.Errorf("load report: %w", err)
+			}
 		}
 	}
 	return d, nil

@@ -26,19 +26,55 @@ type Model struct {
 	Started    time.Time           `json:"started"`
 	Ended      time.Time           `json:"ended,omitzero"`
 	Sentence   string              `json:"sentence"` // the verdict, in one sentence with its numbers
+	Next       string              `json:"next"`     // what to do now, commands in backticks
 	Verdict    *tournament.Verdict `json:"verdict"`  // nil where the gate did not run
 	Incumbent  string              `json:"incumbent"`
 	Challenger string              `json:"challenger,omitempty"`
+	// Version and Installed are the numbers of the incumbent's and the
+	// challenger's versions; nil where they never were in place.
+	Version   *int `json:"version"`
+	Installed *int `json:"installed"`
+	// Worth compares the incumbent with no skill at all on the same validation
+	// cases; nil where that was not measured.
+	Worth *tournament.Worth `json:"worth"`
+	// Noise is what the search measured of it, nil where it did not.
+	Noise *tournament.Noise `json:"noise"`
 	// Candidates are all texts that the run looked at, in the order of their
 	// proposal, the incumbent first.
 	Candidates []Candidate `json:"candidates"`
 	Front      []string    `json:"front"` // SHA-256 of the pooled candidates that no other dominates
 	Events     []Step      `json:"events"`
-	Evidence   []Evidence  `json:"evidence"` // the gate's pairs of this run, in order
+	Evidence   []Evidence  `json:"evidence"`                 // the gate's pairs, in order; carried ones too, where they are kept
+	Futility   float64     `json:"futility_alpha,omitempty"` // level at which a trial is futile; 0 where none is kept
 	Spent      eval.Spent  `json:"spent"`
 	Spending   []Spending  `json:"spending"`
 	Matrix     Matrix      `json:"matrix"`
 	Diff       *Diff       `json:"diff"` // incumbent → challenger; nil where there is none
+	Lessons    []Lesson    `json:"lessons"`
+	Cases      []Case      `json:"cases"`
+}
+
+// A Lesson is one sentence in which the challenger differs from the incumbent,
+// with the steps that it came from.
+type Lesson struct {
+	Kind    string       `json:"kind"` // "added", "reworded" or "removed"
+	Text    string       `json:"text"`
+	Was     string       `json:"was,omitempty"` // the sentence that was reworded
+	Because string       `json:"because"`
+	Steps   []LessonStep `json:"steps"`
+}
+
+// A LessonStep is a text on the way, with the cases that taught it.
+type LessonStep struct {
+	SHA      string       `json:"sha256"`
+	Operator string       `json:"operator"`
+	Cases    []LessonCase `json:"cases"`
+}
+
+// A LessonCase is a case with what its user said.
+type LessonCase struct {
+	Case  string `json:"case"`
+	Words string `json:"words,omitempty"`
 }
 
 // A Candidate is one text with what was measured of it. Metrics are over the
@@ -61,9 +97,13 @@ type Candidate struct {
 // Evidence is one pair of the gate and the e-value after it. The differences are
 // oriented so that positive favours the challenger; nil is unknown.
 type Evidence struct {
-	Cases   int      `json:"cases"`
-	Cluster string   `json:"cluster"`
-	EValue  float64  `json:"e_value"` // of the quality hypothesis, or the deciding one
+	Cases   int     `json:"cases"`
+	Cluster string  `json:"cluster"`
+	EValue  float64 `json:"e_value"` // of the quality hypothesis, or the deciding one
+	// Worse and Futile are the e-values on quality against "no worse" and against
+	// "better by the gain that matters"; nil where the trial is not kept.
+	Worse   *float64 `json:"worse"`
+	Futile  *float64 `json:"futile"`
 	Quality *float64 `json:"quality"`
 	Latency *float64 `json:"latency"`
 	Cost    *float64 `json:"cost"`
@@ -72,7 +112,7 @@ type Evidence struct {
 
 // Spending is what one kind of call took.
 type Spending struct {
-	Kind    string   `json:"kind"` // "agent", "judge", "mutator and miner"
+	Kind    string   `json:"kind"` // "agent", "judge", "mutator", "miner"; "not told apart" for what no record tells of
 	Calls   int64    `json:"calls"`
 	Tokens  *int64   `json:"tokens"`
 	CostUSD *float64 `json:"cost_usd"` // nil is unknown, not zero

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/tournament"
 )
 
 // scores are the rollouts that a run's decisions rested on, by case and
@@ -120,6 +121,23 @@ func (s *scores) validation(sha string) (out []*eval.Rollout) {
 		}
 	}
 	return out
+}
+
+// worth compares the incumbent with no skill on the validation cases that both
+// were tried on, nil where there is none.
+func (s *scores) worth(incumbent string) *tournament.Worth {
+	var with, without []*eval.Rollout
+	for _, r := range s.validation(eval.NoSkill) {
+		for _, o := range s.byCase[r.CaseID][incumbent] {
+			if r.Status == eval.Done && o.Status == eval.Done && o.Arm == r.Arm && o.Trial == r.Trial {
+				with, without = append(with, o), append(without, r)
+			}
+		}
+	}
+	if len(with) == 0 {
+		return nil
+	}
+	return &tournament.Worth{With: eval.Summarise(with), Without: eval.Summarise(without)}
 }
 
 // cases counts the cases of a split that a candidate has a score on.

@@ -1,0 +1,263 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// How much of the words of others a page holds, so that it opens at once even
+// with a thousand cases; what is left out is in the JSON.
+const (
+	textBudget = 6_000_000 // runes of prompts, answers and contexts, all together
+	mostRunes  = 20_000    // of one of them
+	leastRunes = 400
+	mostCalls  = 60  // of a trace
+	callRunes  = 300 // of one of them
+	checkRunes = 600
+	mostFlips  = 15 // of either direction
+)
+
+// A caseList is a page's cases: those that changed hands by name, then all.
+type caseList struct {
+	Flips  []flipGroup
+	Groups []caseGroup
+	Cut    int    // runes that texts are cut at; 0 where none is
+	Whole  string // the command that has them whole
+}
+
+type flipGroup struct {
+	Title string
+	Cases []caseView
+	More  int
+}
+
+type caseGroup struct {
+	Title, Note string
+	Cases       []caseView
+}
+
+// A caseView is one case as the page shows it: every text plain, and cut.
+type caseView struct {
+	N                         int
+	ID                        string
+	Change, Direction, Prompt string
+	Facts                     []string
+	Context                   []eval.Message
+	Full                      string // the prompt, whole as far as the budget goes
+	Rubric                    []string
+	Arms                      []armView
+}
+
+type armView struct {
+	Label, Verdict, Failure, Answer, Same string
+	Facts                                 []string
+	Checks                                []checkView
+	Trace                                 []string
+	Calls                                 string
+}
+
+type checkView struct{ Class, Mark, Text string }
+
+// listCases lays out cases; whole is the command that prints them uncut.
+func listCases(all []Case, whole string) caseList {
+	out := caseList{Whole: whole}
+	texts, longest := 0, 0
+	note := func(s string) {
+		texts++
+		longest = max(longest, len(s))
+	}
+	for i := range all {
+		note(all[i].Prompt)
+		for _, m := range all[i].Context {
+			note(m.Text)
+		}
+		for _, a := range all[i].Arms {
+			note(a.Answer)
+		}
+	}
+	most := min(max(textBudget/max(texts, 1), leastRunes), mostRunes)
+	if longest > most {
+		out.Cut = most
+	}
+	lost, won := flipGroup{Title: "Lost by the new text"}, flipGroup{Title: "Won by the new text"}
+	at := map[string]int{}
+	for i := range all {
+		v := viewOf(&all[i], most)
+		g, known := at[all[i].Split]
+		if !known {
+			g = len(out.Groups)
+			at[all[i].Split] = g
+			title, note := splitTitle(all[i].Split)
+			out.Groups = append(out.Groups, caseGroup{Title: title, Note: note})
+		}
+		out.Groups[g].Cases = append(out.Groups[g].Cases, v)
+		flips := &won
+		switch all[i].flip() {
+		case 0:
+			continue
+		case -1:
+			flips = &lost
+		}
+		if len(flips.Cases) == mostFlips {
+			flips.More++
+			continue
+		}
+		flips.Cases = append(flips.Cases, v)
+	}
+	for i := range out.Groups {
+		g := &out.Groups[i]
+		g.Title = fmt.Sprintf("%s (%d)", g.Title, len(g.Cases))
+	}
+	for _, f := range []flipGroup{lost, won} {
+		f.Title = fmt.Sprintf("%s (%d)", f.Title, len(f.Cases)+f.More)
+		out.Flips = append(out.Flips, f)
+	}
+	return out
+}
+
+func splitTitle(split string) (title, note string) {
+	switch split {
+	case "val":
+		return "Validation", "The search chose by these."
+	case "test":
+		return "Held out", "The gate's own measurements: the search never saw these."
+	case "train":
+		return "Training", "The mutator learned from these."
+	}
+	return "No split", ""
+}
+
+func viewOf(c *Case, most int) caseView {
+	v := caseView{N: c.N, ID: c.ID, Prompt: Excerpt(c.Prompt, 160), Full: clip(c.Prompt, most)}
+	if c.Prompt == "" {
+		v.Prompt = "(the case is gone)"
+	}
+	for _, s := range []string{c.Origin, c.Outcome} {
+		if s != "" {
+			v.Facts = append(v.Facts, Excerpt(s, 60))
+		}
+	}
+	if c.Cluster != "" && c.Cluster != c.ID {
+		v.Facts = append(v.Facts, "cluster "+Excerpt(c.Cluster, 60))
+	}
+	for _, m := range c.Context {
+		v.Context = append(v.Context, eval.Message{Role: m.Role, Text: clip(m.Text, most)})
+	}
+	for _, k := range c.Checks {
+		v.Rubric = append(v.Rubric, clip(k, checkRunes))
+	}
+	for i := range c.Arms {
+		a := &c.Arms[i]
+		av := armOf(a, most)
+		for _, b := range c.Arms[:i] {
+			if a.Answer != "" && a.Answer == b.Answer {
+				av.Same = b.Label
+				break
+			}
+		}
+		v.Arms = append(v.Arms, av)
+	}
+	v.Change, v.Direction = c.change()
+	return v
+}
+
+// change is what became of the quality, and whether that is up or down.
+func (c *Case) change() (text, direction string) {
+	var qs []string
+	for _, a := range c.Arms {
+		if a.Label != "no skill" || len(c.Arms) == 1 {
+			qs = append(qs, quality(a.Quality))
+		}
+	}
+	if len(c.Arms) == 2 && c.Arms[0].Label == "no skill" { // of a comparison
+		qs = []string{quality(c.Arms[0].Quality), quality(c.Arms[1].Quality)}
+	}
+	if len(qs) < 2 {
+		return quality(c.firstQuality()), ""
+	}
+	sign := "="
+	switch c.flip() {
+	case -1:
+		sign, direction = "▼", "down"
+	case 1:
+		sign, direction = "▲", "up"
+	}
+	return fmt.Sprintf("%s %s → %s", sign, qs[0], qs[1]), direction
+}
+
+// firstQuality is the quality of the first arm, nil where there is none.
+func (c *Case) firstQuality() *float64 {
+	if len(c.Arms) == 0 {
+		return nil
+	}
+	return c.Arms[0].Quality
+}
+
+func armOf(a *CaseArm, most int) armView {
+	v := armView{Label: Plain(a.Label), Answer: clip(a.Answer, most), Failure: clip(a.Failure, checkRunes)}
+	switch {
+	case a.Quality == nil:
+		v.Verdict = string(a.Status)
+	case a.Trials > 1:
+		v.Verdict = fmt.Sprintf("%.2f over %d trials; the first", *a.Quality, a.Trials)
+	default:
+		v.Verdict = fmt.Sprintf("%.2f", *a.Quality)
+	}
+	tokens := "tokens unknown"
+	if a.Tokens != nil {
+		tokens = thousands(*a.Tokens) + " tokens"
+	}
+	latency := "time unknown"
+	if a.Latency != nil {
+		ms := float64(*a.Latency)
+		latency = secondsText(&ms)
+	}
+	cost := "cost unknown"
+	if a.CostUSD != nil {
+		cost = usdText(a.CostUSD)
+	}
+	v.Facts = []string{latency, cost, tokens, fmt.Sprintf("retries %g", math.Round(a.Retries*100)/100)}
+	for i := range a.Checks {
+		k := &a.Checks[i]
+		view := checkView{"up", "✓ passed", Plain(k.Type)}
+		if !k.Passed() {
+			view.Class, view.Mark = "down", "✗ failed"
+		}
+		if k.Score > 0 && k.Score < 1 {
+			view.Mark += fmt.Sprintf(" (%.2f)", k.Score)
+		}
+		for _, s := range []string{k.Feedback, k.Evidence} {
+			if s != "" {
+				view.Text += ": " + clip(s, checkRunes)
+			}
+		}
+		v.Checks = append(v.Checks, view)
+	}
+	for i, t := range a.Trace {
+		if i == mostCalls {
+			v.Trace = append(v.Trace, fmt.Sprintf("… and %d more", len(a.Trace)-i))
+			break
+		}
+		s := t.Name + " " + t.Input
+		if t.Failed {
+			s = "failed: " + s
+		}
+		v.Trace = append(v.Trace, Excerpt(s, callRunes))
+	}
+	v.Calls = count(len(a.Trace), "tool call")
+	return v
+}
+
+// clip is s without what reorders or hides text, cut at n runes.
+func clip(s string, n int) string {
+	s = Plain(s)
+	if len(s) <= n {
+		return s
+	}
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + " …"
+	}
+	return s
+}

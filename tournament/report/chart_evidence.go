@@ -1,0 +1,124 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// mostEvidence is where the axis of e-values ends: nobody needs more.
+const mostEvidence = 1e8
+
+// evidenceChart draws the e-processes of the gate over the held-out clusters, on
+// a logarithmic axis, with the lines that they have to reach. nil where the gate
+// ran no pair.
+func evidenceChart(m *Model) *Plot {
+	es := m.Evidence
+	if len(es) == 0 {
+		return nil
+	}
+	last := es[len(es)-1]
+	what := "quality"
+	if v := m.Verdict; v != nil && deciding(v) > 0 {
+		what = v.Route
+	}
+	p := &Plot{ID: "plot-evidence", Width: 400, Height: 230, Title: "Evidence over the held-out clusters",
+		Desc: fmt.Sprintf("The e-value against “%s is no better” is %.3g after %s.", what, last.EValue, count(last.Cases, "cluster"))}
+	type series struct {
+		class, name string
+		of          func(Evidence) *float64
+	}
+	all := []series{{"curve", "better", func(e Evidence) *float64 { return &e.EValue }},
+		{"curve worse", "worse", func(e Evidence) *float64 { return e.Worse }},
+		{"curve futile", "futile", func(e Evidence) *float64 { return e.Futile }}}
+	low, high := 1.0, 10.0
+	for _, e := range es {
+		for _, s := range all {
+			if v := s.of(e); v != nil {
+				low, high = min(low, max(*v, 1e-3)), max(high, min(*v, mostEvidence))
+			}
+		}
+	}
+	alpha := 0.0
+	if m.Verdict != nil {
+		alpha = m.Verdict.Alpha
+		if o := m.Verdict.PerObjective; m.Verdict.Route == "futility" && len(o) > 0 {
+			alpha = o[0].Alpha
+		}
+	}
+	if alpha > 0 {
+		high = max(high, 2/alpha)
+	}
+	f := frame{x: axis{lo: 0, hi: max(float64(last.Cases), 1), from: 44, to: 392}, y: axis{lo: low, hi: high * 1.3, from: 194, to: 28, log: true},
+		xTitle: "held-out clusters", yTitle: "e-value (largest so far)", xTicks: 7, yTicks: 5, whole: true}
+	p.frame(f)
+	labels := &placer{bounds: box{f.x.from, f.y.to - 4, f.x.to, f.y.from}}
+	rule := func(class, name string, level float64) {
+		if !(level > 0) {
+			return
+		}
+		y := f.y.at(1 / level)
+		p.line(class, f.x.from, y, f.x.to, y)
+		// Above its line or, where that is taken, below.
+		for _, dy := range []float64{-5, 14} {
+			w := textWidth(name, fontSize)
+			b := box{f.x.from + 4, y + dy - 10, f.x.from + 4 + w, y + dy + 3}
+			if !labels.taken(b, false) && labels.bounds.holds(b) {
+				labels.texts = append(labels.texts, b)
+				p.text("rule-name", "start", b.x0, y+dy, name)
+				return
+			}
+		}
+	}
+	rule("rule", fmt.Sprintf("1/α = %.3g", 1/max(alpha, 1e-9)), alpha)
+	if shown(es, func(e Evidence) *float64 { return e.Futile }) {
+		rule("rule futile", fmt.Sprintf("futile at %.3g", 1/max(m.Futility, 1e-9)), m.Futility)
+	}
+	for _, s := range all {
+		if s.name != "better" && !shown(es, s.of) {
+			continue
+		}
+		var xy []float64
+		if es[0].Cases == 1 { // evidence begins at 1
+			xy = append(xy, f.x.at(0), f.y.at(1))
+		}
+		for _, e := range es {
+			if v := s.of(e); v != nil {
+				xy = append(xy, f.x.at(float64(e.Cases)), f.y.at(*v))
+			}
+		}
+		p.path(s.class, polyline(xy...))
+		n := len(xy)
+		for i := 0; i+1 < n; i += 2 { // labels keep off the lines
+			labels.mark(xy[i], xy[i+1], 3)
+		}
+		if end := xy[n-1]; len(es) > 1 {
+			p.label(labels, "series "+strings.TrimPrefix(s.class, "curve"), s.name, xy[n-2]-2, end, 2, true)
+		}
+	}
+	if len(es) <= 60 {
+		for _, e := range es {
+			p.titled("dot", glyph(disc, f.x.at(float64(e.Cases)), f.y.at(e.EValue), 2.4), pairTitle(e))
+		}
+	}
+	return p
+}
+
+// shown reports whether a series has anything to say: an e-value that never left
+// 1 is a line on the axis.
+func shown(es []Evidence, of func(Evidence) *float64) bool {
+	for _, e := range es {
+		if v := of(e); v != nil && *v > 1.05 {
+			return true
+		}
+	}
+	return false
+}
+
+func pairTitle(e Evidence) string {
+	q := "not measured"
+	if e.Quality != nil && !math.IsNaN(*e.Quality) {
+		q = fmt.Sprintf("%+.2f", *e.Quality)
+	}
+	return fmt.Sprintf("cluster %d: quality %s, e = %.3g", e.Cases, q, e.EValue)
+}

@@ -1,0 +1,159 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// lineageRows is how many texts the tree shows one by one; of more, those that
+// were refused are counted at their parent.
+const lineageRows = 60
+
+// A branch is one row of the tree.
+type branch struct {
+	*Candidate
+	depth    int
+	parent   int // row, -1 for none
+	others   []string
+	children []*branch
+	losers   map[string]int // refused children that have no row, by state
+}
+
+// lineageChart draws who came from whom, by which operator: a row a text, the
+// children below their parent in the order of their proposal. nil where there is
+// one text only.
+func lineageChart(m *Model) *Plot {
+	rows := lineage(m.Candidates)
+	if len(rows) < 2 {
+		return nil
+	}
+	deepest := 0
+	for _, b := range rows {
+		deepest = max(deepest, b.depth)
+	}
+	const left, pitch = 10.0, 19.0
+	step := min(16, 110/float64(max(1, deepest)))
+	p := &Plot{ID: "plot-lineage", Width: 400, Height: float64(len(rows))*pitch + 8, Title: "Lineage",
+		Desc: fmt.Sprintf("%s in %d generations; the table below says the same in words.", count(len(m.Candidates), "text"), deepest+1)}
+	x := func(b *branch) float64 { return left + float64(b.depth)*step }
+	y := func(i int) float64 { return 14 + float64(i)*pitch }
+	for i, b := range rows {
+		if b.parent >= 0 {
+			p.path("edge", fmt.Sprintf("M%sV%sH%s", at(x(rows[b.parent]), y(b.parent)), num(y(i)), num(x(b))))
+		}
+	}
+	for i, b := range rows {
+		class, sh := "point-open", ring
+		switch {
+		case b.Role == "incumbent":
+			class, sh = "incumbent", square
+		case b.Role == "challenger":
+			class, sh = "challenger", diamond
+		case b.State == string(tournament.Refused) || b.State == string(tournament.Invalid) || b.State == string(tournament.Quarantined):
+			class, sh = "lost", cross
+		case b.OnFront:
+			class, sh = "on-front", disc
+		}
+		r := 4.2
+		if sh == cross || sh == ring {
+			r = 3
+		}
+		p.titled(class, glyph(sh, x(b), y(i), r), b.Candidate.said())
+		at := x(b) + 9
+		p.text("branch "+class+"-name", "start", at, y(i)+4, cut(b.line(), p.Width-at-2, fontSize))
+	}
+	return p
+}
+
+// said is a candidate in words.
+func (c *Candidate) said() string {
+	s := fmt.Sprintf("%s: %s, %s", Short(c.SHA), c.Operator, c.State)
+	if c.Metrics.N > 0 {
+		s += fmt.Sprintf(", quality %.2f on %s", c.Metrics.Quality, count(c.Metrics.N, "validation rollout"))
+	}
+	if c.Reason != "" {
+		s += "; " + Excerpt(c.Reason, 200)
+	}
+	return Plain(s)
+}
+
+// line is a branch's label.
+func (b *branch) line() string {
+	s := first(b.SHA, 8) + " " + b.Operator
+	switch {
+	case b.Full:
+		s += fmt.Sprintf(" %.2f", b.Metrics.Quality)
+	case b.State != string(tournament.Pooled) && b.State != string(tournament.Seed):
+		s += " " + b.State
+	default:
+		s += " in part"
+	}
+	if b.Role != "" {
+		s += " " + b.Role
+	}
+	for _, o := range b.others {
+		s += " + " + first(o, 8)
+	}
+	if len(b.losers) > 0 {
+		var lost []string
+		for _, st := range []tournament.CandidateState{tournament.Refused, tournament.Invalid, tournament.Quarantined} {
+			if n := b.losers[string(st)]; n > 0 {
+				lost = append(lost, fmt.Sprintf("%d %s", n, st))
+			}
+		}
+		s += " (+" + strings.Join(lost, ", ") + ")"
+	}
+	return Plain(s)
+}
+
+// lineage orders the texts as a tree, depth first. A second parent is named in
+// its child's row.
+func lineage(cs []Candidate) (rows []*branch) {
+	by := map[string]*branch{}
+	var roots []*branch
+	for i := range cs {
+		c := &cs[i]
+		b := &branch{Candidate: c, parent: -1, losers: map[string]int{}}
+		var up *branch
+		for _, p := range c.Parents {
+			if q := by[p]; q != nil && (up == nil || q.depth > up.depth) {
+				up = q
+			}
+		}
+		lost := !slices.Contains([]string{string(tournament.Seed), string(tournament.Pooled)}, c.State) && c.Role == ""
+		if up != nil && lost && len(cs) > lineageRows {
+			up.losers[c.State]++
+			continue
+		}
+		if up == nil {
+			roots = append(roots, b)
+		} else {
+			b.depth = up.depth + 1
+			up.children = append(up.children, b)
+			for _, p := range c.Parents {
+				if p != up.SHA {
+					b.others = append(b.others, p)
+				}
+			}
+		}
+		if by[c.SHA] == nil {
+			by[c.SHA] = b
+		}
+	}
+	var walk func(b *branch, parent int)
+	walk = func(b *branch, parent int) {
+		b.parent = parent
+		rows = append(rows, b)
+		at := len(rows) - 1
+		for _, c := range b.children {
+			walk(c, at)
+		}
+	}
+	for _, b := range roots {
+		walk(b, -1)
+	}
+	return rows
+}

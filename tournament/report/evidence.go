@@ -1,0 +1,65 @@
+package report
+
+import (
+	"math"
+	"slices"
+
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// evidence lists the gate's pairs. The run's events hold those that it added;
+// the kept trial, where it still is the one that the verdict speaks of, has all
+// of them, and is played again for the e-processes that the events leave out.
+func evidence(m *Model, d *Data) {
+	for _, e := range d.Events {
+		if e.Kind == "gate_pair" {
+			f := factsOf(e.Data)
+			m.Evidence = append(m.Evidence, Evidence{Cases: f.Cases, Cluster: f.Cluster, EValue: f.EValue,
+				Quality: f.Quality, Latency: f.Latency, Cost: f.Cost, Retries: f.Retries})
+		}
+	}
+	if d.Trial == nil || m.Verdict == nil || d.Trial.Cases() < m.Verdict.Cases || m.Verdict.Cases == 0 {
+		return
+	}
+	again, pairs := pareto.NewTrial(d.Trial.Config()), d.Trial.Pairs()[:m.Verdict.Cases]
+	clusters := map[int]string{}
+	for _, e := range m.Evidence {
+		clusters[e.Cases] = e.Cluster
+	}
+	var all []Evidence
+	for i, p := range pairs {
+		again.Add(p)
+		now := again.Decide()
+		q := now.PerObjective[pareto.Quality]
+		e := Evidence{Cases: i + 1, Cluster: clusters[i+1], EValue: q.Better, Worse: finite(q.Worse), Futile: finite(q.Smaller),
+			Quality: finite(p.Quality), Latency: finite(p.Latency), Cost: finite(p.Cost), Retries: finite(p.Retries)}
+		if o := deciding(m.Verdict); o >= 0 {
+			e.EValue = now.PerObjective[o].Better
+		}
+		all = append(all, e)
+	}
+	// A trial that went on since, or whose pairs were completed when the judge
+	// came to be trusted, is not the one that this verdict was given on.
+	if got, want := again.Decide(), m.Verdict; got.Verdict != want.Verdict || got.Route != want.Route || !near(got.EValue, want.EValue) {
+		return
+	}
+	m.Evidence, m.Futility = all, d.Trial.Config().FutilityAlpha
+}
+
+// deciding is the objective whose superiority decided, -1 where none did.
+func deciding(v *tournament.Verdict) int {
+	return slices.IndexFunc(v.PerObjective, func(o pareto.ObjectiveEvidence) bool {
+		return v.Verdict == pareto.Promote && o.Objective == v.Route
+	})
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-6*max(1, math.Abs(a), math.Abs(b)) }
+
+// finite is a number that JSON knows, nil for NaN and the infinities.
+func finite(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}

@@ -1,0 +1,213 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/skill-evolve/evolve/eval"
+	"golang.org/x/net/html"
+)
+
+// hostileRun has hostile words wherever somebody else's can stand.
+func hostileRun(t *testing.T) *Data {
+	t.Helper()
+	d := sample(t)
+	d.Run.Simulated, d.Run.Note = true, hostile
+	for i := range d.Cases {
+		c := &d.Cases[i]
+		c.Context = []eval.Message{{Role: hostile, Text: hostile}}
+		c.Checks = []eval.Check{{Type: eval.Judge, Rubric: hostile}}
+		c.Source, c.Cluster = &eval.Source{Origin: hostile, Outcome: hostile}, hostile
+	}
+	for i := range d.Rollouts {
+		r := &d.Rollouts[i]
+		r.Answer, r.Failure, r.Agent.Model = hostile+fmt.Sprint(i), hostile, hostile
+		r.Trace = []eval.ToolCall{{Name: hostile, Input: "javascript:alert(3)" + hostile, Failed: true}}
+		r.Checks = []eval.CheckResult{{Type: hostile, Feedback: hostile, Evidence: hostile, Weight: 1}}
+	}
+	for i := range d.Candidates {
+		d.Candidates[i].Operator = hostile
+	}
+	d.Lessons = []Lesson{{Kind: "reworded", Text: hostile, Was: hostile, Because: hostile,
+		Steps: []LessonStep{{Operator: hostile, Cases: []LessonCase{{Case: "v-1", Words: hostile}, {Case: hostile}}}}}}
+	return d
+}
+
+// pageOf renders a page and reads it as XML: every element is closed, every
+// attribute quoted.
+func pageOf(t *testing.T, write func(io.Writer) error) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	dec := xml.NewDecoder(&b)
+	dec.Entity = xml.HTMLEntity
+	for {
+		if _, err := dec.Token(); err == io.EOF {
+			return page
+		} else if err != nil {
+			t.Fatalf("not well-formed: %v", err)
+		}
+	}
+}
+
+// walk visits the elements of a page as a browser would parse it.
+func walk(t *testing.T, page string, visit func(*html.Node)) {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range root.Descendants() {
+		if n.Type == html.ElementNode {
+			visit(n)
+		}
+	}
+}
+
+func attr(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// TestNothingExecutes: whatever others wrote stays text, in every page.
+func TestNothingExecutes(t *testing.T) {
+	for name, write := range pageWriters(t) {
+		page := pageOf(t, write)
+		for _, bad := range []string{"<script", "<img", "\x1b", "\u202e", "http://", "https://", "url(", "@import", "ZgotmplZ", " style="} {
+			if strings.Contains(page, bad) {
+				t.Errorf("%s holds %q", name, bad)
+			}
+		}
+		if name == "hostile" && strings.Count(page, "alert(1)") < 100 {
+			t.Errorf("%s: hostile words do not come as text: %d", name, strings.Count(page, "alert(1)"))
+		}
+		allowed := strings.Fields("html head meta title style body a header h1 h2 h3 h4 p span ul ol li dl dt dd nav main section table caption thead tbody tr th td figure figcaption div details summary svg desc path text code pre b br footer")
+		walk(t, page, func(n *html.Node) {
+			if !slices.Contains(allowed, n.Data) {
+				t.Errorf("%s has a <%s>", name, n.Data)
+			}
+			for _, a := range n.Attr {
+				switch {
+				case strings.HasPrefix(a.Key, "on"), a.Key == "src", a.Key == "srcset", a.Key == "style", a.Key == "action":
+					t.Errorf("%s: <%s> has %s=%q", name, n.Data, a.Key, a.Val)
+				case a.Key == "href" && !strings.HasPrefix(a.Val, "#") && !nightLink.MatchString(a.Val):
+					t.Errorf("%s: a link to %q", name, a.Val)
+				}
+			}
+		})
+	}
+}
+
+// TestStructure is what a screen reader and a keyboard rely on.
+func TestStructure(t *testing.T) {
+	for name, write := range pageWriters(t) {
+		page := pageOf(t, write)
+		ids, targets, seen := map[string]bool{}, []string{}, map[string]int{}
+		level := 0
+		walk(t, page, func(n *html.Node) {
+			seen[n.Data]++
+			if id := attr(n, "id"); id != "" {
+				if ids[id] {
+					t.Errorf("%s: two elements are called %q", name, id)
+				}
+				ids[id] = true
+			}
+			for _, ref := range []string{"aria-labelledby", "aria-describedby"} {
+				targets = append(targets, strings.Fields(attr(n, ref))...)
+			}
+			if href := attr(n, "href"); strings.HasPrefix(href, "#") {
+				targets = append(targets, href[1:])
+			}
+			switch n.Data {
+			case "h1", "h2", "h3", "h4":
+				if l := int(n.Data[1] - '0'); l > level+1 {
+					t.Errorf("%s: an %s follows an h%d", name, n.Data, level)
+					level = l
+				} else {
+					level = l
+				}
+			case "html":
+				if attr(n, "lang") != "en" {
+					t.Errorf("%s: no language", name)
+				}
+			case "svg":
+				if attr(n, "aria-hidden") != "true" && (attr(n, "role") != "img" || n.FirstChild == nil || n.FirstChild.Data != "title" || n.FirstChild.FirstChild == nil) {
+					t.Errorf("%s: drawing %q has no title", name, attr(n, "id"))
+				}
+			case "th":
+				if s := attr(n, "scope"); s != "col" && s != "row" {
+					t.Errorf("%s: a heading of a table without a scope", name)
+				}
+			case "div":
+				// What scrolls can be reached by the keyboard.
+				if attr(n, "class") == "wide" && attr(n, "tabindex") != "0" {
+					t.Errorf("%s: a region that scrolls cannot be focused", name)
+				}
+			}
+		})
+		for _, id := range targets {
+			if !ids[id] {
+				t.Errorf("%s: nothing is called %q", name, id)
+			}
+		}
+		for _, once := range []string{"h1", "main", "header", "footer", "title"} {
+			if n := seen[once]; n != 1 && once != "title" || n == 0 {
+				t.Errorf("%s has %d <%s>", name, n, once)
+			}
+		}
+	}
+}
+
+// TestOrder: the verdict first, what qualifies it next, then the cost and what to
+// do, before anything else.
+func TestOrder(t *testing.T) {
+	page := pageOf(t, build(t, hostileRun(t)).HTML)
+	at := -1
+	for _, part := range []string{"SIMULATED</span>", `class="verdict undecided"`, `class="warnings"`, "<dt>cost</dt>", "<dt>next</dt>", "<nav ", "<main "} {
+		i := strings.Index(page, part)
+		if i <= at {
+			t.Errorf("%s stands at %d, behind what should follow it at %d", part, i, at)
+		}
+		at = i
+	}
+	if strings.Contains(page[strings.Index(page, "<body"):strings.Index(page, "<main ")], "<details") {
+		t.Error("something before the content is folded")
+	}
+}
+
+func TestRunPage(t *testing.T) {
+	m := build(t, tournamentOf(t, 30, 60))
+	page := pageOf(t, m.HTML)
+	plots := map[string]bool{}
+	walk(t, page, func(n *html.Node) {
+		if id := attr(n, "id"); strings.HasPrefix(id, "plot-") {
+			plots[id] = true
+		}
+	})
+	for _, id := range []string{"plot-evidence", "plot-forest", "plot-quality", "plot-lineage", "plot-heat", "plot-scatter-1", "plot-scatter-6"} {
+		if !plots[id] {
+			t.Errorf("no %s among %v", id, plots)
+		}
+	}
+	for _, want := range []string{`class="band"`, `class="front"`, `class="rule"`, "1/α = 25", "no-skill", `class="kernel"`, "Sign every tag.", `href="#case-`,
+		"<h2>Held-out evidence</h2>", "<h2>What changed</h2>", "failed: Read CHANGELOG.md", "quality ±0.052", "name the version", "$41.00", "101,000,000"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if n := strings.Count(page, `<details class="case">`); n != 60 {
+		t.Errorf("%d cases, want 60", n)
+	}
+}

@@ -1,0 +1,332 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// runView is what a run's page shows.
+type runView struct {
+	*Model
+	Facts                            []fact
+	Contents                         []link
+	Quality, Evidence, Lineage, Heat *Plot
+	Scatter                          *Scatter
+	Held                             *held
+	Shown, Hidden                    []Candidate // with metrics: of interest, and the rest
+	Key                              []sign
+	Shades                           []sign
+	Taught                           []lessonView
+	HeatNote                         string
+	Columns                          []string
+	HeatRows                         []heatRow
+	List                             caseList
+	Bills                            []billView
+	BarsOf                           string
+}
+
+// HTML writes the report as one self-contained page: no script, no network.
+func (m *Model) HTML(w io.Writer) error {
+	v := &runView{Model: m, Quality: qualityChart(m), Evidence: evidenceChart(m), Lineage: lineageChart(m), Heat: heatChart(m),
+		Scatter: scatter(m), Held: heldOut(m.Verdict), List: listCases(m.Cases, fmt.Sprintf("`evolve report %s --json`", m.Run))}
+	v.Facts = m.facts()
+	v.candidates()
+	v.Taught = taughtBy(m)
+	v.heatTable()
+	v.bills()
+	v.Key = signs()
+	for i := range heatLevels {
+		v.Shades = append(v.Shades, sign{Class: fmt.Sprintf("shade heat h%d", i), D: "M0 7h20"})
+	}
+	for _, c := range []struct {
+		link
+		there bool
+	}{{link{"evidence", "Held-out evidence"}, v.Held != nil}, {link{"objectives", "Objectives"}, v.Scatter != nil || v.Shown != nil},
+		{link{"search", "Search"}, v.Quality != nil || v.Lineage != nil}, {link{"change", "What changed"}, m.Diff != nil && len(m.Diff.Lines) > 0},
+		{link{"map", "Cases × candidates"}, v.Heat != nil}, {link{"cases", "Cases"}, len(v.List.Groups) > 0}, {link{"spent", "Spent"}, true}} {
+		if c.there {
+			v.Contents = append(v.Contents, c.link)
+		}
+	}
+	return render(w, "run.html", v)
+}
+
+// facts are what it cost and what to do next, and what the texts are worth.
+func (m *Model) facts() []fact {
+	sp := m.Spent
+	usd := "cost unknown"
+	if sp.CostKnown {
+		usd = usdText(&sp.CostUSD)
+	} else if sp.CostUSD > 0 {
+		usd = "at least " + usdText(&sp.CostUSD)
+	}
+	out := []fact{{"cost", fmt.Sprintf("%s, %s tokens, %s, %s", usd, thousands(sp.TokensIn+sp.TokensOut), count(int(sp.Rollouts), "rollout"), durationText(sp.WallMS))}}
+	var inc, chal *Candidate
+	for i := range m.Candidates {
+		switch m.Candidates[i].Role {
+		case "incumbent":
+			inc = &m.Candidates[i]
+		case "challenger":
+			chal = &m.Candidates[i]
+		}
+	}
+	name := "incumbent"
+	if m.Version != nil {
+		name = fmt.Sprintf("v%d", *m.Version)
+	}
+	if inc != nil && inc.Metrics.N > 0 {
+		s := fmt.Sprintf("quality %.2f with %s", inc.Metrics.Quality, name)
+		if chal != nil && chal.Metrics.N > 0 {
+			s += fmt.Sprintf(", %.2f with the challenger %s", chal.Metrics.Quality, Short(chal.SHA))
+		}
+		out = append(out, fact{"validation", s})
+	}
+	if w := m.Worth; w != nil {
+		out = append(out, fact{"worth", fmt.Sprintf("quality %.2f without any skill, %.2f with %s, on %s", w.Without.Quality, w.With.Quality, name, count(w.With.N, "validation case"))})
+	}
+	if m.Note != "" {
+		out = append(out, fact{"ended by", Excerpt(m.Note, 200)})
+	}
+	return append(out, fact{"next", m.Next})
+}
+
+// held is the table of the gate's evidence.
+type held struct {
+	Scope  string
+	Rows   []heldRow
+	Forest *Plot
+}
+
+type heldRow struct {
+	Objective, Change, Interval, Score, Better, Within string
+	Measured                                           bool
+}
+
+// heldOut writes differences as people read them: new against old, costs and
+// durations as a ratio.
+func heldOut(v *tournament.Verdict) *held {
+	if v == nil {
+		return nil
+	}
+	var rows []forestRow
+	h := &held{Scope: fmt.Sprintf("%s: %d won, %d lost, %d tied on quality", count(v.Cases, "cluster"), v.Wins, v.Losses, v.Ties)}
+	for i := range v.PerObjective {
+		o := &v.PerObjective[i]
+		r := heldRow{Objective: o.Objective, Measured: o.Measured}
+		if o.Measured {
+			e := o.Estimate
+			r.Change = against(o, e.Mean)
+			lo, hi := against(o, e.Low), against(o, e.High)
+			if o.Objective != "quality" { // less is better: the bounds change places
+				lo, hi = hi, lo
+			}
+			r.Interval = fmt.Sprintf("%s to %s (%.0f%%)", lo, hi, 100*e.Level)
+			r.Score = fmt.Sprintf("%d/%d/%d", e.Wins, e.Losses, e.Ties)
+			r.Better, r.Within = fmt.Sprintf("%.3g of %.3g", o.Better, 1/o.Alpha), fmt.Sprintf("%.3g", o.Within)
+			rows = append(rows, forestRow{o.Objective, e.Low, e.Mean, e.High, -o.Tolerance, e.Low > 0 || e.High < 0, fmt.Sprintf("%s: %s, %s", o.Objective, r.Change, r.Interval)})
+		}
+		h.Rows = append(h.Rows, r)
+	}
+	h.Forest = forest("incumbent", "challenger", rows)
+	return h
+}
+
+func against(o *pareto.ObjectiveEvidence, d float64) string {
+	switch o.Objective {
+	case "latency", "cost":
+		return fmt.Sprintf("×%.2f", math.Pow(4, -d))
+	case "retries":
+		return fmt.Sprintf("%+.3f", 0-d)
+	}
+	return fmt.Sprintf("%+.3f", d)
+}
+
+// shownCandidates is how many rows the table of candidates has before it folds.
+const shownCandidates = 12
+
+func (v *runView) candidates() {
+	for _, c := range v.Model.Candidates {
+		switch {
+		case c.Metrics.N == 0:
+		case c.Role != "" || c.OnFront && len(v.Shown) < 2*shownCandidates || len(v.Model.Candidates) <= shownCandidates:
+			v.Shown = append(v.Shown, c)
+		default:
+			v.Hidden = append(v.Hidden, c)
+		}
+	}
+	if w := v.Worth; w != nil {
+		v.Shown = append(v.Shown, Candidate{Operator: "no skill", Metrics: w.Without})
+	}
+}
+
+// LeftOut says of how many candidates a matrix is silent.
+func (s *Scatter) LeftOut() string {
+	if s.Left == 1 {
+		return "One candidate was measured on a part of the cases, and is not drawn."
+	}
+	return fmt.Sprintf("%d candidates were measured on a part of the cases, and are not drawn.", s.Left)
+}
+
+func signs() []sign {
+	var out []sign
+	for _, s := range []struct {
+		class string
+		shape shape
+		name  string
+	}{{"incumbent", square, "incumbent"}, {"challenger", diamond, "challenger"}, {"no-skill", cross, "no skill"},
+		{"on-front", disc, "on the front of all objectives"}, {"point-open", ring, "beaten by another text"}} {
+		out = append(out, sign{s.class, glyph(s.shape, 10, 7, 4.5), s.name})
+	}
+	return append(out, sign{"front", "M2 11H10V3H18", "front of these two"}, sign{"band", "M2 3H18V11H2Z", "ε: not told from the front"})
+}
+
+// heatColumns is how many candidates the table of the map has by name.
+const heatColumns = 10
+
+type heatRow struct {
+	N     int
+	Split string
+	Cells []string
+}
+
+// heatTable is the map for those who cannot see it; of many candidates it has
+// the two that matter, and the spread of the others.
+func (v *runView) heatTable() {
+	at := []int{}
+	for i, sha := range v.Matrix.Candidates {
+		role := sha == v.Incumbent || sha == v.Challenger
+		if len(v.Matrix.Candidates) > heatColumns && !role {
+			continue
+		}
+		at = append(at, i)
+		name := first(sha, 8)
+		if sha == v.Incumbent {
+			name = "incumbent"
+		} else if sha == v.Challenger {
+			name = "challenger"
+		}
+		v.Columns = append(v.Columns, name)
+	}
+	many := len(at) < len(v.Matrix.Candidates)
+	if many {
+		v.Columns = append(v.Columns, "mean", "least", "most", "measured")
+		v.HeatNote = fmt.Sprintf("Mean, least and most are over all %d candidates that measured the case.", len(v.Matrix.Candidates))
+	}
+	for i := range v.Matrix.Rows {
+		r := &v.Matrix.Rows[i]
+		row := heatRow{N: i + 1, Split: r.Split}
+		for _, k := range at {
+			row.Cells = append(row.Cells, quality(r.Cells[k]))
+		}
+		if many {
+			lo, hi, n := math.Inf(1), math.Inf(-1), 0
+			for _, q := range r.Cells {
+				if q != nil {
+					lo, hi, n = min(lo, *q), max(hi, *q), n+1
+				}
+			}
+			mean := r.mean()
+			row.Cells = append(row.Cells, quality(&mean), quality(&lo), quality(&hi), fmt.Sprint(n))
+		}
+		v.HeatRows = append(v.HeatRows, row)
+	}
+}
+
+type lessonView struct {
+	Class, Mark, Text, Was, Because string
+	Cases                           []lessonCase
+	More                            int
+}
+
+type lessonCase struct {
+	N         int // of the case in this report, 0 for none
+	ID, Words string
+}
+
+// citedCases is how many cases a sentence is shown with.
+const citedCases = 3
+
+func taughtBy(m *Model) (out []lessonView) {
+	number := map[string]int{}
+	for _, c := range m.Cases {
+		number[c.ID] = c.N
+	}
+	for _, l := range m.Lessons {
+		v := lessonView{"up", "+", clip(l.Text, checkRunes), clip(l.Was, checkRunes), Excerpt(l.Because, 300), nil, 0}
+		switch l.Kind {
+		case "removed":
+			v.Class, v.Mark = "down", "−"
+		case "reworded":
+			v.Class, v.Mark = "", "~"
+		}
+		seen := map[string]bool{}
+		for _, s := range l.Steps {
+			for _, c := range s.Cases {
+				switch {
+				case seen[c.Case]:
+				case len(v.Cases) == citedCases:
+					v.More++
+				default:
+					v.Cases = append(v.Cases, lessonCase{number[c.Case], Plain(c.Case), Excerpt(c.Words, 240)})
+				}
+				seen[c.Case] = true
+			}
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+type billView struct {
+	Kind, Calls, Tokens, Cost, Bar, Share string
+}
+
+// bills compares kinds of calls by dollars or, where one of them is unknown, by
+// tokens.
+func (v *runView) bills() {
+	value := func(s Spending) *float64 { return s.CostUSD }
+	v.BarsOf = "share of the cost"
+	for _, s := range v.Spending {
+		if s.CostUSD == nil && (s.Calls > 0 || s.Tokens != nil && *s.Tokens > 0) {
+			v.BarsOf = "share of the tokens"
+			value = func(s Spending) *float64 {
+				if s.Tokens == nil {
+					return nil
+				}
+				x := float64(*s.Tokens)
+				return &x
+			}
+		}
+	}
+	sum := 0.0
+	for _, s := range v.Spending {
+		if x := value(s); x != nil {
+			sum += *x
+		}
+	}
+	for _, s := range v.Spending {
+		b := billView{Kind: s.Kind, Calls: thousands(s.Calls), Tokens: countText(s.Tokens), Cost: usdText(s.CostUSD)}
+		if x := value(s); x != nil && sum > 0 {
+			b.Bar, b.Share = rect(0, 0, 100**x/sum, 8), fmt.Sprintf("%.0f%%", 100**x/sum)
+		}
+		v.Bills = append(v.Bills, b)
+	}
+	v.Bills = append(v.Bills, totalBill(v.Spent))
+}
+
+func totalBill(s eval.Spent) billView {
+	usd := usdText(&s.CostUSD)
+	if !s.CostKnown {
+		if usd = "unknown"; s.CostUSD > 0 {
+			usd = "at least " + usdText(&s.CostUSD)
+		}
+	}
+	return billView{Kind: "together", Calls: thousands(s.AgentCalls + s.JudgeCalls + s.MutatorCalls + s.MinerCalls),
+		Tokens: strings.TrimSpace(thousands(s.TokensIn + s.TokensOut)), Cost: usd}
+}
