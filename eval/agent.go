@@ -93,6 +93,8 @@ const (
 // An Agent runs tasks. Run must be safe for concurrent use. Its error means
 // that the infrastructure failed (*InfraError where the kind is known) or that
 // ctx ended; a failing agent is an Attempt with Failure set, and a nil error.
+// Usage and CostUSD of an Attempt that comes with an error are what the call took
+// all the same.
 type Agent interface {
 	Identity() Identity
 	Run(ctx context.Context, t Task) (Attempt, error)
@@ -138,6 +140,7 @@ type Grade struct {
 	JudgeCalls int
 	JudgeUsage *Usage
 	JudgeUSD   *float64
+	Lost       // of the judge
 }
 
 // FailureKind sorts infrastructure failures by what can be done about them.

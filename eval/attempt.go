@@ -53,7 +53,7 @@ func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEn
 	seed := t.Seed
 	for n := 0; ; n++ {
 		t.Seed = (seed + int64(n)) & math.MaxInt32
-		a, begun, err := e.attempt(ctx, t, &out.InfraRetries)
+		a, begun, err := e.attempt(ctx, t, out)
 		if err != nil {
 			return err
 		}
@@ -99,8 +99,9 @@ func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEn
 // attempt runs the agent, again while the infrastructure fails. begun is when
 // the call was made that ended: after queueing and failed calls. The attempt has
 // a Duration, the agent's own or the one measured here.
-func (e *Evaluator) attempt(ctx context.Context, t Task, failed *int) (a Attempt, begun time.Time, err error) {
-	err = persist(ctx, e.Budget, e.InfraTries, failed, func() error {
+func (e *Evaluator) attempt(ctx context.Context, t Task, out *Rollout) (a Attempt, begun time.Time, err error) {
+	err = persist(ctx, e.Budget, e.InfraTries, &out.InfraRetries, func() error {
+		a = Attempt{}
 		if e.Limiter != nil {
 			if err := e.Limiter.Wait(ctx); err != nil {
 				return fatal{fmt.Errorf("evaluate: wait for the rate limit: %w", err)}
@@ -120,6 +121,9 @@ func (e *Evaluator) attempt(ctx context.Context, t Task, failed *int) (a Attempt
 		if err != nil && ranOut && !errors.As(err, new(*InfraError)) {
 			a.Failure = fmt.Sprintf("no end of the answer within %v", e.WallClock)
 			return nil
+		}
+		if err != nil && !IsPending(err) {
+			out.lose(Cost{a.Usage, a.CostUSD})
 		}
 		return err
 	})
@@ -156,7 +160,7 @@ func (e *Evaluator) record(out *Rollout, a *Attempt, begun time.Time) {
 	case 2:
 		out.RetryUsage, out.RetryUSD = a.Usage, a.CostUSD
 	default:
-		out.RetryUsage, out.RetryUSD = sumUsage(out.RetryUsage, a.Usage), sumUSD(out.RetryUSD, a.CostUSD)
+		out.sum(&out.RetryUsage, &out.RetryUSD, Cost{a.Usage, a.CostUSD})
 	}
 }
 
@@ -196,25 +200,10 @@ func spendJudge(out *Rollout, g Grade) {
 	case out.JudgeCalls == 0:
 		out.JudgeUsage, out.JudgeUSD = g.JudgeUsage, g.JudgeUSD
 	default:
-		out.JudgeUsage, out.JudgeUSD = sumUsage(out.JudgeUsage, g.JudgeUsage), sumUSD(out.JudgeUSD, g.JudgeUSD)
+		out.sum(&out.JudgeUsage, &out.JudgeUSD, Cost{g.JudgeUsage, g.JudgeUSD})
 	}
 	out.JudgeCalls += g.JudgeCalls
-}
-
-func sumUsage(a, b *Usage) *Usage {
-	if a == nil || b == nil {
-		return nil
-	}
-	sum := a.Add(*b)
-	return &sum
-}
-
-func sumUSD(a, b *float64) *float64 {
-	if a == nil || b == nil {
-		return nil
-	}
-	sum := *a + *b
-	return &sum
+	out.lose(Cost{g.LostUsage, g.LostUSD})
 }
 
 // feedbackOf is what the mutator, and a work retry, may read of a graded

@@ -98,6 +98,7 @@ func billOf(r *Rollout) bill {
 	if r.Attempts > 1 {
 		agent.add(int64(r.Attempts-1), Cost{r.RetryUsage, r.RetryUSD})
 	}
+	agent.known(r.Lost)
 	if r.JudgeCalls > 0 {
 		judge.add(int64(r.JudgeCalls), Cost{r.JudgeUsage, r.JudgeUSD})
 	}

@@ -47,6 +47,9 @@ func (g *Checks) judge(ctx context.Context, c *Case, k *Check, answer string, bi
 		p.Seed += int64(try)
 		reply, err := g.Judge.Complete(ctx, p)
 		if err != nil {
+			if !IsPending(err) {
+				bill.lose(Cost{reply.Usage, reply.CostUSD})
+			}
 			return CheckResult{}, fmt.Errorf("ask the judge: %w", err)
 		}
 		bill.spend(reply)
@@ -86,7 +89,7 @@ func (g *Grade) spend(c Completion) {
 	if g.JudgeCalls == 0 {
 		g.JudgeUsage, g.JudgeUSD = c.Usage, c.CostUSD
 	} else {
-		g.JudgeUsage, g.JudgeUSD = sumUsage(g.JudgeUsage, c.Usage), sumUSD(g.JudgeUSD, c.CostUSD)
+		g.sum(&g.JudgeUsage, &g.JudgeUSD, Cost{c.Usage, c.CostUSD})
 	}
 	g.JudgeCalls++
 }

@@ -101,6 +101,9 @@ func (m *Metered) ask(ctx context.Context, p Prompt, key hash) (c Completion, er
 			c, err = m.Model.Complete(ctx, p)
 			return err
 		})
+		if err != nil && !IsPending(err) {
+			m.Budget.chargeFailed(m.By, Cost{c.Usage, c.CostUSD})
+		}
 		if err != nil && ranOut && !errors.As(err, new(*InfraError)) {
 			err = &InfraError{Kind: Unreachable, Err: fmt.Errorf("no end of the reply within %v", m.WallClock)}
 		}

@@ -80,7 +80,8 @@ type Rollout struct {
 	Model    string `json:"model,omitempty"`
 	Attempts int    `json:"attempts"` // agent attempts that ended in an answer or a failure, work retries included
 	// InfraRetries counts the agent's calls that failed in the infrastructure.
-	// They are taken to have been free and are never counted in Retries.
+	// They are taken to have been free but for what LostUsage tells, and are never
+	// counted in Retries.
 	InfraRetries int       `json:"infra_retries,omitempty"`
 	Agent        Identity  `json:"agent"`
 	Started      time.Time `json:"started,omitzero"`
@@ -95,6 +96,8 @@ type Rollout struct {
 	JudgeCalls int      `json:"judge_calls,omitempty"`
 	JudgeUsage *Usage   `json:"judge_usage,omitempty"`
 	JudgeUSD   *float64 `json:"judge_usd,omitempty"`
+
+	Lost
 }
 
 // NoSkill names the arm that runs without any skill.

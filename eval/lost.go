@@ -1,0 +1,75 @@
+package eval
+
+// Lost is what calls are known to have taken that no sum tells: those that
+// failed in the infrastructure after they had begun, and those whose sum with
+// others is unknown because another told nothing. It belongs to the budget, and
+// to no objective. The zero value is nothing.
+type Lost struct {
+	LostUsage *Usage   `json:"lost_usage,omitempty"`
+	LostUSD   *float64 `json:"lost_usd,omitempty"`
+}
+
+// lose adds what is known of c.
+func (l *Lost) lose(c Cost) {
+	c = c.believable()
+	if c.Usage != nil && c.Usage.Total() > 0 {
+		sum := *c.Usage
+		if l.LostUsage != nil {
+			sum = sum.Add(*l.LostUsage)
+		}
+		l.LostUsage = &sum
+	}
+	if c.USD != nil && *c.USD > 0 {
+		sum := *c.USD
+		if l.LostUSD != nil {
+			sum += *l.LostUSD
+		}
+		l.LostUSD = &sum
+	}
+}
+
+// sum adds c to what usage and usd tell. A sum with an unknown part is unknown;
+// what is known of it is lost.
+func (l *Lost) sum(usage **Usage, usd **float64, c Cost) {
+	if *usage == nil || c.Usage == nil {
+		l.lose(Cost{Usage: *usage})
+		l.lose(Cost{Usage: c.Usage})
+		*usage = nil
+	} else {
+		sum := (*usage).Add(*c.Usage)
+		*usage = &sum
+	}
+	if *usd == nil || c.USD == nil {
+		l.lose(Cost{USD: *usd})
+		l.lose(Cost{USD: c.USD})
+		*usd = nil
+	} else {
+		sum := **usd + *c.USD
+		*usd = &sum
+	}
+}
+
+// known adds what was lost to a line that its calls are on already.
+func (l *billLine) known(lost Lost) {
+	c := Cost{lost.LostUsage, lost.LostUSD}.believable()
+	if c.Usage != nil {
+		l.usage = l.usage.Add(*c.Usage)
+	}
+	if c.USD != nil {
+		l.usd += *c.USD
+	}
+}
+
+// chargeFailed books a call that failed after it had taken something.
+func (b *Budget) chargeFailed(by Spender, c Cost) {
+	var lost Lost
+	lost.lose(c)
+	if b == nil || lost == (Lost{}) {
+		return
+	}
+	took := bill{lines: [2]billLine{{by: by, calls: 1}}}
+	took.lines[0].known(lost)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.book(&took)
+}
