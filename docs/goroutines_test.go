@@ -16,7 +16,8 @@ import (
 // happens. A panic in a goroutine ends the process with its value on stderr.
 var unshielded = map[string]string{
 	"cmd/evolve/cmd_review.go":           "reads a line",
-	"cmd/evolve/run.go":                  "waits for a signal",
+	"cmd/evolve/app.go":                  "reads a line",
+	"cmd/evolve/signals.go":              "waits for a signal; clears the terminal where the process ends anyway",
 	"eval/agent/copilot/child.go":        "serve shields its parts; the other waits for a program",
 	"eval/agent/process/child.go":        "starts a program and waits for it",
 	"eval/agent/process/inside_linux.go": "hands on signals, in a process of its own",

@@ -79,7 +79,9 @@ func (a *app) watch(t task) *progress {
 	if c, ok := a.stderr.(*console); ok && a.getenv("CI") == "" {
 		p.console, p.colour = c, a.coloured(c)
 	}
-	p.stopped.Go(p.run)
+	p.stopped.Go(func() {
+		_ = eval.Shielded(func() error { p.run(); return nil }) // a view that fails is no reason to end a run
+	})
 	return p
 }
 
