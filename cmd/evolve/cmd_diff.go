@@ -12,14 +12,14 @@ import (
 func newDiffCommand(a *app) *cobra.Command {
 	var patch bool
 	c := &cobra.Command{
-		Use:   "diff SKILL[@A] [[A] B]",
+		Use:   "diff SKILL[@A] [SKILL@B|[A] B]",
 		Short: "Compare two texts of a skill line by line",
 		Long: `diff compares two texts of a skill: versions (v0), candidates (the beginning of
 their name), live, or challenger. Without names it compares the live text with the
 challenger, or where there is none the version before with the live text; with one,
 the live text with that. Lines that begin with = are kernel,
 which evolve cannot change.`,
-		Example: "  evolve diff dataviz\n  evolve diff dataviz@1597ed\n  evolve diff dataviz v0 v2\n  evolve diff dataviz --patch > challenger.patch",
+		Example: "  evolve diff dataviz\n  evolve diff dataviz@1597ed\n  evolve diff dataviz@v0 dataviz@v2\n  evolve diff dataviz --patch > challenger.patch",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 3 {
 				return usage("usage: "+c.UseLine(), "%s needs a skill, and at most two texts of it", c.CommandPath())
@@ -42,7 +42,10 @@ type diffResult struct {
 
 func (a *app) diff(ctx context.Context, args []string, patch bool) error {
 	name, at, _ := strings.Cut(args[0], "@")
-	names := args[1:]
+	names, err := sameSkill(name, args[1:])
+	if err != nil {
+		return err
+	}
 	if at != "" {
 		names = append([]string{at}, names...)
 	}
@@ -70,6 +73,24 @@ func (a *app) diff(ctx context.Context, args []string, patch bool) error {
 	}
 	_, err = fmt.Fprint(a.stdout, d.Text(terminal(a.stdout) && a.getenv("NO_COLOR") == ""))
 	return err
+}
+
+// sameSkill takes the skill off names such as dataviz@v2, which is dataviz' v2 after
+// dataviz alone. Texts of two skills are not compared.
+func sameSkill(name string, args []string) (names []string, err error) {
+	for _, arg := range args {
+		of, at, ok := strings.Cut(arg, "@")
+		switch {
+		case !ok:
+			at = arg
+		case of != name:
+			return nil, usage(fmt.Sprintf("`evolve diff %s@v0 %[1]s@v1`", name), "%s and %s are two skills: texts of one are compared", name, of)
+		case at == "":
+			at = "live"
+		}
+		names = append(names, at)
+	}
+	return names, nil
 }
 
 // pair reads zero to two names of texts: the live text with the newest

@@ -8,31 +8,33 @@ import (
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
 
 func newLogCommand(a *app) *cobra.Command {
 	var run string
+	var all bool
 	c := &cobra.Command{
 		Use:   "log SKILL | --run RUN",
-		Short: "List a skill's versions with their evidence, or a run's events",
-		Long: `log lists the versions of a skill, the newest first, each with who made it and the
-evidence that it was installed on, then the candidates on trial.
+		Short: "Draw a skill's versions as a tree, or list a run's events",
+		Long: `log draws the versions of a skill as a tree, the newest first: who made each and from
+what, the evidence that it was installed on, what its run cost, how many cases and
+sessions taught it, and which targets hold it; above them the candidates on trial.
 With --run it lists what one run did, in order.`,
-		Example: "  evolve log dataviz\n  evolve log --run last --json",
+		Example: "  evolve log dataviz\n  evolve log dataviz --all\n  evolve log --run last --json",
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case run != "" && len(args) == 0:
 				return a.logRun(c.Context(), run)
 			case run == "" && len(args) == 1:
-				return a.logSkill(c.Context(), args[0])
+				return a.logSkill(c.Context(), args[0], all)
 			}
 			return usage("usage: evolve log SKILL, or evolve log --run RUN", "evolve log needs a skill or --run")
 		},
 	}
 	c.Flags().StringVar(&run, "run", "", "list the events of this run (\"last\" is the newest)")
+	c.Flags().BoolVar(&all, "all", false, fmt.Sprintf("every version, not the newest %d alone", logNewest))
 	return c
 }
 
@@ -95,8 +97,11 @@ type skillLog struct {
 	// Recorded is false where no version is that text: it was edited since.
 	Live       string       `json:"live"`
 	Recorded   bool         `json:"live_recorded"`
-	Versions   []logVersion `json:"versions"`   // newest first
-	Candidates []logTrial   `json:"candidates"` // with a trial, newest first; installed ones are versions
+	Pinned     string       `json:"pinned,omitempty"` // SHA-256 of the text that it was pinned at
+	Versions   []logVersion `json:"versions"`         // newest first
+	Candidates []logTrial   `json:"candidates"`       // with a trial, newest first; installed ones are versions
+	// Edited names targets whose text nobody has recorded yet.
+	Edited []string `json:"edited_targets,omitempty"`
 }
 
 type logVersion struct {
@@ -112,8 +117,14 @@ type logVersion struct {
 	Run       string       `json:"run,omitempty"`
 	Note      string       `json:"note,omitempty"`
 	Evidence  *logEvidence `json:"evidence"`
+	logOrigin
+	Targets []string `json:"targets"` // where this text is installed
+	Pinned  bool     `json:"pinned"`
+	// RolledBack is when it was last taken back, where it is in no target since.
+	RolledBack *time.Time `json:"rolled_back,omitempty"`
+	Alarm      bool       `json:"alarm"` // the watch has raised one
 
-	from string // the parent as a version, where it is one
+	parent int // the version that it was made from, -1 for none
 }
 
 type logTrial struct {
@@ -125,8 +136,21 @@ type logTrial struct {
 	Run       string       `json:"run"`
 	Updated   time.Time    `json:"updated"`
 	Evidence  *logEvidence `json:"evidence"`
+	logOrigin
 	// Current: the evidence is about the live text.
 	Current bool `json:"against_live"`
+
+	parent int
+}
+
+// logOrigin is what a text was made from, and what that cost.
+type logOrigin struct {
+	// CostUSD and Rollouts are what its run spent, CostUSD null where nobody told.
+	CostUSD  *float64 `json:"cost_usd"`
+	Rollouts int64    `json:"rollouts"`
+	// Cases and Sessions are the ids of what taught it, over all its steps.
+	Cases    []string `json:"taught_cases"`
+	Sessions []string `json:"taught_sessions"`
 }
 
 // logEvidence is a verdict in numbers.
@@ -153,152 +177,24 @@ func (e *logEvidence) phrase() string {
 	return fmt.Sprintf("e = %.3g on %d cases (%d won, %d lost, %d tied)", e.EValue, e.Cases, e.Wins, e.Losses, e.Ties)
 }
 
-func (a *app) logSkill(ctx context.Context, name string) error {
+func (a *app) logSkill(ctx context.Context, name string, all bool) error {
 	s, err := a.texts(ctx, name)
 	if err != nil {
 		return err
 	}
-	l, err := s.log(ctx)
+	l, err := s.log(ctx, func(path string) string { return a.targetOf(name, path) })
 	if err != nil {
 		return err
 	}
 	if a.json {
 		return a.printJSON(l)
 	}
-	_, err = fmt.Fprint(a.stdout, l.text())
+	newest := logNewest
+	if all {
+		newest = 0
+	}
+	_, err = fmt.Fprint(a.stdout, l.tree(newest, a.utf8()))
 	return err
-}
-
-// log gathers a skill's versions and trials.
-func (s *skillTexts) log(ctx context.Context) (*skillLog, error) {
-	l := &skillLog{Schema: 1, Skill: s.name, Versions: []logVersion{}, Candidates: []logTrial{}}
-	if s.live != nil {
-		l.Live = s.live.doc.Hash()
-		l.Recorded = s.versionOf(l.Live) != nil
-	}
-	installed := map[string]bool{}
-	number := map[string]int{}
-	for _, v := range s.versions {
-		installed[v.SHA] = true
-		k := logVersion{Version: v.N, SHA: v.SHA, Parent: v.Parent, Created: v.Created, Author: v.Author, Operator: v.Operator,
-			Proven: v.Proven, Simulated: v.Simulated, Run: v.Run, Note: v.Note}
-		if d, err := verdictOf(v.Evidence); err != nil {
-			return nil, fmt.Errorf("version v%d of %s: %w", v.N, s.name, err)
-		} else if d != nil {
-			k.Evidence = evidenceFrom(d.Decision)
-		}
-		if n, ok := number[v.Parent]; ok {
-			k.from = fmt.Sprintf("v%d", n)
-		}
-		number[v.SHA] = v.N
-		l.Versions = append([]logVersion{k}, l.Versions...)
-	}
-	for i := range l.Versions { // the newest version of the live text is the live one
-		if l.Versions[i].SHA == l.Live {
-			l.Versions[i].Live = true
-			break
-		}
-	}
-	trials, err := s.db.Trials(ctx, s.name)
-	if err != nil {
-		return nil, err
-	}
-	for _, t := range trials {
-		if installed[t.Challenger] {
-			continue
-		}
-		d, err := t.Evidence()
-		if err != nil {
-			return nil, err
-		}
-		k := logTrial{SHA: t.Challenger, Incumbent: t.Incumbent, Decision: t.Decision, Simulated: t.Simulated, Run: t.Run,
-			Updated: t.Updated, Evidence: evidenceFrom(d), Current: t.Incumbent == l.Live}
-		if c, err := s.db.Candidate(ctx, t.Challenger); err == nil {
-			k.Operator = c.Operator
-		}
-		l.Candidates = append(l.Candidates, k)
-	}
-	return l, nil
-}
-
-func (l *skillLog) text() string {
-	var b strings.Builder
-	if l.Live == "" {
-		fmt.Fprintf(&b, "%s is not installed any more\n", l.Skill)
-	} else if !l.Recorded && len(l.Versions) > 0 {
-		fmt.Fprintf(&b, "%s was edited since: the live text %s is not recorded yet\n", l.Skill, report.Short(l.Live))
-	}
-	if len(l.Versions) == 0 {
-		fmt.Fprintf(&b, "no versions of %s yet; the first run records what is there\n", l.Skill)
-	}
-	for _, v := range l.Versions {
-		live := " "
-		if v.Live {
-			live = "*"
-		}
-		fmt.Fprintf(&b, "%s v%-3d %s  %s  %s\n", live, v.Version, report.Short(v.SHA), v.Created.UTC().Format("2006-01-02 15:04"), v.describe())
-		if v.Evidence != nil {
-			fmt.Fprintf(&b, "       %s\n", v.Evidence.phrase())
-		}
-	}
-	rejected := 0
-	head := "on trial:\n"
-	for _, t := range l.Candidates {
-		if t.Decision == string(pareto.Reject) || t.Decision == store.Withdrawn {
-			rejected++
-			continue
-		}
-		fmt.Fprintf(&b, "%s  %s        %s  %s\n       %s\n       %s\n", head, report.Short(t.SHA), t.Updated.UTC().Format("2006-01-02 15:04"), t.describe(), t.Evidence.phrase(), t.Evidence.Reason)
-		head = ""
-	}
-	if rejected > 0 {
-		fmt.Fprintf(&b, "rejected: %d (--json lists them)\n", rejected)
-	}
-	if l.Live != "" && l.Recorded {
-		b.WriteString("* is live\n")
-	}
-	return report.Plain(b.String())
-}
-
-// describe says who made a version, from what, and whether it is proven.
-func (v *logVersion) describe() string {
-	s := v.Author
-	if v.Operator != "" {
-		s += ", " + v.Operator
-	}
-	if v.Author == "evolve" {
-		if v.Proven {
-			s += ", proven"
-		} else {
-			s += ", NOT proven"
-		}
-	}
-	if v.Simulated {
-		s += ", SIMULATED"
-	}
-	if v.from != "" {
-		s += ", from " + v.from
-	}
-	if v.Note != "" {
-		s += " (" + report.Excerpt(v.Note, 100) + ")"
-	}
-	return s
-}
-
-func (t *logTrial) describe() string {
-	s := t.Operator
-	if t.Decision == string(pareto.Promote) {
-		s += ", proven, waits for `evolve promote`"
-	} else {
-		s += ", " + t.Decision
-	}
-	if t.Simulated {
-		s += ", SIMULATED"
-	}
-	if !t.Current {
-		s += ", against an older text"
-	}
-	return strings.TrimPrefix(s, ", ")
 }
 
 // tokensOf is the size of what an agent reads of a text, estimated.

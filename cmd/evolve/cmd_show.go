@@ -45,7 +45,9 @@ type showResult struct {
 	// replaced), one of a candidacy's ("quarantined", "approved", "rejected",
 	// "proven", "undecided", "lost"), or what the search made of it ("pooled",
 	// "refused", "invalid"); "" for a text that evolve did not make.
-	State   string      `json:"state,omitempty"`
+	State string `json:"state,omitempty"`
+	// Pinned: the skill was pinned while this was its text.
+	Pinned  bool        `json:"pinned"`
 	Reason  string      `json:"reason,omitempty"`  // for the state, in words
 	Why     []whyStep   `json:"why,omitempty"`     // the last step first
 	Changes []whyChange `json:"changes,omitempty"` // against the incumbent that it was made from
@@ -102,6 +104,11 @@ func (a *app) show(ctx context.Context, arg string, why bool) error {
 	}
 	r := showResult{Schema: 1, Skill: name, SHA: t.sha(), Kernel: t.doc.KernelHash(), Tokens: tokensOf(t.doc), Text: string(t.doc.Render()),
 		State: state, Reason: reason}
+	pin, err := s.db.Pinned(ctx, name)
+	if err != nil {
+		return err
+	}
+	r.Pinned = pin != nil && pin.SHA == r.SHA
 	if t.version != nil {
 		r.Version, r.Operator, r.Run = &t.version.N, t.version.Operator, t.version.Run
 	}
@@ -204,7 +211,11 @@ func (s *skillTexts) state(ctx context.Context, t *namedText) (word, reason stri
 // text tells why in a few lines.
 func (r *showResult) text(t *namedText) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s, about %d tokens\n", t.label, report.Short(r.SHA), r.Tokens)
+	pinned := ""
+	if r.Pinned {
+		pinned = ", pinned"
+	}
+	fmt.Fprintf(&b, "%s: %s, about %d tokens%s\n", t.label, report.Short(r.SHA), r.Tokens, pinned)
 	if v := t.version; v != nil && v.Author == "you" {
 		note := ""
 		if v.Note != "" {

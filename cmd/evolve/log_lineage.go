@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// log gathers a skill's versions and trials. where names the target of a SKILL.md.
+func (s *skillTexts) log(ctx context.Context, where func(path string) string) (*skillLog, error) {
+	l := &skillLog{Schema: 1, Skill: s.name, Versions: []logVersion{}, Candidates: []logTrial{}}
+	if s.live != nil {
+		l.Live = s.live.doc.Hash()
+		l.Recorded = s.versionOf(l.Live) != nil
+	}
+	pin, err := s.db.Pinned(ctx, s.name)
+	if err != nil {
+		return nil, err
+	}
+	if pin != nil {
+		l.Pinned = pin.SHA
+	}
+	o := &origins{skillTexts: s, session: map[string]string{}}
+	if err := o.load(ctx); err != nil {
+		return nil, err
+	}
+	number := map[string]int{}
+	for _, v := range s.versions {
+		k := logVersion{Version: v.N, SHA: v.SHA, Parent: v.Parent, Created: v.Created, Author: v.Author, Operator: v.Operator,
+			Proven: v.Proven, Simulated: v.Simulated, Run: v.Run, Note: v.Note, Targets: []string{}, parent: -1}
+		if d, err := verdictOf(v.Evidence); err != nil {
+			return nil, fmt.Errorf("version v%d of %s: %w", v.N, s.name, err)
+		} else if d != nil {
+			k.Evidence = evidenceFrom(d.Decision)
+		}
+		if n, ok := number[v.Parent]; ok {
+			k.parent = n
+		}
+		if k.logOrigin, err = o.of(ctx, v.SHA, v.Parent, v.Run); err != nil {
+			return nil, err
+		}
+		number[v.SHA] = v.N
+		l.Versions = append(l.Versions, k)
+	}
+	slices.Reverse(l.Versions)
+	if err := s.logPlaces(ctx, l, where); err != nil {
+		return nil, err
+	}
+	trials, err := s.db.Trials(ctx, s.name)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range trials {
+		if _, installed := number[t.Challenger]; installed {
+			continue
+		}
+		d, err := t.Evidence()
+		if err != nil {
+			return nil, err
+		}
+		k := logTrial{SHA: t.Challenger, Incumbent: t.Incumbent, Decision: t.Decision, Simulated: t.Simulated, Run: t.Run,
+			Updated: t.Updated, Evidence: evidenceFrom(d), Current: t.Incumbent == l.Live, parent: -1}
+		if n, ok := number[t.Incumbent]; ok {
+			k.parent = n
+		}
+		if c, err := s.db.Candidate(ctx, t.Challenger); err == nil {
+			k.Operator = c.Operator
+		}
+		if k.logOrigin, err = o.of(ctx, t.Challenger, t.Incumbent, t.Run); err != nil {
+			return nil, err
+		}
+		l.Candidates = append(l.Candidates, k)
+	}
+	return l, nil
+}
+
+// newestOf is the newest version with a text, nil for none.
+func (l *skillLog) newestOf(sha string) *logVersion {
+	for i := range l.Versions {
+		if sha != "" && l.Versions[i].SHA == sha {
+			return &l.Versions[i]
+		}
+	}
+	return nil
+}
+
+// logPlaces marks where each version is, and what became of it.
+func (s *skillTexts) logPlaces(ctx context.Context, l *skillLog, where func(path string) string) error {
+	if v := l.newestOf(l.Live); v != nil {
+		v.Live = true
+	}
+	if v := l.newestOf(l.Pinned); v != nil {
+		v.Pinned = true
+	}
+	places, err := s.db.Places(ctx, s.name)
+	if err != nil {
+		return err
+	}
+	for _, p := range places {
+		now, err := hashAt(p.Path)
+		if err != nil || now == "" {
+			continue
+		}
+		if v := l.newestOf(now); v != nil {
+			v.Targets = append(v.Targets, where(p.Path))
+		} else if now != l.Live {
+			l.Edited = append(l.Edited, where(p.Path))
+		}
+	}
+	installs, err := s.db.Installs(ctx, s.name)
+	if err != nil {
+		return err
+	}
+	last := map[string]time.Time{} // when a text was last put anywhere
+	for _, in := range installs {
+		if in.Outcome == wasInstalled && in.Ended.After(last[in.To]) {
+			last[in.To] = in.Ended
+		}
+	}
+	for _, in := range installs { // the newest first
+		v := l.newestOf(in.From)
+		if v == nil || v.RolledBack != nil || len(v.Targets) > 0 || in.Outcome != wasInstalled || in.Op != store.OpRollback && in.Note != "rollback" || in.Ended.Before(last[in.From]) {
+			continue
+		}
+		at := in.Ended
+		v.RolledBack = &at
+	}
+	raw, err := s.db.SleepState(ctx, s.name)
+	if err != nil || raw == nil {
+		return err
+	}
+	var st sleep.State
+	if err := json.Unmarshal(raw, &st); err != nil {
+		return fmt.Errorf("read the nights of %s: %w", s.name, err)
+	}
+	for i := range l.Versions {
+		l.Versions[i].Alarm = slices.Contains(st.Alarmed, l.Versions[i].SHA)
+	}
+	return nil
+}
+
+// origins finds what texts of a skill were made from.
+type origins struct {
+	*skillTexts
+	session map[string]string // of a case, by its id
+}
+
+func (o *origins) load(ctx context.Context) error {
+	cases, err := o.db.Cases(ctx, o.name)
+	if err != nil {
+		return err
+	}
+	for _, c := range cases {
+		if c.Source != nil && c.Source.Session != "" {
+			o.session[c.ID] = c.Source.Session
+		}
+	}
+	return nil
+}
+
+// of follows a text back to the one that it was made from, over all its steps.
+// run paid for it; "" where nobody did.
+func (o *origins) of(ctx context.Context, sha, base, run string) (out logOrigin, err error) {
+	out.Cases, out.Sessions = []string{}, []string{}
+	if run == "" {
+		return out, nil
+	}
+	r, err := o.db.Run(ctx, run)
+	switch {
+	case err == nil:
+		out.Rollouts = r.Spent.Rollouts
+		if r.Spent.CostKnown {
+			out.CostUSD = &r.Spent.CostUSD
+		}
+	case !errors.Is(err, store.ErrNotFound):
+		return out, err
+	}
+	seen := map[string]bool{base: true}
+	for queue := []string{sha}; len(queue) > 0; queue = queue[1:] {
+		if seen[queue[0]] {
+			continue
+		}
+		seen[queue[0]] = true
+		var c *tournament.Candidate
+		if c, _, err = o.made(ctx, queue[0]); err != nil {
+			return out, err
+		}
+		if c == nil {
+			continue
+		}
+		queue = append(queue, c.Parents...)
+		out.Cases = append(out.Cases, c.Taught...)
+	}
+	for _, id := range out.Cases {
+		if s := o.session[id]; s != "" {
+			out.Sessions = append(out.Sessions, s)
+		}
+	}
+	slices.Sort(out.Cases)
+	slices.Sort(out.Sessions)
+	out.Cases, out.Sessions = slices.Compact(out.Cases), slices.Compact(out.Sessions)
+	return out, nil
+}

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/report"
+)
+
+const (
+	logNewest = 10 // versions that are shown without --all
+	logWidth  = 80 // columns that a line has at most
+)
+
+// utf8 reports whether the terminal's locale says that it shows more than ASCII.
+func (a *app) utf8() bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := a.getenv(name); v != "" {
+			v = strings.ToLower(v)
+			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
+		}
+	}
+	return false
+}
+
+// A logRow is one text in the tree.
+type logRow struct {
+	id, parent string // "v3", or a candidate's SHA-256
+	mark       string
+	head       string
+	lines      []string
+}
+
+// tree draws the versions and the candidates on trial, the newest first. newest
+// bounds the versions, 0 for all.
+func (l *skillLog) tree(newest int, fine bool) string {
+	narrow := runewidth.Condition{} // the same in every locale
+	end := "..."
+	if fine {
+		end = "…"
+	}
+	var b strings.Builder
+	line := func(before, s string) {
+		s = report.Plain(strings.TrimRight(before+s, " "))
+		b.WriteString(narrow.Truncate(s, logWidth, end) + "\n")
+	}
+	switch {
+	case l.Live == "":
+		line("", l.Skill+" is not installed any more")
+	case !l.Recorded && len(l.Versions) > 0:
+		line("", fmt.Sprintf("%s was edited since: the live text %s is not recorded yet", l.Skill, report.Short(l.Live)))
+	}
+	for _, t := range l.Edited {
+		line("", fmt.Sprintf("the copy in %s was edited since: the next promote or rollback records that", t))
+	}
+	if len(l.Versions) == 0 {
+		line("", fmt.Sprintf("no versions of %s yet; the first run records what is there", l.Skill))
+	}
+	rows, lost := l.rows(fine)
+	older := 0
+	if newest > 0 {
+		shown := 0
+		for i := range rows {
+			if strings.HasPrefix(rows[i].id, "v") {
+				shown++
+			}
+			if shown > newest {
+				older = len(rows) - i
+				rows = rows[:i]
+				break
+			}
+		}
+	}
+	g := lanes{fine: fine}
+	for _, r := range rows {
+		join, first := g.enter(r.id, r.parent, r.mark)
+		if join != "" {
+			line(join, "")
+		}
+		line(first, r.head)
+		for _, s := range r.lines {
+			line(g.rest(), "  "+s)
+		}
+	}
+	if older > 0 {
+		line("", fmt.Sprintf("%s older: --all shows them", counted(older, "version")))
+	}
+	if lost > 0 {
+		line("", fmt.Sprintf("%s lost or withdrawn: --json lists them", counted(lost, "candidate")))
+	}
+	return b.String()
+}
+
+// rows are what the tree shows, and how many candidates it leaves out because
+// they have lost.
+func (l *skillLog) rows(fine bool) (rows []logRow, lost int) {
+	live, old, gone, trial := "*", "o", "x", "?"
+	if fine {
+		live, old, gone, trial = "●", "○", "×", "◌"
+	}
+	parent := func(n int) string {
+		if n < 0 {
+			return ""
+		}
+		return fmt.Sprintf("v%d", n)
+	}
+	for i := range l.Candidates {
+		t := &l.Candidates[i]
+		if t.Decision == string(pareto.Reject) || t.Decision == store.Withdrawn {
+			lost++
+			continue
+		}
+		r := logRow{id: t.SHA, parent: parent(t.parent), mark: trial}
+		r.head = fmt.Sprintf("%s  %s  %s", report.Short(t.SHA), t.Updated.UTC().Format("2006-01-02"), t.describe(l.Skill))
+		r.lines = append(r.lines, t.Evidence.phrase())
+		if t.Decision != string(pareto.Promote) && t.Evidence.Reason != "" {
+			r.lines = append(r.lines, t.Evidence.Reason)
+		}
+		rows = append(rows, r.with(t.words(nil)))
+	}
+	for i := range l.Versions {
+		v := &l.Versions[i]
+		r := logRow{id: parent(v.Version), parent: parent(v.parent), mark: old}
+		switch {
+		case v.Live:
+			r.mark = live
+		case v.RolledBack != nil:
+			r.mark = gone
+		}
+		r.head = fmt.Sprintf("v%-2d %s  %s  %s", v.Version, report.Short(v.SHA), v.Created.UTC().Format("2006-01-02"), v.describe())
+		if v.Evidence != nil {
+			r.lines = append(r.lines, v.Evidence.phrase())
+		}
+		rows = append(rows, r.with(v.words(v.Targets)))
+	}
+	return rows, lost
+}
+
+// with adds a line, where there is one.
+func (r logRow) with(line string) logRow {
+	if line != "" {
+		r.lines = append(r.lines, line)
+	}
+	return r
+}
+
+// words say where a text is, what it was made from, and what that cost.
+func (o *logOrigin) words(targets []string) string {
+	var parts []string
+	if len(targets) > 0 {
+		parts = append(parts, "in "+strings.Join(targets, ", "))
+	}
+	if n := len(o.Cases); n > 0 {
+		s := "taught by " + counted(n, "case")
+		if k := len(o.Sessions); k > 0 {
+			s += " of " + counted(k, "session")
+		}
+		parts = append(parts, s)
+	}
+	switch {
+	case o.CostUSD != nil && *o.CostUSD > 0:
+		parts = append(parts, fmt.Sprintf("run $%.2f, %s", *o.CostUSD, counted(int(o.Rollouts), "rollout")))
+	case o.Rollouts > 0:
+		parts = append(parts, "run "+counted(int(o.Rollouts), "rollout"))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// describe says how a version stands, who made it, and whether it is proven: what
+// matters most first, for narrow lines.
+func (v *logVersion) describe() string {
+	var s []string
+	if v.Live {
+		s = append(s, "live")
+	}
+	if v.Pinned {
+		s = append(s, "pinned")
+	}
+	if v.Alarm {
+		s = append(s, "ALARM")
+	}
+	if v.RolledBack != nil {
+		s = append(s, "rolled back "+v.RolledBack.UTC().Format("01-02"))
+	}
+	switch {
+	case v.Author != "evolve":
+	case v.Proven:
+		s = append(s, "proven")
+	default:
+		s = append(s, "NOT proven")
+	}
+	if v.Simulated {
+		s = append(s, "SIMULATED")
+	}
+	switch {
+	case v.Author == "evolve":
+		s = append(s, v.Operator)
+	case v.Note == "":
+		s = append(s, v.Author, v.Operator)
+	default:
+		s = append(s, v.Author)
+	}
+	if v.Note != "" {
+		s = append(s, v.Note)
+	}
+	return strings.Join(s, ", ")
+}
+
+func (t *logTrial) describe(name string) string {
+	s := []string{t.Decision}
+	if t.Decision == string(pareto.Promote) {
+		s[0] = fmt.Sprintf("proven: `evolve promote %s`", name)
+	}
+	if t.Simulated {
+		s = append(s, "SIMULATED")
+	}
+	if !t.Current {
+		s = append(s, "against an older text")
+	}
+	if t.Operator != "" {
+		s = append(s, t.Operator)
+	}
+	return strings.Join(s, ", ")
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+)
+
+func onDay(d int) time.Time { return time.Date(2026, 7, d, 3, 0, 0, 0, time.UTC) }
+
+// aLog is a skill's history with everything in it that a tree can show.
+func aLog() *skillLog {
+	usd, back := 1.25, onDay(9)
+	sha := func(c string) string { return strings.Repeat(c, 64) }
+	ev := func(e float64, n int) *logEvidence {
+		return &logEvidence{Decision: "promote", Reason: "quality is superior", EValue: e, Alpha: 0.04, Cases: n, Wins: n / 2, Losses: n / 8, Ties: n - n/2 - n/8}
+	}
+	taught := logOrigin{CostUSD: &usd, Rollouts: 118, Cases: []string{"a", "b", "c"}, Sessions: []string{"s"}}
+	return &skillLog{Schema: 1, Skill: "dataviz", Live: sha("d"), Recorded: true, Pinned: sha("d"), Edited: []string{"copilot"},
+		Versions: []logVersion{
+			{Version: 4, SHA: sha("e"), Parent: sha("b"), Created: onDay(12), Author: "you", Operator: "edit", Note: "edited by hand in codex, 図表を描く", Targets: []string{"codex"}, parent: 1},
+			{Version: 3, SHA: sha("d"), Parent: sha("a"), Created: onDay(11), Author: "evolve", Operator: "merge", Proven: true, Evidence: ev(31.4, 24), logOrigin: taught,
+				Live: true, Pinned: true, Targets: []string{"claude", "agents", "pi"}, parent: 0},
+			{Version: 2, SHA: sha("c"), Parent: sha("b"), Created: onDay(8), Author: "evolve", Operator: "reflect", Evidence: ev(3, 10), logOrigin: logOrigin{Rollouts: 1},
+				Simulated: true, RolledBack: &back, Alarm: true, Note: "flagged: new-host; approved by you, and a note that is longer than any line can be", parent: 1},
+			{Version: 1, SHA: sha("b"), Parent: sha("a"), Created: onDay(3), Author: "evolve", Operator: "prune", Proven: true, Evidence: ev(25.5, 30), parent: 0},
+			{Version: 0, SHA: sha("a"), Created: onDay(1), Author: "you", Operator: "edit", Note: "found", Targets: []string{"/home/u/work/skills"}, parent: -1},
+		},
+		Candidates: []logTrial{
+			{SHA: sha("1"), Incumbent: sha("d"), Decision: "promote", Operator: "examples", Updated: onDay(14), Evidence: ev(40, 12), Current: true, parent: 3},
+			{SHA: sha("2"), Incumbent: sha("d"), Decision: "undecided", Operator: "reflect", Updated: onDay(13), Evidence: ev(2, 8), Current: true, logOrigin: taught, parent: 3},
+			{SHA: sha("3"), Incumbent: sha("a"), Decision: "undecided", Operator: "reflect", Updated: onDay(2), Evidence: ev(1, 4), parent: 0},
+			{SHA: sha("4"), Incumbent: sha("a"), Decision: "reject", Operator: "reflect", Updated: onDay(2), Evidence: ev(0.1, 4), parent: 0},
+		}}
+}
+
+// goldenText compares with testdata/NAME, or writes it with -update.
+func goldenText(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil || got != string(want) {
+		t.Errorf("%s: %v\ngot\n%s\nwant\n%s", name, err, got, want)
+	}
+}
+
+func TestLogTree(t *testing.T) {
+	for name, c := range map[string]struct {
+		newest int
+		fine   bool
+	}{"log_tree.txt": {0, true}, "log_tree_ascii.txt": {0, false}, "log_tree_short.txt": {2, true}} {
+		got := aLog().tree(c.newest, c.fine)
+		goldenText(t, name, got)
+		wide := runewidth.Condition{}
+		for _, l := range strings.Split(got, "\n") {
+			if n := wide.StringWidth(l); n > 80 {
+				t.Errorf("%s: %d columns: %s", name, n, l)
+			}
+		}
+		if !c.fine && strings.ContainsAny(strings.ReplaceAll(got, "図表を描く", ""), "│●○×◌├╯…") {
+			t.Errorf("%s is not plain:\n%s", name, got)
+		}
+	}
+}
+
+// TestLanes: every column leads from a row to its parent, whatever the history.
+func TestLanes(t *testing.T) {
+	for name, c := range map[string]struct {
+		rows [][2]string
+		want string
+	}{
+		"a line":         {[][2]string{{"c", "b"}, {"b", "a"}, {"a", ""}}, "c\nb\na\n"},
+		"two children":   {[][2]string{{"c", "a"}, {"b", "a"}, {"a", ""}}, "c\n| b\n|-'\na\n"},
+		"three children": {[][2]string{{"d", "a"}, {"c", "a"}, {"b", "a"}, {"a", ""}}, "d\n| c\n| | b\n|-+-'\na\n"},
+		"a join beside another line": {[][2]string{{"e", "a"}, {"d", "b"}, {"c", "a"}, {"b", "a"}, {"a", ""}},
+			"e\n| d\n| | c\n| b |\n|-+-'\na\n"},
+		"a crossing":    {[][2]string{{"e", "b"}, {"d", "a"}, {"c", "b"}, {"b", "a"}, {"a", ""}}, "e\n| d\n| | c\n|-+-'\nb |\n|-'\na\n"},
+		"two roots":     {[][2]string{{"c", "a"}, {"b", ""}, {"a", ""}}, "c\n| b\na\n"},
+		"a free column": {[][2]string{{"d", ""}, {"c", "a"}, {"b", "a"}, {"a", ""}}, "d\nc\n| b\n|-'\na\n"},
+	} {
+		var g lanes
+		var b strings.Builder
+		for _, r := range c.rows {
+			join, first := g.enter(r[0], r[1], r[0])
+			if join != "" {
+				b.WriteString(join + "\n")
+			}
+			b.WriteString(strings.TrimRight(first, " ") + "\n")
+		}
+		if b.String() != c.want {
+			t.Errorf("%s:\n%swant\n%s", name, b.String(), c.want)
+		}
+	}
+}
