@@ -166,7 +166,7 @@ func waitingIn(n *sleep.Night) []string {
 	for _, k := range n.Steps {
 		switch {
 		case (k.Kind == sleep.Watch || k.Kind == sleep.Certify) && strings.HasPrefix(k.Note, "alarm"):
-			alarms = append(alarms, fmt.Sprintf("%s: %s; `evolve rollback %s`", k.Skill, k.Note, k.Skill))
+			alarms = append(alarms, k.Skill+": "+alarmWords(&k))
 		case k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil:
 			out = append(out, fmt.Sprintf("%s@%.12s: %s; `evolve promote %s`", k.Skill, k.Result.Challenger, k.Note, k.Skill))
 		case k.Kind == sleep.Install && (k.Stage == sleep.Skipped || k.Stage == sleep.Failed):
@@ -174,6 +174,14 @@ func waitingIn(n *sleep.Night) []string {
 		}
 	}
 	return append(alarms, out...)
+}
+
+// alarmWords are an alarm with what can be done about it.
+func alarmWords(k *sleep.Step) string {
+	if strings.HasSuffix(k.Note, takenBack) {
+		return k.Note
+	}
+	return fmt.Sprintf("%s; `evolve rollback %s`", k.Note, k.Skill)
 }
 
 // stepLine is a step in one line.

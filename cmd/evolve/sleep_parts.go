@@ -74,8 +74,11 @@ func (s *sleeper) harvest(ctx context.Context) (sessions int, note string, err e
 // and the run that tries them lets a model write better ones.
 func (s *sleeper) look(ctx context.Context, name string) (o sleep.Outlook, err error) {
 	o.Skill = name
-	if o.Unable, err = s.pinned(ctx, name); err != nil || o.Unable != "" {
+	if p, err := pinned(ctx, s.db, name); err != nil {
 		return o, err
+	} else if p != nil {
+		o.Unable = p.String()
+		return o, nil
 	}
 	live, err := s.a.skill(name)
 	if err != nil {
@@ -124,21 +127,6 @@ func (s *sleeper) look(ctx context.Context, name string) (o sleep.Outlook, err e
 		return o, err
 	}
 	return o, s.lookAtCases(ctx, &o, cases, trial)
-}
-
-// pinned says that a skill is to stay as it is, "" where it is not.
-func (s *sleeper) pinned(ctx context.Context, name string) (string, error) {
-	p, err := s.db.Pinned(ctx, name)
-	if err != nil || p == nil {
-		return "", err
-	}
-	v, err := s.db.VersionBySHA(ctx, name, p.SHA)
-	if errors.Is(err, store.ErrNotFound) {
-		return "pinned", nil
-	} else if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("pinned at v%d", v.N), nil
 }
 
 // cannotBeRead says why a skill is left alone, "" for an error of another kind.

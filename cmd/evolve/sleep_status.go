@@ -151,7 +151,7 @@ func (s *sleeper) tell(n *sleep.Night) {
 		case k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil && k.Result.Decision == pareto.Promote && triedIn(n, k.Run):
 			s.a.leaveNote(k.Skill, hook.Waiting, "a better version (%.12s) is proved and waits: `evolve diff %s@%.12[1]s`, `evolve promote %[2]s`", k.Result.Challenger, k.Skill)
 		case (k.Kind == sleep.Watch || k.Kind == sleep.Certify) && strings.HasPrefix(k.Note, "alarm"):
-			s.a.leaveNote(k.Skill, hook.Alarm, "%s; `evolve rollback %s`", k.Note, k.Skill)
+			s.a.leaveNote(k.Skill, hook.Alarm, "%s", alarmWords(&k))
 		case k.Kind == sleep.Certify && k.Lift == sleep.NoLift:
 			s.a.leaveNote(k.Skill, hook.Alarm, "%s; `evolve compare %s none`", k.Note, k.Skill)
 		}

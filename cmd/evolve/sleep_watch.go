@@ -98,6 +98,9 @@ func (s *sleeper) watch(ctx context.Context, name string) (*sleep.Alarm, error) 
 	return sleep.DefaultRule.Look(v.SHA, v.Parent, since, uses), nil
 }
 
+// takenBack is how the note of an alarm ends whose version was rolled back.
+const takenBack = "was taken back"
+
 // rollback takes a version back whose owner has asked for that, and never tries
 // it again.
 func (s *sleeper) rollback(ctx context.Context, al *sleep.Alarm) (string, error) {
@@ -105,15 +108,21 @@ func (s *sleeper) rollback(ctx context.Context, al *sleep.Alarm) (string, error)
 	if err != nil {
 		return "", err
 	}
-	if live.doc.Hash() != al.Version {
-		return "no longer in place", nil
-	}
-	if err := s.a.rollback(ctx, al.Skill); err != nil {
+	words, err := s.db.Decisions(ctx, al.Skill)
+	if err != nil {
 		return "", err
 	}
+	switch sha := live.doc.Hash(); {
+	case sha == al.Version:
+		if err := s.a.rollback(ctx, al.Skill); err != nil {
+			return "", err
+		}
+	case sha != al.Before || words[al.Version].Word == store.Rejected:
+		return "no longer in place", nil
+	} // else a kill came between the rollback and the word
 	if _, err := s.db.Decide(ctx, store.Decision{Skill: al.Skill, SHA: al.Version, Word: store.Rejected, By: "evolve sleep --rollback-on-alarm",
 		Incumbent: al.Before, Rules: []string{}}); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%.12s was taken back", al.Version), nil
+	return fmt.Sprintf("%.12s %s", al.Version, takenBack), nil
 }

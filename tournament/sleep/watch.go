@@ -72,7 +72,7 @@ func (a *Alarm) Raised() bool { return a.At > 0 }
 func (a *Alarm) String() string {
 	var said []string
 	for i := range a.Signals {
-		if s := &a.Signals[i]; s.Raised || i == 0 {
+		if s := &a.Signals[i]; s.Raised || i == 0 && !a.Raised() {
 			said = append(said, s.String())
 		}
 	}
