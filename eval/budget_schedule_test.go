@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// schedules is how many random schedules a test plays: all of them take minutes.
+// schedules is how many random schedules a test plays.
 func schedules(short int) int {
 	if os.Getenv("EVOLVE_LONG") == "1" {
 		return 10_000
@@ -172,7 +172,7 @@ func someCaps(r *rand.Rand) (c Caps) {
 // fail, bills from records and backends that lie.
 func TestCapsHoldInEverySchedule(t *testing.T) {
 	var over, refused int
-	for seed := range schedules(2000) {
+	for seed := range schedules(10_000) {
 		synctest.Test(t, func(t *testing.T) {
 			if err := playSchedule(t.Context(), uint64(seed), &over, &refused); err != nil {
 				t.Fatalf("schedule %d: %v", seed, err)
@@ -182,7 +182,7 @@ func TestCapsHoldInEverySchedule(t *testing.T) {
 	if over == 0 || refused == 0 {
 		t.Errorf("no cap was exceeded (%d), or no call refused (%d): the schedules show nothing", over, refused)
 	}
-	t.Logf("%d schedules: %d budgets exceeded a cap within the error of their estimates, %d calls were refused", schedules(2000), over, refused)
+	t.Logf("%d schedules: %d budgets exceeded a cap within the error of their estimates, %d calls were refused", schedules(10_000), over, refused)
 }
 
 func playSchedule(ctx context.Context, seed uint64, over, refused *int) error {

@@ -33,15 +33,15 @@ func (k *till) ring(ctx context.Context, who int, calls *int64) (Cost, error) {
 	case <-ctx.Done():
 		return Cost{}, ctx.Err()
 	}
-	if fails {
-		return Cost{}, &InfraError{Kind: ServerError, Err: errors.New("down")}
-	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	*calls++
 	if c.Usage != nil {
 		k.most[who] = max(k.most[who], c.Usage.Total())
 	}
+	if fails { // it may have taken something all the same
+		return c, &InfraError{Kind: ServerError, Err: errors.New("down")}
+	}
+	*calls++
 	return c, nil
 }
 
@@ -131,10 +131,10 @@ func playRun(ctx context.Context, seed uint64) error {
 		tokens := s.TokensIn + s.TokensOut
 		// What one rollout in flight may have taken at most: all attempts, and
 		// all gradings with a second question, tried anew as often as one may.
-		rollout := int64(1+retries) * (k.most[0] + 5*2*2*k.most[1])
-		flying := int64(workers)*rollout + 2*k.most[2]
+		rollout := int64(1+retries) * 5 * (k.most[0] + 2*2*k.most[1])
+		flying := int64(workers)*rollout + 2*5*k.most[2]
 		if part == 1 {
-			flying += 8 * k.most[2] // replies on record that others walk over meanwhile
+			flying += 8 * 5 * k.most[2] // replies on record that others walk over meanwhile
 		}
 		switch {
 		case caps.Rollouts > 0 && s.Rollouts > caps.Rollouts:
