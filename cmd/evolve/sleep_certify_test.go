@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// asked is a night on a model of this name.
+func (s *station) asked(home, model string, more ...string) *exec.Cmd {
+	c := s.night(home)
+	for i, arg := range c.Args {
+		if arg == "sim-task" {
+			c.Args[i] = model
+		}
+	}
+	c.Args = append(c.Args, more...)
+	return c
+}
+
+// morning runs a night to its end.
+func (s *station) morning(c *exec.Cmd) (r nightReport) {
+	s.t.Helper()
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errs
+	if err := c.Run(); err != nil {
+		s.t.Fatalf("%v: %s%s", err, errs.String(), out.String())
+	}
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		s.t.Fatalf("%v in %s", err, out.String())
+	}
+	return r
+}
+
+func (s *station) calls() int64 { return s.world.AgentCalls.Load() + s.world.ModelCalls.Load() }
+
+// settled is a home in which a night has installed a text, and live what is
+// installed.
+func (s *station) settled() (home string, live []byte) {
+	s.t.Helper()
+	home = s.restless()
+	path := filepath.Join(s.skills, s.cases[0].Skill, "SKILL.md")
+	seed, err := os.ReadFile(path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r := s.morning(s.night(home))
+	if live, err = os.ReadFile(path); err != nil || bytes.Equal(live, seed) {
+		s.t.Fatalf("the night installed nothing (%v): %+v", err, r.Steps)
+	}
+	return home, live
+}
+
+// certified is the step of a night that certifies, nil for none.
+func certified(n *sleep.Night) *sleep.Step {
+	for i := range n.Steps {
+		if n.Steps[i].Kind == sleep.Certify {
+			return &n.Steps[i]
+		}
+	}
+	return nil
+}
+
+// TestNewModelCertifies: a night on the model of before asks nobody; one on
+// another model tries what is installed against the version before it and no
+// skill, within its budget, once; what it finds is kept, and no dry run or
+// simulated agent does it.
+func TestNewModelCertifies(t *testing.T) {
+	s := newStation(t, 0)
+	home, live := s.settled()
+	before := s.calls()
+	if r := s.morning(s.night(home)); s.calls() != before || certified(r.Night) != nil {
+		t.Errorf("on the same model %d calls: %+v", s.calls()-before, r.Steps)
+	}
+	dry := s.morning(s.asked(home, "sim-next", "--dry-run"))
+	if k := certified(dry.Night); s.calls() != before || k == nil || k.Stage != sleep.Planned || !strings.Contains(k.Note, "proved on openai") {
+		t.Errorf("a dry run makes %d calls: %+v", s.calls()-before, dry.Steps)
+	}
+	r := s.morning(s.asked(home, "sim-next"))
+	k := certified(r.Night)
+	if k == nil || k.Stage != sleep.Done || k.Outcome != sleep.Certified || k.Lift != sleep.LiftShown || k.Spent.Rollouts == 0 || k.Spent.Rollouts > 260 ||
+		s.calls()-before != k.Spent.AgentCalls {
+		t.Fatalf("on another model %d calls: %+v", s.calls()-before, k)
+	}
+	if k.Drift.From.Asked != "sim-task" || k.Drift.To.Asked != "sim-next" || k.Drift.Version != sha256Hex(live) || k.Drift.Previous == "" {
+		t.Errorf("drift %+v", k.Drift)
+	}
+	before = s.calls()
+	for _, model := range []string{"sim-next", "sim-task"} { // the evidence of the gate stands for the other one
+		if r := s.morning(s.asked(home, model)); s.calls() != before || certified(r.Night) != nil {
+			t.Errorf("on %s again %d calls: %+v", model, s.calls()-before, r.Steps)
+		}
+	}
+	db := s.open(home)
+	defer db.Close()
+	st, err := sleep.Stored(db).State(t.Context(), s.cases[0].Skill)
+	if err != nil || len(st.Certificates) != 1 || st.Certificates[0].Model.Reported != "sim-next" || !st.Certificates[0].Closed() {
+		t.Errorf("kept: %+v, %v", st.Certificates, err)
+	}
+	body, err := json.Marshal(st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range s.cases {
+		if bytes.Contains(body, []byte(c.ID)) || c.Cluster != "" && bytes.Contains(body, []byte(c.Cluster)) {
+			t.Errorf("what is kept names case %s", c.ID)
+		}
+	}
+	if got, err := os.ReadFile(filepath.Join(s.skills, s.cases[0].Skill, "SKILL.md")); err != nil || !bytes.Equal(got, live) {
+		t.Error("the live text has changed")
+	}
+}
+
+// TestKillNightOnNewModel kills nights that certify, as TestKillNight does those
+// that search: in the morning all is as in the night that nobody killed, and what
+// was measured is not asked for again. 100 kills with EVOLVE_LONG=1.
+func TestKillNightOnNewModel(t *testing.T) {
+	kills := 4
+	if os.Getenv("EVOLVE_LONG") == "1" {
+		kills = 100
+	}
+	s := newStation(t, 2*time.Millisecond)
+	template, text := s.settled()
+	live := filepath.Join(s.skills, s.cases[0].Skill, "SKILL.md")
+	fresh := func() string {
+		home := t.TempDir()
+		if err := os.CopyFS(home, os.DirFS(template)); err != nil {
+			t.Fatal(err)
+		}
+		return home
+	}
+	paid, began := s.world.AgentCalls.Load(), time.Now()
+	want := s.morning(s.asked(fresh(), "sim-next"))
+	took := time.Since(began)
+	paid = s.world.AgentCalls.Load() - paid
+	k := certified(want.Night)
+	if k == nil || k.Outcome != sleep.Certified || paid == 0 {
+		t.Fatalf("the night that nobody killed: %+v", want.Steps)
+	}
+	rng := rand.New(rand.NewPCG(8, 8))
+	done, resumed := 0, 0
+	for done < kills {
+		home, here, before := fresh(), 0, s.world.AgentCalls.Load()
+		for range 1 + rng.IntN(4) {
+			c := s.asked(home, "sim-next")
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Duration(rng.Float64() * 0.9 * float64(took)))
+			if err := c.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = c.Wait()
+			here++
+			s.known(home, live, text)
+		}
+		done += here
+		s.morning(s.asked(home, "sim-next"))
+		db := s.open(home)
+		all, err := sleep.Nights(t.Context(), db, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := sleep.Stored(db).State(t.Context(), s.cases[0].Skill)
+		db.Close()
+		if err != nil || len(st.Certificates) != 1 {
+			t.Fatalf("%d certificates, %v", len(st.Certificates), err)
+		}
+		var got *sleep.Step
+		nights := 0
+		for i := range all {
+			if g := certified(&all[i]); g != nil {
+				got = g
+				nights++
+				if all[i].TakenOver > 0 {
+					resumed++
+				}
+			}
+		}
+		if nights != 1 || got.Note != k.Note || got.Outcome != k.Outcome || got.Lift != k.Lift || got.Spent.Rollouts != k.Spent.Rollouts {
+			t.Errorf("after %d kills %d nights certify: %+v, want %+v", here, nights, got, k)
+		}
+		if now, err := os.ReadFile(live); err != nil || !bytes.Equal(now, text) {
+			t.Errorf("after %d kills another text is installed (%v)", here, err)
+		}
+		if extra := s.world.AgentCalls.Load() - before - paid; extra < 0 || extra > int64(here)*inFlight*2 {
+			t.Errorf("after %d kills the server answered %d calls more than without", here, extra)
+		}
+	}
+	t.Logf("%d kills, %d nights taken over; a night takes %v and %d calls", done, resumed, took.Round(time.Millisecond), paid)
+}
