@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/harvest/hook"
-	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/spf13/cobra"
@@ -247,59 +246,6 @@ func (a *app) copies(ctx context.Context, db *store.Store, live *liveSkill, sha 
 		newest = append(newest, t)
 	}
 	return same, newest, nil
-}
-
-// finish carries out what is left of an interrupted command, where this one is the
-// same once more; finished then says so, and there is nothing else to do. Another
-// command takes its place.
-func (a *app) finish(ctx context.Context, db *store.Store, live *liveSkill, op, at string, to []string, force bool) (finished bool, err error) {
-	done, open, err := a.settle(ctx, db, live.Name)
-	if err != nil {
-		return false, err
-	}
-	all := append(done, open...)
-	for _, in := range all {
-		if in.Op != op || len(to) > 0 {
-			return false, nil
-		}
-	}
-	if len(all) == 0 {
-		return false, nil
-	}
-	var plan []placing
-	var v *tournament.Version
-	for _, in := range all {
-		t := target{a.targetOf(live.Name, in.Path), filepath.Dir(filepath.Dir(in.Path))}
-		places, err := a.places(ctx, db, live, []target{t})
-		if err != nil {
-			return false, err
-		}
-		p := placing{place: places[0]}
-		if p.refusal == nil && (p.path != in.Path || p.held != in.From && p.held != in.To) {
-			p.refusal = &skill.DriftError{Path: in.Path, Want: in.From, Live: p.held}
-		}
-		if in.To != "" {
-			if p.to, err = db.VersionBySHA(ctx, live.Name, in.To); err != nil {
-				return false, err
-			}
-			v = p.to
-		}
-		plan = append(plan, p)
-	}
-	if at != "" && (v == nil || !strings.HasPrefix(v.SHA, at) && at != fmt.Sprintf("v%d", v.N)) {
-		return false, nil
-	}
-	if v == nil {
-		if v, err = db.VersionBySHA(ctx, live.Name, live.doc.Hash()); err != nil {
-			return false, err
-		}
-	}
-	a.say("finishing the %s that was interrupted", op)
-	out, err := a.put(ctx, db, live, op, "finished after an interruption", force, plan)
-	if err != nil {
-		return true, err
-	}
-	return true, a.told(ctx, db, live, op, v, out)
 }
 
 // rollbackTarget is the named version, else the one that the live text took the

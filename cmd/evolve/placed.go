@@ -96,7 +96,9 @@ func (a *app) placedResult(live *liveSkill, op string, v *tournament.Version, fr
 		}
 	}
 	var b strings.Builder
-	if len(done) == 1 && done[0].Outcome == wasInstalled {
+	if len(done) == 0 {
+		fmt.Fprintf(&b, "%s: nothing of it was in place\n", live.Name)
+	} else if len(done) == 1 && done[0].Outcome == wasInstalled {
 		fmt.Fprintf(&b, "%s: v%d (%.12s, %s) is installed in %s\n", live.Name, v.N, v.SHA, backing(*v), done[0].shown(live))
 	} else {
 		fmt.Fprintf(&b, "%s: v%d (%.12s, %s)\n", live.Name, v.N, v.SHA, backing(*v))

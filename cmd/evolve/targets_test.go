@@ -1,0 +1,343 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// A roaming is a skill in a home of its own, with a version that evolve made and
+// that is installed nowhere yet.
+type roaming struct {
+	t      *testing.T
+	a      *app
+	db     *store.Store
+	home   string
+	errs   *bytes.Buffer
+	v0, v1 []byte
+	offer  tournament.Version
+}
+
+func newRoaming(t *testing.T) *roaming {
+	home := t.TempDir()
+	for name, v := range map[string]string{"HOME": home, "EVOLVE_HOME": filepath.Join(home, "data"), "CLAUDE_CONFIG_DIR": "", "CODEX_HOME": "",
+		"PI_CODING_AGENT_DIR": "", "COPILOT_HOME": ""} {
+		t.Setenv(name, v)
+	}
+	r := &roaming{t: t, home: home, errs: new(bytes.Buffer)}
+	r.a = newApp(bytes.NewReader(nil), new(bytes.Buffer), r.errs)
+	t.Cleanup(func() {
+		if err := r.a.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	text := "---\nname: tagger\ndescription: Tags notes.\n---\n\n## Security\n\nNever guess.\n\n## Steps\n\nTag them.\n"
+	r.v0, r.v1 = []byte(text), []byte(text+"\nAt most three tags.\n")
+	r.write("claude", r.v0)
+	if err := os.WriteFile(filepath.Join(filepath.Dir(r.path("claude")), "notes.md"), []byte("notes\n"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if r.db, err = r.a.store(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	live := r.live()
+	if err := r.a.recordLive(t.Context(), r.db, live); err != nil {
+		t.Fatal(err)
+	}
+	r.offer = tournament.Version{Skill: "tagger", SHA: skill.HashText(r.v1), Parent: skill.HashText(r.v0), Author: "evolve", Operator: "reflect",
+		Proven: true, Text: r.v1}
+	return r
+}
+
+func (r *roaming) path(target string) string {
+	below := map[string]string{"claude": ".claude", "codex": ".codex", "pi": ".pi/agent", "copilot": ".copilot", "agents": ".agents"}[target]
+	return filepath.Join(r.home, filepath.FromSlash(below), "skills", "tagger", skill.FileName)
+}
+
+func (r *roaming) write(target string, text []byte) {
+	r.t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(r.path(target)), 0o700), os.WriteFile(r.path(target), text, 0o600)); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// holds demands what is in a target, nil for nothing.
+func (r *roaming) holds(target string, want []byte) {
+	r.t.Helper()
+	got, err := os.ReadFile(r.path(target))
+	if want == nil && !errors.Is(err, os.ErrNotExist) || want != nil && (err != nil || !bytes.Equal(got, want)) {
+		r.t.Errorf("%s holds %q (%v), want %q", target, got, err, want)
+	}
+}
+
+func (r *roaming) live() *liveSkill {
+	r.t.Helper()
+	live, err := r.a.skill("tagger")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return live
+}
+
+// says demands words on stderr since the last call.
+func (r *roaming) says(want string) {
+	r.t.Helper()
+	if !strings.Contains(r.errs.String(), want) {
+		r.t.Errorf("stderr has no %q:\n%s", want, r.errs)
+	}
+	r.errs.Reset()
+}
+
+func (r *roaming) versions() int {
+	r.t.Helper()
+	all, err := r.db.Versions(r.t.Context(), "tagger")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return len(all)
+}
+
+// TestNightInstallsIntoConfiguredTargets: what a night installs goes where the
+// configuration says, and always where the skill lives; an edit elsewhere stays
+// and keeps nothing else back.
+func TestNightInstallsIntoConfiguredTargets(t *testing.T) {
+	r := newRoaming(t)
+	mine := append(bytes.Clone(r.v0), "Mine.\n"...)
+	r.write("pi", mine)
+	if err := os.WriteFile(filepath.Join(r.home, "data", "config.yaml"), []byte("targets: [codex, pi]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.a.installNew(t.Context(), r.db, r.live(), skill.HashText(r.v0), r.offer); err != nil {
+		t.Fatal(err)
+	}
+	r.holds("claude", r.v1)
+	r.holds("codex", r.v1)
+	r.holds("pi", mine)
+	r.says("tagger, pi: refused: it holds a text of yours, kept as v1")
+	if err := r.a.rollback(t.Context(), "tagger"); err != nil {
+		t.Fatal(err)
+	}
+	r.holds("claude", r.v0)
+	r.holds("codex", nil)
+}
+
+// TestEditMeanwhileStopsEveryTarget: the evidence is about another text then.
+func TestEditMeanwhileStopsEveryTarget(t *testing.T) {
+	r := newRoaming(t)
+	live := r.live()
+	edited := append(bytes.Clone(r.v0), "Edited.\n"...)
+	r.write("claude", edited)
+	targets, err := r.a.targets([]string{"codex", "claude"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var drift *skill.DriftError
+	if _, _, err := r.a.placeNew(t.Context(), r.db, live, live.doc.Hash(), r.offer, targets, false); !errors.As(err, &drift) {
+		t.Errorf("installed: %v", err)
+	}
+	r.holds("claude", edited)
+	r.holds("codex", nil)
+	if n := r.versions(); n != 1 {
+		t.Errorf("%d versions, want the one that was found", n)
+	}
+}
+
+// interrupt writes a promotion of v1 down and carries out some of it.
+func (r *roaming) interrupt(done ...string) {
+	r.t.Helper()
+	if _, err := r.db.SaveVersion(r.t.Context(), r.offer); err != nil {
+		r.t.Fatal(err)
+	}
+	r.write("codex", r.v0)
+	files, err := skill.Survey(filepath.Dir(r.path("claude")))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	from, to := skill.HashText(r.v0), skill.HashText(r.v1)
+	_, err = r.db.BeginInstalls(r.t.Context(), []store.Intent{
+		{Install: store.Install{Skill: "tagger", Path: r.path("claude"), From: from, To: to, Op: store.OpPromote}},
+		{Install: store.Install{Skill: "tagger", Path: r.path("codex"), From: from, To: to, Op: store.OpPromote}},
+		{Install: store.Install{Skill: "tagger", Path: r.path("pi"), To: to, Op: store.OpPromote}, Files: files}})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, target := range done {
+		r.write(target, r.v1)
+	}
+}
+
+// settled demands that nothing is left, and that the store knows what is where.
+func (r *roaming) settled(want map[string][]byte) {
+	r.t.Helper()
+	if open, err := r.db.PendingInstalls(r.t.Context()); err != nil || len(open) > 0 {
+		r.t.Errorf("left: %+v, %v", open, err)
+	}
+	for target, text := range want {
+		r.holds(target, text)
+		sha := ""
+		if text != nil {
+			sha = skill.HashText(text)
+		}
+		if got, err := r.db.Installed(r.t.Context(), "tagger", r.path(target)); err != nil || got != sha {
+			r.t.Errorf("the store says %.12s of %s, %v; want %.12s", got, target, err, sha)
+		}
+	}
+}
+
+// TestInterruptedPromotion: whatever a crash left, looking says so and changes
+// nothing, promote finishes it, rollback takes back what was done and gives the
+// rest up, and an edit made since stays.
+func TestInterruptedPromotion(t *testing.T) {
+	for _, done := range [][]string{nil, {"claude"}, {"claude", "codex"}} {
+		r := newRoaming(t)
+		r.interrupt(done...)
+		if err := r.a.recordLive(t.Context(), r.db, r.live()); err != nil {
+			t.Fatal(err)
+		}
+		r.says("a promote was interrupted before pi: `evolve promote tagger` finishes it")
+		if err := r.a.promoteSkill(t.Context(), "tagger", promoteFlags{}); err != nil {
+			t.Fatalf("after %v: %v", done, err)
+		}
+		r.settled(map[string][]byte{"claude": r.v1, "codex": r.v1, "pi": r.v1})
+
+		r = newRoaming(t)
+		r.interrupt(done...)
+		if len(done) > 1 { // who looks in between settles what was done
+			if err := r.a.recordLive(t.Context(), r.db, r.live()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := r.a.rollbackSkill(t.Context(), "tagger", rollbackFlags{}); err != nil {
+			t.Errorf("after %v: %v", done, err)
+		}
+		r.says("taking back the promote that was interrupted")
+		r.settled(map[string][]byte{"claude": r.v0, "pi": nil})
+		r.holds("codex", r.v0)
+	}
+
+	r := newRoaming(t)
+	r.interrupt("claude")
+	mine := append(bytes.Clone(r.v0), "Mine.\n"...)
+	r.write("codex", mine)
+	if err := r.a.promoteSkill(t.Context(), "tagger", promoteFlags{}); err != nil {
+		t.Fatal(err)
+	}
+	r.holds("codex", mine)
+	r.holds("pi", r.v1)
+	r.says("an installation of tagger in codex that was interrupted did not happen")
+}
+
+// TestInterruptedRemoval: files that lie where the SKILL.md is gone already go
+// with the next command, and the skill can be put there again.
+func TestInterruptedRemoval(t *testing.T) {
+	r := newRoaming(t)
+	targets, err := r.a.targets([]string{"claude", "pi"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := r.a.placeNew(t.Context(), r.db, r.live(), skill.HashText(r.v0), r.offer, targets, false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.db.BeginInstall(t.Context(), store.Install{Skill: "tagger", Path: r.path("pi"), From: r.offer.SHA, Op: store.OpRollback}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(r.path("pi")); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.a.recordLive(t.Context(), r.db, r.live()); err != nil {
+		t.Fatal(err)
+	}
+	r.settled(map[string][]byte{"pi": nil, "claude": r.v1})
+	if _, err := os.Stat(filepath.Dir(r.path("pi"))); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder is there still: %v", err)
+	}
+	if err := r.a.promoteSkill(t.Context(), "tagger", promoteFlags{to: []string{"pi"}}); err != nil {
+		t.Fatal(err)
+	}
+	r.settled(map[string][]byte{"pi": r.v1})
+}
+
+// TestPromoteKeepsTheKernel: a version of evolve's whose kernel is another one than
+// the live text's is not brought back by promote; a rollback may.
+func TestPromoteKeepsTheKernel(t *testing.T) {
+	r := newRoaming(t)
+	if _, err := r.a.installNew(t.Context(), r.db, r.live(), skill.HashText(r.v0), r.offer); err != nil {
+		t.Fatal(err)
+	}
+	edited := bytes.ReplaceAll(r.v1, []byte("Never guess."), []byte("Never ever guess."))
+	r.write("claude", edited)
+	for _, to := range [][]string{nil, {"codex"}} {
+		err := r.a.promoteSkill(t.Context(), "tagger@v1", promoteFlags{to: to, force: true})
+		var f *failure
+		if !errors.As(err, &f) || !strings.Contains(err.Error(), "kernel differs") {
+			t.Errorf("--to %q: %v", to, err)
+		}
+	}
+	r.holds("claude", edited)
+	r.holds("codex", nil)
+	if err := r.a.rollback(t.Context(), "tagger@v1"); err != nil {
+		t.Fatal(err)
+	}
+	r.holds("claude", r.v1)
+}
+
+// TestPinStopsInstallations, whoever asks for one.
+func TestPinStopsInstallations(t *testing.T) {
+	r := newRoaming(t)
+	if err := r.db.PinSkill(t.Context(), "tagger", skill.HashText(r.v0)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := r.a.installNew(t.Context(), r.db, r.live(), skill.HashText(r.v0), r.offer)
+	if code := r.a.fail(err); code != exitRefused {
+		t.Errorf("exit %d, %v", code, err)
+	}
+	r.holds("claude", r.v0)
+	if n := r.versions(); n != 1 {
+		t.Errorf("%d versions, want the one that was found", n)
+	}
+}
+
+// TestTargetsFollowVariables, and a name that is none is never taken for one.
+func TestTargetsFollowVariables(t *testing.T) {
+	r := newRoaming(t)
+	at := func(name string) string { return filepath.Join(r.home, "moved", name) }
+	for name, variable := range map[string]string{"claude": "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME", "pi": "PI_CODING_AGENT_DIR", "copilot": "COPILOT_HOME"} {
+		t.Setenv(variable, at(name))
+	}
+	for _, name := range []string{"claude", "codex", "pi", "copilot"} {
+		if got, err := r.a.target(name); err != nil || got.dir != filepath.Join(at(name), "skills") || got.name != name {
+			t.Errorf("%s is %+v, %v", name, got, err)
+		}
+	}
+	if got, err := r.a.target("agents"); err != nil || got.dir != filepath.Join(r.home, ".agents", "skills") {
+		t.Errorf("agents is %+v, %v", got, err)
+	}
+	if err := os.Mkdir(filepath.Join(r.home, "own"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.a.target("~/own"); err != nil || got.dir != filepath.Join(r.home, "own") {
+		t.Errorf("~/own is %+v, %v", got, err)
+	}
+	for _, name := range []string{"Claude", "cursor", "", "..", "../x", "~other", "~/absent", "own", "codex\x00", "/dev/null"} {
+		if got, err := r.a.target(name); err == nil && got.dir != filepath.Dir(mustWd(t)) { // ".." is a folder, and a person may mean it
+			t.Errorf("%q is %+v", name, got)
+		}
+	}
+}
+
+func mustWd(t *testing.T) string {
+	t.Helper()
+	wd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wd
+}
