@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -108,6 +109,18 @@ func TestCutStreamIsNoAnswer(t *testing.T) {
 		if o := s.outcome(now); o.err == nil || o.err.Kind != eval.ServerError {
 			t.Fatalf("cut at %d: outcome = %+v, want an infrastructure failure", n, o)
 		}
+	}
+}
+
+// The model that answered is the one of the main conversation's last reply: a
+// subagent's may be another one, and what the program says itself is nobody's.
+func TestModelThatAnswered(t *testing.T) {
+	line := func(id, model, parent string) string {
+		return fmt.Sprintf(`{"type":"assistant","parent_tool_use_id":%s,"message":{"id":%q,"model":%q,"content":[{"type":"text","text":"a"}]}}`, parent, id, model)
+	}
+	s := read([]byte(strings.Join([]string{line("m1", "sonnet-5", "null"), line("m2", "haiku-5", `"toolu_1"`), line("m3", "<synthetic>", "null")}, "\n")))
+	if s.model != "sonnet-5" {
+		t.Errorf("model %q, want sonnet-5", s.model)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"strings"
 	"testing"
@@ -92,6 +93,24 @@ func TestUsageAndPrice(t *testing.T) {
 				t.Errorf("usage %+v, cost %v", got.Usage, got.CostUSD)
 			}
 		})
+	}
+}
+
+// The server says which model answered: behind a name there may be another one
+// every month.
+func TestModelThatAnswered(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"model":"mini-2026-03-01","choices":[{"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}]}`))
+	}))
+	t.Cleanup(s.Close)
+	c, err := New(Config{BaseURL: s.URL, Model: "mini"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := c.Run(t.Context(), eval.Task{Case: &eval.Case{Prompt: "p"}})
+	if err != nil || a.Model != "mini-2026-03-01" {
+		t.Errorf("model %q, %v; want the one that the server names", a.Model, err)
 	}
 }
 
