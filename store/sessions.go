@@ -185,32 +185,3 @@ const distinctUses = `SELECT *, min(path || char(31) || seq) FROM invocations
 
 // planned is true for a use that is none: see harvest.Invocation.Planned.
 const planned = ` (body ->> '$.signal' = 'dollar_mention' AND NOT body ->> '$.explicit') `
-
-// SkillUse counts the uses of one skill. Refused calls (a skill that the agent
-// did not know) are none, and neither is what the agent only planned.
-type SkillUse struct {
-	Skill     string
-	Uses      int
-	Accepted  int
-	Corrected int
-	Rejected  int
-	Repeated  int
-	Abandoned int
-	Last      time.Time // zero where no use has a time
-}
-
-// SkillUses counts all uses, the most used skill first.
-func (s *Store) SkillUses(ctx context.Context) ([]SkillUse, error) {
-	uses, err := query(ctx, s, func(rows *sql.Rows) (u SkillUse, err error) {
-		var last sql.NullInt64
-		err = rows.Scan(&u.Skill, &u.Uses, &u.Accepted, &u.Corrected, &u.Rejected, &u.Repeated, &u.Abandoned, &last)
-		u.Last = fromMicros(last)
-		return u, err
-	}, `SELECT skill, count(*), sum(label = ?), sum(label = ?), sum(label = ?), sum(label = ?), sum(label = ?), max(at)
-		FROM (`+distinctUses+`) WHERE NOT failed AND NOT`+planned+`GROUP BY skill ORDER BY count(*) DESC, skill`,
-		string(harvest.Accepted), string(harvest.Corrected), string(harvest.Rejected), string(harvest.Repeated), string(harvest.Abandoned))
-	if err != nil {
-		return nil, fmt.Errorf("count uses of skills: %w", err)
-	}
-	return uses, nil
-}

@@ -1,0 +1,65 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// CountSessions counts the sessions that are kept.
+func (s *Store) CountSessions(ctx context.Context) (int, error) {
+	n, err := query(ctx, s, func(rows *sql.Rows) (n int, err error) {
+		err = rows.Scan(&n)
+		return n, err
+	}, `SELECT count(*) FROM sessions`)
+	if err != nil {
+		return 0, fmt.Errorf("count sessions: %w", err)
+	}
+	return n[0], nil
+}
+
+// CaseCounts counts the cases of every skill by their split, without reading
+// them.
+func (s *Store) CaseCounts(ctx context.Context) (map[string]map[eval.Split]int, error) {
+	type count struct {
+		skill string
+		split eval.Split
+		n     int
+	}
+	counts, err := query(ctx, s, func(rows *sql.Rows) (c count, err error) {
+		err = rows.Scan(&c.skill, &c.split, &c.n)
+		return c, err
+	}, `SELECT skill, split, count(*) FROM cases WHERE dropped IS NULL GROUP BY skill, split`)
+	if err != nil {
+		return nil, fmt.Errorf("count cases: %w", err)
+	}
+	out := map[string]map[eval.Split]int{}
+	for _, c := range counts {
+		if out[c.skill] == nil {
+			out[c.skill] = map[eval.Split]int{}
+		}
+		out[c.skill][c.split] = c.n
+	}
+	return out, nil
+}
+
+// Flagged lists the skills of which a text was ever in quarantine, or has its
+// owner's word: for all others there is nothing to decide on.
+func (s *Store) Flagged(ctx context.Context) (map[string]bool, error) {
+	names, err := query(ctx, s, func(rows *sql.Rows) (name string, err error) {
+		err = rows.Scan(&name)
+		return name, err
+	}, `SELECT DISTINCT r.skill FROM candidates c JOIN runs r ON r.id = c.run WHERE json_extract(c.body, '$.state') = ?
+		UNION SELECT skill FROM decisions`, string(tournament.Quarantined))
+	if err != nil {
+		return nil, fmt.Errorf("list skills with a quarantine: %w", err)
+	}
+	out := map[string]bool{}
+	for _, name := range names {
+		out[name] = true
+	}
+	return out, nil
+}

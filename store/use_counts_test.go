@@ -1,0 +1,59 @@
+package store
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/skill-evolve/evolve/harvest"
+)
+
+// recount counts all uses from the beginning.
+const recount = `SELECT skill, count(*), sum(label = ?), sum(label = ?), sum(label = ?), sum(label = ?), sum(label = ?), max(at)
+	FROM (` + distinctUses + `) WHERE NOT failed AND NOT` + planned + `GROUP BY skill ORDER BY count(*) DESC, skill`
+
+// What was counted before is what counting now would give, whatever came, was
+// changed or went in between, copies of sessions among it.
+func TestUseCountsAreNeverStale(t *testing.T) {
+	s, ctx := open(t), t.Context()
+	rng := rand.New(rand.NewPCG(1, 2))
+	labels := []harvest.Label{harvest.Accepted, harvest.Corrected, harvest.Rejected, harvest.Repeated, harvest.Abandoned}
+	seen := map[int]bool{}
+	for step := range 150 {
+		id, path := fmt.Sprint("s", rng.IntN(3)), fmt.Sprint("/", rng.IntN(3))
+		switch rng.IntN(5) {
+		case 0:
+			must(t, s.do(ctx, func(tx *tx) error { _, err := tx.exec(`DELETE FROM sessions WHERE id = ?`, id); return err }))
+		case 1:
+			must(t, s.do(ctx, func(tx *tx) error {
+				_, err := tx.exec(`UPDATE invocations SET skill = 'skill-' || (1 + abs(random()) % 3), label = 'rejected' WHERE session = ?`, id)
+				return err
+			}))
+		default: // saved, or saved anew
+			ses := session(id, path)
+			for range rng.IntN(4) {
+				k := rng.IntN(4)
+				u := use(fmt.Sprint("u", k), fmt.Sprint("skill-", k%2), labels[rng.IntN(len(labels))], day.Add(time.Duration(k)*time.Hour))
+				u.Failed = rng.IntN(6) == 0
+				ses.Invocations = append(ses.Invocations, u)
+			}
+			must(t, s.SaveSession(ctx, ses))
+		}
+		want, err := query(ctx, s, scanUse, recount, string(harvest.Accepted), string(harvest.Corrected), string(harvest.Rejected),
+			string(harvest.Repeated), string(harvest.Abandoned))
+		must(t, err)
+		for range 2 { // counted, and read back
+			if got, err := s.SkillUses(ctx); err != nil || !reflect.DeepEqual(got, append([]SkillUse{}, want...)) {
+				t.Fatalf("step %d: kept %+v, counted %+v, %v", step, got, want, err)
+			}
+		}
+		for _, u := range want {
+			seen[u.Uses] = true
+		}
+	}
+	if len(seen) < 4 {
+		t.Errorf("only %d different counts were seen: the steps test little", len(seen))
+	}
+}
