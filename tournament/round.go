@@ -264,13 +264,15 @@ func (s *search) try(ctx context.Context, mv *move, ps []mutate.Proposal) (won b
 	s.stats.Accepted++
 	m := s.pool.add(c, child.variant, from...)
 	m.train = child.train
+	on := make([]string, 0, len(batch))
 	for _, i := range batch {
+		on = append(on, s.cases.Train[i].ID)
 		if r := m.train[i].last(); r != nil {
 			s.learnFeedback(r)
 		}
 	}
 	if err := s.emit(ctx, "accepted", map[string]any{"sha256": c.SHA, "operator": mv.op, "parents": c.Parents,
-		"gain": delta, "cases": len(batch), "proposals": len(ps), "tokens": m.tokens}); err != nil {
+		"gain": delta, "cases": len(batch), "on": on, "proposals": len(ps), "tokens": m.tokens}); err != nil {
 		return false, err
 	}
 	return true, s.race(ctx, m, mv.deletion)

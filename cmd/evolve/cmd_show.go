@@ -301,6 +301,13 @@ func (c *whyChange) text() string {
 			}
 			fmt.Fprintf(&b, "      %s  %s\n", k.Case, said)
 		}
+		if n := len(s.TriedOn); n > 0 && len(s.Cases) == 0 {
+			fmt.Fprintf(&b, "      tried on %s", strings.Join(s.TriedOn[:min(n, citedCases)], ", "))
+			if n > citedCases {
+				fmt.Fprintf(&b, " and %d more", n-citedCases)
+			}
+			b.WriteString("\n")
+		}
 	}
 	return b.String()
 }

@@ -37,6 +37,9 @@ type whyCite struct {
 	// the nearest first; else all that taught the step.
 	Matched bool      `json:"matched"`
 	Cases   []whyCase `json:"cases"`
+	// TriedOn are the training cases that the step was measured on, by their ids;
+	// empty where none was.
+	TriedOn []string `json:"tried_on"`
 }
 
 // A history knows the texts that a text descends from, over the runs of a skill.
@@ -60,9 +63,10 @@ type node struct {
 
 // An outcome is what the search measured of a step.
 type outcome struct {
-	Gain   float64 `json:"gain"`
-	Cases  int     `json:"cases"`
-	Tangle bool    `json:"-"` // lines were taken out that were in each other's way
+	Gain   float64  `json:"gain"`
+	Cases  int      `json:"cases"`
+	On     []string `json:"on"` // their ids; runs of earlier versions kept none
+	Tangle bool     `json:"-"`  // lines were taken out that were in each other's way
 }
 
 // made returns a candidate as the run that made it has it, nil where none did.
@@ -199,7 +203,7 @@ func (h *history) measured(ctx context.Context, run string) error {
 		}
 		o := h.outcomes[d.SHA]
 		if e.Kind == "accepted" {
-			o.Gain, o.Cases = d.Gain, d.Cases
+			o.Gain, o.Cases, o.On = d.Gain, d.Cases, d.On
 		} else {
 			o.Tangle = true
 		}
@@ -331,7 +335,7 @@ func (h *history) fall(n *node, key string) *node {
 func (h *history) cite(traces []trace) []whyCite {
 	out := []whyCite{}
 	for _, t := range traces {
-		c := whyCite{SHA: t.step.SHA, Operator: t.step.Operator, Cases: []whyCase{}}
+		c := whyCite{SHA: t.step.SHA, Operator: t.step.Operator, Cases: []whyCase{}, TriedOn: append([]string{}, h.outcomes[t.step.SHA].On...)}
 		var said []string
 		for _, k := range h.teachers(t.step) {
 			c.Cases, said = append(c.Cases, k), append(said, report.Plain(k.Words))

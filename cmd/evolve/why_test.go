@@ -176,6 +176,9 @@ func TestWhyLineage(t *testing.T) {
 			}
 			must(j.SaveCandidate(ctx, &c))
 			kind, data := "accepted", map[string]any{"sha256": c.SHA, "gain": 0.25, "cases": 8}
+			if s.op == "prune" {
+				data["on"] = []string{"sort", "lower", "comma"}
+			}
 			if s.text == second {
 				kind = "untangled"
 			}
@@ -208,6 +211,9 @@ func TestWhyLineage(t *testing.T) {
 			}
 			for _, s := range c.Steps {
 				fmt.Fprintf(&b, "; %s", s.Operator)
+				if len(s.TriedOn) > 0 {
+					fmt.Fprintf(&b, " on %s", strings.Join(s.TriedOn, "+"))
+				}
 				for _, k := range s.Cases {
 					fmt.Fprintf(&b, " %s", k.Case)
 				}
@@ -223,7 +229,7 @@ added 9 Sing loudly.; rephrase; no case taught it: rephrase rewrites without one
 added 10 Write tags in lower case.; reflect lower; it answers what was said on these cases
 reworded 12 Prefer nouns over all verbs. (was Prefer nouns over verbs.); rephrase; no case taught it: rephrase rewrites without one
 removed 0 Notes have a long history.; ablate; no training case speaks of it (+0.25 on 8 training cases without it)
-removed 0 Always be polite to readers.; prune; the mutator found that it earns nothing (+0.25 on 8 training cases without it)
+removed 0 Always be polite to readers.; prune on sort+lower+comma; the mutator found that it earns nothing (+0.25 on 8 training cases without it)
 `
 	if got := why("v1"); got != wantV1 {
 		t.Errorf("v1: got\n%s\nwant\n%s", got, wantV1)
