@@ -91,7 +91,7 @@ func (a *app) placedResult(live *liveSkill, op string, v *tournament.Version, fr
 	next := fmt.Sprintf("`evolve rollback %s%s` takes it back", live.Name, onlyTo(done))
 	if op == store.OpRollback {
 		next = fmt.Sprintf("`evolve log %s` lists the versions", live.Name)
-		if was := versionIn(versions, from); was != nil {
+		if was := versionIn(versions, from); was != nil && (!was.Simulated || a.sandboxed) {
 			next = fmt.Sprintf("`evolve promote %s@v%d` installs what was there", live.Name, was.N)
 		}
 	}

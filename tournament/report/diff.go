@@ -18,6 +18,8 @@ const (
 	Added   LineKind = "added"
 	Removed LineKind = "removed"
 	Hunk    LineKind = "hunk" // "@@ -1,4 +1,6 @@"
+	// NoNewline says that the text of the line before it ends without a line feed.
+	NoNewline LineKind = "no-newline"
 )
 
 // A Line is one line of a diff, without its mark and line feed.
@@ -67,7 +69,10 @@ func Between(from, to string, old, new *skill.Document) (*Diff, error) {
 			if l.Kind != udiff.Insert {
 				at++
 			}
-			lines = append(lines, Line{k, strings.TrimSuffix(l.Content, "\n")})
+			text, fed := strings.CutSuffix(l.Content, "\n")
+			if lines = append(lines, Line{k, text}); !fed {
+				lines = append(lines, Line{NoNewline, `\ No newline at end of file`})
+			}
 		}
 		d.Lines = append(append(d.Lines, Line{Hunk, fmt.Sprintf("@@ -%d,%d +%d,%d @@", h.FromLine, n, h.ToLine, m)}), lines...)
 	}
@@ -115,12 +120,41 @@ func (d *Diff) Text(coloured bool) string {
 			break
 		}
 	}
-	for _, l := range d.Lines {
-		text := mark[l.Kind] + Plain(l.Text)
+	var words []string
+	if coloured {
+		words = changedWords(d.Lines)
+	}
+	for i, l := range d.Lines {
+		text := mark[l.Kind] + visible(l)
 		if c := colour[l.Kind]; coloured && c != "" {
+			if words[i] != "" {
+				text = mark[l.Kind] + words[i]
+			}
 			text = c + text + "\x1b[0m"
 		}
 		b.WriteString(text + "\n")
 	}
 	return b.String()
+}
+
+// visible is a line without what a terminal would obey. What was added or removed
+// of that is named, so that two lines that look the same do not differ.
+func visible(l Line) string {
+	if l.Kind != Added && l.Kind != Removed {
+		return Plain(l.Text)
+	}
+	text, carriage := strings.CutSuffix(l.Text, "\r")
+	var b strings.Builder
+	for _, r := range text {
+		if r < ' ' || Plain(string(r)) != "" {
+			b.WriteRune(r) // sequences for terminals go as a whole, below
+		} else {
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		}
+	}
+	out := Plain(b.String())
+	if carriage {
+		out += "^M"
+	}
+	return out
 }
