@@ -21,6 +21,8 @@ const (
 	maxPromptQuote = 1200
 	maxAnswerQuote = 1500
 	maxAttempts    = 6
+	maxBefore      = 2   // turns
+	maxBeforeQuote = 500 // of each
 )
 
 // promptData is what the templates in prompts/ may use.
@@ -36,6 +38,7 @@ type promptData struct {
 
 type promptCase struct {
 	N              int
+	Before         []eval.Message // without which a request like "1" says nothing
 	Prompt, Answer string
 	Failure        string
 	Feedback       []string
@@ -52,11 +55,24 @@ func newPromptData(in Input) promptData {
 	}
 	for i, e := range in.Evidence {
 		c := promptCase{N: i + 1, Prompt: clip(e.Case.Prompt, maxPromptQuote), Answer: clip(e.Rollout.Answer, maxAnswerQuote),
-			Failure: e.Rollout.Failure, Feedback: FeedbackOf(e.Rollout), Score: fmt.Sprintf("%.2f", e.Rollout.Quality)}
+			Failure: e.Rollout.Failure, Feedback: FeedbackOf(e.Rollout), Score: fmt.Sprintf("%.2f", e.Rollout.Quality), Before: before(e.Case)}
 		d.Cases = append(d.Cases, c)
 	}
 	d.Attempts = in.Rejected[max(0, len(in.Rejected)-maxAttempts):]
 	return d
+}
+
+// before is the end of the conversation that a request follows, the oldest turn
+// first. Only people and agents speak there: what else a file calls itself is left
+// out.
+func before(c *eval.Case) []eval.Message {
+	var out []eval.Message
+	for _, m := range c.Context {
+		if m.Role == "user" || m.Role == "assistant" {
+			out = append(out, eval.Message{Role: m.Role, Text: clip(m.Text, maxBeforeQuote)})
+		}
+	}
+	return out[max(0, len(out)-maxBefore):]
 }
 
 // FeedbackOf lists what the mutator may read of a rollout's failed checks.
