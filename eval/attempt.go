@@ -100,7 +100,7 @@ func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEn
 // the call was made that ended: after queueing and failed calls. The attempt has
 // a Duration, the agent's own or the one measured here.
 func (e *Evaluator) attempt(ctx context.Context, t Task, out *Rollout) (a Attempt, begun time.Time, err error) {
-	err = persist(ctx, e.Budget, e.InfraTries, &out.InfraRetries, func() error {
+	err = persist(ctx, e.Budget, e.InfraTries, &out.InfraRetries, &out.Lost, func() error {
 		a = Attempt{}
 		if e.Limiter != nil {
 			if err := e.Limiter.Wait(ctx); err != nil {
@@ -171,7 +171,7 @@ func (e *Evaluator) grade(ctx context.Context, out *Rollout, t Task, a Attempt, 
 		limit = 0 // nothing that could hang
 	}
 	failed := 0 // not the agent's: not in InfraRetries
-	err = persist(ctx, e.Budget, e.InfraTries, &failed, func() error {
+	err = persist(ctx, e.Budget, e.InfraTries, &failed, &out.Lost, func() error {
 		_, err := withWallClock(ctx, time.Time{}, limit, func(ctx context.Context) (err error) {
 			g, err = e.Grader.Grade(ctx, t.Case, a, t.Workspace)
 			return err

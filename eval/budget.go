@@ -326,9 +326,10 @@ func (b *Budget) ChargeTime(d time.Duration) {
 	}
 }
 
-// late is the *BudgetError of a cap on time that is used up after wait, or nil.
+// late is the *BudgetError of a cap that leaves no room for trying again: on time
+// after wait, on tokens or dollars with what is lost already; or nil.
 // A nil Budget has no caps.
-func (b *Budget) late(wait time.Duration) error {
+func (b *Budget) late(wait time.Duration, lost Lost) error {
 	if b == nil {
 		return nil
 	}
@@ -337,6 +338,13 @@ func (b *Budget) late(wait time.Duration) error {
 	for ; b != nil; b = b.parent {
 		if b.caps.Duration > 0 && b.elapsed()+wait >= b.caps.Duration {
 			return &BudgetError{Cap: capDuration}
+		}
+		s, c := &b.spent, &b.caps
+		if u := lost.LostUsage; u != nil && c.Tokens > 0 && s.TokensIn+s.TokensOut+u.Total() >= c.Tokens {
+			return &BudgetError{Cap: capTokens}
+		}
+		if usd := lost.LostUSD; usd != nil && c.CostUSD > 0 && s.CostUSD+*usd >= c.CostUSD {
+			return &BudgetError{Cap: capCost}
 		}
 	}
 	return nil

@@ -42,7 +42,7 @@ func TestNothingKnownIsLostFromTheBill(t *testing.T) {
 		})
 		c := &Case{ID: "c", Skill: "s", Prompt: "p", Checks: []Check{{Type: Judge, Rubric: "r"}, {Type: Judge, Rubric: "q"}}}
 		rec := newMemory(true)
-		b := NewBudget(Caps{Tokens: 100, CostUSD: 1}, time.Now)
+		b := NewBudget(Caps{Tokens: 12_000, CostUSD: 53}, time.Now)
 		e := &Evaluator{Agent: agent, Grader: &Checks{Judge: judge}, Budget: b, MaxRetries: 3, Recorder: rec}
 		out, err := e.Run(t.Context(), []Job{{Case: c}})
 		if err != nil || calls != 6 || asked != 10 {
@@ -102,4 +102,40 @@ func TestAMissingRolloutIsOnTheBill(t *testing.T) {
 			t.Errorf("spent %+v", s)
 		}
 	})
+}
+
+// No failed call is made again once what it and those before it took uses up a
+// cap.
+func TestFailedCallsEndWithTheCap(t *testing.T) {
+	for _, caps := range []Caps{{Tokens: 1000}, {CostUSD: 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			calls := 0
+			cost := Cost{Usage: &Usage{Output: 600}, USD: ptr(0.6)}
+			down := &InfraError{Kind: ServerError, Err: errors.New("overloaded")}
+			agent := agentFunc(func(context.Context, Task) (Attempt, error) {
+				calls++
+				return Attempt{Usage: cost.Usage, CostUSD: cost.USD}, down
+			})
+			b := NewBudget(caps, time.Now)
+			e := &Evaluator{Agent: agent, Grader: new(Checks), Budget: b, MaxMissing: 1}
+			if _, err := e.Run(t.Context(), jobsOf(testCases(3))); !errors.As(err, new(*BudgetError)) || calls != 2 {
+				t.Errorf("%+v: %d calls, %v", caps, calls, err)
+			}
+			if s := b.Spent(); s.TokensOut != 1200 || s.AgentCalls != 2 || len(b.Warnings()) == 0 {
+				t.Errorf("%+v: spent %+v, warnings %q", caps, s, b.Warnings())
+			}
+			calls = 0
+			b = NewBudget(caps, time.Now)
+			m := &Metered{By: ByMutator, Budget: b, Model: modelFunc(func(context.Context, Prompt) (Completion, error) {
+				calls++
+				return Completion{Usage: cost.Usage, CostUSD: cost.USD}, down
+			})}
+			if _, err := m.Complete(t.Context(), Prompt{User: "u"}); !errors.As(err, new(*BudgetError)) || calls != 2 {
+				t.Errorf("%+v: %d calls of a model, %v", caps, calls, err)
+			}
+			if s := b.Spent(); s.TokensOut != 1200 || s.MutatorCalls != 2 {
+				t.Errorf("%+v: spent %+v", caps, s)
+			}
+		})
+	}
 }

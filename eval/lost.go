@@ -60,14 +60,12 @@ func (l *billLine) known(lost Lost) {
 	}
 }
 
-// chargeFailed books a call that failed after it had taken something.
-func (b *Budget) chargeFailed(by Spender, c Cost) {
-	var lost Lost
-	lost.lose(c)
-	if b == nil || lost == (Lost{}) {
+// chargeFailed books calls that failed after they had taken something.
+func (b *Budget) chargeFailed(by Spender, calls int, lost Lost) {
+	if b == nil || calls == 0 {
 		return
 	}
-	took := bill{lines: [2]billLine{{by: by, calls: 1}}}
+	took := bill{lines: [2]billLine{{by: by, calls: int64(calls)}}}
 	took.lines[0].known(lost)
 	b.mu.Lock()
 	defer b.mu.Unlock()

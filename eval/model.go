@@ -90,8 +90,11 @@ func (m *Metered) ask(ctx context.Context, p Prompt, key hash) (c Completion, er
 			}
 		}()
 	}
+	var lost Lost
+	told := 0
+	defer func() { m.Budget.chargeFailed(m.By, told, lost) }()
 	var failed int // not kept: a resumed run could not count them
-	err = persist(ctx, m.Budget, m.InfraTries, &failed, func() error {
+	err = persist(ctx, m.Budget, m.InfraTries, &failed, &lost, func() error {
 		if m.Limiter != nil {
 			if err := m.Limiter.Wait(ctx); err != nil {
 				return fatal{fmt.Errorf("wait for the rate limit: %w", err)}
@@ -102,7 +105,10 @@ func (m *Metered) ask(ctx context.Context, p Prompt, key hash) (c Completion, er
 			return err
 		})
 		if err != nil && !IsPending(err) {
-			m.Budget.chargeFailed(m.By, Cost{c.Usage, c.CostUSD})
+			before := lost
+			if lost.lose(Cost{c.Usage, c.CostUSD}); lost != before {
+				told++
+			}
 		}
 		if err != nil && ranOut && !errors.As(err, new(*InfraError)) {
 			err = &InfraError{Kind: Unreachable, Err: fmt.Errorf("no end of the reply within %v", m.WallClock)}

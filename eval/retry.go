@@ -54,9 +54,11 @@ func (e fatal) Unwrap() error { return e.error }
 // between tries, or as long as the server asked. failed counts the calls that
 // failed. The error is a *gaveUp after the last try, ctx's where ctx ended, or
 // the call's own where trying again is hopeless, or its answer is pending. No
-// call is made again once the time that b allows is over: the error then is a
-// *BudgetError. A call that panics is a bug, and not made again: a *PanicError.
-func persist(ctx context.Context, b *Budget, tries int, failed *int, call func() error) error {
+// call is made again once the time that b allows is over, or what calls took
+// before they failed (lost, which is not on b's bill yet) uses up a cap: the error
+// then is a *BudgetError. A call that panics is a bug, and not made again: a
+// *PanicError.
+func persist(ctx context.Context, b *Budget, tries int, failed *int, lost *Lost, call func() error) error {
 	if tries <= 0 {
 		tries = 5
 	}
@@ -101,7 +103,7 @@ func persist(ctx context.Context, b *Budget, tries int, failed *int, call func()
 			}
 			wait = max(wait, asked)
 		}
-		if late := b.late(wait); late != nil {
+		if late := b.late(wait, *lost); late != nil {
 			return fmt.Errorf("%w; the last try failed: %v", late, err)
 		}
 		if err := sleep(ctx, wait); err != nil {
