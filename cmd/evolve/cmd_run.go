@@ -86,7 +86,7 @@ func newRunCommand(a *app) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.Skill == "" && f.resume == "" {
 				if c.Flags().NFlag() == 0 {
-					return c.Help()
+					return a.bare(c)
 				}
 				return usage("for example `evolve --skill dataviz`; `evolve status` lists the skills", "a run needs --skill NAME or --resume RUN")
 			}
@@ -223,6 +223,9 @@ func sensible(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }
 
 func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 	if err := f.check(); err != nil {
+		return err
+	}
+	if _, err := a.targets(f.to); err != nil { // before anything is spent
 		return err
 	}
 	a.sweep()

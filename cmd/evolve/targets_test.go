@@ -341,3 +341,27 @@ func mustWd(t *testing.T) string {
 	}
 	return wd
 }
+
+// TestRunPromotesIntoTargets: --promote --to installs where it says, each for
+// itself, and tells what was refused.
+func TestRunPromotesIntoTargets(t *testing.T) {
+	r := newRoaming(t)
+	mine := append(bytes.Clone(r.v0), "Mine.\n"...)
+	r.write("pi", mine)
+	live := r.live()
+	v, err := live.variant()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &prepared{f: &runFlags{Skill: "tagger", Evolve: evolveHarness, to: []string{"agents", "pi"}}, live: live, db: r.db,
+		run: &tournament.Run{ID: "r1", Skill: "tagger"}, plan: tournament.Plan{Incumbent: v}}
+	out := &tournament.Outcome{Challenger: &tournament.Scored{Candidate: tournament.Candidate{SHA: r.offer.SHA, Operator: "reflect", Text: r.v1}}, Verdict: &tournament.Verdict{}}
+	var some *partly
+	if err := r.a.installProved(t.Context(), p, out); !errors.As(err, &some) || !some.some || r.a.fail(err) != exitRefused {
+		t.Errorf("one of two refused: %v", err)
+	}
+	r.says("tagger v2, agents: copied, there was none (2 files)")
+	r.holds("agents", r.v1)
+	r.holds("claude", r.v0)
+	r.holds("pi", mine)
+}
