@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+)
+
+// A Peek reads names from a database without being noticed: it makes no file,
+// changes no byte and brings no schema up to date, whoever else has the database
+// open. It is for what may be wrong and must not matter, such as the completion of
+// a command line. What it says may be a moment old.
+type Peek struct{ db *sql.DB }
+
+// A Name is something that can be typed, with a few words about it.
+type Name struct{ Name, Note string }
+
+// PeekAt opens the database at path. A missing one is an error that wraps
+// fs.ErrNotExist.
+func PeekAt(path string) (*Peek, error) {
+	if err := driverMissing(); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("peek at store: %w", err)
+	}
+	// Beside a log, what is in the file alone is old and may be half of something;
+	// SQLite reads both, and needs the index that is there while a process has the
+	// database open. Without one nobody writes, and immutable keeps SQLite from
+	// making the two files.
+	how := "?immutable=1"
+	if present(path+"-wal") && present(path+"-shm") {
+		how = "?mode=ro"
+	}
+	db, err := sql.Open("sqlite3", fileURI(path)+how+"&_busy_timeout=50&_query_only=on")
+	if err != nil {
+		return nil, fmt.Errorf("peek at store: %w", err)
+	}
+	db.SetMaxOpenConns(1)
+	return &Peek{db}, nil
+}
+
+func present(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Size() > 0
+}
+
+// Close closes the database.
+func (p *Peek) Close() error { return p.db.Close() }
+
+// Skills are those that anything is known of.
+func (p *Peek) Skills(ctx context.Context) ([]Name, error) {
+	return p.names(ctx, `SELECT skill, '' FROM versions UNION SELECT skill, '' FROM cases UNION SELECT skill, '' FROM runs ORDER BY 1`)
+}
+
+// Versions are those of a skill, the newest first, as vN.
+func (p *Peek) Versions(ctx context.Context, skill string) ([]Name, error) {
+	return p.names(ctx, `SELECT 'v' || n, CASE json_extract(body, '$.author') WHEN 'you' THEN 'yours' ELSE 'by evolve' END || ', ' || substr(json_extract(body, '$.created'), 1, 10)
+		FROM versions WHERE skill = ? ORDER BY n DESC LIMIT 50`, skill)
+}
+
+// Candidates are those of a skill's newest runs that came as far as the pool, by
+// twelve digits of their SHA-256, the newest first.
+func (p *Peek) Candidates(ctx context.Context, skill string) ([]Name, error) {
+	return p.names(ctx, `SELECT substr(c.sha, 1, 12), json_extract(c.body, '$.operator') || ', ' || json_extract(c.body, '$.state')
+		FROM candidates c JOIN runs r ON r.id = c.run
+		WHERE r.skill = ? AND c.seq > 0 AND json_extract(c.body, '$.state') IN ('pooled', 'quarantined')
+		GROUP BY c.sha ORDER BY max(r.started) DESC, c.seq DESC LIMIT 50`, skill)
+}
+
+// Runs are those of a skill, or of all for "", the newest first.
+func (p *Peek) Runs(ctx context.Context, skill string) ([]Name, error) {
+	return p.names(ctx, `SELECT id, skill || ', ' || status FROM runs WHERE ?1 = '' OR skill = ?1 ORDER BY id DESC LIMIT 50`, skill)
+}
+
+// Nights are the newest first.
+func (p *Peek) Nights(ctx context.Context) ([]Name, error) {
+	return p.names(ctx, `SELECT id, 'night' FROM nights ORDER BY id DESC LIMIT 50`)
+}
+
+// Cases are those of a skill that were not dropped.
+func (p *Peek) Cases(ctx context.Context, skill string) ([]Name, error) {
+	return p.names(ctx, `SELECT id, split FROM cases WHERE skill = ? AND dropped IS NULL ORDER BY id LIMIT 500`, skill)
+}
+
+// Sessions are the newest first.
+func (p *Peek) Sessions(ctx context.Context) ([]Name, error) {
+	return p.names(ctx, `SELECT id, agent FROM sessions GROUP BY id ORDER BY max(started) DESC LIMIT 200`)
+}
+
+func (p *Peek) names(ctx context.Context, query string, args ...any) ([]Name, error) {
+	rows, err := p.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("peek at store: %w", err)
+	}
+	defer rows.Close()
+	var out []Name
+	for rows.Next() {
+		var name string
+		var note sql.NullString
+		if err := rows.Scan(&name, &note); err != nil {
+			return nil, fmt.Errorf("peek at store: %w", err)
+		}
+		out = append(out, Name{name, note.String})
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("peek at store: %w", err)
+	}
+	return out, nil
+}
