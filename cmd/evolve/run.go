@@ -45,13 +45,13 @@ func newRoot(a *app) *cobra.Command {
 	root.Long = `evolve turns the sessions you already had with your coding agents into eval
 cases, searches for a better text of a skill, and keeps it only where it proves
 itself on cases that the search never saw.`
-	root.Example = `  evolve demo                     the whole way on bundled sessions, no key needed
+	root.Example = `  evolve demo                        the whole way on bundled sessions
   evolve --skill dataviz --dry-run   what a run would do and cost
   evolve --skill dataviz             harvest, search, prove, stage
   evolve promote dataviz             install what was proved
   evolve rollback dataviz            and back again`
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.CompletionOptions.DisableDefaultCmd = true // ours has examples, and our exit codes
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err) })
 	root.Args = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -65,6 +65,8 @@ itself on cases that the search never saw.`
 	for _, c := range commands {
 		root.AddCommand(c(a))
 	}
+	withHelp(root)
+	a.withCompletion(root)
 	return root
 }
 

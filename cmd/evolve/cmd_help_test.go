@@ -1,0 +1,334 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/spf13/cobra"
+)
+
+// everyCommand are those that people may type, topics included.
+func everyCommand() (list []*cobra.Command) {
+	eachCommand(newRoot(&app{getenv: func(string) string { return "" }}), func(c *cobra.Command) {
+		if !c.Hidden {
+			list = append(list, c)
+		}
+	})
+	return list
+}
+
+// TestHelp holds every command to what a person needs: a place in the list, an
+// example, and lines that fit.
+func TestHelp(t *testing.T) {
+	all := everyCommand()
+	if len(all) < 40 {
+		t.Fatalf("%d commands", len(all))
+	}
+	for _, c := range all {
+		name := c.CommandPath()
+		var b bytes.Buffer
+		writeHelp(&b, c)
+		for line := range strings.SplitSeq(b.String(), "\n") {
+			if report.Width(line) > helpWidth {
+				t.Errorf("%s: %d columns: %q", name, report.Width(line), line)
+			}
+		}
+		if c.IsAdditionalHelpTopicCommand() {
+			continue
+		}
+		if c.Example == "" {
+			t.Errorf("%s has no example: give it one of its own, or in examples", name)
+		}
+		for line := range strings.SplitSeq(c.Example, "\n") {
+			if !strings.Contains(line, "evolve") {
+				t.Errorf("%s: %q is no example of it", name, line)
+			}
+		}
+		if c.Parent() == c.Root() && c.GroupID == "" {
+			t.Errorf("%s stands nowhere in `evolve help`: give it a place in groups", name)
+		}
+		if c != c.Root() && (c.Short == "" || strings.HasSuffix(c.Short, ".")) {
+			t.Errorf("%s: its short help is %q", name, c.Short)
+		}
+	}
+}
+
+// TestExamples: the examples of help are commands and flags that there are.
+func TestExamples(t *testing.T) {
+	for _, c := range everyCommand() {
+		for line := range strings.SplitSeq(c.Example, "\n") {
+			_, line, ok := strings.Cut(line, "evolve ")
+			if !ok {
+				continue
+			}
+			line, _, _ = strings.Cut(line, " #")
+			line, _, _ = strings.Cut(line, "   ") // an explanation
+			line, _, _ = strings.Cut(line, " -- ")
+			args := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" )>|", r) })
+			root := newRoot(&app{getenv: func(string) string { return "" }})
+			at, rest, err := root.Find(args)
+			if err != nil {
+				t.Errorf("%s: %q: %v", c.CommandPath(), line, err)
+				continue
+			}
+			for _, w := range rest {
+				name, _, _ := strings.Cut(strings.TrimLeft(w, "-"), "=")
+				if strings.HasPrefix(w, "--") && name != "" && at.Flag(name) == nil {
+					t.Errorf("%s: %q: no flag --%s", c.CommandPath(), line, name)
+				}
+			}
+		}
+	}
+}
+
+// TestEnvironmentTopic: what is read from the environment is told in its topic.
+func TestEnvironmentTopic(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := environment()
+	read := regexp.MustCompile(`(?:[gG]etenv|agentHome)\("([A-Z_]+)"`)
+	found := 0
+	for _, f := range files {
+		if strings.HasSuffix(f, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// CLAUDE_CODE_SESSION_ATTENDED is between Claude Code and its hooks.
+		for _, m := range read.FindAllStringSubmatch(string(text), -1) {
+			if found++; !strings.Contains(told, m[1]) && m[1] != "CLAUDE_CODE_SESSION_ATTENDED" {
+				t.Errorf("%s reads %s, and `evolve help environment` does not tell", f, m[1])
+			}
+		}
+	}
+	if found < 8 {
+		t.Errorf("only %d variables found", found)
+	}
+}
+
+const cliDoc = "../../docs/cli.md"
+
+// TestDocs holds docs/cli.md to the commands. -update writes it.
+func TestDocs(t *testing.T) {
+	want := cliMarkdown()
+	if *update {
+		if err := os.WriteFile(cliDoc, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(cliDoc)
+	if err != nil || string(got) != want {
+		t.Errorf("docs/cli.md is not what the commands are (%v): go test ./cmd/evolve -run TestDocs -update", err)
+	}
+	home, err := os.UserHomeDir()
+	if err == nil && home != "/" && strings.Contains(want, home) {
+		t.Errorf("docs/cli.md knows this machine: %s", home)
+	}
+}
+
+// completions are what a shell would be offered behind words.
+func completions(t *testing.T, env []string, args ...string) (list []string, directive string) {
+	t.Helper()
+	c := exec.Command(os.Args[0], append([]string{"__complete"}, args...)...)
+	c.Env = append([]string{"EVOLVE_TEST_AS_MAIN=1", "PATH=" + os.Getenv("PATH")}, env...)
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%q: %v", args, err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	for _, l := range lines[:len(lines)-1] {
+		name, _, _ := strings.Cut(l, "\t")
+		list = append(list, name)
+	}
+	return list, lines[len(lines)-1]
+}
+
+// TestCompletion asks for what stands on disk and in the store.
+func TestCompletion(t *testing.T) {
+	home := t.TempDir()
+	if code := run(t.Context(), []string{"demo", "--keep", home, "--quiet", "--json"}, strings.NewReader(""), new(bytes.Buffer), os.Stderr); code != 0 {
+		t.Fatalf("the demo exits with %d", code)
+	}
+	env := []string{"EVOLVE_HOME=" + filepath.Join(home, "evolve"), "CLAUDE_CONFIG_DIR=" + filepath.Join(home, ".claude"), "HOME=" + home}
+	before := tree(t, home)
+	for _, k := range []struct {
+		args []string
+		has  []string
+		not  string
+	}{
+		{[]string{""}, []string{"run", "sleep", "help", "completion"}, "hook"},
+		{[]string{"log", ""}, []string{"dataviz"}, ""},
+		{[]string{"log", "x"}, nil, "dataviz"},
+		{[]string{"--skill", "da"}, []string{"dataviz"}, ""},
+		{[]string{"show", "dataviz@"}, []string{"dataviz@v0", "dataviz@v1"}, "v0"},
+		{[]string{"show", "dataviz@v"}, []string{"dataviz@v0", "dataviz@v1"}, ""},
+		{[]string{"diff", "dataviz", ""}, []string{"v0", "v1", "live", "none"}, "dataviz"},
+		{[]string{"report", ""}, []string{"last"}, ""},
+		{[]string{"log", "--run", ""}, []string{"last"}, ""},
+		{[]string{"--agent", ""}, agentNames(), ""},
+		{[]string{"compare", "--format", "j"}, []string{"json", "junit"}, "text"},
+		{[]string{"compare", "dataviz", "--split", ""}, []string{"test", "all"}, ""},
+		{[]string{"run", "--objectives", "quality,l"}, []string{"quality,latency"}, ""},
+		{[]string{"harvest", "--source", "co"}, []string{"codex", "copilot"}, "claude"},
+		{[]string{"kernel", ""}, []string{"show", "check", "confirm"}, ""},
+		{[]string{"help", "sl"}, []string{"sleep"}, "status"},
+		{[]string{"help", "sleep", ""}, []string{"run", "install"}, "status "},
+		{[]string{"completion", ""}, shells, ""},
+		{[]string{"doctor", ""}, nil, "dataviz"},
+	} {
+		got, directive := completions(t, env, k.args...)
+		for _, want := range k.has {
+			if !slices.Contains(got, want) {
+				t.Errorf("%q: %q lacks %q", k.args, got, want)
+			}
+		}
+		if k.not != "" && slices.Contains(got, k.not) {
+			t.Errorf("%q: %q has %q", k.args, got, k.not)
+		}
+		if k.has == nil && len(got) > 0 {
+			t.Errorf("%q: %q", k.args, got)
+		}
+		if directive == ":0" {
+			t.Errorf("%q completes files", k.args)
+		}
+	}
+	if got, _ := completions(t, env, "cases", "show", "dataviz", ""); len(got) != 101 {
+		t.Errorf("%d cases", len(got))
+	}
+	if got, _ := completions(t, env, "log", "--run", "2"); len(got) != 1 || !regexp.MustCompile(`^\d{8}-\d{6}-[0-9a-f]{6}$`).MatchString(got[0]) {
+		t.Errorf("runs: %q", got)
+	}
+	got, _ := completions(t, env, "show", "dataviz@")
+	if !slices.ContainsFunc(got, regexp.MustCompile(`^dataviz@[0-9a-f]{12}$`).MatchString) {
+		t.Errorf("no candidate: %q", got)
+	}
+	if got, directive := completions(t, env, "cases", "import", ""); len(got) > 0 || directive != ":0" {
+		t.Errorf("cases import takes files: %q %s", got, directive)
+	}
+	if after := tree(t, home); after != before {
+		t.Errorf("completion has changed something:\n%s\nthen\n%s", before, after)
+	}
+}
+
+// TestCompletionOfNothing: a person without a store gets no error and no store.
+func TestCompletionOfNothing(t *testing.T) {
+	home := t.TempDir()
+	for _, data := range []string{filepath.Join(home, "none"), "/dev/null/none"} {
+		for _, args := range [][]string{{"log", ""}, {"show", "x@"}, {"report", ""}, {"--resume", ""}, {"cases", "show", "x", ""}, {"sessions", "purge", ""}} {
+			completions(t, []string{"EVOLVE_HOME=" + data, "HOME=" + home}, args...)
+		}
+	}
+	if left := tree(t, home); left != "" {
+		t.Errorf("left behind: %s", left)
+	}
+}
+
+// tree tells of every file below dir when it was changed, and how long it is.
+func tree(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+		if err == nil && path != dir {
+			fmt.Fprintf(&b, "%s %d %v\n", strings.TrimPrefix(path, dir), info.Size(), info.ModTime())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestCompletionBash presses the key in a real shell that has nothing else, not
+// even the bash-completion package.
+func TestCompletionBash(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash")
+	}
+	home, dir := t.TempDir(), t.TempDir()
+	if code := run(t.Context(), []string{"demo", "--keep", home, "--quiet", "--json"}, strings.NewReader(""), new(bytes.Buffer), os.Stderr); code != 0 {
+		t.Fatalf("the demo exits with %d", code)
+	}
+	self, err := filepath.Abs(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(dir, "evolve")); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(bash, "--norc", "--noprofile", "-i")
+	c.Env = []string{"EVOLVE_TEST_AS_MAIN=1", "HOME=" + home, "EVOLVE_HOME=" + filepath.Join(home, "evolve"), "CLAUDE_CONFIG_DIR=" + filepath.Join(home, ".claude"),
+		"PATH=" + dir + ":" + os.Getenv("PATH"), "TERM=xterm", "PS1=ready>", "INPUTRC=/dev/null", "HISTFILE="}
+	tty, err := pty.StartWithSize(c, &pty.Winsize{Rows: 24, Cols: 120})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	defer c.Process.Kill() // it may have ended
+	var mu sync.Mutex
+	var seen bytes.Buffer
+	go func() {
+		buf := make([]byte, 4096)
+		for {
+			n, err := tty.Read(buf)
+			mu.Lock()
+			seen.Write(buf[:n])
+			mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	press := func(keys, pattern string) {
+		t.Helper()
+		re := regexp.MustCompile(pattern)
+		mu.Lock()
+		seen.Reset()
+		mu.Unlock()
+		if _, err := tty.WriteString(keys); err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+			mu.Lock()
+			text := seen.String()
+			mu.Unlock()
+			if re.MatchString(text) {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%q: no %q in %q", keys, pattern, text)
+			}
+		}
+	}
+	const kill = "\x15" // the line typed so far
+	press("source <(evolve completion bash); echo so''urced\n", `sourced\r\n(?s).*ready>`)
+	press("evolve log da\t", `evolve log dataviz $`)
+	press(kill+"evolve sta\t", `evolve status $`)
+	press(kill+"evolve show dataviz@v\t\t", `@v0 (?s).*@v1 `)
+	press(kill+"evolve show dataviz@v0\t", `evolve show dataviz@v0 $`)
+	press(kill+"evolve compare dataviz --split te\t", `--split test $`)
+	press(kill+"evolve show nobody\t\t; echo si''lent\n", `silent\r\n`)
+	mu.Lock()
+	defer mu.Unlock()
+	if strings.Contains(seen.String(), "command not found") || strings.Contains(seen.String(), "rror") {
+		t.Errorf("an error shows through: %q", seen.String())
+	}
+}
