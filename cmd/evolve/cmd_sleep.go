@@ -95,6 +95,10 @@ type nightReport struct {
 	// Retire are the skills that nights propose to retire, whichever night found
 	// that.
 	Retire []retirement `json:"retire"`
+
+	alarms int // of Waiting
+	// Report is the night's page, "" for a night that had nothing to do.
+	Report string `json:"report,omitempty"`
 }
 
 func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
@@ -140,13 +144,15 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 		}
 		return &failure{code, err, hint + "`evolve sleep run` goes on with this night"}
 	}
-	r := &nightReport{Night: n, Spent: n.Spent(), DryRun: f.dryRun, Waiting: waitingIn(n)}
+	r := reportOf(n)
+	r.DryRun = f.dryRun
 	if !f.dryRun {
 		s.tell(n)
 	}
 	if r.Retire, err = a.retirements(ctx, db); err != nil {
 		return err
 	}
+	r.Report = a.writeNight(r)
 	if a.json {
 		err = a.printJSON(r)
 	} else {
@@ -160,20 +166,38 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 	return err
 }
 
-// waitingIn lists what a night leaves for the owner to do.
+// reportOf is a night, and what it leaves for the owner to do.
+func reportOf(n *sleep.Night) *nightReport {
+	return &nightReport{Night: n, Spent: n.Spent(), Waiting: waitingIn(n), Retire: []retirement{}, alarms: len(alarmsIn(n))}
+}
+
+// waitingIn lists what a night leaves for the owner to do, alarms first.
 func waitingIn(n *sleep.Night) []string {
-	alarms, out := []string{}, []string{}
+	out := alarmsIn(n)
 	for _, k := range n.Steps {
 		switch {
-		case (k.Kind == sleep.Watch || k.Kind == sleep.Certify) && strings.HasPrefix(k.Note, "alarm"):
-			alarms = append(alarms, k.Skill+": "+alarmWords(&k))
 		case k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil:
 			out = append(out, fmt.Sprintf("%s@%.12s: %s; `evolve promote %s`", k.Skill, k.Result.Challenger, k.Note, k.Skill))
 		case k.Kind == sleep.Install && (k.Stage == sleep.Skipped || k.Stage == sleep.Failed):
 			out = append(out, k.Skill+": "+k.Note)
 		}
 	}
-	return append(alarms, out...)
+	return out
+}
+
+func alarmsIn(n *sleep.Night) []string {
+	out := []string{}
+	for _, k := range n.Steps {
+		if isAlarm(&k) {
+			out = append(out, k.Skill+": "+alarmWords(&k))
+		}
+	}
+	return out
+}
+
+// isAlarm reports whether a step has told of something that got worse.
+func isAlarm(k *sleep.Step) bool {
+	return (k.Kind == sleep.Watch || k.Kind == sleep.Certify) && strings.HasPrefix(k.Note, "alarm: ")
 }
 
 // alarmWords are an alarm with what can be done about it.
@@ -224,6 +248,9 @@ func (a *app) printNight(r *nightReport) error {
 	}
 	if !r.DryRun {
 		fmt.Fprintf(&b, "  spent  %s\n", spent(r.Spent))
+	}
+	if r.Report != "" {
+		fmt.Fprintf(&b, "  report %s\n", r.Report)
 	}
 	for _, w := range r.next() {
 		fmt.Fprintf(&b, "  next   %s\n", oneLine(w))

@@ -90,6 +90,15 @@ func TestKillNight(t *testing.T) {
 		t.Fatalf("the night that nobody killed installed nothing (%v): %+v", err, want.Steps)
 	}
 	paid := s.world.AgentCalls.Load()
+	// Once more, for the time alone: a first one may be slow, and kills that come
+	// when all is over hit nothing.
+	if err := os.WriteFile(live, seed, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	home := s.restless()
+	began = time.Now()
+	finish(home)
+	took = min(took, time.Since(began))
 
 	rng := rand.New(rand.NewPCG(7, 7))
 	done, nights, resumed, twice := 0, 0, 0, int64(0)
@@ -97,7 +106,7 @@ func TestKillNight(t *testing.T) {
 		if err := os.WriteFile(live, seed, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		home := s.restless()
+		home = s.restless()
 		before := s.world.AgentCalls.Load()
 		here := 0
 		for range 1 + rng.IntN(4) {

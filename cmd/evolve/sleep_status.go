@@ -67,7 +67,7 @@ func (a *app) sleepStatus(ctx context.Context) error {
 		}
 		if len(nights) > 0 {
 			n := &nights[0]
-			r.Last = &nightReport{Night: n, Spent: n.Spent(), Waiting: waitingIn(n)}
+			r.Last = reportOf(n)
 			if r.Last.Retire, err = a.retirements(ctx, db); err != nil {
 				return err
 			}
@@ -135,13 +135,14 @@ func (a *app) printSleep(r *sleepReport) error {
 // has ten.
 const shownWaiting = 6
 
-// next is all that is left for the owner to do, in words.
+// next is all that is left for the owner to do, in words: alarms, what is no
+// longer of use, and what waits.
 func (r *nightReport) next() []string {
-	out := append([]string{}, r.Waiting...)
+	out := append([]string{}, r.Waiting[:r.alarms]...)
 	for _, t := range r.Retire {
 		out = append(out, t.String())
 	}
-	return out
+	return append(out, r.Waiting[r.alarms:]...)
 }
 
 // tell leaves word for the next session of what this night has found.
@@ -150,7 +151,7 @@ func (s *sleeper) tell(n *sleep.Night) {
 		switch {
 		case k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil && k.Result.Decision == pareto.Promote && triedIn(n, k.Run):
 			s.a.leaveNote(k.Skill, hook.Waiting, "a better version (%.12s) is proved and waits: `evolve diff %s@%.12[1]s`, `evolve promote %[2]s`", k.Result.Challenger, k.Skill)
-		case (k.Kind == sleep.Watch || k.Kind == sleep.Certify) && strings.HasPrefix(k.Note, "alarm"):
+		case isAlarm(&k):
 			s.a.leaveNote(k.Skill, hook.Alarm, "%s", alarmWords(&k))
 		case k.Kind == sleep.Certify && k.Lift == sleep.NoLift:
 			s.a.leaveNote(k.Skill, hook.Alarm, "%s; `evolve compare %s none`", k.Note, k.Skill)
