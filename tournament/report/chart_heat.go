@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// A role is a text that a map points at.
+type role struct{ sha, name, short string }
+
 // heatLevels is how many shades of quality the map has, 0 and 1 among them.
 const heatLevels = 5
 
@@ -14,8 +17,8 @@ const heatLevels = 5
 // cases in the order of their numbers. Neighbours of one shade are one stroke, so
 // that two hundred candidates on a thousand cases are a few paths and not two
 // hundred thousand elements. nil where there is nothing to draw.
-func heatChart(m *Model) *Plot {
-	rows, cols := len(m.Matrix.Candidates), len(m.Matrix.Rows)
+func heatChart(m Matrix, roles [2]role) *Plot {
+	rows, cols := len(m.Candidates), len(m.Rows)
 	if rows == 0 || cols == 0 {
 		return nil
 	}
@@ -31,19 +34,19 @@ func heatChart(m *Model) *Plot {
 			count(rows, "candidate"), count(cols, "case"))}
 	right, bottom := left+width*float64(cols), top+pitch*float64(rows)
 	p.path("heat-back", rect(left, top, right, bottom))
-	for level, d := range heatPaths(m.Matrix, left, top, width, pitch) {
+	for level, d := range heatPaths(m, left, top, width, pitch) {
 		if d != "" {
 			p.Paths = append(p.Paths, Path{Class: fmt.Sprintf("heat h%d", level), D: d, Stroke: num(pitch - min(2, math.Floor(pitch/4)))})
 		}
 	}
-	p.splits(m.Matrix.Rows, left, top, bottom, width)
-	for i, sha := range m.Matrix.Candidates {
+	p.splits(m.Rows, left, top, bottom, width)
+	for i, sha := range m.Candidates {
 		y := top + pitch*(float64(i)+0.5)
 		switch {
-		case sha == m.Incumbent:
-			p.heatRow("incumbent", square, "incumbent", left, right, y, pitch)
-		case sha == m.Challenger:
-			p.heatRow("challenger", diamond, "challenger", left, right, y, pitch)
+		case sha == roles[0].sha:
+			p.heatRow("incumbent", square, roles[0], left, right, y, pitch)
+		case sha == roles[1].sha:
+			p.heatRow("challenger", diamond, roles[1], left, right, y, pitch)
 		case named:
 			p.text("tick", "end", left-16, y+4, first(sha, 8))
 		}
@@ -66,11 +69,12 @@ func heatChart(m *Model) *Plot {
 }
 
 // heatRow points at one candidate's row.
-func (p *Plot) heatRow(class string, s shape, name string, left, right, y, pitch float64) {
+func (p *Plot) heatRow(class string, s shape, r role, left, right, y, pitch float64) {
+	name := cut(r.name, left-18, fontSize)
 	p.path(class, glyph(s, left-8, y, 4))
 	if pitch < 13 { // in a crowd it is framed, too
 		p.path("heat-frame", rect(left, y-pitch/2, right, y+pitch/2))
-		name = map[string]string{"incumbent": "inc.", "challenger": "chal."}[name]
+		name = r.short
 	}
 	p.text("tick", "end", left-16, y+4, name)
 }

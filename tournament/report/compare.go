@@ -48,6 +48,10 @@ type Comparison struct {
 
 	// Pairs are what the comparison rests on, by case.
 	Pairs []CasePair `json:"-"`
+	// Diff is from A to B, nil where one of them is no skill.
+	Diff *Diff `json:"-"`
+	// Spent is what this comparison took, nil where all was recorded before.
+	Spent *eval.Spent `json:"-"`
 }
 
 // A Delta is the paired difference on one objective. Quality is in points and

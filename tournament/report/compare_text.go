@@ -18,7 +18,7 @@ func (c *Comparison) Text() string {
 		sim = " (SIMULATED)"
 	}
 	fmt.Fprintf(&b, "%s%s: A %s, B %s\n", c.Skill, sim, c.A.Label, c.B.Label)
-	fmt.Fprintf(&b, "%s, %s\n\n", c.scope(), c.Agent)
+	fmt.Fprintf(&b, "%s, %s\n\n", c.Scope(), c.Agent)
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "objective\tA\tB\tB against A\t%.0f%% interval\twon/lost/tied\n", compareLevel*100)
 	for _, d := range c.Objectives {
@@ -59,7 +59,7 @@ func (c *Comparison) Markdown() string {
 	if c.Simulated {
 		sim = " (SIMULATED)"
 	}
-	fmt.Fprintf(&b, "### %s%s: %s → %s\n\n%s, %s\n\n", cell(c.Skill), sim, cell(c.A.Label), cell(c.B.Label), c.scope(), cell(c.Agent))
+	fmt.Fprintf(&b, "### %s%s: %s → %s\n\n%s, %s\n\n", cell(c.Skill), sim, cell(c.A.Label), cell(c.B.Label), c.Scope(), cell(c.Agent))
 	for _, x := range c.Warnings {
 		fmt.Fprintf(&b, "> **Warning:** %s\n>\n", cell(x))
 	}
@@ -107,8 +107,8 @@ func cell(s string) string {
 	return b.String()
 }
 
-// scope says what was compared on what.
-func (c *Comparison) scope() string {
+// Scope says what was compared on what.
+func (c *Comparison) Scope() string {
 	split := map[string]string{"test": "held-out ", "val": "validation ", "train": "train "}[c.Split]
 	s := count(c.Cases, split+"case") + " in " + count(c.Clusters, "cluster")
 	if c.Trials > 1 {

@@ -51,6 +51,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"mark":      func(k LineKind) string { return mark[k] },
 	"when":      func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },
 	"duration":  durationText,
+	"spent":     spentText,
 }).ParseFS(page, "page/*.html"))
 
 // render executes a page's template. A half-rendered page is never written.
@@ -148,7 +149,7 @@ func usdText(x *float64) string {
 		return "$0"
 	case *x < 0.01:
 		return fmt.Sprintf("$%.2g", *x)
-	case *x >= 10:
+	case *x >= 1:
 		return fmt.Sprintf("$%.2f", *x)
 	}
 	return fmt.Sprintf("$%.4f", *x)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
@@ -33,17 +32,16 @@ type runView struct {
 
 // HTML writes the report as one self-contained page: no script, no network.
 func (m *Model) HTML(w io.Writer) error {
-	v := &runView{Model: m, Quality: qualityChart(m), Evidence: evidenceChart(m), Lineage: lineageChart(m), Heat: heatChart(m),
+	v := &runView{Model: m, Quality: qualityChart(m), Evidence: evidenceChart(m), Lineage: lineageChart(m),
+		Heat:    heatChart(m.Matrix, [2]role{{m.Incumbent, "incumbent", "inc."}, {m.Challenger, "challenger", "chal."}}),
 		Scatter: scatter(m), Held: heldOut(m.Verdict), List: listCases(m.Cases, fmt.Sprintf("`evolve report %s --json`", m.Run))}
 	v.Facts = m.facts()
 	v.candidates()
 	v.Taught = taughtBy(m)
 	v.heatTable()
-	v.bills()
+	v.Bills, v.BarsOf = bills(m.Spending, m.Spent)
 	v.Key = signs()
-	for i := range heatLevels {
-		v.Shades = append(v.Shades, sign{Class: fmt.Sprintf("shade heat h%d", i), D: "M0 7h20"})
-	}
+	v.Shades = shades()
 	for _, c := range []struct {
 		link
 		there bool
@@ -59,14 +57,7 @@ func (m *Model) HTML(w io.Writer) error {
 
 // facts are what it cost and what to do next, and what the texts are worth.
 func (m *Model) facts() []fact {
-	sp := m.Spent
-	usd := "cost unknown"
-	if sp.CostKnown {
-		usd = usdText(&sp.CostUSD)
-	} else if sp.CostUSD > 0 {
-		usd = "at least " + usdText(&sp.CostUSD)
-	}
-	out := []fact{{"cost", fmt.Sprintf("%s, %s tokens, %s, %s", usd, thousands(sp.TokensIn+sp.TokensOut), count(int(sp.Rollouts), "rollout"), durationText(sp.WallMS))}}
+	out := []fact{{"cost", spentText(m.Spent)}}
 	var inc, chal *Candidate
 	for i := range m.Candidates {
 		switch m.Candidates[i].Role {
@@ -186,6 +177,14 @@ func signs() []sign {
 	return append(out, sign{"front", "M2 11H10V3H18", "front of these two"}, sign{"band", "M2 3H18V11H2Z", "ε: not told from the front"})
 }
 
+// shades are the map's, from 0 to 1.
+func shades() (out []sign) {
+	for i := range heatLevels {
+		out = append(out, sign{Class: fmt.Sprintf("shade heat h%d", i), D: "M0 7h20"})
+	}
+	return out
+}
+
 // heatColumns is how many candidates the table of the map has by name.
 const heatColumns = 10
 
@@ -287,14 +286,14 @@ type billView struct {
 	Kind, Calls, Tokens, Cost, Bar, Share string
 }
 
-// bills compares kinds of calls by dollars or, where one of them is unknown, by
-// tokens.
-func (v *runView) bills() {
+// bills lays out spending with each kind's share of the dollars or, where one of
+// them is unknown, of the tokens; of says which.
+func bills(all []Spending, total eval.Spent) (out []billView, of string) {
 	value := func(s Spending) *float64 { return s.CostUSD }
-	v.BarsOf = "share of the cost"
-	for _, s := range v.Spending {
+	of = "share of the cost"
+	for _, s := range all {
 		if s.CostUSD == nil && (s.Calls > 0 || s.Tokens != nil && *s.Tokens > 0) {
-			v.BarsOf = "share of the tokens"
+			of = "share of the tokens"
 			value = func(s Spending) *float64 {
 				if s.Tokens == nil {
 					return nil
@@ -305,28 +304,42 @@ func (v *runView) bills() {
 		}
 	}
 	sum := 0.0
-	for _, s := range v.Spending {
+	for _, s := range all {
 		if x := value(s); x != nil {
 			sum += *x
 		}
 	}
-	for _, s := range v.Spending {
+	for _, s := range all {
 		b := billView{Kind: s.Kind, Calls: thousands(s.Calls), Tokens: countText(s.Tokens), Cost: usdText(s.CostUSD)}
 		if x := value(s); x != nil && sum > 0 {
 			b.Bar, b.Share = rect(0, 0, 100**x/sum, 8), fmt.Sprintf("%.0f%%", 100**x/sum)
 		}
-		v.Bills = append(v.Bills, b)
+		out = append(out, b)
 	}
-	v.Bills = append(v.Bills, totalBill(v.Spent))
+	return append(out, totalBill(total)), of
+}
+
+// paid is the dollars of a bill, unknown said as such.
+func paid(s eval.Spent) string {
+	switch {
+	case s.CostKnown:
+		return usdText(&s.CostUSD)
+	case s.CostUSD > 0:
+		return "at least " + usdText(&s.CostUSD)
+	}
+	return "unknown"
+}
+
+// spentText is a bill in one line.
+func spentText(s eval.Spent) string {
+	usd := paid(s)
+	if usd == "unknown" {
+		usd = "cost unknown"
+	}
+	return fmt.Sprintf("%s, %s tokens, %s rollouts, %s", usd, thousands(s.TokensIn+s.TokensOut), thousands(s.Rollouts), durationText(s.WallMS))
 }
 
 func totalBill(s eval.Spent) billView {
-	usd := usdText(&s.CostUSD)
-	if !s.CostKnown {
-		if usd = "unknown"; s.CostUSD > 0 {
-			usd = "at least " + usdText(&s.CostUSD)
-		}
-	}
 	return billView{Kind: "together", Calls: thousands(s.AgentCalls + s.JudgeCalls + s.MutatorCalls + s.MinerCalls),
-		Tokens: strings.TrimSpace(thousands(s.TokensIn + s.TokensOut)), Cost: usd}
+		Tokens: thousands(s.TokensIn + s.TokensOut), Cost: paid(s)}
 }

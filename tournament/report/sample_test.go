@@ -16,8 +16,11 @@ import (
 // pageWriters are pages of every kind, and of every size.
 func pageWriters(t *testing.T) map[string]func(io.Writer) error {
 	return map[string]func(io.Writer) error{
-		"run":  build(t, sample(t)).HTML,
-		"busy": build(t, tournamentOf(t, 30, 60)).HTML,
+		"run":     build(t, sample(t)).HTML,
+		"compare": compared(t).HTML,
+		"night":   nightly().HTML,
+		"quiet":   (&Night{ID: "20260302-031700", Policy: "stage", Began: begin, Ended: begin, Spent: eval.Spent{CostKnown: true}}).HTML,
+		"busy":    build(t, tournamentOf(t, 30, 60)).HTML,
 	}
 }
 
@@ -117,4 +120,43 @@ func tournamentOf(t *testing.T, n, cases int) *Data {
 	d.Lessons = []Lesson{{Kind: "added", Text: "Sign every tag.", Because: "it answers what was said on these cases",
 		Steps: []LessonStep{{SHA: sha(3), Operator: "reflect", Cases: []LessonCase{{Case: d.Cases[3].ID, Words: "no, sign it"}, {Case: "gone", Words: ""}}}}}}
 	return d
+}
+
+// compared is a comparison with hostile words and a difference of texts.
+func compared(t *testing.T) *Comparison {
+	t.Helper()
+	c := comparison(t)
+	c.B.Label, c.Judge = "v3 "+hostile, hostile
+	for _, p := range c.Pairs {
+		p.Case.Prompt += hostile
+		p.A[0].Answer, p.B[0].Answer = "tagged", hostile
+	}
+	diff, err := Between("v2", "v3", parse(t, oldText), parse(t, newText))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Diff = diff
+	return c
+}
+
+// nightly is a night with every kind of step, and hostile words.
+func nightly() *Night {
+	spent := func(n int64) *eval.Spent {
+		return &eval.Spent{Rollouts: n, CostUSD: float64(n) * 0.01, CostKnown: true}
+	}
+	return &Night{ID: "20260302-031700", Policy: "stage", Began: begin, Ended: begin.Add(2e12), Sessions: 41, TakenOver: 1,
+		Caps: eval.Caps{Rollouts: 240, CostUSD: 2}, Spent: eval.Spent{Rollouts: 200, CostUSD: 1.9, TokensIn: 4e6, TokensOut: 1e5, CostKnown: true, WallMS: 7e5},
+		Steps: []NightStep{
+			{Kind: "harvest", Stage: "done", Note: "41 sessions new or changed"},
+			{Kind: "watch", Skill: "tagger", Stage: "done", Note: "alarm: failures in 60% of 20 sessions",
+				Watch: &NightWatch{OldSessions: 40, NewSessions: 20, OldRate: 0.2, NewRate: 0.6, Limit: 0.4, EValue: 31, Alpha: 0.05, Raised: true}},
+			{Kind: "watch", Skill: "a-skill-with-a-very-long-name-that-hardly-fits-anywhere", Stage: "done", Note: "fine",
+				Watch: &NightWatch{OldSessions: 9, NewSessions: 3, OldRate: 0.3, NewRate: 0.3, Limit: 1, EValue: 1, Alpha: 0.05}},
+			{Kind: "continue", Skill: "dataviz", Stage: "done", Note: "undecided", Attempts: 1, Spent: spent(60), Gain: 3.2, Report: "20260302-031702-0b51e5.html",
+				Trial: &NightTrial{Decision: "undecided", Challenger: "ab", EValue: 5.9, Alpha: 0.04}},
+			{Kind: "search", Skill: "tagger", Stage: "done", Note: "proven", Attempts: 1, Spent: spent(140), Gain: 1.4, Report: "javascript:alert(1)", Simulated: true,
+				Trial: &NightTrial{Decision: "promote", Challenger: "cd", EValue: 40, Alpha: 0.04, Flagged: []string{"new-host"}}},
+			{Kind: "install", Skill: "tagger", Stage: "skipped", Note: "proven, and waits for your word (policy stage)", Proved: true},
+			{Kind: "search", Skill: hostile, Stage: "failed", Note: hostile, Attempts: 3, Errors: 3, Spent: spent(0)},
+		}, Waiting: []string{"tagger@cd: proven; `evolve promote tagger`", hostile}}
 }

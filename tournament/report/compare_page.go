@@ -1,0 +1,168 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// compareView is what a comparison's page shows.
+type compareView struct {
+	*Comparison
+	Sentence     string
+	Facts        []fact
+	Contents     []link
+	Forest, Heat *Plot
+	Shades       []sign
+	Rows         []deltaRow
+	List         caseList
+	Bills        []billView
+	BarsOf       string
+}
+
+type deltaRow struct{ Objective, A, B, Change, Interval, Score string }
+
+// HTML writes the comparison as one self-contained page: no script, no network.
+func (c *Comparison) HTML(w io.Writer) error {
+	cs, mx := c.cases()
+	v := &compareView{Comparison: c, Sentence: c.Sentence(), Forest: forestChart(c), Shades: shades(),
+		Heat: heatChart(mx, [2]role{{"a", "A " + Plain(c.A.Label), "A"}, {"b", "B " + Plain(c.B.Label), "B"}}),
+		List: listCases(cs, fmt.Sprintf("`evolve compare %s %s %s --format benchmark`", c.Skill, name(&c.A), name(&c.B)))}
+	for i := range c.Objectives {
+		d := &c.Objectives[i]
+		v.Rows = append(v.Rows, deltaRow{d.Objective, c.number(*d, d.A), c.number(*d, d.B), d.change(), d.interval(), d.score()})
+	}
+	d := Data{}
+	for _, p := range c.Pairs {
+		for _, rs := range [][]*eval.Rollout{p.A, p.B} {
+			for _, r := range rs {
+				d.Rollouts = append(d.Rollouts, *r)
+			}
+		}
+	}
+	d.Run.Spent = took(d.Rollouts)
+	v.Bills, v.BarsOf = bills(spending(&d), d.Run.Spent)
+	if c.Spent == nil {
+		v.Facts = append(v.Facts, fact{"cost", "nothing: all of it was recorded before"})
+	} else {
+		v.Facts = append(v.Facts, fact{"cost", spentText(*c.Spent)})
+	}
+	for _, f := range c.facts() {
+		name, text, _ := strings.Cut(f, ": ")
+		if text == "" {
+			name, text = "worth", f
+		}
+		v.Facts = append(v.Facts, fact{name, text})
+	}
+	v.Facts = append(v.Facts, fact{"next", c.next()})
+	for _, l := range []struct {
+		link
+		there bool
+	}{{link{"objectives", "Objectives"}, true}, {link{"change", "What differs"}, c.Diff != nil && len(c.Diff.Lines) > 0},
+		{link{"map", "Map"}, v.Heat != nil}, {link{"cases", "Cases"}, len(cs) > 0}, {link{"spent", "Spent"}, true}} {
+		if l.there {
+			v.Contents = append(v.Contents, l.link)
+		}
+	}
+	return render(w, "compare.html", v)
+}
+
+// name is what to call an arm on the command line.
+func name(a *Arm) string {
+	if a.SHA == eval.NoSkill {
+		return eval.NoSkill
+	}
+	return Short(a.SHA)
+}
+
+// Sentence says what was shown, for somebody who reads nothing else.
+func (c *Comparison) Sentence() string {
+	var shown []string
+	for i := range c.Objectives {
+		if d := &c.Objectives[i]; d.Differs {
+			shown = append(shown, fmt.Sprintf("%s %s (%.0f%% interval %s)", d.Objective, d.change(), 100*d.Level, d.interval()))
+		}
+	}
+	on := count(c.Clusters, "independent case")
+	switch {
+	case c.Clusters == 0:
+		return fmt.Sprintf("Nothing to compare: no case has a score of both %s and %s.", c.A.Label, c.B.Label)
+	case len(shown) == 0:
+		return fmt.Sprintf("No difference between %s and %s is shown on %s.", c.A.Label, c.B.Label, on)
+	}
+	return fmt.Sprintf("%s against %s on %s: %s.", c.B.Label, c.A.Label, on, strings.Join(shown, ", "))
+}
+
+func (c *Comparison) next() string {
+	for i := range c.Objectives {
+		if c.Objectives[i].Differs {
+			return fmt.Sprintf("a comparison chooses nothing: `evolve --skill %s` has the gate decide", c.Skill)
+		}
+	}
+	return fmt.Sprintf("more cases narrow the intervals: `evolve harvest --skill %s` brings them", c.Skill)
+}
+
+// cases lays out the pairs, the hardest first, with the map of both arms.
+func (c *Comparison) cases() ([]Case, Matrix) {
+	mx := Matrix{Candidates: []string{"a", "b"}}
+	type laid struct {
+		Case
+		row Row
+	}
+	var all []laid
+	for _, p := range c.Pairs {
+		l := laid{Case: about(0, p.Case.ID, string(p.Case.Split), p.Case)}
+		for side, rs := range [][]*eval.Rollout{p.A, p.B} {
+			a := arm([]string{"A, " + c.A.Label, "B, " + c.B.Label}[side], rs)
+			l.Arms = append(l.Arms, *a)
+			l.row.Cells = append(l.row.Cells, a.Quality)
+		}
+		l.row.Case, l.row.Split = p.Case.ID, l.Split
+		all = append(all, l)
+	}
+	sort.SliceStable(all, func(i, j int) bool {
+		if all[i].Split != all[j].Split {
+			return all[i].Split < all[j].Split
+		}
+		return all[i].row.mean() < all[j].row.mean()
+	})
+	out := make([]Case, len(all))
+	for i := range all {
+		all[i].N = i + 1
+		out[i] = all[i].Case
+		mx.Rows = append(mx.Rows, all[i].row)
+	}
+	return out, mx
+}
+
+// took adds up what rollouts took, whoever paid.
+func took(rs []eval.Rollout) eval.Spent {
+	s := eval.Spent{CostKnown: true}
+	add := func(calls int, u *eval.Usage, usd *float64) {
+		if u != nil {
+			s.TokensIn += u.Total() - u.Output
+			s.TokensOut += u.Output
+		}
+		if usd != nil {
+			s.CostUSD += *usd
+		} else if calls > 0 {
+			s.CostKnown = false
+		}
+	}
+	for i := range rs {
+		r := &rs[i]
+		s.Rollouts += int64(r.Attempts)
+		s.AgentCalls += int64(r.Attempts)
+		s.JudgeCalls += int64(r.JudgeCalls)
+		add(min(1, r.Attempts), r.Usage, r.CostUSD)
+		add(max(0, r.Attempts-1), r.RetryUsage, r.RetryUSD)
+		add(r.JudgeCalls, r.JudgeUsage, r.JudgeUSD)
+		if r.LatencyMS != nil {
+			s.WallMS += *r.LatencyMS
+		}
+	}
+	return s
+}
