@@ -131,6 +131,11 @@ func (l *skillLog) rows(fine bool) (rows []logRow, lost int) {
 			r.mark = gone
 		}
 		r.head = fmt.Sprintf("v%-2d %s  %s  %s", v.Version, report.Short(v.SHA), v.Created.UTC().Format("2006-01-02"), v.describe())
+		if narrow := (runewidth.Condition{}); narrow.StringWidth(r.head+v.Note) < logWidth-8 { // room for a few columns of lines
+			r.head += note(v)
+		} else {
+			r = r.with(v.Note)
+		}
 		if v.Evidence != nil {
 			r.lines = append(r.lines, v.Evidence.phrase())
 		}
@@ -203,10 +208,15 @@ func (v *logVersion) describe() string {
 	default:
 		s = append(s, v.Author)
 	}
-	if v.Note != "" {
-		s = append(s, v.Note)
-	}
 	return strings.Join(s, ", ")
+}
+
+// note is a version's note behind its description.
+func note(v *logVersion) string {
+	if v.Note == "" {
+		return ""
+	}
+	return ", " + v.Note
 }
 
 func (t *logTrial) describe(name string) string {
