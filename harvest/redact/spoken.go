@@ -106,7 +106,10 @@ var phrase = bytesOf("A-Za-z\xc3\xb1")
 // final reports whether a clause ends at s[at]: what the password is said to be
 // was then one word, and no description.
 func final(s string, at int) bool {
-	if at < len(s) && strings.IndexByte(",;:!?)", s[at]) >= 0 {
+	if at < len(s) && strings.IndexByte(",;:!?)\"`<>|", s[at]) >= 0 {
+		return true
+	}
+	if at < len(s) && s[at] == '\'' && (at+1 == len(s) || !letter[s[at+1]]) { // a quotation's end, not "x1's"
 		return true
 	}
 	at = skip(s, at, ".", 3)
