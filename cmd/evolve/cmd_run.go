@@ -86,7 +86,7 @@ func newRunCommand(a *app) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.Skill == "" && f.resume == "" {
 				if c.Flags().NFlag() == 0 {
-					return c.Help()
+					return a.bare(c)
 				}
 				return usage("for example `evolve --skill dataviz`; `evolve status` lists the skills", "a run needs --skill NAME or --resume RUN")
 			}

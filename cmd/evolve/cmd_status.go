@@ -3,30 +3,31 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
-	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/tournament/sleep"
 	"github.com/spf13/cobra"
 )
 
 func newStatusCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var all bool
+	c := &cobra.Command{
 		Use:   "status",
-		Short: "All skills on one page: uses, corrections, version, challenger, what to do next",
-		Args:  noArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return a.status(c.Context()) },
+		Short: "All skills on one page: uses, corrections, version, challenger, what waits for you",
+		Long: `status shows what waits for you first, then the skills by use; those without news are
+folded into one line. CORRECTED counts the uses that were corrected, rejected or
+asked for again. "e 6.1 of 25" is the evidence for a challenger and what proves it,
+"14/40 cases" how many it has seen of about how many that takes at this rate.`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.status(c.Context(), all) },
 	}
+	c.Flags().BoolVar(&all, "all", false, "list the skills without news too")
+	return c
 }
 
 // A statusReport is what `evolve status --json` prints: schema 1.
@@ -35,28 +36,40 @@ type statusReport struct {
 	Home      string        `json:"home"`
 	SkillsDir string        `json:"skills_dir"`
 	Sessions  int           `json:"sessions"`
-	Skills    []skillStatus `json:"skills"` // the most used first
+	Skills    []skillStatus `json:"skills"` // what waits for its owner first, then the most used
 	Broken    []brokenSkill `json:"broken"`
+	Night     nightStatus   `json:"night"`
+	Next      nextStep      `json:"next"`
 
 	harvested bool // there is a store
 }
 
 // A skillStatus is where one skill stands.
 type skillStatus struct {
-	Skill      string             `json:"skill"`
-	Path       string             `json:"path"` // "" for a skill that only sessions know
-	Uses       int                `json:"uses"`
-	Corrected  int                `json:"corrected"`
-	Accepted   int                `json:"accepted"`
-	LastUse    *time.Time         `json:"last_use"`
-	Cases      map[eval.Split]int `json:"cases"`
-	Live       *liveStatus        `json:"live"`
-	Kernel     *kernelStatus      `json:"kernel"`
-	Challenger *challengerStatus  `json:"challenger"`
-	Quarantine []quarantined      `json:"quarantine"` // waits for the owner's word, the newest first
-	Approved   []string           `json:"approved"`   // SHA-256 of candidates that the next run tries
-	Unfinished *unfinishedRun     `json:"unfinished_run"`
-	Next       string             `json:"next"`
+	Skill     string `json:"skill"`
+	Path      string `json:"path"` // "" for a skill that only sessions know
+	Managed   bool   `json:"managed"`
+	Pinned    bool   `json:"pinned"`
+	Uses      int    `json:"uses"`
+	Corrected int    `json:"corrected"`
+	Rejected  int    `json:"rejected"`
+	Repeated  int    `json:"repeated"`
+	Accepted  int    `json:"accepted"`
+	// CorrectionRate is the share of the uses that were corrected, rejected or
+	// asked for again; null without uses.
+	CorrectionRate *float64           `json:"correction_rate"`
+	LastUse        *time.Time         `json:"last_use"`
+	Cases          map[eval.Split]int `json:"cases"`
+	Live           *liveStatus        `json:"live"`
+	Kernel         *kernelStatus      `json:"kernel"`
+	Challenger     *challengerStatus  `json:"challenger"`
+	Quarantine     []quarantined      `json:"quarantine"` // waits for the owner's word, the newest first
+	Approved       []string           `json:"approved"`   // SHA-256 of candidates that the next run tries
+	Unfinished     *unfinishedRun     `json:"unfinished_run"`
+	Waits          []waitsFor         `json:"waits"` // for its owner, the most urgent first
+	Next           string             `json:"next"`  // what to do, in words
+
+	ran time.Time // when its newest run began
 }
 
 type liveStatus struct {
@@ -73,13 +86,18 @@ type kernelStatus struct {
 }
 
 type challengerStatus struct {
-	SHA       string  `json:"sha256"`
-	Run       string  `json:"run"`
-	Decision  string  `json:"decision"`
-	EValue    float64 `json:"e_value"`
-	Alpha     float64 `json:"alpha"` // decisive at e_value ≥ 1/alpha
-	Cases     int     `json:"cases"`
-	Simulated bool    `json:"simulated"`
+	SHA      string  `json:"sha256"`
+	Run      string  `json:"run"`
+	Decision string  `json:"decision"`
+	EValue   float64 `json:"e_value"`
+	Alpha    float64 `json:"alpha"` // decisive at e_value ≥ 1/alpha
+	Cases    int     `json:"cases"`
+	// Needed is about how many cases the proof takes at this rate; null where the
+	// evidence points nowhere yet, or has all the cases that it should take.
+	Needed    *int `json:"cases_needed"`
+	Simulated bool `json:"simulated"`
+	// TakenBack: it was installed before, and taken back.
+	TakenBack bool `json:"taken_back"`
 }
 
 // quarantined is a candidate that the firewall holds.
@@ -101,7 +119,7 @@ type brokenSkill struct {
 	Reason string `json:"reason"`
 }
 
-func (a *app) status(ctx context.Context) error {
+func (a *app) status(ctx context.Context, all bool) error {
 	r, err := a.gatherStatus(ctx)
 	if err != nil {
 		return err
@@ -109,7 +127,7 @@ func (a *app) status(ctx context.Context) error {
 	if a.json {
 		return a.printJSON(r)
 	}
-	return a.printStatus(r)
+	return a.printStatus(r, all)
 }
 
 // gatherStatus looks at the skills on disk and at what the store has of them. It
@@ -132,28 +150,23 @@ func (a *app) gatherStatus(ctx context.Context) (*statusReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	uses := map[string]store.SkillUse{}
+	known := &overview{}
 	if db != nil {
 		r.harvested = true
-		list, err := db.SkillUses(ctx)
-		if err != nil {
+		if known, err = overviewOf(ctx, db); err != nil {
 			return nil, err
 		}
-		for _, u := range list {
-			uses[u.Skill] = u
-		}
-		sessions, err := db.Sessions(ctx, store.SessionFilter{Bare: true})
-		if err != nil {
-			return nil, err
-		}
-		r.Sessions = len(sessions)
+		r.Sessions = known.sessions
+	}
+	if r.Night, err = a.nightStatus(ctx, known.last); err != nil {
+		return nil, err
 	}
 	for _, b := range reg.Broken {
 		r.Broken = append(r.Broken, brokenSkill{b.Name, b.Path, b.Reason})
-		delete(uses, b.Name)
+		delete(known.uses, b.Name)
 	}
 	for _, e := range reg.Entries {
-		s, err := a.skillStatus(ctx, db, e)
+		s, err := a.skillStatus(ctx, db, e, known)
 		var syntax *skill.SyntaxError
 		if errors.As(err, &syntax) { // broken since the registry looked
 			r.Broken = append(r.Broken, brokenSkill{e.Name, e.Path, syntax.Error()})
@@ -161,260 +174,51 @@ func (a *app) gatherStatus(ctx context.Context) (*statusReport, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		s.count(uses[e.Name])
+		s.count(known.uses[e.Name])
 		s.Next = s.next(r.harvested)
-		delete(uses, e.Name)
+		delete(known.uses, e.Name)
 		r.Skills = append(r.Skills, *s)
 	}
-	for name, u := range uses {
-		s := skillStatus{Skill: name, Cases: map[eval.Split]int{}, Quarantine: []quarantined{}, Approved: []string{}, Next: "not in the skills folder"}
+	for name, u := range known.uses {
+		s := newSkillStatus(name)
+		s.Next = "not in the skills folder"
 		s.count(u)
-		r.Skills = append(r.Skills, s)
+		r.Skills = append(r.Skills, *s)
 	}
 	slices.SortFunc(r.Skills, func(s, t skillStatus) int {
-		return cmp.Or(cmp.Compare(t.Uses, s.Uses), cmp.Compare(s.Skill, t.Skill))
+		return cmp.Or(cmp.Compare(s.urgency(), t.urgency()), cmp.Compare(t.Uses, s.Uses), cmp.Compare(s.Skill, t.Skill))
 	})
+	r.Next = r.next()
 	return r, nil
 }
 
-// skillStatus is where one skill on disk stands, without its uses.
-func (a *app) skillStatus(ctx context.Context, db *store.Store, e skill.Entry) (*skillStatus, error) {
-	live, err := readSkill(e)
+// An overview is what the store tells of all skills at once.
+type overview struct {
+	sessions int
+	uses     map[string]store.SkillUse
+	cases    map[string]map[eval.Split]int
+	flagged  map[string]bool // skills with a text that their owner may have a word on
+	nights   map[string]*sleep.State
+	last     *sleep.Night // nil: there was none
+}
+
+func overviewOf(ctx context.Context, db *store.Store) (o *overview, err error) {
+	o = &overview{uses: map[string]store.SkillUse{}}
+	uses, err := db.SkillUses(ctx)
 	if err != nil {
 		return nil, err
 	}
-	sha := live.doc.Hash()
-	s := &skillStatus{Skill: e.Name, Path: e.Path, Cases: map[eval.Split]int{}, Quarantine: []quarantined{}, Approved: []string{},
-		Live:   &liveStatus{SHA: sha, Author: "you"},
-		Kernel: &kernelStatus{SHA: live.doc.KernelHash()}}
-	if db == nil {
-		return s, nil
+	for _, u := range uses {
+		o.uses[u.Skill] = u
 	}
-	if err := a.recordLive(ctx, db, live); err != nil {
+	if o.sessions, err = db.CountSessions(ctx); err != nil {
 		return nil, err
 	}
-	v, err := db.VersionBySHA(ctx, e.Name, sha)
-	if err != nil {
+	if o.cases, err = db.CaseCounts(ctx); err != nil {
 		return nil, err
 	}
-	s.Live = &liveStatus{v.N, sha, v.Author, v.Proven, v.Note}
-	if at, ok, err := db.KernelConfirmed(ctx, e.Name, s.Kernel.SHA); err != nil {
-		return nil, err
-	} else if ok {
-		s.Kernel.Confirmed = &at
-	}
-	cases, err := db.Cases(ctx, e.Name)
-	if err != nil {
+	if o.flagged, err = db.Flagged(ctx); err != nil {
 		return nil, err
 	}
-	s.Cases = splitCounts(cases)
-	if s.Challenger, err = a.challenger(ctx, db, e.Name, sha); err != nil {
-		return nil, err
-	}
-	all, err := candidacies(ctx, db, e.Name)
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range all {
-		switch {
-		case c.standing() == inQuarantine:
-			s.Quarantine = append(s.Quarantine, quarantined{c.SHA, c.Run, c.Reason})
-		case c.standing() == approvedWord && c.triedIn == "":
-			s.Approved = append(s.Approved, c.SHA)
-		}
-	}
-	s.Unfinished, err = a.unfinished(ctx, db, e.Name)
-	return s, err
-}
-
-// challenger is who waits to replace the live text: proven, or still on trial;
-// nil for nobody.
-func (a *app) challenger(ctx context.Context, db *store.Store, name, live string) (*challengerStatus, error) {
-	trials, err := db.Trials(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	// The newest first; a proven one goes before one that is on trial.
-	var on *tournament.TrialRecord
-	for i := range trials {
-		t := &trials[i]
-		if t.Incumbent == live && t.Decision == string(pareto.Promote) {
-			on = t
-			break
-		}
-	}
-	if on == nil {
-		if on, err = a.openTrial(ctx, db, name, live, ""); on == nil {
-			return nil, err
-		}
-	}
-	c := &challengerStatus{SHA: on.Challenger, Run: on.Run, Decision: on.Decision, Simulated: on.Simulated}
-	var state struct {
-		Trial *pareto.Trial `json:"trial"`
-	}
-	if err := json.Unmarshal(on.State, &state); err != nil {
-		return nil, fmt.Errorf("read the trial of %.12s: %w", on.Challenger, err)
-	}
-	if state.Trial != nil {
-		d := state.Trial.Decide()
-		c.EValue, c.Alpha, c.Cases = finite(d.EValue), d.Alpha, d.Cases
-	}
-	return c, nil
-}
-
-// unfinished is the skill's last run where that can be resumed, nil where it
-// ended: an older one was given up.
-func (a *app) unfinished(ctx context.Context, db *store.Store, name string) (*unfinishedRun, error) {
-	open, err := db.UnfinishedRun(ctx, name)
-	if err != nil || open == nil {
-		return nil, err
-	}
-	last, err := db.LatestRun(ctx, name)
-	if err != nil || last == nil || last.ID != open.ID {
-		return nil, err
-	}
-	if open.Note == tournament.CapReached {
-		return nil, nil // its caps are part of it: it would stop where it stopped
-	}
-	if busy, err := a.running(open.ID); err != nil || busy {
-		return &unfinishedRun{Run: open.ID, Status: string(open.Status)}, err
-	}
-	return &unfinishedRun{open.ID, string(open.Status), "evolve --resume " + open.ID}, nil
-}
-
-func (s *skillStatus) count(u store.SkillUse) {
-	s.Uses, s.Corrected, s.Accepted = u.Uses, u.Corrected, u.Accepted
-	if !u.Last.IsZero() {
-		s.LastUse = &u.Last
-	}
-}
-
-// next is what to do about a skill, in a few words.
-func (s *skillStatus) next(harvested bool) string {
-	switch c := s.Challenger; {
-	case s.Unfinished != nil && s.Unfinished.Resume == "":
-		return fmt.Sprintf("wait: run %s is at work", s.Unfinished.Run)
-	case s.Unfinished != nil:
-		return fmt.Sprintf("`%s` goes on with the last run", s.Unfinished.Resume)
-	case c != nil && c.Simulated:
-		return fmt.Sprintf("`evolve --skill %s --agent …`: the evidence is simulated", s.Skill)
-	case c != nil && c.Decision == string(pareto.Promote):
-		return fmt.Sprintf("`evolve promote %s` installs it", s.Skill)
-	case c != nil:
-		return fmt.Sprintf("`evolve --skill %s` goes on with the trial once there are new cases", s.Skill)
-	case s.Cases[eval.Train] > 0 && s.Cases[eval.Val] > 0:
-		return fmt.Sprintf("`evolve --skill %s`", s.Skill)
-	case !harvested:
-		return "`evolve harvest`"
-	case s.Uses == 0:
-		return "nothing: not used yet"
-	}
-	return "use and correct it: too few cases yet"
-}
-
-func (a *app) printStatus(r *statusReport) error {
-	var b strings.Builder
-	if len(r.Skills) > 0 {
-		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(t, "SKILL\tUSES\tCORRECTED\tCASES\tLIVE\tKERNEL\tCHALLENGER\tNEXT")
-		for i := range r.Skills {
-			s := &r.Skills[i]
-			fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\n", s.Skill, s.Uses, s.Corrected,
-				s.Cases[eval.Train]+s.Cases[eval.Val]+s.Cases[eval.Test], s.Live, s.Kernel, s.Challenger, s.Next)
-		}
-		t.Flush()
-	}
-	printQuarantine(&b, r.Skills)
-	if len(r.Broken) > 0 {
-		fmt.Fprintf(&b, "\nbroken, and left alone until they are mended:\n")
-		for _, s := range r.Broken {
-			name := s.Skill
-			if name == "" {
-				name = "the skills folder"
-			}
-			fmt.Fprintf(&b, "  %s: %s (%s)\n", name, oneLine(s.Reason), s.Path)
-		}
-	}
-	switch {
-	case len(r.Skills)+len(r.Broken) == 0:
-		fmt.Fprintf(&b, "no skills in %s, and no sessions read yet\n", r.SkillsDir)
-		fmt.Fprintf(&b, "next: `evolve demo` shows the whole way without a key; --claude-home or --skills-dir names another folder\n")
-	case !r.harvested:
-		fmt.Fprintf(&b, "\nnext: `evolve harvest` reads your sessions (nothing is sent anywhere)\n")
-	default:
-		fmt.Fprintf(&b, "\n%s read; `evolve harvest` reads what is new\n", counted(r.Sessions, "session"))
-	}
-	_, err := fmt.Fprint(a.stdout, strings.TrimPrefix(trimLines(b.String()), "\n"))
-	return err
-}
-
-// shownQuarantine is how many candidates of a skill are named; --json has all.
-const shownQuarantine = 5
-
-// printQuarantine names what waits for its owner's word, and what has it and
-// waits for a run.
-func printQuarantine(b *strings.Builder, skills []skillStatus) {
-	head := "\nin quarantine, never run (`evolve approve` shows it and lets it be tried, `evolve reject` drops it):\n"
-	for _, s := range skills {
-		for i, q := range s.Quarantine {
-			if i == shownQuarantine {
-				fmt.Fprintf(b, "  and %d more of %s\n", len(s.Quarantine)-i, s.Skill)
-				break
-			}
-			fmt.Fprintf(b, "%s  evolve approve %s@%s  %s\n", head, s.Skill, report.Short(q.SHA), report.Excerpt(q.Reason, 120))
-			head = ""
-		}
-	}
-	head = "\napproved, and tried by the next run:\n"
-	for _, s := range skills {
-		for _, sha := range s.Approved {
-			fmt.Fprintf(b, "%s  %s@%s\n", head, s.Skill, report.Short(sha))
-			head = ""
-		}
-	}
-}
-
-// String is the version that is live, "-" for none.
-func (l *liveStatus) String() string {
-	switch {
-	case l == nil:
-		return "-"
-	case l.Author == "evolve" && l.Proven:
-		return fmt.Sprintf("v%d proven", l.Version)
-	case l.Author == "evolve":
-		return fmt.Sprintf("v%d not proven", l.Version)
-	case l.Version > 0:
-		return fmt.Sprintf("v%d by hand", l.Version)
-	}
-	return "v0"
-}
-
-// String says whether the owner has confirmed the kernel.
-func (k *kernelStatus) String() string {
-	switch {
-	case k == nil:
-		return "-"
-	case k.Confirmed == nil:
-		return "not confirmed"
-	}
-	return "confirmed"
-}
-
-// String is the challenger with its evidence, "-" for none.
-func (c *challengerStatus) String() string {
-	if c == nil {
-		return "-"
-	}
-	word := c.Decision
-	if word == string(pareto.Promote) {
-		word = "proven"
-	}
-	if c.Simulated {
-		word += " (simulated)"
-	}
-	s := fmt.Sprintf("%.12s %s", c.SHA, word)
-	if c.Alpha > 0 {
-		s += fmt.Sprintf(", e-value %.3g of %.3g, %s", c.EValue, 1/c.Alpha, counted(c.Cases, "case"))
-	}
-	return s
+	return o, o.readNights(ctx, db)
 }

@@ -115,7 +115,7 @@ func (p *prepared) forecast(past pastRate) *forecast {
 	share := tournament.Share(f.MaxRollouts, f.HeldOut, f.MaxRetries, !f.NoGate)
 	fc.Search, fc.Gate = share.Search, share.Gate
 	if f.Carried != "" {
-		fc.Search, fc.Gate = 0, min(f.MaxRollouts, int64(2*fc.Test*(1+f.MaxRetries)))
+		fc.Search, fc.Gate = 0, min(f.MaxRollouts, int64(2*f.HeldOut*(1+f.MaxRetries)))
 		fc.Rollouts = fc.Gate
 	}
 	rollouts := float64(fc.Rollouts)

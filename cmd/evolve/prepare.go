@@ -168,7 +168,7 @@ func (p *prepared) carry(ctx context.Context, trial *tournament.TrialRecord) err
 	if fresh == 0 {
 		return &waiting{*trial}
 	}
-	f.Carried = trial.Challenger
+	f.Carried, f.HeldOut = trial.Challenger, fresh
 	p.heads = append(p.heads, fmt.Sprintf("challenger %.12s is still undecided: its trial goes on with %d fresh cases", trial.Challenger, fresh))
 	return nil
 }
@@ -194,15 +194,18 @@ func (a *app) fix(ctx context.Context, p *prepared, budget *eval.Budget) error {
 		}
 		p.heads = append(p.heads, notes...)
 	}
-	spent, err := p.db.Journal(p.run.ID).SpentCases(ctx, f.Skill, p.live.doc.Hash())
-	if err != nil {
-		return err
-	}
-	for _, c := range p.cases {
-		if who := spent[c.ID]; c.Split == eval.Test && (who == "" || who == f.Carried) {
-			f.HeldOut++
+	if f.Carried == "" { // else carry has counted what its trial may still hear
+		spent, err := p.db.Journal(p.run.ID).SpentCases(ctx, f.Skill, p.live.doc.Hash())
+		if err != nil {
+			return err
+		}
+		for _, c := range p.cases {
+			if c.Split == eval.Test && spent[c.ID] == "" {
+				f.HeldOut++
+			}
 		}
 	}
+	var err error
 	if f.Rest, err = skill.RestHash(p.live.Dir); err != nil {
 		return fmt.Errorf("read skill %s: %w", f.Skill, err)
 	}

@@ -48,6 +48,10 @@ const (
 	heldBack    rebaseOutcome = "quarantined" // the firewall flagged the result
 )
 
+// takenByHand is the reason of a challenger that is dropped because nothing of it
+// is left to do.
+const takenByHand = "your edit has made its change already"
+
 // rebasePrefix begins the names of these runs.
 const rebasePrefix = "rebase-"
 
@@ -292,7 +296,7 @@ func (a *app) mergeEdit(ctx context.Context, db *store.Store, live *liveSkill, w
 		r.Outcome, r.Reason = dropped, oneLine(err.Error())
 		return nil, nil
 	case next.Hash() == r.Onto:
-		r.Outcome, r.Reason = dropped, "your edit has made its change already"
+		r.Outcome, r.Reason = dropped, takenByHand
 		return nil, nil
 	}
 	return next, nil

@@ -31,6 +31,8 @@ func TestMain(m *testing.M) {
 		},
 		"picker":  picker,
 		"widener": widener,
+		// household fills a home.
+		"household": household,
 	})
 }
 

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+func newSkillStatus(name string) *skillStatus {
+	return &skillStatus{Skill: name, Cases: map[eval.Split]int{}, Quarantine: []quarantined{}, Approved: []string{}, Waits: []waitsFor{}}
+}
+
+// skillStatus is where one skill on disk stands, without its uses.
+func (a *app) skillStatus(ctx context.Context, db *store.Store, e skill.Entry, known *overview) (*skillStatus, error) {
+	live, err := readSkill(e)
+	if err != nil {
+		return nil, err
+	}
+	sha := live.doc.Hash()
+	s := newSkillStatus(e.Name)
+	s.Path, s.Managed = e.Path, e.Managed
+	s.Live, s.Kernel = &liveStatus{SHA: sha, Author: "you"}, &kernelStatus{SHA: live.doc.KernelHash()}
+	if db == nil {
+		return s, nil
+	}
+	if err := a.recordLive(ctx, db, live); err != nil {
+		return nil, err
+	}
+	v, err := db.VersionBySHA(ctx, e.Name, sha)
+	if err != nil {
+		return nil, err
+	}
+	s.Live = &liveStatus{v.N, sha, v.Author, v.Proven, v.Note}
+	if at, ok, err := db.KernelConfirmed(ctx, e.Name, s.Kernel.SHA); err != nil {
+		return nil, err
+	} else if ok {
+		s.Kernel.Confirmed = &at
+	}
+	if p, err := db.Pinned(ctx, e.Name); err != nil {
+		return nil, err
+	} else if p != nil {
+		s.Pinned = true
+	}
+	if n := known.cases[e.Name]; n != nil {
+		s.Cases = n
+	}
+	if s.Challenger, err = a.challenger(ctx, db, e.Name, sha); err != nil {
+		return nil, err
+	}
+	if known.flagged[e.Name] {
+		if err := s.decisions(ctx, db); err != nil {
+			return nil, err
+		}
+	}
+	last, err := db.LatestRun(ctx, e.Name)
+	if err != nil {
+		return nil, err
+	}
+	if last != nil {
+		s.ran = last.Started
+	}
+	if s.Unfinished, err = a.unfinished(ctx, db, e.Name, last); err != nil {
+		return nil, err
+	}
+	s.Waits, err = a.waits(s, known, last)
+	return s, err
+}
+
+// decisions reads what the owner has, or may have, a word on.
+func (s *skillStatus) decisions(ctx context.Context, db *store.Store) error {
+	all, err := candidacies(ctx, db, s.Skill)
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		switch {
+		case c.standing() == inQuarantine:
+			s.Quarantine = append(s.Quarantine, quarantined{c.SHA, c.Run, c.Reason})
+		case c.standing() == approvedWord && c.triedIn == "":
+			s.Approved = append(s.Approved, c.SHA)
+		}
+	}
+	return nil
+}
+
+// challenger is who waits to replace the live text: proven, or still on trial;
+// nil for nobody.
+func (a *app) challenger(ctx context.Context, db *store.Store, name, live string) (*challengerStatus, error) {
+	trials, err := db.Trials(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	// The newest first; a proven one goes before one that is on trial.
+	var on *tournament.TrialRecord
+	for i := range trials {
+		t := &trials[i]
+		if t.Incumbent == live && t.Decision == string(pareto.Promote) {
+			on = t
+			break
+		}
+	}
+	if on == nil {
+		if on, err = a.openTrial(ctx, db, name, live, ""); on == nil {
+			return nil, err
+		}
+	}
+	c := &challengerStatus{SHA: on.Challenger, Run: on.Run, Decision: on.Decision, Simulated: on.Simulated}
+	if _, err := db.VersionBySHA(ctx, name, on.Challenger); err == nil {
+		c.TakenBack = true
+	} else if !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	var state struct {
+		Trial *pareto.Trial `json:"trial"`
+	}
+	if err := json.Unmarshal(on.State, &state); err != nil {
+		return nil, fmt.Errorf("read the trial of %.12s: %w", on.Challenger, err)
+	}
+	if state.Trial == nil { // not begun
+		state.Trial = pareto.NewTrial(pareto.DefaultConfig())
+	}
+	d := state.Trial.Decide()
+	c.EValue, c.Alpha, c.Cases, c.Needed = finite(d.EValue), d.Alpha, d.Cases, needed(d)
+	return c, nil
+}
+
+// provable is how many cases it takes at least to show that cost and latency are
+// within their tolerances: see the gate's rule.
+const provable = 25
+
+// needed is about how many cases a proof takes: evidence grows as a power of the
+// cases, so that its logarithm does in proportion to them. nil where it points
+// nowhere, or where quality is shown and something else is not.
+func needed(d pareto.Decision) *int {
+	if d.Verdict != pareto.Undecided || d.Cases == 0 || !(d.EValue > 1) || !(d.Alpha > 0) {
+		return nil
+	}
+	n := max(provable, int(math.Ceil(float64(d.Cases)*math.Log(1/d.Alpha)/math.Log(d.EValue))))
+	if n <= d.Cases || n > pareto.ForecastCap {
+		return nil
+	}
+	return &n
+}
+
+// unfinished is the skill's last run where that can be resumed, nil where it
+// ended: an older one was given up.
+func (a *app) unfinished(ctx context.Context, db *store.Store, name string, last *tournament.Run) (*unfinishedRun, error) {
+	if last == nil || last.Status == tournament.Finished || last.Status == tournament.Failed {
+		return nil, nil
+	}
+	open, err := db.UnfinishedRun(ctx, name)
+	if err != nil || open == nil || last.ID != open.ID {
+		return nil, err
+	}
+	if open.Note == tournament.CapReached {
+		return nil, nil // its caps are part of it: it would stop where it stopped
+	}
+	if busy, err := a.running(open.ID); err != nil || busy {
+		return &unfinishedRun{Run: open.ID, Status: string(open.Status)}, err
+	}
+	return &unfinishedRun{open.ID, string(open.Status), "evolve --resume " + open.ID}, nil
+}
+
+func (s *skillStatus) count(u store.SkillUse) {
+	s.Uses, s.Corrected, s.Rejected, s.Repeated, s.Accepted = u.Uses, u.Corrected, u.Rejected, u.Repeated, u.Accepted
+	if u.Uses > 0 {
+		rate := float64(s.failed()) / float64(u.Uses)
+		s.CorrectionRate = &rate
+	}
+	if !u.Last.IsZero() {
+		s.LastUse = &u.Last
+	}
+}
+
+// failed counts the uses that their owner was not content with.
+func (s *skillStatus) failed() int { return s.Corrected + s.Rejected + s.Repeated }
+
+// next is what to do about a skill, in a few words.
+func (s *skillStatus) next(harvested bool) string {
+	switch c := s.Challenger; {
+	case s.Pinned:
+		return fmt.Sprintf("nothing: it is pinned; `evolve pin --off %s` takes the pin off", s.Skill)
+	case s.Managed:
+		return "nothing: it is changed where it comes from"
+	case s.Unfinished != nil && s.Unfinished.Resume == "":
+		return fmt.Sprintf("wait: run %s is at work", s.Unfinished.Run)
+	case s.Unfinished != nil:
+		return fmt.Sprintf("`%s` goes on with the last run", s.Unfinished.Resume)
+	case c != nil && c.Simulated:
+		return fmt.Sprintf("`evolve --skill %s --agent …`: the evidence is simulated", s.Skill)
+	case c != nil && c.Decision == string(pareto.Promote):
+		return fmt.Sprintf("`evolve promote %s` installs it", s.Skill)
+	case c != nil:
+		return fmt.Sprintf("`evolve --skill %s` goes on with the trial once there are new cases", s.Skill)
+	case s.Cases[eval.Train] > 0 && s.Cases[eval.Val] > 0:
+		return fmt.Sprintf("`evolve --skill %s`", s.Skill)
+	case !harvested:
+		return "`evolve harvest`"
+	case s.Uses == 0:
+		return "nothing: not used yet"
+	}
+	return "use and correct it: too few cases yet"
+}

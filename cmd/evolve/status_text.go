@@ -1,0 +1,302 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// columns is how wide what is printed may be: the terminal's width, else what
+// COLUMNS says, else 80.
+func (a *app) columns() int {
+	if f, ok := a.stdout.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return w
+		}
+	}
+	if w, err := strconv.Atoi(a.getenv("COLUMNS")); err == nil && w > 0 {
+		return w
+	}
+	return 80
+}
+
+const (
+	// narrow terminals get a skill in several lines instead of a table.
+	narrow = 64
+	// shownSkills is how many skills are shown where not more have news.
+	shownSkills = 8
+	// nameWidth is how much of a long name a table shows.
+	nameWidth = 24
+)
+
+// printStatus prints the page. What does not fit into a line is cut: --json has
+// all of it.
+func (a *app) printStatus(r *statusReport, all bool) error {
+	w := a.columns()
+	var b strings.Builder
+	line := func(format string, args ...any) {
+		b.WriteString(report.Fit(report.Plain(fmt.Sprintf(format, args...)), w) + "\n")
+	}
+	if len(r.Skills)+len(r.Broken) == 0 && !r.harvested {
+		return a.firstSteps(0, r.SkillsDir)
+	}
+	shown, quiet, gone := r.fold(all)
+	if len(shown) > 0 && w < narrow {
+		for _, s := range shown {
+			s.block(&b, w)
+		}
+	} else if len(shown) > 0 {
+		table(&b, shown, w)
+	}
+	if quiet > 0 {
+		b.WriteString(joined(w, "; ", fmt.Sprintf("and %d more without news", quiet), "--all lists them"))
+	}
+	if gone > 0 {
+		b.WriteString(joined(w, "; ", counted(gone, "skill")+" of your sessions not in the folder", "--all lists them"))
+	}
+	for _, k := range r.Broken {
+		if k.Skill == "" {
+			line("! the skills folder cannot be read: %s", oneLine(k.Reason))
+			continue
+		}
+		b.WriteString(typed("! ", "evolve kernel check "+k.Skill, "broken: "+k.Reason, w))
+	}
+	b.WriteString("\n")
+	if r.harvested {
+		b.WriteString(joined(w, "; ", r.Night.words(r.Sessions)...))
+	}
+	b.WriteString(typed("next: ", r.Next.Command, r.Next.Text, w))
+	_, err := fmt.Fprint(a.stdout, strings.TrimPrefix(b.String(), "\n"))
+	return err
+}
+
+// fold says which skills are shown: those with news, and the most used ones up to
+// shownSkills. gone counts those that are not in the skills folder.
+func (r *statusReport) fold(all bool) (shown []*skillStatus, quiet, gone int) {
+	news := 0
+	for i := range r.Skills {
+		if r.Skills[i].news() {
+			news++
+		}
+	}
+	room := max(0, shownSkills-news)
+	for i := range r.Skills {
+		s := &r.Skills[i]
+		switch {
+		case all || s.news():
+			shown = append(shown, s)
+		case s.Path == "":
+			gone++
+		case room > 0:
+			shown = append(shown, s)
+			room--
+		default:
+			quiet++
+		}
+	}
+	return shown, quiet, gone
+}
+
+// news reports whether something goes on with a skill.
+func (s *skillStatus) news() bool {
+	return len(s.Waits) > 0 || s.Challenger != nil && !s.Challenger.TakenBack || s.Unfinished != nil || len(s.Approved) > 0
+}
+
+// table has one line for each skill, and one for each thing that it waits for.
+func table(b *strings.Builder, skills []*skillStatus, w int) {
+	var text strings.Builder
+	t := report.NewTable(&text)
+	fmt.Fprintln(t, "SKILL\tUSES\tCORRECTED\tLIVE\tCHALLENGER")
+	uses, failed := 0, 0
+	for _, s := range skills {
+		uses, failed = max(uses, len(fmt.Sprint(s.Uses))), max(failed, len(fmt.Sprint(s.failed())))
+	}
+	for _, s := range skills {
+		rate := ""
+		if s.CorrectionRate != nil {
+			rate = fmt.Sprintf("%*d %3.0f %%", failed, s.failed(), 100**s.CorrectionRate)
+		}
+		fmt.Fprintf(t, "%s\t%*d\t%s\t%s\t%s\n", report.Fit(report.Plain(s.Skill), nameWidth), max(uses, len("USES")), s.Uses, rate, s.live(), s.Challenger)
+	}
+	t.Flush()
+	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+	b.WriteString(report.Fit(lines[0], w) + "\n")
+	for i, s := range skills {
+		b.WriteString(report.Fit(lines[i+1], w) + "\n")
+		s.arrows(b, w)
+	}
+}
+
+// block is a skill on a narrow terminal.
+func (s *skillStatus) block(b *strings.Builder, w int) {
+	say := func(indent, format string, args ...any) {
+		b.WriteString(report.Fit(indent+oneLine(fmt.Sprintf(format, args...)), w) + "\n")
+	}
+	say("", "%s, %s", s.Skill, s.live())
+	if s.CorrectionRate != nil {
+		say("  ", "%s, %d corrected (%.0f %%)", counted(s.Uses, "use"), s.failed(), 100**s.CorrectionRate)
+	}
+	if s.Challenger != nil {
+		say("  ", "%s", s.Challenger)
+	}
+	s.arrows(b, w)
+}
+
+// arrows says what a skill waits for.
+func (s *skillStatus) arrows(b *strings.Builder, w int) {
+	waits := s.Waits
+	if len(waits) == 0 && len(s.Approved) > 0 {
+		waits = []waitsFor{{Text: fmt.Sprintf("%s approved: the next run tries it", counted(len(s.Approved), "candidate")), Command: "evolve --skill " + s.Skill}}
+	}
+	for _, k := range waits {
+		b.WriteString(typed("  → ", k.Command, k.Text, w))
+	}
+}
+
+// typed is a line with a command and why to type it, w columns wide. Only the
+// reason is ever cut: half a command is none.
+func typed(head, command, text string, w int) string {
+	if command == "" {
+		return report.Fit(head+oneLine(text), w) + "\n"
+	}
+	head += "`" + oneLine(command) + "`"
+	if report.Width(head)+len(": ")+8 > w {
+		return head + "\n"
+	}
+	return report.Fit(head+": "+oneLine(text), w) + "\n"
+}
+
+// joined puts parts into lines of w columns.
+func joined(w int, sep string, parts ...string) string {
+	var lines []string
+	for _, p := range parts {
+		if n := len(lines); n > 0 && report.Width(lines[n-1]+sep+p) <= w {
+			lines[n-1] += sep + p
+		} else {
+			lines = append(lines, report.Fit(p, w))
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// words say what the nights do.
+func (n *nightStatus) words(sessions int) []string {
+	parts := []string{counted(sessions, "session") + " read"}
+	switch l := n.Last; {
+	case l == nil:
+	case l.Ended == nil:
+		parts = append(parts, "last night "+l.Began.Local().Format("2006-01-02")+" not over")
+	default:
+		cost := fmt.Sprintf("$%.2f", l.Spent.CostUSD)
+		if !l.Spent.CostKnown {
+			cost = "cost unknown"
+		}
+		if l.Spent.AgentCalls+l.Spent.MutatorCalls+l.Spent.JudgeCalls+l.Spent.MinerCalls == 0 {
+			cost = "nothing spent"
+		} else {
+			cost += ", " + counted(int(l.Spent.Rollouts), "rollout")
+		}
+		parts = append(parts, "last night "+l.Began.Local().Format("2006-01-02")+": "+cost)
+	}
+	if n.Next != nil {
+		parts = append(parts, "next "+n.Next.Local().Format("2006-01-02 15:04"))
+	} else if n.Last != nil {
+		parts = append(parts, "no timer")
+	}
+	return parts
+}
+
+// live is the version that is live and what stands behind it, "-" for none.
+func (s *skillStatus) live() string {
+	word := s.Live.String()
+	switch {
+	case s.Pinned:
+		word = fmt.Sprintf("v%d pinned", s.Live.Version)
+	case s.Managed:
+		word = fmt.Sprintf("v%d managed", s.Live.Version)
+	case s.Path == "":
+		word = "not here"
+	}
+	return word
+}
+
+// String is the version that is live, "-" for none.
+func (l *liveStatus) String() string {
+	switch {
+	case l == nil:
+		return "-"
+	case l.Author == "evolve" && l.Proven:
+		return fmt.Sprintf("v%d proven", l.Version)
+	case l.Author == "evolve":
+		return fmt.Sprintf("v%d unproven", l.Version)
+	case l.Version > 0:
+		return fmt.Sprintf("v%d by hand", l.Version)
+	}
+	return "v0"
+}
+
+// String is the challenger with its evidence, "-" for none.
+func (c *challengerStatus) String() string {
+	if c == nil {
+		return "-"
+	}
+	s := ""
+	switch {
+	case c.TakenBack:
+		s = "taken back"
+	case c.Decision == string(pareto.Promote):
+		s = "proven"
+	case c.Cases == 0:
+		s = "on trial, waits for cases"
+	default:
+		s = fmt.Sprintf("e %.3g of %.3g, %s", c.EValue, 1/c.Alpha, counted(c.Cases, "case"))
+		if c.Needed != nil {
+			s = fmt.Sprintf("e %.3g of %.3g, %d/%d cases", c.EValue, 1/c.Alpha, c.Cases, *c.Needed)
+		}
+	}
+	if c.Simulated {
+		s += " (simulated)"
+	}
+	return s
+}
+
+// firstSteps tells in three lines how to begin: skills is how many there are in
+// dir.
+func (a *app) firstSteps(skills int, dir string) error {
+	w := a.columns()
+	what := fmt.Sprintf("evolve makes agent skills better from your own sessions: %s in %s", counted(skills, "skill"), dir)
+	then := "then:  `evolve harvest` reads your sessions, and sends nothing anywhere"
+	if skills == 0 {
+		what = fmt.Sprintf("no skills in %s, and no sessions read yet", dir)
+		then = "then:  --claude-home or --skills-dir names the folder of your skills"
+	}
+	_, err := fmt.Fprintf(a.stdout, "%s\n%s\n%s\n", what,
+		report.Fit("first: `evolve demo` shows the whole way: no key, no network", w), report.Fit(then, w))
+	return err
+}
+
+// bare is `evolve` alone: the commands, and before the first harvest how to begin.
+func (a *app) bare(c *cobra.Command) error {
+	db, err := a.existingStore(c.Context())
+	if err != nil {
+		return err
+	}
+	if db != nil {
+		return c.Help()
+	}
+	reg, err := a.registry()
+	if err != nil {
+		return err
+	}
+	dir, err := a.skillsDir()
+	if err != nil {
+		return err
+	}
+	return a.firstSteps(len(reg.Entries)+len(reg.Broken), dir)
+}

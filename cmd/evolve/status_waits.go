@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// A waitKind says what a skill waits for its owner with.
+type waitKind string
+
+// The kinds, the most urgent first.
+const (
+	waitAlarm    waitKind = "alarm"    // real sessions, or a new model, say that the live version is worse
+	waitPromote  waitKind = "promote"  // a challenger is proved
+	waitConflict waitKind = "conflict" // an edit by hand met a challenger, which was dropped
+	waitResume   waitKind = "resume"   // a run was interrupted
+	waitRetire   waitKind = "retire"   // the skill is worth no more than none
+	waitApprove  waitKind = "approve"  // the firewall holds a candidate
+	waitKernel   waitKind = "kernel"   // a night may not install before the kernel is confirmed
+)
+
+var waitKinds = []waitKind{waitAlarm, waitPromote, waitConflict, waitResume, waitRetire, waitApprove, waitKernel}
+
+// A waitsFor is one thing that a skill waits for its owner with.
+type waitsFor struct {
+	Kind    waitKind `json:"kind"`
+	Text    string   `json:"text"`    // in words
+	Command string   `json:"command"` // to type
+}
+
+// urgency sorts skills: those that wait for nobody come last.
+func (s *skillStatus) urgency() int {
+	if len(s.Waits) == 0 {
+		return len(waitKinds)
+	}
+	return slices.Index(waitKinds, s.Waits[0].Kind)
+}
+
+// waits lists what a skill on disk waits for.
+// last is its newest run, nil for none.
+func (a *app) waits(s *skillStatus, known *overview, last *tournament.Run) ([]waitsFor, error) {
+	out := []waitsFor{}
+	add := func(kind waitKind, command, format string, args ...any) {
+		out = append(out, waitsFor{kind, fmt.Sprintf(format, args...), command})
+	}
+	st := known.nights[s.Skill]
+	if why := alarmOf(st, known.last, s); why != "" {
+		add(waitAlarm, "evolve rollback "+s.Skill, "%s", why)
+	}
+	if c := s.Challenger; c != nil && c.Decision == string(pareto.Promote) && !c.TakenBack && (!c.Simulated || a.sandboxed) && !s.Pinned && !s.Managed {
+		add(waitPromote, "evolve promote "+s.Skill, "a better version (%.12s) is proved", c.SHA)
+		if s.Kernel.Confirmed == nil && known.last != nil && known.last.Policy == sleep.Auto {
+			add(waitKernel, "evolve kernel confirm "+s.Skill, "nights install nothing before its kernel is confirmed")
+		}
+	}
+	if why, err := conflictOf(s, last); err != nil {
+		return nil, err
+	} else if why != "" {
+		add(waitConflict, "evolve --skill "+s.Skill, "%s", why)
+	}
+	if s.Unfinished != nil && s.Unfinished.Resume != "" {
+		add(waitResume, s.Unfinished.Resume, "its last run is %s", s.Unfinished.Status)
+	}
+	if st != nil && !s.Pinned {
+		if c := st.Retiring(s.Live.SHA); c != nil {
+			add(waitRetire, "evolve compare "+s.Skill+" none", "proposed for retirement, on %s: %s", c.Model, c.Worth)
+		}
+	}
+	for i, q := range s.Quarantine {
+		if i == shownQuarantine {
+			break
+		}
+		more := ""
+		if n := len(s.Quarantine) - shownQuarantine; i == shownQuarantine-1 && n > 0 {
+			more = fmt.Sprintf(" (and %d more)", n)
+		}
+		add(waitApprove, "evolve approve "+s.Skill+"@"+report.Short(q.SHA), "in quarantine%s: %s", more, q.Reason)
+	}
+	slices.SortStableFunc(out, func(v, w waitsFor) int { return slices.Index(waitKinds, v.Kind) - slices.Index(waitKinds, w.Kind) })
+	return out, nil
+}
+
+// shownQuarantine is how many candidates of a skill in quarantine wait one by one.
+const shownQuarantine = 3
+
+// alarmOf says why the live version is under suspicion, "" where it is not.
+func alarmOf(st *sleep.State, last *sleep.Night, s *skillStatus) string {
+	if st == nil {
+		return ""
+	}
+	if slices.Contains(st.Alarmed, s.Live.SHA) {
+		if last != nil {
+			for _, k := range last.Steps {
+				if k.Skill == s.Skill && k.Alarm != nil && k.Alarm.Version == s.Live.SHA && k.Alarm.Raised() {
+					return "alarm: " + k.Alarm.String()
+				}
+			}
+		}
+		return fmt.Sprintf("alarm: real sessions are worse with v%d than before it", s.Live.Version)
+	}
+	for k := len(st.Certificates) - 1; k >= 0; k-- {
+		if c := &st.Certificates[k]; c.Version == s.Live.SHA && c.Outcome == sleep.Worse {
+			return c.String()
+		}
+	}
+	return ""
+}
+
+// conflictOf says why the last challenger did not survive the owner's last edit, ""
+// where one did, or something has been run since.
+func conflictOf(s *skillStatus, run *tournament.Run) (string, error) {
+	if s.Challenger != nil || run == nil || !strings.HasPrefix(run.ID, rebasePrefix) || run.Incumbent != s.Live.SHA {
+		return "", nil
+	}
+	var r rebasing
+	if err := json.Unmarshal(run.Config, &r); err != nil {
+		return "", fmt.Errorf("read run %s: %w", run.ID, err)
+	}
+	if r.Outcome != dropped || r.Reason == takenByHand {
+		return "", nil
+	}
+	return fmt.Sprintf("challenger %.12s was dropped: %s", r.From, r.Reason), nil
+}
+
+// A nightStatus is what nights did and will do.
+type nightStatus struct {
+	Last  *nightSummary `json:"last"`  // null: there was none
+	Next  *time.Time    `json:"next"`  // null where no timer is installed
+	Timer string        `json:"timer"` // "systemd", …; "" for none
+}
+
+// A nightSummary is one night in short; `evolve sleep status --json` has all of it.
+type nightSummary struct {
+	ID    string     `json:"night"`
+	Began time.Time  `json:"began"`
+	Ended *time.Time `json:"ended"` // null: it is not over
+	Spent eval.Spent `json:"spent"`
+}
+
+func (a *app) nightStatus(ctx context.Context, last *sleep.Night) (n nightStatus, err error) {
+	if last != nil {
+		n.Last = &nightSummary{ID: last.ID, Began: last.Began, Spent: last.Spent()}
+		if !last.Ended.IsZero() {
+			n.Last.Ended = &last.Ended
+		}
+	}
+	t, err := a.installedTimer(ctx)
+	if err != nil || t == nil {
+		return n, err
+	}
+	at := nextAt(a.now(), t.hour, t.minute)
+	n.Next, n.Timer = &at, t.kind
+	return n, nil
+}
+
+// readNights reads what nights know of every skill.
+func (o *overview) readNights(ctx context.Context, db *store.Store) error {
+	nights, err := sleep.Nights(ctx, db, 1)
+	if err != nil {
+		return err
+	}
+	if len(nights) > 0 {
+		o.last = &nights[0]
+	}
+	bodies, err := db.SleepStates(ctx)
+	if err != nil {
+		return err
+	}
+	o.nights = map[string]*sleep.State{}
+	for name, body := range bodies {
+		st := sleep.NewState(name)
+		if err := json.Unmarshal(body, st); err != nil {
+			return fmt.Errorf("read the nights of %s: %w", name, err)
+		}
+		o.nights[name] = st
+	}
+	return nil
+}
+
+// A nextStep is the one thing that helps most now.
+type nextStep struct {
+	Command string `json:"command"` // to type; "" where nothing is to do
+	Text    string `json:"text"`    // why
+}
+
+// next picks the most useful command: what waits, then a first look at the
+// sessions, then the skill that is corrected most, then nights.
+func (r *statusReport) next() nextStep {
+	var best *skillStatus
+	for i := range r.Skills {
+		s := &r.Skills[i]
+		if s.Pinned || s.Managed || s.Path == "" || s.Challenger != nil || s.Cases[eval.Train] == 0 || s.Cases[eval.Val] == 0 {
+			continue
+		}
+		if s.LastUse != nil && s.LastUse.Before(s.ran) {
+			continue // its last run knew all of that
+		}
+		if best == nil || s.failed() > best.failed() {
+			best = s
+		}
+	}
+	switch {
+	case len(r.Skills) > 0 && len(r.Skills[0].Waits) > 0:
+		w := r.Skills[0].Waits[0]
+		if w.Kind == waitResume { // its command does not name the skill
+			w.Text = r.Skills[0].Skill + ": " + w.Text
+		}
+		return nextStep{w.Command, w.Text}
+	case len(r.Skills)+len(r.Broken) == 0 && !r.harvested:
+		return nextStep{"evolve demo", "the whole way on made-up sessions: no key, no network"}
+	case len(r.Broken) > 0 && len(r.Skills) == 0:
+		return nextStep{"evolve kernel check " + r.Broken[0].Skill, "mend it first: agents do not load it"}
+	case !r.harvested:
+		return nextStep{"evolve harvest", "it reads your sessions (nothing is sent anywhere)"}
+	case best != nil:
+		return nextStep{"evolve --skill " + best.Skill, fmt.Sprintf("%s; --dry-run says what it would cost", counted(best.failed(), "correction")+" to learn from")}
+	case r.Night.Next == nil && r.Sessions > 0:
+		return nextStep{"evolve sleep install --at 03:17", "nights read the new sessions and try what helps"}
+	}
+	return nextStep{"", "nothing to do: use your skills, and correct them where they are wrong"}
+}
