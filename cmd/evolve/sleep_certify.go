@@ -143,6 +143,10 @@ func (s *sleeper) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sl
 		return r, aboutSkill(err)
 	}
 	defer back.close()
+	if now := sleep.ModelOf(back.agent.Identity(), ""); now.DriftedFrom(d.To) || now.Simulated != d.To.Simulated {
+		// A night that was killed is gone on with by whatever command comes next.
+		return r, &sleep.Hopeless{Err: fmt.Errorf("the night began on %v, and the agent is %v now", d.To, now)}
+	}
 	if err := f.settle(s.a); err != nil {
 		return r, aboutSkill(err)
 	}

@@ -119,6 +119,45 @@ func TestNewModelCertifies(t *testing.T) {
 	}
 }
 
+// TestCertifiesOnTheNightsModel: a killed night that is gone on with on another
+// model than it began on does not mix the two.
+func TestCertifiesOnTheNightsModel(t *testing.T) {
+	s := newStation(t, 0)
+	home, live := s.settled()
+	db := s.open(home)
+	defer db.Close()
+	j := sleep.Stored(db)
+	l, err := j.Acquire(t.Context(), "the dead", time.Now(), time.Now(), func(string) bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := s.cases[0].Skill
+	err = j.SaveNight(t.Context(), &sleep.Night{Schema: 1, ID: "29990101-000000-9", Generation: l.Generation, Began: time.Now().Add(time.Hour), Settled: true, Policy: sleep.Auto,
+		Steps: []sleep.Step{{Kind: sleep.Harvest, Stage: sleep.Done},
+			{Kind: sleep.Certify, Skill: name, Stage: sleep.Begun, Run: "r", Attempts: 1, Drift: &sleep.Drift{Version: sha256Hex(live), From: sleep.Model{Agent: "openai", Asked: "sim-task"},
+				To: sleep.Model{Agent: "openai", Asked: "sim-next"}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := s.calls()
+	var out bytes.Buffer
+	c := s.asked(home, "sim-third")
+	c.Stdout = &out
+	if err := c.Run(); c.ProcessState.ExitCode() != exitFailed || s.calls() != before {
+		t.Fatalf("%v, %d calls: %s", err, s.calls()-before, out.String())
+	}
+	var r nightReport
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		t.Fatal(err)
+	}
+	if k := certified(r.Night); k == nil || k.Stage != sleep.Failed || !strings.Contains(k.Note, "sim-third now") {
+		t.Errorf("the step: %+v", k)
+	}
+	if st, err := j.State(t.Context(), name); err != nil || len(st.Certificates) != 0 {
+		t.Errorf("certificates %+v, %v; want none", st.Certificates, err)
+	}
+}
+
 // TestKillNightOnNewModel kills nights that certify, as TestKillNight does those
 // that search: in the morning all is as in the night that nobody killed, and what
 // was measured is not asked for again. 100 kills with EVOLVE_LONG=1.
