@@ -42,6 +42,9 @@ the interval holds "no difference". Without names it compares the live text with
 the challenger, or with no skill where there is none; with one, the live text with
 that. "none" is always A: the difference is then what the skill is worth.
 
+The page of the comparison, with every case and both answers, is kept in the data
+folder's reports.
+
 What an earlier comparison of the same two has measured is used again, so that an
 interrupted one goes on; --again measures anew.
 
@@ -136,6 +139,11 @@ func (a *app) compare(ctx context.Context, args []string, f *compareFlags) error
 	if err := a.printComparison(c); err != nil {
 		return err
 	}
+	if path, err := a.writePage(comparisonPage(c.out), c.out.HTML); err != nil {
+		return err
+	} else if f.format == "text" {
+		fmt.Fprintf(a.stdout, "report: %s\n", path)
+	}
 	if stopped != nil {
 		return &quietExit{exitStopped}
 	}
@@ -189,6 +197,11 @@ func (a *app) prepareComparison(ctx context.Context, args []string, f *compareFl
 	c.out = &report.Comparison{Skill: name, Split: f.split,
 		A: report.Arm{Label: strings.TrimPrefix(old.label, name+" "), SHA: old.sha(), Tokens: tokensOf(old.doc)},
 		B: report.Arm{Label: strings.TrimPrefix(new.label, name+" "), SHA: new.sha(), Tokens: tokensOf(new.doc)}}
+	if old.doc != nil && new.doc != nil {
+		if c.out.Diff, err = report.Between(c.out.A.Label, c.out.B.Label, old.doc, new.doc); err != nil {
+			return nil, err
+		}
+	}
 	for _, t := range []*namedText{old, new} {
 		if f.split != "train" && f.split != "val" && t.doc != nil && t.version == nil {
 			c.out.Warnings = append(c.out.Warnings, "these are held-out cases: choose no candidate by them, or the gate's proof is worth less")
@@ -357,7 +370,9 @@ func (a *app) measure(ctx context.Context, c *comparison) error {
 	c.out.Warnings = append(c.out.Warnings, budget.Warnings()...)
 	pairs, dropped := report.Pair(c.cases, sides[0], sides[1])
 	c.out.Compare(pairs, dropped)
-	a.say("spent: %s", spent(budget.Spent()))
+	took := budget.Spent()
+	c.out.Spent = &took
+	a.say("spent: %s", spent(took))
 	return err
 }
 

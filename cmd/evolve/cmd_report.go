@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,11 +19,13 @@ import (
 func newReportCommand(a *app) *cobra.Command {
 	var out string
 	c := &cobra.Command{
-		Use:     "report RUN",
-		Short:   "Write a run's report: one page of HTML that needs no network",
-		Long:    "report writes a run's page to its data folder and prints where, or to -o FILE (- is stdout).\nWith --json it prints the same as data. RUN may be shortened; \"last\" is the newest run.",
-		Example: "  evolve report last\n  evolve report 20260921-0314 --json\n  evolve report last -o report.html",
-		Args:    exactArgs(1, "a run"),
+		Use:   "report RUN|NIGHT",
+		Short: "Write the report of a run or of a night: one page of HTML that needs no network",
+		Long: `report writes a run's or a night's page to its data folder and prints where, or to
+-o FILE (- is stdout). With --json it prints the same as data. The name may be
+shortened; "last" is the newest run, "night" the newest night.`,
+		Example: "  evolve report last\n  evolve report 20260921-0314 --json\n  evolve report last -o report.html\n  evolve report night",
+		Args:    exactArgs(1, "a run, or a night"),
 		RunE:    func(c *cobra.Command, args []string) error { return a.report(c.Context(), args[0], out) },
 	}
 	c.Flags().StringVarP(&out, "output", "o", "", "file to write (- is stdout)")
@@ -37,39 +37,75 @@ func (a *app) report(ctx context.Context, name, out string) error {
 	if err != nil {
 		return err
 	}
-	m, err := a.reportModel(ctx, db, name)
+	page, data, err := a.pageOf(ctx, db, name)
 	if err != nil {
 		return err
 	}
 	if a.json && out == "" {
-		return a.printJSON(m)
+		return a.printJSON(data)
 	}
 	var b bytes.Buffer
-	if a.json {
-		// -o FILE --json: the data in the file.
+	switch {
+	case a.json: // -o FILE --json: the data in the file
 		to := *a
 		to.stdout = &b
-		err = to.printJSON(m)
-	} else {
-		err = m.HTML(&b)
+		err = to.printJSON(data)
+	case out == "":
+		if out, err = a.writePage(page.name, page.write); err == nil {
+			_, err = fmt.Fprintln(a.stdout, out)
+		}
+		return err
+	default:
+		err = page.write(&b)
 	}
 	if err != nil {
 		return err
 	}
-	switch out {
-	case "-":
+	if out == "-" {
 		_, err = io.Copy(a.stdout, &b)
 		return err
-	case "":
-		if out, err = a.reportPath(m.Run); err != nil {
-			return err
-		}
 	}
 	if err := renameio.WriteFile(out, b.Bytes(), fileMode); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	_, err = fmt.Fprintln(a.stdout, out)
 	return err
+}
+
+// A page is what a report is written as, and under which name.
+type page struct {
+	name  string
+	write func(io.Writer) error
+}
+
+// pageOf finds a run or a night by its name; data is the same for programs.
+func (a *app) pageOf(ctx context.Context, db *store.Store, name string) (p page, data any, err error) {
+	if name == "night" || strings.HasPrefix(name, "night-") {
+		return a.pageOfNight(ctx, db, name, nil)
+	}
+	m, err := a.reportModel(ctx, db, name)
+	var f *failure
+	if errors.As(err, &f) && f.code == exitUsage && name != "last" {
+		return a.pageOfNight(ctx, db, name, err)
+	} else if err != nil {
+		return p, nil, err
+	}
+	return page{m.Run, m.HTML}, m, nil
+}
+
+// pageOfNight is the page of a night, or otherwise where there is none of that
+// name.
+func (a *app) pageOfNight(ctx context.Context, db *store.Store, name string, otherwise error) (p page, data any, err error) {
+	n, err := a.night(ctx, db, name)
+	switch {
+	case err != nil:
+		return p, nil, err
+	case n != nil:
+		return page{"night-" + n.ID, nightPage(n).HTML}, n, nil
+	case otherwise == nil:
+		otherwise = usage("`evolve sleep status` tells of the last one", "no night is named %q", name)
+	}
+	return p, nil, otherwise
 }
 
 // reportModel finds a run and builds its report.
@@ -80,6 +116,9 @@ func (a *app) reportModel(ctx context.Context, db *store.Store, name string) (*r
 	}
 	data, err := report.Load(ctx, db, run)
 	if err != nil {
+		return nil, err
+	}
+	if data.Lessons, err = lessons(ctx, db, &data.Run); err != nil {
 		return nil, err
 	}
 	return report.Build(data)
@@ -109,36 +148,4 @@ func (a *app) findRun(ctx context.Context, db *store.Store, name string) (string
 		return "", err
 	}
 	return r.ID, nil
-}
-
-func (a *app) reportPath(run string) (string, error) {
-	h, err := a.home()
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(h, "reports")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("write report: %w", err)
-	}
-	return filepath.Join(dir, run+".html"), nil
-}
-
-// writeReport renders a run's report into the data folder and returns its path.
-func (a *app) writeReport(ctx context.Context, db *store.Store, run string) (string, error) {
-	m, err := a.reportModel(ctx, db, run)
-	if err != nil {
-		return "", err
-	}
-	var b bytes.Buffer
-	if err := m.HTML(&b); err != nil {
-		return "", err
-	}
-	path, err := a.reportPath(run)
-	if err != nil {
-		return "", err
-	}
-	if err := renameio.WriteFile(path, b.Bytes(), fileMode); err != nil {
-		return "", fmt.Errorf("write report: %w", err)
-	}
-	return path, nil
 }

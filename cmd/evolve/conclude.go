@@ -20,6 +20,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // runResult is what `evolve --skill NAME --json` prints: schema 1.
@@ -268,25 +269,15 @@ func (a *app) printResult(r *runResult) error {
 
 // next is what to type after a run.
 func (r *runResult) next() string {
-	switch {
-	case r.Status == string(tournament.Stopped) && r.Verdict.Decision == string(pareto.Undecided):
-		return fmt.Sprintf("a cap ended it before a verdict: run `evolve --skill %s` again, its trial goes on with the cases that are left", r.Skill)
-	case r.Status == string(tournament.Stopped):
-		return fmt.Sprintf("a cap ended it: run `evolve --skill %s` again with a higher one; what was measured is not measured again", r.Skill)
-	case r.Installed:
-		return fmt.Sprintf("installed; `evolve rollback %s` takes it back", r.Skill)
-	case r.Verdict.Decision == string(pareto.Promote):
-		return fmt.Sprintf("`evolve diff %s@%.12s` shows it, `evolve promote %s` installs it", r.Skill, r.Challenger.SHA, r.Skill)
-	case r.Verdict.Decision == string(pareto.Undecided) && r.Verdict.Judge != nil && !r.Verdict.Judge.Trusted:
-		return fmt.Sprintf("`evolve review %s`, then `evolve --skill %s` again: what the judge said counts once it agrees with you", r.Skill, r.Skill)
-	case r.Verdict.Decision == string(pareto.Undecided):
-		return fmt.Sprintf("not proven yet: its trial goes on with the next cases; run `evolve --skill %s` again after more sessions", r.Skill)
-	case r.Challenger != nil && r.Verdict.Decision == "none":
-		return fmt.Sprintf("`evolve diff %s@%.12s` shows it; it is not proven, so it is not offered for installation", r.Skill, r.Challenger.SHA)
-	case r.Verdict.Decision == string(pareto.Reject):
-		return fmt.Sprintf("nothing to do: %s stays as it is", r.Skill)
+	s := report.Standing{Skill: r.Skill, Stopped: r.Status == string(tournament.Stopped), Installed: r.Installed,
+		Doubted: r.Verdict.Judge != nil && !r.Verdict.Judge.Trusted}
+	if r.Challenger != nil {
+		s.Challenger = r.Challenger.SHA
 	}
-	return fmt.Sprintf("nothing to do: %s stays as it is; more sessions bring more cases", r.Skill)
+	if r.Verdict.Decision != "none" {
+		s.Decision = pareto.Verdict(r.Verdict.Decision)
+	}
+	return s.Next()
 }
 
 // spent says what a run took, in one line.

@@ -92,6 +92,15 @@ func tickTexts(ticks []float64) []string {
 	if len(ticks) > 1 {
 		digits = int(max(0, -math.Floor(math.Log10(ticks[1]-ticks[0])+1e-9)))
 	}
+	if len(ticks) > 1 && ticks[len(ticks)-1] >= 10_000 && ticks[1]-ticks[0] >= 1000 {
+		for i, v := range ticks {
+			out[i] = strconv.FormatFloat(v/1000, 'f', -1, 64) + "k"
+			if v == 0 {
+				out[i] = "0"
+			}
+		}
+		return out
+	}
 	for i, v := range ticks {
 		out[i] = strconv.FormatFloat(v, 'f', min(digits, 9), 64)
 		if v == 0 || out[i] == "-0" {

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"math"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/eval"
 )
@@ -10,7 +12,7 @@ import (
 // How much of the words of others a page holds, so that it opens at once even
 // with a thousand cases; what is left out is in the JSON.
 const (
-	textBudget = 6_000_000 // runes of prompts, answers and contexts, all together
+	textBudget = 6_000_000 // bytes of prompts, answers and contexts, all together, as HTML
 	mostRunes  = 20_000    // of one of them
 	leastRunes = 400
 	mostCalls  = 60  // of a trace
@@ -63,22 +65,8 @@ type checkView struct{ Class, Mark, Text string }
 // listCases lays out cases; whole is the command that prints them uncut.
 func listCases(all []Case, whole string) caseList {
 	out := caseList{Whole: whole}
-	texts, longest := 0, 0
-	note := func(s string) {
-		texts++
-		longest = max(longest, len(s))
-	}
-	for i := range all {
-		note(all[i].Prompt)
-		for _, m := range all[i].Context {
-			note(m.Text)
-		}
-		for _, a := range all[i].Arms {
-			note(a.Answer)
-		}
-	}
-	most := min(max(textBudget/max(texts, 1), leastRunes), mostRunes)
-	if longest > most {
+	most, cut := affordable(all)
+	if cut {
 		out.Cut = most
 	}
 	lost, won := flipGroup{Title: "Lost by the new text"}, flipGroup{Title: "Won by the new text"}
@@ -115,6 +103,39 @@ func listCases(all []Case, whole string) caseList {
 		out.Flips = append(out.Flips, f)
 	}
 	return out
+}
+
+// affordable is the length that texts are cut at, in runes, so that all of them
+// fit the budget; cut tells whether that cuts any.
+func affordable(all []Case) (most int, cut bool) {
+	for most = mostRunes; ; most = max(most/2, leastRunes) {
+		total := 0
+		cut = false
+		note := func(s string) {
+			n := 0
+			for _, r := range s {
+				if n++; n > most {
+					cut = true
+					break
+				}
+				if total += utf8.RuneLen(r); strings.ContainsRune("<>&'\"", r) {
+					total += 4 // as an entity
+				}
+			}
+		}
+		for i := range all {
+			note(all[i].Prompt)
+			for _, m := range all[i].Context {
+				note(m.Text)
+			}
+			for _, a := range all[i].Arms {
+				note(a.Answer)
+			}
+		}
+		if total <= textBudget || most == leastRunes {
+			return most, cut
+		}
+	}
 }
 
 func splitTitle(split string) (title, note string) {
@@ -252,7 +273,7 @@ func armOf(a *CaseArm, most int) armView {
 
 // clip is s without what reorders or hides text, cut at n runes.
 func clip(s string, n int) string {
-	s = Plain(s)
+	s = Plain(head(s, n))
 	if len(s) <= n {
 		return s
 	}

@@ -8,8 +8,9 @@ import (
 	"github.com/skill-evolve/evolve/tournament"
 )
 
-// lineageRows is how many texts the tree shows one by one; of more, those that
-// were refused are counted at their parent.
+// lineageRows is how many texts the tree shows one by one. Of more, those that were
+// refused are counted at their parent; where that is not enough, the page shows
+// the challenger's ancestors, and folds the rest.
 const lineageRows = 60
 
 // A branch is one row of the tree.
@@ -20,24 +21,61 @@ type branch struct {
 	others   []string
 	children []*branch
 	losers   map[string]int // refused children that have no row, by state
+	more     int            // other children that have no row
 }
 
-// lineageChart draws who came from whom, by which operator: a row a text, the
-// children below their parent in the order of their proposal. nil where there is
-// one text only.
-func lineageChart(m *Model) *Plot {
+// lineageCharts draws who came from whom, by which operator: a row a text, the
+// children below their parent in the order of their proposal. main is the page's
+// own drawing, nil where there is one text only; whole is what is folded away, nil
+// where main has all.
+func lineageCharts(m *Model) (main, whole *Plot) {
 	rows := lineage(m.Candidates)
 	if len(rows) < 2 {
-		return nil
+		return nil, nil
 	}
+	main = lineagePlot("plot-lineage", m, rows)
+	if len(rows) <= lineageRows {
+		return main, nil
+	}
+	whole, main = lineagePlot("plot-lineage-whole", m, rows), nil
+	if some := ancestry(rows); len(some) > 1 {
+		main = lineagePlot("plot-lineage", m, some)
+	}
+	return main, whole
+}
+
+// ancestry keeps the row of the challenger (else of the best) and those above it.
+func ancestry(rows []*branch) (out []*branch) {
+	at := slices.IndexFunc(rows, func(b *branch) bool { return b.Role == "challenger" })
+	for i, b := range rows {
+		if at < 0 || rows[at].Role != "challenger" && b.Full && b.Metrics.Quality > rows[at].Metrics.Quality {
+			at = i
+		}
+	}
+	for i := at; i >= 0; i = rows[i].parent {
+		b := *rows[i]
+		b.losers = nil
+		if n := len(b.children); n > 1 {
+			b.more = n - 1
+		}
+		out = append(out, &b)
+	}
+	slices.Reverse(out)
+	for i, b := range out {
+		b.parent = i - 1
+	}
+	return out
+}
+
+func lineagePlot(id string, m *Model, rows []*branch) *Plot {
 	deepest := 0
 	for _, b := range rows {
 		deepest = max(deepest, b.depth)
 	}
 	const left, pitch = 10.0, 19.0
 	step := min(16, 110/float64(max(1, deepest)))
-	p := &Plot{ID: "plot-lineage", Width: 400, Height: float64(len(rows))*pitch + 8, Title: "Lineage",
-		Desc: fmt.Sprintf("%s in %d generations; the table below says the same in words.", count(len(m.Candidates), "text"), deepest+1)}
+	p := &Plot{ID: id, Width: 400, Height: float64(len(rows))*pitch + 8, Title: "Lineage",
+		Desc: fmt.Sprintf("%s in %d generations; the list below has all of them in words.", count(len(rows), "text"), deepest+1)}
 	x := func(b *branch) float64 { return left + float64(b.depth)*step }
 	y := func(i int) float64 { return 14 + float64(i)*pitch }
 	for i, b := range rows {
@@ -97,6 +135,9 @@ func (b *branch) line() string {
 	for _, o := range b.others {
 		s += " + " + first(o, 8)
 	}
+	if b.more > 0 {
+		s += fmt.Sprintf(" (+%d others)", b.more)
+	}
 	if len(b.losers) > 0 {
 		var lost []string
 		for _, st := range []tournament.CandidateState{tournament.Refused, tournament.Invalid, tournament.Quarantined} {
@@ -112,7 +153,12 @@ func (b *branch) line() string {
 // lineage orders the texts as a tree, depth first. A second parent is named in
 // its child's row.
 func lineage(cs []Candidate) (rows []*branch) {
-	by := map[string]*branch{}
+	by, parents := map[string]*branch{}, map[string]bool{}
+	for _, c := range cs {
+		for _, p := range c.Parents {
+			parents[p] = true
+		}
+	}
 	var roots []*branch
 	for i := range cs {
 		c := &cs[i]
@@ -124,7 +170,7 @@ func lineage(cs []Candidate) (rows []*branch) {
 			}
 		}
 		lost := !slices.Contains([]string{string(tournament.Seed), string(tournament.Pooled)}, c.State) && c.Role == ""
-		if up != nil && lost && len(cs) > lineageRows {
+		if up != nil && lost && !parents[c.SHA] && len(cs) > lineageRows {
 			up.losers[c.State]++
 			continue
 		}

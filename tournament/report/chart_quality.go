@@ -28,15 +28,19 @@ func qualityChart(m *Model) *Plot {
 	p.frame(f)
 
 	accepted, refused := 0, 0
+	size := 1.0
+	if len(m.Candidates) > 60 {
+		size = 0.6
+	}
 	for _, s := range m.Events {
 		x, d := f.x.at(float64(s.Rollouts)), factsOf(s.Data)
 		switch s.Kind {
 		case "accepted":
 			accepted++
-			p.titled("won", glyph(triangle, x, 206, 3.6), s.Text)
+			p.titled("won", glyph(triangle, x, 206, 3.6*size), s.Text)
 		case "refused":
 			refused++
-			p.titled("lost", glyph(cross, x, 206, 2.6), s.Text)
+			p.titled("lost", glyph(cross, x, 206, 2.6*size), s.Text)
 		case "seed", "validated", "leading", "dominated":
 			if d.Quality == nil {
 				continue
@@ -50,7 +54,7 @@ func qualityChart(m *Model) *Plot {
 				class, sh = "incumbent", square
 			}
 			points = append(points, x, y)
-			p.titled(class, glyph(sh, x, y, 4), s.Text)
+			p.titled(class, glyph(sh, x, y, 4*size), s.Text)
 		}
 	}
 	var line []float64

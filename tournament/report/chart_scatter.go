@@ -172,7 +172,7 @@ func panel(id string, ox, oy *objective, ps []scatterPoint) *Plot {
 	named := 0
 	for i := len(ps) - 1; i >= 0; i-- {
 		pt := ps[i]
-		if pt.class == "point-open" || pt.class == "on-front" && named >= 8 {
+		if pt.class == "point-open" || pt.class == "on-front" && (named >= 8 || len(ps) > 40) {
 			continue
 		}
 		if p.label(labels, "name "+pt.class+"-name", pt.label, f.x.at(ox.values[i]), f.y.at(oy.values[i]), 5, pt.class != "on-front") {

@@ -39,11 +39,21 @@ func Plain(s string) string {
 
 // Excerpt is s as one plain line of at most n runes.
 func Excerpt(s string, n int) string {
-	r := []rune(strings.Join(strings.Fields(Plain(s)), " "))
+	r := []rune(strings.Join(strings.Fields(Plain(head(s, n))), " "))
 	if len(r) <= n {
 		return string(r)
 	}
 	return strings.TrimRight(string(r[:n-1]), " ") + "…"
+}
+
+// head is as much of s as n runes of plain text can be made of, for texts that are
+// far longer than what is shown of them.
+func head(s string, n int) string {
+	most := 64 * (n + 16)
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "")
 }
 
 // Short is the name of a text as it is shown: the first twelve digits of its

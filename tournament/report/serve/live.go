@@ -1,0 +1,187 @@
+package serve
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/skill-evolve/evolve/tournament/report"
+)
+
+// A liveView is a run as it goes.
+type liveView struct {
+	*Progress
+	Shown  []report.Step // the newest first
+	Phase  string
+	Before int // steps that are not shown
+	Last   int // number of the newest step, -1 for none
+}
+
+func (v *liveView) title() string { return report.Plain(v.Skill) + ": run " + v.Run }
+
+// shownSteps is how many steps of a run are on its page.
+const shownSteps = 200
+
+func newLiveView(p *Progress) *liveView {
+	v := &liveView{Progress: p, Phase: "search", Last: -1}
+	for i := len(p.Steps) - 1; i >= 0; i-- {
+		if len(v.Shown) < shownSteps {
+			v.Shown = append(v.Shown, p.Steps[i])
+		} else {
+			v.Before++
+		}
+	}
+	for _, k := range p.Steps {
+		v.Last = k.Seq
+		switch k.Kind {
+		case "gate_start":
+			v.Phase = "gate"
+		case "verdict":
+			v.Phase = "verdict"
+		}
+	}
+	return v
+}
+
+// Best is the best validation quality so far, "unknown" before the first.
+func (v *liveView) Best() string {
+	for i := len(v.Steps) - 1; i >= 0; i-- {
+		if b := v.Steps[i].Best; b != nil {
+			return fmt.Sprintf("%.2f", *b)
+		}
+	}
+	return "unknown"
+}
+
+// Rollouts are those that the run has told of.
+func (v *liveView) Rollouts() int64 {
+	n := v.Spent.Rollouts
+	for _, k := range v.Steps {
+		n = max(n, k.Rollouts)
+	}
+	return n
+}
+
+// Of is what Rollouts is a part of.
+func (v *liveView) Of() string {
+	if v.Cap == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" of at most %d", v.Cap)
+}
+
+// Bar is the whole of the progress, for a browser's own bar.
+func (v *liveView) Bar() int64 { return max(v.Cap, v.Rollouts(), 1) }
+
+// A message is what a stream sends: all but the steps as it is now.
+type message struct {
+	Phase    string   `json:"phase"`
+	Best     string   `json:"best"`
+	Rollouts int64    `json:"rollouts"`
+	Bar      int64    `json:"bar"`
+	Of       string   `json:"of"`
+	Status   string   `json:"status"`
+	Steps    []string `json:"steps"` // those since the last message, in words
+}
+
+// keepAlive is how often a stream says something where there is nothing to say.
+const keepAlive = 15 * time.Second
+
+// events streams a run's progress for as long as somebody listens, and says "end"
+// once no process is at work on it. The run is another process: the store is asked.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	select {
+	case s.streams <- struct{}{}:
+		defer func() { <-s.streams }()
+	default:
+		w.Header().Set("Retry-After", "5")
+		s.fail(w, r, http.StatusServiceUnavailable, &Error{Message: "too many pages follow runs at a time", Hint: "close some of them"})
+		return
+	}
+	run := r.PathValue("run")
+	p, err := s.program.Progress(r.Context(), run)
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	from := r.URL.Query().Get("after")
+	if id := r.Header.Get("Last-Event-ID"); id != "" {
+		from = id
+	}
+	last, err := strconv.Atoi(from)
+	if err != nil {
+		last = -1
+	}
+	out := http.NewResponseController(w)
+	send := func(text string) bool {
+		if err := out.SetWriteDeadline(time.Now().Add(keepAlive)); err != nil {
+			return false
+		}
+		if _, err := io.WriteString(w, text); err != nil {
+			return false
+		}
+		return out.Flush() == nil
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	if !send("retry: 3000\n\n") {
+		return
+	}
+	tick := time.NewTicker(s.Every)
+	defer tick.Stop()
+	var was string
+	said := time.Now()
+	for {
+		text, newest, err := progressMessage(p, last)
+		if err != nil {
+			return
+		}
+		switch {
+		case text != was || newest != last:
+			if !send(fmt.Sprintf("id: %d\ndata: %s\n\n", newest, text)) {
+				return
+			}
+			was, last, said = text, newest, time.Now()
+		case time.Since(said) > keepAlive:
+			if !send(": still here\n\n") {
+				return
+			}
+			said = time.Now()
+		}
+		if !p.Working {
+			send("event: end\ndata: \n\n")
+			return
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-s.closing:
+			return
+		case <-tick.C:
+		}
+		if p, err = s.program.Progress(r.Context(), run); err != nil {
+			return // the browser asks again, and is told then
+		}
+	}
+}
+
+// progressMessage is what there is to say since a step, and the number of the
+// newest. JSON holds no line feed: a message is one line.
+func progressMessage(p *Progress, last int) (text string, newest int, err error) {
+	v := newLiveView(p)
+	m := message{Phase: v.Phase, Best: v.Best(), Rollouts: v.Rollouts(), Bar: v.Bar(), Of: v.Of(), Status: p.Status, Steps: []string{}}
+	newest = last
+	for _, k := range p.Steps {
+		if k.Seq > last {
+			m.Steps = append(m.Steps, report.Plain(k.Text))
+			newest = max(newest, k.Seq)
+		}
+	}
+	b, err := json.Marshal(m)
+	if err != nil {
+		return "", last, fmt.Errorf("encode progress: %w", err)
+	}
+	return string(b), newest, nil
+}

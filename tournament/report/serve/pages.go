@@ -1,0 +1,160 @@
+package serve
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/tournament/report"
+)
+
+//go:embed page
+var files embed.FS
+
+func file(name string) string {
+	b, err := files.ReadFile("page/" + name)
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	return string(b)
+}
+
+var (
+	style = report.Style() + file("serve.css")
+	live  = file("live.js")
+)
+
+var frame = func() *report.Frame {
+	f, err := report.NewFrame(files, template.FuncMap{
+		"skillPath": skillPath,
+		"query":     url.QueryEscape,
+		"ago":       ago,
+		"date":      func(t time.Time) string { return t.Local().Format("2006-01-02 15:04") },
+		"usd":       func(known bool, x float64) string { return usd(known, x) },
+		"percent":   func(x *float64) string { return fmt.Sprintf("%.0f %%", 100**x) },
+		"threshold": func(alpha float64) string { return fmt.Sprintf("%.3g", 1/alpha) },
+		"has":       func(list []string, s string) bool { return strings.Contains("\x00"+strings.Join(list, "\x00")+"\x00", "\x00"+s+"\x00") },
+	}, "page/*.html")
+	if err != nil {
+		panic(err)
+	}
+	return f
+}()
+
+// skillPath is where a skill's pages are.
+func skillPath(name string) string { return "/skills/" + url.PathEscape(name) }
+
+func usd(known bool, x float64) string {
+	switch {
+	case !known && x == 0:
+		return "unknown"
+	case !known:
+		return fmt.Sprintf("at least $%.2f", x)
+	}
+	return fmt.Sprintf("$%.2f", x)
+}
+
+// ago is a time as people say it; "" for none.
+func ago(t time.Time) string {
+	switch d := time.Since(t); {
+	case t.IsZero():
+		return ""
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+	}
+}
+
+// A view is what every page is made of.
+type view struct {
+	Title string
+	Here  string // the part of the site: "status", "runs", "nights", "queue"
+	CSRF  string
+	Live  string // the address of a stream that the page follows, "" for none
+	Data  any
+}
+
+// titles name the pages and the parts that they belong to.
+var titles = map[string][2]string{
+	"enter.html": {"evolve", ""}, "error.html": {"Not done", ""}, "done.html": {"Done", ""},
+	"status.html": {"Skills", "status"}, "runs.html": {"Runs", "runs"}, "live.html": {"Run", "runs"}, "body.html": {"Report", "runs"},
+	"nights.html": {"Nights", "nights"}, "queue.html": {"Waiting", "queue"}, "plan.html": {"Confirm", "queue"},
+	"skill.html": {"Skill", "status"}, "diff.html": {"What changed", "status"}, "cases.html": {"Cases", "status"},
+	"case.html": {"Case", "status"}, "edit.html": {"Edit a case", "status"}, "drop.html": {"Drop a case", "status"}, "review.html": {"Review", "status"},
+}
+
+// titled is data that has a better title than its page.
+type titled interface{ title() string }
+
+// page answers with a page.
+func (s *Server) page(w http.ResponseWriter, r *http.Request, code int, name string, data any) {
+	v := view{Title: titles[name][0], Here: titles[name][1], CSRF: s.guard.form, Data: data}
+	if t, ok := data.(titled); ok {
+		v.Title = t.title()
+	}
+	if l, ok := data.(*liveView); ok && l.Working {
+		v.Live = "/runs/" + url.PathEscape(l.Run) + "/events"
+	}
+	var b bytes.Buffer
+	if err := frame.Render(&b, name, v); err != nil {
+		if s.Bug != nil {
+			s.Bug(err, nil)
+		}
+		http.Error(w, "this page cannot be shown", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(code)
+	_, _ = b.WriteTo(w) // who is gone needs no answer
+}
+
+// A refusal is an error page.
+type refusal struct {
+	*Error
+	Back string // where to go on
+}
+
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, code int, e *Error) {
+	v := refusal{Error: e, Back: "/"}
+	if code != http.StatusForbidden && r.PathValue("skill") != "" {
+		v.Back = skillPath(r.PathValue("skill"))
+	}
+	s.page(w, r, code, "error.html", v)
+}
+
+// failed answers with an error of the program.
+func (s *Server) failed(w http.ResponseWriter, r *http.Request, err error) {
+	var e *Error
+	if !errors.As(err, &e) {
+		e = &Error{Message: err.Error()}
+	}
+	code := http.StatusInternalServerError
+	switch {
+	case e.Kind == Refused:
+		code = http.StatusConflict
+	case e.Kind == Unknown && reads(r.Method):
+		code = http.StatusNotFound
+	case e.Kind == Unknown:
+		code = http.StatusUnprocessableEntity
+	}
+	s.fail(w, r, code, e)
+}
+
+func tooLong(err error) bool {
+	var e *http.MaxBytesError
+	return errors.As(err, &e)
+}
+
+// cut is the beginning of s, n runes at most.
+func cut(s string, n int) string { return report.Excerpt(s, n) }

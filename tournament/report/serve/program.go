@@ -1,0 +1,311 @@
+package serve
+
+import (
+	"context"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/tournament/report"
+)
+
+// A Program is what the pages show and do: the commands' own functions, so that a
+// page and a command cannot differ. Its errors are *Error where a person can do
+// something about them. All methods may be called concurrently; those that write
+// are called one at a time by one server, and other processes may be at work on
+// the same data.
+type Program interface {
+	Skills
+	Runs
+	Nights
+	Cases
+	Reviews
+	Decisions
+}
+
+// Skills are read like `evolve status` and `evolve log`.
+type Skills interface {
+	Status(ctx context.Context) (*Status, error)
+	Log(ctx context.Context, skill string) (*Log, error)
+	// Diff compares two texts, named as `evolve diff` names them; from may be "",
+	// which is the live one.
+	Diff(ctx context.Context, skill, from, to string) (*report.Diff, error)
+}
+
+// Runs are read like `evolve report` and `evolve log --run`. A run is named by its
+// whole id.
+type Runs interface {
+	Runs(ctx context.Context) ([]Run, error) // the newest first
+	Report(ctx context.Context, run string) (*report.Model, error)
+	// Progress is what a run has come to. It is asked once a second while somebody
+	// looks.
+	Progress(ctx context.Context, run string) (*Progress, error)
+}
+
+// Nights are read like `evolve sleep status`.
+type Nights interface {
+	Nights(ctx context.Context) ([]Night, error) // the newest first
+	Night(ctx context.Context, id string) (*report.Night, error)
+}
+
+// Cases are read and changed like `evolve cases`.
+type Cases interface {
+	Cases(ctx context.Context, skill string) ([]eval.Case, error)
+	Case(ctx context.Context, skill, id string) (*CaseNow, error)
+	// EditCase puts text, a case as JSON, in the place of the case as it was at
+	// the time of seen; in that of any other it refuses with ErrChanged.
+	EditCase(ctx context.Context, skill, id, seen string, text []byte) (*Done, error)
+	DropCase(ctx context.Context, skill, id, seen string) (*Done, error)
+}
+
+// Reviews are blind, like `evolve review`.
+type Reviews interface {
+	// Pair is the next pair without a label that skipped does not hold, nil for
+	// none.
+	Pair(ctx context.Context, skill string, skipped func(PairName) bool) (*Pair, *Review, error)
+	// Answer keeps what the owner said of a pair as it was shown: "1", "2" or "=".
+	Answer(ctx context.Context, skill string, pair PairName, choice string) error
+}
+
+// Decisions are what waits for its owner, and the commands that settle it.
+type Decisions interface {
+	Queue(ctx context.Context) ([]Waiting, error)
+	// Plan says what an act would do, and does nothing. at is a candidate's
+	// SHA-256, a version ("v1"), or "".
+	Plan(ctx context.Context, act Act, skill, at string) (*Plan, error)
+	// Do carries out a plan. Where what is there now is not what seen was made of,
+	// it refuses with ErrChanged.
+	Do(ctx context.Context, act Act, skill, at, seen string, unproven bool) (*Done, error)
+}
+
+// An Act is a command that changes what is installed or may be tried.
+type Act string
+
+// The acts, as the commands are called.
+const (
+	Approve  Act = "approve"
+	Reject   Act = "reject"
+	Promote  Act = "promote"
+	Rollback Act = "rollback"
+)
+
+// An Error is one that tells what to do about it.
+type Error struct {
+	Message string
+	Hint    string // with commands in backticks, "" for none
+	Kind    ErrorKind
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// An ErrorKind says whose fault an error is.
+type ErrorKind int
+
+// The kinds, by the commands' exit codes.
+const (
+	Failed  ErrorKind = iota
+	Unknown           // there is no such thing, or the input is wrong
+	Refused           // for safety, or because something else is going on
+)
+
+// ErrChanged is the refusal of what was decided on something that is not there any
+// more.
+var ErrChanged = &Error{Message: "this has changed since the page was made: nothing was done", Hint: "look at it again, and decide then", Kind: Refused}
+
+// A Done is what came of an act.
+type Done struct {
+	Said  []string // what the command says, commands in backticks
+	Notes []string // and its warnings
+}
+
+// A Status is what `evolve status --json` prints, as far as the page shows it.
+type Status struct {
+	Home     string        `json:"home"`
+	Sessions int           `json:"sessions"`
+	Skills   []SkillStatus `json:"skills"`
+	Broken   []struct {
+		Skill  string `json:"skill"`
+		Path   string `json:"path"`
+		Reason string `json:"reason"`
+	} `json:"broken"`
+}
+
+// A SkillStatus is where one skill stands.
+type SkillStatus struct {
+	Skill          string             `json:"skill"`
+	Path           string             `json:"path"` // "" for one that only sessions know
+	Uses           int                `json:"uses"`
+	Corrected      int                `json:"corrected"`
+	Rejected       int                `json:"rejected"`
+	Repeated       int                `json:"repeated"`
+	CorrectionRate *float64           `json:"correction_rate"`
+	Cases          map[eval.Split]int `json:"cases"`
+	Pinned         bool               `json:"pinned"`
+	Live           *struct {
+		Version int    `json:"version"`
+		SHA     string `json:"sha256"`
+		Author  string `json:"author"`
+		Proven  bool   `json:"proven"`
+	} `json:"live"`
+	Challenger *struct {
+		SHA       string  `json:"sha256"`
+		Decision  string  `json:"decision"`
+		EValue    float64 `json:"e_value"`
+		Alpha     float64 `json:"alpha"`
+		Cases     int     `json:"cases"`
+		Simulated bool    `json:"simulated"`
+		TakenBack bool    `json:"taken_back"`
+	} `json:"challenger"`
+	Waits []struct {
+		Kind    string `json:"kind"`
+		Text    string `json:"text"`
+		Command string `json:"command"`
+	} `json:"waits"`
+	Next string `json:"next"`
+}
+
+// A Run is a line of the list of runs.
+type Run struct {
+	ID, Skill, Status string
+	Decision          string // the gate's, "" where it did not meet
+	Simulated         bool
+	Working           bool // a process is at work on it
+	Started, Ended    time.Time
+	Spent             eval.Spent
+}
+
+// A Progress is what a run has come to.
+type Progress struct {
+	Run, Skill, Status string
+	Working            bool  // a process is at work on it
+	Cap                int64 // of rollouts, 0 for none
+	Spent              eval.Spent
+	Steps              []report.Step // all, in order
+}
+
+// A Night is a line of the list of nights.
+type Night struct {
+	ID, Sentence string
+	Began, Ended time.Time
+	Spent        eval.Spent
+}
+
+// A CaseNow is a case with the name of its present state.
+type CaseNow struct {
+	Case *eval.Case
+	Seen string
+	// Spent is the challenger that a held-out case was spent on, "" for none.
+	Spent string
+}
+
+// A PairName names a pair of answers in the order in which they are shown: by the
+// SHA-256 of the answers, which tells nothing about who gave them.
+type PairName struct{ Case, First, Second string }
+
+// A Pair is two answers to one request, blind.
+type Pair struct {
+	PairName
+	Prompt           string
+	Context          []eval.Message
+	Answer1, Answer2 string
+}
+
+// A Review is how far the review of a skill has come.
+type Review struct {
+	Left   int    // pairs without a label
+	Labels int    // of the skill, with a preference
+	Judge  string // how the judge compares, in words; "" where nothing is known
+}
+
+// A Waiting is a candidate that waits for its owner's word.
+type Waiting struct {
+	Skill, SHA string
+	Standing   string // "quarantined", "proven", "undecided", "approved"
+	Words      string
+	Acts       []Act
+}
+
+// A Plan is what an act would do.
+type Plan struct {
+	Act     Act
+	Skill   string
+	At      string // names the text exactly
+	Command string // that does the same
+	Will    []string
+	// Unproven: it needs a word more.
+	Unproven bool
+	Refusal  *Error // why it would be refused; nil where it would not
+	Evidence []Fact
+	Findings []Finding
+	Diff     *report.Diff
+	Taught   []Lesson
+	Seen     string // names everything that the plan rests on
+}
+
+// A Fact is a line of evidence.
+type Fact struct{ Name, Text string }
+
+// A Finding is one of the firewall's.
+type Finding struct {
+	Rule    string `json:"rule"`
+	Line    int    `json:"line"` // 0 where it is not known
+	Message string `json:"message"`
+}
+
+// A Lesson is a case that taught a text.
+type Lesson struct {
+	Case   string `json:"case"`
+	Prompt string `json:"prompt"`
+	Words  string `json:"words"`
+}
+
+// A Log is what `evolve log --json` prints, as far as the page shows it.
+type Log struct {
+	Skill      string       `json:"skill"`
+	Live       string       `json:"live"`
+	Pinned     string       `json:"pinned"`
+	Versions   []LogVersion `json:"versions"`
+	Candidates []LogTrial   `json:"candidates"`
+	Tree       string       `json:"-"` // the lineage, drawn in characters
+}
+
+// A LogVersion is a version with its evidence and lineage.
+type LogVersion struct {
+	Version    int        `json:"version"`
+	SHA        string     `json:"sha256"`
+	Parent     string     `json:"parent"`
+	Live       bool       `json:"live"`
+	Created    time.Time  `json:"created"`
+	Author     string     `json:"author"`
+	Operator   string     `json:"operator"`
+	Proven     bool       `json:"proven"`
+	Simulated  bool       `json:"simulated"`
+	Run        string     `json:"run"`
+	Note       string     `json:"note"`
+	Evidence   *Evidence  `json:"evidence"`
+	Cases      []string   `json:"taught_cases"`
+	Targets    []string   `json:"targets"`
+	RolledBack *time.Time `json:"rolled_back"`
+	Alarm      bool       `json:"alarm"`
+}
+
+// A LogTrial is a candidate with a trial that was never installed.
+type LogTrial struct {
+	SHA       string    `json:"sha256"`
+	Decision  string    `json:"decision"`
+	Operator  string    `json:"operator"`
+	Simulated bool      `json:"simulated"`
+	Run       string    `json:"run"`
+	Updated   time.Time `json:"updated"`
+	Evidence  *Evidence `json:"evidence"`
+	Current   bool      `json:"against_live"`
+}
+
+// Evidence is a verdict in numbers.
+type Evidence struct {
+	EValue float64 `json:"e_value"`
+	Alpha  float64 `json:"alpha"`
+	Cases  int     `json:"cases"`
+	Wins   int     `json:"wins"`
+	Losses int     `json:"losses"`
+	Ties   int     `json:"ties"`
+}

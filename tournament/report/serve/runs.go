@@ -1,0 +1,80 @@
+package serve
+
+import (
+	"html/template"
+	"net/http"
+
+	"github.com/skill-evolve/evolve/tournament/report"
+)
+
+func (s *Server) runs(w http.ResponseWriter, r *http.Request) {
+	all, err := s.program.Runs(r.Context())
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	s.page(w, r, http.StatusOK, "runs.html", all)
+}
+
+// run shows a run that goes on as it goes, and of any other its report.
+func (s *Server) run(w http.ResponseWriter, r *http.Request) {
+	p, err := s.program.Progress(r.Context(), r.PathValue("run"))
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	if !p.Working {
+		s.report(w, r)
+		return
+	}
+	s.page(w, r, http.StatusOK, "live.html", newLiveView(p))
+}
+
+// A bodyView is the page of a report that is a file elsewhere.
+type bodyView struct {
+	Name string
+	Body template.HTML
+	File string // the command that writes the file
+}
+
+func (v bodyView) title() string { return v.Name }
+
+func (s *Server) report(w http.ResponseWriter, r *http.Request) {
+	m, err := s.program.Report(r.Context(), r.PathValue("run"))
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	body, err := report.Body(m.HTML)
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	s.page(w, r, http.StatusOK, "body.html", bodyView{report.Plain(m.Skill) + ": run " + m.Run, body, "evolve report " + m.Run})
+}
+
+func (s *Server) nights(w http.ResponseWriter, r *http.Request) {
+	all, err := s.program.Nights(r.Context())
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	s.page(w, r, http.StatusOK, "nights.html", all)
+}
+
+func (s *Server) night(w http.ResponseWriter, r *http.Request) {
+	n, err := s.program.Night(r.Context(), r.PathValue("night"))
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	for i := range n.Steps { // a run's page is no file here
+		n.Steps[i].Report = ""
+	}
+	body, err := report.Body(n.HTML)
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	s.page(w, r, http.StatusOK, "body.html", bodyView{"night " + report.Plain(n.ID), body, "evolve report night-" + n.ID})
+}

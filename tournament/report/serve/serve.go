@@ -1,0 +1,152 @@
+// Package serve shows what evolve knows as pages on this machine alone, and lets
+// their owner decide: the status of all skills, runs as they go, nights, versions,
+// cases, blind reviews, and what waits for a word. What a page does, a command's
+// own function does (see Program).
+//
+// All that is shown was written by others: users, models, agents. It passes
+// html/template, and no page may run anything but the server's own script.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// A Server shows one person's skills. New makes one.
+type Server struct {
+	program Program
+	guard   *guard
+	port    string
+	handler http.Handler
+	// Every is how often the store is asked while somebody looks at a run.
+	Every time.Duration
+	// Bug is told of a panic; the page says no more than that there was one.
+	Bug func(value any, stack []byte)
+
+	deciding sync.Mutex // one write at a time
+	skips    skips
+	streams  chan struct{} // a place for each open stream
+	closing  chan struct{}
+}
+
+// openStreams is how many progress streams there are at most: browsers open no
+// more than six to one host.
+const openStreams = 12
+
+// New makes a server for a listener's port. Nothing is served before Serve.
+func New(p Program, port int) *Server {
+	s := &Server{program: p, port: strconv.Itoa(port), Every: time.Second, streams: make(chan struct{}, openStreams), closing: make(chan struct{})}
+	s.guard = newGuard(s.port)
+	s.handler = s.recovering(s.guarded(s.routes()))
+	return s
+}
+
+// Address is where the pages are, with the token that lets a browser in.
+func (s *Server) Address() string { return s.Base() + "/?token=" + s.guard.token }
+
+// Base is where the pages are.
+func (s *Server) Base() string { return "http://127.0.0.1:" + s.port }
+
+// Handler answers requests.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+func (s *Server) routes() *http.ServeMux {
+	m := http.NewServeMux()
+	get := func(path string, h http.HandlerFunc) { m.HandleFunc("GET "+path, h) }
+	get("/{$}", s.status)
+	get("/runs", s.runs)
+	get("/runs/{run}", s.run)
+	get("/runs/{run}/report", s.report)
+	get("/runs/{run}/events", s.events)
+	get("/nights", s.nights)
+	get("/nights/{night}", s.night)
+	get("/queue", s.queue)
+	get("/skills/{skill}", s.skill)
+	get("/skills/{skill}/diff", s.diff)
+	get("/skills/{skill}/cases", s.cases)
+	get("/skills/{skill}/case", s.oneCase)
+	get("/skills/{skill}/case/edit", s.editForm)
+	m.HandleFunc("POST /skills/{skill}/case/edit", s.edit)
+	get("/skills/{skill}/case/drop", s.dropForm)
+	m.HandleFunc("POST /skills/{skill}/case/drop", s.drop)
+	get("/skills/{skill}/review", s.review)
+	m.HandleFunc("POST /skills/{skill}/review", s.answer)
+	for _, act := range []Act{Approve, Reject, Promote, Rollback} {
+		get("/skills/{skill}/"+string(act), s.plan(act))
+		m.HandleFunc("POST /skills/{skill}/"+string(act), s.do(act))
+	}
+	get("/style.css", asset("text/css; charset=utf-8", style))
+	get("/live.js", asset("text/javascript; charset=utf-8", live))
+	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.fail(w, r, http.StatusNotFound, &Error{Message: "there is no such page"})
+	})
+	return m
+}
+
+func asset(kind, text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		_, _ = w.Write([]byte(text)) // who is gone needs no answer
+	}
+}
+
+// recovering answers a panic with a page, and keeps its value out of it.
+func (s *Server) recovering(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			v := recover()
+			if v == nil {
+				return
+			}
+			if s.Bug != nil {
+				s.Bug(v, debug.Stack())
+			}
+			s.fail(w, r, http.StatusInternalServerError, &Error{Message: "this is a bug in evolve", Hint: "the terminal where `evolve serve` runs says where"})
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// How long a request may take. A page is made of what the store has: a report of
+// many runs takes seconds, and an installation may have to wait for another one.
+const (
+	headTime  = 5 * time.Second
+	readTime  = 15 * time.Second
+	writeTime = 90 * time.Second
+	idleTime  = 2 * time.Minute
+	// graceTime is what requests have to end once the server is told to.
+	graceTime = 5 * time.Second
+)
+
+// Serve answers on l until ctx ends, and lets what was begun come to its end.
+func (s *Server) Serve(ctx context.Context, l net.Listener, logTo *log.Logger) error {
+	srv := &http.Server{Handler: s.handler, ReadHeaderTimeout: headTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime,
+		MaxHeaderBytes: 32 << 10, ErrorLog: logTo}
+	stopped := make(chan error, 1)
+	end := context.AfterFunc(ctx, func() {
+		close(s.closing)
+		soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceTime)
+		defer cancel()
+		err := srv.Shutdown(soon)
+		if err != nil {
+			err = errors.Join(err, srv.Close())
+		}
+		stopped <- err
+	})
+	err := srv.Serve(l)
+	if !end() {
+		err = <-stopped
+	}
+	if err != nil && !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package serve
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/skill-evolve/evolve/tournament/report"
+)
+
+func (s *Server) status(w http.ResponseWriter, r *http.Request) {
+	s.deciding.Lock() // it records what its owner has edited
+	st, err := s.program.Status(r.Context())
+	s.deciding.Unlock()
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	s.page(w, r, http.StatusOK, "status.html", statusView{st})
+}
+
+type statusView struct{ *Status }
+
+// Waiting counts what waits for a word.
+func (v statusView) Waiting() (n int) {
+	for _, k := range v.Skills {
+		n += len(k.Waits)
+	}
+	return n
+}
+
+// Way is the page that does what a command that waits to be typed would do, "" for
+// none.
+func (SkillStatus) Way(skill, command string) string {
+	words := strings.Fields(command)
+	if len(words) != 3 || words[0] != "evolve" {
+		return ""
+	}
+	name, at, _ := strings.Cut(words[2], "@")
+	if name != skill {
+		return ""
+	}
+	switch a := Act(words[1]); a {
+	case Approve, Reject, Promote, Rollback:
+		way := skillPath(skill) + "/" + string(a)
+		if at != "" {
+			way += "?at=" + url.QueryEscape(at)
+		}
+		return way
+	}
+	return ""
+}
+
+// Failed counts the uses that their owner was not content with.
+func (k SkillStatus) Failed() int { return k.Corrected + k.Rejected + k.Repeated }
+
+// CaseCount counts a skill's cases.
+func (k SkillStatus) CaseCount() (n int) {
+	for _, c := range k.Cases {
+		n += c
+	}
+	return n
+}
+
+type skillView struct{ *Log }
+
+func (v skillView) title() string { return report.Plain(v.Skill) }
+
+// Back reports whether there is something to roll back to.
+func (v skillView) Back() bool { return len(v.Versions) > 1 }
+
+func (s *Server) skill(w http.ResponseWriter, r *http.Request) {
+	l, err := s.program.Log(r.Context(), r.PathValue("skill"))
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	s.page(w, r, http.StatusOK, "skill.html", skillView{l})
+}
+
+type diffView struct {
+	Skill string
+	*report.Diff
+}
+
+func (s *Server) diff(w http.ResponseWriter, r *http.Request) {
+	q, name := r.URL.Query(), r.PathValue("skill")
+	d, err := s.program.Diff(r.Context(), name, q.Get("from"), q.Get("to"))
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	s.page(w, r, http.StatusOK, "diff.html", diffView{name, d})
+}
