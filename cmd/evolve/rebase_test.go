@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
 const tablesText = `---
@@ -437,5 +439,69 @@ func TestRebaseAfterAKill(t *testing.T) {
 	o.check(err)
 	if len(trials) != 2 {
 		t.Errorf("%d trials, want the old one and the new one", len(trials))
+	}
+}
+
+// TestNightAfterAnEdit: the challenger of one night follows an edit of the next
+// day, and the night after goes on with it, on cases that its ancestor never met.
+func TestNightAfterAnEdit(t *testing.T) {
+	b := newBedroom(t)
+	b.night(exitDone, "--max-rollouts", "300")
+	trials := func() (incumbents []string, challenger, text string, heard int) {
+		db := b.store()
+		defer db.Close()
+		all, err := db.Trials(t.Context(), demoSkill)
+		if err != nil || len(all) == 0 {
+			t.Fatalf("%d trials, %v", len(all), err)
+		}
+		for _, k := range all {
+			incumbents = append(incumbents, k.Incumbent)
+		}
+		c, err := db.Candidate(t.Context(), all[0].Challenger)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := all[0].Evidence()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return incumbents, c.SHA, string(c.Text), d.Cases
+	}
+	_, was, before, _ := trials()
+	const mine = "\n## Mine\n\nBe brief.\n"
+	edited := append(b.live(), mine...)
+	if err := os.WriteFile(filepath.Join(b.env["CLAUDE_CONFIG_DIR"], "skills", demoSkill, "SKILL.md"), edited, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := b.night(exitDone, "--max-rollouts", "300")
+	if !strings.Contains(b.stderr.String(), fmt.Sprintf("challenger %.12s of %s was re-based on your edit as ", was, demoSkill)) {
+		t.Errorf("the night says\n%s", b.stderr.String())
+	}
+	incumbents, now, text, heard := trials()
+	if now == was || incumbents[0] != skill.HashText(edited) || text != before+mine {
+		t.Errorf("on trial against %.12s: %.12s\n%s", incumbents[0], now, text)
+	}
+	k := slices.IndexFunc(r.Steps, func(k sleep.Step) bool { return k.Kind == sleep.Continue && k.Skill == demoSkill })
+	if k < 0 || r.Steps[k].Result == nil || r.Steps[k].Result.Challenger != now || heard == 0 {
+		t.Fatalf("the night did not go on with it (%d cases heard): %+v", heard, r.Steps)
+	}
+	// Each held-out case was tried by one of the two.
+	db := b.store()
+	defer db.Close()
+	old, err := db.Journal("").SpentCases(t.Context(), demoSkill, incumbents[len(incumbents)-1])
+	if err != nil || len(old) == 0 {
+		t.Fatalf("%d cases spent on the first one, %v", len(old), err)
+	}
+	spent, err := db.Journal("").SpentCases(t.Context(), demoSkill, incumbents[0])
+	if err != nil || len(spent) == 0 {
+		t.Fatalf("%d cases spent on the re-based one, %v", len(spent), err)
+	}
+	for id := range spent {
+		if old[id] != "" {
+			t.Errorf("case %s was spent on both", id)
+		}
+	}
+	if !bytes.Equal(b.live(), edited) {
+		t.Error("the live text is not the edit")
 	}
 }

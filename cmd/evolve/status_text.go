@@ -2,23 +2,19 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 )
 
-// columns is how wide what is printed may be: the terminal's width, else what
+// width is how wide what is printed may be: the terminal's width, else what
 // COLUMNS says, else 80.
-func (a *app) columns() int {
-	if f, ok := a.stdout.(*os.File); ok {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			return w
-		}
+func (a *app) width() int {
+	if w := columns(a.stdout); w > 0 {
+		return w
 	}
 	if w, err := strconv.Atoi(a.getenv("COLUMNS")); err == nil && w > 0 {
 		return w
@@ -38,7 +34,7 @@ const (
 // printStatus prints the page. What does not fit into a line is cut: --json has
 // all of it.
 func (a *app) printStatus(r *statusReport, all bool) error {
-	w := a.columns()
+	w := a.width()
 	var b strings.Builder
 	line := func(format string, args ...any) {
 		b.WriteString(report.Fit(report.Plain(fmt.Sprintf(format, args...)), w) + "\n")
@@ -269,7 +265,7 @@ func (c *challengerStatus) String() string {
 // firstSteps tells in three lines how to begin: skills is how many there are in
 // dir.
 func (a *app) firstSteps(skills int, dir string) error {
-	w := a.columns()
+	w := a.width()
 	what := fmt.Sprintf("evolve makes agent skills better from your own sessions: %s in %s", counted(skills, "skill"), dir)
 	then := "then:  `evolve harvest` reads your sessions, and sends nothing anywhere"
 	if skills == 0 {
