@@ -15,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/pflag"
 )
 
@@ -248,8 +249,14 @@ func (a *app) printJSON(v any) error {
 // say prints one line of progress, unless --quiet.
 func (a *app) say(format string, args ...any) {
 	if !a.quiet {
-		fmt.Fprintln(a.stderr, a.clean(fmt.Sprintf(format, args...)))
+		a.tell(format, args...)
 	}
+}
+
+// tell prints one line on stderr, folded where that is a terminal, with --quiet
+// too.
+func (a *app) tell(format string, args ...any) {
+	fmt.Fprintln(a.stderr, report.Fold(a.clean(fmt.Sprintf(format, args...)), columns(a.stderr)))
 }
 
 // confirm asks a yes-or-no question on the terminal; without one the answer is

@@ -425,7 +425,7 @@ func (c *comparison) firstTrial(ctx context.Context, arm string) (int, error) {
 func (c *comparison) interrupted(ctx context.Context, a *app, err error) error {
 	const more = "what was measured is saved; the same command goes on"
 	if ctx.Err() != nil {
-		fmt.Fprintf(a.stderr, "interrupted; %s\n", more)
+		a.tell("interrupted; %s", more)
 		return &quietExit{exitInterrupted}
 	}
 	code, hint := classify(err)
@@ -499,7 +499,7 @@ func (a *app) printComparison(c *comparison) error {
 	case "markdown":
 		text = c.out.Markdown()
 	default:
-		text = c.out.Text()
+		text = c.out.Text(report.Look{Width: columns(a.stdout), Colour: a.coloured(a.stdout)})
 	}
 	_, err := fmt.Fprint(a.stdout, text)
 	return err

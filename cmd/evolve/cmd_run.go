@@ -294,7 +294,7 @@ func (a *app) stopped(ctx context.Context, p *prepared, err error) error {
 		if a.passing {
 			resume = "it is gone with its folder"
 		}
-		fmt.Fprintf(a.stderr, "interrupted; %s\n", resume) // with --quiet too: who stops it has to know
+		a.tell("interrupted; %s", resume) // with --quiet too: who stops it has to know
 		return &quietExit{exitInterrupted}
 	}
 	code, hint := classify(err)

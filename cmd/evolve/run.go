@@ -160,12 +160,12 @@ func (a *app) fail(err error) int {
 		return exitFailed
 	}
 	if f == nil && code == exitInterrupted {
-		fmt.Fprintln(a.stderr, "evolve: interrupted; what was saved until then is kept, the same command goes on")
+		a.tell("evolve: interrupted; what was saved until then is kept, the same command goes on")
 		return code
 	}
-	fmt.Fprintf(a.stderr, "evolve: %v\n", oneLine(a.clean(err.Error())))
+	a.tell("evolve: %s", oneLine(a.clean(err.Error()))) // a key of several lines is known by them
 	if hint != "" {
-		fmt.Fprintf(a.stderr, "hint: %s\n", hint)
+		a.tell("hint: %s", hint)
 	}
 	return code
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -52,7 +51,7 @@ func (a *app) untilSignal(ctx context.Context) (_ context.Context, stop func()) 
 			case <-done:
 				return
 			case <-slow.C:
-				fmt.Fprintln(a.stderr, "stopping, and saving what was measured; once more stops at once")
+				a.tell("stopping, and saving what was measured; once more stops at once")
 			case <-ch:
 				a.abort()
 			}

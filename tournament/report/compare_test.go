@@ -87,10 +87,32 @@ func TestCompare(t *testing.T) {
 
 func TestCompareText(t *testing.T) {
 	c := comparison(t)
-	golden(t, "compare.txt", c.Text())
+	golden(t, "compare.txt", c.Text(Look{}))
 	golden(t, "compare.md", c.Markdown())
-	if text := c.Text() + c.Markdown(); strings.Contains(text, "\x1b") {
+	if text := c.Text(Look{}) + c.Markdown(); strings.Contains(text, "\x1b") {
 		t.Error("an escape sequence reached the text")
+	}
+	narrow := c.Text(Look{Width: 40})
+	golden(t, "compare-40.txt", narrow)
+	for _, width := range []int{40, 80} {
+		for line := range strings.SplitSeq(c.Text(Look{Width: width}), "\n") {
+			if Width(line) > width {
+				t.Errorf("%d columns of %d: %q", Width(line), width, line)
+			}
+		}
+	}
+	c.Objectives[2].Differs = false // the cost
+	colours := c.Text(Look{Width: 80, Colour: true})
+	for _, want := range []string{"\x1b[32m+0.675\x1b[0m", "  ~  ", "\x1b[32m-0.675\x1b[0m"} {
+		if !strings.Contains(colours, want) {
+			t.Errorf("no %q in %q", want, colours)
+		}
+	}
+	if n := strings.Count(colours, "\x1b[3"); n != 2 {
+		t.Errorf("%d cells have a colour, 2 differ", n)
+	}
+	if c.Objectives[2].Differs = true; !strings.Contains(c.Text(Look{Colour: true}), "\x1b[31m×2.00\x1b[0m") {
+		t.Error("twice the cost is not red")
 	}
 }
 
@@ -117,8 +139,8 @@ func TestCompareOfNothing(t *testing.T) {
 			t.Errorf("something was made of nothing: %+v", d)
 		}
 	}
-	if c.Lift != nil || c.A.CostPerSolved != nil || !strings.Contains(c.Text(), "3 pairs dropped") {
-		t.Error(c.Text())
+	if c.Lift != nil || c.A.CostPerSolved != nil || !strings.Contains(c.Text(Look{}), "3 pairs dropped") {
+		t.Error(c.Text(Look{}))
 	}
 }
 

@@ -3,53 +3,117 @@ package report
 import (
 	"fmt"
 	"strings"
-	"text/tabwriter"
 )
 
 // shownFlips is how many flipped cases a text lists.
 const shownFlips = 20
 
+// A Look is what the terminal that a text is for can show. The zero value is for
+// a file.
+type Look struct {
+	Width  int // columns; 0 for no limit
+	Colour bool
+}
+
 // Text is the comparison for a terminal, in the manner of benchstat: "~" stands
-// where the interval holds "no difference".
-func (c *Comparison) Text() string {
-	var b strings.Builder
+// where the interval holds "no difference". With colours, what is better in B is
+// green and what is worse red; where the table does not fit, each objective has
+// lines of its own.
+func (c *Comparison) Text(look Look) string {
+	var head, tail strings.Builder
 	sim := ""
 	if c.Simulated {
 		sim = " (SIMULATED)"
 	}
-	fmt.Fprintf(&b, "%s%s: A %s, B %s\n", c.Skill, sim, c.A.Label, c.B.Label)
-	fmt.Fprintf(&b, "%s, %s\n\n", c.Scope(), c.Agent)
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "objective\tA\tB\tB against A\t%.0f%% interval\twon/lost/tied\n", compareLevel*100)
-	for _, d := range c.Objectives {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", d.Objective, c.number(d, d.A), c.number(d, d.B), d.change(), d.interval(), d.score())
-	}
-	w.Flush()
-	b.WriteString("\n")
+	fmt.Fprintf(&head, "%s%s: A %s, B %s\n", c.Skill, sim, c.A.Label, c.B.Label)
+	fmt.Fprintf(&head, "%s, %s\n\n", c.Scope(), c.Agent)
+	tail.WriteString("\n")
 	for _, l := range c.facts() {
-		b.WriteString(l + "\n")
+		tail.WriteString(l + "\n")
 	}
 	if len(c.Flips) > 0 {
-		fmt.Fprintf(&b, "\ncases that flipped (%d):\n", len(c.Flips))
+		fmt.Fprintf(&tail, "\ncases that flipped (%d):\n", len(c.Flips))
 		for i, f := range c.Flips {
 			if i == shownFlips {
-				fmt.Fprintf(&b, "  … and %d more (--json lists all)\n", len(c.Flips)-i)
+				fmt.Fprintf(&tail, "  … and %d more (--json lists all)\n", len(c.Flips)-i)
 				break
 			}
 			sign := "+"
 			if f.Solved == "a" {
 				sign = "-"
 			}
-			fmt.Fprintf(&b, "  %s %s: %s\n", sign, f.Case, Excerpt(f.Prompt, 90))
+			fmt.Fprintf(&tail, "  %s %s: %s\n", sign, f.Case, Excerpt(f.Prompt, 90))
 			if len(f.Why) > 0 {
-				fmt.Fprintf(&b, "      %s: %s\n", map[string]string{"a": "B", "b": "A"}[f.Solved], Excerpt(strings.Join(f.Why, "; "), 140))
+				fmt.Fprintf(&tail, "      %s: %s\n", map[string]string{"a": "B", "b": "A"}[f.Solved], Excerpt(strings.Join(f.Why, "; "), 140))
 			}
 		}
 	}
 	for _, x := range c.Warnings {
-		fmt.Fprintf(&b, "warning: %s\n", Excerpt(x, 300))
+		fmt.Fprintf(&tail, "warning: %s\n", Excerpt(x, 300))
 	}
-	return Plain(b.String())
+	// The table holds numbers alone: what others wrote stands around it.
+	return Fold(Plain(head.String()), look.Width) + c.table(look) + Fold(Plain(tail.String()), look.Width)
+}
+
+// table is the objectives, one a line, or one a few lines on a narrow terminal.
+func (c *Comparison) table(look Look) string {
+	paint := func(d Delta, text string) string {
+		if !look.Colour || !d.Differs {
+			return text
+		}
+		if d.better() {
+			return "\x1b[32m" + text + "\x1b[0m"
+		}
+		return "\x1b[31m" + text + "\x1b[0m"
+	}
+	var b strings.Builder
+	w := NewTable(&b)
+	fmt.Fprintf(w, "objective\tA\tB\tB against A\t%.0f%% interval\twon/lost/tied\n", compareLevel*100)
+	for _, d := range c.Objectives {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", d.Objective, c.number(d, d.A), c.number(d, d.B), d.change(), d.interval(), d.score())
+	}
+	w.Paint = func(row, column int, cell string) string {
+		if row == 0 || column != 3 {
+			return cell
+		}
+		return paint(c.Objectives[row-1], cell)
+	}
+	if err := w.Flush(); err != nil {
+		return err.Error() // a strings.Builder never fails
+	}
+	wide := 0
+	for line := range strings.SplitSeq(b.String(), "\n") {
+		wide = max(wide, Width(Plain(line)))
+	}
+	if look.Width <= 0 || wide <= look.Width {
+		return b.String()
+	}
+	b.Reset()
+	for _, d := range c.Objectives {
+		fmt.Fprintf(&b, "%s %s\n", d.Objective, paint(d, d.change()))
+		fmt.Fprintf(&b, "  A %s, B %s\n", c.number(d, d.A), c.number(d, d.B))
+		if d.Delta != nil {
+			fmt.Fprintf(&b, "  %.0f%% %s\n", compareLevel*100, d.interval())
+		}
+		if d.N > 0 {
+			fmt.Fprintf(&b, "  won/lost/tied %s\n", d.score())
+		}
+	}
+	return b.String()
+}
+
+// better reports which way a difference points: more quality is better, less of
+// everything else.
+func (d *Delta) better() bool {
+	switch {
+	case d.Delta == nil:
+		return false
+	case d.Unit == "ratio":
+		return *d.Delta < 1
+	case d.Objective == "quality":
+		return *d.Delta > 0
+	}
+	return *d.Delta < 0
 }
 
 // Markdown is the comparison for an issue or a pull request.
