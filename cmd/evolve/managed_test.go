@@ -1,0 +1,95 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// A skill that somebody else keeps up to date is written by nothing that can write
+// a skill, whatever was proved and however it was asked for.
+func TestManagedSkillsAreNeverWritten(t *testing.T) {
+	for _, owner := range []string{"its frontmatter", "a plugin"} {
+		t.Run(owner, func(t *testing.T) {
+			o := newDesk(t)
+			text := swap(tablesText, "name: tables\n", "name: tables\nmetadata:\n  managed-by: other-tool\n")
+			dir := filepath.Dir(o.path)
+			if owner == "a plugin" {
+				text = tablesText
+				real := filepath.Join(o.a.claudeHome, "plugins", "cache", "pack", "tables")
+				o.check(os.MkdirAll(filepath.Dir(real), 0o700))
+				o.check(os.Rename(dir, real))
+				o.check(os.Symlink(real, dir))
+				dir = real
+			}
+			o.write(text)
+			o.look()
+			live, err := o.a.skill("tables")
+			o.check(err)
+			if !live.Managed {
+				t.Fatal("nobody noticed")
+			}
+			old := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+			o.check(os.Chtimes(filepath.Join(dir, "SKILL.md"), old, old))
+			sha := live.doc.Hash()
+			o.check(o.db.ConfirmKernel(t.Context(), "tables", live.doc.KernelHash(), old))
+			next := swap(text, "Name every column.", "Name every column, with its unit.")
+			proved := o.challenger(sha, next, "reflect", pareto.Promote)
+			ctx := t.Context()
+
+			sleeper := o.a.newSleeper(o.db, runFlags{})
+			if out, err := sleeper.look(ctx, "tables"); err != nil || out.Unable == "" {
+				t.Errorf("a night would work on it: %+v, %v", out, err)
+			}
+			for what, try := range map[string]func() error{
+				"promote": func() error { return o.a.promoteSkill(ctx, "tables", promoteFlags{yes: true, force: true}) },
+				"promote of a named one": func() error {
+					return o.a.promoteSkill(ctx, "tables@"+proved[:12], promoteFlags{yes: true, force: true})
+				},
+				"a night's installation": func() error {
+					_, err := sleeper.install(ctx, sleep.Task{Skill: "tables", Run: "20261120-000000-" + proved[:6]}, sleep.Result{Incumbent: sha, Challenger: proved})
+					return err
+				},
+				"an installation": func() error {
+					_, err := o.a.installNew(ctx, o.db, live, sha, tournament.Version{Skill: "tables", SHA: proved, Parent: sha, Author: "evolve", Text: []byte(next)})
+					return err
+				},
+				"rollback": func() error {
+					_, err := o.db.SaveVersion(ctx, tournament.Version{Skill: "tables", SHA: proved, Parent: sha, Author: "evolve", Text: []byte(next)})
+					o.check(err)
+					return o.a.rollbackSkill(ctx, "tables@v0", rollbackFlags{force: true})
+				},
+			} {
+				err := try()
+				var hopeless *sleep.Hopeless
+				var f *failure
+				refusal := errors.As(err, &hopeless) || errors.As(err, &f) && f.code == exitRefused
+				var quiet *quietExit
+				if err == nil || !refusal && !(errors.As(err, &quiet) && quiet.code == exitRefused) {
+					t.Errorf("%s: %v, want a refusal", what, err)
+				}
+			}
+			info, err := os.Stat(filepath.Join(dir, "SKILL.md"))
+			o.check(err)
+			got, err := os.ReadFile(o.path)
+			o.check(err)
+			entries, err := os.ReadDir(dir)
+			o.check(err)
+			if string(got) != text || !info.ModTime().Equal(old) || len(entries) != 1 {
+				t.Errorf("written: %v, %d entries\n%s", info.ModTime(), len(entries), got)
+			}
+			r, err := o.a.gatherStatus(ctx)
+			o.check(err)
+			if s := r.Skills[0]; !s.Managed || len(s.Waits) > 0 || strings.Contains(r.Next.Command, "tables") {
+				t.Errorf("status offers %+v, %+v", s.Waits, r.Next)
+			}
+		})
+	}
+}
