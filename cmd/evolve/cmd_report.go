@@ -83,6 +83,12 @@ func (a *app) pageOf(ctx context.Context, db *store.Store, name string) (p page,
 	if name == "night" || strings.HasPrefix(name, "night-") {
 		return a.pageOfNight(ctx, db, name, nil)
 	}
+	// A night's whole name may be the beginning of a run's.
+	if n, err := a.night(ctx, db, name); err != nil {
+		return p, nil, err
+	} else if n != nil && n.ID == name {
+		return a.pageOfNight(ctx, db, name, nil)
+	}
 	m, err := a.reportModel(ctx, db, name)
 	var f *failure
 	if errors.As(err, &f) && f.code == exitUsage && name != "last" {

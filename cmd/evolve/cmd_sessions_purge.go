@@ -224,15 +224,8 @@ type sweep struct {
 }
 
 func (w *sweep) files() error {
-	for _, run := range w.plan.Runs {
-		path := filepath.Join(w.home, "reports", run+".html")
-		if _, err := os.Lstat(path); err != nil {
-			continue
-		}
-		if err := os.Remove(path); err != nil {
-			return err
-		}
-		w.reports = append(w.reports, run)
+	if err := w.pages(); err != nil {
+		return err
 	}
 	for _, of := range inside(filepath.Join(w.home, "staged"), "*") {
 		for _, sha := range slices.Concat(w.plan.Candidates, w.plan.Removed) {

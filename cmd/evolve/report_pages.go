@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/google/renameio/v2"
@@ -114,19 +115,21 @@ func (a *app) night(ctx context.Context, db *store.Store, name string) (*nightRe
 		return nil, err
 	}
 	name = strings.TrimPrefix(name, "night-")
-	for i := range nights {
-		if n := &nights[i]; name == "night" || strings.HasPrefix(n.ID, name) {
-			r := reportOf(n)
-			if i == 0 { // what is proposed now is no matter of an older night
-				r.Retire, err = a.retirements(ctx, db)
-			}
-			return r, err
+	at := slices.IndexFunc(nights, func(n sleep.Night) bool { return n.ID == name })
+	if at < 0 {
+		at = slices.IndexFunc(nights, func(n sleep.Night) bool { return name == "night" || strings.HasPrefix(n.ID, name) })
+	}
+	if at < 0 {
+		if name == "night" {
+			err = usage("`evolve sleep run` has one", "there was no night yet")
 		}
+		return nil, err
 	}
-	if name == "night" {
-		return nil, usage("`evolve sleep run` has one", "there was no night yet")
+	r := reportOf(&nights[at])
+	if at == 0 { // what is proposed now is no matter of an older night
+		r.Retire, err = a.retirements(ctx, db)
 	}
-	return nil, nil
+	return r, err
 }
 
 // lessons are the sentences of a run's challenger with what taught them; none

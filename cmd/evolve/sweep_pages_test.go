@@ -1,0 +1,63 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/report"
+)
+
+// TestPurgeRemovesPages: whatever page shows a purged case, or a text that
+// learned from it, is gone; the others stay.
+func TestPurgeRemovesPages(t *testing.T) {
+	home := t.TempDir()
+	dir := filepath.Join(home, "reports")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const odd = `c+<1>"&'`
+	compared := func(id string) func(f *os.File) error {
+		c := &report.Comparison{Skill: "tagger", A: report.Arm{Label: "v0", SHA: "a"}, B: report.Arm{Label: "v1", SHA: "b"}}
+		k := eval.Case{ID: id, Prompt: "words of it", Checks: []eval.Check{{Type: eval.Contains, Value: "x"}}}
+		r := func(sha string) []*eval.Rollout {
+			return []*eval.Rollout{{Candidate: sha, CaseID: id, Status: eval.Done}}
+		}
+		c.Compare([]report.CasePair{{Case: &k, A: r("a"), B: r("b")}}, 0)
+		return func(f *os.File) error { return c.HTML(f) }
+	}
+	night := func(f *os.File) error { return (&report.Night{ID: "20260301-031700-1"}).HTML(f) }
+	learned := strings.Repeat("5e", 32)
+	for name, write := range map[string]func(*os.File) error{
+		"20260301-120000-aaaaaa": night, "20260301-120000-bbbbbb": compared("mined-2"), "20260301-120000-cccccc": compared("mined-9"),
+		"compare-tagger-aa-bb": compared(odd), "compare-tagger-cc-dd": compared("mined-22"), "compare-tagger-ee-" + learned[:16]: compared("mined-9"),
+		"night-20260301-031700-1": night} {
+		f, err := os.Create(filepath.Join(dir, name+".html"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := write(f); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+	}
+	w := &sweep{home: home, plan: store.PurgeReport{Runs: []string{"20260301-120000-aaaaaa"}, CaseIDs: []string{"mined-2", odd}, Candidates: []string{learned}}}
+	if err := w.pages(); err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, p := range inside(dir, "*") {
+		left = append(left, strings.TrimSuffix(filepath.Base(p), ".html"))
+	}
+	if want := []string{"20260301-120000-cccccc", "compare-tagger-cc-dd", "night-20260301-031700-1"}; !slices.Equal(left, want) {
+		t.Errorf("%q are left, want %q", left, want)
+	}
+	slices.Sort(w.reports)
+	if want := []string{"20260301-120000-aaaaaa", "20260301-120000-bbbbbb"}; !slices.Equal(w.reports, want) || len(w.removed) != 2 {
+		t.Errorf("%q are made anew, want %q; removed %q", w.reports, want, w.removed)
+	}
+}
