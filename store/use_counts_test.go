@@ -22,13 +22,14 @@ func TestUseCountsAreNeverStale(t *testing.T) {
 	labels := []harvest.Label{harvest.Accepted, harvest.Corrected, harvest.Rejected, harvest.Repeated, harvest.Abandoned}
 	seen := map[int]bool{}
 	for step := range 150 {
-		id, path := fmt.Sprint("s", rng.IntN(3)), fmt.Sprint("/", rng.IntN(3))
+		id, path := fmt.Sprint("s", rng.IntN(6)), fmt.Sprint("/", rng.IntN(6))
 		switch rng.IntN(5) {
 		case 0:
 			must(t, s.do(ctx, func(tx *tx) error { _, err := tx.exec(`DELETE FROM sessions WHERE id = ?`, id); return err }))
 		case 1:
+			k := rng.IntN(3) // not SQLite's random(), which has no seed
 			must(t, s.do(ctx, func(tx *tx) error {
-				_, err := tx.exec(`UPDATE invocations SET skill = 'skill-' || (1 + abs(random()) % 3), label = 'rejected' WHERE session = ?`, id)
+				_, err := tx.exec(`UPDATE invocations SET skill = 'skill-' || (1 + (rowid + ?) % 3), label = 'rejected' WHERE session = ?`, k, id)
 				return err
 			}))
 		default: // saved, or saved anew
