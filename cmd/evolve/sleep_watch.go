@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/skill-evolve/evolve/harvest"
@@ -55,9 +56,13 @@ func (s *sleeper) since(ctx context.Context, live *liveSkill) (time.Time, error)
 	if err != nil {
 		return time.Time{}, err
 	}
+	home, err := filepath.EvalSymlinks(live.Path)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("find skill %s: %w", live.Name, err)
+	}
 	var at time.Time
-	for _, in := range installs {
-		if in.To == sha && in.Outcome == "installed" && in.Ended.After(at) {
+	for _, in := range installs { // other targets may have got it later
+		if in.Path == home && in.To == sha && in.Outcome == "installed" && in.Ended.After(at) {
 			at = in.Ended
 		}
 	}

@@ -191,10 +191,12 @@ func (p *place) look(ctx context.Context, db *store.Store, live *liveSkill, mana
 	if err != nil {
 		return fmt.Errorf("find skill %s: %w", live.Name, err)
 	}
-	if p.path, err = ahead(p.path); err != nil {
+	real, err := ahead(p.path)
+	if err != nil {
 		p.refusal = err
 		return nil
 	}
+	p.path = real
 	p.live = p.path == home
 	info, err := os.Lstat(p.path)
 	switch {

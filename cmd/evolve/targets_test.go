@@ -365,3 +365,24 @@ func TestRunPromotesIntoTargets(t *testing.T) {
 	r.holds("claude", r.v0)
 	r.holds("pi", mine)
 }
+
+// TestWatchCountsFromWhereTheSkillLives: a version is watched from when it came to
+// the place where the skill lives, whatever other targets get it later.
+func TestWatchCountsFromWhereTheSkillLives(t *testing.T) {
+	r := newRoaming(t)
+	if _, err := r.a.installNew(t.Context(), r.db, r.live(), skill.HashText(r.v0), r.offer); err != nil {
+		t.Fatal(err)
+	}
+	s := &sleeper{a: r.a, db: r.db}
+	before, err := s.since(t.Context(), r.live())
+	if err != nil || before.IsZero() {
+		t.Fatalf("since %v, %v", before, err)
+	}
+	if err := r.a.promoteSkill(t.Context(), "tagger", promoteFlags{to: []string{"codex"}}); err != nil {
+		t.Fatal(err)
+	}
+	r.holds("codex", r.v1)
+	if after, err := s.since(t.Context(), r.live()); err != nil || !after.Equal(before) {
+		t.Errorf("since %v and, once codex has it, %v, %v", before, after, err)
+	}
+}
