@@ -208,9 +208,17 @@ func alarmWords(k *sleep.Step) string {
 	return fmt.Sprintf("%s; `evolve rollback %s`", k.Note, k.Skill)
 }
 
+// kindOfStep is what a step does, in words.
+func kindOfStep(k *sleep.Step) string {
+	if k.Part != sleep.Harness {
+		return fmt.Sprintf("%s %s", k.Kind, k.Part)
+	}
+	return string(k.Kind)
+}
+
 // stepLine is a step in one line.
 func stepLine(k *sleep.Step) string {
-	what := string(k.Kind)
+	what := kindOfStep(k)
 	if k.Skill != "" {
 		what += " " + k.Skill
 	}
@@ -240,7 +248,7 @@ func (a *app) printNight(r *nightReport) error {
 			continue
 		}
 		said++
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", k.Skill, k.Kind, k.Stage, oneLine(k.Note))
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", k.Skill, kindOfStep(&k), k.Stage, oneLine(k.Note))
 	}
 	t.Flush()
 	if said == 0 {

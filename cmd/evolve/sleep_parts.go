@@ -126,6 +126,9 @@ func (s *sleeper) look(ctx context.Context, name string) (o sleep.Outlook, err e
 	if o.Proved, err = s.proved(ctx, live); err != nil || o.Proved != nil {
 		return o, err
 	}
+	if o.Triggers, err = s.triggers(ctx, live, cases); err != nil {
+		return o, err
+	}
 	return o, s.lookAtCases(ctx, &o, cases, trial)
 }
 
@@ -156,15 +159,19 @@ func (s *sleeper) lookAtCases(ctx context.Context, o *sleep.Outlook, cases []eva
 		return nil
 	}
 	o.Challenger = trial.Challenger
-	spent, err := s.db.Journal("").SpentCases(ctx, o.Skill, o.Incumbent)
+	o.Fresh, o.Rollouts, err = s.fresh(ctx, trial, test)
+	return err
+}
+
+// fresh counts the held-out cases that a trial can go on with, and what that takes
+// at most.
+func (s *sleeper) fresh(ctx context.Context, trial *tournament.TrialRecord, test []eval.Case) (cases int, rollouts int64, err error) {
+	spent, err := s.db.Journal("").SpentCases(ctx, trial.Skill, trial.Incumbent)
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
-	if o.Fresh, err = trial.Fresh(test, spent); err != nil {
-		return err
-	}
-	o.Rollouts = int64(2 * o.Fresh * (1 + s.f.MaxRetries))
-	return nil
+	cases, err = trial.Fresh(test, spent)
+	return cases, int64(2 * cases * (1 + s.f.MaxRetries)), err
 }
 
 // try runs or resumes one run. What concerns this skill alone is a
@@ -172,6 +179,9 @@ func (s *sleeper) lookAtCases(ctx context.Context, o *sleep.Outlook, cases []eva
 func (s *sleeper) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 	f := s.f
 	f.Skill, f.Evolve, f.id, f.harvested, f.yes = t.Skill, evolveHarness, t.Run, true, true
+	if t.Part == sleep.Description {
+		f.Evolve = evolveDescription
+	}
 	f.MaxRollouts, f.MaxCostUSD, f.MaxTokens, f.MaxDuration, f.Level = t.Caps.Rollouts, t.Caps.CostUSD, t.Caps.Tokens, t.Caps.Duration, t.Level
 	var r sleep.Result
 	if run, err := s.db.Run(ctx, t.Run); err == nil {

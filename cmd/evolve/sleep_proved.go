@@ -22,18 +22,26 @@ func (s *sleeper) proved(ctx context.Context, live *liveSkill) (*sleep.Proof, er
 		return nil, err
 	}
 	sha := live.doc.Hash()
+	var waits *sleep.Proof  // the first that only its owner can install
 	for i := range trials { // the newest first
 		t := &trials[i]
 		if t.Incumbent != sha || t.Decision != string(pareto.Promote) || t.Simulated && !s.a.sandboxed {
 			continue
 		}
-		if _, err := s.db.VersionBySHA(ctx, live.Name, t.Challenger); errors.Is(err, store.ErrNotFound) {
-			return s.proof(ctx, live, t)
-		} else if err != nil {
+		if _, err := s.db.VersionBySHA(ctx, live.Name, t.Challenger); err == nil {
+			continue
+		} else if !errors.Is(err, store.ErrNotFound) {
 			return nil, err
 		}
+		p, err := s.proof(ctx, live, t)
+		if err != nil || p.Result.Against == "" {
+			return p, err
+		}
+		if waits == nil {
+			waits = p
+		}
 	}
-	return nil, nil
+	return waits, nil
 }
 
 // proof is what a promotion rests on, and what speaks against installing it.

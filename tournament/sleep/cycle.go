@@ -244,7 +244,7 @@ func (c *Cycle) try(ctx context.Context, n *Night, i int) error {
 	if going, err := c.start(ctx, n, i); !going || err != nil {
 		return err
 	}
-	t := Task{Kind: s.Kind, Skill: s.Skill, Run: s.Run, Caps: s.Caps, Level: s.Level}
+	t := Task{Kind: s.Kind, Skill: s.Skill, Part: s.Part, Run: s.Run, Caps: s.Caps, Level: s.Level}
 	r, err := c.Parts.Try(ctx, t)
 	s.Spent = r.Spent
 	if err != nil {
@@ -255,7 +255,10 @@ func (c *Cycle) try(ctx context.Context, n *Night, i int) error {
 		return fmt.Errorf("read the nights of %s: %w", s.Skill, err)
 	}
 	st.Judge(s.Run, s.Level, &r)
-	if s.Kind == Search {
+	switch {
+	case s.Kind == Search && s.Part == Description:
+		st.Described = s.Described
+	case s.Kind == Search:
 		st.Searched = s.Began
 	}
 	if err := c.Journal.SaveState(ctx, n.Generation, st); err != nil {

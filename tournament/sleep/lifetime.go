@@ -24,8 +24,16 @@ type State struct {
 	// Certificates are those of installed versions on other models than the ones
 	// that their evidence is about, in order of beginning.
 	Certificates []Certificate `json:"certificates,omitempty"`
+	// Described is the last tournament over the description.
+	Described Described `json:"described,omitzero"`
 	// Alarmed names the versions, by SHA-256, that an alarm was told of.
 	Alarmed []string `json:"alarmed,omitempty"`
+}
+
+// Described is what a tournament over a description began with.
+type Described struct {
+	Description string `json:"description"` // SHA-256
+	Misfired    int    `json:"misfired"`    // trigger cases
 }
 
 // A Judged is one trial under the lifetime's control, in order of beginning.

@@ -54,10 +54,20 @@ const (
 	Failed  Stage = "failed"
 )
 
+// A Part is what of a skill a trial or a search is about.
+type Part string
+
+// The parts.
+const (
+	Harness     Part = ""
+	Description Part = "description" // by which agents choose the skill
+)
+
 // A Step is one thing that a night does.
 type Step struct {
 	Kind     Kind       `json:"kind"`
 	Skill    string     `json:"skill,omitempty"`
+	Part     Part       `json:"part,omitempty"`
 	Stage    Stage      `json:"stage"`
 	Gain     float64    `json:"gain,omitempty"` // failures a week that could be saved at best
 	Rollouts int64      `json:"rollouts,omitempty"`
@@ -72,9 +82,11 @@ type Step struct {
 	Drift    *Drift     `json:"drift,omitempty"`   // what is certified
 	Outcome  Outcome    `json:"outcome,omitempty"` // of a certification
 	Lift     Lift       `json:"lift,omitempty"`
-	Note     string     `json:"note,omitempty"` // in words, what came of it
-	Began    time.Time  `json:"began,omitzero"`
-	Ended    time.Time  `json:"ended,omitzero"`
+	// Described is what a search over the description begins with.
+	Described Described `json:"described,omitzero"`
+	Note      string    `json:"note,omitempty"` // in words, what came of it
+	Began     time.Time `json:"began,omitzero"`
+	Ended     time.Time `json:"ended,omitzero"`
 }
 
 func (s *Step) open() bool { return s.Stage == Planned || s.Stage == Begun }
@@ -171,6 +183,7 @@ type Result struct {
 type Task struct {
 	Kind  Kind // Continue, Search, Certify or Install
 	Skill string
+	Part  Part
 	Run   string // the id to work under; where it exists already, it is resumed
 	Caps  Caps
 	Level float64 // for a trial that begins now; one that goes on keeps its own
@@ -195,6 +208,19 @@ type Outlook struct {
 	Rollouts   int64     // what trying them takes at most
 	Train      int       // cases to learn from
 	Uses       []Use
+	Triggers   *Triggers // nil without trigger cases
+}
+
+// Triggers are what is known of a skill's description.
+type Triggers struct {
+	Description string // SHA-256 of the live one
+	Train       int    // trigger cases to learn from
+	// Tried and Misfired count the trigger cases on which texts with this
+	// description were tried, by the last rollout of each.
+	Tried, Misfired int
+	Challenger      string // as in Outlook
+	Fresh           int
+	Rollouts        int64
 }
 
 // A Proof is a trial that ended in a promotion.

@@ -65,6 +65,7 @@ func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Ste
 		steps = append(steps, *s)
 	}
 	s := Step{Skill: name, Stage: Planned, Gain: need.Gain, Note: need.Why}
+	described := planDescription(&o, st, need)
 	switch {
 	case o.Proved != nil:
 		s = c.planInstall(n, &o, st)
@@ -72,13 +73,43 @@ func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Ste
 		s.Kind, s.Rollouts, s.Level = Continue, o.Rollouts, st.Level(o.Incumbent, o.Challenger)
 		s.Note = fmt.Sprintf("challenger %.12s: %d fresh clusters", o.Challenger, o.Fresh)
 	case o.Challenger != "":
-		return steps, nil // waits for cases
+		return steps, nil // waits for cases, and a new description would make it wait for ever
 	case need.Enough && o.Train > 0:
 		s.Kind, s.Level = Search, st.Level(o.Incumbent, "")
+	case described != nil:
+		s = *described
 	default:
 		return steps, nil
 	}
 	return append(steps, s), nil
+}
+
+// planDescription is what there is to do about the description, nil for nothing.
+// One part of a skill is worked on at a time, the harness first: what is proved of
+// one text says nothing of another. The trials of both share the lifetime's error.
+func planDescription(o *Outlook, st *State, need Need) *Step {
+	t := o.Triggers
+	if t == nil {
+		return nil
+	}
+	// Of the uses a week, so many could be saved at best.
+	s := &Step{Skill: o.Skill, Part: Description, Stage: Planned, Gain: need.Gain / need.Rate * float64(t.Misfired+1) / float64(t.Tried+2)}
+	known := 0
+	if st.Described.Description == t.Description {
+		known = st.Described.Misfired
+	}
+	switch {
+	case t.Challenger != "" && t.Fresh > 0:
+		s.Kind, s.Rollouts, s.Level = Continue, t.Rollouts, st.Level(o.Incumbent, t.Challenger)
+		s.Note = fmt.Sprintf("description %.12s: %d fresh trigger cases", t.Challenger, t.Fresh)
+	case t.Challenger == "" && t.Train > 0 && t.Misfired >= known+needFailures:
+		s.Kind, s.Level = Search, st.Level(o.Incumbent, "")
+		s.Described = Described{t.Description, t.Misfired}
+		s.Note = fmt.Sprintf("the description misfired on %d of %d trigger cases", t.Misfired, t.Tried)
+	default:
+		return nil
+	}
+	return s
 }
 
 // planInstall picks up what was proved and staged, where nothing speaks against

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// triggers is what is known of the live description from trigger cases: they come
+// from the skill's owner, and what was tried on them, from runs and comparisons.
+// No session shows where a skill should have been loaded and was not. nil where
+// there are no such cases, or the description is not written so that it could be
+// replaced.
+func (s *sleeper) triggers(ctx context.Context, live *liveSkill, cases []eval.Case) (*sleep.Triggers, error) {
+	_, all := eval.SeparateTriggers(cases)
+	if len(all) == 0 {
+		return nil, nil
+	}
+	again := *live
+	var f *failure
+	if err := again.evolve(evolveDescription); errors.As(err, &f) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	t := &sleep.Triggers{Description: skill.HashText([]byte(live.doc.Description()))}
+	var test []eval.Case
+	known := map[string]bool{}
+	for _, c := range all {
+		known[c.ID] = true
+		switch c.Split {
+		case eval.Train:
+			t.Train++
+		case eval.Test:
+			test = append(test, c)
+		}
+	}
+	last := map[string]*eval.Rollout{}
+	texts, err := s.sameDescription(ctx, live)
+	if err != nil {
+		return nil, err
+	}
+	for _, sha := range texts {
+		rs, err := s.db.Rollouts(ctx, store.RolloutFilter{Candidate: sha})
+		if err != nil {
+			return nil, err
+		}
+		for i := range rs {
+			r := &rs[i]
+			if before := last[r.CaseID]; known[r.CaseID] && r.Status == eval.Done && (before == nil || !r.Started.Before(before.Started)) {
+				last[r.CaseID] = r
+			}
+		}
+	}
+	for _, r := range last {
+		t.Tried++
+		if r.Quality < eval.PassMark {
+			t.Misfired++
+		}
+	}
+	trial, err := s.a.openTrial(ctx, s.db, live.Name, live.doc.Hash(), evolveDescription)
+	if err != nil || trial == nil {
+		return t, err
+	}
+	t.Challenger = trial.Challenger
+	t.Fresh, t.Rollouts, err = s.fresh(ctx, trial, test)
+	return t, err
+}
+
+// sameDescription are the SHA-256 of the skill's versions that have the live
+// description: whether a skill is loaded does not depend on what follows.
+func (s *sleeper) sameDescription(ctx context.Context, live *liveSkill) ([]string, error) {
+	versions, err := s.db.Versions(ctx, live.Name)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, v := range versions {
+		if doc, err := readDoc(v.Text); err == nil && doc.Description() == live.doc.Description() {
+			out = append(out, v.SHA)
+		}
+	}
+	return out, nil
+}
