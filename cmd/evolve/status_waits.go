@@ -130,7 +130,8 @@ func conflictOf(s *skillStatus, run *tournament.Run) (string, error) {
 	if r.Outcome != dropped || r.Reason == takenByHand {
 		return "", nil
 	}
-	return fmt.Sprintf("challenger %.12s was dropped: %s", r.From, r.Reason), nil
+	why := strings.TrimPrefix(r.Reason, "your edit and the challenger ") // short lines say what
+	return fmt.Sprintf("%s; challenger %.12s was dropped", why, r.From), nil
 }
 
 // A nightStatus is what nights did and will do.
