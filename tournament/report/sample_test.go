@@ -17,6 +17,7 @@ import (
 func pageWriters(t *testing.T) map[string]func(io.Writer) error {
 	return map[string]func(io.Writer) error{
 		"run":     build(t, sample(t)).HTML,
+		"hostile": build(t, hostileRun(t)).HTML,
 		"compare": compared(t).HTML,
 		"night":   nightly().HTML,
 		"quiet":   (&Night{ID: "20260302-031700", Policy: "stage", Began: begin, Ended: begin, Spent: eval.Spent{CostKnown: true}}).HTML,

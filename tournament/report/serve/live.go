@@ -134,16 +134,16 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	var was string
 	said := time.Now()
 	for {
-		text, newest, err := progressMessage(p, last)
+		state, text, newest, err := progressMessage(p, last)
 		if err != nil {
 			return
 		}
 		switch {
-		case text != was || newest != last:
+		case state != was || newest != last:
 			if !send(fmt.Sprintf("id: %d\ndata: %s\n\n", newest, text)) {
 				return
 			}
-			was, last, said = text, newest, time.Now()
+			was, last, said = state, newest, time.Now()
 		case time.Since(said) > keepAlive:
 			if !send(": still here\n\n") {
 				return
@@ -168,10 +168,15 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 }
 
 // progressMessage is what there is to say since a step, and the number of the
-// newest. JSON holds no line feed: a message is one line.
-func progressMessage(p *Progress, last int) (text string, newest int, err error) {
+// newest; state is the same without the steps. JSON holds no line feed: a message
+// is one line.
+func progressMessage(p *Progress, last int) (state, text string, newest int, err error) {
 	v := newLiveView(p)
 	m := message{Phase: v.Phase, Best: v.Best(), Rollouts: v.Rollouts(), Bar: v.Bar(), Of: v.Of(), Status: p.Status, Steps: []string{}}
+	bare, err := json.Marshal(m)
+	if err != nil {
+		return "", "", last, fmt.Errorf("encode progress: %w", err)
+	}
 	newest = last
 	for _, k := range p.Steps {
 		if k.Seq > last {
@@ -179,9 +184,9 @@ func progressMessage(p *Progress, last int) (text string, newest int, err error)
 			newest = max(newest, k.Seq)
 		}
 	}
-	b, err := json.Marshal(m)
+	whole, err := json.Marshal(m)
 	if err != nil {
-		return "", last, fmt.Errorf("encode progress: %w", err)
+		return "", "", last, fmt.Errorf("encode progress: %w", err)
 	}
-	return string(b), newest, nil
+	return string(bare), string(whole), newest, nil
 }

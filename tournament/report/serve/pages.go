@@ -39,7 +39,9 @@ var frame = func() *report.Frame {
 		"usd":       func(known bool, x float64) string { return usd(known, x) },
 		"percent":   func(x *float64) string { return fmt.Sprintf("%.0f %%", 100**x) },
 		"threshold": func(alpha float64) string { return fmt.Sprintf("%.3g", 1/alpha) },
-		"has":       func(list []string, s string) bool { return strings.Contains("\x00"+strings.Join(list, "\x00")+"\x00", "\x00"+s+"\x00") },
+		"has": func(list []string, s string) bool {
+			return strings.Contains("\x00"+strings.Join(list, "\x00")+"\x00", "\x00"+s+"\x00")
+		},
 	}, "page/*.html")
 	if err != nil {
 		panic(err)
@@ -122,7 +124,8 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, code int, name str
 // A refusal is an error page.
 type refusal struct {
 	*Error
-	Back string // where to go on
+	Back  string // where to go on
+	Typed string // what must not be lost
 }
 
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, code int, e *Error) {
@@ -135,20 +138,26 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, code int, e *Error
 
 // failed answers with an error of the program.
 func (s *Server) failed(w http.ResponseWriter, r *http.Request, err error) {
-	var e *Error
-	if !errors.As(err, &e) {
-		e = &Error{Message: err.Error()}
-	}
-	code := http.StatusInternalServerError
-	switch {
-	case e.Kind == Refused:
-		code = http.StatusConflict
-	case e.Kind == Unknown && reads(r.Method):
+	e, code := asError(err)
+	if reads(r.Method) && code == http.StatusUnprocessableEntity {
 		code = http.StatusNotFound
-	case e.Kind == Unknown:
-		code = http.StatusUnprocessableEntity
 	}
 	s.fail(w, r, code, e)
+}
+
+// asError is an error with its status.
+func asError(err error) (*Error, int) {
+	var e *Error
+	if !errors.As(err, &e) {
+		return &Error{Message: err.Error()}, http.StatusInternalServerError
+	}
+	switch e.Kind {
+	case Refused:
+		return e, http.StatusConflict
+	case Unknown:
+		return e, http.StatusUnprocessableEntity
+	}
+	return e, http.StatusInternalServerError
 }
 
 func tooLong(err error) bool {

@@ -1,0 +1,193 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// A caseForm is what of a case can be typed: the request, the accepted answer and
+// the checks. Everything else of it is kept.
+type caseForm struct {
+	Prompt, Reference string
+	Checks            []checkForm
+	New               checkForm // one more, where it has a type
+}
+
+// A checkForm is one check as it can be typed: Text is what its type needs.
+type checkForm struct {
+	Type, Text, Path, Weight, Feedback string
+	Drop                               bool
+}
+
+// checkTypes are those that a form may add. Checks that run programs come by
+// `evolve cases import --trust-checks` alone.
+var checkTypes = []string{eval.Contains, eval.NotContains, eval.Regex, eval.NotRegex, eval.Equals, eval.JSONSchema, eval.MaxChars,
+	eval.ToolCalled, eval.SkillInvoked, eval.SkillNotInvoked, eval.FileExists, eval.FileContains, eval.Judge}
+
+// Types are the types of checks that can be added.
+func (*caseForm) Types() []string { return checkTypes }
+
+// What is what a check's text is.
+func (k checkForm) What() string {
+	switch k.Type {
+	case eval.Judge:
+		return "what the judge is asked"
+	case eval.MaxChars:
+		return "characters at most"
+	case eval.Regex, eval.NotRegex:
+		return "pattern (RE2)"
+	case eval.JSONSchema:
+		return "JSON Schema"
+	case eval.ToolCalled:
+		return "tool"
+	case eval.SkillInvoked, eval.SkillNotInvoked:
+		return "skill"
+	case eval.FileExists, eval.Trigger, eval.Command, eval.Exec:
+		return ""
+	}
+	return "text"
+}
+
+// HasPath reports whether a check of the type names a file.
+func (k checkForm) HasPath() bool {
+	return k.Path != "" || k.Type == eval.FileExists || k.Type == eval.FileContains
+}
+
+func formOf(c *eval.Case) *caseForm {
+	f := &caseForm{Prompt: c.Prompt, Reference: c.Reference}
+	for i := range c.Checks {
+		f.Checks = append(f.Checks, formOfCheck(&c.Checks[i]))
+	}
+	return f
+}
+
+func formOfCheck(k *eval.Check) checkForm {
+	f := checkForm{Type: k.Type, Text: *textOf(k), Path: k.Path, Feedback: k.Feedback}
+	switch k.Type {
+	case eval.MaxChars:
+		f.Text = strconv.Itoa(k.Max)
+	case eval.JSONSchema:
+		f.Text = string(k.Schema)
+	}
+	if k.Weight != 0 {
+		f.Weight = strconv.FormatFloat(k.Weight, 'g', -1, 64)
+	}
+	return f
+}
+
+// textOf is the field that holds a check's text.
+func textOf(k *eval.Check) *string {
+	if k.Type == eval.Judge {
+		return &k.Rubric
+	}
+	return &k.Value
+}
+
+// readForm reads what a browser sends.
+func readForm(v url.Values) *caseForm {
+	f := &caseForm{Prompt: v.Get("prompt"), Reference: v.Get("reference")}
+	check := func(i string) checkForm {
+		return checkForm{Type: v.Get("type" + i), Text: v.Get("text" + i), Path: v.Get("path" + i),
+			Weight: strings.TrimSpace(v.Get("weight" + i)), Feedback: v.Get("feedback" + i), Drop: v.Get("drop"+i) != ""}
+	}
+	for i := 0; v.Has("type" + strconv.Itoa(i)); i++ {
+		f.Checks = append(f.Checks, check(strconv.Itoa(i)))
+	}
+	f.New = check("-new")
+	return f
+}
+
+// unix is text as it was before a browser made its line ends CR LF.
+func unix(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
+}
+
+// typed is what was typed over was. A text that nobody touched keeps its bytes: a
+// form turns every line end into CR LF.
+func typed(is, was string) string {
+	if is = unix(is); is == unix(was) {
+		return was
+	}
+	return is
+}
+
+// apply is the case with what was typed, as JSON.
+func (f *caseForm) apply(c *eval.Case) (string, error) {
+	next := *c
+	next.Prompt, next.Reference = typed(f.Prompt, c.Prompt), typed(f.Reference, c.Reference)
+	next.Checks = nil
+	for i, k := range f.Checks {
+		if k.Drop {
+			continue
+		}
+		was := eval.Check{Type: k.Type}
+		if i < len(c.Checks) && c.Checks[i].Type == k.Type {
+			was = c.Checks[i]
+		}
+		is, err := k.apply(was)
+		if err != nil {
+			return "", &Error{Message: fmt.Sprintf("check %d: %v", i+1, err), Kind: Unknown}
+		}
+		next.Checks = append(next.Checks, is)
+	}
+	if f.New.Type != "" {
+		is, err := f.New.apply(eval.Check{Type: f.New.Type})
+		if err != nil {
+			return "", &Error{Message: fmt.Sprintf("the new check: %v", err), Kind: Unknown}
+		}
+		next.Checks = append(next.Checks, is)
+	}
+	return caseJSON(&next)
+}
+
+// apply is a check with what was typed.
+func (k checkForm) apply(was eval.Check) (eval.Check, error) {
+	old := formOfCheck(&was)
+	if text := typed(k.Text, old.Text); text != old.Text {
+		switch was.Type {
+		case eval.MaxChars:
+			n, err := strconv.Atoi(strings.TrimSpace(text))
+			if err != nil {
+				return was, fmt.Errorf("%q is no number of characters", text)
+			}
+			was.Max = n
+		case eval.JSONSchema:
+			if !json.Valid([]byte(text)) {
+				return was, fmt.Errorf("the schema is no JSON")
+			}
+			was.Schema = json.RawMessage(text)
+		default:
+			*textOf(&was) = text
+		}
+	}
+	was.Path, was.Feedback = typed(k.Path, was.Path), typed(k.Feedback, was.Feedback)
+	if k.Weight != old.Weight {
+		was.Weight = 0
+		if k.Weight != "" {
+			x, err := strconv.ParseFloat(k.Weight, 64)
+			if err != nil {
+				return was, fmt.Errorf("%q is no weight", k.Weight)
+			}
+			was.Weight = x
+		}
+	}
+	return was, nil
+}
+
+// caseJSON is a case as it is edited in whole.
+func caseJSON(c *eval.Case) (string, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(c); err != nil {
+		return "", fmt.Errorf("encode case: %w", err)
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,77 @@
+package serve
+
+import (
+	"net/http"
+
+	"github.com/skill-evolve/evolve/tournament/report"
+)
+
+func (s *Server) queue(w http.ResponseWriter, r *http.Request) {
+	s.deciding.Lock()
+	all, err := s.program.Queue(r.Context())
+	s.deciding.Unlock()
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	s.page(w, r, http.StatusOK, "queue.html", all)
+}
+
+type planView struct{ *Plan }
+
+func (v planView) title() string { return string(v.Act) + " " + report.Plain(v.Skill) }
+
+// Verb is what the button says.
+func (v planView) Verb() string {
+	switch v.Act {
+	case Approve:
+		return "Approve: let it be tried"
+	case Reject:
+		return "Reject it for good"
+	case Promote:
+		if v.Unproven {
+			return "Install it, unproven"
+		}
+		return "Install it"
+	}
+	return "Roll back"
+}
+
+// plan shows what an act would do, with a form that does it.
+func (s *Server) plan(act Act) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.deciding.Lock()
+		p, err := s.program.Plan(r.Context(), act, r.PathValue("skill"), r.URL.Query().Get("at"))
+		s.deciding.Unlock()
+		if err != nil {
+			s.failed(w, r, err)
+			return
+		}
+		s.page(w, r, http.StatusOK, "plan.html", planView{p})
+	}
+}
+
+// do carries out what a plan has shown.
+func (s *Server) do(act Act) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.deciding.Lock()
+		defer s.deciding.Unlock()
+		name, f := r.PathValue("skill"), r.PostForm
+		done, err := s.program.Do(r.Context(), act, name, f.Get("at"), f.Get("seen"), f.Get("unproven") == "yes")
+		if err != nil {
+			s.failed(w, r, err)
+			return
+		}
+		s.done(w, r, done, skillPath(name), report.Plain(name))
+	}
+}
+
+// A doneView is what came of an act, and where to go on.
+type doneView struct {
+	*Done
+	Path, Name string
+}
+
+func (s *Server) done(w http.ResponseWriter, r *http.Request, d *Done, path, name string) {
+	s.page(w, r, http.StatusOK, "done.html", doneView{d, path, name})
+}

@@ -1,0 +1,33 @@
+// Follows a run: the page is whole without it, and is then loaded again every few
+// seconds. Nothing that the server sends is ever read as markup.
+"use strict";
+(() => {
+  const main = document.getElementById("main");
+  if (!main || !main.dataset.stream) return;
+  const at = (id) => document.getElementById(id);
+  const steps = at("steps"), said = at("said"), most = 200;
+  const stream = new EventSource(main.dataset.stream);
+  stream.onmessage = (e) => {
+    const m = JSON.parse(e.data);
+    at("phase").textContent = m.phase;
+    at("rollouts").textContent = m.rollouts;
+    at("of").textContent = m.of;
+    at("best").textContent = m.best;
+    at("bar").max = m.bar;
+    at("bar").value = m.rollouts;
+    for (const text of m.steps) {
+      const li = document.createElement("li");
+      li.textContent = text;
+      steps.prepend(li);
+    }
+    while (steps.children.length > most) steps.lastElementChild.remove();
+    if (said.textContent) said.textContent = "";
+  };
+  stream.addEventListener("end", () => {
+    stream.close();
+    location.reload();
+  });
+  stream.onerror = () => {
+    said.textContent = stream.readyState === EventSource.CLOSED ? "The server does not answer any more; load the page again." : "Connecting again…";
+  };
+})();
