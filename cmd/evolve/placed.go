@@ -18,7 +18,7 @@ func (o *placed) words(version func(sha string) string) string {
 	}
 	switch o.Outcome {
 	case wasInstalled:
-		return "took the place of " + from
+		return "took the place of " + from + o.differs()
 	case wasCopied:
 		return fmt.Sprintf("copied, there was none (%s)", counted(o.Files, "file"))
 	case wasRemoved:
@@ -30,11 +30,19 @@ func (o *placed) words(version func(sha string) string) string {
 		if o.To == "" {
 			return "there is none"
 		}
-		return "in place already"
+		return "in place already" + o.differs()
 	case wasSame:
 		return "the same file as " + o.Same
 	}
 	return "refused: " + o.Reason
+}
+
+// differs warns of a copy whose other files are not the skill's own.
+func (o *placed) differs() string {
+	if !o.Differs {
+		return ""
+	}
+	return "; its other files differ from the skill's own"
 }
 
 // refusalOf is the error of a command that left a target as it was, nil where
@@ -98,7 +106,7 @@ func (a *app) placedResult(live *liveSkill, op string, v *tournament.Version, fr
 	var b strings.Builder
 	if len(done) == 0 {
 		fmt.Fprintf(&b, "%s: nothing of it was in place\n", live.Name)
-	} else if len(done) == 1 && done[0].Outcome == wasInstalled {
+	} else if len(done) == 1 && done[0].Outcome == wasInstalled && !done[0].Differs {
 		fmt.Fprintf(&b, "%s: v%d (%.12s, %s) is installed in %s\n", live.Name, v.N, v.SHA, backing(*v), done[0].shown(live))
 	} else {
 		fmt.Fprintf(&b, "%s: v%d (%.12s, %s)\n", live.Name, v.N, v.SHA, backing(*v))

@@ -49,7 +49,10 @@ type placed struct {
 	Same    string   `json:"same_as,omitempty"`
 	Files   int      `json:"files,omitempty"` // copied, SKILL.md included
 	Kept    []string `json:"kept,omitempty"`  // files that a removal left, because they were changed or added
-	Reason  string   `json:"reason,omitempty"`
+	// Differs: other files of the skill are not what they are where it lives. Only
+	// the SKILL.md is kept up to date.
+	Differs bool   `json:"files_differ,omitempty"`
+	Reason  string `json:"reason,omitempty"`
 
 	err  error
 	live bool
@@ -99,7 +102,7 @@ func (a *app) put(ctx context.Context, db *store.Store, live *liveSkill, op, not
 		}
 	}
 	if len(intents) == 0 {
-		return out, nil
+		return out, compareFolders(live, plan, out)
 	}
 	ids, err := db.BeginInstalls(ctx, intents)
 	if err != nil {
@@ -117,7 +120,30 @@ func (a *app) put(ctx context.Context, db *store.Store, live *liveSkill, op, not
 			return nil, err
 		}
 	}
-	return out, nil
+	return out, compareFolders(live, plan, out)
+}
+
+// compareFolders finds out which targets have other files than the skill's own.
+func compareFolders(live *liveSkill, plan []placing, out []placed) error {
+	own := ""
+	for i := range plan {
+		o := &out[i]
+		if o.live || o.To == "" || o.Outcome != wasInstalled && o.Outcome != wasUnchanged {
+			continue
+		}
+		var err error
+		if own == "" {
+			if own, err = skill.RestHash(live.Dir); err != nil {
+				return err
+			}
+		}
+		there, err := skill.RestHash(plan[i].dir())
+		if err != nil {
+			return err
+		}
+		o.Differs = there != own
+	}
+	return nil
 }
 
 func (o *placed) refuse(err error) {
