@@ -215,12 +215,16 @@ func (m *rebasing) moved(got []section) string {
 	want := slices.DeleteFunc(slices.Clone(m.out), func(p placed) bool { return strings.TrimSpace(p.text) == "" })
 	got = slices.DeleteFunc(slices.Clone(got), func(s section) bool { return strings.TrimSpace(s.text) == "" })
 	for i, p := range want {
-		if i >= len(got) || got[i].path != p.path {
+		switch {
+		case i < len(got) && got[i].path == p.path:
+		case p.added && p.from == 't':
+			return "a section that the challenger added" // its words are none of the owner's
+		default:
 			return p.name()
 		}
 	}
 	if len(got) > len(want) {
-		return got[len(want)].name()
+		return "a heading"
 	}
 	return ""
 }

@@ -302,7 +302,9 @@ func (a *app) mergeEdit(ctx context.Context, db *store.Store, live *liveSkill, w
 	return next, nil
 }
 
-// admit checks the re-based text as the search checks what a mutator proposes.
+// admit checks the re-based text as the search checks what a mutator proposes. r
+// names rules alone: what a finding quotes stands with the candidate, where a purge
+// finds it.
 func (a *app) admit(ctx context.Context, db *store.Store, live *liveSkill, next *skill.Document, c *tournament.Candidate, r *rebasing) error {
 	ours, err := skill.Parse(live.doc.Render(), next.Options())
 	if err != nil {
@@ -318,10 +320,10 @@ func (a *app) admit(ctx context.Context, db *store.Store, live *liveSkill, next 
 		switch {
 		case f.Severity == skill.Reject && c.State != tournament.Invalid:
 			c.State, c.Reason = tournament.Invalid, reason
-			r.Outcome, r.Reason = dropped, reason
+			r.Outcome, r.Reason = dropped, f.Rule
 		case f.Severity == skill.Quarantine && c.State == tournament.Pooled:
 			c.State, c.Reason = tournament.Quarantined, reason
-			r.Outcome, r.Reason = heldBack, reason
+			r.Outcome, r.Reason = heldBack, f.Rule
 		}
 	}
 	if said[c.SHA].Word == store.Rejected {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
@@ -377,7 +378,7 @@ func TestRebaseIntoQuarantine(t *testing.T) {
 	_, err := o.db.Decide(t.Context(), store.Decision{Skill: "tables", SHA: sha, Word: store.Approved, By: "owner", Rules: []string{"new-host"}})
 	o.check(err)
 	o.write(swap(tablesText, "Markdown", "HTML"))
-	if said := o.look(); !strings.Contains(said, "is in quarantine: ") {
+	if said := o.look(); !strings.Contains(said, "is in quarantine: new-url; `evolve approve tables@") {
 		t.Errorf("said %q", said)
 	}
 	if text, _ := o.onTrial(); text != "" {
@@ -403,6 +404,43 @@ func TestRebaseOfARejectedText(t *testing.T) {
 	}
 	if text, _ := o.onTrial(); text != "" {
 		t.Errorf("on trial\n%s", text)
+	}
+}
+
+// What a purged session has taught goes with the re-based text too, and with what
+// is said of it.
+func TestRebasedTextIsPurged(t *testing.T) {
+	for _, secret := range []string{"with its unit zanzibar", "as on https://zanzibar.example/upload"} { // on trial, and in quarantine
+		o := newDesk(t)
+		ctx := t.Context()
+		o.check(o.db.SaveSession(ctx, &harvest.Session{ID: "s1", Path: "/s1", Agent: "claude-code"}))
+		_, _, err := o.db.SaveCases(ctx, []eval.Case{{ID: "case-1", Skill: "tables", Prompt: "p", Split: eval.Train, Source: &eval.Source{Session: "s1", Origin: "mined"},
+			Checks: []eval.Check{{Type: eval.Contains, Value: "x"}}}})
+		o.check(err)
+		o.challenger(o.base, swap(tablesText, "Name every column.", "Name every column, "+secret+"."), "reflect", pareto.Undecided)
+		o.write(swap(tablesText, "Markdown", "HTML"))
+		o.look()
+		last, err := o.db.LatestRun(ctx, "tables")
+		o.check(err)
+		made, err := o.db.Candidates(ctx, last.ID)
+		o.check(err)
+		if len(made) != 1 || !strings.Contains(string(made[0].Text), secret) {
+			t.Fatalf("re-based: %+v", made)
+		}
+		_, err = o.db.PurgeSession(ctx, "s1")
+		o.check(err)
+		made, err = o.db.Candidates(ctx, last.ID)
+		o.check(err)
+		if len(made[0].Text) > 0 || strings.Contains(made[0].Reason, "zanzibar") {
+			t.Errorf("still there: %+v", made[0])
+		}
+		if last, err = o.db.LatestRun(ctx, "tables"); err != nil || strings.Contains(last.Note+string(last.Config), "zanzibar") {
+			t.Errorf("its run still says %s, %s, %v", last.Note, last.Config, err)
+		}
+		if text, _ := o.onTrial(); text != "" {
+			t.Errorf("on trial\n%s", text)
+		}
+		o.look()
 	}
 }
 

@@ -26,6 +26,9 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 	} else if err != nil {
 		return nil, err
 	}
+	if strings.HasPrefix(run.ID, rebasePrefix) {
+		return nil, usage(fmt.Sprintf("`evolve --skill %s` tries what came of it", run.Skill), "%s re-based a challenger: nothing was run", run.ID)
+	}
 	if busy, err := a.running(run.ID); err != nil {
 		return nil, err
 	} else if busy {
