@@ -22,7 +22,7 @@ func evidenceChart(m *Model) *Plot {
 	if v := m.Verdict; v != nil && deciding(v) > 0 {
 		what = v.Route
 	}
-	p := &Plot{ID: "plot-evidence", Width: 400, Height: 230, Title: "Evidence over the held-out clusters",
+	p := &Plot{ID: "plot-evidence", Width: plotWidth, Height: 230, Title: "Evidence over the held-out clusters",
 		Desc: fmt.Sprintf("The e-value against “%s is no better” is %.3g after %s.", what, last.EValue, count(last.Cases, "cluster"))}
 	type series struct {
 		class, name string
@@ -49,7 +49,7 @@ func evidenceChart(m *Model) *Plot {
 	if alpha > 0 {
 		high = max(high, 2/alpha)
 	}
-	f := frame{x: axis{lo: 0, hi: max(float64(last.Cases), 1), from: 44, to: 392}, y: axis{lo: low, hi: high * 1.3, from: 194, to: 28, log: true},
+	f := frame{x: axis{lo: 0, hi: max(float64(last.Cases), 1), from: 44, to: plotWidth - 8}, y: axis{lo: low, hi: high * 1.3, from: 194, to: 28, log: true},
 		xTitle: "held-out clusters", yTitle: "e-value (largest so far)", xTicks: 7, yTicks: 5, whole: true}
 	p.frame(f)
 	labels := &placer{bounds: box{f.x.from, f.y.to - 4, f.x.to, f.y.from}}
@@ -59,6 +59,7 @@ func evidenceChart(m *Model) *Plot {
 		}
 		y := f.y.at(1 / level)
 		p.line(class, f.x.from, y, f.x.to, y)
+		labels.along([]float64{f.x.from, y, f.x.to, y})
 		// Above its line or, where that is taken, below.
 		for _, dy := range []float64{-5, 14} {
 			w := textWidth(name, fontSize)
@@ -74,26 +75,27 @@ func evidenceChart(m *Model) *Plot {
 	if shown(es, func(e Evidence) *float64 { return e.Futile }) {
 		rule("rule futile", fmt.Sprintf("futile at %.3g", 1/max(m.Futility, 1e-9)), m.Futility)
 	}
+	var lines [][]float64
 	for _, s := range all {
-		if s.name != "better" && !shown(es, s.of) {
-			continue
-		}
 		var xy []float64
-		if es[0].Cases == 1 { // evidence begins at 1
-			xy = append(xy, f.x.at(0), f.y.at(1))
-		}
-		for _, e := range es {
-			if v := s.of(e); v != nil {
-				xy = append(xy, f.x.at(float64(e.Cases)), f.y.at(*v))
+		if s.name == "better" || shown(es, s.of) {
+			if es[0].Cases == 1 { // evidence begins at 1
+				xy = append(xy, f.x.at(0), f.y.at(1))
 			}
+			for _, e := range es {
+				if v := s.of(e); v != nil {
+					xy = append(xy, f.x.at(float64(e.Cases)), f.y.at(*v))
+				}
+			}
+			p.path(s.class, polyline(xy...))
+			labels.beside(xy)
 		}
-		p.path(s.class, polyline(xy...))
-		n := len(xy)
-		for i := 0; i+1 < n; i += 2 { // labels keep off the lines
-			labels.mark(xy[i], xy[i+1], 3)
-		}
-		if end := xy[n-1]; len(es) > 1 {
-			p.label(labels, "series "+strings.TrimPrefix(s.class, "curve"), s.name, xy[n-2]-2, end, 2, true)
+		lines = append(lines, xy)
+	}
+	for i, s := range all {
+		if xy := lines[i]; len(xy) > 4 {
+			n := len(xy)
+			p.label(labels, "series "+strings.TrimPrefix(s.class, "curve "), s.name, xy[n-2]-2, xy[n-1], 2, true)
 		}
 	}
 	if len(es) <= 60 {

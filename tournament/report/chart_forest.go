@@ -23,8 +23,8 @@ func forest(left, right string, rows []forestRow) *Plot {
 	}
 	const pitch, top = 32.0, 40.0
 	bottom := top + pitch*float64(len(rows))
-	p := &Plot{ID: "plot-forest", Width: 400, Height: bottom + 38, Title: "Paired differences with their intervals"}
-	x := axis{lo: -1, hi: 1, from: 70, to: 386}
+	p := &Plot{ID: "plot-forest", Width: plotWidth, Height: bottom + 38, Title: "Paired differences with their intervals"}
+	x := axis{lo: -1, hi: 1, from: 70, to: plotWidth - 14}
 	for _, v := range []float64{-1, -0.5, 0, 0.5, 1} {
 		class, s := "grid", fmt.Sprintf("%+g", v)
 		if v == 0 {
@@ -33,8 +33,8 @@ func forest(left, right string, rows []forestRow) *Plot {
 		p.line(class, x.at(v), top-6, x.at(v), bottom)
 		p.text("tick", "middle", x.at(v), bottom+15, s)
 	}
-	p.text("axis-title", "end", x.at(0)-8, top-14, cut("← "+left+" better", 145, fontSize))
-	p.text("axis-title", "start", x.at(0)+8, top-14, cut(right+" better →", 145, fontSize))
+	p.text("axis-title", "end", x.at(0)-8, top-14, cut("← "+left+" better", 130, fontSize))
+	p.text("axis-title", "start", x.at(0)+8, top-14, cut(right+" better →", 130, fontSize))
 	p.text("axis-title", "end", x.to, bottom+31, "points; of latency and cost, log₄ of the ratio")
 	for i, r := range rows {
 		y := top + pitch*(float64(i)+0.5)

@@ -74,7 +74,7 @@ func lineagePlot(id string, m *Model, rows []*branch) *Plot {
 	}
 	const left, pitch = 10.0, 19.0
 	step := min(16, 110/float64(max(1, deepest)))
-	p := &Plot{ID: id, Width: 400, Height: float64(len(rows))*pitch + 8, Title: "Lineage",
+	p := &Plot{ID: id, Width: plotWidth, Height: float64(len(rows))*pitch + 8, Title: "Lineage",
 		Desc: fmt.Sprintf("%s in %d generations; the list below has all of them in words.", count(len(rows), "text"), deepest+1)}
 	x := func(b *branch) float64 { return left + float64(b.depth)*step }
 	y := func(i int) float64 { return 14 + float64(i)*pitch }

@@ -20,9 +20,9 @@ func qualityChart(m *Model) *Plot {
 	if len(best) == 0 {
 		return nil
 	}
-	p := &Plot{ID: "plot-quality", Width: 400, Height: 260, Title: "Validation quality against rollouts",
+	p := &Plot{ID: "plot-quality", Width: plotWidth, Height: 260, Title: "Validation quality against rollouts",
 		Desc: fmt.Sprintf("The best validation quality is %.2f after %.0f rollouts and %.2f after %.0f.", best[1], best[0], best[len(best)-1], best[len(best)-2])}
-	f := frame{x: axis{lo: 0, hi: max(end, 1), from: 40, to: 392}, y: axis{lo: 0, hi: 1, from: 196, to: 44},
+	f := frame{x: axis{lo: 0, hi: max(end, 1), from: 40, to: plotWidth - 8}, y: axis{lo: 0, hi: 1, from: 196, to: 44},
 		xTitle: "rollouts", yTitle: "quality", xTicks: 7, yTicks: 6, whole: true, drop: 18}
 	p.phases(m.Events, f)
 	p.frame(f)

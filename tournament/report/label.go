@@ -84,6 +84,19 @@ func (l *placer) along(xy []float64) {
 	}
 }
 
+// beside keeps labels off a line of slanting pieces.
+func (l *placer) beside(xy []float64) {
+	const step = 4.0
+	for i := 0; i+3 < len(xy); i += 2 {
+		dx, dy := xy[i+2]-xy[i], xy[i+3]-xy[i+1]
+		n := math.Ceil(math.Hypot(dx, dy) / step)
+		for k := 0.0; k <= n; k++ {
+			t := k / max(n, 1)
+			l.mark(xy[i]+t*dx, xy[i+1]+t*dy, 2)
+		}
+	}
+}
+
 // label places s and draws it, with a line to its mark where it stands far off.
 // It reports whether there was room.
 func (p *Plot) label(l *placer, class, s string, x, y, r float64, must bool) bool {

@@ -265,8 +265,8 @@ func barChart(id, title, unit string, rows []barRow) *Plot {
 	if len(rows) == 0 {
 		return nil
 	}
-	const pitch, left, right = 38.0, 4.0, 396.0
-	p := &Plot{ID: id, Width: 400, Height: pitch*float64(len(rows)) + 24, Title: title}
+	const pitch, left, right = 38.0, 4.0, plotWidth - 4.0
+	p := &Plot{ID: id, Width: plotWidth, Height: pitch*float64(len(rows)) + 24, Title: title}
 	for i, r := range rows {
 		y := pitch * float64(i)
 		w := textWidth(r.text, fontSize)
@@ -296,8 +296,8 @@ func (n *Night) watchChart() *Plot {
 	}
 	const pitch, top = 40.0, 8.0
 	bottom := top + pitch*float64(len(all))
-	p := &Plot{ID: "plot-watch", Width: 400, Height: bottom + 38, Title: "Failed uses before and after an installation"}
-	x := axis{lo: 0, hi: 1, from: 14, to: 386}
+	p := &Plot{ID: "plot-watch", Width: plotWidth, Height: bottom + 38, Title: "Failed uses before and after an installation"}
+	x := axis{lo: 0, hi: 1, from: 14, to: plotWidth - 14}
 	for _, v := range []float64{0, 0.25, 0.5, 0.75, 1} {
 		for i := range all { // beside the marks, not through the words
 			y := top + pitch*float64(i) + 27

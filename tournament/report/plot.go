@@ -31,6 +31,10 @@ type Text struct {
 	S             string
 }
 
+// plotWidth is how wide most plots are, in their own units: as wide as a
+// telephone shows them, so that their text is there what it is elsewhere.
+const plotWidth = 368.0
+
 // fontSize is the size of a plot's text in its own units. A plot is never shown
 // much smaller than its units (see page.css), so that it stays readable on a
 // telephone.
