@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"sync/atomic"
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -92,11 +93,11 @@ func TestCertify(t *testing.T) {
 // A mortal recorder keeps so many rollouts, and dies.
 type mortal struct {
 	eval.Recorder
-	left int
+	left atomic.Int64
 }
 
 func (m *mortal) SaveRollout(ctx context.Context, r *eval.Rollout) error {
-	if m.left--; m.left < 0 {
+	if m.left.Add(-1) < 0 {
 		return errKilled
 	}
 	return m.Recorder.SaveRollout(ctx, r)
@@ -124,7 +125,9 @@ func TestCertifyResumes(t *testing.T) {
 	}
 	mem := &tournament.Memory{}
 	for kept := range 12 {
-		k := b.certification(now, old, eval.Caps{}, &mortal{mem, kept * 3})
+		rec := &mortal{Recorder: mem}
+		rec.left.Store(int64(kept * 3))
+		k := b.certification(now, old, eval.Caps{}, rec)
 		if _, _, err := k.Run(t.Context(), "r", b.fresh(now, old)); !errors.Is(err, errKilled) {
 			t.Fatalf("killed after %d rollouts: %v", kept*3, err)
 		}
