@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -384,5 +385,49 @@ func TestWatchCountsFromWhereTheSkillLives(t *testing.T) {
 	r.holds("codex", r.v1)
 	if after, err := s.since(t.Context(), r.live()); err != nil || !after.Equal(before) {
 		t.Errorf("since %v and, once codex has it, %v, %v", before, after, err)
+	}
+}
+
+// TestTwoInstallAtOnce: promotions and rollbacks that run at the same time end
+// with a known text in every target, and a store that knows which.
+func TestTwoInstallAtOnce(t *testing.T) {
+	r := newRoaming(t)
+	if _, err := r.db.SaveVersion(t.Context(), r.offer); err != nil {
+		t.Fatal(err)
+	}
+	r.write("codex", r.v0)
+	var wg sync.WaitGroup
+	for k := range 4 {
+		wg.Go(func() {
+			for range 5 {
+				var out, errs bytes.Buffer
+				args := []string{"promote", "tagger@v1", "--to", "claude,codex,pi"}
+				if k%2 == 1 {
+					args = []string{"rollback", "tagger@v0", "--to", "claude,codex"}
+				}
+				if code := run(t.Context(), args, strings.NewReader(""), &out, &errs); code != exitDone && code != exitRefused {
+					t.Errorf("evolve %q: exit %d\n%s%s", args, code, &out, &errs)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := r.a.recordLive(t.Context(), r.db, r.live()); err != nil {
+		t.Fatal(err)
+	}
+	if open, err := r.db.PendingInstalls(t.Context()); err != nil || len(open) > 0 {
+		t.Errorf("left: %+v, %v", open, err)
+	}
+	for _, target := range []string{"claude", "codex", "pi"} {
+		got, err := os.ReadFile(r.path(target))
+		if err != nil || !bytes.Equal(got, r.v0) && !bytes.Equal(got, r.v1) {
+			t.Errorf("%s holds %q, %v", target, got, err)
+		}
+		if sha, err := r.db.Installed(t.Context(), "tagger", r.path(target)); err != nil || sha != skill.HashText(got) {
+			t.Errorf("the store says %.12s of %s, %v", sha, target, err)
+		}
+	}
+	if n := r.versions(); n != 2 {
+		t.Errorf("%d versions of two texts", n)
 	}
 }
