@@ -78,62 +78,85 @@ type flagFinding struct {
 	Message string `json:"message"`
 }
 
-// decide keeps the owner's word on a candidate and says what follows from it.
-func (a *app) decide(ctx context.Context, arg string, word store.Word, yes bool) error {
+// A deciding is a word of the owner's on a candidate that is to be kept.
+type deciding struct {
+	live *liveSkill
+	c    *candidacy
+	r    *decisionText
+	done bool // the word was given before: nothing changes
+}
+
+// deciding finds the candidate that arg names and refuses what cannot be decided
+// so. Nothing of the candidate is changed.
+func (a *app) deciding(ctx context.Context, db *store.Store, arg string, word store.Word) (*deciding, error) {
 	name, at, _ := strings.Cut(arg, "@")
 	live, err := a.skill(name)
 	if err != nil {
+		return nil, err
+	}
+	if err := a.recordLive(ctx, db, live); err != nil {
+		return nil, err
+	}
+	c, err := a.nameCandidate(ctx, db, live, at, word)
+	if err != nil {
+		return nil, err
+	}
+	r, err := a.findings(ctx, db, live, c)
+	if err != nil {
+		return nil, err
+	}
+	d := &deciding{live: live, c: c, r: r}
+	switch was := c.standing(); {
+	case word == store.Rejected && live.doc.Hash() == c.SHA:
+		return nil, usage(fmt.Sprintf("`evolve rollback %s` takes it back", name), "candidate %.12s is installed", c.SHA)
+	case word == store.Rejected:
+		d.done = was == rejectedWord
+	case was == approvedWord || c.said != nil && c.said.Word == store.Approved:
+		d.done = true
+	case was != inQuarantine && was != rejectedWord:
+		return nil, usage(fmt.Sprintf("`evolve promote %s@%.12s` installs what is proven", name, c.SHA),
+			"candidate %.12s is not in quarantine: it is %s", c.SHA, c.words())
+	default:
+		doc, err := readDoc(c.Text)
+		if err != nil {
+			return nil, err
+		}
+		if err := checkKernel(live.doc, doc, evolvesOf(c.Operator)); err != nil {
+			return nil, refused("the next run makes others from the live text", "candidate %.12s cannot be tried any more: %v", c.SHA, err)
+		}
+	}
+	return d, nil
+}
+
+// decide keeps the owner's word on a candidate and says what follows from it.
+func (a *app) decide(ctx context.Context, arg string, word store.Word, yes bool) error {
+	name, _, _ := strings.Cut(arg, "@")
+	if _, err := a.skill(name); err != nil { // before a store is made
 		return err
 	}
 	db, err := a.store(ctx)
 	if err != nil {
 		return err
 	}
-	if err := a.recordLive(ctx, db, live); err != nil {
-		return err
-	}
-	c, err := a.nameCandidate(ctx, db, live, at, word)
+	d, err := a.deciding(ctx, db, arg, word)
 	if err != nil {
 		return err
 	}
-	r, err := a.findings(ctx, db, live, c)
-	if err != nil {
-		return err
-	}
-	var done bool // nothing changes
-	switch was := c.standing(); {
-	case word == store.Rejected && live.doc.Hash() == c.SHA:
-		return usage(fmt.Sprintf("`evolve rollback %s` takes it back", name), "candidate %.12s is installed", c.SHA)
-	case word == store.Rejected:
-		done = was == rejectedWord
-	case was == approvedWord || c.said != nil && c.said.Word == store.Approved:
-		done = true
-	case was != inQuarantine && was != rejectedWord:
-		return usage(fmt.Sprintf("`evolve promote %s@%.12s` installs what is proven", name, c.SHA),
-			"candidate %.12s is not in quarantine: it is %s", c.SHA, c.words())
-	default:
-		doc, err := readDoc(c.Text)
-		if err != nil {
-			return err
-		}
-		if err := checkKernel(live.doc, doc, evolvesOf(c.Operator)); err != nil {
-			return refused("the next run makes others from the live text", "candidate %.12s cannot be tried any more: %v", c.SHA, err)
-		}
-	}
-	if word == store.Approved && !done && !yes {
+	live, c, r := d.live, d.c, d.r
+	if word == store.Approved && !d.done && !yes {
 		if yes, err = a.askApproval(r); err != nil || !yes {
 			return err
 		}
 		r.asked = true
 	}
-	if !done {
-		d := store.Decision{Skill: name, SHA: c.SHA, Word: word, By: whoami(), Run: c.Run, Incumbent: live.doc.Hash(), Rules: []string{}}
+	if !d.done {
+		w := store.Decision{Skill: name, SHA: c.SHA, Word: word, By: whoami(), Run: c.Run, Incumbent: live.doc.Hash(), Rules: []string{}}
 		for _, f := range r.Findings {
-			if !slices.Contains(d.Rules, f.Rule) {
-				d.Rules = append(d.Rules, f.Rule)
+			if !slices.Contains(w.Rules, f.Rule) {
+				w.Rules = append(w.Rules, f.Rule)
 			}
 		}
-		if _, err = db.Decide(ctx, d); err != nil {
+		if _, err = db.Decide(ctx, w); err != nil {
 			return err
 		}
 		if err = a.guardQuarantine(ctx, db, name); err != nil {
@@ -153,7 +176,7 @@ func (a *app) decide(ctx context.Context, arg string, word store.Word, yes bool)
 	if a.json {
 		return a.printJSON(r.decisionResult)
 	}
-	_, err = fmt.Fprint(a.stdout, r.text(done, word == store.Approved && !r.asked))
+	_, err = fmt.Fprint(a.stdout, r.text(d.done, word == store.Approved && !r.asked))
 	return err
 }
 

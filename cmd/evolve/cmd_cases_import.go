@@ -328,53 +328,73 @@ func (a *app) casesEdit(ctx context.Context, name, id string, trust bool) error 
 	if err != nil {
 		return err
 	}
-	spent := a.spentOn(ctx, db, c)
 	text, file, err := a.editCase(ctx, c)
 	if err != nil {
 		return err
 	}
-	again := fmt.Sprintf("nothing was changed; your text is in %s", file)
-	next, err := eval.DecodeCase(text)
-	switch {
-	case err != nil:
-		return usage(again, "%v", err)
-	case next.ID != c.ID || next.Skill != c.Skill:
-		return usage(again+"; import it as a case of its own", "an edit cannot change the id or the skill of a case")
-	case next.Split != c.Split:
-		return usage(again, "an edit cannot change the split of a case: what the search has seen is not held out")
-	}
-	n, err := acceptable(a.redactor(), next, trust, func() string { return fmt.Sprintf("case %q", next.ID) })
-	var no *failure
-	if errors.As(err, &no) {
-		return &failure{no.code, no.err, again}
+	e, err := a.replaceCase(ctx, db, c, text, trust, fmt.Sprintf("nothing was changed; your text is in %s", file))
+	if err != nil {
+		return err
 	}
 	if err := os.RemoveAll(filepath.Dir(file)); err != nil {
 		return fmt.Errorf("remove the edited text: %w", err)
 	}
-	changed := !reflect.DeepEqual(next, c)
-	if changed {
+	for _, w := range e.warnings {
+		fmt.Fprintf(a.stderr, "warning: %s\n", w)
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"schema": 1, "skill": name, "case": c.ID, "changed": e.changed})
+	}
+	word := "changed"
+	if !e.changed {
+		word = "as before"
+	}
+	_, err = fmt.Fprintf(a.stdout, "case %s of %s: %s\n", c.ID, name, word)
+	return err
+}
+
+// An edited is what came of an edit of a case.
+type edited struct {
+	changed  bool
+	warnings []string
+}
+
+// replaceCase puts text, a case as JSON, in the place of c. again is the hint where
+// it is refused: nothing is changed then.
+func (a *app) replaceCase(ctx context.Context, db *store.Store, c *eval.Case, text []byte, trust bool, again string) (*edited, error) {
+	spent := a.spentOn(ctx, db, c)
+	next, err := eval.DecodeCase(text)
+	switch {
+	case err != nil:
+		return nil, usage(again, "%v", err)
+	case next.ID != c.ID || next.Skill != c.Skill:
+		return nil, usage(again+"; import it as a case of its own", "an edit cannot change the id or the skill of a case")
+	case next.Split != c.Split:
+		return nil, usage(again, "an edit cannot change the split of a case: what the search has seen is not held out")
+	}
+	n, err := acceptable(a.redactor(), next, trust, func() string { return fmt.Sprintf("case %q", next.ID) })
+	var no *failure
+	if errors.As(err, &no) {
+		return nil, &failure{no.code, no.err, again}
+	} else if err != nil {
+		return nil, err
+	}
+	e := &edited{changed: !reflect.DeepEqual(next, c)}
+	if e.changed {
 		if _, _, err := db.SaveCases(ctx, []eval.Case{*next}); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	switch {
-	case changed && spent != "":
-		fmt.Fprintf(a.stderr, "warning: challenger %.12s has met this case as it was; that evidence stays\n", spent)
-	case changed && c.Split == eval.Test:
-		fmt.Fprintf(a.stderr, "warning: this case is held out; do not fit it to an answer that you have seen\n")
+	case e.changed && spent != "":
+		e.warnings = append(e.warnings, fmt.Sprintf("challenger %.12s has met this case as it was; that evidence stays", spent))
+	case e.changed && c.Split == eval.Test:
+		e.warnings = append(e.warnings, "this case is held out; do not fit it to an answer that you have seen")
 	}
 	if n > 0 {
-		fmt.Fprintf(a.stderr, "warning: %s replaced by placeholders before anything was stored\n", counted(n, "secret"))
+		e.warnings = append(e.warnings, counted(n, "secret")+" replaced by placeholders before anything was stored")
 	}
-	if a.json {
-		return a.printJSON(map[string]any{"schema": 1, "skill": name, "case": next.ID, "changed": changed})
-	}
-	word := "changed"
-	if !changed {
-		word = "as before"
-	}
-	_, err = fmt.Fprintf(a.stdout, "case %s of %s: %s\n", next.ID, name, word)
-	return err
+	return e, nil
 }
 
 // editCase lets the owner edit a case as JSON and returns the text, and the file

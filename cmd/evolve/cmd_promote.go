@@ -88,32 +88,47 @@ func (a *app) promoteSkill(ctx context.Context, arg string, f promoteFlags) erro
 	if err := a.recordEdits(ctx, db, live, a.recordText); err != nil {
 		return err
 	}
-	elsewhere, err := a.elsewhere(live, targets)
+	p, err := a.promotion(ctx, db, live, at, targets, f)
 	if err != nil {
 		return err
 	}
+	if p.trial == nil {
+		return a.promoteVersion(ctx, db, live, p.v, targets, f)
+	}
+	return a.promoteCandidate(ctx, db, live, p, targets, f)
+}
+
+// A promotion is what evolve promote is about to put in place.
+type promotion struct {
+	v     *tournament.Version     // of a candidate it is the version that it becomes, without a number
+	trial *tournament.TrialRecord // of a candidate; nil where v is a version already
+}
+
+// promotion finds what at names, "" for what waits, and refuses what may not be
+// installed. Nothing is changed.
+func (a *app) promotion(ctx context.Context, db *store.Store, live *liveSkill, at string, targets []target, f promoteFlags) (*promotion, error) {
+	name := live.Name
 	if isVersion(at) {
 		v, err := findVersion(ctx, db, name, at)
-		if err != nil {
-			return err
-		}
-		return a.promoteVersion(ctx, db, live, v, targets, f)
+		return &promotion{v: v}, err
+	}
+	elsewhere, err := a.elsewhere(live, targets)
+	if err != nil {
+		return nil, err
 	}
 	trial, err := a.findTrial(ctx, db, name, live.doc.Hash(), at)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if at == "" && (trial == nil || trial.Decision != string(pareto.Promote) && elsewhere == len(targets)) {
 		if elsewhere == 0 {
-			return usage(fmt.Sprintf("`evolve --skill %s` looks for one", name), "nothing of %s waits for promotion", name)
+			return nil, usage(fmt.Sprintf("`evolve --skill %s` looks for one", name), "nothing of %s waits for promotion", name)
 		}
 		v, err := db.VersionBySHA(ctx, name, live.doc.Hash())
-		if err != nil {
-			return err
-		}
-		return a.promoteVersion(ctx, db, live, v, targets, f)
+		return &promotion{v: v}, err
 	}
-	return a.promoteCandidate(ctx, db, live, trial, targets, f)
+	v, err := a.versionToBe(ctx, db, live, trial, f)
+	return &promotion{v, trial}, err
 }
 
 // elsewhere counts the targets that are not the one where the skill lives.
@@ -130,89 +145,103 @@ func (a *app) elsewhere(live *liveSkill, targets []target) (n int, err error) {
 	return n, nil
 }
 
-// promoteCandidate installs what was on trial, or what the firewall has flagged
-// and its owner wants all the same.
-func (a *app) promoteCandidate(ctx context.Context, db *store.Store, live *liveSkill, trial *tournament.TrialRecord, targets []target, f promoteFlags) error {
+// versionToBe is the version that a candidate becomes: one that was on trial, or
+// that the firewall has flagged and its owner wants all the same.
+func (a *app) versionToBe(ctx context.Context, db *store.Store, live *liveSkill, trial *tournament.TrialRecord, f promoteFlags) (*tournament.Version, error) {
 	name := live.Name
 	if trial.Simulated && !a.sandboxed {
-		return refused("run it again with a real --agent", "the evidence for %.12s is simulated: it says nothing about a real model", trial.Challenger)
+		return nil, refused("run it again with a real --agent", "the evidence for %.12s is simulated: it says nothing about a real model", trial.Challenger)
 	}
 	if trial.Incumbent != live.doc.Hash() && !f.force {
-		return refused("run `evolve --skill "+name+"` to try it against the live text, or use --force",
+		return nil, refused("run `evolve --skill "+name+"` to try it against the live text, or use --force",
 			"the evidence for %.12s is against another text than the live one", trial.Challenger)
 	}
 	cand, err := madeBy(ctx, db, name, trial.Challenger)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	doc, err := readDoc(cand.Text)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	note, err := a.mayInstall(ctx, db, live, doc, evolvesOf(cand.Operator), true)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	proven := trial.Decision == string(pareto.Promote)
-	if !proven && !f.yes {
-		ok, err := a.confirm(fmt.Sprintf("Candidate %.12s is %s, not proven. Install it all the same?", cand.SHA, trial.Decision))
+	if err := checkKernel(live.doc, doc, evolvesOf(cand.Operator)); err != nil {
+		return nil, err
+	}
+	run, err := db.Run(ctx, trial.Run)
+	if err != nil {
+		return nil, fmt.Errorf("read run %s: %w", trial.Run, err)
+	}
+	if trial.Decision == neverTried {
+		run.Verdict = nil // it is about another text
+	}
+	return &tournament.Version{Skill: name, SHA: cand.SHA, Parent: live.doc.Hash(), Author: "evolve",
+		Operator: cand.Operator, Run: trial.Run, Evidence: run.Verdict, Proven: trial.Decision == string(pareto.Promote),
+		Simulated: trial.Simulated, Note: note, Text: cand.Text, Created: a.now().UTC()}, nil
+}
+
+// promoteCandidate installs a candidate; one that is not proven only with a word
+// more.
+func (a *app) promoteCandidate(ctx context.Context, db *store.Store, live *liveSkill, p *promotion, targets []target, f promoteFlags) error {
+	if !p.v.Proven && !f.yes {
+		ok, err := a.confirm(fmt.Sprintf("Candidate %.12s is %s, not proven. Install it all the same?", p.v.SHA, p.trial.Decision))
 		if err != nil {
 			return err
 		}
 		if !ok {
 			return refused("say --yes to install it all the same; it is then recorded as unproven",
-				"candidate %.12s is not proven (%s)", cand.SHA, trial.Decision)
+				"candidate %.12s is not proven (%s)", p.v.SHA, p.trial.Decision)
 		}
 	}
-	if err := checkKernel(live.doc, doc, evolvesOf(cand.Operator)); err != nil {
-		return err
-	}
-	run, err := db.Run(ctx, trial.Run)
-	if err != nil {
-		return fmt.Errorf("read run %s: %w", trial.Run, err)
-	}
-	if trial.Decision == neverTried {
-		run.Verdict = nil // it is about another text
-	}
-	v, done, err := a.placeNew(ctx, db, live, live.doc.Hash(), tournament.Version{Skill: name, SHA: cand.SHA, Parent: live.doc.Hash(), Author: "evolve",
-		Operator: cand.Operator, Run: trial.Run, Evidence: run.Verdict, Proven: proven, Simulated: trial.Simulated, Note: note,
-		Text: cand.Text, Created: a.now().UTC()}, targets, f.force)
+	v, done, err := a.placeNew(ctx, db, live, live.doc.Hash(), *p.v, targets, f.force)
 	if err != nil {
 		return err
 	}
 	return a.told(ctx, db, live, store.OpPromote, &v, done)
 }
 
-// promoteVersion brings a version to targets. Where that changes the live text,
+// planVersion says where a version would be put. Where that changes the live text,
 // what evolve made must still have its kernel.
-func (a *app) promoteVersion(ctx context.Context, db *store.Store, live *liveSkill, v *tournament.Version, targets []target, f promoteFlags) error {
+func (a *app) planVersion(ctx context.Context, db *store.Store, live *liveSkill, v *tournament.Version, targets []target, f promoteFlags) ([]placing, error) {
 	name := live.Name
 	if v.Simulated && !a.sandboxed {
-		return refused("run it again with a real --agent", "the evidence for v%d is simulated: it says nothing about a real model", v.N)
+		return nil, refused("run it again with a real --agent", "the evidence for v%d is simulated: it says nothing about a real model", v.N)
 	}
 	if v.Author == "evolve" && v.SHA != live.doc.Hash() {
 		doc, err := readDoc(v.Text)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if _, err := a.mayInstall(ctx, db, live, doc, evolvesOf(v.Operator), true); err != nil {
-			return err
+			return nil, err
 		}
 		if err := checkKernel(live.doc, doc, evolvesOf(v.Operator)); err != nil {
-			return hinted(err, fmt.Sprintf("`evolve rollback %s@v%d` puts it back all the same", name, v.N))
+			return nil, hinted(err, fmt.Sprintf("`evolve rollback %s@v%d` puts it back all the same", name, v.N))
 		}
 	}
 	plan, err := a.planNew(ctx, db, live, live.doc.Hash(), v, targets, f.force)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i := range plan {
 		if !plan[i].live {
 			continue
 		}
 		if err := a.mayReplace(ctx, db, name, &plan[i].place, v, f.force); err != nil {
-			return err
+			return nil, err
 		}
+	}
+	return plan, nil
+}
+
+// promoteVersion brings a version to targets.
+func (a *app) promoteVersion(ctx context.Context, db *store.Store, live *liveSkill, v *tournament.Version, targets []target, f promoteFlags) error {
+	plan, err := a.planVersion(ctx, db, live, v, targets, f)
+	if err != nil {
+		return err
 	}
 	done, err := a.put(ctx, db, live, store.OpPromote, v.Note, false, plan)
 	if err != nil {

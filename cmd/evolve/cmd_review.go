@@ -210,8 +210,7 @@ func (a *app) ask(ctx context.Context, db *store.Store, pairs []blindPair, r *re
 			case "s":
 				r.Skipped++
 			case "1", "2", "=":
-				l := store.Label{Skill: r.Skill, CaseID: p.kase.ID, First: answerSHA(p.first), Second: answerSHA(p.second), Choice: store.Choice(word)}
-				if err := db.SaveLabel(ctx, l); err != nil {
+				if err := p.keep(ctx, db, r.Skill, store.Choice(word)); err != nil {
 					return err
 				}
 				r.Left--
@@ -226,6 +225,12 @@ func (a *app) ask(ctx context.Context, db *store.Store, pairs []blindPair, r *re
 		}
 	}
 	return nil
+}
+
+// keep stores what the owner said of a pair, in the order in which it was shown: a
+// label, and the outcome of that case in the gate.
+func (p *blindPair) keep(ctx context.Context, db *store.Store, name string, said store.Choice) error {
+	return db.SaveLabel(ctx, store.Label{Skill: name, CaseID: p.kase.ID, First: answerSHA(p.first), Second: answerSHA(p.second), Choice: said})
 }
 
 // lines returns a function that reads the next line of stdin; its error is

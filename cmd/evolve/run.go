@@ -140,16 +140,7 @@ func (a *app) fail(err error) int {
 	if err == nil {
 		return exitDone
 	}
-	code, hint := classify(err)
-	var f *failure
-	if errors.As(err, &f) {
-		if f.code != 0 {
-			code = f.code
-		}
-		if f.hint != "" {
-			hint = f.hint
-		}
-	}
+	code, hint := explain(err)
 	var quiet *quietExit
 	if errors.As(err, &quiet) {
 		return quiet.code
@@ -159,7 +150,8 @@ func (a *app) fail(err error) int {
 		a.tellBug(bug.Value, bug.Stack)
 		return exitFailed
 	}
-	if f == nil && code == exitInterrupted {
+	var f *failure
+	if code == exitInterrupted && !errors.As(err, &f) {
 		a.tell("evolve: interrupted; what was saved until then is kept, the same command goes on")
 		return code
 	}
@@ -168,6 +160,21 @@ func (a *app) fail(err error) int {
 		a.tell("hint: %s", hint)
 	}
 	return code
+}
+
+// explain gives the exit code of an error and what to do about it, "" for nothing.
+func explain(err error) (code int, hint string) {
+	code, hint = classify(err)
+	var f *failure
+	if errors.As(err, &f) {
+		if f.code != 0 {
+			code = f.code
+		}
+		if f.hint != "" {
+			hint = f.hint
+		}
+	}
+	return code, hint
 }
 
 // quietExit ends the program with a code after everything was said already.
