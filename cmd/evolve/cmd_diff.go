@@ -17,8 +17,8 @@ func newDiffCommand(a *app) *cobra.Command {
 		Long: `diff compares two texts of a skill: versions (v0), candidates (the beginning of
 their name), live, or challenger. Without names it compares the live text with the
 challenger, or where there is none the version before with the live text; with one,
-the live text with that. Lines that begin with = are kernel,
-which evolve cannot change.`,
+a version with the live text, or the live text with a candidate. Lines that begin
+with = are kernel, which evolve cannot change.`,
 		Example: "  evolve diff dataviz\n  evolve diff dataviz@1597ed\n  evolve diff dataviz@v0 dataviz@v2\n  evolve diff dataviz --patch > challenger.patch",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 3 {
@@ -94,8 +94,9 @@ func sameSkill(name string, args []string) (names []string, err error) {
 }
 
 // pair reads zero to two names of texts: the live text with the newest
-// challenger (once that is installed, what was there before with the live text),
-// the live text with the one named, or the two named.
+// challenger (once that is installed, what was there before with the live text), a
+// named version with the live text or the live text with a named candidate, or the
+// two named.
 func (s *skillTexts) pair(ctx context.Context, names []string) (old, new *namedText, err error) {
 	switch len(names) {
 	case 0:
@@ -118,6 +119,9 @@ func (s *skillTexts) pair(ctx context.Context, names []string) (old, new *namedT
 	case 1:
 		if new, err = s.find(ctx, names[0]); err == nil {
 			old, err = s.find(ctx, "live")
+		}
+		if err == nil && new.version != nil { // what has become of it, as in git diff v0
+			old, new = new, old
 		}
 	case 2:
 		if old, err = s.find(ctx, names[0]); err == nil {
