@@ -88,6 +88,7 @@ var commands = []func(*app) *cobra.Command{
 	newCompareCommand,
 	newReviewCommand,
 	newReportCommand,
+	newServeCommand,
 	newSessionsCommand,
 	newKernelCommand,
 	newResolveCommand,

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"log"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"syscall"
+
+	"github.com/skill-evolve/evolve/tournament/report/serve"
+	"github.com/spf13/cobra"
+)
+
+type serveFlags struct {
+	port int
+	open bool
+}
+
+func newServeCommand(a *app) *cobra.Command {
+	f := &serveFlags{}
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Look and decide in a browser: status, runs, versions, cases, reviews",
+		Long: `serve shows the status of all skills, runs as they go, nights, versions, cases and
+what waits for you as pages on this machine, and lets you decide there: approve,
+reject, promote, roll back, edit and drop cases, review answers blind. What a page
+does, the command of that name does. It listens on 127.0.0.1 alone, and lets in the
+browser that opens the printed address: it holds a token that is another one each
+time. Ctrl-C ends it.`,
+		Example: "  evolve serve\n  evolve serve --open\n  evolve serve --port 3700",
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), f) },
+	}
+	c.Flags().IntVar(&f.port, "port", 0, "port to listen on (0: one that is free)")
+	c.Flags().BoolVar(&f.open, "open", false, "open the page in the browser")
+	return c
+}
+
+func (a *app) serve(ctx context.Context, f *serveFlags) error {
+	if f.port < 0 || f.port > 65535 {
+		return usage("ports are 0 to 65535", "--port %d is no port", f.port)
+	}
+	db, err := a.existingStore(ctx)
+	if err != nil {
+		return err
+	}
+	if db == nil {
+		return usage("`evolve harvest` reads your sessions; `evolve demo --keep DIR` makes up some", "there is nothing to show yet")
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(f.port)))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return &failure{exitFailed, fmt.Errorf("port %d is in use", f.port), "without --port a free one is taken"}
+	} else if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	defer l.Close()
+	s := serve.New(newServing(a, db), l.Addr().(*net.TCPAddr).Port)
+	s.Bug = a.tellBug
+	if a.json {
+		err = a.printJSON(map[string]any{"schema": 1, "url": s.Address()})
+	} else {
+		_, err = fmt.Fprintln(a.stdout, s.Address())
+	}
+	if err != nil {
+		return err
+	}
+	if f.open {
+		shut := a.openBrowser(ctx, s.Address())
+		defer shut()
+	}
+	a.say("that address is for you alone; Ctrl-C ends it")
+	return s.Serve(ctx, l, log.New(io.Discard, "", 0)) // a page says what went wrong
+}
+
+// openBrowser opens an address in the owner's browser, by way of a file that its
+// owner alone can read: the arguments of a program, every user can. What fails is
+// said; the address was printed. shut removes the file.
+func (a *app) openBrowser(ctx context.Context, address string) (shut func()) {
+	h, err := a.home()
+	if err == nil {
+		var dir string
+		if dir, err = os.MkdirTemp(h, "serve-"); err == nil {
+			shut = func() {
+				if err := os.RemoveAll(dir); err != nil {
+					a.say("remove %s yourself: %v", dir, err)
+				}
+			}
+			page := filepath.Join(dir, "open.html")
+			text := fmt.Sprintf("<!DOCTYPE html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\"><meta http-equiv=\"refresh\" content=\"0; url=%s\"><title>evolve</title>\n", html.EscapeString(address))
+			if err = os.WriteFile(page, []byte(text), fileMode); err == nil {
+				err = startBrowser(ctx, a.getenv("BROWSER"), page)
+			}
+		}
+	}
+	if err != nil {
+		a.say("no browser was opened (%v): open the address yourself", err)
+	}
+	if shut == nil {
+		shut = func() {}
+	}
+	return shut
+}
+
+// startBrowser starts what opens pages here: $BROWSER, or the system's own.
+func startBrowser(ctx context.Context, browser, page string) error {
+	command := []string{"xdg-open", page}
+	switch {
+	case browser != "":
+		command = []string{browser, page}
+	case runtime.GOOS == "darwin":
+		command = []string{"open", page}
+	case runtime.GOOS == "windows":
+		command = []string{"rundll32", "url.dll,FileProtocolHandler", page}
+	}
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...) // it outlives the server
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	return cmd.Process.Release()
+}

@@ -1,0 +1,324 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/tournament/report/serve"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// A serving is what the pages of evolve serve show and do: the commands, called as
+// functions.
+type serving struct {
+	base app // not changed any more: requests come several at a time
+	db   *store.Store
+	seed uint64 // of the order of pairs and answers
+}
+
+var _ serve.Program = (*serving)(nil)
+
+func newServing(a *app, db *store.Store) *serving {
+	return &serving{*a, db, uint64(a.now().UnixNano())}
+}
+
+// A served command has nobody at a terminal: what it would print is kept.
+type served struct {
+	*app
+	out, said bytes.Buffer
+}
+
+func (s *serving) call() *served {
+	c := &served{}
+	a := s.base
+	a.stdin, a.stdout, a.stderr = strings.NewReader(""), &c.out, &c.said
+	a.json, a.quiet, a.conf = false, false, nil
+	c.app = &a
+	return c
+}
+
+// done is what a command came to, in its own words. Where it did one thing and
+// refused another, that is told too.
+func (c *served) done(err error) (*serve.Done, error) {
+	lines := func(b *bytes.Buffer) []string {
+		return strings.FieldsFunc(strings.TrimSpace(c.clean(b.String())), func(r rune) bool { return r == '\n' })
+	}
+	d := &serve.Done{Said: lines(&c.out), Notes: lines(&c.said)}
+	var some *partly
+	if errors.As(err, &some) && some.some {
+		d.Notes = append(d.Notes, c.told(err).Error())
+		return d, nil
+	}
+	if err != nil {
+		return nil, c.told(err)
+	}
+	return d, nil
+}
+
+// told is an error as a page tells it, nil for none.
+func (c *served) told(err error) error {
+	if err == nil {
+		return nil
+	}
+	var own *serve.Error
+	if errors.As(err, &own) {
+		return own
+	}
+	var bug *eval.PanicError
+	if errors.As(err, &bug) {
+		return &serve.Error{Message: "this is a bug in evolve"}
+	}
+	code, hint := explain(err)
+	e := &serve.Error{Message: oneLine(c.clean(err.Error())), Hint: c.clean(hint)}
+	switch {
+	case code == exitUsage:
+		e.Kind = serve.Unknown
+	case code == exitRefused || hint != "":
+		e.Kind = serve.Refused
+	}
+	return e
+}
+
+// as reads what a command prints with --json into v, which has what of it is shown.
+func as(from, v any) error {
+	b, err := json.Marshal(from)
+	if err == nil {
+		err = json.Unmarshal(b, v)
+	}
+	if err != nil {
+		return fmt.Errorf("read what is shown: %w", err)
+	}
+	return nil
+}
+
+func (s *serving) Status(ctx context.Context) (*serve.Status, error) {
+	c := s.call()
+	r, err := c.gatherStatus(ctx)
+	if err != nil {
+		return nil, c.told(err)
+	}
+	out := &serve.Status{}
+	return out, as(r, out)
+}
+
+func (s *serving) Log(ctx context.Context, name string) (*serve.Log, error) {
+	c := s.call()
+	t, err := c.texts(ctx, name)
+	if err != nil {
+		return nil, c.told(err)
+	}
+	l, err := t.log(ctx, func(path string) string { return c.targetOf(name, path) })
+	if err != nil {
+		return nil, c.told(err)
+	}
+	out := &serve.Log{Tree: l.tree(0, true)}
+	return out, as(l, out)
+}
+
+func (s *serving) Diff(ctx context.Context, name, from, to string) (*report.Diff, error) {
+	c := s.call()
+	c.json = true
+	args := []string{name}
+	for _, at := range []string{from, to} {
+		if at != "" {
+			args = append(args, at)
+		}
+	}
+	if err := c.diff(ctx, args, false); err != nil {
+		return nil, c.told(err)
+	}
+	d := &report.Diff{}
+	if err := json.Unmarshal(c.out.Bytes(), d); err != nil {
+		return nil, fmt.Errorf("read diff: %w", err)
+	}
+	return d, nil
+}
+
+// shownRuns is how many runs the list has.
+const shownRuns = 200
+
+func (s *serving) Runs(ctx context.Context) ([]serve.Run, error) {
+	c := s.call()
+	all, err := s.db.Runs(ctx, "")
+	if err != nil {
+		return nil, c.told(err)
+	}
+	var out []serve.Run
+	for _, r := range all {
+		if strings.HasPrefix(r.ID, rebasePrefix) { // nothing was run
+			continue
+		}
+		if len(out) == shownRuns {
+			break
+		}
+		k := serve.Run{ID: r.ID, Skill: r.Skill, Status: string(r.Status), Simulated: r.Simulated, Started: r.Started, Ended: r.Ended, Spent: r.Spent}
+		v, err := verdictOf(r.Verdict)
+		if err != nil {
+			return nil, c.told(err)
+		}
+		if v != nil {
+			k.Decision = string(v.Verdict)
+		}
+		if k.Working, err = c.atWork(&r); err != nil {
+			return nil, c.told(err)
+		}
+		out = append(out, k)
+	}
+	return out, nil
+}
+
+// atWork reports whether a process is at work on a run that has not ended.
+func (a *app) atWork(r *tournament.Run) (bool, error) {
+	if r.Status == tournament.Finished || r.Status == tournament.Failed {
+		return false, nil
+	}
+	return a.running(r.ID)
+}
+
+func (s *serving) Report(ctx context.Context, run string) (*report.Model, error) {
+	c := s.call()
+	m, err := c.reportModel(ctx, s.db, run)
+	return m, c.told(err)
+}
+
+func (s *serving) Progress(ctx context.Context, run string) (*serve.Progress, error) {
+	c := s.call()
+	id, err := c.findRun(ctx, s.db, run)
+	if err != nil {
+		return nil, c.told(err)
+	}
+	r, err := s.db.Run(ctx, id)
+	if err != nil {
+		return nil, c.told(err)
+	}
+	p := &serve.Progress{Run: r.ID, Skill: r.Skill, Status: string(r.Status), Spent: r.Spent}
+	if p.Working, err = c.atWork(r); err != nil {
+		return nil, c.told(err)
+	}
+	var f runFlags
+	if len(r.Config) > 0 && json.Unmarshal(r.Config, &f) == nil { // of a newer evolve: then the cap is not shown
+		p.Cap = f.MaxRollouts
+	}
+	events, err := s.db.Events(ctx, r.ID)
+	if err != nil {
+		return nil, c.told(err)
+	}
+	p.Steps = report.Timeline(events)
+	return p, nil
+}
+
+func (s *serving) Nights(ctx context.Context) ([]serve.Night, error) {
+	c := s.call()
+	all, err := sleep.Nights(ctx, s.db, 0)
+	if err != nil {
+		return nil, c.told(err)
+	}
+	var out []serve.Night
+	for i := range all {
+		n := nightPage(reportOf(&all[i]))
+		out = append(out, serve.Night{ID: n.ID, Sentence: n.Sentence(), Began: n.Began, Ended: n.Ended, Spent: n.Spent})
+	}
+	return out, nil
+}
+
+func (s *serving) Night(ctx context.Context, id string) (*report.Night, error) {
+	c := s.call()
+	n, err := c.night(ctx, s.db, id)
+	if err == nil && n == nil {
+		err = usage("`evolve sleep status` tells of the last one", "no night is named %q", id)
+	}
+	if err != nil {
+		return nil, c.told(err)
+	}
+	return nightPage(n), nil
+}
+
+func (s *serving) Cases(ctx context.Context, name string) ([]eval.Case, error) {
+	c := s.call()
+	_, cases, err := c.casesOf(ctx, name, "")
+	return cases, c.told(err)
+}
+
+func (s *serving) Case(ctx context.Context, name, id string) (*serve.CaseNow, error) {
+	c := s.call()
+	k, err := c.exactCase(ctx, name, id)
+	if err != nil {
+		return nil, c.told(err)
+	}
+	seen, err := stateOf(k)
+	return &serve.CaseNow{Case: k, Seen: seen, Spent: c.spentOn(ctx, s.db, k)}, err
+}
+
+// exactCase reads one case by its whole id.
+func (c *served) exactCase(ctx context.Context, name, id string) (*eval.Case, error) {
+	_, k, err := c.caseOf(ctx, name, id)
+	if err == nil && k.ID != id {
+		err = usage(fmt.Sprintf("`evolve cases list %s` lists them", name), "%s has no case %q", name, id)
+	}
+	return k, err
+}
+
+// stateOf names what a page was made of.
+func stateOf(of ...any) (string, error) {
+	b, err := json.Marshal(of)
+	if err != nil {
+		return "", fmt.Errorf("name what is shown: %w", err)
+	}
+	return sha256Hex(b), nil
+}
+
+// unchanged reads a case that is what it was at the time of seen.
+func (c *served) unchanged(ctx context.Context, name, id, seen string) (*eval.Case, error) {
+	k, err := c.exactCase(ctx, name, id)
+	if err != nil {
+		return nil, err
+	}
+	if now, err := stateOf(k); err != nil {
+		return nil, err
+	} else if now != seen {
+		return nil, serve.ErrChanged
+	}
+	return k, nil
+}
+
+func (s *serving) EditCase(ctx context.Context, name, id, seen string, text []byte) (*serve.Done, error) {
+	c := s.call()
+	k, err := c.unchanged(ctx, name, id, seen)
+	if err != nil {
+		return nil, c.told(err)
+	}
+	e, err := c.replaceCase(ctx, s.db, k, text, false, "nothing was changed; what you typed stands below")
+	if err != nil {
+		return nil, c.told(err)
+	}
+	word := "changed"
+	if !e.changed {
+		word = "as before"
+	}
+	return &serve.Done{Said: []string{fmt.Sprintf("case %s of %s: %s", id, name, word)}, Notes: e.warnings}, nil
+}
+
+func (s *serving) DropCase(ctx context.Context, name, id, seen string) (*serve.Done, error) {
+	c := s.call()
+	if _, err := c.unchanged(ctx, name, id, seen); err != nil {
+		return nil, c.told(err)
+	}
+	return c.done(c.casesDrop(ctx, name, []string{id}))
+}
+
+// caseNamed reads a case that a form names, nil where it is gone.
+func caseNamed(cases []eval.Case, id string) *eval.Case {
+	if i := slices.IndexFunc(cases, func(c eval.Case) bool { return c.ID == id }); i >= 0 {
+		return &cases[i]
+	}
+	return nil
+}
