@@ -19,7 +19,8 @@ func newSleepCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sleep",
 		Short: "Better in the morning: one cycle a night over all skills",
-		Long: `A night reads the new sessions, goes on with the trials of undecided
+		Long: `A night reads the new sessions, watches what they say of installed versions, tries
+these again where the model is another one, goes on with the trials of undecided
 challengers, looks for a better text of the skills that are corrected most, and
 stages what the gate proves, or installs it where the policy says so. It has one
 budget for all skills. A night without anything to do asks no model.`,
