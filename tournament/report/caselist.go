@@ -19,6 +19,7 @@ const (
 	callRunes  = 300 // of one of them
 	checkRunes = 600
 	mostFlips  = 15 // of either direction
+	manyCases  = 150
 )
 
 // A caseList is a page's cases: those that changed hands by name, then all.
@@ -38,6 +39,7 @@ type flipGroup struct {
 type caseGroup struct {
 	Title, Note string
 	Cases       []caseView
+	Many        bool // so many that a browser should lay out only what is seen
 }
 
 // A caseView is one case as the page shows it: every text plain, and cut.
@@ -96,7 +98,7 @@ func listCases(all []Case, whole string) caseList {
 	}
 	for i := range out.Groups {
 		g := &out.Groups[i]
-		g.Title = fmt.Sprintf("%s (%d)", g.Title, len(g.Cases))
+		g.Title, g.Many = fmt.Sprintf("%s (%d)", g.Title, len(g.Cases)), len(g.Cases) > manyCases
 	}
 	for _, f := range []flipGroup{lost, won} {
 		f.Title = fmt.Sprintf("%s (%d)", f.Title, len(f.Cases)+f.More)

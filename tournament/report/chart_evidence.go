@@ -95,7 +95,7 @@ func evidenceChart(m *Model) *Plot {
 	for i, s := range all {
 		if xy := lines[i]; len(xy) > 4 {
 			n := len(xy)
-			p.label(labels, "series "+strings.TrimPrefix(s.class, "curve "), s.name, xy[n-2]-2, xy[n-1], 2, true)
+			p.label(labels, "series"+strings.TrimPrefix(s.class, "curve"), s.name, xy[n-2]-2, xy[n-1], 2, true)
 		}
 	}
 	if len(es) <= 60 {

@@ -67,7 +67,7 @@ func forestChart(c *Comparison) *Plot {
 		rows = append(rows, forestRow{d.Objective, min(a, b), d.oriented(*d.Delta), max(a, b), 0, d.Differs,
 			fmt.Sprintf("%s: %s, %s", d.Objective, d.change(), d.interval())})
 	}
-	return forest(Plain(c.A.Label), Plain(c.B.Label), rows)
+	return forest("A", "B", rows)
 }
 
 // oriented turns a delta back into a pair's difference.

@@ -140,7 +140,7 @@ func (p *Plot) splits(rows []Row, left, top, bottom, width float64) {
 			name = "no split"
 		}
 		room := width*float64(to-from) - 6
-		if s := cut(name+" "+strconv.Itoa(to-from), max(room, 0), fontSize); len(s) > 4 && x > end {
+		if s := name + " " + strconv.Itoa(to-from); textWidth(s, fontSize) <= room && x > end {
 			p.text("phase-name", "start", x+3, top-6, s)
 			end = x + 3 + textWidth(s, fontSize)
 		}

@@ -80,20 +80,32 @@ func name(a *Arm) string {
 
 // Sentence says what was shown, for somebody who reads nothing else.
 func (c *Comparison) Sentence() string {
-	var shown []string
+	var better, worse []string
 	for i := range c.Objectives {
-		if d := &c.Objectives[i]; d.Differs {
-			shown = append(shown, fmt.Sprintf("%s %s (%.0f%% interval %s)", d.Objective, d.change(), 100*d.Level, d.interval()))
+		d := &c.Objectives[i]
+		if !d.Differs {
+			continue
+		}
+		s := fmt.Sprintf("%s (%s, %.0f%% interval %s)", d.Objective, d.change(), 100*d.Level, d.interval())
+		if d.oriented(*d.Delta) > 0 {
+			better = append(better, s)
+		} else {
+			worse = append(worse, s)
 		}
 	}
 	on := count(c.Clusters, "independent case")
+	a, b := c.A.Label, c.B.Label
 	switch {
 	case c.Clusters == 0:
-		return fmt.Sprintf("Nothing to compare: no case has a score of both %s and %s.", c.A.Label, c.B.Label)
-	case len(shown) == 0:
-		return fmt.Sprintf("No difference between %s and %s is shown on %s.", c.A.Label, c.B.Label, on)
+		return fmt.Sprintf("Nothing to compare: no case has a score of both %s and %s.", a, b)
+	case len(better)+len(worse) == 0:
+		return fmt.Sprintf("No difference between %s and %s is shown on %s.", a, b, on)
+	case len(worse) == 0:
+		return fmt.Sprintf("%s is better than %s on %s: %s.", capital(b), a, on, strings.Join(better, ", "))
+	case len(better) == 0:
+		return fmt.Sprintf("%s is worse than %s on %s: %s.", capital(b), a, on, strings.Join(worse, ", "))
 	}
-	return fmt.Sprintf("%s against %s on %s: %s.", c.B.Label, c.A.Label, on, strings.Join(shown, ", "))
+	return fmt.Sprintf("%s against %s on %s: better in %s; worse in %s.", capital(b), a, on, strings.Join(better, ", "), strings.Join(worse, ", "))
 }
 
 func (c *Comparison) next() string {

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/skill-evolve/evolve/eval"
 )
@@ -80,6 +81,16 @@ func spans(s string) (out []span) {
 		}
 	}
 	return out
+}
+
+// capital begins a sentence with s; a version keeps its name.
+func capital(s string) string {
+	r := []rune(s)
+	if len(r) < 2 || !unicode.IsLetter(r[1]) {
+		return s
+	}
+	r[0] = unicode.ToUpper(r[0])
+	return string(r)
 }
 
 // A link is an entry of a page's contents.

@@ -85,7 +85,7 @@ func (n *Night) HTML(w io.Writer) error {
 	for _, k := range n.Steps {
 		v.Simulated = v.Simulated || k.Simulated
 		r := nightRow{Kind: Plain(k.Kind), Skill: Plain(k.Skill), Stage: Plain(k.Stage), Note: k.Note}
-		if nightLink.MatchString(k.Report) {
+		if k.Spent != nil && nightLink.MatchString(k.Report) {
 			r.Report = k.Report
 		}
 		if k.Spent != nil {
@@ -151,8 +151,7 @@ func (n *Night) Sentence() string {
 	add(failed, "one step failed", "%d steps failed")
 	s := "Nothing was installed, and nothing waits for you"
 	if len(parts) > 0 {
-		s = strings.Join(parts, "; ")
-		s = strings.ToUpper(s[:1]) + s[1:]
+		s = capital(strings.Join(parts, "; "))
 	}
 	if n.Ended.IsZero() {
 		s += "; the night is not over, or was killed"

@@ -1,0 +1,196 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament"
+	"pgregory.net/rapid"
+)
+
+// TestTicks: round, in order, within the axis, not too many, and told apart.
+func TestTicks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lo := rapid.Float64Range(-1e6, 1e6).Draw(t, "lo")
+		a := axis{lo: lo, hi: lo + math.Pow(10, rapid.Float64Range(-6, 6).Draw(t, "span")), from: 0, to: 300}
+		n := rapid.IntRange(3, 12).Draw(t, "n")
+		ticks := a.ticks(n)
+		if len(ticks) == 0 || len(ticks) > n {
+			t.Fatalf("%d ticks of at most %d: %v", len(ticks), n, ticks)
+		}
+		for i, v := range ticks {
+			if slack := 1e-6 * (a.hi - a.lo); v < a.lo-slack || v > a.hi+slack || i > 0 && v <= ticks[i-1] {
+				t.Fatalf("%v in %v to %v", ticks, a.lo, a.hi)
+			}
+			if x := a.at(v); x < 0 || x > 300 {
+				t.Fatalf("%v stands at %v", v, x)
+			}
+		}
+		if len(ticks) > 1 {
+			step := ticks[1] - ticks[0]
+			mantissa := step / math.Pow(10, math.Floor(math.Log10(step)+1e-9))
+			if !slices.ContainsFunc([]float64{1, 2, 5, 10}, func(m float64) bool { return math.Abs(mantissa-m) < 1e-4 }) {
+				t.Fatalf("a step of %v is not round", step)
+			}
+		}
+	})
+	for _, c := range []struct {
+		a    axis
+		want string
+	}{{axis{lo: 0, hi: 1}, "0 0.2 0.4 0.6 0.8 1.0"}, {axis{lo: 0.0041, hi: 0.0059}, "0.0045 0.0050 0.0055"}, {axis{lo: 0, hi: 200_500}, "0 50k 100k 150k 200k"}} {
+		if got := strings.Join(tickTexts(c.a.ticks(6)), " "); got != c.want {
+			t.Errorf("ticks from %v to %v: %s, want %s", c.a.lo, c.a.hi, got, c.want)
+		}
+	}
+	for _, hi := range []float64{12, 50, 3e7} {
+		a := axis{lo: 1, hi: hi, from: 0, to: 100, log: true}
+		if ticks := a.ticks(5); len(ticks) < 2 || len(ticks) > 8 || ticks[0] != 1 {
+			t.Errorf("to %v: %v", hi, ticks)
+		}
+	}
+}
+
+// TestLabelsDoNotOverlap: however the marks lie.
+func TestLabelsDoNotOverlap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := &placer{bounds: box{0, 0, 300, 200}}
+		n := rapid.IntRange(1, 30).Draw(t, "n")
+		for i := range n {
+			x, y := rapid.Float64Range(0, 300).Draw(t, "x"), rapid.Float64Range(0, 200).Draw(t, "y")
+			l.mark(x, y, 4)
+			_, _, _, ok := l.place(strings.Repeat("m", 1+i%9), fontSize, x, y, 4, i%2 == 0)
+			if i == 0 && !ok {
+				t.Fatal("no room for the first label")
+			}
+		}
+		for i, a := range l.texts {
+			if !l.bounds.holds(a) {
+				t.Fatalf("%v reaches out", a)
+			}
+			for _, b := range l.texts[:i] {
+				if a.meets(b) {
+					t.Fatalf("%v covers %v", a, b)
+				}
+			}
+		}
+	})
+}
+
+// TestEvidenceOfAKeptTrial: the whole trial is drawn, pairs of earlier runs too,
+// but only where it is the one that the verdict speaks of.
+func TestEvidenceOfAKeptTrial(t *testing.T) {
+	d := tournamentOf(t, 6, 20)
+	m := build(t, d)
+	n := m.Verdict.Cases
+	if len(m.Evidence) != n || m.Evidence[n-1].EValue != m.Verdict.EValue || m.Evidence[0].Worse == nil || m.Futility != 0.05 {
+		t.Fatalf("%d pairs of %d, the last %+v", len(m.Evidence), n, m.Evidence[len(m.Evidence)-1])
+	}
+	for i, e := range m.Evidence {
+		if i > 0 && (e.EValue < m.Evidence[i-1].EValue || *e.Worse < *m.Evidence[i-1].Worse) {
+			t.Errorf("the largest e-value so far falls at pair %d", i+1)
+		}
+	}
+	// An earlier run had added the first ten.
+	d.Events = slices.DeleteFunc(d.Events, func(e tournament.Event) bool { return e.Kind == "gate_pair" && factsOf(e.Data).Cases <= 10 })
+	if got := build(t, d).Evidence; len(got) != n || got[0].Cluster != "" || got[11].Cluster != "c11" {
+		t.Errorf("%d of %d pairs where some were carried over", len(got), n)
+	}
+	// A later run went on with it.
+	d.Trial.Add(pareto.Pair{Quality: 1})
+	if got := build(t, d).Evidence; len(got) != n {
+		t.Errorf("%d pairs, want this run's verdict's %d", len(got), n)
+	}
+	// The pairs have become others since.
+	d.Trial = pareto.NewTrial(pareto.DefaultConfig())
+	for range n {
+		d.Trial.Add(pareto.Pair{Quality: 0.01})
+	}
+	if got := build(t, d); len(got.Evidence) != n-10 || got.Futility != 0 || got.Evidence[0].Worse != nil {
+		t.Errorf("%d pairs of another trial are shown as this run's", len(got.Evidence))
+	}
+}
+
+// TestSpendingByKind: each kind's records, what is left over where one of them is
+// incomplete, and nothing made up where several are.
+func TestSpendingByKind(t *testing.T) {
+	reply := func(tokens int64, usd *float64) eval.Completion {
+		return eval.Completion{Usage: &eval.Usage{Input: tokens}, CostUSD: usd}
+	}
+	r := rollout("a", "c", 0, 1)
+	r.JudgeCalls, r.JudgeUsage, r.JudgeUSD = 1, &eval.Usage{Input: 50}, ptr(0.001)
+	d := &Data{Rollouts: []eval.Rollout{r}, Replies: map[eval.Spender][]eval.Completion{
+		eval.ByJudge: {reply(10, ptr(0.002))}, eval.ByMutator: {reply(1000, ptr(0.1))}, eval.ByMiner: {reply(200, nil)}}}
+	d.Run.Spent = eval.Spent{Rollouts: 1, AgentCalls: 1, JudgeCalls: 2, MutatorCalls: 1, MinerCalls: 1, TokensIn: 1380, CostUSD: 0.105, CostKnown: false}
+	text := func(s []Spending) string {
+		var out []string
+		for _, k := range s {
+			out = append(out, fmt.Sprintf("%s %d %s %s", k.Kind, k.Calls, countText(k.Tokens), usdText(k.CostUSD)))
+		}
+		return strings.Join(out, "; ")
+	}
+	if got, want := text(spending(d)), "agent 1 120 $0.002; judge 2 60 $0.003; mutator 1 1,000 $0.1000; miner 1 200 unknown"; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	d.Replies[eval.ByMiner] = nil // purged
+	if got, want := text(spending(d)), "agent 1 120 $0.002; judge 2 60 $0.003; mutator 1 1,000 $0.1000; miner 1 200 unknown"; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	d.Replies[eval.ByMutator] = nil
+	if got, want := text(spending(d)), "agent 1 120 $0.002; judge 2 60 $0.003; mutator 1 unknown unknown; miner 1 unknown unknown; not told apart 0 1,200 unknown"; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// TestHeatIsARunLengthCode: neighbours of one shade are one stroke.
+func TestHeatIsARunLengthCode(t *testing.T) {
+	m := Matrix{Candidates: []string{"a"}}
+	for i := range 10 {
+		q := ptr(float64(i / 5))
+		if i == 9 {
+			q = nil
+		}
+		m.Rows = append(m.Rows, Row{Case: fmt.Sprint(i), Split: "val", Cells: []*float64{q}})
+	}
+	paths := heatPaths(m, 0, 0, 2, 4)
+	if paths[0] != "M0 2h10" || paths[heatLevels-1] != "M10 2h8" || paths[2] != "" {
+		t.Errorf("%q", paths)
+	}
+	for q, want := range map[float64]int{0: 0, 0.01: 1, 0.5: 2, 0.99: 3, 1: 4} {
+		if got := heatLevel(&q); got != want {
+			t.Errorf("quality %v has shade %d, want %d", q, got, want)
+		}
+	}
+}
+
+// TestLineageOfMany: what was refused is counted, what has children stands, and
+// the challenger's way is drawn first.
+func TestLineageOfMany(t *testing.T) {
+	m := build(t, tournamentOf(t, 200, 4))
+	main, whole := lineageCharts(m)
+	if main == nil || whole == nil || len(main.Texts) >= len(whole.Texts) {
+		t.Fatal("a lineage of 200 is not folded")
+	}
+	last := main.Texts[len(main.Texts)-1].S
+	if !strings.Contains(last, "challenger") || !strings.Contains(main.Texts[0].S, "incumbent") {
+		t.Errorf("from %q to %q", main.Texts[0].S, last)
+	}
+	seen := 0
+	for _, c := range m.Candidates {
+		if slices.ContainsFunc(whole.Texts, func(x Text) bool { return strings.HasPrefix(x.S, first(c.SHA, 8)) }) {
+			seen++
+		} else if c.State != "refused" {
+			t.Errorf("%s is nowhere", c.SHA)
+		}
+	}
+	if seen == len(m.Candidates) {
+		t.Error("every refused text has a row")
+	}
+	if main, whole := lineageCharts(build(t, tournamentOf(t, 9, 4))); main == nil || whole != nil || len(main.Texts) != 9 {
+		t.Error("nine texts are not drawn one by one")
+	}
+}
