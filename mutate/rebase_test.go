@@ -220,6 +220,9 @@ type sink struct{ out *[]string }
 
 func (s sink) Write(b []byte) (int, error) { *s.out = append(*s.out, string(b)); return len(b), nil }
 
+// title is the last heading of a path: the challenger may have taken out one above.
+func title(path string) string { return strings.TrimSpace(path[strings.LastIndex(path, ">")+1:]) }
+
 // Whatever the edits: the owner's kernel, and every line of hers outside the
 // sections that the challenger changed; an unchanged side gives the other one.
 func TestRebaseProperties(t *testing.T) {
@@ -268,7 +271,7 @@ func TestRebaseProperties(t *testing.T) {
 		have := map[string]int{}
 		for _, s := range sectionsOf(got, ofOurs) {
 			for line := range strings.Lines(s.text) {
-				have[s.path+"\x00"+strings.TrimSpace(line)]++
+				have[title(s.path)+"\x00"+strings.TrimSpace(line)]++
 			}
 		}
 		inOurs := pairs(was, mine)
@@ -277,7 +280,7 @@ func TestRebaseProperties(t *testing.T) {
 				continue
 			}
 			for line := range strings.Lines(s.text) {
-				if key := s.path + "\x00" + strings.TrimSpace(line); strings.TrimSpace(line) != "" && have[key] == 0 {
+				if key := title(s.path) + "\x00" + strings.TrimSpace(line); strings.TrimSpace(line) != "" && have[key] == 0 {
 					t.Fatalf("line %q of section %q is lost:\n%s\nowner's:\n%s\nchallenger's:\n%s", line, s.path, got.Render(), ours.Render(), theirs.Render())
 				}
 			}

@@ -185,11 +185,16 @@ func (a *app) gatherStatus(ctx context.Context) (*statusReport, error) {
 		s.count(u)
 		r.Skills = append(r.Skills, *s)
 	}
+	r.sort()
+	r.Next = r.next()
+	return r, nil
+}
+
+// sort puts what needs its owner first, then the most used.
+func (r *statusReport) sort() {
 	slices.SortFunc(r.Skills, func(s, t skillStatus) int {
 		return cmp.Or(cmp.Compare(s.urgency(), t.urgency()), cmp.Compare(t.Uses, s.Uses), cmp.Compare(s.Skill, t.Skill))
 	})
-	r.Next = r.next()
-	return r, nil
 }
 
 // An overview is what the store tells of all skills at once.

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament/report"
+)
+
+func TestNeeded(t *testing.T) {
+	trial := func(pairs int, quality float64) pareto.Decision {
+		tr := pareto.NewTrial(pareto.DefaultConfig())
+		for range pairs {
+			tr.Add(pareto.Pair{Quality: quality})
+		}
+		return tr.Decide()
+	}
+	if n := needed(trial(12, 0.3)); n == nil || *n <= 12 || *n > 100 {
+		t.Errorf("%v cases for a gain of 0.3", n)
+	}
+	if n, fewer := needed(trial(10, 0.2)), needed(trial(10, 0.3)); n == nil || fewer == nil || *fewer >= *n {
+		t.Errorf("%v cases for 0.2, %v for 0.3: a larger gain takes fewer", n, fewer)
+	}
+	for name, d := range map[string]pareto.Decision{"nothing yet": trial(0, 0), "no gain": trial(10, 0), "worse": trial(5, -0.5), "shown": trial(60, 1)} {
+		if n := needed(d); n != nil {
+			t.Errorf("%s: %d cases", name, *n)
+		}
+	}
+}
+
+// Whatever a skill is called and whatever its state says, no line is wider than
+// the terminal, but for one that holds nothing but a command; and nothing of it
+// commands the terminal.
+func TestStatusFitsItsTerminal(t *testing.T) {
+	now := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+	rate, forty := 0.5, 40
+	s := newSkillStatus("週次の売上を描く-とても-長い-名前-です-から-切る\x1b[2J")
+	s.Path, s.Uses, s.Corrected, s.CorrectionRate, s.LastUse = "/p", 12345, 6172, &rate, &now
+	s.Live, s.Kernel = &liveStatus{Version: 117, Author: "evolve"}, &kernelStatus{}
+	s.Challenger = &challengerStatus{SHA: strings.Repeat("a", 64), Decision: string(pareto.Undecided), EValue: 1.234567e+200, Alpha: 0.0123456, Cases: 31, Needed: &forty, Simulated: true}
+	for _, k := range waitKinds {
+		s.Waits = append(s.Waits, waitsFor{k, strings.Repeat("warum\n", 40), "evolve promote " + s.Skill})
+	}
+	r := &statusReport{Schema: 1, harvested: true, Sessions: 123456, Skills: []skillStatus{*s}, Broken: []brokenSkill{{Skill: "broken", Reason: strings.Repeat("why ", 60)}, {Reason: "not a folder"}},
+		Night: nightStatus{Last: &nightSummary{Began: now, Ended: &now, Spent: eval.Spent{Rollouts: 123456, AgentCalls: 1, CostUSD: 1234, CostKnown: true}}, Next: &now},
+		Next:  nextStep{"evolve promote " + s.Skill, "because"}}
+	for _, w := range []string{"20", "40", "63", "64", "80", "200"} {
+		a := testApp(t)
+		getenv := a.getenv
+		a.getenv = func(k string) string {
+			if k == "COLUMNS" {
+				return w
+			}
+			return getenv(k)
+		}
+		if err := a.printStatus(r, false); err != nil {
+			t.Fatal(err)
+		}
+		out := a.stdout.(*bytes.Buffer).String()
+		if strings.Contains(out, "\x1b") {
+			t.Errorf("%s columns: it commands the terminal:\n%q", w, out)
+		}
+		for line := range strings.Lines(out) {
+			line = strings.TrimSuffix(line, "\n")
+			if report.Width(line) > a.width() && !strings.HasSuffix(line, "`") {
+				t.Errorf("%s columns: %d wide: %s", w, report.Width(line), line)
+			}
+			if n := strings.Count(line, "`"); n%2 != 0 {
+				t.Errorf("%s columns: half a command: %s", w, line)
+			}
+		}
+		if !strings.HasPrefix(out[strings.LastIndex(strings.TrimSpace(out), "\n")+1:], "next: `evolve promote ") {
+			t.Errorf("%s columns: the last line is not what to type:\n%s", w, out)
+		}
+	}
+}
+
+// What needs its owner comes first, then use; and it is the next thing to do.
+func TestStatusOrder(t *testing.T) {
+	a := testApp(t)
+	r := &statusReport{harvested: true}
+	skill := func(name string, uses int, kinds ...waitKind) {
+		s := newSkillStatus(name)
+		s.Path, s.Uses, s.Live = "/"+name, uses, &liveStatus{}
+		for _, k := range kinds {
+			s.Waits = append(s.Waits, waitsFor{k, "why " + name, "type " + name})
+		}
+		r.Skills = append(r.Skills, *s)
+	}
+	skill("held", 1, waitApprove)
+	skill("busy", 900)
+	skill("proved", 2, waitPromote, waitKernel)
+	skill("calm", 1000)
+	skill("alarmed", 3, waitAlarm)
+	r.sort()
+	var names []string
+	for _, s := range r.Skills {
+		names = append(names, s.Skill)
+	}
+	if got, want := strings.Join(names, " "), "alarmed proved held calm busy"; got != want {
+		t.Errorf("order %q, want %q", got, want)
+	}
+	if n := r.next(); n.Command != "type alarmed" {
+		t.Errorf("next %+v", n)
+	}
+	r.Next = r.next()
+	if err := a.printStatus(r, false); err != nil {
+		t.Fatal(err)
+	}
+	if out := a.stdout.(*bytes.Buffer).String(); strings.Contains(out, "more without news") {
+		t.Errorf("five skills are folded:\n%s", out)
+	}
+}
