@@ -473,6 +473,11 @@ func TestRebaseAfterAKill(t *testing.T) {
 			t.Errorf("look %d says %q", i, said)
 		}
 	}
+	last, err := o.db.LatestRun(t.Context(), "tables")
+	o.check(err)
+	if _, err := o.a.prepareResume(t.Context(), &runFlags{resume: last.ID}); err == nil || !strings.Contains(err.Error(), "nothing was run") {
+		t.Errorf("resuming a re-basing: %v", err)
+	}
 	trials, err := o.db.Trials(t.Context(), "tables")
 	o.check(err)
 	if len(trials) != 2 {
