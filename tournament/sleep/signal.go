@@ -20,13 +20,12 @@ const (
 var watched = [...]struct {
 	name  string
 	part  float64
-	ratio bool
 	value func(Use) (x float64, known bool)
 }{
-	{Corrections, 3, false, func(u Use) (float64, bool) { return coin(u.Failed), true }},
-	{Repeats, 1, false, func(u Use) (float64, bool) { return coin(u.Repeated), true }},
-	{Latency, 1, true, func(u Use) (float64, bool) { return positive(u.LatencyMS) }},
-	{Tokens, 1, true, func(u Use) (float64, bool) { return positive(u.Tokens) }},
+	{Corrections, 3, func(u Use) (float64, bool) { return coin(u.Failed), true }},
+	{Repeats, 1, func(u Use) (float64, bool) { return coin(u.Repeated), true }},
+	{Latency, 1, func(u Use) (float64, bool) { return positive(u.LatencyMS) }},
+	{Tokens, 1, func(u Use) (float64, bool) { return positive(u.Tokens) }},
 }
 
 func coin(b bool) float64 {
@@ -63,14 +62,16 @@ type Signal struct {
 	// Raised: it has a part in an alarm, a quarter of the evidence or more.
 	Raised bool `json:"raised,omitempty"`
 
-	ratio    bool
 	limit    float64 // of what is bet on: in [0,1], of ratios in [-1,1]
 	ref      float64 // logarithm of what ratios are against
 	detector *detector
 }
 
+// ratio reports whether it is compared by factors; else it is a share.
+func (s *Signal) ratio() bool { return s.Name == Latency || s.Name == Tokens }
+
 func (s *Signal) String() string {
-	if s.ratio {
+	if s.ratio() {
 		return fmt.Sprintf("%s ×%.2g in %d sessions", s.Name, s.New/s.Old, s.NewSessions)
 	}
 	what := s.Name
@@ -97,7 +98,7 @@ func (s *Signal) settle(r Rule, olds []float64, doubt float64) bool {
 		return false
 	}
 	mean := meanOf(olds)
-	if !s.ratio {
+	if !s.ratio() {
 		s.Old = mean
 		s.limit = min(1, upper(mean, len(olds), doubt)+r.Margin)
 		s.Limit = s.limit
@@ -128,7 +129,7 @@ func (s *Signal) settle(r Rule, olds []float64, doubt float64) bool {
 
 // against is a value in the unit that is bet on.
 func (s *Signal) against(v float64) float64 {
-	if !s.ratio {
+	if !s.ratio() {
 		return v
 	}
 	return max(-1, min(1, (v-s.ref)/logUnit))
@@ -137,7 +138,7 @@ func (s *Signal) against(v float64) float64 {
 // bet enters a new session's value.
 func (s *Signal) bet(v float64) {
 	x := s.against(v)
-	if s.ratio {
+	if s.ratio() {
 		s.detector.add((x - s.limit) / max(1+s.limit, 1-s.limit))
 		return
 	}

@@ -130,7 +130,7 @@ func (r Rule) Look(version, before string, since time.Time, uses []Use) *Alarm {
 		s.EValue = s.detector.peak
 		values := news.values(k)
 		s.NewSessions, s.New = len(values), meanOf(values)
-		if s.ratio && len(values) > 0 {
+		if s.ratio() && len(values) > 0 {
 			s.New = math.Exp(s.New)
 		}
 	}
@@ -152,13 +152,13 @@ func (r Rule) settle(a *Alarm, olds *sessions) {
 	sum := 0.0
 	for k, w := range watched {
 		// With the smallest share that it can have: more only lowers the limit.
-		probe := Signal{ratio: w.ratio}
+		probe := Signal{Name: w.name}
 		if able[k] = probe.settle(r, olds.values(k), r.Doubt*w.part/parts()); able[k] {
 			sum += w.part
 		}
 	}
 	for k, w := range watched {
-		s := Signal{Name: w.name, ratio: w.ratio, detector: newDetector()}
+		s := Signal{Name: w.name, detector: newDetector()}
 		doubt := r.Doubt * w.part / parts()
 		if able[k] {
 			s.Weight = w.part / sum

@@ -1,10 +1,12 @@
 package sleep
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
 	"time"
 )
@@ -194,6 +196,22 @@ func TestWatchOnEverything(t *testing.T) {
 		if c.signal != "" && named < alarms*3/4 {
 			t.Errorf("%s: %d of %d alarms name %s", c.name, named, alarms, c.signal)
 		}
+	}
+}
+
+// TestAlarmIsKeptInWords: a night that is gone on with tells the alarm that it has
+// written down as the one that saw it would have.
+func TestAlarmIsKeptInWords(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 1))
+	uses, since := livedAs(rng, 60, life{0.2, 0, 1, 1}, 60, life{0.2, 0, 5, 9})
+	a := DefaultRule.Look("new", "old", since, uses)
+	body, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept Alarm
+	if err := json.Unmarshal(body, &kept); err != nil || kept.String() != a.String() || !strings.Contains(a.String(), "latency ×") || strings.Contains(a.String(), "failures") {
+		t.Errorf("%v; %q, kept as %q", err, a, &kept)
 	}
 }
 
