@@ -91,6 +91,9 @@ func TestRealForcedSkill(t *testing.T) {
 		if err != nil || got.Answer != "hello" {
 			t.Fatalf("%q: attempt = %+v, %v", front, got, err)
 		}
+		if asked := s.Requests()[0].Model; got.Model == "" || got.Model != asked {
+			t.Errorf("%q: model %q answered, %q was asked", front, got.Model, asked)
+		}
 		text := s.Requests()[0].Text
 		if strings.Contains(text, "Say zirconium.") != called || got.SkillInvoked == nil || *got.SkillInvoked != called {
 			t.Errorf("%q: invoked %v; want %v as in %s", front, got.SkillInvoked, called, text)
