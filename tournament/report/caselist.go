@@ -165,6 +165,9 @@ func viewOf(c *Case, most int) caseView {
 	if c.Cluster != "" && c.Cluster != c.ID {
 		v.Facts = append(v.Facts, "cluster "+Excerpt(c.Cluster, 60))
 	}
+	if c.Trigger != nil {
+		v.Facts = append(v.Facts, map[bool]string{true: "the skill should be loaded", false: "the skill should be left alone"}[*c.Trigger])
+	}
 	for _, m := range c.Context {
 		v.Context = append(v.Context, eval.Message{Role: m.Role, Text: clip(m.Text, most)})
 	}
@@ -242,6 +245,9 @@ func armOf(a *CaseArm, most int) armView {
 		cost = usdText(a.CostUSD)
 	}
 	v.Facts = []string{latency, cost, tokens, fmt.Sprintf("retries %g", math.Round(a.Retries*100)/100)}
+	if a.Invoked != nil {
+		v.Facts = append(v.Facts, map[bool]string{true: "skill loaded", false: "skill not loaded"}[*a.Invoked])
+	}
 	for i := range a.Checks {
 		k := &a.Checks[i]
 		view := checkView{"up", "✓ passed", Plain(k.Type)}

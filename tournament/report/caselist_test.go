@@ -37,3 +37,19 @@ func TestLongAnswersAreCut(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 }
+
+// TestTriggerCase: whether the skill was loaded is what such a case is about.
+func TestTriggerCase(t *testing.T) {
+	yes, no := true, false
+	c := Case{N: 1, ID: "t", Prompt: "p", Trigger: &yes, Arms: []CaseArm{{Label: "incumbent", Invoked: &no}, {Label: "challenger", Invoked: &yes}, {Label: "no skill"}}}
+	v := listCases([]Case{c}, "").Groups[0].Cases[0]
+	got := strings.Join(v.Facts, ",") + "; " + strings.Join(v.Arms[0].Facts, ",") + "; " + strings.Join(v.Arms[1].Facts, ",") + "; " + strings.Join(v.Arms[2].Facts, ",")
+	for _, want := range []string{"the skill should be loaded; ", "skill not loaded; ", ",skill loaded; "} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q lacks %q", got, want)
+		}
+	}
+	if strings.HasSuffix(got, "loaded") {
+		t.Errorf("%q says what nobody knows", got)
+	}
+}

@@ -17,8 +17,9 @@ type Case struct {
 	Outcome string         `json:"outcome,omitempty"` // what the user did with the answer that the case was made from
 	Prompt  string         `json:"prompt"`            // "" where the case is gone
 	Context []eval.Message `json:"context,omitempty"`
-	Checks  []string       `json:"checks"` // in words
-	Arms    []CaseArm      `json:"arms"`   // incumbent, challenger and no skill, as far as they were tried
+	Checks  []string       `json:"checks"`                   // in words
+	Trigger *bool          `json:"should_trigger,omitempty"` // of a trigger case: whether the skill should be loaded
+	Arms    []CaseArm      `json:"arms"`                     // incumbent, challenger and no skill, as far as they were tried
 }
 
 // A CaseArm is what one text made of a case. All but Quality and Trials is of
@@ -38,6 +39,7 @@ type CaseArm struct {
 	Tokens   *int64             `json:"tokens"`
 	Retries  float64            `json:"retries"`
 	Attempts int                `json:"attempts"`
+	Invoked  *bool              `json:"skill_invoked"` // nil where the backend cannot tell
 }
 
 // arm sums up the trials of one text on one case; nil for none.
@@ -59,7 +61,7 @@ func arm(label string, rs []*eval.Rollout) *CaseArm {
 	}
 	a := &CaseArm{Label: label, Trials: len(rs), Solved: solved(rs), Status: r.Status, Answer: r.Answer, Failure: r.Failure,
 		Checks: append([]eval.CheckResult{}, r.Checks...), Trace: r.Trace, Latency: r.LatencyMS, CostUSD: r.CostUSD,
-		Retries: r.Retries, Attempts: r.Attempts}
+		Retries: r.Retries, Attempts: r.Attempts, Invoked: r.SkillInvoked}
 	if n > 0 {
 		q := sum / float64(n)
 		a.Quality = &q
@@ -77,7 +79,7 @@ func about(n int, id, split string, c *eval.Case) Case {
 	if c == nil {
 		return out
 	}
-	out.Prompt, out.Context, out.Cluster = c.Prompt, c.Context, c.Cluster
+	out.Prompt, out.Context, out.Cluster, out.Trigger = c.Prompt, c.Context, c.Cluster, c.ShouldTrigger
 	if src := c.Source; src != nil {
 		out.Origin, out.Outcome = src.Origin, src.Outcome
 	}
