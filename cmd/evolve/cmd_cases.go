@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -155,7 +154,7 @@ func (a *app) casesList(ctx context.Context, name, split string) error {
 	if len(list) == 0 {
 		fmt.Fprintf(&b, "no cases of %s\nnext: `evolve harvest` makes some of your sessions, `evolve cases import FILE` brings your own\n", name)
 	} else {
-		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		t := a.newTable(&b)
 		fmt.Fprintln(t, "ID\tSPLIT\tORIGIN\tCHECKS\tPROMPT")
 		for _, l := range list {
 			origin := l.Origin
@@ -164,11 +163,13 @@ func (a *app) casesList(ctx context.Context, name, split string) error {
 			}
 			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", l.ID, orDash(string(l.Split)), origin, tally(l.Checks), headOf(l.Prompt, 60))
 		}
-		t.Flush()
+		if err := t.Flush(); err != nil {
+			return err
+		}
 		n := splitCounts(cases)
 		fmt.Fprintf(&b, "%s: %d train, %d val, %d test\n", counted(len(list), "case"), n[eval.Train], n[eval.Val], n[eval.Test])
 	}
-	_, err = fmt.Fprint(a.stdout, trimLines(b.String()))
+	_, err = fmt.Fprint(a.stdout, a.folded(trimLines(b.String())))
 	return err
 }
 
@@ -264,7 +265,7 @@ func (a *app) casesShow(ctx context.Context, name, id string) error {
 	if c.Reference != "" {
 		fmt.Fprintf(&b, "\naccepted answer\n%s\n", indent(c.Reference))
 	}
-	_, err = fmt.Fprint(a.stdout, trimLines(b.String()))
+	_, err = fmt.Fprint(a.stdout, a.folded(trimLines(b.String())))
 	return err
 }
 

@@ -11,12 +11,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
 
@@ -355,15 +355,17 @@ func (d *doctor) report() error {
 		}
 	} else {
 		var b strings.Builder
-		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		t := report.NewTable(&b) // what is to be typed is not cut
 		for _, f := range d.found {
 			fmt.Fprintf(t, "%s\t%s\t%s\n", f.State, f.What, f.Detail)
 			if f.Fix != "" {
 				fmt.Fprintf(t, "\t\t→ %s\n", f.Fix)
 			}
 		}
-		t.Flush()
-		if _, err := fmt.Fprint(d.app.stdout, trimLines(b.String())); err != nil {
+		if err := t.Flush(); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprint(d.app.stdout, d.app.folded(trimLines(b.String()))); err != nil {
 			return err
 		}
 	}

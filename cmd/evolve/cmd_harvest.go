@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
@@ -199,12 +198,14 @@ func (a *app) printHarvest(r *harvestReport) error {
 	}
 	if len(r.Skills) > 0 {
 		b.WriteByte('\n')
-		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		t := a.newTable(&b)
 		fmt.Fprintln(t, "SKILL\tUSES\tCORRECTED\tACCEPTED\tCASES\tNEW\t")
 		for _, s := range r.Skills {
 			fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%s\n", s.Skill, s.Uses, s.Corrected, s.Accepted, s.Cases, s.NewCases, s.Note)
 		}
-		t.Flush()
+		if err := t.Flush(); err != nil {
+			return err
+		}
 	}
 	if n := len(r.Problems); n > 0 {
 		fmt.Fprintf(&b, "\n%d places could not be read; everything else was:\n", n)
@@ -221,7 +222,7 @@ func (a *app) printHarvest(r *harvestReport) error {
 		}
 	}
 	fmt.Fprintf(&b, "\nnext: %s\n", r.next())
-	_, err := fmt.Fprint(a.stdout, trimLines(b.String()))
+	_, err := fmt.Fprint(a.stdout, a.folded(trimLines(b.String())))
 	return err
 }
 

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -125,7 +124,7 @@ func (a *app) printKernel(r *kernelReport) error {
 	} else {
 		fmt.Fprintf(&b, "not confirmed by you\n")
 	}
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	t := a.newTable(&b)
 	fmt.Fprintln(t, "LINES\tHEADING\tWHY")
 	for _, s := range r.Spans {
 		lines := fmt.Sprint(s.First)
@@ -138,7 +137,9 @@ func (a *app) printKernel(r *kernelReport) error {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\n", lines, heading, s.Reason)
 	}
-	t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
 	fmt.Fprintf(&b, "harness: %d of %d bytes (%.0f %%) may evolve\n", r.Harness, r.Bytes, 100*r.Share)
 	switch {
 	case r.Share == 0:
@@ -146,7 +147,7 @@ func (a *app) printKernel(r *kernelReport) error {
 	case r.Confirmed == nil:
 		fmt.Fprintf(&b, "next: `evolve kernel confirm %s`, or mark more with <!-- kernel --> … <!-- /kernel -->\n", r.Skill)
 	}
-	_, err := fmt.Fprint(a.stdout, trimLines(b.String()))
+	_, err := fmt.Fprint(a.stdout, a.folded(trimLines(b.String())))
 	return err
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -178,15 +177,17 @@ func (a *app) listSessions(ctx context.Context, f sessionFlags) error {
 		return err
 	}
 	var b strings.Builder
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	t := a.newTable(&b)
 	fmt.Fprintln(t, "SESSION\tAGENT\tSTARTED\tUSES\tCASES\tSKILLS")
 	for _, s := range all {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\n", report.Plain(s.ID), report.Plain(s.Agent), dayOf(s.Started), s.Uses, len(s.Cases),
 			report.Plain(strings.Join(s.Skills, " ")))
 	}
-	t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
 	fmt.Fprintf(&b, "next: `evolve sessions show ID` says what was made of one, `evolve sessions purge ID` removes it\n")
-	_, err = fmt.Fprint(a.stdout, trimLines(b.String()))
+	_, err = fmt.Fprint(a.stdout, a.folded(trimLines(b.String())))
 	return err
 }
 
@@ -252,7 +253,7 @@ func (a *app) showSession(ctx context.Context, name string) error {
 		fmt.Fprintf(&b, "  learned     %s v%d learned from it, and would stay\n", report.Plain(v.Skill), v.N)
 	}
 	fmt.Fprintf(&b, "next: `evolve sessions purge %s` removes it\n", report.Plain(s.ID))
-	_, err = fmt.Fprint(a.stdout, b.String())
+	_, err = fmt.Fprint(a.stdout, a.folded(b.String()))
 	return err
 }
 

@@ -263,7 +263,7 @@ func (a *app) printResult(r *runResult) error {
 		next = "`evolve demo --keep DIR` keeps the skill, its versions and the report; `evolve --skill NAME` does it to yours"
 	}
 	fmt.Fprintf(&b, "  next         %s\n", next)
-	_, err := fmt.Fprint(a.stdout, report.Fold(b.String(), columns(a.stdout)))
+	_, err := fmt.Fprint(a.stdout, a.folded(b.String()))
 	return err
 }
 

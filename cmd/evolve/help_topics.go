@@ -69,7 +69,8 @@ func environment() string {
   PI_CODING_AGENT_DIR    pi's (default ~/.pi/agent)
   COPILOT_HOME           Copilot's (default ~/.copilot)
   VISUAL, EDITOR         for 'evolve cases edit'
-  COLUMNS                how wide a page may be that is not written to a terminal
+  BROWSER                for 'evolve serve'
+  COLUMNS                how wide a page is that goes to no terminal
   NO_COLOR               no colours, whatever the terminal can
   TERM=dumb, CI          progress as plain lines, also on a terminal
   TMPDIR                 where replays work

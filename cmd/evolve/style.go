@@ -4,6 +4,7 @@ import (
 	"io"
 	"runtime"
 
+	"github.com/skill-evolve/evolve/tournament/report"
 	"golang.org/x/term"
 )
 
@@ -51,3 +52,13 @@ func columns(w any) int {
 }
 
 func bold(s string) string { return "\x1b[1m" + s + "\x1b[0m" }
+
+// newTable is a table for stdout that is written to w.
+func (a *app) newTable(w io.Writer) *report.Table {
+	t := report.NewTable(w)
+	t.Width = columns(a.stdout)
+	return t
+}
+
+// folded is text as it fits stdout, where that is a terminal.
+func (a *app) folded(text string) string { return report.Fold(text, columns(a.stdout)) }

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// label matches what stands before a line's text: blanks, and one word where two
-// blanks or more follow it ("  verdict      promote: …").
-var label = regexp.MustCompile(`^ *(?:\S+ {2,})?`)
+// label matches what stands before a line's text: blanks, and words where two
+// blanks or more follow them ("  verdict      promote: …", "ok       data folder  …").
+var label = regexp.MustCompile(`^ *(?:\S+(?: \S+)* {2,})*`)
 
 // Fold is text whose lines take at most width columns where they can: they are
 // folded between words, what follows stands below the line's text. A name, a path
@@ -43,6 +43,10 @@ func fold(line string, width int) string {
 	for _, word := range tokens(line[len(head):]) {
 		n := Width(word)
 		switch {
+		case empty && used+n > width && indent < used:
+			b.Reset()
+			b.WriteString(strings.TrimRight(head, " ") + "\n" + strings.Repeat(" ", indent))
+			used = indent
 		case !empty && used+1+n > width:
 			b.WriteString("\n" + strings.Repeat(" ", indent))
 			used = indent

@@ -28,8 +28,11 @@ func Fit(s string, w int) string {
 // is not usable.
 type Table struct {
 	out io.Writer
-	gap string
 	buf strings.Builder
+	// Width is how many columns there are, 0 for no limit. Lines that are longer
+	// get one blank between columns, and then a shorter last cell where enough of
+	// it is left to be read.
+	Width int
 	// Paint, where set, decorates a cell after it was padded: it must add nothing
 	// that takes columns. Row 0 is the first line.
 	Paint func(row, column int, cell string) string
@@ -37,7 +40,10 @@ type Table struct {
 
 // NewTable returns a table that is written to w by Flush, two blanks between
 // columns.
-func NewTable(w io.Writer) *Table { return &Table{out: w, gap: "  "} }
+func NewTable(w io.Writer) *Table { return &Table{out: w} }
+
+// leastCell is how many columns of a last cell are worth showing.
+const leastCell = 12
 
 // Write keeps p; it never fails.
 func (t *Table) Write(p []byte) (int, error) { return t.buf.Write(p) }
@@ -64,16 +70,17 @@ func (t *Table) Flush() error {
 		}
 		rows = append(rows, cells)
 	}
+	gap := "  "
+	if t.Width > 0 {
+		gap = t.fit(rows, width)
+	}
 	var b strings.Builder
 	for r, cells := range rows {
-		last := len(cells) - 1
-		for last > 0 && cells[last] == "" {
-			last--
-		}
+		last := lastCell(cells)
 		for i, cell := range cells[:last+1] {
 			pad := ""
 			if i < last {
-				pad = strings.Repeat(" ", max(0, width[i]-Width(cell))) + t.gap
+				pad = strings.Repeat(" ", max(0, width[i]-Width(cell))) + gap
 			}
 			if t.Paint != nil {
 				cell = t.Paint(r, i, cell)
@@ -84,4 +91,37 @@ func (t *Table) Flush() error {
 	}
 	_, err := io.WriteString(t.out, b.String())
 	return err
+}
+
+// lastCell is the last one that is not empty, or the first.
+func lastCell(cells []string) int {
+	last := len(cells) - 1
+	for last > 0 && cells[last] == "" {
+		last--
+	}
+	return last
+}
+
+// fit shortens last cells so that lines fit, and returns what stands between
+// columns.
+func (t *Table) fit(rows [][]string, width []int) (gap string) {
+	before := func(last int, gap string) (n int) {
+		for _, w := range width[:last] {
+			n += w + len(gap)
+		}
+		return n
+	}
+	gap = "  "
+	for _, cells := range rows {
+		if last := lastCell(cells); last > 0 && before(last, gap)+Width(cells[last]) > t.Width {
+			gap = " "
+		}
+	}
+	for _, cells := range rows {
+		last := lastCell(cells)
+		if room := t.Width - before(last, gap); last > 0 && room >= leastCell {
+			cells[last] = Fit(cells[last], room)
+		}
+	}
+	return gap
 }

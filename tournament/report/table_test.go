@@ -64,3 +64,28 @@ func TestFit(t *testing.T) {
 		}
 	}
 }
+
+func TestTableNarrow(t *testing.T) {
+	text := "id\tsplit\tasked\nmined-01\ttest\tDraw the monthly rainfall\nmined-02\tval\tPlot\n"
+	for _, k := range []struct {
+		width int
+		want  string
+	}{
+		{0, "id        split  asked\nmined-01  test   Draw the monthly rainfall\nmined-02  val    Plot\n"},
+		{42, "id        split  asked\nmined-01  test   Draw the monthly rainfall\nmined-02  val    Plot\n"},
+		{40, "id       split asked\nmined-01 test  Draw the monthly rainfall\nmined-02 val   Plot\n"},
+		{30, "id       split asked\nmined-01 test  Draw the month…\nmined-02 val   Plot\n"},
+		{20, "id       split asked\nmined-01 test  Draw the monthly rainfall\nmined-02 val   Plot\n"},
+	} {
+		var b strings.Builder
+		w := NewTable(&b)
+		w.Width = k.width
+		fmt.Fprint(w, text)
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if b.String() != k.want {
+			t.Errorf("%d columns:\n%s\nwant\n%s", k.width, b.String(), k.want)
+		}
+	}
+}
