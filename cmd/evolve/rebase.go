@@ -107,23 +107,40 @@ func (a *app) rebase(ctx context.Context, db *store.Store, live *liveSkill, befo
 		}
 		for _, t := range stale {
 			r := &rebasing{Base: base, From: t.Challenger, Onto: sha}
-			if done, err := rebased(ctx, db, live.Name, r, bases); err != nil || done {
-				if err != nil {
-					return err
-				}
-				continue
-			}
-			if busy, err := a.running(t.Run); err != nil {
-				return err
-			} else if busy {
-				continue
-			}
-			if err := a.rebaseOne(ctx, db, live, t, r); err != nil {
+			if err := a.rebaseOnce(ctx, db, live, t, r, bases); err != nil {
 				return fmt.Errorf("re-base challenger %.12s: %w", t.Challenger, err)
 			}
 		}
 	}
 	return a.barRelatives(ctx, db, live.Name, sha, trials)
+}
+
+// rebaseOnce carries one challenger over, unless that was done, another process is
+// at it, or one is trying the challenger.
+func (a *app) rebaseOnce(ctx context.Context, db *store.Store, live *liveSkill, t tournament.TrialRecord, r *rebasing, bases []string) error {
+	if done, err := rebased(ctx, db, live.Name, r, bases); err != nil || done {
+		return err
+	}
+	id := r.run(live.Name)
+	for _, run := range []string{t.Run, id} {
+		if busy, err := a.running(run); err != nil || busy {
+			return err
+		}
+	}
+	// A trial that another process restarts, and perhaps begins, must not be
+	// restarted over it.
+	unlock, err := a.lockRun(id)
+	if err != nil {
+		if busy, e := a.running(id); e == nil && busy {
+			return nil
+		}
+		return err
+	}
+	defer unlock()
+	if done, err := rebased(ctx, db, live.Name, r, bases); err != nil || done {
+		return err
+	}
+	return a.rebaseOne(ctx, db, live, t, r)
 }
 
 // editedFrom lists the texts, the newest first, that the live one came from by

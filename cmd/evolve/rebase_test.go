@@ -460,6 +460,47 @@ func TestRebaseOverABrokenText(t *testing.T) {
 	}
 }
 
+// Processes that find one edit at once: one of them carries the challenger over.
+func TestRebaseByManyAtOnce(t *testing.T) {
+	o := newDesk(t)
+	theirs := swap(tablesText, "Name every column.", "Name every column, with its unit.")
+	o.challenger(o.base, theirs, "reflect", pareto.Undecided)
+	o.write(swap(tablesText, "Markdown", "HTML"))
+	said := make(chan string)
+	const many = 8
+	for range many {
+		go func() {
+			var errs bytes.Buffer
+			a := newApp(strings.NewReader(""), new(bytes.Buffer), &errs)
+			a.getenv, a.claudeHome = o.a.getenv, o.a.claudeHome
+			db, err := a.store(t.Context())
+			var live *liveSkill
+			if err == nil {
+				live, err = a.skill("tables")
+			}
+			if err == nil {
+				err = a.recordLive(t.Context(), db, live)
+			}
+			if err = errors.Join(err, a.close()); err != nil {
+				errs.WriteString("failed: " + err.Error())
+			}
+			said <- errs.String()
+		}()
+	}
+	var all string
+	for range many {
+		all += <-said
+	}
+	if strings.Contains(all, "failed") || strings.Count(all, "re-based") != 1 {
+		t.Errorf("they said\n%s", all)
+	}
+	trials, err := o.db.Trials(t.Context(), "tables")
+	o.check(err)
+	if text, _ := o.onTrial(); text != swap(theirs, "Markdown", "HTML") || len(trials) != 2 {
+		t.Errorf("%d trials, on trial\n%s", len(trials), text)
+	}
+}
+
 // Killed before the re-basing was final, it is done again, once.
 func TestRebaseAfterAKill(t *testing.T) {
 	o := newDesk(t)
