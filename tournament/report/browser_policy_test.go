@@ -87,13 +87,25 @@ func TestPrintInABrowser(t *testing.T) {
 	if ask[bool](b, shown) {
 		t.Fatal("a folded case is shown on the screen")
 	}
-	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}); err != nil {
-		t.Fatal(err)
+	onPaper := func(scheme string) {
+		if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print",
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}); err != nil {
+			t.Fatal(err)
+		}
 	}
+	onPaper("dark")
 	if !ask[bool](b, shown) {
 		t.Error("a case is folded on paper")
 	}
 	if got := ask[string](b, ground); got != "rgb(255, 255, 255)" {
 		t.Errorf("paper is %s", got)
+	}
+	for name, file := range pages(t) {
+		b.shape(720, 1000, "light") // A4 within its margins
+		b.open(file)
+		onPaper("light")
+		if w := ask[int](b, `document.documentElement.scrollWidth`); w > 720 {
+			t.Errorf("%s is %d wide on paper of 720", name, w)
+		}
 	}
 }
