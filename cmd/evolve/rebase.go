@@ -11,9 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -345,108 +343,6 @@ func (a *app) admit(ctx context.Context, db *store.Store, live *liveSkill, next 
 	}
 	if said[c.SHA].Word == store.Rejected {
 		c.State, r.Outcome, r.Reason = "", dropped, "with your edit it is a text that you rejected"
-	}
-	return nil
-}
-
-// restart begins the trial of a re-based challenger without evidence. Where that
-// very text had a trial against the live one (the owner has gone back to what she
-// had), it goes on.
-func restart(ctx context.Context, db *store.Store, t *tournament.TrialRecord, c *tournament.Candidate, r *rebasing, now time.Time) (goesOn bool, err error) {
-	barred, err := spentOn(ctx, db, t)
-	if err != nil {
-		return false, err
-	}
-	j := db.Journal(c.Run)
-	old, err := j.Trial(ctx, t.Skill, r.Onto, c.SHA)
-	if err != nil {
-		return false, err
-	}
-	if old != nil && old.Decision == string(pareto.Reject) {
-		r.Outcome, r.Reason = dropped, "with your edit it is a text that the gate has rejected"
-		return false, nil
-	}
-	if old != nil {
-		if changed, err := old.Bar(barred); err != nil || !changed {
-			return true, err
-		}
-		return true, j.SaveTrial(ctx, old)
-	}
-	next, err := tournament.Restart(t.Skill, r.Onto, c.SHA, c.Run, barred, now)
-	if err != nil {
-		return false, err
-	}
-	next.Simulated = t.Simulated
-	return false, j.SaveTrial(ctx, next)
-}
-
-// spentOn lists the clusters that a trial has used up, those that were cut short
-// among them.
-func spentOn(ctx context.Context, db *store.Store, t *tournament.TrialRecord) ([]string, error) {
-	out, err := t.Clusters()
-	if err != nil {
-		return nil, err
-	}
-	spent, err := db.Journal("").SpentCases(ctx, t.Skill, t.Incumbent)
-	if err != nil {
-		return nil, err
-	}
-	cases, err := db.Cases(ctx, t.Skill)
-	if err != nil {
-		return nil, err
-	}
-	for i := range cases {
-		if spent[cases[i].ID] == t.Challenger {
-			out = append(out, eval.ClusterOf(&cases[i]))
-		}
-	}
-	return out, nil
-}
-
-// barRelatives keeps clusters out of the open trials against the live text that
-// were spent on an ancestor after it was re-based: its run was resumed.
-func (a *app) barRelatives(ctx context.Context, db *store.Store, name, live string, trials []tournament.TrialRecord) error {
-	for i := range trials {
-		t := &trials[i]
-		if t.Incumbent != live || t.Decision != string(pareto.Undecided) {
-			continue
-		}
-		changed := false
-		for at := t.Challenger; ; {
-			c, err := madeBy(ctx, db, name, at)
-			if errors.Is(err, store.ErrNotFound) || err == nil && !strings.HasPrefix(c.Run, rebasePrefix) {
-				break
-			} else if err != nil {
-				return err
-			}
-			run, err := db.Run(ctx, c.Run)
-			if err != nil {
-				return err
-			}
-			var r rebasing
-			if err := json.Unmarshal(run.Config, &r); err != nil {
-				return fmt.Errorf("read run %s: %w", run.ID, err)
-			}
-			k := slices.IndexFunc(trials, func(u tournament.TrialRecord) bool { return u.Incumbent == r.Base && u.Challenger == r.From })
-			if k < 0 || r.From == at {
-				break
-			}
-			heard, err := spentOn(ctx, db, &trials[k])
-			if err != nil {
-				return err
-			}
-			more, err := t.Bar(heard)
-			if err != nil {
-				return err
-			}
-			changed, at = changed || more, r.From
-		}
-		if !changed {
-			continue
-		}
-		if err := db.Journal(t.Run).SaveTrial(ctx, t); err != nil {
-			return err
-		}
 	}
 	return nil
 }
