@@ -16,6 +16,9 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
@@ -160,12 +163,42 @@ func completions(t *testing.T, env []string, args ...string) (list []string, dir
 	return list, lines[len(lines)-1]
 }
 
+// furnish puts a skill and a store into a home: two versions, a run with a
+// candidate in its pool and one that was refused, two cases.
+func furnish(t *testing.T, home string) {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := filepath.Join(home, ".claude", "skills", "dataviz")
+	must(os.MkdirAll(dir, 0o700))
+	must(os.WriteFile(filepath.Join(dir, "SKILL.md"), []byte("---\nname: dataviz\ndescription: charts\n---\n\nDraw.\n"), 0o600))
+	must(os.MkdirAll(filepath.Join(home, "evolve"), 0o700))
+	db, err := store.Open(t.Context(), filepath.Join(home, "evolve", "evolve.db"))
+	must(err)
+	for _, sha := range []string{"aa", "bb"} {
+		_, err := db.SaveVersion(t.Context(), tournament.Version{Skill: "dataviz", SHA: sha, Author: "you", Text: []byte(sha)})
+		must(err)
+	}
+	j := db.Journal("20260921-031702-5e1f0a")
+	must(j.SaveRun(t.Context(), &tournament.Run{ID: "20260921-031702-5e1f0a", Skill: "dataviz", Status: tournament.Finished, Started: time.Unix(1, 0)}))
+	for i, state := range []tournament.CandidateState{tournament.Seed, tournament.Pooled, tournament.Refused} {
+		must(j.SaveCandidate(t.Context(), &tournament.Candidate{SHA: strings.Repeat(fmt.Sprint(i), 64), Run: "20260921-031702-5e1f0a", Seq: i, Operator: "reflect", State: state, Text: []byte("x")}))
+	}
+	_, _, err = db.SaveCases(t.Context(), []eval.Case{
+		{ID: "rev-01", Skill: "dataviz", Prompt: "Plot", Checks: []eval.Check{{Type: eval.Contains, Value: "log"}}},
+		{ID: "rev 02; rm", Skill: "dataviz", Prompt: "Plot", Checks: []eval.Check{{Type: eval.Contains, Value: "log"}}}})
+	must(err)
+	must(db.Close())
+}
+
 // TestCompletion asks for what stands on disk and in the store.
 func TestCompletion(t *testing.T) {
 	home := t.TempDir()
-	if code := run(t.Context(), []string{"demo", "--keep", home, "--quiet", "--json"}, strings.NewReader(""), new(bytes.Buffer), os.Stderr); code != 0 {
-		t.Fatalf("the demo exits with %d", code)
-	}
+	furnish(t, home)
 	env := []string{"EVOLVE_HOME=" + filepath.Join(home, "evolve"), "CLAUDE_CONFIG_DIR=" + filepath.Join(home, ".claude"), "HOME=" + home}
 	before := tree(t, home)
 	for _, k := range []struct {
@@ -209,15 +242,15 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("%q completes files", k.args)
 		}
 	}
-	if got, _ := completions(t, env, "cases", "show", "dataviz", ""); len(got) != 101 {
-		t.Errorf("%d cases", len(got))
-	}
-	if got, _ := completions(t, env, "log", "--run", "2"); len(got) != 1 || !regexp.MustCompile(`^\d{8}-\d{6}-[0-9a-f]{6}$`).MatchString(got[0]) {
-		t.Errorf("runs: %q", got)
-	}
-	got, _ := completions(t, env, "show", "dataviz@")
-	if !slices.ContainsFunc(got, regexp.MustCompile(`^dataviz@[0-9a-f]{12}$`).MatchString) {
-		t.Errorf("no candidate: %q", got)
+	for _, k := range [][2]string{
+		{"cases show dataviz ", "rev-01"}, // what the other is called is nobody's command
+		{"log --run 2", "20260921-031702-5e1f0a"},
+		{"show dataviz@1", "dataviz@111111111111"}, // the seed and what was refused are nobody's choice
+		{"show dataviz@2", ""},
+	} {
+		if got, _ := completions(t, env, strings.Split(k[0], " ")...); strings.Join(got, " ") != k[1] {
+			t.Errorf("%s: %q, want %q", k[0], got, k[1])
+		}
 	}
 	if got, directive := completions(t, env, "cases", "import", ""); len(got) > 0 || directive != ":0" {
 		t.Errorf("cases import takes files: %q %s", got, directive)
@@ -264,9 +297,7 @@ func TestCompletionBash(t *testing.T) {
 		t.Skip("no bash")
 	}
 	home, dir := t.TempDir(), t.TempDir()
-	if code := run(t.Context(), []string{"demo", "--keep", home, "--quiet", "--json"}, strings.NewReader(""), new(bytes.Buffer), os.Stderr); code != 0 {
-		t.Fatalf("the demo exits with %d", code)
-	}
+	furnish(t, home)
 	self, err := filepath.Abs(os.Args[0])
 	if err != nil {
 		t.Fatal(err)
