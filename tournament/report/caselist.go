@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"math"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -120,7 +119,8 @@ func affordable(all []Case) (most int, cut bool) {
 					cut = true
 					break
 				}
-				if total += utf8.RuneLen(r); strings.ContainsRune("<>&'\"", r) {
+				switch total += utf8.RuneLen(r); r {
+				case '<', '>', '&', '\'', '"':
 					total += 4 // as an entity
 				}
 			}
@@ -281,12 +281,10 @@ func armOf(a *CaseArm, most int) armView {
 
 // clip is s without what reorders or hides text, cut at n runes.
 func clip(s string, n int) string {
-	s = Plain(head(s, n))
-	if len(s) <= n {
-		return s
+	most := head(s, 4*n+1024)
+	r := []rune(Plain(most))
+	if len(r) <= n && len(most) == len(s) {
+		return string(r)
 	}
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + " …"
-	}
-	return s
+	return string(r[:min(len(r), n)]) + " …"
 }

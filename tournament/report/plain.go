@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // escape matches a terminal's control sequences: CSI, the string sequences (OSC,
@@ -39,21 +40,24 @@ func Plain(s string) string {
 
 // Excerpt is s as one plain line of at most n runes.
 func Excerpt(s string, n int) string {
-	r := []rune(strings.Join(strings.Fields(Plain(head(s, n))), " "))
-	if len(r) <= n {
+	most := head(s, 16*n+256)
+	r := []rune(strings.Join(strings.Fields(Plain(most)), " "))
+	if len(r) <= n && len(most) == len(s) {
 		return string(r)
 	}
-	return strings.TrimRight(string(r[:n-1]), " ") + "…"
+	return strings.TrimRight(string(r[:min(len(r), n-1)]), " ") + "…"
 }
 
-// head is as much of s as n runes of plain text can be made of, for texts that are
-// far longer than what is shown of them.
+// head is the beginning of s of at most n bytes: of a text that is far longer than
+// what is shown of it, the rest is not worth reading.
 func head(s string, n int) string {
-	most := 64 * (n + 16)
-	if len(s) <= most {
+	if len(s) <= n {
 		return s
 	}
-	return strings.ToValidUTF8(s[:most], "")
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
 }
 
 // Short is the name of a text as it is shown: the first twelve digits of its
