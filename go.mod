@@ -5,9 +5,9 @@ go 1.26.0
 require (
 	github.com/aymanbagabas/go-udiff v0.4.1
 	github.com/cenkalti/backoff/v5 v5.0.3
-	github.com/creack/pty v1.1.24
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.22.1
+	github.com/creack/pty v1.1.24
 	github.com/github/copilot-sdk/go v1.0.8
 	github.com/gofrs/flock v0.13.1
 	github.com/google/renameio/v2 v2.0.2
