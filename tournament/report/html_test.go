@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/tournament"
 	"golang.org/x/net/html"
 )
 
@@ -209,5 +210,29 @@ func TestRunPage(t *testing.T) {
 	}
 	if n := strings.Count(page, `<details class="case">`); n != 60 {
 		t.Errorf("%d cases, want 60", n)
+	}
+}
+
+// TestConfirmedQuality: the head of the page tells the quality that had no part
+// in choosing the challenger, as the terminal does.
+func TestConfirmedQuality(t *testing.T) {
+	d := tournamentOf(t, 6, 20)
+	find := func() string {
+		for _, f := range build(t, d).facts() {
+			if f.Name == "validation" {
+				return f.Text
+			}
+		}
+		return ""
+	}
+	if got := find(); strings.Contains(got, "no part") {
+		t.Errorf("%q where nothing was confirmed", got)
+	}
+	for _, sha := range []string{d.Run.Challenger, d.Candidates[2].SHA} {
+		raw := fmt.Sprintf(`{"sha256":%q,"quality":0.1234,"cases":10}`, sha)
+		d.Events = append(d.Events, tournament.Event{Kind: "confirmed", Data: []byte(raw), Rollouts: 200})
+	}
+	if got := find(); !strings.Contains(got, "0.12 with the challenger") || !strings.Contains(got, "no part in choosing it") {
+		t.Errorf("%q", got)
 	}
 }

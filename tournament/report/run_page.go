@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
@@ -76,7 +77,11 @@ func (m *Model) facts() []fact {
 	if inc != nil && inc.Metrics.N > 0 {
 		s := fmt.Sprintf("quality %.2f with %s", inc.Metrics.Quality, name)
 		if chal != nil && chal.Metrics.N > 0 {
-			s += fmt.Sprintf(", %.2f with the challenger %s", chal.Metrics.Quality, Short(chal.SHA))
+			q, how := chal.Metrics.Quality, ""
+			if fresh := m.confirmed(); fresh != nil {
+				q, how = *fresh, ", in a trial that had no part in choosing it"
+			}
+			s += fmt.Sprintf(", %.2f with the challenger %s%s", q, Short(chal.SHA), how)
 		}
 		out = append(out, fact{"validation", s})
 	}
@@ -87,6 +92,20 @@ func (m *Model) facts() []fact {
 		out = append(out, fact{"ended by", Excerpt(m.Note, 200)})
 	}
 	return append(out, fact{"next", m.Next})
+}
+
+// confirmed is the challenger's validation quality without the winner's luck, nil
+// where the budget left no trial for that.
+func (m *Model) confirmed() *float64 {
+	for _, s := range slices.Backward(m.Events) {
+		if s.Kind != "confirmed" {
+			continue
+		}
+		if f := factsOf(s.Data); f.SHA == m.Challenger {
+			return f.Quality
+		}
+	}
+	return nil
 }
 
 // held is the table of the gate's evidence.
