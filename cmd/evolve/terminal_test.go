@@ -203,6 +203,27 @@ func TestTerminalRun(t *testing.T) {
 	}
 }
 
+// TestTerminalCompare: a comparison has the same view, and a result that fits.
+func TestTerminalCompare(t *testing.T) {
+	for _, width := range []int{80, 40} {
+		t.Run(strconv.Itoa(width), func(t *testing.T) {
+			t.Parallel()
+			s := newStation(t, 40*time.Millisecond)
+			p := s.sit(width, s.home(), []string{"compare", s.cases[0].Skill, "none", "--agent", "openai", "--base-url", s.url, "--model", "sim-task",
+				"--max-retries", "0", "--concurrency", "2"})
+			p.await(`compare \[[#.]+\] \d+/48 rollouts`)
+			lines := p.leaves(exitDone)
+			if width == 80 {
+				has(t, lines, `^objective +A +B +B against A`)
+				has(t, lines, `^quality +[\d.]+ +[\d.]+ +(~|[+-][\d.]+) `)
+			} else {
+				has(t, lines, `^quality (~|[+-][\d.]+)$`)
+				has(t, lines, `^  A [\d.]+, B [\d.]+$`)
+			}
+		})
+	}
+}
+
 // TestTerminalResize makes the window narrower and wider again while it runs.
 func TestTerminalResize(t *testing.T) {
 	for _, reflow := range []bool{false, true} {
