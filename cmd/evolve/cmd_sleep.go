@@ -264,6 +264,6 @@ func (a *app) printNight(r *nightReport) error {
 	for _, w := range r.next() {
 		fmt.Fprintf(&b, "  next   %s\n", oneLine(w))
 	}
-	_, err := fmt.Fprint(a.stdout, b.String())
+	_, err := fmt.Fprint(a.stdout, a.folded(b.String()))
 	return err
 }

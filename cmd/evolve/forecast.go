@@ -133,7 +133,9 @@ func (p *prepared) forecast(past pastRate) *forecast {
 	fc.CostUSD = f.usd(f.Model, float64(fc.Tokens))
 	if past.rollouts > 0 {
 		share := rollouts / float64(past.rollouts)
-		fc.Tokens = int64(share * float64(past.tokens))
+		if past.tokens > 0 { // else nobody told, and the estimate stands
+			fc.Tokens = int64(share * float64(past.tokens))
+		}
 		if past.priced && fc.CostUSD == nil {
 			usd := share * past.usd
 			fc.CostUSD = &usd

@@ -15,6 +15,7 @@ type pace struct {
 	// What is shown is worked out anew every paceCalm only: people read it.
 	shown time.Duration
 	known bool
+	seen  bool // it rests on attempts that came, not on the forecast
 	when  time.Time
 }
 
@@ -49,10 +50,11 @@ func (p *pace) perAttempt(now time.Time) (time.Duration, bool) {
 
 // left is how long attempts more take; before there is a pace, forecast each.
 func (p *pace) left(now time.Time, attempts float64, forecast time.Duration) (time.Duration, bool) {
-	if !p.when.IsZero() && now.Sub(p.when) < paceCalm {
+	each, ok := p.perAttempt(now)
+	if !p.when.IsZero() && now.Sub(p.when) < paceCalm && p.seen == ok {
 		return p.shown, p.known
 	}
-	each, ok := p.perAttempt(now)
+	p.seen = ok
 	if !ok && forecast > 0 {
 		each, ok = forecast, true
 	}

@@ -119,7 +119,12 @@ func TestTimeLeft(t *testing.T) {
 	if d := left(s); d != 96*time.Minute {
 		t.Errorf("by the forecast %v", d)
 	}
-	s.tried(16, 30*time.Second, 0)
+	s.tried(4, time.Millisecond, 0)
+	if d := left(s); d >= 30*time.Minute {
+		t.Errorf("%v where the pace has just become known", d)
+	}
+	s = newStage(base, eval.Caps{Rollouts: 100})
+	s.tried(20, 30*time.Second, 0)
 	if d := left(s); d != 40*time.Minute {
 		t.Errorf("by the pace %v: 80 rollouts, half a minute each", d)
 	}
