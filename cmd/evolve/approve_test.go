@@ -57,7 +57,7 @@ func TestRejectAChallenger(t *testing.T) {
 	want(exitUsage, "no challenger of tagger is on trial", "show", "tagger@challenger")
 	want(exitUsage, "nothing of tagger waits for promotion", "promote", "tagger", "--yes")
 	want(exitRefused, "was rejected on", "promote", "tagger@"+sha[:8], "--yes")
-	want(exitDone, "rejected: 2 (--json lists them)", "log", "tagger")
+	want(exitDone, "2 candidates lost or withdrawn: --json lists them", "log", "tagger")
 	want(exitDone, "goes on where its trial was", "approve", "tagger@"+sha[:8], "--yes")
 	if got := challengerOf(t); got != sha {
 		t.Errorf("taken back, the challenger is %q, want %s", got, sha)
