@@ -126,6 +126,7 @@ func (s *Store) Events(ctx context.Context, run string) ([]tournament.Event, err
 // A RolloutFilter selects rollouts; a field that is empty selects all.
 type RolloutFilter struct {
 	Run       string  // the run that paid for them
+	NotRun    string  // a run that did not
 	Skill     string  // of that run
 	Candidate string  // SHA-256
 	Arm       *string // nil: any; a pointer to "" is the search
@@ -144,6 +145,9 @@ func (s *Store) Rollouts(ctx context.Context, f RolloutFilter) ([]eval.Rollout, 
 	}
 	if f.Run != "" {
 		and("run = ?", f.Run)
+	}
+	if f.NotRun != "" {
+		and("run <> ?", f.NotRun)
 	}
 	if f.Skill != "" {
 		and("run IN (SELECT id FROM runs WHERE skill = ?)", f.Skill)

@@ -128,6 +128,7 @@ func TestRolloutFilter(t *testing.T) {
 	}{
 		{RolloutFilter{}, []string{"r1", "r1gate", "r2", "r2gate"}},
 		{RolloutFilter{Run: "r1"}, []string{"r1", "r1gate"}},
+		{RolloutFilter{NotRun: "r1"}, []string{"r2", "r2gate"}},
 		{RolloutFilter{Skill: "review"}, []string{"r2", "r2gate"}},
 		{RolloutFilter{Arm: &search}, []string{"r1", "r2"}},
 		{RolloutFilter{Arm: &gate, Candidate: "c-r2"}, []string{"r2gate"}},

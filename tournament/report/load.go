@@ -18,7 +18,7 @@ type Data struct {
 	Candidates []tournament.Candidate // of the run, with their texts
 	Events     []tournament.Event
 	// Rollouts are those that the run paid for. Reused are all of its pooled
-	// candidates, whoever paid: they hold what the run took from its cache.
+	// candidates that another one paid for: they hold what it took from its cache.
 	Rollouts, Reused []eval.Rollout
 	Cases            []eval.Case
 	// Replies are what other models than the agent's answered, by who asked. The
@@ -53,7 +53,7 @@ func Load(ctx context.Context, db *store.Store, run string) (*Data, error) {
 		return nil, fmt.Errorf("load report: %w", err)
 	}
 	for _, sha := range measured(d) { // not all of the skill: years of nights
-		rs, err := db.Rollouts(ctx, store.RolloutFilter{Candidate: sha})
+		rs, err := db.Rollouts(ctx, store.RolloutFilter{Candidate: sha, NotRun: r.ID})
 		if err != nil {
 			return nil, fmt.Errorf("load report: %w", err)
 		}
