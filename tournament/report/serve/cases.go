@@ -78,7 +78,7 @@ func (v caseView) title() string { return report.Plain(v.Skill) + ": case " + re
 
 // Outcome is where a case comes from, in words.
 func (v caseView) Outcome() string {
-	words := origin(v.Case)
+	words := report.Plain(origin(v.Case))
 	if c := v.Case.Source; c != nil {
 		for _, w := range []string{c.Outcome, c.Agent, c.Session} {
 			if w != "" {

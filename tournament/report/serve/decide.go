@@ -7,9 +7,7 @@ import (
 )
 
 func (s *Server) queue(w http.ResponseWriter, r *http.Request) {
-	s.deciding.Lock()
-	all, err := s.program.Queue(r.Context())
-	s.deciding.Unlock()
+	all, err := alone(s, func() ([]Waiting, error) { return s.program.Queue(r.Context()) })
 	if err != nil {
 		s.failed(w, r, err)
 		return
@@ -40,9 +38,9 @@ func (v planView) Verb() string {
 // plan shows what an act would do, with a form that does it.
 func (s *Server) plan(act Act) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		s.deciding.Lock()
-		p, err := s.program.Plan(r.Context(), act, r.PathValue("skill"), r.URL.Query().Get("at"))
-		s.deciding.Unlock()
+		p, err := alone(s, func() (*Plan, error) {
+			return s.program.Plan(r.Context(), act, r.PathValue("skill"), r.URL.Query().Get("at"))
+		})
 		if err != nil {
 			s.failed(w, r, err)
 			return

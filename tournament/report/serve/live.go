@@ -20,7 +20,7 @@ type liveView struct {
 	Last   int // number of the newest step, -1 for none
 }
 
-func (v *liveView) title() string { return report.Plain(v.Skill) + ": run " + v.Run }
+func (v *liveView) title() string { return report.Plain(v.Skill + ": run " + v.Run) }
 
 // shownSteps is how many steps of a run are on its page.
 const shownSteps = 200

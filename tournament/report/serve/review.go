@@ -68,9 +68,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	p := PairName{f.Get("case"), f.Get("first"), f.Get("second")}
 	switch word := f.Get("better"); word {
 	case "1", "2", "=":
-		s.deciding.Lock()
-		err := s.program.Answer(r.Context(), name, p, word)
-		s.deciding.Unlock()
+		_, err := alone(s, func() (struct{}, error) { return struct{}{}, s.program.Answer(r.Context(), name, p, word) })
 		if err != nil {
 			s.failed(w, r, err)
 			return

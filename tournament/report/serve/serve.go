@@ -91,6 +91,13 @@ func (s *Server) routes() *http.ServeMux {
 	return m
 }
 
+// alone asks the program while nothing else is being decided, nor recorded.
+func alone[T any](s *Server, ask func() (T, error)) (T, error) {
+	s.deciding.Lock()
+	defer s.deciding.Unlock() // a panic is answered, and whoever comes next too
+	return ask()
+}
+
 func asset(kind, text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", kind)

@@ -9,9 +9,7 @@ import (
 )
 
 func (s *Server) status(w http.ResponseWriter, r *http.Request) {
-	s.deciding.Lock() // it records what its owner has edited
-	st, err := s.program.Status(r.Context())
-	s.deciding.Unlock()
+	st, err := alone(s, func() (*Status, error) { return s.program.Status(r.Context()) })
 	if err != nil {
 		s.failed(w, r, err)
 		return

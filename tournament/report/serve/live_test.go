@@ -1,0 +1,131 @@
+package serve
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/skill-evolve/evolve/tournament/report"
+)
+
+// listening starts a server on a port of its own.
+func listening(t *testing.T, p Program) (s *Server, stop func() error) {
+	t.Helper()
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = New(p, l.Addr().(*net.TCPAddr).Port)
+	s.Every = time.Millisecond
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, l, log.New(io.Discard, "", 0)) }()
+	return s, func() error { cancel(); return <-ended }
+}
+
+func follow(t *testing.T, s *Server, after string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), "GET", s.Base()+"/runs/r/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.AddCookie(&http.Cookie{Name: s.guard.name, Value: s.guard.cookie})
+	if after != "" {
+		r.Header.Set("Last-Event-ID", after)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp
+}
+
+// until is a run that gets a step further each time it is looked at, and ends with
+// the last of them.
+func until(last int) func(n int) *Progress {
+	return func(n int) *Progress {
+		p := &Progress{Run: "r", Skill: "s", Status: "running", Working: n <= last, Cap: 10}
+		for i := range min(n, last) {
+			p.Steps = append(p.Steps, report.Step{Seq: i, Kind: "seed", Rollouts: int64(i), Text: fmt.Sprintf("step %d\ndata: forged", i)})
+		}
+		return p
+	}
+}
+
+// TestStream: each step is told once, in order, whoever was cut off goes on where
+// they were, and the end is told.
+func TestStream(t *testing.T) {
+	p := &stub{progress: until(3)}
+	s, stop := listening(t, p)
+	resp := follow(t, s, "")
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" || resp.Header.Get("Cache-Control") != "no-store" {
+		t.Fatalf("%v: %s, %v", err, resp.Status, resp.Header)
+	}
+	text := string(body)
+	for i := range 3 {
+		if strings.Count(text, fmt.Sprintf("step %d", i)) != 1 || !strings.Contains(text, fmt.Sprintf("id: %d\n", i)) {
+			t.Errorf("step %d is not told once:\n%s", i, text)
+		}
+	}
+	if strings.Contains(text, "\ndata: forged") || !strings.HasSuffix(text, "event: end\ndata: \n\n") {
+		t.Errorf("stream:\n%s", text)
+	}
+	resp = follow(t, s, "1")
+	body, err = io.ReadAll(resp.Body)
+	if err != nil || strings.Contains(string(body), "step 1") || !strings.Contains(string(body), "step 2") {
+		t.Errorf("%v: going on after step 1:\n%s", err, body)
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestStreamEnds: a stream is asked for only as long as somebody listens, there are
+// no more than there are places, and the server's end is theirs.
+func TestStreamEnds(t *testing.T) {
+	p := &stub{progress: func(int) *Progress { return &Progress{Run: "r", Working: true} }}
+	s, stop := listening(t, p)
+	var open []*http.Response
+	for range openStreams {
+		resp := follow(t, s, "")
+		if resp.StatusCode != http.StatusOK {
+			t.Fatal(resp.Status)
+		}
+		open = append(open, resp)
+	}
+	if resp := follow(t, s, ""); resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" {
+		t.Errorf("one too many: %s", resp.Status)
+	}
+	open[0].Body.Close()
+	s.streams <- struct{}{} // a place becomes free, or this waits for ever
+	<-s.streams
+	resp := open[1]
+	if line, err := bufio.NewReader(resp.Body).ReadString('\n'); err != nil || line != "retry: 3000\n" {
+		t.Errorf("%q, %v", line, err)
+	}
+	if err := stop(); err != nil {
+		t.Errorf("with streams open: %v", err)
+	}
+	for _, resp := range open[2:] {
+		if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+			t.Errorf("a stream was cut off: %v", err)
+		}
+	}
+	p.mu.Lock()
+	asked := p.asked
+	p.mu.Unlock()
+	if asked == 0 {
+		t.Error("nobody asked")
+	}
+	if len(s.streams) > 0 {
+		t.Errorf("%d streams are left", len(s.streams))
+	}
+}
