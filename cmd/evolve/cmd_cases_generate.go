@@ -250,6 +250,6 @@ func (a *app) printGenerated(r *generateReport) error {
 		fmt.Fprintf(&b, "fewer than the %d wanted: %s\n", r.Wanted, oneLine(r.Stop))
 	}
 	fmt.Fprintf(&b, "%s: now %d train, %d val, %d test (generated cases are never held out)\n", r.Skill, r.Left[eval.Train], r.Left[eval.Val], r.Left[eval.Test])
-	_, err := fmt.Fprint(a.stdout, b.String())
+	_, err := fmt.Fprint(a.stdout, a.folded(b.String()))
 	return err
 }

@@ -307,7 +307,7 @@ func (a *app) printImport(r *importReport) error {
 		n := r.Skills[name]
 		fmt.Fprintf(&b, "%s: now %d train, %d val, %d test\n", name, n[eval.Train], n[eval.Val], n[eval.Test])
 	}
-	_, err := fmt.Fprint(a.stdout, b.String())
+	_, err := fmt.Fprint(a.stdout, a.folded(b.String()))
 	return err
 }
 

@@ -293,6 +293,6 @@ func (a *app) printHooksState(s *hooksState) error {
 	if next != "" {
 		fmt.Fprintf(&b, "  next    %s\n", next)
 	}
-	_, err := fmt.Fprint(a.stdout, b.String())
+	_, err := fmt.Fprint(a.stdout, a.folded(b.String()))
 	return err
 }

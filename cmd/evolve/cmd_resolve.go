@@ -119,6 +119,6 @@ func (a *app) printResolved(r *resolved) error {
 	case r.Skill == nil:
 		fmt.Fprintln(&b, "No skill would be used.")
 	}
-	_, err := fmt.Fprint(a.stdout, b.String())
+	_, err := fmt.Fprint(a.stdout, a.folded(b.String()))
 	return err
 }

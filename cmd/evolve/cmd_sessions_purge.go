@@ -189,7 +189,7 @@ func (a *app) printPurged(p purged, r store.PurgeReport) error {
 		fmt.Fprintf(&b, "  left      %s may hold it too, and is yours to remove\n", report.Plain(f))
 	}
 	b.WriteString("the agents' own transcripts were not touched; the next harvest leaves these sessions out\n")
-	_, err := fmt.Fprint(a.stdout, b.String())
+	_, err := fmt.Fprint(a.stdout, a.folded(b.String()))
 	return err
 }
 

@@ -103,7 +103,7 @@ func (p *progress) parts(now time.Time) (out []string) {
 	}
 	if left, ok := p.timeLeft(now); ok {
 		s := about(left) + " left"
-		if p.task.Bound {
+		if p.task.Bound && left > soon {
 			s = "at most " + s
 		}
 		out = append(out, s)

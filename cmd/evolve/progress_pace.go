@@ -109,13 +109,16 @@ func (p *progress) attemptsLeft() (float64, bool) {
 	return left, !math.IsInf(left, 1)
 }
 
+// soon is a time that nobody waits for with a watch.
+const soon = 50 * time.Second
+
 // about is a time as it is said where it is estimated: in steps that nobody has
 // to watch.
 func about(d time.Duration) string {
 	const minute = time.Minute
 	up := func(step time.Duration) time.Duration { return (d + step - 1) / step * step }
 	switch {
-	case d <= 50*time.Second:
+	case d <= soon:
 		return "less than a minute"
 	case d <= 10*minute:
 		return fmt.Sprintf("about %d min", up(minute)/minute)

@@ -127,7 +127,7 @@ func (a *app) printSleep(r *sleepReport) error {
 			fmt.Fprintf(&b, "waiting  nothing\n")
 		}
 	}
-	_, err := fmt.Fprint(a.stdout, b.String())
+	_, err := fmt.Fprint(a.stdout, a.folded(b.String()))
 	return err
 }
 
