@@ -135,11 +135,13 @@ const (
 
 // Serve answers on l until ctx ends, and lets what was begun come to its end.
 func (s *Server) Serve(ctx context.Context, l net.Listener, logTo *log.Logger) error {
+	var silent silent
 	srv := &http.Server{Handler: s.handler, ReadHeaderTimeout: headTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime,
-		MaxHeaderBytes: 32 << 10, ErrorLog: logTo}
+		MaxHeaderBytes: 32 << 10, ErrorLog: logTo, ConnState: silent.state}
 	stopped := make(chan error, 1)
 	end := context.AfterFunc(ctx, func() {
 		close(s.closing)
+		silent.close()
 		soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceTime)
 		defer cancel()
 		err := srv.Shutdown(soon)
@@ -156,4 +158,37 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, logTo *log.Logger) e
 		return fmt.Errorf("serve: %w", err)
 	}
 	return nil
+}
+
+// silent are the connections on which nothing was asked yet. Browsers open some
+// ahead of time, and a server that ends in order waits seconds for each to speak.
+type silent struct {
+	mu    sync.Mutex
+	conns map[net.Conn]bool
+	ended bool
+}
+
+func (k *silent) state(c net.Conn, is http.ConnState) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case is != http.StateNew:
+		delete(k.conns, c)
+	case k.ended:
+		c.Close()
+	default:
+		if k.conns == nil {
+			k.conns = map[net.Conn]bool{}
+		}
+		k.conns[c] = true
+	}
+}
+
+func (k *silent) close() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.ended = true
+	for c := range k.conns {
+		c.Close()
+	}
 }
