@@ -110,7 +110,7 @@ func TestServeInABrowser(t *testing.T) {
 	if len(labels) != 1 || labels[0].Choice != store.SecondBetter || labels[0].First != first {
 		t.Errorf("labels: %+v", labels)
 	}
-	says(t, b, "1 labels of yours", "Which answer is better?")
+	says(t, b, "1 label of yours", "Which answer is better?")
 }
 
 // TestServeByKeyboard: everything that can be decided can be without a mouse, and

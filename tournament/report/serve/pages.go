@@ -8,7 +8,6 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -33,15 +32,14 @@ var (
 var frame = func() *report.Frame {
 	f, err := report.NewFrame(files, template.FuncMap{
 		"skillPath": skillPath,
+		"skillNav":  skillNav,
 		"query":     url.QueryEscape,
+		"inc":       func(i int) int { return i + 1 },
 		"ago":       ago,
 		"date":      func(t time.Time) string { return t.Local().Format("2006-01-02 15:04") },
-		"usd":       func(known bool, x float64) string { return usd(known, x) },
+		"usd":       usd,
 		"percent":   func(x *float64) string { return fmt.Sprintf("%.0f %%", 100**x) },
 		"threshold": func(alpha float64) string { return fmt.Sprintf("%.3g", 1/alpha) },
-		"has": func(list []string, s string) bool {
-			return strings.Contains("\x00"+strings.Join(list, "\x00")+"\x00", "\x00"+s+"\x00")
-		},
 	}, "page/*.html")
 	if err != nil {
 		panic(err)
@@ -51,6 +49,21 @@ var frame = func() *report.Frame {
 
 // skillPath is where a skill's pages are.
 func skillPath(name string) string { return "/skills/" + url.PathEscape(name) }
+
+// A way is a link to another page of a skill.
+type way struct {
+	Name, Path string
+	Here       bool
+}
+
+// skillNav are the pages of a skill; here is the one that is shown.
+func skillNav(name, here string) []way {
+	ways := []way{{Name: "Versions"}, {Name: "Cases", Path: "/cases"}, {Name: "Blind review", Path: "/review"}}
+	for i := range ways {
+		ways[i].Path, ways[i].Here = skillPath(name)+ways[i].Path, ways[i].Name == here
+	}
+	return ways
+}
 
 func usd(known bool, x float64) string {
 	switch {
