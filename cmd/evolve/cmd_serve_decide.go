@@ -283,7 +283,11 @@ func (c *served) planPromotion(ctx context.Context, db *store.Store, live *liveS
 	if p.Unproven {
 		p.Will = append(p.Will, fmt.Sprintf("%s is not proven (%s); it is recorded as unproven.", what, pr.trial.Decision))
 	}
-	p.Will = append(p.Will, willOf(what, live, plan)...)
+	will, err := c.willOf(ctx, db, what, live, plan)
+	if err != nil {
+		return err
+	}
+	p.Will = append(p.Will, will...)
 	p.Will = append(p.Will, fmt.Sprintf("`evolve rollback %s` takes it back; no version is ever lost.", live.Name))
 	return c.diffFrom(live, pr.v, p)
 }
@@ -302,13 +306,26 @@ func (c *served) planBack(ctx context.Context, db *store.Store, live *liveSkill,
 	if err != nil {
 		return err
 	}
-	p.Will = append(willOf(fmt.Sprintf("v%d", to.N), live, plan), "No version is lost: what is live now can be put back the same way.")
+	if p.Will, err = c.willOf(ctx, db, fmt.Sprintf("v%d", to.N), live, plan); err != nil {
+		return err
+	}
+	p.Will = append(p.Will, "No version is lost: what is live now can be put back the same way.")
 	p.Evidence = []serve.Fact{{Name: fmt.Sprintf("v%d", to.N), Text: backing(*to) + ", " + cmp.Or(to.Note, to.Operator)}}
 	return c.diffFrom(live, to, p)
 }
 
 // willOf says of each target what becomes of it.
-func willOf(what string, live *liveSkill, plan []placing) (out []string) {
+func (c *served) willOf(ctx context.Context, db *store.Store, what string, live *liveSkill, plan []placing) (out []string, err error) {
+	versions, err := db.Versions(ctx, live.Name)
+	if err != nil {
+		return nil, err
+	}
+	name := func(sha string) string {
+		if v := versionIn(versions, sha); v != nil {
+			return fmt.Sprintf("v%d", v.N)
+		}
+		return report.Short(sha)
+	}
 	for i := range plan {
 		t := &plan[i]
 		where := t.name
@@ -328,10 +345,10 @@ func willOf(what string, live *liveSkill, plan []placing) (out []string) {
 		case t.held == t.to.SHA:
 			out = append(out, fmt.Sprintf("%s holds it already.", where))
 		default:
-			out = append(out, fmt.Sprintf("%s takes the place of %s in %s.", what, report.Short(t.held), where))
+			out = append(out, fmt.Sprintf("%s takes the place of %s in %s.", what, name(t.held), where))
 		}
 	}
-	return out
+	return out, nil
 }
 
 // diffFrom shows how a version differs from the live text.

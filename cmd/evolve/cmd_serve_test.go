@@ -212,7 +212,7 @@ func TestServePromotesAndRollsBack(t *testing.T) {
 	before, sha := d.live, skill.HashText([]byte(d.proven))
 	path := "/skills/dataviz/promote?at=" + sha
 	page := d.get(path)
-	d.says(page, "evolve promote dataviz@"+sha[:12], provenLine, "takes the place of "+skill.HashText([]byte(before))[:12], "23 won", "takes it back")
+	d.says(page, "evolve promote dataviz@"+sha[:12], provenLine, "takes the place of v", "23 won", "takes it back")
 	if d.file() != before {
 		t.Fatal("looking installed it")
 	}
@@ -225,7 +225,7 @@ func TestServePromotesAndRollsBack(t *testing.T) {
 	d.says(d.get("/skills/dataviz"), "Roll back…", "live")
 
 	page = d.get("/skills/dataviz/rollback")
-	d.says(page, "takes the place of "+sha[:12], "No version is lost", "evolve rollback dataviz")
+	d.says(page, "takes the place of v", "No version is lost", "evolve rollback dataviz")
 	// Somebody edits the file between the page and the word.
 	d.must(os.WriteFile(d.path, []byte(d.proven+"- Mine.\n"), 0o600))
 	d.says(d.post("/skills/dataviz/rollback", form(page), http.StatusConflict), "changed since the page was made")

@@ -291,6 +291,9 @@ func TestWritesAreForms(t *testing.T) {
 				t.Errorf("%s %s: %d", method, path, w.Code)
 			}
 		}
+		if w := send(s, request(s, "HEAD", "/runs/r/events", nil)); w.Code != http.StatusOK || w.Body.Len() > 0 {
+			t.Errorf("HEAD of a stream: %d", w.Code)
+		}
 		for _, method := range []string{"PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "QUERY"} {
 			r := request(s, method, path, strings.NewReader(form(s).Encode()))
 			if w := send(s, r); w.Code != http.StatusMethodNotAllowed && w.Code != http.StatusForbidden {

@@ -93,6 +93,10 @@ const keepAlive = 15 * time.Second
 // events streams a run's progress for as long as somebody listens, and says "end"
 // once no process is at work on it. The run is another process: the store is asked.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet { // a HEAD would wait for nothing
+		w.Header().Set("Content-Type", "text/event-stream")
+		return
+	}
 	select {
 	case s.streams <- struct{}{}:
 		defer func() { <-s.streams }()

@@ -23,7 +23,7 @@ func listening(t *testing.T, p Program) (s *Server, stop func() error) {
 		t.Fatal(err)
 	}
 	s = New(p, l.Addr().(*net.TCPAddr).Port)
-	s.Every = time.Millisecond
+	s.Every, s.readTime = time.Millisecond, 20*time.Millisecond
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, l, log.New(io.Discard, "", 0)) }()
@@ -82,6 +82,20 @@ func TestStream(t *testing.T) {
 	body, err = io.ReadAll(resp.Body)
 	if err != nil || strings.Contains(string(body), "step 1") || !strings.Contains(string(body), "step 2") {
 		t.Errorf("%v: going on after step 1:\n%s", err, body)
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestStreamOutlastsReading: the time that a request may take to be read is none
+// that its answer may take.
+func TestStreamOutlastsReading(t *testing.T) {
+	s, stop := listening(t, &stub{progress: until(200)})
+	resp := follow(t, s, "")
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || !strings.Contains(string(body), "step 199") {
+		t.Errorf("%v: %d bytes", err, len(body))
 	}
 	if err := stop(); err != nil {
 		t.Error(err)

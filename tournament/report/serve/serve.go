@@ -32,6 +32,7 @@ type Server struct {
 	Bug func(value any, stack []byte)
 
 	deciding sync.Mutex // one write at a time
+	readTime time.Duration
 	skips    skips
 	streams  chan struct{} // a place for each open stream
 	closing  chan struct{}
@@ -43,7 +44,7 @@ const openStreams = 12
 
 // New makes a server for a listener's port. Nothing is served before Serve.
 func New(p Program, port int) *Server {
-	s := &Server{program: p, port: strconv.Itoa(port), Every: time.Second, streams: make(chan struct{}, openStreams), closing: make(chan struct{})}
+	s := &Server{program: p, port: strconv.Itoa(port), Every: time.Second, streams: make(chan struct{}, openStreams), closing: make(chan struct{}), readTime: readTime}
 	s.guard = newGuard(s.port)
 	s.handler = s.recovering(s.guarded(s.routes()))
 	return s
@@ -136,7 +137,7 @@ const (
 // Serve answers on l until ctx ends, and lets what was begun come to its end.
 func (s *Server) Serve(ctx context.Context, l net.Listener, logTo *log.Logger) error {
 	var silent silent
-	srv := &http.Server{Handler: s.handler, ReadHeaderTimeout: headTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime,
+	srv := &http.Server{Handler: s.handler, ReadHeaderTimeout: headTime, ReadTimeout: s.readTime, WriteTimeout: writeTime, IdleTimeout: idleTime,
 		MaxHeaderBytes: 32 << 10, ErrorLog: logTo, ConnState: silent.state}
 	stopped := make(chan error, 1)
 	end := context.AfterFunc(ctx, func() {
