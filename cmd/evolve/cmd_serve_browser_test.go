@@ -196,6 +196,15 @@ func TestServeForeigners(t *testing.T) {
 			t.Errorf("without a token, %s: %s", path, text)
 		}
 	}
+	// Who follows the printed address from elsewhere, a chat or a file, is let in.
+	chat := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<a href="%s">look</a>`, d.Address())
+	}))
+	defer chat.Close()
+	s.Open(strings.Replace(chat.URL, "127.0.0.1", "localhost", 1))
+	s.Click(`a`)
+	s.Wait(`location.href === "` + d.Base() + `/" && document.body.innerText.includes("dataviz")`)
 	// The right cookie is no key to another name of this machine.
 	b.Open(strings.Replace(d.Base(), "127.0.0.1", "localhost", 1) + "/")
 	says(t, b, "for its owner alone")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"html"
 	"io"
 	"log"
 	"net"
@@ -442,11 +443,17 @@ func TestServeCommand(t *testing.T) {
 	if _, stderr, code := read(t, "serve", "--port", port); code != exitFailed || !strings.Contains(stderr, "port "+port+" is in use") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
+	dir := t.TempDir()
+	browser, shown := filepath.Join(dir, "browser"), filepath.Join(dir, "shown.html")
+	if err := os.WriteFile(browser, []byte("#!/bin/sh\nls -l \"$1\" >\""+dir+"/mode\"\ncp \"$1\" \""+shown+".new\" && mv \""+shown+".new\" \""+shown+"\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("BROWSER", browser)
 	ctx, cancel := context.WithCancel(t.Context())
 	out, in := io.Pipe()
 	var errs bytes.Buffer
 	ended := make(chan int, 1)
-	go func() { ended <- run(ctx, []string{"serve", "--json"}, strings.NewReader(""), in, &errs) }()
+	go func() { ended <- run(ctx, []string{"serve", "--json", "--open"}, strings.NewReader(""), in, &errs) }()
 	var said struct {
 		Schema int
 		URL    string
@@ -467,9 +474,23 @@ func TestServeCommand(t *testing.T) {
 		conn.Close()
 		t.Error("it listens on more than 127.0.0.1")
 	}
+	var page []byte
+	for page == nil { // the browser is another process
+		if page, err = os.ReadFile(shown); err != nil {
+			page = nil
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+	mode, err := os.ReadFile(filepath.Join(dir, "mode"))
+	if err != nil || !bytes.HasPrefix(mode, []byte("-rw-------")) || !strings.Contains(html.UnescapeString(string(page)), said.URL) {
+		t.Errorf("%v: the browser was shown %s%s", err, mode, page)
+	}
 	cancel()
 	if code := <-ended; code != exitDone {
 		t.Errorf("exit %d: %s", code, errs.String())
+	}
+	if left, err := filepath.Glob(filepath.Join(os.Getenv("EVOLVE_HOME"), "serve-*")); err != nil || len(left) > 0 {
+		t.Errorf("%v: left behind: %v", err, left)
 	}
 	_, token, _ := strings.Cut(said.URL, "token=")
 	if token == "" || strings.Contains(errs.String(), token) {
