@@ -271,7 +271,7 @@ func TestServeFollowsARun(t *testing.T) {
 func TestServeLooks(t *testing.T) {
 	b := browsertest.New(t)
 	d := serveDemo(t)
-	const hostile = `</script><img src=x onerror="window.pwned=1"><svg onload="window.pwned=1"> ‮ "><script>window.pwned=1</script> ` + "averyveryveryveryveryveryveryveryverylongwordwithoutanyspacethatnobodycanbreakbutabrowser"
+	const hostile = `</script><img src=x onerror="window.pwned=1"><svg onload="window.pwned=1"> ` + "\u202e" + ` "><script>window.pwned=1</script> ` + "averyveryveryveryveryveryveryveryverylongwordwithoutanyspacethatnobodycanbreakbutabrowser"
 	ctx := t.Context()
 	_, _, err := d.db.SaveCases(ctx, []eval.Case{{ID: "hostile-1", Skill: demoSkill, Prompt: hostile, Reference: "</textarea>" + hostile, Split: eval.Train, Checks: []eval.Check{{Type: eval.Contains, Value: "</textarea>" + hostile, Feedback: hostile}},
 		Source: &eval.Source{Agent: "claude-code", Origin: "mined", Outcome: "corrected"}}})
