@@ -4,99 +4,29 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/chromedp"
+	"github.com/skill-evolve/evolve/tournament/report/browsertest"
 )
 
-// A browser is a headless Chromium for the tests of one function.
+// A browser shows pages from disk.
 type browser struct {
-	t   *testing.T
+	*browsertest.Browser
 	ctx context.Context
 }
 
-// newBrowser starts Chromium, and skips the test where there is none.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("a browser is no short test")
-	}
-	path := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if p, err := exec.LookPath(name); err == nil {
-			path = p
-			break
-		}
-	}
-	if path == "" {
-		t.Skip("no Chromium is installed; .ci/run installs it from Debian's packages")
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute) // t.Context ends before the browser is closed
-	t.Cleanup(cancel)
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.UserDataDir(t.TempDir()), chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(time.Minute))
-	ctx, cancel = chromedp.NewExecAllocator(ctx, opts...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(func() {
-		if err := chromedp.Cancel(ctx); err != nil {
-			t.Logf("close the browser: %v", err)
-		}
-		cancel()
-	})
-	return &browser{t, ctx}
+	b := browsertest.New(t)
+	return &browser{b, b.Context()}
 }
 
-// shape sets what the page is shown on.
-func (b *browser) shape(width, height int64, scheme string) {
-	b.t.Helper()
-	if err := chromedp.Do(b.ctx, chromedp.EmulateViewport(width, height)); err != nil {
-		b.t.Fatal(err)
-	}
-	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}); err != nil {
-		b.t.Fatal(err)
-	}
-}
+func (b *browser) shape(width, height int64, scheme string) { b.Shape(width, height, scheme) }
+func (b *browser) open(file string)                         { b.Open("file://" + file) }
+func (b *browser) shoot(name string)                        { b.Shoot(name) }
 
-// open shows a page from disk.
-func (b *browser) open(file string) {
-	b.t.Helper()
-	if err := chromedp.Do(b.ctx, chromedp.Navigate("file://"+file)); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-// ask evaluates an expression in the page; the page's own policy does not bind
-// the debugger.
-func ask[T any](b *browser, expression string) T {
-	b.t.Helper()
-	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return v
-}
-
-// shoot keeps a picture of the whole page where EVOLVE_SHOTS names a folder.
-func (b *browser) shoot(name string) {
-	b.t.Helper()
-	dir := os.Getenv("EVOLVE_SHOTS")
-	if dir == "" {
-		return
-	}
-	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644); err != nil {
-		b.t.Fatal(err)
-	}
-}
+func ask[T any](b *browser, expression string) T { return browsertest.Ask[T](b.Browser, expression) }
 
 // overlaps lists pairs of texts of one drawing whose boxes overlap by more than a
 // pixel, and texts that reach out of their drawing.
@@ -117,17 +47,7 @@ const overlaps = `(() => {
   return out;
 })()`
 
-// sticking lists what sticks out of the page to the right.
-const sticking = `(() => {
-  const out = [], w = innerWidth;
-  if (document.documentElement.scrollWidth > w) out.push("the page is " + document.documentElement.scrollWidth + " wide");
-  for (const e of document.querySelectorAll("body *")) {
-    if (e.closest(".wide") || e.closest(".skip")) continue;
-    const r = e.getBoundingClientRect();
-    if (r.width && r.right > w + 1) out.push(e.tagName + "." + e.className + " ends at " + Math.round(r.right));
-  }
-  return out.slice(0, 20);
-})()`
+const sticking = browsertest.Sticking
 
 // pages are the pages that are looked at, by name.
 func pages(t *testing.T) map[string]string {

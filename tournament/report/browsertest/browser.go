@@ -66,6 +66,9 @@ func (b *Browser) Stranger() *Browser {
 	return &Browser{b.t, ctx}
 }
 
+// Context is the page's, for what is not here.
+func (b *Browser) Context() context.Context { return b.ctx }
+
 func (b *Browser) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	if err := chromedp.Do(b.ctx, steps...); err != nil {
@@ -175,7 +178,7 @@ const Sticking = `(() => {
   const out = [], w = innerWidth;
   if (document.documentElement.scrollWidth > w) out.push("the page is " + document.documentElement.scrollWidth + " wide");
   for (const e of document.querySelectorAll("body *")) {
-    if (e.closest(".wide") || e.closest(".skip") || e.closest("pre")) continue;
+    if (e.closest(".wide") || e.closest(".skip")) continue;
     const r = e.getBoundingClientRect();
     if (r.width && r.right > w + 1) out.push(e.tagName + "." + e.className + " ends at " + Math.round(r.right));
   }

@@ -370,6 +370,15 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// TestNightLeadsToItsRuns: a night's page links to the files of its runs beside it.
+func TestNightLeadsToItsRuns(t *testing.T) {
+	s := New(&stub{}, 3700)
+	w := send(s, request(s, "GET", "/nights/20260101-000000-0000aa.html", nil))
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/runs/20260101-000000-0000aa" {
+		t.Errorf("%d to %q", w.Code, w.Header().Get("Location"))
+	}
+}
+
 // TestPanic: whoever looks is told that there is a bug, and nothing of its value.
 func TestPanic(t *testing.T) {
 	s := New(&stub{panics: true}, 3700)

@@ -127,6 +127,19 @@ type Status struct {
 		Path   string `json:"path"`
 		Reason string `json:"reason"`
 	} `json:"broken"`
+	Night struct {
+		Last *struct {
+			ID    string     `json:"night"`
+			Began time.Time  `json:"began"`
+			Ended *time.Time `json:"ended"`
+			Spent eval.Spent `json:"spent"`
+		} `json:"last"`
+		Next *time.Time `json:"next"`
+	} `json:"night"`
+	Next struct {
+		Command string `json:"command"`
+		Text    string `json:"text"`
+	} `json:"next"`
 }
 
 // A SkillStatus is where one skill stands.

@@ -3,6 +3,8 @@ package serve
 import (
 	"html/template"
 	"net/http"
+	"net/url"
+	"strings"
 
 	"github.com/skill-evolve/evolve/tournament/report"
 )
@@ -63,13 +65,15 @@ func (s *Server) nights(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) night(w http.ResponseWriter, r *http.Request) {
+	// Beside a night's page on disk lie those of its runs.
+	if run, ok := strings.CutSuffix(r.PathValue("night"), ".html"); ok {
+		http.Redirect(w, r, "/runs/"+url.PathEscape(run), http.StatusSeeOther)
+		return
+	}
 	n, err := s.program.Night(r.Context(), r.PathValue("night"))
 	if err != nil {
 		s.failed(w, r, err)
 		return
-	}
-	for i := range n.Steps { // a run's page is no file here
-		n.Steps[i].Report = ""
 	}
 	body, err := report.Body(n.HTML)
 	if err != nil {
