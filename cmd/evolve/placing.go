@@ -160,6 +160,13 @@ func (p *placing) intent(ctx context.Context, db *store.Store, live *liveSkill, 
 	if p.refusal != nil {
 		return nil, p.refusal
 	}
+	real, err := ahead(p.path)
+	if err != nil {
+		return nil, err
+	}
+	if real != p.path { // what is there is not what would be recorded
+		return nil, fmt.Errorf("%s leads to %s now", p.path, real)
+	}
 	now, err := hashAt(p.path)
 	if err != nil {
 		return nil, err

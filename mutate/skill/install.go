@@ -84,6 +84,7 @@ func named(path string, err error) error {
 type step string
 
 const (
+	opened   step = "opened"   // what is there of the folders above is open
 	resolved step = "resolved" // the folder is open
 	locked   step = "locked"   // against other installers
 	compared step = "compared" // the live text is the one expected

@@ -123,6 +123,10 @@ const plantPrefix = ".evolve-plant-"
 // A folder that is there already, with anything in it, is an error that wraps
 // fs.ErrExist; so that nothing is written over. A file that is not as files says
 // (it was edited meanwhile) is an error, too. After an error nothing is at dir.
+//
+// dir is the path that the caller has written down, with its symlinks resolved as
+// far as there is something: where it leads through one by now, or its folder is
+// replaced meanwhile, somebody has done that, and nothing is put there.
 func Plant(dir, from string, files []FolderFile, text []byte) error {
 	if err := plant(dir, from, files, text, func(step) {}); err != nil {
 		return fmt.Errorf("copy skill to %s: %w", dir, err)
@@ -144,10 +148,7 @@ func plant(dir, from string, files []FolderFile, text []byte, at func(step)) (er
 		return err
 	}
 	above := filepath.Dir(dir)
-	if err := os.MkdirAll(above, 0o700); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(above)
+	root, err := openAsWritten(above, at)
 	if err != nil {
 		return err
 	}
@@ -158,6 +159,10 @@ func plant(dir, from string, files []FolderFile, text []byte, at func(step)) (er
 		return err
 	}
 	defer unlock()
+	// The lock was taken by name, and may be that of another folder by now.
+	if err := movedFrom(root, above); err != nil {
+		return err
+	}
 	at(locked)
 	sweepPlants(root)
 	if err := vacant(root, filepath.Base(dir)); err != nil {
@@ -191,16 +196,92 @@ func plant(dir, from string, files []FolderFile, text []byte, at func(step)) (er
 		return err
 	}
 	at(complete)
+	if err := movedFrom(root, above); err != nil {
+		return err
+	}
 	// Where somebody has put something there meanwhile, this fails: only an empty
 	// folder gives way to one.
 	if err := root.Rename(made, filepath.Base(dir)); err != nil {
 		return err
 	}
 	at(renamed)
-	if err := syncFolder(root); err != nil {
-		return fmt.Errorf("sync folder after the skill was put in place: %w", err)
+	err = movedFrom(root, above)
+	if err == nil {
+		if err = syncFolder(root); err != nil {
+			err = fmt.Errorf("sync folder after the skill was put in place: %w", err)
+		}
+	}
+	if err != nil { // back into the bed, which is removed
+		if back := root.Rename(filepath.Base(dir), made); back != nil {
+			return fmt.Errorf("%w; what was put there stays in the folder that was there before: %w", err, back)
+		}
+		return err
 	}
 	at(synced)
+	return nil
+}
+
+// openAsWritten opens the folder at dir, a path without symlinks, and makes it and
+// those above it where they are missing. It begins at the last one that is there
+// and looks up the others inside of it, so that a symlink that comes up meanwhile
+// leads nowhere else.
+func openAsWritten(dir string, at func(step)) (*os.Root, error) {
+	there := dir
+	for {
+		_, err := os.Lstat(there)
+		if err == nil {
+			break
+		}
+		if up := filepath.Dir(there); errors.Is(err, fs.ErrNotExist) && up != there {
+			there = up
+			continue
+		}
+		return nil, err
+	}
+	root, err := os.OpenRoot(there)
+	if err != nil {
+		return nil, err
+	}
+	at(opened)
+	if err := movedFrom(root, there); err != nil {
+		root.Close()
+		return nil, err
+	}
+	if there == dir {
+		return root, nil
+	}
+	defer root.Close()
+	below, err := filepath.Rel(there, dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := root.MkdirAll(below, 0o700); err != nil {
+		return nil, err
+	}
+	return root.OpenRoot(below)
+}
+
+// movedFrom is an error where dir, which led to the folder that is open without a
+// symlink, leads there no longer.
+func movedFrom(open *os.Root, dir string) error {
+	now, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return fmt.Errorf("its folder was replaced meanwhile: %w", err)
+	}
+	if now != dir {
+		return fmt.Errorf("%s leads to %s now", dir, now)
+	}
+	is, err := open.Stat(".")
+	if err != nil {
+		return err
+	}
+	there, err := os.Lstat(dir)
+	if err != nil {
+		return fmt.Errorf("its folder was replaced meanwhile: %w", err)
+	}
+	if !os.SameFile(is, there) {
+		return errors.New("its folder was replaced by another one meanwhile")
+	}
 	return nil
 }
 
