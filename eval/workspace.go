@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path"
+
+	"github.com/skill-evolve/evolve/eval/scratch"
 )
 
 // FileWorkspaces opens folders that hold a case's Files and nothing else. It
@@ -28,7 +30,7 @@ func (w FileWorkspaces) Open(_ context.Context, c *Case) (dir string, done func(
 
 // openFolder makes a folder for one attempt and fills it.
 func openFolder(parent string, fill func(dir string) error) (dir string, done func(), err error) {
-	if dir, err = os.MkdirTemp(parent, "evolve-case-"); err != nil {
+	if dir, err = scratch.Dir(parent, "evolve-case-"); err != nil {
 		return "", nil, err
 	}
 	// What stays behind all the same is no reason to lose the rollout.

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/skill-evolve/evolve/eval/scratch"
 )
 
 // RecordedWorkspaces opens folders that hold the tree in which a case's request
@@ -169,7 +171,7 @@ func (w *RecordedWorkspaces) archive(ctx context.Context, at Workspace) (file st
 		}
 		args = append(args, "-c", name+value)
 	}
-	out, err := os.CreateTemp(w.Parent, "evolve-case-*.tar")
+	out, err := scratch.File(w.Parent, "evolve-case-*.tar")
 	if err != nil {
 		return "", err
 	}

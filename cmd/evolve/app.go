@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/scratch"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -40,8 +41,9 @@ type app struct {
 	// passing: they are removed when the command ends.
 	passing bool
 
-	db   *store.Store
-	conf *config // nil until it is read
+	db      *store.Store
+	scratch *scratch.Ledger // of the same data folder
+	conf    *config         // nil until it is read
 	// keys are the credentials that backends were given, see redactor.
 	keys []string
 	// interrupted is closed by the first signal that asks the program to end; nil
@@ -206,7 +208,7 @@ func (a *app) store(ctx context.Context) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.db = db
+	a.db, a.scratch = db, scratch.Keep(h)
 	return db, nil
 }
 
@@ -217,7 +219,11 @@ func (a *app) existingStore(ctx context.Context) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(filepath.Join(h, "evolve.db")); errors.Is(err, fs.ErrNotExist) {
+	path := filepath.Join(h, "evolve.db")
+	if err := store.Lost(path); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	return a.store(ctx)
@@ -227,8 +233,8 @@ func (a *app) close() error {
 	if a.db == nil {
 		return nil
 	}
-	err := a.db.Close()
-	a.db = nil
+	err := errors.Join(a.db.Close(), a.scratch.Close())
+	a.db, a.scratch = nil, nil
 	if err != nil {
 		return fmt.Errorf("close the store: %w", err)
 	}

@@ -11,11 +11,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/handoff"
+	"github.com/skill-evolve/evolve/eval/scratch"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
@@ -155,7 +156,7 @@ func (a *app) purge(ctx context.Context, db *store.Store, ids []string, plan sto
 		return hinted(err, "type the same command again, with the whole id, once nothing else uses the database")
 	}
 	p := purgedOf(done)
-	p.Schema, p.Sessions, p.Files, p.Left = 1, ids, w.removed, w.left
+	p.Schema, p.Sessions, p.Files, p.Left = 1, ids, w.removed, slices.Compact(slices.Sorted(slices.Values(append(w.left, a.doubtful(h)...))))
 	for _, run := range w.reports {
 		path, err := a.writeReport(ctx, db, run)
 		if err != nil {
@@ -262,9 +263,11 @@ func (w *sweep) files() error {
 			return err
 		}
 	}
-	for _, pattern := range []string{"evolve-case-*", "evolve-replay-*"} {
-		w.workspaces(inside(os.TempDir(), pattern))
+	removed, left, err := scratch.Sweep(w.home, eval.RemoveTree) // what killed runs have left
+	if err != nil {
+		return err
 	}
+	w.removed, w.left = append(w.removed, removed...), append(w.left, left...)
 	w.left = append(w.left, inside(w.home, "evolve.db.damaged-*")...)
 	return nil
 }
@@ -385,21 +388,4 @@ func (w *sweep) shows(folder string) bool {
 		sha := sha256Hex(text)
 		return err != nil || slices.Contains(w.plan.Candidates, sha) || slices.Contains(w.plan.Removed, sha)
 	})
-}
-
-// workspaces removes the folders that a killed run has left in the system's
-// temporary folder. They are younger where another data folder's run is using
-// them.
-func (w *sweep) workspaces(dirs []string) {
-	for _, dir := range dirs {
-		info, err := os.Lstat(dir)
-		if err != nil || !info.IsDir() || time.Since(info.ModTime()) < time.Hour {
-			continue
-		}
-		if err := os.RemoveAll(dir); err != nil {
-			w.left = append(w.left, dir) // somebody else's
-			continue
-		}
-		w.removed = append(w.removed, dir)
-	}
 }

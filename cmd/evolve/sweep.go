@@ -2,31 +2,35 @@ package main
 
 import (
 	"os"
-	"path/filepath"
-	"regexp"
+	"slices"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/scratch"
 )
 
-// leftover is the name of a folder that a replay or a case had to itself.
-var leftover = regexp.MustCompile(`^evolve-(replay|case)-\d+$`)
-
-// sweepAge is how old such a folder must be before it can belong to no process
-// that still runs: no replay takes that long.
-const sweepAge = 24 * time.Hour
-
-// sweep removes what killed runs left in the folder for temporary files. They
-// hold files of cases. What cannot be removed is another user's, or no matter.
+// sweep removes what killed runs of this data folder left in the folder for
+// temporary files: their workspaces hold files of cases. What cannot be removed
+// stays listed, for the next time.
 func (a *app) sweep() {
-	found, err := os.ReadDir(os.TempDir())
-	if err != nil {
-		return
+	if h, err := a.home(); err == nil {
+		_, _, _ = scratch.Sweep(h, eval.RemoveTree) // tidying up is nothing to end a run for
 	}
-	for _, e := range found {
-		info, err := e.Info()
-		if err == nil && e.IsDir() && leftover.MatchString(e.Name()) && a.now().Sub(info.ModTime()) > sweepAge {
-			_ = eval.RemoveTree(filepath.Join(os.TempDir(), e.Name()))
+}
+
+// doubtfulAge is how old a folder must be that has a name of ours and stands in no
+// ledger of ours before its owner is asked to look at it. Another data folder's
+// run may be using a younger one.
+const doubtfulAge = 24 * time.Hour
+
+// doubtful are such folders. A name alone does not make one evolve's to remove.
+func (a *app) doubtful(home string) (paths []string) {
+	listed := scratch.Listed(home)
+	for _, path := range inside(os.TempDir(), "evolve-*") {
+		info, err := os.Lstat(path)
+		if err == nil && scratch.Own(path) && !slices.Contains(listed, path) && a.now().Sub(info.ModTime()) > doubtfulAge {
+			paths = append(paths, path)
 		}
 	}
+	return paths
 }

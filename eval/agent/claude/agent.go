@@ -26,6 +26,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
+	"github.com/skill-evolve/evolve/eval/scratch"
 )
 
 // Credentials are the variables that the program takes its key from. With
@@ -193,7 +194,7 @@ func (a *Agent) Ping(ctx context.Context) error {
 // where replays run in one: a script that calls the program from elsewhere fails
 // there, and is told from a server that is down before anything is spent.
 func (a *Agent) ask(ctx context.Context) (string, error) {
-	home, err := os.MkdirTemp("", "evolve-replay-")
+	home, err := scratch.Dir("", "evolve-replay-")
 	if err != nil {
 		return "", err
 	}

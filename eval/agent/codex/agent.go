@@ -18,6 +18,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
+	"github.com/skill-evolve/evolve/eval/scratch"
 )
 
 // configFolder is CODEX_HOME below a home.
@@ -240,7 +241,7 @@ func (a *Agent) CheckSandbox(ctx context.Context) error {
 // looked at.
 func (a *Agent) Ping(ctx context.Context) error {
 	if a.login.file != "" {
-		dir, err := os.MkdirTemp("", "evolve-replay-")
+		dir, err := scratch.Dir("", "evolve-replay-")
 		if err != nil {
 			return fmt.Errorf("ping codex: %w", err)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
+	"github.com/skill-evolve/evolve/eval/scratch"
 )
 
 // oldest is the first version whose flags and events are known.
@@ -101,7 +102,7 @@ var versionText = regexp.MustCompile(`\b(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]*[0-9A-Za
 // ask runs the program for its version. A program that is not unpacked does that
 // first, and more than one at a time may.
 func (p *program) ask(ctx context.Context, c replay.Config) error {
-	stage, err := os.MkdirTemp("", "evolve-replay-")
+	stage, err := scratch.Dir("", "evolve-replay-")
 	if err != nil {
 		return fmt.Errorf("ask copilot for its version: %w", err)
 	}

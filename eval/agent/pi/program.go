@@ -15,6 +15,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
+	"github.com/skill-evolve/evolve/eval/scratch"
 )
 
 // oldest is the first version whose flags and events are known.
@@ -84,7 +85,7 @@ func (p *program) args(own ...string) []string {
 // ask runs the program for one short answer, in an empty home of its own: it
 // would write into the person's.
 func (p *program) ask(ctx context.Context, args ...string) (string, error) {
-	home, err := os.MkdirTemp("", "evolve-replay-")
+	home, err := scratch.Dir("", "evolve-replay-")
 	if err != nil {
 		return "", err
 	}

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/skill-evolve/evolve/eval/scratch"
 )
 
 // guardEnv tells this program that it is a guard, and of what.
@@ -41,7 +43,7 @@ func wrap(c Command) (path string, args, env []string, stop func() error, err er
 	if path, err = os.Executable(); err != nil {
 		return "", nil, nil, nil, err
 	}
-	if l.Folder, err = os.MkdirTemp("", "evolve-guard-"); err != nil {
+	if l.Folder, err = scratch.Dir("", "evolve-guard-"); err != nil {
 		return "", nil, nil, nil, err
 	}
 	h := &held{leash: l}

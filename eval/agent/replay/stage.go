@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/scratch"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
@@ -65,7 +66,7 @@ func Open(t eval.Task, l Layout) (s *Stage, err error) {
 	if err := sound(t.Variant); err != nil {
 		return nil, err
 	}
-	root, err := os.MkdirTemp("", "evolve-replay-")
+	root, err := scratch.Dir("", "evolve-replay-")
 	if err != nil {
 		return nil, fmt.Errorf("make stage: %w", err)
 	}
