@@ -250,9 +250,17 @@ func TestServeFollowsARun(t *testing.T) {
 		t.Errorf("the page has %q", got)
 	}
 	shots(b, "live")
+	// A page that nobody sees asks for nothing; seen again, it has all of it once.
+	browsertest.Ask[bool](b, `(() => { window.seen = true; Object.defineProperty(document, "hidden", {get: () => !window.seen}); window.look = s => { window.seen = s; document.dispatchEvent(new Event("visibilitychange")); }; window.look(false); return true; })()`)
+	d.event(id, 2, 42, 0.75, "third")
+	browsertest.Ask[bool](b, `(window.look(true), true)`)
+	b.Wait(`document.getElementById("steps").innerText.includes("third")`)
+	if n := browsertest.Ask[int](b, `document.querySelectorAll("#steps li").length`); n != 3 {
+		t.Errorf("%d steps after a pause", n)
+	}
 	b.Scripts(false)
 	b.Open(d.Base() + "/runs/" + id)
-	says(t, b, "second", "41")
+	says(t, b, "second", "42")
 	if !browsertest.Ask[bool](b, `!!document.querySelector("noscript meta[http-equiv=refresh]")`) {
 		t.Error("without scripts nothing loads the page again")
 	}

@@ -68,7 +68,7 @@ func skillNav(name, here string) []way {
 func usd(known bool, x float64) string {
 	switch {
 	case !known && x == 0:
-		return "unknown"
+		return "cost unknown"
 	case !known:
 		return fmt.Sprintf("at least $%.2f", x)
 	}

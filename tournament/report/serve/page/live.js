@@ -6,9 +6,11 @@
   if (!main || !main.dataset.stream) return;
   const at = (id) => document.getElementById(id);
   const steps = at("steps"), said = at("said"), most = 200;
-  const stream = new EventSource(main.dataset.stream);
-  stream.onmessage = (e) => {
+  let last = main.dataset.after, stream = null;
+
+  const show = (e) => {
     const m = JSON.parse(e.data);
+    last = e.lastEventId;
     at("phase").textContent = m.phase;
     at("rollouts").textContent = m.rollouts;
     at("of").textContent = m.of;
@@ -23,11 +25,28 @@
     while (steps.children.length > most) steps.lastElementChild.remove();
     if (said.textContent) said.textContent = "";
   };
-  stream.addEventListener("end", () => {
-    stream.close();
-    location.reload();
-  });
-  stream.onerror = () => {
-    said.textContent = stream.readyState === EventSource.CLOSED ? "The server does not answer any more; load the page again." : "Connecting again…";
+
+  const follow = () => {
+    if (stream) return;
+    stream = new EventSource(main.dataset.stream + "?after=" + last);
+    stream.onmessage = show;
+    stream.addEventListener("end", () => {
+      rest();
+      location.reload();
+    });
+    stream.onerror = () => {
+      said.textContent = stream.readyState === EventSource.CLOSED ? "The server does not answer any more; load the page again." : "Connecting again…";
+    };
   };
+
+  const rest = () => {
+    if (stream) stream.close();
+    stream = null;
+  };
+
+  // A tab that nobody sees asks for nothing, and takes none of the few connections
+  // that a browser has for one host.
+  document.addEventListener("visibilitychange", () => (document.hidden ? rest() : follow()));
+  addEventListener("pagehide", rest);
+  addEventListener("pageshow", () => document.hidden || follow());
 })();
