@@ -35,7 +35,7 @@ type CorruptError struct {
 	Copy   string
 	NoCopy error
 
-	foreign bool // it was never a database of evolve
+	foreign bool // it is a whole database, of another program
 }
 
 func (e *CorruptError) Error() string {
@@ -95,10 +95,8 @@ func explain(err error, path string) error {
 		return &CorruptError{Path: path, Err: err}
 	}
 	switch kindOf(err) {
-	case damaged:
+	case damaged, foreign: // a torn header makes a database of ours look like none
 		return &CorruptError{Path: path, Err: err}
-	case foreign:
-		return &CorruptError{Path: path, Err: err, foreign: true}
 	case full:
 		return &FullError{Path: path, Err: err}
 	case busy:

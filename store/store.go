@@ -54,11 +54,14 @@ const readers = 4
 
 // Open opens the database at path for reading and writing. It creates the file
 // (mode 0600) and its folder (0700) where they are missing, and brings an older
-// schema up to date. Errors that a caller may tell apart are *NewerError and
-// *CorruptError.
+// schema up to date. Errors that a caller may tell apart are *NewerError,
+// *CorruptError and *LostError.
 func Open(ctx context.Context, path string) (*Store, error) {
 	if err := driverMissing(); err != nil {
 		return nil, err
+	}
+	if err := Lost(path); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
 	}
 	if err := prepareFile(path); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
@@ -114,6 +117,9 @@ func (s *Store) prepare(ctx context.Context) error {
 func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 	if err := driverMissing(); err != nil {
 		return nil, err
+	}
+	if err := Lost(path); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
 	}
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)

@@ -135,6 +135,7 @@ func TestOpenDamaged(t *testing.T) {
 	for name, content := range map[string][]byte{
 		"text":        []byte(strings.Repeat("this is a letter, not a database\n", 200)),
 		"torn schema": torn,
+		"torn header": append(bytes.Repeat([]byte{0xA5}, 100), good[100:]...),
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "evolve.db")
@@ -150,6 +151,13 @@ func TestOpenDamaged(t *testing.T) {
 			must(t, err)
 			if !bytes.Equal(after, content) {
 				t.Error("the file was changed")
+			}
+			copies, _ := filepath.Glob(path + ".damaged-????????????")
+			if len(copies) != 1 {
+				t.Fatalf("copies %q, want one", copies)
+			}
+			if kept, err := os.ReadFile(copies[0]); err != nil || !bytes.Equal(kept, content) {
+				t.Errorf("the copy is not what was found: %v", err)
 			}
 		})
 	}

@@ -151,7 +151,7 @@ func (d *doctor) folder(home string) {
 // a temporary folder where there is none.
 func (d *doctor) database(ctx context.Context, path string) {
 	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) && store.Lost(path) == nil {
 		dir, err := os.MkdirTemp("", "evolve-doctor-")
 		if err != nil {
 			d.add("database", fails, "check that the disk has room", "%v", err)

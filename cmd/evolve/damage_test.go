@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -66,6 +67,7 @@ func TestEveryCommandMeetsDamage(t *testing.T) {
 		{"truncated", func(b []byte) []byte { return b[:pages/2*page+77] }, "is damaged, or not a database of evolve", false},
 		{"damaged in the middle", all(pages/2*page, pages/2*page+page), "is damaged, or not a database of evolve", false},
 		{"damaged near its end", all((pages-3)*page, (pages-2)*page), "is damaged, or not a database of evolve", false},
+		{"emptied", func([]byte) []byte { return nil }, "is empty, but was in use", true},
 		{"of a newer evolve", func(b []byte) []byte { copy(b[60:], "\x00\x00\x03\xe7"); return b }, "install a newer evolve", true},
 	} {
 		bad := d.damage(bytes.Clone(whole))
@@ -182,5 +184,24 @@ func TestHalfALogIsNoDamage(t *testing.T) {
 	}
 	if last < len(s.cases)-1 {
 		t.Errorf("%d of %d cases with all of the log but a frame", last, len(s.cases))
+	}
+}
+
+// TestRemovedDatabase: a database that is gone from beside what was staged is told,
+// by those that only look as well, and none is made in its place.
+func TestRemovedDatabase(t *testing.T) {
+	claude, home := person(t), t.TempDir()
+	at := filepath.Join(home, "staged", "dataviz", "12", "SKILL.md")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, []byte("x"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range []string{"log dataviz", "status", "doctor", "harvest"} {
+		code, out, errs := runHere(t, home, append(strings.Fields(args), "--claude-home", claude)...)
+		if said := out + errs; code != exitFailed || !strings.Contains(said, "is missing, but was in use: staged/") || !strings.Contains(said, "restore evolve.db from a backup") {
+			t.Errorf("evolve %s: exit %d:\n%s", args, code, said)
+		}
+		if made, _ := filepath.Glob(filepath.Join(home, "evolve.db*")); len(made) > 0 {
+			t.Errorf("evolve %s made %q", args, made)
+		}
 	}
 }

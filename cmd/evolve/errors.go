@@ -31,6 +31,7 @@ func classify(err error) (code int, hint string) {
 		speechless *tournament.AgentFailsError
 		newer      *store.NewerError
 		corrupt    *store.CorruptError
+		lost       *store.LostError
 		noRoom     *store.FullError
 	)
 	switch {
@@ -61,6 +62,8 @@ func classify(err error) (code int, hint string) {
 		return exitFailed, "update evolve, or point EVOLVE_HOME at another folder"
 	case errors.As(err, &corrupt):
 		return exitFailed, "move the file away or restore it from a backup; evolve never rebuilds it by itself"
+	case errors.As(err, &lost):
+		return exitFailed, "restore evolve.db from a backup; to begin anew without what it knew, move " + strings.Join(lost.Beside, " and ") + " away from beside it"
 	case errors.As(err, &noRoom), errors.Is(err, syscall.ENOSPC):
 		return exitFailed, "free some disk space; nothing was half-written"
 	case errors.Is(err, syscall.EROFS):

@@ -1,0 +1,71 @@
+package store
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A LostError means that a database which was in use is gone: the file is empty or
+// missing, and beside it stands what only a used one leaves. Nothing was made in
+// its place: the versions, trials and rejections that it held would be forgotten
+// without a word.
+type LostError struct {
+	Path   string
+	Empty  bool     // the file is there, with 0 bytes
+	Beside []string // names of what a used store has left
+}
+
+func (e *LostError) Error() string {
+	how := "is missing"
+	if e.Empty {
+		how = "is empty"
+	}
+	return fmt.Sprintf("%s %s, but was in use: %s beside it", e.Path, how, strings.Join(e.Beside, " and "))
+}
+
+// leavings are what stands beside a database once it has been used: each is made
+// only after something was saved in it. (Hooks, notes and the configuration may be
+// there before the first use.)
+var leavings = []string{"staged", "reports"}
+
+// Lost is a *LostError where the database at path was in use and is empty or
+// missing by now, else nil. An empty file with nothing beside it is what a crash
+// leaves at the very beginning, and harmless.
+func Lost(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && info.Size() > 0 || err != nil && !os.IsNotExist(err) {
+		return nil // whole, or something else is wrong, which opening it says
+	}
+	lost := &LostError{Path: path, Empty: err == nil}
+	if present(path + "-wal") {
+		lost.Beside = append(lost.Beside, filepath.Base(path)+"-wal")
+	}
+	for _, name := range leavings {
+		if holdsFile(filepath.Join(filepath.Dir(path), name)) {
+			lost.Beside = append(lost.Beside, name+string(filepath.Separator))
+		}
+	}
+	if copies, _ := filepath.Glob(path + ".damaged-*"); lost.Empty && len(copies) > 0 {
+		lost.Beside = append(lost.Beside, filepath.Base(slices.Max(copies)))
+	}
+	if len(lost.Beside) == 0 {
+		return nil
+	}
+	return lost
+}
+
+// holdsFile reports whether a folder has a file somewhere below it.
+func holdsFile(dir string) (found bool) {
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			found = true
+			return filepath.SkipAll
+		}
+		return nil
+	})
+	return found
+}
