@@ -301,6 +301,26 @@ func TestServeDecides(t *testing.T) {
 	}
 }
 
+// TestServeInstallsTheUnproven: only with a word more, and it is recorded so.
+func TestServeInstallsTheUnproven(t *testing.T) {
+	d := serveDemo(t)
+	wide := skill.HashText([]byte(d.wide))
+	d.post("/skills/dataviz/approve", form(d.get("/skills/dataviz/approve?at="+wide)), http.StatusOK)
+	page := d.get("/skills/dataviz/promote?at=" + wide)
+	d.says(page, "is not proven (never tried); it is recorded as unproven", `name="unproven"`, "flagged: new-host, new-url; approved by")
+	f := form(page)
+	d.says(d.post("/skills/dataviz/promote", f, http.StatusConflict), "is not proven")
+	if d.file() != d.live {
+		t.Fatal("installed without the word")
+	}
+	f.Set("unproven", "yes")
+	d.says(d.post("/skills/dataviz/promote", f, http.StatusOK), "is installed in", "not proven")
+	v, err := d.db.VersionBySHA(t.Context(), demoSkill, wide)
+	if err != nil || v.Proven || !strings.Contains(v.Note, "new-url") || d.file() != d.wide {
+		t.Errorf("%v: recorded as %+v", err, v)
+	}
+}
+
 // TestServeCases: what is typed is in the store, what was changed meanwhile is not
 // overwritten, and a dropped case stays away.
 func TestServeCases(t *testing.T) {
