@@ -38,7 +38,7 @@ func (t *TrialRecord) Fresh(test []eval.Case, spent map[string]string) (int, err
 		return 0, err
 	}
 	n := 0
-	for _, c := range usable(test, spent, t.Challenger, slices.Concat(st.Clusters, st.Barred)) {
+	for _, c := range usable(test, spent, t.Challenger, slices.Concat(st.Clusters, st.Barred, st.past())) {
 		n += len(c.cases)
 	}
 	open := st.open()

@@ -38,6 +38,9 @@ type Gate struct {
 	// not trusted, clusters in which a judge checks everything give no evidence
 	// on quality and retries. The zero value is not trusted.
 	Judge Calibration
+	// On is the model that a trial begun by an older evolve is about: its record
+	// does not say.
+	On Model
 }
 
 // A Verdict is what the gate found.
@@ -48,6 +51,10 @@ type Verdict struct {
 	// Stop says why no more pairs were run, "" where the decision came first.
 	Stop       string `json:"stop,omitempty"`
 	BudgetStop bool   `json:"-"`
+	// Round counts how often the trial has started again because another model
+	// answered; Restarted says in words that it did so in this run.
+	Round     int    `json:"round,omitempty"`
+	Restarted string `json:"restarted,omitempty"`
 	// Judge is set where held-out cases rest on a judge alone.
 	Judge *Calibration `json:"judge,omitempty"`
 }
@@ -67,8 +74,15 @@ type gateState struct {
 	// Barred clusters were spent on a relative of the challenger: see Restart.
 	// Trial is null as long as no run has begun it.
 	Barred []string `json:"barred,omitempty"`
+	// On is the model that the pairs were measured on, as far as it is known. Past
+	// is what the trial had come to on others, StartRounds of them before the run.
+	On          Model       `json:"on,omitzero"`
+	StartOn     Model       `json:"start_on,omitzero"`
+	Past        []pastTrial `json:"past,omitempty"`
+	StartRounds int         `json:"start_rounds,omitempty"`
 
-	owners int // see completed
+	owners int  // see completed
+	met    bool // see meet
 }
 
 // Try runs pairs until the evidence decides, the cases are used up, or the
@@ -78,12 +92,16 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 	if err != nil {
 		return nil, err
 	}
+	v := &Verdict{Decision: st.Trial.Decide(), Round: len(st.Past)}
+	if _, err := g.meet(ctx, st, v, "", false); err != nil {
+		return nil, err
+	}
 	clusters, err := g.fresh(ctx, st, incumbent.SHA(), challenger.SHA(), test)
 	if err != nil {
 		return nil, err
 	}
 	start := map[string]any{"challenger": challenger.SHA(), "incumbent": incumbent.SHA(),
-		"clusters": len(clusters), "carried": len(st.StartClusters)}
+		"clusters": len(clusters), "carried": len(st.Clusters)}
 	judged := RestsOnJudge(test)
 	if judged > 0 {
 		start["judge"] = g.Judge.numbers()
@@ -92,7 +110,6 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		return nil, err
 	}
 	clusters, idle := g.provable(clusters, st.Trial)
-	v := &Verdict{Decision: st.Trial.Decide()}
 	// A trial without any case yet is kept too: what is harvested from now on
 	// was never seen by this challenger's search, and goes to it first.
 	if err := g.save(ctx, st, incumbent.SHA(), challenger.SHA(), v); err != nil {
@@ -106,7 +123,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 			break
 		}
 		clusters = clusters[len(now):]
-		pairs, answers, err := g.pairs(ctx, incumbent, challenger, now)
+		pairs, answers, models, err := g.pairs(ctx, incumbent, challenger, now)
 		var limit *eval.BudgetError
 		switch {
 		case errors.As(err, &limit):
@@ -119,6 +136,13 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 				continue
 			}
 			if v.Verdict == pareto.Undecided {
+				again, err := g.meet(ctx, st, v, models[i], true)
+				if err != nil {
+					return nil, err
+				}
+				if again {
+					clusters, idle = g.provable(clusters, st.Trial)
+				}
 				if !g.Judge.Trusted() && JudgeOnly(now[i].cases...) {
 					st.withhold(now[i].name, heldPair{*p, answers[i]})
 					*p = unproven(*p)
@@ -148,6 +172,9 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		g.tellJudge(v, judged, len(test), st.owners, idle)
 	}
 	g.tellLeftOut(v)
+	if v.Restarted != "" {
+		v.Warnings = append(v.Warnings, v.Restarted)
+	}
 	if g.counts(pareto.Cost) && g.inTokens {
 		v.Warnings = append(v.Warnings, "cost was compared in tokens: no price is known for this model, and a longer skill weighs more in a short request than in a long session")
 	}
@@ -169,7 +196,7 @@ func (g *Gate) fresh(ctx context.Context, st *gateState, incumbent, challenger s
 	if err != nil {
 		return nil, fmt.Errorf("read spent cases: %w", err)
 	}
-	out := usable(test, spent, challenger, slices.Concat(st.StartClusters, st.Barred))
+	out := usable(test, spent, challenger, slices.Concat(st.StartClusters, st.Barred, st.past()))
 	rng := rand.New(rand.NewPCG(uint64(g.Seed), 0x67617465))
 	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
 	return out, nil
@@ -227,15 +254,15 @@ func (g *Gate) affordable(clusters []cluster) []cluster {
 }
 
 // pairs runs both arms on the clusters and returns one difference each, nil for
-// those that the budget did not reach, with the answers that they rest on. A
-// cluster counts as spent from the moment its first rollout may have begun.
-func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, clusters []cluster) ([]*pareto.Pair, [][]string, error) {
+// those that the budget did not reach, with the answers that they rest on and
+// the models that they name (answeredBy). A cluster counts as spent from the moment its first rollout may have begun.
+func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, clusters []cluster) ([]*pareto.Pair, [][]string, []string, error) {
 	arm := "gate:" + incumbent.SHA()[:16] + ":" + challenger.SHA()[:16]
 	var jobs []eval.Job
 	for _, c := range clusters {
 		for _, k := range c.cases {
 			if err := g.Log.Journal.SpendCase(ctx, g.Skill, incumbent.SHA(), challenger.SHA(), k.ID); err != nil {
-				return nil, nil, fmt.Errorf("spend case %s: %w", k.ID, err)
+				return nil, nil, nil, fmt.Errorf("spend case %s: %w", k.ID, err)
 			}
 			jobs = append(jobs, Adjacent(incumbent, challenger, k, arm, 0, g.Seed)...)
 		}
@@ -247,20 +274,20 @@ func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, cl
 	}
 	var limit *eval.BudgetError
 	if err != nil && !errors.As(err, &limit) {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	out, answers := make([]*pareto.Pair, len(clusters)), make([][]string, len(clusters))
+	out, answers, models := make([]*pareto.Pair, len(clusters)), make([][]string, len(clusters)), make([]string, len(clusters))
 	at := 0
 	for i, c := range clusters {
 		n := 2 * len(c.cases)
 		if out[i] = Difference(rollouts[at:at+n], incumbent.SHA()); out[i] != nil {
 			g.inTokens = g.inTokens || rollouts[at].CostUSD == nil && !math.IsNaN(out[i].Cost)
 			g.leaveOut(out[i])
-			answers[i] = answersOf(rollouts[at:at+n], incumbent.SHA())
+			answers[i], models[i] = answersOf(rollouts[at:at+n], incumbent.SHA()), answeredBy(rollouts[at:at+n])
 		}
 		at += n
 	}
-	return out, answers, err
+	return out, answers, models, err
 }
 
 // Adjacent is one case in both arms, one directly after the other, so that what
@@ -384,7 +411,10 @@ func (g *Gate) load(ctx context.Context, incumbent, challenger string) (*gateSta
 		old.Trial, old.Start = pareto.NewTrial(g.Config), pareto.NewTrial(g.Config)
 	}
 	if rec.Run != g.Log.Run {
-		old.Start, old.StartClusters = old.Trial, old.Clusters
+		old.Start, old.StartClusters, old.StartOn, old.StartRounds = old.Trial, old.Clusters, old.On, len(old.Past)
+		if old.StartOn.Agent == "" {
+			old.StartOn = g.On
+		}
 	}
 	raw, err := json.Marshal(old.Start)
 	if err != nil {
@@ -394,7 +424,8 @@ func (g *Gate) load(ctx context.Context, incumbent, challenger string) (*gateSta
 		return nil, fmt.Errorf("copy trial: %w", err)
 	}
 	st.Start, st.StartClusters, st.Clusters = old.Start, old.StartClusters, slices.Clone(old.StartClusters)
-	st.Withheld, st.Barred = old.Withheld, old.Barred
+	st.Withheld, st.Barred, st.StartOn, st.On = old.Withheld, old.Barred, old.StartOn, old.StartOn
+	st.StartRounds, st.Past = old.StartRounds, slices.Clone(old.Past[:min(old.StartRounds, len(old.Past))])
 	st.Trial, st.owners = st.completed(g.Judge)
 	return st, nil
 }

@@ -19,8 +19,10 @@ type Plan struct {
 	Incumbent eval.Variant
 	Cases     []eval.Case // splits assigned
 	// Carried is an undecided challenger of an earlier run: its trial is
-	// continued instead of a new search. nil for none.
-	Carried *eval.Variant
+	// continued instead of a new search. nil for none. CarriedOn is the model that
+	// its trial is about, as far as anybody but the trial's own record tells.
+	Carried   *eval.Variant
+	CarriedOn Model
 
 	Agent   eval.Agent
 	Grader  eval.Grader
@@ -134,7 +136,7 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 		return nil
 	}
 	gate := &Gate{Evaluator: p.evaluator(budget, p.MaxRetries), Log: log, Skill: run.Skill, Config: p.Gate,
-		Seed: run.Seed, Simulated: run.Simulated, Objectives: p.Objectives}
+		Seed: run.Seed, Simulated: run.Simulated, Objectives: p.Objectives, On: p.CarriedOn}
 	if p.Calibrate != nil && RestsOnJudge(cases.Test) > 0 {
 		if gate.Judge, err = p.Calibrate(ctx); err != nil {
 			return fmt.Errorf("calibrate the judge: %w", err)

@@ -36,8 +36,9 @@ func (t *TrialRecord) Bar(clusters []string) (changed bool, err error) {
 	if err = json.Unmarshal(t.State, &st); err != nil { // a trial not begun stays so
 		return false, fmt.Errorf("read trial of %.12s: %w", t.Challenger, err)
 	}
+	past := st.past()
 	for _, c := range clusters {
-		if !slices.Contains(st.Clusters, c) && !slices.Contains(st.Barred, c) {
+		if !slices.Contains(st.Clusters, c) && !slices.Contains(past, c) && !slices.Contains(st.Barred, c) {
 			st.Barred, changed = append(st.Barred, c), true
 		}
 	}
@@ -54,7 +55,7 @@ func (t *TrialRecord) Clusters() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sorted(slices.Concat(st.Clusters, st.Barred)), nil
+	return sorted(slices.Concat(st.Clusters, st.Barred, st.past())), nil
 }
 
 func (t *TrialRecord) write(st *gateState) error {

@@ -168,6 +168,12 @@ func (p *prepared) carry(ctx context.Context, trial *tournament.TrialRecord) err
 	if fresh == 0 {
 		return &waiting{*trial}
 	}
+	if d, err := trial.Evidence(); err != nil {
+		return err
+	} else if d.Cases > 0 && p.back.agent.Identity().Simulated && !trial.Simulated {
+		return usage(fmt.Sprintf("choose a real agent with --agent, or `evolve --skill %s --anew` to search again", f.Skill),
+			"challenger %.12s is on trial with a real model: a simulated agent cannot go on with that", trial.Challenger)
+	}
 	f.Carried, f.HeldOut = trial.Challenger, fresh
 	p.heads = append(p.heads, fmt.Sprintf("challenger %.12s is still undecided: its trial goes on with %d fresh cases", trial.Challenger, fresh))
 	return nil
@@ -293,5 +299,6 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 	v := incumbent
 	v.Doc = doc
 	p.plan.Carried = &v
-	return nil
+	p.plan.CarriedOn, err = provedOn(ctx, p.db, f.Carried)
+	return err
 }

@@ -47,12 +47,25 @@ func (s *sleeper) close() {
 
 // provedOn is the model that a text's own trial before the gate was about; the
 // zero Model where it had none, or nothing is left of it.
-func (s *sleeper) provedOn(ctx context.Context, sha string) (sleep.Model, error) {
-	by, err := s.db.ProvedBy(ctx, sha)
+func provedOn(ctx context.Context, db *store.Store, sha string) (sleep.Model, error) {
+	by, err := db.ProvedBy(ctx, sha)
 	if err != nil || by == nil {
 		return sleep.Model{}, err
 	}
 	return sleep.ModelOf(by.Agent, by.Model), nil
+}
+
+// outdated says that a challenger was proved on another model than the one that
+// answers tonight, "" where it was not, or nobody knows.
+func (s *sleeper) outdated(ctx context.Context, challenger string) (string, error) {
+	on, err := provedOn(ctx, s.db, challenger)
+	if err != nil {
+		return "", err
+	}
+	if now := s.model(ctx); now.DriftedFrom(on) {
+		return fmt.Sprintf("it was proved on %v, and the agent is %v now", on, now), nil
+	}
+	return "", nil
 }
 
 // drift says whether the agent is another model now than the evidence of the
@@ -65,7 +78,7 @@ func (s *sleeper) drift(ctx context.Context, live *liveSkill, cases []eval.Case)
 	} else if err != nil {
 		return nil, err
 	}
-	from, err := s.provedOn(ctx, v.SHA)
+	from, err := provedOn(ctx, s.db, v.SHA)
 	if err != nil || from.Agent == "" {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/sleep"
@@ -159,6 +160,9 @@ func (s *sleeper) lookAtCases(ctx context.Context, o *sleep.Outlook, cases []eva
 		return nil
 	}
 	o.Challenger = trial.Challenger
+	if o.Round, err = trial.Rounds(); err != nil {
+		return err
+	}
 	o.Fresh, o.Rollouts, err = s.fresh(ctx, trial, test)
 	return err
 }
@@ -262,10 +266,16 @@ func (s *sleeper) conclude(ctx context.Context, p *prepared, out *tournament.Out
 	}
 	v := out.Verdict
 	r.Challenger, r.Decision, r.Reason, r.EValue, r.Alpha = res.Challenger.SHA, v.Verdict, v.Reason, finite(v.EValue), v.Alpha
+	r.Round, r.Restarted = v.Round, v.Restarted
 	for _, o := range v.PerObjective {
 		r.Total += o.Alpha
 	}
-	return s.weigh(ctx, p.run.Skill, inc.Doc, r)
+	if err := s.weigh(ctx, p.run.Skill, inc.Doc, r); err != nil || r.Decision != pareto.Promote || r.Against != "" {
+		return err
+	}
+	// The owner's labels may complete what was measured on the model of before.
+	r.Against, err = s.outdated(ctx, r.Challenger)
+	return err
 }
 
 // weigh adds to a result what the policy looks at besides the evidence.
@@ -313,6 +323,12 @@ func (s *sleeper) install(ctx context.Context, t sleep.Task, r sleep.Result) (st
 		return "", err
 	} else if !ok {
 		return "", &sleep.Hopeless{Err: errors.New("the kernel is not confirmed")}
+	}
+	// A night that was killed is gone on with by whatever command comes next.
+	if why, err := s.outdated(ctx, r.Challenger); err != nil {
+		return "", err
+	} else if why != "" {
+		return "", &sleep.Hopeless{Err: errors.New(why)}
 	}
 	cand, err := madeBy(ctx, s.db, t.Skill, r.Challenger)
 	if err != nil {

@@ -53,6 +53,9 @@ func (s *sleeper) proof(ctx context.Context, live *liveSkill, t *tournament.Tria
 	p := &sleep.Proof{Run: t.Run, Result: sleep.Result{Decision: d.Verdict, Reason: d.Reason, Incumbent: t.Incumbent, Challenger: t.Challenger,
 		EValue: finite(d.EValue), Alpha: d.Alpha, Simulated: t.Simulated}}
 	r := &p.Result
+	if r.Round, err = t.Rounds(); err != nil {
+		return nil, err
+	}
 	for _, o := range d.PerObjective {
 		r.Total += o.Alpha
 	}
@@ -72,12 +75,12 @@ func (s *sleeper) proof(ctx context.Context, live *liveSkill, t *tournament.Tria
 		return nil, fmt.Errorf("read run %s: %w", run.ID, err)
 	}
 	r.Unboxed = f.tools() && f.Sandbox == sandboxNone // with a sandbox that does not work nothing is run
-	on, err := s.provedOn(ctx, t.Challenger)
+	why, err := s.outdated(ctx, t.Challenger)
 	if err != nil {
 		return nil, err
 	}
-	if now := s.model(ctx); now.DriftedFrom(on) {
-		r.Against = fmt.Sprintf("it was proved on %v, and the agent is %v now", on, now)
+	if why != "" {
+		r.Against = why
 	}
 	return p, nil
 }

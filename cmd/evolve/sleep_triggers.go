@@ -67,6 +67,9 @@ func (s *sleeper) triggers(ctx context.Context, live *liveSkill, cases []eval.Ca
 		return t, err
 	}
 	t.Challenger = trial.Challenger
+	if t.Round, err = trial.Rounds(); err != nil {
+		return nil, err
+	}
 	t.Fresh, t.Rollouts, err = s.fresh(ctx, trial, test)
 	return t, err
 }

@@ -107,6 +107,18 @@ func build(t *testing.T, d *Data) *Model {
 	return m
 }
 
+// Pairs of a trial that started again on another model are no evidence of the new one.
+func TestBuildOfATrialThatStartedAgain(t *testing.T) {
+	d := sample(t)
+	at := slices.IndexFunc(d.Events, func(e tournament.Event) bool { return e.Kind == "gate_pair" })
+	const words = "the model changed from a to b: the trial starts again"
+	d.Events = slices.Insert(d.Events, at+2, tournament.Event{Kind: "gate_restart", Data: []byte(`{"from":"a","to":"b","reason":"` + words + `"}`)})
+	m := build(t, d)
+	if len(m.Evidence) != 3 || !slices.ContainsFunc(m.Events, func(e Step) bool { return e.Kind == "gate_restart" && e.Text == words }) {
+		t.Errorf("%d pairs: %+v", len(m.Evidence), m.Events[at:])
+	}
+}
+
 func TestBuild(t *testing.T) {
 	d := sample(t)
 	m := build(t, d)

@@ -13,7 +13,10 @@ import (
 // of them, and is played again for the e-processes that the events leave out.
 func evidence(m *Model, d *Data) {
 	for _, e := range d.Events {
-		if e.Kind == "gate_pair" {
+		switch e.Kind {
+		case "gate_restart": // what came before was about another model
+			m.Evidence = nil
+		case "gate_pair":
 			f := factsOf(e.Data)
 			m.Evidence = append(m.Evidence, Evidence{Cases: f.Cases, Cluster: f.Cluster, EValue: f.EValue,
 				Quality: f.Quality, Latency: f.Latency, Cost: f.Cost, Retries: f.Retries})

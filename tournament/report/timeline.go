@@ -143,6 +143,8 @@ func phrase(e tournament.Event) string {
 			more = fmt.Sprintf(", %d carried over", f.Carried)
 		}
 		return fmt.Sprintf("the gate begins: %s against %s on %s%s", Short(f.Challenger), Short(f.Incumbent), count(f.Clusters, "held-out cluster"), more)
+	case "gate_restart":
+		return Excerpt(f.Reason, 400)
 	case "gate_pair":
 		if f.Quality != nil {
 			q = fmt.Sprintf("%+.2f", *f.Quality)

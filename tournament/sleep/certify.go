@@ -38,7 +38,7 @@ type Certification struct {
 // rollouts. The error is ctx's, the recorder's or the infrastructure's.
 func (k *Certification) Run(ctx context.Context, run string, c Certificate) (Certificate, string, error) {
 	l := c.open(run)
-	key := k.On.key()
+	key := keyOf(k.On)
 	part := CertificatePart{Run: run}
 	groups := k.fresh(&c, run, key)
 	stop := ""

@@ -244,7 +244,7 @@ func (c *Cycle) try(ctx context.Context, n *Night, i int) error {
 	if going, err := c.start(ctx, n, i); !going || err != nil {
 		return err
 	}
-	t := Task{Kind: s.Kind, Skill: s.Skill, Part: s.Part, Run: s.Run, Caps: s.Caps, Level: s.Level}
+	t := Task{Kind: s.Kind, Skill: s.Skill, Part: s.Part, Run: s.Run, Caps: s.Caps, Level: cmp.Or(s.Anew, s.Level)}
 	r, err := c.Parts.Try(ctx, t)
 	s.Spent = r.Spent
 	if err != nil {
@@ -254,7 +254,11 @@ func (c *Cycle) try(ctx context.Context, n *Night, i int) error {
 	if err != nil {
 		return fmt.Errorf("read the nights of %s: %w", s.Skill, err)
 	}
-	st.Judge(s.Run, s.Level, &r)
+	began := s.Level
+	if r.Round != s.Round { // it started again: one trial more
+		began = t.Level
+	}
+	st.Judge(s.Run, began, &r)
 	switch {
 	case s.Kind == Search && s.Part == Description:
 		st.Described = s.Described
@@ -264,7 +268,7 @@ func (c *Cycle) try(ctx context.Context, n *Night, i int) error {
 	if err := c.Journal.SaveState(ctx, n.Generation, st); err != nil {
 		return fmt.Errorf("save the nights of %s: %w", s.Skill, err)
 	}
-	level := st.Level(r.Incumbent, r.Challenger)
+	level := st.Level(r.Incumbent, r.Challenger, r.Round)
 	s.Result, s.Note = &r, r.words()
 	if r.Decision == pareto.Promote {
 		in := Step{Kind: Install, Skill: s.Skill, Run: s.Run, Level: level, Stage: Planned, Result: &r}
@@ -356,7 +360,11 @@ func (r *Result) words() string {
 		}
 		return "nothing beat the installed text"
 	}
-	return fmt.Sprintf("%s: %s", r.Decision, r.Reason)
+	said := fmt.Sprintf("%s: %s", r.Decision, r.Reason)
+	if r.Restarted != "" {
+		said = r.Restarted + "; " + said
+	}
+	return said
 }
 
 // openPaid are the steps that still share the budget, the first one first.

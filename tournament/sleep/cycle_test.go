@@ -204,26 +204,73 @@ func TestPolicy(t *testing.T) {
 // a promotion gives some back, and telling a result twice counts once.
 func TestLifetime(t *testing.T) {
 	st := NewState("dataviz")
-	if got := st.Level("i", ""); got != LifetimeAlpha/2 {
+	if got := st.Next(); got != LifetimeAlpha/2 {
 		t.Errorf("first level %g, want half of %g", got, LifetimeAlpha)
 	}
 	lost := Result{Decision: pareto.Reject, Incumbent: "i", Challenger: "x"}
 	for range 2 {
-		st.Judge("r1", st.Level("i", "x"), &lost)
+		st.Judge("r1", st.Level("i", "x", 0), &lost)
 	}
 	st.Judge("r2", 0, &Result{}) // a search that found nothing tests nothing
-	before := st.Level("i", "")
+	before := st.Next()
 	if want := LifetimeAlpha / 6; before != want {
 		t.Errorf("second level %g, want %g", before, want)
 	}
 	won := proved(1)
 	won.Incumbent, won.Challenger = "i", "y"
 	st.Judge("r3", before, &won)
-	if got, want := st.Level("y", ""), LifetimeAlpha/12*2; got != want {
+	if got, want := st.Next(), LifetimeAlpha/12*2; got != want {
 		t.Errorf("third level after a promotion %g, want %g", got, want)
 	}
-	if got := st.Level("i", "y"); got != before {
+	if got := st.Level("i", "y", 0); got != before {
 		t.Errorf("level of the trial that has begun %g, want %g as it was", got, before)
+	}
+}
+
+// TestTrialStartsAgain: a trial that started again on another model is one more
+// trial of the lifetime, at the level that this leaves it, and goes on at that level
+// in the nights after; the round before it stays what it came to.
+func TestTrialStartsAgain(t *testing.T) {
+	j := Stored(openStore(t))
+	o := failing("dataviz", 30)
+	o.Challenger, o.Fresh, o.Rollouts = "c", 5, 20
+	h := &house{outlooks: map[string]Outlook{"dataviz": o}}
+	undecided := Result{Decision: pareto.Undecided, Reason: "too few", Incumbent: o.Incumbent, Challenger: "c"}
+	again := undecided
+	again.Round, again.Restarted = 1, "the model changed from x to y: the trial starts again"
+	kept := again
+	kept.Restarted = ""
+	night := func(r Result) *Night {
+		t.Helper()
+		h.results = map[string]Result{"dataviz": r}
+		n, err := h.cycle(j).Run(t.Context(), Plan{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	night(undecided)
+	n := night(again)
+	if note := n.Steps[1].Note; note != "the model changed from x to y: the trial starts again; undecided: too few" {
+		t.Errorf("it says %q", note)
+	}
+	o.Round = 1
+	h.outlooks["dataviz"] = o
+	night(kept)
+	st, err := j.State(t.Context(), "dataviz")
+	if err != nil || len(st.Trials) != 2 || st.Lifetime.Tested != 2 {
+		t.Fatalf("trials %+v, %v; want two", st.Trials, err)
+	}
+	for i, want := range []float64{LifetimeAlpha / 2, LifetimeAlpha / 6} {
+		if got := st.Trials[i]; got.Round != i || got.Level != want || h.tried[i].Level != want {
+			t.Errorf("round %d: %+v, the gate was told %g; want level %g", i, got, h.tried[i].Level, want)
+		}
+	}
+	won := proved(1)
+	won.Incumbent, won.Challenger, won.Round = o.Incumbent, "c", 1
+	n = night(won)
+	if len(st.Trials) != 2 || n.Steps[len(n.Steps)-1].Kind != Install || n.Steps[len(n.Steps)-1].Level != LifetimeAlpha/6 {
+		t.Errorf("proved in the second round: %+v", n.Steps)
 	}
 }
 

@@ -42,6 +42,7 @@ type Judged struct {
 	Run        string         `json:"run"`    // that began it
 	Incumbent  string         `json:"incumbent"`
 	Challenger string         `json:"challenger"`
+	Round      int            `json:"round,omitempty"` // of a challenger whose trial started again on another model
 	Level      float64        `json:"level"`
 	Decision   pareto.Verdict `json:"decision"`
 }
@@ -51,19 +52,22 @@ func NewState(skill string) *State {
 	return &State{Schema: 1, Skill: skill, Lifetime: pareto.LOND{Alpha: LifetimeAlpha}}
 }
 
-// Level is the error rate of the trial of a challenger: fixed where it has begun
-// ("" for one that the search has yet to find), else what the lifetime leaves the
-// next one. A search that finds nothing to try tests nothing, and uses up no
-// number.
-func (s *State) Level(incumbent, challenger string) float64 {
-	if k := s.find(incumbent, challenger); k >= 0 {
+// Level is the error rate of the trial of a challenger, in this round of it: fixed
+// where it has begun ("" for a challenger that the search has yet to find), else
+// Next.
+func (s *State) Level(incumbent, challenger string, round int) float64 {
+	if k := s.find(incumbent, challenger, round); k >= 0 {
 		return s.Trials[k].Level
 	}
-	return s.Lifetime.Level(s.Lifetime.Tested + 1)
+	return s.Next()
 }
 
-func (s *State) find(incumbent, challenger string) int {
-	return slices.IndexFunc(s.Trials, func(t Judged) bool { return t.Incumbent == incumbent && t.Challenger == challenger })
+// Next is the error rate that the lifetime leaves the next trial to begin. A search
+// that finds nothing to try tests nothing, and uses up no number.
+func (s *State) Next() float64 { return s.Lifetime.Level(s.Lifetime.Tested + 1) }
+
+func (s *State) find(incumbent, challenger string, round int) int {
+	return slices.IndexFunc(s.Trials, func(t Judged) bool { return t.Incumbent == incumbent && t.Challenger == challenger && t.Round == round })
 }
 
 // Judge enters what a trial came to. Entering it again changes nothing. A
@@ -73,11 +77,11 @@ func (s *State) Judge(run string, level float64, r *Result) {
 	if r.Decision == "" {
 		return
 	}
-	k := s.find(r.Incumbent, r.Challenger)
+	k := s.find(r.Incumbent, r.Challenger, r.Round)
 	if k < 0 {
 		s.Lifetime.Tested++
 		k = len(s.Trials)
-		s.Trials = append(s.Trials, Judged{Number: s.Lifetime.Tested, Run: run, Incumbent: r.Incumbent, Challenger: r.Challenger, Level: level})
+		s.Trials = append(s.Trials, Judged{Number: s.Lifetime.Tested, Run: run, Incumbent: r.Incumbent, Challenger: r.Challenger, Round: r.Round, Level: level})
 	}
 	t := &s.Trials[k]
 	t.Decision = r.Decision
@@ -107,7 +111,7 @@ func (s *State) Certificate(version, previous string, on Model) Certificate {
 }
 
 func (s *State) certificate(version string, on Model) int {
-	return slices.IndexFunc(s.Certificates, func(c Certificate) bool { return c.Version == version && on.is(c.Model) })
+	return slices.IndexFunc(s.Certificates, func(c Certificate) bool { return c.Version == version && alike(on, c.Model) })
 }
 
 // certify keeps a certificate in the place of what was known.

@@ -1,71 +1,28 @@
 package sleep
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/tournament"
 )
 
-// A Model is who answers: what evidence about a text is evidence for. The zero
-// value is nobody known.
-type Model struct {
-	Agent string `json:"agent"` // the backend
-	// Release is the first two numbers of the agent's version: the ones after
-	// them change every other day, and each change would cost a certification.
-	Release  string `json:"release,omitempty"`
-	Asked    string `json:"asked,omitempty"`    // the model's name in the configuration, "" for the agent's own choice
-	Reported string `json:"reported,omitempty"` // the model that the agent says answered, "" where it did not tell
-	// Simulated: what it says is about no real model.
-	Simulated bool `json:"simulated,omitempty"`
-}
+// A Model is who answers, as for the gate: a change of it is what makes a trial
+// start again, and what a certificate is about.
+type Model = tournament.Model
 
 // ModelOf is the agent with this identity, and the model that it reported.
-func ModelOf(id eval.Identity, reported string) Model {
-	parts := strings.SplitN(id.Version, ".", 3)
-	return Model{Agent: id.Backend, Release: strings.Join(parts[:min(2, len(parts))], "."), Asked: id.Model, Reported: reported, Simulated: id.Simulated}
-}
+func ModelOf(id eval.Identity, reported string) Model { return tournament.ModelOf(id, reported) }
 
-// DriftedFrom reports whether m is known to be another one than that which
-// evidence is about. What is unknown on either side is no drift, and neither is a
-// simulated agent after a real one: it could certify nothing.
-func (m Model) DriftedFrom(old Model) bool {
-	switch {
-	case m.Agent == "" || old.Agent == "" || m.Simulated && !old.Simulated:
-		return false
-	case m.Agent != old.Agent, m.Release != "" && old.Release != "" && m.Release != old.Release:
-		return true
-	case m.Reported != "" && old.Reported != "":
-		return m.Reported != old.Reported
-	case same(m.Asked, old.Reported), same(m.Reported, old.Asked):
-		return false
-	}
-	return m.Asked != "" && old.Asked != "" && m.Asked != old.Asked
-}
-
-// is reports whether m is o, as far as one can tell.
-func (m Model) is(o Model) bool {
+// alike reports whether m is o, as far as one can tell.
+func alike(m, o Model) bool {
 	return m.Agent == o.Agent && m.Simulated == o.Simulated && !m.DriftedFrom(o)
 }
 
-func same(a, b string) bool { return a != "" && a == b }
-
-// String names the model as people do: claude 2.1/claude-sonnet-5.
-func (m Model) String() string {
-	if m.Agent == "" {
-		return "an unknown model"
-	}
-	s := strings.TrimSpace(m.Agent + " " + m.Release)
-	if name := cmp.Or(m.Reported, m.Asked); name != "" {
-		s += "/" + name
-	}
-	return s
-}
-
-// key is short, and another one for every other model.
-func (m Model) key() string {
+// keyOf is short, and another one for every other model.
+func keyOf(m Model) string {
 	h := sha256.Sum256([]byte(strings.Join([]string{m.Agent, m.Release, m.Asked, m.Reported}, "\x00")))
 	return hex.EncodeToString(h[:6])
 }

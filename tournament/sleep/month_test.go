@@ -131,6 +131,9 @@ func (m *month) look(ctx context.Context, name string) (Outlook, error) {
 	if err != nil {
 		return o, err
 	}
+	if o.Round, err = rec.Rounds(); err != nil {
+		return o, err
+	}
 	o.Fresh, err = rec.Fresh(test, spent)
 	o.Rollouts = int64(4 * o.Fresh)
 	return o, err
@@ -171,7 +174,7 @@ func (m *month) try(ctx context.Context, k Task) (Result, error) {
 		r.Challenger = p.Carried.SHA()
 	}
 	if v := out.Verdict; v != nil {
-		r.Decision, r.Reason, r.EValue, r.Alpha = v.Verdict, v.Reason, v.EValue, v.Alpha
+		r.Decision, r.Reason, r.EValue, r.Alpha, r.Round = v.Verdict, v.Reason, v.EValue, v.Alpha, v.Round
 		for _, o := range v.PerObjective {
 			r.Total += o.Alpha
 		}

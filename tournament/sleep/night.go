@@ -65,15 +65,19 @@ const (
 
 // A Step is one thing that a night does.
 type Step struct {
-	Kind     Kind       `json:"kind"`
-	Skill    string     `json:"skill,omitempty"`
-	Part     Part       `json:"part,omitempty"`
-	Stage    Stage      `json:"stage"`
-	Gain     float64    `json:"gain,omitempty"` // failures a week that could be saved at best
-	Rollouts int64      `json:"rollouts,omitempty"`
-	Run      string     `json:"run,omitempty"`      // named before it begins
-	Caps     Caps       `json:"caps,omitzero"`      // its share of the night
-	Level    float64    `json:"level,omitempty"`    // error rate that the lifetime leaves this trial
+	Kind     Kind    `json:"kind"`
+	Skill    string  `json:"skill,omitempty"`
+	Part     Part    `json:"part,omitempty"`
+	Stage    Stage   `json:"stage"`
+	Gain     float64 `json:"gain,omitempty"` // failures a week that could be saved at best
+	Rollouts int64   `json:"rollouts,omitempty"`
+	Run      string  `json:"run,omitempty"`   // named before it begins
+	Caps     Caps    `json:"caps,omitzero"`   // its share of the night
+	Level    float64 `json:"level,omitempty"` // error rate that the lifetime leaves this trial
+	// Round of the trial as the night found it, and Anew: the level of the next
+	// round, should the model turn out to be another one.
+	Round    int        `json:"round,omitempty"`
+	Anew     float64    `json:"level_anew,omitempty"`
 	Attempts int        `json:"attempts,omitempty"` // how often it was begun
 	Errors   int        `json:"errors,omitempty"`   // of them, how often it failed
 	Spent    eval.Spent `json:"spent,omitzero"`
@@ -164,9 +168,13 @@ type Result struct {
 	EValue     float64        `json:"e_value,omitempty"`
 	Alpha      float64        `json:"alpha,omitempty"` // of the route that decided
 	Total      float64        `json:"total,omitempty"` // over all routes of this trial
-	Spent      eval.Spent     `json:"spent"`
-	Stopped    bool           `json:"stopped,omitempty"` // by a cap, before a verdict
-	Simulated  bool           `json:"simulated,omitempty"`
+	// Round counts how often the trial has started again because the model changed;
+	// Restarted says in words that it did so now.
+	Round     int        `json:"round,omitempty"`
+	Restarted string     `json:"restarted,omitempty"`
+	Spent     eval.Spent `json:"spent"`
+	Stopped   bool       `json:"stopped,omitempty"` // by a cap, before a verdict
+	Simulated bool       `json:"simulated,omitempty"`
 	// Flagged are the rules of the firewall that the text broke, now or before
 	// its owner approved it.
 	Flagged []string `json:"flagged,omitempty"`
@@ -204,6 +212,7 @@ type Outlook struct {
 	Incumbent  string    // SHA-256
 	Since      time.Time // when the incumbent was installed; zero for ever
 	Challenger string    // SHA-256 of one that is undecided, "" for none
+	Round      int       // of its trial: see Result
 	Fresh      int       // held-out clusters that its trial has not seen
 	Rollouts   int64     // what trying them takes at most
 	Train      int       // cases to learn from
@@ -219,6 +228,7 @@ type Triggers struct {
 	// description were tried, by the last rollout of each.
 	Tried, Misfired int
 	Challenger      string // as in Outlook
+	Round           int
 	Fresh           int
 	Rollouts        int64
 }

@@ -70,12 +70,13 @@ func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Ste
 	case o.Proved != nil:
 		s = c.planInstall(n, &o, st)
 	case o.Challenger != "" && o.Fresh > 0:
-		s.Kind, s.Rollouts, s.Level = Continue, o.Rollouts, st.Level(o.Incumbent, o.Challenger)
+		s.Kind, s.Rollouts, s.Level = Continue, o.Rollouts, st.Level(o.Incumbent, o.Challenger, o.Round)
+		s.Round, s.Anew = o.Round, st.Next()
 		s.Note = fmt.Sprintf("challenger %.12s: %d fresh clusters", o.Challenger, o.Fresh)
 	case o.Challenger != "":
 		return steps, nil // waits for cases, and a new description would make it wait for ever
 	case need.Enough && o.Train > 0:
-		s.Kind, s.Level = Search, st.Level(o.Incumbent, "")
+		s.Kind, s.Level = Search, st.Next()
 	case described != nil:
 		s = *described
 	default:
@@ -100,10 +101,11 @@ func planDescription(o *Outlook, st *State, need Need) *Step {
 	}
 	switch {
 	case t.Challenger != "" && t.Fresh > 0:
-		s.Kind, s.Rollouts, s.Level = Continue, t.Rollouts, st.Level(o.Incumbent, t.Challenger)
+		s.Kind, s.Rollouts, s.Level = Continue, t.Rollouts, st.Level(o.Incumbent, t.Challenger, t.Round)
+		s.Round, s.Anew = t.Round, st.Next()
 		s.Note = fmt.Sprintf("description %.12s: %d fresh trigger cases", t.Challenger, t.Fresh)
 	case t.Challenger == "" && t.Train > 0 && t.Misfired >= known+needFailures:
-		s.Kind, s.Level = Search, st.Level(o.Incumbent, "")
+		s.Kind, s.Level = Search, st.Next()
 		s.Described = Described{t.Description, t.Misfired}
 		s.Note = fmt.Sprintf("the description misfired on %d of %d trigger cases", t.Misfired, t.Tried)
 	default:
@@ -116,7 +118,7 @@ func planDescription(o *Outlook, st *State, need Need) *Step {
 // it any more; else it says what does.
 func (c *Cycle) planInstall(n *Night, o *Outlook, st *State) Step {
 	r := o.Proved.Result
-	s := Step{Kind: Install, Skill: o.Skill, Run: o.Proved.Run, Level: st.Level(r.Incumbent, r.Challenger), Stage: Planned, Result: &r, Note: "proved before"}
+	s := Step{Kind: Install, Skill: o.Skill, Run: o.Proved.Run, Level: st.Level(r.Incumbent, r.Challenger, r.Round), Stage: Planned, Result: &r, Note: "proved before"}
 	if ok, why := n.Policy.MayInstall(&r, s.Level, c.Demo); !ok {
 		s.Stage, s.Note = Skipped, why
 	}
