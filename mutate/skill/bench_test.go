@@ -24,6 +24,27 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
+// A candidate is read for the first time when it is checked; its parent was read
+// with the candidates before it.
+func BenchmarkCheckOfANewCandidate(b *testing.B) {
+	text := house + strings.Repeat("- Prefer a few well chosen colours, and label every axis with its unit so that readers can tell.\n", 200)
+	parent, err := Parse([]byte(text), Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	view := strings.Replace(parent.View(), "Prefer few", "Use few", 1)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		child, err := parent.WithView(view)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if fs := Check(parent, child, ClaudeCode); Worst(fs) != Warn {
+			b.Fatal(fs)
+		}
+	}
+}
+
 func BenchmarkParse(b *testing.B) {
 	text := []byte(house + strings.Repeat("- Prefer a few well chosen colours, and label every axis with its unit so that readers can tell.\n", 200))
 	b.SetBytes(int64(len(text)))

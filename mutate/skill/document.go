@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"sync"
 )
 
 // Options say what counts as kernel beyond the rules of the format.
@@ -38,6 +39,8 @@ type Document struct {
 	body  int // offset of the first byte after the frontmatter (and a byte order mark)
 	md    *outline
 	spans []Span
+
+	rendering func() rendering // made when first asked for, and then kept
 }
 
 // Options are those that d was parsed with.
@@ -50,6 +53,7 @@ func (d *Document) Options() Options { return d.opts }
 // it counts as kernel.
 func Parse(b []byte, o Options) (*Document, error) {
 	d := &Document{raw: bytes.Clone(b), opts: o}
+	d.rendering = sync.OnceValue(d.render)
 	if err := d.parse(); err != nil {
 		d.err = err
 		d.spans = []Span{{Start: 0, End: len(d.raw), Line: 1, Reason: "the file does not parse: " + err.Msg}}

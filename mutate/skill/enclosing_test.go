@@ -33,7 +33,8 @@ func TestStructureRejectsWhatMakesTheKernelInert(t *testing.T) {
 		{"a list that goes on", "- more\n\n  ", "", ""}, // the blanks are taken away
 		{"footnote before", "[^1]: note\n\n", "", ""},
 		{"balanced before", "<details>\nold\n</details>\n\n", "", ""},
-		{"a word to be filled in", "Save as <name>.svg or <title>.\n\n", "", ""},
+		{"a word to be filled in", "Save as <name>.svg or <the slug>.\n\n", "", ""},
+		{"a word that hides in a browser", "Save as <title>.svg.\n\n", "", "kernel-in-html"},
 		{"the same in code", "`<details>`\n\n", "", ""},
 		{"void", "a<br>\n\n", "", ""},
 	} {

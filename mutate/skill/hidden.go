@@ -21,6 +21,9 @@ func newHidden(parent, child string) []match {
 			out = append(out, match{m.at, fmt.Sprintf("the character U+%04X is new: %s", m.r, m.why)})
 		}
 	}
+	if i := strings.Index(child, "\r\n"); i >= 0 && !strings.Contains(parent, "\r\n") && strings.Contains(parent, "\n") {
+		out = append(out, match{i, "a line ends in CRLF, and none did before"})
+	}
 	mixed := mixedWords(child)
 	if len(mixed) == 0 {
 		return out

@@ -8,10 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/text"
+	east "github.com/yuin/goldmark/extension/ast"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -48,6 +46,7 @@ func checkStructure(parent, child *Document) []Finding {
 		}
 	}
 	fs = append(fs, checkUnclosed(parent, child)...)
+	fs = append(fs, checkPages(parent, child)...)
 	return append(fs, checkTokens(parent, child)...)
 }
 
@@ -91,13 +90,11 @@ type readings struct {
 	tags     []tag
 }
 
-var github = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote)).Parser()
-
 func (d *Document) readings(spans []Span) readings {
 	if len(spans) == 0 {
 		return readings{}
 	}
-	return readings{d, github.Parse(text.NewReader(d.raw[d.body:])), d.md.htmlComments(), d.tags()}
+	return readings{d, d.rendering().github, d.md.htmlComments(), d.tags()}
 }
 
 func (r readings) place(s Span) place {
@@ -145,15 +142,18 @@ func (d *Document) nodes(doc ast.Node, s Span) (chain, inside, links string) {
 				to = append(to, fmt.Sprintf("%s %s", n.Destination, n.Title))
 			case *ast.Image:
 				to = append(to, fmt.Sprintf("image %s %s", n.Destination, n.Title))
+			case *east.FootnoteLink:
+				to = append(to, d.footnote(doc, n.Index, map[int]bool{}))
 			}
 			return ast.WalkContinue, nil
 		}
 		if pos < 0 {
 			return ast.WalkContinue, nil
 		}
-		// Where an item is, its paragraph is at the same byte or further on:
-		// the last node that begins at or before the span is the innermost.
-		if pos <= from {
+		// Where an item is, its paragraph is at the same byte or further on: of the
+		// nodes that begin at or before the span the innermost is the one that
+		// begins last. Footnotes come behind all others, wherever they stand.
+		if pos <= from && (at == nil || pos >= at.Pos()) {
 			at = n
 		}
 		if from <= pos && pos < end {

@@ -3,6 +3,7 @@ package skill
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -194,14 +195,18 @@ func (d *Document) crlf() bool {
 	return n > 0 && n == bytes.Count(d.raw, []byte("\n")) && n == bytes.Count(d.raw, []byte("\r"))
 }
 
+// returns are the carriage returns of a line break, doubled ones too: of
+// "\r\r\n" half would stay.
+var returns = regexp.MustCompile(`\r+\n`)
+
 // lineBreaks gives a piece of a view the line breaks of the original. A file
 // that mixes them is left as the view has it.
 func (d *Document) lineBreaks(s string) string {
 	switch {
 	case d.crlf():
-		return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\n", "\r\n")
+		return strings.ReplaceAll(returns.ReplaceAllString(s, "\n"), "\n", "\r\n")
 	case !bytes.Contains(d.raw, []byte("\r\n")):
-		return strings.ReplaceAll(s, "\r\n", "\n")
+		return returns.ReplaceAllString(s, "\n")
 	}
 	return s
 }

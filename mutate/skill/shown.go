@@ -1,0 +1,178 @@
+package skill
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// A page is what a browser makes of a body.
+type page struct {
+	err    error          // it is not readable: nested deeper than a parser goes
+	kernel [][]shown      // what is shown of each kernel span of the body, in the order of the page
+	active map[string]int // elements that run, load or restyle, as often as they stand
+}
+
+// A shown is one piece of a kernel span on the page.
+type shown struct {
+	leaf  string // kind of the node and its offset in the span, "Text+12"
+	chain string // elements around it with their attributes, innermost first
+	path  string // headings above it, of Markdown or HTML, wherever they stand
+	items []item // list items, table rows and cells that it is in, innermost first
+}
+
+// Elements that change a whole page wherever they stand on it, or keep their
+// content from it.
+var activeElements = map[string]bool{
+	"script": true, "style": true, "link": true, "base": true, "meta": true, "template": true,
+	"iframe": true, "frame": true, "frameset": true, "object": true, "embed": true, "applet": true,
+}
+
+// readPage renders a syntax tree of the body and reads it as a browser does.
+func (d *Document) readPage(doc ast.Node) page {
+	m := d.marks()
+	text, err := d.html(doc, m)
+	if err != nil {
+		return page{err: err}
+	}
+	root, err := parseHTML(text)
+	if err != nil {
+		return page{err: err}
+	}
+	r := pageReader{marks: m, page: page{kernel: make([][]shown, len(d.bodySpans())), active: map[string]int{}}, chains: map[*html.Node]string{}, items: map[*html.Node]item{}}
+	r.read(root)
+	return r.page
+}
+
+// parseHTML is html.Parse, which panics on elements nested too deeply.
+func parseHTML(text []byte) (root *html.Node, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("read the rendered page: %v", p)
+		}
+	}()
+	return html.Parse(bytes.NewReader(text))
+}
+
+// A pageReader walks a page in its order.
+type pageReader struct {
+	page
+	marks    marks
+	headings []heading
+	path     string // of headings
+	chains   map[*html.Node]string
+	items    map[*html.Node]item
+}
+
+func (r *pageReader) read(n *html.Node) {
+	switch n.Type {
+	case html.TextNode:
+		for _, piece := range r.marks.cut(n.Data) {
+			if piece.mark != "" {
+				r.found(n.Parent, piece.mark)
+			}
+		}
+	case html.ElementNode:
+		if activeElements[n.Data] {
+			r.active[r.activeKey(n)]++
+		}
+		if level := headingLevel(n); level > 0 {
+			r.headings = push(r.headings, heading{level: level, text: fold(r.text(n))})
+			r.path = quotedPath(r.headings)
+		}
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		r.read(c)
+	}
+}
+
+// found notes a piece of the kernel in the element n.
+func (r *pageReader) found(n *html.Node, mark string) {
+	first, leaf, _ := strings.Cut(mark, ":")
+	_, leaf, _ = strings.Cut(leaf, ":")
+	span, err := strconv.Atoi(first)
+	if err != nil || span >= len(r.kernel) {
+		return
+	}
+	s := shown{leaf: leaf, chain: r.chain(n), path: r.path}
+	if s.path == "" {
+		s.path = quotedPath(nil)
+	}
+	for at := n; at != nil; at = at.Parent {
+		switch at.DataAtom {
+		case atom.Li, atom.Tr, atom.Td, atom.Th:
+			s.items = append(s.items, r.item(at))
+		}
+	}
+	r.kernel[span] = append(r.kernel[span], s)
+}
+
+// chain is n and the elements around it with their attributes. Paragraphs are
+// left out, for a list is tight or loose as its other items are, and so is the
+// number that a list begins with.
+func (r *pageReader) chain(n *html.Node) string {
+	if n == nil || n.Type != html.ElementNode {
+		return ""
+	}
+	if s, ok := r.chains[n]; ok {
+		return s
+	}
+	s := r.chain(n.Parent)
+	if n.DataAtom != atom.P || len(n.Attr) > 0 {
+		s = "<" + n.Data + attributes(n) + ">" + s
+	}
+	r.chains[n] = s
+	return s
+}
+
+func attributes(n *html.Node) string {
+	var names []string
+	for _, a := range n.Attr {
+		if n.DataAtom == atom.Ol && a.Key == "start" {
+			continue
+		}
+		names = append(names, fmt.Sprintf(" %s=%q", a.Key, a.Val))
+	}
+	slices.Sort(names)
+	return strings.Join(names, "")
+}
+
+func headingLevel(n *html.Node) int {
+	switch n.DataAtom {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return int(n.Data[1] - '0')
+	}
+	return 0
+}
+
+// activeKey is an active element with its attributes, and with its text where it
+// is a program or a style sheet. One that is never closed holds the rest of the
+// page, which is not its own.
+func (r *pageReader) activeKey(n *html.Node) string {
+	key := n.Data + attributes(n)
+	if n.Data != "script" && n.Data != "style" || n.FirstChild == nil || strings.Contains(n.FirstChild.Data, r.marks.end()) {
+		return key
+	}
+	return key + " " + r.text(n)
+}
+
+// text is the text in n without marks.
+func (r *pageReader) text(n *html.Node) string {
+	var b strings.Builder
+	for n := range n.Descendants() {
+		if n.Type == html.TextNode {
+			for _, piece := range r.marks.cut(n.Data) {
+				b.WriteString(piece.text)
+			}
+		}
+	}
+	return b.String()
+}
+
+func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
