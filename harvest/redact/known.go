@@ -1,8 +1,6 @@
 package redact
 
 import (
-	"cmp"
-	"net/url"
 	"slices"
 	"strings"
 )
@@ -12,34 +10,131 @@ const knownMark = open + "known-secret]"
 
 // Known is a Redactor that knows some secrets by their values, whatever they
 // look like: the keys that a program itself was given. All others are the
-// Detector's to find. Values of less than eight bytes are no keys, and left out;
-// a value is also found as it is written in a URL.
+// Detector's to find. Values of less than eight bytes are no keys, and left out.
+// A value is also found as others write it down: escaped for a URL, for JSON or
+// for HTML, in base64 with whatever stands beside it, and with line breaks in it.
 func Known(values ...string) Redactor {
 	var k byValue
 	for _, v := range values {
 		v = strings.TrimSpace(v)
-		for _, form := range []string{v, url.QueryEscape(v), url.PathEscape(v)} {
-			if len(form) >= minLen && !strings.Contains(knownMark, form) && !slices.Contains(k.values, form) {
-				k.values = append(k.values, form)
+		if len(v) < minLen || strings.Contains(knownMark, v) {
+			continue
+		}
+		for _, f := range spellings(v) {
+			if !slices.Contains(k.forms, f) {
+				k.forms = append(k.forms, f)
 			}
 		}
 	}
-	// The longest first: one key may begin like another.
-	slices.SortStableFunc(k.values, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
-	return k
+	k.index()
+	return &k
 }
 
-type byValue struct{ values []string }
+// A byValue finds any of its forms in one pass (Wu and Manber, 1994): windows of
+// each form are looked for, and where the last three bytes of none of them stand,
+// as many bytes are skipped as could not end one. Windows, and not the whole
+// forms, so that a line break within a value spares one of them.
+type byValue struct {
+	forms   []spelling
+	width   int // of a window, in bytes
+	shift   []uint8
+	buckets [][]window // windows by the slot of their last three bytes
+	slots   []uint16   // 0, or 1 + the bucket
+}
+
+// A window is the part of a form that begins at form[at].
+type window struct {
+	form *spelling
+	at   int
+}
+
+const widest = 8 // window; a value of twice that has one left when it is broken once
+
+func (k *byValue) index() {
+	if len(k.forms) == 0 {
+		return
+	}
+	k.width = widest
+	for _, f := range k.forms {
+		k.width = min(k.width, len(f.text)/2)
+	}
+	k.shift = slices.Repeat([]uint8{uint8(k.width - 2)}, 1<<14)
+	k.slots = make([]uint16, 1<<14)
+	for i := range k.forms {
+		f := &k.forms[i]
+		last := len(f.text) - k.width
+		for at := 0; at < last; at += k.width {
+			k.add(f, at)
+		}
+		k.add(f, last)
+	}
+}
+
+func (k *byValue) add(f *spelling, at int) {
+	w := f.text[at : at+k.width]
+	for end := 3; end <= k.width; end++ {
+		h := slotOf(w[end-3:])
+		k.shift[h] = min(k.shift[h], uint8(k.width-end))
+	}
+	h := slotOf(w[k.width-3:])
+	if k.slots[h] == 0 {
+		k.buckets = append(k.buckets, nil)
+		k.slots[h] = uint16(len(k.buckets))
+	}
+	bucket := &k.buckets[k.slots[h]-1]
+	*bucket = append(*bucket, window{f, at})
+}
+
+// slotOf is where three bytes stand in the table, letter case as it is.
+func slotOf(s string) uint32 {
+	return (uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16) * 0x9E3779B1 >> 18 & (1<<14 - 1)
+}
 
 // Redact implements Redactor.
-func (k byValue) Redact(s string) (string, int) {
+func (k *byValue) Redact(s string) (string, int) {
 	n := 0
-	for _, v := range k.values {
-		if found := strings.Count(s, v); found > 0 {
-			n += found
-			s = strings.ReplaceAll(s, v, knownMark)
+	if found := k.find(s); len(found) > 0 {
+		if found = settle(s, found); len(found) > 0 {
+			n = len(found)
+			s = replace(s, found)
 		}
 	}
 	s, more := Detector{}.Redact(s)
 	return s, n + more
+}
+
+func (k *byValue) find(s string) (found []span) {
+	if len(k.forms) == 0 {
+		return nil
+	}
+	shift := (*[1 << 14]uint8)(k.shift)
+	for i := k.width; i <= len(s); {
+		h := slotOf(s[i-3 : i])
+		if step := shift[h]; step > 0 {
+			i += int(step)
+			continue
+		}
+		next := i + 1
+		for _, w := range k.buckets[k.slots[h]-1] {
+			start, end, ok := w.form.around(s, i-k.width, w.at, k.width)
+			if ok && placeholderAround(s, start, end) < 0 {
+				found = append(found, span{start, end, knownKind, false})
+				next = max(next, end)
+			}
+		}
+		i = next
+	}
+	return found
+}
+
+const knownKind = "known-secret"
+
+// placeholderAround returns where the placeholder begins that s[start:end] lies
+// within, or -1: what a placeholder says is no secret.
+func placeholderAround(s string, start, end int) int {
+	from := max(0, start-64)
+	if i := strings.LastIndex(s[from:start], open); i >= 0 && placeholder(s, from+i) >= end {
+		return from + i
+	}
+	return -1
 }
