@@ -142,6 +142,8 @@ const maxModel = 128
 func (e *Evaluator) record(out *Rollout, a *Attempt, begun time.Time) {
 	out.Attempts++
 	out.InfraRetries += max(0, a.InfraRetries)
+	rest := atLeast(Cost{a.Usage, a.CostUSD})
+	out.lose(Cost{rest.LostUsage, rest.LostUSD})
 	a.Usage, a.CostUSD = believable(a.Usage, a.CostUSD)
 	if out.Audit != Tainted && (out.Attempts == 1 || a.Audit == Tainted || a.Audit == Inconclusive) {
 		out.Audit = a.Audit

@@ -18,14 +18,17 @@ type billLine struct {
 	counted, priced int64 // answered calls whose usage, whose cost is known
 	usage           Usage
 	usd             float64
+	prompt          int64   // tokens of a call's prompt, by an estimate; 0 is unknown
+	assumed         Assumed // of the calls that told nothing: see Budget.assume
 }
 
 // add puts n answered calls on the line, which took c together.
 func (l *billLine) add(n int64, c Cost) {
+	l.known(atLeast(c))
 	c = c.believable() // a record may be older than what is recorded now
 	l.calls += n
 	l.answered += n
-	if c.Usage != nil && c.Usage.Total() > 0 { // a call of no token at all was not counted
+	if c.Usage != nil {
 		l.counted += n
 		l.usage = l.usage.Add(*c.Usage)
 	}
@@ -42,13 +45,38 @@ const (
 	mostUSD    = 1e9
 )
 
-// believable is what a backend reported, as far as it makes sense: counts below
-// zero count as none, a price that is no amount of money is unknown. Nothing
-// that a backend says may give money back.
+func (u *Usage) sane() *Usage {
+	sane := func(n int64) int64 { return min(max(n, 0), mostTokens) }
+	return &Usage{sane(u.Input), sane(u.CacheRead), sane(u.CacheWrite), sane(u.Output), sane(u.Reasoning)}
+}
+
+func (u *Usage) negative() bool {
+	return min(u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning) < 0
+}
+
+// atLeast is what a report of usage that cannot be tells all the same; nothing
+// for any other.
+func atLeast(c Cost) (rest Lost) {
+	if c.Usage != nil && c.Usage.negative() {
+		rest.lose(Cost{c.Usage.sane(), c.USD})
+	}
+	return rest
+}
+
+// believable is what a backend reported, as far as it makes sense: usage below
+// zero, or of no token at all, is unknown, and so are its price and a price that
+// is no amount of money. Nothing that a backend says may give money back.
 func believable(u *Usage, usd *float64) (*Usage, *float64) {
 	if u != nil {
-		sane := func(n int64) int64 { return min(max(n, 0), mostTokens) }
-		u = &Usage{sane(u.Input), sane(u.CacheRead), sane(u.CacheWrite), sane(u.Output), sane(u.Reasoning)}
+		if u.negative() {
+			return nil, nil
+		}
+		if u = u.sane(); u.Total() == 0 {
+			u = nil
+			if usd != nil && *usd == 0 { // a price of nothing, for what was not counted
+				usd = nil
+			}
+		}
 	}
 	switch {
 	case usd == nil:
@@ -67,12 +95,12 @@ func (c Cost) believable() Cost {
 	return c
 }
 
-// takes is what the bill counts against the caps.
+// takes is what the bill counts against the caps, once it is booked.
 func (t *bill) takes() (tokens int64, usd float64) {
 	for i := range t.lines {
-		u := &t.lines[i].usage
-		tokens += u.Total()
-		usd += t.lines[i].usd
+		l := &t.lines[i]
+		tokens += l.usage.Total() + l.assumed.Tokens
+		usd += l.usd + l.assumed.USD
 	}
 	return tokens, usd
 }
@@ -107,6 +135,7 @@ func billOf(r *Rollout) bill {
 
 // book adds t to b and all above it, and learns from it. Callers hold the lock.
 func (b *Budget) book(t *bill) {
+	b.assume(t)
 	for i := range t.lines {
 		l := &t.lines[i]
 		if l.calls == 0 {
@@ -117,14 +146,17 @@ func (b *Budget) book(t *bill) {
 		x.answered += l.answered
 		x.counted += l.counted
 		x.tokens += in + out
+		x.output += out
 		x.priced += l.priced
 		x.usd += l.usd
+		x.assumed = x.assumed.Add(l.assumed)
 		for p := b; p != nil; p = p.parent {
 			*p.spent.calls(l.by) += l.calls
 			p.spent.TokensIn += in
 			p.spent.TokensOut += out
 			p.spent.CostUSD += l.usd
-			p.uncounted += l.answered - l.counted
+			p.spent.Uncounted += l.answered - l.counted
+			p.assumed = p.assumed.Add(l.assumed)
 			p.unpriced += l.answered - l.priced
 			p.spent.CostKnown = p.unpriced == 0
 		}
@@ -162,8 +194,11 @@ type experience struct {
 	answered int64
 	counted  int64 // with known usage
 	tokens   int64
+	output   int64 // of tokens
 	priced   int64 // with known cost
 	usd      float64
+	assumed  Assumed // of the others
+	price    *Price  // nil where nobody knows
 }
 
 // Before the first call of a spender is settled, one call is expected to take
@@ -175,12 +210,12 @@ const (
 )
 
 // expect estimates one call. Callers hold the lock.
-func (b *Budget) expect(by Spender, est Cost) demand {
+func (b *Budget) expect(by Spender, est Cost, prompt int64) demand {
 	var d demand
 	if by == ByAgent {
 		d.rollouts = 1
 	}
-	tokens, usd, guessedTokens, guessedUSD := b.typical(by)
+	tokens, usd, guessedTokens, guessedUSD := b.typical(by, prompt)
 	est = est.believable()
 	if est.Usage != nil && est.Usage.Total() > 0 {
 		tokens, guessedTokens = float64(est.Usage.Total()), false
@@ -193,13 +228,13 @@ func (b *Budget) expect(by Spender, est Cost) demand {
 
 // expectRollout estimates a rollout with that many agent attempts and judge
 // calls. Callers hold the lock.
-func (b *Budget) expectRollout(attempts, judges int) demand {
+func (b *Budget) expectRollout(attempts, judges int, asked prompts) demand {
 	d := demand{rollouts: int64(attempts)}
-	tokens, usd, guessedTokens, guessedUSD := b.typical(ByAgent)
+	tokens, usd, guessedTokens, guessedUSD := b.typical(ByAgent, asked.ask)
 	tokens *= float64(attempts)
 	usd *= float64(attempts)
 	if judges > 0 {
-		t, u, gt, gu := b.typical(ByJudge)
+		t, u, gt, gu := b.typical(ByJudge, asked.judge)
 		tokens += t * float64(judges)
 		usd += u * float64(judges)
 		guessedTokens, guessedUSD = guessedTokens || gt, guessedUSD || gu
@@ -208,12 +243,18 @@ func (b *Budget) expectRollout(attempts, judges int) demand {
 }
 
 // typical is the mean of by's settled calls, and whether it is a mere guess
-// because there are none. A spender whose calls are never priced (or counted)
-// is expected to take nothing that a cap could count.
-func (b *Budget) typical(by Spender) (tokens, usd float64, guessedTokens, guessedUSD bool) {
+// because there are none; where none of them was counted (or priced), of what was
+// assumed of them. A call is expected to take what its prompt has, at least.
+func (b *Budget) typical(by Spender, prompt int64) (tokens, usd float64, guessedTokens, guessedUSD bool) {
 	x := &b.learned[by.index()]
-	if x.answered == 0 {
-		return firstTokens, firstUSD, true, true
+	switch {
+	case x.answered == 0:
+		tokens, usd, guessedTokens, guessedUSD = firstTokens, firstUSD, true, true
+		if x.price != nil {
+			usd = *x.price.USD(&Usage{Input: firstTokens - firstOutput, Output: firstOutput})
+		}
+	default:
+		tokens, usd = float64(x.assumed.Tokens)/float64(x.answered), x.assumed.USD/float64(x.answered)
 	}
 	if x.counted > 0 {
 		tokens = float64(x.tokens) / float64(x.counted)
@@ -221,7 +262,14 @@ func (b *Budget) typical(by Spender) (tokens, usd float64, guessedTokens, guesse
 	if x.priced > 0 {
 		usd = x.usd / float64(x.priced)
 	}
-	return tokens, usd, false, false
+	if prompt > 0 {
+		u, costs := x.silent(prompt)
+		tokens = max(tokens, float64(u.Total()))
+		if x.price != nil {
+			usd = max(usd, costs)
+		}
+	}
+	return tokens, usd, guessedTokens, guessedUSD
 }
 
 // limitGuess fills in d; a guess is cut to what the caps have left.
@@ -229,10 +277,11 @@ func (b *Budget) limitGuess(d demand, tokens, usd float64, guessedTokens, guesse
 	// At least one: a call with nothing left to spend must not fit.
 	d.tokens, d.usd = max(1, int64(math.Ceil(tokens))), max(0, usd)
 	for ; b != nil; b = b.parent {
-		if left := b.caps.Tokens - b.spent.TokensIn - b.spent.TokensOut; guessedTokens && left > 0 {
+		usedTokens, usedUSD := b.used()
+		if left := b.caps.Tokens - usedTokens; guessedTokens && left > 0 {
 			d.tokens = min(d.tokens, left)
 		}
-		if left := b.caps.CostUSD - b.spent.CostUSD; guessedUSD && left > 0 {
+		if left := b.caps.CostUSD - usedUSD; guessedUSD && left > 0 {
 			d.usd = min(d.usd, left)
 		}
 	}

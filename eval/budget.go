@@ -29,7 +29,9 @@ type Caps struct {
 }
 
 // Spent is what has been settled so far. CostKnown is false once any call
-// reported no cost; CostUSD is then a lower bound.
+// reported no cost; CostUSD is then a lower bound, as the tokens are where
+// Uncounted calls reported no usage. What such calls are assumed to have taken
+// counts against the caps alone: see Budget.Assumed.
 type Spent struct {
 	Rollouts     int64   `json:"rollouts"` // agent attempts
 	AgentCalls   int64   `json:"agent_calls"`
@@ -41,6 +43,7 @@ type Spent struct {
 	CostUSD      float64 `json:"cost_usd"`
 	CostKnown    bool    `json:"cost_known"`
 	WallMS       int64   `json:"wall_ms"`
+	Uncounted    int64   `json:"uncounted_calls,omitempty"`
 }
 
 // Cost is what one call took, or is expected to take. nil is unknown.
@@ -66,8 +69,8 @@ const (
 // take before it is made, and settles what it took. What is settled and what is
 // reserved never exceed a cap together, so a cap is exceeded by no more than
 // the calls in flight took beyond their estimates; the cap on rollouts, which
-// needs no estimate, never is. A call that nobody knows the price of cannot be
-// held to CostUSD: see Warnings.
+// needs no estimate, never is. A call that answers and does not tell what it took
+// counts as what is expected of it: see Warnings.
 //
 // A Budget is safe for concurrent use. The zero Budget is not usable.
 type Budget struct {
@@ -79,8 +82,10 @@ type Budget struct {
 
 	mu    *sync.Mutex // the root's: one lock for the whole tree
 	spent Spent
-	// unpriced and uncounted count settled calls without a cost, without usage.
-	unpriced, uncounted int64
+	// unpriced and spent.Uncounted count settled calls without a cost, without
+	// usage.
+	unpriced int64
+	assumed  Assumed // of those, beside spent
 	// overTokens and overUSD are what reservations took beyond what they held.
 	overTokens, overUSD overrun
 	// held is what the calls in flight have reserved.
@@ -102,6 +107,10 @@ type demand struct {
 	tokens   int64
 	usd      float64
 }
+
+// prompts are the tokens of what an agent, and its judge, are asked, by an
+// estimate; 0 is unknown.
+type prompts struct{ ask, judge int64 }
 
 // NewBudget returns a budget that starts now. A nil clock is time.Now.
 func NewBudget(caps Caps, now func() time.Time) *Budget {
@@ -132,7 +141,7 @@ func (b *Budget) Sub(caps Caps) *Budget {
 func (b *Budget) Reserve(by Spender, est Cost) (*Reservation, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	d := b.expect(by, est)
+	d := b.expect(by, est, 0)
 	if short, _ := b.fits(d); short != "" {
 		return nil, &BudgetError{Cap: short}
 	}
@@ -146,16 +155,21 @@ func (b *Budget) Reserve(by Spender, est Cost) (*Reservation, error) {
 // no room, or with ctx's error. The caller must hold no reservation, or two of
 // them could wait for each other.
 func (b *Budget) Acquire(ctx context.Context, by Spender, est Cost) (*Reservation, error) {
+	return b.acquire(ctx, by, est, 0)
+}
+
+// acquire is Acquire for a call whose prompt has about that many tokens.
+func (b *Budget) acquire(ctx context.Context, by Spender, est Cost, prompt int64) (*Reservation, error) {
 	for {
 		b.mu.Lock()
-		d := b.expect(by, est)
+		d := b.expect(by, est, prompt)
 		changed, err := b.tryHold(d)
 		b.mu.Unlock()
 		switch {
 		case err != nil:
 			return nil, err
 		case changed == nil:
-			return &Reservation{budget: b, by: by, demand: d}, nil
+			return &Reservation{budget: b, by: by, demand: d, prompt: prompt}, nil
 		}
 		if err := await(ctx, changed); err != nil {
 			return nil, err
@@ -166,10 +180,10 @@ func (b *Budget) Acquire(ctx context.Context, by Spender, est Cost) (*Reservatio
 // acquireRollout is Acquire for all calls of one rollout: attempts of the agent
 // and calls of the judge, at worst. They are reserved as one, so that a rollout
 // once begun is never left half measured. The demand is to be settled.
-func (b *Budget) acquireRollout(ctx context.Context, attempts, judges int) (demand, error) {
+func (b *Budget) acquireRollout(ctx context.Context, attempts, judges int, asked prompts) (demand, error) {
 	for {
 		b.mu.Lock()
-		d := b.expectRollout(attempts, judges)
+		d := b.expectRollout(attempts, judges, asked)
 		changed, err := b.tryHold(d)
 		b.mu.Unlock()
 		if changed == nil {
@@ -211,16 +225,17 @@ func await(ctx context.Context, changed <-chan struct{}) error {
 func (b *Budget) fits(d demand) (short string, wait *Budget) {
 	for ; b != nil; b = b.parent {
 		c := &b.caps
+		tokens, usd := b.used()
 		var settled, all bool // exceeded by what is settled; with what is held
 		switch s, h := &b.spent, &b.held; {
 		case c.Duration > 0 && b.elapsed() >= c.Duration:
 			return capDuration, nil
 		case c.Rollouts > 0 && d.rollouts > 0 && s.Rollouts+h.rollouts+d.rollouts > c.Rollouts:
 			short, settled, all = capRollouts, s.Rollouts+d.rollouts > c.Rollouts, true
-		case c.Tokens > 0 && s.TokensIn+s.TokensOut+h.tokens+d.tokens > c.Tokens:
-			short, settled, all = capTokens, s.TokensIn+s.TokensOut+d.tokens > c.Tokens, true
-		case c.CostUSD > 0 && (s.CostUSD >= c.CostUSD || s.CostUSD+h.usd+d.usd > c.CostUSD):
-			short, settled, all = capCost, s.CostUSD >= c.CostUSD || s.CostUSD+d.usd > c.CostUSD, true
+		case c.Tokens > 0 && tokens+h.tokens+d.tokens > c.Tokens:
+			short, settled, all = capTokens, tokens+d.tokens > c.Tokens, true
+		case c.CostUSD > 0 && (usd >= c.CostUSD || usd+h.usd+d.usd > c.CostUSD):
+			short, settled, all = capCost, usd >= c.CostUSD || usd+d.usd > c.CostUSD, true
 		}
 		switch {
 		case !all:
@@ -276,6 +291,7 @@ type Reservation struct {
 	budget *Budget
 	by     Spender
 	demand demand
+	prompt int64 // in tokens, 0 where it is not known
 	ended  atomic.Bool
 }
 
@@ -293,6 +309,7 @@ func (r *Reservation) Release() {
 func (r *Reservation) end(actual Cost, key *hash) {
 	if !r.ended.Swap(true) {
 		took := oneCall(r.by, actual)
+		took.lines[0].prompt = r.prompt
 		r.budget.settle(r.demand, &took, key)
 	}
 }
@@ -339,11 +356,12 @@ func (b *Budget) late(wait time.Duration, lost Lost) error {
 		if b.caps.Duration > 0 && b.elapsed()+wait >= b.caps.Duration {
 			return &BudgetError{Cap: capDuration}
 		}
-		s, c := &b.spent, &b.caps
-		if u := lost.LostUsage; u != nil && c.Tokens > 0 && s.TokensIn+s.TokensOut+u.Total() >= c.Tokens {
+		c := &b.caps
+		tokens, spent := b.used()
+		if u := lost.LostUsage; u != nil && c.Tokens > 0 && tokens+u.Total() >= c.Tokens {
 			return &BudgetError{Cap: capTokens}
 		}
-		if usd := lost.LostUSD; usd != nil && c.CostUSD > 0 && s.CostUSD+*usd >= c.CostUSD {
+		if usd := lost.LostUSD; usd != nil && c.CostUSD > 0 && spent+*usd >= c.CostUSD {
 			return &BudgetError{Cap: capCost}
 		}
 	}
@@ -369,9 +387,10 @@ func (b *Budget) Remaining() Caps {
 	defer b.mu.Unlock()
 	var all Caps
 	for ; b != nil; b = b.parent {
+		tokens, usd := b.used()
 		all.Rollouts = tighter(all.Rollouts, left(b.caps.Rollouts, b.spent.Rollouts))
-		all.CostUSD = tighter(all.CostUSD, left(b.caps.CostUSD, b.spent.CostUSD))
-		all.Tokens = tighter(all.Tokens, left(b.caps.Tokens, b.spent.TokensIn+b.spent.TokensOut))
+		all.CostUSD = tighter(all.CostUSD, left(b.caps.CostUSD, usd))
+		all.Tokens = tighter(all.Tokens, left(b.caps.Tokens, tokens))
 		all.Duration = tighter(all.Duration, left(b.caps.Duration, b.elapsed()))
 	}
 	return all

@@ -27,6 +27,10 @@ var lies = []Cost{
 	{Usage: &Usage{Input: math.MinInt64, CacheWrite: math.MinInt64}, USD: ptr(math.Inf(-1))},
 	{Usage: &Usage{Output: 7}, USD: ptr(math.NaN())},
 	{USD: ptr(math.Inf(1))},
+	{USD: ptr(0.0)},
+	{Usage: &Usage{Input: 50_000, Output: -1}, USD: ptr(2.0)},
+	{Usage: &Usage{Input: -20, Output: 20}, USD: ptr(0.0)},
+	{Usage: &Usage{Reasoning: 300}},
 }
 
 // Whatever a backend says it took, nobody gets money back, no cap comes loose
@@ -149,18 +153,21 @@ func TestBudgetSaysWhatItDidNotExpect(t *testing.T) {
 	}
 	b = NewBudget(Caps{CostUSD: 1}, nil)
 	settle(1, 1, 0.9)
-	if ws := b.Warnings(); len(ws) != 1 || !strings.Contains(ws[0], "$0.80 more") || strings.Contains(ws[0], "exceeded by") {
-		t.Errorf("warnings %q, want one that says $0.80 more, and of no cap exceeded", ws)
+	if ws := b.Warnings(); len(ws) != 1 || !strings.Contains(ws[0], "$0.8000 more") || strings.Contains(ws[0], "exceeded by") {
+		t.Errorf("warnings %q, want one that says $0.8000 more, and of no cap exceeded", ws)
 	}
 }
 
-// A call that counts no tokens at all was not counted: a cap on tokens cannot
-// hold it, and that is said.
+// A call that counts no tokens at all was not counted: a cap on tokens holds it
+// by an estimate, and that is said.
 func TestUsageOfNothingIsNoUsage(t *testing.T) {
-	b := NewBudget(Caps{Tokens: 1000}, nil)
+	b := NewBudget(Caps{Tokens: 10_000}, nil)
 	b.Charge(ByAgent, Cost{Usage: &Usage{}})
-	if ws := b.Warnings(); len(ws) != 1 || !strings.Contains(ws[0], "1 calls reported no usage") {
+	if ws := b.Warnings(); len(ws) != 1 || !strings.Contains(ws[0], "1 calls reported no usage: --max-tokens counted 4000 tokens for them") {
 		t.Errorf("warnings %q", ws)
+	}
+	if left := b.Remaining().Tokens; left != 6000 || b.Spent().TokensIn != 0 {
+		t.Errorf("%d tokens left of 10000, spent %+v: want 4000 to count, and none to be spent", left, b.Spent())
 	}
 }
 

@@ -117,12 +117,36 @@ func TestFailedCallsEndWithTheCap(t *testing.T) {
 				return Attempt{Usage: cost.Usage, CostUSD: cost.USD}, down
 			})
 			b := NewBudget(caps, time.Now)
-			e := &Evaluator{Agent: agent, Grader: new(Checks), Budget: b, MaxMissing: 1}
+			rec := newMemory(true)
+			e := &Evaluator{Agent: agent, Grader: new(Checks), Budget: b, MaxMissing: 1, Recorder: rec}
 			if _, err := e.Run(t.Context(), jobsOf(testCases(3))); !errors.As(err, new(*BudgetError)) || calls != 2 {
 				t.Errorf("%+v: %d calls, %v", caps, calls, err)
 			}
 			if s := b.Spent(); s.TokensOut != 1200 || s.AgentCalls != 2 || len(b.Warnings()) == 0 {
 				t.Errorf("%+v: spent %+v, warnings %q", caps, s, b.Warnings())
+			}
+			for range 2 { // a resumed run counts it, and has nothing left
+				calls = 0
+				again := NewBudget(caps, time.Now)
+				e.Budget = again
+				if _, err := e.Run(t.Context(), jobsOf(testCases(3))); !errors.As(err, new(*BudgetError)) || calls != 0 {
+					t.Errorf("%+v: resumed: %d calls, %v", caps, calls, err)
+				}
+				if s := again.Spent(); s.TokensOut != 1200 || s.CostUSD != 1.2 {
+					t.Errorf("%+v: resumed: spent %+v", caps, s)
+				}
+			}
+			// With more to spend it loses more, and that adds up.
+			more := Caps{Tokens: 2 * caps.Tokens, CostUSD: 2 * caps.CostUSD}
+			for _, want := range []int{1, 0} {
+				calls = 0
+				e.Budget = NewBudget(more, time.Now)
+				if _, err := e.Run(t.Context(), jobsOf(testCases(3))); !errors.As(err, new(*BudgetError)) || calls < want || want == 0 && calls != 0 {
+					t.Errorf("%+v: resumed with more: %d calls, %v", caps, calls, err)
+				}
+				if s := e.Budget.Spent(); s.TokensOut != 2400 {
+					t.Errorf("%+v: resumed with more: spent %+v", caps, s)
+				}
 			}
 			calls = 0
 			b = NewBudget(caps, time.Now)

@@ -88,8 +88,8 @@ func (l *ledger) begin(f *flight) {
 
 func (l *ledger) end(b *Budget, f *flight, took *bill) {
 	f.took.rollouts = took.rollouts
-	f.took.tokens, f.took.usd = took.takes()
 	b.settle(f.held, took, nil)
+	f.took.tokens, f.took.usd = took.takes() // with what is assumed of silent calls
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.fly, f)
@@ -97,8 +97,10 @@ func (l *ledger) end(b *Budget, f *flight, took *bill) {
 
 func (l *ledger) charge(b *Budget, c Cost) {
 	one := oneCall(ByAgent, c)
+	b.mu.Lock()
+	b.book(&one)
+	b.mu.Unlock()
 	tokens, usd := one.takes()
-	b.Charge(ByAgent, c)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for p := b; p != nil; p = p.parent {
@@ -118,7 +120,7 @@ func (l *ledger) verify(all []*Budget) error {
 		}
 		late := l.late[b]
 		s, c := b.spent, b.caps
-		tokens := s.TokensIn + s.TokensOut
+		tokens, usd := b.used() // silent calls count, too
 		switch {
 		case b.inFlight != 0 || b.held.rollouts != 0 || b.held.tokens != 0 || b.held.usd != 0:
 			return fmt.Errorf("budget %d holds %+v for %d calls after the last one", i, b.held, b.inFlight)
@@ -128,11 +130,11 @@ func (l *ledger) verify(all []*Budget) error {
 			return fmt.Errorf("budget %d: %d rollouts of %d", i, s.Rollouts, c.Rollouts)
 		case c.Tokens > 0 && tokens > c.Tokens+over.tokens+late.tokens:
 			return fmt.Errorf("budget %d: %d tokens of %d, the calls in flight took %d beyond their estimates", i, tokens, c.Tokens, over.tokens)
-		case c.CostUSD > 0 && s.CostUSD > (c.CostUSD+over.usd+late.usd)*(1+1e-9):
-			return fmt.Errorf("budget %d: $%v of $%v, the calls in flight took $%v beyond their estimates", i, s.CostUSD, c.CostUSD, over.usd)
+		case c.CostUSD > 0 && usd > (c.CostUSD+over.usd+late.usd)*(1+1e-9):
+			return fmt.Errorf("budget %d: $%v of $%v, the calls in flight took $%v beyond their estimates", i, usd, c.CostUSD, over.usd)
 		}
 		said := len(b.Warnings()) > 0
-		if c.Tokens > 0 && tokens > c.Tokens && !said || c.CostUSD > 0 && s.CostUSD > c.CostUSD && !said {
+		if c.Tokens > 0 && tokens > c.Tokens && !said || c.CostUSD > 0 && usd > c.CostUSD && !said {
 			return fmt.Errorf("budget %d: %+v exceeds %+v, and nothing is said", i, s, c)
 		}
 	}
@@ -150,6 +152,28 @@ func someCost(r *rand.Rand) Cost {
 		*c.USD *= 1000
 	}
 	return c
+}
+
+// liars are the natures of a backend: what it says of its nth call.
+var liars = []func(r *rand.Rand, n int) Cost{
+	func(r *rand.Rand, _ int) Cost { return someCost(r) },
+	func(*rand.Rand, int) Cost { return Cost{} }, // it never tells
+	func(r *rand.Rand, n int) Cost { // it lulls, and then takes a thousand times as much
+		c := Cost{Usage: &Usage{Input: 100, Output: 10}, USD: ptr(0.00011)}
+		if n > 5 {
+			c = Cost{Usage: &Usage{Input: 110_000, Output: 10_000}, USD: ptr(0.12)}
+		}
+		return c
+	},
+	func(r *rand.Rand, n int) Cost { // it tells, and falls silent
+		if n > 2 {
+			return Cost{Usage: &Usage{}, USD: ptr(0.0)}
+		}
+		return someCost(r)
+	},
+	func(r *rand.Rand, n int) Cost { // it tells tokens, and no dollars
+		return Cost{Usage: &Usage{Input: r.Int64N(900), Output: r.Int64N(90)}}
+	},
 }
 
 func someCaps(r *rand.Rand) (c Caps) {
@@ -189,6 +213,11 @@ func playSchedule(ctx context.Context, seed uint64, over, refused *int) error {
 	r := rand.New(rand.NewPCG(seed, 7))
 	root := NewBudget(someCaps(r), time.Now)
 	all := []*Budget{root}
+	for _, by := range []Spender{ByAgent, ByMutator, ByJudge, ByMiner} {
+		if r.IntN(2) == 0 {
+			root.SetPrice(by, &Price{Input: 20 * r.Float64(), Output: 100 * r.Float64()})
+		}
+	}
 	for range r.IntN(4) {
 		all = append(all, all[r.IntN(len(all))].Sub(someCaps(r)))
 	}
@@ -207,18 +236,20 @@ func playSchedule(ctx context.Context, seed uint64, over, refused *int) error {
 		r := rand.New(rand.NewPCG(seed, uint64(100+w)))
 		b := all[r.IntN(len(all))]
 		by := []Spender{ByAgent, ByMutator, ByJudge, ByMiner}[r.IntN(4)]
+		nature := liars[r.IntN(len(liars))]
 		wg.Go(func() {
-			for range 1 + r.IntN(12) {
-				estimate := func() demand { return b.expect(by, Cost{}) }
+			for n := range 1 + r.IntN(12) {
+				prompt := max(0, r.Int64N(800)-200)
+				estimate := func() demand { return b.expect(by, Cost{}, prompt) }
 				attempts := 1
 				switch r.IntN(3) {
 				case 0:
 					est := someCost(r)
-					estimate = func() demand { return b.expect(by, est) }
+					estimate = func() demand { return b.expect(by, est, prompt) }
 				case 1:
 					if by == ByAgent {
 						attempts = 1 + r.IntN(2)
-						estimate = func() demand { return b.expectRollout(attempts, attempts) }
+						estimate = func() demand { return b.expectRollout(attempts, attempts, prompts{prompt, prompt}) }
 					}
 				}
 				f, err := l.acquire(ctx, b, estimate, r.IntN(3) > 0)
@@ -241,17 +272,17 @@ func playSchedule(ctx context.Context, seed uint64, over, refused *int) error {
 					continue
 				}
 				time.Sleep(time.Duration(r.IntN(5000)) * time.Millisecond)
-				took := bill{lines: [2]billLine{{by: by}, {by: ByJudge}}}
+				took := bill{lines: [2]billLine{{by: by, prompt: prompt}, {by: ByJudge, prompt: prompt}}}
 				switch r.IntN(5) {
 				case 0: // it failed, and is taken to have been free
 					took.lines[0].calls = 1 + r.Int64N(3)
 				case 1: // it was never made
 				default:
-					took.lines[0].add(1, someCost(r))
+					took.lines[0].add(1, nature(r, n))
 					if by == ByAgent {
 						took.rollouts = int64(attempts)
 						for range r.IntN(3) { // the judge is asked, and asked again
-							took.lines[1].add(1, someCost(r))
+							took.lines[1].add(1, nature(r, n))
 						}
 					}
 				}

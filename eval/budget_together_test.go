@@ -17,6 +17,8 @@ import (
 type till struct {
 	mu               sync.Mutex
 	rnd              *rand.Rand
+	nature           [3]int // of agent, judge, mutator: see liars
+	asked            [3]int
 	attempts, judged int64
 	texts            int64
 	most             [3]int64 // tokens of the largest call of agent, judge, mutator
@@ -26,7 +28,8 @@ type till struct {
 func (k *till) ring(ctx context.Context, who int, calls *int64) (Cost, error) {
 	k.mu.Lock()
 	took := time.Duration(100+k.rnd.IntN(900)) * time.Millisecond
-	fails, c := k.rnd.IntN(6) == 0, someCost(k.rnd).believable()
+	fails, c := k.rnd.IntN(6) == 0, liars[k.nature[who]](k.rnd, k.asked[who])
+	k.asked[who]++
 	k.mu.Unlock()
 	select {
 	case <-time.After(took):
@@ -36,7 +39,7 @@ func (k *till) ring(ctx context.Context, who int, calls *int64) (Cost, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if c.Usage != nil {
-		k.most[who] = max(k.most[who], c.Usage.Total())
+		k.most[who] = max(k.most[who], c.Usage.sane().Total())
 	}
 	if fails { // it may have taken something all the same
 		return c, &InfraError{Kind: ServerError, Err: errors.New("down")}
@@ -71,6 +74,10 @@ func playRun(ctx context.Context, seed uint64) error {
 			Checks: slices.Repeat([]Check{{Type: Judge, Rubric: "r"}}, 1+r.IntN(2))}
 	}
 	k := &till{rnd: rand.New(rand.NewPCG(seed, 13))}
+	for i := range k.nature {
+		k.nature[i] = r.IntN(len(liars))
+		k.most[i] = judgeOverhead + firstOutput + 100 // what a silent call counts as, where none is larger
+	}
 	agent := agentFunc(func(ctx context.Context, _ Task) (Attempt, error) {
 		c, err := k.ring(ctx, 0, &k.attempts)
 		return Attempt{Answer: "a", Usage: c.Usage, CostUSD: c.USD}, err
@@ -128,7 +135,7 @@ func playRun(ctx context.Context, seed uint64) error {
 		wg.Wait()
 		stop()
 		s := b.Spent()
-		tokens := s.TokensIn + s.TokensOut
+		tokens := s.TokensIn + s.TokensOut + b.Assumed().Tokens
 		// What one rollout in flight may have taken at most: all attempts, and
 		// all gradings with a second question, tried anew as often as one may.
 		rollout := int64(1+retries) * 5 * (k.most[0] + 2*2*k.most[1])

@@ -45,7 +45,18 @@ func (o *overrun) warn(name string, limit, spent float64, unit func(float64) str
 }
 
 func inTokens(v float64) string { return strconv.FormatFloat(v, 'f', 0, 64) }
-func inUSD(v float64) string    { return "$" + strconv.FormatFloat(v, 'f', 2, 64) }
+
+// inUSD tells cents, and below a dollar their hundredths; what would be told as
+// nothing, by its first digit.
+func inUSD(v float64) string {
+	switch {
+	case v >= 1:
+		return "$" + strconv.FormatFloat(v, 'f', 2, 64)
+	case v == 0 || v >= 0.00005:
+		return "$" + strconv.FormatFloat(v, 'f', 4, 64)
+	}
+	return "$" + strconv.FormatFloat(v, 'g', 1, 64)
+}
 
 // Warnings are sentences for the owner on what b's own caps could not hold. They
 // are part of the result of a run and must be shown.
@@ -54,22 +65,30 @@ func (b *Budget) Warnings() []string {
 	defer b.mu.Unlock()
 	var ws []string
 	if b.caps.CostUSD > 0 && b.unpriced > 0 {
-		ws = append(ws, fmt.Sprintf("%d calls reported no cost, so --%s could not count them; "+
-			"give a price table, or hold the run with --%s", b.unpriced, capCost, capTokens))
+		what, then := "usage", ""
+		if b.unpriced > b.spent.Uncounted {
+			what, then = "cost", "; give a price table"
+		}
+		ws = append(ws, silence(b.unpriced, what, capCost, inUSD(b.assumed.USD))+then)
 	}
-	if b.caps.Tokens > 0 && b.uncounted > 0 {
-		ws = append(ws, fmt.Sprintf("%d calls reported no usage, so --%s could not count them; "+
-			"hold the run with --%s", b.uncounted, capTokens, capRollouts))
+	if b.caps.Tokens > 0 && b.spent.Uncounted > 0 {
+		ws = append(ws, silence(b.spent.Uncounted, "usage", capTokens, inTokens(float64(b.assumed.Tokens))+" tokens"))
 	}
+	tokens, usd := b.used()
 	if limit := b.caps.Tokens; limit > 0 {
-		if w := b.overTokens.warn(capTokens, float64(limit), float64(b.spent.TokensIn+b.spent.TokensOut), inTokens, " tokens"); w != "" {
+		if w := b.overTokens.warn(capTokens, float64(limit), float64(tokens), inTokens, " tokens"); w != "" {
 			ws = append(ws, w)
 		}
 	}
 	if limit := b.caps.CostUSD; limit > 0 {
-		if w := b.overUSD.warn(capCost, limit, b.spent.CostUSD, inUSD, ""); w != "" {
+		if w := b.overUSD.warn(capCost, limit, usd, inUSD, ""); w != "" {
 			ws = append(ws, w)
 		}
 	}
 	return ws
+}
+
+// silence says what a cap has counted for calls that told nothing.
+func silence(calls int64, what, limit, counted string) string {
+	return fmt.Sprintf("%d calls reported no %s: --%s counted %s for them, which is an estimate; what they took is unknown", calls, what, limit, counted)
 }

@@ -114,8 +114,9 @@ type Evaluator struct {
 // A caseEntry is what an Evaluator works out once per case.
 type caseEntry struct {
 	hash   hash
-	judges int  // judge checks: calls to reserve per attempt
-	slow   bool // grading leaves the process
+	judges int   // judge checks: calls to reserve per attempt
+	prompt int64 // tokens of what is asked, by an estimate
+	slow   bool  // grading leaves the process
 }
 
 func (e *Evaluator) init() {
@@ -177,7 +178,7 @@ func (e *Evaluator) entry(c *Case) (*caseEntry, error) {
 			return nil, fmt.Errorf("evaluate: case %q: %w", c.ID, err)
 		}
 	}
-	k := &caseEntry{hash: caseHash(c)}
+	k := &caseEntry{hash: caseHash(c), prompt: c.tokens()}
 	for i := range c.Checks {
 		if c.Checks[i].Type == Judge {
 			k.judges++

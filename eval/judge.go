@@ -85,6 +85,8 @@ func sentence(text string) string {
 
 // spend adds a judge's reply to the grade; a sum with an unknown part is unknown.
 func (g *Grade) spend(c Completion) {
+	rest := atLeast(Cost{c.Usage, c.CostUSD})
+	g.lose(Cost{rest.LostUsage, rest.LostUSD})
 	c.Usage, c.CostUSD = believable(c.Usage, c.CostUSD)
 	if g.JudgeCalls == 0 {
 		g.JudgeUsage, g.JudgeUSD = c.Usage, c.CostUSD

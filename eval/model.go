@@ -50,6 +50,7 @@ func (m *Metered) Complete(ctx context.Context, p Prompt) (Completion, error) {
 		if c != nil {
 			if m.Budget != nil {
 				took := oneCall(m.By, Cost{c.Usage, c.CostUSD})
+				took.lines[0].prompt = p.tokens()
 				m.Budget.chargeOnce(key, &took)
 			}
 			return *c, nil
@@ -81,7 +82,7 @@ func (m *Metered) key(p Prompt) hash {
 func (m *Metered) ask(ctx context.Context, p Prompt, key hash) (c Completion, err error) {
 	var res *Reservation
 	if m.Budget != nil {
-		if res, err = m.Budget.Acquire(ctx, m.By, Cost{}); err != nil {
+		if res, err = m.Budget.acquire(ctx, m.By, Cost{}, p.tokens()); err != nil {
 			return c, err
 		}
 		defer func() {
@@ -118,10 +119,11 @@ func (m *Metered) ask(ctx context.Context, p Prompt, key hash) (c Completion, er
 	if err != nil {
 		return c, fmt.Errorf("ask the %s model: %w", m.By, err)
 	}
+	took := Cost{c.Usage, c.CostUSD}
 	c.Usage, c.CostUSD = believable(c.Usage, c.CostUSD)
 	c.Text = redact(m.Redactor, c.Text)
 	if res != nil {
-		res.end(Cost{c.Usage, c.CostUSD}, &key)
+		res.end(took, &key)
 	}
 	return c, nil
 }

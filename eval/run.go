@@ -91,6 +91,19 @@ type plan struct {
 	name string // key in hex
 	sha  string // the candidate
 	kase *caseEntry
+	body int64 // tokens of the candidate, by an estimate
+}
+
+// asked is how much the agent and its judge are asked to read.
+func (p *plan) asked() prompts {
+	return prompts{ask: p.body + p.kase.prompt, judge: p.kase.prompt + judgeOverhead}
+}
+
+// bill is what out cost.
+func (p *plan) bill(out *Rollout) bill {
+	took, asked := billOf(out), p.asked()
+	took.lines[0].prompt, took.lines[1].prompt = asked.ask, asked.judge
+	return took
 }
 
 // prepare validates the cases and works out all keys. Nothing is spent yet.
@@ -100,6 +113,7 @@ func (r *run) prepare() error {
 	type text struct {
 		hash hash
 		sha  string
+		body int64
 	}
 	texts := make(map[Variant]text)
 	var last Variant
@@ -116,7 +130,7 @@ func (r *run) prepare() error {
 		if i == 0 || j.Variant != last {
 			t, known := texts[j.Variant]
 			if !known {
-				t = text{variantHash(setting, j.Variant), j.Variant.SHA()}
+				t = text{variantHash(setting, j.Variant), j.Variant.SHA(), j.Variant.tokens()}
 				texts[j.Variant] = t
 			}
 			last, lastText = j.Variant, t
@@ -125,7 +139,7 @@ func (r *run) prepare() error {
 		if err != nil {
 			return err
 		}
-		*p = plan{key: jobKey(lastText.hash, kase.hash, j.Trial, j.Arm), sha: lastText.sha, kase: kase}
+		*p = plan{key: jobKey(lastText.hash, kase.hash, j.Trial, j.Arm), sha: lastText.sha, kase: kase, body: lastText.body}
 		hex.Encode(name[:], p.key[:])
 		names.Write(name[:])
 		p.name = names.String()[i*len(name):]
@@ -152,6 +166,9 @@ func (r *run) recall(ctx context.Context) error {
 			continue
 		}
 		if r.e.Recorder != nil {
+			if err := r.e.recallLost(ctx, r.plans[i].name); err != nil {
+				return fmt.Errorf("evaluate: look up what a rollout lost: %w", err)
+			}
 			found, fresh, err := r.e.Recorder.Rollout(ctx, r.plans[i].name)
 			if err != nil {
 				return fmt.Errorf("evaluate: look up rollout: %w", err)
@@ -159,7 +176,7 @@ func (r *run) recall(ctx context.Context) error {
 			// A failure is never taken over from another run.
 			if found != nil && (fresh || found.Status == Done) {
 				if fresh && r.e.Budget != nil {
-					took := billOf(found)
+					took := r.plans[i].bill(found)
 					r.e.Budget.chargeOnce(r.plans[i].key, &took)
 				}
 				r.out[i] = found
@@ -195,6 +212,11 @@ func (r *run) work(ctx context.Context) {
 				err = fmt.Errorf("evaluate: save rollout: %w", serr)
 			}
 		}
+		if errors.As(err, new(*BudgetError)) {
+			if serr := r.e.saveLost(ctx, out); serr != nil {
+				err = errors.Join(err, fmt.Errorf("evaluate: save what a rollout lost: %w", serr))
+			}
+		}
 		r.take(i, out, err)
 	}
 }
@@ -213,7 +235,7 @@ func (r *run) pull(ctx context.Context) (i int, reserved demand, ok bool) {
 	i = r.todo[r.next]
 	if b := r.e.Budget; b != nil {
 		attempts := 1 + r.e.MaxRetries
-		reserved, r.stop = b.acquireRollout(ctx, attempts, attempts*r.plans[i].kase.judges)
+		reserved, r.stop = b.acquireRollout(ctx, attempts, attempts*r.plans[i].kase.judges, r.plans[i].asked())
 		if r.stop != nil {
 			return 0, reserved, false
 		}
@@ -254,7 +276,7 @@ func (r *run) settle(i int, reserved demand, out *Rollout, err error) {
 	if r.e.Recorder == nil {
 		key = nil // it will never be found
 	}
-	took := billOf(out)
+	took := r.plans[i].bill(out)
 	r.e.Budget.settle(reserved, &took, key)
 }
 
