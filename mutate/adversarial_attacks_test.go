@@ -16,6 +16,9 @@ var (
 		"<?php", "<!DOCTYPE", "<![CDATA[", "<script>", "<style>", "<pre>", "<textarea>", "<template>", "<details>", "<details><summary>old</summary>",
 		"<div>", "<div hidden>", "<DIV HIDDEN>\n", "<div style=\"display:none\">\n", "<details>\n", "<template>\n", "<del>", "<del>\n", "<s>", "<blockquote>\n", "<x>", "<noscript>\n", "<dialog>\n", "<iframe>\n",
 		"<!-- x -->\n<details>\n", "</div", "<a href=\"", "<div title='", "</details>",
+		"<details>\n\n\\</details>\n", "<details>\n\n[a](b \"</details>\")\n", "<details>\n\n![</details>](b)\n", "<details>\n\n<textarea></details></textarea>\n", "<details>\n\n<table><tr></details></tr></table>\n", "<details>\n\n<!X \"</details>\">\n",
+		"<video>\n", "<audio>\n", "<canvas>\n", "<datalist>\n", "<select>\n", "<object>\n", "<svg>\n", "<title>", "<plaintext>\n", "<table>\n", "<table><tr><td hidden>\n", "<frameset>", "<body hidden>\n", "<html hidden>\n", "<font color=white>", "<b hidden>", "<a hidden>", "<s>a", "<nobr hidden>", "<div popover>\n", "<div style='display/**/:none'>\n", "<p class=a>\n", "<li hidden>", "<math><mtext>", "<svg><style>",
+		"<style>p{display:none}</style>", "<script>document.body.innerHTML=''</script>", "<meta http-equiv=refresh>", "<link rel=stylesheet href=a>", "<h1>Retired</h1>\n", "<h6>Retired", "- ## Retired\n", "> # Retired\n", "- # Retired\n\n", "3. retired\n\n",
 		"> ", "> quote", ">", "- item", "- ", "-", "* ", "1. ", "1) x", "- a\n  - b\n", "  ", "    ", "\t", "- \n\n  ", "> - ", "- > ", "10. x\n\n",
 		"# Old", "## Example", "### Obsolete, do not apply:", "###### deep", "#", "##\t", "# a #", "Old\n===", "Old\n---", "Text", "Text\\", "===", "---", "Lead\n-", "a\n=",
 		"| a | b |\n|---|---|", "| a |\n| - |", "a | b\n- | -",
@@ -29,6 +32,7 @@ var (
 	}
 	closers = []string{
 		"```", "````", "~~~", "-->", "--!>", "--> text", "?>", ">", "]]>", "</script>", "</style>", "</pre>", "</details>", "</template>", "</div>", "</del>", "</s>", "</blockquote>",
+		"</video>", "</select>", "</table>", "</title>", "</svg>", "</body>", "<style>p{display:none}</style>", "<script>document.body.innerHTML=''</script>", "</p>", "</li>", "</td>", "<body hidden>", "[^1]: Only on Mondays",
 		"</x>", "`", "``", "===", "---", "***", "~~", "*", "**", ":::", "[terms]: elsewhere.md", "[Rest]: elsewhere.md 'x'", "  more", "    more", "\tmore", "> more", "- more", "| a |", "  - more", "lazy text",
 		"<!-- /kernel -->", "<!-- kernel -->", "## Rest", "### Sub", "", " ", "\\", "EOF", "*/", "{% endcomment %}", "</a>", "'>", "\">", "\x00",
 	}

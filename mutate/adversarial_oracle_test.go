@@ -62,10 +62,10 @@ func intact(s shape, file []byte, description bool) string {
 				return fmt.Sprintf("%s: kernel block %d was\n%s\nand is\n%s", name, i+1, want, first)
 			}
 		}
-		shownWas, shownIs := visible(md, wasBody), visible(md, isBody)
-		for _, w := range s.words {
-			if a, b := strings.Count(shownWas, w), strings.Count(shownIs, w); b < a {
-				return fmt.Sprintf("%s: the word %q of the kernel is shown %d times and was %d times", name, w, b, a)
+		shownWas, shownIs := visible(md, wasBody, s.words), visible(md, isBody, s.words)
+		for place, n := range shownWas {
+			if shownIs[place] < n {
+				return fmt.Sprintf("%s: the word %s of the kernel is shown %d times there and was %d times: %v", name, place, shownIs[place], n, shownIs)
 			}
 		}
 	}
@@ -234,55 +234,4 @@ func (t tree) headings(at int) []string {
 		levels, path = append(levels, h.Level), append(path, name)
 	}
 	return path
-}
-
-var (
-	comments = regexp.MustCompile(`(?s)<!--.*?(?:-->|\z)`)
-	hiders   = regexp.MustCompile(`(?is)<(details|template|script|style|textarea|noscript|iframe|dialog|del|s|strike)\b[^>]*>`)
-	opening  = regexp.MustCompile(`(?i)<([a-z][a-z0-9-]*)((?:\s[^<>]*)?)>`)
-)
-
-// visible is what a reader of the rendered page is shown: comments gone, and
-// everything inside an element that hides or strikes out.
-func visible(md goldmark.Markdown, body []byte) string {
-	var b bytes.Buffer
-	if err := md.Convert(body, &b); err != nil {
-		return ""
-	}
-	page := comments.ReplaceAllString(b.String(), "")
-	for {
-		loc := hiders.FindStringSubmatchIndex(page)
-		if loc == nil {
-			break
-		}
-		name := lower(page[loc[2]:loc[3]])
-		end := len(page)
-		if i := strings.Index(lower(page[loc[1]:]), "</"+name); i >= 0 {
-			end = loc[1] + i + len("</"+name)
-		}
-		page = page[:loc[0]] + page[end:]
-	}
-	for _, m := range opening.FindAllStringSubmatchIndex(page, -1) {
-		attrs := lower(page[m[4]:m[5]])
-		if !strings.Contains(attrs, "hidden") && !strings.Contains(attrs, "display:none") {
-			continue
-		}
-		// The first one is enough: a mutation rarely hides the kernel twice.
-		i := strings.Index(lower(page[m[1]:]), "</"+lower(page[m[2]:m[3]]))
-		if i < 0 {
-			return page[:m[0]]
-		}
-		return page[:m[0]] + page[m[1]+i:]
-	}
-	return page
-}
-
-// lower folds ASCII letters and keeps every byte offset.
-func lower(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'A' && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, s)
 }
