@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/tournament"
@@ -31,6 +32,17 @@ func (s *Store) Runs(ctx context.Context, skill string) ([]tournament.Run, error
 		`SELECT body FROM runs WHERE ?1 = '' OR skill = ?1 ORDER BY started DESC, rowid DESC`, skill)
 	if err != nil {
 		return nil, fmt.Errorf("list runs: %w", err)
+	}
+	return runs, nil
+}
+
+// RunsNamed returns the runs whose ids begin with prefix and that started then or
+// later, newest first.
+func (s *Store) RunsNamed(ctx context.Context, prefix string, since time.Time) ([]tournament.Run, error) {
+	runs, err := query(ctx, s, scanBody[tournament.Run],
+		`SELECT body FROM runs WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1 AND started >= ?2 ORDER BY started DESC, rowid DESC`, prefix, since.UnixMicro())
+	if err != nil {
+		return nil, fmt.Errorf("list runs %s: %w", prefix, err)
 	}
 	return runs, nil
 }

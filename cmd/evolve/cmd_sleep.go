@@ -128,7 +128,11 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 	defer s.close()
 	c := &sleep.Cycle{Parts: s.parts(), Journal: sleep.Stored(db), Now: a.now, Owner: cycleOwner(), Dead: ownerGone, Demo: a.sandboxed,
 		Rollback: f.rollback, RunID: func() string { return newRunID(a.now()) },
-		OnStep: func(_ *sleep.Night, k *sleep.Step) { a.say("%s", stepLine(k)) }}
+		OnStep: func(_ *sleep.Night, k *sleep.Step) {
+			if k.Stage == sleep.Begun && k.Attempts <= 1 { // how it ends is the result
+				a.say("%s", stepLine(k))
+			}
+		}}
 	n, err := c.Run(ctx, sleep.Plan{Policy: sleep.Policy(f.policy), Skills: f.skills, Dry: f.dryRun,
 		Caps: sleep.Caps{Rollouts: f.MaxRollouts, CostUSD: f.MaxCostUSD, Tokens: f.MaxTokens, Duration: f.MaxDuration}})
 	var held *sleep.HeldError
@@ -136,9 +140,11 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 	case errors.As(err, &held):
 		return &failure{exitFailed, err, "wait for it: `evolve sleep status` tells how far it is"}
 	case err != nil && ctx.Err() != nil:
+		a.sayDone(n)
 		a.say("interrupted; `evolve sleep run` goes on with this night")
 		return &quietExit{exitInterrupted}
 	case err != nil:
+		a.sayDone(n)
 		code, hint := classify(err)
 		if hint != "" {
 			hint += "; "
@@ -179,6 +185,8 @@ func waitingIn(n *sleep.Night) []string {
 		switch {
 		case k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil:
 			out = append(out, fmt.Sprintf("%s@%.12s: %s; `evolve promote %s`", k.Skill, k.Result.Challenger, k.Note, k.Skill))
+		case k.Kind == sleep.Rebase && k.Stage == sleep.Skipped:
+			out = append(out, k.Note)
 		case k.Kind == sleep.Install && (k.Stage == sleep.Skipped || k.Stage == sleep.Failed):
 			out = append(out, k.Skill+": "+k.Note)
 		}
@@ -232,6 +240,19 @@ func stepLine(k *sleep.Step) string {
 		return what + ": " + k.Note
 	}
 	return fmt.Sprintf("%s: %s: %s", what, k.Stage, k.Note)
+}
+
+// sayDone tells the steps that have ended of a night that has not: there is no
+// result yet. n may be nil.
+func (a *app) sayDone(n *sleep.Night) {
+	if n == nil {
+		return
+	}
+	for i := range n.Steps {
+		if k := &n.Steps[i]; k.Skill != "" && k.Stage != sleep.Planned && k.Stage != sleep.Begun {
+			a.say("%s", oneLine(stepLine(k)))
+		}
+	}
 }
 
 // printNight says in a few lines what came of a night.

@@ -58,7 +58,7 @@ func (a *app) countMining(ctx context.Context, db *store.Store, name string, hea
 // spent, and asks on a terminal where that is much.
 func (a *app) announceMining(ctx context.Context, p *prepared) error {
 	f := p.f
-	if p.back.mutator.Identity().Simulated {
+	if p.back.mutator.Identity().Simulated || f.harvested { // a night has nobody to tell, and its caps
 		return nil
 	}
 	c, err := a.countMining(ctx, p.db, f.Skill, f.harvest.headless)

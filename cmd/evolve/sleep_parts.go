@@ -40,7 +40,7 @@ func (a *app) newSleeper(db *store.Store, f runFlags) *sleeper {
 
 func (s *sleeper) parts() sleep.Parts {
 	return sleep.Parts{Skills: s.skills, Harvest: s.harvest, Look: s.look, Try: s.try, Install: s.install, Watch: s.watch, Rollback: s.rollback,
-		Certify: s.certify}
+		Certify: s.certify, Rebased: s.rebased}
 }
 
 func (s *sleeper) skills(context.Context) ([]string, error) {

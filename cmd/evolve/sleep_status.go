@@ -153,6 +153,8 @@ func (s *sleeper) tell(n *sleep.Night) {
 			s.a.leaveNote(k.Skill, hook.Waiting, "a better version (%.12s) is proved and waits: `evolve diff %s@%.12[1]s`, `evolve promote %[2]s`", k.Result.Challenger, k.Skill)
 		case isAlarm(&k):
 			s.a.leaveNote(k.Skill, hook.Alarm, "%s", alarmWords(&k))
+		case k.Kind == sleep.Rebase && k.Result == nil:
+			s.a.leaveNote(k.Skill, hook.Edited, "%s", k.Note)
 		case k.Kind == sleep.Certify && k.Lift == sleep.NoLift:
 			s.a.leaveNote(k.Skill, hook.Alarm, "%s; `evolve compare %s none`", k.Note, k.Skill)
 		}

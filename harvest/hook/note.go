@@ -29,6 +29,7 @@ const (
 	Installed NoteKind = "installed" // another text is live
 	Waiting   NoteKind = "waiting"   // something needs the owner's word
 	Alarm     NoteKind = "alarm"     // something got worse
+	Edited    NoteKind = "edited"    // the owner's edit cost a challenger its place
 )
 
 // maxNotes are told in one session; the next one tells the rest.

@@ -171,6 +171,16 @@ func (c *Cycle) walk(ctx context.Context, n *Night) error {
 			return err
 		}
 	}
+	if c.Parts.Rebased == nil {
+		return nil
+	}
+	// Edits are found whenever a skill is looked at: all of this night are told of
+	// once, by the process that ends it.
+	steps, err := c.Parts.Rebased(ctx, n.Began)
+	if err != nil {
+		return fmt.Errorf("read what was re-based: %w", err)
+	}
+	n.Steps = append(n.Steps, steps...)
 	return nil
 }
 

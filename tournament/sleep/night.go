@@ -40,6 +40,7 @@ const (
 	Search   Kind = "search"   // a tournament, and the gate
 	Certify  Kind = "certify"  // the installed version, on a new model
 	Install  Kind = "install"  // what was proved
+	Rebase   Kind = "re-base"  // a challenger, on a text that its owner edited; done where it is met
 )
 
 // A Stage says how far a step has come.
@@ -268,7 +269,11 @@ type Parts struct {
 	Certify func(ctx context.Context, t Task, d Drift, c Certificate) (CertificationResult, error)
 	// Watch looks at what real sessions say of the installed version; nil for
 	// nothing to watch. Rollback takes it back.
-	Watch    func(ctx context.Context, skill string) (*Alarm, error)
+	Watch func(ctx context.Context, skill string) (*Alarm, error)
+	// Rebased tells what became of the challengers of texts that their owner was
+	// found to have edited since then, as steps that have ended: Skipped where its
+	// owner's word is waited for, else Done. nil: nothing is ever re-based.
+	Rebased  func(ctx context.Context, since time.Time) ([]Step, error)
 	Rollback func(context.Context, *Alarm) (note string, err error)
 }
 

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// rebased tells what became of the challengers of texts that were found to be
+// edited by their owner since then, whichever process of the night found that. The
+// reason of one that was dropped must not be lost with a line on stderr at night.
+func (s *sleeper) rebased(ctx context.Context, since time.Time) ([]sleep.Step, error) {
+	runs, err := s.db.RunsNamed(ctx, rebasePrefix, since)
+	if err != nil {
+		return nil, err
+	}
+	var out []sleep.Step
+	for _, run := range slices.Backward(runs) { // the oldest first
+		var r rebasing
+		if err := json.Unmarshal(run.Config, &r); err != nil {
+			return nil, fmt.Errorf("read run %s: %w", run.ID, err)
+		}
+		k := sleep.Step{Kind: sleep.Rebase, Skill: run.Skill, Run: run.ID, Stage: sleep.Done, Note: run.Note, Began: run.Started, Ended: run.Ended}
+		switch r.Outcome {
+		case heldBack:
+			k.Stage = sleep.Skipped
+		case carriedOver:
+			k.Result = &sleep.Result{Incumbent: r.Onto, Challenger: run.Challenger, Simulated: run.Simulated}
+		}
+		out = append(out, k)
+	}
+	return out, nil
+}

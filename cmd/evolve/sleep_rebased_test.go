@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/skill-evolve/evolve/harvest/hook"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+	"github.com/spf13/pflag"
+)
+
+// night runs one, and returns what it printed on stdout and on stderr.
+func (o *desk) night(args ...string) (stdout, stderr string) {
+	o.Helper()
+	out, errs := o.a.stdout.(*bytes.Buffer), o.a.stderr.(*bytes.Buffer)
+	out.Reset()
+	errs.Reset()
+	f := &sleepFlags{}
+	fl := pflag.NewFlagSet("night", pflag.ContinueOnError)
+	f.register(fl)
+	o.check(fl.Parse(append([]string{"--agent", "simulated", "--source", "claude"}, args...)))
+	o.check(o.a.sleepRun(o.Context(), f))
+	return out.String(), errs.String()
+}
+
+// A challenger that lost its place by an edit that a night found is named with the
+// reason where the owner looks in the morning, once.
+func TestNightTellsOfDroppedChallengers(t *testing.T) {
+	const reason = `your edit and the challenger both changed section "tables > Columns"`
+	o := newDesk(t)
+	was := o.challenger(o.base, swap(tablesText, "Name every column.", "Name every column, with its unit."), "reflect", pareto.Undecided)
+	o.write(swap(tablesText, "every column", "each column"))
+	out, errs := o.night()
+	line := ""
+	for l := range strings.Lines(out) {
+		if strings.HasPrefix(l, "  tables  re-base  done") {
+			line += l
+		}
+	}
+	if !strings.Contains(line, was[:12]) || !strings.Contains(line, reason) || strings.Count(out, reason) != 1 || strings.Contains(out, "nothing to do") {
+		t.Errorf("the night says:\n%s%s", out, errs)
+	}
+	nights, err := sleep.Nights(t.Context(), o.db, 1)
+	if err != nil || len(nights) != 1 || nights[0].Ended.IsZero() {
+		t.Fatalf("%v, %v", nights, err)
+	}
+	if k := nights[0].Steps[len(nights[0].Steps)-1]; k.Kind != sleep.Rebase || k.Skill != "tables" || !strings.Contains(k.Note, reason) {
+		t.Errorf("what is kept of it: %+v", k)
+	}
+	page := strings.TrimSpace(out[strings.Index(out, "  report ")+len("  report "):])
+	if raw, err := os.ReadFile(strings.SplitN(page, "\n", 2)[0]); err != nil || !bytes.Contains(raw, []byte("both changed section")) {
+		t.Errorf("the page: %v", err)
+	}
+	home, err := o.a.home()
+	o.check(err)
+	notes, err := hook.Notes(home)
+	if err != nil || len(notes) != 1 || notes[0].Kind != hook.Edited || !strings.Contains(notes[0].Text, reason) {
+		t.Errorf("notes %+v, %v", notes, err)
+	}
+	o.a.json = true
+	out, _ = o.night()
+	o.a.json = false
+	var r nightReport
+	o.check(json.Unmarshal([]byte(out), &r))
+	for _, k := range r.Steps {
+		if k.Kind == sleep.Rebase {
+			t.Errorf("it is told again: %+v", k)
+		}
+	}
+}
+
+// One that follows the edit is told of too, and is no reason for a note; one that
+// the firewall holds waits.
+func TestNightTellsOfReBasedChallengers(t *testing.T) {
+	o := newDesk(t)
+	o.challenger(o.base, swap(tablesText, "Name every column.", "Name every column, with its unit."), "reflect", pareto.Undecided)
+	o.write(swap(tablesText, "Markdown", "HTML"))
+	out, errs := o.night()
+	if !strings.Contains(out, "  tables  re-base  done") || !strings.Contains(out, "its trial starts again") {
+		t.Errorf("the night says:\n%s%s", out, errs)
+	}
+	home, err := o.a.home()
+	o.check(err)
+	if notes, err := hook.Notes(home); err != nil || len(notes) != 0 {
+		t.Errorf("notes %+v, %v; want none", notes, err)
+	}
+}
+
+// What a night does is one line each on stdout; stderr only says what it is at.
+func TestNightSaysEachStepOnce(t *testing.T) {
+	b := newBedroom(t)
+	out := b.run(exitDone, "sleep", "run", "--agent", "simulated", "--source", "claude", "--max-rollouts", "420")
+	if n := strings.Count(out, demoSkill+"  search"); n != 1 {
+		t.Errorf("%d lines of the search:\n%s", n, out)
+	}
+	if got, want := b.stderr.String(), "harvest begins\nsearch "+demoSkill+" begins\n"; got != want {
+		t.Errorf("stderr is %q, want %q", got, want)
+	}
+}
