@@ -46,9 +46,17 @@ var secretNames = []secretName{
 	{"credential", "secret", true},
 	{"x-api-key", "api-key", false},
 	{"connection_string", "secret", true},
+	{"x-auth", "token", false},
+	{"x-token", "token", false},
+	{"private-token", "token", false},
+	{"x-secret", "secret", false},
+	{"x-auth-key", "api-key", false},
+	{"x-access-key", "api-key", false},
+	{"subscription-key", "api-key", false},
 }
 
-// assigned matches name=value, name: value, "name": "value" and the like.
+// assigned matches name=value, name: value, "name": "value" and the like, and
+// the ways of around.go.
 func (n secretName) assigned(s string, at int) (int, int, bool) {
 	const longest = 4096                                               // value; a cap also keeps hostile text from costing its square
 	i := run(s[:min(len(s), at+len(n.word)+32)], at+len(n.word), word) // the rest of the name: _ID, s, Value
@@ -57,6 +65,20 @@ func (n secretName) assigned(s string, at int) (int, int, bool) {
 	j := skip(s, i, " \t", 8)
 	if j == len(s) {
 		return 0, 0, false
+	}
+	switch s[j] { // other ways to say which value is whose
+	case '>':
+		return n.element(s, at, j)
+	case '%':
+		if notSecret(strings.ToLower(tail)) {
+			return 0, 0, false
+		}
+		return n.encoded(s, j)
+	case '|', '\n', '\r':
+		if notSecret(strings.ToLower(tail)) || strings.HasSuffix(s[:at], open) { // a placeholder heads no column
+			return 0, 0, false
+		}
+		return n.column(s, at)
 	}
 	spaced := j > i
 	sign := s[j]
@@ -72,6 +94,12 @@ func (n secretName) assigned(s string, at int) (int, int, bool) {
 	}
 	k := skip(s, j, " \t", 8)
 	spaced = spaced || k > j
+	if k < len(s) && strings.IndexByte("\n\r|>", s[k]) >= 0 {
+		if len(tail) > 24 || notSecret(strings.ToLower(tail)) {
+			return 0, 0, false
+		}
+		return n.below(s, at, k)
+	}
 	quoted := false
 	for quotes := 0; k < len(s) && quotes < 4 && strings.IndexByte("\"'`\\", s[k]) >= 0; quotes++ {
 		quoted = quoted || s[k] != '\\'
@@ -96,7 +124,7 @@ func (n secretName) assigned(s string, at int) (int, int, bool) {
 		return 0, 0, false
 	}
 	// Server=db;Pwd=… is a field of a connection string.
-	weak := n.weak && (at == 0 || s[at-1] != ';')
+	weak := n.weak && (at == 0 || s[at-1] != ';') && !(tail == "" && customHeader(s, at))
 	if strings.HasSuffix(n.word, "pass") && (tail != "" || at > 0 && letter[s[at-1]] && s[at] == 'p') { // passed, bypass
 		return 0, 0, false
 	}

@@ -173,6 +173,37 @@ var secrets = []struct{ kind, text, secret string }{
 	{"private-key", "> {}\n> said the log", "-----BEGIN EC PRIVATE KEY-----\n> " + fake(mix, 64) + "\n> " + fake(mix, 64)},
 	{"private-key", "the rest:\n{}\ndone", fake(mix, 64) + "\n" + fake(mix, 22) + "==\n-----END RSA PRIVATE KEY-----"},
 	{"private-key", "\"…{}\"", fake(mix, 64) + "\\n" + fake(mix, 22) + "==\\n-----END RSA PRIVATE KEY-----"},
+	{"password", "<server><id>ci</id><password>{}</password></server>", "hunter2boat"},
+	{"password", "<db:Password>\n  {}\n</db:Password>", "Tulpen-55"},
+	{"password", "<password><![CDATA[{}]]></password>", "hun&ter2"},
+	{"token", "<token>{}</token>", fake(mix, 24)},
+	{"password", "db:\n  password:\n    {}\n  host: a", "hunter2boat"},
+	{"password", "password: >-\n  {}\nhost: a", "hunter2boat"},
+	{"password", "Your new password:\n{}\n", "Sommer24"},
+	{"password", "- \"password\":\n    \"{}\"\n", "hunter2boat"},
+	{"token", "api_token:\n  {}\n", fake(mix, 24)},
+	{"password", "| user | password |\n|------|----------|\n| app  | {} |\n", "hunter2"},
+	{"password", "user | password | note\n:--|:-:|--\napp1 | `{}` | first", "hunter2boat"},
+	{"password", "+------+----------+\n| user | password |\n+------+----------+\n| app1 | {}  |\n+------+----------+", "hunter2"},
+	{"password", " login |  password  \n-------+------------\n app1  | {}\n(1 row)", "hunter2"},
+	{"password", "next=%2Flogin%3Fuser%3Da%26password%3D{}%26x%3D1", "hunter2boat"},
+	{"password", "{%22password%22%3A%22{}%22}", "hunter2%21"},
+	{"password", "q=password%253D{}%2526x", "hunter2boat"},
+	{"api-key", "cb=https%3a%2f%2fa.test%2f%3fapi_key%3d{}", fake(mix, 24)},
+	{"url-password", "url=postgres%3A%2F%2Fapp%3A{}%40db%2Fshop", "hunter2"},
+	{"url-password", "dsn=mysql%3a%2f%2fapp%3a{}%40db%3a3306", "p%40ss2"},
+	{"url-password", "u=postgres%253A%252F%252Fapp%253A{}%2540db", "hunter2"},
+	{"token", "X-Auth: {}", "hunter2boat"},
+	{"token", "curl -H 'X-Auth-Token: {}' https://a.test", "hunter2boat"},
+	{"token", "{\"x-vault-token\": \"{}\"}", "hunter2boat"},
+	{"token", "Private-Token: {}", "hunter2boat"},
+	{"api-key", "X-Api-Key: {}", "hunter2boat"},
+	{"api-key", "X-Auth-Key: {}", fake(hexa, 12)},
+	{"api-key", "Ocp-Apim-Subscription-Key: {}", fake(hexa, 32)},
+	{"signature", "https://b.s3.amazonaws.com/k?X-Amz-Expires=60&X-Amz-Signature={}", fake(hexa, 64)},
+	{"signature", "X-Goog-Expires=60&X-Goog-Signature={}&x=1", fake(hexa, 512)},
+	{"signature", "next=%3FX-Amz-Signature%3D{}", fake(hexa, 64)},
+	{"token", "X-Amz-Security-Token={}&X-Amz-Date=1", fake(mix, 60) + "%2F" + fake(mix, 40)},
 	{"cookie", "Cookie: session={}", "abc12345"},
 	{"cookie", "set-cookie: PHPSESSID={}; path=/", "el4ukv0kqbvoirg7nkp4dncpk3"},
 	{"cookie", "Cookie: theme=dark; sid={}; lang=de", fake(mix, 32)},
@@ -248,11 +279,30 @@ func TestHarmless(t *testing.T) {
 		"docker run -u 1000:1000 nginx", "mkdir -p out2 && psql -p5432 shop", "mysql -P3306 -p", "tests_passed=1234567890", "bypass: abcdefgh1234",
 		"Set-Cookie: theme=dark; Path=/", "Cookie: [redacted:cookie]; theme=dark", "the cookie banner: it must be closed", "PWD=/home/you/project1",
 		"login with the password that you were given", "password [redacted:password]", "curl -u $USER:$PASSWORD1 a.test", "re_initialize_the_database_2",
+		"<password></password>", "<password>${db.password1}</password>", "<password>required</password>", "<input type=\"password\">value1234</input>",
+		"<label>password1</label>", "psql -p <password> db12345", "<password>java.lang.String</password>", "<password>at least 8 characters</password>", "<token>identifier</token>",
+		"password:\n  minLength: 12", "password:\n  type: string", "password:\n  - 12 characters", "if password:\n    login2\n", "secret:\n  secretName: app-2", "Enter the password:\nStep2: go on",
+		"password:\n  ${DB_PASSWORD1}", "token:\n  position1\n", "password:\n\nThe 2nd paragraph", "password:\n  argon2id", "password:\n  hash1()\n", "password |\n  tr1ngle2", "password_policy:\n  strict123",
+		"| password | string |\n| address_line1 | string |", "| field | password |\n|---|---|\n| type | string |", "| hash | password |\n|---|---|\n| kdf | argon2id |", "| user | password |\n|---|---|\n| app1 | ******** |",
+		"| token | use |\n|---|---|\n| word12 | input |", "| name | password |\n|---|---|\n| a | at least 12 characters |", "password | a\nhunter2x | b", "| user1234 | password |\n|---|---|\n| hunter2boat | yes |",
+		"reset_password%3Dtrue", "password%3D%24%7BDB_PASSWORD1%7D", "password%3Drequired", "password%3F", "token%3Dposition1", "max_tokens%3D128000", "100%25 of password%20users2",
+		"u=https%3A%2F%2Fa.test%2F%40scope%3A1", "https%3A%2F%2Fhost%3A8080%2Fx%40y", "https%3A%2F%2Fuser%40host", "postgres%3A%2F%2Fu%3A%24%7BPASS%7D%40h",
+		"X-Auth-Request-User: alice22", "X-Auth: none", "X-Next-Page-Token: CAUQAA12", "X-Idempotency-Key: 1234abcd", "X-Cache-Key: home12345", "X-Auth-Token: <token>", "x-auth-mode: oauth2", "the x-token: identifier",
+		"X-Amz-SignedHeaders=host", "X-Amz-Signature=<signature>", "X-Amz-Signature is hex of 64 digits", "X-Amz-Algorithm=AWS4-HMAC-SHA256",
 		"pattern.0123456789", "eu-us21", "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCY" + "EXAMPLEKEY",
 	} {
 		if got, n := (Detector{}).Redact(s); got != s || n != 0 {
 			t.Errorf("Redact(%q) = %q, %d; want it untouched", s, got, n)
 		}
+	}
+}
+
+// Every row of a table has its own value.
+func TestColumn(t *testing.T) {
+	got, n := Detector{}.Redact("| user | password | no |\n|---|---|---|\n| a | hunter2boat | 1 |\n| b | none | 2 |\n| c | hunter3boat | 3 |\n\nrow12345 | row12345 | x\n")
+	const want = "| user | password | no |\n|---|---|---|\n| a | [redacted:password] | 1 |\n| b | none | 2 |\n| c | [redacted:password] | 3 |\n\nrow12345 | row12345 | x\n"
+	if got != want || n != 2 {
+		t.Errorf("got %q, %d", got, n)
 	}
 }
 
@@ -321,7 +371,7 @@ func TestHostileText(t *testing.T) {
 	for _, piece := range []string{"sk-ant-", "EAAA-", "eyJ-", "eyJ.", "password=", "password_", "token: ", "-----BEGIN PRIVATE KEY-----", "AccountKey=", "://a:",
 		"Bearer ", "Authorization: ", "1:AA", "MTk-", "cookie: a=", "Cookie: a=" + fake(mix, 20) + "; ", "mysql ", " -u a:", "--password ",
 		"login a password ", "password is ", "-us1", "a-a-", "a-", "-----END PRIVATE KEY-----", fake(mix, 64) + "\n", "-----BEGIN PRIVATE KEY-----\n" + fake(mix, 64) + "\n", "cookie: sid=a1234567; ",
-		"a@", "://a:b@", "e:thin:a/", "pw is ", "pw: ", "token is ", "Server=;password=", "Pwd=", ";Pwd=a1", "ghp_" + fake(mix, 36) + " ", "PASSWORD=" + fake(mix, 12) + "\n"} {
+		"a@", "://a:b@", "e:thin:a/", "pw is ", "pw: ", "token is ", "Server=;password=", "Pwd=", ";Pwd=a1", "<password>", "<password>\n", "password:\n", "password: |\n", "| password ", "|password|\n|-|\n|a|", "password|\n-\na1b2c3|", "password%3D", "password%25", "a%3A%2F%2F", "a%3a%2f%2fu%3aa%40", "x-auth: ", "X-", "x-a-token: a1", "X-Amz-Signature=", "ghp_" + fake(mix, 36) + " ", "PASSWORD=" + fake(mix, 12) + "\n"} {
 		s := strings.Repeat(piece, 1<<16/len(piece))
 		start := time.Now()
 		checkIdempotent(t, s)
