@@ -22,7 +22,7 @@ import (
 type rendering struct {
 	github ast.Node // positions are relative to the body
 	pages  [2]page
-	tags   []rawTag
+	tags   []rawTag // in either dialect: a bar ends code in a table of one
 }
 
 var github = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote)).Parser()
@@ -32,7 +32,7 @@ func (d *Document) render() rendering {
 	r := rendering{github: github.Parse(text.NewReader(d.raw[d.body:]))}
 	r.pages[0] = d.readPage(d.md.doc)
 	r.pages[1] = d.readPage(r.github)
-	r.tags = d.rawTags()
+	r.tags = append(d.rawTags(d.md.doc), d.rawTags(r.github)...)
 	return r
 }
 

@@ -20,10 +20,10 @@ type rawTag struct {
 // rawTags lists the HTML that stands in Markdown as HTML, outside of code. What
 // stands for a word to be filled in, <name>, and plain line breaks and shifted
 // letters are none; comments have a rule of their own.
-func (d *Document) rawTags() []rawTag {
+func (d *Document) rawTags(doc ast.Node) []rawTag {
 	src := d.raw[d.body:]
 	var out []rawTag
-	_ = ast.Walk(d.md.doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
 		}
