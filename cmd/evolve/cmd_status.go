@@ -46,15 +46,19 @@ type statusReport struct {
 
 // A skillStatus is where one skill stands.
 type skillStatus struct {
-	Skill     string `json:"skill"`
-	Path      string `json:"path"` // "" for a skill that only sessions know
-	Managed   bool   `json:"managed"`
-	Pinned    bool   `json:"pinned"`
-	Uses      int    `json:"uses"`
-	Corrected int    `json:"corrected"`
-	Rejected  int    `json:"rejected"`
-	Repeated  int    `json:"repeated"`
-	Accepted  int    `json:"accepted"`
+	Skill   string `json:"skill"`
+	Path    string `json:"path"` // "" for a skill that only sessions know
+	Managed bool   `json:"managed"`
+	Pinned  bool   `json:"pinned"`
+	// Targets are those that hold the live text, where that is more than the one
+	// where the skill lives; Others those that hold another one.
+	Targets   []string `json:"targets"`
+	Others    []string `json:"other_targets"`
+	Uses      int      `json:"uses"`
+	Corrected int      `json:"corrected"`
+	Rejected  int      `json:"rejected"`
+	Repeated  int      `json:"repeated"`
+	Accepted  int      `json:"accepted"`
 	// CorrectionRate is the share of the uses that were corrected, rejected or
 	// asked for again; null without uses.
 	CorrectionRate *float64           `json:"correction_rate"`

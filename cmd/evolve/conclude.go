@@ -43,7 +43,9 @@ type runResult struct {
 	Stop      string            `json:"stop,omitempty"`
 	Warnings  []string          `json:"warnings"`
 	Installed bool              `json:"installed"`
-	Report    string            `json:"report"`
+	// Targets says what became of each, with --promote and a proof.
+	Targets []placed `json:"targets"`
+	Report  string   `json:"report"`
 }
 
 type resultVersion struct {
@@ -99,7 +101,11 @@ func (a *app) conclude(ctx context.Context, p *prepared, out *tournament.Outcome
 	}
 	var refusal error // the run is told all the same: it was paid for
 	if p.f.promote && out.Verdict != nil && out.Verdict.Verdict == pareto.Promote {
-		if refusal = a.installProved(ctx, p, out); refusal != nil {
+		var done []placed
+		if done, refusal = a.installProved(ctx, p, out); len(done) > 0 {
+			res.Targets = done
+		}
+		if refusal != nil {
 			res.Warnings = append(res.Warnings, "not installed: "+oneLine(refusal.Error()))
 		}
 		var some *partly
@@ -137,7 +143,7 @@ func (a *app) result(ctx context.Context, p *prepared, out *tournament.Outcome) 
 	inc := p.plan.Incumbent
 	res := &runResult{Schema: 1, Run: p.run.ID, Skill: p.run.Skill, Simulated: p.run.Simulated, Status: string(p.run.Status),
 		Incumbent: resultVersion{SHA: inc.SHA()}, Spent: out.Spent, Warnings: append([]string{}, out.Warnings...),
-		Kernel: resultKernel{SHA: inc.Doc.KernelHash(), Unchanged: true}, Front: []resultPoint{}}
+		Kernel: resultKernel{SHA: inc.Doc.KernelHash(), Unchanged: true}, Front: []resultPoint{}, Targets: []placed{}}
 	if v, err := p.db.VersionBySHA(ctx, p.run.Skill, inc.SHA()); err == nil {
 		res.Incumbent.Version = v.N
 	}

@@ -163,17 +163,23 @@ func (a *app) mayReplace(ctx context.Context, db *store.Store, name string, p *p
 // text is refused or fails, no version is left behind that was never in place: a
 // rollback must not find one. Other targets are told of on stderr.
 func (a *app) installNew(ctx context.Context, db *store.Store, live *liveSkill, want string, v tournament.Version) (tournament.Version, error) {
+	v, _, err := a.installAt(ctx, db, live, want, v)
+	return v, err
+}
+
+// installAt is installNew; it returns what became of each target, too.
+func (a *app) installAt(ctx context.Context, db *store.Store, live *liveSkill, want string, v tournament.Version) (tournament.Version, []placed, error) {
 	targets, err := a.targets(nil)
 	if err != nil {
-		return v, err
+		return v, nil, err
 	}
 	home, err := a.mainTarget()
 	if err != nil {
-		return v, err
+		return v, nil, err
 	}
 	v, done, err := a.placeNew(ctx, db, live, want, v, append([]target{home}, targets...), false)
 	if err != nil {
-		return v, err
+		return v, nil, err
 	}
 	var refusal error
 	for i := range done {
@@ -184,7 +190,7 @@ func (a *app) installNew(ctx context.Context, db *store.Store, live *liveSkill, 
 			a.say("%s, %s: %s", live.Name, o.Target, o.words(nil))
 		}
 	}
-	return v, refusal
+	return v, done, refusal
 }
 
 // placeNew records v as a version and puts it into targets. The live text must be
@@ -302,7 +308,7 @@ func (a *app) mayInstall(ctx context.Context, db *store.Store, live *liveSkill, 
 }
 
 // installProved installs what the run's own gate proved.
-func (a *app) installProved(ctx context.Context, p *prepared, out *tournament.Outcome) error {
+func (a *app) installProved(ctx context.Context, p *prepared, out *tournament.Outcome) ([]placed, error) {
 	doc := p.plan.Incumbent.Doc
 	text := []byte(nil)
 	operator := "carried"
@@ -313,36 +319,36 @@ func (a *app) installProved(ctx context.Context, p *prepared, out *tournament.Ou
 	}
 	next, err := skill.Parse(text, doc.Options())
 	if err != nil {
-		return fmt.Errorf("read challenger: %w", err)
+		return nil, fmt.Errorf("read challenger: %w", err)
 	}
 	if err := checkKernel(doc, next, p.f.Evolve); err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := a.mayInstall(ctx, p.db, p.live, next, p.f.Evolve, false); err != nil {
-		return err
+		return nil, err
 	}
 	evidence, err := evidenceOf(out.Verdict)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	v := tournament.Version{Skill: p.run.Skill, SHA: next.Hash(), Parent: doc.Hash(), Author: "evolve",
 		Operator: operator, Run: p.run.ID, Evidence: evidence, Proven: true, Simulated: p.run.Simulated, Text: text, Created: a.now().UTC()}
 	if len(p.f.to) == 0 {
-		_, err = a.installNew(ctx, p.db, p.live, doc.Hash(), v)
-		return err
+		_, done, err := a.installAt(ctx, p.db, p.live, doc.Hash(), v)
+		return done, err
 	}
 	targets, err := a.targets(p.f.to)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	v, done, err := a.placeNew(ctx, p.db, p.live, doc.Hash(), v, targets, false)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i := range done {
 		a.say("%s v%d, %s: %s", p.run.Skill, v.N, done[i].Target, done[i].words(nil))
 	}
-	return refusalOf(done)
+	return done, refusalOf(done)
 }
 
 // readDoc parses a stored text.

@@ -15,7 +15,7 @@ import (
 )
 
 func newSkillStatus(name string) *skillStatus {
-	return &skillStatus{Skill: name, Cases: map[eval.Split]int{}, Quarantine: []quarantined{}, Approved: []string{}, Waits: []waitsFor{}}
+	return &skillStatus{Skill: name, Cases: map[eval.Split]int{}, Targets: []string{}, Others: []string{}, Quarantine: []quarantined{}, Approved: []string{}, Waits: []waitsFor{}}
 }
 
 // skillStatus is where one skill on disk stands, without its uses.
@@ -49,6 +49,9 @@ func (a *app) skillStatus(ctx context.Context, db *store.Store, e skill.Entry, k
 	} else if p != nil {
 		s.Pinned = true
 	}
+	if err := a.statusTargets(ctx, db, s); err != nil {
+		return nil, err
+	}
 	if n := known.cases[e.Name]; n != nil {
 		s.Cases = n
 	}
@@ -72,6 +75,24 @@ func (a *app) skillStatus(ctx context.Context, db *store.Store, e skill.Entry, k
 	}
 	s.Waits, err = a.waits(s, known, last)
 	return s, err
+}
+
+// statusTargets finds where else the skill was put, and what is there now.
+func (a *app) statusTargets(ctx context.Context, db *store.Store, s *skillStatus) error {
+	places, err := db.Places(ctx, s.Skill)
+	if err != nil || len(places) < 2 {
+		return err
+	}
+	for _, p := range places {
+		switch now, err := hashAt(p.Path); {
+		case err != nil || now == "": // its owner's business, and no longer a place
+		case now == s.Live.SHA:
+			s.Targets = append(s.Targets, a.targetOf(s.Skill, p.Path))
+		default:
+			s.Others = append(s.Others, a.targetOf(s.Skill, p.Path))
+		}
+	}
+	return nil
 }
 
 // decisions reads what the owner has, or may have, a word on.

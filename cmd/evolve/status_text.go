@@ -219,6 +219,12 @@ func (s *skillStatus) live() string {
 	case s.Path == "":
 		word = "not here"
 	}
+	if n := len(s.Targets); n > 1 {
+		word += fmt.Sprintf(" in %d", n)
+	}
+	if n := len(s.Others); n > 0 {
+		word += fmt.Sprintf(", %d other", n)
+	}
 	return word
 }
 

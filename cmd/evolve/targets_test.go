@@ -358,7 +358,7 @@ func TestRunPromotesIntoTargets(t *testing.T) {
 		run: &tournament.Run{ID: "r1", Skill: "tagger"}, plan: tournament.Plan{Incumbent: v}}
 	out := &tournament.Outcome{Challenger: &tournament.Scored{Candidate: tournament.Candidate{SHA: r.offer.SHA, Operator: "reflect", Text: r.v1}}, Verdict: &tournament.Verdict{}}
 	var some *partly
-	if err := r.a.installProved(t.Context(), p, out); !errors.As(err, &some) || !some.some || r.a.fail(err) != exitRefused {
+	if done, err := r.a.installProved(t.Context(), p, out); len(done) != 2 || !errors.As(err, &some) || !some.some || r.a.fail(err) != exitRefused {
 		t.Errorf("one of two refused: %v", err)
 	}
 	r.says("tagger v2, agents: copied, there was none (2 files)")
