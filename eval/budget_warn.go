@@ -46,9 +46,9 @@ func (o *overrun) warn(name string, limit, spent float64, unit func(float64) str
 
 func inTokens(v float64) string { return strconv.FormatFloat(v, 'f', 0, 64) }
 
-// inUSD tells cents, and below a dollar their hundredths; what would be told as
-// nothing, by its first digit.
-func inUSD(v float64) string {
+// FormatUSD writes dollars with their cents, below a dollar with hundredths of
+// them; what would be told as nothing, by its first digit.
+func FormatUSD(v float64) string {
 	switch {
 	case v >= 1:
 		return "$" + strconv.FormatFloat(v, 'f', 2, 64)
@@ -69,7 +69,7 @@ func (b *Budget) Warnings() []string {
 		if b.unpriced > b.spent.Uncounted {
 			what, then = "cost", "; give a price table"
 		}
-		ws = append(ws, silence(b.unpriced, what, capCost, inUSD(b.assumed.USD))+then)
+		ws = append(ws, silence(b.unpriced, what, capCost, FormatUSD(b.assumed.USD))+then)
 	}
 	if b.caps.Tokens > 0 && b.spent.Uncounted > 0 {
 		ws = append(ws, silence(b.spent.Uncounted, "usage", capTokens, inTokens(float64(b.assumed.Tokens))+" tokens"))
@@ -81,7 +81,7 @@ func (b *Budget) Warnings() []string {
 		}
 	}
 	if limit := b.caps.CostUSD; limit > 0 {
-		if w := b.overUSD.warn(capCost, limit, usd, inUSD, ""); w != "" {
+		if w := b.overUSD.warn(capCost, limit, usd, FormatUSD, ""); w != "" {
 			ws = append(ws, w)
 		}
 	}

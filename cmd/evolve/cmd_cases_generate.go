@@ -188,6 +188,7 @@ func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
 		return err
 	}
 	budget := eval.NewBudget(eval.Caps{CostUSD: f.maxCostUSD, Tokens: f.maxTokens, Duration: f.maxDuration}, a.now)
+	f.tellPrices(budget)
 	model := &eval.Metered{Model: back.mutator, By: eval.ByMiner, Budget: budget, Redactor: a.redactor(), WallClock: f.timeout}
 	made, stats, err := harvest.Generate(ctx, f.skill, f.n, harvest.Generator{Model: model, Redactor: a.redactor(), Now: a.now, Existing: cases,
 		Description: live.doc.Description()})

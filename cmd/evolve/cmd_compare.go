@@ -334,7 +334,7 @@ func (a *app) measure(ctx context.Context, c *comparison) error {
 		}
 	}
 	began := a.now()
-	budget := eval.NewBudget(c.caps(), a.now)
+	budget := c.budget(a.now)
 	det := a.redactor()
 	bar := a.watch(task{Phase: "compare", Unit: "rollouts", Total: int64(len(jobs)), Budget: budget, Caps: c.caps()})
 	ev := &eval.Evaluator{Agent: back.agent, Grader: c.grader(back, c.cases), Budget: budget,

@@ -90,9 +90,11 @@ func (f *sleepFlags) check() error {
 // A nightReport is what `evolve sleep run --json` prints: schema 1.
 type nightReport struct {
 	*sleep.Night
-	Spent   eval.Spent `json:"spent"`
-	DryRun  bool       `json:"dry_run"`
-	Waiting []string   `json:"waiting"` // what waits for its owner, in words; alarms first
+	Spent eval.Spent `json:"spent"`
+	// Warnings qualify what the night came to.
+	Warnings []string `json:"warnings"`
+	DryRun   bool     `json:"dry_run"`
+	Waiting  []string `json:"waiting"` // what waits for its owner, in words; alarms first
 	// Retire are the skills that nights propose to retire, whichever night found
 	// that.
 	Retire []retirement `json:"retire"`
@@ -175,7 +177,7 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 
 // reportOf is a night, and what it leaves for the owner to do.
 func reportOf(n *sleep.Night) *nightReport {
-	return &nightReport{Night: n, Spent: n.Spent(), Waiting: waitingIn(n), Retire: []retirement{}, alarms: len(alarmsIn(n))}
+	return &nightReport{Night: n, Spent: n.Spent(), Warnings: n.Warnings(), Waiting: waitingIn(n), Retire: []retirement{}, alarms: len(alarmsIn(n))}
 }
 
 // waitingIn lists what a night leaves for the owner to do, alarms first.
@@ -278,6 +280,7 @@ func (a *app) printNight(r *nightReport) error {
 	}
 	if !r.DryRun {
 		fmt.Fprintf(&b, "  spent  %s\n", spent(r.Spent))
+		b.WriteString(r.warned("  warning"))
 	}
 	if r.Report != "" {
 		fmt.Fprintf(&b, "  report %s\n", r.Report)

@@ -147,6 +147,9 @@ func (a *app) result(ctx context.Context, p *prepared, out *tournament.Outcome) 
 	if v, err := p.db.VersionBySHA(ctx, p.run.Skill, inc.SHA()); err == nil {
 		res.Incumbent.Version = v.N
 	}
+	if w := p.f.farBeyond(p.foreseen, out.Spent); w != "" {
+		res.Warnings = append(res.Warnings, w)
+	}
 	res.Worth = out.Worth
 	var challenger *skill.Document
 	if s := out.Search; s != nil {
@@ -289,8 +292,12 @@ func (r *runResult) next() string {
 // spent says what a run took, in one line.
 func spent(s eval.Spent) string {
 	cost := fmt.Sprintf("$%.4f", s.CostUSD)
-	if !s.CostKnown {
-		cost = "cost unknown (no price for this model)"
+	switch {
+	case s.CostKnown:
+	case s.CostUSD > 0:
+		cost = fmt.Sprintf("at least $%.4f (%s)", s.CostUSD, untold(s))
+	default:
+		cost = fmt.Sprintf("cost unknown (%s)", untold(s))
 	}
 	tokens := thousands(s.TokensIn+s.TokensOut) + " tokens"
 	if s.TokensIn+s.TokensOut == 0 && s.Rollouts > 0 {
@@ -302,6 +309,14 @@ func spent(s eval.Spent) string {
 	}
 	return fmt.Sprintf("%d rollouts, %d mutator and %d judge calls%s, %s, %s, %s", s.Rollouts, s.MutatorCalls, s.JudgeCalls, miner,
 		tokens, cost, duration(s.WallMS))
+}
+
+// untold says why a cost is not known.
+func untold(s eval.Spent) string {
+	if s.Uncounted > 0 {
+		return counted(int(s.Uncounted), "call") + " reported no usage"
+	}
+	return "no price for this model"
 }
 
 func duration(ms int64) string {

@@ -150,6 +150,7 @@ func (p *prepared) forecast(past pastRate) *forecast {
 	cfg := pareto.DefaultConfig()
 	_, fc.Needed30 = pareto.Forecast(0.5, 0.8, cfg)
 	_, fc.Needed10 = pareto.Forecast(0.7, 0.8, cfg)
+	p.foreseen = fc
 	return fc
 }
 

@@ -23,6 +23,8 @@ type prepared struct {
 	cases []eval.Case
 	// heads tells what the harvest found, in words.
 	heads []string
+	// foreseen is the forecast that was told, nil before it.
+	foreseen *forecast
 }
 
 // prepare reads the skill, harvests, and fixes everything that the run's
@@ -77,7 +79,7 @@ func (a *app) prepare(ctx context.Context, f *runFlags) (*prepared, error) {
 		f.id = newRunID(a.now())
 	}
 	p.run = &tournament.Run{ID: f.id, Skill: f.Skill, Seed: f.Seed}
-	budget := eval.NewBudget(f.caps(), a.now)
+	budget := f.budget(a.now)
 	if err := a.gather(ctx, p, budget); err != nil {
 		return p, err
 	}

@@ -57,7 +57,7 @@ func comparisonPage(c *report.Comparison) string {
 // nightPage is a night as its page shows it.
 func nightPage(r *nightReport) *report.Night {
 	n := &report.Night{ID: r.ID, Policy: string(r.Policy), Began: r.Began, Ended: r.Ended, Sessions: r.Sessions, TakenOver: r.TakenOver,
-		Caps: r.Caps.Eval(), Spent: r.Spent, Waiting: r.next()}
+		Caps: r.Caps.Eval(), Spent: r.Spent, Waiting: r.next(), Warnings: r.Warnings}
 	for i := range r.Steps {
 		n.Steps = append(n.Steps, nightStep(&r.Steps[i]))
 	}

@@ -104,7 +104,7 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 	if _, err := db.ForgetMissing(ctx, run.ID); err != nil {
 		return nil, err
 	}
-	budget := eval.NewBudget(f.caps(), a.now)
+	budget := f.budget(a.now)
 	// What mining spent before, and the time that earlier walks took, count.
 	for _, one := range perCall(f.Mined) {
 		budget.Charge(eval.ByMiner, one)

@@ -177,7 +177,8 @@ func (s *sleeper) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sl
 	}
 	k.Evaluator.Recorder = s.db.Journal(t.Run)
 	r.Certificate, r.Stop, err = k.Run(ctx, t.Run, c)
-	r.Spent = k.Evaluator.Budget.Spent()
+	b := k.Evaluator.Budget
+	r.Spent, r.Assumed, r.Warnings = b.Spent(), b.Assumed(), b.Warnings()
 	return r, aboutSkill(err)
 }
 
@@ -211,7 +212,7 @@ func (s *sleeper) certification(ctx context.Context, live *liveSkill, f *runFlag
 		}
 		k.Seen = func(id string) bool { return spent[id] == c.Version }
 	}
-	k.Evaluator = &eval.Evaluator{Agent: back.agent, Grader: f.grader(back, cases), Budget: eval.NewBudget(f.caps(), s.a.now),
+	k.Evaluator = &eval.Evaluator{Agent: back.agent, Grader: f.grader(back, cases), Budget: f.budget(s.a.now),
 		Redactor: s.a.redactor(), Concurrency: f.Concurrency, Workspaces: back.workspaces(), WallClock: f.WallClock, MaxRetries: f.MaxRetries, Now: s.a.now}
 	if f.PerSecond > 0 {
 		k.Evaluator.Limiter = rate.NewLimiter(rate.Limit(f.PerSecond), 1)

@@ -225,10 +225,12 @@ func (s *sleeper) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 	p.plan.OnEvent, p.plan.OnRollout = bar.event, func(r *eval.Rollout) { void.count(r); bar.rollout(r) }
 	out, err := tournament.Improve(ctx, p.plan)
 	bar.done()
-	r.Spent = p.plan.Budget.Spent()
+	b := p.plan.Budget
+	r.Spent, r.Assumed, r.Warnings = b.Spent(), b.Assumed(), b.Warnings()
 	if err != nil {
 		return r, aboutSkill(err)
 	}
+	out.Warnings = append(out.Warnings, void.words()...)
 	return r, s.conclude(ctx, p, out, &r)
 }
 
@@ -252,6 +254,7 @@ func (s *sleeper) conclude(ctx context.Context, p *prepared, out *tournament.Out
 	if err != nil {
 		return aboutSkill(err)
 	}
+	r.Warnings = res.Warnings
 	if err := s.a.guardQuarantine(ctx, p.db, p.run.Skill); err != nil {
 		return err
 	}

@@ -63,6 +63,7 @@ func (a *app) sleepStatus(ctx context.Context) error {
 			r.Spent.TokensOut += s.TokensOut
 			r.Spent.CostUSD += s.CostUSD
 			r.Spent.WallMS += s.WallMS
+			r.Spent.Uncounted += s.Uncounted
 			r.Spent.CostKnown = r.Spent.CostKnown && s.CostKnown
 		}
 		if len(nights) > 0 {
@@ -114,6 +115,7 @@ func (a *app) printSleep(r *sleepReport) error {
 	if r.Last != nil {
 		fmt.Fprintf(&b, "spent    %s\n", spent(r.Last.Spent))
 		fmt.Fprintf(&b, "         in %s together: %s\n", counted(r.Nights, "night"), spent(r.Spent))
+		b.WriteString(r.Last.warned("warning "))
 		head, next := "waiting ", r.Last.next()
 		for i, w := range next {
 			if i == shownWaiting-1 && len(next) > shownWaiting {
@@ -134,6 +136,23 @@ func (a *app) printSleep(r *sleepReport) error {
 // shownWaiting is how many lines of what waits are shown: with the others the page
 // has ten.
 const shownWaiting = 6
+
+// shownWarnings is how many warnings of a night are shown.
+const shownWarnings = 3
+
+// warned is what a night warns of, a line each after head, cut short where there
+// is much.
+func (r *nightReport) warned(head string) string {
+	var b strings.Builder
+	for i, w := range r.Warnings {
+		if i == shownWarnings-1 && len(r.Warnings) > shownWarnings {
+			fmt.Fprintf(&b, "%s and %d more: `evolve sleep status --json`\n", head, len(r.Warnings)-i)
+			break
+		}
+		fmt.Fprintf(&b, "%s %s\n", head, oneLine(w))
+	}
+	return b.String()
+}
 
 // next is all that is left for the owner to do, in words: alarms, what is no
 // longer of use, and what waits.

@@ -22,6 +22,7 @@ type Night struct {
 	Spent     eval.Spent
 	Steps     []NightStep
 	Waiting   []string // what waits for the owner, commands in backticks
+	Warnings  []string // of the runs, and of the caps
 }
 
 // A NightStep is one thing that a night did.
@@ -178,11 +179,16 @@ func (n *Night) warnings() (out []string) {
 			out = append(out, fmt.Sprintf("%s: the firewall flags the challenger %s: %s", k.Skill, Short(k.Trial.Challenger), strings.Join(k.Trial.Flagged, ", ")))
 		}
 	}
+	out = append(out, n.Warnings...)
 	if n.TakenOver > 0 {
 		out = append(out, fmt.Sprintf("the night was cut short and taken up again %s", map[bool]string{true: "once", false: fmt.Sprintf("%d times", n.TakenOver)}[n.TakenOver == 1]))
 	}
 	if n.Spent.Rollouts > 0 && !n.Spent.CostKnown {
-		out = append(out, "the cost is a lower bound: some calls reported none and have no price")
+		why := "some calls reported none and have no price"
+		if k := n.Spent.Uncounted; k > 0 {
+			why = count(int(k), "call") + " reported no usage"
+		}
+		out = append(out, "the cost is a lower bound: "+why)
 	}
 	for i := range out {
 		out[i] = Plain(out[i])

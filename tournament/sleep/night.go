@@ -82,11 +82,14 @@ type Step struct {
 	Attempts int        `json:"attempts,omitempty"` // how often it was begun
 	Errors   int        `json:"errors,omitempty"`   // of them, how often it failed
 	Spent    eval.Spent `json:"spent,omitzero"`
-	Result   *Result    `json:"result,omitempty"`
-	Alarm    *Alarm     `json:"alarm,omitempty"`
-	Drift    *Drift     `json:"drift,omitempty"`   // what is certified
-	Outcome  Outcome    `json:"outcome,omitempty"` // of a certification
-	Lift     Lift       `json:"lift,omitempty"`
+	// Assumed counts against the night's caps beside Spent: see eval.Assumed.
+	Assumed  eval.Assumed `json:"assumed,omitzero"`
+	Warnings []string     `json:"warnings,omitempty"` // of its run; they qualify all that it came to
+	Result   *Result      `json:"result,omitempty"`
+	Alarm    *Alarm       `json:"alarm,omitempty"`
+	Drift    *Drift       `json:"drift,omitempty"`   // what is certified
+	Outcome  Outcome      `json:"outcome,omitempty"` // of a certification
+	Lift     Lift         `json:"lift,omitempty"`
 	// Described is what a search over the description begins with.
 	Described Described `json:"described,omitzero"`
 	Note      string    `json:"note,omitempty"` // in words, what came of it
@@ -132,25 +135,36 @@ func (n *Night) Spent() (s eval.Spent) {
 		s.TokensOut += t.TokensOut
 		s.CostUSD += t.CostUSD
 		s.WallMS += t.WallMS
+		s.Uncounted += t.Uncounted
 		s.CostKnown = s.CostKnown && (t.CostKnown || t == eval.Spent{})
 	}
 	return s
 }
 
+// assumed sums up what the steps count against the caps beside what they Spent.
+func (n *Night) assumed() (a eval.Assumed) {
+	for _, k := range n.Steps {
+		if k.paid() {
+			a = a.Add(k.Assumed)
+		}
+	}
+	return a
+}
+
 // left is what the caps leave; false where one of them is used up.
 func (n *Night) left() (Caps, bool) {
-	c, s := n.Caps, n.Spent()
+	c, s, a := n.Caps, n.Spent(), n.assumed()
 	ok := true
 	if c.Rollouts > 0 {
 		c.Rollouts -= s.Rollouts
 		ok = ok && c.Rollouts > 0
 	}
 	if c.CostUSD > 0 {
-		c.CostUSD -= s.CostUSD
+		c.CostUSD -= s.CostUSD + a.USD
 		ok = ok && c.CostUSD > 0
 	}
 	if c.Tokens > 0 {
-		c.Tokens -= s.TokensIn + s.TokensOut
+		c.Tokens -= s.TokensIn + s.TokensOut + a.Tokens
 		ok = ok && c.Tokens > 0
 	}
 	if c.Duration > 0 {
@@ -171,11 +185,13 @@ type Result struct {
 	Total      float64        `json:"total,omitempty"` // over all routes of this trial
 	// Round counts how often the trial has started again because the model changed;
 	// Restarted says in words that it did so now.
-	Round     int        `json:"round,omitempty"`
-	Restarted string     `json:"restarted,omitempty"`
-	Spent     eval.Spent `json:"spent"`
-	Stopped   bool       `json:"stopped,omitempty"` // by a cap, before a verdict
-	Simulated bool       `json:"simulated,omitempty"`
+	Round     int          `json:"round,omitempty"`
+	Restarted string       `json:"restarted,omitempty"`
+	Spent     eval.Spent   `json:"spent"`
+	Assumed   eval.Assumed `json:"assumed,omitzero"` // see Step
+	Warnings  []string     `json:"warnings,omitempty"`
+	Stopped   bool         `json:"stopped,omitempty"` // by a cap, before a verdict
+	Simulated bool         `json:"simulated,omitempty"`
 	// Flagged are the rules of the firewall that the text broke, now or before
 	// its owner approved it.
 	Flagged []string `json:"flagged,omitempty"`
@@ -259,7 +275,8 @@ type Parts struct {
 	Skills  func(context.Context) ([]string, error)
 	Harvest func(context.Context) (sessions int, note string, err error)
 	Look    func(ctx context.Context, skill string) (Outlook, error)
-	// Try does a task. Result.Spent counts on an error as well. A
+	// Try does a task. Result.Spent, Assumed and Warnings count on an error as
+	// well. A
 	// *Hopeless error is about this task alone; any other one ends the night's
 	// process, and the night is taken up there by the next one.
 	Try     func(context.Context, Task) (Result, error)
@@ -277,12 +294,14 @@ type Parts struct {
 	Rollback func(context.Context, *Alarm) (note string, err error)
 }
 
-// A CertificationResult is what a certification came to; Spent counts on an
-// error as well.
+// A CertificationResult is what a certification came to; Spent, Assumed and
+// Warnings count on an error as well.
 type CertificationResult struct {
 	Certificate Certificate
 	Stop        string
 	Spent       eval.Spent
+	Assumed     eval.Assumed
+	Warnings    []string
 }
 
 // Hopeless is an error that doing the same again would bring again, and that

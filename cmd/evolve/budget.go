@@ -1,0 +1,37 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// budget is the one of a run: its caps, and what silent calls are taken to cost.
+func (f *runFlags) budget(now func() time.Time) *eval.Budget {
+	b := eval.NewBudget(f.caps(), now)
+	f.tellPrices(b)
+	return b
+}
+
+// tellPrices tells a budget what tokens cost, by the role of who answers.
+func (b *backendFlags) tellPrices(budget *eval.Budget) {
+	budget.SetPrice(eval.ByAgent, b.price(b.Model))
+	budget.SetPrice(eval.ByMutator, b.price(b.ReflectModel))
+	budget.SetPrice(eval.ByMiner, b.price(b.ReflectModel))
+	budget.SetPrice(eval.ByJudge, b.price(b.JudgeModel))
+}
+
+// farBeyond says that a run took more than twice what its forecast had said, where
+// no cap on tokens or dollars held it; "" where it did not.
+func (f *runFlags) farBeyond(fc *forecast, s eval.Spent) string {
+	if fc == nil || f.MaxTokens > 0 || f.MaxCostUSD > 0 || fc.Tokens <= 0 {
+		return ""
+	}
+	took := s.TokensIn + s.TokensOut
+	if took <= 2*fc.Tokens {
+		return ""
+	}
+	return fmt.Sprintf("%s tokens were used where about %s were forecast: %.0f times as many; --max-tokens or --max-cost-usd would have held the run",
+		thousands(took), thousands(fc.Tokens), float64(took)/float64(fc.Tokens))
+}

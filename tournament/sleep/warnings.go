@@ -1,0 +1,60 @@
+package sleep
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// Warnings are sentences for the owner on what qualifies this night: what its runs
+// warned of, each sentence once with the skills that it is about, and by how much
+// all of them together exceeded a cap. They are part of a night's result and must
+// be shown.
+func (n *Night) Warnings() []string {
+	out := n.exceeded()
+	type said struct {
+		text   string
+		skills []string
+	}
+	var all []said
+	for _, k := range n.Steps {
+		for _, w := range k.Warnings {
+			i := slices.IndexFunc(all, func(s said) bool { return s.text == w })
+			if i < 0 {
+				i, all = len(all), append(all, said{text: w})
+			}
+			if !slices.Contains(all[i].skills, k.Skill) {
+				all[i].skills = append(all[i].skills, k.Skill)
+			}
+		}
+	}
+	for _, s := range all {
+		out = append(out, strings.Join(s.skills, ", ")+": "+s.text)
+	}
+	return out
+}
+
+// exceeded says which caps of the night were not held. Where one step alone has
+// cost something, its own warning says so.
+func (n *Night) exceeded() []string {
+	out := []string{}
+	steps := 0
+	for _, k := range n.Steps {
+		if k.paid() && k.Spent != (eval.Spent{}) {
+			steps++
+		}
+	}
+	if steps < 2 {
+		return out
+	}
+	s, a := n.Spent(), n.assumed()
+	if tokens := s.TokensIn + s.TokensOut + a.Tokens; n.Caps.Tokens > 0 && tokens > n.Caps.Tokens {
+		out = append(out, fmt.Sprintf("the night's --max-tokens %d was exceeded by %d", n.Caps.Tokens, tokens-n.Caps.Tokens))
+	}
+	if usd := s.CostUSD + a.USD; n.Caps.CostUSD > 0 && usd > n.Caps.CostUSD {
+		out = append(out, fmt.Sprintf("the night's --max-cost-usd %s was exceeded by %s", eval.FormatUSD(n.Caps.CostUSD), eval.FormatUSD(usd-n.Caps.CostUSD)))
+	}
+	return out
+}
