@@ -18,6 +18,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
 
@@ -159,7 +160,8 @@ func (a *app) readInput(file string) (text []byte, name string, err error) {
 
 // acceptable makes a case fit to be stored: its secrets are replaced, how many
 // is returned. A check that runs a program needs trust, and one that compares
-// with a secret cannot be kept: it would be another check without it.
+// with a secret cannot be kept: it would be another check without it. Neither
+// can a name that would tell a secret, or a terminal what to do.
 func acceptable(d redact.Redactor, c *eval.Case, trust bool, at func() string) (redacted int, err error) {
 	clean := func(s *string) {
 		var n int
@@ -171,14 +173,22 @@ func acceptable(d redact.Redactor, c *eval.Case, trust bool, at func() string) (
 	for i := range c.Context {
 		clean(&c.Context[i].Text)
 	}
-	names := []string{c.ID, c.Cluster}
+	if c.Source != nil {
+		for _, s := range []*string{&c.Source.Agent, &c.Source.Session, &c.Source.Turn, &c.Source.Origin, &c.Source.Outcome} {
+			clean(s)
+		}
+	}
+	names := []string{c.ID, c.Cluster, c.Skill, c.Neighbour}
 	if c.Workspace != nil {
-		names = append(names, c.Workspace.Repo)
+		names = append(names, c.Workspace.Repo, c.Workspace.Commit)
 	}
 	for path := range c.Files {
 		names = append(names, path)
 	}
 	for _, name := range names {
+		if printed := report.Plain(name); printed != name || strings.ContainsAny(name, "\n\t") {
+			return 0, refused("nothing was imported; name it in letters that can be printed", "%s: the name of the case, of a file or of its repository holds control characters", at())
+		}
 		if _, n := d.Redact(name); n > 0 {
 			return 0, refused("nothing was imported; name it without, the name is written down and sent", "%s: the name of the case, of a file or of its repository holds a secret", at())
 		}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A key in the environment is known by its value whatever it is made of; where a
+// variable names a place, the place stays readable.
+func TestEnvironmentKeys(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for _, path := range []string{"keys", "keys/deploy-2026.pem"} {
+		if err := os.Mkdir(filepath.Join(dir, path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for value, secret := range map[string]bool{
+		"q7Zp/xL9vB2mW4tK8dH1sYc6RfJg0Tn3Aa5Ee+Uu": true, "/7Zp/xL9vB2mW4tK8dH1sYc6RfJg0Tn3Aa5Ee+Uu": true, "abc\\def/ghi jkl 9": true,
+		"https://ci:hunter2boat@git.test/a": true, "https://hooks.test/send?k=hunter2boat": true, "correct horse battery": true, "keys/deploy-2027.pem": true,
+		"/run/secrets/db-password": false, "/usr/Keys0123456789/Deploy012345678901234": false, "./keys/deploy.pem": false, "../keys/deploy.pem": false, "~/keys/deploy.pem": false,
+		"keys/deploy-2026.pem": false, dir: false, "https://auth.test/oauth2/token": false, "short/key1": false,
+	} {
+		t.Setenv("ACME_API_KEY", value)
+		got := newApp(nil, nil, nil).clean("401: bad " + value + "!")
+		if known := strings.Contains(got, "[redacted:known-secret]"); known != secret {
+			t.Errorf("%q: %q; known %v, want %v", value, got, known, secret)
+		}
+	}
+}
