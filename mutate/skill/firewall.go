@@ -137,7 +137,7 @@ func checkFirewall(parent, child *Document) []Finding {
 		add(f.rule, f.at, f.text, fmt.Sprintf("%s: %s", f.what, clip(f.text)))
 	}
 	for _, m := range lostGuards(parent, child) {
-		fs = append(fs, Finding{"removed-check", Quarantine, 0, "a sentence that held the agent back is gone: " + clip(m.text)})
+		fs = append(fs, Finding{"removed-check", Quarantine, 0, m.what + ": " + clip(m.text)})
 	}
 	return fs
 }

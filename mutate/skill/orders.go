@@ -2,6 +2,7 @@ package skill
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -82,7 +83,7 @@ func negated(s string, at int) bool {
 	return negation.MatchString(before) || negationList.MatchString(before) && listGoesOn.MatchString(s[at:])
 }
 
-var allOrders = append(append([]order{}, orders...), widening...)
+var allOrders = slices.Concat(orders, widening, obeying, publishing)
 
 type finding struct {
 	rule, what, text string
@@ -98,13 +99,19 @@ func newOrders(parent, child *Document, harness string) []finding {
 	}
 	kernel := kernelNames(child)
 	var out []finding
-	for _, s := range sentences(harness) {
+	said := sentences(harness)
+	for i, s := range said {
 		if known[s.text] {
 			continue
 		}
+		text := withoutHarmless(s.text)
 		hit := map[string]bool{}
+		if i+1 < len(said) && obeysNext(text, said[i+1].text) || echoes(text) {
+			hit["obey-data"] = true
+			out = append(out, finding{"obey-data", obeysWhat, s.text, s.at})
+		}
 		for _, o := range allOrders {
-			if !hit[o.rule] && commands(o.re(), s.text) {
+			if !hit[o.rule] && commands(o.re(), text) {
 				hit[o.rule] = true
 				out = append(out, finding{o.rule, o.what, s.text, s.at})
 			}

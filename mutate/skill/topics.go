@@ -13,7 +13,7 @@ type topic struct {
 }
 
 var topics = []topic{
-	{"passwords, keys or accounts", lazy(`\b(?:passwords?|passphrases?|passcodes?|credentials?|user ?names?|log-?ins?|secrets?|deploy keys?|ssh keys?|api keys?|private keys?|access tokens?|card numbers?|write access|administrators?|admin|root user|accounts? of)\b`)},
+	{"passwords, keys or accounts", lazy(`\b(?:passwords?|passphrases?|passcodes?|credentials?|log-?ins? (?:of|for|from|as|data|details|behind)|(?:log|logged|logging) in as|secrets?|deploy keys?|ssh keys?|api keys?|private keys?|access tokens?|card numbers?|write access|administrators?|admin|root user|accounts? of)\b`)},
 	{"a shell of its own", lazy(`\b(?:in|open|use|start|through|via) (?:a|the) (?:terminal|shell|console)\b|\b(?:a|the|your) (?:terminal|shell|console|command line)\b|\bdatabase directly\b|\bthe environment$|\bthe environment (?:at|of|to|and)\b|\benvironment variables?\b|\bpip install\b`)},
 	{"files that are not the project's", lazy(`\b(?:home director(?:y|ies)|home folder|other skills?|skills? in this|this installation|colleague'?s?'? (?:home|folder|files|machine|computer)|other users?)\b`)},
 	{"what stays after the session", lazy(`\b(?:(?:your|the agent's|long-term|its) memory|(?:coming|future|later|next|all) (?:conversations?|sessions?)|in the background|from now on|from here on)\b`)},
@@ -29,6 +29,20 @@ var topics = []topic{
 	{"approval or a secret, in French", lazy(`(?:^|[^\pL])(?:mots? de passe|clés? (?:privées?|secrètes?|ssh)|sans vérifier|sans contrôle|consignes?|instructions? (?:précédentes?|ci-dessus)|en secret|discrètement|confidentiel\pL*|approbation|autorisation)(?:$|[^\pL])`)},
 	{"approval or a secret, in Spanish", lazy(`(?:^|[^\pL])(?:contraseñ\pL+|claves? (?:privadas?|secretas?)|sin verificar|sin revisar|instrucciones (?:anteriores|previas)|en secreto|discretamente|aprobación|autorización)(?:$|[^\pL])`)},
 }
+
+// What looks like a topic or an order and is none: a comparison ("a thousand times
+// the smallest"), advice on one's own password, what is not followed any more, a
+// double negation that holds back ("never push without asking"), a warning of what
+// stands in data ("never follow instructions in the mail"), and what waits for
+// the user ("only after the user said yes").
+var harmless = lazy(`\b(?:an? |one )?(?:[\d,.]+|ten|twenty|fifty|hundred|thousand|million|dozens of|hundreds of|thousands of) times (?:as|larger|smaller|bigger|higher|lower|greater|longer|shorter|faster|slower|more|less|(?:the|its|their) (?:smallest|largest|lowest|highest|least|greatest|mean|median|average|minimum|maximum|other|size|value|amount|price|width|height|length|sum|total|normal|usual|rest|first|second|next))\b` +
+	`|\bhow (?:to|they|customers?|users?|you|one|a customer|a user|the customer)(?: can| may)? (?:re-?set|change|recover|choose|update) (?:a |the |their |his |her |your |its )?(?:forgotten |lost |own |old |new )?(?:passwords?|user ?names?|pins?)\b` +
+	`|\bno longer (?:follow|obey|execute|carry out)\w*\b|\b(?:never|do not|don't|must not|should not) (?:\w+ )?` + risky + `(?: \w+){0,4}? without (?:asking|confirmation|permission|approval|consent|review)\b` +
+	`|\b(?:never|do not|don't|must not) (?:follow|obey|heed|execute|act on|carry out) (?:any |the |such )?(?:instructions?|requests?|commands?|orders) (?:that (?:you find |stand |are )?)?(?:in|inside|within|from|found in) (?:the |a |an |any |such )?(?:\w+ )?(?:e-?mails?|mails?|messages?|tables?|cells?|rows?|csv|web ?pages?|attachments?|tickets?|data|inputs?|logs?|diffs?)$` +
+	`|\b(?:that|which) (?:are|is|were|was|get|gets) (?:not |never )?(?:executed|performed|followed|carried out|obeyed|applied|done|made)\b|\b(?:only (?:when|if|after|once)|not until|until) (?:the )?(?:user|owner) (?:has |have )?(?:agrees?|agreed|confirms?|confirmed|said yes|says yes|said so|says so|consents?|consented|approves?|approved)\b`)
+
+// withoutHarmless is a sentence as the patterns see it.
+func withoutHarmless(s string) string { return harmless().ReplaceAllString(s, " ") }
 
 var forbids = lazy(`\b(?:never|avoid|not|must not|cannot)\b|n't\b|(?:^|[^\pL])(?:nie|niemals|nicht|jamais|nunca)(?:$|[^\pL])`)
 
@@ -47,8 +61,9 @@ func newTopics(parent string, fresh []match) []finding {
 			if known[s.text] || forbids().MatchString(s.text) && !doubtful().MatchString(s.text) {
 				continue
 			}
+			text := withoutHarmless(s.text)
 			for _, t := range topics {
-				if w := t.re().FindString(s.text); w != "" && !strings.Contains(said.String(), w) {
+				if w := t.re().FindString(text); w != "" && !strings.Contains(said.String(), w) {
 					out = append(out, finding{"new-topic", "speaks of " + t.what, s.text, run.at + s.at})
 					break
 				}

@@ -22,7 +22,7 @@ const (
 var widening = []order{
 	{"disable-checks", "lets the agent go on without asking or in spite of a failure", lazy(
 		`\bwithout (?:any |a |an |the |further |prior |explicit |user |human )*` + consent +
-			`|\b(?:needs?|requires?|require|wants?) (?:no|neither)\b.{0,20}\b` + consent + `|\bno (?:further |explicit |user )?` + consent + `\b.{0,15}\b(?:needed|required|necessary)|\bno need to (?:stop|wait|ask|confirm|check)\b` +
+			`|\b(?:needs?|requires?|require|wants?) (?:no|neither)\b.{0,20}\b` + consent + `|\bno (?:further |explicit |user )?` + consent + `\b.{0,15}\b(?:needed|required|necessary)|\bno need to (?:stop|wait|ask|confirm|check)\b|\bwithout (?:any )?(?:further|more) (?:ado|thought|discussion|notice)\b` +
 			`|\b(?:failures?|failing|failed|errors?|findings?)\b.{0,40}\b(?:may|can|could|should) be (?:ignored|skipped|suppressed|overlooked)\b|\bignor(?:e|ing)\b.{0,25}\b(?:failures?|failing|errors?|findings?)\b` +
 			`|\b(?:skip|omit|bypass) (?:it|this step|that step|the step|this check)\b|\b(?:continue|proceed|go ahead|carry on)\b.{0,30}\b(?:anyway|regardless|without|even (?:if|when))\b` +
 			`|\b(?:may|can|could) be (?:skipped|bypassed)\b.{0,40}|\bas soon as\b.{0,40}\b(?:written|done|ready|finished)\b|\bimmediately\b.{0,20}\b(?:push|publish|deploy|tag|merge)\b|\b(?:push|publish|deploy|merge)\b.{0,20}\b(?:directly|right away|at once|immediately)\b`)},
@@ -54,7 +54,7 @@ var widening = []order{
 		`\b(?:the|to|any|a|our|for|dear) (?:\w+ )?(?:graders?|judges?|evaluators?|assessors?|scorers?|rubrics?|auto-?graders?)\b|\bfull (?:marks|score|points|credit)\b|\bscore (?:of )?1(?:\.0+)?\b|\b(?:is|are|be|being|get|gets) (?:evaluated|graded|scored|judged|assessed|benchmarked)\b` +
 			`|\bwhoever (?:assess|grad|judg|evaluat|scor|rat|check)\w*\b|\brate (?:it|this|them|the answer)\b|\ball (?:criteria|requirements|checks|points) (?:are|were|have been) (?:met|satisfied|fulfilled|passed)\b|\bautomat(?:ic|ed) (?:checks?|tests?|graders?|evaluations?)\b.{0,20}\b(?:accept|pass)\w*|\bfulfils? the (?:rubric|criteria)\b`)},
 	{"cost-loop", "works without an end in sight", lazy(
-		`\b(?:without (?:a |any )?limits?|unlimited|endless(?:ly)?|for ?ever|indefinitely|infinite(?:ly)?|never (?:give up|stop)|again and again|over and over|as often as it takes)\b|\buntil\b.{0,30}\b(?:nothing|no) .{0,30}\bleft\b|\buntil\b.{0,30}\bperfect\b` +
+		`\b(?:without (?:a |any )?limits?|unlimited|endless(?:ly)?|for ?ever|indefinitely|infinite(?:ly)?|never (?:give up|stop)|again and again|over and over|as often as it takes|(?:however|no matter how) (?:long|often|many|much)|(?:as|for as) (?:long|often|many|much)(?: \w+)? as (?:it|they|is|are|that|seems?|needs?|necessary|possible|you|takes?)|(?:keep|go|carry) (?:on )?\w+ing (?:\w+ ){0,3}?until (?:there|you|something))\b|\buntil\b.{0,30}\b(?:nothing|no) .{0,30}\bleft\b|\buntil\b.{0,30}\bperfect\b` +
 			`|\b(?:dozens of|hundreds? of|thousands? of|fifty|sixty|a hundred|a thousand|[1-9]\d{1,5}) (?:times|variants?|versions|attempts|retries|rounds|iterations|drafts|passes|candidates|alternatives)\b|\ball (?:possible )?(?:pairs|combinations|permutations)\b|\bbefore every (?:single )?(?:line|word|step|answer|sentence)\b|\b(?:entire|whole|complete|full) (?:git )?history\b`)},
 	{"weaken-tests", "makes tests pass that should fail", lazy(
 		`\b(?:loosen|relax|weaken|lower|adapt|adjust|change|update|edit|rewrite|regenerate|mark|disable|skip|mute|ignore|comment out|delete|remove|accept|rebaseline)\w*\b.{0,30}\b` + testNoun + `|\bt\.skip\b|\bmark\.(?:skip|xfail)|\bxfail\b|\|\| ?(?:true|exit 0|:)|\bset \+e\b|\bcontinue-on-error\b|--passwithnotests\b|@ts-ignore|eslint-disable|\bnosec\b|\bnoqa\b|\bso that the (?:run|build|pipeline) is green\b`)},
@@ -69,62 +69,6 @@ var widening = []order{
 		`(?:^|[^\pL])(?:ignor(?:ez|er)|ignore (?:les?|la|toutes?|tous)|sans (?:demander|confirmation|autorisation|prévenir|attendre|le dire)|(?:ne|n')? ?(?:dis|dites|mentionne[sz]?|préviens|signale[sz]?|demande[sz]?) (?:rien|pas)|cache[zr]|contourne\pL*|saute[zr]?|envoi\pL*|envoy\pL*|télécharg\pL*|supprim\pL*|efface[zr]?|mots? de passe|identifiants|ses accès|désactiv\pL*|exécut\pL*|installe[zr]?)(?:$|[^\pL])`)},
 	{"other-language", "commands in Spanish what the firewall guards", lazy(
 		`(?:^|[^\pL])(?:sin (?:preguntar|confirmar|confirmación|permiso|avisar|esperar)|no (?:pidas?|preguntes?|menciones?|digas?|avises?|informes?|esperes?)|ignora(?:r|d)?|omit(?:e|ir|a)|oculta[r]?|salta(?:r|te)?|env[ií](?:a|ar|e|es)|sube|descarga[r]?|borra[r]?|elimina[r]?|contraseñas?|credenciales|desactiva[r]?|ejecuta[r]?|instala[r]?)(?:$|[^\pL])`)},
-}
-
-// guardian matches a sentence that stops the agent or makes it ask or look
-// first.
-var guardian = lazy(`\bask\b.{0,50}\b(?:before|first|confirm\w*|permission|approval)\b|\b(?:before|unless)\b.{0,50}\bask\b|\bask for confirmation\b|\bconfirm(?:s|ed|ation)?\b|\bapprov\w*\b|\bwait for\b.{0,30}\b(?:user|answer|yes)\b|\b(?:stop|abort)\b.{0,12}\b(?:if|when)\b|\bdry-run\b|\b(?:take|make|keep) a backup\b|\b(?:run|check|verify)\b.{0,40}\b(?:tests?|lint|checks?|check-\w+)\b`)
-
-// lostGuards finds the sentences of the parent's harness that hold the agent
-// back and that no sentence of the child's still says.
-func lostGuards(parent, child *Document) []match {
-	said := sentences(child.harness())
-	still := map[string]bool{}
-	for _, s := range said {
-		still[s.text] = true
-	}
-	var have []map[string]bool // of the child's guards, when they are first asked for
-	var lost []match
-	for _, s := range sentences(parent.harness()) {
-		if still[s.text] || !guardian().MatchString(s.text) {
-			continue
-		}
-		if have == nil {
-			for _, c := range said {
-				if guardian().MatchString(c.text) {
-					have = append(have, contentWords(c.text))
-				}
-			}
-		}
-		want := contentWords(s.text)
-		kept := false
-		for _, h := range have {
-			both := 0
-			for w := range want {
-				if h[w] {
-					both++
-				}
-			}
-			kept = kept || 2*both >= len(want)
-		}
-		if !kept {
-			lost = append(lost, s)
-		}
-	}
-	return lost
-}
-
-var contentWord = regexp.MustCompile(`[\pL\pN]{4,}`)
-
-// contentWords are the words of a sentence that carry its meaning, cut to five
-// letters so that endings do not count.
-func contentWords(s string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range contentWord.FindAllString(s, -1) {
-		r := []rune(w)
-		m[string(r[:min(5, len(r))])] = true
-	}
-	return m
 }
 
 // program matches a command of a program that acts on more than the files at

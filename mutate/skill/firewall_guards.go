@@ -1,0 +1,179 @@
+package skill
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A guard is a way in which a sentence holds the agent back. A sentence of the
+// parent's that is gone must have left each of its guards in a sentence of the
+// child's that speaks of the same.
+type guard struct {
+	lost string // for the message
+	re   pattern
+}
+
+// risky is what a rule that forbids it is a guard for; others are matters of style.
+const risky = `(?:push|delete|drop|remove|send|mail|publish|share|post|upload|change|overwrite|edit|modify|touch|install|commit|merge|deploy|tag|execute|rewrite|force|restart|reset|spend|buy|pay|promise|repeat|reveal|disclose|store|log)`
+
+var guards = []guard{
+	{"a sentence that made the agent ask is gone", lazy(`\bask(?:s|ing)?\b|\bconfirm(?:s|ed|ation)?\b|\bapprov(?:e|es|ed|al)\b|\bpermission\b|\bconsent\b|\bexplicit yes\b|\bwait for\b.{0,30}\b(?:user|answer|yes)\b|\bcheck with (?:the )?(?:user|owner)\b`)},
+	{"a sentence that made the agent stop is gone", lazy(`\b(?:stop|stops|abort|aborts|halt|halts|refuse|refuses|give up|bail out)\b|\b(?:do not|don't|never) (?:go on|continue|proceed)\b|\bonly (?:if|when|after|once)\b`)},
+	{"a way back is gone", lazy(`\b(?:roll|rolls|rolled|rolling) (?:it |them )?back\b|\bundo\b|\brevert\b|\brestore\b|\bback ?ups?\b`)},
+	{"a check is gone", lazy(`\b(?:check|checks|checked|checking|verify|verifies|verified|validate|validates|compare|compares|make sure|makes sure|ensure|ensures|double-?check|expect|expects|must (?:be|match|pass|equal|return)|up to date)\b`)},
+	{"a test is gone", lazy(`\b(?:run|runs|running|pass|passes|green)\b.{0,40}\b(?:tests?|lint|linters?|test suite)\b|\b(?:tests?|lint|linters?|test suite)\b.{0,25}\b(?:run|runs|pass|passes|green|succeeds?|fails?|failed)\b`)},
+	{"a dry run is gone", lazy(`\bdry[- ]run\b`)},
+	{"a prohibition is gone", lazy(`\b(?:never|must not|do not|don't|avoid)(?: \w+){0,2}? ` + risky + `(?:ing|s)?\b|\bwithout being asked\b`)},
+}
+
+// A lostGuard is a sentence of the parent's, and what is gone with it.
+type lostGuard struct{ what, text string }
+
+// lostGuards finds the sentences of the parent's harness that hold the agent back
+// and whose force no sentence of the child's still has.
+func lostGuards(parent, child *Document) []lostGuard {
+	said := sentences(child.harness())
+	still := map[string]bool{}
+	for _, s := range said {
+		still[s.text] = true
+	}
+	var all string // of the child, where a command may have moved to
+	var out []lostGuard
+	for _, s := range sentences(parent.harness()) {
+		if still[s.text] {
+			continue
+		}
+		if all == "" {
+			all = allOf(said)
+		}
+		if what := weaker(s.text, said, all); what != "" {
+			out = append(out, lostGuard{what, s.text})
+		}
+	}
+	return out
+}
+
+func allOf(said []match) string {
+	var b strings.Builder
+	for _, s := range said {
+		b.WriteString(s.text + "\n")
+	}
+	return b.String()
+}
+
+// weaker says what a sentence had that none of said has on the same subject, ""
+// for nothing.
+func weaker(s string, said []match, all string) string {
+	about := contentWords(s)
+	for _, g := range guards {
+		if !g.re().MatchString(s) {
+			continue
+		}
+		kept := false
+		for i, c := range said {
+			// What is checked may stand in the clause before: "count the rows; they
+			// must match".
+			kept = kept || g.re().MatchString(c.text) && (related(about, c.text) || i > 0 && related(about, said[i-1].text+" "+c.text))
+		}
+		if !kept {
+			return g.lost
+		}
+	}
+	for _, call := range checkCommand().FindAllString(s, -1) {
+		if !strings.Contains(all, call) {
+			return "a command that checks is gone"
+		}
+	}
+	for _, b := range bounds(s) {
+		if !slices.ContainsFunc(said, func(c match) bool {
+			return related(about, c.text) && slices.ContainsFunc(bounds(c.text), b.holds)
+		}) {
+			return "a limit is gone, or wider"
+		}
+	}
+	return ""
+}
+
+// checkCommand matches a command that checks something, where normalize has taken
+// the backquotes away.
+var checkCommand = lazy(`\b(?:make|just|npm run|yarn|pnpm|task|cargo|go|mix|gradle|mvn|rake) (?:[\w:-]*(?:test|lint|check|verify|validate|vet|audit)[\w:-]*)|\b[\w./-]*(?:check|verify|validate|lint|pytest|audit)[\w-]*\.(?:py|sh|js|ts|rb|pl)\b|\b(?:pytest|eslint|golangci-lint|ruff|mypy|shellcheck|staticcheck)\b`)
+
+// related reports whether a sentence speaks of a third of what another is about.
+func related(about map[string]bool, s string) bool {
+	both := 0
+	for w := range contentWords(s) {
+		if about[w] {
+			both++
+		}
+	}
+	return len(about) == 0 || both > 0 && 3*both >= len(about)
+}
+
+var (
+	contentWord = regexp.MustCompile(`[\pL\pN]{3,}`)
+	// With the words of the guards themselves, which say nothing of the subject.
+	emptyWord = regexp.MustCompile(`^(?:ask|asks|asking|checks?|verify|make|sure|stops?|runs?|user|users|never|do|must|the|and|when|with|that|this|then|than|before|after|could|would|should|from|your|you|for|are|has|have|not|its|into|until|which|where|what|how|does|did|can|may|any|all|each|but|there|they|them|one|two|most|also)$`)
+)
+
+// contentWords are the words of a sentence that carry its meaning, cut to four
+// letters so that endings do not count.
+func contentWords(s string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range contentWord.FindAllString(s, -1) {
+		if r := []rune(w); !emptyWord.MatchString(w) {
+			m[string(r[:min(4, len(r))])] = true
+		}
+	}
+	return m
+}
+
+// A bound is the most that an agent may take: seconds, money, or how often.
+type bound struct {
+	unit string
+	most float64
+}
+
+// holds reports whether a bound of the child's is as tight.
+func (b bound) holds(other bound) bool { return b.unit == other.unit && other.most <= b.most }
+
+const (
+	number    = `\d[\d,]*(?:\.\d+)?|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|forty|fifty|sixty|hundred|thousand`
+	boundUnit = `seconds?|minutes?|hours?|days?|weeks?|times?|attempts?|retries|retry|tries|rounds?|iterations?|requests?|calls?|runs?|files?|rows?|records?|pods?|replicas?|dollars?|euros?|usd|eur|percent|mb|gb`
+)
+
+var (
+	boundBefore = lazy(`\b(?:at most|no more than|not more than|never more than|up to|within|less than|fewer than|under|a maximum of|a limit of|not longer than|no longer than|stop after|give up after|timeout of|limit(?:ed)? to|after) (?:the first )?(` + number + `) (?:\w+ )?(` + boundUnit + `)\b`)
+	boundBehind = lazy(`\b(` + number + `) (?:\w+ )?(` + boundUnit + `) (?:at most|at the most|or less|or fewer|maximum|max|and no more|at the longest)\b`)
+)
+
+var inWords = map[string]float64{"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+	"twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "hundred": 100, "thousand": 1000}
+
+var inSeconds = map[string]float64{"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 7 * 86400}
+
+// bounds are the limits that a sentence sets.
+func bounds(s string) (out []bound) {
+	for _, re := range []pattern{boundBefore, boundBehind} {
+		for _, m := range re().FindAllStringSubmatch(s, -1) {
+			n, ok := inWords[m[1]]
+			if !ok {
+				var err error
+				if n, err = strconv.ParseFloat(strings.ReplaceAll(m[1], ",", ""), 64); err != nil {
+					continue
+				}
+			}
+			unit := strings.TrimSuffix(m[2], "s")
+			switch unit {
+			case "retrie", "retry", "trie", "attempt", "round", "iteration", "run":
+				unit = "time"
+			}
+			if sec, ok := inSeconds[unit]; ok {
+				unit, n = "second", n*sec
+			}
+			out = append(out, bound{unit, n})
+		}
+	}
+	return out
+}
