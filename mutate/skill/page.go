@@ -202,3 +202,12 @@ func (m marks) cut(s string) []marked {
 		at.mark, s, _ = strings.Cut(after, markEnd)
 	}
 }
+
+// without is a text without the marks in it.
+func (m marks) without(s string) string {
+	var b strings.Builder
+	for _, piece := range m.cut(s) {
+		b.WriteString(piece.text)
+	}
+	return b.String()
+}

@@ -125,19 +125,19 @@ func (r *pageReader) chain(n *html.Node) string {
 	}
 	s := r.chain(n.Parent)
 	if n.DataAtom != atom.P || len(n.Attr) > 0 {
-		s = "<" + n.Data + attributes(n) + ">" + s
+		s = "<" + n.Data + r.attributes(n) + ">" + s
 	}
 	r.chains[n] = s
 	return s
 }
 
-func attributes(n *html.Node) string {
+func (r *pageReader) attributes(n *html.Node) string {
 	var names []string
 	for _, a := range n.Attr {
 		if n.DataAtom == atom.Ol && a.Key == "start" {
 			continue
 		}
-		names = append(names, fmt.Sprintf(" %s=%q", a.Key, a.Val))
+		names = append(names, fmt.Sprintf(" %s=%q", r.marks.without(a.Key), r.marks.without(a.Val)))
 	}
 	slices.Sort(names)
 	return strings.Join(names, "")
@@ -155,7 +155,7 @@ func headingLevel(n *html.Node) int {
 // is a program or a style sheet. One that is never closed holds the rest of the
 // page, which is not its own.
 func (r *pageReader) activeKey(n *html.Node) string {
-	key := n.Data + attributes(n)
+	key := n.Data + r.attributes(n)
 	if n.Data != "script" && n.Data != "style" || n.FirstChild == nil || strings.Contains(n.FirstChild.Data, r.marks.end()) {
 		return key
 	}
@@ -167,9 +167,7 @@ func (r *pageReader) text(n *html.Node) string {
 	var b strings.Builder
 	for n := range n.Descendants() {
 		if n.Type == html.TextNode {
-			for _, piece := range r.marks.cut(n.Data) {
-				b.WriteString(piece.text)
-			}
+			b.WriteString(r.marks.without(n.Data))
 		}
 	}
 	return b.String()

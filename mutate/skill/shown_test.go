@@ -176,6 +176,15 @@ func TestHTMLOfTheParentStays(t *testing.T) {
 	}
 }
 
+// Where the parent's own HTML swallows a part of the kernel, its children are
+// judged as those of any other.
+func TestKernelInAnAttributeOfTheParent(t *testing.T) {
+	const text = plainFront + "Lead.\n\n<div title='a\n<!-- kernel -->\nkept\n<!-- /kernel -->\n'>\n\n<!-- kernel -->\nmore\n<!-- /kernel -->\n\nText.\n"
+	if worst, rules := severities(t, text, edit(t, text, "Lead.", "The lead.")); worst != Warn {
+		t.Errorf("%v by %q", worst, rules)
+	}
+}
+
 // A text cannot hold the marks by which the kernel is found again.
 func TestMarksAreNotForged(t *testing.T) {
 	text := plainFront + "<!-- kernel -->\nkept\n<!-- /kernel -->\n\nText.\n"
