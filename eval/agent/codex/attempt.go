@@ -19,7 +19,7 @@ func (a *Agent) attempt(t eval.Task, r *run, ses *session, steps []*step) eval.A
 		Usage: r.usage.normal(),
 	}
 	if ses != nil {
-		out.Turns = ses.turns
+		out.Turns, out.Model = ses.turns, ses.model
 		if out.Usage == nil {
 			out.Usage = ses.usage.normal() // the stream tells none of a turn that failed
 		}

@@ -94,6 +94,9 @@ func TestRealRun(t *testing.T) {
 		if got.Answer != "zirconium: the diamond" || got.Failure != "" || got.Turns != 5 || got.Duration <= 0 || got.InfraRetries != 0 {
 			t.Errorf("attempt = %+v", got)
 		}
+		if got.Model != "gpt-5.5" {
+			t.Errorf("the record names the model %q", got.Model)
+		}
 		if want := (eval.Usage{Input: 100, CacheRead: 500, Output: 35, Reasoning: 10}); got.Usage == nil || *got.Usage != want {
 			t.Errorf("usage = %+v, want %+v", got.Usage, want)
 		}

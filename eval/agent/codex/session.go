@@ -27,6 +27,7 @@ type session struct {
 	calls  []call   // of the main thread, in order
 	others []call   // of subagents
 	turns  int
+	model  string // that the program chose for the main thread; the server tells none
 	usage  *usage // of the turn so far, with subagents; told even where it failed
 }
 
@@ -80,6 +81,10 @@ func (s *session) read(r io.Reader, secrets scrubber) error {
 				main = p.Get("source").Type == gjson.String // of a subagent it is an object
 			}
 			switch rec.Get("type").Str {
+			case "turn_context":
+				if main { // a subagent may have another one
+					s.model = p.Get("model").Str
+				}
 			case "response_item":
 				calls = s.response(p, calls, at)
 			case "event_msg":

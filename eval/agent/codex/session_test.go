@@ -1,0 +1,33 @@
+package codex
+
+import (
+	"strings"
+	"testing"
+)
+
+// The model is the one that the program chose for the main thread, in its last
+// turn; a subagent's is none of it, whichever record is read first.
+func TestModelOfARecord(t *testing.T) {
+	main := `{"type":"session_meta","payload":{"source":"exec"}}
+{"type":"turn_context","payload":{"model":"one"}}
+{"type":"turn_context","payload":{"model":"two"}}
+`
+	sub := `{"type":"session_meta","payload":{"source":{"subagent":"x"}}}
+{"type":"turn_context","payload":{"model":"small"}}
+`
+	for _, records := range [][]string{{main, sub}, {sub, main}} {
+		s := new(session)
+		for _, r := range records {
+			if err := s.read(strings.NewReader(r), scrubber{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s.model != "two" {
+			t.Errorf("model %q, want two", s.model)
+		}
+	}
+	s := new(session)
+	if err := s.read(strings.NewReader(sub), scrubber{}); err != nil || s.model != "" {
+		t.Errorf("model %q, %v; want none", s.model, err)
+	}
+}
