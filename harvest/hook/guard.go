@@ -20,8 +20,8 @@ type Guarded struct {
 }
 
 func (g *Guarded) Error() string {
-	return fmt.Sprintf("skill %s is not loaded: its text %.12s is in quarantine (%s); `evolve approve %s@%.12[2]s` releases it, `evolve rollback %s` puts the text before it back",
-		g.Skill, g.SHA, g.Reason, g.Skill, g.SHA, g.Skill)
+	return fmt.Sprintf("skill %[1]s is not loaded: its text %.12[2]s is in quarantine (%[3]s); `evolve approve %[1]s@%.12[2]s` releases it, `evolve rollback %[1]s` puts the text before it back",
+		g.Skill, g.SHA, g.Reason)
 }
 
 var sha256Name = regexp.MustCompile(`^[0-9a-f]{64}$`)

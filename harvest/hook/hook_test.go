@@ -265,7 +265,7 @@ func TestGuard(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, stderr := d.fire(Block, PreToolUse, loading)
-	if !strings.Contains(stderr, "quarantine (new-host: example.com)") || !strings.Contains(stderr, "evolve approve dataviz@"+sha[:12]) {
+	if !strings.Contains(stderr, "quarantine (new-host: example.com); `evolve approve dataviz@"+sha[:12]+"` releases it, `evolve rollback dataviz` puts the text before it back") {
 		t.Errorf("stderr %q", stderr)
 	}
 	d.fire(Block, UserPromptExpansion, slash)
