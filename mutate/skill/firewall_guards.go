@@ -39,45 +39,52 @@ func lostGuards(parent, child *Document) []lostGuard {
 	for _, s := range said {
 		still[s.text] = true
 	}
-	var all string // of the child, where a command may have moved to
+	var now []clause // of the child's, when they are first asked for
+	var all string   // where a command may have moved to
 	var out []lostGuard
 	for _, s := range sentences(parent.harness()) {
 		if still[s.text] {
 			continue
 		}
-		if all == "" {
-			all = allOf(said)
+		if now == nil {
+			now, all = clauses(said)
 		}
-		if what := weaker(s.text, said, all); what != "" {
+		if what := weaker(s.text, now, all); what != "" {
 			out = append(out, lostGuard{what, s.text})
 		}
 	}
 	return out
 }
 
-func allOf(said []match) string {
-	var b strings.Builder
-	for _, s := range said {
-		b.WriteString(s.text + "\n")
-	}
-	return b.String()
+// A clause is a sentence of the child's, with what it does. A semicolon ends one.
+type clause struct {
+	words  map[string]bool
+	before map[string]bool // words of the one before: "count the rows; they must match"
+	guards []bool          // by their order
+	bounds []bound
 }
 
-// weaker says what a sentence had that none of said has on the same subject, ""
-// for nothing.
-func weaker(s string, said []match, all string) string {
+// clauses returns what each sentence does, and all of them as one text.
+func clauses(said []match) (out []clause, all string) {
+	var b strings.Builder
+	var before map[string]bool
+	for _, s := range said {
+		c := clause{words: contentWords(s.text), before: before, guards: make([]bool, len(guards)), bounds: bounds(s.text)}
+		for k, g := range guards {
+			c.guards[k] = g.re().MatchString(s.text)
+		}
+		out, before = append(out, c), c.words
+		b.WriteString(s.text + "\n")
+	}
+	return out, b.String()
+}
+
+// weaker says what a sentence had that none of now has on the same subject, "" for
+// nothing.
+func weaker(s string, now []clause, all string) string {
 	about := contentWords(s)
-	for _, g := range guards {
-		if !g.re().MatchString(s) {
-			continue
-		}
-		kept := false
-		for i, c := range said {
-			// What is checked may stand in the clause before: "count the rows; they
-			// must match".
-			kept = kept || g.re().MatchString(c.text) && (related(about, c.text) || i > 0 && related(about, said[i-1].text+" "+c.text))
-		}
-		if !kept {
+	for k, g := range guards {
+		if g.re().MatchString(s) && !slices.ContainsFunc(now, func(c clause) bool { return c.guards[k] && c.related(about) }) {
 			return g.lost
 		}
 	}
@@ -87,9 +94,7 @@ func weaker(s string, said []match, all string) string {
 		}
 	}
 	for _, b := range bounds(s) {
-		if !slices.ContainsFunc(said, func(c match) bool {
-			return related(about, c.text) && slices.ContainsFunc(bounds(c.text), b.holds)
-		}) {
+		if !slices.ContainsFunc(now, func(c clause) bool { return c.related(about) && slices.ContainsFunc(c.bounds, b.holds) }) {
 			return "a limit is gone, or wider"
 		}
 	}
@@ -100,11 +105,12 @@ func weaker(s string, said []match, all string) string {
 // the backquotes away.
 var checkCommand = lazy(`\b(?:make|just|npm run|yarn|pnpm|task|cargo|go|mix|gradle|mvn|rake) (?:[\w:-]*(?:test|lint|check|verify|validate|vet|audit)[\w:-]*)|\b[\w./-]*(?:check|verify|validate|lint|pytest|audit)[\w-]*\.(?:py|sh|js|ts|rb|pl)\b|\b(?:pytest|eslint|golangci-lint|ruff|mypy|shellcheck|staticcheck)\b`)
 
-// related reports whether a sentence speaks of a third of what another is about.
-func related(about map[string]bool, s string) bool {
+// related reports whether a clause, with the one before, speaks of a third of what
+// a sentence is about.
+func (c clause) related(about map[string]bool) bool {
 	both := 0
-	for w := range contentWords(s) {
-		if about[w] {
+	for w := range about {
+		if c.words[w] || c.before[w] {
 			both++
 		}
 	}
