@@ -32,6 +32,9 @@ type Cycle struct {
 	RunID func() string
 	// OnStep is told of every change of a step; nil for nobody.
 	OnStep func(*Night, *Step)
+	// OnResume is told of a night that goes on, bounded by what is asked for now; nil
+	// for nobody.
+	OnResume func(*Night)
 }
 
 // A Plan is what a night was asked for.
@@ -40,7 +43,7 @@ type Plan struct {
 	Caps   Caps
 	Skills []string // none: all
 	// Dry harvests nothing and spends nothing: the night ends once it is planned,
-	// and is not kept.
+	// and is not kept. Of a night that was not ended it is what remains.
 	Dry bool
 }
 
@@ -53,13 +56,13 @@ const (
 	starts = 20
 )
 
-// Run runs one night, or goes on with one that was not ended: then under the caps
-// and the policy that it began with. The night is returned with an error too,
-// where there is one. Errors: *HeldError, ErrLost, the parts', ctx's.
+// Run runs one night, or goes on with one that was not ended: then under the
+// smaller ones of the caps that it began with and p's, the stricter policy, and for
+// p's skills alone. The night is returned with an error too, where there is one.
+// Errors: *HeldError, ErrLost, the parts', ctx's.
 func (c *Cycle) Run(ctx context.Context, p Plan) (*Night, error) {
 	if p.Dry {
-		n := c.begin(p)
-		return n, c.plan(ctx, n)
+		return c.dry(ctx, p)
 	}
 	lease, stop, err := c.hold(&ctx)
 	if err != nil {
@@ -75,6 +78,12 @@ func (c *Cycle) Run(ctx context.Context, p Plan) (*Night, error) {
 		n.ID += fmt.Sprintf("-%d", lease.Generation) // two may begin within a second
 	} else {
 		n.TakenOver++
+		if err := c.narrow(ctx, n, p); err != nil {
+			return n, err
+		}
+		if c.OnResume != nil {
+			c.OnResume(n)
+		}
 	}
 	n.Generation = lease.Generation
 	if err := c.walk(ctx, n); err != nil {
@@ -312,6 +321,9 @@ func (c *Cycle) start(ctx context.Context, n *Night, i int) (going bool, err err
 			return false, c.end(ctx, n, s, Skipped)
 		}
 		s.Stage, s.Run, s.Began = Begun, c.RunID(), c.Now().UTC()
+	} else if !n.rebound(s) {
+		s.Note = "the night's budget is used up; " + s.Note
+		return false, c.end(ctx, n, s, Skipped)
 	}
 	s.Attempts++
 	return true, c.save(ctx, n, s)

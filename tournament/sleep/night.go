@@ -281,6 +281,9 @@ type Parts struct {
 	// process, and the night is taken up there by the next one.
 	Try     func(context.Context, Task) (Result, error)
 	Install func(ctx context.Context, t Task, r Result) (note string, err error)
+	// Spent is what a run has taken so far, as its records tell: a killed process
+	// told nothing. nil: only what steps have ended with is known.
+	Spent func(ctx context.Context, run string) (eval.Spent, error)
 	// Certify goes on with a certificate, as Try does with a trial, and says why
 	// it stopped where it is not closed. nil: nothing is ever certified.
 	Certify func(ctx context.Context, t Task, d Drift, c Certificate) (CertificationResult, error)

@@ -1,0 +1,138 @@
+package sleep
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// Within is, cap by cap, the smaller one of two; where one has no cap the other
+// one holds.
+func (c Caps) Within(o Caps) Caps {
+	return Caps{Rollouts: smaller(c.Rollouts, o.Rollouts), CostUSD: smaller(c.CostUSD, o.CostUSD),
+		Tokens: smaller(c.Tokens, o.Tokens), Duration: smaller(c.Duration, o.Duration)}
+}
+
+func smaller[T int64 | float64 | time.Duration](a, b T) T {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// Left is what the caps leave of the night, never below nothing; used reports that
+// one of them is used up. A cap of zero is none.
+func (n *Night) Left() (left Caps, used bool) {
+	left, ok := n.left()
+	return Caps{max(0, left.Rollouts), max(0, left.CostUSD), max(0, left.Tokens), max(0, left.Duration)}, !ok
+}
+
+// dry plans a night, or what remains of one that was not ended, and keeps nothing.
+func (c *Cycle) dry(ctx context.Context, p Plan) (*Night, error) {
+	n, err := c.Journal.LastNight(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the last night: %w", err)
+	}
+	if n == nil || !n.Ended.IsZero() {
+		n = c.begin(p)
+		return n, c.plan(ctx, n)
+	}
+	if err := c.narrow(ctx, n, p); err != nil || n.Settled {
+		return n, err
+	}
+	n.Steps = n.Steps[:min(1, len(n.Steps))]
+	return n, c.plan(ctx, n)
+}
+
+// narrow bounds a night that goes on by what its owner asks for now: the smaller
+// caps, the stricter policy, and of what remains only the skills that are named.
+// What killed processes spent counts. Nothing is saved.
+func (c *Cycle) narrow(ctx context.Context, n *Night, p Plan) error {
+	n.Caps = n.Caps.Within(p.Caps)
+	if p.Policy == Staging {
+		n.Policy = Staging
+	}
+	if len(p.Skills) > 0 && !n.Settled {
+		n.Skills = p.Skills // nothing is planned yet
+	}
+	for i := range n.Steps {
+		s := &n.Steps[i]
+		if !s.open() || s.Kind == Harvest {
+			continue
+		}
+		if s.paid() && s.Run != "" && c.Parts.Spent != nil {
+			spent, err := c.Parts.Spent(ctx, s.Run)
+			if err != nil {
+				return fmt.Errorf("read what %s has spent: %w", s.Run, err)
+			}
+			s.Spent = atLeast(s.Spent, spent)
+		}
+		// What a killed process put in place is in place, whoever asks now.
+		switch placed, err := c.placed(ctx, s); {
+		case err != nil:
+			return err
+		case placed:
+		case len(p.Skills) > 0 && !slices.Contains(p.Skills, s.Skill) && (s.Kind != Watch || s.Stage == Planned):
+			s.skip("not among the skills asked for when the night went on", c.Now())
+		case s.Kind == Install:
+			if ok, why := n.Policy.MayInstall(s.Result, s.Level, c.Demo); !ok {
+				s.skip(why, c.Now())
+			}
+		}
+	}
+	return nil
+}
+
+// placed reports whether s is an installation that a killed process has made.
+func (c *Cycle) placed(ctx context.Context, s *Step) (bool, error) {
+	if s.Kind != Install || s.Stage != Begun {
+		return false, nil
+	}
+	o, err := c.Parts.Look(ctx, s.Skill)
+	if err != nil {
+		return false, fmt.Errorf("look at %s: %w", s.Skill, err)
+	}
+	return o.Incumbent != "" && o.Incumbent == s.Result.Challenger, nil
+}
+
+func (s *Step) skip(why string, now time.Time) {
+	s.Stage, s.Note, s.Ended = Skipped, why, now.UTC()
+}
+
+// atLeast is the one of two records of the same spending that tells of more.
+func atLeast(a, b eval.Spent) eval.Spent {
+	if b.Rollouts > a.Rollouts || b.CostUSD > a.CostUSD || b.TokensIn+b.TokensOut > a.TokensIn+a.TokensOut {
+		return b
+	}
+	return a
+}
+
+// rebound holds a step that has begun to what the night's caps leave it by now,
+// with what it has spent itself: its run counts that. false where nothing is left
+// and nothing was spent.
+func (n *Night) rebound(s *Step) bool {
+	others := *n
+	others.Steps = slices.DeleteFunc(slices.Clone(n.Steps), func(k Step) bool { return k.paid() && k.Run == s.Run })
+	left, ok := others.left()
+	if !ok && s.Spent == (eval.Spent{}) {
+		return false
+	}
+	// Zero would be no cap: so little stops the run before its next call.
+	if n.Caps.Rollouts > 0 {
+		left.Rollouts = max(1, left.Rollouts)
+	}
+	if n.Caps.CostUSD > 0 {
+		left.CostUSD = max(1e-9, left.CostUSD)
+	}
+	if n.Caps.Tokens > 0 {
+		left.Tokens = max(1, left.Tokens)
+	}
+	if n.Caps.Duration > 0 {
+		left.Duration = max(1, left.Duration)
+	}
+	s.Caps = s.Caps.Within(left)
+	return true
+}
