@@ -94,7 +94,7 @@ func parseConfig(text []byte) (*config, error) {
 	case c.Concurrency < 0 || c.Concurrency > 256:
 		return nil, fmt.Errorf("concurrency: %d is not between 1 and 256", c.Concurrency)
 	case c.ConfirmOverUSD != nil && !sensible(*c.ConfirmOverUSD):
-		return nil, errors.New("confirm_over_usd: cannot be negative")
+		return nil, fmt.Errorf("confirm_over_usd: %v is no number of dollars", *c.ConfirmOverUSD)
 	case c.Sandbox != "" && c.Sandbox != sandboxOn && c.Sandbox != sandboxNone:
 		return nil, fmt.Errorf("sandbox: %q is neither on nor none", c.Sandbox)
 	}

@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"math"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -67,11 +71,51 @@ func classify(err error) (code int, hint string) {
 	case errors.As(err, &noRoom), errors.Is(err, syscall.ENOSPC):
 		return exitFailed, "free some disk space; nothing was half-written"
 	case errors.Is(err, syscall.EROFS):
-		return exitFailed, "point EVOLVE_HOME at a folder that can be written"
+		return exitFailed, readOnlyHint(err)
 	case errors.Is(err, os.ErrPermission):
 		return exitFailed, "check who owns the file or folder"
 	}
 	return exitFailed, ""
+}
+
+// readOnlyHint says which folder cannot be written, and what to do: only evolve's
+// own data can be put elsewhere.
+func readOnlyHint(err error) string {
+	const elsewhere = "point EVOLVE_HOME at a folder that can be written"
+	var at *fs.PathError
+	var link *os.LinkError
+	path := ""
+	switch {
+	case errors.As(err, &at):
+		path = at.Path
+	case errors.As(err, &link):
+		path = link.New
+	}
+	if !filepath.IsAbs(path) { // of a folder that was opened: the message names it
+		if path == "" {
+			return elsewhere
+		}
+		return "that folder is mounted read-only: mount it so that it can be written"
+	}
+	home, e := (&app{getenv: os.Getenv}).home()
+	if rel, no := filepath.Rel(home, path); e == nil && no == nil && filepath.IsLocal(rel) {
+		return elsewhere
+	}
+	return filepath.Dir(path) + " is mounted read-only: mount it so that it can be written"
+}
+
+// finiteFlags refuses what a flag's parser takes for a number, and no cap, price
+// or rate can be.
+func finiteFlags(c *cobra.Command, _ []string) (err error) {
+	c.Flags().Visit(func(f *flagT) {
+		if f.Value.Type() != "float64" || err != nil {
+			return
+		}
+		if x, e := strconv.ParseFloat(f.Value.String(), 64); e != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+			err = usage(fmt.Sprintf("for example --%s 5", f.Name), "--%s takes a finite number, not %s", f.Name, f.Value)
+		}
+	})
+	return err
 }
 
 func infraHint(e *eval.InfraError) (code int, hint string) {

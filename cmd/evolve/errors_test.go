@@ -3,7 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -45,5 +48,38 @@ func TestUnknownTokensAreNotZero(t *testing.T) {
 	}
 	if got := spent(eval.Spent{Rollouts: 3, TokensIn: 1200}); !strings.Contains(got, "1200 tokens") {
 		t.Error(got)
+	}
+}
+
+// Only evolve's own data can be moved by EVOLVE_HOME; of any other folder the hint
+// names the folder.
+func TestReadOnlyHint(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("EVOLVE_HOME", home)
+	skills := t.TempDir()
+	for path, want := range map[string]string{filepath.Join(home, "evolve.db"): "EVOLVE_HOME", filepath.Join(skills, "tagger", "SKILL.md"): filepath.Join(skills, "tagger"),
+		".SKILL.md.evolve-1": "that folder", "": "EVOLVE_HOME"} {
+		var err error = syscall.EROFS
+		if path != "" {
+			err = &fs.PathError{Op: "open", Path: path, Err: syscall.EROFS}
+		}
+		code, hint := classify(fmt.Errorf("install: %w", err))
+		if code != exitFailed || !strings.Contains(hint, want) || want != "EVOLVE_HOME" && strings.Contains(hint, "EVOLVE_HOME") {
+			t.Errorf("%s: exit %d, hint %q", path, code, hint)
+		}
+	}
+}
+
+// What is no number is told as that, not as a negative one.
+func TestFiniteFlags(t *testing.T) {
+	for _, args := range [][]string{{"--skill", "x", "--max-cost-usd", "NaN"}, {"--skill", "x", "--max-cost-usd", "inf"}, {"run", "--skill", "x", "--price-in=-Inf"},
+		{"cases", "generate", "--skill", "x", "--max-cost-usd", "nan"}, {"sleep", "run", "--max-cost-usd", "+Inf"}, {"compare", "x", "--rate", "Inf"}} {
+		code, out, errs := runHere(t, t.TempDir(), args...)
+		if code != exitUsage || out != "" || !strings.Contains(errs, "takes a finite number, not ") || strings.Contains(errs, "negative") {
+			t.Errorf("%q: exit %d, %s%s", args, code, out, errs)
+		}
+	}
+	if code, _, errs := runHere(t, t.TempDir(), "--skill", "x", "--max-cost-usd", "-1"); code != exitUsage || !strings.Contains(errs, "negative") {
+		t.Errorf("exit %d: %s", code, errs)
 	}
 }

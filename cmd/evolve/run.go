@@ -59,6 +59,7 @@ itself on cases that the search never saw.`
 		}
 		return nil
 	}
+	root.PersistentPreRunE = finiteFlags
 	a.globalFlags(root.PersistentFlags())
 	runAlias := newRunCommand(a)
 	root.AddCommand(runAlias)
