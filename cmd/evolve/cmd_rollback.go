@@ -162,19 +162,20 @@ func (a *app) takeBack(ctx context.Context, db *store.Store, name, live, at stri
 		p.to = nil // nothing is there, and nothing will be
 		return nil
 	}
-	if !p.live {
-		v, err := db.VersionBySHA(ctx, name, p.held)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return err
+	if named && at != "" {
+		to, err := findVersion(ctx, db, name, at)
+		if err != nil {
+			p.refusal = err
+			return nil
 		}
-		if v == nil {
-			if v, err = a.recordEdit(ctx, db, name, &p.place); err != nil {
-				return err
-			}
-			if !force {
-				p.refusal = refused(fmt.Sprintf("`evolve diff %s v%d` shows it; --force takes it back", name, v.N), "it holds a text of yours, kept as v%d", v.N)
-				return nil
-			}
+		p.to = to
+	}
+	if (at != "" || !named) && p.to != nil && p.to.SHA == p.held {
+		return nil // in place already
+	}
+	if !p.live {
+		if err := a.mayTakeBack(ctx, db, name, &p.place, force); err != nil || p.refusal != nil {
+			return err
 		}
 	}
 	if at == "" {
@@ -187,7 +188,7 @@ func (a *app) takeBack(ctx context.Context, db *store.Store, name, live, at stri
 			return nil
 		}
 	}
-	if !named {
+	if !named || at != "" {
 		return nil
 	}
 	to, err := a.rollbackTarget(ctx, db, name, p.held, at)
@@ -196,6 +197,24 @@ func (a *app) takeBack(ctx context.Context, db *store.Store, name, live, at stri
 		return nil
 	}
 	p.to = to
+	return nil
+}
+
+// mayTakeBack says whether what a target holds may be taken back: what evolve made
+// or put there itself. Any other text is its owner's, recorded as a version or not
+// yet; it is recorded, and stays unless force says otherwise.
+func (a *app) mayTakeBack(ctx context.Context, db *store.Store, name string, p *place, force bool) error {
+	last, err := lastInstall(ctx, db, name, p.path)
+	if err != nil || last != nil && last.To == p.held {
+		return err
+	}
+	v, err := a.recordEdit(ctx, db, name, p)
+	if err != nil || v.Author == "evolve" {
+		return err
+	}
+	if !force {
+		p.refusal = refused(fmt.Sprintf("`evolve diff %s v%d` shows it; --force takes it back", name, v.N), "it holds a text of yours, kept as v%d", v.N)
+	}
 	return nil
 }
 

@@ -99,8 +99,8 @@ func (a *app) placedResult(live *liveSkill, op string, v *tournament.Version, fr
 	next := fmt.Sprintf("`evolve rollback %s%s` takes it back", live.Name, onlyTo(done))
 	if op == store.OpRollback {
 		next = fmt.Sprintf("`evolve log %s` lists the versions", live.Name)
-		if was := versionIn(versions, from); was != nil && (!was.Simulated || a.sandboxed) {
-			next = fmt.Sprintf("`evolve promote %s@v%d` installs what was there", live.Name, was.N)
+		if was := versionIn(versions, tookThePlaceOf(done)); was != nil && (!was.Simulated || a.sandboxed) {
+			next = fmt.Sprintf("`evolve promote %s@v%d%s` installs what was there", live.Name, was.N, onlyTo(done))
 		}
 	}
 	var b strings.Builder
@@ -133,6 +133,21 @@ func (a *app) placedResult(live *liveSkill, op string, v *tournament.Version, fr
 		return err
 	}
 	return refusalOf(done)
+}
+
+// tookThePlaceOf is the SHA-256 of what was there wherever something was changed,
+// "" where that was not the same text everywhere.
+func tookThePlaceOf(done []placed) (sha string) {
+	for i := range done {
+		switch o := &done[i]; {
+		case !o.changed() || o.From == sha:
+		case sha != "":
+			return ""
+		default:
+			sha = o.From
+		}
+	}
+	return sha
 }
 
 // onlyTo is the --to that takes back what was done, "" where that is what a
