@@ -37,7 +37,7 @@ func (c *Cycle) examine(ctx context.Context, n *Night, s *Step) (done bool, err 
 	d := s.Drift
 	t := Task{Kind: s.Kind, Skill: s.Skill, Run: s.Run, Caps: s.Caps}
 	r, err := c.Parts.Certify(ctx, t, *d, st.Certificate(d.Version, d.Previous, d.To))
-	s.Spent, s.Assumed, s.Warnings = r.Spent, r.Assumed, r.Warnings
+	s.Spent, s.Assumed, s.Warnings = atLeast(r.Spent, s.Spent), r.Assumed, r.Warnings
 	if err != nil {
 		return false, c.trouble(ctx, n, s, err)
 	}

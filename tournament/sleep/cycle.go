@@ -265,7 +265,7 @@ func (c *Cycle) try(ctx context.Context, n *Night, i int) error {
 	}
 	t := Task{Kind: s.Kind, Skill: s.Skill, Part: s.Part, Run: s.Run, Caps: s.Caps, Level: cmp.Or(s.Anew, s.Level)}
 	r, err := c.Parts.Try(ctx, t)
-	s.Spent, s.Assumed, s.Warnings = r.Spent, r.Assumed, r.Warnings
+	s.Spent, s.Assumed, s.Warnings = atLeast(r.Spent, s.Spent), r.Assumed, r.Warnings
 	if err != nil {
 		return c.trouble(ctx, n, s, err)
 	}

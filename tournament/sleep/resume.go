@@ -102,7 +102,8 @@ func (s *Step) skip(why string, now time.Time) {
 	s.Stage, s.Note, s.Ended = Skipped, why, now.UTC()
 }
 
-// atLeast is the one of two records of the same spending that tells of more.
+// atLeast is the one of two records of the same spending that tells of more: under a
+// smaller cap a run may end before it has read all of its own.
 func atLeast(a, b eval.Spent) eval.Spent {
 	if b.Rollouts > a.Rollouts || b.CostUSD > a.CostUSD || b.TokensIn+b.TokensOut > a.TokensIn+a.TokensOut {
 		return b
