@@ -228,8 +228,8 @@ func plantedAs(ctx context.Context, db *store.Store, name, path, sha string) (bo
 	return last != nil && last.To == sha && last.From == "", err
 }
 
-// copies are the other targets that a skill is known to be in: those with the text
-// of this SHA-256, and those with the newest version that any of them has.
+// copies are the other targets that evolve has put the skill into: those with the
+// text of this SHA-256, and those with the newest version that any of them has.
 func (a *app) copies(ctx context.Context, db *store.Store, live *liveSkill, sha string) (same, newest []target, err error) {
 	known, err := db.Places(ctx, live.Name)
 	if err != nil {
@@ -251,6 +251,11 @@ func (a *app) copies(ctx context.Context, db *store.Store, live *liveSkill, sha 
 			continue
 		}
 		t := target{a.targetOf(live.Name, k.Path), filepath.Dir(filepath.Dir(k.Path))}
+		if last, err := lastInstall(ctx, db, live.Name, k.Path); err != nil {
+			return nil, nil, err
+		} else if last == nil { // it was found there: there is nothing to take back
+			continue
+		}
 		if k.SHA == sha {
 			same = append(same, t)
 			continue
