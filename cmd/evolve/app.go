@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -56,6 +57,7 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 	if c, ok := stderr.(*console); ok {
 		stdout = c.besides(stdout)
 	}
+	stdout = plainly(stdout)
 	return &app{stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now, getenv: os.Getenv}
 }
 
@@ -243,10 +245,15 @@ func (a *app) close() error {
 
 // printJSON writes v to stdout, indented.
 func (a *app) printJSON(v any) error {
-	e := json.NewEncoder(a.stdout)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	err := e.Encode(v)
+	if err == nil {
+		_, err = a.stdout.Write(escapedJSON(b.Bytes()))
+	}
+	if err != nil {
 		return fmt.Errorf("print JSON: %w", err)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
 
@@ -161,7 +162,7 @@ func (a *app) casesList(ctx context.Context, name, split string) error {
 			if l.Outcome != "" {
 				origin += ", " + l.Outcome
 			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", l.ID, orDash(string(l.Split)), origin, tally(l.Checks), headOf(l.Prompt, 60))
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", report.Plain(l.ID), orDash(string(l.Split)), origin, tally(l.Checks), headOf(report.Plain(l.Prompt), 60))
 		}
 		if err := t.Flush(); err != nil {
 			return err
@@ -169,7 +170,7 @@ func (a *app) casesList(ctx context.Context, name, split string) error {
 		n := splitCounts(cases)
 		fmt.Fprintf(&b, "%s: %d train, %d val, %d test\n", counted(len(list), "case"), n[eval.Train], n[eval.Val], n[eval.Test])
 	}
-	_, err = fmt.Fprint(a.stdout, a.folded(trimLines(b.String())))
+	_, err = fmt.Fprint(a.stdout, a.folded(trimLines(report.Plain(b.String()))))
 	return err
 }
 
@@ -265,7 +266,7 @@ func (a *app) casesShow(ctx context.Context, name, id string) error {
 	if c.Reference != "" {
 		fmt.Fprintf(&b, "\naccepted answer\n%s\n", indent(c.Reference))
 	}
-	_, err = fmt.Fprint(a.stdout, a.folded(trimLines(b.String())))
+	_, err = fmt.Fprint(a.stdout, a.folded(trimLines(report.Plain(b.String()))))
 	return err
 }
 
@@ -308,7 +309,12 @@ func newCasesExportCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return eval.WriteCases(a.stdout, cases)
+			var b bytes.Buffer
+			if err := eval.WriteCases(&b, cases); err != nil {
+				return err
+			}
+			_, err = a.stdout.Write(escapedJSON(b.Bytes()))
+			return err
 		},
 	}
 	splitFlag(c, &split)

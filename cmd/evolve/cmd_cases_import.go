@@ -309,7 +309,7 @@ func (a *app) printImport(r *importReport) error {
 		return a.printJSON(r)
 	}
 	for _, w := range r.Warnings {
-		fmt.Fprintf(a.stderr, "warning: %s\n", w)
+		fmt.Fprintf(a.stderr, "warning: %s\n", report.Plain(w))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s read: %d new, %d changed, %d as before\n", counted(r.Read, "case"), r.Added, r.Changed, r.Unchanged)
@@ -359,7 +359,7 @@ func (a *app) casesEdit(ctx context.Context, name, id string, trust bool) error 
 	if !e.changed {
 		word = "as before"
 	}
-	_, err = fmt.Fprintf(a.stdout, "case %s of %s: %s\n", c.ID, name, word)
+	_, err = fmt.Fprintf(a.stdout, "case %s of %s: %s\n", report.Plain(c.ID), name, word)
 	return err
 }
 

@@ -37,12 +37,15 @@ const (
 	wrapAgain = "\x1b[?7h"
 )
 
-// onConsole is w as a console, or w itself where nobody looks at it or its
-// terminal cannot draw.
+// onConsole is w as a console, as a plain terminal where it cannot draw, or w itself
+// where nobody looks at it.
 func onConsole(w io.Writer, getenv func(string) string) io.Writer {
 	f, ok := w.(*os.File)
-	if !ok || !terminal(f) || dumb(getenv) {
+	if !ok || !terminal(f) {
 		return w
+	}
+	if dumb(getenv) {
+		return plainly(w)
 	}
 	return &console{Writer: f, fd: f.Fd()}
 }
@@ -78,7 +81,7 @@ func (c *console) say(w io.Writer, p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.erase()
-	n, err := w.Write(p)
+	n, err := writePlain(w, p)
 	c.within = p[len(p)-1] != '\n'
 	c.redraw()
 	return n, err

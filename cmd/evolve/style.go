@@ -22,6 +22,8 @@ func unwrapped(w io.Writer) io.Writer {
 		return w.Writer
 	case *beside:
 		return w.w
+	case plainTerminal:
+		return w.File
 	}
 	return w
 }
