@@ -5,11 +5,16 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
 // budget is the one of a run: its caps, and what silent calls are taken to cost.
 func (f *runFlags) budget(now func() time.Time) *eval.Budget {
-	b := eval.NewBudget(f.caps(), now)
+	caps := f.caps()
+	if f.resume != "" {
+		caps = sleep.Caps(caps).Within(sleep.Caps(f.atMost)).Eval()
+	}
+	b := eval.NewBudget(caps, now)
 	f.tellPrices(b)
 	return b
 }

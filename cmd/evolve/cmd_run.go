@@ -64,9 +64,12 @@ type runFlags struct {
 	Level float64    `json:"level,omitempty"`
 	Mined eval.Spent `json:"mined"` // what mining spent before the search
 
-	harvest     harvestFlags
-	noHarvest   bool
-	harvested   bool   // this night, just now
+	harvest   harvestFlags
+	noHarvest bool
+	harvested bool // this night, just now
+	// atMost bounds a run that a night resumes, where the night has less left than
+	// the run began with; its decisions stay a function of its own caps.
+	atMost      eval.Caps
 	id          string // of the run; "" for a new one
 	promote     bool
 	to          []string // where promote installs

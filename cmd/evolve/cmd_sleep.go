@@ -130,6 +130,7 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 	defer s.close()
 	c := &sleep.Cycle{Parts: s.parts(), Journal: sleep.Stored(db), Now: a.now, Owner: cycleOwner(), Dead: ownerGone, Demo: a.sandboxed,
 		Rollback: f.rollback, RunID: func() string { return newRunID(a.now()) },
+		OnResume: func(n *sleep.Night) { a.say("goes on with night %s (%s)", n.ID, boundsOf(n)) },
 		OnStep: func(_ *sleep.Night, k *sleep.Step) {
 			if k.Stage == sleep.Begun && k.Attempts <= 1 { // how it ends is the result
 				a.say("%s", stepLine(k))
@@ -261,7 +262,11 @@ func (a *app) sayDone(n *sleep.Night) {
 func (a *app) printNight(r *nightReport) error {
 	var b strings.Builder
 	if r.DryRun {
-		fmt.Fprintf(&b, "a night now, with the sessions harvested so far:\n")
+		if r.Generation > 0 { // it was saved
+			fmt.Fprintf(&b, "night %s goes on (%s):\n", r.ID, boundsOf(r.Night))
+		} else {
+			fmt.Fprintf(&b, "a night now, with the sessions harvested so far:\n")
+		}
 	} else {
 		fmt.Fprintf(&b, "night %s: %s\n", r.ID, r.Steps[0].Note)
 	}

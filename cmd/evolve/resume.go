@@ -41,6 +41,7 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 	if now.Skill != "" && now.Skill != f.Skill {
 		return nil, usage(fmt.Sprintf("`evolve --resume %s` without --skill", run.ID), "run %s is about %s, not %s", run.ID, f.Skill, now.Skill)
 	}
+	f.atMost = now.atMost
 	f.resume, f.promote, f.to, f.yes, f.noWait = now.resume, now.promote, now.to, now.yes, now.noWait
 	if err := a.refusePinned(ctx, f.Skill); err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ func (a *app) newSleeper(db *store.Store, f runFlags) *sleeper {
 
 func (s *sleeper) parts() sleep.Parts {
 	return sleep.Parts{Skills: s.skills, Harvest: s.harvest, Look: s.look, Try: s.try, Install: s.install, Watch: s.watch, Rollback: s.rollback,
-		Certify: s.certify, Rebased: s.rebased}
+		Certify: s.certify, Rebased: s.rebased, Spent: s.spent}
 }
 
 func (s *sleeper) skills(context.Context) ([]string, error) {
@@ -189,7 +189,7 @@ func (s *sleeper) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 	f.MaxRollouts, f.MaxCostUSD, f.MaxTokens, f.MaxDuration, f.Level = t.Caps.Rollouts, t.Caps.CostUSD, t.Caps.Tokens, t.Caps.Duration, t.Level
 	var r sleep.Result
 	if run, err := s.db.Run(ctx, t.Run); err == nil {
-		f.resume, r.Spent = t.Run, run.Spent
+		f.resume, f.atMost, r.Spent = t.Run, t.Caps.Eval(), run.Spent
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return r, err
 	}
