@@ -49,11 +49,13 @@ func (o *placed) differs() string {
 // none was. The only target's is told as it is.
 func refusalOf(done []placed) error {
 	var first error
+	var left []string
 	n := 0
 	for i := range done {
 		if done[i].err == nil {
 			continue
 		}
+		left = append(left, fmt.Sprintf("%s (%s)", done[i].Target, done[i].Reason))
 		if n++; first == nil {
 			first = done[i].err
 		}
@@ -65,13 +67,14 @@ func refusalOf(done []placed) error {
 	if f, ok := first.(*failure); ok {
 		code, hint = f.code, f.hint
 	}
-	return &partly{&failure{code, fmt.Errorf("%d of %s refused", n, counted(len(done), "target")), hint}, n < len(done)}
+	return &partly{&failure{code, fmt.Errorf("%d of %s refused", n, counted(len(done), "target")), hint}, n < len(done), left}
 }
 
 // partly is the refusal of some of several targets.
 type partly struct {
 	*failure
-	some bool // some are in place
+	some bool     // some are in place
+	left []string // the targets that are as they were, with the reason
 }
 
 func (p *partly) Unwrap() error { return p.failure }

@@ -8,6 +8,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
 // hook has an agent's hook called, and returns what it answers.
@@ -139,5 +143,58 @@ func TestNightPicksUp(t *testing.T) {
 	b.run(exitDone, "rollback", demoSkill)
 	if r := b.night(exitDone, "--policy", "auto", "--max-rollouts", "1"); !bytes.Equal(b.live(), v0) {
 		t.Errorf("what was taken back is installed again: %+v", r.Steps)
+	}
+}
+
+// TestAlarmPassesAnEditBy: an edit in another target does not keep an alarm from
+// taking the version back where the skill lives, nor the word from being stored;
+// the note names the target that was left out.
+func TestAlarmPassesAnEditBy(t *testing.T) {
+	r := newRoaming(t)
+	if err := os.WriteFile(filepath.Join(r.home, "data", "config.yaml"), []byte("targets: [codex]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.a.installNew(t.Context(), r.db, r.live(), skill.HashText(r.v0), r.offer); err != nil {
+		t.Fatal(err)
+	}
+	mine := append(bytes.Clone(r.v1), "Mine.\n"...)
+	r.write("codex", mine)
+	s := r.a.newSleeper(r.db, runFlags{})
+	note, err := s.rollback(t.Context(), &sleep.Alarm{Skill: "tagger", Version: r.offer.SHA, Before: skill.HashText(r.v0)})
+	if want := fmt.Sprintf("%.12s, except in codex (it holds a text of yours, kept as v2), was taken back", r.offer.SHA); err != nil || note != want {
+		t.Errorf("note %q, %v; want %q", note, err, want)
+	}
+	if said := alarmWords(&sleep.Step{Kind: sleep.Watch, Skill: "tagger", Note: note}); strings.Contains(said, "evolve rollback") {
+		t.Errorf("%q offers the rollback that was made", said)
+	}
+	r.holds("claude", r.v0)
+	r.holds("codex", mine)
+	words, err := r.db.Decisions(t.Context(), "tagger")
+	if err != nil || words[r.offer.SHA].Word != store.Rejected {
+		t.Errorf("the word about %.12s: %+v, %v", r.offer.SHA, words, err)
+	}
+}
+
+// TestAlarmLeavesTheLiveText: where the live text itself could not be taken back,
+// nothing is said to have been, whatever became of the other targets.
+func TestAlarmLeavesTheLiveText(t *testing.T) {
+	r := newRoaming(t)
+	if err := os.WriteFile(filepath.Join(r.home, "data", "config.yaml"), []byte("targets: [codex]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.a.installNew(t.Context(), r.db, r.live(), skill.HashText(r.v0), r.offer); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.db.PinSkill(t.Context(), "tagger", r.offer.SHA); err != nil {
+		t.Fatal(err)
+	}
+	s := r.a.newSleeper(r.db, runFlags{})
+	if note, err := s.rollback(t.Context(), &sleep.Alarm{Skill: "tagger", Version: r.offer.SHA, Before: skill.HashText(r.v0)}); err == nil {
+		t.Errorf("a pinned text: note %q", note)
+	}
+	r.holds("claude", r.v1)
+	words, err := r.db.Decisions(t.Context(), "tagger")
+	if err != nil || len(words) != 0 {
+		t.Errorf("a word was stored: %+v, %v", words, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/harvest"
@@ -117,10 +118,20 @@ func (s *sleeper) rollback(ctx context.Context, al *sleep.Alarm) (string, error)
 	if err != nil {
 		return "", err
 	}
+	left := ""
 	switch sha := live.doc.Hash(); {
 	case sha == al.Version:
 		if err := s.a.rollback(ctx, al.Skill); err != nil {
-			return "", err
+			// What the alarm is about is the live text: where that was taken back, an
+			// edit in another target stays, and changes nothing else.
+			var some *partly
+			if !errors.As(err, &some) {
+				return "", err
+			}
+			if now, e := hashAt(live.Path); e != nil || now != al.Before {
+				return "", errors.Join(err, e)
+			}
+			left = ", except in " + strings.Join(some.left, ", ") + ","
 		}
 	case sha != al.Before || words[al.Version].Word == store.Rejected:
 		return "no longer in place", nil
@@ -129,5 +140,5 @@ func (s *sleeper) rollback(ctx context.Context, al *sleep.Alarm) (string, error)
 		Incumbent: al.Before, Rules: []string{}}); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%.12s %s", al.Version, takenBack), nil
+	return fmt.Sprintf("%.12s%s %s", al.Version, left, takenBack), nil
 }
