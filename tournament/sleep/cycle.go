@@ -358,9 +358,13 @@ func (c *Cycle) install(ctx context.Context, n *Night, s *Step) error {
 			return fmt.Errorf("save the nights of %s: %w", s.Skill, err)
 		}
 		s.Stage, s.Began = Begun, c.Now().UTC()
-		if err := c.save(ctx, n, s); err != nil {
-			return err
-		}
+	} else if s.Errors >= tries || s.Attempts >= starts {
+		s.Note = fmt.Sprintf("not installed: given up after %d attempts: %s", s.Attempts, s.Note)
+		return c.end(ctx, n, s, Failed)
+	}
+	s.Attempts++
+	if err := c.save(ctx, n, s); err != nil {
+		return err
 	}
 	note, err := c.Parts.Install(ctx, Task{Kind: Install, Skill: s.Skill, Run: s.Run, Level: s.Level}, *s.Result)
 	var hopeless *Hopeless
@@ -369,7 +373,7 @@ func (c *Cycle) install(ctx context.Context, n *Night, s *Step) error {
 		s.Note = "not installed: " + hopeless.Error()
 		return c.end(ctx, n, s, Failed)
 	case err != nil:
-		return fmt.Errorf("install %s: %w", s.Skill, err)
+		return c.trouble(ctx, n, s, err)
 	}
 	s.Note = note
 	return c.end(ctx, n, s, Done)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -154,5 +156,49 @@ func TestDryRunOfAnOpenNight(t *testing.T) {
 	}
 	if after, err := j.LastNight(t.Context()); err != nil || !reflect.DeepEqual(after, before) {
 		t.Errorf("the night is now %+v, %v; want %+v", after, err, before)
+	}
+}
+
+// TestInstallationThatFails: what concerns one folder fails its step and the night
+// goes on; any other error is tried again by the next processes, and given up in the
+// end. Either way a later night picks the proof up again.
+func TestInstallationThatFails(t *testing.T) {
+	for _, hopeless := range []bool{true, false} {
+		h := &house{outlooks: map[string]Outlook{"a": staged("a"), "b": failing("b", 30)}, results: map[string]Result{"b": proved(60)}}
+		j := Stored(openStore(t))
+		broken := errors.New("the folder cannot be written")
+		whole := h.parts().Install
+		attempts := 0
+		c := h.cycle(j)
+		c.Parts.Install = func(ctx context.Context, k Task, r Result) (string, error) {
+			if k.Skill != "a" {
+				return whole(ctx, k, r)
+			}
+			attempts++
+			if hopeless {
+				return "", &Hopeless{broken}
+			}
+			return "", broken
+		}
+		want := 1
+		if !hopeless {
+			want = tries
+			for range tries {
+				if _, err := c.Run(t.Context(), Plan{Policy: Auto}); !errors.Is(err, broken) {
+					t.Fatalf("%v, want the folder's error", err)
+				}
+			}
+		}
+		n, err := c.Run(t.Context(), Plan{Policy: Auto})
+		if err != nil || attempts != want || n.Ended.IsZero() {
+			t.Fatalf("hopeless %v: %v after %d attempts, ended %v; want it to end after %d", hopeless, err, attempts, n.Ended, want)
+		}
+		if s := n.Steps[1]; s.Kind != Install || s.Stage != Failed || !strings.Contains(s.Note, broken.Error()) || !reflect.DeepEqual(h.installed, []string{"b"}) {
+			t.Errorf("hopeless %v: %+v, installed %v; want a failed with its reason, and b installed", hopeless, s, h.installed)
+		}
+		h.outlooks["b"] = failing("b", 3)
+		if _, err := h.cycle(j).Run(t.Context(), Plan{Policy: Auto}); err != nil || !slices.Contains(h.installed, "a") {
+			t.Errorf("hopeless %v: the night after: %v, installed %v; want a picked up", hopeless, err, h.installed)
+		}
 	}
 }
