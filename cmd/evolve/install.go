@@ -209,7 +209,7 @@ func (a *app) placeNew(ctx context.Context, db *store.Store, live *liveSkill, wa
 	done, err := a.put(ctx, db, live, store.OpPromote, v.Note, false, plan)
 	there := false
 	for i := range done {
-		there = there || done[i].Outcome != wasRefused
+		there = there || done[i].Outcome != wasRefused && done[i].Outcome != wasSame // the same as one that counts itself
 	}
 	if err != nil || !there {
 		return v, done, errors.Join(err, db.WithdrawVersion(context.WithoutCancel(ctx), v))

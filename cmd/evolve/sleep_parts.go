@@ -355,7 +355,7 @@ func (s *sleeper) install(ctx context.Context, t sleep.Task, r sleep.Result) (st
 	v, err := s.a.installNew(ctx, s.db, live, r.Incumbent, tournament.Version{Skill: t.Skill, SHA: r.Challenger, Parent: r.Incumbent, Author: "evolve",
 		Operator: cand.Operator, Run: t.Run, Evidence: run.Verdict, Proven: true, Simulated: r.Simulated, Note: "installed by a night", Text: cand.Text, Created: s.a.now().UTC()})
 	if err != nil {
-		return "", aboutSkill(err)
+		return "", aboutFolder(t.Skill, err)
 	}
 	return fmt.Sprintf("v%d is installed; `evolve rollback %s` takes it back", v.N, t.Skill), nil
 }
