@@ -29,8 +29,10 @@ type sleepReport struct {
 	Last    *nightReport `json:"last"`
 	Next    *time.Time   `json:"next"` // null where no timer is installed
 	Timer   string       `json:"timer,omitempty"`
-	Nights  int          `json:"nights"`
-	Spent   eval.Spent   `json:"spent"` // by all nights
+	// Disabled: the timer's files are there, and nothing starts it.
+	Disabled bool       `json:"disabled,omitempty"`
+	Nights   int        `json:"nights"`
+	Spent    eval.Spent `json:"spent"` // by all nights
 }
 
 func (a *app) sleepStatus(ctx context.Context) error {
@@ -78,7 +80,10 @@ func (a *app) sleepStatus(ctx context.Context) error {
 		return err
 	} else if t != nil {
 		next := nextAt(a.now(), t.hour, t.minute)
-		r.Next, r.Timer = &next, t.kind
+		r.Timer, r.Disabled = t.kind, !t.enabled(ctx)
+		if !r.Disabled {
+			r.Next = &next
+		}
 	}
 	if a.json {
 		return a.printJSON(r)
@@ -109,6 +114,8 @@ func (a *app) printSleep(r *sleepReport) error {
 	}
 	if r.Next != nil {
 		fmt.Fprintf(&b, "next     %s (%s)\n", r.Next.Local().Format("2006-01-02 15:04"), r.Timer)
+	} else if r.Disabled {
+		fmt.Fprintf(&b, "next     the %s timer is not enabled: `evolve sleep install --at 03:17` enables it\n", r.Timer)
 	} else {
 		fmt.Fprintf(&b, "next     no timer: `evolve sleep install --at 03:17`\n")
 	}

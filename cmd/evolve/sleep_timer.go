@@ -108,7 +108,7 @@ func (a *app) sleepInstall(ctx context.Context, at, with string, args []string, 
 	}
 	if same, err := unchanged(files); err != nil {
 		return err
-	} else if same && tab == next {
+	} else if same && tab == next && t.enabled(ctx) {
 		fmt.Fprintf(a.stdout, "nothing to change\n")
 		return nil
 	}
@@ -118,6 +118,10 @@ func (a *app) sleepInstall(ctx context.Context, at, with string, args []string, 
 		} else if !ok {
 			return &failure{exitStopped, errors.New("nothing was installed"), "say --yes"}
 		}
+	}
+	putBack, err := keepFiles(files)
+	if err != nil {
+		return err
 	}
 	for _, f := range files {
 		if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
@@ -140,7 +144,10 @@ func (a *app) sleepInstall(ctx context.Context, at, with string, args []string, 
 		err = call(ctx, "launchctl", "bootstrap", domain, files[0].path)
 	}
 	if err != nil {
-		return hinted(fmt.Errorf("install timer: %w", err), "`evolve sleep uninstall` takes what was written away; --with cron is another way")
+		if e := putBack(); e != nil {
+			return hinted(fmt.Errorf("install timer: %w; %w", err, e), "`evolve sleep uninstall` takes what was written away")
+		}
+		return hinted(fmt.Errorf("install timer: %w; nothing is left of it", err), "--with cron is another way")
 	}
 	fmt.Fprintf(a.stdout, "installed: a night every day at %02d:%02d\nnext: `evolve sleep status`; `evolve sleep uninstall` takes it away\n", t.hour, t.minute)
 	return nil
