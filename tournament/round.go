@@ -144,7 +144,7 @@ func (s *search) allowed(ctx context.Context, op string, parent *member, p mutat
 		s.stats.Invalid++
 		c.State, c.Reason = Invalid, reason
 	}
-	for _, f := range skill.Check(parent.variant.Doc, p.Doc, s.opt.Profile) {
+	for _, f := range skill.CheckDescendant(s.pool.members[0].variant.Doc, parent.variant.Doc, p.Doc, s.opt.Profile) {
 		switch {
 		case f.Severity == skill.Reject && c.State != Invalid:
 			s.stats.Invalid++

@@ -1,5 +1,7 @@
 package skill
 
+import "slices"
+
 // A Profile is a set of rules that a SKILL.md is validated against.
 type Profile string
 
@@ -41,6 +43,25 @@ func Check(parent, child *Document, p Profile) []Finding {
 	}
 	fs = append(fs, checkStructure(parent, child)...)
 	return append(fs, checkFirewall(parent, child)...)
+}
+
+// CheckDescendant is Check of a text that a search has made of parent, which
+// descends from root, the owner's text. A guard that is gone counts only where it
+// was root's: what an earlier candidate has forbidden of its own, a later one may
+// allow again.
+func CheckDescendant(root, parent, child *Document, p Profile) []Finding {
+	fs := Check(parent, child, p)
+	removed := func(f Finding) bool { return f.Rule == removedCheck }
+	if root.err != nil || root.Hash() == parent.Hash() || !slices.ContainsFunc(fs, removed) {
+		return fs
+	}
+	before := lostGuards(root, parent)
+	for _, m := range lostGuards(root, child) {
+		if !slices.Contains(before, m) {
+			return fs
+		}
+	}
+	return slices.DeleteFunc(fs, removed)
 }
 
 // Worst is the highest severity among fs, Warn for none.

@@ -80,6 +80,9 @@ func encoded(s string) bool {
 	return upper >= 5 && lower >= 5 && digit >= 2
 }
 
+// removedCheck is the rule about guards that a text has lost.
+const removedCheck = "removed-check"
+
 // checkFirewall quarantines what the child's harness has and the parent has not.
 func checkFirewall(parent, child *Document) []Finding {
 	harness := child.harness()
@@ -137,7 +140,7 @@ func checkFirewall(parent, child *Document) []Finding {
 		add(f.rule, f.at, f.text, fmt.Sprintf("%s: %s", f.what, clip(f.text)))
 	}
 	for _, m := range lostGuards(parent, child) {
-		fs = append(fs, Finding{"removed-check", Quarantine, 0, m.what + ": " + clip(m.text)})
+		fs = append(fs, Finding{removedCheck, Quarantine, 0, m.what + ": " + clip(m.text)})
 	}
 	return fs
 }
