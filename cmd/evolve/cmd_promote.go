@@ -33,7 +33,7 @@ yours is left as it is, and the edit is kept as a version. Where nothing waits, 
 live version is brought to the other targets.`,
 		Example: `  evolve promote dataviz
   evolve promote dataviz --to claude,codex,agents
-  evolve promote dataviz@v2 --to ~/work/skills
+  evolve promote dataviz@v2 --to ~/team/skills
   evolve promote dataviz@3f2a9c --yes   install one that is not proven, and record it so`,
 		Args: exactArgs(1, "a skill"),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -28,7 +28,7 @@ func aLog() *skillLog {
 			{Version: 2, SHA: sha("c"), Parent: sha("b"), Created: onDay(8), Author: "evolve", Operator: "reflect", Evidence: ev(3, 10), logOrigin: logOrigin{Rollouts: 1},
 				Simulated: true, RolledBack: &back, Alarm: true, Note: "flagged: new-host; approved by you, and a note that is longer than any line can be", parent: 1},
 			{Version: 1, SHA: sha("b"), Parent: sha("a"), Created: onDay(3), Author: "evolve", Operator: "prune", Proven: true, Evidence: ev(25.5, 30), parent: 0},
-			{Version: 0, SHA: sha("a"), Created: onDay(1), Author: "you", Operator: "edit", Note: "found", Targets: []string{"/home/u/work/skills"}, parent: -1},
+			{Version: 0, SHA: sha("a"), Created: onDay(1), Author: "you", Operator: "edit", Note: "found", Targets: []string{"/home/u/team/skills"}, parent: -1},
 		},
 		Candidates: []logTrial{
 			{SHA: sha("1"), Incumbent: sha("d"), Decision: "promote", Operator: "examples", Updated: onDay(14), Evidence: ev(40, 12), Current: true, parent: 3},
