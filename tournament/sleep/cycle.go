@@ -384,6 +384,9 @@ func (r *Result) words() string {
 		if r.Reason != "" {
 			return r.Reason
 		}
+		if r.Stopped {
+			return "its share of the budget ended before anything beat the installed text"
+		}
 		return "nothing beat the installed text"
 	}
 	said := fmt.Sprintf("%s: %s", r.Decision, r.Reason)
