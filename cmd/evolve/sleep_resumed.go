@@ -10,6 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -69,15 +70,10 @@ func (s *sleeper) spent(ctx context.Context, id string) (eval.Spent, error) {
 	if err != nil {
 		return out, err
 	}
-	for i := range rollouts {
-		r := &rollouts[i]
-		out.Rollouts += int64(r.Attempts)
-		out.AgentCalls += int64(r.Attempts)
-		out.JudgeCalls += int64(r.JudgeCalls)
-		add(min(1, r.Attempts), r.Usage, r.CostUSD)
-		add(max(0, r.Attempts-1), r.RetryUsage, r.RetryUSD)
-		add(r.JudgeCalls, r.JudgeUsage, r.JudgeUSD)
-	}
+	took := report.Took(rollouts)
+	out.Rollouts, out.AgentCalls, out.JudgeCalls = took.Rollouts, took.AgentCalls, took.JudgeCalls
+	out.TokensIn, out.TokensOut, out.CostUSD = out.TokensIn+took.TokensIn, out.TokensOut+took.TokensOut, out.CostUSD+took.CostUSD
+	out.CostKnown = out.CostKnown && took.CostKnown
 	replies, err := s.db.Completions(ctx, id, eval.ByMutator)
 	if err != nil {
 		return out, err

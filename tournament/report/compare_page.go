@@ -43,7 +43,7 @@ func (c *Comparison) HTML(w io.Writer) error {
 			}
 		}
 	}
-	d.Run.Spent = took(d.Rollouts)
+	d.Run.Spent = Took(d.Rollouts)
 	v.Bills, v.BarsOf = bills(spending(&d), d.Run.Spent)
 	if c.Spent == nil {
 		v.Facts = append(v.Facts, fact{"cost", "nothing: all of it was recorded before"})
@@ -150,8 +150,9 @@ func (c *Comparison) cases() ([]Case, Matrix) {
 	return out, mx
 }
 
-// took adds up what rollouts took, whoever paid.
-func took(rs []eval.Rollout) eval.Spent {
+// Took adds up what rollouts took, whoever paid; the wall time is that of the
+// agents, one after the other.
+func Took(rs []eval.Rollout) eval.Spent {
 	s := eval.Spent{CostKnown: true}
 	add := func(calls int, u *eval.Usage, usd *float64) {
 		if u != nil {
