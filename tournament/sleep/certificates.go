@@ -1,0 +1,39 @@
+package sleep
+
+import "slices"
+
+// Certificate is what is known of a version on a model: a new one where nothing
+// is.
+func (s *State) Certificate(version, previous string, on Model) Certificate {
+	if k := s.certificate(version, on); k >= 0 {
+		return s.Certificates[k]
+	}
+	return Certificate{Version: version, Previous: previous, Model: on}
+}
+
+func (s *State) certificate(version string, on Model) int {
+	return slices.IndexFunc(s.Certificates, func(c Certificate) bool { return c.Version == version && alike(on, c.Model) })
+}
+
+// certify keeps a certificate in the place of what was known.
+func (s *State) certify(c Certificate, on Model) {
+	if k := s.certificate(c.Version, on); k >= 0 {
+		s.Certificates[k] = c
+		return
+	}
+	s.Certificates = append(s.Certificates, c)
+}
+
+// Retiring is the certificate by which the installed version is proposed for
+// retirement, nil for none: the last word on it counts.
+func (s *State) Retiring(version string) *Certificate {
+	for k := len(s.Certificates) - 1; k >= 0; k-- {
+		if c := &s.Certificates[k]; c.Version == version && c.Lift != LiftOpen {
+			if c.Lift == NoLift {
+				return c
+			}
+			return nil
+		}
+	}
+	return nil
+}
