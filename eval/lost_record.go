@@ -3,13 +3,17 @@ package eval
 import (
 	"context"
 	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
 )
 
-// A rollout that a cap ended is thrown away; what its calls are known to have taken
-// must be kept, or a run that is resumed would have room for it once more. It is
-// kept as a reply of the agent that says nothing, one for each time.
+// A rollout that a cap ended, and a call that failed after it had begun, are thrown
+// away; what they are known to have taken must be kept, or a run that is resumed
+// would have room for it once more. It is kept as a reply that says nothing, one for
+// each time.
 
-// lostKey names the nth record of what was lost under a rollout's key.
+// lostKey names the nth record of what was lost under a rollout's key, or a call's.
 func lostKey(key string, n int) hash {
 	return hashJSON("lost/1", struct {
 		Key string
@@ -19,42 +23,91 @@ func lostKey(key string, n int) hash {
 
 // saveLost records what out is known to have taken, and is not to be kept for.
 func (e *Evaluator) saveLost(ctx context.Context, out *Rollout) error {
-	took := billOf(out)
-	var c Completion
-	for i := range took.lines {
-		l := &took.lines[i]
-		sum := Lost{c.Usage, c.CostUSD}
-		sum.lose(Cost{&l.usage, &l.usd})
-		c.Usage, c.CostUSD = sum.LostUsage, sum.LostUSD
-	}
-	if e.Budget == nil || e.Recorder == nil || c.Usage == nil && c.CostUSD == nil {
+	if e.Budget == nil || e.Recorder == nil {
 		return nil
 	}
-	c.Finish = "lost"
+	key, err := keepLost(ctx, e.Recorder, ByAgent, out.Key, lostIn(out))
+	if err == nil && key != nil {
+		e.Budget.note(*key) // it is on the bill of this run already
+	}
+	return err
+}
+
+// KeepLost records what r is known to have taken, before its record is removed so
+// that a resumed run tries it again: what was paid stays on the bill.
+func KeepLost(ctx context.Context, to Recorder, r *Rollout) error {
+	_, err := keepLost(ctx, to, ByAgent, r.Key, lostIn(r))
+	return err
+}
+
+// lostIn is what is known of all calls of a rollout.
+func lostIn(r *Rollout) (sum Lost) {
+	took := billOf(r)
+	for i := range took.lines {
+		l := &took.lines[i]
+		sum.lose(Cost{&l.usage, &l.usd})
+	}
+	return sum
+}
+
+// keepLost records what calls under a key were lost, beside what was before. The name
+// that it is recorded under is nil where nothing is known.
+func keepLost(ctx context.Context, to Recorder, by Spender, of string, lost Lost) (*hash, error) {
+	if lost.LostUsage == nil && lost.LostUSD == nil {
+		return nil, nil
+	}
+	ctx = context.WithoutCancel(ctx) // it is paid for: an interruption must not lose it now
 	for n := 0; ; n++ {
-		key := lostKey(out.Key, n)
+		key := lostKey(of, n)
 		name := hex.EncodeToString(key[:])
-		if was, err := e.Recorder.Completion(context.WithoutCancel(ctx), name); err != nil {
-			return err
+		if was, err := to.Completion(ctx, name); err != nil {
+			return nil, err
 		} else if was != nil {
 			continue
 		}
-		e.Budget.note(key) // it is on the bill of this run already
-		return e.Recorder.SaveCompletion(context.WithoutCancel(ctx), name, ByAgent, &c)
+		return &key, to.SaveCompletion(ctx, name, by, &Completion{Finish: lostFinish, Usage: lost.LostUsage, CostUSD: lost.LostUSD})
 	}
 }
 
-// recallLost charges what earlier parts of this run lost under a rollout's key.
-func (e *Evaluator) recallLost(ctx context.Context, rollout string) error {
-	for n := 0; e.Budget != nil; n++ {
-		key := lostKey(rollout, n)
-		c, err := e.Recorder.Completion(ctx, hex.EncodeToString(key[:]))
+// lostFinish marks the record of a call that was lost: it is no reply.
+const lostFinish = "lost"
+
+// recallLost charges what earlier parts of this run lost under a key.
+func (b *Budget) recallLost(ctx context.Context, from Recorder, by Spender, of string) error {
+	for n := 0; b != nil; n++ {
+		key := lostKey(of, n)
+		c, err := from.Completion(ctx, hex.EncodeToString(key[:]))
 		if err != nil || c == nil {
 			return err
 		}
-		took := bill{lines: [2]billLine{{by: ByAgent, calls: 1}}}
-		took.lines[0].known(Lost{c.Usage, c.CostUSD})
-		e.Budget.chargeOnce(key, &took)
+		took := recordedBill(by, c)
+		b.chargeOnce(key, &took)
+	}
+	return nil
+}
+
+// recordedBill is what a call came to, read from its record.
+func recordedBill(by Spender, c *Completion) bill {
+	if c.Finish != lostFinish {
+		return oneCall(by, Cost{c.Usage, c.CostUSD})
+	}
+	took := bill{lines: [2]billLine{{by: by, calls: 1}}}
+	took.lines[0].known(Lost{c.Usage, c.CostUSD})
+	return took
+}
+
+// ChargeRecorded books calls of by that a run made earlier, by the names under which
+// its Recorder keeps their replies: each once, and none that this process has made or
+// met already. One that a resumed run meets again on its way is not booked twice.
+func (b *Budget) ChargeRecorded(by Spender, replies map[string]Completion) error {
+	for _, name := range slices.Sorted(maps.Keys(replies)) {
+		var key hash
+		if n, err := hex.Decode(key[:], []byte(name)); err != nil || n != len(key) {
+			return fmt.Errorf("charge reply %q: not the name of a record", name)
+		}
+		c := replies[name]
+		took := recordedBill(by, &c)
+		b.chargeOnce(key, &took)
 	}
 	return nil
 }

@@ -43,6 +43,9 @@ func (m *Metered) Complete(ctx context.Context, p Prompt) (Completion, error) {
 	key := m.key(p)
 	name := hex.EncodeToString(key[:])
 	if m.Recorder != nil {
+		if err := m.Budget.recallLost(ctx, m.Recorder, m.By, name); err != nil {
+			return Completion{}, fmt.Errorf("look up what a call lost: %w", err)
+		}
 		c, err := m.Recorder.Completion(ctx, name)
 		if err != nil {
 			return Completion{}, fmt.Errorf("look up completion: %w", err)
@@ -79,6 +82,22 @@ func (m *Metered) key(p Prompt) hash {
 	}{m.Scope, m.By, m.Model.Identity(), p})
 }
 
+// keepLost records what one call took that failed. It is on the bill of this process
+// with the last try.
+func (m *Metered) keepLost(ctx context.Context, of hash, lost Lost) error {
+	if m.Recorder == nil || m.Budget == nil {
+		return nil
+	}
+	key, err := keepLost(ctx, m.Recorder, m.By, hex.EncodeToString(of[:]), lost)
+	if err != nil {
+		return fmt.Errorf("save what a call lost: %w", err)
+	}
+	if key != nil {
+		m.Budget.note(*key)
+	}
+	return nil
+}
+
 func (m *Metered) ask(ctx context.Context, p Prompt, key hash) (c Completion, err error) {
 	var res *Reservation
 	if m.Budget != nil {
@@ -94,7 +113,7 @@ func (m *Metered) ask(ctx context.Context, p Prompt, key hash) (c Completion, er
 	var lost Lost
 	told := 0
 	defer func() { m.Budget.chargeFailed(m.By, told, lost) }()
-	var failed int // not kept: a resumed run could not count them
+	var failed int // not kept where they took nothing
 	err = persist(ctx, m.Budget, m.InfraTries, &failed, &lost, func() error {
 		if m.Limiter != nil {
 			if err := m.Limiter.Wait(ctx); err != nil {
@@ -106,9 +125,13 @@ func (m *Metered) ask(ctx context.Context, p Prompt, key hash) (c Completion, er
 			return err
 		})
 		if err != nil && !IsPending(err) {
-			before := lost
-			if lost.lose(Cost{c.Usage, c.CostUSD}); lost != before {
+			var one Lost
+			if one.lose(Cost{c.Usage, c.CostUSD}); one != (Lost{}) {
+				lost.lose(Cost{one.LostUsage, one.LostUSD})
 				told++
+				if kerr := m.keepLost(ctx, key, one); kerr != nil {
+					return fatal{kerr}
+				}
 			}
 		}
 		if err != nil && ranOut && !errors.As(err, new(*InfraError)) {

@@ -166,7 +166,7 @@ func (r *run) recall(ctx context.Context) error {
 			continue
 		}
 		if r.e.Recorder != nil {
-			if err := r.e.recallLost(ctx, r.plans[i].name); err != nil {
+			if err := r.e.Budget.recallLost(ctx, r.e.Recorder, ByAgent, r.plans[i].name); err != nil {
 				return fmt.Errorf("evaluate: look up what a rollout lost: %w", err)
 			}
 			found, fresh, err := r.e.Recorder.Rollout(ctx, r.plans[i].name)
