@@ -19,7 +19,7 @@ type calibrator struct {
 	db     *store.Store
 	run    string // that pays
 	budget *eval.Budget
-	grader *eval.Checks // its judge is metered
+	grader *eval.Checks // its judge is metered; nil: nobody is asked, and the records tell
 	judge  string       // identity of the run's own grader
 	limit  int          // calls at a time
 }
@@ -202,7 +202,7 @@ func (k *calibrator) ask(ctx context.Context, c *eval.Case, answer string) (*sto
 	if err != nil {
 		return nil, err
 	}
-	if old != nil && old.Run != k.run {
+	if old != nil && old.Run != k.run || k.grader == nil {
 		return old, nil
 	}
 	// What this run asked before comes from its records, and onto its bill.

@@ -8,6 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 	"golang.org/x/time/rate"
 )
@@ -68,9 +69,9 @@ func (s *sleeper) outdated(ctx context.Context, challenger string) (string, erro
 	return "", nil
 }
 
-// drift says whether the agent is another model now than the evidence of the
-// installed version is about, and on what that could be tried. A text that no
-// gate has proved claims nothing that could be out of date.
+// drift says which model the evidence of the installed version is about, who
+// answers now, and, where that is another one, on what it could be tried. A text
+// that no gate has proved claims nothing that could be out of date.
 func (s *sleeper) drift(ctx context.Context, live *liveSkill, cases []eval.Case) (*sleep.Drift, error) {
 	v, err := s.db.VersionBySHA(ctx, live.Name, live.doc.Hash())
 	if errors.Is(err, store.ErrNotFound) || err == nil && v.Author != "evolve" {
@@ -83,29 +84,46 @@ func (s *sleeper) drift(ctx context.Context, live *liveSkill, cases []eval.Case)
 		return nil, err
 	}
 	to := s.model(ctx)
-	if !to.DriftedFrom(from) || to.Simulated && !s.a.sandboxed {
+	if to.Agent == "" || to.Simulated && !s.a.sandboxed {
 		return nil, nil
 	}
 	d := &sleep.Drift{Version: v.SHA, From: from, To: to, Clusters: map[string]int{}, Tries: 1 + s.f.MaxRetries}
+	if !to.DriftedFrom(from) {
+		return d, nil
+	}
 	if previous, err := s.previous(ctx, live, v.Parent); err != nil {
 		return nil, err
 	} else if previous != nil {
 		d.Previous = v.Parent
 	}
-	if cases, err = s.certifiable(ctx, s.now.back, &s.now.f, cases); err != nil {
+	held, err := s.certifiable(ctx, s.now.back, &s.now.f, cases)
+	if err != nil {
 		return nil, err
 	}
+	return d, s.clusters(ctx, live.Name, d, held, cases)
+}
+
+// clusters fills in which of the held-out cases count, by all of them.
+func (s *sleeper) clusters(ctx context.Context, name string, d *sleep.Drift, held, all []eval.Case) error {
 	groups := map[string][]*eval.Case{}
-	for i := range cases {
-		name := sleep.ClusterName(&cases[i])
-		groups[name] = append(groups[name], &cases[i])
+	for i := range held {
+		cluster := sleep.ClusterName(&held[i])
+		groups[cluster] = append(groups[cluster], &held[i])
 	}
-	for name, g := range groups {
-		if sleep.Countable(g...) {
-			d.Clusters[name] = len(g)
+	rests := tournament.RestsOnJudge(held) > 0
+	var err error
+	if d.Trust, err = s.trust(ctx, name, d, all, rests); err != nil {
+		return err
+	}
+	for cluster, g := range groups {
+		switch {
+		case sleep.Countable(d.Judge != "", g...):
+			d.Clusters[cluster] = len(g)
+		case sleep.Countable(true, g...):
+			d.Unproven += len(g)
 		}
 	}
-	return d, nil
+	return nil
 }
 
 // previous is the text that a version replaced; nil where nothing is left of it.
@@ -175,10 +193,13 @@ func (s *sleeper) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sl
 	if err != nil {
 		return r, err
 	}
-	k.Evaluator.Recorder = s.db.Journal(t.Run)
-	r.Certificate, r.Stop, err = k.Run(ctx, t.Run, c)
 	b := k.Evaluator.Budget
-	r.Spent, r.Assumed, r.Warnings = b.Spent(), b.Assumed(), b.Warnings()
+	k.Evaluator.Recorder = s.db.Journal(t.Run)
+	doubt, err := s.calibrate(ctx, t.Run, live.Name, &d, back, &f, k, &c)
+	if err == nil {
+		r.Certificate, r.Stop, err = k.Run(ctx, t.Run, c)
+	}
+	r.Spent, r.Assumed, r.Warnings = b.Spent(), b.Assumed(), append(b.Warnings(), doubt...)
 	return r, aboutSkill(err)
 }
 

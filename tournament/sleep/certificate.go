@@ -10,6 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament"
 )
 
 // An Outcome is what became of an installed version's claim on a new model.
@@ -56,6 +57,9 @@ type Certificate struct {
 	Lift     Lift    `json:"lift"`
 	Worth    string  `json:"worth,omitempty"` // the lift in words, with its numbers
 	Cases    int     `json:"cases"`           // clusters so far
+	// Calibration is how the judge of the last run that asked one agreed with the
+	// owner; nil where none was asked.
+	Calibration *tournament.Calibration `json:"calibration,omitempty"`
 	// Parts are what each run added. A run that is resumed replaces its own.
 	Parts   []CertificatePart `json:"parts,omitempty"`
 	Updated time.Time         `json:"updated,omitzero"`
@@ -64,6 +68,9 @@ type Certificate struct {
 // A CertificatePart is what one night's run measured.
 type CertificatePart struct {
 	Run string `json:"run"`
+	// Judge is whose word alone decides these clusters, by its grader's identity;
+	// "" where other checks do. It counts for as long as that judge is trusted.
+	Judge string `json:"judge,omitempty"`
 	// Clusters names the held-out clusters by ClusterName: each is tried once.
 	Clusters []string `json:"clusters"`
 	// Against are the differences to the version before it, Alone those to no
@@ -134,10 +141,33 @@ type ledger struct {
 	alone   []pareto.Pair
 }
 
-// open reads back what other runs than this one have added.
-func (c *Certificate) open(run string) *ledger {
+// Recount is the certificate without the word of judges that are not trusted (any
+// more): what rests on it is open again. c stays as it is.
+func (c Certificate) Recount(trusts func(judge string) bool) Certificate {
+	if !slices.ContainsFunc(c.Judges(), func(j string) bool { return trusts == nil || !trusts(j) }) {
+		return c
+	}
+	return *c.open("", trusts).Certificate
+}
+
+// Judges are those on whose word alone a part of it rests.
+func (c *Certificate) Judges() (names []string) {
+	for _, p := range c.Parts {
+		if p.Judge != "" && !slices.Contains(names, p.Judge) {
+			names = append(names, p.Judge)
+		}
+	}
+	return names
+}
+
+// open reads back what other runs than this one have added, without the word of
+// judges that are not trusted. What it was decided on is decided again: it is the
+// owner's labels that say who is trusted, and they know nothing of the arms.
+func (c *Certificate) open(run string, trusts func(judge string) bool) *ledger {
 	l := &ledger{Certificate: c, against: pareto.NewTrial(certifying())}
-	c.Parts = slices.DeleteFunc(slices.Clone(c.Parts), func(p CertificatePart) bool { return p.Run == run })
+	c.Parts = slices.DeleteFunc(slices.Clone(c.Parts), func(p CertificatePart) bool {
+		return p.Run == run || p.Judge != "" && (trusts == nil || !trusts(p.Judge))
+	})
 	c.Outcome, c.Lift, c.Reason, c.Worth, c.Cases = Open, LiftOpen, "", "", 0
 	for _, p := range c.Parts {
 		c.Cases += len(p.Clusters)

@@ -24,6 +24,19 @@ func (s *State) certify(c Certificate, on Model) {
 	s.Certificates = append(s.Certificates, c)
 }
 
+// Stand leaves only the certificates that say something today: about this model
+// (the zero Model: about any), and as far as they rest on no judge that is not
+// trusted.
+func (s *State) Stand(on Model, trusts func(judge string) bool) {
+	var kept []Certificate
+	for _, c := range s.Certificates {
+		if on.Agent == "" || alike(on, c.Model) {
+			kept = append(kept, c.Recount(trusts))
+		}
+	}
+	s.Certificates = kept
+}
+
 // Retiring is the certificate by which the installed version is proposed for
 // retirement, nil for none: the last word on it counts.
 func (s *State) Retiring(version string) *Certificate {

@@ -23,7 +23,12 @@ type Certification struct {
 	On        Model // as the night began: what it is called may become known on the way
 	Installed eval.Variant
 	Previous  *eval.Variant // nil: its text is gone
-	Cases     []eval.Case   // held out; the clusters that a judge alone decides are left out
+	Cases     []eval.Case   // held out
+	// Judge is the evaluator's judge, by its grader's identity, where its word alone
+	// is evidence; "" where clusters that rest on it are left out. Trusts says the
+	// same of the judges of other runs; nil: nobody is trusted.
+	Judge  string
+	Trusts func(judge string) bool
 	// Seen tells of a case that the version's own gate was won on. Such cases
 	// come last: they may flatter it, which delays an alarm and a proposal for
 	// retirement, and makes neither. nil: none was.
@@ -37,9 +42,9 @@ type Certification struct {
 // closed. Running it again as the same run makes the same of the recorded
 // rollouts. The error is ctx's, the recorder's or the infrastructure's.
 func (k *Certification) Run(ctx context.Context, run string, c Certificate) (Certificate, string, error) {
-	l := c.open(run)
+	l := c.open(run, k.Trusts)
 	key := keyOf(k.On)
-	part := CertificatePart{Run: run}
+	parts := [2]CertificatePart{{Run: run}, {Run: run, Judge: k.Judge}}
 	groups := k.fresh(&c, run, key)
 	stop := ""
 	batch := max(1, k.Evaluator.Concurrency/3)
@@ -50,7 +55,7 @@ func (k *Certification) Run(ctx context.Context, run string, c Certificate) (Cer
 			break
 		}
 		groups = groups[len(now):]
-		limit, err := k.try(ctx, key, l, &part, now)
+		limit, err := k.try(ctx, key, l, &parts, now)
 		if err != nil {
 			return c, "", err
 		}
@@ -58,8 +63,10 @@ func (k *Certification) Run(ctx context.Context, run string, c Certificate) (Cer
 			stop = limit.Error()
 		}
 	}
-	if len(part.Clusters) > 0 {
-		c.Parts = append(c.Parts, part)
+	for _, p := range parts {
+		if len(p.Clusters) > 0 {
+			c.Parts = append(c.Parts, p)
+		}
 	}
 	switch {
 	case c.Closed():
@@ -72,14 +79,28 @@ func (k *Certification) Run(ctx context.Context, run string, c Certificate) (Cer
 
 // A group is one cluster: cases that are not independent.
 type group struct {
-	name  string
-	cases []*eval.Case
-	seen  bool
+	name   string
+	cases  []*eval.Case
+	seen   bool
+	judged bool // a judge alone decides it
 }
 
-// fresh lists the clusters that c has not got from another run, those that its
-// own gate has not seen first, else in an order that only the version and the
-// model decide.
+// late orders groups: those of other checks first, then those that the version's
+// own gate has not seen.
+func (g *group) late() (rank int) {
+	if g.judged {
+		rank += 2
+	}
+	if g.seen {
+		rank++
+	}
+	return rank
+}
+
+// fresh lists the clusters that c has not got from another run: those that a judge
+// alone decides last, so that parts are read back in the order in which they were
+// measured; before that those that its own gate has not seen first, else in an
+// order that only the version and the model decide.
 func (k *Certification) fresh(c *Certificate, run, key string) []group {
 	by := map[string]*group{}
 	var names []string
@@ -99,28 +120,21 @@ func (k *Certification) fresh(c *Certificate, run, key string) []group {
 	rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	var out []group
 	for _, name := range names {
-		if g := by[name]; Countable(g.cases...) && !c.Tried(name, run) {
+		if g := by[name]; Countable(k.Judge != "", g.cases...) && !c.Tried(name, run) {
+			g.judged = tournament.JudgeOnly(g.cases...)
 			slices.SortFunc(g.cases, func(a, b *eval.Case) int { return cmp.Compare(a.ID, b.ID) })
 			out = append(out, *g)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b group) int {
-		switch {
-		case a.seen == b.seen:
-			return 0
-		case b.seen:
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(out, func(a, b group) int { return cmp.Compare(a.late(), b.late()) })
 	return out
 }
 
 // Countable reports whether a cluster may count in a certificate: somebody asked
-// for all of it, and not a judge's word alone decides it. What judges are worth is
-// the gate's business.
-func Countable(cases ...*eval.Case) bool {
-	return !tournament.JudgeOnly(cases...) && !slices.ContainsFunc(cases, func(c *eval.Case) bool { return c.Generated() })
+// for all of it, and it does not rest on the word of a judge alone that is not
+// trusted.
+func Countable(trusted bool, cases ...*eval.Case) bool {
+	return (trusted || !tournament.JudgeOnly(cases...)) && !slices.ContainsFunc(cases, func(c *eval.Case) bool { return c.Generated() })
 }
 
 // affordable is as many of the groups, from the first on, as the cap on rollouts
@@ -139,7 +153,7 @@ func (k *Certification) affordable(groups []group, arms int) []group {
 }
 
 // try runs the arms on the groups and enters what they say.
-func (k *Certification) try(ctx context.Context, key string, l *ledger, part *CertificatePart, groups []group) (*eval.BudgetError, error) {
+func (k *Certification) try(ctx context.Context, key string, l *ledger, parts *[2]CertificatePart, groups []group) (*eval.BudgetError, error) {
 	arms := []eval.Variant{k.Installed}
 	if k.Previous != nil && l.Previous != "" && l.Outcome == Open {
 		arms = append(arms, *k.Previous)
@@ -176,6 +190,10 @@ func (k *Certification) try(ctx context.Context, key string, l *ledger, part *Ce
 			against = k.difference(mine, k.Previous.SHA())
 		}
 		alone = k.difference(mine, eval.NoSkill)
+		part := &parts[0]
+		if g.judged {
+			part = &parts[1]
+		}
 		l.enter(part, g.name, against, alone)
 	}
 	l.judge()

@@ -197,7 +197,7 @@ func TestCertifyUnderTheNull(t *testing.T) {
 	alarms, retired, proposed := 0, 0, 0
 	for range plays {
 		for _, gain := range []float64{RetireMargin, 0} {
-			l := (&Certificate{Previous: "old"}).open("r")
+			l := (&Certificate{Previous: "old"}).open("r", nil)
 			var part CertificatePart
 			for n := 0; n < cases && l.Lift == LiftOpen; n += batch {
 				for i := range batch {

@@ -112,6 +112,7 @@ type Night struct {
 	Skills     []string  `json:"skills,omitempty"` // asked for; none: all
 	Sessions   int       `json:"sessions"`         // new or changed ones that the harvest found
 	Settled    bool      `json:"planned"`          // the steps that cost something are planned
+	Model      Model     `json:"model,omitzero"`   // who answers, where a proved version asked for that
 	Steps      []Step    `json:"steps"`
 	TakenOver  int       `json:"taken_over,omitempty"` // how often another process went on with it
 	Began      time.Time `json:"began"`
@@ -223,8 +224,8 @@ type Outlook struct {
 	// earlier night or by its owner's run, and that was never in place: nothing is
 	// looked for until it is decided on. nil for none.
 	Proved *Proof
-	// Drift: the agent is another model now than the evidence of the installed
-	// version is about. nil where it is not, or nobody knows.
+	// Drift is what the evidence of the installed version is about, and who answers
+	// now. nil where nobody knows, or no gate has proved that version.
 	Drift      *Drift
 	Incumbent  string    // SHA-256
 	Since      time.Time // when the incumbent was installed; zero for ever
@@ -256,7 +257,7 @@ type Proof struct {
 	Result Result
 }
 
-// A Drift is an installed version whose evidence is about another model.
+// A Drift is an installed version, and the model that its evidence is about.
 type Drift struct {
 	Version  string `json:"version"`            // SHA-256
 	Previous string `json:"previous,omitempty"` // SHA-256 of what it replaced, "" where that is gone
@@ -266,6 +267,10 @@ type Drift struct {
 	// how many cases each has; Tries how many attempts a rollout has at most.
 	Clusters map[string]int `json:"-"`
 	Tries    int            `json:"-"`
+	// Unproven counts the held-out cases that are left out because a judge alone
+	// decides them.
+	Unproven int                     `json:"-"`
+	Trust    `json:"trust,omitzero"` // whose word alone may count
 }
 
 // Parts are what a cycle works with. Each must be safe to call again after a

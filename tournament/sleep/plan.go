@@ -60,6 +60,9 @@ func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Ste
 		return nil, fmt.Errorf("read the nights of %s: %w", name, err)
 	}
 	need := NeedOf(o.Uses, o.Since, st.Searched, c.Now())
+	if o.Drift != nil {
+		n.Model = o.Drift.To
+	}
 	if s := c.planCertify(&o, st); s != nil {
 		s.Gain = need.Gain
 		steps = append(steps, *s)

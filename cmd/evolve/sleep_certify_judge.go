@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// onRecord says how well a judge, by its grader's identity, agrees with the owner's
+// labels as far as it was ever asked about them. Missing counts the others. No
+// model is asked.
+func onRecord(ctx context.Context, db *store.Store, name string, cases []eval.Case, judge string) (tournament.Calibration, error) {
+	return (&calibrator{db: db, judge: judge, limit: 1}).measure(ctx, name, cases)
+}
+
+// judgeOf names the judge of these backends. One that goes by the agent's own name
+// is another judge than before where another model answers to that name now.
+func judgeOf(back *backends, d *sleep.Drift) string {
+	name := (&eval.Checks{Judge: back.judge}).Identity()
+	judge, agent := back.judge.Identity(), back.agent.Identity()
+	moved := d.From.Agent == d.To.Agent && d.From.Asked == d.To.Asked && d.From.Reported != "" && d.To.Reported != "" && d.From.Reported != d.To.Reported
+	if moved && judge.Backend == agent.Backend && judge.Model == agent.Model {
+		name += " answered by " + d.To.Reported
+	}
+	return name
+}
+
+// trust says whose word alone counts tonight, and, where held-out cases rest on it,
+// whether the night's judge is to be asked about labels first: where it may turn out
+// to agree with its owner, and the labels are not those that it failed on before.
+func (s *sleeper) trust(ctx context.Context, name string, d *sleep.Drift, cases []eval.Case, rests bool) (t sleep.Trust, err error) {
+	st, err := sleep.Stored(s.db).State(ctx, name)
+	if err != nil {
+		return t, err
+	}
+	c := st.Certificate(d.Version, d.Previous, d.To)
+	judges, mine := c.Judges(), judgeOf(s.now.back, d)
+	if rests && !slices.Contains(judges, mine) {
+		judges = append(judges, mine)
+	}
+	for _, judge := range judges {
+		k, err := onRecord(ctx, s.db, name, cases, judge)
+		if err != nil {
+			return t, err
+		}
+		if k.Trusted() {
+			t.Trusted = append(t.Trusted, judge)
+		}
+		if judge != mine || !rests {
+			continue
+		}
+		old := c.Calibration
+		same := old != nil && old.Judge == judge && old.Labels == k.Labels && old.Missing == k.Missing
+		if k.Trusted() || !same && k.Missing > 0 && k.Labels.N()+k.Missing >= tournament.TrustedLabels {
+			t.Judge, t.Ask = judge, k.Missing
+		}
+	}
+	return t, nil
+}
+
+// calibrate asks the judge about the labels that it was not asked about yet, and
+// lets its word count, or not: of that the owner is told.
+func (s *sleeper) calibrate(ctx context.Context, run, name string, d *sleep.Drift, back *backends, f *runFlags, k *sleep.Certification, c *sleep.Certificate) (doubt []string, err error) {
+	trusted := slices.Clone(d.Trusted)
+	k.Trusts = func(judge string) bool { return slices.Contains(trusted, judge) }
+	rests := tournament.RestsOnJudge(k.Cases)
+	if rests == 0 {
+		return nil, nil
+	}
+	said := ""
+	// Whoever goes on with a killed night may have another judge.
+	if judge := judgeOf(back, d); d.Judge != "" && judge == d.Judge {
+		cases, err := s.db.Cases(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		m := newCalibrator(s.db, run, back.judge, back.redactor, k.Evaluator.Budget, f.WallClock, f.Concurrency)
+		m.judge = judge
+		known, err := m.calibrate(ctx, name, cases)
+		if err != nil {
+			return nil, fmt.Errorf("calibrate the judge: %w", err)
+		}
+		trusted = slices.DeleteFunc(trusted, func(j string) bool { return j == judge })
+		if known.Trusted() {
+			trusted, k.Judge = append(trusted, judge), judge
+		}
+		known.Outcomes = nil // they name answers
+		c.Calibration = &known
+		said = fmt.Sprintf(" (%s)", known)
+		if known.Stop != "" {
+			said = fmt.Sprintf(" (%s; %s)", known, known.Stop)
+		}
+	}
+	if k.Judge != "" {
+		return nil, nil
+	}
+	return []string{fmt.Sprintf("%d held-out cases rest on a judge that is not shown to agree with you%s: they prove nothing; `evolve review %s` adds labels", rests, said, name)}, nil
+}
+
+// judgesTrusted reads, once for each, whether judges are trusted today. What
+// cannot be read is no trust.
+func judgesTrusted(ctx context.Context, db *store.Store, name string) func(judge string) bool {
+	known := map[string]bool{}
+	var cases []eval.Case
+	return func(judge string) bool {
+		if _, asked := known[judge]; !asked {
+			var err error
+			if cases == nil {
+				cases, err = db.Cases(ctx, name)
+			}
+			var k tournament.Calibration
+			if err == nil {
+				k, err = onRecord(ctx, db, name, cases, judge)
+			}
+			known[judge] = err == nil && k.Trusted()
+		}
+		return known[judge]
+	}
+}
