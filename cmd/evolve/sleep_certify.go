@@ -164,7 +164,7 @@ func (s *sleeper) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sl
 		return r, aboutSkill(err)
 	}
 	if live.doc.Hash() != d.Version {
-		return r, &sleep.Hopeless{Err: errors.New("the live text was changed meanwhile")}
+		return r, sleep.ErrReplaced
 	}
 	f := s.f
 	f.Skill, f.Evolve = t.Skill, evolveHarness

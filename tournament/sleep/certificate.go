@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -30,20 +31,27 @@ type Lift string
 const (
 	LiftOpen  Lift = ""
 	LiftShown Lift = "shown"
-	// NoLift: the difference is within RetireMargin of zero, or below it. The
-	// skill is proposed for retirement; nothing retires it but its owner.
+	// NoLift: the quality is shown to be within RetireMargin of that without the
+	// skill, or below it, and what it saves to be less than matters. The skill is
+	// proposed for retirement; nothing retires it but its owner.
 	NoLift Lift = "none"
 )
 
-// What a proposal for retirement asks for. The interval's sides are each wrong
-// with probability 5 % at most, whenever one looks, and both would have to be: an
-// intersection-union test of level 5 %. Some 60 cases without any difference
-// suffice, some 100 where the arms differ on one in 25.
+// What a proposal for retirement asks for: that the skill is shown to be worth
+// little on all that was measured, at 5 % each, whenever one looks. All would have
+// to be wrong at once: an intersection-union test of level 5 %. Some 60 cases
+// without any difference suffice, some 100 where the arms differ on one in 25.
 const (
-	RetireMargin = 0.10 // of quality and of retries, either way
+	RetireMargin = 0.10 // of quality, either way, and of retries
 	retireCases  = 20   // at least
 	liftLevel    = 0.90
+	// savesLevel is that of the three other ways to be worth something than better
+	// answers: one-sided, 1 % together, as in the gate.
+	savesLevel = 1 - 2*0.01/3
 )
+
+// SavingMargin is a fifth of the cost or the time, in the unit of a pareto.Pair.
+var SavingMargin = math.Log(1/0.8) / math.Log(4)
 
 // A Certificate is what is known of an installed version on another model than
 // the one that its evidence is about. There is one for each version and model;
@@ -114,16 +122,18 @@ func (c *Certificate) String() string {
 	switch {
 	case c.Outcome == Worse:
 		word = "worse than the version before it"
+	case c.Outcome == Certified && c.Previous != "":
+		word = "certified against the version before it"
 	case c.Outcome == Open && !c.Closed():
 		word = "not proven yet"
 	}
-	s := fmt.Sprintf("on %v", c.Model)
-	for _, more := range []string{word, c.Reason, c.Worth} {
-		if more != "" {
-			s += ": " + more
+	var said []string
+	for _, more := range []string{strings.TrimSuffix(word+": "+c.Reason, ": "), c.Worth} {
+		if more = strings.TrimPrefix(more, ": "); more != "" {
+			said = append(said, more)
 		}
 	}
-	return s
+	return fmt.Sprintf("on %v: %s", c.Model, strings.Join(said, "; "))
 }
 
 // certifying is the gate's rule without futility: a version that gains nothing
@@ -139,6 +149,7 @@ type ledger struct {
 	*Certificate
 	against *pareto.Trial
 	alone   []pareto.Pair
+	strange int // clusters in a row that another model answered
 }
 
 // Recount is the certificate without the word of judges that are not trusted (any
@@ -210,45 +221,59 @@ func (l *ledger) judge() {
 		return
 	}
 	d := l.against.Decide()
-	l.Reason = d.Reason
-	switch d.Verdict {
-	case pareto.Reject:
+	switch {
+	case d.Verdict == pareto.Reject:
 		l.Outcome = Worse
-	case pareto.Promote:
+	case d.Verdict == pareto.Promote, d.PerObjective[pareto.Quality].Measured && len(beyond(d)) == 0:
 		l.Outcome = Certified
-	default:
-		if d.PerObjective[pareto.Quality].Measured && within(d) {
-			l.Outcome = Certified
-			l.Reason = fmt.Sprintf("no worse than its tolerances allow over %d cases, quality %+.2f", d.Cases, d.PerObjective[pareto.Quality].Estimate.Mean)
-		}
 	}
+	l.Reason = against(d)
 }
 
-// within reports whether every measured objective is shown to be within its
+// against says in words how the installed version compares with the one before it.
+func against(d pareto.Decision) string {
+	q := d.PerObjective[pareto.Quality]
+	if !q.Measured {
+		return "no case was compared yet"
+	}
+	for _, o := range d.PerObjective {
+		if o.Objective == d.Route {
+			q = o
+		}
+	}
+	e := q.Estimate
+	words := fmt.Sprintf("%s %+.2f against it (%.0f%% interval %+.2f to %+.2f, %d cases)", q.Objective, e.Mean, 100*e.Level, e.Low, e.High, e.N)
+	if open := beyond(d); d.Verdict == pareto.Undecided && len(open) > 0 {
+		words += ", not shown to be within tolerance: " + strings.Join(open, ", ")
+	}
+	return words
+}
+
+// beyond are the measured objectives that are not shown to be within their
 // tolerance: all of the tests have to succeed, so none needs a correction.
-func within(d pareto.Decision) bool {
+func beyond(d pareto.Decision) (names []string) {
 	alpha := certifying().ToleranceAlpha
 	for _, o := range d.PerObjective {
 		if o.Measured && o.Within*alpha < 1 {
-			return false
+			names = append(names, o.Objective)
 		}
 	}
-	return true
+	return names
 }
 
 // liftOf says what the differences to no skill show, and in words. A skill that
-// brings no better answers, and saves neither money nor a second request, has no
-// lift.
+// brings no better answers, and saves neither a second request nor cost nor time,
+// has no lift; that nothing was shown is not enough for that.
 func liftOf(pairs []pareto.Pair) (Lift, string) {
-	var of [3][]float64
-	for _, p := range pairs {
-		for i, d := range []float64{p.Quality, p.Retries, p.Cost} {
-			if !math.IsNaN(d) {
-				of[i] = append(of[i], d)
+	of := func(value func(p pareto.Pair) float64) (ds []float64) {
+		for _, p := range pairs {
+			if d := value(p); !math.IsNaN(d) {
+				ds = append(ds, d)
 			}
 		}
+		return ds
 	}
-	q := pareto.Compare(of[0], liftLevel)
+	q := pareto.Compare(of(func(p pareto.Pair) float64 { return p.Quality }), liftLevel)
 	if q.N == 0 {
 		return LiftOpen, ""
 	}
@@ -259,18 +284,30 @@ func liftOf(pairs []pareto.Pair) (Lift, string) {
 	case q.N < retireCases:
 		return LiftOpen, words
 	case q.High < 0:
-		return NoLift, words
+		return NoLift, words + ", worse than no skill"
 	case q.Low <= -RetireMargin || q.High >= RetireMargin:
 		return LiftOpen, words
 	}
-	switch r := pareto.Compare(of[1], liftLevel); {
-	case r.N > 0 && r.Low > 0:
-		return LiftShown, words + ", and it saves a second request"
-	case r.N > 0 && r.High >= RetireMargin:
-		return LiftOpen, words
+	lift := NoLift
+	for _, save := range []struct {
+		what   string
+		of     func(p pareto.Pair) float64
+		margin float64
+	}{
+		{"a second request", func(p pareto.Pair) float64 { return p.Retries }, RetireMargin},
+		{"cost", func(p pareto.Pair) float64 { return p.Cost }, SavingMargin},
+		{"time", func(p pareto.Pair) float64 { return p.Latency }, SavingMargin},
+	} {
+		d := of(save.of)
+		if len(d) == 0 {
+			continue
+		}
+		if pareto.Compare(d, savesLevel).Low > 0 {
+			return LiftShown, words + ", and it saves " + save.what
+		}
+		if pareto.Compare(d, liftLevel).High >= save.margin {
+			lift = LiftOpen
+		}
 	}
-	if c := pareto.Compare(of[2], liftLevel); c.N > 0 && c.Low > 0 {
-		return LiftShown, words + ", and it saves cost"
-	}
-	return NoLift, words
+	return lift, words
 }

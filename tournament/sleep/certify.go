@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
@@ -55,12 +56,9 @@ func (k *Certification) Run(ctx context.Context, run string, c Certificate) (Cer
 			break
 		}
 		groups = groups[len(now):]
-		limit, err := k.try(ctx, key, l, &parts, now)
-		if err != nil {
+		var err error
+		if stop, err = k.try(ctx, key, l, &parts, now); err != nil {
 			return c, "", err
-		}
-		if limit != nil {
-			stop = limit.Error()
 		}
 	}
 	for _, p := range parts {
@@ -76,6 +74,10 @@ func (k *Certification) Run(ctx context.Context, run string, c Certificate) (Cer
 	}
 	return c, stop, nil
 }
+
+// moved is how many clusters in a row another model has to answer until that is no
+// stand-in, and the name that was asked for means another model now.
+const moved = 5
 
 // A group is one cluster: cases that are not independent.
 type group struct {
@@ -152,8 +154,10 @@ func (k *Certification) affordable(groups []group, arms int) []group {
 	return groups
 }
 
-// try runs the arms on the groups and enters what they say.
-func (k *Certification) try(ctx context.Context, key string, l *ledger, parts *[2]CertificatePart, groups []group) (*eval.BudgetError, error) {
+// try runs the arms on the groups, enters what they say, and says why the next ones
+// need not be tried, "" where they may. A group that another model answered, even in
+// part, is used up and says nothing.
+func (k *Certification) try(ctx context.Context, key string, l *ledger, parts *[2]CertificatePart, groups []group) (stop string, err error) {
 	arms := []eval.Variant{k.Installed}
 	if k.Previous != nil && l.Previous != "" && l.Outcome == Open {
 		arms = append(arms, *k.Previous)
@@ -174,9 +178,9 @@ func (k *Certification) try(ctx context.Context, key string, l *ledger, parts *[
 	rollouts, err := k.Evaluator.Run(ctx, jobs)
 	var limit *eval.BudgetError
 	if err != nil && !errors.As(err, &limit) {
-		return nil, err
+		return "", err
 	}
-	at := 0
+	at, other := 0, ""
 	for _, g := range groups {
 		n := len(arms) * len(g.cases)
 		mine := rollouts[at : at+n]
@@ -184,30 +188,50 @@ func (k *Certification) try(ctx context.Context, key string, l *ledger, parts *[
 		if slices.Contains(mine, nil) {
 			continue // the budget did not reach it
 		}
-		k.learn(l, mine)
+		part := &parts[0]
+		if g.judged {
+			part = &parts[1]
+		}
+		if name := l.learn(mine); name != "" {
+			other = name
+			l.strange++
+			l.enter(part, g.name, nil, nil)
+			continue
+		}
+		l.strange = 0
 		var against, alone *pareto.Pair
 		if k.Previous != nil {
 			against = k.difference(mine, k.Previous.SHA())
 		}
 		alone = k.difference(mine, eval.NoSkill)
-		part := &parts[0]
-		if g.judged {
-			part = &parts[1]
-		}
 		l.enter(part, g.name, against, alone)
 	}
 	l.judge()
-	return limit, nil
+	switch {
+	case limit != nil:
+		stop = limit.Error()
+	case l.strange >= moved:
+		stop = fmt.Sprintf("%s answers now, another model than this is about", other)
+	}
+	return stop, nil
 }
 
-// learn notes the model that really answered. One that the agent had not
-// reported before is the name of what is certified.
-func (k *Certification) learn(l *ledger, rs []*eval.Rollout) {
+// learn notes the model that really answered, and returns the name of another one
+// that did, "" for none. One that the agent had not reported before is the name of
+// what is certified.
+func (l *ledger) learn(rs []*eval.Rollout) (other string) {
+	on := l.Model.Reported
 	for _, r := range rs {
-		if l.Model.Reported == "" && r.Status == eval.Done && r.Model != "" {
-			l.Model.Reported = r.Model
+		switch {
+		case r.Status != eval.Done || r.Model == "" || r.Model == on:
+		case on == "":
+			on = r.Model
+		default:
+			return r.Model
 		}
 	}
+	l.Model.Reported = on
+	return ""
 }
 
 // difference pairs the installed arm with another one; nil where that was not

@@ -20,6 +20,16 @@ type Trust struct {
 // Trusts reports whether what the judge alone says is evidence.
 func (t Trust) Trusts(judge string) bool { return slices.Contains(t.Trusted, judge) }
 
+// certificate is what is known of the version on the model. What was not decided
+// against a version that is gone by now never will be.
+func (d *Drift) certificate(st *State) Certificate {
+	c := st.Certificate(d.Version, d.Previous, d.To)
+	if d.Previous == "" && c.Recount(d.Trusts).Outcome == Open {
+		c.Previous, c.Reason = "", ""
+	}
+	return c
+}
+
 // planCertify is the certification that a new model asks for, nil where there is
 // none, or no case for it. Where there are only cases that it must not count, it
 // is Skipped, and says why.
@@ -28,7 +38,7 @@ func (c *Cycle) planCertify(o *Outlook, st *State) *Step {
 	if d == nil || c.Parts.Certify == nil || !d.To.DriftedFrom(d.From) {
 		return nil
 	}
-	now := st.Certificate(d.Version, d.Previous, d.To).Recount(d.Trusts)
+	now := d.certificate(st).Recount(d.Trusts)
 	if now.Closed() {
 		return nil
 	}

@@ -2,8 +2,13 @@ package sleep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
+
+// ErrReplaced says that what was to be certified is not in place any more: the same
+// night has installed another text, or its owner has.
+var ErrReplaced = errors.New("the live text is another one by now")
 
 // certify tries an installed version on the model of the night, and tells its
 // owner what that came to: once, for the certificate is then closed.
@@ -36,8 +41,12 @@ func (c *Cycle) examine(ctx context.Context, n *Night, s *Step) (done bool, err 
 	}
 	d := s.Drift
 	t := Task{Kind: s.Kind, Skill: s.Skill, Run: s.Run, Caps: s.Caps}
-	r, err := c.Parts.Certify(ctx, t, *d, st.Certificate(d.Version, d.Previous, d.To))
+	r, err := c.Parts.Certify(ctx, t, *d, d.certificate(st))
 	s.Spent, s.Assumed, s.Warnings = atLeast(r.Spent, s.Spent), r.Assumed, r.Warnings
+	if errors.Is(err, ErrReplaced) {
+		s.Note = err.Error()
+		return false, c.end(ctx, n, s, Skipped)
+	}
 	if err != nil {
 		return false, c.trouble(ctx, n, s, err)
 	}

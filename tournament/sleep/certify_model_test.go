@@ -1,0 +1,125 @@
+package sleep
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// A moving agent answers as another model from a call on, or now and then.
+type moving struct {
+	eval.Agent
+	calls atomic.Int64
+	name  func(call int64, c *eval.Case) string
+}
+
+func (m *moving) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
+	a, err := m.Agent.Run(ctx, t)
+	a.Model = m.name(m.calls.Add(1), t.Case)
+	return a, err
+}
+
+// TestCertifyOneModel: what another model answers, from some time on or now and
+// then, is no evidence about the one that the certificate is about; its cases are
+// used up, and no night pays for them again.
+func TestCertifyOneModel(t *testing.T) {
+	b := newBench(t, 60, 0)
+	now, old := b.text(5), b.text(5)
+	strange := func(c *eval.Case) bool { return c.ID[len(c.ID)-1] == '3' } // six of the sixty
+	for _, c := range []struct {
+		name  string
+		model func(call int64, c *eval.Case) string
+		on    string
+		pairs func(n int) bool
+		stop  string
+	}{
+		{"the name is moved", func(call int64, _ *eval.Case) string {
+			if call > 31 {
+				return "two"
+			}
+			return "one"
+		}, "one", func(n int) bool { return n >= 1 && n <= 20 }, "two answers now, another model than this is about"},
+		{"a stand-in now and then", func(_ int64, c *eval.Case) string {
+			if strange(c) {
+				return "two"
+			}
+			return "one"
+		}, "one", func(n int) bool { return n == 54 }, "no held-out case is left"},
+		{"nobody tells", func(int64, *eval.Case) string { return "" }, "", func(n int) bool { return n == 60 }, "no held-out case is left"},
+	} {
+		k := b.certification(now, old, eval.Caps{}, &tournament.Memory{})
+		agent := &moving{Agent: b.world.Agent(), name: c.model}
+		k.Evaluator.Agent, k.Evaluator.Concurrency = agent, 3
+		k.On.Reported = "one"
+		from := b.fresh(now, old)
+		from.Model.Reported, from.Lift = c.on, LiftShown
+		got, stop, err := k.Run(t.Context(), "r", from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pairs, used := 0, 0
+		for _, p := range got.Parts {
+			pairs, used = pairs+len(p.Against), used+len(p.Clusters)
+		}
+		if !c.pairs(pairs) || stop != c.stop || used < pairs {
+			t.Errorf("%s: %d pairs of %d clusters on %v, stopped %q; want %q", c.name, pairs, used, got.Model, stop, c.stop)
+		}
+		if used > pairs && used != 60 && c.stop[0] == 'n' {
+			t.Errorf("%s: %d clusters used, want all", c.name, used)
+		}
+		before := agent.calls.Load()
+		if again, _, err := k.Run(t.Context(), "r2", got); err != nil || c.stop[0] == 'n' && (agent.calls.Load() != before || written(t, again) != written(t, got)) {
+			t.Errorf("%s: another night makes %d calls, %v", c.name, agent.calls.Load()-before, err)
+		}
+	}
+}
+
+// TestPreviousGone: a certificate that was not decided against a version that is
+// gone by now goes on without it; what was decided stays.
+func TestPreviousGone(t *testing.T) {
+	k := half(1)
+	k.Parts = k.Parts[:1] // nothing is decided
+	open := *k.open("", nil).Certificate
+	st := NewState("s")
+	st.Certificates = []Certificate{open}
+	c := (&house{}).cycle(nil)
+	d := &Drift{Version: "v", From: Model{Agent: "claude", Asked: "one"}, To: open.Model, Clusters: map[string]int{"new": 1}}
+	if s := c.planCertify(&Outlook{Skill: "s", Drift: d}, st); s == nil || s.Rollouts != 2 {
+		t.Errorf("planned %+v, want the installed text and no skill", s)
+	}
+	if got := d.certificate(st); got.Previous != "" {
+		t.Errorf("it still asks for %q", got.Previous)
+	}
+	st.Certificates[0] = half(-1)
+	d.Trusted = []string{"j"}
+	if got := d.certificate(st); got.Previous != "p" || got.Outcome != Worse {
+		t.Errorf("what was decided is %v", &got)
+	}
+}
+
+// TestReplacedTonight: a text that the same night replaces needs no certificate, and
+// that is no failure.
+func TestReplacedTonight(t *testing.T) {
+	h := &house{outlooks: map[string]Outlook{"a": drifted("a", 3)}}
+	c := h.cycle(Stored(openStore(t)))
+	c.Parts.Certify = func(context.Context, Task, Drift, Certificate) (CertificationResult, error) {
+		return CertificationResult{}, fmt.Errorf("certify: %w", ErrReplaced)
+	}
+	n, err := c.Run(t.Context(), Plan{Policy: Auto, Caps: Caps{Rollouts: 100}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := slices.IndexFunc(n.Steps, func(s Step) bool { return s.Kind == Certify })
+	if k < 0 || n.Steps[k].Stage != Skipped || !strings.Contains(n.Steps[k].Note, ErrReplaced.Error()) {
+		t.Errorf("%+v", n.Steps)
+	}
+	if n.Model.Asked != "two" {
+		t.Errorf("the night's model is %v", n.Model)
+	}
+}
