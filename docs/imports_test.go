@@ -15,11 +15,13 @@ import (
 const module = "github.com/skill-evolve/evolve/"
 
 // mayImport is the table of docs/architecture.md: which of our packages a
-// package may know. A key that ends in /… stands for everything below it.
+// package may know. A key that ends in /… stands for everything below it. All may
+// know anywhere.
 var mayImport = map[string][]string{
 	"mutate/skill":                  {},
 	"harvest/redact":                {},
 	"pareto":                        {},
+	"internal/lazyregexp":           {},
 	"eval":                          {"mutate/skill", "harvest/redact", "eval/scratch"},
 	"eval/scratch":                  {},
 	"eval/agent/…":                  {"eval", "mutate/skill", "eval/agent/process", "eval/agent/replay", "eval/scratch"},
@@ -39,6 +41,10 @@ var mayImport = map[string][]string{
 	"eval/agent/agenttest":          {"eval", "mutate/skill"},
 	"eval/evaltest":                 {},
 }
+
+// anywhere is what stands below everything: it knows no package of ours, and is
+// about nothing that evolve is about.
+const anywhere = "internal/lazyregexp"
 
 // onlyIn names the one package (and what is below it) that may import a module.
 var onlyIn = map[string]string{
@@ -108,7 +114,7 @@ func TestImportTable(t *testing.T) {
 		}
 		for _, imp := range p.Imports {
 			if dep, ours := strings.CutPrefix(imp, module); ours {
-				if !slices.Contains(allowed, dep) && !slices.Contains(allowed, "*") {
+				if dep != anywhere && !slices.Contains(allowed, dep) && !slices.Contains(allowed, "*") {
 					t.Errorf("%s imports %s, which the table does not allow", pkg, dep)
 				}
 				continue

@@ -11,13 +11,16 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"text/template"
 )
 
 //go:embed prompts/judge.txt
 var judgeText string
 
-var judgePrompt = template.Must(template.New("judge").Funcs(template.FuncMap{"quote": Quote}).Parse(judgeText))
+var judgePrompt = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("judge").Funcs(template.FuncMap{"quote": Quote}).Parse(judgeText))
+})
 
 // judgeVersion names the prompt in a grader's identity.
 var judgeVersion = shortHash(judgeText)
@@ -106,10 +109,10 @@ func (g *Checks) judgePrompt(c *Case, k *Check, answer, again string) (Prompt, e
 	// so, and the prompt is the same for the same answer.
 	data.Mark = shortHash(strings.Join([]string{data.Prompt, data.Reference, data.Answer, data.Rubric}, "\x00"))
 	var system, user bytes.Buffer
-	if err := judgePrompt.ExecuteTemplate(&system, "system", data); err != nil {
+	if err := judgePrompt().ExecuteTemplate(&system, "system", data); err != nil {
 		return Prompt{}, fmt.Errorf("write judge prompt: %w", err)
 	}
-	if err := judgePrompt.ExecuteTemplate(&user, "user", data); err != nil {
+	if err := judgePrompt().ExecuteTemplate(&user, "user", data); err != nil {
 		return Prompt{}, fmt.Errorf("write judge prompt: %w", err)
 	}
 	seed := sha256.Sum256([]byte(data.Mark))

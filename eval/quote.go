@@ -1,9 +1,10 @@
 package eval
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // Quote marks text as somebody's words for a prompt: every line of what Inert
@@ -40,9 +41,9 @@ func Inert(text string) string {
 var (
 	breaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 	// Sequences of ECMA-48: CSI, strings (OSC, DCS, …) with their end, the rest.
-	terminal = regexp.MustCompile("(?:\x1b\\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\x1b[\\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\x07\x1b\u009c\n]*(?:\x07|\x1b\\\\|\u009c)?|\x1b[ -/]*[0-~]")
+	terminal = lazyregexp.New("(?:\x1b\\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\x1b[\\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\x07\x1b\u009c\n]*(?:\x07|\x1b\\\\|\u009c)?|\x1b[ -/]*[0-~]")
 	// The tokens of skill.Document.View.
-	kernelToken = regexp.MustCompile(`(?i)<<(\s*KERNEL)`)
+	kernelToken = lazyregexp.New(`(?i)<<(\s*KERNEL)`)
 	// Letters and marks that take room or none, and show nothing.
 	blank = map[rune]bool{0x034f: true, 0x115f: true, 0x1160: true, 0x17b4: true, 0x17b5: true, 0x3164: true, 0xffa0: true, 0x2800: true}
 )

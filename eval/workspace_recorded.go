@@ -8,11 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/skill-evolve/evolve/eval/scratch"
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // RecordedWorkspaces opens folders that hold the tree in which a case's request
@@ -137,7 +137,7 @@ func (w *RecordedWorkspaces) pack(ctx context.Context, c *Case) (string, error) 
 	return p.file, nil
 }
 
-var fullCommit = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+var fullCommit = lazyregexp.New(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 
 // archive packs one tree. Repo may be a folder within a repository: then it is
 // that folder's part of the tree, as the session saw it.

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 //go:embed prompts/checks_system.txt
@@ -157,7 +158,7 @@ func (m *Miner) fit(reply eval.Completion, accepted, corrected string) (checks [
 	return checks, ""
 }
 
-var block = regexp.MustCompile("(?s)```[a-z]*[ \t]*\n(.*?)\n?[ \t]*```")
+var block = lazyregexp.New("(?s)```[a-z]*[ \t]*\n(.*?)\n?[ \t]*```")
 
 // parseChecks reads the one fenced block of a reply.
 func parseChecks(text string) ([]eval.Check, error) {

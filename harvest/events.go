@@ -2,10 +2,11 @@ package harvest
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // EventsVersion is the version of the skill events that Events writes.
@@ -157,7 +158,7 @@ func SkillName(s string) string {
 	return strings.TrimSpace(s)
 }
 
-var slashCommand = regexp.MustCompile(`^/([A-Za-z0-9][A-Za-z0-9._:/-]*)`)
+var slashCommand = lazyregexp.New(`^/([A-Za-z0-9][A-Za-z0-9._:/-]*)`)
 
 // roots are folders at the top of file systems: a path that a prompt begins
 // with is no command.

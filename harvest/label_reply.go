@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // parseLabels reads the one fenced block of a reply about so many uses. At most
@@ -51,7 +52,7 @@ const longReply = 40
 // english are words of English that are rare in other languages' messages to an
 // agent: neither "was", "also" and "is", which others have too, nor what all
 // borrow ("commit", "test").
-var english = regexp.MustCompile(`\b(?:the|and|of|to|for|with|from|it|its|this|that|these|those|are|were|be|been|has|have|had|does|did|can|could|would|should|` +
+var english = lazyregexp.New(`\b(?:the|and|of|to|for|with|from|it|its|this|that|these|those|are|were|be|been|has|have|had|does|did|can|could|would|should|` +
 	`not|don't|doesn't|isn't|what|which|when|where|why|how|who|there|here|my|your|our|you|we|they|us|i'm|i|let's|` +
 	`yes|yep|yeah|go|ahead|continue|proceed|next|now|then|again|more|all|both|other|another|new|please|thanks|` +
 	`add|show|make|use|using|write|run|fix|update|change|remove|delete|check|look|find|list|create|open|read|explain|build|` +

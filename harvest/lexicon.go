@@ -1,8 +1,9 @@
 package harvest
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // The lexicon reads English replies. It prefers precision: what it does not
@@ -98,7 +99,7 @@ var accept = cues(
 )
 
 // turnings are what may follow praise and takes it back: "great, but …".
-var turning = regexp.MustCompile(`(?:^|[,.;!?–—-] ?|\s)(?:but|however|though|except|only|one (?:more |small |last )?(?:issue|nit|problem|bug|mistake)|almost|nearly|apart from|aside from)\b(.*)$`)
+var turning = lazyregexp.New(`(?:^|[,.;!?–—-] ?|\s)(?:but|however|though|except|only|one (?:more |small |last )?(?:issue|nit|problem|bug|mistake)|almost|nearly|apart from|aside from)\b(.*)$`)
 
 // onward moves on within the subject: neither praise nor blame.
 var onward = newPattern(`^(?:now|next|then|also|and|ok(?:ay)?[,. ]+(?:now|next|then|also|and|let's|do|go)|additionally|after that|in addition|while you're at it|same (?:for|with|thing)|do the same|the same|repeat (?:this|that) for|continue|go on|go ahead|proceed|carry on|keep going|more|let's|yes|yep|yeah|sure|ok(?:ay)?|please do|do it|option|the (?:first|second|third|last) one|a|b|c|both|\d+)\b`)
@@ -111,7 +112,7 @@ var fresh = newPattern(`^(?:please |can you |could you |would you |i want you to
 	`make (?:a|an|me|another)|how|what|when|who|which|is there|are there)\b`)
 
 // hedge is what people say while they think; what follows decides.
-var hedge = regexp.MustCompile(`^(?:(?:but|hmm+|hm|wait|hold on|um+|uh+|actually|err+|well|oh|so)[,. …-]+)+(?:for .*)?`)
+var hedge = lazyregexp.New(`^(?:(?:but|hmm+|hm|wait|hold on|um+|uh+|actually|err+|well|oh|so)[,. …-]+)+(?:for .*)?`)
 
 // wish marks praise that is asked for: "it should look good".
 var wish = newPattern(`\b(?:should|must|could|would|can|if|make|need|needs|want|until|nice to have)\b`)
@@ -207,8 +208,8 @@ func clause(text string) string {
 }
 
 var (
-	fenced = regexp.MustCompile("(?s)```.*?(?:```|$)")
-	spaces = regexp.MustCompile(`[ \t]+`)
+	fenced = lazyregexp.New("(?s)```.*?(?:```|$)")
+	spaces = lazyregexp.New(`[ \t]+`)
 	curly  = strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”", `"`, "\r", "")
 )
 

@@ -2,8 +2,9 @@ package harvest
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // ownFolder matches the names that evolve gives the folders in which it has
@@ -11,7 +12,7 @@ import (
 // agent, which must be made by os.MkdirTemp with "evolve-case-" or
 // "evolve-replay-" before the number. No transcript records its environment, but
 // all record their working folder; so that is the mark.
-var ownFolder = regexp.MustCompile(`^evolve-(?:case|replay)-[0-9]+$`)
+var ownFolder = lazyregexp.New(`^evolve-(?:case|replay)-[0-9]+$`)
 
 // OwnReplay reports whether evolve itself drove a session: it worked in one of
 // evolve's folders, or its transcript stands in one. Such a session is what the

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // origins says, in every prompt of this package, whose words its quotation
@@ -21,7 +21,7 @@ const (
 )
 
 // jsonString is a string in JSON that was just made.
-var jsonString = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+var jsonString = lazyregexp.New(`"(?:[^"\\]|\\.)*"`)
 
 // quote is v as a model may see it, below a line of ours: JSON, in which text
 // cannot end its own string, with every string inert, every line behind the mark

@@ -1,12 +1,12 @@
 package harvest
 
-import "regexp"
+import "github.com/skill-evolve/evolve/internal/lazyregexp"
 
 // What people do says something of a use where their words do not.
 
 // delivery are commands by which people hand on what they are content with:
 // "/commit", "/create-pr", "/git:push".
-var delivery = regexp.MustCompile(`^(?:[\w.-]+:)*(?:git-)?(?:(?:quick|auto|smart)-)?(?:commit|push|ship|merge|(?:create|open|draft|submit|make)-(?:pr|pull-request|mr)|pr|pull-request)` +
+var delivery = lazyregexp.New(`^(?:[\w.-]+:)*(?:git-)?(?:(?:quick|auto|smart)-)?(?:commit|push|ship|merge|(?:create|open|draft|submit|make)-(?:pr|pull-request|mr)|pr|pull-request)` +
 	`(?:-(?:and|push|commit|pr|changes|all|open|create))*$`)
 
 // delivers reports whether a prompt is such a command.

@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 // redacted finds what stands for a secret in all that models are shown, as
 // harvest/redact writes it or as a model may repeat it.
-var redacted = regexp.MustCompile(`(?i)\[\s*redacted\s*:[^\]\n]*\]?`)
+var redacted = lazyregexp.New(`(?i)\[\s*redacted\s*:[^\]\n]*\]?`)
 
 // newPlaceholder returns a placeholder that child's harness holds more often
 // than that of any of the parents, "" where there is none. It teaches nothing,

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"strings"
+	"sync"
 	"text/template"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -13,7 +14,9 @@ import (
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-var prompts = template.Must(template.New("").Funcs(template.FuncMap{"quote": eval.Quote, "inert": inertLine}).ParseFS(promptFiles, "prompts/*.txt"))
+var prompts = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{"quote": eval.Quote, "inert": inertLine}).ParseFS(promptFiles, "prompts/*.txt"))
+})
 
 // What a prompt shows of one text, in bytes: enough to see what went wrong,
 // little enough that a long answer does not push the skill out of sight.
@@ -88,7 +91,7 @@ func FeedbackOf(r *eval.Rollout) []string {
 
 func render(name string, d promptData) (string, error) {
 	var b strings.Builder
-	if err := prompts.ExecuteTemplate(&b, name, d); err != nil {
+	if err := prompts().ExecuteTemplate(&b, name, d); err != nil {
 		return "", fmt.Errorf("render prompt %s: %w", name, err)
 	}
 	return b.String(), nil

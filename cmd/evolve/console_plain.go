@@ -5,15 +5,15 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 	"unicode"
 
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // ownColour matches the sequences with which evolve itself colours what it says.
-var ownColour = regexp.MustCompile("\x1b\\[(?:0|1|2|7|27|31|32|36)m")
+var ownColour = lazyregexp.New("\x1b\\[(?:0|1|2|7|27|31|32|36)m")
 
 // forTerminal is text as a terminal may have it: whatever it quotes (sessions,
 // imported cases, models, servers), the terminal is told nothing but our colours.

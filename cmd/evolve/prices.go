@@ -3,10 +3,10 @@ package main
 import (
 	_ "embed"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 //go:embed prices.yaml
@@ -30,7 +30,7 @@ func (t *priceTable) check() error {
 }
 
 // dated is what vendors append to a model's name for one release of it.
-var dated = regexp.MustCompile(`(-\d{8}|-\d{4}-\d{2}-\d{2}|-latest)$`)
+var dated = lazyregexp.New(`(-\d{8}|-\d{4}-\d{2}-\d{2}|-latest)$`)
 
 // price looks a model up: by its name, without the provider before a slash, and
 // without a release date after it. A name that only begins like a known one is

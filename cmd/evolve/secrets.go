@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"regexp"
 	"strings"
 
 	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // secretName matches the names of variables that hold secrets by custom.
-var secretName = regexp.MustCompile(`(?i)(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?$`)
+var secretName = lazyregexp.New(`(?i)(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?$`)
 
 // redactor finds secrets by what they look like, and those that this process was
 // given in its environment by their values: a key of no known form is repeated
@@ -48,7 +48,7 @@ func setting(v string) bool {
 }
 
 // base64Key matches what is long, and has no word of a path's.
-var base64Key = regexp.MustCompile(`^[A-Za-z0-9+/]{32,}=*$`)
+var base64Key = lazyregexp.New(`^[A-Za-z0-9+/]{32,}=*$`)
 
 // digits reports whether v is rather a key in base64 that begins with a slash than
 // a path: it has capitals, small letters and figures, and leads nowhere.

@@ -15,9 +15,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"text/template"
 
 	"github.com/google/renameio/v2"
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -198,7 +200,7 @@ func (a *app) sleepUninstall(ctx context.Context) error {
 	return nil
 }
 
-var clock = regexp.MustCompile(`^([01]?[0-9]|2[0-3]):([0-5][0-9])$`)
+var clock = lazyregexp.New(`^([01]?[0-9]|2[0-3]):([0-5][0-9])$`)
 
 func (a *app) newTimer(at, with string, args []string) (*timer, error) {
 	m := clock.FindStringSubmatch(at)
@@ -285,7 +287,7 @@ func (a *app) timerFiles(t *timer) ([]timerFile, error) {
 }
 
 // Nice 10, and the idle class of the disk: a night is nobody's hurry.
-var serviceUnit = templateOf(`# Written by ` + "`evolve sleep install`" + `.
+var serviceUnit = parsedTimer(`# Written by ` + "`evolve sleep install`" + `.
 [Unit]
 Description=evolve: better skills in the morning
 
@@ -297,7 +299,7 @@ IOSchedulingClass=idle
 {{range .Env}}Environment={{systemd .}}
 {{end}}`)
 
-var timerUnit = templateOf(`# Written by ` + "`evolve sleep install`" + `.
+var timerUnit = parsedTimer(`# Written by ` + "`evolve sleep install`" + `.
 [Unit]
 Description=evolve: a night at {{.At}}
 
@@ -309,7 +311,7 @@ Persistent=true
 WantedBy=timers.target
 `)
 
-var launchAgent = templateOf(`<?xml version="1.0" encoding="UTF-8"?>
+var launchAgent = parsedTimer(`<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <!-- Written by evolve sleep install. -->
 <plist version="1.0">
@@ -332,11 +334,13 @@ var launchAgent = templateOf(`<?xml version="1.0" encoding="UTF-8"?>
 </plist>
 `)
 
-func templateOf(s string) *template.Template {
-	return template.Must(template.New("").Funcs(template.FuncMap{"systemd": systemdWord, "xml": xmlText}).Parse(s))
+func parsedTimer(s string) func() *template.Template {
+	return sync.OnceValue(func() *template.Template {
+		return template.Must(template.New("").Funcs(template.FuncMap{"systemd": systemdWord, "xml": xmlText}).Parse(s))
+	})
 }
 
-func (t *timer) fill(of *template.Template) string {
+func (t *timer) fill(of func() *template.Template) string {
 	var words, quoted []string
 	var pairs [][]string
 	words = append([]string{t.program}, t.args...)
@@ -348,7 +352,7 @@ func (t *timer) fill(of *template.Template) string {
 		pairs = append(pairs, []string{name, value})
 	}
 	var b bytes.Buffer
-	err := of.Execute(&b, map[string]any{"Exec": strings.Join(quoted, " "), "Env": t.env, "Words": words, "Pairs": pairs,
+	err := of().Execute(&b, map[string]any{"Exec": strings.Join(quoted, " "), "Env": t.env, "Words": words, "Pairs": pairs,
 		"At": fmt.Sprintf("%02d:%02d", t.hour, t.minute), "Hour": t.hour, "Minute": t.minute})
 	if err != nil {
 		panic(err) // the templates are constants
@@ -383,7 +387,7 @@ func (t *timer) cronLine() string {
 	return fmt.Sprintf("%d %d * * * %s", t.minute, t.hour, strings.ReplaceAll(strings.Join(words, " "), "%", `\%`))
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=,@+-]+$`)
+var plainWord = lazyregexp.New(`^[A-Za-z0-9_./:=,@+-]+$`)
 
 func shellWord(s string) string {
 	if plainWord.MatchString(s) {
@@ -458,15 +462,15 @@ func unchanged(files []timerFile) (bool, error) {
 }
 
 var (
-	onCalendar = regexp.MustCompile(`(?m)^OnCalendar=\*-\*-\* (\d\d):(\d\d):00$`)
-	atHour     = regexp.MustCompile(`<key>Hour</key><integer>(\d+)</integer><key>Minute</key><integer>(\d+)</integer>`)
-	cronTimes  = regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(cronMark) + `\n(\d+) (\d+) `)
+	onCalendar = lazyregexp.New(`(?m)^OnCalendar=\*-\*-\* (\d\d):(\d\d):00$`)
+	atHour     = lazyregexp.New(`<key>Hour</key><integer>(\d+)</integer><key>Minute</key><integer>(\d+)</integer>`)
+	cronTimes  = lazyregexp.New(`(?m)^` + regexp.QuoteMeta(cronMark) + `\n(\d+) (\d+) `)
 )
 
 // installedTimer reads back what install wrote; nil where there is nothing of
 // it.
 func (a *app) installedTimer(ctx context.Context) (*timer, error) {
-	for kind, pattern := range map[string]*regexp.Regexp{timerSystemd: onCalendar, timerLaunchd: atHour} {
+	for kind, pattern := range map[string]*lazyregexp.Regexp{timerSystemd: onCalendar, timerLaunchd: atHour} {
 		files, err := a.timerFiles(&timer{kind: kind})
 		if err != nil {
 			return nil, err

@@ -4,15 +4,15 @@ import (
 	"html"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // runPage is the file name of a run's report.
-var runPage = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9a-f]+$`)
+var runPage = lazyregexp.New(`^[0-9]{8}-[0-9]{6}-[0-9a-f]+$`)
 
 // pages removes the reports that show one of the purged cases, or a text that
 // learned from them: those of runs, which are made anew without it, and those of

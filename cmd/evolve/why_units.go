@@ -1,11 +1,11 @@
 package main
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
@@ -20,10 +20,10 @@ type unit struct {
 func (u unit) key() string { return strings.Join(strings.Fields(u.Text), " ") }
 
 var (
-	listMarker  = regexp.MustCompile(`^\s*(?:[-*+]|\d{1,9}[.)])\s+`)
-	placeholder = regexp.MustCompile(`^\s*<<KERNEL(?:~\d+)? \d+(?:: [^>]*)?>>\s*$`)
-	sentenceEnd = regexp.MustCompile(`[.!?]["'”’)\]*_]*\s+`)
-	abbreviated = regexp.MustCompile(`(?i)(?:^|[\s(])(?:e\.g|i\.e|vs|cf|etc|approx|no|fig)\.\s+$`)
+	listMarker  = lazyregexp.New(`^\s*(?:[-*+]|\d{1,9}[.)])\s+`)
+	placeholder = lazyregexp.New(`^\s*<<KERNEL(?:~\d+)? \d+(?:: [^>]*)?>>\s*$`)
+	sentenceEnd = lazyregexp.New(`[.!?]["'”’)\]*_]*\s+`)
+	abbreviated = lazyregexp.New(`(?i)(?:^|[\s(])(?:e\.g|i\.e|vs|cf|etc|approx|no|fig)\.\s+$`)
 )
 
 // unitsOf cuts what of a text may change into its units, in order. The

@@ -15,12 +15,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/gofrs/flock"
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // Folder holds the ledgers, below the data folder.
@@ -32,7 +32,7 @@ const (
 )
 
 // ownName is what MkdirTemp and CreateTemp make of the names that evolve gives.
-var ownName = regexp.MustCompile(`^evolve-(?:(?:replay|case|guard)-[0-9]+|case-[0-9]+\.tar)$`)
+var ownName = lazyregexp.New(`^evolve-(?:(?:replay|case|guard)-[0-9]+|case-[0-9]+\.tar)$`)
 
 // Own reports whether path has a name that evolve gives to what is temporary.
 // That it is evolve's it does not say.

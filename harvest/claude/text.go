@@ -1,9 +1,10 @@
 package claude
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // builtins are commands of the program itself; typing one invokes no skill.
@@ -28,10 +29,10 @@ var machine = []string{"<local-command-", "<bash-input>", "<bash-stdout>", "<bas
 	"<fork-boilerplate>", "<mcp-resource", "<tick>"}
 
 var (
-	commandName = regexp.MustCompile(`(?s)^\s*(?:<command-message>.*?</command-message>\s*)?<command-name>\s*(.*?)\s*</command-name>`)
-	commandArgs = regexp.MustCompile(`(?s)<command-args>(.*?)</command-args>`)
+	commandName = lazyregexp.New(`(?s)^\s*(?:<command-message>.*?</command-message>\s*)?<command-name>\s*(.*?)\s*</command-name>`)
+	commandArgs = lazyregexp.New(`(?s)<command-args>(.*?)</command-args>`)
 	// injected blocks stand beside what the user typed, in the same message.
-	injected = regexp.MustCompile(`(?s)<(system-reminder|ide_opened_file|ide_selection|ide_diagnostics|user-prompt-submit-hook|post-tool-use-hook)[^>]*>.*?</(?:system-reminder|ide_opened_file|ide_selection|ide_diagnostics|user-prompt-submit-hook|post-tool-use-hook)>`)
+	injected = lazyregexp.New(`(?s)<(system-reminder|ide_opened_file|ide_selection|ide_diagnostics|user-prompt-submit-hook|post-tool-use-hook)[^>]*>.*?</(?:system-reminder|ide_opened_file|ide_selection|ide_diagnostics|user-prompt-submit-hook|post-tool-use-hook)>`)
 )
 
 // command takes apart the record of a typed command. ok is false for any other

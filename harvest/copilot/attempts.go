@@ -1,11 +1,12 @@
 package copilot
 
 import (
-	"regexp"
 	"strconv"
+
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
-var retried = regexp.MustCompile(`retried (\d{1,3}) times`)
+var retried = lazyregexp.New(`retried (\d{1,3}) times`)
 
 // attempts is how often a failed call was tried again, which only the message
 // tells.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 const (
@@ -29,8 +29,8 @@ type ref struct {
 }
 
 var (
-	oneCheckpoint = regexp.MustCompile(`^refs/entire/checkpoints/(\w{2})/(\w{12,64})$`)
-	branchOfMany  = regexp.MustCompile(`^refs/(heads|remotes/.+)/entire/checkpoints/v1$`)
+	oneCheckpoint = lazyregexp.New(`^refs/entire/checkpoints/(\w{2})/(\w{12,64})$`)
+	branchOfMany  = lazyregexp.New(`^refs/(heads|remotes/.+)/entire/checkpoints/v1$`)
 )
 
 // refs lists where repo keeps checkpoints, in both layouts.
@@ -78,7 +78,7 @@ func (r *record) key() string {
 	return b.String()
 }
 
-var number = regexp.MustCompile(`^\d+$`)
+var number = lazyregexp.New(`^\d+$`)
 
 // maxDepth is how deep a branch's folders go: aa/bb…/0/tasks/ID/file.
 const maxDepth = 5
@@ -118,7 +118,7 @@ func records(o *objects, from ref) ([]*record, error) {
 	return all, err
 }
 
-var transcriptName = regexp.MustCompile(`^full\.(jsonl|log)(?:\.(\d+))?$`)
+var transcriptName = lazyregexp.New(`^full\.(jsonl|log)(?:\.(\d+))?$`)
 
 // transcript lists the files that hold the agent's own transcript, in order:
 // full.jsonl, full.jsonl.001, …, or else the older full.log.

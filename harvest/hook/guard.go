@@ -7,7 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
+
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // A Guarded is the reason why a skill's text must not be loaded: it is a
@@ -24,7 +25,7 @@ func (g *Guarded) Error() string {
 		g.Skill, g.SHA, g.Reason)
 }
 
-var sha256Name = regexp.MustCompile(`^[0-9a-f]{64}$`)
+var sha256Name = lazyregexp.New(`^[0-9a-f]{64}$`)
 
 func guardFile(home, sha string) string { return filepath.Join(home, "quarantine", sha+".json") }
 

@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // A SettingsError says why a settings file cannot be edited. It stays as it is.
@@ -54,7 +55,7 @@ func Fragment(program string) []byte {
 }
 
 // ours tells evolve's hooks from others, whatever folder the program is in.
-var ours = regexp.MustCompile(`(?:^|[\s/\\'"])evolve[\w.-]*['"]? hook (\w+)$`)
+var ours = lazyregexp.New(`(?:^|[\s/\\'"])evolve[\w.-]*['"]? hook (\w+)$`)
 
 // Add returns the settings with evolve's hooks for all Events. Every other byte
 // stays as it is, and what is there already is not added again; hooks of a

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -12,13 +11,14 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // maxPath is the longest path of a skill that is kept, in bytes.
 const maxPath = 4096
 
 // inputCommand is what a user types to invoke a skill.
-var inputCommand = regexp.MustCompile(`^/skill:([a-z0-9][a-z0-9-]{0,63})(?:\s|$)`)
+var inputCommand = lazyregexp.New(`^/skill:([a-z0-9][a-z0-9-]{0,63})(?:\s|$)`)
 
 // fold builds a session of the entries of one branch, in their order.
 type fold struct {

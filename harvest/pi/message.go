@@ -3,13 +3,13 @@ package pi
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // prompt is a message of the user. skill is set where the program put a skill's
@@ -104,7 +104,7 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-var skillHead = regexp.MustCompile(`^<skill name="([^"]+)" location="([^"]+)">\n`)
+var skillHead = lazyregexp.New(`^<skill name="([^"]+)" location="([^"]+)">\n`)
 
 // referenceMark begins the line that pi puts before a skill's text.
 const referenceMark = "References are relative to "

@@ -6,9 +6,10 @@ import (
 	"encoding/json"
 	"html"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // A spelling is one way to write a value down.
@@ -20,7 +21,7 @@ type spelling struct {
 }
 
 // escaped matches what percent-encoding makes of a byte.
-var escaped = regexp.MustCompile(`%[0-9A-F]{2}`)
+var escaped = lazyregexp.New(`%[0-9A-F]{2}`)
 
 // spellings are the ways in which programs repeat a value.
 func spellings(v string) []spelling {

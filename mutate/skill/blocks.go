@@ -1,10 +1,11 @@
 package skill
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // A Block is one piece of a view that can be deleted, kept or moved whole.
@@ -15,13 +16,13 @@ type Block struct {
 }
 
 var (
-	kernelLine   = regexp.MustCompile(`^<<KERNEL(~\d+)? \d+(: [^>]*)?>>$`)
-	atxLine      = regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*$`)
-	setextLine   = regexp.MustCompile(`^ {0,3}(=+|-+)[ \t]*$`)
-	itemLine     = regexp.MustCompile(`^( *)([-*+]|\d{1,9}[.)])([ \t]+|$)`)
-	fenceLine    = regexp.MustCompile("^( *)(`{3,}[^`]*|~{3,}.*)$")
-	thematicLine = regexp.MustCompile(`^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$`)
-	markupLine   = regexp.MustCompile(`^ {0,3}(?:<|>|\||\[[^\]]+\]:)`)
+	kernelLine   = lazyregexp.New(`^<<KERNEL(~\d+)? \d+(: [^>]*)?>>$`)
+	atxLine      = lazyregexp.New(`^ {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*$`)
+	setextLine   = lazyregexp.New(`^ {0,3}(=+|-+)[ \t]*$`)
+	itemLine     = lazyregexp.New(`^( *)([-*+]|\d{1,9}[.)])([ \t]+|$)`)
+	fenceLine    = lazyregexp.New("^( *)(`{3,}[^`]*|~{3,}.*)$")
+	thematicLine = lazyregexp.New(`^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$`)
+	markupLine   = lazyregexp.New(`^ {0,3}(?:<|>|\||\[[^\]]+\]:)`)
 )
 
 // Blocks cuts a view into blocks whose concatenation is the view. It goes by

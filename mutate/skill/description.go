@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -64,7 +64,7 @@ func splice(b []byte, start, end int, with string) []byte {
 }
 
 // plainYAML is a cautious subset of what may stand without quotes.
-var plainYAML = regexp.MustCompile(`^[\pL][\pL\pN .,;()/'-]*[\pL\pN.)]$`)
+var plainYAML = lazyregexp.New(`^[\pL][\pL\pN .,;()/'-]*[\pL\pN.)]$`)
 
 // quoteYAML writes s as a double-quoted scalar on one line.
 func quoteYAML(s string) string {

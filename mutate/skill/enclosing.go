@@ -1,10 +1,10 @@
 package skill
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 	"github.com/yuin/goldmark/ast"
 )
 
@@ -13,17 +13,17 @@ import (
 var (
 	// A tag with its attributes. A quoted value may hold anything, line breaks
 	// and whole paragraphs included: so does an attribute for a browser.
-	htmlTag = regexp.MustCompile(`(?s)<(/?)([A-Za-z][A-Za-z0-9-]*)((?:\s+(?:"[^"]*"|'[^']*'|[^<>"'])*)?)(/?)>`)
+	htmlTag = lazyregexp.New(`(?s)<(/?)([A-Za-z][A-Za-z0-9-]*)((?:\s+(?:"[^"]*"|'[^']*'|[^<>"'])*)?)(/?)>`)
 
 	// Elements that hide their content, strike it out or quote it, closed or not.
 	// <title> and <select> hide too, and are left out: skills write <title> for
 	// a word to be filled in.
-	hidingTag = regexp.MustCompile(`(?i)^(?:details|dialog|template|script|style|textarea|noscript|noframes|noembed|iframe|xmp|plaintext|pre|blockquote|del|s|strike|svg)$`)
-	concealed = regexp.MustCompile(`(?i)(?:^|\s)hidden\b|display\s*:\s*none|visibility\s*:\s*hidden|aria-hidden|font-size\s*:\s*0|opacity\s*:\s*0`)
+	hidingTag = lazyregexp.New(`(?i)^(?:details|dialog|template|script|style|textarea|noscript|noframes|noembed|iframe|xmp|plaintext|pre|blockquote|del|s|strike|svg)$`)
+	concealed = lazyregexp.New(`(?i)(?:^|\s)hidden\b|display\s*:\s*none|visibility\s*:\s*hidden|aria-hidden|font-size\s*:\s*0|opacity\s*:\s*0`)
 
-	voidTag = regexp.MustCompile(`(?i)^(?:area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr)$`)
+	voidTag = lazyregexp.New(`(?i)^(?:area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr)$`)
 
-	tagStart = regexp.MustCompile(`<[A-Za-z]`)
+	tagStart = lazyregexp.New(`<[A-Za-z]`)
 )
 
 // A tag is one HTML tag of a body.

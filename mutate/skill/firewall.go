@@ -3,10 +3,10 @@ package skill
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
+
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // The firewall compares what a candidate can reach and tell with what its
@@ -17,19 +17,11 @@ import (
 // (testdata/firewall/known-misses.yaml). The kernel, the sandbox and the gate do
 // not rely on it.
 
-// A pattern is a regular expression that is compiled when it is first used. All
-// of them together take as long as the rest of the program's start.
-type pattern func() *regexp.Regexp
-
-func lazy(source string) pattern {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(source) })
-}
-
 // A capability is a pattern whose matches widen what a skill can do.
 type capability struct {
 	rule string
 	what string // "the URL", for the message
-	re   pattern
+	re   *lazyregexp.Regexp
 	// keep says whether a match really is one; nil keeps all.
 	keep func(match string) bool
 	// lines says that a match may go over several lines.
@@ -45,20 +37,20 @@ const (
 )
 
 var capabilities = []capability{
-	{rule: "new-shell", what: "the shell command", re: lazy("!`[^`]+`|```!"), lines: true},
-	{rule: "new-url", what: "the URL", re: lazy(`(?i)\b(?:[a-z][a-z0-9+.-]{1,20}:/{2,3}|mailto:|javascript:|data:[a-z]+/)[^\s<>"'` + "`" + `)\]]+`)},
-	{rule: "new-host", what: "the host", re: lazy(`(?i)\b(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:(?:` + plainTLD + `)\b|(?:` + doubtfulTLD + `)(?:/|:\d))\(?`),
+	{rule: "new-shell", what: "the shell command", re: lazyregexp.New("!`[^`]+`|```!"), lines: true},
+	{rule: "new-url", what: "the URL", re: lazyregexp.New(`(?i)\b(?:[a-z][a-z0-9+.-]{1,20}:/{2,3}|mailto:|javascript:|data:[a-z]+/)[^\s<>"'` + "`" + `)\]]+`)},
+	{rule: "new-host", what: "the host", re: lazyregexp.New(`(?i)\b(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:(?:` + plainTLD + `)\b|(?:` + doubtfulTLD + `)(?:/|:\d))\(?`),
 		keep: func(m string) bool { return !strings.HasSuffix(m, "(") }}, // a method call
-	{rule: "new-host", what: "the host", re: lazy(`\b\d{1,3}(?:\.\d{1,3}){3}\b|\[[0-9a-fA-F]*:[0-9a-fA-F:]*:[0-9a-fA-F:.]*\]|(?i:\blocalhost\b(?::\d+)?)`)},
-	{rule: "new-host", what: "the disguised host", re: lazy(`(?i)\bhxxps?\b|[\w-]+ ?(?:\[\.\]|\(\.\)|\[dot\]|\(dot\)| dot (?:com|net|org|io)\b) ?\w*`)},
-	{rule: "new-tool", what: "the tool", re: lazy(`\bmcp__\w+|\b(?:WebFetch|WebSearch|MultiEdit|NotebookEdit|BashOutput|KillShell|TodoWrite|SlashCommand|AskUserQuestion)\b|\b(?:Bash|Read|Write|Edit|Glob|Grep|LS|Task|Agent|Skill)(?:\([^)\n]*\)| tool\b)`)},
-	{rule: "new-command", what: "the command", re: lazy(`(?i)\b(?:curl|wget|netcat|ncat|telnet|scp|sftp|sudo|osascript|powershell|crontab|launchctl|systemctl|socat|nslookup|certutil|invoke-webrequest|invoke-expression)\b|\bnc -|\bssh [\w-]|\brsync [\w-]|\bdig \+|\beval [("$]|\brm -[a-z]*[rf]|\bbase64 -{1,2}d|\bxxd -r|\b(?:pip3?|npm|pnpm|yarn|brew|cargo|gem|apt|apt-get|go|uv|bun) (?:install|add|i)\b|\b(?:npx|pipx|uvx|bunx) \w|\bgit (?:push|clone|remote)\b|\bgh (?:api|gist|pr|issue|release|repo)\b|\bpython3? -c\b|\b(?:ba|z)?sh -c\b|(?m:\|[ \t]*(?:ba|z)?sh\b[ \t]*(?:-|$|[^\s|]))`)},
-	{rule: "new-path", what: "the path outside the skill", re: lazy(`(?m)(?:^|[\s"'` + "`" + `(=,\[>])(/(?:(?:` + rootFolders + `)\b|[\w.@+-]+/)[^\s"'` + "`" + `)\]<>,;]*)`)},
-	{rule: "new-path", what: "the path outside the skill", re: lazy(`(?m)(?:^|[\s"'` + "`" + `(=,\[<>:])(~(?:[a-z_][\w-]*)?/[^\s"'` + "`" + `)\]<>,;]*)|\.\.[/\\][^\s"'` + "`" + `)\]<>,;]*|\b[A-Za-z]:\\[^\s"'` + "`" + `)]*|\\\\[\w.-]+\\\S*|\$\{?(?:HOME|USERPROFILE|XDG_\w+|CLAUDE_CONFIG_DIR|CODEX_HOME)\b\}?|%(?:USERPROFILE|APPDATA|HOMEPATH)%`)},
-	{rule: "new-secret", what: "the secret", re: lazy(`(?i)\bid_(?:rsa|ed25519|ecdsa)\b|(?:^|[\s"'` + "`" + `(/])\.(?:env|netrc|npmrc|pypirc|pgpass|git-credentials|ssh|aws|gnupg|kube)\b(?:/\S*)?|\$\{?\w*(?:_KEY|_TOKEN|SECRET|PASSWORD|CREDENTIAL)\w*\}?|(?-i:\b[A-Z]{2,}_(?:API_)?(?:KEY|TOKEN|SECRET)\b)|\bos\.environ\b|\bprocess\.env\b|\bkeychain\b`)},
-	{rule: "new-blob", what: "the encoded text", re: lazy(`[A-Za-z0-9+/_-]{20,}={1,2}|[A-Za-z0-9+/_-]{40,}`), keep: encoded},
-	{rule: "new-blob", what: "the encoded text", re: lazy(`\b(?:0x)?[0-9a-fA-F]{32,}\b|(?:\\x[0-9a-fA-F]{2}){4,}|(?:\\u[0-9a-fA-F]{4}){4,}|(?:%[0-9a-fA-F]{2}){6,}|(?:&#x?[0-9a-fA-F]+;){4,}|\b(?:[01]{8} ){4,}`)},
-	{rule: "new-comment", what: "the HTML comment", re: lazy(`(?s)<!--.*?(?:-->|$)`), lines: true},
+	{rule: "new-host", what: "the host", re: lazyregexp.New(`\b\d{1,3}(?:\.\d{1,3}){3}\b|\[[0-9a-fA-F]*:[0-9a-fA-F:]*:[0-9a-fA-F:.]*\]|(?i:\blocalhost\b(?::\d+)?)`)},
+	{rule: "new-host", what: "the disguised host", re: lazyregexp.New(`(?i)\bhxxps?\b|[\w-]+ ?(?:\[\.\]|\(\.\)|\[dot\]|\(dot\)| dot (?:com|net|org|io)\b) ?\w*`)},
+	{rule: "new-tool", what: "the tool", re: lazyregexp.New(`\bmcp__\w+|\b(?:WebFetch|WebSearch|MultiEdit|NotebookEdit|BashOutput|KillShell|TodoWrite|SlashCommand|AskUserQuestion)\b|\b(?:Bash|Read|Write|Edit|Glob|Grep|LS|Task|Agent|Skill)(?:\([^)\n]*\)| tool\b)`)},
+	{rule: "new-command", what: "the command", re: lazyregexp.New(`(?i)\b(?:curl|wget|netcat|ncat|telnet|scp|sftp|sudo|osascript|powershell|crontab|launchctl|systemctl|socat|nslookup|certutil|invoke-webrequest|invoke-expression)\b|\bnc -|\bssh [\w-]|\brsync [\w-]|\bdig \+|\beval [("$]|\brm -[a-z]*[rf]|\bbase64 -{1,2}d|\bxxd -r|\b(?:pip3?|npm|pnpm|yarn|brew|cargo|gem|apt|apt-get|go|uv|bun) (?:install|add|i)\b|\b(?:npx|pipx|uvx|bunx) \w|\bgit (?:push|clone|remote)\b|\bgh (?:api|gist|pr|issue|release|repo)\b|\bpython3? -c\b|\b(?:ba|z)?sh -c\b|(?m:\|[ \t]*(?:ba|z)?sh\b[ \t]*(?:-|$|[^\s|]))`)},
+	{rule: "new-path", what: "the path outside the skill", re: lazyregexp.New(`(?m)(?:^|[\s"'` + "`" + `(=,\[>])(/(?:(?:` + rootFolders + `)\b|[\w.@+-]+/)[^\s"'` + "`" + `)\]<>,;]*)`)},
+	{rule: "new-path", what: "the path outside the skill", re: lazyregexp.New(`(?m)(?:^|[\s"'` + "`" + `(=,\[<>:])(~(?:[a-z_][\w-]*)?/[^\s"'` + "`" + `)\]<>,;]*)|\.\.[/\\][^\s"'` + "`" + `)\]<>,;]*|\b[A-Za-z]:\\[^\s"'` + "`" + `)]*|\\\\[\w.-]+\\\S*|\$\{?(?:HOME|USERPROFILE|XDG_\w+|CLAUDE_CONFIG_DIR|CODEX_HOME)\b\}?|%(?:USERPROFILE|APPDATA|HOMEPATH)%`)},
+	{rule: "new-secret", what: "the secret", re: lazyregexp.New(`(?i)\bid_(?:rsa|ed25519|ecdsa)\b|(?:^|[\s"'` + "`" + `(/])\.(?:env|netrc|npmrc|pypirc|pgpass|git-credentials|ssh|aws|gnupg|kube)\b(?:/\S*)?|\$\{?\w*(?:_KEY|_TOKEN|SECRET|PASSWORD|CREDENTIAL)\w*\}?|(?-i:\b[A-Z]{2,}_(?:API_)?(?:KEY|TOKEN|SECRET)\b)|\bos\.environ\b|\bprocess\.env\b|\bkeychain\b`)},
+	{rule: "new-blob", what: "the encoded text", re: lazyregexp.New(`[A-Za-z0-9+/_-]{20,}={1,2}|[A-Za-z0-9+/_-]{40,}`), keep: encoded},
+	{rule: "new-blob", what: "the encoded text", re: lazyregexp.New(`\b(?:0x)?[0-9a-fA-F]{32,}\b|(?:\\x[0-9a-fA-F]{2}){4,}|(?:\\u[0-9a-fA-F]{4}){4,}|(?:%[0-9a-fA-F]{2}){6,}|(?:&#x?[0-9a-fA-F]+;){4,}|\b(?:[01]{8} ){4,}`)},
+	{rule: "new-comment", what: "the HTML comment", re: lazyregexp.New(`(?s)<!--.*?(?:-->|$)`), lines: true},
 }
 
 // encoded tells base64 from a long path or a long identifier.
@@ -214,7 +206,7 @@ type match struct {
 
 func (c capability) find(s string) []match {
 	var out []match
-	for _, m := range c.re().FindAllStringSubmatchIndex(s, -1) {
+	for _, m := range c.re.FindAllStringSubmatchIndex(s, -1) {
 		from, to := m[0], m[1]
 		if len(m) > 2 && m[2] >= 0 {
 			from, to = m[2], m[3]

@@ -1,10 +1,11 @@
 package skill
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // A guard is a way in which a sentence holds the agent back. A sentence of the
@@ -12,20 +13,20 @@ import (
 // child's that speaks of the same.
 type guard struct {
 	lost string // for the message
-	re   pattern
+	re   *lazyregexp.Regexp
 }
 
 // risky is what a rule that forbids it is a guard for; others are matters of style.
 const risky = `(?:push|delete|drop|remove|send|mail|publish|share|post|upload|change|overwrite|edit|modify|touch|install|commit|merge|deploy|tag|execute|rewrite|force|restart|reset|spend|buy|pay|promise|repeat|reveal|disclose|store|log)`
 
 var guards = []guard{
-	{"a sentence that made the agent ask is gone", lazy(`\bask(?:s|ing)?\b|\bconfirm(?:s|ed|ation)?\b|\bapprov(?:e|es|ed|al)\b|\bpermission\b|\bconsent\b|\bexplicit yes\b|\bwait for\b.{0,30}\b(?:user|answer|yes)\b|\bcheck with (?:the )?(?:user|owner)\b`)},
-	{"a sentence that made the agent stop is gone", lazy(`\b(?:stop|stops|abort|aborts|halt|halts|refuse|refuses|give up|bail out)\b|\b(?:do not|don't|never) (?:go on|continue|proceed)\b|\bonly (?:if|when|after|once)\b`)},
-	{"a way back is gone", lazy(`\b(?:roll|rolls|rolled|rolling) (?:it |them )?back\b|\bundo\b|\brevert\b|\brestore\b|\bback ?ups?\b`)},
-	{"a check is gone", lazy(`\b(?:check|checks|checked|checking|verify|verifies|verified|validate|validates|compare|compares|make sure|makes sure|ensure|ensures|double-?check|expect|expects|must (?:be|match|pass|equal|return)|up to date)\b`)},
-	{"a test is gone", lazy(`\b(?:run|runs|running|pass|passes|green)\b.{0,40}\b(?:tests?|lint|linters?|test suite)\b|\b(?:tests?|lint|linters?|test suite)\b.{0,25}\b(?:run|runs|pass|passes|green|succeeds?|fails?|failed)\b`)},
-	{"a dry run is gone", lazy(`\bdry[- ]run\b`)},
-	{"a prohibition is gone", lazy(`\b(?:never|must not|do not|don't|avoid)(?: \w+){0,2}? ` + risky + `(?:ing|s)?\b|\bwithout being asked\b`)},
+	{"a sentence that made the agent ask is gone", lazyregexp.New(`\bask(?:s|ing)?\b|\bconfirm(?:s|ed|ation)?\b|\bapprov(?:e|es|ed|al)\b|\bpermission\b|\bconsent\b|\bexplicit yes\b|\bwait for\b.{0,30}\b(?:user|answer|yes)\b|\bcheck with (?:the )?(?:user|owner)\b`)},
+	{"a sentence that made the agent stop is gone", lazyregexp.New(`\b(?:stop|stops|abort|aborts|halt|halts|refuse|refuses|give up|bail out)\b|\b(?:do not|don't|never) (?:go on|continue|proceed)\b|\bonly (?:if|when|after|once)\b`)},
+	{"a way back is gone", lazyregexp.New(`\b(?:roll|rolls|rolled|rolling) (?:it |them )?back\b|\bundo\b|\brevert\b|\brestore\b|\bback ?ups?\b`)},
+	{"a check is gone", lazyregexp.New(`\b(?:check|checks|checked|checking|verify|verifies|verified|validate|validates|compare|compares|make sure|makes sure|ensure|ensures|double-?check|expect|expects|must (?:be|match|pass|equal|return)|up to date)\b`)},
+	{"a test is gone", lazyregexp.New(`\b(?:run|runs|running|pass|passes|green)\b.{0,40}\b(?:tests?|lint|linters?|test suite)\b|\b(?:tests?|lint|linters?|test suite)\b.{0,25}\b(?:run|runs|pass|passes|green|succeeds?|fails?|failed)\b`)},
+	{"a dry run is gone", lazyregexp.New(`\bdry[- ]run\b`)},
+	{"a prohibition is gone", lazyregexp.New(`\b(?:never|must not|do not|don't|avoid)(?: \w+){0,2}? ` + risky + `(?:ing|s)?\b|\bwithout being asked\b`)},
 }
 
 // A lostGuard is a sentence of the parent's, and what is gone with it.
@@ -71,7 +72,7 @@ func clauses(said []match) (out []clause, all string) {
 	for _, s := range said {
 		c := clause{words: contentWords(s.text), before: before, guards: make([]bool, len(guards)), bounds: bounds(s.text)}
 		for k, g := range guards {
-			c.guards[k] = g.re().MatchString(s.text)
+			c.guards[k] = g.re.MatchString(s.text)
 		}
 		out, before = append(out, c), c.words
 		b.WriteString(s.text + "\n")
@@ -84,11 +85,11 @@ func clauses(said []match) (out []clause, all string) {
 func weaker(s string, now []clause, all string) string {
 	about := contentWords(s)
 	for k, g := range guards {
-		if g.re().MatchString(s) && !slices.ContainsFunc(now, func(c clause) bool { return c.guards[k] && c.related(about) }) {
+		if g.re.MatchString(s) && !slices.ContainsFunc(now, func(c clause) bool { return c.guards[k] && c.related(about) }) {
 			return g.lost
 		}
 	}
-	for _, call := range checkCommand().FindAllString(s, -1) {
+	for _, call := range checkCommand.FindAllString(s, -1) {
 		if !strings.Contains(all, call) {
 			return "a command that checks is gone"
 		}
@@ -103,7 +104,7 @@ func weaker(s string, now []clause, all string) string {
 
 // checkCommand matches a command that checks something, where normalize has taken
 // the backquotes away.
-var checkCommand = lazy(`\b(?:make|just|npm run|yarn|pnpm|task|cargo|go|mix|gradle|mvn|rake) (?:[\w:-]*(?:test|lint|check|verify|validate|vet|audit)[\w:-]*)|\b[\w./-]*(?:check|verify|validate|lint|pytest|audit)[\w-]*\.(?:py|sh|js|ts|rb|pl)\b|\b(?:pytest|eslint|golangci-lint|ruff|mypy|shellcheck|staticcheck)\b`)
+var checkCommand = lazyregexp.New(`\b(?:make|just|npm run|yarn|pnpm|task|cargo|go|mix|gradle|mvn|rake) (?:[\w:-]*(?:test|lint|check|verify|validate|vet|audit)[\w:-]*)|\b[\w./-]*(?:check|verify|validate|lint|pytest|audit)[\w-]*\.(?:py|sh|js|ts|rb|pl)\b|\b(?:pytest|eslint|golangci-lint|ruff|mypy|shellcheck|staticcheck)\b`)
 
 // related reports whether a clause, with the one before, speaks of a third of what
 // a sentence is about.
@@ -118,9 +119,9 @@ func (c clause) related(about map[string]bool) bool {
 }
 
 var (
-	contentWord = regexp.MustCompile(`[\pL\pN]{3,}`)
+	contentWord = lazyregexp.New(`[\pL\pN]{3,}`)
 	// With the words of the guards themselves, which say nothing of the subject.
-	emptyWord = regexp.MustCompile(`^(?:ask|asks|asking|checks?|verify|make|sure|stops?|runs?|user|users|never|do|must|the|and|when|with|that|this|then|than|before|after|could|would|should|from|your|you|for|are|has|have|not|its|into|until|which|where|what|how|does|did|can|may|any|all|each|but|there|they|them|one|two|most|also)$`)
+	emptyWord = lazyregexp.New(`^(?:ask|asks|asking|checks?|verify|make|sure|stops?|runs?|user|users|never|do|must|the|and|when|with|that|this|then|than|before|after|could|would|should|from|your|you|for|are|has|have|not|its|into|until|which|where|what|how|does|did|can|may|any|all|each|but|there|they|them|one|two|most|also)$`)
 )
 
 // contentWords are the words of a sentence that carry its meaning, cut to four
@@ -150,8 +151,8 @@ const (
 )
 
 var (
-	boundBefore = lazy(`\b(?:at most|no more than|not more than|never more than|up to|within|less than|fewer than|under|a maximum of|a limit of|not longer than|no longer than|stop after|give up after|timeout of|limit(?:ed)? to|after) (?:the first )?(` + number + `) (?:\w+ )?(` + boundUnit + `)\b`)
-	boundBehind = lazy(`\b(` + number + `) (?:\w+ )?(` + boundUnit + `) (?:at most|at the most|or less|or fewer|maximum|max|and no more|at the longest)\b`)
+	boundBefore = lazyregexp.New(`\b(?:at most|no more than|not more than|never more than|up to|within|less than|fewer than|under|a maximum of|a limit of|not longer than|no longer than|stop after|give up after|timeout of|limit(?:ed)? to|after) (?:the first )?(` + number + `) (?:\w+ )?(` + boundUnit + `)\b`)
+	boundBehind = lazyregexp.New(`\b(` + number + `) (?:\w+ )?(` + boundUnit + `) (?:at most|at the most|or less|or fewer|maximum|max|and no more|at the longest)\b`)
 )
 
 var inWords = map[string]float64{"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
@@ -161,8 +162,8 @@ var inSeconds = map[string]float64{"second": 1, "minute": 60, "hour": 3600, "day
 
 // bounds are the limits that a sentence sets.
 func bounds(s string) (out []bound) {
-	for _, re := range []pattern{boundBefore, boundBehind} {
-		for _, m := range re().FindAllStringSubmatch(s, -1) {
+	for _, re := range []*lazyregexp.Regexp{boundBefore, boundBehind} {
+		for _, m := range re.FindAllStringSubmatch(s, -1) {
 			n, ok := inWords[m[1]]
 			if !ok {
 				var err error

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -60,7 +60,7 @@ func cutLine(b []byte, at int) (line []byte, next int) {
 	return bytes.TrimSuffix(b[at:at+end], []byte("\r")), at + end + 1
 }
 
-var yamlErrorLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`)
+var yamlErrorLine = lazyregexp.New(`^yaml: (?:line (\d+): )?(.*)`)
 
 // read parses the YAML. Lines of the file are one more than lines of the YAML.
 func (f *frontmatter) read(raw []byte) *SyntaxError {

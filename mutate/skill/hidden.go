@@ -2,10 +2,11 @@ package skill
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // newHidden finds characters of the child that a reader does not see, or that
@@ -84,7 +85,7 @@ func hidden(r, before rune, rest string) string {
 	return ""
 }
 
-var wordOfLetters = regexp.MustCompile(`\pL+`)
+var wordOfLetters = lazyregexp.New(`\pL+`)
 
 var lookalikes = []*unicode.RangeTable{unicode.Cyrillic, unicode.Armenian, unicode.Cherokee}
 

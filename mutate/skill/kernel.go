@@ -3,25 +3,25 @@ package skill
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"sort"
 	"strings"
 
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 	"go.yaml.in/yaml/v3"
 )
 
 var (
 	// A kernel marker, alone on its line. Spacing and case are free: a near
 	// miss that silently protected nothing would be worse.
-	markerLine  = regexp.MustCompile(`(?i)^\s*<!--\s*(/?)kernel\s*-->\s*$`)
-	markerStart = regexp.MustCompile(`(?i)^\s*<!--\s*/?kernel\s*-->`)
+	markerLine  = lazyregexp.New(`(?i)^\s*<!--\s*(/?)kernel\s*-->\s*$`)
+	markerStart = lazyregexp.New(`(?i)^\s*<!--\s*/?kernel\s*-->`)
 
 	// Agents look for !`command` with a regular expression, not with a Markdown
 	// parser: it runs inside fences and comments too. This is the widest form
 	// that any known version accepts.
-	inlineShell = regexp.MustCompile("(?:^|[^`])(!`[^`]+`)")
+	inlineShell = lazyregexp.New("(?:^|[^`])(!`[^`]+`)")
 
-	invariantHeading = regexp.MustCompile(`(?i)\b(security|safety|contracts?|polic(?:y|ies)|compliance|invariants?|guardrails?|must|never)\b`)
+	invariantHeading = lazyregexp.New(`(?i)\b(security|safety|contracts?|polic(?:y|ies)|compliance|invariants?|guardrails?|must|never)\b`)
 )
 
 const shellReason = "shell command that runs without asking"

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -15,7 +16,7 @@ import (
 type order struct {
 	rule string
 	what string
-	re   pattern
+	re   *lazyregexp.Regexp
 }
 
 const (
@@ -28,22 +29,22 @@ const (
 )
 
 var orders = []order{
-	{"override-instructions", "tells the agent to set other rules aside", lazy(`\b` + disregard + near + ruleNoun + `\b`)},
-	{"override-instructions", "tells the agent to set other rules aside", lazy(
+	{"override-instructions", "tells the agent to set other rules aside", lazyregexp.New(`\b` + disregard + near + ruleNoun + `\b`)},
+	{"override-instructions", "tells the agent to set other rules aside", lazyregexp.New(
 		`\b` + disregard + closeBy + `(?:everything|anything|all|what|whatever)\b.{0,20}\b(?:above|below|before|earlier|else|previous|told|says?)\b` +
 			`|\b(?:tak(?:e|es|ing) (?:precedence|priority) over|prevails? over|outranks?|supersedes?)\b` +
 			`|\b(?:regardless|irrespective|instead) of\b.{0,30}\b` + ruleNoun + `\b` +
 			`|\b` + ruleNoun + `\b.{0,30}\b(?:no longer appl(?:y|ies)|(?:do|does) not apply|don't apply|doesn't apply|(?:is|are) (?:void|obsolete|outdated|optional|suspended|lifted|not binding|only (?:examples?|suggestions?)))\b`)},
-	{"override-instructions", "claims another role or another author", lazy(
+	{"override-instructions", "claims another role or another author", lazyregexp.New(
 		`\byou are now\b|\bdeveloper mode\b|\bjailbreak|\bpretend (?:that |to be )|\bnew system prompt\b|\bsystem prompt\b|\bact as if (?:you|there|the)\b|\bend of (?:the )?(?:skill|instructions|prompt|file|document)\b` +
 			`|</?(?:system|system-reminder|assistant|human|user|instructions?)>|\[/?inst\]|<\|im_|\b(?:do not|don't|never) (?:tell|inform|alert|notify|mention (?:this|it) to) (?:the )?(?:user|owner|human|anyone)\b|\bwithout (?:telling|informing|the user knowing)\b`)},
-	{"exfiltrate", "tells the agent to send something out", lazy(
+	{"exfiltrate", "tells the agent to send something out", lazyregexp.New(
 		`\b(?:exfiltrat\w*|leak(?:s|ing)?|phone home|call home)\b` +
 			`|\b(?:send|sends|sending|upload|uploads|uploading|post|posting|transmit|transmits|transmitting|forward|forwards|forwarding|submit|submits|submitting|e-?mail|e-?mails|relay|relays|beacon|copy|publish|ship)\b(?: [^ ]+){0,10}? (?:to|onto|via|through) (?:(?:a|an|the|our|my|your|this|that|its|their|some|any|another|every|each) )?(?:[\w'.-]+ ){0,2}?(?:server|servers|service|endpoint|webhook|api|url|host|domain|site|website|channel|slack|discord|telegram|bucket|s3|cloud|pastebin|gist|internet|web|network|remote|http|https|ftp|e-?mail|inbox|third part(?:y|ies)|outside|external|collector|tracker|socket)\b` +
 			`|\b(?:send|upload|transmit|forward|e-?mail)\b(?: [^ ]+){0,8}? to [^ ]*(?:@|://|\.(?:com|net|org|io|dev)\b)`)},
-	{"exfiltrate", "tells the agent to show a secret", lazy(
+	{"exfiltrate", "tells the agent to show a secret", lazyregexp.New(
 		`\b(?:read|print|include|echo|dump|collect|reveal|show|append|cat|output|display|copy|paste|embed|attach|gather|log|write|send|list|expose|encode|insert)\b` + closeBy + secret + `\b`)},
-	{"disable-checks", "tells the agent to switch a check off", lazy(
+	{"disable-checks", "tells the agent to switch a check off", lazyregexp.New(
 		`\b(?:disabl(?:e|es|ing)|turn(?:ing)? off|switch(?:ing)? off|deactivat(?:e|ing)|skip(?:ping)?|bypass(?:ing)?|suppress(?:ing)?|comment(?:ing)? out|circumvent(?:ing)?|silenc(?:e|ing)|loosen(?:ing)?|weaken(?:ing)?)\b` + closeBy + checkNoun + `\b` +
 			`|\b(?:remove|removing|delete|deleting)(?: (?:the|all|any|every|failing|existing|this|these|those))* ` + checkNoun + `\b` +
 			`|--no-verify\b|--dangerously[\w-]*|--yolo\b|--allow-all[\w-]*|--trust-all[\w-]*|--no-sandbox\b|--insecure\b|\bbypasspermissions\b|\bdangerouslydisablesandbox\b|\bauto-?approv\w*` +
@@ -58,20 +59,20 @@ const kernelPlaces = `kernel` +
 	`|(?:everything|anything|all|text|the rest) (?:above|below|that follows|of this (?:file|skill|document))|rest of (?:this|the) (?:file|skill|document|instructions)`
 
 // kernelWord is what a rule may be called, where the kernel itself says so.
-var kernelWord = regexp.MustCompile(`\b(?:security|safety|polic(?:y|ies)|contracts?|compliance|guardrails?|invariants?|safeguards?)\b`)
+var kernelWord = lazyregexp.New(`\b(?:security|safety|polic(?:y|ies)|contracts?|compliance|guardrails?|invariants?|safeguards?)\b`)
 
 // What takes the force out of a rule that the same sentence names.
 const undermines = `unless|except(?:ions?)?\b.{0,10}\b(?:when|if|where|for|in|on|to)|only (?:if|when|after|once|where|then|for)|appl(?:y|ies) only|until|postpon\w*|defer(?:s|red|ring)?|delay\w*|later|eventually|optional(?:ly)?|not (?:binding|mandatory|required|apply|necessary)|(?:doesn't|don't|need not|no longer) (?:apply|bind|hold)|relax(?:es|ed|ing)?|waiv\w*|exempt\w*|suspend\w*|best[- ]effort|when convenient|if (?:convenient|possible|time permits|there is time)|when(?:ever)? possible|(?:may|can|could|might) be (?:ignored|skipped|omitted|relaxed|dropped|shortened|broken|bent)|suggestions?|advisory|outdated|obsolete|deprecated|superseded|historical(?:ly)?|(?:just|merely|only|as|is|are) (?:just |merely |only )?(?:an? |the )?(?:old |bad |mere )?(?:examples?|illustrations?|placeholders?|drafts?|references?|guidelines?)|in spirit|hypothetical|fictional|no longer (?:needed|relevant|current|valid)|(?:is|are) (?:wrong|incorrect|invalid|void|stale|irrelevant)|not (?:to be )?taken literally|after (?:you have |you've )?(?:finish\w*|deliver\w*|answer\w*|send\w*|complet\w*|respond\w*)|low(?:er|est)? priority|` + disregard
 
-var undermining = lazy(`\b(?:` + undermines + `)\b`)
+var undermining = lazyregexp.New(`\b(?:` + undermines + `)\b`)
 
 // A negation directly before a command, or before the verbs that it shares it
 // with ("never print, show or log"). A double negation ("never fail to") and a
 // second clause ("never wait and skip") do not count.
 var (
-	negation     = regexp.MustCompile(`(?:\bnever|\bnot|n't|\bavoid|\bwithout|\bmust not|\bcannot)(?: (?:ever|just|simply|be))?(?: (?:[a-z-]+, )*[a-z-]+,? n?or)? $`)
-	negationList = regexp.MustCompile(`(?:\bnever|\bnot|n't|\bavoid|\bwithout|\bmust not|\bcannot)(?: [a-z-]+,)+ $`)
-	listGoesOn   = regexp.MustCompile(`^[a-z-]+,? (?:[a-z-]+, )*n?or `)
+	negation     = lazyregexp.New(`(?:\bnever|\bnot|n't|\bavoid|\bwithout|\bmust not|\bcannot)(?: (?:ever|just|simply|be))?(?: (?:[a-z-]+, )*[a-z-]+,? n?or)? $`)
+	negationList = lazyregexp.New(`(?:\bnever|\bnot|n't|\bavoid|\bwithout|\bmust not|\bcannot)(?: [a-z-]+,)+ $`)
+	listGoesOn   = lazyregexp.New(`^[a-z-]+,? (?:[a-z-]+, )*n?or `)
 )
 
 // negated reports whether s forbids what stands at offset at.
@@ -111,12 +112,12 @@ func newOrders(parent, child *Document, harness string) []finding {
 			out = append(out, finding{"obey-data", obeysWhat, s.text, s.at})
 		}
 		for _, o := range allOrders {
-			if !hit[o.rule] && commands(o.re(), text) {
+			if !hit[o.rule] && commands(o.re, text) {
 				hit[o.rule] = true
 				out = append(out, finding{o.rule, o.what, s.text, s.at})
 			}
 		}
-		if !hit["override-instructions"] && kernel != nil && kernel.MatchString(s.text) && commands(undermining(), s.text) {
+		if !hit["override-instructions"] && kernel != nil && kernel.MatchString(s.text) && commands(undermining, s.text) {
 			out = append(out, finding{"undermine-kernel", "disregards, delays or conditions a kernel rule", s.text, s.at})
 		}
 	}
@@ -125,7 +126,7 @@ func newOrders(parent, child *Document, harness string) []finding {
 
 // commands reports whether re matches somewhere in s without being forbidden by
 // the words directly before.
-func commands(re *regexp.Regexp, s string) bool {
+func commands(re *lazyregexp.Regexp, s string) bool {
 	for at := 0; at < len(s); {
 		m := re.FindStringIndex(s[at:])
 		if m == nil {
@@ -170,7 +171,7 @@ func kernelNames(d *Document) *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[^\pL\pN])(?:` + words + `)(?:$|[^\pL\pN])`)
 }
 
-var sentenceEnd = regexp.MustCompile(`[.!?;]["')\]*_]*(?:\s+|$)|\r?\n[ \t>]*(?:\r?\n|#{1,6} |[-*+] |\d+[.)] |\|)|\r?\n[ \t]*` + "```")
+var sentenceEnd = lazyregexp.New(`[.!?;]["')\]*_]*(?:\s+|$)|\r?\n[ \t>]*(?:\r?\n|#{1,6} |[-*+] |\d+[.)] |\|)|\r?\n[ \t]*` + "```")
 
 // sentences cuts a text at sentence ends, blank lines, headings and list items,
 // and normalizes each piece.

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
@@ -25,11 +27,13 @@ type rendering struct {
 	tags   []rawTag // in either dialect: a bar ends code in a table of one
 }
 
-var github = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote)).Parser()
+var github = sync.OnceValue(func() parser.Parser {
+	return goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote)).Parser()
+})
 
 // render is called once per document: see Document.rendering.
 func (d *Document) render() rendering {
-	r := rendering{github: github.Parse(text.NewReader(d.raw[d.body:]))}
+	r := rendering{github: github().Parse(text.NewReader(d.raw[d.body:]))}
 	r.pages[0] = d.readPage(d.md.doc)
 	r.pages[1] = d.readPage(r.github)
 	r.tags = append(d.rawTags(d.md.doc), d.rawTags(r.github)...)

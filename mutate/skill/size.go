@@ -2,8 +2,9 @@ package skill
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // What a view may measure: several times what the specification advises, and
@@ -17,7 +18,7 @@ const (
 )
 
 // nesting is the run of quote and list markers that a line begins with.
-var nesting = regexp.MustCompile(`^(?:[ \t]*(?:>|[-*+](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$)))+`)
+var nesting = lazyregexp.New(`^(?:[ \t]*(?:>|[-*+](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$)))+`)
 
 // tooLarge says why a view is not read at all, nil where it may be.
 func (d *Document) tooLarge(view string) *ViewError {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
 	"go.yaml.in/yaml/v3"
@@ -291,7 +292,7 @@ func (d *Document) unclosedComment() int {
 }
 
 // argumentToken matches what an agent replaces when the skill is called.
-var argumentToken = regexp.MustCompile(`\\\$|\$ARGUMENTS\b(?:\[\d+\])?|\$\d+|\$\{CLAUDE_\w*\}`)
+var argumentToken = lazyregexp.New(`\\\$|\$ARGUMENTS\b(?:\[\d+\])?|\$\d+|\$\{CLAUDE_\w*\}`)
 
 // checkTokens holds the byte-sensitive tokens against the parent's: as many of
 // each as before.
@@ -329,7 +330,7 @@ func (d *Document) tokens() map[string]int {
 	return n
 }
 
-var argumentName = regexp.MustCompile(`[A-Za-z_]\w*`)
+var argumentName = lazyregexp.New(`[A-Za-z_]\w*`)
 
 // argumentNames are the named arguments of the frontmatter.
 func (d *Document) argumentNames() []string {

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -22,7 +22,7 @@ const (
 )
 
 var (
-	skillName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	skillName = lazyregexp.New(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 	portableKeys = []string{"name", "description", "license", "compatibility", "metadata", "allowed-tools"}
 	claudeKeys   = []string{

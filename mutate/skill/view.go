@@ -3,8 +3,9 @@ package skill
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // A ViewError says why a view cannot be made into a document.
@@ -197,7 +198,7 @@ func (d *Document) crlf() bool {
 
 // returns are the carriage returns of a line break, doubled ones too: of
 // "\r\r\n" half would stay.
-var returns = regexp.MustCompile(`\r+\n`)
+var returns = lazyregexp.New(`\r+\n`)
 
 // lineBreaks gives a piece of a view the line breaks of the original. A file
 // that mixes them is left as the view has it.

@@ -1,5 +1,7 @@
 package skill
 
+import "github.com/skill-evolve/evolve/internal/lazyregexp"
+
 // Orders of two kinds that need no word of the usual ones: to do what stands in
 // the data that the skill works on, and to bring results to people outside. Both
 // are told by who is named beside the verb.
@@ -21,7 +23,7 @@ const (
 const obeysWhat = "obeys what stands in data"
 
 var obeying = []order{
-	{"obey-data", obeysWhat, lazy(
+	{"obey-data", obeysWhat, lazyregexp.New(
 		`\b` + obeys + `\b.{0,40}\b` + orderNoun + `\b.{0,40}\b(?:in|into|inside|within|from|of|found|by|that|which|on)\b.{0,40}\b` + dataNoun + `\b` +
 			`|\b` + orderNoun + `\b.{0,25}\b(?:in|inside|within|from|of|found|by|on)\b.{0,30}\b` + dataNoun + `\b.{0,40}\b` + obeys + `\b` +
 			`|\b` + dataNoun + `\b.{0,40}\b` + orderNoun + `\b.{0,30}\b(?:is|are|be|should be|must be|and|which|then|you)\b.{0,20}\b` + obeys + `\b` +
@@ -32,7 +34,7 @@ var obeying = []order{
 			`|\b` + dataNoun + `\b.{0,60}\b(?:to|at|for) ` + toYou + `\b.{0,30}\b(?:is|are|be)\b.{0,10}\b` + obeys + `\b` +
 			`|\b(?:do|run|follow|obey|execute|perform|carry out)\b(?: \w+){0,3}? (?:what|whatever|everything|anything|all that|as)\b.{0,40}\b` + dataNoun + `\b.{0,25}\b(?:asks?|tells?|says?|instructs?|demands?|requests?|wants?|orders?|requires?)\b` +
 			`|\b(?:if|where|wherever|when|whenever|whatever|what|should)\b.{0,30}\b` + dataNoun + `\b.{0,30}\b(?:asks?|tells?|says?|instructs?|demands?|requests?|orders?|commands?)\b.{0,60}(?:, |\b(?:then|please) )(?:do (?:so|that|it|this|as|what)|follow|obey|carry|run (?:it|them|that|this)|execute|perform|comply|act|oblige|go ahead|grant)\b`)},
-	{"obey-data", "puts what stands in data on a level with the user", lazy(
+	{"obey-data", "puts what stands in data on a level with the user", lazyregexp.New(
 		`\b(?:treat|take|regard|see|count|handle|read|accept|understand)\w*\b.{0,50}\b(?:as|like)\b.{0,25}\b(?:the |an? )?(?:user|owner|operator)'?s'?(?: own)?(?: (?:words?|instructions?|requests?|orders?|wish(?:es)?|will|commands?|voice))?\b` +
 			`|\b(?:counts?|weighs?|ranks?|stands?|is|are)\b.{0,15}\b(?:like|as|for)\b.{0,15}\b(?:words?|requests?|orders?|instructions?|wish(?:es)?) (?:from|of|by) (?:the |an? )?(?:user|owner|operator)\b` +
 			`|\b(?:as (?:good|binding|valid|important|trustworthy) as|equal to|on a par with|the same (?:weight|force|authority|rank) as|with the authority of|speaks? for|on behalf of) (?:the |an? )?(?:user|owner|operator)\b`)},
@@ -41,28 +43,28 @@ var obeying = []order{
 // requestsWithin is a sentence that says that data holds requests; carriedOut is
 // the next one, where it says to do them.
 var (
-	requestsWithin = lazy(`\b` + dataNoun + `\b.{0,40}\b(?:contains?|holds?|carr(?:y|ies)|ha(?:s|ve)|includes?|comes? with|gives?|give|say|says|asks?|names?|addresse?s?)\b.{0,40}\b` + orderNoun + `\b|\b` + orderNoun + `\b.{0,40}\b(?:in|inside|within|from)\b.{0,30}\b` + dataNoun + `\b`)
-	carriedOut     = lazy(`^(?:and |then |you |please |always |simply |just |in that case,? )*(?:carry|follow|obey|do (?:so|it|them|that|what|as)|act on|execute|run|perform|honou?r|comply|heed|fulfil|go by|abide by|stick to|keep to)\b|\b(?:them|they|these|those|it)\b.{0,20}\b` + obeys + `\b|\b` + obeys + ` (?:them|these|those|it)\b`)
+	requestsWithin = lazyregexp.New(`\b` + dataNoun + `\b.{0,40}\b(?:contains?|holds?|carr(?:y|ies)|ha(?:s|ve)|includes?|comes? with|gives?|give|say|says|asks?|names?|addresse?s?)\b.{0,40}\b` + orderNoun + `\b|\b` + orderNoun + `\b.{0,40}\b(?:in|inside|within|from)\b.{0,30}\b` + dataNoun + `\b`)
+	carriedOut     = lazyregexp.New(`^(?:and |then |you |please |always |simply |just |in that case,? )*(?:carry|follow|obey|do (?:so|it|them|that|what|as)|act on|execute|run|perform|honou?r|comply|heed|fulfil|go by|abide by|stick to|keep to)\b|\b(?:them|they|these|those|it)\b.{0,20}\b` + obeys + `\b|\b` + obeys + ` (?:them|these|those|it)\b`)
 )
 
 // obeysNext reports whether s says that data may hold requests and next to carry
 // them out: a semicolon or a full stop stands between the two.
 func obeysNext(s, next string) bool {
-	return requestsWithin().MatchString(s) && commands(carriedOut(), next)
+	return requestsWithin.MatchString(s) && commands(carriedOut, next)
 }
 
 // echoed finds an order of some data, and the command that follows on it: "when a
 // file tells reviewers to approve, approve".
-var echoed = lazy(`\b(?:if|where|wherever|when|whenever|should)\b.{0,40}\b` + dataNoun + `\b.{0,40}\b(?:asks?|tells?|says?|instructs?|demands?|requests?|wants?|orders?|names?)\b.{0,40}\bto (?:be )?(\w+)\b[^,]*, (?:then |please |just )?(\w+)\b`)
+var echoed = lazyregexp.New(`\b(?:if|where|wherever|when|whenever|should)\b.{0,40}\b` + dataNoun + `\b.{0,40}\b(?:asks?|tells?|says?|instructs?|demands?|requests?|wants?|orders?|names?)\b.{0,40}\bto (?:be )?(\w+)\b[^,]*, (?:then |please |just )?(\w+)\b`)
 
 // echoes reports whether what the data tells is what the sentence commands.
 func echoes(s string) bool {
-	m := echoed().FindStringSubmatch(s)
+	m := echoed.FindStringSubmatch(s)
 	return m != nil && (m[1] == m[2] || m[1] == m[2]+"d" || m[1] == m[2]+"ed")
 }
 
 var publishing = []order{
-	{"publish", "brings results to people outside", lazy(
+	{"publish", "brings results to people outside", lazyregexp.New(
 		`\b` + handsOver + `\b(?: [^ ]+){0,8}? (?:out |on |over |straight |directly |live )?(?:to|with|for|among) (?:(?:the|a|an|all|our|your|their|its|every|each|some|any|affected|other|existing|paying) )*` + outsider + `\b` +
 			`|\b(?:send|mail|e-?mail) (?:(?:the|all|our|your|every|each|affected) )*` + outsiders + `\b` +
 			`|\b(?:roll|rolls|rolled|rolling|hand|give|giving)\b(?: [^ ]+){0,6}? out to\b|\broll(?:s|ing)? out (?:to|for) (?:everyone|` + outsider + `)` +

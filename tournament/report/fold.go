@@ -1,13 +1,14 @@
 package report
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // label matches what stands before a line's text: blanks, and words where two
 // blanks or more follow them ("  verdict      promote: …", "ok       data folder  …").
-var label = regexp.MustCompile(`^ *(?:\S+(?: \S+)* {2,})*`)
+var label = lazyregexp.New(`^ *(?:\S+(?: \S+)* {2,})*`)
 
 // Fold is text whose lines take at most width columns where they can: they are
 // folded between words, what follows stands below the line's text. A name, a path

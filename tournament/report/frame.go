@@ -15,13 +15,9 @@ import (
 // report's body.
 type Frame struct{ t *template.Template }
 
-// NewFrame reads templates and adds functions to the reports' own. It must be
-// called before a report is rendered: as the value of a package's variable.
+// NewFrame reads templates and adds functions to the reports' own.
 func NewFrame(files fs.FS, more template.FuncMap, patterns ...string) (*Frame, error) {
-	t, err := templates.Clone()
-	if err == nil {
-		t, err = t.Funcs(more).ParseFS(files, patterns...)
-	}
+	t, err := parseTemplates().Funcs(more).ParseFS(files, patterns...)
 	if err != nil {
 		return nil, fmt.Errorf("read templates: %w", err)
 	}

@@ -9,12 +9,13 @@ import (
 	"html/template"
 	"io"
 	"math"
-	"regexp"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 //go:embed page
@@ -36,29 +37,34 @@ var policy = func() string {
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
 }()
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"css":       func() template.CSS { return template.CSS(style) },
-	"csp":       func() string { return policy },
-	"short":     Short,
-	"plain":     Plain,
-	"code":      spans,
-	"excerpt":   func(s string) string { return Excerpt(s, 300) },
-	"quality":   quality,
-	"metric":    metricText,
-	"cost":      costText,
-	"latency":   latencyText,
-	"tokens":    tokensText,
-	"thousands": thousands,
-	"mark":      func(k LineKind) string { return mark[k] },
-	"when":      func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },
-	"duration":  durationText,
-	"spent":     spentText,
-}).ParseFS(page, "page/*.html"))
+// templates is parsed when the first report is made: most commands make none.
+var templates = sync.OnceValue(parseTemplates)
+
+func parseTemplates() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"css":       func() template.CSS { return template.CSS(style) },
+		"csp":       func() string { return policy },
+		"short":     Short,
+		"plain":     Plain,
+		"code":      spans,
+		"excerpt":   func(s string) string { return Excerpt(s, 300) },
+		"quality":   quality,
+		"metric":    metricText,
+		"cost":      costText,
+		"latency":   latencyText,
+		"tokens":    tokensText,
+		"thousands": thousands,
+		"mark":      func(k LineKind) string { return mark[k] },
+		"when":      func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },
+		"duration":  durationText,
+		"spent":     spentText,
+	}).ParseFS(page, "page/*.html"))
+}
 
 // render executes a page's template. A half-rendered page is never written.
 func render(w io.Writer, name string, v any) error {
 	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, name, v); err != nil {
+	if err := templates().ExecuteTemplate(&b, name, v); err != nil {
 		return fmt.Errorf("render report: %w", err)
 	}
 	if _, err := b.WriteTo(w); err != nil {
@@ -167,4 +173,4 @@ func usdText(x *float64) string {
 }
 
 // nightLink is the file name of a run's report beside a night's.
-var nightLink = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9a-f]+\.html$`)
+var nightLink = lazyregexp.New(`^[0-9]{8}-[0-9]{6}-[0-9a-f]+\.html$`)

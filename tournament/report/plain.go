@@ -8,16 +8,17 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // escape matches a terminal's control sequences: CSI, the string sequences (OSC,
 // DCS, SOS, PM, APC) with what they hold, and the two-byte ones. A sequence that
 // never ends swallows no more than its line.
-var escape = regexp.MustCompile("(?:\x1b\\[|\u009b)[0-?]*[ -/]*[@-~]|" +
+var escape = lazyregexp.New("(?:\x1b\\[|\u009b)[0-?]*[ -/]*[@-~]|" +
 	"(?:\x1b[\\]PX^_]|[\u0090\u0098\u009d\u009e\u009f])[^\x07\x1b\u009c\n]*(?:\x07|\x1b\\\\|\u009c)?|" +
 	"\x1b[ -/]*[0-~]")
 

@@ -1,10 +1,11 @@
 package claude
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // The program words a limit in these ways; the list is its own (2.1.329) with
@@ -50,13 +51,13 @@ func (s *stream) resetAt(text string, now time.Time) time.Time {
 
 var (
 	// "Claude AI usage limit reached|1749924000"
-	epochReset = regexp.MustCompile(`limit reached\|(\d{9,13})`)
+	epochReset = lazyregexp.New(`limit reached\|(\d{9,13})`)
 	// "resets 3pm", "resets 6:08am (UTC)", "reset at 15:00", "resets Nov 26, 2:48am
 	// (Europe/Berlin)", "resets Jan 2, 2099, 3:04am (UTC)", "resets Aug 8"
-	clockReset = regexp.MustCompile(`(?i)resets?(?: at| on)? (?:(?P<month>[a-z]{3})[a-z]*\.? (?P<day>\d{1,2})(?:,? (?P<year>\d{4}))?(?:,| at)? ?)?` +
+	clockReset = lazyregexp.New(`(?i)resets?(?: at| on)? (?:(?P<month>[a-z]{3})[a-z]*\.? (?P<day>\d{1,2})(?:,? (?P<year>\d{4}))?(?:,| at)? ?)?` +
 		`(?:(?P<hour>\d{1,2})(?::(?P<minute>\d{2}))? ?(?P<half>am|pm)?)?(?: \((?P<zone>[A-Za-z_+\-/0-9]+)\))?`)
 	// "resets in 2h 5m", "resets in 3 hours"
-	spanReset = regexp.MustCompile(`(?i)resets? in (?:(\d+) ?d(?:ays?)?)?,? ?(?:(\d+) ?h(?:(?:ou)?rs?)?)?,? ?(?:(\d+) ?m(?:in(?:ute)?s?)?)?`)
+	spanReset = lazyregexp.New(`(?i)resets? in (?:(\d+) ?d(?:ays?)?)?,? ?(?:(\d+) ?h(?:(?:ou)?rs?)?)?,? ?(?:(\d+) ?m(?:in(?:ute)?s?)?)?`)
 )
 
 // resetIn finds the time of a reset in words. A time of day without a date is

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
@@ -193,7 +193,7 @@ func forced(t eval.Task) bool {
 	return t.Variant.Doc != nil && t.Case.ShouldTrigger == nil
 }
 
-var notInvocable = regexp.MustCompile(`(?mi)^user-invocable:[ \t]*["']?(false|no|off)\b`)
+var notInvocable = lazyregexp.New(`(?mi)^user-invocable:[ \t]*["']?(false|no|off)\b`)
 
 // hidden reports whether a skill keeps itself from being called by "/NAME"; only
 // the model can load it then.

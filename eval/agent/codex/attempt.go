@@ -3,12 +3,12 @@ package codex
 import (
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // attempt is what stream and record tell of one replay of t. Files and audit
@@ -42,7 +42,7 @@ func (a *Agent) attempt(t eval.Task, r *run, ses *session, steps []*step) eval.A
 }
 
 // skillFile finds the skills whose text a command reads.
-var skillFile = regexp.MustCompile(`skills/([^/\s'"$*?]+)/SKILL\.md`)
+var skillFile = lazyregexp.New(`skills/([^/\s'"$*?]+)/SKILL\.md`)
 
 // skillsOf names the skills that were loaded, in order of first use. The
 // program has no tool for it: it puts the text of a $NAME before the model

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // A verdict says whose failure a text of the program tells of.
@@ -80,11 +80,11 @@ var phrases = []phrase{
 }
 
 var (
-	statusText = regexp.MustCompile(`(?i)\b(?:unexpected|last) status:? (\d{3})\b`)
+	statusText = lazyregexp.New(`(?i)\b(?:unexpected|last) status:? (\d{3})\b`)
 	// "Please try again in 1.898s.", as the rate limit words it.
-	againIn = regexp.MustCompile(`(?i)try again in\s+(\d+(?:\.\d+)?)\s*(ms|s|seconds?|minutes?|m|hours?|h|days?)\b`)
-	againAt = regexp.MustCompile(`(?i)try again at ((?:[A-Z][a-z]{2} \d{1,2}(?:st|nd|rd|th)?, \d{4} )?\d{1,2}:\d{2} [AP]M)`)
-	ordinal = regexp.MustCompile(`(\d)(?:st|nd|rd|th),`)
+	againIn = lazyregexp.New(`(?i)try again in\s+(\d+(?:\.\d+)?)\s*(ms|s|seconds?|minutes?|m|hours?|h|days?)\b`)
+	againAt = lazyregexp.New(`(?i)try again at ((?:[A-Z][a-z]{2} \d{1,2}(?:st|nd|rd|th)?, \d{4} )?\d{1,2}:\d{2} [AP]M)`)
+	ordinal = lazyregexp.New(`(\d)(?:st|nd|rd|th),`)
 )
 
 // classify says what a failure's text stands for; now is when it was printed. A

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	sdk "github.com/github/copilot-sdk/go"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // A fault is why the model's last call failed, from all events that tell of it.
@@ -175,9 +175,9 @@ func (r *reader) outcome() (failure string, err error) {
 
 // waitText is how servers put a time to wait into words: "try again in 1h 30m",
 // "Please try again in 20s", "resets in 3 hours", "in 6ms".
-var waitText = regexp.MustCompile(`(?i)\b(?:again|resets?|retry|available)\b[^.;\n]{0,20}?\b(?:in|after)\s+((?:\d+(?:\.\d+)?\s*[a-z]+[\s,]*(?:and\s+)?){1,4})`)
+var waitText = lazyregexp.New(`(?i)\b(?:again|resets?|retry|available)\b[^.;\n]{0,20}?\b(?:in|after)\s+((?:\d+(?:\.\d+)?\s*[a-z]+[\s,]*(?:and\s+)?){1,4})`)
 
-var waitPart = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
+var waitPart = lazyregexp.New(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
 
 // waitIn is how long a message asks to wait; 0 where it does not say.
 func waitIn(message string) time.Duration {

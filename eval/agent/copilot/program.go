@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
@@ -14,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 	"github.com/skill-evolve/evolve/eval/scratch"
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // oldest is the first version whose flags and events are known.
@@ -97,7 +97,7 @@ func isFile(path string) bool {
 }
 
 // versionText is how the program names itself: "GitHub Copilot CLI 1.0.102.".
-var versionText = regexp.MustCompile(`\b(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]*[0-9A-Za-z])?)`)
+var versionText = lazyregexp.New(`\b(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]*[0-9A-Za-z])?)`)
 
 // ask runs the program for its version. A program that is not unpacked does that
 // first, and more than one at a time may.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"text/template"
 	"time"
 
@@ -59,9 +60,9 @@ type request struct {
 //go:embed request.md.tmpl
 var requestTemplate string
 
-var requestMD = template.Must(template.New(requestText).Funcs(template.FuncMap{
-	"fence": fence,
-}).Parse(requestTemplate))
+var requestMD = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New(requestText).Funcs(template.FuncMap{"fence": fence}).Parse(requestTemplate))
+})
 
 // identify names a request by all that can change its answer, so that a resumed
 // run finds what it asked before.
@@ -146,7 +147,7 @@ func (a *Agent) put(r *request, t *eval.Task) (err error) {
 		}
 	}
 	var md strings.Builder
-	if err := requestMD.Execute(&md, struct {
+	if err := requestMD().Execute(&md, struct {
 		*request
 		Text, Quiet string
 		Offers      []offer

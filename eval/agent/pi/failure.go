@@ -3,27 +3,27 @@ package pi
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // The program passes on what the server said as one text, worded by the
 // library that spoke to it: "429: {…}", "401 {…}", "Mistral API error (500): …",
 // "503 status code (no body)", or Google's body alone.
-var statusForms = []*regexp.Regexp{
-	regexp.MustCompile(`^([45]\d\d)\b`),
-	regexp.MustCompile(`^[\w ]{1,60} \(([45]\d\d)\):`),
-	regexp.MustCompile(`"code"\s*:\s*"?([45]\d\d)\b`),
+var statusForms = []*lazyregexp.Regexp{
+	lazyregexp.New(`^([45]\d\d)\b`),
+	lazyregexp.New(`^[\w ]{1,60} \(([45]\d\d)\):`),
+	lazyregexp.New(`"code"\s*:\s*"?([45]\d\d)\b`),
 }
 
 // overflow is how servers say that a request is longer than the model's
 // context. The list is the program's own (packages/ai/src/utils/overflow.ts),
 // shortened.
-var overflow = regexp.MustCompile(`(?i)prompt (is )?too long|request_too_large|input is too long|` +
+var overflow = lazyregexp.New(`(?i)prompt (is )?too long|request_too_large|input is too long|` +
 	`exceeds the context window|maximum context length|input token count.*exceeds|maximum prompt length|` +
 	`reduce the length of the messages|maximum allowed input length|longer than the model'?s context|` +
 	`exceeds the limit of \d|exceeds the available context size|greater than the context length|` +
@@ -31,18 +31,18 @@ var overflow = regexp.MustCompile(`(?i)prompt (is )?too long|request_too_large|i
 	`configured context size|model_context_window_exceeded|range of input length should be|string_above_max_length`)
 
 // filtered is how servers say that they refuse the text itself.
-var filtered = regexp.MustCompile(`(?i)content[_ ]filter|content_policy_violation|content management policy`)
+var filtered = lazyregexp.New(`(?i)content[_ ]filter|content_policy_violation|content management policy`)
 
 // quota is a limit that waiting a minute does not lift.
-var quota = regexp.MustCompile(`(?i)insufficient_quota|current quota|quota exceeded|usage[ _]?limit|out of budget|` +
+var quota = lazyregexp.New(`(?i)insufficient_quota|current quota|quota exceeded|usage[ _]?limit|out of budget|` +
 	`billing|credit balance|insufficient (credits|balance|funds)|available balance|hit your limit|plan limit`)
 
 var (
-	limited    = regexp.MustCompile(`(?i)rate.?limit|too many requests|resource.?exhausted|throttl`)
-	noKey      = regexp.MustCompile(`(?i)no api key found|authentication failed|invalid.?api.?key|credentials`)
-	noLink     = regexp.MustCompile(`(?i)connection|fetch failed|econn|enotfound|eai_again|getaddrinfo|socket|network|terminated|timed? ?out|other side closed|reset before headers`)
-	noSuch     = regexp.MustCompile(`(?i)unknown provider|model ".*" not found|unknown option|no models? available|models\.json`)
-	refusedEnd = regexp.MustCompile(`^(refusal|content_filter|sensitive|SAFETY|PROHIBITED_CONTENT|BLOCKLIST|RECITATION)$`)
+	limited    = lazyregexp.New(`(?i)rate.?limit|too many requests|resource.?exhausted|throttl`)
+	noKey      = lazyregexp.New(`(?i)no api key found|authentication failed|invalid.?api.?key|credentials`)
+	noLink     = lazyregexp.New(`(?i)connection|fetch failed|econn|enotfound|eai_again|getaddrinfo|socket|network|terminated|timed? ?out|other side closed|reset before headers`)
+	noSuch     = lazyregexp.New(`(?i)unknown provider|model ".*" not found|unknown option|no models? available|models\.json`)
+	refusedEnd = lazyregexp.New(`^(refusal|content_filter|sensitive|SAFETY|PROHIBITED_CONTENT|BLOCKLIST|RECITATION)$`)
 )
 
 // soon is up to when a wait that a server names is one for a rate, not for a
@@ -109,10 +109,10 @@ func statusOf(text string) int {
 }
 
 var (
-	waitWords = regexp.MustCompile(`(?i)(?:try again|retry|resets?) (?:in|after) ~?((?:\d+(?:\.\d+)? ?(?:days?|hours?|hrs?|minutes?|mins?|seconds?|secs?|ms|[dhms])[, ]*(?:and )?)+)`)
-	waitPart  = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?) ?(days?|hours?|hrs?|minutes?|mins?|seconds?|secs?|ms|[dhms])`)
-	waitField = regexp.MustCompile(`"(?:resets_in_seconds|retry_after|retryDelay)"\s*:\s*"?(\d+(?:\.\d+)?)`)
-	resetAt   = regexp.MustCompile(`(?i)"?resets?[_ ]?at"?\s*:?\s*"?(\d{10}\b|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d))`)
+	waitWords = lazyregexp.New(`(?i)(?:try again|retry|resets?) (?:in|after) ~?((?:\d+(?:\.\d+)? ?(?:days?|hours?|hrs?|minutes?|mins?|seconds?|secs?|ms|[dhms])[, ]*(?:and )?)+)`)
+	waitPart  = lazyregexp.New(`(?i)(\d+(?:\.\d+)?) ?(days?|hours?|hrs?|minutes?|mins?|seconds?|secs?|ms|[dhms])`)
+	waitField = lazyregexp.New(`"(?:resets_in_seconds|retry_after|retryDelay)"\s*:\s*"?(\d+(?:\.\d+)?)`)
+	resetAt   = lazyregexp.New(`(?i)"?resets?[_ ]?at"?\s*:?\s*"?(\d{10}\b|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d))`)
 )
 
 // waitIn is how long the server asks to wait and until when, both zero where

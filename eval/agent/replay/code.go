@@ -2,23 +2,24 @@ package replay
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 var (
 	// computes is what lets a line of code reach a path that it does not name,
 	// or more than its own process.
-	computes = regexp.MustCompile(`environ|getenv|process\.env|\bENV\b|expanduser|Path\.home|homedir|[bB]ase64|\bb64|fromhex|fromCharCode|\bchr\(|bytes\(|` +
+	computes = lazyregexp.New(`environ|getenv|process\.env|\bENV\b|expanduser|Path\.home|homedir|[bB]ase64|\bb64|fromhex|fromCharCode|\bchr\(|bytes\(|` +
 		`\bexec\w*\(|\beval\(|subprocess|os\.system|popen|child_process|spawn|\bsystem\(|\bqx\b|` + "`" + `[^` + "`" + `]*\$\{|` +
 		`socket|urllib|requests\.|httpx|http\.client|\bfetch\(|https?\.get|net/http|Net::HTTP|` +
 		`importlib|__import__|runpy|ctypes|argv|\binput\(|readlink|` +
 		`(walk|listdir|scandir|iterdir|rglob|readdirSync|readdir|glob)\(\s*[^'")\s]|\bchdir\(\s*[^'"]|\[::-1\]|reverse\(\)`)
 	// opens is a file that is opened by something else than its literal name.
-	opens = regexp.MustCompile(`\b(open|readFileSync|readFile|createReadStream|read_csv|File\.read|Path|np\.load\w*)\(\s*[^'"\s)]`)
+	opens = lazyregexp.New(`\b(open|readFileSync|readFile|createReadStream|read_csv|File\.read|Path|np\.load\w*)\(\s*[^'"\s)]`)
 	// imports is code of the project.
-	imports = regexp.MustCompile(`(?m)require\(\s*['"]\.|from\s+['"]\.|import\s+['"]\.|^\s*from\s+\.`)
-	strs    = regexp.MustCompile(`'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"`)
+	imports = lazyregexp.New(`(?m)require\(\s*['"]\.|from\s+['"]\.|import\s+['"]\.|^\s*from\s+\.`)
+	strs    = lazyregexp.New(`'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"`)
 )
 
 // code judges a program in Python, JavaScript, Ruby or Perl by its literals. It

@@ -2,9 +2,10 @@ package replay
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
+
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // AtLeast refuses a program that is older than the first version whose flags and
@@ -22,7 +23,7 @@ func AtLeast(program, version, oldest, hint string) error {
 	return nil
 }
 
-var threeNumbers = regexp.MustCompile(`(\d+)\.(\d+)\.(\d+)`)
+var threeNumbers = lazyregexp.New(`(\d+)\.(\d+)\.(\d+)`)
 
 // numbers are the first three that are written as a version; nil for none.
 func numbers(text string) (out []int) {

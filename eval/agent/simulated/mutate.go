@@ -2,19 +2,19 @@ package simulated
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
 // What the words of a prompt ask a mutator for.
 var (
-	asksToMerge    = regexp.MustCompile(`(?i)\b(merge|combine|crossover)\b`)
-	asksToCondense = regexp.MustCompile(`(?i)\b(shorten|condense|prune|compress)\b`)
-	asksToReword   = regexp.MustCompile(`(?i)\b(rephrase|reword|rewrite)\b`)
-	asksForExample = regexp.MustCompile(`(?i)\bexamples?\b`)
-	listsAttempts  = regexp.MustCompile(`(?i)\balready tried\b`)
+	asksToMerge    = lazyregexp.New(`(?i)\b(merge|combine|crossover)\b`)
+	asksToCondense = lazyregexp.New(`(?i)\b(shorten|condense|prune|compress)\b`)
+	asksToReword   = lazyregexp.New(`(?i)\b(rephrase|reword|rewrite)\b`)
+	asksForExample = lazyregexp.New(`(?i)\bexamples?\b`)
+	listsAttempts  = lazyregexp.New(`(?i)\balready tried\b`)
 )
 
 // Chances of what happens in a revision besides what it was asked for.

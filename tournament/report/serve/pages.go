@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -29,7 +30,8 @@ var (
 	live  = file("live.js")
 )
 
-var frame = func() *report.Frame {
+// frame is made for the first page that is asked for.
+var frame = sync.OnceValue(func() *report.Frame {
 	f, err := report.NewFrame(files, template.FuncMap{
 		"skillPath": skillPath,
 		"skillNav":  skillNav,
@@ -45,7 +47,7 @@ var frame = func() *report.Frame {
 		panic(err)
 	}
 	return f
-}()
+})
 
 // skillPath is where a skill's pages are.
 func skillPath(name string) string { return "/skills/" + url.PathEscape(name) }
@@ -122,7 +124,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, code int, name str
 		v.Live = "/runs/" + url.PathEscape(l.Run) + "/events"
 	}
 	var b bytes.Buffer
-	if err := frame.Render(&b, name, v); err != nil {
+	if err := frame().Render(&b, name, v); err != nil {
 		if s.Bug != nil {
 			s.Bug(err, nil)
 		}

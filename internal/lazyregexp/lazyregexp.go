@@ -1,0 +1,70 @@
+// Package lazyregexp has regular expressions that are compiled when they are
+// first used, like the Go project's own package of that name: a program that
+// agents wait for at every event has no time for the hundreds of patterns that
+// its packages keep in variables.
+package lazyregexp
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// A Regexp is a regexp.Regexp to be. It is safe for concurrent use.
+type Regexp struct{ get func() *regexp.Regexp }
+
+var inTest = strings.HasSuffix(strings.TrimSuffix(os.Args[0], ".exe"), ".test")
+
+// New returns the pattern of expr. Where expr is none, it panics: at the first
+// use, but in a test at once, so that every test of a package tries its patterns.
+func New(expr string) *Regexp {
+	r := &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
+	if inTest {
+		r.get()
+	}
+	return r
+}
+
+// The methods are those of regexp.Regexp.
+
+func (r *Regexp) Match(b []byte) bool                        { return r.get().Match(b) }
+func (r *Regexp) MatchString(s string) bool                  { return r.get().MatchString(s) }
+func (r *Regexp) FindAllString(s string, n int) []string     { return r.get().FindAllString(s, n) }
+func (r *Regexp) FindAll(b []byte, n int) [][]byte           { return r.get().FindAll(b, n) }
+func (r *Regexp) FindAllIndex(b []byte, n int) [][]int       { return r.get().FindAllIndex(b, n) }
+func (r *Regexp) FindAllStringIndex(s string, n int) [][]int { return r.get().FindAllStringIndex(s, n) }
+func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
+	return r.get().FindAllStringSubmatch(s, n)
+}
+func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
+	return r.get().FindAllStringSubmatchIndex(s, n)
+}
+func (r *Regexp) FindAllSubmatchIndex(b []byte, n int) [][]int {
+	return r.get().FindAllSubmatchIndex(b, n)
+}
+func (r *Regexp) FindIndex(b []byte) []int               { return r.get().FindIndex(b) }
+func (r *Regexp) Find(b []byte) []byte                   { return r.get().Find(b) }
+func (r *Regexp) FindString(s string) string             { return r.get().FindString(s) }
+func (r *Regexp) FindStringIndex(s string) []int         { return r.get().FindStringIndex(s) }
+func (r *Regexp) FindStringSubmatch(s string) []string   { return r.get().FindStringSubmatch(s) }
+func (r *Regexp) FindStringSubmatchIndex(s string) []int { return r.get().FindStringSubmatchIndex(s) }
+func (r *Regexp) FindSubmatch(b []byte) [][]byte         { return r.get().FindSubmatch(b) }
+func (r *Regexp) FindSubmatchIndex(b []byte) []int       { return r.get().FindSubmatchIndex(b) }
+func (r *Regexp) ReplaceAll(src, repl []byte) []byte     { return r.get().ReplaceAll(src, repl) }
+func (r *Regexp) ReplaceAllFunc(src []byte, repl func([]byte) []byte) []byte {
+	return r.get().ReplaceAllFunc(src, repl)
+}
+func (r *Regexp) ReplaceAllString(src, repl string) string {
+	return r.get().ReplaceAllString(src, repl)
+}
+func (r *Regexp) ReplaceAllStringFunc(src string, repl func(string) string) string {
+	return r.get().ReplaceAllStringFunc(src, repl)
+}
+func (r *Regexp) ReplaceAllLiteralString(src, repl string) string {
+	return r.get().ReplaceAllLiteralString(src, repl)
+}
+func (r *Regexp) Split(s string, n int) []string { return r.get().Split(s, n) }
+func (r *Regexp) SubexpIndex(name string) int    { return r.get().SubexpIndex(name) }
+func (r *Regexp) SubexpNames() []string          { return r.get().SubexpNames() }
+func (r *Regexp) String() string                 { return r.get().String() }
