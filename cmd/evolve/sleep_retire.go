@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/sleep"
@@ -22,17 +23,18 @@ type retirement struct {
 }
 
 func (r retirement) String() string {
-	return fmt.Sprintf("%s: proposed for retirement, on %s: %s; `evolve compare %[1]s none` measures it again, `evolve pin %[1]s` keeps it", r.Skill, r.Model, r.Why)
+	return fmt.Sprintf("%s: proposed for retirement, on %s: %s; `evolve compare %[1]s none` measures it again, removing its folder retires it, `evolve pin %[1]s` keeps it", r.Skill, r.Model, r.Why)
 }
 
-// retirements are the proposals that stand: about the text that is live, of a
-// skill that is not pinned. By name.
+// retirements are the proposals that stand: about the text that is live and the
+// model of the last night, of a skill that is not pinned. By name.
 func (a *app) retirements(ctx context.Context, db *store.Store) ([]retirement, error) {
 	out := []retirement{}
 	states, err := db.SleepStates(ctx)
 	if err != nil {
 		return nil, err
 	}
+	stand := stander(ctx, db)
 	for name, body := range states {
 		var st sleep.State
 		if err := json.Unmarshal(body, &st); err != nil {
@@ -40,6 +42,9 @@ func (a *app) retirements(ctx context.Context, db *store.Store) ([]retirement, e
 		}
 		if len(st.Certificates) == 0 {
 			continue
+		}
+		if err := stand(name, &st); err != nil {
+			return nil, err
 		}
 		live, err := a.skill(name)
 		if err != nil {
@@ -58,4 +63,33 @@ func (a *app) retirements(ctx context.Context, db *store.Store) ([]retirement, e
 	}
 	slices.SortFunc(out, func(a, b retirement) int { return cmp.Compare(a.Skill, b.Skill) })
 	return out, nil
+}
+
+// recentNights is how far back the nights are asked which model answers now.
+const recentNights = 30
+
+// stander returns what leaves only the certificates of a skill that say something
+// today: about the model of the last night that knew it, and on no judge's word
+// alone whom the owner's labels do not bear out.
+func stander(ctx context.Context, db *store.Store) func(name string, st *sleep.State) error {
+	model := sync.OnceValues(func() (sleep.Model, error) {
+		nights, err := sleep.Nights(ctx, db, recentNights)
+		for _, n := range nights {
+			if n.Model.Agent != "" {
+				return n.Model, nil
+			}
+		}
+		return sleep.Model{}, err
+	})
+	return func(name string, st *sleep.State) error {
+		if len(st.Certificates) == 0 {
+			return nil
+		}
+		on, err := model()
+		if err != nil {
+			return err
+		}
+		st.Stand(on, judgesTrusted(ctx, db, name))
+		return nil
+	}
 }

@@ -45,7 +45,7 @@ func TestSleepStatusIsOnePage(t *testing.T) {
 	page := b.run(exitDone, "sleep", "status")
 	lines := strings.Split(strings.TrimSuffix(page, "\n"), "\n")
 	if len(lines) != 10 || !strings.HasPrefix(lines[4], "waiting  worse: alarm: on another model; `evolve rollback worse`") ||
-		lines[5] != "         dataviz: proposed for retirement, on claude/next: quality +0.00 over no skill; `evolve compare dataviz none` measures it again, `evolve pin dataviz` keeps it" ||
+		lines[5] != "         dataviz: proposed for retirement, on claude/next: quality +0.00 over no skill; `evolve compare dataviz none` measures it again, removing its folder retires it, `evolve pin dataviz` keeps it" ||
 		lines[9] != "         and 6 more: `evolve sleep status --json`" {
 		t.Errorf("the page:\n%s", page)
 	}

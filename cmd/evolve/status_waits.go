@@ -179,10 +179,14 @@ func (o *overview) readNights(ctx context.Context, db *store.Store) error {
 		return err
 	}
 	o.nights = map[string]*sleep.State{}
+	stand := stander(ctx, db)
 	for name, body := range bodies {
 		st := sleep.NewState(name)
 		if err := json.Unmarshal(body, st); err != nil {
 			return fmt.Errorf("read the nights of %s: %w", name, err)
+		}
+		if err := stand(name, st); err != nil {
+			return err
 		}
 		o.nights[name] = st
 	}
