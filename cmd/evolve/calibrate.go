@@ -34,16 +34,20 @@ func newCalibrator(db *store.Store, run string, judge eval.Model, red eval.Redac
 // resumed run is told what it decided on, and billed for the calls that it made.
 // A cap that ends it is no error: the labels so far are told, and not kept.
 func (k *calibrator) calibrate(ctx context.Context, name string, cases []eval.Case) (tournament.Calibration, error) {
+	replies, err := k.db.Recorded(ctx, k.run, eval.ByJudge)
+	if err == nil {
+		// Also what would not be asked again, because the labels are others by now.
+		err = k.budget.ChargeRecorded(eval.ByJudge, replies)
+	}
+	if err != nil {
+		return tournament.Calibration{}, err
+	}
 	old, err := k.db.Calibration(ctx, k.run)
 	if err != nil {
 		return tournament.Calibration{}, err
 	}
 	if old != nil {
-		replies, err := k.db.Completions(ctx, k.run, eval.ByJudge)
-		for _, r := range replies {
-			k.budget.Charge(eval.ByJudge, eval.Cost{Usage: r.Usage, USD: r.CostUSD})
-		}
-		return *old, err
+		return *old, nil
 	}
 	c, err := k.measure(ctx, name, cases)
 	var limit *eval.BudgetError

@@ -237,7 +237,7 @@ func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 	}
 	p, err := a.prepare(ctx, f)
 	if p != nil {
-		defer p.back.close() // folders for temporary files; what stays behind does no harm
+		defer p.end()
 	}
 	var held *waiting
 	if errors.As(err, &held) {
@@ -273,11 +273,6 @@ func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 			return &failure{exitStopped, errors.New("nothing was spent"), "lower --max-rollouts, or say --yes"}
 		}
 	}
-	unlock, err := a.lockRun(p.run.ID)
-	if err != nil {
-		return err
-	}
-	defer unlock()
 	bar := a.watch(p.task(fc))
 	void := &voids{}
 	p.plan.OnEvent, p.plan.OnRollout = bar.event, func(r *eval.Rollout) { void.count(r); bar.rollout(r) }

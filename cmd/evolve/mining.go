@@ -163,7 +163,8 @@ func (a *app) mine(ctx context.Context, db *store.Store, name string, model eval
 			mined[i].Split = eval.Test
 		}
 	}
-	if e := a.saveCases(ctx, db, name, mined); e != nil {
+	// What was read is kept even where reading was stopped.
+	if e := a.saveCases(context.WithoutCancel(ctx), db, name, mined); e != nil {
 		return nil, stats, e
 	}
 	return mined, stats, err

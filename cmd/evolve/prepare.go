@@ -25,6 +25,12 @@ type prepared struct {
 	heads []string
 	// foreseen is the forecast that was told, nil before it.
 	foreseen *forecast
+	// What begin took.
+	budget *eval.Budget
+	unlock func()      // nil where the run was not locked
+	clock  *timekeeper // nil where nothing is spent
+	// notes qualify what the run came to.
+	notes []string
 }
 
 // prepare reads the skill, harvests, and fixes everything that the run's
@@ -75,15 +81,18 @@ func (a *app) prepare(ctx context.Context, f *runFlags) (*prepared, error) {
 	if f.Seed < 0 {
 		f.Seed = int64(len(runs))
 	}
-	if f.id == "" {
-		f.id = newRunID(a.now())
+	if f.id, err = a.runID(ctx, db, f); err != nil {
+		return p, err
 	}
 	p.run = &tournament.Run{ID: f.id, Skill: f.Skill, Seed: f.Seed}
 	budget := f.budget(a.now)
-	if err := a.gather(ctx, p, budget); err != nil {
+	if err := a.begin(ctx, p, budget); err != nil {
 		return p, err
 	}
-	return p, a.fix(ctx, p, budget)
+	if err := a.gather(ctx, p, budget); err != nil {
+		return p, p.over(ctx, err)
+	}
+	return p, p.over(ctx, a.fix(ctx, p, budget))
 }
 
 // gather harvests and mines, unless told not to, and reads the cases.
@@ -93,9 +102,7 @@ func (a *app) gather(ctx context.Context, p *prepared, budget *eval.Budget) erro
 	if err != nil {
 		return err
 	}
-	// What is mined is about what a skill does once it is loaded: a description is
-	// tried on trigger cases, and they come from their owner.
-	if !f.noHarvest && f.Evolve != evolveDescription {
+	if f.reads() {
 		if err := a.gatherSessions(ctx, p, budget, trial != nil); err != nil {
 			return err
 		}
@@ -131,9 +138,15 @@ func (a *app) gatherSessions(ctx context.Context, p *prepared, budget *eval.Budg
 		if err := a.announceMining(ctx, p); err != nil {
 			return err
 		}
-		asked.Model = &eval.Metered{Model: p.back.mutator, By: eval.ByMiner, Budget: budget, Redactor: a.redactor(),
-			Recorder: p.db.Journal(p.run.ID), Scope: p.run.ID, WallClock: f.WallClock}
+		if s := budget.Spent(); s.MinerCalls > 0 {
+			a.say("goes on with run %s, which was interrupted: the %s that read corrections count, with %s tokens",
+				p.run.ID, counted(int(s.MinerCalls), "call"), thousands(s.TokensIn+s.TokensOut))
+		}
+		reader := p.reader()
+		asked.Model = &eval.Metered{Model: reader, By: eval.ByMiner, Budget: budget, Redactor: a.redactor(),
+			Recorder: p.journal(), Scope: p.run.ID, WallClock: f.WallClock}
 		miner = asked
+		defer func() { p.notes = append(p.notes, reader.words()...) }()
 	}
 	bar := a.watch(task{Phase: "mining", Unit: "calls", Count: func() int64 { return budget.Spent().MinerCalls }, Budget: budget, Caps: f.caps()})
 	_, stats, err := a.mine(ctx, p.db, f.Skill, miner, f.harvest.headless, onTrial)
@@ -253,7 +266,7 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 	p.plan = tournament.Plan{
 		Run: p.run, Incumbent: incumbent, Cases: p.cases,
 		Agent: p.back.agent, Grader: f.grader(p.back, p.cases), Mutator: p.back.mutator,
-		Journal: p.db.Journal(p.run.ID), Redact: det,
+		Journal: p.journal(), Redact: det,
 		Budget: budget, Caps: f.caps(), NoGate: f.NoGate, Gate: f.gate(), MaxRetries: f.MaxRetries, HeldOut: f.HeldOut, Objectives: f.Objectives,
 		Concurrency: f.Concurrency, Workspaces: p.back.workspaces(), PerSecond: f.PerSecond, WallClock: f.WallClock, Now: a.now,
 		Options: tournament.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile,

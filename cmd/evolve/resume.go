@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -102,17 +101,33 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 		return nil, usage(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill),
 			"%d cases were dropped since run %s began", len(f.Cases)-len(p.cases), run.ID)
 	}
-	if _, err := db.ForgetMissing(ctx, run.ID); err != nil {
-		return nil, err
-	}
 	budget := f.budget(a.now)
-	// What mining spent before, and the time that earlier walks took, count.
-	for _, one := range perCall(f.Mined) {
-		budget.Charge(eval.ByMiner, one)
+	if err := a.begin(ctx, p, budget); err != nil {
+		return p, err
 	}
-	budget.ChargeTime(time.Duration(run.Spent.WallMS) * time.Millisecond)
+	if err := p.forgetMissing(ctx); err != nil {
+		return p, err
+	}
 	p.heads = append(p.heads, fmt.Sprintf("resuming run %s", run.ID))
 	return p, a.build(ctx, p, budget)
+}
+
+// forgetMissing has the rollouts that the infrastructure failed tried again; what they
+// took stays on the bill.
+func (p *prepared) forgetMissing(ctx context.Context) error {
+	rollouts, err := p.db.Rollouts(ctx, store.RolloutFilter{Run: p.run.ID})
+	if err != nil {
+		return err
+	}
+	for i := range rollouts {
+		if r := &rollouts[i]; r.Status == eval.Missing {
+			if err := eval.KeepLost(ctx, p.journal(), r); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = p.db.ForgetMissing(ctx, p.run.ID)
+	return err
 }
 
 // perCall is what the miner's calls took, in equal shares: they are known

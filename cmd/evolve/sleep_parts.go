@@ -195,10 +195,12 @@ func (s *sleeper) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 	}
 	p, err := s.a.prepare(ctx, &f)
 	if p != nil {
-		defer p.back.close()
+		defer p.end()
+		count(&r, p)
 	}
 	var waits *waiting
 	var quiet *quietExit
+	var limit *eval.BudgetError
 	switch {
 	case errors.As(err, &waits):
 		r.Reason = waits.Error()
@@ -206,14 +208,13 @@ func (s *sleeper) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 	case errors.As(err, &quiet) && quiet.code == exitDone:
 		r.Reason = "too few cases to learn from"
 		return r, nil
+	case errors.As(err, &limit):
+		r.Stopped, r.Early = true, true
+		r.Reason = fmt.Sprintf("its share ended while corrections were read (%v); the next night reads on", limit)
+		return r, nil
 	case err != nil:
 		return r, aboutSkill(err)
 	}
-	unlock, err := s.a.lockRun(t.Run)
-	if err != nil {
-		return r, err
-	}
-	defer unlock()
 	void := &voids{}
 	past, err := s.a.history(ctx, p)
 	if err != nil {
@@ -225,13 +226,19 @@ func (s *sleeper) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 	p.plan.OnEvent, p.plan.OnRollout = bar.event, func(r *eval.Rollout) { void.count(r); bar.rollout(r) }
 	out, err := tournament.Improve(ctx, p.plan)
 	bar.done()
-	b := p.plan.Budget
-	r.Spent, r.Assumed, r.Warnings = b.Spent(), b.Assumed(), b.Warnings()
+	count(&r, p)
 	if err != nil {
 		return r, aboutSkill(err)
 	}
 	out.Warnings = append(out.Warnings, void.words()...)
 	return r, s.conclude(ctx, p, out, &r)
+}
+
+// count notes what a run has spent, however far it has come.
+func count(r *sleep.Result, p *prepared) {
+	if b := p.budget; b != nil {
+		r.Spent, r.Assumed, r.Warnings = b.Spent(), b.Assumed(), append(b.Warnings(), p.notes...)
+	}
 }
 
 // aboutSkill marks an error that trying again brings again, and that the other

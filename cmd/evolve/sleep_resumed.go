@@ -10,6 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -34,54 +35,50 @@ func boundsOf(n *sleep.Night) string {
 }
 
 // spent adds up what the records of a run tell, for a killed process told nothing;
-// zero for a run that has not begun.
+// zero for a run of which there are none.
 func (s *sleeper) spent(ctx context.Context, id string) (eval.Spent, error) {
-	out := eval.Spent{CostKnown: true}
-	run, err := s.db.Run(ctx, id)
 	var mined struct {
 		Mined eval.Spent `json:"mined"`
 	}
+	run, err := s.db.Run(ctx, id)
 	switch {
 	case err == nil:
 		if err := json.Unmarshal(run.Config, &mined); err != nil {
-			return out, fmt.Errorf("read run %s: %w", id, err)
+			return eval.Spent{}, fmt.Errorf("read run %s: %w", id, err)
 		}
-		out.WallMS = run.Spent.WallMS
-	case !errors.Is(err, store.ErrNotFound):
-		return out, err
+	case errors.Is(err, store.ErrNotFound):
+		run = &tournament.Run{ID: id}
+	default:
+		return eval.Spent{}, err
 	}
-	add := func(calls int, u *eval.Usage, usd *float64) {
-		if u != nil {
-			out.TokensIn += u.Total() - u.Output
-			out.TokensOut += u.Output
-		}
-		if usd != nil {
-			out.CostUSD += *usd
-		} else if calls > 0 {
-			out.CostKnown = false
-		}
+	// A budget without caps adds up as the run's own does.
+	budget := eval.NewBudget(eval.Caps{}, s.a.now)
+	p := &prepared{f: &runFlags{Mined: mined.Mined}, db: s.db, run: run, budget: budget}
+	if err := p.recall(ctx); err != nil {
+		return eval.Spent{}, err
 	}
-	if m := mined.Mined; m.MinerCalls > 0 {
-		out.MinerCalls = m.MinerCalls
-		add(int(m.MinerCalls), &eval.Usage{Input: m.TokensIn, Output: m.TokensOut}, &m.CostUSD)
-		out.CostKnown = m.CostKnown
+	for _, by := range []eval.Spender{eval.ByMutator, eval.ByJudge, eval.ByAgent} {
+		replies, err := s.db.Recorded(ctx, id, by)
+		if err != nil {
+			return eval.Spent{}, err
+		}
+		if err := budget.ChargeRecorded(by, replies); err != nil {
+			return eval.Spent{}, err
+		}
 	}
 	rollouts, err := s.db.Rollouts(ctx, store.RolloutFilter{Run: id})
 	if err != nil {
-		return out, err
+		return eval.Spent{}, err
 	}
-	took := report.Took(rollouts)
-	out.Rollouts, out.AgentCalls, out.JudgeCalls = took.Rollouts, took.AgentCalls, took.JudgeCalls
+	out, took := budget.Spent(), report.Took(rollouts)
+	out.Rollouts, out.AgentCalls, out.JudgeCalls = took.Rollouts, out.AgentCalls+took.AgentCalls, out.JudgeCalls+took.JudgeCalls
 	out.TokensIn, out.TokensOut, out.CostUSD = out.TokensIn+took.TokensIn, out.TokensOut+took.TokensOut, out.CostUSD+took.CostUSD
 	out.CostKnown = out.CostKnown && took.CostKnown
-	replies, err := s.db.Completions(ctx, id, eval.ByMutator)
+	used, err := s.db.RunTime(ctx, id)
 	if err != nil {
-		return out, err
+		return eval.Spent{}, err
 	}
-	for _, c := range replies {
-		out.MutatorCalls++
-		add(1, c.Usage, c.CostUSD)
-	}
+	out.WallMS = max(run.Spent.WallMS, used.Milliseconds())
 	if (out == eval.Spent{CostKnown: true}) {
 		return eval.Spent{}, nil
 	}

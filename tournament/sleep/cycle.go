@@ -279,6 +279,7 @@ func (c *Cycle) try(ctx context.Context, n *Night, i int) error {
 	}
 	st.Judge(s.Run, began, &r)
 	switch {
+	case r.Early:
 	case s.Kind == Search && s.Part == Description:
 		st.Described = s.Described
 	case s.Kind == Search:

@@ -192,6 +192,7 @@ type Result struct {
 	Assumed   eval.Assumed `json:"assumed,omitzero"` // see Step
 	Warnings  []string     `json:"warnings,omitempty"`
 	Stopped   bool         `json:"stopped,omitempty"` // by a cap, before a verdict
+	Early     bool         `json:"early,omitempty"`   // before anything was tried: no search has begun
 	Simulated bool         `json:"simulated,omitempty"`
 	// Flagged are the rules of the firewall that the text broke, now or before
 	// its owner approved it.

@@ -103,11 +103,14 @@ func (s *Step) skip(why string, now time.Time) {
 }
 
 // atLeast is the one of two records of the same spending that tells of more: under a
-// smaller cap a run may end before it has read all of its own.
+// smaller cap a run may end before it has read all of its own. Time is kept apart from
+// what is bought, and is the longer one.
 func atLeast(a, b eval.Spent) eval.Spent {
-	if b.Rollouts > a.Rollouts || b.CostUSD > a.CostUSD || b.TokensIn+b.TokensOut > a.TokensIn+a.TokensOut {
-		return b
+	wall := max(a.WallMS, b.WallMS)
+	if b.Rollouts > a.Rollouts || b.CostUSD > a.CostUSD || b.TokensIn+b.TokensOut > a.TokensIn+a.TokensOut || b.MinerCalls > a.MinerCalls {
+		a = b
 	}
+	a.WallMS = wall
 	return a
 }
 

@@ -1,0 +1,290 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/skill-evolve/evolve/harvest"
+)
+
+// A clerk stands between a station and its world: it reads corrections itself, takes
+// a while for that, and keeps the account of all that it served.
+type clerk struct {
+	mu     sync.Mutex
+	calls  int64 // of every kind
+	read   int64 // corrections and labels
+	tokens int64
+	asked  map[string]int // times that the same was asked, of what was read
+}
+
+// What every call of a clerk's says it took; reading takes 20 ms.
+const clerkIn, clerkOut = 1000, 100
+
+// clerk makes the station's server one that keeps accounts.
+func (s *station) clerk() *clerk {
+	c := &clerk{asked: map[string]int{}}
+	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || strings.HasSuffix(r.URL.Path, "/models") {
+			s.world.ServeHTTP(rw, r)
+			return
+		}
+		var q struct {
+			Messages []struct{ Role, Content string }
+		}
+		if err := json.Unmarshal(body, &q); err != nil {
+			rw.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		said := c.says(q.Messages[0].Content, string(body))
+		if said == "" {
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			rec := httptest.NewRecorder()
+			s.world.ServeHTTP(rec, r)
+			var answer map[string]any
+			if err := json.Unmarshal(rec.Body.Bytes(), &answer); err != nil || answer["choices"] == nil {
+				rw.WriteHeader(rec.Code)
+				rw.Write(rec.Body.Bytes())
+				return
+			}
+			answer["usage"] = usageOf(clerkIn, clerkOut)
+			reply(rw, answer)
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+		reply(rw, map[string]any{"choices": []any{map[string]any{"finish_reason": "stop", "message": map[string]any{"role": "assistant", "content": said}}},
+			"usage": usageOf(clerkIn, clerkOut)})
+	}))
+	s.t.Cleanup(srv.Close)
+	s.url = srv.URL + "/v1"
+	return c
+}
+
+// says is the answer to a request to read something, "" for any other one.
+func (c *clerk) says(system, body string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls++
+	c.tokens += clerkIn + clerkOut
+	said := ""
+	switch {
+	case strings.HasPrefix(system, "You turn a user's correction"):
+		said = "```json\n{\"checks\":[{\"type\":\"contains\",\"value\":\"Sorted\",\"feedback\":\"it must say so\"}]}\n```"
+		if c.read%3 == 0 {
+			said = "I would rather not." // remembered as useless, and asked for no more
+		}
+	case strings.HasPrefix(system, "You read what users said"):
+		said = "```json\n{\"labels\":[]}\n```"
+	default:
+		return ""
+	}
+	c.read++
+	c.asked[body]++
+	return said
+}
+
+func (c *clerk) served() (calls, read, tokens int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.calls, c.read, c.tokens
+}
+
+// twice are the requests to read something that came more than once.
+func (c *clerk) twice() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range c.asked {
+		n += k - 1
+	}
+	return n
+}
+
+// corrected gives a home so many uses that were corrected in plain English, and so
+// many of which only a model can tell.
+func (s *station) corrected(home string, plain, foreign int) {
+	db := s.open(home)
+	defer db.Close()
+	for i := range plain + foreign {
+		at := time.Now().Add(-time.Duration(i+1) * time.Minute)
+		said := fmt.Sprintf("no, that is wrong: sort it by column %d", i)
+		if i >= plain {
+			said = fmt.Sprintf("bitte nach Spalte %d sortieren", i)
+		}
+		ses := &harvest.Session{ID: fmt.Sprint("corrected", i), Agent: "claude-code", Path: fmt.Sprint("/c", i), Started: at, Turns: []harvest.Turn{
+			{ID: "1", Time: at, Prompt: fmt.Sprintf("Make the table number %d of data/revenue.csv", i), Answer: "Made."},
+			{ID: "2", Time: at, Prompt: said, Answer: "Sorted."}, {ID: "3", Time: at, Prompt: "thanks, perfect", Answer: "You're welcome."}},
+			Invocations: []harvest.Invocation{{ID: fmt.Sprint("u", i), Skill: s.cases[0].Skill, Explicit: true, Signal: harvest.SkillToolUse, Time: at}}}
+		harvest.Assess(ses)
+		if err := db.SaveSession(context.Background(), ses); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// killWhen starts a command and kills it once the server has come that far.
+func (s *station) killWhen(c *exec.Cmd, far func() bool) {
+	s.t.Helper()
+	if err := c.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.After(time.Minute); !far(); {
+		select {
+		case err := <-ended:
+			s.t.Fatalf("the command ended before it could be killed: %v", err)
+		case <-deadline:
+			s.t.Fatal("the command does not come that far")
+		case <-tick.C:
+		}
+	}
+	if err := c.Process.Kill(); err != nil {
+		s.t.Fatal(err)
+	}
+	<-ended
+}
+
+// tookAtLeast is how many milliseconds must be on the bill for so many calls of 20 ms
+// each. A process that is killed has not written down what came after its last
+// record of the time: no more calls than fit in between, and the one in flight.
+func tookAtLeast(calls, kills int64) int64 {
+	return 20 * (calls - kills*(betweenRecords.Milliseconds()/20+1))
+}
+
+// TestKilledWhileReadingANight: a night is killed twice while it reads corrections.
+// What was served before counts: the cap on tokens holds over all three processes,
+// and what is told is what was served, but for the calls in flight.
+func TestKilledWhileReadingANight(t *testing.T) {
+	for _, capped := range []int64{30_000, 0} {
+		s := newStation(t, 0)
+		w := s.clerk()
+		home := s.restless()
+		s.corrected(home, 30, 24)
+		night := func() *exec.Cmd {
+			c := s.night(home)
+			if capped > 0 {
+				c.Args = append(c.Args, "--max-tokens", fmt.Sprint(capped))
+			}
+			return c
+		}
+		for _, at := range []int64{8, 24} {
+			s.killWhen(night(), func() bool { _, read, _ := w.served(); return read >= at })
+		}
+		var out, errs bytes.Buffer
+		c := night()
+		c.Stdout, c.Stderr = &out, &errs
+		if err := c.Run(); err != nil {
+			t.Fatalf("cap %d: %v: %s", capped, err, errs.String())
+		}
+		var r nightReport
+		if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+			t.Fatalf("cap %d: %v in %s", capped, err, out.String())
+		}
+		_, read, tokens := w.served()
+		told := r.Spent.TokensIn + r.Spent.TokensOut
+		t.Logf("cap %d: %d read, %d tokens served; told %d read, %d tokens, %d ms; %q", capped, read, tokens, r.Spent.MinerCalls, told, r.Spent.WallMS, r.Warnings)
+		const lost, one = 2, clerkIn + clerkOut // calls in flight
+		if capped > 0 && tokens > capped+lost*one {
+			t.Errorf("cap %d: %d tokens were served", capped, tokens)
+		}
+		if capped == 0 && read < 34 {
+			t.Errorf("cap %d: %d read; want all of it", capped, read)
+		}
+		if d := read - r.Spent.MinerCalls; d < 0 || d > lost {
+			t.Errorf("cap %d: %d read, told %d", capped, read, r.Spent.MinerCalls)
+		}
+		// An agent's call in flight cannot have been lost: nobody was killed then.
+		if d := tokens - told; d < 0 || d > lost*one {
+			t.Errorf("cap %d: %d tokens were served, told %d", capped, tokens, told)
+		}
+		if n := w.twice(); n > lost {
+			t.Errorf("cap %d: %d were read twice", capped, n)
+		}
+		if least := tookAtLeast(read, lost); r.Spent.WallMS < least {
+			t.Errorf("cap %d: told %d ms, it took %d at least", capped, r.Spent.WallMS, least)
+		}
+	}
+}
+
+// TestKilledWhileReading: a run that somebody started is killed while it reads
+// corrections, twice; the same command goes on with it, under the same caps. Killed
+// in its search it is resumed by name. Nothing is read twice, and what is told is
+// what was served.
+func TestKilledWhileReading(t *testing.T) {
+	s := newStation(t, 2*time.Millisecond)
+	w := s.clerk()
+	home := s.home()
+	s.corrected(home, 20, 12)
+	start := s.start()
+	start = append(append([]string{}, start[:2]...), start[3:]...) // but for --no-harvest
+	for _, at := range []int64{6, 14} {
+		s.killWhen(s.command(home, start...), func() bool { _, read, _ := w.served(); return read >= at })
+	}
+	s.killWhen(s.command(home, start...), func() bool { calls, read, _ := w.served(); return calls-read >= 60 })
+	_, read, _ := w.served()
+	db := s.open(home)
+	runs, err := db.Runs(t.Context(), s.cases[0].Skill)
+	db.Close()
+	if err != nil || len(runs) != 1 {
+		t.Fatalf("%d runs, %v; want the one that was begun", len(runs), err)
+	}
+	r := s.result(s.command(home, "--resume", runs[0].ID))
+	calls, after, tokens := w.served()
+	told := r.Spent.TokensIn + r.Spent.TokensOut
+	t.Logf("%d of %d calls read corrections, %d tokens served; told %d, %d tokens, %d ms", after, calls, tokens, r.Spent.MinerCalls, told, r.Spent.WallMS)
+	if after != read {
+		t.Errorf("the resumed run read %d corrections", after-read)
+	}
+	if d := read - r.Spent.MinerCalls; d < 0 || d > 2 {
+		t.Errorf("%d read, told %d", read, r.Spent.MinerCalls)
+	}
+	const inSearch = 8 + 4 // rollouts and proposals at a time
+	if d := tokens - told; d < 0 || d > (2+inSearch)*(clerkIn+clerkOut) {
+		t.Errorf("%d tokens were served, told %d", tokens, told)
+	}
+	if n := w.twice(); n > 2 {
+		t.Errorf("%d were read twice", n)
+	}
+	if least := tookAtLeast(read, 3); r.Spent.WallMS < least {
+		t.Errorf("told %d ms, reading alone took %d at least", r.Spent.WallMS, least)
+	}
+}
+
+// TestReadBeforeTheRunBegan: all corrections are read and stored, and the process is
+// gone before its run has begun: who goes on with it has that on the bill.
+func TestReadBeforeTheRunBegan(t *testing.T) {
+	s := newStation(t, 0)
+	w := s.clerk()
+	home := s.home()
+	s.corrected(home, 5, 12)
+	a := newApp(bytes.NewReader(nil), new(bytes.Buffer), new(bytes.Buffer))
+	env := map[string]string{"EVOLVE_HOME": home, "HOME": home}
+	a.getenv = func(k string) string { return env[k] }
+	a.skillDir = s.skills
+	defer a.close()
+	for again := range 2 {
+		f := runFlags{Schema: 1, Skill: s.cases[0].Skill, Evolve: evolveHarness, Seed: 1, Profile: "claude-code", MaxRollouts: 100, harvested: true, yes: true, id: "the-run"}
+		f.Agent, f.Model, f.ReflectModel, f.BaseURL = "openai", "sim-task", "sim-reflect", s.url
+		p, err := a.prepare(t.Context(), &f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := p.plan.Budget.Spent()
+		p.end()
+		if _, read, tokens := w.served(); read != 7 || got.MinerCalls != read || got.TokensIn+got.TokensOut != tokens || f.Mined.MinerCalls != read {
+			t.Errorf("attempt %d: %d read with %d tokens; on the bill %+v, kept %+v", again+1, read, tokens, got, f.Mined)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// A night has nobody to ask before it reads what may be years of corrections, and its
+// cap on rollouts counts none of that. It makes at most half as many calls for them as
+// a skill's share has rollouts, never less than a few; the next night reads on.
+const (
+	readAtLeast  = 20
+	readUncapped = 120 // where no cap on rollouts says how much is meant
+)
+
+// readingLimit is how many calls a night makes to read the corrections of a skill
+// whose share has so many rollouts; 0 rollouts is no cap.
+func readingLimit(rollouts int64) int64 {
+	if rollouts == 0 {
+		return readUncapped
+	}
+	return max(readAtLeast, rollouts/2)
+}
+
+// A limitedReader is a miner that is asked so many times and then answers nothing:
+// what it would have read is quoted instead, and read by a later run. It stands behind
+// what knows the recorded replies, which count with their calls alone.
+type limitedReader struct {
+	eval.Model
+	limit int64 // 0: none
+	asked func() int64
+
+	mu      sync.Mutex
+	refused int
+}
+
+// reader is who reads the corrections in this run.
+func (p *prepared) reader() *limitedReader {
+	r := &limitedReader{Model: p.back.mutator, asked: func() int64 { return p.budget.Spent().MinerCalls }}
+	if p.f.harvested {
+		r.limit = readingLimit(p.f.MaxRollouts)
+	}
+	return r
+}
+
+var errReadEnough = errors.New("enough was read for one night")
+
+// Complete is the model's.
+func (r *limitedReader) Complete(ctx context.Context, q eval.Prompt) (eval.Completion, error) {
+	if r.limit > 0 && r.asked() >= r.limit {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.refused++
+		return eval.Completion{}, &eval.InfraError{Kind: eval.BadRequest, Err: errReadEnough} // of a kind that is not tried again
+	}
+	return r.Model.Complete(ctx, q)
+}
+
+// words say what was left unread.
+func (r *limitedReader) words() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.refused == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s to read corrections were made, half as many as its share has rollouts; %s left for the next night",
+		counted(int(r.limit), "call"), are(r.refused))}
+}
+
+func are(n int) string {
+	if n == 1 {
+		return "1 is"
+	}
+	return fmt.Sprintf("%d are", n)
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// A timekeeper writes down what a run has used of its time as it goes, for a process
+// that is killed tells nothing. Time is what the budget takes it to be: a machine that
+// sleeps uses none.
+type timekeeper struct {
+	used func() time.Duration
+	save func(context.Context, time.Duration) error
+
+	mu   sync.Mutex
+	kept time.Duration
+
+	stop func()
+}
+
+// How much of its time a run that is killed may lose: while it records something, and
+// while it waits for one long call.
+const (
+	betweenRecords = 100 * time.Millisecond
+	betweenTicks   = 10 * time.Second
+)
+
+// keepTime keeps the time of a run until it is ended.
+func keepTime(db *store.Store, run string, budget *eval.Budget) *timekeeper {
+	k := &timekeeper{used: func() time.Duration { return time.Duration(budget.Spent().WallMS) * time.Millisecond },
+		save: func(ctx context.Context, used time.Duration) error { return db.SaveRunTime(ctx, run, used) }}
+	k.start()
+	return k
+}
+
+func (k *timekeeper) start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(betweenTicks)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				// A store that cannot be written fails the next record, which says so.
+				_ = eval.Shielded(func() error { return k.keep(ctx, betweenTicks/2) })
+			}
+		}
+	}()
+	k.stop = func() { cancel(); <-ended }
+}
+
+// keep writes the time down where that much has passed since it last was.
+func (k *timekeeper) keep(ctx context.Context, step time.Duration) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	used := k.used()
+	if used-k.kept < step {
+		return nil
+	}
+	if err := k.save(ctx, used); err != nil {
+		return err
+	}
+	k.kept = used
+	return nil
+}
+
+// end writes it down for the last time.
+func (k *timekeeper) end() {
+	k.stop()
+	_ = k.keep(context.Background(), 1) // the run's own record has it, where it came to one
+}
+
+// A timedJournal keeps the time of its run with what it records.
+type timedJournal struct {
+	tournament.Journal
+	clock *timekeeper
+}
+
+// SaveRollout implements eval.Recorder.
+func (j timedJournal) SaveRollout(ctx context.Context, r *eval.Rollout) error {
+	if err := j.Journal.SaveRollout(ctx, r); err != nil {
+		return err
+	}
+	return j.clock.keep(ctx, betweenRecords)
+}
+
+// SaveCompletion implements eval.Recorder.
+func (j timedJournal) SaveCompletion(ctx context.Context, key string, by eval.Spender, c *eval.Completion) error {
+	if err := j.Journal.SaveCompletion(ctx, key, by, c); err != nil {
+		return err
+	}
+	return j.clock.keep(ctx, betweenRecords)
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestTimekeeper: the time is written down while one long call is waited for, with
+// records that come some time after the last, and at the end; a failure is told.
+func TestTimekeeper(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var saved []time.Duration
+		var fails error
+		began := time.Now()
+		k := &timekeeper{used: func() time.Duration { return time.Since(began) },
+			save: func(_ context.Context, d time.Duration) error { saved = append(saved, d); return fails }}
+		k.start()
+		record := func() {
+			t.Helper()
+			if err := k.keep(t.Context(), betweenRecords); !errors.Is(err, fails) {
+				t.Fatalf("%v, want %v", err, fails)
+			}
+		}
+		step := func(d time.Duration) { time.Sleep(d); synctest.Wait() }
+		step(betweenRecords / 2)
+		record() // too early
+		step(betweenRecords / 2)
+		record()
+		record()
+		step(betweenTicks - betweenRecords) // the tick
+		step(time.Second)
+		fails = errors.New("no room")
+		record()
+		fails = nil
+		record()
+		k.end()
+		step(time.Hour)
+		want := []time.Duration{betweenRecords, betweenTicks, betweenTicks + time.Second, betweenTicks + time.Second}
+		if !slices.Equal(saved, want) {
+			t.Errorf("saved %v, want %v", saved, want)
+		}
+	})
+}
