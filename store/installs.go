@@ -232,7 +232,7 @@ func (s *Store) Installed(ctx context.Context, name, path string) (sha string, e
 }
 
 // SetInstalled records what is at a path without an install: what was found
-// there, or what the owner edited.
+// there, or what the owner edited. What is known to be there already keeps its time.
 func (s *Store) SetInstalled(ctx context.Context, name, path, sha string) error {
 	now := s.now().UnixMicro()
 	err := s.do(ctx, func(t *tx) error { return setInstalled(t, name, path, sha, now) })
@@ -244,6 +244,6 @@ func (s *Store) SetInstalled(ctx context.Context, name, path, sha string) error 
 
 func setInstalled(t *tx, name, path, sha string, now int64) error {
 	_, err := t.exec(`INSERT INTO installed (skill, path, sha, at) VALUES (?, ?, ?, ?)
-		ON CONFLICT (skill, path) DO UPDATE SET sha = excluded.sha, at = excluded.at`, name, path, sha, now)
+		ON CONFLICT (skill, path) DO UPDATE SET sha = excluded.sha, at = excluded.at WHERE sha <> excluded.sha`, name, path, sha, now)
 	return err
 }

@@ -12,9 +12,9 @@ import (
 
 // A Place is where evolve knows a text of a skill to be.
 type Place struct {
-	Path string // of the SKILL.md, symlinks resolved
-	SHA  string // of the text that evolve last saw or put there
-	At   time.Time
+	Path string    // of the SKILL.md, symlinks resolved
+	SHA  string    // of the text that evolve last saw or put there
+	At   time.Time // when that came to be known
 }
 
 // Places lists where a skill is installed, by path.

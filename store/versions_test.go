@@ -159,3 +159,21 @@ func TestKernels(t *testing.T) {
 		t.Error("another skill's kernel counts as confirmed")
 	}
 }
+
+// TestPlaceKeepsItsTime: looking at a place again does not make what is there newer.
+func TestPlaceKeepsItsTime(t *testing.T) {
+	s, ctx := open(t), t.Context()
+	at := func(d time.Time) {
+		t.Helper()
+		if got, err := s.Places(ctx, "dataviz"); err != nil || len(got) != 1 || !got[0].At.Equal(d) {
+			t.Errorf("%+v, %v; want one place since %v", got, err, d)
+		}
+	}
+	s.now = func() time.Time { return day }
+	must(t, s.SetInstalled(ctx, "dataviz", "/p", "aa"))
+	s.now = func() time.Time { return day.Add(time.Hour) }
+	must(t, s.SetInstalled(ctx, "dataviz", "/p", "aa"))
+	at(day)
+	must(t, s.SetInstalled(ctx, "dataviz", "/p", "bb"))
+	at(day.Add(time.Hour))
+}

@@ -111,7 +111,7 @@ func (s *sleeper) look(ctx context.Context, name string) (o sleep.Outlook, err e
 			return o, fmt.Errorf("mine cases of %s: %w", name, err)
 		}
 	}
-	if o.Uses, err = s.uses(ctx, name, nil); err != nil {
+	if o.Uses, err = s.uses(ctx, name, nil, nil); err != nil {
 		return o, err
 	}
 	if o.Since, err = s.since(ctx, live); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -14,8 +13,9 @@ import (
 )
 
 // uses are what people did with a skill, the oldest first, with what their turns
-// took where that is told.
-func (s *sleeper) uses(ctx context.Context, name string, took map[store.Turn]store.TurnCost) (out []sleep.Use, err error) {
+// took where that is told. version says which text a use was of where no hook noted
+// it; nil where nobody asks.
+func (s *sleeper) uses(ctx context.Context, name string, took map[store.Turn]store.TurnCost, version func(*store.Use) string) (out []sleep.Use, err error) {
 	all, err := s.db.Invocations(ctx, name)
 	if err != nil {
 		return nil, err
@@ -38,6 +38,9 @@ func (s *sleeper) uses(ctx context.Context, name string, took map[store.Turn]sto
 			bad = true
 		}
 		use := sleep.Use{Session: u.Session, At: u.Time, Version: u.TextHash, Failed: bad, Repeated: u.Feedback.Label == harvest.Repeated}
+		if use.Version == "" && version != nil {
+			use.Version = version(&u)
+		}
 		if c := took[store.Turn{Session: u.Session, Path: u.Path, Index: u.Turn}]; !c.Interrupted {
 			use.LatencyMS = c.DurationMS
 			if c.Usage != nil {
@@ -52,29 +55,12 @@ func (s *sleeper) uses(ctx context.Context, name string, took map[store.Turn]sto
 
 // since is when the live text was put in place; zero for the one that was found.
 func (s *sleeper) since(ctx context.Context, live *liveSkill) (time.Time, error) {
-	sha := live.doc.Hash()
-	installs, err := s.db.Installs(ctx, live.Name)
+	home, err := live.home()
 	if err != nil {
 		return time.Time{}, err
 	}
-	home, err := filepath.EvalSymlinks(live.Path)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("find skill %s: %w", live.Name, err)
-	}
-	var at time.Time
-	for _, in := range installs { // other targets may have got it later
-		if in.Path == home && in.To == sha && in.Outcome == "installed" && in.Ended.After(at) {
-			at = in.Ended
-		}
-	}
-	if !at.IsZero() {
-		return at, nil
-	}
-	v, err := s.db.VersionBySHA(ctx, live.Name, sha)
-	if err != nil || v.N == 0 {
-		return time.Time{}, err
-	}
-	return v.Created, nil // edited by hand: when that was found
+	h, err := historyOf(ctx, s.db, live.Name, home, true)
+	return h.watched().Since(), err
 }
 
 // watch looks at an installed version of ours that replaced another one.
@@ -84,24 +70,32 @@ func (s *sleeper) watch(ctx context.Context, name string) (*sleep.Alarm, error) 
 		return nil, err
 	}
 	v, err := s.db.VersionBySHA(ctx, name, live.doc.Hash())
-	if errors.Is(err, store.ErrNotFound) || err == nil && (v.Author != "evolve" || v.Parent == "") {
+	if errors.Is(err, store.ErrNotFound) || err == nil && v.Author != "evolve" {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
 	}
-	since, err := s.since(ctx, live)
+	home, err := live.home()
 	if err != nil {
+		return nil, err
+	}
+	before, err := replaced(ctx, s.db, name, home, v.SHA, true)
+	if err != nil || len(before) == 0 {
 		return nil, err
 	}
 	took, err := s.db.TurnCosts(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	uses, err := s.uses(ctx, name, took)
+	p, err := s.a.whereUsed(ctx, s.db, live)
 	if err != nil {
 		return nil, err
 	}
-	return sleep.DefaultRule.Look(v.SHA, v.Parent, since, uses), nil
+	uses, err := s.uses(ctx, name, took, p.version)
+	if err != nil {
+		return nil, err
+	}
+	return sleep.DefaultRule.Look(v.SHA, before[0], p.home.watched(), uses), nil
 }
 
 // takenBack is how the note of an alarm ends whose version was rolled back.
@@ -128,14 +122,26 @@ func (s *sleeper) rollback(ctx context.Context, al *sleep.Alarm) (string, error)
 			if !errors.As(err, &some) {
 				return "", err
 			}
-			if now, e := hashAt(live.Path); e != nil || now != al.Before {
+			if now, e := hashAt(live.Path); e != nil || now == al.Version {
 				return "", errors.Join(err, e)
 			}
 			left = ", except in " + strings.Join(some.left, ", ") + ","
 		}
-	case sha != al.Before || words[al.Version].Word == store.Rejected:
+	case words[al.Version].Word == store.Rejected:
 		return "no longer in place", nil
-	} // else a kill came between the rollback and the word
+	default: // perhaps a kill came between the rollback and the word
+		home, err := live.home()
+		if err != nil {
+			return "", err
+		}
+		last, err := lastInstall(ctx, s.db, al.Skill, home)
+		if err != nil {
+			return "", err
+		}
+		if last == nil || !isRollback(*last) || last.From != al.Version || last.To != sha {
+			return "no longer in place", nil
+		}
+	}
 	if _, err := s.db.Decide(ctx, store.Decision{Skill: al.Skill, SHA: al.Version, Word: store.Rejected, By: "evolve sleep --rollback-on-alarm",
 		Incumbent: al.Before, Rules: []string{}}); err != nil {
 		return "", err

@@ -86,18 +86,24 @@ func (a *Alarm) String() string {
 	return s
 }
 
-// Look judges a version that is in place since then, and replaced another one. A
-// use that carries a version's hash is told by it, another one by its time. Uses
+// Look judges the version that is in place, which replaced another one. A use that
+// carries a version's hash is told by it, another one by what was in place at its
+// time: of what came before the one that was replaced, neither says anything. Uses
 // of one session are not independent: a session counts once, by the mean of what
 // is known of its uses.
-func (r Rule) Look(version, before string, since time.Time, uses []Use) *Alarm {
-	a := &Alarm{Version: version, Before: before, Since: since, Alpha: r.Alpha, Limit: 1}
+func (r Rule) Look(version, before string, h History, uses []Use) *Alarm {
+	a := &Alarm{Version: version, Before: before, Since: h.Since(), Alpha: r.Alpha, Limit: 1}
 	olds, news := &sessions{}, &sessions{}
 	for _, u := range uses {
-		switch {
-		case u.Version == version, u.Version == "" && !u.At.Before(since):
+		of := u.Version
+		if of == "" {
+			of = h.At(u.At)
+		}
+		switch of {
+		case "":
+		case version:
 			news.add(u)
-		case u.Version == before, u.Version == "" && !u.At.IsZero():
+		case before:
 			olds.add(u)
 		}
 	}

@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// A spell is one stay of a text at a place.
+type spell struct {
+	sha  string    // "" where there was nothing
+	from time.Time // zero: since before anybody looked
+	by   spellKind
+}
+
+// A spellKind says how a text came to a place.
+type spellKind int
+
+const (
+	byFinding  spellKind = iota // it was there first
+	byPromote                   // evolve put it there
+	byRollback                  // evolve put it back
+	byEdit                      // its owner wrote it there
+	byReturn                    // its owner put a known text there
+	byNobody                    // between two looks the text changed: what was there in between is unknown
+)
+
+// A placeHistory is what was at one place, in order.
+type placeHistory []spell
+
+// historyOf puts together what the store knows of a place: installations, edits
+// (versions, by what each was made from), and what is there since. home says that
+// it is where the skill lives.
+func historyOf(ctx context.Context, db *store.Store, name, path string, home bool) (placeHistory, error) {
+	all, err := db.Installs(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	versions, err := db.Versions(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	places, err := db.Places(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	var installs []store.Install
+	for _, in := range slices.Backward(all) { // the oldest first
+		if in.Path == path && in.Outcome == wasInstalled {
+			installs = append(installs, in)
+		}
+	}
+	h := &historian{versions: versions}
+	now := slices.IndexFunc(places, func(p store.Place) bool { return p.Path == path })
+	switch {
+	case home && len(versions) > 0:
+		h.out = placeHistory{{sha: versions[0].SHA}}
+	case len(installs) > 0:
+		h.out = placeHistory{{sha: installs[0].From}}
+	case now >= 0:
+		h.out = placeHistory{{sha: places[now].SHA}}
+	default:
+		return nil, nil
+	}
+	for _, in := range installs {
+		h.found(in.From, in.Begun)
+		kind := byPromote
+		if isRollback(in) {
+			kind = byRollback
+		}
+		// Begun, not Ended: that takes milliseconds, and after a crash the end is
+		// when somebody looked.
+		h.out = append(h.out, spell{in.To, in.Begun, kind})
+	}
+	if now >= 0 {
+		h.found(places[now].SHA, places[now].At)
+	}
+	return h.out, nil
+}
+
+// isRollback reports whether an install put back what had been there.
+func isRollback(in store.Install) bool {
+	return in.Op == store.OpRollback || in.Op == "" && in.Note == "rollback"
+}
+
+// A historian fills in what nobody installed.
+type historian struct {
+	versions []tournament.Version
+	out      placeHistory
+}
+
+// found says that a text was there at a time at the latest. Where it is not the one
+// that was known to be there, its owner wrote it, and perhaps others before it; or
+// brought a known one back, nobody knows when.
+func (h *historian) found(sha string, at time.Time) {
+	last := h.out[len(h.out)-1]
+	if last.sha == sha {
+		return
+	}
+	var edits placeHistory // the newest first
+	for next := sha; next != last.sha; {
+		v := h.edit(next, last.from, at)
+		if v == nil || len(edits) > len(h.versions) {
+			since := last.from
+			if since.IsZero() && len(h.versions) > 0 { // it was there when evolve first looked
+				since = h.versions[0].Created
+			}
+			h.out = append(h.out, spell{"", since, byNobody}, spell{sha, at, byReturn})
+			return
+		}
+		edits = append(edits, spell{v.SHA, v.Created, byEdit})
+		next = v.Parent
+	}
+	slices.Reverse(edits)
+	h.out = append(h.out, edits...)
+}
+
+// edit is the version that an owner's edit became in that time, nil for none.
+func (h *historian) edit(sha string, after, until time.Time) *tournament.Version {
+	for i := range h.versions {
+		v := &h.versions[i]
+		if v.SHA == sha && v.Author != "evolve" && v.N > 0 && !v.Created.Before(after) && !v.Created.After(until) {
+			return v
+		}
+	}
+	return nil
+}
+
+// watched is the history as the watch reads it.
+func (h placeHistory) watched() (out sleep.History) {
+	for _, s := range h {
+		if s.by == byNobody {
+			s.sha = anotherText
+		}
+		out = append(out, sleep.Spell{Version: s.sha, From: s.from})
+	}
+	return out
+}
+
+// before are the stays that a rollback goes back to from sha, the newest first. It
+// ends those that it takes back, so that another one goes on from there and never
+// comes back. known is false where what is there came by hand, or nobody knows what
+// was there before it.
+func (h placeHistory) before(sha string) (out []spell, known bool) {
+	var steps placeHistory
+	for _, s := range h {
+		if s.by == byRollback || s.by == byReturn {
+			k := len(steps) - 1
+			for k >= 0 && (steps[k].sha != s.sha || steps[k].by == byNobody) {
+				k--
+			}
+			if k >= 0 {
+				steps = steps[:k+1]
+				continue
+			}
+		}
+		steps = append(steps, s)
+	}
+	n := len(steps) - 1
+	if n < 0 || steps[n].sha != sha || steps[n].by == byReturn {
+		return nil, false
+	}
+	for _, s := range slices.Backward(steps[:n]) {
+		if s.by == byNobody {
+			return out, len(out) > 0
+		}
+		out = append(out, s)
+	}
+	return out, true
+}
+
+// home is where the skill lives, as the store names it.
+func (s *liveSkill) home() (string, error) {
+	path, err := filepath.EvalSymlinks(s.Path)
+	if err != nil {
+		return "", fmt.Errorf("find skill %s: %w", s.Name, err)
+	}
+	return path, nil
+}
+
+// replaced are the texts that held took the place of at a place, the newest first:
+// SHA-256, "" for no skill at all. Where the history does not tell, it is what the
+// newest promotion of held replaced, else what held was made from, else the version
+// with the next lower number.
+func replaced(ctx context.Context, db *store.Store, name, path, held string, home bool) (out []string, err error) {
+	h, err := historyOf(ctx, db, name, path, home)
+	if err != nil {
+		return nil, err
+	}
+	if steps, known := h.before(held); known {
+		for _, s := range steps {
+			if s.sha != held {
+				out = append(out, s.sha)
+			}
+		}
+		return out, nil
+	}
+	for i := len(h) - 1; i > 0 && len(out) == 0; i-- {
+		if h[i].by == byPromote && h[i].sha == held && h[i-1].by != byNobody {
+			out = append(out, h[i-1].sha)
+		}
+	}
+	versions, err := db.Versions(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	current := slices.IndexFunc(versions, func(v tournament.Version) bool { return v.SHA == held })
+	for i := current; i >= 0; i-- {
+		sha := versions[i].SHA
+		if i == current {
+			sha = versions[i].Parent
+		}
+		if sha != "" && sha != held && !slices.Contains(out, sha) {
+			out = append(out, sha)
+		}
+	}
+	return out, nil
+}
+
+// rolledBackTexts are the texts that a rollback took away and that nothing has put
+// anywhere since, and when.
+func rolledBackTexts(installs []store.Install) map[string]time.Time {
+	last, out := map[string]time.Time{}, map[string]time.Time{}
+	for _, in := range installs {
+		if in.Outcome == wasInstalled && in.Ended.After(last[in.To]) {
+			last[in.To] = in.Ended
+		}
+	}
+	for _, in := range installs { // the newest first
+		if _, ok := out[in.From]; !ok && in.Outcome == wasInstalled && isRollback(in) && !in.Ended.Before(last[in.From]) {
+			out[in.From] = in.Ended
+		}
+	}
+	return out
+}

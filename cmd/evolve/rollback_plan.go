@@ -1,0 +1,315 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// A rollingBack is a rollback that is being planned.
+type rollingBack struct {
+	a     *app
+	db    *store.Store
+	live  *liveSkill
+	at    string // the version behind the @, "" for what was there before
+	force bool
+	// words are what the owner, or a night that was told to, has said of texts.
+	words map[string]store.Decision
+	// back are the texts that were rolled back and are nowhere since.
+	back map[string]time.Time
+	// everywhere: nobody has named a target.
+	everywhere bool
+}
+
+// planRollback says what is put where. Without a name it is what the live text
+// took the place of, in every target that holds the live text; where the live text
+// is the first one, it is what was last put into other targets that is taken back.
+// to is the version that most of it is about.
+func (a *app) planRollback(ctx context.Context, db *store.Store, live *liveSkill, at string, named []target, force bool) (plan []placing, to *tournament.Version, err error) {
+	r := &rollingBack{a: a, db: db, live: live, at: at, force: force, everywhere: named == nil}
+	if err := r.readWords(ctx); err != nil {
+		return nil, nil, err
+	}
+	from := live.doc.Hash()
+	targets := named
+	if named == nil {
+		path, err := live.home()
+		if err != nil {
+			return nil, nil, err
+		}
+		to, err = r.target(ctx, path, from, true)
+		elsewhere, newest, e := r.copies(ctx, from)
+		switch {
+		case e != nil:
+			return nil, nil, e
+		case err == nil:
+			home, err := a.mainTarget()
+			if err != nil {
+				return nil, nil, err
+			}
+			targets = append([]target{home}, elsewhere...)
+		case errors.Is(err, errNothingBefore) && len(newest) > 0:
+			targets, named = newest, newest
+		default:
+			return nil, nil, err
+		}
+	}
+	places, err := a.places(ctx, db, live, targets)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range places {
+		p := placing{place: places[i], to: to}
+		if err := r.takeBack(ctx, &p, named != nil); err != nil {
+			return nil, nil, err
+		}
+		if to == nil {
+			to = p.to
+		}
+		plan = append(plan, p)
+	}
+	if to == nil { // every target loses the skill
+		to, err = db.VersionBySHA(ctx, live.Name, from)
+	}
+	return plan, to, err
+}
+
+// readWords reads what should not come back unasked.
+func (r *rollingBack) readWords(ctx context.Context) (err error) {
+	if r.words, err = r.db.Decisions(ctx, r.live.Name); err != nil {
+		return err
+	}
+	installs, err := r.db.Installs(ctx, r.live.Name)
+	if err != nil {
+		return err
+	}
+	r.back = rolledBackTexts(installs)
+	places, err := r.db.Places(ctx, r.live.Name)
+	for _, p := range places {
+		delete(r.back, p.SHA)
+	}
+	return err
+}
+
+// takeBack says what is put back at one place. Where it was not named, it has to
+// hold the live text.
+func (r *rollingBack) takeBack(ctx context.Context, p *placing, named bool) error {
+	switch {
+	case p.refusal != nil || p.same != "":
+		return nil
+	case p.held == "":
+		p.to = nil // nothing is there, and nothing will be
+		return nil
+	case (r.at != "" || !named) && p.to != nil && p.to.SHA == p.held:
+		return nil // in place already
+	}
+	var yours *tournament.Version
+	if !p.live {
+		var err error
+		if yours, err = r.yours(ctx, &p.place); err != nil {
+			return err
+		}
+	}
+	if named || r.at == "" {
+		if err := r.aim(ctx, p, named); err != nil {
+			p.refusal = err
+			return nil
+		}
+	}
+	if yours == nil || r.force || p.to != nil && p.to.SHA == p.held {
+		return nil
+	}
+	then := "removes the skill there again"
+	if p.to != nil {
+		then = fmt.Sprintf("puts v%d in its place", p.to.N)
+		if at, ok := r.back[p.to.SHA]; ok {
+			then += ", which was rolled back on " + at.Local().Format(time.DateOnly)
+		}
+	}
+	p.refusal = refused(fmt.Sprintf("`evolve diff %s v%d` shows it; --force %s", r.live.Name, yours.N, then), "it holds a text of yours, kept as v%d", yours.N)
+	return nil
+}
+
+// aim finds what a place gets back: nothing where evolve put the held text there
+// and nothing was before; the version that all others get where it was not named.
+func (r *rollingBack) aim(ctx context.Context, p *placing, named bool) error {
+	if r.at == "" {
+		planted, err := plantedAs(ctx, r.db, r.live.Name, p.path, p.held)
+		if planted {
+			p.to = nil
+		}
+		if planted || err != nil || !named {
+			return err
+		}
+	}
+	to, err := r.target(ctx, p.path, p.held, p.live)
+	p.to = to
+	return err
+}
+
+// yours is the version of its owner's that a target holds, nil where it holds what
+// evolve made or put there itself. One that is no version yet becomes one.
+func (r *rollingBack) yours(ctx context.Context, p *place) (*tournament.Version, error) {
+	last, err := lastInstall(ctx, r.db, r.live.Name, p.path)
+	if err != nil || last != nil && last.To == p.held {
+		return nil, err
+	}
+	v, err := r.a.recordEdit(ctx, r.db, r.live.Name, p)
+	if err != nil || v.Author == "evolve" {
+		return nil, err
+	}
+	return v, nil
+}
+
+// plantedAs reports whether evolve put the skill there with this very text, where
+// there was nothing before.
+func plantedAs(ctx context.Context, db *store.Store, name, path, sha string) (bool, error) {
+	if _, planted, err := db.PlantedFiles(ctx, name, path); !planted || err != nil {
+		return false, err
+	}
+	last, err := lastInstall(ctx, db, name, path)
+	return last != nil && last.To == sha && last.From == "", err
+}
+
+// copies are the other targets that evolve has put the skill into: those with the
+// text of this SHA-256, and those with the newest version that any of them has.
+func (r *rollingBack) copies(ctx context.Context, sha string) (same, newest []target, err error) {
+	a, db, live := r.a, r.db, r.live
+	known, err := db.Places(ctx, live.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	home, err := live.home()
+	if err != nil {
+		return nil, nil, err
+	}
+	last := -1
+	for _, k := range known {
+		if k.Path == home {
+			continue
+		}
+		if now, err := hashAt(k.Path); err == nil && now == "" { // its owner removed it
+			if err := db.ForgetPlace(ctx, live.Name, k.Path); err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
+		t := target{a.targetOf(live.Name, k.Path), filepath.Dir(filepath.Dir(k.Path))}
+		if last, err := lastInstall(ctx, db, live.Name, k.Path); err != nil {
+			return nil, nil, err
+		} else if last == nil { // it was found there: there is nothing to take back
+			continue
+		}
+		if k.SHA == sha {
+			same = append(same, t)
+			continue
+		}
+		v, err := db.VersionBySHA(ctx, live.Name, k.SHA)
+		if err != nil || v.N < last {
+			continue
+		}
+		if v.N > last {
+			last, newest = v.N, nil
+		}
+		newest = append(newest, t)
+	}
+	return same, newest, nil
+}
+
+// errNothingBefore ends the message that there is nothing that could be put back.
+var errNothingBefore = errors.New("before the live one")
+
+// target is the named version, else the one that held took the place of at a path;
+// nil where that was no skill at all. What was rejected comes back by its name and
+// with force alone; what was rolled back comes back where somebody asks for its
+// target.
+func (r *rollingBack) target(ctx context.Context, path, held string, home bool) (*tournament.Version, error) {
+	name := r.live.Name
+	if r.at != "" {
+		v, err := findVersion(ctx, r.db, name, r.at)
+		if err != nil {
+			return nil, err
+		}
+		if why := r.rejected(v); why != "" {
+			if !r.force {
+				return nil, refused("--force puts it back all the same", "%s", why)
+			}
+			r.a.say("%s: %s, and is put back", name, why)
+		}
+		return v, nil
+	}
+	before, err := replaced(ctx, r.db, name, path, held, home)
+	if err != nil {
+		return nil, err
+	}
+	var passed []string
+	for _, sha := range before {
+		if sha == "" {
+			_, planted, err := r.db.PlantedFiles(ctx, name, path)
+			if err != nil {
+				return nil, err
+			}
+			if home || !planted { // it is not evolve's to remove
+				continue
+			}
+			r.pass(passed)
+			return nil, nil
+		}
+		v, err := r.db.VersionBySHA(ctx, name, sha)
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		if why := r.rejected(v); why != "" {
+			passed = append(passed, why)
+			continue
+		}
+		if at, ok := r.back[sha]; ok && r.everywhere && !home {
+			passed = append(passed, fmt.Sprintf("v%d was rolled back on %s", v.N, at.Local().Format(time.DateOnly)))
+			continue
+		}
+		r.pass(passed)
+		return v, nil
+	}
+	if len(passed) > 0 {
+		return nil, refused(fmt.Sprintf("`evolve rollback %s@vN --force` puts one back all the same", name), "nothing else was in place before: %s", strings.Join(passed, "; "))
+	}
+	return nil, usage(fmt.Sprintf("`evolve log %s` lists the versions", name), "there is no version of %s %w", name, errNothingBefore)
+}
+
+// rejected says that a version was rejected, "" where it was not.
+func (r *rollingBack) rejected(v *tournament.Version) string {
+	d := r.words[v.SHA]
+	if d.Word != store.Rejected {
+		return ""
+	}
+	return fmt.Sprintf("v%d was rejected on %s by %s", v.N, d.Time.Local().Format(time.DateOnly), d.By)
+}
+
+// pass says which versions a rollback passes by.
+func (r *rollingBack) pass(versions []string) {
+	for _, why := range versions {
+		r.a.say("%s: %s, and is passed by", r.live.Name, why)
+	}
+}
+
+// findVersion reads "v3" or "3".
+func findVersion(ctx context.Context, db *store.Store, name, at string) (*tournament.Version, error) {
+	n, err := strconv.Atoi(strings.TrimPrefix(at, "v"))
+	if err != nil {
+		return nil, usage("versions are v0, v1, …", "%q is no version", at)
+	}
+	v, err := db.Version(ctx, name, n)
+	if err != nil {
+		return nil, usage(fmt.Sprintf("`evolve log %s` lists the versions", name), "%s has no version v%d", name, n)
+	}
+	return v, nil
+}

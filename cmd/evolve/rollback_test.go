@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// install puts a text of evolve's in the place of the live one, and into targets.
+func (r *roaming) install(text []byte, to ...string) {
+	r.t.Helper()
+	live := r.live()
+	targets, err := r.a.targets(append([]string{"claude"}, to...))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	v := tournament.Version{Skill: "tagger", SHA: skill.HashText(text), Parent: live.doc.Hash(), Author: "evolve", Operator: "reflect", Proven: true, Text: text}
+	if _, done, err := r.a.placeNew(r.t.Context(), r.db, live, live.doc.Hash(), v, targets, false); errors.Join(err, refusalOf(done)) != nil {
+		r.t.Fatal(err, refusalOf(done))
+	}
+}
+
+func (r *roaming) reject(text []byte) {
+	r.t.Helper()
+	if _, err := r.db.Decide(r.t.Context(), store.Decision{Skill: "tagger", SHA: skill.HashText(text), Word: store.Rejected, By: "you"}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// TestRollbackPassesRejectedBy: what its owner has rejected comes back by its name
+// and with force alone, and that is said.
+func TestRollbackPassesRejectedBy(t *testing.T) {
+	r := newRoaming(t)
+	v2 := append(bytes.Clone(r.v1), "\nSort them.\n"...)
+	r.install(r.v1)
+	r.install(v2)
+	r.reject(r.v1)
+	if err := r.a.rollback(t.Context(), "tagger"); err != nil {
+		t.Fatal(err)
+	}
+	r.holds("claude", r.v0)
+	r.says("tagger: v1 was rejected on ")
+	err := r.a.rollback(t.Context(), "tagger@v1")
+	if code := r.a.fail(err); code != exitRefused || !strings.Contains(err.Error(), "v1 was rejected on ") {
+		t.Errorf("by its name: exit %d, %v", code, err)
+	}
+	r.holds("claude", r.v0)
+	r.says("hint: --force puts it back all the same")
+	if err := r.a.rollbackSkill(t.Context(), "tagger@v1", rollbackFlags{force: true}); err != nil {
+		t.Fatal(err)
+	}
+	r.holds("claude", r.v1)
+	r.says("by you, and is put back")
+}
+
+// TestForcedRollbackBringsBackNothingRejected: over an edit in another target either.
+// Before it is forced, the refusal says what would come.
+func TestForcedRollbackBringsBackNothingRejected(t *testing.T) {
+	r := newRoaming(t)
+	r.write("codex", r.v0)
+	r.install(r.v1, "codex")
+	mine := append(bytes.Clone(r.v1), "Mine.\n"...)
+	r.write("codex", mine)
+	if err := r.a.rollback(t.Context(), "tagger"); err == nil {
+		t.Fatal("the edit was taken back")
+	}
+	r.holds("claude", r.v0)
+	r.holds("codex", mine)
+	to := rollbackFlags{to: []string{"codex"}}
+	hint := func() string {
+		err := r.a.rollbackSkill(t.Context(), "tagger", to)
+		_, hint := explain(err)
+		return hint
+	}
+	if got := hint(); !strings.Contains(got, "--force puts v1 in its place, which was rolled back on ") {
+		t.Errorf("hint %q, want it to say what comes", got)
+	}
+	r.reject(r.v1)
+	if got := hint(); !strings.HasSuffix(got, "--force puts v0 in its place") {
+		t.Errorf("hint %q, want it to say what comes", got)
+	}
+	to.force = true
+	if err := r.a.rollbackSkill(t.Context(), "tagger", to); err != nil {
+		t.Fatal(err)
+	}
+	r.holds("codex", r.v0)
+	r.says("v1 was rejected on ")
+}
+
+// TestRolledBackEverywhere: where nobody names a target, force over an edit does not
+// bring back the version that was taken back everywhere else.
+func TestRolledBackEverywhere(t *testing.T) {
+	r := newRoaming(t)
+	r.write("codex", r.v0)
+	r.install(r.v1, "codex")
+	mine := append(bytes.Clone(r.v1), "Mine.\n"...)
+	r.write("codex", mine)
+	if err := r.a.rollback(t.Context(), "tagger"); err == nil {
+		t.Fatal("the edit was taken back")
+	}
+	if err := r.a.rollbackSkill(t.Context(), "tagger", rollbackFlags{force: true}); err != nil {
+		t.Fatal(err)
+	}
+	r.holds("claude", r.v0)
+	r.holds("codex", r.v0)
+}
+
+// TestNothingLeftToRollBackTo: where all that was there before is rejected, nothing
+// is changed, and the way out is named.
+func TestNothingLeftToRollBackTo(t *testing.T) {
+	r := newRoaming(t)
+	r.install(r.v1)
+	r.reject(r.v0)
+	err := r.a.rollback(t.Context(), "tagger")
+	if code := r.a.fail(err); code != exitRefused {
+		t.Errorf("exit %d, %v", code, err)
+	}
+	r.says("`evolve rollback tagger@vN --force`")
+	r.holds("claude", r.v1)
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+)
+
+// readBy names the targets that an agent reads its skills from, its own first.
+var readBy = map[string][]string{
+	"claude-code": {"claude"},
+	"codex":       {"codex", "agents"},
+	"pi":          {"pi", "agents"},
+	"copilot-cli": {"copilot", "agents"},
+}
+
+// anotherText is the version of a use of a text that is no version of the skill.
+const anotherText = "another text"
+
+// usedPlaces tell which text of a skill a use was of, where no hook noted it: each
+// agent reads its own folder, and what is there may be another version.
+type usedPlaces struct {
+	name   string
+	home   placeHistory            // of where the skill lives
+	paths  map[string]placeHistory // of the other places, by the SKILL.md
+	target map[string]string       // path of a target's SKILL.md, by its name
+	dirs   map[string]string       // SKILL.md of a folder, resolved; "" for none
+	at     string                  // path of home
+}
+
+// whereUsed reads the histories of all places of a skill.
+func (a *app) whereUsed(ctx context.Context, db *store.Store, live *liveSkill) (*usedPlaces, error) {
+	p := &usedPlaces{name: live.Name, paths: map[string]placeHistory{}, target: map[string]string{}, dirs: map[string]string{}}
+	var err error
+	if p.at, err = live.home(); err != nil {
+		return nil, err
+	}
+	if p.home, err = historyOf(ctx, db, live.Name, p.at, true); err != nil {
+		return nil, err
+	}
+	places, err := db.Places(ctx, live.Name)
+	if err != nil {
+		return nil, err
+	}
+	installs, err := db.Installs(ctx, live.Name)
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, k := range places {
+		paths = append(paths, k.Path)
+	}
+	for _, in := range installs { // it may be gone from there since
+		paths = append(paths, in.Path)
+	}
+	slices.Sort(paths)
+	for _, path := range slices.Compact(paths) {
+		if path == p.at {
+			continue
+		}
+		if p.paths[path], err = historyOf(ctx, db, live.Name, path, false); err != nil {
+			return nil, err
+		}
+		p.target[a.targetOf(live.Name, path)] = path
+	}
+	return p, nil
+}
+
+// version is the SHA-256 of the text that was in force in a use, "" where the
+// history of where the skill lives tells it.
+func (p *usedPlaces) version(u *store.Use) string {
+	if u.Dir != "" {
+		switch path := p.resolve(u.Dir); {
+		case path == "": // it is gone, or on another machine: the agent tells
+		case path == p.at:
+			return ""
+		case p.paths[path] == nil:
+			return anotherText // of a project, or of a plugin
+		default:
+			if sha := p.paths[path].watched().At(u.Time); sha != "" {
+				return sha
+			}
+			return anotherText
+		}
+	}
+	for _, name := range readBy[u.Agent] {
+		if h := p.paths[p.target[name]]; h != nil {
+			if sha := h.watched().At(u.Time); sha != "" {
+				return sha
+			}
+		}
+	}
+	return ""
+}
+
+// resolve is the SKILL.md of a folder, "" where there is none.
+func (p *usedPlaces) resolve(dir string) string {
+	path, ok := p.dirs[dir]
+	if !ok && filepath.IsAbs(dir) {
+		path, _ = filepath.EvalSymlinks(filepath.Join(dir, skill.FileName))
+		if _, err := os.Stat(path); err != nil {
+			path = ""
+		}
+		p.dirs[dir] = path
+	}
+	return path
+}
