@@ -79,10 +79,13 @@ func Share(maxRollouts int64, test, maxRetries int, gate bool) Shares {
 	if maxRollouts <= 0 || !gate {
 		return Shares{Search: maxRollouts}
 	}
-	need := int64(2*test) * int64(2+maxRetries) / 2
-	g := min(need, maxRollouts/2)
+	g := min(gateNeeds(test, maxRetries), maxRollouts/2)
 	return Shares{Search: maxRollouts - g, Gate: g}
 }
+
+// gateNeeds is what trying so many held-out cases in both arms takes, with room for
+// work retries.
+func gateNeeds(test, maxRetries int) int64 { return int64(2*test) * int64(2+maxRetries) / 2 }
 
 // Improve searches, and puts what it found before the gate. The Run is saved
 // when it begins and when it ends, however it ends. The error is what stopped

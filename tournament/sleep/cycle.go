@@ -74,7 +74,7 @@ func (c *Cycle) Run(ctx context.Context, p Plan) (*Night, error) {
 		return nil, fmt.Errorf("read the last night: %w", err)
 	}
 	if n == nil || !n.Ended.IsZero() {
-		n = c.begin(p)
+		n = c.begin(p, n)
 		n.ID += fmt.Sprintf("-%d", lease.Generation) // two may begin within a second
 	} else {
 		n.TakenOver++
@@ -137,9 +137,14 @@ func (c *Cycle) hold(ctx *context.Context) (Lease, func(), error) {
 	}, nil
 }
 
-func (c *Cycle) begin(p Plan) *Night {
+// begin is a new night after another one, nil for the first.
+func (c *Cycle) begin(p Plan, last *Night) *Night {
 	now := c.Now().UTC()
-	return &Night{Schema: 1, ID: now.Format("20060102-150405"), Policy: p.Policy, Caps: p.Caps, Skills: p.Skills, Began: now, Steps: []Step{}}
+	n := &Night{Schema: 1, ID: now.Format("20060102-150405"), Policy: p.Policy, Caps: p.Caps, Skills: p.Skills, Began: now, Steps: []Step{}}
+	if last != nil {
+		n.Round = last.Round
+	}
+	return n
 }
 
 // walk does what is open of a night.
@@ -175,10 +180,8 @@ func (c *Cycle) walk(ctx context.Context, n *Night) error {
 			}
 		}
 	}
-	for i := range n.Steps { // further installs are appended, and done, on the way
-		if err := c.step(ctx, n, i); err != nil {
-			return err
-		}
+	if err := c.serve(ctx, n); err != nil {
+		return err
 	}
 	if c.Parts.Rebased == nil {
 		return nil
@@ -193,7 +196,32 @@ func (c *Cycle) walk(ctx context.Context, n *Night) error {
 	return nil
 }
 
-// step does one step that is open.
+// serve does the steps that are open, as long as the budget carries one of those
+// that wait: what the others have not used is there for them.
+func (c *Cycle) serve(ctx context.Context, n *Night) error {
+	for served := true; served; {
+		served = false
+		for i := range n.Steps { // further installs are appended, and done, on the way
+			was := n.Steps[i].open()
+			if err := c.step(ctx, n, i); err != nil {
+				return err
+			}
+			served = served || was && !n.Steps[i].open()
+		}
+	}
+	left, _ := n.left()
+	for i := range n.Steps {
+		if s := &n.Steps[i]; s.open() {
+			s.wait(left, n.Caps)
+			if err := c.end(ctx, n, s, Waits); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// step does one step that is open; one that the budget does not carry stays so.
 func (c *Cycle) step(ctx context.Context, n *Night, i int) error {
 	s := &n.Steps[i]
 	if !s.open() {
@@ -278,18 +306,12 @@ func (c *Cycle) try(ctx context.Context, n *Night, i int) error {
 		began = t.Level
 	}
 	st.Judge(s.Run, began, &r)
-	switch {
-	case r.Early:
-	case s.Kind == Search && s.Part == Description:
-		st.Described = s.Described
-	case s.Kind == Search:
-		st.Searched = s.Began
-	}
+	more := st.tell(n, s, &r)
 	if err := c.Journal.SaveState(ctx, n.Generation, st); err != nil {
 		return fmt.Errorf("save the nights of %s: %w", s.Skill, err)
 	}
 	level := st.Level(r.Incumbent, r.Challenger, r.Round)
-	s.Result, s.Note = &r, r.words()
+	s.Result, s.Note = &r, r.words()+more
 	if r.Decision == pareto.Promote {
 		in := Step{Kind: Install, Skill: s.Skill, Run: s.Run, Level: level, Stage: Planned, Result: &r}
 		if ok, why := n.Policy.MayInstall(&r, level, c.Demo); !ok {
@@ -310,16 +332,15 @@ func (c *Cycle) start(ctx context.Context, n *Night, i int) (going bool, err err
 	s := &n.Steps[i]
 	if s.Errors >= tries || s.Attempts >= starts {
 		s.Note = fmt.Sprintf("given up after %d attempts: %s", s.Attempts, s.Note)
-		return false, c.end(ctx, n, s, Failed)
+		return false, c.fail(ctx, n, s)
 	}
 	if s.Stage == Planned {
 		left, ok := n.left()
-		if ok {
-			s.Caps, ok = Portion(left, openPaid(n.Steps[i:]))
-		}
 		if !ok {
-			s.Note = "the night's budget is used up; " + s.Note
-			return false, c.end(ctx, n, s, Skipped)
+			return false, nil
+		}
+		if s.Caps, ok = Portion(left, n.Caps, openPaid(n.Steps[i:])); !ok {
+			return false, nil
 		}
 		s.Stage, s.Run, s.Began = Begun, c.RunID(), c.Now().UTC()
 	} else if !n.rebound(s) {
@@ -336,13 +357,26 @@ func (c *Cycle) trouble(ctx context.Context, n *Night, s *Step, err error) error
 	var hopeless *Hopeless
 	if errors.As(err, &hopeless) {
 		s.Note = hopeless.Error()
-		return c.end(ctx, n, s, Failed)
+		return c.fail(ctx, n, s)
 	}
 	if ctx.Err() == nil { // an interruption is nobody's fault
 		s.Note = err.Error()
 		s.Errors++
 	}
 	return errors.Join(fmt.Errorf("%s %s: %w", s.Kind, s.Skill, err), c.save(context.WithoutCancel(ctx), n, s))
+}
+
+// fail ends a step that came to nothing: it has had its turn all the same.
+func (c *Cycle) fail(ctx context.Context, n *Night, s *Step) error {
+	st, err := c.Journal.State(ctx, s.Skill)
+	if err != nil {
+		return fmt.Errorf("read the nights of %s: %w", s.Skill, err)
+	}
+	st.Served = s.Began
+	if err := c.Journal.SaveState(ctx, n.Generation, st); err != nil {
+		return fmt.Errorf("save the nights of %s: %w", s.Skill, err)
+	}
+	return c.end(ctx, n, s, Failed)
 }
 
 // install puts what was proved in place.
@@ -386,7 +420,8 @@ func (r *Result) words() string {
 			return r.Reason
 		}
 		if r.Stopped {
-			return "its share of the budget ended before anything beat the installed text"
+			return fmt.Sprintf("its share of the budget ended (%s, after %s) before anything beat the installed text",
+				cmp.Or(r.StoppedBy, "a cap"), rollouts(r.Spent.Rollouts))
 		}
 		return "nothing beat the installed text"
 	}
@@ -395,16 +430,6 @@ func (r *Result) words() string {
 		said = r.Restarted + "; " + said
 	}
 	return said
-}
-
-// openPaid are the steps that still share the budget, the first one first.
-func openPaid(steps []Step) (out []Step) {
-	for _, s := range steps {
-		if s.open() && s.paid() {
-			out = append(out, s)
-		}
-	}
-	return out
 }
 
 func (c *Cycle) end(ctx context.Context, n *Night, s *Step, stage Stage) error {

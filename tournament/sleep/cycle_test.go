@@ -160,7 +160,7 @@ func TestPortionNeverExceedsWhatIsLeft(t *testing.T) {
 			steps = append(steps, Step{Kind: rapid.SampledFrom([]Kind{Continue, Search}).Draw(t, "kind"),
 				Gain: rapid.Float64Range(0, 20).Draw(t, "gain"), Rollouts: rapid.Int64Range(0, 100).Draw(t, "rollouts")})
 		}
-		c, ok := Portion(left, steps)
+		c, ok := Portion(left, left, steps)
 		if !ok {
 			return
 		}

@@ -21,6 +21,11 @@ type State struct {
 	// Searched is when the last tournament began: what people corrected before
 	// that has had its chance.
 	Searched time.Time `json:"searched,omitzero"`
+	// Short tells of the last tournament over the harness where a cap ended it
+	// before it had come to anything.
+	Short *Shortfall `json:"short,omitempty"`
+	// Served is when the skill last had its turn of a night's budget.
+	Served time.Time `json:"served,omitzero"`
 	// Certificates are those of installed versions on other models than the ones
 	// that their evidence is about, in order of beginning.
 	Certificates []Certificate `json:"certificates,omitempty"`

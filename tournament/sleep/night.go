@@ -53,6 +53,7 @@ const (
 	Done    Stage = "done"
 	Skipped Stage = "skipped"
 	Failed  Stage = "failed"
+	Waits   Stage = "waits" // for a later night: the budget of this one did not carry it
 )
 
 // A Part is what of a skill a trial or a search is about.
@@ -73,6 +74,7 @@ type Step struct {
 	Gain     float64 `json:"gain,omitempty"` // failures a week that could be saved at best
 	Rollouts int64   `json:"rollouts,omitempty"`
 	Run      string  `json:"run,omitempty"`   // named before it begins
+	Needs    Caps    `json:"needs,omitzero"`  // what it takes to come to something, where that is forecast
 	Caps     Caps    `json:"caps,omitzero"`   // its share of the night
 	Level    float64 `json:"level,omitempty"` // error rate that the lifetime leaves this trial
 	// Round of the trial as the night found it, and Anew: the level of the next
@@ -116,6 +118,7 @@ type Night struct {
 	Steps      []Step    `json:"steps"`
 	TakenOver  int       `json:"taken_over,omitempty"` // how often another process went on with it
 	Began      time.Time `json:"began"`
+	Round      time.Time `json:"round,omitzero"` // since then nobody has a second turn before everybody had one
 	Ended      time.Time `json:"ended,omitzero"` // zero while it is not over
 }
 
@@ -191,8 +194,9 @@ type Result struct {
 	Spent     eval.Spent   `json:"spent"`
 	Assumed   eval.Assumed `json:"assumed,omitzero"` // see Step
 	Warnings  []string     `json:"warnings,omitempty"`
-	Stopped   bool         `json:"stopped,omitempty"` // by a cap, before a verdict
-	Early     bool         `json:"early,omitempty"`   // before anything was tried: no search has begun
+	Stopped   bool         `json:"stopped,omitempty"`    // by a cap, before a verdict
+	Early     bool         `json:"early,omitempty"`      // before anything was tried: no search has begun
+	StoppedBy string       `json:"stopped_by,omitempty"` // the cap that did, where it is known
 	Simulated bool         `json:"simulated,omitempty"`
 	// Flagged are the rules of the firewall that the text broke, now or before
 	// its owner approved it.
@@ -235,8 +239,11 @@ type Outlook struct {
 	Fresh      int       // held-out clusters that its trial has not seen
 	Rollouts   int64     // what trying them takes at most
 	Train      int       // cases to learn from
-	Uses       []Use
-	Triggers   *Triggers // nil without trigger cases
+	// Needs are what a search and the begin of its trial take, as far as they are
+	// forecast: zero is unknown.
+	Needs    Caps
+	Uses     []Use
+	Triggers *Triggers // nil without trigger cases
 }
 
 // Triggers are what is known of a skill's description.
@@ -250,6 +257,7 @@ type Triggers struct {
 	Round           int
 	Fresh           int
 	Rollouts        int64
+	Needs           Caps // as in Outlook
 }
 
 // A Proof is a trial that ended in a promotion.

@@ -1,10 +1,10 @@
 package sleep
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // plan looks at every skill and writes down what there is to do. Nothing is
@@ -15,14 +15,16 @@ func (c *Cycle) plan(ctx context.Context, n *Night) error {
 		return fmt.Errorf("list skills: %w", err)
 	}
 	var paid []Step
+	served := map[string]time.Time{}
 	for _, name := range names {
 		if len(n.Skills) > 0 && !slices.Contains(n.Skills, name) {
 			continue
 		}
-		steps, err := c.planFor(ctx, n, name)
+		steps, at, err := c.planFor(ctx, n, name)
 		if err != nil {
 			return err
 		}
+		served[name] = at
 		for _, s := range steps {
 			if s.paid() && s.open() {
 				paid = append(paid, s)
@@ -31,24 +33,24 @@ func (c *Cycle) plan(ctx context.Context, n *Night) error {
 			}
 		}
 	}
-	slices.SortStableFunc(paid, func(a, b Step) int { return cmp.Compare(b.Gain, a.Gain) })
+	n.order(paid, served, c.Now().UTC())
 	n.Steps, n.Settled = append(n.Steps, paid...), true
 	return nil
 }
 
-// planFor is what there is to do about one skill.
-func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Step, err error) {
+// planFor is what there is to do about one skill, and when it last had its turn.
+func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Step, served time.Time, err error) {
 	o, err := c.Parts.Look(ctx, name)
 	if err != nil {
-		return nil, fmt.Errorf("look at %s: %w", name, err)
+		return nil, served, fmt.Errorf("look at %s: %w", name, err)
 	}
 	if o.Unable != "" {
-		return []Step{{Kind: Search, Skill: name, Stage: Skipped, Note: o.Unable}}, nil
+		return []Step{{Kind: Search, Skill: name, Stage: Skipped, Note: o.Unable}}, served, nil
 	}
 	if c.Parts.Watch != nil {
 		a, err := c.Parts.Watch(ctx, name)
 		if err != nil {
-			return nil, fmt.Errorf("watch %s: %w", name, err)
+			return nil, served, fmt.Errorf("watch %s: %w", name, err)
 		}
 		if a != nil && a.NewSessions > 0 {
 			a.Skill = name
@@ -57,9 +59,9 @@ func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Ste
 	}
 	st, err := c.Journal.State(ctx, name)
 	if err != nil {
-		return nil, fmt.Errorf("read the nights of %s: %w", name, err)
+		return nil, served, fmt.Errorf("read the nights of %s: %w", name, err)
 	}
-	need := NeedOf(o.Uses, o.Since, st.Searched, c.Now())
+	need := NeedOf(o.Uses, o.Since, st.searched(n.Caps), c.Now())
 	if o.Drift != nil {
 		n.Model = o.Drift.To
 	}
@@ -75,17 +77,17 @@ func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Ste
 	case o.Challenger != "" && o.Fresh > 0:
 		s.Kind, s.Rollouts, s.Level = Continue, o.Rollouts, st.Level(o.Incumbent, o.Challenger, o.Round)
 		s.Round, s.Anew = o.Round, st.Next()
-		s.Note = fmt.Sprintf("challenger %.12s: %d fresh clusters", o.Challenger, o.Fresh)
+		s.Note = fmt.Sprintf("challenger %.12s: %s", o.Challenger, counted(o.Fresh, "fresh case"))
 	case o.Challenger != "":
-		return steps, nil // waits for cases, and a new description would make it wait for ever
+		return steps, st.Served, nil // waits for cases, and a new description would make it wait for ever
 	case need.Enough && o.Train > 0:
-		s.Kind, s.Level = Search, st.Next()
+		s.Kind, s.Level, s.Needs = Search, st.Next(), st.needs(o.Needs, n.Caps)
 	case described != nil:
 		s = *described
 	default:
-		return steps, nil
+		return steps, st.Served, nil
 	}
-	return append(steps, s), nil
+	return append(steps, s), st.Served, nil
 }
 
 // planDescription is what there is to do about the description, nil for nothing.
@@ -106,9 +108,9 @@ func planDescription(o *Outlook, st *State, need Need) *Step {
 	case t.Challenger != "" && t.Fresh > 0:
 		s.Kind, s.Rollouts, s.Level = Continue, t.Rollouts, st.Level(o.Incumbent, t.Challenger, t.Round)
 		s.Round, s.Anew = t.Round, st.Next()
-		s.Note = fmt.Sprintf("description %.12s: %d fresh trigger cases", t.Challenger, t.Fresh)
+		s.Note = fmt.Sprintf("description %.12s: %s", t.Challenger, counted(t.Fresh, "fresh trigger case"))
 	case t.Challenger == "" && t.Train > 0 && t.Misfired >= known+needFailures:
-		s.Kind, s.Level = Search, st.Next()
+		s.Kind, s.Level, s.Needs = Search, st.Next(), t.Needs
 		s.Described = Described{t.Description, t.Misfired}
 		s.Note = fmt.Sprintf("the description misfired on %d of %d trigger cases", t.Misfired, t.Tried)
 	default:

@@ -37,14 +37,18 @@ func (c *Cycle) dry(ctx context.Context, p Plan) (*Night, error) {
 		return nil, fmt.Errorf("read the last night: %w", err)
 	}
 	if n == nil || !n.Ended.IsZero() {
-		n = c.begin(p)
-		return n, c.plan(ctx, n)
-	}
-	if err := c.narrow(ctx, n, p); err != nil || n.Settled {
+		n = c.begin(p, n)
+	} else if err := c.narrow(ctx, n, p); err != nil {
 		return n, err
 	}
-	n.Steps = n.Steps[:min(1, len(n.Steps))]
-	return n, c.plan(ctx, n)
+	if !n.Settled {
+		n.Steps = n.Steps[:min(1, len(n.Steps))]
+		if err := c.plan(ctx, n); err != nil {
+			return n, err
+		}
+	}
+	n.foresee()
+	return n, nil
 }
 
 // narrow bounds a night that goes on by what its owner asks for now: the smaller

@@ -1,62 +1,209 @@
 package sleep
 
-import "time"
+import (
+	"cmp"
+	"fmt"
+	"time"
+)
 
-// minSearch is how many rollouts a tournament with its gate needs to find
-// anything: below it, the night's budget goes to fewer skills.
-const minSearch = 60
+// What a step takes at least where nobody has forecast it, in rollouts.
+const (
+	minSearch   = 60
+	minContinue = 4 // a pair with its work retries
+	minCertify  = 6 // a case in three arms, with its work retries
+)
 
-// minContinue is a pair with its work retries.
-const minContinue = 4
+// What it takes at least of a cap of which nothing is forecast, where the rollouts
+// have none: a share of the whole night.
+const (
+	blindSearch = 0.5
+	blindOther  = 0.05
+)
 
-// minCertify is a case in three arms, with its work retries.
-const minCertify = 6
-
-// Portion is what the first of the steps gets of what is left: in proportion to
-// the expected gain, no more than the step can use, no less than what makes it
-// worth beginning. ok is false where not even that is left. What a step does not
-// use is there for the steps after it.
-func Portion(left Caps, steps []Step) (c Caps, ok bool) {
-	first := steps[0]
-	sum := 0.0
-	for _, s := range steps {
-		sum += s.Gain
-	}
-	share := 1 / float64(len(steps))
-	if sum > 0 {
-		share = first.Gain / sum
-	}
-	atLeast := int64(minSearch)
-	switch first.Kind {
+// least is what a step must get to be worth beginning, no more than a whole night
+// has. What nobody can tell of a cap goes with the rollouts.
+func (s *Step) least(whole Caps) Caps {
+	need := s.Needs
+	switch s.Kind {
+	case Search:
+		need.Rollouts = cmp.Or(need.Rollouts, minSearch)
 	case Continue:
-		atLeast = min(minContinue, max(1, first.Rollouts))
+		need.Rollouts = min(minContinue, max(1, s.Rollouts))
 	case Certify:
-		atLeast = min(minCertify, max(1, first.Rollouts))
+		need.Rollouts = min(minCertify, max(1, s.Rollouts))
 	}
-	c = left
-	if left.Rollouts > 0 {
-		if left.Rollouts < atLeast {
-			return Caps{}, false
+	of := blindOther
+	switch {
+	case whole.Rollouts > 0:
+		need.Rollouts = min(need.Rollouts, whole.Rollouts)
+		of = float64(need.Rollouts) / float64(whole.Rollouts)
+	case s.Kind == Search:
+		of = blindSearch
+	}
+	need.CostUSD = needOf(need.CostUSD, whole.CostUSD, of)
+	need.Tokens = needOf(need.Tokens, whole.Tokens, of)
+	need.Duration = needOf(need.Duration, whole.Duration, of)
+	return need
+}
+
+func needOf[T int64 | float64 | time.Duration](need, whole T, of float64) T {
+	if need == 0 {
+		need = T(of * float64(whole))
+	}
+	return min(need, whole)
+}
+
+// carries reports whether c, which is left of a whole night, has room for need.
+func (c Caps) carries(need, whole Caps) bool { return c.lacks(need, whole) == "" }
+
+// lacks says of which cap too little is left, "" of none.
+func (c Caps) lacks(need, whole Caps) string {
+	switch {
+	case whole.Rollouts > 0 && c.Rollouts < max(1, need.Rollouts):
+		return fmt.Sprintf("%d rollouts, %d are left", need.Rollouts, max(0, c.Rollouts))
+	case whole.CostUSD > 0 && (c.CostUSD < need.CostUSD*(1-1e-9) || c.CostUSD <= 0):
+		return fmt.Sprintf("$%.2f, $%.2f are left", need.CostUSD, max(0, c.CostUSD))
+	case whole.Tokens > 0 && c.Tokens < max(1, need.Tokens):
+		return fmt.Sprintf("%d tokens, %d are left", need.Tokens, max(0, c.Tokens))
+	case whole.Duration > 0 && c.Duration < max(1, need.Duration):
+		return fmt.Sprintf("%v, %v are left", need.Duration.Round(time.Second), max(0, c.Duration).Round(time.Second))
+	}
+	return ""
+}
+
+// minus is what c leaves, never below nothing.
+func (c Caps) minus(o Caps) Caps {
+	return Caps{max(0, c.Rollouts-o.Rollouts), max(0, c.CostUSD-o.CostUSD), max(0, c.Tokens-o.Tokens), max(0, c.Duration-o.Duration)}
+}
+
+// serve says which of the steps, in their order, what is left of a whole night
+// carries, each with what it takes at least, and what these leave over.
+func serve(left, whole Caps, steps []Step) (served []bool, over Caps) {
+	served = make([]bool, len(steps))
+	for i := range steps {
+		if need := steps[i].least(whole); left.carries(need, whole) {
+			served[i], left = true, left.minus(need)
 		}
-		n := min(left.Rollouts, max(atLeast, int64(share*float64(left.Rollouts))))
-		if first.Rollouts > 0 {
-			n = min(n, first.Rollouts)
+	}
+	return served, left
+}
+
+// Portion is what the first of the steps gets of what is left of a whole night: what
+// it takes at least, and its share by expected gain of what those leave over that the
+// night can serve, no more than it can use. ok is false where the step has to wait.
+// What a step does not use is there for the steps after it.
+func Portion(left, whole Caps, steps []Step) (c Caps, ok bool) {
+	served, over := serve(left, whole, steps)
+	if !served[0] {
+		return Caps{}, false
+	}
+	sum, n := 0.0, 0
+	for i, s := range steps {
+		if served[i] {
+			sum += s.Gain
+			n++
 		}
-		share = max(share, float64(n)/float64(left.Rollouts))
-		c.Rollouts = n
-	} else if first.Rollouts > 0 {
-		c.Rollouts = first.Rollouts
 	}
-	share = min(1, share)
-	c.CostUSD = left.CostUSD * share
-	if left.CostUSD > 0 && c.CostUSD == 0 {
-		return Caps{}, false // too little for a number, and zero would be no cap
+	share := 1 / float64(n)
+	if sum > 0 {
+		share = min(1, steps[0].Gain/sum)
 	}
-	if left.Tokens > 0 {
-		c.Tokens = max(1, int64(float64(left.Tokens)*share))
+	need := steps[0].least(whole)
+	c = Caps{
+		Rollouts: portion(need.Rollouts, over.Rollouts, left.Rollouts, whole.Rollouts, share),
+		CostUSD:  portion(need.CostUSD, over.CostUSD, left.CostUSD, whole.CostUSD, share),
+		Tokens:   portion(need.Tokens, over.Tokens, left.Tokens, whole.Tokens, share),
+		Duration: portion(need.Duration, over.Duration, left.Duration, whole.Duration, share),
 	}
-	if left.Duration > 0 {
-		c.Duration = max(1, time.Duration(float64(left.Duration)*share))
+	if use := steps[0].Rollouts; use > 0 {
+		c.Rollouts = smaller(c.Rollouts, use)
 	}
-	return c, true
+	return c, !(whole.CostUSD > 0 && c.CostUSD == 0) // too little for a number, and zero would be no cap
+}
+
+// portion is a part of one cap, which is zero where the whole night has none.
+func portion[T int64 | float64 | time.Duration](need, over, left, whole T, share float64) T {
+	if whole == 0 {
+		return 0
+	}
+	least := T(1)
+	if any(least) == any(float64(1)) {
+		least = 0
+	}
+	return min(left, max(least, need+T(share*float64(over))))
+}
+
+// openPaid are the steps that still share the budget, the first one first.
+func openPaid(steps []Step) (out []Step) {
+	for _, s := range steps {
+		if s.open() && s.paid() {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// wait leaves a step to a later night, and says what it lacks tonight.
+func (s *Step) wait(left, whole Caps) {
+	s.Stage = Waits
+	if lacks := left.lacks(s.least(whole), whole); lacks != "" {
+		s.Note = fmt.Sprintf("takes about %s; %s", lacks, s.Note)
+	}
+}
+
+// foresee says which of the planned steps the night will serve, and with how much, as
+// far as can be told before any is begun: every one might use its portion whole.
+func (n *Night) foresee() {
+	left, ok := n.left()
+	for i := range n.Steps { // what has begun has its share
+		if s := &n.Steps[i]; s.Stage == Begun && s.paid() {
+			left = left.minus(s.Caps.minus(Caps{s.Spent.Rollouts, s.Spent.CostUSD, s.Spent.TokensIn + s.Spent.TokensOut, time.Duration(s.Spent.WallMS) * time.Millisecond}))
+		}
+	}
+	var late []*Step
+	for i := range n.Steps {
+		s := &n.Steps[i]
+		if !s.paid() || s.Stage != Planned {
+			continue
+		}
+		if c, served := Portion(left, n.Caps, planned(n.Steps[i:])); ok && served {
+			s.Caps, left = c, left.minus(c)
+		} else {
+			late = append(late, s)
+		}
+	}
+	for _, s := range late {
+		s.wait(left, n.Caps)
+	}
+}
+
+func planned(steps []Step) (out []Step) {
+	for _, s := range openPaid(steps) {
+		if s.Stage == Planned {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Turns is in how many nights like this one all its steps have had their turn, this
+// night included; 0 where none of them costs anything.
+func (n *Night) Turns() (nights int) {
+	var open []Step
+	for _, s := range n.Steps {
+		if s.paid() && s.Stage != Skipped && s.Stage != Failed {
+			open = append(open, s)
+		}
+	}
+	for ; len(open) > 0; nights++ {
+		served, _ := serve(n.Caps, n.Caps, open)
+		var rest []Step
+		for i, s := range open {
+			if !served[i] {
+				rest = append(rest, s)
+			}
+		}
+		open = rest
+	}
+	return nights
 }

@@ -1,0 +1,101 @@
+package sleep
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A Shortfall is a tournament that a cap ended before it had come to anything.
+type Shortfall struct {
+	// Caps are those of the night that could not carry it; zero where it had a part
+	// of a night only: it is tried again with the whole of one.
+	Caps Caps `json:"caps,omitzero"`
+	// Searched is when the one before it began. Under a larger budget, what people
+	// corrected since then counts again.
+	Searched time.Time `json:"searched,omitzero"`
+}
+
+// searched is when the last tournament began that could learn from corrections, seen
+// from a night with these caps.
+func (s *State) searched(caps Caps) time.Time {
+	if s.Short != nil && s.Short.Caps != (Caps{}) && s.Short.Caps.Within(caps) != caps {
+		return s.Short.Searched
+	}
+	return s.Searched
+}
+
+// needs are what a search takes: all of a night where a part of one was too little.
+func (s *State) needs(forecast, night Caps) Caps {
+	if s.Short != nil && s.Short.Caps == (Caps{}) {
+		return night
+	}
+	return forecast
+}
+
+// tell enters what became of a continuation or a search, and says what more its note
+// has to say. What people corrected has had its chance where the search came to its
+// end, or to a challenger; where it had all that it was forecast to take; or where it
+// had a whole night, and another one like it would end the same. Telling the same
+// again changes nothing.
+func (s *State) tell(n *Night, step *Step, r *Result) (more string) {
+	if step.Kind == Search && step.Part == Description {
+		s.Described = step.Described
+	}
+	if step.Kind != Search || step.Part == Description {
+		s.Served = step.Began
+		return ""
+	}
+	caps := step.Caps
+	enough := step.Needs.Rollouts > 0 && caps.Rollouts >= step.Needs.Rollouts && r.StoppedBy == capRollouts
+	switch {
+	case r.Decision != "" || !r.Stopped || enough && step.Needs != n.Caps:
+		s.Searched, s.Served, s.Short = step.Began, step.Began, nil
+	case caps == n.Caps:
+		if !s.Searched.Equal(step.Began) {
+			s.Short = &Shortfall{Caps: n.Caps, Searched: s.Searched}
+		}
+		s.Searched, s.Served = step.Began, step.Began
+		if step.Needs.Rollouts > n.Caps.Rollouts && n.Caps.Rollouts > 0 {
+			return fmt.Sprintf("; a search takes about %s, a night has %d: raise --max-rollouts", rollouts(step.Needs.Rollouts), n.Caps.Rollouts)
+		}
+		return fmt.Sprintf("; that was a whole night: raise --%s, or it waits for new corrections", cmp.Or(r.StoppedBy, "max-cost-usd"))
+	default:
+		s.Short = &Shortfall{Searched: s.Searched}
+		return "; it is searched again with a whole night"
+	}
+	return ""
+}
+
+// capRollouts is how a Result names the cap on rollouts.
+const capRollouts = "max-rollouts"
+
+// order sorts what a night is to pay for: by expected gain, but those who have had a
+// turn in this round after those who have not. A round is over when nobody is left
+// who has not; a night for some skills alone ends none.
+func (n *Night) order(paid []Step, served map[string]time.Time, now time.Time) {
+	had := func(s Step) bool { at := served[s.Skill]; return !at.IsZero() && !at.Before(n.Round) }
+	if len(paid) > 0 && len(n.Skills) == 0 && !slices.ContainsFunc(paid, func(s Step) bool { return !had(s) }) {
+		n.Round = now
+	}
+	slices.SortStableFunc(paid, func(a, b Step) int {
+		if x, y := had(a), had(b); x != y {
+			if y {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(b.Gain, a.Gain)
+	})
+}
+
+// counted is a number of things; rollouts is one of rollouts.
+func counted[T int | int64](n T, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func rollouts(n int64) string { return counted(n, "rollout") }
