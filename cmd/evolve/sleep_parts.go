@@ -130,7 +130,7 @@ func (s *sleeper) look(ctx context.Context, name string) (o sleep.Outlook, err e
 	if o.Triggers, err = s.triggers(ctx, live, cases); err != nil {
 		return o, err
 	}
-	return o, s.lookAtCases(ctx, &o, cases, trial)
+	return o, s.lookAtCases(ctx, &o, live, cases, trial)
 }
 
 // cannotBeRead says why a skill is left alone, "" for an error of another kind.
@@ -145,7 +145,7 @@ func cannotBeRead(err error) string {
 }
 
 // lookAtCases counts what there is to learn from and to try on.
-func (s *sleeper) lookAtCases(ctx context.Context, o *sleep.Outlook, cases []eval.Case, trial *tournament.TrialRecord) (err error) {
+func (s *sleeper) lookAtCases(ctx context.Context, o *sleep.Outlook, live *liveSkill, cases []eval.Case, trial *tournament.TrialRecord) (err error) {
 	var test []eval.Case
 	ordinary, _ := eval.SeparateTriggers(cases)
 	for _, c := range ordinary {
@@ -157,7 +157,8 @@ func (s *sleeper) lookAtCases(ctx context.Context, o *sleep.Outlook, cases []eva
 		}
 	}
 	if trial == nil {
-		return nil
+		o.Needs, err = s.needs(ctx, live, ordinary, evolveHarness)
+		return err
 	}
 	o.Challenger = trial.Challenger
 	if o.Round, err = trial.Rounds(); err != nil {
@@ -270,6 +271,12 @@ func (s *sleeper) conclude(ctx context.Context, p *prepared, out *tournament.Out
 	}
 	inc := p.plan.Incumbent
 	r.Incumbent, r.Simulated, r.Stopped = inc.SHA(), p.run.Simulated, out.BudgetStop
+	switch {
+	case out.Search != nil && out.Search.BudgetStop && res.Challenger == nil:
+		r.Stopped, r.StoppedBy = true, capIn(out.Search.Stop)
+	case out.BudgetStop && out.Verdict != nil:
+		r.StoppedBy = capIn(out.Verdict.Stop)
+	}
 	r.Unboxed = p.f.tools() && (p.f.Sandbox == sandboxNone || process.Available() != nil)
 	if res.Challenger == nil || out.Verdict == nil {
 		return nil

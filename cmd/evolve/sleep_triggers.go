@@ -63,7 +63,11 @@ func (s *sleeper) triggers(ctx context.Context, live *liveSkill, cases []eval.Ca
 		}
 	}
 	trial, err := s.a.openTrial(ctx, s.db, live.Name, live.doc.Hash(), evolveDescription)
-	if err != nil || trial == nil {
+	if err != nil {
+		return nil, err
+	}
+	if trial == nil {
+		t.Needs, err = s.needs(ctx, live, all, evolveDescription)
 		return t, err
 	}
 	t.Challenger = trial.Challenger

@@ -20,8 +20,13 @@ const (
 	blindOther  = 0.05
 )
 
-// least is what a step must get to be worth beginning, no more than a whole night
-// has. What nobody can tell of a cap goes with the rollouts.
+// A search that is given less than this share of the rollouts that it takes is not
+// begun: it would find nothing, and what it reads and measures first is paid for.
+const worthwhile = 0.5
+
+// least is what a step must get to be worth beginning. No more than a whole night
+// has, but for the rollouts of a search that even that is far too little for. What
+// nobody can tell of a cap goes with the rollouts.
 func (s *Step) least(whole Caps) Caps {
 	need := s.Needs
 	switch s.Kind {
@@ -35,8 +40,10 @@ func (s *Step) least(whole Caps) Caps {
 	of := blindOther
 	switch {
 	case whole.Rollouts > 0:
-		need.Rollouts = min(need.Rollouts, whole.Rollouts)
-		of = float64(need.Rollouts) / float64(whole.Rollouts)
+		if s.Kind != Search || float64(whole.Rollouts) >= worthwhile*float64(need.Rollouts) {
+			need.Rollouts = min(need.Rollouts, whole.Rollouts)
+		}
+		of = min(1, float64(need.Rollouts)/float64(whole.Rollouts))
 	case s.Kind == Search:
 		of = blindSearch
 	}
@@ -55,6 +62,10 @@ func needOf[T int64 | float64 | time.Duration](need, whole T, of float64) T {
 
 // carries reports whether c, which is left of a whole night, has room for need.
 func (c Caps) carries(need, whole Caps) bool { return c.lacks(need, whole) == "" }
+
+// Beyond reports whether even a whole night of these caps is too little for s to be
+// begun.
+func (s *Step) Beyond(whole Caps) bool { return !whole.carries(s.least(whole), whole) }
 
 // lacks says of which cap too little is left, "" of none.
 func (c Caps) lacks(need, whole Caps) string {
@@ -160,7 +171,7 @@ func (n *Night) foresee() {
 			left = left.minus(s.Caps.minus(Caps{s.Spent.Rollouts, s.Spent.CostUSD, s.Spent.TokensIn + s.Spent.TokensOut, time.Duration(s.Spent.WallMS) * time.Millisecond}))
 		}
 	}
-	var late []*Step
+	_, over := serve(left, n.Caps, planned(n.Steps))
 	for i := range n.Steps {
 		s := &n.Steps[i]
 		if !s.paid() || s.Stage != Planned {
@@ -169,11 +180,8 @@ func (n *Night) foresee() {
 		if c, served := Portion(left, n.Caps, planned(n.Steps[i:])); ok && served {
 			s.Caps, left = c, left.minus(c)
 		} else {
-			late = append(late, s)
+			s.wait(over, n.Caps)
 		}
-	}
-	for _, s := range late {
-		s.wait(left, n.Caps)
 	}
 }
 
@@ -187,11 +195,12 @@ func planned(steps []Step) (out []Step) {
 }
 
 // Turns is in how many nights like this one all its steps have had their turn, this
-// night included; 0 where none of them costs anything.
+// night included. Those that a night is too small for never have one, and count for
+// nothing.
 func (n *Night) Turns() (nights int) {
 	var open []Step
 	for _, s := range n.Steps {
-		if s.paid() && s.Stage != Skipped && s.Stage != Failed {
+		if s.paid() && s.Stage != Skipped && s.Stage != Failed && !s.Beyond(n.Caps) {
 			open = append(open, s)
 		}
 	}

@@ -58,7 +58,7 @@ func (s *State) tell(n *Night, step *Step, r *Result) (more string) {
 		}
 		s.Searched, s.Served = step.Began, step.Began
 		if step.Needs.Rollouts > n.Caps.Rollouts && n.Caps.Rollouts > 0 {
-			return fmt.Sprintf("; a search takes about %s, a night has %d: raise --max-rollouts", rollouts(step.Needs.Rollouts), n.Caps.Rollouts)
+			return fmt.Sprintf("; a search takes about %s, a night has %d: raise --max-rollouts, or it waits for new corrections", rollouts(step.Needs.Rollouts), n.Caps.Rollouts)
 		}
 		return fmt.Sprintf("; that was a whole night: raise --%s, or it waits for new corrections", cmp.Or(r.StoppedBy, "max-cost-usd"))
 	default:
@@ -73,10 +73,11 @@ const capRollouts = "max-rollouts"
 
 // order sorts what a night is to pay for: by expected gain, but those who have had a
 // turn in this round after those who have not. A round is over when nobody is left
-// who has not; a night for some skills alone ends none.
+// who has not; a night for some skills alone ends none, and nobody waits for those that
+// such a night is too small for.
 func (n *Night) order(paid []Step, served map[string]time.Time, now time.Time) {
 	had := func(s Step) bool { at := served[s.Skill]; return !at.IsZero() && !at.Before(n.Round) }
-	if len(paid) > 0 && len(n.Skills) == 0 && !slices.ContainsFunc(paid, func(s Step) bool { return !had(s) }) {
+	if len(n.Skills) == 0 && !slices.ContainsFunc(paid, func(s Step) bool { return !had(s) && !s.Beyond(n.Caps) }) {
 		n.Round = now
 	}
 	slices.SortStableFunc(paid, func(a, b Step) int {

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// needs forecasts what a search over these cases takes, with the begin of its trial.
+// What it takes besides rollouts is asked for only where the night has a cap on that.
+func (s *sleeper) needs(ctx context.Context, live *liveSkill, cases []eval.Case, evolves string) (n sleep.Caps, err error) {
+	spent, err := s.db.Journal("").SpentCases(ctx, live.Name, live.doc.Hash())
+	if err != nil {
+		return n, err
+	}
+	val, test := 0, 0
+	for _, c := range cases {
+		switch {
+		case c.Split == eval.Val:
+			val++
+		case c.Split == eval.Test && spent[c.ID] == "":
+			test++
+		}
+	}
+	n.Rollouts = tournament.Needs(val, test, s.f.MaxRetries, true)
+	if s.f.MaxCostUSD == 0 && s.f.MaxTokens == 0 && s.f.MaxDuration == 0 {
+		return n, nil
+	}
+	if s.model(ctx); s.now.back == nil {
+		return n, nil // nobody knows who would answer
+	}
+	f := s.now.f
+	f.Skill, f.Evolve, f.MaxRollouts, f.HeldOut = live.Name, evolves, n.Rollouts, test
+	p := &prepared{f: &f, live: live, db: s.db, cases: cases}
+	past, err := s.a.history(ctx, p)
+	if err != nil {
+		return n, err
+	}
+	fc := p.forecast(past)
+	n.Tokens, n.Duration = fc.Tokens, time.Duration(fc.Minutes*float64(time.Minute))
+	if fc.CostUSD != nil {
+		n.CostUSD = *fc.CostUSD
+	}
+	return n, nil
+}
+
+// capIn is the cap that the words of why something stopped are about: rollouts, where
+// they name none.
+func capIn(words string) string {
+	for _, name := range []string{"max-cost-usd", "max-tokens", "max-duration"} {
+		if strings.Contains(words, "--"+name) {
+			return name
+		}
+	}
+	return "max-rollouts"
+}
