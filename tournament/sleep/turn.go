@@ -40,6 +40,10 @@ func (s *State) needs(forecast, night Caps) Caps {
 // had a whole night, and another one like it would end the same. Telling the same
 // again changes nothing.
 func (s *State) tell(n *Night, step *Step, r *Result) (more string) {
+	if r.Early { // what was read is kept, and the next turn goes on there
+		s.Served = step.Began
+		return ""
+	}
 	if step.Kind == Search && step.Part == Description {
 		s.Described = step.Described
 	}
