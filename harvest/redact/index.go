@@ -1,6 +1,9 @@
 package redact
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // A rule looks for one kind of secret around one of its keywords.
 type rule struct {
@@ -44,7 +47,9 @@ func newIndex(rules []rule) *index {
 	return ix
 }
 
-var detectors = newIndex(slices.Concat(tokenRules(), contextRules(), spokenRules()))
+var detectors = sync.OnceValue(func() *index {
+	return newIndex(slices.Concat(tokenRules(), contextRules(), spokenRules()))
+})
 
 // scan returns what the rules find in s, in no order that matters.
 func scan(s string) []span {
@@ -52,7 +57,8 @@ func scan(s string) []span {
 		return nil
 	}
 	var found []span
-	slots := &detectors.slots
+	of := detectors()
+	slots := &of.slots
 	key := fold(0, s[0], s[1])
 	for i := 2; i < len(s); i++ {
 		key = key>>8 | uint32(s[i]|0x20)<<16
@@ -60,7 +66,7 @@ func scan(s string) []span {
 		if bucket == 0 {
 			continue
 		}
-		for _, r := range detectors.buckets[bucket-1] {
+		for _, r := range of.buckets[bucket-1] {
 			if !hasWord(s[i-2:], r.word, r.exact) {
 				continue
 			}

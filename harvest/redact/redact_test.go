@@ -352,7 +352,8 @@ func TestWork(t *testing.T) {
 	old := detectors
 	defer func() { detectors = old }()
 	calls := 0
-	detectors = counted(&calls)
+	many := counted(&calls)
+	detectors = func() *index { return many }
 	for _, c := range []struct {
 		piece string
 		per   float64 // calls per piece at most
