@@ -55,6 +55,31 @@ type ObjectiveEvidence struct {
 	Tolerance float64  `json:"tolerance"` // in the unit of the estimate
 }
 
+// Total is the level of all routes to promotion together.
+func (d *Decision) Total() (sum float64) {
+	for _, o := range d.PerObjective {
+		sum += o.Alpha
+	}
+	return sum
+}
+
+// Asks is the e-value of the deciding route at which a promotion would hold at the
+// given level over all routes: its part of it is what it was of the trial's own.
+func (d *Decision) Asks(level float64) float64 {
+	total := d.Total()
+	if !(d.Alpha > 0) || !(total > 0) {
+		return math.Inf(1)
+	}
+	return total / (d.Alpha * min(level, total))
+}
+
+// Lasts reports whether d is a promotion at the given level over all routes,
+// whatever level its trial was held to.
+func (d *Decision) Lasts(level float64) bool {
+	// A hair of leave: the levels were divided and multiplied again.
+	return d.Verdict == Promote && d.EValue >= d.Asks(level)*(1-1e-9)
+}
+
 func (t *Trial) level(o Objective) float64 { return t.cfg.limits()[o].Alpha }
 
 // reached tells whether p refutes its hypothesis at level alpha. It compares

@@ -5,6 +5,10 @@ import (
 	"math"
 )
 
+// LifetimeAlpha bounds the expected share of false ones among all promotions of a
+// skill that hold over its lifetime.
+const LifetimeAlpha = 0.05
+
 // LOND spends one error rate over a lifetime of trials, so that a skill that is
 // challenged every night for years does not collect false promotions: e-LOND
 // (Xu and Ramdas 2024, "Online multiple testing with e-values", AISTATS,
@@ -37,6 +41,16 @@ func (l *LOND) Level(t int) float64 {
 		if r < t {
 			before++
 		}
+	}
+	return l.Share(t, before)
+}
+
+// Share is α_t where so many promotions were known when trial t began. Those of
+// earlier trials that came later may be left out: that only makes the level
+// stricter. It never exceeds α/2.
+func (l *LOND) Share(t, before int) float64 {
+	if t < 1 || before < 0 || before >= t {
+		panic(fmt.Sprintf("pareto: trial number %d after %d promotions", t, before))
 	}
 	return l.Alpha / (float64(t) * float64(t+1)) * float64(before+1)
 }

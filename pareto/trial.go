@@ -229,6 +229,16 @@ func NewTrial(cfg Config) *Trial {
 // Config returns the rule that the trial was begun with.
 func (t *Trial) Config() Config { return t.cfg }
 
+// Under returns the trial that the same pairs, in their order, make under the rule
+// cfg. It may close earlier than t, and then keeps fewer of them.
+func (t *Trial) Under(cfg Config) *Trial {
+	again := NewTrial(cfg)
+	for _, p := range t.pairs {
+		again.Add(p)
+	}
+	return again
+}
+
 // Cases returns the number of pairs that were added.
 func (t *Trial) Cases() int { return len(t.pairs) }
 

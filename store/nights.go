@@ -123,13 +123,17 @@ func (s *Store) Nights(ctx context.Context, limit int) ([]json.RawMessage, error
 	return bodies, nil
 }
 
-// SaveSleepState keeps what a skill's nights have in common. Errors:
-// ErrLeaseLost.
-func (s *Store) SaveSleepState(ctx context.Context, generation int64, skill string, body json.RawMessage) error {
+// SaveSleepState keeps what a skill's nights have in common, and which of its
+// trials, by number, are promotions over its lifetime: one that is stays one.
+// Errors: ErrLeaseLost.
+func (s *Store) SaveSleepState(ctx context.Context, generation int64, skill string, body json.RawMessage, proved ...int) error {
 	return s.underLease(ctx, "save the nights of "+skill, generation, func(t *tx) error {
 		_, err := t.exec(`INSERT INTO sleep_states (skill, body) VALUES (?, ?)
 			ON CONFLICT (skill) DO UPDATE SET body = excluded.body`, skill, string(body))
-		return err
+		if err != nil {
+			return err
+		}
+		return t.prove(skill, proved)
 	})
 }
 

@@ -21,8 +21,9 @@ func (e *SpentError) Error() string {
 	return fmt.Sprintf("case %s is already spent on challenger %.12s", e.Case, e.On)
 }
 
-// SaveTrial writes the trial's state over the one before. Simulated evidence
-// never replaces real evidence: that is an error.
+// SaveTrial writes the trial's state over the one before, and numbers the trial
+// where this begins it, in the same transaction. Simulated evidence never replaces
+// real evidence: that is an error.
 func (j *journal) SaveTrial(ctx context.Context, r *tournament.TrialRecord) error {
 	body, err := json.Marshal(r)
 	if err != nil {
@@ -37,7 +38,10 @@ func (j *journal) SaveTrial(ctx context.Context, r *tournament.TrialRecord) erro
 		if err == nil && n == 0 {
 			err = errors.New("simulated evidence would replace real evidence")
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return t.number(r)
 	})
 	if err != nil {
 		return fmt.Errorf("save trial of %.12s: %w", r.Challenger, err)

@@ -55,6 +55,10 @@ type Verdict struct {
 	// answered; Restarted says in words that it did so in this run.
 	Round     int    `json:"round,omitempty"`
 	Restarted string `json:"restarted,omitempty"`
+	// Number is the trial's among all of the skill's, and Lifetime the error rate
+	// that is left for it; 0 where the journal does not number them.
+	Number   int     `json:"trial,omitempty"`
+	Lifetime float64 `json:"lifetime_level,omitempty"`
 	// Judge is set where held-out cases rest on a judge alone.
 	Judge *Calibration `json:"judge,omitempty"`
 }
@@ -172,6 +176,9 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		g.tellJudge(v, judged, len(test), st.owners, idle)
 	}
 	g.tellLeftOut(v)
+	if err := g.tellLifetime(ctx, st, v, incumbent.SHA(), challenger.SHA()); err != nil {
+		return nil, err
+	}
 	if v.Restarted != "" {
 		v.Warnings = append(v.Warnings, v.Restarted)
 	}

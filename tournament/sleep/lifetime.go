@@ -1,21 +1,24 @@
 package sleep
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament"
 )
 
 // LifetimeAlpha bounds the expected share of false ones among all promotions
 // that a skill's nights ever make.
-const LifetimeAlpha = 0.05
+const LifetimeAlpha = pareto.LifetimeAlpha
 
 // A State is what a skill's nights have in common.
 type State struct {
 	Schema int    `json:"schema"`
 	Skill  string `json:"skill"`
-	// Lifetime is the error that the nights' trials share: see pareto.LOND.
+	// Lifetime is the error that all trials of the skill share, whoever ran them: see
+	// pareto.LOND.
 	Lifetime pareto.LOND `json:"lifetime"`
 	Trials   []Judged    `json:"trials,omitempty"`
 	// Searched is when the last tournament began: what people corrected before
@@ -57,6 +60,34 @@ func NewState(skill string) *State {
 	return &State{Schema: 1, Skill: skill, Lifetime: pareto.LOND{Alpha: LifetimeAlpha}}
 }
 
+// Enter adds the trials that the store has numbered and nobody has judged here: their
+// owner's, and those of runs that were killed. evidence is what one has come to, nil
+// where nothing is left of it, or it is in a later round. Those that are known keep
+// their number and level.
+func (s *State) Enter(numbers []tournament.TrialNumber, evidence func(n *tournament.TrialNumber) (*Result, error)) error {
+	for i := range numbers {
+		n := &numbers[i]
+		k := s.find(n.Incumbent, n.Challenger, n.Round)
+		if k < 0 {
+			k = len(s.Trials)
+			s.Trials = append(s.Trials, Judged{Number: n.Number, Incumbent: n.Incumbent, Challenger: n.Challenger, Round: n.Round, Level: n.Level()})
+		}
+		s.Lifetime.Tested = max(s.Lifetime.Tested, n.Number)
+		if s.Trials[k].Decision == pareto.Reject || slices.Contains(s.Lifetime.Rejected, n.Number) {
+			continue
+		}
+		r, err := evidence(n)
+		if err != nil {
+			return err
+		}
+		if r != nil {
+			s.Judge(s.Trials[k].Run, s.Trials[k].Level, r)
+		}
+	}
+	slices.SortStableFunc(s.Trials, func(a, b Judged) int { return cmp.Compare(a.Number, b.Number) })
+	return nil
+}
+
 // Level is the error rate of the trial of a challenger, in this round of it: fixed
 // where it has begun ("" for a challenger that the search has yet to find), else
 // Next.
@@ -67,6 +98,8 @@ func (s *State) Level(incumbent, challenger string, round int) float64 {
 	return s.Next()
 }
 
+func (s *State) levelOf(r *Result) float64 { return s.Level(r.Incumbent, r.Challenger, r.Round) }
+
 // Next is the error rate that the lifetime leaves the next trial to begin. A search
 // that finds nothing to try tests nothing, and uses up no number.
 func (s *State) Next() float64 { return s.Lifetime.Level(s.Lifetime.Tested + 1) }
@@ -76,8 +109,9 @@ func (s *State) find(incumbent, challenger string, round int) int {
 }
 
 // Judge enters what a trial came to. Entering it again changes nothing. A
-// promotion counts where the evidence holds at this lifetime's level: a trial
-// that began outside of the nights was begun at another one.
+// promotion counts where the evidence holds at the level of the trial's number: one
+// that began outside of the nights was begun at another one. level is that of a
+// trial that nobody has numbered.
 func (s *State) Judge(run string, level float64, r *Result) {
 	if r.Decision == "" {
 		return
@@ -89,7 +123,7 @@ func (s *State) Judge(run string, level float64, r *Result) {
 		s.Trials = append(s.Trials, Judged{Number: s.Lifetime.Tested, Run: run, Incumbent: r.Incumbent, Challenger: r.Challenger, Round: r.Round, Level: level})
 	}
 	t := &s.Trials[k]
-	t.Decision = r.Decision
+	t.Run, t.Decision = cmp.Or(t.Run, run), r.Decision
 	if r.Proved(t.Level) && !slices.Contains(s.Lifetime.Rejected, t.Number) {
 		s.Lifetime.Rejected = append(s.Lifetime.Rejected, t.Number)
 		slices.Sort(s.Lifetime.Rejected)
@@ -105,3 +139,6 @@ func (r *Result) Proved(level float64) bool {
 	// A hair of leave: the levels were divided and multiplied again.
 	return r.EValue*r.Alpha*min(1, level/r.Total) >= 1-1e-9
 }
+
+// asks is the e-value at which r would be Proved at the given level.
+func (r *Result) asks(level float64) float64 { return 1 / (r.Alpha * min(1, level/r.Total)) }

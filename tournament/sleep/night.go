@@ -264,6 +264,10 @@ type Triggers struct {
 type Proof struct {
 	Run    string // of the trial
 	Result Result
+	// Fresh and Rollouts are as in Outlook: what the trial could go on with, where the
+	// level of its number asks for more.
+	Fresh    int
+	Rollouts int64
 }
 
 // A Drift is an installed version, and the model that its evidence is about.

@@ -72,6 +72,11 @@ func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Ste
 	s := Step{Skill: name, Stage: Planned, Gain: need.Gain, Note: need.Why}
 	described := planDescription(&o, st, need)
 	switch {
+	case o.Proved != nil && c.short(n, o.Proved, st):
+		p := o.Proved
+		s.Kind, s.Rollouts, s.Level = Continue, p.Rollouts, st.levelOf(&p.Result)
+		s.Round, s.Anew = p.Result.Round, st.Next()
+		s.Note = fmt.Sprintf("challenger %.12s is proven as a single trial, not among all of this skill's: it goes on with %d fresh cases", p.Result.Challenger, p.Fresh)
 	case o.Proved != nil:
 		s = c.planInstall(n, &o, st)
 	case o.Challenger != "" && o.Fresh > 0:
@@ -123,9 +128,16 @@ func planDescription(o *Outlook, st *State, need Need) *Step {
 // it any more; else it says what does.
 func (c *Cycle) planInstall(n *Night, o *Outlook, st *State) Step {
 	r := o.Proved.Result
-	s := Step{Kind: Install, Skill: o.Skill, Run: o.Proved.Run, Level: st.Level(r.Incumbent, r.Challenger, r.Round), Stage: Planned, Result: &r, Note: "proved before"}
+	s := Step{Kind: Install, Skill: o.Skill, Run: o.Proved.Run, Level: st.levelOf(&r), Stage: Planned, Result: &r, Note: "proved before"}
 	if ok, why := n.Policy.MayInstall(&r, s.Level, c.Demo); !ok {
 		s.Stage, s.Note = Skipped, why
 	}
 	return s
+}
+
+// short reports whether nothing but its level keeps a proof from being installed by
+// this night, and there are cases to make up for that.
+func (c *Cycle) short(n *Night, p *Proof, st *State) bool {
+	may, _ := n.Policy.MayInstall(&p.Result, p.Result.Total, c.Demo)
+	return may && p.Fresh > 0 && !p.Result.Proved(st.levelOf(&p.Result))
 }

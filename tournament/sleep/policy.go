@@ -24,6 +24,8 @@ func (p Policy) MayInstall(r *Result, level float64, demo bool) (ok bool, why st
 	switch {
 	case r.Decision != pareto.Promote:
 		return false, "not proven"
+	case p != Auto && !r.Proved(level) && r.Alpha > 0:
+		return false, r.alone(level) + ", and waits for your word (policy stage)"
 	case p != Auto:
 		return false, "proven, and waits for your word (policy stage)"
 	case r.Simulated && !demo:
@@ -37,7 +39,12 @@ func (p Policy) MayInstall(r *Result, level float64, demo bool) (ok bool, why st
 	case !r.Kernel:
 		return false, "its kernel was never confirmed: `evolve kernel confirm` first"
 	case !r.Proved(level):
-		return false, fmt.Sprintf("proven at %.3g, and the lifetime of this skill leaves %.3g: it is yours to install", r.Total, level)
+		return false, r.alone(level) + ": `evolve promote` installs it if you say so, else it waits for fresh cases"
 	}
 	return true, ""
+}
+
+// alone says what a proof is worth that does not hold at the level of its number.
+func (r *Result) alone(level float64) string {
+	return fmt.Sprintf("proven as a single trial; among all trials of this skill it counts at %.2g (e = %.3g of %.3g)", level, r.EValue, r.asks(level))
 }

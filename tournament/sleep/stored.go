@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
 )
 
 // Stored is the Journal in a store.
@@ -81,13 +83,56 @@ func (j stored) State(ctx context.Context, skill string) (*State, error) {
 		return nil, err
 	}
 	st := NewState(skill)
-	if body == nil {
-		return st, nil
+	if body != nil {
+		if err := read(body, st, &st.Schema); err != nil {
+			return nil, fmt.Errorf("read the nights of %s: %w", skill, err)
+		}
 	}
-	if err := read(body, st, &st.Schema); err != nil {
-		return nil, fmt.Errorf("read the nights of %s: %w", skill, err)
+	return st, j.enter(ctx, st)
+}
+
+// enter adds every trial of the skill that the store knows.
+func (j stored) enter(ctx context.Context, st *State) error {
+	numbers, err := j.db.TrialNumbers(ctx, st.Skill)
+	if err != nil || len(numbers) == 0 {
+		return err
 	}
-	return st, nil
+	trials, err := j.db.Trials(ctx, st.Skill)
+	if err != nil {
+		return err
+	}
+	by := map[[2]string]*tournament.TrialRecord{}
+	for i := range trials {
+		by[[2]string{trials[i].Incumbent, trials[i].Challenger}] = &trials[i]
+	}
+	return st.Enter(numbers, func(n *tournament.TrialNumber) (*Result, error) {
+		t := by[[2]string{n.Incumbent, n.Challenger}]
+		if t == nil || t.Simulated != n.Simulated {
+			return nil, nil
+		}
+		if round, _ := t.Begun(); round != n.Round {
+			return nil, nil
+		}
+		r, err := resultOf(t)
+		if r != nil {
+			r.Round = n.Round
+		}
+		return r, err
+	})
+}
+
+// resultOf is what a trial has come to, nil while it is open, or withdrawn by its
+// owner's word.
+func resultOf(t *tournament.TrialRecord) (*Result, error) {
+	if v := pareto.Verdict(t.Decision); v != pareto.Promote && v != pareto.Reject {
+		return nil, nil
+	}
+	d, err := t.Evidence()
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Decision: d.Verdict, Reason: d.Reason, Incumbent: t.Incumbent, Challenger: t.Challenger, EValue: d.EValue, Alpha: d.Alpha,
+		Total: d.Total(), Simulated: t.Simulated}, nil
 }
 
 func (j stored) SaveState(ctx context.Context, generation int64, st *State) error {
@@ -95,7 +140,7 @@ func (j stored) SaveState(ctx context.Context, generation int64, st *State) erro
 	if err != nil {
 		return fmt.Errorf("encode the nights of %s: %w", st.Skill, err)
 	}
-	return lost(j.db.SaveSleepState(ctx, generation, st.Skill, body))
+	return lost(j.db.SaveSleepState(ctx, generation, st.Skill, body, st.Lifetime.Rejected...))
 }
 
 func read(body []byte, into any, version *int) error {

@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+var _ tournament.Register = (*journal)(nil)
+
+// number gives a trial that has begun its number, and each further round another
+// one. Nothing changes where it has one: numbers are never given again.
+func (t *tx) number(r *tournament.TrialRecord) error {
+	round, begun := r.Begun()
+	if !begun {
+		return nil
+	}
+	_, err := t.exec(`INSERT INTO trial_numbers (skill, number, incumbent, challenger, round, simulated, proved, before)
+		SELECT ?1, coalesce(max(number), 0) + 1, ?2, ?3, ?4, ?5, 0, count(*) FILTER (WHERE proved AND simulated = ?5)
+		FROM trial_numbers WHERE skill = ?1
+		ON CONFLICT DO NOTHING`, r.Skill, r.Incumbent, r.Challenger, round, r.Simulated)
+	return err
+}
+
+const trialNumber = `SELECT number, incumbent, challenger, round, simulated, proved, before FROM trial_numbers WHERE skill = ?`
+
+func scanNumber(rows *sql.Rows) (n tournament.TrialNumber, err error) {
+	err = rows.Scan(&n.Number, &n.Incumbent, &n.Challenger, &n.Round, &n.Simulated, &n.Proved, &n.Before)
+	return n, err
+}
+
+// TrialNumber implements tournament.Register.
+func (s *Store) TrialNumber(ctx context.Context, skill, incumbent, challenger string, round int) (*tournament.TrialNumber, error) {
+	found, err := query(ctx, s, scanNumber, trialNumber+` AND incumbent = ? AND challenger = ? AND round = ?`, skill, incumbent, challenger, round)
+	if err != nil {
+		return nil, fmt.Errorf("look up the number of trial %.12s: %w", challenger, err)
+	}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	return &found[0], nil
+}
+
+// TrialNumbers returns every trial that was ever begun of a skill, in order, those
+// that nothing else is left of included.
+func (s *Store) TrialNumbers(ctx context.Context, skill string) ([]tournament.TrialNumber, error) {
+	all, err := query(ctx, s, scanNumber, trialNumber+` ORDER BY number`, skill)
+	if err != nil {
+		return nil, fmt.Errorf("list the numbers of the trials of %s: %w", skill, err)
+	}
+	return all, nil
+}
+
+// prove marks trials as promotions at the level of their number, for good.
+func (t *tx) prove(skill string, numbers []int) error {
+	for _, n := range numbers {
+		if _, err := t.exec(`UPDATE trial_numbers SET proved = 1 WHERE skill = ? AND number = ? AND NOT proved`, skill, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}

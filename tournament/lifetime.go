@@ -1,0 +1,142 @@
+package tournament
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/skill-evolve/evolve/pareto"
+)
+
+// A TrialNumber is a trial's place among all that were ever begun of a skill.
+type TrialNumber struct {
+	Number     int // from 1, in order of beginning
+	Incumbent  string
+	Challenger string
+	Round      int
+	Simulated  bool
+	// Proved: a promotion at the level of its number. Before counts those, of
+	// simulated trials among themselves, when this one began.
+	Proved bool
+	Before int
+}
+
+// Level is the error rate that the skill's lifetime leaves this trial: fixed when
+// it began.
+func (n *TrialNumber) Level() float64 {
+	l := pareto.LOND{Alpha: pareto.LifetimeAlpha}
+	return l.Share(n.Number, n.Before)
+}
+
+// A Register is a Journal that numbers trials when their first state is saved.
+// The number is nil for a trial that it does not know.
+type Register interface {
+	TrialNumber(ctx context.Context, skill, incumbent, challenger string, round int) (*TrialNumber, error)
+}
+
+// Begun is the round that the trial is in, and whether any run has begun it: a
+// challenger that was re-based waits for its first.
+func (t *TrialRecord) Begun() (round int, ok bool) {
+	var st struct {
+		Trial json.RawMessage   `json:"trial"`
+		Past  []json.RawMessage `json:"past"`
+	}
+	if err := json.Unmarshal(t.State, &st); err != nil {
+		return 0, true // a trial that nobody can read has taken place all the same
+	}
+	return len(st.Past), string(st.Trial) != "null"
+}
+
+// ProvenAlone reports whether the pairs prove the challenger at the level of a
+// single trial, pareto.DefaultConfig, whatever level the trial itself is held to. A
+// rejected one is not proven.
+func (t *TrialRecord) ProvenAlone() (bool, error) {
+	switch t.Decision {
+	case string(pareto.Promote):
+		return true, nil
+	case string(pareto.Undecided):
+	default:
+		return false, nil
+	}
+	st, err := t.read()
+	if err != nil {
+		return false, err
+	}
+	return provenAlone(st.Trial), nil
+}
+
+// provenAlone: a pair that a stricter trial heard after the proof takes nothing
+// from it, as a trial at this level would not have heard it.
+func provenAlone(t *pareto.Trial) bool { return alone(t).Verdict == pareto.Promote }
+
+// alone is what the pairs come to at the level of a single trial, with the e-value
+// that the deciding objective has by now.
+func alone(t *pareto.Trial) pareto.Decision {
+	now := t.Decide()
+	if now.Verdict != pareto.Undecided {
+		return now
+	}
+	d := t.Under(pareto.DefaultConfig()).Decide()
+	for i, o := range d.PerObjective {
+		if o.Objective == d.Route {
+			d.EValue = now.PerObjective[i].Better
+		}
+	}
+	return d
+}
+
+// Hold puts a trial that is undecided, or was promoted, under the level that is
+// left for it where its rule is laxer than that: its pairs are judged again as if
+// that had been its level from the first, and unless they suffice it goes on. It
+// reports whether that changes anything. What the pairs would close is left alone:
+// nothing could be added to it.
+func (t *TrialRecord) Hold(level float64) (changed bool, err error) {
+	if t.Decision != string(pareto.Undecided) && t.Decision != string(pareto.Promote) {
+		return false, nil
+	}
+	st, err := t.read()
+	if err != nil {
+		return false, err
+	}
+	if _, begun := t.Begun(); !begun {
+		return false, nil // the rule of the run that begins it holds
+	}
+	rule := st.Trial.Config().Within(level)
+	if st.Trial.Config().Quality.Alpha <= rule.Quality.Alpha*(1+1e-9) {
+		return false, nil
+	}
+	again := st.Trial.Under(rule)
+	if again.Decide().Verdict != pareto.Undecided {
+		return false, nil
+	}
+	st.Trial = again
+	if st.Start != nil {
+		st.Start = st.Start.Under(rule)
+	}
+	t.Decision = string(pareto.Undecided)
+	return true, t.write(st)
+}
+
+// tellLifetime says what a proof is worth over all trials of the skill.
+func (g *Gate) tellLifetime(ctx context.Context, st *gateState, v *Verdict, incumbent, challenger string) error {
+	reg, ok := g.Log.Journal.(Register)
+	if !ok {
+		return nil
+	}
+	n, err := reg.TrialNumber(ctx, g.Skill, incumbent, challenger, len(st.Past))
+	if err != nil || n == nil {
+		return err
+	}
+	v.Number, v.Lifetime = n.Number, n.Level()
+	if d := alone(st.Trial); d.Verdict == pareto.Promote && !v.Lasts(v.Lifetime) {
+		v.Warnings = append(v.Warnings, OverLifetime(g.Skill, n, &d))
+	}
+	return nil
+}
+
+// OverLifetime says in one line what a proof at the level of a single trial is worth
+// where it does not hold over the skill's lifetime, and what comes next.
+func OverLifetime(skill string, n *TrialNumber, d *pareto.Decision) string {
+	return fmt.Sprintf("proven as a single trial; as trial %d of %s it counts at %.2g (e = %.3g of %.3g): `evolve promote %s` installs it if you say so, nights go on with fresh cases",
+		n.Number, skill, n.Level(), d.EValue, d.Asks(n.Level()), skill)
+}
