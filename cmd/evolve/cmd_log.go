@@ -123,6 +123,9 @@ type logVersion struct {
 	// RolledBack is when it was last taken back, where it is in no target since.
 	RolledBack *time.Time `json:"rolled_back,omitempty"`
 	Alarm      bool       `json:"alarm"` // the watch has raised one
+	// Certificates say how it stands on other models than it was proved on, the
+	// newest last.
+	Certificates []logCertificate `json:"certificates,omitempty"`
 
 	parent int // the version that it was made from, -1 for none
 }

@@ -140,8 +140,11 @@ func (s *skillTexts) logPlaces(ctx context.Context, l *skillLog, where func(path
 	if err := json.Unmarshal(raw, &st); err != nil {
 		return fmt.Errorf("read the nights of %s: %w", s.name, err)
 	}
+	st.Stand(sleep.Model{}, judgesTrusted(ctx, s.db, s.name))
 	for i := range l.Versions {
-		l.Versions[i].Alarm = slices.Contains(st.Alarmed, l.Versions[i].SHA)
+		v := &l.Versions[i]
+		v.Alarm = slices.Contains(st.Alarmed, v.SHA)
+		v.Certificates = certificatesOf(&st, v.SHA)
 	}
 	return nil
 }

@@ -139,6 +139,9 @@ func (l *skillLog) rows(fine bool) (rows []logRow, lost int) {
 		if v.Evidence != nil {
 			r.lines = append(r.lines, v.Evidence.phrase())
 		}
+		if n := len(v.Certificates); n > 0 {
+			r.lines = append(r.lines, v.Certificates[n-1].String())
+		}
 		rows = append(rows, r.with(v.words(v.Targets)))
 	}
 	return rows, lost

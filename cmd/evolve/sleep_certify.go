@@ -221,12 +221,14 @@ func (s *sleeper) certification(ctx context.Context, live *liveSkill, f *runFlag
 		if err != nil {
 			return nil, err
 		}
-		if doc == nil {
+		switch {
+		case doc != nil:
+			before := k.Installed
+			before.Doc = doc
+			k.Previous = &before
+		case c.Outcome == sleep.Open: // the next night goes on without it
 			return nil, &sleep.Hopeless{Err: fmt.Errorf("nothing is left of the version before it (%.12s)", c.Previous)}
 		}
-		before := k.Installed
-		before.Doc = doc
-		k.Previous = &before
 		spent, err := s.db.Journal("").SpentCases(ctx, live.Name, c.Previous)
 		if err != nil {
 			return nil, err

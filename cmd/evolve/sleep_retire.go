@@ -93,3 +93,33 @@ func stander(ctx context.Context, db *store.Store) func(name string, st *sleep.S
 		return nil
 	}
 }
+
+// A logCertificate is how a version stands on a model that it was not proved on.
+type logCertificate struct {
+	Model   string        `json:"model"`             // in words
+	Outcome sleep.Outcome `json:"outcome,omitempty"` // against the version before it, "" while that is open
+	Lift    sleep.Lift    `json:"lift,omitempty"`    // against no skill
+	Cases   int           `json:"cases"`             // clusters
+	Reason  string        `json:"reason,omitempty"`
+	Worth   string        `json:"worth,omitempty"`
+
+	word string
+}
+
+func (c *logCertificate) String() string {
+	s := fmt.Sprintf("%s on %s, %s", c.word, c.Model, counted(c.Cases, "case"))
+	if c.Lift == sleep.NoLift {
+		s += ": proposed for retirement"
+	}
+	return s
+}
+
+// certificatesOf are those of a version, in order of beginning.
+func certificatesOf(st *sleep.State, sha string) (out []logCertificate) {
+	for _, c := range st.Certificates {
+		if c.Version == sha {
+			out = append(out, logCertificate{c.Model.String(), c.Outcome, c.Lift, c.Cases, c.Reason, c.Worth, c.Word()})
+		}
+	}
+	return out
+}

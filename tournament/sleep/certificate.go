@@ -116,24 +116,30 @@ func (c *Certificate) Tried(cluster, run string) bool {
 	return slices.ContainsFunc(c.Parts, func(p CertificatePart) bool { return p.Run != run && slices.Contains(p.Clusters, cluster) })
 }
 
-// String is the certificate in one line.
+// String is the certificate in one line: what became of it, and the numbers that
+// this rests on.
 func (c *Certificate) String() string {
-	word := string(c.Outcome)
+	s, mark := fmt.Sprintf("on %v: %s", c.Model, c.Word()), ": "
+	if c.Reason != "" {
+		s, mark = s+mark+c.Reason, "; "
+	}
+	if c.Worth != "" && (c.Outcome != Worse || c.Lift == NoLift) { // an alarm has no need of more
+		s += mark + c.Worth
+	}
+	return s
+}
+
+// Word is what became of it, in a word.
+func (c *Certificate) Word() string {
 	switch {
 	case c.Outcome == Worse:
-		word = "worse than the version before it"
-	case c.Outcome == Certified && c.Previous != "":
-		word = "certified against the version before it"
-	case c.Outcome == Open && !c.Closed():
-		word = "not proven yet"
+		return "worse than the version before it"
+	case c.Outcome == Certified:
+		return string(Certified)
+	case !c.Closed():
+		return "not proven yet"
 	}
-	var said []string
-	for _, more := range []string{strings.TrimSuffix(word+": "+c.Reason, ": "), c.Worth} {
-		if more = strings.TrimPrefix(more, ": "); more != "" {
-			said = append(said, more)
-		}
-	}
-	return fmt.Sprintf("on %v: %s", c.Model, strings.Join(said, "; "))
+	return "worth no more than no skill"
 }
 
 // certifying is the gate's rule without futility: a version that gains nothing
@@ -242,7 +248,7 @@ func against(d pareto.Decision) string {
 		}
 	}
 	e := q.Estimate
-	words := fmt.Sprintf("%s %+.2f against it (%.0f%% interval %+.2f to %+.2f, %d cases)", q.Objective, e.Mean, 100*e.Level, e.Low, e.High, e.N)
+	words := fmt.Sprintf("%s %+.2f over the version before it (%.0f%% interval %+.2f to %+.2f, %d cases)", q.Objective, e.Mean, 100*e.Level, e.Low, e.High, e.N)
 	if open := beyond(d); d.Verdict == pareto.Undecided && len(open) > 0 {
 		words += ", not shown to be within tolerance: " + strings.Join(open, ", ")
 	}

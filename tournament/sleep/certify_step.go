@@ -57,7 +57,7 @@ func (c *Cycle) examine(ctx context.Context, n *Night, s *Step) (done bool, err 
 		return false, fmt.Errorf("save the nights of %s: %w", s.Skill, err)
 	}
 	s.Outcome, s.Lift, s.Note = k.Outcome, k.Lift, k.String()
-	if r.Stop != "" {
+	if r.Stop != "" && k.Outcome != Worse { // else that is all that matters
 		s.Note += "; " + r.Stop
 	}
 	if k.Lift == NoLift {
