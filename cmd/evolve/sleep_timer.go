@@ -1,27 +1,18 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"runtime"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
-	"text/template"
 
 	"github.com/google/renameio/v2"
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // The kinds of timer.
@@ -200,70 +191,6 @@ func (a *app) sleepUninstall(ctx context.Context) error {
 	return nil
 }
 
-var clock = lazyregexp.New(`^([01]?[0-9]|2[0-3]):([0-5][0-9])$`)
-
-func (a *app) newTimer(at, with string, args []string) (*timer, error) {
-	m := clock.FindStringSubmatch(at)
-	if m == nil {
-		return nil, usage("for example --at 03:17", "--at %q is no time of day", at)
-	}
-	t := &timer{kind: with, args: append([]string{"sleep", "run", "--quiet"}, args...)}
-	t.hour, _ = strconv.Atoi(m[1])
-	t.minute, _ = strconv.Atoi(m[2])
-	// What the night would refuse is refused now, while somebody looks.
-	f, fl := &sleepFlags{}, pflag.NewFlagSet("run", pflag.ContinueOnError)
-	f.register(fl)
-	a.ignoredGlobals(fl)
-	if err := fl.Parse(args); err != nil {
-		return nil, usage("`evolve sleep run --help` lists them", "%v", err)
-	}
-	if fl.NArg() > 0 {
-		return nil, usage("", "a night takes no %q", fl.Arg(0))
-	}
-	if err := f.check(); err != nil {
-		return nil, err
-	}
-	for _, s := range args {
-		if strings.ContainsAny(s, "\n\r\x00") {
-			return nil, usage("", "a flag of the night holds a line break")
-		}
-	}
-	switch t.kind {
-	case "":
-		t.kind = defaultTimer()
-	case timerSystemd, timerLaunchd, timerCron:
-	default:
-		return nil, usage("--with systemd, launchd or cron", "unknown --with %q", with)
-	}
-	var err error
-	if t.program, err = os.Executable(); err != nil {
-		return nil, fmt.Errorf("find evolve: %w", err)
-	}
-	// Folders and the search path, so that the night finds what this shell finds.
-	for _, name := range []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "EVOLVE_HOME", "PATH", "PI_CODING_AGENT_DIR", "XDG_DATA_HOME"} {
-		if v := a.getenv(name); v != "" && !strings.ContainsAny(v, "\n\r") {
-			t.env = append(t.env, name+"="+v)
-		}
-	}
-	return t, nil
-}
-
-// ignoredGlobals lets the flags of every command be named for the night.
-func (a *app) ignoredGlobals(fl *pflag.FlagSet) {
-	b := newApp(a.stdin, a.stdout, a.stderr)
-	b.globalFlags(fl)
-}
-
-func defaultTimer() string {
-	if runtime.GOOS == "darwin" {
-		return timerLaunchd
-	}
-	if _, err := exec.LookPath("systemctl"); err == nil {
-		return timerSystemd
-	}
-	return timerCron
-}
-
 type timerFile struct{ path, content string }
 
 // timerFiles are what a kind of timer needs on disk; cron needs nothing.
@@ -286,159 +213,6 @@ func (a *app) timerFiles(t *timer) ([]timerFile, error) {
 	return nil, nil
 }
 
-// Nice 10, and the idle class of the disk: a night is nobody's hurry.
-var serviceUnit = parsedTimer(`# Written by ` + "`evolve sleep install`" + `.
-[Unit]
-Description=evolve: better skills in the morning
-
-[Service]
-Type=oneshot
-ExecStart={{.Exec}}
-Nice=10
-IOSchedulingClass=idle
-{{range .Env}}Environment={{systemd .}}
-{{end}}`)
-
-var timerUnit = parsedTimer(`# Written by ` + "`evolve sleep install`" + `.
-[Unit]
-Description=evolve: a night at {{.At}}
-
-[Timer]
-OnCalendar=*-*-* {{.At}}:00
-Persistent=true
-
-[Install]
-WantedBy=timers.target
-`)
-
-var launchAgent = parsedTimer(`<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<!-- Written by evolve sleep install. -->
-<plist version="1.0">
-<dict>
-	<key>Label</key><string>` + agentName + `</string>
-	<key>ProgramArguments</key>
-	<array>
-{{range .Words}}		<string>{{xml .}}</string>
-{{end}}	</array>
-	<key>EnvironmentVariables</key>
-	<dict>
-{{range .Pairs}}		<key>{{xml (index . 0)}}</key><string>{{xml (index . 1)}}</string>
-{{end}}	</dict>
-	<key>StartCalendarInterval</key>
-	<dict><key>Hour</key><integer>{{.Hour}}</integer><key>Minute</key><integer>{{.Minute}}</integer></dict>
-	<key>Nice</key><integer>10</integer>
-	<key>LowPriorityIO</key><true/>
-	<key>ProcessType</key><string>Background</string>
-</dict>
-</plist>
-`)
-
-func parsedTimer(s string) func() *template.Template {
-	return sync.OnceValue(func() *template.Template {
-		return template.Must(template.New("").Funcs(template.FuncMap{"systemd": systemdWord, "xml": xmlText}).Parse(s))
-	})
-}
-
-func (t *timer) fill(of func() *template.Template) string {
-	var words, quoted []string
-	var pairs [][]string
-	words = append([]string{t.program}, t.args...)
-	for _, w := range words {
-		quoted = append(quoted, systemdWord(strings.ReplaceAll(w, "$", "$$")))
-	}
-	for _, e := range t.env {
-		name, value, _ := strings.Cut(e, "=")
-		pairs = append(pairs, []string{name, value})
-	}
-	var b bytes.Buffer
-	err := of().Execute(&b, map[string]any{"Exec": strings.Join(quoted, " "), "Env": t.env, "Words": words, "Pairs": pairs,
-		"At": fmt.Sprintf("%02d:%02d", t.hour, t.minute), "Hour": t.hour, "Minute": t.minute})
-	if err != nil {
-		panic(err) // the templates are constants
-	}
-	return b.String()
-}
-
-// systemdWord quotes a word of a unit file: systemd.syntax(7), and % for
-// specifiers.
-func systemdWord(s string) string {
-	s = strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`).Replace(s)
-	return `"` + s + `"`
-}
-
-func xmlText(s string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a Builder takes everything
-	return b.String()
-}
-
-// cronLine is one line: cron gives its command to the shell, where % ends it.
-func (t *timer) cronLine() string {
-	var words []string
-	for _, e := range t.env {
-		name, value, _ := strings.Cut(e, "=")
-		words = append(words, name+"="+shellWord(value))
-	}
-	words = append(words, "nice", "-n", "10")
-	for _, w := range append([]string{t.program}, t.args...) {
-		words = append(words, shellWord(w))
-	}
-	return fmt.Sprintf("%d %d * * * %s", t.minute, t.hour, strings.ReplaceAll(strings.Join(words, " "), "%", `\%`))
-}
-
-var plainWord = lazyregexp.New(`^[A-Za-z0-9_./:=,@+-]+$`)
-
-func shellWord(s string) string {
-	if plainWord.MatchString(s) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// withoutMark is a crontab without our two lines.
-func withoutMark(tab string) string {
-	var out strings.Builder
-	skip := 0
-	for _, line := range strings.SplitAfter(tab, "\n") {
-		if strings.TrimRight(line, "\n") == cronMark {
-			skip = 2
-		}
-		if skip > 0 {
-			skip--
-			continue
-		}
-		out.WriteString(line)
-	}
-	if s := out.String(); s != "" && !strings.HasSuffix(s, "\n") {
-		return s + "\n" // the line that follows is a line of its own
-	}
-	return out.String()
-}
-
-// crontab reads the user's; one who has none has an empty one.
-func crontab(ctx context.Context) (string, error) {
-	var out, errs bytes.Buffer
-	c := exec.CommandContext(ctx, "crontab", "-l")
-	c.Stdout, c.Stderr = &out, &errs
-	if err := c.Run(); err != nil {
-		if strings.Contains(errs.String(), "no crontab") {
-			return "", nil
-		}
-		return "", fmt.Errorf("read the crontab: %w: %s", err, oneLine(errs.String()))
-	}
-	return out.String(), nil
-}
-
-func setCrontab(ctx context.Context, tab string) error {
-	c := exec.CommandContext(ctx, "crontab", "-")
-	c.Stdin = strings.NewReader(tab)
-	if out, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("write the crontab: %w: %s", err, oneLine(string(out)))
-	}
-	return nil
-}
-
 func call(ctx context.Context, name string, args ...string) error {
 	if out, err := exec.CommandContext(ctx, name, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, oneLine(string(out)))
@@ -459,44 +233,4 @@ func unchanged(files []timerFile) (bool, error) {
 		}
 	}
 	return true, nil
-}
-
-var (
-	onCalendar = lazyregexp.New(`(?m)^OnCalendar=\*-\*-\* (\d\d):(\d\d):00$`)
-	atHour     = lazyregexp.New(`<key>Hour</key><integer>(\d+)</integer><key>Minute</key><integer>(\d+)</integer>`)
-	cronTimes  = lazyregexp.New(`(?m)^` + regexp.QuoteMeta(cronMark) + `\n(\d+) (\d+) `)
-)
-
-// installedTimer reads back what install wrote; nil where there is nothing of
-// it.
-func (a *app) installedTimer(ctx context.Context) (*timer, error) {
-	for kind, pattern := range map[string]*lazyregexp.Regexp{timerSystemd: onCalendar, timerLaunchd: atHour} {
-		files, err := a.timerFiles(&timer{kind: kind})
-		if err != nil {
-			return nil, err
-		}
-		text, err := os.ReadFile(files[len(files)-1].path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		} else if err != nil {
-			return nil, fmt.Errorf("read timer: %w", err)
-		}
-		t := &timer{kind: kind}
-		if m := pattern.FindStringSubmatch(string(text)); m != nil {
-			t.hour, _ = strconv.Atoi(m[1])
-			t.minute, _ = strconv.Atoi(m[2])
-		}
-		return t, nil
-	}
-	tab, err := crontab(ctx)
-	if err != nil {
-		return nil, nil // no cron here
-	}
-	if m := cronTimes.FindStringSubmatch(tab); m != nil {
-		t := &timer{kind: timerCron}
-		t.minute, _ = strconv.Atoi(m[1])
-		t.hour, _ = strconv.Atoi(m[2])
-		return t, nil
-	}
-	return nil, nil
 }
