@@ -162,12 +162,20 @@ func TestCertifiesOnTheNightsModel(t *testing.T) {
 // that search: in the morning all is as in the night that nobody killed, and what
 // was measured is not asked for again. 100 kills with EVOLVE_LONG=1.
 func TestKillNightOnNewModel(t *testing.T) {
+	t.Run("other checks", func(t *testing.T) { killCertifying(t, func(*station, string) {}) })
+	t.Run("a judge alone", func(t *testing.T) {
+		killCertifying(t, func(s *station, home string) { s.judgedAlone(home, 24, 10, false) })
+	})
+}
+
+func killCertifying(t *testing.T, prepare func(s *station, home string)) {
 	kills := 4
 	if os.Getenv("EVOLVE_LONG") == "1" {
 		kills = 100
 	}
 	s := newStation(t, 2*time.Millisecond)
 	template, text := s.settled()
+	prepare(s, template)
 	live := filepath.Join(s.skills, s.cases[0].Skill, "SKILL.md")
 	fresh := func() string {
 		home := t.TempDir()
@@ -224,7 +232,7 @@ func TestKillNightOnNewModel(t *testing.T) {
 				}
 			}
 		}
-		if nights != 1 || got.Note != k.Note || got.Outcome != k.Outcome || got.Lift != k.Lift || got.Spent.Rollouts != k.Spent.Rollouts {
+		if nights != 1 || got.Note != k.Note || got.Outcome != k.Outcome || got.Lift != k.Lift || got.Spent.Rollouts != k.Spent.Rollouts || got.Spent.JudgeCalls != k.Spent.JudgeCalls {
 			t.Errorf("after %d kills %d nights certify: %+v, want %+v", here, nights, got, k)
 		}
 		if now, err := os.ReadFile(live); err != nil || !bytes.Equal(now, text) {

@@ -39,8 +39,8 @@ const (
 
 // What a proposal for retirement asks for: that the skill is shown to be worth
 // little on all that was measured, at 5 % each, whenever one looks. All would have
-// to be wrong at once: an intersection-union test of level 5 %. Some 60 cases
-// without any difference suffice, some 100 where the arms differ on one in 25.
+// to be wrong at once: an intersection-union test of level 5 %. Some 45 cases
+// without any difference suffice, some 80 where the arms differ on one in 25.
 const (
 	RetireMargin = 0.10 // of quality, either way, and of retries
 	retireCases  = 20   // at least
@@ -248,7 +248,11 @@ func against(d pareto.Decision) string {
 		}
 	}
 	e := q.Estimate
-	words := fmt.Sprintf("%s %+.2f over the version before it (%.0f%% interval %+.2f to %+.2f, %d cases)", q.Objective, e.Mean, 100*e.Level, e.Low, e.High, e.N)
+	over := "over the version before it "
+	if d.Verdict == pareto.Reject {
+		over = "" // it is said already
+	}
+	words := fmt.Sprintf("%s %+.2f %s(%.0f%% interval %+.2f to %+.2f, %d cases)", q.Objective, e.Mean, over, 100*e.Level, e.Low, e.High, e.N)
 	if open := beyond(d); d.Verdict == pareto.Undecided && len(open) > 0 {
 		words += ", not shown to be within tolerance: " + strings.Join(open, ", ")
 	}

@@ -33,9 +33,16 @@ func TestCertifyByJudge(t *testing.T) {
 		k.Judge = judge
 		c := b.fresh(now, old)
 		c.Lift = LiftShown
+		k.Trusts = func(j string) bool { return j == judge }
 		got, _, err := k.Run(t.Context(), "r", c)
 		if err != nil {
 			t.Fatal(err)
+		}
+		before := written(t, got)
+		for _, run := range []string{"r", "r2"} { // the same one again, and another night
+			if again, _, err := k.Run(t.Context(), run, got); err != nil || written(t, again) != before {
+				t.Errorf("run %s over it: %v, %v; want it unchanged: %v", run, &again, err, &got)
+			}
 		}
 		return got
 	}
