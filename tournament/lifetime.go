@@ -128,15 +128,25 @@ func (g *Gate) tellLifetime(ctx context.Context, st *gateState, v *Verdict, incu
 		return err
 	}
 	v.Number, v.Lifetime = n.Number, n.Level()
-	if d := alone(st.Trial); d.Verdict == pareto.Promote && !v.Lasts(v.Lifetime) {
-		v.Warnings = append(v.Warnings, OverLifetime(g.Skill, n, &d))
+	if d := alone(st.Trial); d.Verdict == pareto.Promote && !d.Lasts(v.Lifetime) {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("%s: `evolve promote %s` installs it if you say so, nights go on with fresh cases", overLifetime(g.Skill, n, &d), g.Skill))
 	}
 	return nil
 }
 
-// OverLifetime says in one line what a proof at the level of a single trial is worth
-// where it does not hold over the skill's lifetime, and what comes next.
-func OverLifetime(skill string, n *TrialNumber, d *pareto.Decision) string {
-	return fmt.Sprintf("proven as a single trial; as trial %d of %s it counts at %.2g (e = %.3g of %.3g): `evolve promote %s` installs it if you say so, nights go on with fresh cases",
-		n.Number, skill, n.Level(), d.EValue, d.Asks(n.Level()), skill)
+// OverLifetime says in one line what the proof of a trial is worth that is proven
+// alone, as number n of its skill's; "" where it holds among all of them.
+func (t *TrialRecord) OverLifetime(n *TrialNumber) (string, error) {
+	st, err := t.read()
+	if err != nil {
+		return "", err
+	}
+	if d := alone(st.Trial); d.Verdict == pareto.Promote && !d.Lasts(n.Level()) {
+		return overLifetime(t.Skill, n, &d), nil
+	}
+	return "", nil
+}
+
+func overLifetime(skill string, n *TrialNumber, d *pareto.Decision) string {
+	return fmt.Sprintf("proven as a single trial; as trial %d of %s it counts at %.2g (e = %.3g of %.0f)", n.Number, skill, n.Level(), d.EValue, d.Asks(n.Level()))
 }

@@ -271,6 +271,11 @@ func (c *served) planPromotion(ctx context.Context, db *store.Store, live *liveS
 		if p.Evidence, err = evidenceFacts(p.Evidence, pr.trial); err != nil {
 			return err
 		}
+		if said, err := overLifetime(ctx, db, pr.trial); err != nil {
+			return err
+		} else if said != "" {
+			p.Evidence = append(p.Evidence, serve.Fact{Name: "lifetime", Text: said})
+		}
 		p.Evidence = append(p.Evidence, serve.Fact{Name: "made in", Text: "run " + pr.v.Run})
 		plan, err = c.planNew(ctx, db, live, live.doc.Hash(), pr.v, targets, false)
 	}

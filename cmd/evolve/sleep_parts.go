@@ -124,7 +124,7 @@ func (s *sleeper) look(ctx context.Context, name string) (o sleep.Outlook, err e
 	if o.Drift, err = s.drift(ctx, live, cases); err != nil {
 		return o, err
 	}
-	if o.Proved, err = s.proved(ctx, live); err != nil || o.Proved != nil {
+	if o.Proved, err = s.proved(ctx, live, cases); err != nil || o.Proved != nil {
 		return o, err
 	}
 	if o.Triggers, err = s.triggers(ctx, live, cases); err != nil {
@@ -284,9 +284,7 @@ func (s *sleeper) conclude(ctx context.Context, p *prepared, out *tournament.Out
 	v := out.Verdict
 	r.Challenger, r.Decision, r.Reason, r.EValue, r.Alpha = res.Challenger.SHA, v.Verdict, v.Reason, finite(v.EValue), v.Alpha
 	r.Round, r.Restarted = v.Round, v.Restarted
-	for _, o := range v.PerObjective {
-		r.Total += o.Alpha
-	}
+	r.Total = v.Total()
 	if err := s.weigh(ctx, p.run.Skill, inc.Doc, r); err != nil || r.Decision != pareto.Promote || r.Against != "" {
 		return err
 	}

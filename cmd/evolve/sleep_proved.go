@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
@@ -16,7 +18,7 @@ import (
 // never in place, with all that the policy looks at as it stands now; nil for
 // none. One that was installed has been taken back since, and one that its owner
 // rejected is withdrawn.
-func (s *sleeper) proved(ctx context.Context, live *liveSkill) (*sleep.Proof, error) {
+func (s *sleeper) proved(ctx context.Context, live *liveSkill, cases []eval.Case) (*sleep.Proof, error) {
 	trials, err := s.db.Trials(ctx, live.Name)
 	if err != nil {
 		return nil, err
@@ -33,7 +35,7 @@ func (s *sleeper) proved(ctx context.Context, live *liveSkill) (*sleep.Proof, er
 		} else if !errors.Is(err, store.ErrNotFound) {
 			return nil, err
 		}
-		p, err := s.proof(ctx, live, t)
+		p, err := s.proof(ctx, live, t, cases)
 		if err != nil || p.Result.Against == "" {
 			return p, err
 		}
@@ -45,7 +47,7 @@ func (s *sleeper) proved(ctx context.Context, live *liveSkill) (*sleep.Proof, er
 }
 
 // proof is what a promotion rests on, and what speaks against installing it.
-func (s *sleeper) proof(ctx context.Context, live *liveSkill, t *tournament.TrialRecord) (*sleep.Proof, error) {
+func (s *sleeper) proof(ctx context.Context, live *liveSkill, t *tournament.TrialRecord, cases []eval.Case) (*sleep.Proof, error) {
 	d, err := t.Evidence()
 	if err != nil {
 		return nil, err
@@ -56,9 +58,7 @@ func (s *sleeper) proof(ctx context.Context, live *liveSkill, t *tournament.Tria
 	if r.Round, err = t.Rounds(); err != nil {
 		return nil, err
 	}
-	for _, o := range d.PerObjective {
-		r.Total += o.Alpha
-	}
+	r.Total = d.Total()
 	if err := s.weigh(ctx, live.Name, live.doc, r); err != nil {
 		return nil, err
 	}
@@ -82,5 +82,51 @@ func (s *sleeper) proof(ctx context.Context, live *liveSkill, t *tournament.Tria
 	if why != "" {
 		r.Against = why
 	}
-	return p, nil
+	if r.Against != "" {
+		return p, nil
+	}
+	ordinary, _ := eval.SeparateTriggers(cases)
+	p.Fresh, p.Rollouts, err = s.fresh(ctx, t, slices.DeleteFunc(ordinary, func(c eval.Case) bool { return c.Split != eval.Test }))
+	return p, err
+}
+
+// hold puts the trial that a night goes on with under the level that the lifetime
+// leaves it, where its owner's run has begun it, or proved it, as a single one. Done
+// again it changes nothing.
+func (s *sleeper) hold(ctx context.Context, t sleep.Task) error {
+	live, err := s.a.skill(t.Skill)
+	if err != nil {
+		return aboutSkill(err)
+	}
+	evolves := evolveHarness
+	if t.Part == sleep.Description {
+		evolves = evolveDescription
+	}
+	trial, err := s.a.openTrial(ctx, s.db, t.Skill, live.doc.Hash(), evolves)
+	if err != nil {
+		return err
+	}
+	if trial == nil {
+		cases, err := s.db.Cases(ctx, t.Skill)
+		if err != nil {
+			return err
+		}
+		p, err := s.proved(ctx, live, cases)
+		if err != nil || p == nil || p.Fresh == 0 || t.Part == sleep.Description {
+			return err
+		}
+		if trial, err = s.db.Journal(t.Run).Trial(ctx, t.Skill, p.Result.Incumbent, p.Result.Challenger); err != nil || trial == nil {
+			return err
+		}
+	}
+	st, err := sleep.Stored(s.db).State(ctx, t.Skill)
+	if err != nil {
+		return err
+	}
+	round, _ := trial.Begun()
+	changed, err := trial.Hold(st.Level(trial.Incumbent, trial.Challenger, round))
+	if err != nil || !changed {
+		return err
+	}
+	return s.db.Journal(trial.Run).SaveTrial(ctx, trial)
 }

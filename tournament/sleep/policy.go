@@ -46,5 +46,5 @@ func (p Policy) MayInstall(r *Result, level float64, demo bool) (ok bool, why st
 
 // alone says what a proof is worth that does not hold at the level of its number.
 func (r *Result) alone(level float64) string {
-	return fmt.Sprintf("proven as a single trial; among all trials of this skill it counts at %.2g (e = %.3g of %.3g)", level, r.EValue, r.asks(level))
+	return fmt.Sprintf("proven as a single trial; among all trials of this skill it counts at %.2g (e = %.3g of %.0f)", level, r.EValue, r.asks(level))
 }

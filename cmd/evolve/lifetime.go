@@ -1,0 +1,32 @@
+package main
+
+import (
+	"context"
+
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// overLifetime says what the proof of a trial is worth among all trials of its skill,
+// "" where it holds among them too, or there is none. The owner's word installs it
+// all the same.
+func overLifetime(ctx context.Context, db *store.Store, t *tournament.TrialRecord) (string, error) {
+	if alone, err := t.ProvenAlone(); err != nil || !alone {
+		return "", err
+	}
+	round, _ := t.Begun()
+	n, err := db.TrialNumber(ctx, t.Skill, t.Incumbent, t.Challenger, round)
+	if err != nil || n == nil {
+		return "", err
+	}
+	return t.OverLifetime(n)
+}
+
+// sayLifetime tells it to the person who promotes.
+func (a *app) sayLifetime(ctx context.Context, db *store.Store, t *tournament.TrialRecord) error {
+	said, err := overLifetime(ctx, db, t)
+	if said != "" {
+		a.say("%s", said)
+	}
+	return err
+}
