@@ -63,3 +63,31 @@ func (t *TrialRecord) read() (*gateState, error) {
 	}
 	return &st, nil
 }
+
+// Provable counts what Fresh counts, apart by whether it could prove anything: idle
+// are the cases that a judge alone decides which c does not trust, where the owner has
+// not compared the answers either.
+func (t *TrialRecord) Provable(test []eval.Case, spent map[string]string, c Calibration) (fresh, idle int, err error) {
+	st, err := t.read()
+	if err != nil {
+		return 0, 0, err
+	}
+	count := func(cases int, proves bool) {
+		if proves {
+			fresh += cases
+		} else {
+			idle += cases
+		}
+	}
+	for _, k := range usable(test, spent, t.Challenger, slices.Concat(st.Clusters, st.Barred, st.past())) {
+		count(len(k.cases), c.Trusted() || !JudgeOnly(k.cases...))
+	}
+	open := st.open()
+	for i := range test {
+		if name := eval.ClusterOf(&test[i]); open[name] {
+			_, compared := c.outcome(st.Withheld[name])
+			count(1, compared || c.Trusted())
+		}
+	}
+	return fresh, idle, nil
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"slices"
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -211,5 +212,45 @@ func TestUnprovenKeepsWhatWasMeasured(t *testing.T) {
 	p := unproven(pareto.Pair{Quality: 1, Latency: 0.25, Cost: -0.5, Retries: 1})
 	if !math.IsNaN(p.Quality) || !math.IsNaN(p.Retries) || p.Latency != 0.25 || p.Cost != -0.5 {
 		t.Errorf("%+v", p)
+	}
+}
+
+// TestProvable: what a judge alone decides is no fresh case before that judge is
+// trusted, or the owner has compared the answers; what anything else checks is.
+func TestProvable(t *testing.T) {
+	good, bad := variant(t, "good"), variant(t, "bad")
+	m := &Memory{}
+	cases := judged(heldOut(50), 45)
+	if v, err := judgeGate(m, "night1", doubted).Try(t.Context(), bad, good, cases); err != nil || v.Verdict != pareto.Undecided {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	spent, err := m.SpentCases(t.Context(), "s", bad.SHA())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := m.Trial(t.Context(), "s", bad.SHA(), good.SHA())
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := rec.read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := doubted
+	compared.Outcomes = map[string]float64{}
+	for _, w := range st.Withheld {
+		compared.Outcomes[w.Answers[0]] = 1
+		break
+	}
+	later := append(slices.Clone(cases), eval.Case{ID: "new", Skill: "s", Split: eval.Test, Checks: []eval.Check{{Type: eval.Judge}}},
+		eval.Case{ID: "exact", Skill: "s", Split: eval.Test, Checks: []eval.Check{{Type: eval.Contains, Value: "x"}}})
+	for _, c := range []struct {
+		name        string
+		known       Calibration
+		fresh, idle int
+	}{{"doubted", doubted, 1, 46}, {"one pair compared", compared, 2, 45}, {"trusted", trusted, 47, 0}} {
+		if fresh, idle, err := rec.Provable(later, spent, c.known); err != nil || fresh != c.fresh || idle != c.idle {
+			t.Errorf("%s: %d fresh, %d idle, %v; want %d and %d", c.name, fresh, idle, err, c.fresh, c.idle)
+		}
 	}
 }

@@ -74,7 +74,7 @@ func (s *sleeper) triggers(ctx context.Context, live *liveSkill, cases []eval.Ca
 	if t.Round, err = trial.Rounds(); err != nil {
 		return nil, err
 	}
-	t.Fresh, t.Rollouts, err = s.fresh(ctx, trial, test)
+	t.Fresh, _, t.Rollouts, err = s.fresh(ctx, trial, cases, test)
 	return t, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -371,5 +372,20 @@ func TestAlarm(t *testing.T) {
 		if want := map[bool]int{false: 1, true: 0}[rollback]; tried != want {
 			t.Errorf("tried %d times in that night with rollback %v, want %d", tried, rollback, want)
 		}
+	}
+}
+
+// TestUnprovenCasesWait: where only cases are left that prove nothing, nothing is
+// begun, and the owner is told what would help.
+func TestUnprovenCasesWait(t *testing.T) {
+	o := failing("a", 90)
+	o.Challenger, o.Unproven = "c", 12
+	h := &house{outlooks: map[string]Outlook{"a": o}}
+	n, err := h.cycle(Stored(openStore(t))).Run(t.Context(), Plan{Caps: Caps{Rollouts: 100}})
+	if err != nil || len(h.tried) != 0 || len(n.Steps) != 2 {
+		t.Fatalf("tried %+v, %v, %+v", h.tried, err, n)
+	}
+	if s := n.Steps[1]; s.Kind != Continue || s.Stage != Skipped || !strings.Contains(s.Note, "12 held-out cases rest on a judge") || !strings.Contains(s.Note, "`evolve review a`") {
+		t.Errorf("%s %s: %q", s.Kind, s.Stage, s.Note)
 	}
 }

@@ -83,6 +83,9 @@ func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Ste
 		s.Kind, s.Rollouts, s.Level = Continue, o.Rollouts, st.Level(o.Incumbent, o.Challenger, o.Round)
 		s.Round, s.Anew = o.Round, st.Next()
 		s.Note = fmt.Sprintf("challenger %.12s: %s", o.Challenger, counted(o.Fresh, "fresh case"))
+	case o.Challenger != "" && o.Unproven > 0:
+		s.Kind, s.Stage = Continue, Skipped
+		s.Note = fmt.Sprintf("challenger %.12s: %s", o.Challenger, unproven(o.Unproven, o.Skill))
 	case o.Challenger != "":
 		return steps, st.Served, nil // waits for cases, and a new description would make it wait for ever
 	case need.Enough && o.Train > 0:
