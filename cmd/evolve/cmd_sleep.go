@@ -185,16 +185,24 @@ func reportOf(n *sleep.Night) *nightReport {
 func waitingIn(n *sleep.Night) []string {
 	out := alarmsIn(n)
 	for _, k := range n.Steps {
-		switch {
-		case k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil:
-			out = append(out, fmt.Sprintf("%s@%.12s: %s; `evolve promote %s`", k.Skill, k.Result.Challenger, k.Note, k.Skill))
-		case k.Kind == sleep.Rebase && k.Stage == sleep.Skipped:
-			out = append(out, k.Note)
-		case k.Kind == sleep.Install && (k.Stage == sleep.Skipped || k.Stage == sleep.Failed):
-			out = append(out, k.Skill+": "+k.Note)
+		if w := leftTo(&k); w != "" {
+			out = append(out, w)
 		}
 	}
-	return out
+	return append(out, beyond(n)...)
+}
+
+// leftTo is what a step leaves for the owner to do, "" for nothing.
+func leftTo(k *sleep.Step) string {
+	switch {
+	case k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil:
+		return fmt.Sprintf("%s@%.12s: %s; `evolve promote %s`", k.Skill, k.Result.Challenger, k.Note, k.Skill)
+	case k.Kind == sleep.Rebase && k.Stage == sleep.Skipped:
+		return k.Note
+	case k.Kind == sleep.Install && (k.Stage == sleep.Skipped || k.Stage == sleep.Failed), k.Stage == sleep.Skipped && strings.Contains(k.Note, "`evolve review "):
+		return k.Skill + ": " + k.Note
+	}
+	return ""
 }
 
 func alarmsIn(n *sleep.Night) []string {
@@ -277,9 +285,13 @@ func (a *app) printNight(r *nightReport) error {
 			continue
 		}
 		said++
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", k.Skill, kindOfStep(&k), k.Stage, oneLine(k.Note))
+		if k.Stage == sleep.Waits || !r.DryRun && (isAlarm(&k) || leftTo(&k) != "") {
+			continue // below
+		}
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", k.Skill, kindOfStep(&k), k.Stage, oneLine(foreseen(&k)+k.Note))
 	}
 	t.Flush()
+	b.WriteString(laterNights(r.Night))
 	if said == 0 {
 		fmt.Fprintf(&b, "  nothing to do: no undecided challenger with a fresh case, and no skill that is corrected often enough\n")
 	}

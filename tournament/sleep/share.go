@@ -194,13 +194,13 @@ func planned(steps []Step) (out []Step) {
 	return out
 }
 
-// Turns is in how many nights like this one all its steps have had their turn, this
-// night included. Those that a night is too small for never have one, and count for
+// Later is in how many nights like this one those have had their turn that wait for a
+// later night. Those that a night is too small for never have one, and count for
 // nothing.
-func (n *Night) Turns() (nights int) {
+func (n *Night) Later() (nights int) {
 	var open []Step
 	for _, s := range n.Steps {
-		if s.paid() && s.Stage != Skipped && s.Stage != Failed && !s.Beyond(n.Caps) {
+		if s.Stage == Waits && !s.Beyond(n.Caps) {
 			open = append(open, s)
 		}
 	}

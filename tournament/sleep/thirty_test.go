@@ -173,8 +173,8 @@ func TestNightTooSmallToSearch(t *testing.T) {
 	if k := nights[0].Steps[1]; k.Skill != "s00" || k.Stage != Waits || !strings.Contains(k.Note, "186 rollouts") {
 		t.Errorf("s00: %s, %q; want it to wait, with the figure", k.Stage, k.Note)
 	}
-	if got := nights[0].Turns(); got != 2 {
-		t.Errorf("%d nights until all have had their turn that can have one, want 2", got)
+	if got := nights[0].Later(); got != 1 {
+		t.Errorf("%d more nights until all have had their turn that can have one, want 1", got)
 	}
 }
 
@@ -228,8 +228,8 @@ func TestDryRunSaysWhoIsServed(t *testing.T) {
 	if got[Planned] != 2 || got[Waits] != 28 || total != 240 {
 		t.Errorf("%v, %d rollouts; want two served with 240 rollouts together, and 28 that wait", got, total)
 	}
-	if got := n.Turns(); got != 15 {
-		t.Errorf("all have had their turn in %d nights, want 15", got)
+	if got := n.Later(); got != 14 {
+		t.Errorf("all have had their turn in %d more nights, want 14", got)
 	}
 }
 

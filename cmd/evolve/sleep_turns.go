@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// foreseen says how much of the night a step that is planned may take.
+func foreseen(k *sleep.Step) string {
+	if k.Stage != sleep.Planned || k.Caps == (sleep.Caps{}) {
+		return ""
+	}
+	var parts []string
+	if k.Caps.Rollouts > 0 {
+		parts = append(parts, counted(int(k.Caps.Rollouts), "rollout"))
+	}
+	if k.Caps.CostUSD > 0 {
+		parts = append(parts, fmt.Sprintf("$%.2f", k.Caps.CostUSD))
+	}
+	if k.Caps.Tokens > 0 {
+		parts = append(parts, thousands(k.Caps.Tokens)+" tokens")
+	}
+	if k.Caps.Duration > 0 {
+		parts = append(parts, duration(k.Caps.Duration.Milliseconds()))
+	}
+	return "at most " + strings.Join(parts, ", ") + "; "
+}
+
+// shownTurns is how many of the skills that wait for a later night are named.
+const shownTurns = 4
+
+// laterNights says in a line which steps wait for a later night, "" for none. The
+// reason of each stands in the JSON and in the night's page.
+func laterNights(n *sleep.Night) string {
+	var names []string
+	var first *sleep.Step
+	for i := range n.Steps {
+		if k := &n.Steps[i]; k.Stage == sleep.Waits && !k.Beyond(n.Caps) {
+			if first == nil {
+				first = k
+			}
+			names = append(names, k.Skill)
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return ""
+	case len(names) == 1:
+		return fmt.Sprintf("  later  %s %s %s\n", first.Skill, kindOfStep(first), oneLine(first.Note))
+	case len(names) > shownTurns:
+		names = append(names[:shownTurns], fmt.Sprintf("%d more", len(names)-shownTurns))
+	}
+	return fmt.Sprintf("  later  %s; all have had their turn after about %s like this one\n", strings.Join(names, ", "), counted(n.Later(), "more night"))
+}
+
+// beyond says which searches are more than a whole night can carry: one line, and
+// none where there is no such search.
+func beyond(n *sleep.Night) []string {
+	var names []string
+	most := int64(0)
+	for i := range n.Steps {
+		if k := &n.Steps[i]; k.Stage == sleep.Waits && k.Beyond(n.Caps) {
+			names, most = append(names, k.Skill), max(most, k.Needs.Rollouts)
+		}
+	}
+	if len(names) == 0 || most == 0 {
+		return nil
+	}
+	if k := len(names); k > shownTurns {
+		names = append(names[:shownTurns], fmt.Sprintf("%d more", k-shownTurns))
+	}
+	return []string{fmt.Sprintf("%s: not searched, for a search takes about %d rollouts and a night has %d; `evolve sleep run --max-rollouts %[2]d`", strings.Join(names, ", "), most, n.Caps.Rollouts)}
+}
