@@ -209,6 +209,11 @@ func (s *sleeper) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return r, err
 	}
+	if t.Kind == sleep.Continue {
+		if err := s.hold(ctx, t); err != nil {
+			return r, err
+		}
+	}
 	p, err := s.a.prepare(ctx, &f)
 	if p != nil {
 		defer p.end()
