@@ -86,7 +86,7 @@ func (s *sleeper) proof(ctx context.Context, live *liveSkill, t *tournament.Tria
 		return p, nil
 	}
 	ordinary, _ := eval.SeparateTriggers(cases)
-	p.Fresh, p.Rollouts, err = s.fresh(ctx, t, slices.DeleteFunc(ordinary, func(c eval.Case) bool { return c.Split != eval.Test }))
+	p.Fresh, _, p.Rollouts, err = s.fresh(ctx, t, cases, slices.DeleteFunc(ordinary, func(c eval.Case) bool { return c.Split != eval.Test }))
 	return p, err
 }
 
