@@ -1,7 +1,5 @@
 package sleep
 
-import "slices"
-
 // Certificate is what is known of a version on a model: a new one where nothing
 // is.
 func (s *State) Certificate(version, previous string, on Model) Certificate {
@@ -11,8 +9,15 @@ func (s *State) Certificate(version, previous string, on Model) Certificate {
 	return Certificate{Version: version, Previous: previous, Model: on}
 }
 
+// certificate is the place of the one on a model, the newest where that may be
+// several; -1 for none.
 func (s *State) certificate(version string, on Model) int {
-	return slices.IndexFunc(s.Certificates, func(c Certificate) bool { return c.Version == version && alike(on, c.Model) })
+	for k := len(s.Certificates) - 1; k >= 0; k-- {
+		if c := &s.Certificates[k]; c.Version == version && alike(on, c.Model) {
+			return k
+		}
+	}
+	return -1
 }
 
 // certify keeps a certificate in the place of what was known.

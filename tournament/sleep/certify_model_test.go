@@ -123,3 +123,24 @@ func TestReplacedTonight(t *testing.T) {
 		t.Errorf("the night's model is %v", n.Model)
 	}
 }
+
+// TestCertificateOfAnUnknownModel: where it is not known which of two models answers
+// to a name, the one that was tried last is taken for it.
+func TestCertificateOfAnUnknownModel(t *testing.T) {
+	st := NewState("s")
+	on := func(reported string) Model { return Model{Agent: "claude", Asked: "best", Reported: reported} }
+	for _, reported := range []string{"b1", "b2"} {
+		st.certify(Certificate{Version: "v", Model: on(reported)}, on(reported))
+	}
+	for asked, want := range map[string]string{"": "b2", "b1": "b1", "b2": "b2", "b3": "b3"} {
+		if got := st.Certificate("v", "", on(asked)); got.Model.Reported != want {
+			t.Errorf("reported %q: the certificate on %v, want %s", asked, got.Model, want)
+		}
+	}
+	c := st.Certificate("v", "", on(""))
+	c.Cases = 7
+	st.certify(c, on(""))
+	if len(st.Certificates) != 2 || st.Certificates[1].Cases != 7 {
+		t.Errorf("kept %+v", st.Certificates)
+	}
+}
