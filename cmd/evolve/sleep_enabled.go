@@ -1,19 +1,48 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
+	"path/filepath"
 
 	"github.com/google/renameio/v2"
 )
 
 // enabled reports whether the system starts the timer: a unit's files alone do
-// nothing.
-func (t *timer) enabled(ctx context.Context) bool {
-	return t.kind != timerSystemd || call(ctx, "systemctl", "--user", "is-enabled", unitName+".timer") == nil
+// nothing. The error is that nobody could say.
+func (t *timer) enabled(ctx context.Context) (bool, error) {
+	if t.kind != timerSystemd {
+		return true, nil
+	}
+	err := call(ctx, askWait, "systemctl", "--user", "is-enabled", unitName+".timer")
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.Exited() {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// timerText reports whether install wrote a timer's file.
+func timerText(text []byte) bool {
+	return bytes.Contains(text, []byte("Written by `evolve sleep install`")) || bytes.Contains(text, []byte("Written by evolve sleep install."))
+}
+
+// dropWanted removes the link by which systemd starts the timer, where systemd
+// itself could not be asked to: beside unit, one of its files.
+func dropWanted(unit string) error {
+	link := filepath.Join(filepath.Dir(unit), "timers.target.wants", unitName+".timer")
+	if to, err := os.Readlink(link); err != nil || filepath.Base(to) != unitName+".timer" {
+		return nil // nothing is there, or nothing that systemd has made
+	}
+	if err := os.Remove(link); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // keepFiles reads what is in the place of files; the function that it returns puts
@@ -35,6 +64,9 @@ func keepFiles(files []timerFile) (putBack func() error, err error) {
 				err = nil
 			}
 			all = errors.Join(all, err)
+		}
+		if len(files) > 0 && was[0] == nil {
+			all = errors.Join(all, dropWanted(files[0].path)) // it was enabled, and could not be started
 		}
 		return all
 	}, nil

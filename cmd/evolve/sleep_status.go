@@ -31,6 +31,7 @@ type sleepReport struct {
 	Timer   string       `json:"timer,omitempty"`
 	// Disabled: the timer's files are there, and nothing starts it.
 	Disabled bool       `json:"disabled,omitempty"`
+	at       string     // the time of the timer's, for example "03:17"
 	Nights   int        `json:"nights"`
 	Spent    eval.Spent `json:"spent"` // by all nights
 }
@@ -80,7 +81,11 @@ func (a *app) sleepStatus(ctx context.Context) error {
 		return err
 	} else if t != nil {
 		next := nextAt(a.now(), t.hour, t.minute)
-		r.Timer, r.Disabled = t.kind, !t.enabled(ctx)
+		on, err := t.enabled(ctx)
+		if err != nil {
+			a.say("whether the timer is enabled is not known: %v", err)
+		}
+		r.Timer, r.at, r.Disabled = t.kind, t.at(), err == nil && !on
 		if !r.Disabled {
 			r.Next = &next
 		}
@@ -115,7 +120,7 @@ func (a *app) printSleep(r *sleepReport) error {
 	if r.Next != nil {
 		fmt.Fprintf(&b, "next     %s (%s)\n", r.Next.Local().Format("2006-01-02 15:04"), r.Timer)
 	} else if r.Disabled {
-		fmt.Fprintf(&b, "next     the %s timer is not enabled: `evolve sleep install --at 03:17` enables it\n", r.Timer)
+		fmt.Fprintf(&b, "next     the %s timer is not enabled: `evolve sleep install --at %s` enables it\n", r.Timer, r.at)
 	} else {
 		fmt.Fprintf(&b, "next     no timer: `evolve sleep install --at 03:17`\n")
 	}

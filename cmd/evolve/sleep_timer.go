@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
@@ -91,7 +92,7 @@ func (a *app) sleepInstall(ctx context.Context, at, with string, args []string, 
 			return err
 		}
 		next = withoutMark(tab) + cronMark + "\n" + t.cronLine() + "\n"
-		fmt.Fprintf(a.stdout, "a line of the crontab:\n%s\n%s\n", cronMark, t.cronLine())
+		fmt.Fprintf(a.stdout, "two lines of the crontab:\n%s\n%s\n", cronMark, t.cronLine())
 	}
 	for _, f := range files {
 		fmt.Fprintf(a.stdout, "%s:\n%s\n", f.path, f.content)
@@ -99,11 +100,18 @@ func (a *app) sleepInstall(ctx context.Context, at, with string, args []string, 
 	if print {
 		return nil
 	}
+	for _, f := range files {
+		if text, err := os.ReadFile(f.path); err == nil && !timerText(text) {
+			return refused("move it away first", "%s is none of evolve's", f.path)
+		}
+	}
 	if same, err := unchanged(files); err != nil {
 		return err
-	} else if same && tab == next && t.enabled(ctx) {
-		fmt.Fprintf(a.stdout, "nothing to change\n")
-		return nil
+	} else if same && tab == next {
+		if on, err := t.enabled(ctx); err == nil && on {
+			fmt.Fprintf(a.stdout, "nothing to change\n")
+			return nil
+		}
 	}
 	if !yes && terminal(a.stdin) {
 		if ok, err := a.confirm("Install it?"); err != nil {
@@ -128,13 +136,13 @@ func (a *app) sleepInstall(ctx context.Context, at, with string, args []string, 
 	case timerCron:
 		err = setCrontab(ctx, next)
 	case timerSystemd:
-		if err = call(ctx, "systemctl", "--user", "daemon-reload"); err == nil {
-			err = call(ctx, "systemctl", "--user", "enable", "--now", unitName+".timer")
+		if err = call(ctx, changeWait, "systemctl", "--user", "daemon-reload"); err == nil {
+			err = call(ctx, changeWait, "systemctl", "--user", "enable", "--now", unitName+".timer")
 		}
 	case timerLaunchd:
 		domain := fmt.Sprintf("gui/%d", os.Getuid())
-		_ = call(ctx, "launchctl", "bootout", domain+"/"+agentName) // not loaded yet, mostly
-		err = call(ctx, "launchctl", "bootstrap", domain, files[0].path)
+		_ = call(ctx, changeWait, "launchctl", "bootout", domain+"/"+agentName) // not loaded yet, mostly
+		err = call(ctx, changeWait, "launchctl", "bootstrap", domain, files[0].path)
 	}
 	if err != nil {
 		if e := putBack(); e != nil {
@@ -142,7 +150,10 @@ func (a *app) sleepInstall(ctx context.Context, at, with string, args []string, 
 		}
 		return hinted(fmt.Errorf("install timer: %w; nothing is left of it", err), "--with cron is another way")
 	}
-	fmt.Fprintf(a.stdout, "installed: a night every day at %02d:%02d\nnext: `evolve sleep status`; `evolve sleep uninstall` takes it away\n", t.hour, t.minute)
+	if left := a.leftOut(); len(left) > 0 {
+		a.say("keys are written nowhere: the night has no %s of this shell; docs/sleep.md says how it gets one", strings.Join(left, ", "))
+	}
+	fmt.Fprintf(a.stdout, "installed: a night every day at %s\nnext: `evolve sleep status`; `evolve sleep uninstall` takes it away\n", t.at())
 	return nil
 }
 
@@ -153,14 +164,17 @@ func (a *app) sleepUninstall(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		there := slices.ContainsFunc(files, func(f timerFile) bool { _, err := os.Lstat(f.path); return err == nil })
-		if !there {
+		files = slices.DeleteFunc(files, func(f timerFile) bool {
+			text, err := os.ReadFile(f.path)
+			return err != nil || !timerText(text) // there is none, or it is another's
+		})
+		if len(files) == 0 {
 			continue
 		}
 		if kind == timerSystemd {
-			err = call(ctx, "systemctl", "--user", "disable", "--now", unitName+".timer")
+			err = call(ctx, changeWait, "systemctl", "--user", "disable", "--now", unitName+".timer")
 		} else {
-			err = call(ctx, "launchctl", "bootout", fmt.Sprintf("gui/%d/%s", os.Getuid(), agentName))
+			err = call(ctx, changeWait, "launchctl", "bootout", fmt.Sprintf("gui/%d/%s", os.Getuid(), agentName))
 		}
 		if err != nil {
 			a.say("it could not be stopped, and is removed all the same: %v", err)
@@ -172,8 +186,11 @@ func (a *app) sleepUninstall(ctx context.Context) error {
 			fmt.Fprintf(a.stdout, "removed %s\n", f.path)
 			gone++
 		}
+		if err := dropWanted(files[0].path); err != nil {
+			return fmt.Errorf("uninstall timer: %w", err)
+		}
 		if kind == timerSystemd {
-			if err := call(ctx, "systemctl", "--user", "daemon-reload"); err != nil {
+			if err := call(ctx, changeWait, "systemctl", "--user", "daemon-reload"); err != nil {
 				a.say("systemd was not told: %v", err)
 			}
 		}
@@ -182,7 +199,7 @@ func (a *app) sleepUninstall(ctx context.Context) error {
 		if err := setCrontab(ctx, withoutMark(tab)); err != nil {
 			return fmt.Errorf("uninstall timer: %w", err)
 		}
-		fmt.Fprintf(a.stdout, "removed a line of the crontab\n")
+		fmt.Fprintf(a.stdout, "removed two lines of the crontab\n")
 		gone++
 	}
 	if gone == 0 {
@@ -213,8 +230,21 @@ func (a *app) timerFiles(t *timer) ([]timerFile, error) {
 	return nil, nil
 }
 
-func call(ctx context.Context, name string, args ...string) error {
-	if out, err := exec.CommandContext(ctx, name, args...).CombinedOutput(); err != nil {
+// How long the system's programs may take to answer, and to do something.
+const (
+	askWait    = 5 * time.Second
+	changeWait = 30 * time.Second
+)
+
+func call(ctx context.Context, wait time.Duration, name string, args ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	c := exec.CommandContext(ctx, name, args...)
+	c.WaitDelay = time.Second // for what it has started
+	if out, err := c.CombinedOutput(); err != nil {
+		if ctx.Err() != nil {
+			err = fmt.Errorf("no answer in %v", wait)
+		}
 		return fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, oneLine(string(out)))
 	}
 	return nil

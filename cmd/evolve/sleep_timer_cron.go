@@ -5,20 +5,18 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/skill-evolve/evolve/internal/lazyregexp"
 )
 
-// cronLine is one line: cron gives its command to the shell, where % ends it.
+// cronLine is one line: cron gives its command to the shell, whichever the crontab
+// names, and a % ends it.
 func (t *timer) cronLine() string {
-	var words []string
-	for _, e := range t.env {
-		name, value, _ := strings.Cut(e, "=")
-		words = append(words, name+"="+shellWord(value))
-	}
-	words = append(words, "nice", "-n", "10")
-	for _, w := range append([]string{t.program}, t.args...) {
+	words := []string{"env"}
+	for _, w := range slices.Concat(t.env, []string{"nice", "-n", "10", t.program}, t.args) {
 		words = append(words, shellWord(w))
 	}
 	return fmt.Sprintf("%d %d * * * %s", t.minute, t.hour, strings.ReplaceAll(strings.Join(words, " "), "%", `\%`))
@@ -26,25 +24,27 @@ func (t *timer) cronLine() string {
 
 var plainWord = lazyregexp.New(`^[A-Za-z0-9_./:=,@+-]+$`)
 
+// shellWord quotes a word for a shell in a crontab: without backslashes, which
+// some crons take for their own.
 func shellWord(s string) string {
 	if plainWord.MatchString(s) {
 		return s
 	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return "'" + strings.ReplaceAll(s, "'", `'"'"'`) + "'"
 }
 
-// withoutMark is a crontab without our two lines.
+// withoutMark is a crontab without our two lines. What stands below the mark and
+// starts no night is somebody else's.
 func withoutMark(tab string) string {
 	var out strings.Builder
-	skip := 0
+	below := false
 	for _, line := range strings.SplitAfter(tab, "\n") {
-		if strings.TrimRight(line, "\n") == cronMark {
-			skip = 2
-		}
-		if skip > 0 {
-			skip--
+		mark := strings.TrimRight(line, "\n") == cronMark
+		if mark || below && strings.Contains(line, " sleep run --quiet") {
+			below = mark
 			continue
 		}
+		below = false
 		out.WriteString(line)
 	}
 	if s := out.String(); s != "" && !strings.HasSuffix(s, "\n") {
@@ -55,8 +55,11 @@ func withoutMark(tab string) string {
 
 // crontab reads the user's; one who has none has an empty one.
 func crontab(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
 	var out, errs bytes.Buffer
 	c := exec.CommandContext(ctx, "crontab", "-l")
+	c.WaitDelay = time.Second
 	c.Stdout, c.Stderr = &out, &errs
 	if err := c.Run(); err != nil {
 		if strings.Contains(errs.String(), "no crontab") {
@@ -67,8 +70,15 @@ func crontab(ctx context.Context) (string, error) {
 	return out.String(), nil
 }
 
+// setCrontab replaces the user's crontab; an empty one is none.
 func setCrontab(ctx context.Context, tab string) error {
+	ctx, cancel := context.WithTimeout(ctx, changeWait)
+	defer cancel()
 	c := exec.CommandContext(ctx, "crontab", "-")
+	if tab == "" {
+		c = exec.CommandContext(ctx, "crontab", "-r")
+	}
+	c.WaitDelay = time.Second
 	c.Stdin = strings.NewReader(tab)
 	if out, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("write the crontab: %w: %s", err, oneLine(string(out)))

@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"runtime"
 	"strconv"
-	"strings"
 
 	"github.com/skill-evolve/evolve/internal/lazyregexp"
 	"github.com/spf13/pflag"
@@ -25,7 +24,8 @@ func (a *app) newTimer(at, with string, args []string) (*timer, error) {
 	// What the night would refuse is refused now, while somebody looks.
 	f, fl := &sleepFlags{}, pflag.NewFlagSet("run", pflag.ContinueOnError)
 	f.register(fl)
-	a.ignoredGlobals(fl)
+	night := newApp(a.stdin, a.stdout, a.stderr) // what the night is told of the flags of every command
+	night.globalFlags(fl)
 	if err := fl.Parse(args); err != nil {
 		return nil, usage("`evolve sleep run --help` lists them", "%v", err)
 	}
@@ -34,11 +34,6 @@ func (a *app) newTimer(at, with string, args []string) (*timer, error) {
 	}
 	if err := f.check(); err != nil {
 		return nil, err
-	}
-	for _, s := range args {
-		if strings.ContainsAny(s, "\n\r\x00") {
-			return nil, usage("", "a flag of the night holds a line break")
-		}
 	}
 	switch t.kind {
 	case "":
@@ -51,19 +46,10 @@ func (a *app) newTimer(at, with string, args []string) (*timer, error) {
 	if t.program, err = os.Executable(); err != nil {
 		return nil, fmt.Errorf("find evolve: %w", err)
 	}
-	// Folders and the search path, so that the night finds what this shell finds.
-	for _, name := range []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "EVOLVE_HOME", "PATH", "PI_CODING_AGENT_DIR", "XDG_DATA_HOME"} {
-		if v := a.getenv(name); v != "" && !strings.ContainsAny(v, "\n\r") {
-			t.env = append(t.env, name+"="+v)
-		}
+	if err := a.keepSetup(t, f, night); err != nil {
+		return nil, err
 	}
-	return t, nil
-}
-
-// ignoredGlobals lets the flags of every command be named for the night.
-func (a *app) ignoredGlobals(fl *pflag.FlagSet) {
-	b := newApp(a.stdin, a.stdout, a.stderr)
-	b.globalFlags(fl)
+	return t, t.writable()
 }
 
 func defaultTimer() string {

@@ -63,12 +63,18 @@ func parsedTimer(s string) func() *template.Template {
 	})
 }
 
+// at is the time of day, for example "03:17".
+func (t *timer) at() string { return fmt.Sprintf("%02d:%02d", t.hour, t.minute) }
+
 func (t *timer) fill(of func() *template.Template) string {
 	var words, quoted []string
 	var pairs [][]string
 	words = append([]string{t.program}, t.args...)
-	for _, w := range words {
-		quoted = append(quoted, systemdWord(strings.ReplaceAll(w, "$", "$$")))
+	for i, w := range words {
+		if i > 0 { // variables are put into arguments, and not into the program's path
+			w = strings.ReplaceAll(w, "$", "$$")
+		}
+		quoted = append(quoted, systemdWord(w))
 	}
 	for _, e := range t.env {
 		name, value, _ := strings.Cut(e, "=")
@@ -76,7 +82,7 @@ func (t *timer) fill(of func() *template.Template) string {
 	}
 	var b bytes.Buffer
 	err := of().Execute(&b, map[string]any{"Exec": strings.Join(quoted, " "), "Env": t.env, "Words": words, "Pairs": pairs,
-		"At": fmt.Sprintf("%02d:%02d", t.hour, t.minute), "Hour": t.hour, "Minute": t.minute})
+		"At": t.at(), "Hour": t.hour, "Minute": t.minute})
 	if err != nil {
 		panic(err) // the templates are constants
 	}
