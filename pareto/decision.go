@@ -254,6 +254,16 @@ func counted(n int) string {
 	return fmt.Sprintf("%d cases", n)
 }
 
+// Words puts the estimate into words in the objective's own direction and unit.
+func (e ObjectiveEvidence) Words() string {
+	for o := range Objective(objectives) {
+		if o.String() == e.Objective {
+			return change(o, e.Estimate)
+		}
+	}
+	return "" // no objective of this package
+}
+
 // change puts an estimate into words in the objective's own direction and unit.
 func change(o Objective, e Estimate) string {
 	if o == Latency || o == Cost {

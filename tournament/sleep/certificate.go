@@ -242,21 +242,32 @@ func against(d pareto.Decision) string {
 	if !q.Measured {
 		return "no case was compared yet"
 	}
+	decided := q
 	for _, o := range d.PerObjective {
 		if o.Objective == d.Route {
-			q = o
+			decided = o
 		}
 	}
-	e := q.Estimate
-	over := "over the version before it "
-	if d.Verdict == pareto.Reject {
-		over = "" // it is said already
+	words := decided.Words()
+	if d.Verdict != pareto.Reject { // else it is said already
+		words += " over the version before it"
 	}
-	words := fmt.Sprintf("%s %+.2f %s(%.0f%% interval %+.2f to %+.2f, %d cases)", q.Objective, e.Mean, over, 100*e.Level, e.Low, e.High, e.N)
+	if decided.Objective != q.Objective {
+		words += ", " + q.Words()
+	}
+	words += fmt.Sprintf(", %d cases", d.Cases)
 	if open := beyond(d); d.Verdict == pareto.Undecided && len(open) > 0 {
 		words += ", not shown to be within tolerance: " + strings.Join(open, ", ")
 	}
 	return words
+}
+
+// Trade reports whether a version that is Worse gives better answers, as far as
+// was measured, and is worse in cost, latency or repeated requests alone: its owner
+// has to weigh that.
+func (c Certificate) Trade() bool {
+	d := c.open("", func(string) bool { return true }).against.Decide()
+	return d.Verdict == pareto.Reject && d.Route != pareto.Quality.String() && d.PerObjective[pareto.Quality].Estimate.Mean > 0
 }
 
 // beyond are the measured objectives that are not shown to be within their

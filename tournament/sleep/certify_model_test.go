@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament"
 )
 
@@ -142,5 +143,56 @@ func TestCertificateOfAnUnknownModel(t *testing.T) {
 	st.certify(c, on(""))
 	if len(st.Certificates) != 2 || st.Certificates[1].Cases != 7 {
 		t.Errorf("kept %+v", st.Certificates)
+	}
+}
+
+// TestWorseAtAPrice: a version that is worse in what it costs or takes alone, and
+// answers better, is an alarm, and no night takes it back by itself.
+func TestWorseAtAPrice(t *testing.T) {
+	paper := func(p pareto.Pair) Certificate {
+		k := Certificate{Version: "v0-a", Previous: "old-a", Model: Model{Agent: "claude", Asked: "two"}}
+		part := CertificatePart{Run: "n"}
+		for i := range 60 {
+			part.Clusters = append(part.Clusters, fmt.Sprint(i))
+			part.Against = append(part.Against, p)
+			part.Alone = append(part.Alone, pareto.Pair{Quality: 0.5})
+		}
+		k.Parts = []CertificatePart{part}
+		return *k.open("", nil).Certificate
+	}
+	for _, c := range []struct {
+		name string
+		pair pareto.Pair
+		back bool
+		word string
+	}{
+		{"slower, and better", pareto.Pair{Quality: 0.1, Latency: -0.5, Retries: 0.1}, false, "latency ×2.00 ("},
+		{"slower, and no better", pareto.Pair{Latency: -0.5}, true, "quality +0.00 ("},
+		{"worse answers", pareto.Pair{Quality: -0.5, Retries: -0.5}, true, "quality -0.50 ("},
+		{"asked again more often", pareto.Pair{Retries: -0.5}, true, "retries +0.50 ("},
+	} {
+		k := paper(c.pair)
+		if k.Outcome != Worse || !strings.Contains(k.String(), c.word) {
+			t.Fatalf("%s: %v", c.name, &k)
+		}
+		h := &house{outlooks: map[string]Outlook{"a": drifted("a", 3)}, papers: map[string]Certificate{"a": k}}
+		cycle := h.cycle(Stored(openStore(t)))
+		certify := cycle.Parts.Certify
+		cycle.Parts.Certify = func(ctx context.Context, task Task, d Drift, p Certificate) (CertificationResult, error) {
+			r, err := certify(ctx, task, d, p)
+			r.Certificate = k
+			return r, err
+		}
+		cycle.Rollback = true
+		n, err := cycle.Run(t.Context(), Plan{Policy: Auto, Caps: Caps{Rollouts: 100}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(h.rolledBack) == 1; got != c.back {
+			t.Errorf("%s: taken back %v, want %v: %q", c.name, got, c.back, notes(n))
+		}
+		if told := strings.Join(notes(n), "; "); !strings.Contains(told, "alarm: ") || strings.Contains(told, "not taken back: its answers are better") == c.back {
+			t.Errorf("%s: %q", c.name, told)
+		}
 	}
 }

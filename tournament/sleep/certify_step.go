@@ -14,7 +14,6 @@ var ErrReplaced = errors.New("the live text is another one by now")
 // owner what that came to: once, for the certificate is then closed.
 func (c *Cycle) certify(ctx context.Context, n *Night, i int) error {
 	s := &n.Steps[i]
-	d := s.Drift
 	if s.Outcome != Worse { // else it was killed at what follows from it
 		if going, err := c.start(ctx, n, i); !going || err != nil {
 			return err
@@ -27,9 +26,29 @@ func (c *Cycle) certify(ctx context.Context, n *Night, i int) error {
 		if err := c.save(ctx, n, nil); err != nil {
 			return err
 		}
-		s.Note += c.takeBack(ctx, n, &Alarm{Skill: s.Skill, Version: d.Version, Before: d.Previous, Since: s.Began})
+		note, err := c.takeBackWorse(ctx, n, s)
+		if err != nil {
+			return err
+		}
+		s = &n.Steps[i]
+		s.Note += note
 	}
 	return c.end(ctx, n, s, Done)
+}
+
+// takeBackWorse rolls a version back that a certificate shows to be worse, where its
+// owner has asked for that. One that gives better answers, at a price, is left to
+// its owner: without it the answers would be worse.
+func (c *Cycle) takeBackWorse(ctx context.Context, n *Night, s *Step) (string, error) {
+	d := s.Drift
+	st, err := c.Journal.State(ctx, s.Skill)
+	if err != nil {
+		return "", fmt.Errorf("read the nights of %s: %w", s.Skill, err)
+	}
+	if c.Rollback && d.certificate(st).Trade() {
+		return "; not taken back: its answers are better", nil
+	}
+	return c.takeBack(ctx, n, &Alarm{Skill: s.Skill, Version: d.Version, Before: d.Previous, Since: s.Began}), nil
 }
 
 // examine lets the certificate go on, and keeps it; false where it could not, and
