@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"

@@ -190,7 +190,7 @@ func (p *prepared) carry(ctx context.Context, trial *tournament.TrialRecord) err
 			"challenger %.12s is on trial with a real model: a simulated agent cannot go on with that", trial.Challenger)
 	}
 	f.Carried, f.HeldOut = trial.Challenger, fresh
-	p.heads = append(p.heads, fmt.Sprintf("challenger %.12s is still undecided: its trial goes on with %d fresh cases", trial.Challenger, fresh))
+	p.heads = append(p.heads, fmt.Sprintf("challenger %.12s is still undecided: there are %s for its trial", trial.Challenger, counted(fresh, "fresh case")))
 	return nil
 }
 

@@ -208,6 +208,10 @@ func (s *sleeper) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 		f.resume, f.atMost, r.Spent = t.Run, t.Caps.Eval(), run.Spent
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return r, err
+	} else if live, err := s.a.skill(t.Skill); err != nil {
+		return r, aboutSkill(err)
+	} else if t.Incumbent != "" && live.doc.Hash() != t.Incumbent {
+		return r, &sleep.Overtaken{Why: "you edited the live text since this night looked at it: the next one begins with your text"}
 	}
 	if t.Kind == sleep.Continue {
 		if err := s.hold(ctx, t); err != nil {
@@ -263,13 +267,16 @@ func count(r *sleep.Result, p *prepared) {
 }
 
 // aboutSkill marks an error that trying again brings again, and that the other
-// skills need not mind.
+// skills need not mind; where it is the owner's edit, nobody's failure.
 func aboutSkill(err error) error {
 	var f *failure
 	var drift *skill.DriftError
 	var kernel *tournament.KernelError
 	var speechless *tournament.AgentFailsError
-	if cannotBeRead(err) != "" || errors.As(err, &drift) || errors.As(err, &kernel) || errors.As(err, &speechless) ||
+	if cannotBeRead(err) != "" || errors.As(err, &drift) {
+		return &sleep.Overtaken{Why: oneLine(err.Error())}
+	}
+	if errors.As(err, &kernel) || errors.As(err, &speechless) ||
 		errors.As(err, &f) && (f.code == exitUsage || f.code == exitRefused) {
 		return &sleep.Hopeless{Err: errors.New(oneLine(err.Error()))}
 	}
@@ -352,7 +359,7 @@ func (s *sleeper) install(ctx context.Context, t sleep.Task, r sleep.Result) (st
 		return "installed", nil
 	}
 	if live.doc.Hash() != r.Incumbent {
-		return "", &sleep.Hopeless{Err: errors.New("the live text was changed meanwhile; the evidence is about another one")}
+		return "", &sleep.Overtaken{Why: "you edited the live text meanwhile; the evidence is about another one"}
 	}
 	if _, ok, err := s.db.KernelConfirmed(ctx, t.Skill, live.doc.KernelHash()); err != nil {
 		return "", err

@@ -124,7 +124,7 @@ func (c *Cycle) hold(ctx *context.Context) (Lease, func(), error) {
 			case <-tick.C:
 			}
 			if err := eval.Shielded(func() error { return c.Journal.Renew(held, l, c.Now().Add(span)) }); err != nil && held.Err() == nil {
-				cancel(fmt.Errorf("renew the lease: %w", err))
+				cancel(err)
 				return
 			}
 		}
@@ -291,7 +291,7 @@ func (c *Cycle) try(ctx context.Context, n *Night, i int) error {
 	if going, err := c.start(ctx, n, i); !going || err != nil {
 		return err
 	}
-	t := Task{Kind: s.Kind, Skill: s.Skill, Part: s.Part, Run: s.Run, Caps: s.Caps, Level: cmp.Or(s.Anew, s.Level)}
+	t := Task{Kind: s.Kind, Skill: s.Skill, Part: s.Part, Run: s.Run, Incumbent: s.Live, Caps: s.Caps, Level: cmp.Or(s.Anew, s.Level)}
 	r, err := c.Parts.Try(ctx, t)
 	s.Spent, s.Assumed, s.Warnings = atLeast(r.Spent, s.Spent), r.Assumed, r.Warnings
 	if err != nil {
@@ -355,6 +355,11 @@ func (c *Cycle) start(ctx context.Context, n *Night, i int) (going bool, err err
 // error ends this process' part of the night.
 func (c *Cycle) trouble(ctx context.Context, n *Night, s *Step, err error) error {
 	var hopeless *Hopeless
+	var overtaken *Overtaken
+	if errors.As(err, &overtaken) {
+		s.Note = overtaken.Why
+		return c.end(ctx, n, s, Skipped)
+	}
 	if errors.As(err, &hopeless) {
 		s.Note = hopeless.Error()
 		return c.fail(ctx, n, s)
@@ -403,7 +408,11 @@ func (c *Cycle) install(ctx context.Context, n *Night, s *Step) error {
 	}
 	note, err := c.Parts.Install(ctx, Task{Kind: Install, Skill: s.Skill, Run: s.Run, Level: s.Level}, *s.Result)
 	var hopeless *Hopeless
+	var overtaken *Overtaken
 	switch {
+	case errors.As(err, &overtaken):
+		s.Note, s.Result = "not installed: "+overtaken.Why, nil // it waits for nobody
+		return c.end(ctx, n, s, Skipped)
 	case errors.As(err, &hopeless):
 		s.Note = "not installed: " + hopeless.Error()
 		return c.end(ctx, n, s, Failed)

@@ -389,3 +389,33 @@ func TestUnprovenCasesWait(t *testing.T) {
 		t.Errorf("%s %s: %q", s.Kind, s.Stage, s.Note)
 	}
 }
+
+// TestEditedMeanwhile: what its owner's edit has overtaken is skipped with the reason,
+// fails nothing, and offers nobody a proof about another text.
+func TestEditedMeanwhile(t *testing.T) {
+	edit := &Overtaken{"you edited the live text"}
+	h := &house{outlooks: map[string]Outlook{"a": failing("a", 90), "b": failing("b", 30), "c": staged("c")}, results: map[string]Result{"b": proved(60)},
+		trouble: map[string]error{"a": edit}}
+	c := h.cycle(Stored(openStore(t)))
+	whole := c.Parts.Install
+	c.Parts.Install = func(ctx context.Context, k Task, r Result) (string, error) {
+		if k.Skill == "c" {
+			return "", edit
+		}
+		return whole(ctx, k, r)
+	}
+	n, err := c.Run(t.Context(), Plan{Policy: Auto, Caps: Caps{Rollouts: 300}})
+	if err != nil || !reflect.DeepEqual(h.installed, []string{"b"}) {
+		t.Fatalf("%v, installed %v; want b alone", err, h.installed)
+	}
+	for _, s := range n.Steps {
+		if (s.Skill == "a" || s.Skill == "c") && (s.Stage != Skipped || !strings.Contains(s.Note, edit.Why) || s.Kind == Install && s.Result != nil) {
+			t.Errorf("%s %s: %s, %q, %+v", s.Kind, s.Skill, s.Stage, s.Note, s.Result)
+		}
+	}
+	for _, k := range h.tried {
+		if o := h.outlooks[k.Skill]; k.Incumbent != o.Incumbent {
+			t.Errorf("%s was tried for the text %q, want %q", k.Skill, k.Incumbent, o.Incumbent)
+		}
+	}
+}

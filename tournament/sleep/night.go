@@ -74,6 +74,7 @@ type Step struct {
 	Gain     float64 `json:"gain,omitempty"` // failures a week that could be saved at best
 	Rollouts int64   `json:"rollouts,omitempty"`
 	Run      string  `json:"run,omitempty"`   // named before it begins
+	Live     string  `json:"live,omitempty"`  // SHA-256 of the text that it was planned for
 	Needs    Caps    `json:"needs,omitzero"`  // what it takes to come to something, where that is forecast
 	Caps     Caps    `json:"caps,omitzero"`   // its share of the night
 	Level    float64 `json:"level,omitempty"` // error rate that the lifetime leaves this trial
@@ -218,6 +219,8 @@ type Task struct {
 	Run   string // the id to work under; where it exists already, it is resumed
 	Caps  Caps
 	Level float64 // for a trial that begins now; one that goes on keeps its own
+	// Incumbent is the live text that the task was planned for, "" of any.
+	Incumbent string // SHA-256
 }
 
 // An Outlook is what is known of a skill before anything is spent on it.
@@ -296,7 +299,7 @@ type Parts struct {
 	Look    func(ctx context.Context, skill string) (Outlook, error)
 	// Try does a task. Result.Spent, Assumed and Warnings count on an error as
 	// well. A
-	// *Hopeless error is about this task alone; any other one ends the night's
+	// *Hopeless or *Overtaken error is about this task alone; any other one ends the night's
 	// process, and the night is taken up there by the next one.
 	Try     func(context.Context, Task) (Result, error)
 	Install func(ctx context.Context, t Task, r Result) (note string, err error)
@@ -329,6 +332,12 @@ type CertificationResult struct {
 // Hopeless is an error that doing the same again would bring again, and that
 // does not concern the other skills.
 type Hopeless struct{ Err error }
+
+// Overtaken says why a task is not done that its owner's own act has overtaken, an edit
+// of the live text for one. That is nobody's failure.
+type Overtaken struct{ Why string }
+
+func (o *Overtaken) Error() string { return o.Why }
 
 func (h *Hopeless) Error() string { return h.Err.Error() }
 func (h *Hopeless) Unwrap() error { return h.Err }

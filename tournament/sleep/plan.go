@@ -69,7 +69,7 @@ func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Ste
 		s.Gain = need.Gain
 		steps = append(steps, *s)
 	}
-	s := Step{Skill: name, Stage: Planned, Gain: need.Gain, Note: need.Why}
+	s := Step{Skill: name, Live: o.Incumbent, Stage: Planned, Gain: need.Gain, Note: need.Why}
 	described := planDescription(&o, st, need)
 	switch {
 	case o.Proved != nil && c.short(n, o.Proved, st):
@@ -107,7 +107,7 @@ func planDescription(o *Outlook, st *State, need Need) *Step {
 		return nil
 	}
 	// Of the uses a week, so many could be saved at best.
-	s := &Step{Skill: o.Skill, Part: Description, Stage: Planned, Gain: need.Gain / need.Rate * float64(t.Misfired+1) / float64(t.Tried+2)}
+	s := &Step{Skill: o.Skill, Live: o.Incumbent, Part: Description, Stage: Planned, Gain: need.Gain / need.Rate * float64(t.Misfired+1) / float64(t.Tried+2)}
 	known := 0
 	if st.Described.Description == t.Description {
 		known = st.Described.Misfired

@@ -41,7 +41,7 @@ func (j stored) Release(ctx context.Context, l Lease) error {
 
 func lost(err error) error {
 	if errors.Is(err, store.ErrLeaseLost) {
-		return fmt.Errorf("%w: %v", ErrLost, err)
+		return ErrLost // what it was about to write is of no use to anybody
 	}
 	return err
 }
