@@ -8,8 +8,6 @@ import (
 	"github.com/skill-evolve/evolve/tournament"
 )
 
-var _ tournament.Register = (*journal)(nil)
-
 // number gives a trial that has begun its number, and each further round another
 // one. Nothing changes where it has one: numbers are never given again.
 func (t *tx) number(r *tournament.TrialRecord) error {
@@ -31,7 +29,7 @@ func scanNumber(rows *sql.Rows) (n tournament.TrialNumber, err error) {
 	return n, err
 }
 
-// TrialNumber implements tournament.Register.
+// TrialNumber implements tournament.Journal.
 func (s *Store) TrialNumber(ctx context.Context, skill, incumbent, challenger string, round int) (*tournament.TrialNumber, error) {
 	found, err := query(ctx, s, scanNumber, trialNumber+` AND incumbent = ? AND challenger = ? AND round = ?`, skill, incumbent, challenger, round)
 	if err != nil {

@@ -3,6 +3,7 @@ package tournament
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -84,6 +85,28 @@ type TrialRecord struct {
 	State      json.RawMessage `json:"state"`    // a pareto.Trial
 	Simulated  bool            `json:"simulated,omitempty"`
 	Updated    time.Time       `json:"updated"`
+	// Revision counts how often the trial was saved; 0: never. It is the basis that
+	// SaveTrial compares.
+	Revision int64 `json:"revision,omitempty"`
+}
+
+// A TrialChangedError says that a trial is not any more what the writer has read:
+// another process has saved it since, or it is gone. Nothing was written.
+type TrialChangedError struct{ Challenger string }
+
+func (e *TrialChangedError) Error() string {
+	return fmt.Sprintf("the trial of challenger %.12s was changed by another process meanwhile", e.Challenger)
+}
+
+// A SpentError means that a held-out case has already been spent, on another
+// challenger of the same incumbent.
+type SpentError struct {
+	Case string // its id
+	On   string // SHA-256 of the challenger that it was spent on
+}
+
+func (e *SpentError) Error() string {
+	return fmt.Sprintf("case %s is already spent on challenger %.12s", e.Case, e.On)
 }
 
 // A Version is a text that was found in place (v0), installed by evolve, or
@@ -113,11 +136,18 @@ type Journal interface {
 	// AppendEvent is idempotent by (Run, Seq): a resumed run walks the same
 	// events again.
 	AppendEvent(ctx context.Context, e Event) error
+	// SaveTrial numbers a trial, or a further round of it, where this begins it.
+	// SaveTrial saves a trial that nobody else has saved since t was read (see
+	// Revision), and counts t.Revision up. Errors: *TrialChangedError.
 	SaveTrial(ctx context.Context, t *TrialRecord) error
+	// TrialNumber is the place of a trial among all of the skill, nil for one that
+	// has not begun.
+	TrialNumber(ctx context.Context, skill, incumbent, challenger string, round int) (*TrialNumber, error)
 	// Trial returns the trial of a challenger against an incumbent, or nil.
 	Trial(ctx context.Context, skill, incumbent, challenger string) (*TrialRecord, error)
 	// SpendCase marks a test case as spent on a challenger; Spent lists the
 	// ids that are already spent against this incumbent by any challenger.
+	// Errors: *SpentError, where it is spent on another one.
 	SpendCase(ctx context.Context, skill, incumbent, challenger, caseID string) error
 	SpentCases(ctx context.Context, skill, incumbent string) (map[string]string, error)
 }

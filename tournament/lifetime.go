@@ -28,12 +28,6 @@ func (n *TrialNumber) Level() float64 {
 	return l.Share(n.Number, n.Before)
 }
 
-// A Register is a Journal that numbers trials when their first state is saved.
-// The number is nil for a trial that it does not know.
-type Register interface {
-	TrialNumber(ctx context.Context, skill, incumbent, challenger string, round int) (*TrialNumber, error)
-}
-
 // Begun is the round that the trial is in, and whether any run has begun it: a
 // challenger that was re-based waits for its first.
 func (t *TrialRecord) Begun() (round int, ok bool) {
@@ -119,11 +113,7 @@ func (t *TrialRecord) Hold(level float64) (changed bool, err error) {
 
 // tellLifetime says what a proof is worth over all trials of the skill.
 func (g *Gate) tellLifetime(ctx context.Context, st *gateState, v *Verdict, incumbent, challenger string) error {
-	reg, ok := g.Log.Journal.(Register)
-	if !ok {
-		return nil
-	}
-	n, err := reg.TrialNumber(ctx, g.Skill, incumbent, challenger, len(st.Past))
+	n, err := g.Log.Journal.TrialNumber(ctx, g.Skill, incumbent, challenger, len(st.Past))
 	if err != nil || n == nil {
 		return err
 	}

@@ -14,6 +14,7 @@ type Memory struct {
 	rollouts    map[string]*eval.Rollout
 	completions map[string]*eval.Completion
 	trials      map[[3]string]*TrialRecord
+	numbers     map[string][]TrialNumber // by skill
 	spent       map[[2]string]map[string]string
 
 	Runs       map[string]Run
@@ -107,6 +108,30 @@ func (m *Memory) SaveTrial(_ context.Context, t *TrialRecord) error {
 	}
 	c := *t
 	m.trials[[3]string{t.Skill, t.Incumbent, t.Challenger}] = &c
+	round, begun := t.Begun()
+	if begun && m.number(t.Skill, t.Incumbent, t.Challenger, round) == nil {
+		if m.numbers == nil {
+			m.numbers = map[string][]TrialNumber{}
+		}
+		all := m.numbers[t.Skill]
+		m.numbers[t.Skill] = append(all, TrialNumber{Number: len(all) + 1, Incumbent: t.Incumbent, Challenger: t.Challenger, Round: round, Simulated: t.Simulated})
+	}
+	return nil
+}
+
+// TrialNumber implements Journal. Nothing is ever proved over a lifetime here.
+func (m *Memory) TrialNumber(_ context.Context, skill, incumbent, challenger string, round int) (*TrialNumber, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.number(skill, incumbent, challenger, round), nil
+}
+
+func (m *Memory) number(skill, incumbent, challenger string, round int) *TrialNumber {
+	for _, n := range m.numbers[skill] {
+		if n.Incumbent == incumbent && n.Challenger == challenger && n.Round == round {
+			return &n
+		}
+	}
 	return nil
 }
 
