@@ -243,6 +243,9 @@ func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 	if errors.As(err, &held) {
 		return a.wait(p, held)
 	}
+	if limit := (*eval.BudgetError)(nil); errors.As(err, &limit) {
+		a.say("%s", p.read())
+	}
 	if err != nil {
 		return err
 	}
@@ -270,7 +273,7 @@ func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 			return err
 		}
 		if !ok {
-			return &failure{exitStopped, errors.New("nothing was spent"), "lower --max-rollouts, or say --yes"}
+			return &failure{exitStopped, errors.New(p.read()), "lower --max-rollouts, or say --yes"}
 		}
 	}
 	bar := a.watch(p.task(fc))

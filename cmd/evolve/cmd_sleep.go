@@ -94,7 +94,9 @@ type nightReport struct {
 	// Warnings qualify what the night came to.
 	Warnings []string `json:"warnings"`
 	DryRun   bool     `json:"dry_run"`
-	Waiting  []string `json:"waiting"` // what waits for its owner, in words; alarms first
+	// Forecast of a dry run, null where nothing is to be paid.
+	Forecast *nightForecast `json:"forecast,omitempty"`
+	Waiting  []string       `json:"waiting"` // what waits for its owner, in words; alarms first
 	// Retire are the skills that nights propose to retire, whichever night found
 	// that.
 	Retire []retirement `json:"retire"`
@@ -155,9 +157,13 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 		return &failure{code, err, hint + "`evolve sleep run` goes on with this night"}
 	}
 	r := reportOf(n)
-	r.DryRun = f.dryRun
-	if !f.dryRun {
+	if r.DryRun = f.dryRun; r.DryRun {
+		r.Forecast, err = s.foresee(ctx, n)
+	} else {
 		s.tell(n)
+	}
+	if err != nil {
+		return err
 	}
 	if r.Retire, err = a.retirements(ctx, db); err != nil {
 		return err
@@ -294,6 +300,12 @@ func (a *app) printNight(r *nightReport) error {
 	b.WriteString(laterNights(r.Night))
 	if said == 0 {
 		fmt.Fprintf(&b, "  nothing to do: no undecided challenger with a fresh case, and no skill that is corrected often enough\n")
+	}
+	if fc := r.Forecast; fc != nil {
+		fmt.Fprintf(&b, "  forecast  %s\n", fc.takes())
+		if words := fc.reads(); words != "" {
+			fmt.Fprintf(&b, "  corrections to read  %s\n", words)
+		}
 	}
 	if !r.DryRun {
 		fmt.Fprintf(&b, "  spent  %s\n", spent(r.Spent))

@@ -49,8 +49,8 @@ const (
 	mutatorShare = 0.15
 )
 
-// A pastRate is what earlier runs of the same skill on the same agent took, all
-// calls included.
+// A pastRate is what earlier runs on the same agent took, all calls included but
+// those that read corrections.
 type pastRate struct {
 	rollouts, tokens int64
 	usd              float64
@@ -61,29 +61,54 @@ type pastRate struct {
 // recent is how many earlier runs a forecast looks at.
 const recent = 5
 
-// history reads the rate off the newest runs; its rollouts are 0 where there is
-// none to compare with.
-func (a *app) history(ctx context.Context, p *prepared) (r pastRate, err error) {
+// history is the rate of a skill's runs.
+func (a *app) history(ctx context.Context, p *prepared) (pastRate, error) {
 	runs, err := p.db.Runs(ctx, p.f.Skill)
-	if err != nil {
-		return r, err
-	}
+	return pastOf(runs, p.f), err
+}
+
+// pastOf reads the rate off the first few of runs, which are the newest, that were on
+// the same agent and model as now; its rollouts are 0 where there is none to compare
+// with.
+func pastOf(runs []tournament.Run, now *runFlags) (r pastRate) {
 	r.priced = true
 	seen := 0
-	for i := len(runs) - 1; i >= 0 && seen < recent; i-- {
+	for _, run := range runs {
 		var f runFlags
-		run := runs[i]
-		if run.Spent.Rollouts < 10 || json.Unmarshal(run.Config, &f) != nil || f.Agent != p.f.Agent || f.Model != p.f.Model {
+		if seen == recent {
+			break
+		}
+		if run.Spent.Rollouts < 10 || json.Unmarshal(run.Config, &f) != nil || f.Agent != now.Agent || f.Model != now.Model {
 			continue
 		}
 		seen++
 		r.rollouts += run.Spent.Rollouts
-		r.tokens += run.Spent.TokensIn + run.Spent.TokensOut
-		r.usd += run.Spent.CostUSD
+		// Reading corrections comes before the run, and is told apart.
+		r.tokens += max(0, run.Spent.TokensIn+run.Spent.TokensOut-f.Mined.TokensIn-f.Mined.TokensOut)
+		r.usd += max(0, run.Spent.CostUSD-f.Mined.CostUSD)
 		r.priced = r.priced && run.Spent.CostKnown
 		r.wall += time.Duration(run.Spent.WallMS) * time.Millisecond
 	}
-	return r, nil
+	return r
+}
+
+// judgedBy counts the checks of a case that take a call of the judge's.
+func judgedBy(c *eval.Case) (n int) {
+	for _, k := range c.Checks {
+		if k.Type == eval.Judge {
+			n++
+		}
+	}
+	return n
+}
+
+// answering is what an answer under a skill with that body takes besides the request.
+func (f *runFlags) answering(body string) int {
+	n := skill.Tokens(body) + answerTokens
+	if f.Agent == "simulated" || f.tools() {
+		n += toolOverhead
+	}
+	return n
 }
 
 func (p *prepared) forecast(past pastRate) *forecast {
@@ -105,11 +130,7 @@ func (p *prepared) forecast(past pastRate) *forecast {
 			test = append(test, c)
 		}
 		prompt += skill.Tokens(c.Prompt)
-		for _, k := range c.Checks {
-			if k.Type == eval.Judge {
-				judged++
-			}
-		}
+		judged += judgedBy(&c)
 	}
 	n := max(1, len(p.cases))
 	share := tournament.Share(f.MaxRollouts, f.HeldOut, f.MaxRetries, !f.NoGate)
@@ -125,10 +146,7 @@ func (p *prepared) forecast(past pastRate) *forecast {
 	}
 	mutator := float64(fc.Search) * mutatorShare
 	fc.Calls = int64(rollouts + judge + mutator)
-	perRollout := skill.Tokens(string(p.live.doc.Body())) + prompt/n + answerTokens
-	if f.Agent == "simulated" || f.tools() {
-		perRollout += toolOverhead
-	}
+	perRollout := f.answering(string(p.live.doc.Body())) + prompt/n
 	fc.Tokens = int64(rollouts*float64(perRollout) + judge*tokensJudge + mutator*tokensMutator)
 	fc.CostUSD = f.usd(f.Model, float64(fc.Tokens))
 	if past.rollouts > 0 {

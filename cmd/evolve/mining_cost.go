@@ -18,12 +18,13 @@ const minedReply = 300
 
 // An askCount is a model that answers nothing and counts what it is asked.
 type askCount struct {
+	id    eval.Identity // who will be asked: what it has read already is not read again
 	mu    sync.Mutex
 	calls int
 	in    int // tokens, estimated
 }
 
-func (c *askCount) Identity() eval.Identity { return eval.Identity{} }
+func (c *askCount) Identity() eval.Identity { return c.id }
 
 func (c *askCount) Complete(_ context.Context, p eval.Prompt) (eval.Completion, error) {
 	c.mu.Lock()
@@ -35,7 +36,7 @@ func (c *askCount) Complete(_ context.Context, p eval.Prompt) (eval.Completion, 
 
 // countMining walks the mining of a skill's sessions without asking anybody, and
 // returns what would be asked. Nothing is stored.
-func (a *app) countMining(ctx context.Context, db *store.Store, name string, headless bool) (*askCount, error) {
+func (a *app) countMining(ctx context.Context, db *store.Store, name string, headless bool, who eval.Identity) (*askCount, error) {
 	sessions, err := db.Sessions(ctx, store.SessionFilter{Skill: name})
 	if err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func (a *app) countMining(ctx context.Context, db *store.Store, name string, hea
 	for i := range sessions {
 		ptrs[i] = &sessions[i]
 	}
-	c := new(askCount)
+	c := &askCount{id: who}
 	_, _, err = harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: c, Memory: db, Redactor: a.redactor(), Now: a.now, Existing: slices.DeleteFunc(known, quoted),
 		IncludeHeadless: headless, Labeller: &harvest.Labeller{Model: c, Memory: db, Redactor: a.redactor()}})
 	return c, err
@@ -61,7 +62,7 @@ func (a *app) announceMining(ctx context.Context, p *prepared) error {
 	if p.back.mutator.Identity().Simulated || f.harvested { // a night has nobody to tell, and its caps
 		return nil
 	}
-	c, err := a.countMining(ctx, p.db, f.Skill, f.harvest.headless)
+	c, err := a.countMining(ctx, p.db, f.Skill, f.harvest.headless, p.back.mutator.Identity())
 	if err != nil || c.calls == 0 {
 		return err
 	}

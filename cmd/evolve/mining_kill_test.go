@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,7 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
 )
 
 // A clerk stands between a station and its world: it reads corrections itself, takes
@@ -182,6 +186,7 @@ func TestKilledWhileReadingANight(t *testing.T) {
 		for _, at := range []int64{8, 24} {
 			s.killWhen(night(), func() bool { _, read, _ := w.served(); return read >= at })
 		}
+		s.statusTells(home, w)
 		var out, errs bytes.Buffer
 		c := night()
 		c.Stdout, c.Stderr = &out, &errs
@@ -215,6 +220,42 @@ func TestKilledWhileReadingANight(t *testing.T) {
 		if least := tookAtLeast(read, lost); r.Spent.WallMS < least {
 			t.Errorf("cap %d: told %d ms, it took %d at least", capped, r.Spent.WallMS, least)
 		}
+		if capped == 0 {
+			continue
+		}
+		// It found no time to search: that is still to be done, and what is read is read.
+		if r.Spent.Rollouts > 0 || !strings.Contains(out.String(), "the next night reads on") {
+			t.Errorf("cap %d: %s", capped, out.String())
+		}
+		r, out = nightReport{}, bytes.Buffer{}
+		c = s.night(home)
+		c.Stdout = &out
+		if err := c.Run(); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+			t.Fatal(err)
+		}
+		if _, all, _ := w.served(); r.Spent.Rollouts == 0 || all != 34+lost || r.Spent.MinerCalls != all-read {
+			t.Errorf("the next night: %d read in all, told %+v", all, r.Spent)
+		}
+	}
+}
+
+// statusTells demands that the status of a night whose process was killed knows what
+// was served.
+func (s *station) statusTells(home string, w *clerk) {
+	s.t.Helper()
+	out, err := s.command(home, "sleep", "status").Output()
+	var r sleepReport
+	if err == nil {
+		err = json.Unmarshal(out, &r)
+	}
+	if err != nil {
+		s.t.Fatalf("%v in %s", err, out)
+	}
+	if _, read, _ := w.served(); r.Spent.MinerCalls < read-2 || r.Last.Spent.MinerCalls != r.Spent.MinerCalls {
+		s.t.Errorf("%d read; the status tells %d, of the last night %d", read, r.Spent.MinerCalls, r.Last.Spent.MinerCalls)
 	}
 }
 
@@ -267,24 +308,112 @@ func TestKilledWhileReading(t *testing.T) {
 func TestReadBeforeTheRunBegan(t *testing.T) {
 	s := newStation(t, 0)
 	w := s.clerk()
+	d := s.desk(5, 12)
+	for again := range 2 {
+		p, err := d.prepare("the-run", eval.Caps{Rollouts: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := p.budget.Spent()
+		if _, read, tokens := w.served(); read != 7 || got.MinerCalls != read || got.TokensIn+got.TokensOut != tokens || p.f.Mined.MinerCalls != read {
+			t.Errorf("attempt %d: %d read with %d tokens; on the bill %+v, kept %+v", again+1, read, tokens, got, p.f.Mined)
+		}
+	}
+}
+
+// TestTimeOfKilledProcessesCounts: a run whose earlier processes used up the time that
+// it has asks nobody.
+func TestTimeOfKilledProcessesCounts(t *testing.T) {
+	s := newStation(t, 0)
+	w := s.clerk()
+	d := s.desk(3, 0)
+	if err := d.db.SaveRunTime(t.Context(), "the-run", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	var limit *eval.BudgetError
+	p, err := d.prepare("the-run", eval.Caps{Duration: 30 * time.Minute})
+	if _, read, _ := w.served(); !errors.As(err, &limit) || limit.Cap != "max-duration" || read != 0 {
+		t.Errorf("%d read, %v; want none, and the cap on the time", read, err)
+	}
+	if ms := p.budget.Spent().WallMS; ms < time.Hour.Milliseconds() {
+		t.Errorf("told %d ms of an hour", ms)
+	}
+	if _, err := d.prepare("another", eval.Caps{Duration: 30 * time.Minute}); err != nil {
+		t.Errorf("another run has its own time: %v", err)
+	}
+}
+
+// TestANightReadsSoMuch: without any cap on tokens, dollars or time, a night reads no
+// more corrections than its rollouts allow, and says what it left; those are quoted
+// meanwhile, and the next night reads on.
+func TestANightReadsSoMuch(t *testing.T) {
+	s := newStation(t, 0)
+	w := s.clerk()
+	d := s.desk(27, 0)
+	for night, want := range []struct{ read, quoted int }{{20, 7 + 7}, {27, 9}} {
+		p, err := d.prepare(fmt.Sprint("night", night), eval.Caps{Rollouts: 30})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases, err := d.db.Cases(t.Context(), s.cases[0].Skill)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, c := range cases {
+			if quoted(c) {
+				n++
+			}
+		}
+		said := strings.Join(p.notes, "\n")
+		// Of every three replies one was useless, and its correction stays a quotation.
+		if _, read, _ := w.served(); read != int64(want.read) || n != want.quoted || (night == 0) != strings.Contains(said, "20 calls to read corrections were made") ||
+			(night == 0) != strings.Contains(said, "7 are left for the next night") {
+			t.Errorf("night %d: %d read in all, %d quoted, said %q; want %+v", night+1, read, n, said, want)
+		}
+	}
+	for rollouts, want := range map[int64]int64{0: 120, 1: 20, 40: 20, 240: 120, 1000: 500} {
+		if got := readingLimit(rollouts); got != want {
+			t.Errorf("with %d rollouts %d calls, want %d", rollouts, got, want)
+		}
+	}
+}
+
+// A nightDesk is where this process prepares runs as a night does.
+type nightDesk struct {
+	s  *station
+	a  *app
+	db *store.Store
+}
+
+// desk has a home with so many corrected uses, see corrected.
+func (s *station) desk(plain, foreign int) *nightDesk {
 	home := s.home()
-	s.corrected(home, 5, 12)
+	s.corrected(home, plain, foreign)
 	a := newApp(bytes.NewReader(nil), new(bytes.Buffer), new(bytes.Buffer))
 	env := map[string]string{"EVOLVE_HOME": home, "HOME": home}
 	a.getenv = func(k string) string { return env[k] }
 	a.skillDir = s.skills
-	defer a.close()
-	for again := range 2 {
-		f := runFlags{Schema: 1, Skill: s.cases[0].Skill, Evolve: evolveHarness, Seed: 1, Profile: "claude-code", MaxRollouts: 100, harvested: true, yes: true, id: "the-run"}
-		f.Agent, f.Model, f.ReflectModel, f.BaseURL = "openai", "sim-task", "sim-reflect", s.url
-		p, err := a.prepare(t.Context(), &f)
-		if err != nil {
-			t.Fatal(err)
+	s.t.Cleanup(func() {
+		if err := a.close(); err != nil {
+			s.t.Error(err)
 		}
-		got := p.plan.Budget.Spent()
-		p.end()
-		if _, read, tokens := w.served(); read != 7 || got.MinerCalls != read || got.TokensIn+got.TokensOut != tokens || f.Mined.MinerCalls != read {
-			t.Errorf("attempt %d: %d read with %d tokens; on the bill %+v, kept %+v", again+1, read, tokens, got, f.Mined)
-		}
+	})
+	db, err := a.store(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
 	}
+	return &nightDesk{s, a, db}
+}
+
+// prepare brings a run as far as it comes before it begins, and leaves it there.
+func (d *nightDesk) prepare(id string, caps eval.Caps) (*prepared, error) {
+	f := runFlags{Schema: 1, Skill: d.s.cases[0].Skill, Evolve: evolveHarness, Seed: 1, Profile: skill.ClaudeCode, harvested: true, yes: true, id: id,
+		MaxRollouts: caps.Rollouts, MaxTokens: caps.Tokens, MaxDuration: caps.Duration}
+	f.Agent, f.Model, f.ReflectModel, f.BaseURL = "openai", "sim-task", "sim-reflect", d.s.url
+	p, err := d.a.prepare(d.s.t.Context(), &f)
+	if p != nil {
+		p.end()
+	}
+	return p, err
 }

@@ -67,7 +67,7 @@ func (r *limitedReader) words() []string {
 	if r.refused == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s to read corrections were made, half as many as its share has rollouts; %s left for the next night",
+	return []string{fmt.Sprintf("%s to read corrections were made, which is all that a night has for them by its rollouts; %s left for the next night",
 		counted(int(r.limit), "call"), are(r.refused))}
 }
 

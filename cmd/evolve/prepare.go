@@ -244,7 +244,7 @@ func (a *app) tooFew(p *prepared) error {
 	for _, line := range p.heads {
 		a.say("%s", line)
 	}
-	a.say("nothing to learn from yet: %d cases of %s, none of them for training", len(p.cases), p.f.Skill)
+	a.say("nothing to learn from yet: %d cases of %s, none of them for training; %s", len(p.cases), p.f.Skill, p.read())
 	a.say("next: use the skill and correct it where it is wrong, or bring cases with `evolve cases import FILE`")
 	if a.json {
 		if err := a.printJSON(map[string]any{"schema": 1, "skill": p.f.Skill, "challenger": nil,

@@ -53,25 +53,12 @@ func (a *app) begin(ctx context.Context, p *prepared, budget *eval.Budget) error
 		return err
 	}
 	p.unlock = unlock
-	if err := chargeTime(ctx, p.db, p.run, budget); err != nil {
-		return err
-	}
 	if err := p.recall(ctx); err != nil {
 		return err
 	}
-	p.clock = keepTime(p.db, p.run.ID, budget)
-	return nil
-}
-
-// chargeTime charges what earlier processes used of a run's time.
-func chargeTime(ctx context.Context, db *store.Store, run *tournament.Run, budget *eval.Budget) error {
-	used, err := db.RunTime(ctx, run.ID)
-	if err != nil {
-		return err
-	}
-	// One that ended by itself wrote it into its run; older ones did so alone.
-	budget.ChargeTime(max(used, time.Duration(run.Spent.WallMS)*time.Millisecond))
-	return nil
+	// A process that ended by itself wrote its time into the run, too.
+	p.clock, err = keepTime(ctx, p.db, p.run.ID, time.Duration(p.run.Spent.WallMS)*time.Millisecond, budget)
+	return err
 }
 
 // recall puts the miner's calls of earlier processes on the budget. Whoever goes on

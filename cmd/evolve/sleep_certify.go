@@ -194,7 +194,12 @@ func (s *sleeper) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sl
 		return r, err
 	}
 	b := k.Evaluator.Budget
-	k.Evaluator.Recorder = s.db.Journal(t.Run)
+	clock, err := keepTime(ctx, s.db, t.Run, 0, b)
+	if err != nil {
+		return r, err
+	}
+	defer clock.end()
+	k.Evaluator.Recorder = timedJournal{s.db.Journal(t.Run), clock}
 	doubt, err := s.calibrate(ctx, t.Run, live.Name, &d, back, &f, k, &c)
 	if err == nil {
 		r.Certificate, r.Stop, err = k.Run(ctx, t.Run, c)

@@ -55,6 +55,12 @@ func (a *app) sleepStatus(ctx context.Context) error {
 			return err
 		}
 		r.Nights = len(nights)
+		if len(nights) > 0 && nights[0].Ended.IsZero() {
+			s := a.newSleeper(db, runFlags{})
+			if err := nights[0].Recall(ctx, s.spent); err != nil {
+				return err
+			}
+		}
 		for i := range nights {
 			s := nights[i].Spent()
 			r.Spent.Rollouts += s.Rollouts

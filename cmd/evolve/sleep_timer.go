@@ -38,6 +38,7 @@ type timer struct {
 	program      string
 	args         []string
 	env          []string // NAME=value, sorted; never a key
+	night        runFlags // what args say
 }
 
 func newSleepInstallCommand(a *app) *cobra.Command {
@@ -97,6 +98,11 @@ func (a *app) sleepInstall(ctx context.Context, at, with string, args []string, 
 	for _, f := range files {
 		fmt.Fprintf(a.stdout, "%s:\n%s\n", f.path, f.content)
 	}
+	words, err := a.foreseeTimer(ctx, t.night)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(a.stdout, words)
 	if print {
 		return nil
 	}

@@ -35,6 +35,7 @@ func (a *app) newTimer(at, with string, args []string) (*timer, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
+	t.night = f.runFlags
 	switch t.kind {
 	case "":
 		t.kind = defaultTimer()

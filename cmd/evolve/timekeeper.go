@@ -30,12 +30,18 @@ const (
 	betweenTicks   = 10 * time.Second
 )
 
-// keepTime keeps the time of a run until it is ended.
-func keepTime(db *store.Store, run string, budget *eval.Budget) *timekeeper {
+// keepTime charges what earlier processes used of a run's time, known or more, and
+// keeps what this one uses until it is ended.
+func keepTime(ctx context.Context, db *store.Store, run string, known time.Duration, budget *eval.Budget) (*timekeeper, error) {
+	used, err := db.RunTime(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	budget.ChargeTime(max(used, known))
 	k := &timekeeper{used: func() time.Duration { return time.Duration(budget.Spent().WallMS) * time.Millisecond },
 		save: func(ctx context.Context, used time.Duration) error { return db.SaveRunTime(ctx, run, used) }}
 	k.start()
-	return k
+	return k, nil
 }
 
 func (k *timekeeper) start() {

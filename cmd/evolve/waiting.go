@@ -28,9 +28,17 @@ func (a *app) wait(p *prepared, w *waiting) error {
 			"verdict": map[string]any{"decision": string(pareto.Undecided), "reason": w.Error(), "cases": 0}})
 		return errors.Join(err, &quietExit{exitDone})
 	}
-	fmt.Fprintf(a.stdout, "%s: %v; nothing was spent\nnext: use the skill, its trial goes on with the sessions to come; or `evolve --skill %s --anew` drops it and searches again\n",
-		p.f.Skill, w, p.f.Skill)
+	fmt.Fprintf(a.stdout, "%s: %v; %s\nnext: use the skill, its trial goes on with the sessions to come; or `evolve --skill %s --anew` drops it and searches again\n",
+		p.f.Skill, w, p.read(), p.f.Skill)
 	return &quietExit{exitDone}
+}
+
+// read says what a run that came to nothing has spent: it has read corrections at most.
+func (p *prepared) read() string {
+	if s := p.budget.Spent(); s.MinerCalls > 0 {
+		return fmt.Sprintf("%s to read corrections and %s tokens were spent", counted(int(s.MinerCalls), "call"), thousands(s.TokensIn+s.TokensOut))
+	}
+	return "nothing was spent"
 }
 
 // openTrial returns the newest undecided trial against the incumbent, nil for

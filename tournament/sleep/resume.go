@@ -30,6 +30,27 @@ func (n *Night) Left() (left Caps, used bool) {
 	return Caps{max(0, left.Rollouts), max(0, left.CostUSD), max(0, left.Tokens), max(0, left.Duration)}, !ok
 }
 
+// Paid are the steps that have not ended and take from the night's budget, in the
+// order in which they come.
+func (n *Night) Paid() []Step { return openPaid(n.Steps) }
+
+// Recall adds what the runs of open steps have spent so far, as their records tell: a
+// process that is killed, or still at work, told nothing.
+func (n *Night) Recall(ctx context.Context, spent func(ctx context.Context, run string) (eval.Spent, error)) error {
+	for i := range n.Steps {
+		s := &n.Steps[i]
+		if !s.open() || !s.paid() || s.Run == "" {
+			continue
+		}
+		took, err := spent(ctx, s.Run)
+		if err != nil {
+			return fmt.Errorf("read what %s has spent: %w", s.Run, err)
+		}
+		s.Spent = atLeast(s.Spent, took)
+	}
+	return nil
+}
+
 // dry plans a night, or what remains of one that was not ended, and keeps nothing.
 func (c *Cycle) dry(ctx context.Context, p Plan) (*Night, error) {
 	n, err := c.Journal.LastNight(ctx)
@@ -62,17 +83,15 @@ func (c *Cycle) narrow(ctx context.Context, n *Night, p Plan) error {
 	if len(p.Skills) > 0 && !n.Settled {
 		n.Skills = p.Skills // nothing is planned yet
 	}
+	if c.Parts.Spent != nil {
+		if err := n.Recall(ctx, c.Parts.Spent); err != nil {
+			return err
+		}
+	}
 	for i := range n.Steps {
 		s := &n.Steps[i]
 		if !s.open() || s.Kind == Harvest {
 			continue
-		}
-		if s.paid() && s.Run != "" && c.Parts.Spent != nil {
-			spent, err := c.Parts.Spent(ctx, s.Run)
-			if err != nil {
-				return fmt.Errorf("read what %s has spent: %w", s.Run, err)
-			}
-			s.Spent = atLeast(s.Spent, spent)
 		}
 		// What a killed process put in place is in place, whoever asks now.
 		switch placed, err := c.placed(ctx, s); {

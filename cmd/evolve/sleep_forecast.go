@@ -1,0 +1,209 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// A nightForecast is what a night may take at most, said before it begins.
+type nightForecast struct {
+	Rollouts int64     `json:"rollouts"` // at most; 0: no cap
+	Reading  []reading `json:"reading"`
+	// Tokens and CostUSD are estimates over all calls, by what earlier runs on the
+	// same agent took where there are any; null where nobody knows.
+	Tokens  *int64   `json:"tokens"`
+	CostUSD *float64 `json:"cost_usd"`
+
+	free  bool   // simulated
+	bound string // in words, what holds it besides the rollouts
+}
+
+// A reading is what turning the corrections of one skill into checks takes.
+type reading struct {
+	Skill  string `json:"skill"`
+	Calls  int    `json:"calls"`
+	Later  int    `json:"later"` // calls left to later nights
+	Tokens int64  `json:"tokens"`
+}
+
+// foresee says what the planned steps of a night may take; nil where nothing is to be
+// paid. Nothing is asked of any model.
+func (s *sleeper) foresee(ctx context.Context, n *sleep.Night) (*nightForecast, error) {
+	paid := n.Paid()
+	if len(paid) == 0 {
+		return nil, nil
+	}
+	left, _ := n.Left()
+	fc := &nightForecast{Rollouts: left.Rollouts, Reading: []reading{}}
+	s.model(ctx) // opens who answers, where somebody does
+	each, most, bounded := 0.0, int64(0), true
+	var read int64
+	for _, k := range paid {
+		most, bounded = most+k.Rollouts, bounded && k.Rollouts > 0
+		if k.Kind == sleep.Certify || k.Part == sleep.Description {
+			continue
+		}
+		r, err := s.foreseeReading(ctx, k.Skill, cmp.Or(k.Caps.Rollouts, left.Rollouts))
+		if err != nil {
+			return nil, err
+		}
+		if r.Calls > 0 {
+			fc.Reading = append(fc.Reading, r)
+			read += r.Tokens
+		}
+		live, err := s.a.skill(k.Skill)
+		if err != nil {
+			continue // the night says so
+		}
+		cases, err := s.db.Cases(ctx, k.Skill)
+		if err != nil {
+			return nil, err
+		}
+		each = max(each, s.now.f.perRollout(string(live.doc.Body()), cases))
+	}
+	if bounded && (fc.Rollouts == 0 || most < fc.Rollouts) {
+		fc.Rollouts = most // trials go on with the cases there are
+	}
+	return fc, s.price(ctx, fc, read, each)
+}
+
+// foreseeReading counts the calls that reading the corrections of a skill takes.
+func (s *sleeper) foreseeReading(ctx context.Context, name string, rollouts int64) (reading, error) {
+	var id eval.Identity
+	if back := s.now.back; back != nil {
+		id = back.mutator.Identity()
+	}
+	c, err := s.a.countMining(ctx, s.db, name, s.f.harvest.headless, id)
+	if err != nil {
+		return reading{}, err
+	}
+	r := reading{Skill: name, Calls: c.calls}
+	if limit := int(readingLimit(rollouts)); r.Calls > limit {
+		r.Later, r.Calls = r.Calls-limit, limit
+	}
+	if c.calls > 0 {
+		r.Tokens = int64(r.Calls) * int64(c.in/c.calls+minedReply)
+	}
+	return r, nil
+}
+
+// price estimates what a night takes: read tokens of reading, and its rollouts at each
+// tokens, by a guess (0 for none).
+func (s *sleeper) price(ctx context.Context, fc *nightForecast, read int64, each float64) error {
+	f := &s.now.f
+	fc.bound = f.boundWords()
+	if s.now.back == nil {
+		return nil
+	}
+	runs, err := s.db.Runs(ctx, "")
+	if err != nil {
+		return err
+	}
+	past := pastOf(runs, f)
+	if past.tokens > 0 {
+		each = float64(past.tokens) / float64(past.rollouts)
+	}
+	fc.free = s.now.back.agent.Identity().Simulated && s.now.back.mutator.Identity().Simulated
+	if fc.Rollouts == 0 {
+		return nil // without a cap nobody can tell
+	}
+	if each > 0 {
+		tokens := read + int64(each*float64(fc.Rollouts))
+		fc.Tokens = &tokens
+		fc.CostUSD = f.usd(f.Model, float64(tokens))
+	}
+	if past.rollouts > 0 && past.priced && fc.CostUSD == nil {
+		usd := past.usd / float64(past.rollouts) * float64(fc.Rollouts)
+		if more := f.usd(f.ReflectModel, float64(read)); more != nil {
+			usd += *more
+		}
+		fc.CostUSD = &usd
+	}
+	return nil
+}
+
+// perRollout guesses how many tokens a rollout takes with its share of the judge's and
+// the mutator's calls.
+func (f *runFlags) perRollout(body string, cases []eval.Case) float64 {
+	prompt, judged := 0, 0
+	for i := range cases {
+		prompt += skill.Tokens(cases[i].Prompt)
+		judged += judgedBy(&cases[i])
+	}
+	n := float64(max(1, len(cases)))
+	return float64(f.answering(body)) + float64(prompt)/n + float64(judged)/n*tokensJudge + mutatorShare*tokensMutator
+}
+
+// boundWords say which caps hold a night besides that on rollouts, "" for none.
+func (f *runFlags) boundWords() string {
+	var out []string
+	if f.MaxTokens > 0 {
+		out = append(out, fmt.Sprintf("--max-tokens %d", f.MaxTokens))
+	}
+	if f.MaxCostUSD > 0 {
+		out = append(out, "--max-cost-usd "+strings.TrimPrefix(eval.FormatUSD(f.MaxCostUSD), "$"))
+	}
+	if f.MaxDuration > 0 {
+		out = append(out, fmt.Sprintf("--max-duration %v", f.MaxDuration.Round(time.Second)))
+	}
+	return strings.Join(out, ", ")
+}
+
+// takes says it in one line.
+func (fc *nightForecast) takes() string {
+	most := "no cap on rollouts"
+	if fc.Rollouts > 0 {
+		most = "at most " + counted(int(fc.Rollouts), "rollout")
+	}
+	if fc.Tokens != nil {
+		most += fmt.Sprintf(", about %s tokens", thousands(*fc.Tokens))
+	}
+	switch {
+	case fc.free:
+		return most + ", free (simulated)"
+	case fc.CostUSD != nil && fc.bound != "":
+		return fmt.Sprintf("%s, about $%.2f, held by %s", most, *fc.CostUSD, fc.bound)
+	case fc.CostUSD != nil:
+		return fmt.Sprintf("%s, about $%.2f; --max-cost-usd would hold it to what you name", most, *fc.CostUSD)
+	case fc.bound != "":
+		return fmt.Sprintf("%s; no price is known, %s holds it", most, fc.bound)
+	}
+	return most + "; no price is known, and nothing else holds it: --max-tokens would"
+}
+
+// reads says what is read, "" for nothing.
+func (fc *nightForecast) reads() string {
+	var out []string
+	for _, r := range fc.Reading {
+		one := fmt.Sprintf("%s %s, %s tokens", r.Skill, counted(r.Calls, "call"), thousands(r.Tokens))
+		if r.Later > 0 {
+			one += fmt.Sprintf(" (%d left for later nights)", r.Later)
+		}
+		out = append(out, one)
+	}
+	return strings.Join(out, "; ")
+}
+
+// foreseeTimer says what each night of a timer may take, by its flags and what earlier
+// runs took.
+func (a *app) foreseeTimer(ctx context.Context, f runFlags) (string, error) {
+	fc := &nightForecast{Rollouts: f.MaxRollouts, bound: f.boundWords()}
+	if db, err := a.existingStore(ctx); err != nil {
+		return "", err
+	} else if db != nil {
+		s := a.newSleeper(db, f)
+		defer s.close()
+		s.model(ctx)
+		if err := s.price(ctx, fc, 0, 0); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("each night: %s; corrections are read with at most %s for a skill", fc.takes(), counted(int(readingLimit(f.MaxRollouts)), "call")), nil
+}
