@@ -91,3 +91,17 @@ func scanUse(rows *sql.Rows) (u SkillUse, err error) {
 	u.Last = fromMicros(last)
 	return u, err
 }
+
+// FailedSince counts the uses of a skill since then that their user corrected,
+// rejected or asked for again.
+func (s *Store) FailedSince(ctx context.Context, skill string, since time.Time) (int, error) {
+	n, err := query(ctx, s, func(rows *sql.Rows) (n int, err error) {
+		err = rows.Scan(&n)
+		return n, err
+	}, `SELECT count(*) FROM (SELECT 1 FROM invocations WHERE skill = ?1 AND at > ?2 AND label IN (?3, ?4, ?5) AND NOT failed AND NOT`+planned+`
+		GROUP BY id, at)`, skill, since.UnixMicro(), string(harvest.Corrected), string(harvest.Rejected), string(harvest.Repeated))
+	if err != nil {
+		return 0, fmt.Errorf("count uses of %s: %w", skill, err)
+	}
+	return n[0], nil
+}

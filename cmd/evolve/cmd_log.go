@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
@@ -123,6 +124,10 @@ type logVersion struct {
 	// RolledBack is when it was last taken back, where it is in no target since.
 	RolledBack *time.Time `json:"rolled_back,omitempty"`
 	Alarm      bool       `json:"alarm"` // the watch has raised one
+	// SameText is the version before it with the same text, Again the one after it:
+	// what was taken back may be installed again.
+	SameText *int `json:"same_text_as,omitempty"`
+	Again    *int `json:"again_as,omitempty"`
 	// Certificates say how it stands on other models than it was proved on, the
 	// newest last.
 	Certificates []logCertificate `json:"certificates,omitempty"`
@@ -142,8 +147,13 @@ type logTrial struct {
 	logOrigin
 	// Current: the evidence is about the live text.
 	Current bool `json:"against_live"`
+	// Offer is the command that installs it, "" where promote refuses; then Refused
+	// says why, where the fields above do not.
+	Offer   string `json:"offer,omitempty"`
+	Refused string `json:"refused,omitempty"`
 
 	parent int
+	trial  *tournament.TrialRecord
 }
 
 // logOrigin is what a text was made from, and what that cost.
@@ -189,6 +199,11 @@ func (a *app) logSkill(ctx context.Context, name string, all bool) error {
 	if err != nil {
 		return err
 	}
+	for i := range l.Candidates {
+		if err := a.offerTrial(ctx, s, &l.Candidates[i]); err != nil {
+			return err
+		}
+	}
 	if a.json {
 		return a.printJSON(l)
 	}
@@ -197,6 +212,16 @@ func (a *app) logSkill(ctx context.Context, name string, all bool) error {
 		newest = 0
 	}
 	_, err = fmt.Fprint(a.stdout, l.tree(newest, a.utf8()))
+	return err
+}
+
+// offerTrial says how a candidate that is proved is installed, or why it is not.
+func (a *app) offerTrial(ctx context.Context, s *skillTexts, t *logTrial) error {
+	if s.live == nil || t.Decision != string(pareto.Promote) || !t.Current {
+		return nil
+	}
+	command, against, err := a.offer(ctx, s.db, s.live, t.trial)
+	t.Offer, t.Refused = command, against.without(isSimulated).String()
 	return err
 }
 

@@ -76,14 +76,15 @@ func (a *app) promoteSkill(ctx context.Context, arg string, f promoteFlags) erro
 	if err != nil {
 		return err
 	}
-	if p, err := pinned(ctx, db, name); err != nil {
+	pin, err := pinned(ctx, db, name)
+	if err != nil {
 		return err
-	} else if p != nil {
-		return p.refuse(store.OpPromote)
 	}
-	finished, err := a.finish(ctx, db, live, store.OpPromote, at, f.to, false)
-	if finished || err != nil {
-		return err
+	if pin == nil {
+		finished, err := a.finish(ctx, db, live, store.OpPromote, at, f.to, false)
+		if finished || err != nil {
+			return err
+		}
 	}
 	if err := a.recordEdits(ctx, db, live, a.recordText); err != nil {
 		return err
@@ -105,30 +106,55 @@ type promotion struct {
 }
 
 // promotion finds what at names, "" for what waits, and refuses what may not be
-// installed. Nothing is changed.
+// installed, with all reasons. Nothing is changed.
 func (a *app) promotion(ctx context.Context, db *store.Store, live *liveSkill, at string, targets []target, f promoteFlags) (*promotion, error) {
 	name := live.Name
-	if isVersion(at) {
-		v, err := findVersion(ctx, db, name, at)
-		return &promotion{v: v}, err
-	}
 	elsewhere, err := a.elsewhere(live, targets)
 	if err != nil {
 		return nil, err
+	}
+	against, err := a.againstSkill(ctx, db, live)
+	if err != nil {
+		return nil, err
+	}
+	if elsewhere > 0 { // each target says so for itself
+		against = against.without(isManaged)
+	}
+	if isVersion(at) {
+		v, err := findVersion(ctx, db, name, at)
+		if err != nil {
+			return nil, err
+		}
+		more, err := a.againstVersion(ctx, db, live, v)
+		if err != nil {
+			return nil, err
+		}
+		return &promotion{v: v}, append(against, more...).refuse(fmt.Sprintf("v%d of %s", v.N, name))
 	}
 	trial, err := a.findTrial(ctx, db, name, live.doc.Hash(), at)
 	if err != nil {
 		return nil, err
 	}
 	if at == "" && (trial == nil || trial.Decision != string(pareto.Promote) && elsewhere == len(targets)) {
+		if err := against.without(isManaged).refuse(name); err != nil {
+			return nil, err
+		}
 		if elsewhere == 0 {
 			return nil, usage(fmt.Sprintf("`evolve --skill %s` looks for one", name), "nothing of %s waits for promotion", name)
 		}
 		v, err := db.VersionBySHA(ctx, name, live.doc.Hash())
 		return &promotion{v: v}, err
 	}
-	v, err := a.versionToBe(ctx, db, live, trial, f)
-	return &promotion{v, trial}, err
+	v, more, err := a.versionToBe(ctx, db, live, trial, f)
+	if err != nil {
+		return nil, err
+	}
+	if against = append(against, more...); len(against) > 0 && !f.yes {
+		if err := against.add(isUnproven, unproven(trial)); err != nil {
+			return nil, err
+		}
+	}
+	return &promotion{v, trial}, against.refuse(fmt.Sprintf("candidate %.12s of %s", trial.Challenger, name))
 }
 
 // elsewhere counts the targets that are not the one where the skill lives.
@@ -146,41 +172,27 @@ func (a *app) elsewhere(live *liveSkill, targets []target) (n int, err error) {
 }
 
 // versionToBe is the version that a candidate becomes: one that was on trial, or
-// that the firewall has flagged and its owner wants all the same.
-func (a *app) versionToBe(ctx context.Context, db *store.Store, live *liveSkill, trial *tournament.TrialRecord, f promoteFlags) (*tournament.Version, error) {
-	name := live.Name
-	if trial.Simulated && !a.sandboxed {
-		return nil, refused("run it again with a real --agent", "the evidence for %.12s is simulated: it says nothing about a real model", trial.Challenger)
-	}
-	if trial.Incumbent != live.doc.Hash() && !f.force {
-		return nil, refused("run `evolve --skill "+name+"` to try it against the live text, or use --force",
-			"the evidence for %.12s is against another text than the live one", trial.Challenger)
-	}
-	cand, err := madeBy(ctx, db, name, trial.Challenger)
-	if err != nil {
-		return nil, err
-	}
-	doc, err := readDoc(cand.Text)
-	if err != nil {
-		return nil, err
-	}
-	note, err := a.mayInstall(ctx, db, live, doc, evolvesOf(cand.Operator), true)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkKernel(live.doc, doc, evolvesOf(cand.Operator)); err != nil {
-		return nil, err
+// that the firewall has flagged and its owner wants all the same; and what objects
+// to it.
+func (a *app) versionToBe(ctx context.Context, db *store.Store, live *liveSkill, trial *tournament.TrialRecord, f promoteFlags) (*tournament.Version, objections, error) {
+	cand, note, against, err := a.againstCandidate(ctx, db, live, trial, f.force)
+	if err != nil || len(against) > 0 {
+		return nil, against, err
 	}
 	run, err := db.Run(ctx, trial.Run)
 	if err != nil {
-		return nil, fmt.Errorf("read run %s: %w", trial.Run, err)
+		return nil, nil, fmt.Errorf("read run %s: %w", trial.Run, err)
 	}
 	if trial.Decision == neverTried {
 		run.Verdict = nil // it is about another text
 	}
-	return &tournament.Version{Skill: name, SHA: cand.SHA, Parent: live.doc.Hash(), Author: "evolve",
-		Operator: cand.Operator, Run: trial.Run, Evidence: run.Verdict, Proven: trial.Decision == string(pareto.Promote),
-		Simulated: trial.Simulated, Note: note, Text: cand.Text, Created: a.now().UTC()}, nil
+	proven, err := trial.ProvenAlone()
+	if err != nil {
+		return nil, nil, err
+	}
+	return &tournament.Version{Skill: live.Name, SHA: cand.SHA, Parent: live.doc.Hash(), Author: "evolve",
+		Operator: cand.Operator, Run: trial.Run, Evidence: run.Verdict, Proven: proven,
+		Simulated: trial.Simulated, Note: note, Text: cand.Text, Created: a.now().UTC()}, nil, nil
 }
 
 // promoteCandidate installs a candidate; one that is not proven only with a word
@@ -192,9 +204,11 @@ func (a *app) promoteCandidate(ctx context.Context, db *store.Store, live *liveS
 			return err
 		}
 		if !ok {
-			return refused("say --yes to install it all the same; it is then recorded as unproven",
-				"candidate %.12s is not proven (%s)", p.v.SHA, p.trial.Decision)
+			return unproven(p.trial)
 		}
+	}
+	if err := a.sayLifetime(ctx, db, p.trial); err != nil {
+		return err
 	}
 	v, done, err := a.placeNew(ctx, db, live, live.doc.Hash(), *p.v, targets, f.force)
 	if err != nil {
@@ -203,25 +217,9 @@ func (a *app) promoteCandidate(ctx context.Context, db *store.Store, live *liveS
 	return a.told(ctx, db, live, store.OpPromote, &v, done)
 }
 
-// planVersion says where a version would be put. Where that changes the live text,
-// what evolve made must still have its kernel.
+// planVersion says where a version would be put; promotion has said that it may be.
 func (a *app) planVersion(ctx context.Context, db *store.Store, live *liveSkill, v *tournament.Version, targets []target, f promoteFlags) ([]placing, error) {
 	name := live.Name
-	if v.Simulated && !a.sandboxed {
-		return nil, refused("run it again with a real --agent", "the evidence for v%d is simulated: it says nothing about a real model", v.N)
-	}
-	if v.Author == "evolve" && v.SHA != live.doc.Hash() {
-		doc, err := readDoc(v.Text)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := a.mayInstall(ctx, db, live, doc, evolvesOf(v.Operator), true); err != nil {
-			return nil, err
-		}
-		if err := checkKernel(live.doc, doc, evolvesOf(v.Operator)); err != nil {
-			return nil, hinted(err, fmt.Sprintf("`evolve rollback %s@v%d` puts it back all the same", name, v.N))
-		}
-	}
 	plan, err := a.planNew(ctx, db, live, live.doc.Hash(), v, targets, f.force)
 	if err != nil {
 		return nil, err

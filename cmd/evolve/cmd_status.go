@@ -102,6 +102,10 @@ type challengerStatus struct {
 	Simulated bool `json:"simulated"`
 	// TakenBack: it was installed before, and taken back.
 	TakenBack bool `json:"taken_back"`
+	// Offer is the command that installs it, "" where it is not proved, was taken
+	// back, or promote refuses; then Refused says why.
+	Offer   string `json:"offer,omitempty"`
+	Refused string `json:"refused,omitempty"`
 }
 
 // quarantined is a candidate that the firewall holds.
@@ -190,7 +194,11 @@ func (a *app) gatherStatus(ctx context.Context) (*statusReport, error) {
 		r.Skills = append(r.Skills, *s)
 	}
 	r.sort()
-	r.Next = r.next()
+	best, fresh, err := r.mostCorrected(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	r.Next = r.next(best, fresh)
 	return r, nil
 }
 

@@ -57,7 +57,8 @@ func (s *skillTexts) log(ctx context.Context, where func(path string) string) (*
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range trials {
+	for i := range trials {
+		t := &trials[i]
 		if _, installed := number[t.Challenger]; installed {
 			continue
 		}
@@ -66,7 +67,7 @@ func (s *skillTexts) log(ctx context.Context, where func(path string) string) (*
 			return nil, err
 		}
 		k := logTrial{SHA: t.Challenger, Incumbent: t.Incumbent, Decision: t.Decision, Simulated: t.Simulated, Run: t.Run,
-			Updated: t.Updated, Evidence: evidenceFrom(d), Current: t.Incumbent == l.Live, parent: -1}
+			Updated: t.Updated, Evidence: evidenceFrom(d), Current: t.Incumbent == l.Live, parent: -1, trial: t}
 		if n, ok := number[t.Incumbent]; ok {
 			k.parent = n
 		}
@@ -118,20 +119,7 @@ func (s *skillTexts) logPlaces(ctx context.Context, l *skillLog, where func(path
 	if err != nil {
 		return err
 	}
-	last := map[string]time.Time{} // when a text was last put anywhere
-	for _, in := range installs {
-		if in.Outcome == wasInstalled && in.Ended.After(last[in.To]) {
-			last[in.To] = in.Ended
-		}
-	}
-	for _, in := range installs { // the newest first
-		v := l.newestOf(in.From)
-		if v == nil || v.RolledBack != nil || len(v.Targets) > 0 || in.Outcome != wasInstalled || in.Op != store.OpRollback && in.Note != "rollback" || in.Ended.Before(last[in.From]) {
-			continue
-		}
-		at := in.Ended
-		v.RolledBack = &at
-	}
+	l.markRolledBack(installs)
 	raw, err := s.db.SleepState(ctx, s.name)
 	if err != nil || raw == nil {
 		return err
@@ -147,6 +135,46 @@ func (s *skillTexts) logPlaces(ctx context.Context, l *skillLog, where func(path
 		v.Certificates = certificatesOf(&st, v.SHA)
 	}
 	return nil
+}
+
+// at is the version that a text was at a time: one that was taken back may have been
+// installed again as another one. nil for none.
+func (l *skillLog) at(sha string, t time.Time) (v *logVersion) {
+	for i := range l.Versions { // the newest first
+		if k := &l.Versions[i]; sha != "" && k.SHA == sha {
+			if v = k; !k.Created.After(t) {
+				break
+			}
+		}
+	}
+	return v
+}
+
+// markRolledBack marks the versions that a rollback took back and that are nowhere
+// since, and those with the text of another one. The installs come newest first.
+func (l *skillLog) markRolledBack(installs []store.Install) {
+	put := map[*logVersion]time.Time{} // when it was last put anywhere
+	for _, in := range installs {
+		if v := l.at(in.To, in.Begun); v != nil && in.Outcome == wasInstalled && in.Ended.After(put[v]) {
+			put[v] = in.Ended
+		}
+	}
+	for _, in := range installs {
+		v := l.at(in.From, in.Begun)
+		if v == nil || v.RolledBack != nil || len(v.Targets) > 0 || in.Outcome != wasInstalled || !isRollback(in) || in.Ended.Before(put[v]) {
+			continue
+		}
+		at := in.Ended
+		v.RolledBack = &at
+	}
+	later := map[string]*logVersion{}
+	for i := range l.Versions {
+		v := &l.Versions[i]
+		if k := later[v.SHA]; k != nil {
+			k.SameText, v.Again = &v.Version, &k.Version
+		}
+		later[v.SHA] = v
+	}
 }
 
 // origins finds what texts of a skill were made from.

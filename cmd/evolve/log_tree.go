@@ -114,10 +114,13 @@ func (l *skillLog) rows(fine bool) (rows []logRow, lost int) {
 			continue
 		}
 		r := logRow{id: t.SHA, parent: parent(t.parent), mark: trial}
-		r.head = fmt.Sprintf("%s  %s  %s", report.Short(t.SHA), t.Updated.UTC().Format("2006-01-02"), t.describe(l.Skill))
+		r.head = fmt.Sprintf("%s  %s  %s", report.Short(t.SHA), t.Updated.UTC().Format("2006-01-02"), t.describe())
 		r.lines = append(r.lines, t.Evidence.phrase())
 		if t.Decision != string(pareto.Promote) && t.Evidence.Reason != "" {
 			r.lines = append(r.lines, t.Evidence.Reason)
+		}
+		if t.Refused != "" {
+			r.lines = append(r.lines, "promote refuses it: "+t.Refused)
 		}
 		rows = append(rows, r.with(t.words(nil)))
 	}
@@ -193,6 +196,9 @@ func (v *logVersion) describe() string {
 	if v.RolledBack != nil {
 		s = append(s, "rolled back "+v.RolledBack.UTC().Format("01-02"))
 	}
+	if v.Again != nil {
+		s = append(s, fmt.Sprintf("again as v%d", *v.Again))
+	}
 	switch {
 	case v.Author != "evolve":
 	case v.Proven:
@@ -202,6 +208,9 @@ func (v *logVersion) describe() string {
 	}
 	if v.Simulated {
 		s = append(s, "SIMULATED")
+	}
+	if v.SameText != nil {
+		s = append(s, fmt.Sprintf("the text of v%d", *v.SameText))
 	}
 	switch {
 	case v.Author == "evolve":
@@ -222,10 +231,13 @@ func note(v *logVersion) string {
 	return ", " + v.Note
 }
 
-func (t *logTrial) describe(name string) string {
+func (t *logTrial) describe() string {
 	s := []string{t.Decision}
-	if t.Decision == string(pareto.Promote) {
-		s[0] = fmt.Sprintf("proven: `evolve promote %s`", name)
+	switch {
+	case t.Offer != "":
+		s[0] = "proven: `" + t.Offer + "`"
+	case t.Decision == string(pareto.Promote):
+		s[0] = "proven"
 	}
 	if t.Simulated {
 		s = append(s, "SIMULATED")

@@ -31,7 +31,7 @@ func aLog() *skillLog {
 			{Version: 0, SHA: sha("a"), Created: onDay(1), Author: "you", Operator: "edit", Note: "found", Targets: []string{"/home/u/team/skills"}, parent: -1},
 		},
 		Candidates: []logTrial{
-			{SHA: sha("1"), Incumbent: sha("d"), Decision: "promote", Operator: "examples", Updated: onDay(14), Evidence: ev(40, 12), Current: true, parent: 3},
+			{SHA: sha("1"), Incumbent: sha("d"), Decision: "promote", Operator: "examples", Updated: onDay(14), Evidence: ev(40, 12), Current: true, Offer: "evolve promote dataviz", parent: 3},
 			{SHA: sha("2"), Incumbent: sha("d"), Decision: "undecided", Operator: "reflect", Updated: onDay(13), Evidence: ev(2, 8), Current: true, logOrigin: taught, parent: 3},
 			{SHA: sha("3"), Incumbent: sha("a"), Decision: "undecided", Operator: "reflect", Updated: onDay(2), Evidence: ev(1, 4), parent: 0},
 			{SHA: sha("4"), Incumbent: sha("a"), Decision: "reject", Operator: "reflect", Updated: onDay(2), Evidence: ev(0.1, 4), parent: 0},

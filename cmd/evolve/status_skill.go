@@ -55,7 +55,7 @@ func (a *app) skillStatus(ctx context.Context, db *store.Store, e skill.Entry, k
 	if n := known.cases[e.Name]; n != nil {
 		s.Cases = n
 	}
-	if s.Challenger, err = a.challenger(ctx, db, e.Name, sha); err != nil {
+	if s.Challenger, err = a.challenger(ctx, db, live); err != nil {
 		return nil, err
 	}
 	if known.flagged[e.Name] {
@@ -114,7 +114,8 @@ func (s *skillStatus) decisions(ctx context.Context, db *store.Store) error {
 
 // challenger is who waits to replace the live text: proven, or still on trial;
 // nil for nobody.
-func (a *app) challenger(ctx context.Context, db *store.Store, name, live string) (*challengerStatus, error) {
+func (a *app) challenger(ctx context.Context, db *store.Store, skill *liveSkill) (*challengerStatus, error) {
+	name, live := skill.Name, skill.doc.Hash()
 	trials, err := db.Trials(ctx, name)
 	if err != nil {
 		return nil, err
@@ -138,6 +139,13 @@ func (a *app) challenger(ctx context.Context, db *store.Store, name, live string
 		c.TakenBack = true
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return nil, err
+	}
+	if c.Decision == string(pareto.Promote) && !c.TakenBack {
+		command, against, err := a.offer(ctx, db, skill, on)
+		if err != nil {
+			return nil, err
+		}
+		c.Offer, c.Refused = command, against.String()
 	}
 	var state struct {
 		Trial *pareto.Trial `json:"trial"`
@@ -215,10 +223,14 @@ func (s *skillStatus) next(harvested bool) string {
 		return fmt.Sprintf("wait: run %s is at work", s.Unfinished.Run)
 	case s.Unfinished != nil:
 		return fmt.Sprintf("`%s` goes on with the last run", s.Unfinished.Resume)
+	case c != nil && c.Offer != "":
+		return fmt.Sprintf("`%s` installs it", c.Offer)
+	case c != nil && c.TakenBack:
+		return fmt.Sprintf("`evolve log %s`: the challenger that was proved was installed and taken back", s.Skill)
 	case c != nil && c.Simulated:
 		return fmt.Sprintf("`evolve --skill %s --agent …`: the evidence is simulated", s.Skill)
-	case c != nil && c.Decision == string(pareto.Promote):
-		return fmt.Sprintf("`evolve promote %s` installs it", s.Skill)
+	case c != nil && c.Refused != "":
+		return fmt.Sprintf("`evolve log %s`: a better version is proved, and promote refuses it: %s", s.Skill, c.Refused)
 	case c != nil:
 		return fmt.Sprintf("`evolve --skill %s` goes on with the trial once there are new cases", s.Skill)
 	case s.Cases[eval.Train] > 0 && s.Cases[eval.Val] > 0:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,6 +67,12 @@ func TestStatusOfRunsAndTrials(t *testing.T) {
 	}
 	trial("c4", pareto.Promote, 7, sha)
 	trial("c5", pareto.Promote, 6, sha)
+	if s := see(); s.Challenger.SHA != "c5" || !strings.Contains(s.Next, "promote refuses it: the text of c5 is gone") {
+		t.Errorf("challenger %v, next %q; want the newest proven one, and nothing offered without its text", s.Challenger, s.Next)
+	}
+	if err := db.Journal("r").SaveCandidate(ctx, &tournament.Candidate{SHA: "c5", Run: "r", Text: append(live.doc.Render(), "\nDraw.\n"...)}); err != nil {
+		t.Fatal(err)
+	}
 	s := see()
 	if want := "`evolve promote dataviz` installs it"; s.Challenger.SHA != "c5" || s.Next != want {
 		t.Errorf("challenger %v, next %q; want the newest proven one and %q", s.Challenger, s.Next, want)

@@ -104,10 +104,10 @@ func TestStatusOrder(t *testing.T) {
 	if got, want := strings.Join(names, " "), "alarmed proved held calm busy"; got != want {
 		t.Errorf("order %q, want %q", got, want)
 	}
-	if n := r.next(); n.Command != "type alarmed" {
+	if n := r.next(nil, 0); n.Command != "type alarmed" {
 		t.Errorf("next %+v", n)
 	}
-	r.Next = r.next()
+	r.Next = r.next(nil, 0)
 	if err := a.printStatus(r, false); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -58,8 +58,8 @@ func (a *app) waits(s *skillStatus, known *overview, last *tournament.Run) ([]wa
 	if why := alarmOf(st, known.last, s); why != "" {
 		add(waitAlarm, "evolve rollback "+s.Skill, "%s", why)
 	}
-	if c := s.Challenger; c != nil && c.Decision == string(pareto.Promote) && !c.TakenBack && (!c.Simulated || a.sandboxed) && !s.Pinned && !s.Managed {
-		add(waitPromote, "evolve promote "+s.Skill, "a better version (%.12s) is proved", c.SHA)
+	if c := s.Challenger; c != nil && c.Offer != "" {
+		add(waitPromote, c.Offer, "a better version (%.12s) is proved", c.SHA)
 		if s.Kernel.Confirmed == nil && known.last != nil && known.last.Policy == sleep.Auto {
 			add(waitKernel, "evolve kernel confirm "+s.Skill, "nights install nothing before its kernel is confirmed")
 		}
@@ -199,22 +199,39 @@ type nextStep struct {
 	Text    string `json:"text"`    // why
 }
 
-// next picks the most useful command: what waits, then a first look at the
-// sessions, then the skill that is corrected most, then nights.
-func (r *statusReport) next() nextStep {
-	var best *skillStatus
+// mostCorrected is the skill with most corrections that no run of it has learned
+// from, and how many; nil for none.
+func (r *statusReport) mostCorrected(ctx context.Context, db *store.Store) (best *skillStatus, fresh int, err error) {
+	var able []*skillStatus
 	for i := range r.Skills {
 		s := &r.Skills[i]
 		if s.Pinned || s.Managed || s.Path == "" || s.Challenger != nil || s.Cases[eval.Train] == 0 || s.Cases[eval.Val] == 0 {
 			continue
 		}
-		if s.LastUse != nil && s.LastUse.Before(s.ran) {
-			continue // its last run knew all of that
+		able = append(able, s)
+	}
+	slices.SortStableFunc(able, func(s, t *skillStatus) int { return cmp.Compare(t.failed(), s.failed()) })
+	for _, s := range able {
+		if s.failed() <= fresh {
+			break // counting is not free
 		}
-		if best == nil || s.failed() > best.failed() {
-			best = s
+		n := s.failed()
+		if !s.ran.IsZero() {
+			if n, err = db.FailedSince(ctx, s.Skill, s.ran); err != nil {
+				return nil, 0, err
+			}
+		}
+		if n > fresh {
+			best, fresh = s, n
 		}
 	}
+	return best, fresh, nil
+}
+
+// next picks the most useful command: what waits, then a first look at the
+// sessions, then the skill that is corrected most, by so many fresh corrections,
+// then nights.
+func (r *statusReport) next(best *skillStatus, fresh int) nextStep {
 	switch {
 	case len(r.Skills) > 0 && len(r.Skills[0].Waits) > 0:
 		w := r.Skills[0].Waits[0]
@@ -229,7 +246,7 @@ func (r *statusReport) next() nextStep {
 	case !r.harvested:
 		return nextStep{"evolve harvest", "it reads your sessions (nothing is sent anywhere)"}
 	case best != nil:
-		return nextStep{"evolve --skill " + best.Skill, fmt.Sprintf("%s; --dry-run says what it would cost", counted(best.failed(), "correction")+" to learn from")}
+		return nextStep{"evolve --skill " + best.Skill, fmt.Sprintf("%s; --dry-run says what it would cost", counted(fresh, "correction")+" to learn from")}
 	case r.Night.Next == nil && r.Sessions > 0:
 		return nextStep{"evolve sleep install --at 03:17", "nights read the new sessions and try what helps"}
 	}

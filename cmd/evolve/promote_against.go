@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// An objection is one reason why a text may not be installed.
+type objection struct {
+	kind objectionKind
+	*failure
+}
+
+type objectionKind int
+
+const (
+	isPinned objectionKind = iota
+	isManaged
+	isSimulated // the evidence
+	isOlder     // the evidence is about another incumbent
+	isForbidden // by the firewall, or by its owner's word
+	isMisfit    // another kernel, or a text that agents would not read
+	isPurged    // the text
+	isUnproven
+)
+
+// objections are all reasons at once: who mends one should not hear of the next
+// afterwards.
+type objections []objection
+
+// add keeps what forbids an installation; any other error is returned.
+func (o *objections) add(kind objectionKind, err error) error {
+	var f *failure
+	if err != nil && (!errors.As(err, &f) || f.code != exitRefused) {
+		return err
+	}
+	if err != nil {
+		*o = append(*o, objection{kind, f})
+	}
+	return nil
+}
+
+// refuse is all of them in one error, nil for none.
+func (o objections) refuse(what string) error {
+	if len(o) == 0 {
+		return nil
+	}
+	if len(o) == 1 {
+		return o[0].failure
+	}
+	var hints []string
+	for _, k := range o {
+		if k.hint != "" && !slices.Contains(hints, k.hint) {
+			hints = append(hints, k.hint)
+		}
+	}
+	return refused(strings.Join(hints, "; "), "%s cannot be installed: %s", what, o)
+}
+
+// String is the reasons in a line.
+func (o objections) String() string {
+	var said []string
+	for _, k := range o {
+		said = append(said, strings.TrimSuffix(k.Error(), ": nothing was changed")) // of a refusal by itself
+	}
+	return strings.Join(said, "; ")
+}
+
+// without leaves reasons of some kinds away.
+func (o objections) without(kinds ...objectionKind) (out objections) {
+	for _, k := range o {
+		if !slices.Contains(kinds, k.kind) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// againstSkill is what keeps anything from being installed in the place of the live
+// text.
+func (a *app) againstSkill(ctx context.Context, db *store.Store, live *liveSkill) (out objections, err error) {
+	p, err := pinned(ctx, db, live.Name)
+	if err != nil {
+		return nil, err
+	}
+	if p != nil {
+		err = p.refuse(store.OpPromote)
+	}
+	if err := out.add(isPinned, err); err != nil {
+		return nil, err
+	}
+	home, err := a.mainTarget()
+	if err != nil {
+		return nil, err
+	}
+	places, err := a.places(ctx, db, live, []target{home})
+	if err != nil {
+		return nil, err
+	}
+	return out, out.add(isManaged, places[0].refusal)
+}
+
+// againstCandidate is what keeps a candidate from being installed in the place of
+// the live text, but for what keeps anything from it. note is what is to be
+// remembered of one that may be; cand is the candidate as its run has it.
+func (a *app) againstCandidate(ctx context.Context, db *store.Store, live *liveSkill, trial *tournament.TrialRecord, force bool) (cand *tournament.Candidate, note string, out objections, err error) {
+	if trial.Simulated && !a.sandboxed {
+		err = out.add(isSimulated, refused("run it again with a real --agent", "the evidence for %.12s is simulated: it says nothing about a real model", trial.Challenger))
+	}
+	if trial.Incumbent != live.doc.Hash() && !force {
+		err = errors.Join(err, out.add(isOlder, refused("run `evolve --skill "+live.Name+"` to try it against the live text, or use --force",
+			"the evidence for %.12s is against another text than the live one", trial.Challenger)))
+	}
+	if err != nil {
+		return nil, "", nil, err
+	}
+	if cand, err = madeBy(ctx, db, live.Name, trial.Challenger); err != nil {
+		return nil, "", nil, err
+	}
+	if len(cand.Text) == 0 {
+		err := out.add(isPurged, refused(fmt.Sprintf("`evolve --skill %s` looks for another one", live.Name), "the text of %.12s was removed with a session that it had learned from", cand.SHA))
+		return cand, "", out, err
+	}
+	doc, err := readDoc(cand.Text)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	note, err = a.mayInstall(ctx, db, live, doc, evolvesOf(cand.Operator), true)
+	if err = out.add(isForbidden, err); err == nil {
+		err = out.add(isMisfit, checkKernel(live.doc, doc, evolvesOf(cand.Operator)))
+	}
+	return cand, note, out, err
+}
+
+// unproven objects to a candidate that the gate has not proved, where nobody said
+// that it should be installed all the same.
+func unproven(trial *tournament.TrialRecord) error {
+	if trial.Decision == string(pareto.Promote) {
+		return nil
+	}
+	return refused("say --yes to install it all the same; it is then recorded as unproven", "candidate %.12s is not proven (%s)", trial.Challenger, trial.Decision)
+}
+
+// againstVersion is what keeps a version from being installed.
+func (a *app) againstVersion(ctx context.Context, db *store.Store, live *liveSkill, v *tournament.Version) (out objections, err error) {
+	if v.Simulated && !a.sandboxed {
+		err = out.add(isSimulated, refused("run it again with a real --agent", "the evidence for v%d is simulated: it says nothing about a real model", v.N))
+	}
+	if err != nil || v.Author != "evolve" || v.SHA == live.doc.Hash() {
+		return out, err
+	}
+	doc, err := readDoc(v.Text)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := a.mayInstall(ctx, db, live, doc, evolvesOf(v.Operator), true); out.add(isForbidden, err) != nil {
+		return nil, err
+	}
+	if err := checkKernel(live.doc, doc, evolvesOf(v.Operator)); err != nil {
+		var f *failure
+		if !errors.As(err, &f) {
+			return nil, err
+		}
+		return out, out.add(isMisfit, &failure{f.code, f.err, fmt.Sprintf("`evolve rollback %s@v%d` puts it back all the same", live.Name, v.N)})
+	}
+	return out, nil
+}
+
+// offer is the command that installs what a trial has proved, "" where promote
+// refuses; then out says why.
+func (a *app) offer(ctx context.Context, db *store.Store, live *liveSkill, trial *tournament.TrialRecord) (command string, out objections, err error) {
+	if out, err = a.againstSkill(ctx, db, live); err != nil {
+		return "", nil, err
+	}
+	_, _, more, err := a.againstCandidate(ctx, db, live, trial, false)
+	if errors.Is(err, store.ErrNotFound) {
+		more, err = objections{{isPurged, &failure{exitRefused, fmt.Errorf("the text of %.12s is gone", trial.Challenger), ""}}}, nil
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	if out = append(out, more...); len(out) > 0 {
+		return "", out, nil
+	}
+	at, err := a.findTrial(ctx, db, live.Name, live.doc.Hash(), "")
+	if err != nil {
+		return "", nil, err
+	}
+	if at != nil && at.Challenger == trial.Challenger {
+		return "evolve promote " + live.Name, nil, nil
+	}
+	return fmt.Sprintf("evolve promote %s@%.12s", live.Name, trial.Challenger), nil, nil
+}

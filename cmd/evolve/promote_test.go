@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// proved puts a text before the gate against an incumbent, which decides for it.
+func (r *roaming) proved(text, against []byte, change ...func(*tournament.TrialRecord)) string {
+	r.t.Helper()
+	sha, base := skill.HashText(text), skill.HashText(against)
+	id := "run-" + sha[:6]
+	j := r.db.Journal(id)
+	t := &tournament.TrialRecord{Skill: "tagger", Incumbent: base, Challenger: sha, Run: id, Decision: string(pareto.Promote), State: []byte(`{"version":1}`), Updated: day1}
+	for _, f := range change {
+		f(t)
+	}
+	run := &tournament.Run{ID: id, Skill: "tagger", Status: tournament.Finished, Incumbent: base, Challenger: sha, Simulated: t.Simulated, Started: day1, Ended: day1}
+	c := &tournament.Candidate{SHA: sha, Run: id, Seq: 1, Parents: []string{base}, Operator: "reflect", State: tournament.Pooled, Text: text}
+	for _, err := range []error{j.SaveRun(r.t.Context(), run), j.SaveCandidate(r.t.Context(), c), j.SaveTrial(r.t.Context(), t)} {
+		if err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	return sha[:12]
+}
+
+func simulatedTrial(t *tournament.TrialRecord) { t.Simulated = true }
+
+func (r *roaming) promote(at string) error {
+	return r.a.promoteSkill(r.t.Context(), "tagger"+at, promoteFlags{})
+}
+
+// TestPromoteTellsAllReasonsAtOnce: who mends one does not hear of the next
+// afterwards.
+func TestPromoteTellsAllReasonsAtOnce(t *testing.T) {
+	r := newRoaming(t)
+	other := append(bytes.Clone(r.v0), "Older.\n"...)
+	worse := bytes.ReplaceAll(r.v1, []byte("Never guess."), []byte("Guess."))
+	at := r.proved(worse, other, simulatedTrial, func(t *tournament.TrialRecord) { t.Decision = string(pareto.Undecided) })
+	if err := r.db.PinSkill(t.Context(), "tagger", skill.HashText(r.v0)); err != nil {
+		t.Fatal(err)
+	}
+	err := r.promote("@" + at)
+	_, hint := explain(err)
+	if code := r.a.fail(err); code != exitRefused {
+		t.Errorf("exit code %d, want %d", code, exitRefused)
+	}
+	for _, want := range []string{"pinned at v0", "is simulated", "against another text", "kernel differs", "not proven (undecided)"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want it to say %q", err, want)
+		}
+	}
+	for _, want := range []string{"pin --off tagger", "real --agent", "--force", "--yes"} {
+		if !strings.Contains(hint, want) {
+			t.Errorf("hint %q, want it to name %q", hint, want)
+		}
+	}
+	if strings.Count(err.Error(), "\n") > 0 {
+		t.Errorf("several lines: %q", err)
+	}
+	r.holds("claude", r.v0)
+}
+
+// TestWhatIsOfferedWorks: log and status offer a promotion where promote does it, and
+// say elsewhere why not.
+func TestWhatIsOfferedWorks(t *testing.T) {
+	for name, c := range map[string]struct {
+		set  func(r *roaming) (at string)
+		want string // what log says instead of an offer
+	}{
+		"proved":    {func(r *roaming) string { return r.proved(r.v1, r.v0) }, ""},
+		"simulated": {func(r *roaming) string { return r.proved(r.v1, r.v0, simulatedTrial) }, "proven, SIMULATED"},
+		"of an older incumbent": {func(r *roaming) string {
+			at := r.proved(r.v1, r.v0)
+			r.write("claude", append(bytes.Clone(r.v0), "\n## Mine\n\nMine.\n"...))
+			if err := r.a.recordText(r.t.Context(), r.db, r.live()); err != nil { // nothing is re-based
+				r.t.Fatal(err)
+			}
+			return at
+		}, "proven, against an older text"},
+		"pinned": {func(r *roaming) string {
+			at := r.proved(r.v1, r.v0)
+			if err := r.db.PinSkill(r.t.Context(), "tagger", skill.HashText(r.v0)); err != nil {
+				r.t.Fatal(err)
+			}
+			return at
+		}, "pinned at v0"},
+		"of another kernel": {func(r *roaming) string {
+			return r.proved(bytes.ReplaceAll(r.v1, []byte("Never guess."), []byte("Guess.")), r.v0)
+		}, "the kernel differs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRoaming(t)
+			at := c.set(r)
+			log := r.printed("log", "tagger")
+			status := r.printed("status")
+			offered := "`evolve promote tagger`"
+			if got := strings.Contains(log, offered); got != (c.want == "") {
+				t.Errorf("log offers it: %v\n%s", got, log)
+			}
+			if got := strings.Contains(status, offered); got != (c.want == "") {
+				t.Errorf("status offers it: %v\n%s", got, status)
+			}
+			if !strings.Contains(log, c.want) {
+				t.Errorf("log has no %q:\n%s", c.want, log)
+			}
+			if json := r.printed("status", "--json"); strings.Contains(json, "evolve promote") != (c.want == "") {
+				t.Errorf("status --json:\n%s", json)
+			}
+			if err := r.promote("@" + at); (err == nil) != (c.want == "") {
+				t.Errorf("promote: %v", err)
+			}
+		})
+	}
+}
+
+// TestSecondProvedIsOfferedByItsName: promote alone takes the newest.
+func TestSecondProvedIsOfferedByItsName(t *testing.T) {
+	r := newRoaming(t)
+	older := r.proved(append(bytes.Clone(r.v0), "\nSort them.\n"...), r.v0, func(t *tournament.TrialRecord) { t.Updated = day1.Add(-1) })
+	r.proved(r.v1, r.v0)
+	log := r.printed("log", "tagger")
+	for _, want := range []string{"`evolve promote tagger`", fmt.Sprintf("`evolve promote tagger@%s`", older)} {
+		if !strings.Contains(log, want) {
+			t.Errorf("log offers no %s:\n%s", want, log)
+		}
+	}
+}
+
+// TestTakenBackIsNotOffered: what was installed and taken back waits for nobody.
+func TestTakenBackIsNotOffered(t *testing.T) {
+	r := newRoaming(t)
+	r.proved(r.v1, r.v0)
+	if err := r.promote(""); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.a.rollback(t.Context(), "tagger"); err != nil {
+		t.Fatal(err)
+	}
+	if json := r.printed("status", "--json"); strings.Contains(json, "evolve promote") {
+		t.Errorf("status offers what was taken back:\n%s", json)
+	}
+}
+
+// TestTextInstalledAgain: a text that was taken back and comes again becomes a new
+// version where another one came in between; the log still says of the old one that
+// it was rolled back, and of both that they are one text.
+func TestTextInstalledAgain(t *testing.T) {
+	r := newRoaming(t)
+	other := append(bytes.Clone(r.v0), "\nSort them.\n"...)
+	r.install(r.v1)
+	if err := r.a.rollback(t.Context(), "tagger"); err != nil {
+		t.Fatal(err)
+	}
+	r.install(other)
+	if err := r.a.rollback(t.Context(), "tagger"); err != nil {
+		t.Fatal(err)
+	}
+	r.install(r.v1)
+	t.Setenv("LC_ALL", "C")
+	log := r.printed("log", "tagger")
+	for _, want := range []string{"v3  " + skill.HashText(r.v1)[:12], "live, proven, the text of v1", "x v1 ", "x v2 ", "again as v3"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("log has no %q:\n%s", want, log)
+		}
+	}
+	if n := strings.Count(log, "rolled back"); n != 2 {
+		t.Errorf("%d versions are marked as rolled back, want v1 and v2:\n%s", n, log)
+	}
+}
+
+// printed is what a command prints for its owner.
+func (r *roaming) printed(args ...string) string {
+	r.t.Helper()
+	var out, errs bytes.Buffer
+	if code := run(r.t.Context(), args, strings.NewReader(""), &out, &errs); code != exitDone {
+		r.t.Fatalf("evolve %q: exit %d\n%s", args, code, &errs)
+	}
+	return out.String()
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/store"
+)
+
+// TestNextStepCountsWhatIsNotLearned: status sends its owner to a run for corrections
+// that no run has seen, and never for none: after a promotion there is nothing to do
+// until somebody corrects again.
+func TestNextStepCountsWhatIsNotLearned(t *testing.T) {
+	ctx := t.Context()
+	db, err := store.Open(ctx, filepath.Join(t.TempDir(), "evolve.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	at := func(h int) time.Time { return day1.Add(time.Duration(h) * time.Hour) }
+	r := &statusReport{harvested: true, Sessions: 1, Night: nightStatus{Next: &day1}}
+	skill := func(name string, ran time.Time, corrected ...int) { // in these hours
+		s := newSkillStatus(name)
+		s.Path, s.Live, s.ran, s.Cases = "/"+name, &liveStatus{}, ran, map[eval.Split]int{eval.Train: 3, eval.Val: 3}
+		k := &harvest.Session{ID: name, Path: "/" + name, Started: day1}
+		for i, h := range corrected {
+			k.Invocations = append(k.Invocations, harvest.Invocation{ID: fmt.Sprint(name, i), Skill: name, Turn: i, Time: at(h), Feedback: harvest.Feedback{Label: harvest.Corrected}})
+		}
+		s.Uses, s.Corrected = 10, len(corrected)
+		if err := db.SaveSession(context.WithoutCancel(ctx), k); err != nil {
+			t.Fatal(err)
+		}
+		r.Skills = append(r.Skills, *s)
+	}
+	next := func(want string) {
+		t.Helper()
+		best, fresh, err := r.mostCorrected(ctx, db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := r.next(best, fresh); n.Command+": "+n.Text != want {
+			t.Errorf("next %q: %q, want %q", n.Command, n.Text, want)
+		}
+	}
+	skill("promoted", at(5), 1, 2, 3, 4)
+	skill("never-corrected", time.Time{})
+	next(": nothing to do: use your skills, and correct them where they are wrong")
+	skill("seen-in-part", at(2), 1, 2, 3)
+	next("evolve --skill seen-in-part: 1 correction to learn from; --dry-run says what it would cost")
+	skill("new", time.Time{}, 1, 2)
+	next("evolve --skill new: 2 corrections to learn from; --dry-run says what it would cost")
+}
