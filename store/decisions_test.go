@@ -31,7 +31,7 @@ func TestDecisions(t *testing.T) {
 			t.Errorf("%s: the trials are %s, want %s", c.word, got, c.want)
 		}
 		// A run that is walked again saves its trial again.
-		must(t, j.SaveTrial(ctx, &tournament.TrialRecord{Skill: "dataviz", Incumbent: "aa", Challenger: "bb", Decision: "undecided", State: []byte(`{}`), Updated: day}))
+		saveTrialOver(t, j, &tournament.TrialRecord{Skill: "dataviz", Incumbent: "aa", Challenger: "bb", Decision: "undecided", State: []byte(`{}`), Updated: day})
 		if got := place(); got != c.want {
 			t.Errorf("%s, saved again: the trials are %s, want %s", c.word, got, c.want)
 		}

@@ -168,10 +168,51 @@ func TestTrials(t *testing.T) {
 		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 	}
 	older := want
-	older.Challenger, older.Updated = "other", day
+	older.Challenger, older.Updated, older.Revision = "other", day, 0
 	must(t, j.SaveTrial(ctx, &older))
 	if list, err := s.Trials(ctx, "dataviz"); err != nil || len(list) != 2 || list[0].Challenger != "chal" {
 		t.Errorf("trials: %+v, %v", list, err)
+	}
+}
+
+// TestTrialIsSavedOverWhatWasRead: who saves a trial that another process has saved
+// since, or removed, is told so and changes nothing. Records of an older evolve have
+// no revision and are saved over by who has read them.
+func TestTrialIsSavedOverWhatWasRead(t *testing.T) {
+	ctx := t.Context()
+	s := open(t)
+	j := s.Journal("r1")
+	must(t, s.do(ctx, func(tx *tx) error {
+		_, err := tx.exec(`INSERT INTO trials (skill, incumbent, challenger, simulated, updated, body)
+			VALUES ('dataviz', 'inc', 'chal', 0, 0, '{"skill":"dataviz","incumbent":"inc","challenger":"chal","run":"r0","decision":"undecided","state":{}}')`)
+		return err
+	}))
+	read := func() *tournament.TrialRecord {
+		r, err := j.Trial(ctx, "dataviz", "inc", "chal")
+		must(t, err)
+		return r
+	}
+	mine, theirs := read(), read()
+	theirs.Decision = "reject"
+	must(t, j.SaveTrial(ctx, theirs))
+	must(t, j.SaveTrial(ctx, theirs)) // and goes on
+	mine.Decision = "promote"
+	begun := tournament.TrialRecord{Skill: "dataviz", Incumbent: "inc", Challenger: "chal", Decision: "promote", State: []byte(`{}`)}
+	var changed *tournament.TrialChangedError
+	for _, r := range []*tournament.TrialRecord{mine, &begun} {
+		if err := j.SaveTrial(ctx, r); !errors.As(err, &changed) || changed.Challenger != "chal" {
+			t.Errorf("saved over another's: %v", err)
+		}
+	}
+	if got := read(); got.Decision != "reject" || got.Revision != 2 {
+		t.Errorf("kept %+v", got)
+	}
+	must(t, s.do(ctx, func(tx *tx) error {
+		_, err := tx.exec(`DELETE FROM trials`)
+		return err
+	}))
+	if err := j.SaveTrial(ctx, theirs); !errors.As(err, &changed) {
+		t.Errorf("what was removed came back: %v", err)
 	}
 }
 
@@ -182,7 +223,7 @@ func TestSpentCases(t *testing.T) {
 	must(t, j.SpendCase(ctx, "dataviz", "inc", "chal", "a"))
 	must(t, j.SpendCase(ctx, "dataviz", "inc2", "chal2", "a"))
 	must(t, j.SpendCase(ctx, "dataviz", "inc", "chal2", "b"))
-	var spent *SpentError
+	var spent *tournament.SpentError
 	if err := j.SpendCase(ctx, "dataviz", "inc", "chal2", "a"); !errors.As(err, &spent) || spent.On != "chal" {
 		t.Errorf("spent on a second challenger: %v", err)
 	}

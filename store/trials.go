@@ -10,26 +10,27 @@ import (
 	"github.com/skill-evolve/evolve/tournament"
 )
 
-// A SpentError means that a held-out case has already been spent, on another
-// challenger of the same incumbent.
-type SpentError struct {
-	Case string // its id
-	On   string // SHA-256 of the challenger that it was spent on
-}
-
-func (e *SpentError) Error() string {
-	return fmt.Sprintf("case %s is already spent on challenger %.12s", e.Case, e.On)
-}
-
-// SaveTrial writes the trial's state over the one before, and numbers the trial
-// where this begins it, in the same transaction. Simulated evidence never replaces
-// real evidence: that is an error.
+// SaveTrial writes the trial's state over the one that r was read as, and numbers
+// the trial where this begins it, in the same transaction: whoever has read another
+// state is told so, and has changed nothing (*tournament.TrialChangedError).
+// Simulated evidence never replaces real evidence: that is an error.
 func (j *journal) SaveTrial(ctx context.Context, r *tournament.TrialRecord) error {
-	body, err := json.Marshal(r)
+	next := *r
+	next.Revision++
+	body, err := json.Marshal(&next)
 	if err != nil {
 		return fmt.Errorf("encode trial of %.12s: %w", r.Challenger, err)
 	}
 	err = j.do(ctx, func(t *tx) error {
+		var kept int64
+		_, err := t.row(`SELECT coalesce(body ->> '$.revision', 0) FROM trials WHERE skill = ? AND incumbent = ? AND challenger = ?`,
+			[]any{r.Skill, r.Incumbent, r.Challenger}, &kept)
+		if err == nil && kept != r.Revision {
+			err = &tournament.TrialChangedError{Challenger: r.Challenger}
+		}
+		if err != nil {
+			return err
+		}
 		n, err := t.exec(`INSERT INTO trials (skill, incumbent, challenger, simulated, updated, body)
 			VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (skill, incumbent, challenger) DO UPDATE
 			SET simulated = excluded.simulated, updated = excluded.updated, body = excluded.body
@@ -46,6 +47,7 @@ func (j *journal) SaveTrial(ctx context.Context, r *tournament.TrialRecord) erro
 	if err != nil {
 		return fmt.Errorf("save trial of %.12s: %w", r.Challenger, err)
 	}
+	r.Revision = next.Revision
 	return nil
 }
 
@@ -83,7 +85,7 @@ func (s *Store) Trials(ctx context.Context, skill string) ([]tournament.TrialRec
 }
 
 // SpendCase implements tournament.Journal. Spending a case again on the same
-// challenger changes nothing; on another one it is a *SpentError.
+// challenger changes nothing; on another one it is a *tournament.SpentError.
 func (j *journal) SpendCase(ctx context.Context, skill, incumbent, challenger, caseID string) error {
 	err := j.do(ctx, func(t *tx) error {
 		var on string
@@ -95,7 +97,7 @@ func (j *journal) SpendCase(ctx context.Context, skill, incumbent, challenger, c
 		_, err = t.row(`SELECT challenger FROM spent WHERE skill = ? AND incumbent = ? AND case_id = ?`,
 			[]any{skill, incumbent, caseID}, &on)
 		if err == nil && on != challenger {
-			err = &SpentError{Case: caseID, On: on}
+			err = &tournament.SpentError{Case: caseID, On: on}
 		}
 		return err
 	})

@@ -85,8 +85,9 @@ type gateState struct {
 	Past        []pastTrial `json:"past,omitempty"`
 	StartRounds int         `json:"start_rounds,omitempty"`
 
-	owners int  // see completed
-	met    bool // see meet
+	owners   int   // see completed
+	met      bool  // see meet
+	revision int64 // of the record that it was read from, or saved as
 }
 
 // Try runs pairs until the evidence decides, the cases are used up, or the
@@ -127,6 +128,13 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 			break
 		}
 		clusters = clusters[len(now):]
+		if err := g.unchanged(ctx, st, incumbent.SHA(), challenger.SHA()); err != nil {
+			return nil, err
+		}
+		now, err := g.spend(ctx, incumbent.SHA(), challenger.SHA(), now)
+		if err != nil {
+			return nil, err
+		}
 		pairs, answers, models, err := g.pairs(ctx, incumbent, challenger, now)
 		var limit *eval.BudgetError
 		switch {
@@ -260,17 +268,34 @@ func (g *Gate) affordable(clusters []cluster) []cluster {
 	return clusters
 }
 
+// spend marks the clusters' cases as spent on the challenger: they are, from the
+// moment that a first rollout may have begun. A cluster of which another trial has
+// taken a case since fresh has looked is left out.
+func (g *Gate) spend(ctx context.Context, incumbent, challenger string, clusters []cluster) (ours []cluster, err error) {
+	for _, c := range clusters {
+		var taken *SpentError
+		for _, k := range c.cases {
+			if err := g.Log.Journal.SpendCase(ctx, g.Skill, incumbent, challenger, k.ID); errors.As(err, &taken) {
+				break
+			} else if err != nil {
+				return nil, err
+			}
+		}
+		if taken == nil {
+			ours = append(ours, c)
+		}
+	}
+	return ours, nil
+}
+
 // pairs runs both arms on the clusters and returns one difference each, nil for
 // those that the budget did not reach, with the answers that they rest on and
-// the models that they name (answeredBy). A cluster counts as spent from the moment its first rollout may have begun.
+// the models that they name (answeredBy).
 func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, clusters []cluster) ([]*pareto.Pair, [][]string, []string, error) {
 	arm := "gate:" + incumbent.SHA()[:16] + ":" + challenger.SHA()[:16]
 	var jobs []eval.Job
 	for _, c := range clusters {
 		for _, k := range c.cases {
-			if err := g.Log.Journal.SpendCase(ctx, g.Skill, incumbent.SHA(), challenger.SHA(), k.ID); err != nil {
-				return nil, nil, nil, fmt.Errorf("spend case %s: %w", k.ID, err)
-			}
 			jobs = append(jobs, Adjacent(incumbent, challenger, k, arm, 0, g.Seed)...)
 		}
 	}
@@ -407,6 +432,7 @@ func (g *Gate) load(ctx context.Context, incumbent, challenger string) (*gateSta
 	if rec == nil {
 		return st, nil
 	}
+	st.revision = rec.Revision
 	var old gateState
 	if err := json.Unmarshal(rec.State, &old); err != nil {
 		return nil, fmt.Errorf("read trial of %.12s: %w", challenger, err)
@@ -442,8 +468,25 @@ func (g *Gate) save(ctx context.Context, st *gateState, incumbent, challenger st
 	if err != nil {
 		return fmt.Errorf("encode trial: %w", err)
 	}
-	return g.Log.Journal.SaveTrial(ctx, &TrialRecord{Skill: g.Skill, Incumbent: incumbent, Challenger: challenger,
-		Run: g.Log.Run, Decision: string(v.Verdict), State: raw, Simulated: g.Simulated, Updated: g.Log.Now().UTC().Truncate(time.Millisecond)})
+	rec := &TrialRecord{Skill: g.Skill, Incumbent: incumbent, Challenger: challenger, Run: g.Log.Run, Decision: string(v.Verdict),
+		State: raw, Simulated: g.Simulated, Updated: g.Log.Now().UTC().Truncate(time.Millisecond), Revision: st.revision}
+	err = g.Log.Journal.SaveTrial(ctx, rec)
+	st.revision = rec.Revision
+	return err
+}
+
+// unchanged refuses to go on with a trial that another process has changed since it
+// was read: what the next pairs say could not be added to it. Resumed, the run goes
+// on from what the trial is by then, and the pairs that it has are not paid again.
+func (g *Gate) unchanged(ctx context.Context, st *gateState, incumbent, challenger string) error {
+	rec, err := g.Log.Journal.Trial(ctx, g.Skill, incumbent, challenger)
+	if err != nil {
+		return fmt.Errorf("read trial: %w", err)
+	}
+	if rec == nil || rec.Revision != st.revision {
+		return &TrialChangedError{Challenger: challenger}
+	}
+	return nil
 }
 
 func (g *Gate) emit(ctx context.Context, kind string, data any) error {

@@ -106,8 +106,16 @@ func (m *Memory) SaveTrial(_ context.Context, t *TrialRecord) error {
 	if m.trials == nil {
 		m.trials = map[[3]string]*TrialRecord{}
 	}
+	key, basis := [3]string{t.Skill, t.Incumbent, t.Challenger}, int64(0)
+	if kept := m.trials[key]; kept != nil {
+		basis = kept.Revision
+	}
+	if t.Revision != basis {
+		return &TrialChangedError{Challenger: t.Challenger}
+	}
+	t.Revision++
 	c := *t
-	m.trials[[3]string{t.Skill, t.Incumbent, t.Challenger}] = &c
+	m.trials[key] = &c
 	round, begun := t.Begun()
 	if begun && m.number(t.Skill, t.Incumbent, t.Challenger, round) == nil {
 		if m.numbers == nil {
@@ -139,7 +147,12 @@ func (m *Memory) number(skill, incumbent, challenger string, round int) *TrialNu
 func (m *Memory) Trial(_ context.Context, skill, incumbent, challenger string) (*TrialRecord, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.trials[[3]string{skill, incumbent, challenger}], nil
+	kept := m.trials[[3]string{skill, incumbent, challenger}]
+	if kept == nil {
+		return nil, nil
+	}
+	c := *kept
+	return &c, nil
 }
 
 // SpendCase implements Journal.
@@ -153,9 +166,10 @@ func (m *Memory) SpendCase(_ context.Context, skill, incumbent, challenger, case
 	if m.spent[k] == nil {
 		m.spent[k] = map[string]string{}
 	}
-	if _, ok := m.spent[k][caseID]; !ok {
-		m.spent[k][caseID] = challenger
+	if on, ok := m.spent[k][caseID]; ok && on != challenger {
+		return &SpentError{Case: caseID, On: on}
 	}
+	m.spent[k][caseID] = challenger
 	return nil
 }
 
