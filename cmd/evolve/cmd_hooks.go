@@ -190,6 +190,8 @@ type hooksState struct {
 	Last    string   `json:"last,omitempty"`    // time of the newest
 	Queued  int      `json:"queued"`            // transcripts that wait for a harvest
 	Notes   int      `json:"notes"`             // to be told at the next session
+	// Unwritable is why hooks can note nothing; they say so to nobody else.
+	Unwritable string `json:"unwritable,omitempty"`
 }
 
 func (a *app) hooksStatus(project bool) error {
@@ -247,6 +249,9 @@ func (a *app) hooksNoted(s *hooksState) error {
 	if err != nil {
 		return err
 	}
+	if err := hook.Writable(home); err != nil {
+		s.Unwritable = err.Error()
+	}
 	records, _, err := hook.Read(home)
 	if err != nil {
 		return err
@@ -287,6 +292,9 @@ func (a *app) printHooksState(s *hooksState) error {
 		last = ", the last on " + at.Local().Format("2006-01-02 15:04")
 	}
 	fmt.Fprintf(&b, "  noted   %s of skills%s\n  queued  %s for the next harvest\n", counted(s.Noted, "event"), last, counted(s.Queued, "transcript"))
+	if s.Unwritable != "" {
+		fmt.Fprintf(&b, "  nothing can be noted: %s\n", oneLine(s.Unwritable))
+	}
 	if s.Notes > 0 {
 		fmt.Fprintf(&b, "  notes   %s for the next session\n", counted(s.Notes, "note"))
 	}

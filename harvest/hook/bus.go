@@ -60,22 +60,16 @@ const (
 	maxLine  = 1 << 20  // bytes of a record that is read
 )
 
-// Append writes r to the bus in home, unless it stands there: added says which.
-// One write, behind what is there, under a lock that all hooks take. Where the
-// lock is not to be had in time, r is written all the same, and a reader drops
-// what stands there twice.
-func Append(home string, r Record) (added bool, err error) {
-	r.Version = RecordVersion
-	line, err := json.Marshal(r)
-	if err != nil {
-		return false, fmt.Errorf("encode record: %w", err)
-	}
-	key, err := json.Marshal(r.Key)
-	if err != nil {
-		return false, fmt.Errorf("encode record: %w", err)
+// Append writes records to the bus in home, but for those that stand there: added
+// says how many. One write each, behind what is there, under a lock that all hooks
+// take. Where the lock is not to be had in time, they are written all the same, and
+// a reader drops what stands there twice.
+func Append(home string, records ...Record) (added int, err error) {
+	if len(records) == 0 {
+		return 0, nil
 	}
 	if err := os.MkdirAll(home, 0o700); err != nil {
-		return false, fmt.Errorf("write bus: %w", err)
+		return 0, fmt.Errorf("write bus: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
 	defer cancel()
@@ -85,23 +79,37 @@ func Append(home string, r Record) (added bool, err error) {
 	defer lock.Close()
 	f, err := os.OpenFile(filepath.Join(home, BusFile), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
-		return false, fmt.Errorf("write bus: %w", err)
+		return 0, fmt.Errorf("write bus: %w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	end, err := tail(f)
 	if err != nil {
-		return false, fmt.Errorf("read bus: %w", err)
+		return 0, fmt.Errorf("read bus: %w", err)
 	}
-	if bytes.Contains(end, append([]byte(`"key":`), key...)) {
-		return false, nil
+	for _, r := range records {
+		r.Version = RecordVersion
+		line, err := json.Marshal(r)
+		if err != nil {
+			return added, fmt.Errorf("encode record: %w", err)
+		}
+		key, err := json.Marshal(r.Key)
+		if err != nil {
+			return added, fmt.Errorf("encode record: %w", err)
+		}
+		if bytes.Contains(end, append([]byte(`"key":`), key...)) {
+			continue
+		}
+		if n := len(end); n > 0 && end[n-1] != '\n' {
+			line = append([]byte{'\n'}, line...) // whoever wrote last was killed
+		}
+		line = append(line, '\n')
+		if _, err := f.Write(line); err != nil {
+			return added, fmt.Errorf("write bus: %w", err)
+		}
+		end = append(end, line...)
+		added++
 	}
-	if n := len(end); n > 0 && end[n-1] != '\n' {
-		line = append([]byte{'\n'}, line...) // whoever wrote last was killed
-	}
-	if _, err := f.Write(append(line, '\n')); err != nil {
-		return false, fmt.Errorf("write bus: %w", err)
-	}
-	return true, nil
+	return added, nil
 }
 
 // tail reads the end of the bus.

@@ -65,8 +65,8 @@ func TestCutLine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if added, err := Append(home, numbered(9)); err != nil || !added {
-			t.Fatalf("cut at %d: added %t, %v", cut, added, err)
+		if added, err := Append(home, numbered(9)); err != nil || added != 1 {
+			t.Fatalf("cut at %d: added %d, %v", cut, added, err)
 		}
 		rs, broken, err := Read(home)
 		if err != nil || len(rs) != len(before)+1 || rs[len(rs)-1].Event.ID != "9" || broken > 1 {
@@ -92,8 +92,8 @@ func TestHeldLock(t *testing.T) {
 	}
 	defer l.Close()
 	from := time.Now()
-	if added, err := Append(home, numbered(1)); !added || err != nil {
-		t.Errorf("added %t, %v", added, err)
+	if added, err := Append(home, numbered(1)); added != 1 || err != nil {
+		t.Errorf("added %d, %v", added, err)
 	}
 	if took := time.Since(from); took < lockWait || took > 10*lockWait {
 		t.Errorf("it took %v", took)

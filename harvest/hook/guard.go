@@ -55,7 +55,7 @@ func (h *Host) guard(name, sha string) *Guarded {
 	if sha == "" {
 		return nil
 	}
-	b, err := os.ReadFile(guardFile(h.Home, sha))
+	b, err := readFile(guardFile(h.Home, sha))
 	if err != nil {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,7 +62,7 @@ func (h *Host) config() (Config, error) {
 	var file struct {
 		Hooks Config `yaml:"hooks"`
 	}
-	text, err := os.ReadFile(filepath.Join(h.Home, "config.yaml"))
+	text, err := readFile(filepath.Join(h.Home, "config.yaml"))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return Config{}, nil
@@ -120,8 +121,10 @@ func (h *Host) Run(event string, stdin io.Reader, stdout, stderr io.Writer) (cod
 	r, err := h.handle(in)
 	if err != nil {
 		h.log(event, err.Error())
-		fmt.Fprintf(stderr, "evolve hook %s: %s\n", event, h.clean(err.Error()))
-		code = Failed
+		if !bySystem(err) {
+			fmt.Fprintf(stderr, "evolve hook %s: %s\n", event, h.clean(err.Error()))
+			code = Failed
+		}
 	}
 	if r.guard != nil {
 		fmt.Fprintf(stderr, "evolve: %v\n", r.guard)
@@ -132,6 +135,15 @@ func (h *Host) Run(event string, stdin io.Reader, stdout, stderr io.Writer) (cod
 		return Failed
 	}
 	return code
+}
+
+// bySystem reports whether the system refused something: a disk is full, a folder
+// may not be written. Whoever is at work in a session cannot mend that there, and
+// would be told at every event; `evolve hooks status` tells it.
+func bySystem(err error) bool {
+	var path *fs.PathError
+	var link *os.LinkError
+	return errors.As(err, &path) || errors.As(err, &link)
 }
 
 // handle does the work of an event. A reply may come with an error: what could

@@ -15,6 +15,8 @@ const (
 	maxInput = 8 << 20     // bytes of the one JSON value on stdin
 	maxWait  = time.Second // for it to be complete
 	maxID    = 256         // bytes of an id of the agent's
+	maxPath  = 4096        // bytes of a path: no system opens a longer one
+	maxCalls = 256         // of skills in one batch
 )
 
 // An input is what the agent tells a hook (Claude Code 2.1.329). What is not
@@ -88,6 +90,12 @@ func parseInput(event string, raw []byte) (*input, error) {
 	if event == SubagentStop {
 		in.transcript = text("agent_transcript_path")
 	}
+	if len(in.cwd) > maxPath {
+		in.cwd = "" // else every folder above it is looked into
+	}
+	if len(in.transcript) > maxPath {
+		in.transcript = ""
+	}
 	switch named := text("hook_event_name"); {
 	case named != "" && named != event:
 		return nil, errors.New("read input: it is that of another event")
@@ -105,7 +113,7 @@ func parseInput(event string, raw []byte) (*input, error) {
 	case PostToolBatch:
 		root.Get("tool_calls").ForEach(func(_, c gjson.Result) bool {
 			in.add(c)
-			return true
+			return len(in.calls) < maxCalls
 		})
 	}
 	return in, nil

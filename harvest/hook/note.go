@@ -89,7 +89,7 @@ func eachNote(home string, f func(path string, n Note)) error {
 		}
 		path := filepath.Join(dir, e.Name())
 		var n Note
-		b, err := os.ReadFile(path)
+		b, err := readFile(path)
 		if err != nil || json.Unmarshal(b, &n) != nil || n.Schema != 1 || n.Text == "" {
 			continue // told by another session meanwhile, or none of ours
 		}

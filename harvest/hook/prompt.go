@@ -14,10 +14,20 @@ import (
 // shows 2 kB of what has more than 10,000 characters, and the rest as a file.
 const maxContext = 9500
 
+// maxMentions is how long a prompt may be in which mentions are looked for, in
+// bytes: half a second of them at most, where nothing else stands in it.
+const maxMentions = 512 << 10
+
 // mention resolves the "$name" of a prompt. The one skill that it asks for is
 // put into the context as it would be if it had been typed as a command; what is
 // unclear is said to the person, and nothing is loaded.
 func (h *Host) mention(in *input) (r reply, err error) {
+	if len(in.prompt) > maxMentions {
+		if strings.Contains(in.prompt, "$") {
+			r.message = fmt.Sprintf("evolve: the prompt is too long (%d kB) to look for $names in it; type /name before it.", len(in.prompt)>>10)
+		}
+		return r, nil
+	}
 	// Most prompts have none, and need no look at the skills.
 	if len(skill.Mentions(in.prompt, func(string) bool { return true })) == 0 {
 		return r, nil

@@ -45,7 +45,7 @@ func (h *Host) enqueue(in *input) error {
 }
 
 func readFinished(path string) (f Finished, err error) {
-	b, err := os.ReadFile(path)
+	b, err := readFile(path)
 	if err != nil {
 		return f, err
 	}

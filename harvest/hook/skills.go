@@ -49,7 +49,7 @@ func (h *Host) finder(cwd string) finder {
 
 // plugins lists the installed plugins from Claude Code's own record of them.
 func (h *Host) plugins() (out []plugin) {
-	b, err := os.ReadFile(filepath.Join(h.Claude, "plugins", "installed_plugins.json"))
+	b, err := readFile(filepath.Join(h.Claude, "plugins", "installed_plugins.json"))
 	if err != nil || !gjson.ValidBytes(b) {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (f finder) load(name string) text {
 }
 
 func read(dir string) (text, bool) {
-	b, err := os.ReadFile(filepath.Join(dir, skill.FileName))
+	b, err := readFile(filepath.Join(dir, skill.FileName))
 	if err != nil {
 		return text{}, false
 	}
@@ -149,6 +149,9 @@ func callables(dir, space string, seen, disabled map[string]bool) (list []skill.
 const maxHead = 4 << 10
 
 func readHead(path string) ([]byte, error) {
+	if err := regular(path); err != nil {
+		return nil, err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -189,7 +192,7 @@ func front(text []byte) (name string, body int) {
 // disabled are the skills that the user's settings turn off.
 func (h *Host) disabled() map[string]bool {
 	off := map[string]bool{}
-	b, err := os.ReadFile(filepath.Join(h.Claude, "settings.json"))
+	b, err := readFile(filepath.Join(h.Claude, "settings.json"))
 	if err != nil || !gjson.ValidBytes(b) {
 		return off
 	}

@@ -3,6 +3,7 @@ package hook
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -20,6 +21,7 @@ func (h *Host) tools(in *input) (r reply, err error) {
 		return r, nil
 	}
 	found := h.finder(in.cwd)
+	var records []Record
 	for _, c := range in.calls {
 		name := h.nameOf(c.skill)
 		if name == "" {
@@ -32,7 +34,7 @@ func (h *Host) tools(in *input) (r reply, err error) {
 		}
 		of := c.id
 		if of == "" { // an agent that gives its calls no id: once in a prompt
-			rec.Event.ID, of = "", in.promptID+"\x1f"+name
+			rec.Event.ID, of = "", h.promptOf(in)+"\x1f"+name
 		}
 		rec.Key = key(in.session, of, string(rec.Phase))
 		live := found.load(name)
@@ -42,11 +44,19 @@ func (h *Host) tools(in *input) (r reply, err error) {
 				r.guard, rec.Guarded = g, g.Reason
 			}
 		}
-		if _, e := Append(h.Home, rec); e != nil {
-			err = e
-		}
+		records = append(records, rec)
 	}
+	_, err = Append(h.Home, records...)
 	return r, err
+}
+
+// promptOf is the id of the prompt. An agent that tells none has no two events that
+// could be known for the same: each has its time.
+func (h *Host) promptOf(in *input) string {
+	if in.promptID != "" {
+		return in.promptID
+	}
+	return h.now().UTC().Format(time.RFC3339Nano)
 }
 
 // typed notes a "/skill" of the user's.
@@ -64,7 +74,7 @@ func (h *Host) typed(in *input) (r reply, err error) {
 func (h *Host) prompted(in *input, signal harvest.Signal, command, name string, live text, guard *Guarded) error {
 	rec := h.record(in, harvest.Invocation{Skill: name, Signal: signal})
 	rec.Phase, rec.TextHash, rec.Dir = Prompted, live.hash, live.dir
-	rec.Key = key(in.session, in.promptID, command)
+	rec.Key = key(in.session, h.promptOf(in), command)
 	if guard != nil {
 		rec.Guarded = guard.Reason
 	}
