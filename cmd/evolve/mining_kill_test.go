@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -416,4 +419,62 @@ func (d *nightDesk) prepare(id string, caps eval.Caps) (*prepared, error) {
 		p.end()
 	}
 	return p, err
+}
+
+// TestKilledAnywhere: nights with a cap on tokens are killed three times, at random
+// moments from the first correction to the gate. No more is served than the cap and
+// what was in flight, and what is told in the end is what was served but for that.
+// With EVOLVE_LONG=1 many nights.
+func TestKilledAnywhere(t *testing.T) {
+	nights := 2
+	if os.Getenv("EVOLVE_LONG") == "1" {
+		nights = 40
+	}
+	rng := rand.New(rand.NewPCG(11, 11))
+	for n := range nights {
+		const most, one = 180_000, clerkIn + clerkOut
+		s := newStation(t, 0)
+		w := s.clerk()
+		home := s.restless()
+		s.corrected(home, 12, 12)
+		night := func() *exec.Cmd {
+			c := s.night(home)
+			c.Args = append(c.Args, "--max-tokens", fmt.Sprint(most))
+			return c
+		}
+		var at []int64
+		for range 3 {
+			at = append(at, 1+rng.Int64N(most/one-20)) // it is not over by then
+		}
+		slices.Sort(at)
+		for _, far := range at {
+			s.killWhen(night(), func() bool { calls, _, _ := w.served(); return calls >= far })
+		}
+		out, err := night().Output()
+		var r nightReport
+		if err == nil {
+			err = json.Unmarshal(out, &r)
+		}
+		if err != nil {
+			t.Fatalf("night %d: %v in %s", n, err, out)
+		}
+		calls, read, tokens := w.served()
+		told := r.Spent.TokensIn + r.Spent.TokensOut
+		made := r.Spent.AgentCalls + r.Spent.MutatorCalls + r.Spent.MinerCalls + r.Spent.JudgeCalls
+		t.Logf("night %d, killed at %d: %d calls served, %d of them to read, %d tokens; told %d calls, %d tokens", n, at, calls, read, tokens, made, told)
+		// Rollouts in flight may have their second attempt; and there are proposals.
+		const lost = 3 * (2*inFlight + 4)
+		if tokens > most+lost*one {
+			t.Errorf("night %d: %d tokens were served under a cap of %d", n, tokens, most)
+		}
+		if told > most+2*inFlight*one {
+			t.Errorf("night %d: %d tokens told", n, told)
+		}
+		if d := calls - made; d < 0 || d > lost {
+			t.Errorf("night %d: %d calls served, told %d", n, calls, made)
+		}
+		if d := tokens - told; d < 0 || d > lost*one {
+			t.Errorf("night %d: %d tokens served, told %d", n, tokens, told)
+		}
+	}
 }
