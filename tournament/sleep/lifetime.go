@@ -60,11 +60,15 @@ func NewState(skill string) *State {
 	return &State{Schema: 1, Skill: skill, Lifetime: pareto.LOND{Alpha: LifetimeAlpha}}
 }
 
-// Enter adds the trials that the store has numbered and nobody has judged here: their
-// owner's, and those of runs that were killed. evidence is what one has come to, nil
-// where nothing is left of it, or it is in a later round. Those that are known keep
-// their number and level.
-func (s *State) Enter(numbers []tournament.TrialNumber, evidence func(n *tournament.TrialNumber) (*Result, error)) error {
+// Enter adds the trials that were numbered and that nobody has judged here: their
+// owner's, and those of runs that were killed. trials are the records that are left.
+// Those that are known keep their number and level.
+func (s *State) Enter(numbers []tournament.TrialNumber, trials []tournament.TrialRecord) error {
+	type pair struct{ incumbent, challenger string }
+	by := map[pair]*tournament.TrialRecord{}
+	for i := range trials {
+		by[pair{trials[i].Incumbent, trials[i].Challenger}] = &trials[i]
+	}
 	for i := range numbers {
 		n := &numbers[i]
 		k := s.find(n.Incumbent, n.Challenger, n.Round)
@@ -76,16 +80,38 @@ func (s *State) Enter(numbers []tournament.TrialNumber, evidence func(n *tournam
 		if s.Trials[k].Decision == pareto.Reject || slices.Contains(s.Lifetime.Rejected, n.Number) {
 			continue
 		}
-		r, err := evidence(n)
+		t := by[pair{n.Incumbent, n.Challenger}]
+		if t == nil || t.Simulated != n.Simulated {
+			continue
+		}
+		r, err := closed(t)
 		if err != nil {
 			return err
 		}
-		if r != nil {
-			s.Judge(s.Trials[k].Run, s.Trials[k].Level, r)
+		if r != nil && r.Round == n.Round {
+			s.Judge(t.Run, s.Trials[k].Level, r)
 		}
 	}
 	slices.SortStableFunc(s.Trials, func(a, b Judged) int { return cmp.Compare(a.Number, b.Number) })
 	return nil
+}
+
+// closed is what a trial has come to, nil while it is open, or withdrawn by its
+// owner's word.
+func closed(t *tournament.TrialRecord) (*Result, error) {
+	if v := pareto.Verdict(t.Decision); v != pareto.Promote && v != pareto.Reject {
+		return nil, nil
+	}
+	round, _ := t.Begun()
+	if t.Decision == string(pareto.Reject) {
+		return &Result{Decision: pareto.Reject, Incumbent: t.Incumbent, Challenger: t.Challenger, Round: round, Simulated: t.Simulated}, nil
+	}
+	d, err := t.Evidence()
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Decision: d.Verdict, Reason: d.Reason, Incumbent: t.Incumbent, Challenger: t.Challenger, Round: round,
+		EValue: d.EValue, Alpha: d.Alpha, Total: d.Total(), Simulated: t.Simulated}, nil
 }
 
 // Level is the error rate of the trial of a challenger, in this round of it: fixed

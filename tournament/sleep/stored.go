@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 )
 
 // Stored is the Journal in a store.
@@ -101,38 +99,7 @@ func (j stored) enter(ctx context.Context, st *State) error {
 	if err != nil {
 		return err
 	}
-	by := map[[2]string]*tournament.TrialRecord{}
-	for i := range trials {
-		by[[2]string{trials[i].Incumbent, trials[i].Challenger}] = &trials[i]
-	}
-	return st.Enter(numbers, func(n *tournament.TrialNumber) (*Result, error) {
-		t := by[[2]string{n.Incumbent, n.Challenger}]
-		if t == nil || t.Simulated != n.Simulated {
-			return nil, nil
-		}
-		if round, _ := t.Begun(); round != n.Round {
-			return nil, nil
-		}
-		r, err := resultOf(t)
-		if r != nil {
-			r.Round = n.Round
-		}
-		return r, err
-	})
-}
-
-// resultOf is what a trial has come to, nil while it is open, or withdrawn by its
-// owner's word.
-func resultOf(t *tournament.TrialRecord) (*Result, error) {
-	if v := pareto.Verdict(t.Decision); v != pareto.Promote && v != pareto.Reject {
-		return nil, nil
-	}
-	d, err := t.Evidence()
-	if err != nil {
-		return nil, err
-	}
-	return &Result{Decision: d.Verdict, Reason: d.Reason, Incumbent: t.Incumbent, Challenger: t.Challenger, EValue: d.EValue, Alpha: d.Alpha,
-		Total: d.Total(), Simulated: t.Simulated}, nil
+	return st.Enter(numbers, trials)
 }
 
 func (j stored) SaveState(ctx context.Context, generation int64, st *State) error {
