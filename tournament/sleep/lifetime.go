@@ -60,6 +60,21 @@ func NewState(skill string) *State {
 	return &State{Schema: 1, Skill: skill, Lifetime: pareto.LOND{Alpha: LifetimeAlpha}}
 }
 
+// unmark forgets the times that have not come yet: a clock that ran ahead would hide
+// all corrections until then, and held to now they would be hidden every night anew.
+// At worst one search comes too early; it leaves a time that is right.
+func (s *State) unmark(now time.Time) {
+	times := []*time.Time{&s.Searched, &s.Served}
+	if s.Short != nil {
+		times = append(times, &s.Short.Searched)
+	}
+	for _, t := range times {
+		if t.After(now) {
+			*t = time.Time{}
+		}
+	}
+}
+
 // Enter adds the trials that were numbered and that nobody has judged here: their
 // owner's, and those of runs that were killed. trials are the records that are left.
 // Those that are known keep their number and level.

@@ -366,3 +366,77 @@ func TestStoredLifetime(t *testing.T) {
 		t.Logf("rep %d: %d trials, promotions %v, installed %d right and %d wrong", rep, len(b.Trials), b.Lifetime.Rejected, real.right, real.wrong)
 	}
 }
+
+// TestAClockThatRanAhead hides no correction: the night searches, and notes a time
+// that is right.
+func TestAClockThatRanAhead(t *testing.T) {
+	j := Stored(openStore(t))
+	h := &house{outlooks: map[string]Outlook{"s": failing("s", 90)}}
+	c := h.cycle(j)
+	lease, err := j.Acquire(t.Context(), "test", evening, evening.Add(time.Hour), func(string) bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	ahead := NewState("s")
+	ahead.Searched, ahead.Served = evening.AddDate(4, 0, 0), evening.AddDate(4, 0, 0)
+	if err := j.SaveState(t.Context(), lease.Generation, ahead); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Run(t.Context(), Plan{Policy: Auto}); err != nil {
+		t.Fatal(err)
+	}
+	st, err := j.State(t.Context(), "s")
+	if err != nil || len(h.tried) != 1 || !st.Searched.Equal(evening) || !st.Served.Equal(evening) {
+		t.Errorf("tried %v; searched %v, served %v, %v", h.tried, st.Searched, st.Served, err)
+	}
+	if _, err := c.Run(t.Context(), Plan{Policy: Auto}); err != nil || len(h.tried) != 1 {
+		t.Errorf("it searched again: %v, %v", h.tried, err)
+	}
+}
+
+// TestOlderState: the trials that nights have counted keep number, level and
+// decision, and what was promoted among them still counts.
+func TestOlderState(t *testing.T) {
+	st := NewState("s")
+	if err := json.Unmarshal([]byte(`{"schema":1,"skill":"s","lifetime":{"alpha":0.05,"rejected":[1],"tested":2},"trials":[
+		{"number":1,"run":"n1","incumbent":"v0","challenger":"a","level":0.025,"decision":"promote"},
+		{"number":2,"run":"n2","incumbent":"a","challenger":"b","level":0.016,"decision":"undecided"}]}`), st); err != nil {
+		t.Fatal(err)
+	}
+	want := slices.Clone(st.Trials)
+	numbers := []tournament.TrialNumber{{Number: 1, Incumbent: "v0", Challenger: "a", Proved: true}, {Number: 2, Incumbent: "a", Challenger: "b", Before: 0},
+		{Number: 3, Incumbent: "v0", Challenger: "owners"}, {Number: 4, Incumbent: "a", Challenger: "b", Round: 1, Before: 1}}
+	for range 2 { // entering them again changes nothing
+		if err := st.Enter(numbers, nil); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(st.Trials[:2], want) || len(st.Trials) != 4 || st.Lifetime.Tested != 4 || !slices.Equal(st.Lifetime.Rejected, []int{1}) {
+			t.Fatalf("the lifetime: %+v", st)
+		}
+	}
+	near := func(got, want float64) bool { return math.Abs(got-want) < 1e-12 }
+	if got := st.Level("v0", "owners", 0); !near(got, 0.05/12) {
+		t.Errorf("the owner's trial: %g, want that of a third trial", got)
+	}
+	if got := st.Level("a", "b", 1); !near(got, 2*0.05/20) {
+		t.Errorf("the second round: %g, want that of a fourth trial after a promotion", got)
+	}
+	if got := st.Next(); !near(got, 2*0.05/30) {
+		t.Errorf("the next: %g", got)
+	}
+}
+
+// TestWhatASingleProofIsWorth in words, for either policy.
+func TestWhatASingleProofIsWorth(t *testing.T) {
+	r := proved(0)
+	r.EValue, r.Alpha, r.Total = 59.2, 0.04, 0.05
+	const worth = "proven as a single trial; among all trials of this skill it counts at 0.0017 (e = 59.2 of 750)"
+	for policy, next := range map[Policy]string{Auto: ": `evolve promote` installs it if you say so, else it waits for fresh cases", Staging: ", and waits for your word (policy stage)"} {
+		if ok, why := policy.MayInstall(&r, 0.05/30, false); ok || why != worth+next {
+			t.Errorf("policy %s: %v, %q", policy, ok, why)
+		}
+	}
+	if ok, why := Auto.MayInstall(&r, 0.025, false); !ok {
+		t.Errorf("at the level of a first trial: %s", why)
+	}
+}

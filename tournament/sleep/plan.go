@@ -61,6 +61,7 @@ func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Ste
 	if err != nil {
 		return nil, served, fmt.Errorf("read the nights of %s: %w", name, err)
 	}
+	st.unmark(c.Now())
 	need := NeedOf(o.Uses, o.Since, st.searched(n.Caps), c.Now())
 	if o.Drift != nil {
 		n.Model = o.Drift.To
