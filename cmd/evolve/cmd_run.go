@@ -69,8 +69,11 @@ type runFlags struct {
 	harvested bool // this night, just now
 	// atMost bounds a run that a night resumes, where the night has less left than
 	// the run began with; its decisions stay a function of its own caps.
-	atMost      eval.Caps
-	id          string // of the run; "" for a new one
+	atMost eval.Caps
+	id     string // of the run; "" for a new one
+	// owned is called once the skill is this process' own, before anything else is
+	// read or spent; nil for nothing.
+	owned       func(context.Context) error
 	promote     bool
 	to          []string // where promote installs
 	dryRun      bool

@@ -27,8 +27,10 @@ type prepared struct {
 	foreseen *forecast
 	// What begin took.
 	budget *eval.Budget
-	unlock func()      // nil where the run was not locked
-	clock  *timekeeper // nil where nothing is spent
+	unlock func()                 // nil where the run was not locked
+	say    func(run string) error // tells others who has the skill
+	leave  func()                 // gives the skill back; nil where it was not locked
+	clock  *timekeeper            // nil where nothing is spent
 	// notes qualify what the run came to.
 	notes []string
 }
@@ -72,11 +74,14 @@ func (a *app) prepare(ctx context.Context, f *runFlags) (*prepared, error) {
 	}
 	p := &prepared{f: f, live: live, back: back, db: db}
 	if err := a.recordLive(ctx, db, live); err != nil {
-		return nil, err
+		return p, err
+	}
+	if err := a.own(ctx, p); err != nil {
+		return p, err
 	}
 	runs, err := db.Runs(ctx, f.Skill)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	if f.Seed < 0 {
 		f.Seed = int64(len(runs))

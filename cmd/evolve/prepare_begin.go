@@ -53,6 +53,9 @@ func (a *app) begin(ctx context.Context, p *prepared, budget *eval.Budget) error
 		return err
 	}
 	p.unlock = unlock
+	if err := p.say(p.run.ID); err != nil {
+		return err
+	}
 	if err := p.recall(ctx); err != nil {
 		return err
 	}
@@ -87,6 +90,9 @@ func (p *prepared) end() {
 	}
 	if p.unlock != nil {
 		p.unlock()
+	}
+	if p.leave != nil {
+		p.leave()
 	}
 }
 

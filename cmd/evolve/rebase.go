@@ -119,6 +119,9 @@ func (a *app) rebaseOnce(ctx context.Context, db *store.Store, live *liveSkill, 
 	if done, err := rebased(ctx, db, live.Name, r, bases); err != nil || done {
 		return err
 	}
+	if busy, err := a.skillAtWork(live.Name); err != nil || busy {
+		return err
+	}
 	id := r.run(live.Name)
 	for _, run := range []string{t.Run, id} {
 		if busy, err := a.running(run); err != nil || busy {

@@ -72,6 +72,9 @@ func spentOn(ctx context.Context, db *store.Store, t *tournament.TrialRecord) ([
 // barRelatives keeps clusters out of the open trials against the live text that
 // were spent on an ancestor after it was re-based: its run was resumed.
 func (a *app) barRelatives(ctx context.Context, db *store.Store, name, live string, trials []tournament.TrialRecord) error {
+	if busy, err := a.skillAtWork(name); err != nil || busy {
+		return err // what it has read of its trial must not change under it
+	}
 	for i := range trials {
 		t := &trials[i]
 		if t.Incumbent != live || t.Decision != string(pareto.Undecided) {

@@ -81,10 +81,14 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 		return nil, usage(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill),
 			"the files beside SKILL.md changed since run %s began: nothing it measured would count", run.ID)
 	}
+	f.owned = now.owned
 	p := &prepared{f: f, live: live, back: back, db: db, run: run}
+	if err := a.own(ctx, p); err != nil {
+		return p, err
+	}
 	stored, err := db.Cases(ctx, f.Skill)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	for _, c := range stored {
 		want, ok := f.Cases[c.ID]
@@ -93,12 +97,12 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 		}
 		c.Split = eval.Split(f.Splits[c.ID])
 		if caseHash(c) != want {
-			return nil, usage(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill), "case %s was edited since run %s began", c.ID, run.ID)
+			return p, usage(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill), "case %s was edited since run %s began", c.ID, run.ID)
 		}
 		p.cases = append(p.cases, c)
 	}
 	if len(p.cases) != len(f.Cases) {
-		return nil, usage(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill),
+		return p, usage(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill),
 			"%d cases were dropped since run %s began", len(f.Cases)-len(p.cases), run.ID)
 	}
 	budget := f.budget(a.now)

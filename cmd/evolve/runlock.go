@@ -1,39 +1,87 @@
 package main
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/gofrs/flock"
 )
 
 // A run is walked by one process at a time: two would each pay for what the
-// other has not recorded yet. The lock is the system's, so that a process that
-// was killed leaves none behind.
+// other has not recorded yet. So is a skill: two searches would spend the same
+// held-out cases, and two trials of one challenger would each be half of the
+// evidence. The locks are the system's, so that a process that was killed leaves
+// none behind. Where a shared folder has no locks, the store keeps trials apart all
+// the same: see tournament.TrialChangedError.
 
 // lockRun takes the lock of a run; unlock gives it back.
 func (a *app) lockRun(id string) (unlock func(), err error) {
-	h, err := a.home()
+	path, err := a.runningPath(id)
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Join(h, "running"), 0o700); err != nil {
+	l, err := tryLock(path)
+	if err != nil {
 		return nil, fmt.Errorf("lock run %s: %w", id, err)
 	}
-	path := filepath.Join(h, "running", id)
-	l := flock.New(path, flock.SetPermissions(fileMode))
-	if got, err := l.TryLock(); err != nil {
-		return nil, fmt.Errorf("lock run %s: %w", id, err)
-	} else if !got {
+	if l == nil {
 		return nil, errBusy(id)
 	}
-	return func() {
-		os.Remove(path) // nobody waits for it: a second process does not wait
-		l.Close()
-	}, nil
+	return func() { leave(l) }, nil
+}
+
+// runningPath is where a lock stands; its folder is made.
+func (a *app) runningPath(name string) (string, error) {
+	h, err := a.home()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(h, "running")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("make the folder of locks: %w", err)
+	}
+	return filepath.Join(dir, name), nil
+}
+
+// tryLock locks a file, which is made where there is none; nil where another process
+// has it.
+func tryLock(path string) (*flock.Flock, error) {
+	for {
+		l := flock.New(path, flock.SetPermissions(fileMode))
+		if got, err := l.TryLock(); err != nil || !got {
+			return nil, errors.Join(err, l.Close())
+		}
+		mine, err := l.Stat()
+		if err != nil {
+			return nil, errors.Join(err, l.Close())
+		}
+		there, err := os.Stat(path)
+		if err == nil && os.SameFile(mine, there) {
+			return l, nil
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, errors.Join(err, l.Close())
+		}
+		// Whoever had it has removed the file since it was opened: a third process
+		// would lock another one of that name.
+		if err := l.Close(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// leave gives a lock back, and removes its file.
+func leave(l *flock.Flock) {
+	os.Remove(l.Path()) // nobody waits for it: a second process does not wait
+	l.Close()
 }
 
 func errBusy(id string) error {
@@ -41,19 +89,117 @@ func errBusy(id string) error {
 }
 
 // running reports whether a process is at work on a run.
-func (a *app) running(id string) (bool, error) {
+func (a *app) running(id string) (bool, error) { return a.locked(id) }
+
+// locked reports whether another process, or another part of this one, has a lock.
+func (a *app) locked(name string) (bool, error) {
 	h, err := a.home()
 	if err != nil {
 		return false, err
 	}
-	path := filepath.Join(h, "running", id)
+	path := filepath.Join(h, "running", name)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	l := flock.New(path, flock.SetPermissions(fileMode))
 	got, err := l.TryLock()
 	if err != nil {
-		return false, fmt.Errorf("look at run %s: %w", id, err)
+		return false, fmt.Errorf("look at the lock %s: %w", name, err)
 	}
 	return !got, l.Close()
+}
+
+// A skillHolder is who works on a part of a skill, as its lock says.
+type skillHolder struct {
+	Run   string    `json:"run"`
+	PID   int       `json:"pid"`
+	Host  string    `json:"host"`
+	Since time.Time `json:"since"`
+}
+
+// A skillBusyError says that another process is at work on a skill. Nothing was
+// spent.
+type skillBusyError struct {
+	Skill string
+	By    skillHolder // zero where it has not said who it is yet
+}
+
+func (e *skillBusyError) Error() string {
+	return fmt.Sprintf("%s is at work on %s", e.who(), e.Skill)
+}
+
+func (e *skillBusyError) who() string {
+	if e.By.PID == 0 {
+		return "another process"
+	}
+	who := fmt.Sprintf("run %s (process %d", e.By.Run, e.By.PID)
+	if host, err := os.Hostname(); err != nil || host != e.By.Host {
+		who += " on " + e.By.Host
+	}
+	return who + ")"
+}
+
+// skillLock names the lock of a part of a skill.
+func skillLock(name, evolves string) string {
+	if evolves == "" {
+		evolves = evolveHarness
+	}
+	sum := sha256.Sum256([]byte(name + "\x00" + evolves))
+	return "skill-" + hex.EncodeToString(sum[:8])
+}
+
+// lockSkill makes a part of a skill (evolveHarness, evolveDescription) this process'
+// own, until leave is called; say tells who is at work. Errors: *skillBusyError.
+func (a *app) lockSkill(name, evolves string) (say func(run string) error, unlock func(), err error) {
+	path, err := a.runningPath(skillLock(name, evolves))
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := tryLock(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("lock skill %s: %w", name, err)
+	}
+	if l == nil {
+		busy := &skillBusyError{Skill: name}
+		if raw, err := os.ReadFile(path); err == nil {
+			_ = json.Unmarshal(raw, &busy.By) // it may be about to say it
+		}
+		return nil, nil, &failure{exitFailed, busy, "nothing was spent; wait for it, or stop it first"}
+	}
+	say = func(run string) error {
+		host, err := os.Hostname()
+		if err != nil {
+			host = "?"
+		}
+		raw, err := json.Marshal(skillHolder{run, os.Getpid(), host, a.now().UTC()})
+		if err != nil {
+			return fmt.Errorf("encode lock: %w", err)
+		}
+		if err := os.WriteFile(path, raw, fileMode); err != nil { // not renamed: the lock is on this file
+			return fmt.Errorf("lock skill %s: %w", name, err)
+		}
+		return nil
+	}
+	return say, func() { leave(l) }, nil
+}
+
+// skillAtWork reports whether a process is at work on any part of a skill.
+func (a *app) skillAtWork(name string) (bool, error) {
+	for _, part := range []string{evolveHarness, evolveDescription} {
+		if busy, err := a.locked(skillLock(name, part)); busy || err != nil {
+			return busy, err
+		}
+	}
+	return false, nil
+}
+
+// own makes the run's part of its skill this process' own. The caller must end p.
+func (a *app) own(ctx context.Context, p *prepared) (err error) {
+	if p.f.dryRun {
+		return nil
+	}
+	if p.say, p.leave, err = a.lockSkill(p.f.Skill, p.f.Evolve); err != nil || p.f.owned == nil {
+		return err
+	}
+	return p.f.owned(ctx)
 }

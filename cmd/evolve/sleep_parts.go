@@ -214,9 +214,7 @@ func (s *sleeper) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 		return r, &sleep.Overtaken{Why: "you edited the live text since this night looked at it: the next one begins with your text"}
 	}
 	if t.Kind == sleep.Continue {
-		if err := s.hold(ctx, t); err != nil {
-			return r, err
-		}
+		f.owned = func(ctx context.Context) error { return s.hold(ctx, t) }
 	}
 	p, err := s.a.prepare(ctx, &f)
 	if p != nil {
@@ -273,8 +271,13 @@ func aboutSkill(err error) error {
 	var drift *skill.DriftError
 	var kernel *tournament.KernelError
 	var speechless *tournament.AgentFailsError
-	if cannotBeRead(err) != "" || errors.As(err, &drift) {
+	var busy *skillBusyError
+	var changed *tournament.TrialChangedError
+	switch {
+	case cannotBeRead(err) != "" || errors.As(err, &drift) || errors.As(err, &changed):
 		return &sleep.Overtaken{Why: oneLine(err.Error())}
+	case errors.As(err, &busy):
+		return &sleep.Overtaken{Why: "its owner's run is on it: " + oneLine(err.Error())}
 	}
 	if errors.As(err, &kernel) || errors.As(err, &speechless) ||
 		errors.As(err, &f) && (f.code == exitUsage || f.code == exitRefused) {

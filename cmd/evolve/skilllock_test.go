@@ -1,0 +1,118 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// TestOneProcessAtWorkOnASkill: while a run is at work on a skill, another one of
+// the same part is refused before it spends anything, and says who it is; a night
+// passes the skill by. Once it has ended the skill is free, and so it is where its
+// process was killed and left the file.
+func TestOneProcessAtWorkOnASkill(t *testing.T) {
+	b := newBedroom(t)
+	a := newApp(strings.NewReader(""), io.Discard, io.Discard)
+	a.getenv = func(k string) string { return b.env[k] }
+	runs := func() int {
+		t.Helper()
+		db := b.store()
+		defer db.Close()
+		all, err := db.Runs(t.Context(), demoSkill)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if begun, err := db.BegunRun(t.Context(), demoSkill); begun != "" || err != nil {
+			t.Errorf("run %q has begun (%v)", begun, err)
+		}
+		return len(all)
+	}
+	say, unlock, err := a.lockSkill(demoSkill, evolveHarness)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := say("20261121-000000-aaaaaa"); err != nil {
+		t.Fatal(err)
+	}
+	search := []string{"--skill", demoSkill, "--agent", "simulated", "--no-harvest", "--max-rollouts", "20"}
+	if b.run(exitFailed, search...); !strings.Contains(b.stderr.String(), "run 20261121-000000-aaaaaa (process ") ||
+		!strings.Contains(b.stderr.String(), "nothing was spent") {
+		t.Errorf("it is told:\n%s", b.stderr.String())
+	}
+	r := b.night(exitDone)
+	skipped := false
+	for _, k := range r.Steps {
+		if k.Skill == demoSkill && k.Kind == sleep.Search {
+			skipped = k.Stage == sleep.Skipped && strings.Contains(k.Note, "its owner's run is on it: run 20261121-000000-aaaaaa")
+		}
+	}
+	if !skipped || r.Spent.AgentCalls+r.Spent.MutatorCalls+r.Spent.MinerCalls > 0 {
+		t.Errorf("a night: spent %+v, %+v", r.Spent, r.Steps)
+	}
+	if n := runs(); n > 0 {
+		t.Errorf("%d runs of those that were refused", n)
+	}
+	if _, other, err := a.lockSkill(demoSkill, evolveDescription); err != nil {
+		t.Errorf("its description is tried on other cases: %v", err)
+	} else {
+		other()
+	}
+	b.run(exitDone, append(search, "--dry-run")...)
+	unlock()
+
+	// A process that was killed leaves the file, and the system takes its lock.
+	path, err := a.runningPath(skillLock(demoSkill, evolveHarness))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(`{"run":"gone","pid":1}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.run(exitStopped, search...)
+	if n := runs(); n != 1 {
+		t.Errorf("%d runs after it was free", n)
+	}
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); err != nil || len(left) > 0 {
+		t.Errorf("locks that nobody has: %v, %v", left, err)
+	}
+}
+
+// TestOneHolderAtATime: who opens the file of a lock just before its holder removes
+// it does not end up with a lock that nobody else sees.
+func TestOneHolderAtATime(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	var holders, got atomic.Int32
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 2000 {
+				l, err := tryLock(path)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if l == nil {
+					continue
+				}
+				got.Add(1)
+				if n := holders.Add(1); n > 1 {
+					t.Errorf("%d have it", n)
+				}
+				runtime.Gosched()
+				holders.Add(-1)
+				leave(l)
+			}
+		})
+	}
+	all.Wait()
+	if got.Load() == 0 {
+		t.Error("nobody had it")
+	}
+}
