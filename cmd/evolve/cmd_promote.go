@@ -254,7 +254,26 @@ func (a *app) told(ctx context.Context, db *store.Store, live *liveSkill, op str
 	if err != nil {
 		return err
 	}
-	return a.placedResult(live, op, v, live.doc.Hash(), done, versions)
+	again := versionIn(versions, tookThePlaceOf(done))
+	if op == store.OpRollback && again != nil && !a.promotable(ctx, db, live.Name, again) {
+		again = nil
+	}
+	return a.placedResult(live, op, v, live.doc.Hash(), done, versions, again)
+}
+
+// promotable reports whether promote would install a version in the place of what is
+// live by now.
+func (a *app) promotable(ctx context.Context, db *store.Store, name string, v *tournament.Version) bool {
+	live, err := a.skill(name)
+	if err != nil {
+		return false
+	}
+	against, err := a.againstSkill(ctx, db, live)
+	if err != nil {
+		return false
+	}
+	more, err := a.againstVersion(ctx, db, live, v)
+	return err == nil && len(against.without(isManaged)) == 0 && len(more) == 0
 }
 
 // backing says what stands behind a version.

@@ -79,8 +79,9 @@ type partly struct {
 
 func (p *partly) Unwrap() error { return p.failure }
 
-// placedResult prints what is in place now, a line for each target.
-func (a *app) placedResult(live *liveSkill, op string, v *tournament.Version, from string, done []placed, versions []tournament.Version) error {
+// placedResult prints what is in place now, a line for each target. again is what
+// promote would put back after a rollback, nil for nothing.
+func (a *app) placedResult(live *liveSkill, op string, v *tournament.Version, from string, done []placed, versions []tournament.Version, again *tournament.Version) error {
 	if a.json {
 		path := live.Path
 		if len(done) == 1 {
@@ -102,8 +103,8 @@ func (a *app) placedResult(live *liveSkill, op string, v *tournament.Version, fr
 	next := fmt.Sprintf("`evolve rollback %s%s` takes it back", live.Name, onlyTo(done))
 	if op == store.OpRollback {
 		next = fmt.Sprintf("`evolve log %s` lists the versions", live.Name)
-		if was := versionIn(versions, tookThePlaceOf(done)); was != nil && (!was.Simulated || a.sandboxed) {
-			next = fmt.Sprintf("`evolve promote %s@v%d%s` installs what was there", live.Name, was.N, onlyTo(done))
+		if again != nil {
+			next = fmt.Sprintf("`evolve promote %s@v%d%s` installs what was there", live.Name, again.N, onlyTo(done))
 		}
 	}
 	var b strings.Builder
