@@ -304,7 +304,7 @@ func (a *app) printNight(r *nightReport) error {
 	if fc := r.Forecast; fc != nil {
 		fmt.Fprintf(&b, "  forecast  %s\n", fc.takes())
 		if words := fc.reads(); words != "" {
-			fmt.Fprintf(&b, "  corrections to read  %s\n", words)
+			fmt.Fprintf(&b, "  reading   corrections: %s\n", words)
 		}
 	}
 	if !r.DryRun {

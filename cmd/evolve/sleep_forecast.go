@@ -178,10 +178,18 @@ func (fc *nightForecast) takes() string {
 	return most + "; no price is known, and nothing else holds it: --max-tokens would"
 }
 
-// reads says what is read, "" for nothing.
+// reads says what is read, of few skills apart and of many together; "" for nothing.
 func (fc *nightForecast) reads() string {
+	all := fc.Reading
+	if len(all) > shownTurns {
+		sum := reading{Skill: counted(len(all), "skill") + ","}
+		for _, r := range all {
+			sum.Calls, sum.Later, sum.Tokens = sum.Calls+r.Calls, sum.Later+r.Later, sum.Tokens+r.Tokens
+		}
+		all = []reading{sum}
+	}
 	var out []string
-	for _, r := range fc.Reading {
+	for _, r := range all {
 		one := fmt.Sprintf("%s %s, %s tokens", r.Skill, counted(r.Calls, "call"), thousands(r.Tokens))
 		if r.Later > 0 {
 			one += fmt.Sprintf(" (%d left for later nights)", r.Later)

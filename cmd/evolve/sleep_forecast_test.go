@@ -107,3 +107,18 @@ func TestThePastIsTheNewestRuns(t *testing.T) {
 		t.Errorf("%+v; want the five newest on this model", got)
 	}
 }
+
+// TestReadsOfManySkills: the reading of many skills is told together.
+func TestReadsOfManySkills(t *testing.T) {
+	fc := &nightForecast{}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		fc.Reading = append(fc.Reading, reading{Skill: name, Calls: 2, Tokens: 1000})
+	}
+	if got := fc.reads(); got != "a 2 calls, 1000 tokens; b 2 calls, 1000 tokens; c 2 calls, 1000 tokens; d 2 calls, 1000 tokens" {
+		t.Errorf("%q", got)
+	}
+	fc.Reading = append(fc.Reading, reading{Skill: "e", Calls: 1, Later: 3, Tokens: 500})
+	if got := fc.reads(); got != "5 skills, 9 calls, 4500 tokens (3 left for later nights)" {
+		t.Errorf("%q", got)
+	}
+}
