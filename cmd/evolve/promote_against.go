@@ -47,6 +47,11 @@ func (o *objections) add(kind objectionKind, err error) error {
 	return nil
 }
 
+// object adds a reason, with what to do about it.
+func (o *objections) object(kind objectionKind, hint, format string, args ...any) {
+	*o = append(*o, objection{kind, &failure{exitRefused, fmt.Errorf(format, args...), hint}})
+}
+
 // refuse is all of them in one error, nil for none.
 func (o objections) refuse(what string) error {
 	if len(o) == 0 {
@@ -112,21 +117,18 @@ func (a *app) againstSkill(ctx context.Context, db *store.Store, live *liveSkill
 // remembered of one that may be; cand is the candidate as its run has it.
 func (a *app) againstCandidate(ctx context.Context, db *store.Store, live *liveSkill, trial *tournament.TrialRecord, force bool) (cand *tournament.Candidate, note string, out objections, err error) {
 	if trial.Simulated && !a.sandboxed {
-		err = out.add(isSimulated, refused("run it again with a real --agent", "the evidence for %.12s is simulated: it says nothing about a real model", trial.Challenger))
+		out.object(isSimulated, "run it again with a real --agent", "the evidence for %.12s is simulated: it says nothing about a real model", trial.Challenger)
 	}
 	if trial.Incumbent != live.doc.Hash() && !force {
-		err = errors.Join(err, out.add(isOlder, refused("run `evolve --skill "+live.Name+"` to try it against the live text, or use --force",
-			"the evidence for %.12s is against another text than the live one", trial.Challenger)))
-	}
-	if err != nil {
-		return nil, "", nil, err
+		out.object(isOlder, "run `evolve --skill "+live.Name+"` to try it against the live text, or use --force",
+			"the evidence for %.12s is against another text than the live one", trial.Challenger)
 	}
 	if cand, err = madeBy(ctx, db, live.Name, trial.Challenger); err != nil {
 		return nil, "", nil, err
 	}
 	if len(cand.Text) == 0 {
-		err := out.add(isPurged, refused(fmt.Sprintf("`evolve --skill %s` looks for another one", live.Name), "the text of %.12s was removed with a session that it had learned from", cand.SHA))
-		return cand, "", out, err
+		out.object(isPurged, "`evolve --skill "+live.Name+"` looks for another one", "the text of %.12s was removed with a session that it had learned from", cand.SHA)
+		return cand, "", out, nil
 	}
 	doc, err := readDoc(cand.Text)
 	if err != nil {
@@ -151,10 +153,10 @@ func unproven(trial *tournament.TrialRecord) error {
 // againstVersion is what keeps a version from being installed.
 func (a *app) againstVersion(ctx context.Context, db *store.Store, live *liveSkill, v *tournament.Version) (out objections, err error) {
 	if v.Simulated && !a.sandboxed {
-		err = out.add(isSimulated, refused("run it again with a real --agent", "the evidence for v%d is simulated: it says nothing about a real model", v.N))
+		out.object(isSimulated, "run it again with a real --agent", "the evidence for v%d is simulated: it says nothing about a real model", v.N)
 	}
-	if err != nil || v.Author != "evolve" || v.SHA == live.doc.Hash() {
-		return out, err
+	if v.Author != "evolve" || v.SHA == live.doc.Hash() {
+		return out, nil
 	}
 	doc, err := readDoc(v.Text)
 	if err != nil {
@@ -181,7 +183,8 @@ func (a *app) offer(ctx context.Context, db *store.Store, live *liveSkill, trial
 	}
 	_, _, more, err := a.againstCandidate(ctx, db, live, trial, false)
 	if errors.Is(err, store.ErrNotFound) {
-		more, err = objections{{isPurged, &failure{exitRefused, fmt.Errorf("the text of %.12s is gone", trial.Challenger), ""}}}, nil
+		more.object(isPurged, "", "the text of %.12s is gone", trial.Challenger)
+		err = nil
 	}
 	if err != nil {
 		return "", nil, err
