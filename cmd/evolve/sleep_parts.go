@@ -214,7 +214,13 @@ func (s *sleeper) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 		return r, &sleep.Overtaken{Why: "you edited the live text since this night looked at it: the next one begins with your text"}
 	}
 	if t.Kind == sleep.Continue {
-		f.owned = func(ctx context.Context) error { return s.hold(ctx, t) }
+		f.owned = func(ctx context.Context) error {
+			open, err := s.hold(ctx, t)
+			if err == nil && !open && f.resume == "" { // what is resumed may have closed it itself
+				err = &sleep.Overtaken{Why: "its trial was closed since this night looked at it"}
+			}
+			return err
+		}
 	}
 	p, err := s.a.prepare(ctx, &f)
 	if p != nil {

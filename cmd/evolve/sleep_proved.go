@@ -85,6 +85,14 @@ func (s *sleeper) proof(ctx context.Context, live *liveSkill, t *tournament.Tria
 	if r.Against != "" {
 		return p, nil
 	}
+	st, err := sleep.Stored(s.db).State(ctx, live.Name)
+	if err != nil {
+		return nil, err
+	}
+	held := *t // what its pairs close cannot go on
+	if goes, err := held.Hold(st.Level(r.Incumbent, r.Challenger, r.Round)); err != nil || !goes {
+		return p, err
+	}
 	ordinary, _ := eval.SeparateTriggers(cases)
 	p.Fresh, _, p.Rollouts, err = s.fresh(ctx, t, cases, slices.DeleteFunc(ordinary, func(c eval.Case) bool { return c.Split != eval.Test }))
 	return p, err
@@ -92,11 +100,12 @@ func (s *sleeper) proof(ctx context.Context, live *liveSkill, t *tournament.Tria
 
 // hold puts the trial that a night goes on with under the level that the lifetime
 // leaves it, where its owner's run has begun it, or proved it, as a single one. Done
-// again it changes nothing.
-func (s *sleeper) hold(ctx context.Context, t sleep.Task) error {
+// again it changes nothing. It reports whether there is a trial to go on with: a run
+// without one would search.
+func (s *sleeper) hold(ctx context.Context, t sleep.Task) (open bool, err error) {
 	live, err := s.a.skill(t.Skill)
 	if err != nil {
-		return aboutSkill(err)
+		return false, aboutSkill(err)
 	}
 	evolves := evolveHarness
 	if t.Part == sleep.Description {
@@ -104,29 +113,29 @@ func (s *sleeper) hold(ctx context.Context, t sleep.Task) error {
 	}
 	trial, err := s.a.openTrial(ctx, s.db, t.Skill, live.doc.Hash(), evolves)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if trial == nil {
 		cases, err := s.db.Cases(ctx, t.Skill)
 		if err != nil {
-			return err
+			return false, err
 		}
 		p, err := s.proved(ctx, live, cases)
 		if err != nil || p == nil || p.Fresh == 0 || t.Part == sleep.Description {
-			return err
+			return false, err
 		}
 		if trial, err = s.db.Journal(t.Run).Trial(ctx, t.Skill, p.Result.Incumbent, p.Result.Challenger); err != nil || trial == nil {
-			return err
+			return false, err
 		}
 	}
 	st, err := sleep.Stored(s.db).State(ctx, t.Skill)
 	if err != nil {
-		return err
+		return false, err
 	}
 	round, _ := trial.Begun()
 	changed, err := trial.Hold(st.Level(trial.Incumbent, trial.Challenger, round))
-	if err != nil || !changed {
-		return err
+	if err == nil && changed {
+		err = s.db.Journal(trial.Run).SaveTrial(ctx, trial)
 	}
-	return s.db.Journal(trial.Run).SaveTrial(ctx, trial)
+	return trial.Decision == string(pareto.Undecided), err
 }
