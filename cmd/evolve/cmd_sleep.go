@@ -106,6 +106,10 @@ type nightReport struct {
 	Report string `json:"report,omitempty"`
 }
 
+// nightLease is how long a night keeps the cycle without renewing that; 0 is the
+// cycle's own choice.
+var nightLease time.Duration
+
 func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 	if err := f.check(); err != nil {
 		return err
@@ -130,7 +134,7 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 	}
 	s := a.newSleeper(db, f.runFlags)
 	defer s.close()
-	c := &sleep.Cycle{Parts: s.parts(), Journal: sleep.Stored(db), Now: a.now, Owner: cycleOwner(), Dead: ownerGone, Demo: a.sandboxed,
+	c := &sleep.Cycle{Parts: s.parts(), Journal: sleep.Stored(db), Now: a.now, Owner: cycleOwner(), Dead: ownerGone, Lease: nightLease, Demo: a.sandboxed,
 		Rollback: f.rollback, RunID: func() string { return newRunID(a.now()) },
 		OnResume: func(n *sleep.Night) { a.say("goes on with night %s (%s)", n.ID, boundsOf(n)) },
 		OnStep: func(_ *sleep.Night, k *sleep.Step) {

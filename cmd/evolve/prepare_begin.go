@@ -48,7 +48,7 @@ func (a *app) begin(ctx context.Context, p *prepared, budget *eval.Budget) error
 	if p.f.dryRun {
 		return nil
 	}
-	unlock, err := a.lockRun(p.run.ID)
+	unlock, err := a.lockRunUnder(ctx, p.run.ID)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (p *prepared) over(ctx context.Context, err error) error {
 
 // journal is what the run is recorded in.
 func (p *prepared) journal() tournament.Journal {
-	j := p.db.Journal(p.run.ID)
+	var j tournament.Journal = leased{p.db.Journal(p.run.ID)}
 	if p.clock == nil {
 		return j
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
 // prepareResume reads a run back as it began.
@@ -28,7 +29,8 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 	if strings.HasPrefix(run.ID, rebasePrefix) {
 		return nil, usage(fmt.Sprintf("`evolve --skill %s` tries what came of it", run.Skill), "%s re-based a challenger: nothing was run", run.ID)
 	}
-	if busy, err := a.running(run.ID); err != nil {
+	if sleep.Generation(ctx) > 0 { // a night waits for the lock, or takes it over
+	} else if busy, err := a.running(run.ID); err != nil {
 		return nil, err
 	} else if busy {
 		return nil, errBusy(run.ID)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
 // A run is walked by one process at a time: two would each pay for what the
@@ -24,11 +25,16 @@ import (
 
 // lockRun takes the lock of a run; unlock gives it back.
 func (a *app) lockRun(id string) (unlock func(), err error) {
+	return a.lockRunUnder(context.Background(), id)
+}
+
+// lockRunUnder is lockRun under the lease of a night, if ctx has one: see takeLock.
+func (a *app) lockRunUnder(ctx context.Context, id string) (unlock func(), err error) {
 	path, err := a.runningPath(id)
 	if err != nil {
 		return nil, err
 	}
-	l, err := tryLock(path)
+	l, err := takeLock(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("lock run %s: %w", id, err)
 	}
@@ -78,15 +84,66 @@ func tryLock(path string) (*flock.Flock, error) {
 	}
 }
 
-// leave gives a lock back, and removes its file.
+// lockPatience is how long a night waits for another process to give a lock back.
+var lockPatience = 2 * time.Second
+
+// takeLock is tryLock, and in a night, where ctx is under a lease, more than that: it
+// waits a while for another process, which may be about to find that it has lost its
+// own lease, and takes the lock away from one that is suspended and belongs to an
+// earlier one. Such a process asks and decides nothing when it comes back: see leased.
+func takeLock(ctx context.Context, path string) (*flock.Flock, error) {
+	mine := sleep.Generation(ctx)
+	for began := time.Now(); ; {
+		l, err := tryLock(path)
+		switch {
+		case err != nil || mine == 0:
+			return l, err
+		case l != nil:
+			if err := os.WriteFile(path, fmt.Appendf(nil, `{"lease":%d}`, mine), fileMode); err != nil { // not renamed: the lock is on this file
+				leave(l)
+				return nil, err
+			}
+			return l, nil
+		case time.Since(began) > lockPatience:
+			if of := lockedUnder(path); of == 0 || of >= mine || os.Remove(path) != nil {
+				return nil, nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(min(50*time.Millisecond, lockPatience)):
+		}
+	}
+}
+
+// lockedUnder is the generation of the lease that something was locked under, 0 for
+// none.
+func lockedUnder(path string) int64 {
+	var h skillHolder
+	if b, err := os.ReadFile(path); err != nil || json.Unmarshal(b, &h) != nil {
+		return 0
+	}
+	return h.Lease
+}
+
+// leave gives a lock back, and removes its file, where that was not taken away.
 func leave(l *flock.Flock) {
-	os.Remove(l.Path()) // nobody waits for it: a second process does not wait
+	mine, err := l.Stat()
+	if there, e := os.Stat(l.Path()); err == nil && e == nil && os.SameFile(mine, there) {
+		os.Remove(l.Path())
+	}
 	l.Close()
 }
 
 func errBusy(id string) error {
-	return &failure{exitFailed, fmt.Errorf("another process is at work on run %s", id), "wait for it, or stop it first"}
+	return &failure{exitFailed, &busyError{id}, "wait for it, or stop it first"}
 }
+
+// A busyError says that another process is at work on a run.
+type busyError struct{ run string }
+
+func (e *busyError) Error() string { return "another process is at work on run " + e.run }
 
 // running reports whether a process is at work on a run.
 func (a *app) running(id string) (bool, error) { return a.locked(id) }
@@ -115,6 +172,7 @@ type skillHolder struct {
 	PID   int       `json:"pid"`
 	Host  string    `json:"host"`
 	Since time.Time `json:"since"`
+	Lease int64     `json:"lease,omitempty"` // generation of the night's, 0 outside of nights
 }
 
 // A skillBusyError says that another process is at work on a skill. Nothing was
@@ -151,11 +209,16 @@ func skillLock(name, evolves string) string {
 // lockSkill makes a part of a skill (evolveHarness, evolveDescription) this process'
 // own, until leave is called; say tells who is at work. Errors: *skillBusyError.
 func (a *app) lockSkill(name, evolves string) (say func(run string) error, unlock func(), err error) {
+	return a.lockSkillUnder(context.Background(), name, evolves)
+}
+
+// lockSkillUnder is lockSkill under the lease of a night, if ctx has one: see takeLock.
+func (a *app) lockSkillUnder(ctx context.Context, name, evolves string) (say func(run string) error, unlock func(), err error) {
 	path, err := a.runningPath(skillLock(name, evolves))
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := tryLock(path)
+	l, err := takeLock(ctx, path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("lock skill %s: %w", name, err)
 	}
@@ -171,7 +234,7 @@ func (a *app) lockSkill(name, evolves string) (say func(run string) error, unloc
 		if err != nil {
 			host = "?"
 		}
-		raw, err := json.Marshal(skillHolder{run, os.Getpid(), host, a.now().UTC()})
+		raw, err := json.Marshal(skillHolder{run, os.Getpid(), host, a.now().UTC(), sleep.Generation(ctx)})
 		if err != nil {
 			return fmt.Errorf("encode lock: %w", err)
 		}
@@ -198,7 +261,7 @@ func (a *app) own(ctx context.Context, p *prepared) (err error) {
 	if p.f.dryRun {
 		return nil
 	}
-	if p.say, p.leave, err = a.lockSkill(p.f.Skill, p.f.Evolve); err != nil || p.f.owned == nil {
+	if p.say, p.leave, err = a.lockSkillUnder(ctx, p.f.Skill, p.f.Evolve); err != nil || p.f.owned == nil {
 		return err
 	}
 	return p.f.owned(ctx)

@@ -184,7 +184,7 @@ func (s *sleeper) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sl
 	if err := back.ping(ctx); err != nil {
 		return r, aboutSkill(err)
 	}
-	unlock, err := s.a.lockRun(t.Run)
+	unlock, err := s.a.lockRunUnder(ctx, t.Run)
 	if err != nil {
 		return r, err
 	}
@@ -199,7 +199,7 @@ func (s *sleeper) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sl
 		return r, err
 	}
 	defer clock.end()
-	k.Evaluator.Recorder = timedJournal{s.db.Journal(t.Run), clock}
+	k.Evaluator.Recorder = timedJournal{leased{s.db.Journal(t.Run)}, clock}
 	doubt, err := s.calibrate(ctx, t.Run, live.Name, &d, back, &f, k, &c)
 	if err == nil {
 		r.Certificate, r.Stop, err = k.Run(ctx, t.Run, c)

@@ -285,6 +285,10 @@ func aboutSkill(err error) error {
 	case errors.As(err, &busy):
 		return &sleep.Overtaken{Why: "its owner's run is on it: " + oneLine(err.Error())}
 	}
+	var atWork *busyError
+	if errors.As(err, &atWork) {
+		return &sleep.Overtaken{Why: err.Error() + ": the next night goes on from there"}
+	}
 	if errors.As(err, &kernel) || errors.As(err, &speechless) ||
 		errors.As(err, &f) && (f.code == exitUsage || f.code == exitRefused) {
 		return &sleep.Hopeless{Err: errors.New(oneLine(err.Error()))}

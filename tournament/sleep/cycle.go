@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
 )
 
@@ -94,47 +93,6 @@ func (c *Cycle) Run(ctx context.Context, p Plan) (*Night, error) {
 	}
 	n.Ended = c.Now().UTC()
 	return n, c.save(ctx, n, nil)
-}
-
-// hold takes the lease and renews it until stop is called. ctx ends with ErrLost
-// where it cannot be renewed: a machine that slept for an hour may find that
-// another process has gone on.
-func (c *Cycle) hold(ctx *context.Context) (Lease, func(), error) {
-	span := cmp.Or(c.Lease, 2*time.Minute)
-	dead := c.Dead
-	if dead == nil {
-		dead = func(string) bool { return false }
-	}
-	now := c.Now()
-	l, err := c.Journal.Acquire(*ctx, c.Owner, now, now.Add(span), dead)
-	if err != nil {
-		return l, nil, err
-	}
-	held, cancel := context.WithCancelCause(*ctx)
-	*ctx = held
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(span / 4)
-		defer tick.Stop()
-		for {
-			select {
-			case <-held.Done():
-				return
-			case <-tick.C:
-			}
-			if err := eval.Shielded(func() error { return c.Journal.Renew(held, l, c.Now().Add(span)) }); err != nil && held.Err() == nil {
-				cancel(err)
-				return
-			}
-		}
-	}()
-	return l, func() {
-		cancel(nil)
-		<-ended
-		// Not given back, it expires by itself.
-		_ = c.Journal.Release(context.WithoutCancel(held), l)
-	}, nil
 }
 
 // begin is a new night after another one, nil for the first.

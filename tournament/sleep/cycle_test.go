@@ -419,3 +419,42 @@ func TestEditedMeanwhile(t *testing.T) {
 		}
 	}
 }
+
+// TestSuspended: a process that slept through its lease learns that before it spends
+// or writes anything more, and says so once.
+func TestSuspended(t *testing.T) {
+	j := Stored(openStore(t))
+	h := &house{outlooks: map[string]Outlook{"a": failing("a", 90)}}
+	c := h.cycle(j)
+	now := evening
+	c.Now = func() time.Time { return now }
+	if err := Held(t.Context()); err != nil || Generation(t.Context()) != 0 {
+		t.Fatalf("outside of a night: %v", err)
+	}
+	c.Parts.Try = func(ctx context.Context, _ Task) (Result, error) {
+		if err := Held(ctx); err != nil || Generation(ctx) == 0 {
+			t.Errorf("in its night: %v", err)
+		}
+		now = now.Add(90 * time.Second) // it is still ours, and is renewed
+		if err := Held(ctx); err != nil {
+			t.Errorf("after a while: %v", err)
+		}
+		var held *HeldError
+		if _, err := j.Acquire(ctx, "other", now.Add(time.Minute), now.Add(time.Hour), func(string) bool { return false }); !errors.As(err, &held) {
+			t.Errorf("it was not renewed: %v", err)
+		}
+		now = now.Add(time.Hour)
+		if _, err := j.Acquire(ctx, "other", now, now.Add(time.Hour), func(string) bool { return false }); err != nil {
+			t.Fatal(err)
+		}
+		err := Held(ctx)
+		if !errors.Is(err, ErrLost) || ctx.Err() == nil || !errors.Is(Held(context.WithoutCancel(ctx)), ErrLost) {
+			t.Errorf("after it was taken over: %v, %v", err, ctx.Err())
+		}
+		return Result{}, err
+	}
+	_, err := c.Run(t.Context(), Plan{})
+	if !errors.Is(err, ErrLost) || err.Error() != ErrLost.Error() {
+		t.Errorf("it says %q, want %q", err, ErrLost)
+	}
+}
