@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -218,26 +219,19 @@ func (a *app) nameCandidate(ctx context.Context, db *store.Store, live *liveSkil
 		return nil, usage(hint, "say which candidate: %s@CANDIDATE", live.Name)
 	}
 	s := &skillTexts{name: live.Name, live: live, db: db}
-	if at == "challenger" {
-		t, err := s.find(ctx, at)
-		if err != nil {
-			return nil, err
-		}
-		at = t.sha()
+	sha, err := s.sha(ctx, at)
+	var none *notNamedError
+	if err != nil && !errors.As(err, &none) {
+		return nil, err
 	}
-	var hits []*candidacy
 	for _, c := range all {
-		if strings.HasPrefix(c.SHA, strings.ToLower(at)) {
-			hits = append(hits, c)
+		switch {
+		case err != nil || c.SHA != sha:
+		case len(c.Text) == 0:
+			return nil, usage(hint, "the text of %.12s is gone: it was purged with the session that taught it", c.SHA)
+		default:
+			return c, nil
 		}
-	}
-	switch {
-	case len(hits) == 1 && len(hits[0].Text) == 0:
-		return nil, usage(hint, "the text of %.12s is gone: it was purged with the session that taught it", hits[0].SHA)
-	case len(hits) == 1:
-		return hits[0], nil
-	case len(hits) > 1:
-		return nil, usage("it may be "+report.Short(hits[0].SHA)+" or "+report.Short(hits[1].SHA), "%q names several candidates", at)
 	}
 	var short []string
 	for _, c := range all {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -130,6 +131,11 @@ func (a *app) promotion(ctx context.Context, db *store.Store, live *liveSkill, a
 			return nil, err
 		}
 		return &promotion{v: v}, append(against, more...).refuse(fmt.Sprintf("v%d of %s", v.N, name))
+	}
+	if at != "" {
+		if at, err = (&skillTexts{name: name, live: live, db: db}).sha(ctx, at); err != nil {
+			return nil, err
+		}
 	}
 	trial, err := a.findTrial(ctx, db, name, live.doc.Hash(), at)
 	if err != nil {
@@ -287,35 +293,37 @@ func backing(v tournament.Version) string {
 	return "proven"
 }
 
-// findTrial picks the trial that promote is about: the named challenger's, else
-// the newest that was decided for promotion against the live text, else the newest
-// that is undecided; nil where nothing waits.
+// findTrial picks the trial that promote is about: that of the challenger whose
+// SHA-256 is at, against the live text or else the newest; without at the newest that
+// was decided for promotion against the live text, else the newest that is undecided;
+// nil where nothing waits.
 func (a *app) findTrial(ctx context.Context, db *store.Store, name, live, at string) (*tournament.TrialRecord, error) {
 	trials, err := db.Trials(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	var undecided *tournament.TrialRecord
+	var undecided, named *tournament.TrialRecord
 	for i := range trials { // the newest first
 		t := &trials[i]
 		switch {
-		case at != "" && strings.HasPrefix(t.Challenger, at):
-			return t, nil
 		case at != "":
+			if t.Challenger == at && (named == nil || t.Incumbent == live && named.Incumbent != live) {
+				named = t
+			}
 		case t.Incumbent == live && t.Decision == string(pareto.Promote):
 			return t, nil
 		case t.Incumbent == live && t.Decision == string(pareto.Undecided) && undecided == nil:
 			undecided = t
 		}
 	}
-	if undecided != nil {
-		return undecided, nil
+	if undecided != nil || named != nil {
+		return cmp.Or(named, undecided), nil
 	}
 	if at != "" {
 		if t, err := a.untried(ctx, db, name, at); t != nil || err != nil {
 			return t, err
 		}
-		return nil, usage(fmt.Sprintf("`evolve log %s` lists the candidates", name), "no candidate of %s that was on trial begins with %q", name, at)
+		return nil, usage(fmt.Sprintf("`evolve log %s` lists the candidates", name), "candidate %.12s of %s was never on trial", at, name)
 	}
 	return nil, nil
 }
@@ -324,14 +332,14 @@ func (a *app) findTrial(ctx context.Context, db *store.Store, name, live, at str
 const neverTried = "never tried"
 
 // untried stands for the trial of a candidate that the firewall has flagged, and
-// that never came before the gate; nil where at is the beginning of no such one.
-func (a *app) untried(ctx context.Context, db *store.Store, name, at string) (*tournament.TrialRecord, error) {
+// that never came before the gate; nil where sha is none of those.
+func (a *app) untried(ctx context.Context, db *store.Store, name, sha string) (*tournament.TrialRecord, error) {
 	all, err := candidacies(ctx, db, name)
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range all {
-		if c.trial != nil || !strings.HasPrefix(c.SHA, at) {
+		if c.trial != nil || c.SHA != sha {
 			continue
 		}
 		run, err := db.Run(ctx, c.Run)

@@ -84,31 +84,75 @@ func (s *skillTexts) find(ctx context.Context, at string) (*namedText, error) {
 		}
 		return s.text(ctx, fmt.Sprintf("%s v%d", s.name, v.N), v.SHA, v.Text)
 	}
-	hint := fmt.Sprintf("`evolve log %s` lists versions and candidates", s.name)
+	c, v, err := s.named(ctx, at)
+	switch {
+	case err != nil:
+		return nil, err
+	case v != nil:
+		return s.text(ctx, fmt.Sprintf("%s v%d", s.name, v.N), v.SHA, v.Text)
+	case len(c.Text) == 0:
+		return nil, usage(s.listed(), "the text of candidate %s was removed with a session that it had learned from", report.Short(c.SHA))
+	}
+	return s.text(ctx, fmt.Sprintf("%s candidate %s", s.name, report.Short(c.SHA)), c.SHA, c.Text)
+}
+
+// listed says where the names stand.
+func (s *skillTexts) listed() string {
+	return fmt.Sprintf("`evolve log %s` lists versions and candidates", s.name)
+}
+
+// A notNamedError says that no text of the skill has a name that begins so.
+type notNamedError struct{ *failure }
+
+func (e *notNamedError) Unwrap() error { return e.failure }
+
+// named is the one candidate whose SHA-256 begins with at, else the version; every
+// command that takes a candidate reads it so. Errors: *notNamedError, or usage.
+func (s *skillTexts) named(ctx context.Context, at string) (*tournament.Candidate, *tournament.Version, error) {
+	hint := s.listed()
 	if _, err := hex.DecodeString(at + strings.Repeat("0", len(at)%2)); err != nil {
-		return nil, usage(hint, "%q is neither a version nor the beginning of a candidate's name", at)
+		return nil, nil, usage(hint, "%q is neither a version nor the beginning of a candidate's name", at)
 	}
 	var many *store.AmbiguousError
 	c, err := s.db.Candidate(ctx, strings.ToLower(at))
 	switch {
 	case errors.As(err, &many):
-		return nil, usage("it may be "+report.Short(many.Matches[0])+" or "+report.Short(many.Matches[1]), "%q names several candidates", at)
+		return nil, nil, usage("it may be "+report.Short(many.Matches[0])+" or "+report.Short(many.Matches[1]), "%q names several candidates", at)
 	case errors.Is(err, store.ErrNotFound):
 		v, verr := s.db.VersionBySHA(ctx, s.name, strings.ToLower(at))
 		if verr == nil {
-			return s.text(ctx, fmt.Sprintf("%s v%d", s.name, v.N), v.SHA, v.Text)
+			return nil, v, nil
 		}
-		return nil, usage(hint, "no version or candidate of %s begins with %q", s.name, at)
+		var none *failure
+		errors.As(usage(hint, "no version or candidate of %s begins with %q", s.name, at), &none)
+		return nil, nil, &notNamedError{none}
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	}
 	if run, err := s.db.Run(ctx, c.Run); err == nil && run.Skill != s.name {
-		return nil, usage(fmt.Sprintf("say %s@%s", run.Skill, at), "candidate %s belongs to %s", report.Short(c.SHA), run.Skill)
+		return nil, nil, usage(fmt.Sprintf("say %s@%s", run.Skill, at), "candidate %s belongs to %s", report.Short(c.SHA), run.Skill)
 	}
-	if len(c.Text) == 0 {
-		return nil, usage(hint, "the text of candidate %s was removed with a session that it had learned from", report.Short(c.SHA))
+	return c, nil, nil
+}
+
+// sha is the SHA-256 of the candidate or version that at names: "challenger", or the
+// beginning of it. Its text need not be there any more.
+func (s *skillTexts) sha(ctx context.Context, at string) (string, error) {
+	if at == "challenger" {
+		t, err := s.find(ctx, at)
+		if err != nil {
+			return "", err
+		}
+		return t.sha(), nil
 	}
-	return s.text(ctx, fmt.Sprintf("%s candidate %s", s.name, report.Short(c.SHA)), c.SHA, c.Text)
+	c, v, err := s.named(ctx, at)
+	switch {
+	case err != nil:
+		return "", err
+	case v != nil:
+		return v.SHA, nil
+	}
+	return c.SHA, nil
 }
 
 // liveText is what agents load now.
