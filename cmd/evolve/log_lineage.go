@@ -100,7 +100,7 @@ func (s *skillTexts) logPlaces(ctx context.Context, l *skillLog, where func(path
 	if v := l.newestOf(l.Pinned); v != nil {
 		v.Pinned = true
 	}
-	places, err := s.db.Places(ctx, s.name)
+	places, err := standing(ctx, s.db, s.name)
 	if err != nil {
 		return err
 	}

@@ -48,6 +48,9 @@ func (a *app) prepare(ctx context.Context, f *runFlags) (*prepared, error) {
 	if err := a.refusePinned(ctx, f.Skill); err != nil {
 		return nil, err
 	}
+	if err := a.refuseManaged(ctx, live, f); err != nil {
+		return nil, err
+	}
 	for _, w := range skill.Validate(live.doc, f.Profile, live.Name) {
 		if w.Severity == skill.Reject {
 			return nil, usage("agents would not load it as it is; mend it first", "skill %s: line %d: %s", live.Name, w.Line, w.Message)

@@ -182,7 +182,7 @@ func plantedAs(ctx context.Context, db *store.Store, name, path, sha string) (bo
 // text of this SHA-256, and those with the newest version that any of them has.
 func (r *rollingBack) copies(ctx context.Context, sha string) (same, newest []target, err error) {
 	a, db, live := r.a, r.db, r.live
-	known, err := db.Places(ctx, live.Name)
+	known, err := standing(ctx, db, live.Name)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -89,7 +89,7 @@ func (s *sleeper) look(ctx context.Context, name string) (o sleep.Outlook, err e
 		return o, err
 	}
 	if live.Managed {
-		o.Unable = fmt.Sprintf("managed by %s: an installation would not last", live.Scope)
+		o.Unable = fmt.Sprintf("it %s: an installation would not last", keeper(live.Entry))
 		return o, nil
 	}
 	for _, w := range skill.Validate(live.doc, s.f.Profile, name) {

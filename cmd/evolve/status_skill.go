@@ -79,7 +79,7 @@ func (a *app) skillStatus(ctx context.Context, db *store.Store, e skill.Entry, k
 
 // statusTargets finds where else the skill was put, and what is there now.
 func (a *app) statusTargets(ctx context.Context, db *store.Store, s *skillStatus) error {
-	places, err := db.Places(ctx, s.Skill)
+	places, err := standing(ctx, db, s.Skill)
 	if err != nil || len(places) < 2 {
 		return err
 	}

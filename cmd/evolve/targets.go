@@ -219,11 +219,67 @@ func (p *place) look(ctx context.Context, db *store.Store, live *liveSkill, mana
 	doc, _ := skill.Parse(p.text, skill.Options{}) // whole, whatever the error
 	switch {
 	case skill.Within(p.path, managed):
-		p.refusal = refused("change it where it comes from", "skill %s belongs to a plugin: an installation would not last", live.Name)
+		p.refusal = refused("change it where it comes from", "skill %s %s: an installation would not last", live.Name, ofPlugin)
 	case p.held != "" && doc.Managed() || p.live && live.Managed:
-		p.refusal = refused("change it where it comes from", "skill %s is managed by another tool: an installation would not last", live.Name)
+		p.refusal = refused("change it where it comes from", "skill %s %s: an installation would not last", live.Name, ofTool)
 	}
 	return nil
+}
+
+// Whose a skill is that evolve does not write.
+const (
+	ofPlugin = "belongs to a plugin"
+	ofTool   = "is managed by another tool"
+)
+
+// keeper says whose a managed skill is.
+func keeper(e skill.Entry) string {
+	if e.Scope == "plugin" {
+		return ofPlugin
+	}
+	return ofTool
+}
+
+// refuseManaged refuses to spend on a skill of which no version could be
+// installed: it is another's, and so is it in every target that f names.
+func (a *app) refuseManaged(ctx context.Context, live *liveSkill, f *runFlags) error {
+	if !live.Managed {
+		return nil
+	}
+	whose := fmt.Sprintf("skill %s %s", live.Name, keeper(live.Entry))
+	if f.NoGate {
+		a.say("%s: what is found stays in the store, and could be installed nowhere", whose)
+		return nil
+	}
+	targets, err := a.targets(f.to)
+	if err != nil {
+		return err
+	}
+	db, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	places, err := a.places(ctx, db, live, targets)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(places, func(p place) bool { return p.refusal == nil }) {
+		return nil
+	}
+	return refused("copy its folder to one of your own, with another name, and evolve that; --promote --to installs in another agent's folder; --no-gate only searches",
+		"%s: no version of it would last, and nothing was spent", whose)
+}
+
+// standing are the places of a skill that are still places: where a folder was
+// moved and a symlink put there instead, the place is the one it leads to.
+func standing(ctx context.Context, db *store.Store, name string) (out []store.Place, err error) {
+	all, err := db.Places(ctx, name)
+	for _, p := range all {
+		if real, err := ahead(p.Path); err != nil || real == p.Path {
+			out = append(out, p)
+		}
+	}
+	return out, err
 }
 
 // absent says why a skill may not be put where it has no SKILL.md, nil where it
