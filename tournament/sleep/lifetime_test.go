@@ -178,7 +178,7 @@ func (l *lifetime) owner() {
 	if r != nil && l.rng.IntN(2) == 0 {
 		l.goOn(r)
 	} else {
-		r = l.search(pareto.DefaultConfig())
+		l.search(pareto.DefaultConfig())
 	}
 	if now := l.trials()[0]; now.Decision == string(pareto.Promote) && !l.good[now.Challenger] {
 		l.alone++
