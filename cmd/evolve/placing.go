@@ -69,20 +69,18 @@ func (p *placed) changed() bool {
 // before the first file is touched, and each place as it is done: after a crash
 // the store and the files tell which are left (settle).
 //
-// The error is that of the store, or of a pin; what happened at a place stands in
-// placed.
+// The error is that of the store, or the owner's word, a pin or a rejection; what
+// happened at a place stands in placed.
 func (a *app) put(ctx context.Context, db *store.Store, live *liveSkill, op, note string, force bool, plan []placing) ([]placed, error) {
-	if pin, err := pinned(ctx, db, live.Name); err != nil {
-		return nil, err
-	} else if pin != nil && !force {
-		return nil, pin.refuse(op)
-	}
 	unlock, err := a.lockInstalls(ctx, installWait)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 	ctx = context.WithoutCancel(ctx) // it takes milliseconds, and half of it helps nobody
+	if err := ownersWord(ctx, db, live, op, force, plan); err != nil {
+		return nil, err
+	}
 	if err := giveUp(ctx, db, live.Name); err != nil {
 		return nil, err
 	}
@@ -121,6 +119,30 @@ func (a *app) put(ctx context.Context, db *store.Store, live *liveSkill, op, not
 		}
 	}
 	return out, compareFolders(live, plan, out)
+}
+
+// ownersWord refuses what the owner has forbidden, perhaps since it was planned: the
+// lock may have been waited for. What the files hold is compared place by place.
+func ownersWord(ctx context.Context, db *store.Store, live *liveSkill, op string, force bool, plan []placing) error {
+	if force {
+		return nil
+	}
+	if pin, err := pinned(ctx, db, live.Name); err != nil {
+		return err
+	} else if pin != nil {
+		return pin.refuse(op)
+	}
+	said, err := db.Decisions(ctx, live.Name)
+	if err != nil {
+		return err
+	}
+	for i := range plan {
+		p := &plan[i]
+		if sha := p.sha(); sha != "" && sha != live.doc.Hash() && p.to.Author == "evolve" && said[sha].Word == store.Rejected {
+			return refused(fmt.Sprintf("`evolve approve %s@%.12s` takes that back", live.Name, sha), "candidate %.12s was rejected by you: nothing was changed", sha)
+		}
+	}
+	return nil
 }
 
 // compareFolders finds out which targets have other files than the skill's own.
