@@ -106,7 +106,9 @@ func (s *sleeper) look(ctx context.Context, name string) (o sleep.Outlook, err e
 	if err != nil {
 		return o, err
 	}
-	if s.sessions != 0 {
+	if mark, err := s.unmined(ctx, name); err != nil {
+		return o, err
+	} else if o.Mined = mark; mark != "" {
 		if _, _, err := s.a.mine(ctx, s.db, name, nil, s.f.harvest.headless, trial != nil); err != nil {
 			return o, fmt.Errorf("mine cases of %s: %w", name, err)
 		}

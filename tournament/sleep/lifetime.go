@@ -27,6 +27,8 @@ type State struct {
 	// Short tells of the last tournament over the harness where a cap ended it
 	// before it had come to anything.
 	Short *Shortfall `json:"short,omitempty"`
+	// Mined names the uses of which cases have been made.
+	Mined string `json:"mined,omitempty"`
 	// Served is when the skill last had its turn of a night's budget.
 	Served time.Time `json:"served,omitzero"`
 	// Certificates are those of installed versions on other models than the ones

@@ -119,6 +119,7 @@ type Night struct {
 	Steps      []Step    `json:"steps"`
 	TakenOver  int       `json:"taken_over,omitempty"` // how often another process went on with it
 	Began      time.Time `json:"began"`
+	dry        bool      // nothing of it is kept
 	Round      time.Time `json:"round,omitzero"` // since then nobody has a second turn before everybody had one
 	Ended      time.Time `json:"ended,omitzero"` // zero while it is not over
 }
@@ -245,7 +246,10 @@ type Outlook struct {
 	Train      int       // cases to learn from
 	// Needs are what a search and the begin of its trial take, as far as they are
 	// forecast: zero is unknown.
-	Needs    Caps
+	Needs Caps
+	// Mined names the uses of which looking has made cases, "" where there was nothing
+	// new among them: see State.
+	Mined    string
 	Uses     []Use
 	Triggers *Triggers // nil without trigger cases
 }

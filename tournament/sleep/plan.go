@@ -62,6 +62,12 @@ func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Ste
 		return nil, served, fmt.Errorf("read the nights of %s: %w", name, err)
 	}
 	st.unmark(c.Now())
+	if o.Mined != "" && !n.dry {
+		st.Mined = o.Mined
+		if err := c.Journal.SaveState(ctx, n.Generation, st); err != nil {
+			return nil, served, fmt.Errorf("save the nights of %s: %w", name, err)
+		}
+	}
 	need := NeedOf(o.Uses, o.Since, st.searched(n.Caps), c.Now())
 	if o.Drift != nil {
 		n.Model = o.Drift.To

@@ -62,6 +62,7 @@ func (c *Cycle) dry(ctx context.Context, p Plan) (*Night, error) {
 	} else if err := c.narrow(ctx, n, p); err != nil {
 		return n, err
 	}
+	n.dry = true
 	if !n.Settled {
 		n.Steps = n.Steps[:min(1, len(n.Steps))]
 		if err := c.plan(ctx, n); err != nil {
