@@ -39,7 +39,15 @@ func (a *app) newSleeper(db *store.Store, f runFlags) *sleeper {
 }
 
 func (s *sleeper) parts() sleep.Parts {
-	return sleep.Parts{Skills: s.skills, Harvest: s.harvest, Look: s.look, Try: s.try, Install: s.install, Watch: s.watch, Rollback: s.rollback,
+	try := func(ctx context.Context, t sleep.Task) (sleep.Result, error) {
+		r, err := s.try(ctx, t)
+		return r, s.overtaken(ctx, t.Skill, t.Incumbent, r.Challenger, err)
+	}
+	install := func(ctx context.Context, t sleep.Task, r sleep.Result) (string, error) {
+		note, err := s.install(ctx, t, r)
+		return note, s.overtaken(ctx, t.Skill, r.Incumbent, r.Challenger, err)
+	}
+	return sleep.Parts{Skills: s.skills, Harvest: s.harvest, Look: s.look, Try: try, Install: install, Watch: s.watch, Rollback: s.rollback,
 		Certify: s.certify, Rebased: s.rebased, Spent: s.spent}
 }
 

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// overtaken says of a step that went wrong whether its owner has seen to that: the
+// skill was pinned, edited or removed meanwhile, or the candidate rejected. That is
+// nobody's failure. Any other error is returned as it is.
+func (s *sleeper) overtaken(ctx context.Context, name, incumbent, challenger string, err error) error {
+	if err == nil || ctx.Err() != nil || errors.As(err, new(*sleep.Overtaken)) {
+		return err
+	}
+	why, e := s.ownersAct(ctx, name, incumbent, challenger)
+	if e != nil || why == "" {
+		return err
+	}
+	return &sleep.Overtaken{Why: why}
+}
+
+// ownersAct is what a skill's owner has done since a night looked at it, "" for
+// nothing. incumbent and challenger are SHA-256, "" for none that is known.
+func (s *sleeper) ownersAct(ctx context.Context, name, incumbent, challenger string) (string, error) {
+	if p, err := pinned(ctx, s.db, name); err != nil {
+		return "", err
+	} else if p != nil {
+		return "you pinned it meanwhile: " + p.String(), nil
+	}
+	said, err := s.db.Decisions(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if challenger != "" && said[challenger].Word == store.Rejected {
+		return "you rejected the candidate meanwhile", nil
+	}
+	live, err := s.a.skill(name)
+	if err != nil {
+		return cannotBeRead(err), nil
+	}
+	switch sha := live.doc.Hash(); {
+	case live.Managed:
+		return "it was put under the care of " + live.Scope + " meanwhile", nil
+	case incumbent != "" && sha != incumbent && sha != challenger:
+		return "you edited the live text meanwhile; the evidence is about another one", nil
+	}
+	return "", nil
+}
