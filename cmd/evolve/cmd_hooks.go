@@ -73,9 +73,9 @@ func (a *app) settingsFile(project bool) (string, error) {
 // names goes with it: an agent that is started from elsewhere has no such
 // variable.
 func (a *app) hookProgram() (string, error) {
-	exe, err := os.Executable()
+	exe, err := ownProgram()
 	if err != nil {
-		return "", fmt.Errorf("find the program: %w", err)
+		return "", err
 	}
 	name, home := shellQuote(exe), a.getenv("EVOLVE_HOME")
 	if !strings.Contains(filepath.Base(exe), "evolve") {

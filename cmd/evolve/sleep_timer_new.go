@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"os"
 	"os/exec"
 	"runtime"
 	"strconv"
@@ -44,8 +42,8 @@ func (a *app) newTimer(at, with string, args []string) (*timer, error) {
 		return nil, usage("--with systemd, launchd or cron", "unknown --with %q", with)
 	}
 	var err error
-	if t.program, err = os.Executable(); err != nil {
-		return nil, fmt.Errorf("find evolve: %w", err)
+	if t.program, err = ownProgram(); err != nil {
+		return nil, err
 	}
 	if err := a.keepSetup(t, f, night); err != nil {
 		return nil, err
