@@ -146,7 +146,7 @@ func TestTooSmallANight(t *testing.T) {
 	if note := nights[0].Steps[1].Note; !strings.Contains(note, "186 rollouts") || !strings.Contains(note, "a night has 100") {
 		t.Errorf("it says %q, want the figure that is needed", note)
 	}
-	if nights = s.nights(t, j, 2, Caps{Rollouts: 240}); len(s.tried) != 2 || len(s.served["s00"]) != 1 {
+	if s.nights(t, j, 2, Caps{Rollouts: 240}); len(s.tried) != 2 || len(s.served["s00"]) != 1 {
 		t.Errorf("under a larger budget: tried %+v, served %v; want it searched to the end, once", s.tried, s.served)
 	}
 }
