@@ -1,0 +1,66 @@
+package lazyregexp
+
+import (
+	"reflect"
+	"regexp"
+	"sync"
+	"testing"
+)
+
+// Every method is the one of regexp.Regexp with its name, and answers as it does.
+func TestMethods(t *testing.T) {
+	const expr = `(?P<letter>[a-z])(\d)?`
+	lazy, eager := reflect.ValueOf(New(expr)), reflect.ValueOf(regexp.MustCompile(expr))
+	args := map[reflect.Type]reflect.Value{
+		reflect.TypeFor[string](): reflect.ValueOf("a1 b letter"), reflect.TypeFor[[]byte](): reflect.ValueOf([]byte("a1 b")), reflect.TypeFor[int](): reflect.ValueOf(-1),
+		reflect.TypeFor[func(string) string](): reflect.ValueOf(func(s string) string { return s + s }),
+		reflect.TypeFor[func([]byte) []byte](): reflect.ValueOf(func(b []byte) []byte { return append(b[:1:1], '!') }),
+	}
+	if lazy.NumMethod() == 0 {
+		t.Fatal("no methods")
+	}
+	for i := range lazy.NumMethod() {
+		name := lazy.Type().Method(i).Name
+		want := eager.MethodByName(name)
+		if !want.IsValid() || want.Type() != lazy.Method(i).Type() {
+			t.Fatalf("%s is no method of a regexp, or another", name)
+		}
+		var in []reflect.Value
+		for k := range want.Type().NumIn() {
+			in = append(in, args[want.Type().In(k)])
+		}
+		got, expected := lazy.Method(i).Call(in)[0].Interface(), want.Call(in)[0].Interface()
+		if !reflect.DeepEqual(got, expected) {
+			t.Errorf("%s: %v, want %v", name, got, expected)
+		}
+	}
+}
+
+// What is no pattern shows in a test at once, and else at the first use; it may
+// come from many sides.
+func TestNew(t *testing.T) {
+	panics := func(f func()) (yes bool) {
+		defer func() { yes = recover() != nil }()
+		f()
+		return false
+	}
+	if !panics(func() { New("(") }) {
+		t.Error("a test does not see a pattern that is none")
+	}
+	inTest = false
+	defer func() { inTest = true }()
+	bad := New("(")
+	if !panics(func() { bad.MatchString("") }) {
+		t.Error("what is no pattern matches")
+	}
+	good := New("^a+$")
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if !good.MatchString("aaa") || good.MatchString("b") {
+				t.Error("it does not match")
+			}
+		})
+	}
+	all.Wait()
+}
