@@ -20,7 +20,9 @@ func (e *ConflictError) Error() string {
 // Rebase is the three-way merge of a challenger (theirs) with what its owner has
 // meanwhile made (ours) of the text that it was made from (base), by sections:
 // one that only one side changed is taken from that side, one that both changed
-// alike is taken once, and any other is a conflict (*ConflictError). How lines
+// alike is taken once, and any other is a conflict (*ConflictError). So is a merge
+// that one by lines (diff3) contradicts: what one side deleted never comes back, and
+// nothing stands twice that neither side wrote twice. How lines
 // end, blanks at their ends and blank lines are no change. The kernel, the rest of
 // the frontmatter and the line breaks are ours, byte for byte; merging with an
 // unchanged side is the other side.
@@ -42,6 +44,9 @@ func Rebase(base, ours, theirs *skill.Document) (*skill.Document, error) {
 	m := &rebasing{base: sectionsOf(base, ofBase), ours: sectionsOf(ours, ofOurs), theirs: sectionsOf(theirs, ofBase)}
 	m.inOurs, m.inTheirs = pairs(m.base, m.ours), pairs(m.base, m.theirs)
 	view := m.merge()
+	if len(m.clashes) == 0 {
+		m.audit()
+	}
 	described, err := redescribe(base, ours, theirs)
 	if err != nil {
 		m.clash("the description")

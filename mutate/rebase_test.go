@@ -90,6 +90,28 @@ func TestRebase(t *testing.T) {
 			nil, "where a section that the challenger added stands"},
 		{"below another's new heading", []string{"Save as SVG.\n", "Save as SVG.\n\n### Name\n\nchart.svg\n"}, []string{"Save as SVG.\n", "Save as SVG.\n\n## Size\n\nA4.\n"},
 			[]string{"chart.svg\n", "chart.svg\n\n## Size\n\nA4.\n"}, ""},
+		{"a section that its owner deleted, renamed by the challenger", []string{"## Axes\n\n- Label both axes.\n\n", ""}, []string{"## Axes", "## Scales"},
+			nil, `section "plotter > Axes"`},
+		{"deleted, moved and renamed", []string{"## Axes\n\n- Label both axes.\n\n", ""}, []string{"## Axes\n\n- Label both axes.\n\n", "", "Save as SVG.\n", "Save as SVG.\n\n## Scales\n\n- Label both axes.\n"},
+			nil, `section "plotter > Axes"`},
+		{"deleted, its heading taken out by the challenger", []string{"## Axes\n\n- Label both axes.\n\n", ""}, []string{"## Axes\n\n", ""}, nil, `section "plotter > Axes"`},
+		{"both rename one heading", []string{"## Axes", "## Scales"}, []string{"## Axes", "## Lines"}, nil, `section "plotter > Axes"`},
+		{"both rename an empty one", []string{"## Axes\n\n- Label both axes.\n", "## Scales\n"}, []string{"## Axes\n\n- Label both axes.\n", "## Lines\n"}, nil, `section "plotter > Axes"`},
+		{"both rename it alike", []string{"## Axes", "## Scales"}, []string{"## Axes", "## Scales", "as SVG", "as PDF"}, []string{"as SVG", "as PDF"}, ""},
+		{"both delete it", []string{"## Axes\n\n- Label both axes.\n\n", ""}, []string{"## Axes\n\n- Label both axes.\n\n", "", "as SVG", "as PDF"}, []string{"as SVG", "as PDF"}, ""},
+		{"moved by its owner, renamed by the challenger", []string{"## Axes\n\n- Label both axes.\n\n", "", "Save as SVG.\n", "Save as SVG.\n\n## Axes\n\n- Label both axes.\n"}, []string{"## Axes", "## Scales"},
+			nil, `section "plotter > Axes"`},
+		{"moved by its owner, deleted by the challenger", []string{"## Axes\n\n- Label both axes.\n\n", "", "Save as SVG.\n", "Save as SVG.\n\n## Axes\n\n- Label both axes.\n"},
+			[]string{"## Axes\n\n- Label both axes.\n\n", ""}, nil, `section "plotter > Axes"`},
+		{"moved by its owner, and nothing else", []string{"## Axes\n\n- Label both axes.\n\n", "", "Save as SVG.\n", "Save as SVG.\n\n## Axes\n\n- Label both axes.\n"},
+			[]string{"few colours", "two colours"}, []string{"few colours", "two colours"}, ""},
+		{"renamed by its owner, deleted by the challenger", []string{"## Axes", "## Scales"}, []string{"## Axes\n\n- Label both axes.\n\n", ""}, nil, `section "plotter > Axes"`},
+		{"a line that both add in different places", []string{"Save as SVG.", "Save as SVG.\nName the file."}, []string{"Read the file first.", "Read the file first.\nName the file."},
+			nil, `section "plotter > Output"`},
+		{"a line that its owner deleted, moved by the challenger", []string{"- Label both axes.\n", ""}, []string{"- Label both axes.\n", "", "Save as SVG.\n", "Save as SVG.\n- Label both axes.\n"},
+			nil, `section "plotter > Axes"`},
+		{"code that both add, with blank lines", []string{"Save as SVG.\n", "Save as SVG.\n\n```sh\na\n\nb\n```\n"}, []string{"both axes.\n", "both axes.\n\n```sh\nc\n\nd\n```\n"},
+			[]string{"both axes.\n", "both axes.\n\n```sh\nc\n\nd\n```\n"}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ours := replaced(t, plotter, c.ours...)
@@ -291,8 +313,8 @@ func TestRebaseProperties(t *testing.T) {
 	}
 }
 
-// FuzzRebase merges any three texts: no panic, the owner's kernel, and an
-// unchanged side gives the other one.
+// FuzzRebase merges any three texts: no panic, the owner's kernel, no deletion undone,
+// no line lost or doubled, and an unchanged side gives the other one.
 func FuzzRebase(f *testing.F) {
 	f.Add(plotter, strings.Replace(plotter, "SVG", "PDF", 1), strings.Replace(plotter, "both axes", "all axes", 1))
 	f.Add(plotter, strings.ReplaceAll(plotter, "\n", "\r\n"), strings.Replace(plotter, "## Axes\n", "Axes\n----\n", 1))
@@ -326,6 +348,12 @@ func FuzzRebase(f *testing.F) {
 		}
 		if got.KernelHash() != ours.KernelHash() {
 			t.Fatalf("another kernel:\n%q\nowner's:\n%q", got.Render(), o)
+		}
+		if len(base.KernelText())+len(ours.KernelText()) > 0 {
+			return // a line of the kernel is not the challenger's to delete
+		}
+		if wrong := unfaithful(base.View(), ours.View(), theirs.View(), got.View()); wrong != "" {
+			t.Fatalf("%s\nbase:\n%q\nowner's:\n%q\nchallenger's:\n%q\nmerged:\n%q", wrong, base.View(), ours.View(), theirs.View(), got.View())
 		}
 	})
 }
