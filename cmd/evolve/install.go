@@ -53,7 +53,7 @@ func (a *app) recordText(ctx context.Context, db *store.Store, live *liveSkill) 
 	if n := len(versions); n > 0 {
 		note, parent = "edited by hand", installed
 		if parent == "" {
-			parent = versions[n-1].SHA
+			parent = nearestVersion(versions, live.doc.Render())
 		}
 	}
 	v, err := db.SaveVersion(ctx, tournament.Version{Skill: live.Name, SHA: sha, Parent: parent, Author: "you", Operator: "edit",

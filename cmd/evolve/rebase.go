@@ -66,6 +66,9 @@ func (a *app) recordEdits(ctx context.Context, db *store.Store, live *liveSkill,
 	if err != nil {
 		return fmt.Errorf("find skill %s: %w", live.Name, err)
 	}
+	if err := a.followHome(ctx, db, live, target); err != nil {
+		return err
+	}
 	before, err := db.Installed(ctx, live.Name, target)
 	if err != nil {
 		return err

@@ -102,16 +102,19 @@ func (s *skillTexts) listed() string {
 }
 
 // A notNamedError says that no text of the skill has a name that begins so.
-type notNamedError struct{ *failure }
+type notNamedError struct{ why string }
 
-func (e *notNamedError) Unwrap() error { return e.failure }
+func (e *notNamedError) Error() string { return e.why }
+
+func (s *skillTexts) notNamed(format string, args ...any) error {
+	return &failure{exitUsage, &notNamedError{fmt.Sprintf(format, args...)}, s.listed()}
+}
 
 // named is the one candidate whose SHA-256 begins with at, else the version; every
 // command that takes a candidate reads it so. Errors: *notNamedError, or usage.
 func (s *skillTexts) named(ctx context.Context, at string) (*tournament.Candidate, *tournament.Version, error) {
-	hint := s.listed()
 	if _, err := hex.DecodeString(at + strings.Repeat("0", len(at)%2)); err != nil {
-		return nil, nil, usage(hint, "%q is neither a version nor the beginning of a candidate's name", at)
+		return nil, nil, s.notNamed("%q is neither a version nor the beginning of a candidate's name", at)
 	}
 	var many *store.AmbiguousError
 	c, err := s.db.Candidate(ctx, strings.ToLower(at))
@@ -123,9 +126,7 @@ func (s *skillTexts) named(ctx context.Context, at string) (*tournament.Candidat
 		if verr == nil {
 			return nil, v, nil
 		}
-		var none *failure
-		errors.As(usage(hint, "no version or candidate of %s begins with %q", s.name, at), &none)
-		return nil, nil, &notNamedError{none}
+		return nil, nil, s.notNamed("no version or candidate of %s begins with %q", s.name, at)
 	case err != nil:
 		return nil, nil, err
 	}

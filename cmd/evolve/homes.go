@@ -1,0 +1,74 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// followHome notices that the path of a skill leads to another file than before: its
+// folder was moved and linked, or the symlink put elsewhere (stow, home-manager). The
+// skill's past goes with it, so that what is there is compared with what was live
+// last. target is the file that it leads to now.
+func (a *app) followHome(ctx context.Context, db *store.Store, live *liveSkill, target string) error {
+	link, err := filepath.Abs(live.Path)
+	if err != nil {
+		return fmt.Errorf("find skill %s: %w", live.Name, err)
+	}
+	homes, err := db.Homes(ctx, live.Name)
+	if err != nil {
+		return err
+	}
+	was := homes[link]
+	if was == target {
+		return nil
+	}
+	from := was
+	for other, path := range homes {
+		if other != link && path == was { // of a project, for one
+			from = ""
+		}
+	}
+	for _, name := range targetNames() {
+		t, err := a.target(name)
+		if err != nil {
+			continue
+		}
+		if at, err := ahead(filepath.Join(t.dir, live.Name, filepath.Base(live.Path))); err == nil && at == was {
+			from = "" // another agent still loads it
+		}
+	}
+	return db.SetHome(ctx, live.Name, link, target, from)
+}
+
+// nearestVersion is the version whose text has the most lines in common with text, the newest
+// of several; "" for none. It is what a text was made from where nobody knows what was
+// in its place before.
+func nearestVersion(versions []tournament.Version, text []byte) string {
+	best, sha := 0, ""
+	for i := range versions {
+		if d := linesApart(versions[i].Text, text); sha == "" || d <= best {
+			best, sha = d, versions[i].SHA
+		}
+	}
+	return sha
+}
+
+// linesApart counts the lines that only one of two texts has.
+func linesApart(a, b []byte) (n int) {
+	count := map[string]int{}
+	for line := range bytes.Lines(a) {
+		count[string(bytes.TrimSpace(line))]++
+	}
+	for line := range bytes.Lines(b) {
+		count[string(bytes.TrimSpace(line))]--
+	}
+	for _, c := range count {
+		n += max(c, -c)
+	}
+	return n
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+// generation puts the skill's folder somewhere else, as home-manager does: a copy with
+// another text, and the symlink leads to it.
+func (r *roaming) generation(name string, text []byte) {
+	r.t.Helper()
+	link, dir := filepath.Dir(r.path("claude")), filepath.Join(r.home, name)
+	err := os.CopyFS(dir, os.DirFS(link))
+	if err == nil {
+		err = errors.Join(os.RemoveAll(link), os.Symlink(dir, link), os.WriteFile(filepath.Join(dir, skill.FileName), text, 0o600))
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// TestSkillWhosePathLeadsElsewhere: an edit that comes with another folder behind the
+// same symlink is an edit of what was live last, not of what was rolled back; what
+// waits is re-based onto it, and a rollback goes back to what was live.
+func TestSkillWhosePathLeadsElsewhere(t *testing.T) {
+	for name, forget := range map[string]bool{"known": false, "of a database that knew no homes": true} {
+		t.Run(name, func(t *testing.T) {
+			r := newRoaming(t)
+			ctx := t.Context()
+			look := func() {
+				t.Helper()
+				if forget {
+					if err := r.db.SetHome(ctx, "tagger", r.path("claude"), r.live().Path+" of nobody", ""); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := r.a.recordLive(ctx, r.db, r.live()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r.generation("gen1", r.v0)
+			look()
+			r.proved(r.v1, r.v0)
+			if err := errors.Join(r.promote(""), r.a.rollback(ctx, "tagger")); err != nil {
+				t.Fatal(err)
+			}
+			waits := r.proved(bytes.Replace(r.v0, []byte("Tag them."), []byte("Tag them, briefly."), 1), r.v0)
+			edited := bytes.Replace(r.v0, []byte("Tags notes."), []byte("Tags all notes."), 1)
+			r.generation("gen2", edited)
+			look()
+			v, err := r.db.VersionBySHA(ctx, "tagger", skill.HashText(edited))
+			if err != nil || v.Parent != skill.HashText(r.v0) || v.Note != "edited by hand" {
+				t.Fatalf("the edit: %+v, %v; want it made from v0", v, err)
+			}
+			runs, err := r.db.RunsNamed(ctx, rebasePrefix, day1.AddDate(-1, 0, 0))
+			if err != nil || len(runs) != 1 {
+				t.Errorf("nothing was said of %s: %+v, %v", waits, runs, err)
+			}
+			if forget {
+				return
+			}
+			places, err := r.db.Places(ctx, "tagger")
+			if err != nil || len(places) != 1 {
+				t.Errorf("it is in %+v, %v; want one place", places, err)
+			}
+			if err := r.a.rollback(ctx, "tagger"); err != nil {
+				t.Fatal(err)
+			}
+			r.holds("claude", r.v0)
+		})
+	}
+}
+
+// TestNearest: what a text was made from is the version with the most lines in common.
+func TestNearest(t *testing.T) {
+	r := newRoaming(t)
+	if _, err := r.db.SaveVersion(t.Context(), r.offer); err != nil {
+		t.Fatal(err)
+	}
+	versions, err := r.db.Versions(t.Context(), "tagger")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range [][]byte{r.v0, r.v1} {
+		edited := bytes.Replace(want, []byte("Tag them."), []byte("Tag all."), 1)
+		if got := nearestVersion(versions, edited); got != skill.HashText(want) {
+			t.Errorf("%q was made from %.12s, want %.12s", edited, got, skill.HashText(want))
+		}
+	}
+	if got := nearestVersion(nil, r.v0); got != "" {
+		t.Errorf("of no versions: %q", got)
+	}
+}

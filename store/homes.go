@@ -1,0 +1,52 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// Homes returns where each path of a skill last led to: the SKILL.md as agents find
+// it → the same file, symlinks resolved.
+func (s *Store) Homes(ctx context.Context, name string) (map[string]string, error) {
+	pairs, err := query(ctx, s, func(rows *sql.Rows) (p [2]string, err error) {
+		err = rows.Scan(&p[0], &p[1])
+		return p, err
+	}, `SELECT link, path FROM homes WHERE skill = ?`, name)
+	if err != nil {
+		return nil, fmt.Errorf("list the homes of %s: %w", name, err)
+	}
+	homes := make(map[string]string, len(pairs))
+	for _, p := range pairs {
+		homes[p[0]] = p[1]
+	}
+	return homes, nil
+}
+
+// SetHome records where a path of a skill leads to. Where it led to from before, and
+// nothing is there any more that is the skill's, what was known of from is known of
+// path: its text and what was installed there. from is "" where it stays a place.
+func (s *Store) SetHome(ctx context.Context, name, link, path, from string) error {
+	err := s.do(ctx, func(t *tx) error {
+		_, err := t.exec(`INSERT INTO homes (skill, link, path) VALUES (?, ?, ?)
+			ON CONFLICT (skill, link) DO UPDATE SET path = excluded.path`, name, link, path)
+		if err != nil || from == "" || from == path {
+			return err
+		}
+		for _, q := range []string{
+			`UPDATE OR IGNORE installed SET path = ?3 WHERE skill = ?1 AND path = ?2`,
+			`UPDATE OR IGNORE planted SET path = ?3 WHERE skill = ?1 AND path = ?2`,
+			`UPDATE installs SET path = ?3 WHERE skill = ?1 AND path = ?2 AND ended IS NOT NULL`, // the others are settled where they began
+		} {
+			if _, err := t.exec(q, name, from, path); err != nil {
+				return err
+			}
+		}
+		_, err = t.exec(`DELETE FROM installed WHERE skill = ? AND path = ?`, name, from) // path had a text of its own
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("set the home of %s: %w", name, err)
+	}
+	return nil
+}
