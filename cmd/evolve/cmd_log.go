@@ -98,9 +98,9 @@ type skillLog struct {
 	// Recorded is false where no version is that text: it was edited since.
 	Live       string       `json:"live"`
 	Recorded   bool         `json:"live_recorded"`
-	Pinned     string       `json:"pinned,omitempty"` // SHA-256 of the text that it was pinned at
-	Versions   []logVersion `json:"versions"`         // newest first
-	Candidates []logTrial   `json:"candidates"`       // with a trial, newest first; installed ones are versions
+	Pinned     string       `json:"pinned"`     // SHA-256 of the text that it was pinned at
+	Versions   []logVersion `json:"versions"`   // newest first
+	Candidates []logTrial   `json:"candidates"` // with a trial, newest first; installed ones are versions
 	// Edited names targets whose text nobody has recorded yet.
 	Edited []string `json:"edited_targets,omitempty"`
 }
@@ -108,26 +108,26 @@ type skillLog struct {
 type logVersion struct {
 	Version   int          `json:"version"`
 	SHA       string       `json:"sha256"`
-	Parent    string       `json:"parent,omitempty"`
+	Parent    string       `json:"parent"`
 	Live      bool         `json:"live"`
 	Created   time.Time    `json:"created"`
 	Author    string       `json:"author"`
 	Operator  string       `json:"operator"`
 	Proven    bool         `json:"proven"`
 	Simulated bool         `json:"simulated"`
-	Run       string       `json:"run,omitempty"`
-	Note      string       `json:"note,omitempty"`
+	Run       string       `json:"run"`
+	Note      string       `json:"note"`
 	Evidence  *logEvidence `json:"evidence"`
 	logOrigin
 	Targets []string `json:"targets"` // where this text is installed
 	Pinned  bool     `json:"pinned"`
 	// RolledBack is when it was last taken back, where it is in no target since.
-	RolledBack *time.Time `json:"rolled_back,omitempty"`
+	RolledBack *time.Time `json:"rolled_back"`
 	Alarm      bool       `json:"alarm"` // the watch has raised one
 	// SameText is the version before it with the same text, Again the one after it:
 	// what was taken back may be installed again.
-	SameText *int `json:"same_text_as,omitempty"`
-	Again    *int `json:"again_as,omitempty"`
+	SameText *int `json:"same_text_as"`
+	Again    *int `json:"again_as"`
 	// Certificates say how it stands on other models than it was proved on, the
 	// newest last.
 	Certificates []logCertificate `json:"certificates,omitempty"`
@@ -149,8 +149,8 @@ type logTrial struct {
 	Current bool `json:"against_live"`
 	// Offer is the command that installs it, "" where promote refuses; then Refused
 	// says why, where the fields above do not.
-	Offer   string `json:"offer,omitempty"`
-	Refused string `json:"refused,omitempty"`
+	Offer   string `json:"offer"`
+	Refused string `json:"refused"`
 
 	parent int
 	trial  *tournament.TrialRecord

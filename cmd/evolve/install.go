@@ -310,12 +310,16 @@ func (a *app) mayInstall(ctx context.Context, db *store.Store, live *liveSkill, 
 // installProved installs what the run's own gate proved.
 func (a *app) installProved(ctx context.Context, p *prepared, out *tournament.Outcome) ([]placed, error) {
 	doc := p.plan.Incumbent.Doc
-	text := []byte(nil)
-	operator := "carried"
+	var text []byte
+	var operator string
 	if out.Challenger != nil {
 		text, operator = out.Challenger.Text, out.Challenger.Operator
 	} else {
-		text = p.plan.Carried.Doc.Render()
+		made, err := madeBy(ctx, p.db, p.run.Skill, p.plan.Carried.SHA())
+		if err != nil {
+			return nil, err
+		}
+		text, operator = p.plan.Carried.Doc.Render(), made.Operator
 	}
 	next, err := skill.Parse(text, doc.Options())
 	if err != nil {

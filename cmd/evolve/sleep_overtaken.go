@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -38,12 +39,14 @@ func (s *sleeper) ownersAct(ctx context.Context, name, incumbent, challenger str
 		return "you rejected the candidate meanwhile", nil
 	}
 	live, err := s.a.skill(name)
-	if err != nil {
+	if errors.As(err, new(*skill.UnknownSkillError)) {
+		return "you removed it meanwhile", nil
+	} else if err != nil {
 		return cannotBeRead(err), nil
 	}
 	switch sha := live.doc.Hash(); {
 	case live.Managed:
-		return "it was put under the care of " + live.Scope + " meanwhile", nil
+		return "it " + keeper(live.Entry) + " now", nil
 	case incumbent != "" && sha != incumbent && sha != challenger:
 		return "you edited the live text meanwhile; the evidence is about another one", nil
 	}

@@ -222,6 +222,8 @@ func (p *place) look(ctx context.Context, db *store.Store, live *liveSkill, mana
 		p.refusal = refused("change it where it comes from", "skill %s %s: an installation would not last", live.Name, ofPlugin)
 	case p.held != "" && doc.Managed() || p.live && live.Managed:
 		p.refusal = refused("change it where it comes from", "skill %s %s: an installation would not last", live.Name, ofTool)
+	case p.held != "" && info.Mode().Perm()&0o222 == 0: // a rename would replace it all the same
+		p.refusal = refused(fmt.Sprintf("`chmod u+w %s` allows it", p.path), "%s is read-only", p.path)
 	}
 	return nil
 }
