@@ -244,7 +244,7 @@ func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 	}
 	var held *waiting
 	if errors.As(err, &held) {
-		return a.wait(p, held)
+		return a.wait(ctx, p, held)
 	}
 	if limit := (*eval.BudgetError)(nil); errors.As(err, &limit) {
 		a.say("%s", p.read())

@@ -213,7 +213,7 @@ func (a *app) fix(ctx context.Context, p *prepared, budget *eval.Budget) error {
 		n[c.Split]++
 	}
 	if f.Carried == "" && n[eval.Train] == 0 {
-		return a.tooFew(p)
+		return a.tooFew(ctx, p)
 	}
 	if f.Carried == "" {
 		var notes []string
@@ -248,15 +248,18 @@ func (a *app) fix(ctx context.Context, p *prepared, budget *eval.Budget) error {
 
 // tooFew ends a run that has too few cases to learn from: that is no failure,
 // but it has to be said.
-func (a *app) tooFew(p *prepared) error {
+func (a *app) tooFew(ctx context.Context, p *prepared) error {
 	for _, line := range p.heads {
 		a.say("%s", line)
 	}
 	a.say("nothing to learn from yet: %d cases of %s, none of them for training; %s", len(p.cases), p.f.Skill, p.read())
 	a.say("next: use the skill and correct it where it is wrong, or bring cases with `evolve cases import FILE`")
 	if a.json {
-		if err := a.printJSON(map[string]any{"schema": 1, "skill": p.f.Skill, "challenger": nil,
-			"verdict": map[string]any{"decision": "undecided", "reason": "not enough cases", "cases": 0}}); err != nil {
+		res, err := a.unrun(ctx, p, "not enough cases", nil)
+		if err == nil {
+			err = a.printJSON(res)
+		}
+		if err != nil {
 			return err
 		}
 	}

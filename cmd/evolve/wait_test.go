@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 // TestChallengerWaits: an undecided challenger keeps its place until cases come
@@ -25,6 +28,20 @@ func TestChallengerWaits(t *testing.T) {
 	code, out, errs := runHere(t, home, args...)
 	if code != exitDone || !strings.Contains(out, "waits for more cases; nothing was spent") || !strings.Contains(out, "--anew") {
 		t.Fatalf("exit %d: %s%s", code, out, errs)
+	}
+	code, out, errs = runHere(t, home, append(args, "--json")...)
+	var r runResult
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitDone {
+		t.Fatalf("exit %d: %v in %s%s", code, err, out, errs)
+	}
+	for _, field := range []string{"run", "status", "incumbent", "challenger", "verdict", "front", "worth", "spent", "kernel", "warnings", "targets", "report"} {
+		if !strings.Contains(out, "\n  \""+field+"\": ") {
+			t.Errorf("no %q in %s", field, out)
+		}
+	}
+	if staged, err := os.ReadFile(r.Challenger.Path); err != nil || skill.HashText(staged) != r.Challenger.SHA ||
+		r.Verdict.Decision != "undecided" || r.Verdict.Alpha == 0 || len(r.Incumbent.SHA) != 64 || !r.Kernel.Unchanged || r.Spent.AgentCalls != 0 {
+		t.Errorf("%v, %+v", err, r)
 	}
 	if n := len(model.seen); n != asked {
 		t.Errorf("waiting made %d calls", n-asked)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
@@ -19,13 +20,15 @@ func (w *waiting) Error() string {
 }
 
 // wait ends a run whose challenger waits: that is no failure.
-func (a *app) wait(p *prepared, w *waiting) error {
+func (a *app) wait(ctx context.Context, p *prepared, w *waiting) error {
 	for _, line := range p.heads {
 		a.say("%s", line)
 	}
 	if a.json {
-		err := a.printJSON(map[string]any{"schema": 1, "skill": p.f.Skill, "challenger": map[string]any{"sha256": w.trial.Challenger},
-			"verdict": map[string]any{"decision": string(pareto.Undecided), "reason": w.Error(), "cases": 0}})
+		res, err := a.unrun(ctx, p, w.Error(), &w.trial)
+		if err == nil {
+			err = a.printJSON(res)
+		}
 		return errors.Join(err, &quietExit{exitDone})
 	}
 	fmt.Fprintf(a.stdout, "%s: %v; %s\nnext: use the skill, its trial goes on with the sessions to come; or `evolve --skill %s --anew` drops it and searches again\n",
@@ -39,6 +42,44 @@ func (p *prepared) read() string {
 		return fmt.Sprintf("%s to read corrections and %s tokens were spent", counted(int(s.MinerCalls), "call"), thousands(s.TokensIn+s.TokensOut))
 	}
 	return "nothing was spent"
+}
+
+// unrun is the result of a run that was over before it began: it has no name, and
+// every field that another one has. trial is that of the challenger which waits, nil
+// for none.
+func (a *app) unrun(ctx context.Context, p *prepared, reason string, trial *tournament.TrialRecord) (*runResult, error) {
+	live := p.live.doc
+	res := &runResult{Schema: 1, Skill: p.f.Skill, Simulated: p.back.agent.Identity().Simulated, Status: "waiting",
+		Incumbent: resultVersion{SHA: live.Hash()}, Spent: p.budget.Spent(), Kernel: resultKernel{live.KernelHash(), true},
+		Verdict: &resultVerdict{Decision: string(pareto.Undecided), Reason: reason},
+		Front:   []resultPoint{}, Warnings: []string{}, Targets: []placed{}}
+	if v, err := p.db.VersionBySHA(ctx, p.f.Skill, live.Hash()); err == nil {
+		res.Incumbent.Version = v.N
+	}
+	if trial == nil {
+		return res, nil
+	}
+	d, err := trial.Evidence()
+	if err != nil {
+		return nil, err
+	}
+	v := res.Verdict
+	v.EValue, v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases = finite(d.EValue), d.Alpha, d.Wins, d.Losses, d.Ties, d.Cases
+	c, err := madeBy(ctx, p.db, p.f.Skill, trial.Challenger)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := skill.Parse(c.Text, live.Options())
+	if err != nil {
+		return nil, fmt.Errorf("read challenger %.12s: %w", c.SHA, err)
+	}
+	path, err := a.stage(p.f.Skill, doc)
+	if err != nil {
+		return nil, err
+	}
+	res.Challenger = &resultChallenger{SHA: c.SHA, Path: path, DiffStat: diffStat(live, doc)}
+	res.Kernel.Unchanged = doc.KernelHash() == live.KernelHash()
+	return res, nil
 }
 
 // openTrial returns the newest undecided trial against the incumbent, nil for
