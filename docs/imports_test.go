@@ -21,7 +21,7 @@ var mayImport = map[string][]string{
 	"mutate/skill":                  {},
 	"harvest/redact":                {},
 	"pareto":                        {},
-	"internal/lazyregexp":           {},
+	"mutate/skill/lazyregexp":       {},
 	"eval":                          {"mutate/skill", "harvest/redact", "eval/scratch"},
 	"eval/scratch":                  {},
 	"eval/agent/…":                  {"eval", "mutate/skill", "eval/agent/process", "eval/agent/replay", "eval/scratch"},
@@ -44,7 +44,7 @@ var mayImport = map[string][]string{
 
 // anywhere is what stands below everything: it knows no package of ours, and is
 // about nothing that evolve is about.
-const anywhere = "internal/lazyregexp"
+const anywhere = "mutate/skill/lazyregexp"
 
 // onlyIn names the one package (and what is below it) that may import a module.
 var onlyIn = map[string]string{

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // Quote marks text as somebody's words for a prompt: every line of what Inert

@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"github.com/skill-evolve/evolve/eval/scratch"
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // RecordedWorkspaces opens folders that hold the tree in which a case's request

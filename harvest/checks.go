@@ -16,7 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 //go:embed prompts/checks_system.txt

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // EventsVersion is the version of the skill events that Events writes.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // parseLabels reads the one fenced block of a reply about so many uses. At most

@@ -3,7 +3,7 @@ package harvest
 import (
 	"strings"
 
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // The lexicon reads English replies. It prefers precision: what it does not

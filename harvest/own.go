@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // ownFolder matches the names that evolve gives the folders in which it has

@@ -7,7 +7,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest/redact"
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // origins says, in every prompt of this package, whose words its quotation

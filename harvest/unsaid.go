@@ -1,6 +1,6 @@
 package harvest
 
-import "github.com/skill-evolve/evolve/internal/lazyregexp"
+import "github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 
 // What people do says something of a use where their words do not.
 

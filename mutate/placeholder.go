@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // redacted finds what stands for a secret in all that models are shown, as

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/harvest/redact"
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 

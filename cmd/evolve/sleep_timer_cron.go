@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // cronLine is one line: cron gives its command to the shell, whichever the crontab

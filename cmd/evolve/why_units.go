@@ -5,8 +5,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // A unit is the smallest piece of a text that can be taught: a sentence, of a

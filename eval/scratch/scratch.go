@@ -20,7 +20,7 @@ import (
 	"sync"
 
 	"github.com/gofrs/flock"
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // Folder holds the ledgers, below the data folder.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // builtins are commands of the program itself; typing one invokes no skill.

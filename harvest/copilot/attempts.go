@@ -3,7 +3,7 @@ package copilot
 import (
 	"strconv"
 
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 var retried = lazyregexp.New(`retried (\d{1,3}) times`)

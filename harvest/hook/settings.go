@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // A SettingsError says why a settings file cannot be edited. It stays as it is.

@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"html"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"sync"
 )
 
 // A spelling is one way to write a value down.
@@ -21,7 +21,7 @@ type spelling struct {
 }
 
 // escaped matches what percent-encoding makes of a byte.
-var escaped = lazyregexp.New(`%[0-9A-F]{2}`)
+var escaped = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%[0-9A-F]{2}`) })
 
 // spellings are the ways in which programs repeat a value.
 func spellings(v string) []spelling {
@@ -29,7 +29,7 @@ func spellings(v string) []spelling {
 		html.EscapeString(v), jsonText(v, true), jsonText(v, false)}
 	texts = append(texts, strings.ReplaceAll(jsonText(v, true), "/", `\/`), strings.ReplaceAll(jsonText(v, false), "/", `\/`))
 	for _, t := range slices.Clone(texts) {
-		texts = append(texts, escaped.ReplaceAllStringFunc(t, strings.ToLower))
+		texts = append(texts, escaped().ReplaceAllStringFunc(t, strings.ToLower))
 	}
 	texts = append(texts, url.QueryEscape(url.QueryEscape(v)))
 	var out []spelling

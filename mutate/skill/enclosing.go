@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 	"github.com/yuin/goldmark/ast"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // The firewall compares what a candidate can reach and tell with what its

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 	"go.yaml.in/yaml/v3"
 )
 

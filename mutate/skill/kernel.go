@@ -6,7 +6,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 	"go.yaml.in/yaml/v3"
 )
 

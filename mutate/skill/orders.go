@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 	"golang.org/x/text/unicode/norm"
 )
 

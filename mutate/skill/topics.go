@@ -3,7 +3,7 @@ package skill
 import (
 	"strings"
 
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // A topic is a word that has no business in a new sentence, whatever the

@@ -3,7 +3,7 @@ package skill
 import (
 	"strings"
 
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // More orders: what widens a skill without naming a host, a tool or a path. One

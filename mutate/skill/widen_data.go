@@ -1,6 +1,6 @@
 package skill
 
-import "github.com/skill-evolve/evolve/internal/lazyregexp"
+import "github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 
 // Orders of two kinds that need no word of the usual ones: to do what stands in
 // the data that the skill works on, and to bring results to people outside. Both

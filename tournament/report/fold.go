@@ -3,7 +3,7 @@ package report
 import (
 	"strings"
 
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // label matches what stands before a line's text: blanks, and words where two

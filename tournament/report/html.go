@@ -15,7 +15,7 @@ import (
 	"unicode"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 //go:embed page

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // The program words a limit in these ways; the list is its own (2.1.329) with

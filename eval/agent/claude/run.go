@@ -13,8 +13,8 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // quiet are the variables of every child: no traffic but the model's, nothing

@@ -8,7 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // attempt is what stream and record tell of one replay of t. Files and audit

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // A verdict says whose failure a text of the program tells of.

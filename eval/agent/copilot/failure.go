@@ -12,7 +12,7 @@ import (
 	sdk "github.com/github/copilot-sdk/go"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // A fault is why the model's last call failed, from all events that tell of it.

@@ -13,7 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 	"github.com/skill-evolve/evolve/eval/scratch"
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // oldest is the first version whose flags and events are known.

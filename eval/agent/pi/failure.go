@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // The program passes on what the server said as one text, worded by the

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // AtLeast refuses a program that is older than the first version whose flags and

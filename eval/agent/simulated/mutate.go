@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/internal/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // What the words of a prompt ask a mutator for.
