@@ -93,6 +93,9 @@ func Discover(roots []Root) *Registry {
 			e := Entry{Name: de.Name(), Dir: filepath.Join(root.Dir, de.Name()), Scope: root.Scope}
 			e.Path = filepath.Join(e.Dir, FileName)
 			found, marked, why := inspect(e)
+			if strings.Contains(e.Name, "@") { // NAME@v1 is a version of NAME
+				why = "the folder's name holds an @, which begins the name of a version: rename it"
+			}
 			switch {
 			case Within(e.Path, root.Plugins):
 				e.Scope = scopePlugin

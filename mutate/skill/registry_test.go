@@ -199,3 +199,19 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+// TestFolderNamedAsAVersion: a@v1 is version 1 of a to every command, so a folder of
+// that name is shown as one that cannot be used.
+func TestFolderNamedAsAVersion(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a", "a@v1"} {
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, name), 0o700),
+			os.WriteFile(filepath.Join(dir, name, FileName), []byte("---\nname: a\ndescription: d\n---\nx\n"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := Discover([]Root{{Dir: dir, Scope: "user"}})
+	if len(r.Entries) != 1 || r.Entries[0].Name != "a" || len(r.Broken) != 1 || !strings.Contains(r.Broken[0].Error(), "holds an @") {
+		t.Errorf("%+v", r)
+	}
+}
