@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 )
 
@@ -19,6 +22,21 @@ func evolvesOf(operator string) string {
 		return evolveDescription
 	}
 	return evolveHarness
+}
+
+// partOf says which part of a skill a version changes. Where an older evolve has
+// installed it from a trial that went on, it says "carried", and its candidate more.
+func partOf(ctx context.Context, db *store.Store, v *tournament.Version) (string, error) {
+	if v.Operator != "carried" {
+		return evolvesOf(v.Operator), nil
+	}
+	c, err := madeBy(ctx, db, v.Skill, v.SHA)
+	if errors.Is(err, store.ErrNotFound) {
+		return evolveHarness, nil
+	} else if err != nil {
+		return "", err
+	}
+	return evolvesOf(c.Operator), nil
 }
 
 func optionsOf(evolves string) skill.Options {

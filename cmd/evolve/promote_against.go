@@ -162,10 +162,14 @@ func (a *app) againstVersion(ctx context.Context, db *store.Store, live *liveSki
 	if err != nil {
 		return nil, err
 	}
-	if _, err := a.mayInstall(ctx, db, live, doc, evolvesOf(v.Operator), true); out.add(isForbidden, err) != nil {
+	part, err := partOf(ctx, db, v)
+	if err != nil {
 		return nil, err
 	}
-	if err := checkKernel(live.doc, doc, evolvesOf(v.Operator)); err != nil {
+	if _, err := a.mayInstall(ctx, db, live, doc, part, true); out.add(isForbidden, err) != nil {
+		return nil, err
+	}
+	if err := checkKernel(live.doc, doc, part); err != nil {
 		var f *failure
 		if !errors.As(err, &f) {
 			return nil, err

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// TestPartOfACarriedVersion: a version that an older evolve named after how its trial
+// went changes what its candidate changed.
+func TestPartOfACarriedVersion(t *testing.T) {
+	r := newRoaming(t)
+	r.proved(r.v1, r.v0)
+	c := &tournament.Candidate{SHA: skill.HashText(r.v1), Run: "run-" + skill.HashText(r.v1)[:6], Seq: 1, Operator: tournament.DescriptionOnly[0], Text: r.v1}
+	if err := r.db.Journal(c.Run).SaveCandidate(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	for operator, want := range map[string]string{"carried": evolveDescription, "reflect": evolveHarness, tournament.DescriptionOnly[0]: evolveDescription} {
+		v := r.offer
+		v.Operator = operator
+		if got, err := partOf(t.Context(), r.db, &v); err != nil || got != want {
+			t.Errorf("%s: %s, %v; want %s", operator, got, err, want)
+		}
+	}
+	gone := tournament.Version{Skill: "tagger", SHA: "ffff", Operator: "carried"}
+	if got, err := partOf(t.Context(), r.db, &gone); err != nil || got != evolveHarness {
+		t.Errorf("nothing is left of it: %s, %v", got, err)
+	}
+}
