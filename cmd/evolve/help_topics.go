@@ -70,6 +70,7 @@ func environment() string {
   COPILOT_HOME           Copilot's (default ~/.copilot)
   VISUAL, EDITOR         for 'evolve cases edit'
   BROWSER                for 'evolve serve'
+  PATH                   where agents are; a timer of nights keeps it
   COLUMNS                how wide a page is that goes to no terminal
   NO_COLOR               no colours, whatever the terminal can
   TERM=dumb, CI          progress as plain lines, also on a terminal
