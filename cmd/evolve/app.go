@@ -182,10 +182,21 @@ func readSkill(e skill.Entry) (*liveSkill, error) {
 		return nil, fmt.Errorf("read skill %s: %w", e.Name, err)
 	}
 	doc, err := skill.Parse(text, skill.Options{})
+	if len(bytes.TrimSpace(text)) == 0 { // an editor is half way through a save
+		err = &skill.SyntaxError{Line: 1, Msg: skill.NoText}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read skill %s: %w", e.Name, err)
 	}
 	return &liveSkill{e, doc}, nil
+}
+
+// halfSaved reports whether the live text is one that nothing can be tried against, and
+// nothing be made from: an empty or a broken one.
+func (l *liveSkill) halfSaved() bool {
+	text := l.doc.Render()
+	_, err := skill.Parse(text, skill.Options{})
+	return err != nil || len(bytes.TrimSpace(text)) == 0
 }
 
 // variant is the live skill as an agent is offered it.

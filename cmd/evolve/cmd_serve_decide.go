@@ -307,6 +307,9 @@ func (c *served) planBack(ctx context.Context, db *store.Store, live *liveSkill,
 	if err := c.recordLive(ctx, db, live); err != nil {
 		return err
 	}
+	if err := c.recordEdits(ctx, db, live, c.recordText); err != nil { // a broken text too, before it is taken back
+		return err
+	}
 	plan, to, err := c.planRollback(ctx, db, live, p.At, nil, false)
 	if err != nil {
 		return err

@@ -18,13 +18,17 @@ import (
 
 // recordLive brings the store up to date with the file on disk: an install that
 // a crash cut short is settled by looking at what is there, a text that no
-// version knows (found for the first time, or edited by its owner) becomes one.
+// version knows (found for the first time, or edited by its owner) becomes one. What
+// cannot be read is none: its owner may be half way through a save.
 func (a *app) recordLive(ctx context.Context, db *store.Store, live *liveSkill) error {
 	_, open, err := a.settle(ctx, db, live.Name)
 	if err != nil {
 		return err
 	}
 	a.sayOpen(live.Name, open)
+	if live.halfSaved() {
+		return nil
+	}
 	return a.recordEdits(ctx, db, live, a.recordText)
 }
 

@@ -36,6 +36,16 @@ type candidacy struct {
 	trial                *tournament.TrialRecord // the newest, nil for none
 	said                 *store.Decision         // the owner's last word, nil for none
 	triedIn              string                  // the finished run that had an approved one in its pool
+	base                 string                  // SHA-256 of the text that an approved one was made from
+	carried              []rebasing              // what became of an approved one on later texts, the newest first
+}
+
+// mayBeSown reports whether a search of the live text begins with it: one that its
+// owner approved, that no run has tried, and that was made from this very text. Made
+// from an older one it has not what was written since, and neither would its
+// children have.
+func (c *candidacy) mayBeSown(live string) bool {
+	return c.standing() == approvedWord && c.triedIn == "" && c.base == live && c.SHA != live
 }
 
 // standing is how it stands.
@@ -72,6 +82,14 @@ func (c *candidacy) words() string {
 	}
 	if c.triedIn != "" {
 		return fmt.Sprintf("approved on %s; run %s tried it", at(), c.triedIn)
+	}
+	if len(c.carried) > 0 {
+		switch k := c.carried[0]; k.Outcome {
+		case dropped:
+			return fmt.Sprintf("approved on %s, left out: %s", at(), k.Reason)
+		case heldBack:
+			return fmt.Sprintf("approved on %s; re-based since as %.12s", at(), k.To)
+		}
 	}
 	return "approved on " + at() + ", not tried yet"
 }
@@ -133,7 +151,8 @@ func candidacies(ctx context.Context, db *store.Store, name string) ([]*candidac
 	return out, markTried(ctx, db, name, by)
 }
 
-// markTried notes which approved candidates a run has tried since to its end.
+// markTried notes which approved candidates a run has tried since to its end, what
+// they were made from, and what became of them on later texts.
 func markTried(ctx context.Context, db *store.Store, name string, by map[string]*candidacy) error {
 	open := false
 	for _, c := range by {
@@ -146,9 +165,26 @@ func markTried(ctx context.Context, db *store.Store, name string, by map[string]
 	if err != nil {
 		return err
 	}
+	against := make(map[string]string, len(runs))
+	for _, run := range runs {
+		against[run.ID] = run.Incumbent
+	}
+	for _, c := range by {
+		c.base = against[c.Run]
+	}
 	for _, run := range runs {
 		var f struct {
 			Approved []string `json:"approved"`
+		}
+		if strings.HasPrefix(run.ID, rebasePrefix) {
+			var r rebasing
+			if err := json.Unmarshal(run.Config, &r); err != nil {
+				return fmt.Errorf("read run %s: %w", run.ID, err)
+			}
+			if c := by[r.From]; c != nil {
+				c.carried = append(c.carried, r)
+			}
+			continue
 		}
 		if run.Status != tournament.Finished || len(run.Config) == 0 {
 			continue
@@ -183,6 +219,12 @@ func seedsFor(ctx context.Context, db *store.Store, live *liveSkill, evolves str
 			continue
 		}
 		if c.triedIn != "" || c.SHA == live.doc.Hash() || evolvesOf(c.Operator) != evolves {
+			continue
+		}
+		if !c.mayBeSown(live.doc.Hash()) {
+			if len(c.carried) == 0 { // else that was told
+				notes = append(notes, fmt.Sprintf("approved candidate %.12s is left out: it was made from another text than the live one", c.SHA))
+			}
 			continue
 		}
 		doc, err := readDoc(c.Text)

@@ -35,6 +35,14 @@ type rebasing struct {
 	Onto    string        `json:"onto"` // of the edited text
 	Outcome rebaseOutcome `json:"outcome"`
 	Reason  string        `json:"reason,omitempty"` // in words, why it was dropped or is in quarantine
+	// To is the SHA-256 of what came of it, "" where it was dropped.
+	To string `json:"to,omitempty"`
+	// Approved: its owner had let a flagged candidate be tried, and no run has yet.
+	Approved bool `json:"approved_candidate,omitempty"`
+	// Again: it was dropped on an earlier text for the same reason, which was told then.
+	Again bool `json:"again,omitempty"`
+
+	edit string // what it is carried over to, in words
 }
 
 // A rebaseOutcome says what became of a challenger.
@@ -88,38 +96,46 @@ func (a *app) recordEdits(ctx context.Context, db *store.Store, live *liveSkill,
 // done again, and a challenger that a process is trying right now is left for
 // later.
 func (a *app) rebase(ctx context.Context, db *store.Store, live *liveSkill, before string) error {
-	doc, err := skill.Parse(live.doc.Render(), skill.Options{})
-	if err != nil {
-		return nil // a broken text is nothing to try against
+	if live.halfSaved() {
+		return nil
 	}
-	sha := doc.Hash()
+	sha := live.doc.Hash()
 	bases, err := editedFrom(ctx, db, live.Name, sha, before)
 	if err != nil {
+		return err
+	}
+	if err := a.rebaseApproved(ctx, db, live); err != nil {
 		return err
 	}
 	trials, err := db.Trials(ctx, live.Name)
 	if err != nil || len(trials) == 0 {
 		return err
 	}
+	met := map[string]bool{} // kinds of challengers that nearer texts have
 	for _, base := range bases {
-		stale, err := a.inPlace(ctx, db, live.Name, base, trials)
+		stale, err := a.inPlace(ctx, db, live, base, trials)
 		if err != nil {
 			return err
 		}
 		for _, t := range stale {
 			r := &rebasing{Base: base, From: t.Challenger, Onto: sha}
-			if err := a.rebaseOnce(ctx, db, live, t, r, bases); err != nil {
+			if err := a.rebaseOnce(ctx, db, live, t.TrialRecord, r, bases, met[t.kind]); err != nil {
 				return fmt.Errorf("re-base challenger %.12s: %w", t.Challenger, err)
 			}
+		}
+		for _, t := range stale {
+			met[t.kind] = true
 		}
 	}
 	return a.barRelatives(ctx, db, live.Name, sha, trials)
 }
 
 // rebaseOnce carries one challenger over, unless that was done, another process is
-// at it, or one is trying the challenger.
-func (a *app) rebaseOnce(ctx context.Context, db *store.Store, live *liveSkill, t tournament.TrialRecord, r *rebasing, bases []string) error {
-	if done, err := rebased(ctx, db, live.Name, r, bases); err != nil || done {
+// at it, or one is trying the challenger. One that was dropped is tried again on the
+// next text: an editor may have been half way through a save. superseded: not that,
+// since another one has come after it.
+func (a *app) rebaseOnce(ctx context.Context, db *store.Store, live *liveSkill, t tournament.TrialRecord, r *rebasing, bases []string, superseded bool) error {
+	if done, err := rebased(ctx, db, live.Name, r, bases); err != nil || done || superseded && r.Reason != "" {
 		return err
 	}
 	if busy, err := a.skillAtWork(live.Name); err != nil || busy {
@@ -141,6 +157,7 @@ func (a *app) rebaseOnce(ctx context.Context, db *store.Store, live *liveSkill, 
 		return err
 	}
 	defer unlock()
+	r.Reason = ""
 	if done, err := rebased(ctx, db, live.Name, r, bases); err != nil || done {
 		return err
 	}
@@ -174,52 +191,68 @@ func editedFrom(ctx context.Context, db *store.Store, name, sha, before string) 
 	}
 }
 
+// A standIn is a challenger that waits in the place of others of its kind.
+type standIn struct {
+	tournament.TrialRecord
+	kind string // "proved", or the part of a skill that it changes
+}
+
 // inPlace lists the challengers of base that wait: the newest that is proved and
-// was never installed, and for each part of a skill the newest that is undecided.
+// was never in place, and for each part of a skill the newest that is undecided.
 // The proved one comes last: its trial will be the newest.
-func (a *app) inPlace(ctx context.Context, db *store.Store, name, base string, trials []tournament.TrialRecord) (out []tournament.TrialRecord, err error) {
-	kinds, proved := map[string]bool{}, false
+func (a *app) inPlace(ctx context.Context, db *store.Store, live *liveSkill, base string, trials []tournament.TrialRecord) (out []standIn, err error) {
+	const proved = "proved"
+	kinds := map[string]bool{}
 	for _, t := range trials { // the newest first
 		if t.Incumbent != base || t.Decision != string(pareto.Undecided) && t.Decision != string(pareto.Promote) {
 			continue
 		}
 		if t.Decision == string(pareto.Promote) {
-			_, err := db.VersionBySHA(ctx, name, t.Challenger)
-			if err != nil && !errors.Is(err, store.ErrNotFound) {
+			over, err := wasInPlace(ctx, db, live, t.Challenger)
+			if err != nil {
 				return nil, err
 			}
-			if err != nil && !proved {
-				proved, out = true, append(out, t)
+			if !over && !kinds[proved] {
+				kinds[proved], out = true, append(out, standIn{t, proved})
 			}
 			continue
 		}
-		c, err := madeBy(ctx, db, name, t.Challenger)
+		c, err := madeBy(ctx, db, live.Name, t.Challenger)
 		if errors.Is(err, store.ErrNotFound) {
 			continue
 		} else if err != nil {
 			return nil, err
 		}
 		if kind := evolvesOf(c.Operator); !kinds[kind] {
-			kinds[kind], out = true, append(out, t)
+			kinds[kind], out = true, append(out, standIn{t, kind})
 		}
 	}
-	slices.SortStableFunc(out, func(t, u tournament.TrialRecord) int {
+	slices.SortStableFunc(out, func(t, u standIn) int {
 		return cmp.Or(strings.Compare(u.Decision, t.Decision), t.Updated.Compare(u.Updated)) // "undecided" before "promote"
 	})
 	return out, nil
 }
 
 // rebased reports whether the challenger of r was carried over already, to the
-// live text or to an earlier edit.
+// live text or to an earlier edit. Where it was dropped on an earlier one, it was
+// not, and r says why it was.
 func rebased(ctx context.Context, db *store.Store, name string, r *rebasing, bases []string) (bool, error) {
 	for _, onto := range append([]string{r.Onto}, bases...) {
 		k := rebasing{Base: r.Base, From: r.From, Onto: onto}
-		switch _, err := db.Run(ctx, k.run(name)); {
-		case err == nil:
-			return true, nil
-		case !errors.Is(err, store.ErrNotFound):
+		run, err := db.Run(ctx, k.run(name))
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		} else if err != nil {
 			return false, err
 		}
+		var was rebasing
+		if err := json.Unmarshal(run.Config, &was); err != nil {
+			return false, fmt.Errorf("read run %s: %w", run.ID, err)
+		}
+		if onto == r.Onto || was.Outcome != dropped || was.Reason == takenByHand {
+			return true, nil
+		}
+		r.Reason = cmp.Or(r.Reason, was.Reason)
 	}
 	return false, nil
 }
@@ -232,6 +265,8 @@ func (a *app) rebaseOne(ctx context.Context, db *store.Store, live *liveSkill, t
 	if err != nil {
 		return err
 	}
+	told := r.Reason // when it was dropped before
+	r.Reason, r.edit = "", cmp.Or(r.edit, "your edit")
 	c := &tournament.Candidate{Run: id, Seq: 1, Parents: []string{r.Onto, r.From}, Operator: rebaseHarness, Taught: was.Taught}
 	if evolvesOf(was.Operator) == evolveDescription {
 		c.Operator = rebaseDescription
@@ -257,6 +292,9 @@ func (a *app) rebaseOne(ctx context.Context, db *store.Store, live *liveSkill, t
 		}
 	}
 	trial := "starts again"
+	if r.Outcome != dropped {
+		r.To = c.SHA
+	}
 	if r.Outcome == carriedOver {
 		goesOn, err := restart(ctx, db, &t, c, r, now)
 		if err != nil {
@@ -266,15 +304,20 @@ func (a *app) rebaseOne(ctx context.Context, db *store.Store, live *liveSkill, t
 			trial = "goes on"
 		}
 	}
-	words := fmt.Sprintf("challenger %.12s of %s was re-based on your edit as %.12s: its trial %s", r.From, name, c.SHA, trial)
+	who := fmt.Sprintf("challenger %.12s of %s", r.From, name)
+	if r.Approved {
+		who = "approved candidate" + strings.TrimPrefix(who, "challenger")
+	}
+	words := fmt.Sprintf("%s was re-based on %s as %.12s: its trial %s", who, r.edit, c.SHA, trial)
 	switch r.Outcome {
 	case carriedOver:
 		run.Challenger = c.SHA
 	case dropped:
-		words = fmt.Sprintf("challenger %.12s of %s was dropped: %s; `evolve diff %s@%.12s` shows it", r.From, name, r.Reason, name, r.From)
+		r.To, r.Again = "", r.Reason == told
+		words = fmt.Sprintf("%s was dropped: %s; `evolve diff %s@%.12s` shows it", who, r.Reason, name, r.From)
 	case heldBack:
-		words = fmt.Sprintf("challenger %.12s of %s was re-based on your edit as %.12s, and is in quarantine: %s; `evolve approve %s@%.12s` shows it",
-			r.From, name, c.SHA, r.Reason, name, c.SHA)
+		words = fmt.Sprintf("%s was re-based on %s as %.12s, and is in quarantine: %s; `evolve approve %s@%.12s` shows it",
+			who, r.edit, c.SHA, r.Reason, name, c.SHA)
 	}
 	run.Note = words
 	if run.Config, err = json.Marshal(r); err != nil {
@@ -283,7 +326,9 @@ func (a *app) rebaseOne(ctx context.Context, db *store.Store, live *liveSkill, t
 	if err := j.SaveRun(ctx, run); err != nil {
 		return err
 	}
-	a.say("%s", oneLine(words))
+	if !r.Again {
+		a.say("%s", oneLine(words))
+	}
 	home, err := a.home()
 	if err == nil { // what was proved is proved no more
 		err = hook.Withdraw(home, name, hook.Waiting)
@@ -314,10 +359,10 @@ func (a *app) mergeEdit(ctx context.Context, db *store.Store, live *liveSkill, w
 	next, err := mutate.Rebase(docs[0], docs[1], docs[2])
 	switch {
 	case err != nil:
-		r.Outcome, r.Reason = dropped, oneLine(err.Error())
+		r.Outcome, r.Reason = dropped, strings.Replace(oneLine(err.Error()), "your edit", r.edit, 1)
 		return nil, nil
 	case next.Hash() == r.Onto:
-		r.Outcome, r.Reason = dropped, takenByHand
+		r.Outcome, r.Reason = dropped, strings.Replace(takenByHand, "your edit", r.edit, 1)
 		return nil, nil
 	}
 	return next, nil
@@ -346,6 +391,15 @@ func (a *app) admit(ctx context.Context, db *store.Store, live *liveSkill, next 
 			c.State, c.Reason = tournament.Quarantined, reason
 			r.Outcome, r.Reason = heldBack, f.Rule
 		}
+	}
+	from, err := candidacyOf(ctx, db, live.Name, r.From)
+	if err != nil {
+		return err
+	}
+	if from != nil && from.flagged && c.State == tournament.Pooled { // her edit says the same: whoever approved the one has not approved the other
+		c.State, c.Reason = tournament.Quarantined, from.Reason
+		rule, _, _ := strings.Cut(from.Reason, ":")
+		r.Outcome, r.Reason = heldBack, rule
 	}
 	if said[c.SHA].Word == store.Rejected {
 		c.State, r.Outcome, r.Reason = "", dropped, "with your edit it is a text that you rejected"

@@ -30,10 +30,10 @@ func (s *sleeper) proved(ctx context.Context, live *liveSkill, cases []eval.Case
 		if t.Incumbent != sha || t.Decision != string(pareto.Promote) || t.Simulated && !s.a.sandboxed {
 			continue
 		}
-		if _, err := s.db.VersionBySHA(ctx, live.Name, t.Challenger); err == nil {
-			continue
-		} else if !errors.Is(err, store.ErrNotFound) {
+		if over, err := wasInPlace(ctx, s.db, live, t.Challenger); err != nil {
 			return nil, err
+		} else if over {
+			continue
 		}
 		p, err := s.proof(ctx, live, t, cases)
 		if err != nil || p.Result.Against == "" {

@@ -24,6 +24,9 @@ func (s *sleeper) rebased(ctx context.Context, since time.Time) ([]sleep.Step, e
 		if err := json.Unmarshal(run.Config, &r); err != nil {
 			return nil, fmt.Errorf("read run %s: %w", run.ID, err)
 		}
+		if r.Again { // an earlier night, or its owner, has heard that
+			continue
+		}
 		k := sleep.Step{Kind: sleep.Rebase, Skill: run.Skill, Run: run.ID, Stage: sleep.Done, Note: run.Note, Began: run.Started, Ended: run.Ended}
 		switch r.Outcome {
 		case heldBack:

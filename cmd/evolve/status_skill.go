@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 
@@ -105,7 +104,7 @@ func (s *skillStatus) decisions(ctx context.Context, db *store.Store) error {
 		switch {
 		case c.standing() == inQuarantine:
 			s.Quarantine = append(s.Quarantine, quarantined{c.SHA, c.Run, c.Reason})
-		case c.standing() == approvedWord && c.triedIn == "":
+		case c.mayBeSown(s.Live.SHA):
 			s.Approved = append(s.Approved, c.SHA)
 		}
 	}
@@ -135,9 +134,7 @@ func (a *app) challenger(ctx context.Context, db *store.Store, skill *liveSkill)
 		}
 	}
 	c := &challengerStatus{SHA: on.Challenger, Run: on.Run, Decision: on.Decision, Simulated: on.Simulated}
-	if _, err := db.VersionBySHA(ctx, name, on.Challenger); err == nil {
-		c.TakenBack = true
-	} else if !errors.Is(err, store.ErrNotFound) {
+	if c.TakenBack, err = wasInPlace(ctx, db, skill, on.Challenger); err != nil {
 		return nil, err
 	}
 	if c.Decision == string(pareto.Promote) && !c.TakenBack {

@@ -130,8 +130,15 @@ func conflictOf(s *skillStatus, run *tournament.Run) (string, error) {
 	if r.Outcome != dropped || r.Reason == takenByHand {
 		return "", nil
 	}
-	why := strings.TrimPrefix(r.Reason, "your edit and the challenger ") // short lines say what
-	return fmt.Sprintf("%s; challenger %.12s was dropped", why, r.From), nil
+	why := r.Reason
+	if i := strings.Index(why, "both changed "); i >= 0 {
+		why = why[i:] // short lines say what
+	}
+	who := "challenger"
+	if r.Approved {
+		who = "approved candidate"
+	}
+	return fmt.Sprintf("%s; %s %.12s was dropped", why, who, r.From), nil
 }
 
 // A nightStatus is what nights did and will do.

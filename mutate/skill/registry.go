@@ -1,6 +1,7 @@
 package skill
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -165,6 +166,10 @@ func (d *Document) Managed() bool {
 	return false
 }
 
+// NoText is what is wrong with a SKILL.md of blanks alone: an editor that empties a
+// file before it writes it is half way, and no text is a version that anybody wants.
+const NoText = "the file is empty"
+
 // inspect says whether e is meant as a skill, whether its text is marked as
 // managed, and what is wrong with it, "" for nothing.
 func inspect(e Entry) (found, managed bool, why string) {
@@ -200,6 +205,9 @@ func inspect(e Entry) (found, managed bool, why string) {
 	text, err := os.ReadFile(e.Path)
 	if err != nil {
 		return true, false, reason(err)
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return true, false, NoText
 	}
 	doc, err := Parse(text, Options{})
 	if err != nil {
