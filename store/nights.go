@@ -111,12 +111,15 @@ func (s *Store) SaveNight(ctx context.Context, generation int64, id string, bega
 	})
 }
 
-// Nights returns the bodies of the newest nights, the newest first; 0 is all.
+// Nights returns the bodies of the newest nights, the newest first; 0 is all. The
+// newest is the one that was first saved last, whatever the clock said when it began:
+// one that ran ahead would stay the newest for as long. (rowid grows with each night,
+// and VACUUM, which may number anew, keeps the order.)
 func (s *Store) Nights(ctx context.Context, limit int) ([]json.RawMessage, error) {
 	if limit <= 0 {
 		limit = -1
 	}
-	bodies, err := query(ctx, s, scanBody[json.RawMessage], `SELECT body FROM nights ORDER BY began DESC, id DESC LIMIT ?`, limit)
+	bodies, err := query(ctx, s, scanBody[json.RawMessage], `SELECT body FROM nights ORDER BY rowid DESC LIMIT ?`, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list nights: %w", err)
 	}

@@ -67,6 +67,40 @@ func TestSleepLease(t *testing.T) {
 	}
 }
 
+// TestNightsInTheOrderOfTheirBeginning: the last night is the one that began last,
+// whatever the clock said then; saving an older one again, and a file that was
+// rewritten without what was removed, change nothing.
+func TestNightsInTheOrderOfTheirBeginning(t *testing.T) {
+	s := open(t)
+	ctx := t.Context()
+	l, err := s.TakeSleepLease(ctx, "a", day, day.Add(time.Hour), func(string) bool { return false })
+	must(t, err)
+	save := func(id string, began time.Time) {
+		t.Helper()
+		must(t, s.SaveNight(ctx, l.Generation, id, began, json.RawMessage(fmt.Sprintf("%q", id))))
+	}
+	nights := func(limit int) string {
+		t.Helper()
+		ns, err := s.Nights(ctx, limit)
+		must(t, err)
+		return fmt.Sprintf("%s", ns)
+	}
+	save("30-first", day)
+	save("99-ahead", day.AddDate(1, 0, 0)) // a clock that ran ahead
+	save("31-third", day.AddDate(0, 0, 1))
+	save("32-fourth", day.AddDate(0, 0, 2))
+	save("99-ahead", day.AddDate(1, 0, 0))
+	if got, want := nights(0), `["32-fourth" "31-third" "99-ahead" "30-first"]`; got != want {
+		t.Errorf("nights %s, want %s", got, want)
+	}
+	must(t, s.do(ctx, func(t *tx) error { _, err := t.exec(`DELETE FROM nights WHERE id = '30-first'`); return err }))
+	must(t, s.submit(ctx, &job{run: scrub, bare: true}))
+	save("10-behind", day.AddDate(-1, 0, 0)) // a clock that was put back
+	if got, want := nights(2), `["10-behind" "32-fourth"]`; got != want {
+		t.Errorf("after the file was rewritten %s, want %s", got, want)
+	}
+}
+
 // TestWhoAnswered: a candidate's evidence is its own trial's, the last of it; of
 // an agent the model that it reported last.
 func TestWhoAnswered(t *testing.T) {
