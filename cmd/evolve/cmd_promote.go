@@ -104,6 +104,9 @@ func (a *app) promoteSkill(ctx context.Context, arg string, f promoteFlags) erro
 type promotion struct {
 	v     *tournament.Version     // of a candidate it is the version that it becomes, without a number
 	trial *tournament.TrialRecord // of a candidate; nil where v is a version already
+	// older: the evidence is about another text than the live one, and --force was
+	// said. Then it proves nothing.
+	older bool
 }
 
 // promotion finds what at names, "" for what waits, and refuses what may not be
@@ -137,13 +140,21 @@ func (a *app) promotion(ctx context.Context, db *store.Store, live *liveSkill, a
 			return nil, err
 		}
 	}
-	trial, err := a.findTrial(ctx, db, name, live.doc.Hash(), at)
+	var trial, back *tournament.TrialRecord
+	if at == "" {
+		trial, back, err = a.waitingTrial(ctx, db, live)
+	} else {
+		trial, err = a.findTrial(ctx, db, name, live.doc.Hash(), at)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if at == "" && (trial == nil || trial.Decision != string(pareto.Promote) && elsewhere == len(targets)) {
 		if err := against.without(isManaged).refuse(name); err != nil {
 			return nil, err
+		}
+		if elsewhere == 0 && back != nil {
+			return nil, a.refuseBack(ctx, db, live, back)
 		}
 		if elsewhere == 0 {
 			return nil, usage(fmt.Sprintf("`evolve --skill %s` looks for one", name), "nothing of %s waits for promotion", name)
@@ -160,7 +171,8 @@ func (a *app) promotion(ctx context.Context, db *store.Store, live *liveSkill, a
 			return nil, err
 		}
 	}
-	return &promotion{v, trial}, against.refuse(fmt.Sprintf("candidate %.12s of %s", trial.Challenger, name))
+	older := trial.Incumbent != live.doc.Hash()
+	return &promotion{v, trial, older}, against.refuse(fmt.Sprintf("candidate %.12s of %s", trial.Challenger, name))
 }
 
 // elsewhere counts the targets that are not the one where the skill lives.
@@ -196,15 +208,49 @@ func (a *app) versionToBe(ctx context.Context, db *store.Store, live *liveSkill,
 	if err != nil {
 		return nil, nil, err
 	}
-	return &tournament.Version{Skill: live.Name, SHA: cand.SHA, Parent: live.doc.Hash(), Author: "evolve",
+	v := &tournament.Version{Skill: live.Name, SHA: cand.SHA, Parent: live.doc.Hash(), Author: "evolve",
 		Operator: cand.Operator, Run: trial.Run, Evidence: run.Verdict, Proven: proven,
-		Simulated: trial.Simulated, Note: note, Text: cand.Text, Created: a.now().UTC()}, nil, nil
+		Simulated: trial.Simulated, Note: note, Text: cand.Text, Created: a.now().UTC()}
+	if trial.Incumbent == live.doc.Hash() {
+		return v, nil, nil
+	}
+	return v, nil, forced(ctx, db, v, trial.Incumbent)
+}
+
+// forced takes the proof from a version that comes over another text than the one that
+// its evidence is against, base, which it was made from.
+func forced(ctx context.Context, db *store.Store, v *tournament.Version, base string) error {
+	versions, err := db.Versions(ctx, v.Skill)
+	if err != nil {
+		return err
+	}
+	name, yours := func(sha string) string {
+		if k := versionIn(versions, sha); k != nil {
+			return fmt.Sprintf("v%d", k.N)
+		}
+		return fmt.Sprintf("%.12s", sha)
+	}, ""
+	if k := versionIn(versions, v.Parent); k != nil && k.Author != "evolve" {
+		yours = ", your text,"
+	}
+	why := fmt.Sprintf("by --force: its evidence is against %s, and %s%s was live", name(base), name(v.Parent), yours)
+	if v.Note != "" {
+		why = v.Note + "; " + why
+	}
+	v.Proven, v.Evidence, v.Note = false, nil, why
+	if versionIn(versions, base) != nil {
+		v.Parent = base
+	}
+	return nil
 }
 
 // promoteCandidate installs a candidate; one that is not proven only with a word
 // more.
 func (a *app) promoteCandidate(ctx context.Context, db *store.Store, live *liveSkill, p *promotion, targets []target, f promoteFlags) error {
-	if !p.v.Proven && !f.yes {
+	if p.older {
+		a.say("%.12s is recorded as unproven, %s", p.v.SHA, p.v.Note)
+	}
+	if !p.v.Proven && !f.yes && !(p.older && p.trial.Decision == string(pareto.Promote)) { // --force is word enough
 		ok, err := a.confirm(fmt.Sprintf("Candidate %.12s is %s, not proven. Install it all the same?", p.v.SHA, p.trial.Decision))
 		if err != nil {
 			return err
@@ -213,8 +259,10 @@ func (a *app) promoteCandidate(ctx context.Context, db *store.Store, live *liveS
 			return unproven(p.trial)
 		}
 	}
-	if err := a.sayLifetime(ctx, db, p.trial); err != nil {
-		return err
+	if !p.older {
+		if err := a.sayLifetime(ctx, db, p.trial); err != nil {
+			return err
+		}
 	}
 	v, done, err := a.placeNew(ctx, db, live, live.doc.Hash(), *p.v, targets, f.force)
 	if err != nil {

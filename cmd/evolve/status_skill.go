@@ -114,29 +114,15 @@ func (s *skillStatus) decisions(ctx context.Context, db *store.Store) error {
 // challenger is who waits to replace the live text: proven, or still on trial;
 // nil for nobody.
 func (a *app) challenger(ctx context.Context, db *store.Store, skill *liveSkill) (*challengerStatus, error) {
-	name, live := skill.Name, skill.doc.Hash()
-	trials, err := db.Trials(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	// The newest first; a proven one goes before one that is on trial.
-	var on *tournament.TrialRecord
-	for i := range trials {
-		t := &trials[i]
-		if t.Incumbent == live && t.Decision == string(pareto.Promote) {
-			on = t
-			break
-		}
+	on, back, err := a.waitingTrial(ctx, db, skill)
+	if on == nil {
+		on = back
 	}
 	if on == nil {
-		if on, err = a.openTrial(ctx, db, name, live, ""); on == nil {
-			return nil, err
-		}
-	}
-	c := &challengerStatus{SHA: on.Challenger, Run: on.Run, Decision: on.Decision, Simulated: on.Simulated}
-	if c.TakenBack, err = wasInPlace(ctx, db, skill, on.Challenger); err != nil {
 		return nil, err
 	}
+	c := &challengerStatus{SHA: on.Challenger, Run: on.Run, Decision: on.Decision, Simulated: on.Simulated}
+	c.TakenBack = on == back
 	if c.Decision == string(pareto.Promote) && !c.TakenBack {
 		command, against, err := a.offer(ctx, db, skill, on)
 		if err != nil {

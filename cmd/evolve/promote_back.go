@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// waitingTrial is the trial against the live text that promote is about where nobody
+// names one: the newest that ended in a promotion, else the newest that is undecided.
+// What was in place before has had its chance and is no longer offered: back is the
+// newest of those. Either is nil where there is none.
+func (a *app) waitingTrial(ctx context.Context, db *store.Store, live *liveSkill) (trial, back *tournament.TrialRecord, err error) {
+	trials, err := db.Trials(ctx, live.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	sha := live.doc.Hash()
+	for _, want := range []pareto.Verdict{pareto.Promote, pareto.Undecided} {
+		for i := range trials { // the newest first
+			t := &trials[i]
+			if t.Incumbent != sha || t.Decision != string(want) {
+				continue
+			}
+			over, err := wasInPlace(ctx, db, live, t.Challenger)
+			if err != nil {
+				return nil, nil, err
+			}
+			if !over {
+				return t, back, nil
+			}
+			if back == nil {
+				back = t
+			}
+		}
+	}
+	return nil, back, nil
+}
+
+// refuseBack refuses to put in place again what was taken back: who wants that says
+// which version.
+func (a *app) refuseBack(ctx context.Context, db *store.Store, live *liveSkill, t *tournament.TrialRecord) error {
+	v, err := db.VersionBySHA(ctx, live.Name, t.Challenger)
+	if errors.Is(err, store.ErrNotFound) {
+		return usage(fmt.Sprintf("`evolve --skill %s` looks for one", live.Name), "nothing of %s waits for promotion", live.Name)
+	} else if err != nil {
+		return err
+	}
+	installs, err := db.Installs(ctx, live.Name)
+	if err != nil {
+		return err
+	}
+	what := "is in place no more"
+	if at, ok := rolledBackTexts(installs)[v.SHA]; ok {
+		what = "was rolled back on " + at.Local().Format(time.DateOnly)
+	}
+	return refused(fmt.Sprintf("`evolve promote %s@v%d` installs it all the same; `evolve --skill %[1]s` looks for another one", live.Name, v.N),
+		"nothing of %s waits for promotion: v%d (%.12s), which was tried against the live text, %s", live.Name, v.N, v.SHA, what)
+}
