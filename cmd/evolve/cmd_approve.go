@@ -163,6 +163,11 @@ func (a *app) decide(ctx context.Context, arg string, word store.Word, yes bool)
 		if err = a.guardQuarantine(ctx, db, name); err != nil {
 			return err
 		}
+		if word == store.Approved { // made from an older text it is not tried as it is
+			if err := a.rebaseApproved(ctx, db, live); err != nil {
+				return err
+			}
+		}
 		if c, err = candidacyOf(ctx, db, name, c.SHA); err != nil {
 			return err
 		}
@@ -388,6 +393,8 @@ func (a *app) nextAfter(ctx context.Context, db *store.Store, live *liveSkill, c
 			return fmt.Sprintf("`evolve --skill %s` goes on where its trial was", live.Name), nil
 		}
 		return "nothing: the gate rejected it", nil
+	case c.standing() == approvedWord && c.base != live.doc.Hash():
+		return c.nextElsewhere(live.Name), nil
 	}
 	next := fmt.Sprintf("`evolve --skill %s` tries it beside the live text; it is installed by nothing but `evolve promote`, once it is proven, or with --yes as unproven", live.Name)
 	if evolvesOf(c.Operator) == evolveDescription {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -188,6 +189,25 @@ func TestRebaseOfApproved(t *testing.T) {
 				t.Errorf("back where it was made: a search begins with %.12s, want %.12s", got, sha)
 			}
 		})
+	}
+}
+
+// Who approves what was made before an edit is told what may be approved instead.
+func TestApproveAfterAnEdit(t *testing.T) {
+	theirs := swap(tablesText, "- Name every column.", "- Name every column, as https://tables.example/names says.")
+	for edit, want := range map[string]string{
+		swap(tablesText, "Markdown", "HTML"):              "next: `evolve approve tables@" + skill.HashText([]byte(swap(theirs, "Markdown", "HTML")))[:12] + "` shows it with what the live text says",
+		swap(tablesText, "every column", "every column."): "next: nothing: it was made from another text than the live one, and your edit and the challenger both changed section",
+		tablesText: "next: `evolve --skill tables` tries it beside the live text",
+	} {
+		o := newDesk(t)
+		sha := o.flagged(o.base, theirs)
+		o.write(edit)
+		o.look()
+		o.check(o.a.decide(t.Context(), "tables@"+sha[:12], store.Approved, true))
+		if said := o.a.stdout.(*bytes.Buffer).String(); !strings.Contains(said, want) {
+			t.Errorf("said\n%s\nwant %q", said, want)
+		}
 	}
 }
 

@@ -68,6 +68,19 @@ func (c *candidacy) done(live string) bool {
 	return false
 }
 
+// nextElsewhere says what follows from the approval of a candidate that was made from
+// another text than the live one.
+func (c *candidacy) nextElsewhere(name string) string {
+	const why = "it was made from another text than the live one"
+	if len(c.carried) == 0 {
+		return fmt.Sprintf("nothing yet: %s, and a run is at work; `evolve status` re-bases it then", why)
+	}
+	if k := c.carried[0]; k.Outcome == heldBack {
+		return fmt.Sprintf("`evolve approve %s@%.12s` shows it with what the live text says: %s", name, k.To, why)
+	}
+	return fmt.Sprintf("nothing: %s, and %s", why, c.carried[0].Reason)
+}
+
 // wasInPlace reports whether a text has had its chance where the skill lives: it was
 // live there, or was rolled back in another target. One that was only brought to
 // another target waits here as before.
