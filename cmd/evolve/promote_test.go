@@ -185,3 +185,47 @@ func (r *roaming) printed(args ...string) string {
 	}
 	return out.String()
 }
+
+// TestForcedOverAnEdit: evidence about an older text proves nothing about one that takes
+// the place of its owner's edit, and what she wrote was lost by her word alone.
+func TestForcedOverAnEdit(t *testing.T) {
+	r := newRoaming(t)
+	at := r.proved(r.v1, r.v0)
+	run, err := r.db.Run(t.Context(), "run-"+at[:6])
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.Verdict = []byte(`{"decision":"promote","e_value":33.3}`)
+	if err := r.db.Journal(run.ID).SaveRun(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	edit := append(bytes.Clone(r.v0), "\n## Mine\n\nMine alone.\n"...)
+	r.write("claude", edit)
+	if err := r.promote("@" + at); err == nil {
+		t.Fatal("installed over an edit")
+	}
+	if err := r.a.promoteSkill(t.Context(), "tagger@"+at, promoteFlags{force: true}); err != nil {
+		t.Fatal(err)
+	}
+	r.holds("claude", r.v1)
+	v, err := r.db.VersionBySHA(t.Context(), "tagger", skill.HashText(r.v1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Proven || len(v.Evidence) > 0 || v.Parent != skill.HashText(r.v0) || v.Note != "by --force: its evidence is against v0, and v1, your text, was live" {
+		t.Errorf("v%d proven %v, evidence %s, from %.12s, %q", v.N, v.Proven, v.Evidence, v.Parent, v.Note)
+	}
+	if kept, err := r.db.Version(t.Context(), "tagger", 1); err != nil || string(kept.Text) != string(edit) {
+		t.Errorf("her edit is not kept: %v", err)
+	}
+	if log := r.printed("log", "tagger"); !strings.Contains(log, "live, NOT proven") || !strings.Contains(log, "by --force: its evidence is against v0") || strings.Contains(log, "33.3") {
+		t.Errorf("log:\n%s", log)
+	}
+	if why := r.printed("show", "tagger", "--why"); strings.Contains(why, "Mine") {
+		t.Errorf("show --why:\n%s", why)
+	}
+	if err := r.a.rollbackSkill(t.Context(), "tagger", rollbackFlags{}); err != nil {
+		t.Fatal(err)
+	}
+	r.holds("claude", edit)
+}

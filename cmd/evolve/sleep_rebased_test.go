@@ -71,6 +71,10 @@ func TestNightTellsOfDroppedChallengers(t *testing.T) {
 			t.Errorf("it is told again: %+v", k)
 		}
 	}
+	o.write(swap(tablesText, "every column", "each column", "Markdown", "HTML")) // the next text, and nothing new
+	if out, errs := o.night(); strings.Contains(out+errs, "both changed") {
+		t.Errorf("it is told again after the next edit:\n%s%s", out, errs)
+	}
 }
 
 // One that follows the edit is told of too, and is no reason for a note; one that

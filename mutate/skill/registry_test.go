@@ -215,3 +215,24 @@ func TestFolderNamedAsAVersion(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestEmptySkill: a file without a text is none, as long as an editor takes to save it.
+func TestEmptySkill(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a", FileName)
+	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{"": NoText, " \n\t\n": NoText, "---\nname: a\ndescription: d\n---\n": ""} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if r := Discover([]Root{{Dir: dir, Scope: "user"}}); len(r.Broken) > 0 {
+			got = r.Broken[0].Reason
+		}
+		if got != want {
+			t.Errorf("%q is broken because %q, want %q", text, got, want)
+		}
+	}
+}
