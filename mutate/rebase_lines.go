@@ -160,8 +160,8 @@ func kept(line string, base, ours, theirs, got int) bool {
 	switch {
 	case ours > base && theirs < base, ours < base && theirs > base:
 		return false
-	case ours == theirs && ours > base:
-		return got == ours
+	case ours > base && theirs > base:
+		return got == max(ours, theirs)
 	}
 	return got == ours+theirs-base || got == ours && ours == theirs
 }

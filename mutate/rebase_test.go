@@ -108,6 +108,8 @@ func TestRebase(t *testing.T) {
 		{"renamed by its owner, deleted by the challenger", []string{"## Axes", "## Scales"}, []string{"## Axes\n\n- Label both axes.\n\n", ""}, nil, `section "plotter > Axes"`},
 		{"a line that both add in different places", []string{"Save as SVG.", "Save as SVG.\nName the file."}, []string{"Read the file first.", "Read the file first.\nName the file."},
 			nil, `section "plotter > Output"`},
+		{"a line that one adds twice", []string{"Save as SVG.", "Save as SVG.\nName the file.", "few colours.", "few colours.\nName the file."}, []string{"Read the file first.", "Read the file first.\nName the file."},
+			nil, `section "plotter > Colours"`},
 		{"a line that its owner deleted, moved by the challenger", []string{"- Label both axes.\n", ""}, []string{"- Label both axes.\n", "", "Save as SVG.\n", "Save as SVG.\n- Label both axes.\n"},
 			nil, `section "plotter > Axes"`},
 		{"code that both add, with blank lines", []string{"Save as SVG.\n", "Save as SVG.\n\n```sh\na\n\nb\n```\n"}, []string{"both axes.\n", "both axes.\n\n```sh\nc\n\nd\n```\n"},
