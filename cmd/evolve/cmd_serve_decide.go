@@ -271,7 +271,7 @@ func (c *served) planPromotion(ctx context.Context, db *store.Store, live *liveS
 		if p.Evidence, err = evidenceFacts(p.Evidence, pr.trial); err != nil {
 			return err
 		}
-		if said, err := overLifetime(ctx, db, pr.trial); err != nil {
+		if said, _, err := overLifetime(ctx, db, pr.trial); err != nil {
 			return err
 		} else if said != "" {
 			p.Evidence = append(p.Evidence, serve.Fact{Name: "lifetime", Text: said})

@@ -209,10 +209,16 @@ func leftTo(k *sleep.Step) string {
 		return fmt.Sprintf("%s@%.12s: %s; `evolve promote %s`", k.Skill, k.Result.Challenger, k.Note, k.Skill)
 	case k.Kind == sleep.Rebase && k.Stage == sleep.Skipped:
 		return k.Note
-	case k.Kind == sleep.Install && (k.Stage == sleep.Skipped || k.Stage == sleep.Failed), k.Stage == sleep.Skipped && strings.Contains(k.Note, "`evolve review "):
+	case k.Kind == sleep.Install && (k.Stage == sleep.Skipped || k.Stage == sleep.Failed), asksForLabels(k):
 		return k.Skill + ": " + k.Note
 	}
 	return ""
+}
+
+// asksForLabels reports whether a step was left because nothing but its owner's labels
+// would bring it on.
+func asksForLabels(k *sleep.Step) bool {
+	return k.Stage == sleep.Skipped && strings.Contains(k.Note, "`evolve review ")
 }
 
 func alarmsIn(n *sleep.Night) []string {

@@ -10,6 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 	"github.com/spf13/cobra"
 )
@@ -70,6 +71,7 @@ type skillStatus struct {
 	Quarantine     []quarantined      `json:"quarantine"` // waits for the owner's word, the newest first
 	Approved       []string           `json:"approved"`   // SHA-256 of candidates that the next run tries
 	Unfinished     *unfinishedRun     `json:"unfinished_run"`
+	Turn           *turnStatus        `json:"turn"`  // null: it waits for no later night
 	Waits          []waitsFor         `json:"waits"` // for its owner, the most urgent first
 	Next           string             `json:"next"`  // what to do, in words
 
@@ -102,10 +104,20 @@ type challengerStatus struct {
 	Simulated bool `json:"simulated"`
 	// TakenBack: it was installed before, and taken back.
 	TakenBack bool `json:"taken_back"`
+	// Unlabelled counts the held-out cases that could go on with its trial, and prove
+	// nothing before its owner has labelled more answers: a judge alone decides them.
+	Unlabelled int `json:"unlabelled"`
+	// Lifetime says in words that it is proved as a single trial, and not at the level
+	// that its number among all trials of the skill asks for; "" where it is, or is not
+	// proved at all.
+	Lifetime string `json:"lifetime,omitempty"`
 	// Offer is the command that installs it, "" where it is not proved, was taken
 	// back, or promote refuses; then Refused says why.
 	Offer   string `json:"offer,omitempty"`
 	Refused string `json:"refused,omitempty"`
+
+	single int                     // the number of the trial that Lifetime is about
+	on     *tournament.TrialRecord // its trial, where that goes on; else nil
 }
 
 // quarantined is a candidate that the firewall holds.
@@ -214,6 +226,7 @@ type overview struct {
 	sessions int
 	uses     map[string]store.SkillUse
 	cases    map[string]map[eval.Split]int
+	judged   map[string]bool // skills with held-out cases that may ask a judge
 	flagged  map[string]bool // skills with a text that their owner may have a word on
 	nights   map[string]*sleep.State
 	last     *sleep.Night // nil: there was none
@@ -235,6 +248,9 @@ func overviewOf(ctx context.Context, db *store.Store) (o *overview, err error) {
 		return nil, err
 	}
 	if o.flagged, err = db.Flagged(ctx); err != nil {
+		return nil, err
+	}
+	if o.judged, err = db.Judged(ctx); err != nil {
 		return nil, err
 	}
 	return o, o.readNights(ctx, db)

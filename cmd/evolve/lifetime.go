@@ -9,22 +9,23 @@ import (
 
 // overLifetime says what the proof of a trial is worth among all trials of its skill,
 // "" where it holds among them too, or there is none. The owner's word installs it
-// all the same.
-func overLifetime(ctx context.Context, db *store.Store, t *tournament.TrialRecord) (string, error) {
+// all the same. number is that of the trial.
+func overLifetime(ctx context.Context, db *store.Store, t *tournament.TrialRecord) (said string, number int, err error) {
 	if alone, err := t.ProvenAlone(); err != nil || !alone {
-		return "", err
+		return "", 0, err
 	}
 	round, _ := t.Begun()
 	n, err := db.TrialNumber(ctx, t.Skill, t.Incumbent, t.Challenger, round)
 	if err != nil || n == nil {
-		return "", err
+		return "", 0, err
 	}
-	return t.OverLifetime(n)
+	said, err = t.OverLifetime(n)
+	return said, n.Number, err
 }
 
 // sayLifetime tells it to the person who promotes.
 func (a *app) sayLifetime(ctx context.Context, db *store.Store, t *tournament.TrialRecord) error {
-	said, err := overLifetime(ctx, db, t)
+	said, _, err := overLifetime(ctx, db, t)
 	if said != "" {
 		a.say("%s", said)
 	}

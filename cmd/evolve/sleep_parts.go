@@ -182,24 +182,13 @@ func (s *sleeper) lookAtCases(ctx context.Context, o *sleep.Outlook, live *liveS
 // most. unproven are those that prove nothing: a judge alone decides them that is not
 // shown to agree with the owner, and could not be shown to by asking it.
 func (s *sleeper) fresh(ctx context.Context, trial *tournament.TrialRecord, cases, test []eval.Case) (fresh, unproven int, rollouts int64, err error) {
-	spent, err := s.db.Journal("").SpentCases(ctx, trial.Skill, trial.Incumbent)
-	if err != nil {
-		return 0, 0, 0, err
+	var judge *string // nobody knows whose word it would be
+	if s.model(ctx); s.now.back != nil {
+		name := (&eval.Checks{Judge: s.now.back.judge}).Identity()
+		judge = &name
 	}
-	if fresh, err = trial.Fresh(test, spent); err != nil {
+	if fresh, unproven, err = provableCases(ctx, s.db, trial, cases, test, judge); err != nil {
 		return 0, 0, 0, err
-	}
-	if s.model(ctx); fresh > 0 && tournament.RestsOnJudge(test) > 0 && s.now.back != nil {
-		k := &calibrator{db: s.db, judge: (&eval.Checks{Judge: s.now.back.judge}).Identity(), limit: 1}
-		known, err := k.measure(ctx, trial.Skill, cases)
-		if err != nil {
-			return 0, 0, 0, err
-		}
-		if known.Trusted() || known.Missing == 0 || known.Labels.N()+known.Missing < tournament.TrustedLabels { // else the run asks it
-			if fresh, unproven, err = trial.Provable(test, spent, known); err != nil {
-				return 0, 0, 0, err
-			}
-		}
 	}
 	return fresh, unproven, int64(2 * fresh * (1 + s.f.MaxRetries)), nil
 }

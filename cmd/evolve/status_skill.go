@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 
@@ -57,6 +56,11 @@ func (a *app) skillStatus(ctx context.Context, db *store.Store, e skill.Entry, k
 	if s.Challenger, err = a.challenger(ctx, db, live); err != nil {
 		return nil, err
 	}
+	if c := s.Challenger; c != nil && c.on != nil && known.judged[e.Name] {
+		if c.Unlabelled, err = unlabelled(ctx, db, c.on); err != nil {
+			return nil, err
+		}
+	}
 	if known.flagged[e.Name] {
 		if err := s.decisions(ctx, db); err != nil {
 			return nil, err
@@ -72,7 +76,8 @@ func (a *app) skillStatus(ctx context.Context, db *store.Store, e skill.Entry, k
 	if s.Unfinished, err = a.unfinished(ctx, db, e.Name, last); err != nil {
 		return nil, err
 	}
-	s.Waits, err = a.waits(s, known, last)
+	s.Turn = laterOf(known.last, s)
+	s.Waits, err = a.waits(ctx, db, s, known, last)
 	return s, err
 }
 
@@ -123,25 +128,34 @@ func (a *app) challenger(ctx context.Context, db *store.Store, skill *liveSkill)
 	}
 	c := &challengerStatus{SHA: on.Challenger, Run: on.Run, Decision: on.Decision, Simulated: on.Simulated}
 	c.TakenBack = on == back
-	if c.Decision == string(pareto.Promote) && !c.TakenBack {
+	alone, err := on.ProvenAlone()
+	if err != nil {
+		return nil, err
+	}
+	if alone && !c.TakenBack {
+		if c.Lifetime, c.single, err = overLifetime(ctx, db, on); err != nil {
+			return nil, err
+		}
 		command, against, err := a.offer(ctx, db, skill, on)
 		if err != nil {
 			return nil, err
 		}
 		c.Offer, c.Refused = command, against.String()
 	}
-	var state struct {
-		Trial *pareto.Trial `json:"trial"`
+	if !alone && !c.TakenBack {
+		c.on = on
 	}
-	if err := json.Unmarshal(on.State, &state); err != nil {
-		return nil, fmt.Errorf("read the trial of %.12s: %w", on.Challenger, err)
+	d, err := on.Evidence()
+	if err != nil {
+		return nil, err
 	}
-	if state.Trial == nil { // not begun
-		state.Trial = pareto.NewTrial(pareto.DefaultConfig())
-	}
-	d := state.Trial.Decide()
 	c.EValue, c.Alpha, c.Cases, c.Needed = finite(d.EValue), d.Alpha, d.Cases, needed(d)
 	return c, nil
+}
+
+// unlabelled says what its trial waits with for its owner's labels.
+func (c *challengerStatus) unlabelled() string {
+	return counted(c.Unlabelled, "held-out case") + " that nothing trusted decides"
 }
 
 // provable is how many cases it takes at least to show that cost and latency are
@@ -206,14 +220,20 @@ func (s *skillStatus) next(harvested bool) string {
 		return fmt.Sprintf("wait: run %s is at work", s.Unfinished.Run)
 	case s.Unfinished != nil:
 		return fmt.Sprintf("`%s` goes on with the last run", s.Unfinished.Resume)
+	case c != nil && c.Offer != "" && c.Lifetime != "":
+		return fmt.Sprintf("`%s` installs it at your word, nights go on with fresh cases: %s", c.Offer, c.Lifetime)
 	case c != nil && c.Offer != "":
 		return fmt.Sprintf("`%s` installs it", c.Offer)
 	case c != nil && c.TakenBack:
 		return fmt.Sprintf("`evolve log %s`: the challenger that was proved was installed and taken back", s.Skill)
+	case c != nil && c.Unlabelled > 0:
+		return fmt.Sprintf("`evolve review %s`: %s", s.Skill, c.unlabelled())
 	case c != nil && c.Simulated:
 		return fmt.Sprintf("`evolve --skill %s --agent …`: the evidence is simulated", s.Skill)
 	case c != nil && c.Refused != "":
 		return fmt.Sprintf("`evolve log %s`: a better version is proved, and promote refuses it: %s", s.Skill, c.Refused)
+	case s.Turn != nil && !s.Turn.Beyond:
+		return "nothing: a later night comes to it: it " + s.Turn.Why
 	case c != nil:
 		return fmt.Sprintf("`evolve --skill %s` goes on with the trial once there are new cases", s.Skill)
 	case s.Cases[eval.Train] > 0 && s.Cases[eval.Val] > 0:

@@ -65,7 +65,7 @@ func (a *app) printStatus(r *statusReport, all bool) error {
 	}
 	b.WriteString("\n")
 	if r.harvested {
-		b.WriteString(joined(w, "; ", r.Night.words(r.Sessions)...))
+		b.WriteString(joined(w, "; ", r.Night.words(r.Sessions, r.waitingTurns())...))
 	}
 	b.WriteString(typed("next: ", r.Next.Command, r.Next.Text, w))
 	_, err := fmt.Fprint(a.stdout, strings.TrimPrefix(b.String(), "\n"))
@@ -181,8 +181,8 @@ func joined(w int, sep string, parts ...string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// words say what the nights do.
-func (n *nightStatus) words(sessions int) []string {
+// words say what the nights do; turns counts the skills that a later one comes to.
+func (n *nightStatus) words(sessions, turns int) []string {
 	parts := []string{counted(sessions, "session") + " read"}
 	switch l := n.Last; {
 	case l == nil:
@@ -204,6 +204,9 @@ func (n *nightStatus) words(sessions int) []string {
 		parts = append(parts, "next "+n.Next.Local().Format("2006-01-02 15:04"))
 	} else if n.Last != nil {
 		parts = append(parts, "no timer")
+	}
+	if turns > 0 {
+		parts = append(parts, counted(turns, "skill")+" for a later night: too little was left")
 	}
 	return parts
 }
@@ -252,10 +255,15 @@ func (c *challengerStatus) String() string {
 	switch {
 	case c.TakenBack:
 		s = "taken back"
+	case c.Lifetime != "":
+		s = "proven as a single trial"
 	case c.Decision == string(pareto.Promote):
 		s = "proven"
 	case c.Cases == 0:
 		s = "on trial, waits for cases"
+		if c.Unlabelled > 0 {
+			s = "on trial, waits for labels"
+		}
 	default:
 		s = fmt.Sprintf("e %.3g of %.3g, %s", c.EValue, 1/c.Alpha, counted(c.Cases, "case"))
 		if c.Needed != nil {

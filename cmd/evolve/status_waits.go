@@ -27,10 +27,12 @@ const (
 	waitResume   waitKind = "resume"   // a run was interrupted
 	waitRetire   waitKind = "retire"   // the skill is worth no more than none
 	waitApprove  waitKind = "approve"  // the firewall holds a candidate
+	waitReview   waitKind = "review"   // a trial or a certification waits for labels
 	waitKernel   waitKind = "kernel"   // a night may not install before the kernel is confirmed
+	waitBudget   waitKind = "budget"   // a night is too small for a search
 )
 
-var waitKinds = []waitKind{waitAlarm, waitPromote, waitConflict, waitResume, waitRetire, waitApprove, waitKernel}
+var waitKinds = []waitKind{waitAlarm, waitPromote, waitConflict, waitResume, waitRetire, waitApprove, waitReview, waitKernel, waitBudget}
 
 // A waitsFor is one thing that a skill waits for its owner with.
 type waitsFor struct {
@@ -49,7 +51,7 @@ func (s *skillStatus) urgency() int {
 
 // waits lists what a skill on disk waits for.
 // last is its newest run, nil for none.
-func (a *app) waits(s *skillStatus, known *overview, last *tournament.Run) ([]waitsFor, error) {
+func (a *app) waits(ctx context.Context, db *store.Store, s *skillStatus, known *overview, last *tournament.Run) ([]waitsFor, error) {
 	out := []waitsFor{}
 	add := func(kind waitKind, command, format string, args ...any) {
 		out = append(out, waitsFor{kind, fmt.Sprintf(format, args...), command})
@@ -59,10 +61,20 @@ func (a *app) waits(s *skillStatus, known *overview, last *tournament.Run) ([]wa
 		add(waitAlarm, "evolve rollback "+s.Skill, "%s", why)
 	}
 	if c := s.Challenger; c != nil && c.Offer != "" {
-		add(waitPromote, c.Offer, "a better version (%.12s) is proved", c.SHA)
+		if c.Lifetime != "" {
+			add(waitPromote, c.Offer, "proved as a single trial, not as trial %d", c.single)
+		} else {
+			add(waitPromote, c.Offer, "a better version (%.12s) is proved", c.SHA)
+		}
 		if s.Kernel.Confirmed == nil && known.last != nil && known.last.Policy == sleep.Auto {
 			add(waitKernel, "evolve kernel confirm "+s.Skill, "nights install nothing before its kernel is confirmed")
 		}
+	}
+	if err := waitsForLabels(ctx, db, s, known, add); err != nil {
+		return nil, err
+	}
+	if t := s.Turn; t != nil && t.Beyond {
+		add(waitBudget, fmt.Sprintf("evolve sleep run --max-rollouts %d", t.Needs), "%s", t.Why)
 	}
 	if why, err := conflictOf(s, last); err != nil {
 		return nil, err

@@ -46,6 +46,9 @@ func (SkillStatus) Way(skill, command string) string {
 		}
 		return way
 	}
+	if words[1] == "review" && at == "" {
+		return skillPath(skill) + "/review"
+	}
 	return ""
 }
 

@@ -1,0 +1,41 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// Judged names the skills of which a held-out case may ask a judge, without decoding
+// the cases: one that only quotes such a check is named too.
+func (s *Store) Judged(ctx context.Context) (map[string]bool, error) {
+	names, err := query(ctx, s, func(rows *sql.Rows) (name string, err error) {
+		err = rows.Scan(&name)
+		return name, err
+	}, `SELECT DISTINCT skill FROM cases WHERE dropped IS NULL AND split = ? AND instr(body, ?) > 0`, string(eval.Test), `"type":"`+string(eval.Judge)+`"`)
+	if err != nil {
+		return nil, fmt.Errorf("list skills with a judge: %w", err)
+	}
+	out := map[string]bool{}
+	for _, name := range names {
+		out[name] = true
+	}
+	return out, nil
+}
+
+// LastJudge is the judge that a run of the skill has asked about its owner's labels
+// last, by its grader's identity, "" where none has.
+func (s *Store) LastJudge(ctx context.Context, skill string) (string, error) {
+	last, err := query(ctx, s, scanBody[tournament.Calibration],
+		`SELECT c.body FROM calibrations c JOIN runs r ON r.id = c.run WHERE r.skill = ? ORDER BY c.at DESC, c.run DESC LIMIT 1`, skill)
+	if err != nil {
+		return "", fmt.Errorf("look up the judge of %s: %w", skill, err)
+	}
+	if len(last) == 0 {
+		return "", nil
+	}
+	return last[0].Judge, nil
+}
