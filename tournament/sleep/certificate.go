@@ -87,19 +87,6 @@ func (c *Certificate) Tried(cluster, run string) bool {
 	return slices.ContainsFunc(c.Parts, func(p CertificatePart) bool { return p.Run != run && slices.Contains(p.Clusters, cluster) })
 }
 
-// String is the certificate in one line: what became of it, and the numbers that
-// this rests on.
-func (c *Certificate) String() string {
-	s, mark := fmt.Sprintf("on %v: %s", c.Model, c.Word()), ": "
-	if c.Reason != "" {
-		s, mark = s+mark+c.Reason, "; "
-	}
-	if c.Worth != "" && (c.Outcome != Worse || c.Lift == NoLift) { // an alarm has no need of more
-		s += mark + c.Worth
-	}
-	return s
-}
-
 // Word is what became of it, in a word.
 func (c *Certificate) Word() string {
 	switch {
