@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,12 +76,12 @@ func (s *sleeper) watch(ctx context.Context, name string) (*sleep.Alarm, error) 
 	} else if err != nil {
 		return nil, err
 	}
-	home, err := live.home()
-	if err != nil {
+	replaced, err := s.replaced(ctx, live)
+	if err != nil || len(replaced) == 0 {
 		return nil, err
 	}
-	before, err := replaced(ctx, s.db, name, home, v.SHA, true)
-	if err != nil || len(before) == 0 {
+	before, err := s.predecessors(ctx, name, replaced)
+	if err != nil {
 		return nil, err
 	}
 	took, err := s.db.TurnCosts(ctx, name)
@@ -95,7 +96,48 @@ func (s *sleeper) watch(ctx context.Context, name string) (*sleep.Alarm, error) 
 	if err != nil {
 		return nil, err
 	}
-	return sleep.DefaultRule.Look(v.SHA, before[0], p.home.watched(), uses), nil
+	return sleep.DefaultRule.Look(v.SHA, before, p.home.watched(), uses), nil
+}
+
+// replaced are the texts that the live one took the place of where the skill lives, as
+// a rollback would go through them: SHA-256, the newest first.
+func (s *sleeper) replaced(ctx context.Context, live *liveSkill) ([]string, error) {
+	home, err := live.home()
+	if err != nil {
+		return nil, err
+	}
+	out, err := replaced(ctx, s.db, live.Name, home, live.doc.Hash(), true)
+	return slices.DeleteFunc(out, func(sha string) bool { return sha == "" }), err
+}
+
+// predecessors are what the live text is held against: what it took the place of, back
+// to the newest text of its owner's. What was before that is nothing that evolve has
+// replaced, and whether an edit is for the worse is for its owner to say. What an alarm
+// was about, or was rejected, is no measure.
+func (s *sleeper) predecessors(ctx context.Context, name string, replaced []string) (out []sleep.Predecessor, err error) {
+	st, err := sleep.Stored(s.db).State(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	words, err := s.db.Decisions(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	for _, sha := range replaced {
+		p := sleep.Predecessor{SHA: sha, Name: fmt.Sprintf("%.12s", sha), Suspect: slices.Contains(st.Alarmed, sha) || words[sha].Word == store.Rejected}
+		v, err := s.db.VersionBySHA(ctx, name, sha)
+		if errors.Is(err, store.ErrNotFound) {
+			out = append(out, p)
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		p.Name = fmt.Sprintf("v%d", v.N)
+		if out = append(out, p); v.Author != "evolve" {
+			break
+		}
+	}
+	return out, nil
 }
 
 // takenBack is how the note of an alarm ends whose version was rolled back.

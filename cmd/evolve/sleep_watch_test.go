@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,7 +60,7 @@ func (r *roaming) watches(when string, raised bool, old, oldPercent, now, nowPer
 }
 
 // TestWatchWithoutHooksFromTheInstallations: no use says which text it was of. After
-// each promotion the new text is held against the one that it replaced, and a
+// each promotion the new text is held against those that it and they replaced, and a
 // regression raises the alarm though the text before that was worse still.
 func TestWatchWithoutHooksFromTheInstallations(t *testing.T) {
 	r := newRoaming(t)
@@ -76,7 +77,7 @@ func TestWatchWithoutHooksFromTheInstallations(t *testing.T) {
 	r.watches("after the second", false, 50, 10, 50, 10)
 	r.install(next(3))
 	r.used("claude-code", 40, 6)
-	r.watches("after the third, which is worse", true, 50, 10, 40, 60)
+	r.watches("after the third, which is worse", true, 100, 10, 40, 60) // of the two before it
 
 	// It is taken back: the second is watched again, with all of its sessions.
 	if err := r.a.rollback(t.Context(), "tagger"); err != nil {
@@ -98,6 +99,58 @@ func TestWatchWithoutHooksFromTheInstallations(t *testing.T) {
 	r.install(append(bytes.Clone(mine), "Rule 4.\n"...))
 	r.used("claude-code", 20, 2)
 	r.watches("over an edit", false, 30, 20, 20, 20)
+}
+
+// TestWatchOverAShortLivedVersion: a version that was in place for a dozen sessions
+// leaves the next one held against what was there before it, which the alarm names;
+// where an alarm was about one, or its owner rejected it, it is no measure; an edit of
+// its owner's hides what was before it, however good that was.
+func TestWatchOverAShortLivedVersion(t *testing.T) {
+	r := newRoaming(t)
+	next := func(n int) []byte { return append(bytes.Clone(r.v0), fmt.Sprintf("\nRule %d.\n", n)...) }
+	against := func(when, want string, raised bool) {
+		t.Helper()
+		a := r.watch()
+		if a == nil || a.Signals[0].Against != want || a.Raised() != raised || raised && !strings.Contains(a.String(), ", with "+want+" in ") {
+			t.Errorf("%s: %+v, want it held against %q, alarm %v", when, a, want, raised)
+		}
+	}
+	r.used("claude-code", 180, 2)
+	r.install(next(1))
+	r.used("claude-code", 12, 0)
+	r.install(next(2))
+	r.used("claude-code", 40, 8)
+	against("the second, which is worse", "v0 and v1", true)
+	r.reject(next(1))
+	against("v1 was rejected", "v0", true)
+
+	// Its owner keeps it, and the alarm was told: the third is held against v0 alone.
+	journal := sleep.Stored(r.db)
+	l, err := journal.Acquire(t.Context(), "a night", time.Now(), time.Now().Add(time.Hour), func(string) bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := journal.State(t.Context(), "tagger")
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.Alarmed = append(st.Alarmed, skill.HashText(next(2)))
+	if err := journal.SaveState(t.Context(), l.Generation, st); err != nil {
+		t.Fatal(err)
+	}
+	r.install(next(3))
+	r.used("claude-code", 40, 8)
+	against("the third, as bad as the second", "v0", true)
+
+	mine := append(next(3), "Mine.\n"...)
+	r.write("claude", mine)
+	if err := r.a.recordLive(t.Context(), r.db, r.live()); err != nil {
+		t.Fatal(err)
+	}
+	r.used("claude-code", 30, 8)
+	r.install(append(bytes.Clone(mine), "Rule 5.\n"...))
+	r.used("claude-code", 40, 8)
+	against("over an edit that is as bad", "v4", false)
 }
 
 // TestWatchTellsTargetsApart: uses by an agent whose folder holds another version,

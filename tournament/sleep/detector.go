@@ -1,6 +1,10 @@
 package sleep
 
-import "math"
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+)
 
 // bets are the fractions of its capital that a detector stakes on each session.
 var bets = [...]float64{0.2, 0.35, 0.5, 0.75, 0.9}
@@ -10,12 +14,21 @@ var bets = [...]float64{0.2, 0.35, 0.5, 0.75, 0.9}
 // evidence each, and the alarm comes by so many sessions later at most.
 const beginEvery = 5
 
+// evenly is the share of the capital that is divided evenly over the first
+// evenMoments: few versions live longer, and what turns bad after a month needs a
+// fifth fewer sessions than by the tail alone. What is bad from its first session on
+// pays for it with about one session in fifteen.
+const (
+	evenly      = 0.3
+	evenMoments = 50
+)
+
 // A detector is an e-process for E[d] ≤ 0 that does not lose its power while
 // nothing is wrong: what was good for a month may turn bad. Its capital of 1 is
-// divided over all moments at which that could begin, 1/(k(k+1)) for the k-th,
-// and over the bets; each part is staked from its moment on. A sum of e-processes
-// with weights that add up to 1 is one too. To begin at the k-th moment instead
-// of the first costs the logarithm of k(k+1)/2 in evidence.
+// divided over all moments at which that could begin (see weight) and over the bets;
+// each part is staked from its moment on. A sum of e-processes with weights that add
+// up to 1 is one too. To begin at a moment of weight w costs the logarithm of 1/w in
+// evidence.
 type detector struct {
 	staked  [len(bets)]float64
 	kept    float64 // for later beginnings
@@ -28,11 +41,11 @@ func newDetector() *detector { return &detector{kept: 1, capital: 1, peak: 1} }
 
 func (d *detector) add(x float64) {
 	if d.n%beginEvery == 0 {
-		k := float64(d.n/beginEvery + 1)
+		k := d.n/beginEvery + 1
 		for i := range d.staked {
-			d.staked[i] += 1 / (k * (k + 1))
+			d.staked[i] += weight(k)
 		}
-		d.kept = 1 / (k + 1)
+		d.kept = kept(k)
 	}
 	d.n++
 	d.capital = d.kept
@@ -43,15 +56,26 @@ func (d *detector) add(x float64) {
 	d.peak = max(d.peak, d.capital)
 }
 
-// upper is the upper confidence bound, at level 1-doubt, of the mean of n
-// independent values in [0,1] with this mean: the largest p with
-// n·KL(mean‖p) ≤ log(1/doubt) (Chernoff; Hoeffding 1963, theorem 1). Without any
-// values it is 1.
-func upper(mean float64, n int, doubt float64) float64 {
-	lo, hi := mean, 1.0
-	for range 60 {
-		p := (lo + hi) / 2
-		if float64(n)*kl(mean, p) <= math.Log(1/doubt) {
+// weight is the share of the capital that is staked from the k-th moment on.
+func weight(k int) float64 { return kept(k-1) - kept(k) }
+
+// kept is what the first k moments leave.
+func kept(k int) float64 {
+	return (1-evenly)/float64(k+1) + evenly*max(0, 1-float64(k)/evenMoments)
+}
+
+// upper is the upper confidence bound, at level 1-doubt, of the mean chance of n
+// independent coins of which this many fell: the largest p at which so few fall with
+// probability doubt (Clopper and Pearson 1934). Their chances need not be the same:
+// a tail below the median is at most that of n coins with the mean chance (Hoeffding
+// 1956, theorem 4). Without any coins it is 1. doubt is below 1/2.
+func upper(fell, n int, doubt float64) float64 {
+	lo, hi := 0.0, 1.0
+	if n > 0 {
+		lo = float64(fell) / float64(n)
+	}
+	for range 50 {
+		if p := (lo + hi) / 2; atMost(fell, n, p) > doubt {
 			lo = p
 		} else {
 			hi = p
@@ -60,13 +84,25 @@ func upper(mean float64, n int, doubt float64) float64 {
 	return hi
 }
 
-// kl is the relative entropy of two coins.
-func kl(a, b float64) (d float64) {
-	if a > 0 {
-		d += a * math.Log(a/b)
+// atMost is the probability that at most k of n coins with chance p ∈ (0,1) fall.
+func atMost(k, n int, p float64) (sum float64) {
+	if k >= n {
+		return 1
 	}
-	if a < 1 {
-		d += (1 - a) * math.Log((1-a)/(1-b))
+	term := float64(n) * math.Log1p(-p) // logarithm of the probability of i
+	for i := range k + 1 {
+		sum += math.Exp(term)
+		term += math.Log(float64(n-i)/float64(i+1)) + math.Log(p) - math.Log1p(-p)
 	}
-	return d
+	return min(1, sum)
+}
+
+// fell makes a coin of a share: it falls with the share's chance, by the session that
+// it is of, so that it falls the same way every time. Its mean is the share's.
+func fell(share float64, session string) bool {
+	if share <= 0 || share >= 1 {
+		return share >= 1
+	}
+	sum := sha256.Sum256([]byte(session))
+	return float64(binary.BigEndian.Uint64(sum[:])>>11)/(1<<53) < share
 }

@@ -1,6 +1,7 @@
 package sleep
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -46,7 +47,10 @@ func positive(n *int64) (float64, bool) {
 // A Signal is what real sessions say of one thing.
 type Signal struct {
 	Name string `json:"name"`
-	// OldSessions and NewSessions count those that know it.
+	// Against names the version, or versions together, that it is held against: of
+	// all predecessors those with the lowest limit.
+	Against string `json:"against,omitempty"`
+	// OldSessions and NewSessions count those that know it, OldSessions of Against.
 	OldSessions int `json:"old_sessions"`
 	NewSessions int `json:"new_sessions"`
 	// Old and New are shares, averaged over sessions; of latency (milliseconds)
@@ -72,14 +76,17 @@ func (s *Signal) ratio() bool { return s.Name == Latency || s.Name == Tokens }
 
 func (s *Signal) String() string {
 	if s.ratio() {
-		return fmt.Sprintf("%s ×%.2g in %d sessions", s.Name, s.New/s.Old, s.NewSessions)
+		return fmt.Sprintf("%s ×%.2g in %d sessions, against %d with %s", s.Name, s.New/s.Old, s.NewSessions, s.OldSessions, s.before())
 	}
 	what := s.Name
 	if s.Name == Corrections {
 		what = "failures"
 	}
-	return fmt.Sprintf("%s in %.0f%% of %d sessions, before it in %.0f%% of %d", what, 100*s.New, s.NewSessions, 100*s.Old, s.OldSessions)
+	return fmt.Sprintf("%s in %.0f%% of %d sessions, with %s in %.0f%% of %d", what, 100*s.New, s.NewSessions, s.before(), 100*s.Old, s.OldSessions)
 }
+
+// before is what it is held against, in words; older records do not name it.
+func (s *Signal) before() string { return cmp.Or(s.Against, "the version before it") }
 
 // A factor of 4 is the unit of latency and tokens, as in the gate; more is no
 // worse.
@@ -90,9 +97,25 @@ var logUnit = math.Log(4)
 // median would not hold.
 const refShare = 3
 
-// settle works out the limit from the old sessions' values; doubt is the chance
-// that the bound in it is wrong. It reports whether there is one.
-func (s *Signal) settle(r Rule, olds []float64, doubt float64) bool {
+// settle takes the smallest of the limits that the predecessors give; doubt is the
+// chance that any of the bounds in them is wrong. It reports whether there is one.
+func (s *Signal) settle(r Rule, olds []stretch, k int, doubt float64, before []Predecessor) bool {
+	found := false
+	for i := range olds {
+		t := Signal{Name: s.Name, Against: olds[i].named(before)}
+		ok := t.limitBy(r, olds[i].values(k), olds[i].fell(k), doubt/float64(len(olds)))
+		if ok && (!found || t.Limit < s.Limit) || !found && s.OldSessions == 0 {
+			t.detector = s.detector
+			*s, found = t, ok
+		}
+	}
+	return found
+}
+
+// limitBy works out the limit by one stretch of old sessions, of which these are the
+// values, and as coins so many fell; doubt is the chance that the bound in it is
+// wrong. It reports whether there is one.
+func (s *Signal) limitBy(r Rule, olds []float64, fell int, doubt float64) bool {
 	s.OldSessions = len(olds)
 	if len(olds) == 0 {
 		return false
@@ -100,7 +123,7 @@ func (s *Signal) settle(r Rule, olds []float64, doubt float64) bool {
 	mean := meanOf(olds)
 	if !s.ratio() {
 		s.Old = mean
-		s.limit = min(1, upper(mean, len(olds), doubt)+r.Margin)
+		s.limit = min(1, upper(fell, len(olds), doubt)+r.Margin)
 		s.Limit = s.limit
 		if s.limit >= 1 {
 			s.Limit = 0

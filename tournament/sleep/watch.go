@@ -13,9 +13,12 @@ import (
 
 // A Rule says when real sessions raise an alarm about an installed version.
 //
-// The hypothesis is that nothing that is watched is worse than its limit: the
-// upper bound of what it was with the old version, and a margin on top, because
-// the tasks of this week are not those of the last. Each Signal has an e-process
+// The hypothesis is that it is no worse than any text that it and its predecessors
+// replaced: that nothing that is watched is above its limit, the smallest of the
+// upper bounds that the predecessors give (see stretch), and a margin on top, because
+// the tasks of this week are not those of the last. So a predecessor that lived for a
+// dozen sessions, of which nobody knows much, hides nothing: what was in place before
+// it still stands behind the limit. Each Signal has an e-process
 // against its own limit; their mean, weighted by their shares of the error, is one
 // against the hypothesis, however they depend on each other. It never is below
 // what Bonferroni would compare, the largest of them at its share of Alpha, and
@@ -23,8 +26,8 @@ import (
 //
 // An e-process may be looked at every night: if the hypothesis holds, it ever
 // raises an alarm with probability at most Alpha, and a bound is wrong with
-// probability at most Doubt, all signals together. What people ask for changes
-// with their work, so an alarm is a reason to look, and no proof.
+// probability at most Doubt, all signals and predecessors together. What people ask
+// for changes with their work, so an alarm is a reason to look, and no proof.
 type Rule struct {
 	Alpha  float64
 	Doubt  float64
@@ -35,9 +38,10 @@ type Rule struct {
 // DefaultRule is the rule of the nights.
 var DefaultRule = Rule{Alpha: 0.05, Doubt: 0.05, Margin: 0.05, Dearer: 1.25}
 
-// of is the rule for one signal by itself, with its share of the error.
+// of is the rule for one signal by itself, with its share of the error that new
+// sessions make.
 func (r Rule) of(weight float64) Rule {
-	r.Alpha, r.Doubt = r.Alpha*weight, r.Doubt*weight
+	r.Alpha *= weight
 	return r
 }
 
@@ -48,7 +52,8 @@ type Alarm struct {
 	Before  string    `json:"before"`  // SHA-256 of the version that it replaced
 	Since   time.Time `json:"since"`
 	// OldSessions and NewSessions count; OldRate and NewRate are the shares of
-	// failed uses, averaged over sessions.
+	// failed uses, averaged over sessions. The old ones are those of the versions
+	// that corrections are held against: see Signal.
 	OldSessions int     `json:"old_sessions"`
 	NewSessions int     `json:"new_sessions"`
 	OldRate     float64 `json:"old_rate"`
@@ -86,29 +91,36 @@ func (a *Alarm) String() string {
 	return s
 }
 
-// Look judges the version that is in place, which replaced another one. A use that
-// carries a version's hash is told by it, another one by what was in place at its
-// time: of what came before the one that was replaced, neither says anything. Uses
-// of one session are not independent: a session counts once, by the mean of what
-// is known of its uses.
-func (r Rule) Look(version, before string, h History, uses []Use) *Alarm {
-	a := &Alarm{Version: version, Before: before, Since: h.Since(), Alpha: r.Alpha, Limit: 1}
-	olds, news := &sessions{}, &sessions{}
-	for _, u := range uses {
-		of := u.Version
-		if of == "" {
-			of = h.At(u.At)
-		}
-		switch of {
-		case "":
-		case version:
-			news.add(u)
-		case before:
-			olds.add(u)
+// Look judges the version that is in place; before are those whose place it took, the
+// newest first. A use that carries a version's hash is told by it, another one by what
+// was in place at its time: of other texts neither says anything. Uses of one session
+// are not independent: a session counts once, by the mean of what is known of its uses.
+func (r Rule) Look(version string, before []Predecessor, h History, uses []Use) *Alarm {
+	a := &Alarm{Version: version, Since: h.Since(), Alpha: r.Alpha, Limit: 1}
+	if len(before) > 0 {
+		a.Before = before[0].SHA
+	}
+	known := map[string]int{}
+	for k, p := range before {
+		if !p.Suspect && p.SHA != version {
+			known[p.SHA] = k
 		}
 	}
-	a.OldSessions, a.NewSessions = len(olds.order), len(news.order)
-	r.settle(a, olds)
+	news, of := &sessions{}, make([]int, len(uses))
+	for i, u := range uses {
+		sha := u.Version
+		if sha == "" {
+			sha = h.At(u.At)
+		}
+		of[i] = -1
+		if k, old := known[sha]; old {
+			of[i] = k
+		} else if sha == version && sha != "" {
+			news.add(u)
+		}
+	}
+	r.settle(a, stretches(before, uses, of), before)
+	a.NewSessions = len(news.order)
 	total := 1.0
 	for i, id := range news.order {
 		total = 0
@@ -141,7 +153,7 @@ func (r Rule) Look(version, before string, h History, uses []Use) *Alarm {
 		}
 	}
 	c := &a.Signals[0]
-	a.OldRate, a.NewRate = c.Old, c.New
+	a.OldSessions, a.OldRate, a.NewRate = c.OldSessions, c.Old, c.New
 	if c.Weight > 0 {
 		a.Limit = c.limit
 		_, a.Needed = a.Forecast(r, min(1, a.Limit+0.25))
@@ -149,37 +161,34 @@ func (r Rule) Look(version, before string, h History, uses []Use) *Alarm {
 	return a
 }
 
-// settle divides the error over what the old sessions allow to be watched, and
-// sets the limits. It looks at old sessions alone: weights that depended on new
-// ones would be no weights of an e-process.
-func (r Rule) settle(a *Alarm, olds *sessions) {
+// settle divides the error over what is watched, and sets the limits. It looks at old
+// sessions alone: weights that depended on new ones would be no weights of an
+// e-process. The doubt is divided by what they know, never by what came of them: a
+// bound whose level hung on that would not hold at that level.
+func (r Rule) settle(a *Alarm, olds []stretch, before []Predecessor) {
 	a.Signals = make([]Signal, len(watched))
-	able := make([]bool, len(watched))
-	sum := 0.0
+	told, able := 0.0, 0.0
+	knows := func(k int) bool {
+		return slices.ContainsFunc(olds, func(s stretch) bool { return len(s.values(k)) > 0 })
+	}
 	for k, w := range watched {
-		// With the smallest share that it can have: more only lowers the limit.
-		probe := Signal{Name: w.name}
-		if able[k] = probe.settle(r, olds.values(k), r.Doubt*w.part/parts()); able[k] {
-			sum += w.part
+		if knows(k) {
+			told += w.part
 		}
 	}
 	for k, w := range watched {
-		s := Signal{Name: w.name, detector: newDetector()}
-		doubt := r.Doubt * w.part / parts()
-		if able[k] {
-			s.Weight = w.part / sum
-			doubt = r.Doubt * s.Weight
+		s := &a.Signals[k]
+		*s = Signal{Name: w.name, detector: newDetector()}
+		if told > 0 && s.settle(r, olds, k, r.Doubt*w.part/told, before) {
+			s.Weight = w.part
+			able += w.part
 		}
-		s.settle(r, olds.values(k), doubt)
-		a.Signals[k] = s
 	}
-}
-
-func parts() (sum float64) {
-	for _, w := range watched {
-		sum += w.part
+	for k := range a.Signals {
+		if able > 0 {
+			a.Signals[k].Weight /= able
+		}
 	}
-	return sum
 }
 
 // Forecast is by how many further sessions corrections alone raise the alarm in
@@ -189,16 +198,16 @@ func (a *Alarm) Forecast(r Rule, rate float64) (in50, in80 int) {
 	if c.Weight == 0 {
 		return 0, 0
 	}
-	return r.of(c.Weight).Forecast(a.OldRate, a.OldSessions, a.NewRate, a.NewSessions, rate)
+	return r.of(c.Weight).Forecast(c.limit, a.NewRate, a.NewSessions, rate)
 }
 
 // Forecast is by how many sessions an alarm comes in half and in 80 % of all
-// cases, where the old version failed in oldRate of n sessions, the new one in
+// cases, where failures are held against this limit, and the new version failed in
 // goodRate of its first good sessions, and in newRate of those that follow: each
 // session one use, independent. 0 stands for more than pareto.ForecastCap.
-// It plays trials with a fixed seed, and takes milliseconds.
-func (r Rule) Forecast(oldRate float64, n int, goodRate float64, good int, newRate float64) (in50, in80 int) {
-	limit := min(1, upper(oldRate, n, r.Doubt)+r.Margin)
+// It plays trials with a fixed seed, and takes milliseconds. What it says of 80 % is
+// on the safe side of what chance does to so many plays, by two standard errors.
+func (r Rule) Forecast(limit float64, goodRate float64, good int, newRate float64) (in50, in80 int) {
 	if newRate <= limit || limit >= 1 {
 		return 0, 0
 	}
@@ -225,7 +234,7 @@ func (r Rule) Forecast(oldRate float64, n int, goodRate float64, good int, newRa
 		}
 		return 0
 	}
-	return at(0.5), at(0.8)
+	return at(0.5), at(0.8 + 2*math.Sqrt(0.8*0.2/plays))
 }
 
 // sessions are uses by session, in order of their first.
@@ -273,4 +282,14 @@ func (s *sessions) values(k int) (xs []float64) {
 		}
 	}
 	return xs
+}
+
+// fell counts the sessions whose k-th signal, a share, falls as a coin: see fell.
+func (s *sessions) fell(k int) (n int) {
+	for _, id := range s.order {
+		if x, ok := s.value(id, k); ok && fell(x, id) {
+			n++
+		}
+	}
+	return n
 }
