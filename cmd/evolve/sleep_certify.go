@@ -91,10 +91,16 @@ func (s *sleeper) drift(ctx context.Context, live *liveSkill, cases []eval.Case)
 	if !to.DriftedFrom(from) {
 		return d, nil
 	}
-	if previous, err := s.previous(ctx, live, v.Parent); err != nil {
+	before, err := s.replaced(ctx, live)
+	if err != nil {
 		return nil, err
-	} else if previous != nil {
-		d.Previous = v.Parent
+	}
+	if len(before) > 0 {
+		if previous, err := s.previous(ctx, live, before[0]); err != nil {
+			return nil, err
+		} else if previous != nil {
+			d.Previous = before[0]
+		}
 	}
 	held, err := s.certifiable(ctx, s.now.back, &s.now.f, cases)
 	if err != nil {

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// TestCertifiesAgainstWhatWasReplaced: the version before the installed one is the
+// one that was in its place, as for a rollback and the watch, whatever it was made
+// from.
+func TestCertifiesAgainstWhatWasReplaced(t *testing.T) {
+	r := newRoaming(t)
+	s, world := &sleeper{a: r.a, db: r.db}, simulated.Additive(1, 4, 0)
+	s.f.Sandbox = sandboxNone
+	s.now = &tonight{model: sleep.Model{Agent: "openai", Asked: "new"}, f: s.f, back: &backends{agent: world.Agent(), judge: world.Model()}}
+	previous := func() string {
+		t.Helper()
+		live := r.live()
+		sha := live.doc.Hash()
+		err := r.db.Journal("r").SaveRollout(t.Context(), &eval.Rollout{Key: "k" + sha, Candidate: sha, CaseID: "c", Arm: "gate:0:" + sha[:16],
+			Agent: eval.Identity{Backend: "openai", Model: "old"}, Status: eval.Done})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := s.drift(t.Context(), live, nil)
+		if err != nil || d == nil || d.Version != sha {
+			t.Fatalf("drift of %.12s: %+v, %v", sha, d, err)
+		}
+		return d.Previous
+	}
+	next := func(n int) []byte { return append(bytes.Clone(r.v0), fmt.Sprintf("\nRule %d.\n", n)...) }
+	r.install(next(1))
+	if got := previous(); got != skill.HashText(r.v0) {
+		t.Errorf("the first version replaced %.12s, want what was found", got)
+	}
+	r.install(next(2))
+	// Made from what was found, as a candidate of before, and put in the place of v2.
+	live := r.live()
+	v := tournament.Version{Skill: "tagger", SHA: skill.HashText(r.v1), Parent: skill.HashText(r.v0), Author: "evolve", Operator: "reflect", Proven: true, Text: r.v1}
+	targets, err := r.a.targets([]string{"claude"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, done, err := r.a.placeNew(t.Context(), r.db, live, live.doc.Hash(), v, targets, false); err != nil || refusalOf(done) != nil {
+		t.Fatal(err, refusalOf(done))
+	}
+	if got := previous(); got != skill.HashText(next(2)) {
+		t.Errorf("it replaced %.12s, want v2, not v0 that it was made from", got)
+	}
+	if err := r.a.rollback(t.Context(), "tagger"); err != nil { // v2 again, which replaced v1
+		t.Fatal(err)
+	}
+	if got := previous(); got != skill.HashText(next(1)) {
+		t.Errorf("taken back, it replaced %.12s, want v1", got)
+	}
+}
