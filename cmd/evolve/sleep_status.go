@@ -78,6 +78,9 @@ func (a *app) sleepStatus(ctx context.Context) error {
 		if len(nights) > 0 {
 			n := &nights[0]
 			r.Last = reportOf(n)
+			if r.Last.Waiting, r.Last.alarms, err = a.waitingNow(ctx, db, n); err != nil {
+				return err
+			}
 			if r.Last.Retire, err = a.retirements(ctx, db); err != nil {
 				return err
 			}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// waitingNow is what a night has left for its owner to do that is still to do: without
+// what was promoted, rejected, rolled back, edited or labelled since.
+func (a *app) waitingNow(ctx context.Context, db *store.Store, n *sleep.Night) (waiting []string, alarms int, err error) {
+	now := *n
+	now.Steps = nil
+	for i := range n.Steps {
+		over, err := a.dealtWith(ctx, db, n, &n.Steps[i])
+		if err != nil {
+			return nil, 0, err
+		}
+		if !over {
+			now.Steps = append(now.Steps, n.Steps[i])
+		}
+	}
+	return waitingIn(&now), len(alarmsIn(&now)), nil
+}
+
+// dealtWith reports whether nothing is left to do about what a step has told of. Of a
+// skill that cannot be read nothing is known.
+func (a *app) dealtWith(ctx context.Context, db *store.Store, n *sleep.Night, k *sleep.Step) (bool, error) {
+	proposes := k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil
+	waits := k.Stage == sleep.Waits
+	if !proposes && !waits && !isAlarm(k) && !asksForLabels(k) {
+		return false, nil
+	}
+	live, err := a.skill(k.Skill)
+	if err != nil {
+		return false, nil
+	}
+	sha := live.doc.Hash()
+	switch {
+	case isAlarm(k):
+		return k.Alarm != nil && k.Alarm.Version != sha || k.Drift != nil && k.Drift.Version != sha, nil
+	case waits:
+		last, err := db.LatestRun(ctx, k.Skill)
+		return k.Live != "" && k.Live != sha || last != nil && last.Started.After(n.Began), err
+	case proposes:
+		trial, back, err := a.waitingTrial(ctx, db, live)
+		if err != nil || trial == nil && back == nil { // of a night from before trials were kept
+			return k.Result.Incumbent != "" && k.Result.Incumbent != sha, err
+		}
+		return trial == nil || trial.Challenger != k.Result.Challenger || trial.Decision != string(pareto.Promote), nil
+	}
+	s := newSkillStatus(k.Skill)
+	s.Live = &liveStatus{SHA: sha}
+	if k.Kind == sleep.Certify {
+		st, err := sleep.Stored(db).State(ctx, k.Skill)
+		if err != nil {
+			return false, err
+		}
+		open, err := uncertified(ctx, db, n, st, s)
+		return open == nil, err
+	}
+	c, err := a.challenger(ctx, db, live)
+	if err != nil || c == nil || c.on == nil {
+		return true, err
+	}
+	left, err := unlabelled(ctx, db, c.on)
+	return left == 0, err
+}
