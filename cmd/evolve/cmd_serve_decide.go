@@ -247,11 +247,6 @@ func (c *served) planPromotion(ctx context.Context, db *store.Store, live *liveS
 	if err != nil {
 		return err
 	}
-	if pin, err := pinned(ctx, db, live.Name); err != nil {
-		return err
-	} else if pin != nil {
-		return pin.refuse(store.OpPromote)
-	}
 	if err := c.recordLive(ctx, db, live); err != nil {
 		return err
 	}
@@ -310,13 +305,17 @@ func (c *served) planBack(ctx context.Context, db *store.Store, live *liveSkill,
 	if err := c.recordEdits(ctx, db, live, c.recordText); err != nil { // a broken text too, before it is taken back
 		return err
 	}
+	before := c.said.Len()
 	plan, to, err := c.planRollback(ctx, db, live, p.At, nil, false)
 	if err != nil {
 		return err
 	}
-	if p.Will, err = c.willOf(ctx, db, fmt.Sprintf("v%d", to.N), live, plan); err != nil {
+	passed := c.said.String()[before:] // which versions are passed by, in the terminal's words
+	will, err := c.willOf(ctx, db, fmt.Sprintf("v%d", to.N), live, plan)
+	if err != nil {
 		return err
 	}
+	p.Will = append(lines(passed), will...)
 	p.Will = append(p.Will, "No version is lost: what is live now can be put back the same way.")
 	p.Evidence = []serve.Fact{{Name: fmt.Sprintf("v%d", to.N), Text: backing(*to) + ", " + cmp.Or(to.Note, to.Operator)}}
 	return c.diffFrom(live, to, p)

@@ -46,13 +46,15 @@ func (s *serving) call() *served {
 	return c
 }
 
+// lines are those of what a command has printed that are not empty.
+func lines(said string) []string {
+	return strings.FieldsFunc(strings.TrimSpace(said), func(r rune) bool { return r == '\n' })
+}
+
 // done is what a command came to, in its own words. Where it did one thing and
 // refused another, that is told too.
 func (c *served) done(err error) (*serve.Done, error) {
-	lines := func(b *bytes.Buffer) []string {
-		return strings.FieldsFunc(strings.TrimSpace(c.clean(b.String())), func(r rune) bool { return r == '\n' })
-	}
-	d := &serve.Done{Said: lines(&c.out), Notes: lines(&c.said)}
+	d := &serve.Done{Said: lines(c.clean(c.out.String())), Notes: lines(c.clean(c.said.String()))}
 	var some *partly
 	if errors.As(err, &some) && some.some {
 		d.Notes = append(d.Notes, c.told(err).Error())
