@@ -107,6 +107,40 @@ func TestWatchOfChainsRarelyCriesWolf(t *testing.T) {
 	}
 }
 
+// TestWatchWhereFailuresEndAReign: numbers of sessions are taken as given, though people
+// have a text replaced because it failed them; the promise holds all the same.
+func TestWatchWhereFailuresEndAReign(t *testing.T) {
+	rng := rand.New(rand.NewPCG(15, 1))
+	const rate = 0.2
+	wolves, wrong := 0, 0
+	for range lives() {
+		var h History
+		var uses []Use
+		at := evening
+		for version := range 6 {
+			h = append(h, Spell{fmt.Sprint("v", version), at})
+			for n, failed := 0, 0; version < 5 && failed < 3 || version == 5 && n < 300; n++ {
+				at = at.Add(time.Hour)
+				u := Use{Session: fmt.Sprint(at.Unix()), At: at, Failed: rng.Float64() < rate}
+				failed += int(coin(u.Failed))
+				uses = append(uses, u)
+			}
+			at = at.Add(time.Hour)
+		}
+		a := newest(h, uses)
+		if a.Raised() {
+			wolves++
+		}
+		if a.Limit < rate+DefaultRule.Margin {
+			wrong++
+		}
+	}
+	t.Logf("%d alarms, %d wrong limits in %d lives", wolves, wrong, lives())
+	if wolves > lives()*10/100 || wrong > lives()*5/100 {
+		t.Errorf("%d alarms, %d wrong limits in %d lives", wolves, wrong, lives())
+	}
+}
+
 // TestWatchOfChainsSeesARegression: a version that fails by 25 or 40 points more often
 // than the best before it has its alarm by the session that the forecast names, in 80 %
 // of lives. Against a short-lived one before it alone the limit would be higher.
