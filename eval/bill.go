@@ -18,6 +18,7 @@ type billLine struct {
 	counted, priced int64 // answered calls whose usage, whose cost is known
 	usage           Usage
 	usd             float64
+	most            peak    // of one call
 	prompt          int64   // tokens of a call's prompt, by an estimate; 0 is unknown
 	assumed         Assumed // of the calls that told nothing: see Budget.assume
 }
@@ -36,6 +37,7 @@ func (l *billLine) add(n int64, c Cost) {
 		l.priced += n
 		l.usd += *c.USD
 	}
+	l.most = l.most.or(peakOf(n, c))
 }
 
 // The most that one call is believed to have taken. No model's call comes near
@@ -150,6 +152,7 @@ func (b *Budget) book(t *bill) {
 		x.priced += l.priced
 		x.usd += l.usd
 		x.assumed = x.assumed.Add(l.assumed)
+		x.most = x.most.or(l.most.beyond(l.prompt))
 		for p := b; p != nil; p = p.parent {
 			*p.spent.calls(l.by) += l.calls
 			p.spent.TokensIn += in
@@ -187,103 +190,4 @@ func (s Spender) index() int {
 // calls is the counter of by's calls.
 func (s *Spent) calls(by Spender) *int64 {
 	return [spenders]*int64{&s.AgentCalls, &s.MutatorCalls, &s.JudgeCalls, &s.MinerCalls}[by.index()]
-}
-
-// An experience is what the settled calls of one spender took.
-type experience struct {
-	answered int64
-	counted  int64 // with known usage
-	tokens   int64
-	output   int64 // of tokens
-	priced   int64 // with known cost
-	usd      float64
-	assumed  Assumed // of the others
-	price    *Price  // nil where nobody knows
-}
-
-// Before the first call of a spender is settled, one call is expected to take
-// this much, or what is left of the cap where that is less: a first call is
-// always let through, and the next ones wait for what it teaches.
-const (
-	firstTokens = 4_000
-	firstUSD    = 0.02
-)
-
-// expect estimates one call. Callers hold the lock.
-func (b *Budget) expect(by Spender, est Cost, prompt int64) demand {
-	var d demand
-	if by == ByAgent {
-		d.rollouts = 1
-	}
-	tokens, usd, guessedTokens, guessedUSD := b.typical(by, prompt)
-	est = est.believable()
-	if est.Usage != nil && est.Usage.Total() > 0 {
-		tokens, guessedTokens = float64(est.Usage.Total()), false
-	}
-	if est.USD != nil {
-		usd, guessedUSD = *est.USD, false
-	}
-	return b.limitGuess(d, tokens, usd, guessedTokens, guessedUSD)
-}
-
-// expectRollout estimates a rollout with that many agent attempts and judge
-// calls. Callers hold the lock.
-func (b *Budget) expectRollout(attempts, judges int, asked prompts) demand {
-	d := demand{rollouts: int64(attempts)}
-	tokens, usd, guessedTokens, guessedUSD := b.typical(ByAgent, asked.ask)
-	tokens *= float64(attempts)
-	usd *= float64(attempts)
-	if judges > 0 {
-		t, u, gt, gu := b.typical(ByJudge, asked.judge)
-		tokens += t * float64(judges)
-		usd += u * float64(judges)
-		guessedTokens, guessedUSD = guessedTokens || gt, guessedUSD || gu
-	}
-	return b.limitGuess(d, tokens, usd, guessedTokens, guessedUSD)
-}
-
-// typical is the mean of by's settled calls, and whether it is a mere guess
-// because there are none; where none of them was counted (or priced), of what was
-// assumed of them. A call is expected to take what its prompt has, at least.
-func (b *Budget) typical(by Spender, prompt int64) (tokens, usd float64, guessedTokens, guessedUSD bool) {
-	x := &b.learned[by.index()]
-	switch {
-	case x.answered == 0:
-		tokens, usd, guessedTokens, guessedUSD = firstTokens, firstUSD, true, true
-		if x.price != nil {
-			usd = *x.price.USD(&Usage{Input: firstTokens - firstOutput, Output: firstOutput})
-		}
-	default:
-		tokens, usd = float64(x.assumed.Tokens)/float64(x.answered), x.assumed.USD/float64(x.answered)
-	}
-	if x.counted > 0 {
-		tokens = float64(x.tokens) / float64(x.counted)
-	}
-	if x.priced > 0 {
-		usd = x.usd / float64(x.priced)
-	}
-	if prompt > 0 {
-		u, costs := x.silent(prompt)
-		tokens = max(tokens, float64(u.Total()))
-		if x.price != nil {
-			usd = max(usd, costs)
-		}
-	}
-	return tokens, usd, guessedTokens, guessedUSD
-}
-
-// limitGuess fills in d; a guess is cut to what the caps have left.
-func (b *Budget) limitGuess(d demand, tokens, usd float64, guessedTokens, guessedUSD bool) demand {
-	// At least one: a call with nothing left to spend must not fit.
-	d.tokens, d.usd = max(1, int64(math.Ceil(tokens))), max(0, usd)
-	for ; b != nil; b = b.parent {
-		usedTokens, usedUSD := b.used()
-		if left := b.caps.Tokens - usedTokens; guessedTokens && left > 0 {
-			d.tokens = min(d.tokens, left)
-		}
-		if left := b.caps.CostUSD - usedUSD; guessedUSD && left > 0 {
-			d.usd = min(d.usd, left)
-		}
-	}
-	return d
 }

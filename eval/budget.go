@@ -69,7 +69,10 @@ const (
 // take before it is made, and settles what it took. What is settled and what is
 // reserved never exceed a cap together, so a cap is exceeded by no more than
 // the calls in flight took beyond their estimates; the cap on rollouts, which
-// needs no estimate, never is. A call that answers and does not tell what it took
+// needs no estimate, never is. A call is expected to take as much as the largest of
+// its spender so far, or what its request allows its reply, and begins beside others
+// only where these may take twice as much: so what goes beyond a cap is mostly one
+// reply, of a rollout or of a prompt, that is larger than any before it. A call that answers and does not tell what it took
 // counts as what is expected of it: see Warnings.
 //
 // A Budget is safe for concurrent use. The zero Budget is not usable.
@@ -99,13 +102,6 @@ type Budget struct {
 	// its own records again must not pay for them twice.
 	learned *[spenders]experience
 	booked  map[hash]struct{}
-}
-
-// A demand is what a reservation asks of the caps.
-type demand struct {
-	rollouts int64
-	tokens   int64
-	usd      float64
 }
 
 // prompts are the tokens of what an agent, and its judge, are asked, by an
@@ -141,7 +137,7 @@ func (b *Budget) Sub(caps Caps) *Budget {
 func (b *Budget) Reserve(by Spender, est Cost) (*Reservation, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	d := b.expect(by, est, 0)
+	d := b.expect(by, est, question{})
 	if short, _ := b.fits(d); short != "" {
 		return nil, &BudgetError{Cap: short}
 	}
@@ -155,21 +151,21 @@ func (b *Budget) Reserve(by Spender, est Cost) (*Reservation, error) {
 // no room, or with ctx's error. The caller must hold no reservation, or two of
 // them could wait for each other.
 func (b *Budget) Acquire(ctx context.Context, by Spender, est Cost) (*Reservation, error) {
-	return b.acquire(ctx, by, est, 0)
+	return b.acquire(ctx, by, est, question{})
 }
 
-// acquire is Acquire for a call whose prompt has about that many tokens.
-func (b *Budget) acquire(ctx context.Context, by Spender, est Cost, prompt int64) (*Reservation, error) {
+// acquire is Acquire for a call of which that is known.
+func (b *Budget) acquire(ctx context.Context, by Spender, est Cost, q question) (*Reservation, error) {
 	for {
 		b.mu.Lock()
-		d := b.expect(by, est, prompt)
+		d := b.expect(by, est, q)
 		changed, err := b.tryHold(d)
 		b.mu.Unlock()
 		switch {
 		case err != nil:
 			return nil, err
 		case changed == nil:
-			return &Reservation{budget: b, by: by, demand: d, prompt: prompt}, nil
+			return &Reservation{budget: b, by: by, demand: d, prompt: q.prompt}, nil
 		}
 		if err := await(ctx, changed); err != nil {
 			return nil, err
@@ -232,9 +228,9 @@ func (b *Budget) fits(d demand) (short string, wait *Budget) {
 			return capDuration, nil
 		case c.Rollouts > 0 && d.rollouts > 0 && s.Rollouts+h.rollouts+d.rollouts > c.Rollouts:
 			short, settled, all = capRollouts, s.Rollouts+d.rollouts > c.Rollouts, true
-		case c.Tokens > 0 && tokens+h.tokens+d.tokens > c.Tokens:
+		case c.Tokens > 0 && tokens+h.tokens+h.spareTokens+d.tokens > c.Tokens:
 			short, settled, all = capTokens, tokens+d.tokens > c.Tokens, true
-		case c.CostUSD > 0 && (usd >= c.CostUSD || usd+h.usd+d.usd > c.CostUSD):
+		case c.CostUSD > 0 && (usd >= c.CostUSD || usd+h.usd+h.spareUSD+d.usd > c.CostUSD):
 			short, settled, all = capCost, usd >= c.CostUSD || usd+d.usd > c.CostUSD, true
 		}
 		switch {
@@ -252,9 +248,7 @@ func (b *Budget) fits(d demand) (short string, wait *Budget) {
 // hold books d in b and all above it.
 func (b *Budget) hold(d demand) {
 	for ; b != nil; b = b.parent {
-		b.held.rollouts += d.rollouts
-		b.held.tokens += d.tokens
-		b.held.usd += d.usd
+		b.held = b.held.plus(d)
 		b.inFlight++
 	}
 }
@@ -272,12 +266,10 @@ func (b *Budget) settle(d demand, took *bill, key *hash) {
 	for ; b != nil; b = b.parent {
 		b.overTokens.add(float64(tokens), float64(d.tokens))
 		b.overUSD.add(usd, d.usd)
-		b.held.rollouts -= d.rollouts
-		b.held.tokens -= d.tokens
-		b.held.usd -= d.usd
+		b.held = b.held.minus(d)
 		b.inFlight--
 		if b.inFlight == 0 {
-			b.held.usd = 0 // sums of floats need not come back to 0
+			b.held.usd, b.held.spareUSD = 0, 0 // sums of floats need not come back to 0
 		}
 		if b.changed != nil {
 			close(b.changed)

@@ -105,7 +105,7 @@ func (l *ledger) charge(b *Budget, c Cost) {
 	defer l.mu.Unlock()
 	for p := b; p != nil; p = p.parent {
 		d := l.late[p]
-		l.late[p] = demand{d.rollouts + 1, d.tokens + tokens, d.usd + usd}
+		l.late[p] = d.plus(demand{rollouts: 1, tokens: tokens, usd: usd})
 	}
 }
 
@@ -240,12 +240,12 @@ func playSchedule(ctx context.Context, seed uint64, over, refused *int) error {
 		wg.Go(func() {
 			for n := range 1 + r.IntN(12) {
 				prompt := max(0, r.Int64N(800)-200)
-				estimate := func() demand { return b.expect(by, Cost{}, prompt) }
+				estimate := func() demand { return b.expect(by, Cost{}, question{prompt: prompt}) }
 				attempts := 1
 				switch r.IntN(3) {
 				case 0:
 					est := someCost(r)
-					estimate = func() demand { return b.expect(by, est, prompt) }
+					estimate = func() demand { return b.expect(by, est, question{prompt: prompt}) }
 				case 1:
 					if by == ByAgent {
 						attempts = 1 + r.IntN(2)

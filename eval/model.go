@@ -101,7 +101,7 @@ func (m *Metered) keepLost(ctx context.Context, of hash, lost Lost) error {
 func (m *Metered) ask(ctx context.Context, p Prompt, key hash) (c Completion, err error) {
 	var res *Reservation
 	if m.Budget != nil {
-		if res, err = m.Budget.acquire(ctx, m.By, Cost{}, p.tokens()); err != nil {
+		if res, err = m.Budget.acquire(ctx, m.By, Cost{}, question{p.tokens(), int64(p.MaxTokens)}); err != nil {
 			return c, err
 		}
 		defer func() {

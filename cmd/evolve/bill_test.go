@@ -94,7 +94,7 @@ func TestANightSaysWhatItsCapDidNotHold(t *testing.T) {
 	s := newStation(t, 0)
 	lull := func(n int64) any {
 		if n > 100 {
-			return usageOf(110_000, 10_000)
+			return usageOf(210_000, 10_000)
 		}
 		return usageOf(100, 10)
 	}

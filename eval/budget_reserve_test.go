@@ -1,0 +1,119 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+)
+
+// However suddenly calls take more than those before, a cap is exceeded by what one
+// reply took at most, with eight at a time.
+func TestCapIsExceededByOneReplyAtMost(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 3))
+	for name, output := range map[string]func(n int) int64{
+		"grows after three": func(n int) int64 {
+			if n > 3 {
+				return 900
+			}
+			return 20
+		},
+		"grows after six": func(n int) int64 {
+			if n > 6 {
+				return 1500
+			}
+			return 20
+		},
+		"one in eight is large": func(n int) int64 {
+			if n%8 == 0 {
+				return 2000
+			}
+			return 20
+		},
+		"doubles late": func(n int) int64 {
+			if n > 40 {
+				return 160
+			}
+			return 20
+		},
+		"varies": func(int) int64 { return rnd.Int64N(1000) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var mu sync.Mutex
+			var calls int
+			var served, most int64
+			agent := agentFunc(func(context.Context, Task) (Attempt, error) {
+				mu.Lock()
+				calls++
+				u := &Usage{Input: 50, Output: output(calls)}
+				served, most = served+u.Total(), max(most, u.Total())
+				mu.Unlock()
+				time.Sleep(2 * time.Millisecond)
+				return Attempt{Answer: "a", Usage: u}, nil
+			})
+			const limit = 5000
+			b := NewBudget(Caps{Tokens: limit}, time.Now)
+			e := &Evaluator{Agent: agent, Grader: new(Checks), Budget: b, Concurrency: 8}
+			if _, err := e.Run(t.Context(), jobsOf(testCases(300))); !errors.As(err, new(*BudgetError)) {
+				t.Fatal(err)
+			}
+			t.Logf("%s: %d calls, %d tokens, one of them %d", name, calls, served, most)
+			if served > limit+most || served < limit/2 {
+				t.Errorf("%s: %d tokens were served under a cap of %d, at most %d by one call", name, served, limit, most)
+			}
+		})
+	}
+}
+
+// Far from the cap, calls that are all alike run as many at a time as may.
+func TestCallsRunTogetherFarFromTheCap(t *testing.T) {
+	var mu sync.Mutex
+	now, most := 0, 0
+	agent := agentFunc(func(context.Context, Task) (Attempt, error) {
+		mu.Lock()
+		now++
+		most = max(most, now)
+		mu.Unlock()
+		time.Sleep(2 * time.Millisecond)
+		mu.Lock()
+		now--
+		mu.Unlock()
+		return Attempt{Answer: "a", Usage: &Usage{Input: 500, Output: 500}}, nil
+	})
+	b := NewBudget(Caps{Tokens: 200_000}, time.Now)
+	e := &Evaluator{Agent: agent, Grader: new(Checks), Budget: b, Concurrency: 8}
+	if _, err := e.Run(t.Context(), jobsOf(testCases(180))); err != nil {
+		t.Fatal(err)
+	}
+	if most != 8 {
+		t.Errorf("%d at a time", most)
+	}
+}
+
+// A request that limits its output reserves that much: from the second call on, no
+// reply within its limit exceeds the cap.
+func TestALimitIsReserved(t *testing.T) {
+	b := NewBudget(Caps{Tokens: 20_000}, time.Now)
+	m := &Metered{By: ByMutator, Budget: b, Model: modelFunc(func(_ context.Context, p Prompt) (Completion, error) {
+		out := int64(p.MaxTokens)
+		if p.User == "0" {
+			out = 10 // the first one says nothing about the others
+		}
+		return Completion{Text: "r", Finish: "stop", Usage: &Usage{Input: 100, Output: out}}, nil
+	})}
+	n := 0
+	for ; ; n++ {
+		_, err := m.Complete(t.Context(), Prompt{User: fmt.Sprint(n), MaxTokens: 6000})
+		if errors.As(err, new(*BudgetError)) {
+			break
+		} else if err != nil || n > 10 {
+			t.Fatalf("%d calls, %v", n, err)
+		}
+	}
+	if s := b.Spent(); n != 4 || s.TokensIn+s.TokensOut > 20_000 || len(b.Warnings()) > 0 {
+		t.Errorf("%d calls, spent %+v, warnings %q", n, s, b.Warnings())
+	}
+}
