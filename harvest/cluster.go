@@ -1,25 +1,20 @@
 package harvest
 
 import (
-	"cmp"
 	"hash/maphash"
-	"maps"
-	"math"
-	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// alike is the share of common shingles from which on two prompts count as one.
-const alike = .8
-
 var shingleSeed = maphash.MakeSeed()
 
-// cluster gives the cases of one session, and those whose prompts are
-// near-duplicates, one cluster: that of the existing case that they resemble,
-// else of the first of them. It returns how many clusters there are among cases.
-func cluster(cases, existing []eval.Case) int {
+// Cluster gives the cases of one session, and those whose prompts are
+// near-duplicates (see eval.Repeats), one cluster: that of the existing case that
+// they resemble, else of the first of them. What exists keeps the clusters that it
+// has. It returns how many clusters there are among cases, and for each case the
+// place, in existing and then cases, of the one that names its cluster.
+func Cluster(cases, existing []eval.Case) (clusters int, like []int) {
 	all := append(append([]eval.Case{}, existing...), cases...)
 	parent := make([]int, len(all))
 	for i := range parent {
@@ -41,55 +36,27 @@ func cluster(cases, existing []eval.Case) int {
 		}
 	}
 	first := make(map[string]int)
-	sets := make([]map[uint64]bool, len(all))
-	posted := make(map[uint64][]int)
-	freq := make(map[uint64]int)
-	for j, c := range all {
-		sets[j] = shingles(c)
-		for key := range sets[j] {
-			freq[key]++
-		}
-	}
-	for j, c := range all {
-		if at, ok := first[c.Cluster]; ok && c.Cluster != "" {
+	for j := range all {
+		if at, ok := first[eval.ClusterOf(&all[j])]; ok {
 			join(at, j)
 		} else {
-			first[c.Cluster] = j
-		}
-		for _, key := range prefix(sets[j], freq) {
-			for _, i := range posted[key] {
-				// What exists keeps the clusters that it has.
-				if j >= len(existing) && root(i) != root(j) && jaccard(sets[i], sets[j]) >= alike {
-					join(i, j)
-				}
-			}
-			posted[key] = append(posted[key], j)
+			first[eval.ClusterOf(&all[j])] = j
 		}
 	}
+	eval.Repeats(all, len(existing), func(i, j int) bool { return root(i) == root(j) }, join)
 	names := make(map[string]bool)
+	like = make([]int, len(cases))
 	for k := range cases {
-		i := len(existing) + k
-		if name := all[root(i)].Cluster; name != "" {
-			cases[k].Cluster = name
+		if like[k] = root(len(existing) + k); like[k] != len(existing)+k {
+			cases[k].Cluster = eval.ClusterOf(&all[like[k]])
 		}
-		names[cases[k].Cluster] = true
+		names[eval.ClusterOf(&cases[k])] = true
 	}
-	return len(names)
+	return len(names), like
 }
 
-// prefix is the part of a set that any set alike shares an element with: of n
-// elements in one order for all sets (rare ones first), the first n−⌈alike·n⌉+1.
-// It spares the comparison of every pair (Bayardo et al., "Scaling up all pairs
-// similarity search", WWW 2007).
-func prefix(set map[uint64]bool, freq map[uint64]int) []uint64 {
-	keys := slices.SortedFunc(maps.Keys(set), func(a, b uint64) int {
-		return cmp.Or(cmp.Compare(freq[a], freq[b]), cmp.Compare(a, b))
-	})
-	return keys[:len(keys)-int(math.Ceil(alike*float64(len(keys))))+1]
-}
-
-// shingles are the runs of three words of what a case asks, context included:
-// "commit" after two different conversations is two requests.
+// shingles are the runs of three words of what a case asks, context included, as
+// eval.Repeats compares them.
 func shingles(c eval.Case) map[uint64]bool {
 	var b strings.Builder
 	for _, m := range c.Context {

@@ -26,7 +26,7 @@ const (
 	shownWritten   = 40
 	generateTokens = 6000 // of one reply
 	// tooAlike is the share of common runs of words from which on a generated
-	// request is one that exists, with a word changed. It is lower than alike:
+	// request is one that exists, with a word changed. It is lower than eval.Alike:
 	// what was made up is no loss.
 	tooAlike = .5
 )

@@ -115,7 +115,7 @@ func Mine(ctx context.Context, sessions []*Session, skill string, m Miner) ([]ev
 		}
 	}
 	stats.Cases = len(cases)
-	stats.Clusters = cluster(cases, m.Existing)
+	stats.Clusters, _ = Cluster(cases, m.Existing)
 	return cases, stats, err
 }
 
