@@ -61,14 +61,16 @@ func (c *Cycle) examine(ctx context.Context, n *Night, s *Step) (done bool, err 
 	d := s.Drift
 	t := Task{Kind: s.Kind, Skill: s.Skill, Run: s.Run, Caps: s.Caps}
 	r, err := c.Parts.Certify(ctx, t, *d, d.certificate(st))
+	before := s.Spent
 	s.Spent, s.Assumed, s.Warnings = atLeast(r.Spent, s.Spent), r.Assumed, r.Warnings
 	if errors.Is(err, ErrReplaced) {
 		s.Note = err.Error()
 		return false, c.end(ctx, n, s, Skipped)
 	}
 	if err != nil {
-		return false, c.trouble(ctx, n, s, err)
+		return false, c.trouble(ctx, n, s, before, err)
 	}
+	n.met, s.Trouble = met{}, ""
 	k := r.Certificate
 	k.Updated = s.Began
 	st.certify(k, d.To)

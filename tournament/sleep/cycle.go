@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
 )
 
@@ -77,6 +78,7 @@ func (c *Cycle) Run(ctx context.Context, p Plan) (*Night, error) {
 		n.ID += fmt.Sprintf("-%d", lease.Generation) // two may begin within a second
 	} else {
 		n.TakenOver++
+		n.freshen(c.Now())
 		if err := c.narrow(ctx, n, p); err != nil {
 			return n, err
 		}
@@ -89,6 +91,12 @@ func (c *Cycle) Run(ctx context.Context, p Plan) (*Night, error) {
 		if cause := context.Cause(ctx); errors.Is(cause, ErrLost) {
 			err = cause
 		}
+		return n, err
+	}
+	if err := n.unfinished(); err != nil {
+		return n, err
+	}
+	if err := c.account(ctx, n); err != nil {
 		return n, err
 	}
 	n.Ended = c.Now().UTC()
@@ -123,7 +131,7 @@ func (c *Cycle) walk(ctx context.Context, n *Night) error {
 		}
 	}
 	if !n.Settled {
-		n.Steps = n.Steps[:1] // half a plan is made again
+		n.unplan() // half a plan is made again
 		if err := c.plan(ctx, n); err != nil {
 			return err
 		}
@@ -169,7 +177,7 @@ func (c *Cycle) serve(ctx context.Context, n *Night) error {
 	}
 	left, _ := n.left()
 	for i := range n.Steps {
-		if s := &n.Steps[i]; s.open() {
+		if s := &n.Steps[i]; s.open() && s.aside == nil {
 			s.wait(left, n.Caps)
 			if err := c.end(ctx, n, s, Waits); err != nil {
 				return err
@@ -182,7 +190,7 @@ func (c *Cycle) serve(ctx context.Context, n *Night) error {
 // step does one step that is open; one that the budget does not carry stays so.
 func (c *Cycle) step(ctx context.Context, n *Night, i int) error {
 	s := &n.Steps[i]
-	if !s.open() {
+	if !s.open() || s.aside != nil {
 		return nil
 	}
 	switch s.Kind {
@@ -251,10 +259,12 @@ func (c *Cycle) try(ctx context.Context, n *Night, i int) error {
 	}
 	t := Task{Kind: s.Kind, Skill: s.Skill, Part: s.Part, Run: s.Run, Incumbent: s.Live, Caps: s.Caps, Level: cmp.Or(s.Anew, s.Level)}
 	r, err := c.Parts.Try(ctx, t)
+	before := s.Spent
 	s.Spent, s.Assumed, s.Warnings = atLeast(r.Spent, s.Spent), r.Assumed, r.Warnings
 	if err != nil {
-		return c.trouble(ctx, n, s, err)
+		return c.trouble(ctx, n, s, before, err)
 	}
+	n.met, s.Trouble = met{}, ""
 	st, err := c.Journal.State(ctx, s.Skill)
 	if err != nil {
 		return fmt.Errorf("read the nights of %s: %w", s.Skill, err)
@@ -309,9 +319,11 @@ func (c *Cycle) start(ctx context.Context, n *Night, i int) (going bool, err err
 	return true, c.save(ctx, n, s)
 }
 
-// trouble ends a step that failed where nothing can be done about it; any other
-// error ends this process' part of the night.
-func (c *Cycle) trouble(ctx context.Context, n *Night, s *Step, err error) error {
+// trouble ends a step that failed where nothing can be done about it, or that met
+// trouble which may be its own; any other error ends this process' part of the night.
+// before is what was spent when it began this time.
+func (c *Cycle) trouble(ctx context.Context, n *Night, s *Step, before eval.Spent, err error) error {
+	var own *Trouble
 	var hopeless *Hopeless
 	var overtaken *Overtaken
 	if errors.As(err, &overtaken) {
@@ -321,6 +333,9 @@ func (c *Cycle) trouble(ctx context.Context, n *Night, s *Step, err error) error
 	if errors.As(err, &hopeless) {
 		s.Note = hopeless.Error()
 		return c.fail(ctx, n, s)
+	}
+	if errors.As(err, &own) && ctx.Err() == nil {
+		return c.troubled(ctx, n, s, own, before)
 	}
 	if ctx.Err() == nil { // an interruption is nobody's fault
 		s.Note = err.Error()
@@ -375,7 +390,7 @@ func (c *Cycle) install(ctx context.Context, n *Night, s *Step) error {
 		s.Note = "not installed: " + hopeless.Error()
 		return c.end(ctx, n, s, Failed)
 	case err != nil:
-		return c.trouble(ctx, n, s, err)
+		return c.trouble(ctx, n, s, s.Spent, err)
 	}
 	s.Note = note
 	return c.end(ctx, n, s, Done)

@@ -93,11 +93,17 @@ type Step struct {
 	Drift    *Drift       `json:"drift,omitempty"`   // what is certified
 	Outcome  Outcome      `json:"outcome,omitempty"` // of a certification
 	Lift     Lift         `json:"lift,omitempty"`
+	// Trouble is the kind of Trouble that ended it, or that its skill's last night ended
+	// with; "" for none.
+	Trouble string `json:"trouble,omitempty"`
+	Common  bool   `json:"common,omitempty"` // see Trouble
 	// Described is what a search over the description begins with.
 	Described Described `json:"described,omitzero"`
 	Note      string    `json:"note,omitempty"` // in words, what came of it
 	Began     time.Time `json:"began,omitzero"`
 	Ended     time.Time `json:"ended,omitzero"`
+
+	aside error // of a step that this process goes on with no more
 }
 
 func (s *Step) open() bool { return s.Stage == Planned || s.Stage == Begun }
@@ -120,6 +126,7 @@ type Night struct {
 	TakenOver  int       `json:"taken_over,omitempty"` // how often another process went on with it
 	Began      time.Time `json:"began"`
 	dry        bool      // nothing of it is kept
+	met        met       // by the last step, in this process
 	Round      time.Time `json:"round,omitzero"` // since then nobody has a second turn before everybody had one
 	Ended      time.Time `json:"ended,omitzero"` // zero while it is not over
 }
@@ -302,9 +309,9 @@ type Parts struct {
 	Harvest func(context.Context) (sessions int, note string, err error)
 	Look    func(ctx context.Context, skill string) (Outlook, error)
 	// Try does a task. Result.Spent, Assumed and Warnings count on an error as
-	// well. A
-	// *Hopeless or *Overtaken error is about this task alone; any other one ends the night's
-	// process, and the night is taken up there by the next one.
+	// well. A *Hopeless or *Overtaken error is about this task alone, and a *Trouble may
+	// be; any other one ends the night's process, and the night is taken up there by the
+	// next one. So it is with Look and Install.
 	Try     func(context.Context, Task) (Result, error)
 	Install func(ctx context.Context, t Task, r Result) (note string, err error)
 	// Spent is what a run has taken so far, as its records tell: a killed process

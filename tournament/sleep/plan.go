@@ -2,6 +2,7 @@ package sleep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -20,8 +21,18 @@ func (c *Cycle) plan(ctx context.Context, n *Night) error {
 		if len(n.Skills) > 0 && !slices.Contains(n.Skills, name) {
 			continue
 		}
+		if n.has(name) {
+			continue // of a night that is planned anew
+		}
 		steps, at, err := c.planFor(ctx, n, name)
-		if err != nil {
+		var own *Trouble
+		switch {
+		case errors.As(err, &own) && ctx.Err() == nil:
+			steps = []Step{{Kind: Search, Skill: name, Stage: Failed, Note: oneLine(own), Ended: c.Now().UTC()}}
+		case err != nil:
+			return err
+		}
+		if err := c.passBy(ctx, n, steps); err != nil {
 			return err
 		}
 		served[name] = at
@@ -35,6 +46,7 @@ func (c *Cycle) plan(ctx context.Context, n *Night) error {
 	}
 	n.order(paid, served, c.Now().UTC())
 	n.Steps, n.Settled = append(n.Steps, paid...), true
+	n.troubledLast()
 	return nil
 }
 

@@ -51,6 +51,37 @@ func (n *Night) Recall(ctx context.Context, spent func(ctx context.Context, run 
 	return nil
 }
 
+// stale is how old what a night has harvested may be where another process goes on
+// with it: a skill that came into use since then is not to wait for the next one.
+const stale = 6 * time.Hour
+
+// freshen lets a night that goes on after a long time harvest anew, and plan anew what
+// it has not begun.
+func (n *Night) freshen(now time.Time) {
+	if n.Settled && now.Sub(n.Steps[0].Ended) >= stale {
+		n.Settled = false
+		n.Steps[0].Stage = Begun
+		n.unplan()
+	}
+}
+
+// unplan forgets what of a night's plan was not begun.
+func (n *Night) unplan() {
+	n.Steps = slices.DeleteFunc(n.Steps, func(s Step) bool {
+		return s.Kind != Harvest && s.Began.IsZero() && !(s.Kind == Install && s.open() && s.Run != "" && n.tried(s.Run))
+	})
+}
+
+// tried reports whether a step of this night has worked on a run.
+func (n *Night) tried(run string) bool {
+	return slices.ContainsFunc(n.Steps, func(s Step) bool { return s.paid() && s.Run == run && !s.Began.IsZero() })
+}
+
+// has reports whether anything of a skill was begun.
+func (n *Night) has(skill string) bool {
+	return slices.ContainsFunc(n.Steps, func(s Step) bool { return s.Skill == skill && !s.Began.IsZero() })
+}
+
 // dry plans a night, or what remains of one that was not ended, and keeps nothing.
 func (c *Cycle) dry(ctx context.Context, p Plan) (*Night, error) {
 	n, err := c.Journal.LastNight(ctx)
@@ -59,12 +90,15 @@ func (c *Cycle) dry(ctx context.Context, p Plan) (*Night, error) {
 	}
 	if n == nil || !n.Ended.IsZero() {
 		n = c.begin(p, n)
-	} else if err := c.narrow(ctx, n, p); err != nil {
-		return n, err
+	} else {
+		n.freshen(c.Now())
+		if err := c.narrow(ctx, n, p); err != nil {
+			return n, err
+		}
 	}
 	n.dry = true
 	if !n.Settled {
-		n.Steps = n.Steps[:min(1, len(n.Steps))]
+		n.unplan()
 		if err := c.plan(ctx, n); err != nil {
 			return n, err
 		}
