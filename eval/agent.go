@@ -123,6 +123,8 @@ type Completion struct {
 	Finish  string   `json:"finish"`
 	Usage   *Usage   `json:"usage,omitempty"`
 	CostUSD *float64 `json:"cost_usd,omitempty"`
+	// Attempts are those of a rollout that was lost: see LostRecord. A reply has none.
+	Attempts int `json:"attempts,omitempty"`
 }
 
 // A Grader scores one attempt. An error is as for Agent: the rollout becomes

@@ -104,14 +104,55 @@ func TestWhatAForgottenRolloutTook(t *testing.T) {
 			if r.Status != Missing {
 				t.Fatalf("%+v is not missing", r)
 			}
-			if err := KeepLost(t.Context(), rec, r); err != nil {
-				t.Fatal(err)
+			name, c, err := LostRecord(t.Context(), rec, r)
+			if err != nil || c == nil {
+				t.Fatal(c, err)
 			}
+			rec.completions[name] = c
 			delete(rec.rollouts, key)
 		}
 		down = false
 		if s := run(); s.TokensOut != 120 || s.CostUSD != 0.75 {
 			t.Errorf("resumed: spent %+v, want what the two lost calls took, too", s)
+		}
+	})
+}
+
+// The attempts of a missing rollout count against the cap on rollouts when it is tried
+// again, as often as it was, though it told nothing.
+func TestAttemptsOfForgottenRolloutsCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		attempts := 0
+		agent := agentFunc(func(context.Context, Task) (Attempt, error) {
+			attempts++
+			return Attempt{Answer: "a"}, nil
+		})
+		judge := modelFunc(func(context.Context, Prompt) (Completion, error) {
+			return Completion{}, &InfraError{Kind: ServerError, Err: errors.New("down")}
+		})
+		c := &Case{ID: "c", Skill: "s", Prompt: "p", Checks: []Check{{Type: Judge, Rubric: "r"}}}
+		rec := newMemory(true)
+		for n := range 6 {
+			b := NewBudget(Caps{Rollouts: 4}, time.Now)
+			e := &Evaluator{Agent: agent, Grader: &Checks{Judge: judge}, Budget: b, InfraTries: 2, MaxMissing: 1, Recorder: rec}
+			_, err := e.Run(t.Context(), jobsOf([]*Case{c}))
+			if stop := errors.As(err, new(*BudgetError)); stop != (n >= 4) || !stop && err != nil {
+				t.Fatalf("part %d, after %d attempts: %v", n, attempts, err)
+			}
+			if s := b.Spent(); s.Rollouts != int64(attempts) || s.Uncounted != s.Rollouts || b.Assumed().Tokens == 0 {
+				t.Errorf("part %d: %d attempts were made, told %+v", n, attempts, s)
+			}
+			for key, r := range maps.Clone(rec.rollouts) {
+				name, c, err := LostRecord(t.Context(), rec, r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rec.completions[name] = c
+				delete(rec.rollouts, key)
+			}
+		}
+		if attempts != 4 {
+			t.Errorf("%d attempts under a cap of 4", attempts)
 		}
 	})
 }

@@ -26,18 +26,20 @@ func (e *Evaluator) saveLost(ctx context.Context, out *Rollout) error {
 	if e.Budget == nil || e.Recorder == nil {
 		return nil
 	}
-	key, err := keepLost(ctx, e.Recorder, ByAgent, out.Key, lostIn(out))
+	key, err := keepLost(ctx, e.Recorder, ByAgent, out.Key, lostIn(out), out.Attempts)
 	if err == nil && key != nil {
 		e.Budget.note(*key) // it is on the bill of this run already
 	}
 	return err
 }
 
-// KeepLost records what r is known to have taken, before its record is removed so
-// that a resumed run tries it again: what was paid stays on the bill.
-func KeepLost(ctx context.Context, to Recorder, r *Rollout) error {
-	_, err := keepLost(ctx, to, ByAgent, r.Key, lostIn(r))
-	return err
+// LostRecord is what has to be kept of r, and under which name, once its record is
+// removed so that a resumed run tries it again: what was paid stays on the bill, and
+// its attempts are made. nil is nothing. Keep it in the moment that r's record goes,
+// or what it took counts twice, or never.
+func LostRecord(ctx context.Context, from Recorder, r *Rollout) (name string, c *Completion, err error) {
+	_, name, c, err = lostRecord(ctx, from, r.Key, lostIn(r), r.Attempts)
+	return name, c, err
 }
 
 // lostIn is what is known of all calls of a rollout.
@@ -52,20 +54,28 @@ func lostIn(r *Rollout) (sum Lost) {
 
 // keepLost records what calls under a key were lost, beside what was before. The name
 // that it is recorded under is nil where nothing is known.
-func keepLost(ctx context.Context, to Recorder, by Spender, of string, lost Lost) (*hash, error) {
-	if lost.LostUsage == nil && lost.LostUSD == nil {
-		return nil, nil
-	}
+func keepLost(ctx context.Context, to Recorder, by Spender, of string, lost Lost, attempts int) (*hash, error) {
 	ctx = context.WithoutCancel(ctx) // it is paid for: an interruption must not lose it now
+	key, name, c, err := lostRecord(ctx, to, of, lost, attempts)
+	if err != nil || c == nil {
+		return nil, err
+	}
+	return &key, to.SaveCompletion(ctx, name, by, c)
+}
+
+// lostRecord is the next record of what was lost under a key, nil for nothing.
+func lostRecord(ctx context.Context, in Recorder, of string, lost Lost, attempts int) (key hash, name string, c *Completion, err error) {
+	if lost == (Lost{}) && attempts == 0 {
+		return key, "", nil, nil
+	}
 	for n := 0; ; n++ {
-		key := lostKey(of, n)
-		name := hex.EncodeToString(key[:])
-		if was, err := to.Completion(ctx, name); err != nil {
-			return nil, err
-		} else if was != nil {
-			continue
+		key = lostKey(of, n)
+		name = hex.EncodeToString(key[:])
+		if was, err := in.Completion(ctx, name); err != nil {
+			return key, "", nil, err
+		} else if was == nil {
+			return key, name, &Completion{Finish: lostFinish, Usage: lost.LostUsage, CostUSD: lost.LostUSD, Attempts: attempts}, nil
 		}
-		return &key, to.SaveCompletion(ctx, name, by, &Completion{Finish: lostFinish, Usage: lost.LostUsage, CostUSD: lost.LostUSD})
 	}
 }
 
@@ -91,7 +101,11 @@ func recordedBill(by Spender, c *Completion) bill {
 	if c.Finish != lostFinish {
 		return oneCall(by, Cost{c.Usage, c.CostUSD})
 	}
-	took := bill{lines: [2]billLine{{by: by, calls: 1}}}
+	n := int64(max(0, c.Attempts))
+	took := bill{rollouts: n, lines: [2]billLine{{by: by, calls: max(1, n)}}}
+	if c.Usage == nil && c.CostUSD == nil {
+		took.lines[0].answered = n // and nothing told
+	}
 	took.lines[0].known(Lost{c.Usage, c.CostUSD})
 	return took
 }

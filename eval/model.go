@@ -88,7 +88,7 @@ func (m *Metered) keepLost(ctx context.Context, of hash, lost Lost) error {
 	if m.Recorder == nil || m.Budget == nil {
 		return nil
 	}
-	key, err := keepLost(ctx, m.Recorder, m.By, hex.EncodeToString(of[:]), lost)
+	key, err := keepLost(ctx, m.Recorder, m.By, hex.EncodeToString(of[:]), lost, 0)
 	if err != nil {
 		return fmt.Errorf("save what a call lost: %w", err)
 	}

@@ -99,7 +99,7 @@ func TestRolloutOfAnotherRun(t *testing.T) {
 	if err != nil || !fresh || got.Status != eval.Missing {
 		t.Errorf("run 1 now sees %v, fresh %v, %v", got, fresh, err)
 	}
-	n, err := s.ForgetMissing(t.Context(), "r1")
+	n, err := s.ForgetMissing(t.Context(), "r1", nil)
 	if n != 1 || err != nil {
 		t.Errorf("forgot %d, %v; want 1", n, err)
 	}

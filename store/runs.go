@@ -184,21 +184,6 @@ func (s *Store) Rollouts(ctx context.Context, f RolloutFilter) ([]eval.Rollout, 
 	return rs, nil
 }
 
-// ForgetMissing removes the run's missing rollouts, so that a run that the
-// infrastructure stopped tries them again when it is resumed. It returns how
-// many there were.
-func (s *Store) ForgetMissing(ctx context.Context, run string) (int, error) {
-	var n int64
-	err := s.do(ctx, func(t *tx) (err error) {
-		n, err = t.exec(`DELETE FROM rollouts WHERE run = ? AND status = ?`, run, string(eval.Missing))
-		return err
-	})
-	if err != nil {
-		return 0, fmt.Errorf("forget missing rollouts of run %s: %w", run, err)
-	}
-	return int(n), nil
-}
-
 // complete returns the one name of which prefix is the beginning; a name that
 // is exactly prefix wins. from is a SELECT of the names in column col. Errors:
 // ErrNotFound, *AmbiguousError.

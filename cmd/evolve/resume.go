@@ -125,14 +125,19 @@ func (p *prepared) forgetMissing(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	kept := map[string]*eval.Completion{}
 	for i := range rollouts {
 		if r := &rollouts[i]; r.Status == eval.Missing {
-			if err := eval.KeepLost(ctx, p.journal(), r); err != nil {
+			name, c, err := eval.LostRecord(ctx, p.journal(), r)
+			if err != nil {
 				return err
+			}
+			if c != nil {
+				kept[name] = c
 			}
 		}
 	}
-	_, err = p.db.ForgetMissing(ctx, p.run.ID)
+	_, err = p.db.ForgetMissing(ctx, p.run.ID, kept)
 	return err
 }
 

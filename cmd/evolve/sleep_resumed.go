@@ -71,7 +71,7 @@ func (s *sleeper) spent(ctx context.Context, id string) (eval.Spent, error) {
 		return eval.Spent{}, err
 	}
 	out, took := budget.Spent(), report.Took(rollouts)
-	out.Rollouts, out.AgentCalls, out.JudgeCalls = took.Rollouts, out.AgentCalls+took.AgentCalls, out.JudgeCalls+took.JudgeCalls
+	out.Rollouts, out.AgentCalls, out.JudgeCalls = out.Rollouts+took.Rollouts, out.AgentCalls+took.AgentCalls, out.JudgeCalls+took.JudgeCalls
 	out.TokensIn, out.TokensOut, out.CostUSD = out.TokensIn+took.TokensIn, out.TokensOut+took.TokensOut, out.CostUSD+took.CostUSD
 	out.CostKnown = out.CostKnown && took.CostKnown
 	used, err := s.db.RunTime(ctx, id)
