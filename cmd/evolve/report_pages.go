@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/google/renameio/v2"
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -65,11 +66,13 @@ func nightPage(r *nightReport) *report.Night {
 }
 
 func nightStep(k *sleep.Step) report.NightStep {
-	s := report.NightStep{Kind: string(k.Kind), Skill: k.Skill, Stage: string(k.Stage), Note: k.Note, Gain: k.Gain,
-		Attempts: k.Attempts, Errors: k.Errors}
+	s := report.NightStep{Kind: kindOfStep(k), Skill: k.Skill, Stage: string(k.Stage), Note: k.Note, Gain: k.Gain,
+		Attempts: k.Attempts, Errors: k.Errors, Alarm: isAlarm(k), Certified: k.Kind == sleep.Certify && k.Outcome == sleep.Certified}
 	switch k.Kind {
 	case sleep.Continue, sleep.Search, sleep.Certify:
-		s.Spent = &k.Spent
+		if k.Spent != (eval.Spent{}) { // what never began has spent nothing
+			s.Spent = &k.Spent
+		}
 	case sleep.Install:
 		s.Installed = k.Stage == sleep.Done
 	}
@@ -126,7 +129,10 @@ func (a *app) night(ctx context.Context, db *store.Store, name string) (*nightRe
 		return nil, err
 	}
 	r := reportOf(&nights[at])
-	if at == 0 { // what is proposed now is no matter of an older night
+	if at == 0 { // what is to do now is no matter of an older night
+		if r.Waiting, r.alarms, err = a.waitingNow(ctx, db, r.Night); err != nil {
+			return nil, err
+		}
 		r.Retire, err = a.retirements(ctx, db)
 	}
 	return r, err

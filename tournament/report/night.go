@@ -36,6 +36,8 @@ type NightStep struct {
 	Simulated          bool
 	Installed          bool // it put a version in place
 	Proved             bool // what it proved waits for the owner
+	Alarm              bool // it tells of something that got worse
+	Certified          bool // an installed version holds on another model
 	Trial              *NightTrial
 	Watch              *NightWatch
 }
@@ -46,6 +48,9 @@ type NightTrial struct {
 	EValue, Alpha        float64 // decisive at EValue ≥ 1/Alpha
 	Flagged              []string
 }
+
+// evidence is the e-value, and the one that is decisive.
+func (t *NightTrial) evidence() string { return fmt.Sprintf("%.3g of %.0f", t.EValue, 1/t.Alpha) }
 
 // A NightWatch is what real sessions say of an installed version.
 type NightWatch struct {
@@ -96,7 +101,7 @@ func (n *Night) HTML(w io.Writer) error {
 			r.Gain = fmt.Sprintf("%.1f", k.Gain)
 		}
 		if t := k.Trial; t != nil && t.Alpha > 0 {
-			r.Evidence = fmt.Sprintf("%.3g of %.3g", t.EValue, 1/t.Alpha)
+			r.Evidence = t.evidence()
 		}
 		v.Rows = append(v.Rows, r)
 	}
@@ -113,7 +118,7 @@ func (n *Night) HTML(w io.Writer) error {
 
 // Sentence says what came of the night, for somebody who reads nothing else.
 func (n *Night) Sentence() string {
-	var installed, proved, undecided, rejected, failed, alarms int
+	var installed, proved, undecided, rejected, failed, alarms, certified, later int
 	for _, k := range n.Steps {
 		switch {
 		case k.Installed:
@@ -122,8 +127,12 @@ func (n *Night) Sentence() string {
 			proved++
 		case k.Stage == "failed":
 			failed++
+		case k.Stage == "waits":
+			later++
+		case k.Certified:
+			certified++
 		}
-		if k.Watch != nil && k.Watch.Raised {
+		if k.alarm() {
 			alarms++
 		}
 		if k.Trial != nil {
@@ -147,10 +156,15 @@ func (n *Night) Sentence() string {
 	add(alarms, "one installed version raises an alarm", "%d installed versions raise an alarm")
 	add(installed, "one skill got better and is installed", "%d skills got better and are installed")
 	add(proved, "one better version is proved and waits for your word", "%d better versions are proved and wait for your word")
+	add(certified, "one installed version holds on another model", "%d installed versions hold on another model")
 	add(undecided, "one trial goes on", "%d trials go on")
 	add(rejected, "one challenger was rejected", "%d challengers were rejected")
 	add(failed, "one step failed", "%d steps failed")
+	add(later, "one step waits for a later night", "%d steps wait for a later night")
 	s := "Nothing was installed, and nothing waits for you"
+	if k := len(n.Waiting); k > 0 {
+		s = "Nothing was installed; " + count(k, "thing") + map[bool]string{true: " waits", false: " wait"}[k == 1] + " for you"
+	}
 	if len(parts) > 0 {
 		s = capital(strings.Join(parts, "; "))
 	}
@@ -172,7 +186,7 @@ func (n *Night) warnings() (out []string) {
 		switch {
 		case k.Stage == "failed":
 			out = append(out, fmt.Sprintf("%s failed: %s", who, k.Note))
-		case k.Watch != nil && k.Watch.Raised:
+		case k.alarm():
 			out = append(out, fmt.Sprintf("%s: %s", k.Skill, k.Note))
 		}
 		if k.Trial != nil && len(k.Trial.Flagged) > 0 {
@@ -218,6 +232,9 @@ func (n *Night) capped() string {
 	return "; at most " + strings.Join(of, ", ")
 }
 
+// alarm reports whether an installed version turned out to be worse.
+func (k *NightStep) alarm() bool { return k.Alarm || k.Watch != nil && k.Watch.Raised }
+
 // title is a step's name in a drawing.
 func (k *NightStep) title() string { return Plain(k.Skill + " " + k.Kind) }
 
@@ -254,7 +271,7 @@ func (n *Night) proofChart() *Plot {
 			continue
 		}
 		share := math.Log(max(k.Trial.EValue, 1)) / -math.Log(k.Trial.Alpha)
-		rows = append(rows, barRow{k.title(), share, fmt.Sprintf("%s: e = %.3g of %.3g", k.Trial.Decision, k.Trial.EValue, 1/k.Trial.Alpha)})
+		rows = append(rows, barRow{k.title(), share, fmt.Sprintf("%s: e = %s", k.Trial.Decision, k.Trial.evidence())})
 	}
 	return barChart("plot-proof", "Evidence of each trial", "log e of log 1/α: full is proof", rows)
 }

@@ -167,6 +167,7 @@ type SkillStatus struct {
 		Cases     int     `json:"cases"`
 		Simulated bool    `json:"simulated"`
 		TakenBack bool    `json:"taken_back"`
+		Lifetime  string  `json:"lifetime"` // "" where its proof holds among all trials too
 	} `json:"challenger"`
 	Waits []struct {
 		Kind    string `json:"kind"`

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/tournament/report/browsertest"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// restlessNight has a step of every stage, each of another skill.
+func restlessNight(w *waitingRoom) []sleep.Step {
+	sha := func(name string) string { return skill.HashText([]byte(w.text(name))) }
+	on := sleep.Model{Agent: "claude", Asked: "claude-next-5-20261101"}
+	took := eval.Spent{Rollouts: 24, AgentCalls: 24, JudgeCalls: 6, TokensIn: 81_000, TokensOut: 9_000, CostUSD: 0.21, CostKnown: true}
+	cert := sleep.Certificate{Version: sha("standing"), Model: on, Cases: 24}
+	return []sleep.Step{{Kind: sleep.Harvest, Stage: sleep.Done, Note: "41 sessions read, 9 new cases"},
+		{Kind: sleep.Certify, Skill: "standing", Stage: sleep.Done, Drift: &sleep.Drift{Version: sha("standing"), To: on}, Note: cert.String(), Spent: took},
+		{Kind: sleep.Certify, Skill: "worse", Stage: sleep.Done, Outcome: sleep.Worse, Drift: &sleep.Drift{Version: sha("worse"), To: on}, Spent: took,
+			Note: "alarm: on claude/claude-next-5-20261101: worse than the version before it: quality -0.31 (92% interval -0.52 to -0.11), 24 cases"},
+		{Kind: sleep.Certify, Skill: "unlabelled", Stage: sleep.Skipped, Drift: &sleep.Drift{Version: sha("unlabelled"), To: on},
+			Note: "proved on claude/old, the agent is claude/claude-next-5-20261101 now, and 12 held-out cases rest on a judge that is not shown to agree with you: they prove nothing; `evolve review unlabelled` adds labels"},
+		{Kind: sleep.Continue, Skill: "overtaken", Stage: sleep.Skipped, Note: "you edited the live text since this night looked at it: the next one begins with your text"},
+		{Kind: sleep.Continue, Skill: "description", Part: sleep.Description, Stage: sleep.Done, Spent: took, Note: "undecided: quality +0.20 over 12 cases",
+			Result: &sleep.Result{Decision: pareto.Undecided, Challenger: "ab", EValue: 6.1, Alpha: 0.0007, Total: 0.001}},
+		{Kind: sleep.Install, Skill: "single", Stage: sleep.Skipped, Note: "proven as a single trial; among all trials of this skill it counts at 0.0011 (e = 33 of 909), and waits for your word (policy stage)",
+			Result: &sleep.Result{Decision: pareto.Promote, Challenger: "cd34cd34cd34cd34", Incumbent: sha("single"), EValue: 33, Alpha: 0.04}},
+		{Kind: sleep.Search, Skill: "large", Live: sha("large"), Stage: sleep.Waits, Gain: 3.1, Needs: sleep.Caps{Rollouts: 640}, Note: "takes about 640 rollouts, 100 are left; 9 of 11 uses corrected"},
+		{Kind: sleep.Search, Skill: "a-skill-with-quite-a-long-name-that-goes-on", Stage: sleep.Waits, Gain: 0.4, Needs: sleep.Caps{Rollouts: 80}, Note: "takes about 80 rollouts, 12 are left; 2 of 11 uses corrected"},
+		{Kind: sleep.Search, Skill: "failing", Stage: sleep.Failed, Attempts: 3, Errors: 3, Note: "the agent fails on all of its cases: exit status 1", Spent: took}}
+}
+
+// TestRestlessNight: a night of every stage is told in one page and a few lines, its
+// sentence forgets no alarm, and nothing sticks out at any width.
+func TestRestlessNight(t *testing.T) {
+	w := newWaitingRoom(t, "standing", "worse", "unlabelled", "overtaken", "description", "single", "large", "failing")
+	w.night(sleep.Caps{Rollouts: 100, CostUSD: 2}, restlessNight(w)...)
+	n, err := w.a.night(t.Context(), w.db, "night")
+	w.must(err)
+	p := nightPage(n)
+	if want := "One installed version raises an alarm; one better version is proved and waits for your word; one trial goes on; one step failed; 2 steps wait for a later night."; p.Sentence() != want {
+		t.Errorf("%s\nwant %s", p.Sentence(), want)
+	}
+	for _, width := range []string{"40", "80"} {
+		out := new(bytes.Buffer)
+		w.env["COLUMNS"], w.a.stdout = width, out
+		w.must(w.a.sleepStatus(t.Context()))
+		page := out.String()
+		if k := strings.Count(page, "`evolve rollback worse`") + strings.Count(page, "`evolve review unlabelled`") + strings.Count(page, "`evolve promote single`"); k != 3 {
+			t.Errorf("%s columns: %d of 3 commands:\n%s", width, k, page)
+		}
+		t.Logf("%s columns:\n%s", width, page)
+	}
+	b := browsertest.New(t)
+	path := filepath.Join(t.TempDir(), "night.html")
+	f, err := os.Create(path)
+	w.must(err)
+	w.must(p.HTML(f))
+	w.must(f.Close())
+	for _, width := range []int64{1280, 390} {
+		for _, scheme := range []string{"light", "dark"} {
+			b.Shape(width, 844, scheme)
+			b.Open("file://" + path)
+			for _, s := range browsertest.Ask[[]string](b, browsertest.Sticking) {
+				t.Errorf("at %d px, %s: %s", width, scheme, s)
+			}
+			says(t, b, report.Plain(p.Sentence()))
+		}
+	}
+	shots(b, "night")
+}
