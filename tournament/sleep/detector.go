@@ -17,7 +17,7 @@ const beginEvery = 5
 // evenly is the share of the capital that is divided evenly over the first
 // evenMoments: few versions live longer, and what turns bad after a month needs a
 // fifth fewer sessions than by the tail alone. What is bad from its first session on
-// pays for it with about one session in fifteen.
+// pays for it with about one session in twelve.
 const (
 	evenly      = 0.3
 	evenMoments = 50
@@ -68,7 +68,7 @@ func kept(k int) float64 {
 // independent coins of which this many fell: the largest p at which so few fall with
 // probability doubt (Clopper and Pearson 1934). Their chances need not be the same:
 // a tail below the median is at most that of n coins with the mean chance (Hoeffding
-// 1956, theorem 4). Without any coins it is 1. doubt is below 1/2.
+// 1956, theorem 4: on the number of successes in independent trials). Without any coins it is 1. doubt is below 1/2.
 func upper(fell, n int, doubt float64) float64 {
 	lo, hi := 0.0, 1.0
 	if n > 0 {
@@ -89,10 +89,10 @@ func atMost(k, n int, p float64) (sum float64) {
 	if k >= n {
 		return 1
 	}
-	term := float64(n) * math.Log1p(-p) // logarithm of the probability of i
+	odds, term := math.Log(p)-math.Log1p(-p), float64(n)*math.Log1p(-p) // term: logarithm of the probability of i
 	for i := range k + 1 {
 		sum += math.Exp(term)
-		term += math.Log(float64(n-i)/float64(i+1)) + math.Log(p) - math.Log1p(-p)
+		term += math.Log(float64(n-i)/float64(i+1)) + odds
 	}
 	return min(1, sum)
 }

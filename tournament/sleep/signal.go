@@ -63,6 +63,10 @@ type Signal struct {
 	// add up to 1.
 	Weight float64 `json:"weight"`
 	EValue float64 `json:"e_value"` // the largest so far
+	// Late is New of the newest LateSessions alone, where it was raised by them and
+	// all sessions together are within the limit: it turned bad only later.
+	Late         float64 `json:"late,omitempty"`
+	LateSessions int     `json:"late_sessions,omitempty"`
 	// Raised: it has a part in an alarm, a quarter of the evidence or more.
 	Raised bool `json:"raised,omitempty"`
 
@@ -75,14 +79,18 @@ type Signal struct {
 func (s *Signal) ratio() bool { return s.Name == Latency || s.Name == Tokens }
 
 func (s *Signal) String() string {
+	now, of := s.New, fmt.Sprint(s.NewSessions)
+	if s.LateSessions > 0 {
+		now, of = s.Late, fmt.Sprintf("the last %d of %d", s.LateSessions, s.NewSessions)
+	}
 	if s.ratio() {
-		return fmt.Sprintf("%s ×%.2g in %d sessions, against %d with %s", s.Name, s.New/s.Old, s.NewSessions, s.OldSessions, s.before())
+		return fmt.Sprintf("%s ×%.2g in %s sessions, against %d with %s", s.Name, now/s.Old, of, s.OldSessions, s.before())
 	}
 	what := s.Name
 	if s.Name == Corrections {
 		what = "failures"
 	}
-	return fmt.Sprintf("%s in %.0f%% of %d sessions, with %s in %.0f%% of %d", what, 100*s.New, s.NewSessions, s.before(), 100*s.Old, s.OldSessions)
+	return fmt.Sprintf("%s in %.0f%% of %s sessions, with %s in %.0f%% of %d", what, 100*now, of, s.before(), 100*s.Old, s.OldSessions)
 }
 
 // before is what it is held against, in words; older records do not name it.
@@ -156,6 +164,31 @@ func (s *Signal) against(v float64) float64 {
 		return v
 	}
 	return max(-1, min(1, (v-s.ref)/logUnit))
+}
+
+// late counts the newest values that speak most against the limit; 0 where all of
+// them together are above it.
+func (s *Signal) late(values []float64) (n int) {
+	sum, most := 0.0, 0.0
+	for k := 1; k <= len(values); k++ {
+		sum += s.against(values[len(values)-k])
+		if over := sum/float64(k) - s.limit; over > 0 && over*over*float64(k) > most {
+			most, n = over*over*float64(k), k
+		}
+	}
+	if sum > s.limit*float64(len(values)) {
+		return 0
+	}
+	return n
+}
+
+// mean is that of values, as New tells it.
+func (s *Signal) mean(values []float64) float64 {
+	mean := meanOf(values)
+	if s.ratio() && len(values) > 0 {
+		mean = math.Exp(mean)
+	}
+	return mean
 }
 
 // bet enters a new session's value.

@@ -147,9 +147,10 @@ func (r Rule) Look(version string, before []Predecessor, h History, uses []Use) 
 		s := &a.Signals[k]
 		s.EValue = s.detector.peak
 		values := news.values(k)
-		s.NewSessions, s.New = len(values), meanOf(values)
-		if s.ratio() && len(values) > 0 {
-			s.New = math.Exp(s.New)
+		s.NewSessions, s.New = len(values), s.mean(values)
+		if s.Raised {
+			s.LateSessions = s.late(values)
+			s.Late = s.mean(values[len(values)-s.LateSessions:])
 		}
 	}
 	c := &a.Signals[0]

@@ -101,7 +101,7 @@ func TestWatchOfChainsRarelyCriesWolf(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d alarms, %d wrong limits in %d lives", c.name, wolves, wrong, lives())
-		if wolves > lives()*10/100 || wrong > lives()*5/100+lives()/50 { // Alpha and Doubt, and chance
+		if n := float64(lives()); wolves > lives()*10/100 || float64(wrong) > 0.05*n+2*math.Sqrt(0.05*0.95*n) { // Alpha and Doubt, and chance
 			t.Errorf("%s: %d alarms, %d wrong limits in %d lives", c.name, wolves, wrong, lives())
 		}
 	}
@@ -248,6 +248,31 @@ func TestAlarmSaysAgainstWhom(t *testing.T) {
 	all := DefaultRule.Look("v2", []Predecessor{{SHA: "v1", Name: "v1"}, {SHA: "v0", Name: "v0", Suspect: true}}, h, uses)
 	if all.Raised() || all.Signals[0].Against != "v1" || all.OldSessions != 60 {
 		t.Errorf("an alarm was about v0: %q against %q", all, all.Signals[0].Against)
+	}
+}
+
+// TestAlarmSaysWhatTurnedBad: what was good for months is told by its last sessions, of
+// rates and of factors; what was bad from the first one by all.
+func TestAlarmSaysWhatTurnedBad(t *testing.T) {
+	for _, c := range []struct {
+		good     int
+		later    life
+		contains string
+	}{{160, life{0.9, 0, 1, 1}, " of the last "}, {160, life{0.1, 0, 9, 1}, "latency ×"}, {0, life{0.9, 0, 1, 1}, "% of 60 sessions, with old in "}} {
+		rng := rand.New(rand.NewPCG(16, 1))
+		uses, since := livedAs(rng, 100, life{0.3, 0, 1, 1}, c.good, life{0.05, 0, 1, 1})
+		for i := range 60 {
+			uses = append(uses, c.later.use(rng, len(uses), since.Add(time.Duration(c.good+i)*time.Hour)))
+		}
+		a := DefaultRule.Look("new", was("old"), replaced(since), uses)
+		if !a.Raised() || !strings.Contains(a.String(), c.contains) {
+			t.Errorf("%d good ones: %q, want %q", c.good, a, c.contains)
+		}
+		for _, s := range a.Signals {
+			if late := s.LateSessions; s.Raised && (c.good > 0) != (50 <= late && late <= 70) || !s.Raised && late > 0 || late > 0 && s.Late <= s.Limit {
+				t.Errorf("%d good ones, then 60: %s of the last %d is %.2f, limit %.2f", c.good, s.Name, late, s.Late, s.Limit)
+			}
+		}
 	}
 }
 

@@ -89,27 +89,35 @@ func TestWatchTellsVersionsApart(t *testing.T) {
 	}
 }
 
+// TestUpperBoundHolds: in no more lives than its doubt, and with a bound that is not
+// wider than it must be; for coins of different chances it is one of their mean.
 func TestUpperBoundHolds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
-	for _, p := range []float64{0.05, 0.3, 0.8} {
+	const n, doubt, lives = 40, 0.05, 2000
+	for _, c := range []struct{ mean, spread float64 }{{0.05, 0}, {0.3, 0}, {0.8, 0}, {0.3, 0.29}, {0.5, 0.5}} {
 		missed := 0
-		for range 2000 {
+		for range lives {
 			k := 0
-			for range 40 {
-				if rng.Float64() < p {
+			for i := range n {
+				if rng.Float64() < c.mean+c.spread*float64(2*(i%2)-1) {
 					k++
 				}
 			}
-			if upper(k, 40, 0.05) < p {
+			if upper(k, n, doubt) < c.mean {
 				missed++
 			}
 		}
 		if missed > 120 { // 5 % and two standard errors
-			t.Errorf("rate %g: the bound was below it in %d of 2000", p, missed)
+			t.Errorf("mean %g ± %g: the bound was below it in %d of %d", c.mean, c.spread, missed, lives)
 		}
 	}
-	if got := upper(0, 0, 0.05); got < 0.999 {
-		t.Errorf("bound without values %g, want 1", got)
+	for _, c := range []struct {
+		fell, n int
+		want    float64
+	}{{0, 12, 1 - math.Pow(doubt, 1.0/12)}, {11, 12, math.Pow(1-doubt, 1.0/12)}, {12, 12, 1}, {0, 0, 1}} { // closed forms
+		if got := upper(c.fell, c.n, doubt); math.Abs(got-c.want) > 1e-6 {
+			t.Errorf("%d of %d: bound %g, want %g", c.fell, c.n, got, c.want)
+		}
 	}
 }
 
