@@ -234,7 +234,11 @@ func (d *doctor) skills() error {
 	if len(reg.Entries) == 0 {
 		d.add("skills", missing, "a skill is a folder with a SKILL.md; --skills-dir names another place", "there are none in %s", dir)
 	} else {
-		d.add("skills", works, "", "%d in %s", len(reg.Entries), dir)
+		also := ""
+		for _, k := range reg.Aliases {
+			also += fmt.Sprintf("; %s is %s", k.Name, k.Of)
+		}
+		d.add("skills", works, "", "%d in %s%s", len(reg.Entries), dir, also)
 	}
 	for _, b := range reg.Broken {
 		if b.Name == "" {

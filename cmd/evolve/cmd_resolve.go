@@ -64,7 +64,7 @@ func (a *app) resolve(text string) error {
 	docs := map[string]*skill.Document{}
 	var callable []skill.Callable
 	for _, e := range reg.Entries {
-		c := skill.Callable{Name: e.Name}
+		c := skill.Callable{Name: e.Name, Aliases: reg.AliasesOf(e.Name)}
 		// A skill that cannot be read any more is still one that can be named.
 		if b, err := os.ReadFile(e.Path); err == nil {
 			if doc, err := skill.Parse(b, skill.Options{}); err == nil {

@@ -47,10 +47,12 @@ type statusReport struct {
 
 // A skillStatus is where one skill stands.
 type skillStatus struct {
-	Skill   string `json:"skill"`
-	Path    string `json:"path"` // "" for a skill that only sessions know
-	Managed bool   `json:"managed"`
-	Pinned  bool   `json:"pinned"`
+	Skill string `json:"skill"`
+	Path  string `json:"path"` // "" for a skill that only sessions know
+	// Aliases are other names for the same file; uses by these are counted too.
+	Aliases []string `json:"aliases"`
+	Managed bool     `json:"managed"`
+	Pinned  bool     `json:"pinned"`
 	// Targets are those that hold the live text, where that is more than the one
 	// where the skill lives; Others those that hold another one.
 	Targets   []string `json:"targets"`
@@ -194,7 +196,13 @@ func (a *app) gatherStatus(ctx context.Context) (*statusReport, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		s.count(known.uses[e.Name])
+		u := known.uses[e.Name]
+		s.Aliases = append(s.Aliases, reg.AliasesOf(e.Name)...)
+		for _, other := range s.Aliases {
+			u = together(u, known.uses[other])
+			delete(known.uses, other)
+		}
+		s.count(u)
 		s.Next = s.next(r.harvested)
 		delete(known.uses, e.Name)
 		r.Skills = append(r.Skills, *s)

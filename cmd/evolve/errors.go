@@ -28,6 +28,7 @@ func classify(err error) (code int, hint string) {
 		limit   *eval.BudgetError
 		syntax  *skill.SyntaxError
 		unknown *skill.UnknownSkillError
+		alias   *skill.AliasError
 		broken  *skill.BrokenSkillError
 		drift   *skill.DriftError
 		kernel  *tournament.KernelError
@@ -48,6 +49,8 @@ func classify(err error) (code int, hint string) {
 			return exitUsage, fmt.Sprintf("did you mean %s? `evolve status` lists the skills that were found", unknown.Nearest)
 		}
 		return exitUsage, "`evolve status` lists the skills that were found"
+	case errors.As(err, &alias):
+		return exitUsage, fmt.Sprintf("name it %s: that is the folder's own name, and what evolve keeps of it goes by that", alias.Of)
 	case errors.As(err, &broken):
 		return exitUsage, fmt.Sprintf("mend the file; `evolve kernel check %s` says what is wrong", broken.Name)
 	case errors.As(err, &drift):

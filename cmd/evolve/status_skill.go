@@ -13,7 +13,7 @@ import (
 )
 
 func newSkillStatus(name string) *skillStatus {
-	return &skillStatus{Skill: name, Cases: map[eval.Split]int{}, Targets: []string{}, Others: []string{}, Quarantine: []quarantined{}, Approved: []string{}, Waits: []waitsFor{}}
+	return &skillStatus{Skill: name, Cases: map[eval.Split]int{}, Aliases: []string{}, Targets: []string{}, Others: []string{}, Quarantine: []quarantined{}, Approved: []string{}, Waits: []waitsFor{}}
 }
 
 // skillStatus is where one skill on disk stands, without its uses.
@@ -204,6 +204,16 @@ func (s *skillStatus) count(u store.SkillUse) {
 	if !u.Last.IsZero() {
 		s.LastUse = &u.Last
 	}
+}
+
+// together adds up the uses of one file by two names.
+func together(u, v store.SkillUse) store.SkillUse {
+	u.Uses, u.Accepted, u.Corrected, u.Rejected = u.Uses+v.Uses, u.Accepted+v.Accepted, u.Corrected+v.Corrected, u.Rejected+v.Rejected
+	u.Repeated, u.Abandoned = u.Repeated+v.Repeated, u.Abandoned+v.Abandoned
+	if v.Last.After(u.Last) {
+		u.Last = v.Last
+	}
+	return u
 }
 
 // failed counts the uses that their owner was not content with.

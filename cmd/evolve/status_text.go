@@ -56,6 +56,11 @@ func (a *app) printStatus(r *statusReport, all bool) error {
 	if gone > 0 {
 		b.WriteString(joined(w, "; ", counted(gone, "skill")+" of your sessions not in the folder", "--all lists them"))
 	}
+	for _, k := range shown {
+		if all && len(k.Aliases) > 0 {
+			line("%s is also called %s", k.Skill, strings.Join(k.Aliases, ", "))
+		}
+	}
 	for _, k := range r.Broken {
 		if k.Skill == "" {
 			line("! the skills folder cannot be read: %s", oneLine(k.Reason))

@@ -262,3 +262,22 @@ func TestStatusOfTurns(t *testing.T) {
 	w.must(w.db.Journal("r").SaveRun(t.Context(), &tournament.Run{ID: "r", Skill: "large", Status: tournament.Finished, Incumbent: sha("large"), Started: day1.Add(2 * time.Hour)}))
 	w.nothing("large")
 }
+
+// TestStatusCountsUsesByEitherName: two names for one file are one skill, with the uses
+// of both.
+func TestStatusCountsUsesByEitherName(t *testing.T) {
+	w := newWaitingRoom(t, "labels")
+	if err := os.Symlink("labels", filepath.Join(w.env["CLAUDE_CONFIG_DIR"], "skills", "tagger")); err != nil {
+		t.Skip("no symlinks here")
+	}
+	for name, n := range map[string]int{"labels": 6, "tagger": 3} {
+		h := w.house(name)
+		h.uses(n)
+		w.must(h.err)
+	}
+	r, err := w.a.gatherStatus(t.Context())
+	w.must(err)
+	if len(r.Skills) != 1 || r.Skills[0].Uses != 9 || r.Skills[0].Corrected != 3 || !slices.Equal(r.Skills[0].Aliases, []string{"tagger"}) {
+		t.Errorf("%+v", r.Skills)
+	}
+}

@@ -59,6 +59,7 @@ func (e *UnknownSkillError) Error() string {
 // A Registry is what Discover found. The zero value is empty.
 type Registry struct {
 	Entries  []Entry             // usable, sorted by name
+	Aliases  []Alias             // other names of those, in the same root
 	Shadowed []Entry             // hidden by one of the same name in an earlier root
 	Broken   []*BrokenSkillError // to be shown, never to be dropped
 }
@@ -73,6 +74,7 @@ func Discover(roots []Root) *Registry {
 	seen := map[string]bool{}    // names
 	visited := map[string]bool{} // roots by real path: a project in the home folder is the home folder
 	for _, root := range roots {
+		first := len(r.Entries)
 		dirs, err := os.ReadDir(root.Dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -116,6 +118,8 @@ func Discover(roots []Root) *Registry {
 				r.Entries = append(r.Entries, e)
 			}
 		}
+		entries, aliases := foldAliases(r.Entries[first:])
+		r.Entries, r.Aliases = append(r.Entries[:first:first], entries...), append(r.Aliases, aliases...)
 	}
 	slices.SortStableFunc(r.Entries, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 	return &r
@@ -229,7 +233,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Lookup finds a skill by name. The error is an *UnknownSkillError, a
+// Lookup finds a skill by name. The error is an *UnknownSkillError, an *AliasError, a
 // *BrokenSkillError, or says that name cannot be a skill's name (a path is not).
 func (r *Registry) Lookup(name string) (Entry, error) {
 	if !plainName(name) {
@@ -244,6 +248,9 @@ func (r *Registry) Lookup(name string) (Entry, error) {
 		if b.Name == name {
 			return Entry{}, b
 		}
+	}
+	if of := r.Alias(name); of != "" {
+		return Entry{}, &AliasError{name, of}
 	}
 	var names []string
 	for _, e := range r.Entries {
