@@ -89,6 +89,7 @@ type Budget struct {
 	// usage.
 	unpriced int64
 	assumed  Assumed // of those, beside spent
+	cutOff   cutOff
 	// overTokens and overUSD are what reservations took beyond what they held.
 	overTokens, overUSD overrun
 	// held is what the calls in flight have reserved.
@@ -100,8 +101,9 @@ type Budget struct {
 	// learned and booked are kept at the root. booked holds the keys of all
 	// rollouts and completions that are on the bill already: a run that finds
 	// its own records again must not pay for them twice.
-	learned *[spenders]experience
-	booked  map[hash]struct{}
+	learned  *[spenders]experience
+	underway *struct{ Underway }
+	booked   map[hash]struct{}
 }
 
 // prompts are the tokens of what an agent, and its judge, are asked, by an
@@ -115,7 +117,7 @@ func NewBudget(caps Caps, now func() time.Time) *Budget {
 	}
 	return &Budget{
 		caps: caps, now: now, begun: now(), mu: new(sync.Mutex),
-		spent: Spent{CostKnown: true}, learned: new([spenders]experience),
+		spent: Spent{CostKnown: true}, learned: new([spenders]experience), underway: new(struct{ Underway }),
 		booked: make(map[hash]struct{}),
 	}
 }
@@ -126,7 +128,7 @@ func NewBudget(caps Caps, now func() time.Time) *Budget {
 func (b *Budget) Sub(caps Caps) *Budget {
 	return &Budget{
 		parent: b, caps: caps, now: b.now, begun: b.now(), mu: b.mu,
-		spent: Spent{CostKnown: true}, learned: b.learned, booked: b.booked,
+		spent: Spent{CostKnown: true}, learned: b.learned, underway: b.underway, booked: b.booked,
 	}
 }
 

@@ -64,6 +64,9 @@ func (b *Budget) Warnings() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var ws []string
+	if b.cutOff.calls > 0 {
+		ws = append(ws, b.cutOff.warn())
+	}
 	if b.caps.CostUSD > 0 && b.unpriced > 0 {
 		what, then := "usage", ""
 		if b.unpriced > b.spent.Uncounted {

@@ -69,6 +69,7 @@ func (m *Metered) Complete(ctx context.Context, p Prompt) (Completion, error) {
 		if err := m.Recorder.SaveCompletion(context.WithoutCancel(ctx), name, m.By, &c); err != nil {
 			return Completion{}, fmt.Errorf("save completion: %w", err)
 		}
+		m.Budget.end(context.WithoutCancel(ctx), name)
 	}
 	return c, nil
 }
@@ -109,6 +110,17 @@ func (m *Metered) ask(ctx context.Context, p Prompt, key hash) (c Completion, er
 				res.Release()
 			}
 		}()
+		if m.Recorder != nil {
+			name := hex.EncodeToString(key[:])
+			if err := m.Budget.begin(name, res.demand); err != nil {
+				return c, err
+			}
+			defer func() {
+				if err != nil { // what it lost is recorded
+					m.Budget.end(ctx, name)
+				}
+			}()
+		}
 	}
 	var lost Lost
 	told := 0

@@ -60,6 +60,8 @@ func (e *Evaluator) Run(ctx context.Context, jobs []Job) ([]*Rollout, error) {
 	r.waitForAnswers()
 	if r.stop == nil {
 		r.stop = r.saveMissing(ctx)
+	} else if err := r.loseMissing(ctx); err != nil {
+		r.stop = errors.Join(r.stop, err)
 	}
 	return r.out, r.stop
 }
@@ -210,12 +212,17 @@ func (r *run) work(ctx context.Context) {
 			// It is paid for: an interruption must not lose it now.
 			if serr := r.e.Recorder.SaveRollout(context.WithoutCancel(ctx), out); serr != nil {
 				err = fmt.Errorf("evaluate: save rollout: %w", serr)
+			} else {
+				r.e.Budget.end(context.WithoutCancel(ctx), out.Key)
 			}
 		}
-		if errors.As(err, new(*BudgetError)) {
-			if serr := r.e.saveLost(ctx, out); serr != nil {
-				err = errors.Join(err, fmt.Errorf("evaluate: save what a rollout lost: %w", serr))
+		switch {
+		case errors.As(err, new(*BudgetError)):
+			if serr := r.lose(ctx, out); serr != nil {
+				err = errors.Join(err, serr)
 			}
+		case hopeless(err) && out.Attempts == 0 && lostIn(out) == (Lost{}):
+			r.e.Budget.end(ctx, out.Key) // refused: it took nothing
 		}
 		r.take(i, out, err)
 	}
@@ -239,7 +246,14 @@ func (r *run) pull(ctx context.Context) (i int, reserved demand, ok bool) {
 		if r.stop != nil {
 			return 0, reserved, false
 		}
+		if r.e.Recorder != nil {
+			if r.stop = b.begin(r.plans[i].name, reserved); r.stop != nil {
+				b.settle(reserved, &bill{}, nil)
+				return 0, reserved, false
+			}
+		}
 		if r.overasked(attempts) {
+			b.end(ctx, r.plans[i].name)
 			b.settle(reserved, &bill{}, nil)
 			r.next = len(r.todo)
 			return 0, reserved, false
@@ -264,6 +278,7 @@ func (r *run) overasked(attempts int) bool {
 func (r *run) settle(i int, reserved demand, out *Rollout, err error) {
 	key := &r.plans[i].key
 	if IsPending(err) {
+		r.e.Budget.end(context.Background(), r.plans[i].name) // it stands, and is asked for again
 		r.waits.Add(1)
 		out.Attempts, out.InfraRetries = 0, 0
 		key = nil
@@ -357,6 +372,28 @@ func (r *run) saveMissing(ctx context.Context) error {
 		if out := r.out[i]; out != nil && out.Status == Missing {
 			if err := r.e.Recorder.SaveRollout(ctx, out); err != nil {
 				return fmt.Errorf("evaluate: save rollout: %w", err)
+			}
+			r.e.Budget.end(ctx, out.Key)
+		}
+	}
+	return nil
+}
+
+// lose keeps what a rollout took that is thrown away, and nothing else of it.
+func (r *run) lose(ctx context.Context, out *Rollout) error {
+	if err := r.e.saveLost(ctx, out); err != nil {
+		return fmt.Errorf("evaluate: save what a rollout lost: %w", err)
+	}
+	r.e.Budget.end(ctx, out.Key)
+	return nil
+}
+
+// loseMissing does that with the missing rollouts of a run that is not accepted.
+func (r *run) loseMissing(ctx context.Context) error {
+	for _, i := range r.todo {
+		if out := r.out[i]; r.missing > 0 && out != nil && out.Status == Missing {
+			if err := r.lose(context.WithoutCancel(ctx), out); err != nil {
+				return err
 			}
 		}
 	}

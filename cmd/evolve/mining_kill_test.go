@@ -462,6 +462,17 @@ func TestKilledAnywhere(t *testing.T) {
 		told := r.Spent.TokensIn + r.Spent.TokensOut
 		made := r.Spent.AgentCalls + r.Spent.MutatorCalls + r.Spent.MinerCalls + r.Spent.JudgeCalls
 		t.Logf("night %d, killed at %d: %d calls served, %d of them to read, %d tokens; told %d calls, %d tokens", n, at, calls, read, tokens, made, told)
+		// What was in flight at a kill is on no bill, and counts all the same.
+		var assumed int64
+		for _, k := range r.Steps {
+			assumed += k.Assumed.Tokens
+		}
+		if tokens > most+one || told+assumed < tokens {
+			t.Errorf("night %d: %d tokens were served under a cap of %d, %d told and %d assumed", n, tokens, most, told, assumed)
+		}
+		if told := strings.Contains(strings.Join(r.Warnings, "\n"), "were under way when an earlier process ended"); told != (assumed > 0) {
+			t.Errorf("night %d: warnings %q", n, r.Warnings)
+		}
 		// Rollouts in flight may have their second attempt; and there are proposals.
 		const lost = 3 * (2*inFlight + 4)
 		if tokens > most+lost*one {

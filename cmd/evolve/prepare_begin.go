@@ -59,6 +59,9 @@ func (a *app) begin(ctx context.Context, p *prepared, budget *eval.Budget) error
 	if err := p.recall(ctx); err != nil {
 		return err
 	}
+	if p.noted, err = noteCalls(ctx, p.db, p.run.ID, budget); err != nil {
+		return err
+	}
 	// A process that ended by itself wrote its time into the run, too.
 	p.clock, err = keepTime(ctx, p.db, p.run.ID, time.Duration(p.run.Spent.WallMS)*time.Millisecond, budget)
 	return err
@@ -87,6 +90,9 @@ func (p *prepared) end() {
 	p.back.close() // folders for temporary files; what stays behind does no harm
 	if p.clock != nil {
 		p.clock.end()
+	}
+	if p.noted != nil {
+		p.noted()
 	}
 	if p.unlock != nil {
 		p.unlock()

@@ -205,6 +205,11 @@ func (s *sleeper) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sl
 		return r, err
 	}
 	defer clock.end()
+	noted, err := noteCalls(ctx, s.db, t.Run, b)
+	if err != nil {
+		return r, err
+	}
+	defer noted()
 	k.Evaluator.Recorder = timedJournal{leased{s.db.Journal(t.Run)}, clock}
 	doubt, err := s.calibrate(ctx, t.Run, live.Name, &d, back, &f, k, &c)
 	if err == nil {
