@@ -27,7 +27,7 @@ type prepared struct {
 	foreseen *forecast
 	// What begin took.
 	budget *eval.Budget
-	noted  func() // ends the notes of calls under way
+	noted  func()                 // ends the notes of calls under way
 	unlock func()                 // nil where the run was not locked
 	say    func(run string) error // tells others who has the skill
 	leave  func()                 // gives the skill back; nil where it was not locked
@@ -119,11 +119,6 @@ func (a *app) gather(ctx context.Context, p *prepared, budget *eval.Budget) erro
 	if p.cases, err = p.db.Cases(ctx, f.Skill); err != nil {
 		return err
 	}
-	// Before anything else is left out: what cannot be tried today may have taught.
-	var copies int
-	if p.cases, copies = tournament.Independent(p.cases); copies > 0 {
-		p.heads = append(p.heads, tournament.Repeated(copies))
-	}
 	kept, notes, err := p.back.usable(ctx, f, p.cases)
 	if err != nil {
 		return err
@@ -195,13 +190,6 @@ func (p *prepared) carry(ctx context.Context, trial *tournament.TrialRecord) err
 		return err
 	}
 	if fresh == 0 {
-		copies, err := trial.Copies(held, spent)
-		if err != nil {
-			return err
-		}
-		if copies > 0 { // else the gate says so
-			p.heads = append(p.heads, tournament.Repeated(copies))
-		}
 		return &waiting{*trial}
 	}
 	if d, err := trial.Evidence(); err != nil {
@@ -241,7 +229,11 @@ func (a *app) fix(ctx context.Context, p *prepared, budget *eval.Budget) error {
 		if err != nil {
 			return err
 		}
-		f.HeldOut = spent.Unspent(p.cases)
+		for _, c := range p.cases {
+			if c.Split == eval.Test && spent[c.ID] == "" {
+				f.HeldOut++
+			}
+		}
 	}
 	var err error
 	if f.Rest, err = skill.RestHash(p.live.Dir); err != nil {
