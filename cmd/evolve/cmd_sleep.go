@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -148,35 +150,37 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 	switch {
 	case errors.As(err, &held):
 		return &failure{exitFailed, err, "wait for it: `evolve sleep status` tells how far it is"}
-	case err != nil && ctx.Err() != nil:
-		a.sayDone(n)
-		a.say("interrupted; `evolve sleep run` goes on with this night")
-		return &quietExit{exitInterrupted}
-	case err != nil:
-		a.sayDone(n)
-		code, hint := classify(err)
-		if hint != "" {
-			hint += "; "
-		}
-		return &failure{code, err, hint + "`evolve sleep run` goes on with this night"}
+	case err != nil && n == nil:
+		return a.stoppedNight(ctx, err)
+	}
+	var stopped error
+	if err != nil {
+		stopped = a.stoppedNight(ctx, err)
+		ctx = context.WithoutCancel(ctx) // what it came to so far is told all the same
 	}
 	r := reportOf(n)
-	if r.DryRun = f.dryRun; r.DryRun {
-		r.Forecast, err = s.foresee(ctx, n)
-	} else {
+	switch r.DryRun = f.dryRun; {
+	case stopped != nil:
+	case r.DryRun:
+		if r.Forecast, err = s.foresee(ctx, n); err != nil {
+			return err
+		}
+	default:
 		s.tell(n)
 	}
-	if err != nil {
-		return err
-	}
 	if r.Retire, err = a.retirements(ctx, db); err != nil {
-		return err
+		return cmp.Or(stopped, err)
 	}
-	r.Report = a.writeNight(r)
+	if stopped == nil {
+		r.Report = a.writeNight(r)
+	}
 	if a.json {
 		err = a.printJSON(r)
 	} else {
 		err = a.printNight(r)
+	}
+	if stopped != nil {
+		return stopped
 	}
 	for _, k := range n.Steps {
 		if k.Stage == sleep.Failed && err == nil {
@@ -184,6 +188,19 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 		}
 	}
 	return err
+}
+
+// stoppedNight is how a night ends that stays open.
+func (a *app) stoppedNight(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		a.say("interrupted; `evolve sleep run` goes on with this night")
+		return &quietExit{exitInterrupted}
+	}
+	code, hint := classify(err)
+	if hint != "" {
+		hint += "; "
+	}
+	return &failure{code, err, hint + "`evolve sleep run` goes on with this night"}
 }
 
 // reportOf is a night, and what it leaves for the owner to do.
@@ -269,19 +286,6 @@ func stepLine(k *sleep.Step) string {
 	return fmt.Sprintf("%s: %s: %s", what, k.Stage, k.Note)
 }
 
-// sayDone tells the steps that have ended of a night that has not: there is no
-// result yet. n may be nil.
-func (a *app) sayDone(n *sleep.Night) {
-	if n == nil {
-		return
-	}
-	for i := range n.Steps {
-		if k := &n.Steps[i]; k.Skill != "" && k.Stage != sleep.Planned && k.Stage != sleep.Begun {
-			a.say("%s", oneLine(stepLine(k)))
-		}
-	}
-}
-
 // printNight says in a few lines what came of a night.
 func (a *app) printNight(r *nightReport) error {
 	var b strings.Builder
@@ -292,10 +296,11 @@ func (a *app) printNight(r *nightReport) error {
 			fmt.Fprintf(&b, "a night now, with the sessions harvested so far:\n")
 		}
 	} else {
-		fmt.Fprintf(&b, "night %s: %s\n", r.ID, r.Steps[0].Note)
+		fmt.Fprintf(&b, "night %s: %s\n", r.ID, harvestedIn(r.Night))
 	}
 	t := tabwriter.NewWriter(&b, 2, 0, 2, ' ', 0)
 	said := 0
+	var open []string // of a night that stays open
 	for _, k := range r.Steps {
 		if k.Skill == "" {
 			continue
@@ -304,11 +309,18 @@ func (a *app) printNight(r *nightReport) error {
 		if k.Stage == sleep.Waits || !r.DryRun && (isAlarm(&k) || leftTo(&k) != "") {
 			continue // below
 		}
+		if !r.DryRun && k.Stage == sleep.Planned {
+			open = append(open, k.Skill)
+			continue
+		}
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", k.Skill, kindOfStep(&k), k.Stage, oneLine(foreseen(&k)+k.Note))
 	}
 	t.Flush()
 	b.WriteString(laterNights(r.Night))
-	if said == 0 {
+	if len(open) > 0 {
+		fmt.Fprintf(&b, "  later  %s: not begun\n", fewNames(open))
+	}
+	if said == 0 && (r.DryRun || !r.Ended.IsZero()) {
 		fmt.Fprintf(&b, "  nothing to do: no undecided challenger with a fresh case, and no skill that is corrected often enough\n")
 	}
 	if fc := r.Forecast; fc != nil {
@@ -327,6 +339,21 @@ func (a *app) printNight(r *nightReport) error {
 	for _, w := range r.next() {
 		fmt.Fprintf(&b, "  next   %s\n", oneLine(w))
 	}
-	_, err := fmt.Fprint(a.stdout, a.folded(b.String()))
+	_, err := fmt.Fprint(a.stdout, a.narrow(b.String()))
 	return err
 }
+
+// harvestedIn says what a night has read, or that it has not come so far.
+func harvestedIn(n *sleep.Night) string {
+	if len(n.Steps) == 0 || n.Steps[0].Note == "" {
+		return "it has read no sessions yet"
+	}
+	return n.Steps[0].Note
+}
+
+// widest is how wide the lines of a night are where no terminal says how wide it is: a
+// timer's are read in a journal.
+const widest = 124
+
+// narrow is text as it fits stdout.
+func (a *app) narrow(text string) string { return report.Fold(text, cmp.Or(columns(a.stdout), widest)) }

@@ -41,14 +41,26 @@ func (a *app) newSleeper(db *store.Store, f runFlags) *sleeper {
 func (s *sleeper) parts() sleep.Parts {
 	try := func(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 		r, err := s.try(ctx, t)
-		return r, s.overtaken(ctx, t.Skill, t.Incumbent, r.Challenger, err)
+		return r, aboutTask(ctx, s.overtaken(ctx, t.Skill, t.Incumbent, r.Challenger, err))
 	}
 	install := func(ctx context.Context, t sleep.Task, r sleep.Result) (string, error) {
 		note, err := s.install(ctx, t, r)
-		return note, s.overtaken(ctx, t.Skill, r.Incumbent, r.Challenger, err)
+		return note, aboutTask(ctx, s.overtaken(ctx, t.Skill, r.Incumbent, r.Challenger, err))
 	}
-	return sleep.Parts{Skills: s.skills, Harvest: s.harvest, Look: s.look, Try: try, Install: install, Watch: s.watch, Rollback: s.rollback,
-		Certify: s.certify, Rebased: s.rebased, Spent: s.spent}
+	look := func(ctx context.Context, name string) (sleep.Outlook, error) {
+		o, err := s.look(ctx, name)
+		return o, aboutTask(ctx, err)
+	}
+	watch := func(ctx context.Context, name string) (*sleep.Alarm, error) {
+		al, err := s.watch(ctx, name)
+		return al, aboutTask(ctx, err)
+	}
+	certify := func(ctx context.Context, t sleep.Task, d sleep.Drift, c sleep.Certificate) (sleep.CertificationResult, error) {
+		r, err := s.certify(ctx, t, d, c)
+		return r, aboutTask(ctx, err)
+	}
+	return sleep.Parts{Skills: s.skills, Harvest: s.harvest, Look: look, Try: try, Install: install, Watch: watch, Rollback: s.rollback,
+		Certify: certify, Rebased: s.rebased, Spent: s.spent}
 }
 
 func (s *sleeper) skills(context.Context) ([]string, error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -24,8 +25,13 @@ func (o *desk) night(args ...string) (stdout, stderr string) {
 	f.register(fl)
 	o.check(fl.Parse(append([]string{"--agent", "simulated", "--source", "claude"}, args...)))
 	o.check(o.a.sleepRun(o.Context(), f))
-	return out.String(), errs.String()
+	return unfolded(out.String()), errs.String()
 }
+
+// unfolded is what a night printed with every line in one piece.
+func unfolded(page string) string { return foldedAt.ReplaceAllString(page, " ") }
+
+var foldedAt = regexp.MustCompile(`\n {9,}`)
 
 // A challenger that lost its place by an edit that a night found is named with the
 // reason where the owner looks in the morning, once.

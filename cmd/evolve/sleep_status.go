@@ -137,6 +137,7 @@ func (a *app) printSleep(r *sleepReport) error {
 		fmt.Fprintf(&b, "spent    %s\n", spent(r.Last.Spent))
 		fmt.Fprintf(&b, "         in %s together: %s\n", counted(r.Nights, "night"), spent(r.Spent))
 		b.WriteString(r.Last.warned("warning "))
+		b.WriteString(failing(r.Last.Night))
 		head, next := "waiting ", r.Last.next()
 		for i, w := range next {
 			if i == shownWaiting-1 && len(next) > shownWaiting {
@@ -182,7 +183,7 @@ func (r *nightReport) next() []string {
 	for _, t := range r.Retire {
 		out = append(out, t.String())
 	}
-	return append(out, r.Waiting[r.alarms:]...)
+	return append(out, grouped(r.Waiting[r.alarms:])...)
 }
 
 // tell leaves word for the next session of what this night has found.

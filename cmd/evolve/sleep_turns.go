@@ -49,10 +49,8 @@ func laterNights(n *sleep.Night) string {
 		return ""
 	case len(names) == 1:
 		return fmt.Sprintf("  later  %s %s %s\n", first.Skill, kindOfStep(first), oneLine(first.Note))
-	case len(names) > shownTurns:
-		names = append(names[:shownTurns], fmt.Sprintf("%d more", len(names)-shownTurns))
 	}
-	return fmt.Sprintf("  later  %s; all have had their turn after about %s like this one\n", strings.Join(names, ", "), counted(n.Later(), "more night"))
+	return fmt.Sprintf("  later  %s; all have had their turn after about %s like this one\n", fewNames(names), counted(n.Later(), "more night"))
 }
 
 // beyond says which searches are more than a whole night can carry: one line, and
@@ -68,8 +66,5 @@ func beyond(n *sleep.Night) []string {
 	if len(names) == 0 || most == 0 {
 		return nil
 	}
-	if k := len(names); k > shownTurns {
-		names = append(names[:shownTurns], fmt.Sprintf("%d more", k-shownTurns))
-	}
-	return []string{fmt.Sprintf("%s: not searched, for a search takes about %d rollouts and a night has %d; `evolve sleep run --max-rollouts %[2]d`", strings.Join(names, ", "), most, n.Caps.Rollouts)}
+	return []string{fmt.Sprintf("%s: not searched, for a search takes about %d rollouts and a night has %d; `evolve sleep run --max-rollouts %[2]d`", fewNames(names), most, n.Caps.Rollouts)}
 }

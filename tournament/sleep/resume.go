@@ -58,7 +58,14 @@ const stale = 6 * time.Hour
 // freshen lets a night that goes on after a long time harvest anew, and plan anew what
 // it has not begun.
 func (n *Night) freshen(now time.Time) {
-	if n.Settled && now.Sub(n.Steps[0].Ended) >= stale {
+	if len(n.Steps) == 0 {
+		return
+	}
+	read := n.Steps[0].Ended
+	if read.IsZero() {
+		read = n.Began
+	}
+	if n.Settled && now.Sub(read) >= stale {
 		n.Settled = false
 		n.Steps[0].Stage = Begun
 		n.unplan()
@@ -68,19 +75,22 @@ func (n *Night) freshen(now time.Time) {
 // unplan forgets what of a night's plan was not begun.
 func (n *Night) unplan() {
 	n.Steps = slices.DeleteFunc(n.Steps, func(s Step) bool {
-		return s.Kind != Harvest && s.Began.IsZero() && !(s.Kind == Install && s.open() && s.Run != "" && n.tried(s.Run))
+		return s.Kind != Harvest && !s.begun() && !(s.Kind == Install && s.open() && s.Run != "" && n.tried(s.Run))
 	})
 }
 
 // tried reports whether a step of this night has worked on a run.
 func (n *Night) tried(run string) bool {
-	return slices.ContainsFunc(n.Steps, func(s Step) bool { return s.paid() && s.Run == run && !s.Began.IsZero() })
+	return slices.ContainsFunc(n.Steps, func(s Step) bool { return s.paid() && s.Run == run && s.begun() })
 }
 
 // has reports whether anything of a skill was begun.
 func (n *Night) has(skill string) bool {
-	return slices.ContainsFunc(n.Steps, func(s Step) bool { return s.Skill == skill && !s.Began.IsZero() })
+	return slices.ContainsFunc(n.Steps, func(s Step) bool { return s.Skill == skill && s.begun() })
 }
+
+// begun reports whether the step was ever begun.
+func (s *Step) begun() bool { return s.Stage == Begun || !s.Began.IsZero() }
 
 // dry plans a night, or what remains of one that was not ended, and keeps nothing.
 func (c *Cycle) dry(ctx context.Context, p Plan) (*Night, error) {

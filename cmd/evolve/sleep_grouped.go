@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
+)
+
+// groupedFrom is from how many skills on what is said of them in the same words is
+// said once.
+const groupedFrom = 3
+
+var (
+	oneChallenger = lazyregexp.New(`challenger [0-9a-f]{12}: `)
+	someCases     = lazyregexp.New(`\b[0-9]+ (held-out|fresh) cases\b`)
+)
+
+// grouped says once what lines of "NAME: …" that ask for labels say alike of many
+// skills, in the place of the first one: apart from counts of cases, and from what
+// names one challenger.
+func grouped(lines []string) []string {
+	type group struct {
+		text  string
+		names []string
+		lines []string
+	}
+	var all []*group
+	by := map[string]*group{}
+	for _, line := range lines {
+		name, text := sharedWords(line)
+		g := by[text]
+		if g == nil {
+			g = &group{text: text}
+			by[text], all = g, append(all, g)
+		}
+		g.names, g.lines = append(g.names, name), append(g.lines, line)
+	}
+	var out []string
+	for _, g := range all {
+		if len(g.lines) < groupedFrom {
+			out = append(out, g.lines...)
+			continue
+		}
+		out = append(out, fewNames(g.names)+": "+g.text)
+	}
+	return out
+}
+
+// sharedWords takes a line apart into the skill it is about, and what it says that may
+// be true of others too.
+func sharedWords(line string) (name, text string) {
+	who, text, ok := strings.Cut(line, ": ")
+	if !ok || strings.Contains(who, " ") || !strings.Contains(text, "`evolve review ") {
+		return "", line
+	}
+	name, _, _ = strings.Cut(who, "@")
+	text = someCases.ReplaceAllString(oneChallenger.ReplaceAllString(text, ""), "$1 cases")
+	return name, strings.ReplaceAll(text, " "+name+"`", " NAME`")
+}
+
+// fewNames lists the first of many names.
+func fewNames(names []string) string {
+	if k := len(names); k > shownTurns {
+		names = append(names[:shownTurns:shownTurns], fmt.Sprintf("%d more", k-shownTurns))
+	}
+	return strings.Join(names, ", ")
+}

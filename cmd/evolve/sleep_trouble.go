@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// aboutTask marks an error that may be about the task alone which met it: all but
+// those that the next task would meet as well.
+func aboutTask(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil || concernsAll(err) ||
+		errors.As(err, new(*sleep.Hopeless)) || errors.As(err, new(*sleep.Overtaken)) || errors.Is(err, sleep.ErrReplaced) {
+		return err
+	}
+	t := &sleep.Trouble{Kind: "other", Err: err}
+	var infra *eval.InfraError
+	if errors.As(err, &infra) {
+		t.Kind = string(infra.Kind)
+		t.Common = infra.Kind == eval.Unreachable || infra.Kind == eval.Auth || infra.Kind == eval.RateLimited
+	}
+	return t
+}
+
+// concernsAll reports whether an error ends a night: its lease, the store or the disk,
+// a subscription's limit, answers that others have to give, or its owner's Ctrl-C.
+func concernsAll(err error) bool {
+	for _, is := range []error{context.Canceled, sleep.ErrLost, store.ErrLeaseLost, store.ErrClosed, store.ErrReadOnly, syscall.ENOSPC, syscall.EROFS} {
+		if errors.Is(err, is) {
+			return true
+		}
+	}
+	var infra *eval.InfraError
+	if errors.As(err, &infra) && (infra.Kind == eval.UsageLimit || infra.Kind == eval.Pending) {
+		return true
+	}
+	return errors.As(err, new(*store.NewerError)) || errors.As(err, new(*store.CorruptError)) ||
+		errors.As(err, new(*store.FullError)) || errors.As(err, new(*store.LostError))
+}
+
+// shownFailing is how many skills that fail are named.
+const shownFailing = 2
+
+// failing names the skills whose turn failed in a night, or that it passed by because
+// of earlier ones, with the reason; "" for none.
+func failing(n *sleep.Night) string {
+	var lines []string
+	for i := range n.Steps {
+		k := &n.Steps[i]
+		if failed := k.Stage == sleep.Failed && k.Kind != sleep.Install; failed || k.Stage == sleep.Skipped && k.Trouble != "" {
+			lines = append(lines, fmt.Sprintf("%s: %s %s", k.Skill, kindOfStep(k), oneLine(k.Note)))
+		}
+	}
+	var b strings.Builder
+	head := "failing "
+	for i, w := range lines {
+		if i == shownFailing-1 && len(lines) > shownFailing {
+			w = fmt.Sprintf("and %d more: `evolve sleep status --json`", len(lines)-i)
+		} else if i >= shownFailing {
+			break
+		}
+		fmt.Fprintf(&b, "%s %s\n", head, w)
+		head = "        "
+	}
+	return b.String()
+}
