@@ -96,6 +96,9 @@ func (r caseRow) save(t *tx, now int64) (added, changed int, err error) {
 		_, err = t.exec(`UPDATE cases SET split = ? WHERE skill = ? AND id = ?`, split, r.skill, r.id)
 		return 0, 0, err
 	}
+	if err = t.keepPrint(r.skill, r.id); err != nil {
+		return 0, 0, err
+	}
 	_, err = t.exec(`UPDATE cases SET split = ?, session = ?, changed = ?, dropped = NULL, body = ?
 		WHERE skill = ? AND id = ?`, split, r.session, now, string(r.body), r.skill, r.id)
 	if dropped.Valid {
@@ -161,12 +164,15 @@ func (s *Store) CaseTimes(ctx context.Context, skill string) (map[string]time.Ti
 	return times, nil
 }
 
-// DropCase removes a case. Its name stays, without content, so that the next
-// harvest does not bring it back. The error wraps ErrNotFound where there is
+// DropCase removes a case. Its name and its print stay, without content, so that the
+// next harvest does not bring it back, and that it is no evidence under another name. The error wraps ErrNotFound where there is
 // none.
 func (s *Store) DropCase(ctx context.Context, skill, id string) error {
 	now := s.now().UnixMicro()
 	err := s.do(ctx, func(t *tx) error {
+		if err := t.keepPrint(skill, id); err != nil {
+			return err
+		}
 		n, err := t.exec(`UPDATE cases SET dropped = ?, body = '{}'
 			WHERE skill = ? AND id = ? AND dropped IS NULL`, now, skill, id)
 		if err == nil && n == 0 {

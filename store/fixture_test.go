@@ -26,7 +26,7 @@ func fill(t *testing.T, s *Store) {
 	must(t, j.SaveRollout(ctx, rollout("k")))
 	must(t, j.SaveCompletion(ctx, "k", eval.ByJudge, &eval.Completion{Text: "reply"}))
 	must(t, j.SaveTrial(ctx, &tournament.TrialRecord{Skill: "dataviz", Incumbent: "aa", Challenger: "bb", State: []byte(`{}`)}))
-	must(t, j.SpendCase(ctx, "dataviz", "aa", "bb", "a"))
+	must(t, j.SpendCase(ctx, "dataviz", "aa", "bb", "a", ""))
 	save(t, s, 1, 0, aCase("a"))
 	must(t, s.SaveSession(ctx, session("s1", "/a", use("u", "dataviz", harvest.Corrected, day))))
 	cur, err := s.Cursor(ctx, "claude")
@@ -69,7 +69,7 @@ func TestFixtureV1(t *testing.T) {
 	if r, err := j.Trial(ctx, "dataviz", "aa", "bb"); err != nil || r == nil {
 		t.Errorf("trial: %+v, %v", r, err)
 	}
-	if m, err := j.SpentCases(ctx, "dataviz", "aa"); err != nil || m["a"] != "bb" {
+	if m, err := j.SpentCases(ctx, "dataviz", "aa"); err != nil || m.By["a"] != "bb" {
 		t.Errorf("spent: %v, %v", m, err)
 	}
 	if c, err := s.Case(ctx, "dataviz", "a"); err != nil || !reflect.DeepEqual(*c, aCase("a")) {

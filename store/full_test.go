@@ -32,7 +32,7 @@ func writes(ctx context.Context, s *Store) map[string]func() error {
 		"SaveTrial": func() error {
 			return j.SaveTrial(ctx, &tournament.TrialRecord{Skill: "dataviz", Incumbent: "aa", Challenger: "zz", State: []byte(`"` + long + `"`)})
 		},
-		"SpendCase": func() error { return j.SpendCase(ctx, "dataviz", "aa", "bb", long) },
+		"SpendCase": func() error { return j.SpendCase(ctx, "dataviz", "aa", "bb", long, "") },
 		"SaveCases": func() error {
 			c := aCase("z")
 			c.Prompt = long

@@ -56,7 +56,8 @@ func (s *Store) PurgeSession(ctx context.Context, id string) (PurgeReport, error
 // and what was read of the sessions' replies), and every text that learned from
 // them and was never installed, with its rollouts. What is freed is overwritten,
 // and the file is rewritten without it. Only the SHA-256 of each id stays, so
-// that a later harvest leaves the session out.
+// that a later harvest leaves the session out, and the print of a case that was
+// spent or read (see eval.Print), so that a copy of it is no evidence.
 //
 // Versions that learned from one are marked, not removed: what has been
 // installed is the owner's, and so is what was made of it later. The error wraps
@@ -282,6 +283,9 @@ func (p *purge) removeCase(c caseName) error {
 		return err
 	}
 	p.report.Rollouts += int(n)
+	if err := p.keepPrint(c.skill, c.id); err != nil {
+		return err
+	}
 	if _, err = p.exec(`DELETE FROM calibrations WHERE instr(body, ?) > 0`, c.id); err != nil {
 		return err
 	}

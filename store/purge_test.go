@@ -48,7 +48,7 @@ func TestPurgeSession(t *testing.T) {
 		r.CaseID, r.Answer = run.caseID, run.text
 		must(t, j.SaveRollout(ctx, r))
 		must(t, j.SaveCompletion(ctx, "m", eval.ByMutator, &eval.Completion{Text: run.text}))
-		must(t, j.SpendCase(ctx, run.skill, "inc", "chal", run.caseID))
+		must(t, j.SpendCase(ctx, run.skill, "inc", "chal", run.caseID, ""))
 	}
 	must(t, s.Journal("harvest").SaveCompletion(ctx, "m", eval.ByMiner, &eval.Completion{Text: secret}))
 	j := s.Journal("r1")

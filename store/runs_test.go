@@ -219,16 +219,16 @@ func TestTrialIsSavedOverWhatWasRead(t *testing.T) {
 func TestSpentCases(t *testing.T) {
 	ctx := t.Context()
 	j := open(t).Journal("r1")
-	must(t, j.SpendCase(ctx, "dataviz", "inc", "chal", "a"))
-	must(t, j.SpendCase(ctx, "dataviz", "inc", "chal", "a"))
-	must(t, j.SpendCase(ctx, "dataviz", "inc2", "chal2", "a"))
-	must(t, j.SpendCase(ctx, "dataviz", "inc", "chal2", "b"))
+	must(t, j.SpendCase(ctx, "dataviz", "inc", "chal", "a", ""))
+	must(t, j.SpendCase(ctx, "dataviz", "inc", "chal", "a", ""))
+	must(t, j.SpendCase(ctx, "dataviz", "inc2", "chal2", "a", ""))
+	must(t, j.SpendCase(ctx, "dataviz", "inc", "chal2", "b", ""))
 	var spent *tournament.SpentError
-	if err := j.SpendCase(ctx, "dataviz", "inc", "chal2", "a"); !errors.As(err, &spent) || spent.On != "chal" {
+	if err := j.SpendCase(ctx, "dataviz", "inc", "chal2", "a", ""); !errors.As(err, &spent) || spent.On != "chal" {
 		t.Errorf("spent on a second challenger: %v", err)
 	}
 	got, err := j.SpentCases(ctx, "dataviz", "inc")
-	if want := map[string]string{"a": "chal", "b": "chal2"}; err != nil || !reflect.DeepEqual(got, want) {
+	if want := map[string]string{"a": "chal", "b": "chal2"}; err != nil || !reflect.DeepEqual(got.By, want) {
 		t.Errorf("spent %v, %v; want %v", got, err, want)
 	}
 }

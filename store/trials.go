@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -82,43 +81,4 @@ func (s *Store) Trials(ctx context.Context, skill string) ([]tournament.TrialRec
 		}
 	}
 	return rows, nil
-}
-
-// SpendCase implements tournament.Journal. Spending a case again on the same
-// challenger changes nothing; on another one it is a *tournament.SpentError.
-func (j *journal) SpendCase(ctx context.Context, skill, incumbent, challenger, caseID string) error {
-	err := j.do(ctx, func(t *tx) error {
-		var on string
-		_, err := t.exec(`INSERT INTO spent (skill, incumbent, case_id, challenger) VALUES (?, ?, ?, ?)
-			ON CONFLICT DO NOTHING`, skill, incumbent, caseID, challenger)
-		if err != nil {
-			return err
-		}
-		_, err = t.row(`SELECT challenger FROM spent WHERE skill = ? AND incumbent = ? AND case_id = ?`,
-			[]any{skill, incumbent, caseID}, &on)
-		if err == nil && on != challenger {
-			err = &tournament.SpentError{Case: caseID, On: on}
-		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("spend case %s: %w", caseID, err)
-	}
-	return nil
-}
-
-// SpentCases implements tournament.Journal: case id → challenger.
-func (j *journal) SpentCases(ctx context.Context, skill, incumbent string) (map[string]string, error) {
-	pairs, err := query(ctx, j.Store, func(rows *sql.Rows) (p [2]string, err error) {
-		err = rows.Scan(&p[0], &p[1])
-		return p, err
-	}, `SELECT case_id, challenger FROM spent WHERE skill = ? AND incumbent = ?`, skill, incumbent)
-	if err != nil {
-		return nil, fmt.Errorf("list spent cases of %s: %w", skill, err)
-	}
-	spent := make(map[string]string, len(pairs))
-	for _, p := range pairs {
-		spent[p[0]] = p[1]
-	}
-	return spent, nil
 }

@@ -76,7 +76,8 @@ func JudgeOnly(cases ...*eval.Case) bool {
 // by a judge: where there are none, nobody needs to know how good the judge is.
 func RestsOnJudge(test []eval.Case) int {
 	n := 0
-	for _, c := range usable(test, nil, "", nil) {
+	list, _ := usable(test, nil, "", nil)
+	for _, c := range list {
 		if JudgeOnly(c.cases...) {
 			n += len(c.cases)
 		}

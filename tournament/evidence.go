@@ -3,7 +3,6 @@ package tournament
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
@@ -32,13 +31,14 @@ func (t *TrialRecord) Kept() (*pareto.Trial, error) {
 // are not part of it yet, and no case of them was spent on another challenger,
 // or the judge's word on them is still withheld.
 // spent is what Journal.SpentCases says of the trial's incumbent.
-func (t *TrialRecord) Fresh(test []eval.Case, spent map[string]string) (int, error) {
+func (t *TrialRecord) Fresh(test []eval.Case, spent *Spent) (int, error) {
 	st, err := t.read()
 	if err != nil {
 		return 0, err
 	}
 	n := 0
-	for _, c := range usable(test, spent, t.Challenger, slices.Concat(st.Clusters, st.Barred, st.past())) {
+	list, _ := usable(test, spent, t.Challenger, st.used(st.Clusters, spent, t.Challenger, test))
+	for _, c := range list {
 		n += len(c.cases)
 	}
 	open := st.open()
@@ -47,6 +47,17 @@ func (t *TrialRecord) Fresh(test []eval.Case, spent map[string]string) (int, err
 			n++
 		}
 	}
+	return n, nil
+}
+
+// Copies counts the cases of test that the trial cannot go on with because of what
+// they ask alone: it was heard under other names, or is spent, or was read.
+func (t *TrialRecord) Copies(test []eval.Case, spent *Spent) (int, error) {
+	st, err := t.read()
+	if err != nil {
+		return 0, err
+	}
+	_, n := usable(test, spent, t.Challenger, st.used(st.Clusters, spent, t.Challenger, test))
 	return n, nil
 }
 
@@ -67,7 +78,7 @@ func (t *TrialRecord) read() (*gateState, error) {
 // Provable counts what Fresh counts, apart by whether it could prove anything: idle
 // are the cases that a judge alone decides which c does not trust, where the owner has
 // not compared the answers either.
-func (t *TrialRecord) Provable(test []eval.Case, spent map[string]string, c Calibration) (fresh, idle int, err error) {
+func (t *TrialRecord) Provable(test []eval.Case, spent *Spent, c Calibration) (fresh, idle int, err error) {
 	st, err := t.read()
 	if err != nil {
 		return 0, 0, err
@@ -79,7 +90,8 @@ func (t *TrialRecord) Provable(test []eval.Case, spent map[string]string, c Cali
 			idle += cases
 		}
 	}
-	for _, k := range usable(test, spent, t.Challenger, slices.Concat(st.Clusters, st.Barred, st.past())) {
+	list, _ := usable(test, spent, t.Challenger, st.used(st.Clusters, spent, t.Challenger, test))
+	for _, k := range list {
 		count(len(k.cases), c.Trusted() || !JudgeOnly(k.cases...))
 	}
 	open := st.open()

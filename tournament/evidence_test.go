@@ -11,14 +11,14 @@ import (
 // A case whose cluster the trial has heard, or that belongs to another
 // challenger, is not fresh, whatever its id.
 func TestFresh(t *testing.T) {
-	state, err := json.Marshal(gateState{Version: 1, Trial: pareto.NewTrial(pareto.Config{}), Clusters: []string{"heard"}})
+	state, err := json.Marshal(gateState{Version: 1, Trial: pareto.NewTrial(pareto.Config{}), Clusters: []string{"heard"}, Heard: map[string][]string{"heard": nil}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	trial := &TrialRecord{Challenger: "mine", State: state}
 	test := []eval.Case{{ID: "a", Cluster: "heard"}, {ID: "late", Cluster: "heard"}, {ID: "b", Cluster: "other"}, {ID: "c", Cluster: "other"},
 		{ID: "d", Cluster: "cut short"}, {ID: "e"}}
-	spent := map[string]string{"a": "mine", "b": "another", "d": "mine"}
+	spent := &Spent{By: map[string]string{"a": "mine", "b": "another", "d": "mine"}}
 	if n, err := trial.Fresh(test, spent); err != nil || n != 2 {
 		t.Errorf("%d fresh cases, error %v; want d and e", n, err)
 	}

@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -85,9 +84,17 @@ type gateState struct {
 	Past        []pastTrial `json:"past,omitempty"`
 	StartRounds int         `json:"start_rounds,omitempty"`
 
-	owners   int   // see completed
-	met      bool  // see meet
-	revision int64 // of the record that it was read from, or saved as
+	// Heard are the prints of the cases that each cluster had when it was heard:
+	// clusters are renamed, and cases are brought again under other names. An older
+	// evolve has left none.
+	Heard map[string][]string `json:"heard,omitempty"`
+
+	owners   int  // see completed
+	met      bool // see meet
+	spent    *Spent
+	copies   int      // see usable
+	resumed  []string // what this run had added when it was interrupted
+	revision int64    // of the record that it was read from, or saved as
 }
 
 // Try runs pairs until the evidence decides, the cases are used up, or the
@@ -131,7 +138,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		if err := g.unchanged(ctx, st, incumbent.SHA(), challenger.SHA()); err != nil {
 			return nil, err
 		}
-		now, err := g.spend(ctx, incumbent.SHA(), challenger.SHA(), now)
+		now, err := g.spend(ctx, st.spent, incumbent.SHA(), challenger.SHA(), now)
 		if err != nil {
 			return nil, err
 		}
@@ -161,6 +168,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 				}
 				st.Trial.Add(*p)
 				st.Clusters = append(st.Clusters, now[i].name)
+				st.hear(now[i])
 				v.Fresh++
 				v.Decision = st.Trial.Decide()
 				if err := g.emit(ctx, "gate_pair", map[string]any{"cluster": now[i].name, "quality": number(p.Quality),
@@ -184,6 +192,9 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		g.tellJudge(v, judged, len(test), st.owners, idle)
 	}
 	g.tellLeftOut(v)
+	if words := Repeated(st.copies); words != "" {
+		v.Warnings = append(v.Warnings, words)
+	}
 	if err := g.tellLifetime(ctx, st, v, incumbent.SHA(), challenger.SHA()); err != nil {
 		return nil, err
 	}
@@ -205,50 +216,18 @@ type cluster struct {
 
 // fresh lists the clusters of test that may still speak about this challenger,
 // in random order: none that is in the trial already, none of which a case was
-// spent on another challenger of the same incumbent.
+// spent on another challenger of the same incumbent, under whatever name (usable).
 func (g *Gate) fresh(ctx context.Context, st *gateState, incumbent, challenger string, test []eval.Case) ([]cluster, error) {
 	spent, err := g.Log.Journal.SpentCases(ctx, g.Skill, incumbent)
 	if err != nil {
 		return nil, fmt.Errorf("read spent cases: %w", err)
 	}
-	out := usable(test, spent, challenger, slices.Concat(st.StartClusters, st.Barred, st.past()))
+	st.spent = spent
+	out, copies := usable(test, spent, challenger, st.used(st.StartClusters, spent, challenger, test))
+	st.copies = copies
 	rng := rand.New(rand.NewPCG(uint64(g.Seed), 0x67617465))
 	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
 	return out, nil
-}
-
-// usable groups test by cluster, by name, without the clusters in used, those of
-// which a case was spent on another challenger, and those of which one was
-// generated.
-func usable(test []eval.Case, spent map[string]string, challenger string, used []string) []cluster {
-	by := map[string]*cluster{}
-	barred := map[string]bool{}
-	for _, name := range used {
-		barred[name] = true
-	}
-	for i := range test {
-		c := &test[i]
-		name := eval.ClusterOf(c)
-		if who := spent[c.ID]; who != "" && who != challenger {
-			barred[name] = true
-		}
-		if c.Generated() { // nobody asked for it: it is no evidence, whoever held it out
-			barred[name] = true
-		}
-		if by[name] == nil {
-			by[name] = &cluster{name: name}
-		}
-		by[name].cases = append(by[name].cases, c)
-	}
-	var out []cluster
-	for name, c := range by {
-		if !barred[name] {
-			sort.Slice(c.cases, func(i, j int) bool { return c.cases[i].ID < c.cases[j].ID })
-			out = append(out, *c)
-		}
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i].name < out[j].name })
-	return out
 }
 
 // affordable is as many of the clusters, from the first on, as the cap on rollouts
@@ -271,11 +250,11 @@ func (g *Gate) affordable(clusters []cluster) []cluster {
 // spend marks the clusters' cases as spent on the challenger: they are, from the
 // moment that a first rollout may have begun. A cluster of which another trial has
 // taken a case since fresh has looked is left out.
-func (g *Gate) spend(ctx context.Context, incumbent, challenger string, clusters []cluster) (ours []cluster, err error) {
+func (g *Gate) spend(ctx context.Context, spent *Spent, incumbent, challenger string, clusters []cluster) (ours []cluster, err error) {
 	for _, c := range clusters {
 		var taken *SpentError
 		for _, k := range c.cases {
-			if err := g.Log.Journal.SpendCase(ctx, g.Skill, incumbent, challenger, k.ID); errors.As(err, &taken) {
+			if err := g.Log.Journal.SpendCase(ctx, g.Skill, incumbent, challenger, k.ID, spent.print(k)); errors.As(err, &taken) {
 				break
 			} else if err != nil {
 				return nil, err
@@ -459,6 +438,7 @@ func (g *Gate) load(ctx context.Context, incumbent, challenger string) (*gateSta
 	st.Start, st.StartClusters, st.Clusters = old.Start, old.StartClusters, slices.Clone(old.StartClusters)
 	st.Withheld, st.Barred, st.StartOn, st.On = old.Withheld, old.Barred, old.StartOn, old.StartOn
 	st.StartRounds, st.Past = old.StartRounds, slices.Clone(old.Past[:min(old.StartRounds, len(old.Past))])
+	st.recall(&old)
 	st.Trial, st.owners = st.completed(g.Judge)
 	return st, nil
 }

@@ -70,7 +70,7 @@ func TestGateLeavesOutWhatAnotherTrialTook(t *testing.T) {
 	agent := duel{fail: func(eval.Task) error {
 		if met++; met == 1 {
 			for _, c := range cases[:30] {
-				if err := m.SpendCase(t.Context(), "s", bad.SHA(), "another", c.ID); err != nil && !errors.As(err, new(*SpentError)) {
+				if err := m.SpendCase(t.Context(), "s", bad.SHA(), "another", c.ID, eval.Print(nil, &c)); err != nil && !errors.As(err, new(*SpentError)) {
 					t.Error(err)
 				}
 			}
@@ -97,8 +97,8 @@ func TestGateLeavesOutWhatAnotherTrialTook(t *testing.T) {
 	}
 	for _, c := range heard {
 		for i := range cases {
-			if eval.ClusterOf(&cases[i]) == c && spent[cases[i].ID] != good.SHA() {
-				t.Errorf("%s was heard and is %q's", c, spent[cases[i].ID])
+			if eval.ClusterOf(&cases[i]) == c && spent.On(&cases[i]) != good.SHA() {
+				t.Errorf("%s was heard and is %q's", c, spent.On(&cases[i]))
 			}
 		}
 	}

@@ -280,7 +280,8 @@ func TestGateLeavesGeneratedCasesOut(t *testing.T) {
 	cases[2].Cluster, cases[3].Cluster = "k", "k"
 	cases[3].Source = &eval.Source{Origin: "generated"}
 	var names []string
-	for _, c := range usable(cases, nil, "challenger", nil) {
+	list, _ := usable(cases, nil, "challenger", nil)
+	for _, c := range list {
 		names = append(names, c.name)
 	}
 	if !slices.Equal(names, []string{"c000", "c004"}) {

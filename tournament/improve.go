@@ -138,14 +138,20 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	if p.NoGate {
 		return nil
 	}
+	// Its words stay out of candidates (search); as evidence it counts only where
+	// nobody has learned from the like of it.
+	held, copies := HeldOut(p.Cases)
+	if words := Repeated(copies); words != "" {
+		out.Warnings = append(out.Warnings, words)
+	}
 	gate := &Gate{Evaluator: p.evaluator(budget, p.MaxRetries), Log: log, Skill: run.Skill, Config: p.Gate,
 		Seed: run.Seed, Simulated: run.Simulated, Objectives: p.Objectives, On: p.CarriedOn}
-	if p.Calibrate != nil && RestsOnJudge(cases.Test) > 0 {
+	if p.Calibrate != nil && RestsOnJudge(held) > 0 {
 		if gate.Judge, err = p.Calibrate(ctx); err != nil {
 			return fmt.Errorf("calibrate the judge: %w", err)
 		}
 	}
-	if out.Verdict, err = gate.Try(ctx, p.Incumbent, *challenger, cases.Test); err != nil {
+	if out.Verdict, err = gate.Try(ctx, p.Incumbent, *challenger, held); err != nil {
 		return err
 	}
 	out.BudgetStop = out.Verdict.BudgetStop && out.Verdict.Verdict == pareto.Undecided

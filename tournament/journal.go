@@ -145,9 +145,11 @@ type Journal interface {
 	TrialNumber(ctx context.Context, skill, incumbent, challenger string, round int) (*TrialNumber, error)
 	// Trial returns the trial of a challenger against an incumbent, or nil.
 	Trial(ctx context.Context, skill, incumbent, challenger string) (*TrialRecord, error)
-	// SpendCase marks a test case as spent on a challenger; Spent lists the
-	// ids that are already spent against this incumbent by any challenger.
-	// Errors: *SpentError, where it is spent on another one.
-	SpendCase(ctx context.Context, skill, incumbent, challenger, caseID string) error
-	SpentCases(ctx context.Context, skill, incumbent string) (map[string]string, error)
+	// SpendCase marks a test case, by its id and the print of what it asks ("": it is
+	// not known), as spent on a challenger; SpentCases is what is already spent
+	// against this incumbent by any challenger.
+	// Errors: *SpentError, where it, or another one that asks the same, is spent on
+	// another one.
+	SpendCase(ctx context.Context, skill, incumbent, challenger, caseID, print string) error
+	SpentCases(ctx context.Context, skill, incumbent string) (*Spent, error)
 }

@@ -2,6 +2,7 @@ package tournament
 
 import (
 	"context"
+	"maps"
 	"sync"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -15,7 +16,7 @@ type Memory struct {
 	completions map[string]*eval.Completion
 	trials      map[[3]string]*TrialRecord
 	numbers     map[string][]TrialNumber // by skill
-	spent       map[[2]string]map[string]string
+	spent       map[[2]string]*Spent
 
 	Runs       map[string]Run
 	Candidates []Candidate
@@ -156,30 +157,35 @@ func (m *Memory) Trial(_ context.Context, skill, incumbent, challenger string) (
 }
 
 // SpendCase implements Journal.
-func (m *Memory) SpendCase(_ context.Context, skill, incumbent, challenger, caseID string) error {
+func (m *Memory) SpendCase(_ context.Context, skill, incumbent, challenger, caseID, print string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.spent == nil {
-		m.spent = map[[2]string]map[string]string{}
+		m.spent = map[[2]string]*Spent{}
 	}
 	k := [2]string{skill, incumbent}
 	if m.spent[k] == nil {
-		m.spent[k] = map[string]string{}
+		m.spent[k] = &Spent{By: map[string]string{}, ByPrint: map[string]string{}}
 	}
-	if on, ok := m.spent[k][caseID]; ok && on != challenger {
-		return &SpentError{Case: caseID, On: on}
+	for _, on := range []string{m.spent[k].By[caseID], m.spent[k].ByPrint[print]} {
+		if on != "" && on != challenger {
+			return &SpentError{Case: caseID, On: on}
+		}
 	}
-	m.spent[k][caseID] = challenger
+	m.spent[k].By[caseID] = challenger
+	if print != "" {
+		m.spent[k].ByPrint[print] = challenger
+	}
 	return nil
 }
 
 // SpentCases implements Journal.
-func (m *Memory) SpentCases(_ context.Context, skill, incumbent string) (map[string]string, error) {
+func (m *Memory) SpentCases(_ context.Context, skill, incumbent string) (*Spent, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	out := map[string]string{}
-	for id, c := range m.spent[[2]string{skill, incumbent}] {
-		out[id] = c
+	kept := m.spent[[2]string{skill, incumbent}]
+	if kept == nil {
+		return &Spent{}, nil
 	}
-	return out, nil
+	return &Spent{By: maps.Clone(kept.By), ByPrint: maps.Clone(kept.ByPrint)}, nil
 }

@@ -13,7 +13,7 @@ import (
 // was re-based on a text that its owner has edited. It has no evidence, because
 // evidence about another pair of texts is none about this one.
 //
-// barred are the clusters that were spent on the challenger that it descends
+// barred are the clusters, and the prints of cases, that were spent on the challenger that it descends
 // from. They may not speak again: what they said had a part in keeping that
 // challenger on trial (a rejected one has no descendants), and the descendant
 // does on them much as it did. A pair of theirs would be positive on average also
@@ -26,7 +26,7 @@ func Restart(skill, incumbent, challenger, run string, barred []string, at time.
 	return r, r.write(&gateState{Version: 1, Barred: sorted(barred)})
 }
 
-// Bar adds clusters that may not speak in the trial any more, those aside that
+// Bar adds clusters, and prints of cases, that may not speak in the trial any more, those aside that
 // are part of it already. It reports whether that changes anything.
 func (t *TrialRecord) Bar(clusters []string) (changed bool, err error) {
 	var st gateState
@@ -36,9 +36,9 @@ func (t *TrialRecord) Bar(clusters []string) (changed bool, err error) {
 	if err = json.Unmarshal(t.State, &st); err != nil { // a trial not begun stays so
 		return false, fmt.Errorf("read trial of %.12s: %w", t.Challenger, err)
 	}
-	past := st.past()
+	past, prints := st.past(), st.prints()
 	for _, c := range clusters {
-		if !slices.Contains(st.Clusters, c) && !slices.Contains(past, c) && !slices.Contains(st.Barred, c) {
+		if !slices.Contains(st.Clusters, c) && !slices.Contains(past, c) && !slices.Contains(prints, c) && !slices.Contains(st.Barred, c) {
 			st.Barred, changed = append(st.Barred, c), true
 		}
 	}
@@ -51,11 +51,18 @@ func (t *TrialRecord) Bar(clusters []string) (changed bool, err error) {
 
 // Clusters lists those that have spoken in the trial, or may not any more.
 func (t *TrialRecord) Clusters() ([]string, error) {
+	heard, err := t.Heard()
+	return slices.DeleteFunc(heard, isPrint), err
+}
+
+// Heard lists the clusters that have spoken in the trial, or may not any more, and
+// the prints of their cases.
+func (t *TrialRecord) Heard() ([]string, error) {
 	st, err := t.read()
 	if err != nil {
 		return nil, err
 	}
-	return sorted(slices.Concat(st.Clusters, st.Barred, st.past())), nil
+	return sorted(slices.Concat(st.Clusters, st.Barred, st.past(), st.prints())), nil
 }
 
 func (t *TrialRecord) write(st *gateState) error {

@@ -65,8 +65,8 @@ func TestRestart(t *testing.T) {
 		t.Errorf("what was heard is barred too: %v, %v", changed, err)
 	}
 	spent, err := m.SpentCases(ctx, "s", bad.SHA())
-	if err != nil || len(spent) != 20 {
-		t.Fatalf("%d cases spent, error %v", len(spent), err)
+	if err != nil || len(spent.By) != 20 {
+		t.Fatalf("%d cases spent, error %v", len(spent.By), err)
 	}
 	other, err := newGate(m, duel{}, "r3", 0).Try(ctx, bad, rival, all)
 	if err != nil || other.Cases == 0 {

@@ -294,7 +294,7 @@ func (a *app) spentOn(ctx context.Context, db *store.Store, c *eval.Case) string
 	if err != nil {
 		return ""
 	}
-	return spent[c.ID]
+	return spent.On(c)
 }
 
 func newCasesExportCommand(a *app) *cobra.Command {

@@ -119,6 +119,11 @@ func (a *app) gather(ctx context.Context, p *prepared, budget *eval.Budget) erro
 	if p.cases, err = p.db.Cases(ctx, f.Skill); err != nil {
 		return err
 	}
+	// Before anything else is left out: what cannot be tried today may have taught.
+	var copies int
+	if p.cases, copies = tournament.Independent(p.cases); copies > 0 {
+		p.heads = append(p.heads, tournament.Repeated(copies))
+	}
 	kept, notes, err := p.back.usable(ctx, f, p.cases)
 	if err != nil {
 		return err
@@ -190,6 +195,13 @@ func (p *prepared) carry(ctx context.Context, trial *tournament.TrialRecord) err
 		return err
 	}
 	if fresh == 0 {
+		copies, err := trial.Copies(held, spent)
+		if err != nil {
+			return err
+		}
+		if copies > 0 { // else the gate says so
+			p.heads = append(p.heads, tournament.Repeated(copies))
+		}
 		return &waiting{*trial}
 	}
 	if d, err := trial.Evidence(); err != nil {
@@ -229,11 +241,7 @@ func (a *app) fix(ctx context.Context, p *prepared, budget *eval.Budget) error {
 		if err != nil {
 			return err
 		}
-		for _, c := range p.cases {
-			if c.Split == eval.Test && spent[c.ID] == "" {
-				f.HeldOut++
-			}
-		}
+		f.HeldOut = spent.Unspent(p.cases)
 	}
 	var err error
 	if f.Rest, err = skill.RestHash(p.live.Dir); err != nil {

@@ -285,15 +285,15 @@ func TestNightAfterAnEdit(t *testing.T) {
 	db := b.store()
 	defer db.Close()
 	old, err := db.Journal("").SpentCases(t.Context(), demoSkill, incumbents[len(incumbents)-1])
-	if err != nil || len(old) == 0 {
-		t.Fatalf("%d cases spent on the first one, %v", len(old), err)
+	if err != nil || len(old.By) == 0 {
+		t.Fatalf("%d cases spent on the first one, %v", len(old.By), err)
 	}
 	spent, err := db.Journal("").SpentCases(t.Context(), demoSkill, incumbents[0])
-	if err != nil || len(spent) == 0 {
-		t.Fatalf("%d cases spent on the re-based one, %v", len(spent), err)
+	if err != nil || len(spent.By) == 0 {
+		t.Fatalf("%d cases spent on the re-based one, %v", len(spent.By), err)
 	}
-	for id := range spent {
-		if old[id] != "" {
+	for id := range spent.By {
+		if old.By[id] != "" {
 			t.Errorf("case %s was spent on both", id)
 		}
 	}

@@ -112,7 +112,7 @@ func (o *desk) challenger(base, text, operator string, decision pareto.Verdict) 
 		State: state, Updated: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)}))
 	_, _, err = o.db.SaveCases(ctx, []eval.Case{{ID: "cut-1", Skill: "tables", Prompt: "p", Cluster: "cut short", Split: eval.Test, Checks: []eval.Check{{Type: eval.Contains, Value: "x"}}}})
 	o.check(err)
-	o.check(j.SpendCase(ctx, "tables", base, sha, "cut-1"))
+	o.check(j.SpendCase(ctx, "tables", base, sha, "cut-1", ""))
 	return sha
 }
 

@@ -47,9 +47,9 @@ func restart(ctx context.Context, db *store.Store, t *tournament.TrialRecord, c 
 }
 
 // spentOn lists the clusters that a trial has used up, those that were cut short
-// among them.
+// among them, and the prints of their cases.
 func spentOn(ctx context.Context, db *store.Store, t *tournament.TrialRecord) ([]string, error) {
-	out, err := t.Clusters()
+	out, err := t.Heard()
 	if err != nil {
 		return nil, err
 	}
@@ -62,11 +62,11 @@ func spentOn(ctx context.Context, db *store.Store, t *tournament.TrialRecord) ([
 		return nil, err
 	}
 	for i := range cases {
-		if spent[cases[i].ID] == t.Challenger {
+		if spent.On(&cases[i]) == t.Challenger {
 			out = append(out, eval.ClusterOf(&cases[i]))
 		}
 	}
-	return out, nil
+	return append(out, spent.PrintsOn(t.Challenger)...), nil
 }
 
 // barRelatives keeps clusters out of the open trials against the live text that

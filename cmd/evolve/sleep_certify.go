@@ -106,6 +106,9 @@ func (s *sleeper) drift(ctx context.Context, live *liveSkill, cases []eval.Case)
 	if err != nil {
 		return nil, err
 	}
+	if held, err = s.uncertifiedCases(ctx, live, d, held); err != nil {
+		return nil, err
+	}
 	return d, s.clusters(ctx, live.Name, d, held, cases)
 }
 
@@ -146,20 +149,34 @@ func (s *sleeper) previous(ctx context.Context, live *liveSkill, sha string) (*s
 	return readDoc(v.Text)
 }
 
-// certifiable are the held-out cases that this agent can be tried on.
-func (s *sleeper) certifiable(ctx context.Context, back *backends, f *runFlags, cases []eval.Case) ([]eval.Case, error) {
-	kept, _, err := back.usable(ctx, f, cases)
+// uncertifiedCases are those that the certificate has not heard yet, under whatever
+// names.
+func (s *sleeper) uncertifiedCases(ctx context.Context, live *liveSkill, d *sleep.Drift, held []eval.Case) ([]eval.Case, error) {
+	st, err := sleep.Stored(s.db).State(ctx, live.Name)
 	if err != nil {
 		return nil, err
 	}
-	ordinary, _ := eval.SeparateTriggers(kept)
-	var test []eval.Case
-	for _, c := range ordinary {
-		if c.Split == eval.Test {
-			test = append(test, c)
+	spent, err := s.db.Journal("").SpentCases(ctx, live.Name, d.Previous)
+	if err != nil {
+		return nil, err
+	}
+	var heard []string
+	if st != nil {
+		c := st.Certificate(d.Version, d.Previous, d.To)
+		for _, p := range c.Parts {
+			heard = append(heard, p.Heard...)
 		}
 	}
-	return test, nil
+	held, _ = spent.Unheard(held, heard)
+	return held, nil
+}
+
+// certifiable are the held-out cases that this agent can be tried on.
+func (s *sleeper) certifiable(ctx context.Context, back *backends, f *runFlags, cases []eval.Case) ([]eval.Case, error) {
+	ordinary, _ := eval.SeparateTriggers(cases)
+	test, _ := tournament.HeldOut(ordinary)
+	kept, _, err := back.usable(ctx, f, test)
+	return kept, err
 }
 
 // certify goes on with the certificate of an installed version, as the run that
@@ -214,6 +231,9 @@ func (s *sleeper) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sl
 	doubt, err := s.calibrate(ctx, t.Run, live.Name, &d, back, &f, k, &c)
 	if err == nil {
 		r.Certificate, r.Stop, err = k.Run(ctx, t.Run, c)
+		if words := k.Copies(); words != "" {
+			doubt = append(doubt, words)
+		}
 	}
 	r.Spent, r.Assumed, r.Warnings = b.Spent(), b.Assumed(), append(b.Warnings(), doubt...)
 	return r, aboutSkill(err)
@@ -232,6 +252,9 @@ func (s *sleeper) certification(ctx context.Context, live *liveSkill, f *runFlag
 	if k.Installed, err = live.variant(); err != nil {
 		return nil, err
 	}
+	if k.Spent, err = s.db.Journal("").SpentCases(ctx, live.Name, c.Previous); err != nil {
+		return nil, err
+	}
 	if c.Previous != "" {
 		doc, err := s.previous(ctx, live, c.Previous)
 		if err != nil {
@@ -245,11 +268,7 @@ func (s *sleeper) certification(ctx context.Context, live *liveSkill, f *runFlag
 		case c.Outcome == sleep.Open: // the next night goes on without it
 			return nil, &sleep.Hopeless{Err: fmt.Errorf("nothing is left of the version before it (%.12s)", c.Previous)}
 		}
-		spent, err := s.db.Journal("").SpentCases(ctx, live.Name, c.Previous)
-		if err != nil {
-			return nil, err
-		}
-		k.Seen = func(id string) bool { return spent[id] == c.Version }
+		k.Seen = func(id string) bool { return k.Spent.By[id] == c.Version }
 	}
 	k.Evaluator = &eval.Evaluator{Agent: back.agent, Grader: f.grader(back, cases), Budget: f.budget(s.a.now),
 		Redactor: s.a.redactor(), Concurrency: f.Concurrency, Workspaces: back.workspaces(), WallClock: f.WallClock, MaxRetries: f.MaxRetries, Now: s.a.now}

@@ -46,8 +46,8 @@ func (j leased) SaveTrial(ctx context.Context, t *tournament.TrialRecord) error 
 	return under(ctx, func() error { return j.Journal.SaveTrial(ctx, t) })
 }
 
-func (j leased) SpendCase(ctx context.Context, skill, incumbent, challenger, caseID string) error {
-	return under(ctx, func() error { return j.Journal.SpendCase(ctx, skill, incumbent, challenger, caseID) })
+func (j leased) SpendCase(ctx context.Context, skill, incumbent, challenger, caseID, print string) error {
+	return under(ctx, func() error { return j.Journal.SpendCase(ctx, skill, incumbent, challenger, caseID, print) })
 }
 
 func under(ctx context.Context, write func() error) error {

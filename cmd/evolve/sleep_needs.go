@@ -17,13 +17,10 @@ func (s *sleeper) needs(ctx context.Context, live *liveSkill, cases []eval.Case,
 	if err != nil {
 		return n, err
 	}
-	val, test := 0, 0
+	val, test := 0, spent.Unspent(cases)
 	for _, c := range cases {
-		switch {
-		case c.Split == eval.Val:
+		if c.Split == eval.Val {
 			val++
-		case c.Split == eval.Test && spent[c.ID] == "":
-			test++
 		}
 	}
 	n.Rollouts = tournament.Needs(val, test, s.f.MaxRetries, true)

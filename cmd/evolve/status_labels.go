@@ -19,6 +19,7 @@ func provableCases(ctx context.Context, db *store.Store, t *tournament.TrialReco
 	if err != nil {
 		return 0, 0, err
 	}
+	test = independent(test, cases)
 	if fresh, err = t.Fresh(test, spent); err != nil || fresh == 0 || judge == nil || tournament.RestsOnJudge(test) == 0 {
 		return fresh, 0, err
 	}
@@ -55,6 +56,21 @@ func unlabelled(ctx context.Context, db *store.Store, t *tournament.TrialRecord)
 		return 0, err
 	}
 	return unproven, nil
+}
+
+// independent is test without what somebody may have learned from, by all cases.
+func independent(test, cases []eval.Case) (out []eval.Case) {
+	kept, _ := tournament.Independent(cases)
+	ids := map[string]bool{}
+	for i := range kept {
+		ids[kept[i].ID] = true
+	}
+	for _, c := range test {
+		if ids[c.ID] {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // heldOut are the ordinary cases of the test split.

@@ -52,6 +52,9 @@ type CertificatePart struct {
 	Judge string `json:"judge,omitempty"`
 	// Clusters names the held-out clusters by ClusterName: each is tried once.
 	Clusters []string `json:"clusters"`
+	// Heard are the prints of their cases (tournament.Spent): clusters are renamed,
+	// and cases are brought again under other names. An older evolve has left none.
+	Heard []string `json:"heard,omitempty"`
 	// Against are the differences to the version before it, Alone those to no
 	// skill; positive favours the installed text.
 	Against []pareto.Pair `json:"against,omitempty"`
@@ -85,6 +88,17 @@ func (c *Certificate) arms() int {
 // Tried reports whether a cluster is part of it, but for what run itself added.
 func (c *Certificate) Tried(cluster, run string) bool {
 	return slices.ContainsFunc(c.Parts, func(p CertificatePart) bool { return p.Run != run && slices.Contains(p.Clusters, cluster) })
+}
+
+// heard are the prints of the cases that are part of it, but for what run itself
+// added.
+func (c *Certificate) heard(run string) (prints []string) {
+	for _, p := range c.Parts {
+		if p.Run != run {
+			prints = append(prints, p.Heard...)
+		}
+	}
+	return prints
 }
 
 // Word is what became of it, in a word.

@@ -34,9 +34,17 @@ type Certification struct {
 	// come last: they may flatter it, which delays an alarm and a proposal for
 	// retirement, and makes neither. nil: none was.
 	Seen func(caseID string) bool
+	// Spent knows the prints of the store's cases; nil in embedding and tests.
+	Spent *tournament.Spent
 	// Objectives that count beside quality; nil for all.
 	Objectives []string
+
+	copies int // cases that were left out for what they ask alone
 }
+
+// Copies says in words how many cases Run left out because they repeat others, ""
+// for none.
+func (k *Certification) Copies() string { return tournament.Repeated(k.copies) }
 
 // Run goes on with c, as the given run, until it is closed, its cases are used up
 // or the budget is, and returns it with the reason why it stopped, "" where it is
@@ -99,15 +107,24 @@ func (g *group) late() (rank int) {
 	return rank
 }
 
-// fresh lists the clusters that c has not got from another run: those that a judge
+// fresh lists the clusters that c has not got from another run, under whatever
+// names: those that a judge
 // alone decides last, so that parts are read back in the order in which they were
 // measured; before that those that its own gate has not seen first, else in an
 // order that only the version and the model decide.
 func (k *Certification) fresh(c *Certificate, run, key string) []group {
 	by := map[string]*group{}
 	var names []string
+	used := c.heard(run)
 	for i := range k.Cases {
-		kase := &k.Cases[i]
+		if kase := &k.Cases[i]; c.Tried(ClusterName(kase), run) {
+			used = append(used, eval.ClusterOf(kase))
+		}
+	}
+	cases, copies := k.Spent.Unheard(k.Cases, used)
+	k.copies = copies
+	for i := range cases {
+		kase := &cases[i]
 		name := ClusterName(kase)
 		g := by[name]
 		if g == nil {
@@ -122,7 +139,7 @@ func (k *Certification) fresh(c *Certificate, run, key string) []group {
 	rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	var out []group
 	for _, name := range names {
-		if g := by[name]; Countable(k.Judge != "", g.cases...) && !c.Tried(name, run) {
+		if g := by[name]; Countable(k.Judge != "", g.cases...) {
 			g.judged = tournament.JudgeOnly(g.cases...)
 			slices.SortFunc(g.cases, func(a, b *eval.Case) int { return cmp.Compare(a.ID, b.ID) })
 			out = append(out, *g)
@@ -195,7 +212,7 @@ func (k *Certification) try(ctx context.Context, key string, l *ledger, parts *[
 		if name := l.learn(mine); name != "" {
 			other = name
 			l.strange++
-			l.enter(part, g.name, nil, nil)
+			k.enter(l, part, g, nil, nil)
 			continue
 		}
 		l.strange = 0
@@ -204,7 +221,7 @@ func (k *Certification) try(ctx context.Context, key string, l *ledger, parts *[
 			against = k.difference(mine, k.Previous.SHA())
 		}
 		alone = k.difference(mine, eval.NoSkill)
-		l.enter(part, g.name, against, alone)
+		k.enter(l, part, g, against, alone)
 	}
 	l.judge()
 	switch {
@@ -214,6 +231,14 @@ func (k *Certification) try(ctx context.Context, key string, l *ledger, parts *[
 		stop = fmt.Sprintf("%s answers now, another model than this is about", other)
 	}
 	return stop, nil
+}
+
+// enter adds what one group says, and notes by what its cases are known again.
+func (k *Certification) enter(l *ledger, part *CertificatePart, g group, against, alone *pareto.Pair) {
+	for _, c := range g.cases {
+		part.Heard = append(part.Heard, k.Spent.Prints(c)...)
+	}
+	l.enter(part, g.name, against, alone)
 }
 
 // learn notes the model that really answered, and returns the name of another one

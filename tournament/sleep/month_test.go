@@ -166,7 +166,7 @@ func (m *month) try(ctx context.Context, k Task) (Result, error) {
 		return Result{}, err
 	}
 	for _, c := range m.cases {
-		if who := spent[c.ID]; c.Split == eval.Test && (who == "" || who == m.trial) {
+		if who := spent.On(&c); c.Split == eval.Test && (who == "" || who == m.trial) {
 			p.HeldOut++
 		}
 	}

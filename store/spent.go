@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// SpendCase implements tournament.Journal. Spending a case again on the same
+// challenger changes nothing; on another one it is a *tournament.SpentError.
+func (j *journal) SpendCase(ctx context.Context, skill, incumbent, challenger, caseID, print string) error {
+	err := j.do(ctx, func(t *tx) error {
+		_, err := t.exec(`INSERT INTO spent (skill, incumbent, case_id, challenger) VALUES (?, ?, ?, ?)
+			ON CONFLICT DO NOTHING`, skill, incumbent, caseID, challenger)
+		if err != nil {
+			return err
+		}
+		if print != "" {
+			_, err = t.exec(`INSERT INTO spent_prints (skill, incumbent, print, challenger) VALUES (?, ?, ?, ?)
+				ON CONFLICT DO NOTHING`, skill, incumbent, print, challenger)
+			if err != nil {
+				return err
+			}
+		}
+		var on string
+		other, err := t.row(`SELECT challenger FROM spent WHERE skill = ?1 AND incumbent = ?2 AND case_id = ?3 AND challenger <> ?5
+			UNION ALL SELECT challenger FROM spent_prints WHERE skill = ?1 AND incumbent = ?2 AND print = ?4 AND challenger <> ?5 LIMIT 1`,
+			[]any{skill, incumbent, caseID, print, challenger}, &on)
+		if err == nil && other {
+			err = &tournament.SpentError{Case: caseID, On: on}
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("spend case %s: %w", caseID, err)
+	}
+	return nil
+}
+
+// SpentCases implements tournament.Journal.
+func (j *journal) SpentCases(ctx context.Context, skill, incumbent string) (*tournament.Spent, error) {
+	out, err := j.spentCases(ctx, skill, incumbent)
+	if err != nil {
+		return nil, fmt.Errorf("list spent cases of %s: %w", skill, err)
+	}
+	return out, nil
+}
+
+func (j *journal) spentCases(ctx context.Context, skill, incumbent string) (*tournament.Spent, error) {
+	out := &tournament.Spent{By: map[string]string{}, ByPrint: map[string]string{}, Read: map[string]bool{}}
+	keys, err := query(ctx, j.Store, func(rows *sql.Rows) (key []byte, err error) {
+		err = rows.Scan(&key)
+		return key, err
+	}, `SELECT key FROM print_key`)
+	if err != nil || len(keys) != 1 {
+		return nil, errors.Join(err, keyMissing(len(keys)))
+	}
+	out.Key = keys[0]
+	type row struct{ name, challenger string }
+	_, err = query(ctx, j.Store, func(rows *sql.Rows) (r row, err error) {
+		err = rows.Scan(&r.name, &r.challenger)
+		out.ByPrint[r.name] = r.challenger
+		return r, err
+	}, `SELECT print, challenger FROM spent_prints WHERE skill = ? AND incumbent = ?`, skill, incumbent)
+	if err != nil {
+		return nil, err
+	}
+	_, err = query(ctx, j.Store, func(rows *sql.Rows) (r row, err error) {
+		var body sql.RawBytes
+		if err = rows.Scan(&r.name, &r.challenger, &body); err != nil {
+			return r, err
+		}
+		out.By[r.name] = r.challenger
+		if body == nil { // the case is gone
+			return r, nil
+		}
+		// An older evolve has kept no print of what it spent.
+		c, err := decode[eval.Case](body)
+		if p := eval.Print(out.Key, &c); err == nil && p != "" && out.ByPrint[p] == "" {
+			out.ByPrint[p] = r.challenger
+		}
+		return r, err
+	}, `SELECT case_id, challenger, body FROM spent LEFT JOIN cases ON cases.skill = spent.skill AND id = case_id
+		WHERE spent.skill = ? AND incumbent = ?`, skill, incumbent)
+	if err != nil {
+		return nil, err
+	}
+	_, err = query(ctx, j.Store, func(rows *sql.Rows) (p string, err error) {
+		err = rows.Scan(&p)
+		out.Read[p] = true
+		return p, err
+	}, `SELECT print FROM read_prints WHERE skill = ?`, skill)
+	return out, err
+}
+
+func keyMissing(n int) error {
+	if n == 1 {
+		return nil
+	}
+	return fmt.Errorf("the database has %d keys of prints, want 1", n)
+}
+
+// keepPrint remembers what a case asks, by its print, before that goes: of one that
+// was spent, or that a search may have read. Nothing happens where there is none.
+func (t *tx) keepPrint(skill, id string) error {
+	var body, key []byte
+	var split string
+	had, err := t.row(`SELECT body, split, key FROM cases, print_key WHERE skill = ? AND cases.id = ?`, []any{skill, id}, &body, &split, &key)
+	if err != nil || !had {
+		return err
+	}
+	c, err := decode[eval.Case](body)
+	if err != nil {
+		return err
+	}
+	print := eval.Print(key, &c)
+	if print == "" {
+		return nil // dropped: it was kept then
+	}
+	_, err = t.exec(`INSERT INTO spent_prints (skill, incumbent, print, challenger)
+		SELECT skill, incumbent, ?3, challenger FROM spent WHERE skill = ?1 AND case_id = ?2 ON CONFLICT DO NOTHING`, skill, id, print)
+	if s := eval.Split(split); err == nil && (s == eval.Train || s == eval.Val) {
+		_, err = t.exec(`INSERT INTO read_prints (skill, print) VALUES (?, ?) ON CONFLICT DO NOTHING`, skill, print)
+	}
+	return err
+}
