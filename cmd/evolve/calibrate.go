@@ -22,12 +22,15 @@ type calibrator struct {
 	grader *eval.Checks // its judge is metered; nil: nobody is asked, and the records tell
 	judge  string       // identity of the run's own grader
 	limit  int          // calls at a time
+	// enough is how many labels it takes for a judge's word to count: with fewer of them
+	// nobody is asked, for no answer could make a difference.
+	enough int
 }
 
 func newCalibrator(db *store.Store, run string, judge eval.Model, red eval.Redactor, budget *eval.Budget, wall time.Duration, limit int) *calibrator {
 	metered := &eval.Metered{Model: judge, By: eval.ByJudge, Budget: budget, Redactor: red, Recorder: db.Journal(run), Scope: run, WallClock: wall}
 	return &calibrator{db: db, run: run, budget: budget, grader: &eval.Checks{Judge: metered, Redactor: red},
-		judge: (&eval.Checks{Judge: judge}).Identity(), limit: max(1, limit)}
+		judge: (&eval.Checks{Judge: judge}).Identity(), limit: max(1, limit), enough: tournament.TrustedLabels}
 }
 
 // calibrate measures how well the judge agrees with the owner, once a run: a
@@ -62,7 +65,8 @@ func (k *calibrator) calibrate(ctx context.Context, name string, cases []eval.Ca
 }
 
 // measure asks the judge about every labelled answer that it was not asked
-// about before, by any run, and counts.
+// about before, by any run, and counts. Where there are too few of them, the records
+// alone tell.
 func (k *calibrator) measure(ctx context.Context, name string, cases []eval.Case) (c tournament.Calibration, err error) {
 	c.Judge = k.judge
 	if c.Outcomes, err = k.outcomes(ctx, name); err != nil {
@@ -83,6 +87,10 @@ func (k *calibrator) measure(ctx context.Context, name string, cases []eval.Case
 	}
 	for _, p := range pairs {
 		asks = append(asks, p.asks[:]...)
+	}
+	if len(labels)+len(pairs) < k.enough {
+		mute := *k
+		mute.grader, k = nil, &mute
 	}
 	err = k.askAll(ctx, asks)
 	for i, p := range pairs {

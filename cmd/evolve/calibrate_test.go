@@ -159,6 +159,36 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
+// TestTooFewLabelsAskNobody: a judge that could not be trusted whatever it said is not
+// asked, and the labels are counted as those that it was not asked about.
+func TestTooFewLabelsAskNobody(t *testing.T) {
+	for _, n := range []int{7, 9, 10} { // of each kind
+		db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "evolve.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		cases, sessions := owner(n)
+		for _, s := range sessions {
+			if err := db.SaveSession(t.Context(), &s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		judge := &literalJudge{name: "one"}
+		c, err := newCalibrator(db, "r", judge, redact.Detector{}, eval.NewBudget(eval.Caps{}, nil), 0, 4).calibrate(t.Context(), "s", cases)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked, missing := 0, 2*n
+		if 2*n >= tournament.TrustedLabels {
+			asked, missing = 2*n, 0
+		}
+		if int(judge.calls.Load()) != asked || c.Missing != missing || c.Labels.N() != asked || c.Trusted() != (asked > 0) {
+			t.Errorf("%d labels: %d asked, %+v", 2*n, judge.calls.Load(), c)
+		}
+	}
+}
+
 // TestCalibrateOnPreferences: a blind pair is one label, that a judge which sees
 // no difference fails, and two equal answers are none.
 func TestCalibrateOnPreferences(t *testing.T) {
@@ -188,7 +218,9 @@ func TestCalibrateOnPreferences(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c, err := newCalibrator(db, "r", &literalJudge{}, redact.Detector{}, eval.NewBudget(eval.Caps{}, nil), 0, 2).calibrate(ctx, "s", cases)
+	k := newCalibrator(db, "r", &literalJudge{}, redact.Detector{}, eval.NewBudget(eval.Caps{}, nil), 0, 2)
+	k.enough = 3
+	c, err := k.calibrate(ctx, "s", cases)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +275,9 @@ func TestJudgeOfLabelsSeesNoKey(t *testing.T) {
 	}
 	var shown strings.Builder
 	judge := &seeingJudge{shown: &shown}
-	c, err := newCalibrator(db, "r", judge, redact.Known(key), eval.NewBudget(eval.Caps{}, nil), 0, 1).calibrate(t.Context(), "s", cases)
+	k := newCalibrator(db, "r", judge, redact.Known(key), eval.NewBudget(eval.Caps{}, nil), 0, 1)
+	k.enough = 1
+	c, err := k.calibrate(t.Context(), "s", cases)
 	if err != nil {
 		t.Fatal(err)
 	}

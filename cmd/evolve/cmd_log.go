@@ -179,7 +179,7 @@ type logEvidence struct {
 }
 
 func evidenceFrom(d pareto.Decision) *logEvidence {
-	return &logEvidence{string(d.Verdict), d.Reason, finite(d.EValue), d.Alpha, d.Cases, d.Wins, d.Losses, d.Ties}
+	return &logEvidence{string(d.Verdict), d.Reason, finite(d.EValue), d.Alpha, counting(&d), d.Wins, d.Losses, d.Ties}
 }
 
 // phrase is the evidence in a few words.

@@ -29,8 +29,9 @@ func (s *sleeper) uses(ctx context.Context, name string, took map[store.Turn]sto
 	for _, k := range sessions {
 		people[k.ID+"\x00"+k.Path] = true
 	}
+	tomorrow := s.a.now().AddDate(0, 0, 1) // a clock may run ahead, no further
 	for _, u := range all {
-		if u.Failed || u.Planned() || !s.f.harvest.headless && !people[u.Session+"\x00"+u.Path] {
+		if u.Time.After(tomorrow) || u.Failed || u.Planned() || !s.f.harvest.headless && !people[u.Session+"\x00"+u.Path] {
 			continue
 		}
 		bad := false

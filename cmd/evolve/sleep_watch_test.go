@@ -204,3 +204,19 @@ func TestWatchDoesNotGuess(t *testing.T) {
 	// installation that followed is all that tells.
 	r.watches("put back by hand", false, 10, 0, 10, 30)
 }
+
+// TestWatchLeavesTheFutureOut: a session that a clock has dated years ahead is none of
+// the installed version's, nor of the ones before it.
+func TestWatchLeavesTheFutureOut(t *testing.T) {
+	r := newRoaming(t)
+	in := func(d time.Duration) func(*harvest.Invocation) {
+		return func(u *harvest.Invocation) { u.Time = u.Time.Add(d) }
+	}
+	r.used("claude-code", 3, 0)
+	r.used("claude-code", 2, 2, in(5*365*24*time.Hour))
+	r.used("claude-code", 1, 0, in(12*time.Hour)) // a clock in another zone
+	uses, err := (&sleeper{a: r.a, db: r.db}).uses(t.Context(), "tagger", nil, nil)
+	if err != nil || len(uses) != 4 {
+		t.Errorf("%d uses count (%v), want 4", len(uses), err)
+	}
+}

@@ -149,7 +149,7 @@ func (a *app) challenger(ctx context.Context, db *store.Store, skill *liveSkill)
 	if err != nil {
 		return nil, err
 	}
-	c.EValue, c.Alpha, c.Cases, c.Needed = finite(d.EValue), d.Alpha, d.Cases, needed(d)
+	c.EValue, c.Alpha, c.Cases, c.Needed = finite(d.EValue), d.Alpha, counting(&d), needed(d)
 	return c, nil
 }
 
@@ -162,15 +162,27 @@ func (c *challengerStatus) unlabelled() string {
 // within their tolerances: see the gate's rule.
 const provable = 25
 
+// counting is how many cases the evidence is about, as the verdict says it: those are
+// none whose quality a judge alone tells that is not trusted.
+func counting(d *pareto.Decision) int {
+	for _, o := range d.PerObjective {
+		if o.Objective == pareto.Quality.String() && o.Measured {
+			return o.Estimate.N
+		}
+	}
+	return d.Cases
+}
+
 // needed is about how many cases a proof takes: evidence grows as a power of the
 // cases, so that its logarithm does in proportion to them. nil where it points
 // nowhere, or where quality is shown and something else is not.
 func needed(d pareto.Decision) *int {
-	if d.Verdict != pareto.Undecided || d.Cases == 0 || !(d.EValue > 1) || !(d.Alpha > 0) {
+	cases := counting(&d)
+	if d.Verdict != pareto.Undecided || cases == 0 || !(d.EValue > 1) || !(d.Alpha > 0) {
 		return nil
 	}
-	n := max(provable, int(math.Ceil(float64(d.Cases)*math.Log(1/d.Alpha)/math.Log(d.EValue))))
-	if n <= d.Cases || n > pareto.ForecastCap {
+	n := max(provable, int(math.Ceil(float64(cases)*math.Log(1/d.Alpha)/math.Log(d.EValue))))
+	if n <= cases || n > pareto.ForecastCap {
 		return nil
 	}
 	return &n

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/skill-evolve/evolve/pareto"
+)
+
+// TestStatusCountsWhatTheVerdictCounts: pairs without a quality that counts are no
+// cases, in status as in the verdict's own words.
+func TestStatusCountsWhatTheVerdictCounts(t *testing.T) {
+	none := math.NaN()
+	tr := pareto.NewTrial(pareto.DefaultConfig())
+	for i := range 12 {
+		p := pareto.Pair{Quality: 1, Latency: none, Cost: none, Retries: 0}
+		if i%12 >= 7 {
+			p.Quality = none
+		}
+		tr.Add(p)
+	}
+	d := tr.Decide()
+	if d.Cases != 12 || counting(&d) != 7 || !strings.Contains(d.Reason, "over 7 cases") {
+		t.Errorf("%d pairs, %d count, and the verdict says %s", d.Cases, counting(&d), d.Reason)
+	}
+	if d.Verdict != pareto.Undecided {
+		t.Fatalf("%s: the rest is about one that is undecided", d.Reason)
+	}
+	// Evidence grows with the cases that count.
+	if n := needed(d); n == nil || *n != provable {
+		t.Errorf("about %v cases prove it, want %d", n, provable)
+	}
+}
