@@ -49,7 +49,8 @@ type importReport struct {
 	Unchanged int                           `json:"unchanged"`
 	LeftOut   int                           `json:"left_out"`
 	Redacted  int                           `json:"redactions"`
-	Skills    map[string]map[eval.Split]int `json:"skills"` // all cases of the skills that the file has
+	Repeated  int                           `json:"repeated"` // put into the cluster of what they repeat
+	Skills    map[string]map[eval.Split]int `json:"skills"`   // all cases of the skills that the file has
 	Warnings  []string                      `json:"warnings"`
 }
 
@@ -249,6 +250,7 @@ func (a *app) saveImport(ctx context.Context, db *store.Store, cases []eval.Case
 	for _, c := range stored {
 		before[[2]string{c.Skill, c.ID}] = c
 	}
+	r.Repeated = joinRepeats(cases, stored)
 	if _, _, err := db.SaveCases(ctx, cases); err != nil { // all or none, over all skills
 		return err
 	}
@@ -290,6 +292,9 @@ func (a *app) saveImport(ctx context.Context, db *store.Store, cases []eval.Case
 	}
 	if r.LeftOut > 0 {
 		r.warn("%s left out: you dropped them, or purged their session (source.origin \"imported\" brings a dropped one back)", counted(r.LeftOut, "case"))
+	}
+	if r.Repeated > 0 {
+		r.warn("%s nearly repeated: put into the cluster, and the split, of what they repeat", counted(r.Repeated, "case"))
 	}
 	if other > 0 {
 		r.warn("%s another split than the file says: a case keeps the use it was once put to", counted(other, "case")+" kept")
