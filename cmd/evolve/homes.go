@@ -45,6 +45,34 @@ func (a *app) followHome(ctx context.Context, db *store.Store, live *liveSkill, 
 	return db.SetHome(ctx, live.Name, link, target, from)
 }
 
+// otherHomes are the files that a skill had its home in and has no more, by path, that
+// nothing reaches from here: those of a home that this one was copied from, for one,
+// or of another folder of skills. They are touched where somebody names them.
+func (a *app) otherHomes(ctx context.Context, db *store.Store, live *liveSkill) (map[string]bool, error) {
+	homes, err := db.Homes(ctx, live.Name)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	for link, path := range homes {
+		out[link], out[path] = true, true
+	}
+	conf, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range append(targetNames(), conf.Targets...) {
+		t, err := a.target(name)
+		if err != nil {
+			continue
+		}
+		if at, err := ahead(filepath.Join(t.dir, live.Name, filepath.Base(live.Path))); err == nil {
+			delete(out, at)
+		}
+	}
+	return out, nil
+}
+
 // nearestVersion is the version whose text has the most lines in common with text, the newest
 // of several; "" for none. It is what a text was made from where nobody knows what was
 // in its place before.

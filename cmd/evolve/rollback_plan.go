@@ -190,9 +190,13 @@ func (r *rollingBack) copies(ctx context.Context, sha string) (same, newest []ta
 	if err != nil {
 		return nil, nil, err
 	}
+	elsewhere, err := a.otherHomes(ctx, db, live)
+	if err != nil {
+		return nil, nil, err
+	}
 	last := -1
 	for _, k := range known {
-		if k.Path == home {
+		if k.Path == home || elsewhere[k.Path] {
 			continue
 		}
 		if now, err := hashAt(k.Path); err == nil && now == "" { // its owner removed it
