@@ -223,6 +223,9 @@ func (g *Gate) fresh(ctx context.Context, st *gateState, incumbent, challenger s
 		return nil, fmt.Errorf("read spent cases: %w", err)
 	}
 	st.spent = spent
+	if st.revision == 0 { // a purge has removed the trial that they were spent in
+		st.Barred = sorted(slices.Concat(st.Barred, spent.PrintsOn(challenger)))
+	}
 	out, copies := usable(test, spent, challenger, st.used(st.StartClusters, spent, challenger, test))
 	st.copies = copies
 	rng := rand.New(rand.NewPCG(uint64(g.Seed), 0x67617465))

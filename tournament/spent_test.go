@@ -135,6 +135,24 @@ func TestHeardByAnOlderEvolve(t *testing.T) {
 	}
 }
 
+// TestTrialThatIsGone: where a purge has removed a trial, what was spent in it is not
+// fresh to the same text when that comes again, now or later.
+func TestTrialThatIsGone(t *testing.T) {
+	good, bad := variant(t, "good"), variant(t, "bad")
+	m, heard := &Memory{}, requests(0, 5)
+	if _, err := newGate(m, duel{}, "r1", 0).Try(t.Context(), bad, good, heard); err != nil {
+		t.Fatal(err)
+	}
+	m.trials = nil
+	test := append(again(heard, func(c *eval.Case) { c.Cluster = "x-" + c.ID }), requests(9, 2)...)
+	for _, run := range []string{"r2", "r2", "r3"} {
+		v, err := newGate(m, duel{}, run, 0).Try(t.Context(), bad, good, test)
+		if err != nil || v.Cases != 2 {
+			t.Errorf("%s: heard %d, %v; want the 2 new ones", run, v.Cases, err)
+		}
+	}
+}
+
 // TestRelativesPrintsAreBarred: what a challenger has heard is barred from the trial of
 // what was made of it on an edited text, under other names too.
 func TestRelativesPrintsAreBarred(t *testing.T) {
