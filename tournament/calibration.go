@@ -53,6 +53,8 @@ func (c Calibration) String() string {
 	}
 	need := fmt.Sprintf("%g on %d needed", TrustedKappa, TrustedLabels)
 	switch {
+	case k.N == 0 && c.Missing > 0 && c.Missing < TrustedLabels:
+		return fmt.Sprintf("%d of the %d labels that it takes", c.Missing, TrustedLabels)
 	case k.N == 0:
 		return "no labels yet, κ " + need
 	case math.IsNaN(k.Value):

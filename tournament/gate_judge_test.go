@@ -54,6 +54,7 @@ func TestTrusted(t *testing.T) {
 		says string
 	}{
 		{Calibration{}, false, "no labels yet, κ 0.6 on 20 needed"},
+		{Calibration{Missing: 14}, false, "14 of the 20 labels that it takes"},
 		{trusted, true, "κ 0.90"},
 		{doubted, false, "κ 0.40"},
 		{Calibration{Labels: pareto.Agreement{BothPass: 9, BothFail: 10}}, false, "κ 1.00, 95% interval"},

@@ -184,7 +184,7 @@ func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	}
 	out.Search, out.Challenger = res, res.Challenger
 	if n := res.Stats; n.Proposals > 0 && 2*n.Unusable >= n.Proposals {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("%d of %d replies of the mutator could not be used", n.Unusable, n.Proposals))
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%d of %d proposals of the mutator could not be used", n.Unusable, n.Proposals))
 	}
 	if !p.NoGate {
 		cfg := p.Gate

@@ -22,6 +22,7 @@ type nightForecast struct {
 	CostUSD *float64 `json:"cost_usd"`
 
 	free  bool   // simulated
+	first bool   // no run on this agent tells what one takes: Tokens errs on the dear side
 	bound string // in words, what holds it besides the rollouts
 }
 
@@ -110,6 +111,7 @@ func (s *sleeper) price(ctx context.Context, fc *nightForecast, read int64, each
 	if past.tokens > 0 {
 		each = float64(past.tokens) / float64(past.rollouts)
 	}
+	fc.first = past.tokens == 0
 	fc.free = s.now.back.agent.Identity().Simulated && s.now.back.mutator.Identity().Simulated
 	if fc.Rollouts == 0 {
 		return nil // without a cap nobody can tell
@@ -164,6 +166,9 @@ func (fc *nightForecast) takes() string {
 	}
 	if fc.Tokens != nil {
 		most += fmt.Sprintf(", about %s tokens", thousands(*fc.Tokens))
+		if fc.first {
+			most += " at most (no earlier run tells)"
+		}
 	}
 	switch {
 	case fc.free:

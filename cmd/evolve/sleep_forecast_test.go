@@ -31,7 +31,7 @@ func TestNightForecast(t *testing.T) {
 		}
 		c = s.night(home)
 		c.Args = append(append(c.Args, "--dry-run"), flags...)
-		return r, printed(t, c)
+		return r, unfolded(printed(t, c))
 	}
 	r, said := dry()
 	fc := r.Forecast
@@ -41,7 +41,7 @@ func TestNightForecast(t *testing.T) {
 	if *fc.Tokens <= fc.Reading[0].Tokens+260*answerTokens {
 		t.Errorf("%d tokens in all, %d of them read", *fc.Tokens, fc.Reading[0].Tokens)
 	}
-	for _, want := range []string{"forecast  at most 260 rollouts, about ", "no price is known, and nothing else holds it: --max-tokens would", s.cases[0].Skill + " 130 calls, ", "(9 left for later nights)"} {
+	for _, want := range []string{"forecast  at most 260 rollouts, about ", " tokens at most (no earlier run tells); ", "no price is known, and nothing else holds it: --max-tokens would", s.cases[0].Skill + " 130 calls, ", "(9 left for later nights)"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %q:\n%s", want, said)
 		}
