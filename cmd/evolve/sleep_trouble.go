@@ -53,8 +53,11 @@ func failing(n *sleep.Night) string {
 	var lines []string
 	for i := range n.Steps {
 		k := &n.Steps[i]
-		if failed := k.Stage == sleep.Failed && k.Kind != sleep.Install; failed || k.Stage == sleep.Skipped && k.Trouble != "" {
-			lines = append(lines, fmt.Sprintf("%s: %s %s", k.Skill, kindOfStep(k), oneLine(k.Note)))
+		switch {
+		case k.Stage == sleep.Failed && k.Kind != sleep.Install, k.Stage == sleep.Skipped && k.Trouble != "":
+			lines = append(lines, fmt.Sprintf("%s: %s: %s", k.Skill, kindOfStep(k), oneLine(k.Note)))
+		case k.Stage == sleep.Waits && k.Trouble != "":
+			lines = append(lines, fmt.Sprintf("%s: %s: failed when it was tried last (%s), and waits for its turn", k.Skill, kindOfStep(k), k.Trouble))
 		}
 	}
 	var b strings.Builder
