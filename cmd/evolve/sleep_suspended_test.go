@@ -70,6 +70,7 @@ func TestSuspendedNight(t *testing.T) {
 		if err := first.Process.Signal(syscall.SIGSTOP); err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(20 * time.Millisecond) // until each of its threads stands still
 		db, err := sql.Open("sqlite3", "file:"+filepath.Join(home, "evolve.db")+"?_busy_timeout=50")
 		if err != nil {
 			t.Fatal(err)
@@ -83,13 +84,13 @@ func TestSuspendedNight(t *testing.T) {
 		if err == nil {
 			break
 		}
-		if tries == 20 {
+		if tries == 100 {
 			t.Fatal(err)
 		}
 		if err := first.Process.Signal(syscall.SIGCONT); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Duration(5+tries) * time.Millisecond)
 	}
 	time.Sleep(time.Second) // its lease is not only over by our word
 	var out, said bytes.Buffer
