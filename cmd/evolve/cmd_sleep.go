@@ -331,7 +331,7 @@ func (a *app) printNight(r *nightReport) error {
 	}
 	if !r.DryRun {
 		fmt.Fprintf(&b, "  spent  %s\n", spent(r.Spent))
-		b.WriteString(r.warned("  warning "))
+		b.WriteString(r.warned("  warning"))
 	}
 	if r.Report != "" {
 		fmt.Fprintf(&b, "  report %s\n", r.Report)
