@@ -118,7 +118,7 @@ func (g *Gate) tellLifetime(ctx context.Context, st *gateState, v *Verdict, incu
 		return err
 	}
 	v.Number, v.Lifetime = n.Number, n.Level()
-	if d := alone(st.Trial); d.Verdict == pareto.Promote && !d.Lasts(v.Lifetime) {
+	if d := alone(st.Trial); n.short(&d) {
 		v.Warnings = append(v.Warnings, fmt.Sprintf("%s: `evolve promote %s` installs it if you say so, nights go on with fresh cases", overLifetime(g.Skill, n, &d), g.Skill))
 	}
 	return nil
@@ -131,10 +131,18 @@ func (t *TrialRecord) OverLifetime(n *TrialNumber) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if d := alone(st.Trial); d.Verdict == pareto.Promote && !d.Lasts(n.Level()) {
+	if d := alone(st.Trial); n.short(&d) {
 		return overLifetime(t.Skill, n, &d), nil
 	}
 	return "", nil
+}
+
+// short reports whether a proof says less, among the trials that there were, than it
+// seems to: the first one of a skill is a single trial still, and no more than that
+// is said of it. What the lifetime leaves it less for are trials to come; nights
+// hold it to that all the same.
+func (n *TrialNumber) short(d *pareto.Decision) bool {
+	return n.Number > 1 && d.Verdict == pareto.Promote && !d.Lasts(n.Level())
 }
 
 func overLifetime(skill string, n *TrialNumber, d *pareto.Decision) string {

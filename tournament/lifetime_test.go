@@ -3,6 +3,9 @@ package tournament
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,6 +52,9 @@ func TestHold(t *testing.T) {
 	if said, err := proof.OverLifetime(&TrialNumber{Number: 7}); err != nil || said == "" {
 		t.Errorf("%q, %v", said, err)
 	}
+	if said, err := proof.OverLifetime(&TrialNumber{Number: 1}); err != nil || said != "" {
+		t.Errorf("of the first trial %q, %v", said, err)
+	}
 	kept, err := proof.Kept()
 	if err != nil || kept.Cases() != first.Cases {
 		t.Errorf("%d pairs, %v; want all %d", kept.Cases(), err, first.Cases)
@@ -83,5 +89,28 @@ func TestHold(t *testing.T) {
 	}
 	if alone, err := rejected.ProvenAlone(); err != nil || alone {
 		t.Errorf("a rejected one is proven alone: %v, %v", alone, err)
+	}
+}
+
+// TestGateSaysWhatALaterProofIsWorth: the first trial of a skill is a single one, the
+// second is not.
+func TestGateSaysWhatALaterProofIsWorth(t *testing.T) {
+	j := &Memory{}
+	for i, challenger := range []string{"no better", "good"} {
+		g := newGate(j, duel{}, fmt.Sprintf("r%d", i), 0)
+		g.Objectives = []string{"quality"}
+		v, err := g.Try(context.Background(), variant(t, "bad"), variant(t, challenger), heldOut(40)[4*i:4+36*i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Number != i+1 || (v.Verdict == pareto.Promote) != (i == 1) {
+			t.Fatalf("trial %d: number %d, %s: %s", i+1, v.Number, v.Verdict, v.Reason)
+		}
+		said := slices.ContainsFunc(v.Warnings, func(w string) bool {
+			return strings.HasPrefix(w, "proven as a single trial; as trial 2 of s it counts at 0.0083 (e = ")
+		})
+		if said != (i == 1) {
+			t.Errorf("trial %d: warnings %q", i+1, v.Warnings)
+		}
 	}
 }
