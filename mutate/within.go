@@ -1,6 +1,9 @@
 package mutate
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // JoinBlock merges two rewordings of one block sentence by sentence and line by
 // line: what only one side changed is taken from that side, what both changed
@@ -15,8 +18,8 @@ func JoinBlock(base, first, second string) (merged string, ok bool) {
 	case first == base:
 		return second, true
 	}
-	o := sentences(base)
-	a, b := replacements(o, sentences(first)), replacements(o, sentences(second))
+	o, one, other := sentences(base), sentences(first), sentences(second)
+	a, b := replacements(o, one), replacements(o, other)
 	var out strings.Builder
 	at := 0
 	for len(a) > 0 || len(b) > 0 {
@@ -34,7 +37,15 @@ func JoinBlock(base, first, second string) (merged string, ok bool) {
 		out.WriteString(join(o[at:next.from]) + next.text)
 		at = next.to
 	}
-	return out.String() + join(o[at:]), true
+	merged = out.String() + join(o[at:])
+	// A wording of one side and a blank of the other may run two sentences into one
+	// that nobody wrote.
+	for _, part := range sentences(merged) {
+		if part != "" && !slices.Contains(one, part) && !slices.Contains(other, part) {
+			return "", false
+		}
+	}
+	return merged, true
 }
 
 // A replacement puts text in the place of the parts [from, to) of a base; an

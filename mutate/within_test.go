@@ -32,6 +32,7 @@ func TestJoinBlock(t *testing.T) {
 			"Read it. Plot it. Say what was left out.\n", ""},
 		{"lines of an item", "- sort\n  by name\n  by size\n", "- sort\n  by title\n  by size\n", "- sort\n  by name\n  by size\n  by age\n",
 			"- sort\n  by title\n  by size\n  by age\n"},
+		{"two sentences run into one", "Why?\nPlot it!\n", "Sort by size\nPlot it!\n", "Why? Plot it!\n", ""},
 		{"a numbered item is one sentence", "1. Sort it.\n", "1. Sort all.\n", "2. Sort it.\n", ""},
 	} {
 		for _, sides := range [][2]string{{c.first, c.second}, {c.second, c.first}} {
