@@ -1,25 +1,25 @@
 package eval
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 
+	"github.com/skill-evolve/evolve/eval/git"
 	"github.com/skill-evolve/evolve/eval/scratch"
-	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // RecordedWorkspaces opens folders that hold the tree in which a case's request
 // was made, with the case's Files on top. A case without a Workspace gets its
-// Files alone. Nothing is fetched and nothing of the repository runs: submodules
-// stay empty, files of LFS stay pointers, its filters are off. There is no .git
-// in the folder.
+// Files alone. Nothing is fetched and nothing of the repository runs. Files have
+// the bytes that were committed, whatever .gitattributes say: no filter, no line
+// ending and no $Id$ is converted, files of LFS stay pointers, and what
+// export-ignore names is there. Submodules stay empty. There is no .git in the
+// folder.
 //
 // A commit's tree is packed once and unpacked for each attempt, so that one
 // attempt cannot change another's. Set the fields before the first Open; it is
@@ -137,8 +137,6 @@ func (w *RecordedWorkspaces) pack(ctx context.Context, c *Case) (string, error) 
 	return p.file, nil
 }
 
-var fullCommit = lazyregexp.New(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
-
 // archive packs one tree. Repo may be a folder within a repository: then it is
 // that folder's part of the tree, as the session saw it.
 func (w *RecordedWorkspaces) archive(ctx context.Context, at Workspace) (file string, err error) {
@@ -146,30 +144,28 @@ func (w *RecordedWorkspaces) archive(ctx context.Context, at Workspace) (file st
 	if len(commit) < 7 || strings.Trim(commit, "0123456789abcdef") != "" {
 		return "", fmt.Errorf("%q is no commit: what a branch names changes", at.Commit)
 	}
-	repo := at.Repo
-	if !filepath.IsAbs(repo) {
-		repo = filepath.Join(w.Base, repo)
+	dir := at.Repo
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(w.Base, dir)
 	}
-	if info, err := os.Stat(repo); err != nil {
+	if info, err := os.Stat(dir); err != nil {
 		return "", fmt.Errorf("find repository: %w", err)
 	} else if !info.IsDir() {
-		return "", fmt.Errorf("find repository: %s is no folder", repo)
+		return "", fmt.Errorf("find repository: %s is no folder", dir)
 	}
-	found, err := git(ctx, repo, "rev-parse", "--verify", "--quiet", "--end-of-options", commit+"^{commit}")
-	full := strings.TrimSpace(string(found))
-	if err != nil || !fullCommit.MatchString(full) || !strings.HasPrefix(full, commit) {
-		return "", fmt.Errorf("the repository does not know the commit (%w)", orUnknown(err))
+	repo, err := git.Open(dir)
+	if err != nil {
+		return "", fmt.Errorf("the repository does not know the commit (%w)", err)
 	}
-	// Filters would run programs that the owner's configuration names, and some
-	// of them fetch.
-	names, _ := git(ctx, repo, "config", "--name-only", "--get-regexp", `^filter\.`)
-	var args []string
-	for name := range strings.FieldsSeq(string(names)) {
-		value := "="
-		if strings.HasSuffix(name, ".required") {
-			value = "=false"
-		}
-		args = append(args, "-c", name+value)
+	defer repo.Close() // what it leaves behind is in the scratch ledger
+	objects := repo.Objects(ctx)
+	defer objects.Close()
+	full, err := objects.Commit(commit)
+	if err == nil && !strings.HasPrefix(full, commit) {
+		err = errors.New("a branch or a tag has that name")
+	}
+	if err != nil {
+		return "", fmt.Errorf("the repository does not know the commit (%w)", err)
 	}
 	out, err := scratch.File(w.Parent, "evolve-case-*.tar")
 	if err != nil {
@@ -186,54 +182,10 @@ func (w *RecordedWorkspaces) archive(ctx context.Context, at Workspace) (file st
 	if limit <= 0 {
 		limit = 512 << 20
 	}
-	cmd := gitCommand(ctx, repo, append(args, "archive", "--format=tar", full)...)
-	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		return "", err
-	}
-	var diag bytes.Buffer
-	cmd.Stderr = &diag
-	if err := cmd.Start(); err != nil {
+	if err := packTree(out, objects, full+"^{tree}", repo.Prefix, limit); errors.Is(err, git.ErrMissing) {
+		return "", fmt.Errorf("the commit is not whole here, as in a partial clone: %w", err)
+	} else if err != nil {
 		return "", fmt.Errorf("pack tree: %w", err)
 	}
-	err = filterTree(out, pipe, limit)
-	if err != nil {
-		_ = cmd.Process.Kill() // it may wait for its reader
-	}
-	if werr := cmd.Wait(); err == nil && werr != nil {
-		err = fmt.Errorf("pack tree: git archive: %w: %s", werr, strings.TrimSpace(diag.String()))
-	}
-	return out.Name(), err
-}
-
-func orUnknown(err error) error {
-	if err == nil {
-		return errors.New("another object has that name")
-	}
-	return err
-}
-
-// git runs git and returns what it prints.
-func git(ctx context.Context, repo string, args ...string) ([]byte, error) {
-	out, err := gitCommand(ctx, repo, args...).Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && len(exit.Stderr) > 0 {
-		err = fmt.Errorf("git %s: %s", args[0], strings.TrimSpace(string(exit.Stderr)))
-	}
-	return out, err
-}
-
-// gitCommand is git without the owner's configuration, hooks, questions and
-// network.
-func gitCommand(ctx context.Context, repo string, args ...string) *exec.Cmd {
-	args = append([]string{"-C", repo, "-c", "protocol.allow=never", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"}, args...)
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Env = []string{"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
-		"GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C"}
-	for _, name := range []string{"PATH", "TMPDIR"} {
-		if v, ok := os.LookupEnv(name); ok {
-			cmd.Env = append(cmd.Env, name+"="+v)
-		}
-	}
-	return cmd
+	return out.Name(), nil
 }

@@ -9,79 +9,165 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+
+	"github.com/skill-evolve/evolve/eval/git"
 )
 
-// maxEntries bounds the files of a recorded tree.
-const maxEntries = 200_000
+// Bounds of a recorded tree. Trees that share subtrees can pretend to any number
+// of files, at any depth.
+const (
+	maxEntries = 200_000
+	maxFolders = 256  // within each other
+	maxName    = 255  // bytes of a file's name, which is what file systems hold
+	maxLink    = 4095 // bytes of what a link leads to
+)
 
-// filterTree copies a tar stream to w without what no attempt may have:
-// repositories, special files, links that lead out of the tree. limit bounds the
-// files together, in bytes.
-func filterTree(w io.Writer, r io.Reader, limit int64) error {
-	in, out := tar.NewReader(r), tar.NewWriter(w)
-	var size int64
-	for n := 0; ; n++ {
-		h, err := in.Next()
-		if err == io.EOF {
-			break
+// A treeReader reads a repository's objects, as *git.Objects does.
+type treeReader interface {
+	Tree(id string) ([]git.Entry, error)
+	Blob(id string) (*git.Blob, error)
+}
+
+// A packer writes a tree as a tar file, without what no attempt may have:
+// repositories, links that lead out of the tree.
+type packer struct {
+	objects treeReader
+	out     *tar.Writer
+	limit   int64 // of all files together, in bytes
+	size    int64
+	entries int
+}
+
+// packTree writes to w the folder prefix of a tree.
+func packTree(w io.Writer, objects treeReader, tree, prefix string, limit int64) error {
+	for name := range strings.SplitSeq(prefix, "/") {
+		if name == "" {
+			break // the top
 		}
+		entries, err := objects.Tree(tree)
 		if err != nil {
-			return fmt.Errorf("read tree: %w", err)
+			return err
 		}
-		if n > maxEntries {
-			return fmt.Errorf("the tree has more than %d files", maxEntries)
+		i := slices.IndexFunc(entries, func(e git.Entry) bool { return e.Name == name && e.Mode == "40000" })
+		if i < 0 {
+			return fmt.Errorf("the commit has no folder %s", prefix)
 		}
-		if size += h.Size; size > limit {
-			return fmt.Errorf("the tree is larger than %d MiB", limit>>20)
+		tree = entries[i].ID
+	}
+	p := &packer{objects: objects, out: tar.NewWriter(w), limit: limit}
+	if err := p.folder(tree, ".", 0); err != nil {
+		return err
+	}
+	return p.out.Close()
+}
+
+func (p *packer) folder(tree, dir string, depth int) error {
+	entries, err := p.objects.Tree(tree)
+	if err != nil {
+		return fmt.Errorf("read folder %s: %w", dir, err)
+	}
+	if depth > maxFolders {
+		return fmt.Errorf("the tree has more than %d folders within each other", maxFolders)
+	}
+	if p.entries += len(entries); p.entries > maxEntries {
+		return fmt.Errorf("the tree has more than %d files", maxEntries)
+	}
+	seen := map[string]bool{}
+	for _, e := range entries {
+		if seen[e.Name] || len(e.Name) > maxName {
+			return fmt.Errorf("read folder %s: a name is there twice, or is too long: %.40q", dir, e.Name)
 		}
-		name, ok := insideTree(h.Name)
-		if !ok || !keeps(h, name) {
+		seen[e.Name] = true
+		if !fs.ValidPath(e.Name) || e.Name == "." || strings.Contains(e.Name, "/") || dotGit(e.Name) {
 			continue
 		}
-		clean := &tar.Header{Typeflag: h.Typeflag, Name: name, Linkname: h.Linkname, Size: h.Size, Mode: h.Mode & 0o777, ModTime: h.ModTime, Format: tar.FormatPAX}
-		if err := out.WriteHeader(clean); err != nil {
-			return fmt.Errorf("write tree: %w", err)
+		name := path.Join(dir, e.Name)
+		switch e.Mode {
+		case "40000", "160000": // a submodule is an empty folder
+			if err := p.out.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name, Mode: 0o700, Format: tar.FormatPAX}); err != nil {
+				return fmt.Errorf("write tree: %w", err)
+			}
+			if e.Mode == "40000" {
+				err = p.folder(e.ID, name, depth+1)
+			}
+		case "120000":
+			err = p.link(e.ID, name)
+		default:
+			if strings.HasPrefix(e.Mode, "100") {
+				err = p.file(e, name)
+			}
 		}
-		if _, err := io.Copy(out, in); err != nil {
-			return fmt.Errorf("write tree: %w", err)
+		if err != nil {
+			return err
 		}
 	}
-	if err := out.Close(); err != nil {
+	return nil
+}
+
+func (p *packer) file(e git.Entry, name string) error {
+	blob, err := p.objects.Blob(e.ID)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	if p.size += blob.Size; p.size > p.limit {
+		return fmt.Errorf("the tree is larger than %d MiB", p.limit>>20)
+	}
+	h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: blob.Size, Mode: 0o600, Format: tar.FormatPAX}
+	if mode, err := strconv.ParseUint(e.Mode, 8, 32); err == nil && mode&0o100 != 0 {
+		h.Mode = 0o700
+	}
+	if err := p.out.WriteHeader(h); err != nil {
+		return fmt.Errorf("write tree: %w", err)
+	}
+	if _, err := io.Copy(p.out, blob); err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	return nil
+}
+
+// link writes a link whose text stays inside, and leaves out any other.
+func (p *packer) link(id, name string) error {
+	blob, err := p.objects.Blob(id)
+	if err != nil {
+		return fmt.Errorf("read link %s: %w", name, err)
+	}
+	if blob.Size > maxLink {
+		return nil
+	}
+	text, err := io.ReadAll(blob)
+	if err != nil {
+		return fmt.Errorf("read link %s: %w", name, err)
+	}
+	target := string(text)
+	to := path.Join(path.Dir(name), target)
+	if target == "" || path.IsAbs(target) || to == ".." || strings.HasPrefix(to, "../") || strings.ContainsRune(target, 0) {
+		return nil
+	}
+	if err := p.out.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: name, Linkname: target, Format: tar.FormatPAX}); err != nil {
 		return fmt.Errorf("write tree: %w", err)
 	}
 	return nil
 }
 
-// insideTree cleans a name of the archive; not ok for one of a repository's own
-// files, and for one that leads out.
-func insideTree(name string) (clean string, ok bool) {
-	clean = path.Clean(name)
-	if !fs.ValidPath(clean) || clean == "." {
-		return "", false
-	}
-	for part := range strings.SplitSeq(clean, "/") {
-		if strings.EqualFold(part, ".git") {
-			return "", false
+// dotGit reports whether some file system takes name for .git: NTFS ignores
+// blanks and dots at its end and has a short name for it, HFS+ ignores
+// characters that are not seen.
+func dotGit(name string) bool {
+	name, _, _ = strings.Cut(name, ":") // NTFS: a stream of the file
+	name = strings.TrimRight(strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
 		}
-	}
-	return clean, true
+		return r
+	}, name), " .")
+	return strings.EqualFold(name, ".git") || strings.EqualFold(name, "git~1")
 }
 
-// keeps reports whether an entry may be unpacked: files, folders, and links
-// whose text stays inside.
-func keeps(h *tar.Header, name string) bool {
-	switch h.Typeflag {
-	case tar.TypeReg, tar.TypeDir:
-		return true
-	case tar.TypeSymlink:
-		to := path.Join(path.Dir(name), h.Linkname)
-		return h.Linkname != "" && !path.IsAbs(h.Linkname) && to != ".." && !strings.HasPrefix(to, "../")
-	}
-	return false
-}
-
-// unpack writes a filtered tree below dir. Links are made last, so that nothing
+// unpack writes a packed tree below dir. Links are made last, so that nothing
 // is written through one; a chain of them that leads out after all is cut.
 func unpack(ctx context.Context, dir, file string) error {
 	f, err := os.Open(file)

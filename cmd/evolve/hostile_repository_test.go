@@ -159,7 +159,7 @@ func TestHostileRepositories(t *testing.T) {
 		agent: `#!/bin/sh
 IN=$(cat)
 case $IN in *'"ping"'*) echo '{"ok":true,"name":"reader","version":"1"}'; exit ;; esac
-echo "{\"answer\":\"$(cat plain.txt equals.txt)\"}"
+echo "{\"answer\":\"$(cat plain.txt equals.txt | tr '\n' ' ')\"}"
 `,
 	} {
 		if err := os.WriteFile(at, []byte(text), 0o700); err != nil {
@@ -222,7 +222,20 @@ echo "{\"answer\":\"$(cat plain.txt equals.txt)\"}"
 	if want := fmt.Sprintf("%d cases left out: their recorded tree cannot be brought back", len(names)); !strings.Contains(stdout+stderr, want) {
 		t.Errorf("--dry-run does not say %q: %s%s", want, stdout, stderr)
 	}
-	stdout, stderr = evolve("", append([]string{"compare", "plot", "none", "--json"}, command[:len(command)-1]...)...)
+	text, _ := evolve("", append([]string{"compare", "plot", "none", "--split", "all", "--json"}, command[:len(command)-1]...)...)
 	ran("compare")
-	t.Logf("%s%s", stdout, stderr)
+	var result struct {
+		Cases      int
+		Objectives []struct {
+			Objective string
+			A, B      float64
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &result); err != nil || len(result.Objectives) == 0 {
+		t.Fatalf("%v: %s", err, text)
+	}
+	// Every answer had the files.
+	if q := result.Objectives[0]; result.Cases != len(names) || q.Objective != "quality" || q.A != 1 || q.B != 1 {
+		t.Errorf("compare: %+v, want %d cases that all pass", result, len(names))
+	}
 }

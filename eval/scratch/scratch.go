@@ -32,7 +32,7 @@ const (
 )
 
 // ownName is what MkdirTemp and CreateTemp make of the names that evolve gives.
-var ownName = lazyregexp.New(`^evolve-(?:(?:replay|case|guard)-[0-9]+|case-[0-9]+\.tar)$`)
+var ownName = lazyregexp.New(`^evolve-(?:(?:replay|case|guard|git)-[0-9]+|case-[0-9]+\.tar)$`)
 
 // Own reports whether path has a name that evolve gives to what is temporary.
 // That it is evolve's it does not say.
@@ -75,7 +75,8 @@ func kept() *Ledger {
 }
 
 // Dir is os.MkdirTemp for a folder that is removed again before this process
-// ends. prefix is "evolve-case-", "evolve-replay-" or "evolve-guard-".
+// ends. prefix is "evolve-case-", "evolve-replay-", "evolve-guard-" or
+// "evolve-git-".
 func Dir(parent, prefix string) (string, error) {
 	dir, err := os.MkdirTemp(parent, prefix)
 	if err == nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/skill-evolve/evolve/eval/git"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
@@ -34,8 +35,8 @@ var (
 )
 
 // refs lists where repo keeps checkpoints, in both layouts.
-func refs(ctx context.Context, repo string) ([]ref, error) {
-	out, err := output(ctx, repo, "for-each-ref", "--format=%(objectname) %(refname)",
+func refs(ctx context.Context, repo *git.Repository) ([]ref, error) {
+	out, err := repo.Output(ctx, "for-each-ref", "--format=%(objectname) %(refname)",
 		"refs/heads/entire/checkpoints/v1", "refs/remotes", "refs/entire/checkpoints")
 	if err != nil {
 		return nil, err
@@ -198,8 +199,8 @@ type commit struct{ id, parent string }
 // commits finds the commits of the user's branches that carry the trailer
 // Entire-Checkpoint, by checkpoint: of several (a rebase, a cherry-pick) the
 // latest.
-func commits(ctx context.Context, repo string) (map[string]commit, error) {
-	out, err := output(ctx, repo, "log", "--no-color", "--no-show-signature", "--grep=^Entire-Checkpoint:",
+func commits(ctx context.Context, repo *git.Repository) (map[string]commit, error) {
+	out, err := repo.Output(ctx, "log", "--no-color", "--no-show-signature", "--grep=^Entire-Checkpoint:",
 		"--exclude=entire/*", "--branches", "--exclude=*/entire/*", "--remotes", "--tags",
 		"--format=%H%x00%P%x00%(trailers:key=Entire-Checkpoint,valueonly,separator=%x20)%x00")
 	if err != nil {

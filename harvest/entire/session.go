@@ -246,7 +246,7 @@ func (h *harvesting) clean(s *harvest.Session, text string) string {
 // for once.
 func (h *harvesting) committed(ctx context.Context, s *harvest.Session, records []*record) error {
 	if h.commits == nil {
-		found, err := commits(ctx, h.repo)
+		found, err := commits(ctx, h.repository)
 		if err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()

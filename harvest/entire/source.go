@@ -8,6 +8,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -17,6 +18,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/skill-evolve/evolve/eval/git"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/redact"
 )
@@ -61,8 +63,12 @@ func New(repo string, o Options) *Source {
 
 // Holds reports whether repo is, or lies in, a git repository with checkpoints.
 func Holds(ctx context.Context, repo string) bool {
-	where, err := refs(ctx, repo)
-	return err == nil && len(where) > 0
+	r, err := git.Open(repo)
+	if err != nil {
+		return false
+	}
+	where, err := refs(ctx, r)
+	return errors.Join(err, r.Close()) == nil && len(where) > 0
 }
 
 // Name implements harvest.Source.
@@ -82,8 +88,7 @@ func (s *Source) Sessions(ctx context.Context, c harvest.Cursor, yield func(*har
 	if s.filter.Excludes(s.repo) {
 		return nil, nil
 	}
-	h := &harvesting{Source: s, cursor: c, yield: yield, objects: objects{ctx: ctx, repo: s.repo}, complete: true}
-	defer h.objects.close()
+	h := &harvesting{Source: s, cursor: c, yield: yield, complete: true}
 	err := h.run(ctx)
 	if err == nil {
 		err = ctx.Err() // which git may have died of
@@ -94,12 +99,13 @@ func (s *Source) Sessions(ctx context.Context, c harvest.Cursor, yield func(*har
 // harvesting is one pass over a repository.
 type harvesting struct {
 	*Source
-	cursor   harvest.Cursor
-	yield    func(*harvest.Session) error
-	objects  objects
-	commits  map[string]commit // by checkpoint; nil until they are needed
-	problems []harvest.Problem
-	complete bool // nothing was passed over that another harvest may want
+	cursor     harvest.Cursor
+	yield      func(*harvest.Session) error
+	repository *git.Repository
+	objects    objects
+	commits    map[string]commit // by checkpoint; nil until they are needed
+	problems   []harvest.Problem
+	complete   bool // nothing was passed over that another harvest may want
 }
 
 func (h *harvesting) problem(where, reason string) {
@@ -113,7 +119,15 @@ func (s *Source) place(parts ...string) string {
 }
 
 func (h *harvesting) run(ctx context.Context) error {
-	where, err := refs(ctx, h.repo)
+	repository, err := git.Open(h.repo)
+	if err != nil {
+		h.problem(h.repo, err.Error())
+		return nil
+	}
+	defer repository.Close() // what it leaves behind is in the scratch ledger
+	h.repository, h.objects = repository, objects{repository.Objects(ctx), ctx}
+	defer h.objects.Close()
+	where, err := refs(ctx, repository)
 	if err != nil {
 		h.problem(h.repo, err.Error())
 		return nil

@@ -1,0 +1,200 @@
+package git
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// ErrMissing is an object that is not in the repository, as in a partial clone.
+var ErrMissing = errors.New("the object is missing")
+
+// ErrTree is a tree object that is none, or that is too large to be read.
+var ErrTree = errors.New("malformed or oversized tree")
+
+const (
+	maxTree = 64 << 20 // bytes of the largest tree object that is read
+	// maxSkip is what is read of an object that the caller left unread, in bytes;
+	// beyond it a new git is cheaper, and a small object can unpack to terabytes.
+	maxSkip = 4 << 20
+)
+
+// Objects reads objects through one `git cat-file --batch`, which knows no
+// filters and no attributes. A corrupt object ends that process; the next object
+// starts another. It is for one goroutine.
+type Objects struct {
+	repo *Repository
+	ctx  context.Context
+
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Reader
+	stderr bytes.Buffer
+	left   int64 // bytes of the open object that were not read, its line feed included
+}
+
+// Objects returns a reader of r's objects. Close it before r.
+func (r *Repository) Objects(ctx context.Context) *Objects { return &Objects{repo: r, ctx: ctx} }
+
+// A Blob is the content of a file. It is valid until the next call of its
+// Objects.
+type Blob struct {
+	io.Reader
+	Size int64
+}
+
+// Blob opens the blob with the id.
+func (o *Objects) Blob(id string) (*Blob, error) {
+	_, size, err := o.open(id, "blob")
+	return &Blob{content{o}, size}, err
+}
+
+// Commit returns the full id of the commit that an id, or its beginning, names.
+func (o *Objects) Commit(id string) (string, error) {
+	full, _, err := o.open(id+"^{commit}", "commit")
+	return full, err
+}
+
+// An Entry is a file, a folder, a link or a submodule in a tree.
+type Entry struct {
+	Mode string // "100644", "100755", "40000", "120000", "160000"
+	Name string
+	ID   string
+}
+
+// Tree reads a tree by its id, or by a commit's id and "^{tree}". With an error,
+// the entries before it.
+func (o *Objects) Tree(id string) (entries []Entry, err error) {
+	full, size, err := o.open(id, "tree")
+	if err != nil {
+		return nil, err
+	}
+	if size > maxTree {
+		return nil, ErrTree
+	}
+	data, err := io.ReadAll(content{o})
+	if err != nil {
+		return nil, err
+	}
+	return parseTree(data, len(full)/2)
+}
+
+// parseTree takes a tree object apart. Its ids have size bytes each.
+func parseTree(data []byte, size int) (entries []Entry, err error) {
+	for len(data) > 0 { // mode, blank, name, NUL, id
+		head, rest, ok := bytes.Cut(data, []byte{0})
+		mode, name, named := strings.Cut(string(head), " ")
+		if !ok || !named || name == "" || len(rest) < size {
+			return entries, ErrTree
+		}
+		entries = append(entries, Entry{mode, name, hex.EncodeToString(rest[:size])})
+		data = rest[size:]
+	}
+	return entries, nil
+}
+
+// open asks for an object, whose content is then what is read next.
+func (o *Objects) open(name, kind string) (id string, size int64, err error) {
+	if o.cmd != nil && o.left > 0 {
+		if o.left > maxSkip {
+			o.Close()
+		} else if _, err := io.CopyN(io.Discard, o.out, o.left); err != nil {
+			o.Close()
+		}
+	}
+	o.left = 0
+	if o.cmd == nil {
+		if err := o.start(); err != nil {
+			return "", 0, err
+		}
+	}
+	if _, err := io.WriteString(o.in, name+"\n"); err != nil {
+		return "", 0, o.died(err)
+	}
+	head, err := o.out.ReadString('\n')
+	if err != nil {
+		return "", 0, o.died(err)
+	}
+	fields := strings.Fields(head)
+	if len(fields) != 3 {
+		return "", 0, ErrMissing // "<name> missing"
+	}
+	size, err = strconv.ParseInt(fields[2], 10, 64)
+	if err != nil || size < 0 {
+		return "", 0, o.died(fmt.Errorf("unexpected answer %q", strings.TrimSpace(head)))
+	}
+	o.left = size + 1
+	if fields[1] != kind {
+		return "", 0, fmt.Errorf("%s is a %s, not a %s", fields[0], fields[1], kind)
+	}
+	return fields[0], size, nil
+}
+
+func (o *Objects) start() error {
+	cmd := o.repo.command(o.ctx, "cat-file", "--batch")
+	o.stderr.Reset()
+	cmd.Stderr = &o.stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	o.cmd, o.in = cmd, in
+	if o.out == nil {
+		o.out = bufio.NewReaderSize(out, 256<<10)
+	} else {
+		o.out.Reset(out)
+	}
+	return nil
+}
+
+// died ends the process and says why it could not answer.
+func (o *Objects) died(err error) error {
+	o.Close()
+	if o.ctx.Err() != nil {
+		return o.ctx.Err()
+	}
+	return o.repo.failed("cat-file", o.stderr.String(), err)
+}
+
+// Close ends git. Another object starts it again.
+func (o *Objects) Close() {
+	if o.cmd == nil {
+		return
+	}
+	o.in.Close()
+	if o.left > 0 { // it waits for a reader of its answer
+		_ = o.cmd.Process.Kill()
+	}
+	_ = o.cmd.Wait() // its complaint is in stderr
+	o.cmd, o.left = nil, 0
+}
+
+// content is what the object holds that was opened last.
+type content struct{ *Objects }
+
+func (o content) Read(p []byte) (int, error) {
+	if o.left <= 1 { // the line feed behind it is not content
+		return 0, io.EOF
+	}
+	n, err := o.out.Read(p[:min(int64(len(p)), o.left-1)])
+	o.left -= int64(n)
+	if err != nil {
+		o.left = 0
+		return n, o.died(err)
+	}
+	return n, nil
+}

@@ -1,0 +1,150 @@
+// Package git reads git repositories that nobody vouches for: a session's folder
+// may be an unpacked archive, or one whose .git/config an agent has changed.
+// Such a configuration can name programs for git to run (filters, hooks, a
+// file system monitor, the transport of a promisor remote), so git never reads
+// it: it works in a private folder with a configuration of evolve's own, which
+// only links to the repository's objects and refs. Nothing is ever fetched.
+//
+// Every call of git in evolve goes through this package.
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval/scratch"
+)
+
+// A Repository gives access to the objects and refs of a repository. Close it.
+type Repository struct {
+	// Prefix is the folder that was opened, slash-separated and relative to the
+	// top of the working tree; "" is the top, and the inside of a repository.
+	Prefix string
+
+	own     string // the GIT_DIR that git works in
+	program string
+	notes   string // what an error of git's may be due to
+}
+
+// linked are the parts of a repository that git may read. None of them can name
+// a program: refs/, packed-refs and reftable/ hold names and object ids, shallow
+// lists commits whose parents are absent. objects/info/alternates may lead to
+// any other folder of objects; of those, git reads only what is asked for by id.
+var linked = []string{"objects", "refs", "packed-refs", "reftable", "shallow"}
+
+// Open opens the repository that dir is, or lies in.
+func Open(dir string) (*Repository, error) {
+	gitDir, prefix, err := find(dir)
+	if err != nil {
+		return nil, err
+	}
+	common, err := commonDir(gitDir)
+	if err != nil {
+		return nil, err
+	}
+	format, err := readFormat(common)
+	if err != nil {
+		return nil, err
+	}
+	program, err := lookPath("git")
+	if err != nil {
+		return nil, err
+	}
+	own, err := scratch.Dir("", "evolve-git-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for git: %w", err)
+	}
+	r := &Repository{Prefix: prefix, own: own, program: program}
+	head := "ref: refs/heads/none\n"
+	if format.refs == "reftable" {
+		head = "ref: refs/heads/.invalid\n"
+		r.notes = " (the repository keeps its refs in a reftable, for which git 2.45 or later is needed)"
+	}
+	err = errors.Join(
+		os.WriteFile(filepath.Join(own, "HEAD"), []byte(head), 0o600),
+		os.WriteFile(filepath.Join(own, "config"), []byte(format.config()), 0o600))
+	for _, name := range linked {
+		theirs := filepath.Join(common, name)
+		if _, no := os.Lstat(theirs); err == nil && no == nil {
+			err = os.Symlink(theirs, filepath.Join(own, name))
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("make a folder for git: %w", err), r.Close())
+	}
+	return r, nil
+}
+
+// Close removes what Open made.
+func (r *Repository) Close() error { return os.RemoveAll(r.own) }
+
+// Output runs git and returns what it prints. An error holds the first line of
+// git's complaint, or is ctx's.
+func (r *Repository) Output(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := r.command(ctx, args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, r.failed(args[0], stderr.String(), err)
+	}
+	return out, nil
+}
+
+// failed is the error of a git that ended with err after it printed stderr.
+func (r *Repository) failed(command, stderr string, err error) error {
+	if line, _, _ := strings.Cut(strings.TrimSpace(stderr), "\n"); line != "" {
+		err = errors.New(line)
+	}
+	return fmt.Errorf("git %s: %w%s", command, err, r.notes)
+}
+
+// command prepares git with nothing of the caller's: not its variables, its
+// configuration, its folder.
+func (r *Repository) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, r.program, args...)
+	cmd.Dir = r.own
+	cmd.Env = []string{
+		"GIT_DIR=" + r.own,
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_ATTR_NOSYSTEM=1",
+		"HOME=" + r.own, "XDG_CONFIG_HOME=" + r.own, // for a git that does not know GIT_CONFIG_GLOBAL
+		"GIT_ALLOW_PROTOCOL=", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0",
+		"GIT_NO_REPLACE_OBJECTS=1", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C",
+		"PATH=" + strings.Join(absolutePath(), string(os.PathListSeparator)),
+	}
+	for _, name := range []string{"TMPDIR", "SYSTEMROOT"} {
+		if v, ok := os.LookupEnv(name); ok {
+			cmd.Env = append(cmd.Env, name+"="+v)
+		}
+	}
+	return cmd
+}
+
+// absolutePath is PATH without what depends on the current folder, which may be
+// the repository.
+func absolutePath() (dirs []string) {
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if filepath.IsAbs(dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+func lookPath(program string) (string, error) {
+	for _, dir := range absolutePath() {
+		if at, err := exec.LookPath(filepath.Join(dir, program)); err == nil {
+			return at, nil
+		}
+	}
+	return "", &exec.Error{Name: program, Err: exec.ErrNotFound}
+}
