@@ -213,6 +213,61 @@ func TestRecordedWorkspaceUnreplayable(t *testing.T) {
 	}
 }
 
+// Files have the bytes that were committed, whatever the repository's attributes
+// and configuration ask for.
+func TestRecordedWorkspaceBytes(t *testing.T) {
+	files := map[string]string{
+		".gitattributes": "ignored export-ignore\nsubst export-subst\nident ident\ncrlf text eol=crlf\nequals filter=a=b\nnbsp filter=a\u00a0b\n",
+		"ignored":        "i\n", "subst": "$Format:%H$\n", "ident": "$Id$\n", "crlf": "c\n", "equals": "e\n", "nbsp": "n\n",
+	}
+	repo, commit := repository(t, files)
+	ran := filepath.Join(t.TempDir(), "ran")
+	config := "[filter \"a=b\"]\n\tsmudge = \"touch " + ran + "; cat\"\n[filter \"a\u00a0b\"]\n\tsmudge = \"touch " + ran + "; cat\"\n"
+	if err := os.WriteFile(filepath.Join(repo, ".git", "config"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := &RecordedWorkspaces{Parent: t.TempDir()}
+	defer w.Close()
+	dir, done, err := w.Open(t.Context(), &Case{ID: "1", Workspace: &Workspace{Repo: repo, Commit: commit}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	for name, want := range files {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
+			t.Errorf("%s holds %q (%v), want %q", name, got, err, want)
+		}
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("a filter of the repository ran")
+	}
+}
+
+// A commit of which an object is absent says so, and one without the session's
+// folder does.
+func TestRecordedWorkspaceNotWhole(t *testing.T) {
+	repo, commit := repository(t, map[string]string{"a": "x", "b/c": "y"})
+	if err := os.Mkdir(filepath.Join(repo, "new"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("git", "-C", repo, "rev-parse", commit+":b/c").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	blob := strings.TrimSpace(string(out))
+	if err := os.Remove(filepath.Join(repo, ".git", "objects", blob[:2], blob[2:])); err != nil {
+		t.Fatal(err)
+	}
+	w := &RecordedWorkspaces{Parent: t.TempDir()}
+	defer w.Close()
+	for dir, want := range map[string]string{repo: "the commit is not whole here", filepath.Join(repo, "new"): "the commit has no folder new"} {
+		err := w.Check(t.Context(), &Case{ID: "1", Workspace: &Workspace{Repo: dir, Commit: commit}})
+		if no := new(UnreplayableError); !errors.As(err, &no) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", dir, err, want)
+		}
+	}
+}
+
 func TestRecordedWorkspaceConcurrent(t *testing.T) {
 	repo, commit := repository(t, map[string]string{"a": "x", "b/c": "y"})
 	parent := t.TempDir()

@@ -1,0 +1,104 @@
+package docs
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// starters are the files that look for a program or start one, which program
+// that is, and why nothing that was found in a repository, a session or a case
+// decides over it.
+var starters = map[string]string{
+	"cmd/evolve/agents.go":                     "looks for the agents' programs",
+	"cmd/evolve/cmd_cases_import.go":           "the owner's $EDITOR",
+	"cmd/evolve/cmd_doctor.go":                 "looks for the agents' programs",
+	"cmd/evolve/cmd_serve.go":                  "the owner's $BROWSER, or the system's program that opens pages",
+	"cmd/evolve/program.go":                    "looks for evolve itself",
+	"cmd/evolve/sleep_timer.go":                "systemctl, launchctl",
+	"cmd/evolve/sleep_timer_cron.go":           "crontab",
+	"cmd/evolve/sleep_timer_new.go":            "looks for systemctl",
+	"eval/agent/agenttest/play.go":             "for tests",
+	"eval/agent/agenttest/record.go":           "for tests",
+	"eval/agent/command/command.go":            "looks for the program that --command names",
+	"eval/agent/copilot/child.go":              "the agent, as process.Wrap prepared it",
+	"eval/agent/pi/program.go":                 "looks for the agent's node",
+	"eval/agent/process/inside_linux.go":       "in the sandbox: what it was made for",
+	"eval/agent/process/launch.go":             "what the owner wants without a sandbox: an agent, a check that was trusted",
+	"eval/agent/process/programs.go":           "looks for the program of a check that was trusted",
+	"eval/agent/process/sandbox_darwin.go":     "sandbox-exec",
+	"eval/agent/process/sandbox_linux.go":      "bwrap",
+	"eval/agent/replay/program.go":             "looks for the agents' programs and their interpreters",
+	"eval/git/repository.go":                   "git, which reads nothing of a repository's that could name a program",
+	"tournament/report/browsertest/browser.go": "for tests",
+}
+
+// TestPrograms: a file that starts programs is in the list above, and git is
+// started by eval/git alone.
+func TestPrograms(t *testing.T) {
+	calls := map[string]bool{"exec.Command": true, "exec.CommandContext": true, "exec.LookPath": true, "exec.Cmd": true,
+		"os.StartProcess": true, "syscall.Exec": true, "syscall.ForkExec": true, "syscall.StartProcess": true, "unix.Exec": true}
+	found := map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && path != "..") {
+			if err == nil {
+				err = filepath.SkipDir
+			}
+			return err
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(strings.TrimPrefix(path, ".."+string(filepath.Separator)))
+		starts := func(e ast.Expr) bool {
+			s, ok := e.(*ast.SelectorExpr)
+			if !ok {
+				return false
+			}
+			pkg, ok := s.X.(*ast.Ident)
+			return ok && calls[pkg.Name+"."+s.Sel.Name]
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CompositeLit: // exec.Cmd{}
+				found[name] = found[name] || starts(n.Type)
+			case *ast.CallExpr:
+				if !starts(n.Fun) {
+					return true
+				}
+				found[name] = true
+				for _, arg := range n.Args {
+					if lit, ok := arg.(*ast.BasicLit); ok && strings.Trim(lit.Value, "\"`") == "git" {
+						t.Errorf("%s starts git: go through eval/git, which keeps a repository's configuration from it", name)
+					}
+				}
+			}
+			return true
+		})
+		if found[name] && starters[name] == "" {
+			t.Errorf("%s starts programs: say here which, and why nothing that was found in a repository decides over it", name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range starters {
+		if !found[name] {
+			t.Errorf("%s starts no program any more", name)
+		}
+	}
+}
