@@ -168,13 +168,16 @@ echo "{\"answer\":\"$(cat plain.txt equals.txt | tr '\n' ' ')\"}"
 	}
 	evolve := func(stdin string, args ...string) (stdout, stderr string) {
 		t.Helper()
-		c := exec.Command(os.Args[0], args...)
-		c.Env = []string{"EVOLVE_TEST_AS_MAIN=1", "EVOLVE_HOME=" + data, "HOME=" + home, "TMPDIR=" + t.TempDir(), "PATH=" + bin + ":" + os.Getenv("PATH"), "OPENAI_API_KEY=sk-test-not-a-key"}
+		c, temp := exec.Command(os.Args[0], args...), t.TempDir()
+		c.Env = []string{"EVOLVE_TEST_AS_MAIN=1", "EVOLVE_HOME=" + data, "HOME=" + home, "TMPDIR=" + temp, "PATH=" + bin + ":" + os.Getenv("PATH"), "OPENAI_API_KEY=sk-test-not-a-key"}
 		c.Stdin = strings.NewReader(stdin)
 		var out, errs bytes.Buffer
 		c.Stdout, c.Stderr = &out, &errs
 		if err := c.Run(); err != nil {
 			t.Fatalf("evolve %s: %v: %s", args[0], err, errs.String())
+		}
+		if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+			t.Errorf("evolve %s left %v behind (%v)", args[0], left, err)
 		}
 		return out.String(), errs.String()
 	}

@@ -71,8 +71,13 @@ func Open(dir string) (*Repository, error) {
 		os.WriteFile(filepath.Join(own, "config"), []byte(format.config()), 0o600))
 	for _, name := range linked {
 		theirs := filepath.Join(common, name)
-		if _, no := os.Lstat(theirs); err == nil && no == nil {
+		info, no := os.Stat(theirs)
+		switch {
+		case err != nil || no != nil: // what is not there need not be
+		case info.IsDir() || info.Mode().IsRegular():
 			err = os.Symlink(theirs, filepath.Join(own, name))
+		default: // a FIFO, for which git would wait
+			err = fmt.Errorf("%s is no file", theirs)
 		}
 	}
 	if err != nil {

@@ -95,7 +95,10 @@ func TestShapes(t *testing.T) {
 			return to + "/x.git", c, ""
 		},
 		"inside .git": func(t *testing.T) (string, string, string) { dir, c := repository(t); return dir + "/.git/refs", c, "" },
-		"sha256":      func(t *testing.T) (string, string, string) { dir, c := repository(t, "--object-format=sha256"); return dir, c, "" },
+		"sha256": func(t *testing.T) (string, string, string) {
+			dir, c := repository(t, "--object-format=sha256")
+			return dir, c, ""
+		},
 		"packed": func(t *testing.T) (string, string, string) {
 			dir, c := repository(t)
 			given(t, dir, "gc", "-q", "--prune=now")
@@ -183,13 +186,19 @@ func TestRefused(t *testing.T) {
 		change func(t *testing.T, dir string)
 		want   string
 	}{
-		"nothing":         {func(t *testing.T, dir string) { os.RemoveAll(dir + "/.git") }, "not a git repository (or any"},
-		"gone":            {func(t *testing.T, dir string) { os.RemoveAll(dir) }, "no such file"},
-		"no objects":      {func(t *testing.T, dir string) { os.RemoveAll(dir + "/.git/objects") }, "not a git repository (or any"},
-		"leads nowhere":   {func(t *testing.T, dir string) { os.RemoveAll(dir + "/.git"); write(t, dir+"/.git", "gitdir: ../none\n") }, "not a git repository: "},
-		"text":            {func(t *testing.T, dir string) { os.RemoveAll(dir + "/.git"); write(t, dir+"/.git", "hello\n") }, "names no repository"},
-		"another format":  {func(t *testing.T, dir string) { write(t, dir+"/.git/config", "[core]\n[Extensions] ; x\nobjectFormat = \"sha3\" # y\n") }, `"sha3", which evolve does not know`},
+		"nothing":    {func(t *testing.T, dir string) { os.RemoveAll(dir + "/.git") }, "not a git repository (or any"},
+		"gone":       {func(t *testing.T, dir string) { os.RemoveAll(dir) }, "no such file"},
+		"no objects": {func(t *testing.T, dir string) { os.RemoveAll(dir + "/.git/objects") }, "not a git repository (or any"},
+		"leads nowhere": {func(t *testing.T, dir string) {
+			os.RemoveAll(dir + "/.git")
+			write(t, dir+"/.git", "gitdir: ../none\n")
+		}, "not a git repository: "},
+		"text": {func(t *testing.T, dir string) { os.RemoveAll(dir + "/.git"); write(t, dir+"/.git", "hello\n") }, "names no repository"},
+		"another format": {func(t *testing.T, dir string) {
+			write(t, dir+"/.git/config", "[core]\n[Extensions] ; x\nobjectFormat = \"sha3\" # y\n")
+		}, `"sha3", which evolve does not know`},
 		"configures FIFO": {func(t *testing.T, dir string) { os.Remove(dir + "/.git/config"); fifo(t, dir+"/.git/config") }, "is no file of at most"},
+		"packed FIFO":     {func(t *testing.T, dir string) { fifo(t, dir+"/.git/packed-refs") }, "packed-refs is no file"},
 		"commondir FIFO":  {func(t *testing.T, dir string) { fifo(t, dir+"/.git/commondir") }, "not a git repository"},
 	} {
 		t.Run(name, func(t *testing.T) {
