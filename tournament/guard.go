@@ -28,18 +28,8 @@ const gram = 5
 // minLiteral is the shortest check value that is looked for as it stands.
 const minLiteral = 8
 
-// Limits of growth: published evidence has additions rarely helping, and the
-// open specification asks for bodies below 5,000 tokens.
-const (
-	growthFactor = 1.2
-	growthFloor  = 1500
-	bodyCeiling  = 5000
-)
-
 func newGuard(incumbent *skill.Document, train, hidden []eval.Case) *guard {
-	size := skill.Tokens(string(incumbent.Body()))
-	limit := max(int(growthFactor*float64(size)), growthFloor)
-	g := &guard{maxTokens: max(min(limit, bodyCeiling), size), secret: map[string]string{}, literal: map[string]string{}, known: map[string]bool{}}
+	g := &guard{maxTokens: skill.GrowthLimit(skill.Tokens(string(incumbent.Body()))), secret: map[string]string{}, literal: map[string]string{}, known: map[string]bool{}}
 	var taught strings.Builder
 	for _, c := range train {
 		for _, s := range append(texts(c), feedbacks(c)...) {

@@ -42,17 +42,25 @@ func Check(parent, child *Document, p Profile) []Finding {
 		fs = append(fs, Finding{"kernel-changed", Reject, 0, "the kernel is not what it was: " + sameKernel(parent, child)})
 	}
 	fs = append(fs, checkStructure(parent, child)...)
+	fs = append(fs, checkSight(parent, child)...)
 	return append(fs, checkFirewall(parent, child)...)
 }
 
 // CheckDescendant is Check of a text that a search has made of parent, which
-// descends from root, the owner's text. A guard that is gone counts only where it
-// was root's: what an earlier candidate has forbidden of its own, a later one may
-// allow again.
+// descends from root, the owner's text. How far the kernel has moved is measured
+// from root too, or many small steps would add up. A guard that is gone counts
+// only where it was root's: what an earlier candidate has forbidden of its own, a
+// later one may allow again.
 func CheckDescendant(root, parent, child *Document, p Profile) []Finding {
 	fs := Check(parent, child, p)
 	removed := func(f Finding) bool { return f.Rule == removedCheck }
-	if root.err != nil || root.Hash() == parent.Hash() || !slices.ContainsFunc(fs, removed) {
+	if root.err != nil || child.err != nil || root.Hash() == parent.Hash() {
+		return fs
+	}
+	if Worst(fs) < Reject {
+		fs = append(fs, checkSight(root, child)...)
+	}
+	if !slices.ContainsFunc(fs, removed) {
 		return fs
 	}
 	before := lostGuards(root, parent)

@@ -74,8 +74,7 @@ func hidden(r, before rune, rest string) string {
 	case r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f || r == 0x061c:
 		return "it changes the direction of the text around it"
 	case (r == 0x200d || r == 0xfe0f || r == 0xfe0e) && before >= 0x2190:
-	case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Variation_Selector, r), r == 0x2028, r == 0x2029,
-		r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0, r == 0x2800, r == 0x034f, r == 0x17b4, r == 0x17b5:
+	case invisible(r):
 		return "it is invisible"
 	case unicode.Is(unicode.Co, r):
 		return "it has no public meaning"
@@ -83,6 +82,15 @@ func hidden(r, before rune, rest string) string {
 		return "a letter in disguise"
 	}
 	return ""
+}
+
+// invisible tells whether r leaves nothing on a screen and is no ordinary space.
+func invisible(r rune) bool {
+	switch r {
+	case 0x2028, 0x2029, 0x115f, 0x1160, 0x3164, 0xffa0, 0x2800, 0x034f, 0x17b4, 0x17b5:
+		return true
+	}
+	return unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r)
 }
 
 var wordOfLetters = lazyregexp.New(`\pL+`)

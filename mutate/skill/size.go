@@ -17,6 +17,21 @@ const (
 	maxNesting   = 64
 )
 
+// Limits of growth: published evidence has additions rarely helping, and the
+// open specification asks for bodies below 5,000 tokens.
+const (
+	growthFactor = 1.2
+	growthFloor  = 1500
+)
+
+// Growth is how many tokens a descendant of a body of size tokens may have more
+// than it, as Tokens counts them.
+func Growth(size int) int { return max(int(growthFactor*float64(size)), growthFloor) - size }
+
+// GrowthLimit is how large a descendant of a body of size tokens may be: what
+// Growth allows, up to what the specification advises.
+func GrowthLimit(size int) int { return max(min(size+Growth(size), maxBodyTokens), size) }
+
 // nesting is the run of quote and list markers that a line begins with.
 var nesting = lazyregexp.New(`^(?:[ \t]*(?:>|[-*+](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$)))+`)
 
