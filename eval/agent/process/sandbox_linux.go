@@ -60,7 +60,11 @@ func openBox(c *Command) (cmd *exec.Cmd, b *box, err error) {
 		return nil, nil, err
 	}
 	uid, gid := identity()
-	args := append(namespaces(), "--json-status-fd", pass(w))
+	filter, err := noKeysFile()
+	if err != nil {
+		return nil, nil, err
+	}
+	args := append(namespaces(), "--json-status-fd", pass(w), "--seccomp", pass(filter))
 	args = append(args, systemFolders()...)
 	for _, file := range etc(rs, uid, gid, c.Env) {
 		f, err := contents(file.text)
@@ -126,7 +130,8 @@ var systemFolders = sync.OnceValue(func() (args []string) {
 	for _, dir := range []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"} {
 		args = append(args, mirror(dir)...)
 	}
-	args = append(args, "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp",
+	args = append(append(args, "--proc", "/proc"), hiddenKeys()...)
+	args = append(args, "--dev", "/dev", "--tmpfs", "/tmp",
 		"--dir", "/run", "--dir", "/var", "--symlink", "../tmp", "/var/tmp", "--dir", "/etc")
 	for _, name := range etcShown {
 		args = append(args, mirror("/etc/"+name)...)
@@ -299,10 +304,17 @@ func trySandbox() error {
 	if err != nil {
 		return errors.New("no bwrap on PATH: install bubblewrap (apt install bubblewrap)")
 	}
+	filter, err := noKeysFile()
+	if err != nil {
+		return err
+	}
+	defer filter.Close()
 	uid, gid := identity()
-	args := append(namespaces(), "--uid", strconv.Itoa(uid), "--gid", strconv.Itoa(gid))
+	args := append(namespaces(), "--seccomp", "3", "--uid", strconv.Itoa(uid), "--gid", strconv.Itoa(gid))
 	args = append(append(args, systemFolders()...), "--remount-ro", "/", "--", "true")
-	out, err := exec.Command(path, args...).CombinedOutput()
+	cmd := exec.Command(path, args...)
+	cmd.ExtraFiles = []*os.File{filter}
+	out, err := cmd.CombinedOutput()
 	if err == nil {
 		return nil
 	}
