@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // Checks grades an attempt by its case's checks. The zero value grades inert
@@ -212,6 +213,9 @@ func (k *Check) maxChars(answer string) CheckResult {
 	return r
 }
 
+// maxChecked is the largest file that is looked into, in bytes.
+const maxChecked = 64 << 20
+
 // readFile looks at Path below the workspace. Symbolic links that lead out of
 // it are not followed: an agent wrote what stands there.
 func (k *Check) readFile(workspace string) CheckResult {
@@ -239,7 +243,7 @@ func (k *Check) readFile(workspace string) CheckResult {
 	case k.Type == FileExists:
 		return CheckResult{Score: 1}
 	}
-	text, err := root.ReadFile(k.Path)
+	text, err := bounded.ReadFileIn(root, k.Path, maxChecked)
 	if err != nil {
 		r.Evidence = err.Error()
 		return r

@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"time"
+
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // A FileCursor is a Cursor that also knows a file which was rotated, truncated
@@ -81,7 +82,7 @@ func seen(c Cursor, file string, info fs.FileInfo) bool {
 	if !same || sure {
 		return same
 	}
-	r, err := os.Open(file)
+	r, err := bounded.Open(file)
 	if err != nil {
 		return false // the reader will say why
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -14,11 +13,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // maxText is how much of one prompt or answer is kept, in bytes: a pasted log is
 // no more telling for being whole.
 const maxText = 64 << 10
+
+// maxTranscript is the largest file that is read as a transcript, in bytes. They are
+// read line by line; one that is larger was not written by an agent.
+const maxTranscript = 4 << 30
 
 // A Filter narrows down what a Source reads. The zero value lets all pass.
 type Filter struct {
@@ -91,13 +95,16 @@ func ReadFiles(ctx context.Context, files []string, f Filter, c Cursor,
 // readFile reads r.file, and notes the state in which it was opened: what is
 // written meanwhile shows next time.
 func (r *reading) readFile(ctx context.Context, read readFunc) {
-	f, err := os.Open(r.file)
+	f, err := bounded.Open(r.file)
 	if err != nil {
 		r.problems = []Problem{{Path: r.file, Reason: Reason(err)}}
 		return
 	}
 	defer f.Close()
 	info, err := f.Stat()
+	if err == nil && info.Size() > maxTranscript {
+		err = &bounded.TooLargeError{Limit: maxTranscript}
+	}
 	if err == nil {
 		r.state = StateOf(info)
 		err = r.state.sign(f)

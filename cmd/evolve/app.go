@@ -167,7 +167,7 @@ func (a *app) skillAsItIs(name string) (*liveSkill, error) {
 	default:
 		return nil, err
 	}
-	text, e := os.ReadFile(live.Path)
+	text, e := skill.ReadFile(live.Path)
 	if e != nil {
 		return nil, err // no file to put anything in the place of
 	}
@@ -177,7 +177,7 @@ func (a *app) skillAsItIs(name string) (*liveSkill, error) {
 
 // readSkill reads a skill that was found.
 func readSkill(e skill.Entry) (*liveSkill, error) {
-	text, err := os.ReadFile(e.Path)
+	text, err := skill.ReadFile(e.Path)
 	if err != nil {
 		return nil, fmt.Errorf("read skill %s: %w", e.Name, err)
 	}

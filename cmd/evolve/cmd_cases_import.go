@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -17,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
@@ -143,17 +143,29 @@ func readEvals(r *importReport, text []byte, name, file, of string) (cases []eva
 	return cases, func(i int) string { return fmt.Sprintf("%s: evals[%d]: case %q", name, i, cases[i].ID) }, nil
 }
 
+// maxImport is how much is imported at once, in bytes.
+const (
+	maxImport   = 256 << 20
+	splitImport = "nothing was imported; cut it into several files"
+)
+
 // readInput reads a whole file, or stdin for "-", and says what to call it.
 func (a *app) readInput(file string) (text []byte, name string, err error) {
 	if file == "-" {
-		text, err = io.ReadAll(a.stdin)
+		text, err = bounded.ReadAll(a.stdin, maxImport)
 		if err != nil {
-			return nil, "", fmt.Errorf("read stdin: %w", err)
+			return nil, "", hinted(fmt.Errorf("read stdin: %w", err), splitImport)
 		}
 		return text, "stdin", nil
 	}
-	text, err = os.ReadFile(file)
-	if err != nil {
+	text, err = bounded.ReadFile(file, maxImport)
+	_, large := errors.AsType[*bounded.TooLargeError](err)
+	switch {
+	case large:
+		return nil, "", usage(splitImport, "read cases: %v", err)
+	case errors.Is(err, bounded.ErrNotRegular):
+		return nil, "", usage("name a file of JSON Lines; of what a program prints: PROGRAM | evolve cases import -", "read cases: %v", err)
+	case err != nil:
 		return nil, "", usage("name a file of JSON Lines, or - for stdin", "read cases: %v", err)
 	}
 	return text, file, nil
@@ -450,7 +462,7 @@ func (a *app) editCase(ctx context.Context, c *eval.Case) (text []byte, file str
 		}
 		return nil, "", errors.Join(usage("nothing was changed", "run %s: %v", editor, err), os.RemoveAll(dir))
 	}
-	if text, err = os.ReadFile(file); err != nil {
+	if text, err = bounded.ReadFile(file, maxImport); err != nil {
 		return nil, "", fmt.Errorf("read the edited case: %w", err)
 	}
 	return text, file, nil

@@ -201,7 +201,7 @@ func (a *app) kernelCheck(arg string, profile skill.Profile) error {
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(path)
+	text, err := skill.ReadFile(path)
 	if err != nil {
 		return usage("name a skill, a folder with a SKILL.md, or a SKILL.md", "read skill: %v", err)
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -66,7 +65,7 @@ func (a *app) resolve(text string) error {
 	for _, e := range reg.Entries {
 		c := skill.Callable{Name: e.Name, Aliases: reg.AliasesOf(e.Name)}
 		// A skill that cannot be read any more is still one that can be named.
-		if b, err := os.ReadFile(e.Path); err == nil {
+		if b, err := skill.ReadFile(e.Path); err == nil {
 			if doc, err := skill.Parse(b, skill.Options{}); err == nil {
 				docs[e.Name] = doc
 				if n := doc.Name(); n != e.Name {

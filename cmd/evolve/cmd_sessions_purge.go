@@ -19,6 +19,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/scratch"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
@@ -361,7 +362,7 @@ func (w *sweep) requests(dir string) error {
 	before := len(w.removed)
 	for _, folder := range folders {
 		var r struct{ Kind, Case string }
-		data, err := os.ReadFile(filepath.Join(folder, "request.json"))
+		data, err := bounded.ReadFile(filepath.Join(folder, "request.json"), 64<<20) // who answers can write there
 		if err != nil || json.Unmarshal(data, &r) != nil {
 			continue
 		}
@@ -384,7 +385,7 @@ func (w *sweep) requests(dir string) error {
 // shows reports whether a request offers a text that learned from a session.
 func (w *sweep) shows(folder string) bool {
 	return slices.ContainsFunc(inside(filepath.Join(folder, "skills"), "*"), func(dir string) bool {
-		text, err := os.ReadFile(filepath.Join(dir, skill.FileName))
+		text, err := skill.ReadFile(filepath.Join(dir, skill.FileName))
 		sha := sha256Hex(text)
 		return err != nil || slices.Contains(w.plan.Candidates, sha) || slices.Contains(w.plan.Removed, sha)
 	})

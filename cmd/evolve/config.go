@@ -7,13 +7,13 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 )
@@ -46,6 +46,9 @@ func (a *app) configFile() (string, error) {
 	return filepath.Join(h, "config.yaml"), err
 }
 
+// maxConfig is the largest configuration that is read, in bytes.
+const maxConfig = 1 << 20
+
 // config reads the configuration, once; without a file everything has its
 // default. Unknown keys are errors that name the nearest right one.
 func (a *app) config() (*config, error) {
@@ -56,7 +59,7 @@ func (a *app) config() (*config, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(path)
+	text, err := bounded.ReadFile(path, maxConfig)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the configuration: %w", err)
 	}

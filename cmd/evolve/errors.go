@@ -14,6 +14,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -38,6 +39,7 @@ func classify(err error) (code int, hint string) {
 		corrupt    *store.CorruptError
 		lost       *store.LostError
 		noRoom     *store.FullError
+		large      *bounded.TooLargeError
 	)
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -73,6 +75,10 @@ func classify(err error) (code int, hint string) {
 		return exitFailed, "restore evolve.db from a backup; to begin anew without what it knew, move " + strings.Join(lost.Beside, " and ") + " away from beside it"
 	case errors.As(err, &noRoom), errors.Is(err, syscall.ENOSPC):
 		return exitFailed, "free some disk space; nothing was half-written"
+	case errors.As(err, &large):
+		return exitFailed, "no file of that kind is as large: look at what it holds, shorten it or move it away"
+	case errors.Is(err, bounded.ErrNotRegular):
+		return exitFailed, "put a file there, or move what is there away"
 	case errors.Is(err, syscall.EROFS):
 		return exitFailed, readOnlyHint(err)
 	case errors.Is(err, os.ErrPermission):

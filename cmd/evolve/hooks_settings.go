@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/renameio/v2"
 	"github.com/skill-evolve/evolve/harvest/hook"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // A hooked is what evolve remembers of a settings file that it has edited.
@@ -85,6 +86,9 @@ func (a *app) editSettings(path string, edit func(text []byte, was *hooked) ([]b
 	return r, remember(record, hooked{1, target, text, sha256Hex(next)})
 }
 
+// maxSettings is the largest settings file that is read, in bytes.
+const maxSettings = 16 << 20
+
 // readSettings reads a settings file; without one the text is nil.
 func readSettings(path string) (text []byte, mode fs.FileMode, err error) {
 	info, err := os.Stat(path)
@@ -92,7 +96,7 @@ func readSettings(path string) (text []byte, mode fs.FileMode, err error) {
 		return nil, fileMode, nil
 	}
 	if err == nil {
-		text, err = os.ReadFile(path)
+		text, err = bounded.ReadFile(path, maxSettings)
 	}
 	if err != nil {
 		return nil, 0, fmt.Errorf("read settings: %w", err)

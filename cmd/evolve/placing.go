@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -236,7 +235,7 @@ func (p *placing) act(live *liveSkill, files []skill.FolderFile, o *placed) (err
 
 // hashAt is the SHA-256 of a file, "" for none.
 func hashAt(path string) (string, error) {
-	text, err := os.ReadFile(path)
+	text, err := skill.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

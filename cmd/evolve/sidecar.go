@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/renameio/v2"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/store"
 )
 
@@ -55,13 +56,16 @@ func sidecarName(id string) string {
 	}, strings.TrimLeft(id, ".")) + ".skills.json"
 }
 
+// maxSidecar is the largest sidecar that is read, in bytes.
+const maxSidecar = 64 << 20
+
 // mergeSidecar adds the events of side to the file at path; changed is false
 // where it held them all. A file that is no sidecar is an error and stays as it
 // is.
 func mergeSidecar(path string, side harvest.Sidecar) (changed bool, err error) {
 	fields := map[string]json.RawMessage{}
 	var have harvest.Sidecar
-	old, err := os.ReadFile(path)
+	old, err := bounded.ReadFile(path, maxSidecar)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:

@@ -207,7 +207,7 @@ func (p *place) look(ctx context.Context, db *store.Store, live *liveSkill, mana
 	case !info.Mode().IsRegular():
 		p.refusal = fmt.Errorf("%s is no regular file", p.path)
 	default:
-		if p.text, err = os.ReadFile(p.path); err != nil {
+		if p.text, err = skill.ReadFile(p.path); err != nil {
 			p.refusal = err
 			break
 		}

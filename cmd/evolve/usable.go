@@ -2,16 +2,20 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // usable keeps the cases that this run can try, and says of the others, in
@@ -82,8 +86,8 @@ func (b *backendFlags) programs(cases []eval.Case) process.Programs {
 				if !filepath.IsAbs(word) {
 					continue // PATH's, or of the workspace, which the case names
 				}
-				if text, err := os.ReadFile(word); err == nil {
-					files[word] = sha256Hex(text)
+				if sum, err := hashProgram(word); err == nil {
+					files[word] = sum
 				}
 			}
 		}
@@ -99,6 +103,21 @@ func (b *backendFlags) programs(cases []eval.Case) process.Programs {
 	return p
 }
 
+// hashProgram is the SHA-256 of a file that a check names, in hex; large ones are
+// known by their first GiB.
+func hashProgram(name string) (string, error) {
+	f, err := bounded.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, io.LimitReader(f, 1<<30)); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
 // others are the skills that are offered beside this one in trigger cases.
 func (a *app) others(name string) ([]eval.Offer, error) {
 	reg, err := a.registry()
@@ -110,7 +129,7 @@ func (a *app) others(name string) ([]eval.Offer, error) {
 		if e.Name == name {
 			continue
 		}
-		text, err := os.ReadFile(e.Path)
+		text, err := skill.ReadFile(e.Path)
 		if err != nil {
 			return nil, fmt.Errorf("read skill %s: %w", e.Name, err)
 		}

@@ -7,7 +7,6 @@ package copilot
 import (
 	"context"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // Agent is the name of Copilot CLI in sessions and skill events.
@@ -68,12 +68,7 @@ func (s *Source) read(ctx context.Context, r io.Reader, file string) (*harvest.S
 // complete adds what a session's first event did not tell: an older version, or
 // a file whose beginning is lost.
 func complete(session *harvest.Session, file string) {
-	f, err := os.Open(file)
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxWorkspace))
+	data, err := bounded.ReadFile(file, maxWorkspace)
 	if err != nil {
 		return
 	}

@@ -2,11 +2,11 @@ package hook
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // maxFile is how much of a file a hook reads, in bytes.
@@ -15,33 +15,7 @@ const maxFile = 8 << 20
 // readFile reads a file that lies where others can put something: a link to a
 // device that never ends would end the process with the code that blocks, and a
 // pipe would hold up the agent.
-func readFile(path string) ([]byte, error) {
-	if err := regular(path); err != nil {
-		return nil, err
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1)) // some have no size and no end
-	if len(b) > maxFile {
-		return nil, fmt.Errorf("%s is too long", filepath.Base(path))
-	}
-	return b, err
-}
-
-// regular refuses what is no file of a size that can be read.
-func regular(path string) error {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return err
-	case !info.Mode().IsRegular() || info.Size() > maxFile:
-		return fmt.Errorf("%s is no file that could be read", filepath.Base(path))
-	}
-	return nil
-}
+func readFile(path string) ([]byte, error) { return bounded.ReadFile(path, maxFile) }
 
 // Writable returns why hooks can note nothing in home, nil where they can or where
 // the first of them has yet to make it.

@@ -31,7 +31,7 @@ func WritePlugin(dir, program string) (changed bool, err error) {
 	}
 	for name, text := range files {
 		path := filepath.Join(dir, name)
-		if old, err := os.ReadFile(path); err == nil && string(old) == string(text) {
+		if old, err := readFile(path); err == nil && string(old) == string(text) {
 			continue
 		}
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // A finder knows where the skills of a session are.
@@ -149,10 +150,7 @@ func callables(dir, space string, seen, disabled map[string]bool) (list []skill.
 const maxHead = 4 << 10
 
 func readHead(path string) ([]byte, error) {
-	if err := regular(path); err != nil {
-		return nil, err
-	}
-	f, err := os.Open(path)
+	f, err := bounded.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // A FolderFile is one file of a skill's folder beside its SKILL.md.
@@ -93,7 +95,7 @@ func survey(root *os.Root, name string) (f FolderFile, err error) {
 	case !info.Mode().IsRegular():
 		return f, fmt.Errorf("%s is no regular file", name)
 	}
-	in, err := root.Open(name)
+	in, err := bounded.OpenIn(root, name)
 	if err != nil {
 		return f, err
 	}
@@ -344,7 +346,7 @@ func copyFile(to, from *os.Root, f FolderFile) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s changed while it was copied", f.Path)
 	}
-	in, err := from.Open(f.Path)
+	in, err := bounded.OpenIn(from, f.Path)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // A site is where a SKILL.md is installed: a folder that is open, and a name in
@@ -69,7 +71,7 @@ func (p *site) read() (live liveFile, err error) {
 	if !info.Mode().IsRegular() {
 		return live, fmt.Errorf("%s is not a regular file", p.target)
 	}
-	text, err := p.folder.ReadFile(p.name)
+	text, err := bounded.ReadFileIn(p.folder, p.name, MaxFile)
 	if err != nil {
 		return live, err
 	}

@@ -10,10 +10,19 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // FileName is what the text of a skill is called inside its folder.
 const FileName = "SKILL.md"
+
+// MaxFile is how large a SKILL.md may be that is read at all, in bytes: many times
+// what the specification advises, and as much as Claude Code reads of a file.
+const MaxFile = 256 << 10
+
+// ReadFile reads a SKILL.md. See bounded.ReadFile for its errors.
+func ReadFile(path string) ([]byte, error) { return bounded.ReadFile(path, MaxFile) }
 
 // A Root is a folder of skill folders.
 type Root struct {
@@ -206,7 +215,10 @@ func inspect(e Entry) (found, managed bool, why string) {
 	if !info.Mode().IsRegular() {
 		return true, false, "SKILL.md is not a file"
 	}
-	text, err := os.ReadFile(e.Path)
+	text, err := ReadFile(e.Path)
+	if _, large := errors.AsType[*bounded.TooLargeError](err); large {
+		return true, false, "SKILL.md is " + reason(err) + ": move what it quotes into files beside it"
+	}
 	if err != nil {
 		return true, false, reason(err)
 	}

@@ -236,3 +236,29 @@ func TestEmptySkill(t *testing.T) {
 		}
 	}
 }
+
+// A SKILL.md that no agent reads whole is not read: Markdown parsers take very long
+// for some of them.
+func TestLargeSkill(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a", FileName)
+	const front = "---\nname: a\ndescription: d\n---\n"
+	for _, c := range []struct {
+		text string
+		want string
+	}{
+		{front + strings.Repeat("Plot.\n\n", (MaxFile-len(front))/7), ""},
+		{front + strings.Repeat("*a_", 200<<10), "SKILL.md is larger than 256 KiB: move what it quotes into files beside it"},
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(c.text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if r := Discover([]Root{{Dir: dir, Scope: "user"}}); len(r.Broken) > 0 {
+			got = r.Broken[0].Reason
+		}
+		if got != c.want {
+			t.Errorf("%d bytes are broken because %q, want %q", len(c.text), got, c.want)
+		}
+	}
+}

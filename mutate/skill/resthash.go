@@ -10,6 +10,8 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // Entries of a skill folder that are no part of the skill: version control,
@@ -85,7 +87,7 @@ func hashTree(w io.Writer, dir, prefix string, above []string, n *int) error {
 }
 
 func hashFile(w io.Writer, at, name string, mode fs.FileMode) error {
-	f, err := os.Open(at)
+	f, err := bounded.Open(at)
 	if err != nil {
 		return err
 	}

@@ -150,6 +150,9 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (out eval.Attempt, err err
 	if err != nil {
 		return out, err
 	}
+	if ses != nil {
+		st.broken += ses.broken
+	}
 	steps := ses.merge(st.steps)
 	if !a.c.Sandbox {
 		if why := ses.barred(steps, s.Workspace); why != "" {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // Credentials are the variables that the program takes its key from. Where
@@ -94,7 +95,7 @@ func (l login) copy(config string, now time.Time) (secrets []string, err error) 
 	if l.file == "" {
 		return nil, nil
 	}
-	raw, err := os.ReadFile(l.file)
+	raw, err := bounded.ReadFile(l.file, 1<<20)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, authFailure("there is no %s: run `codex login`", l.file)
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // A session is what the program's own record of a turn tells beyond the stream:
@@ -29,7 +29,12 @@ type session struct {
 	turns  int
 	model  string // that the program chose for the main thread; the server tells none
 	usage  *usage // of the turn so far, with subagents; told even where it failed
+	broken int    // records that were not read to their end
 }
+
+// maxRecord is how much of one record is read, in bytes, as much as of the stream:
+// an agent's commands can write where the program keeps its records.
+const maxRecord = 64 << 20
 
 // A call is a tool call of the record.
 type call struct {
@@ -45,10 +50,10 @@ func readSessions(s *replay.Stage, _ string, secrets scrubber) (*session, error)
 	var out *session
 	dir := filepath.Join(s.Config, "sessions")
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".jsonl") {
+		if err != nil || !d.Type().IsRegular() || !strings.HasSuffix(path, ".jsonl") {
 			return err
 		}
-		f, err := os.Open(path)
+		f, err := bounded.Open(path)
 		if err != nil {
 			return err
 		}
@@ -56,7 +61,12 @@ func readSessions(s *replay.Stage, _ string, secrets scrubber) (*session, error)
 		if out == nil {
 			out = new(session)
 		}
-		return out.read(f, secrets)
+		record := &io.LimitedReader{R: f, N: maxRecord}
+		err = out.read(record, secrets)
+		if record.N <= 0 {
+			out.broken++
+		}
+		return err
 	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read codex's record: %w", err)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // Config says which program is driven, and how. Of replay.Config, Path is
@@ -122,7 +123,7 @@ func (a *Agent) fingerprint() (string, error) {
 	}
 	sum := sha256.New()
 	for _, name := range a.own {
-		f, err := os.Open(name)
+		f, err := bounded.Open(name)
 		if err != nil {
 			return "", err
 		}

@@ -2,11 +2,26 @@ package copilot
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
+
+// environ is the beginning of a process' environment; nothing of another user's,
+// or of one that has ended. A process can say that more memory is its environment.
+func environ(dir string) []byte {
+	f, err := bounded.Open(filepath.Join(dir, "environ"))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	env, _ := io.ReadAll(io.LimitReader(f, 4<<20))
+	return env
+}
 
 // killStrays kills what the program started in sessions of their own: its shells,
 // which no kill of a group reaches, and which may have set their mind on staying.
@@ -21,10 +36,7 @@ func killStrays(home string) {
 			if err != nil || pid == os.Getpid() {
 				continue
 			}
-			env, err := os.ReadFile(filepath.Join(dir, "environ"))
-			if err != nil || len(env) == 0 { // another user's, or one that has ended
-				continue
-			}
+			env := environ(dir)
 			for part := range bytes.SplitSeq(env, []byte{0}) {
 				if bytes.Equal(part, want) {
 					found = syscall.Kill(pid, syscall.SIGKILL) == nil || found

@@ -3,7 +3,6 @@ package handoff
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // maxAnswer is how long an answer may be, in bytes.
@@ -99,20 +99,15 @@ func read(dir, id string) (*answer, stamp, error) {
 }
 
 func readText(root *os.Root, name string) (string, error) {
-	f, err := root.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil // renamed meanwhile
-	}
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxAnswer+1))
+	text, err := bounded.ReadFileIn(root, name, maxAnswer)
+	large, ok := errors.AsType[*bounded.TooLargeError](err)
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil // renamed meanwhile
+	case ok:
+		return "", unusable{fmt.Errorf("%s is %w", name, large)}
 	case err != nil:
 		return "", err
-	case len(text) > maxAnswer:
-		return "", unusable{fmt.Errorf("%s is longer than %d MiB", name, maxAnswer>>20)}
 	case !utf8.Valid(text):
 		return "", unusable{fmt.Errorf("%s is no UTF-8", name)}
 	}

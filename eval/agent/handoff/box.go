@@ -14,6 +14,7 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // Names in the folder of all requests. An open request is a folder of its own
@@ -142,6 +143,9 @@ func Open(dir string) ([]Request, error) {
 	return out, nil
 }
 
+// maxRequest is the longest request.json that is read, in bytes.
+const maxRequest = 64 << 20
+
 // requests reads the request.json of every folder in dir that is a request's.
 func requests(dir string) ([]*request, error) {
 	entries, err := os.ReadDir(dir)
@@ -153,7 +157,7 @@ func requests(dir string) ([]*request, error) {
 		if !e.IsDir() || len(e.Name()) != idLength || strings.Trim(e.Name(), "0123456789abcdef") != "" {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(dir, e.Name(), requestData))
+		text, err := bounded.ReadFile(filepath.Join(dir, e.Name(), requestData), maxRequest)
 		var r request
 		if err == nil && json.Unmarshal(text, &r) == nil && r.ID == e.Name() {
 			all = append(all, &r)

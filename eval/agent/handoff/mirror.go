@@ -7,7 +7,14 @@ import (
 	"io/fs"
 	"os"
 	"path"
+
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
+
+// maxMirror is how much the files of one folder may hold, in bytes.
+const maxMirror = 2 << 30
+
+var errTooMuch = fmt.Errorf("its files hold more than %d GiB: remove what is no part of the answer", maxMirror>>30)
 
 // mirror makes the folder to hold what from holds, and nothing else: files with
 // their permissions and times, links as links. Pipes and devices are left out. A
@@ -44,10 +51,11 @@ func mirror(to, from string) error {
 		return err
 	}
 	defer src.Close()
-	return copyFolder(dst, src, ".")
+	left := int64(maxMirror)
+	return copyFolder(dst, src, ".", &left)
 }
 
-func copyFolder(dst, src *os.Root, dir string) error {
+func copyFolder(dst, src *os.Root, dir string, left *int64) error {
 	entries, err := fs.ReadDir(src.FS(), dir)
 	if err != nil {
 		return err
@@ -59,14 +67,14 @@ func copyFolder(dst, src *os.Root, dir string) error {
 			if err := dst.Mkdir(name, 0o700); err != nil {
 				return err
 			}
-			err = copyFolder(dst, src, name)
+			err = copyFolder(dst, src, name, left)
 		case e.Type()&fs.ModeSymlink != 0:
 			var target string
 			if target, err = src.Readlink(name); err == nil {
 				err = dst.Symlink(target, name)
 			}
 		case e.Type().IsRegular():
-			err = copyFile(dst, src, name)
+			err = copyFile(dst, src, name, left)
 		}
 		if err != nil {
 			return err
@@ -75,8 +83,8 @@ func copyFolder(dst, src *os.Root, dir string) error {
 	return nil
 }
 
-func copyFile(dst, src *os.Root, name string) error {
-	in, err := src.Open(name)
+func copyFile(dst, src *os.Root, name string, left *int64) error {
+	in, err := bounded.OpenIn(src, name)
 	if err != nil {
 		return err
 	}
@@ -85,11 +93,17 @@ func copyFile(dst, src *os.Root, name string) error {
 	if err != nil {
 		return err
 	}
+	if info.Size() > *left {
+		return errTooMuch
+	}
 	out, err := dst.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, in)
+	n, err := io.Copy(out, io.LimitReader(in, *left+1))
+	if *left -= n; err == nil && *left < 0 {
+		err = errTooMuch // it grew
+	}
 	if cerr := out.Close(); err == nil {
 		err = cerr
 	}

@@ -173,7 +173,7 @@ type offer struct{ Name, Description string }
 func (a *Agent) offers(names []string, dir string) ([]offer, error) {
 	var out []offer
 	for _, name := range names {
-		text, err := os.ReadFile(filepath.Join(dir, name, skill.FileName))
+		text, err := skill.ReadFile(filepath.Join(dir, name, skill.FileName))
 		if err != nil {
 			return nil, err
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 	"github.com/skill-evolve/evolve/eval/scratch"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // oldest is the first version whose flags and events are known.
@@ -119,7 +120,7 @@ func quiet(config string) []string {
 // scriptOfNode reports whether a file is a script for node; a build with its own
 // runtime is none.
 func scriptOfNode(file string) bool {
-	f, err := os.Open(file)
+	f, err := bounded.Open(file)
 	if err != nil {
 		return false
 	}

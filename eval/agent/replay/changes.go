@@ -10,6 +10,8 @@ import (
 	"path"
 	"slices"
 	"time"
+
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 const (
@@ -110,14 +112,14 @@ func (s *snapshot) differs(root *os.Root, name string, was, now state, buf []byt
 }
 
 func sum(root *os.Root, name string, buf []byte) (h [sha256.Size]byte, ok bool) {
-	f, err := root.Open(name)
+	f, err := bounded.OpenIn(root, name)
 	if err != nil {
 		return h, false
 	}
 	defer f.Close()
 	w := sha256.New()
 	// Without its WriteTo, which would not take buf.
-	if _, err := io.CopyBuffer(w, struct{ io.Reader }{f}, buf); err != nil {
+	if _, err := io.CopyBuffer(w, struct{ io.Reader }{io.LimitReader(f, maxHashed)}, buf); err != nil {
 		return h, false
 	}
 	w.Sum(h[:0])

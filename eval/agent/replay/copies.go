@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // skillHomes are the folders of a project in which agents look for skills,
@@ -73,7 +74,10 @@ func (s *sweep) evals(at string) error {
 	if _, own := s.own[at]; own || !strings.HasSuffix(at, ".json") {
 		return nil
 	}
-	text, err := s.root.ReadFile(at)
+	text, err := bounded.ReadFileIn(s.root, at, maxEvalFile)
+	if _, large := errors.AsType[*bounded.TooLargeError](err); large {
+		return nil
+	}
 	if err != nil || !evals(text) {
 		return err
 	}
@@ -93,7 +97,10 @@ func (s *sweep) skills(dir string) error {
 	}
 	for _, e := range entries {
 		at := path.Join(dir, e.Name())
-		text, err := s.root.ReadFile(path.Join(at, skill.FileName))
+		text, err := bounded.ReadFileIn(s.root, path.Join(at, skill.FileName), skill.MaxFile)
+		if _, large := errors.AsType[*bounded.TooLargeError](err); large {
+			err = nil // it is one all the same, by its folder's name
+		}
 		is := err == nil && slices.Contains(s.names, e.Name())
 		if agent {
 			is = slices.Contains(s.names, e.Name()) || err == nil && slices.Contains(s.names, nameOf(text))

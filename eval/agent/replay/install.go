@@ -14,6 +14,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // Limits of what is copied for one skill, because it is copied for every
@@ -145,7 +146,7 @@ func (c *copier) link(name string) error {
 }
 
 func (c *copier) file(name string) error {
-	in, err := c.from.Open(name)
+	in, err := bounded.OpenIn(c.from, name)
 	if err != nil {
 		return err
 	}
@@ -158,7 +159,7 @@ func (c *copier) file(name string) error {
 		return refuse("its folder has more than %d MiB; what is no part of the skill belongs elsewhere", maxSkillBytes>>20)
 	}
 	if strings.HasSuffix(name, ".json") && info.Size() < maxEvalFile {
-		text, err := io.ReadAll(in)
+		text, err := bounded.ReadAll(in, maxEvalFile)
 		if err != nil {
 			return err
 		}
@@ -172,7 +173,7 @@ func (c *copier) file(name string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := io.Copy(out, in); err != nil {
+	if _, err := io.Copy(out, io.LimitReader(in, maxSkillBytes)); err != nil {
 		out.Close()
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval/agent/process"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // A Program is a CLI and what it needs to run.
@@ -115,7 +116,7 @@ func isNode(dir string) bool {
 // interpreter is what the first line of a script runs it with: a name for PATH,
 // or a path; "" for what is no script.
 func interpreter(file string) string {
-	f, err := os.Open(file)
+	f, err := bounded.Open(file)
 	if err != nil {
 		return ""
 	}

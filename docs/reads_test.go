@@ -1,0 +1,200 @@
+package docs
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// readers are the functions that read a file, or a stream to its end, by package.
+var readers = map[string][]string{
+	"os":            {"ReadFile", "Open", "OpenFile"},
+	"io":            {"ReadAll", "Copy", "CopyBuffer"},
+	"io/fs":         {"ReadFile"},
+	"bufio":         {"NewReader", "NewReaderSize", "NewScanner"},
+	"encoding/json": {"NewDecoder"},
+	"io/ioutil":     {"ReadFile", "ReadAll"},
+}
+
+// TestReadsAreBounded: what opens a file, or reads to the end of one, does so by
+// package bounded, or stands in the list of unboundedReads with the reason why it
+// may. A pipe or a sparse file must not end evolve, nor hold it up.
+func TestReadsAreBounded(t *testing.T) {
+	found := map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			switch name := d.Name(); {
+			case name == "testdata", name == "agenttest", name == "evaltest", name == "browsertest", name == "bounded",
+				strings.HasPrefix(name, ".") && path != "..":
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		file := filepath.ToSlash(strings.TrimPrefix(path, ".."+string(filepath.Separator)))
+		for _, decl := range f.Decls {
+			name := file
+			if fn, ok := decl.(*ast.FuncDecl); ok {
+				name += " " + fn.Name.Name
+			}
+			if reads := readsIn(f, decl); len(reads) > 0 {
+				found[name] = true
+				if unboundedReads[name] == "" {
+					t.Errorf("%s calls %s: use package bounded, or say in unboundedReads why it may", name, strings.Join(reads, ", "))
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range unboundedReads {
+		if !found[name] {
+			t.Errorf("%s reads nothing any more", name)
+		}
+	}
+	if len(found) < 20 {
+		t.Errorf("%d functions read: was the tree walked?", len(found))
+	}
+}
+
+// readsIn lists the calls below n that read.
+func readsIn(f *ast.File, n ast.Node) (calls []string) {
+	packages := map[string]string{} // name in this file → path
+	for _, imp := range f.Imports {
+		path, _ := strconv.Unquote(imp.Path.Value)
+		name := path[strings.LastIndexByte(path, '/')+1:]
+		if imp.Name != nil {
+			name = imp.Name.Name
+		}
+		packages[name] = path
+	}
+	ast.Inspect(n, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		fn, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		x, _ := fn.X.(*ast.Ident)
+		path, imported := "", false
+		if x != nil {
+			path, imported = packages[x.Name]
+		}
+		switch {
+		case imported && !slices.Contains(readers[path], fn.Sel.Name):
+			return true
+		case !imported && fn.Sel.Name != "ReadFile" && fn.Sel.Name != "Open" && fn.Sel.Name != "OpenFile": // of a root, or of embedded files
+			return true
+		case fn.Sel.Name == "OpenFile" && mentions(call, "O_WRONLY"):
+			return true
+		case mentions(call, "LimitReader"):
+			return true
+		case imported && slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return mentions(a, "NewReader") }): // of bytes or strings
+			return true
+		}
+		name := fn.Sel.Name
+		if x != nil {
+			name = x.Name + "." + name
+		}
+		calls = append(calls, name)
+		return true
+	})
+	return calls
+}
+
+// mentions tells whether a selector of that name is called or named below n.
+func mentions(n ast.Node, name string) (found bool) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		s, ok := n.(*ast.SelectorExpr)
+		found = found || ok && s.Sel.Name == name && s != nil
+		return !found
+	})
+	return found
+}
+
+const (
+	ownFile   = "a file of evolve's own data folder, which evolve alone writes"
+	ownUnit   = "a file of the service manager that evolve wrote, in the owner's configuration"
+	ofKernel  = "a file of the operating system's kernel: a line or a list of processes"
+	embedded  = "embedded in this program"
+	streamed  = "copies what was opened by package bounded, piece by piece"
+	checkedIn = "limited by its caller"
+)
+
+// unboundedReads are the functions that read without package bounded, and why no
+// file or stream that others make can end or hold up evolve there.
+var unboundedReads = map[string]string{
+	"cmd/evolve/cmd_demo.go copyTree":                    embedded,
+	"cmd/evolve/cmd_report.go report":                    "copies what is in memory",
+	"cmd/evolve/cmd_review.go lines":                     "what the owner types",
+	"cmd/evolve/cmd_sessions_purge.go bus":               ownFile,
+	"cmd/evolve/cmd_sessions_purge.go naming":            ownFile,
+	"cmd/evolve/console_plain.go ReadFrom":               "copies what is printed, piece by piece",
+	"cmd/evolve/hooks_settings.go readHooked":            ownFile,
+	"cmd/evolve/runlock.go lockSkillUnder":               ownFile,
+	"cmd/evolve/runlock.go lockedUnder":                  ownFile,
+	"cmd/evolve/sleep_enabled.go keepFiles":              ownUnit,
+	"cmd/evolve/sleep_parts.go onBattery":                ofKernel,
+	"cmd/evolve/sleep_timer.go sleepInstall":             ownUnit,
+	"cmd/evolve/sleep_timer.go sleepUninstall":           ownUnit,
+	"cmd/evolve/sleep_timer.go unchanged":                ownUnit,
+	"cmd/evolve/sleep_timer_installed.go installedTimer": ownUnit,
+	"cmd/evolve/sweep_pages.go told":                     ownFile,
+	"eval/agent/codex/session.go read":                   checkedIn,
+	"eval/agent/command/command.go fingerprint":          streamed,
+	"eval/agent/copilot/bridge.go accept":                "one frame, of at most maxHeader bytes",
+	"eval/agent/copilot/bridge.go fromProgram":           "frames of at most as many bytes as the program may print",
+	"eval/agent/process/dial.go tunnel":                  "the answer of the owner's proxy",
+	"eval/agent/process/group_linux.go begun":            ofKernel,
+	"eval/agent/process/group_linux.go strays":           ofKernel,
+	"eval/agent/process/relay_linux.go pour":             "carries a connection, piece by piece",
+	"eval/agent/process/sandbox_linux.go terminate":      ofKernel,
+	"eval/agent/process/wrap_unix.go guard":              "pipes of its own, in a private folder; what comes is thrown away",
+	"eval/agent/process/wrap_unix.go open":               "pipes of its own, in a private folder",
+	"eval/agent/process/wrap_unix.go stop":               "its own guard's two lines, with a deadline",
+	"eval/agent/replay/program.go interpreter":           "the first 256 bytes",
+	"eval/agent/simulated/server.go ServeHTTP":           "the simulated model, whose clients are tests and demos",
+	"eval/attempt.go fill":                               "makes a workspace and reads nothing",
+	"eval/case_io.go ReadCases":                          checkedIn,
+	"eval/evals_json.go evalFile":                        "its kind and size were looked at",
+	"eval/scratch/scratch.go Listed":                     ownFile,
+	"eval/scratch/scratch.go sweep":                      ownFile,
+	"eval/workspace_tree.go filterTree":                  "the tree's limit holds for the sizes that its entries have",
+	"eval/workspace_tree.go unpack":                      "a file of its own, which filterTree wrote",
+	"eval/workspace_tree.go unpackFile":                  "a file of its own, which filterTree wrote",
+	"harvest/corpus/manifest.go ReadManifest":            "made by the corpus' own generator",
+	"harvest/entire/git.go close":                        "what git still prints is thrown away",
+	"harvest/entire/git.go start":                        "what git prints; each blob has a limit of its own",
+	"harvest/entire/session.go finish":                   "hashes what git prints, piece by piece",
+	"harvest/hook/bus.go Append":                         ownFile,
+	"harvest/hook/bus.go Read":                           ownFile,
+	"harvest/hook/input.go readInput":                    "limited to maxInput, with a deadline",
+	"mutate/skill/install_folder.go copyHash":            streamed,
+	"mutate/skill/install_site.go syncFolder":            "opens a folder",
+	"mutate/skill/resthash.go hashFile":                  streamed,
+	"store/damage.go copyTo":                             ownFile,
+	"store/migrate.go migrations":                        embedded,
+	"store/store.go prepareFile":                         ownFile,
+	"store/underway.go readUnderway":                     ownFile,
+	"tournament/report/html.go":                          embedded,
+	"tournament/report/serve/pages.go file":              embedded,
+}
