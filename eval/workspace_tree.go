@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/skill-evolve/evolve/eval/git"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // Bounds of a recorded tree. Trees that share subtrees can pretend to any number
@@ -138,7 +139,7 @@ func (p *packer) link(id, name string) error {
 	if blob.Size > maxLink {
 		return nil
 	}
-	text, err := io.ReadAll(blob)
+	text, err := bounded.ReadAll(blob, maxLink)
 	if err != nil {
 		return fmt.Errorf("read link %s: %w", name, err)
 	}

@@ -3,11 +3,12 @@ package git
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 var errNone = errors.New("not a git repository (or any of the parent directories)")
@@ -153,22 +154,8 @@ func (f format) config() string {
 	return fmt.Sprintf("[core]\n\trepositoryFormatVersion = %d\n\tbare = true\n[extensions]\n%s", version, extensions)
 }
 
-// readSmall reads a file of at most 1 MiB. What is no regular file may have no
-// end, or wait for one who writes.
+// readSmall reads a file of at most 1 MiB.
 func readSmall(file string) (string, error) {
-	const limit = 1 << 20
-	info, err := os.Stat(file)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() || info.Size() > limit {
-		return "", fmt.Errorf("%s is no file of at most %d bytes", file, limit)
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, limit))
+	text, err := bounded.ReadFile(file, 1<<20)
 	return string(text), err
 }

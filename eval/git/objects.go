@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // ErrMissing is an object that is not in the repository, as in a partial clone.
@@ -79,7 +81,7 @@ func (o *Objects) Tree(id string) (entries []Entry, err error) {
 	if size > maxTree {
 		return nil, ErrTree
 	}
-	data, err := io.ReadAll(content{o})
+	data, err := bounded.ReadAll(content{o}, maxTree)
 	if err != nil {
 		return nil, err
 	}

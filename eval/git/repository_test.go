@@ -197,7 +197,7 @@ func TestRefused(t *testing.T) {
 		"another format": {func(t *testing.T, dir string) {
 			write(t, dir+"/.git/config", "[core]\n[Extensions] ; x\nobjectFormat = \"sha3\" # y\n")
 		}, `"sha3", which evolve does not know`},
-		"configures FIFO": {func(t *testing.T, dir string) { os.Remove(dir + "/.git/config"); fifo(t, dir+"/.git/config") }, "is no file of at most"},
+		"configures FIFO": {func(t *testing.T, dir string) { os.Remove(dir + "/.git/config"); fifo(t, dir+"/.git/config") }, "regular file"},
 		"packed FIFO":     {func(t *testing.T, dir string) { fifo(t, dir+"/.git/packed-refs") }, "packed-refs is no file"},
 		"commondir FIFO":  {func(t *testing.T, dir string) { fifo(t, dir+"/.git/commondir") }, "not a git repository"},
 	} {
