@@ -24,7 +24,11 @@ type Lines struct {
 	err        error
 	n          int // lines returned or skipped
 	whole      bool
+	more       bool // the next entry is of the same line
 }
+
+// glue is between two entries on one line. It may also end a string.
+var glue = []byte(`}{"`)
 
 // NewLines returns a reader of r's lines.
 func NewLines(r io.Reader) *Lines { return &Lines{r: r, buf: make([]byte, 256<<10), whole: true} }
@@ -35,15 +39,15 @@ func (l *Lines) Reset(r io.Reader) { *l = Lines{r: r, buf: l.buf, whole: true} }
 // Next returns the next line without its line feed, valid until the call that
 // follows. At the end it returns io.EOF; ErrLongLine stands for a line that was
 // skipped; any other error is the underlying reader's and final.
+//
+// Two entries that are on one line are returned one by one: a program that goes on
+// with a transcript may find no line feed at its end.
 func (l *Lines) Next() ([]byte, error) {
 	searched := 0
 	for {
 		if i := bytes.IndexByte(l.buf[l.start+searched:l.end], '\n'); i >= 0 {
 			i += l.start + searched
-			line := l.buf[l.start:i]
-			l.start = i + 1
-			l.n++
-			return line, nil
+			return l.entry(i, i+1), nil
 		}
 		searched = l.end - l.start
 		if searched > MaxLine {
@@ -53,14 +57,29 @@ func (l *Lines) Next() ([]byte, error) {
 			if searched == 0 || l.err != io.EOF {
 				return nil, l.err
 			}
-			line := l.buf[l.start:l.end]
-			l.start = l.end
-			l.whole = false
-			l.n++
+			line := l.entry(l.end, l.end)
+			l.whole = l.more
 			return line, nil
 		}
 		l.fill()
 	}
+}
+
+// entry returns the first entry of the line that ends at end; the next line begins
+// at next.
+func (l *Lines) entry(end, next int) []byte {
+	if !l.more {
+		l.n++
+	}
+	line := l.buf[l.start:end]
+	l.more = false
+	if len(line) > 0 && line[0] == '{' && bytes.Contains(line, glue) {
+		if i := value(line, 0); i > 0 && bytes.HasPrefix(line[i-1:], glue) {
+			line, next, l.more = line[:i], l.start+i, true
+		}
+	}
+	l.start = next
+	return line
 }
 
 // Line is the 0-based number of the line that Next returned last.

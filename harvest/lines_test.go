@@ -3,6 +3,7 @@ package harvest
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -42,6 +43,27 @@ func TestLines(t *testing.T) {
 		got, long, whole := all(t, iotest.HalfReader(strings.NewReader(c.in)))
 		if len(got) != c.want || long != 0 || whole != c.whole || strings.Join(got, "\n") != strings.TrimSuffix(c.in, "\n") && c.in != "" {
 			t.Errorf("%.20q: %d lines, %d long, whole %v; want %d, 0, %v", c.in, len(got), long, whole, c.want, c.whole)
+		}
+	}
+}
+
+// Two entries that were written on one line are two, of one number.
+func TestGluedLines(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"a":1}{"b":2}` + "\n" + `{"c":3}` + "\n": `0 {"a":1} | 0 {"b":2} | 1 {"c":3}, whole true`,
+		`{"a":1}{"b":2}{"c":3}`:                    `0 {"a":1} | 0 {"b":2} | 0 {"c":3}, whole false`,
+		`{"a":"}{\"b"}` + "\n":                     `0 {"a":"}{\"b"}, whole true`,
+		`{"a":"}{","b":"}{\""}` + "\n":             `0 {"a":"}{","b":"}{\""}, whole true`,
+		`not JSON }{" at all` + "\n":               `0 not JSON }{" at all, whole true`,
+		`{"a":{}}` + "\n" + `{}` + "\n":            `0 {"a":{}} | 1 {}, whole true`,
+	} {
+		l := NewLines(iotest.HalfReader(strings.NewReader(in)))
+		var got []string
+		for line, err := l.Next(); err == nil; line, err = l.Next() {
+			got = append(got, fmt.Sprint(l.Line(), " ", string(line)))
+		}
+		if got := fmt.Sprintf("%s, whole %v", strings.Join(got, " | "), l.Whole()); got != want {
+			t.Errorf("%q: %s, want %s", in, got, want)
 		}
 	}
 }
@@ -87,6 +109,7 @@ func TestLinesError(t *testing.T) {
 func FuzzLines(f *testing.F) {
 	f.Add([]byte("a\nb\n\nc"), uint8(1))
 	f.Add([]byte("\r\n\x00\n"), uint8(3))
+	f.Add([]byte(`{}{"a":1}{"`), uint8(4))
 	f.Fuzz(func(t *testing.T, data []byte, chunk uint8) {
 		l := NewLines(&chunks{data, int(chunk) + 1})
 		var got []byte
@@ -98,7 +121,9 @@ func FuzzLines(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got = append(append(got, line...), '\n')
+			if got = append(got, line...); !l.more {
+				got = append(got, '\n')
+			}
 		}
 		want := data
 		if len(want) > 0 && !bytes.HasSuffix(want, []byte("\n")) {
