@@ -67,8 +67,9 @@ func (f FileState) Same(g FileState) (same, sure bool) {
 
 // seen reports whether c holds a file as it is now. It costs no more than the
 // stat that info is of, unless something was done to the file that left its size
-// and time as they were: then its last line is read.
-func seen(c Cursor, file string, info fs.FileInfo) bool {
+// and time as they were: then its last line is read. c knows it as file, and it
+// stands at path.
+func seen(c Cursor, file, path string, info fs.FileInfo) bool {
 	fc, ok := c.(FileCursor)
 	if !ok {
 		return c != nil && c.Seen(file, info.Size(), info.ModTime())
@@ -82,7 +83,7 @@ func seen(c Cursor, file string, info fs.FileInfo) bool {
 	if !same || sure {
 		return same
 	}
-	r, err := bounded.Open(file)
+	r, err := bounded.Open(path)
 	if err != nil {
 		return false // the reader will say why
 	}

@@ -155,7 +155,7 @@ func TestFileChangesWithoutTheSystem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := seen(c, f.files[0], info); got != want {
+		if got := seen(c, f.files[0], f.files[0], info); got != want {
 			t.Errorf("%q: seen %v", text, got)
 		}
 	}

@@ -64,7 +64,8 @@ func (f Filter) Excludes(cwd string) bool {
 // ReadFiles is Source.Sessions for an agent that keeps one session a file: it
 // hands the files that pass f and that c has not seen to read, and what that
 // makes of them to yield, in their order and one at a time. Several files are
-// read at once. A file is marked in c after yield accepted its session. c may be
+// read at once. Compressed ones are handed on unpacked, under their names without
+// .zst. A file is marked in c after yield accepted its session. c may be
 // nil. The error of read can only be ctx's.
 func ReadFiles(ctx context.Context, files []string, f Filter, c Cursor,
 	read func(ctx context.Context, r io.Reader, file string) (*Session, []Problem, error),
@@ -95,7 +96,7 @@ func ReadFiles(ctx context.Context, files []string, f Filter, c Cursor,
 // readFile reads r.file, and notes the state in which it was opened: what is
 // written meanwhile shows next time.
 func (r *reading) readFile(ctx context.Context, read readFunc) {
-	f, err := bounded.Open(r.file)
+	f, err := bounded.Open(r.path)
 	if err != nil {
 		r.problems = []Problem{{Path: r.file, Reason: Reason(err)}}
 		return
@@ -113,7 +114,13 @@ func (r *reading) readFile(ctx context.Context, read readFunc) {
 		r.problems = []Problem{{Path: r.file, Reason: Reason(err)}}
 		return
 	}
-	r.session, r.problems, r.err = read(ctx, f, r.file)
+	in := io.Reader(f)
+	if Packed(r.path) {
+		u := Unpack(f)
+		defer u.Close()
+		in = u
+	}
+	r.session, r.problems, r.err = read(ctx, in, r.file)
 	r.read = true
 }
 

@@ -18,7 +18,8 @@ type readFunc func(ctx context.Context, r io.Reader, file string) (*Session, []P
 
 // A reading is one file on its way.
 type reading struct {
-	file string
+	file string // unpacked, as sessions, problems and cursors name it
+	path string // what is opened
 	info fs.FileInfo
 	done chan struct{} // closed when what follows is there
 
@@ -33,8 +34,9 @@ type reading struct {
 // known that they cannot be among them.
 func unread(files []string, f Filter, c Cursor) []reading {
 	var todo []reading
-	for _, file := range files {
-		info, err := os.Stat(file)
+	for _, path := range files {
+		file := Unpacked(path)
+		info, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) { // deleted between listing and reading
 			continue
 		}
@@ -44,10 +46,10 @@ func unread(files []string, f Filter, c Cursor) []reading {
 			todo = append(todo, r)
 			continue
 		}
-		if !info.Mode().IsRegular() || info.ModTime().Before(f.Since) || seen(c, file, info) {
+		if !info.Mode().IsRegular() || info.ModTime().Before(f.Since) || seen(c, file, path, info) {
 			continue
 		}
-		todo = append(todo, reading{file: file, info: info, done: make(chan struct{})})
+		todo = append(todo, reading{file: file, path: path, info: info, done: make(chan struct{})})
 	}
 	return todo
 }

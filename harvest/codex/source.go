@@ -1,6 +1,7 @@
 // Package codex reads the sessions of Codex: sessions/YYYY/MM/DD/rollout-*.jsonl
-// below its home, and those that were archived. Only human turns, final answers,
-// tool names and skill invocations are kept; everything kept is redacted.
+// below its home, and those that were archived; Codex compresses old ones to
+// rollout-*.jsonl.zst. Only human turns, final answers, tool names and skill
+// invocations are kept; everything kept is redacted.
 //
 // Codex keeps no record of requests to the model that failed and were sent
 // again: only the failure that ended a turn counts as an API error.
@@ -55,8 +56,7 @@ func (s *Source) Sessions(ctx context.Context, c harvest.Cursor, yield func(*har
 	live, problems := harvest.Find(filepath.Join(s.home, "sessions"), depth, rollout)
 	archived, more := harvest.Find(filepath.Join(s.home, "archived_sessions"), depth, rollout)
 	problems = append(problems, more...)
-	files := append(archived, live...)
-	slices.Sort(files)
+	files := once(append(archived, live...))
 	filter := harvest.Filter{Since: s.opts.Since, Exclude: s.opts.Exclude}
 	more, err := harvest.ReadFiles(ctx, files, filter, c,
 		func(ctx context.Context, r io.Reader, file string) (*harvest.Session, []harvest.Problem, error) {
@@ -66,7 +66,21 @@ func (s *Source) Sessions(ctx context.Context, c harvest.Cursor, yield func(*har
 }
 
 func rollout(name string) bool {
-	return strings.HasPrefix(name, "rollout-") && strings.HasSuffix(name, ".jsonl")
+	return strings.HasPrefix(name, "rollout-") && strings.HasSuffix(harvest.Unpacked(name), ".jsonl")
+}
+
+// once returns files in their order, without the compressed ones that are there
+// as they were too: Codex unpacks a session that is resumed, and writes to that.
+func once(files []string) []string {
+	plain := map[string]bool{}
+	for _, f := range files {
+		if !harvest.Packed(f) {
+			plain[filepath.Base(f)] = true
+		}
+	}
+	files = slices.DeleteFunc(files, func(f string) bool { return harvest.Packed(f) && plain[filepath.Base(harvest.Unpacked(f))] })
+	slices.Sort(files)
+	return files
 }
 
 // Read reads one rollout. file is its name in Problems and the session's Path;

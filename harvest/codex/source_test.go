@@ -8,9 +8,12 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/codex"
@@ -205,5 +208,71 @@ func TestUnreadableFiles(t *testing.T) {
 	all, problems := sessions(t, home, nil)
 	if len(all) != 1 || all[0].Turns[0].Prompt != "hello there" || len(problems) != 1 || problems[0].Line != 1 {
 		t.Errorf("%d sessions, problems %+v", len(all), problems)
+	}
+}
+
+// packed compresses a file in its place, as Codex does with old rollouts.
+func packed(t *testing.T, file string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file+".zst", w.EncodeAll(data, nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Codex compresses a rollout that is some days old. It is the same session under
+// the same path, read once more as its file is another; where both files are
+// there it is read once.
+func TestCompressed(t *testing.T) {
+	home := t.TempDir()
+	if err := os.CopyFS(home, os.DirFS("testdata/skill")); err != nil {
+		t.Fatal(err)
+	}
+	var c harvest.MemoryCursor
+	plain, problems := sessions(t, home, &c)
+	if len(plain) != 1 || len(problems) > 0 {
+		t.Fatalf("%d sessions, problems %v", len(plain), problems)
+	}
+	file := plain[0].Path
+	packed(t, file)
+	if both, _ := sessions(t, home, nil); len(both) != 1 {
+		t.Errorf("%d sessions of a rollout and the same compressed", len(both))
+	}
+	if again, _ := sessions(t, home, &c); len(again) != 0 {
+		t.Errorf("%d sessions were read again", len(again))
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	all, problems := sessions(t, home, &c)
+	if len(all) != 1 || len(problems) > 0 || !reflect.DeepEqual(all[0], plain[0]) {
+		t.Fatalf("%d sessions, problems %v; want the one before", len(all), problems)
+	}
+	if again, _ := sessions(t, home, &c); len(again) != 0 {
+		t.Errorf("%d sessions were read again", len(again))
+	}
+	// Cut off where the power went: what is there is read, and said to be no more.
+	data, err := os.ReadFile(file + ".zst")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file+".zst", data[:len(data)-3], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, problems := sessions(t, home, &c); len(problems) > 0 {
+		t.Errorf("problems %v", problems)
+	}
+	if err := os.WriteFile(file+".zst", []byte("no frame at all"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if all, problems := sessions(t, home, &c); len(all) != 0 || len(problems) != 1 || problems[0].Path != file || !strings.Contains(problems[0].Reason, "unpack") {
+		t.Errorf("%d sessions, problems %v", len(all), problems)
 	}
 }

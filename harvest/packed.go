@@ -1,0 +1,76 @@
+package harvest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// packedSuffix ends the name of a transcript that is compressed with zstd.
+const packedSuffix = ".zst"
+
+// Packed reports whether a file of that name is compressed.
+func Packed(name string) bool { return strings.HasSuffix(name, packedSuffix) }
+
+// Unpacked is the name of a transcript without the suffix of compression.
+// Sessions, problems and cursors know a transcript by it: an agent compresses its
+// old transcripts in their place, and they are the same sessions as before.
+func Unpacked(name string) string { return strings.TrimSuffix(name, packedSuffix) }
+
+const (
+	// maxWindow is how far back a compressed transcript may refer, in bytes; it is
+	// held in memory. Agents compress at levels that need 8 MiB at most.
+	maxWindow = 32 << 20
+	// maxUnpacked is how long a compressed transcript may be, in bytes: a few
+	// kilobytes can pretend to any length. Real ones have up to some hundred MiB.
+	maxUnpacked = 1 << 30
+)
+
+var errUnpacked = fmt.Errorf("it is longer than %d MiB once unpacked, and the rest is left out", maxUnpacked>>20)
+
+// Unpack returns what r holds, which is compressed with zstd. Of what is cut off
+// it returns what comes before the cut, as a transcript that is still being
+// written has it. Memory is bounded by the window of 32 MiB that a frame may have, and
+// what comes out by 1 GiB.
+func Unpack(r io.Reader) io.ReadCloser { return &unpacker{r: r, left: maxUnpacked} }
+
+type unpacker struct {
+	r       io.Reader
+	decoder *zstd.Decoder
+	left    int64
+	err     error
+}
+
+func (u *unpacker) Read(p []byte) (n int, err error) {
+	if u.err == nil && u.decoder == nil {
+		// One goroutine, and buffers as small as the window allows.
+		u.decoder, u.err = zstd.NewReader(u.r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	}
+	if u.err != nil {
+		return 0, u.err
+	}
+	n, u.err = u.decoder.Read(p[:min(int64(len(p)), u.left)])
+	u.left -= int64(n)
+	switch {
+	case errors.Is(u.err, io.ErrUnexpectedEOF):
+		u.err = io.EOF
+	case u.err != nil && u.err != io.EOF:
+		u.err = fmt.Errorf("unpack: %w", u.err)
+	case u.err == nil && u.left == 0:
+		u.err = errUnpacked
+	}
+	return n, u.err
+}
+
+func (u *unpacker) Close() error {
+	if u.decoder != nil {
+		u.decoder.Close()
+	}
+	if u.err == nil {
+		u.err = io.ErrClosedPipe
+	}
+	return nil
+}

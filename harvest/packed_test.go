@@ -1,0 +1,115 @@
+package harvest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// pack compresses text as one frame.
+func pack(t testing.TB, text []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := zstd.NewWriter(&b)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// Frames one behind the other are one text. Of what is cut off, what comes before
+// the cut is there, and it is the reader of lines who knows that the last one is
+// not whole.
+func TestUnpack(t *testing.T) {
+	one, two := bytes.Repeat([]byte("{\"a\":1}\n"), 300), []byte("{\"b\":2}\n")
+	frames := append(pack(t, one), pack(t, two)...)
+	text := append(bytes.Clone(one), two...)
+	if got, err := io.ReadAll(Unpack(bytes.NewReader(frames))); err != nil || !bytes.Equal(got, text) {
+		t.Errorf("%d bytes, error %v", len(got), err)
+	}
+	for cut := range frames {
+		got, err := io.ReadAll(Unpack(bytes.NewReader(frames[:cut])))
+		if err != nil || !bytes.HasPrefix(text, got) {
+			t.Errorf("cut at %d: %d bytes, error %v", cut, len(got), err)
+		}
+		lines := 0
+		problems, err := Scan(context.Background(), Unpack(bytes.NewReader(frames[:cut])), "f", func([]byte) bool { return true }, func(int, []byte) bool { lines++; return true })
+		if len(problems) > 0 || err != nil || lines > 301 {
+			t.Errorf("cut at %d: %d lines, problems %v, error %v", cut, lines, problems, err)
+		}
+	}
+}
+
+// What is damaged, what would fill the memory, and what would not end is read up to
+// there, and a problem.
+func TestUnpackRefuses(t *testing.T) {
+	text := bytes.Repeat([]byte("{\"a\":1}\n"), 1000)
+	damaged := pack(t, text)
+	damaged[len(damaged)-1]++ // its checksum
+	// One frame with a window of 64 MiB, and in it a block of one byte as it is.
+	wide := []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 16 << 3, 1<<3 | 1, 0, 0, '{'}
+	for name, c := range map[string]struct {
+		packed []byte
+		limit  int64
+		want   string
+	}{
+		"damaged":         {damaged, maxUnpacked, "read: unpack: "},
+		"no such file":    {[]byte("{\"type\":\"user\"}\n"), maxUnpacked, "read: unpack: invalid input: magic number mismatch"},
+		"a wide window":   {wide, maxUnpacked, "read: unpack: window size exceeded"},
+		"a bomb":          {pack(t, make([]byte, 64<<20)), 1 << 20, "read: " + errUnpacked.Error()},
+		"a bomb of lines": {pack(t, bytes.Repeat([]byte("{\"a\":1}\n"), 1<<20)), 1 << 20, "read: " + errUnpacked.Error()},
+	} {
+		lines := 0
+		u := &unpacker{r: bytes.NewReader(c.packed), left: c.limit}
+		problems, err := Scan(context.Background(), u, "f", func([]byte) bool { return true }, func(int, []byte) bool { lines++; return true })
+		if err != nil || len(problems) == 0 || !strings.HasPrefix(problems[len(problems)-1].Reason, c.want) {
+			t.Errorf("%s: problems %v, error %v", name, problems, err)
+		}
+		if most := int(c.limit) / len("{\"a\":1}\n"); lines > most || name == "a bomb of lines" && lines != most {
+			t.Errorf("%s: %d lines, %d would be allowed", name, lines, most)
+		}
+		if err := u.Close(); err != nil {
+			t.Error(err)
+		}
+		if n, err := u.Read(make([]byte, 1)); n != 0 || err == nil {
+			t.Errorf("%s: read %d bytes after the end", name, n)
+		}
+	}
+}
+
+func FuzzUnpack(f *testing.F) {
+	f.Add([]byte("{\"a\":1}\n"), 5, false)
+	f.Add(pack(f, bytes.Repeat([]byte("ab"), 1000)), 3, true)
+	f.Add(pack(f, make([]byte, 1<<20)), 0, true)
+	f.Fuzz(func(t *testing.T, data []byte, cut int, raw bool) {
+		const limit = 1 << 16
+		if raw { // whatever it holds
+			u := &unpacker{r: bytes.NewReader(data), left: limit}
+			got, err := io.ReadAll(u)
+			if len(got) > limit || errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Errorf("%d bytes, error %v", len(got), err)
+			}
+			_ = u.Close()
+			return
+		}
+		packed := pack(t, data)
+		if cut < 0 || cut > len(packed) {
+			cut = len(packed)
+		}
+		got, err := io.ReadAll(Unpack(bytes.NewReader(packed[:cut])))
+		if err != nil || !bytes.HasPrefix(data, got) || cut == len(packed) && len(got) != len(data) {
+			t.Errorf("%d bytes of %d, cut at %d of %d: %v", len(got), len(data), cut, len(packed), err)
+		}
+	})
+}
