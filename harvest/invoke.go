@@ -2,6 +2,7 @@ package harvest
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -49,6 +50,17 @@ func (s *Session) Invoke(v Invocation) bool {
 	}
 	s.Invocations = append(s.Invocations, v)
 	return true
+}
+
+// Prove takes back the typed commands that used no skill as far as is known: of
+// "/the" nobody can tell whether it is the beginning of another command. One is a
+// use if the skill's text was loaded for it, or if exists knows a skill of its
+// name; exists may be nil.
+func (s *Session) Prove(exists func(name string) bool) {
+	s.Invocations = slices.DeleteFunc(s.Invocations, func(v Invocation) bool {
+		typed := v.Signal == PromptSlashCommand || v.Signal == InputSlashCommand
+		return typed && v.Dir == "" && v.BodyHash == "" && (exists == nil || !exists(v.Skill))
+	})
 }
 
 // sameSkill reports whether two uses are of one skill. Skills of one name in two

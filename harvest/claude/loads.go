@@ -20,10 +20,10 @@ type loads struct {
 	edits  map[int][]string              // folders of the SKILL.md that a turn wrote to
 
 	pending, planned []plan
-	// attributed says that this version of the program names the skill in force.
-	attributed bool
-	current    string // message id
-	before     int    // invocations before that message
+	// inForce are the skills that this version of the program names as being so.
+	inForce map[string]bool
+	current string // message id
+	before  int    // invocations before that message
 }
 
 // A place is where a prompt stands: its line and the id of the entry.
@@ -46,7 +46,7 @@ const (
 )
 
 func newLoads() loads {
-	return loads{listed: map[string]bool{}, places: map[int]place{}, reads: map[string]harvest.Invocation{}, edits: map[int][]string{}}
+	return loads{listed: map[string]bool{}, inForce: map[string]bool{}, places: map[int]place{}, reads: map[string]harvest.Invocation{}, edits: map[int][]string{}}
 }
 
 // turn forgets what ends with a turn.
@@ -57,7 +57,9 @@ func (l *loads) turn() {
 
 // message notes the beginning of a message, when there were so many invocations.
 func (l *loads) message(id, attribution string, invocations int) {
-	l.attributed = l.attributed || attribution != ""
+	if attribution != "" && len(l.inForce) < maxListed {
+		l.inForce[strings.Clone(harvest.SkillName(attribution))] = true
+	}
 	if id == "" || id != l.current {
 		l.current, l.before = id, invocations
 	}
@@ -168,7 +170,7 @@ func (t *transcript) same(old *harvest.Invocation, skill string, first bool, rec
 // the program says was in force, or else the last that this turn has loaded
 // before the message with the call.
 func (t *transcript) parent(rec *record, skill string) string {
-	if t.loads.attributed {
+	if len(t.loads.inForce) > 0 {
 		name := harvest.SkillName(t.clean(rec.attribution))
 		if name == skill || len(name) > maxName || strings.ContainsAny(name, "\n\r") {
 			return ""

@@ -54,9 +54,17 @@ func slash(prompt, id, name, args string) string {
 
 const body = "Base directory for this skill: /home/dev/.claude/skills/dataviz\n\n# dataviz\n"
 
+// every is a registry in which all skills are.
+func every(string) bool { return true }
+
 func read(t *testing.T, lines ...string) (*harvest.Session, []harvest.Problem) {
 	t.Helper()
-	s, problems, err := claude.Read(context.Background(), strings.NewReader(strings.Join(lines, "\n")), "s1.jsonl", nil)
+	return readWith(t, claude.Options{Exists: every}, lines...)
+}
+
+func readWith(t *testing.T, o claude.Options, lines ...string) (*harvest.Session, []harvest.Problem) {
+	t.Helper()
+	s, problems, err := o.Read(context.Background(), strings.NewReader(strings.Join(lines, "\n")), "s1.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,5 +391,33 @@ func TestMemoryIsFlat(t *testing.T) {
 	// 36 MB of tool results, of which nothing is kept.
 	if n := allocated(400); n > 8<<20 {
 		t.Errorf("reading 36 MB allocated %d MB", n>>20)
+	}
+}
+
+// A typed command is a use if its skill was loaded, if the session lists it, or if
+// there is such a skill. A command of the user's own that is no skill is none.
+func TestTypedCommands(t *testing.T) {
+	attributed := strings.Replace(said("m", "ok"), `"type":"assistant"`, `"attributionSkill":"other","type":"assistant"`, 1)
+	for name, c := range map[string]struct {
+		want  string
+		lines []string
+	}{
+		"unfinished":              {"", []string{typed("p", "u", "/the"), said("m", "What?")}},
+		"a command of a file":     {"", []string{slash("p", "u", "workflows:review", "12"), meta("v", "", "# Review Command"), said("m", "ok")}},
+		"it exists":               {"dataviz prompt_slash_command", []string{typed("p", "u", "/dataviz x")}},
+		"its text came":           {"other prompt_slash_command", []string{slash("p", "u", "other", ""), meta("v", "", strings.ReplaceAll(body, "dataviz", "other"))}},
+		"its text came, unmarked": {"other prompt_slash_command", []string{slash("p", "u", "other", ""), typed("", "v", strings.ReplaceAll(strings.TrimSpace(body), "dataviz", "other"))}},
+		"it was in force":         {"other prompt_slash_command", []string{slash("p", "u", "other", ""), attributed}},
+		"it is listed":            {"other prompt_slash_command", []string{slash("p", "u", "other", ""), listing("other"), said("m", "ok")}},
+		"it was called":           {"other skill_tool_use", []string{slash("p", "u", "other", ""), called("m1", "Skill", "t1", `{"skill":"other"}`)}},
+	} {
+		s, _ := readWith(t, claude.Options{Exists: func(name string) bool { return name == "dataviz" }}, c.lines...)
+		var got []string
+		for _, v := range s.Invocations {
+			got = append(got, v.Skill+" "+string(v.Signal))
+		}
+		if strings.Join(got, ", ") != c.want || len(s.Turns) != 1 {
+			t.Errorf("%s: %d turns, uses %q, want %q", name, len(s.Turns), got, c.want)
+		}
 	}
 }

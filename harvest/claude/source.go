@@ -34,6 +34,10 @@ type Options struct {
 	// it was written, so that alone makes the same of a file whenever and
 	// wherever it is read: it is the default.
 	Skills []string
+	// Exists reports whether there is a skill of that name; nil: none is known but
+	// those that the session lists. A typed "/name" is a use if there is one, even
+	// where the session does not show that its text was loaded.
+	Exists func(name string) bool
 }
 
 // Source reads one home of Claude Code.
@@ -63,7 +67,7 @@ func (s *Source) Sessions(ctx context.Context, c harvest.Cursor, yield func(*har
 	filter := harvest.Filter{Since: s.opts.Since, Exclude: s.opts.Exclude}
 	more, err := harvest.ReadFiles(ctx, files, filter, c,
 		func(ctx context.Context, r io.Reader, file string) (*harvest.Session, []harvest.Problem, error) {
-			return readSession(ctx, r, file, s.opts)
+			return s.opts.Read(ctx, r, file)
 		}, yield)
 	return append(problems, more...), err
 }

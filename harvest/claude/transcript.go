@@ -186,6 +186,10 @@ func (t *transcript) user(n int, rec *record) {
 		t.dropLocal()
 		return
 	}
+	if harvest.Injected(text) { // not marked so by an older version
+		t.body("", text)
+		return
+	}
 	if rec.promptSource == "sdk" {
 		t.s.Headless = true
 	}
@@ -403,7 +407,7 @@ func clip(text string) string {
 }
 
 // finish returns the session, or nil where nobody said anything.
-func (t *transcript) finish(problems []harvest.Problem) *harvest.Session {
+func (t *transcript) finish(problems []harvest.Problem, exists func(name string) bool) *harvest.Session {
 	for _, u := range t.usage {
 		turn := &t.s.Turns[u.turn]
 		if turn.Usage == nil {
@@ -411,6 +415,9 @@ func (t *transcript) finish(problems []harvest.Problem) *harvest.Session {
 		}
 		*turn.Usage = turn.Usage.Add(u.usage)
 	}
+	t.s.Prove(func(name string) bool {
+		return t.loads.inForce[name] || t.loads.lists(name) || exists != nil && exists(name)
+	})
 	if len(t.s.Invocations) == 0 && !slices.ContainsFunc(t.s.Turns, func(u harvest.Turn) bool { return u.Prompt != "" }) {
 		return nil
 	}

@@ -103,9 +103,17 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// every is a registry in which all skills are.
+func every(string) bool { return true }
+
 func read(t *testing.T, lines ...string) (*harvest.Session, []harvest.Problem) {
 	t.Helper()
-	s, problems, err := codex.Read(context.Background(), strings.NewReader(strings.Join(lines, "\n")+"\n"), "rollout-x.jsonl", nil)
+	return readWith(t, codex.Options{Exists: every}, lines...)
+}
+
+func readWith(t *testing.T, o codex.Options, lines ...string) (*harvest.Session, []harvest.Problem) {
+	t.Helper()
+	s, problems, err := o.Read(context.Background(), strings.NewReader(strings.Join(lines, "\n")+"\n"), "rollout-x.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -474,5 +482,28 @@ func TestMemoryIsFlat(t *testing.T) {
 	}
 	if n := after.TotalAlloc - before.TotalAlloc; n > 8<<20 {
 		t.Errorf("reading %d MB allocated %d MB", len(text)>>20, n>>20)
+	}
+}
+
+// A typed command is a use if its skill was loaded, or if there is such a skill.
+func TestTypedCommands(t *testing.T) {
+	for name, c := range map[string]struct {
+		want  string
+		lines []string
+	}{
+		"unfinished": {"", []string{typed("t1", "m1", "/the")}},
+		"it exists":  {"dataviz prompt_slash_command", []string{typed("t1", "m1", "/dataviz x")}},
+		"its file is read": {"other prompt_slash_command",
+			[]string{typed("t1", "m1", "/other x"), called("c1", "cat /home/dev/.agents/skills/other/SKILL.md"), exited("c1", 0, text)}},
+		"mentioned": {"other dollar_mention", []string{typed("t1", "m1", "/other x"), message("t1", "m2", "skills.selected_skill_instructions", block("other", file, text))}},
+	} {
+		s, _ := readWith(t, codex.Options{Exists: func(name string) bool { return name == "dataviz" }}, c.lines...)
+		var got []string
+		for _, v := range s.Invocations {
+			got = append(got, v.Skill+" "+string(v.Signal))
+		}
+		if strings.Join(got, ", ") != c.want || len(s.Turns) != 1 {
+			t.Errorf("%s: %d turns, uses %q, want %q", name, len(s.Turns), got, c.want)
+		}
 	}
 }

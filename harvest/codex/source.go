@@ -29,6 +29,10 @@ type Options struct {
 	// Exclude are patterns (path.Match) for projects that must not be read,
 	// against the working folder and each of its parents.
 	Exclude []string
+	// Exists reports whether there is a skill of that name; nil: none is known. A
+	// typed "/name" is a use if there is one, even where the session does not show
+	// that its text was loaded.
+	Exists func(name string) bool
 }
 
 // Source reads one home of Codex.
@@ -60,7 +64,7 @@ func (s *Source) Sessions(ctx context.Context, c harvest.Cursor, yield func(*har
 	filter := harvest.Filter{Since: s.opts.Since, Exclude: s.opts.Exclude}
 	more, err := harvest.ReadFiles(ctx, files, filter, c,
 		func(ctx context.Context, r io.Reader, file string) (*harvest.Session, []harvest.Problem, error) {
-			return Read(ctx, r, file, s.opts.Redactor)
+			return s.opts.Read(ctx, r, file)
 		}, yield)
 	return append(problems, more...), err
 }
@@ -83,16 +87,21 @@ func once(files []string) []string {
 	return files
 }
 
-// Read reads one rollout. file is its name in Problems and the session's Path;
-// red may be nil. The session is nil where there is nothing to keep; the error
-// is ctx's. Only one line at a time is held in memory.
+// Read reads one rollout with a redactor, which may be nil, and no other option.
 func Read(ctx context.Context, r io.Reader, file string, red redact.Redactor) (*harvest.Session, []harvest.Problem, error) {
-	t := newTranscript(file, red)
+	return Options{Redactor: red}.Read(ctx, r, file)
+}
+
+// Read reads one rollout. file is its name in Problems and the session's Path.
+// The session is nil where there is nothing to keep; the error is ctx's. Only one
+// line at a time is held in memory.
+func (o Options) Read(ctx context.Context, r io.Reader, file string) (*harvest.Session, []harvest.Problem, error) {
+	t := newTranscript(file, o.Redactor)
 	problems, err := harvest.Scan(ctx, r, file, t.want, t.take)
 	if err != nil {
 		return nil, problems, err
 	}
-	return t.finish(problems), problems, nil
+	return t.finish(problems, o.Exists), problems, nil
 }
 
 // sessionID is the id in the name of a rollout: rollout-<time>-<id>.jsonl.

@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "write the golden files")
 func sessions(t *testing.T, home string, c harvest.Cursor) ([]*harvest.Session, []harvest.Problem) {
 	t.Helper()
 	var all []*harvest.Session
-	problems, err := codex.New(home, codex.Options{}).Sessions(context.Background(), c, func(s *harvest.Session) error {
+	problems, err := codex.New(home, codex.Options{Exists: every}).Sessions(context.Background(), c, func(s *harvest.Session) error {
 		all = append(all, s)
 		return nil
 	})

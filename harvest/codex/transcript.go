@@ -447,8 +447,9 @@ func (t *transcript) peek(text string) string {
 }
 
 // finish returns the session, or nil where nobody said anything.
-func (t *transcript) finish(problems []harvest.Problem) *harvest.Session {
+func (t *transcript) finish(problems []harvest.Problem, exists func(name string) bool) *harvest.Session {
 	t.flush()
+	t.s.Prove(exists)
 	t.s.Ended = when(string(t.stamp))
 	if t.s.Ended.Before(t.s.Started) {
 		t.s.Ended = t.s.Started

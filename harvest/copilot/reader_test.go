@@ -55,9 +55,17 @@ func of(agent, line string) string {
 
 const ok = `"success":true,"result":{"content":"fine"}`
 
+// every is a registry in which all skills are.
+func every(string) bool { return true }
+
 func read(t *testing.T, lines ...string) (*harvest.Session, []harvest.Problem) {
 	t.Helper()
-	s, problems, err := copilot.Read(context.Background(), strings.NewReader(strings.Join(lines, "\n")), "s1/events.jsonl", nil)
+	return readWith(t, copilot.Options{Exists: every}, lines...)
+}
+
+func readWith(t *testing.T, o copilot.Options, lines ...string) (*harvest.Session, []harvest.Problem) {
+	t.Helper()
+	s, problems, err := o.Read(context.Background(), strings.NewReader(strings.Join(lines, "\n")), "s1/events.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -402,5 +410,28 @@ func TestMemoryIsFlat(t *testing.T) {
 	// 29 MB of tool results, of which nothing is kept.
 	if n := after.TotalAlloc - before.TotalAlloc; n > 8<<20 {
 		t.Errorf("reading %d MB allocated %d MB", len(text)>>20, n>>20)
+	}
+}
+
+// A typed command is a use if its skill was loaded, or if there is such a skill.
+func TestTypedCommands(t *testing.T) {
+	for name, c := range map[string]struct {
+		want  string
+		lines []string
+	}{
+		"unfinished": {"", []string{said("u", "/the"), answered("a", "What?")}},
+		"it exists":  {"dataviz prompt_slash_command", []string{said("u", "/dataviz x")}},
+		"invoked":    {"other prompt_slash_command", []string{said("u", "/other x"), event("skill.invoked", "i", 4, `"name":"other","trigger":"user-invoked"`)}},
+		"its file is read": {"other prompt_slash_command", []string{said("u", "/other x"),
+			called("a1", "view", "t1", `{"path":"/home/dev/.copilot/skills/other/SKILL.md"}`), ended("t1", ok)}},
+	} {
+		s, _ := readWith(t, copilot.Options{Exists: func(name string) bool { return name == "dataviz" }}, c.lines...)
+		var got []string
+		for _, v := range s.Invocations {
+			got = append(got, v.Skill+" "+string(v.Signal))
+		}
+		if strings.Join(got, ", ") != c.want || len(s.Turns) != 1 {
+			t.Errorf("%s: %d turns, uses %q, want %q", name, len(s.Turns), got, c.want)
+		}
 	}
 }

@@ -31,6 +31,10 @@ type Options struct {
 	// Exclude are patterns (path.Match) for projects that must not be read,
 	// against the working folder and each of its parents.
 	Exclude []string
+	// Exists reports whether there is a skill of that name; nil: none is known. A
+	// typed "/name" is a use if there is one, even where the session does not show
+	// that its text was loaded.
+	Exists func(name string) bool
 }
 
 // Source reads one home of Copilot CLI.
@@ -58,7 +62,7 @@ func (s *Source) Sessions(ctx context.Context, c harvest.Cursor, yield func(*har
 }
 
 func (s *Source) read(ctx context.Context, r io.Reader, file string) (*harvest.Session, []harvest.Problem, error) {
-	session, problems, err := Read(ctx, r, file, s.opts.Redactor)
+	session, problems, err := s.opts.Read(ctx, r, file)
 	if session != nil && (session.CWD == "" || session.Branch == "") {
 		complete(session, filepath.Join(filepath.Dir(file), "workspace.yaml"))
 	}

@@ -51,7 +51,7 @@ func TestGolden(t *testing.T) {
 		}
 		n++
 		t.Run(name, func(t *testing.T) {
-			all, problems := readHome(t, filepath.Join("testdata", name), copilot.Options{Redactor: plain{}}, nil)
+			all, problems := readHome(t, filepath.Join("testdata", name), copilot.Options{Redactor: plain{}, Exists: every}, nil)
 			if len(problems) > 0 || len(all) != 1 {
 				t.Fatalf("%d sessions, problems: %v", len(all), problems)
 			}

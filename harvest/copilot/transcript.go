@@ -42,6 +42,7 @@ type transcript struct {
 	selected string               // model
 	total    *eval.Usage          // of the session, where it ended in order
 	steps    bool                 // the usage of single calls was recorded
+	invoked  map[string]bool      // skills of which skill.invoked told
 }
 
 // call is where a tool's outcome is noted; tool is -1 for a subagent's.
@@ -58,7 +59,7 @@ func newTranscript(id, file string, red redact.Redactor) *transcript {
 	return &transcript{
 		s: &harvest.Session{ID: id, Agent: Agent, Path: file}, red: red,
 		tools: make(map[string]call), loading: make(map[string]pending), requests: make(map[string]bool),
-		prompts: make(map[string]bool), asked: make(map[string]time.Time),
+		prompts: make(map[string]bool), asked: make(map[string]time.Time), invoked: make(map[string]bool),
 	}
 }
 
@@ -309,12 +310,15 @@ func (t *transcript) done(e event) {
 // that skill's use, or too many. It may have ended in a later turn.
 func (t *transcript) looked(v harvest.Invocation) {
 	uses := 0
-	for _, old := range slices.Backward(t.s.Invocations) {
+	for i, old := range slices.Backward(t.s.Invocations) {
 		if old.Turn < v.Turn || uses == maxUses {
 			break
 		}
 		uses++
 		if old.Turn == v.Turn && old.Skill == v.Skill {
+			if old.Dir == "" {
+				t.s.Invocations[i].Dir = v.Dir
+			}
 			return
 		}
 	}
@@ -332,6 +336,7 @@ func (t *transcript) loaded(e event) {
 	if v.Skill == "" {
 		return
 	}
+	t.invoked[v.Skill] = true
 	_, v.Dir, _ = harvest.SkillFile(t.clean(e.data.Get("path").Str))
 	if body := e.data.Get("content"); body.Type == gjson.String {
 		sum := sha256.Sum256([]byte(body.Str))
@@ -464,10 +469,11 @@ func (t *transcript) clean(text string) string {
 }
 
 // finish returns the session, or nil where nobody said anything.
-func (t *transcript) finish(problems []harvest.Problem) *harvest.Session {
+func (t *transcript) finish(problems []harvest.Problem, exists func(name string) bool) *harvest.Session {
 	if t.early != nil {
 		t.load(*t.early, false)
 	}
+	t.s.Prove(func(name string) bool { return t.invoked[name] || exists != nil && exists(name) })
 	prompted := 0
 	for i := range t.s.Turns {
 		if t.s.Turns[i].Prompt != "" {

@@ -18,11 +18,16 @@ type use struct {
 	Record // the first, with what later ones add
 }
 
-// Join makes uses of records: the beginning and the end of a call are one.
+// Join makes uses of records: the beginning and the end of a call are one. A typed
+// command for which there was no SKILL.md is none: agents run the hook for commands
+// of every kind.
 func Join(records []Record) *Live {
 	l := &Live{uses: map[string][]use{}}
 	at := map[string]int{} // session, call → index
 	for _, r := range records {
+		if r.Event.Source.Signal == harvest.PromptSlashCommand && r.TextHash == "" {
+			continue
+		}
 		list := l.uses[r.Session]
 		id := ""
 		if r.Event.Anchor != nil && r.Event.Anchor.ToolUseID != "" {

@@ -39,6 +39,7 @@ func TestMerge(t *testing.T) {
 		noted(dollar, Prompted, "p3", "slides", "", "h5", nil),
 		noted(typed, Prompted, "p4", "my-plugin:report", "", "h6", nil),
 		noted(typed, Prompted, "later", "dataviz", "", "h7", nil),
+		noted(typed, Prompted, "p3", "the", "", "", nil), // no skill's name
 	})
 	s := &harvest.Session{ID: "s", Agent: agent}
 	for i := range 6 {

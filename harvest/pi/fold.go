@@ -203,8 +203,9 @@ func (f *fold) clean(text string) string {
 }
 
 // finish returns the session, or nil where nobody said anything.
-func (f *fold) finish(problems []harvest.Problem) *harvest.Session {
+func (f *fold) finish(problems []harvest.Problem, exists func(name string) bool) *harvest.Session {
 	f.flush()
+	f.s.Prove(exists)
 	f.s.Model = cmp.Or(f.s.Model, f.chosen)
 	if len(f.s.Invocations) == 0 && !slices.ContainsFunc(f.s.Turns, func(u harvest.Turn) bool { return u.Prompt != "" }) {
 		return nil

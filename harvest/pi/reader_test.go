@@ -102,9 +102,17 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// every is a registry in which all skills are.
+func every(string) bool { return true }
+
 func read(t *testing.T, lines ...string) (*harvest.Session, []harvest.Problem) {
 	t.Helper()
-	s, problems, err := pi.Read(context.Background(), strings.NewReader(strings.Join(lines, "\n")+"\n"), "t_s1.jsonl", nil)
+	return readWith(t, pi.Options{Exists: every}, lines...)
+}
+
+func readWith(t *testing.T, o pi.Options, lines ...string) (*harvest.Session, []harvest.Problem) {
+	t.Helper()
+	s, problems, err := o.Read(context.Background(), strings.NewReader(strings.Join(lines, "\n")+"\n"), "t_s1.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -446,5 +454,31 @@ func TestMemoryIsFlat(t *testing.T) {
 	}
 	if n := after.TotalAlloc - before.TotalAlloc; n > 8<<20 {
 		t.Errorf("reading %d MB allocated %d MB", len(text)>>20, n>>20)
+	}
+}
+
+// What somebody typed before a menu had finished it is no use of a skill. A command
+// is one if pi put the skill's text in its place, or if there is such a skill.
+func TestTypedCommands(t *testing.T) {
+	look := called("a1", "", "c1", "read", `{"path":"`+file+`"}`)
+	for name, c := range map[string]struct {
+		want  string
+		lines []string
+	}{
+		"unfinished":       {"", chain(typed("u1", "", "/the"))},
+		"another":          {"", chain(typed("u1", "", "/mode"), typed("u2", "", "/dataviz2 x"))},
+		"unknown to pi":    {"", chain(typed("u1", "", "/skill:nope x"))},
+		"expanded":         {"nope input_slash_command", chain(typed("u1", "", block("nope", body, "x")))},
+		"it exists":        {"dataviz prompt_slash_command", chain(typed("u1", "", "/dataviz x"))},
+		"its file is read": {"other prompt_slash_command", chain(typed("u1", "", "/other x"), strings.ReplaceAll(look, "dataviz", "other"), resulted("r1", "", "c1", text, false))},
+	} {
+		s, _ := readWith(t, pi.Options{Exists: func(name string) bool { return name == "dataviz" }}, c.lines...)
+		var got []string
+		for _, v := range s.Invocations {
+			got = append(got, v.Skill+" "+string(v.Signal))
+		}
+		if strings.Join(got, ", ") != c.want || len(s.Turns) == 0 {
+			t.Errorf("%s: %d turns, uses %q, want %q", name, len(s.Turns), got, c.want)
+		}
 	}
 }

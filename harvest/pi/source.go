@@ -28,6 +28,10 @@ type Options struct {
 	// Exclude are patterns (path.Match) for projects that must not be read,
 	// against the working folder and each of its parents.
 	Exclude []string
+	// Exists reports whether there is a skill of that name; nil: none is known. A
+	// typed "/name" is a use if there is one, even where the session does not show
+	// that its text was loaded.
+	Exists func(name string) bool
 }
 
 // Source reads one home of pi.
@@ -52,18 +56,23 @@ func (s *Source) Sessions(ctx context.Context, c harvest.Cursor, yield func(*har
 	filter := harvest.Filter{Since: s.opts.Since, Exclude: s.opts.Exclude}
 	more, err := harvest.ReadFiles(ctx, files, filter, c,
 		func(ctx context.Context, r io.Reader, file string) (*harvest.Session, []harvest.Problem, error) {
-			return Read(ctx, r, file, s.opts.Redactor)
+			return s.opts.Read(ctx, r, file)
 		}, yield)
 	return append(problems, more...), err
 }
 
-// Read reads one session. file is its name in Problems and the session's Path;
-// red may be nil. The session is nil where there is nothing to keep, and where
-// its entries are no tree, with the reason; the error is ctx's.
+// Read reads one session with a redactor, which may be nil, and no other option.
+func Read(ctx context.Context, r io.Reader, file string, red redact.Redactor) (*harvest.Session, []harvest.Problem, error) {
+	return Options{Redactor: red}.Read(ctx, r, file)
+}
+
+// Read reads one session. file is its name in Problems and the session's Path.
+// The session is nil where there is nothing to keep, and where its entries are no
+// tree, with the reason; the error is ctx's.
 //
 // One line at a time is held in memory, and of each entry what may be kept: a
 // session of a million entries, or of 64 MiB of messages, is refused.
-func Read(ctx context.Context, r io.Reader, file string, red redact.Redactor) (*harvest.Session, []harvest.Problem, error) {
+func (o Options) Read(ctx context.Context, r io.Reader, file string) (*harvest.Session, []harvest.Problem, error) {
 	var t tree
 	problems, err := harvest.Scan(ctx, r, file, t.want, t.take)
 	if err != nil {
@@ -79,11 +88,11 @@ func Read(ctx context.Context, r io.Reader, file string, red redact.Redactor) (*
 		}
 		return nil, problems, nil
 	}
-	f := newFold(file, t, red)
+	f := newFold(file, t, o.Redactor)
 	for _, i := range branch {
 		f.entry(t.entries[i])
 	}
-	return f.finish(problems), problems, nil
+	return f.finish(problems, o.Exists), problems, nil
 }
 
 // sessionID is the id in the name of a session's file: <time>_<id>.jsonl.
