@@ -98,7 +98,7 @@ func (a *app) harvestCommand(ctx context.Context, f harvestFlags, only, sidecars
 		return err
 	}
 	r := &harvestReport{Schema: 1, harvested: *h, Stored: len(stored), Skills: []harvestedSkill{}}
-	r.Problems = allProblems(h.Problems, stored)
+	r.noteStored(stored)
 	if r.Skills, err = a.mineAll(ctx, db, reg, only, f.headless); err != nil {
 		return err
 	}
@@ -121,17 +121,18 @@ func (a *app) harvestCommand(ctx context.Context, f harvestFlags, only, sidecars
 	return a.printHarvest(r)
 }
 
-// allProblems joins what this harvest met with what stands in the sessions of
-// earlier ones, in the order of files and lines.
-func allProblems(now []harvest.Problem, stored []harvest.Session) []harvest.Problem {
-	all := append([]harvest.Problem{}, now...)
-	for _, s := range stored {
-		all = append(all, s.Problems...)
+// noteStored adds the problems that stand in the sessions of earlier harvests to what
+// this one met, in the order of files and lines.
+func (h *harvested) noteStored(sessions []harvest.Session) {
+	for _, s := range sessions {
+		h.note(s.Problems)
 	}
-	slices.SortFunc(all, func(p, q harvest.Problem) int {
-		return cmp.Or(cmp.Compare(p.Path, q.Path), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Reason, q.Reason))
-	})
-	return slices.Compact(all)
+	for _, list := range []*[]harvest.Problem{&h.Problems, &h.Remarks} {
+		slices.SortFunc(*list, func(p, q harvest.Problem) int {
+			return cmp.Or(cmp.Compare(p.Path, q.Path), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Reason, q.Reason))
+		})
+		*list = slices.Compact(*list)
+	}
 }
 
 // mineAll makes cases of every skill that was used and can be read, or of one.
@@ -220,6 +221,9 @@ func (a *app) printHarvest(r *harvestReport) error {
 			}
 			fmt.Fprintf(&b, "  %s: %s\n", at, p.Reason)
 		}
+	}
+	if n := len(r.Remarks); n > 0 {
+		fmt.Fprintf(&b, "\n%s (--json lists them); nothing is missing because of them\n", counted(n, "remark"))
 	}
 	fmt.Fprintf(&b, "\nnext: %s\n", r.next())
 	_, err := fmt.Fprint(a.stdout, a.folded(trimLines(b.String())))

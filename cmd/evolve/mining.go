@@ -17,7 +17,8 @@ import (
 type harvested struct {
 	Sessions    int               `json:"sessions"` // new or changed
 	Invocations int               `json:"invocations"`
-	Problems    []harvest.Problem `json:"problems"`
+	Problems    []harvest.Problem `json:"problems"` // what could not be read
+	Remarks     []harvest.Problem `json:"remarks,omitempty"`
 	Redactions  int               `json:"redactions"`
 	Found       []found           `json:"sources"`
 }
@@ -46,7 +47,7 @@ func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*ha
 	if err != nil {
 		return nil, err
 	}
-	h.Problems = append(h.Problems, problems...)
+	h.note(problems)
 	for _, src := range sources {
 		before := *h
 		cur, err := db.Cursor(ctx, src.Name())
@@ -72,13 +73,24 @@ func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*ha
 		if e := cur.Flush(context.WithoutCancel(ctx)); e != nil && err == nil {
 			err = e
 		}
-		h.Problems = append(h.Problems, problems...)
+		h.note(problems)
 		h.Found = append(h.Found, found{src.Name(), src.where, h.Sessions - before.Sessions, h.Invocations - before.Invocations})
 		if err != nil {
 			return h, fmt.Errorf("harvest %s: %w", src.Name(), err)
 		}
 	}
 	return h, a.harvestedQueue(began)
+}
+
+// note adds what a source has met.
+func (h *harvested) note(problems []harvest.Problem) {
+	for _, p := range problems {
+		if p.Remark {
+			h.Remarks = append(h.Remarks, p)
+		} else {
+			h.Problems = append(h.Problems, p)
+		}
+	}
 }
 
 // marks holds back what a source has read, so that a file of which nothing
@@ -106,7 +118,7 @@ func (m *marks) MarkFile(path string, f harvest.FileState) {
 func (m *marks) settle(problems []harvest.Problem, sv *saving) {
 	again := map[string]bool{}
 	for _, p := range problems {
-		again[p.Path] = !sv.kept[p.Path]
+		again[p.Path] = again[p.Path] || !p.Remark && !sv.kept[p.Path]
 	}
 	for path := range sv.lost {
 		again[path] = true

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,31 +43,71 @@ type found struct {
 }
 
 // An agentSource links one agent's reader under its --source name: a new source
-// is one more line in agentSources.
+// is one more line in agentSources, and one in agentReaders.
 type agentSource struct {
 	name string
 	home func(*app) (string, error)
-	open func(home string, since time.Time, exclude []string, red redact.Redactor) harvest.Source
+	open func(home string, o readOptions) harvest.Source
+}
+
+// readOptions are what all readers are given.
+type readOptions struct {
+	since   time.Time
+	exclude []string
+	red     redact.Redactor
+	exists  func(name string) bool // whether there is such a skill
 }
 
 var agentSources = []agentSource{
-	{"claude", (*app).claude, func(h string, t time.Time, x []string, red redact.Redactor) harvest.Source {
-		return claude.New(h, claude.Options{Redactor: red, Since: t, Exclude: x})
+	{"claude", (*app).claude, func(h string, o readOptions) harvest.Source {
+		return claude.New(h, claude.Options{Redactor: o.red, Since: o.since, Exclude: o.exclude, Exists: o.exists})
 	}},
-	{"codex", agentHome("CODEX_HOME", ".codex"), func(h string, t time.Time, x []string, red redact.Redactor) harvest.Source {
-		return codex.New(h, codex.Options{Redactor: red, Since: t, Exclude: x})
+	{"codex", agentHome("CODEX_HOME", ".codex"), func(h string, o readOptions) harvest.Source {
+		return codex.New(h, codex.Options{Redactor: o.red, Since: o.since, Exclude: o.exclude, Exists: o.exists})
 	}},
-	{"pi", agentHome("PI_CODING_AGENT_DIR", ".pi/agent"), func(h string, t time.Time, x []string, red redact.Redactor) harvest.Source {
-		return pi.New(h, pi.Options{Redactor: red, Since: t, Exclude: x})
+	{"pi", agentHome("PI_CODING_AGENT_DIR", ".pi/agent"), func(h string, o readOptions) harvest.Source {
+		return pi.New(h, pi.Options{Redactor: o.red, Since: o.since, Exclude: o.exclude, Exists: o.exists})
 	}},
-	{"copilot", agentHome("COPILOT_HOME", ".copilot"), func(h string, t time.Time, x []string, red redact.Redactor) harvest.Source {
-		return copilot.New(h, copilot.Options{Redactor: red, Since: t, Exclude: x})
+	{"copilot", agentHome("COPILOT_HOME", ".copilot"), func(h string, o readOptions) harvest.Source {
+		return copilot.New(h, copilot.Options{Redactor: o.red, Since: o.since, Exclude: o.exclude, Exists: o.exists})
 	}},
 }
 
 // agentReaders read the transcripts that Entire's checkpoints hold.
-var agentReaders = map[string]entire.Read{
-	claude.Agent: claude.Read, codex.Agent: codex.Read, pi.Agent: pi.Read, copilot.Agent: copilot.Read,
+func agentReaders(exists func(name string) bool) map[string]entire.Read {
+	return map[string]entire.Read{
+		claude.Agent: func(ctx context.Context, r io.Reader, file string, red redact.Redactor) (*harvest.Session, []harvest.Problem, error) {
+			return claude.Options{Redactor: red, Exists: exists}.Read(ctx, r, file)
+		},
+		codex.Agent: func(ctx context.Context, r io.Reader, file string, red redact.Redactor) (*harvest.Session, []harvest.Problem, error) {
+			return codex.Options{Redactor: red, Exists: exists}.Read(ctx, r, file)
+		},
+		pi.Agent: func(ctx context.Context, r io.Reader, file string, red redact.Redactor) (*harvest.Session, []harvest.Problem, error) {
+			return pi.Options{Redactor: red, Exists: exists}.Read(ctx, r, file)
+		},
+		copilot.Agent: func(ctx context.Context, r io.Reader, file string, red redact.Redactor) (*harvest.Session, []harvest.Problem, error) {
+			return copilot.Options{Redactor: red, Exists: exists}.Read(ctx, r, file)
+		},
+	}
+}
+
+// skillNames reports of a name whether a skill has it, one that is broken too.
+func (a *app) skillNames() (func(name string) bool, error) {
+	reg, err := a.registry()
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]bool{}
+	for _, e := range reg.Entries {
+		names[e.Name] = true
+	}
+	for _, e := range reg.Broken {
+		names[e.Name] = true
+	}
+	for _, e := range reg.Aliases {
+		names[e.Name] = true
+	}
+	return func(name string) bool { return names[name] }, nil
 }
 
 // agentHome finds an agent's folder by its variable, else below the home folder.
@@ -96,16 +137,19 @@ func sourceNames() string {
 // agent whose folder exists, and of the current repository where it holds
 // checkpoints.
 func (a *app) sources(ctx context.Context, f harvestFlags) (out []foundSource, err error) {
-	var since time.Time
+	o := readOptions{exclude: f.exclude, red: a.redactor()}
+	if o.exists, err = a.skillNames(); err != nil {
+		return nil, err
+	}
 	if f.since != "" {
 		d, err := parseAge(f.since)
 		if err != nil {
 			return nil, usage("for example --since 30d, --since 12h", "--since %q is no age", f.since)
 		}
-		since = a.now().Add(-d)
+		o.since = a.now().Add(-d)
 	}
 	auto := f.source == "" || f.source == "auto"
-	known, red := auto, a.redactor()
+	known := auto
 	for _, s := range agentSources {
 		if !auto && f.source != s.name {
 			continue
@@ -118,7 +162,7 @@ func (a *app) sources(ctx context.Context, f harvestFlags) (out []foundSource, e
 		if _, err := os.Stat(home); auto && err != nil && s.name != "claude" {
 			continue
 		}
-		out = append(out, foundSource{s.open(home, since, f.exclude, red), home})
+		out = append(out, foundSource{s.open(home, o), home})
 	}
 	repo := f.repo
 	if repo == "" {
@@ -129,7 +173,7 @@ func (a *app) sources(ctx context.Context, f harvestFlags) (out []foundSource, e
 		if repo, err = filepath.Abs(repo); err != nil {
 			return nil, fmt.Errorf("find the repository: %w", err)
 		}
-		out = append(out, foundSource{entire.New(repo, entire.Options{Redactor: red, Since: since, Exclude: f.exclude, Readers: agentReaders}), repo})
+		out = append(out, foundSource{entire.New(repo, entire.Options{Redactor: o.red, Since: o.since, Exclude: o.exclude, Readers: agentReaders(o.exists), Exists: o.exists}), repo})
 	} else if f.repo != "" {
 		return nil, usage("add --source entire", "--repo is for Entire checkpoints, not for --source %s", f.source)
 	}

@@ -119,10 +119,11 @@ func records(o *objects, from ref) ([]*record, error) {
 	return all, err
 }
 
-var transcriptName = lazyregexp.New(`^full\.(jsonl|log)(?:\.(\d+))?$`)
+var transcriptName = lazyregexp.New(`^full\.(jsonl|jsonl\.zst|log)(?:\.(\d+))?$`)
 
 // transcript lists the files that hold the agent's own transcript, in order:
-// full.jsonl, full.jsonl.001, …, or else the older full.log.
+// full.jsonl, full.jsonl.001, …, or else those of full.jsonl.zst, which is
+// compressed and then cut, or else the older full.log.
 func (r *record) transcript() []string {
 	kinds := map[string][]string{}
 	for name := range r.files {
@@ -131,12 +132,20 @@ func (r *record) transcript() []string {
 		}
 	}
 	names := kinds["jsonl"]
-	if names == nil {
-		names = kinds["log"]
+	for _, other := range []string{"jsonl.zst", "log"} {
+		if names == nil {
+			names = kinds[other]
+		}
 	}
 	// The first chunk has no number, and numbers may outgrow their three digits.
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) })
 	return names
+}
+
+// packed reports whether a transcript's file is compressed.
+func packed(name string) bool {
+	m := transcriptName.FindStringSubmatch(name)
+	return m != nil && m[1] == "jsonl.zst"
 }
 
 // tasks lists the transcripts of the session's subagents.
@@ -181,8 +190,9 @@ func (r *record) describe(o *objects) error {
 }
 
 // agentNames are Entire's names of agents that have another in sessions and
-// events than their own, in lower case with hyphens.
-var agentNames = map[string]string{"claude": "claude-code", "codex-cli": "codex", "gemini-cli": "gemini", "pi-cli": "pi", "copilot": "copilot-cli", "unknown": ""}
+// events than their own, in lower case with hyphens. "Agent" is what it writes of
+// one that it does not know.
+var agentNames = map[string]string{"claude": "claude-code", "codex-cli": "codex", "gemini-cli": "gemini", "pi-cli": "pi", "copilot": "copilot-cli", "unknown": "", "agent": ""}
 
 // agentName is the name that sessions and events have for an agent of Entire's.
 func agentName(s string) string {

@@ -61,6 +61,9 @@ func (h *harvesting) join(s *harvest.Session, r *record) {
 			u.ID = cmp.Or(v.ID, u.ID)
 			continue
 		}
+		if typed := v.Signal == harvest.PromptSlashCommand || v.Signal == harvest.InputSlashCommand; typed && (h.opts.Exists == nil || !h.opts.Exists(v.Skill)) {
+			continue // Entire notes every "/name", whatever it is
+		}
 		if v.Turn < 0 {
 			h.problem(s.Path, r.String()+": a skill event of no turn: "+v.Skill)
 			continue

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,70 +14,107 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 )
 
-// maxDocument is the longest Gemini transcript that is read, in bytes. It is one
-// JSON document, whatever its name says, and stands in memory whole.
+// maxDocument is the longest Gemini transcript that is read, in bytes: all parts
+// of a session together. It is one JSON document, whatever its name says, and
+// is held in memory whole.
 const maxDocument = 64 << 20
 
-// document makes a session of a transcript of Gemini CLI's: nil where r is none.
-func (h *harvesting) document(r io.Reader, of *record) *harvest.Session {
-	data := make([]byte, 1, 64<<10)
-	if n, _ := io.ReadFull(r, data); n == 0 || data[0] != '{' {
-		return nil
-	}
-	rest, err := io.ReadAll(io.LimitReader(r, maxDocument))
-	if err != nil {
-		return nil
-	}
-	data = append(data, rest...)
-	messages := gjson.GetBytes(data, "messages")
-	if !messages.IsArray() || !json.Valid(data) {
-		return nil
-	}
-	s := &harvest.Session{Agent: cmp.Or(of.agent, "gemini"), Started: of.created, Ended: of.created}
-	if at, err := time.Parse(time.RFC3339Nano, gjson.GetBytes(data, "startTime").Str); err == nil {
-		s.Started = at.UTC()
-	}
-	messages.ForEach(func(_, m gjson.Result) bool {
-		at, err := time.Parse(time.RFC3339Nano, m.Get("timestamp").Str)
-		if err == nil {
-			at = at.UTC()
+// documents makes a session of a transcript of Gemini CLI's, nil where nobody
+// asked anything. ok is false where the parts are none. A newer document has an
+// older one's messages as they became since.
+func (h *harvesting) documents(all []part, agent, place string) (s *harvest.Session, problems []harvest.Problem, ok bool) {
+	newest := all[len(all)-1].record
+	s = &harvest.Session{Agent: cmp.Or(agent, "gemini"), Started: newest.created, Ended: newest.created}
+	var messages []gjson.Result
+	seen := map[string]bool{}
+	left := int64(maxDocument)
+	for _, p := range slices.Backward(all) {
+		j := h.joined(place, []part{p})
+		data := readDocument(j, left)
+		problems = append(problems, j.finish(nil)...)
+		doc := gjson.ParseBytes(data)
+		ok = ok || doc.Get("messages").IsArray()
+		var older []gjson.Result
+		doc.Get("messages").ForEach(func(_, m gjson.Result) bool {
+			if !seen[entryKey(m)] {
+				older = append(older, m)
+			}
+			return true
+		})
+		for _, m := range older {
+			seen[entryKey(m)] = true
 		}
-		text := h.clean(s, strings.TrimSpace(words(m.Get("content"))))
-		switch m.Get("type").Str {
-		case "user":
-			if text != "" {
-				s.Turns = append(s.Turns, harvest.Turn{ID: m.Get("id").Str, Time: at, Prompt: text})
-			}
-		case "gemini":
-			if len(s.Turns) == 0 {
-				return true
-			}
-			turn := &s.Turns[len(s.Turns)-1]
-			if text != "" {
-				turn.Answer = text
-			}
-			m.Get("toolCalls").ForEach(func(_, c gjson.Result) bool {
-				turn.Tools = append(turn.Tools, harvest.Tool{Name: h.clean(s, c.Get("name").Str), Failed: c.Get("status").Str == "error"})
-				return true
-			})
-			if u := m.Get("tokens"); u.IsObject() {
-				cached := u.Get("cached").Int()
-				sum := eval.Usage{Input: max(0, u.Get("input").Int()-cached), CacheRead: cached, Output: u.Get("output").Int() + u.Get("thoughts").Int(), Reasoning: u.Get("thoughts").Int()}
-				if turn.Usage != nil {
-					sum = sum.Add(*turn.Usage)
-				}
-				turn.Usage = &sum
-			}
-			if s.Model == "" {
-				s.Model = m.Get("model").Str
-			}
+		if len(older) == 0 {
+			continue
 		}
-		return true
-	})
+		left -= int64(len(data))
+		messages = append(older, messages...)
+		if at, err := time.Parse(time.RFC3339Nano, doc.Get("startTime").Str); err == nil {
+			s.Started = at.UTC()
+		}
+	}
+	for _, m := range messages {
+		h.message(s, m)
+	}
 	if len(s.Turns) == 0 {
+		s = nil
+	}
+	return s, problems, ok
+}
+
+// entryKey is what a message is known by in a newer document.
+func entryKey(m gjson.Result) string { return cmp.Or(m.Get("id").Str, m.Raw) }
+
+// readDocument reads one JSON object of that many bytes at most, nil for anything
+// else.
+func readDocument(r io.Reader, limit int64) []byte {
+	first := make([]byte, 1)
+	if n, _ := io.ReadFull(r, first); n == 0 || first[0] != '{' {
 		return nil
 	}
-	return s
+	rest, err := io.ReadAll(io.LimitReader(r, limit))
+	if data := append(first, rest...); err == nil && json.Valid(data) {
+		return data
+	}
+	return nil
+}
+
+// message takes in one message of a document.
+func (h *harvesting) message(s *harvest.Session, m gjson.Result) {
+	at, err := time.Parse(time.RFC3339Nano, m.Get("timestamp").Str)
+	if err == nil {
+		at = at.UTC()
+	}
+	text := h.clean(s, strings.TrimSpace(words(m.Get("content"))))
+	switch m.Get("type").Str {
+	case "user":
+		if text != "" {
+			s.Turns = append(s.Turns, harvest.Turn{ID: m.Get("id").Str, Time: at, Prompt: text})
+		}
+	case "gemini":
+		if len(s.Turns) == 0 {
+			return
+		}
+		turn := &s.Turns[len(s.Turns)-1]
+		if text != "" {
+			turn.Answer = text
+		}
+		m.Get("toolCalls").ForEach(func(_, c gjson.Result) bool {
+			turn.Tools = append(turn.Tools, harvest.Tool{Name: h.clean(s, c.Get("name").Str), Failed: c.Get("status").Str == "error"})
+			return true
+		})
+		if u := m.Get("tokens"); u.IsObject() {
+			cached := u.Get("cached").Int()
+			sum := eval.Usage{Input: max(0, u.Get("input").Int()-cached), CacheRead: cached, Output: u.Get("output").Int() + u.Get("thoughts").Int(), Reasoning: u.Get("thoughts").Int()}
+			if turn.Usage != nil {
+				sum = sum.Add(*turn.Usage)
+			}
+			turn.Usage = &sum
+		}
+		if s.Model == "" {
+			s.Model = m.Get("model").Str
+		}
+	}
 }
 
 // words are the text of a message's content, which is a string or a list of

@@ -4,15 +4,21 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/claude"
+	"github.com/skill-evolve/evolve/harvest/codex"
 	"github.com/skill-evolve/evolve/harvest/copilot"
 	"github.com/skill-evolve/evolve/harvest/entire"
+	"github.com/skill-evolve/evolve/harvest/pi"
+	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
 // A repository is a real one in a temporary folder.
@@ -85,13 +91,26 @@ func asRef(r *repository, id string, files map[string]string) {
 
 var layouts = map[string]layout{"branch": onBranch, "refs": asRef}
 
-var readers = map[string]entire.Read{claude.Agent: claude.Read, copilot.Agent: copilot.Read}
+var readers = map[string]entire.Read{claude.Agent: claude.Read, codex.Agent: codex.Read, pi.Agent: pi.Read, copilot.Agent: copilot.Read}
+
+// every is a registry in which all skills are, for readers of Claude Code's that
+// ask it.
+func every(string) bool { return true }
+
+func readEvery(ctx context.Context, r io.Reader, file string, red redact.Redactor) (*harvest.Session, []harvest.Problem, error) {
+	return claude.Options{Redactor: red, Exists: every}.Read(ctx, r, file)
+}
 
 // sessions reads a repository.
 func (r *repository) sessions(c harvest.Cursor) ([]*harvest.Session, []harvest.Problem) {
 	r.t.Helper()
+	return r.sessionsWith(entire.Options{Readers: readers}, c)
+}
+
+func (r *repository) sessionsWith(o entire.Options, c harvest.Cursor) ([]*harvest.Session, []harvest.Problem) {
+	r.t.Helper()
 	var all []*harvest.Session
-	problems, err := entire.New(r.dir, entire.Options{Readers: readers}).Sessions(context.Background(), c, func(s *harvest.Session) error {
+	problems, err := entire.New(r.dir, o).Sessions(context.Background(), c, func(s *harvest.Session) error {
 		all = append(all, s)
 		return nil
 	})
@@ -108,6 +127,25 @@ func (r *repository) reasons(problems []harvest.Problem) string {
 		out = append(out, strings.TrimPrefix(p.Path, r.dir+"#entire")+": "+p.Reason)
 	}
 	return strings.Join(out, "\n")
+}
+
+// packed compresses frames.
+func packed(frames ...string) string {
+	var b bytes.Buffer
+	w, err := zstd.NewWriter(&b)
+	for _, text := range frames {
+		if err == nil {
+			w.Reset(&b)
+			_, err = w.Write([]byte(text))
+		}
+		if err == nil {
+			err = w.Close()
+		}
+	}
+	if err != nil {
+		panic(err)
+	}
+	return b.String()
 }
 
 // metadata is a session's metadata.json; more holds further fields.

@@ -3,207 +3,142 @@ package entire
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"hash"
-	"io"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/harvest"
 )
 
-// read makes a session of the newest record that can be read, and sessions of
-// its subagents. What is wrong with the others is a Problem. The error is ctx's.
+// read makes a session of all records, newest first, and sessions of its
+// subagents. What is wrong is a Problem. The error is ctx's.
 func (h *harvesting) read(ctx context.Context, id, place string, records []*record) ([]*harvest.Session, error) {
-	var all []*harvest.Session
-	for _, make := range []func(*record) (*harvest.Session, []harvest.Problem, error){
-		func(r *record) (*harvest.Session, []harvest.Problem, error) { return h.transcript(ctx, r, place) },
-		func(r *record) (*harvest.Session, []harvest.Problem, error) { return h.prompts(r, place), nil, nil },
-	} {
-		for _, r := range records {
-			s, problems, err := make(r)
-			if err != nil {
-				return nil, err
-			}
-			for i := range problems {
-				problems[i].Reason = r.String() + ": " + problems[i].Reason
-				h.problem(problems[i].Path, problems[i].Reason)
-			}
-			if s == nil {
-				continue
-			}
-			if r.session != "" || s.ID == "" {
-				s.ID = id
-			}
-			s.Problems = problems
-			s.Branch, s.Model = cmp.Or(s.Branch, r.branch), cmp.Or(s.Model, r.model)
-			subagents, err := h.subagents(ctx, r, s)
-			if err != nil {
-				return nil, err
-			}
-			all = append([]*harvest.Session{s}, subagents...)
-			break
-		}
-		if len(all) > 0 {
-			break
-		}
-	}
-	if len(all) == 0 || ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	for _, r := range records { // newest first: what was noted first is the most complete
-		h.join(all[0], r)
-	}
-	if err := h.committed(ctx, all[0], records); err != nil {
+	s, problems, err := h.transcript(ctx, place, records)
+	if err != nil {
 		return nil, err
 	}
-	harvest.Assess(all[0])
-	return all, nil
+	for _, p := range problems {
+		h.report(p)
+	}
+	if s == nil {
+		s = h.prompts(place, records)
+	}
+	if s == nil || ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	s.Path, s.Problems = place, problems
+	if records[0].session != "" || s.ID == "" {
+		s.ID = id
+	}
+	for _, r := range records {
+		s.Branch, s.Model = cmp.Or(s.Branch, r.branch), cmp.Or(s.Model, r.model)
+	}
+	subagents, err := h.subagents(ctx, s, records)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range records { // newest first: what was noted last is the most complete
+		h.join(s, r)
+	}
+	if err := h.committed(ctx, s, records); err != nil {
+		return nil, err
+	}
+	harvest.Assess(s)
+	return append([]*harvest.Session{s}, subagents...), nil
 }
 
-// transcript reads the agent's transcript of r with the agent's own reader;
-// where the agent is not known, with the first that finds something.
-func (h *harvesting) transcript(ctx context.Context, r *record, place string) (*harvest.Session, []harvest.Problem, error) {
-	names := r.transcript()
-	if len(names) == 0 {
-		why := "it has no transcript"
-		if _, ok := r.files["full.jsonl.zst"]; ok {
-			why = "its transcript is compressed (full.jsonl.zst)"
-		}
-		return nil, []harvest.Problem{{Path: place, Reason: why}}, nil
+// transcript reads the agent's transcript with the agent's own reader; where that
+// finds nothing, or nobody knows the agent, with the first that finds something.
+func (h *harvesting) transcript(ctx context.Context, place string, records []*record) (*harvest.Session, []harvest.Problem, error) {
+	all := parts(records, (*record).transcript)
+	if len(all) == 0 {
+		return nil, []harvest.Problem{{Path: place, Reason: records[0].String() + ": it has no transcript"}}, nil
 	}
+	agent := h.agent(records)
 	var first []harvest.Problem
-	for i, agent := range h.agents(r.agent) {
-		t := &joined{objects: &h.objects, record: r, names: names, hash: sha256.New()}
-		s, problems, err := h.opts.Readers[agent](ctx, t, place, h.opts.Redactor)
+	for i, name := range h.readers(agent) {
+		j := h.joined(place, all)
+		s, problems, err := h.opts.Readers[name](ctx, j, place, h.opts.Redactor)
 		if err != nil {
 			return nil, nil, err
 		}
-		problems = append(problems, t.finish(place)...)
+		if s == nil && agent != "" && agent != name {
+			problems = nil // of a transcript that is another agent's
+		}
+		problems = j.finish(problems)
 		if s != nil {
-			s.Path = place
 			return s, problems, nil
 		}
 		if i == 0 {
 			first = problems
 		}
 	}
-	if s := h.document(&joined{objects: &h.objects, record: r, names: names, hash: sha256.New()}, r); s != nil {
-		s.Path = place
-		return s, nil, nil
+	if s, problems, ok := h.documents(all, agent, place); ok {
+		return s, problems, nil
 	}
 	return nil, first, nil
 }
 
-// agents are the readers to try on a transcript of agent, in order.
-func (h *harvesting) agents(agent string) []string {
-	if _, ok := h.opts.Readers[agent]; ok {
-		return []string{agent}
+// agent is whose session it is: the newest record's word, unless an older one
+// names an agent that has a reader.
+func (h *harvesting) agent(records []*record) string {
+	agent := ""
+	for _, r := range records {
+		if _, ok := h.opts.Readers[r.agent]; ok {
+			return r.agent
+		}
+		agent = cmp.Or(agent, r.agent)
 	}
-	if agent != "" {
-		return nil // one that nobody here reads
-	}
-	var all []string
-	for name := range h.opts.Readers {
-		all = append(all, name)
-	}
-	slices.Sort(all) // claude-code, which writes most of them, is first
-	return all
+	return agent
 }
 
-// joined is a transcript put together from its chunks.
-type joined struct {
-	objects *objects
-	record  *record
-	names   []string
-	next    int
-	now     io.Reader
-	last    byte
-	hash    hash.Hash
-	broken  []string // what could not be read
-}
-
-func (j *joined) Read(p []byte) (int, error) {
-	for {
-		if j.now == nil {
-			if j.next == len(j.names) {
-				return 0, io.EOF
-			}
-			name := j.names[j.next]
-			j.next++
-			r, err := j.objects.open(j.record.files[name])
-			if err != nil {
-				j.broken = append(j.broken, name+": "+err.Error())
-				continue
-			}
-			j.now = r
-			if j.last != 0 && j.last != '\n' { // chunks are cut between lines
-				j.last = '\n'
-				p[0] = '\n'
-				return 1, nil
-			}
-		}
-		n, err := j.now.Read(p)
-		if n > 0 {
-			j.hash.Write(p[:n])
-			j.last = p[n-1]
-			return n, nil
-		}
-		if err != nil {
-			j.now = nil
-			if err != io.EOF {
-				j.broken = append(j.broken, j.names[j.next-1]+": "+err.Error())
-			}
-		}
-	}
-}
-
-// finish says what is wrong with the transcript itself.
-func (j *joined) finish(place string) []harvest.Problem {
-	_, _ = io.Copy(io.Discard, j) // it never fails
-	if len(j.broken) == 0 && len(j.names) == 1 {
-		if oid, ok := j.record.files["content_hash.txt"]; ok {
-			data, err := j.objects.all(oid, 1<<10)
-			want := strings.TrimPrefix(strings.TrimSpace(string(data)), "sha256:")
-			if err == nil && want != hex.EncodeToString(j.hash.Sum(nil)) {
-				j.broken = append(j.broken, j.names[0]+" is not what content_hash.txt says")
-			}
-		}
-	}
-	var all []harvest.Problem
-	for _, why := range j.broken {
-		all = append(all, harvest.Problem{Path: place, Reason: why})
+// readers are the readers to try on a transcript, in order. What metadata says of
+// the agent may be wrong, and older versions call most of them "Agent".
+func (h *harvesting) readers(agent string) []string {
+	all := slices.Sorted(maps.Keys(h.opts.Readers)) // claude-code, which writes most of them, is first
+	if i := slices.Index(all, agent); i > 0 {
+		all = slices.Insert(slices.Delete(all, i, i+1), 0, agent)
 	}
 	return all
 }
 
 // subagents reads the transcripts of the session's subagents.
-func (h *harvesting) subagents(ctx context.Context, r *record, parent *harvest.Session) ([]*harvest.Session, error) {
+func (h *harvesting) subagents(ctx context.Context, parent *harvest.Session, records []*record) ([]*harvest.Session, error) {
 	read, ok := h.opts.Readers[parent.Agent]
 	if !ok {
 		return nil, nil
 	}
+	names := map[string]bool{}
+	for _, r := range records {
+		for _, name := range r.tasks() {
+			names[name] = true
+		}
+	}
 	var all []*harvest.Session
-	for _, name := range r.tasks() {
-		t := &joined{objects: &h.objects, record: r, names: []string{name}, hash: sha256.New()}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		place := parent.Path + "/" + name
-		s, problems, err := read(ctx, t, place, h.opts.Redactor)
+		j := h.joined(place, parts(records, func(r *record) []string {
+			if r.files[name] == "" {
+				return nil
+			}
+			return []string{name}
+		}))
+		s, problems, err := read(ctx, j, place, h.opts.Redactor)
 		if err != nil {
 			return nil, err
 		}
-		for _, why := range t.broken {
-			problems = append(problems, harvest.Problem{Path: place, Reason: why})
+		problems = j.finish(problems)
+		for _, p := range problems {
+			h.report(p)
 		}
-		h.problems = append(h.problems, problems...)
 		if s == nil {
 			continue
 		}
 		if s.Subagent == "" {
 			s.Subagent = strings.Split(name, "/")[1]
 		}
-		s.ID, s.Path, s.Headless = parent.ID+"/"+s.Subagent, place, true
+		s.ID, s.Path, s.Headless, s.Problems = parent.ID+"/"+s.Subagent, place, true, problems
 		all = append(all, s)
 	}
 	return all, nil
@@ -213,22 +148,41 @@ func (h *harvesting) subagents(ctx context.Context, r *record, parent *harvest.S
 const promptMark = "\n\n---\n\n"
 
 // prompts makes a session of no more than what the user typed, where there is no
-// reader for the agent or no transcript. It is nil where there is nothing.
-func (h *harvesting) prompts(r *record, place string) *harvest.Session {
-	oid, ok := r.files["prompt.txt"]
-	if !ok {
-		return nil
-	}
-	data, err := h.objects.all(oid, maxPrompt)
-	if err != nil {
-		h.problem(place, fmt.Sprintf("%s: prompt.txt: %v", r, err))
-		return nil
-	}
-	s := &harvest.Session{Agent: cmp.Or(r.agent, "unknown"), Path: place, Started: r.created, Ended: r.created}
-	for prompt := range strings.SplitSeq(string(data), promptMark) {
-		if prompt = strings.TrimSpace(prompt); prompt != "" {
-			s.Turns = append(s.Turns, harvest.Turn{Prompt: h.clean(s, prompt)})
+// reader for the agent or no transcript. It is nil where there is nothing. A
+// prompt that an older record has too is the same one: prompts have no ids.
+func (h *harvesting) prompts(place string, records []*record) *harvest.Session {
+	oldest, newest := records[len(records)-1], records[0]
+	s := &harvest.Session{Agent: cmp.Or(h.agent(records), "unknown"), Started: oldest.created, Ended: newest.created}
+	before := map[string]int{} // turns of older records, by their prompt
+	for _, r := range slices.Backward(records) {
+		oid, ok := r.files["prompt.txt"]
+		if !ok {
+			continue
 		}
+		data, err := h.objects.all(oid, maxPrompt)
+		if err != nil {
+			h.problem(place, fmt.Sprintf("%s: prompt.txt: %v", r, err))
+			continue
+		}
+		here, last := map[string]int{}, -1
+		for prompt := range strings.SplitSeq(string(data), promptMark) {
+			prompt = strings.TrimSpace(prompt)
+			at, known := before[prompt]
+			switch {
+			case harvest.Interrupts(prompt):
+				if last >= 0 {
+					s.Turns[last].Interrupted = true
+				}
+				continue
+			case prompt == "" || harvest.Injected(prompt):
+				continue
+			case !known:
+				at = len(s.Turns)
+				s.Turns = append(s.Turns, harvest.Turn{Prompt: h.clean(s, prompt)})
+			}
+			here[prompt], last = at, at
+		}
+		maps.Copy(before, here)
 	}
 	if len(s.Turns) == 0 {
 		return nil

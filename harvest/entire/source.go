@@ -21,6 +21,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/git"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // A Read reads one transcript of an agent's, as the readers' own Read functions
@@ -37,6 +38,10 @@ type Options struct {
 	Exclude []string
 	// Readers are those of the agents, by the name that their sessions have.
 	Readers map[string]Read
+	// Exists reports whether there is a skill of that name; nil: none is known. A
+	// typed "/name" that Entire noted is a use if there is one, or if the
+	// transcript shows that its text was loaded.
+	Exists func(name string) bool
 }
 
 // Source reads the checkpoints of one repository.
@@ -78,8 +83,9 @@ func (*Source) Name() string { return "entire" }
 var idle = time.Unix(0, 0)
 
 // Sessions implements harvest.Source. A session is in as many checkpoints as
-// commits were made in it: the newest that can be read counts. Its Path is the
-// repository, "#entire/" and its id, which stays the same with every checkpoint.
+// commits were made in it, and they need not hold the same of it: all that can be
+// read are joined. Its Path is the repository, "#entire/" and its id, which stays
+// the same with every checkpoint.
 // c may be nil.
 func (s *Source) Sessions(ctx context.Context, c harvest.Cursor, yield func(*harvest.Session) error) ([]harvest.Problem, error) {
 	if err := s.filter.Check(); err != nil {
@@ -109,8 +115,12 @@ type harvesting struct {
 }
 
 func (h *harvesting) problem(where, reason string) {
-	h.problems = append(h.problems, harvest.Problem{Path: where, Reason: reason})
-	h.complete = false
+	h.report(harvest.Problem{Path: where, Reason: reason})
+}
+
+func (h *harvesting) report(p harvest.Problem) {
+	h.problems = append(h.problems, p)
+	h.complete = h.complete && p.Remark
 }
 
 // place is a path of this repository's checkpoints.
@@ -135,7 +145,7 @@ func (h *harvesting) run(ctx context.Context) error {
 	if len(where) == 0 {
 		return nil
 	}
-	state := fingerprint(fmt.Sprint(where))
+	state := fingerprint(reading + fmt.Sprint(where))
 	if h.seen(h.place(), state, idle) {
 		return nil
 	}
@@ -154,8 +164,8 @@ func (h *harvesting) run(ctx context.Context) error {
 	return nil
 }
 
-// bySession reads what the checkpoints say of their sessions; the newest record
-// of each comes first.
+// bySession reads what the checkpoints say of their sessions. The newest record
+// of each comes first, and gives it its name.
 func (h *harvesting) bySession(ctx context.Context, where []ref) map[string][]*record {
 	sessions := map[string][]*record{}
 	known := map[string]bool{} // a remote's copies
@@ -176,20 +186,27 @@ func (h *harvesting) bySession(ctx context.Context, where []ref) map[string][]*r
 			if err := r.describe(&h.objects); err != nil {
 				h.problem(h.place(r.String()), err.Error())
 			}
-			id := label(r.session)
-			if id == "" {
-				id = r.String()
+			r.session = label(r.session)
+			id := cmp.Or(r.session, r.String())
+			if m := dated.FindStringSubmatch(id); m != nil {
+				id = m[1]
 			}
 			sessions[id] = append(sessions[id], r)
 		}
 	}
-	for _, records := range sessions {
+	named := map[string][]*record{}
+	for id, records := range sessions {
 		slices.SortStableFunc(records, func(a, b *record) int {
 			return cmp.Or(b.created.Compare(a.created), cmp.Compare(b.checkpoint, a.checkpoint), cmp.Compare(len(b.number), len(a.number)), cmp.Compare(b.number, a.number))
 		})
+		named[cmp.Or(records[0].session, id)] = records
 	}
-	return sessions
+	return named
 }
+
+// dated is how older versions of Entire call a session: by the day and the
+// agent's own id. One that went on overnight has two such names.
+var dated = lazyregexp.New(`^\d{4}-\d{2}-\d{2}-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$`)
 
 // label makes an id of a foreign file fit to stand in a path.
 func label(id string) string {
@@ -214,7 +231,8 @@ func (h *harvesting) session(ctx context.Context, id string, records []*record) 
 		h.complete = false
 		return nil
 	}
-	var b strings.Builder
+	b := strings.Builder{}
+	b.WriteString(reading)
 	for _, r := range records {
 		b.WriteString(r.key())
 	}
@@ -236,7 +254,7 @@ func (h *harvesting) session(ctx context.Context, id string, records []*record) 
 			return err
 		}
 	}
-	if len(all) > 0 || len(h.problems) == before {
+	if len(all) > 0 || !slices.ContainsFunc(h.problems[before:], func(p harvest.Problem) bool { return !p.Remark }) {
 		h.mark(place, state, newest)
 	}
 	return nil
@@ -259,6 +277,10 @@ func moment(at time.Time) time.Time {
 	}
 	return at
 }
+
+// reading names the way in which checkpoints are read. What was harvested in
+// another way is read again.
+const reading = "2\n"
 
 // fingerprint is a fingerprint of what a Cursor knows by a file's size.
 func fingerprint(s string) int64 {

@@ -1,0 +1,320 @@
+package entire
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"hash"
+	"hash/maphash"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/harvest"
+)
+
+// A part is what one record holds of a transcript: the files of it, in order.
+type part struct {
+	record *record
+	names  []string
+}
+
+// parts lists the parts of a transcript that differ, the oldest first. names tells
+// which files of a record belong to it; records come newest first.
+func parts(records []*record, names func(*record) []string) []part {
+	var all []part
+	known := map[string]bool{}
+	for _, r := range slices.Backward(records) {
+		var ids []string
+		list := names(r)
+		for _, name := range list {
+			ids = append(ids, r.files[name])
+		}
+		if key := strings.Join(ids, " "); key != "" && !known[key] {
+			known[key] = true
+			all = append(all, part{r, list})
+		}
+	}
+	return all
+}
+
+// maxKeys is how much is remembered of one session's entries: some 50 MB.
+const maxKeys = 1 << 20
+
+// A joined is the transcript of one session, put together from its parts. Most
+// often each part has all from the beginning; in older checkpoints it may have
+// only what came since the one before. So every entry is taken from the first
+// part that has it. It is known by the id that the agent gave it, or by its bytes.
+type joined struct {
+	objects *objects
+	parts   []part
+	place   string
+
+	next int // part
+	now  *chunks
+	in   io.ReadCloser // what now holds, unpacked
+
+	// If there are several parts:
+	lines *harvest.Lines
+	rest  []byte // of the line that is being read
+	seed  maphash.Seed
+	seen  map[uint64]int // the part that had a key first
+	runs  []run
+	out   int // lines that were passed on
+
+	problems []harvest.Problem
+}
+
+// A run are successive lines of one part that were passed on.
+type run struct{ out, part, line int }
+
+func (h *harvesting) joined(place string, all []part) *joined {
+	return &joined{objects: &h.objects, parts: all, place: place, seed: maphash.MakeSeed(), seen: map[uint64]int{}}
+}
+
+// Read implements io.Reader. It never fails: what cannot be read is a problem.
+func (j *joined) Read(p []byte) (n int, err error) {
+	if len(j.parts) == 1 {
+		if j.now == nil && !j.open() {
+			return 0, io.EOF
+		}
+		return j.in.Read(p)
+	}
+	for n < len(p) {
+		if len(j.rest) == 0 {
+			if j.rest = j.line(); j.rest == nil {
+				break
+			}
+		}
+		k := copy(p[n:], j.rest)
+		n, j.rest = n+k, j.rest[k:]
+	}
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// open goes to the next part.
+func (j *joined) open() bool {
+	if j.next == len(j.parts) {
+		return false
+	}
+	p := j.parts[j.next]
+	j.next++
+	j.now = &chunks{objects: j.objects, record: p.record, names: p.names}
+	j.in = io.NopCloser(j.now)
+	if packed(p.names[0]) {
+		j.now.packed = true
+		j.in = harvest.Unpack(j.now)
+	} else if p.record.files["content_hash.txt"] != "" && len(p.names) == 1 && transcriptName.MatchString(p.names[0]) {
+		j.now.hash = sha256.New()
+	}
+	if j.lines == nil && len(j.parts) > 1 {
+		j.lines = harvest.NewLines(nil)
+	}
+	if j.lines != nil {
+		j.lines.Reset(j.in)
+	}
+	return true
+}
+
+// close ends the part that is being read.
+func (j *joined) close() {
+	if j.now == nil {
+		return
+	}
+	for _, why := range j.now.broken {
+		j.problem(j.now.record, 0, why, false)
+	}
+	if len(j.now.broken) == 0 && j.now.altered() {
+		// Entire may redact a transcript once more after it has taken its hash.
+		j.problem(j.now.record, 0, j.now.names[0]+" is not what content_hash.txt says", true)
+	}
+	j.in.Close()
+	j.now = nil
+}
+
+func (j *joined) problem(r *record, line int, why string, remark bool) {
+	j.problems = append(j.problems, harvest.Problem{Path: j.place, Line: line, Reason: r.String() + ": " + why, Remark: remark})
+}
+
+// line returns the next line that no earlier part had, nil at the end.
+func (j *joined) line() []byte {
+	for {
+		if j.now == nil && !j.open() {
+			return nil
+		}
+		text, err := j.lines.Next()
+		switch {
+		case err == io.EOF:
+			j.close()
+			continue
+		case errors.Is(err, harvest.ErrLongLine):
+			j.long()
+			continue
+		case err != nil:
+			j.problem(j.now.record, j.lines.Line()+2, "read: "+err.Error(), false)
+			j.close()
+			continue
+		}
+		last := j.next == len(j.parts)
+		if !j.lines.Whole() && !last && !json.Valid(text) {
+			continue // it was being written: a newer part has all of it
+		}
+		if !j.fresh(text, last) {
+			continue
+		}
+		if len(j.seen) >= maxKeys {
+			j.problem(j.now.record, j.lines.Line()+1, "the session has too many entries to join its checkpoints: the rest is left out", false)
+			j.next = len(j.parts)
+			j.close()
+			return nil
+		}
+		if n := len(j.runs); n == 0 || j.runs[n-1].part != j.next || j.out-j.runs[n-1].out != j.lines.Line()-j.runs[n-1].line {
+			j.runs = append(j.runs, run{j.out, j.next, j.lines.Line()})
+		}
+		j.out++
+		if j.lines.Whole() || !last {
+			text = append(text, '\n')
+		}
+		return text
+	}
+}
+
+// long notes a line that cannot be read, once for the parts that have it in the
+// same place.
+func (j *joined) long() {
+	line := j.lines.Line() + 1
+	if !slices.ContainsFunc(j.problems, func(p harvest.Problem) bool { return p.Line == line }) {
+		j.problem(j.now.record, line, harvest.ErrLongLine.Error(), false)
+	}
+}
+
+// fresh reports whether no earlier part had a line, and remembers it for those
+// that follow.
+func (j *joined) fresh(line []byte, last bool) bool {
+	bytes := maphash.Bytes(j.seed, line)
+	if at, ok := j.seen[bytes]; ok {
+		return at == j.next
+	}
+	at := j.next
+	if id := entryID(line); id != "" {
+		key := maphash.String(j.seed, id)
+		first, ok := j.seen[key]
+		switch {
+		case ok:
+			at = first
+		case !last:
+			j.seen[key] = at
+		}
+	}
+	if !last {
+		j.seen[bytes] = at
+	}
+	return at == j.next
+}
+
+// entryID is the id that an agent gave a line, "" if it gave none: Claude Code's
+// uuid, the id of pi and Copilot, Codex's ordinal with its time.
+func entryID(line []byte) string {
+	var ordinal, stamp string
+	for m := harvest.Object(line); m.Next(); {
+		switch string(m.Key()) {
+		case "uuid", "id":
+			if id, ok := m.Text(); ok {
+				return string(id)
+			}
+		case "ordinal":
+			ordinal = string(m.Value())
+		case "timestamp":
+			text, _ := m.Text()
+			stamp = string(text)
+		}
+		if ordinal != "" && stamp != "" {
+			return ordinal + " " + stamp
+		}
+	}
+	return ""
+}
+
+// finish returns what is wrong with the transcript: the parts' own problems, and
+// those that its reader found, each with the place where its line stands.
+func (j *joined) finish(found []harvest.Problem) []harvest.Problem {
+	_, _ = io.Copy(io.Discard, j) // where the reader stopped early
+	j.close()
+	for _, p := range found {
+		from, line := j.parts[len(j.parts)-1].record, p.Line
+		if i, ok := slices.BinarySearchFunc(j.runs, line-1, func(r run, out int) int { return cmp.Compare(r.out, out) }); line > 0 && len(j.runs) > 0 {
+			if !ok {
+				i--
+			}
+			from, line = j.parts[j.runs[i].part-1].record, line+j.runs[i].line-j.runs[i].out
+		}
+		j.problem(from, line, p.Reason, p.Remark)
+	}
+	return j.problems
+}
+
+// chunks is the transcript of one record, put together from its files.
+type chunks struct {
+	objects *objects
+	record  *record
+	names   []string
+	packed  bool // the files are cut anywhere, not between lines
+	next    int
+	now     io.Reader
+	last    byte
+	hash    hash.Hash // nil if nothing can be compared with it
+	broken  []string  // what could not be read
+}
+
+func (c *chunks) Read(p []byte) (int, error) {
+	for {
+		if c.now == nil {
+			if c.next == len(c.names) {
+				return 0, io.EOF
+			}
+			name := c.names[c.next]
+			c.next++
+			r, err := c.objects.open(c.record.files[name])
+			if err != nil {
+				c.broken = append(c.broken, name+": "+err.Error())
+				continue
+			}
+			c.now = r
+			if c.last != 0 && c.last != '\n' && !c.packed { // chunks are cut between lines
+				c.last = '\n'
+				p[0] = '\n'
+				return 1, nil
+			}
+		}
+		n, err := c.now.Read(p)
+		if n > 0 {
+			if c.hash != nil {
+				c.hash.Write(p[:n])
+			}
+			c.last = p[n-1]
+			return n, nil
+		}
+		if err != nil {
+			c.now = nil
+			if err != io.EOF {
+				c.broken = append(c.broken, c.names[c.next-1]+": "+err.Error())
+			}
+		}
+	}
+}
+
+// altered reports whether the transcript, which was read to its end, is not the
+// one that content_hash.txt is of.
+func (c *chunks) altered() bool {
+	if c.hash == nil {
+		return false
+	}
+	data, err := c.objects.all(c.record.files["content_hash.txt"], 1<<10)
+	want := strings.TrimPrefix(strings.TrimSpace(string(data)), "sha256:")
+	return err == nil && want != hex.EncodeToString(c.hash.Sum(nil))
+}
