@@ -55,6 +55,7 @@ var onlyIn = map[string]string{
 	"github.com/sourcegraph/conc":       "eval",
 	"gonum.org/v1/gonum":                "pareto",
 	"github.com/github/copilot-sdk/go":  "eval/agent/copilot",
+	"github.com/klauspost/compress":     "harvest",
 }
 
 type listed struct {
