@@ -107,7 +107,7 @@ func TestPartsOfOtherAgents(t *testing.T) {
 }
 
 // Older versions put the day before the agent's id of a session: one that went on
-// overnight has two names and is one.
+// overnight has two names and is one, under the first.
 func TestOvernight(t *testing.T) {
 	const id = "0276a600-2f22-4d2b-844c-3feb9c5aa108"
 	r := newRepository(t)
@@ -117,7 +117,7 @@ func TestOvernight(t *testing.T) {
 	if len(all) != 1 || len(problems) > 0 {
 		t.Fatalf("%s\nproblems %s", summaries(all), r.reasons(problems))
 	}
-	if s := all[0]; s.ID != "2026-11-20-"+id || len(s.Turns) != 2 || len(s.Invocations) != 1 {
+	if s := all[0]; s.ID != "2026-11-19-"+id || s.Path != r.dir+"#entire/2026-11-19-"+id || len(s.Turns) != 2 || len(s.Invocations) != 1 {
 		t.Errorf("%s", summary(s))
 	}
 }

@@ -165,7 +165,7 @@ func (h *harvesting) run(ctx context.Context) error {
 }
 
 // bySession reads what the checkpoints say of their sessions. The newest record
-// of each comes first, and gives it its name.
+// of each comes first; the oldest gives it its name, which newer ones do not change.
 func (h *harvesting) bySession(ctx context.Context, where []ref) map[string][]*record {
 	sessions := map[string][]*record{}
 	known := map[string]bool{} // a remote's copies
@@ -199,7 +199,7 @@ func (h *harvesting) bySession(ctx context.Context, where []ref) map[string][]*r
 		slices.SortStableFunc(records, func(a, b *record) int {
 			return cmp.Or(b.created.Compare(a.created), cmp.Compare(b.checkpoint, a.checkpoint), cmp.Compare(len(b.number), len(a.number)), cmp.Compare(b.number, a.number))
 		})
-		named[cmp.Or(records[0].session, id)] = records
+		named[cmp.Or(records[len(records)-1].session, id)] = records
 	}
 	return named
 }
