@@ -75,7 +75,7 @@ func (l *Lines) entry(end, next int) []byte {
 	l.more = false
 	if len(line) > 0 && line[0] == '{' && bytes.Contains(line, glue) {
 		if i := value(line, 0); i > 0 && bytes.HasPrefix(line[i-1:], glue) {
-			line, next, l.more = line[:i], l.start+i, true
+			line, next, l.more = line[:i:i], l.start+i, true // who appends must not write into the next
 		}
 	}
 	l.start = next

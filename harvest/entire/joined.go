@@ -74,7 +74,8 @@ func (h *harvesting) joined(place string, all []part) *joined {
 	return &joined{objects: &h.objects, parts: all, place: place, seed: maphash.MakeSeed(), seen: map[uint64]int{}}
 }
 
-// Read implements io.Reader. It never fails: what cannot be read is a problem.
+// Read implements io.Reader. What git cannot read is a problem and no error; what
+// cannot be unpacked is an error if there is one part alone, else a problem too.
 func (j *joined) Read(p []byte) (n int, err error) {
 	if len(j.parts) == 1 {
 		if j.now == nil && !j.open() {

@@ -32,15 +32,17 @@ func TestPartsAreJoined(t *testing.T) {
 	const want = "s1 claude-code | chart it > Done. | now plan > Planned. | and review > Reviewed." +
 		" | claude-skill-t1 dataviz@0 skill_tool_use | claude-skill-t2 plan@1 skill_tool_use | claude-skill-t3 review@2 skill_tool_use"
 	for name, texts := range map[string][]string{
-		"all of it each":         {a, a + b, a + b + c},
-		"only what is new":       {a, b, c},
-		"overlapping":            {a + b, b + c},
-		"the same once more":     {a + b + c, a + b + c},
-		"the newest is a part":   {a + b + c, b},
-		"with lines without ids": {bookkeeping + a, bookkeeping + a + bookkeeping + b, c + bookkeeping},
-		"cut off":                {a + b[:len(b)-30], a + b + c},
-		"cut in the middle":      {a + strings.TrimSuffix(b, "\n"), c},
-		"the last one is empty":  {a + b + c, ""},
+		"all of it each":                        {a, a + b, a + b + c},
+		"only what is new":                      {a, b, c},
+		"overlapping":                           {a + b, b + c},
+		"the same once more":                    {a + b + c, a + b + c},
+		"the newest is a part":                  {a + b + c, b},
+		"with lines without ids":                {bookkeeping + a, bookkeeping + a + bookkeeping + b, c + bookkeeping},
+		"cut off":                               {a + b[:len(b)-30], a + b + c},
+		"cut in the middle":                     {a + strings.TrimSuffix(b, "\n"), c},
+		"the last one is empty":                 {a + b + c, ""},
+		"two entries on one line":               {a + strings.Replace(b, "}\n{", "}{", 1), a + strings.Replace(b, "}\n{", "}{", 1) + c},
+		"two parts without a line feed between": {a + strings.TrimSuffix(b, "\n"), strings.TrimSuffix(a+b, "\n") + c},
 		"a line is redacted anew": {a + strings.Replace(b, "now plan", "now PLAN", 1) + c,
 			a + b + c},
 	} {
@@ -186,5 +188,22 @@ func TestNothingLost(t *testing.T) {
 	all, problems := r.sessions(nil)
 	if len(all) != 1 || len(problems) > 0 {
 		t.Errorf("%s\nproblems %s", summaries(all), r.reasons(problems))
+	}
+}
+
+// Parts may be compressed, each or some; one that is damaged costs no more than
+// what it held alone.
+func TestCompressedParts(t *testing.T) {
+	r := newRepository(t)
+	more := first + typed("p2", 20, "thanks")
+	onBranch(r, "aabbccddee11", map[string]string{"0/metadata.json": metadata("s1", at(13), isClaude), "0/full.jsonl.zst": packed(first)})
+	onBranch(r, "aabbccddee22", map[string]string{"0/metadata.json": metadata("s1", at(23), isClaude), "0/full.jsonl": more})
+	onBranch(r, "aabbccddee33", map[string]string{"0/metadata.json": metadata("s1", at(33), isClaude), "0/full.jsonl.zst": packed(more) + "garbage"})
+	all, problems := r.sessions(nil)
+	if got, want := summaries(all), "s1 claude-code | chart the revenue > Done. | thanks >  | claude-skill-t1 pm:plan:dataviz@0 skill_tool_use"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got := r.reasons(problems); !strings.HasPrefix(got, "/s1: aabbccddee33/0: read: unpack: ") || len(problems) != 1 || problems[0].Line != 5 {
+		t.Errorf("problems %v", problems)
 	}
 }
