@@ -183,7 +183,7 @@ var unboundedReads = map[string]string{
 	"eval/workspace_tree.go unpack":                      "a file of its own, which packTree wrote",
 	"eval/workspace_tree.go unpackFile":                  "a file of its own, which packTree wrote",
 	"harvest/corpus/manifest.go ReadManifest":            "made by the corpus' own generator",
-	"harvest/entire/session.go finish":                   "hashes what git prints, piece by piece",
+	"harvest/entire/joined.go finish":                    "hashes what git prints, piece by piece",
 	"harvest/hook/bus.go Append":                         ownFile,
 	"harvest/hook/bus.go Read":                           ownFile,
 	"harvest/hook/input.go readInput":                    "limited to maxInput, with a deadline",
