@@ -38,7 +38,7 @@ var writable = []string{eval.Contains, eval.NotContains, eval.Regex, eval.NotReg
 func (m *Miner) checks(ctx context.Context, s *Session, v Invocation, out outcome, c *eval.Case, stats *MineStats) ([]eval.Check, error) {
 	var said []string
 	for _, t := range out.corrections {
-		said = append(said, head(strings.Join(strings.Fields(s.Turns[t].Prompt), " "), quotedInCheck))
+		said = append(said, head(strings.Join(strings.Fields(s.own(t)), " "), quotedInCheck))
 	}
 	words := "user said: " + strings.Join(said, " / ")
 	if m.Model != nil {
@@ -76,6 +76,7 @@ type recorded struct {
 	Answer      string         `json:"answer"`
 	Corrections []string       `json:"corrections"`
 	Accepted    string         `json:"accepted,omitempty"`
+	Pasted      pastes         `json:"pasted,omitempty"`
 }
 
 // triedBefore is why no model is asked: it failed on the same in an earlier run.
@@ -85,9 +86,16 @@ const triedBefore = "failed before"
 // the reason that there are none.
 func (m *Miner) ask(ctx context.Context, s *Session, v Invocation, out outcome, c *eval.Case, stats *MineStats) (checks []eval.Check, why string, err error) {
 	answer := s.Turns[v.Turn].Answer
-	seen := recorded{Request: head(c.Prompt, maxQuote), Context: c.Context, Answer: tail(answer, maxQuote), Accepted: tail(c.Reference, maxQuote)}
+	seen := recorded{Answer: tail(answer, maxQuote), Accepted: tail(c.Reference, maxQuote)}
+	seen.Request = seen.Pasted.takeFrom(c.Prompt)
+	for _, m := range c.Context {
+		if m.Role == "user" {
+			m.Text = seen.Pasted.takeFrom(m.Text)
+		}
+		seen.Context = append(seen.Context, m)
+	}
 	for _, t := range out.corrections {
-		seen.Corrections = append(seen.Corrections, head(s.Turns[t].Prompt, maxQuote))
+		seen.Corrections = append(seen.Corrections, seen.Pasted.takeFrom(s.Turns[t].Prompt))
 	}
 	user, err := quote(checksOrigins, seen, m.Redactor)
 	if err != nil {

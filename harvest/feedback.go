@@ -1,6 +1,7 @@
 package harvest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -47,13 +48,13 @@ func assess(s *Session, v Invocation) outcome {
 	}
 	last := min(len(s.Turns)-1, v.Turn+horizon)
 	for t := v.Turn + 1; t <= last; t++ {
-		prompt := s.Turns[t].Prompt
+		prompt, own := s.Turns[t].Prompt, s.own(t)
 		if uses(s, t, v.Skill) {
-			if again(used.Prompt, prompt) {
-				decide(Feedback{Label: Repeated, Confidence: .8, Evidence: firstWords(prompt)}, t)
+			if own != "" && (reworks(own) || near(used.Prompt, prompt)) {
+				decide(Feedback{Label: Repeated, Confidence: .8, Evidence: firstWords(own)}, t)
 			}
 			// "/dataviz no, a log scale" corrects the use before it.
-			if f := Classify(arguments(prompt)); f.Label == Corrected && f.Confidence >= .7 {
+			if f := classifyOwn(arguments(own)); f.Label == Corrected && f.Confidence >= .7 {
 				decide(f, t)
 				if out.Label == Corrected {
 					out.corrections = append(out.corrections, t)
@@ -61,14 +62,14 @@ func assess(s *Session, v Invocation) outcome {
 			}
 			break
 		}
-		f := Classify(prompt)
-		if f.Label == Unknown && delivers(prompt) {
-			f = Feedback{Label: Accepted, Confidence: .75, Evidence: firstWords(prompt)}
+		f := classifyOwn(own)
+		if f.Label == Unknown && delivers(own) {
+			f = Feedback{Label: Accepted, Confidence: .75, Evidence: firstWords(own)}
 		}
-		if f.Label == Unknown && near(used.Prompt, prompt) {
-			f = Feedback{Label: Repeated, Confidence: .7, Evidence: firstWords(prompt)}
+		if f.Label == Unknown && own != "" && near(used.Prompt, prompt) {
+			f = Feedback{Label: Repeated, Confidence: .7, Evidence: firstWords(own)}
 		}
-		if f.Label == Corrected && f.Confidence <= order && !about(s.Turns[t-1], prompt) {
+		if f.Label == Corrected && f.Confidence <= order && !about(s.Turns[t-1], own) {
 			f = Feedback{Label: Unknown}
 		}
 		switch f.Label {
@@ -88,7 +89,7 @@ func assess(s *Session, v Invocation) outcome {
 		case Rejected, Repeated:
 			decide(f, t)
 		case Unknown:
-			if continues(s.Turns[t-1], prompt) {
+			if s.continues(t) {
 				continue
 			}
 			left = t
@@ -126,10 +127,10 @@ func lastAnswer(s *Session, from, before int) int {
 	return -1
 }
 
-// again reports whether prompt asks for what before asked for once more.
-func again(before, prompt string) bool {
+// reworks reports whether a prompt asks for the same once more.
+func reworks(prompt string) bool {
 	text := normal(arguments(prompt))
-	return rework.MatchString(text) && len(strings.Fields(text)) <= 12 || near(before, prompt)
+	return rework.MatchString(text) && len(strings.Fields(text)) <= 12
 }
 
 // near reports whether two prompts are nearly the same request.
@@ -138,10 +139,11 @@ func near(a, b string) bool {
 	return len(x) >= 3 && len(y) >= 3 && jaccard(x, y) >= .8
 }
 
-// continues reports whether prompt goes on with what the turn before was about.
-// Otherwise it begins a new subject, and says nothing of the old one.
-func continues(before Turn, prompt string) bool {
-	text := normal(prompt)
+// continues reports whether turn t goes on with what the turn before was about.
+// Otherwise it begins a new subject, and says nothing of the old one. A prompt
+// without a word of the person's own is judged by what they pasted.
+func (s *Session) continues(t int) bool {
+	before, text := s.Turns[t-1], normal(cmp.Or(s.own(t), s.Turns[t].Prompt))
 	if onward.MatchString(text) || anaphor.MatchString(clause(text)) || len(strings.Fields(text)) <= 3 {
 		return true
 	}

@@ -185,6 +185,7 @@ type specimen struct {
 	Number  int            `json:"number"`
 	Context []eval.Message `json:"context,omitempty"`
 	Prompt  string         `json:"prompt"`
+	Pasted  pastes         `json:"pasted,omitempty"`
 	Files   []string       `json:"files,omitempty"` // their names
 	Checks  []eval.Check   `json:"checks"`
 }
@@ -194,7 +195,8 @@ type specimen struct {
 func (g *Generator) ask(ctx context.Context, skill string, shown, written []eval.Case, wanted, call int) (drafts []draft, why string, err error) {
 	seen := exhibit{Skill: skill, Description: head(g.Description, maxQuote), Wanted: wanted}
 	for i, c := range shown {
-		s := specimen{Number: i + 1, Prompt: head(c.Prompt, maxQuote)}
+		s := specimen{Number: i + 1}
+		s.Prompt = s.Pasted.takeFrom(c.Prompt)
 		for _, m := range c.Context[max(0, len(c.Context)-4):] {
 			s.Context = append(s.Context, eval.Message{Role: m.Role, Text: tail(m.Text, maxQuote/4)})
 		}

@@ -120,12 +120,12 @@ func questions(s *Session, skill string) []*question {
 			continue
 		}
 		q := &question{s: s, uses: []int{i}, turns: replyTurns(s, v)}
-		if !slices.ContainsFunc(q.turns, func(t int) bool { return opaque(s.Turns[t].Prompt) }) {
+		if !slices.ContainsFunc(q.turns, func(t int) bool { return opaque(s.own(t)) }) {
 			continue
 		}
-		q.Request, q.Answer = head(s.Turns[v.Turn].Prompt, maxLabelQuote), tail(s.Turns[v.Turn].Answer, maxLabelQuote)
+		q.Request, q.Answer = head(unpasted(s.Turns[v.Turn].Prompt), maxLabelQuote), tail(s.Turns[v.Turn].Answer, maxLabelQuote)
 		for _, t := range q.turns {
-			q.Replies = append(q.Replies, head(s.Turns[t].Prompt, maxLabelQuote))
+			q.Replies = append(q.Replies, head(unpasted(s.Turns[t].Prompt), maxLabelQuote))
 		}
 		out = append(out, q)
 	}
@@ -138,8 +138,7 @@ func questions(s *Session, skill string) []*question {
 func replyTurns(s *Session, v Invocation) []int {
 	var out []int
 	for t := v.Turn + 1; t < len(s.Turns) && t <= v.Turn+horizon; t++ {
-		prompt := s.Turns[t].Prompt
-		if !opaque(prompt) && !continues(s.Turns[t-1], prompt) {
+		if !opaque(s.own(t)) && !s.continues(t) {
 			break
 		}
 		out = append(out, t)
@@ -237,7 +236,7 @@ func (f Feedback) stands(s *Session, v Invocation) bool {
 	switch f.Label {
 	case Corrected, Accepted, Rejected, Repeated:
 		return f.Turn > v.Turn && f.Turn <= v.Turn+horizon && f.Turn < len(s.Turns) &&
-			strings.TrimSpace(f.Evidence) != "" && strings.Contains(s.Turns[f.Turn].Prompt, f.Evidence)
+			strings.TrimSpace(f.Evidence) != "" && strings.Contains(s.own(f.Turn), f.Evidence)
 	}
 	return false
 }

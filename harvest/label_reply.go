@@ -62,7 +62,7 @@ var english = lazyregexp.New(`\b(?:the|and|of|to|for|with|from|it|its|this|that|
 // opaque reports whether the lexicon may have missed what a reply says: it is
 // not plain English, or it is long.
 func opaque(reply string) bool {
-	text := normal(arguments(reply))
+	text := normal(arguments(Own(reply)))
 	words := strings.Fields(text)
 	if len(words) > longReply {
 		return true

@@ -123,11 +123,14 @@ var anaphor = newPattern(`\b(?:it|its|that|this|these|those|them|they|same|above
 // rework asks for the same once more.
 var rework = newPattern(`\b(?:again|redo|retry|re-?run|once more|one more time|another (?:try|go|attempt)|try (?:again|harder))\b`)
 
-// Classify reads a reply to an answer. It knows nothing of what was asked: a
-// request that begins a new subject is Unknown, as is whatever it cannot tell.
-func Classify(reply string) Feedback {
-	quote := firstWords(reply)
-	text := normal(reply)
+// Classify reads a reply to an answer, of which only the person's own words
+// count. It knows nothing of what was asked: a request that begins a new subject
+// is Unknown, as is whatever it cannot tell.
+func Classify(reply string) Feedback { return classifyOwn(Own(reply)) }
+
+// classifyOwn is Classify for the person's own words.
+func classifyOwn(own string) Feedback {
+	text := normal(own)
 	if text == "" {
 		return Feedback{Label: Unknown}
 	}
@@ -135,7 +138,7 @@ func Classify(reply string) Feedback {
 	if label == Unknown {
 		return Feedback{Label: Unknown}
 	}
-	return Feedback{Label: label, Confidence: confidence, Evidence: quote}
+	return Feedback{Label: label, Confidence: confidence, Evidence: firstWords(own)}
 }
 
 func classify(text string) (Label, float64) {
@@ -208,26 +211,23 @@ func clause(text string) string {
 }
 
 var (
-	fenced = lazyregexp.New("(?s)```.*?(?:```|$)")
 	spaces = lazyregexp.New(`[ \t]+`)
 	curly  = strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”", `"`, "\r", "")
 )
 
 // normal is text as the lexicon reads it: lower case, straight quotes, without
-// code, quoted lines and politeness at its beginning.
+// empty lines.
 func normal(text string) string {
 	if len(text) > 4096 {
 		text = strings.ToValidUTF8(text[:4096], "")
 	}
-	text = curly.Replace(fenced.ReplaceAllString(text, " "))
 	var lines []string
-	for line := range strings.SplitSeq(text, "\n") {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, ">") {
+	for line := range strings.SplitSeq(curly.Replace(text), "\n") {
+		if line = strings.TrimSpace(line); line != "" {
 			lines = append(lines, line)
 		}
 	}
-	text = strings.ToLower(spaces.ReplaceAllString(strings.Join(lines, "\n"), " "))
-	return strings.TrimSpace(text)
+	return strings.ToLower(spaces.ReplaceAllString(strings.Join(lines, "\n"), " "))
 }
 
 // firstWords is the quote that stands for a reply as evidence.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest/redact"
@@ -15,9 +17,9 @@ import (
 // what it reads, and where it does cannot be told, so its answers count as that
 // throughout.
 const (
-	checksOrigins   = "Recorded (origin of request and corrections: user; of answer and accepted: assistant, which may repeat tools and web pages; of context: its role):\n"
+	checksOrigins   = "Recorded (origin of request and corrections: user; of answer and accepted: assistant, which may repeat tools and web pages; of context: its role; of pasted: unknown, the user copied it or a program put it there):\n"
 	labelOrigins    = "Recorded (origin of request and replies: user; of answer: assistant, which may repeat tools and web pages):\n"
-	generateOrigins = "Recorded (origin of skill and description: the skill; of context: its role; of prompt, files and checks: user, as a model may have put it; of written: a model):\n"
+	generateOrigins = "Recorded (origin of skill and description: the skill; of context: its role; of prompt, files and checks: user, as a model may have put it; of pasted: unknown; of written: a model):\n"
 )
 
 // jsonString is a string in JSON that was just made.
@@ -46,3 +48,28 @@ func quote(origins string, v any, red redact.Redactor) (string, error) {
 	text, _ := red.Redact(string(data))
 	return origins + eval.Quote(text), nil
 }
+
+// pastes are what a prompt of this package shows apart from a person's own words.
+type pastes []string
+
+// takeFrom is a message with a mark, "[pasted 1]", in the place of each part that
+// is not the person's own. It keeps at most maxQuote characters of the message.
+func (p *pastes) takeFrom(text string) string {
+	var b strings.Builder
+	left := maxQuote
+	for _, part := range Parts(text) {
+		shown := head(part.Text, left)
+		left -= utf8.RuneCountInString(shown)
+		switch {
+		case part.Own:
+			b.WriteString(shown)
+		case strings.TrimSpace(shown) != "":
+			*p = append(*p, shown)
+			fmt.Fprintf(&b, "[pasted %d]\n", len(*p))
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// unpasted is takeFrom where what was pasted is not shown.
+func unpasted(text string) string { return new(pastes).takeFrom(text) }

@@ -16,7 +16,7 @@ const (
 // dependent reports whether a prompt cannot be understood alone: it is short
 // ("1", "commit", "/review"), goes on with something, or points back.
 func dependent(prompt string) bool {
-	text := normal(arguments(prompt))
+	text := normal(arguments(Own(prompt)))
 	return len(strings.Fields(text)) < 4 || onward.MatchString(text) || rework.MatchString(text) || anaphor.MatchString(clause(text))
 }
 

@@ -1,6 +1,10 @@
 package harvest
 
-import "github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
+import (
+	"cmp"
+
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
+)
 
 // What people do says something of a use where their words do not.
 
@@ -40,7 +44,7 @@ func (out *outcome) unsaid(s *Session, v Invocation, left int) {
 	}
 	switch {
 	case left == v.Turn+1:
-		out.Feedback = Feedback{Label: Abandoned, Confidence: .3, Evidence: firstWords(s.Turns[left].Prompt), Turn: left}
+		out.Feedback = Feedback{Label: Abandoned, Confidence: .3, Evidence: cmp.Or(firstWords(s.own(left)), "[pasted text]"), Turn: left}
 	case v.Turn == len(s.Turns)-1:
 		out.Feedback = Feedback{Label: Abandoned, Confidence: .3, Evidence: "[the session ended]", Turn: v.Turn}
 	}

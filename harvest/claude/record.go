@@ -19,7 +19,7 @@ type record struct {
 	kind, subtype string
 	sidechain     bool
 	meta          bool
-	hidden        bool // a summary of what went before
+	hidden        bool // no person's: a summary of what went before, a peer's, a task's, a tool's
 	apiError      bool
 	session       string
 	agent         string
@@ -69,6 +69,8 @@ func parseRecord(raw []byte, named bool) *record {
 			r.meta = yes(v)
 		case "isCompactSummary", "isVisibleInTranscriptOnly":
 			r.hidden = r.hidden || yes(v)
+		case "origin":
+			r.hidden = r.hidden || foreign(v)
 		case "isApiErrorMessage":
 			r.apiError = yes(v)
 		case "entrypoint":
@@ -93,7 +95,8 @@ func parseRecord(raw []byte, named bool) *record {
 			r.message = parseMessage(v)
 		case "attachment":
 			r.attachment = v
-		case "toolUseResult":
+		case "toolUseResult", "sourceToolAssistantUUID":
+			r.hidden = true
 			return !named || r.kind == "" || r.at.IsZero()
 		}
 		if named {
@@ -112,6 +115,16 @@ func parseRecord(raw []byte, named bool) *record {
 		return true
 	})
 	return r
+}
+
+// foreign reports whether the origin of a message is another than a person.
+func foreign(origin []byte) bool {
+	o := gjson.ParseBytes(origin)
+	kind := o.Str
+	if o.IsObject() {
+		kind = o.Get("kind").Str
+	}
+	return kind != "" && kind != "human"
 }
 
 func parseMessage(raw []byte) (m message) {

@@ -206,7 +206,7 @@ func (t *transcript) queued(n int, rec *record) {
 	if a.Get("type").Str != "queued_command" {
 		return
 	}
-	if mode := a.Get("commandMode").Str; mode != "" && mode != "prompt" {
+	if mode := a.Get("commandMode").Str; mode != "" && mode != "prompt" || foreign([]byte(a.Get("origin").Raw)) {
 		return
 	}
 	text, _ := content([]byte(a.Get("prompt").Raw))

@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // machine are the beginnings of user messages that the program wrote, in
@@ -14,29 +15,46 @@ var machine = []string{"<environment_context>", "<ENVIRONMENT_CONTEXT>", "<user_
 	"<turn_aborted>", "<subagent_notification>", "<user_shell_command>", "<user_action>", "<permissions instructions>",
 	"Another language model started to solve this problem"} // the last is a compaction
 
-const (
-	ideMark = "# Context from my IDE setup:"
-	askMark = "## My request for Codex:"
+var (
+	// wrapped begins a message in which the program put something before the
+	// user's words: what is open and selected in the editor, a page, a review.
+	wrapped = lazyregexp.New(`^(?:# (?:Context from my IDE setup|In app browser|Browser comments|Files mentioned by the user|Diff comments|Selected text|` +
+		`Review findings|Response annotations):|<in-app-browser-context\b)`)
+	// asked stands between that and the user's words.
+	asked = lazyregexp.New(`(?m)^## My request(?: for Codex)?:`)
+	// evidence of a page may follow the user's words.
+	evidence = lazyregexp.New(`(?m)^The next image is untrusted page evidence`)
 )
 
 // human returns what the user typed of a message's text, "" if nothing.
 func human(text string) string {
-	text = ide(text)
+	text = strings.TrimSpace(text)
 	for _, m := range machine {
 		if strings.HasPrefix(text, m) {
 			return ""
 		}
 	}
-	return text
+	return ide(text)
 }
 
-// ide takes away what an editor puts before the user's words: its open files.
+// ide takes away what a program put around the user's words. What is selected can
+// hold the mark that stands before them, and so can what they pasted: where there
+// are several, what follows the last is kept as a quotation.
 func ide(text string) string {
 	text = strings.TrimSpace(text)
-	if strings.HasPrefix(text, ideMark) {
-		if _, asked, ok := strings.Cut(text, askMark); ok {
-			return strings.TrimSpace(asked)
-		}
+	if !wrapped.MatchString(text) {
+		return strings.TrimSpace(harvest.CutInjected(text))
+	}
+	marks := asked.FindAllStringIndex(text, -1)
+	if len(marks) == 0 {
+		return ""
+	}
+	text = text[marks[len(marks)-1][1]:]
+	if at := evidence.FindStringIndex(text); at != nil {
+		text = text[:at[0]]
+	}
+	if text = strings.TrimSpace(harvest.CutInjected(text)); text != "" && len(marks) > 1 {
+		text = "> " + strings.ReplaceAll(text, "\n", "\n> ")
 	}
 	return text
 }

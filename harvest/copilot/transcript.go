@@ -157,7 +157,7 @@ func (t *transcript) user(e event) {
 	if source := e.data.Get("source").Str; e.sub || source != "" && source != "user" || t.prompts[e.id] {
 		return
 	}
-	text := strings.TrimSpace(e.data.Get("content").Str)
+	text := strings.TrimSpace(harvest.CutInjected(e.data.Get("content").Str))
 	if text == "" {
 		return
 	}

@@ -111,38 +111,31 @@ const referenceMark = "References are relative to "
 
 // newPrompt takes apart what stands in the user's name.
 func newPrompt(text string) *prompt {
-	whole := &prompt{text: strings.Clone(strings.TrimSpace(text))}
+	whole := &prompt{text: strings.Clone(strings.TrimSpace(harvest.CutInjected(text)))}
 	m := skillHead.FindStringSubmatch(text)
 	if m == nil {
 		return whole
 	}
-	rest := text[len(m[0]):]
+	// The skill's text may speak of its own end: the last one that can be it is.
+	rest, args := text[len(m[0]):], ""
 	const end = "\n</skill>"
-	for from := 0; ; {
-		i := strings.Index(rest[from:], end)
-		if i < 0 {
-			return whole
-		}
-		from += i + len(end)
-		args, ok := rest[from:], rest[from:] == ""
-		if !ok {
-			args, ok = strings.CutPrefix(args, "\n\n")
-		}
-		if !ok {
-			continue // the skill's text speaks of the mark
-		}
-		body := rest[:from-len(end)]
-		if after, ok := strings.CutPrefix(body, referenceMark); ok {
-			if _, text, ok := strings.Cut(after, "\n\n"); ok {
-				body = text
-			}
-		}
-		p := &prompt{text: strings.Clone(strings.TrimSpace(args)), skill: strings.Clone(m[1]), hash: hash(body)}
-		if _, dir, ok := harvest.SkillFile(m[2]); ok {
-			p.dir = strings.Clone(dir)
-		}
-		return p
+	body, closed := strings.CutSuffix(rest, end)
+	if i := strings.LastIndex(rest, end+"\n\n"); !closed && i >= 0 {
+		body, args, closed = rest[:i], rest[i+len(end):], true
 	}
+	if !closed {
+		return whole
+	}
+	if after, ok := strings.CutPrefix(body, referenceMark); ok {
+		if _, text, ok := strings.Cut(after, "\n\n"); ok {
+			body = text
+		}
+	}
+	p := &prompt{text: strings.Clone(strings.TrimSpace(args)), skill: strings.Clone(m[1]), hash: hash(body)}
+	if _, dir, ok := harvest.SkillFile(m[2]); ok {
+		p.dir = strings.Clone(dir)
+	}
+	return p
 }
 
 // newReply takes a message of the model. What one that failed said is no answer,

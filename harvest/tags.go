@@ -1,0 +1,151 @@
+package harvest
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
+)
+
+// tag is the mark that begins or ends a block, as in <document id="1"> and
+// </document>.
+type tag struct {
+	from, to int // its place
+	name     string
+	id       string // some programs name a block, and repeat it where it ends
+	closes   bool
+}
+
+var (
+	anyTag = lazyregexp.New(`<[\s\p{Cf}]*(/?)[\s\p{Cf}]*(\p{L}[\p{L}\p{N}\p{Cf}_:.-]*)([^<>]*)>`)
+	tagID  = lazyregexp.New(`\bid="([^"]*)"`)
+)
+
+// tagsOf are the tags of a text, in order. A tag that ends itself, and an
+// address, are none.
+func tagsOf(text string) []tag {
+	if strings.IndexByte(text, '<') < 0 {
+		return nil
+	}
+	var out []tag
+	for _, at := range anyTag.FindAllStringSubmatchIndex(text, -1) {
+		rest := text[at[6]:at[7]]
+		name := tagName(text[at[4]:at[5]])
+		if strings.HasSuffix(rest, "/") || strings.ContainsAny(rest, "@") || strings.HasSuffix(name, ":") {
+			continue
+		}
+		t := tag{from: at[0], to: at[1], name: name, closes: at[2] < at[3]}
+		if id := tagID.FindStringSubmatch(rest); id != nil {
+			t.id = id[1]
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// tagName is a tag's name without what a reader does not see, and in one
+// spelling.
+func tagName(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.Is(unicode.Cf, r):
+			return -1
+		case r == '_':
+			return '-'
+		}
+		return unicode.ToLower(r)
+	}, s)
+}
+
+// endings are, by a tag's name and id, the last tag that ends such a block: what
+// a block quotes may hold others.
+func endings(tags []tag) map[[2]string]int {
+	last := make(map[[2]string]int)
+	for i, t := range tags {
+		if t.closes {
+			last[[2]string{t.name, t.id}] = i
+			last[[2]string{t.name, ""}] = i
+		}
+	}
+	return last
+}
+
+// blocks calls f with the place of every block of tags, by its beginning: to is
+// -1 where the block is not ended, from is -1 where it is only ended. Blocks
+// overlap. One with an id is ended by its id, which what it quotes cannot know.
+func blocks(tags []tag, f func(t tag, from, to int)) {
+	last, begun := endings(tags), make(map[string]bool)
+	for i, t := range tags {
+		if t.closes {
+			if !begun[t.name] {
+				f(t, -1, t.to)
+			}
+			continue
+		}
+		begun[t.name] = true
+		at, ok := last[[2]string{t.name, t.id}]
+		if !ok || at < i {
+			at, ok = last[[2]string{t.name, ""}]
+		}
+		if ok && at > i {
+			f(t, t.from, tags[at].to)
+		} else {
+			f(t, t.from, -1)
+		}
+	}
+}
+
+var (
+	// injected are the tags of what programs put into a message beside what the
+	// person typed.
+	injected = lazyregexp.New(`^(?:system-.*|ide-.*|.*-hook|.*-reminder|new-diagnostics|browser-instructions?|current-datetime|` +
+		`environment-context|user-instructions|in-app-browser-context|response-annotations|recommended-plugins|editor-context|extremely-important)$`)
+	// enclosing are those of what people and programs paste.
+	enclosing = lazyregexp.New(`^(?:documents?|document-content|pasted-.*|files?|file-.*|attach(?:ment|ed)s?.*|selection|quote|context)$`)
+)
+
+// tags quotes the blocks of tags. An open tag of which nothing is closed begins a
+// block if its name says so, if it has a line of its own, or if nothing stands
+// before it; it may also be a placeholder, "git show <hash>".
+func (m *marking) tags() {
+	blocks(tagsOf(m.text), func(t tag, from, to int) {
+		switch {
+		case from < 0:
+		case to >= 0:
+			m.quote(from, to)
+		case injected.MatchString(t.name), enclosing.MatchString(t.name), !m.is(from) && m.apart(t):
+			m.quote(from, len(m.text))
+		}
+	})
+}
+
+func (m *marking) apart(t tag) bool {
+	before := m.text[:t.from]
+	line := before[strings.LastIndexByte(before, '\n')+1:] + m.text[t.to:m.toEOL(t.to)]
+	return strings.TrimSpace(line) == "" || strings.TrimSpace(before) == ""
+}
+
+// CutInjected removes what a program put beside what the person typed: blocks of
+// tags, from the first tag to the last that can end it, to the end of text where
+// none does, and from its beginning where one is only ended.
+func CutInjected(text string) string {
+	tags := slices.DeleteFunc(tagsOf(text), func(t tag) bool { return !injected.MatchString(t.name) })
+	if len(tags) == 0 {
+		return text
+	}
+	m := marking{text: text}
+	blocks(tags, func(_ tag, from, to int) {
+		if to < 0 {
+			to = len(text)
+		}
+		m.quote(max(from, 0), to)
+	})
+	return m.rest()
+}
+
+// BeginsInjected reports whether text begins with such a block.
+func BeginsInjected(text string) bool {
+	tags := tagsOf(text)
+	return len(tags) > 0 && !tags[0].closes && strings.TrimSpace(text[:tags[0].from]) == "" && injected.MatchString(tags[0].name)
+}
