@@ -40,7 +40,7 @@ func (m *Miner) checks(ctx context.Context, s *Session, v Invocation, out outcom
 	for _, t := range out.corrections {
 		said = append(said, head(strings.Join(strings.Fields(s.own(t)), " "), quotedInCheck))
 	}
-	words := "user said: " + strings.Join(said, " / ")
+	words := strings.Join(said, " / ")
 	if m.Model != nil {
 		checks, why, err := m.ask(ctx, s, v, out, c, stats)
 		if err != nil {
@@ -48,11 +48,7 @@ func (m *Miner) checks(ctx context.Context, s *Session, v Invocation, out outcom
 		}
 		if why == "" {
 			for i, k := range checks {
-				if k.Feedback == "" {
-					checks[i].Feedback = words
-				} else {
-					checks[i].Feedback = k.Feedback + " (" + words + ")"
-				}
+				checks[i].Feedback = eval.Saying(k.Feedback, words)
 			}
 			return checks, nil
 		}
@@ -66,7 +62,7 @@ func (m *Miner) checks(ctx context.Context, s *Session, v Invocation, out outcom
 	if len(said) > 1 {
 		rubric += " Where they differ, the last one counts."
 	}
-	return []eval.Check{{Type: eval.Judge, Rubric: rubric, Feedback: words}}, nil
+	return []eval.Check{{Type: eval.Judge, Rubric: rubric, Feedback: eval.Saying("", words)}}, nil
 }
 
 // recorded is what the model is shown, see quote.

@@ -291,6 +291,6 @@ func comparison(evidence string) eval.Check {
 		Type: eval.Judge,
 		Rubric: "The answer is as good as the accepted reference: it does all that the user asked for and that the reference does. " +
 			"Other words, another order and other means are fine.",
-		Feedback: "worse than the answer that the user accepted (user said: " + evidence + ")",
+		Feedback: eval.Saying("worse than the answer that the user accepted", evidence),
 	}
 }

@@ -154,6 +154,9 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	if out.Verdict, err = gate.Try(ctx, p.Incumbent, *challenger, held); err != nil {
 		return err
 	}
+	if words := oneSentence(p.Cases); words != "" {
+		out.Verdict.Warnings = append(out.Verdict.Warnings, words)
+	}
 	out.BudgetStop = out.Verdict.BudgetStop && out.Verdict.Verdict == pareto.Undecided
 	run.Verdict, err = json.Marshal(out.Verdict)
 	return err

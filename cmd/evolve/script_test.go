@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 		},
 		"picker":  picker,
 		"widener": widener,
+		"hearsay": hearsay,
 		// household fills a home.
 		"household": household,
 	})

@@ -1,0 +1,34 @@
+package eval
+
+import "strings"
+
+// saidMark stands before the person's words in the feedback of a mined check.
+const saidMark = "user said: "
+
+// Saying is the feedback of a mined check: what is missing, if anybody put it in
+// words, and what the person said.
+func Saying(missing, said string) string {
+	if missing == "" {
+		return saidMark + said
+	}
+	return missing + " (" + saidMark + said + ")"
+}
+
+// Said is what the person said of the answer that a mined case was made of, ""
+// where no check quotes it.
+func (c *Case) Said() string {
+	for _, k := range c.Checks {
+		at := strings.LastIndex(k.Feedback, saidMark) // a model may have written the mark, too
+		if at < 0 {
+			continue
+		}
+		said := k.Feedback[at+len(saidMark):]
+		if at > 0 {
+			said = strings.TrimSuffix(said, ")")
+		}
+		if said != "" {
+			return said
+		}
+	}
+	return ""
+}
