@@ -97,9 +97,9 @@ func blocks(tags []tag, f func(t tag, from, to int)) {
 }
 
 var (
-	// injected are the tags of what programs put into a message beside what the
+	// injectedTags are those of what programs put into a message beside what the
 	// person typed.
-	injected = lazyregexp.New(`^(?:system-.*|ide-.*|.*-hook|.*-reminder|new-diagnostics|browser-instructions?|current-datetime|` +
+	injectedTags = lazyregexp.New(`^(?:system-.*|ide-.*|.*-hook|.*-reminder|new-diagnostics|browser-instructions?|current-datetime|` +
 		`environment-context|user-instructions|in-app-browser-context|response-annotations|recommended-plugins|editor-context|extremely-important)$`)
 	// enclosing are those of what people and programs paste.
 	enclosing = lazyregexp.New(`^(?:documents?|document-content|pasted-.*|files?|file-.*|attach(?:ment|ed)s?.*|selection|quote|context)$`)
@@ -114,7 +114,7 @@ func (m *marking) tags() {
 		case from < 0:
 		case to >= 0:
 			m.quote(from, to)
-		case injected.MatchString(t.name), enclosing.MatchString(t.name), !m.is(from) && m.apart(t):
+		case injectedTags.MatchString(t.name), enclosing.MatchString(t.name), !m.is(from) && m.apart(t):
 			m.quote(from, len(m.text))
 		}
 	})
@@ -130,7 +130,7 @@ func (m *marking) apart(t tag) bool {
 // tags, from the first tag to the last that can end it, to the end of text where
 // none does, and from its beginning where one is only ended.
 func CutInjected(text string) string {
-	tags := slices.DeleteFunc(tagsOf(text), func(t tag) bool { return !injected.MatchString(t.name) })
+	tags := slices.DeleteFunc(tagsOf(text), func(t tag) bool { return !injectedTags.MatchString(t.name) })
 	if len(tags) == 0 {
 		return text
 	}
@@ -147,5 +147,5 @@ func CutInjected(text string) string {
 // BeginsInjected reports whether text begins with such a block.
 func BeginsInjected(text string) bool {
 	tags := tagsOf(text)
-	return len(tags) > 0 && !tags[0].closes && strings.TrimSpace(text[:tags[0].from]) == "" && injected.MatchString(tags[0].name)
+	return len(tags) > 0 && !tags[0].closes && strings.TrimSpace(text[:tags[0].from]) == "" && injectedTags.MatchString(tags[0].name)
 }

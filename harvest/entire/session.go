@@ -166,7 +166,7 @@ func (h *harvesting) prompts(place string, records []*record) *harvest.Session {
 		}
 		here, last := map[string]int{}, -1
 		for prompt := range strings.SplitSeq(string(data), promptMark) {
-			prompt = strings.TrimSpace(prompt)
+			prompt = strings.TrimSpace(harvest.CutInjected(prompt))
 			at, known := before[prompt]
 			switch {
 			case harvest.Interrupts(prompt):
