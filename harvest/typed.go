@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
@@ -58,10 +59,10 @@ func marked(text string) marking {
 }
 
 const (
-	// fastest is the speed, in bytes a second, that nobody types a long text at:
+	// fastest is the speed, in characters a second, that nobody types a long text at:
 	// that is 240 words a minute.
 	fastest = 20
-	// instant texts are shorter than this, in bytes: a few words that were typed in
+	// instant texts are shorter than this, in characters: a few words that were typed in
 	// advance are no paste.
 	instant = 200
 	// together is how far apart prompts come that were waiting for the agent.
@@ -72,7 +73,7 @@ const (
 // since the prompt before.
 func (s *Session) own(t int) string {
 	text := Own(s.Turns[t].Prompt)
-	n := len(text)
+	n := utf8.RuneCountInString(text)
 	if n < instant {
 		return text
 	}
@@ -82,7 +83,7 @@ func (s *Session) own(t int) string {
 		case s.Turns[t].Time.IsZero() || s.Turns[k].Time.IsZero() || since < 0:
 			return text
 		case since < together:
-			n += len(Own(s.Turns[k].Prompt))
+			n += utf8.RuneCountInString(Own(s.Turns[k].Prompt))
 		case float64(n) > fastest*since.Seconds():
 			return ""
 		default:
@@ -204,7 +205,7 @@ var machine = lazyregexp.New(`^\s*(?:` + strings.Join([]string{
 	`Traceback \(most recent call last\)`, `goroutine \d+ \[`, `thread '[^']*' panicked`, `make(?:\[\d+\])?: \*\*\*`, `exit (?:status|code) \d`,
 	`File ".*", line \d+`, `at [\w.$<>/]+ ?\(.*\)\s*$`, `at (?:/|file:|node:)\S+:\d+`, `\S+\.\w{1,5}:\d+:\d+`,
 	`(?:---|===) (?:FAIL|PASS|SKIP|RUN|PAUSE|CONT)\b`, `(?:FAIL|PASS|ok)(?:\s+\S+[./]\S+|:|\s*$)`, `not ok \d`,
-	`diff --git `, `index [0-9a-f]{7,}\.\.`, `@@ -\d`, `\+\+\+ \S+/`, `--- \S+/`, `\d+ [+-](?: |$)`, `commit [0-9a-f]{40}`,
+	`diff --git `, `index [0-9a-f]{7,}\.\.`, `@@ -\d`, `\+\+\+ \S+/`, `--- \S+/`, `\d+ [+-](?: |$)`, `(?:\* )?commit [0-9a-f]{40}`,
 }, "|") + `)`)
 
 var (
@@ -212,16 +213,17 @@ var (
 	// mail begins at its first header; nothing marks its end.
 	mail = lazyregexp.New(`(?m)^(?:(?:From|To|Cc|Bcc|Subject|Date|Sent|Reply-To): .*\n){2}`)
 	// citation names somebody else's words in a line that introduces them.
-	citation = lazyregexp.New(`(?i)\b(?:from|says?|said|writes?|wrote|reads|reviews?|comments?|feedback|outputs?|logs?|errors?|message|mail|email|trace|` +
+	citation = lazyregexp.New(`(?i)\bfrom \S*[./]\S*\s*$|\b(?:says?|said|writes?|wrote|reads|reviews?|comments?|feedback|outputs?|logs?|errors?|message|mail|email|trace|` +
 		`prints?|printed|shows?|returns?|returned|reports?|reported|quote|according to)\b`)
 	// program begins a message that a program wrote whole, but for its first words.
 	program = lazyregexp.New(`^\s*(?:Implement the following plan:|This session is being continued from a previous conversation|` +
 		`Base directory for this skill: |Operation stopped by hook: |Caveat: The messages below were generated)`)
 	listItem = lazyregexp.New(`^\s*(?:[-*+•]|\d{1,3}[.)])\s`)
-	// gap is what a terminal leaves of a line break in what was copied from it;
-	// glyph is what no keyboard has.
-	gap   = lazyregexp.New(`:  +\S|\S {3,}\S`)
-	glyph = lazyregexp.New(`[❯⏺⎿✻│┃╭╰]`)
+	// gap is what a terminal leaves of a line break in what was copied from it.
+	gap = lazyregexp.New(`:  +\S|\S {3,}\S`)
+	// untyped begins what nobody types behind their own words: what no keyboard
+	// has, and long JSON.
+	untyped = lazyregexp.New(`[❯⏺⎿✻│┃╭╰]|\{"\w+":.{200}`)
 )
 
 // Gemini CLI puts the files that a prompt names below it.
@@ -276,7 +278,7 @@ func (m *marking) paragraphs() {
 		from := at
 		if pasted || trimmed[0] == '>' || indented && !list {
 			m.quote(at, next)
-		} else if loc := glyph.FindStringIndex(line); loc != nil {
+		} else if loc := untyped.FindStringIndex(line); loc != nil {
 			pasted, output, from = true, true, at+loc[0]
 			m.quote(from, next)
 		} else if list = indented || item; !list {
