@@ -45,7 +45,7 @@ func (s *session) play() {
 
 func (s *session) attachments() {
 	s.record(func(w *bufio.Writer) {
-		fmt.Fprintf(w, `"attachment":{"type":"skill_listing","content":"%s","skillCount":7},"type":"attachment"`, escape("- "+strings.Join(skills, ": does it well\n- ")))
+		fmt.Fprintf(w, `"attachment":{"type":"skill_listing","content":"%s","skillCount":7},"type":"attachment"`, escape("- "+strings.Join(skills, ": does it well\n- ")+": does it well"))
 	}, nil)
 	s.bookkeeping("file-history-snapshot", fmt.Sprintf(`"messageId":"%s","snapshot":{"trackedFileBackups":{}},"isSnapshotUpdate":false`, uuid(s.Rand)))
 }
