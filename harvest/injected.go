@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// InterruptMark begins the note that Claude Code writes in the user's name when
+// interruptMark begins the note that Claude Code writes in the user's name when
 // she stops the agent.
-const InterruptMark = "[Request interrupted by user"
+const interruptMark = "[Request interrupted by user"
 
 // injected are the beginnings of other messages in the user's name that the
 // program wrote: a compaction, a skill's text, what a command printed that the
 // user ran beside the agent, and the report of a background task.
-var injected = []string{"This session is being continued from a previous conversation", SkillBodyMark, "<bash-input>", "<bash-stdout>", "<bash-stderr>",
+var injected = []string{"This session is being continued from a previous conversation", skillBodyMark, "<bash-input>", "<bash-stdout>", "<bash-stderr>",
 	"<local-command-", "<task-notification>"}
 
-// SkillBodyMark begins the text of a skill as Claude Code puts it before the model.
-const SkillBodyMark = "Base directory for this skill: "
+// skillBodyMark begins the text of a skill as Claude Code puts it before the model.
+const skillBodyMark = "Base directory for this skill: "
 
 // Interrupts reports whether a message in the user's name says that she stopped
 // the agent. It is no turn of its own, but an outcome of the turn before.
 func Interrupts(text string) bool {
-	return strings.HasPrefix(strings.TrimSpace(text), InterruptMark)
+	return strings.HasPrefix(strings.TrimSpace(text), interruptMark)
 }
 
 // Injected reports whether a message in the user's name was written by the

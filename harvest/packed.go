@@ -24,45 +24,58 @@ const (
 	// maxWindow is how far back a compressed transcript may refer, in bytes; it is
 	// held in memory. Agents compress at levels that need 8 MiB at most.
 	maxWindow = 32 << 20
-	// maxUnpacked is how long a compressed transcript may be, in bytes: a few
-	// kilobytes can pretend to any length. Real ones have up to some hundred MiB.
+	// maxUnpacked is how long a compressed transcript may be, in bytes, and maxRatio
+	// how many times as long as its file a longer one may be: a few kilobytes can
+	// pretend to any length. There are real ones of 2 GiB.
 	maxUnpacked = 1 << 30
+	maxRatio    = 100
 )
 
-var errUnpacked = fmt.Errorf("it is longer than %d MiB once unpacked, and the rest is left out", maxUnpacked>>20)
+var errUnpacked = fmt.Errorf("it is longer than %d MiB once unpacked, and than %d times its file: the rest is left out", maxUnpacked>>20, maxRatio)
 
 // Unpack returns what r holds, which is compressed with zstd. Of what is cut off
 // it returns what comes before the cut, as a transcript that is still being
-// written has it. Memory is bounded by the window of 32 MiB that a frame may have, and
-// what comes out by 1 GiB.
-func Unpack(r io.Reader) io.ReadCloser { return &unpacker{r: r, left: maxUnpacked} }
+// written has it. Memory is bounded by the window of 32 MiB that a frame may
+// have, and what comes out by 1 GiB, or by 100 times what went in.
+func Unpack(r io.Reader) io.ReadCloser { return &unpacker{r: r, limit: maxUnpacked} }
 
 type unpacker struct {
-	r       io.Reader
-	decoder *zstd.Decoder
-	left    int64
-	err     error
+	r              io.Reader
+	decoder        *zstd.Decoder
+	limit, in, out int64 // bytes
+	err            error
 }
 
 func (u *unpacker) Read(p []byte) (n int, err error) {
 	if u.err == nil && u.decoder == nil {
 		// One goroutine, and buffers as small as the window allows.
-		u.decoder, u.err = zstd.NewReader(u.r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		u.decoder, u.err = zstd.NewReader(packedReader{u}, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	}
+	left := max(u.limit, maxRatio*u.in) - u.out
+	if u.err == nil && left <= 0 {
+		u.err = errUnpacked
 	}
 	if u.err != nil {
 		return 0, u.err
 	}
-	n, u.err = u.decoder.Read(p[:min(int64(len(p)), u.left)])
-	u.left -= int64(n)
+	n, u.err = u.decoder.Read(p[:min(int64(len(p)), left)])
+	u.out += int64(n)
 	switch {
 	case errors.Is(u.err, io.ErrUnexpectedEOF):
 		u.err = io.EOF
 	case u.err != nil && u.err != io.EOF:
 		u.err = fmt.Errorf("unpack: %w", u.err)
-	case u.err == nil && u.left == 0:
-		u.err = errUnpacked
 	}
 	return n, u.err
+}
+
+// packedReader counts what goes in.
+type packedReader struct{ u *unpacker }
+
+func (r packedReader) Read(p []byte) (int, error) {
+	n, err := r.u.r.Read(p)
+	r.u.in += int64(n)
+	return n, err
 }
 
 func (u *unpacker) Close() error {

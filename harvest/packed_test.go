@@ -38,6 +38,11 @@ func TestUnpack(t *testing.T) {
 	if got, err := io.ReadAll(Unpack(bytes.NewReader(frames))); err != nil || !bytes.Equal(got, text) {
 		t.Errorf("%d bytes, error %v", len(got), err)
 	}
+	// What is long because there is much in it is no bomb.
+	u := &unpacker{r: bytes.NewReader(frames), limit: 10}
+	if got, err := io.ReadAll(u); err != nil || !bytes.Equal(got, text) {
+		t.Errorf("above the limit: %d bytes of %d, error %v", len(got), len(text), err)
+	}
 	for cut := range frames {
 		got, err := io.ReadAll(Unpack(bytes.NewReader(frames[:cut])))
 		if err != nil || !bytes.HasPrefix(text, got) {
@@ -71,12 +76,12 @@ func TestUnpackRefuses(t *testing.T) {
 		"a bomb of lines": {pack(t, bytes.Repeat([]byte("{\"a\":1}\n"), 1<<20)), 1 << 20, "read: " + errUnpacked.Error()},
 	} {
 		lines := 0
-		u := &unpacker{r: bytes.NewReader(c.packed), left: c.limit}
+		u := &unpacker{r: bytes.NewReader(c.packed), limit: c.limit}
 		problems, err := Scan(context.Background(), u, "f", func([]byte) bool { return true }, func(int, []byte) bool { lines++; return true })
 		if err != nil || len(problems) == 0 || !strings.HasPrefix(problems[len(problems)-1].Reason, c.want) {
 			t.Errorf("%s: problems %v, error %v", name, problems, err)
 		}
-		if most := int(c.limit) / len("{\"a\":1}\n"); lines > most || name == "a bomb of lines" && lines != most {
+		if most := max(int(c.limit), maxRatio*len(c.packed)) / len("{\"a\":1}\n"); lines > most || name == "a bomb of lines" && lines != most {
 			t.Errorf("%s: %d lines, %d would be allowed", name, lines, most)
 		}
 		if err := u.Close(); err != nil {
@@ -95,9 +100,9 @@ func FuzzUnpack(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, cut int, raw bool) {
 		const limit = 1 << 16
 		if raw { // whatever it holds
-			u := &unpacker{r: bytes.NewReader(data), left: limit}
+			u := &unpacker{r: bytes.NewReader(data), limit: limit}
 			got, err := io.ReadAll(u)
-			if len(got) > limit || errors.Is(err, io.ErrUnexpectedEOF) {
+			if len(got) > max(limit, maxRatio*len(data)) || errors.Is(err, io.ErrUnexpectedEOF) {
 				t.Errorf("%d bytes, error %v", len(got), err)
 			}
 			_ = u.Close()
