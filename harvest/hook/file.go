@@ -2,6 +2,7 @@ package hook
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,7 +16,14 @@ const maxFile = 8 << 20
 // readFile reads a file that lies where others can put something: a link to a
 // device that never ends would end the process with the code that blocks, and a
 // pipe would hold up the agent.
-func readFile(path string) ([]byte, error) { return bounded.ReadFile(path, maxFile) }
+func readFile(path string) ([]byte, error) {
+	b, err := bounded.ReadFile(path, maxFile)
+	_, large := errors.AsType[*bounded.TooLargeError](err)
+	if at, ok := errors.AsType[*fs.PathError](err); ok && (large || errors.Is(err, bounded.ErrNotRegular)) {
+		err = fmt.Errorf("%s: %w", filepath.Base(path), at.Err) // not the system's fault: see bySystem
+	}
+	return b, err
+}
 
 // Writable returns why hooks can note nothing in home, nil where they can or where
 // the first of them has yet to make it.
