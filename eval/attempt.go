@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -209,15 +210,15 @@ func spendJudge(out *Rollout, g Grade) {
 }
 
 // feedbackOf is what the mutator, and a work retry, may read of a graded
-// attempt.
+// attempt, each line once.
 func feedbackOf(failure string, checks []CheckResult) []string {
 	var texts []string
 	if failure != "" {
 		texts = append(texts, "The attempt failed: "+failure)
 	}
 	for i := range checks {
-		if checks[i].Feedback != "" {
-			texts = append(texts, checks[i].Feedback)
+		if f := checks[i].Feedback; f != "" && !slices.Contains(texts, f) {
+			texts = append(texts, f)
 		}
 	}
 	return texts

@@ -58,10 +58,11 @@ func newPromptData(in Input) promptData {
 	}
 	for i, e := range in.Evidence {
 		c := promptCase{N: i + 1, Prompt: clip(e.Case.Prompt, maxPromptQuote), Answer: clip(e.Rollout.Answer, maxAnswerQuote),
-			Failure: e.Rollout.Failure, Feedback: FeedbackOf(e.Rollout), Score: fmt.Sprintf("%.2f", e.Rollout.Quality), Before: before(e.Case)}
+			Failure: e.Rollout.Failure, Feedback: eachOnce(FeedbackOf(e.Rollout)), Score: fmt.Sprintf("%.2f", e.Rollout.Quality), Before: before(e.Case)}
 		d.Cases = append(d.Cases, c)
 	}
-	d.Attempts = in.Rejected[max(0, len(in.Rejected)-maxAttempts):]
+	tried := latest(in.Rejected)
+	d.Attempts = tried[max(0, len(tried)-maxAttempts):]
 	return d
 }
 
@@ -76,17 +77,6 @@ func before(c *eval.Case) []eval.Message {
 		}
 	}
 	return out[max(0, len(out)-maxBefore):]
-}
-
-// FeedbackOf lists what the mutator may read of a rollout's failed checks.
-func FeedbackOf(r *eval.Rollout) []string {
-	var out []string
-	for _, c := range r.Checks {
-		if c.Score < 1 && c.Feedback != "" {
-			out = append(out, c.Feedback)
-		}
-	}
-	return append(out, r.Feedback...)
 }
 
 func render(name string, d promptData) (string, error) {

@@ -1,0 +1,73 @@
+package mutate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// FeedbackOf lists what the mutator may read of a rollout: what each failed check
+// says, each line once. Rollout.Feedback repeats the checks, those included that
+// the tournament took for noise, so that it counts only where nothing else is
+// there. That the agent failed at all is Rollout.Failure.
+func FeedbackOf(r *eval.Rollout) []string {
+	var out []string
+	for _, c := range r.Checks {
+		if c.Score < 1 && c.Feedback != "" {
+			out = append(out, c.Feedback)
+		}
+	}
+	if len(r.Checks) == 0 {
+		out = r.Feedback
+	}
+	return unique(out)
+}
+
+// eachOnce takes out of lines what they repeat of each other: checks that were
+// made of one correction carry its words each, in brackets behind their own.
+func eachOnce(lines []string) []string {
+	told := map[string]bool{}
+	var out []string
+	for _, line := range lines {
+		body, tail := cutTail(strings.TrimSpace(line))
+		var kept strings.Builder
+		for _, part := range append(sentences(body), tail) {
+			if key := strings.Join(strings.Fields(part), " "); key != "" && !told[key] {
+				told[key] = true
+				kept.WriteString(part)
+			}
+		}
+		if s := strings.TrimSpace(kept.String()); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// cutTail cuts off the brackets that line ends with, and the blank before them.
+func cutTail(line string) (body, tail string) {
+	depth := 0
+	for i := len(line) - 1; i > 0 && strings.HasSuffix(line, ")"); i-- {
+		switch line[i] {
+		case ')':
+			depth++
+		case '(':
+			if depth--; depth == 0 && line[i-1] == ' ' {
+				return line[:i-1], line[i-1:]
+			}
+		}
+	}
+	return line, ""
+}
+
+// latest keeps of attempts that changed the same the last one.
+func latest(attempts []Attempt) []Attempt {
+	var out []Attempt
+	for i, a := range attempts {
+		if !slices.ContainsFunc(attempts[i+1:], func(b Attempt) bool { return a.Change == b.Change }) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
