@@ -15,7 +15,7 @@ import (
 var promptFiles embed.FS
 
 var prompts = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("").Funcs(template.FuncMap{"quote": eval.Quote, "inert": inertLine}).ParseFS(promptFiles, "prompts/*.txt"))
+	return template.Must(template.New("").Funcs(template.FuncMap{"quote": eval.Quote, "inert": inertLine, "inc": func(n int) int { return n + 1 }}).ParseFS(promptFiles, "prompts/*.txt"))
 })
 
 // What a prompt shows of one text, in bytes: enough to see what went wrong,
@@ -36,7 +36,7 @@ type promptData struct {
 	Cases            []promptCase
 	Attempts         []Attempt
 	MaxTokens, Words int
-	Section          string
+	Alike            [][]string // sentences that may say the same
 }
 
 type promptCase struct {

@@ -186,7 +186,7 @@ func (s *search) candidate(op string, parents []*member, p mutate.Proposal) Cand
 func (s *search) try(ctx context.Context, mv *move, ps []mutate.Proposal) (won bool, err error) {
 	p := ps[0]
 	if len(ps) > 1 {
-		if p, err = mutate.Combine(mv.parent.variant.Doc, ps); err != nil {
+		if p, err = s.unite(ctx, mv, ps); err != nil {
 			var unusable *mutate.ReplyError
 			if !errors.As(err, &unusable) {
 				return false, err
@@ -276,6 +276,24 @@ func (s *search) try(ctx context.Context, mv *move, ps []mutate.Proposal) (won b
 		return false, err
 	}
 	return true, s.race(ctx, m, mv.deletion)
+}
+
+// unite joins proposals for one parent. The mutator is asked only where sentences
+// of theirs may say the same in other words, before anything of the union is
+// measured.
+func (s *search) unite(ctx context.Context, mv *move, ps []mutate.Proposal) (mutate.Proposal, error) {
+	u := &mutate.Union{Model: s.Mutator, Proposals: ps}
+	p, err := u.Propose(ctx, s.input(mv.parent, nil))
+	var limit *eval.BudgetError
+	switch {
+	case errors.As(err, &limit):
+		return p, &errDone{limit.Error(), true}
+	case err != nil || !u.Asked:
+		return p, err
+	case u.Unusable != "":
+		return p, s.emit(ctx, "unusable", map[string]any{"operator": u.Name(), "reason": u.Unusable})
+	}
+	return p, s.emit(ctx, "united", map[string]any{"sha256": p.Doc.Hash(), "operator": mv.op, "proposals": len(ps)})
 }
 
 // halves tries the two halves of a refused union apart.

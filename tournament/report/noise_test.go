@@ -23,6 +23,7 @@ func TestNoiseIsTold(t *testing.T) {
 		event("untangled", map[string]any{"sha256": "aa", "from": "bb", "lines": 2, "gain": 0.5, "cases": 3}),
 		event("confirmed", map[string]any{"sha256": "aa", "quality": 0.75, "cases": 30}),
 		event("noise", map[string]any{"noise": noise}),
+		event("united", map[string]any{"sha256": "aa", "operator": "reflect", "proposals": 3}),
 	}
 	if got := noiseOf(events); got != noise {
 		t.Errorf("noise %+v, want %+v", got, noise)
@@ -31,7 +32,8 @@ func TestNoiseIsTold(t *testing.T) {
 		t.Errorf("noise %+v where none was measured", got)
 	}
 	for i, want := range []string{"bb without 2 lines that stand in others' way: helps, +0.50 on 3 train cases",
-		"aa scores 0.75 on 30 validation cases", "±0.18"} {
+		"aa scores 0.75 on 30 validation cases", "±0.18",
+		"aa states once what 3 proposals say alike"} {
 		if got := Timeline(events)[i].Text; !strings.Contains(got, want) {
 			t.Errorf("%q lacks %q", got, want)
 		}

@@ -107,6 +107,8 @@ func phrase(e tournament.Event) string {
 			from = fmt.Sprintf(" (%d proposals together)", f.Proposals)
 		}
 		return fmt.Sprintf("%s: %s wins its minibatch by %+.2f on %s%s", f.Operator, who, f.Gain, count(f.Cases, "train case"), from)
+	case "united":
+		return fmt.Sprintf("%s: %s states once what %d proposals say alike", f.Operator, who, f.Proposals)
 	case "refused":
 		return fmt.Sprintf("%s: %s loses its minibatch, %+.2f on %s", f.Operator, who, f.Gain, count(f.Cases, "train case"))
 	case "dominated":

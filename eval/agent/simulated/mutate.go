@@ -2,6 +2,7 @@ package simulated
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -97,6 +98,8 @@ func (m *model) revise(p eval.Prompt, d *draw) (reply, finish string) {
 	switch {
 	case len(b.texts) > 1 && asksToMerge.MatchString(b.asked):
 		r.merge(b.texts[1])
+	case asksToMerge.MatchString(b.asked):
+		r.settle()
 	case asksToCondense.MatchString(b.asked):
 		r.condense()
 	case asksToReword.MatchString(b.asked):
@@ -255,6 +258,40 @@ func (r *revision) merge(other string) {
 		}
 	}
 	r.did("merged %d lines of the second text", taken)
+}
+
+// settle drops the lines that teach nothing but what another line teaches: of two
+// the longer one stays.
+func (r *revision) settle() {
+	dropped := 0
+	for i := 0; i < len(r.lines); i++ {
+		taught := r.taughtBy(i)
+		for j := range r.lines {
+			if other := r.taughtBy(j); i != j && len(taught) > 0 && subset(taught, other) &&
+				(len(taught) < len(other) || len(r.lines[i]) < len(r.lines[j]) || len(r.lines[i]) == len(r.lines[j]) && j < i) {
+				r.drop(i)
+				i--
+				dropped++
+				break
+			}
+		}
+	}
+	r.did("merged %d lines that said what others say", dropped)
+}
+
+// taughtBy lists the lessons that line i teaches.
+func (r *revision) taughtBy(i int) (out []int) {
+	n := normalise(r.lines[i])
+	for k := range r.lessons {
+		if stands(n, r.lessons[k].phrase) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+func subset(some, all []int) bool {
+	return !slices.ContainsFunc(some, func(x int) bool { return !slices.Contains(all, x) })
 }
 
 // condense drops most lines that teach nothing, some that harm, and rarely one

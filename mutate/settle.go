@@ -1,0 +1,181 @@
+package mutate
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// Union joins what several proposals made of one parent (see Combine). Where
+// sentences of different proposals may say the same in other words, which no rule
+// can tell, Model is asked to state each rule once. A reply that changes anything
+// else, or loses a rule, is not taken: the union by rule stands then.
+type Union struct {
+	Model     eval.Model // nil: by rule alone
+	Proposals []Proposal
+	// Asked says after Propose whether Model was asked, and Unusable why its reply
+	// was not taken, "" where it was.
+	Asked    bool
+	Unusable string
+}
+
+// Name implements Operator.
+func (*Union) Name() string { return "union" }
+
+// Propose implements Operator.
+func (u *Union) Propose(ctx context.Context, in Input) (Proposal, error) {
+	u.Asked, u.Unusable = false, ""
+	view, sides, taught := combined(in.Parent, u.Proposals)
+	p, err := propose(in.Parent, view, unique(taught))
+	if err != nil || u.Model == nil {
+		return p, err
+	}
+	groups := alike(in.Parent.View(), view, sides)
+	if len(groups) == 0 {
+		return p, nil
+	}
+	u.Asked = true
+	settled, err := u.settle(ctx, in, p, view, groups)
+	var unusable *ReplyError
+	if errors.As(err, &unusable) {
+		u.Unusable = unusable.Reason
+		return p, nil
+	}
+	return settled, err
+}
+
+// settle asks for each rule of the groups once.
+func (u *Union) settle(ctx context.Context, in Input, p Proposal, view string, groups [][]statement) (Proposal, error) {
+	in.Evidence, in.Rejected = nil, nil
+	data := newPromptData(in)
+	view = withNewline(view)
+	data.View, data.Fence = view, fenceFor(view)
+	for _, g := range groups {
+		var texts []string
+		for _, s := range g {
+			texts = append(texts, s.text)
+		}
+		data.Alike = append(data.Alike, texts)
+	}
+	user, err := render("union.txt", data)
+	if err != nil {
+		return Proposal{}, err
+	}
+	reply, err := ask(ctx, u.Model, user, in)
+	if err != nil {
+		return Proposal{}, err
+	}
+	reply = restore(reply, view)
+	if why := faithful(view, reply, groups, words(strings.Join(in.Corpus, "\n"))); why != "" {
+		return Proposal{}, &ReplyError{Reason: why}
+	}
+	if p.Doc.View() == reply {
+		return p, nil
+	}
+	return propose(in.Parent, reply, p.Taught, p.Doc)
+}
+
+// alike groups the sentences of a union that different sides added and that may say
+// the same. The groups and their sentences are in the order of the text.
+func alike(base, view string, sides []string) (groups [][]statement) {
+	u := newUnion(base, view, sides)
+	group := make([]int, len(u.parts)) // the first sentence of each one's group
+	for i := range u.parts {
+		group[i] = i
+		for j := range i {
+			s, t := &u.parts[i], &u.parts[j]
+			if !u.added(s) || !u.added(t) || u.together(s, t) || !s.like(t) {
+				continue
+			}
+			from, to := max(group[i], group[j]), min(group[i], group[j])
+			for k := range group[:i+1] {
+				if group[k] == from {
+					group[k] = to
+				}
+			}
+		}
+	}
+	for i := range u.parts {
+		var g []statement
+		for k := i; k < len(group); k++ {
+			if group[k] == i {
+				g = append(g, u.parts[k])
+			}
+		}
+		if len(g) > 1 {
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}
+
+// faithful says why a reply is not the text with the rules of its groups stated
+// once, "" where it is: all else stands as it was and where it was; every sentence
+// of a group is kept, or one like it with its numbers and literals, and no word is
+// lost that feedback asked for; and nothing is said that is like none of them. asked are the words of the run's feedback.
+func faithful(view, reply string, groups [][]statement, asked map[string]bool) string {
+	in := map[string]bool{} // what the groups say
+	var all []statement
+	for _, g := range groups {
+		for _, s := range g {
+			in[s.norm] = true
+			all = append(all, s)
+		}
+	}
+	was, now := statementsOf(view), statementsOf(reply)
+	had := counted(was)
+	var frame, kept []string
+	for i := range was {
+		if !in[was[i].norm] {
+			frame = append(frame, was[i].norm)
+		}
+	}
+	var said []statement
+	for i := range now {
+		s := &now[i]
+		switch {
+		case had[s.norm] > 0 && !in[s.norm]:
+			kept = append(kept, s.norm)
+			continue
+		case s.fixed:
+			return "it changes more than the sentences that may say the same"
+		case !slices.ContainsFunc(all, func(t statement) bool { return in[s.norm] || s.like(&t) }):
+			return "it adds a rule"
+		}
+		said = append(said, *s)
+	}
+	switch {
+	case !slices.Equal(frame, kept):
+		return "it changes more than the sentences that may say the same"
+	case len(said) > len(all):
+		return "it says more than was there"
+	}
+	told := map[string]bool{}
+	for _, s := range said {
+		for w := range s.words {
+			told[w] = true
+		}
+	}
+	for i := range all {
+		g := &all[i]
+		kept := slices.ContainsFunc(said, func(s statement) bool { return s.norm == g.norm || s.like(g) && s.holds(g) })
+		for w := range g.words {
+			kept = kept && (told[w] || !asked[w])
+		}
+		if !kept {
+			return "it drops a rule"
+		}
+	}
+	return ""
+}
+
+// holds reports whether s has all numbers and literals of t.
+func (s *statement) holds(t *statement) bool {
+	return !slices.ContainsFunc(t.tokens, func(x token) bool {
+		exact := x.literal || strings.ContainsAny(x.word, "0123456789")
+		return exact && !slices.ContainsFunc(s.tokens, func(y token) bool { return x.word == y.word })
+	})
+}
