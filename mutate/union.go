@@ -266,7 +266,7 @@ func (u *union) find(norm string) (block int, ok bool) {
 // rivals reports whether s, of side, and t reword the same sentence of base: the
 // first of them wins.
 func (u *union) rivals(side []statement, s, t *statement) bool {
-	if !u.added(t) || u.together(s, t) {
+	if !u.added(t) || u.together(s, t) || !s.like(t) {
 		return false
 	}
 	mine := counted(side)
