@@ -35,11 +35,23 @@ type Options struct {
 	Seeds []Candidate
 	// Barred are the SHA-256 of texts that are never tried.
 	Barred []string
+	// Objectives are those that a challenger may be better in; nil for all four.
+	Objectives []string
+	// Shorten turns the choice of the challenger round: a text that only lacks lines
+	// of the incumbent is none, and here no other one is.
+	Shorten bool
+	// Standing is an undecided challenger of the incumbent, nil for none: it is in
+	// the pool from the start, and only a text that is better than it by more than
+	// noise, on the same validation cases, becomes the challenger in its place.
+	Standing *Candidate
 }
 
 // DescriptionOnly are the operators of a search for a better description; its
 // cases are trigger cases.
 var DescriptionOnly = []string{"description"}
+
+// DeletionOnly are the operators of a search for a shorter text.
+var DeletionOnly = []string{"ablate", "prune"}
 
 // DefaultPatience is Options.Patience where nothing is said.
 const DefaultPatience = 8
@@ -97,7 +109,7 @@ type Cases struct{ Train, Val, Test []eval.Case }
 // A Result is what a search found.
 type Result struct {
 	Incumbent  Scored
-	Challenger *Scored  // nil where nothing beat the incumbent on validation
+	Challenger *Scored  // nil where nothing beat the incumbent, and Options.Standing, on validation
 	Pool       []Scored // every pooled candidate, the incumbent first
 	Stop       string   // why the search ended, in words
 	// BudgetStop is set where a cap ended the search.
@@ -148,6 +160,7 @@ type search struct {
 	stale     int
 	lessons   *lessons
 	knots     knots
+	standing  *member // of Options.Standing
 }
 
 // errDone ends the search's loop; the reason is its text.

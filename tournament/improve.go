@@ -174,7 +174,7 @@ func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 		share = budget.Sub(eval.Caps{Rollouts: Share(p.Caps.Rollouts, p.HeldOut, p.MaxRetries, true).Search})
 	}
 	opt := p.Options
-	opt.Seed = p.Run.Seed
+	opt.Seed, opt.Objectives = p.Run.Seed, p.Objectives
 	e := &Engine{
 		Evaluator: p.evaluator(share, 0),
 		Mutator: &eval.Metered{Model: p.Mutator, By: eval.ByMutator, Budget: share, Recorder: p.Journal,

@@ -38,14 +38,17 @@ func (n Noise) epsilon(sd *float64) float64 {
 
 // between is the standard error of the mean paired difference in quality of two
 // members, each with the trials that it has, as far as noise alone makes it.
-func (n Noise) between(a, b *member) float64 {
+func (n Noise) between(a, b *member) float64 { return scatter(n.Quality, a, b) }
+
+// scatter is between for a quantity with the standard deviation sd.
+func scatter(sd float64, a, b *member) float64 {
 	sum, k := 0.0, 0
 	for i := range a.val {
 		if x, y := len(a.val[i].done()), len(b.val[i].done()); x > 0 && y > 0 {
 			sum, k = sum+1/float64(x)+1/float64(y), k+1
 		}
 	}
-	return n.Quality * math.Sqrt(sum) / float64(max(1, k))
+	return sd * math.Sqrt(sum) / float64(max(1, k))
 }
 
 // medianCost is how much wider a median scatters than a mean, for normal noise
@@ -117,12 +120,7 @@ func (s *search) noise() Noise {
 			retries.add(rs, weight, func(r *eval.Rollout) (float64, bool) { return r.Retries, true })
 			latency.add(rs, 1, func(r *eval.Rollout) (float64, bool) { return reported(r.LatencyMS) })
 			cost.add(rs, 1, func(r *eval.Rollout) (float64, bool) { return reported(r.CostUSD) })
-			tokens.add(rs, 1, func(r *eval.Rollout) (float64, bool) {
-				if r.Usage == nil {
-					return 0, false
-				}
-				return float64(r.Usage.Total()), true
-			})
+			tokens.add(rs, 1, totalTokens)
 			n.judged(&s.cases.Val[i], rs)
 		}
 	}

@@ -79,22 +79,6 @@ func TestFrontWithinNoise(t *testing.T) {
 	}
 }
 
-func TestWorthTryingBeyondNoise(t *testing.T) {
-	long, short := &member{tokens: 100}, &member{tokens: 80}
-	for _, c := range []struct {
-		delta, noise float64
-		winner       *member
-		want         bool
-	}{
-		{0.03, 0, long, true}, {0.03, 0.05, long, false}, {0.06, 0.05, long, true},
-		{0, 0, long, false}, {0, 0.05, short, true}, {-0.05, 0.05, short, false},
-	} {
-		if got := worthTrying(c.delta, c.noise, c.winner, long); got != c.want {
-			t.Errorf("%+.2f at a noise of %.2f, %d tokens for 100: %v", c.delta, c.noise, c.winner.tokens, got)
-		}
-	}
-}
-
 func TestNoisyInstrumentSaysSo(t *testing.T) {
 	result := func(had, has float64) *Result {
 		r := &Result{Incumbent: Scored{Metrics: eval.Metrics{Quality: had}}}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 )
@@ -18,6 +19,7 @@ type member struct {
 	train   []record // by train case
 	val     []record // by validation case
 	full    bool     // validated on every case
+	cut     bool     // only lacks lines of the incumbent
 	// confirmed is the trial that had no part in choosing m, 0 for none.
 	confirmed int
 	tried     map[string]bool // what was tried on this text already
@@ -98,6 +100,9 @@ func newPool(trainCases, valCases int) *pool {
 func (p *pool) add(c Candidate, v eval.Variant, parents ...int) *member {
 	m := &member{Candidate: c, variant: v, parents: parents, tokens: skill.Tokens(string(v.Doc.Body())),
 		train: make([]record, p.train), val: make([]record, p.cases), tried: map[string]bool{}}
+	if len(p.members) > 0 {
+		_, m.cut = mutate.Removed(p.members[0].variant.Doc, v.Doc)
+	}
 	p.members = append(p.members, m)
 	row := make([]float64, p.cases)
 	for i := range row {

@@ -169,6 +169,7 @@ func (s *search) finals(ctx context.Context, reason string) error {
 		}
 		s.best = s.pool.index(m)
 	}
+	s.electable()
 	for trial := 1; trial < maxTrials && s.best != 0; trial++ {
 		leaders := s.leaders()
 		if len(leaders) < 2 {
@@ -258,7 +259,7 @@ func (s *search) leaders() []*member {
 	out := []*member{best}
 	var rest []*member
 	for _, m := range s.pool.members[1:] {
-		if m == best || !m.full {
+		if m == best || !m.full || m.cut != s.opt.Shorten {
 			continue
 		}
 		if d := s.paired(m, best); d > -s.standardError(m, best) {
@@ -302,16 +303,8 @@ func (s *search) result() *Result {
 		res.Pool = append(res.Pool, Scored{m.Candidate, eval.Summarise(rollouts), m.tokens, m.full})
 	}
 	res.Incumbent = res.Pool[0]
-	if s.best != 0 && worthTrying(s.paired(s.pool.members[s.best], s.pool.members[0]), res.Noise.between(s.pool.members[s.best], s.pool.members[0]), s.pool.members[s.best], s.pool.members[0]) {
+	if s.worthTrying(s.pool.members[s.best], res.Noise) {
 		res.Challenger = &res.Pool[s.best]
 	}
 	return res
-}
-
-// worthTrying reports whether the winner may go before the gate: it is better on
-// validation by more than noise, the standard error that the same text tried
-// again would differ by, or about as good and a tenth shorter, which the gate can
-// prove as "no worse and cheaper".
-func worthTrying(delta, noise float64, winner, incumbent *member) bool {
-	return delta > max(1e-9, noise) || delta >= -deletionSlack && 10*winner.tokens <= 9*incumbent.tokens
 }

@@ -12,10 +12,16 @@ import (
 // any other text, but for the firewall: somebody has read what that would say. It
 // has no minibatch to win, since it is nobody's child here; it races the best on
 // validation, and is a parent from then on. One that may not be tried is recorded
-// with the reason.
+// with the reason. The challenger that stands is there first, and was checked when it
+// was made.
 func (s *search) sow(ctx context.Context) error {
 	root := s.pool.members[0]
-	for _, seed := range s.opt.Seeds {
+	seeds := s.opt.Seeds
+	if s.opt.Standing != nil {
+		seeds = append([]Candidate{*s.opt.Standing}, seeds...)
+	}
+	for i, seed := range seeds {
+		standing := i == 0 && s.opt.Standing != nil
 		doc, err := skill.Parse(seed.Text, root.variant.Doc.Options())
 		if err != nil {
 			return fmt.Errorf("read seed %.12s: %w", seed.SHA, err)
@@ -27,7 +33,7 @@ func (s *search) sow(ctx context.Context) error {
 		s.seq++
 		c := Candidate{SHA: doc.Hash(), Run: s.Log.Run, Seq: s.seq, Parents: []string{root.SHA}, Operator: seed.Operator,
 			State: Pooled, Reason: "it stood in the pool from the start", Taught: seed.Taught, Text: doc.Render()}
-		if reason := s.guard.refuse(root.variant.Doc, doc); reason != "" {
+		if reason := s.guard.refuse(root.variant.Doc, doc); reason != "" && !standing {
 			c.State, c.Reason = Invalid, reason
 		}
 		for _, f := range skill.Check(root.variant.Doc, doc, s.opt.Profile) {
@@ -47,7 +53,10 @@ func (s *search) sow(ctx context.Context) error {
 		}
 		s.stats.Seeds++
 		m := s.pool.add(c, eval.Variant{Name: root.variant.Name, Doc: doc, Dir: root.variant.Dir, Rest: root.variant.Rest}, 0)
-		if err := s.emit(ctx, "sown", map[string]any{"sha256": c.SHA, "operator": c.Operator, "tokens": m.tokens}); err != nil {
+		if standing {
+			s.standing = m
+		}
+		if err := s.emit(ctx, "sown", map[string]any{"sha256": c.SHA, "operator": c.Operator, "tokens": m.tokens, "standing": standing}); err != nil {
 			return err
 		}
 		if err := s.race(ctx, m, 0); err != nil {

@@ -84,4 +84,4 @@ var Acceptances = map[string]Acceptance{"strict": Strict{}, "equal": NotWorse{}}
 
 // Components are the parts of a skill that a search may change, by name: the
 // operators of its loop. A description is tried on trigger cases.
-var Components = map[string][]string{"body": operatorNames, "description": DescriptionOnly}
+var Components = map[string][]string{"body": operatorNames, "description": DescriptionOnly, "shorten": DeletionOnly}

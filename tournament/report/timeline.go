@@ -71,6 +71,7 @@ type facts struct {
 	Finalists  int      `json:"finalists"`
 	Pool       int      `json:"pool"`
 	Proposals  int      `json:"proposals"`
+	Standing   bool     `json:"standing"`
 	From       string   `json:"from"`
 	Lines      int      `json:"lines"`
 
@@ -100,6 +101,9 @@ func phrase(e tournament.Event) string {
 	case "seed":
 		return fmt.Sprintf("the incumbent scores %s on %s", q, count(f.Cases, "validation case"))
 	case "sown":
+		if f.Standing {
+			return fmt.Sprintf("%s, which waits undecided, starts beside the incumbent", who)
+		}
 		return fmt.Sprintf("%s, approved by its owner, starts beside the incumbent", who)
 	case "accepted":
 		from := ""

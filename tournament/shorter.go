@@ -1,0 +1,66 @@
+package tournament
+
+import (
+	"fmt"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate"
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+// Shorter says of a text that only lacks lines of another one what it lacks. It may
+// be cheaper, and that it answers as well is shown on the cases alone: a line that
+// no case tests may matter to a request that nobody recorded.
+type Shorter struct {
+	Untested int `json:"untested"` // lines, whole or in part, that no case tests
+	Tested   int `json:"tested"`
+}
+
+// ShorterThan compares child with incumbent; nil where it differs by more than
+// deletions. A line counts as tested where it shares a specific word with what some
+// check of the cases says or looks for: one that at most a third of the checks hold.
+func ShorterThan(incumbent, child *skill.Document, cases []eval.Case) *Shorter {
+	lines, only := mutate.Removed(incumbent, child)
+	if !only || incumbent.Hash() == child.Hash() {
+		return nil
+	}
+	var asked []string
+	for i := range cases {
+		for _, k := range cases[i].Checks {
+			for _, text := range []string{k.Feedback, k.Rubric, k.Value, k.Path} {
+				if text != "" {
+					asked = append(asked, text)
+				}
+			}
+		}
+	}
+	support := mutate.NewSupport(asked, asked)
+	s := &Shorter{}
+	for _, line := range lines {
+		if len(support.Answers(line)) > 0 {
+			s.Tested++
+		} else {
+			s.Untested++
+		}
+	}
+	return s
+}
+
+// String names such a text: "shorter: 3 lines that no case tests".
+func (s *Shorter) String() string {
+	lines := func(n int) string {
+		if n == 1 {
+			return "1 line"
+		}
+		return fmt.Sprintf("%d lines", n)
+	}
+	switch {
+	case s.Untested == 0 && s.Tested == 0:
+		return "shorter: blank lines"
+	case s.Tested == 0:
+		return fmt.Sprintf("shorter: %s that no case tests", lines(s.Untested))
+	case s.Untested == 0:
+		return fmt.Sprintf("shorter: %s that cases test", lines(s.Tested))
+	}
+	return fmt.Sprintf("shorter: %s that no case tests, %d that cases test", lines(s.Untested), s.Tested)
+}
