@@ -400,9 +400,9 @@ func (a *app) nextAfter(ctx context.Context, db *store.Store, live *liveSkill, c
 	if evolvesOf(c.Operator) == evolveDescription {
 		next = strings.Replace(next, live.Name+"`", live.Name+" --evolve description`", 1)
 	}
-	trial, err := a.openTrial(ctx, db, live.Name, live.doc.Hash(), evolvesOf(c.Operator))
+	trial, err := a.openTrial(ctx, db, live, evolvesOf(c.Operator))
 	if err == nil && trial != nil {
-		next += fmt.Sprintf("; the trial of challenger %s goes first, unless --anew drops it", report.Short(trial.Challenger))
+		next += fmt.Sprintf("; the trial of challenger %s goes first, unless --anew searches beside it", report.Short(trial.Challenger))
 	}
 	return next, err
 }

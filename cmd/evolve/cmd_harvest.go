@@ -155,7 +155,7 @@ func (a *app) mineAll(ctx context.Context, db *store.Store, reg *skill.Registry,
 		case err != nil:
 			s.Note = oneLine(err.Error())
 		default:
-			trial, err := a.openTrial(ctx, db, live.Name, live.doc.Hash(), evolveHarness)
+			trial, err := a.openTrial(ctx, db, live, evolveHarness)
 			if err != nil {
 				return nil, err
 			}

@@ -259,6 +259,13 @@ func (a *app) promoteCandidate(ctx context.Context, db *store.Store, live *liveS
 			return unproven(p.trial)
 		}
 	}
+	if p.trial.Incumbent == live.doc.Hash() {
+		if s, err := shorter(ctx, db, live, p.trial); err != nil {
+			return err
+		} else if s != nil {
+			a.say("%.12s is %s", p.v.SHA, s)
+		}
+	}
 	if !p.older {
 		if err := a.sayLifetime(ctx, db, p.trial); err != nil {
 			return err

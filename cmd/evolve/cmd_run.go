@@ -22,7 +22,7 @@ import (
 type runFlags struct {
 	Schema int    `json:"schema"`
 	Skill  string `json:"skill"`
-	Evolve string `json:"evolve,omitempty"` // evolveHarness or evolveDescription
+	Evolve string `json:"evolve,omitempty"` // evolveHarness, evolveDescription or evolveShorten
 	Typed  string `json:"typed,omitempty"`  // the flags as they were typed, for a run that waits for answers
 	Seed   int64  `json:"seed"`
 	backendFlags
@@ -50,6 +50,9 @@ type runFlags struct {
 	Cases     map[string]string `json:"cases"` // id → hash; the splits are in Splits
 	Splits    map[string]string `json:"splits"`
 	Carried   string            `json:"carried,omitempty"` // SHA-256 of an undecided challenger
+	// Standing is the SHA-256 of an undecided challenger that a new search has to
+	// beat to put another one in its place.
+	Standing string `json:"standing,omitempty"`
 	// Approved are the SHA-256 of candidates that the owner let out of quarantine:
 	// the search begins with them beside the incumbent. Barred are those that the
 	// owner has rejected, and that it must never propose.
@@ -112,7 +115,7 @@ func newRunCommand(a *app) *cobra.Command {
 	fl := c.Flags()
 	fl.SortFlags = false
 	fl.StringVar(&f.Skill, "skill", "", "name of the skill")
-	fl.StringVar(&f.Evolve, "evolve", evolveHarness, "what may change: harness (the body), or description, on its own trigger cases")
+	fl.StringVar(&f.Evolve, "evolve", evolveHarness, "what may change: harness (the body), description, on its own trigger cases, or shorten: harness, by deletions alone")
 	f.backendFlags.register(fl)
 	fl.Int64Var(&f.MaxRollouts, "max-rollouts", 120, "agent attempts at most; 0 for no cap")
 	fl.Float64Var(&f.MaxCostUSD, "max-cost-usd", 0, "dollars at most, over every call")
@@ -132,7 +135,7 @@ func newRunCommand(a *app) *cobra.Command {
 	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
 	confirmOverFlag(fl, &f.confirmOver)
 	fl.StringVar(&f.resume, "resume", "", "go on with an interrupted run")
-	fl.BoolVar(&f.anew, "anew", false, "search again although an undecided challenger waits for more cases; it loses its place")
+	fl.BoolVar(&f.anew, "anew", false, "search again although an undecided challenger waits for more cases; it keeps its place unless a better one is found")
 	fl.BoolVar(&f.noHarvest, "no-harvest", false, "use the stored cases only")
 	fl.StringVar(&f.harvest.since, "since", "", "harvest sessions of this age at most, for example 30d")
 	fl.StringSliceVar(&f.harvest.exclude, "exclude-project", nil, "folders whose sessions are never read (glob)")
@@ -187,8 +190,10 @@ func (f *runFlags) check() error {
 		return usage("the strategies are strict and equal", "unknown --accept %q", f.Accept)
 	case f.Objectives != nil && !contains(f.Objectives, "quality"):
 		return usage("for example --objectives quality,cost,retries", "--objectives must name quality")
-	case !contains([]string{"", evolveHarness, evolveDescription}, f.Evolve):
-		return usage("--evolve harness, or description", "unknown --evolve %q", f.Evolve)
+	case !contains([]string{"", evolveHarness, evolveDescription, evolveShorten}, f.Evolve):
+		return usage("--evolve harness, description, or shorten", "unknown --evolve %q", f.Evolve)
+	case f.Evolve == evolveShorten && f.promote:
+		return usage("look at what it found with `evolve diff`, and install it with `evolve promote`", "--promote does not go with --evolve shorten: what only lacks lines is yours to install")
 	case len(f.to) > 0 && !f.promote:
 		return usage("add --promote, or name the targets with `evolve promote`", "--to is where --promote installs")
 	case f.NoGate && f.promote:

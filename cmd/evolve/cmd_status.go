@@ -104,6 +104,8 @@ type challengerStatus struct {
 	// evidence points nowhere yet, or has all the cases that it should take.
 	Needed    *int `json:"cases_needed"`
 	Simulated bool `json:"simulated"`
+	// Shorter is set where it only lacks lines of the live text.
+	Shorter *tournament.Shorter `json:"shorter,omitempty"`
 	// TakenBack: it was installed before, and taken back.
 	TakenBack bool `json:"taken_back"`
 	// Unlabelled counts the held-out cases that could go on with its trial, and prove

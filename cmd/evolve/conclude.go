@@ -32,8 +32,11 @@ type runResult struct {
 	Status     string            `json:"status"`
 	Incumbent  resultVersion     `json:"incumbent"`
 	Challenger *resultChallenger `json:"challenger"`
-	Verdict    *resultVerdict    `json:"verdict"`
-	Front      []resultPoint     `json:"front"`
+	// Standing is the SHA-256 of the undecided challenger that kept its place, "" for
+	// none.
+	Standing string         `json:"standing,omitempty"`
+	Verdict  *resultVerdict `json:"verdict"`
+	Front    []resultPoint  `json:"front"`
 	// Worth compares the incumbent with no skill at all on the same validation
 	// cases; null where nothing was left to measure it.
 	Worth     *tournament.Worth `json:"worth"`
@@ -59,6 +62,8 @@ type resultChallenger struct {
 	Path     string       `json:"path"`
 	Metrics  eval.Metrics `json:"metrics"`
 	DiffStat string       `json:"diff_stat"`
+	// Shorter is set where it only lacks lines of the incumbent.
+	Shorter *tournament.Shorter `json:"shorter,omitempty"`
 }
 
 // resultVerdict flattens the gate's decision; without a gate Decision is "none".
@@ -114,7 +119,7 @@ func (a *app) conclude(ctx context.Context, p *prepared, out *tournament.Outcome
 	if err := a.guardQuarantine(ctx, p.db, p.run.Skill); err != nil {
 		res.Warnings = append(res.Warnings, "texts in quarantine are not kept from being loaded: "+oneLine(err.Error()))
 	}
-	if v := out.Verdict; v != nil && v.Verdict == pareto.Promote && !res.Installed && res.Challenger != nil {
+	if v := out.Verdict; v != nil && v.Verdict == pareto.Promote && !res.Installed && res.Challenger != nil && res.Challenger.Shorter == nil {
 		a.leaveNote(p.run.Skill, hook.Waiting, "a better version (%.12s) is proved and waits: `evolve diff %s@%.12[1]s`, `evolve promote %[2]s`", res.Challenger.SHA, p.run.Skill)
 	}
 	if res.Report, err = a.writeReport(ctx, p.db, p.run.ID); err != nil {
@@ -173,6 +178,7 @@ func (a *app) result(ctx context.Context, p *prepared, out *tournament.Outcome) 
 			return nil, err
 		}
 		res.Challenger.Path, res.Challenger.DiffStat = path, diffStat(inc.Doc, challenger)
+		res.Challenger.Shorter = tournament.ShorterThan(inc.Doc, challenger, p.cases)
 		res.Kernel.Unchanged = challenger.KernelHash() == inc.Doc.KernelHash()
 		if !res.Kernel.Unchanged {
 			return nil, &tournament.KernelError{Candidate: challenger.Hash()}
@@ -187,6 +193,9 @@ func (a *app) result(ctx context.Context, p *prepared, out *tournament.Outcome) 
 		res.Warnings = append(res.Warnings, v.Warnings...)
 	case p.f.NoGate:
 		res.Verdict = &resultVerdict{Decision: "none", Reason: "the gate was left out (--no-gate)"}
+	case p.f.Standing != "":
+		res.Standing = p.f.Standing
+		res.Verdict = &resultVerdict{Decision: "none", Reason: fmt.Sprintf("nothing better than challenger %.12s was found: it keeps its place, and its trial goes on with new cases", p.f.Standing)}
 	default:
 		res.Verdict = &resultVerdict{Decision: "none", Reason: "nothing beat the incumbent on validation"}
 	}
@@ -242,6 +251,11 @@ func (a *app) printResult(r *runResult) error {
 				ratio(r.Incumbent.Metrics.Tokens, c.Metrics.Tokens), r.Incumbent.Metrics.Retries, c.Metrics.Retries, c.Metrics.N)
 		}
 		fmt.Fprintf(&b, "  challenger   %.12s, %s, kernel unchanged\n", c.SHA, c.DiffStat)
+		if c.Shorter != nil {
+			fmt.Fprintf(&b, "               %s; `evolve promote` alone installs it\n", c.Shorter)
+		}
+	} else if r.Standing != "" && r.Incumbent.Metrics.N > 0 {
+		fmt.Fprintf(&b, "  validation   quality %.2f; nothing beat the challenger that waits (%s)\n", r.Incumbent.Metrics.Quality, r.Stop)
 	} else if r.Incumbent.Metrics.N > 0 {
 		fmt.Fprintf(&b, "  validation   quality %.2f; nothing beat it (%s)\n", r.Incumbent.Metrics.Quality, r.Stop)
 	}
@@ -281,7 +295,7 @@ func (r *runResult) next() string {
 	s := report.Standing{Skill: r.Skill, Stopped: r.Status == string(tournament.Stopped), Installed: r.Installed,
 		Doubted: r.Verdict.Judge != nil && !r.Verdict.Judge.Trusted}
 	if r.Challenger != nil {
-		s.Challenger = r.Challenger.SHA
+		s.Challenger, s.Shorter = r.Challenger.SHA, r.Challenger.Shorter != nil
 	}
 	if r.Verdict.Decision != "none" {
 		s.Decision = pareto.Verdict(r.Verdict.Decision)

@@ -14,6 +14,7 @@ import (
 const (
 	evolveHarness     = "harness"
 	evolveDescription = "description"
+	evolveShorten     = "shorten" // the harness, by deletions alone
 )
 
 // evolvesOf says which part of a skill an operator changes.

@@ -297,6 +297,10 @@ func (a *app) mayInstall(ctx context.Context, db *store.Store, live *liveSkill, 
 	if err != nil {
 		return "", err
 	}
+	if !byHand && isShorter(live.doc, next.Render()) {
+		return "", refused("look at `evolve diff "+name+"`; `evolve promote "+name+"` installs it",
+			"%.12s only lacks lines of the live text: it is yours to install", next.Hash())
+	}
 	if len(rules) == 0 {
 		return "", nil
 	}

@@ -107,7 +107,7 @@ func (a *app) prepare(ctx context.Context, f *runFlags) (*prepared, error) {
 // gather harvests and mines, unless told not to, and reads the cases.
 func (a *app) gather(ctx context.Context, p *prepared, budget *eval.Budget) error {
 	f := p.f
-	trial, err := a.openTrial(ctx, p.db, f.Skill, p.live.doc.Hash(), f.Evolve)
+	trial, err := a.openTrial(ctx, p.db, p.live, f.Evolve)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,12 @@ func (a *app) gatherSessions(ctx context.Context, p *prepared, budget *eval.Budg
 // carry lets the run go on with an undecided challenger, or says that it waits.
 func (p *prepared) carry(ctx context.Context, trial *tournament.TrialRecord) error {
 	f := p.f
-	if f.NoGate || f.anew {
+	switch {
+	case f.NoGate:
+		return nil
+	case f.anew:
+		f.Standing = trial.Challenger
+		p.heads = append(p.heads, fmt.Sprintf("challenger %.12s waits, and keeps its place unless this run finds a better one", trial.Challenger))
 		return nil
 	}
 	spent, err := p.db.Journal(p.run.ID).SpentCases(ctx, f.Skill, p.live.doc.Hash())
@@ -300,6 +305,11 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 		}
 		p.plan.Options.Seeds = append(p.plan.Options.Seeds, *c)
 	}
+	if f.Standing != "" {
+		if p.plan.Options.Standing, err = madeBy(ctx, p.db, f.Skill, f.Standing); err != nil {
+			return err
+		}
+	}
 	if f.Stop != "" {
 		patience := f.Patience
 		if patience == 0 {
@@ -309,6 +319,9 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 	}
 	if f.handsOff() {
 		p.plan.Options.RaceChunk = len(p.cases) // one pass asks for all
+	}
+	if f.Evolve == evolveShorten {
+		p.plan.Options.Operators, p.plan.Options.Shorten = tournament.DeletionOnly, true
 	}
 	if f.Evolve == evolveDescription {
 		p.plan.Options.Operators = tournament.DescriptionOnly

@@ -196,7 +196,7 @@ func (a *app) offer(ctx context.Context, db *store.Store, live *liveSkill, trial
 	if out = append(out, more...); len(out) > 0 {
 		return "", out, nil
 	}
-	at, err := a.findTrial(ctx, db, live.Name, live.doc.Hash(), "")
+	at, _, err := a.waitingTrial(ctx, db, live)
 	if err != nil {
 		return "", nil, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,8 @@ import (
 )
 
 // waitingTrial is the trial against the live text that promote is about where nobody
-// names one: the newest that ended in a promotion, else the newest that is undecided.
+// names one: the newest that ended in a promotion, else the newest that is undecided;
+// of either, a text that only lacks lines of the live one comes last.
 // What was in place before has had its chance and is no longer offered: back is the
 // newest of those. Either is nil where there is none.
 func (a *app) waitingTrial(ctx context.Context, db *store.Store, live *liveSkill) (trial, back *tournament.TrialRecord, err error) {
@@ -22,6 +24,7 @@ func (a *app) waitingTrial(ctx context.Context, db *store.Store, live *liveSkill
 	}
 	sha := live.doc.Hash()
 	for _, want := range []pareto.Verdict{pareto.Promote, pareto.Undecided} {
+		var last *tournament.TrialRecord
 		for i := range trials { // the newest first
 			t := &trials[i]
 			if t.Incumbent != sha || t.Decision != string(want) {
@@ -31,12 +34,21 @@ func (a *app) waitingTrial(ctx context.Context, db *store.Store, live *liveSkill
 			if err != nil {
 				return nil, nil, err
 			}
-			if !over {
+			if over {
+				back = cmp.Or(back, t)
+				continue
+			}
+			short, err := shortens(ctx, db, live, t)
+			if err != nil {
+				return nil, nil, err
+			}
+			if !short {
 				return t, back, nil
 			}
-			if back == nil {
-				back = t
-			}
+			last = cmp.Or(last, t)
+		}
+		if last != nil {
+			return last, back, nil
 		}
 	}
 	return nil, back, nil

@@ -121,7 +121,7 @@ func (o *desk) onTrial() (text string, t *tournament.TrialRecord) {
 	o.Helper()
 	live, err := o.a.skill("tables")
 	o.check(err)
-	t, err = o.a.openTrial(o.Context(), o.db, "tables", live.doc.Hash(), "")
+	t, err = o.a.openTrial(o.Context(), o.db, live, "")
 	o.check(err)
 	if t == nil {
 		return "", nil

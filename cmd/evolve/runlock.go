@@ -199,7 +199,7 @@ func (e *skillBusyError) who() string {
 
 // skillLock names the lock of a part of a skill.
 func skillLock(name, evolves string) string {
-	if evolves == "" {
+	if evolves == "" || evolves == evolveShorten {
 		evolves = evolveHarness
 	}
 	sum := sha256.Sum256([]byte(name + "\x00" + evolves))

@@ -122,7 +122,7 @@ func (s *sleeper) look(ctx context.Context, name string) (o sleep.Outlook, err e
 		return o, err
 	}
 	o.Incumbent = live.doc.Hash()
-	trial, err := s.a.openTrial(ctx, s.db, name, o.Incumbent, evolveHarness)
+	trial, err := s.a.openTrial(ctx, s.db, live, evolveHarness)
 	if err != nil {
 		return o, err
 	}
@@ -364,6 +364,9 @@ func (s *sleeper) weigh(ctx context.Context, name string, live *skill.Document, 
 	if evolvesOf(cand.Operator) == evolveDescription {
 		// The kernel that its owner has confirmed says when the skill is offered.
 		r.Against = "it changes the description"
+	}
+	if isShorter(live, cand.Text) {
+		r.Against = "it only lacks lines of the live text"
 	}
 	r.Flagged, err = flaggedRules(live, next, evolvesOf(cand.Operator), c)
 	return err

@@ -35,6 +35,11 @@ func (s *sleeper) proved(ctx context.Context, live *liveSkill, cases []eval.Case
 		} else if over {
 			continue
 		}
+		if short, err := shortens(ctx, s.db, live, t); err != nil {
+			return nil, err
+		} else if short {
+			continue // nights neither install it nor try it further
+		}
 		p, err := s.proof(ctx, live, t, cases)
 		if err != nil || p.Result.Against == "" {
 			return p, err
@@ -111,7 +116,7 @@ func (s *sleeper) hold(ctx context.Context, t sleep.Task) (open bool, err error)
 	if t.Part == sleep.Description {
 		evolves = evolveDescription
 	}
-	trial, err := s.a.openTrial(ctx, s.db, t.Skill, live.doc.Hash(), evolves)
+	trial, err := s.a.openTrial(ctx, s.db, live, evolves)
 	if err != nil {
 		return false, err
 	}

@@ -62,7 +62,7 @@ func (s *sleeper) triggers(ctx context.Context, live *liveSkill, cases []eval.Ca
 			t.Misfired++
 		}
 	}
-	trial, err := s.a.openTrial(ctx, s.db, live.Name, live.doc.Hash(), evolveDescription)
+	trial, err := s.a.openTrial(ctx, s.db, live, evolveDescription)
 	if err != nil {
 		return nil, err
 	}

@@ -128,6 +128,9 @@ func (a *app) challenger(ctx context.Context, db *store.Store, skill *liveSkill)
 	}
 	c := &challengerStatus{SHA: on.Challenger, Run: on.Run, Decision: on.Decision, Simulated: on.Simulated}
 	c.TakenBack = on == back
+	if c.Shorter, err = shorter(ctx, db, skill, on); err != nil {
+		return nil, err
+	}
 	alone, err := on.ProvenAlone()
 	if err != nil {
 		return nil, err
@@ -256,6 +259,8 @@ func (s *skillStatus) next(harvested bool) string {
 		return fmt.Sprintf("`evolve log %s`: a better version is proved, and promote refuses it: %s", s.Skill, c.Refused)
 	case s.Turn != nil && !s.Turn.Beyond:
 		return "nothing: a later night comes to it: it " + s.Turn.Why
+	case c != nil && c.Shorter != nil:
+		return fmt.Sprintf("`evolve --skill %s` looks for a better text; `evolve --skill %[1]s --evolve shorten` goes on with the trial of the shorter one", s.Skill)
 	case c != nil:
 		return fmt.Sprintf("`evolve --skill %s` goes on with the trial once there are new cases", s.Skill)
 	case s.Cases[eval.Train] > 0 && s.Cases[eval.Val] > 0:

@@ -278,6 +278,9 @@ func (c *challengerStatus) String() string {
 	if c.Simulated {
 		s += " (simulated)"
 	}
+	if c.Shorter != nil {
+		s = c.Shorter.String() + "; " + s
+	}
 	return s
 }
 

@@ -31,7 +31,7 @@ func (a *app) wait(ctx context.Context, p *prepared, w *waiting) error {
 		}
 		return errors.Join(err, &quietExit{exitDone})
 	}
-	fmt.Fprintf(a.stdout, "%s: %v; %s\nnext: use the skill, its trial goes on with the sessions to come; or `evolve --skill %s --anew` drops it and searches again\n",
+	fmt.Fprintf(a.stdout, "%s: %v; %s\nnext: use the skill, its trial goes on with the sessions to come; or `evolve --skill %s --anew` looks for a better one\n",
 		p.f.Skill, w, p.read(), p.f.Skill)
 	return &quietExit{exitDone}
 }
@@ -77,21 +77,21 @@ func (a *app) unrun(ctx context.Context, p *prepared, reason string, trial *tour
 	if err != nil {
 		return nil, err
 	}
-	res.Challenger = &resultChallenger{SHA: c.SHA, Path: path, DiffStat: diffStat(live, doc)}
+	res.Challenger = &resultChallenger{SHA: c.SHA, Path: path, DiffStat: diffStat(live, doc), Shorter: tournament.ShorterThan(live, doc, p.cases)}
 	res.Kernel.Unchanged = doc.KernelHash() == live.KernelHash()
 	return res, nil
 }
 
-// openTrial returns the newest undecided trial against the incumbent, nil for
-// none. evolves says of what part of the skill, "" of any: a harness is tried on
-// other cases than a description.
-func (a *app) openTrial(ctx context.Context, db *store.Store, name, incumbent, evolves string) (*tournament.TrialRecord, error) {
-	trials, err := db.Trials(ctx, name)
+// openTrial returns the newest undecided trial against the live text, nil for none.
+// evolves says of what, "" of anything: a harness is tried on other cases than a
+// description, and a text that only lacks lines is on trial where that was asked for.
+func (a *app) openTrial(ctx context.Context, db *store.Store, live *liveSkill, evolves string) (*tournament.TrialRecord, error) {
+	trials, err := db.Trials(ctx, live.Name)
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range trials { // the newest first
-		if t.Incumbent != incumbent || t.Decision != string(pareto.Undecided) {
+		if t.Incumbent != live.doc.Hash() || t.Decision != string(pareto.Undecided) {
 			continue
 		}
 		if evolves != "" {
@@ -99,7 +99,11 @@ func (a *app) openTrial(ctx context.Context, db *store.Store, name, incumbent, e
 			if err != nil {
 				return nil, fmt.Errorf("read challenger %.12s: %w", t.Challenger, err)
 			}
-			if evolves != evolvesOf(c.Operator) {
+			of := evolvesOf(c.Operator)
+			if of == evolveHarness && isShorter(live.doc, c.Text) {
+				of = evolveShorten
+			}
+			if of != evolves {
 				continue
 			}
 		}

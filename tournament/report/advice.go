@@ -4,7 +4,11 @@ import (
 	"fmt"
 
 	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament"
 )
+
+// Shorter is what a text lacks that lacks lines and nothing else, for pages.
+type Shorter = tournament.Shorter
 
 // A Standing is what a run left behind, as far as it says what to do next.
 type Standing struct {
@@ -13,24 +17,29 @@ type Standing struct {
 	Decision   pareto.Verdict // "" where the gate did not run
 	Stopped    bool           // by a cap, before it was done
 	Installed  bool
+	Shorter    bool // it only lacks lines of the incumbent
 	Doubted    bool // held-out cases rest on a judge that does not agree with the owner
 }
 
 // Next is what to type after a run, commands in backticks.
 func (s Standing) Next() string {
+	run := s.Skill
+	if s.Shorter {
+		run += " --evolve shorten"
+	}
 	switch {
 	case s.Stopped && s.Decision == pareto.Undecided:
-		return fmt.Sprintf("a cap ended it before a verdict: run `evolve --skill %s` again, its trial goes on with the cases that are left", s.Skill)
+		return fmt.Sprintf("a cap ended it before a verdict: run `evolve --skill %s` again, its trial goes on with the cases that are left", run)
 	case s.Stopped:
-		return fmt.Sprintf("a cap ended it: run `evolve --skill %s` again with a higher one; what was measured is not measured again", s.Skill)
+		return fmt.Sprintf("a cap ended it: run `evolve --skill %s` again with a higher one; what was measured is not measured again", run)
 	case s.Installed:
 		return fmt.Sprintf("installed; `evolve rollback %s` takes it back", s.Skill)
 	case s.Decision == pareto.Promote:
 		return fmt.Sprintf("`evolve diff %s@%.12s` shows it, `evolve promote %[1]s` installs it", s.Skill, s.Challenger)
 	case s.Decision == pareto.Undecided && s.Doubted:
-		return fmt.Sprintf("`evolve review %s`, then `evolve --skill %[1]s` again: what the judge said counts once it agrees with you", s.Skill)
+		return fmt.Sprintf("`evolve review %s`, then `evolve --skill %s` again: what the judge said counts once it agrees with you", s.Skill, run)
 	case s.Decision == pareto.Undecided:
-		return fmt.Sprintf("not proven yet: its trial goes on with the next cases; run `evolve --skill %s` again after more sessions", s.Skill)
+		return fmt.Sprintf("not proven yet: its trial goes on with the next cases; run `evolve --skill %s` again after more sessions", run)
 	case s.Challenger != "" && s.Decision == "":
 		return fmt.Sprintf("`evolve diff %s@%.12s` shows it; it is not proven, so it is not offered for installation", s.Skill, s.Challenger)
 	case s.Decision == pareto.Reject:

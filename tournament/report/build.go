@@ -26,7 +26,11 @@ func Build(d *Data) (*Model, error) {
 			return nil, fmt.Errorf("read verdict of run %s: %w", r.ID, err)
 		}
 	}
+	m.Shorter = shorter(d)
 	m.Sentence = sentence(m)
+	if m.Shorter != nil {
+		m.Sentence = "The challenger is " + m.Shorter.String() + ". " + m.Sentence
+	}
 	m.Next = m.standing().Next()
 	evidence(m, d)
 	if n := noiseOf(d.Events); n.Pairs > 0 {
@@ -46,9 +50,26 @@ func Build(d *Data) (*Model, error) {
 	return m, nil
 }
 
+// shorter says what the challenger lacks where it lacks lines and nothing else; nil
+// for any other.
+func shorter(d *Data) *tournament.Shorter {
+	if d.Incumbent == nil || d.Challenger == nil {
+		return nil
+	}
+	old, err := skill.Parse(d.Incumbent, skill.Options{})
+	if err != nil {
+		return nil
+	}
+	new, err := skill.Parse(d.Challenger, skill.Options{})
+	if err != nil {
+		return nil
+	}
+	return tournament.ShorterThan(old, new, d.Cases)
+}
+
 // standing is what the run left behind.
 func (m *Model) standing() Standing {
-	s := Standing{Skill: m.Skill, Challenger: m.Challenger, Stopped: m.Status == string(tournament.Stopped), Installed: m.Installed != nil}
+	s := Standing{Skill: m.Skill, Challenger: m.Challenger, Stopped: m.Status == string(tournament.Stopped), Installed: m.Installed != nil, Shorter: m.Shorter != nil}
 	if v := m.Verdict; v != nil {
 		s.Decision, s.Doubted = v.Verdict, v.Judge != nil && !v.Judge.Trusted()
 	}

@@ -30,6 +30,8 @@ type Model struct {
 	Verdict    *tournament.Verdict `json:"verdict"`  // nil where the gate did not run
 	Incumbent  string              `json:"incumbent"`
 	Challenger string              `json:"challenger,omitempty"`
+	// Shorter is set where the challenger only lacks lines of the incumbent.
+	Shorter *tournament.Shorter `json:"shorter,omitempty"`
 	// Version and Installed are the numbers of the incumbent's and the
 	// challenger's versions; nil where they never were in place.
 	Version   *int `json:"version"`

@@ -160,14 +160,15 @@ type SkillStatus struct {
 		Proven  bool   `json:"proven"`
 	} `json:"live"`
 	Challenger *struct {
-		SHA       string  `json:"sha256"`
-		Decision  string  `json:"decision"`
-		EValue    float64 `json:"e_value"`
-		Alpha     float64 `json:"alpha"`
-		Cases     int     `json:"cases"`
-		Simulated bool    `json:"simulated"`
-		TakenBack bool    `json:"taken_back"`
-		Lifetime  string  `json:"lifetime"` // "" where its proof holds among all trials too
+		SHA       string          `json:"sha256"`
+		Decision  string          `json:"decision"`
+		EValue    float64         `json:"e_value"`
+		Alpha     float64         `json:"alpha"`
+		Cases     int             `json:"cases"`
+		Simulated bool            `json:"simulated"`
+		TakenBack bool            `json:"taken_back"`
+		Lifetime  string          `json:"lifetime"` // "" where its proof holds among all trials too
+		Shorter   *report.Shorter `json:"shorter"`  // nil where it does not only lack lines
 	} `json:"challenger"`
 	Waits []struct {
 		Kind    string `json:"kind"`
