@@ -1,5 +1,24 @@
 package mutate
 
+// Overlap is the share of the content words of the shorter of two texts that the
+// other one holds as well, by stems, in [0,1]; 0 where one has none.
+func Overlap(a, b string) float64 {
+	wa, wb := words(a), words(b)
+	if len(wa) == 0 || len(wb) == 0 {
+		return 0
+	}
+	return float64(shared(wa, wb)) / float64(min(len(wa), len(wb)))
+}
+
+func shared(a, b map[string]bool) (n int) {
+	for w := range a {
+		if b[w] {
+			n++
+		}
+	}
+	return n
+}
+
 // Similarity says how alike two texts are by the words that say what they are
 // about: the Jaccard index of their content words, by stems, in [0,1]. A text
 // without such words is like no other.

@@ -220,11 +220,6 @@ const alikeFrom = 0.5
 // like reports whether two statements may say the same: they share at least two
 // content words, and half of the shorter one's.
 func (s *statement) like(t *statement) bool {
-	both := 0
-	for w := range s.words {
-		if t.words[w] {
-			both++
-		}
-	}
+	both := shared(s.words, t.words)
 	return both >= 2 && float64(both) >= alikeFrom*float64(min(len(s.words), len(t.words)))
 }

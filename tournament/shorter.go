@@ -2,6 +2,7 @@ package tournament
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate"
@@ -17,8 +18,8 @@ type Shorter struct {
 }
 
 // ShorterThan compares child with incumbent; nil where it differs by more than
-// deletions. A line counts as tested where it shares a specific word with what some
-// check of the cases says or looks for: one that at most a third of the checks hold.
+// deletions. A line counts as tested where it has half of its words, or of theirs, in
+// common with what some check of the cases says or looks for.
 func ShorterThan(incumbent, child *skill.Document, cases []eval.Case) *Shorter {
 	lines, only := mutate.Removed(incumbent, child)
 	if !only || incumbent.Hash() == child.Hash() {
@@ -34,10 +35,9 @@ func ShorterThan(incumbent, child *skill.Document, cases []eval.Case) *Shorter {
 			}
 		}
 	}
-	support := mutate.NewSupport(asked, asked)
 	s := &Shorter{}
 	for _, line := range lines {
-		if len(support.Answers(line)) > 0 {
+		if slices.ContainsFunc(asked, func(text string) bool { return mutate.Overlap(line, text) >= 0.5 }) {
 			s.Tested++
 		} else {
 			s.Untested++

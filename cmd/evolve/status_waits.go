@@ -64,7 +64,7 @@ func (a *app) waits(ctx context.Context, db *store.Store, s *skillStatus, known 
 		if c.Lifetime != "" {
 			add(waitPromote, c.Offer, "proved as a single trial, not as trial %d", c.single)
 		} else if c.Shorter != nil {
-			add(waitPromote, c.Offer, "a text (%.12s) is proved to do as well: %s", c.SHA, c.Shorter)
+			add(waitPromote, c.Offer, "%s; proved", c.Shorter)
 		} else {
 			add(waitPromote, c.Offer, "a better version (%.12s) is proved", c.SHA)
 		}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+func undecidedTrial(t *tournament.TrialRecord) { t.Decision = string(pareto.Undecided) }
+
+// cutText is v0 without a line.
+func (r *roaming) cutText() []byte {
+	return bytes.Replace(r.v0, []byte("\nTag them.\n"), nil, 1)
+}
+
+// TestShorterIsItsOwnersToInstall: a proved text that only lacks lines is named as
+// such and offered, no policy installs it, and a better one goes before it.
+func TestShorterIsItsOwnersToInstall(t *testing.T) {
+	r := newRoaming(t)
+	cut := r.cutText()
+	at := r.proved(cut, r.v0)
+	next, err := readDoc(cut)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.a.mayInstall(t.Context(), r.db, r.live(), next, evolveHarness, false); r.a.fail(err) != exitRefused {
+		t.Errorf("a policy may install it: %v", err)
+	}
+	if _, err := r.a.mayInstall(t.Context(), r.db, r.live(), next, evolveHarness, true); err != nil {
+		t.Errorf("its owner may not install it: %v", err)
+	}
+	night := &sleeper{a: r.a, db: r.db}
+	if p, err := night.proved(t.Context(), r.live(), nil); err != nil || p != nil {
+		t.Errorf("a night takes it up: %+v, %v", p, err)
+	}
+	if got := r.printed("status"); !bytes.Contains([]byte(got), []byte("shorter: 1 line that no case tests; proved")) {
+		t.Errorf("status does not name it:\n%s", got)
+	}
+	r.proved(r.v1, r.v0)
+	if on, _, err := r.a.waitingTrial(t.Context(), r.db, r.live()); err != nil || on == nil || on.Challenger != r.offer.SHA {
+		t.Errorf("promote is about %+v, %v; want the better text", on, err)
+	}
+	if err := r.promote("@" + at); err != nil {
+		t.Fatal(err)
+	}
+	r.says(" is shorter: 1 line that no case tests")
+	r.holds("claude", cut)
+}
+
+// TestShorterTakesNoPlace: what is on trial for being shorter is gone on with where
+// shortening is asked for, and stands in the way of nothing else.
+func TestShorterTakesNoPlace(t *testing.T) {
+	r := newRoaming(t)
+	at := r.proved(r.cutText(), r.v0, undecidedTrial)
+	for evolves, want := range map[string]string{evolveHarness: "", evolveShorten: at, evolveDescription: "", "": at} {
+		on, err := r.a.openTrial(t.Context(), r.db, r.live(), evolves)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if on != nil {
+			got = on.Challenger[:12]
+		}
+		if got != want {
+			t.Errorf("--evolve %q goes on with %q, want %q", evolves, got, want)
+		}
+	}
+	r.proved(r.v1, r.v0, undecidedTrial)
+	if on, err := r.a.openTrial(t.Context(), r.db, r.live(), evolveHarness); err != nil || on == nil || on.Challenger != r.offer.SHA {
+		t.Errorf("the harness goes on with %+v, %v", on, err)
+	}
+	if skillLock("tagger", evolveShorten) != skillLock("tagger", evolveHarness) {
+		t.Error("two runs may work on the harness at once")
+	}
+}
