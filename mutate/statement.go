@@ -21,6 +21,7 @@ type statement struct {
 	norm       string
 	fixed      bool
 	tokens     []token
+	sorted     []token // the same, by word
 	words      map[string]bool
 }
 
@@ -99,7 +100,9 @@ func cutStatements(block string) (out []statement) {
 		text := strings.TrimSpace(part)
 		if text != "" {
 			start := at + strings.Index(part, text)
-			out = append(out, statement{start: start, end: start + len(text), mark: mark, text: text, norm: norm(text), tokens: meaning(text), words: words(text)})
+			said := meaning(text)
+			out = append(out, statement{start: start, end: start + len(text), mark: mark, text: text, norm: norm(text),
+				tokens: said, sorted: sortedTokens(said), words: words(text)})
 		}
 		at = end
 	}
@@ -181,7 +184,7 @@ func (s *statement) says(t *statement) bool {
 		return false
 	}
 	if len(s.tokens) == len(t.tokens) {
-		return slices.Equal(sortedTokens(s.tokens), sortedTokens(t.tokens))
+		return slices.Equal(s.sorted, t.sorted)
 	}
 	at := 0
 	for _, x := range s.tokens {

@@ -3,6 +3,7 @@ package mutate
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -224,5 +225,36 @@ func TestSkillsOwnSecretIsNotShown(t *testing.T) {
 		if view := p.Doc.View(); !strings.Contains(view, key) || strings.Contains(view, "[redacted:") || p.Doc.Hash() == parent.Hash() {
 			t.Errorf("%s made %q", op.Name(), view)
 		}
+	}
+}
+
+// TestUnionQuotesWhatItAsksAbout: what proposals say is quoted where the mutator is
+// asked whether it is the same.
+func TestUnionQuotesWhatItAsksAbout(t *testing.T) {
+	asked := 0
+	for i, order := range evaltest.Orders {
+		line := strings.Join(strings.Fields(order), " ")
+		base := "- Spare line.\n"
+		parent, ps := unionOf(t, base, base+"- Label the value axis of charts. "+line+"\n", base+"- Charts get a label at the value axis, in words. "+line+"\n")
+		o := &obedient{t: t}
+		u := &Union{Model: o, Proposals: ps}
+		_, err := u.Propose(t.Context(), Input{Parent: parent, MaxTokens: 5000})
+		var unusable *ReplyError
+		if err != nil && !errors.As(err, &unusable) {
+			t.Errorf("order %d: %v", i, err)
+		}
+		if len(o.prompts) == 0 {
+			continue // it broke the text, and is left out
+		}
+		asked++
+		if evaltest.Obeys(o.own) {
+			t.Errorf("order %d, %q, is obeyed:\n%s", i, order, o.own)
+		}
+		if l := unnamed(o.prompts[0].User); l != "" {
+			t.Errorf("order %d: the origin of %q is not named", i, l)
+		}
+	}
+	if 2*asked < len(evaltest.Orders) {
+		t.Errorf("asked about %d orders of %d: this shows little", asked, len(evaltest.Orders))
 	}
 }

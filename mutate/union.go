@@ -66,6 +66,7 @@ type union struct {
 	own    map[int][]statement
 	old    map[string]int   // what base says, and how often; so for every side
 	said   []map[string]int // by side
+	fresh  []*statement     // what sides added, each once
 }
 
 func newUnion(base, joined string, sides []string) *union {
@@ -74,6 +75,15 @@ func newUnion(base, joined string, sides []string) *union {
 	for _, side := range sides {
 		s := statementsOf(side)
 		u.sides, u.said = append(u.sides, s), append(u.said, counted(s))
+	}
+	seen := map[string]bool{}
+	for _, side := range u.sides {
+		for i := range side {
+			if s := &side[i]; u.added(s) && !seen[s.norm] {
+				seen[s.norm] = true
+				u.fresh = append(u.fresh, s)
+			}
+		}
 	}
 	return u
 }
@@ -121,14 +131,7 @@ func (u *union) says(t, s *statement) bool {
 	if t.says(s) {
 		return true
 	}
-	for _, side := range u.sides {
-		for i := range side {
-			if x := &side[i]; u.added(x) && x.says(s) && t.says(x) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(u.fresh, func(x *statement) bool { return x.says(s) && t.says(x) })
 }
 
 // dropRepeats takes out of two sentences that different sides added the one that
@@ -187,12 +190,16 @@ func (u *union) restore(side []statement, i int) {
 	if s.fixed || !u.added(&s) && slices.ContainsFunc(u.said, func(said map[string]int) bool { return said[s.norm] == 0 }) {
 		return // of what base says, only what nobody took out
 	}
-	for _, t := range u.kept() {
-		if u.added(&s) && (u.says(t, &s) || u.rivals(side, &s, t)) || t.norm == s.norm {
-			return
-		}
+	kept := u.kept()
+	if slices.ContainsFunc(kept, func(t *statement) bool { return t.norm == s.norm }) {
+		return
 	}
 	if u.added(&s) {
+		for _, t := range kept {
+			if u.says(t, &s) || u.rivals(side, &s, t) {
+				return
+			}
+		}
 		placed := u.replace(side, &s)
 		less := func(t statement) bool {
 			return u.added(&t) && t.norm != s.norm && !u.together(&s, &t) && u.says(&s, &t)
@@ -241,7 +248,7 @@ func (u *union) replace(side []statement, s *statement) bool {
 			}
 		}
 		if slices.Equal(here, there) {
-			t.text, t.norm, t.tokens, t.words = s.text, s.norm, s.tokens, s.words
+			t.text, t.norm, t.tokens, t.sorted, t.words = s.text, s.norm, s.tokens, s.sorted, s.words
 			return true
 		}
 	}
