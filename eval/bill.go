@@ -5,8 +5,9 @@ import "math"
 // A bill is what one reservation came to in the end; for a rollout, the calls
 // of agent and judge together.
 type bill struct {
-	rollouts int64 // agent attempts that ended in an answer or a failure
-	lines    [2]billLine
+	rollouts  int64 // agent attempts that ended in an answer or a failure
+	simulated bool  // the agent
+	lines     [2]billLine
 }
 
 // A billLine is the calls of one spender on a bill.
@@ -119,16 +120,16 @@ func oneCall(by Spender, c Cost) bill {
 // billOf is what r cost, read from its record: a live rollout and the same one
 // found by a resumed run come to the same.
 func billOf(r *Rollout) bill {
-	b := bill{rollouts: int64(r.Attempts), lines: [2]billLine{{by: ByAgent}, {by: ByJudge}}}
+	b := bill{rollouts: int64(r.Attempts), simulated: r.Agent.Simulated, lines: [2]billLine{{by: ByAgent}, {by: ByJudge}}}
 	agent, judge := &b.lines[0], &b.lines[1]
 	agent.calls = int64(r.InfraRetries)
 	if r.Attempts > 0 {
-		agent.add(1, Cost{r.Usage, r.CostUSD})
+		agent.add(1, Cost{r.Usage, r.Paid(r.CostUSD)})
 	}
 	if r.Attempts > 1 {
-		agent.add(int64(r.Attempts-1), Cost{r.RetryUsage, r.RetryUSD})
+		agent.add(int64(r.Attempts-1), Cost{r.RetryUsage, r.Paid(r.RetryUSD)})
 	}
-	agent.known(r.Lost)
+	agent.known(Lost{r.LostUsage, r.Paid(r.LostUSD)})
 	if r.JudgeCalls > 0 {
 		judge.add(int64(r.JudgeCalls), Cost{r.JudgeUsage, r.JudgeUSD})
 	}
@@ -166,6 +167,7 @@ func (b *Budget) book(t *bill) {
 	}
 	for p := b; p != nil; p = p.parent {
 		p.spent.Rollouts += t.rollouts
+		p.spent.Simulated = p.spent.Simulated || t.simulated
 	}
 }
 

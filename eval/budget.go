@@ -44,6 +44,9 @@ type Spent struct {
 	CostKnown    bool    `json:"cost_known"`
 	WallMS       int64   `json:"wall_ms"`
 	Uncounted    int64   `json:"uncounted_calls,omitempty"`
+	// Simulated: a simulated agent answered some of the rollouts. Its calls count, and
+	// its tokens; its dollars are no money and are not in CostUSD.
+	Simulated bool `json:"simulated,omitempty"`
 }
 
 // Cost is what one call took, or is expected to take. nil is unknown.

@@ -46,13 +46,15 @@ func (o *overrun) warn(name string, limit, spent float64, unit func(float64) str
 
 func inTokens(v float64) string { return strconv.FormatFloat(v, 'f', 0, 64) }
 
-// FormatUSD writes dollars with their cents, below a dollar with hundredths of
-// them; what would be told as nothing, by its first digit.
+// FormatUSD is the one way in which dollars are written: with their cents, below a
+// dollar with hundredths of them; what would be told as nothing, by its first digit.
 func FormatUSD(v float64) string {
 	switch {
+	case v == 0:
+		return "$0"
 	case v >= 1:
 		return "$" + strconv.FormatFloat(v, 'f', 2, 64)
-	case v == 0 || v >= 0.00005:
+	case v >= 0.00005:
 		return "$" + strconv.FormatFloat(v, 'f', 4, 64)
 	}
 	return "$" + strconv.FormatFloat(v, 'g', 1, 64)

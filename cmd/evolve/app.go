@@ -36,8 +36,7 @@ type app struct {
 	claudeHome string
 	skillDir   string
 
-	// sandboxed: the folders are evolve's own (the demo), so that simulated
-	// evidence may install there.
+	// sandboxed is set while evolve demo runs: see isDemo.
 	sandboxed bool
 	// passing: they are removed when the command ends.
 	passing bool

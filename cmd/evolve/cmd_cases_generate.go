@@ -124,9 +124,9 @@ func (fc *generateForecast) String() string {
 	cost := "cost unknown without --price-in and --price-out"
 	switch {
 	case fc.CostUSD != nil && fc.Model == "the simulated model":
-		cost = "free (simulated)"
+		cost = eval.FreeSimulated
 	case fc.CostUSD != nil:
-		cost = fmt.Sprintf("about $%.2f", *fc.CostUSD)
+		cost = "about " + eval.FormatUSD(*fc.CostUSD)
 	}
 	return fmt.Sprintf("forecast: %s of %s from %s by %s, %s (%d at most), about %s tokens, %s", counted(fc.Wanted, "case"), fc.Skill,
 		counted(fc.Basis, "real one"), fc.Model, counted(fc.Calls, "call"), fc.Most, thousands(fc.Tokens), cost)
@@ -172,7 +172,7 @@ func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
 		return nil
 	}
 	if fc.CostUSD != nil && *fc.CostUSD > a.confirmOver(f.confirmOver) && !f.yes && terminal(a.stdin) {
-		ok, err := a.confirm(fmt.Sprintf("Spend about $%.2f?", *fc.CostUSD))
+		ok, err := a.confirm(fmt.Sprintf("Spend about %s?", eval.FormatUSD(*fc.CostUSD)))
 		if err != nil {
 			return err
 		}

@@ -302,7 +302,7 @@ func (a *app) measure(ctx context.Context, c *comparison) error {
 		return nil
 	}
 	if fc.CostUSD != nil && *fc.CostUSD > a.confirmOver(c.confirmOver) && !c.yes && terminal(a.stdin) {
-		ok, err := a.confirm(fmt.Sprintf("Spend up to about $%.2f?", *fc.CostUSD))
+		ok, err := a.confirm(fmt.Sprintf("Spend up to about %s?", eval.FormatUSD(*fc.CostUSD)))
 		if err != nil {
 			return err
 		}

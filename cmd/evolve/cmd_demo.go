@@ -22,6 +22,12 @@ var demoHome embed.FS
 
 const demoSkill = "dataviz"
 
+// demoConfig lets every command run in a kept demo folder without flags.
+const demoConfig = `# The folder of evolve demo: made-up sessions, and a simulated agent.
+demo: true
+agent: simulated
+`
+
 func newDemoCommand(a *app) *cobra.Command {
 	var keep string
 	c := &cobra.Command{
@@ -51,6 +57,12 @@ func (a *app) demo(ctx context.Context, keep string) (err error) {
 	own := map[string]string{"EVOLVE_HOME": filepath.Join(dir, "evolve"), "CLAUDE_CONFIG_DIR": filepath.Join(dir, ".claude")}
 	for _, look := range []string{"TERM", "NO_COLOR", "CI"} {
 		own[look] = a.getenv(look)
+	}
+	if err := os.MkdirAll(own["EVOLVE_HOME"], 0o700); err != nil {
+		return fmt.Errorf("lay out the demo's home: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(own["EVOLVE_HOME"], "config.yaml"), []byte(demoConfig), fileMode); err != nil {
+		return fmt.Errorf("lay out the demo's home: %w", err)
 	}
 	d := newApp(a.stdin, a.stdout, a.stderr)
 	d.json, d.quiet, d.now, d.sandboxed, d.passing = a.json, a.quiet, a.now, true, keep == ""

@@ -276,7 +276,7 @@ func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 		return nil
 	}
 	if fc.CostUSD != nil && *fc.CostUSD > a.confirmOver(f.confirmOver) && !f.yes && f.resume == "" && terminal(a.stdin) {
-		ok, err := a.confirm(fmt.Sprintf("Spend up to about $%.2f?", *fc.CostUSD))
+		ok, err := a.confirm(fmt.Sprintf("Spend up to about %s?", eval.FormatUSD(*fc.CostUSD)))
 		if err != nil {
 			return err
 		}

@@ -136,7 +136,7 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 	}
 	s := a.newSleeper(db, f.runFlags)
 	defer s.close()
-	c := &sleep.Cycle{Parts: s.parts(), Journal: sleep.Stored(db), Now: a.now, Owner: cycleOwner(), Dead: ownerGone, Lease: nightLease, Demo: a.sandboxed,
+	c := &sleep.Cycle{Parts: s.parts(), Journal: sleep.Stored(db), Now: a.now, Owner: cycleOwner(), Dead: ownerGone, Lease: nightLease, Demo: a.isDemo(),
 		Rollback: f.rollback, RunID: func() string { return newRunID(a.now()) },
 		OnResume: func(n *sleep.Night) { a.say("goes on with night %s (%s)", n.ID, boundsOf(n)) },
 		OnStep: func(_ *sleep.Night, k *sleep.Step) {

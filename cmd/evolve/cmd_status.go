@@ -43,6 +43,7 @@ type statusReport struct {
 	Next      nextStep      `json:"next"`
 
 	harvested bool // there is a store
+	demo      bool // the folder is the demo's
 }
 
 // A skillStatus is where one skill stands.
@@ -158,7 +159,7 @@ func (a *app) status(ctx context.Context, all bool) error {
 // makes no store where there is none; in one that exists it records texts that
 // were edited by hand.
 func (a *app) gatherStatus(ctx context.Context) (*statusReport, error) {
-	r := &statusReport{Schema: 1, Skills: []skillStatus{}, Broken: []brokenSkill{}}
+	r := &statusReport{Schema: 1, demo: a.isDemo(), Skills: []skillStatus{}, Broken: []brokenSkill{}}
 	var err error
 	if r.Home, err = a.home(); err != nil {
 		return nil, err

@@ -45,9 +45,9 @@ func (fc *compareForecast) String() string {
 	cost := "cost unknown without --price-in and --price-out"
 	switch {
 	case fc.Free:
-		cost = "free (simulated)"
+		cost = eval.FreeSimulated
 	case fc.CostUSD != nil:
-		cost = fmt.Sprintf("about $%.2f", *fc.CostUSD)
+		cost = "about " + eval.FormatUSD(*fc.CostUSD)
 	}
 	return fmt.Sprintf("forecast: %d cases in two arms, %d rollouts (at most %d with retries), about %d calls and %s tokens, %s; %s",
 		fc.Cases, fc.Rollouts, fc.AtMost, fc.Calls, thousands(fc.Tokens), cost, fc.Backends)

@@ -305,13 +305,9 @@ func (r *runResult) next() string {
 
 // spent says what a run took, in one line.
 func spent(s eval.Spent) string {
-	cost := fmt.Sprintf("$%.4f", s.CostUSD)
-	switch {
-	case s.CostKnown:
-	case s.CostUSD > 0:
-		cost = fmt.Sprintf("at least $%.4f (%s)", s.CostUSD, untold(s))
-	default:
-		cost = fmt.Sprintf("cost unknown (%s)", untold(s))
+	cost := s.Dollars()
+	if !s.CostKnown {
+		cost += " (" + untold(s) + ")"
 	}
 	tokens := thousands(s.TokensIn+s.TokensOut) + " tokens"
 	if s.TokensIn+s.TokensOut == 0 && s.Rollouts > 0 {
@@ -322,7 +318,7 @@ func spent(s eval.Spent) string {
 		miner = fmt.Sprintf(", %d to read your corrections", s.MinerCalls)
 	}
 	return fmt.Sprintf("%d rollouts, %d mutator and %d judge calls%s, %s, %s, %s", s.Rollouts, s.MutatorCalls, s.JudgeCalls, miner,
-		tokens, cost, duration(s.WallMS))
+		tokens, cost, report.Duration(s.WallMS))
 }
 
 // untold says why a cost is not known.
@@ -331,16 +327,6 @@ func untold(s eval.Spent) string {
 		return counted(int(s.Uncounted), "call") + " reported no usage"
 	}
 	return "no price for this model"
-}
-
-func duration(ms int64) string {
-	switch {
-	case ms < 1000:
-		return fmt.Sprintf("%d ms", ms)
-	case ms < 90_000:
-		return fmt.Sprintf("%.1f s", float64(ms)/1000)
-	}
-	return fmt.Sprintf("%d min", ms/60_000)
 }
 
 func thousands(n int64) string {

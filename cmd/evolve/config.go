@@ -38,6 +38,9 @@ type config struct {
 	Targets        []string    `yaml:"targets"` // where versions are installed, as --to says it
 	Hooks          hook.Config `yaml:"hooks"`
 	Prices         priceTable  `yaml:"prices"`
+	// Demo marks a folder that evolve demo made: simulated evidence may install
+	// there, and no sessions but its own are read.
+	Demo bool `yaml:"demo"`
 }
 
 // configFile is where the configuration stands.
@@ -74,6 +77,16 @@ func (a *app) config() (*config, error) {
 	}
 	a.conf = c
 	return c, nil
+}
+
+// isDemo reports whether the data folder is the demo's own. A configuration that
+// cannot be read marks none; the command that needs it reports the error.
+func (a *app) isDemo() bool {
+	if a.sandboxed {
+		return true
+	}
+	c, err := a.config()
+	return err == nil && c.Demo
 }
 
 // An unknownKey is a key that the configuration does not know.

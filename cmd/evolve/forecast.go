@@ -33,6 +33,13 @@ type forecast struct {
 	// to take (80 % of trials end by then); Capped values mean "more than".
 	Needed30 int `json:"cases_for_30_points"`
 	Needed10 int `json:"cases_for_10_points"`
+
+	free bool // everybody who answers is simulated
+}
+
+// simulated reports whether nobody who answers is paid.
+func (b *backendFlags) simulated() bool {
+	return b.Agent == "simulated" && b.ReflectAgent == "simulated" && b.JudgeAgent == "simulated"
 }
 
 // What a call is expected to take where nothing is known of it.
@@ -113,7 +120,7 @@ func (f *runFlags) answering(body string) int {
 
 func (p *prepared) forecast(past pastRate) *forecast {
 	f := p.f
-	fc := &forecast{Schema: 1, Skill: f.Skill, Backends: f.describe(), Rollouts: f.MaxRollouts}
+	fc := &forecast{Schema: 1, Skill: f.Skill, Backends: f.describe(), Rollouts: f.MaxRollouts, free: f.simulated()}
 	prompt, judged, wrong := 0, 0, 0
 	var test []eval.Case
 	for _, c := range p.cases {
@@ -185,10 +192,10 @@ func (fc *forecast) String() string {
 	case fc.Rollouts == 0:
 		cost = "so the patience of the search and the other caps alone end it"
 	case fc.CostUSD != nil:
-		cost = fmt.Sprintf("about $%.2f", *fc.CostUSD)
+		cost = "about " + eval.FormatUSD(*fc.CostUSD)
 	}
-	if strings.Contains(fc.Backends, "the simulated model") {
-		cost = "free (simulated)"
+	if fc.free {
+		cost = eval.FreeSimulated
 	}
 	fmt.Fprintf(&b, "forecast: %s, %s", atMost, cost)
 	if fc.Minutes >= 1 {

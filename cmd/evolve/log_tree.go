@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mattn/go-runewidth"
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -173,7 +174,7 @@ func (o *logOrigin) words(targets []string) string {
 	}
 	switch {
 	case o.CostUSD != nil && *o.CostUSD > 0:
-		parts = append(parts, fmt.Sprintf("run $%.2f, %s", *o.CostUSD, counted(int(o.Rollouts), "rollout")))
+		parts = append(parts, fmt.Sprintf("run %s, %s", eval.FormatUSD(*o.CostUSD), counted(int(o.Rollouts), "rollout")))
 	case o.Rollouts > 0:
 		parts = append(parts, "run "+counted(int(o.Rollouts), "rollout"))
 	}

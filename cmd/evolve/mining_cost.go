@@ -69,13 +69,13 @@ func (a *app) announceMining(ctx context.Context, p *prepared) error {
 	usd := f.price(f.ReflectModel).USD(&eval.Usage{Input: int64(c.in), Output: int64(c.calls * minedReply)})
 	cost := "cost unknown"
 	if usd != nil {
-		cost = fmt.Sprintf("about $%.2f", *usd)
+		cost = "about " + eval.FormatUSD(*usd)
 	}
 	a.say("mining: about %s to turn your corrections into checks, %s tokens, %s", counted(c.calls, "call"), thousands(int64(c.in+c.calls*minedReply)), cost)
 	if usd == nil || *usd <= a.confirmOver(f.confirmOver) || f.yes || !terminal(a.stdin) {
 		return nil
 	}
-	ok, err := a.confirm(fmt.Sprintf("Spend about $%.2f on that?", *usd))
+	ok, err := a.confirm(fmt.Sprintf("Spend about %s on that?", eval.FormatUSD(*usd)))
 	if err == nil && !ok {
 		err = &failure{exitStopped, errors.New("nothing was spent"), "say --yes, or --no-harvest to go on with the cases there are"}
 	}

@@ -117,11 +117,11 @@ func money(s eval.Spent, caps eval.Caps) string {
 	tokens := s.TokensIn + s.TokensOut
 	switch {
 	case caps.CostUSD > 0:
-		return fmt.Sprintf("$%.2f of $%.2f", s.CostUSD, caps.CostUSD)
+		return eval.FormatUSD(s.CostUSD) + " of " + eval.FormatUSD(caps.CostUSD)
 	case caps.Tokens > 0:
 		return fmt.Sprintf("%s of %s tokens", thousands(tokens), thousands(caps.Tokens))
 	case s.CostKnown && s.CostUSD > 0:
-		return fmt.Sprintf("$%.2f spent", s.CostUSD)
+		return eval.FormatUSD(s.CostUSD) + " spent"
 	case tokens > 0:
 		return thousands(tokens) + " tokens"
 	}

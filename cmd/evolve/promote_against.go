@@ -116,7 +116,7 @@ func (a *app) againstSkill(ctx context.Context, db *store.Store, live *liveSkill
 // the live text, but for what keeps anything from it. note is what is to be
 // remembered of one that may be; cand is the candidate as its run has it.
 func (a *app) againstCandidate(ctx context.Context, db *store.Store, live *liveSkill, trial *tournament.TrialRecord, force bool) (cand *tournament.Candidate, note string, out objections, err error) {
-	if trial.Simulated && !a.sandboxed {
+	if trial.Simulated && !a.isDemo() {
 		out.object(isSimulated, "run it again with a real --agent", "the evidence for %.12s is simulated: it says nothing about a real model", trial.Challenger)
 	}
 	if trial.Incumbent != live.doc.Hash() && !force {
@@ -152,7 +152,7 @@ func unproven(trial *tournament.TrialRecord) error {
 
 // againstVersion is what keeps a version from being installed.
 func (a *app) againstVersion(ctx context.Context, db *store.Store, live *liveSkill, v *tournament.Version) (out objections, err error) {
-	if v.Simulated && !a.sandboxed {
+	if v.Simulated && !a.isDemo() {
 		out.object(isSimulated, "run it again with a real --agent", "the evidence for v%d is simulated: it says nothing about a real model", v.N)
 	}
 	if v.Author != "evolve" || v.SHA == live.doc.Hash() {

@@ -84,7 +84,7 @@ func (s *sleeper) drift(ctx context.Context, live *liveSkill, cases []eval.Case)
 		return nil, err
 	}
 	to := s.model(ctx)
-	if to.Agent == "" || to.Simulated && !s.a.sandboxed {
+	if to.Agent == "" || to.Simulated && !s.a.isDemo() {
 		return nil, nil
 	}
 	d := &sleep.Drift{Version: v.SHA, From: from, To: to, Clusters: map[string]int{}, Tries: 1 + s.f.MaxRetries}

@@ -112,7 +112,7 @@ func (s *sleeper) price(ctx context.Context, fc *nightForecast, read int64, each
 		each = float64(past.tokens) / float64(past.rollouts)
 	}
 	fc.first = past.tokens == 0
-	fc.free = s.now.back.agent.Identity().Simulated && s.now.back.mutator.Identity().Simulated
+	fc.free = f.simulated()
 	if fc.Rollouts == 0 {
 		return nil // without a cap nobody can tell
 	}
@@ -172,11 +172,11 @@ func (fc *nightForecast) takes() string {
 	}
 	switch {
 	case fc.free:
-		return most + ", free (simulated)"
+		return most + ", " + eval.FreeSimulated
 	case fc.CostUSD != nil && fc.bound != "":
-		return fmt.Sprintf("%s, about $%.2f, held by %s", most, *fc.CostUSD, fc.bound)
+		return fmt.Sprintf("%s, about %s, held by %s", most, eval.FormatUSD(*fc.CostUSD), fc.bound)
 	case fc.CostUSD != nil:
-		return fmt.Sprintf("%s, about $%.2f; --max-cost-usd would hold it to what you name", most, *fc.CostUSD)
+		return fmt.Sprintf("%s, about %s; --max-cost-usd would hold it to what you name", most, eval.FormatUSD(*fc.CostUSD))
 	case fc.bound != "":
 		return fmt.Sprintf("%s; no price is known, %s holds it", most, fc.bound)
 	}

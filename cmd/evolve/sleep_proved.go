@@ -27,7 +27,7 @@ func (s *sleeper) proved(ctx context.Context, live *liveSkill, cases []eval.Case
 	var waits *sleep.Proof  // the first that only its owner can install
 	for i := range trials { // the newest first
 		t := &trials[i]
-		if t.Incumbent != sha || t.Decision != string(pareto.Promote) || t.Simulated && !s.a.sandboxed {
+		if t.Incumbent != sha || t.Decision != string(pareto.Promote) || t.Simulated && !s.a.isDemo() {
 			continue
 		}
 		if over, err := wasInPlace(ctx, s.db, live, t.Challenger); err != nil {

@@ -23,13 +23,13 @@ func boundsOf(n *sleep.Night) string {
 		out = append(out, counted(int(left.Rollouts), "rollout")+" left")
 	}
 	if n.Caps.CostUSD > 0 {
-		out = append(out, fmt.Sprintf("$%.2f left", left.CostUSD))
+		out = append(out, eval.FormatUSD(left.CostUSD)+" left")
 	}
 	if n.Caps.Tokens > 0 {
 		out = append(out, thousands(left.Tokens)+" tokens left")
 	}
 	if n.Caps.Duration > 0 {
-		out = append(out, duration(left.Duration.Milliseconds())+" left")
+		out = append(out, report.Duration(left.Duration.Milliseconds())+" left")
 	}
 	return strings.Join(out, ", ")
 }
@@ -73,7 +73,7 @@ func (s *sleeper) spent(ctx context.Context, id string) (eval.Spent, error) {
 	out, took := budget.Spent(), report.Took(rollouts)
 	out.Rollouts, out.AgentCalls, out.JudgeCalls = out.Rollouts+took.Rollouts, out.AgentCalls+took.AgentCalls, out.JudgeCalls+took.JudgeCalls
 	out.TokensIn, out.TokensOut, out.CostUSD = out.TokensIn+took.TokensIn, out.TokensOut+took.TokensOut, out.CostUSD+took.CostUSD
-	out.CostKnown = out.CostKnown && took.CostKnown
+	out.CostKnown, out.Simulated = out.CostKnown && took.CostKnown, took.Simulated
 	used, err := s.db.RunTime(ctx, id)
 	if err != nil {
 		return eval.Spent{}, err

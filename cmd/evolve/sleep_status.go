@@ -9,6 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 	"github.com/spf13/cobra"
 )
@@ -62,18 +63,7 @@ func (a *app) sleepStatus(ctx context.Context) error {
 			}
 		}
 		for i := range nights {
-			s := nights[i].Spent()
-			r.Spent.Rollouts += s.Rollouts
-			r.Spent.MutatorCalls += s.MutatorCalls
-			r.Spent.JudgeCalls += s.JudgeCalls
-			r.Spent.MinerCalls += s.MinerCalls
-			r.Spent.AgentCalls += s.AgentCalls
-			r.Spent.TokensIn += s.TokensIn
-			r.Spent.TokensOut += s.TokensOut
-			r.Spent.CostUSD += s.CostUSD
-			r.Spent.WallMS += s.WallMS
-			r.Spent.Uncounted += s.Uncounted
-			r.Spent.CostKnown = r.Spent.CostKnown && s.CostKnown
+			r.Spent = r.Spent.Plus(nights[i].Spent())
 		}
 		if len(nights) > 0 {
 			n := &nights[0]
@@ -124,12 +114,14 @@ func (a *app) printSleep(r *sleepReport) error {
 	case l.Ended.IsZero():
 		fmt.Fprintf(&b, "last     %s, interrupted: `evolve sleep run` goes on with it\n", l.Began.Local().Format("2006-01-02 15:04"))
 	default:
-		fmt.Fprintf(&b, "last     %s, %s\n", l.Began.Local().Format("2006-01-02 15:04"), duration(l.Ended.Sub(l.Began).Milliseconds()))
+		fmt.Fprintf(&b, "last     %s, %s\n", l.Began.Local().Format("2006-01-02 15:04"), report.Duration(l.Ended.Sub(l.Began).Milliseconds()))
 	}
 	if r.Next != nil {
 		fmt.Fprintf(&b, "next     %s (%s)\n", r.Next.Local().Format("2006-01-02 15:04"), r.Timer)
 	} else if r.Disabled {
 		fmt.Fprintf(&b, "next     the %s timer is not enabled: `evolve sleep install --at %s` enables it\n", r.Timer, r.at)
+	} else if a.isDemo() {
+		fmt.Fprintf(&b, "next     no timer: the demo's folder needs none\n")
 	} else {
 		fmt.Fprintf(&b, "next     no timer: `evolve sleep install --at 03:17`\n")
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -17,13 +19,13 @@ func foreseen(k *sleep.Step) string {
 		parts = append(parts, counted(int(k.Caps.Rollouts), "rollout"))
 	}
 	if k.Caps.CostUSD > 0 {
-		parts = append(parts, fmt.Sprintf("$%.2f", k.Caps.CostUSD))
+		parts = append(parts, eval.FormatUSD(k.Caps.CostUSD))
 	}
 	if k.Caps.Tokens > 0 {
 		parts = append(parts, thousands(k.Caps.Tokens)+" tokens")
 	}
 	if k.Caps.Duration > 0 {
-		parts = append(parts, duration(k.Caps.Duration.Milliseconds()))
+		parts = append(parts, report.Duration(k.Caps.Duration.Milliseconds()))
 	}
 	return "at most " + strings.Join(parts, ", ") + "; "
 }

@@ -134,8 +134,8 @@ func sourceNames() string {
 }
 
 // sources opens the session readers that flags ask for: with auto, of every
-// agent whose folder exists, and of the current repository where it holds
-// checkpoints.
+// agent whose folder exists, and of the current repository if it holds
+// checkpoints. In the demo's folder auto reads the demo's own sessions alone.
 func (a *app) sources(ctx context.Context, f harvestFlags) (out []foundSource, err error) {
 	o := readOptions{exclude: f.exclude, red: a.redactor()}
 	if o.exists, err = a.skillNames(); err != nil {
@@ -151,7 +151,7 @@ func (a *app) sources(ctx context.Context, f harvestFlags) (out []foundSource, e
 	auto := f.source == "" || f.source == "auto"
 	known := auto
 	for _, s := range agentSources {
-		if !auto && f.source != s.name {
+		if !auto && f.source != s.name || auto && s.name != "claude" && a.isDemo() {
 			continue
 		}
 		known = true
@@ -168,7 +168,7 @@ func (a *app) sources(ctx context.Context, f harvestFlags) (out []foundSource, e
 	if repo == "" {
 		repo = "."
 	}
-	if f.source == "entire" || auto && (f.repo != "" || entire.Holds(ctx, repo)) {
+	if f.source == "entire" || auto && (f.repo != "" || !a.isDemo() && entire.Holds(ctx, repo)) {
 		known = true
 		if repo, err = filepath.Abs(repo); err != nil {
 			return nil, fmt.Errorf("find the repository: %w", err)

@@ -194,10 +194,7 @@ func (n *nightStatus) words(sessions, turns int) []string {
 	case l.Ended == nil:
 		parts = append(parts, "last night "+l.Began.Local().Format("2006-01-02")+" not over")
 	default:
-		cost := fmt.Sprintf("$%.2f", l.Spent.CostUSD)
-		if !l.Spent.CostKnown {
-			cost = "cost unknown"
-		}
+		cost := l.Spent.Dollars()
 		if l.Spent.AgentCalls+l.Spent.MutatorCalls+l.Spent.JudgeCalls+l.Spent.MinerCalls == 0 {
 			cost = "nothing spent"
 		} else {

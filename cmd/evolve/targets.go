@@ -127,7 +127,7 @@ func (a *app) mainTarget() (target, error) {
 // targets are those that were asked for, else those of the configuration, else
 // the one where the skills live.
 func (a *app) targets(to []string) (out []target, err error) {
-	if len(to) == 0 && !a.sandboxed { // a demo stays in its own folders
+	if len(to) == 0 {
 		conf, err := a.config()
 		if err != nil {
 			return nil, err

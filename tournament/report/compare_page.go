@@ -170,8 +170,9 @@ func Took(rs []eval.Rollout) eval.Spent {
 		s.Rollouts += int64(r.Attempts)
 		s.AgentCalls += int64(r.Attempts)
 		s.JudgeCalls += int64(r.JudgeCalls)
-		add(min(1, r.Attempts), r.Usage, r.CostUSD)
-		add(max(0, r.Attempts-1), r.RetryUsage, r.RetryUSD)
+		s.Simulated = s.Simulated || r.Agent.Simulated
+		add(min(1, r.Attempts), r.Usage, r.Paid(r.CostUSD))
+		add(max(0, r.Attempts-1), r.RetryUsage, r.Paid(r.RetryUSD))
 		add(r.JudgeCalls, r.JudgeUsage, r.JudgeUSD)
 		if r.LatencyMS != nil {
 			s.WallMS += *r.LatencyMS

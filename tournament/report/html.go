@@ -56,7 +56,7 @@ func parseTemplates() *template.Template {
 		"thousands": thousands,
 		"mark":      func(k LineKind) string { return mark[k] },
 		"when":      func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },
-		"duration":  durationText,
+		"duration":  Duration,
 		"spent":     spentText,
 	}).ParseFS(page, "page/*.html"))
 }
@@ -128,8 +128,15 @@ func secondsText(ms *float64) string {
 	return fmt.Sprintf("%.2f s", *ms/1000)
 }
 
-func durationText(ms int64) string {
-	return (time.Duration(ms) * time.Millisecond).Round(time.Second / 10).String()
+// Duration writes milliseconds for people.
+func Duration(ms int64) string {
+	switch {
+	case ms < 1000:
+		return fmt.Sprintf("%d ms", ms)
+	case ms < 90_000:
+		return fmt.Sprintf("%.1f s", float64(ms)/1000)
+	}
+	return fmt.Sprintf("%d min", ms/60_000)
 }
 
 func costText(m eval.Metrics) string { return usdText(m.CostUSD) }
@@ -157,19 +164,12 @@ func thousands(n int64) string {
 	return s
 }
 
-// usdText has two digits that count.
+// usdText is dollars, unknown said as such.
 func usdText(x *float64) string {
-	switch {
-	case x == nil:
+	if x == nil {
 		return "unknown"
-	case *x == 0:
-		return "$0"
-	case *x < 0.01:
-		return fmt.Sprintf("$%.2g", *x)
-	case *x >= 1:
-		return fmt.Sprintf("$%.2f", *x)
 	}
-	return fmt.Sprintf("$%.4f", *x)
+	return eval.FormatUSD(*x)
 }
 
 // nightLink is the file name of a run's report beside a night's.

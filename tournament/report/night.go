@@ -95,7 +95,7 @@ func (n *Night) HTML(w io.Writer) error {
 			r.Report = k.Report
 		}
 		if k.Spent != nil {
-			r.Rollouts, r.Cost = thousands(k.Spent.Rollouts), paid(*k.Spent)
+			r.Rollouts, r.Cost = thousands(k.Spent.Rollouts), k.Spent.Dollars()
 		}
 		if k.Gain > 0 {
 			r.Gain = fmt.Sprintf("%.1f", k.Gain)
@@ -252,7 +252,7 @@ func (n *Night) budgetChart() *Plot {
 		if k.Spent == nil || most == 0 {
 			continue
 		}
-		rows = append(rows, barRow{k.title(), float64(k.Spent.Rollouts) / most, fmt.Sprintf("%s, %s", count(int(k.Spent.Rollouts), "rollout"), paid(*k.Spent))})
+		rows = append(rows, barRow{k.title(), float64(k.Spent.Rollouts) / most, fmt.Sprintf("%s, %s", count(int(k.Spent.Rollouts), "rollout"), k.Spent.Dollars())})
 	}
 	what := "of the night's cap"
 	if n.Caps.Rollouts == 0 {

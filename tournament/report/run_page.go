@@ -340,27 +340,12 @@ func bills(all []Spending, total eval.Spent) (out []billView, of string) {
 	return append(out, totalBill(total)), of
 }
 
-// paid is the dollars of a bill, unknown said as such.
-func paid(s eval.Spent) string {
-	switch {
-	case s.CostKnown:
-		return usdText(&s.CostUSD)
-	case s.CostUSD > 0:
-		return "at least " + usdText(&s.CostUSD)
-	}
-	return "unknown"
-}
-
 // spentText is a bill in one line.
 func spentText(s eval.Spent) string {
-	usd := paid(s)
-	if usd == "unknown" {
-		usd = "cost unknown"
-	}
-	return fmt.Sprintf("%s, %s tokens, %s rollouts, %s", usd, thousands(s.TokensIn+s.TokensOut), thousands(s.Rollouts), durationText(s.WallMS))
+	return fmt.Sprintf("%s, %s tokens, %s rollouts, %s", s.Dollars(), thousands(s.TokensIn+s.TokensOut), thousands(s.Rollouts), Duration(s.WallMS))
 }
 
 func totalBill(s eval.Spent) billView {
 	return billView{Kind: "together", Calls: thousands(s.AgentCalls + s.JudgeCalls + s.MutatorCalls + s.MinerCalls),
-		Tokens: thousands(s.TokensIn + s.TokensOut), Cost: paid(s)}
+		Tokens: thousands(s.TokensIn + s.TokensOut), Cost: s.Dollars()}
 }

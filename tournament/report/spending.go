@@ -35,9 +35,9 @@ func spending(d *Data) []Spending {
 		{eval.ByMutator, bill{calls: sp.MutatorCalls}}, {eval.ByMiner, bill{calls: sp.MinerCalls}}}
 	for i := range d.Rollouts {
 		r := &d.Rollouts[i]
-		kinds[0].add(min(1, r.Attempts), r.Usage, r.CostUSD)
-		kinds[0].add(max(0, r.Attempts-1), r.RetryUsage, r.RetryUSD)
-		kinds[0].add(0, r.LostUsage, r.LostUSD)
+		kinds[0].add(min(1, r.Attempts), r.Usage, r.Paid(r.CostUSD))
+		kinds[0].add(max(0, r.Attempts-1), r.RetryUsage, r.Paid(r.RetryUSD))
+		kinds[0].add(0, r.LostUsage, r.Paid(r.LostUSD))
 		kinds[1].add(r.JudgeCalls, r.JudgeUsage, r.JudgeUSD)
 	}
 	rest := bill{tokens: sp.TokensIn + sp.TokensOut, usd: sp.CostUSD, unpriced: !sp.CostKnown}

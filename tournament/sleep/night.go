@@ -135,21 +135,9 @@ type Night struct {
 func (n *Night) Spent() (s eval.Spent) {
 	s.CostKnown = true
 	for _, k := range n.Steps {
-		if !k.paid() {
-			continue
+		if k.paid() {
+			s = s.Plus(k.Spent)
 		}
-		t := k.Spent
-		s.Rollouts += t.Rollouts
-		s.AgentCalls += t.AgentCalls
-		s.MutatorCalls += t.MutatorCalls
-		s.JudgeCalls += t.JudgeCalls
-		s.MinerCalls += t.MinerCalls
-		s.TokensIn += t.TokensIn
-		s.TokensOut += t.TokensOut
-		s.CostUSD += t.CostUSD
-		s.WallMS += t.WallMS
-		s.Uncounted += t.Uncounted
-		s.CostKnown = s.CostKnown && (t.CostKnown || t == eval.Spent{})
 	}
 	return s
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"time"
+
+	"github.com/skill-evolve/evolve/eval"
 )
 
 // What a step takes at least where nobody has forecast it, in rollouts.
@@ -73,7 +75,7 @@ func (c Caps) lacks(need, whole Caps) string {
 	case whole.Rollouts > 0 && c.Rollouts < max(1, need.Rollouts):
 		return fmt.Sprintf("%d rollouts, %d are left", need.Rollouts, max(0, c.Rollouts))
 	case whole.CostUSD > 0 && (c.CostUSD < need.CostUSD*(1-1e-9) || c.CostUSD <= 0):
-		return fmt.Sprintf("$%.2f, $%.2f are left", need.CostUSD, max(0, c.CostUSD))
+		return fmt.Sprintf("%s, %s are left", eval.FormatUSD(need.CostUSD), eval.FormatUSD(max(0, c.CostUSD)))
 	case whole.Tokens > 0 && c.Tokens < max(1, need.Tokens):
 		return fmt.Sprintf("%d tokens, %d are left", need.Tokens, max(0, c.Tokens))
 	case whole.Duration > 0 && c.Duration < max(1, need.Duration):

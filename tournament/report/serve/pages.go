@@ -39,8 +39,7 @@ var frame = sync.OnceValue(func() *report.Frame {
 		"inc":       func(i int) int { return i + 1 },
 		"ago":       ago,
 		"date":      func(t time.Time) string { return t.Local().Format("2006-01-02 15:04") },
-		"usd":       usd,
-		"percent":   func(x *float64) string { return fmt.Sprintf("%.0f %%", 100**x) },
+		"percent":   func(x *float64) string { return fmt.Sprintf("%.0f%%", 100**x) },
 		"threshold": func(alpha float64) string { return fmt.Sprintf("%.3g", 1/alpha) },
 	}, "page/*.html")
 	if err != nil {
@@ -65,16 +64,6 @@ func skillNav(name, here string) []way {
 		ways[i].Path, ways[i].Here = skillPath(name)+ways[i].Path, ways[i].Name == here
 	}
 	return ways
-}
-
-func usd(known bool, x float64) string {
-	switch {
-	case !known && x == 0:
-		return "cost unknown"
-	case !known:
-		return fmt.Sprintf("at least $%.2f", x)
-	}
-	return fmt.Sprintf("$%.2f", x)
 }
 
 // ago is a time as people say it; "" for none.

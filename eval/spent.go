@@ -1,0 +1,41 @@
+package eval
+
+// FreeSimulated is what simulated calls cost, in a forecast and afterwards.
+const FreeSimulated = "free (simulated)"
+
+// Plus adds up two bills. An empty one knows its cost: it is nothing.
+func (s Spent) Plus(t Spent) Spent {
+	return Spent{
+		Rollouts: s.Rollouts + t.Rollouts, AgentCalls: s.AgentCalls + t.AgentCalls, MutatorCalls: s.MutatorCalls + t.MutatorCalls,
+		JudgeCalls: s.JudgeCalls + t.JudgeCalls, MinerCalls: s.MinerCalls + t.MinerCalls,
+		TokensIn: s.TokensIn + t.TokensIn, TokensOut: s.TokensOut + t.TokensOut, CostUSD: s.CostUSD + t.CostUSD,
+		CostKnown: (s.CostKnown || s == Spent{}) && (t.CostKnown || t == Spent{}),
+		WallMS:    s.WallMS + t.WallMS, Uncounted: s.Uncounted + t.Uncounted, Simulated: s.Simulated || t.Simulated,
+	}
+}
+
+// Dollars is the cost of a bill in words: "$1.35", "free" where calls were made and
+// cost nothing, "cost unknown" where no call reported its cost.
+func (s Spent) Dollars() string {
+	free := s.CostUSD == 0 && s.TokensIn+s.TokensOut > 0
+	switch {
+	case s.CostKnown && free && s.Simulated:
+		return FreeSimulated
+	case s.CostKnown && free:
+		return "free"
+	case s.CostKnown:
+		return FormatUSD(s.CostUSD)
+	case s.CostUSD > 0:
+		return "at least " + FormatUSD(s.CostUSD)
+	}
+	return "cost unknown"
+}
+
+// Paid is what an amount that r's agent reported comes to in money: nothing for a
+// simulated agent. Its dollars measure the cost objective, and nobody pays them.
+func (r *Rollout) Paid(usd *float64) *float64 {
+	if usd == nil || !r.Agent.Simulated {
+		return usd
+	}
+	return new(float64)
+}
