@@ -88,6 +88,19 @@ type Invocation struct {
 // it: no text of the skill was in force. It is an event, and no use that counts.
 func (v Invocation) Planned() bool { return v.Signal == DollarMention && !v.Explicit }
 
+// Used reports whether v is a use that counts: the skill was in force.
+func (v Invocation) Used() bool { return !v.Failed && !v.Planned() }
+
+// Uses counts the uses of skills in s.
+func (s *Session) Uses() (n int) {
+	for _, v := range s.Invocations {
+		if v.Used() {
+			n++
+		}
+	}
+	return n
+}
+
 // Label is what became of a use, judged by what the user said and did next.
 type Label string
 

@@ -151,37 +151,36 @@ func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]harvest.Sessio
 // A Use is an invocation with where it stands.
 type Use struct {
 	harvest.Invocation
-	Session string // id
-	Path    string // of the transcript
-	Agent   string
+	Session  string // id
+	Path     string // of the transcript
+	Agent    string
+	Headless bool `json:"-"` // in a session that a program drove, or by a subagent
 }
 
-// Invocations returns the uses of a skill, the oldest first. An agent that
-// resumes a session copies its lines into a new file: such a use is returned
-// once, from the path that sorts first.
+// Invocations returns the uses of a skill, the oldest first: those that SkillUse
+// counts, and those in sessions that a program drove. An agent that resumes a session
+// copies its lines into a new file: such a use is returned once, from the path that
+// sorts first.
 func (s *Store) Invocations(ctx context.Context, skill string) ([]Use, error) {
 	uses, err := query(ctx, s, func(rows *sql.Rows) (u Use, err error) {
 		var body sql.RawBytes
-		if err = rows.Scan(&u.Session, &u.Path, &u.Agent, &body); err != nil {
+		if err = rows.Scan(&u.Session, &u.Path, &u.Agent, &u.Headless, &body); err != nil {
 			return u, err
 		}
 		u.Invocation, err = decode[harvest.Invocation](body)
 		return u, err
-	}, `SELECT i.session, i.path, s.agent, i.body FROM (`+distinctUses+`) i
-		JOIN sessions s ON s.id = i.session AND s.path = i.path
-		WHERE i.skill = ? ORDER BY i.at, i.path, i.seq`, skill)
+	}, `SELECT session, path, agent, headless, body FROM (`+distinctUses+`) WHERE skill = ? ORDER BY at, path, seq`, skill)
 	if err != nil {
 		return nil, fmt.Errorf("list uses of %s: %w", skill, err)
 	}
 	return uses, nil
 }
 
-// distinctUses has one row for each use. Ids alone do not tell: those that
+// distinctUses has one row for each use of a skill. Ids alone do not tell: those that
 // count lines repeat from one file to the next, so the time must be the same
 // too; without a time, only the file's own row is. (SQLite takes the other
-// columns of a min() from the row that holds it.)
-const distinctUses = `SELECT *, min(path || char(31) || seq) FROM invocations
-	GROUP BY skill, id, coalesce(at, path || char(31) || seq)`
-
-// planned is true for a use that is none: see harvest.Invocation.Planned.
-const planned = ` (body ->> '$.signal' = 'dollar_mention' AND NOT body ->> '$.explicit') `
+// columns of a min() from the row that holds it: a person's session is first.)
+const distinctUses = `SELECT i.*, s.agent, s.headless, min(s.headless || char(31) || i.path || char(31) || i.seq)
+	FROM invocations i JOIN sessions s ON s.id = i.session AND s.path = i.path
+	WHERE NOT i.failed AND NOT (i.body ->> '$.signal' = 'dollar_mention' AND NOT i.body ->> '$.explicit')
+	GROUP BY i.skill, i.id, coalesce(i.at, i.path || char(31) || i.seq)`

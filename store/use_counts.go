@@ -9,8 +9,11 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 )
 
-// SkillUse counts the uses of one skill. Refused calls (a skill that the agent
-// did not know) are none, and neither is what the agent only planned.
+// SkillUse counts the uses of one skill, as every command does. A use is one
+// invocation in a session that a person had, counted once whatever copies of the
+// session there are. A call that the agent refused is none, and neither is one that it
+// only planned (harvest.Invocation.Planned). The other counts are of the uses with
+// that label; the rest of Uses is without a word of the user's.
 type SkillUse struct {
 	Skill     string
 	Uses      int
@@ -19,21 +22,42 @@ type SkillUse struct {
 	Rejected  int
 	Repeated  int
 	Abandoned int
+	Headless  int       // uses in sessions that a program drove, and by subagents: in none of the others
 	Last      time.Time // zero where no use has a time
 }
 
+// Failed counts the uses that their user was not content with.
+func (u *SkillUse) Failed() int { return u.Corrected + u.Rejected + u.Repeated }
+
+// Plus adds up the uses of one skill under two names.
+func (u SkillUse) Plus(v SkillUse) SkillUse {
+	u.Uses, u.Accepted, u.Corrected, u.Rejected = u.Uses+v.Uses, u.Accepted+v.Accepted, u.Corrected+v.Corrected, u.Rejected+v.Rejected
+	u.Repeated, u.Abandoned, u.Headless = u.Repeated+v.Repeated, u.Abandoned+v.Abandoned, u.Headless+v.Headless
+	if v.Last.After(u.Last) {
+		u.Last = v.Last
+	}
+	return u
+}
+
+// labelArgs are the parameters ?2 to ?6 of countUses.
+func labelArgs() []any {
+	return []any{string(harvest.Accepted), string(harvest.Corrected), string(harvest.Rejected), string(harvest.Repeated), string(harvest.Abandoned)}
+}
+
+// countOf counts the rows of distinctUses.
+const countOf = `coalesce(sum(NOT headless), 0), coalesce(sum(NOT headless AND label = ?2), 0), coalesce(sum(NOT headless AND label = ?3), 0),
+	coalesce(sum(NOT headless AND label = ?4), 0), coalesce(sum(NOT headless AND label = ?5), 0), coalesce(sum(NOT headless AND label = ?6), 0),
+	max(CASE WHEN NOT headless THEN at END), coalesce(sum(headless), 0)`
+
 // countUses counts the uses of the skill ?1: one row, also where there is none.
-const countUses = `INSERT OR REPLACE INTO use_counts
-	SELECT ?1, count(*), coalesce(sum(label = ?2), 0), coalesce(sum(label = ?3), 0), coalesce(sum(label = ?4), 0),
-		coalesce(sum(label = ?5), 0), coalesce(sum(label = ?6), 0), max(at)
-	FROM (` + distinctUses + `) WHERE skill = ?1 AND NOT failed AND NOT` + planned
+const countUses = `INSERT OR REPLACE INTO use_counts SELECT ?1, ` + countOf + ` FROM (` + distinctUses + `) WHERE skill = ?1`
 
 // uncounted lists the skills of which something has changed since they were
 // counted.
-const uncounted = `SELECT DISTINCT skill FROM invocations EXCEPT SELECT skill FROM use_counts`
+const uncounted = `SELECT DISTINCT skill FROM invocations EXCEPT SELECT skill FROM use_counts WHERE headless IS NOT NULL`
 
-const readCounts = `SELECT skill, uses, accepted, corrected, rejected, repeated, abandoned, last
-	FROM use_counts WHERE uses > 0 ORDER BY uses DESC, skill`
+const readCounts = `SELECT skill, uses, accepted, corrected, rejected, repeated, abandoned, last, headless
+	FROM use_counts WHERE uses + headless > 0 ORDER BY uses DESC, skill`
 
 // SkillUses counts all uses, the most used skill first. What was counted is kept
 // until a session that uses the skill comes or goes.
@@ -53,8 +77,7 @@ func (s *Store) SkillUses(ctx context.Context) ([]SkillUse, error) {
 				return err
 			}
 			for _, name := range names {
-				if _, err := t.exec(countUses, name, string(harvest.Accepted), string(harvest.Corrected), string(harvest.Rejected),
-					string(harvest.Repeated), string(harvest.Abandoned)); err != nil {
+				if _, err := t.exec(countUses, append([]any{name}, labelArgs()...)...); err != nil {
 					return err
 				}
 			}
@@ -75,7 +98,7 @@ func (s *Store) SkillUses(ctx context.Context) ([]SkillUse, error) {
 func (s *Store) counted(ctx context.Context) ([]SkillUse, error) {
 	// One statement, so that both come from one moment.
 	uses, err := query(ctx, s, scanUse, `SELECT * FROM (`+readCounts+`) UNION ALL
-		SELECT '', -1, 0, 0, 0, 0, 0, NULL WHERE EXISTS (`+uncounted+`)`)
+		SELECT '', -1, 0, 0, 0, 0, 0, NULL, 0 WHERE EXISTS (`+uncounted+`)`)
 	if err != nil {
 		return nil, err
 	}
@@ -87,19 +110,18 @@ func (s *Store) counted(ctx context.Context) ([]SkillUse, error) {
 
 func scanUse(rows *sql.Rows) (u SkillUse, err error) {
 	var last sql.NullInt64
-	err = rows.Scan(&u.Skill, &u.Uses, &u.Accepted, &u.Corrected, &u.Rejected, &u.Repeated, &u.Abandoned, &last)
+	err = rows.Scan(&u.Skill, &u.Uses, &u.Accepted, &u.Corrected, &u.Rejected, &u.Repeated, &u.Abandoned, &last, &u.Headless)
 	u.Last = fromMicros(last)
 	return u, err
 }
 
-// FailedSince counts the uses of a skill since then that their user corrected,
-// rejected or asked for again.
-func (s *Store) FailedSince(ctx context.Context, skill string, since time.Time) (int, error) {
+// CorrectedSince counts the uses of a skill since then that their user corrected.
+func (s *Store) CorrectedSince(ctx context.Context, skill string, since time.Time) (int, error) {
 	n, err := query(ctx, s, func(rows *sql.Rows) (n int, err error) {
 		err = rows.Scan(&n)
 		return n, err
-	}, `SELECT count(*) FROM (SELECT 1 FROM invocations WHERE skill = ?1 AND at > ?2 AND label IN (?3, ?4, ?5) AND NOT failed AND NOT`+planned+`
-		GROUP BY id, at)`, skill, since.UnixMicro(), string(harvest.Corrected), string(harvest.Rejected), string(harvest.Repeated))
+	}, `SELECT count(*) FROM (`+distinctUses+`) WHERE skill = ? AND at > ? AND label = ? AND NOT headless`,
+		skill, since.UnixMicro(), string(harvest.Corrected))
 	if err != nil {
 		return 0, fmt.Errorf("count uses of %s: %w", skill, err)
 	}

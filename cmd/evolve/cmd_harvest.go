@@ -55,7 +55,8 @@ type harvestReport struct {
 	Skills []harvestedSkill `json:"skills"`
 }
 
-// A harvestedSkill counts the uses of one skill in all stored sessions.
+// A harvestedSkill has the counts of one skill over all stored sessions: see
+// store.SkillUse.
 type harvestedSkill struct {
 	Skill     string `json:"skill"`
 	Uses      int    `json:"uses"`
@@ -64,8 +65,10 @@ type harvestedSkill struct {
 	Rejected  int    `json:"rejected"`
 	Repeated  int    `json:"repeated"`
 	Abandoned int    `json:"abandoned"`
-	Cases     int    `json:"cases"`
-	NewCases  int    `json:"new_cases"`
+	// Headless are uses in sessions that a program drove, in none of the counts above.
+	Headless int `json:"headless_uses"`
+	Cases    int `json:"cases"`
+	NewCases int `json:"new_cases"`
 	// Quoted counts the cases whose checks quote a correction: no model has
 	// written them yet.
 	Quoted int    `json:"quoted"`
@@ -137,7 +140,7 @@ func (h *harvested) noteStored(sessions []harvest.Session) {
 
 // mineAll makes cases of every skill that was used and can be read, or of one.
 func (a *app) mineAll(ctx context.Context, db *store.Store, reg *skill.Registry, only string, headless bool) ([]harvestedSkill, error) {
-	uses, err := db.SkillUses(ctx)
+	uses, err := usesOf(ctx, db, reg)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +149,7 @@ func (a *app) mineAll(ctx context.Context, db *store.Store, reg *skill.Registry,
 		if only != "" && u.Skill != only {
 			continue
 		}
-		s := harvestedSkill{Skill: u.Skill, Uses: u.Uses, Corrected: u.Corrected, Accepted: u.Accepted, Rejected: u.Rejected, Repeated: u.Repeated, Abandoned: u.Abandoned}
+		s := harvestedSkill{Skill: u.Skill, Uses: u.Uses, Corrected: u.Corrected, Accepted: u.Accepted, Rejected: u.Rejected, Repeated: u.Repeated, Abandoned: u.Abandoned, Headless: u.Headless}
 		live, err := a.skill(u.Skill)
 		var unknown *skill.UnknownSkillError
 		switch {
@@ -179,6 +182,12 @@ func (a *app) mineAll(ctx context.Context, db *store.Store, reg *skill.Registry,
 		for _, c := range cases {
 			if quoted(c) {
 				s.Quoted++
+			}
+		}
+		if s.Note == "" && s.Headless > 0 {
+			s.Note = counted(s.Headless, "use") + " more without a person"
+			if !headless {
+				s.Note += ", left out (--include-headless)"
 			}
 		}
 		out = append(out, s)

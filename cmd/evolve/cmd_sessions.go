@@ -128,7 +128,7 @@ func bySession(sessions []harvest.Session, cases []eval.Case) []listedSession {
 		l := &out[i]
 		l.Paths = append(l.Paths, s.Path)
 		for _, v := range s.Invocations {
-			if v.Failed || v.Planned() {
+			if !v.Used() {
 				continue
 			}
 			l.Uses++

@@ -21,8 +21,9 @@ func newStatusCommand(a *app) *cobra.Command {
 		Use:   "status",
 		Short: "All skills on one page: uses, corrections, version, challenger, what waits for you",
 		Long: `status shows what waits for you first, then the skills by use; those without news are
-folded into one line. CORRECTED counts the uses that were corrected, rejected or
-asked for again. "e 6.1 of 25" is the evidence for a challenger and what proves it,
+folded into one line. USES counts the invocations in sessions that a person had, each
+once; CORRECTED those of them that the user corrected next, as harvest counts them.
+"e 6.1 of 25" is the evidence for a challenger and what proves it,
 "14/40 cases" how many it has seen of about how many that takes at this rate.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.status(c.Context(), all) },
@@ -63,8 +64,7 @@ type skillStatus struct {
 	Rejected  int      `json:"rejected"`
 	Repeated  int      `json:"repeated"`
 	Accepted  int      `json:"accepted"`
-	// CorrectionRate is the share of the uses that were corrected, rejected or
-	// asked for again; null without uses.
+	// CorrectionRate is the share of the uses that were corrected; null without uses.
 	CorrectionRate *float64           `json:"correction_rate"`
 	LastUse        *time.Time         `json:"last_use"`
 	Cases          map[eval.Split]int `json:"cases"`
@@ -178,7 +178,7 @@ func (a *app) gatherStatus(ctx context.Context) (*statusReport, error) {
 	known := &overview{}
 	if db != nil {
 		r.harvested = true
-		if known, err = overviewOf(ctx, db); err != nil {
+		if known, err = overviewOf(ctx, db, reg); err != nil {
 			return nil, err
 		}
 		r.Sessions = known.sessions
@@ -199,18 +199,16 @@ func (a *app) gatherStatus(ctx context.Context) (*statusReport, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		u := known.uses[e.Name]
 		s.Aliases = append(s.Aliases, reg.AliasesOf(e.Name)...)
-		for _, other := range s.Aliases {
-			u = together(u, known.uses[other])
-			delete(known.uses, other)
-		}
-		s.count(u)
+		s.count(known.uses[e.Name])
 		s.Next = s.next(r.harvested)
 		delete(known.uses, e.Name)
 		r.Skills = append(r.Skills, *s)
 	}
 	for name, u := range known.uses {
+		if u.Uses == 0 { // a program's alone
+			continue
+		}
 		s := newSkillStatus(name)
 		s.Next = "not in the skills folder"
 		s.count(u)
@@ -243,9 +241,9 @@ type overview struct {
 	last     *sleep.Night // nil: there was none
 }
 
-func overviewOf(ctx context.Context, db *store.Store) (o *overview, err error) {
+func overviewOf(ctx context.Context, db *store.Store, reg *skill.Registry) (o *overview, err error) {
 	o = &overview{uses: map[string]store.SkillUse{}}
-	uses, err := db.SkillUses(ctx)
+	uses, err := usesOf(ctx, db, reg)
 	if err != nil {
 		return nil, err
 	}

@@ -15,9 +15,9 @@ import (
 
 // A harvested is what one harvest found.
 type harvested struct {
-	Sessions    int               `json:"sessions"` // new or changed
-	Invocations int               `json:"invocations"`
-	Problems    []harvest.Problem `json:"problems"` // what could not be read
+	Sessions    int               `json:"sessions"`    // new or changed
+	Invocations int               `json:"invocations"` // uses in them, as store.SkillUse counts them
+	Problems    []harvest.Problem `json:"problems"`    // what could not be read
 	Remarks     []harvest.Problem `json:"remarks,omitempty"`
 	Redactions  int               `json:"redactions"`
 	Found       []found           `json:"sources"`
@@ -61,7 +61,9 @@ func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*ha
 			live.Merge(s)
 			h.Sessions++
 			bar.count()
-			h.Invocations += len(s.Invocations)
+			if !s.Headless || f.headless {
+				h.Invocations += s.Uses()
+			}
 			h.Redactions += s.Redactions
 			return saving.save(ctx, s)
 		})

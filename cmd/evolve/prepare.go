@@ -171,8 +171,12 @@ func (a *app) gatherSessions(ctx context.Context, p *prepared, budget *eval.Budg
 	if err != nil {
 		return fmt.Errorf("mine cases: %w", err)
 	}
+	uses, err := a.usesOf(ctx, p.db, f.Skill)
+	if err != nil {
+		return err
+	}
 	p.heads = append(p.heads, fmt.Sprintf("harvest: %d new sessions, %d uses of %s (%d corrected, %d accepted), %d new cases",
-		h.Sessions, stats.Uses, f.Skill, stats.Corrected, stats.Accepted, stats.Cases))
+		h.Sessions, uses.Uses, f.Skill, uses.Corrected, uses.Accepted, stats.Cases))
 	if n := len(h.Problems); n > 0 {
 		p.heads = append(p.heads, fmt.Sprintf("harvest: %d places could not be read; `evolve harvest` lists them", n))
 	}

@@ -17,21 +17,22 @@ import (
 // took where that is told. version says which text a use was of where no hook noted
 // it; nil where nobody asks.
 func (s *sleeper) uses(ctx context.Context, name string, took map[store.Turn]store.TurnCost, version func(*store.Use) string) (out []sleep.Use, err error) {
-	all, err := s.db.Invocations(ctx, name)
+	reg, err := s.a.registry()
 	if err != nil {
 		return nil, err
 	}
-	sessions, err := s.db.Sessions(ctx, store.SessionFilter{Skill: name, People: true, Bare: true})
-	if err != nil {
-		return nil, err
+	var all []store.Use
+	for _, one := range append([]string{name}, reg.AliasesOf(name)...) {
+		more, err := s.db.Invocations(ctx, one)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
 	}
-	people := map[string]bool{}
-	for _, k := range sessions {
-		people[k.ID+"\x00"+k.Path] = true
-	}
+	slices.SortStableFunc(all, func(u, v store.Use) int { return u.Time.Compare(v.Time) })
 	tomorrow := s.a.now().AddDate(0, 0, 1) // a clock may run ahead, no further
 	for _, u := range all {
-		if u.Time.After(tomorrow) || u.Failed || u.Planned() || !s.f.harvest.headless && !people[u.Session+"\x00"+u.Path] {
+		if u.Time.After(tomorrow) || u.Headless && !s.f.harvest.headless {
 			continue
 		}
 		bad := false

@@ -213,26 +213,13 @@ func (a *app) unfinished(ctx context.Context, db *store.Store, name string, last
 func (s *skillStatus) count(u store.SkillUse) {
 	s.Uses, s.Corrected, s.Rejected, s.Repeated, s.Accepted = u.Uses, u.Corrected, u.Rejected, u.Repeated, u.Accepted
 	if u.Uses > 0 {
-		rate := float64(s.failed()) / float64(u.Uses)
+		rate := float64(u.Corrected) / float64(u.Uses)
 		s.CorrectionRate = &rate
 	}
 	if !u.Last.IsZero() {
 		s.LastUse = &u.Last
 	}
 }
-
-// together adds up the uses of one file by two names.
-func together(u, v store.SkillUse) store.SkillUse {
-	u.Uses, u.Accepted, u.Corrected, u.Rejected = u.Uses+v.Uses, u.Accepted+v.Accepted, u.Corrected+v.Corrected, u.Rejected+v.Rejected
-	u.Repeated, u.Abandoned = u.Repeated+v.Repeated, u.Abandoned+v.Abandoned
-	if v.Last.After(u.Last) {
-		u.Last = v.Last
-	}
-	return u
-}
-
-// failed counts the uses that their owner was not content with.
-func (s *skillStatus) failed() int { return s.Corrected + s.Rejected + s.Repeated }
 
 // next is what to do about a skill, in a few words.
 func (s *skillStatus) next(harvested bool) string {

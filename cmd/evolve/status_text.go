@@ -114,14 +114,14 @@ func table(b *strings.Builder, skills []*skillStatus, w int) {
 	var text strings.Builder
 	t := report.NewTable(&text)
 	fmt.Fprintln(t, "SKILL\tUSES\tCORRECTED\tLIVE\tCHALLENGER")
-	uses, failed := 0, 0
+	uses, corrected := 0, 0
 	for _, s := range skills {
-		uses, failed = max(uses, len(fmt.Sprint(s.Uses))), max(failed, len(fmt.Sprint(s.failed())))
+		uses, corrected = max(uses, len(fmt.Sprint(s.Uses))), max(corrected, len(fmt.Sprint(s.Corrected)))
 	}
 	for _, s := range skills {
 		rate := ""
 		if s.CorrectionRate != nil {
-			rate = fmt.Sprintf("%*d %3.0f %%", failed, s.failed(), 100**s.CorrectionRate)
+			rate = fmt.Sprintf("%*d %3.0f%%", corrected, s.Corrected, 100**s.CorrectionRate)
 		}
 		fmt.Fprintf(t, "%s\t%*d\t%s\t%s\t%s\n", report.Fit(report.Plain(s.Skill), nameWidth), max(uses, len("USES")), s.Uses, rate, s.live(), s.Challenger)
 	}
@@ -141,7 +141,7 @@ func (s *skillStatus) block(b *strings.Builder, w int) {
 	}
 	say("", "%s, %s", s.Skill, s.live())
 	if s.CorrectionRate != nil {
-		say("  ", "%s, %d corrected (%.0f %%)", counted(s.Uses, "use"), s.failed(), 100**s.CorrectionRate)
+		say("  ", "%s, %d corrected (%.0f%%)", counted(s.Uses, "use"), s.Corrected, 100**s.CorrectionRate)
 	}
 	if s.Challenger != nil {
 		say("  ", "%s", s.Challenger)

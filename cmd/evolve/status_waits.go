@@ -231,14 +231,14 @@ func (r *statusReport) mostCorrected(ctx context.Context, db *store.Store) (best
 		}
 		able = append(able, s)
 	}
-	slices.SortStableFunc(able, func(s, t *skillStatus) int { return cmp.Compare(t.failed(), s.failed()) })
+	slices.SortStableFunc(able, func(s, t *skillStatus) int { return cmp.Compare(t.Corrected, s.Corrected) })
 	for _, s := range able {
-		if s.failed() <= fresh {
+		if s.Corrected <= fresh {
 			break // counting is not free
 		}
-		n := s.failed()
+		n := s.Corrected
 		if !s.ran.IsZero() {
-			if n, err = db.FailedSince(ctx, s.Skill, s.ran); err != nil {
+			if n, err = db.CorrectedSince(ctx, s.Skill, s.ran); err != nil {
 				return nil, 0, err
 			}
 		}

@@ -59,6 +59,13 @@ func NeedOf(uses []Use, since, searched, now time.Time) (n Need) {
 	weeks := max(1, now.Sub(from).Hours()/24/7) // a first day is no week
 	n.Gain = n.Rate * float64(n.Uses) / weeks
 	n.Enough = n.Fresh >= needFailures
-	n.Why = fmt.Sprintf("%d of %d uses failed, %d since the last search", n.Failed, n.Uses, n.Fresh)
+	when := "in 60 days"
+	if since.Equal(from) {
+		when = "of the live text"
+	}
+	n.Why = fmt.Sprintf("%d of %d uses %s failed (corrected, rejected or repeated)", n.Failed, n.Uses, when)
+	if !searched.IsZero() {
+		n.Why += fmt.Sprintf(", %d since the last search", n.Fresh)
+	}
 	return n
 }

@@ -52,9 +52,6 @@ func (SkillStatus) Way(skill, command string) string {
 	return ""
 }
 
-// Failed counts the uses that their owner was not content with.
-func (k SkillStatus) Failed() int { return k.Corrected + k.Rejected + k.Repeated }
-
 // CaseCount counts a skill's cases.
 func (k SkillStatus) CaseCount() (n int) {
 	for _, c := range k.Cases {
