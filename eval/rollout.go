@@ -122,7 +122,8 @@ const PassMark = 0.5
 // Passed reports whether the check was met well enough.
 func (k *CheckResult) Passed() bool { return k.Score >= PassMark }
 
-// Metrics are the four objectives, aggregated over N rollouts. nil is unknown.
+// Metrics are the four objectives over N rollouts of Cases cases, each case counted
+// once: see Summarise. nil is unknown.
 type Metrics struct {
 	Quality   float64  `json:"quality"`
 	LatencyMS *float64 `json:"latency_ms"`
@@ -130,4 +131,5 @@ type Metrics struct {
 	Tokens    *float64 `json:"tokens"`
 	Retries   float64  `json:"retries"`
 	N         int      `json:"n"`
+	Cases     int      `json:"cases"`
 }

@@ -23,3 +23,16 @@ func TestSummarise(t *testing.T) {
 		t.Errorf("of nothing: %+v", m)
 	}
 }
+
+// TestSummariseCountsEachCaseOnce: trials are repeated on the cases that are hardest to
+// tell, so that a mean over rollouts would be another figure than the mean over cases.
+func TestSummariseCountsEachCaseOnce(t *testing.T) {
+	done := func(id string, q float64, ms int64) *Rollout {
+		usd := q
+		return &Rollout{CaseID: id, Status: Done, Quality: q, LatencyMS: &ms, CostUSD: &usd, Usage: &Usage{Input: int64(100 * q)}, Retries: 1 - q}
+	}
+	m := Summarise([]*Rollout{done("a", 1, 10), done("b", 0, 30), done("b", 0, 50), done("b", 0, 40)})
+	if m.Quality != 0.5 || m.Retries != 0.5 || *m.CostUSD != 0.5 || *m.Tokens != 50 || *m.LatencyMS != 25 || m.N != 4 || m.Cases != 2 {
+		t.Errorf("metrics = %+v", m)
+	}
+}

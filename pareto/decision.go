@@ -137,9 +137,7 @@ func (t *Trial) futile() bool {
 	return true
 }
 
-// intervalLevel is the most coverage of the intervals that are shown. Where a
-// verdict takes less (quality: 0.04 on either side), so does its interval, or
-// one could read "promoted" beside an interval that holds 0.
+// intervalLevel is the most coverage of the intervals that are shown.
 const intervalLevel = 0.95
 
 // sparse is the share of missing pairs above which a warning is due: what is
@@ -161,7 +159,7 @@ func (t *Trial) Decide() Decision {
 		}
 		e := &t.evidence[o]
 		per := ObjectiveEvidence{
-			Objective: o.String(), Measured: t.measured(o), Estimate: Compare(diffs, min(intervalLevel, 1-2*limits[o].Alpha)),
+			Objective: o.String(), Measured: t.measured(o), Estimate: Compare(diffs, t.cfg.IntervalLevel(o)),
 			Better: e.better.Max(), Within: e.within.Max(), Worse: e.worse.Max(), Smaller: e.smaller.Max(),
 			Alpha: limits[o].Alpha, Tolerance: limits[o].Tolerance,
 		}
@@ -249,9 +247,9 @@ func (t *Trial) waiting(per []ObjectiveEvidence, head string) string {
 
 func counted(n int) string {
 	if n == 1 {
-		return "1 case"
+		return "1 held-out case"
 	}
-	return fmt.Sprintf("%d cases", n)
+	return fmt.Sprintf("%d held-out cases", n)
 }
 
 // Words puts the estimate into words in the objective's own direction and unit.

@@ -141,6 +141,13 @@ func (c Config) limits() [objectives]Limit {
 	return [...]Limit{c.Quality, c.Latency, c.Cost, c.Retries}
 }
 
+// IntervalLevel is the coverage of the interval that is shown for an objective: 0.95,
+// or what the verdict takes where that is less. Else one could read "promoted" beside
+// an interval that holds 0.
+func (c Config) IntervalLevel(o Objective) float64 {
+	return min(intervalLevel, 1-2*c.limits()[o].Alpha)
+}
+
 // check returns an error where a level or a bound makes no sense.
 func (c Config) check() error {
 	level := func(a float64) bool { return a > 0 && a < 1 }

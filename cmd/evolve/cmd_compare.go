@@ -194,7 +194,7 @@ func (a *app) prepareComparison(ctx context.Context, args []string, f *compareFl
 	if len(c.cases) == 0 {
 		return nil, usage(fmt.Sprintf("`evolve harvest --skill %s` brings cases, or --split all", name), "%s has no %s cases", name, f.split)
 	}
-	c.out = &report.Comparison{Skill: name, Split: f.split,
+	c.out = &report.Comparison{Skill: name, Split: f.split, MaxRetries: f.MaxRetries,
 		A: report.Arm{Label: strings.TrimPrefix(old.label, name+" "), SHA: old.sha(), Tokens: tokensOf(old.doc)},
 		B: report.Arm{Label: strings.TrimPrefix(new.label, name+" "), SHA: new.sha(), Tokens: tokensOf(new.doc)}}
 	if old.doc != nil && new.doc != nil {

@@ -247,8 +247,13 @@ func (a *app) printResult(r *runResult) error {
 	fmt.Fprintf(&b, "%s: run %s%s\n", r.Skill, r.Run, sim)
 	if c := r.Challenger; c != nil {
 		if c.Metrics.N > 0 {
-			fmt.Fprintf(&b, "  validation   quality %.2f → %.2f, tokens %s, retries %.2f → %.2f (%d rollouts)\n", r.Incumbent.Metrics.Quality, c.Metrics.Quality,
-				ratio(r.Incumbent.Metrics.Tokens, c.Metrics.Tokens), r.Incumbent.Metrics.Retries, c.Metrics.Retries, c.Metrics.N)
+			old, new := &r.Incumbent.Metrics, &c.Metrics
+			on := counted(new.Cases, "case")
+			if old.Cases != new.Cases { // a cap ended the search before all were tried
+				on = fmt.Sprintf("%d and %s", old.Cases, on)
+			}
+			fmt.Fprintf(&b, "  validation   quality %.2f → %.2f on %s, tokens %s, retries %.2f → %.2f\n", old.Quality, new.Quality, on,
+				ratio(old.Tokens, new.Tokens), old.Retries, new.Retries)
 		}
 		fmt.Fprintf(&b, "  challenger   %.12s, %s, kernel unchanged\n", c.SHA, c.DiffStat)
 		if c.Shorter != nil {
@@ -257,11 +262,10 @@ func (a *app) printResult(r *runResult) error {
 	} else if r.Standing != "" && r.Incumbent.Metrics.N > 0 {
 		fmt.Fprintf(&b, "  validation   quality %.2f; nothing beat the challenger that waits (%s)\n", r.Incumbent.Metrics.Quality, r.Stop)
 	} else if r.Incumbent.Metrics.N > 0 {
-		fmt.Fprintf(&b, "  validation   quality %.2f; nothing beat it (%s)\n", r.Incumbent.Metrics.Quality, r.Stop)
+		fmt.Fprintf(&b, "  validation   quality %.2f on %s; nothing beat it (%s)\n", r.Incumbent.Metrics.Quality, counted(r.Incumbent.Metrics.Cases, "case"), r.Stop)
 	}
 	if w := r.Worth; w != nil {
-		fmt.Fprintf(&b, "  worth        quality %.2f without any skill, %.2f with v%d (%s)\n", w.Without.Quality, w.With.Quality, r.Incumbent.Version,
-			counted(w.With.N, "validation case"))
+		fmt.Fprintf(&b, "  worth        %s\n", report.Worth(w, fmt.Sprintf("v%d", r.Incumbent.Version), r.Incumbent.Metrics.Cases))
 	}
 	if v := r.Verdict; v.Decision != "none" {
 		fmt.Fprintf(&b, "  verdict      %s: %s\n", v.Decision, v.Reason)

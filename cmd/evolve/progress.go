@@ -9,6 +9,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // A task is what a progress view is told about.
@@ -58,8 +59,10 @@ type progress struct {
 	ended     bool // the phase has, and the next one is not known yet
 	told      int64
 	before    int64 // attempts that were recorded before this process
+	sofar     report.BestSoFar
 	best      *float64
 	incumbent *float64
+	val       int   // validation cases that both are on
 	held      int64 // held-out cases of the gate, and how many were tried
 	tried     int64
 	pace      pace
@@ -165,11 +168,10 @@ func (p *progress) rollout(r *eval.Rollout) {
 func (p *progress) event(e tournament.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if e.Best != nil {
-		p.best = e.Best
-	}
+	p.best = p.sofar.See(e)
 	var d struct {
 		Quality  *float64
+		Cases    int
 		Clusters int64
 	}
 	if e.Kind == "seed" || e.Kind == "gate_start" {
@@ -179,7 +181,7 @@ func (p *progress) event(e tournament.Event) {
 	}
 	switch e.Kind {
 	case "seed":
-		p.incumbent = d.Quality
+		p.incumbent, p.val = d.Quality, d.Cases
 	case "search_end", "verdict":
 		p.ended = true
 	case "gate_start":

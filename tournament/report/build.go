@@ -101,6 +101,10 @@ func (m *Model) candidates(d *Data, s *scores) {
 	for _, c := range d.Candidates {
 		k := Candidate{SHA: c.SHA, Seq: c.Seq, Operator: c.Operator, State: string(c.State), Reason: c.Reason,
 			Parents: append([]string{}, c.Parents...), Metrics: eval.Summarise(s.validation(c.SHA))}
+		if q := m.confirmed(); q != nil && c.SHA == m.Challenger { // as the run has reported it
+			k.Metrics = eval.Summarise(lastTrial(s.validation(c.SHA)))
+			k.Metrics.Quality = *q
+		}
 		for _, p := range c.Parents {
 			k.Depth = max(k.Depth, depth[p]+1)
 		}

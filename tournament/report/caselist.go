@@ -63,15 +63,20 @@ type armView struct {
 
 type checkView struct{ Class, Mark, Text string }
 
-// listCases lays out cases; whole is the command that prints them uncut.
-func listCases(all []Case, whole string) caseList {
+// listCases lays out cases; whole is the command that prints them uncut. Those that
+// changed hands are of the split decidedOn, "" for all, and of the evidence.
+func listCases(all []Case, whole, decidedOn string) caseList {
 	out := caseList{Whole: whole}
 	most, cut := affordable(all)
 	if cut {
 		out.Cut = most
 	}
-	lost, won := flipGroup{Title: "Lost by the new text"}, flipGroup{Title: "Won by the new text"}
-	at := map[string]int{}
+	of := "Cases"
+	if title, _ := splitTitle(decidedOn); decidedOn != "" {
+		of = title + " cases"
+	}
+	lost, won := flipGroup{Title: of + " lost by the new text"}, flipGroup{Title: of + " won by the new text"}
+	at, late := map[string]int{}, 0
 	for i := range all {
 		v := viewOf(&all[i], most)
 		g, known := at[all[i].Split]
@@ -82,6 +87,12 @@ func listCases(all []Case, whole string) caseList {
 			out.Groups = append(out.Groups, caseGroup{Title: title, Note: note})
 		}
 		out.Groups[g].Cases = append(out.Groups[g].Cases, v)
+		if all[i].Late {
+			late++
+		}
+		if all[i].Late || decidedOn != "" && all[i].Split != decidedOn {
+			continue
+		}
 		flips := &won
 		switch all[i].flip() {
 		case 0:
@@ -97,7 +108,11 @@ func listCases(all []Case, whole string) caseList {
 	}
 	for i := range out.Groups {
 		g := &out.Groups[i]
-		g.Title, g.Many = fmt.Sprintf("%s (%d)", g.Title, len(g.Cases)), len(g.Cases) > manyCases
+		n := fmt.Sprint(len(g.Cases))
+		if held, _ := splitTitle(string(eval.Test)); late > 0 && g.Title == held {
+			n += fmt.Sprintf("; %d in the evidence, %d measured beside them when it sufficed", len(g.Cases)-late, late)
+		}
+		g.Title, g.Many = fmt.Sprintf("%s (%s)", g.Title, n), len(g.Cases) > manyCases
 	}
 	for _, f := range []flipGroup{lost, won} {
 		f.Title = fmt.Sprintf("%s (%d)", f.Title, len(f.Cases)+f.More)
@@ -145,7 +160,7 @@ func splitTitle(split string) (title, note string) {
 	case "val":
 		return "Validation", "The search chose by these."
 	case "test":
-		return "Held out", "The gate's own measurements: the search never saw these."
+		return "Held-out", "The gate's own measurements: the search never saw these."
 	case "train":
 		return "Training", "The mutator learned from these."
 	}

@@ -29,11 +29,11 @@ func TestLongAnswersAreCut(t *testing.T) {
 	if !strings.Contains(b.String(), "<code>evolve report r --json</code> has them whole") {
 		t.Error("it is not said that texts are cut")
 	}
-	if l := listCases(all[:3], ""); l.Cut != mostRunes || len(l.Groups[0].Cases[0].Arms[0].Answer) < mostRunes {
+	if l := listCases(all[:3], "", ""); l.Cut != mostRunes || len(l.Groups[0].Cases[0].Arms[0].Answer) < mostRunes {
 		t.Errorf("three cases are cut at %d", l.Cut)
 	}
 	short := []Case{{N: 1, Prompt: "p", Arms: []CaseArm{{Label: "A", Answer: "same"}, {Label: "B", Answer: "same"}}}}
-	if l := listCases(short, ""); l.Cut != 0 || l.Groups[0].Cases[0].Arms[1].Same != "A" {
+	if l := listCases(short, "", ""); l.Cut != 0 || l.Groups[0].Cases[0].Arms[1].Same != "A" {
 		t.Errorf("%+v", l)
 	}
 }
@@ -42,7 +42,7 @@ func TestLongAnswersAreCut(t *testing.T) {
 func TestTriggerCase(t *testing.T) {
 	yes, no := true, false
 	c := Case{N: 1, ID: "t", Prompt: "p", Trigger: &yes, Arms: []CaseArm{{Label: "incumbent", Invoked: &no}, {Label: "challenger", Invoked: &yes}, {Label: "no skill"}}}
-	v := listCases([]Case{c}, "").Groups[0].Cases[0]
+	v := listCases([]Case{c}, "", "").Groups[0].Cases[0]
 	got := strings.Join(v.Facts, ",") + "; " + strings.Join(v.Arms[0].Facts, ",") + "; " + strings.Join(v.Arms[1].Facts, ",") + "; " + strings.Join(v.Arms[2].Facts, ",")
 	for _, want := range []string{"the skill should be loaded; ", "skill not loaded; ", ",skill loaded; "} {
 		if !strings.Contains(got, want) {

@@ -19,7 +19,9 @@ type Case struct {
 	Context []eval.Message `json:"context,omitempty"`
 	Checks  []string       `json:"checks"`                   // in words
 	Trigger *bool          `json:"should_trigger,omitempty"` // of a trigger case: whether the skill should be loaded
-	Arms    []CaseArm      `json:"arms"`                     // incumbent, challenger and no skill, as far as they were tried
+	// Late: the gate has measured it, and the evidence sufficed without it.
+	Late bool      `json:"late,omitempty"`
+	Arms []CaseArm `json:"arms"` // incumbent, challenger and no skill, as far as they were tried
 }
 
 // A CaseArm is what one text made of a case. All but Quality and Trials is of
@@ -96,9 +98,16 @@ func cases(m *Model, all []eval.Case, s *scores) []Case {
 	for i := range all {
 		known[all[i].ID] = &all[i]
 	}
+	heard := map[string]bool{}
+	for _, e := range m.Evidence {
+		heard[e.Cluster] = true
+	}
 	out := make([]Case, 0, len(m.Matrix.Rows))
 	for i, row := range m.Matrix.Rows {
 		c := about(i+1, row.Case, row.Split, known[row.Case])
+		if k := known[row.Case]; k != nil && row.Split == string(eval.Test) && len(m.Evidence) > 0 {
+			c.Late = !heard[eval.ClusterOf(k)] && !heard[""] // "": a pair of an earlier run
+		}
 		for _, who := range [...][2]string{{"incumbent", m.Incumbent}, {"challenger", m.Challenger}, {"no skill", eval.NoSkill}} {
 			if who[1] == "" {
 				continue

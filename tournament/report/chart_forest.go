@@ -78,7 +78,7 @@ func (d *Delta) oriented(x float64) float64 {
 	case d.Unit == "ratio":
 		x = -math.Log(x) / math.Log(4)
 	case d.Objective == "retries":
-		x = -x
+		x = -x // beyond 1 it is drawn at the edge
 	}
 	return min(max(x, -1), 1)
 }

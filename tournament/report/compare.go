@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -15,7 +16,7 @@ type Arm struct {
 	Label  string `json:"label"`
 	SHA    string `json:"sha256"` // eval.NoSkill for the arm without one
 	Tokens int    `json:"tokens"` // of the skill's body, estimated
-	// Metrics are over the pairs that both arms have.
+	// Metrics are over the pairs that both arms have, each cluster counted once.
 	Metrics eval.Metrics `json:"metrics"`
 	Solved  int          `json:"solved"` // cases on which most trials pass every check
 	// CostPerSolved is all that the arm's first attempts took, divided by the
@@ -33,15 +34,18 @@ type Comparison struct {
 	Agent     string `json:"agent"`
 	Judge     string `json:"judge,omitempty"`
 	// Warnings qualify the numbers and must be shown with them.
-	Warnings   []string `json:"warnings"`
-	A          Arm      `json:"a"`
-	B          Arm      `json:"b"`
-	CostUnit   string   `json:"cost_unit"` // "usd" or "tokens"
-	Cases      int      `json:"cases"`     // that both arms have a score on
-	Clusters   int      `json:"clusters"`  // independent units: the n of every interval
-	Trials     int      `json:"trials"`    // most on any case
-	Objectives []Delta  `json:"objectives"`
-	Flips      []Flip   `json:"flips"`
+	Warnings []string `json:"warnings"`
+	A        Arm      `json:"a"`
+	B        Arm      `json:"b"`
+	CostUnit string   `json:"cost_unit"` // "usd" or "tokens"
+	Cases    int      `json:"cases"`     // that both arms have a score on
+	Clusters int      `json:"clusters"`  // independent units: the n of every interval
+	Trials   int      `json:"trials"`    // most on any case
+	// MaxRetries is how often a failed attempt could ask again: 1 + MaxRetries is the
+	// most that an arm's retries can be on a case.
+	MaxRetries int     `json:"max_retries"`
+	Objectives []Delta `json:"objectives"`
+	Flips      []Flip  `json:"flips"`
 	// Lift is the gain in quality per 1,000 tokens of skill, where A is no
 	// skill; else nil.
 	Lift *float64 `json:"lift_per_1000_tokens"`
@@ -56,7 +60,7 @@ type Comparison struct {
 
 // A Delta is the paired difference on one objective. Quality is in points and
 // retries per case, B minus A; latency and cost are the ratio B/A (a geometric
-// mean, each cluster's within a factor of 4).
+// mean, each cluster's within a factor of 4). Intervals have the level of the gate's.
 type Delta struct {
 	Objective string   `json:"objective"`
 	Unit      string   `json:"unit"` // "difference" or "ratio"
@@ -91,8 +95,9 @@ type CasePair struct {
 	A, B []*eval.Rollout
 }
 
-// compareLevel is the probability of the intervals.
-const compareLevel = 0.95
+// gate has the levels of the intervals: on the same pairs a comparison says what the
+// gate says.
+var gate = pareto.DefaultConfig()
 
 // Solved reports whether a user could have left it at that: every check passed.
 func Solved(r *eval.Rollout) bool {
@@ -190,14 +195,20 @@ func (c *Comparison) Compare(pairs []CasePair, dropped int) {
 		c.flip(p)
 	}
 	c.Clusters = len(clusters)
-	c.A.Metrics, c.B.Metrics = eval.Summarise(all[0]), eval.Summarise(all[1])
+	of := map[string]string{}
+	for _, p := range pairs {
+		of[p.Case.ID] = eval.ClusterOf(p.Case)
+	}
+	cluster := func(r *eval.Rollout) string { return of[r.CaseID] }
+	c.A.Metrics, c.B.Metrics = eval.SummariseBy(all[0], cluster), eval.SummariseBy(all[1], cluster)
+	c.A.Metrics.Cases, c.B.Metrics.Cases = c.Cases, c.Cases
 	if c.A.Metrics.CostUSD == nil || c.B.Metrics.CostUSD == nil {
 		c.CostUnit = "tokens"
 	}
 	var diffs [4][]float64
 	for _, name := range clusters {
 		d := tournament.Difference(byCluster[name], c.A.SHA)
-		for i, v := range []float64{d.Quality, d.Latency, d.Cost, d.Retries} {
+		for i, v := range []float64{d.Quality, d.Latency, d.Cost, saved(byCluster[name])} {
 			diffs[i] = append(diffs[i], v)
 		}
 	}
@@ -214,10 +225,30 @@ func (c *Comparison) Compare(pairs []CasePair, dropped int) {
 	c.warn(dropped, judged, checks)
 }
 
+// saved is how many retries fewer B takes on a cluster, whose rollouts come in pairs, A
+// first. The gate's differences are cut off at 1.
+func saved(pairs []*eval.Rollout) (mean float64) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		mean += pairs[i].Retries - pairs[i+1].Retries
+	}
+	return mean / float64(len(pairs)/2)
+}
+
 // delta turns a cluster's differences, positive where B is better, into what a
 // reader expects: B minus A, or B over A.
 func (c *Comparison) delta(o pareto.Objective, diffs []float64) Delta {
-	e := pareto.Compare(diffs, compareLevel)
+	unit := 1.0 // of differences, which an interval takes to be in [-1, 1]
+	if o == pareto.Retries {
+		unit = float64(1 + c.MaxRetries)
+		for _, d := range diffs { // reissued calls, or rollouts of other settings
+			unit = max(unit, math.Abs(d))
+		}
+		diffs = slices.Clone(diffs)
+		for i := range diffs {
+			diffs[i] /= unit
+		}
+	}
+	e := pareto.Compare(diffs, gate.IntervalLevel(o))
 	a, b := value(c.A.Metrics, o, c.CostUnit), value(c.B.Metrics, o, c.CostUnit)
 	d := Delta{Objective: o.String(), Unit: "difference", A: a, B: b, Level: e.Level, N: e.N, Wins: e.Wins, Losses: e.Losses, Ties: e.Ties}
 	if e.N == 0 {
@@ -231,7 +262,7 @@ func (c *Comparison) delta(o pareto.Objective, diffs []float64) Delta {
 		turn = func(x float64) float64 { return math.Pow(4, -x) }
 		low, high = high, low
 	case pareto.Retries:
-		turn = func(x float64) float64 { return 0 - x }
+		turn = func(x float64) float64 { return 0 - unit*x }
 		low, high = high, low
 	}
 	mean, lo, hi := turn(e.Mean), turn(low), turn(high)

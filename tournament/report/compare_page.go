@@ -30,7 +30,7 @@ func (c *Comparison) HTML(w io.Writer) error {
 	cs, mx := c.cases()
 	v := &compareView{Comparison: c, Sentence: c.Sentence(), Forest: forestChart(c), Shades: shades(),
 		Heat: heatChart(mx, [2]role{{"a", "A " + Plain(c.A.Label), "A"}, {"b", "B " + Plain(c.B.Label), "B"}}),
-		List: listCases(cs, fmt.Sprintf("`evolve compare %s %s %s --format benchmark`", c.Skill, name(&c.A), name(&c.B)))}
+		List: listCases(cs, fmt.Sprintf("`evolve compare %s %s %s --format benchmark`", c.Skill, name(&c.A), name(&c.B)), "")}
 	for i := range c.Objectives {
 		d := &c.Objectives[i]
 		v.Rows = append(v.Rows, deltaRow{d.Objective, c.number(*d, d.A), c.number(*d, d.B), d.change(), d.interval(), d.score()})
@@ -86,7 +86,7 @@ func (c *Comparison) Sentence() string {
 		if !d.Differs {
 			continue
 		}
-		s := fmt.Sprintf("%s (%s, %.0f%% interval %s)", d.Objective, d.change(), 100*d.Level, d.interval())
+		s := fmt.Sprintf("%s %s (interval %s)", d.Objective, d.change(), d.interval())
 		if d.oriented(*d.Delta) > 0 {
 			better = append(better, s)
 		} else {

@@ -68,7 +68,7 @@ func (c *Comparison) table(look Look) string {
 	}
 	var b strings.Builder
 	w := NewTable(&b)
-	fmt.Fprintf(w, "objective\tA\tB\tB against A\t%.0f%% interval\twon/lost/tied\n", compareLevel*100)
+	fmt.Fprintf(w, "objective\tA\tB\tB against A\tinterval\twon/lost/tied\n")
 	for _, d := range c.Objectives {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", d.Objective, c.number(d, d.A), c.number(d, d.B), d.change(), d.interval(), d.score())
 	}
@@ -93,7 +93,7 @@ func (c *Comparison) table(look Look) string {
 		fmt.Fprintf(&b, "%s %s\n", d.Objective, paint(d, d.change()))
 		fmt.Fprintf(&b, "  A %s, B %s\n", c.number(d, d.A), c.number(d, d.B))
 		if d.Delta != nil {
-			fmt.Fprintf(&b, "  %.0f%% %s\n", compareLevel*100, d.interval())
+			fmt.Fprintf(&b, "  %s\n", d.interval())
 		}
 		if d.N > 0 {
 			fmt.Fprintf(&b, "  won/lost/tied %s\n", d.score())
@@ -127,7 +127,7 @@ func (c *Comparison) Markdown() string {
 	for _, x := range c.Warnings {
 		fmt.Fprintf(&b, "> **Warning:** %s\n>\n", cell(x))
 	}
-	fmt.Fprintf(&b, "\n| objective | A | B | B against A | %.0f%% interval | won/lost/tied |\n|---|--:|--:|--:|--:|--:|\n", compareLevel*100)
+	fmt.Fprintf(&b, "\n| objective | A | B | B against A | interval | won/lost/tied |\n|---|--:|--:|--:|--:|--:|\n")
 	for _, d := range c.Objectives {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", d.Objective, c.number(d, d.A), c.number(d, d.B), d.change(), d.interval(), d.score())
 	}
@@ -185,8 +185,9 @@ func (c *Comparison) Scope() string {
 func (c *Comparison) facts() (out []string) {
 	out = append(out, fmt.Sprintf("solved: A %d, B %d of %d cases; per solved case: A %s, B %s", c.A.Solved, c.B.Solved, c.Cases,
 		c.perSolved(&c.A), c.perSolved(&c.B)))
+	out = append(out, "B against A: of quality and retries the mean difference, of latency and cost the geometric mean of the cases' ratios (none beyond ×4)")
 	if c.Lift != nil {
-		out = append(out, fmt.Sprintf("the skill is worth %+.3f quality per 1,000 of its tokens (it has about %d)", *c.Lift, c.B.Tokens))
+		out = append(out, fmt.Sprintf("the skill is worth %+.2f quality per 1,000 of its tokens (it has about %d)", *c.Lift, c.B.Tokens))
 	}
 	return out
 }
@@ -213,7 +214,7 @@ func (c *Comparison) number(d Delta, x *float64) string {
 	case d.Objective == "cost":
 		return usdText(x)
 	}
-	return fmt.Sprintf("%.3f", *x)
+	return fmt.Sprintf("%.2f", *x)
 }
 
 // change is the delta, or "~".
@@ -226,7 +227,7 @@ func (d *Delta) change() string {
 	case d.Unit == "ratio":
 		return fmt.Sprintf("×%.2f", *d.Delta)
 	}
-	return fmt.Sprintf("%+.3f", *d.Delta)
+	return fmt.Sprintf("%+.2f", *d.Delta)
 }
 
 func (d *Delta) interval() string {
@@ -234,9 +235,9 @@ func (d *Delta) interval() string {
 	case d.Delta == nil:
 		return ""
 	case d.Unit == "ratio":
-		return fmt.Sprintf("×%.2f to ×%.2f", *d.Low, *d.High)
+		return fmt.Sprintf("×%.2f to ×%.2f (%.0f%%)", *d.Low, *d.High, 100*d.Level)
 	}
-	return fmt.Sprintf("%+.3f to %+.3f", *d.Low, *d.High)
+	return fmt.Sprintf("%+.2f to %+.2f (%.0f%%)", *d.Low, *d.High, 100*d.Level)
 }
 
 func (d *Delta) score() string {

@@ -36,7 +36,7 @@ type runView struct {
 func (m *Model) HTML(w io.Writer) error {
 	v := &runView{Model: m, Quality: qualityChart(m), Evidence: evidenceChart(m),
 		Heat:    heatChart(m.Matrix, [2]role{{m.Incumbent, "incumbent", "inc."}, {m.Challenger, "challenger", "chal."}}),
-		Scatter: scatter(m), Held: heldOut(m.Verdict), List: listCases(m.Cases, fmt.Sprintf("`evolve report %s --json`", m.Run))}
+		Scatter: scatter(m), Held: heldOut(m.Verdict), List: listCases(m.Cases, fmt.Sprintf("`evolve report %s --json`", m.Run), m.decidedOn())}
 	v.Lineage, v.Whole = lineageCharts(m)
 	v.Facts = m.facts()
 	v.candidates()
@@ -77,21 +77,43 @@ func (m *Model) facts() []fact {
 	if inc != nil && inc.Metrics.N > 0 {
 		s := fmt.Sprintf("quality %.2f with %s", inc.Metrics.Quality, name)
 		if chal != nil && chal.Metrics.N > 0 {
-			q, how := chal.Metrics.Quality, ""
-			if fresh := m.confirmed(); fresh != nil {
-				q, how = *fresh, ", in a trial that had no part in choosing it"
+			s += fmt.Sprintf(", %.2f with the challenger %s", chal.Metrics.Quality, Short(chal.SHA))
+			if m.confirmed() != nil {
+				s += ", in a trial that had no part in choosing it"
 			}
-			s += fmt.Sprintf(", %.2f with the challenger %s%s", q, Short(chal.SHA), how)
 		}
-		out = append(out, fact{"validation", s})
+		out = append(out, fact{"validation", s + "; " + count(inc.Metrics.Cases, "case")})
 	}
 	if w := m.Worth; w != nil {
-		out = append(out, fact{"worth", fmt.Sprintf("quality %.2f without any skill, %.2f with %s, on %s", w.Without.Quality, w.With.Quality, name, count(w.With.N, "validation case"))})
+		all := 0
+		if inc != nil {
+			all = inc.Metrics.Cases
+		}
+		out = append(out, fact{"worth", Worth(w, name, all)})
 	}
 	if m.Note != "" {
 		out = append(out, fact{"ended by", Excerpt(m.Note, 200)})
 	}
 	return append(out, fact{"next", m.Next})
+}
+
+// decidedOn is the split that says whether the challenger is better: what the gate
+// measured, or without a gate validation.
+func (m *Model) decidedOn() string {
+	if m.Verdict != nil {
+		return string(eval.Test)
+	}
+	return string(eval.Val)
+}
+
+// Worth says what a text is worth over none. It gives the difference alone: on these
+// cases the text's quality is another figure than on all validation cases.
+func Worth(w *tournament.Worth, name string, validation int) string {
+	on := count(w.With.Cases, "validation case")
+	if validation > w.With.Cases {
+		on = fmt.Sprintf("%d of the %s", w.With.Cases, count(validation, "validation case"))
+	}
+	return fmt.Sprintf("quality %+.2f with %s against no skill at all, on %s", w.With.Quality-w.Without.Quality, name, on)
 }
 
 // confirmed is the challenger's validation quality without the winner's luck, nil
@@ -127,7 +149,7 @@ func heldOut(v *tournament.Verdict) *held {
 		return nil
 	}
 	var rows []forestRow
-	h := &held{Scope: fmt.Sprintf("%s: %d won, %d lost, %d tied on quality", count(v.Cases, "cluster"), v.Wins, v.Losses, v.Ties)}
+	h := &held{Scope: fmt.Sprintf("%s: %d won, %d lost, %d tied on quality", count(v.Wins+v.Losses+v.Ties, "held-out case"), v.Wins, v.Losses, v.Ties)}
 	for i := range v.PerObjective {
 		o := &v.PerObjective[i]
 		r := heldRow{Objective: o.Objective, Measured: o.Measured}
@@ -154,9 +176,9 @@ func against(o *pareto.ObjectiveEvidence, d float64) string {
 	case "latency", "cost":
 		return fmt.Sprintf("×%.2f", math.Pow(4, -d))
 	case "retries":
-		return fmt.Sprintf("%+.3f", 0-d)
+		return fmt.Sprintf("%+.2f", 0-d)
 	}
-	return fmt.Sprintf("%+.3f", d)
+	return fmt.Sprintf("%+.2f", d)
 }
 
 // shownCandidates is how many rows the table of candidates has before it folds.

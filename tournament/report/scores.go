@@ -123,6 +123,16 @@ func (s *scores) validation(sha string) (out []*eval.Rollout) {
 	return out
 }
 
+// lastTrial leaves the rollouts of the newest trial: of a text that was confirmed, that
+// is the one that had no part in choosing it.
+func lastTrial(rs []*eval.Rollout) []*eval.Rollout {
+	last := 0
+	for _, r := range rs {
+		last = max(last, r.Trial)
+	}
+	return slices.DeleteFunc(rs, func(r *eval.Rollout) bool { return r.Trial < last })
+}
+
 // worth compares the incumbent with no skill on the validation cases that both
 // were tried on, nil where there is none.
 func (s *scores) worth(incumbent string) *tournament.Worth {

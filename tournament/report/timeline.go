@@ -12,7 +12,8 @@ import (
 // validation quality so far (nil before the first). The gate's events take it
 // over from the search's last; so do those after a candidate has taken the lead
 // on a part of the cases, until it was measured on all: the mean over the hardest
-// cases is no quality that could be compared.
+// cases is no quality that could be compared. After the winner was confirmed it is what
+// it scored then.
 type Step struct {
 	Seq      int             `json:"seq"`
 	Time     time.Time       `json:"time"`
@@ -23,22 +24,35 @@ type Step struct {
 	Data     json.RawMessage `json:"data,omitempty"`
 }
 
+// A BestSoFar follows the best validation quality through a run's events. The zero
+// value is at the beginning.
+type BestSoFar struct {
+	quality       *float64
+	part, settled bool
+}
+
+// See returns the best validation quality after an event, nil before the first.
+func (b *BestSoFar) See(e tournament.Event) *float64 {
+	switch e.Kind {
+	case "leading":
+		b.part = true
+	case "validated", "finals", "search_end":
+		b.part = false
+	case "confirmed": // without the luck of being chosen: the figure that is reported
+		b.settled, b.quality = true, factsOf(e.Data).Quality
+	}
+	if e.Best != nil && !b.part && !b.settled {
+		b.quality = e.Best
+	}
+	return b.quality
+}
+
 // Timeline tells events in their order.
 func Timeline(events []tournament.Event) []Step {
 	out := make([]Step, 0, len(events))
-	var best *float64
-	part := false
+	var best BestSoFar
 	for _, e := range events {
-		switch e.Kind {
-		case "leading":
-			part = true
-		case "validated", "finals", "search_end":
-			part = false
-		}
-		if e.Best != nil && !part {
-			best = e.Best
-		}
-		out = append(out, Step{e.Seq, e.Time, e.Kind, e.Rollouts, best, phrase(e), e.Data})
+		out = append(out, Step{e.Seq, e.Time, e.Kind, e.Rollouts, best.See(e), phrase(e), e.Data})
 	}
 	return out
 }
