@@ -38,8 +38,10 @@ type app struct {
 
 	// sandboxed is set while evolve demo runs: see isDemo.
 	sandboxed bool
-	// passing: they are removed when the command ends.
+	// passing: they are removed when the command ends. kept, else, is what to type for
+	// other commands to work in them.
 	passing bool
+	kept    string
 
 	db      *store.Store
 	scratch *scratch.Ledger // of the same data folder

@@ -20,7 +20,11 @@ import (
 //go:embed all:demodata/home
 var demoHome embed.FS
 
-const demoSkill = "dataviz"
+const (
+	demoSkill = "dataviz"
+	// demoRollouts is the cap of runs in the demo's folder.
+	demoRollouts = 300
+)
 
 // demoConfig lets every command run in a kept demo folder without flags.
 const demoConfig = `# The folder of evolve demo: made-up sessions, and a simulated agent.
@@ -51,6 +55,9 @@ func (a *app) demo(ctx context.Context, keep string) (err error) {
 	} else if entries, e := os.ReadDir(dir); e == nil && len(entries) > 0 {
 		return usage("name a folder that does not exist yet", "%s is not empty", dir)
 	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return fmt.Errorf("lay out the demo's home: %w", err)
+	}
 	if err := copyTree(demoHome, "demodata/home", dir); err != nil {
 		return fmt.Errorf("lay out the demo's home: %w", err)
 	}
@@ -66,21 +73,20 @@ func (a *app) demo(ctx context.Context, keep string) (err error) {
 	}
 	d := newApp(a.stdin, a.stdout, a.stderr)
 	d.json, d.quiet, d.now, d.sandboxed, d.passing = a.json, a.quiet, a.now, true, keep == ""
+	if keep != "" {
+		d.kept = fmt.Sprintf("export EVOLVE_HOME=%s CLAUDE_CONFIG_DIR=%s", shellQuote(own["EVOLVE_HOME"]), shellQuote(own["CLAUDE_CONFIG_DIR"]))
+	}
 	d.getenv, d.interrupted = func(k string) string { return own[k] }, a.interrupted
 	defer func() { err = errors.Join(err, d.close()) }()
 
 	d.say("demo: a made-up person's %s skill and sessions; the agent, the mutator and the judge are SIMULATED", demoSkill)
 	// With its 30 held-out cases eleven of twelve seeds end in a promotion, the other
 	// undecided: this is one of the eleven.
-	f := &runFlags{Schema: 1, Skill: demoSkill, Evolve: evolveHarness, Seed: 6, MaxRollouts: 300, MaxRetries: 1, Concurrency: 8,
+	f := &runFlags{Schema: 1, Skill: demoSkill, Evolve: evolveHarness, Seed: 6, MaxRollouts: demoRollouts, MaxRetries: 1, Concurrency: 8,
 		WallClock: time.Minute, Profile: skill.ClaudeCode, promote: true}
 	f.Agent = "simulated"
 	f.harvest.source = "claude" // nothing of the user's own is read
-	if err := d.runSkill(ctx, f); err != nil || keep == "" {
-		return err
-	}
-	d.say("to look around: export EVOLVE_HOME=%s CLAUDE_CONFIG_DIR=%s, then `evolve log %s`", own["EVOLVE_HOME"], own["CLAUDE_CONFIG_DIR"], demoSkill)
-	return nil
+	return d.runSkill(ctx, f)
 }
 
 // copyTree writes an embedded folder to disk, for its owner alone.

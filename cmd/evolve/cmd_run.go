@@ -104,6 +104,9 @@ func newRunCommand(a *app) *cobra.Command {
 					return err
 				}
 			}
+			if !c.Flags().Changed("max-rollouts") && a.isDemo() {
+				f.MaxRollouts = demoRollouts
+			}
 			c.Flags().Visit(func(fl *flagT) {
 				if !contains([]string{"no-wait", "yes", "json", "quiet"}, fl.Name) {
 					f.Typed += fmt.Sprintf("--%s=%s ", fl.Name, fl.Value)

@@ -285,6 +285,9 @@ func (a *app) printResult(r *runResult) error {
 	if r.Report != "" && !a.passing {
 		fmt.Fprintf(&b, "  report       %s\n", r.Report)
 	}
+	if a.kept != "" {
+		fmt.Fprintf(&b, "  kept         `%s`, and every command works on this demo\n", a.kept)
+	}
 	next := r.next()
 	if a.passing {
 		next = "`evolve demo --keep DIR` keeps the skill, its versions and the report; `evolve --skill NAME` does it to yours"
@@ -358,7 +361,7 @@ func diffStat(old, new *skill.Document) string {
 		return fmt.Sprintf("its description: %d → %d words", len(strings.Fields(was)), len(strings.Fields(is)))
 	}
 	added, removed := mutate.Stat(old.View(), new.View())
-	return fmt.Sprintf("+%d −%d blocks, about %+d tokens", added, removed,
+	return fmt.Sprintf("+%d -%d blocks, about %+d tokens", added, removed,
 		skill.Tokens(string(new.Body()))-skill.Tokens(string(old.Body())))
 }
 

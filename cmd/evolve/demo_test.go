@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestReadmeShowsTheDemo: the block in README.md is what the demo prints, but for the
+// name of the run and the time that it took.
+func TestReadmeShowsTheDemo(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(readme), "It prints\n\n")
+	if !ok {
+		t.Fatal("README.md has no demo")
+	}
+	var want strings.Builder
+	for line := range strings.Lines(rest) {
+		text, ok := strings.CutPrefix(line, "    ")
+		if !ok {
+			break
+		}
+		want.WriteString(text)
+	}
+	t.Setenv("EVOLVE_HOME", t.TempDir())
+	var out bytes.Buffer
+	if code := run(context.Background(), []string{"demo"}, strings.NewReader(""), &out, &out); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, out.Bytes())
+	}
+	same := func(s string) string {
+		s = regexp.MustCompile(`\b\d{8}-\d{6}-[0-9a-f]{6}\b`).ReplaceAllString(s, "RUN")
+		return regexp.MustCompile(`(?m), [\d.]+ m?s$`).ReplaceAllString(s, ", TIME")
+	}
+	if got, want := same(out.String()), same(want.String()); got != want {
+		t.Errorf("README.md is not what the demo prints:\n%s", diffLines(want, got))
+	}
+}
+
+// diffLines shows the lines in which two texts differ.
+func diffLines(want, got string) string {
+	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
+	var b strings.Builder
+	for i := range max(len(w), len(g)) {
+		var x, y string
+		if i < len(w) {
+			x = w[i]
+		}
+		if i < len(g) {
+			y = g[i]
+		}
+		if x != y {
+			b.WriteString("-" + x + "\n+" + y + "\n")
+		}
+	}
+	return b.String()
+}
+
+// A tourist types every command that is printed as the next one, as it is printed, and
+// at once.
+type tourist struct {
+	t     *testing.T
+	typed map[string]bool
+}
+
+var (
+	inBackticks = regexp.MustCompile("`((?:evolve|export) [^`]+)`")
+	exported    = regexp.MustCompile(`(\w+)=(\S+)`)
+)
+
+// types runs a command line and, where it demands so, everything that it prints to be
+// typed next.
+func (o *tourist) types(line string, code int) string {
+	o.t.Helper()
+	o.typed[line] = true
+	var out bytes.Buffer
+	args := strings.Fields(line)[1:]
+	if got := run(context.Background(), args, strings.NewReader(""), &out, &out); got != code {
+		o.t.Errorf("%s: exit code %d, want %d\n%s", line, got, code, out.String())
+	}
+	for text := range strings.Lines(out.String()) {
+		if !regexp.MustCompile(`^\s*(next|hint|kept|waiting)\b|^\s*→`).MatchString(text) {
+			continue
+		}
+		for _, m := range inBackticks.FindAllStringSubmatch(text, -1) {
+			switch next := m[1]; {
+			case strings.HasPrefix(next, "export "):
+				for _, e := range exported.FindAllStringSubmatch(next, -1) {
+					o.t.Setenv(e[1], e[2])
+				}
+			case !o.typed[next]:
+				o.types(next, 0)
+			}
+		}
+	}
+	return out.String()
+}
+
+// TestDemoStory: in a demo that was kept, whatever is printed as the next command
+// works as it is printed, hints of refusals too, and the demo's proof goes back and
+// forth.
+func TestDemoStory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "demo")
+	for _, name := range []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "EVOLVE_HOME", "CLAUDE_CONFIG_DIR"} {
+		t.Setenv(name, "")
+	}
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("PATH", "/nowhere") // no agent but the demo's own
+	o := &tourist{t: t, typed: map[string]bool{"evolve rollback dataviz": true}}
+	o.types("evolve demo --keep "+dir, 0)
+	if got := os.Getenv("EVOLVE_HOME"); got != filepath.Join(dir, "evolve") {
+		t.Fatalf("the demo's home is %q", got)
+	}
+	live := func(version string) {
+		t.Helper()
+		if out := o.types("evolve status", 0); !strings.Contains(out, version) {
+			t.Errorf("live is not %s:\n%s", version, out)
+		}
+	}
+	live(" v1 proven ")
+	for _, line := range []string{"evolve harvest", "evolve log dataviz", "evolve show dataviz", "evolve diff dataviz v0 v1", "evolve compare dataviz v0 v1",
+		"evolve compare dataviz none v1", "evolve report last", "evolve sleep status", "evolve sleep run --dry-run", "evolve --skill dataviz --dry-run"} {
+		if out := o.types(line, 0); regexp.MustCompile(`(?m)^.*(forecast|spent|run ).*\$`).MatchString(out) {
+			t.Errorf("%s speaks of dollars, and nothing was paid:\n%s", line, out)
+		}
+	}
+	o.types("evolve promote dataviz", exitUsage) // it is in place
+	for range 2 {
+		o.typed = map[string]bool{}
+		o.types("evolve rollback dataviz", 0) // and what it prints: evolve promote dataviz@v1
+		live(" v1 proven ")
+	}
+	o.typed = map[string]bool{"evolve promote dataviz@v1": true}
+	o.types("evolve rollback dataviz", 0)
+	live(" v0 ")
+	o.typed = map[string]bool{"evolve --skill dataviz": true, "evolve rollback dataviz": true}
+	o.types("evolve promote dataviz", exitRefused) // its hint: evolve promote dataviz@v1
+	live(" v1 proven ")
+}
