@@ -86,7 +86,7 @@ func (c *Comparison) Sentence() string {
 		if !d.Differs {
 			continue
 		}
-		s := fmt.Sprintf("%s %s (interval %s)", d.Objective, d.change(), d.interval())
+		s := fmt.Sprintf("%s %s (%.0f%% interval %s)", d.Objective, d.change(), 100*d.Level, d.interval())
 		if d.oriented(*d.Delta) > 0 {
 			better = append(better, s)
 		} else {

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"github.com/skill-evolve/evolve/pareto"
 )
 
 // shownFlips is how many flipped cases a text lists.
@@ -93,7 +95,7 @@ func (c *Comparison) table(look Look) string {
 		fmt.Fprintf(&b, "%s %s\n", d.Objective, paint(d, d.change()))
 		fmt.Fprintf(&b, "  A %s, B %s\n", c.number(d, d.A), c.number(d, d.B))
 		if d.Delta != nil {
-			fmt.Fprintf(&b, "  %s\n", d.interval())
+			fmt.Fprintf(&b, "  %.0f%% %s\n", 100*d.Level, d.interval())
 		}
 		if d.N > 0 {
 			fmt.Fprintf(&b, "  won/lost/tied %s\n", d.score())
@@ -185,6 +187,8 @@ func (c *Comparison) Scope() string {
 func (c *Comparison) facts() (out []string) {
 	out = append(out, fmt.Sprintf("solved: A %d, B %d of %d cases; per solved case: A %s, B %s", c.A.Solved, c.B.Solved, c.Cases,
 		c.perSolved(&c.A), c.perSolved(&c.B)))
+	out = append(out, fmt.Sprintf("interval: %.0f%% for quality, as in the gate, and %.0f%% for the others, however often one looks",
+		100*gate.IntervalLevel(pareto.Quality), 100*gate.IntervalLevel(pareto.Latency)))
 	out = append(out, "B against A: of quality and retries the mean difference, of latency and cost the geometric mean of the cases' ratios (none beyond ×4)")
 	if c.Lift != nil {
 		out = append(out, fmt.Sprintf("the skill is worth %+.2f quality per 1,000 of its tokens (it has about %d)", *c.Lift, c.B.Tokens))
@@ -235,9 +239,9 @@ func (d *Delta) interval() string {
 	case d.Delta == nil:
 		return ""
 	case d.Unit == "ratio":
-		return fmt.Sprintf("×%.2f to ×%.2f (%.0f%%)", *d.Low, *d.High, 100*d.Level)
+		return fmt.Sprintf("×%.2f to ×%.2f", *d.Low, *d.High)
 	}
-	return fmt.Sprintf("%+.2f to %+.2f (%.0f%%)", *d.Low, *d.High, 100*d.Level)
+	return fmt.Sprintf("%+.2f to %+.2f", *d.Low, *d.High)
 }
 
 func (d *Delta) score() string {
