@@ -89,9 +89,9 @@ func (p *progress) parts(now time.Time) (out []string) {
 	switch {
 	case p.incumbent == nil:
 	case p.best != nil && *p.best > *p.incumbent:
-		out = append(out, fmt.Sprintf("quality %.2f → %.2f on %s", *p.incumbent, *p.best, counted(p.val, "validation case")))
+		out = append(out, fmt.Sprintf("validation %.2f → %.2f (%s)", *p.incumbent, *p.best, counted(p.val, "case")))
 	default:
-		out = append(out, fmt.Sprintf("quality %.2f on %s, nothing better yet", *p.incumbent, counted(p.val, "validation case")))
+		out = append(out, fmt.Sprintf("validation %.2f (%s), none better", *p.incumbent, counted(p.val, "case")))
 	}
 	if p.phase == "gate" && p.held > 0 {
 		out = append(out, fmt.Sprintf("held-out case %d of %d", min(p.tried+1, p.held), p.held))

@@ -269,7 +269,7 @@ func (r *statusReport) next(best *skillStatus, fresh int) nextStep {
 	case best != nil:
 		return nextStep{"evolve --skill " + best.Skill, fmt.Sprintf("%s; --dry-run says what it would cost", counted(fresh, "correction")+" to learn from")}
 	case r.demo && len(r.Skills) > 0:
-		return nextStep{"evolve show " + r.Skills[0].Skill + " --why", "who taught which sentence; no nights are needed in the demo's folder"}
+		return nextStep{"evolve show " + r.Skills[0].Skill + " --why", "who taught which sentence"}
 	case r.Night.Next == nil && r.Sessions > 0:
 		return nextStep{"evolve sleep install --at 03:17", "nights read the new sessions and try what helps"}
 	}

@@ -40,7 +40,7 @@ type seat struct {
 // Lines of a footer look like nothing else that evolve says.
 var footerLine = regexp.MustCompile(`^(\S+ )?(harvest|mining|search|gate|no-skill arm|compare|stopping)( \[[#.]+\])? \d+(/\d+)? (rollouts|sessions|calls)`)
 
-var runningFigure = regexp.MustCompile(`^quality \d\.\d\d (→|on) `)
+var runningFigure = regexp.MustCompile(`^validation \d\.\d\d (→|\()`)
 
 func (s *station) sit(width int, home string, args []string, env ...string) *seat {
 	s.t.Helper()
@@ -182,7 +182,7 @@ func TestTerminalRun(t *testing.T) {
 			t.Parallel()
 			s := newStation(t, 20*time.Millisecond)
 			p := s.sit(width, s.home(), append(s.start(), "--concurrency", "4"))
-			seen := p.await(`search .*\d+/260 rollouts[\s\S]*quality [\d.]+ → [\d.]+ on \d+ validation cases[\s\S]*tokens`)
+			seen := p.await(`search .*\d+/260 rollouts[\s\S]*validation [\d.]+ → [\d.]+ \(\d+ cases\)[\s\S]*tokens`)
 			for l := range strings.SplitSeq(seen, "\n") {
 				if report.Width(l) > width {
 					t.Errorf("%d columns: %q", report.Width(l), l)
@@ -236,7 +236,7 @@ func TestTerminalResize(t *testing.T) {
 			p.mu.Lock()
 			p.screen.reflow = reflow
 			p.mu.Unlock()
-			p.await(`quality [\d.]+ → [\d.]+ on`)
+			p.await(`validation [\d.]+ `)
 			for _, width := range []int{40, 100, 25, 80} {
 				p.mu.Lock()
 				p.screen.resize(width)
@@ -270,7 +270,7 @@ func TestTerminalCtrlC(t *testing.T) {
 			s := newStation(t, 20*time.Millisecond)
 			home := s.home()
 			p := s.sit(width, home, append(s.start(), "--concurrency", "4"))
-			p.await(`quality [\d.]+ → [\d.]+ on`)
+			p.await(`validation [\d.]+ → [\d.]+ \(`)
 			p.press(ctrlC)
 			lines := p.leaves(exitInterrupted)
 			has(t, lines, `^interrupted; everything measured is`)
