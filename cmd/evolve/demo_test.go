@@ -3,11 +3,18 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
+	"html"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // TestReadmeShowsTheDemo: the block in README.md is what the demo prints, but for the
@@ -142,4 +149,69 @@ func TestDemoStory(t *testing.T) {
 	o.typed = map[string]bool{"evolve --skill dataviz": true, "evolve rollback dataviz": true}
 	o.types("evolve promote dataviz", exitRefused) // its hint: evolve promote dataviz@v1
 	live(" v1 proven ")
+}
+
+// TestDemoFiguresAgree: one figure is the same wherever it is shown: in the run's result,
+// in its report and page, and in the columns of a comparison and their difference.
+func TestDemoFiguresAgree(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "demo")
+	prints := func(into any, args ...string) string {
+		t.Helper()
+		var out, errs bytes.Buffer
+		if code := run(context.Background(), args, strings.NewReader(""), &out, &errs); code != 0 {
+			t.Fatalf("%v: exit code %d\n%s", args, code, errs.String())
+		}
+		if into != nil {
+			if err := json.Unmarshal(out.Bytes(), into); err != nil {
+				t.Fatalf("%v: %v", args, err)
+			}
+		}
+		return out.String()
+	}
+	var r runResult
+	prints(&r, "demo", "--keep", dir, "--json")
+	t.Setenv("EVOLVE_HOME", filepath.Join(dir, "evolve"))
+	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(dir, ".claude"))
+	if r.Spent.CostUSD != 0 || !r.Spent.CostKnown || !r.Spent.Simulated || r.Spent.TokensIn == 0 {
+		t.Errorf("nobody paid for what is simulated: %+v", r.Spent)
+	}
+	var m report.Model
+	prints(&m, "report", "last", "--json")
+	for _, c := range m.Candidates {
+		want := r.Incumbent.Metrics
+		switch c.Role {
+		case "challenger":
+			want = r.Challenger.Metrics
+		case "incumbent":
+		default:
+			continue
+		}
+		if c.Metrics.Quality != want.Quality || c.Metrics.Retries != want.Retries || c.Metrics.Cases != want.Cases || want.Cases != 30 {
+			t.Errorf("the report has %+v of the %s, the run %+v", c.Metrics, c.Role, want)
+		}
+	}
+	page := html.UnescapeString(prints(nil, "report", "last", "-o", "-"))
+	v := r.Verdict
+	for _, want := range []string{
+		fmt.Sprintf("%d held-out cases: %d won, %d lost, %d tied on quality", v.Cases, v.Wins, v.Losses, v.Ties),
+		fmt.Sprintf("Held-out cases won by the new text (%d)", v.Wins), fmt.Sprintf("Held-out cases lost by the new text (%d)", v.Losses),
+		fmt.Sprintf("; %d in the evidence, ", v.Cases),
+		fmt.Sprintf("quality %.2f with v0, %.2f with the challenger", r.Incumbent.Metrics.Quality, r.Challenger.Metrics.Quality),
+		report.Worth(r.Worth, "v0", r.Incumbent.Metrics.Cases), eval.FreeSimulated} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	for _, arms := range [][]string{{"v0", "v1"}, {"none", "v1"}, {"v0", "v1", "--recorded"}} {
+		var c report.Comparison
+		prints(&c, append([]string{"compare", demoSkill, "--json", "-q"}, arms...)...)
+		for _, d := range c.Objectives {
+			if d.Unit == "difference" && math.Abs(*d.B-*d.A-*d.Delta) > 1e-9 {
+				t.Errorf("%v: %s %v and %v differ by %v", arms, d.Objective, *d.A, *d.B, *d.Delta)
+			}
+			if d.Delta != nil && (*d.Delta < *d.Low || *d.Delta > *d.High) {
+				t.Errorf("%v: %s %v is outside of %v to %v", arms, d.Objective, *d.Delta, *d.Low, *d.High)
+			}
+		}
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/skill-evolve/evolve/tournament"
 )
 
 // TestLongAnswersAreCut: however long the answers are and whatever they are made
@@ -51,5 +53,49 @@ func TestTriggerCase(t *testing.T) {
 	}
 	if strings.HasSuffix(got, "loaded") {
 		t.Errorf("%q says what nobody knows", got)
+	}
+}
+
+// TestWonAndLostAreTheVerdicts: the cases that changed hands are those that the verdict
+// counts, and not those of validation, nor one that was measured when the evidence
+// sufficed.
+func TestWonAndLostAreTheVerdicts(t *testing.T) {
+	var all []Case
+	for i, split := range []string{"test", "test", "test", "val", "val", "train"} {
+		c := Case{N: i + 1, ID: fmt.Sprint(i), Split: split, Prompt: "p", Arms: []CaseArm{{Label: "incumbent", Quality: ptr(0.0)}, {Label: "challenger", Quality: ptr(1.0)}}}
+		all = append(all, c)
+	}
+	*all[1].Arms[0].Quality, *all[1].Arms[1].Quality = 1, 0
+	all[2].Late = true
+	titles := func(decidedOn string) (out []string) {
+		l := listCases(all, "", decidedOn)
+		for _, f := range l.Flips {
+			out = append(out, f.Title)
+		}
+		return append(out, l.Groups[0].Title)
+	}
+	for decidedOn, want := range map[string]string{
+		"test": "Held-out cases lost by the new text (1), Held-out cases won by the new text (1)",
+		"val":  "Validation cases lost by the new text (0), Validation cases won by the new text (2)",
+		"":     "Cases lost by the new text (1), Cases won by the new text (4)"} {
+		want += ", Held-out (3; 2 in the evidence, 1 measured beside them when it sufficed)"
+		if got := strings.Join(titles(decidedOn), ", "); got != want {
+			t.Errorf("%q: %s\nwant %s", decidedOn, got, want)
+		}
+	}
+}
+
+// TestBestSoFar: a lead on a part of the cases is no figure of all of them, and after the
+// winner was confirmed the figure is what it scored then.
+func TestBestSoFar(t *testing.T) {
+	var b BestSoFar
+	for i, e := range []struct {
+		kind, data string
+		best, want float64
+	}{{"seed", "", 0.3, 0.3}, {"leading", "", 0.8, 0.3}, {"accepted", "", 0.8, 0.3}, {"validated", "", 1, 1},
+		{"confirmed", `{"quality":0.87}`, 0.93, 0.87}, {"search_end", "", 0.93, 0.87}} {
+		if got := b.See(tournament.Event{Kind: e.kind, Data: []byte(e.data), Best: &e.best}); got == nil || *got != e.want {
+			t.Errorf("%d: after %s the best is %v, want %v", i, e.kind, got, e.want)
+		}
 	}
 }
