@@ -28,7 +28,11 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(childPath); path != "" {
 		var count int
 		fmt.Sscan(os.Getenv(childCount), &count)
-		if err := writeRollouts(path, os.Getenv(childName), count); err != nil {
+		does := func() error { return writeRollouts(path, os.Getenv(childName), count) }
+		if count < 0 {
+			does = func() error { return printRollouts(path, os.Getenv(childName)) }
+		}
+		if err := does(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -76,6 +80,19 @@ func writeRollouts(path, name string, count int) error {
 	}
 	wg.Wait()
 	return errors.Join(append(errs, s.Close())...)
+}
+
+// printRollouts prints the keys that a command which only looks sees.
+func printRollouts(path, name string) error {
+	s, err := OpenReadOnly(context.Background(), path)
+	if err != nil {
+		return err
+	}
+	rs, err := s.Rollouts(context.Background(), RolloutFilter{Run: name})
+	for _, r := range rs {
+		fmt.Println(r.Key)
+	}
+	return errors.Join(err, s.Close())
 }
 
 func child(t *testing.T, path, name string, count int) *exec.Cmd {

@@ -50,7 +50,7 @@ func (s *Store) Check(ctx context.Context) error {
 }
 
 func (s *Store) check(ctx context.Context) error {
-	if err := checkPages(ctx, s.read); err != nil {
+	if err := s.reading(ctx, func(db *sql.DB) error { return checkPages(ctx, db) }); err != nil {
 		return err
 	}
 	for table, column := range map[string]string{"runs": "body", "candidates": "body", "events": "body", "rollouts": "body", "completions": "body",
@@ -100,7 +100,7 @@ func (s *Store) explain(err error) error {
 	}
 	err = explain(err, s.path)
 	var corrupt *CorruptError
-	if !errors.As(err, &corrupt) || s.readOnly || corrupt.foreign {
+	if !errors.As(err, &corrupt) || s.readOnly || s.dir != "" || corrupt.foreign {
 		return err
 	}
 	s.damageOnce.Do(func() {

@@ -88,3 +88,25 @@ func TestReadOnlyDisk(t *testing.T) {
 		t.Error("the file was changed")
 	}
 }
+
+// TestLookAtReadOnlyDisk: on a disk that is read-only, all that was committed is read,
+// whatever a killed process has left there.
+func TestLookAtReadOnlyDisk(t *testing.T) {
+	s := open(t)
+	must(t, s.Journal("r").SaveRollout(t.Context(), rollout("k")))
+	killed, copied := killedAt(t, s, "-wal", "-shm"), killedAt(t, s, "-wal")
+	must(t, s.Close())
+	exe, err := os.Executable()
+	must(t, err)
+	const readOnly = `mount --bind "$D" "$D" && mount -o remount,bind,ro "$D" && `
+	for name, path := range map[string]string{"closed": s.path, "killed": killed, "copied": copied} {
+		dir := filepath.Dir(path)
+		if _, said, err := inNamespace(t, readOnly+"true", "D="+dir); err != nil {
+			t.Skipf("no mounts in a namespace here: %v %s", err, said)
+		}
+		out, said, err := inNamespace(t, readOnly+`"$EXE"`, "D="+dir, "EXE="+exe, childPath+"="+path, childName+"=r", childCount+"=-1")
+		if err != nil || out != "k\n" {
+			t.Errorf("%s: %v %q %q", name, err, out, said)
+		}
+	}
+}

@@ -3,7 +3,10 @@
 package store
 
 import (
+	"context"
+	"database/sql"
 	"errors"
+	"fmt"
 
 	"github.com/mattn/go-sqlite3"
 )
@@ -27,4 +30,48 @@ func kindOf(err error) trouble {
 		return foreign
 	}
 	return other
+}
+
+// backup copies the database that from reads, as it is at this moment, into a new file
+// that its owner alone can read.
+func backup(ctx context.Context, from *sql.DB, to string) error {
+	err := prepareFile(to)
+	if err == nil {
+		err = copyPages(ctx, from, to)
+	}
+	if err != nil {
+		return fmt.Errorf("copy the database: %w", err)
+	}
+	return nil
+}
+
+func copyPages(ctx context.Context, from *sql.DB, to string) error {
+	db, err := connect(ctx, fileURI(to)+"?mode=rw&_journal_mode=OFF&_synchronous=OFF", 1)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	in, err := from.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	return in.Raw(func(in any) error {
+		return out.Raw(func(out any) error {
+			b, err := out.(*sqlite3.SQLiteConn).Backup("main", in.(*sqlite3.SQLiteConn), "main")
+			if err != nil {
+				return err
+			}
+			done, err := b.Step(-1)
+			if err == nil && !done {
+				err = sqlite3.Error{Code: sqlite3.ErrBusy}
+			}
+			return errors.Join(err, b.Finish())
+		})
+	})
 }

@@ -2,7 +2,11 @@
 
 package store
 
-import "errors"
+import (
+	"context"
+	"database/sql"
+	"errors"
+)
 
 // driverMissing: SQLite is C. go-sqlite3 compiles without cgo too, and would
 // only fail at the first query, with words about a stub.
@@ -12,3 +16,5 @@ func driverMissing() error {
 }
 
 func kindOf(error) trouble { return other }
+
+func backup(context.Context, *sql.DB, string) error { return driverMissing() }

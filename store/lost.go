@@ -69,3 +69,8 @@ func holdsFile(dir string) (found bool) {
 	})
 	return found
 }
+
+func present(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Size() > 0
+}

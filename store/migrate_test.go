@@ -35,7 +35,7 @@ func fixtureName(n int) string { return fmt.Sprintf("testdata/v%d.db.gz", n) }
 // migrated by one script, with a row in every table that has none.
 func makeFixture(t *testing.T, n int) {
 	path := unpackFixture(t, n-1)
-	db, err := sql.Open("sqlite3", writeDSN(path))
+	db, err := sql.Open("sqlite3", writeDSN(path, durable))
 	must(t, err)
 	_, err = db.Exec(migrations()[n-1] + fmt.Sprintf("; PRAGMA user_version = %d", n))
 	must(t, err)
@@ -127,7 +127,7 @@ func TestMigrateFromEveryVersion(t *testing.T) {
 	fresh := schema(t, open(t))
 	for n := 1; n < now; n++ {
 		path := unpackFixture(t, n)
-		db, err := sql.Open("sqlite3", writeDSN(path))
+		db, err := sql.Open("sqlite3", writeDSN(path, durable))
 		must(t, err)
 		columns := columnsOf(t, db)
 		want := contents(t, db, columns)
@@ -182,7 +182,7 @@ func TestMigrateTogether(t *testing.T) {
 // put beside it.
 func TestNewerIsLeftAlone(t *testing.T) {
 	path := unpackFixture(t, 1)
-	db, err := sql.Open("sqlite3", writeDSN(path))
+	db, err := sql.Open("sqlite3", writeDSN(path, durable))
 	must(t, err)
 	_, err = db.Exec("PRAGMA user_version = 99; CREATE TABLE dreams (what TEXT)")
 	must(t, err)

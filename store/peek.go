@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 )
@@ -11,43 +12,30 @@ import (
 // changes no byte and brings no schema up to date, whoever else has the database
 // open. It is for what may be wrong and must not matter, such as the completion of
 // a command line. What it says may be a moment old.
-type Peek struct{ db *sql.DB }
+type Peek struct{ *view }
 
 // A Name is something that can be typed, with a few words about it.
 type Name struct{ Name, Note string }
 
 // PeekAt opens the database at path. A missing one is an error that wraps
 // fs.ErrNotExist.
-func PeekAt(path string) (*Peek, error) {
+func PeekAt(ctx context.Context, path string) (*Peek, error) {
 	if err := driverMissing(); err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("peek at store: %w", err)
+	v := &view{log: fileInfo(path + "-wal")}
+	_, err := os.Stat(path)
+	if err == nil {
+		err = v.open(ctx, path)
 	}
-	// Beside a log, what is in the file alone is old and may be half of something;
-	// SQLite reads both, and needs the index that is there while a process has the
-	// database open. Without one nobody writes, and immutable keeps SQLite from
-	// making the two files.
-	how := "?immutable=1"
-	if present(path+"-wal") && present(path+"-shm") {
-		how = "?mode=ro"
-	}
-	db, err := sql.Open("sqlite3", fileURI(path)+how+"&_busy_timeout=50&_query_only=on")
 	if err != nil {
-		return nil, fmt.Errorf("peek at store: %w", err)
+		return nil, fmt.Errorf("peek at store: %w", errors.Join(err, v.close()))
 	}
-	db.SetMaxOpenConns(1)
-	return &Peek{db}, nil
-}
-
-func present(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Size() > 0
+	return &Peek{v}, nil
 }
 
 // Close closes the database.
-func (p *Peek) Close() error { return p.db.Close() }
+func (p *Peek) Close() error { return p.close() }
 
 // Skills are those that anything is known of.
 func (p *Peek) Skills(ctx context.Context) ([]Name, error) {

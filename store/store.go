@@ -44,7 +44,11 @@ type Store struct {
 	// save: cursors must not name them.
 	purgedPaths sync.Map
 
-	readOnly   bool
+	readOnly bool
+	looking  sync.RWMutex // held while view is read from
+	view     *view        // what a store that only reads reads from
+	dir      string       // of the private copy that this is, "" for none
+
 	damageOnce sync.Once
 	damage     atomic.Pointer[CorruptError] // the first that was found; nil for none
 }
@@ -63,23 +67,35 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err := Lost(path); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
+	return openFile(ctx, path, durable)
+}
+
+// What a crash of the machine leaves of what was saved.
+const (
+	durable   = "FULL" // all of it
+	forgetful = "OFF"  // whatever it may be: of a copy, which is removed anyway
+)
+
+// openFile is Open, of a file of which it is known that it was not lost.
+func openFile(ctx context.Context, path, synchronous string) (*Store, error) {
 	if err := prepareFile(path); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	s := &Store{path: path, now: time.Now,
 		jobs: make(chan *job), closing: make(chan struct{}), stopped: make(chan struct{})}
 	var err error
-	if s.write, err = s.connect(ctx, writeDSN(path), 1); err != nil {
-		return nil, err
+	if s.write, err = connect(ctx, writeDSN(path, synchronous), 1); err != nil {
+		return nil, fmt.Errorf("open store %s: %w", path, s.explain(err))
 	}
 	if err := s.prepare(ctx); err != nil {
 		err = s.explain(err) // before closing, which may write
 		s.write.Close()
 		return nil, fmt.Errorf("open store %s: %w", path, err)
 	}
-	if s.read, err = s.connect(ctx, readDSN(path), readers); err != nil {
+	if s.read, err = connect(ctx, readDSN(path), readers); err != nil {
+		err = s.explain(err)
 		s.write.Close()
-		return nil, err
+		return nil, fmt.Errorf("open store %s: %w", path, err)
 	}
 	conn, err := s.write.Conn(ctx)
 	if err != nil {
@@ -110,56 +126,19 @@ func (s *Store) prepare(ctx context.Context) error {
 	return migrate(ctx, s.write, s.path)
 }
 
-// OpenReadOnly opens an existing database for commands that only read. It never
-// creates one: a missing file is an error that wraps fs.ErrNotExist. A database
-// of an older schema is brought up to date first. Every method that writes
-// fails with ErrReadOnly.
-func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
-	if err := driverMissing(); err != nil {
-		return nil, err
-	}
-	if err := Lost(path); err != nil {
-		return nil, fmt.Errorf("open store: %w", err)
-	}
-	if _, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("open store: %w", err)
-	}
-	s := &Store{path: path, now: time.Now, readOnly: true, closing: make(chan struct{})}
-	db, err := s.connect(ctx, readDSN(path), readers)
-	if err != nil {
-		return nil, err
-	}
-	have, err := schemaVersion(ctx, db, path)
-	if err != nil {
-		db.Close()
-		return nil, fmt.Errorf("open store %s: %w", path, explain(err, path))
-	}
-	if have < len(migrations()) {
-		db.Close()
-		s, err := Open(ctx, path)
-		if err != nil {
-			return nil, err
-		}
-		if err := s.Close(); err != nil {
-			return nil, err
-		}
-		return OpenReadOnly(ctx, path)
-	}
-	s.read = db
-	return s, nil
-}
-
 // Close waits for writes that were accepted, folds the write-ahead log into the
 // database and closes it. Methods called afterwards fail with ErrClosed. It may
 // be called more than once.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		close(s.closing)
-		errRead := s.read.Close()
-		if s.write == nil {
-			s.closeErr = errRead
+		if s.view != nil {
+			s.looking.Lock()
+			defer s.looking.Unlock()
+			s.closeErr = s.view.close()
 			return
 		}
+		errRead := s.read.Close()
 		<-s.stopped
 		// Another process may be reading the log; it is then left for the last
 		// one to fold in, which loses nothing.
@@ -168,6 +147,9 @@ func (s *Store) Close() error {
 			errFold = nil // what was saved is safe in the log, and stays there
 		}
 		s.closeErr = errors.Join(errRead, errFold, s.write.Close())
+		if s.dir != "" {
+			s.closeErr = errors.Join(s.closeErr, os.RemoveAll(s.dir))
+		}
 		if s.closeErr != nil {
 			s.closeErr = fmt.Errorf("close store %s: %w", s.path, s.explain(s.closeErr))
 		}
@@ -207,10 +189,10 @@ func prepareFile(path string) error {
 // connect opens a pool and makes its first connection. Turning on WAL takes a
 // lock that SQLite does not wait for, so that two processes which create a
 // database together may meet; the loser tries again.
-func (s *Store) connect(ctx context.Context, dsn string, conns int) (*sql.DB, error) {
+func connect(ctx context.Context, dsn string, conns int) (*sql.DB, error) {
 	db, err := sql.Open("sqlite3", dsn)
 	if err != nil {
-		return nil, fmt.Errorf("open store %s: %w", s.path, err)
+		return nil, err
 	}
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
@@ -219,9 +201,8 @@ func (s *Store) connect(ctx context.Context, dsn string, conns int) (*sql.DB, er
 			return db, nil
 		}
 		if kindOf(err) != busy || tries == 50 || !pause(ctx, 20*time.Millisecond) {
-			err = s.explain(err)
 			db.Close()
-			return nil, fmt.Errorf("open store %s: %w", s.path, err)
+			return nil, err
 		}
 	}
 }
@@ -241,8 +222,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 // writeDSN: immediate transactions, because a deferred one that reads and then
 // writes fails with SQLITE_BUSY whenever somebody else wrote in between;
 // secure_delete, so that what is purged is overwritten.
-func writeDSN(path string) string {
-	return fileURI(path) + "?mode=rw&_journal_mode=WAL&_synchronous=FULL&_busy_timeout=5000" +
+func writeDSN(path, synchronous string) string {
+	return fileURI(path) + "?mode=rw&_journal_mode=WAL&_synchronous=" + synchronous + "&_busy_timeout=5000" +
 		"&_txlock=immediate&_foreign_keys=on&_secure_delete=on"
 }
 
@@ -286,28 +267,34 @@ func decode[T any](body []byte) (T, error) {
 	return v, nil
 }
 
-// query runs a SELECT on the reading pool and scans every row. No rows are an
-// empty result, not an error.
-func query[T any](ctx context.Context, s *Store, scan func(*sql.Rows) (T, error), q string, args ...any) ([]T, error) {
+// query runs a SELECT and scans every row. No rows are an empty result, not an error.
+// scan must not query.
+func query[T any](ctx context.Context, s *Store, scan func(*sql.Rows) (T, error), q string, args ...any) (out []T, err error) {
 	select {
 	case <-s.closing:
 		return nil, ErrClosed
 	default:
 	}
-	rows, err := s.read.QueryContext(ctx, q, args...)
+	err = s.reading(ctx, func(db *sql.DB) error {
+		out = nil
+		rows, err := db.QueryContext(ctx, q, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			v, err := scan(rows)
+			if err != nil {
+				return err
+			}
+			out = append(out, v)
+		}
+		return rows.Err()
+	})
 	if err != nil {
 		return nil, s.explain(err)
 	}
-	defer rows.Close()
-	var out []T
-	for rows.Next() {
-		v, err := scan(rows)
-		if err != nil {
-			return nil, s.explain(err)
-		}
-		out = append(out, v)
-	}
-	return out, s.explain(rows.Err())
+	return out, nil
 }
 
 // scanBody scans a SELECT of one body column.

@@ -100,7 +100,7 @@ func TestTrialNumbers(t *testing.T) {
 // for each round, and nothing is taken to have been proved before them.
 func TestOlderTrialsAreNumbered(t *testing.T) {
 	path := unpackFixture(t, 8)
-	db, err := sql.Open("sqlite3", writeDSN(path))
+	db, err := sql.Open("sqlite3", writeDSN(path, durable))
 	must(t, err)
 	_, err = db.Exec(`DELETE FROM trials; DELETE FROM sleep_states`)
 	must(t, err)

@@ -213,7 +213,7 @@ func (a *app) complete(c *cobra.Command, how completer, args []string, begun str
 	defer cancel()
 	k := &completing{a: a, ctx: ctx}
 	if home, err := a.home(); err == nil {
-		if peek, err := store.PeekAt(filepath.Join(home, "evolve.db")); err == nil {
+		if peek, err := store.PeekAt(ctx, filepath.Join(home, "evolve.db")); err == nil {
 			k.peek = peek
 			defer peek.Close() // nothing is written
 		}

@@ -32,7 +32,7 @@ const (
 )
 
 // ownName is what MkdirTemp and CreateTemp make of the names that evolve gives.
-var ownName = lazyregexp.New(`^evolve-(?:(?:replay|case|guard|git)-[0-9]+|case-[0-9]+\.tar)$`)
+var ownName = lazyregexp.New(`^evolve-(?:(?:replay|case|guard|git|look)-[0-9]+|case-[0-9]+\.tar)$`)
 
 // Own reports whether path has a name that evolve gives to what is temporary.
 // That it is evolve's it does not say.

@@ -1,0 +1,328 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Reading a database in WAL mode is not free of traces by itself: whoever opens it,
+// a reader too, makes a log and its index beside it, and may be the one who folds the
+// log in. A view opens it so that neither happens:
+//
+//   - where both files are there, a process has the database open, or was killed.
+//     Opened with mode=ro, SQLite reads both through the index, uses its own locks,
+//     and cannot fold anything in;
+//   - where there is no log, or an empty one, all is in the database. Opened as
+//     immutable, SQLite makes no files and takes no locks. That is right for as long
+//     as the file does not change, which is looked at after every query;
+//   - a log without its index (a home that was copied), or one that cannot be opened
+//     there, is read in a private copy of both files.
+//
+// A database of an older schema is brought up to date in a private copy.
+
+// A view is one way in which a database is read without a trace.
+type view struct {
+	db *sql.DB
+	// live: SQLite's locks keep what is read whole and new. Otherwise main and log are
+	// the files as they were before db was opened.
+	live      bool
+	main, log fs.FileInfo // nil for none
+	dir       string      // of the private copy that db reads, "" for none
+	old       bool        // the copy is of an older schema
+}
+
+// lookTries is how often a query is repeated because the files changed meanwhile:
+// once a log and its index are there, they no longer matter.
+const lookTries = 10
+
+// look opens a view of the database at path. A missing one is fs.ErrNotExist.
+func look(ctx context.Context, path string) (v *view, err error) {
+	for range lookTries {
+		seen := view{main: fileInfo(path), log: fileInfo(path + "-wal")}
+		if seen.main == nil {
+			return nil, fs.ErrNotExist
+		}
+		if v, err = seen.look(ctx, path); err == nil && v.current(path) || err != nil && seen.current(path) {
+			return v, err
+		}
+		if err == nil {
+			err = errors.Join(errChanging, v.close())
+		}
+	}
+	return nil, err
+}
+
+// errChanging ends what was tried again and again.
+var errChanging = errors.New("other processes keep changing it")
+
+// look opens the database as it was seen.
+func (v view) look(ctx context.Context, path string) (*view, error) {
+	if err := v.open(ctx, path); err != nil {
+		return nil, errors.Join(err, v.close())
+	}
+	have, err := schemaVersion(ctx, v.db, path)
+	if err != nil {
+		return nil, errors.Join(err, v.close())
+	}
+	if have == len(migrations()) {
+		return &v, nil
+	}
+	next := &view{main: v.main, log: v.log, old: true}
+	err = next.copied(ctx, v.db)
+	if err == nil && !v.current(path) {
+		err = errChanging
+	}
+	if err = errors.Join(err, v.close()); err != nil {
+		return nil, errors.Join(err, next.close())
+	}
+	return next, nil
+}
+
+func (v *view) open(ctx context.Context, path string) (err error) {
+	if fileInfo(path+"-wal") != nil && fileInfo(path+"-shm") != nil {
+		if v.db, err = connect(ctx, readDSN(path), readers); err == nil {
+			v.live = true
+			return nil
+		} else if kind := kindOf(err); kind == damaged || kind == foreign || ctx.Err() != nil {
+			return err
+		}
+	}
+	if v.log == nil || v.log.Size() == 0 {
+		v.db, err = connect(ctx, frozenDSN(path), readers)
+		return err
+	}
+	to, err := v.private()
+	if err != nil {
+		return err
+	}
+	for _, suffix := range []string{"", "-wal"} {
+		if err := copyFile(path+suffix, to+suffix); err != nil {
+			return err
+		}
+	}
+	v.db, err = connect(ctx, readDSN(to), readers)
+	return err
+}
+
+// copied reads a private copy of what from reads, nil for nothing, that has the newest
+// schema.
+func (v *view) copied(ctx context.Context, from *sql.DB) error {
+	to, err := v.private()
+	if err != nil {
+		return err
+	}
+	if from != nil {
+		if err := backup(ctx, from, to); err != nil {
+			return err
+		}
+	}
+	s, err := openFile(ctx, to, forgetful)
+	if err == nil {
+		err = s.Close()
+	}
+	if err == nil {
+		v.db, err = connect(ctx, frozenDSN(to), readers)
+	}
+	return err
+}
+
+// private makes the folder of a copy, which its owner alone can read, and names the
+// copy.
+func (v *view) private() (path string, err error) {
+	if v.dir, err = os.MkdirTemp("", "evolve-look-"); err != nil {
+		return "", fmt.Errorf("copy the database: %w", err)
+	}
+	return filepath.Join(v.dir, "evolve.db"), nil
+}
+
+// current reports whether what was read is of one moment, and the newest there is. A
+// copy of an older schema is good for as long as nobody has brought the database up to
+// date.
+func (v *view) current(path string) bool {
+	return v.live || same(v.main, fileInfo(path)) && (v.old || same(v.log, fileInfo(path+"-wal")))
+}
+
+func (v *view) close() (err error) {
+	if v.db != nil {
+		err = v.db.Close()
+	}
+	if v.dir != "" {
+		err = errors.Join(err, os.RemoveAll(v.dir))
+	}
+	return err
+}
+
+// frozenDSN opens a database that nobody writes to: no file is made and no lock taken.
+func frozenDSN(path string) string { return fileURI(path) + "?immutable=1&_query_only=on" }
+
+// fileInfo describes a file, nil for none.
+func fileInfo(path string) fs.FileInfo {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	return info
+}
+
+// same reports whether nobody has written to a file between two looks at it; an empty
+// log is as good as none.
+func same(a, b fs.FileInfo) bool {
+	if a == nil || b == nil {
+		return (a == nil || a.Size() == 0) && (b == nil || b.Size() == 0)
+	}
+	return a.Size() == b.Size() && (a.Size() == 0 || os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()))
+}
+
+// copyFile copies a file to a new one that its owner alone can read.
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return fmt.Errorf("copy the database: %w", err)
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		_, err = io.Copy(out, in)
+		err = errors.Join(err, out.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("copy the database: %w", err)
+	}
+	return nil
+}
+
+// OpenReadOnly opens an existing database for commands that only look. They leave no
+// trace: no file is made beside it or changed, whatever a killed process has left
+// there. What is read is of one moment for each query, whoever writes meanwhile. A
+// missing database is an error that wraps fs.ErrNotExist; one of an older schema is
+// read in a copy that is brought up to date, and is itself left as it is. Every method
+// that writes fails with ErrReadOnly.
+func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
+	if err := driverMissing(); err != nil {
+		return nil, err
+	}
+	if err := Lost(path); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	v, err := look(ctx, path)
+	if err != nil {
+		return nil, fmt.Errorf("open store %s: %w", path, explain(err, path))
+	}
+	s := lookingAt(path, v)
+	if v.main.Size() <= checkedAtOpen {
+		if err := s.reading(ctx, func(db *sql.DB) error { return checkPages(ctx, db) }); err != nil {
+			return nil, errors.Join(fmt.Errorf("open store %s: %w", path, explain(err, path)), s.Close())
+		}
+	}
+	return s, nil
+}
+
+// OpenEmpty opens a store that has nothing in it, for commands that look where there
+// is no database yet. Every method that writes fails with ErrReadOnly.
+func OpenEmpty(ctx context.Context) (*Store, error) {
+	if err := driverMissing(); err != nil {
+		return nil, err
+	}
+	v := &view{}
+	if err := v.copied(ctx, nil); err != nil {
+		return nil, fmt.Errorf("open store: %w", errors.Join(err, v.close()))
+	}
+	return lookingAt("", v), nil
+}
+
+// OpenCopy opens a private copy of the database at path, an empty one where there is
+// none, for trying out what a command would do: it may be written to, and is gone once
+// it is closed. The database itself is left without a trace.
+func OpenCopy(ctx context.Context, path string) (*Store, error) {
+	if err := driverMissing(); err != nil {
+		return nil, err
+	}
+	if err := Lost(path); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	copied := &view{}
+	to, err := copied.private()
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	var s *Store
+	err = snapshot(ctx, path, to)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err == nil {
+		s, err = openFile(ctx, to, forgetful)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open store %s: %w", path, explain(errors.Join(err, copied.close()), path))
+	}
+	s.dir, s.path = copied.dir, path
+	return s, nil
+}
+
+// snapshot copies the database at path, as it is at one moment, into a new file.
+func snapshot(ctx context.Context, path, to string) error {
+	for range lookTries {
+		v, err := look(ctx, path)
+		if err != nil {
+			return err
+		}
+		err = backup(ctx, v.db, to)
+		whole := v.current(path)
+		if err = errors.Join(err, v.close()); err != nil || whole {
+			return err
+		}
+		if err := os.Remove(to); err != nil {
+			return err
+		}
+	}
+	return errChanging
+}
+
+func lookingAt(path string, v *view) *Store {
+	return &Store{path: path, now: time.Now, readOnly: true, view: v, closing: make(chan struct{})}
+}
+
+// reading calls f with a handle to read from; again where another process has changed
+// the database meanwhile, so that what f read may be of two moments.
+func (s *Store) reading(ctx context.Context, f func(*sql.DB) error) error {
+	if s.view == nil {
+		return f(s.read)
+	}
+	for range lookTries {
+		s.looking.RLock()
+		v := s.view
+		err := f(v.db)
+		now := v.current(s.path)
+		s.looking.RUnlock()
+		if now {
+			return err
+		}
+		if err := s.lookAgain(ctx, v); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("read %s: %w", s.path, errChanging)
+}
+
+// lookAgain opens another view in the place of one that is not current any more.
+func (s *Store) lookAgain(ctx context.Context, was *view) error {
+	s.looking.Lock()
+	defer s.looking.Unlock()
+	if s.view != was {
+		return nil
+	}
+	v, err := look(ctx, s.path)
+	if err != nil {
+		return err
+	}
+	s.view = v
+	return was.close()
+}
