@@ -100,7 +100,7 @@ func (s *Store) explain(err error) error {
 	}
 	err = explain(err, s.path)
 	var corrupt *CorruptError
-	if !errors.As(err, &corrupt) || s.readOnly || s.dir != "" || corrupt.foreign {
+	if !errors.As(err, &corrupt) || s.readOnly || s.copy != nil || corrupt.foreign {
 		return err
 	}
 	s.damageOnce.Do(func() {

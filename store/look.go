@@ -33,9 +33,9 @@ type view struct {
 	// live: SQLite's locks keep what is read whole and new. Otherwise main and log are
 	// the files as they were before db was opened.
 	live      bool
-	main, log fs.FileInfo // nil for none
-	dir       string      // of the private copy that db reads, "" for none
-	old       bool        // the copy is of an older schema
+	main, log fs.FileInfo  // nil for none
+	copy      *privateCopy // that db reads, nil for none
+	old       bool         // the copy is of an older schema
 }
 
 // lookTries is how often a query is repeated because the files changed meanwhile:
@@ -75,7 +75,7 @@ func (v view) look(ctx context.Context, path string) (*view, error) {
 		return &v, nil
 	}
 	next := &view{main: v.main, log: v.log, old: true}
-	err = next.copied(ctx, v.db)
+	err = next.copied(ctx, path, v.db)
 	if err == nil && !v.current(path) {
 		err = errChanging
 	}
@@ -98,7 +98,7 @@ func (v *view) open(ctx context.Context, path string) (err error) {
 		v.db, err = connect(ctx, frozenDSN(path), readers)
 		return err
 	}
-	to, err := v.private()
+	to, err := v.private(path)
 	if err != nil {
 		return err
 	}
@@ -111,10 +111,10 @@ func (v *view) open(ctx context.Context, path string) (err error) {
 	return err
 }
 
-// copied reads a private copy of what from reads, nil for nothing, that has the newest
-// schema.
-func (v *view) copied(ctx context.Context, from *sql.DB) error {
-	to, err := v.private()
+// copied reads a private copy of the database at path, which from reads (nil: there is
+// none), that has the newest schema.
+func (v *view) copied(ctx context.Context, path string, from *sql.DB) error {
+	to, err := v.private(path)
 	if err != nil {
 		return err
 	}
@@ -133,13 +133,12 @@ func (v *view) copied(ctx context.Context, from *sql.DB) error {
 	return err
 }
 
-// private makes the folder of a copy, which its owner alone can read, and names the
-// copy.
-func (v *view) private() (path string, err error) {
-	if v.dir, err = os.MkdirTemp("", "evolve-look-"); err != nil {
+// private makes a place for a copy of the database at path, and names the copy.
+func (v *view) private(path string) (to string, err error) {
+	if v.copy, err = newPrivateCopy(path); err != nil {
 		return "", fmt.Errorf("copy the database: %w", err)
 	}
-	return filepath.Join(v.dir, "evolve.db"), nil
+	return filepath.Join(v.copy.dir, "evolve.db"), nil
 }
 
 // current reports whether what was read is of one moment, and the newest there is. A
@@ -153,10 +152,7 @@ func (v *view) close() (err error) {
 	if v.db != nil {
 		err = v.db.Close()
 	}
-	if v.dir != "" {
-		err = errors.Join(err, os.RemoveAll(v.dir))
-	}
-	return err
+	return errors.Join(err, v.copy.remove())
 }
 
 // frozenDSN opens a database that nobody writes to: no file is made and no lock taken.
@@ -231,7 +227,7 @@ func OpenEmpty(ctx context.Context) (*Store, error) {
 		return nil, err
 	}
 	v := &view{}
-	if err := v.copied(ctx, nil); err != nil {
+	if err := v.copied(ctx, "", nil); err != nil {
 		return nil, fmt.Errorf("open store: %w", errors.Join(err, v.close()))
 	}
 	return lookingAt("", v), nil
@@ -248,7 +244,7 @@ func OpenCopy(ctx context.Context, path string) (*Store, error) {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	copied := &view{}
-	to, err := copied.private()
+	to, err := copied.private(path)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
@@ -263,7 +259,7 @@ func OpenCopy(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, explain(errors.Join(err, copied.close()), path))
 	}
-	s.dir, s.path = copied.dir, path
+	s.copy, s.path = copied.copy, path
 	return s, nil
 }
 

@@ -47,7 +47,7 @@ type Store struct {
 	readOnly bool
 	looking  sync.RWMutex // held while view is read from
 	view     *view        // what a store that only reads reads from
-	dir      string       // of the private copy that this is, "" for none
+	copy     *privateCopy // that this is, nil for none
 
 	damageOnce sync.Once
 	damage     atomic.Pointer[CorruptError] // the first that was found; nil for none
@@ -147,9 +147,7 @@ func (s *Store) Close() error {
 			errFold = nil // what was saved is safe in the log, and stays there
 		}
 		s.closeErr = errors.Join(errRead, errFold, s.write.Close())
-		if s.dir != "" {
-			s.closeErr = errors.Join(s.closeErr, os.RemoveAll(s.dir))
-		}
+		s.closeErr = errors.Join(s.closeErr, s.copy.remove())
 		if s.closeErr != nil {
 			s.closeErr = fmt.Errorf("close store %s: %w", s.path, s.explain(s.closeErr))
 		}

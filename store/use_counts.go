@@ -1,9 +1,13 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/harvest"
@@ -39,9 +43,9 @@ func (u SkillUse) Plus(v SkillUse) SkillUse {
 	return u
 }
 
-// labelArgs are the parameters ?2 to ?6 of countUses.
-func labelArgs() []any {
-	return []any{string(harvest.Accepted), string(harvest.Corrected), string(harvest.Rejected), string(harvest.Repeated), string(harvest.Abandoned)}
+// usesOf are the arguments of countUses.
+func usesOf(skill string) []any {
+	return []any{skill, string(harvest.Accepted), string(harvest.Corrected), string(harvest.Rejected), string(harvest.Repeated), string(harvest.Abandoned)}
 }
 
 // countOf counts the rows of distinctUses.
@@ -50,7 +54,7 @@ const countOf = `coalesce(sum(NOT headless), 0), coalesce(sum(NOT headless AND l
 	max(CASE WHEN NOT headless THEN at END), coalesce(sum(headless), 0)`
 
 // countUses counts the uses of the skill ?1: one row, also where there is none.
-const countUses = `INSERT OR REPLACE INTO use_counts SELECT ?1, ` + countOf + ` FROM (` + distinctUses + `) WHERE skill = ?1`
+const countUses = `SELECT ?1, ` + countOf + ` FROM (` + distinctUses + `) WHERE skill = ?1`
 
 // uncounted lists the skills of which something has changed since they were
 // counted.
@@ -60,10 +64,12 @@ const readCounts = `SELECT skill, uses, accepted, corrected, rejected, repeated,
 	FROM use_counts WHERE uses + headless > 0 ORDER BY uses DESC, skill`
 
 // SkillUses counts all uses, the most used skill first. What was counted is kept
-// until a session that uses the skill comes or goes.
+// until a session that uses the skill comes or goes; not by a store that only reads.
 func (s *Store) SkillUses(ctx context.Context) ([]SkillUse, error) {
 	uses, err := s.counted(ctx)
-	if uses == nil && err == nil {
+	if uses == nil && err == nil && s.readOnly {
+		uses, err = s.countAll(ctx)
+	} else if uses == nil && err == nil {
 		err = s.do(ctx, func(t *tx) error { // counted and read as one
 			uses = []SkillUse{}
 			var names []string
@@ -77,7 +83,7 @@ func (s *Store) SkillUses(ctx context.Context) ([]SkillUse, error) {
 				return err
 			}
 			for _, name := range names {
-				if _, err := t.exec(countUses, append([]any{name}, labelArgs()...)...); err != nil {
+				if _, err := t.exec(`INSERT OR REPLACE INTO use_counts `+countUses, usesOf(name)...); err != nil {
 					return err
 				}
 			}
@@ -92,6 +98,25 @@ func (s *Store) SkillUses(ctx context.Context) ([]SkillUse, error) {
 		return nil, fmt.Errorf("count uses of skills: %w", err)
 	}
 	return uses, nil
+}
+
+// countAll counts what nobody has counted yet, and keeps nothing.
+func (s *Store) countAll(ctx context.Context) ([]SkillUse, error) {
+	uses, err := query(ctx, s, scanUse, readCounts)
+	if err != nil {
+		return nil, err
+	}
+	names, err := query(ctx, s, func(rows *sql.Rows) (name string, err error) {
+		err = rows.Scan(&name)
+		return name, err
+	}, uncounted)
+	for _, name := range names {
+		more, e := query(ctx, s, scanUse, countUses, usesOf(name)...)
+		err, uses = errors.Join(err, e), append(uses, more...)
+	}
+	uses = slices.DeleteFunc(uses, func(u SkillUse) bool { return u.Uses+u.Headless == 0 })
+	slices.SortFunc(uses, func(u, v SkillUse) int { return cmp.Or(v.Uses-u.Uses, strings.Compare(u.Skill, v.Skill)) })
+	return uses, err
 }
 
 // counted reads the counts where none of them is missing, nil where one is.

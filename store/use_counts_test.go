@@ -42,7 +42,7 @@ func TestUseCountsAreNeverStale(t *testing.T) {
 			ses.Headless = rng.IntN(4) == 0
 			must(t, s.SaveSession(ctx, ses))
 		}
-		want, err := query(ctx, s, scanUse, recount, append([]any{""}, labelArgs()...)...)
+		want, err := query(ctx, s, scanUse, recount, usesOf("")...)
 		must(t, err)
 		for range 2 { // counted, and read back
 			if got, err := s.SkillUses(ctx); err != nil || !reflect.DeepEqual(got, append([]SkillUse{}, want...)) {
@@ -55,5 +55,26 @@ func TestUseCountsAreNeverStale(t *testing.T) {
 	}
 	if len(seen) < 4 {
 		t.Errorf("only %d different counts were seen: the steps test little", len(seen))
+	}
+}
+
+// TestUsesAreCountedByWhoOnlyLooks: with what nobody has counted yet, as a store that
+// keeps the counts gives them.
+func TestUsesAreCountedByWhoOnlyLooks(t *testing.T) {
+	s := open(t)
+	ctx := t.Context()
+	must(t, s.SaveSession(ctx, session("s1", "/a", use("u1", "charts", harvest.Corrected, day), use("u2", "tables", harvest.Accepted, day))))
+	_, err := s.SkillUses(ctx)
+	must(t, err)
+	must(t, s.SaveSession(ctx, session("s2", "/b", use("u3", "tables", harvest.Rejected, day), use("u4", "tables", harvest.Repeated, day))))
+	ro, err := OpenReadOnly(ctx, s.path)
+	must(t, err)
+	defer ro.Close()
+	got, err := ro.SkillUses(ctx)
+	must(t, err)
+	want, err := s.SkillUses(ctx)
+	must(t, err)
+	if len(got) != 2 || got[0].Uses != 3 || !reflect.DeepEqual(got, want) {
+		t.Errorf("counted %+v, want %+v", got, want)
 	}
 }

@@ -268,6 +268,7 @@ func (w *sweep) files() error {
 	if err != nil {
 		return err
 	}
+	removed = append(removed, store.SweepCopies(filepath.Join(w.home, "evolve.db"))...)
 	w.removed, w.left = append(w.removed, removed...), append(w.left, left...)
 	w.left = append(w.left, inside(w.home, "evolve.db.damaged-*")...)
 	return nil

@@ -2,19 +2,25 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/scratch"
+	"github.com/skill-evolve/evolve/store"
 )
 
 // sweep removes what killed runs of this data folder left in the folder for
 // temporary files: their workspaces hold files of cases. What cannot be removed
 // stays listed, for the next time.
 func (a *app) sweep() {
+	if a.access != writes {
+		return
+	}
 	if h, err := a.home(); err == nil {
 		_, _, _ = scratch.Sweep(h, eval.RemoveTree) // tidying up is nothing to end a run for
+		store.SweepCopies(filepath.Join(h, "evolve.db"))
 	}
 }
 
