@@ -132,7 +132,7 @@ func makeCommand(ctx context.Context, a *app, b *backendFlags, s settings) (answ
 	if len(b.Command) == 0 {
 		return answerer{}, usage("for example --command 'python3 my_agent.py'; docs/adding-an-agent.md has the contract", "the command backend needs --command")
 	}
-	c := command.Config{Config: replay.Config{Path: b.Command[0], Model: s.model, Prices: s.price, Sandbox: b.Sandbox != sandboxNone},
+	c := command.Config{Config: replay.Config{Path: b.Command[0], Model: s.model, Prices: s.price, Sandbox: b.Sandbox != sandboxNone, Asking: a.access != writes},
 		Args: b.Command[1:], Hosts: b.AllowHosts}
 	for _, name := range b.PassEnv {
 		if v := a.getenv(name); v != "" {

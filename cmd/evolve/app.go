@@ -43,8 +43,9 @@ type app struct {
 	passing bool
 	kept    string
 
-	db      *store.Store
-	scratch *scratch.Ledger // of the same data folder
+	access  access
+	db      *store.Store    // opened for that access
+	scratch *scratch.Ledger // of the same data folder; nil where nothing may be written
 	conf    *config         // nil until it is read
 	// keys are the credentials that backends were given, see redactor.
 	keys []string
@@ -209,7 +210,8 @@ func (l *liveSkill) variant() (eval.Variant, error) {
 	return eval.Variant{Name: l.Name, Doc: l.doc, Dir: l.Dir, Rest: rest}, nil
 }
 
-// store opens the database, once.
+// store opens the database, once, for what the command may do. Where there is none, a
+// command that only looks gets an empty one, and none is made.
 func (a *app) store(ctx context.Context) (*store.Store, error) {
 	if a.db != nil {
 		return a.db, nil
@@ -218,16 +220,23 @@ func (a *app) store(ctx context.Context) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := store.Open(ctx, filepath.Join(h, "evolve.db"))
-	if err != nil {
-		return nil, err
+	path := filepath.Join(h, "evolve.db")
+	switch a.access {
+	case looks:
+		if a.db, err = store.OpenReadOnly(ctx, path); errors.Is(err, fs.ErrNotExist) {
+			a.db, err = store.OpenEmpty(ctx)
+		}
+	case tries:
+		a.db, err = store.OpenCopy(ctx, path)
+	default:
+		if a.db, err = store.Open(ctx, path); err == nil {
+			a.scratch = scratch.Keep(h)
+		}
 	}
-	a.db, a.scratch = db, scratch.Keep(h)
-	return db, nil
+	return a.db, err
 }
 
-// existingStore opens the database for a command that only looks; nil where
-// there is none yet.
+// existingStore is store, but nil where there is no database yet.
 func (a *app) existingStore(ctx context.Context) (*store.Store, error) {
 	h, err := a.home()
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
+	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
@@ -48,8 +49,7 @@ type finding struct {
 	Fix    string `json:"fix,omitempty"` // what to type
 }
 
-// A doctor looks at what evolve needs, and mends nothing. (Opening a database
-// of an older evolve brings its schema up to date, as every command does.)
+// A doctor looks at what evolve needs, and mends nothing.
 type doctor struct {
 	app     *app
 	baseURL string
@@ -118,8 +118,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// folder looks at the data folder. Whether it can be written is tried out, with
-// a file that is removed again.
+// folder looks at the data folder. Whether it can be written is tried out.
 func (d *doctor) folder(home string) {
 	info, err := os.Stat(home)
 	switch {
@@ -133,10 +132,7 @@ func (d *doctor) folder(home string) {
 		d.add("data folder", fails, "set EVOLVE_HOME to a folder", "%s is not a folder", home)
 		return
 	}
-	f, err := os.CreateTemp(home, ".doctor-")
-	if err == nil {
-		err = errors.Join(f.Close(), os.Remove(f.Name()))
-	}
+	err = hook.Writable(home)
 	switch {
 	case err != nil:
 		d.add("data folder", fails, "check who owns it and that the disk has room, or set EVOLVE_HOME", "%v", err)
@@ -147,7 +143,7 @@ func (d *doctor) folder(home string) {
 	}
 }
 
-// database opens the database, as every command does. SQLite itself is tried in
+// database reads the whole database. SQLite itself is tried in
 // a temporary folder where there is none.
 func (d *doctor) database(ctx context.Context, path string) {
 	info, err := os.Stat(path)

@@ -92,6 +92,9 @@ func (a *app) harvestCommand(ctx context.Context, f harvestFlags, only, sidecars
 			return err
 		}
 	}
+	if err := a.recordAll(ctx, db, reg, only); err != nil {
+		return err
+	}
 	h, err := a.harvest(ctx, db, f)
 	if err != nil {
 		return err
@@ -122,6 +125,25 @@ func (a *app) harvestCommand(ctx context.Context, f harvestFlags, only, sidecars
 		return a.printJSON(r)
 	}
 	return a.printHarvest(r)
+}
+
+// recordAll records the live texts of all skills that can be read, or of one: what was
+// found, and what was edited by hand since. Before cases are made, so that new ones are
+// held out for challengers that were carried over to an edit.
+func (a *app) recordAll(ctx context.Context, db *store.Store, reg *skill.Registry, only string) error {
+	for _, e := range reg.Entries {
+		if only != "" && e.Name != only {
+			continue
+		}
+		live, err := readSkill(e)
+		if err != nil {
+			continue // of one that was used, the result says why
+		}
+		if err := a.recordLive(ctx, db, live); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // noteStored adds the problems that stand in the sessions of earlier harvests to what

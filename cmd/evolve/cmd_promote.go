@@ -142,7 +142,7 @@ func (a *app) promotion(ctx context.Context, db *store.Store, live *liveSkill, a
 	}
 	var trial, back *tournament.TrialRecord
 	if at == "" {
-		trial, back, err = a.waitingTrial(ctx, db, live)
+		trial, back, err = a.waitingTrial(ctx, db, live, live.doc.Hash())
 	} else {
 		trial, err = a.findTrial(ctx, db, name, live.doc.Hash(), at)
 	}

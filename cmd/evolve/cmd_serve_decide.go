@@ -90,9 +90,14 @@ func (s *serving) waiting(ctx context.Context, live *liveSkill, k *candidacy) (*
 	return w, nil
 }
 
-// Plan says what a command would do. What it would refuse is part of the plan.
-func (s *serving) Plan(ctx context.Context, act serve.Act, name, at string) (*serve.Plan, error) {
-	c := s.call()
+// Plan says what a command would do, by trying it on a copy. What it would refuse is
+// part of the plan.
+func (s *serving) Plan(ctx context.Context, act serve.Act, name, at string) (_ *serve.Plan, err error) {
+	c, err := s.open(ctx, tries)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = cmp.Or(err, c.told(c.close())) }()
 	if strings.Contains(at, "@") {
 		return nil, c.told(usage("name a version or a candidate", "%q is no text", at))
 	}
@@ -103,11 +108,11 @@ func (s *serving) Plan(ctx context.Context, act serve.Act, name, at string) (*se
 	p := &serve.Plan{Act: act, Skill: name, At: at}
 	switch act {
 	case serve.Approve, serve.Reject:
-		err = c.planWord(ctx, s.db, p)
+		err = c.planWord(ctx, c.db, p)
 	case serve.Promote:
-		err = c.planPromotion(ctx, s.db, live, p)
+		err = c.planPromotion(ctx, c.db, live, p)
 	case serve.Rollback:
-		err = c.planBack(ctx, s.db, live, p)
+		err = c.planBack(ctx, c.db, live, p)
 	default:
 		err = fmt.Errorf("plan %s: there is no such act", act)
 	}
@@ -126,7 +131,7 @@ func (s *serving) Plan(ctx context.Context, act serve.Act, name, at string) (*se
 		}
 		p.Refusal, p.Will = e, nil
 	}
-	pending, err := pendingOf(ctx, s.db, name)
+	pending, err := pendingOf(ctx, c.db, name)
 	if err != nil {
 		return nil, c.told(err)
 	}
@@ -138,7 +143,7 @@ func (s *serving) Plan(ctx context.Context, act serve.Act, name, at string) (*se
 }
 
 // Do carries out a plan by its command.
-func (s *serving) Do(ctx context.Context, act serve.Act, name, at, seen string, unproven bool) (*serve.Done, error) {
+func (s *serving) Do(ctx context.Context, act serve.Act, name, at, seen string, unproven bool) (_ *serve.Done, err error) {
 	p, err := s.Plan(ctx, act, name, at)
 	if err != nil {
 		return nil, err
@@ -149,7 +154,11 @@ func (s *serving) Do(ctx context.Context, act serve.Act, name, at, seen string, 
 	if p.Seen != seen {
 		return nil, serve.ErrChanged
 	}
-	c := s.call()
+	c, err := s.open(ctx, writes)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = cmp.Or(err, c.told(c.close())) }()
 	arg := name
 	if p.At != "" {
 		arg += "@" + p.At
@@ -411,8 +420,12 @@ func (s *serving) Pair(ctx context.Context, name string, skipped func(serve.Pair
 	return nil, rev, nil
 }
 
-func (s *serving) Answer(ctx context.Context, name string, n serve.PairName, choice string) error {
-	c := s.call()
+func (s *serving) Answer(ctx context.Context, name string, n serve.PairName, choice string) (err error) {
+	c, err := s.open(ctx, writes)
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, c.told(c.close())) }()
 	_, cases, err := c.casesOf(ctx, name, "")
 	if err != nil {
 		return c.told(err)
@@ -421,7 +434,7 @@ func (s *serving) Answer(ctx context.Context, name string, n serve.PairName, cho
 	if k == nil {
 		return serve.ErrChanged
 	}
-	answers, err := s.db.Answers(ctx, k.ID)
+	answers, err := c.db.Answers(ctx, k.ID)
 	if err != nil {
 		return c.told(err)
 	}
@@ -429,5 +442,5 @@ func (s *serving) Answer(ctx context.Context, name string, n serve.PairName, cho
 	if p.first == nil || p.second == nil || n.First == n.Second {
 		return serve.ErrChanged
 	}
-	return c.told(p.keep(ctx, s.db, name, store.Choice(choice)))
+	return c.told(p.keep(ctx, c.db, name, store.Choice(choice)))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,9 +21,9 @@ import (
 // A serving is what the pages of evolve serve show and do: the commands, called as
 // functions.
 type serving struct {
-	base app // not changed any more: requests come several at a time
-	db   *store.Store
-	seed uint64 // of the order of pairs and answers
+	base app          // not changed any more: requests come several at a time
+	db   *store.Store // to look at
+	seed uint64       // of the order of pairs and answers
 }
 
 var _ serve.Program = (*serving)(nil)
@@ -37,6 +38,7 @@ type served struct {
 	out, said bytes.Buffer
 }
 
+// call is a command that looks.
 func (s *serving) call() *served {
 	c := &served{}
 	a := s.base
@@ -44,6 +46,14 @@ func (s *serving) call() *served {
 	a.json, a.quiet, a.conf = false, false, nil
 	c.app = &a
 	return c
+}
+
+// open is a command with a database of its own, which the caller must close.
+func (s *serving) open(ctx context.Context, to access) (*served, error) {
+	c := s.call()
+	c.access, c.db, c.scratch = to, nil, nil
+	_, err := c.store(ctx)
+	return c, c.told(err)
 }
 
 // lines are those of what a command has printed that are not empty.
@@ -292,13 +302,17 @@ func (c *served) unchanged(ctx context.Context, name, id, seen string) (*eval.Ca
 	return k, nil
 }
 
-func (s *serving) EditCase(ctx context.Context, name, id, seen string, text []byte) (*serve.Done, error) {
-	c := s.call()
+func (s *serving) EditCase(ctx context.Context, name, id, seen string, text []byte) (_ *serve.Done, err error) {
+	c, err := s.open(ctx, writes)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = cmp.Or(err, c.told(c.close())) }()
 	k, err := c.unchanged(ctx, name, id, seen)
 	if err != nil {
 		return nil, c.told(err)
 	}
-	e, err := c.replaceCase(ctx, s.db, k, text, false, "nothing was changed; what you typed stands below")
+	e, err := c.replaceCase(ctx, c.db, k, text, false, "nothing was changed; what you typed stands below")
 	if err != nil {
 		return nil, c.told(err)
 	}
@@ -309,8 +323,12 @@ func (s *serving) EditCase(ctx context.Context, name, id, seen string, text []by
 	return &serve.Done{Said: []string{fmt.Sprintf("case %s of %s: %s", id, name, word)}, Notes: e.warnings}, nil
 }
 
-func (s *serving) DropCase(ctx context.Context, name, id, seen string) (*serve.Done, error) {
-	c := s.call()
+func (s *serving) DropCase(ctx context.Context, name, id, seen string) (_ *serve.Done, err error) {
+	c, err := s.open(ctx, writes)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = cmp.Or(err, c.told(c.close())) }()
 	if _, err := c.unchanged(ctx, name, id, seen); err != nil {
 		return nil, c.told(err)
 	}

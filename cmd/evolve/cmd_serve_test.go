@@ -63,10 +63,22 @@ func serveDemo(t *testing.T) *servedDemo {
 	d.proven = strings.TrimRight(d.live, "\n") + "\n" + provenLine + "\n"
 	d.wide = strings.TrimRight(d.live, "\n") + "\n- Take the data from https://data.example.org/latest and cite it.\n"
 	d.candidates()
+	d.serve()
+	return d
+}
 
+// serve serves the home as `evolve serve` does, until the test ends.
+func (d *servedDemo) serve() {
+	t := d.t
+	t.Helper()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	d.must(err)
-	d.Server = serve.New(newServing(a, d.db), l.Addr().(*net.TCPAddr).Port)
+	looking := *d.a
+	looking.access, looking.db, looking.scratch = looks, nil, nil
+	db, err := looking.store(t.Context())
+	d.must(err)
+	t.Cleanup(func() { d.must(looking.close()) })
+	d.Server = serve.New(newServing(&looking, db), l.Addr().(*net.TCPAddr).Port)
 	d.Server.Every = 5 * time.Millisecond
 	d.Server.Bug = func(v any, stack []byte) { t.Errorf("panic: %v\n%s", v, stack) }
 	ctx, cancel := context.WithCancel(context.Background())
@@ -82,7 +94,6 @@ func serveDemo(t *testing.T) *servedDemo {
 	d.must(err)
 	d.http = &http.Client{Jar: jar}
 	d.get(strings.TrimPrefix(d.Address(), d.Base()))
-	return d
 }
 
 func (d *servedDemo) must(err error) {

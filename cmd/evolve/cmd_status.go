@@ -82,11 +82,14 @@ type skillStatus struct {
 }
 
 type liveStatus struct {
-	Version int    `json:"version"`
-	SHA     string `json:"sha256"`
-	Author  string `json:"author"` // "evolve" or "you"
-	Proven  bool   `json:"proven"`
-	Note    string `json:"note,omitempty"`
+	// Version is the number of the text; of an edit that is no version yet, of the one
+	// that it was made from.
+	Version  int    `json:"version"`
+	SHA      string `json:"sha256"`
+	Author   string `json:"author"` // "evolve" or "you"
+	Proven   bool   `json:"proven"`
+	Note     string `json:"note,omitempty"`
+	Recorded bool   `json:"recorded"` // it is a version
 }
 
 type kernelStatus struct {
@@ -109,6 +112,9 @@ type challengerStatus struct {
 	Shorter *tournament.Shorter `json:"shorter,omitempty"`
 	// TakenBack: it was installed before, and taken back.
 	TakenBack bool `json:"taken_back"`
+	// Edited: the live text was edited since, and the challenger was not yet carried
+	// over to the edit.
+	Edited bool `json:"edited"`
 	// Unlabelled counts the held-out cases that could go on with its trial, and prove
 	// nothing before its owner has labelled more answers: a judge alone decides them.
 	Unlabelled int `json:"unlabelled"`
@@ -155,9 +161,8 @@ func (a *app) status(ctx context.Context, all bool) error {
 	return a.printStatus(r, all)
 }
 
-// gatherStatus looks at the skills on disk and at what the store has of them. It
-// makes no store where there is none; in one that exists it records texts that
-// were edited by hand.
+// gatherStatus looks at the skills on disk and at what the store has of them, and
+// writes nothing: a text that was edited by hand is told of as that.
 func (a *app) gatherStatus(ctx context.Context) (*statusReport, error) {
 	r := &statusReport{Schema: 1, demo: a.isDemo(), Skills: []skillStatus{}, Broken: []brokenSkill{}}
 	var err error

@@ -227,6 +227,12 @@ func (a *app) stage(name string, doc *skill.Document) (string, error) {
 		return "", err
 	}
 	dir := filepath.Join(h, "staged", name, doc.Hash()[:16])
+	if path := filepath.Join(dir, skill.FileName); a.access != writes {
+		if !exists(path) {
+			path = ""
+		}
+		return path, nil
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("stage challenger: %w", err)
 	}

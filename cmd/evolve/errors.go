@@ -56,7 +56,7 @@ func classify(err error) (code int, hint string) {
 	case errors.As(err, &broken):
 		return exitUsage, fmt.Sprintf("mend the file; `evolve kernel check %s` says what is wrong", broken.Name)
 	case errors.As(err, &drift):
-		return exitRefused, "the file was edited meanwhile; run `evolve status` to record the edit as a version, or use --force"
+		return exitRefused, "the file was edited meanwhile; `evolve harvest` records the edit as a version, or use --force"
 	case errors.As(err, &kernel):
 		return exitRefused, "nothing was staged or installed; please report this"
 	case errors.As(err, &limit):

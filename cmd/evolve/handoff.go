@@ -24,7 +24,7 @@ func makeHandoff(_ context.Context, a *app, b *backendFlags, s settings) (answer
 		}
 		dir = filepath.Join(h, "handoff")
 	}
-	return both(handoff.New(handoff.Config{Dir: dir, By: s.model, Wait: !b.noWait, Redactor: a.redactor()}))
+	return both(handoff.New(handoff.Config{Dir: dir, By: s.model, Wait: !b.noWait, Asking: a.access != writes, Redactor: a.redactor()}))
 }
 
 // handsOff reports whether somebody answers requests by hand in this run.

@@ -141,7 +141,7 @@ func (h *house) challenger(decision pareto.Verdict, status tournament.RunStatus,
 	id := "20261120-031700-" + skill.HashText([]byte(h.name))[:6]
 	j := h.db.Journal(id)
 	base := skill.HashText([]byte(h.text))
-	run := &tournament.Run{ID: id, Skill: h.name, Status: status, Incumbent: base, Challenger: skill.HashText(text), Started: day1, Ended: day1.Add(time.Minute)}
+	run := &tournament.Run{ID: id, Skill: h.name, Status: status, Incumbent: base, Challenger: skill.HashText(text), Config: json.RawMessage(`{"schema":1}`), Started: day1, Ended: day1.Add(time.Minute)}
 	h.do(j.SaveRun(h.ctx, run))
 	c := &tournament.Candidate{SHA: run.Challenger, Run: id, Seq: 1, Parents: []string{base}, Operator: "reflect", State: tournament.Pooled, Text: text}
 	if decision == "" {
@@ -169,6 +169,7 @@ func (h *house) live(path string) {
 	case "met":
 		h.challenger(pareto.Undecided, tournament.Finished, 4)
 		h.do(os.WriteFile(path, []byte(swap(h.text, "Name every column.", "Name each column.")), 0o600))
+		h.look()
 	case "cut-short":
 		h.challenger(pareto.Undecided, tournament.Interrupted, 3)
 	case "held":

@@ -66,7 +66,7 @@ func (a *app) recordText(ctx context.Context, db *store.Store, live *liveSkill) 
 		return err
 	}
 	if v.N > 0 {
-		a.say("%s was edited by hand: recorded as v%d", live.Name, v.N)
+		a.sayRecorded("%s was edited by hand: recorded as v%d", live.Name, v.N)
 	}
 	return db.SetInstalled(ctx, live.Name, target, sha)
 }
@@ -90,7 +90,7 @@ func (a *app) recordEdit(ctx context.Context, db *store.Store, name string, p *p
 	if err != nil {
 		return nil, err
 	}
-	a.say("%s, %s: recorded as v%d", name, note, kept.N)
+	a.sayRecorded("%s, %s: recorded as v%d", name, note, kept.N)
 	return &kept, db.SetInstalled(ctx, name, p.path, p.held)
 }
 

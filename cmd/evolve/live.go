@@ -55,6 +55,9 @@ func (a *app) unwritten(stored []harvest.Session, only string) ([]sessionEvents,
 // leaveNote tells the next session something. A note that cannot be left is said
 // now instead.
 func (a *app) leaveNote(skill string, kind hook.NoteKind, format string, args ...any) {
+	if a.access != writes {
+		return
+	}
 	home, err := a.home()
 	if err == nil {
 		err = hook.Leave(home, hook.Note{Skill: skill, Kind: kind, Time: a.now().UTC(), Text: fmt.Sprintf(format, args...)})
@@ -70,6 +73,9 @@ func (a *app) leaveNote(skill string, kind hook.NoteKind, format string, args ..
 // guardQuarantine makes hooks keep the skill's texts in quarantine from being
 // loaded, but for those that the owner has approved.
 func (a *app) guardQuarantine(ctx context.Context, db *store.Store, name string) error {
+	if a.access != writes {
+		return nil
+	}
 	home, err := a.home()
 	if err != nil {
 		return err
@@ -96,8 +102,11 @@ func (a *app) guardQuarantine(ctx context.Context, db *store.Store, name string)
 }
 
 // harvestedQueue empties the queue of what this harvest, begun at that time, has
-// read.
+// read and kept.
 func (a *app) harvestedQueue(began time.Time) error {
+	if a.access != writes {
+		return nil
+	}
 	home, err := a.home()
 	if err != nil {
 		return err

@@ -81,6 +81,9 @@ func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*ha
 			return h, fmt.Errorf("harvest %s: %w", src.Name(), err)
 		}
 	}
+	if _, err := db.SkillUses(ctx); err != nil { // who only looks cannot keep what it counts
+		return h, err
+	}
 	return h, a.harvestedQueue(began)
 }
 

@@ -209,9 +209,21 @@ func (p *placing) intent(ctx context.Context, db *store.Store, live *liveSkill, 
 	case skill.HashText(p.to.Text) != p.to.SHA:
 		err = refused("the store is damaged; restore it from a backup", "version v%d of %s is not the text that its name says", p.to.N, live.Name)
 	case p.held == "":
-		in.Files, err = skill.Survey(live.Dir)
+		if err = p.clear(ctx, db, live.Name); err == nil {
+			in.Files, err = skill.Survey(live.Dir)
+		}
 	}
 	return in, err
+}
+
+// clear removes what an interrupted removal has left where a skill is to be put.
+func (p *placing) clear(ctx context.Context, db *store.Store, name string) error {
+	files, planted, err := db.PlantedFiles(ctx, name, p.path)
+	if err != nil || !planted {
+		return err
+	}
+	_, err = skill.Uproot(p.dir(), "", files)
+	return err
 }
 
 // act does what was written down.
@@ -248,6 +260,8 @@ func hashAt(path string) (string, error) {
 // installWait is how long an installation waits for another one.
 const installWait = 30 * time.Second
 
+var errInstalling = &failure{exitFailed, errors.New("another process is installing"), "wait for it, or stop it first"}
+
 // lockInstalls keeps other processes with the same data from installing. The lock
 // is the system's: one that was killed leaves none behind.
 func (a *app) lockInstalls(ctx context.Context, wait time.Duration) (unlock func(), err error) {
@@ -255,7 +269,14 @@ func (a *app) lockInstalls(ctx context.Context, wait time.Duration) (unlock func
 	if err != nil {
 		return nil, err
 	}
-	l := flock.New(filepath.Join(h, "install.lock"), flock.SetPermissions(fileMode))
+	path := filepath.Join(h, "install.lock")
+	if a.access != writes { // it installs nothing, but must know whether somebody does
+		if busy, err := held(path); err != nil || busy {
+			return nil, errors.Join(errInstalling, err)
+		}
+		return func() {}, nil
+	}
+	l := flock.New(path, flock.SetPermissions(fileMode))
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	got, err := l.TryLockContext(ctx, 5*time.Millisecond)
@@ -263,14 +284,15 @@ func (a *app) lockInstalls(ctx context.Context, wait time.Duration) (unlock func
 		return nil, fmt.Errorf("lock installations: %w", err)
 	}
 	if !got {
-		return nil, &failure{exitFailed, errors.New("another process is installing"), "wait for it, or stop it first"}
+		return nil, errInstalling
 	}
 	return func() { l.Close() }, nil
 }
 
 // settle ends what a crash cut short, by looking at what is there. What was
 // carried out is recorded and returned as done; what was not stays written down
-// and is returned as open: the same command again finishes it.
+// and is returned as open: the same command again finishes it. A command that only
+// looks records nothing.
 func (a *app) settle(ctx context.Context, db *store.Store, name string) (done, open []store.Install, err error) {
 	if open, err = pendingOf(ctx, db, name); err != nil || len(open) == 0 {
 		return nil, nil, err
@@ -293,8 +315,10 @@ func (a *app) settle(ctx context.Context, db *store.Store, name string) (done, o
 		}
 		where := a.targetOf(name, in.Path)
 		switch {
+		case now == in.To && a.access == looks:
+			done = append(done, in)
 		case now == in.To:
-			if in.To == "" { // its SKILL.md is gone; what lay beside it may not be
+			if in.To == "" && a.access == writes { // its SKILL.md is gone; what lay beside it may not be
 				files, _, err := db.PlantedFiles(ctx, name, in.Path)
 				if err == nil {
 					_, err = skill.Uproot(filepath.Dir(in.Path), "", files)
@@ -309,6 +333,9 @@ func (a *app) settle(ctx context.Context, db *store.Store, name string) (done, o
 			a.say("an installation of %s in %s that was interrupted is in place after all", name, where)
 			done = append(done, in)
 		case in.Op == "" || now != in.From:
+			if a.access == looks {
+				continue
+			}
 			if err := db.AbandonInstall(ctx, in.ID); err != nil {
 				return nil, nil, err
 			}

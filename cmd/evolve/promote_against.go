@@ -196,7 +196,7 @@ func (a *app) offer(ctx context.Context, db *store.Store, live *liveSkill, trial
 	if out = append(out, more...); len(out) > 0 {
 		return "", out, nil
 	}
-	at, _, err := a.waitingTrial(ctx, db, live)
+	at, _, err := a.waitingTrial(ctx, db, live, live.doc.Hash())
 	if err != nil {
 		return "", nil, err
 	}

@@ -12,17 +12,16 @@ import (
 	"github.com/skill-evolve/evolve/tournament"
 )
 
-// waitingTrial is the trial against the live text that promote is about where nobody
-// names one: the newest that ended in a promotion, else the newest that is undecided;
-// of either, a text that only lacks lines of the live one comes last.
+// waitingTrial is the trial against a text, sha, that promote is about where that is
+// live and nobody names one: the newest that ended in a promotion, else the newest that
+// is undecided; of either, a text that only lacks lines of the live one comes last.
 // What was in place before has had its chance and is no longer offered: back is the
 // newest of those. Either is nil where there is none.
-func (a *app) waitingTrial(ctx context.Context, db *store.Store, live *liveSkill) (trial, back *tournament.TrialRecord, err error) {
+func (a *app) waitingTrial(ctx context.Context, db *store.Store, live *liveSkill, sha string) (trial, back *tournament.TrialRecord, err error) {
 	trials, err := db.Trials(ctx, live.Name)
 	if err != nil {
 		return nil, nil, err
 	}
-	sha := live.doc.Hash()
 	for _, want := range []pareto.Verdict{pareto.Promote, pareto.Undecided} {
 		var last *tournament.TrialRecord
 		for i := range trials { // the newest first

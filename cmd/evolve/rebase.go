@@ -327,7 +327,10 @@ func (a *app) rebaseOne(ctx context.Context, db *store.Store, live *liveSkill, t
 		return err
 	}
 	if !r.Again {
-		a.say("%s", oneLine(words))
+		a.sayRecorded("%s", oneLine(words))
+	}
+	if a.access != writes {
+		return nil
 	}
 	home, err := a.home()
 	if err == nil { // what was proved is proved no more

@@ -248,7 +248,7 @@ func TestRebaseOfWhatIsElsewhere(t *testing.T) {
 		}
 		live, err := o.a.skill("tables")
 		o.check(err)
-		c, err := o.a.challenger(ctx, o.db, live)
+		c, err := o.a.challenger(ctx, o.db, live, live.doc.Hash())
 		o.check(err)
 		if c.TakenBack != back || (c.Offer == "") != back {
 			t.Errorf("taken back there %v: it is %+v", back, c)

@@ -73,7 +73,7 @@ func (c *candidacy) done(live string) bool {
 func (c *candidacy) nextElsewhere(name string) string {
 	const why = "it was made from another text than the live one"
 	if len(c.carried) == 0 {
-		return fmt.Sprintf("nothing yet: %s, and a run is at work; `evolve status` re-bases it then", why)
+		return fmt.Sprintf("nothing yet: %s, and a run is at work; the next one re-bases it", why)
 	}
 	if k := c.carried[0]; k.Outcome == heldBack {
 		return fmt.Sprintf("`evolve approve %s@%.12s` shows it with what the live text says: %s", name, k.To, why)

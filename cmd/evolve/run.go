@@ -59,7 +59,10 @@ itself on cases that the search never saw.`
 		}
 		return nil
 	}
-	root.PersistentPreRunE = finiteFlags
+	root.PersistentPreRunE = func(c *cobra.Command, args []string) error {
+		a.access = accessOf(c)
+		return finiteFlags(c, args)
+	}
 	a.globalFlags(root.PersistentFlags())
 	runAlias := newRunCommand(a)
 	root.AddCommand(runAlias)

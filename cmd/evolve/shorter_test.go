@@ -39,7 +39,7 @@ func TestShorterIsItsOwnersToInstall(t *testing.T) {
 		t.Errorf("status does not name it:\n%s", got)
 	}
 	r.proved(r.v1, r.v0)
-	if on, _, err := r.a.waitingTrial(t.Context(), r.db, r.live()); err != nil || on == nil || on.Challenger != r.offer.SHA {
+	if on, _, err := r.a.waitingTrial(t.Context(), r.db, r.live(), r.live().doc.Hash()); err != nil || on == nil || on.Challenger != r.offer.SHA {
 		t.Errorf("promote is about %+v, %v; want the better text", on, err)
 	}
 	if err := r.promote("@" + at); err != nil {

@@ -45,7 +45,7 @@ func (a *app) dealtWith(ctx context.Context, db *store.Store, n *sleep.Night, k 
 		last, err := db.LatestRun(ctx, k.Skill)
 		return k.Live != "" && k.Live != sha || last != nil && last.Started.After(n.Began), err
 	case proposes:
-		trial, back, err := a.waitingTrial(ctx, db, live)
+		trial, back, err := a.waitingTrial(ctx, db, live, sha)
 		if err != nil || trial == nil && back == nil { // of a night from before trials were kept
 			return k.Result.Incumbent != "" && k.Result.Incumbent != sha, err
 		}
@@ -61,7 +61,7 @@ func (a *app) dealtWith(ctx context.Context, db *store.Store, n *sleep.Night, k 
 		open, err := uncertified(ctx, db, n, st, s)
 		return open == nil, err
 	}
-	c, err := a.challenger(ctx, db, live)
+	c, err := a.challenger(ctx, db, live, sha)
 	if err != nil || c == nil || c.on == nil {
 		return true, err
 	}

@@ -29,14 +29,10 @@ func (a *app) skillStatus(ctx context.Context, db *store.Store, e skill.Entry, k
 	if db == nil {
 		return s, nil
 	}
-	if err := a.recordLive(ctx, db, live); err != nil {
+	var before string
+	if s.Live, before, err = a.liveNow(ctx, db, live); err != nil {
 		return nil, err
 	}
-	v, err := db.VersionBySHA(ctx, e.Name, sha)
-	if err != nil {
-		return nil, err
-	}
-	s.Live = &liveStatus{v.N, sha, v.Author, v.Proven, v.Note}
 	if at, ok, err := db.KernelConfirmed(ctx, e.Name, s.Kernel.SHA); err != nil {
 		return nil, err
 	} else if ok {
@@ -53,7 +49,7 @@ func (a *app) skillStatus(ctx context.Context, db *store.Store, e skill.Entry, k
 	if n := known.cases[e.Name]; n != nil {
 		s.Cases = n
 	}
-	if s.Challenger, err = a.challenger(ctx, db, live); err != nil {
+	if s.Challenger, err = a.challenger(ctx, db, live, before); err != nil {
 		return nil, err
 	}
 	if c := s.Challenger; c != nil && c.on != nil && known.judged[e.Name] {
@@ -117,16 +113,27 @@ func (s *skillStatus) decisions(ctx context.Context, db *store.Store) error {
 }
 
 // challenger is who waits to replace the live text: proven, or still on trial;
-// nil for nobody.
-func (a *app) challenger(ctx context.Context, db *store.Store, skill *liveSkill) (*challengerStatus, error) {
-	on, back, err := a.waitingTrial(ctx, db, skill)
+// nil for nobody. before is the text that was known to be live: who waits to replace
+// that is carried over to an edit of it by the next command that writes.
+func (a *app) challenger(ctx context.Context, db *store.Store, skill *liveSkill, before string) (*challengerStatus, error) {
+	on, back, err := a.waitingTrial(ctx, db, skill, skill.doc.Hash())
+	if err != nil {
+		return nil, err
+	}
+	edited := false
+	if on == nil && before != skill.doc.Hash() {
+		if on, _, err = a.waitingTrial(ctx, db, skill, before); err != nil {
+			return nil, err
+		}
+		edited = on != nil
+	}
 	if on == nil {
 		on = back
 	}
 	if on == nil {
-		return nil, err
+		return nil, nil
 	}
-	c := &challengerStatus{SHA: on.Challenger, Run: on.Run, Decision: on.Decision, Simulated: on.Simulated}
+	c := &challengerStatus{SHA: on.Challenger, Run: on.Run, Decision: on.Decision, Simulated: on.Simulated, Edited: edited}
 	c.TakenBack = on == back
 	if c.Shorter, err = shorter(ctx, db, skill, on); err != nil {
 		return nil, err
@@ -135,7 +142,7 @@ func (a *app) challenger(ctx context.Context, db *store.Store, skill *liveSkill)
 	if err != nil {
 		return nil, err
 	}
-	if alone && !c.TakenBack {
+	if alone && !c.TakenBack && !edited {
 		if c.Lifetime, c.single, err = overLifetime(ctx, db, on); err != nil {
 			return nil, err
 		}
@@ -145,7 +152,7 @@ func (a *app) challenger(ctx context.Context, db *store.Store, skill *liveSkill)
 		}
 		c.Offer, c.Refused = command, against.String()
 	}
-	if !alone && !c.TakenBack {
+	if !alone && !c.TakenBack && !edited {
 		c.on = on
 	}
 	d, err := on.Evidence()
@@ -240,6 +247,8 @@ func (s *skillStatus) next(harvested bool) string {
 		return fmt.Sprintf("`evolve log %s`: the challenger that was proved was installed and taken back", s.Skill)
 	case c != nil && c.Unlabelled > 0:
 		return fmt.Sprintf("`evolve review %s`: %s", s.Skill, c.unlabelled())
+	case c != nil && c.Edited:
+		return fmt.Sprintf("`evolve --skill %s` carries the challenger over to your edit", s.Skill)
 	case c != nil && c.Simulated:
 		return fmt.Sprintf("`evolve --skill %s --agent …`: the evidence is simulated", s.Skill)
 	case c != nil && c.Refused != "":

@@ -238,6 +238,8 @@ func (l *liveStatus) String() string {
 	switch {
 	case l == nil:
 		return "-"
+	case !l.Recorded && l.Note != "":
+		return fmt.Sprintf("v%d, edited", l.Version)
 	case l.Author == "evolve" && l.Proven:
 		return fmt.Sprintf("v%d proven", l.Version)
 	case l.Author == "evolve":
@@ -272,6 +274,9 @@ func (c *challengerStatus) String() string {
 			s = fmt.Sprintf("e %.3g of %.3g, %d/%d cases", c.EValue, 1/c.Alpha, c.Cases, *c.Needed)
 		}
 	}
+	if c.Edited {
+		s += ", before your edit"
+	}
 	if c.Simulated {
 		s += " (simulated)"
 	}
@@ -298,6 +303,7 @@ func (a *app) firstSteps(skills int, dir string) error {
 
 // bare is `evolve` alone: the commands, and before the first harvest how to begin.
 func (a *app) bare(c *cobra.Command) error {
+	a.access = looks
 	db, err := a.existingStore(c.Context())
 	if err != nil {
 		return err

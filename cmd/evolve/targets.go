@@ -272,20 +272,26 @@ func (a *app) refuseManaged(ctx context.Context, live *liveSkill, f *runFlags) e
 		"%s: no version of it would last, and nothing was spent", whose)
 }
 
-// standing are the places of a skill that are still places: where a folder was
-// moved and a symlink put there instead, the place is the one it leads to.
+// standing are the places of a skill as they are now: where a folder was moved and a
+// symlink put there instead, the place is the one it leads to.
 func standing(ctx context.Context, db *store.Store, name string) (out []store.Place, err error) {
 	all, err := db.Places(ctx, name)
 	for _, p := range all {
-		if real, err := ahead(p.Path); err != nil || real == p.Path {
-			out = append(out, p)
+		if real, err := ahead(p.Path); err == nil && real != p.Path {
+			if slices.ContainsFunc(all, func(q store.Place) bool { return q.Path == real }) {
+				continue
+			}
+			p.Path = real
 		}
+		out = append(out, p)
 	}
+	slices.SortFunc(out, func(p, q store.Place) int { return strings.Compare(p.Path, q.Path) })
 	return out, err
 }
 
 // absent says why a skill may not be put where it has no SKILL.md, nil where it
-// may: nothing is there, or what an interrupted removal of ours has left.
+// may: nothing is there, or what an interrupted removal of ours has left, which goes
+// before something is put there.
 func (p *place) absent(ctx context.Context, db *store.Store, name string) error {
 	entries, err := os.ReadDir(p.dir())
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
@@ -299,7 +305,7 @@ func (p *place) absent(ctx context.Context, db *store.Store, name string) error 
 		return err
 	}
 	if planted {
-		if left, err := skill.Uproot(p.dir(), "", files); err != nil || len(left) == 0 {
+		if others, err := skill.Others(p.dir(), files); err != nil || len(others) == 0 {
 			return err
 		}
 	}

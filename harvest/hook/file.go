@@ -26,7 +26,7 @@ func readFile(path string) ([]byte, error) {
 }
 
 // Writable returns why hooks can note nothing in home, nil where they can or where
-// the first of them has yet to make it.
+// the first of them has yet to make it. Nothing stays of what it tries.
 func Writable(home string) error {
 	if _, err := os.Stat(home); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -42,14 +42,19 @@ func Writable(home string) error {
 		return err
 	}
 	// A full disk shows when something is written.
-	t, err := os.CreateTemp(home, tempPrefix)
+	t, remove, err := passing(home)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(t.Name())
+	defer remove()
 	_, err = t.Write(make([]byte, 4096))
-	if e := t.Close(); err == nil {
-		err = e
+	return errors.Join(err, t.Close())
+}
+
+// named makes a file that is removed again.
+func named(dir string) (f *os.File, remove func(), err error) {
+	if f, err = os.CreateTemp(dir, tempPrefix); err != nil {
+		return nil, nil, err
 	}
-	return err
+	return f, func() { os.Remove(f.Name()) }, nil
 }

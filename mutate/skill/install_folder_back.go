@@ -88,15 +88,49 @@ func uproot(dir, want string, files []FolderFile, at func(step)) (kept []string,
 	return nil, syncFolder(above)
 }
 
-// emptied removes the folders of files that are empty by now, and lists what is
-// left.
-func emptied(folder *os.Root, files []FolderFile) (left []string, err error) {
+// Others lists what is in dir besides files as they were copied there, their folders
+// and what installers that died have left: what Uproot would leave. Nothing is changed.
+func Others(dir string, files []FolderFile) (others []string, err error) {
+	folder, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	ours := folders(files)
+	err = fs.WalkDir(folder.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil || name == "." || e.IsDir() && ours[name] || isTemp(name) && e.Type().IsRegular():
+			return err
+		case e.IsDir():
+			others = append(others, name)
+			return fs.SkipDir
+		}
+		if now, err := survey(folder, name); err != nil || !slices.Contains(files, now) {
+			others = append(others, name)
+		}
+		return nil
+	})
+	return others, err
+}
+
+// folders are those that files are in, below the one that all are in.
+func folders(files []FolderFile) map[string]bool {
 	ours := map[string]bool{}
 	for _, f := range files {
 		for d := path.Dir(f.Path); d != "."; d = path.Dir(d) {
 			ours[d] = true
 		}
 	}
+	return ours
+}
+
+// emptied removes the folders of files that are empty by now, and lists what is
+// left.
+func emptied(folder *os.Root, files []FolderFile) (left []string, err error) {
+	ours := folders(files)
 	var dirs []string
 	for d := range ours {
 		dirs = append(dirs, d)

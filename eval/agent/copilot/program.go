@@ -1,6 +1,7 @@
 package copilot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,6 +66,12 @@ func find(ctx context.Context, c replay.Config) (*program, error) {
 		}
 		p.cache = filepath.Join(dir, "evolve", "copilot")
 	}
+	if c.Asking {
+		if _, err := os.Stat(p.cache); err != nil {
+			p.cache = "" // it unpacks itself into a folder that goes again
+		}
+		return p, p.ask(ctx, c)
+	}
 	if err := os.MkdirAll(p.cache, 0o700); err != nil {
 		return nil, fmt.Errorf("make a folder for the unpacked copilot: %w", err)
 	}
@@ -110,7 +117,7 @@ func (p *program) ask(ctx context.Context, c replay.Config) error {
 	path := strings.Join(append(p.Dirs, "/usr/local/bin", "/usr/bin", "/bin"), string(filepath.ListSeparator))
 	env := append([]string{"PATH=" + path, "HOME=" + stage, "TMPDIR=" + stage}, c.Env...)
 	res, err := process.Run(ctx, process.Command{Path: p.Path, Args: []string{"--version"}, Dir: stage,
-		Env: append(env, cacheVar+"="+p.cache, "COPILOT_HOME="+stage, "COPILOT_AUTO_UPDATE=false")})
+		Env: append(env, cacheVar+"="+cmp.Or(p.cache, stage), "COPILOT_HOME="+stage, "COPILOT_AUTO_UPDATE=false")})
 	if err != nil {
 		return fmt.Errorf("ask copilot for its version: %w", err)
 	}

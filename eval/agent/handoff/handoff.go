@@ -20,6 +20,8 @@ import (
 // Config says where requests are put, and whether to wait for their answers.
 type Config struct {
 	Dir string // of all requests; made where it is missing, 0700
+	// Asking: nothing will be put into Dir, which then is not made.
+	Asking bool
 	// By is who answers, in the owner's words. It is part of the identity,
 	// because another one's answers are another measurement.
 	By string
@@ -52,13 +54,13 @@ var (
 	_ eval.Model = (*Agent)(nil)
 )
 
-// New makes the folder.
+// New makes the folder, unless nothing will be put into it.
 func New(c Config) (*Agent, error) {
 	if c.Dir == "" {
 		return nil, errors.New("configure handoff: no folder for the requests")
 	}
 	dir, err := filepath.Abs(c.Dir)
-	if err == nil {
+	if err == nil && !c.Asking {
 		err = os.MkdirAll(filepath.Join(dir, answered), 0o700)
 	}
 	if err != nil {

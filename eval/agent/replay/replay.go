@@ -19,7 +19,10 @@ type Config struct {
 	Env         []string // further variables for the child, KEY=VALUE; part of the identity
 	Prices      *eval.Price
 	Sandbox     bool // run tool-using replays in a sandbox; text-only calls need none
-	MaxTurns    int  // of one attempt, where the program can limit them; 0 is 30
+	// Asking: the program is asked what it is, no attempt follows, and nothing is to be
+	// left behind.
+	Asking   bool
+	MaxTurns int // of one attempt, where the program can limit them; 0 is 30
 	// Forbidden are files and folders, absolute, that no attempt may read
 	// wherever they lie: the store, other copies of the skill. The usual places
 	// are known without.

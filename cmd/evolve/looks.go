@@ -1,0 +1,77 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/gofrs/flock"
+	"github.com/spf13/cobra"
+)
+
+// An access is what a command may do with the data folder, and with what hooks and
+// agents read.
+type access int
+
+const (
+	// writes is the access of a command that changes something.
+	writes access = iota
+	// looks is that of a command that only looks: the database is opened read-only, and
+	// no file is made or changed.
+	looks
+	// tries is that of a command that finds out what another one would do: it does so
+	// with a private copy of the database, and changes nothing else.
+	tries
+)
+
+// lookers are the commands that only look, by their paths. `evolve report` and
+// `evolve compare --recorded` write the page that they are for, and nothing else.
+var lookers = []string{
+	"status", "log", "show", "diff", "report", "resolve", "doctor", "serve", "help", "completion",
+	"cases", "cases list", "cases show", "cases export", "sessions", "sessions list",
+	"kernel", "kernel show", "kernel check", "hooks", "hooks status", "sleep", "sleep status",
+}
+
+// accessOf is what a command may do, as it was typed.
+func accessOf(c *cobra.Command) access {
+	path := commandPath(c)
+	on := func(flag string) bool {
+		f := c.Flags().Lookup(flag)
+		return f != nil && f.Value.String() == "true"
+	}
+	switch {
+	case slices.Contains(lookers, path), strings.HasPrefix(c.Name(), cobra.ShellCompRequestCmd), on("print"):
+		return looks
+	case (path == "compare" || path == "cases generate") && (on("dry-run") || on("recorded")): // a forecast is made of what is stored
+		return looks
+	case on("dry-run"), path == "sessions show": // which plans a purge
+		return tries
+	}
+	return writes
+}
+
+// sayRecorded says what was found on the way and recorded; of a copy, that it was not.
+func (a *app) sayRecorded(format string, args ...any) {
+	if a.access == tries {
+		format += " (not kept: this is a dry run)"
+	}
+	a.say(format, args...)
+}
+
+// held reports whether another process, or another part of this one, holds the lock
+// on a file. Nothing is made.
+func held(path string) (bool, error) {
+	if !exists(path) {
+		return false, nil
+	}
+	l := flock.New(path, flock.SetFlag(0))
+	got, err := l.TryLock()
+	if errors.Is(err, fs.ErrNotExist) { // it has just been given back
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return !got, l.Close()
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/skill-evolve/evolve/store"
+)
+
+// liveNow is the live text as far as the store knows it; recordLive brings the store up
+// to date, which a command that only looks must not. before is the text that was known
+// to be in place: where it is another one, the challengers that wait are still against
+// that.
+func (a *app) liveNow(ctx context.Context, db *store.Store, live *liveSkill) (l *liveStatus, before string, err error) {
+	sha := live.doc.Hash()
+	l = &liveStatus{SHA: sha, Author: "you"}
+	versions, err := db.Versions(ctx, live.Name)
+	if err != nil {
+		return nil, "", err
+	}
+	if before, err = a.lastInPlace(ctx, db, live); err != nil {
+		return nil, "", err
+	}
+	v := versionIn(versions, sha)
+	if v != nil {
+		l = &liveStatus{Version: v.N, SHA: sha, Author: v.Author, Proven: v.Proven, Note: v.Note, Recorded: true}
+		if before == "" {
+			before = sha
+		}
+		return l, before, nil
+	}
+	if len(versions) == 0 { // evolve has not seen it yet
+		return l, sha, nil
+	}
+	if v = versionIn(versions, before); v == nil {
+		before = nearestVersion(versions, live.doc.Render())
+		v = versionIn(versions, before)
+	}
+	l.Version, l.Note = v.N, fmt.Sprintf("edited by hand since v%d: the next run, night or harvest records it", v.N)
+	return l, before, nil
+}
+
+// lastInPlace is the text that evolve last knew where the skill lives, "" for none. An
+// installation that was interrupted after its rename counts; of one that was
+// interrupted before, it says what finishes it.
+func (a *app) lastInPlace(ctx context.Context, db *store.Store, live *liveSkill) (sha string, err error) {
+	home, err := live.home()
+	if err != nil {
+		return "", err
+	}
+	if sha, err = db.Installed(ctx, live.Name, home); err != nil {
+		return "", err
+	}
+	if sha == "" { // its folder was moved: see followHome
+		homes, err := db.Homes(ctx, live.Name)
+		if err != nil {
+			return "", err
+		}
+		link, err := filepath.Abs(live.Path)
+		if err != nil {
+			return "", fmt.Errorf("find skill %s: %w", live.Name, err)
+		}
+		if sha, err = db.Installed(ctx, live.Name, homes[link]); err != nil {
+			return "", err
+		}
+	}
+	done, open, err := a.settle(ctx, db, live.Name)
+	for _, in := range done {
+		if in.Path == home {
+			sha = in.To
+		}
+	}
+	a.sayOpen(live.Name, open)
+	return sha, err
+}
