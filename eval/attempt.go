@@ -76,7 +76,7 @@ func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEn
 		if n == 0 {
 			out.Status, out.Quality, out.Checks, out.Feedback = Done, g.Quality, g.Checks, feedback
 		}
-		if e.MaxRetries == 0 {
+		if e.MaxRetries <= 0 {
 			out.Retries = float64(reissued(a.Trace))
 			if failed {
 				out.Retries++
@@ -86,7 +86,7 @@ func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEn
 		if failed {
 			out.Retries++
 		}
-		if !failed || n == e.MaxRetries {
+		if !failed || n >= e.MaxRetries {
 			return nil
 		}
 		// It is sent: as clean as what is written.
@@ -190,7 +190,7 @@ func (e *Evaluator) grade(ctx context.Context, out *Rollout, t Task, a Attempt, 
 	}
 	for i := range g.Checks {
 		if k := &g.Checks[i]; k.Missing {
-			return g, &gaveUp{tries: 1, err: fmt.Errorf("grade: %s check: %s", k.Type, k.Evidence)}
+			return g, &gaveUp{tries: 1, err: fmt.Errorf("%s check: %s", k.Type, k.Evidence)}
 		}
 	}
 	return g, nil

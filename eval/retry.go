@@ -20,7 +20,13 @@ type gaveUp struct {
 	err   error
 }
 
-func (e *gaveUp) Error() string { return fmt.Sprintf("gave up after %d tries: %v", e.tries, e.err) }
+func (e *gaveUp) Error() string {
+	if e.tries == 1 {
+		return e.err.Error()
+	}
+	return fmt.Sprintf("gave up after %d tries: %v", e.tries, e.err)
+}
+
 func (e *gaveUp) Unwrap() error { return e.err }
 
 // hopeless reports whether trying again cannot help, now or for any other call.

@@ -238,6 +238,9 @@ func (s *search) walk(ctx context.Context, incumbent eval.Variant) error {
 		return err
 	}
 	for s.stats.Rounds = 0; s.stats.Rounds < s.opt.MaxRounds; s.stats.Rounds++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		best := s.pool.members[s.best]
 		quality, _ := best.meanVal()
 		if reason := s.opt.Stop.Done(Progress{Rounds: s.stats.Rounds, Stale: s.stale, Best: quality, Tokens: best.tokens}); reason != "" {

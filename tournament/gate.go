@@ -128,7 +128,10 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		return nil, err
 	}
 	batch := max(1, g.Evaluator.Concurrency/2)
-	for len(clusters) > 0 && v.Verdict == pareto.Undecided {
+	for len(clusters) > 0 && v.Verdict == pareto.Undecided { // each turn uses up at least one of them
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		now := g.affordable(clusters[:min(batch, len(clusters))])
 		if len(now) == 0 {
 			v.Stop, v.BudgetStop = (&eval.BudgetError{Cap: "max-rollouts"}).Error(), true

@@ -107,7 +107,18 @@ func Improve(ctx context.Context, p Plan) (out *Outcome, err error) {
 		budget = eval.NewBudget(p.Caps, p.Now)
 	}
 	out = &Outcome{}
+	var unmeasured Unmeasured
+	told := p.OnRollout
+	p.OnRollout = func(r *eval.Rollout) {
+		unmeasured.Add(r)
+		if told != nil {
+			told(r)
+		}
+	}
 	defer func() {
+		if words := unmeasured.String(); words != "" {
+			out.Warnings = append(out.Warnings, words)
+		}
 		out.Spent, out.Warnings = budget.Spent(), append(out.Warnings, budget.Warnings()...)
 		p.finish(out, err)
 		// ctx may have ended already; the run's end must be written all the same.

@@ -3,6 +3,7 @@ package tournament
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -30,7 +31,14 @@ func (s *search) measureVal(ctx context.Context, m *member, idx []int, trial int
 // measure runs what is not known yet, in the order of idx. Where the cap on
 // rollouts leaves too little it runs as many as fit, always the first ones:
 // which cases a run affords must not depend on which worker was faster.
+//
+// Nothing else of a search runs rollouts, and what measure has run counts as tried,
+// whatever came of it: without an error, m has more than trial rollouts of each case
+// at idx. A loop that ends when nothing is left to try therefore ends.
 func (s *search) measure(ctx context.Context, m *member, cases []eval.Case, known []record, idx []int, trial int) error {
+	if err := ctx.Err(); err != nil {
+		return err // also where everything is recorded, and nothing would be asked
+	}
 	jobs, at := make([]eval.Job, 0, len(idx)), make([]int, 0, len(idx))
 	for _, i := range idx {
 		if known[i].trials() <= trial {
@@ -50,10 +58,11 @@ func (s *search) measure(ctx context.Context, m *member, cases []eval.Case, know
 	}
 	rollouts, err := s.Evaluator.Run(ctx, jobs)
 	for k, r := range rollouts {
-		if r == nil {
-			continue
+		if r != nil {
+			known[at[k]].add(r)
+		} else if err == nil {
+			err = fmt.Errorf("measure case %s: no rollout", jobs[k].Case.ID)
 		}
-		known[at[k]].add(r)
 	}
 	var cap *eval.BudgetError
 	switch {

@@ -175,7 +175,7 @@ func (s *search) atLeast(ctx context.Context, m *member, n int) error {
 			have++
 		}
 	}
-	if rest := s.unmeasured(m); have < n && len(rest) > 0 {
+	if rest := s.untried(m); have < n && len(rest) > 0 {
 		return s.measureTrain(ctx, m, rest[:min(len(rest), n-have)], 0)
 	}
 	return nil

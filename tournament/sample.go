@@ -13,19 +13,18 @@ import (
 // measures more of them while there are fewer than want. The cases that m's
 // ancestors failed come first: they are the likeliest to teach something.
 func (s *search) failures(ctx context.Context, m *member, want int) ([]int, error) {
-	for {
-		fails, err := s.known(ctx, m)
-		if err != nil {
-			return nil, err
+	fails, err := s.known(ctx, m)
+	// Each turn tries at least one more case, so there are no more turns than cases.
+	for range s.cases.Train {
+		rest := s.untried(m)
+		if err != nil || len(fails) >= want || len(rest) == 0 {
+			break
 		}
-		rest := s.unmeasured(m)
-		if len(fails) >= want || len(rest) == 0 {
-			return fails, nil
-		}
-		if err := s.measureTrain(ctx, m, rest[:min(len(rest), s.opt.Minibatch)], 0); err != nil {
-			return nil, err
+		if err = s.measureTrain(ctx, m, rest[:min(len(rest), s.opt.Minibatch)], 0); err == nil {
+			fails, err = s.known(ctx, m)
 		}
 	}
+	return fails, err
 }
 
 // known lists the train cases that m is known to fail. Where m passes most of
@@ -93,14 +92,16 @@ func persistent(r *record) *eval.Rollout {
 	return &out
 }
 
-// unmeasured lists the train cases without a score for m: those first that the
-// nearest ancestor with a score failed, then those that nobody tried, then those
-// that the ancestor passed; in random order within each.
-func (s *search) unmeasured(m *member) []int {
+// untried lists the train cases that m was not tried on: those first that the
+// nearest ancestor with a score failed, then those that no ancestor has a score on,
+// then those that the ancestor passed; in random order within each. A case that was
+// tried in vain (its rollout is missing, or void) is tried: another attempt would
+// mostly end the same way.
+func (s *search) untried(m *member) []int {
 	lineage := s.pool.ancestors(s.pool.index(m))
 	var tiers [3][]int
 	for _, i := range s.rng.Perm(len(s.cases.Train)) {
-		if !math.IsNaN(m.train[i].mean()) || m.train[i].trials() > 1 {
+		if m.train[i].trials() > 0 {
 			continue
 		}
 		tier := 1

@@ -234,10 +234,13 @@ func (m *Model) warn(s *scores) {
 		m.Warnings = append(m.Warnings, m.Verdict.Warnings...)
 	}
 	if s.missing > 0 {
-		add("missing: %s (the infrastructure failed); they count nowhere", count(s.missing, "rollout"))
+		add("missing: %s (the infrastructure failed, or a judge's reply could not be read); they count nowhere", count(s.missing, "rollout"))
 	}
 	if s.void > 0 {
 		add("void: %s (the agent read what it must not); they count nowhere", count(s.void, "rollout"))
+	}
+	if words := s.unmeasured.String(); words != "" {
+		m.Warnings = append(m.Warnings, words)
 	}
 	if m.Spent.Rollouts > 0 && !m.Spent.CostKnown {
 		add("the cost is a lower bound: some calls reported none and have no price; tokens are compared instead")

@@ -17,6 +17,7 @@ type scores struct {
 	split         map[string]eval.Split
 	agent         string
 	missing, void int
+	unmeasured    tournament.Unmeasured
 }
 
 // newScores takes what the run paid for and, for the run's own candidates, what
@@ -48,6 +49,7 @@ func newScores(d *Data) *scores {
 			return
 		}
 		seen[p] = true
+		s.unmeasured.Add(r)
 		if s.byCase[r.CaseID] == nil {
 			s.byCase[r.CaseID] = map[string][]*eval.Rollout{}
 		}
