@@ -189,7 +189,10 @@ func (e *Evaluator) grade(ctx context.Context, out *Rollout, t Task, a Attempt, 
 		return g, err
 	}
 	for i := range g.Checks {
-		if k := &g.Checks[i]; k.Missing {
+		switch k := &g.Checks[i]; {
+		case k.Missing && k.Type == Judge: // its evidence names it
+			return g, &gaveUp{tries: 1, err: errors.New(k.Evidence)}
+		case k.Missing:
 			return g, &gaveUp{tries: 1, err: fmt.Errorf("%s check: %s", k.Type, k.Evidence)}
 		}
 	}

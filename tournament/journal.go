@@ -18,6 +18,9 @@ const (
 	Stopped     RunStatus = "stopped" // by a cap or a usage limit
 	Interrupted RunStatus = "interrupted"
 	Failed      RunStatus = "failed"
+	// Killed is never stored: a run that is marked as running, and that no process is
+	// at work on.
+	Killed RunStatus = "killed"
 )
 
 // A Run is one tournament over one skill.

@@ -65,7 +65,11 @@ func (a *app) logRun(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	l := runLog{1, run.ID, run.Skill, string(run.Status), run.Simulated, report.Timeline(events)}
+	status, err := a.statusNow(run)
+	if err != nil {
+		return err
+	}
+	l := runLog{1, run.ID, run.Skill, string(status), run.Simulated, report.Timeline(events)}
 	if a.json {
 		return a.printJSON(l)
 	}

@@ -127,6 +127,9 @@ func (a *app) reportModel(ctx context.Context, db *store.Store, name string) (*r
 	if data.Lessons, err = lessons(ctx, db, &data.Run); err != nil {
 		return nil, err
 	}
+	if data.Run.Status, err = a.statusNow(&data.Run); err != nil {
+		return nil, err
+	}
 	return report.Build(data)
 }
 

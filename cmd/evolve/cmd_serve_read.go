@@ -172,7 +172,11 @@ func (s *serving) Runs(ctx context.Context) ([]serve.Run, error) {
 		if len(out) == shownRuns {
 			break
 		}
-		k := serve.Run{ID: r.ID, Skill: r.Skill, Status: string(r.Status), Simulated: r.Simulated, Started: r.Started, Ended: r.Ended, Spent: r.Spent}
+		status, err := c.statusNow(&r)
+		if err != nil {
+			return nil, c.told(err)
+		}
+		k := serve.Run{ID: r.ID, Skill: r.Skill, Status: string(status), Simulated: r.Simulated, Started: r.Started, Ended: r.Ended, Spent: r.Spent}
 		v, err := verdictOf(r.Verdict)
 		if err != nil {
 			return nil, c.told(err)
@@ -212,7 +216,11 @@ func (s *serving) Progress(ctx context.Context, run string) (*serve.Progress, er
 	if err != nil {
 		return nil, c.told(err)
 	}
-	p := &serve.Progress{Run: r.ID, Skill: r.Skill, Status: string(r.Status), Spent: r.Spent}
+	status, err := c.statusNow(r)
+	if err != nil {
+		return nil, c.told(err)
+	}
+	p := &serve.Progress{Run: r.ID, Skill: r.Skill, Status: string(status), Spent: r.Spent}
 	if p.Working, err = c.atWork(r); err != nil {
 		return nil, c.told(err)
 	}

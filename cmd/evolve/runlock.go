@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -152,7 +153,22 @@ func (e *busyError) Error() string { return "another process is at work on run "
 // running reports whether a process is at work on a run.
 func (a *app) running(id string) (bool, error) { return a.locked(id) }
 
-// locked reports whether another process, or another part of this one, has a lock.
+// statusNow is the status of a run as it is now. One that is marked as running and
+// that no process is at work on was killed: a process that ends by itself writes down
+// how.
+func (a *app) statusNow(r *tournament.Run) (tournament.RunStatus, error) {
+	if r.Status != tournament.Running {
+		return r.Status, nil
+	}
+	busy, err := a.running(r.ID)
+	if err != nil || busy {
+		return r.Status, err
+	}
+	return tournament.Killed, nil
+}
+
+// locked reports whether another process, or another part of this one, has a lock. It
+// makes no file, and needs no right to write one.
 func (a *app) locked(name string) (bool, error) {
 	h, err := a.home()
 	if err != nil {

@@ -26,10 +26,10 @@ func TestRunIsWalkedByOneProcess(t *testing.T) {
 	next := func() string {
 		t.Helper()
 		r, err := a.gatherStatus(context.Background())
-		if err != nil || len(r.Skills) != 1 {
+		if err != nil || len(r.Skills) != 1 || r.Skills[0].Unfinished == nil {
 			t.Fatalf("%v", err)
 		}
-		return r.Skills[0].Next
+		return r.Skills[0].Unfinished.Status + ", " + r.Skills[0].Next
 	}
 	unlock, err := a.lockRun(id)
 	if err != nil {
@@ -41,11 +41,11 @@ func TestRunIsWalkedByOneProcess(t *testing.T) {
 	if _, err := a.prepareResume(ctx, &runFlags{resume: id}); err == nil || !strings.Contains(err.Error(), "another process is at work") {
 		t.Errorf("resumed while it is at work: %v", err)
 	}
-	if got := next(); got != "wait: run "+id+" is at work" {
+	if got := next(); got != "running, wait: run "+id+" is at work" {
 		t.Errorf("status says %q", got)
 	}
 	unlock()
-	if got := next(); got != "`evolve --resume "+id+"` goes on with the last run" {
+	if got := next(); got != "killed, `evolve --resume "+id+"` goes on with the last run" {
 		t.Errorf("status says %q after it", got)
 	}
 	unlock, err = a.lockRun(id)

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -32,6 +33,7 @@ func TestMain(m *testing.M) {
 		"picker":  picker,
 		"widener": widener,
 		"hearsay": hearsay,
+		"rambler": rambler,
 		// household fills a home.
 		"household": household,
 	})
@@ -59,7 +61,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("EVOLVE_BIN", bin)
 			return os.CopyFS(filepath.Join(e.WorkDir, "home"), os.DirFS(home))
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"code": code, "poke": poke, "mode": mode, "name": name},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"code": code, "poke": poke, "mode": mode, "name": name, "await": await},
 	})
 }
 
@@ -89,6 +91,18 @@ func name(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("no %q in stdout", args[1])
 	}
 	ts.Setenv(args[0], m[1])
+}
+
+// await waits until a file is there, as long as the test may take: await FILE.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: await file")
+	}
+	for path := ts.MkAbs(args[0]); ; time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+	}
 }
 
 // poke overwrites bytes of a file: poke FILE OFFSET HEX.

@@ -212,9 +212,10 @@ func (a *app) unfinished(ctx context.Context, db *store.Store, name string, last
 		return nil, nil // its caps are part of it: it would stop where it stopped
 	}
 	if busy, err := a.running(open.ID); err != nil || busy {
-		return &unfinishedRun{Run: open.ID, Status: string(open.Status)}, err
+		return &unfinishedRun{Run: open.ID, Status: string(tournament.Running)}, err
 	}
-	return &unfinishedRun{open.ID, string(open.Status), "evolve --resume " + open.ID}, nil
+	now, err := a.statusNow(open)
+	return &unfinishedRun{open.ID, string(now), "evolve --resume " + open.ID}, err
 }
 
 func (s *skillStatus) count(u store.SkillUse) {

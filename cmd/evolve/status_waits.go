@@ -84,7 +84,7 @@ func (a *app) waits(ctx context.Context, db *store.Store, s *skillStatus, known 
 		add(waitConflict, "evolve --skill "+s.Skill, "%s", why)
 	}
 	if s.Unfinished != nil && s.Unfinished.Resume != "" {
-		add(waitResume, s.Unfinished.Resume, "its last run is %s", s.Unfinished.Status)
+		add(waitResume, s.Unfinished.Resume, "its last run was %s", s.Unfinished.Status)
 	}
 	if st != nil && !s.Pinned {
 		if c := st.Retiring(s.Live.SHA); c != nil {

@@ -86,7 +86,9 @@ func sentence(m *Model) string {
 	case v != nil:
 		return "Undecided: " + v.Reason + "."
 	case m.Status == string(tournament.Running):
-		return "The run is still under way, or was killed."
+		return "The run is still under way."
+	case m.Status == string(tournament.Killed):
+		return "The run was killed before a verdict."
 	case m.Status != string(tournament.Finished):
 		return fmt.Sprintf("The run was %s before a verdict: %s.", m.Status, m.Note)
 	case m.Challenger != "":
@@ -227,8 +229,14 @@ func (m *Model) warn(s *scores) {
 	if m.Simulated {
 		add("SIMULATED: nothing here was measured on a real model; it says nothing about one")
 	}
-	if m.Status != string(tournament.Finished) {
-		add("the run is %s: what stands here is what was saved", m.Status)
+	switch tournament.RunStatus(m.Status) {
+	case tournament.Finished:
+	case tournament.Running:
+		add("the run is still under way: this page shows what is saved so far")
+	case tournament.Failed:
+		add("the run failed: this page shows what was saved")
+	default:
+		add("the run was %s: this page shows what was saved", m.Status)
 	}
 	if m.Verdict != nil {
 		m.Warnings = append(m.Warnings, m.Verdict.Warnings...)

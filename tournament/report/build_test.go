@@ -222,7 +222,8 @@ func TestSentences(t *testing.T) {
 		challenger string
 		want       string
 	}{
-		{tournament.Running, "", "The run is still under way, or was killed."},
+		{tournament.Running, "", "The run is still under way."},
+		{tournament.Killed, "", "The run was killed before a verdict."},
 		{tournament.Interrupted, "", "The run was interrupted before a verdict: signal."},
 		{tournament.Finished, "x", "No verdict: the gate did not run."},
 		{tournament.Finished, "", "No verdict: nothing beat the incumbent on validation."},
