@@ -29,13 +29,20 @@ func (s *Store) Judged(ctx context.Context) (map[string]bool, error) {
 // LastJudge is the judge that a run of the skill has asked about its owner's labels
 // last, by its grader's identity, "" where none has.
 func (s *Store) LastJudge(ctx context.Context, skill string) (string, error) {
-	last, err := query(ctx, s, scanBody[tournament.Calibration],
-		`SELECT c.body FROM calibrations c JOIN runs r ON r.id = c.run WHERE r.skill = ? ORDER BY c.at DESC, c.run DESC LIMIT 1`, skill)
-	if err != nil {
-		return "", fmt.Errorf("look up the judge of %s: %w", skill, err)
-	}
-	if len(last) == 0 {
-		return "", nil
+	last, err := s.LastCalibrations(ctx, skill, 1)
+	if err != nil || len(last) == 0 {
+		return "", err
 	}
 	return last[0].Judge, nil
+}
+
+// LastCalibrations are what the skill's last n runs that calibrated a judge came to,
+// the newest first.
+func (s *Store) LastCalibrations(ctx context.Context, skill string, n int) ([]tournament.Calibration, error) {
+	last, err := query(ctx, s, scanBody[tournament.Calibration],
+		`SELECT c.body FROM calibrations c JOIN runs r ON r.id = c.run WHERE r.skill = ? ORDER BY c.at DESC, c.run DESC LIMIT ?`, skill, n)
+	if err != nil {
+		return nil, fmt.Errorf("look up the judges of %s: %w", skill, err)
+	}
+	return last, nil
 }

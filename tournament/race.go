@@ -156,7 +156,8 @@ const (
 // that back. It always returns *errDone or what went wrong.
 func (s *search) finals(ctx context.Context, reason string) error {
 	done := &errDone{reason, reason == "the rollout budget is used up"}
-	// A leader that ran away early is measured on the cases that it skipped.
+	// A leader that ran away early is measured on the cases that it skipped; each turn
+	// measures one more member on all of them.
 	for m := s.pool.members[s.best]; !m.full; m = s.pool.members[s.best] {
 		if err := s.measureVal(ctx, m, all(len(s.cases.Val)), 0); err != nil {
 			return err

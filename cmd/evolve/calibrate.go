@@ -52,6 +52,9 @@ func (k *calibrator) calibrate(ctx context.Context, name string, cases []eval.Ca
 	if old != nil {
 		return *old, nil
 	}
+	if k, err = k.unlessInVain(ctx, name, cases); err != nil {
+		return tournament.Calibration{}, err
+	}
 	c, err := k.measure(ctx, name, cases)
 	var limit *eval.BudgetError
 	if errors.As(err, &limit) {
@@ -62,6 +65,37 @@ func (k *calibrator) calibrate(ctx context.Context, name string, cases []eval.Ca
 		return c, err
 	}
 	return c, k.db.SaveCalibration(ctx, k.run, c)
+}
+
+// triesInVain is how many runs in a row ask a judge about the same labels without a
+// readable reply.
+const triesInVain = 3
+
+// unlessInVain is k, or one that asks nobody where the last runs have asked the same
+// judge and the labels without a readable reply are as many as they left. New labels
+// change that, and so does another judge.
+func (k *calibrator) unlessInVain(ctx context.Context, name string, cases []eval.Case) (*calibrator, error) {
+	last, err := k.db.LastCalibrations(ctx, name, triesInVain)
+	if err != nil || len(last) < triesInVain {
+		return k, err
+	}
+	known, err := onRecord(ctx, k.db, name, cases, k.judge)
+	if err != nil {
+		return k, err
+	}
+	for _, c := range last {
+		if c.Judge != k.judge || c.Labels != known.Labels || c.Missing != known.Missing {
+			return k, nil
+		}
+	}
+	return k.mute(), nil
+}
+
+// mute is k without anybody to ask: the records alone tell.
+func (k *calibrator) mute() *calibrator {
+	m := *k
+	m.grader = nil
+	return &m
 }
 
 // measure asks the judge about every labelled answer that it was not asked
@@ -89,8 +123,7 @@ func (k *calibrator) measure(ctx context.Context, name string, cases []eval.Case
 		asks = append(asks, p.asks[:]...)
 	}
 	if len(labels)+len(pairs) < k.enough {
-		mute := *k
-		mute.grader, k = nil, &mute
+		k = k.mute()
 	}
 	err = k.askAll(ctx, asks)
 	for i, p := range pairs {

@@ -81,7 +81,9 @@ func (a *app) barRelatives(ctx context.Context, db *store.Store, name, live stri
 			continue
 		}
 		changed := false
-		for at := t.Challenger; ; {
+		seen := map[string]bool{} // an edit that is taken back leads to the same text again
+		for at := t.Challenger; !seen[at]; {
+			seen[at] = true
 			c, err := madeBy(ctx, db, name, at)
 			if errors.Is(err, store.ErrNotFound) || err == nil && !strings.HasPrefix(c.Run, rebasePrefix) {
 				break

@@ -57,7 +57,10 @@ func (k *Certification) Run(ctx context.Context, run string, c Certificate) (Cer
 	groups := k.fresh(&c, run, key)
 	stop := ""
 	batch := max(1, k.Evaluator.Concurrency/3)
-	for len(groups) > 0 && !c.Closed() && stop == "" {
+	for len(groups) > 0 && !c.Closed() && stop == "" { // each turn uses up at least one of them
+		if err := ctx.Err(); err != nil {
+			return c, "", err
+		}
 		now := k.affordable(groups[:min(batch, len(groups))], c.arms())
 		if len(now) == 0 {
 			stop = (&eval.BudgetError{Cap: "max-rollouts"}).Error()

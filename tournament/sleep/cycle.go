@@ -165,7 +165,10 @@ func (c *Cycle) walk(ctx context.Context, n *Night) error {
 // serve does the steps that are open, as long as the budget carries one of those
 // that wait: what the others have not used is there for them.
 func (c *Cycle) serve(ctx context.Context, n *Night) error {
-	for served := true; served; {
+	for served := true; served; { // each turn but the last ends at least one of them
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		served = false
 		for i := range n.Steps { // further installs are appended, and done, on the way
 			was := n.Steps[i].open()
