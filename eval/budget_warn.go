@@ -3,6 +3,7 @@ package eval
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // An overrun is what calls took beyond what was reserved for them, of tokens or
@@ -46,16 +47,21 @@ func (o *overrun) warn(name string, limit, spent float64, unit func(float64) str
 
 func inTokens(v float64) string { return strconv.FormatFloat(v, 'f', 0, 64) }
 
-// FormatUSD is the one way in which dollars are written: with their cents, below a
-// dollar with hundredths of them; what would be told as nothing, by its first digit.
+// FormatUSD is the one way in which dollars are written: with two decimals, and with
+// up to four below a tenth of a dollar; what four would round to nothing, by its first
+// digit.
 func FormatUSD(v float64) string {
 	switch {
 	case v == 0:
 		return "$0"
-	case v >= 1:
+	case v >= 0.1:
 		return "$" + strconv.FormatFloat(v, 'f', 2, 64)
 	case v >= 0.00005:
-		return "$" + strconv.FormatFloat(v, 'f', 4, 64)
+		digits := strconv.FormatFloat(v, 'f', 4, 64)
+		for range 2 {
+			digits = strings.TrimSuffix(digits, "0")
+		}
+		return "$" + digits
 	}
 	return "$" + strconv.FormatFloat(v, 'g', 1, 64)
 }
