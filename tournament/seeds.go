@@ -33,13 +33,8 @@ func (s *search) sow(ctx context.Context) error {
 		s.seq++
 		c := Candidate{SHA: doc.Hash(), Run: s.Log.Run, Seq: s.seq, Parents: []string{root.SHA}, Operator: seed.Operator,
 			State: Pooled, Reason: "it stood in the pool from the start", Taught: seed.Taught, Text: doc.Render()}
-		if reason := s.guard.refuse(root.variant.Doc, doc); reason != "" && !standing {
+		if reason := s.refused(root.variant.Doc, doc); reason != "" && !standing {
 			c.State, c.Reason = Invalid, reason
-		}
-		for _, f := range skill.Check(root.variant.Doc, doc, s.opt.Profile) {
-			if f.Severity == skill.Reject && c.State != Invalid {
-				c.State, c.Reason = Invalid, f.Rule+": "+f.Message
-			}
 		}
 		if err := s.Log.Journal.SaveCandidate(ctx, &c); err != nil {
 			return err
@@ -64,4 +59,17 @@ func (s *search) sow(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// refused says why a seed may not be tried, "" where it may.
+func (s *search) refused(root, doc *skill.Document) string {
+	if reason := s.guard.refuse(root, doc); reason != "" {
+		return reason
+	}
+	for _, f := range skill.Check(root, doc, s.opt.Profile) {
+		if f.Severity == skill.Reject {
+			return f.Rule + ": " + f.Message
+		}
+	}
+	return ""
 }

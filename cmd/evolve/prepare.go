@@ -310,8 +310,12 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 		p.plan.Options.Seeds = append(p.plan.Options.Seeds, *c)
 	}
 	if f.Standing != "" {
-		if p.plan.Options.Standing, err = madeBy(ctx, p.db, f.Skill, f.Standing); err != nil {
+		c, err := madeBy(ctx, p.db, f.Skill, f.Standing)
+		if err != nil {
 			return err
+		}
+		if len(c.Text) > 0 { // else purged: nothing is left to be better than
+			p.plan.Options.Standing = c
 		}
 	}
 	if f.Stop != "" {
