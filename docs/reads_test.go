@@ -14,7 +14,7 @@ import (
 
 // readers are the functions that read a file, or a stream to its end, by package.
 var readers = map[string][]string{
-	"os":            {"ReadFile", "Open", "OpenFile"},
+	"os":            {"ReadFile", "Open", "OpenFile"}, // the methods of a root too
 	"io":            {"ReadAll", "Copy", "CopyBuffer"},
 	"io/fs":         {"ReadFile"},
 	"bufio":         {"NewReader", "NewReaderSize", "NewScanner"},
@@ -125,7 +125,7 @@ func readsIn(f *ast.File, n ast.Node) (calls []string) {
 func mentions(n ast.Node, name string) (found bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		s, ok := n.(*ast.SelectorExpr)
-		found = found || ok && s.Sel.Name == name && s != nil
+		found = found || ok && s.Sel.Name == name
 		return !found
 	})
 	return found
