@@ -41,6 +41,9 @@ func OpenIn(root *os.Root, name string) (*os.File, error) {
 
 func open(name string, stat func(string) (fs.FileInfo, error), openFile func(string, int, fs.FileMode) (*os.File, error)) (*os.File, error) {
 	info, err := stat(name) // first, because opening a device may do something
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		at.Op = "open" // as a reader of the message thinks of it
+	}
 	if err != nil {
 		return nil, err
 	}
