@@ -28,6 +28,7 @@ func TestPagesChangeNothing(t *testing.T) {
 				d.get(path)
 				h.untouched(before, "GET "+path)
 			}
+			d.says(d.get("/"), "edited by hand since v0: the next run", "before your edit")
 			// What the pages have told of is done now, and nothing of it is lost.
 			back := d.get("/skills/on-trial/rollback")
 			d.says(back, "takes the place of v1")

@@ -158,6 +158,9 @@ type SkillStatus struct {
 		SHA     string `json:"sha256"`
 		Author  string `json:"author"`
 		Proven  bool   `json:"proven"`
+		// Note of a text that is not Recorded says that it is an edit by hand.
+		Note     string `json:"note"`
+		Recorded bool   `json:"recorded"`
 	} `json:"live"`
 	Challenger *struct {
 		SHA       string          `json:"sha256"`
@@ -167,6 +170,7 @@ type SkillStatus struct {
 		Cases     int             `json:"cases"`
 		Simulated bool            `json:"simulated"`
 		TakenBack bool            `json:"taken_back"`
+		Edited    bool            `json:"edited"`   // it is not yet carried over to an edit by hand
 		Lifetime  string          `json:"lifetime"` // "" where its proof holds among all trials too
 		Shorter   *report.Shorter `json:"shorter"`  // nil where it does not only lack lines
 	} `json:"challenger"`
