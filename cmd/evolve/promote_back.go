@@ -70,6 +70,9 @@ func (a *app) refuseBack(ctx context.Context, db *store.Store, live *liveSkill, 
 	if at, ok := rolledBackTexts(installs)[v.SHA]; ok {
 		what = "was rolled back on " + at.Local().Format(time.DateOnly)
 	}
-	return refused(fmt.Sprintf("`evolve promote %s@v%d` installs it all the same; `evolve --skill %[1]s` looks for another one", live.Name, v.N),
-		"nothing of %s waits for promotion: v%d (%.12s), which was tried against the live text, %s", live.Name, v.N, v.SHA, what)
+	hint := fmt.Sprintf("`evolve --skill %s` looks for another one", live.Name)
+	if a.promotable(ctx, db, live.Name, v) {
+		hint = fmt.Sprintf("`evolve promote %s@v%d` installs it all the same; %s", live.Name, v.N, hint)
+	}
+	return refused(hint, "nothing of %s waits for promotion: v%d (%.12s), which was tried against the live text, %s", live.Name, v.N, v.SHA, what)
 }
