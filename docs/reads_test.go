@@ -190,6 +190,8 @@ var unboundedReads = map[string]string{
 	"mutate/skill/install_folder.go copyHash":            streamed,
 	"mutate/skill/install_site.go syncFolder":            "opens a folder",
 	"mutate/skill/resthash.go hashFile":                  streamed,
+	"store/copy.go SweepCopies":                          ownFile,
+	"store/look.go copyFile":                             ownFile,
 	"store/damage.go copyTo":                             ownFile,
 	"store/migrate.go migrations":                        embedded,
 	"store/store.go prepareFile":                         ownFile,

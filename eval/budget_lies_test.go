@@ -153,8 +153,8 @@ func TestBudgetSaysWhatItDidNotExpect(t *testing.T) {
 	}
 	b = NewBudget(Caps{CostUSD: 1}, nil)
 	settle(1, 1, 0.9)
-	if ws := b.Warnings(); len(ws) != 1 || !strings.Contains(ws[0], "$0.8000 more") || strings.Contains(ws[0], "exceeded by") {
-		t.Errorf("warnings %q, want one that says $0.8000 more, and of no cap exceeded", ws)
+	if ws := b.Warnings(); len(ws) != 1 || !strings.Contains(ws[0], "$0.80 more") || strings.Contains(ws[0], "exceeded by") {
+		t.Errorf("warnings %q, want one that says $0.80 more, and of no cap exceeded", ws)
 	}
 }
 

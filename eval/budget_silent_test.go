@@ -116,7 +116,7 @@ func TestFewDollars(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Settle(Cost{Usage: &Usage{Input: 15_000}, USD: ptr(0.015)})
-	if ws := b.Warnings(); len(ws) != 1 || !strings.Contains(ws[0], "--max-cost-usd $0.0100 was exceeded by $0.0050") {
+	if ws := b.Warnings(); len(ws) != 1 || !strings.Contains(ws[0], "--max-cost-usd $0.01 was exceeded by $0.005") {
 		t.Errorf("warnings %q", ws)
 	}
 }

@@ -174,7 +174,7 @@ func TestBudgetUnknownCost(t *testing.T) {
 	if s := b.Spent(); s.CostKnown || s.CostUSD != 0.25 {
 		t.Errorf("spent = %+v, want a lower bound that says so", s)
 	}
-	if ws := b.Warnings(); len(ws) != 1 || !strings.Contains(ws[0], "1 calls reported no cost: --max-cost-usd counted $0.2500 for them") {
+	if ws := b.Warnings(); len(ws) != 1 || !strings.Contains(ws[0], "1 calls reported no cost: --max-cost-usd counted $0.25 for them") {
 		t.Errorf("warnings = %q", ws)
 	}
 	b.Charge(ByAgent, Cost{USD: ptr(-5.0), Usage: &Usage{Input: -100}})
