@@ -6,9 +6,14 @@ import (
 	"bytes"
 	"database/sql"
 	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -25,26 +30,63 @@ var _ = func() error {
 	return err
 }()
 
+// A turnstile is a server before the station's that holds one call of the agent back:
+// whoever made it waits, and is known to wait.
+type turnstile struct {
+	calls   atomic.Int64 // of the agent
+	hold    atomic.Int64 // the one that is held back; 0 for none
+	held    chan struct{}
+	release chan struct{}
+}
+
+func newTurnstile(s *station) *turnstile {
+	g := &turnstile{held: make(chan struct{}), release: make(chan struct{})}
+	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // the caller is gone
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if bytes.Contains(body, []byte("sim-task")) && g.calls.Add(1) == g.hold.Load() {
+			close(g.held)
+			<-g.release
+		}
+		s.world.ServeHTTP(rw, r)
+	}))
+	s.t.Cleanup(srv.Close)
+	s.url = srv.URL + "/v1"
+	return g
+}
+
 // TestSuspendedNight: a night is suspended, and its lease runs out: another process
 // goes on with it, run and all, to the end. The first one comes back, says that it was
 // taken over, and neither asks nor installs anything.
+//
+// It is suspended while it waits for the answer to its only call, so that what it has
+// asked and what it has not does not depend on anybody's speed.
 func TestSuspendedNight(t *testing.T) {
-	s := newStation(t, 2*time.Millisecond)
+	s := newStation(t, 0)
+	gate := newTurnstile(s)
 	live := filepath.Join(s.skills, s.cases[0].Skill, "SKILL.md")
 	seed, err := os.ReadFile(live)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var whole bytes.Buffer
-	c := s.night(s.restless())
-	c.Stdout = &whole
-	if err := c.Run(); err != nil {
-		t.Fatal(err)
+	night := func(home string) *exec.Cmd {
+		c := s.night(home)
+		c.Args = append(c.Args, "--concurrency", "1")
+		return c
 	}
-	paid := s.world.AgentCalls.Load()
+	if out, err := night(s.restless()).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	paid := gate.calls.Load()
 	want, err := os.ReadFile(live)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if bytes.Equal(want, seed) {
+		t.Fatal("the night that nobody stopped installed nothing")
 	}
 	if err := os.WriteFile(live, seed, 0o644); err != nil {
 		t.Fatal(err)
@@ -52,25 +94,26 @@ func TestSuspendedNight(t *testing.T) {
 
 	home := s.restless()
 	var errs bytes.Buffer
-	first := s.night(home)
+	first := night(home)
 	first.Stderr = &errs
-	first.Env = append(first.Env, "EVOLVE_TEST_LEASE=1s")
+	const lease = 100 * time.Millisecond
+	first.Env = append(first.Env, "EVOLVE_TEST_LEASE="+lease.String())
+	gate.hold.Store(paid + 40)
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); s.world.AgentCalls.Load() < paid+40; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the night asks nobody")
-		}
-	}
 	defer first.Process.Kill()
-	// Stopped in the middle of a write it would keep the store locked, which nobody
+	ended := make(chan error, 1)
+	go func() { ended <- first.Wait() }()
+	select {
+	case <-gate.held:
+	case err := <-ended:
+		t.Fatalf("the night ended before its call %d: %v: %s", gate.hold.Load()-paid, err, errs.String())
+	}
+	// Stopped while it renews its lease it would keep the store locked, which nobody
 	// else can do anything about: then it goes on a little further.
 	stop := func() error {
-		if err := first.Process.Signal(syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(20 * time.Millisecond) // until each of its threads stands still
+		signalled(t, first, syscall.SIGSTOP)
 		db, err := sql.Open("sqlite3", "file:"+filepath.Join(home, "evolve.db")+"?_busy_timeout=50")
 		if err != nil {
 			t.Fatal(err)
@@ -87,14 +130,11 @@ func TestSuspendedNight(t *testing.T) {
 		if tries == 100 {
 			t.Fatal(err)
 		}
-		if err := first.Process.Signal(syscall.SIGCONT); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Duration(5+tries) * time.Millisecond)
+		signalled(t, first, syscall.SIGCONT)
 	}
-	time.Sleep(time.Second) // its lease is not only over by our word
+	<-time.After(lease) // its lease is not only over by our word, but by its own clock too
 	var out, said bytes.Buffer
-	second := s.night(home)
+	second := night(home)
 	second.Stdout, second.Stderr = &out, &said
 	if err := second.Run(); err != nil {
 		t.Fatalf("the one that goes on: %v: %s%s", err, said.String(), out.String())
@@ -106,20 +146,19 @@ func TestSuspendedNight(t *testing.T) {
 	if text, err := os.ReadFile(live); err != nil || !bytes.Equal(text, want) {
 		t.Errorf("it came to another end than a night that nobody stopped (%v): %+v", err, r.Steps)
 	}
-	before := s.world.AgentCalls.Load()
-	if twice := before - 2*paid; twice > inFlight*2 {
-		t.Errorf("%d calls more than in a night that nobody stopped", twice)
+	before := gate.calls.Load()
+	if twice := before - 2*paid; twice != 1 {
+		t.Errorf("%d calls more than in a night that nobody stopped, want the one that was under way", twice)
 	}
-	if err := first.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
-	if err := first.Wait(); err == nil || first.ProcessState.ExitCode() != exitFailed {
+	close(gate.release)
+	signalled(t, first, syscall.SIGCONT)
+	if err := <-ended; err == nil || first.ProcessState.ExitCode() != exitFailed {
 		t.Errorf("the one that came back: %v", err)
 	}
 	if got := errs.String(); strings.Count(got, sleep.ErrLost.Error()) != 1 {
 		t.Errorf("it says %q", got)
 	}
-	if more := s.world.AgentCalls.Load() - before; more > 0 {
+	if more := gate.calls.Load() - before; more > 0 {
 		t.Errorf("it asked %d times more", more)
 	}
 	db := s.open(home)
@@ -127,5 +166,31 @@ func TestSuspendedNight(t *testing.T) {
 	nights, err := sleep.Nights(t.Context(), db, 0)
 	if err != nil || len(nights) != 1 || nights[0].Ended.IsZero() || nights[0].TakenOver != 1 {
 		t.Errorf("nights %+v, %v; want the one, ended", nights, err)
+	}
+}
+
+// signalled sends a signal that stops a process, or lets it go on, and waits until all
+// of its threads have done so.
+func signalled(t *testing.T, c *exec.Cmd, sig syscall.Signal) {
+	t.Helper()
+	if err := c.Process.Signal(sig); err != nil {
+		t.Fatal(err)
+	}
+	flag := syscall.WUNTRACED
+	if sig == syscall.SIGCONT {
+		flag = syscall.WCONTINUED
+	}
+	for {
+		var status syscall.WaitStatus
+		_, err := syscall.Wait4(c.Process.Pid, &status, flag, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			t.Fatal(err)
+		case status.Exited() || status.Signaled():
+			t.Fatalf("the process ended: %v", status)
+		default:
+			return
+		}
 	}
 }

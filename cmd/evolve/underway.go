@@ -5,6 +5,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
 // noteCalls has a run's calls noted while they are under way, and counts those of its
@@ -17,6 +18,22 @@ func noteCalls(ctx context.Context, db *store.Store, run string, budget *eval.Bu
 	if calls > 0 {
 		budget.Assume(calls, reserved)
 	}
-	budget.Note(u)
+	budget.Note(leasedCalls{u, ctx})
 	return func() { _ = u.Close() }, nil // what stays behind counts, which is safe
+}
+
+// leasedCalls are the calls of a run under the lease of a night, if ctx has one: none
+// begins in a process that was suspended and has lost the night to another one. A
+// look-up in the records comes before many calls, this before each.
+type leasedCalls struct {
+	eval.Underway
+	ctx context.Context
+}
+
+// Begin implements eval.Underway.
+func (c leasedCalls) Begin(key string, reserved eval.Assumed) error {
+	if err := sleep.Held(c.ctx); err != nil {
+		return err
+	}
+	return c.Underway.Begin(key, reserved)
 }
