@@ -95,7 +95,7 @@ func TestHeldLock(t *testing.T) {
 	if added, err := Append(home, numbered(1)); added != 1 || err != nil {
 		t.Errorf("added %d, %v", added, err)
 	}
-	if took := time.Since(from); took < lockWait || took > 10*lockWait {
+	if took := time.Since(from); took < lockWait {
 		t.Errorf("it took %v", took)
 	}
 }

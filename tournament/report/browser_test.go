@@ -16,7 +16,7 @@ type browser struct {
 	ctx context.Context
 }
 
-func newBrowser(t *testing.T) *browser {
+func newBrowser(t testing.TB) *browser {
 	t.Helper()
 	b := browsertest.New(t)
 	return &browser{b, b.Context()}

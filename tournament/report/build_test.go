@@ -98,7 +98,7 @@ func sample(t *testing.T) *Data {
 	return d
 }
 
-func build(t *testing.T, d *Data) *Model {
+func build(t testing.TB, d *Data) *Model {
 	t.Helper()
 	m, err := Build(d)
 	if err != nil {

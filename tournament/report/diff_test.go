@@ -29,7 +29,7 @@ Be brief.
 
 var newText = strings.NewReplacer("- Use at most three tags.\n", "- Use one tag.\n- Sort them.\n", "Be brief.", "Be \x1b[31mbrief.").Replace(oldText)
 
-func parse(t *testing.T, text string) *skill.Document {
+func parse(t testing.TB, text string) *skill.Document {
 	t.Helper()
 	d, err := skill.Parse([]byte(text), skill.Options{})
 	if err != nil {

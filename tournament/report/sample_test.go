@@ -27,7 +27,7 @@ func pageWriters(t *testing.T) map[string]func(io.Writer) error {
 
 // tournamentOf makes up a finished run: n candidates, each measured on all cases,
 // a gate of 24 pairs, noise.
-func tournamentOf(t *testing.T, n, cases int) *Data {
+func tournamentOf(t testing.TB, n, cases int) *Data {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(11, 7))
 	sha := func(i int) string { return fmt.Sprintf("%02x%062x", (i*37+11)%251, i+1) }

@@ -209,7 +209,7 @@ func TestProgramsThatHang(t *testing.T) {
 			if !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("err = %v, want ctx's", err)
 			}
-			if took := time.Since(begun); took > 10*time.Second {
+			if took := time.Since(begun); took > time.Minute {
 				t.Errorf("it took %v to give up", took)
 			}
 			cancel()

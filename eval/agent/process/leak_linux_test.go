@@ -25,7 +25,7 @@ func files(t *testing.T) int {
 // wantSettled waits until a count is what it was: what ends may take a moment.
 func wantSettled(t *testing.T, what string, before int, count func() int) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
 		now := count()
 		if now <= before {
 			return

@@ -18,7 +18,7 @@ import (
 // A Browser is a headless Chromium with one page. Whatever goes wrong ends the
 // test.
 type Browser struct {
-	t   *testing.T
+	t   testing.TB
 	ctx context.Context
 }
 
@@ -26,7 +26,7 @@ type Browser struct {
 const limit = 2 * time.Minute
 
 // New starts Chromium, and skips the test where there is none.
-func New(t *testing.T) *Browser {
+func New(t testing.TB) *Browser {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("a browser is no short test")
