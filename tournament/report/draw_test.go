@@ -134,15 +134,15 @@ func TestSpendingByKind(t *testing.T) {
 		}
 		return strings.Join(out, "; ")
 	}
-	if got, want := text(spending(d)), "agent 1 120 $0.0020; judge 2 60 $0.0030; mutator 1 1,000 $0.1000; miner 1 200 unknown"; got != want {
+	if got, want := text(spending(d)), "agent 1 120 $0.002; judge 2 60 $0.003; mutator 1 1,000 $0.10; miner 1 200 unknown"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	d.Replies[eval.ByMiner] = nil // purged
-	if got, want := text(spending(d)), "agent 1 120 $0.0020; judge 2 60 $0.0030; mutator 1 1,000 $0.1000; miner 1 200 unknown"; got != want {
+	if got, want := text(spending(d)), "agent 1 120 $0.002; judge 2 60 $0.003; mutator 1 1,000 $0.10; miner 1 200 unknown"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	d.Replies[eval.ByMutator] = nil
-	if got, want := text(spending(d)), "agent 1 120 $0.0020; judge 2 60 $0.0030; mutator 1 unknown unknown; miner 1 unknown unknown; not told apart 0 1,200 unknown"; got != want {
+	if got, want := text(spending(d)), "agent 1 120 $0.002; judge 2 60 $0.003; mutator 1 unknown unknown; miner 1 unknown unknown; not told apart 0 1,200 unknown"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }

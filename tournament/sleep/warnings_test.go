@@ -23,7 +23,7 @@ func TestNightWarnings(t *testing.T) {
 		t.Errorf("left %+v, %v; what is assumed counts", c, ok)
 	}
 	n.Steps[1].Spent = eval.Spent{CostUSD: 0.0056, TokensIn: 51}
-	want := []string{"the night's --max-tokens 1000 was exceeded by 1", "the night's --max-cost-usd $0.0300 was exceeded by $0.0006", "a, b: too few", "a: dear"}
+	want := []string{"the night's --max-tokens 1000 was exceeded by 1", "the night's --max-cost-usd $0.03 was exceeded by $0.0006", "a, b: too few", "a: dear"}
 	if got := n.Warnings(); !slices.Equal(got, want) {
 		t.Errorf("warnings %q, want %q", got, want)
 	}
