@@ -119,7 +119,7 @@ func TestANightSaysWhatItsCapDidNotHold(t *testing.T) {
 			}
 			said = strings.Join(r.Warnings, "\n")
 			page, err := os.ReadFile(r.Report)
-			if err != nil || !bytes.Contains(page, []byte("--max-cost-usd $0.2000 was exceeded by $")) {
+			if err != nil || !bytes.Contains(page, []byte("--max-cost-usd $0.20 was exceeded by $")) {
 				t.Errorf("the page does not tell: %v", err)
 			}
 		} else {
@@ -129,7 +129,7 @@ func TestANightSaysWhatItsCapDidNotHold(t *testing.T) {
 		status.Args = status.Args[:len(status.Args)-4] // but for --skills-dir, --json and --quiet
 		t.Log(said)
 		for what, text := range map[string]string{"night": said, "status": printed(t, status)} {
-			if !strings.Contains(text, s.cases[0].Skill+": ") || !strings.Contains(text, "--max-cost-usd $0.2000 was exceeded by $") {
+			if !strings.Contains(text, s.cases[0].Skill+": ") || !strings.Contains(text, "--max-cost-usd $0.20 was exceeded by $") {
 				t.Errorf("json %v: %s says:\n%s", asJSON, what, text)
 			}
 		}

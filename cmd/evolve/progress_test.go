@@ -73,12 +73,12 @@ func TestProgressPlain(t *testing.T) {
 	s.happens("verdict", nil, map[string]any{})
 	s.clock = s.clock.Add(2 * time.Second)
 	s.tried(1, time.Second, 0.01)
-	want := `search: 10/300 rollouts, validation 0.50 (4 cases), none better, $0.1000 of $6.00, at most about 5 min left, 0:10
-search: 20/300 rollouts, validation 0.50 (4 cases), none better, $0.2000 of $6.00, at most about 5 min left, 0:20
-search: 30/300 rollouts, validation 0.50 → 0.75 (4 cases), $0.3000 of $6.00, at most about 5 min left, 0:30
-gate: 30/300 rollouts, validation 0.50 → 0.75 (4 cases), held-out case 1 of 30, $0.3000 of $6.00, at most about 2 min left, 0:33
-gate: 30/300 rollouts, validation 0.50 → 0.75 (4 cases), held-out case 2 of 30, $0.3000 of $6.00, at most about 4 min left, 1:33
-no-skill arm: 31/300 rollouts, validation 0.50 → 0.75 (4 cases), $0.3100 of $6.00, 1:36
+	want := `search: 10/300 rollouts, validation 0.50 (4 cases), none better, $0.10 of $6.00, at most about 5 min left, 0:10
+search: 20/300 rollouts, validation 0.50 (4 cases), none better, $0.20 of $6.00, at most about 5 min left, 0:20
+search: 30/300 rollouts, validation 0.50 → 0.75 (4 cases), $0.30 of $6.00, at most about 5 min left, 0:30
+gate: 30/300 rollouts, validation 0.50 → 0.75 (4 cases), held-out case 1 of 30, $0.30 of $6.00, at most about 2 min left, 0:33
+gate: 30/300 rollouts, validation 0.50 → 0.75 (4 cases), held-out case 2 of 30, $0.30 of $6.00, at most about 4 min left, 1:33
+no-skill arm: 31/300 rollouts, validation 0.50 → 0.75 (4 cases), $0.31 of $6.00, 1:36
 `
 	if got := s.out.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
