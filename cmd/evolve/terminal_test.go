@@ -30,6 +30,8 @@ type seat struct {
 
 	mu     sync.Mutex
 	screen *screen
+	shown  []string // what was to be seen after each frame
+	from   int      // the one of shown that await looks at first
 	raw    bytes.Buffer
 	widest map[int]int // of the footer's lines, by the terminal's width
 	tall   int         // lines of the tallest footer
@@ -58,8 +60,16 @@ func (s *station) sit(width int, home string, args []string, env ...string) *sea
 			n, err := tty.Read(buf)
 			p.mu.Lock()
 			p.raw.Write(buf[:n])
-			p.screen.Write(buf[:n]) // never fails
+			for i := range n { // one read may bring many frames, which a person would have seen
+				inFrame := !p.screen.wrap
+				p.screen.Write(buf[i : i+1]) // never fails
+				if inFrame && p.screen.wrap {
+					p.look()
+					p.shown = append(p.shown, p.screen.seen())
+				}
+			}
 			p.look()
+			p.shown = append(p.shown, p.screen.seen())
 			p.mu.Unlock()
 			if err != nil {
 				return // EIO: nobody has it open any more
@@ -89,24 +99,28 @@ func (p *seat) look() {
 	}
 }
 
-// await waits until what is on the screen matches.
+// await waits until what is on the screen matches, or was there since the last match.
 func (p *seat) await(pattern string) string {
 	p.t.Helper()
 	re := regexp.MustCompile(pattern)
 	for deadline := time.Now().Add(30 * time.Second); ; {
-		p.mu.Lock()
-		seen := p.screen.seen()
-		p.mu.Unlock()
-		if re.MatchString(seen) {
-			return seen
-		}
+		ended := false
 		select {
 		case <-p.gone:
-			if re.MatchString(seen) {
+			ended = true
+		case <-time.After(5 * time.Millisecond):
+		}
+		p.mu.Lock()
+		seen := ""
+		for ; p.from < len(p.shown); p.from++ {
+			if seen = p.shown[p.from]; re.MatchString(seen) {
+				p.mu.Unlock()
 				return seen
 			}
+		}
+		p.mu.Unlock()
+		if ended {
 			p.t.Fatalf("the program ended before %q was seen:\n%s", pattern, seen)
-		case <-time.After(5 * time.Millisecond):
 		}
 		if time.Now().After(deadline) {
 			p.t.Fatalf("%q was never seen:\n%s", pattern, seen)
@@ -182,13 +196,13 @@ func TestTerminalRun(t *testing.T) {
 			t.Parallel()
 			s := newStation(t, 20*time.Millisecond)
 			p := s.sit(width, s.home(), append(s.start(), "--concurrency", "4"))
-			seen := p.await(`search .*\d+/260 rollouts[\s\S]*validation [\d.]+ → [\d.]+ \(\d+ cases\)[\s\S]*tokens`)
+			seen := p.await(`search .*\d+/260 rollouts[\s\S]*validation [\d.]+ \(\d+ cases\)[\s\S]*tokens`)
 			for l := range strings.SplitSeq(seen, "\n") {
 				if report.Width(l) > width {
 					t.Errorf("%d columns: %q", report.Width(l), l)
 				}
 			}
-			p.await(`gate .*\d+/260 rollouts[\s\S]*held-out case \d+ of 24`)
+			p.await(`gate .*\d+/260 rollouts[\s\S]*validation [\d.]+ → [\d.]+ \(\d+ cases\)[\s\S]*held-out case \d+ of 24`)
 			lines := p.leaves(exitDone)
 			has(t, lines, `^  verdict `)
 			if p.screen.clipped > 0 {
