@@ -243,3 +243,24 @@ func TestShrinkLimits(t *testing.T) {
 		t.Errorf("nothing measured: %v, want NaN", got)
 	}
 }
+
+// A drawn source counts what is drawn from it.
+type drawn struct {
+	rand.Source
+	n int
+}
+
+func (d *drawn) Uint64() uint64 { d.n++; return d.Source.Uint64() }
+
+// A forecast is printed before anything is spent, and must not be waited for: it draws
+// so many numbers at most, however hopeless the challenger is. How long that takes is
+// the benchmark's business.
+func TestForecastIsQuick(t *testing.T) {
+	d := &drawn{Source: rand.NewPCG(2026, 1)}
+	if n := promotedAfter(0.7, 0.71, DefaultConfig(), rand.New(d)); n <= ForecastCap {
+		t.Fatalf("a hopeless trial ended after %d cases", n)
+	}
+	if all := d.n * forecastTrials; all > 3_000_000 {
+		t.Errorf("it draws %d numbers", all)
+	}
+}

@@ -263,14 +263,14 @@ func signature(s string, at int) (start, end int, ok bool) {
 		return 0, 0, false
 	}
 	start = skip(s, i, "\"'\\ ", 4)
-	end = run(s[:min(len(s), start+maxSignature)], start, signatureText)
+	const far = 4096
+	head := run(s[:min(len(s), start+far)], start, signatureText)
+	if !mixed(s[start:head]) { // not read to its end: the keyword may stand in it over and over
+		return 0, 0, false
+	}
+	end = run(s, head, signatureText)
 	v := s[start:end]
 	return start, end, len(v) >= 32 && mixed(v) && !harmless(v)
 }
-
-// maxSignature is longer than what services issue (session tokens of AWS have up to
-// some 2 kB), in bytes: text in which signatures follow each other without a break must
-// not be read to its end for each of them.
-const maxSignature = 4 << 10
 
 var signatureText = bytesOf("A-Za-z0-9%+/=_-")
