@@ -79,14 +79,39 @@ func (a *app) config() (*config, error) {
 	return c, nil
 }
 
-// isDemo reports whether the data folder is the demo's own. A configuration that
-// cannot be read marks none; the command that needs it reports the error.
+// isDemo reports whether the data folder and the skills are the demo's own.
 func (a *app) isDemo() bool {
 	if a.sandboxed {
 		return true
 	}
+	root := a.demoFolder()
+	if root == "" {
+		return false
+	}
+	dir, err := a.skillsDir()
+	if err == nil {
+		dir, err = ahead(dir)
+	}
+	return err == nil && skill.Within(dir, []string{root})
+}
+
+// demoFolder is the folder that evolve demo made and that the data folder lies in, ""
+// if the data folder is a person's own. Nothing is installed outside of it: a person may
+// set EVOLVE_HOME to the demo's and have skills of her own. A configuration that cannot
+// be read marks none; the command that needs it reports the error.
+func (a *app) demoFolder() string {
 	c, err := a.config()
-	return err == nil && c.Demo
+	if err != nil || !c.Demo {
+		return ""
+	}
+	home, err := a.home()
+	if err == nil {
+		home, err = ahead(home)
+	}
+	if err != nil {
+		return ""
+	}
+	return filepath.Dir(home)
 }
 
 // An unknownKey is a key that the configuration does not know.

@@ -175,6 +175,9 @@ func (a *app) places(ctx context.Context, db *store.Store, live *liveSkill, targ
 		if err := p.look(ctx, db, live, managed); err != nil {
 			return nil, err
 		}
+		if root := a.demoFolder(); root != "" && !skill.Within(p.path, []string{root}) {
+			p.refusal = refused("use your own data folder: unset EVOLVE_HOME", "%s is not in the demo's folder %s, and what the demo proved is simulated", p.path, root)
+		}
 		for _, q := range out {
 			if q.path == p.path && q.same == "" {
 				p.same = q.name
