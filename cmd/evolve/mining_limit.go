@@ -71,6 +71,60 @@ func (r *limitedReader) words() []string {
 		counted(int(r.limit), "call"), are(r.refused))}
 }
 
+// failuresInARow is how many calls in a row a model may fail, each after its retries,
+// before it is taken for dead.
+const failuresInARow = 3
+
+// A failureLimit asks a model until it has failed failuresInARow calls in a row, and
+// fails at once from then on: a dead server must not be asked about hundreds of
+// corrections, each with its retries and pauses.
+type failureLimit struct {
+	eval.Model
+
+	mu     sync.Mutex
+	inARow int
+	last   error
+}
+
+// Complete is the model's.
+func (f *failureLimit) Complete(ctx context.Context, q eval.Prompt) (eval.Completion, error) {
+	if err := f.dead(); err != nil {
+		return eval.Completion{}, err
+	}
+	c, err := f.Model.Complete(ctx, q)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, failed := errors.AsType[*eval.InfraError](err)
+	switch {
+	case err == nil:
+		f.inARow = 0
+	case failed && !eval.IsPending(err) && !errors.Is(err, errReadEnough):
+		f.inARow, f.last = f.inARow+1, err
+	}
+	return c, err
+}
+
+// dead is the error of a model that is asked no more, nil for one that is.
+func (f *failureLimit) dead() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.inARow < failuresInARow {
+		return nil
+	}
+	return f.last
+}
+
+// words say that corrections were left unread, and why.
+func (f *failureLimit) words() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.inARow < failuresInARow {
+		return nil
+	}
+	return []string{fmt.Sprintf("no more corrections were read after %d calls in a row had failed (%v); those left are quoted as they stand until a later run reads them",
+		f.inARow, f.last)}
+}
+
 func are(n int) string {
 	if n == 1 {
 		return "1 is"

@@ -157,10 +157,11 @@ func (a *app) gatherSessions(ctx context.Context, p *prepared, budget *eval.Budg
 				p.run.ID, counted(int(s.MinerCalls), "call"), thousands(s.TokensIn+s.TokensOut))
 		}
 		reader := p.reader()
-		asked.Model = &eval.Metered{Model: reader, By: eval.ByMiner, Budget: budget, Redactor: a.redactor(),
-			Recorder: p.journal(), Scope: p.run.ID, WallClock: f.WallClock}
+		limit := &failureLimit{Model: &eval.Metered{Model: reader, By: eval.ByMiner, Budget: budget, Redactor: a.redactor(),
+			Recorder: p.journal(), Scope: p.run.ID, WallClock: f.WallClock}}
+		asked.Model = limit
 		miner = asked
-		defer func() { p.notes = append(p.notes, reader.words()...) }()
+		defer func() { p.notes = append(append(p.notes, reader.words()...), limit.words()...) }()
 	}
 	bar := a.watch(task{Phase: "mining", Unit: "calls", Count: func() int64 { return budget.Spent().MinerCalls }, Budget: budget, Caps: f.caps()})
 	_, stats, err := a.mine(ctx, p.db, f.Skill, miner, f.harvest.headless, onTrial)
