@@ -91,7 +91,9 @@ func (a *app) barRelatives(ctx context.Context, db *store.Store, name, live stri
 				return err
 			}
 			run, err := db.Run(ctx, c.Run)
-			if err != nil {
+			if errors.Is(err, store.ErrNotFound) {
+				break // another process is carrying it over: the run is saved last
+			} else if err != nil {
 				return err
 			}
 			var r rebasing

@@ -17,8 +17,9 @@ type Standing struct {
 	Decision   pareto.Verdict // "" where the gate did not run
 	Stopped    bool           // by a cap, before it was done
 	Installed  bool
-	Shorter    bool // it only lacks lines of the incumbent
-	Doubted    bool // held-out cases rest on a judge that does not agree with the owner
+	Shorter    bool   // it only lacks lines of the incumbent
+	Doubted    bool   // held-out cases rest on a judge that does not agree with the owner
+	Resume     string // the run, if it was killed or interrupted; "" for one that ended
 }
 
 // Next is what to type after a run, commands in backticks.
@@ -28,6 +29,8 @@ func (s Standing) Next() string {
 		run += " --evolve shorten"
 	}
 	switch {
+	case s.Resume != "":
+		return fmt.Sprintf("`evolve --resume %s` goes on with it; nothing is paid twice", s.Resume)
 	case s.Stopped && s.Decision == pareto.Undecided:
 		return fmt.Sprintf("a cap ended it before a verdict: run `evolve --skill %s` again, its trial goes on with the cases that are left", run)
 	case s.Stopped:

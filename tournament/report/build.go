@@ -70,6 +70,9 @@ func shorter(d *Data) *tournament.Shorter {
 // standing is what the run left behind.
 func (m *Model) standing() Standing {
 	s := Standing{Skill: m.Skill, Challenger: m.Challenger, Stopped: m.Status == string(tournament.Stopped), Installed: m.Installed != nil, Shorter: m.Shorter != nil}
+	if m.Status == string(tournament.Killed) || m.Status == string(tournament.Interrupted) {
+		s.Resume = m.Run
+	}
 	if v := m.Verdict; v != nil {
 		s.Decision, s.Doubted = v.Verdict, v.Judge != nil && !v.Judge.Trusted()
 	}

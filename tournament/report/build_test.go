@@ -232,6 +232,10 @@ func TestSentences(t *testing.T) {
 		if m.Sentence != c.want {
 			t.Errorf("%s: %q, want %q", c.status, m.Sentence, c.want)
 		}
+		resumes := c.status == tournament.Killed || c.status == tournament.Interrupted
+		if strings.Contains(m.Next, "`evolve --resume r`") != resumes {
+			t.Errorf("%s: next is %q", c.status, m.Next)
+		}
 		var b bytes.Buffer
 		if err := m.HTML(&b); err != nil { // an empty run has a page too
 			t.Error(err)
