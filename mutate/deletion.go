@@ -10,13 +10,21 @@ import (
 // deletions makes the difference: every line of child stands in parent in the same
 // order, or is a line of parent without some of its sentences. Of a line that lost
 // sentences only these are listed, as one. only is false where child adds or changes
-// anything; blank lines and the numbers of list items do not count.
+// anything; blank lines, the numbers of list items, and where the lines of a paragraph
+// break do not count.
 func Removed(parent, child *skill.Document) (lines []string, only bool) {
 	if parent.Description() != child.Description() {
 		return nil, false
 	}
-	left := bodyLines(child)
-	for _, line := range bodyLines(parent) {
+	if lines, only = removed(bodyLines(parent), bodyLines(child)); only {
+		return lines, true
+	}
+	return removed(paragraphs(parent), paragraphs(child))
+}
+
+// removed lists what left lacks of lines, each given as its sentences.
+func removed(all, left [][]string) (lines []string, only bool) {
+	for _, line := range all {
 		if len(left) == 0 {
 			lines = append(lines, strings.Join(line, " "))
 			continue
@@ -38,14 +46,37 @@ func Removed(parent, child *skill.Document) (lines []string, only bool) {
 }
 
 // bodyLines are the lines of a body that are not blank, each as its sentences.
-func bodyLines(d *skill.Document) (out [][]string) {
-	for line := range strings.Lines(string(d.Body())) {
+func bodyLines(d *skill.Document) [][]string { return sentencesByLine(string(d.Body())) }
+
+func sentencesByLine(text string) (out [][]string) {
+	for line := range strings.Lines(text) {
 		var parts []string
 		for _, s := range cutStatements(line) {
 			parts = append(parts, s.text)
 		}
 		if len(parts) == 0 && strings.TrimSpace(line) != "" {
 			parts = []string{strings.TrimSpace(line)} // the mark of an empty item
+		}
+		if parts != nil {
+			out = append(out, parts)
+		}
+	}
+	return out
+}
+
+// paragraphs are the paragraphs and list items of a body, each as its sentences with
+// single blanks, and the lines of everything else.
+func paragraphs(d *skill.Document) (out [][]string) {
+	body := string(d.Body())
+	for _, b := range skill.Blocks(body) {
+		text := body[b.Start:b.End]
+		if !prose(b.Kind, text) {
+			out = append(out, sentencesByLine(text)...)
+			continue
+		}
+		var parts []string
+		for _, s := range cutStatements(text) {
+			parts = append(parts, strings.Join(strings.Fields(s.text), " "))
 		}
 		if parts != nil {
 			out = append(out, parts)
