@@ -28,8 +28,11 @@ import (
 // the bubble's, so that pauses and deadlines take none.
 func TestEveryScheduleEnds(t *testing.T) {
 	n := 1000
-	if os.Getenv("EVOLVE_LONG") == "1" {
+	switch {
+	case os.Getenv("EVOLVE_LONG") == "1":
 		n = 20_000
+	case testing.Short(): // as with the race detector, which takes ten times as long
+		n = 250
 	}
 	var seen tally
 	t.Run("all", func(t *testing.T) {
