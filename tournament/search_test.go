@@ -89,11 +89,15 @@ func TestInterruptedAndResumed(t *testing.T) {
 		for accept := range Acceptances {
 			for batch := range Batches {
 				for stop := range Stops {
+					usual := batch == "targeted" && stop == "patience"
+					if testing.Short() && !usual {
+						continue
+					}
 					for _, proposals := range []int{1, 4} {
 						opt := Options{Seed: 3, Selector: Selectors[selector], Accept: Acceptances[accept], Batch: Batches[batch], Stop: Stops[stop](8), Proposals: proposals}
 						t.Run(fmt.Sprint(selector, " ", accept, " ", batch, " ", stop, " ", proposals), func(t *testing.T) {
 							t.Parallel()
-							interruptAndResume(t, opt, batch == "targeted" && stop == "patience")
+							interruptAndResume(t, opt, usual)
 						})
 					}
 				}
