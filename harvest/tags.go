@@ -120,10 +120,12 @@ func (m *marking) tags() {
 	})
 }
 
+// apart reports whether a tag has a line of its own, or nothing stands before it. It
+// looks no further than the next character on either side: a line may be long.
 func (m *marking) apart(t tag) bool {
-	before := m.text[:t.from]
-	line := before[strings.LastIndexByte(before, '\n')+1:] + m.text[t.to:m.toEOL(t.to)]
-	return strings.TrimSpace(line) == "" || strings.TrimSpace(before) == ""
+	before := strings.TrimRight(m.text[:t.from], " \t")
+	after := strings.TrimLeft(m.text[t.to:], " \t\r")
+	return (before == "" || strings.HasSuffix(before, "\n")) && (after == "" || after[0] == '\n') || strings.TrimRightFunc(before, unicode.IsSpace) == ""
 }
 
 // CutInjected removes what a program put beside what the person typed: blocks of

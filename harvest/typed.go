@@ -182,14 +182,18 @@ var (
 // placeholders quotes the placeholders of pastes. A program that expands one puts
 // the text on the lines below.
 func (m *marking) placeholders() {
+	gap := -1 // the first empty line behind the last paste that was looked at
 	for _, at := range placeholder.FindAllStringIndex(m.text, -1) {
 		end := at[1]
 		if eol := m.toEOL(end); eol < len(m.text) && strings.TrimSpace(m.text[end:eol]) == "" && moreLines.MatchString(m.text[at[0]:end]) {
-			if end = strings.Index(m.text[eol:], "\n\n"); end < 0 {
-				end = len(m.text)
-			} else {
-				end += eol
+			if gap < eol {
+				if gap = strings.Index(m.text[eol:], "\n\n"); gap < 0 {
+					gap = len(m.text)
+				} else {
+					gap += eol
+				}
 			}
+			end = gap
 		}
 		m.quote(at[0], end)
 	}

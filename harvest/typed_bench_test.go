@@ -1,0 +1,20 @@
+package harvest
+
+import (
+	"strings"
+	"testing"
+)
+
+// BenchmarkOwn reads what once cost the square of its length: many open tags on one
+// line, many pastes in one message.
+func BenchmarkOwn(b *testing.B) {
+	for name, piece := range map[string]string{"tags": "look <a> ", "pastes": "[Pasted text +1 lines]\nx"} {
+		text := strings.Repeat(piece, 400_000/len(piece))
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				Own(text)
+			}
+		})
+	}
+}
