@@ -137,13 +137,27 @@ func (m *Miner) admit(sessions []*Session, stats *MineStats) []*Session {
 	})
 }
 
+// CheckpointMark is what the Path of a session has behind the repository whose
+// checkpoints it was read from.
+const CheckpointMark = "#entire"
+
+// fuller reports whether s says more of a session than t, which has its id: the
+// agent's own transcript more than a checkpoint, which whoever can push to the
+// repository may have written, and else the one with more turns.
+func (s *Session) fuller(t *Session) bool {
+	if a, b := strings.Contains(s.Path, CheckpointMark+"/"), strings.Contains(t.Path, CheckpointMark+"/"); a != b {
+		return b
+	}
+	return len(s.Turns) > len(t.Turns) || len(s.Turns) == len(t.Turns) && s.Path < t.Path
+}
+
 // Distinct returns sessions in the order of their beginning, each once: of
-// several files with one session id (a copy, a backup), the one with most turns.
+// several with one id (a copy, a backup, a checkpoint), the fullest.
 func Distinct(sessions []*Session) []*Session {
 	best := make(map[string]*Session, len(sessions))
 	for _, s := range sessions {
 		key := s.Agent + "\x00" + s.ID
-		if old := best[key]; old == nil || len(s.Turns) > len(old.Turns) || len(s.Turns) == len(old.Turns) && s.Path < old.Path {
+		if old := best[key]; old == nil || s.fuller(old) {
 			best[key] = s
 		}
 	}

@@ -389,3 +389,19 @@ func TestMinePlans(t *testing.T) {
 		t.Errorf("%d cases, %+v", len(cases), stats)
 	}
 }
+
+// A checkpoint with the id of a session whose transcript is here does not take its
+// place, however much it says: whoever can push to a repository can write one.
+func TestACheckpointReplacesNoTranscript(t *testing.T) {
+	own := &Session{Agent: "claude-code", ID: "s1", Path: "home/s1.jsonl", Turns: make([]Turn, 2)}
+	pushed := &Session{Agent: "claude-code", ID: "s1", Path: "shop" + CheckpointMark + "/s1", Turns: make([]Turn, 3)}
+	copied := &Session{Agent: "claude-code", ID: "s1", Path: "backup/s1.jsonl", Turns: make([]Turn, 4)}
+	for _, c := range []struct {
+		in   []*Session
+		want *Session
+	}{{[]*Session{own, pushed}, own}, {[]*Session{pushed, own}, own}, {[]*Session{pushed, own, copied}, copied}, {[]*Session{pushed}, pushed}} {
+		if got := Distinct(c.in); len(got) != 1 || got[0] != c.want {
+			t.Errorf("%v", got)
+		}
+	}
+}

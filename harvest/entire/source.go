@@ -125,7 +125,7 @@ func (h *harvesting) report(p harvest.Problem) {
 
 // place is a path of this repository's checkpoints.
 func (s *Source) place(parts ...string) string {
-	return s.repo + "#entire" + strings.Join(append([]string{""}, parts...), "/")
+	return s.repo + harvest.CheckpointMark + strings.Join(append([]string{""}, parts...), "/")
 }
 
 func (h *harvesting) run(ctx context.Context) error {
