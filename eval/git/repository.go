@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,7 +75,11 @@ func Open(dir string) (*Repository, error) {
 		info, no := os.Stat(theirs)
 		switch {
 		case err != nil || no != nil: // what is not there need not be
-		case info.IsDir() || info.Mode().IsRegular():
+		case info.IsDir():
+			if err = onlyFiles(theirs); err == nil {
+				err = os.Symlink(theirs, filepath.Join(own, name))
+			}
+		case info.Mode().IsRegular():
 			err = os.Symlink(theirs, filepath.Join(own, name))
 		default: // a FIFO, for which git would wait
 			err = fmt.Errorf("%s is no file", theirs)
@@ -84,6 +89,28 @@ func Open(dir string) (*Repository, error) {
 		return nil, errors.Join(fmt.Errorf("make a folder for git: %w", err), r.Close())
 	}
 	return r, nil
+}
+
+// onlyFiles is an error if anything below dir is neither a file nor a folder: git would
+// open a pipe, as a ref or an object, and wait for who writes into it.
+func onlyFiles(dir string) error {
+	return filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
+		mode := fs.FileMode(0)
+		switch {
+		case err != nil:
+			return nil // git will say what it cannot read
+		case d.Type()&fs.ModeSymlink != 0:
+			if info, err := os.Stat(at); err == nil {
+				mode = info.Mode().Type()
+			}
+		default:
+			mode = d.Type()
+		}
+		if mode&^fs.ModeDir != 0 {
+			return fmt.Errorf("%s is no file", at)
+		}
+		return nil
+	})
 }
 
 // Close removes what Open made.

@@ -199,7 +199,17 @@ func TestRefused(t *testing.T) {
 		}, `"sha3", which evolve does not know`},
 		"configures FIFO": {func(t *testing.T, dir string) { os.Remove(dir + "/.git/config"); fifo(t, dir+"/.git/config") }, "regular file"},
 		"packed FIFO":     {func(t *testing.T, dir string) { fifo(t, dir+"/.git/packed-refs") }, "packed-refs is no file"},
-		"commondir FIFO":  {func(t *testing.T, dir string) { fifo(t, dir+"/.git/commondir") }, "not a git repository"},
+		"ref FIFO":        {func(t *testing.T, dir string) { fifo(t, dir+"/.git/refs/heads/entire") }, "entire is no file"},
+		"object FIFO": {func(t *testing.T, dir string) {
+			os.MkdirAll(dir+"/.git/objects/ab", 0o700)
+			fifo(t, dir+"/.git/objects/ab/cd")
+		}, "cd is no file"},
+		"alternates FIFO": {func(t *testing.T, dir string) { fifo(t, dir+"/.git/objects/info/alternates") }, "alternates is no file"},
+		"linked FIFO": {func(t *testing.T, dir string) {
+			fifo(t, dir+"/p")
+			os.Symlink(dir+"/p", dir+"/.git/objects/pack/pack-1.idx")
+		}, "pack-1.idx is no file"},
+		"commondir FIFO": {func(t *testing.T, dir string) { fifo(t, dir+"/.git/commondir") }, "not a git repository"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
