@@ -2,11 +2,6 @@ package docs
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -33,24 +28,7 @@ var unshielded = map[string]string{
 // or stands in the list above.
 func TestGoroutinesAreShielded(t *testing.T) {
 	started := map[string]bool{}
-	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() && (d.Name() == "testdata" || d.Name() == "agenttest" || strings.HasPrefix(d.Name(), ".") && path != "..") {
-			if err == nil {
-				err = filepath.SkipDir
-			}
-			return err
-		}
-		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return nil
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
+	eachSource(t, func(name, text string, f *ast.File) {
 		starts := false
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch n := n.(type) {
@@ -62,18 +40,13 @@ func TestGoroutinesAreShielded(t *testing.T) {
 			}
 			return true
 		})
-		name := filepath.ToSlash(strings.TrimPrefix(path, ".."+string(filepath.Separator)))
 		if starts {
 			started[name] = true
-			if unshielded[name] == "" && !strings.Contains(string(text), "eval.Shielded(") {
+			if unshielded[name] == "" && !strings.Contains(text, "eval.Shielded(") {
 				t.Errorf("%s starts a goroutine in which a panic would end the process: call eval.Shielded in it, or say here why it cannot", name)
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, "agenttest")
 	for name := range unshielded {
 		if !started[name] {
 			t.Errorf("%s starts no goroutine any more", name)

@@ -2,11 +2,6 @@ package docs
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -44,25 +39,7 @@ func TestPrograms(t *testing.T) {
 	calls := map[string]bool{"exec.Command": true, "exec.CommandContext": true, "exec.LookPath": true, "exec.Cmd": true,
 		"os.StartProcess": true, "syscall.Exec": true, "syscall.ForkExec": true, "syscall.StartProcess": true, "unix.Exec": true}
 	found := map[string]bool{}
-	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && path != "..") {
-			if err == nil {
-				err = filepath.SkipDir
-			}
-			return err
-		}
-		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return nil
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		name := filepath.ToSlash(strings.TrimPrefix(path, ".."+string(filepath.Separator)))
+	eachSource(t, func(name, _ string, f *ast.File) {
 		starts := func(e ast.Expr) bool {
 			s, ok := e.(*ast.SelectorExpr)
 			if !ok {
@@ -91,11 +68,7 @@ func TestPrograms(t *testing.T) {
 		if found[name] && starters[name] == "" {
 			t.Errorf("%s starts programs: say here which, and why nothing that was found in a repository decides over it", name)
 		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name := range starters {
 		if !found[name] {
 			t.Errorf("%s starts no program any more", name)

@@ -2,10 +2,6 @@ package docs
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,26 +23,7 @@ var readers = map[string][]string{
 // may. A pipe or a sparse file must not end evolve, nor hold it up.
 func TestReadsAreBounded(t *testing.T) {
 	found := map[string]bool{}
-	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			switch name := d.Name(); {
-			case name == "testdata", name == "agenttest", name == "evaltest", name == "browsertest", name == "bounded",
-				strings.HasPrefix(name, ".") && path != "..":
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return nil
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		file := filepath.ToSlash(strings.TrimPrefix(path, ".."+string(filepath.Separator)))
+	eachSource(t, func(file, _ string, f *ast.File) {
 		for _, decl := range f.Decls {
 			name := file
 			if fn, ok := decl.(*ast.FuncDecl); ok {
@@ -59,11 +36,7 @@ func TestReadsAreBounded(t *testing.T) {
 				}
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, "agenttest", "evaltest", "browsertest", "bounded")
 	for name := range unboundedReads {
 		if !found[name] {
 			t.Errorf("%s reads nothing any more", name)
