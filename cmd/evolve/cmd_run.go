@@ -328,9 +328,12 @@ func (f *runFlags) caps() eval.Caps {
 	return eval.Caps{Rollouts: f.MaxRollouts, CostUSD: f.MaxCostUSD, Tokens: f.MaxTokens, Duration: f.MaxDuration}
 }
 
+// runStamp is the layout of the time that a run's id begins with.
+const runStamp = "20060102-150405"
+
 // newRunID names a run by when it began: sorted by name is sorted by time.
 func newRunID(now time.Time) string {
 	var b [3]byte
 	rand.Read(b[:])
-	return now.UTC().Format("20060102-150405-") + hex.EncodeToString(b[:])
+	return now.UTC().Format(runStamp) + "-" + hex.EncodeToString(b[:])
 }

@@ -142,6 +142,7 @@ type unfinishedRun struct {
 	Run    string `json:"run"`
 	Status string `json:"status"`
 	Resume string `json:"resume"` // "" while a process is at work on it
+	Text   string `json:"text"`   // what became of it, in words
 }
 
 type brokenSkill struct {

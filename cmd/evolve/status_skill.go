@@ -201,6 +201,9 @@ func needed(d pareto.Decision) *int {
 // unfinished is the skill's last run where that can be resumed, nil where it
 // ended: an older one was given up.
 func (a *app) unfinished(ctx context.Context, db *store.Store, name string, last *tournament.Run) (*unfinishedRun, error) {
+	if u, err := a.begun(ctx, db, name, last); err != nil || u != nil {
+		return u, err
+	}
 	if last == nil || last.Status == tournament.Finished || last.Status == tournament.Failed {
 		return nil, nil
 	}
@@ -215,7 +218,7 @@ func (a *app) unfinished(ctx context.Context, db *store.Store, name string, last
 		return &unfinishedRun{Run: open.ID, Status: string(tournament.Running)}, err
 	}
 	now, err := a.statusNow(open)
-	return &unfinishedRun{open.ID, string(now), "evolve --resume " + open.ID}, err
+	return &unfinishedRun{open.ID, string(now), "evolve --resume " + open.ID, "its last run was " + string(now)}, err
 }
 
 func (s *skillStatus) count(u store.SkillUse) {

@@ -84,7 +84,7 @@ func (a *app) waits(ctx context.Context, db *store.Store, s *skillStatus, known 
 		add(waitConflict, "evolve --skill "+s.Skill, "%s", why)
 	}
 	if s.Unfinished != nil && s.Unfinished.Resume != "" {
-		add(waitResume, s.Unfinished.Resume, "its last run was %s", s.Unfinished.Status)
+		add(waitResume, s.Unfinished.Resume, "%s", s.Unfinished.Text)
 	}
 	if st != nil && !s.Pinned {
 		if c := st.Retiring(s.Live.SHA); c != nil {
@@ -256,7 +256,7 @@ func (r *statusReport) next(best *skillStatus, fresh int) nextStep {
 	switch {
 	case len(r.Skills) > 0 && len(r.Skills[0].Waits) > 0:
 		w := r.Skills[0].Waits[0]
-		if w.Kind == waitResume { // its command does not name the skill
+		if w.Kind == waitResume && !strings.Contains(w.Command, r.Skills[0].Skill) {
 			w.Text = r.Skills[0].Skill + ": " + w.Text
 		}
 		return nextStep{w.Command, w.Text}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// begun is the run of a skill whose process ended while it read corrections, before
+// there was a run to be resumed; nil for none, or where last, the newest run, began
+// after it. The command that started it continues it: see runID.
+func (a *app) begun(ctx context.Context, db *store.Store, name string, last *tournament.Run) (*unfinishedRun, error) {
+	id, err := db.BegunRun(ctx, name)
+	if err != nil || id == "" || last != nil && last.ID > id { // ids begin with the time
+		return nil, err
+	}
+	if busy, err := a.running(id); err != nil || busy {
+		return &unfinishedRun{Run: id, Status: string(tournament.Running)}, err
+	}
+	status, err := a.howItEnded(id)
+	if err != nil {
+		return nil, err
+	}
+	replies, err := db.Recorded(ctx, id, eval.ByMiner)
+	if err != nil {
+		return nil, err
+	}
+	budget := eval.NewBudget(eval.Caps{}, nil)
+	if err := budget.ChargeRecorded(eval.ByMiner, replies); err != nil {
+		return nil, err
+	}
+	used, err := db.RunTime(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	u := &unfinishedRun{Run: id, Status: string(status), Resume: "evolve --skill " + name}
+	u.Text = string(status)
+	if at, ok := runBegan(id); ok {
+		u.Text += " " + at.Add(used).Local().Format("2006-01-02 15:04")
+	}
+	cost := "0 calls"
+	if s := budget.Spent(); s.MinerCalls > 0 {
+		cost = counted(int(s.MinerCalls), "call") + ", " + s.Dollars()
+	}
+	u.Text += " (mining: " + cost + ")" // short: a line of 80 columns holds it and the command
+	return u, nil
+}
+
+// howItEnded tells a run that was killed from one that ended by itself: the latter
+// removes the file of its lock.
+func (a *app) howItEnded(id string) (tournament.RunStatus, error) {
+	h, err := a.home()
+	if err != nil {
+		return "", err
+	}
+	switch _, err := os.Stat(filepath.Join(h, "running", id)); {
+	case err == nil:
+		return tournament.Killed, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return tournament.Interrupted, nil
+	default:
+		return "", fmt.Errorf("look at the lock %s: %w", id, err)
+	}
+}
+
+// runBegan is the time in a run's id: see newRunID.
+func runBegan(id string) (time.Time, bool) {
+	if len(id) < len(runStamp) {
+		return time.Time{}, false
+	}
+	at, err := time.Parse(runStamp, id[:len(runStamp)])
+	return at, err == nil
+}
