@@ -58,6 +58,25 @@ func (s *search) worthTrying(m *member, n Noise) bool {
 			n.CostUSD == nil && s.saves(n, m, root, n.Tokens, leastSaving, totalTokens))
 }
 
+// shorter is the shortest text that only lacks lines of the incumbent, and is no worse
+// than that and, if there is one, the challenger. It is nil where there is none, or
+// where it is the challenger that was asked for.
+func (s *search) shorter(challenged bool) (best *member) {
+	if s.opt.Shorten {
+		return nil
+	}
+	root := s.pool.members[0]
+	for _, m := range s.pool.members[1:] {
+		if !m.cut || !m.full || m.tokens >= root.tokens || best != nil && m.tokens >= best.tokens || s.paired(m, root) < -deletionSlack {
+			continue
+		}
+		if !challenged || s.paired(m, s.pool.members[s.best]) >= -deletionSlack {
+			best = m
+		}
+	}
+	return best
+}
+
 // supplants reports whether m may take the place of the challenger that stands: it
 // is better than it by more than noise, or shorter and no worse where that is asked
 // for. Of the two a search has seen the same cases; what the gate has found out

@@ -68,8 +68,48 @@ func stubbornSearch(t *testing.T, opt Options) *Result {
 // A run that learns nothing has no challenger: that a text which lost its lines
 // does as well on cases that test none of them is no reason to lose them.
 func TestNothingLearnedIsNoChallenger(t *testing.T) {
-	if c := stubbornSearch(t, Options{Seed: 1}).Challenger; c != nil {
+	res := stubbornSearch(t, Options{Seed: 1})
+	if c := res.Challenger; c != nil {
 		t.Errorf("the challenger is\n%s", c.Text)
+	}
+	// That a shorter text did as well is reported all the same.
+	if c := res.Shorter; c == nil || c.Tokens >= res.Incumbent.Tokens || c.Metrics.Quality != res.Incumbent.Metrics.Quality {
+		t.Errorf("shorter: %+v", c)
+	}
+	if c := stubbornSearch(t, Options{Seed: 1, Shorten: true, Operators: DeletionOnly}).Shorter; c != nil {
+		t.Errorf("where shortening is asked for, it is the challenger, and not %+v", c)
+	}
+}
+
+// A shorter text is reported if it is no worse than the incumbent and the challenger.
+func TestShorterIsNoWorse(t *testing.T) {
+	const n = 10
+	other := houseRules + "\n- Say maybe.\n"
+	cut := "---\nname: s\ndescription: d\n---\n# S\n\n- Sign every page.\n- Thank the reader.\n"
+	cutMore := "---\nname: s\ndescription: d\n---\n# S\n\n- Sign every page.\n"
+	for name, c := range map[string]struct {
+		cut, more, challenger float64 // quality; that of the incumbent is 0.5
+		want                  int     // its place in the pool, 0 for none
+	}{
+		"as good":                   {0.5, 0.4, 0, 1},
+		"the shortest of two":       {0.6, 0.5, 0, 2},
+		"worse":                     {0.4, 0.4, 0, 0},
+		"as good as the challenger": {0.8, 0.5, 0.8, 1},
+		"worse than the challenger": {0.5, 0.5, 0.8, 0},
+	} {
+		s := &search{Engine: &Engine{}, pool: newPool(0, n), cases: Cases{Val: make([]eval.Case, n)}, best: 3}
+		for _, m := range []*member{winner(n, 0.5, 0, 0, 1, houseRules), winner(n, c.cut, 0, 0, 1, cut),
+			winner(n, c.more, 0, 0, 1, cutMore), winner(n, c.challenger, 0, 0, 1, other)} {
+			got := s.pool.add(m.Candidate, m.variant)
+			got.val, got.full = m.val, true
+		}
+		got := 0
+		if m := s.shorter(c.challenger > 0); m != nil {
+			got = s.pool.index(m)
+		}
+		if got != c.want {
+			t.Errorf("%s: member %d, want %d", name, got, c.want)
+		}
 	}
 }
 
@@ -90,11 +130,11 @@ func TestShortenFindsTheShorterText(t *testing.T) {
 	cases := stubbornCases()
 	all := append(cases.Train, cases.Val...)
 	s := ShorterThan(parse(houseRules), parse(string(c.Text)), all)
-	if s == nil || s.Untested != 4 || s.Tested != 0 || s.String() != "shorter: 4 lines that no case tests" {
+	if s == nil || s.Untested != 4 || s.Tested != 0 || s.String() != "shorter: 4 lines that no check mentions" {
 		t.Errorf("%q for\n%s", s, c.Text)
 	}
 	all[3].Checks = append(all[3].Checks, eval.Check{Type: eval.Judge, Rubric: "the page is signed"})
-	if s := ShorterThan(parse(houseRules), parse(string(c.Text)), all); s.String() != "shorter: 3 lines that no case tests, 1 that cases test" {
+	if s := ShorterThan(parse(houseRules), parse(string(c.Text)), all); s.String() != "shorter: 3 lines that no check mentions, 1 that checks mention" {
 		t.Errorf("%q where one line is tested", s)
 	}
 	if s := ShorterThan(parse(houseRules), parse(houseRules+"\n- More.\n"), all); s != nil {

@@ -109,9 +109,12 @@ type Cases struct{ Train, Val, Test []eval.Case }
 // A Result is what a search found.
 type Result struct {
 	Incumbent  Scored
-	Challenger *Scored  // nil where nothing beat the incumbent, and Options.Standing, on validation
-	Pool       []Scored // every pooled candidate, the incumbent first
-	Stop       string   // why the search ended, in words
+	Challenger *Scored // nil where nothing beat the incumbent, and Options.Standing, on validation
+	// Shorter only lacks lines of the incumbent, and was no worse on validation than
+	// that and the challenger; nil where there is none, or shortening was asked for.
+	Shorter *Scored
+	Pool    []Scored // every pooled candidate, the incumbent first
+	Stop    string   // why the search ended, in words
 	// BudgetStop is set where a cap ended the search.
 	BudgetStop bool
 	Noise      Noise

@@ -307,5 +307,8 @@ func (s *search) result() *Result {
 	if s.worthTrying(s.pool.members[s.best], res.Noise) {
 		res.Challenger = &res.Pool[s.best]
 	}
+	if m := s.shorter(res.Challenger != nil); m != nil {
+		res.Shorter = &res.Pool[s.pool.index(m)]
+	}
 	return res
 }

@@ -11,15 +11,16 @@ import (
 
 // Shorter says of a text that only lacks lines of another one what it lacks. It may
 // be cheaper, and that it answers as well is shown on the cases alone: a line that
-// no case tests may matter to a request that nobody recorded.
+// no check mentions may matter to a request that nobody recorded. It may also matter
+// to a score: what a check mentions is not all that the agent needs to pass it.
 type Shorter struct {
-	Untested int `json:"untested"` // lines, whole or in part, that no case tests
-	Tested   int `json:"tested"`
+	Untested int `json:"untested"` // lines, whole or in part, that no check mentions
+	Tested   int `json:"tested"`   // those that checks mention
 }
 
 // ShorterThan compares child with incumbent; nil where it differs by more than
-// deletions. A line counts as tested where it has half of its words, or of theirs, in
-// common with what some check of the cases says or looks for.
+// deletions. A check mentions a line if what it says or looks for and the line share half
+// of the words of either.
 func ShorterThan(incumbent, child *skill.Document, cases []eval.Case) *Shorter {
 	lines, only := mutate.Removed(incumbent, child)
 	if !only || incumbent.Hash() == child.Hash() {
@@ -46,7 +47,7 @@ func ShorterThan(incumbent, child *skill.Document, cases []eval.Case) *Shorter {
 	return s
 }
 
-// String names such a text: "shorter: 3 lines that no case tests".
+// String names such a text: "shorter: 3 lines that no check mentions".
 func (s *Shorter) String() string {
 	lines := func(n int) string {
 		if n == 1 {
@@ -58,9 +59,9 @@ func (s *Shorter) String() string {
 	case s.Untested == 0 && s.Tested == 0:
 		return "shorter: blank lines"
 	case s.Tested == 0:
-		return fmt.Sprintf("shorter: %s that no case tests", lines(s.Untested))
+		return fmt.Sprintf("shorter: %s that no check mentions", lines(s.Untested))
 	case s.Untested == 0:
-		return fmt.Sprintf("shorter: %s that cases test", lines(s.Tested))
+		return fmt.Sprintf("shorter: %s that checks mention", lines(s.Tested))
 	}
-	return fmt.Sprintf("shorter: %s that no case tests, %d that cases test", lines(s.Untested), s.Tested)
+	return fmt.Sprintf("shorter: %s that no check mentions, %d that checks mention", lines(s.Untested), s.Tested)
 }

@@ -34,9 +34,12 @@ type runResult struct {
 	Challenger *resultChallenger `json:"challenger"`
 	// Standing is the SHA-256 of the undecided challenger that kept its place, "" for
 	// none.
-	Standing string         `json:"standing,omitempty"`
-	Verdict  *resultVerdict `json:"verdict"`
-	Front    []resultPoint  `json:"front"`
+	Standing string `json:"standing,omitempty"`
+	// Shorter is a text that only lacks lines of the incumbent and was no worse on
+	// validation; null where none was found, or --evolve shorten asked for it.
+	Shorter *resultShorter `json:"shorter"`
+	Verdict *resultVerdict `json:"verdict"`
+	Front   []resultPoint  `json:"front"`
 	// Worth compares the incumbent with no skill at all on the same validation
 	// cases; null where nothing was left to measure it.
 	Worth     *tournament.Worth `json:"worth"`
@@ -64,6 +67,12 @@ type resultChallenger struct {
 	DiffStat string       `json:"diff_stat"`
 	// Shorter is set where it only lacks lines of the incumbent.
 	Shorter *tournament.Shorter `json:"shorter,omitempty"`
+}
+
+type resultShorter struct {
+	SHA     string       `json:"sha256"`
+	Metrics eval.Metrics `json:"metrics"`
+	Lines   int          `json:"lines"` // that it lacks, whole or in part
 }
 
 // resultVerdict flattens the gate's decision; without a gate Decision is "none".
@@ -160,6 +169,15 @@ func (a *app) result(ctx context.Context, p *prepared, out *tournament.Outcome) 
 	if s := out.Search; s != nil {
 		res.Incumbent.Metrics, res.Search, res.Stop = s.Incumbent.Metrics, &s.Stats, s.Stop
 		res.Front = front(s.Pool, s.Noise)
+		if c := s.Shorter; c != nil {
+			doc, err := skill.Parse(c.Text, inc.Doc.Options())
+			if err != nil {
+				return nil, fmt.Errorf("read the shorter text: %w", err)
+			}
+			if lack := tournament.ShorterThan(inc.Doc, doc, nil); lack != nil {
+				res.Shorter = &resultShorter{c.SHA, c.Metrics, lack.Untested}
+			}
+		}
 	}
 	if c := out.Challenger; c != nil {
 		doc, err := skill.Parse(c.Text, inc.Doc.Options())
@@ -280,6 +298,9 @@ func (a *app) printResult(r *runResult) error {
 	}
 	if j := r.Verdict.Judge; j != nil && j.Trusted { // else a warning tells
 		fmt.Fprintf(&b, "  judge        agrees with your labels: %s\n", j.words)
+	}
+	if s := r.Shorter; s != nil {
+		fmt.Fprintf(&b, "  shorter      without %s it was no worse on validation: `evolve --skill %s --evolve shorten` tries that\n", counted(s.Lines, "line"), r.Skill)
 	}
 	if r.Search != nil && r.Search.Quarantined > 0 {
 		fmt.Fprintf(&b, "  quarantine   %s asked for more than the skill may do: `evolve status` says what to type\n", counted(r.Search.Quarantined, "candidate"))

@@ -35,7 +35,7 @@ func TestShorterIsItsOwnersToInstall(t *testing.T) {
 	if p, err := night.proved(t.Context(), r.live(), nil); err != nil || p != nil {
 		t.Errorf("a night takes it up: %+v, %v", p, err)
 	}
-	if got := r.printed("status"); !bytes.Contains([]byte(got), []byte("shorter: 1 line that no case tests; proved")) {
+	if got := r.printed("status"); !bytes.Contains([]byte(got), []byte("shorter: 1 line that no check mentions; proved")) {
 		t.Errorf("status does not name it:\n%s", got)
 	}
 	r.proved(r.v1, r.v0)
@@ -45,7 +45,7 @@ func TestShorterIsItsOwnersToInstall(t *testing.T) {
 	if err := r.promote("@" + at); err != nil {
 		t.Fatal(err)
 	}
-	r.says(" is shorter: 1 line that no case tests")
+	r.says(" is shorter: 1 line that no check mentions")
 	r.holds("claude", cut)
 }
 
