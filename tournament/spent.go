@@ -79,14 +79,14 @@ func (s *Spent) PrintsOn(challenger string) (out []string) {
 }
 
 // Unspent counts the held-out cases among cases that a new challenger could be tried
-// on.
-func (s *Spent) Unspent(cases []eval.Case) (n int) {
+// on, and their clusters: the gate has one pair of each.
+func (s *Spent) Unspent(cases []eval.Case) (n, clusters int) {
 	test, _ := HeldOut(cases)
 	list, _ := usable(test, s, "", nil)
 	for _, c := range list {
 		n += len(c.cases)
 	}
-	return n
+	return n, len(list)
 }
 
 // Unheard are the cases of test that may still say something where used (names of

@@ -279,3 +279,16 @@ func BenchmarkHeldOut1000(b *testing.B) {
 		}
 	}
 }
+
+// TestUnspentClusters: the gate has one pair of the cases of a session.
+func TestUnspentClusters(t *testing.T) {
+	cases := requests(0, 4)
+	cases[1].Cluster = eval.ClusterOf(&cases[0])
+	if n, clusters := (&Spent{}).Unspent(cases); n != 4 || clusters != 3 {
+		t.Errorf("%d cases in %d clusters, want 4 in 3", n, clusters)
+	}
+	spent := &Spent{By: map[string]string{cases[3].ID: "another challenger"}}
+	if n, clusters := spent.Unspent(cases); n != 3 || clusters != 2 {
+		t.Errorf("%d cases in %d clusters, want 3 in 2", n, clusters)
+	}
+}

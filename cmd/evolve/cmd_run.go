@@ -60,8 +60,11 @@ type runFlags struct {
 	Barred   []string `json:"barred,omitempty"`
 	// HeldOut counts the held-out cases that no challenger of this incumbent has
 	// spent: what the gate's share of the budget is for.
-	HeldOut int    `json:"held_out"`
-	Rest    string `json:"rest,omitempty"` // hash over the skill's other files
+	HeldOut int `json:"held_out"`
+	// Clusters are those of HeldOut, of which the gate has one pair each. 0 for the run
+	// of an older version, or where a trial is continued.
+	Clusters int    `json:"clusters,omitempty"`
+	Rest     string `json:"rest,omitempty"` // hash over the skill's other files
 	// Level is the error rate that a night's lifetime control leaves a trial that
 	// begins in this run; 0 is the gate's own.
 	Level float64    `json:"level,omitempty"`

@@ -33,6 +33,9 @@ type forecast struct {
 	// to take (80 % of trials end by then); Capped values mean "more than".
 	Needed30 int `json:"cases_for_30_points"`
 	Needed10 int `json:"cases_for_10_points"`
+	// Provable is how many of the held-out cases can be evidence for the challenger of
+	// this run: those of one session count as one, and those that were used as none.
+	Provable int `json:"provable"`
 
 	free bool // everybody who answers is simulated
 }
@@ -173,6 +176,10 @@ func (p *prepared) forecast(past pastRate) *forecast {
 		fc.CostUSD = nil // without a cap nobody can tell
 	}
 	cfg := pareto.DefaultConfig()
+	fc.Provable = f.HeldOut
+	if f.Clusters > 0 {
+		fc.Provable = f.Clusters
+	}
 	_, fc.Needed30 = pareto.Forecast(0.5, 0.8, cfg)
 	_, fc.Needed10 = pareto.Forecast(0.7, 0.8, cfg)
 	p.foreseen = fc
@@ -202,7 +209,12 @@ func (fc *forecast) String() string {
 		fmt.Fprintf(&b, ", %.0f min", fc.Minutes)
 	}
 	if fc.Gate > 0 || fc.Test > 0 {
-		fmt.Fprintf(&b, "\nproof: a gain of 30 points takes about %d held-out cases, 10 points about %s; there are %d", fc.Needed30, over(fc.Needed10), fc.Test)
+		fmt.Fprintf(&b, "\nproof: a gain of 30 points takes about %d held-out cases, 10 points about %s; ", fc.Needed30, over(fc.Needed10))
+		if fc.Provable == fc.Test {
+			fmt.Fprintf(&b, "there are %d", fc.Test)
+		} else {
+			fmt.Fprintf(&b, "%d of the %d can still be evidence", fc.Provable, fc.Test)
+		}
 	}
 	return b.String()
 }

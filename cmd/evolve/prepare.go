@@ -251,7 +251,7 @@ func (a *app) fix(ctx context.Context, p *prepared, budget *eval.Budget) error {
 		if err != nil {
 			return err
 		}
-		f.HeldOut = spent.Unspent(p.cases)
+		f.HeldOut, f.Clusters = spent.Unspent(p.cases)
 	}
 	var err error
 	if f.Rest, err = skill.RestHash(p.live.Dir); err != nil {

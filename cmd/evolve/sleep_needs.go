@@ -17,7 +17,8 @@ func (s *sleeper) needs(ctx context.Context, live *liveSkill, cases []eval.Case,
 	if err != nil {
 		return n, err
 	}
-	val, test := 0, spent.Unspent(cases)
+	val := 0
+	test, clusters := spent.Unspent(cases)
 	for _, c := range cases {
 		if c.Split == eval.Val {
 			val++
@@ -31,7 +32,7 @@ func (s *sleeper) needs(ctx context.Context, live *liveSkill, cases []eval.Case,
 		return n, nil // nobody knows who would answer
 	}
 	f := s.now.f
-	f.Skill, f.Evolve, f.MaxRollouts, f.HeldOut = live.Name, evolves, n.Rollouts, test
+	f.Skill, f.Evolve, f.MaxRollouts, f.HeldOut, f.Clusters = live.Name, evolves, n.Rollouts, test, clusters
 	p := &prepared{f: &f, live: live, db: s.db, cases: cases}
 	past, err := s.a.history(ctx, p)
 	if err != nil {
