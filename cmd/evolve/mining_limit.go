@@ -36,6 +36,7 @@ type limitedReader struct {
 
 	mu      sync.Mutex
 	refused int
+	failed  int // calls that were made, and are on no bill: they told nothing
 }
 
 // reader is who reads the corrections in this run.
@@ -44,6 +45,7 @@ func (p *prepared) reader() *limitedReader {
 	if p.f.harvested {
 		r.limit = readingLimit(p.f.MaxRollouts)
 	}
+	p.miner = r
 	return r
 }
 
@@ -57,7 +59,13 @@ func (r *limitedReader) Complete(ctx context.Context, q eval.Prompt) (eval.Compl
 		r.refused++
 		return eval.Completion{}, &eval.InfraError{Kind: eval.BadRequest, Err: errReadEnough} // of a kind that is not tried again
 	}
-	return r.Model.Complete(ctx, q)
+	c, err := r.Model.Complete(ctx, q)
+	if err != nil && !eval.IsPending(err) && c.Usage == nil && c.CostUSD == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.failed++
+	}
+	return c, err
 }
 
 // words say what was left unread.

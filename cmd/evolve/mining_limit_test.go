@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 )
@@ -58,5 +59,33 @@ func TestADeadModelIsNotAskedOn(t *testing.T) {
 				t.Errorf("%s: %q", kind, w)
 			}
 		})
+	}
+}
+
+// A run that --max-duration ends while it mines tells the calls it made, although they
+// failed and reported nothing.
+func TestFailedCallsAreSpent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		budget := eval.NewBudget(eval.Caps{Duration: 2 * time.Second}, time.Now)
+		p := &prepared{f: &runFlags{}, back: &backends{mutator: &deadModel{kind: eval.ServerError}}, budget: budget}
+		miner := &eval.Metered{Model: p.reader(), By: eval.ByMiner, Budget: budget}
+		if got := p.read(); got != "nothing was spent" {
+			t.Errorf("before a call: %s", got)
+		}
+		if _, err := miner.Complete(t.Context(), eval.Prompt{User: "a"}); !errors.As(err, new(*eval.BudgetError)) {
+			t.Fatalf("%v, want the end of the time", err)
+		}
+		if got := p.read(); !strings.HasSuffix(got, " to read corrections failed without reporting their usage") {
+			t.Errorf("after a call that failed: %s", got)
+		}
+	})
+	budget := eval.NewBudget(eval.Caps{}, nil)
+	p := &prepared{f: &runFlags{}, back: &backends{mutator: &deadModel{kind: eval.ServerError}}, budget: budget}
+	miner := &eval.Metered{Model: p.reader(), By: eval.ByMiner, Budget: budget, InfraTries: 1}
+	for _, user := range []string{"a", "lives"} {
+		_, _ = miner.Complete(t.Context(), eval.Prompt{User: user})
+	}
+	if got := p.read(); got != "1 call to read corrections and 0 tokens were spent; 1 more failed without reporting their usage" {
+		t.Errorf("one that failed and one that did not: %s", got)
 	}
 }

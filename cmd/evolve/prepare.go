@@ -32,6 +32,7 @@ type prepared struct {
 	say    func(run string) error // tells others who has the skill
 	leave  func()                 // gives the skill back; nil where it was not locked
 	clock  *timekeeper            // nil where nothing is spent
+	miner  *limitedReader         // nil before it is asked
 	// notes qualify what the run came to.
 	notes []string
 }

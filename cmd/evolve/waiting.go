@@ -38,8 +38,21 @@ func (a *app) wait(ctx context.Context, p *prepared, w *waiting) error {
 
 // read says what a run that came to nothing has spent: it has read corrections at most.
 func (p *prepared) read() string {
-	if s := p.budget.Spent(); s.MinerCalls > 0 {
-		return fmt.Sprintf("%s to read corrections and %s tokens were spent", counted(int(s.MinerCalls), "call"), thousands(s.TokensIn+s.TokensOut))
+	failed := 0
+	if r := p.miner; r != nil {
+		r.mu.Lock()
+		failed = r.failed
+		r.mu.Unlock()
+	}
+	s := p.budget.Spent()
+	told := fmt.Sprintf("%s to read corrections and %s tokens were spent", counted(int(s.MinerCalls), "call"), thousands(s.TokensIn+s.TokensOut))
+	switch {
+	case s.MinerCalls > 0 && failed > 0:
+		return fmt.Sprintf("%s; %d more failed without reporting their usage", told, failed)
+	case s.MinerCalls > 0:
+		return told
+	case failed > 0:
+		return fmt.Sprintf("%s to read corrections failed without reporting their usage", counted(failed, "call"))
 	}
 	return "nothing was spent"
 }
