@@ -6,7 +6,7 @@ import "math"
 // of agent and judge together.
 type bill struct {
 	rollouts  int64 // agent attempts that ended in an answer or a failure
-	simulated bool  // the agent
+	simulated bool  // the agent or model
 	lines     [2]billLine
 }
 

@@ -44,7 +44,7 @@ type Spent struct {
 	CostKnown    bool    `json:"cost_known"`
 	WallMS       int64   `json:"wall_ms"`
 	Uncounted    int64   `json:"uncounted_calls,omitempty"`
-	// Simulated: a simulated agent answered some of the rollouts. Its calls count, and
+	// Simulated: a simulated agent or model answered some of the calls. These count, and
 	// its tokens; its dollars are no money and are not in CostUSD.
 	Simulated bool `json:"simulated,omitempty"`
 }
@@ -290,6 +290,8 @@ type Reservation struct {
 	demand demand
 	prompt int64 // in tokens, 0 where it is not known
 	ended  atomic.Bool
+
+	simulated bool // the model that answers
 }
 
 // Settle books what the call took and gives the reservation back. After the
@@ -306,7 +308,7 @@ func (r *Reservation) Release() {
 func (r *Reservation) end(actual Cost, key *hash) {
 	if !r.ended.Swap(true) {
 		took := oneCall(r.by, actual)
-		took.lines[0].prompt = r.prompt
+		took.lines[0].prompt, took.simulated = r.prompt, r.simulated
 		r.budget.settle(r.demand, &took, key)
 	}
 }

@@ -53,7 +53,7 @@ func (m *Metered) Complete(ctx context.Context, p Prompt) (Completion, error) {
 		if c != nil {
 			if m.Budget != nil {
 				took := oneCall(m.By, Cost{c.Usage, c.CostUSD})
-				took.lines[0].prompt = p.tokens()
+				took.lines[0].prompt, took.simulated = p.tokens(), m.Identity().Simulated
 				m.Budget.chargeOnce(key, &took)
 			}
 			return *c, nil
@@ -105,6 +105,7 @@ func (m *Metered) ask(ctx context.Context, p Prompt, key hash) (c Completion, er
 		if res, err = m.Budget.acquire(ctx, m.By, Cost{}, question{p.tokens(), int64(p.MaxTokens)}); err != nil {
 			return c, err
 		}
+		res.simulated = m.Identity().Simulated
 		defer func() {
 			if err != nil {
 				res.Release()

@@ -14,11 +14,19 @@ func (s Spent) Plus(t Spent) Spent {
 	}
 }
 
-// Dollars is the cost of a bill in words: "$1.35", "free" where calls were made and
-// cost nothing, "cost unknown" where no call reported its cost.
+// Nothing reports whether no call was made.
+func (s Spent) Nothing() bool {
+	return s.Rollouts+s.AgentCalls+s.MutatorCalls+s.JudgeCalls+s.MinerCalls+s.TokensIn+s.TokensOut == 0
+}
+
+// Dollars is the cost of a bill in words: "$1.35", "nothing" where no call was made,
+// "free" where calls were made and cost nothing, "cost unknown" where no call reported
+// its cost.
 func (s Spent) Dollars() string {
-	free := s.CostUSD == 0 && s.TokensIn+s.TokensOut > 0
+	free := s.CostUSD == 0
 	switch {
+	case s.Nothing() && free && s.CostKnown:
+		return "nothing"
 	case s.CostKnown && free && s.Simulated:
 		return FreeSimulated
 	case s.CostKnown && free:

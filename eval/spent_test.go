@@ -1,6 +1,9 @@
 package eval
 
-import "testing"
+import (
+	"context"
+	"testing"
+)
 
 // TestSimulatedIsNotPaid: the dollars of a simulated agent measure its answers, and are
 // on no bill.
@@ -31,7 +34,7 @@ func TestSimulatedIsNotPaid(t *testing.T) {
 
 func TestDollars(t *testing.T) {
 	for want, s := range map[string]Spent{
-		"$0":               {CostKnown: true},
+		"nothing":          {CostKnown: true},
 		"free":             {CostKnown: true, TokensIn: 7},
 		"free (simulated)": {CostKnown: true, TokensIn: 7, Simulated: true},
 		"$0.0034":          {CostKnown: true, TokensIn: 7, CostUSD: 0.0034, Simulated: true}, // a real mutator
@@ -52,4 +55,25 @@ func TestSpentPlus(t *testing.T) {
 	if s = s.Plus(Spent{Rollouts: 2, Simulated: true}); s.Rollouts != 3 || s.CostKnown || !s.Simulated {
 		t.Errorf("%+v", s)
 	}
+}
+
+// What a simulated model answers is free and simulated without a rollout.
+func TestSimulatedModelIsFree(t *testing.T) {
+	budget := NewBudget(Caps{}, nil)
+	m := &Metered{Model: freeModel{}, By: ByMiner, Budget: budget}
+	if _, err := m.Complete(t.Context(), Prompt{User: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := budget.Spent().Dollars(); got != FreeSimulated {
+		t.Errorf("it cost %q", got)
+	}
+}
+
+// A freeModel is simulated and costs nothing.
+type freeModel struct{}
+
+func (freeModel) Identity() Identity { return Identity{Backend: "free", Simulated: true} }
+
+func (freeModel) Complete(context.Context, Prompt) (Completion, error) {
+	return Completion{Text: "y", Usage: &Usage{Input: 1, Output: 1}, CostUSD: new(float64)}, nil
 }

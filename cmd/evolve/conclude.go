@@ -340,6 +340,9 @@ func (r *runResult) next() string {
 // spent says what a run took, in one line.
 func spent(s eval.Spent) string {
 	cost := s.Dollars()
+	if s.Nothing() {
+		return cost
+	}
 	if !s.CostKnown {
 		cost += " (" + untold(s) + ")"
 	}

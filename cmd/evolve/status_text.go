@@ -195,7 +195,7 @@ func (n *nightStatus) words(sessions, turns int) []string {
 		parts = append(parts, "last night "+l.Began.Local().Format("2006-01-02")+" not over")
 	default:
 		cost := l.Spent.Dollars()
-		if l.Spent.AgentCalls+l.Spent.MutatorCalls+l.Spent.JudgeCalls+l.Spent.MinerCalls == 0 {
+		if l.Spent.Nothing() {
 			cost = "nothing spent"
 		} else {
 			cost += ", " + counted(int(l.Spent.Rollouts), "rollout")

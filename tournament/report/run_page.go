@@ -364,6 +364,9 @@ func bills(all []Spending, total eval.Spent) (out []billView, of string) {
 
 // spentText is a bill in one line.
 func spentText(s eval.Spent) string {
+	if s.Nothing() {
+		return s.Dollars()
+	}
 	return fmt.Sprintf("%s, %s tokens, %s rollouts, %s", s.Dollars(), thousands(s.TokensIn+s.TokensOut), thousands(s.Rollouts), Duration(s.WallMS))
 }
 
