@@ -321,7 +321,7 @@ func (a *app) printNight(r *nightReport) error {
 		fmt.Fprintf(&b, "  later  %s: not begun\n", fewNames(open))
 	}
 	if said == 0 && (r.DryRun || !r.Ended.IsZero()) {
-		fmt.Fprintf(&b, "  nothing to do: no undecided challenger with a fresh case, and no skill that is corrected often enough\n")
+		b.WriteString(idleNight(r.Idle))
 	}
 	if fc := r.Forecast; fc != nil {
 		fmt.Fprintf(&b, "  forecast  %s\n", fc.takes())

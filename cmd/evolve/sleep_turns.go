@@ -55,6 +55,31 @@ func laterNights(n *sleep.Night) string {
 	return fmt.Sprintf("  later  %s; all have had their turn after about %s like this one\n", fewNames(names), counted(n.Later(), "more night"))
 }
 
+// shownIdle is how many skills without anything to do are named with the reason.
+const shownIdle = 8
+
+// idleNight says why a night has nothing to do, for each skill that is in use.
+func idleNight(idle []sleep.Idle) string {
+	if len(idle) == 0 {
+		return "  nothing to do: there is no skill to look at\n"
+	}
+	var b strings.Builder
+	b.WriteString("  nothing to do: each skill waits for something\n")
+	shown := 0
+	for _, used := range []bool{true, false} {
+		for _, k := range idle {
+			if k.Used == used && shown < shownIdle {
+				shown++
+				fmt.Fprintf(&b, "  waits  %s: %s\n", k.Skill, oneLine(k.Why))
+			}
+		}
+	}
+	if more := len(idle) - shown; more > 0 {
+		fmt.Fprintf(&b, "  waits  %d more: --json lists them\n", more)
+	}
+	return b.String()
+}
+
 // beyond says which searches are more than a whole night can carry: one line, and
 // none where there is no such search.
 func beyond(n *sleep.Night) []string {

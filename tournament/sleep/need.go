@@ -34,6 +34,7 @@ type Need struct {
 	Gain   float64 // failures a week: rate × use
 	Enough bool
 	Why    string
+	when   string // the window, in words
 }
 
 // NeedOf estimates the need of a skill whose incumbent is live since then, and on
@@ -59,11 +60,11 @@ func NeedOf(uses []Use, since, searched, now time.Time) (n Need) {
 	weeks := max(1, now.Sub(from).Hours()/24/7) // a first day is no week
 	n.Gain = n.Rate * float64(n.Uses) / weeks
 	n.Enough = n.Fresh >= needFailures
-	when := "in 60 days"
+	n.when = "in 60 days"
 	if since.Equal(from) {
-		when = "of the live text"
+		n.when = "of the live text"
 	}
-	n.Why = fmt.Sprintf("%d of %d uses %s failed (corrected, rejected or repeated)", n.Failed, n.Uses, when)
+	n.Why = fmt.Sprintf("%d of %d uses %s failed (corrected, rejected or repeated)", n.Failed, n.Uses, n.when)
 	if !searched.IsZero() {
 		n.Why += fmt.Sprintf(", %d since the last search", n.Fresh)
 	}

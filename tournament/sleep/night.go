@@ -123,12 +123,20 @@ type Night struct {
 	Settled    bool      `json:"planned"`          // the steps that cost something are planned
 	Model      Model     `json:"model,omitzero"`   // who answers, where a proved version asked for that
 	Steps      []Step    `json:"steps"`
+	Idle       []Idle    `json:"idle,omitempty"`       // skills that nothing is planned for
 	TakenOver  int       `json:"taken_over,omitempty"` // how often another process went on with it
 	Began      time.Time `json:"began"`
 	dry        bool      // nothing of it is kept
 	met        met       // by the last step, in this process
 	Round      time.Time `json:"round,omitzero"` // since then nobody has a second turn before everybody had one
 	Ended      time.Time `json:"ended,omitzero"` // zero while it is not over
+}
+
+// Idle says why a night has nothing to do for a skill.
+type Idle struct {
+	Skill string `json:"skill"`
+	Used  bool   `json:"used"` // within the window that counts
+	Why   string `json:"why"`
 }
 
 // Spent sums up what the steps took.

@@ -15,6 +15,7 @@ func (c *Cycle) plan(ctx context.Context, n *Night) error {
 	if err != nil {
 		return fmt.Errorf("list skills: %w", err)
 	}
+	n.Idle = nil // of a night that is planned anew
 	var paid []Step
 	served := map[string]time.Time{}
 	for _, name := range names {
@@ -90,6 +91,10 @@ func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Ste
 	}
 	s := Step{Skill: name, Live: o.Incumbent, Stage: Planned, Gain: need.Gain, Note: need.Why}
 	described := planDescription(&o, st, need)
+	idle := func(format string, args ...any) ([]Step, time.Time, error) {
+		n.Idle = append(n.Idle, Idle{name, need.Uses > 0, fmt.Sprintf(format, args...)})
+		return steps, st.Served, nil
+	}
 	switch {
 	case o.Proved != nil && c.short(n, o.Proved, st):
 		p := o.Proved
@@ -106,13 +111,18 @@ func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Ste
 		s.Kind, s.Stage = Continue, Skipped
 		s.Note = fmt.Sprintf("challenger %.12s: %s", o.Challenger, unproven(o.Unproven, o.Skill))
 	case o.Challenger != "":
-		return steps, st.Served, nil // waits for cases, and a new description would make it wait for ever
+		// A new description would make it wait for ever.
+		return idle("challenger %.12s waits for fresh held-out cases", o.Challenger)
 	case need.Enough && o.Train > 0:
 		s.Kind, s.Level, s.Needs = Search, st.Next(), st.needs(o.Needs, n.Caps)
 	case described != nil:
 		s = *described
+	case need.Uses == 0:
+		return idle("no use %s", need.when)
+	case !need.Enough:
+		return idle("%s: a search begins at %d", need.Why, needFailures)
 	default:
-		return steps, st.Served, nil
+		return idle("%s, but it has no training case", need.Why)
 	}
 	return append(steps, s), st.Served, nil
 }
