@@ -24,7 +24,8 @@ func newStatusCommand(a *app) *cobra.Command {
 folded into one line. USES counts the invocations in sessions that a person had, each
 once; CORRECTED those of them that the user corrected next, as harvest counts them.
 "e 6.1 of 25" is the evidence for a challenger and what proves it,
-"14/40 cases" how many it has seen of about how many that takes at this rate.`,
+"14/40 cases" how many it has seen of about how many that takes at this rate. "but cost
+open": quality is proved, and that cost is within its tolerance is not yet.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.status(c.Context(), all) },
 	}
@@ -106,8 +107,11 @@ type challengerStatus struct {
 	Cases    int     `json:"cases"`
 	// Needed is about how many cases the proof takes at this rate; null where the
 	// evidence points nowhere yet, or has all the cases that it should take.
-	Needed    *int `json:"cases_needed"`
-	Simulated bool `json:"simulated"`
+	Needed *int `json:"cases_needed"`
+	// Open are the objectives that are not yet shown to be within their tolerance: they
+	// keep it undecided, whatever quality shows.
+	Open      []string `json:"open"`
+	Simulated bool     `json:"simulated"`
 	// Shorter is set where it only lacks lines of the live text.
 	Shorter *tournament.Shorter `json:"shorter,omitempty"`
 	// TakenBack: it was installed before, and taken back.

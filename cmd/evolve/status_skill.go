@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -155,10 +156,15 @@ func (a *app) challenger(ctx context.Context, db *store.Store, skill *liveSkill,
 	if !alone && !c.TakenBack && !edited {
 		c.on = on
 	}
-	d, err := on.Evidence()
+	trial, err := on.Kept()
 	if err != nil {
 		return nil, err
 	}
+	c.Open = []string{}
+	for _, o := range trial.Open() {
+		c.Open = append(c.Open, o.String())
+	}
+	d := trial.Decide()
 	c.EValue, c.Alpha, c.Cases, c.Needed = finite(d.EValue), d.Alpha, counting(&d), needed(d)
 	return c, nil
 }
@@ -261,6 +267,8 @@ func (s *skillStatus) next(harvested bool) string {
 		return "nothing: a later night comes to it: it " + s.Turn.Why
 	case c != nil && c.Shorter != nil:
 		return fmt.Sprintf("`evolve --skill %s` looks for a better text; `evolve --skill %[1]s --evolve shorten` goes on with the trial of the shorter one", s.Skill)
+	case c != nil && c.EValue*c.Alpha >= 1 && len(c.Open) > 0:
+		return fmt.Sprintf("`evolve --skill %s` goes on with the trial once there are new cases: quality is shown, and %s not yet to be within tolerance", s.Skill, strings.Join(c.Open, " and "))
 	case c != nil:
 		return fmt.Sprintf("`evolve --skill %s` goes on with the trial once there are new cases", s.Skill)
 	case s.Cases[eval.Train] > 0 && s.Cases[eval.Val] > 0:

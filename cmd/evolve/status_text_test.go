@@ -115,3 +115,20 @@ func TestStatusOrder(t *testing.T) {
 		t.Errorf("five skills are folded:\n%s", out)
 	}
 }
+
+// Where quality is proved and another objective keeps the trial open, status names it.
+func TestStatusNamesWhatIsOpen(t *testing.T) {
+	c := &challengerStatus{Decision: string(pareto.Undecided), EValue: 82.7, Alpha: 0.04, Cases: 17, Open: []string{"latency", "cost"}}
+	if got, want := c.String(), "e 82.7 of 25, but latency and cost open, 17 cases"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	s := newSkillStatus("tables")
+	s.Challenger = c
+	if got := s.next(true); !strings.HasSuffix(got, "quality is shown, and latency and cost not yet to be within tolerance") {
+		t.Errorf("next %q", got)
+	}
+	c.EValue = 24
+	if got, want := c.String(), "e 24 of 25, 17 cases"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
