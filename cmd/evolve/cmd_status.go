@@ -116,6 +116,8 @@ type challengerStatus struct {
 	Shorter *tournament.Shorter `json:"shorter,omitempty"`
 	// TakenBack: it was installed before, and taken back.
 	TakenBack bool `json:"taken_back"`
+	// Version is its number if it was taken back, else 0.
+	Version int `json:"version,omitempty"`
 	// Edited: the live text was edited since, and the challenger was not yet carried
 	// over to the edit.
 	Edited bool `json:"edited"`

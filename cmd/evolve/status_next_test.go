@@ -55,3 +55,25 @@ func TestNextStepCountsWhatIsNotLearned(t *testing.T) {
 	skill("new", time.Time{}, 1, 2)
 	next("evolve --skill new: 2 corrections to learn from; --dry-run says what it would cost")
 }
+
+// Corrections after a rollback are to be learned from, whatever was taken back.
+func TestNextAfterARollback(t *testing.T) {
+	ctx := t.Context()
+	db, err := store.Open(ctx, filepath.Join(t.TempDir(), "evolve.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	s := newSkillStatus("tables")
+	s.Path, s.Live, s.Uses, s.Corrected = "/tables", &liveStatus{Author: "you"}, 5, 2
+	s.Cases = map[eval.Split]int{eval.Train: 3, eval.Val: 3}
+	s.Challenger = &challengerStatus{TakenBack: true, Version: 1}
+	r := &statusReport{harvested: true, Sessions: 1, Night: nightStatus{Next: &day1}, Skills: []skillStatus{*s}}
+	best, fresh, err := r.mostCorrected(ctx, db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := r.next(best, fresh); n.Command != "evolve --skill tables" {
+		t.Errorf("next %+v", n)
+	}
+}

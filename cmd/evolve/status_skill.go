@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -135,7 +136,14 @@ func (a *app) challenger(ctx context.Context, db *store.Store, skill *liveSkill,
 		return nil, nil
 	}
 	c := &challengerStatus{SHA: on.Challenger, Run: on.Run, Decision: on.Decision, Simulated: on.Simulated, Edited: edited}
-	c.TakenBack = on == back
+	if c.TakenBack = on == back; c.TakenBack {
+		v, err := db.VersionBySHA(ctx, skill.Name, c.SHA)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return nil, err
+		} else if err == nil {
+			c.Version = v.N
+		}
+	}
 	if c.Shorter, err = shorter(ctx, db, skill, on); err != nil {
 		return nil, err
 	}
@@ -254,7 +262,7 @@ func (s *skillStatus) next(harvested bool) string {
 	case c != nil && c.Offer != "":
 		return fmt.Sprintf("`%s` installs it", c.Offer)
 	case c != nil && c.TakenBack:
-		return fmt.Sprintf("`evolve log %s`: the challenger that was proved was installed and taken back", s.Skill)
+		return fmt.Sprintf("`evolve --skill %s` looks for another text: v%d was taken back", s.Skill, c.Version)
 	case c != nil && c.Unlabelled > 0:
 		return fmt.Sprintf("`evolve review %s`: %s", s.Skill, c.unlabelled())
 	case c != nil && c.Edited:

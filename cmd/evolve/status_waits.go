@@ -226,7 +226,7 @@ func (r *statusReport) mostCorrected(ctx context.Context, db *store.Store) (best
 	var able []*skillStatus
 	for i := range r.Skills {
 		s := &r.Skills[i]
-		if s.Pinned || s.Managed || s.Path == "" || s.Challenger != nil || s.Cases[eval.Train] == 0 || s.Cases[eval.Val] == 0 {
+		if s.Pinned || s.Managed || s.Path == "" || s.Challenger != nil && !s.Challenger.TakenBack || s.Cases[eval.Train] == 0 || s.Cases[eval.Val] == 0 {
 			continue
 		}
 		able = append(able, s)
@@ -269,9 +269,20 @@ func (r *statusReport) next(best *skillStatus, fresh int) nextStep {
 	case best != nil:
 		return nextStep{"evolve --skill " + best.Skill, fmt.Sprintf("%s; --dry-run says what it would cost", counted(fresh, "correction")+" to learn from")}
 	case r.demo && len(r.Skills) > 0:
-		return nextStep{"evolve show " + r.Skills[0].Skill + " --why", "who taught which sentence"}
+		return r.Skills[0].look()
 	case r.Night.Next == nil && r.Sessions > 0:
 		return nextStep{"evolve sleep install --at 03:17", "nights read the new sessions and try what helps"}
 	}
 	return nextStep{"", "nothing to do: use your skills, and correct them where they are wrong"}
+}
+
+// look is what to try in the demo once nothing has to be done.
+func (s *skillStatus) look() nextStep {
+	switch c := s.Challenger; {
+	case c != nil && c.TakenBack && c.Version > 0:
+		return nextStep{fmt.Sprintf("evolve promote %s@v%d", s.Skill, c.Version), "what was taken back is installed again"}
+	case s.Live != nil && s.Live.Author == "evolve":
+		return nextStep{"evolve show " + s.Skill + " --why", "who taught which sentence"}
+	}
+	return nextStep{"evolve log " + s.Skill, "its versions, and what was tried"}
 }
