@@ -22,6 +22,8 @@ func kindOf(err error) trouble {
 	switch e.Code {
 	case sqlite3.ErrBusy, sqlite3.ErrLocked:
 		return busy
+	case sqlite3.ErrReadonly:
+		return unwritable
 	case sqlite3.ErrFull:
 		return full
 	case sqlite3.ErrCorrupt:

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 )
 
@@ -76,11 +77,12 @@ func (e *AmbiguousError) Error() string {
 type trouble int
 
 const (
-	other   trouble = iota
-	busy            // somebody else holds the lock: try again
-	full            // no room
-	damaged         // corrupted
-	foreign         // not a database
+	other      trouble = iota
+	busy               // somebody else holds the lock: try again
+	full               // no room
+	damaged            // corrupted
+	foreign            // not a database
+	unwritable         // the file or its folder may not be written
 )
 
 // explain gives an error of SQLite the type that callers know; others, nil
@@ -99,6 +101,8 @@ func explain(err error, path string) error {
 		return &CorruptError{Path: path, Err: err}
 	case full:
 		return &FullError{Path: path, Err: err}
+	case unwritable:
+		return fmt.Errorf("%w: %w", fs.ErrPermission, err)
 	case busy:
 		return fmt.Errorf("another process keeps %s locked: %w", path, err)
 	}

@@ -135,7 +135,7 @@ func (d *doctor) folder(home string) {
 	err = hook.Writable(home)
 	switch {
 	case err != nil:
-		d.add("data folder", fails, "check who owns it and that the disk has room, or set EVOLVE_HOME", "%v", err)
+		d.add("data folder", fails, "check who owns it and that the disk has room, or set EVOLVE_HOME", "%s cannot be written: %v", home, err)
 	case info.Mode().Perm()&0o077 != 0:
 		d.add("data folder", fails, "chmod 700 "+home, "%s is open to others (mode %04o)", home, info.Mode().Perm())
 	default:
@@ -179,11 +179,26 @@ func (d *doctor) database(ctx context.Context, path string) {
 	switch {
 	case err != nil:
 		d.add("database", fails, hint, "%v", err)
+	case notWritable(path, info) != nil:
+		d.add("database", fails, "chmod 600 "+path+", or check who owns it", "%s can be read and not written (mode %04o): evolve can show what it knows, and save nothing", path, info.Mode().Perm())
 	case info.Mode().Perm()&0o077 != 0:
 		d.add("database", fails, "chmod 600 "+path, "%s is open to others (mode %04o)", path, info.Mode().Perm())
 	default:
 		d.add("database", works, "", "%s, %s", path, counted(sessions, "session"))
 	}
+}
+
+// notWritable says why a file cannot be written, nil where it can. A mode without the
+// owner's right to write counts for root as well, who may write all the same.
+func notWritable(path string, info fs.FileInfo) error {
+	if info.Mode().Perm()&0o200 == 0 {
+		return fs.ErrPermission
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // sessions counts the transcripts of Claude Code.

@@ -99,7 +99,8 @@ func (a *app) resolve(text string) error {
 func (a *app) printResolved(r *resolved) error {
 	var b strings.Builder
 	for _, m := range r.Messages {
-		fmt.Fprintln(&b, m)
+		// What an agent has to say is fixed, and its command is not one of evolve's.
+		fmt.Fprintln(&b, strings.Replace(m, "Run /skill list to see available skills.", "`evolve status --all` lists the skills that were found.", 1))
 	}
 	if s := r.Skill; s != nil {
 		tools := "none declared: the agent's own settings decide"
