@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 	"github.com/spf13/cobra"
 )
 
@@ -58,7 +59,12 @@ func (a *app) demo(ctx context.Context, keep string) (err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return fmt.Errorf("lay out the demo's home: %w", err)
 	}
-	if err := copyTree(demoHome, "demodata/home", dir); err != nil {
+	before, err := newestStamp(demoHome)
+	if err != nil {
+		return fmt.Errorf("lay out the demo's home: %w", err)
+	}
+	shift := a.now().Add(-time.Hour).Sub(before)
+	if err := copyTree(demoHome, "demodata/home", dir, shift); err != nil {
 		return fmt.Errorf("lay out the demo's home: %w", err)
 	}
 	own := map[string]string{"EVOLVE_HOME": filepath.Join(dir, "evolve"), "CLAUDE_CONFIG_DIR": filepath.Join(dir, ".claude")}
@@ -89,8 +95,40 @@ func (a *app) demo(ctx context.Context, keep string) (err error) {
 	return d.runSkill(ctx, f)
 }
 
-// copyTree writes an embedded folder to disk, for its owner alone.
-func copyTree(from fs.FS, root, to string) error {
+// stamp is the time of a line in a session of the demo.
+var stamp = lazyregexp.New(`"timestamp":"[^"]+"`)
+
+// stampLayout is how it is written.
+const stampLayout = `"timestamp":"2006-01-02T15:04:05.000Z"`
+
+// newestStamp is the last time in the sessions of the demo.
+func newestStamp(home fs.FS) (newest time.Time, err error) {
+	err = fs.WalkDir(home, ".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		b, err := fs.ReadFile(home, path)
+		if err != nil {
+			return err
+		}
+		for _, m := range stamp.FindAll(b, -1) {
+			at, err := time.Parse(stampLayout, string(m))
+			if err != nil {
+				return err
+			}
+			if at.After(newest) {
+				newest = at
+			}
+		}
+		return nil
+	})
+	return newest, err
+}
+
+// copyTree writes an embedded folder to disk, for its owner alone, with the times of
+// its sessions moved: whatever the clock says, they are the last months', and none is in
+// the future.
+func copyTree(from fs.FS, root, to string, shift time.Duration) error {
 	return fs.WalkDir(from, root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -107,6 +145,13 @@ func copyTree(from fs.FS, root, to string) error {
 		if err != nil {
 			return err
 		}
+		b = stamp.ReplaceAllFunc(b, func(m []byte) []byte {
+			at, err := time.Parse(stampLayout, string(m))
+			if err != nil {
+				return m // newestStamp has refused it
+			}
+			return at.Add(shift).UTC().AppendFormat(nil, stampLayout)
+		})
 		return os.WriteFile(target, b, fileMode)
 	})
 }

@@ -10,8 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -215,6 +217,59 @@ func TestDemoFiguresAgree(t *testing.T) {
 			if d.Delta != nil && (*d.Delta < *d.Low || *d.Delta > *d.High) {
 				t.Errorf("%v: %s %v is outside of %v to %v", arms, d.Objective, *d.Delta, *d.Low, *d.High)
 			}
+		}
+	}
+}
+
+// TestDemoSessionsArePast: whatever the clock and its zone say, the sessions of the demo
+// are before now, and in the same order.
+func TestDemoSessionsArePast(t *testing.T) {
+	order := func(dir string, now time.Time) (sessions []string) {
+		t.Helper()
+		first := map[string]time.Time{}
+		err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".jsonl" {
+				return err
+			}
+			b, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			for line := range bytes.Lines(b) {
+				var k struct{ Timestamp time.Time }
+				if err := json.Unmarshal(line, &k); err != nil || k.Timestamp.IsZero() {
+					continue
+				}
+				if !now.IsZero() && !k.Timestamp.Before(now) {
+					t.Errorf("%s: %v is not before %v", e.Name(), k.Timestamp, now)
+				}
+				if at, ok := first[e.Name()]; !ok || k.Timestamp.Before(at) {
+					first[e.Name()] = k.Timestamp
+				}
+			}
+			sessions = append(sessions, e.Name())
+			return nil
+		})
+		if err != nil || len(first) != len(sessions) || len(first) < 50 {
+			t.Fatalf("%d sessions, %d with times, %v", len(sessions), len(first), err)
+		}
+		slices.SortFunc(sessions, func(x, y string) int { return first[x].Compare(first[y]) })
+		return sessions
+	}
+	want := order("demodata/home", time.Time{})
+	for _, now := range []time.Time{
+		time.Date(2020, 2, 29, 23, 59, 59, 0, time.FixedZone("west", -11*3600)),
+		time.Date(2026, 11, 22, 1, 0, 0, 0, time.FixedZone("east", 14*3600)),
+		time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC),
+	} {
+		a := newApp(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))
+		a.now = func() time.Time { return now }
+		dir := filepath.Join(t.TempDir(), "kept")
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel() // laid out is enough
+		_ = a.demo(ctx, dir)
+		if got := order(dir, now); !slices.Equal(got, want) {
+			t.Errorf("at %v the sessions are in another order", now)
 		}
 	}
 }

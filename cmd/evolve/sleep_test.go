@@ -25,7 +25,7 @@ type bedroom struct {
 
 func newBedroom(t *testing.T) *bedroom {
 	dir := t.TempDir()
-	if err := copyTree(demoHome, "demodata/home", dir); err != nil {
+	if err := copyTree(demoHome, "demodata/home", dir, 0); err != nil {
 		t.Fatal(err)
 	}
 	b := &bedroom{t: t, demo: true, env: map[string]string{"EVOLVE_HOME": filepath.Join(dir, "evolve"), "CLAUDE_CONFIG_DIR": filepath.Join(dir, ".claude")}}
