@@ -11,7 +11,7 @@ import (
 // decides over it.
 var starters = map[string]string{
 	"cmd/evolve/agents.go":                     "looks for the agents' programs",
-	"cmd/evolve/cmd_cases_import.go":           "the owner's $EDITOR",
+	"cmd/evolve/cmd_cases_edit.go":             "the owner's $EDITOR",
 	"cmd/evolve/cmd_doctor.go":                 "looks for the agents' programs",
 	"cmd/evolve/cmd_serve.go":                  "the owner's $BROWSER, or the system's program that opens pages",
 	"cmd/evolve/program.go":                    "looks for evolve itself",

@@ -224,9 +224,9 @@ func (t *Trial) explain(per []ObjectiveEvidence) (e, alpha float64, reason strin
 	return e, alpha, reason
 }
 
-// Open are the objectives that keep a trial from a promotion whatever quality shows:
+// Outstanding are the objectives that keep a trial from a promotion whatever quality shows:
 // they are measured, and not yet shown to be within their tolerance.
-func (t *Trial) Open() (open []Objective) {
+func (t *Trial) Outstanding() (open []Objective) {
 	if t.verdict != Undecided {
 		return nil
 	}
@@ -247,7 +247,7 @@ func (t *Trial) waiting(per []ObjectiveEvidence, head string) string {
 		return fmt.Sprintf("quality is missing in all of %s", counted(len(t.pairs)))
 	}
 	var open []string
-	for _, o := range t.Open() {
+	for _, o := range t.Outstanding() {
 		open = append(open, fmt.Sprintf("%v (e = %.3g of %.3g)", o, per[o].Within, 1/t.cfg.ToleranceAlpha))
 	}
 	s := fmt.Sprintf("%s: e = %.3g of the %.3g that would prove it", head, per[Quality].Better, 1/per[Quality].Alpha)

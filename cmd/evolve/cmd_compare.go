@@ -12,10 +12,8 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
-	"golang.org/x/time/rate"
 )
 
 // compareFlags are the choices of one comparison; of runFlags, only those that
@@ -264,116 +262,6 @@ func (c *comparison) fromRecords(ctx context.Context) error {
 	pairs, _ := report.Pair(c.cases, merged[best][0], merged[best][1])
 	c.out.Compare(pairs, 0) // a case that only one arm was tried on is not missing
 	return nil
-}
-
-// measure runs both arms. A *eval.BudgetError comes with what was measured.
-func (a *app) measure(ctx context.Context, c *comparison) error {
-	back, err := c.open(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer back.close() // folders for temporary files; what stays behind does no harm
-	if err := c.settle(a); err != nil {
-		return err
-	}
-	kept, notes, err := back.usable(ctx, &c.runFlags, c.cases)
-	if err != nil {
-		return err
-	}
-	c.cases, c.out.Warnings = kept, append(c.out.Warnings, notes...)
-	if len(c.cases) == 0 {
-		return usage("`evolve cases list` shows them", "none of the cases can be tried: %s", strings.Join(notes, "; "))
-	}
-	var others []eval.Offer
-	if c.Evolve == evolveDescription {
-		if others, err = a.others(c.texts.live.Name); err != nil {
-			return err
-		}
-	}
-	if c.nameJudge(back); c.cut() {
-		c.out.Warnings = append(c.out.Warnings, fmt.Sprintf("--max-rollouts %d affords %d of the cases, drawn by --seed", c.MaxRollouts, len(c.cases)))
-	}
-	fc := c.forecast()
-	a.say("%s", fc)
-	if c.dryRun {
-		if a.json {
-			return a.printJSON(fc)
-		}
-		return nil
-	}
-	if fc.CostUSD != nil && *fc.CostUSD > a.confirmOver(c.confirmOver) && !c.yes && terminal(a.stdin) {
-		ok, err := a.confirm(fmt.Sprintf("Spend up to about %s?", eval.FormatUSD(*fc.CostUSD)))
-		if err != nil {
-			return err
-		}
-		if !ok {
-			return &failure{exitStopped, errors.New("nothing was spent"), "lower --max-rollouts, or say --yes"}
-		}
-	}
-	base, err := c.texts.live.variant()
-	if err != nil {
-		return err
-	}
-	variant := func(t *namedText) eval.Variant {
-		if t.doc == nil {
-			return eval.Variant{Name: base.Name}
-		}
-		v := base
-		v.Doc = t.doc
-		return v
-	}
-	arm := "compare:" + first16(c.a.sha()) + ":" + first16(c.b.sha())
-	from, err := c.firstTrial(ctx, arm)
-	if err != nil {
-		return err
-	}
-	var jobs []eval.Job
-	for trial := from; trial < from+c.trials; trial++ {
-		for i := range c.cases {
-			jobs = append(jobs, tournament.Adjacent(variant(c.a), variant(c.b), &c.cases[i], arm, trial, c.Seed)...)
-		}
-	}
-	began := a.now()
-	budget := c.budget(a.now)
-	det := a.redactor()
-	bar := a.watch(task{Phase: "compare", Unit: "rollouts", Total: int64(len(jobs)), Budget: budget, Caps: c.caps()})
-	ev := &eval.Evaluator{Agent: back.agent, Grader: c.grader(back, c.cases), Budget: budget,
-		Recorder: c.texts.db.Journal("compare-" + newRunID(a.now())), Redactor: det, Concurrency: c.Concurrency, Workspaces: back.workspaces(), Others: others,
-		WallClock: c.WallClock, MaxRetries: c.MaxRetries, Now: a.now, OnRollout: bar.rollout}
-	if c.PerSecond > 0 {
-		ev.Limiter = rate.NewLimiter(rate.Limit(c.PerSecond), 1)
-	}
-	rollouts, err := ev.Run(ctx, jobs)
-	bar.done()
-	var limit *eval.BudgetError
-	if err != nil && !errors.As(err, &limit) {
-		return c.interrupted(ctx, a, err)
-	}
-	reused := 0
-	var sides [2][]*eval.Rollout
-	for _, r := range rollouts {
-		if r == nil {
-			continue
-		}
-		if r.Started.Before(began) {
-			reused++
-		}
-		side := 1
-		if r.Candidate == c.a.sha() {
-			side = 0
-		}
-		sides[side] = append(sides[side], r)
-	}
-	if reused > 0 {
-		a.say("%d of %d rollouts are from an earlier comparison of the same two; --again measures anew", reused, len(jobs))
-	}
-	c.out.Warnings = append(c.out.Warnings, budget.Warnings()...)
-	pairs, dropped := report.Pair(c.cases, sides[0], sides[1])
-	c.out.Compare(pairs, dropped)
-	took := budget.Spent()
-	c.out.Spent = &took
-	a.say("spent: %s", spent(took))
-	return err
 }
 
 // nameJudge names the judge where a check asks for one.

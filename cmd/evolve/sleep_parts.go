@@ -5,11 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
@@ -424,55 +419,4 @@ func (s *sleeper) install(ctx context.Context, t sleep.Task, r sleep.Result) (st
 		return "", aboutFolder(t.Skill, err)
 	}
 	return fmt.Sprintf("v%d is installed; `evolve rollback %s` takes it back", v.N, t.Skill), nil
-}
-
-// cycleOwner names this process; two of one number in two containers differ in the
-// host, and one that was started again in what follows.
-func cycleOwner() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "?"
-	}
-	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), newRunID(time.Now()))
-}
-
-// ownerGone reports whether the process of another owner has ended for certain.
-func ownerGone(of string) bool {
-	part := strings.Split(of, "/")
-	host, err := os.Hostname()
-	if err != nil || len(part) != 3 || part[0] != host {
-		return false
-	}
-	pid, err := strconv.Atoi(part[1])
-	if err != nil {
-		return false
-	}
-	if pid == os.Getpid() {
-		return true // the number came round
-	}
-	return processGone(pid)
-}
-
-// powerSupplies is where Linux tells of them.
-const powerSupplies = "/sys/class/power_supply"
-
-// onBattery reports whether the machine runs on its battery: there is a mains
-// supply, and none is online. Where nobody tells, it does not.
-func onBattery(dir string) bool {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return false
-	}
-	mains := false
-	for _, e := range entries {
-		kind, err := os.ReadFile(filepath.Join(dir, e.Name(), "type"))
-		if err != nil || strings.TrimSpace(string(kind)) != "Mains" {
-			continue
-		}
-		mains = true
-		if on, err := os.ReadFile(filepath.Join(dir, e.Name(), "online")); err == nil && strings.TrimSpace(string(on)) == "1" {
-			return false
-		}
-	}
-	return mains
 }

@@ -169,7 +169,7 @@ func (a *app) challenger(ctx context.Context, db *store.Store, skill *liveSkill,
 		return nil, err
 	}
 	c.Open = []string{}
-	for _, o := range trial.Open() {
+	for _, o := range trial.Outstanding() {
 		c.Open = append(c.Open, o.String())
 	}
 	d := trial.Decide()

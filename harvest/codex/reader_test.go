@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -441,69 +440,4 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("ended %v, started %v", s.Ended, s.Started)
 		}
 	})
-}
-
-// long is a rollout as they are: by far most bytes are outputs of tools.
-func long(results int) string {
-	var b strings.Builder
-	out := strings.Repeat(`	if err != nil { return fmt.Errorf("list skills: %w", err) }`+"\n", 600) // 36 kB
-	for i := range results {
-		if i%20 == 0 {
-			fmt.Fprintln(&b, typed(fmt.Sprint("t", i), fmt.Sprint("u", i), "go on with the next file"))
-		}
-		id := fmt.Sprint("c", i)
-		fmt.Fprintln(&b, called(id, "cat /home/dev/project/a.go"))
-		fmt.Fprintln(&b, ran(id, "completed", `{"type":"read","cmd":"cat a.go","name":"a.go","path":"a.go"}`, out))
-		fmt.Fprintln(&b, exited(id, 0, out))
-		fmt.Fprintln(&b, said(fmt.Sprint("m", i), "I read the file."))
-	}
-	return b.String()
-}
-
-func BenchmarkRead(b *testing.B) {
-	text := long(400)
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		if _, _, err := codex.Read(context.Background(), strings.NewReader(text), "s.jsonl", nil); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// Memory does not grow with the file, only with what is kept of it.
-func TestMemoryIsFlat(t *testing.T) {
-	text := long(400) // 36 MB of outputs, of which nothing is kept
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	s, _, err := codex.Read(context.Background(), strings.NewReader(text), "s.jsonl", nil)
-	runtime.ReadMemStats(&after)
-	if err != nil || len(s.Turns) != 20 || len(s.Turns[0].Tools) != 20 {
-		t.Fatalf("%v: %d turns", err, len(s.Turns))
-	}
-	if n := after.TotalAlloc - before.TotalAlloc; n > 8<<20 {
-		t.Errorf("reading %d MB allocated %d MB", len(text)>>20, n>>20)
-	}
-}
-
-// A typed command is a use if its skill was loaded, or if there is such a skill.
-func TestTypedCommands(t *testing.T) {
-	for name, c := range map[string]struct {
-		want  string
-		lines []string
-	}{
-		"unfinished": {"", []string{typed("t1", "m1", "/the")}},
-		"it exists":  {"dataviz prompt_slash_command", []string{typed("t1", "m1", "/dataviz x")}},
-		"its file is read": {"other prompt_slash_command",
-			[]string{typed("t1", "m1", "/other x"), called("c1", "cat /home/dev/.agents/skills/other/SKILL.md"), exited("c1", 0, text)}},
-		"mentioned": {"other dollar_mention", []string{typed("t1", "m1", "/other x"), message("t1", "m2", "skills.selected_skill_instructions", block("other", file, text))}},
-	} {
-		s, _ := readWith(t, codex.Options{Exists: func(name string) bool { return name == "dataviz" }}, c.lines...)
-		var got []string
-		for _, v := range s.Invocations {
-			got = append(got, v.Skill+" "+string(v.Signal))
-		}
-		if strings.Join(got, ", ") != c.want || len(s.Turns) != 1 {
-			t.Errorf("%s: %d turns, uses %q, want %q", name, len(s.Turns), got, c.want)
-		}
-	}
 }

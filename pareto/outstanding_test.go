@@ -8,19 +8,19 @@ import (
 
 // Quality is proved and cost varies too much to be within its tolerance: the trial is
 // undecided, and cost is what keeps it open.
-func TestOpen(t *testing.T) {
+func TestOutstanding(t *testing.T) {
 	tr := NewTrial(DefaultConfig())
 	for i := range 20 {
 		tr.Add(Pair{Quality: 1, Latency: math.NaN(), Cost: 0.9 * float64(1-2*(i%2)), Retries: math.NaN()})
 	}
 	d := tr.Decide()
-	if d.Verdict != Undecided || d.EValue*d.Alpha < 1 || fmt.Sprint(tr.Open()) != "[cost]" {
-		t.Errorf("%s, e = %g, open: %v", d.Verdict, d.EValue, tr.Open())
+	if d.Verdict != Undecided || d.EValue*d.Alpha < 1 || fmt.Sprint(tr.Outstanding()) != "[cost]" {
+		t.Errorf("%s, e = %g, open: %v", d.Verdict, d.EValue, tr.Outstanding())
 	}
 	for range 60 {
 		tr.Add(Pair{Quality: 1, Latency: math.NaN(), Cost: 0, Retries: math.NaN()})
 	}
-	if d := tr.Decide(); d.Verdict != Promote || tr.Open() != nil {
-		t.Errorf("%s, open: %v", d.Verdict, tr.Open())
+	if d := tr.Decide(); d.Verdict != Promote || tr.Outstanding() != nil {
+		t.Errorf("%s, open: %v", d.Verdict, tr.Outstanding())
 	}
 }

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/spf13/cobra"
+)
+
+func newCasesEditCommand(a *app) *cobra.Command {
+	var trust bool
+	c := &cobra.Command{
+		Use:   "edit SKILL ID",
+		Short: "Change one case in $EDITOR",
+		Args:  exactArgs(2, "a skill and a case"),
+		RunE:  func(c *cobra.Command, args []string) error { return a.casesEdit(c.Context(), args[0], args[1], trust) },
+	}
+	c.Flags().BoolVar(&trust, "trust-checks", false, "also take checks that run programs")
+	return c
+}
+
+func (a *app) casesEdit(ctx context.Context, name, id string, trust bool) error {
+	db, c, err := a.caseOf(ctx, name, id)
+	if err != nil {
+		return err
+	}
+	text, file, err := a.editCase(ctx, c)
+	if err != nil {
+		return err
+	}
+	e, err := a.replaceCase(ctx, db, c, text, trust, fmt.Sprintf("nothing was changed; your text is in %s", file))
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Dir(file)); err != nil {
+		return fmt.Errorf("remove the edited text: %w", err)
+	}
+	for _, w := range e.warnings {
+		fmt.Fprintf(a.stderr, "warning: %s\n", w)
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"schema": 1, "skill": name, "case": c.ID, "changed": e.changed})
+	}
+	word := "changed"
+	if !e.changed {
+		word = "as before"
+	}
+	_, err = fmt.Fprintf(a.stdout, "case %s of %s: %s\n", report.Plain(c.ID), name, word)
+	return err
+}
+
+// An edited is what came of an edit of a case.
+type edited struct {
+	changed  bool
+	warnings []string
+}
+
+// replaceCase puts text, a case as JSON, in the place of c. again is the hint where
+// it is refused: nothing is changed then.
+func (a *app) replaceCase(ctx context.Context, db *store.Store, c *eval.Case, text []byte, trust bool, again string) (*edited, error) {
+	spent := a.spentOn(ctx, db, c)
+	next, err := eval.DecodeCase(text)
+	switch {
+	case err != nil:
+		return nil, usage(again, "%v", err)
+	case next.ID != c.ID || next.Skill != c.Skill:
+		return nil, usage(again+"; import it as a case of its own", "an edit cannot change the id or the skill of a case")
+	case next.Split != c.Split:
+		return nil, usage(again, "an edit cannot change the split of a case: what the search has seen is not held out")
+	}
+	n, err := acceptable(a.redactor(), next, trust, func() string { return fmt.Sprintf("case %q", next.ID) })
+	var no *failure
+	if errors.As(err, &no) {
+		return nil, &failure{no.code, no.err, again}
+	} else if err != nil {
+		return nil, err
+	}
+	e := &edited{changed: !reflect.DeepEqual(next, c)}
+	if e.changed {
+		if _, _, err := db.SaveCases(ctx, []eval.Case{*next}); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case e.changed && spent != "":
+		e.warnings = append(e.warnings, fmt.Sprintf("challenger %.12s has met this case as it was; that evidence stays", spent))
+	case e.changed && c.Split == eval.Test:
+		e.warnings = append(e.warnings, "this case is held out; do not fit it to an answer that you have seen")
+	}
+	if n > 0 {
+		e.warnings = append(e.warnings, counted(n, "secret")+" replaced by placeholders before anything was stored")
+	}
+	return e, nil
+}
+
+// editCase lets the owner edit a case as JSON and returns the text, and the file
+// that it stands in.
+func (a *app) editCase(ctx context.Context, c *eval.Case) (text []byte, file string, err error) {
+	editor := a.getenv("VISUAL")
+	if editor == "" {
+		editor = a.getenv("EDITOR")
+	}
+	if editor == "" {
+		return nil, "", usage("for example EDITOR=nano", "no editor is named in $VISUAL or $EDITOR")
+	}
+	home, err := a.home()
+	if err != nil {
+		return nil, "", err
+	}
+	dir, err := os.MkdirTemp(home, "edit-")
+	if err != nil {
+		return nil, "", fmt.Errorf("make a file to edit: %w", err)
+	}
+	file = filepath.Join(dir, plainFile(c.ID)+".json")
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(c); err != nil {
+		return nil, "", fmt.Errorf("encode case: %w", err)
+	}
+	if err := os.WriteFile(file, b.Bytes(), fileMode); err != nil {
+		return nil, "", fmt.Errorf("make a file to edit: %w", err)
+	}
+	// By the shell, because $EDITOR may hold arguments ("code --wait").
+	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", file)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, unwrapped(a.stderr), unwrapped(a.stderr) // an editor needs the terminal itself
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return nil, "", errors.Join(ctx.Err(), os.RemoveAll(dir))
+		}
+		return nil, "", errors.Join(usage("nothing was changed", "run %s: %v", editor, err), os.RemoveAll(dir))
+	}
+	if text, err = bounded.ReadFile(file, maxImport); err != nil {
+		return nil, "", fmt.Errorf("read the edited case: %w", err)
+	}
+	return text, file, nil
+}
+
+// plainFile makes a case's id fit for the name of a file.
+func plainFile(id string) string {
+	name := strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '-'
+	}, id)
+	return name[:min(len(name), 60)]
+}

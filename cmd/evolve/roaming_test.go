@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// A roaming is a skill in a home of its own, with a version that evolve made and
+// that is installed nowhere yet.
+type roaming struct {
+	t      *testing.T
+	a      *app
+	db     *store.Store
+	home   string
+	errs   *bytes.Buffer
+	v0, v1 []byte
+	offer  tournament.Version
+}
+
+func newRoaming(t *testing.T) *roaming {
+	home := t.TempDir()
+	for name, v := range map[string]string{"HOME": home, "EVOLVE_HOME": filepath.Join(home, "data"), "CLAUDE_CONFIG_DIR": "", "CODEX_HOME": "",
+		"PI_CODING_AGENT_DIR": "", "COPILOT_HOME": ""} {
+		t.Setenv(name, v)
+	}
+	r := &roaming{t: t, home: home, errs: new(bytes.Buffer)}
+	r.a = newApp(bytes.NewReader(nil), new(bytes.Buffer), r.errs)
+	t.Cleanup(func() {
+		if err := r.a.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	text := "---\nname: tagger\ndescription: Tags notes.\n---\n\n## Security\n\nNever guess.\n\n## Steps\n\nTag them.\n"
+	r.v0, r.v1 = []byte(text), []byte(text+"\nAt most three tags.\n")
+	r.write("claude", r.v0)
+	if err := os.WriteFile(filepath.Join(filepath.Dir(r.path("claude")), "notes.md"), []byte("notes\n"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if r.db, err = r.a.store(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	live := r.live()
+	if err := r.a.recordLive(t.Context(), r.db, live); err != nil {
+		t.Fatal(err)
+	}
+	r.offer = tournament.Version{Skill: "tagger", SHA: skill.HashText(r.v1), Parent: skill.HashText(r.v0), Author: "evolve", Operator: "reflect",
+		Proven: true, Text: r.v1}
+	return r
+}
+
+func (r *roaming) path(target string) string {
+	below := map[string]string{"claude": ".claude", "codex": ".codex", "pi": ".pi/agent", "copilot": ".copilot", "agents": ".agents"}[target]
+	return filepath.Join(r.home, filepath.FromSlash(below), "skills", "tagger", skill.FileName)
+}
+
+func (r *roaming) write(target string, text []byte) {
+	r.t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(r.path(target)), 0o700), os.WriteFile(r.path(target), text, 0o600)); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// holds demands what is in a target, nil for nothing.
+func (r *roaming) holds(target string, want []byte) {
+	r.t.Helper()
+	got, err := os.ReadFile(r.path(target))
+	if want == nil && !errors.Is(err, os.ErrNotExist) || want != nil && (err != nil || !bytes.Equal(got, want)) {
+		r.t.Errorf("%s holds %q (%v), want %q", target, got, err, want)
+	}
+}
+
+func (r *roaming) live() *liveSkill {
+	r.t.Helper()
+	live, err := r.a.skill("tagger")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return live
+}
+
+// says demands words on stderr since the last call.
+func (r *roaming) says(want string) {
+	r.t.Helper()
+	if !strings.Contains(r.errs.String(), want) {
+		r.t.Errorf("stderr has no %q:\n%s", want, r.errs)
+	}
+	r.errs.Reset()
+}
+
+func (r *roaming) versions() int {
+	r.t.Helper()
+	all, err := r.db.Versions(r.t.Context(), "tagger")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return len(all)
+}
