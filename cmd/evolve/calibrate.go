@@ -52,7 +52,7 @@ func (k *calibrator) calibrate(ctx context.Context, name string, cases []eval.Ca
 	if old != nil {
 		return *old, nil
 	}
-	if k, err = k.unlessInVain(ctx, name, cases); err != nil {
+	if k, err = k.unlessExhausted(ctx, name, cases); err != nil {
 		return tournament.Calibration{}, err
 	}
 	c, err := k.measure(ctx, name, cases)
@@ -71,10 +71,10 @@ func (k *calibrator) calibrate(ctx context.Context, name string, cases []eval.Ca
 // readable reply.
 const triesInVain = 3
 
-// unlessInVain is k, or one that asks nobody where the last runs have asked the same
-// judge and the labels without a readable reply are as many as they left. New labels
-// change that, and so does another judge.
-func (k *calibrator) unlessInVain(ctx context.Context, name string, cases []eval.Case) (*calibrator, error) {
+// unlessExhausted returns k, or a calibrator that asks no judge if the last runs have
+// asked the same judge and got no readable reply for as many labels as now. With new
+// labels, or another judge, it returns k.
+func (k *calibrator) unlessExhausted(ctx context.Context, name string, cases []eval.Case) (*calibrator, error) {
 	last, err := k.db.LastCalibrations(ctx, name, triesInVain)
 	if err != nil || len(last) < triesInVain {
 		return k, err

@@ -141,7 +141,7 @@ func newRunCommand(a *app) *cobra.Command {
 	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
 	confirmOverFlag(fl, &f.confirmOver)
 	fl.StringVar(&f.resume, "resume", "", "go on with an interrupted run")
-	fl.BoolVar(&f.anew, "anew", false, "search again although an undecided challenger waits for more cases; it keeps its place unless a better one is found")
+	fl.BoolVar(&f.anew, "anew", false, "start a new search although a challenger is undecided; its trial continues unless the search finds a better text")
 	fl.BoolVar(&f.noHarvest, "no-harvest", false, "use the stored cases only")
 	fl.StringVar(&f.harvest.since, "since", "", "harvest sessions of this age at most, for example 30d")
 	fl.StringSliceVar(&f.harvest.exclude, "exclude-project", nil, "folders whose sessions are never read (glob)")

@@ -320,7 +320,7 @@ func (s *serving) EditCase(ctx context.Context, name, id, seen string, text []by
 	if err != nil {
 		return nil, c.told(err)
 	}
-	e, err := c.replaceCase(ctx, c.db, k, text, false, "nothing was changed; what you typed stands below")
+	e, err := c.replaceCase(ctx, c.db, k, text, false, "nothing was changed; your text is in the field below")
 	if err != nil {
 		return nil, c.told(err)
 	}

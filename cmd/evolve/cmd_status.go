@@ -168,8 +168,8 @@ func (a *app) status(ctx context.Context, all bool) error {
 	return a.printStatus(r, all)
 }
 
-// gatherStatus looks at the skills on disk and at what the store has of them, and
-// writes nothing: a text that was edited by hand is told of as that.
+// gatherStatus reads the skills on disk and their records in the store, and writes
+// nothing: it reports a text that was edited by hand and does not record it as a version.
 func (a *app) gatherStatus(ctx context.Context) (*statusReport, error) {
 	r := &statusReport{Schema: 1, demo: a.isDemo(), Skills: []skillStatus{}, Broken: []brokenSkill{}}
 	var err error

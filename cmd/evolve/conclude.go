@@ -213,7 +213,7 @@ func (a *app) result(ctx context.Context, p *prepared, out *tournament.Outcome) 
 		res.Verdict = &resultVerdict{Decision: "none", Reason: "the gate was left out (--no-gate)"}
 	case p.f.Standing != "":
 		res.Standing = p.f.Standing
-		res.Verdict = &resultVerdict{Decision: "none", Reason: fmt.Sprintf("nothing better than challenger %.12s was found: it keeps its place, and its trial goes on with new cases", p.f.Standing)}
+		res.Verdict = &resultVerdict{Decision: "none", Reason: fmt.Sprintf("no text was better than challenger %.12s: its trial continues with new cases", p.f.Standing)}
 	default:
 		res.Verdict = &resultVerdict{Decision: "none", Reason: "nothing beat the incumbent on validation"}
 	}

@@ -40,7 +40,7 @@ type forecast struct {
 	free bool // everybody who answers is simulated
 }
 
-// simulated reports whether nobody who answers is paid.
+// simulated reports whether the agent, the mutator and the judge are all simulated.
 func (b *backendFlags) simulated() bool {
 	return b.Agent == "simulated" && b.ReflectAgent == "simulated" && b.JudgeAgent == "simulated"
 }

@@ -66,7 +66,7 @@ func held(path string) (bool, error) {
 		return false, nil
 	}
 	l := flock.New(path, flock.SetFlag(0))
-	got, err := l.TryRLock()            // two that look are in nobody's way
+	got, err := l.TryRLock()            // a shared lock: readers do not exclude each other
 	if errors.Is(err, fs.ErrNotExist) { // it has just been given back
 		return false, nil
 	}

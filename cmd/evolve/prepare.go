@@ -193,7 +193,7 @@ func (p *prepared) carry(ctx context.Context, trial *tournament.TrialRecord) err
 		return nil
 	case f.anew:
 		f.Standing = trial.Challenger
-		p.heads = append(p.heads, fmt.Sprintf("challenger %.12s waits, and keeps its place unless this run finds a better one", trial.Challenger))
+		p.heads = append(p.heads, fmt.Sprintf("challenger %.12s is undecided: its trial continues unless this run finds a better text", trial.Challenger))
 		return nil
 	}
 	spent, err := p.db.Journal(p.run.ID).SpentCases(ctx, f.Skill, p.live.doc.Hash())

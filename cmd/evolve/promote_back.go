@@ -12,11 +12,11 @@ import (
 	"github.com/skill-evolve/evolve/tournament"
 )
 
-// waitingTrial is the trial against a text, sha, that promote is about where that is
-// live and nobody names one: the newest that ended in a promotion, else the newest that
-// is undecided; of either, a text that only lacks lines of the live one comes last.
-// What was in place before has had its chance and is no longer offered: back is the
-// newest of those. Either is nil where there is none.
+// waitingTrial returns the trial against the text sha that `evolve promote` means if no
+// candidate is named: the newest that ended in a promotion, else the newest that is
+// undecided; of either, a text that only lacks lines of the live one comes last. A
+// challenger that was installed before is not offered again: back is the newest such
+// trial. Each is nil if there is none.
 func (a *app) waitingTrial(ctx context.Context, db *store.Store, live *liveSkill, sha string) (trial, back *tournament.TrialRecord, err error) {
 	trials, err := db.Trials(ctx, live.Name)
 	if err != nil {

@@ -24,8 +24,8 @@ import (
 // none behind. Where a shared folder has no locks, the store keeps trials apart all
 // the same: see tournament.TrialChangedError.
 
-// lockRun takes the lock of a run; unlock gives it back. What is done to a copy of the
-// database is in nobody's way.
+// lockRun takes the lock of a run; unlock releases it. A command that works on a copy of
+// the database needs no lock: no other process writes to the copy.
 func (a *app) lockRun(id string) (unlock func(), err error) {
 	if a.access != writes {
 		return func() {}, nil

@@ -114,9 +114,9 @@ func (s *skillStatus) decisions(ctx context.Context, db *store.Store) error {
 	return nil
 }
 
-// challenger is who waits to replace the live text: proven, or still on trial;
-// nil for nobody. before is the text that was known to be live: who waits to replace
-// that is carried over to an edit of it by the next command that writes.
+// challenger returns the text that is proven or on trial against the live one, nil if
+// there is none. before is the text that the store knows as live: if the owner has edited
+// it since, the next command that writes carries its challenger over to the edit.
 func (a *app) challenger(ctx context.Context, db *store.Store, skill *liveSkill, before string) (*challengerStatus, error) {
 	on, back, err := a.waitingTrial(ctx, db, skill, skill.doc.Hash())
 	if err != nil {

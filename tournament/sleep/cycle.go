@@ -30,7 +30,7 @@ type Cycle struct {
 	Rollback bool
 	// RunID names a run that begins.
 	RunID func() string
-	// OnStep is told of every change of a step; nil for nobody.
+	// OnStep is called at every change of a step; it may be nil.
 	OnStep func(*Night, *Step)
 	// OnResume is told of a night that goes on, bounded by what is asked for now; nil
 	// for nobody.
