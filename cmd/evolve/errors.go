@@ -19,6 +19,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // classify gives the exit code and the hint of an error by its kind.
@@ -156,6 +157,12 @@ func oneLine(s string) string { return report.Plain(strings.Join(strings.Fields(
 // flagError names the nearest flag for an unknown one.
 func flagError(c *cobra.Command, err error) error {
 	msg := err.Error()
+	if bad := (*pflag.InvalidValueError)(nil); errors.As(err, &bad) {
+		name := bad.GetFlag().Name
+		if k, ok := flagValues[bad.GetFlag().Value.Type()]; ok { // else the cause is in our own words
+			return usage(fmt.Sprintf("for example --%s %s", name, k.example), "--%s takes %s, not %q", name, k.what, bad.GetValue())
+		}
+	}
 	if name, ok := strings.CutPrefix(msg, "unknown flag: --"); ok {
 		var names []string
 		c.Flags().VisitAll(func(f *flagT) { names = append(names, f.Name) })
@@ -164,6 +171,15 @@ func flagError(c *cobra.Command, err error) error {
 		}
 	}
 	return usage(fmt.Sprintf("`%s --help` lists the flags", c.CommandPath()), "%s", msg)
+}
+
+// flagValues say what a flag of a type takes, where the parser's own error does not.
+var flagValues = map[string]struct{ what, example string }{
+	"duration": {"a time with its unit", "90m"},
+	"float64":  {"a number", "2.5"},
+	"int":      {"a whole number", "20"},
+	"int64":    {"a whole number", "20"},
+	"bool":     {"true or false", "false"},
 }
 
 // unknownCommand names the nearest command for an unknown one.
