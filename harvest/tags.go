@@ -105,27 +105,48 @@ var (
 	enclosing = lazyregexp.New(`^(?:documents?|document-content|pasted-.*|files?|file-.*|attach(?:ment|ed)s?.*|selection|quote|context)$`)
 )
 
-// tags quotes the blocks of tags. An open tag of which nothing is closed begins a
-// block if its name says so, if it has a line of its own, or if nothing stands
-// before it; it may also be a placeholder, "git show <hash>".
+// void are the tags of HTML that nothing closes.
+var void = lazyregexp.New(`^(?:br|hr|wbr|img|input|meta|link|li|p|td|tr)$`)
+
+// tags quotes the blocks of tags. A block of a tag that stands within a sentence
+// ("the <b>total</b>") needs an attribute or three words. A tag that is never closed begins a block
+// where it begins a line; elsewhere it is a placeholder, "git show <hash>".
 func (m *marking) tags() {
 	blocks(tagsOf(m.text), func(t tag, from, to int) {
 		switch {
 		case from < 0:
 		case to >= 0:
-			m.quote(from, to)
-		case injectedTags.MatchString(t.name), enclosing.MatchString(t.name), !m.is(from) && m.apart(t):
+			if injectedTags.MatchString(t.name) || m.begins(from) || m.attributed(t) || m.longer(t.to, to) {
+				m.quote(from, to)
+			}
+		case injectedTags.MatchString(t.name), !m.is(from) && m.opens(t):
 			m.quote(from, len(m.text))
 		}
 	})
 }
 
-// apart reports whether a tag has a line of its own, or nothing stands before it. It
-// looks no further than the next character on either side: a line may be long.
-func (m *marking) apart(t tag) bool {
-	before := strings.TrimRight(m.text[:t.from], " \t")
+func (m *marking) attributed(t tag) bool { return strings.Contains(m.text[t.from:t.to], "=") }
+
+// longer reports whether three words or the end of a line stand in a text. It looks
+// at its beginning only.
+func (m *marking) longer(from, to int) bool {
+	text := m.text[from:min(to, from+200)]
+	return to > from+200 || strings.Contains(text, "\n") || len(strings.Fields(text)) >= 3
+}
+
+// opens reports whether a tag that is never closed begins a block: it has a line of
+// its own, or it begins a line, and what people or programs paste follows at once.
+func (m *marking) opens(t tag) bool {
+	if !m.begins(t.from) || void.MatchString(t.name) {
+		return false
+	}
 	after := strings.TrimLeft(m.text[t.to:], " \t\r")
-	return (before == "" || strings.HasSuffix(before, "\n")) && (after == "" || after[0] == '\n') || strings.TrimRightFunc(before, unicode.IsSpace) == ""
+	if after == "" || after[0] == '\n' {
+		return true
+	}
+	atOnce := len(after) == len(m.text)-t.to
+	first := strings.TrimSpace(m.text[:t.from]) == ""
+	return enclosing.MatchString(t.name) && (atOnce || m.attributed(t)) || first && (atOnce || strings.Contains(t.name, "-"))
 }
 
 // CutInjected removes what a program put beside what the person typed: blocks of

@@ -20,14 +20,14 @@ type Part struct {
 }
 
 // Parts splits a message into what the person wrote and what they pasted or
-// quoted: fenced and indented blocks, "> " lines, tagged blocks, placeholders of
-// pastes, stack traces, logs, diffs, mails, and what a line like "the log says:"
-// introduces. The texts of the parts are text, in order.
+// quoted. A quotation is a block: whole lines between two delimiters (fences, tags,
+// quotation marks), or lines of a shape that people do not type (logs, stack traces,
+// diffs, tables, mails; see shapes.go). A mark within a sentence is a word of that
+// sentence. The texts of the parts are text, in order.
 //
 // What is pasted can hold anything, the end of its own quotation included. So a
 // quotation lasts to the last mark that can end it: words between two fences
-// count as pasted. To lose words of the person's is a smaller mistake than to
-// make somebody else's words theirs.
+// count as pasted.
 func Parts(text string) []Part {
 	var out []Part
 	at, m := 0, marked(text)
@@ -54,7 +54,8 @@ func marked(text string) marking {
 	m.fences()
 	m.tags()
 	m.placeholders()
-	m.paragraphs()
+	m.passages()
+	m.lines()
 	return m
 }
 
@@ -156,11 +157,15 @@ var fenceMarks = []*lazyregexp.Regexp{lazyregexp.New("`{3,}"), lazyregexp.New(`"
 // opening is the fence of a language: it ends nothing.
 var opening = lazyregexp.New("^[`~]+[A-Za-z]")
 
-// fences quotes from the first fence to the last, or to the end where one is
-// left open.
+// fences quotes from the first fence to the last, or to the end if one is left
+// open. A mark within a line is a word of its sentence ("no ``` please") if a blank
+// follows it, or if no other mark follows.
 func (m *marking) fences() {
 	for _, re := range fenceMarks {
 		at := re.FindAllStringIndex(m.text, -1)
+		for len(at) > 0 && m.word(at[0], len(at) == 1) {
+			at = at[1:]
+		}
 		if len(at) == 0 {
 			continue
 		}
@@ -171,6 +176,27 @@ func (m *marking) fences() {
 		}
 		m.quote(at[0][0], end)
 	}
+}
+
+// toNextLine is what may follow the mark that opens a fence.
+var toNextLine = lazyregexp.New(`^[\w+#.-]*[ \t\r]*(?:\n|$)`)
+
+// word reports whether a fence's mark is a word of a sentence; only is true for the
+// last mark of a text.
+func (m *marking) word(at []int, only bool) bool {
+	after := m.text[at[1]:]
+	if m.begins(at[0]) {
+		return m.text[at[0]] == '"' && strings.HasPrefix(after, " ")
+	}
+	return strings.HasPrefix(after, " ") || only && (m.text[at[0]] == '"' || !toNextLine.MatchString(after))
+}
+
+// begins reports whether nothing but blanks and marks of a quotation stand before at
+// in its line. It looks no further than to the next other character: a line may be
+// long.
+func (m *marking) begins(at int) bool {
+	before := strings.TrimRight(m.text[:at], " \t>")
+	return before == "" || strings.HasSuffix(before, "\n")
 }
 
 // placeholder stands for what was pasted, "[Pasted text #1 +3 lines]".
@@ -196,107 +222,5 @@ func (m *marking) placeholders() {
 			end = gap
 		}
 		m.quote(at[0], end)
-	}
-}
-
-// machine are lines that programs print: prompts, boxes, JSON, log lines, errors
-// and the frames of their stacks, results of tests, diffs.
-var machine = lazyregexp.New(`^\s*(?:` + strings.Join([]string{
-	`(?:\$|❯|➜|%|>>>|PS [A-Z]:\S*>) +\S`, `[│┃╭╮╰╯├└┌┐─━═⎿⏺●✻✓✔✗✘]`, `[{\[]\s*(?:"|\{|$)`,
-	`\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d`, `[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d`, `\[?\d\d:\d\d:\d\d`,
-	`\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL|PANIC)(?:\]|:|\s+\S)`,
-	`npm (?:ERR!|error|warn) `, `(?:error|warning|fatal|panic)(?:\[\w+\]| TS\d+)?: `, `[\w.$]*(?:Error|Exception|Warning|Panic): `, `Caused by: `,
-	`Traceback \(most recent call last\)`, `goroutine \d+ \[`, `thread '[^']*' panicked`, `make(?:\[\d+\])?: \*\*\*`, `exit (?:status|code) \d`,
-	`File ".*", line \d+`, `at [\w.$<>/]+ ?\(.*\)\s*$`, `at (?:/|file:|node:)\S+:\d+`, `\S+\.\w{1,5}:\d+:\d+`,
-	`(?:---|===) (?:FAIL|PASS|SKIP|RUN|PAUSE|CONT)\b`, `(?:FAIL|PASS|ok)(?:\s+\S+[./]\S+|:|\s*$)`, `not ok \d`,
-	`diff --git `, `index [0-9a-f]{7,}\.\.`, `@@ -\d`, `\+\+\+ \S+/`, `--- \S+/`, `\d+ [+-](?: |$)`, `(?:\* )?commit [0-9a-f]{40}`,
-}, "|") + `)`)
-
-var (
-	hunk = lazyregexp.New(`(?m)^@@ -\d|^diff --git `)
-	// mail begins at its first header; nothing marks its end.
-	mail = lazyregexp.New(`(?m)^(?:(?:From|To|Cc|Bcc|Subject|Date|Sent|Reply-To): .*\n){2}`)
-	// citation names somebody else's words in a line that introduces them.
-	citation = lazyregexp.New(`(?i)\bfrom \S*[./]\S*\s*$|\b(?:says?|said|writes?|wrote|reads|reviews?|comments?|feedback|outputs?|logs?|errors?|message|mail|email|trace|` +
-		`prints?|printed|shows?|returns?|returned|reports?|reported|quote|according to)\b`)
-	// program begins a message that a program wrote whole, but for its first words.
-	program = lazyregexp.New(`^\s*(?:Implement the following plan:|This session is being continued from a previous conversation|` +
-		`Base directory for this skill: |Operation stopped by hook: |Caveat: The messages below were generated)`)
-	listItem = lazyregexp.New(`^\s*(?:[-*+•]|\d{1,3}[.)])\s`)
-	// gap is what a terminal leaves of a line break in what was copied from it.
-	gap = lazyregexp.New(`:  +\S|\S {3,}\S`)
-	// untyped begins what nobody types behind their own words: what no keyboard
-	// has, and long JSON.
-	untyped = lazyregexp.New(`[❯⏺⎿✻│┃╭╰]|\{"\w+":.{200}`)
-)
-
-// Gemini CLI puts the files that a prompt names below it.
-const (
-	filesBegin = "--- Content from referenced files ---"
-	filesEnd   = "--- End of content ---"
-)
-
-// paragraphs quotes what looks pasted line by line.
-func (m *marking) paragraphs() {
-	if at := mail.FindStringIndex(m.text); at != nil {
-		m.quote(at[0], len(m.text))
-	}
-	if at := program.FindStringIndex(m.text); at != nil {
-		m.quote(at[1], len(m.text))
-	}
-	if at := strings.Index(m.text, filesBegin); at >= 0 {
-		end := len(m.text)
-		if last := strings.LastIndex(m.text, filesEnd); last > at {
-			end = last + len(filesEnd)
-		}
-		m.quote(at, end)
-	}
-	var (
-		diff                      = hunk.MatchString(m.text)
-		introduced, cited, parted bool // by the line above; by a word for it; with an empty line between
-		list                      bool // the line above belongs to a list of the person's
-		pasted, output            bool // this paragraph, to its end; because it is a program's output
-		first, last               = -1, 0
-	)
-	for at, next := 0, 0; at < len(m.text); at = next {
-		end := m.toEOL(at)
-		next = min(end+1, len(m.text))
-		line := m.text[at:end]
-		trimmed := strings.TrimSpace(line)
-		switch {
-		case trimmed == "":
-			pasted, output, parted = false, false, true
-			continue
-		case m.is(at) && m.is(end-1):
-			introduced = false
-			continue
-		}
-		item := listItem.MatchString(line)
-		pasted = pasted || introduced && (cited || parted && !item)
-		introduced, parted = strings.HasSuffix(trimmed, ":"), false
-		cited = introduced && citation.MatchString(line)
-		if machine.MatchString(line) || diff && strings.ContainsRune("+-@", rune(line[0])) {
-			pasted, output = true, true
-		}
-		indented := line[0] == '\t' || strings.HasPrefix(line, "  ")
-		from := at
-		if pasted || trimmed[0] == '>' || indented && !list {
-			m.quote(at, next)
-		} else if loc := untyped.FindStringIndex(line); loc != nil {
-			pasted, output, from = true, true, at+loc[0]
-			m.quote(from, next)
-		} else if list = indented || item; !list {
-			if loc := gap.FindStringIndex(line); loc != nil {
-				m.quote(at+loc[0]+1, next)
-			}
-		}
-		if output {
-			if last = next; first < 0 {
-				first = from
-			}
-		}
-	}
-	if first >= 0 { // what stands between two pieces of output is not told apart from them
-		m.quote(first, last)
 	}
 }

@@ -8,7 +8,8 @@ import (
 // BenchmarkOwn reads what once cost the square of its length: many open tags on one
 // line, many pastes in one message.
 func BenchmarkOwn(b *testing.B) {
-	for name, piece := range map[string]string{"tags": "look <a> ", "pastes": "[Pasted text +1 lines]\nx"} {
+	for name, piece := range map[string]string{"tags": "look <a> ", "pastes": "[Pasted text +1 lines]\nx",
+		"marks": "\"x\n„x\n“x\n»x\n\"x y\"\n", "fences": "no ``` and \"\"\" ", "headers": "From: x\n", "gaps": "x   "} {
 		text := strings.Repeat(piece, 400_000/len(piece))
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))

@@ -1,0 +1,258 @@
+package harvest
+
+import (
+	"strings"
+
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
+)
+
+// How a paste looks. Each expression reads a line and the line below it, from the
+// first character of the line that is not a blank.
+var (
+	// certain are lines that programs print and people do not type.
+	certain = shape(
+		// Prompts of shells and interpreters, and what draws a terminal's windows.
+		`[│┃╭╮╰╯├└┌┐─━═⎿⏺●✻]`, `(?:❯|➜) .*\n\s*\S`, `>>> `, `In \[\d+\]: `, `PS [A-Z]:\S*> ?\S`, `\[?[\w.-]+@[\w.-]+(?::\S*| \S+)?\]? ?[$#%] `,
+		`[$%#] (?:sudo )?(?:git|go|make|npm|npx|yarn|pnpm|pip3?|python3?|node|cargo|docker|kubectl|terraform|cd|ls|cat|echo|curl|grep|ssh|bash|sh|\.{0,2}/\S+)(?:\s|$)`,
+		// Logs and chats, by their clocks.
+		`\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d`, `[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d`, `\[?\d\d:\d\d:\d\d`, `\[(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL)\]`,
+		`\[\d\d?:\d\d(?: ?[AP]M)?\] \S`, `\[?\d\d?[./]\d\d?[./]\d{2,4},? \d\d?:\d\d`, `\S.{0,40}(?:  | \[)\d\d?:\d\d(?: ?[AP]M)?\]?\s*\n`, `\S.{0,40} — (?:(?:Today|Yesterday) at )\d`,
+		// Errors, and the frames of their stacks.
+		`[\w.$]*[a-z](?:Error|Exception|Warning|Panic): `, `(?:error|warning)(?:\[\w+\]| TS\d+): `, `npm ERR!`, `make(?:\[\d+\])?: \*\*\*`,
+		`Traceback \(most recent call last\)`, `goroutine \d+ \[`, `thread '[^'\n]*' panicked`, `File "[^"\n]*", line \d+`, `at .*\((?:\S+:\d+|native|<anonymous>|Unknown Source)\)\s`,
+		`at (?:/|file:|node:)\S+:\d+`, `\S+\.\w{1,5}:\d+:\d+(?::| - (?:error|warning)) `,
+		// Results of tests.
+		`(?:---|===) (?:FAIL|PASS|SKIP|RUN|PAUSE|CONT)\b`, `(?:FAIL|ok)\s+\S+/\S+\s+(?:[\d.]+s|\(cached\)|\[)`, `FAIL: \w+ \(`, `FAILED \S+::`, `not ok \d+ - `, `={3,} .* ?={3,}\s`,
+		`E {3,}\S`, `[✓✔✕✗✘×] .*\(\d[\d.]* ?m?s\)\s`,
+		// Changes.
+		`diff --git `, `index [0-9a-f]{7,}\.\.`, `@@ -\d`, `\+\+\+ \S+/`, `--- \S+/`, `(?:\* )?commit [0-9a-f]{7,40}(?: \(.*\))?\s*\n`, `Author: .+ <\S+@\S+>`,
+		// Tables, documents, files.
+		`[|+]?\s*:?-{3,}:?\s*[|+](?:\s*:?-{2,}:?\s*[|+]?)*\s*\n`, `\(\d+ rows?\)`, `\\(?:begin|end|documentclass|usepackage)\{`, `-----(?:BEGIN|END) [A-Z]`,
+		`\[{1,2}[a-z][\w.-]*\]{1,2}\s*\n`, `---\n[a-z][\w-]*: `)
+
+	// several are lines that people type, too, but not so many of one shape.
+	several = []struct {
+		re    *lazyregexp.Regexp
+		lines int
+	}{
+		{shape(`(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL|PANIC)(?::|\s+\S)`, `(?:error|warning|fatal|panic|[EW]rror|Warning|Exception|Caused by): `, `npm (?:error|warn) `), 3},
+		{shape(`[{\[]\s*(?:"|\{|\n)`, `"[^"\n]*"\s*[:,}\]]`, `[}\]],?\s*\n`), 2}, // JSON
+		{shape(`\|\s*\S`), 2},
+		{shape(`(?:User|Human|Assistant|AI|System|Bot|Claude|ChatGPT)\s?:`), 2},
+		{shape(`[^,\s][^,\n]*(?:,[^,\s][^,\n]*){2,}\n`), 3}, // CSV
+		{shape(`(?:\* )?[0-9a-f]{7,40} \S`), 2},
+		{shape(`\\(?:item|section|caption|textbf|cite|label)\b`), 2},
+		{shape(`\d+ \+(?: |\n)`), 2},
+		{shape(`[$%] \S`), 3},
+	}
+)
+
+func shape(lines ...string) *lazyregexp.Regexp {
+	return lazyregexp.New(`^(?:` + strings.Join(lines, "|") + `)`)
+}
+
+const (
+	address = `[*_>| ]{0,4}(?:From|To|Cc|Bcc|Reply-To|Von|An|De|À|Para|Van|Aan)\s?:.*\n`
+	subject = `[*_>| ]{0,4}(?:Subject|Sent|Date|Betreff|Gesendet|Datum|Objet|Envoyé|Asunto|Enviado|Assunto|Onderwerp|Verzonden)\s?:.*\n`
+)
+
+var (
+	// letter begins a mail, or what somebody wrote on a page; nothing marks its end.
+	letter = lazyregexp.New(`(?m)^(?:` + strings.Join([]string{
+		`(?:` + address + `)+` + subject, subject + `(?:` + address + `|` + subject + `)`,
+		`(?:On|Am|Le|El|Op) .*(?:\d\d:\d\d|\d{4}).*\n?.*(?:wrote|schrieb|a écrit|escribió|schreef).*:\s*$`,
+		`-{3,} ?(?i:forwarded|original|weitergeleitete|ursprüngliche)\b.*-{3,}\s*$`, `Begin forwarded message:`,
+		`\S+(?: \S+)? (?:opened this (?:issue|pull request)|opened|commented|reviewed|requested changes|approved these changes|(?:left|added) a comment) ` +
+			`(?:on [A-Z][a-z]{2} \d|(?:\d+|an?) \w+ ago|last \w+|yesterday|[-–·(]).*$`,
+	}, "|") + `)`)
+	// program begins a message that a program wrote whole, but for its first words.
+	program = lazyregexp.New(`^\s*(?:Implement the following plan:|This session is being continued from a previous conversation|` +
+		`Base directory for this skill: |Operation stopped by hook: |Caveat: The messages below were generated)`)
+	// inMarks are whole lines in quotation marks.
+	inMarks = lazyregexp.New(`(?m)^[ \t]*(?:"[^"]*"|“[^“”]*”|„[^„“”]*[“”]|»[^»«]*«|«[^»«]*»)[.,]?[ \t\r]*$`)
+	// sentences are more than a title, or a word that is spoken of.
+	sentences = lazyregexp.New(`[.!?;:]\s+\S.*\S\s|\n|(?:\S+\s+){10}`)
+)
+
+// Gemini CLI puts the files that a prompt names below it.
+const (
+	filesBegin = "--- Content from referenced files ---"
+	filesEnd   = "--- End of content ---"
+)
+
+// passages quotes what a delimiter or a heading marks as somebody else's.
+func (m *marking) passages() {
+	if at := letter.FindStringIndex(m.text); at != nil {
+		m.quote(at[0], len(m.text))
+	}
+	if at := program.FindStringIndex(m.text); at != nil {
+		m.quote(at[1], len(m.text))
+	}
+	m.between(filesBegin, filesEnd, true)
+	m.between("<!--", "-->", false)
+	for _, at := range inMarks.FindAllStringIndex(m.text, -1) {
+		if sentences.MatchString(strings.TrimSpace(m.text[at[0]:at[1]])) {
+			m.quote(at[0], at[1])
+		}
+	}
+}
+
+// between quotes from the first begin to the last end, or, where that is missing and
+// open is true, to the end of the text.
+func (m *marking) between(begin, end string, open bool) {
+	from := strings.Index(m.text, begin)
+	if from < 0 {
+		return
+	}
+	if to := strings.LastIndex(m.text, end); to > from {
+		m.quote(from, to+len(end))
+	} else if open {
+		m.quote(from, len(m.text))
+	}
+}
+
+var (
+	hunk     = lazyregexp.New(`(?m)^@@ -\d|^diff --git `)
+	listItem = lazyregexp.New(`^\s*(?:[-*+•]|\d{1,3}[.)])\s`)
+	// gap is what a terminal leaves of a line break in what was copied from it.
+	gap = lazyregexp.New(`\S {3,}\S`)
+	// untyped begins what nobody types behind their own words: what no keyboard
+	// has, and long JSON.
+	untyped = lazyregexp.New(`[⏺⎿✻│┃╭╰]|\{"\w+":.{200}`)
+
+	// spoken and printed name somebody else's words in a line that introduces them.
+	spoken = lazyregexp.New(`(?i)^\W*from \S|\b(?:says?|said|writes|wrote|replie[sd]|commented|according to)\b|` +
+		`\b(?:reviews?|comments?|feedback|e?-?mails?|messages?|notes?) (?:from|by|of)\b|` +
+		`\b(?:this|that|these|those|the|his|her|their|\w+['’]s) (?:\w+ )?(?:reviews?|comments?|feedback|e?-?mails?|message|quote)\b|` +
+		`\b(?:translate|summari[sz]e|explain|proofread|rephrase|reply to|respond to|think of|make of) (?:this|that|these|the|it|his|her|their)\b`)
+	printed = lazyregexp.New(`(?i)\b(?:reads|prints|printed|shows|returns|returned|reports|reported)\b|` +
+		`(?:^\W*|\b(?:this|that|these|the|an?|same|following|get|got|see) (?:\w+ )?)(?:errors?|outputs?|logs?|trace|exception)\b`)
+	// bySelf says that the words are the person's: their own, or what they want to see.
+	bySelf = lazyregexp.New(`(?i)\b(?:I|we)(?:['’]\w+)?(?: have| had)?(?: \w+ly| just| already| also| even| only| once)? ` +
+		`(?:say|said|write|wrote|mean|meant|ask|asked|tell|told|report|mention|mentioned|want|wanted|need|expect|expected|repeat|pointed|described|listed|explained)\b|` +
+		`\b(?:my|our) (?:\w+ )?(?:reviews?|comments?|feedback|e?-?mails?|messages?|notes?|quote|points?)\b|\bmyself\b|` +
+		`\b(?:should|must|shall|needs? to|has to|have to|ought to|supposed to|like this|to)\s*:|\b(?:should|must|shall|needs? to|has to|have to|ought to|supposed to)\b`)
+)
+
+// A line of a text: its place, to the beginning of the next line.
+type line struct {
+	from, to int
+	text     string // without the line feed
+	shape    bool   // it looks like a line of a paste
+	certain  bool
+}
+
+func (l line) blank() bool { return strings.TrimSpace(l.text) == "" }
+
+func (l line) indented() bool {
+	return strings.HasPrefix(l.text, "\t") || strings.HasPrefix(l.text, "  ")
+}
+
+// deep reports whether l is indented as code is.
+func (l line) deep() bool {
+	return strings.HasPrefix(l.text, "\t") || strings.HasPrefix(l.text, "    ")
+}
+
+// split returns the lines of the text with their shapes.
+func (m *marking) split() []line {
+	var out []line
+	for at := 0; at < len(m.text); {
+		end := m.toEOL(at)
+		next := min(end+1, len(m.text))
+		out = append(out, line{from: at, to: next, text: m.text[at:end]})
+		at = next
+	}
+	seen, count := make([][]bool, len(several)), make([]int, len(several))
+	for k := range several {
+		seen[k] = make([]bool, len(out))
+	}
+	diff := hunk.MatchString(m.text)
+	for i := range out {
+		l := &out[i]
+		if l.blank() || m.is(l.from) {
+			continue
+		}
+		two := strings.TrimLeft(l.text, " \t") + "\n"
+		if i+1 < len(out) {
+			two += out[i+1].text
+		}
+		l.certain = certain.MatchString(two) || diff && strings.ContainsRune("+-@", rune(l.text[0]))
+		for k, s := range several {
+			if s.re.MatchString(two) {
+				seen[k][i] = true
+				count[k]++
+			}
+		}
+	}
+	for k, s := range several {
+		for i := range out {
+			out[i].shape = out[i].shape || seen[k][i]
+			out[i].certain = out[i].certain || seen[k][i] && count[k] >= s.lines
+		}
+	}
+	return out
+}
+
+// lines quotes what looks pasted line by line.
+func (m *marking) lines() {
+	lines := m.split()
+	// What certainly is a paste makes one of the lines above it that look like it.
+	for i := len(lines) - 1; i > 0; i-- {
+		if lines[i].certain && lines[i-1].shape {
+			lines[i-1].certain = true
+		}
+	}
+	var (
+		introduced, parted, said, shown bool // the line above ends in ":"; an empty line follows it; it names somebody's words
+		above                           bool // the line above is quoted
+		list                            bool // the line above belongs to a list of the person's
+		pasted, output                  bool // this paragraph, to its end; because it is a program's output
+		first, last                     = -1, 0
+	)
+	for i, l := range lines {
+		trimmed := strings.TrimSpace(l.text)
+		if trimmed == "" {
+			pasted, output, parted, above = false, false, true, false
+			continue
+		}
+		if m.is(l.from) && m.is(l.from+len(l.text)-1) {
+			introduced, parted, above = false, false, true
+			continue
+		}
+		item := listItem.MatchString(l.text)
+		code := l.indented() && !list && (above || i > 0 && parted && (l.deep() && !(introduced && item) || !introduced && !l.deep()) || i == 0 && len(lines) > 1 && lines[1].indented())
+		pasted = pasted || introduced && (said || shown && !item)
+		introduced = strings.HasSuffix(trimmed, ":")
+		said, shown = false, false
+		if introduced && !bySelf.MatchString(l.text) {
+			said, shown = spoken.MatchString(l.text), printed.MatchString(l.text)
+		}
+		parted = false
+		if l.certain {
+			pasted, output = true, true
+		}
+		from := l.from
+		above = pasted || trimmed[0] == '>' || code
+		if !above {
+			if list = item || list && l.indented(); !list {
+				if at := gap.FindStringIndex(l.text); at != nil && (l.text[at[0]] == '?' || i+1 < len(lines) && lines[i+1].indented()) {
+					from, above = l.from+at[0]+1, true
+				}
+			}
+			if at := untyped.FindStringIndex(l.text); at != nil {
+				from, above, pasted, output = l.from+at[0], true, true, true
+			}
+		}
+		if above {
+			m.quote(from, l.to)
+		}
+		if output {
+			if last = l.to; first < 0 {
+				first = from
+			}
+		}
+	}
+	if first >= 0 { // what stands between two pieces of output is not told apart from them
+		m.quote(first, last)
+	}
+}
