@@ -15,7 +15,7 @@ var (
 		`[│┃╭╮╰╯├└┌┐─━═⎿⏺●✻]`, `(?:❯|➜) .*\n\s*\S`, `>>> `, `In \[\d+\]: `, `PS [A-Z]:\S*> ?\S`, `\[?[\w.-]+@[\w.-]+(?::\S*| \S+)?\]? ?[$#%] `,
 		`[$%#] (?:sudo )?(?:git|go|make|npm|npx|yarn|pnpm|pip3?|python3?|node|cargo|docker|kubectl|terraform|cd|ls|cat|echo|curl|grep|ssh|bash|sh|\.{0,2}/\S+)(?:\s|$)`,
 		// Logs and chats, by their clocks.
-		`\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d`, `[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d`, `\[?\d\d:\d\d:\d\d`, `\[(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL)\]`,
+		`\[?(?:\d{4}-\d\d-\d\d[T ]|[A-Z][a-z]{2} +\d+ )?\d\d:\d\d:\d\d.*\n\s*\S`, `\[(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL)\]`,
 		`\[\d\d?:\d\d(?: ?[AP]M)?\] \S`, `\[?\d\d?[./]\d\d?[./]\d{2,4},? \d\d?:\d\d`, `\S.{0,40}(?:  | \[)\d\d?:\d\d(?: ?[AP]M)?\]?\s*\n`, `\S.{0,40} — (?:(?:Today|Yesterday) at )\d`,
 		// Errors, and the frames of their stacks.
 		`[\w.$]*[a-z](?:Error|Exception|Warning|Panic): `, `(?:error|warning)(?:\[\w+\]| TS\d+): `, `npm ERR!`, `make(?:\[\d+\])?: \*\*\*`,
@@ -60,7 +60,7 @@ var (
 	// letter begins a mail, or what somebody wrote on a page; nothing marks its end.
 	letter = lazyregexp.New(`(?m)^(?:` + strings.Join([]string{
 		`(?:` + address + `)+` + subject, subject + `(?:` + address + `|` + subject + `)`,
-		`(?:On|Am|Le|El|Op) .*(?:\d\d:\d\d|\d{4}).*\n?.*(?:wrote|schrieb|a écrit|escribió|schreef).*:\s*$`,
+		`(?:On|Am|Le|El|Op) .*(?:\d\d:\d\d|\d{4}).*\n?.*(?:wrote|schrieb|a écrit|escribió|schreef).*\n?.*:\s*$`,
 		`-{3,} ?(?i:forwarded|original|weitergeleitete|ursprüngliche)\b.*-{3,}\s*$`, `Begin forwarded message:`,
 		`\S+(?: \S+)? (?:opened this (?:issue|pull request)|opened|commented|reviewed|requested changes|approved these changes|(?:left|added) a comment) ` +
 			`(?:on [A-Z][a-z]{2} \d|(?:\d+|an?) \w+ ago|last \w+|yesterday|[-–·(]).*$`,
@@ -120,19 +120,31 @@ var (
 	// has, and long JSON.
 	untyped = lazyregexp.New(`[⏺⎿✻│┃╭╰]|\{"\w+":.{200}`)
 
-	// spoken and printed name somebody else's words in a line that introduces them.
+	// spoken and printed name somebody else's words, or a program's, in a line that
+	// introduces them.
 	spoken = lazyregexp.New(`(?i)^\W*from \S|\b(?:says?|said|writes|wrote|replie[sd]|commented|according to)\b|` +
-		`\b(?:reviews?|comments?|feedback|e?-?mails?|messages?|notes?) (?:from|by|of)\b|` +
-		`\b(?:this|that|these|those|the|his|her|their|\w+['’]s) (?:\w+ )?(?:reviews?|comments?|feedback|e?-?mails?|message|quote)\b|` +
-		`\b(?:translate|summari[sz]e|explain|proofread|rephrase|reply to|respond to|think of|make of) (?:this|that|these|the|it|his|her|their)\b`)
-	printed = lazyregexp.New(`(?i)\b(?:reads|prints|printed|shows|returns|returned|reports|reported)\b|` +
-		`(?:^\W*|\b(?:this|that|these|the|an?|same|following|get|got|see) (?:\w+ )?)(?:errors?|outputs?|logs?|trace|exception)\b`)
+		`\b(?:reviews?|comments?|feedback|e?-?mails?|messages?|notes?) (?:from|by|of)(?: \S+){1,3}:$|` +
+		`\b(?:this|that|these|those|the|his|her|their|\w+['’]s) (?:\w+ )?(?:reviews?|comments?|feedback|e?-?mails?|message|quote)\s*:$|` +
+		`\b(?:translate|summari[sz]e|explain|proofread|rephrase|reply to|respond to|think of|make of)(?: (?:this|that|these|the|it|his|her|their)\b.*)?:$|` +
+		`\b(?:bot|linter|compiler|log|console|terminal|script|tool|CI) (?:reads|prints|printed|shows|reports|reported|returns)\b`)
+	printed = lazyregexp.New(`(?i)(?:^\W*|\b(?:this|that|these|the|an?|same|following|get|got|see) (?:\w+ )?)(?:errors?|outputs?|logs?|trace|exception)(?: message)?\s*:\s*$`)
 	// bySelf says that the words are the person's: their own, or what they want to see.
 	bySelf = lazyregexp.New(`(?i)\b(?:I|we)(?:['’]\w+)?(?: have| had)?(?: \w+ly| just| already| also| even| only| once)? ` +
 		`(?:say|said|write|wrote|mean|meant|ask|asked|tell|told|report|mention|mentioned|want|wanted|need|expect|expected|repeat|pointed|described|listed|explained)\b|` +
 		`\b(?:my|our) (?:\w+ )?(?:reviews?|comments?|feedback|e?-?mails?|messages?|notes?|quote|points?)\b|\bmyself\b|` +
-		`\b(?:should|must|shall|needs? to|has to|have to|ought to|supposed to|like this|to)\s*:|\b(?:should|must|shall|needs? to|has to|have to|ought to|supposed to)\b`)
+		`\b(?:like this|to)\s*:|\b(?:should|must|shall|needs? to|has to|have to|ought to|supposed to)\b`)
 )
+
+// cites reports whether a line introduces somebody else's words, and whether a list
+// below it would be theirs, too: programs print none, but people list what is wrong
+// with an output.
+func cites(line string) (cited, list bool) {
+	if !strings.HasSuffix(line, ":") || bySelf.MatchString(line) {
+		return false, false
+	}
+	list = spoken.MatchString(line)
+	return list || printed.MatchString(line), list
+}
 
 // A line of a text: its place, to the beginning of the next line.
 type line struct {
@@ -193,6 +205,21 @@ func (m *marking) split() []line {
 	return out
 }
 
+// code reports whether the indented lines that a paragraph begins with are code.
+// People indent lists, and what stands below a line that ends in ":"; the first
+// blanks of a message say nothing.
+func code(p []line, introduced, output bool) bool {
+	item := listItem.MatchString(p[0].text)
+	more := len(p) > 1 && p[1].indented()
+	switch {
+	case p[0].from == 0:
+		return more && !item
+	case p[0].deep():
+		return !(introduced && item)
+	}
+	return !introduced && (more || output)
+}
+
 // lines quotes what looks pasted line by line.
 func (m *marking) lines() {
 	lines := m.split()
@@ -203,11 +230,13 @@ func (m *marking) lines() {
 		}
 	}
 	var (
-		introduced, parted, said, shown bool // the line above ends in ":"; an empty line follows it; it names somebody's words
-		above                           bool // the line above is quoted
-		list                            bool // the line above belongs to a list of the person's
-		pasted, output                  bool // this paragraph, to its end; because it is a program's output
-		first, last                     = -1, 0
+		parted          = true // there is an empty line above
+		introduced      bool   // the line above ends in ":"
+		cited, citeList bool   // and names somebody's words; a list below it is theirs, too
+		above           bool   // the line above is quoted
+		list            bool   // the line above belongs to a list of the person's
+		pasted, output  bool   // this paragraph, to its end; because it is a program's output
+		first, last     = -1, 0
 	)
 	for i, l := range lines {
 		trimmed := strings.TrimSpace(l.text)
@@ -216,23 +245,17 @@ func (m *marking) lines() {
 			continue
 		}
 		if m.is(l.from) && m.is(l.from+len(l.text)-1) {
-			introduced, parted, above = false, false, true
+			introduced, cited, parted, above = false, false, false, true
 			continue
 		}
 		item := listItem.MatchString(l.text)
-		code := l.indented() && !list && (above || i > 0 && parted && (l.deep() && !(introduced && item) || !introduced && !l.deep()) || i == 0 && len(lines) > 1 && lines[1].indented())
-		pasted = pasted || introduced && (said || shown && !item)
-		introduced = strings.HasSuffix(trimmed, ":")
-		said, shown = false, false
-		if introduced && !bySelf.MatchString(l.text) {
-			said, shown = spoken.MatchString(l.text), printed.MatchString(l.text)
-		}
-		parted = false
-		if l.certain {
-			pasted, output = true, true
-		}
+		inCode := l.indented() && !list && (above || parted && code(lines[i:], introduced, first >= 0))
+		pasted = pasted || l.certain || cited && (citeList || !item)
+		output = output || l.certain
+		parted, introduced = false, strings.HasSuffix(trimmed, ":")
+		cited, citeList = cites(trimmed)
 		from := l.from
-		above = pasted || trimmed[0] == '>' || code
+		above = pasted || trimmed[0] == '>' || inCode
 		if !above {
 			if list = item || list && l.indented(); !list {
 				if at := gap.FindStringIndex(l.text); at != nil && (l.text[at[0]] == '?' || i+1 < len(lines) && lines[i+1].indented()) {

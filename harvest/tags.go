@@ -116,7 +116,7 @@ func (m *marking) tags() {
 		switch {
 		case from < 0:
 		case to >= 0:
-			if injectedTags.MatchString(t.name) || m.begins(from) || m.attributed(t) || m.longer(t.to, to) {
+			if injectedTags.MatchString(t.name) || m.begins(from) || m.text[from-1] != '`' && (m.attributed(t) || m.longer(t.to, to)) {
 				m.quote(from, to)
 			}
 		case injectedTags.MatchString(t.name), !m.is(from) && m.opens(t):
@@ -144,7 +144,7 @@ func (m *marking) opens(t tag) bool {
 	if after == "" || after[0] == '\n' {
 		return true
 	}
-	atOnce := len(after) == len(m.text)-t.to
+	atOnce := len(after) == len(m.text)-t.to && !strings.ContainsAny(after[:1], ",.;:)")
 	first := strings.TrimSpace(m.text[:t.from]) == ""
 	return enclosing.MatchString(t.name) && (atOnce || m.attributed(t)) || first && (atOnce || strings.Contains(t.name, "-"))
 }

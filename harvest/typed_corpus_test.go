@@ -16,7 +16,7 @@ import (
 func TestTypedCorpus(t *testing.T) {
 	mark := regexp.MustCompile(`(?s)⟦(.*?)⟧`)
 	words := func(s string) string { return strings.Join(strings.Fields(s), " ") }
-	for name, floor := range map[string]int{"own-develop": 57, "own-held": 54, "pasted-develop": 38, "pasted-held": 40} {
+	for name, floor := range map[string]int{"own-develop": 57, "own-held": 54, "pasted-develop": 38, "pasted-held": 40, "own-hard": 41, "pasted-hard": 18} {
 		corpus, err := txtar.ParseFile(filepath.Join("testdata", "typed", name+".txtar"))
 		if err != nil {
 			t.Fatal(err)
