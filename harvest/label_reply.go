@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/skill-evolve/evolve/harvest/ownwords"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
@@ -62,7 +63,7 @@ var english = lazyregexp.New(`\b(?:the|and|of|to|for|with|from|it|its|this|that|
 // opaque reports whether the lexicon may have missed what a reply says: it is
 // not plain English, or it is long.
 func opaque(reply string) bool {
-	text := normal(arguments(Own(reply)))
+	text := normal(arguments(ownwords.Of(reply)))
 	words := strings.Fields(text)
 	if len(words) > longReply {
 		return true

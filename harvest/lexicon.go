@@ -3,6 +3,7 @@ package harvest
 import (
 	"strings"
 
+	"github.com/skill-evolve/evolve/harvest/ownwords"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
@@ -126,7 +127,7 @@ var rework = newPattern(`\b(?:again|redo|retry|re-?run|once more|one more time|a
 // Classify reads a reply to an answer, of which only the person's own words
 // count. It knows nothing of what was asked: a request that begins a new subject
 // is Unknown, as is whatever it cannot tell.
-func Classify(reply string) Feedback { return classifyOwn(Own(reply)) }
+func Classify(reply string) Feedback { return classifyOwn(ownwords.Of(reply)) }
 
 // classifyOwn is Classify for the person's own words.
 func classifyOwn(own string) Feedback {

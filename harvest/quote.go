@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/ownwords"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
@@ -55,20 +55,14 @@ type pastes []string
 // takeFrom is a message with a mark, "[pasted 1]", in the place of each part that
 // is not the person's own. It keeps at most maxQuote characters of the message.
 func (p *pastes) takeFrom(text string) string {
-	var b strings.Builder
-	left := maxQuote
-	for _, part := range Parts(text) {
-		shown := head(part.Text, left)
-		left -= utf8.RuneCountInString(shown)
-		switch {
-		case part.Own:
-			b.WriteString(shown)
-		case strings.TrimSpace(shown) != "":
-			*p = append(*p, shown)
-			fmt.Fprintf(&b, "[pasted %d]\n", len(*p))
-		}
+	parts, left := ownwords.Parts(text), maxQuote
+	for i := range parts {
+		parts[i].Text = head(parts[i].Text, left)
+		left -= utf8.RuneCountInString(parts[i].Text)
 	}
-	return strings.TrimSpace(b.String())
+	own, pasted := ownwords.Apart(parts, len(*p)+1)
+	*p = append(*p, pasted...)
+	return own
 }
 
 // unpasted is takeFrom where what was pasted is not shown.

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/ownwords"
 )
 
 const (
@@ -16,7 +17,7 @@ const (
 // dependent reports whether a prompt cannot be understood alone: it is short
 // ("1", "commit", "/review"), goes on with something, or points back.
 func dependent(prompt string) bool {
-	text := normal(arguments(Own(prompt)))
+	text := normal(arguments(ownwords.Of(prompt)))
 	return len(strings.Fields(text)) < 4 || onward.MatchString(text) || rework.MatchString(text) || anaphor.MatchString(clause(text))
 }
 

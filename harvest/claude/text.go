@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/ownwords"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
@@ -58,7 +58,7 @@ func human(text string) string {
 			return ""
 		}
 	}
-	return strings.TrimSpace(harvest.CutInjected(text))
+	return strings.TrimSpace(ownwords.CutInjected(text))
 }
 
 // content is what a message's content holds: its text, and whether it holds a
@@ -78,7 +78,7 @@ func content(raw []byte) (text string, hasResult bool) {
 		}
 	})
 	if len(parts) > 1 {
-		parts = slices.DeleteFunc(parts, harvest.BeginsInjected)
+		parts = slices.DeleteFunc(parts, ownwords.BeginsInjected)
 	}
 	return strings.Join(parts, "\n"), hasResult
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/ownwords"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
@@ -43,7 +44,7 @@ func human(text string) string {
 func ide(text string) string {
 	text = strings.TrimSpace(text)
 	if !wrapped.MatchString(text) {
-		return strings.TrimSpace(harvest.CutInjected(text))
+		return strings.TrimSpace(ownwords.CutInjected(text))
 	}
 	marks := asked.FindAllStringIndex(text, -1)
 	if len(marks) == 0 {
@@ -53,7 +54,7 @@ func ide(text string) string {
 	if at := evidence.FindStringIndex(text); at != nil {
 		text = text[:at[0]]
 	}
-	if text = strings.TrimSpace(harvest.CutInjected(text)); text != "" && len(marks) > 1 {
+	if text = strings.TrimSpace(ownwords.CutInjected(text)); text != "" && len(marks) > 1 {
 		text = "> " + strings.ReplaceAll(text, "\n", "\n> ")
 	}
 	return text

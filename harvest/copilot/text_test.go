@@ -3,7 +3,7 @@ package copilot_test
 import (
 	"testing"
 
-	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/ownwords"
 )
 
 // What Copilot shows the model beside the request is not what the person typed.
@@ -25,7 +25,7 @@ func TestInjectedIsNotTyped(t *testing.T) {
 			if got := prompts(s); got != want {
 				t.Fatalf("prompts %q, want %q", got, want)
 			}
-			if got := harvest.Own(s.Turns[len(s.Turns)-1].Prompt); c.own != "" && got != c.own {
+			if got := ownwords.Of(s.Turns[len(s.Turns)-1].Prompt); c.own != "" && got != c.own {
 				t.Errorf("own words %q, want %q", got, c.own)
 			}
 		})

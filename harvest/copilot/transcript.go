@@ -12,6 +12,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/ownwords"
 	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
@@ -157,7 +158,7 @@ func (t *transcript) user(e event) {
 	if source := e.data.Get("source").Str; e.sub || source != "" && source != "user" || t.prompts[e.id] {
 		return
 	}
-	text := strings.TrimSpace(harvest.CutInjected(e.data.Get("content").Str))
+	text := strings.TrimSpace(ownwords.CutInjected(e.data.Get("content").Str))
 	if text == "" {
 		return
 	}

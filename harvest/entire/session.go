@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/ownwords"
 )
 
 // read makes a session of all records, newest first, and sessions of its
@@ -166,7 +167,7 @@ func (h *harvesting) prompts(place string, records []*record) *harvest.Session {
 		}
 		here, last := map[string]int{}, -1
 		for prompt := range strings.SplitSeq(string(data), promptMark) {
-			prompt = strings.TrimSpace(harvest.CutInjected(prompt))
+			prompt = strings.TrimSpace(ownwords.CutInjected(prompt))
 			at, known := before[prompt]
 			switch {
 			case harvest.Interrupts(prompt):

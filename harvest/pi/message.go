@@ -9,6 +9,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/ownwords"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
@@ -111,7 +112,7 @@ const referenceMark = "References are relative to "
 
 // newPrompt takes apart what stands in the user's name.
 func newPrompt(text string) *prompt {
-	whole := &prompt{text: strings.Clone(strings.TrimSpace(harvest.CutInjected(text)))}
+	whole := &prompt{text: strings.Clone(strings.TrimSpace(ownwords.CutInjected(text)))}
 	m := skillHead.FindStringSubmatch(text)
 	if m == nil {
 		return whole

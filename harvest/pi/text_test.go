@@ -3,7 +3,7 @@ package pi_test
 import (
 	"testing"
 
-	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/ownwords"
 )
 
 // What pi put into a message is not what the person typed: the text of a skill,
@@ -21,7 +21,7 @@ func TestInjectedIsNotTyped(t *testing.T) {
 			if got := prompts(s); got != c.want {
 				t.Fatalf("prompts %q, want %q", got, c.want)
 			}
-			if got := harvest.Own(s.Turns[0].Prompt); got != c.own {
+			if got := ownwords.Of(s.Turns[0].Prompt); got != c.own {
 				t.Errorf("own words %q, want %q", got, c.own)
 			}
 		})

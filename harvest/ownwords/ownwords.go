@@ -1,12 +1,13 @@
-package harvest
+// Package ownwords tells what a person wrote of a message from what they pasted or
+// quoted, and from what a program put there.
+package ownwords
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 	"strings"
-	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
@@ -43,8 +44,24 @@ func Parts(text string) []Part {
 	return out
 }
 
-// Own is what the person wrote of a message: its own Parts.
-func Own(text string) string {
+// Apart is what the person wrote of a message, with a mark, "[pasted 1]", in the
+// place of each other part, and those parts. The first has the number first.
+func Apart(parts []Part, first int) (own string, pasted []string) {
+	var b strings.Builder
+	for _, p := range parts {
+		switch {
+		case p.Own:
+			b.WriteString(p.Text)
+		case strings.TrimSpace(p.Text) != "":
+			fmt.Fprintf(&b, "[pasted %d]\n", first+len(pasted))
+			pasted = append(pasted, p.Text)
+		}
+	}
+	return strings.TrimSpace(b.String()), pasted
+}
+
+// Of is what the person wrote of a message: its own Parts.
+func Of(text string) string {
 	m := marked(text)
 	return strings.TrimSpace(m.rest())
 }
@@ -57,41 +74,6 @@ func marked(text string) marking {
 	m.passages()
 	m.lines()
 	return m
-}
-
-const (
-	// fastest is the speed, in characters a second, that nobody types a long text at:
-	// that is 240 words a minute.
-	fastest = 20
-	// instant texts are shorter than this, in characters: a few words that were typed in
-	// advance are no paste.
-	instant = 200
-	// together is how far apart prompts come that were waiting for the agent.
-	together = 2 * time.Second
-)
-
-// own is what the person wrote of turn t: nothing if they cannot have typed it
-// since the prompt before.
-func (s *Session) own(t int) string {
-	text := Own(s.Turns[t].Prompt)
-	n := utf8.RuneCountInString(text)
-	if n < instant {
-		return text
-	}
-	for k := t - 1; k >= 0; k-- {
-		since := s.Turns[t].Time.Sub(s.Turns[k].Time)
-		switch {
-		case s.Turns[t].Time.IsZero() || s.Turns[k].Time.IsZero() || since < 0:
-			return text
-		case since < together:
-			n += utf8.RuneCountInString(Own(s.Turns[k].Prompt))
-		case float64(n) > fastest*since.Seconds():
-			return ""
-		default:
-			return text
-		}
-	}
-	return text
 }
 
 // marking is a text and what of it is quoted: places in order, that do not touch.

@@ -1,4 +1,4 @@
-package harvest
+package ownwords
 
 import (
 	"strings"
@@ -14,7 +14,7 @@ func BenchmarkOwn(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				Own(text)
+				Of(text)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package harvest
+package ownwords
 
 import (
 	"strings"
@@ -38,7 +38,7 @@ func TestQuotedIsNeverOwn(t *testing.T) {
 		quoted := strings.Join(rapid.SliceOfN(rapid.SampledFrom(foreign), 1, 8).Draw(r, "quoted"), rapid.SampledFrom([]string{"\n", " \n"}).Draw(r, "break"))
 		before, after := own.Draw(r, "before"), own.Draw(r, "after")
 		text := before + "\n\n" + rapid.SampledFrom(enclosures).Draw(r, "enclosure")(quoted) + "\n\n" + after
-		got := Own(text)
+		got := Of(text)
 		if strings.Contains(got, "ZZZ") {
 			t.Fatalf("own words of %q: %q", text, got)
 		}
@@ -52,7 +52,7 @@ func TestOwnWordsAfterAQuotation(t *testing.T) {
 		func(s string) string { return "Traceback (most recent call last):\n" + s },
 		func(s string) string { return "[Pasted text #1 +1 lines]\n" + s }) {
 		text := "no, use a log scale\n\n" + quote("ZZZ is wrong\nand ZZZ") + "\n\nas I said"
-		if got := strings.Fields(Own(text)); strings.Join(got[len(got)-3:], " ") != "as I said" || got[0] != "no," {
+		if got := strings.Fields(Of(text)); strings.Join(got[len(got)-3:], " ") != "as I said" || got[0] != "no," {
 			t.Errorf("%d: %q of %q", i, got, text)
 		}
 	}
@@ -82,8 +82,8 @@ func checkParts(t *testing.T, text string) {
 			return r
 		}, strings.ToValidUTF8(s, ""))
 	}
-	if dense(Own(text)) != dense(own.String()) {
-		t.Fatalf("own words of %q are %q, its own parts %q", text, Own(text), own.String())
+	if dense(Of(text)) != dense(own.String()) {
+		t.Fatalf("own words of %q are %q, its own parts %q", text, Of(text), own.String())
 	}
 }
 
@@ -94,8 +94,10 @@ func TestParts(t *testing.T) {
 }
 
 func FuzzParts(f *testing.F) {
-	for _, text := range pasted {
-		f.Add(text)
+	for name := range corpora {
+		for _, m := range messages(f, name) {
+			f.Add(m.text)
+		}
 	}
 	for _, text := range foreign {
 		f.Add(text)
@@ -134,7 +136,7 @@ func TestCutInjected(t *testing.T) {
 // Nothing takes long on a text that is all marks.
 func BenchmarkPartsOfMarks(b *testing.B) {
 	for _, mark := range []string{"<a>", "</document>", "<document>\n", "```\n", "[Pasted text #1 +1 lines]\n", "Error: x\n", "> x\n", "x:\n"} {
-		text := strings.Repeat(mark, maxText/len(mark))
+		text := strings.Repeat(mark, (64<<10)/len(mark))
 		b.Run(strings.TrimSpace(mark), func(b *testing.B) {
 			for b.Loop() {
 				Parts(text)
