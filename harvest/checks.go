@@ -34,7 +34,8 @@ const (
 // a recorded answer, and the judge.
 var writable = []string{eval.Contains, eval.NotContains, eval.Regex, eval.NotRegex, eval.MaxChars, eval.Judge}
 
-// checks makes the checks of a corrected use.
+// checks makes the checks of a corrected use: none if no model writes them, and the
+// corrections are a word or two beside a paste ("wrong:"), which holds what is wrong.
 func (m *Miner) checks(ctx context.Context, s *Session, v Invocation, out outcome, c *eval.Case, stats *MineStats) ([]eval.Check, error) {
 	var said []string
 	for _, t := range out.corrections {
@@ -53,6 +54,12 @@ func (m *Miner) checks(ctx context.Context, s *Session, v Invocation, out outcom
 			return checks, nil
 		}
 		stats.Fallbacks[why]++
+	}
+	if !slices.ContainsFunc(out.corrections, func(t int) bool {
+		own := s.own(t)
+		return len(strings.Fields(own)) > 2 || own == strings.TrimSpace(s.Turns[t].Prompt)
+	}) {
+		return nil, nil
 	}
 	rubric := "The user corrected this: «" + said[0] + "»"
 	for _, more := range said[1:] {

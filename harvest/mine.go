@@ -245,6 +245,10 @@ func (m *Miner) use(ctx context.Context, s *Session, v Invocation, stats *MineSt
 		if err != nil {
 			return nil, err
 		}
+		if len(checks) == 0 {
+			stats.LowConfidence++
+			return nil, nil
+		}
 		c.Checks = checks
 	}
 	c.Reference = head(c.Reference, maxReference)

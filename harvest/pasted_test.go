@@ -99,6 +99,21 @@ func TestOwnWordsBesideAPaste(t *testing.T) {
 	}
 }
 
+// What says "wrong" of a paste, and no more, makes no check, unless a model reads the paste.
+func TestThinCorrectionBesideAPaste(t *testing.T) {
+	for text, want := range map[string]int{"wrong:\n```\nx\n```": 0, "no\n\n> x is wrong": 0, "wrong unit": 1, "no, too long\n```\nx\n```": 1} {
+		cases, stats := mine(t, Miner{}, session("!Make a chart of revenue => The revenue on a linear scale.", text+" => done"))
+		if len(cases) != want || stats.Corrected != 1 {
+			t.Errorf("%q: %d cases, want %d: %+v", text, len(cases), want, stats)
+		}
+	}
+	m := oracle{reply: "```json\n{\"checks\":[{\"type\":\"judge\",\"rubric\":\"no traceback\"}]}\n```"}
+	s := session("!Make a chart of revenue => The revenue on a linear scale.", "still broken:\n```\nx\n``` => done")
+	if cases, _ := mine(t, Miner{Model: &m}, s); len(cases) != 1 {
+		t.Errorf("a model that saw the paste made %d cases", len(cases))
+	}
+}
+
 // A long text that came sooner than it can be typed was pasted.
 func TestTooFastToType(t *testing.T) {
 	long := "No, that is wrong. " + strings.Repeat("The bars must be sorted by value, as the page of the project says, and never by name. ", 6)

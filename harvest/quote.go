@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -55,14 +56,20 @@ type pastes []string
 // takeFrom is a message with a mark, "[pasted 1]", in the place of each part that
 // is not the person's own. It keeps at most maxQuote characters of the message.
 func (p *pastes) takeFrom(text string) string {
-	parts, left := ownwords.Parts(text), maxQuote
-	for i := range parts {
-		parts[i].Text = head(parts[i].Text, left)
-		left -= utf8.RuneCountInString(parts[i].Text)
+	var b strings.Builder
+	left := maxQuote
+	for _, part := range ownwords.Parts(text) {
+		shown := head(part.Text, left)
+		left -= utf8.RuneCountInString(shown)
+		switch {
+		case part.Own:
+			b.WriteString(shown)
+		case strings.TrimSpace(shown) != "":
+			*p = append(*p, shown)
+			fmt.Fprintf(&b, "[pasted %d]\n", len(*p))
+		}
 	}
-	own, pasted := ownwords.Apart(parts, len(*p)+1)
-	*p = append(*p, pasted...)
-	return own
+	return strings.TrimSpace(b.String())
 }
 
 // unpasted is takeFrom where what was pasted is not shown.

@@ -8,6 +8,7 @@ import (
 	"text/template"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/ownwords"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
@@ -57,7 +58,7 @@ func newPromptData(in Input) promptData {
 		d.Fence = fenceFor(view + "\n" + d.OtherView)
 	}
 	for i, e := range in.Evidence {
-		c := promptCase{N: i + 1, Prompt: clip(e.Case.Prompt, maxPromptQuote), Answer: clip(e.Rollout.Answer, maxAnswerQuote),
+		c := promptCase{N: i + 1, Prompt: typed(e.Case.Prompt, maxPromptQuote), Answer: clip(e.Rollout.Answer, maxAnswerQuote),
 			Failure: e.Rollout.Failure, Feedback: eachOnce(FeedbackOf(e.Rollout)), Score: fmt.Sprintf("%.2f", e.Rollout.Quality), Before: before(e.Case)}
 		d.Cases = append(d.Cases, c)
 	}
@@ -72,11 +73,39 @@ func newPromptData(in Input) promptData {
 func before(c *eval.Case) []eval.Message {
 	var out []eval.Message
 	for _, m := range c.Context {
-		if m.Role == "user" || m.Role == "assistant" {
+		switch m.Role {
+		case "user":
+			out = append(out, eval.Message{Role: m.Role, Text: typed(m.Text, maxBeforeQuote)})
+		case "assistant":
 			out = append(out, eval.Message{Role: m.Role, Text: clip(m.Text, maxBeforeQuote)})
 		}
 	}
 	return out[max(0, len(out)-maxBefore):]
+}
+
+// typed is a message of the user's, clipped to about n bytes, with every line that
+// they did not write behind "> ".
+func typed(text string, n int) string {
+	var b strings.Builder
+	for _, p := range ownwords.Parts(text) {
+		if p.Own {
+			b.WriteString(p.Text)
+			continue
+		}
+		if b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {
+			b.WriteByte('\n')
+		}
+		b.WriteString(eval.Quote(p.Text) + "\n")
+	}
+	text = b.String()
+	if len(text) <= n {
+		return text
+	}
+	tail := text[len(text)-n/3:]
+	if line := strings.LastIndexByte(text[:len(text)-n/3], '\n') + 1; text[line] == '>' {
+		tail = "> " + tail
+	}
+	return strings.ToValidUTF8(text[:n*2/3], "") + "\n[…]\n" + strings.ToValidUTF8(tail, "")
 }
 
 func render(name string, d promptData) (string, error) {

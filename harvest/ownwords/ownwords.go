@@ -3,7 +3,6 @@
 package ownwords
 
 import (
-	"fmt"
 	"slices"
 	"sort"
 	"strings"
@@ -42,22 +41,6 @@ func Parts(text string) []Part {
 		at = q.to
 	}
 	return out
-}
-
-// Apart is what the person wrote of a message, with a mark, "[pasted 1]", in the
-// place of each other part, and those parts. The first has the number first.
-func Apart(parts []Part, first int) (own string, pasted []string) {
-	var b strings.Builder
-	for _, p := range parts {
-		switch {
-		case p.Own:
-			b.WriteString(p.Text)
-		case strings.TrimSpace(p.Text) != "":
-			fmt.Fprintf(&b, "[pasted %d]\n", first+len(pasted))
-			pasted = append(pasted, p.Text)
-		}
-	}
-	return strings.TrimSpace(b.String()), pasted
 }
 
 // Of is what the person wrote of a message: its own Parts.
