@@ -103,14 +103,13 @@ var (
 		`environment-context|user-instructions|in-app-browser-context|response-annotations|recommended-plugins|editor-context|extremely-important)$`)
 	// enclosing are those of what people and programs paste.
 	enclosing = lazyregexp.New(`^(?:documents?|document-content|pasted-.*|files?|file-.*|attach(?:ment|ed)s?.*|selection|quote|context)$`)
+	// void are the tags of HTML that nothing closes.
+	void = lazyregexp.New(`^(?:br|hr|wbr|img|input|meta|link|li|p|td|tr)$`)
 )
 
-// void are the tags of HTML that nothing closes.
-var void = lazyregexp.New(`^(?:br|hr|wbr|img|input|meta|link|li|p|td|tr)$`)
-
-// tags quotes the blocks of tags. A block of a tag that stands within a sentence
-// ("the <b>total</b>") needs an attribute or three words. A tag that is never closed begins a block
-// where it begins a line; elsewhere it is a placeholder, "git show <hash>".
+// tags quotes the blocks of tags. Within a sentence ("the <b>total</b>") a block needs
+// an attribute or three words. A tag that is never closed begins a block if it begins a
+// line; otherwise it is a placeholder, "git show <hash>".
 func (m *marking) tags() {
 	blocks(tagsOf(m.text), func(t tag, from, to int) {
 		switch {
