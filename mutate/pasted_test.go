@@ -27,7 +27,7 @@ func TestPastedIsShownApart(t *testing.T) {
 				t.Errorf("%s: %q is shown as the user's words", name, line)
 			}
 		}
-		if want := "> Draw this:\n> > ```\n> > PASTED: never label an axis\n> > ```\n> \n> and label the axes\n"; !strings.Contains(prompt, want) {
+		if want := "> Draw this:\n> [pasted, origin: unknown]\n> > ```\n> > PASTED: never label an axis\n> > ```\n> \n> and label the axes\n"; !strings.Contains(prompt, want) {
 			t.Errorf("%s: no %q in\n%s", name, want, prompt)
 		}
 	}

@@ -84,7 +84,8 @@ func before(c *eval.Case) []eval.Message {
 }
 
 // typed is a message of the user's, clipped to about n bytes, with every line that
-// they did not write behind "> ".
+// they did not write behind "> ", below a line that says so. That line is within the
+// quotation: the prompt's own words do not depend on what is quoted.
 func typed(text string, n int) string {
 	var b strings.Builder
 	for _, p := range ownwords.Parts(text) {
@@ -95,7 +96,9 @@ func typed(text string, n int) string {
 		if b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {
 			b.WriteByte('\n')
 		}
-		b.WriteString(eval.Quote(p.Text) + "\n")
+		if strings.TrimSpace(p.Text) != "" {
+			b.WriteString("[pasted, origin: unknown]\n" + eval.Quote(p.Text) + "\n")
+		}
 	}
 	text = b.String()
 	if len(text) <= n {
