@@ -19,6 +19,8 @@ var unshielded = map[string]string{
 	"eval/agent/process/relay_linux.go":  "copies bytes; the report that it reads is this program's own",
 	"eval/agent/process/streams.go":      "copies bytes; Line is shielded by itself",
 	"eval/agent/process/wrap_unix.go":    "waits for the end of a pipe",
+	"eval/git/limits.go":                 "waits for git, or for a file system, with the files that find and follow read",
+	"eval/git/objects.go":                "waits for the end of a program",
 	"eval/run.go":                        "conc's pool hands a panic on to whoever waits",
 	"harvest/hook/input.go":              "recovers by itself: no hook may end with the code that blocks",
 	"store/store.go":                     "the writer: each job is shielded by itself",

@@ -153,7 +153,7 @@ func (w *RecordedWorkspaces) archive(ctx context.Context, at Workspace) (file st
 	} else if !info.IsDir() {
 		return "", fmt.Errorf("find repository: %s is no folder", dir)
 	}
-	repo, err := git.Open(dir)
+	repo, err := git.Open(ctx, dir)
 	if err != nil {
 		return "", fmt.Errorf("the repository does not know the commit (%w)", err)
 	}

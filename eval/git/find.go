@@ -13,19 +13,19 @@ import (
 
 var errNone = errors.New("not a git repository (or any of the parent directories)")
 
-// find returns the repository that dir is or lies in, as git finds it, and where
-// dir is in its working tree. A repository that belongs to a third user is
+// find returns dir without links, the repository that it is or lies in, as git finds
+// it, and where dir is in its working tree. A repository that belongs to a third user is
 // refused: anybody may make /tmp/.git.
-func find(dir string) (gitDir, prefix string, err error) {
+func find(dir string) (start, gitDir, prefix string, err error) {
 	if dir, err = filepath.Abs(dir); err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
 	if err != nil {
-		return "", "", fmt.Errorf("find repository: %w", err)
+		return "", "", "", fmt.Errorf("find repository: %w", err)
 	}
-	start, err := os.Stat(dir)
+	folder, err := os.Stat(dir)
 	if err != nil {
-		return "", "", fmt.Errorf("find repository: %w", err)
+		return "", "", "", fmt.Errorf("find repository: %w", err)
 	}
 	for at := dir; ; at = filepath.Dir(at) {
 		dotGit := filepath.Join(at, ".git")
@@ -35,10 +35,10 @@ func find(dir string) (gitDir, prefix string, err error) {
 			gitDir = dotGit
 		case info.Mode().IsRegular(): // a worktree's or a submodule's
 			if gitDir, err = follow(dotGit, "gitdir: "); err != nil {
-				return "", "", err
+				return "", "", "", err
 			}
 			if !isRepository(gitDir) {
-				return "", "", fmt.Errorf("not a git repository: %s", gitDir)
+				return "", "", "", fmt.Errorf("not a git repository: %s", gitDir)
 			}
 		}
 		if gitDir != "" {
@@ -49,13 +49,13 @@ func find(dir string) (gitDir, prefix string, err error) {
 			gitDir, dotGit = at, at
 		}
 		if gitDir != "" {
-			if info, err := os.Lstat(dotGit); err != nil || !ours(info, start) {
-				return "", "", fmt.Errorf("%s belongs to another user", dotGit)
+			if info, err := os.Lstat(dotGit); err != nil || !ours(info, folder) {
+				return "", "", "", fmt.Errorf("%s belongs to another user", dotGit)
 			}
-			return gitDir, filepath.ToSlash(prefix), nil
+			return dir, gitDir, filepath.ToSlash(prefix), nil
 		}
 		if at == filepath.Dir(at) {
-			return "", "", errNone
+			return "", "", "", errNone
 		}
 	}
 }
@@ -142,7 +142,8 @@ func readFormat(common string) (format, error) {
 	return f, nil
 }
 
-// config is the configuration that git works with.
+// config is the configuration that git works with. Packed files of more than 1 MiB
+// are read in parts, unless they are stored as differences from others.
 func (f format) config() string {
 	version, extensions := 0, ""
 	if f.objects != "sha1" { // an older git does not know the key, even with that value
@@ -151,7 +152,7 @@ func (f format) config() string {
 	if f.refs != "files" {
 		version, extensions = 1, extensions+"\trefStorage = "+f.refs+"\n"
 	}
-	return fmt.Sprintf("[core]\n\trepositoryFormatVersion = %d\n\tbare = true\n[extensions]\n%s", version, extensions)
+	return fmt.Sprintf("[core]\n\trepositoryFormatVersion = %d\n\tbare = true\n\tbigFileThreshold = 1m\n[extensions]\n%s", version, extensions)
 }
 
 // readSmall reads a file of at most 1 MiB.

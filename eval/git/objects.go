@@ -3,6 +3,7 @@ package git
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
@@ -18,11 +20,14 @@ import (
 // ErrMissing is an object that is not in the repository, as in a partial clone.
 var ErrMissing = errors.New("the object is missing")
 
-// ErrTree is a tree object that is none, or that is too large to be read.
-var ErrTree = errors.New("malformed or oversized tree")
+// ErrTree is a tree object that is none.
+var ErrTree = errors.New("malformed tree")
+
+// ErrLarge is an object that is larger than any that a person makes.
+var ErrLarge = errors.New("the object is too large")
 
 const (
-	maxTree = 64 << 20 // bytes of the largest tree object that is read
+	maxTree = 16 << 20 // bytes of the largest tree object that is read: some 300,000 names
 	// maxSkip is what is read of an object that the caller left unread, in bytes;
 	// beyond it a new git is cheaper, and a small object can unpack to terabytes.
 	maxSkip = 4 << 20
@@ -36,10 +41,14 @@ type Objects struct {
 	ctx  context.Context
 
 	cmd    *exec.Cmd
+	end    context.CancelCauseFunc // kills git
 	in     io.WriteCloser
 	out    *bufio.Reader
-	stderr bytes.Buffer
+	stderr *capped
 	left   int64 // bytes of the open object that were not read, its line feed included
+
+	waited time.Duration // for git, in all
+	slow   error         // git did not answer: it is asked nothing more
 }
 
 // Objects returns a reader of r's objects. Close it before r.
@@ -79,7 +88,7 @@ func (o *Objects) Tree(id string) (entries []Entry, err error) {
 		return nil, err
 	}
 	if size > maxTree {
-		return nil, ErrTree
+		return nil, fmt.Errorf("%w: a tree of %d MiB", ErrLarge, size>>20)
 	}
 	data, err := bounded.ReadAll(content{o}, maxTree)
 	if err != nil {
@@ -104,11 +113,14 @@ func parseTree(data []byte, size int) (entries []Entry, err error) {
 
 // open asks for an object, whose content is then what is read next.
 func (o *Objects) open(name, kind string) (id string, size int64, err error) {
+	if o.slow != nil {
+		return "", 0, o.slow
+	}
 	if o.cmd != nil && o.left > 0 {
 		if o.left > maxSkip {
 			o.Close()
-		} else if _, err := io.CopyN(io.Discard, o.out, o.left); err != nil {
-			o.Close()
+		} else if err := o.wait(func() error { _, err := o.out.Discard(int(o.left)); return err }); o.slow != nil {
+			return "", 0, err
 		}
 	}
 	o.left = 0
@@ -117,12 +129,15 @@ func (o *Objects) open(name, kind string) (id string, size int64, err error) {
 			return "", 0, err
 		}
 	}
-	if _, err := io.WriteString(o.in, name+"\n"); err != nil {
-		return "", 0, o.died(err)
-	}
-	head, err := o.out.ReadString('\n')
+	var head string
+	err = o.wait(func() (err error) {
+		if _, err = io.WriteString(o.in, name+"\n"); err == nil {
+			head, err = o.out.ReadString('\n')
+		}
+		return err
+	})
 	if err != nil {
-		return "", 0, o.died(err)
+		return "", 0, err
 	}
 	fields := strings.Fields(head)
 	if len(fields) != 3 {
@@ -140,21 +155,25 @@ func (o *Objects) open(name, kind string) (id string, size int64, err error) {
 }
 
 func (o *Objects) start() error {
-	cmd := o.repo.command(o.ctx, "cat-file", "--batch")
-	o.stderr.Reset()
-	cmd.Stderr = &o.stderr
+	ctx, end := context.WithCancelCause(o.ctx)
+	cmd := o.repo.command(ctx, "cat-file", "--batch")
+	stderr := &capped{limit: maxComplaint}
+	cmd.Stderr = stderr
 	in, err := cmd.StdinPipe()
+	var out io.ReadCloser
+	if err == nil {
+		out, err = cmd.StdoutPipe()
+	}
+	if err == nil {
+		kill := cmd.Cancel
+		cmd.Cancel = func() error { return errors.Join(kill(), out.Close()) } // a git that cannot be killed holds the pipe
+		err = o.repo.start(cmd)
+	}
 	if err != nil {
+		end(err)
 		return err
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	o.cmd, o.in = cmd, in
+	o.cmd, o.end, o.in, o.stderr = cmd, end, in, stderr
 	if o.out == nil {
 		o.out = bufio.NewReaderSize(out, 256<<10)
 	} else {
@@ -163,13 +182,37 @@ func (o *Objects) start() error {
 	return nil
 }
 
+// wait runs f, which waits for git, and ends git if that takes too long. With an
+// error git has ended.
+func (o *Objects) wait(f func() error) error {
+	limit := min(o.repo.limits.answer, o.repo.limits.total-o.waited)
+	end, slow := o.end, fmt.Errorf("git cat-file: %w", ErrSlow)
+	began, alarm := time.Now(), time.AfterFunc(limit, func() { end(slow) })
+	err := f()
+	o.waited += time.Since(began)
+	if !alarm.Stop() {
+		o.slow = slow
+		err = cmp.Or(err, slow)
+	}
+	if err != nil {
+		return o.died(err)
+	}
+	return nil
+}
+
 // died ends the process and says why it could not answer.
 func (o *Objects) died(err error) error {
+	stderr := o.stderr
 	o.Close()
-	if o.ctx.Err() != nil {
+	switch {
+	case o.ctx.Err() != nil:
 		return o.ctx.Err()
+	case o.slow != nil:
+		return o.slow
+	case len(stderr.bytes) > 0:
+		err = complaint(stderr)
 	}
-	return o.repo.failed("cat-file", o.stderr.String(), err)
+	return fmt.Errorf("git cat-file: %w%s", err, o.repo.notes)
 }
 
 // Close ends git. Another object starts it again.
@@ -178,25 +221,40 @@ func (o *Objects) Close() {
 		return
 	}
 	o.in.Close()
-	if o.left > 0 { // it waits for a reader of its answer
-		_ = o.cmd.Process.Kill()
+	patience := o.repo.limits.answer
+	if o.left > 0 || o.slow != nil { // it waits for a reader of its answer, or does not answer
+		o.end(nil)
+		patience = grace
 	}
-	_ = o.cmd.Wait() // its complaint is in stderr
+	ended := make(chan error, 1)
+	go func(cmd *exec.Cmd) { ended <- cmd.Wait() }(o.cmd) // its complaint is in stderr
+	late := time.NewTimer(patience)
+	select {
+	case <-ended:
+	case <-late.C:
+		o.slow = fmt.Errorf("git cat-file: %w", ErrSlow)
+	}
+	late.Stop()
+	o.end(nil)
 	o.cmd, o.left = nil, 0
 }
 
 // content is what the object holds that was opened last.
 type content struct{ *Objects }
 
-func (o content) Read(p []byte) (int, error) {
+func (o content) Read(p []byte) (n int, err error) {
 	if o.left <= 1 { // the line feed behind it is not content
 		return 0, io.EOF
 	}
-	n, err := o.out.Read(p[:min(int64(len(p)), o.left-1)])
+	p = p[:min(int64(len(p)), o.left-1)]
+	if o.out.Buffered() > 0 { // nothing to wait for
+		n, err = o.out.Read(p)
+	} else {
+		err = o.wait(func() error { n, err = o.out.Read(p); return err })
+	}
 	o.left -= int64(n)
 	if err != nil {
 		o.left = 0
-		return n, o.died(err)
 	}
-	return n, nil
+	return n, err
 }

@@ -9,7 +9,6 @@
 package git
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +26,11 @@ type Repository struct {
 	// Prefix is the folder that was opened, slash-separated and relative to the
 	// top of the working tree; "" is the top, and the inside of a repository.
 	Prefix string
+	// Dirs are where the repository is: the folder that was opened, without links,
+	// its git directory, and the one that this shares with other worktrees.
+	Dirs []string
 
+	limits  limits
 	own     string // the GIT_DIR that git works in
 	program string
 	notes   string // what an error of git's may be due to
@@ -40,8 +43,16 @@ type Repository struct {
 var linked = []string{"objects", "refs", "packed-refs", "reftable", "shallow"}
 
 // Open opens the repository that dir is, or lies in.
-func Open(dir string) (*Repository, error) {
-	gitDir, prefix, err := find(dir)
+func Open(ctx context.Context, dir string) (*Repository, error) {
+	return within(ctx, defaults.answer, func(context.Context) (*Repository, error) { return open(dir) }, func(r *Repository) {
+		if r != nil {
+			r.Close() // what it leaves behind is in the scratch ledger
+		}
+	})
+}
+
+func open(dir string) (*Repository, error) {
+	start, gitDir, prefix, err := find(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +72,7 @@ func Open(dir string) (*Repository, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for git: %w", err)
 	}
-	r := &Repository{Prefix: prefix, own: own, program: program}
+	r := &Repository{Prefix: prefix, Dirs: []string{start, gitDir, filepath.Clean(common)}, limits: defaults, own: own, program: program}
 	head := "ref: refs/heads/none\n"
 	if format.refs == "reftable" {
 		head = "ref: refs/heads/.invalid\n"
@@ -117,33 +128,56 @@ func onlyFiles(dir string) error {
 func (r *Repository) Close() error { return os.RemoveAll(r.own) }
 
 // Output runs git and returns what it prints. An error holds the first line of
-// git's complaint, or is ctx's.
+// git's complaint, or is ctx's, ErrSlow or ErrOutput; with the last, the output is
+// what was printed up to the limit.
 func (r *Repository) Output(ctx context.Context, args ...string) ([]byte, error) {
-	cmd := r.command(ctx, args...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+	out, err := within(ctx, r.limits.answer, func(ctx context.Context) ([]byte, error) {
+		cmd := r.command(ctx, args...)
+		out, stderr := &capped{limit: r.limits.output, stop: true}, &capped{limit: maxComplaint}
+		cmd.Stdout, cmd.Stderr = out, stderr
+		err := r.start(cmd)
+		if err == nil {
+			err = cmd.Wait()
 		}
-		return nil, r.failed(args[0], stderr.String(), err)
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case out.full:
+			return out.bytes, fmt.Errorf("%w (%d MiB)", ErrOutput, r.limits.output>>20)
+		case err != nil && len(stderr.bytes) > 0:
+			return nil, complaint(stderr)
+		}
+		return out.bytes, err
+	}, func([]byte) {})
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("git %s: %w%s", args[0], err, r.notes)
 	}
-	return out, nil
+	return out, err
 }
 
-// failed is the error of a git that ended with err after it printed stderr.
-func (r *Repository) failed(command, stderr string, err error) error {
-	if line, _, _ := strings.Cut(strings.TrimSpace(stderr), "\n"); line != "" {
-		err = errors.New(line)
+// start starts git with a limit on its memory.
+func (r *Repository) start(cmd *exec.Cmd) error {
+	if err := cmd.Start(); err != nil {
+		return err
 	}
-	return fmt.Errorf("git %s: %w%s", command, err, r.notes)
+	limitMemory(cmd.Process.Pid, r.limits.data)
+	return nil
+}
+
+// maxComplaint is what is kept of git's complaints, in bytes.
+const maxComplaint = 4 << 10
+
+// complaint is the first line of what git complained of.
+func complaint(stderr *capped) error {
+	line, _, _ := strings.Cut(strings.TrimSpace(string(stderr.bytes)), "\n")
+	return errors.New(line)
 }
 
 // command prepares git with nothing of the caller's: not its variables, its
 // configuration, its folder.
 func (r *Repository) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, r.program, args...)
+	cmd.WaitDelay = grace
 	cmd.Dir = r.own
 	cmd.Env = []string{
 		"GIT_DIR=" + r.own,
@@ -151,6 +185,7 @@ func (r *Repository) command(ctx context.Context, args ...string) *exec.Cmd {
 		"HOME=" + r.own, "XDG_CONFIG_HOME=" + r.own, // for a git that does not know GIT_CONFIG_GLOBAL
 		"GIT_ALLOW_PROTOCOL=", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0",
 		"GIT_NO_REPLACE_OBJECTS=1", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C",
+		fmt.Sprint("GIT_ALLOC_LIMIT=", r.limits.alloc),
 		"PATH=" + strings.Join(absolutePath(), string(os.PathListSeparator)),
 	}
 	for _, name := range []string{"TMPDIR", "SYSTEMROOT"} {

@@ -151,7 +151,7 @@ func TestShapes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir, commit, prefix := make(t)
-			r, err := Open(dir)
+			r, err := Open(t.Context(), dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -215,7 +215,7 @@ func TestRefused(t *testing.T) {
 			t.Parallel()
 			dir, _ := repository(t)
 			c.change(t, dir)
-			if r, err := Open(dir); err == nil || !strings.Contains(err.Error(), c.want) {
+			if r, err := Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, %v, want %q", r, err, c.want)
 			}
 		})
@@ -244,7 +244,7 @@ func TestThirdUser(t *testing.T) {
 		if err := errors.Join(os.Lchown(filepath.Join(dir, ".git"), c.repository, -1), os.Lchown(sub, c.folder, -1)); err != nil {
 			t.Fatal(err)
 		}
-		r, err := Open(sub)
+		r, err := Open(t.Context(), sub)
 		if (err == nil) != c.ok || err != nil && !strings.Contains(err.Error(), "belongs to another user") {
 			t.Errorf("%+v: %v", c, err)
 		}
@@ -275,7 +275,7 @@ func TestInfluences(t *testing.T) {
 		"GIT_CONFIG_PARAMETERS": "'core.bare=", "GIT_NAMESPACE": "x", "GIT_TRACE": ran, "GIT_EXEC_PATH": dir, "GIT_CEILING_DIRECTORIES": "/"} {
 		t.Setenv(name, value)
 	}
-	r, err := Open(".")
+	r, err := Open(t.Context(), ".")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +294,7 @@ func TestInfluences(t *testing.T) {
 		t.Error("the current folder's git ran, or the caller's variables counted")
 	}
 	t.Setenv("PATH", ".")
-	if _, err := Open("."); !errors.Is(err, exec.ErrNotFound) {
+	if _, err := Open(t.Context(), "."); !errors.Is(err, exec.ErrNotFound) {
 		t.Errorf("a git of the current folder alone: %v", err)
 	}
 }
@@ -305,7 +305,7 @@ func TestOwnFolder(t *testing.T) {
 	given(t, dir, "config", "core.fsmonitor", "touch x")
 	given(t, dir, "config", "remote.origin.promisor", "true")
 	write(t, dir+"/.git/packed-refs", "")
-	r, err := Open(dir)
+	r, err := Open(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +322,7 @@ func TestOwnFolder(t *testing.T) {
 		t.Errorf("%q", names)
 	}
 	out, err := r.Output(t.Context(), "config", "--list", "--show-scope")
-	if want := "local\tcore.repositoryformatversion=1\nlocal\tcore.bare=true\nlocal\textensions.objectformat=sha256\n"; err != nil || string(out) != want {
+	if want := "local\tcore.repositoryformatversion=1\nlocal\tcore.bare=true\nlocal\tcore.bigfilethreshold=1m\nlocal\textensions.objectformat=sha256\n"; err != nil || string(out) != want {
 		t.Errorf("the configuration is %q (%v), want %q", out, err, want)
 	}
 	if info, err := os.Stat(r.own); err != nil || info.Mode().Perm() != 0o700 {
@@ -338,7 +338,7 @@ func TestObjects(t *testing.T) {
 	write(t, filepath.Join(dir, "large"), large)
 	write(t, filepath.Join(dir, "empty"), "")
 	id := given(t, dir, "hash-object", "-w", "large")
-	r, err := Open(dir)
+	r, err := Open(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -395,7 +395,7 @@ func TestReftable(t *testing.T) {
 	given(t, dir, "config", "core.repositoryFormatVersion", "1")
 	given(t, dir, "config", "extensions.refStorage", "reftable")
 	write(t, dir+"/.git/reftable/tables.list", "")
-	r, err := Open(dir)
+	r, err := Open(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

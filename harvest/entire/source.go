@@ -68,7 +68,7 @@ func New(repo string, o Options) *Source {
 
 // Holds reports whether repo is, or lies in, a git repository with checkpoints.
 func Holds(ctx context.Context, repo string) bool {
-	r, err := git.Open(repo)
+	r, err := git.Open(ctx, repo)
 	if err != nil {
 		return false
 	}
@@ -129,7 +129,7 @@ func (s *Source) place(parts ...string) string {
 }
 
 func (h *harvesting) run(ctx context.Context) error {
-	repository, err := git.Open(h.repo)
+	repository, err := git.Open(ctx, h.repo)
 	if err != nil {
 		h.problem(h.repo, err.Error())
 		return nil
