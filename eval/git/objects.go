@@ -28,6 +28,7 @@ var ErrLarge = errors.New("the object is too large")
 
 const (
 	maxTree = 16 << 20 // bytes of the largest tree object that is read: some 300,000 names
+	maxHead = 1 << 20  // bytes of a commit that are read to find its author
 	// maxSkip is what is read of an object that the caller left unread, in bytes;
 	// beyond it a new git is cheaper, and a small object can unpack to terabytes.
 	maxSkip = 4 << 20
@@ -73,6 +74,28 @@ func (o *Objects) Commit(id string) (string, error) {
 	return full, err
 }
 
+// Author returns the address of a commit's author, in lower case.
+func (o *Objects) Author(id string) (email string, err error) {
+	if _, _, err := o.open(id+"^{commit}", "commit"); err != nil {
+		return "", err
+	}
+	head, err := io.ReadAll(io.LimitReader(content{o}, maxHead))
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(head)) {
+		if author, ok := strings.CutPrefix(line, "author "); ok {
+			_, author, _ = strings.Cut(author, "<")
+			email, _, _ = strings.Cut(author, ">")
+			return strings.ToLower(email), nil
+		}
+		if line == "\n" {
+			break
+		}
+	}
+	return "", nil
+}
+
 // An Entry is a file, a folder, a link or a submodule in a tree.
 type Entry struct {
 	Mode string // "100644", "100755", "40000", "120000", "160000"
@@ -82,13 +105,23 @@ type Entry struct {
 
 // Tree reads a tree by its id, or by a commit's id and "^{tree}". With an error,
 // the entries before it.
-func (o *Objects) Tree(id string) (entries []Entry, err error) {
+func (o *Objects) Tree(id string) ([]Entry, error) {
+	left := int64(maxTree)
+	return o.TreeWithin(id, &left)
+}
+
+// TreeWithin is Tree, and takes the tree's size off left. A tree that is larger than
+// what is left is ErrLarge.
+func (o *Objects) TreeWithin(id string, left *int64) (entries []Entry, err error) {
 	full, size, err := o.open(id, "tree")
 	if err != nil {
 		return nil, err
 	}
 	if size > maxTree {
 		return nil, fmt.Errorf("%w: a tree of %d MiB", ErrLarge, size>>20)
+	}
+	if *left -= size; *left < 0 {
+		return nil, ErrLarge
 	}
 	data, err := bounded.ReadAll(content{o}, maxTree)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -14,13 +15,13 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/skill-evolve/evolve/eval/git"
-	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 const (
-	maxMetadata = 32 << 20 // bytes of a metadata.json that are read
-	maxPrompt   = 1 << 20  // and of a prompt.txt
+	maxMetadata = 1 << 20 // bytes of a metadata.json; Entire writes some 10 KB
+	maxPrompt   = 1 << 20 // and of a prompt.txt
+	maxEvents   = 1000    // skill events of one metadata.json
 )
 
 // A ref is one place where checkpoints are kept.
@@ -34,16 +35,17 @@ var (
 	branchOfMany  = lazyregexp.New(`^refs/(heads|remotes/.+)/entire/checkpoints/v1$`)
 )
 
-// refs lists where repo keeps checkpoints, in both layouts.
+// refs lists where repo keeps checkpoints, in both layouts. With an error, those that
+// were found before it.
 func refs(ctx context.Context, repo *git.Repository) ([]ref, error) {
 	out, err := repo.Output(ctx, "for-each-ref", "--format=%(objectname) %(refname)",
 		"refs/heads/entire/checkpoints/v1", "refs/remotes", "refs/entire/checkpoints")
-	if err != nil {
-		return nil, err
-	}
 	var all []ref
 	branches := map[string]bool{} // commits: a remote's branch is mostly where ours is
 	for line := range strings.Lines(string(out)) {
+		if !strings.HasSuffix(line, "\n") {
+			break // cut off
+		}
 		commit, name, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if m := oneCheckpoint.FindStringSubmatch(name); m != nil && strings.HasSuffix(m[2], m[1]) {
 			all = append(all, ref{name, commit, m[2]})
@@ -52,7 +54,7 @@ func refs(ctx context.Context, repo *git.Repository) ([]ref, error) {
 			all = append(all, ref{name, commit, ""})
 		}
 	}
-	return all, nil
+	return all, err
 }
 
 // A record is one session as one checkpoint holds it: the folder of a number,
@@ -60,24 +62,29 @@ func refs(ctx context.Context, repo *git.Repository) ([]ref, error) {
 type record struct {
 	checkpoint, number string
 	files              map[string]string // object id by name within the folder
+	description
+}
 
-	// From metadata.json.
+// A description is what a metadata.json says of a session, without its events.
+type description struct {
 	session, agent, model, branch, turn string
 	created                             time.Time
-	events                              []harvest.Event
 }
 
 // String names a record in a Problem.
 func (r *record) String() string { return path.Join(r.checkpoint, r.number) }
 
-// key is what the record consists of.
-func (r *record) key() string {
+// key is what some of the record's files consist of, "" for no files.
+func (r *record) key(names []string) string {
 	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(r.files)) {
+	for _, name := range names {
 		fmt.Fprintln(&b, name, r.files[name])
 	}
 	return b.String()
 }
+
+// state is what the record consists of.
+func (r *record) state() string { return r.key(slices.Sorted(maps.Keys(r.files))) }
 
 var number = lazyregexp.New(`^\d+$`)
 
@@ -86,10 +93,9 @@ const maxDepth = 5
 
 // records lists the sessions that the checkpoints of a ref hold. Their numbers
 // have gaps. With an error, those that were found before it.
-func records(o *objects, from ref) ([]*record, error) {
+func records(o *objects, from ref, left *int64) ([]*record, error) {
 	byFolder := map[string]*record{}
-	left := maxEntries
-	err := o.walk(from.commit+"^{tree}", "", maxDepth, &left, func(file, oid string) {
+	err := o.walk(from.commit+"^{tree}", "", maxDepth, left, func(file, oid string) {
 		id := from.checkpoint
 		if id == "" {
 			parts := strings.SplitN(file, "/", 3)
@@ -160,34 +166,46 @@ func (r *record) tasks() []string {
 	return names
 }
 
-// describe reads the record's metadata.json. What an older version wrote in
-// another way, or not at all, is no error.
-func (r *record) describe(o *objects) error {
-	oid, ok := r.files["metadata.json"]
-	if !ok {
-		return nil
+// metadata reads the record's metadata.json, which it has. size is what was read of it.
+func (r *record) metadata(o *objects) (m gjson.Result, size int64, err error) {
+	data, err := o.all(r.files["metadata.json"], maxMetadata)
+	if err == nil && !json.Valid(data) { // gjson's own check overflows the stack on a file of brackets
+		err = errors.New("not JSON")
 	}
-	data, err := o.all(oid, maxMetadata)
 	if err != nil {
-		return fmt.Errorf("metadata.json: %w", err)
+		return m, int64(len(data)), fmt.Errorf("metadata.json: %w", err)
 	}
-	if !json.Valid(data) { // gjson's own check overflows the stack on a file of brackets
-		return fmt.Errorf("metadata.json: not JSON")
+	return gjson.ParseBytes(data), int64(len(data)), nil
+}
+
+// describe reads what metadata says of the session. What an older version wrote in
+// another way, or not at all, is no error.
+func (r *record) describe(o *objects) (size int64, err error) {
+	m, size, err := r.metadata(o)
+	if err != nil {
+		return size, err
 	}
-	m := gjson.ParseBytes(data)
-	r.session, r.model, r.branch, r.turn = m.Get("session_id").Str, m.Get("model").Str, m.Get("branch").Str, m.Get("turn_id").Str
-	if at, err := time.Parse(time.RFC3339Nano, m.Get("created_at").Str); err == nil {
+	text := func(key string) string { // a copy: the whole file would be kept with a part of it
+		if v := m.Get(key); v.Type == gjson.String && len(v.Str) <= maxText {
+			return strings.Clone(v.Str)
+		}
+		return ""
+	}
+	r.description = description{session: text("session_id"), model: text("model"), branch: text("branch"), turn: text("turn_id")}
+	if at, err := time.Parse(time.RFC3339Nano, text("created_at")); err == nil {
 		r.created = at.UTC()
 	}
 	for _, key := range []string{"agent", "agents", "agents.0"} {
-		if v := m.Get(key); v.Type == gjson.String && v.Str != "" {
-			r.agent = agentName(v.Str)
+		if v := text(key); v != "" {
+			r.agent = agentName(v)
 			break
 		}
 	}
-	r.events = events(m.Get("skill_events"))
-	return nil
+	return size, nil
 }
+
+// maxText is the longest value that is taken from a metadata.json, in bytes.
+const maxText = 4 << 10
 
 // agentNames are Entire's names of agents that have another in sessions and
 // events than their own, in lower case with hyphens. "Agent" is what it writes of
@@ -203,28 +221,49 @@ func agentName(s string) string {
 	return s
 }
 
+// authors finds who recorded the checkpoints of a branch: the author of the latest
+// commit that says so. With an error, those that were found before it.
+func authors(ctx context.Context, repo *git.Repository, from ref) (map[string]string, error) {
+	out, err := repo.Output(ctx, "log", "--no-color", "--no-show-signature", "--format=%ae%x00%s%x00", from.commit)
+	found := map[string]string{}
+	for rest := string(out); ; {
+		author, after, _ := strings.Cut(rest, "\x00")
+		subject, after, whole := strings.Cut(after, "\x00")
+		if !whole {
+			return found, err
+		}
+		rest = after
+		if id, ok := strings.CutPrefix(subject, "Checkpoint: "); ok && found[id] == "" {
+			found[strings.Clone(id)] = strings.ToLower(strings.TrimSpace(author))
+		}
+	}
+}
+
 // A commit is one of the user's that names a checkpoint.
 type commit struct{ id, parent string }
 
 // commits finds the commits of the user's branches that carry the trailer
 // Entire-Checkpoint, by checkpoint: of several (a rebase, a cherry-pick) the
-// latest.
-func commits(ctx context.Context, repo *git.Repository) (map[string]commit, error) {
+// latest. Those of other checkpoints than wanted are passed over. With an error, those
+// that were found before it.
+func commits(ctx context.Context, repo *git.Repository, wanted map[string]bool) (map[string]commit, error) {
 	out, err := repo.Output(ctx, "log", "--no-color", "--no-show-signature", "--grep=^Entire-Checkpoint:",
 		"--exclude=entire/*", "--branches", "--exclude=*/entire/*", "--remotes", "--tags",
 		"--format=%H%x00%P%x00%(trailers:key=Entire-Checkpoint,valueonly,separator=%x20)%x00")
-	if err != nil {
-		return nil, err
-	}
 	found := map[string]commit{}
-	fields := strings.Split(string(out), "\x00")
-	for i := 0; i+2 < len(fields); i += 3 {
-		parent, _, _ := strings.Cut(fields[i+1], " ")
-		for _, id := range strings.Fields(fields[i+2]) {
-			if _, ok := found[id]; !ok {
-				found[id] = commit{strings.TrimSpace(fields[i]), parent}
+	for fields := string(out); ; {
+		id, rest, _ := strings.Cut(fields, "\x00")
+		parents, rest, _ := strings.Cut(rest, "\x00")
+		checkpoints, rest, whole := strings.Cut(rest, "\x00")
+		if !whole {
+			return found, err
+		}
+		fields = rest
+		parent, _, _ := strings.Cut(parents, " ")
+		for checkpoint := range strings.FieldsSeq(checkpoints) {
+			if _, ok := found[checkpoint]; !ok && wanted[checkpoint] {
+				found[strings.Clone(checkpoint)] = commit{strings.Clone(strings.TrimSpace(id)), strings.Clone(parent)}
 			}
 		}
 	}
-	return found, nil
 }

@@ -3,6 +3,7 @@ package entire
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -16,25 +17,64 @@ import (
 // segments.
 const maxName = 256
 
-// events are the skill events of a metadata.json; those that cannot be
-// understood are left out.
-func events(list gjson.Result) []harvest.Event {
-	var out []harvest.Event
-	list.ForEach(func(_, v gjson.Result) bool {
+// maxSessionEvents are the skill events that are read of one session: each is compared
+// with all others.
+const maxSessionEvents = 5 * maxEvents
+
+// events reads the skill events of a record's metadata.json; those that cannot be
+// understood are left out. With an error, those before it.
+func (r *record) events(o *objects) (out []harvest.Event, err error) {
+	m, _, err := r.metadata(o)
+	if err != nil {
+		return nil, nil // describe has reported it
+	}
+	n := 0
+	m.Get("skill_events").ForEach(func(_, v gjson.Result) bool {
+		if n++; n > maxEvents {
+			err = fmt.Errorf("metadata.json: more than %d skill events: the rest is left out", maxEvents)
+			return false
+		}
 		var e harvest.Event
 		if v.IsObject() && json.Unmarshal([]byte(v.Raw), &e) == nil && strings.TrimSpace(e.Skill.Name) != "" {
 			out = append(out, e)
 		}
 		return true
 	})
-	return out
+	return out, err
 }
 
 // join adds the skill events that Entire noted to the uses that the transcript
-// shows. Where both tell of one use, its id is Entire's, and the rest is ours:
-// we know the skill's text, and count all lines of the file.
-func (h *harvesting) join(s *harvest.Session, r *record) {
-	for _, e := range r.events {
+// shows; records come newest first, as what was noted last is the most complete.
+// Where both tell of one use, its id is Entire's, and the rest is ours: we know the
+// skill's text, and count all lines of the file.
+func (h *harvesting) join(s *harvest.Session, records []*record) {
+	read := map[string]bool{} // metadata that several records share
+	left := maxSessionEvents
+	for _, r := range records {
+		oid := r.files["metadata.json"]
+		if oid == "" || read[oid] {
+			continue
+		}
+		read[oid] = true
+		events, err := r.events(&h.objects)
+		if len(events) > left {
+			events, err = events[:left], fmt.Errorf("the session has more than %d skill events: the rest is left out", maxSessionEvents)
+		}
+		h.joinEvents(s, r, events)
+		if err != nil {
+			h.problem(s.Path, r.String()+": "+err.Error())
+		}
+		if left -= len(events); left == 0 {
+			break
+		}
+	}
+	slices.SortStableFunc(s.Invocations, func(a, b harvest.Invocation) int {
+		return cmp.Or(cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Line, b.Line))
+	})
+}
+
+func (h *harvesting) joinEvents(s *harvest.Session, r *record, events []harvest.Event) {
+	for _, e := range events {
 		v := harvest.Invocation{
 			ID: h.clean(s, e.ID), Skill: harvest.SkillName(h.clean(s, e.Skill.Name)), Signal: e.Source.Signal,
 			Explicit: e.Source.Confidence != "inferred", ToolUseID: e.Native["tool_use_id"], Feedback: harvest.Feedback{Label: harvest.Unknown},
@@ -70,9 +110,6 @@ func (h *harvesting) join(s *harvest.Session, r *record) {
 		}
 		s.Invocations = append(s.Invocations, v)
 	}
-	slices.SortStableFunc(s.Invocations, func(a, b harvest.Invocation) int {
-		return cmp.Or(cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Line, b.Line))
-	})
 }
 
 // find returns the use in s that v tells of once more, or -1. Lines come last:

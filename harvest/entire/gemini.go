@@ -27,13 +27,19 @@ func (h *harvesting) documents(all []part, agent, place string) (s *harvest.Sess
 	s = &harvest.Session{Agent: cmp.Or(agent, "gemini"), Started: newest.created, Ended: newest.created}
 	var messages []gjson.Result
 	seen := map[string]bool{}
-	left := int64(maxDocument)
+	left, session := int64(maxDocument), ""
 	for _, p := range slices.Backward(all) {
 		j := h.joined(place, []part{p})
 		data := readDocument(j, left)
 		problems = append(problems, j.finish(nil)...)
 		doc := gjson.ParseBytes(data)
 		ok = ok || doc.Get("messages").IsArray()
+		if id := doc.Get("sessionId").Str; session == "" {
+			session = id
+		} else if id != "" && id != session {
+			problems = append(problems, harvest.Problem{Path: place, Reason: p.record.String() + ": " + otherSession})
+			continue
+		}
 		var older []gjson.Result
 		doc.Get("messages").ForEach(func(_, m gjson.Result) bool {
 			if !seen[entryKey(m)] {

@@ -2,6 +2,7 @@ package entire
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -18,32 +19,56 @@ type objects struct {
 // open opens a blob. Its reader is valid until the next call.
 func (o *objects) open(oid string) (io.Reader, error) { return o.Blob(oid) }
 
-// all reads a small blob, at most limit bytes of it.
+// all reads a blob of at most limit bytes.
 func (o *objects) all(oid string, limit int64) ([]byte, error) {
-	r, err := o.open(oid)
+	b, err := o.Blob(oid)
 	if err != nil {
 		return nil, err
 	}
-	return io.ReadAll(io.LimitReader(r, limit))
+	if b.Size > limit {
+		return nil, fmt.Errorf("larger than %d KiB", limit>>10)
+	}
+	return io.ReadAll(b)
 }
 
-// maxEntries are the files of one ref: trees that share subtrees can pretend to
-// any number.
-const maxEntries = 2_000_000
+// A budget is divided among refs: one that holds more than its share of what is left
+// is cut, and what it leaves is the others'.
+type budget struct {
+	left int64 // bytes
+	refs int   // that have had no share yet
+}
 
-// walk visits the files of a tree, at most depth folders deep. It reads trees
-// through the same process as blobs: an `ls-tree` for each of a thousand refs
-// takes seconds. A folder that cannot be read is left out; the error is the
-// first of them.
-func (o *objects) walk(tree, prefix string, depth int, left *int, visit func(file, oid string)) error {
-	entries, first := o.Tree(tree)
+// share is what the next ref may read.
+func (b *budget) share() int64 {
+	share := b.left / int64(max(1, b.refs))
+	b.refs--
+	return share
+}
+
+// The trees and the metadata of all refs that are branches, and of all that are
+// single checkpoints, in bytes. 600 checkpoints have 0.2 MB of trees and 1.5 MB of
+// metadata; trees that share subtrees can pretend to any number.
+const (
+	maxTrees       = 32 << 20
+	maxAllMetadata = 256 << 20
+)
+
+// errShare is a ref that holds more than is read of one.
+var errShare = errors.New("it holds more than is read: the rest is left out")
+
+// walk visits the files of a tree, at most depth folders deep, and takes the size of
+// the trees off left. It reads trees through the same process as blobs: an `ls-tree`
+// for each of a thousand refs takes seconds. A folder that cannot be read is left
+// out; the error is the first of them.
+func (o *objects) walk(tree, prefix string, depth int, left *int64, visit func(file, oid string)) error {
+	entries, first := o.TreeWithin(tree, left)
+	if *left < 0 {
+		return errShare
+	}
 	if first != nil {
 		first = fmt.Errorf("read tree %q: %w", prefix, first)
 	}
 	for _, e := range entries {
-		if *left--; *left < 0 {
-			return fmt.Errorf("read tree %q: %w", prefix, git.ErrTree)
-		}
 		switch {
 		case e.Mode == "40000" && depth > 0:
 			if err := o.walk(e.ID, prefix+e.Name+"/", depth-1, left, visit); err != nil {

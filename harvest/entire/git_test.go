@@ -6,13 +6,18 @@ import (
 )
 
 func TestLabel(t *testing.T) {
-	for id, want := range map[string]string{"s1": "s1", " a\x1b[0m\nb ": "a[0mb", "": "", "x\ufffdy": "xy"} {
-		if got := label(id); got != want {
-			t.Errorf("%q: %q, want %q", id, got, want)
+	for _, id := range []string{"s1", "", "2026-11-19-x y"} {
+		if got := label(id); got != id {
+			t.Errorf("%q: %q", id, got)
 		}
 	}
-	if got := label(strings.Repeat("x", 5000)); len(got) != 32 {
-		t.Errorf("%d bytes of label", len(got))
+	seen := map[string]string{}
+	for _, id := range []string{"ab", "a\x1bb", "a\nb", " ab", "x\ufffdy", "s1/tasks/x", strings.Repeat("x", 5000), strings.Repeat("x", 5001)} {
+		got := label(id)
+		if other, ok := seen[got]; ok || id != "ab" && len(got) != 32 {
+			t.Errorf("%.20q: %q, as %.20q", id, got, other)
+		}
+		seen[got] = id
 	}
 }
 

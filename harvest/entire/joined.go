@@ -1,6 +1,7 @@
 package entire
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,6 +12,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/skill-evolve/evolve/harvest"
 )
@@ -27,12 +30,8 @@ func parts(records []*record, names func(*record) []string) []part {
 	var all []part
 	known := map[string]bool{}
 	for _, r := range slices.Backward(records) {
-		var ids []string
 		list := names(r)
-		for _, name := range list {
-			ids = append(ids, r.files[name])
-		}
-		if key := strings.Join(ids, " "); key != "" && !known[key] {
+		if key := r.key(list); key != "" && !known[key] {
 			known[key] = true
 			all = append(all, part{r, list})
 		}
@@ -63,6 +62,7 @@ type joined struct {
 	seen  map[uint64]int // the part that had a key first
 	runs  []run
 	out   int // lines that were passed on
+	named []naming
 
 	problems []harvest.Problem
 }
@@ -71,7 +71,7 @@ type joined struct {
 type run struct{ out, part, line int }
 
 func (h *harvesting) joined(place string, all []part) *joined {
-	return &joined{objects: &h.objects, parts: all, place: place, seed: maphash.MakeSeed(), seen: map[uint64]int{}}
+	return &joined{objects: &h.objects, parts: all, place: place, seed: maphash.MakeSeed(), seen: map[uint64]int{}, named: make([]naming, len(all))}
 }
 
 // Read implements io.Reader. What git cannot read is a problem and no error; what
@@ -161,6 +161,7 @@ func (j *joined) line() []byte {
 			j.close()
 			continue
 		}
+		j.named[j.next-1].look(text, j.now.record.session)
 		last := j.next == len(j.parts)
 		if !j.lines.Whole() && !last && !json.Valid(text) {
 			continue // it was being written: a newer part has all of it
@@ -194,15 +195,88 @@ func (j *joined) long() {
 	}
 }
 
+// A naming is which session a part's lines say that they are of.
+type naming struct {
+	own   bool   // the one that its metadata names
+	other string // else the first that they name
+	lines int
+}
+
+// maxNaming is how many lines are searched: a session that was resumed may begin with
+// some of the session before.
+const maxNaming = 200
+
+func (n *naming) look(line []byte, session string) {
+	if n.lines++; n.own || n.lines > maxNaming {
+		return
+	}
+	id := sessionOf(line)
+	if m := dated.FindStringSubmatch(session); m != nil {
+		session = m[1]
+	}
+	n.own = id != "" && id == session
+	n.other = cmp.Or(n.other, id)
+}
+
+// sessionOf is the session that a line names, "" if it names none: Claude Code's
+// lines do, and the first line of other agents'.
+func sessionOf(line []byte) string {
+	kind, key := "", ""
+	for m := harvest.Object(line); m.Next(); {
+		switch string(m.Key()) {
+		case "sessionId":
+			id, _ := m.Text()
+			return string(id)
+		case "type":
+			text, _ := m.Text()
+			kind = string(text)
+		}
+	}
+	switch kind {
+	case "session": // pi
+		key = "id"
+	case "session_meta": // Codex
+		key = "payload.id"
+	case "session.start": // Copilot
+		key = "data.sessionId"
+	default:
+		return ""
+	}
+	return gjson.GetBytes(line, key).Str
+}
+
+// others are the parts of other sessions: those that do not name the session of their
+// metadata although another part does, or, if none does, those that name another than
+// the oldest. Entire, and a person who can push, can file a transcript under any.
+func (j *joined) others() (out []part) {
+	own, first := false, ""
+	for _, n := range j.named {
+		own, first = own || n.own, cmp.Or(first, n.other)
+	}
+	for i, n := range j.named {
+		if n.other != "" && !n.own && (own || n.other != first) {
+			out = append(out, j.parts[i])
+		}
+	}
+	return out
+}
+
 // fresh reports whether no earlier part had a line, and remembers it for those
-// that follow.
+// that follow. A line without an id is known however it is spaced.
 func (j *joined) fresh(line []byte, last bool) bool {
-	bytes := maphash.Bytes(j.seed, line)
-	if at, ok := j.seen[bytes]; ok {
+	whole := maphash.Bytes(j.seed, line)
+	if at, ok := j.seen[whole]; ok {
 		return at == j.next
 	}
 	at := j.next
-	if id := entryID(line); id != "" {
+	id := entryID(line)
+	if id == "" {
+		var compact bytes.Buffer
+		if json.Compact(&compact, line) == nil {
+			id = compact.String()
+		}
+	}
+	if id != "" {
 		key := maphash.String(j.seed, id)
 		first, ok := j.seen[key]
 		switch {
@@ -213,7 +287,7 @@ func (j *joined) fresh(line []byte, last bool) bool {
 		}
 	}
 	if !last {
-		j.seen[bytes] = at
+		j.seen[whole] = at
 	}
 	return at == j.next
 }

@@ -207,3 +207,57 @@ func TestCompressedParts(t *testing.T) {
 		t.Errorf("problems %v", problems)
 	}
 }
+
+// Records that name one session, or ids that only look alike, are not one session
+// unless their transcripts are.
+func TestOtherSessions(t *testing.T) {
+	of := func(session, text string) string {
+		return strings.ReplaceAll(text, `"sessionId":"s1"`, `"sessionId":"`+session+`"`)
+	}
+	a, b := typed("p1", 10, "chart it")+said("m1", 12, "Done."), typed("p2", 20, "now plan")+said("m2", 22, "Planned.")
+	codex := func(session, text string) string {
+		return `{"timestamp":"` + at(1) + `","type":"session_meta","payload":{"id":"` + session + `","cwd":"/home/dev/shop"}}` + "\n" +
+			`{"timestamp":"` + at(2) + `","type":"event_msg","payload":{"type":"user_message","message":"` + text + `"}}` + "\n"
+	}
+	gemini := func(session, text string) string {
+		return `{"sessionId":"` + session + `","startTime":"2026-11-20T18:00:00Z","messages":[{"id":"` + text + `","type":"user","content":"` + text + `"}]}`
+	}
+	const other = ": its transcript is of another session: it is left out"
+	for name, c := range map[string]struct {
+		ids     [2]string // in metadata
+		texts   [2]string
+		want    string
+		reasons string
+	}{
+		"the newer names another":   {[2]string{"s1", "s1"}, [2]string{a, of("s2", b)}, "s1 claude-code | chart it > Done.", "/s1: aabbccddee01/1" + other},
+		"the older names another":   {[2]string{"s1", "s1"}, [2]string{of("s2", a), b}, "s1 claude-code | now plan > Planned.", "/s1: aabbccddee00/0" + other},
+		"neither names its own":     {[2]string{"s1", "s1"}, [2]string{of("s2", a), of("s3", b)}, "s1 claude-code | chart it > Done.", "/s1: aabbccddee01/1" + other},
+		"both name one other":       {[2]string{"s1", "s1"}, [2]string{of("s2", a), of("s2", b)}, "s1 claude-code | chart it > Done. | now plan > Planned.", ""},
+		"resumed":                   {[2]string{"s1", "s1"}, [2]string{of("s0", a) + b, b}, "s1 claude-code | chart it > Done. | now plan > Planned.", ""},
+		"of Codex":                  {[2]string{"s1", "s1"}, [2]string{codex("s1", "chart it"), codex("s2", "now plan")}, "s1 codex | chart it > ", "/s1: aabbccddee01/1" + other},
+		"of Gemini":                 {[2]string{"s1", "s1"}, [2]string{gemini("s2", "chart it"), gemini("s1", "now plan")}, "s1 claude-code | now plan > ", "/s1: aabbccddee00/0" + other},
+		"ids with odd characters":   {[2]string{"s1", `s\u00011`}, [2]string{a, b}, "a89d7b6cbc7058d547759b33d28685b9 claude-code | now plan > Planned.\ns1 claude-code | chart it > Done.", ""},
+		"lines without ids, spaced": {[2]string{"s1", "s1"}, [2]string{idless("chart it"), strings.ReplaceAll(idless("chart it"), `,"`, `, "`) + idless("now plan")}, "s1 claude-code | chart it >  | now plan > ", ""},
+		"lines without ids, packed": {[2]string{"s1", "s1"}, [2]string{strings.ReplaceAll(idless("chart it"), `":"`, `": "`), idless("chart it") + idless("now plan")}, "s1 claude-code | chart it >  | now plan > ", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRepository(t)
+			for i, text := range c.texts {
+				onBranch(r, fmt.Sprintf("aabbccddee%02d", i), map[string]string{fmt.Sprint(i) + "/metadata.json": metadata(c.ids[i], at(40+i), isClaude), fmt.Sprint(i) + "/full.jsonl": text})
+			}
+			all, problems := r.sessions(nil)
+			if got := summaries(all); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+			if got := r.reasons(problems); got != c.reasons {
+				t.Errorf("problems %s\nwant %s", got, c.reasons)
+			}
+		})
+	}
+}
+
+// idless is a line of Claude Code's that has no uuid.
+func idless(text string) string {
+	return `{"isSidechain":false,"type":"user","message":{"role":"user","content":"` + text + `"},"timestamp":"` + at(10) + `","sessionId":"s1","cwd":"/home/dev/shop"}` + "\n"
+}

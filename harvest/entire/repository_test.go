@@ -2,6 +2,7 @@ package entire_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -26,6 +27,8 @@ type repository struct {
 	t     testing.TB
 	dir   string
 	marks int
+	// author is the address that commits are made with; "" is a@b.
+	author string
 }
 
 func newRepository(t testing.TB) *repository {
@@ -62,7 +65,7 @@ func (r *repository) commit(ref, message string, files map[string]string) string
 
 func (r *repository) stream(b *bytes.Buffer, ref, message string, files map[string]string) {
 	r.marks++
-	fmt.Fprintf(b, "commit %s\ncommitter a <a@b> %d +0000\ndata %d\n%s\n", ref, 1795197857+r.marks, len(message), message)
+	fmt.Fprintf(b, "commit %s\ncommitter a <%s> %d +0000\ndata %d\n%s\n", ref, cmp.Or(r.author, "a@b"), 1795197857+r.marks, len(message), message)
 	if exec.Command("git", "-C", r.dir, "rev-parse", "-q", "--verify", ref).Run() == nil {
 		fmt.Fprintf(b, "from %s^0\n", ref)
 	}

@@ -15,7 +15,7 @@ import (
 // read makes a session of all records, newest first, and sessions of its
 // subagents. What is wrong is a Problem. The error is ctx's.
 func (h *harvesting) read(ctx context.Context, id, place string, records []*record) ([]*harvest.Session, error) {
-	s, problems, err := h.transcript(ctx, place, records)
+	s, problems, records, err := h.transcript(ctx, place, records)
 	if err != nil {
 		return nil, err
 	}
@@ -39,9 +39,7 @@ func (h *harvesting) read(ctx context.Context, id, place string, records []*reco
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range records { // newest first: what was noted last is the most complete
-		h.join(s, r)
-	}
+	h.join(s, records)
 	if err := h.committed(ctx, s, records); err != nil {
 		return nil, err
 	}
@@ -50,35 +48,67 @@ func (h *harvesting) read(ctx context.Context, id, place string, records []*reco
 }
 
 // transcript reads the agent's transcript with the agent's own reader; where that
-// finds nothing, or nobody knows the agent, with the first that finds something.
-func (h *harvesting) transcript(ctx context.Context, place string, records []*record) (*harvest.Session, []harvest.Problem, error) {
+// finds nothing, or nobody knows the agent, with the first that finds something. It
+// also returns the records without those whose transcript is another session's.
+func (h *harvesting) transcript(ctx context.Context, place string, records []*record) (*harvest.Session, []harvest.Problem, []*record, error) {
 	all := parts(records, (*record).transcript)
 	if len(all) == 0 {
-		return nil, []harvest.Problem{{Path: place, Reason: records[0].String() + ": it has no transcript"}}, nil
+		return nil, []harvest.Problem{{Path: place, Reason: records[0].String() + ": it has no transcript"}}, records, nil
 	}
 	agent := h.agent(records)
 	var first []harvest.Problem
 	for i, name := range h.readers(agent) {
-		j := h.joined(place, all)
-		s, problems, err := h.opts.Readers[name](ctx, j, place, h.opts.Redactor)
+		s, problems, others, err := h.readJoined(ctx, name, place, agent, all)
+		if s != nil && len(others) > 0 {
+			if records = without(records, others); len(records) == 0 {
+				return nil, problems, nil, nil
+			}
+			var more []harvest.Problem
+			s, more, _, err = h.readJoined(ctx, name, place, agent, parts(records, (*record).transcript))
+			for _, p := range others {
+				more = append(more, harvest.Problem{Path: place, Reason: p.record.String() + ": " + otherSession})
+			}
+			problems = more
+		}
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
-		if s == nil && agent != "" && agent != name {
-			problems = nil // of a transcript that is another agent's
-		}
-		problems = j.finish(problems)
 		if s != nil {
-			return s, problems, nil
+			return s, problems, records, nil
 		}
 		if i == 0 {
 			first = problems
 		}
 	}
 	if s, problems, ok := h.documents(all, agent, place); ok {
-		return s, problems, nil
+		return s, problems, records, nil
 	}
-	return nil, first, nil
+	return nil, first, records, nil
+}
+
+const otherSession = "its transcript is of another session: it is left out"
+
+// readJoined reads a transcript with the reader of that name. It also returns the
+// parts that are of other sessions than most.
+func (h *harvesting) readJoined(ctx context.Context, name, place, agent string, all []part) (*harvest.Session, []harvest.Problem, []part, error) {
+	j := h.joined(place, all)
+	s, problems, err := h.opts.Readers[name](ctx, j, place, h.opts.Redactor)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if s == nil && agent != "" && agent != name {
+		problems = nil // of a transcript that is another agent's
+	}
+	problems = j.finish(problems)
+	return s, problems, j.others(), nil
+}
+
+// without are the records that have none of the parts.
+func without(records []*record, parts []part) []*record {
+	return slices.DeleteFunc(slices.Clone(records), func(r *record) bool {
+		key := r.key(r.transcript())
+		return slices.ContainsFunc(parts, func(p part) bool { return p.record.key(p.names) == key })
+	})
 }
 
 // agent is whose session it is: the newest record's word, unless an older one
@@ -201,13 +231,12 @@ func (h *harvesting) clean(s *harvest.Session, text string) string {
 // for once.
 func (h *harvesting) committed(ctx context.Context, s *harvest.Session, records []*record) error {
 	if h.commits == nil {
-		found, err := commits(ctx, h.repository)
+		found, err := commits(ctx, h.repository, h.checkpoints)
 		if err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			h.problem(h.repo, err.Error())
-			found = map[string]commit{}
 		}
 		h.commits = found
 	}

@@ -36,6 +36,12 @@ type Options struct {
 	// Exclude are patterns (path.Match) for projects that must not be read,
 	// against the repository, the session's folder and each of their parents.
 	Exclude []string
+	// Authors, if it is not nil, are the addresses of the user: a checkpoint that
+	// was recorded by a commit of somebody else's is left out.
+	Authors []string
+	// LeftOut is called with the number of checkpoints that Authors left out, if there
+	// are any.
+	LeftOut func(checkpoints int)
 	// Readers are those of the agents, by the name that their sessions have.
 	Readers map[string]Read
 	// Exists reports whether there is a skill of that name; nil: none is known. A
@@ -66,14 +72,27 @@ func New(repo string, o Options) *Source {
 	return &Source{repo: repo, opts: o, filter: harvest.Filter{Since: o.Since, Exclude: o.Exclude}}
 }
 
-// Holds reports whether repo is, or lies in, a git repository with checkpoints.
-func Holds(ctx context.Context, repo string) bool {
-	r, err := git.Open(ctx, repo)
+// Holds reports whether the repository has checkpoints and is not excluded.
+func (s *Source) Holds(ctx context.Context) bool {
+	if s.filter.Check() != nil || s.filter.Excludes(s.repo) {
+		return false
+	}
+	r, err := git.Open(ctx, s.repo)
 	if err != nil {
 		return false
 	}
+	defer r.Close() // what it leaves behind is in the scratch ledger
+	if s.excludes(r) {
+		return false
+	}
 	where, err := refs(ctx, r)
-	return errors.Join(err, r.Close()) == nil && len(where) > 0
+	return err == nil && len(where) > 0
+}
+
+// excludes reports whether the repository must not be read: a link and a worktree
+// lead to one that has another path.
+func (s *Source) excludes(r *git.Repository) bool {
+	return slices.ContainsFunc(r.Dirs, s.filter.Excludes)
 }
 
 // Name implements harvest.Source.
@@ -109,9 +128,13 @@ type harvesting struct {
 	yield      func(*harvest.Session) error
 	repository *git.Repository
 	objects    objects
-	commits    map[string]commit // by checkpoint; nil until they are needed
-	problems   []harvest.Problem
-	complete   bool // nothing was passed over that another harvest may want
+
+	described   map[string]*record // by the id of their metadata.json
+	checkpoints map[string]bool    // that were read
+	commits     map[string]commit  // by checkpoint; nil until they are needed
+
+	problems []harvest.Problem
+	complete bool // nothing was passed over that another harvest may want
 }
 
 func (h *harvesting) problem(where, reason string) {
@@ -135,17 +158,19 @@ func (h *harvesting) run(ctx context.Context) error {
 		return nil
 	}
 	defer repository.Close() // what it leaves behind is in the scratch ledger
+	if h.excludes(repository) {
+		return nil
+	}
 	h.repository, h.objects = repository, objects{repository.Objects(ctx), ctx}
 	defer h.objects.Close()
 	where, err := refs(ctx, repository)
 	if err != nil {
 		h.problem(h.repo, err.Error())
-		return nil
 	}
 	if len(where) == 0 {
 		return nil
 	}
-	state := fingerprint(reading + fmt.Sprint(where))
+	state := fingerprint(reading + fmt.Sprint(where, h.opts.Authors))
 	if h.seen(h.place(), state, idle) {
 		return nil
 	}
@@ -167,60 +192,120 @@ func (h *harvesting) run(ctx context.Context) error {
 // bySession reads what the checkpoints say of their sessions. The newest record
 // of each comes first; the oldest gives it its name, which newer ones do not change.
 func (h *harvesting) bySession(ctx context.Context, where []ref) map[string][]*record {
-	sessions := map[string][]*record{}
-	known := map[string]bool{} // a remote's copies
+	sessions := map[string][]*record{} // by their ids as they are: labels may be alike
+	known := map[string]bool{}         // a remote's copies
+	others := map[string]bool{}        // checkpoints of other authors
+	h.described, h.checkpoints = map[string]*record{}, map[string]bool{}
+	single := func(r ref) bool { return r.checkpoint != "" }
+	trees, metadata := map[bool]*budget{}, map[bool]*budget{}
+	for _, kind := range []bool{false, true} {
+		n := len(where) - len(slices.DeleteFunc(slices.Clone(where), func(r ref) bool { return single(r) == kind }))
+		trees[kind], metadata[kind] = &budget{maxTrees, n}, &budget{maxAllMetadata, n}
+	}
 	for _, from := range where {
-		all, err := records(&h.objects, from)
+		place := h.place(strings.TrimPrefix(from.name, "refs/"))
+		mine, err := h.mine(ctx, from)
 		if err != nil {
-			h.problem(h.place(strings.TrimPrefix(from.name, "refs/")), err.Error())
+			h.problem(place, err.Error())
 		}
+		share := trees[single(from)].share()
+		left := share
+		all, err := records(&h.objects, from, &left)
+		if err != nil {
+			h.problem(place, err.Error())
+		}
+		trees[single(from)].left -= share - max(0, left)
+		share = metadata[single(from)].share()
+		left = share
 		for _, r := range all {
 			if ctx.Err() != nil {
 				return nil
 			}
-			key := r.String() + "\n" + r.key()
+			if !mine(r.checkpoint) {
+				others[r.checkpoint] = true
+				continue
+			}
+			key := r.String() + "\n" + r.state()
 			if known[key] {
 				continue
 			}
 			known[key] = true
-			if err := r.describe(&h.objects); err != nil {
+			if err := h.describe(r, &left); errors.Is(err, errShare) {
+				h.problem(place, err.Error())
+				break
+			} else if err != nil {
 				h.problem(h.place(r.String()), err.Error())
 			}
-			r.session = label(r.session)
-			id := cmp.Or(r.session, r.String())
+			h.checkpoints[r.checkpoint] = true
+			id := r.session
+			if id == "" {
+				id = r.checkpoint + "/" + r.number
+			}
 			if m := dated.FindStringSubmatch(id); m != nil {
 				id = m[1]
 			}
 			sessions[id] = append(sessions[id], r)
 		}
+		metadata[single(from)].left -= share - max(0, left)
+	}
+	if len(others) > 0 && h.opts.LeftOut != nil {
+		h.opts.LeftOut(len(others))
 	}
 	named := map[string][]*record{}
-	for id, records := range sessions {
+	for _, records := range sessions {
 		slices.SortStableFunc(records, func(a, b *record) int {
 			return cmp.Or(b.created.Compare(a.created), cmp.Compare(b.checkpoint, a.checkpoint), cmp.Compare(len(b.number), len(a.number)), cmp.Compare(b.number, a.number))
 		})
-		named[cmp.Or(records[len(records)-1].session, id)] = records
+		oldest := records[len(records)-1]
+		named[cmp.Or(label(oldest.session), oldest.String())] = records
 	}
 	return named
+}
+
+// mine returns what reports whether the user recorded a checkpoint of a ref.
+func (h *harvesting) mine(ctx context.Context, from ref) (func(checkpoint string) bool, error) {
+	if h.opts.Authors == nil {
+		return func(string) bool { return true }, nil
+	}
+	if from.checkpoint != "" {
+		author, err := h.objects.Author(from.commit)
+		return func(string) bool { return err == nil && slices.Contains(h.opts.Authors, author) }, err
+	}
+	authors, err := authors(ctx, h.repository, from)
+	return func(checkpoint string) bool { return slices.Contains(h.opts.Authors, authors[checkpoint]) }, err
+}
+
+// describe reads the record's metadata, and takes its size off left. What several
+// records share is read once.
+func (h *harvesting) describe(r *record, left *int64) error {
+	oid := r.files["metadata.json"]
+	if same := h.described[oid]; oid == "" {
+		return nil
+	} else if same != nil {
+		r.description = same.description
+		return nil
+	}
+	size, err := r.describe(&h.objects)
+	if *left -= size; *left < 0 {
+		return errShare
+	}
+	h.described[oid] = r
+	return err
 }
 
 // dated is how older versions of Entire call a session: by the day and the
 // agent's own id. One that went on overnight has two such names.
 var dated = lazyregexp.New(`^\d{4}-\d{2}-\d{2}-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$`)
 
-// label makes an id of a foreign file fit to stand in a path.
+// label makes an id of a foreign file fit to be in a path: one that is not is replaced
+// by its hash, so that different ids stay different.
 func label(id string) string {
-	id = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == unicode.ReplacementChar {
-			return -1
-		}
-		return r
-	}, id)
-	if len(id) > 200 {
+	odd := func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar || r == '/' }
+	if len(id) > 200 || strings.ContainsFunc(id, odd) || strings.TrimSpace(id) != id {
 		sum := sha256.Sum256([]byte(id))
 		return fmt.Sprintf("%x", sum[:16])
 	}
-	return strings.TrimSpace(id)
+	return id
 }
 
 // session yields one session and those of its subagents, unless the cursor
@@ -234,7 +319,7 @@ func (h *harvesting) session(ctx context.Context, id string, records []*record) 
 	b := strings.Builder{}
 	b.WriteString(reading)
 	for _, r := range records {
-		b.WriteString(r.key())
+		b.WriteString(r.state())
 	}
 	place, state := h.place(id), fingerprint(b.String())
 	if h.seen(place, state, newest) {

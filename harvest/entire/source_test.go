@@ -159,7 +159,7 @@ func TestSurvives(t *testing.T) {
 			"s claude-code | one > Yes.", ""},
 		"nothing": {map[string]string{"0/metadata.json": metadata("s", at(1), isClaude), "0/full.jsonl": ""}, "", ""},
 		"an id of control characters": {map[string]string{"0/metadata.json": metadata(`s\u0000\n\u001b[31m`, at(1), isClaude), "0/full.jsonl": turn("one")},
-			"s[31m claude-code | one > Yes.", ""},
+			"9e7488a8137a1f8c9da0579b41680989 claude-code | one > Yes.", ""},
 		"a subagent": {map[string]string{"0/metadata.json": metadata("s", at(1), isClaude), "0/full.jsonl": turn("one"),
 			"0/tasks/toolu_7/agent-a1.jsonl": strings.Replace(typed("z", 11, "count rows"), `"isSidechain":false`, `"isSidechain":true,"agentId":"a1"`, 1)},
 			"s claude-code | one > Yes.\ns/a1 claude-code | count rows > ", ""},
@@ -335,7 +335,7 @@ func TestOptions(t *testing.T) {
 
 func TestNoCheckpoints(t *testing.T) {
 	r := newRepository(t)
-	if entire.Holds(t.Context(), r.dir) {
+	if entire.New(r.dir, entire.Options{}).Holds(t.Context()) {
 		t.Error("an empty repository holds checkpoints")
 	}
 	if all, problems := r.sessions(nil); len(all)+len(problems) != 0 {
@@ -357,7 +357,7 @@ func TestHookVariables(t *testing.T) {
 	r := newRepository(t)
 	asRef(r, "aabbccddee11", map[string]string{"0/metadata.json": metadata("s1", at(13), isClaude), "0/full.jsonl": first})
 	t.Setenv("GIT_DIR", filepath.Join(t.TempDir(), "elsewhere"))
-	if !entire.Holds(t.Context(), r.dir) {
+	if !entire.New(r.dir, entire.Options{}).Holds(t.Context()) {
 		t.Error("it holds no checkpoints")
 	}
 	if all, problems := r.sessions(nil); len(all) != 1 || len(problems) != 0 {
