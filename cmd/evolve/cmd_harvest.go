@@ -37,7 +37,7 @@ model: a correction becomes a check that quotes it, and the next
 	fl := c.Flags()
 	fl.SortFlags = false
 	fl.StringVar(&f.source, "source", "auto", "whose sessions: "+sourceNames())
-	fl.StringVar(&f.repo, "repo", "", "git repository with Entire checkpoints (default: the current folder, where it has some)")
+	fl.StringVar(&f.repo, "repo", "", "git repository whose Entire checkpoints are read, whoever recorded them (default: the current one, and of it those that you recorded)")
 	fl.StringVar(&f.since, "since", "", "sessions of this age at most, for example 30d")
 	fl.StringVar(&only, "skill", "", "make cases of this skill alone")
 	fl.StringSliceVar(&f.exclude, "exclude-project", nil, "folders whose sessions are never read (glob)")

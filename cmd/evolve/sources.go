@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/git"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/claude"
 	"github.com/skill-evolve/evolve/harvest/codex"
@@ -135,7 +136,7 @@ func sourceNames() string {
 
 // sources opens the session readers that flags ask for: with auto, of every
 // agent whose folder exists, and of the current repository if it holds
-// checkpoints. In the demo's folder auto reads the demo's own sessions alone.
+// checkpoints: those that the user recorded. In the demo's folder auto reads the demo's own sessions alone.
 func (a *app) sources(ctx context.Context, f harvestFlags) (out []foundSource, err error) {
 	o := readOptions{exclude: f.exclude, red: a.redactor()}
 	if o.exists, err = a.skillNames(); err != nil {
@@ -168,12 +169,19 @@ func (a *app) sources(ctx context.Context, f harvestFlags) (out []foundSource, e
 	if repo == "" {
 		repo = "."
 	}
-	if f.source == "entire" || auto && (f.repo != "" || !a.isDemo() && entire.Holds(ctx, repo)) {
+	asked := f.source == "entire" || auto && f.repo != ""
+	if asked || auto && !a.isDemo() {
 		known = true
 		if repo, err = filepath.Abs(repo); err != nil {
 			return nil, fmt.Errorf("find the repository: %w", err)
 		}
-		out = append(out, foundSource{entire.New(repo, entire.Options{Redactor: o.red, Since: o.since, Exclude: o.exclude, Readers: agentReaders(o.exists), Exists: o.exists}), repo})
+		eo := entire.Options{Redactor: o.red, Since: o.since, Exclude: o.exclude, Readers: agentReaders(o.exists), Exists: o.exists}
+		if asked {
+			out = append(out, foundSource{entire.New(repo, eo), repo})
+		} else if entire.New(repo, eo).Holds(ctx) { // a cloned repository holds the sessions of strangers
+			eo.Authors, eo.LeftOut = append([]string{}, git.Identities(ctx)...), a.sayLeftOut
+			out = append(out, foundSource{entire.New(repo, eo), repo})
+		}
 	} else if f.repo != "" {
 		return nil, usage("add --source entire", "--repo is for Entire checkpoints, not for --source %s", f.source)
 	}
@@ -186,6 +194,16 @@ func (a *app) sources(ctx context.Context, f harvestFlags) (out []foundSource, e
 		return nil, usage(hint, "unknown source %q", f.source)
 	}
 	return out, nil
+}
+
+// sayLeftOut says how to read the checkpoints of the current repository that other
+// people recorded.
+func (a *app) sayLeftOut(n int) {
+	are := "are"
+	if n == 1 {
+		are = "is"
+	}
+	a.say("harvest: %s of this repository %s left out: recorded under no address in your own git configuration; `evolve harvest --source entire` reads all", counted(n, "checkpoint"), are)
 }
 
 // parseAge reads a Go duration or a number of days ("30d").

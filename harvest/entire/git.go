@@ -28,7 +28,7 @@ func (o *objects) all(oid string, limit int64) ([]byte, error) {
 	if b.Size > limit {
 		return nil, fmt.Errorf("larger than %d KiB", limit>>10)
 	}
-	return io.ReadAll(b)
+	return io.ReadAll(io.LimitReader(b, limit))
 }
 
 // A budget is divided among refs: one that holds more than its share of what is left
