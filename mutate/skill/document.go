@@ -118,7 +118,7 @@ func (d *Document) Body() []byte { return bytes.Clone(d.raw[d.body:]) }
 type Span struct {
 	Start, End int    // byte offsets into Render()
 	Line       int    // 1-based line of Start
-	Heading    string // path of headings above it, "Tagger > Security"; "" for the frontmatter
+	Heading    string // path of headings above what it shows, its own first one included, "Tagger > Security"; "" for the frontmatter
 	Reason     string // why it is kernel, in words for the owner
 }
 

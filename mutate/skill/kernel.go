@@ -71,7 +71,7 @@ func findKernel(d *Document) ([]Span, *SyntaxError) {
 
 	spans = mergeSpans(spans)
 	for i := range spans {
-		spans[i].Heading = d.md.path(spans[i].Start)
+		spans[i].Heading = d.md.path(d.md.opening(d.md.headings, spans[i]))
 	}
 	spans = append(frontmatterSpans(d.front), spans...)
 	for i := range spans {

@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
@@ -49,21 +50,28 @@ func readOutline(raw []byte, body int) *outline {
 		if !entering {
 			return ast.WalkContinue, nil
 		}
-		switch n := n.(type) {
-		case *ast.Heading:
-			if n.Parent() == o.doc && n.Pos() >= 0 {
-				o.headings = append(o.headings, heading{
-					start: o.starts[o.line(body+n.Pos())],
-					level: n.Level,
-					text:  plainText(n, src),
-				})
-			}
-		case *ast.FencedCodeBlock:
+		if n, ok := n.(*ast.FencedCodeBlock); ok {
 			o.fences = append(o.fences, o.readFence(n))
 		}
 		return ast.WalkContinue, nil
 	})
+	o.headings = o.headingsOf(o.doc)
 	return o
+}
+
+// headingsOf lists the headings of one reading of the body.
+func (o *outline) headingsOf(doc ast.Node) []heading {
+	var out []heading
+	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
+		if h, ok := n.(*ast.Heading); ok && h.Pos() >= 0 {
+			out = append(out, heading{
+				start: o.starts[o.line(o.body+h.Pos())],
+				level: h.Level,
+				text:  plainText(h, o.raw[o.body:]),
+			})
+		}
+	}
+	return out
 }
 
 // line is the index of the line that holds offset at.
@@ -125,12 +133,12 @@ func (o *outline) inFence(i int) bool {
 
 // path is the path of headings in force at offset at, "Tagger > Security". A
 // heading that begins at the offset is part of it.
-func (o *outline) path(at int) string { return joinPath(o.above(at)) }
+func (o *outline) path(at int) string { return joinPath(above(o.headings, at)) }
 
 // above lists the headings in force at offset at, outermost first.
-func (o *outline) above(at int) []heading {
+func above(headings []heading, at int) []heading {
 	var stack []heading
-	for _, h := range o.headings {
+	for _, h := range headings {
 		if h.start > at {
 			break
 		}
@@ -138,6 +146,25 @@ func (o *outline) above(at int) []heading {
 	}
 	return stack
 }
+
+// opening is the offset at which what a span shows begins: at its first heading, if
+// only markers, comments and blank lines come before that. Sections before the span
+// end there.
+func (o *outline) opening(headings []heading, s Span) int {
+	for _, h := range headings {
+		if h.start < s.Start {
+			continue
+		}
+		if h.start < s.End && silentLines.Match(o.raw[s.Start:h.start]) {
+			return h.start
+		}
+		break
+	}
+	return s.Start
+}
+
+// silentLines matches blank lines and comments of one line.
+var silentLines = lazyregexp.New(`^(?:[ \t]*(?:<!--[^<>]*-->[ \t]*)?\r?\n)*$`)
 
 // push opens a section: it closes those of the same and of deeper levels.
 func push(stack []heading, h heading) []heading {

@@ -23,7 +23,8 @@ type page struct {
 type shown struct {
 	leaf  string // kind of the node and its offset in the span, "Text+12"
 	chain string // elements around it with their attributes, innermost first
-	path  string // headings above it, of Markdown or HTML, wherever they stand
+	path  string // headings above it, of Markdown or HTML, wherever they stand; "" before the heading that the span begins with
+	after string // in a heading: the one directly before, which has nothing below it and ends here
 	items []item // list items, table rows and cells that it is in, innermost first
 }
 
@@ -46,6 +47,10 @@ func (d *Document) readPage(doc ast.Node) page {
 		return page{err: err}
 	}
 	r := pageReader{marks: m, page: page{kernel: make([][]shown, len(d.bodySpans())), active: map[string]int{}}, chains: map[*html.Node]string{}, items: map[*html.Node]item{}}
+	headings := d.md.headingsOf(doc)
+	for _, s := range d.bodySpans() {
+		r.silent = append(r.silent, d.md.opening(headings, s)-s.Start)
+	}
 	r.read(root)
 	return r.page
 }
@@ -66,6 +71,10 @@ type pageReader struct {
 	marks    marks
 	headings []heading
 	path     string // of headings
+	bare     bool   // nothing has been shown since the last heading
+	inside   bool   // a heading
+	after    string // see shown
+	silent   []int  // by span: bytes before the heading that it begins with
 	chains   map[*html.Node]string
 	items    map[*html.Node]item
 }
@@ -77,15 +86,22 @@ func (r *pageReader) read(n *html.Node) {
 			if piece.mark != "" {
 				r.found(n.Parent, piece.mark)
 			}
+			r.bare = r.bare && (r.inside || strings.TrimSpace(piece.text) == "")
 		}
 	case html.ElementNode:
 		if activeElements[n.Data] {
 			r.active[r.activeKey(n)]++
 		}
 		if level := headingLevel(n); level > 0 {
+			if last := len(r.headings) - 1; r.bare && r.headings[last].level >= level {
+				r.after = r.headings[last].text
+			}
 			r.headings = push(r.headings, heading{level: level, text: fold(r.text(n))})
 			r.path = quotedPath(r.headings)
+			r.inside = true
+			defer func() { r.inside, r.bare, r.after = false, true, "" }()
 		}
+		r.bare = r.bare && n.DataAtom != atom.Img
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		r.read(c)
@@ -100,9 +116,13 @@ func (r *pageReader) found(n *html.Node, mark string) {
 	if err != nil || span >= len(r.kernel) {
 		return
 	}
-	s := shown{leaf: leaf, chain: r.chain(n), path: r.path}
+	s := shown{leaf: leaf, chain: r.chain(n), path: r.path, after: r.after}
 	if s.path == "" {
 		s.path = quotedPath(nil)
+	}
+	_, offset, _ := strings.Cut(leaf, "+")
+	if at, err := strconv.Atoi(offset); err == nil && at < r.silent[span] {
+		s.path = ""
 	}
 	for at := n; at != nil; at = at.Parent {
 		switch at.DataAtom {

@@ -32,6 +32,8 @@ func checkStructure(parent, child *Document) []Finding {
 		switch {
 		case was.path != is.path:
 			add("kernel-heading", "stood under %s and now stands under %s", was.path, is.path)
+		case is.voidedBy(was) != "":
+			add("kernel-heading", "now follows the heading %q", is.voidedBy(was))
 		case !was.comment && is.comment:
 			add("kernel-in-comment", "is now inside an HTML comment")
 		case was.chain != is.chain:
@@ -73,13 +75,14 @@ func orNone(s string) string {
 
 // A place is where a kernel span stands in the Markdown.
 type place struct {
-	path    string // headings above
-	chain   string // kinds of the nodes around its first byte, outermost first
-	inside  string // chains and relative offsets of the nodes that begin in it
-	github  string // headings, chain, inside and links with GitHub's extensions and footnotes
-	links   string // what its links lead to, which a definition elsewhere decides
-	html    string // HTML elements around it
-	comment bool   // inside an HTML comment that began before it
+	path    string    // headings above
+	before  []heading // headings in force right before it, if it opens a section of its own
+	chain   string    // kinds of the nodes around its first byte, outermost first
+	inside  string    // chains and relative offsets of the nodes that begin in it
+	github  string    // headings, chain, inside and links with GitHub's extensions and footnotes
+	links   string    // what its links lead to, which a definition elsewhere decides
+	html    string    // HTML elements around it
+	comment bool      // inside an HTML comment that began before it
 }
 
 // readings are what a document's kernel is looked at in: CommonMark, Markdown
@@ -87,6 +90,7 @@ type place struct {
 type readings struct {
 	d        *Document
 	github   ast.Node
+	headings []heading // as GitHub reads them
 	comments []htmlComment
 	tags     []tag
 }
@@ -95,14 +99,17 @@ func (d *Document) readings(spans []Span) readings {
 	if len(spans) == 0 {
 		return readings{}
 	}
-	return readings{d, d.rendering().github, d.md.htmlComments(), d.tags()}
+	github := d.rendering().github
+	return readings{d, github, d.md.headingsOf(github), d.md.htmlComments(), d.tags()}
 }
 
 func (r readings) place(s Span) place {
-	p := place{path: quotedPath(r.d.md.above(s.Start)), html: strings.Join(enclosing(r.tags, s), " ")}
+	opening := r.d.md.opening(r.d.md.headings, s)
+	p := place{path: quotedPath(above(r.d.md.headings, opening)), html: strings.Join(enclosing(r.tags, s), " ")}
+	p.before = above(r.d.md.headings, opening-1)
 	p.chain, p.inside, p.links = r.d.nodes(r.d.md.doc, s)
 	chain, inside, links := r.d.nodes(r.github, s)
-	p.github = strings.Join([]string{quotedPath(r.above(s)), chain, inside, links}, " ")
+	p.github = strings.Join([]string{quotedPath(above(r.headings, r.d.md.opening(r.headings, s))), chain, inside, links}, " ")
 	for _, c := range r.comments {
 		if c.start < s.Start && s.Start < c.end {
 			p.comment = true
@@ -111,16 +118,20 @@ func (r readings) place(s Span) place {
 	return p
 }
 
-// above lists the headings over a span as GitHub's reading has them.
-func (r readings) above(s Span) []heading {
-	var stack []heading
-	for n := r.github.FirstChild(); n != nil; n = n.NextSibling() {
-		if h, ok := n.(*ast.Heading); ok && h.Pos() >= 0 && r.d.md.starts[r.d.md.line(r.d.body+h.Pos())] <= s.Start {
-			stack = push(stack, heading{level: h.Level, text: plainText(h, r.d.raw[r.d.body:])})
+// voidedBy is a heading that comes right before a section and takes its force away
+// ("Old rules, ignore"), and that did not come before it; "" for none. A heading
+// takes back nothing that stands below the next one, but a reader may think so.
+func (p place) voidedBy(was place) string {
+	for _, h := range p.before {
+		known := slices.ContainsFunc(was.before, func(w heading) bool { return w.text == h.text })
+		if !known && voidWord.MatchString(strings.ToLower(h.text)) {
+			return h.text
 		}
 	}
-	return stack
+	return ""
 }
+
+var voidWord = lazyregexp.New(`\b(?:old|former|formerly|obsolete|outdated|deprecated|superseded|void(?:ed)?|retired|archived?|ignored|inactive|disabled|abolished|revoked|suspended|cancel+ed|no longer|not (?:binding|in (?:force|effect|use))|` + disregard + `)\b`)
 
 // nodes describes a span by the nodes of one reading of the body.
 func (d *Document) nodes(doc ast.Node, s Span) (chain, inside, links string) {
