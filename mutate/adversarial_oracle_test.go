@@ -126,7 +126,13 @@ func (t tree) facts(o int, kernel string) string {
 	end := o + len(kernel)
 	inline := strings.HasPrefix(kernel, "!`")
 	var b strings.Builder
-	fmt.Fprintf(&b, "under %q\n", t.headings(o+len(strings.SplitN(kernel, "\n", 2)[0])))
+	at := o // of what is shown first: a heading there ends the sections before it
+	for line := range strings.Lines(kernel) {
+		if at += len(line); !strings.HasPrefix(line, "<!--") {
+			break
+		}
+	}
+	fmt.Fprintf(&b, "under %q\n", t.headings(at-1))
 	_ = ast.Walk(t.doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
