@@ -5,6 +5,7 @@ package skill
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -49,8 +50,8 @@ func (d *Document) Options() Options { return d.opts }
 // Parse cuts b into kernel and harness. The Document is never nil and always
 // renders to b; the error is a *SyntaxError (frontmatter not YAML or not
 // closed, kernel markers unbalanced or nested, metadata.kernel naming a section
-// that does not exist) and then nothing may be run from the document: all of
-// it counts as kernel.
+// that does not exist, Markdown that takes too long to read) and then nothing may
+// be run from the document: all of it counts as kernel.
 func Parse(b []byte, o Options) (*Document, error) {
 	d := &Document{raw: bytes.Clone(b), opts: o}
 	d.rendering = sync.OnceValue(d.render)
@@ -67,8 +68,9 @@ func Parse(b []byte, o Options) (*Document, error) {
 func (d *Document) parse() *SyntaxError {
 	front, err := cutFrontmatter(d.raw)
 	d.front, d.body = front, front.end
-	d.md = readOutline(d.raw, d.body)
-	if err != nil {
+	md, costly := readOutline(d.raw, d.body)
+	d.md = md
+	if err = cmp.Or(err, costly); err != nil {
 		return err
 	}
 	if d.opts.EvolveDescription {

@@ -11,13 +11,13 @@ import (
 // footnote is what the text behind footnote index says: its blocks with their
 // bytes, and what the links and footnotes in it lead to. seen are the footnotes
 // that are being told already.
-func (d *Document) footnote(doc ast.Node, index int, seen map[int]bool) string {
+func (r reading) footnote(index int, seen map[int]bool) string {
 	if seen[index] {
 		return "footnote above"
 	}
 	seen[index] = true
-	note := findFootnote(doc, index)
-	if note == nil {
+	note, ok := r.notes[index]
+	if !ok {
 		return "footnote without text"
 	}
 	var b strings.Builder
@@ -32,12 +32,12 @@ func (d *Document) footnote(doc ast.Node, index int, seen map[int]bool) string {
 		case *ast.Image:
 			fmt.Fprintf(&b, " image %s %s", n.Destination, n.Title)
 		case *east.FootnoteLink:
-			b.WriteString(" " + d.footnote(doc, n.Index, seen))
+			b.WriteString(" " + r.footnote(n.Index, seen))
 		}
 		if n.Type() == ast.TypeBlock {
 			fmt.Fprintf(&b, " %s", kindName(n))
 			if n.Lines() != nil && n.Lines().Len() > 0 {
-				fmt.Fprintf(&b, " %q", n.Lines().Value(d.raw[d.body:]))
+				fmt.Fprintf(&b, " %q", n.Lines().Value(r.d.raw[r.d.body:]))
 			}
 		}
 		return ast.WalkContinue, nil
@@ -45,17 +45,18 @@ func (d *Document) footnote(doc ast.Node, index int, seen map[int]bool) string {
 	return b.String()
 }
 
-// findFootnote looks in the list that the parser puts behind the text.
-func findFootnote(doc ast.Node, index int) ast.Node {
+// footnotes are in the list that the parser puts behind the text, by their index.
+func footnotes(doc ast.Node) map[int]ast.Node {
+	notes := map[int]ast.Node{}
 	for list := doc.LastChild(); list != nil; list = list.PreviousSibling() {
 		if list.Kind() != east.KindFootnoteList {
 			continue
 		}
 		for n := list.FirstChild(); n != nil; n = n.NextSibling() {
-			if f, ok := n.(*east.Footnote); ok && f.Index == index {
-				return f
+			if f, ok := n.(*east.Footnote); ok && notes[f.Index] == nil {
+				notes[f.Index] = f
 			}
 		}
 	}
-	return nil
+	return notes
 }

@@ -12,9 +12,9 @@ import (
 // which one of its list, and what the harness says in it. A cell goes by what
 // stands at the head of its column.
 type item struct {
-	index  int
-	text   string
-	others []string // texts of the other ones
+	index int
+	text  string
+	all   map[string]int // texts of its list, and how often they stand there
 }
 
 // item is that of the element n.
@@ -27,25 +27,37 @@ func (r *pageReader) item(n *html.Node) item {
 	if n.DataAtom == atom.Td || n.DataAtom == atom.Th {
 		row = firstRow(n)
 	}
-	for c := n.PrevSibling; c != nil; c = c.PrevSibling {
-		if c.Type == html.ElementNode {
-			it.index++
-		}
-	}
-	i := 0
-	for c := row.FirstChild; c != nil; c = c.NextSibling {
-		if c.Type != html.ElementNode {
-			continue
-		}
-		if text := r.harnessText(c); i == it.index {
-			it.text = text
-		} else {
-			it.others = append(it.others, text)
-		}
-		i++
+	l := r.list(row)
+	it.all = l.all
+	if it.index = r.list(n.Parent).index[n]; it.index < len(l.texts) {
+		it.text = l.texts[it.index]
 	}
 	r.items[n] = it
 	return it
+}
+
+// A list is the items of a list, or the rows or cells of a table.
+type list struct {
+	index map[*html.Node]int
+	texts []string
+	all   map[string]int
+}
+
+func (r *pageReader) list(parent *html.Node) list {
+	l, ok := r.lists[parent]
+	if ok {
+		return l
+	}
+	l = list{index: map[*html.Node]int{}, all: map[string]int{}}
+	for c := parent.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type == html.ElementNode {
+			l.index[c] = len(l.texts)
+			l.texts = append(l.texts, r.harnessText(c))
+			l.all[l.texts[len(l.texts)-1]]++
+		}
+	}
+	r.lists[parent] = l
+	return l
 }
 
 // harnessText is what stands in an element beside kernel and inner lists.
@@ -111,9 +123,9 @@ func firstRow(cell *html.Node) *html.Node {
 func (it item) same(was item) bool {
 	switch {
 	case it.text == was.text:
-		return it.index == was.index || it.text == "" || !slices.Contains(it.others, it.text)
+		return it.index == was.index || it.text == "" || it.all[it.text] <= 1
 	case it.index == was.index:
-		return !slices.Contains(it.others, was.text)
+		return it.all[was.text] == 0
 	}
 	return false
 }

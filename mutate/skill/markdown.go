@@ -38,11 +38,16 @@ type fence struct {
 	closed      bool
 }
 
-func readOutline(raw []byte, body int) *outline {
-	o := &outline{raw: raw, body: body}
+// readOutline reads a body. One that takes too long to read is an error, and has
+// no headings, fences or nodes.
+func readOutline(raw []byte, body int) (*outline, *SyntaxError) {
+	o := &outline{raw: raw, body: body, doc: ast.NewDocument()}
 	for at := body; at < len(raw); {
 		o.starts = append(o.starts, at)
 		_, at = cutLine(raw, at)
+	}
+	if err := o.tooCostly(); err != nil {
+		return o, err
 	}
 	src := raw[body:]
 	o.doc = goldmark.DefaultParser().Parse(text.NewReader(src))
@@ -56,7 +61,7 @@ func readOutline(raw []byte, body int) *outline {
 		return ast.WalkContinue, nil
 	})
 	o.headings = o.headingsOf(o.doc)
-	return o
+	return o, nil
 }
 
 // headingsOf lists the headings of one reading of the body.

@@ -46,7 +46,7 @@ func (d *Document) readPage(doc ast.Node) page {
 	if err != nil {
 		return page{err: err}
 	}
-	r := pageReader{marks: m, page: page{kernel: make([][]shown, len(d.bodySpans())), active: map[string]int{}}, chains: map[*html.Node]string{}, items: map[*html.Node]item{}}
+	r := pageReader{marks: m, page: page{kernel: make([][]shown, len(d.bodySpans())), active: map[string]int{}}, chains: map[*html.Node]string{}, items: map[*html.Node]item{}, lists: map[*html.Node]list{}}
 	headings := d.md.headingsOf(doc)
 	for _, s := range d.bodySpans() {
 		r.silent = append(r.silent, d.md.opening(headings, s)-s.Start)
@@ -77,6 +77,7 @@ type pageReader struct {
 	silent   []int  // by span: bytes before the heading that it begins with
 	chains   map[*html.Node]string
 	items    map[*html.Node]item
+	lists    map[*html.Node]list // by what is around the items
 }
 
 func (r *pageReader) read(n *html.Node) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 	"github.com/yuin/goldmark/ast"
-	east "github.com/yuin/goldmark/extension/ast"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -88,28 +87,27 @@ type place struct {
 // readings are what a document's kernel is looked at in: CommonMark, Markdown
 // with the extensions that most readers know, comments and HTML.
 type readings struct {
-	d        *Document
-	github   ast.Node
-	headings []heading // as GitHub reads them
-	comments []htmlComment
-	tags     []tag
+	d          *Document
+	commonMark reading
+	github     reading
+	comments   []htmlComment
+	tags       []tag
 }
 
 func (d *Document) readings(spans []Span) readings {
 	if len(spans) == 0 {
 		return readings{}
 	}
-	github := d.rendering().github
-	return readings{d, github, d.md.headingsOf(github), d.md.htmlComments(), d.tags()}
+	return readings{d, d.reading(d.md.doc), d.reading(d.rendering().github), d.md.htmlComments(), d.tags()}
 }
 
 func (r readings) place(s Span) place {
 	opening := r.d.md.opening(r.d.md.headings, s)
 	p := place{path: quotedPath(above(r.d.md.headings, opening)), html: strings.Join(enclosing(r.tags, s), " ")}
 	p.before = above(r.d.md.headings, opening-1)
-	p.chain, p.inside, p.links = r.d.nodes(r.d.md.doc, s)
-	chain, inside, links := r.d.nodes(r.github, s)
-	p.github = strings.Join([]string{quotedPath(above(r.headings, r.d.md.opening(r.headings, s))), chain, inside, links}, " ")
+	p.chain, p.inside, p.links = r.commonMark.nodes(s)
+	chain, inside, links := r.github.nodes(s)
+	p.github = strings.Join([]string{quotedPath(above(r.github.headings, r.d.md.opening(r.github.headings, s))), chain, inside, links}, " ")
 	for _, c := range r.comments {
 		if c.start < s.Start && s.Start < c.end {
 			p.comment = true
@@ -132,71 +130,6 @@ func (p place) voidedBy(was place) string {
 }
 
 var voidWord = lazyregexp.New(`\b(?:old|former|formerly|obsolete|outdated|deprecated|superseded|void(?:ed)?|retired|archived?|ignored|inactive|disabled|abolished|revoked|suspended|cancel+ed|no longer|not (?:binding|in (?:force|effect|use))|` + disregard + `)\b`)
-
-// nodes describes a span by the nodes of one reading of the body.
-func (d *Document) nodes(doc ast.Node, s Span) (chain, inside, links string) {
-	var at ast.Node
-	var in, to []string
-	from, end := s.Start-d.body, s.End-d.body
-	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if !entering || n == doc {
-			return ast.WalkContinue, nil
-		}
-		pos := n.Pos()
-		if n.Type() == ast.TypeInline {
-			if pos < from || pos >= end {
-				return ast.WalkContinue, nil
-			}
-			switch n := n.(type) {
-			case *ast.CodeSpan:
-				in = append(in, fmt.Sprintf("CodeSpan+%d", pos-from))
-			case *ast.Link:
-				to = append(to, fmt.Sprintf("%s %s", n.Destination, n.Title))
-			case *ast.Image:
-				to = append(to, fmt.Sprintf("image %s %s", n.Destination, n.Title))
-			case *east.FootnoteLink:
-				to = append(to, d.footnote(doc, n.Index, map[int]bool{}))
-			}
-			return ast.WalkContinue, nil
-		}
-		if pos < 0 {
-			return ast.WalkContinue, nil
-		}
-		// Where an item is, its paragraph is at the same byte or further on: of the
-		// nodes that begin at or before the span the innermost is the one that
-		// begins last. Footnotes come behind all others, wherever they stand.
-		if pos <= from && (at == nil || pos >= at.Pos()) {
-			at = n
-		}
-		if from <= pos && pos < end {
-			in = append(in, fmt.Sprintf("%s+%d", chainOf(n, doc), pos-from))
-		}
-		return ast.WalkContinue, nil
-	})
-	return chainOf(at, doc), strings.Join(in, " "), strings.Join(to, " ")
-}
-
-// chainOf is the kinds of n and of what is around it, outermost first.
-func chainOf(n, doc ast.Node) string {
-	var kinds []string
-	for ; n != nil && n != doc; n = n.Parent() {
-		kinds = append(kinds, kindName(n))
-	}
-	slices.Reverse(kinds)
-	return strings.Join(kinds, "/")
-}
-
-// kindName is a block's kind; a paragraph is one whether its list is tight or
-// loose.
-func kindName(n ast.Node) string {
-	switch n := n.(type) {
-	case *ast.TextBlock:
-		return "Paragraph"
-	case *ast.Heading:
-		return fmt.Sprintf("Heading%d", n.Level)
-	}
-	return n.Kind().String()
-}
 
 // An htmlComment is one <!-- … --> outside of code; unclosed ones reach to the
 // end of the file, as they do for whoever reads the bare text.

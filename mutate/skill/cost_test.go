@@ -1,0 +1,106 @@
+package skill
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+const costly = "---\nname: x\ndescription: d\n---\n# A\n\n"
+
+// Each of these takes a parser of Markdown many seconds, some of them minutes.
+func TestParseRefusesWhatTakesTooLong(t *testing.T) {
+	const size = 128 << 10
+	fill := func(unit string) string { return strings.Repeat(unit, size/len(unit)) }
+	var ticks strings.Builder
+	for i := 1; ticks.Len() < size; i++ {
+		ticks.WriteString("a" + strings.Repeat("`", i%9+1) + "b")
+	}
+	for name, c := range map[string]struct{ text, want string }{
+		"emphasis":               {fill("*a_"), "markup"},
+		"emphasis over lines":    {fill(strings.Repeat("*a_", 20) + "\n"), "markup"},
+		"strong":                 {fill("a**b "), "markup"},
+		"struck out":             {fill("~a"), "markup"},
+		"brackets":               {fill("["), "markup"},
+		"brackets within others": {strings.Repeat("[", size/2) + strings.Repeat("]", size/2), "markup"},
+		"links that do not end":  {fill("[a]("), "markup"},
+		"images":                 {fill("!["), "markup"},
+		"tags":                   {fill("<"), "markup"},
+		"tags that do not end":   {fill("<a "), "markup"},
+		"declarations":           {fill("a <!A "), "markup"},
+		"instructions":           {fill("a <?"), "markup"},
+		"comments in a line":     {fill("a <!-- "), "markup"},
+		"backquotes":             {ticks.String(), "markup"},
+		"entities":               {fill("&a"), "markup"},
+		"a long link":            {"[a]: " + strings.Repeat("x", size/2) + "\n\n" + strings.Repeat("[a] ", size/8), "markup"},
+		"a wide table":           {"|" + strings.Repeat("a|", size/6) + "\n|" + strings.Repeat("-|", size/6) + "\n" + strings.Repeat("|\n", size/6), "markup"},
+		"a wide table in quotes": {"> |" + strings.Repeat("a|", size/8) + "\n> |" + strings.Repeat("-|", size/8) + "\n" + strings.Repeat("> |\n", size/16), "markup"},
+		"in an item":             {"- " + fill("*a_"), "markup"},
+		"in a heading":           {"# " + fill("*a_"), "markup"},
+		"in a short line":        {fill("*a_") + "\n\nb\n", "markup"},
+		"quotes":                 {fill(">"), "within each other"},
+		"items":                  {fill("- ") + "a", "within each other"},
+		"numbers":                {fill("1. ") + "a", "within each other"},
+		"items in quotes":        {fill("> - ") + "a", "within each other"},
+	} {
+		d, err := Parse([]byte(costly+c.text+"\n"), Options{})
+		var syntax *SyntaxError
+		if !errors.As(err, &syntax) || !strings.Contains(syntax.Msg, c.want) || syntax.Line < 7 {
+			t.Errorf("%s: error %v", name, err)
+		}
+		if string(d.Render()) != costly+c.text+"\n" || d.View() != "" {
+			t.Errorf("%s: the document is not whole", name)
+		}
+	}
+}
+
+// What is only long is read.
+func TestParseReadsLongTexts(t *testing.T) {
+	const size = 128 << 10
+	fill := func(unit string) string { return strings.Repeat(unit, size/len(unit)) }
+	numbered := func(format string) string {
+		var b strings.Builder
+		for i := 0; b.Len() < size; i++ {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	for name, text := range map[string]string{
+		"items":             fill("- Prefer **few** colours, and `label` every [axis](axis.md) with its *unit*.\n"),
+		"paragraphs":        fill("Prefer **few** colours, <br> and `label` every [axis](axis.md)\nwith its *unit*.\n\n"),
+		"a table":           "| a | b | c |\n|---|---|---|\n" + fill("| **few** | `label_of_the_axis` of every axis that is drawn | [axis](axis.md) |\n"),
+		"markup in a fence": "```\n" + fill("*a_[a](<!A `") + "\n```",
+		"quotes in a fence": "```\n" + fill(strings.Repeat(">", 100)+"\n") + "```",
+		"sections":          fill("## Steps\n\n1. Read.\n2. Draw `it`.\n\n"),
+		"lists in lists":    fill("- a\n  - b\n    - c\n      - d\n"),
+		"link definitions":  numbered("[a%d]: <https://example.com/> 'T'\n\n[a%[1]d]\n\n"),
+		"one long word":     fill("a"),
+		"comments":          fill("<!-- a -->\n\n"),
+		"blank lines":       fill("\n"),
+	} {
+		if _, err := Parse([]byte(costly+text+"\n"), Options{}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A kernel of many pieces is checked in memory by their number, not by its square.
+func TestCheckOfManyPiecesOfKernel(t *testing.T) {
+	allocated := func(n int) uint64 {
+		text := costly + strings.Repeat("- !`a`\n", n) + "\n| a |\n|---|\n" + strings.Repeat("| !`b` |\n", n)
+		parent, child := parse(t, text), parse(t, text+"\nb\n")
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if fs := Check(parent, child, ClaudeCode); len(fs) != 0 && n < 400 {
+			t.Fatalf("%+v", fs[0])
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	allocated(10) // what is made once
+	if few, many := allocated(200), allocated(1600); many > 20*few {
+		t.Errorf("%d bytes for 400 pieces, and %d for 3200", few, many)
+	}
+}
