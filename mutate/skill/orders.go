@@ -149,26 +149,30 @@ func commands(re *lazyregexp.Regexp, s string) bool {
 // body: by its place, by the headings inside of it, and by the general words
 // that it uses itself. It is nil where there is no rule to undermine.
 func kernelNames(d *Document) *regexp.Regexp {
-	words, rules := kernelPlaces, false
+	words, rules := []string{kernelPlaces}, false
+	headings := d.md.headings
 	for _, s := range d.bodySpans() {
 		if s.Reason == shellReason {
 			continue
 		}
 		rules = true
 		for _, w := range kernelWord.FindAllString(normalize(string(d.raw[s.Start:s.End])), -1) {
-			words += "|" + w
+			words = append(words, w)
 		}
-		for _, h := range d.md.headings {
-			name := normalize(h.text)
-			if s.Start <= h.start && h.start < s.End && len(name) >= 4 {
-				words += "|" + regexp.QuoteMeta(name)
+		for len(headings) > 0 && headings[0].start < s.Start {
+			headings = headings[1:]
+		}
+		for ; len(headings) > 0 && headings[0].start < s.End; headings = headings[1:] {
+			if name := normalize(headings[0].text); len(name) >= 4 {
+				words = append(words, regexp.QuoteMeta(name))
 			}
 		}
 	}
 	if !rules {
 		return nil
 	}
-	return regexp.MustCompile(`(?:^|[^\pL\pN])(?:` + words + `)(?:$|[^\pL\pN])`)
+	slices.Sort(words)
+	return regexp.MustCompile(`(?:^|[^\pL\pN])(?:` + strings.Join(slices.Compact(words), "|") + `)(?:$|[^\pL\pN])`)
 }
 
 var sentenceEnd = lazyregexp.New(`[.!?;]["')\]*_]*(?:\s+|$)|\r?\n[ \t>]*(?:\r?\n|#{1,6} |[-*+] |\d+[.)] |\|)|\r?\n[ \t]*` + "```")

@@ -1,6 +1,8 @@
 // Package bounded reads files that somebody else may have put where they are: an
 // agent, a repository, another program. Opening a pipe would wait for ever, a
-// device has no end, and a sparse file is larger than any memory.
+// device has no end, a sparse file is larger than any memory, and a file that the
+// kernel makes up (of /proc) may keep its reader waiting. What a network or FUSE file
+// system takes to answer has no bound here: it may well be the user's home.
 package bounded
 
 import (
@@ -12,7 +14,8 @@ import (
 	"syscall"
 )
 
-// ErrNotRegular says that there is a folder, a pipe, a device or a socket.
+// ErrNotRegular says that there is a folder, a pipe, a device, a socket, or on Linux
+// a file of /proc, /sys or another file system of the kernel.
 var ErrNotRegular = errors.New("not a regular file")
 
 // A TooLargeError says that something has more bytes than are read.
@@ -55,7 +58,7 @@ func open(name string, stat func(string) (fs.FileInfo, error), openFile func(str
 	if err != nil {
 		return nil, err
 	}
-	if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
+	if info, err = f.Stat(); err == nil && (!info.Mode().IsRegular() || ofKernel(f)) {
 		err = &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
 	}
 	if err != nil {
@@ -84,7 +87,7 @@ func readFile(f *os.File, err error, name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	// Files of /proc have no size, and others may grow.
+	// Some have no size, and others may grow.
 	if info, err := f.Stat(); err == nil && info.Size() > limit {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: &TooLargeError{limit}}
 	}
