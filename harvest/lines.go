@@ -38,7 +38,8 @@ func (l *Lines) Reset(r io.Reader) { *l = Lines{r: r, buf: l.buf, whole: true} }
 
 // Next returns the next line without its line feed, valid until the call that
 // follows. At the end it returns io.EOF; ErrLongLine stands for a line that was
-// skipped; any other error is the underlying reader's and final.
+// skipped; any other error is the underlying reader's and final. What comes before
+// such an error is returned first, and may be half a line: see Whole.
 //
 // Two entries that are on one line are returned one by one: a program that goes on
 // with a transcript may find no line feed at its end.
@@ -54,7 +55,7 @@ func (l *Lines) Next() ([]byte, error) {
 			return nil, l.skip()
 		}
 		if l.err != nil {
-			if searched == 0 || l.err != io.EOF {
+			if searched == 0 {
 				return nil, l.err
 			}
 			line := l.entry(l.end, l.end)
@@ -80,6 +81,15 @@ func (l *Lines) entry(end, next int) []byte {
 	}
 	l.start = next
 	return line
+}
+
+// skipEmpty drops the empty lines that are read already: a compressed file may hold
+// very many.
+func (l *Lines) skipEmpty() {
+	for !l.more && l.start < l.end && l.buf[l.start] == '\n' {
+		l.start++
+		l.n++
+	}
 }
 
 // Line is the 0-based number of the line that Next returned last.

@@ -101,6 +101,9 @@ func TestLinesError(t *testing.T) {
 	if line, err := l.Next(); string(line) != "a" || err != nil {
 		t.Fatalf("%q, %v", line, err)
 	}
+	if line, err := l.Next(); string(line) != "b" || err != nil || l.Whole() {
+		t.Errorf("%q, %v, whole %v", line, err, l.Whole())
+	}
 	if _, err := l.Next(); !errors.Is(err, broken) {
 		t.Errorf("error %v, want %v", err, broken)
 	}

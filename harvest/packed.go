@@ -1,12 +1,15 @@
 package harvest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // packedSuffix ends the name of a transcript that is compressed with zstd.
@@ -26,17 +29,21 @@ const (
 	maxWindow = 32 << 20
 	// maxUnpacked is how long a compressed transcript may be, in bytes, and maxRatio
 	// how many times as long as its file a longer one may be: a few kilobytes can
-	// pretend to any length. There are real ones of 2 GiB.
-	maxUnpacked = 1 << 30
+	// pretend to any length, and take minutes to read. There are real ones of 2 GiB,
+	// which are a tenth of that compressed.
+	maxUnpacked = 128 << 20
 	maxRatio    = 100
 )
 
 var errUnpacked = fmt.Errorf("it is longer than %d MiB once unpacked, and than %d times its file: the rest is left out", maxUnpacked>>20, maxRatio)
 
+var errCut = errors.New("unpack: the file is cut off: what comes before is read")
+
 // Unpack returns what r holds, which is compressed with zstd. Of what is cut off
-// it returns what comes before the cut, as a transcript that is still being
-// written has it. Memory is bounded by the window of 32 MiB that a frame may
-// have, and what comes out by 1 GiB, or by 100 times what went in.
+// it returns what comes before the cut, and then an error: whether the rest is
+// lost or still to be written shows the next time. Memory is bounded by the window
+// of 32 MiB that a frame may have, and what comes out by 128 MiB, or by 100 times
+// what went in.
 func Unpack(r io.Reader) io.ReadCloser { return &unpacker{r: r, limit: maxUnpacked} }
 
 type unpacker struct {
@@ -62,7 +69,7 @@ func (u *unpacker) Read(p []byte) (n int, err error) {
 	u.out += int64(n)
 	switch {
 	case errors.Is(u.err, io.ErrUnexpectedEOF):
-		u.err = io.EOF
+		u.err = errCut
 	case u.err != nil && u.err != io.EOF:
 		u.err = fmt.Errorf("unpack: %w", u.err)
 	}
@@ -86,4 +93,23 @@ func (u *unpacker) Close() error {
 		u.err = io.ErrClosedPipe
 	}
 	return nil
+}
+
+// Entries counts the entries of a transcript, packed or not, as far as it can be
+// read. The error can only be ctx's.
+func Entries(ctx context.Context, path string) (int, error) {
+	f, err := bounded.Open(path)
+	if err != nil {
+		return 0, nil // the reader will say why
+	}
+	defer f.Close()
+	in := io.Reader(f)
+	if Packed(path) {
+		u := Unpack(f)
+		defer u.Close()
+		in = u
+	}
+	n := 0
+	_, err = Scan(ctx, in, path, func([]byte) bool { n++; return false }, nil)
+	return n, err
 }

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,8 +32,7 @@ func pack(t testing.TB, text []byte) []byte {
 }
 
 // Frames one behind the other are one text. Of what is cut off, what comes before
-// the cut is there, and it is the reader of lines who knows that the last one is
-// not whole.
+// the cut is there, and the cut is a problem.
 func TestUnpack(t *testing.T) {
 	one, two := bytes.Repeat([]byte("{\"a\":1}\n"), 300), []byte("{\"b\":2}\n")
 	frames := append(pack(t, one), pack(t, two)...)
@@ -44,15 +46,53 @@ func TestUnpack(t *testing.T) {
 		t.Errorf("above the limit: %d bytes of %d, error %v", len(got), len(text), err)
 	}
 	for cut := range frames {
+		whole := cut == 0 || cut == len(pack(t, one))
 		got, err := io.ReadAll(Unpack(bytes.NewReader(frames[:cut])))
-		if err != nil || !bytes.HasPrefix(text, got) {
+		if whole != (err == nil) || !whole && !errors.Is(err, errCut) || !bytes.HasPrefix(text, got) {
 			t.Errorf("cut at %d: %d bytes, error %v", cut, len(got), err)
 		}
 		lines := 0
 		problems, err := Scan(context.Background(), Unpack(bytes.NewReader(frames[:cut])), "f", func([]byte) bool { return true }, func(int, []byte) bool { lines++; return true })
-		if len(problems) > 0 || err != nil || lines > 301 {
+		if whole != (len(problems) == 0) || err != nil || lines > 301 {
 			t.Errorf("cut at %d: %d lines, problems %v, error %v", cut, lines, problems, err)
 		}
+	}
+	// Of its only frame too.
+	random := make([]byte, 1<<20)
+	rand.NewChaCha8([32]byte{}).Read(random)
+	var long bytes.Buffer
+	for piece := range slices.Chunk(random, 48) {
+		fmt.Fprintf(&long, "{\"a\":\"%x\"}\n", piece)
+	}
+	packed := pack(t, long.Bytes())
+	lines := 0
+	problems, err := Scan(context.Background(), Unpack(bytes.NewReader(packed[:len(packed)/2])), "f", func([]byte) bool { return true }, func(int, []byte) bool { lines++; return true })
+	if len(problems) != 1 || problems[0].Reason != "read: "+errCut.Error() || err != nil || lines < 5000 {
+		t.Errorf("cut in the middle: %d lines, problems %v, error %v", lines, problems, err)
+	}
+}
+
+// A few kilobytes of line feeds are not a night's work.
+func TestUnpackOfLineFeeds(t *testing.T) {
+	packed := pack(t, bytes.Repeat([]byte("\n"), 300<<20))
+	u := &unpacker{r: bytes.NewReader(packed), limit: maxUnpacked}
+	problems, err := Scan(context.Background(), u, "f", nil, nil)
+	if err != nil || len(problems) != 1 || problems[0].Reason != "read: "+errUnpacked.Error() || problems[0].Line < 100<<20 {
+		t.Errorf("problems %v, error %v", problems, err)
+	}
+	if u.out > 128<<20 {
+		t.Errorf("%d bytes were unpacked of %d", u.out, len(packed))
+	}
+	// They are not returned one by one.
+	l := NewLines(bytes.NewReader([]byte("\n" + strings.Repeat("\n", 1000) + "{}\n\n")))
+	for i, want := range []string{"", "{}"} {
+		if line, err := l.Next(); string(line) != want || err != nil {
+			t.Errorf("line %d is %q, error %v", i, line, err)
+		}
+		l.skipEmpty()
+	}
+	if l.Line() != 1002 {
+		t.Errorf("at line %d", l.Line())
 	}
 }
 
@@ -113,7 +153,7 @@ func FuzzUnpack(f *testing.F) {
 			cut = len(packed)
 		}
 		got, err := io.ReadAll(Unpack(bytes.NewReader(packed[:cut])))
-		if err != nil || !bytes.HasPrefix(data, got) || cut == len(packed) && len(got) != len(data) {
+		if err != nil && !errors.Is(err, errCut) || err != nil && cut == len(packed) || !bytes.HasPrefix(data, got) || cut == len(packed) && len(got) != len(data) {
 			t.Errorf("%d bytes of %d, cut at %d of %d: %v", len(got), len(data), cut, len(packed), err)
 		}
 	})

@@ -38,6 +38,7 @@ func Scan(ctx context.Context, r io.Reader, file string, want func(line []byte) 
 	p := problems{file: file}
 	read, known := 0, 0 // lines with content, lines that are the agent's
 	for {
+		lines.skipEmpty()
 		line, err := lines.Next()
 		if err == io.EOF {
 			break

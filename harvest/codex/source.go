@@ -8,6 +8,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"path/filepath"
@@ -60,9 +61,12 @@ func (s *Source) Sessions(ctx context.Context, c harvest.Cursor, yield func(*har
 	live, problems := harvest.Find(filepath.Join(s.home, "sessions"), depth, rollout)
 	archived, more := harvest.Find(filepath.Join(s.home, "archived_sessions"), depth, rollout)
 	problems = append(problems, more...)
-	files := once(append(archived, live...))
+	files, err := once(ctx, append(archived, live...))
+	if err != nil {
+		return problems, err
+	}
 	filter := harvest.Filter{Since: s.opts.Since, Exclude: s.opts.Exclude}
-	more, err := harvest.ReadFiles(ctx, files, filter, c,
+	more, err = harvest.ReadFiles(ctx, files, filter, c,
 		func(ctx context.Context, r io.Reader, file string) (*harvest.Session, []harvest.Problem, error) {
 			return s.opts.Read(ctx, r, file)
 		}, yield)
@@ -73,18 +77,37 @@ func rollout(name string) bool {
 	return strings.HasPrefix(name, "rollout-") && strings.HasSuffix(harvest.Unpacked(name), ".jsonl")
 }
 
-// once returns files in their order, without the compressed ones that are there
-// as they were too: Codex unpacks a session that is resumed, and writes to that.
-func once(files []string) []string {
-	plain := map[string]bool{}
+// once returns files in their order; of those that are one rollout, compressed and
+// as it was, only the one with the most entries. Codex unpacks a session that is
+// resumed, and writes to that; if it was killed meanwhile, that has less.
+func once(ctx context.Context, files []string) ([]string, error) {
+	copies := map[string][]string{}
 	for _, f := range files {
-		if !harvest.Packed(f) {
-			plain[filepath.Base(f)] = true
+		name := filepath.Base(harvest.Unpacked(f))
+		copies[name] = append(copies[name], f)
+	}
+	surplus := map[string]bool{}
+	for _, list := range copies {
+		if len(list) == 1 || !slices.ContainsFunc(list, harvest.Packed) {
+			continue
+		}
+		slices.SortFunc(list, func(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) }) // of equals the unpacked one
+		best, most := "", -1
+		for _, f := range list {
+			n, err := harvest.Entries(ctx, f)
+			if err != nil {
+				return nil, err
+			}
+			surplus[f] = n <= most
+			if n > most {
+				surplus[best] = true
+				best, most = f, n
+			}
 		}
 	}
-	files = slices.DeleteFunc(files, func(f string) bool { return harvest.Packed(f) && plain[filepath.Base(harvest.Unpacked(f))] })
+	files = slices.DeleteFunc(files, func(f string) bool { return surplus[f] })
 	slices.Sort(files)
-	return files
+	return files, nil
 }
 
 // Read reads one rollout with a redactor, which may be nil, and no other option.

@@ -258,7 +258,8 @@ func TestCompressed(t *testing.T) {
 	if again, _ := sessions(t, home, &c); len(again) != 0 {
 		t.Errorf("%d sessions were read again", len(again))
 	}
-	// Cut off where the power went: what is there is read, and said to be no more.
+	// Cut off where the power went: that is a problem. Nothing can be read of a block
+	// that is not whole, and this has one only.
 	data, err := os.ReadFile(file + ".zst")
 	if err != nil {
 		t.Fatal(err)
@@ -266,7 +267,7 @@ func TestCompressed(t *testing.T) {
 	if err := os.WriteFile(file+".zst", data[:len(data)-3], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, problems := sessions(t, home, &c); len(problems) > 0 {
+	if _, problems := sessions(t, home, &c); len(problems) != 1 || !strings.Contains(problems[0].Reason, "cut off") {
 		t.Errorf("problems %v", problems)
 	}
 	if err := os.WriteFile(file+".zst", []byte("no frame at all"), 0o600); err != nil {
@@ -274,5 +275,54 @@ func TestCompressed(t *testing.T) {
 	}
 	if all, problems := sessions(t, home, &c); len(all) != 0 || len(problems) != 1 || problems[0].Path != file || !strings.Contains(problems[0].Reason, "unpack") {
 		t.Errorf("%d sessions, problems %v", len(all), problems)
+	}
+}
+
+// Of a rollout that is there twice, what has more entries is read: Codex may have
+// been killed while it unpacked one.
+func TestCompressedBesideLess(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		plain, packed func(text string) string
+		archived      bool // the compressed one is in another folder
+	}{
+		{"a file that was being unpacked", func(s string) string { return s[:len(s)/3] }, func(s string) string { return s }, false},
+		{"an empty one", func(string) string { return "" }, func(s string) string { return s }, false},
+		{"one in the archive", func(s string) string { return s[:len(s)/3] }, func(s string) string { return s }, true},
+		{"one that went on", func(s string) string { return s }, func(s string) string { return s[:len(s)/3] }, false},
+		{"line feeds", func(s string) string { return s }, func(string) string { return strings.Repeat("\n", 1000) }, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			home := t.TempDir()
+			if err := os.CopyFS(home, os.DirFS("testdata/skill")); err != nil {
+				t.Fatal(err)
+			}
+			whole, _ := sessions(t, home, nil)
+			if len(whole) != 1 {
+				t.Fatalf("%d sessions", len(whole))
+			}
+			file := whole[0].Path
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte(c.packed(string(text))), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			packed(t, file)
+			if c.archived {
+				archive := filepath.Join(home, "archived_sessions")
+				if err := errors.Join(os.Mkdir(archive, 0o700), os.Rename(file+".zst", filepath.Join(archive, filepath.Base(file)+".zst"))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.WriteFile(file, []byte(c.plain(string(text))), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			all, problems := sessions(t, home, nil)
+			if len(all) != 1 || len(all[0].Turns) != len(whole[0].Turns) || all[0].Uses() != whole[0].Uses() || len(problems) > 0 {
+				t.Errorf("%d sessions, problems %v", len(all), problems)
+			}
+		})
 	}
 }

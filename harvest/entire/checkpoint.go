@@ -118,7 +118,7 @@ func records(o *objects, from ref, left *int64) ([]*record, error) {
 	var all []*record
 	for _, k := range slices.Sorted(maps.Keys(byFolder)) {
 		// A root with numbered folders holds no more than a summary.
-		if r := byFolder[k]; r.number != "" || len(r.transcript()) > 0 {
+		if r := byFolder[k]; r.number != "" || len(r.transcripts()) > 0 {
 			all = append(all, r)
 		}
 	}
@@ -127,25 +127,28 @@ func records(o *objects, from ref, left *int64) ([]*record, error) {
 
 var transcriptName = lazyregexp.New(`^full\.(jsonl|jsonl\.zst|log)(?:\.(\d+))?$`)
 
-// transcript lists the files that hold the agent's own transcript, in order:
-// full.jsonl, full.jsonl.001, …, or else those of full.jsonl.zst, which is
-// compressed and then cut, or else the older full.log.
-func (r *record) transcript() []string {
+// transcripts lists the files that hold the agent's own transcript, in order:
+// full.jsonl, full.jsonl.001, …, or those of full.jsonl.zst, which is compressed and
+// then cut, or else the older full.log. Compressed and as it was it may be there
+// twice, and either may have less than the other.
+func (r *record) transcripts() [][]string {
 	kinds := map[string][]string{}
 	for name := range r.files {
 		if m := transcriptName.FindStringSubmatch(name); m != nil {
 			kinds[m[1]] = append(kinds[m[1]], name)
 		}
 	}
-	names := kinds["jsonl"]
-	for _, other := range []string{"jsonl.zst", "log"} {
-		if names == nil {
-			names = kinds[other]
+	var all [][]string
+	for _, kind := range []string{"jsonl.zst", "jsonl", "log"} {
+		names := kinds[kind]
+		if names == nil || kind == "log" && all != nil {
+			continue
 		}
+		// The first chunk has no number, and numbers may outgrow their three digits.
+		slices.SortFunc(names, func(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) })
+		all = append(all, names)
 	}
-	// The first chunk has no number, and numbers may outgrow their three digits.
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) })
-	return names
+	return all
 }
 
 // packed reports whether a transcript's file is compressed.

@@ -24,16 +24,18 @@ type part struct {
 	names  []string
 }
 
-// parts lists the parts of a transcript that differ, the oldest first. names tells
-// which files of a record belong to it; records come newest first.
-func parts(records []*record, names func(*record) []string) []part {
+// parts lists the parts of a transcript that differ, the oldest first. lists tells
+// which files of a record belong to it, those of each copy in order; records come
+// newest first.
+func parts(records []*record, lists func(*record) [][]string) []part {
 	var all []part
 	known := map[string]bool{}
 	for _, r := range slices.Backward(records) {
-		list := names(r)
-		if key := r.key(list); key != "" && !known[key] {
-			known[key] = true
-			all = append(all, part{r, list})
+		for _, names := range lists(r) {
+			if key := r.key(names); key != "" && !known[key] {
+				known[key] = true
+				all = append(all, part{r, names})
+			}
 		}
 	}
 	return all

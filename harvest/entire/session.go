@@ -51,7 +51,7 @@ func (h *harvesting) read(ctx context.Context, id, place string, records []*reco
 // finds nothing, or nobody knows the agent, with the first that finds something. It
 // also returns the records without those whose transcript is another session's.
 func (h *harvesting) transcript(ctx context.Context, place string, records []*record) (*harvest.Session, []harvest.Problem, []*record, error) {
-	all := parts(records, (*record).transcript)
+	all := parts(records, (*record).transcripts)
 	if len(all) == 0 {
 		return nil, []harvest.Problem{{Path: place, Reason: records[0].String() + ": it has no transcript"}}, records, nil
 	}
@@ -64,7 +64,7 @@ func (h *harvesting) transcript(ctx context.Context, place string, records []*re
 				return nil, problems, nil, nil
 			}
 			var more []harvest.Problem
-			s, more, _, err = h.readJoined(ctx, name, place, agent, parts(records, (*record).transcript))
+			s, more, _, err = h.readJoined(ctx, name, place, agent, parts(records, (*record).transcripts))
 			for _, p := range others {
 				more = append(more, harvest.Problem{Path: place, Reason: p.record.String() + ": " + otherSession})
 			}
@@ -106,8 +106,10 @@ func (h *harvesting) readJoined(ctx context.Context, name, place, agent string, 
 // without are the records that have none of the parts.
 func without(records []*record, parts []part) []*record {
 	return slices.DeleteFunc(slices.Clone(records), func(r *record) bool {
-		key := r.key(r.transcript())
-		return slices.ContainsFunc(parts, func(p part) bool { return p.record.key(p.names) == key })
+		return slices.ContainsFunc(r.transcripts(), func(names []string) bool {
+			key := r.key(names)
+			return slices.ContainsFunc(parts, func(p part) bool { return p.record.key(p.names) == key })
+		})
 	})
 }
 
@@ -149,11 +151,11 @@ func (h *harvesting) subagents(ctx context.Context, parent *harvest.Session, rec
 	var all []*harvest.Session
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		place := parent.Path + "/" + name
-		j := h.joined(place, parts(records, func(r *record) []string {
+		j := h.joined(place, parts(records, func(r *record) [][]string {
 			if r.files[name] == "" {
 				return nil
 			}
-			return []string{name}
+			return [][]string{{name}}
 		}))
 		s, problems, err := read(ctx, j, place, h.opts.Redactor)
 		if err != nil {
