@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -105,7 +106,7 @@ func (c *Case) validate() error {
 			return fmt.Errorf("context[%d]: role %q, want user or assistant", i, m.Role)
 		}
 	}
-	for path := range c.Files {
+	for _, path := range slices.Sorted(maps.Keys(c.Files)) {
 		if err := validPath(path); err != nil {
 			return fmt.Errorf("files: %w", err)
 		}

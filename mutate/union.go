@@ -262,8 +262,8 @@ func (u *union) find(norm string) (block int, ok bool) {
 			return u.parts[i].block, true
 		}
 	}
-	for n, list := range u.own {
-		if slices.ContainsFunc(list, func(s statement) bool { return s.norm == norm }) {
+	for n := range u.blocks { // in order: what is placed behind it must not differ from run to run
+		if slices.ContainsFunc(u.own[n], func(s statement) bool { return s.norm == norm }) {
 			return n, true
 		}
 	}

@@ -290,3 +290,17 @@ func TestUnionAsksNothingForNothing(t *testing.T) {
 		}
 	}
 }
+
+// A union is the same in every run, or a resumed search would go another way.
+func TestUnionFindsTheFirst(t *testing.T) {
+	u := newUnion("- One.\n- Two.\n- Three.\n- Four.\n", "- One.\n- Two.\n- Three.\n- Four.\n", nil)
+	said := statementsOf("- Label the axes.\n")[0]
+	for n := range u.blocks {
+		u.own[n] = []statement{said}
+	}
+	for range 100 {
+		if n, ok := u.find(said.norm); n != 0 || !ok {
+			t.Fatalf("found behind block %d, %t", n, ok)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -176,7 +177,8 @@ func (c *Cycle) account(ctx context.Context, n *Night) error {
 			ended[s.Skill] = s
 		}
 	}
-	for skill, s := range ended {
+	for _, skill := range slices.Sorted(maps.Keys(ended)) {
+		s := ended[skill]
 		st, err := c.Journal.State(ctx, skill)
 		if err != nil {
 			return fmt.Errorf("read the nights of %s: %w", skill, err)
