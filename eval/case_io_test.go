@@ -117,7 +117,7 @@ func FuzzDecodeCase(f *testing.F) {
 
 // Of several wrong paths the same one is named every time.
 func TestValidateNamesTheFirstPath(t *testing.T) {
-	c := Case{ID: "a", Skill: "s", Prompt: "p", Files: map[string]string{"../a": "", "../b": "", "../c": "", "../d": ""}}
+	c := Case{ID: "a", Skill: "s", Prompt: "p", Checks: []Check{{Type: "contains", Value: "x"}}, Files: map[string]string{"../a": "", "../b": "", "../c": "", "../d": ""}}
 	for range 50 {
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "../a") {
 			t.Fatalf("error %v", err)
