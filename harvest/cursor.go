@@ -125,10 +125,11 @@ func (f *FileState) sign(r io.ReaderAt) error {
 	return nil
 }
 
-// holds reports whether the line that sign noted still stands in its place.
+// holds reports whether the last whole line of what r has in that size is the one
+// that sign noted, in its place. Half a line behind it may have become a whole one.
 func (f FileState) holds(r io.ReaderAt) bool {
-	tail, err := readRange(r, max(0, f.Size-maxTail), f.End)
-	return err == nil && hashLine(lineBefore(tail)) == f.Last
+	now := FileState{Size: f.Size}
+	return now.sign(r) == nil && now.End == f.End && now.Last == f.Last
 }
 
 // lineBefore is the last line of text, which may end in a line feed.

@@ -161,6 +161,20 @@ func TestFileChangesWithoutTheSystem(t *testing.T) {
 	}
 }
 
+// Half a line that became a whole one, in a file of the same size and time, is new.
+func TestHalfALineIsEnded(t *testing.T) {
+	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	f := newFolder(t, "a")
+	for _, step := range []struct{ text, want string }{{"one\ntwo\nthr", "a: one,two"}, {"one\ntwo\nth\n", "a: one,two,th"}} {
+		f.write("a", step.text)
+		if err := os.Chtimes(f.files[0], at, at); err != nil {
+			t.Fatal(err)
+		}
+		f.want(step.text, step.want)
+	}
+	f.want("again")
+}
+
 // A turn that is still being written is read when it is whole, once.
 func TestGrowingFile(t *testing.T) {
 	f := newFolder(t, "a")
