@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
+
+	"github.com/skill-evolve/evolve/eval/agent/process"
 )
 
 // The kinds of timer.
@@ -243,17 +245,33 @@ const (
 )
 
 func call(ctx context.Context, wait time.Duration, name string, args ...string) error {
+	_, err := answer(ctx, wait, "", name, args...)
+	return err
+}
+
+// answer is what one of the system's programs prints. What it has started ends with
+// it.
+func answer(ctx context.Context, wait time.Duration, stdin, name string, args ...string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", err
+	}
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	c := exec.CommandContext(ctx, name, args...)
-	c.WaitDelay = time.Second // for what it has started
-	if out, err := c.CombinedOutput(); err != nil {
-		if ctx.Err() != nil {
-			err = fmt.Errorf("no answer in %v", wait)
-		}
-		return fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, oneLine(string(out)))
+	r, err := process.Run(ctx, process.Command{Path: path, Args: args, Env: os.Environ(), Stdin: []byte(stdin), Grace: time.Second})
+	switch {
+	case ctx.Err() != nil:
+		err = fmt.Errorf("no answer in %v", wait)
+	case err == nil && r.Exit != 0:
+		err = fmt.Errorf("exit status %d", r.Exit)
+	case err == nil:
+		return string(r.Stdout), nil
 	}
-	return nil
+	said := ""
+	if r != nil {
+		said = string(r.Stdout) + r.Stderr
+	}
+	return "", fmt.Errorf("%s: %w: %s", strings.Join(append([]string{name}, args...), " "), err, oneLine(said))
 }
 
 func unchanged(files []timerFile) (bool, error) {

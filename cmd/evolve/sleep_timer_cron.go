@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
@@ -55,33 +52,24 @@ func withoutMark(tab string) string {
 
 // crontab reads the user's; one who has none has an empty one.
 func crontab(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, askWait)
-	defer cancel()
-	var out, errs bytes.Buffer
-	c := exec.CommandContext(ctx, "crontab", "-l")
-	c.WaitDelay = time.Second
-	c.Stdout, c.Stderr = &out, &errs
-	if err := c.Run(); err != nil {
-		if strings.Contains(errs.String(), "no crontab") {
-			return "", nil
-		}
-		return "", fmt.Errorf("read the crontab: %w: %s", err, oneLine(errs.String()))
+	tab, err := answer(ctx, askWait, "", "crontab", "-l")
+	switch {
+	case err != nil && strings.Contains(err.Error(), "no crontab"):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("read the crontab: %w", err)
 	}
-	return out.String(), nil
+	return tab, nil
 }
 
 // setCrontab replaces the user's crontab; an empty one is none.
 func setCrontab(ctx context.Context, tab string) error {
-	ctx, cancel := context.WithTimeout(ctx, changeWait)
-	defer cancel()
-	c := exec.CommandContext(ctx, "crontab", "-")
+	how := "-"
 	if tab == "" {
-		c = exec.CommandContext(ctx, "crontab", "-r")
+		how = "-r"
 	}
-	c.WaitDelay = time.Second
-	c.Stdin = strings.NewReader(tab)
-	if out, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("write the crontab: %w: %s", err, oneLine(string(out)))
+	if _, err := answer(ctx, changeWait, tab, "crontab", how); err != nil {
+		return fmt.Errorf("write the crontab: %w", err)
 	}
 	return nil
 }

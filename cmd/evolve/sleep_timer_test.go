@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -227,6 +229,44 @@ func TestWithoutMark(t *testing.T) {
 	}
 }
 
+// What a program that hangs has started ends with it.
+func TestCallLeavesNothing(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("there is no shell")
+	}
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { // reads until nobody can write any more
+		f, err := os.Open(pipe)
+		if err == nil {
+			defer f.Close()
+			_, err = io.ReadFull(f, make([]byte, 1))
+			cancel()
+		}
+		if err == nil {
+			_, err = io.ReadAll(f)
+		}
+		ended <- err
+	}()
+	if err := call(ctx, time.Minute, sh, "-c", `exec 3>"$1"; sleep 600 & echo >&3; wait`, "sh", pipe); err == nil {
+		t.Error("it ended by itself")
+	}
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Error("what it started still runs")
+	}
+}
+
 // A system that hangs must not hang us.
 func TestCallEnds(t *testing.T) {
 	sh, err := exec.LookPath("sh")
@@ -234,6 +274,9 @@ func TestCallEnds(t *testing.T) {
 		t.Skip("there is no shell")
 	}
 	if err := call(t.Context(), 10*time.Millisecond, sh, "-c", "sleep 600"); err == nil || !strings.Contains(err.Error(), "no answer in 10ms") {
+		t.Error(err)
+	}
+	if err := call(t.Context(), time.Minute, sh, "-c", "echo no >&2; exit 3"); err == nil || !strings.Contains(err.Error(), "exit status 3: no") {
 		t.Error(err)
 	}
 	if err := call(t.Context(), time.Minute, sh, "-c", "echo no; exit 3"); err == nil || !strings.Contains(err.Error(), "exit status 3: no") {
