@@ -7,19 +7,41 @@ package lazyregexp
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // A Regexp is a regexp.Regexp to be. It is safe for concurrent use.
-type Regexp struct{ get func() *regexp.Regexp }
+type Regexp struct {
+	get      func() *regexp.Regexp
+	required func() []string
+	asked    atomic.Int32
+}
+
+// often is after how many texts it pays to know what each match holds.
+const often = 32
+
+// may reports whether s can hold a match.
+func (r *Regexp) may(s string) bool {
+	if r.asked.Load() < often {
+		r.asked.Add(1)
+		return true
+	}
+	need := r.required()
+	return need == nil || slices.ContainsFunc(need, func(text string) bool { return strings.Contains(s, text) })
+}
 
 var inTest = strings.HasSuffix(strings.TrimSuffix(os.Args[0], ".exe"), ".test")
 
 // New returns the pattern of expr. Where expr is none, it panics: at the first
 // use, but in a test at once, so that every test of a package tries its patterns.
 func New(expr string) *Regexp {
-	r := &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
+	r := &Regexp{
+		get:      sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) }),
+		required: sync.OnceValue(func() []string { return required(expr) }),
+	}
 	if inTest {
 		r.get()
 	}
@@ -28,25 +50,46 @@ func New(expr string) *Regexp {
 
 // The methods are those of regexp.Regexp.
 
-func (r *Regexp) Match(b []byte) bool                        { return r.get().Match(b) }
-func (r *Regexp) MatchString(s string) bool                  { return r.get().MatchString(s) }
-func (r *Regexp) FindAllString(s string, n int) []string     { return r.get().FindAllString(s, n) }
-func (r *Regexp) FindAll(b []byte, n int) [][]byte           { return r.get().FindAll(b, n) }
-func (r *Regexp) FindAllIndex(b []byte, n int) [][]int       { return r.get().FindAllIndex(b, n) }
-func (r *Regexp) FindAllStringIndex(s string, n int) [][]int { return r.get().FindAllStringIndex(s, n) }
+func (r *Regexp) Match(b []byte) bool       { return r.get().Match(b) }
+func (r *Regexp) MatchString(s string) bool { return r.may(s) && r.get().MatchString(s) }
+func (r *Regexp) FindAllString(s string, n int) []string {
+	if !r.may(s) {
+		return nil
+	}
+	return r.get().FindAllString(s, n)
+}
+func (r *Regexp) FindAll(b []byte, n int) [][]byte     { return r.get().FindAll(b, n) }
+func (r *Regexp) FindAllIndex(b []byte, n int) [][]int { return r.get().FindAllIndex(b, n) }
+func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
+	if !r.may(s) {
+		return nil
+	}
+	return r.get().FindAllStringIndex(s, n)
+}
 func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
+	if !r.may(s) {
+		return nil
+	}
 	return r.get().FindAllStringSubmatch(s, n)
 }
 func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
+	if !r.may(s) {
+		return nil
+	}
 	return r.get().FindAllStringSubmatchIndex(s, n)
 }
 func (r *Regexp) FindAllSubmatchIndex(b []byte, n int) [][]int {
 	return r.get().FindAllSubmatchIndex(b, n)
 }
-func (r *Regexp) FindIndex(b []byte) []int               { return r.get().FindIndex(b) }
-func (r *Regexp) Find(b []byte) []byte                   { return r.get().Find(b) }
-func (r *Regexp) FindString(s string) string             { return r.get().FindString(s) }
-func (r *Regexp) FindStringIndex(s string) []int         { return r.get().FindStringIndex(s) }
+func (r *Regexp) FindIndex(b []byte) []int   { return r.get().FindIndex(b) }
+func (r *Regexp) Find(b []byte) []byte       { return r.get().Find(b) }
+func (r *Regexp) FindString(s string) string { return r.get().FindString(s) }
+func (r *Regexp) FindStringIndex(s string) []int {
+	if !r.may(s) {
+		return nil
+	}
+	return r.get().FindStringIndex(s)
+}
 func (r *Regexp) FindStringSubmatch(s string) []string   { return r.get().FindStringSubmatch(s) }
 func (r *Regexp) FindStringSubmatchIndex(s string) []int { return r.get().FindStringSubmatchIndex(s) }
 func (r *Regexp) FindSubmatch(b []byte) [][]byte         { return r.get().FindSubmatch(b) }

@@ -3,8 +3,11 @@ package lazyregexp
 import (
 	"reflect"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // Every method is the one of regexp.Regexp with its name, and answers as it does.
@@ -63,4 +66,33 @@ func TestNew(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// What is looked for first changes no answer.
+func TestRequired(t *testing.T) {
+	for expr, want := range map[string][]string{
+		`\b(?:ask|asks) (?:him|her)\b`: {"ask"},
+		`a+bc|(?:de){2,}`:              {"bc", "de"},
+		`(?i)ask`:                      nil,
+		`ask|`:                         nil,
+		`(?:ask)?x*`:                   nil,
+		`(?:ask){0,3}`:                 nil,
+		`[ab]c.d`:                      {"c"},
+		`x\x{FFFD}`:                    nil,
+		`^ab$`:                         {"ab"},
+	} {
+		if got := required(expr); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %q, want %q", expr, got, want)
+		}
+	}
+	exprs := []string{`\b(?:ask|asks) (?:him|her)\b`, `a+bc|(?:de){2,}`, `(?i)ask`, `ask|`, `(?:ask)?x*`, `[ab]c.d`, `^ab$|c`, `(?:a|b)(?:cd|e)?f`, `x\x{FFFD}`}
+	rapid.Check(t, func(t *rapid.T) {
+		expr := rapid.SampledFrom(exprs).Draw(t, "expr")
+		lazy, eager := New(expr), regexp.MustCompile(expr)
+		lazy.asked.Store(often)
+		s := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"ask", "asks", "a", "bc", "de", "c", "d", "f", "cd", "e", "x", "ab", " ", "him", "her", "\xff", "A"})).Draw(t, "text"), "")
+		if lazy.MatchString(s) != eager.MatchString(s) || !reflect.DeepEqual(lazy.FindStringIndex(s), eager.FindStringIndex(s)) || !reflect.DeepEqual(lazy.FindAllStringSubmatchIndex(s, -1), eager.FindAllStringSubmatchIndex(s, -1)) {
+			t.Fatalf("%s finds something else in %q", expr, s)
+		}
+	})
 }

@@ -1,0 +1,75 @@
+package lazyregexp
+
+import (
+	"regexp/syntax"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxRequired is how many texts are looked for before a pattern.
+const maxRequired = 80
+
+// required lists texts of which a match of expr holds at least one; nil if none are
+// known. Looking for them takes a small part of the time that the pattern itself
+// takes, and most sentences hold none.
+func required(expr string) []string {
+	re, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return nil
+	}
+	if all := literals(re); len(all) <= maxRequired {
+		return all
+	}
+	return nil
+}
+
+func literals(re *syntax.Regexp) []string {
+	switch re.Op {
+	case syntax.OpLiteral:
+		if re.Flags&syntax.FoldCase != 0 || strings.ContainsRune(string(re.Rune), utf8.RuneError) { // which stands for any wrong byte
+			return nil
+		}
+		return []string{string(re.Rune)}
+	case syntax.OpCapture, syntax.OpPlus:
+		return literals(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return literals(re.Sub[0])
+		}
+	case syntax.OpAlternate:
+		var all []string
+		for _, sub := range re.Sub {
+			some := literals(sub)
+			if some == nil {
+				return nil
+			}
+			all = append(all, some...)
+		}
+		return all
+	case syntax.OpConcat:
+		var best []string
+		for _, sub := range re.Sub {
+			if some := literals(sub); some != nil && (best == nil || rarer(some, best)) {
+				best = some
+			}
+		}
+		return best
+	}
+	return nil
+}
+
+// rarer reports whether a text is less likely to hold one of a than one of b.
+func rarer(a, b []string) bool {
+	if len(a) > maxRequired || len(b) > maxRequired {
+		return len(a) < len(b)
+	}
+	return shortest(a) > shortest(b)
+}
+
+func shortest(list []string) int {
+	n := len(list[0])
+	for _, s := range list {
+		n = min(n, len(s))
+	}
+	return n
+}
