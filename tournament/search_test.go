@@ -108,11 +108,15 @@ func TestInterruptedAndResumed(t *testing.T) {
 
 func interruptAndResume(t *testing.T, opt Options, usual bool) {
 	w := simulated.Additive(5, 14, 0.1)
+	rollouts := int64(240)
+	if !usual { // several rounds, and a challenger
+		rollouts = 140
+	}
 	ref := &Memory{}
-	e, inc, cases := engine(t, w, 240, ref)
+	e, inc, cases := engine(t, w, rollouts, ref)
 	e.Options = opt
 	want, err := e.Search(context.Background(), inc, cases)
-	if err != nil || want.Challenger == nil {
+	if err != nil || want.Challenger == nil || want.Stats.Rounds < 3 {
 		t.Fatalf("reference %+v, %v", want, err)
 	}
 	spent := e.Evaluator.Budget.Spent()
@@ -123,7 +127,7 @@ func interruptAndResume(t *testing.T, opt Options, usual bool) {
 	}
 	for _, n := range stops {
 		m := &Memory{}
-		e, inc, cases := engine(t, w, 240, m)
+		e, inc, cases := engine(t, w, rollouts, m)
 		e.Options = opt
 		ctx, stop := context.WithCancel(context.Background())
 		d := &dying{Agent: e.Evaluator.Agent, stop: stop}
@@ -132,7 +136,7 @@ func interruptAndResume(t *testing.T, opt Options, usual bool) {
 		if _, err := e.Search(ctx, inc, cases); !errors.Is(err, context.Canceled) {
 			t.Fatalf("stopped after %d: %v", n, err)
 		}
-		e, inc, cases = engine(t, w, 240, m)
+		e, inc, cases = engine(t, w, rollouts, m)
 		e.Options = opt
 		got, err := e.Search(context.Background(), inc, cases)
 		if err != nil {
