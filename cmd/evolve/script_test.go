@@ -26,8 +26,7 @@ func TestMain(m *testing.M) {
 		"evolve": func() {
 			stdout, stderr := &plain{w: os.Stdout}, &plain{w: os.Stderr}
 			code := run(context.Background(), os.Args[1:], os.Stdin, stdout, stderr)
-			stdout.flush()
-			stderr.flush()
+			record(os.Args[1:], code, stdout.flush(), stderr.flush())
 			os.Exit(code)
 		},
 		"picker":  picker,
@@ -56,6 +55,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("EVOLVE_HOME", filepath.Join(e.WorkDir, "data"))
 			e.Setenv("EVOLVE_TEST_WORK", e.WorkDir)
 			e.Setenv("TZ", "UTC")
+			holdTranscript(e)
 			// Where the program is, for scripts that choose what else is on PATH.
 			bin, _, _ := strings.Cut(os.Getenv("PATH"), string(os.PathListSeparator))
 			e.Setenv("EVOLVE_BIN", bin)
@@ -152,7 +152,8 @@ var varying = []struct {
 	{regexp.MustCompile(`"(latency_ms|wall_ms|duration_ms)": \d+`), `"$1": 0`},
 }
 
-func (p *plain) flush() {
+// flush writes what was kept, with its varying parts as words, and returns it.
+func (p *plain) flush() string {
 	s := p.buf.String()
 	if os.Getenv("EVOLVE_TEST_RAW") == "" {
 		if w := os.Getenv("EVOLVE_TEST_WORK"); w != "" {
@@ -163,4 +164,5 @@ func (p *plain) flush() {
 		}
 	}
 	io.WriteString(p.w, s)
+	return s
 }
