@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 
 	"github.com/google/renameio/v2"
@@ -20,8 +19,7 @@ func (t *timer) enabled(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	err := call(ctx, askWait, "systemctl", "--user", "is-enabled", unitName+".timer")
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.Exited() {
+	if exit, ok := errors.AsType[exitError](err); ok && exit > 0 {
 		return false, nil
 	}
 	return err == nil, err

@@ -249,6 +249,16 @@ func call(ctx context.Context, wait time.Duration, name string, args ...string) 
 	return err
 }
 
+// An exitError is the exit code of a program that refused; -1 if a signal ended it.
+type exitError int
+
+func (e exitError) Error() string {
+	if e < 0 {
+		return "ended by a signal"
+	}
+	return fmt.Sprintf("exit status %d", int(e))
+}
+
 // answer is what one of the system's programs prints. What it has started ends with
 // it.
 func answer(ctx context.Context, wait time.Duration, stdin, name string, args ...string) (string, error) {
@@ -263,7 +273,7 @@ func answer(ctx context.Context, wait time.Duration, stdin, name string, args ..
 	case ctx.Err() != nil:
 		err = fmt.Errorf("no answer in %v", wait)
 	case err == nil && r.Exit != 0:
-		err = fmt.Errorf("exit status %d", r.Exit)
+		err = exitError(r.Exit)
 	case err == nil:
 		return string(r.Stdout), nil
 	}

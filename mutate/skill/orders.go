@@ -156,9 +156,7 @@ func kernelNames(d *Document) *regexp.Regexp {
 			continue
 		}
 		rules = true
-		for _, w := range kernelWord.FindAllString(normalize(string(d.raw[s.Start:s.End])), -1) {
-			words = append(words, w)
-		}
+		words = append(words, kernelWord.FindAllString(normalize(string(d.raw[s.Start:s.End])), -1)...)
 		for len(headings) > 0 && headings[0].start < s.Start {
 			headings = headings[1:]
 		}
