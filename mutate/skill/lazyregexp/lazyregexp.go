@@ -33,7 +33,10 @@ func (r *Regexp) may(s string) bool {
 	return need == nil || slices.ContainsFunc(need, func(text string) bool { return strings.Contains(s, text) })
 }
 
-var inTest = strings.HasSuffix(strings.TrimSuffix(os.Args[0], ".exe"), ".test")
+// inTest is false in a test binary that plays the program: it is started without the
+// flags of a test.
+var inTest = strings.HasSuffix(strings.TrimSuffix(os.Args[0], ".exe"), ".test") &&
+	len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "-test.")
 
 // New returns the pattern of expr. Where expr is none, it panics: at the first
 // use, but in a test at once, so that every test of a package tries its patterns.
