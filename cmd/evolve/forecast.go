@@ -38,6 +38,8 @@ type forecast struct {
 	Provable int `json:"provable"`
 
 	free bool // everybody who answers is simulated
+	// noGate: nothing is to be proved.
+	noGate bool
 }
 
 // simulated reports whether the agent, the mutator and the judge are all simulated.
@@ -123,7 +125,7 @@ func (f *runFlags) answering(body string) int {
 
 func (p *prepared) forecast(past pastRate) *forecast {
 	f := p.f
-	fc := &forecast{Schema: 1, Skill: f.Skill, Backends: f.describe(), Rollouts: f.MaxRollouts, free: f.simulated()}
+	fc := &forecast{Schema: 1, Skill: f.Skill, Backends: f.describe(), Rollouts: f.MaxRollouts, free: f.simulated(), noGate: f.NoGate}
 	prompt, judged, wrong := 0, 0, 0
 	var test []eval.Case
 	for _, c := range p.cases {
@@ -208,12 +210,12 @@ func (fc *forecast) String() string {
 	if fc.Minutes >= 1 {
 		fmt.Fprintf(&b, ", %.0f min", fc.Minutes)
 	}
-	if fc.Gate > 0 || fc.Test > 0 {
+	if !fc.noGate && (fc.Gate > 0 || fc.Test > 0) {
 		fmt.Fprintf(&b, "\nproof: a gain of 30 points takes about %d held-out cases, 10 points about %s; ", fc.Needed30, over(fc.Needed10))
 		if fc.Provable == fc.Test {
 			fmt.Fprintf(&b, "there are %d", fc.Test)
 		} else {
-			fmt.Fprintf(&b, "%d of the %d can still be evidence", fc.Provable, fc.Test)
+			fmt.Fprintf(&b, "of the %d held out %d are fresh evidence", fc.Test, fc.Provable)
 		}
 	}
 	return b.String()

@@ -46,6 +46,7 @@ func (a *app) lockRunUnder(ctx context.Context, id string) (unlock func(), err e
 	if l == nil {
 		return nil, errBusy(id)
 	}
+	_ = os.Chtimes(path, time.Time{}, a.now()) // if it is killed: see begun
 	return func() { leave(l) }, nil
 }
 

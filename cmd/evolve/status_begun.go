@@ -25,7 +25,7 @@ func (a *app) begun(ctx context.Context, db *store.Store, name string, last *tou
 	if busy, err := a.running(id); err != nil || busy {
 		return &unfinishedRun{Run: id, Status: string(tournament.Running)}, err
 	}
-	status, err := a.howItEnded(id)
+	status, locked, err := a.howItEnded(id)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,10 @@ func (a *app) begun(ctx context.Context, db *store.Store, name string, last *tou
 	u := &unfinishedRun{Run: id, Status: string(status), Resume: "evolve --skill " + name}
 	u.Text = string(status)
 	if at, ok := runBegan(id); ok {
-		u.Text += " " + at.Add(used).Local().Format("2006-01-02 15:04")
+		if at = at.Add(used); locked.After(at) { // continued later, by the process that was killed
+			at = locked
+		}
+		u.Text += " " + at.Local().Format("2006-01-02 15:04")
 	}
 	cost := "0 calls"
 	if s := budget.Spent(); s.MinerCalls > 0 {
@@ -55,19 +58,19 @@ func (a *app) begun(ctx context.Context, db *store.Store, name string, last *tou
 }
 
 // howItEnded tells a run that was killed from one that ended by itself: the latter
-// removes the file of its lock.
-func (a *app) howItEnded(id string) (tournament.RunStatus, error) {
+// removes the file of its lock. locked is when a killed one took it.
+func (a *app) howItEnded(id string) (_ tournament.RunStatus, locked time.Time, err error) {
 	h, err := a.home()
 	if err != nil {
-		return "", err
+		return "", time.Time{}, err
 	}
-	switch _, err := os.Stat(filepath.Join(h, "running", id)); {
+	switch info, err := os.Stat(filepath.Join(h, "running", id)); {
 	case err == nil:
-		return tournament.Killed, nil
+		return tournament.Killed, info.ModTime(), nil
 	case errors.Is(err, fs.ErrNotExist):
-		return tournament.Interrupted, nil
+		return tournament.Interrupted, time.Time{}, nil
 	default:
-		return "", fmt.Errorf("look at the lock %s: %w", id, err)
+		return "", time.Time{}, fmt.Errorf("look at the lock %s: %w", id, err)
 	}
 }
 

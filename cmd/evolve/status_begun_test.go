@@ -58,10 +58,22 @@ func TestStatusOfARunKilledWhileMining(t *testing.T) {
 	if err := os.WriteFile(filepath.Clean(path), nil, 0o600); err != nil { // as a killed process leaves it
 		t.Fatal(err)
 	}
-	at := time.Date(2026, 11, 22, 10, 5, 0, 0, time.UTC).Local().Format("2006-01-02 15:04")
+	lockedAt := func(t0 time.Time) {
+		t.Helper()
+		if err := os.Chtimes(path, t0, t0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	began := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
+	lockedAt(began)
+	at := began.Add(5 * time.Minute).Local().Format("2006-01-02 15:04")
 	want := "`evolve --skill dataviz`: killed " + at + " (mining: 2 calls, $0.50)"
 	if s, out := see(); s.Unfinished == nil || s.Unfinished.Status != "killed" || strings.Count(out, want) != 2 {
 		t.Errorf("unfinished %+v in\n%s\nwant %s, and as the next step", s.Unfinished, out, want)
+	}
+	lockedAt(began.Add(70 * time.Hour)) // the same command, later, and killed again
+	if _, out := see(); !strings.Contains(out, "killed "+began.Add(70*time.Hour).Local().Format("2006-01-02 15:04")) {
+		t.Errorf("the later process was killed later:\n%s", out)
 	}
 	unlock, err := a.lockRun(id)
 	if err != nil {
