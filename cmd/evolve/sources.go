@@ -197,13 +197,19 @@ func (a *app) sources(ctx context.Context, f harvestFlags) (out []foundSource, e
 }
 
 // sayLeftOut says how to read the checkpoints of the current repository that other
-// people recorded.
-func (a *app) sayLeftOut(n int) {
-	are := "are"
-	if n == 1 {
-		are = "is"
+// people recorded, and those of which nobody can tell.
+func (a *app) sayLeftOut(others, lost int) {
+	say := func(n int, why string) {
+		are := "are"
+		if n == 1 {
+			are = "is"
+		}
+		if n > 0 {
+			a.say("harvest: %s of this repository %s left out: %s; `evolve harvest --source entire` reads all", counted(n, "checkpoint"), are, why)
+		}
 	}
-	a.say("harvest: %s of this repository %s left out: recorded under no address in your own git configuration; `evolve harvest --source entire` reads all", counted(n, "checkpoint"), are)
+	say(others, "recorded under no address in your own git configuration")
+	say(lost, "the commit that recorded them is not here (a shallow clone?)")
 }
 
 // parseAge reads a Go duration or a number of days ("30d").

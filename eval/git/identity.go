@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -9,9 +10,11 @@ import (
 )
 
 // Identities returns the addresses that the user's own git configuration gives him,
-// and that of the files which it includes, under whatever condition: a person may
-// have one address for each employer. No repository's configuration is read. It is
-// empty if there is none, or if it cannot be read.
+// and that of the system and of the files which they include, under whatever condition:
+// a person may have one address for each employer; and those of the variables
+// GIT_COMMITTER_EMAIL and EMAIL. GIT_AUTHOR_EMAIL is not among them: in a hook it may be
+// the author of a commit that is being picked. No repository's configuration is read. It
+// is empty if there is none, or if it cannot be read.
 func Identities(ctx context.Context) []string {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -28,8 +31,18 @@ func Identities(ctx context.Context) []string {
 	if file := os.Getenv("GIT_CONFIG_GLOBAL"); file != "" {
 		files = []string{file}
 	}
+	if os.Getenv("GIT_CONFIG_NOSYSTEM") == "" {
+		files = append(files, cmp.Or(os.Getenv("GIT_CONFIG_SYSTEM"), "/etc/gitconfig"))
+	}
 	r := &Repository{own: home, program: program, limits: defaults} // what it would read of a repository is in no home
 	var found []string
+	add := func(email string) {
+		if email = Address(email); email != "" {
+			found = append(found, email)
+		}
+	}
+	add(os.Getenv("GIT_COMMITTER_EMAIL"))
+	add(os.Getenv("EMAIL"))
 	for i := 0; i < len(files) && i < maxIncludes; i++ {
 		// An error is a file that is absent, or without any of the keys.
 		out, _ := r.Output(ctx, "config", "--file", files[i], "--no-includes", "--null", "--type=path",
@@ -39,7 +52,7 @@ func Identities(ctx context.Context) []string {
 			switch {
 			case value == "":
 			case !strings.HasPrefix(key, "include"):
-				found = append(found, strings.ToLower(value))
+				add(value)
 			default:
 				if !filepath.IsAbs(value) {
 					value = filepath.Join(filepath.Dir(files[i]), value)
@@ -56,3 +69,9 @@ func Identities(ctx context.Context) []string {
 
 // maxIncludes is how many files of the user's configuration are read.
 const maxIncludes = 50
+
+// Address is an address as it is compared: in lower case, and without what git leaves
+// out at both ends of one.
+func Address(email string) string {
+	return strings.ToLower(strings.TrimFunc(email, func(r rune) bool { return r <= ' ' || strings.ContainsRune(`.,:;<>"\'`, r) }))
+}

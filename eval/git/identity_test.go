@@ -16,6 +16,9 @@ func TestIdentities(t *testing.T) {
 	t.Setenv("HOME", home)
 	t.Setenv("GIT_CONFIG_GLOBAL", "")
 	t.Setenv("XDG_CONFIG_HOME", "")
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	t.Setenv("GIT_COMMITTER_EMAIL", "")
+	t.Setenv("EMAIL", "")
 	t.Setenv("GIT_AUTHOR_EMAIL", "hook@example.org") // of whose commit is being picked
 	if got := Identities(t.Context()); len(got) != 0 {
 		t.Errorf("%q without a configuration", got)
@@ -28,9 +31,36 @@ func TestIdentities(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	other := filepath.Join(t.TempDir(), "other")
-	write(t, other, "[user]\n\temail = other@example.org\n")
+	write(t, other, "[user]\n\temail = \" <Other@example.org>., \"\n[author]\n\temail = \" <> \"\n")
 	t.Setenv("GIT_CONFIG_GLOBAL", other)
 	if got, want := Identities(t.Context()), []string{"other@example.org"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "")
+	system := filepath.Join(home, "system")
+	write(t, system, "[user]\n\temail = everybody@example.org\n")
+	t.Setenv("GIT_CONFIG_SYSTEM", system)
+	t.Setenv("GIT_COMMITTER_EMAIL", "committer@example.org")
+	t.Setenv("EMAIL", "<mail@example.org>")
+	if got, want := Identities(t.Context()), []string{"committer@example.org", "everybody@example.org", "mail@example.org", "other@example.org"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// An address is compared as git would write it, whoever wrote the commit.
+func TestAuthor(t *testing.T) {
+	dir, _ := repository(t)
+	tree := given(t, dir, "rev-parse", "HEAD^{tree}")
+	raw := filepath.Join(t.TempDir(), "commit")
+	write(t, raw, "tree "+tree+"\nauthor a <<Me@home. > 1795197857 +0000\ncommitter a <a@b> 1795197857 +0000\n\nx\n")
+	r, err := Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	o := r.Objects(t.Context())
+	defer o.Close()
+	if got, err := o.Author(given(t, dir, "hash-object", "-w", "-t", "commit", "--literally", raw)); got != "me@home" || err != nil {
+		t.Errorf("%q, %v", got, err)
 	}
 }

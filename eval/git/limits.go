@@ -17,7 +17,9 @@ type limits struct {
 	total  time.Duration // that one Objects waits for git
 }
 
-var defaults = limits{alloc: 256 << 20, data: 1 << 30, output: 32 << 20, answer: time.Minute, total: 30 * time.Minute}
+// defaults let git put together any file of a recorded workspace, of which all have at
+// most 512 MiB: one that is stored as a difference is in memory with what it differs from.
+var defaults = limits{alloc: 528 << 20, data: 3 << 29, output: 32 << 20, answer: time.Minute, total: 30 * time.Minute}
 
 // ErrSlow is a git, or a file system, that does not answer in time.
 var ErrSlow = errors.New("no answer in time")

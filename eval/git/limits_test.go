@@ -5,8 +5,10 @@ import (
 	"compress/zlib"
 	"context"
 	"crypto/sha1"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -53,6 +55,64 @@ func TestLargeObjects(t *testing.T) {
 		if out, err := r.Output(t.Context(), args...); err == nil || !strings.Contains(err.Error(), "attempting to allocate") {
 			t.Errorf("%v: %d bytes, %v", args, len(out), err)
 		}
+	}
+}
+
+// A file as large as a recorded workspace may have is read as a difference from another,
+// too: as git repacks it.
+func TestLargeDifference(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a GB of memory")
+	}
+	const block, blocks = 1 << 20, 300
+	dir, _ := repository(t)
+	var pack, delta bytes.Buffer
+	fmt.Fprintf(&pack, "PACK\x00\x00\x00\x02\x00\x00\x00\x02")
+	add := func(kind int, size int, base int, data []byte) {
+		c := byte(kind<<4 | size&15)
+		for size >>= 4; size > 0; size >>= 7 {
+			pack.WriteByte(c | 128)
+			c = byte(size & 127)
+		}
+		pack.WriteByte(c)
+		if base > 0 { // the distance to it, of two bytes
+			pack.Write([]byte{byte((base>>7)-1) | 128, byte(base & 127)})
+		}
+		z := zlib.NewWriter(&pack)
+		if _, err := z.Write(data); err != nil || z.Close() != nil {
+			t.Fatal(err)
+		}
+	}
+	at := pack.Len()
+	add(3, block, 0, make([]byte, block))
+	delta.Write(binary.AppendUvarint(binary.AppendUvarint(nil, block), block*blocks))
+	for range blocks {
+		delta.Write([]byte{128 | 64, block >> 16}) // copy that many bytes from the beginning
+	}
+	add(6, delta.Len(), pack.Len()-at, delta.Bytes())
+	sum := sha1.Sum(pack.Bytes())
+	pack.Write(sum[:])
+	file := filepath.Join(dir, ".git/objects/pack/pack-"+fmt.Sprintf("%x", sum)+".pack")
+	write(t, file, pack.String())
+	given(t, dir, "index-pack", file)
+	hash := sha1.New()
+	fmt.Fprintf(hash, "blob %d\x00", block*blocks)
+	for range blocks {
+		hash.Write(make([]byte, block))
+	}
+	r, err := Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	o := r.Objects(t.Context())
+	defer o.Close()
+	b, err := o.Blob(fmt.Sprintf("%x", hash.Sum(nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := io.Copy(io.Discard, b); err != nil || n != block*blocks {
+		t.Errorf("%d bytes, %v", n, err)
 	}
 }
 

@@ -74,7 +74,7 @@ func (o *Objects) Commit(id string) (string, error) {
 	return full, err
 }
 
-// Author returns the address of a commit's author, in lower case.
+// Author returns the address of a commit's author, as Address has it.
 func (o *Objects) Author(id string) (email string, err error) {
 	if _, _, err := o.open(id+"^{commit}", "commit"); err != nil {
 		return "", err
@@ -87,7 +87,7 @@ func (o *Objects) Author(id string) (email string, err error) {
 		if author, ok := strings.CutPrefix(line, "author "); ok {
 			_, author, _ = strings.Cut(author, "<")
 			email, _, _ = strings.Cut(author, ">")
-			return strings.ToLower(email), nil
+			return Address(email), nil
 		}
 		if line == "\n" {
 			break

@@ -63,6 +63,9 @@ type record struct {
 	checkpoint, number string
 	files              map[string]string // object id by name within the folder
 	description
+
+	unwanted bool // recorded by somebody else
+	lost     bool // or nobody knows by whom
 }
 
 // A description is what a metadata.json says of a session, without its events.
@@ -85,6 +88,17 @@ func (r *record) key(names []string) string {
 
 // state is what the record consists of.
 func (r *record) state() string { return r.key(slices.Sorted(maps.Keys(r.files))) }
+
+// identity is the same for the copies of a record in several refs.
+func (r *record) identity() string { return r.String() + "\n" + r.state() }
+
+// group is the same for the records of one session.
+func (r *record) group() string {
+	if m := dated.FindStringSubmatch(r.session); m != nil {
+		return m[1]
+	}
+	return cmp.Or(r.session, r.checkpoint+"/"+r.number)
+}
 
 var number = lazyregexp.New(`^\d+$`)
 
@@ -237,7 +251,7 @@ func authors(ctx context.Context, repo *git.Repository, from ref) (map[string]st
 		}
 		rest = after
 		if id, ok := strings.CutPrefix(subject, "Checkpoint: "); ok && found[id] == "" {
-			found[strings.Clone(id)] = strings.ToLower(strings.TrimSpace(author))
+			found[strings.Clone(id)] = git.Address(strings.Clone(author))
 		}
 	}
 }

@@ -31,18 +31,27 @@ func (o *objects) all(oid string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(b, limit))
 }
 
-// A budget is divided among refs: one that holds more than its share of what is left
-// is cut, and what it leaves is the others'.
+// A budget is divided among refs: one that holds more than its share is cut. A share is
+// what is left for each ref, or as much as a large checkpoint needs; but half of the
+// whole is divided equally, so that refs with much leave all others something.
 type budget struct {
 	left int64 // bytes
 	refs int   // that have had no share yet
+	sure int64 // bytes that each ref may read whatever the others hold
 }
+
+func newBudget(total int64, refs int) *budget {
+	return &budget{total, refs, total / 2 / int64(max(1, refs))}
+}
+
+// large is what one checkpoint may need.
+const large = 1 << 20
 
 // share is what the next ref may read.
 func (b *budget) share() int64 {
-	share := b.left / int64(max(1, b.refs))
+	even := b.left / int64(max(1, b.refs))
 	b.refs--
-	return share
+	return max(even, min(large, b.left-b.sure*int64(b.refs)))
 }
 
 // The trees and the metadata of all refs that are branches, and of all that are

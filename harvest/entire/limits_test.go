@@ -124,7 +124,7 @@ func TestAuthors(t *testing.T) {
 				left    int
 			}{{[]string{"other@example.org", "me@example.org"}, "s0 s2", 1}, {[]string{}, "", 3}, {nil, "s0 s1 s2", 0}} {
 				left := 0
-				all, problems := r.sessionsWith(entire.Options{Readers: readers, Authors: c.authors, LeftOut: func(n int) { left += n }}, nil)
+				all, problems := r.sessionsWith(entire.Options{Readers: readers, Authors: c.authors, LeftOut: func(others, lost int) { left += others + 100*lost }}, nil)
 				var ids []string
 				for _, s := range all {
 					ids = append(ids, s.ID)
@@ -159,9 +159,9 @@ func TestRecordedAnew(t *testing.T) {
 	onBranch(r, "aabbccddee11", files)
 	r.author = "me@example.org"
 	r.commit(branch, "another subject", map[string]string{"aa/bbccddee22/0/metadata.json": metadata("s2", at(1), isClaude), "aa/bbccddee22/0/full.jsonl": first})
-	left := 0
-	all, problems := r.sessionsWith(entire.Options{Readers: readers, Authors: []string{"me@example.org"}, LeftOut: func(n int) { left = n }}, nil)
-	if len(all)+len(problems) > 0 || left != 2 {
+	var left [2]int
+	all, problems := r.sessionsWith(entire.Options{Readers: readers, Authors: []string{"me@example.org"}, LeftOut: func(others, lost int) { left = [2]int{others, lost} }}, nil)
+	if len(all)+len(problems) > 0 || left != [2]int{1, 1} { // of the second nobody can tell
 		t.Errorf("%d left out: %s\n%s", left, summaries(all), r.reasons(problems))
 	}
 }
@@ -184,5 +184,46 @@ func TestExcludedByAnotherPath(t *testing.T) {
 		if all, problems := r.sessionsWith(o, nil); len(all)+len(problems) > 0 || entire.New(at, o).Holds(t.Context()) {
 			t.Errorf("%s was read: %d sessions, problems %v", at, len(all), problems)
 		}
+	}
+}
+
+// A ref with much is read where there are many, and where its metadata is cut, its
+// transcript is.
+func TestManyRefs(t *testing.T) {
+	r := newRepository(t)
+	files := map[string]string{"0/full.jsonl": first, "0/metadata.json": metadata("s1", at(1), isClaude+`,"padding":"`+strings.Repeat("x", 140<<10)+`"`)}
+	for i := range 400 {
+		files[fmt.Sprintf("0/tasks/toolu_%d/agent-a%d.jsonl", i, i)] = typed("z", 11, "count rows")
+	}
+	for i := range 3 {
+		files[fmt.Sprint(i+1)+"/metadata.json"] = metadata(fmt.Sprint("s", i+2), at(1), isClaude+`,"padding":"`+strings.Repeat("x", 900<<10)+`"`)
+		files[fmt.Sprint(i+1)+"/full.jsonl"] = strings.ReplaceAll(first, `"sessionId":"s1"`, fmt.Sprintf(`"sessionId":"s%d"`, i+2))
+	}
+	asRef(r, "aabbccddee11", files)
+	one := r.git("", "rev-parse", "refs/entire/checkpoints/11/aabbccddee11")
+	small := r.commit("refs/heads/main", "x", map[string]string{"a": "1"})
+	refs := "delete refs/entire/checkpoints/11/aabbccddee11\n"
+	for i := range 3000 {
+		at := small
+		if i == 1500 {
+			at = one
+		}
+		refs += fmt.Sprintf("create refs/entire/checkpoints/11/%010d11 %s\n", i, at)
+	}
+	r.git(refs, "update-ref", "--stdin")
+	all, problems := r.sessions(nil)
+	ids, subagents := map[string]bool{}, 0
+	for _, s := range all {
+		if s.Subagent != "" {
+			subagents++
+		} else {
+			ids[s.ID] = true
+		}
+	}
+	if len(ids) != 4 || subagents != 400 {
+		t.Errorf("%v with %d subagents", ids, subagents)
+	}
+	if got, want := r.reasons(problems), "/entire/checkpoints/11/000000150011: it holds more than is read: the rest is left out"; got != want {
+		t.Errorf("problems %.500s", got)
 	}
 }

@@ -37,11 +37,12 @@ type Options struct {
 	// against the repository, the session's folder and each of their parents.
 	Exclude []string
 	// Authors, if it is not nil, are the addresses of the user: a checkpoint that
-	// was recorded by a commit of somebody else's is left out.
+	// was recorded by a commit of somebody else's is left out, unless a harvest of the
+	// same Cursor has read it, as it is, without Authors.
 	Authors []string
 	// LeftOut is called with the number of checkpoints that Authors left out, if there
-	// are any.
-	LeftOut func(checkpoints int)
+	// are any: those of other people, and those whose commit is not here.
+	LeftOut func(others, lost int)
 	// Readers are those of the agents, by the name that their sessions have.
 	Readers map[string]Read
 	// Exists reports whether there is a skill of that name; nil: none is known. A
@@ -194,17 +195,17 @@ func (h *harvesting) run(ctx context.Context) error {
 func (h *harvesting) bySession(ctx context.Context, where []ref) map[string][]*record {
 	sessions := map[string][]*record{} // by their ids as they are: labels may be alike
 	known := map[string]bool{}         // a remote's copies
-	others := map[string]bool{}        // checkpoints of other authors
+	var unwanted []*record
 	h.described, h.checkpoints = map[string]*record{}, map[string]bool{}
 	single := func(r ref) bool { return r.checkpoint != "" }
 	trees, metadata := map[bool]*budget{}, map[bool]*budget{}
 	for _, kind := range []bool{false, true} {
 		n := len(where) - len(slices.DeleteFunc(slices.Clone(where), func(r ref) bool { return single(r) == kind }))
-		trees[kind], metadata[kind] = &budget{maxTrees, n}, &budget{maxAllMetadata, n}
+		trees[kind], metadata[kind] = newBudget(maxTrees, n), newBudget(maxAllMetadata, n)
 	}
 	for _, from := range where {
 		place := h.place(strings.TrimPrefix(from.name, "refs/"))
-		mine, err := h.mine(ctx, from)
+		whose, err := h.whose(ctx, from)
 		if err != nil {
 			h.problem(place, err.Error())
 		}
@@ -217,66 +218,48 @@ func (h *harvesting) bySession(ctx context.Context, where []ref) map[string][]*r
 		trees[single(from)].left -= share - max(0, left)
 		share = metadata[single(from)].share()
 		left = share
+		cut := false
 		for _, r := range all {
 			if ctx.Err() != nil {
 				return nil
 			}
-			if !mine(r.checkpoint) {
-				others[r.checkpoint] = true
+			if author := whose(r.checkpoint); !h.wanted(r, author) {
+				r.unwanted, r.lost = true, author == ""
+				unwanted = append(unwanted, r)
 				continue
 			}
-			key := r.String() + "\n" + r.state()
-			if known[key] {
+			if known[r.identity()] {
 				continue
 			}
-			known[key] = true
+			known[r.identity()] = true
 			if err := h.describe(r, &left); errors.Is(err, errShare) {
-				h.problem(place, err.Error())
-				break
+				if !cut {
+					h.problem(place, err.Error())
+				}
+				cut = true // its transcript is read all the same
 			} else if err != nil {
 				h.problem(h.place(r.String()), err.Error())
 			}
 			h.checkpoints[r.checkpoint] = true
-			id := r.session
-			if id == "" {
-				id = r.checkpoint + "/" + r.number
-			}
-			if m := dated.FindStringSubmatch(id); m != nil {
-				id = m[1]
-			}
-			sessions[id] = append(sessions[id], r)
+			sessions[r.group()] = append(sessions[r.group()], r)
 		}
 		metadata[single(from)].left -= share - max(0, left)
 	}
-	if len(others) > 0 && h.opts.LeftOut != nil {
-		h.opts.LeftOut(len(others))
-	}
+	h.unwanted(sessions, unwanted, known, metadata[false].left+metadata[true].left)
 	named := map[string][]*record{}
 	for _, records := range sessions {
 		slices.SortStableFunc(records, func(a, b *record) int {
 			return cmp.Or(b.created.Compare(a.created), cmp.Compare(b.checkpoint, a.checkpoint), cmp.Compare(len(b.number), len(a.number)), cmp.Compare(b.number, a.number))
 		})
-		oldest := records[len(records)-1]
-		named[cmp.Or(label(oldest.session), oldest.String())] = records
+		if records = h.readable(records); len(records) > 0 {
+			named[nameOf(records)] = records
+		}
 	}
 	return named
 }
 
-// mine returns what reports whether the user recorded a checkpoint of a ref.
-func (h *harvesting) mine(ctx context.Context, from ref) (func(checkpoint string) bool, error) {
-	if h.opts.Authors == nil {
-		return func(string) bool { return true }, nil
-	}
-	if from.checkpoint != "" {
-		author, err := h.objects.Author(from.commit)
-		return func(string) bool { return err == nil && slices.Contains(h.opts.Authors, author) }, err
-	}
-	authors, err := authors(ctx, h.repository, from)
-	return func(checkpoint string) bool { return slices.Contains(h.opts.Authors, authors[checkpoint]) }, err
-}
-
 // describe reads the record's metadata, and takes its size off left. What several
-// records share is read once.
+// records share is read once. Where nothing is left, it is errShare, and not read.
 func (h *harvesting) describe(r *record, left *int64) error {
 	oid := r.files["metadata.json"]
 	if same := h.described[oid]; oid == "" {
@@ -284,6 +267,9 @@ func (h *harvesting) describe(r *record, left *int64) error {
 	} else if same != nil {
 		r.description = same.description
 		return nil
+	}
+	if *left <= 0 {
+		return errShare
 	}
 	size, err := r.describe(&h.objects)
 	if *left -= size; *left < 0 {
@@ -316,13 +302,9 @@ func (h *harvesting) session(ctx context.Context, id string, records []*record) 
 		h.complete = false
 		return nil
 	}
-	b := strings.Builder{}
-	b.WriteString(reading)
-	for _, r := range records {
-		b.WriteString(r.state())
-	}
-	place, state := h.place(id), fingerprint(b.String())
+	place, state := h.place(id), stateOf(records)
 	if h.seen(place, state, newest) {
+		h.keep(records)
 		return nil
 	}
 	before := len(h.problems)
@@ -341,6 +323,7 @@ func (h *harvesting) session(ctx context.Context, id string, records []*record) 
 	}
 	if len(all) > 0 || !slices.ContainsFunc(h.problems[before:], func(p harvest.Problem) bool { return !p.Remark }) {
 		h.mark(place, state, newest)
+		h.keep(records)
 	}
 	return nil
 }
