@@ -209,7 +209,7 @@ func (a *app) sayLeftOut(others, lost int) {
 		}
 	}
 	say(others, "recorded under no address in your own git configuration")
-	say(lost, "the commit that recorded it is not here, as in a shallow clone")
+	say(lost, "the recording commit is not here, as in a shallow clone")
 }
 
 // parseAge reads a Go duration or a number of days ("30d").
