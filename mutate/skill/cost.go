@@ -11,12 +11,12 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// The Markdown parser takes time by the square of some texts: it looks for the other
-// end of every mark in all that comes before or behind it in the same paragraph, and
-// for every line it goes through all quotes and lists around it. A SKILL.md comes
-// from anywhere, so what reading it takes is estimated first.
+// The Markdown parser takes quadratic time for some texts: it searches all that comes
+// before or behind a mark in the same paragraph for its other end, and for every line
+// it goes through all quotes and lists around it. A SKILL.md comes from anywhere, so
+// the time to read it is estimated first.
 const (
-	// maxReading is the most steps that a body may take; a second or two.
+	// maxReading is the most steps that a body may take; one is about a nanosecond.
 	maxReading = 2e9
 	// maxDepth is the most quotes and lists within each other on one line. Browsers
 	// stop at 512.
@@ -24,6 +24,7 @@ const (
 
 	cellSteps = 1000 // per cell of a table
 	linkSteps = 16   // per byte of a link's destination
+	pairSteps = 10   // per pair of cells with an escaped bar, or of a footnote and a reference
 )
 
 // tooCostly says why a body is not read, nil if it may be.
@@ -34,25 +35,39 @@ func (o *outline) tooCostly() *SyntaxError {
 			return &SyntaxError{o.fileLine(o.starts[i]), fmt.Sprintf("%d quotes and lists within each other, and %d are the limit", depth, maxDepth)}
 		}
 	}
-	if readingSteps(body, len(body)) <= maxReading {
+	if mostSteps(body) <= maxReading {
 		return nil
 	}
-	// Not all of it is one paragraph.
 	pc := parser.NewContext()
 	doc := blocksOnly().Parse(text.NewReader(body), parser.WithContext(pc))
 	longest := 0
 	for _, ref := range pc.References() {
 		longest = max(longest, len(ref.Destination())+len(ref.Title()))
 	}
-	sum, most, at := 0, 0, 0
+	count := func(s string) int { return bytes.Count(body, []byte(s)) }
+	sum := pairSteps * (count("\\|")*count("\\|") + count("[^")*count("]:"))
+	most, at, reason := sum, 0, "too much markup (escaped bars in tables, or footnotes): reading it would take too long; put it in a fenced block"
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if sum > maxReading && most > sum/2 {
+			return ast.WalkStop, nil
+		}
 		switch n.(type) {
 		case *ast.Paragraph, *ast.TextBlock, *ast.Heading:
-			if lines := n.Lines(); entering && lines.Len() > 0 {
-				k := readingSteps(lines.Value(body), longest)
-				if sum += k; k > most {
-					most, at = k, lines.At(0).Start
-				}
+			lines := n.Lines()
+			if !entering || lines.Len() == 0 {
+				break
+			}
+			paragraph := lines.Value(body)
+			columns, rows := tableOf(paragraph)
+			k := cellSteps*columns*rows + linkSteps*bytes.Count(paragraph, []byte("["))*longest + inlineSteps(paragraph)
+			sum += k
+			if k <= most {
+				break
+			}
+			most, at = k, lines.At(0).Start
+			reason = "too much markup in one paragraph (of * _ ~ [ ] < `): reading it would take too long; divide it by blank lines, or put it in a fenced block"
+			if columns > 0 {
+				reason = fmt.Sprintf("too much markup in one table (%d columns, %d rows): reading it would take too long; divide it into several tables, each with a header of its own", columns, rows)
 			}
 		}
 		return ast.WalkContinue, nil
@@ -60,7 +75,7 @@ func (o *outline) tooCostly() *SyntaxError {
 	if sum <= maxReading {
 		return nil
 	}
-	return &SyntaxError{o.fileLine(o.body + at), "too much markup in one paragraph (of * _ ~ [ ] < ` | &): reading it would take too long; divide it by blank lines, or put it in a fenced block"}
+	return &SyntaxError{o.fileLine(o.body + at), reason}
 }
 
 // blocksOnly parses paragraphs, lists and code, and no markup within them.
@@ -71,38 +86,25 @@ var blocksOnly = sync.OnceValue(func() parser.Parser {
 // delimiterRow matches the second line of a table.
 var delimiterRow = lazyregexp.New(`(?m)^[ \t>:|-]*-[ \t>:|-]*\r?$`)
 
-// readingMarks counts what the parser looks for another end of. Emphasis is one mark
-// whether it is strong or not, and so are backquotes in a row.
-func readingMarks(text []byte) int {
-	n, run := 0, 0
-	for i, c := range text {
-		if i == 0 || text[i-1] != c {
-			run = 0
-		}
-		run++
-		switch c {
-		case '*', '_', '~':
-			if run == 1 || run > 3 {
-				n++
-			}
-		case '`':
-			if run == 1 {
-				n++
-			}
-		case '[', ']', '<', '&':
-			n++
-		}
-	}
-	return n
-}
-
-// readingSteps estimates what reading a paragraph takes, if the longest link leads to so many
-// bytes: each mark may be looked for in the whole paragraph, each bracket may be a
-// link, and each line a row of the widest table.
-func readingSteps(paragraph []byte, longest int) int {
-	columns := 0
+// tableOf is the size of the widest table that a paragraph may be; columns is 0 if it
+// is none.
+func tableOf(paragraph []byte) (columns, rows int) {
 	for _, row := range delimiterRow.FindAll(paragraph, -1) {
 		columns = max(columns, bytes.Count(row, []byte("|")))
 	}
-	return readingMarks(paragraph)*len(paragraph) + linkSteps*bytes.Count(paragraph, []byte("["))*longest + cellSteps*columns*bytes.Count(paragraph, []byte("\n"))
+	return columns, bytes.Count(paragraph, []byte("\n"))
+}
+
+// mostSteps bounds what any body with as many marks takes. Most bodies need no closer
+// look.
+func mostSteps(body []byte) int {
+	marks := 0
+	for _, c := range body {
+		switch c {
+		case '*', '_', '~', '`', '[', ']', '<':
+			marks++
+		}
+	}
+	columns, rows := tableOf(body)
+	return nodeSteps*marks*marks + tagSteps*marks*len(body) + cellSteps*columns*rows
 }
