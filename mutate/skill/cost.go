@@ -46,7 +46,7 @@ func (o *outline) tooCostly() *SyntaxError {
 	}
 	count := func(s string) int { return bytes.Count(body, []byte(s)) }
 	sum := pairSteps * (count("\\|")*count("\\|") + count("[^")*count("]:"))
-	most, at, reason := sum, 0, "too much markup (escaped bars in tables, or footnotes): reading it would take too long; put it in a fenced block"
+	most, at, reason := sum, max(0, bytes.Index(body, []byte("\\|")), bytes.Index(body, []byte("[^"))), "too much markup (escaped bars in tables, or footnotes): reading it would take too long; put it in a fenced block"
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if sum > maxReading && most > sum/2 {
 			return ast.WalkStop, nil

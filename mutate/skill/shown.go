@@ -21,11 +21,12 @@ type page struct {
 
 // A shown is one piece of a kernel span on the page.
 type shown struct {
-	leaf  string // kind of the node and its offset in the span, "Text+12"
-	chain string // elements around it with their attributes, innermost first
-	path  string // headings above it, of Markdown or HTML, wherever they stand; "" before the heading that the span begins with
-	after string // in a heading: the one directly before, which has nothing below it and ends here
-	items []item // list items, table rows and cells that it is in, innermost first
+	leaf   string   // kind of the node and its offset in the span, "Text+12"
+	chain  string   // elements around it with their attributes, innermost first
+	path   string   // headings above it, of Markdown or HTML, wherever they stand; "" before the heading that the span begins with
+	after  string   // in a heading: the one directly before, which has nothing below it and ends here
+	before []string // in a heading: those in force right before it, which it may end
+	items  []item   // list items, table rows and cells that it is in, innermost first
 }
 
 // Elements that change a whole page wherever they stand on it, or keep their
@@ -70,11 +71,12 @@ type pageReader struct {
 	page
 	marks    marks
 	headings []heading
-	path     string // of headings
-	bare     bool   // nothing has been shown since the last heading
-	inside   bool   // a heading
-	after    string // see shown
-	silent   []int  // by span: bytes before the heading that it begins with
+	path     string   // of headings
+	letters  int      // letters and digits that have been shown since the last heading
+	inside   bool     // a heading
+	after    string   // see shown
+	before   []string // see shown
+	silent   []int    // by span: bytes before the heading that it begins with
 	chains   map[*html.Node]string
 	items    map[*html.Node]item
 	lists    map[*html.Node]list // by what is around the items
@@ -87,22 +89,27 @@ func (r *pageReader) read(n *html.Node) {
 			if piece.mark != "" {
 				r.found(n.Parent, piece.mark)
 			}
-			r.bare = r.bare && (r.inside || strings.TrimSpace(piece.text) == "")
+			if !r.inside {
+				r.letters += lettersIn(piece.text)
+			}
 		}
 	case html.ElementNode:
 		if activeElements[n.Data] {
 			r.active[r.activeKey(n)]++
 		}
 		if level := headingLevel(n); level > 0 {
-			if last := len(r.headings) - 1; r.bare && r.headings[last].level >= level {
+			r.before = nil
+			for _, h := range r.headings {
+				r.before = append(r.before, h.text)
+			}
+			if last := len(r.headings) - 1; last >= 0 && r.letters < someLetters && r.headings[last].level >= level {
 				r.after = r.headings[last].text
 			}
 			r.headings = push(r.headings, heading{level: level, text: fold(r.text(n))})
 			r.path = quotedPath(r.headings)
 			r.inside = true
-			defer func() { r.inside, r.bare, r.after = false, true, "" }()
+			defer func() { r.inside, r.letters, r.before, r.after = false, 0, nil, "" }()
 		}
-		r.bare = r.bare && n.DataAtom != atom.Img
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		r.read(c)
@@ -117,7 +124,7 @@ func (r *pageReader) found(n *html.Node, mark string) {
 	if err != nil || span >= len(r.kernel) {
 		return
 	}
-	s := shown{leaf: leaf, chain: r.chain(n), path: r.path, after: r.after}
+	s := shown{leaf: leaf, chain: r.chain(n), path: r.path, after: r.after, before: r.before}
 	if s.path == "" {
 		s.path = quotedPath(nil)
 	}

@@ -31,8 +31,6 @@ func checkStructure(parent, child *Document) []Finding {
 		switch {
 		case was.path != is.path:
 			add("kernel-heading", "stood under %s and now stands under %s", was.path, is.path)
-		case is.voidedBy(was) != "":
-			add("kernel-heading", "now follows the heading %q", is.voidedBy(was))
 		case !was.comment && is.comment:
 			add("kernel-in-comment", "is now inside an HTML comment")
 		case was.chain != is.chain:
@@ -74,14 +72,13 @@ func orNone(s string) string {
 
 // A place is where a kernel span stands in the Markdown.
 type place struct {
-	path    string    // headings above
-	before  []heading // headings in force right before it, if it opens a section of its own
-	chain   string    // kinds of the nodes around its first byte, outermost first
-	inside  string    // chains and relative offsets of the nodes that begin in it
-	github  string    // headings, chain, inside and links with GitHub's extensions and footnotes
-	links   string    // what its links lead to, which a definition elsewhere decides
-	html    string    // HTML elements around it
-	comment bool      // inside an HTML comment that began before it
+	path    string // headings above
+	chain   string // kinds of the nodes around its first byte, outermost first
+	inside  string // chains and relative offsets of the nodes that begin in it
+	github  string // headings, chain, inside and links with GitHub's extensions and footnotes
+	links   string // what its links lead to, which a definition elsewhere decides
+	html    string // HTML elements around it
+	comment bool   // inside an HTML comment that began before it
 }
 
 // readings are what a document's kernel is looked at in: CommonMark, Markdown
@@ -104,7 +101,6 @@ func (d *Document) readings(spans []Span) readings {
 func (r readings) place(s Span) place {
 	opening := r.d.md.opening(r.d.md.headings, s)
 	p := place{path: quotedPath(above(r.d.md.headings, opening)), html: strings.Join(enclosing(r.tags, s), " ")}
-	p.before = above(r.d.md.headings, opening-1)
 	p.chain, p.inside, p.links = r.commonMark.nodes(s)
 	chain, inside, links := r.github.nodes(s)
 	p.github = strings.Join([]string{quotedPath(above(r.github.headings, r.d.md.opening(r.github.headings, s))), chain, inside, links}, " ")
@@ -115,21 +111,6 @@ func (r readings) place(s Span) place {
 	}
 	return p
 }
-
-// voidedBy is a heading that comes right before a section and takes its force away
-// ("Old rules, ignore"), and that did not come before it; "" for none. A heading
-// takes back nothing that stands below the next one, but a reader may think so.
-func (p place) voidedBy(was place) string {
-	for _, h := range p.before {
-		known := slices.ContainsFunc(was.before, func(w heading) bool { return w.text == h.text })
-		if !known && voidWord.MatchString(strings.ToLower(h.text)) {
-			return h.text
-		}
-	}
-	return ""
-}
-
-var voidWord = lazyregexp.New(`\b(?:old|former|formerly|obsolete|outdated|deprecated|superseded|void(?:ed)?|retired|archived?|ignored|inactive|disabled|abolished|revoked|suspended|cancel+ed|no longer|not (?:binding|in (?:force|effect|use))|` + disregard + `)\b`)
 
 // An htmlComment is one <!-- … --> outside of code; unclosed ones reach to the
 // end of the file, as they do for whoever reads the bare text.

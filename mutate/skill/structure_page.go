@@ -62,6 +62,8 @@ func sameShown(was, is []shown) (rule, message string) {
 			return "kernel-in-html", fmt.Sprintf("stood in %s on a page and now stands in %s", clip(a.chain), clip(b.chain))
 		case a.path != b.path:
 			return "kernel-heading", fmt.Sprintf("stood under %s on a page and now stands under %s", a.path, b.path)
+		case voidedBy(a.before, b.before) != "":
+			return "kernel-heading", fmt.Sprintf("now follows the heading %q", voidedBy(a.before, b.before))
 		case b.after != "" && a.after != b.after:
 			return "kernel-heading", fmt.Sprintf("now follows the heading %q, which has nothing below it", b.after)
 		case !sameItems(a.items, b.items):

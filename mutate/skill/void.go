@@ -1,0 +1,57 @@
+package skill
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
+)
+
+// someLetters is the least text that a section must show to have a meaning of its own.
+const someLetters = 3
+
+func lettersIn(s string) int {
+	n := 0
+	for _, r := range s {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// voidedBy returns a heading directly before a section that takes its force away
+// ("Old rules, ignore") and that was not there before; "" for none. A heading says
+// nothing about what is below the next one, but a reader may think so. The headings
+// are those of a page, so their spelling in Markdown or HTML makes no difference.
+func voidedBy(was, is []string) string {
+	for _, h := range is {
+		if !slices.Contains(was, h) && voidWord.MatchString(plainWords(h)) {
+			return h
+		}
+	}
+	return ""
+}
+
+// plainWords is s in lower case, without characters that nobody sees, and with plain
+// spaces and hyphens.
+func plainWords(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.Is(unicode.Pd, r):
+			return '-'
+		case r == '\u2019':
+			return '\''
+		case invisible(r), unicode.Is(unicode.Mn, r):
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, s)
+	return fold(s)
+}
+
+var voidWord = lazyregexp.New(`\b(?:old|former|formerly|obsolete|outdated|out of date|deprecated|superseded|void(?:ed)?|retired|archived?|ignored|inactive|disabled|abolished|revoked|suspended|cancel+ed|` +
+	`withdrawn|repealed|expired|rescinded|invalid(?:ated)?|lapsed|annulled|nullified|discontinued|defunct|overrid+en|overruled|waived|removed|deleted|rejected|legacy|historic(?:al)?|` +
+	`no longer|non-?\s?binding|not (?:applicable|applied|binding|valid|enforced|in (?:force|effect|use))|(?:do|does)(?: not|n't) apply|for (?:reference|information)(?: only)?|(?:examples?|illustrations?) only|only (?:an )?examples?|` +
+	disregard + `)\b|^(?:\pL+ )?drafts?(?: only| rules?| version| polic(?:y|ies))?\PL*$`)
