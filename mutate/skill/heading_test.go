@@ -47,6 +47,11 @@ func TestCheckLetsHeadingsBeforeASectionOfItsOwnChange(t *testing.T) {
 		{"an earlier subsection is taken away", "### Order\n\nNewest first.\n\n", ""},
 		{"sections change places", stepsBefore, "## Style\n\nShort lines.\n\n## Steps\n\n1. Read the list of changes.\n2. Group them.\n\n### Order\n\nNewest first.\n\n"},
 		{"a section of what is optional is added", "Short lines.\n\n", "Short lines.\n\n## Optional parts\n\nA list of people, until there are ten.\n\n"},
+		{"a section on a subject that sounds like one", "Short lines.\n\n", "Short lines.\n\n## Invalid input\n\nStop.\n\n"},
+		{"a section on tokens", "Short lines.\n\n", "Short lines.\n\n## Handling expired tokens\n\nAsk for new ones.\n\n"},
+		{"a section on drafts", "Short lines.\n\n", "Short lines.\n\n## Draft the notes\n\nIn plain words.\n\n### Writing a draft\n\nBegin with the changes.\n\n"},
+		{"a section with one command", "Short lines.\n\n", "Short lines.\n\n## Example\n\n`ls`\n\n"},
+		{"a section with one image", "Short lines.\n\n", "Short lines.\n\n## Screenshot\n\n![The page](a.png)\n\n"},
 		{"a section is added behind the kernel", "Leave out merges.\n", "Leave out merges.\n\n## Examples\n\nAs in last week's.\n"},
 	} {
 		for _, k := range ownHeadings {
@@ -147,7 +152,7 @@ func TestCheckRejectsAVoidingHeadingInEverySpelling(t *testing.T) {
 	for _, text := range []string{
 		"&#79;ld rules", "&#105;gnore the following", "O&shy;ld rules", "O\u200bld rules", "O&ZeroWidthSpace;ld rules", "**O**ld rules", "No&nbsp;longer in force", "Non\u2011binding",
 		"Withdrawn", "Repealed", "Expired", "Rescinded", "Invalid", "Non-binding", "Not applicable", "For reference only", "Legacy", "Rejected draft", "Superseded", "Deprecated", "Outdated",
-		"No longer", "Former", "Historical", "Archived", "Draft", "Example only", "Examples only", "Void", "Cancelled", "Removed", "Retired", "Withdrawn in 2024",
+		"No longer", "Former", "Historical", "Archived", "Draft", "Example only", "Examples only", "Void", "Cancelled", "Removed", "Retired", "Withdrawn in 2024", "Removed, see below", "Legacy rules", "Historical (2023)", "Invalid since May",
 	} {
 		over = append(over, "## "+text+"\n\nThey held for last year's.\n\n", "# "+text+"\n\nThey held for last year's.\n\n")
 	}

@@ -110,6 +110,9 @@ func (r *pageReader) read(n *html.Node) {
 			r.inside = true
 			defer func() { r.inside, r.letters, r.before, r.after = false, 0, nil, "" }()
 		}
+		if n.DataAtom == atom.Img && !r.inside {
+			r.letters += lettersIn(r.alt(n))
+		}
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		r.read(c)
@@ -188,6 +191,16 @@ func (r *pageReader) activeKey(n *html.Node) string {
 		return key
 	}
 	return key + " " + r.text(n)
+}
+
+// alt is what an image shows to those who do not see it.
+func (r *pageReader) alt(n *html.Node) string {
+	for _, a := range n.Attr {
+		if a.Key == "alt" {
+			return r.marks.without(a.Val)
+		}
+	}
+	return ""
 }
 
 // text is the text in n without marks.

@@ -9,7 +9,7 @@ import (
 )
 
 // someLetters is the least text that a section must show to have a meaning of its own.
-const someLetters = 3
+const someLetters = 2
 
 func lettersIn(s string) int {
 	n := 0
@@ -51,7 +51,10 @@ func plainWords(s string) string {
 	return fold(s)
 }
 
+// voidWord matches what takes back the text below. Words that name an ordinary subject as
+// often ("Invalid input") count only without a noun of their own.
 var voidWord = lazyregexp.New(`\b(?:old|former|formerly|obsolete|outdated|out of date|deprecated|superseded|void(?:ed)?|retired|archived?|ignored|inactive|disabled|abolished|revoked|suspended|cancel+ed|` +
-	`withdrawn|repealed|expired|rescinded|invalid(?:ated)?|lapsed|annulled|nullified|discontinued|defunct|overrid+en|overruled|waived|removed|deleted|rejected|legacy|historic(?:al)?|` +
+	`withdrawn|repealed|rescinded|invalidated|lapsed|annulled|nullified|discontinued|defunct|overrid+en|overruled|waived|` +
 	`no longer|non-?\s?binding|not (?:applicable|applied|binding|valid|enforced|in (?:force|effect|use))|(?:do|does)(?: not|n't) apply|for (?:reference|information)(?: only)?|(?:examples?|illustrations?) only|only (?:an )?examples?|` +
-	disregard + `)\b|^(?:\pL+ )?drafts?(?: only| rules?| version| polic(?:y|ies))?\PL*$`)
+	disregard + `)\b|\b(?:expired|invalid|removed|deleted|rejected|legacy|historic(?:al)?)(?:\PL*$|\s*[^\pL\s]|` +
+	` (?:in|as of|since|by|on|from|until|here|now|rules?|contracts?|polic(?:y|ies)|requirements?|guidance|sections?|texts?|drafts?|versions?|notes?|instructions?|below)\b)|^(?:\pL+ )?drafts?(?: only| rules?| version| polic(?:y|ies))?\PL*$`)
