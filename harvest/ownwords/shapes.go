@@ -9,26 +9,33 @@ import (
 // How a paste looks. Each expression reads a line and the line below it, from the
 // first character of the line that is not a blank.
 var (
-	// certain are lines that programs print and people do not type.
-	certain = shape(
-		// Prompts of shells and interpreters, and what draws a terminal's windows.
-		`[│┃╭╮╰╯├└┌┐─━═⎿⏺●✻]`, `(?:❯|➜) .*\n\s*\S`, `>>> `, `In \[\d+\]: `, `PS [A-Z]:\S*> ?\S`, `\[?[\w.-]+@[\w.-]+(?::\S*| \S+)?\]? ?[$#%] `,
+	// entered are prompts of shells and names above a chat's lines. A sentence can hold
+	// them: the line counts if it is none, or if there are more.
+	entered = shape(
+		`(?:❯|➜) .*\n\s*\S`, `PS [A-Z]:\S*> ?\S`, `\[?[\w.-]+@[\w.-]+(?::\S*| \S+)?\]? ?[$#%] `,
 		`[$%#] (?:sudo )?(?:git|go|make|npm|npx|yarn|pnpm|pip3?|python3?|node|cargo|docker|kubectl|terraform|cd|ls|cat|echo|curl|grep|ssh|bash|sh|\.{0,2}/\S+)(?:\s|$)`,
-		// Logs and chats, by their clocks.
-		`\[?(?:\d{4}-\d\d-\d\d[T ]|[A-Z][a-z]{2} +\d+ )?\d\d:\d\d:\d\d.*\n\s*\S`, `\[(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL)\]`,
-		`\[\d\d?:\d\d(?: ?[AP]M)?\] \S`, `\[?\d\d?[./]\d\d?[./]\d{2,4},? \d\d?:\d\d`, `\S.{0,40}(?:  | \[)\d\d?:\d\d(?: ?[AP]M)?\]?\s*\n`, `\S.{0,40} — (?:(?:Today|Yesterday) at )\d`,
+		`\S.{0,40}(?:  | \[)\d\d?:\d\d(?: ?[AP]M)?\]?\s*\n`, `\S.{0,40} — (?:Today|Yesterday) at \d\d?:\d\d(?: ?[AP]M)?\s*\n`,
+		`Author: .+ <\S+@\S+>`)
+
+	// certain are lines that programs print and people do not type, unless the mark is
+	// the subject of a sentence. The mark is the group, or all that matches.
+	certain = shape(
+		// What interpreters and terminals draw.
+		`[│┃╭╮╰╯├└┌┐─━═⎿⏺●✻]`, `>>> `, `In \[\d+\]: `,
+		// Logs.
+		`(\[?(?:\d{4}-\d\d-\d\d[T ]|[A-Z][a-z]{2} +\d+ )\d\d:\d\d:\d\d[^\s\]]*\]?).*\n\s*\S`, `\[(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL)\]`,
 		// Errors, and the frames of their stacks.
 		`[\w.$]*[a-z](?:Error|Exception|Warning|Panic): `, `(?:error|warning)(?:\[\w+\]| TS\d+): `, `npm ERR!`, `make(?:\[\d+\])?: \*\*\*`,
-		`Traceback \(most recent call last\)`, `goroutine \d+ \[`, `thread '[^'\n]*' panicked`, `File "[^"\n]*", line \d+`, `at .*\((?:\S+:\d+|native|<anonymous>|Unknown Source)\)\s`,
+		`Traceback \(most recent call last\)`, `goroutine \d+ \[`, `thread '[^'\n]*' panicked`, `File "[^"\n]*", line \d+`, `at .*\((?:\S+:\d+|native|<anonymous>|Unknown Source)\)\s*\n`,
 		`at (?:/|file:|node:)\S+:\d+`, `\S+\.\w{1,5}:\d+:\d+(?::| - (?:error|warning)) `,
 		// Results of tests.
 		`(?:---|===) (?:FAIL|PASS|SKIP|RUN|PAUSE|CONT)\b`, `(?:FAIL|ok)\s+\S+/\S+\s+(?:[\d.]+s|\(cached\)|\[)`, `FAIL: \w+ \(`, `FAILED \S+::`, `not ok \d+ - `, `={3,} .* ?={3,}\s`,
 		`E {3,}\S`, `[✓✔✕✗✘×] .*\(\d[\d.]* ?m?s\)\s`,
 		// Changes.
-		`diff --git `, `index [0-9a-f]{7,}\.\.`, `@@ -\d`, `\+\+\+ \S+/`, `--- \S+/`, `(?:\* )?commit [0-9a-f]{7,40}(?: \(.*\))?\s*\n`, `Author: .+ <\S+@\S+>`,
+		`diff --git `, `index [0-9a-f]{7,}\.\.`, `@@ -\d`, `\+\+\+ \S+/`, `--- \S+/`, `(?:\* )?commit [0-9a-f]{7,40}(?: \(.*\))?\s*\n`,
 		// Tables, documents, files.
-		`[|+]?\s*:?-{3,}:?\s*[|+](?:\s*:?-{2,}:?\s*[|+]?)*\s*\n`, `\(\d+ rows?\)`, `\\(?:begin|end|documentclass|usepackage)\{`, `-----(?:BEGIN|END) [A-Z]`,
-		`\[{1,2}[a-z][\w.-]*\]{1,2}\s*\n`, `---\n[a-z][\w-]*: `)
+		`[|+]?\s*:?-{3,}:?\s*[|+](?:\s*:?-{2,}:?\s*[|+]?)*\s*\n`, `\(\d+ rows?\)`, `\\(?:begin|end|documentclass|usepackage)\{[^}\n]*\}?`, `-----(?:BEGIN|END) [A-Z]`,
+		`\[{1,2}[a-z][\w.-]*\]{1,2}\s*\n`)
 
 	// several are lines that people type, too, but not so many of one shape.
 	several = []struct {
@@ -38,13 +45,28 @@ var (
 		{shape(`(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL|PANIC)(?::|\s+\S)`, `(?:error|warning|fatal|panic|[EW]rror|Warning|Exception|Caused by): `, `npm (?:error|warn) `), 3},
 		{shape(`[{\[]\s*(?:"|\{|\n)`, `"[^"\n]*"\s*[:,}\]]`, `[}\]],?\s*\n`), 2}, // JSON
 		{shape(`\|\s*\S`), 2},
-		{shape(`(?:User|Human|Assistant|AI|System|Bot|Claude|ChatGPT)\s?:`), 2},
+		// Logs and chats, by their clocks.
+		{shape(`\[?(?:\d{4}-\d\d-\d\d[T ]|[A-Z][a-z]{2} +\d+ )?\d\d:\d\d:\d\d[^\s\]]*\]?`, `\[\d\d?:\d\d(?: ?[AP]M)?\]`,
+			`\[?\d\d?[./]\d\d?[./]\d{2,4},? \d\d?:\d\d[:\d]*(?: ?[AP]M)?\]?`), 2},
 		{shape(`[^,\s][^,\n]*(?:,[^,\s][^,\n]*){2,}\n`), 3}, // CSV
 		{shape(`(?:\* )?[0-9a-f]{7,40} \S`), 2},
 		{shape(`\\(?:item|section|caption|textbf|cite|label)\b`), 2},
 		{shape(`\d+ \+(?: |\n)`), 2},
 		{shape(`[$%] \S`), 3},
 	}
+)
+
+// A line may also be a sentence about a mark: "[10:30] is the format I want".
+const verbs = `(?i:is|are|was|were|be|must|should|shall|would|can|could|needs?|has|have|had|does|did|belongs?|comes|goes|stays?|looks|means|` +
+	`(?:is|are|was|were|must|should|would|could|does|do|did|ca|wo|has|have)n['’]t|` +
+	`ist|sind|war|waren|muss|müssen|soll|sollen|sollte|darf|dürfen|kann|hat|haben|gehört|gehören|fehlt|fehlen|steht|bleibt|` +
+	`est|sont|doit|doivent|était|manque|manquent|es|son|debe|deben|está|están|falta|faltan|zijn|moet|moeten|hoort)`
+
+var (
+	// predicate goes on after a mark that is the subject of a sentence.
+	predicate = lazyregexp.New(`^[\s:]*` + verbs + `(?:[\s,.;:!?]|$)`)
+	// talks is a line that holds a sentence, or that the line below makes one.
+	talks = lazyregexp.New(`^(?:[^"'\n]*\s)?(?:` + verbs + `|I|(?i:you|we|ich|wir|du|tu|nous|tú|please|bitte))(?:[\s,.;:!?]|$)`)
 )
 
 func shape(lines ...string) *lazyregexp.Regexp {
@@ -57,16 +79,28 @@ const (
 )
 
 var (
-	// letter begins a mail, or what somebody wrote on a page; nothing marks its end.
+	// letter begins a mail; nothing marks its end.
 	letter = lazyregexp.New(`(?m)^(?:` + strings.Join([]string{
 		`(?:` + address + `)+` + subject, subject + `(?:` + address + `|` + subject + `)`,
-		`(?:On|Am|Le|El|Op) .*(?:\d\d:\d\d|\d{4}).*\n?.*(?:wrote|schrieb|a écrit|escribió|schreef).*\n?.*:\s*$`,
-		`-{3,} ?(?i:forwarded|original|weitergeleitete|ursprüngliche)\b.*-{3,}\s*$`, `Begin forwarded message:`,
-		`\S+(?: \S+)? (?:opened this (?:issue|pull request)|opened|commented|reviewed|requested changes|approved these changes|(?:left|added) a comment) ` +
-			`(?:on [A-Z][a-z]{2} \d|(?:\d+|an?) \w+ ago|last \w+|yesterday|[-–·(]).*$`,
+		`-{3,} ?(?i:(?:forwarded|original) message|(?:forwarded|weitergeleitet) (?:by|von)|(?:weitergeleitete|ursprüngliche) (?:nachricht|e-?mail))\b.*-{3,}\s*$`,
+		`Begin forwarded message:\s*$`,
 	}, "|") + `)`)
+	// credit names who wrote the mail below it, or the comment on a page; nothing marks
+	// their end, either. The line ends with the name or the time.
+	credit = lazyregexp.New(`(?m)^(?:` + strings.Join([]string{
+		`(?:On|Le|El) .*(?:\d\d:\d\d|\d{4}).*(?:\n.*)?\s(?:wrote|a écrit|escribió)\s?:\s*$`,
+		`(?:Am|Op) .*(?:\d\d:\d\d|\d{4}).*\s(?:schrieb|schreef)\s[^.,;:!?\n]{1,60}(?:<\n?[^>\n]*>)?\s?:\s*$`,
+		`\S+(?: \S+)? (?:opened this (?:issue|pull request)|opened|commented|reviewed|requested changes|approved these changes|(?:left|added) a comment) ` +
+			`(?:on [A-Z][a-z]{2} \d\d?(?:, \d{4})?|(?:\d+|an?) \w+ ago|last \w+|yesterday|[-–·] ?\d{1,4}[/.-]\w+[/.-]\d.*|\([^()\n]*\))` +
+			`(?: by \S+)?(?:\s*[•·].*)?\s*$`,
+	}, "|") + `)`)
+	// inPerson is a line about the two who talk, or about a thing: no page has it.
+	inPerson = lazyregexp.New(`(?:^|\s)(?:I|(?i:you|we|ich|du|wir|ihr|er|sie|man|je|ik|jij|u|tu|nous|vous|yo|tú))\s|^(?i:he|she|it|they|this|that|these|the|an?|my|our|your|his|her|their)\s`)
+	// frontMatter are keys and values between two rules.
+	frontMatter = lazyregexp.New(`(?m)^---[ \t]*\n[a-z][\w-]*: (?:.*\n)*?---[ \t]*$`)
+	key         = lazyregexp.New(`^---\s*[\w-]+: `)
 	// program begins a message that a program wrote whole, but for its first words.
-	program = lazyregexp.New(`^\s*(?:Implement the following plan:|This session is being continued from a previous conversation|` +
+	program = lazyregexp.New(`^\s*(?:Implement the following plan:\s*\n|This session is being continued from a previous conversation|` +
 		`Base directory for this skill: |Operation stopped by hook: |Caveat: The messages below were generated)`)
 	// inMarks are whole lines in quotation marks.
 	inMarks = lazyregexp.New(`(?m)^[ \t]*(?:"[^"]*"|“[^“”]*”|„[^„“”]*[“”]|»[^»«]*«|«[^»«]*»)[.,]?[ \t\r]*$`)
@@ -85,29 +119,55 @@ func (m *marking) passages() {
 	if at := letter.FindStringIndex(m.text); at != nil {
 		m.quote(at[0], len(m.text))
 	}
+	for _, at := range credit.FindAllStringIndex(m.text, -1) {
+		if !inPerson.MatchString(m.text[at[0]:at[1]]) {
+			m.quote(at[0], len(m.text))
+			break
+		}
+	}
+	if at := frontMatter.FindStringIndex(m.text); at != nil {
+		if matter := m.text[at[0]:at[1]]; !predicate.MatchString(matter[key.FindStringIndex(matter)[1]:]) {
+			m.quote(at[0], at[1])
+		}
+	}
 	if at := program.FindStringIndex(m.text); at != nil {
 		m.quote(at[1], len(m.text))
 	}
-	m.between(filesBegin, filesEnd, true)
-	m.between("<!--", "-->", false)
+	if from := strings.Index(m.text, filesBegin); from >= 0 {
+		if to := strings.LastIndex(m.text, filesEnd); to > from {
+			m.quote(from, to+len(filesEnd))
+		} else {
+			m.quote(from, len(m.text))
+		}
+	}
+	m.comments()
 	for _, at := range inMarks.FindAllStringIndex(m.text, -1) {
-		if sentences.MatchString(strings.TrimSpace(m.text[at[0]:at[1]])) {
+		if s := strings.TrimSpace(m.text[at[0]:at[1]]); sentences.MatchString(s) && !m.onlyLine(s) {
 			m.quote(at[0], at[1])
 		}
 	}
 }
 
-// between quotes from the first begin to the last end, or, where that is missing and
-// open is true, to the end of the text.
-func (m *marking) between(begin, end string, open bool) {
-	from := strings.Index(m.text, begin)
-	if from < 0 {
+// onlyLine reports whether a line in quotation marks is all of the text: then it is the
+// person's, who typed the marks, too. No keyboard makes »these«.
+func (m *marking) onlyLine(s string) bool {
+	return len(s) == len(strings.TrimSpace(m.text)) && !strings.Contains(s, "\n") && !strings.HasPrefix(s, "»")
+}
+
+var (
+	commentBegin = lazyregexp.New(`(?m)(?:^|:)[ \t]*<!--`)
+	commentEnd   = lazyregexp.New(`(?m)-->[ \t\r]*$`)
+)
+
+// comments quotes comments of HTML from the first that begins a line, or follows a
+// colon, to the last that ends one. A shorter one is a word of a sentence.
+func (m *marking) comments() {
+	begin, ends := commentBegin.FindStringIndex(m.text), commentEnd.FindAllStringIndex(m.text, -1)
+	if begin == nil || len(ends) == 0 {
 		return
 	}
-	if to := strings.LastIndex(m.text, end); to > from {
-		m.quote(from, to+len(end))
-	} else if open {
-		m.quote(from, len(m.text))
+	if end := ends[len(ends)-1]; end[0] > begin[1] && m.longer(begin[1], end[0]) {
+		m.quote(begin[1]-len("<!--"), end[1])
 	}
 }
 
@@ -174,35 +234,109 @@ func (m *marking) split() []line {
 		out = append(out, line{from: at, to: next, text: m.text[at:end]})
 		at = next
 	}
-	seen, count := make([][]bool, len(several)), make([]int, len(several))
+	m.shapes(out)
+	return out
+}
+
+// shapes finds the lines that look like lines of a paste.
+func (m *marking) shapes(lines []line) {
+	var (
+		seen, count  = make([][]bool, len(several)), make([]int, len(several))
+		prompts      []int // lines that look entered
+		typed        int   // how many of them do not speak of a prompt
+		firm         bool  // one of them is no sentence
+		conversation roles
+		diff         = hunk.MatchString(m.text)
+	)
 	for k := range several {
-		seen[k] = make([]bool, len(out))
+		seen[k] = make([]bool, len(lines))
 	}
-	diff := hunk.MatchString(m.text)
-	for i := range out {
-		l := &out[i]
+	for i := range lines {
+		l := &lines[i]
 		if l.blank() || m.is(l.from) {
 			continue
 		}
 		two := strings.TrimLeft(l.text, " \t") + "\n"
-		if i+1 < len(out) {
-			two += out[i+1].text
+		if i+1 < len(lines) {
+			two += lines[i+1].text
 		}
-		l.certain = certain.MatchString(two) || diff && strings.ContainsRune("+-@", rune(l.text[0]))
-		for k, s := range several {
-			if s.re.MatchString(two) {
-				seen[k][i] = true
-				count[k]++
+		l.certain = diff && strings.ContainsRune("+-@", rune(l.text[0]))
+		if at := certain.FindStringSubmatchIndex(two); at != nil {
+			end := at[1]
+			if at[3] >= 0 {
+				end = at[3]
 			}
+			l.certain = l.certain || !predicate.MatchString(two[end:])
+		}
+		if at := entered.FindStringIndex(two); at != nil {
+			prompts = append(prompts, i)
+			if !predicate.MatchString(two[at[1]:]) {
+				typed++
+				firm = firm || !talks.MatchString(two)
+			}
+		}
+		for k, s := range several {
+			if at := s.re.FindStringIndex(two); at != nil {
+				seen[k][i] = true
+				if !predicate.MatchString(two[at[1]:]) {
+					count[k]++
+				}
+			}
+		}
+		if at := role.FindStringSubmatchIndex(two); at != nil {
+			conversation.add(i, two[at[2]:at[3]], predicate.MatchString(two[at[1]:]), i > 0 && lines[i-1].blank())
 		}
 	}
 	for k, s := range several {
-		for i := range out {
-			out[i].shape = out[i].shape || seen[k][i]
-			out[i].certain = out[i].certain || seen[k][i] && count[k] >= s.lines
+		for i := range lines {
+			lines[i].shape = lines[i].shape || seen[k][i]
+			lines[i].certain = lines[i].certain || seen[k][i] && count[k] >= s.lines
 		}
 	}
-	return out
+	if firm || typed > 1 {
+		for _, i := range prompts {
+			lines[i].certain = true
+		}
+	}
+	if conversation.real() {
+		for _, i := range conversation.lines {
+			lines[i].certain = true
+		}
+	}
+}
+
+var (
+	role  = lazyregexp.New(`^(User|Human|Assistant|AI|System|Bot|Claude|ChatGPT|Customer|Client|Support|Agent)\s?:`)
+	model = lazyregexp.New(`^(?:Assistant|AI|Bot|Claude|ChatGPT)$`)
+)
+
+// roles are lines that begin with the name of a role, which people specify, too.
+type roles struct {
+	lines  []int
+	last   string
+	count  int  // turns: lines that do not speak of the role
+	turned int  // how often the name changes from one turn to the next
+	parted bool // there is an empty line between turns of a person and a system
+	model  bool
+}
+
+func (r *roles) add(i int, name string, spokenOf, parted bool) {
+	r.lines = append(r.lines, i)
+	if spokenOf {
+		return
+	}
+	if r.count > 0 && r.last != name {
+		r.turned++
+		r.parted = r.parted || parted
+	}
+	r.count++
+	r.last = name
+	r.model = r.model || model.MatchString(name)
+}
+
+// real reports whether the lines are a conversation.
+func (r *roles) real() bool {
+	return r.count >= 2 && (r.model || r.parted || r.turned >= 2)
 }
 
 // code reports whether the indented lines that a paragraph begins with are code.
@@ -262,7 +396,7 @@ func (m *marking) lines() {
 					from, above = l.from+at[0]+1, true
 				}
 			}
-			if at := untyped.FindStringIndex(l.text); at != nil {
+			if at := untyped.FindStringIndex(l.text); at != nil && !predicate.MatchString(l.text[at[1]:]) {
 				from, above, pasted, output = l.from+at[0], true, true, true
 			}
 		}
