@@ -1,6 +1,7 @@
 package ownwords
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
@@ -14,7 +15,7 @@ var (
 	entered = shape(
 		`(?:❯|➜) .*\n\s*\S`, `PS [A-Z]:\S*> ?\S`, `\[?[\w.-]+@[\w.-]+(?::\S*| \S+)?\]? ?[$#%] `,
 		`[$%#] (?:sudo )?(?:git|go|make|npm|npx|yarn|pnpm|pip3?|python3?|node|cargo|docker|kubectl|terraform|cd|ls|cat|echo|curl|grep|ssh|bash|sh|\.{0,2}/\S+)(?:\s|$)`,
-		`\S.{0,40}(?:  | \[)\d\d?:\d\d(?: ?[AP]M)?\]?\s*\n`, `\S.{0,40} — (?:Today|Yesterday) at \d\d?:\d\d(?: ?[AP]M)?\s*\n`,
+		`\S.{0,40}(?:  \[?\d\d?:\d\d(?: ?[AP]M)?| \[\d\d?:\d\d ?[AP]M)\]?\s*\n`, `\S.{0,40} — (?:Today|Yesterday) at \d\d?:\d\d(?: ?[AP]M)?\s*\n`,
 		`Author: .+ <\S+@\S+>`)
 
 	// certain are lines that programs print and people do not type, unless the mark is
@@ -32,7 +33,7 @@ var (
 		`(?:---|===) (?:FAIL|PASS|SKIP|RUN|PAUSE|CONT)\b`, `(?:FAIL|ok)\s+\S+/\S+\s+(?:[\d.]+s|\(cached\)|\[)`, `FAIL: \w+ \(`, `FAILED \S+::`, `not ok \d+ - `, `={3,} .* ?={3,}\s`,
 		`E {3,}\S`, `[✓✔✕✗✘×] .*\(\d[\d.]* ?m?s\)\s`,
 		// Changes.
-		`diff --git `, `index [0-9a-f]{7,}\.\.`, `@@ -\d`, `\+\+\+ \S+/`, `--- \S+/`, `(?:\* )?commit [0-9a-f]{7,40}(?: \(.*\))?\s*\n`,
+		`diff --git \S+[./]`, `index [0-9a-f]{7,}\.\.`, `@@ -\d`, `\+\+\+ \S+/`, `--- \S+/`, `(?:\* )?commit [0-9a-f]{7,40}(?: \(.*\))?\s*\n`,
 		// Tables, documents, files.
 		`[|+]?\s*:?-{3,}:?\s*[|+](?:\s*:?-{2,}:?\s*[|+]?)*\s*\n`, `\(\d+ rows?\)`, `\\(?:begin|end|documentclass|usepackage)\{[^}\n]*\}?`, `-----(?:BEGIN|END) [A-Z]`,
 		`\[{1,2}[a-z][\w.-]*\]{1,2}\s*\n`)
@@ -57,16 +58,16 @@ var (
 )
 
 // A line may also be a sentence about a mark: "[10:30] is the format I want".
-const verbs = `(?i:is|are|was|were|be|must|should|shall|would|can|could|needs?|has|have|had|does|did|belongs?|comes|goes|stays?|looks|means|` +
+const verbs = `(?i:is|are|was|were|be|must|should|shall|would|can|could|needs?|has|have|had|does|did|belongs?|comes|goes|stays?|looks?|means|` +
 	`(?:is|are|was|were|must|should|would|could|does|do|did|ca|wo|has|have)n['’]t|` +
-	`ist|sind|war|waren|muss|müssen|soll|sollen|sollte|darf|dürfen|kann|hat|haben|gehört|gehören|fehlt|fehlen|steht|bleibt|` +
+	`ist|sind|wird|werden|war|waren|muss|müssen|soll|sollen|sollte|darf|dürfen|kann|hat|haben|gehört|gehören|fehlt|fehlen|steht|bleibt|` +
 	`est|sont|doit|doivent|était|manque|manquent|es|son|debe|deben|está|están|falta|faltan|zijn|moet|moeten|hoort)`
 
 var (
 	// predicate goes on after a mark that is the subject of a sentence.
 	predicate = lazyregexp.New(`^[\s:]*` + verbs + `(?:[\s,.;:!?]|$)`)
-	// talks is a line that holds a sentence, or that the line below makes one.
-	talks = lazyregexp.New(`^(?:[^"'\n]*\s)?(?:` + verbs + `|I|(?i:you|we|ich|wir|du|tu|nous|tú|please|bitte))(?:[\s,.;:!?]|$)`)
+	// talks is a line that holds a sentence.
+	talks = lazyregexp.New(`^(?:[^"']*\s)?(?:` + verbs + `|I|(?i:you|we|ich|wir|du|tu|nous|tú|please|bitte|not|never|nicht|kein|keine|pas))(?:[\s,.;:!?]|$)`)
 )
 
 func shape(lines ...string) *lazyregexp.Regexp {
@@ -172,7 +173,7 @@ func (m *marking) comments() {
 }
 
 var (
-	hunk     = lazyregexp.New(`(?m)^@@ -\d|^diff --git `)
+	hunk     = lazyregexp.New(`(?m)^@@ -\d|^diff --git \S+[./]`)
 	listItem = lazyregexp.New(`^\s*(?:[-*+•]|\d{1,3}[.)])\s`)
 	// gap is what a terminal leaves of a line break in what was copied from it.
 	gap = lazyregexp.New(`\S {3,}\S`)
@@ -195,10 +196,16 @@ var (
 		`\b(?:like this|to)\s*:|\b(?:should|must|shall|needs? to|has to|have to|ought to|supposed to)\b`)
 )
 
+// clause ends all clauses but the last.
+var clause = lazyregexp.New(`^.*\p{L}{2}[.;!?] \p{L}`)
+
 // cites reports whether a line introduces somebody else's words, and whether a list
 // below it would be theirs, too: programs print none, but people list what is wrong
 // with an output.
 func cites(line string) (cited, list bool) {
+	if at := clause.FindStringIndex(line); at != nil {
+		line = line[strings.LastIndexByte(line[:at[1]], ' ')+1:]
+	}
 	if !strings.HasSuffix(line, ":") || bySelf.MatchString(line) {
 		return false, false
 	}
@@ -256,7 +263,8 @@ func (m *marking) shapes(lines []line) {
 		if l.blank() || m.is(l.from) {
 			continue
 		}
-		two := strings.TrimLeft(l.text, " \t") + "\n"
+		one := strings.TrimLeft(l.text, " \t")
+		two := one + "\n"
 		if i+1 < len(lines) {
 			two += lines[i+1].text
 		}
@@ -270,9 +278,9 @@ func (m *marking) shapes(lines []line) {
 		}
 		if at := entered.FindStringIndex(two); at != nil {
 			prompts = append(prompts, i)
-			if !predicate.MatchString(two[at[1]:]) {
+			if !predicate.MatchString(one[min(at[1], len(one)):]) {
 				typed++
-				firm = firm || !talks.MatchString(two)
+				firm = firm || !talks.MatchString(one)
 			}
 		}
 		for k, s := range several {
@@ -312,32 +320,30 @@ var (
 
 // roles are lines that begin with the name of a role, which people specify, too.
 type roles struct {
-	lines  []int
-	last   string
-	count  int  // turns: lines that do not speak of the role
-	turned int  // how often the name changes from one turn to the next
-	parted bool // there is an empty line between turns of a person and a system
-	model  bool
+	lines   []int
+	names   []string // each once, in order
+	turns   int      // how many do not speak of the role
+	returns bool     // a name comes back after another
+	parted  bool     // there is an empty line above one but the first
+	model   bool     // one of the turns is a model's
 }
 
 func (r *roles) add(i int, name string, spokenOf, parted bool) {
+	r.parted = r.parted || parted && len(r.names) > 0
+	if at := slices.Index(r.names, name); at < 0 {
+		r.names = append(r.names, name)
+	} else if at < len(r.names)-1 {
+		r.returns = true
+	}
 	r.lines = append(r.lines, i)
-	if spokenOf {
-		return
+	if !spokenOf {
+		r.turns++
+		r.model = r.model || model.MatchString(name)
 	}
-	if r.count > 0 && r.last != name {
-		r.turned++
-		r.parted = r.parted || parted
-	}
-	r.count++
-	r.last = name
-	r.model = r.model || model.MatchString(name)
 }
 
 // real reports whether the lines are a conversation.
-func (r *roles) real() bool {
-	return r.count >= 2 && (r.model || r.parted || r.turned >= 2)
-}
+func (r *roles) real() bool { return r.returns || r.turns >= 2 && (r.model || r.parted) }
 
 // code reports whether the indented lines that a paragraph begins with are code.
 // People indent lists, and what stands below a line that ends in ":"; the first
