@@ -90,7 +90,7 @@ var (
 	// their end, either. The line ends with the name or the time.
 	credit = lazyregexp.New(`(?m)^(?:` + strings.Join([]string{
 		`(?:On|Le|El) .*(?:\d\d:\d\d|\d{4}).*(?:\n.*)?\s(?:wrote|a écrit|escribió)\s?:\s*$`,
-		`(?:Am|Op) .*(?:\d\d:\d\d|\d{4}).*\s(?:schrieb|schreef)\s[^.,;:!?\n]{1,60}(?:<\n?[^>\n]*>)?\s?:\s*$`,
+		`(?:Am|Op) .*(?:\d\d:\d\d|\d{4}).*\s(?:schrieb|schreef)\s[^;:!?\n]{1,80}(?:\s*<\n?[^>\n]*>)?\s?:\s*$`,
 		`\S+(?: \S+)? (?:opened this (?:issue|pull request)|opened|commented|reviewed|requested changes|approved these changes|(?:left|added) a comment) ` +
 			`(?:on [A-Z][a-z]{2} \d\d?(?:, \d{4})?|(?:\d+|an?) \w+ ago|last \w+|yesterday|[-–·] ?\d{1,4}[/.-]\w+[/.-]\d.*|\([^()\n]*\))` +
 			`(?: by \S+)?(?:\s*[•·].*)?\s*$`,
