@@ -17,7 +17,7 @@ import (
 // the time to read it is estimated first.
 const (
 	// maxReading is the most steps that a body may take; one is about a nanosecond.
-	maxReading = 2e9
+	maxReading = 1e9
 	// maxDepth is the most quotes and lists within each other on one line. Browsers
 	// stop at 512.
 	maxDepth = 500
