@@ -27,6 +27,7 @@ var mayImport = map[string][]string{
 	"eval":                          {"mutate/skill", "harvest/redact", "eval/git", "eval/scratch"},
 	"eval/git":                      {"eval/scratch"},
 	"eval/scratch":                  {},
+	"eval/problem":                  {},
 	"eval/agent/…":                  {"eval", "mutate/skill", "eval/agent/process", "eval/agent/replay", "eval/scratch"},
 	"eval/agent/process":            {"eval/scratch"},
 	"mutate":                        {"mutate/skill", "eval", "harvest/ownwords"},

@@ -19,6 +19,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/eval/problem"
 )
 
 // An answerer replays cases as an agent and answers prompts as a model.
@@ -117,12 +118,12 @@ func (k *agentKind) set(a *app) string {
 
 func makeOpenAI(_ context.Context, a *app, b *backendFlags, s settings) (answerer, error) {
 	if s.model == "" {
-		return answerer{}, usage("for example --model gpt-5-mini, or the name that your server lists", "the openai backend needs a model")
+		return answerer{}, problem.Inputf("for example --model gpt-5-mini, or the name that your server lists", "the openai backend needs a model")
 	}
 	a.keys = append(a.keys, a.getenv(b.APIKeyEnv))
 	c, err := openai.New(openai.Config{BaseURL: s.baseURL, APIKey: a.getenv(b.APIKeyEnv), Model: s.model, Prices: s.price})
 	if err != nil {
-		return answerer{}, usage("check --base-url and --model", "openai backend: %v", err)
+		return answerer{}, problem.Inputf("check --base-url and --model", "openai backend: %v", err)
 	}
 	return both(c, nil)
 }
@@ -130,7 +131,7 @@ func makeOpenAI(_ context.Context, a *app, b *backendFlags, s settings) (answere
 // makeCommand makes the backend that runs the owner's own program.
 func makeCommand(ctx context.Context, a *app, b *backendFlags, s settings) (answerer, error) {
 	if len(b.Command) == 0 {
-		return answerer{}, usage("for example --command 'python3 my_agent.py'; docs/adding-an-agent.md has the contract", "the command backend needs --command")
+		return answerer{}, problem.Inputf("for example --command 'python3 my_agent.py'; docs/adding-an-agent.md has the contract", "the command backend needs --command")
 	}
 	c := command.Config{Config: replay.Config{Path: b.Command[0], Model: s.model, Prices: s.price, Sandbox: b.Sandbox != sandboxNone, Asking: a.access != writes},
 		Args: b.Command[1:], Hosts: b.AllowHosts}
@@ -196,7 +197,7 @@ func (b *backendFlags) needsSandbox() error {
 		return nil
 	}
 	if err := process.Available(); err != nil {
-		return usage("or replay without one, with your own rights: --sandbox none", "%s runs tools, and no sandbox works here: %v", b.Agent, err)
+		return problem.Inputf("or replay without one, with your own rights: --sandbox none", "%s runs tools, and no sandbox works here: %v", b.Agent, err)
 	}
 	return nil
 }
@@ -233,7 +234,7 @@ func (b *backendFlags) choose(a *app) (string, error) {
 		}
 	}
 	if a.getenv(b.APIKeyEnv) != "" || a.getenv("OPENAI_BASE_URL") != "" {
-		return "", usage("for example --model gpt-5-mini, or the name that your server lists", "the openai backend needs --model")
+		return "", problem.Inputf("for example --model gpt-5-mini, or the name that your server lists", "the openai backend needs --model")
 	}
 	why := fmt.Sprintf("no key in %s and no --base-url", b.APIKeyEnv)
 	if len(absent) > 0 {
@@ -242,7 +243,7 @@ func (b *backendFlags) choose(a *app) (string, error) {
 	if len(locked) > 0 {
 		why += "; without a key: " + strings.Join(locked, ", ")
 	}
-	return "", usage("`evolve doctor` prints what to type for each; `evolve demo` needs none of them", "no agent works yet: %s", why)
+	return "", problem.Inputf("`evolve doctor` prints what to type for each; `evolve demo` needs none of them", "no agent works yet: %s", why)
 }
 
 // anthropic reports whether a model's name is one that only Anthropic serves.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/spf13/pflag"
@@ -153,7 +154,7 @@ func (b *backendFlags) resolve(a *app) error {
 		b.AllowHosts = conf.AllowHosts
 	}
 	if b.Sandbox != sandboxOn && b.Sandbox != sandboxNone {
-		return usage("--sandbox on, or none", "unknown --sandbox %q", b.Sandbox)
+		return problem.Inputf("--sandbox on, or none", "unknown --sandbox %q", b.Sandbox)
 	}
 	if b.Agent == "" {
 		if b.Agent, err = b.choose(a); err != nil {
@@ -174,10 +175,10 @@ func (b *backendFlags) resolve(a *app) error {
 			if near := skill.Nearest(r.agent, agentNames()); near != "" {
 				hint = "did you mean " + near + "?"
 			}
-			return usage(hint, "unknown backend %q", r.agent)
+			return problem.Inputf(hint, "unknown backend %q", r.agent)
 		}
 		if r.agent == "openai" && r.model == "" {
-			return usage("for example --model gpt-5-mini, or the name that your server lists", "the openai backend needs %s", r.flag)
+			return problem.Inputf("for example --model gpt-5-mini, or the name that your server lists", "the openai backend needs %s", r.flag)
 		}
 	}
 	b.Servers = b.servers(a)
@@ -187,10 +188,10 @@ func (b *backendFlags) resolve(a *app) error {
 			if strings.Contains(base, "@") {
 				base = "…@…" // what may be a password is not repeated
 			}
-			return usage("for example --base-url http://127.0.0.1:11434/v1", "--base-url %q is no address", base)
+			return problem.Inputf("for example --base-url http://127.0.0.1:11434/v1", "--base-url %q is no address", base)
 		}
 		if u.User != nil {
-			return usage("put the key into a variable and name that with --api-key-env", "--base-url must hold no password: it is written down with the run")
+			return problem.Inputf("put the key into a variable and name that with --api-key-env", "--base-url must hold no password: it is written down with the run")
 		}
 	}
 	b.PricesOf = conf.Prices.Date

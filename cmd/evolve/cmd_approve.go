@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
@@ -109,13 +110,13 @@ func (a *app) deciding(ctx context.Context, db *store.Store, arg string, word st
 	d := &deciding{live: live, c: c, r: r}
 	switch was := c.standing(); {
 	case word == store.Rejected && live.doc.Hash() == c.SHA:
-		return nil, usage(fmt.Sprintf("`evolve rollback %s` takes it back", name), "candidate %.12s is installed", c.SHA)
+		return nil, problem.Inputf(fmt.Sprintf("`evolve rollback %s` takes it back", name), "candidate %.12s is installed", c.SHA)
 	case word == store.Rejected:
 		d.done = was == rejectedWord
 	case was == approvedWord || c.said != nil && c.said.Word == store.Approved:
 		d.done = true
 	case was != inQuarantine && was != rejectedWord:
-		return nil, usage(fmt.Sprintf("`evolve promote %s@%.12s` installs what is proven", name, c.SHA),
+		return nil, problem.Inputf(fmt.Sprintf("`evolve promote %s@%.12s` installs what is proven", name, c.SHA),
 			"candidate %.12s is not in quarantine: it is %s", c.SHA, c.words())
 	default:
 		doc, err := readDoc(c.Text)
@@ -123,7 +124,7 @@ func (a *app) deciding(ctx context.Context, db *store.Store, arg string, word st
 			return nil, err
 		}
 		if err := checkKernel(live.doc, doc, evolvesOf(c.Operator)); err != nil {
-			return nil, refused("the next run makes others from the live text", "candidate %.12s cannot be tried any more: %v", c.SHA, err)
+			return nil, problem.Refusef("the next run makes others from the live text", "candidate %.12s cannot be tried any more: %v", c.SHA, err)
 		}
 	}
 	return d, nil
@@ -221,7 +222,7 @@ func (a *app) nameCandidate(ctx context.Context, db *store.Store, live *liveSkil
 		hint = "what waits: " + nameList(live.Name, waiting)
 	}
 	if at == "" {
-		return nil, usage(hint, "say which candidate: %s@CANDIDATE", live.Name)
+		return nil, problem.Inputf(hint, "say which candidate: %s@CANDIDATE", live.Name)
 	}
 	s := &skillTexts{name: live.Name, live: live, db: db}
 	sha, err := s.sha(ctx, at)
@@ -233,7 +234,7 @@ func (a *app) nameCandidate(ctx context.Context, db *store.Store, live *liveSkil
 		switch {
 		case err != nil || c.SHA != sha:
 		case len(c.Text) == 0:
-			return nil, usage(hint, "the text of %.12s is gone: it was purged with the session that taught it", c.SHA)
+			return nil, problem.Inputf(hint, "the text of %.12s is gone: it was purged with the session that taught it", c.SHA)
 		default:
 			return c, nil
 		}
@@ -246,9 +247,9 @@ func (a *app) nameCandidate(ctx context.Context, db *store.Store, live *liveSkil
 		hint = "did you mean " + live.Name + "@" + near + "?"
 	}
 	if t, err := s.find(ctx, at); err == nil && t.candidate != nil { // there is one, that neither was flagged nor came before the gate
-		return nil, usage(hint, "candidate %.12s waits for nobody: it was %s", t.candidate.SHA, t.candidate.State)
+		return nil, problem.Inputf(hint, "candidate %.12s waits for nobody: it was %s", t.candidate.SHA, t.candidate.State)
 	}
-	return nil, usage(hint, "no candidate of %s that you may decide on begins with %q", live.Name, at)
+	return nil, problem.Inputf(hint, "no candidate of %s that you may decide on begins with %q", live.Name, at)
 }
 
 func nameList(name string, shas []string) string {
@@ -330,7 +331,7 @@ func (a *app) askApproval(r *decisionText) (bool, error) {
 	}
 	ok, err := a.confirm(fmt.Sprintf("Let candidate %s be tried?", report.Short(r.SHA)))
 	if err == nil && !ok {
-		err = refused(hint, "candidate %s stays as it is: %s", report.Short(r.SHA), r.words)
+		err = problem.Refusef(hint, "candidate %s stays as it is: %s", report.Short(r.SHA), r.words)
 	}
 	return ok, err
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -46,7 +47,7 @@ func (a *app) casesOf(ctx context.Context, name, split string) (*store.Store, []
 		if near := skill.Nearest(split, []string{"train", "val", "test"}); near != "" {
 			hint = fmt.Sprintf("did you mean %s?", near)
 		}
-		return nil, nil, usage(hint, "unknown split %q", split)
+		return nil, nil, problem.Inputf(hint, "unknown split %q", split)
 	}
 	reg, err := a.registry()
 	if err != nil {
@@ -93,12 +94,12 @@ func (a *app) caseOf(ctx context.Context, name, id string) (*store.Store, *eval.
 	}
 	hint := fmt.Sprintf("`evolve cases list %s` lists them", name)
 	if len(begins) > 1 {
-		return nil, nil, usage(hint, "%d cases of %s begin with %q", len(begins), name, id)
+		return nil, nil, problem.Inputf(hint, "%d cases of %s begin with %q", len(begins), name, id)
 	}
 	if near := skill.Nearest(id, ids); near != "" {
 		hint = fmt.Sprintf("did you mean %s? %s", near, hint)
 	}
-	return nil, nil, usage(hint, "%s has no case %q", name, id)
+	return nil, nil, problem.Inputf(hint, "%s has no case %q", name, id)
 }
 
 func newCasesListCommand(a *app) *cobra.Command {
@@ -327,7 +328,7 @@ func newCasesDropCommand(a *app) *cobra.Command {
 		Short: "Take cases away; the next harvest does not bring them back",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return usage("usage: "+c.UseLine(), "%s needs a skill and a case", c.CommandPath())
+				return problem.Inputf("usage: "+c.UseLine(), "%s needs a skill and a case", c.CommandPath())
 			}
 			return nil
 		},

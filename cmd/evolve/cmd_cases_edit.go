@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -74,16 +75,16 @@ func (a *app) replaceCase(ctx context.Context, db *store.Store, c *eval.Case, te
 	next, err := eval.DecodeCase(text)
 	switch {
 	case err != nil:
-		return nil, usage(again, "%v", err)
+		return nil, problem.Inputf(again, "%v", err)
 	case next.ID != c.ID || next.Skill != c.Skill:
-		return nil, usage(again+"; import it as a case of its own", "an edit cannot change the id or the skill of a case")
+		return nil, problem.Inputf(again+"; import it as a case of its own", "an edit cannot change the id or the skill of a case")
 	case next.Split != c.Split:
-		return nil, usage(again, "an edit cannot change the split of a case: what the search has seen is not held out")
+		return nil, problem.Inputf(again, "an edit cannot change the split of a case: what the search has seen is not held out")
 	}
 	n, err := acceptable(a.redactor(), next, trust, func() string { return fmt.Sprintf("case %q", next.ID) })
-	var no *failure
+	var no *problem.Error
 	if errors.As(err, &no) {
-		return nil, &failure{no.code, no.err, again}
+		return nil, &problem.Error{Kind: no.Kind, Err: no.Err, Hint: again}
 	} else if err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func (a *app) editCase(ctx context.Context, c *eval.Case) (text []byte, file str
 		editor = a.getenv("EDITOR")
 	}
 	if editor == "" {
-		return nil, "", usage("for example EDITOR=nano", "no editor is named in $VISUAL or $EDITOR")
+		return nil, "", problem.Inputf("for example EDITOR=nano", "no editor is named in $VISUAL or $EDITOR")
 	}
 	home, err := a.home()
 	if err != nil {
@@ -141,7 +142,7 @@ func (a *app) editCase(ctx context.Context, c *eval.Case) (text []byte, file str
 		if ctx.Err() != nil {
 			return nil, "", errors.Join(ctx.Err(), os.RemoveAll(dir))
 		}
-		return nil, "", errors.Join(usage("nothing was changed", "run %s: %v", editor, err), os.RemoveAll(dir))
+		return nil, "", errors.Join(problem.Inputf("nothing was changed", "run %s: %v", editor, err), os.RemoveAll(dir))
 	}
 	if text, err = bounded.ReadFile(file, maxImport); err != nil {
 		return nil, "", fmt.Errorf("read the edited case: %w", err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/spf13/cobra"
@@ -64,11 +65,11 @@ to the model. What a generated case came out of is forgotten together with it
 func (f *generateFlags) check() error {
 	switch {
 	case f.skill == "":
-		return usage("for example `evolve cases generate --skill dataviz`; `evolve status` lists the skills", "cases are generated for a skill: --skill NAME")
+		return problem.Inputf("for example `evolve cases generate --skill dataviz`; `evolve status` lists the skills", "cases are generated for a skill: --skill NAME")
 	case f.n < 1 || f.n > maxGenerated:
-		return usage("for example -n 20", "-n %d is not between 1 and %d", f.n, maxGenerated)
+		return problem.Inputf("for example -n 20", "-n %d is not between 1 and %d", f.n, maxGenerated)
 	case !sensible(f.maxCostUSD) || f.maxTokens < 0 || f.maxDuration < 0:
-		return usage("0 means no cap", "a cap cannot be negative")
+		return problem.Inputf("0 means no cap", "a cap cannot be negative")
 	}
 	return nil
 }
@@ -177,7 +178,7 @@ func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
 			return err
 		}
 		if !ok {
-			return &failure{exitStopped, errors.New("nothing was spent"), "lower -n, or say --yes"}
+			return &problem.Error{Kind: problem.Stopped, Err: errors.New("nothing was spent"), Hint: "lower -n, or say --yes"}
 		}
 	}
 	if err := back.ping(ctx); err != nil {
@@ -225,12 +226,12 @@ func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
 		a.say("interrupted; what was written is kept")
 		return &quietExit{exitInterrupted}
 	}
-	code, _ := classify(err)
-	return &failure{code, err, "what was written is kept; the same command goes on from there"}
+	kind, _ := classify(err)
+	return &problem.Error{Kind: kind, Err: err, Hint: "what was written is kept; the same command goes on from there"}
 }
 
 func noBasis(name string) error {
-	return usage("use the skill and `evolve harvest`, or bring some with `evolve cases import FILE`",
+	return problem.Inputf("use the skill and `evolve harvest`, or bring some with `evolve cases import FILE`",
 		"%s has no real case for training or validation to write others from", name)
 }
 

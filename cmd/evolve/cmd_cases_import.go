@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
@@ -69,7 +70,7 @@ func (a *app) casesImport(ctx context.Context, file, of string, trust bool) erro
 		return err
 	}
 	if len(cases) == 0 {
-		return usage("one case a line, for example from `evolve cases export SKILL`", "%s holds no cases", name)
+		return problem.Inputf("one case a line, for example from `evolve cases export SKILL`", "%s holds no cases", name)
 	}
 	reg, err := a.registry()
 	if err != nil {
@@ -104,7 +105,7 @@ func (a *app) casesImport(ctx context.Context, file, of string, trust bool) erro
 func readCases(_ *importReport, text []byte, name, _ string) (cases []eval.Case, where func(i int) string, err error) {
 	cases, err = eval.ReadCases(bytes.NewReader(text), name)
 	if err != nil {
-		return nil, nil, usage("nothing was imported; mend that line and import the file again", "%v", err)
+		return nil, nil, problem.Inputf("nothing was imported; mend that line and import the file again", "%v", err)
 	}
 	return cases, func(i int) string { return fmt.Sprintf("%s:%d: case %q", name, lineOf(text, i), cases[i].ID) }, nil
 }
@@ -130,10 +131,10 @@ func readEvals(r *importReport, text []byte, name, file, of string) (cases []eva
 	switch {
 	case errors.Is(err, eval.ErrTriggerSet):
 		if cases, ignored, err = eval.ReadTriggers(text, name, of); err != nil {
-			return nil, nil, usage("nothing was imported; a trigger set needs --skill NAME, and each entry a query and should_trigger", "%v", err)
+			return nil, nil, problem.Inputf("nothing was imported; a trigger set needs --skill NAME, and each entry a query and should_trigger", "%v", err)
 		}
 	case err != nil:
-		return nil, nil, usage("nothing was imported; mend that eval and import the file again", "%v", err)
+		return nil, nil, problem.Inputf("nothing was imported; mend that eval and import the file again", "%v", err)
 	}
 	if len(ignored) > 0 {
 		r.warn("left out what a case has no place for: %s", strings.Join(ignored, ", "))
@@ -152,7 +153,7 @@ func (a *app) readInput(file string) (text []byte, name string, err error) {
 	if file == "-" {
 		text, err = bounded.ReadAll(a.stdin, maxImport)
 		if err != nil {
-			return nil, "", hinted(fmt.Errorf("read stdin: %w", err), splitImport)
+			return nil, "", problem.Hinted(fmt.Errorf("read stdin: %w", err), splitImport)
 		}
 		return text, "stdin", nil
 	}
@@ -160,11 +161,11 @@ func (a *app) readInput(file string) (text []byte, name string, err error) {
 	_, large := errors.AsType[*bounded.TooLargeError](err)
 	switch {
 	case large:
-		return nil, "", usage(splitImport, "read cases: %v", err)
+		return nil, "", problem.Inputf(splitImport, "read cases: %v", err)
 	case errors.Is(err, bounded.ErrNotRegular):
-		return nil, "", usage("name a file of JSON Lines; of what a program prints: PROGRAM | evolve cases import -", "read cases: %v", err)
+		return nil, "", problem.Inputf("name a file of JSON Lines; of what a program prints: PROGRAM | evolve cases import -", "read cases: %v", err)
 	case err != nil:
-		return nil, "", usage("name a file of JSON Lines, or - for stdin", "read cases: %v", err)
+		return nil, "", problem.Inputf("name a file of JSON Lines, or - for stdin", "read cases: %v", err)
 	}
 	return text, file, nil
 }
@@ -198,10 +199,10 @@ func acceptable(d redact.Redactor, c *eval.Case, trust bool, at func() string) (
 	}
 	for _, name := range names {
 		if printed := report.Plain(name); printed != name || strings.ContainsAny(name, "\n\t") {
-			return 0, refused("nothing was imported; name it in letters that can be printed", "%s: the name of the case, of a file or of its repository holds control characters", at())
+			return 0, problem.Refusef("nothing was imported; name it in letters that can be printed", "%s: the name of the case, of a file or of its repository holds control characters", at())
 		}
 		if _, n := d.Redact(name); n > 0 {
-			return 0, refused("nothing was imported; name it without, the name is written down and sent", "%s: the name of the case, of a file or of its repository holds a secret", at())
+			return 0, problem.Refusef("nothing was imported; name it without, the name is written down and sent", "%s: the name of the case, of a file or of its repository holds a secret", at())
 		}
 	}
 	for path, text := range c.Files {
@@ -211,13 +212,13 @@ func acceptable(d redact.Redactor, c *eval.Case, trust bool, at func() string) (
 	for i := range c.Checks {
 		k := &c.Checks[i]
 		if k.Executing() && !trust {
-			return 0, refused("nothing was imported; read the commands, then use --trust-checks", "%s: checks[%d] runs a program (%s)", at(), i, k.Type)
+			return 0, problem.Refusef("nothing was imported; read the commands, then use --trust-checks", "%s: checks[%d] runs a program (%s)", at(), i, k.Type)
 		}
 		clean(&k.Rubric)
 		clean(&k.Feedback)
 		for _, s := range append([]string{k.Value, k.Path, string(k.Schema)}, k.Command...) {
 			if _, n := d.Redact(s); n > 0 {
-				return 0, refused("nothing was imported; compare with something that may be written down", "%s: checks[%d] holds a secret", at(), i)
+				return 0, problem.Refusef("nothing was imported; compare with something that may be written down", "%s: checks[%d] holds a secret", at(), i)
 			}
 		}
 	}
@@ -240,7 +241,7 @@ func (r *importReport) meet(reg *skill.Registry, name string, at func() string) 
 	case errors.As(err, &unknown):
 		r.warn("there is no skill %s yet: its cases wait for it", name)
 	case err != nil && !errors.As(err, &broken):
-		return usage("a skill is named as its folder is", "%s: %v", at(), err)
+		return problem.Inputf("a skill is named as its folder is", "%s: %v", at(), err)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -51,7 +52,7 @@ that A solves and B does not, and skips one that neither solves.`,
 		Example: "  evolve compare dataviz none\n  evolve compare dataviz v0 v2 --format markdown\n  evolve compare dataviz v0 challenger --recorded",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 3 {
-				return usage("usage: "+c.UseLine(), "%s needs a skill, and at most two texts of it", c.CommandPath())
+				return problem.Inputf("usage: "+c.UseLine(), "%s needs a skill, and at most two texts of it", c.CommandPath())
 			}
 			return a.compare(c.Context(), args, f)
 		},
@@ -86,7 +87,7 @@ var formats = []string{"text", "json", "markdown", "benchmark", "junit"}
 func (f *compareFlags) check(a *app) error {
 	if a.json {
 		if f.format != "text" && f.format != "json" {
-			return usage("drop one of them", "--json and --format %s ask for two things", f.format)
+			return problem.Inputf("drop one of them", "--json and --format %s ask for two things", f.format)
 		}
 		f.format = "json"
 	}
@@ -95,13 +96,13 @@ func (f *compareFlags) check(a *app) error {
 		if near := skill.Nearest(f.format, formats); near != "" {
 			hint = "did you mean " + near + "?"
 		}
-		return usage(hint, "unknown format %q", f.format)
+		return problem.Inputf(hint, "unknown format %q", f.format)
 	}
 	if !contains([]string{"test", "val", "train", "all"}, f.split) {
-		return usage("the splits are test, val, train and all", "unknown split %q", f.split)
+		return problem.Inputf("the splits are test, val, train and all", "unknown split %q", f.split)
 	}
 	if f.trials < 1 || f.trials > 100 {
-		return usage("", "--trials %d is not between 1 and 100", f.trials)
+		return problem.Inputf("", "--trials %d is not between 1 and 100", f.trials)
 	}
 	return f.runFlags.check()
 }
@@ -160,7 +161,7 @@ func (a *app) prepareComparison(ctx context.Context, args []string, f *compareFl
 		return nil, err
 	}
 	if s.live == nil {
-		return nil, usage("install it first: agents are offered its other files too", "%s is not installed any more", name)
+		return nil, problem.Inputf("install it first: agents are offered its other files too", "%s is not installed any more", name)
 	}
 	if len(names) == 0 {
 		if t, err := s.challenger(ctx); err != nil {
@@ -177,7 +178,7 @@ func (a *app) prepareComparison(ctx context.Context, args []string, f *compareFl
 		old, new = new, old
 	}
 	if old.sha() == new.sha() {
-		return nil, usage("`evolve log "+name+"` lists what there is", "%s and %s are the same text", old.label, new.label)
+		return nil, problem.Inputf("`evolve log "+name+"` lists what there is", "%s and %s are the same text", old.label, new.label)
 	}
 	c := &comparison{compareFlags: f, texts: s, a: old, b: new}
 	all, err := s.db.Cases(ctx, name)
@@ -190,7 +191,7 @@ func (a *app) prepareComparison(ctx context.Context, args []string, f *compareFl
 		}
 	}
 	if len(c.cases) == 0 {
-		return nil, usage(fmt.Sprintf("`evolve harvest --skill %s` brings cases, or --split all", name), "%s has no %s cases", name, f.split)
+		return nil, problem.Inputf(fmt.Sprintf("`evolve harvest --skill %s` brings cases, or --split all", name), "%s has no %s cases", name, f.split)
 	}
 	c.out = &report.Comparison{Skill: name, Split: f.split, MaxRetries: f.MaxRetries,
 		A: report.Arm{Label: strings.TrimPrefix(old.label, name+" "), SHA: old.sha(), Tokens: tokensOf(old.doc)},
@@ -254,7 +255,7 @@ func (c *comparison) fromRecords(ctx context.Context) error {
 		}
 	}
 	if count[best] == 0 {
-		return usage("drop --recorded to run both arms", "no stored rollouts have %s and %s on the same %s cases", c.a.label, c.b.label, c.split)
+		return problem.Inputf("drop --recorded to run both arms", "no stored rollouts have %s and %s on the same %s cases", c.a.label, c.b.label, c.split)
 	}
 	if len(count) > 1 {
 		c.out.Warnings = append(c.out.Warnings, "several agents have measured these; the one with the most pairs is shown")
@@ -316,11 +317,11 @@ func (c *comparison) interrupted(ctx context.Context, a *app, err error) error {
 		a.tell("interrupted; %s", more)
 		return &quietExit{exitInterrupted}
 	}
-	code, hint := classify(err)
+	kind, hint := classify(err)
 	if hint != "" {
 		hint += "; "
 	}
-	return &failure{code, err, hint + more}
+	return &problem.Error{Kind: kind, Err: err, Hint: hint + more}
 }
 
 func first16(s string) string { return s[:min(16, len(s))] }

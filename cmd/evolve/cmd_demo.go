@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 	"github.com/spf13/cobra"
@@ -54,7 +55,7 @@ func (a *app) demo(ctx context.Context, keep string) (err error) {
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	} else if entries, e := os.ReadDir(dir); e == nil && len(entries) > 0 {
-		return usage("name a folder that does not exist yet", "%s is not empty", dir)
+		return problem.Inputf("name a folder that does not exist yet", "%s is not empty", dir)
 	}
 	if dir, err = filepath.Abs(dir); err != nil {
 		return fmt.Errorf("lay out the demo's home: %w", err)

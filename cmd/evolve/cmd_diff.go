@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
@@ -22,7 +23,7 @@ with = are kernel, which evolve cannot change.`,
 		Example: "  evolve diff dataviz\n  evolve diff dataviz@1597ed\n  evolve diff dataviz@v0 dataviz@v2\n  evolve diff dataviz --patch > challenger.patch",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 3 {
-				return usage("usage: "+c.UseLine(), "%s needs a skill, and at most two texts of it", c.CommandPath())
+				return problem.Inputf("usage: "+c.UseLine(), "%s needs a skill, and at most two texts of it", c.CommandPath())
 			}
 			return a.diff(c.Context(), args, patch)
 		},
@@ -58,7 +59,7 @@ func (a *app) diff(ctx context.Context, args []string, patch bool) error {
 		return err
 	}
 	if old.doc == nil || new.doc == nil {
-		return usage("`evolve compare` runs the arm without a skill", "there is no text to compare with where there is no skill")
+		return problem.Inputf("`evolve compare` runs the arm without a skill", "there is no text to compare with where there is no skill")
 	}
 	if patch {
 		_, err := fmt.Fprint(a.stdout, report.Patch(old.label, new.label, old.doc, new.doc))
@@ -84,7 +85,7 @@ func sameSkill(name string, args []string) (names []string, err error) {
 		case !ok:
 			at = arg
 		case of != name:
-			return nil, usage(fmt.Sprintf("`evolve diff %s@v0 %[1]s@v1`", name), "%s and %s are two skills: texts of one are compared", name, of)
+			return nil, problem.Inputf(fmt.Sprintf("`evolve diff %s@v0 %[1]s@v1`", name), "%s and %s are two skills: texts of one are compared", name, of)
 		case at == "":
 			at = "live"
 		}
@@ -114,7 +115,7 @@ func (s *skillTexts) pair(ctx context.Context, names []string) (old, new *namedT
 			return before, old, err
 		}
 		if new == nil {
-			return nil, nil, usage(fmt.Sprintf("`evolve --skill %s` looks for one; `evolve log %s` lists what there is", s.name, s.name), "%s has no challenger", s.name)
+			return nil, nil, problem.Inputf(fmt.Sprintf("`evolve --skill %s` looks for one; `evolve log %s` lists what there is", s.name, s.name), "%s has no challenger", s.name)
 		}
 	case 1:
 		if new, err = s.find(ctx, names[0]); err == nil {
@@ -128,7 +129,7 @@ func (s *skillTexts) pair(ctx context.Context, names []string) (old, new *namedT
 			new, err = s.find(ctx, names[1])
 		}
 	default:
-		return nil, nil, usage("name at most two texts", "%d texts cannot be compared", len(names))
+		return nil, nil, problem.Inputf("name at most two texts", "%d texts cannot be compared", len(names))
 	}
 	if err != nil {
 		return nil, nil, err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -67,7 +68,7 @@ func (d *doctor) run(ctx context.Context) error {
 	if d.baseURL != "" {
 		u, err := url.Parse(d.baseURL)
 		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-			return usage("for example --base-url http://127.0.0.1:11434/v1", "--base-url %q is no address", d.baseURL)
+			return problem.Inputf("for example --base-url http://127.0.0.1:11434/v1", "--base-url %q is no address", d.baseURL)
 		}
 		d.shown = u.Redacted()
 	}
@@ -100,8 +101,8 @@ func (d *doctor) config() error {
 	switch {
 	case err != nil:
 		hint := "it is read by every command: check that it is a file, and who owns it"
-		if f := new(failure); errors.As(err, &f) {
-			hint = f.hint
+		if f := new(problem.Error); errors.As(err, &f) {
+			hint = f.Hint
 		}
 		d.add("configuration", fails, hint, "%v", err)
 		return nil
@@ -385,7 +386,7 @@ func (d *doctor) report() error {
 		}
 	}
 	if bad > 0 {
-		return hinted(fmt.Errorf("doctor: %s above", counted(bad, "failure")), "the lines that begin with \"fails\" say what to type")
+		return problem.Hinted(fmt.Errorf("doctor: %s above", counted(bad, "failure")), "the lines that begin with \"fails\" say what to type")
 	}
 	return nil
 }

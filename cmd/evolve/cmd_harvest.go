@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
@@ -333,7 +334,7 @@ func (a *app) knownSkill(ctx context.Context, db *store.Store, reg *skill.Regist
 			return true, nil
 		}
 		if err != nil {
-			return false, usage("`evolve status` lists the skills that were found", "%v", err)
+			return false, problem.Inputf("`evolve status` lists the skills that were found", "%v", err)
 		}
 		return true, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/spf13/cobra"
 )
@@ -79,7 +80,7 @@ func (a *app) hookProgram() (string, error) {
 	}
 	name, home := shellQuote(exe), a.getenv("EVOLVE_HOME")
 	if !strings.Contains(filepath.Base(exe), "evolve") {
-		return "", usage("call it evolve", "hooks are told by the name of their program, and this one is called %s", filepath.Base(exe))
+		return "", problem.Inputf("call it evolve", "hooks are told by the name of their program, and this one is called %s", filepath.Base(exe))
 	}
 	if home == "" {
 		return name, nil
@@ -206,7 +207,7 @@ func (a *app) hooksStatus(project bool) error {
 	commands, off, err := hook.Hooked(text)
 	var bad *hook.SettingsError
 	if errors.As(err, &bad) {
-		return usage(bad.Hint, "%s: %s", path, bad.Reason)
+		return problem.Inputf(bad.Hint, "%s: %s", path, bad.Reason)
 	}
 	program, err := a.hookProgram()
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/spf13/cobra"
 )
@@ -195,7 +196,7 @@ type checkFinding struct {
 
 func (a *app) kernelCheck(arg string, profile skill.Profile) error {
 	if profile != skill.ClaudeCode && profile != skill.Portable {
-		return usage("the profiles are claude-code and portable", "unknown profile %q", profile)
+		return problem.Inputf("the profiles are claude-code and portable", "unknown profile %q", profile)
 	}
 	path, folder, err := a.skillFile(arg)
 	if err != nil {
@@ -203,7 +204,7 @@ func (a *app) kernelCheck(arg string, profile skill.Profile) error {
 	}
 	text, err := skill.ReadFile(path)
 	if err != nil {
-		return usage("name a skill, a folder with a SKILL.md, or a SKILL.md", "read skill: %v", err)
+		return problem.Inputf("name a skill, a folder with a SKILL.md, or a SKILL.md", "read skill: %v", err)
 	}
 	// A text that does not parse still is a document; Validate says why.
 	doc, _ := skill.Parse(text, skill.Options{})
@@ -232,7 +233,7 @@ func (a *app) kernelCheck(arg string, profile skill.Profile) error {
 		}
 	}
 	if err == nil && errs > 0 {
-		err = usage("mend the lines that are named, then check again", "%s has %s", path, counted(errs, "error"))
+		err = problem.Inputf("mend the lines that are named, then check again", "%s has %s", path, counted(errs, "error"))
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament"
@@ -31,7 +32,7 @@ With --run it lists what one run did, in order.`,
 			case run == "" && len(args) == 1:
 				return a.logSkill(c.Context(), args[0], all)
 			}
-			return usage("usage: evolve log SKILL, or evolve log --run RUN", "evolve log needs a skill or --run")
+			return problem.Inputf("usage: evolve log SKILL, or evolve log --run RUN", "evolve log needs a skill or --run")
 		},
 	}
 	c.Flags().StringVar(&run, "run", "", "list the events of this run (\"last\" is the newest)")

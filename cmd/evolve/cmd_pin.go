@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/spf13/cobra"
@@ -63,7 +64,7 @@ func (p *pin) refuse(op string) error {
 	if op == store.OpRollback {
 		hint += ", or roll back with --force"
 	}
-	return refused(hint, "%s is %v: nothing was changed", p.Skill, p)
+	return problem.Refusef(hint, "%s is %v: nothing was changed", p.Skill, p)
 }
 
 // refusePinned refuses a run of a pinned skill before anything is spent.
@@ -76,7 +77,7 @@ func (a *app) refusePinned(ctx context.Context, name string) error {
 	if p == nil || err != nil {
 		return err
 	}
-	return refused(fmt.Sprintf("`evolve pin --off %s` takes the pin off", name), "%s is %v: nothing was spent", name, p)
+	return problem.Refusef(fmt.Sprintf("`evolve pin --off %s` takes the pin off", name), "%s is %v: nothing was spent", name, p)
 }
 
 func (a *app) pinSkill(ctx context.Context, arg string, off bool) error {
@@ -105,7 +106,7 @@ func (a *app) pinSkill(ctx context.Context, arg string, off bool) error {
 	}
 	if off {
 		if at != "" {
-			return usage("evolve pin --off "+name, "a pin is taken off the skill, not off a version")
+			return problem.Inputf("evolve pin --off "+name, "a pin is taken off the skill, not off a version")
 		}
 		was, err := db.UnpinSkill(ctx, name)
 		if err != nil {
@@ -126,7 +127,7 @@ func (a *app) pinSkill(ctx context.Context, arg string, off bool) error {
 			return err
 		}
 		if v.SHA != live.doc.Hash() {
-			return usage(fmt.Sprintf("`evolve rollback %s@v%d` puts it in place first", name, v.N), "v%d is not the live version of %s", v.N, name)
+			return problem.Inputf(fmt.Sprintf("`evolve rollback %s@v%d` puts it in place first", name, v.N), "v%d is not the live version of %s", v.N, name)
 		}
 	}
 	if err := db.PinSkill(ctx, name, live.doc.Hash()); err != nil {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
@@ -58,7 +59,7 @@ func toFlag(f *pflag.FlagSet, to *[]string, what string) {
 // namesTarget refuses a --to that is there and empty: it was to name something.
 func namesTarget(c *cobra.Command, to []string) error {
 	if c.Flags().Changed("to") && len(to) == 0 {
-		return usage("the targets are "+strings.Join(targetNames(), ", ")+", or a folder", "--to names no target")
+		return problem.Inputf("the targets are "+strings.Join(targetNames(), ", ")+", or a folder", "--to names no target")
 	}
 	return nil
 }
@@ -157,7 +158,7 @@ func (a *app) promotion(ctx context.Context, db *store.Store, live *liveSkill, a
 			return nil, a.refuseBack(ctx, db, live, back)
 		}
 		if elsewhere == 0 {
-			return nil, usage(fmt.Sprintf("`evolve --skill %s` looks for one", name), "nothing of %s waits for promotion", name)
+			return nil, problem.Inputf(fmt.Sprintf("`evolve --skill %s` looks for one", name), "nothing of %s waits for promotion", name)
 		}
 		v, err := db.VersionBySHA(ctx, name, live.doc.Hash())
 		return &promotion{v: v}, err
@@ -378,7 +379,7 @@ func (a *app) findTrial(ctx context.Context, db *store.Store, name, live, at str
 		if t, err := a.untried(ctx, db, name, at); t != nil || err != nil {
 			return t, err
 		}
-		return nil, usage(fmt.Sprintf("`evolve log %s` lists the candidates", name), "candidate %.12s of %s was never on trial", at, name)
+		return nil, problem.Inputf(fmt.Sprintf("`evolve log %s` lists the candidates", name), "candidate %.12s of %s was never on trial", at, name)
 	}
 	return nil, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/google/renameio/v2"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -90,8 +91,8 @@ func (a *app) pageOf(ctx context.Context, db *store.Store, name string) (p page,
 		return a.pageOfNight(ctx, db, name, nil)
 	}
 	m, err := a.reportModel(ctx, db, name)
-	var f *failure
-	if errors.As(err, &f) && f.code == exitUsage && name != "last" {
+	var f *problem.Error
+	if errors.As(err, &f) && f.Kind == problem.Input && name != "last" {
 		return a.pageOfNight(ctx, db, name, err)
 	} else if err != nil {
 		return p, nil, err
@@ -109,7 +110,7 @@ func (a *app) pageOfNight(ctx context.Context, db *store.Store, name string, oth
 	case n != nil:
 		return page{"night-" + n.ID, nightPage(n).HTML}, n, nil
 	case otherwise == nil:
-		otherwise = usage("`evolve sleep status` tells of the last one", "no night is named %q", name)
+		otherwise = problem.Inputf("`evolve sleep status` tells of the last one", "no night is named %q", name)
 	}
 	return p, nil, otherwise
 }
@@ -143,16 +144,16 @@ func (a *app) findRun(ctx context.Context, db *store.Store, name string) (string
 		}
 		runs = slices.DeleteFunc(runs, func(r tournament.Run) bool { return strings.HasPrefix(r.ID, rebasePrefix) }) // nothing was run
 		if len(runs) == 0 {
-			return "", usage("`evolve demo` makes one without a key", "there is no run yet")
+			return "", problem.Inputf("`evolve demo` makes one without a key", "there is no run yet")
 		}
 		return runs[0].ID, nil
 	}
 	r, err := db.Run(ctx, name)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return "", usage("`evolve status` names the runs; \"last\" is the newest", "no run is named %q", name)
+		return "", problem.Inputf("`evolve status` names the runs; \"last\" is the newest", "no run is named %q", name)
 	case errors.As(err, &many):
-		return "", usage(fmt.Sprintf("it may be %s or %s", many.Matches[0], many.Matches[1]), "%q names several runs", name)
+		return "", problem.Inputf(fmt.Sprintf("it may be %s or %s", many.Matches[0], many.Matches[1]), "%q names several runs", name)
 	case err != nil:
 		return "", err
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/spf13/cobra"
 )
@@ -52,7 +53,7 @@ func (a *app) resolve(text string) error {
 			return fmt.Errorf("read the message: %w", err)
 		}
 		if len(b) > maxMessage {
-			return usage("", "the message is longer than %d MiB", maxMessage>>20)
+			return problem.Inputf("", "the message is longer than %d MiB", maxMessage>>20)
 		}
 		text = strings.TrimRight(string(b), "\r\n")
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
@@ -41,7 +42,7 @@ disagrees with you; pairs that you call the same are no labels.`,
 		Example: "  evolve review dataviz\n  evolve review dataviz --max 10",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage("usage: "+c.UseLine(), "%s needs the name of a skill", c.CommandPath())
+				return problem.Inputf("usage: "+c.UseLine(), "%s needs the name of a skill", c.CommandPath())
 			}
 			return nil
 		},
@@ -72,7 +73,7 @@ type reviewed struct {
 
 func (a *app) review(ctx context.Context, name string, f *reviewFlags) error {
 	if f.most < 1 {
-		return usage("", "--max %d is not positive", f.most)
+		return problem.Inputf("", "--max %d is not positive", f.most)
 	}
 	db, err := a.store(ctx)
 	if err != nil {

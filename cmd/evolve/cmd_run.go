@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament"
@@ -100,7 +101,7 @@ func newRunCommand(a *app) *cobra.Command {
 				if c.Flags().NFlag() == 0 {
 					return a.bare(c)
 				}
-				return usage("for example `evolve --skill dataviz`; `evolve status` lists the skills", "a run needs --skill NAME or --resume RUN")
+				return problem.Inputf("for example `evolve --skill dataviz`; `evolve status` lists the skills", "a run needs --skill NAME or --resume RUN")
 			}
 			if f.resume != "" {
 				if err := resumable(c); err != nil {
@@ -164,7 +165,7 @@ func resumable(c *cobra.Command) error {
 	var err error
 	c.Flags().Visit(func(f *flagT) {
 		if err == nil && !contains(may, f.Name) {
-			err = usage("drop it, or start a new run: what was measured is not measured again",
+			err = problem.Inputf("drop it, or start a new run: what was measured is not measured again",
 				"--%s cannot be changed for a run that is resumed", f.Name)
 		}
 	})
@@ -175,35 +176,35 @@ func resumable(c *cobra.Command) error {
 func (f *runFlags) check() error {
 	switch {
 	case f.MaxRollouts < 0 || !sensible(f.MaxCostUSD) || f.MaxTokens < 0 || f.MaxDuration < 0:
-		return usage("0 means no cap", "a cap cannot be negative")
+		return problem.Inputf("0 means no cap", "a cap cannot be negative")
 	case !sensible(f.PriceIn) || !sensible(f.PriceOut):
-		return usage("in USD per million tokens, for example --price-in 0.25 --price-out 2", "a price cannot be negative")
+		return problem.Inputf("in USD per million tokens, for example --price-in 0.25 --price-out 2", "a price cannot be negative")
 	case !sensible(f.PerSecond) || f.WallClock < 0 || f.Minibatch < 0 || f.Proposals < 0 || f.Patience < 0 || f.Seed < -1:
-		return usage("0 is the default, or no limit", "--rate, --timeout, --minibatch, --proposals, --patience and --seed cannot be negative")
+		return problem.Inputf("0 is the default, or no limit", "--rate, --timeout, --minibatch, --proposals, --patience and --seed cannot be negative")
 	case f.MaxRetries < 0 || f.MaxRetries > 10:
-		return usage("0 turns work retries off", "--max-retries %d is not between 0 and 10", f.MaxRetries)
+		return problem.Inputf("0 turns work retries off", "--max-retries %d is not between 0 and 10", f.MaxRetries)
 	case f.Concurrency < 0 || f.Concurrency > 256:
-		return usage("", "--concurrency %d is not between 1 and 256", f.Concurrency)
+		return problem.Inputf("", "--concurrency %d is not between 1 and 256", f.Concurrency)
 	case f.Profile != skill.ClaudeCode && f.Profile != skill.Portable:
-		return usage("the profiles are claude-code and portable", "unknown profile %q", f.Profile)
+		return problem.Inputf("the profiles are claude-code and portable", "unknown profile %q", f.Profile)
 	case f.Select != "" && tournament.Selectors[f.Select] == nil:
-		return usage("the strategies are pareto, best, mixed, top-k and epsilon", "unknown --select %q", f.Select)
+		return problem.Inputf("the strategies are pareto, best, mixed, top-k and epsilon", "unknown --select %q", f.Select)
 	case f.Batch != "" && tournament.Batches[f.Batch] == nil:
-		return usage("the strategies are targeted and shuffled", "unknown --batch %q", f.Batch)
+		return problem.Inputf("the strategies are targeted and shuffled", "unknown --batch %q", f.Batch)
 	case f.Stop != "" && tournament.Stops[f.Stop] == nil:
-		return usage("the strategies are patience, perfect and budget", "unknown --stop %q", f.Stop)
+		return problem.Inputf("the strategies are patience, perfect and budget", "unknown --stop %q", f.Stop)
 	case f.Accept != "" && tournament.Acceptances[f.Accept] == nil:
-		return usage("the strategies are strict and equal", "unknown --accept %q", f.Accept)
+		return problem.Inputf("the strategies are strict and equal", "unknown --accept %q", f.Accept)
 	case f.Objectives != nil && !contains(f.Objectives, "quality"):
-		return usage("for example --objectives quality,cost,retries", "--objectives must name quality")
+		return problem.Inputf("for example --objectives quality,cost,retries", "--objectives must name quality")
 	case !contains([]string{"", evolveHarness, evolveDescription, evolveShorten}, f.Evolve):
-		return usage("--evolve harness, description, or shorten", "unknown --evolve %q", f.Evolve)
+		return problem.Inputf("--evolve harness, description, or shorten", "unknown --evolve %q", f.Evolve)
 	case f.Evolve == evolveShorten && f.promote:
-		return usage("look at what it found with `evolve diff`, and install it with `evolve promote`", "--promote does not go with --evolve shorten: what only lacks lines is yours to install")
+		return problem.Inputf("look at what it found with `evolve diff`, and install it with `evolve promote`", "--promote does not go with --evolve shorten: what only lacks lines is yours to install")
 	case len(f.to) > 0 && !f.promote:
-		return usage("add --promote, or name the targets with `evolve promote`", "--to is where --promote installs")
+		return problem.Inputf("add --promote, or name the targets with `evolve promote`", "--to is where --promote installs")
 	case f.NoGate && f.promote:
-		return usage("drop one of them", "--promote needs the gate that --no-gate leaves out")
+		return problem.Inputf("drop one of them", "--promote needs the gate that --no-gate leaves out")
 	}
 	for _, o := range f.Objectives {
 		if known := []string{"quality", "latency", "cost", "retries"}; !contains(known, o) {
@@ -211,7 +212,7 @@ func (f *runFlags) check() error {
 			if near := skill.Nearest(o, known); near != "" {
 				hint = "did you mean " + near + "?"
 			}
-			return usage(hint, "unknown objective %q", o)
+			return problem.Inputf(hint, "unknown objective %q", o)
 		}
 	}
 	return nil
@@ -228,7 +229,7 @@ func (f *runFlags) settle(a *app) error {
 	}
 	if f.MaxCostUSD > 0 {
 		if err := f.priced(); err != nil {
-			return usage("for example --price-in 0.25 --price-out 2, or `prices:` in config.yaml; or hold the run with --max-tokens",
+			return problem.Inputf("for example --price-in 0.25 --price-out 2, or `prices:` in config.yaml; or hold the run with --max-tokens",
 				"--max-cost-usd cannot be kept: %v", err)
 		}
 	}
@@ -287,7 +288,7 @@ func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 			return err
 		}
 		if !ok {
-			return &failure{exitStopped, errors.New(p.read()), "lower --max-rollouts, or say --yes"}
+			return &problem.Error{Kind: problem.Stopped, Err: errors.New(p.read()), Hint: "lower --max-rollouts, or say --yes"}
 		}
 	}
 	bar := a.watch(p.task(fc))
@@ -312,11 +313,11 @@ func (a *app) stopped(ctx context.Context, p *prepared, err error) error {
 		a.tell("interrupted; %s", resume) // with --quiet too: who stops it has to know
 		return &quietExit{exitInterrupted}
 	}
-	code, hint := classify(err)
+	kind, hint := classify(err)
 	if hint != "" {
 		hint += "; "
 	}
-	return &failure{code, err, hint + resume}
+	return &problem.Error{Kind: kind, Err: err, Hint: hint + resume}
 }
 
 // gate is the rule of a trial that begins in this run.

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/tournament/report/serve"
 	"github.com/spf13/cobra"
 )
@@ -46,18 +47,18 @@ time. Ctrl-C ends it.`,
 
 func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	if f.port < 0 || f.port > 65535 {
-		return usage("ports are 0 to 65535", "--port %d is no port", f.port)
+		return problem.Inputf("ports are 0 to 65535", "--port %d is no port", f.port)
 	}
 	db, err := a.existingStore(ctx)
 	if err != nil {
 		return err
 	}
 	if db == nil {
-		return usage("`evolve harvest` reads your sessions; `evolve demo --keep DIR` makes up some", "there is nothing to show yet")
+		return problem.Inputf("`evolve harvest` reads your sessions; `evolve demo --keep DIR` makes up some", "there is nothing to show yet")
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(f.port)))
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return &failure{exitFailed, fmt.Errorf("port %d is in use", f.port), "without --port a free one is taken"}
+		return &problem.Error{Err: fmt.Errorf("port %d is in use", f.port), Hint: "without --port a free one is taken"}
 	} else if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}

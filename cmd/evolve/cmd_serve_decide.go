@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
@@ -99,7 +100,7 @@ func (s *serving) Plan(ctx context.Context, act serve.Act, name, at string) (_ *
 	}
 	defer func() { err = cmp.Or(err, c.told(c.close())) }()
 	if strings.Contains(at, "@") {
-		return nil, c.told(usage("name a version or a candidate", "%q is no text", at))
+		return nil, c.told(problem.Inputf("name a version or a candidate", "%q is no text", at))
 	}
 	live, err := c.skillAsItIs(name)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -89,12 +90,12 @@ func (c *served) told(err error) error {
 	if errors.As(err, &bug) {
 		return &serve.Error{Message: "this is a bug in evolve"}
 	}
-	code, hint := explain(err)
+	kind, hint := explain(err)
 	e := &serve.Error{Message: oneLine(c.clean(err.Error())), Hint: c.clean(hint)}
 	switch {
-	case code == exitUsage:
+	case exitCode(kind) == exitUsage:
 		e.Kind = serve.Unknown
-	case code == exitRefused || hint != "":
+	case kind == problem.Refused || hint != "":
 		e.Kind = serve.Refused
 	}
 	return e
@@ -254,7 +255,7 @@ func (s *serving) Night(ctx context.Context, id string) (*report.Night, error) {
 	c := s.call()
 	n, err := c.night(ctx, s.db, id)
 	if err == nil && n == nil {
-		err = usage("`evolve sleep status` tells of the last one", "no night is named %q", id)
+		err = problem.Inputf("`evolve sleep status` tells of the last one", "no night is named %q", id)
 	}
 	if err != nil {
 		return nil, c.told(err)
@@ -282,7 +283,7 @@ func (s *serving) Case(ctx context.Context, name, id string) (*serve.CaseNow, er
 func (c *served) exactCase(ctx context.Context, name, id string) (*eval.Case, error) {
 	_, k, err := c.caseOf(ctx, name, id)
 	if err == nil && k.ID != id {
-		err = usage(fmt.Sprintf("`evolve cases list %s` lists them", name), "%s has no case %q", name, id)
+		err = problem.Inputf(fmt.Sprintf("`evolve cases list %s` lists them", name), "%s has no case %q", name, id)
 	}
 	return k, err
 }

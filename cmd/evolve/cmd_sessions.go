@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -77,7 +78,7 @@ func (a *app) selected(ctx context.Context, db *store.Store, f sessionFlags) ([]
 	if f.olderThan != "" {
 		var err error
 		if age, err = parseAge(f.olderThan); err != nil {
-			return nil, usage("for example --older-than 90d", "%v", err)
+			return nil, problem.Inputf("for example --older-than 90d", "%v", err)
 		}
 	}
 	all, err := db.Sessions(ctx, store.SessionFilter{Skill: f.skill, Bare: true})
@@ -205,9 +206,9 @@ func sessionID(ctx context.Context, db *store.Store, name string) (string, error
 	var many *store.AmbiguousError
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return "", usage("`evolve sessions list` names them", "no stored session is named %q", name)
+		return "", problem.Inputf("`evolve sessions list` names them", "no stored session is named %q", name)
 	case errors.As(err, &many):
-		return "", usage(fmt.Sprintf("it may be %s or %s", many.Matches[0], many.Matches[1]), "%q names several sessions", name)
+		return "", problem.Inputf(fmt.Sprintf("it may be %s or %s", many.Matches[0], many.Matches[1]), "%q names several sessions", name)
 	}
 	return id, err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/google/renameio/v2"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/handoff"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/eval/scratch"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -61,9 +62,9 @@ func (a *app) purgeSessions(ctx context.Context, names []string, f sessionFlags)
 	bySelection := f.all || f.skill != "" || f.olderThan != ""
 	switch {
 	case len(names) == 0 && !bySelection:
-		return usage("`evolve sessions list` names them; or --older-than 90d, --skill NAME, --all", "evolve sessions purge needs sessions")
+		return problem.Inputf("`evolve sessions list` names them; or --older-than 90d, --skill NAME, --all", "evolve sessions purge needs sessions")
 	case len(names) > 0 && bySelection:
-		return usage("leave out the names, or --all, --skill and --older-than", "sessions are named and selected at once")
+		return problem.Inputf("leave out the names, or --all, --skill and --older-than", "sessions are named and selected at once")
 	}
 	db, err := a.store(ctx)
 	if err != nil {
@@ -102,7 +103,7 @@ func (a *app) purgeSessions(ctx context.Context, names []string, f sessionFlags)
 			return err
 		}
 		if !ok {
-			return refused("say --yes to remove them", "%s would be removed: %s", counted(len(ids), "session"), removes(plan))
+			return problem.Refusef("say --yes to remove them", "%s would be removed: %s", counted(len(ids), "session"), removes(plan))
 		}
 	}
 	return a.purge(ctx, db, ids, plan)
@@ -154,7 +155,7 @@ func (a *app) purge(ctx context.Context, db *store.Store, ids []string, plan sto
 	}
 	done, err := db.PurgeSessions(ctx, ids)
 	if err != nil {
-		return hinted(err, "type the same command again, with the whole id, once nothing else uses the database")
+		return problem.Hinted(err, "type the same command again, with the whole id, once nothing else uses the database")
 	}
 	p := purgedOf(done)
 	p.Schema, p.Sessions, p.Files, p.Left = 1, ids, w.removed, slices.Compact(slices.Sorted(slices.Values(append(w.left, a.doubtful(h)...))))

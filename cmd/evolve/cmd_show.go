@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -82,7 +83,7 @@ func (a *app) show(ctx context.Context, arg string, why bool) error {
 		return err
 	}
 	if t.doc == nil {
-		return usage("name a version or a candidate", "%q is no text", at)
+		return problem.Inputf("name a version or a candidate", "%q is no text", at)
 	}
 	if t.candidate, _, err = s.made(ctx, t.sha()); err != nil {
 		return err

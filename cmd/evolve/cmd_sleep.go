@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/sleep"
@@ -84,7 +85,7 @@ func (f *sleepFlags) register(fl *pflag.FlagSet) {
 
 func (f *sleepFlags) check() error {
 	if f.policy != string(sleep.Staging) && f.policy != string(sleep.Auto) {
-		return usage("--policy stage, or auto", "unknown --policy %q", f.policy)
+		return problem.Inputf("--policy stage, or auto", "unknown --policy %q", f.policy)
 	}
 	return f.runFlags.check()
 }
@@ -149,7 +150,7 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 	var held *sleep.HeldError
 	switch {
 	case errors.As(err, &held):
-		return &failure{exitFailed, err, "wait for it: `evolve sleep status` tells how far it is"}
+		return &problem.Error{Kind: problem.Busy, Err: err, Hint: "wait for it: `evolve sleep status` tells how far it is"}
 	case err != nil && n == nil:
 		return a.stoppedNight(ctx, err)
 	}
@@ -196,11 +197,11 @@ func (a *app) stoppedNight(ctx context.Context, err error) error {
 		a.say("interrupted; `evolve sleep run` goes on with this night")
 		return &quietExit{exitInterrupted}
 	}
-	code, hint := classify(err)
+	kind, hint := classify(err)
 	if hint != "" {
 		hint += "; "
 	}
-	return &failure{code, err, hint + "`evolve sleep run` goes on with this night"}
+	return &problem.Error{Kind: kind, Err: err, Hint: hint + "`evolve sleep run` goes on with this night"}
 }
 
 // reportOf is a night, and what it leaves for the owner to do.

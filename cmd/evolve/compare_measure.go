@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"golang.org/x/time/rate"
@@ -28,7 +29,7 @@ func (a *app) measure(ctx context.Context, c *comparison) error {
 	}
 	c.cases, c.out.Warnings = kept, append(c.out.Warnings, notes...)
 	if len(c.cases) == 0 {
-		return usage("`evolve cases list` shows them", "none of the cases can be tried: %s", strings.Join(notes, "; "))
+		return problem.Inputf("`evolve cases list` shows them", "none of the cases can be tried: %s", strings.Join(notes, "; "))
 	}
 	var others []eval.Offer
 	if c.Evolve == evolveDescription {
@@ -53,7 +54,7 @@ func (a *app) measure(ctx context.Context, c *comparison) error {
 			return err
 		}
 		if !ok {
-			return &failure{exitStopped, errors.New("nothing was spent"), "lower --max-rollouts, or say --yes"}
+			return &problem.Error{Kind: problem.Stopped, Err: errors.New("nothing was spent"), Hint: "lower --max-rollouts, or say --yes"}
 		}
 	}
 	base, err := c.texts.live.variant()

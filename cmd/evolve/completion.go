@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
@@ -49,7 +50,7 @@ and the store at that moment; nothing is written and nobody is asked.`,
 			if near := skill.Nearest(args[0], shells); near != "" {
 				hint = "did you mean " + near + "?"
 			}
-			return usage(hint, "unknown shell %q", args[0])
+			return problem.Inputf(hint, "unknown shell %q", args[0])
 		},
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/renameio/v2"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -143,7 +144,7 @@ func (a *app) conclude(ctx context.Context, p *prepared, out *tournament.Outcome
 	switch {
 	case err != nil:
 	case errors.As(refusal, &drift):
-		err = hinted(refusal, fmt.Sprintf("your edit stays; `evolve --skill %s` tries to better the edited text", p.run.Skill))
+		err = problem.Hinted(refusal, fmt.Sprintf("your edit stays; `evolve --skill %s` tries to better the edited text", p.run.Skill))
 	case refusal != nil:
 		err = refusal
 	case out.BudgetStop:

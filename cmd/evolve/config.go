@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
@@ -73,7 +74,7 @@ func (a *app) config() (*config, error) {
 		if errors.As(err, &unknown) && unknown.near != "" {
 			hint = "did you mean " + unknown.near + "?"
 		}
-		return nil, usage(hint, "%s: %v", path, err)
+		return nil, problem.Inputf(hint, "%s: %v", path, err)
 	}
 	a.conf = c
 	return c, nil

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/store"
@@ -22,8 +23,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// classify gives the exit code and the hint of an error by its kind.
-func classify(err error) (code int, hint string) {
+// classify gives the kind and the hint of an error by the types in its chain.
+func classify(err error) (kind problem.Kind, hint string) {
 	var (
 		infra   *eval.InfraError
 		missing *eval.TooManyMissingError
@@ -44,48 +45,48 @@ func classify(err error) (code int, hint string) {
 	)
 	switch {
 	case errors.Is(err, context.Canceled):
-		return exitInterrupted, ""
+		return problem.Interrupted, ""
 	case errors.As(err, &syntax):
-		return exitUsage, fmt.Sprintf("mend line %d of the SKILL.md, then check it with `evolve kernel check`", syntax.Line)
+		return problem.Input, fmt.Sprintf("mend line %d of the SKILL.md, then check it with `evolve kernel check`", syntax.Line)
 	case errors.As(err, &unknown):
 		if unknown.Nearest != "" {
-			return exitUsage, fmt.Sprintf("did you mean %s? `evolve status` lists the skills that were found", unknown.Nearest)
+			return problem.Input, fmt.Sprintf("did you mean %s? `evolve status` lists the skills that were found", unknown.Nearest)
 		}
-		return exitUsage, "`evolve status` lists the skills that were found"
+		return problem.Input, "`evolve status` lists the skills that were found"
 	case errors.As(err, &alias):
-		return exitUsage, fmt.Sprintf("name it %s: that is the folder's own name, and what evolve keeps of it goes by that", alias.Of)
+		return problem.Input, fmt.Sprintf("name it %s: that is the folder's own name, and what evolve keeps of it goes by that", alias.Of)
 	case errors.As(err, &broken):
-		return exitUsage, fmt.Sprintf("mend the file; `evolve kernel check %s` says what is wrong", broken.Name)
+		return problem.Input, fmt.Sprintf("mend the file; `evolve kernel check %s` says what is wrong", broken.Name)
 	case errors.As(err, &drift):
-		return exitRefused, "the file was edited meanwhile; `evolve harvest` records the edit as a version, or use --force"
+		return problem.Refused, "the file was edited meanwhile; `evolve harvest` records the edit as a version, or use --force"
 	case errors.As(err, &kernel):
-		return exitRefused, "nothing was staged or installed; please report this"
+		return problem.Refused, "nothing was staged or installed; please report this"
 	case errors.As(err, &limit):
-		return exitStopped, "run it again with a higher cap: what was measured is not measured again"
+		return problem.Stopped, "run it again with a higher cap: what was measured is not measured again"
 	case errors.As(err, &infra):
 		return infraHint(infra)
 	case errors.As(err, &missing):
-		return exitFailed, "mend what the message names first"
+		return problem.Failed, "mend what the message names first"
 	case errors.As(err, &speechless):
-		return exitFailed, "ask the model something by hand; check --model, and whether its answers are cut off"
+		return problem.Failed, "ask the model something by hand; check --model, and whether its answers are cut off"
 	case errors.As(err, &newer):
-		return exitFailed, "update evolve, or point EVOLVE_HOME at another folder"
+		return problem.Failed, "update evolve, or point EVOLVE_HOME at another folder"
 	case errors.As(err, &corrupt):
-		return exitFailed, "move the file away or restore it from a backup; evolve never rebuilds it by itself"
+		return problem.Failed, "move the file away or restore it from a backup; evolve never rebuilds it by itself"
 	case errors.As(err, &lost):
-		return exitFailed, "restore evolve.db from a backup; to begin anew without what it knew, move " + strings.Join(lost.Beside, " and ") + " away from beside it"
+		return problem.Failed, "restore evolve.db from a backup; to begin anew without what it knew, move " + strings.Join(lost.Beside, " and ") + " away from beside it"
 	case errors.As(err, &noRoom), errors.Is(err, syscall.ENOSPC):
-		return exitFailed, "free some disk space; nothing was half-written"
+		return problem.Failed, "free some disk space; nothing was half-written"
 	case errors.As(err, &large):
-		return exitFailed, "no file of that kind is as large: look at what it holds, shorten it or move it away"
+		return problem.Failed, "no file of that kind is as large: look at what it holds, shorten it or move it away"
 	case errors.Is(err, bounded.ErrNotRegular):
-		return exitFailed, "put a file there, or move what is there away"
+		return problem.Failed, "put a file there, or move what is there away"
 	case errors.Is(err, syscall.EROFS):
-		return exitFailed, readOnlyHint(err)
+		return problem.Failed, readOnlyHint(err)
 	case errors.Is(err, os.ErrPermission):
-		return exitFailed, "check who owns the file or folder"
+		return problem.Failed, "check who owns the file or folder"
 	}
-	return exitFailed, ""
+	return problem.Failed, ""
 }
 
 // readOnlyHint says which folder cannot be written, and what to do: only evolve's
@@ -122,32 +123,32 @@ func finiteFlags(c *cobra.Command, _ []string) (err error) {
 			return
 		}
 		if x, e := strconv.ParseFloat(f.Value.String(), 64); e != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-			err = usage(fmt.Sprintf("for example --%s 5", f.Name), "--%s takes a finite number, not %s", f.Name, f.Value)
+			err = problem.Inputf(fmt.Sprintf("for example --%s 5", f.Name), "--%s takes a finite number, not %s", f.Name, f.Value)
 		}
 	})
 	return err
 }
 
-func infraHint(e *eval.InfraError) (code int, hint string) {
+func infraHint(e *eval.InfraError) (kind problem.Kind, hint string) {
 	switch e.Kind {
 	case eval.Auth:
-		return exitFailed, "check the key: `evolve doctor` says which variable each agent takes it from, --api-key-env names openai's"
+		return problem.Failed, "check the key: `evolve doctor` says which variable each agent takes it from, --api-key-env names openai's"
 	case eval.BadRequest:
-		return exitFailed, "check --model and --base-url"
+		return problem.Failed, "check --model and --base-url"
 	case eval.RateLimited:
-		return exitFailed, "the server takes fewer calls at a time: lower --concurrency, or set --rate"
+		return problem.Failed, "the server takes fewer calls at a time: lower --concurrency, or set --rate"
 	case eval.Pending:
-		return exitStopped, "answer the open requests (OPEN.md in the folder lists them), then type the same command again"
+		return problem.Stopped, "answer the open requests (OPEN.md in the folder lists them), then type the same command again"
 	case eval.UsageLimit:
 		if !e.ResetAt.IsZero() {
-			return exitStopped, "the limit resets at " + e.ResetAt.Local().Format("2006-01-02 15:04")
+			return problem.Stopped, "the limit resets at " + e.ResetAt.Local().Format("2006-01-02 15:04")
 		}
-		return exitStopped, "go on once the limit has reset"
+		return problem.Stopped, "go on once the limit has reset"
 	}
 	if e.Kind == eval.ServerError {
-		return exitFailed, "it answers, and fails: see what it says, and try again later"
+		return problem.Failed, "it answers, and fails: see what it says, and try again later"
 	}
-	return exitFailed, "is the server running? check --base-url"
+	return problem.Failed, "is the server running? check --base-url"
 }
 
 // oneLine folds a message, so that an error is one line whatever it quotes, and
@@ -160,17 +161,17 @@ func flagError(c *cobra.Command, err error) error {
 	if bad := (*pflag.InvalidValueError)(nil); errors.As(err, &bad) {
 		name := bad.GetFlag().Name
 		if k, ok := flagValues[bad.GetFlag().Value.Type()]; ok { // else the cause is in our own words
-			return usage(fmt.Sprintf("for example --%s %s", name, k.example), "--%s takes %s, not %q", name, k.what, bad.GetValue())
+			return problem.Inputf(fmt.Sprintf("for example --%s %s", name, k.example), "--%s takes %s, not %q", name, k.what, bad.GetValue())
 		}
 	}
 	if name, ok := strings.CutPrefix(msg, "unknown flag: --"); ok {
 		var names []string
 		c.Flags().VisitAll(func(f *flagT) { names = append(names, f.Name) })
 		if near := skill.Nearest(name, names); near != "" {
-			return usage(fmt.Sprintf("did you mean --%s? `%s --help` lists the flags", near, c.CommandPath()), "%s", msg)
+			return problem.Inputf(fmt.Sprintf("did you mean --%s? `%s --help` lists the flags", near, c.CommandPath()), "%s", msg)
 		}
 	}
-	return usage(fmt.Sprintf("`%s --help` lists the flags", c.CommandPath()), "%s", msg)
+	return problem.Inputf(fmt.Sprintf("`%s --help` lists the flags", c.CommandPath()), "%s", msg)
 }
 
 // flagValues say what a flag of a type takes, where the parser's own error does not.
@@ -194,14 +195,14 @@ func unknownCommand(c *cobra.Command, word string) error {
 	if near := skill.Nearest(word, names); near != "" {
 		hint = fmt.Sprintf("did you mean `%s %s`?", c.CommandPath(), near)
 	}
-	return usage(hint, "unknown command %q", word)
+	return problem.Inputf(hint, "unknown command %q", word)
 }
 
 // exactArgs is cobra.ExactArgs with our exit code and hint.
 func exactArgs(n int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != n {
-			return usage(fmt.Sprintf("usage: %s", c.UseLine()), "%s needs %s", c.CommandPath(), what)
+			return problem.Inputf(fmt.Sprintf("usage: %s", c.UseLine()), "%s needs %s", c.CommandPath(), what)
 		}
 		return nil
 	}
@@ -210,7 +211,7 @@ func exactArgs(n int, what string) cobra.PositionalArgs {
 // noArgs is cobra.NoArgs with our exit code and hint.
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usage(fmt.Sprintf("usage: %s", c.UseLine()), "%s takes no %q", c.CommandPath(), args[0])
+		return problem.Inputf(fmt.Sprintf("usage: %s", c.UseLine()), "%s takes no %q", c.CommandPath(), args[0])
 	}
 	return nil
 }

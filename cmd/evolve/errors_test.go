@@ -15,7 +15,7 @@ import (
 
 // SQLite's full disk is one of its own errors, not the system's ENOSPC.
 func TestFullDiskHasAHint(t *testing.T) {
-	code, hint := classify(fmt.Errorf("save: %w", &store.FullError{Path: "evolve.db", Err: errors.New("full")}))
+	code, hint := codeOf(fmt.Errorf("save: %w", &store.FullError{Path: "evolve.db", Err: errors.New("full")}))
 	if code != exitFailed || !strings.Contains(hint, "free some disk space") {
 		t.Errorf("exit code %d, hint %q", code, hint)
 	}
@@ -34,7 +34,7 @@ func TestHintsOfInfrastructure(t *testing.T) {
 		eval.Auth: "`evolve doctor`", eval.RateLimited: "--concurrency", eval.Unreachable: "is the server running?", eval.ServerError: "it answers, and fails",
 	} {
 		err := fmt.Errorf("evaluate: %w", &eval.InfraError{Kind: kind, Err: errors.New("no")})
-		code, hint := classify(err)
+		code, hint := codeOf(err)
 		if code != exitFailed || !strings.Contains(hint, want) || strings.Contains(hint, "saved") {
 			t.Errorf("%v: exit code %d, hint %q", kind, code, hint)
 		}
@@ -63,7 +63,7 @@ func TestReadOnlyHint(t *testing.T) {
 		if path != "" {
 			err = &fs.PathError{Op: "open", Path: path, Err: syscall.EROFS}
 		}
-		code, hint := classify(fmt.Errorf("install: %w", err))
+		code, hint := codeOf(fmt.Errorf("install: %w", err))
 		if code != exitFailed || !strings.Contains(hint, want) || want != "EVOLVE_HOME" && strings.Contains(hint, "EVOLVE_HOME") {
 			t.Errorf("%s: exit %d, hint %q", path, code, hint)
 		}
@@ -82,4 +82,10 @@ func TestFiniteFlags(t *testing.T) {
 	if code, _, errs := runHere(t, t.TempDir(), "--skill", "x", "--max-cost-usd", "-1"); code != exitUsage || !strings.Contains(errs, "negative") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
+}
+
+// codeOf is the exit code and the hint of an error.
+func codeOf(err error) (code int, hint string) {
+	kind, hint := explain(err)
+	return exitCode(kind), hint
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
@@ -51,7 +52,7 @@ func (l *liveSkill) evolve(what string) error {
 		return fmt.Errorf("read skill %s: %w", l.Name, err)
 	}
 	if _, _, ok := doc.DescriptionSpan(); what == evolveDescription && !ok {
-		return usage("write it as one plain scalar: `description: …`", "the description of %s is not written so that it could be replaced", l.Name)
+		return problem.Inputf("write it as one plain scalar: `description: …`", "the description of %s is not written so that it could be replaced", l.Name)
 	}
 	l.doc = doc
 	return nil

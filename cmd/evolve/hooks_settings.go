@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/google/renameio/v2"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
@@ -33,7 +34,7 @@ func (a *app) editSettings(path string, edit func(text []byte, was *hooked) ([]b
 	target, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(path); err == nil {
-			return nil, usage("mend the link first", "%s is a symlink to nothing", path)
+			return nil, problem.Inputf("mend the link first", "%s is a symlink to nothing", path)
 		}
 		target, err = path, nil
 	}
@@ -49,7 +50,7 @@ func (a *app) editSettings(path string, edit func(text []byte, was *hooked) ([]b
 	if err != nil {
 		var bad *hook.SettingsError
 		if errors.As(err, &bad) {
-			return nil, usage(bad.Hint, "%s: %s; nothing was changed", path, bad.Reason)
+			return nil, problem.Inputf(bad.Hint, "%s: %s; nothing was changed", path, bad.Reason)
 		}
 		return nil, err
 	}
@@ -69,7 +70,7 @@ func (a *app) editSettings(path string, edit func(text []byte, was *hooked) ([]b
 		return nil, err
 	}
 	if !bytes.Equal(now, text) {
-		return nil, refused("try again", "%s changed meanwhile; nothing was changed", path)
+		return nil, problem.Refusef("try again", "%s changed meanwhile; nothing was changed", path)
 	}
 	if next == nil {
 		if err := os.Remove(target); err != nil {

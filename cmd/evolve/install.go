@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
@@ -156,7 +157,7 @@ func (a *app) mayReplace(ctx context.Context, db *store.Store, name string, p *p
 		}
 	}
 	if !force {
-		p.refusal = refused(fmt.Sprintf("`evolve diff %s v%d` shows it; --force puts the other one in its place", name, known.N),
+		p.refusal = problem.Refusef(fmt.Sprintf("`evolve diff %s v%d` shows it; --force puts the other one in its place", name, known.N),
 			"it holds a text of yours, kept as v%d", known.N)
 	}
 	return nil
@@ -230,7 +231,7 @@ func (a *app) planNew(ctx context.Context, db *store.Store, live *liveSkill, wan
 		return nil, fmt.Errorf("read version to install: %w", err)
 	}
 	if doc.Hash() != v.SHA {
-		return nil, refused("the store is damaged; restore it from a backup", "version v%d of %s is not the text that its name says", v.N, live.Name)
+		return nil, problem.Refusef("the store is damaged; restore it from a backup", "version v%d of %s is not the text that its name says", v.N, live.Name)
 	}
 	places, err := a.places(ctx, db, live, targets)
 	if err != nil {
@@ -263,14 +264,14 @@ func checkKernel(live, next *skill.Document, evolves string) error {
 		next, err = skill.Parse(next.Render(), opts)
 	}
 	if err != nil {
-		return refused("nothing was installed", "%v", err)
+		return problem.Refusef("nothing was installed", "%v", err)
 	}
 	if live.KernelHash() != next.KernelHash() {
-		return refused("nothing was installed", "the kernel differs from the live skill's")
+		return problem.Refusef("nothing was installed", "the kernel differs from the live skill's")
 	}
 	for _, f := range skill.Check(live, next, skill.ClaudeCode) {
 		if f.Severity == skill.Reject {
-			return refused("nothing was installed", "line %d: %s (%s)", f.Line, f.Message, f.Rule)
+			return problem.Refusef("nothing was installed", "line %d: %s (%s)", f.Line, f.Message, f.Rule)
 		}
 	}
 	return nil
@@ -288,9 +289,9 @@ func (a *app) mayInstall(ctx context.Context, db *store.Store, live *liveSkill, 
 	if c != nil {
 		switch c.standing() {
 		case inQuarantine:
-			return "", refused("`evolve approve "+name+"` shows why, and lets it be tried", "candidate %.12s is %s", c.SHA, c.words())
+			return "", problem.Refusef("`evolve approve "+name+"` shows why, and lets it be tried", "candidate %.12s is %s", c.SHA, c.words())
 		case rejectedWord:
-			return "", refused("`evolve approve "+name+"` takes that back", "candidate %.12s was %s", c.SHA, c.words())
+			return "", problem.Refusef("`evolve approve "+name+"` takes that back", "candidate %.12s was %s", c.SHA, c.words())
 		}
 	}
 	rules, err := flaggedRules(live.doc, next, evolves, c)
@@ -298,14 +299,14 @@ func (a *app) mayInstall(ctx context.Context, db *store.Store, live *liveSkill, 
 		return "", err
 	}
 	if !byHand && isShorter(live.doc, next.Render()) {
-		return "", refused("look at `evolve diff "+name+"`; `evolve promote "+name+"` installs it",
+		return "", problem.Refusef("look at `evolve diff "+name+"`; `evolve promote "+name+"` installs it",
 			"%.12s only lacks lines of the live text: it is yours to install", next.Hash())
 	}
 	if len(rules) == 0 {
 		return "", nil
 	}
 	if !byHand {
-		return "", refused("look at `evolve diff "+name+"`; `evolve promote "+name+"` installs it",
+		return "", problem.Refusef("look at `evolve diff "+name+"`; `evolve promote "+name+"` installs it",
 			"the firewall flagged %.12s (%s): it is yours to install", next.Hash(), strings.Join(rules, ", "))
 	}
 	note = "flagged: " + strings.Join(rules, ", ")

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/sleep"
@@ -69,8 +70,8 @@ func TestManagedSkillsAreNeverWritten(t *testing.T) {
 			} {
 				err := try()
 				var hopeless *sleep.Hopeless
-				var f *failure
-				refusal := errors.As(err, &hopeless) || errors.As(err, &f) && f.code == exitRefused
+				var f *problem.Error
+				refusal := errors.As(err, &hopeless) || errors.As(err, &f) && f.Kind == problem.Refused
 				var quiet *quietExit
 				if err == nil || !refusal && !(errors.As(err, &quiet) && quiet.code == exitRefused) {
 					t.Errorf("%s: %v, want a refusal", what, err)

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
@@ -77,7 +78,7 @@ func (a *app) announceMining(ctx context.Context, p *prepared) error {
 	}
 	ok, err := a.confirm(fmt.Sprintf("Spend about %s on that?", eval.FormatUSD(*usd)))
 	if err == nil && !ok {
-		err = &failure{exitStopped, errors.New("nothing was spent"), "say --yes, or --no-harvest to go on with the cases there are"}
+		err = &problem.Error{Kind: problem.Stopped, Err: errors.New("nothing was spent"), Hint: "say --yes, or --no-harvest to go on with the cases there are"}
 	}
 	return err
 }

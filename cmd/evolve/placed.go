@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -63,21 +64,19 @@ func refusalOf(done []placed) error {
 	if n == 0 || len(done) == 1 {
 		return first
 	}
-	code, hint := classify(first)
-	if f, ok := first.(*failure); ok {
-		code, hint = f.code, f.hint
-	}
-	return &partly{&failure{code, fmt.Errorf("%d of %s refused", n, counted(len(done), "target")), hint}, n < len(done), left}
+	kind, hint := explain(first)
+	return &partly{&problem.Error{Kind: kind, Err: fmt.Errorf("%d of %s refused", n, counted(len(done), "target")), Hint: hint}, n < len(done), left}
 }
 
 // partly is the refusal of some of several targets.
 type partly struct {
-	*failure
+	why  *problem.Error
 	some bool     // some are in place
 	left []string // the targets that are as they were, with the reason
 }
 
-func (p *partly) Unwrap() error { return p.failure }
+func (p *partly) Error() string { return p.why.Error() }
+func (p *partly) Unwrap() error { return p.why }
 
 // placedResult prints what is in place now, a line for each target. again is what
 // promote would put back after a rollback, nil for nothing.

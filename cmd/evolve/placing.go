@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
@@ -138,7 +139,7 @@ func ownersWord(ctx context.Context, db *store.Store, live *liveSkill, op string
 	for i := range plan {
 		p := &plan[i]
 		if sha := p.sha(); sha != "" && sha != live.doc.Hash() && p.to.Author == "evolve" && said[sha].Word == store.Rejected {
-			return refused(fmt.Sprintf("`evolve approve %s@%.12s` takes that back", live.Name, sha), "candidate %.12s was rejected by you: nothing was changed", sha)
+			return problem.Refusef(fmt.Sprintf("`evolve approve %s@%.12s` takes that back", live.Name, sha), "candidate %.12s was rejected by you: nothing was changed", sha)
 		}
 	}
 	return nil
@@ -207,7 +208,7 @@ func (p *placing) intent(ctx context.Context, db *store.Store, live *liveSkill, 
 	case p.to == nil:
 		in.Files, _, err = db.PlantedFiles(ctx, live.Name, p.path)
 	case skill.HashText(p.to.Text) != p.to.SHA:
-		err = refused("the store is damaged; restore it from a backup", "version v%d of %s is not the text that its name says", p.to.N, live.Name)
+		err = problem.Refusef("the store is damaged; restore it from a backup", "version v%d of %s is not the text that its name says", p.to.N, live.Name)
 	case p.held == "":
 		if err = p.clear(ctx, db, live.Name); err == nil {
 			in.Files, err = skill.Survey(live.Dir)
@@ -260,7 +261,7 @@ func hashAt(path string) (string, error) {
 // installWait is how long an installation waits for another one.
 const installWait = 30 * time.Second
 
-var errInstalling = &failure{exitFailed, errors.New("another process is installing"), "wait for it, or stop it first"}
+var errInstalling = &problem.Error{Kind: problem.Busy, Err: errors.New("another process is installing"), Hint: "wait for it, or stop it first"}
 
 // lockInstalls keeps other processes with the same data from installing. The lock
 // is the system's: one that was killed leaves none behind.

@@ -51,7 +51,7 @@ func TestOwnersWordWhileAnInstallationWaits(t *testing.T) {
 			unlock()
 			err = <-said
 			var drift *skill.DriftError
-			if code, _ := explain(err); code != exitRefused || !strings.Contains(err.Error(), c.refusal) && !errors.As(err, &drift) {
+			if code, _ := codeOf(err); code != exitRefused || !strings.Contains(err.Error(), c.refusal) && !errors.As(err, &drift) {
 				t.Errorf("exit code %d, %v", code, err)
 			}
 			r.holds("claude", want)
@@ -76,7 +76,7 @@ func TestPinWhileARollbackWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = r.a.put(t.Context(), r.db, r.live(), store.OpRollback, "rollback", false, plan)
-	if code, _ := explain(err); code != exitRefused {
+	if code, _ := codeOf(err); code != exitRefused {
 		t.Errorf("exit code %d, %v", code, err)
 	}
 	r.holds("claude", r.v1)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
@@ -55,7 +56,7 @@ func (a *app) prepare(ctx context.Context, f *runFlags) (*prepared, error) {
 	}
 	for _, w := range skill.Validate(live.doc, f.Profile, live.Name) {
 		if w.Severity == skill.Reject {
-			return nil, usage("agents would not load it as it is; mend it first", "skill %s: line %d: %s", live.Name, w.Line, w.Message)
+			return nil, problem.Inputf("agents would not load it as it is; mend it first", "skill %s: line %d: %s", live.Name, w.Line, w.Message)
 		}
 	}
 	if err := live.evolve(f.Evolve); err != nil {
@@ -218,7 +219,7 @@ func (p *prepared) carry(ctx context.Context, trial *tournament.TrialRecord) err
 	if d, err := trial.Evidence(); err != nil {
 		return err
 	} else if d.Cases > 0 && p.back.agent.Identity().Simulated && !trial.Simulated {
-		return usage(fmt.Sprintf("choose a real agent with --agent, or `evolve --skill %s --anew` to search again", f.Skill),
+		return problem.Inputf(fmt.Sprintf("choose a real agent with --agent, or `evolve --skill %s --anew` to search again", f.Skill),
 			"challenger %.12s is on trial with a real model: a simulated agent cannot go on with that", trial.Challenger)
 	}
 	f.Carried, f.HeldOut = trial.Challenger, fresh

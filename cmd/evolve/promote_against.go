@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
@@ -15,7 +16,7 @@ import (
 // An objection is one reason why a text may not be installed.
 type objection struct {
 	kind objectionKind
-	*failure
+	why  *problem.Error
 }
 
 type objectionKind int
@@ -37,8 +38,8 @@ type objections []objection
 
 // add keeps what forbids an installation; any other error is returned.
 func (o *objections) add(kind objectionKind, err error) error {
-	var f *failure
-	if err != nil && (!errors.As(err, &f) || f.code != exitRefused) {
+	var f *problem.Error
+	if err != nil && (!errors.As(err, &f) || f.Kind != problem.Refused) {
 		return err
 	}
 	if err != nil {
@@ -49,7 +50,7 @@ func (o *objections) add(kind objectionKind, err error) error {
 
 // object adds a reason, with what to do about it.
 func (o *objections) object(kind objectionKind, hint, format string, args ...any) {
-	*o = append(*o, objection{kind, &failure{exitRefused, fmt.Errorf(format, args...), hint}})
+	*o = append(*o, objection{kind, &problem.Error{Kind: problem.Refused, Err: fmt.Errorf(format, args...), Hint: hint}})
 }
 
 // refuse is all of them in one error, nil for none.
@@ -58,22 +59,22 @@ func (o objections) refuse(what string) error {
 		return nil
 	}
 	if len(o) == 1 {
-		return o[0].failure
+		return o[0].why
 	}
 	var hints []string
 	for _, k := range o {
-		if k.hint != "" && !slices.Contains(hints, k.hint) {
-			hints = append(hints, k.hint)
+		if k.why.Hint != "" && !slices.Contains(hints, k.why.Hint) {
+			hints = append(hints, k.why.Hint)
 		}
 	}
-	return refused(strings.Join(hints, "; "), "%s cannot be installed: %s", what, o)
+	return problem.Refusef(strings.Join(hints, "; "), "%s cannot be installed: %s", what, o)
 }
 
 // String is the reasons in a line.
 func (o objections) String() string {
 	var said []string
 	for _, k := range o {
-		said = append(said, strings.TrimSuffix(k.Error(), ": nothing was changed")) // of a refusal by itself
+		said = append(said, strings.TrimSuffix(k.why.Error(), ": nothing was changed")) // of a refusal by itself
 	}
 	return strings.Join(said, "; ")
 }
@@ -147,7 +148,7 @@ func unproven(trial *tournament.TrialRecord) error {
 	if trial.Decision == string(pareto.Promote) {
 		return nil
 	}
-	return refused("say --yes to install it all the same; it is then recorded as unproven", "candidate %.12s is not proven (%s)", trial.Challenger, trial.Decision)
+	return problem.Refusef("say --yes to install it all the same; it is then recorded as unproven", "candidate %.12s is not proven (%s)", trial.Challenger, trial.Decision)
 }
 
 // againstVersion is what keeps a version from being installed.
@@ -170,11 +171,11 @@ func (a *app) againstVersion(ctx context.Context, db *store.Store, live *liveSki
 		return nil, err
 	}
 	if err := checkKernel(live.doc, doc, part); err != nil {
-		var f *failure
+		var f *problem.Error
 		if !errors.As(err, &f) {
 			return nil, err
 		}
-		return out, out.add(isMisfit, &failure{f.code, f.err, fmt.Sprintf("`evolve rollback %s@v%d` puts it back all the same", live.Name, v.N)})
+		return out, out.add(isMisfit, &problem.Error{Kind: f.Kind, Err: f.Err, Hint: fmt.Sprintf("`evolve rollback %s@v%d` puts it back all the same", live.Name, v.N)})
 	}
 	return out, nil
 }

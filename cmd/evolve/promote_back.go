@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
@@ -58,7 +59,7 @@ func (a *app) waitingTrial(ctx context.Context, db *store.Store, live *liveSkill
 func (a *app) refuseBack(ctx context.Context, db *store.Store, live *liveSkill, t *tournament.TrialRecord) error {
 	v, err := db.VersionBySHA(ctx, live.Name, t.Challenger)
 	if errors.Is(err, store.ErrNotFound) {
-		return usage(fmt.Sprintf("`evolve --skill %s` looks for one", live.Name), "nothing of %s waits for promotion", live.Name)
+		return problem.Inputf(fmt.Sprintf("`evolve --skill %s` looks for one", live.Name), "nothing of %s waits for promotion", live.Name)
 	} else if err != nil {
 		return err
 	}
@@ -74,5 +75,5 @@ func (a *app) refuseBack(ctx context.Context, db *store.Store, live *liveSkill, 
 	if a.promotable(ctx, db, live.Name, v) {
 		hint = fmt.Sprintf("`evolve promote %s@v%d` installs it all the same; %s", live.Name, v.N, hint)
 	}
-	return refused(hint, "nothing of %s waits for promotion: v%d (%.12s), which was tried against the live text, %s", live.Name, v.N, v.SHA, what)
+	return problem.Refusef(hint, "nothing of %s waits for promotion: v%d (%.12s), which was tried against the live text, %s", live.Name, v.N, v.SHA, what)
 }

@@ -21,7 +21,7 @@ func TestReadOnlySkill(t *testing.T) {
 	}
 	mode("claude", 0o444)
 	err := r.promote("")
-	if code, hint := explain(err); code != exitRefused || !strings.Contains(err.Error(), "is read-only") || !strings.Contains(hint, "chmod u+w "+r.path("claude")) {
+	if code, hint := codeOf(err); code != exitRefused || !strings.Contains(err.Error(), "is read-only") || !strings.Contains(hint, "chmod u+w "+r.path("claude")) {
 		t.Errorf("promote: exit code %d, %v (%s)", code, err, hint)
 	}
 	r.holds("claude", r.v0)
@@ -33,7 +33,7 @@ func TestReadOnlySkill(t *testing.T) {
 		t.Fatal(err)
 	}
 	mode("claude", 0o444)
-	if code, _ := explain(r.a.rollback(t.Context(), "tagger")); code != exitRefused {
+	if code, _ := codeOf(r.a.rollback(t.Context(), "tagger")); code != exitRefused {
 		t.Errorf("rollback: exit code %d", code)
 	}
 	r.holds("claude", r.v1)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/renameio/v2"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -124,7 +125,7 @@ func (a *app) night(ctx context.Context, db *store.Store, name string) (*nightRe
 	}
 	if at < 0 {
 		if name == "night" {
-			err = usage("`evolve sleep run` has one", "there was no night yet")
+			err = problem.Inputf("`evolve sleep run` has one", "there was no night yet")
 		}
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
@@ -22,12 +23,12 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 	}
 	run, err := db.Run(ctx, now.resume)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, usage("`evolve status` names the runs that can be resumed", "no run is named %q", now.resume)
+		return nil, problem.Inputf("`evolve status` names the runs that can be resumed", "no run is named %q", now.resume)
 	} else if err != nil {
 		return nil, err
 	}
 	if strings.HasPrefix(run.ID, rebasePrefix) {
-		return nil, usage(fmt.Sprintf("`evolve --skill %s` tries what came of it", run.Skill), "%s re-based a challenger: nothing was run", run.ID)
+		return nil, problem.Inputf(fmt.Sprintf("`evolve --skill %s` tries what came of it", run.Skill), "%s re-based a challenger: nothing was run", run.ID)
 	}
 	if sleep.Generation(ctx) > 0 { // a night waits for the lock, or takes it over
 	} else if busy, err := a.running(run.ID); err != nil {
@@ -40,7 +41,7 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 		return nil, fmt.Errorf("read run %s: %w", run.ID, err)
 	}
 	if now.Skill != "" && now.Skill != f.Skill {
-		return nil, usage(fmt.Sprintf("`evolve --resume %s` without --skill", run.ID), "run %s is about %s, not %s", run.ID, f.Skill, now.Skill)
+		return nil, problem.Inputf(fmt.Sprintf("`evolve --resume %s` without --skill", run.ID), "run %s is about %s, not %s", run.ID, f.Skill, now.Skill)
 	}
 	f.atMost = now.atMost
 	f.resume, f.promote, f.to, f.yes, f.noWait = now.resume, now.promote, now.to, now.yes, now.noWait
@@ -80,7 +81,7 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 	if rest, err := skill.RestHash(live.Dir); err != nil {
 		return nil, fmt.Errorf("read skill %s: %w", f.Skill, err)
 	} else if rest != f.Rest {
-		return nil, usage(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill),
+		return nil, problem.Inputf(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill),
 			"the files beside SKILL.md changed since run %s began: nothing it measured would count", run.ID)
 	}
 	f.owned = now.owned
@@ -99,12 +100,12 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 		}
 		c.Split = eval.Split(f.Splits[c.ID])
 		if caseHash(c) != want {
-			return p, usage(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill), "case %s was edited since run %s began", c.ID, run.ID)
+			return p, problem.Inputf(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill), "case %s was edited since run %s began", c.ID, run.ID)
 		}
 		p.cases = append(p.cases, c)
 	}
 	if len(p.cases) != len(f.Cases) {
-		return p, usage(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill),
+		return p, problem.Inputf(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill),
 			"%d cases were dropped since run %s began", len(f.Cases)-len(p.cases), run.ID)
 	}
 	budget := f.budget(a.now)

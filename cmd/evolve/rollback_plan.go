@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 )
@@ -133,7 +134,7 @@ func (r *rollingBack) takeBack(ctx context.Context, p *placing, named bool) erro
 			then += ", which was rolled back on " + at.Local().Format(time.DateOnly)
 		}
 	}
-	p.refusal = refused(fmt.Sprintf("`evolve diff %s v%d` shows it; --force %s", r.live.Name, yours.N, then), "it holds a text of yours, kept as v%d", yours.N)
+	p.refusal = problem.Refusef(fmt.Sprintf("`evolve diff %s v%d` shows it; --force %s", r.live.Name, yours.N, then), "it holds a text of yours, kept as v%d", yours.N)
 	return nil
 }
 
@@ -243,7 +244,7 @@ func (r *rollingBack) target(ctx context.Context, path, held string, home bool) 
 		}
 		if why := r.rejected(v); why != "" {
 			if !r.force {
-				return nil, refused("--force puts it back all the same", "%s", why)
+				return nil, problem.Refusef("--force puts it back all the same", "%s", why)
 			}
 			r.a.say("%s: %s, and is put back", name, why)
 		}
@@ -284,9 +285,9 @@ func (r *rollingBack) target(ctx context.Context, path, held string, home bool) 
 		return v, nil
 	}
 	if len(passed) > 0 {
-		return nil, refused(fmt.Sprintf("`evolve rollback %s@vN --force` puts one back all the same", name), "nothing else was in place before: %s", strings.Join(passed, "; "))
+		return nil, problem.Refusef(fmt.Sprintf("`evolve rollback %s@vN --force` puts one back all the same", name), "nothing else was in place before: %s", strings.Join(passed, "; "))
 	}
-	return nil, usage(fmt.Sprintf("`evolve log %s` lists the versions", name), "there is no version of %s %w", name, errNothingBefore)
+	return nil, problem.Inputf(fmt.Sprintf("`evolve log %s` lists the versions", name), "there is no version of %s %w", name, errNothingBefore)
 }
 
 // rejected says that a version was rejected, "" where it was not.
@@ -309,11 +310,11 @@ func (r *rollingBack) pass(versions []string) {
 func findVersion(ctx context.Context, db *store.Store, name, at string) (*tournament.Version, error) {
 	n, err := strconv.Atoi(strings.TrimPrefix(at, "v"))
 	if err != nil {
-		return nil, usage("versions are v0, v1, …", "%q is no version", at)
+		return nil, problem.Inputf("versions are v0, v1, …", "%q is no version", at)
 	}
 	v, err := db.Version(ctx, name, n)
 	if err != nil {
-		return nil, usage(fmt.Sprintf("`evolve log %s` lists the versions", name), "%s has no version v%d", name, n)
+		return nil, problem.Inputf(fmt.Sprintf("`evolve log %s` lists the versions", name), "%s has no version v%d", name, n)
 	}
 	return v, nil
 }

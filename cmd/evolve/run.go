@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"runtime/debug"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/spf13/cobra"
 )
 
@@ -104,48 +106,21 @@ var commands = []func(*app) *cobra.Command{
 
 // Exit codes, as documented in the README.
 const (
-	exitDone        = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitStopped     = 3 // by a cap or a usage limit, before a verdict
-	exitRefused     = 4 // for safety: kernel, firewall, drift
-	exitInterrupted = 130
+	exitDone        int = 0
+	exitFailed      int = 1
+	exitUsage       int = 2
+	exitStopped     int = 3 // by a cap or a usage limit, before a verdict
+	exitRefused     int = 4 // for safety: kernel, firewall, drift
+	exitInterrupted int = 130
 )
-
-// A failure is an error with its exit code and the next thing to type.
-type failure struct {
-	code int
-	err  error
-	hint string
-}
-
-func (f *failure) Error() string { return f.err.Error() }
-func (f *failure) Unwrap() error { return f.err }
-
-// usage makes an error of bad input.
-func usage(hint, format string, args ...any) error {
-	return &failure{exitUsage, fmt.Errorf(format, args...), hint}
-}
-
-// refused makes an error of something that safety forbids.
-func refused(hint, format string, args ...any) error {
-	return &failure{exitRefused, fmt.Errorf(format, args...), hint}
-}
-
-// hinted adds a hint to an error, keeping the code that classify gives it.
-func hinted(err error, hint string) error {
-	if err == nil {
-		return nil
-	}
-	return &failure{0, err, hint}
-}
 
 // fail prints err as one line and a hint, and returns the exit code.
 func (a *app) fail(err error) int {
 	if err == nil {
 		return exitDone
 	}
-	code, hint := explain(err)
+	kind, hint := explain(err)
+	code := exitCode(kind)
 	var quiet *quietExit
 	if errors.As(err, &quiet) {
 		return quiet.code
@@ -155,7 +130,7 @@ func (a *app) fail(err error) int {
 		a.tellBug(bug.Value, bug.Stack)
 		return exitFailed
 	}
-	var f *failure
+	var f *problem.Error
 	if code == exitInterrupted && !errors.As(err, &f) {
 		a.tell("evolve: interrupted; what was saved until then is kept, the same command goes on")
 		return code
@@ -167,19 +142,30 @@ func (a *app) fail(err error) int {
 	return code
 }
 
-// explain gives the exit code of an error and what to do about it, "" for nothing.
-func explain(err error) (code int, hint string) {
-	code, hint = classify(err)
-	var f *failure
-	if errors.As(err, &f) {
-		if f.code != 0 {
-			code = f.code
-		}
-		if f.hint != "" {
-			hint = f.hint
-		}
+// explain gives the kind of an error and what to do about it, "" for nothing: what
+// the error says of itself, else what its cause is known for.
+func explain(err error) (problem.Kind, string) {
+	kind, hint := classify(err)
+	itself, next := problem.Of(err)
+	if itself != problem.Failed {
+		kind = itself
 	}
-	return code, hint
+	return kind, cmp.Or(next, hint)
+}
+
+// exitCode is the exit code of a kind of error.
+func exitCode(kind problem.Kind) int {
+	switch kind {
+	case problem.Input, problem.NotFound:
+		return exitUsage
+	case problem.Refused:
+		return exitRefused
+	case problem.Stopped:
+		return exitStopped
+	case problem.Interrupted:
+		return exitInterrupted
+	}
+	return exitFailed
 }
 
 // quietExit ends the program with a code after everything was said already.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -143,7 +144,7 @@ func leave(l *flock.Flock) {
 }
 
 func errBusy(id string) error {
-	return &failure{exitFailed, &busyError{id}, "wait for it, or stop it first"}
+	return &problem.Error{Kind: problem.Busy, Err: &busyError{id}, Hint: "wait for it, or stop it first"}
 }
 
 // A busyError says that another process is at work on a run.
@@ -243,7 +244,7 @@ func (a *app) lockSkillUnder(ctx context.Context, name, evolves string) (say fun
 		if raw, err := os.ReadFile(path); err == nil {
 			_ = json.Unmarshal(raw, &busy.By) // it may be about to say it
 		}
-		return nil, nil, &failure{exitFailed, busy, "nothing was spent; wait for it, or stop it first"}
+		return nil, nil, &problem.Error{Kind: problem.Busy, Err: busy, Hint: "nothing was spent; wait for it, or stop it first"}
 	}
 	say = func(run string) error {
 		host, err := os.Hostname()

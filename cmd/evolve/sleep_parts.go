@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
@@ -279,7 +280,7 @@ func count(r *sleep.Result, p *prepared) {
 // aboutSkill marks an error that trying again brings again, and that the other
 // skills need not mind; where it is the owner's edit, nobody's failure.
 func aboutSkill(err error) error {
-	var f *failure
+	var f *problem.Error
 	var drift *skill.DriftError
 	var kernel *tournament.KernelError
 	var speechless *tournament.AgentFailsError
@@ -296,7 +297,7 @@ func aboutSkill(err error) error {
 		return &sleep.Overtaken{Why: err.Error() + ": the next night goes on from there"}
 	}
 	if errors.As(err, &kernel) || errors.As(err, &speechless) ||
-		errors.As(err, &f) && (f.code == exitUsage || f.code == exitRefused) {
+		errors.As(err, &f) && (f.Kind == problem.Input || f.Kind == problem.Refused) {
 		return &sleep.Hopeless{Err: errors.New(oneLine(err.Error()))}
 	}
 	return err

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skill-evolve/evolve/eval/agent/process"
+	"github.com/skill-evolve/evolve/eval/problem"
 )
 
 // The kinds of timer.
@@ -52,7 +53,7 @@ func newSleepInstallCommand(a *app) *cobra.Command {
 		Example: "  evolve sleep install --at 03:17 --print\n  evolve sleep install --at 03:17 -- --policy auto --max-cost-usd 2 --only-on-ac",
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.ArgsLenAtDash() != 0 && len(args) > 0 {
-				return usage("flags of the night come after --: evolve sleep install --at 03:17 -- --max-cost-usd 2", "unexpected %q", args[0])
+				return problem.Inputf("flags of the night come after --: evolve sleep install --at 03:17 -- --max-cost-usd 2", "unexpected %q", args[0])
 			}
 			return a.sleepInstall(c.Context(), at, with, args, print, yes)
 		},
@@ -87,7 +88,7 @@ func (a *app) sleepInstall(ctx context.Context, at, with string, args []string, 
 		return err
 	}
 	if was != nil && was.kind != t.kind && !print {
-		return usage("`evolve sleep uninstall` takes it away first", "a %s timer is installed already", was.kind)
+		return problem.Inputf("`evolve sleep uninstall` takes it away first", "a %s timer is installed already", was.kind)
 	}
 	var tab, next string
 	if t.kind == timerCron {
@@ -110,7 +111,7 @@ func (a *app) sleepInstall(ctx context.Context, at, with string, args []string, 
 	}
 	for _, f := range files {
 		if text, err := os.ReadFile(f.path); err == nil && !timerText(text) {
-			return refused("move it away first", "%s is none of evolve's", f.path)
+			return problem.Refusef("move it away first", "%s is none of evolve's", f.path)
 		}
 	}
 	if same, err := unchanged(files); err != nil {
@@ -125,7 +126,7 @@ func (a *app) sleepInstall(ctx context.Context, at, with string, args []string, 
 		if ok, err := a.confirm("Install it?"); err != nil {
 			return err
 		} else if !ok {
-			return &failure{exitStopped, errors.New("nothing was installed"), "say --yes"}
+			return &problem.Error{Kind: problem.Stopped, Err: errors.New("nothing was installed"), Hint: "say --yes"}
 		}
 	}
 	putBack, err := keepFiles(files)
@@ -154,9 +155,9 @@ func (a *app) sleepInstall(ctx context.Context, at, with string, args []string, 
 	}
 	if err != nil {
 		if e := putBack(); e != nil {
-			return hinted(fmt.Errorf("install timer: %w; %w", err, e), "`evolve sleep uninstall` takes what was written away")
+			return problem.Hinted(fmt.Errorf("install timer: %w; %w", err, e), "`evolve sleep uninstall` takes what was written away")
 		}
-		return hinted(fmt.Errorf("install timer: %w; nothing is left of it", err), "--with cron is another way")
+		return problem.Hinted(fmt.Errorf("install timer: %w; nothing is left of it", err), "--with cron is another way")
 	}
 	if left := a.leftOut(); len(left) > 0 {
 		a.say("keys are written nowhere: the night has no %s of this shell; docs/sleep.md says how it gets one", strings.Join(left, ", "))

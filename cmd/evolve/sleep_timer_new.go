@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strconv"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 	"github.com/spf13/pflag"
 )
@@ -14,7 +15,7 @@ var clock = lazyregexp.New(`^([01]?[0-9]|2[0-3]):([0-5][0-9])$`)
 func (a *app) newTimer(at, with string, args []string) (*timer, error) {
 	m := clock.FindStringSubmatch(at)
 	if m == nil {
-		return nil, usage("for example --at 03:17", "--at %q is no time of day", at)
+		return nil, problem.Inputf("for example --at 03:17", "--at %q is no time of day", at)
 	}
 	t := &timer{kind: with, args: append([]string{"sleep", "run", "--quiet"}, args...)}
 	t.hour, _ = strconv.Atoi(m[1])
@@ -25,10 +26,10 @@ func (a *app) newTimer(at, with string, args []string) (*timer, error) {
 	night := newApp(a.stdin, a.stdout, a.stderr) // what the night is told of the flags of every command
 	night.globalFlags(fl)
 	if err := fl.Parse(args); err != nil {
-		return nil, usage("`evolve sleep run --help` lists them", "%v", err)
+		return nil, problem.Inputf("`evolve sleep run --help` lists them", "%v", err)
 	}
 	if fl.NArg() > 0 {
-		return nil, usage("", "a night takes no %q", fl.Arg(0))
+		return nil, problem.Inputf("", "a night takes no %q", fl.Arg(0))
 	}
 	if err := f.check(); err != nil {
 		return nil, err
@@ -39,7 +40,7 @@ func (a *app) newTimer(at, with string, args []string) (*timer, error) {
 		t.kind = defaultTimer()
 	case timerSystemd, timerLaunchd, timerCron:
 	default:
-		return nil, usage("--with systemd, launchd or cron", "unknown --with %q", with)
+		return nil, problem.Inputf("--with systemd, launchd or cron", "unknown --with %q", with)
 	}
 	var err error
 	if t.program, err = ownProgram(); err != nil {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/skill-evolve/evolve/eval/problem"
 )
 
 // keptFolders are the variables that name folders: what starts a night has none of
@@ -36,7 +38,7 @@ func (a *app) keepSetup(t *timer, f *sleepFlags, night *app) error {
 		t.args = append(t.args, flag.name, dir) // of two the last counts
 	}
 	if program, _, _ := strings.Cut(strings.TrimSpace(f.command), " "); strings.ContainsRune(program, filepath.Separator) && !filepath.IsAbs(program) {
-		return usage("give its path from / on", "--command %s is another program in another folder", program)
+		return problem.Inputf("give its path from / on", "--command %s is another program in another folder", program)
 	}
 	for _, name := range keptFolders {
 		v := a.getenv(name)
@@ -90,17 +92,17 @@ const maxCronLine = 990
 func (t *timer) writable() error {
 	for _, s := range slices.Concat([]string{t.program}, t.args, t.env) {
 		if !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
-			return usage("give the folder a name without them", "%q holds a line break or something else that a timer cannot", s)
+			return problem.Inputf("give the folder a name without them", "%q holds a line break or something else that a timer cannot", s)
 		}
 		if t.kind == timerCron && strings.ContainsRune(s, '\\') {
-			return usage("--with systemd, or another name for the folder", "%q holds a backslash, which crons read in different ways", s)
+			return problem.Inputf("--with systemd, or another name for the folder", "%q holds a backslash, which crons read in different ways", s)
 		}
 	}
 	if t.kind == timerSystemd && strings.ContainsAny(t.program, `"'\`) {
-		return usage("move it, or --with cron", "systemd starts no program with a quote or a backslash in its path: %s", t.program)
+		return problem.Inputf("move it, or --with cron", "systemd starts no program with a quote or a backslash in its path: %s", t.program)
 	}
 	if n := len(t.cronLine()); t.kind == timerCron && n > maxCronLine {
-		return usage("try with a shorter PATH: PATH=/usr/bin:/bin evolve sleep install …", "a line of %d bytes is longer than cron takes", n)
+		return problem.Inputf("try with a shorter PATH: PATH=/usr/bin:/bin evolve sleep install …", "a line of %d bytes is longer than cron takes", n)
 	}
 	return nil
 }

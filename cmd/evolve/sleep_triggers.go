@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/sleep"
@@ -21,7 +22,7 @@ func (s *sleeper) triggers(ctx context.Context, live *liveSkill, cases []eval.Ca
 		return nil, nil
 	}
 	again := *live
-	var f *failure
+	var f *problem.Error
 	if err := again.evolve(evolveDescription); errors.As(err, &f) {
 		return nil, nil
 	} else if err != nil {

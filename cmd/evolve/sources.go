@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/git"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/claude"
 	"github.com/skill-evolve/evolve/harvest/codex"
@@ -145,7 +146,7 @@ func (a *app) sources(ctx context.Context, f harvestFlags) (out []foundSource, e
 	if f.since != "" {
 		d, err := parseAge(f.since)
 		if err != nil {
-			return nil, usage("for example --since 30d, --since 12h", "--since %q is no age", f.since)
+			return nil, problem.Inputf("for example --since 30d, --since 12h", "--since %q is no age", f.since)
 		}
 		o.since = a.now().Add(-d)
 	}
@@ -183,7 +184,7 @@ func (a *app) sources(ctx context.Context, f harvestFlags) (out []foundSource, e
 			out = append(out, foundSource{entire.New(repo, eo), repo})
 		}
 	} else if f.repo != "" {
-		return nil, usage("add --source entire", "--repo is for Entire checkpoints, not for --source %s", f.source)
+		return nil, problem.Inputf("add --source entire", "--repo is for Entire checkpoints, not for --source %s", f.source)
 	}
 	if !known {
 		names := sourceNames()
@@ -191,7 +192,7 @@ func (a *app) sources(ctx context.Context, f harvestFlags) (out []foundSource, e
 		if near := skill.Nearest(f.source, strings.Split(names, ", ")); near != "" {
 			hint = "did you mean " + near + "? " + hint
 		}
-		return nil, usage(hint, "unknown source %q", f.source)
+		return nil, problem.Inputf(hint, "unknown source %q", f.source)
 	}
 	return out, nil
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 )
@@ -65,7 +66,7 @@ func unknownTarget(name string) error {
 	if near := skill.Nearest(name, targetNames()); near != "" {
 		hint = "did you mean " + near + "? " + hint
 	}
-	return usage(hint, "unknown target %q", name)
+	return problem.Inputf(hint, "unknown target %q", name)
 }
 
 // target finds what a name of --to stands for.
@@ -93,14 +94,14 @@ func (a *app) target(name string) (t target, err error) {
 	}
 	switch info, err := os.Stat(dir); {
 	case errors.Is(err, fs.ErrNotExist):
-		return t, usage("make it first, if it is the right one; agents' own folders have names: "+strings.Join(targetNames(), ", "), "there is no folder %s", dir)
+		return t, problem.Inputf("make it first, if it is the right one; agents' own folders have names: "+strings.Join(targetNames(), ", "), "there is no folder %s", dir)
 	case err != nil:
 		return t, fmt.Errorf("find target %s: %w", name, err)
 	case !info.IsDir():
-		return t, usage("name the folder that holds the skills", "%s is no folder", dir)
+		return t, problem.Inputf("name the folder that holds the skills", "%s is no folder", dir)
 	}
 	if _, err := os.Stat(filepath.Join(dir, skill.FileName)); err == nil {
-		return t, usage("name the folder above: "+filepath.Dir(dir), "%s is a skill, not a folder of skills", dir)
+		return t, problem.Inputf("name the folder above: "+filepath.Dir(dir), "%s is a skill, not a folder of skills", dir)
 	}
 	return target{dir, dir}, nil
 }
@@ -176,7 +177,7 @@ func (a *app) places(ctx context.Context, db *store.Store, live *liveSkill, targ
 			return nil, err
 		}
 		if root := a.demoFolder(); root != "" && !skill.Within(p.path, []string{root}) {
-			p.refusal = refused("use your own data folder: unset EVOLVE_HOME", "%s is not in the demo's folder %s, and what the demo proved is simulated", p.path, root)
+			p.refusal = problem.Refusef("use your own data folder: unset EVOLVE_HOME", "%s is not in the demo's folder %s, and what the demo proved is simulated", p.path, root)
 		}
 		for _, q := range out {
 			if q.path == p.path && q.same == "" {
@@ -222,11 +223,11 @@ func (p *place) look(ctx context.Context, db *store.Store, live *liveSkill, mana
 	doc, _ := skill.Parse(p.text, skill.Options{}) // whole, whatever the error
 	switch {
 	case skill.Within(p.path, managed):
-		p.refusal = refused("change it where it comes from", "skill %s %s: an installation would not last", live.Name, ofPlugin)
+		p.refusal = problem.Refusef("change it where it comes from", "skill %s %s: an installation would not last", live.Name, ofPlugin)
 	case p.held != "" && doc.Managed() || p.live && live.Managed:
-		p.refusal = refused("change it where it comes from", "skill %s %s: an installation would not last", live.Name, ofTool)
+		p.refusal = problem.Refusef("change it where it comes from", "skill %s %s: an installation would not last", live.Name, ofTool)
 	case p.held != "" && info.Mode().Perm()&0o222 == 0: // a rename would replace it all the same
-		p.refusal = refused(fmt.Sprintf("`chmod u+w %s` allows it", p.path), "%s is read-only", p.path)
+		p.refusal = problem.Refusef(fmt.Sprintf("`chmod u+w %s` allows it", p.path), "%s is read-only", p.path)
 	}
 	return nil
 }
@@ -271,7 +272,7 @@ func (a *app) refuseManaged(ctx context.Context, live *liveSkill, f *runFlags) e
 	if slices.ContainsFunc(places, func(p place) bool { return p.refusal == nil }) {
 		return nil
 	}
-	return refused("copy its folder to one of your own, with another name, and evolve that; --promote --to installs in another agent's folder; --no-gate only searches",
+	return problem.Refusef("copy its folder to one of your own, with another name, and evolve that; --promote --to installs in another agent's folder; --no-gate only searches",
 		"%s: no version of it would last, and nothing was spent", whose)
 }
 

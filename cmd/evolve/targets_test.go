@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
@@ -185,7 +186,7 @@ func TestPromoteKeepsTheKernel(t *testing.T) {
 	r.write("claude", edited)
 	for _, to := range [][]string{nil, {"codex"}} {
 		err := r.a.promoteSkill(t.Context(), "tagger@v1", promoteFlags{to: to, force: true})
-		var f *failure
+		var f *problem.Error
 		if !errors.As(err, &f) || !strings.Contains(err.Error(), "kernel differs") {
 			t.Errorf("--to %q: %v", to, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
@@ -73,7 +74,7 @@ func (s *skillTexts) find(ctx context.Context, at string) (*namedText, error) {
 	case "challenger":
 		t, err := s.challenger(ctx)
 		if err == nil && t == nil {
-			err = usage(fmt.Sprintf("`evolve --skill %s` looks for one", s.name), "no challenger of %s is on trial", s.name)
+			err = problem.Inputf(fmt.Sprintf("`evolve --skill %s` looks for one", s.name), "no challenger of %s is on trial", s.name)
 		}
 		return t, err
 	}
@@ -91,7 +92,7 @@ func (s *skillTexts) find(ctx context.Context, at string) (*namedText, error) {
 	case v != nil:
 		return s.text(ctx, fmt.Sprintf("%s v%d", s.name, v.N), v.SHA, v.Text)
 	case len(c.Text) == 0:
-		return nil, usage(s.listed(), "the text of candidate %s was removed with a session that it had learned from", report.Short(c.SHA))
+		return nil, problem.Inputf(s.listed(), "the text of candidate %s was removed with a session that it had learned from", report.Short(c.SHA))
 	}
 	return s.text(ctx, fmt.Sprintf("%s candidate %s", s.name, report.Short(c.SHA)), c.SHA, c.Text)
 }
@@ -107,7 +108,7 @@ type notNamedError struct{ why string }
 func (e *notNamedError) Error() string { return e.why }
 
 func (s *skillTexts) notNamed(format string, args ...any) error {
-	return &failure{exitUsage, &notNamedError{fmt.Sprintf(format, args...)}, s.listed()}
+	return &problem.Error{Kind: problem.Input, Err: &notNamedError{fmt.Sprintf(format, args...)}, Hint: s.listed()}
 }
 
 // named is the one candidate whose SHA-256 begins with at, else the version; every
@@ -120,7 +121,7 @@ func (s *skillTexts) named(ctx context.Context, at string) (*tournament.Candidat
 	c, err := s.db.Candidate(ctx, strings.ToLower(at))
 	switch {
 	case errors.As(err, &many):
-		return nil, nil, usage("it may be "+report.Short(many.Matches[0])+" or "+report.Short(many.Matches[1]), "%q names several candidates", at)
+		return nil, nil, problem.Inputf("it may be "+report.Short(many.Matches[0])+" or "+report.Short(many.Matches[1]), "%q names several candidates", at)
 	case errors.Is(err, store.ErrNotFound):
 		v, verr := s.db.VersionBySHA(ctx, s.name, strings.ToLower(at))
 		if verr == nil {
@@ -131,7 +132,7 @@ func (s *skillTexts) named(ctx context.Context, at string) (*tournament.Candidat
 		return nil, nil, err
 	}
 	if run, err := s.db.Run(ctx, c.Run); err == nil && run.Skill != s.name {
-		return nil, nil, usage(fmt.Sprintf("say %s@%s", run.Skill, at), "candidate %s belongs to %s", report.Short(c.SHA), run.Skill)
+		return nil, nil, problem.Inputf(fmt.Sprintf("say %s@%s", run.Skill, at), "candidate %s belongs to %s", report.Short(c.SHA), run.Skill)
 	}
 	return c, nil, nil
 }
@@ -159,7 +160,7 @@ func (s *skillTexts) sha(ctx context.Context, at string) (string, error) {
 // liveText is what agents load now.
 func (s *skillTexts) liveText() (*namedText, error) {
 	if s.live == nil {
-		return nil, usage(fmt.Sprintf("name a version, for example %s@v%d", s.name, s.versions[len(s.versions)-1].N), "%s is not installed any more", s.name)
+		return nil, problem.Inputf(fmt.Sprintf("name a version, for example %s@v%d", s.name, s.versions[len(s.versions)-1].N), "%s is not installed any more", s.name)
 	}
 	t := &namedText{label: s.name + " live", doc: s.live.doc, version: s.versionOf(s.live.doc.Hash())}
 	if t.version != nil {

@@ -46,13 +46,13 @@ func TestOneResolverOfNames(t *testing.T) {
 		}
 	}
 	for command, err := range commands(at[:1]) {
-		if code, hint := explain(err); err == nil || code != exitUsage || !strings.Contains(err.Error(), "names several candidates") || !strings.Contains(hint, at) {
+		if code, hint := codeOf(err); err == nil || code != exitUsage || !strings.Contains(err.Error(), "names several candidates") || !strings.Contains(hint, at) {
 			t.Errorf("%s @%s: exit code %d, %v (%s)", command, at[:1], code, err, hint)
 		}
 	}
 	r.holds("claude", r.v0)
 	for command, err := range commands("ffffffffffff") {
-		if code, _ := explain(err); err == nil || code != exitUsage {
+		if code, _ := codeOf(err); err == nil || code != exitUsage {
 			t.Errorf("%s of a name that is nobody's: exit code %d, %v", command, code, err)
 		}
 	}
