@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -255,7 +256,7 @@ func (a *app) nameCandidate(ctx context.Context, db *store.Store, live *liveSkil
 func nameList(name string, shas []string) string {
 	out := make([]string, len(shas))
 	for i, sha := range shas {
-		out[i] = name + "@" + report.Short(sha)
+		out[i] = name + "@" + plain.Short(sha)
 	}
 	return strings.Join(out, ", ")
 }
@@ -302,7 +303,7 @@ func (a *app) findings(ctx context.Context, db *store.Store, live *liveSkill, c 
 		return nil, fmt.Errorf("read run %s: %w", c.Run, err)
 	}
 	r.Incumbent, r.IncumbentChanged = run.Incumbent, run.Incumbent != r.Live
-	if r.Diff, err = report.Between(live.Name+" live", fmt.Sprintf("%s candidate %s", live.Name, report.Short(c.SHA)), live.doc, doc); err != nil {
+	if r.Diff, err = report.Between(live.Name+" live", fmt.Sprintf("%s candidate %s", live.Name, plain.Short(c.SHA)), live.doc, doc); err != nil {
 		return nil, err
 	}
 	s := &skillTexts{name: live.Name, live: live, db: db}
@@ -320,7 +321,7 @@ func (a *app) findings(ctx context.Context, db *store.Store, live *liveSkill, c 
 // askApproval shows a candidate and asks. Without a terminal the answer is an
 // error that says what to type, after it was shown.
 func (a *app) askApproval(r *decisionText) (bool, error) {
-	hint := fmt.Sprintf("`evolve approve %s@%s --yes` lets it be tried, `evolve reject %s@%s` drops it", r.Skill, report.Short(r.SHA), r.Skill, report.Short(r.SHA))
+	hint := fmt.Sprintf("`evolve approve %s@%s --yes` lets it be tried, `evolve reject %s@%s` drops it", r.Skill, plain.Short(r.SHA), r.Skill, plain.Short(r.SHA))
 	if a.json {
 		r.Next = hint
 		if err := a.printJSON(r.decisionResult); err != nil {
@@ -329,9 +330,9 @@ func (a *app) askApproval(r *decisionText) (bool, error) {
 	} else if _, err := fmt.Fprint(a.stdout, r.evidence(terminal(a.stdout) && a.getenv("NO_COLOR") == "")); err != nil {
 		return false, err
 	}
-	ok, err := a.confirm(fmt.Sprintf("Let candidate %s be tried?", report.Short(r.SHA)))
+	ok, err := a.confirm(fmt.Sprintf("Let candidate %s be tried?", plain.Short(r.SHA)))
 	if err == nil && !ok {
-		err = problem.Refusef(hint, "candidate %s stays as it is: %s", report.Short(r.SHA), r.words)
+		err = problem.Refusef(hint, "candidate %s stays as it is: %s", plain.Short(r.SHA), r.words)
 	}
 	return ok, err
 }
@@ -339,7 +340,7 @@ func (a *app) askApproval(r *decisionText) (bool, error) {
 // evidence is what the owner must see before deciding.
 func (r *decisionText) evidence(coloured bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s@%s: %s\n", r.Skill, report.Short(r.SHA), oneLine(r.words))
+	fmt.Fprintf(&b, "%s@%s: %s\n", r.Skill, plain.Short(r.SHA), oneLine(r.words))
 	if len(r.Findings) > 0 {
 		b.WriteString("\nwhat the firewall found:\n")
 	}
@@ -351,7 +352,7 @@ func (r *decisionText) evidence(coloured bool) string {
 		fmt.Fprintf(&b, "  %s%s: %s\n", where, f.Rule, oneLine(f.Message))
 	}
 	if r.IncumbentChanged {
-		fmt.Fprintf(&b, "\nit was made from %s, and the live text has changed since: the diff is against the live text\n", report.Short(r.Incumbent))
+		fmt.Fprintf(&b, "\nit was made from %s, and the live text has changed since: the diff is against the live text\n", plain.Short(r.Incumbent))
 	}
 	b.WriteString("\n" + r.Diff.Text(coloured) + "\n")
 	if len(r.Taught) == 0 {
@@ -375,7 +376,7 @@ func (r *decisionText) text(done, unseen bool) string {
 	if done {
 		said += " already"
 	}
-	fmt.Fprintf(&b, "%s: %s@%s, on %s by %s\nnext: %s\n", said, r.Skill, report.Short(r.SHA), r.At.Local().Format("2006-01-02"), report.Plain(r.By), r.Next)
+	fmt.Fprintf(&b, "%s: %s@%s, on %s by %s\nnext: %s\n", said, r.Skill, plain.Short(r.SHA), r.At.Local().Format("2006-01-02"), plain.Text(r.By), r.Next)
 	return b.String()
 }
 
@@ -383,13 +384,13 @@ func (r *decisionText) text(done, unseen bool) string {
 func (a *app) nextAfter(ctx context.Context, db *store.Store, live *liveSkill, c *candidacy) (string, error) {
 	switch {
 	case c.said.Word == store.Rejected:
-		return fmt.Sprintf("nothing: no later run of %s proposes it again; `evolve approve %s@%s` takes that back", live.Name, live.Name, report.Short(c.SHA)), nil
+		return fmt.Sprintf("nothing: no later run of %s proposes it again; `evolve approve %s@%s` takes that back", live.Name, live.Name, plain.Short(c.SHA)), nil
 	case c.triedIn != "":
 		return fmt.Sprintf("nothing: run %s tried it, `evolve log --run %s` tells how", c.triedIn, c.triedIn), nil
 	case c.trial != nil && c.trial.Incumbent == live.doc.Hash():
 		switch c.standing() {
 		case provenWord:
-			return fmt.Sprintf("`evolve promote %s@%s` installs it", live.Name, report.Short(c.SHA)), nil
+			return fmt.Sprintf("`evolve promote %s@%s` installs it", live.Name, plain.Short(c.SHA)), nil
 		case onTrialWord:
 			return fmt.Sprintf("`evolve --skill %s` goes on where its trial was", live.Name), nil
 		}
@@ -403,7 +404,7 @@ func (a *app) nextAfter(ctx context.Context, db *store.Store, live *liveSkill, c
 	}
 	trial, err := a.openTrial(ctx, db, live, evolvesOf(c.Operator))
 	if err == nil && trial != nil {
-		next += fmt.Sprintf("; the trial of challenger %s goes first, unless --anew searches beside it", report.Short(trial.Challenger))
+		next += fmt.Sprintf("; the trial of challenger %s goes first, unless --anew searches beside it", plain.Short(trial.Challenger))
 	}
 	return next, err
 }

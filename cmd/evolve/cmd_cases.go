@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
 
@@ -163,7 +163,7 @@ func (a *app) casesList(ctx context.Context, name, split string) error {
 			if l.Outcome != "" {
 				origin += ", " + l.Outcome
 			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", report.Plain(l.ID), orDash(string(l.Split)), origin, tally(l.Checks), headOf(report.Plain(l.Prompt), 60))
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", plain.Text(l.ID), orDash(string(l.Split)), origin, tally(l.Checks), headOf(plain.Text(l.Prompt), 60))
 		}
 		if err := t.Flush(); err != nil {
 			return err
@@ -171,7 +171,7 @@ func (a *app) casesList(ctx context.Context, name, split string) error {
 		n := splitCounts(cases)
 		fmt.Fprintf(&b, "%s: %d train, %d val, %d test\n", counted(len(list), "case"), n[eval.Train], n[eval.Val], n[eval.Test])
 	}
-	_, err = fmt.Fprint(a.stdout, a.folded(trimLines(report.Plain(b.String()))))
+	_, err = fmt.Fprint(a.stdout, a.folded(trimLines(plain.Text(b.String()))))
 	return err
 }
 
@@ -267,7 +267,7 @@ func (a *app) casesShow(ctx context.Context, name, id string) error {
 	if c.Reference != "" {
 		fmt.Fprintf(&b, "\naccepted answer\n%s\n", indent(c.Reference))
 	}
-	_, err = fmt.Fprint(a.stdout, a.folded(trimLines(report.Plain(b.String()))))
+	_, err = fmt.Fprint(a.stdout, a.folded(trimLines(plain.Text(b.String()))))
 	return err
 }
 

@@ -13,10 +13,10 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
 
@@ -58,7 +58,7 @@ func (a *app) casesEdit(ctx context.Context, name, id string, trust bool) error 
 	if !e.changed {
 		word = "as before"
 	}
-	_, err = fmt.Fprintf(a.stdout, "case %s of %s: %s\n", report.Plain(c.ID), name, word)
+	_, err = fmt.Fprintf(a.stdout, "case %s of %s: %s\n", plain.Text(c.ID), name, word)
 	return err
 }
 

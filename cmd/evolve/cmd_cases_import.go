@@ -12,12 +12,12 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
 
@@ -198,7 +198,7 @@ func acceptable(d redact.Redactor, c *eval.Case, trust bool, at func() string) (
 		names = append(names, path)
 	}
 	for _, name := range names {
-		if printed := report.Plain(name); printed != name || strings.ContainsAny(name, "\n\t") {
+		if printed := plain.Text(name); printed != name || strings.ContainsAny(name, "\n\t") {
 			return 0, problem.Refusef("nothing was imported; name it in letters that can be printed", "%s: the name of the case, of a file or of its repository holds control characters", at())
 		}
 		if _, n := d.Redact(name); n > 0 {
@@ -325,7 +325,7 @@ func (a *app) printImport(r *importReport) error {
 		return a.printJSON(r)
 	}
 	for _, w := range r.Warnings {
-		fmt.Fprintf(a.stderr, "warning: %s\n", report.Plain(w))
+		fmt.Fprintf(a.stderr, "warning: %s\n", plain.Text(w))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s read: %d new, %d changed, %d as before\n", counted(r.Read, "case"), r.Added, r.Changed, r.Unchanged)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
@@ -82,7 +83,7 @@ func (a *app) logRun(ctx context.Context, name string) error {
 		if e.Best != nil {
 			best = fmt.Sprintf("%.2f", *e.Best)
 		}
-		fmt.Fprintf(&b, "%9d  %5s  %s\n", e.Rollouts, best, report.Plain(e.Text))
+		fmt.Fprintf(&b, "%9d  %5s  %s\n", e.Rollouts, best, plain.Text(e.Text))
 	}
 	_, err = fmt.Fprint(a.stdout, b.String())
 	return err

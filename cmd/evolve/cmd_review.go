@@ -11,12 +11,12 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
-	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
 
@@ -191,7 +191,7 @@ func answerSHA(r *eval.Rollout) string { return sha256Hex([]byte(r.Answer)) }
 func (a *app) ask(ctx context.Context, db *store.Store, pairs []blindPair, r *reviewed) error {
 	lines := a.lines(ctx)
 	for i, p := range pairs {
-		fmt.Fprintf(a.stderr, "\npair %d of %d\nasked: %s\n", i+1, len(pairs), report.Excerpt(p.kase.Prompt, 300))
+		fmt.Fprintf(a.stderr, "\npair %d of %d\nasked: %s\n", i+1, len(pairs), plain.Excerpt(p.kase.Prompt, 300))
 		fmt.Fprintf(a.stderr, "── 1 ──\n%s\n── 2 ──\n%s\n", shown(p.first.Answer), shown(p.second.Answer))
 		r.Shown++
 		for asked := false; !asked; {
@@ -272,7 +272,7 @@ const (
 // shown is an answer as a terminal may see it: without commands to it, cut in
 // the middle of nothing.
 func shown(answer string) string {
-	text := strings.TrimSpace(report.Plain(answer))
+	text := strings.TrimSpace(plain.Text(answer))
 	lines := strings.Split(text, "\n")
 	cut := clip(strings.Join(lines[:min(len(lines), shownLines)], "\n"), shownRunes)
 	if cut != text {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
@@ -121,7 +122,7 @@ func (s *serving) Plan(ctx context.Context, act serve.Act, name, at string) (_ *
 	if p.At != "" {
 		short := p.At
 		if !isVersion(short) {
-			short = report.Short(short)
+			short = plain.Short(short)
 		}
 		p.Command += "@" + short
 	}
@@ -203,9 +204,9 @@ func (c *served) planWord(ctx context.Context, db *store.Store, p *serve.Plan) e
 		}
 	}
 	if d.r.IncumbentChanged {
-		p.Evidence = append(p.Evidence, serve.Fact{Name: "note", Text: fmt.Sprintf("it was made from %s, and the live text has changed since: the diff is against the live text", report.Short(d.r.Incumbent))})
+		p.Evidence = append(p.Evidence, serve.Fact{Name: "note", Text: fmt.Sprintf("it was made from %s, and the live text has changed since: the diff is against the live text", plain.Short(d.r.Incumbent))})
 	}
-	name := p.Skill + "@" + report.Short(p.At)
+	name := p.Skill + "@" + plain.Short(p.At)
 	switch {
 	case d.done:
 		p.Will = []string{"Nothing: that was your word already."}
@@ -235,7 +236,7 @@ func (c *served) decided(ctx context.Context, arg string, word store.Word) (*ser
 		return nil, fmt.Errorf("read what was decided: %w", err)
 	}
 	name, _, _ := strings.Cut(arg, "@")
-	d.Said = []string{fmt.Sprintf("%s: %s@%s", r.State, name, report.Short(r.SHA)), "next: " + r.Next}
+	d.Said = []string{fmt.Sprintf("%s: %s@%s", r.State, name, plain.Short(r.SHA)), "next: " + r.Next}
 	return d, nil
 }
 
@@ -265,7 +266,7 @@ func (c *served) planPromotion(ctx context.Context, db *store.Store, live *liveS
 		return err
 	}
 	p.At = pr.v.SHA
-	what := "Candidate " + report.Short(pr.v.SHA)
+	what := "Candidate " + plain.Short(pr.v.SHA)
 	var plan []placing
 	if pr.trial == nil {
 		p.At = fmt.Sprintf("v%d", pr.v.N)
@@ -341,7 +342,7 @@ func (c *served) willOf(ctx context.Context, db *store.Store, what string, live 
 		if v := versionIn(versions, sha); v != nil {
 			return fmt.Sprintf("v%d", v.N)
 		}
-		return report.Short(sha)
+		return plain.Short(sha)
 	}
 	for i := range plan {
 		t := &plan[i]
@@ -371,7 +372,7 @@ func (c *served) willOf(ctx context.Context, db *store.Store, what string, live 
 // diffFrom shows how a version differs from the live text.
 func (c *served) diffFrom(live *liveSkill, to *tournament.Version, p *serve.Plan) error {
 	doc, _ := skill.Parse(to.Text, skill.Options{}) // one that predates a rule can still be shown
-	name := "candidate " + report.Short(to.SHA)
+	name := "candidate " + plain.Short(to.SHA)
 	if isVersion(p.At) || p.Act == serve.Rollback {
 		name = fmt.Sprintf("v%d", to.N)
 	}

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
 
@@ -181,8 +181,8 @@ func (a *app) listSessions(ctx context.Context, f sessionFlags) error {
 	t := a.newTable(&b)
 	fmt.Fprintln(t, "SESSION\tAGENT\tSTARTED\tUSES\tCASES\tSKILLS")
 	for _, s := range all {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\n", report.Plain(s.ID), report.Plain(s.Agent), dayOf(s.Started), s.Uses, len(s.Cases),
-			report.Plain(strings.Join(s.Skills, " ")))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\n", plain.Text(s.ID), plain.Text(s.Agent), dayOf(s.Started), s.Uses, len(s.Cases),
+			plain.Text(strings.Join(s.Skills, " ")))
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -239,21 +239,21 @@ func (a *app) showSession(ctx context.Context, name string) error {
 		return a.printJSON(map[string]any{"schema": 1, "session": s, "purge": purgedOf(plan)})
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s, started %s\n", report.Plain(s.ID), report.Plain(s.Agent), dayOf(s.Started))
+	fmt.Fprintf(&b, "%s: %s, started %s\n", plain.Text(s.ID), plain.Text(s.Agent), dayOf(s.Started))
 	for _, p := range s.Paths {
-		fmt.Fprintf(&b, "  transcript  %s\n", report.Plain(p))
+		fmt.Fprintf(&b, "  transcript  %s\n", plain.Text(p))
 	}
 	for _, v := range s.Invocations {
-		fmt.Fprintf(&b, "  use         %s, %s\n", report.Plain(v.Skill), cmp.Or(v.Outcome, string(harvest.Unknown)))
+		fmt.Fprintf(&b, "  use         %s, %s\n", plain.Text(v.Skill), cmp.Or(v.Outcome, string(harvest.Unknown)))
 	}
 	for _, c := range s.Cases {
-		fmt.Fprintf(&b, "  case        %s\n", report.Plain(c))
+		fmt.Fprintf(&b, "  case        %s\n", plain.Text(c))
 	}
 	fmt.Fprintf(&b, "  purging it  would remove %s\n", removes(plan))
 	for _, v := range plan.Versions {
-		fmt.Fprintf(&b, "  learned     %s v%d learned from it, and would stay\n", report.Plain(v.Skill), v.N)
+		fmt.Fprintf(&b, "  learned     %s v%d learned from it, and would stay\n", plain.Text(v.Skill), v.N)
 	}
-	fmt.Fprintf(&b, "next: `evolve sessions purge %s` removes it\n", report.Plain(s.ID))
+	fmt.Fprintf(&b, "next: `evolve sessions purge %s` removes it\n", plain.Text(s.ID))
 	_, err = fmt.Fprint(a.stdout, a.folded(b.String()))
 	return err
 }

@@ -16,13 +16,13 @@ import (
 	"github.com/google/renameio/v2"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/handoff"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/eval/scratch"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // purged is what `evolve sessions purge --json` prints: schema 1.
@@ -180,16 +180,16 @@ func (a *app) printPurged(p purged, r store.PurgeReport) error {
 		fmt.Fprintf(&b, "  trials    %s on the removed texts ended\n", counted(r.Trials, "trial"))
 	}
 	for _, f := range p.Files {
-		fmt.Fprintf(&b, "  removed   %s\n", report.Plain(f))
+		fmt.Fprintf(&b, "  removed   %s\n", plain.Text(f))
 	}
 	for _, f := range p.Reports {
-		fmt.Fprintf(&b, "  made anew %s\n", report.Plain(f))
+		fmt.Fprintf(&b, "  made anew %s\n", plain.Text(f))
 	}
 	for _, v := range p.Versions {
-		fmt.Fprintf(&b, "  learned   %s v%d (%.12s) learned from it and stays: `evolve rollback %s` takes a version back\n", report.Plain(v.Skill), v.Version, v.SHA, report.Plain(v.Skill))
+		fmt.Fprintf(&b, "  learned   %s v%d (%.12s) learned from it and stays: `evolve rollback %s` takes a version back\n", plain.Text(v.Skill), v.Version, v.SHA, plain.Text(v.Skill))
 	}
 	for _, f := range p.Left {
-		fmt.Fprintf(&b, "  left      %s may hold it too, and is yours to remove\n", report.Plain(f))
+		fmt.Fprintf(&b, "  left      %s may hold it too, and is yours to remove\n", plain.Text(f))
 	}
 	b.WriteString("the agents' own transcripts were not touched; the next harvest leaves these sessions out\n")
 	_, err := fmt.Fprint(a.stdout, a.folded(b.String()))

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
-	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
 
@@ -98,7 +98,7 @@ func (a *app) show(ctx context.Context, arg string, why bool) error {
 		}
 		text := string(t.doc.Render())
 		if terminal(a.stdout) {
-			text = report.Plain(text)
+			text = plain.Text(text)
 		}
 		_, err := fmt.Fprint(a.stdout, text)
 		return err
@@ -216,7 +216,7 @@ func (r *showResult) text(t *namedText) string {
 	if r.Pinned {
 		pinned = ", pinned"
 	}
-	fmt.Fprintf(&b, "%s: %s, about %d tokens%s\n", t.label, report.Short(r.SHA), r.Tokens, pinned)
+	fmt.Fprintf(&b, "%s: %s, about %d tokens%s\n", t.label, plain.Short(r.SHA), r.Tokens, pinned)
 	if v := t.version; v != nil && v.Author == "you" {
 		note := ""
 		if v.Note != "" {
@@ -239,16 +239,16 @@ func (r *showResult) text(t *namedText) string {
 	for _, s := range r.Why {
 		from := make([]string, len(s.Parents))
 		for i, p := range s.Parents {
-			from[i] = report.Short(p)
+			from[i] = plain.Short(p)
 		}
-		fmt.Fprintf(&b, "%s  %s, from %s", report.Short(s.SHA), s.Operator, strings.Join(from, " and "))
+		fmt.Fprintf(&b, "%s  %s, from %s", plain.Short(s.SHA), s.Operator, strings.Join(from, " and "))
 		if len(s.Taught) == 0 {
 			b.WriteString("; no case taught it\n")
 			continue
 		}
 		fmt.Fprintf(&b, "; taught by %s:\n%s", counted(len(s.Taught), "case"), caseLines(s.Taught, "  "))
 	}
-	return report.Plain(b.String())
+	return plain.Text(b.String())
 }
 
 // caseLines lists cases with what the user said.
@@ -259,7 +259,7 @@ func caseLines(cases []whyCase, indent string) string {
 			fmt.Fprintf(&b, "%s- %s (gone since)\n", indent, c.Case)
 			continue
 		}
-		fmt.Fprintf(&b, "%s- %s: %s\n", indent, c.Case, report.Excerpt(c.Prompt, 100))
+		fmt.Fprintf(&b, "%s- %s: %s\n", indent, c.Case, plain.Excerpt(c.Prompt, 100))
 		if c.Words != "" {
 			fmt.Fprintf(&b, "%s  %s\n", indent, c.said())
 		}
@@ -273,7 +273,7 @@ func (c *whyCase) said() string {
 	if c.Outcome != "" {
 		what = c.Outcome
 	}
-	return fmt.Sprintf("%s: “%s”", what, report.Excerpt(c.Words, 160))
+	return fmt.Sprintf("%s: “%s”", what, plain.Excerpt(c.Words, 160))
 }
 
 // citedCases is how many cases a sentence is shown with; --json has them all.
@@ -283,13 +283,13 @@ const citedCases = 2
 func (c *whyChange) text() string {
 	var b strings.Builder
 	mark := map[string]string{"added": "+", "reworded": "~", "removed": "-"}[c.Kind]
-	fmt.Fprintf(&b, "\n%s %s\n", mark, report.Excerpt(c.Text, 300))
+	fmt.Fprintf(&b, "\n%s %s\n", mark, plain.Excerpt(c.Text, 300))
 	if c.Was != "" {
-		fmt.Fprintf(&b, "    was: %s\n", report.Excerpt(c.Was, 300))
+		fmt.Fprintf(&b, "    was: %s\n", plain.Excerpt(c.Was, 300))
 	}
 	fmt.Fprintf(&b, "    %s\n", c.Because)
 	for _, s := range c.Steps {
-		fmt.Fprintf(&b, "    %s %s\n", s.Operator, report.Short(s.SHA))
+		fmt.Fprintf(&b, "    %s %s\n", s.Operator, plain.Short(s.SHA))
 		for i := range s.Cases {
 			if i == citedCases {
 				fmt.Fprintf(&b, "      and %d more\n", len(s.Cases)-i)

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
-	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
 
@@ -230,7 +230,7 @@ func (a *app) complete(c *cobra.Command, how completer, args []string, begun str
 				directive |= cobra.ShellCompDirectiveNoSpace
 			}
 			if n.Note != "" {
-				n.Name += "\t" + report.Excerpt(n.Note, 60)
+				n.Name += "\t" + plain.Excerpt(n.Note, 60)
 			}
 			out = append(out, n.Name)
 		}
@@ -244,7 +244,7 @@ const anyFile = "\x00file"
 // oneWord reports whether a name can be typed and shown as it is: what harvested
 // text and file names hold is nobody's command.
 func oneWord(s string) bool {
-	return s != "" && report.Plain(s) == s && !strings.ContainsAny(s, " \t\n\"'`$\\;&|<>()*?[]{}!#~")
+	return s != "" && plain.Text(s) == s && !strings.ContainsAny(s, " \t\n\"'`$\\;&|<>()*?[]{}!#~")
 }
 
 func words(list ...string) completer {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
-	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // ownColour matches the sequences with which evolve itself colours what it says.
@@ -21,11 +21,11 @@ func forTerminal(text string) string {
 	var b strings.Builder
 	at := 0
 	for _, m := range ownColour.FindAllStringIndex(text, -1) {
-		b.WriteString(report.Plain(text[at:m[0]]))
+		b.WriteString(plain.Text(text[at:m[0]]))
 		b.WriteString(text[m[0]:m[1]])
 		at = m[1]
 	}
-	b.WriteString(report.Plain(text[at:]))
+	b.WriteString(plain.Text(text[at:]))
 	return b.String()
 }
 

@@ -13,12 +13,12 @@ import (
 	"syscall"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
-	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -153,7 +153,7 @@ func infraHint(e *eval.InfraError) (kind problem.Kind, hint string) {
 
 // oneLine folds a message, so that an error is one line whatever it quotes, and
 // nothing that a server or a file says reaches the terminal as a command.
-func oneLine(s string) string { return report.Plain(strings.Join(strings.Fields(s), " ")) }
+func oneLine(s string) string { return plain.Text(strings.Join(strings.Fields(s), " ")) }
 
 // flagError names the nearest flag for an unknown one.
 func flagError(c *cobra.Command, err error) error {

@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
-	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // recordLive brings the store up to date with the file on disk: an install that
@@ -285,7 +285,7 @@ func (a *app) mayInstall(ctx context.Context, db *store.Store, live *liveSkill, 
 	if err != nil {
 		return "", err
 	}
-	name := live.Name + "@" + report.Short(next.Hash())
+	name := live.Name + "@" + plain.Short(next.Hash())
 	if c != nil {
 		switch c.standing() {
 		case inQuarantine:

@@ -6,9 +6,9 @@ import (
 
 	"github.com/mattn/go-runewidth"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 const (
@@ -45,14 +45,14 @@ func (l *skillLog) tree(newest int, fine bool) string {
 	}
 	var b strings.Builder
 	line := func(before, s string) {
-		s = report.Plain(strings.TrimRight(before+s, " "))
+		s = plain.Text(strings.TrimRight(before+s, " "))
 		b.WriteString(narrow.Truncate(s, logWidth, end) + "\n")
 	}
 	switch {
 	case l.Live == "":
 		line("", l.Skill+" is not installed any more")
 	case !l.Recorded && len(l.Versions) > 0:
-		line("", fmt.Sprintf("%s was edited since: the live text %s is not recorded yet", l.Skill, report.Short(l.Live)))
+		line("", fmt.Sprintf("%s was edited since: the live text %s is not recorded yet", l.Skill, plain.Short(l.Live)))
 	}
 	for _, t := range l.Edited {
 		line("", fmt.Sprintf("the copy in %s was edited since: the next promote or rollback records that", t))
@@ -115,7 +115,7 @@ func (l *skillLog) rows(fine bool) (rows []logRow, lost int) {
 			continue
 		}
 		r := logRow{id: t.SHA, parent: parent(t.parent), mark: trial}
-		r.head = fmt.Sprintf("%s  %s  %s", report.Short(t.SHA), t.Updated.UTC().Format("2006-01-02"), t.describe())
+		r.head = fmt.Sprintf("%s  %s  %s", plain.Short(t.SHA), t.Updated.UTC().Format("2006-01-02"), t.describe())
 		r.lines = append(r.lines, t.Evidence.phrase())
 		if t.Decision != string(pareto.Promote) && t.Evidence.Reason != "" {
 			r.lines = append(r.lines, t.Evidence.Reason)
@@ -134,7 +134,7 @@ func (l *skillLog) rows(fine bool) (rows []logRow, lost int) {
 		case v.RolledBack != nil:
 			r.mark = gone
 		}
-		r.head = fmt.Sprintf("v%-2d %s  %s  %s", v.Version, report.Short(v.SHA), v.Created.UTC().Format("2006-01-02"), v.describe())
+		r.head = fmt.Sprintf("v%-2d %s  %s  %s", v.Version, plain.Short(v.SHA), v.Created.UTC().Format("2006-01-02"), v.describe())
 		if narrow := (runewidth.Condition{}); narrow.StringWidth(r.head+v.Note) < logWidth-8 { // room for a few columns of lines
 			r.head += note(v)
 		} else {

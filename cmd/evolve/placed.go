@@ -5,15 +5,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
-	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // words says in a few what became of a target; version names what was there.
 func (o *placed) words(version func(sha string) string) string {
-	from := report.Short(o.From)
+	from := plain.Short(o.From)
 	if version != nil {
 		from = version(o.From)
 	}
@@ -24,7 +24,7 @@ func (o *placed) words(version func(sha string) string) string {
 		return fmt.Sprintf("copied, there was none (%s)", counted(o.Files, "file"))
 	case wasRemoved:
 		if n := len(o.Kept); n > 0 {
-			return fmt.Sprintf("removed again; %s stay: %s", counted(n, "changed or added file"), report.Excerpt(strings.Join(o.Kept, ", "), 100))
+			return fmt.Sprintf("removed again; %s stay: %s", counted(n, "changed or added file"), plain.Excerpt(strings.Join(o.Kept, ", "), 100))
 		}
 		return "removed again, there was none before"
 	case wasUnchanged:
@@ -117,7 +117,7 @@ func (a *app) placedResult(live *liveSkill, op string, v *tournament.Version, fr
 			if k := versionIn(versions, sha); k != nil {
 				return fmt.Sprintf("v%d", k.N)
 			}
-			return report.Short(sha)
+			return plain.Short(sha)
 		}
 		wide := 0 // of agents' names: a folder has the length that it has
 		for i := range done {
@@ -132,7 +132,7 @@ func (a *app) placedResult(live *liveSkill, op string, v *tournament.Version, fr
 	if slices.ContainsFunc(done, func(o placed) bool { return o.changed() }) {
 		fmt.Fprintf(&b, "next: %s\n", next)
 	}
-	if _, err := fmt.Fprint(a.stdout, report.Plain(b.String())); err != nil {
+	if _, err := fmt.Fprint(a.stdout, plain.Text(b.String())); err != nil {
 		return err
 	}
 	return refusalOf(done)

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/report/browsertest"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -71,7 +71,7 @@ func TestRestlessNight(t *testing.T) {
 			for _, s := range browsertest.Ask[[]string](b, browsertest.Sticking) {
 				t.Errorf("at %d px, %s: %s", width, scheme, s)
 			}
-			says(t, b, report.Plain(p.Sentence()))
+			says(t, b, plain.Text(p.Sentence()))
 		}
 	}
 	shots(b, "night")

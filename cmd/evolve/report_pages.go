@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/renameio/v2"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
@@ -157,7 +158,7 @@ func lessons(ctx context.Context, db *store.Store, run *tournament.Run) ([]repor
 	// What this run's incumbent lacked, whatever the text was made into since.
 	h, err := s.history(ctx, &namedText{doc: doc, candidate: first, version: &tournament.Version{Author: "evolve", Parent: run.Incumbent}})
 	if err != nil {
-		return nil, fmt.Errorf("read what taught %s: %w", report.Short(run.Challenger), err)
+		return nil, fmt.Errorf("read what taught %s: %w", plain.Short(run.Challenger), err)
 	}
 	var out []report.Lesson
 	for _, c := range h.changes(run.Challenger) {

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 		// evolve is the program; what differs from one run to the next is
 		// written as a word in what it prints.
 		"evolve": func() {
-			stdout, stderr := &plain{w: os.Stdout}, &plain{w: os.Stderr}
+			stdout, stderr := &steady{w: os.Stdout}, &steady{w: os.Stderr}
 			code := run(context.Background(), os.Args[1:], os.Stdin, stdout, stderr)
 			record(os.Args[1:], code, stdout.flush(), stderr.flush())
 			os.Exit(code)
@@ -132,14 +132,14 @@ func mode(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// plain writes what is the same on every machine and every day.
-type plain struct {
+// steady writes what is the same on every machine and every day.
+type steady struct {
 	w   io.Writer
 	buf strings.Builder
 }
 
 // Write keeps what it is given: a word may be cut in two.
-func (p *plain) Write(b []byte) (int, error) { return p.buf.Write(b) }
+func (p *steady) Write(b []byte) (int, error) { return p.buf.Write(b) }
 
 var varying = []struct {
 	is  *regexp.Regexp
@@ -153,7 +153,7 @@ var varying = []struct {
 }
 
 // flush writes what was kept, with its varying parts as words, and returns it.
-func (p *plain) flush() string {
+func (p *steady) flush() string {
 	s := p.buf.String()
 	if os.Getenv("EVOLVE_TEST_RAW") == "" {
 		if w := os.Getenv("EVOLVE_TEST_WORK"); w != "" {

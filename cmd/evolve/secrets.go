@@ -6,9 +6,9 @@ import (
 	"os"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
-	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // secretName matches the names of variables that hold secrets by custom.
@@ -81,7 +81,7 @@ func (a *app) panicked(v any, stack []byte) int {
 // secrets that a panic's value may hold.
 func (a *app) tellBug(v any, stack []byte) {
 	text := a.clean(fmt.Sprintf("%v\n\n%s", v, stack))
-	fmt.Fprintf(a.stderr, "evolve: panic: %s\n", report.Plain(text))
+	fmt.Fprintf(a.stderr, "evolve: panic: %s\n", plain.Text(text))
 	fmt.Fprintln(a.stderr, "hint: this is a bug in evolve; what was measured is saved. Please report the lines above: "+issuesURL)
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
@@ -37,7 +38,7 @@ func (a *app) printStatus(r *statusReport, all bool) error {
 	w := a.width()
 	var b strings.Builder
 	line := func(format string, args ...any) {
-		b.WriteString(report.Fit(report.Plain(fmt.Sprintf(format, args...)), w) + "\n")
+		b.WriteString(report.Fit(plain.Text(fmt.Sprintf(format, args...)), w) + "\n")
 	}
 	if len(r.Skills)+len(r.Broken) == 0 && !r.harvested {
 		return a.firstSteps(0, r.SkillsDir)
@@ -123,7 +124,7 @@ func table(b *strings.Builder, skills []*skillStatus, w int) {
 		if s.CorrectionRate != nil {
 			rate = fmt.Sprintf("%*d %3.0f%%", corrected, s.Corrected, 100**s.CorrectionRate)
 		}
-		fmt.Fprintf(t, "%s\t%*d\t%s\t%s\t%s\n", report.Fit(report.Plain(s.Skill), nameWidth), max(uses, len("USES")), s.Uses, rate, s.live(), s.Challenger)
+		fmt.Fprintf(t, "%s\t%*d\t%s\t%s\t%s\n", report.Fit(plain.Text(s.Skill), nameWidth), max(uses, len("USES")), s.Uses, rate, s.live(), s.Challenger)
 	}
 	t.Flush()
 	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
-	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -99,7 +99,7 @@ func (a *app) waits(ctx context.Context, db *store.Store, s *skillStatus, known 
 		if n := len(s.Quarantine) - shownQuarantine; i == shownQuarantine-1 && n > 0 {
 			more = fmt.Sprintf(" (and %d more)", n)
 		}
-		add(waitApprove, "evolve approve "+s.Skill+"@"+report.Short(q.SHA), "in quarantine%s: %s", more, q.Reason)
+		add(waitApprove, "evolve approve "+s.Skill+"@"+plain.Short(q.SHA), "in quarantine%s: %s", more, q.Reason)
 	}
 	slices.SortStableFunc(out, func(v, w waitsFor) int { return slices.Index(waitKinds, v.Kind) - slices.Index(waitKinds, w.Kind) })
 	return out, nil

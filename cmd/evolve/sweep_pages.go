@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
-	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // runPage is the file name of a run's report.
@@ -51,6 +51,6 @@ func (w *sweep) told(name, path string) bool {
 	}
 	page := html.UnescapeString(string(raw))
 	return slices.ContainsFunc(w.plan.CaseIDs, func(id string) bool {
-		return strings.Contains(page, "<code>"+report.Plain(id)+"</code>")
+		return strings.Contains(page, "<code>"+plain.Text(id)+"</code>")
 	})
 }

@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
-	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // A namedText is one text of a skill by the name that its owner used: the live
@@ -92,9 +92,9 @@ func (s *skillTexts) find(ctx context.Context, at string) (*namedText, error) {
 	case v != nil:
 		return s.text(ctx, fmt.Sprintf("%s v%d", s.name, v.N), v.SHA, v.Text)
 	case len(c.Text) == 0:
-		return nil, problem.Inputf(s.listed(), "the text of candidate %s was removed with a session that it had learned from", report.Short(c.SHA))
+		return nil, problem.Inputf(s.listed(), "the text of candidate %s was removed with a session that it had learned from", plain.Short(c.SHA))
 	}
-	return s.text(ctx, fmt.Sprintf("%s candidate %s", s.name, report.Short(c.SHA)), c.SHA, c.Text)
+	return s.text(ctx, fmt.Sprintf("%s candidate %s", s.name, plain.Short(c.SHA)), c.SHA, c.Text)
 }
 
 // listed says where the names stand.
@@ -121,7 +121,7 @@ func (s *skillTexts) named(ctx context.Context, at string) (*tournament.Candidat
 	c, err := s.db.Candidate(ctx, strings.ToLower(at))
 	switch {
 	case errors.As(err, &many):
-		return nil, nil, problem.Inputf("it may be "+report.Short(many.Matches[0])+" or "+report.Short(many.Matches[1]), "%q names several candidates", at)
+		return nil, nil, problem.Inputf("it may be "+plain.Short(many.Matches[0])+" or "+plain.Short(many.Matches[1]), "%q names several candidates", at)
 	case errors.Is(err, store.ErrNotFound):
 		v, verr := s.db.VersionBySHA(ctx, s.name, strings.ToLower(at))
 		if verr == nil {
@@ -132,7 +132,7 @@ func (s *skillTexts) named(ctx context.Context, at string) (*tournament.Candidat
 		return nil, nil, err
 	}
 	if run, err := s.db.Run(ctx, c.Run); err == nil && run.Skill != s.name {
-		return nil, nil, problem.Inputf(fmt.Sprintf("say %s@%s", run.Skill, at), "candidate %s belongs to %s", report.Short(c.SHA), run.Skill)
+		return nil, nil, problem.Inputf(fmt.Sprintf("say %s@%s", run.Skill, at), "candidate %s belongs to %s", plain.Short(c.SHA), run.Skill)
 	}
 	return c, nil, nil
 }

@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
-	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // A whyChange is one sentence in which a text differs from the incumbent that it
@@ -126,7 +126,7 @@ func (s *skillTexts) history(ctx context.Context, t *namedText) (*history, error
 		}
 		h.cases[c.Case] = c
 		if cases[i].Split == eval.Train {
-			h.corpus = append(h.corpus, report.Plain(c.Words))
+			h.corpus = append(h.corpus, plain.Text(c.Words))
 		}
 	}
 	return h, h.load(ctx, t.sha())
@@ -338,7 +338,7 @@ func (h *history) cite(traces []trace) []whyCite {
 		c := whyCite{SHA: t.step.SHA, Operator: t.step.Operator, Cases: []whyCase{}, TriedOn: append([]string{}, h.outcomes[t.step.SHA].On...)}
 		var said []string
 		for _, k := range h.teachers(t.step) {
-			c.Cases, said = append(c.Cases, k), append(said, report.Plain(k.Words))
+			c.Cases, said = append(c.Cases, k), append(said, plain.Text(k.Words))
 		}
 		if hits := mutate.NewSupport(said, h.corpus).Answers(t.text); len(hits) > 0 {
 			like := func(k int) float64 { return mutate.Similarity(t.text, said[k]) }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament"
@@ -171,7 +172,7 @@ func matrix(m *Model, cases []eval.Case, s *scores) Matrix {
 	for id := range s.byCase {
 		row := Row{Case: id, Split: string(s.split[id])}
 		if c := known[id]; c != nil {
-			row.Prompt = Excerpt(c.Prompt, 120)
+			row.Prompt = plain.Excerpt(c.Prompt, 120)
 		}
 		any := false
 		for _, sha := range out.Candidates {
@@ -222,7 +223,7 @@ func (m *Model) diff(d *Data) error {
 	old, _ := skill.Parse(d.Incumbent, skill.Options{})
 	new, _ := skill.Parse(d.Challenger, skill.Options{})
 	var err error
-	m.Diff, err = Between("incumbent "+Short(m.Incumbent), "challenger "+Short(m.Challenger), old, new)
+	m.Diff, err = Between("incumbent "+plain.Short(m.Incumbent), "challenger "+plain.Short(m.Challenger), old, new)
 	return err
 }
 
@@ -245,10 +246,10 @@ func (m *Model) warn(s *scores) {
 		m.Warnings = append(m.Warnings, m.Verdict.Warnings...)
 	}
 	if s.missing > 0 {
-		add("missing: %s (the infrastructure failed, or a judge's reply could not be read); they count nowhere", count(s.missing, "rollout"))
+		add("missing: %s (the infrastructure failed, or a judge's reply could not be read); they count nowhere", plain.Counted(s.missing, "rollout"))
 	}
 	if s.void > 0 {
-		add("void: %s (the agent read what it must not); they count nowhere", count(s.void, "rollout"))
+		add("void: %s (the agent read what it must not); they count nowhere", plain.Counted(s.void, "rollout"))
 	}
 	if words := s.unmeasured.String(); words != "" {
 		m.Warnings = append(m.Warnings, words)
@@ -260,6 +261,6 @@ func (m *Model) warn(s *scores) {
 		add("THE KERNEL DIFFERS between incumbent and challenger: this must never happen, please report it")
 	}
 	for i, w := range m.Warnings {
-		m.Warnings[i] = strings.TrimSpace(Plain(w))
+		m.Warnings[i] = strings.TrimSpace(plain.Text(w))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // How much of the words of others a page holds, so that it opens at once even
@@ -168,17 +169,17 @@ func splitTitle(split string) (title, note string) {
 }
 
 func viewOf(c *Case, most int) caseView {
-	v := caseView{N: c.N, ID: c.ID, Prompt: Excerpt(c.Prompt, 160), Full: clip(c.Prompt, most)}
+	v := caseView{N: c.N, ID: c.ID, Prompt: plain.Excerpt(c.Prompt, 160), Full: clip(c.Prompt, most)}
 	if c.Prompt == "" {
 		v.Prompt = "(the case is gone)"
 	}
 	for _, s := range []string{c.Origin, c.Outcome} {
 		if s != "" {
-			v.Facts = append(v.Facts, Excerpt(s, 60))
+			v.Facts = append(v.Facts, plain.Excerpt(s, 60))
 		}
 	}
 	if c.Cluster != "" && c.Cluster != c.ID {
-		v.Facts = append(v.Facts, "cluster "+Excerpt(c.Cluster, 60))
+		v.Facts = append(v.Facts, "cluster "+plain.Excerpt(c.Cluster, 60))
 	}
 	if c.Trigger != nil {
 		v.Facts = append(v.Facts, map[bool]string{true: "the skill should be loaded", false: "the skill should be left alone"}[*c.Trigger])
@@ -237,7 +238,7 @@ func (c *Case) firstQuality() *float64 {
 }
 
 func armOf(a *CaseArm, most int) armView {
-	v := armView{Label: Plain(a.Label), Answer: clip(a.Answer, most), Failure: clip(a.Failure, checkRunes)}
+	v := armView{Label: plain.Text(a.Label), Answer: clip(a.Answer, most), Failure: clip(a.Failure, checkRunes)}
 	switch {
 	case a.Quality == nil:
 		v.Verdict = string(a.Status)
@@ -265,7 +266,7 @@ func armOf(a *CaseArm, most int) armView {
 	}
 	for i := range a.Checks {
 		k := &a.Checks[i]
-		view := checkView{"up", "✓ passed", Plain(k.Type)}
+		view := checkView{"up", "✓ passed", plain.Text(k.Type)}
 		if !k.Passed() {
 			view.Class, view.Mark = "down", "✗ failed"
 		}
@@ -288,16 +289,16 @@ func armOf(a *CaseArm, most int) armView {
 		if t.Failed {
 			s = "failed: " + s
 		}
-		v.Trace = append(v.Trace, Excerpt(s, callRunes))
+		v.Trace = append(v.Trace, plain.Excerpt(s, callRunes))
 	}
-	v.Calls = count(len(a.Trace), "tool call")
+	v.Calls = plain.Counted(len(a.Trace), "tool call")
 	return v
 }
 
 // clip is s without what reorders or hides text, cut at n runes.
 func clip(s string, n int) string {
-	most := head(s, 4*n+1024)
-	r := []rune(Plain(most))
+	most := plain.Head(s, 4*n+1024)
+	r := []rune(plain.Text(most))
 	if len(r) <= n && len(most) == len(s) {
 		return string(r)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // mostEvidence is where the axis of e-values ends: nobody needs more.
@@ -23,7 +25,7 @@ func evidenceChart(m *Model) *Plot {
 		what = v.Route
 	}
 	p := &Plot{ID: "plot-evidence", Width: plotWidth, Height: 230, Title: "Evidence over the held-out clusters",
-		Desc: fmt.Sprintf("The e-value against “%s is no better” is %.3g after %s.", what, last.EValue, count(last.Cases, "cluster"))}
+		Desc: fmt.Sprintf("The e-value against “%s is no better” is %.3g after %s.", what, last.EValue, plain.Counted(last.Cases, "cluster"))}
 	type series struct {
 		class, name string
 		of          func(Evidence) *float64

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // A role is a text that a map points at.
@@ -31,7 +33,7 @@ func heatChart(m Matrix, roles [2]role) *Plot {
 	width := max(1, min(14, math.Floor((1140-left)/float64(cols)*2)/2)) // of a column
 	p := &Plot{ID: "plot-heat", Width: max(340, left+width*float64(cols)+6), Height: top + pitch*float64(rows) + 34, Title: "Quality of each candidate on each case",
 		Desc: fmt.Sprintf("%s by %s; the darker the better, blank was never measured. The tables of candidates and of cases say the same in numbers.",
-			count(rows, "candidate"), count(cols, "case"))}
+			plain.Counted(rows, "candidate"), plain.Counted(cols, "case"))}
 	right, bottom := left+width*float64(cols), top+pitch*float64(rows)
 	p.path("heat-back", rect(left, top, right, bottom))
 	for level, d := range heatPaths(m, left, top, width, pitch) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/tournament"
 )
 
@@ -75,7 +76,7 @@ func lineagePlot(id string, m *Model, rows []*branch) *Plot {
 	const left, pitch = 10.0, 19.0
 	step := min(16, 110/float64(max(1, deepest)))
 	p := &Plot{ID: id, Width: plotWidth, Height: float64(len(rows))*pitch + 8, Title: "Lineage",
-		Desc: fmt.Sprintf("%s in %d generations; the list below has all of them in words.", count(len(rows), "text"), deepest+1)}
+		Desc: fmt.Sprintf("%s in %d generations; the list below has all of them in words.", plain.Counted(len(rows), "text"), deepest+1)}
 	x := func(b *branch) float64 { return left + float64(b.depth)*step }
 	y := func(i int) float64 { return 14 + float64(i)*pitch }
 	for i, b := range rows {
@@ -108,14 +109,14 @@ func lineagePlot(id string, m *Model, rows []*branch) *Plot {
 
 // said is a candidate in words.
 func (c *Candidate) said() string {
-	s := fmt.Sprintf("%s: %s, %s", Short(c.SHA), c.Operator, c.State)
+	s := fmt.Sprintf("%s: %s, %s", plain.Short(c.SHA), c.Operator, c.State)
 	if c.Metrics.N > 0 {
-		s += fmt.Sprintf(", quality %.2f on %s", c.Metrics.Quality, count(c.Metrics.N, "validation rollout"))
+		s += fmt.Sprintf(", quality %.2f on %s", c.Metrics.Quality, plain.Counted(c.Metrics.N, "validation rollout"))
 	}
 	if c.Reason != "" {
-		s += "; " + Excerpt(c.Reason, 200)
+		s += "; " + plain.Excerpt(c.Reason, 200)
 	}
-	return Plain(s)
+	return plain.Text(s)
 }
 
 // line is a branch's label.
@@ -147,7 +148,7 @@ func (b *branch) line() string {
 		}
 		s += " (+" + strings.Join(lost, ", ") + ")"
 	}
-	return Plain(s)
+	return plain.Text(s)
 }
 
 // lineage orders the texts as a tree, depth first. A second parent is named in

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // qualityChart draws the search: the best validation quality against the rollouts
@@ -63,7 +65,7 @@ func qualityChart(m *Model) *Plot {
 	}
 	line = append(line, f.x.to, line[len(line)-1]) // nothing better came until the end
 	p.path("curve", steps(line...))
-	p.Desc += fmt.Sprintf(" %d candidates were measured; %s won a minibatch, %d lost one.", len(points)/2, count(accepted, "proposal"), refused)
+	p.Desc += fmt.Sprintf(" %d candidates were measured; %s won a minibatch, %d lost one.", len(points)/2, plain.Counted(accepted, "proposal"), refused)
 	return p
 }
 

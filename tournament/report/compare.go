@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament"
 )
@@ -363,13 +364,13 @@ func (c *Comparison) warn(dropped, judged, checks int) {
 		c.Warnings = append([]string{"SIMULATED: nothing here was measured on a real model; it says nothing about one"}, c.Warnings...)
 	}
 	if dropped > 0 {
-		add("%s dropped: one of the arms is missing", count(dropped, "pair"))
+		add("%s dropped: one of the arms is missing", plain.Counted(dropped, "pair"))
 	}
 	if c.Cases > c.Clusters {
-		add("%s come from %s; the intervals count clusters, because cases of one session are not independent", count(c.Cases, "case"), count(c.Clusters, "cluster"))
+		add("%s come from %s; the intervals count clusters, because cases of one session are not independent", plain.Counted(c.Cases, "case"), plain.Counted(c.Clusters, "cluster"))
 	}
 	if c.Clusters > 0 && c.Clusters < 10 {
-		add("only %s: the intervals are wide, and rightly so", count(c.Clusters, "independent case"))
+		add("only %s: the intervals are wide, and rightly so", plain.Counted(c.Clusters, "independent case"))
 	}
 	if judged > 0 && judged == checks {
 		add("every check is a model's opinion (judge)")

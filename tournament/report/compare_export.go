@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // A Benchmark is skill-creator's benchmark.json.
@@ -246,10 +247,10 @@ type junitMessage struct {
 // what A solves; one that neither solves is skipped, because it says nothing
 // about the change.
 func (c *Comparison) JUnit() ([]byte, error) {
-	s := junitSuite{Name: Plain(fmt.Sprintf("evolve compare %s: %s → %s", c.Skill, c.A.Label, c.B.Label)), Tests: len(c.Pairs)}
+	s := junitSuite{Name: plain.Text(fmt.Sprintf("evolve compare %s: %s → %s", c.Skill, c.A.Label, c.B.Label)), Tests: len(c.Pairs)}
 	total := 0.0
 	for _, p := range c.Pairs {
-		k := junitCase{Name: Plain(p.Case.ID), Class: "evolve." + Plain(c.Skill), Time: "0"}
+		k := junitCase{Name: plain.Text(p.Case.ID), Class: "evolve." + plain.Text(c.Skill), Time: "0"}
 		seconds := 0.0
 		var why []string
 		for _, r := range p.B {
@@ -261,11 +262,11 @@ func (c *Comparison) JUnit() ([]byte, error) {
 		k.Time = fmt.Sprintf("%.3f", seconds)
 		total += seconds
 		a, b := solved(p.A), solved(p.B)
-		text := Plain(Excerpt(p.Case.Prompt, 200) + "\n" + strings.Join(why, "\n"))
+		text := plain.Text(plain.Excerpt(p.Case.Prompt, 200) + "\n" + strings.Join(why, "\n"))
 		switch {
 		case a && !b:
 			s.Failures++
-			k.Failure = &junitMessage{fmt.Sprintf("solved by %s, not by %s", Plain(c.A.Label), Plain(c.B.Label)), "regression", text}
+			k.Failure = &junitMessage{fmt.Sprintf("solved by %s, not by %s", plain.Text(c.A.Label), plain.Text(c.B.Label)), "regression", text}
 		case !b:
 			s.Skipped++
 			k.Skipped = &junitMessage{Message: "solved by neither"}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // compareView is what a comparison's page shows.
@@ -29,7 +30,7 @@ type deltaRow struct{ Objective, A, B, Change, Interval, Score string }
 func (c *Comparison) HTML(w io.Writer) error {
 	cs, mx := c.cases()
 	v := &compareView{Comparison: c, Sentence: c.Sentence(), Forest: forestChart(c), Shades: shades(),
-		Heat: heatChart(mx, [2]role{{"a", "A " + Plain(c.A.Label), "A"}, {"b", "B " + Plain(c.B.Label), "B"}}),
+		Heat: heatChart(mx, [2]role{{"a", "A " + plain.Text(c.A.Label), "A"}, {"b", "B " + plain.Text(c.B.Label), "B"}}),
 		List: listCases(cs, fmt.Sprintf("`evolve compare %s %s %s --format benchmark`", c.Skill, name(&c.A), name(&c.B)), "")}
 	for i := range c.Objectives {
 		d := &c.Objectives[i]
@@ -75,7 +76,7 @@ func name(a *Arm) string {
 	if a.SHA == eval.NoSkill {
 		return eval.NoSkill
 	}
-	return Short(a.SHA)
+	return plain.Short(a.SHA)
 }
 
 // Sentence says what was shown, for somebody who reads nothing else.
@@ -93,7 +94,7 @@ func (c *Comparison) Sentence() string {
 			worse = append(worse, s)
 		}
 	}
-	on := count(c.Clusters, "independent case")
+	on := plain.Counted(c.Clusters, "independent case")
 	a, b := c.A.Label, c.B.Label
 	switch {
 	case c.Clusters == 0:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/pareto"
 )
 
@@ -44,17 +45,17 @@ func (c *Comparison) Text(look Look) string {
 			if f.Solved == "a" {
 				sign = "-"
 			}
-			fmt.Fprintf(&tail, "  %s %s: %s\n", sign, f.Case, Excerpt(f.Prompt, 90))
+			fmt.Fprintf(&tail, "  %s %s: %s\n", sign, f.Case, plain.Excerpt(f.Prompt, 90))
 			if len(f.Why) > 0 {
-				fmt.Fprintf(&tail, "      %s: %s\n", map[string]string{"a": "B", "b": "A"}[f.Solved], Excerpt(strings.Join(f.Why, "; "), 140))
+				fmt.Fprintf(&tail, "      %s: %s\n", map[string]string{"a": "B", "b": "A"}[f.Solved], plain.Excerpt(strings.Join(f.Why, "; "), 140))
 			}
 		}
 	}
 	for _, x := range c.Warnings {
-		fmt.Fprintf(&tail, "warning: %s\n", Excerpt(x, 300))
+		fmt.Fprintf(&tail, "warning: %s\n", plain.Excerpt(x, 300))
 	}
 	// The table holds numbers alone: what others wrote stands around it.
-	return Fold(Plain(head.String()), look.Width) + c.table(look) + Fold(Plain(tail.String()), look.Width)
+	return Fold(plain.Text(head.String()), look.Width) + c.table(look) + Fold(plain.Text(tail.String()), look.Width)
 }
 
 // table is the objectives, one a line, or one a few lines on a narrow terminal.
@@ -85,7 +86,7 @@ func (c *Comparison) table(look Look) string {
 	}
 	wide := 0
 	for line := range strings.SplitSeq(b.String(), "\n") {
-		wide = max(wide, Width(Plain(line)))
+		wide = max(wide, Width(plain.Text(line)))
 	}
 	if look.Width <= 0 || wide <= look.Width {
 		return b.String()
@@ -144,7 +145,7 @@ func (c *Comparison) Markdown() string {
 				fmt.Fprintf(&b, "| … and %d more | | |\n", len(c.Flips)-i)
 				break
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s |\n", cell(Excerpt(f.Prompt, 90)), strings.ToUpper(f.Solved), cell(Excerpt(strings.Join(f.Why, "; "), 140)))
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", cell(plain.Excerpt(f.Prompt, 90)), strings.ToUpper(f.Solved), cell(plain.Excerpt(strings.Join(f.Why, "; "), 140)))
 		}
 	}
 	return b.String()
@@ -154,7 +155,7 @@ func (c *Comparison) Markdown() string {
 // table, a link or an image.
 func cell(s string) string {
 	var b strings.Builder
-	for _, r := range strings.Join(strings.Fields(Plain(s)), " ") {
+	for _, r := range strings.Join(strings.Fields(plain.Text(s)), " ") {
 		switch r {
 		case '<':
 			b.WriteString("&lt;")
@@ -176,7 +177,7 @@ func cell(s string) string {
 // Scope says what was compared on what.
 func (c *Comparison) Scope() string {
 	split := map[string]string{"test": "held-out ", "val": "validation ", "train": "train "}[c.Split]
-	s := count(c.Cases, split+"case") + " in " + count(c.Clusters, "cluster")
+	s := plain.Counted(c.Cases, split+"case") + " in " + plain.Counted(c.Clusters, "cluster")
 	if c.Trials > 1 {
 		s += fmt.Sprintf(", up to %d trials each", c.Trials)
 	}

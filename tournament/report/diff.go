@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
@@ -107,10 +108,10 @@ var colour = map[LineKind]string{Kernel: "\x1b[2m", Added: "\x1b[32m", Removed: 
 // Text is the diff for a terminal, in colour or not.
 func (d *Diff) Text(coloured bool) string {
 	if len(d.Lines) == 0 {
-		return fmt.Sprintf("%s and %s are the same text\n", Plain(d.From), Plain(d.To))
+		return fmt.Sprintf("%s and %s are the same text\n", plain.Text(d.From), plain.Text(d.To))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "--- %s\n+++ %s\n", Plain(d.From), Plain(d.To))
+	fmt.Fprintf(&b, "--- %s\n+++ %s\n", plain.Text(d.From), plain.Text(d.To))
 	if d.KernelChanged {
 		b.WriteString("!!! the kernel differs between these two: its owner has edited it\n")
 	}
@@ -141,18 +142,18 @@ func (d *Diff) Text(coloured bool) string {
 // of that is named, so that two lines that look the same do not differ.
 func visible(l Line) string {
 	if l.Kind != Added && l.Kind != Removed {
-		return Plain(l.Text)
+		return plain.Text(l.Text)
 	}
 	text, carriage := strings.CutSuffix(l.Text, "\r")
 	var b strings.Builder
 	for _, r := range text {
-		if r < ' ' || Plain(string(r)) != "" {
+		if r < ' ' || plain.Text(string(r)) != "" {
 			b.WriteRune(r) // sequences for terminals go as a whole, below
 		} else {
 			fmt.Fprintf(&b, "<U+%04X>", r)
 		}
 	}
-	out := Plain(b.String())
+	out := plain.Text(b.String())
 	if carriage {
 		out += "^M"
 	}

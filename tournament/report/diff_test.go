@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
@@ -51,8 +52,8 @@ func TestDiffText(t *testing.T) {
 	if !strings.Contains(coloured, "\x1b[32m+- Sort them.\x1b[0m\n") || strings.Contains(coloured, "\x1b[31mbrief") {
 		t.Errorf("our colours must be there and nobody else's: %q", coloured)
 	}
-	if plain := Plain(coloured); plain != d.Text(false) {
-		t.Errorf("colour changes the text: %q", plain)
+	if bare := plain.Text(coloured); bare != d.Text(false) {
+		t.Errorf("colour changes the text: %q", bare)
 	}
 }
 

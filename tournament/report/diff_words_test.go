@@ -3,6 +3,8 @@ package report
 import (
 	"strings"
 	"testing"
+
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 func TestDiffMarksChangedWords(t *testing.T) {
@@ -16,8 +18,8 @@ func TestDiffMarksChangedWords(t *testing.T) {
 			t.Errorf("no %q in %q", want, got)
 		}
 	}
-	if Plain(got) != d.Text(false) {
-		t.Errorf("colour changes the text: %q", Plain(got))
+	if plain.Text(got) != d.Text(false) {
+		t.Errorf("colour changes the text: %q", plain.Text(got))
 	}
 	for _, c := range [][4]string{
 		{"Be brief.", "Write long poems.", "", ""}, // nothing in common

@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
@@ -44,10 +45,10 @@ func parseTemplates() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"css":       func() template.CSS { return template.CSS(style) },
 		"csp":       func() string { return policy },
-		"short":     Short,
-		"plain":     Plain,
+		"short":     plain.Short,
+		"plain":     plain.Text,
 		"code":      spans,
-		"excerpt":   func(s string) string { return Excerpt(s, 300) },
+		"excerpt":   func(s string) string { return plain.Excerpt(s, 300) },
 		"quality":   quality,
 		"metric":    metricText,
 		"cost":      costText,
@@ -81,7 +82,7 @@ type span struct {
 
 // spans cuts a sentence of ours at its backticks.
 func spans(s string) (out []span) {
-	for i, part := range strings.Split(Plain(s), "`") {
+	for i, part := range strings.Split(plain.Text(s), "`") {
 		if part != "" {
 			out = append(out, span{part, i%2 == 1})
 		}

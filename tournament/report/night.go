@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // A Night is one nightly cycle over all skills, as its page shows it.
@@ -81,7 +82,7 @@ type nightRow struct {
 // only links lead to the pages of its runs beside it.
 func (n *Night) HTML(w io.Writer) error {
 	v := &nightView{Night: n, Sentence: n.Sentence(), Warnings: n.warnings(), Budget: n.budgetChart(), Proof: n.proofChart(), Alarm: n.watchChart()}
-	v.Facts = []fact{{"cost", spentText(n.Spent) + n.capped()}, {"sessions", count(n.Sessions, "new or changed session")}}
+	v.Facts = []fact{{"cost", spentText(n.Spent) + n.capped()}, {"sessions", plain.Counted(n.Sessions, "new or changed session")}}
 	for _, x := range n.Waiting {
 		v.Facts = append(v.Facts, fact{"next", x})
 	}
@@ -90,7 +91,7 @@ func (n *Night) HTML(w io.Writer) error {
 	}
 	for _, k := range n.Steps {
 		v.Simulated = v.Simulated || k.Simulated
-		r := nightRow{Kind: Plain(k.Kind), Skill: Plain(k.Skill), Stage: Plain(k.Stage), Note: k.Note}
+		r := nightRow{Kind: plain.Text(k.Kind), Skill: plain.Text(k.Skill), Stage: plain.Text(k.Stage), Note: k.Note}
 		if k.Spent != nil && nightLink.MatchString(k.Report) {
 			r.Report = k.Report
 		}
@@ -163,7 +164,7 @@ func (n *Night) Sentence() string {
 	add(later, "one step waits for a later night", "%d steps wait for a later night")
 	s := "Nothing was installed, and nothing waits for you"
 	if k := len(n.Waiting); k > 0 {
-		s = "Nothing was installed; " + count(k, "thing") + map[bool]string{true: " waits", false: " wait"}[k == 1] + " for you"
+		s = "Nothing was installed; " + plain.Counted(k, "thing") + map[bool]string{true: " waits", false: " wait"}[k == 1] + " for you"
 	}
 	if len(parts) > 0 {
 		s = capital(strings.Join(parts, "; "))
@@ -190,7 +191,7 @@ func (n *Night) warnings() (out []string) {
 			out = append(out, fmt.Sprintf("%s: %s", k.Skill, k.Note))
 		}
 		if k.Trial != nil && len(k.Trial.Flagged) > 0 {
-			out = append(out, fmt.Sprintf("%s: the firewall flags the challenger %s: %s", k.Skill, Short(k.Trial.Challenger), strings.Join(k.Trial.Flagged, ", ")))
+			out = append(out, fmt.Sprintf("%s: the firewall flags the challenger %s: %s", k.Skill, plain.Short(k.Trial.Challenger), strings.Join(k.Trial.Flagged, ", ")))
 		}
 	}
 	out = append(out, n.Warnings...)
@@ -200,12 +201,12 @@ func (n *Night) warnings() (out []string) {
 	if n.Spent.Rollouts > 0 && !n.Spent.CostKnown {
 		why := "some calls reported none and have no price"
 		if k := n.Spent.Uncounted; k > 0 {
-			why = count(int(k), "call") + " reported no usage"
+			why = plain.Counted(int(k), "call") + " reported no usage"
 		}
 		out = append(out, "the cost is a lower bound: "+why)
 	}
 	for i := range out {
-		out[i] = Plain(out[i])
+		out[i] = plain.Text(out[i])
 	}
 	return out
 }
@@ -236,7 +237,7 @@ func (n *Night) capped() string {
 func (k *NightStep) alarm() bool { return k.Alarm || k.Watch != nil && k.Watch.Raised }
 
 // title is a step's name in a drawing.
-func (k *NightStep) title() string { return Plain(k.Skill + " " + k.Kind) }
+func (k *NightStep) title() string { return plain.Text(k.Skill + " " + k.Kind) }
 
 // budgetChart draws how much of the night each step took; nil for none.
 func (n *Night) budgetChart() *Plot {
@@ -252,7 +253,7 @@ func (n *Night) budgetChart() *Plot {
 		if k.Spent == nil || most == 0 {
 			continue
 		}
-		rows = append(rows, barRow{k.title(), float64(k.Spent.Rollouts) / most, fmt.Sprintf("%s, %s", count(int(k.Spent.Rollouts), "rollout"), k.Spent.Dollars())})
+		rows = append(rows, barRow{k.title(), float64(k.Spent.Rollouts) / most, fmt.Sprintf("%s, %s", plain.Counted(int(k.Spent.Rollouts), "rollout"), k.Spent.Dollars())})
 	}
 	what := "of the night's cap"
 	if n.Caps.Rollouts == 0 {
@@ -334,7 +335,7 @@ func (n *Night) watchChart() *Plot {
 		if w.Raised {
 			text = "ALARM " + text
 		}
-		p.text("branch", "start", x.from, y-13, cut(Plain(k.Skill), x.to-x.from-textWidth(text, fontSize)-12, fontSize))
+		p.text("branch", "start", x.from, y-13, cut(plain.Text(k.Skill), x.to-x.from-textWidth(text, fontSize)-12, fontSize))
 		p.text("tick", "end", x.to, y-13, text)
 		p.line("interval", x.at(w.OldRate), y, x.at(w.NewRate), y)
 		if w.Limit < 1 {
@@ -348,6 +349,6 @@ func (n *Night) watchChart() *Plot {
 		p.titled(class, glyph(map[bool]shape{false: disc, true: cross}[w.Raised], x.at(w.NewRate), y, 4), "after: "+text)
 		p.Desc += k.Skill + ": " + text + ". "
 	}
-	p.Desc = Plain(p.Desc)
+	p.Desc = plain.Text(p.Desc)
 	return p
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament"
 )
@@ -77,12 +78,12 @@ func (m *Model) facts() []fact {
 	if inc != nil && inc.Metrics.N > 0 {
 		s := fmt.Sprintf("quality %.2f with %s", inc.Metrics.Quality, name)
 		if chal != nil && chal.Metrics.N > 0 {
-			s += fmt.Sprintf(", %.2f with the challenger %s", chal.Metrics.Quality, Short(chal.SHA))
+			s += fmt.Sprintf(", %.2f with the challenger %s", chal.Metrics.Quality, plain.Short(chal.SHA))
 			if m.confirmed() != nil {
 				s += ", in a trial that had no part in choosing it"
 			}
 		}
-		out = append(out, fact{"validation", s + "; " + count(inc.Metrics.Cases, "case")})
+		out = append(out, fact{"validation", s + "; " + plain.Counted(inc.Metrics.Cases, "case")})
 	}
 	if w := m.Worth; w != nil {
 		all := 0
@@ -92,7 +93,7 @@ func (m *Model) facts() []fact {
 		out = append(out, fact{"worth", Worth(w, name, all)})
 	}
 	if m.Note != "" {
-		out = append(out, fact{"ended by", Excerpt(m.Note, 200)})
+		out = append(out, fact{"ended by", plain.Excerpt(m.Note, 200)})
 	}
 	return append(out, fact{"next", m.Next})
 }
@@ -109,9 +110,9 @@ func (m *Model) decidedOn() string {
 // Worth says what a text is worth over none. It gives the difference alone: on these
 // cases the text's quality is another figure than on all validation cases.
 func Worth(w *tournament.Worth, name string, validation int) string {
-	on := count(w.With.Cases, "validation case")
+	on := plain.Counted(w.With.Cases, "validation case")
 	if validation > w.With.Cases {
-		on = fmt.Sprintf("%d of the %s", w.With.Cases, count(validation, "validation case"))
+		on = fmt.Sprintf("%d of the %s", w.With.Cases, plain.Counted(validation, "validation case"))
 	}
 	return fmt.Sprintf("quality %+.2f with %s against no skill at all, on %s", w.With.Quality-w.Without.Quality, name, on)
 }
@@ -149,7 +150,7 @@ func heldOut(v *tournament.Verdict) *held {
 		return nil
 	}
 	var rows []forestRow
-	h := &held{Scope: fmt.Sprintf("%s: %d won, %d lost, %d tied on quality", count(v.Wins+v.Losses+v.Ties, "held-out case"), v.Wins, v.Losses, v.Ties)}
+	h := &held{Scope: fmt.Sprintf("%s: %d won, %d lost, %d tied on quality", plain.Counted(v.Wins+v.Losses+v.Ties, "held-out case"), v.Wins, v.Losses, v.Ties)}
 	for i := range v.PerObjective {
 		o := &v.PerObjective[i]
 		r := heldRow{Objective: o.Objective, Measured: o.Measured}
@@ -300,7 +301,7 @@ func taughtBy(m *Model) (out []lessonView) {
 		number[c.ID] = c.N
 	}
 	for _, l := range m.Lessons {
-		v := lessonView{"up", "+", clip(l.Text, checkRunes), clip(l.Was, checkRunes), Excerpt(l.Because, 300), nil, 0}
+		v := lessonView{"up", "+", clip(l.Text, checkRunes), clip(l.Was, checkRunes), plain.Excerpt(l.Because, 300), nil, 0}
 		switch l.Kind {
 		case "removed":
 			v.Class, v.Mark = "down", "−"
@@ -315,7 +316,7 @@ func taughtBy(m *Model) (out []lessonView) {
 				case len(v.Cases) == citedCases:
 					v.More++
 				default:
-					v.Cases = append(v.Cases, lessonCase{number[c.Case], Plain(c.Case), Excerpt(c.Words, 240)})
+					v.Cases = append(v.Cases, lessonCase{number[c.Case], plain.Text(c.Case), plain.Excerpt(c.Words, 240)})
 				}
 				seen[c.Case] = true
 			}

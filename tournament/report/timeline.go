@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/tournament"
 )
 
@@ -104,16 +105,16 @@ func factsOf(raw json.RawMessage) (f facts) {
 // phrase is an event in a short sentence.
 func phrase(e tournament.Event) string {
 	f := factsOf(e.Data)
-	who := Short(f.SHA)
+	who := plain.Short(f.SHA)
 	q := "unknown"
 	if f.Quality != nil {
 		q = fmt.Sprintf("%.2f", *f.Quality)
 	}
 	switch e.Kind {
 	case "search_start":
-		return fmt.Sprintf("the search begins on %d train and %s", f.Train, count(f.Val, "validation case"))
+		return fmt.Sprintf("the search begins on %d train and %s", f.Train, plain.Counted(f.Val, "validation case"))
 	case "seed":
-		return fmt.Sprintf("the incumbent scores %s on %s", q, count(f.Cases, "validation case"))
+		return fmt.Sprintf("the incumbent scores %s on %s", q, plain.Counted(f.Cases, "validation case"))
 	case "sown":
 		if f.Standing {
 			return fmt.Sprintf("%s, which waits undecided, starts beside the incumbent", who)
@@ -124,11 +125,11 @@ func phrase(e tournament.Event) string {
 		if f.Proposals > 1 {
 			from = fmt.Sprintf(" (%d proposals together)", f.Proposals)
 		}
-		return fmt.Sprintf("%s: %s wins its minibatch by %+.2f on %s%s", f.Operator, who, f.Gain, count(f.Cases, "train case"), from)
+		return fmt.Sprintf("%s: %s wins its minibatch by %+.2f on %s%s", f.Operator, who, f.Gain, plain.Counted(f.Cases, "train case"), from)
 	case "united":
 		return fmt.Sprintf("%s: %s states once what %d proposals say alike", f.Operator, who, f.Proposals)
 	case "refused":
-		return fmt.Sprintf("%s: %s loses its minibatch, %+.2f on %s", f.Operator, who, f.Gain, count(f.Cases, "train case"))
+		return fmt.Sprintf("%s: %s loses its minibatch, %+.2f on %s", f.Operator, who, f.Gain, plain.Counted(f.Cases, "train case"))
 	case "dominated":
 		return fmt.Sprintf("%s cannot catch up any more after %d of %d validation cases", who, f.Cases, f.Of)
 	case "leading":
@@ -140,38 +141,38 @@ func phrase(e tournament.Event) string {
 		}
 		return fmt.Sprintf("%s is validated: %s against %.2f, %s", who, q, f.Against, lead)
 	case "finals":
-		return fmt.Sprintf("finals, trial %d of %d leaders: %s is best with %s", f.Trial, f.Finalists, Short(f.Leader), q)
+		return fmt.Sprintf("finals, trial %d of %d leaders: %s is best with %s", f.Trial, f.Finalists, plain.Short(f.Leader), q)
 	case "confirmed":
-		return fmt.Sprintf("%s scores %s on %s in a trial that had no part in choosing it", who, q, count(f.Cases, "validation case"))
+		return fmt.Sprintf("%s scores %s on %s in a trial that had no part in choosing it", who, q, plain.Counted(f.Cases, "validation case"))
 	case "untangled":
 		word := "does not help"
 		if f.Gain > 1e-9 {
 			word = "helps"
 		}
-		return fmt.Sprintf("%s without %s that stand in others' way: %s, %+.2f on %s", Short(f.From), count(f.Lines, "line"), word, f.Gain, count(f.Cases, "train case"))
+		return fmt.Sprintf("%s without %s that stand in others' way: %s, %+.2f on %s", plain.Short(f.From), plain.Counted(f.Lines, "line"), word, f.Gain, plain.Counted(f.Cases, "train case"))
 	case "noise":
-		return fmt.Sprintf("the same text tried again scores ±%.2f on the same case (%s)", f.Noise.Quality, count(f.Noise.Pairs, "repeated trial"))
+		return fmt.Sprintf("the same text tried again scores ±%.2f on the same case (%s)", f.Noise.Quality, plain.Counted(f.Noise.Pairs, "repeated trial"))
 	case "unusable":
-		return fmt.Sprintf("%s: the reply was of no use: %s", f.Operator, Excerpt(f.Reason, 160))
+		return fmt.Sprintf("%s: the reply was of no use: %s", f.Operator, plain.Excerpt(f.Reason, 160))
 	case "invalid", "quarantined":
-		return fmt.Sprintf("%s: %s is %s: %s", f.Operator, who, e.Kind, Excerpt(f.Reason, 160))
+		return fmt.Sprintf("%s: %s is %s: %s", f.Operator, who, e.Kind, plain.Excerpt(f.Reason, 160))
 	case "search_end":
-		return fmt.Sprintf("the search ends with %s in the pool: %s", count(f.Pool, "candidate"), Excerpt(f.Stop, 160))
+		return fmt.Sprintf("the search ends with %s in the pool: %s", plain.Counted(f.Pool, "candidate"), plain.Excerpt(f.Stop, 160))
 	case "gate_start":
 		more := ""
 		if f.Carried > 0 {
 			more = fmt.Sprintf(", %d carried over", f.Carried)
 		}
-		return fmt.Sprintf("the gate begins: %s against %s on %s%s", Short(f.Challenger), Short(f.Incumbent), count(f.Clusters, "held-out cluster"), more)
+		return fmt.Sprintf("the gate begins: %s against %s on %s%s", plain.Short(f.Challenger), plain.Short(f.Incumbent), plain.Counted(f.Clusters, "held-out cluster"), more)
 	case "gate_restart":
-		return Excerpt(f.Reason, 400)
+		return plain.Excerpt(f.Reason, 400)
 	case "gate_pair":
 		if f.Quality != nil {
 			q = fmt.Sprintf("%+.2f", *f.Quality)
 		}
 		return fmt.Sprintf("pair %d: quality %s, e = %.3g", f.Cases, q, f.EValue)
 	case "verdict":
-		return fmt.Sprintf("%s: %s", f.Decision, Excerpt(f.Reason, 400))
+		return fmt.Sprintf("%s: %s", f.Decision, plain.Excerpt(f.Reason, 400))
 	}
-	return Excerpt(e.Kind+" "+string(e.Data), 160)
+	return plain.Excerpt(e.Kind+" "+string(e.Data), 160)
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // A casesView is a filtered list of a skill's cases.
@@ -19,7 +19,7 @@ type casesView struct {
 	Cases               []eval.Case
 }
 
-func (v casesView) title() string { return report.Plain(v.Skill) + ": cases" }
+func (v casesView) title() string { return plain.Text(v.Skill) + ": cases" }
 
 // Origin is where a case comes from, as `evolve cases list` says it.
 func origin(c *eval.Case) string {
@@ -74,15 +74,15 @@ type caseView struct {
 	JSON    string // the whole case, for the form that has all of it; "" for the other
 }
 
-func (v caseView) title() string { return report.Plain(v.Skill) + ": case " + report.Plain(v.Case.ID) }
+func (v caseView) title() string { return plain.Text(v.Skill) + ": case " + plain.Text(v.Case.ID) }
 
 // Outcome is where a case comes from, in words.
 func (v caseView) Outcome() string {
-	words := report.Plain(origin(v.Case))
+	words := plain.Text(origin(v.Case))
 	if c := v.Case.Source; c != nil {
 		for _, w := range []string{c.Outcome, c.Agent, c.Session} {
 			if w != "" {
-				words += " · " + report.Plain(w)
+				words += " · " + plain.Text(w)
 			}
 		}
 	}

@@ -3,7 +3,7 @@ package serve
 import (
 	"net/http"
 
-	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 func (s *Server) queue(w http.ResponseWriter, r *http.Request) {
@@ -17,7 +17,7 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request) {
 
 type planView struct{ *Plan }
 
-func (v planView) title() string { return string(v.Act) + " " + report.Plain(v.Skill) }
+func (v planView) title() string { return string(v.Act) + " " + plain.Text(v.Skill) }
 
 // Verb is what the button says.
 func (v planView) Verb() string {
@@ -60,7 +60,7 @@ func (s *Server) do(act Act) http.HandlerFunc {
 			s.failed(w, r, err)
 			return
 		}
-		s.done(w, r, done, skillPath(name), report.Plain(name))
+		s.done(w, r, done, skillPath(name), plain.Text(name))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
@@ -20,7 +21,7 @@ type liveView struct {
 	Last   int // number of the newest step, -1 for none
 }
 
-func (v *liveView) title() string { return report.Plain(v.Skill + ": run " + v.Run) }
+func (v *liveView) title() string { return plain.Text(v.Skill + ": run " + v.Run) }
 
 // shownSteps is how many steps of a run are on its page.
 const shownSteps = 200
@@ -184,7 +185,7 @@ func progressMessage(p *Progress, last int) (state, text string, newest int, err
 	newest = last
 	for _, k := range p.Steps {
 		if k.Seq > last {
-			m.Steps = append(m.Steps, report.Plain(k.Text))
+			m.Steps = append(m.Steps, plain.Text(k.Text))
 			newest = max(newest, k.Seq)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
@@ -170,4 +171,4 @@ func tooLong(err error) bool {
 }
 
 // cut is the beginning of s, n runes at most.
-func cut(s string, n int) string { return report.Excerpt(s, n) }
+func cut(s string, n int) string { return plain.Excerpt(s, n) }

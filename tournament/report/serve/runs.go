@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
@@ -52,7 +53,7 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request) {
 		s.failed(w, r, err)
 		return
 	}
-	s.page(w, r, http.StatusOK, "body.html", bodyView{report.Plain(m.Skill) + ": run " + m.Run, body, "evolve report " + m.Run})
+	s.page(w, r, http.StatusOK, "body.html", bodyView{plain.Text(m.Skill) + ": run " + m.Run, body, "evolve report " + m.Run})
 }
 
 func (s *Server) nights(w http.ResponseWriter, r *http.Request) {
@@ -80,5 +81,5 @@ func (s *Server) night(w http.ResponseWriter, r *http.Request) {
 		s.failed(w, r, err)
 		return
 	}
-	s.page(w, r, http.StatusOK, "body.html", bodyView{"night " + report.Plain(n.ID), body, "evolve report night-" + n.ID})
+	s.page(w, r, http.StatusOK, "body.html", bodyView{"night " + plain.Text(n.ID), body, "evolve report night-" + n.ID})
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
@@ -62,7 +63,7 @@ func (k SkillStatus) CaseCount() (n int) {
 
 type skillView struct{ *Log }
 
-func (v skillView) title() string { return report.Plain(v.Skill) }
+func (v skillView) title() string { return plain.Text(v.Skill) }
 
 // Back reports whether there is something to roll back to.
 func (v skillView) Back() bool { return len(v.Versions) > 1 }

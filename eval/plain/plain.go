@@ -1,10 +1,6 @@
-// Package report says what came of a run or of a comparison: as a model with
-// versioned JSON, as a page of HTML that needs nothing else, as text for a
-// terminal, and in the formats of other programs.
-//
-// Whatever it prints was written by others (users, models, agents): text for a
-// terminal passes Plain, HTML passes html/template.
-package report
+// Package plain makes text that somebody else wrote (users, models, agents) safe and
+// short for people to read.
+package plain
 
 import (
 	"fmt"
@@ -22,10 +18,10 @@ var escape = lazyregexp.New("(?:\x1b\\[|\u009b)[0-?]*[ -/]*[@-~]|" +
 	"(?:\x1b[\\]PX^_]|[\u0090\u0098\u009d\u009e\u009f])[^\x07\x1b\u009c\n]*(?:\x07|\x1b\\\\|\u009c)?|" +
 	"\x1b[ -/]*[0-~]")
 
-// Plain is s without what a terminal would obey: escape sequences, control
+// Text is s without what a terminal would obey: escape sequences, control
 // characters but line feed and tab, and marks that reorder text. Bytes that are
 // not UTF-8 become U+FFFD.
-func Plain(s string) string {
+func Text(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
@@ -41,17 +37,17 @@ func Plain(s string) string {
 
 // Excerpt is s as one plain line of at most n runes.
 func Excerpt(s string, n int) string {
-	most := head(s, 16*n+256)
-	r := []rune(strings.Join(strings.Fields(Plain(most)), " "))
+	most := Head(s, 16*n+256)
+	r := []rune(strings.Join(strings.Fields(Text(most)), " "))
 	if len(r) <= n && len(most) == len(s) {
 		return string(r)
 	}
 	return strings.TrimRight(string(r[:min(len(r), n-1)]), " ") + "…"
 }
 
-// head is the beginning of s of at most n bytes: of a text that is far longer than
+// Head is the beginning of s of at most n bytes: of a text that is far longer than
 // what is shown of it, the rest is not worth reading.
-func head(s string, n int) string {
+func Head(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -70,8 +66,8 @@ func Short(sha string) string {
 	return sha
 }
 
-// count is a number of things in words: "1 case", "2 cases".
-func count(n int, thing string) string {
+// Counted is a number of things in words: "1 case", "2 cases".
+func Counted(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}

@@ -1,4 +1,4 @@
-package report
+package plain
 
 import (
 	"strings"
@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestPlain(t *testing.T) {
+func TestText(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"text", "Zürich,\n\tline → 2", "Zürich,\n\tline → 2"},
 		{"colour", "\x1b[31mred\x1b[0m", "red"},
@@ -25,17 +25,17 @@ func TestPlain(t *testing.T) {
 		{"broken UTF-8", "a\xffb", "a\ufffdb"},
 		{"lone escape", "a\x1b", "a"},
 	} {
-		if got := Plain(c.in); got != c.want {
-			t.Errorf("%s: Plain(%q) = %q, want %q", c.name, c.in, got, c.want)
+		if got := Text(c.in); got != c.want {
+			t.Errorf("%s: Text(%q) = %q, want %q", c.name, c.in, got, c.want)
 		}
 	}
 }
 
-func TestPlainLeavesNothingToObey(t *testing.T) {
+func TestTextLeavesNothingToObey(t *testing.T) {
 	parts := []string{"\x1b", "[", "]", "31m", "\x07", "\u009b", "\\", "\n", "a", "\x00", "\u202e", "\xc2", "8;;", "\r"}
 	rapid.Check(t, func(t *rapid.T) {
 		in := strings.Join(rapid.SliceOf(rapid.SampledFrom(parts)).Draw(t, "in"), "")
-		got := Plain(in)
+		got := Text(in)
 		for _, r := range got {
 			if r != '\n' && r != '\t' && unicode.IsControl(r) {
 				t.Fatalf("%q is left in %q", r, got)
@@ -44,7 +44,7 @@ func TestPlainLeavesNothingToObey(t *testing.T) {
 		if !utf8.ValidString(got) {
 			t.Fatalf("%q is not UTF-8", got)
 		}
-		if again := Plain(got); again != got {
+		if again := Text(got); again != got {
 			t.Fatalf("a second pass changes %q to %q", got, again)
 		}
 	})
