@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/scratch"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/pflag"
 )
 
@@ -290,7 +290,7 @@ func (a *app) say(format string, args ...any) {
 // tell prints one line on stderr, folded where that is a terminal, with --quiet
 // too.
 func (a *app) tell(format string, args ...any) {
-	fmt.Fprintln(a.stderr, report.Fold(a.clean(fmt.Sprintf(format, args...)), columns(a.stderr)))
+	fmt.Fprintln(a.stderr, plain.Fold(a.clean(fmt.Sprintf(format, args...)), columns(a.stderr)))
 }
 
 // confirm asks a yes-or-no question on the terminal; without one the answer is

@@ -15,10 +15,10 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
 
@@ -371,7 +371,7 @@ func (d *doctor) report() error {
 		}
 	} else {
 		var b strings.Builder
-		t := report.NewTable(&b) // what is to be typed is not cut
+		t := plain.NewTable(&b) // what is to be typed is not cut
 		for _, f := range d.found {
 			fmt.Fprintf(t, "%s\t%s\t%s\n", f.State, f.What, f.Detail)
 			if f.Fix != "" {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/spf13/cobra"
 )
 
@@ -149,7 +149,7 @@ func writeHelp(w io.Writer, c *cobra.Command) {
 	if c.Example != "" {
 		b.WriteString("\nexamples:\n")
 		for line := range strings.SplitSeq(strings.TrimRight(c.Example, "\n"), "\n") {
-			if typed, why, ok := cutLast(line, "   "); ok && report.Width(line) > helpWidth {
+			if typed, why, ok := cutLast(line, "   "); ok && plain.Width(line) > helpWidth {
 				line = strings.TrimRight(typed, " ") + "\n      " + why
 			}
 			b.WriteString(line + "\n")
@@ -223,7 +223,7 @@ func folded(text string) string {
 	var b strings.Builder
 	var paragraph []string
 	flush := func() {
-		if slices.ContainsFunc(paragraph, func(l string) bool { return report.Width(l) > helpWidth }) {
+		if slices.ContainsFunc(paragraph, func(l string) bool { return plain.Width(l) > helpWidth }) {
 			b.WriteString(wrap(strings.Join(paragraph, " "), helpWidth))
 		} else if len(paragraph) > 0 {
 			b.WriteString(strings.Join(paragraph, "\n") + "\n")
@@ -247,7 +247,7 @@ func wrap(text string, width int) string {
 	var b strings.Builder
 	used := 0
 	for _, word := range strings.Fields(text) {
-		n := report.Width(word)
+		n := plain.Width(word)
 		switch {
 		case used > 0 && used+1+n > width:
 			b.WriteString("\n")

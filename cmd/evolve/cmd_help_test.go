@@ -17,9 +17,9 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
-	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
 
@@ -45,8 +45,8 @@ func TestHelp(t *testing.T) {
 		var b bytes.Buffer
 		writeHelp(&b, c)
 		for line := range strings.SplitSeq(b.String(), "\n") {
-			if report.Width(line) > helpWidth {
-				t.Errorf("%s: %d columns: %q", name, report.Width(line), line)
+			if plain.Width(line) > helpWidth {
+				t.Errorf("%s: %d columns: %q", name, plain.Width(line), line)
 			}
 		}
 		if c.IsAdditionalHelpTopicCommand() {

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -357,4 +357,4 @@ func harvestedIn(n *sleep.Night) string {
 const widest = 124
 
 // narrow is text as it fits stdout.
-func (a *app) narrow(text string) string { return report.Fold(text, cmp.Or(columns(a.stdout), widest)) }
+func (a *app) narrow(text string) string { return plain.Fold(text, cmp.Or(columns(a.stdout), widest)) }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // counted is how many units there are.
@@ -25,25 +25,25 @@ func (p *progress) lines(width, n int) []string {
 		return nil
 	}
 	now := p.a.now()
-	phase := report.Fit(p.name(), max(8, w/3))
+	phase := plain.Fit(p.name(), max(8, w/3))
 	tail := " " + p.counts()
 	if p.before > 0 && w >= 60 {
 		tail += fmt.Sprintf(", %d from before", p.before)
 	}
 	clock := "  " + watch(now.Sub(p.began))
-	room := w - report.Width(phase) - report.Width(tail) - report.Width(clock)
+	room := w - plain.Width(phase) - plain.Width(tail) - plain.Width(clock)
 	if room < 8 {
-		clock, room = "", room+report.Width(clock)
+		clock, room = "", room+plain.Width(clock)
 	}
 	first := phase + bar(room-1, p.counted(), p.task.Total) + tail + clock
-	out := []string{report.Fit(first, w)}
+	out := []string{plain.Fit(first, w)}
 	line := ""
 	for _, part := range p.parts(now) {
-		part = report.Fit(part, w)
+		part = plain.Fit(part, w)
 		switch {
 		case line == "":
 			line = part
-		case report.Width(line)+2+report.Width(part) <= w:
+		case plain.Width(line)+2+plain.Width(part) <= w:
 			line += "  " + part
 		case len(out)+1 < n:
 			out, line = append(out, line), part

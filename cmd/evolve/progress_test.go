@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/tournament"
-	"github.com/skill-evolve/evolve/tournament/report"
 	"pgregory.net/rapid"
 )
 
@@ -184,8 +184,8 @@ func TestProgressFits(t *testing.T) {
 			t.Errorf("%d lines of %d", len(lines), height)
 		}
 		for _, l := range lines {
-			if report.Width(l) >= width || strings.ContainsAny(l, "\n\r\x1b") {
-				t.Errorf("%d columns of %d: %q", report.Width(l), width, l)
+			if plain.Width(l) >= width || strings.ContainsAny(l, "\n\r\x1b") {
+				t.Errorf("%d columns of %d: %q", plain.Width(l), width, l)
 			}
 		}
 		if width >= 40 && height > 0 && !strings.Contains(lines[0], " rollouts") {

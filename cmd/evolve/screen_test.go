@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // A screen is as much of a terminal as evolve asks for: it holds what a person
@@ -116,7 +116,7 @@ func (s *screen) sequence(text string) int {
 }
 
 func (s *screen) put(r string) {
-	w := report.Width(r)
+	w := plain.Width(r)
 	if s.x+w > s.width {
 		if !s.wrap {
 			s.clipped++

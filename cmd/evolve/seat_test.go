@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
-	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // A seat is a person's terminal with the program in it.
@@ -90,7 +90,7 @@ func (p *seat) look() {
 	p.frames++
 	p.tall = max(p.tall, len(s.rows)-s.y)
 	for _, r := range s.rows[s.y:] {
-		p.widest[s.width] = max(p.widest[s.width], report.Width(strings.TrimRight(strings.Join(r.cells, ""), " ")))
+		p.widest[s.width] = max(p.widest[s.width], plain.Width(strings.TrimRight(strings.Join(r.cells, ""), " ")))
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
 
@@ -38,7 +37,7 @@ func (a *app) printStatus(r *statusReport, all bool) error {
 	w := a.width()
 	var b strings.Builder
 	line := func(format string, args ...any) {
-		b.WriteString(report.Fit(plain.Text(fmt.Sprintf(format, args...)), w) + "\n")
+		b.WriteString(plain.Fit(plain.Text(fmt.Sprintf(format, args...)), w) + "\n")
 	}
 	if len(r.Skills)+len(r.Broken) == 0 && !r.harvested {
 		return a.firstSteps(0, r.SkillsDir)
@@ -113,7 +112,7 @@ func (s *skillStatus) news() bool {
 // table has one line for each skill, and one for each thing that it waits for.
 func table(b *strings.Builder, skills []*skillStatus, w int) {
 	var text strings.Builder
-	t := report.NewTable(&text)
+	t := plain.NewTable(&text)
 	fmt.Fprintln(t, "SKILL\tUSES\tCORRECTED\tLIVE\tCHALLENGER")
 	uses, corrected := 0, 0
 	for _, s := range skills {
@@ -124,13 +123,13 @@ func table(b *strings.Builder, skills []*skillStatus, w int) {
 		if s.CorrectionRate != nil {
 			rate = fmt.Sprintf("%*d %3.0f%%", corrected, s.Corrected, 100**s.CorrectionRate)
 		}
-		fmt.Fprintf(t, "%s\t%*d\t%s\t%s\t%s\n", report.Fit(plain.Text(s.Skill), nameWidth), max(uses, len("USES")), s.Uses, rate, s.live(), s.Challenger)
+		fmt.Fprintf(t, "%s\t%*d\t%s\t%s\t%s\n", plain.Fit(plain.Text(s.Skill), nameWidth), max(uses, len("USES")), s.Uses, rate, s.live(), s.Challenger)
 	}
 	t.Flush()
 	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
-	b.WriteString(report.Fit(lines[0], w) + "\n")
+	b.WriteString(plain.Fit(lines[0], w) + "\n")
 	for i, s := range skills {
-		b.WriteString(report.Fit(lines[i+1], w) + "\n")
+		b.WriteString(plain.Fit(lines[i+1], w) + "\n")
 		s.arrows(b, w)
 	}
 }
@@ -138,7 +137,7 @@ func table(b *strings.Builder, skills []*skillStatus, w int) {
 // block is a skill on a narrow terminal.
 func (s *skillStatus) block(b *strings.Builder, w int) {
 	say := func(indent, format string, args ...any) {
-		b.WriteString(report.Fit(indent+oneLine(fmt.Sprintf(format, args...)), w) + "\n")
+		b.WriteString(plain.Fit(indent+oneLine(fmt.Sprintf(format, args...)), w) + "\n")
 	}
 	say("", "%s, %s", s.Skill, s.live())
 	if s.CorrectionRate != nil {
@@ -165,23 +164,23 @@ func (s *skillStatus) arrows(b *strings.Builder, w int) {
 // reason is ever cut: half a command is none.
 func typed(head, command, text string, w int) string {
 	if command == "" {
-		return report.Fit(head+oneLine(text), w) + "\n"
+		return plain.Fit(head+oneLine(text), w) + "\n"
 	}
 	head += "`" + oneLine(command) + "`"
-	if report.Width(head)+len(": ")+8 > w {
+	if plain.Width(head)+len(": ")+8 > w {
 		return head + "\n"
 	}
-	return report.Fit(head+": "+oneLine(text), w) + "\n"
+	return plain.Fit(head+": "+oneLine(text), w) + "\n"
 }
 
 // joined puts parts into lines of w columns.
 func joined(w int, sep string, parts ...string) string {
 	var lines []string
 	for _, p := range parts {
-		if n := len(lines); n > 0 && report.Width(lines[n-1]+sep+p) <= w {
+		if n := len(lines); n > 0 && plain.Width(lines[n-1]+sep+p) <= w {
 			lines[n-1] += sep + p
 		} else {
-			lines = append(lines, report.Fit(p, w))
+			lines = append(lines, plain.Fit(p, w))
 		}
 	}
 	return strings.Join(lines, "\n") + "\n"
@@ -301,7 +300,7 @@ func (a *app) firstSteps(skills int, dir string) error {
 		then = "then:  --claude-home or --skills-dir names the folder of your skills"
 	}
 	_, err := fmt.Fprintf(a.stdout, "%s\n%s\n%s\n", what,
-		report.Fit("first: `evolve demo` shows the whole way: no key, no network", w), report.Fit(then, w))
+		plain.Fit("first: `evolve demo` shows the whole way: no key, no network", w), plain.Fit(then, w))
 	return err
 }
 

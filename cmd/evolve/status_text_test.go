@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 func TestNeeded(t *testing.T) {
@@ -66,8 +66,8 @@ func TestStatusFitsItsTerminal(t *testing.T) {
 		}
 		for line := range strings.Lines(out) {
 			line = strings.TrimSuffix(line, "\n")
-			if report.Width(line) > a.width() && !strings.HasSuffix(line, "`") {
-				t.Errorf("%s columns: %d wide: %s", w, report.Width(line), line)
+			if plain.Width(line) > a.width() && !strings.HasSuffix(line, "`") {
+				t.Errorf("%s columns: %d wide: %s", w, plain.Width(line), line)
 			}
 			if n := strings.Count(line, "`"); n%2 != 0 {
 				t.Errorf("%s columns: half a command: %s", w, line)

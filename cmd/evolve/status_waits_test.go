@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
-	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -119,7 +119,7 @@ func (w *waitingRoom) status(name string) (s *skillStatus, page string) {
 		w.must(w.a.printStatus(r, true))
 		page = out.String()
 		for line := range strings.Lines(page) {
-			if line = strings.TrimSuffix(line, "\n"); report.Width(line) > w.a.width() && !strings.HasSuffix(line, "`") {
+			if line = strings.TrimSuffix(line, "\n"); plain.Width(line) > w.a.width() && !strings.HasSuffix(line, "`") {
 				w.t.Errorf("%s columns: %q", width, line)
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"io"
 	"runtime"
 
-	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"golang.org/x/term"
 )
 
@@ -56,11 +56,11 @@ func columns(w any) int {
 func bold(s string) string { return "\x1b[1m" + s + "\x1b[0m" }
 
 // newTable is a table for stdout that is written to w.
-func (a *app) newTable(w io.Writer) *report.Table {
-	t := report.NewTable(w)
+func (a *app) newTable(w io.Writer) *plain.Table {
+	t := plain.NewTable(w)
 	t.Width = columns(a.stdout)
 	return t
 }
 
 // folded is text as it fits stdout, where that is a terminal.
-func (a *app) folded(text string) string { return report.Fold(text, columns(a.stdout)) }
+func (a *app) folded(text string) string { return plain.Fold(text, columns(a.stdout)) }

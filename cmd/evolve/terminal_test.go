@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
-	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // TestTerminalRun looks at a whole run at the two widths.
@@ -27,8 +27,8 @@ func TestTerminalRun(t *testing.T) {
 			p := s.sit(width, s.home(), append(s.start(), "--concurrency", "4"))
 			seen := p.await(`search .*\d+/260 rollouts[\s\S]*validation [\d.]+ \(\d+ cases\)[\s\S]*tokens`)
 			for l := range strings.SplitSeq(seen, "\n") {
-				if report.Width(l) > width {
-					t.Errorf("%d columns: %q", report.Width(l), l)
+				if plain.Width(l) > width {
+					t.Errorf("%d columns: %q", plain.Width(l), l)
 				}
 			}
 			p.await(`gate .*\d+/260 rollouts[\s\S]*validation [\d.]+ → [\d.]+ \(\d+ cases\)[\s\S]*held-out case \d+ of 24`)

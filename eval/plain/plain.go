@@ -1,5 +1,5 @@
-// Package plain makes text that somebody else wrote (users, models, agents) safe and
-// short for people to read.
+// Package plain lays out text for people: what others wrote (users, models, agents) made
+// safe and short, lines folded, and columns.
 package plain
 
 import (

@@ -11,6 +11,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // comparison has 41 cases in 40 clusters: B solves 28 more, loses one, and is
@@ -96,8 +97,8 @@ func TestCompareText(t *testing.T) {
 	golden(t, "compare-40.txt", narrow)
 	for _, width := range []int{40, 80} {
 		for line := range strings.SplitSeq(c.Text(Look{Width: width}), "\n") {
-			if Width(line) > width {
-				t.Errorf("%d columns of %d: %q", Width(line), width, line)
+			if plain.Width(line) > width {
+				t.Errorf("%d columns of %d: %q", plain.Width(line), width, line)
 			}
 		}
 	}

@@ -55,7 +55,7 @@ func (c *Comparison) Text(look Look) string {
 		fmt.Fprintf(&tail, "warning: %s\n", plain.Excerpt(x, 300))
 	}
 	// The table holds numbers alone: what others wrote stands around it.
-	return Fold(plain.Text(head.String()), look.Width) + c.table(look) + Fold(plain.Text(tail.String()), look.Width)
+	return plain.Fold(plain.Text(head.String()), look.Width) + c.table(look) + plain.Fold(plain.Text(tail.String()), look.Width)
 }
 
 // table is the objectives, one a line, or one a few lines on a narrow terminal.
@@ -70,7 +70,7 @@ func (c *Comparison) table(look Look) string {
 		return "\x1b[31m" + text + "\x1b[0m"
 	}
 	var b strings.Builder
-	w := NewTable(&b)
+	w := plain.NewTable(&b)
 	fmt.Fprintf(w, "objective\tA\tB\tB against A\tinterval\twon/lost/tied\n")
 	for _, d := range c.Objectives {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", d.Objective, c.number(d, d.A), c.number(d, d.B), d.change(), d.interval(), d.score())
@@ -86,7 +86,7 @@ func (c *Comparison) table(look Look) string {
 	}
 	wide := 0
 	for line := range strings.SplitSeq(b.String(), "\n") {
-		wide = max(wide, Width(plain.Text(line)))
+		wide = max(wide, plain.Width(plain.Text(line)))
 	}
 	if look.Width <= 0 || wide <= look.Width {
 		return b.String()
