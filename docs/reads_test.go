@@ -123,7 +123,7 @@ var unboundedReads = map[string]string{
 	"cmd/evolve/cmd_review.go lines":                     "what the owner types",
 	"cmd/evolve/cmd_sessions_purge.go bus":               ownFile,
 	"cmd/evolve/cmd_sessions_purge.go naming":            ownFile,
-	"cmd/evolve/console_plain.go ReadFrom":               "copies what is printed, piece by piece",
+	"cmd/evolve/internal/term/console_plain.go ReadFrom": "copies what is printed, piece by piece",
 	"cmd/evolve/hooks_settings.go readHooked":            ownFile,
 	"cmd/evolve/runlock.go lockSkillUnder":               ownFile,
 	"cmd/evolve/runlock.go lockedUnder":                  ownFile,

@@ -109,7 +109,7 @@ func agentNames() []string {
 // set names the first credential that the environment has, "" for none.
 func (k *agentKind) set(a *app) string {
 	for _, name := range k.credentials {
-		if a.getenv(name) != "" {
+		if a.Getenv(name) != "" {
 			return name
 		}
 	}
@@ -120,8 +120,8 @@ func makeOpenAI(_ context.Context, a *app, b *backendFlags, s settings) (answere
 	if s.model == "" {
 		return answerer{}, problem.Inputf("for example --model gpt-5-mini, or the name that your server lists", "the openai backend needs a model")
 	}
-	a.keys = append(a.keys, a.getenv(b.APIKeyEnv))
-	c, err := openai.New(openai.Config{BaseURL: s.baseURL, APIKey: a.getenv(b.APIKeyEnv), Model: s.model, Prices: s.price})
+	a.keys = append(a.keys, a.Getenv(b.APIKeyEnv))
+	c, err := openai.New(openai.Config{BaseURL: s.baseURL, APIKey: a.Getenv(b.APIKeyEnv), Model: s.model, Prices: s.price})
 	if err != nil {
 		return answerer{}, problem.Inputf("check --base-url and --model", "openai backend: %v", err)
 	}
@@ -136,7 +136,7 @@ func makeCommand(ctx context.Context, a *app, b *backendFlags, s settings) (answ
 	c := command.Config{Config: replay.Config{Path: b.Command[0], Model: s.model, Prices: s.price, Sandbox: b.Sandbox != sandboxNone, Asking: a.access != writes},
 		Args: b.Command[1:], Hosts: b.AllowHosts}
 	for _, name := range b.PassEnv {
-		if v := a.getenv(name); v != "" {
+		if v := a.Getenv(name); v != "" {
 			c.Credentials = append(c.Credentials, name+"="+v)
 			a.keys = append(a.keys, v)
 		}
@@ -154,7 +154,7 @@ func cli(open func(context.Context, replay.Config) (answerer, error), credential
 			return answerer{}, err
 		}
 		for _, name := range credentials {
-			if v := a.getenv(name); v != "" {
+			if v := a.Getenv(name); v != "" {
 				c.Credentials = append(c.Credentials, name+"="+v)
 				a.keys = append(a.keys, v)
 			}
@@ -217,7 +217,7 @@ func (b *backendFlags) choose(a *app) (string, error) {
 		switch {
 		case k.name == "openai":
 			// A variable may be there for something else; a flag and a model are not.
-			there := a.getenv(k.baseEnv) != "" || a.getenv(b.APIKeyEnv) != ""
+			there := a.Getenv(k.baseEnv) != "" || a.Getenv(b.APIKeyEnv) != ""
 			if b.BaseURL != "" || there && b.Model != "" && !anthropic(b.Model) {
 				return k.name, nil
 			}
@@ -233,7 +233,7 @@ func (b *backendFlags) choose(a *app) (string, error) {
 			return k.name, nil
 		}
 	}
-	if a.getenv(b.APIKeyEnv) != "" || a.getenv("OPENAI_BASE_URL") != "" {
+	if a.Getenv(b.APIKeyEnv) != "" || a.Getenv("OPENAI_BASE_URL") != "" {
 		return "", problem.Inputf("for example --model gpt-5-mini, or the name that your server lists", "the openai backend needs --model")
 	}
 	why := fmt.Sprintf("no key in %s and no --base-url", b.APIKeyEnv)

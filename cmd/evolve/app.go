@@ -3,18 +3,16 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/scratch"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
@@ -26,13 +24,8 @@ type flagT = pflag.Flag
 // An app is what all commands share: the streams, the environment, the global
 // flags and the store.
 type app struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	now            func() time.Time
-	getenv         func(string) string
+	term.Terminal
 
-	json       bool
-	quiet      bool
 	claudeHome string
 	skillDir   string
 
@@ -49,33 +42,34 @@ type app struct {
 	conf    *config         // nil until it is read
 	// keys are the credentials that backends were given, see redactor.
 	keys []string
-	// interrupted is closed by the first signal that asks the program to end; nil
-	// where nobody listens.
-	interrupted <-chan struct{}
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
-	stderr = onConsole(stderr, os.Getenv)
-	if c, ok := stderr.(*console); ok {
-		stdout = c.besides(stdout)
-	}
-	stdout = plainly(stdout)
-	return &app{stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now, getenv: os.Getenv}
+	a := &app{Terminal: term.New(stdin, stdout, stderr, os.Getenv, time.Now)}
+	a.Terminal.Clean = a.clean
+	return a
+}
+
+// copied is a for a command within a command, whose streams and flags differ.
+func (a *app) copied() *app {
+	c := *a
+	c.Terminal.Clean = c.clean
+	return &c
 }
 
 func (a *app) globalFlags(f *pflag.FlagSet) {
-	f.BoolVar(&a.json, "json", false, "print the result as JSON")
-	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr")
+	f.BoolVar(&a.JSON, "json", false, "print the result as JSON")
+	f.BoolVarP(&a.Quiet, "quiet", "q", false, "no progress on stderr")
 	f.StringVar(&a.claudeHome, "claude-home", "", "Claude Code's folder (default $CLAUDE_CONFIG_DIR or ~/.claude)")
 	f.StringVar(&a.skillDir, "skills-dir", "", "folder that holds the skills (default <claude-home>/skills)")
 }
 
 // home is the folder of evolve's own data: $EVOLVE_HOME, or the XDG data folder.
 func (a *app) home() (string, error) {
-	if h := a.getenv("EVOLVE_HOME"); h != "" {
+	if h := a.Getenv("EVOLVE_HOME"); h != "" {
 		return filepath.Abs(h)
 	}
-	if x := a.getenv("XDG_DATA_HOME"); filepath.IsAbs(x) {
+	if x := a.Getenv("XDG_DATA_HOME"); filepath.IsAbs(x) {
 		return filepath.Join(x, "evolve"), nil
 	}
 	h, err := os.UserHomeDir()
@@ -90,7 +84,7 @@ func (a *app) claude() (string, error) {
 	if a.claudeHome != "" {
 		return filepath.Abs(a.claudeHome)
 	}
-	if h := a.getenv("CLAUDE_CONFIG_DIR"); h != "" {
+	if h := a.Getenv("CLAUDE_CONFIG_DIR"); h != "" {
 		return filepath.Abs(h)
 	}
 	h, err := os.UserHomeDir()
@@ -262,82 +256,4 @@ func (a *app) close() error {
 		return fmt.Errorf("close the store: %w", err)
 	}
 	return nil
-}
-
-// printJSON writes v to stdout, indented.
-func (a *app) printJSON(v any) error {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	if err == nil {
-		_, err = a.stdout.Write(escapedJSON(b.Bytes()))
-	}
-	if err != nil {
-		return fmt.Errorf("print JSON: %w", err)
-	}
-	return nil
-}
-
-// say prints one line of progress, unless --quiet.
-func (a *app) say(format string, args ...any) {
-	if !a.quiet {
-		a.tell(format, args...)
-	}
-}
-
-// tell prints one line on stderr, folded where that is a terminal, with --quiet
-// too.
-func (a *app) tell(format string, args ...any) {
-	fmt.Fprintln(a.stderr, plain.Fold(a.clean(fmt.Sprintf(format, args...)), columns(a.stderr)))
-}
-
-// confirm asks a yes-or-no question on the terminal; without one the answer is
-// no. The error is context.Canceled where a signal came instead of an answer.
-func (a *app) confirm(question string) (bool, error) {
-	if !terminal(a.stdin) || !terminal(a.stderr) {
-		return false, nil
-	}
-	if c, ok := a.stderr.(*console); ok {
-		defer c.hold()()
-	}
-	fmt.Fprintf(a.stderr, "%s [y/N] ", question)
-	type read struct {
-		line string
-		err  error
-	}
-	got := make(chan read, 1)
-	go func() {
-		line, err := readLine(a.stdin)
-		got <- read{line, err}
-	}()
-	select {
-	case <-a.interrupted:
-		fmt.Fprintln(a.stderr)
-		return false, context.Canceled
-	case r := <-got:
-		if r.err != nil && !errors.Is(r.err, io.EOF) {
-			return false, fmt.Errorf("read the answer: %w", r.err)
-		}
-		answer := strings.ToLower(strings.TrimSpace(r.line))
-		return answer == "y" || answer == "yes", nil
-	}
-}
-
-// readLine reads no further than the end of the line: what follows is for the
-// next one who asks.
-func readLine(r io.Reader) (string, error) {
-	var line []byte
-	one := make([]byte, 1)
-	for {
-		n, err := r.Read(one)
-		if n == 1 && one[0] == '\n' {
-			return string(line), nil
-		}
-		line = append(line, one[:n]...)
-		if err != nil {
-			return string(line), err
-		}
-	}
 }

@@ -221,7 +221,7 @@ func (b *backendFlags) servers(a *app) map[string]string {
 	for _, r := range b.roles() {
 		base := ""
 		if k := kindOf(r.agent); k.baseEnv != "" {
-			base = a.getenv(k.baseEnv)
+			base = a.Getenv(k.baseEnv)
 		}
 		if r.agent == of && b.BaseURL != "" {
 			base = b.BaseURL
@@ -246,7 +246,7 @@ func (b *backendFlags) open(ctx context.Context, a *app) (*backends, error) {
 	}
 	// Before any of them is made: what one was given must not be told to another.
 	for _, name := range append([]string{b.APIKeyEnv}, b.PassEnv...) {
-		a.keys = append(a.keys, a.getenv(name))
+		a.keys = append(a.keys, a.Getenv(name))
 	}
 	made := map[role]answerer{}
 	get := func(r role) (answerer, error) {

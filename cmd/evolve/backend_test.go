@@ -22,7 +22,7 @@ func with(t *testing.T, env map[string]string, programs ...string) *app {
 	t.Setenv("PATH", bin)
 	a := newApp(nil, nil, nil)
 	home := t.TempDir()
-	a.getenv = func(name string) string {
+	a.Getenv = func(name string) string {
 		if name == "EVOLVE_HOME" {
 			return home
 		}

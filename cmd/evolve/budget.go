@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -38,5 +39,5 @@ func (f *runFlags) farBeyond(fc *forecast, s eval.Spent) string {
 		return ""
 	}
 	return fmt.Sprintf("%s tokens were used where about %s were forecast: %.0f times as many; --max-tokens or --max-cost-usd would have held the run",
-		thousands(took), thousands(fc.Tokens), float64(took)/float64(fc.Tokens))
+		plain.Thousands(took), plain.Thousands(fc.Tokens), float64(took)/float64(fc.Tokens))
 }

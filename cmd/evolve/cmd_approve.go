@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
@@ -181,10 +182,10 @@ func (a *app) decide(ctx context.Context, arg string, word store.Word, yes bool)
 	if r.Next, err = a.nextAfter(ctx, db, live, c); err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(r.decisionResult)
+	if a.JSON {
+		return a.PrintJSON(r.decisionResult)
 	}
-	_, err = fmt.Fprint(a.stdout, r.text(d.done, word == store.Approved && !r.asked))
+	_, err = fmt.Fprint(a.Stdout, r.text(d.done, word == store.Approved && !r.asked))
 	return err
 }
 
@@ -322,15 +323,15 @@ func (a *app) findings(ctx context.Context, db *store.Store, live *liveSkill, c 
 // error that says what to type, after it was shown.
 func (a *app) askApproval(r *decisionText) (bool, error) {
 	hint := fmt.Sprintf("`evolve approve %s@%s --yes` lets it be tried, `evolve reject %s@%s` drops it", r.Skill, plain.Short(r.SHA), r.Skill, plain.Short(r.SHA))
-	if a.json {
+	if a.JSON {
 		r.Next = hint
-		if err := a.printJSON(r.decisionResult); err != nil {
+		if err := a.PrintJSON(r.decisionResult); err != nil {
 			return false, err
 		}
-	} else if _, err := fmt.Fprint(a.stdout, r.evidence(terminal(a.stdout) && a.getenv("NO_COLOR") == "")); err != nil {
+	} else if _, err := fmt.Fprint(a.Stdout, r.evidence(term.IsTerminal(a.Stdout) && a.Getenv("NO_COLOR") == "")); err != nil {
 		return false, err
 	}
-	ok, err := a.confirm(fmt.Sprintf("Let candidate %s be tried?", plain.Short(r.SHA)))
+	ok, err := a.Confirm(fmt.Sprintf("Let candidate %s be tried?", plain.Short(r.SHA)))
 	if err == nil && !ok {
 		err = problem.Refusef(hint, "candidate %s stays as it is: %s", plain.Short(r.SHA), r.words)
 	}
@@ -358,7 +359,7 @@ func (r *decisionText) evidence(coloured bool) string {
 	if len(r.Taught) == 0 {
 		b.WriteString("no case taught it\n")
 	} else {
-		fmt.Fprintf(&b, "taught by %s:\n%s", counted(len(r.Taught), "case"), caseLines(r.Taught, "  "))
+		fmt.Fprintf(&b, "taught by %s:\n%s", plain.Counted(len(r.Taught), "case"), caseLines(r.Taught, "  "))
 	}
 	return b.String()
 }

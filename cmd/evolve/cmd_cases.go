@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -145,8 +146,8 @@ func (a *app) casesList(ctx context.Context, name, split string) error {
 	for i := range cases {
 		list = append(list, listed(&cases[i]))
 	}
-	if a.json {
-		return a.printJSON(struct {
+	if a.JSON {
+		return a.PrintJSON(struct {
 			Schema int          `json:"schema"`
 			Skill  string       `json:"skill"`
 			Cases  []listedCase `json:"cases"`
@@ -156,7 +157,7 @@ func (a *app) casesList(ctx context.Context, name, split string) error {
 	if len(list) == 0 {
 		fmt.Fprintf(&b, "no cases of %s\nnext: `evolve harvest` makes some of your sessions, `evolve cases import FILE` brings your own\n", name)
 	} else {
-		t := a.newTable(&b)
+		t := a.NewTable(&b)
 		fmt.Fprintln(t, "ID\tSPLIT\tORIGIN\tCHECKS\tPROMPT")
 		for _, l := range list {
 			origin := l.Origin
@@ -169,9 +170,9 @@ func (a *app) casesList(ctx context.Context, name, split string) error {
 			return err
 		}
 		n := splitCounts(cases)
-		fmt.Fprintf(&b, "%s: %d train, %d val, %d test\n", counted(len(list), "case"), n[eval.Train], n[eval.Val], n[eval.Test])
+		fmt.Fprintf(&b, "%s: %d train, %d val, %d test\n", plain.Counted(len(list), "case"), n[eval.Train], n[eval.Val], n[eval.Test])
 	}
-	_, err = fmt.Fprint(a.stdout, a.folded(trimLines(plain.Text(b.String()))))
+	_, err = fmt.Fprint(a.Stdout, a.Folded(trimLines(plain.Text(b.String()))))
 	return err
 }
 
@@ -221,8 +222,8 @@ func (a *app) casesShow(ctx context.Context, name, id string) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(c)
+	if a.JSON {
+		return a.PrintJSON(c)
 	}
 	var b strings.Builder
 	row := func(word, format string, args ...any) {
@@ -267,7 +268,7 @@ func (a *app) casesShow(ctx context.Context, name, id string) error {
 	if c.Reference != "" {
 		fmt.Fprintf(&b, "\naccepted answer\n%s\n", indent(c.Reference))
 	}
-	_, err = fmt.Fprint(a.stdout, a.folded(trimLines(plain.Text(b.String()))))
+	_, err = fmt.Fprint(a.Stdout, a.Folded(trimLines(plain.Text(b.String()))))
 	return err
 }
 
@@ -314,7 +315,7 @@ func newCasesExportCommand(a *app) *cobra.Command {
 			if err := eval.WriteCases(&b, cases); err != nil {
 				return err
 			}
-			_, err = a.stdout.Write(escapedJSON(b.Bytes()))
+			_, err = a.Stdout.Write(term.EscapedJSON(b.Bytes()))
 			return err
 		},
 	}
@@ -358,10 +359,10 @@ func (a *app) casesDrop(ctx context.Context, name string, ids []string) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(map[string]any{"schema": 1, "skill": name, "dropped": drop, "left": len(left)})
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"schema": 1, "skill": name, "dropped": drop, "left": len(left)})
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s dropped, %s has %d left\n", counted(len(drop), "case"), name, len(left))
+	_, err = fmt.Fprintf(a.Stdout, "%s dropped, %s has %d left\n", plain.Counted(len(drop), "case"), name, len(left))
 	return err
 }
 

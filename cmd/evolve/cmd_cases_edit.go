@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -49,16 +50,16 @@ func (a *app) casesEdit(ctx context.Context, name, id string, trust bool) error 
 		return fmt.Errorf("remove the edited text: %w", err)
 	}
 	for _, w := range e.warnings {
-		fmt.Fprintf(a.stderr, "warning: %s\n", w)
+		fmt.Fprintf(a.Stderr, "warning: %s\n", w)
 	}
-	if a.json {
-		return a.printJSON(map[string]any{"schema": 1, "skill": name, "case": c.ID, "changed": e.changed})
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"schema": 1, "skill": name, "case": c.ID, "changed": e.changed})
 	}
 	word := "changed"
 	if !e.changed {
 		word = "as before"
 	}
-	_, err = fmt.Fprintf(a.stdout, "case %s of %s: %s\n", plain.Text(c.ID), name, word)
+	_, err = fmt.Fprintf(a.Stdout, "case %s of %s: %s\n", plain.Text(c.ID), name, word)
 	return err
 }
 
@@ -101,7 +102,7 @@ func (a *app) replaceCase(ctx context.Context, db *store.Store, c *eval.Case, te
 		e.warnings = append(e.warnings, "this case is held out; do not fit it to an answer that you have seen")
 	}
 	if n > 0 {
-		e.warnings = append(e.warnings, counted(n, "secret")+" replaced by placeholders before anything was stored")
+		e.warnings = append(e.warnings, plain.Counted(n, "secret")+" replaced by placeholders before anything was stored")
 	}
 	return e, nil
 }
@@ -109,9 +110,9 @@ func (a *app) replaceCase(ctx context.Context, db *store.Store, c *eval.Case, te
 // editCase lets the owner edit a case as JSON and returns the text, and the file
 // that it stands in.
 func (a *app) editCase(ctx context.Context, c *eval.Case) (text []byte, file string, err error) {
-	editor := a.getenv("VISUAL")
+	editor := a.Getenv("VISUAL")
 	if editor == "" {
-		editor = a.getenv("EDITOR")
+		editor = a.Getenv("EDITOR")
 	}
 	if editor == "" {
 		return nil, "", problem.Inputf("for example EDITOR=nano", "no editor is named in $VISUAL or $EDITOR")
@@ -137,7 +138,7 @@ func (a *app) editCase(ctx context.Context, c *eval.Case) (text []byte, file str
 	}
 	// By the shell, because $EDITOR may hold arguments ("code --wait").
 	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", file)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, unwrapped(a.stderr), unwrapped(a.stderr) // an editor needs the terminal itself
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.Stdin, term.Unwrapped(a.Stderr), term.Unwrapped(a.Stderr) // an editor needs the terminal itself
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return nil, "", errors.Join(ctx.Err(), os.RemoveAll(dir))

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -129,8 +131,8 @@ func (fc *generateForecast) String() string {
 	case fc.CostUSD != nil:
 		cost = "about " + eval.FormatUSD(*fc.CostUSD)
 	}
-	return fmt.Sprintf("forecast: %s of %s from %s by %s, %s (%d at most), about %s tokens, %s", counted(fc.Wanted, "case"), fc.Skill,
-		counted(fc.Basis, "real one"), fc.Model, counted(fc.Calls, "call"), fc.Most, thousands(fc.Tokens), cost)
+	return fmt.Sprintf("forecast: %s of %s from %s by %s, %s (%d at most), about %s tokens, %s", plain.Counted(fc.Wanted, "case"), fc.Skill,
+		plain.Counted(fc.Basis, "real one"), fc.Model, plain.Counted(fc.Calls, "call"), fc.Most, plain.Thousands(fc.Tokens), cost)
 }
 
 // A generateReport is what `evolve cases generate --json` prints: schema 1.
@@ -165,15 +167,15 @@ func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
 	if fc.Basis == 0 {
 		return noBasis(f.skill)
 	}
-	a.say("%s", fc)
+	a.Say("%s", fc)
 	if f.dryRun {
-		if a.json {
-			return a.printJSON(fc)
+		if a.JSON {
+			return a.PrintJSON(fc)
 		}
 		return nil
 	}
-	if fc.CostUSD != nil && *fc.CostUSD > a.confirmOver(f.confirmOver) && !f.yes && terminal(a.stdin) {
-		ok, err := a.confirm(fmt.Sprintf("Spend about %s?", eval.FormatUSD(*fc.CostUSD)))
+	if fc.CostUSD != nil && *fc.CostUSD > a.confirmOver(f.confirmOver) && !f.yes && term.IsTerminal(a.Stdin) {
+		ok, err := a.Confirm(fmt.Sprintf("Spend about %s?", eval.FormatUSD(*fc.CostUSD)))
 		if err != nil {
 			return err
 		}
@@ -188,10 +190,10 @@ func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
 	if err != nil {
 		return err
 	}
-	budget := eval.NewBudget(eval.Caps{CostUSD: f.maxCostUSD, Tokens: f.maxTokens, Duration: f.maxDuration}, a.now)
+	budget := eval.NewBudget(eval.Caps{CostUSD: f.maxCostUSD, Tokens: f.maxTokens, Duration: f.maxDuration}, a.Now)
 	f.tellPrices(budget)
 	model := &eval.Metered{Model: back.mutator, By: eval.ByMiner, Budget: budget, Redactor: a.redactor(), WallClock: f.timeout}
-	made, stats, err := harvest.Generate(ctx, f.skill, f.n, harvest.Generator{Model: model, Redactor: a.redactor(), Now: a.now, Existing: cases,
+	made, stats, err := harvest.Generate(ctx, f.skill, f.n, harvest.Generator{Model: model, Redactor: a.redactor(), Now: a.Now, Existing: cases,
 		Description: live.doc.Description()})
 	if errors.Is(err, harvest.ErrNoBasis) {
 		return noBasis(f.skill)
@@ -217,13 +219,13 @@ func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
 		r.Stop = "the model's replies brought nothing more"
 	}
 	for _, w := range budget.Warnings() {
-		fmt.Fprintf(a.stderr, "warning: %s\n", w)
+		fmt.Fprintf(a.Stderr, "warning: %s\n", w)
 	}
 	if e := a.printGenerated(r); e != nil || err == nil {
 		return e
 	}
 	if ctx.Err() != nil {
-		a.say("interrupted; what was written is kept")
+		a.Say("interrupted; what was written is kept")
 		return &quietExit{exitInterrupted}
 	}
 	kind, _ := classify(err)
@@ -236,22 +238,22 @@ func noBasis(name string) error {
 }
 
 func (a *app) printGenerated(r *generateReport) error {
-	if a.json {
-		return a.printJSON(r)
+	if a.JSON {
+		return a.PrintJSON(r)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s written for %s in %s", counted(len(r.Added), "case"), r.Skill, counted(r.Stats.Calls, "call"))
+	fmt.Fprintf(&b, "%s written for %s in %s", plain.Counted(len(r.Added), "case"), r.Skill, plain.Counted(r.Stats.Calls, "call"))
 	if n := r.Stats.Alike + r.Stats.Invalid + r.Stats.Secrets; n > 0 {
 		fmt.Fprintf(&b, "; left out: %d too much like others, %d unfit, %d with a secret", r.Stats.Alike, r.Stats.Invalid, r.Stats.Secrets)
 	}
 	b.WriteByte('\n')
 	for _, why := range sortedKeys(r.Stats.Unusable) {
-		fmt.Fprintf(&b, "%s brought nothing: the reply was %s\n", counted(r.Stats.Unusable[why], "call"), why)
+		fmt.Fprintf(&b, "%s brought nothing: the reply was %s\n", plain.Counted(r.Stats.Unusable[why], "call"), why)
 	}
 	if len(r.Added) < r.Wanted && r.Stop != "" {
 		fmt.Fprintf(&b, "fewer than the %d wanted: %s\n", r.Wanted, oneLine(r.Stop))
 	}
 	fmt.Fprintf(&b, "%s: now %d train, %d val, %d test (generated cases are never held out)\n", r.Skill, r.Left[eval.Train], r.Left[eval.Val], r.Left[eval.Test])
-	_, err := fmt.Fprint(a.stdout, a.folded(b.String()))
+	_, err := fmt.Fprint(a.Stdout, a.Folded(b.String()))
 	return err
 }

@@ -89,7 +89,7 @@ func (a *app) casesImport(ctx context.Context, file, of string, trust bool) erro
 		}
 	}
 	if r.Redacted > 0 {
-		r.warn("%s replaced by placeholders before anything was stored", counted(r.Redacted, "secret"))
+		r.warn("%s replaced by placeholders before anything was stored", plain.Counted(r.Redacted, "secret"))
 	}
 	db, err := a.store(ctx)
 	if err != nil {
@@ -151,7 +151,7 @@ const (
 // readInput reads a whole file, or stdin for "-", and says what to call it.
 func (a *app) readInput(file string) (text []byte, name string, err error) {
 	if file == "-" {
-		text, err = bounded.ReadAll(a.stdin, maxImport)
+		text, err = bounded.ReadAll(a.Stdin, maxImport)
 		if err != nil {
 			return nil, "", problem.Hinted(fmt.Errorf("read stdin: %w", err), splitImport)
 		}
@@ -302,13 +302,13 @@ func (a *app) saveImport(ctx context.Context, db *store.Store, cases []eval.Case
 		}
 	}
 	if r.LeftOut > 0 {
-		r.warn("%s left out: you dropped them, or purged their session (source.origin \"imported\" brings a dropped one back)", counted(r.LeftOut, "case"))
+		r.warn("%s left out: you dropped them, or purged their session (source.origin \"imported\" brings a dropped one back)", plain.Counted(r.LeftOut, "case"))
 	}
 	if r.Repeated > 0 {
-		r.warn("%s nearly repeated: put into the cluster, and the split, of what they repeat", counted(r.Repeated, "case"))
+		r.warn("%s nearly repeated: put into the cluster, and the split, of what they repeat", plain.Counted(r.Repeated, "case"))
 	}
 	if other > 0 {
-		r.warn("%s another split than the file says: a case keeps the use it was once put to", counted(other, "case")+" kept")
+		r.warn("%s another split than the file says: a case keeps the use it was once put to", plain.Counted(other, "case")+" kept")
 	}
 	return nil
 }
@@ -321,18 +321,18 @@ func sameCase(a, b eval.Case) bool {
 }
 
 func (a *app) printImport(r *importReport) error {
-	if a.json {
-		return a.printJSON(r)
+	if a.JSON {
+		return a.PrintJSON(r)
 	}
 	for _, w := range r.Warnings {
-		fmt.Fprintf(a.stderr, "warning: %s\n", plain.Text(w))
+		fmt.Fprintf(a.Stderr, "warning: %s\n", plain.Text(w))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s read: %d new, %d changed, %d as before\n", counted(r.Read, "case"), r.Added, r.Changed, r.Unchanged)
+	fmt.Fprintf(&b, "%s read: %d new, %d changed, %d as before\n", plain.Counted(r.Read, "case"), r.Added, r.Changed, r.Unchanged)
 	for _, name := range sortedKeys(r.Skills) {
 		n := r.Skills[name]
 		fmt.Fprintf(&b, "%s: now %d train, %d val, %d test\n", name, n[eval.Train], n[eval.Val], n[eval.Test])
 	}
-	_, err := fmt.Fprint(a.stdout, a.folded(b.String()))
+	_, err := fmt.Fprint(a.Stdout, a.Folded(b.String()))
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -85,7 +86,7 @@ that A solves and B does not, and skips one that neither solves.`,
 var formats = []string{"text", "json", "markdown", "benchmark", "junit"}
 
 func (f *compareFlags) check(a *app) error {
-	if a.json {
+	if a.JSON {
 		if f.format != "text" && f.format != "json" {
 			return problem.Inputf("drop one of them", "--json and --format %s ask for two things", f.format)
 		}
@@ -141,7 +142,7 @@ func (a *app) compare(ctx context.Context, args []string, f *compareFlags) error
 	if path, err := a.writePage(comparisonPage(c.out), c.out.HTML); err != nil {
 		return err
 	} else if f.format == "text" {
-		fmt.Fprintf(a.stdout, "report: %s\n", path)
+		fmt.Fprintf(a.Stdout, "report: %s\n", path)
 	}
 	if stopped != nil {
 		return &quietExit{exitStopped}
@@ -314,7 +315,7 @@ func (c *comparison) firstTrial(ctx context.Context, arm string) (int, error) {
 func (c *comparison) interrupted(ctx context.Context, a *app, err error) error {
 	const more = "what was measured is saved; the same command goes on"
 	if ctx.Err() != nil {
-		a.tell("interrupted; %s", more)
+		a.Tell("interrupted; %s", more)
 		return &quietExit{exitInterrupted}
 	}
 	kind, hint := classify(err)
@@ -330,9 +331,9 @@ func (a *app) printComparison(c *comparison) error {
 	var text string
 	switch c.format {
 	case "json":
-		return a.printJSON(c.out)
+		return a.PrintJSON(c.out)
 	case "benchmark":
-		return a.printJSON(c.out.Benchmark(c.texts.live.Dir, a.now()))
+		return a.PrintJSON(c.out.Benchmark(c.texts.live.Dir, a.Now()))
 	case "junit":
 		x, err := c.out.JUnit()
 		if err != nil {
@@ -342,8 +343,8 @@ func (a *app) printComparison(c *comparison) error {
 	case "markdown":
 		text = c.out.Markdown()
 	default:
-		text = c.out.Text(report.Look{Width: columns(a.stdout), Colour: a.coloured(a.stdout)})
+		text = c.out.Text(report.Look{Width: term.Columns(a.Stdout), Colour: a.Coloured(a.Stdout)})
 	}
-	_, err := fmt.Fprint(a.stdout, text)
+	_, err := fmt.Fprint(a.Stdout, text)
 	return err
 }

@@ -64,13 +64,13 @@ func (a *app) demo(ctx context.Context, keep string) (err error) {
 	if err != nil {
 		return fmt.Errorf("lay out the demo's home: %w", err)
 	}
-	shift := a.now().Add(-time.Hour).Sub(before)
+	shift := a.Now().Add(-time.Hour).Sub(before)
 	if err := copyTree(demoHome, "demodata/home", dir, shift); err != nil {
 		return fmt.Errorf("lay out the demo's home: %w", err)
 	}
 	own := map[string]string{"EVOLVE_HOME": filepath.Join(dir, "evolve"), "CLAUDE_CONFIG_DIR": filepath.Join(dir, ".claude")}
 	for _, look := range []string{"TERM", "NO_COLOR", "CI"} {
-		own[look] = a.getenv(look)
+		own[look] = a.Getenv(look)
 	}
 	if err := os.MkdirAll(own["EVOLVE_HOME"], 0o700); err != nil {
 		return fmt.Errorf("lay out the demo's home: %w", err)
@@ -78,15 +78,15 @@ func (a *app) demo(ctx context.Context, keep string) (err error) {
 	if err := os.WriteFile(filepath.Join(own["EVOLVE_HOME"], "config.yaml"), []byte(demoConfig), fileMode); err != nil {
 		return fmt.Errorf("lay out the demo's home: %w", err)
 	}
-	d := newApp(a.stdin, a.stdout, a.stderr)
-	d.json, d.quiet, d.now, d.sandboxed, d.passing = a.json, a.quiet, a.now, true, keep == ""
+	d := newApp(a.Stdin, a.Stdout, a.Stderr)
+	d.JSON, d.Quiet, d.Now, d.sandboxed, d.passing = a.JSON, a.Quiet, a.Now, true, keep == ""
 	if keep != "" {
 		d.kept = fmt.Sprintf("export EVOLVE_HOME=%s CLAUDE_CONFIG_DIR=%s", shellQuote(own["EVOLVE_HOME"]), shellQuote(own["CLAUDE_CONFIG_DIR"]))
 	}
-	d.getenv, d.interrupted = func(k string) string { return own[k] }, a.interrupted
+	d.Getenv, d.Interrupted = func(k string) string { return own[k] }, a.Interrupted
 	defer func() { err = errors.Join(err, d.close()) }()
 
-	d.say("demo: a made-up person's %s skill and sessions; the agent, the mutator and the judge are SIMULATED", demoSkill)
+	d.Say("demo: a made-up person's %s skill and sessions; the agent, the mutator and the judge are SIMULATED", demoSkill)
 	// With its 30 held-out cases eleven of twelve seeds end in a promotion, the other
 	// undecided: this is one of the eleven.
 	f := &runFlags{Schema: 1, Skill: demoSkill, Evolve: evolveHarness, Seed: 6, MaxRollouts: demoRollouts, MaxRetries: 1, Concurrency: 8,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
@@ -62,17 +63,17 @@ func (a *app) diff(ctx context.Context, args []string, patch bool) error {
 		return problem.Inputf("`evolve compare` runs the arm without a skill", "there is no text to compare with where there is no skill")
 	}
 	if patch {
-		_, err := fmt.Fprint(a.stdout, report.Patch(old.label, new.label, old.doc, new.doc))
+		_, err := fmt.Fprint(a.Stdout, report.Patch(old.label, new.label, old.doc, new.doc))
 		return err
 	}
 	d, err := report.Between(old.label, new.label, old.doc, new.doc)
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(diffResult{1, name, old.sha(), new.sha(), d})
+	if a.JSON {
+		return a.PrintJSON(diffResult{1, name, old.sha(), new.sha(), d})
 	}
-	_, err = fmt.Fprint(a.stdout, d.Text(terminal(a.stdout) && a.getenv("NO_COLOR") == ""))
+	_, err = fmt.Fprint(a.Stdout, d.Text(term.IsTerminal(a.Stdout) && a.Getenv("NO_COLOR") == ""))
 	return err
 }
 

@@ -185,7 +185,7 @@ func (d *doctor) database(ctx context.Context, path string) {
 	case info.Mode().Perm()&0o077 != 0:
 		d.add("database", fails, "chmod 600 "+path, "%s is open to others (mode %04o)", path, info.Mode().Perm())
 	default:
-		d.add("database", works, "", "%s, %s", path, counted(sessions, "session"))
+		d.add("database", works, "", "%s, %s", path, plain.Counted(sessions, "session"))
 	}
 }
 
@@ -227,10 +227,10 @@ func (d *doctor) sessions() error {
 		return fmt.Errorf("look at %s: %w", projects, err)
 	}
 	if locked > 0 {
-		d.add("Claude Code's sessions", fails, "check who owns the folders", "%s in %s; %s cannot be read", counted(n, "file"), projects, counted(locked, "folder"))
+		d.add("Claude Code's sessions", fails, "check who owns the folders", "%s in %s; %s cannot be read", plain.Counted(n, "file"), projects, plain.Counted(locked, "folder"))
 		return nil
 	}
-	d.add("Claude Code's sessions", works, "", "%s in %s", counted(n, "file"), projects)
+	d.add("Claude Code's sessions", works, "", "%s in %s", plain.Counted(n, "file"), projects)
 	return nil
 }
 
@@ -287,9 +287,9 @@ func (d *doctor) backends(ctx context.Context) {
 
 func (d *doctor) openai(what string, k *agentKind) {
 	switch {
-	case d.app.getenv(d.keyEnv) != "":
+	case d.app.Getenv(d.keyEnv) != "":
 		d.add(what, works, "", "$%s is set", d.keyEnv)
-	case d.app.getenv(k.baseEnv) != "":
+	case d.app.Getenv(k.baseEnv) != "":
 		d.add(what, works, "", "$%s is set; $%s is not, which a local server does not mind", k.baseEnv, d.keyEnv)
 	default:
 		d.add(what, missing, fmt.Sprintf("export %s=…, or name a server with --base-url", d.keyEnv), "$%s is not set", d.keyEnv)
@@ -334,7 +334,7 @@ func (d *doctor) ask(ctx context.Context) {
 		d.add("server", fails, "check --base-url", "%v", err)
 		return
 	}
-	if key := d.app.getenv(d.keyEnv); key != "" {
+	if key := d.app.Getenv(d.keyEnv); key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
 	resp, err := http.DefaultClient.Do(req)
@@ -361,8 +361,8 @@ func (d *doctor) report() error {
 			bad++
 		}
 	}
-	if d.app.json {
-		if err := d.app.printJSON(struct {
+	if d.app.JSON {
+		if err := d.app.PrintJSON(struct {
 			Schema   int       `json:"schema"`
 			OK       bool      `json:"ok"`
 			Findings []finding `json:"findings"`
@@ -381,12 +381,12 @@ func (d *doctor) report() error {
 		if err := t.Flush(); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprint(d.app.stdout, d.app.folded(trimLines(b.String()))); err != nil {
+		if _, err := fmt.Fprint(d.app.Stdout, d.app.Folded(trimLines(b.String()))); err != nil {
 			return err
 		}
 	}
 	if bad > 0 {
-		return problem.Hinted(fmt.Errorf("doctor: %s above", counted(bad, "failure")), "the lines that begin with \"fails\" say what to type")
+		return problem.Hinted(fmt.Errorf("doctor: %s above", plain.Counted(bad, "failure")), "the lines that begin with \"fails\" say what to type")
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -114,16 +115,16 @@ func (a *app) harvestCommand(ctx context.Context, f harvestFlags, only, sidecars
 		if err != nil {
 			return err
 		}
-		a.say("harvest: %d sidecars written or added to in %s", n, sidecars)
+		a.Say("harvest: %d sidecars written or added to in %s", n, sidecars)
 	}
 	switch {
 	case events:
 		if n := len(r.Problems); n > 0 {
-			a.say("harvest: %d places could not be read; `evolve harvest` lists them", n)
+			a.Say("harvest: %d places could not be read; `evolve harvest` lists them", n)
 		}
 		return a.printEvents(ctx, db, only)
-	case a.json:
-		return a.printJSON(r)
+	case a.JSON:
+		return a.PrintJSON(r)
 	}
 	return a.printHarvest(r)
 }
@@ -208,7 +209,7 @@ func (a *app) mineAll(ctx context.Context, db *store.Store, reg *skill.Registry,
 			}
 		}
 		if s.Note == "" && s.Headless > 0 {
-			s.Note = counted(s.Headless, "use") + " more without a person"
+			s.Note = plain.Counted(s.Headless, "use") + " more without a person"
 			if !headless {
 				s.Note += ", left out (--include-headless)"
 			}
@@ -231,7 +232,7 @@ func (a *app) printHarvest(r *harvestReport) error {
 	}
 	if len(r.Skills) > 0 {
 		b.WriteByte('\n')
-		t := a.newTable(&b)
+		t := a.NewTable(&b)
 		fmt.Fprintln(t, "SKILL\tUSES\tCORRECTED\tACCEPTED\tCASES\tNEW\t")
 		for _, s := range r.Skills {
 			fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%s\n", s.Skill, s.Uses, s.Corrected, s.Accepted, s.Cases, s.NewCases, s.Note)
@@ -255,10 +256,10 @@ func (a *app) printHarvest(r *harvestReport) error {
 		}
 	}
 	if n := len(r.Remarks); n > 0 {
-		fmt.Fprintf(&b, "\n%s (--json lists them); nothing is missing because of them\n", counted(n, "remark"))
+		fmt.Fprintf(&b, "\n%s (--json lists them); nothing is missing because of them\n", plain.Counted(n, "remark"))
 	}
 	fmt.Fprintf(&b, "\nnext: %s\n", r.next())
-	_, err := fmt.Fprint(a.stdout, a.folded(trimLines(b.String())))
+	_, err := fmt.Fprint(a.Stdout, a.Folded(trimLines(b.String())))
 	return err
 }
 
@@ -270,7 +271,7 @@ func (r *harvestReport) next() string {
 	for _, s := range r.Skills {
 		switch {
 		case s.Quoted > 0:
-			return fmt.Sprintf("`evolve --skill %s` lets a model write the checks of %s, and looks for a better text", s.Skill, counted(s.Quoted, "corrected use"))
+			return fmt.Sprintf("`evolve --skill %s` lets a model write the checks of %s, and looks for a better text", s.Skill, plain.Counted(s.Quoted, "corrected use"))
 		case s.Cases > 0:
 			return fmt.Sprintf("`evolve --skill %s` looks for a better text", s.Skill)
 		}
@@ -296,7 +297,7 @@ func (a *app) printEvents(ctx context.Context, db *store.Store, only string) err
 	slices.SortFunc(sessions, func(s, t harvest.Session) int {
 		return cmp.Or(s.Started.Compare(t.Started), cmp.Compare(s.ID, t.ID), cmp.Compare(s.Path, t.Path))
 	})
-	enc := json.NewEncoder(a.stdout)
+	enc := json.NewEncoder(a.Stdout)
 	enc.SetEscapeHTML(false)
 	for i := range sessions {
 		s := &sessions[i]

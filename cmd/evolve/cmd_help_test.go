@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/store"
@@ -25,7 +26,7 @@ import (
 
 // everyCommand are those that people may type, topics included.
 func everyCommand() (list []*cobra.Command) {
-	eachCommand(newRoot(&app{getenv: func(string) string { return "" }}), func(c *cobra.Command) {
+	eachCommand(newRoot(&app{Terminal: term.Terminal{Getenv: func(string) string { return "" }}}), func(c *cobra.Command) {
 		if !c.Hidden {
 			list = append(list, c)
 		}
@@ -81,7 +82,7 @@ func TestExamples(t *testing.T) {
 			line, _, _ = strings.Cut(line, "   ") // an explanation
 			line, _, _ = strings.Cut(line, " -- ")
 			args := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" )>|", r) })
-			root := newRoot(&app{getenv: func(string) string { return "" }})
+			root := newRoot(&app{Terminal: term.Terminal{Getenv: func(string) string { return "" }}})
 			at, rest, err := root.Find(args)
 			if err != nil {
 				t.Errorf("%s: %q: %v", c.CommandPath(), line, err)

@@ -53,7 +53,7 @@ func (a *app) hook(args []string) int {
 		case "--skills-dir":
 			a.skillDir = value
 		case "-h", "--help":
-			fmt.Fprintln(a.stdout, "usage: evolve hook EVENT < input.json (called by agents; `evolve hooks install` sets it up)")
+			fmt.Fprintln(a.Stdout, "usage: evolve hook EVENT < input.json (called by agents; `evolve hooks install` sets it up)")
 			return hook.Go
 		default:
 			if event == "" && !strings.HasPrefix(name, "-") {
@@ -67,10 +67,10 @@ func (a *app) hook(args []string) int {
 	}
 	host, err := a.hookHost()
 	if err != nil {
-		fmt.Fprintf(a.stderr, "evolve hook: %v\n", err)
+		fmt.Fprintf(a.Stderr, "evolve hook: %v\n", err)
 		return hook.Failed
 	}
-	return host.Run(event, a.stdin, a.stdout, a.stderr)
+	return host.Run(event, a.Stdin, a.Stdout, a.Stderr)
 }
 
 // hookHost is where this person's hooks work.
@@ -84,6 +84,6 @@ func (a *app) hookHost() (*hook.Host, error) {
 		return nil, err
 	}
 	// Claude Code says so of sessions that a program drives (2.1.329).
-	unattended := a.getenv("CLAUDE_CODE_SESSION_ATTENDED") == "0"
-	return &hook.Host{Home: home, Claude: claude, Skills: a.skillDir, Unattended: unattended, Now: a.now, Redactor: a.redactor()}, nil
+	unattended := a.Getenv("CLAUDE_CODE_SESSION_ATTENDED") == "0"
+	return &hook.Host{Home: home, Claude: claude, Skills: a.skillDir, Unattended: unattended, Now: a.Now, Redactor: a.redactor()}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/spf13/cobra"
@@ -78,7 +79,7 @@ func (a *app) hookProgram() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name, home := shellQuote(exe), a.getenv("EVOLVE_HOME")
+	name, home := shellQuote(exe), a.Getenv("EVOLVE_HOME")
 	if !strings.Contains(filepath.Base(exe), "evolve") {
 		return "", problem.Inputf("call it evolve", "hooks are told by the name of their program, and this one is called %s", filepath.Base(exe))
 	}
@@ -108,7 +109,7 @@ func (a *app) hooksInstall(project bool, plugin string, show bool) error {
 		return err
 	}
 	if show {
-		_, err := a.stdout.Write(hook.Fragment(program))
+		_, err := a.Stdout.Write(hook.Fragment(program))
 		return err
 	}
 	if plugin != "" {
@@ -162,19 +163,19 @@ func (a *app) hooksUninstall(project bool) error {
 }
 
 func (a *app) printHooks(r *hooksReport, changed, same, next string) error {
-	if a.json {
-		return a.printJSON(r)
+	if a.JSON {
+		return a.PrintJSON(r)
 	}
 	say := same
 	if r.Changed {
 		say = changed
 	}
-	_, err := fmt.Fprintf(a.stdout, say+"\n", r.Path)
+	_, err := fmt.Fprintf(a.Stdout, say+"\n", r.Path)
 	if err == nil && r.Backup != "" {
-		_, err = fmt.Fprintf(a.stdout, "  backup  %s\n", r.Backup)
+		_, err = fmt.Fprintf(a.Stdout, "  backup  %s\n", r.Backup)
 	}
 	if err == nil && r.Changed {
-		_, err = fmt.Fprintf(a.stdout, "  next    %s\n", next)
+		_, err = fmt.Fprintf(a.Stdout, "  next    %s\n", next)
 	}
 	return err
 }
@@ -238,8 +239,8 @@ func (a *app) hooksStatus(project bool) error {
 	if err := a.hooksNoted(s); err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(s)
+	if a.JSON {
+		return a.PrintJSON(s)
 	}
 	return a.printHooksState(s)
 }
@@ -292,16 +293,16 @@ func (a *app) printHooksState(s *hooksState) error {
 	if at, err := time.Parse(time.RFC3339Nano, s.Last); err == nil {
 		last = ", the last on " + at.Local().Format("2006-01-02 15:04")
 	}
-	fmt.Fprintf(&b, "  noted   %s of skills%s\n  queued  %s for the next harvest\n", counted(s.Noted, "event"), last, counted(s.Queued, "transcript"))
+	fmt.Fprintf(&b, "  noted   %s of skills%s\n  queued  %s for the next harvest\n", plain.Counted(s.Noted, "event"), last, plain.Counted(s.Queued, "transcript"))
 	if s.Unwritable != "" {
 		fmt.Fprintf(&b, "  nothing can be noted: %s\n", oneLine(s.Unwritable))
 	}
 	if s.Notes > 0 {
-		fmt.Fprintf(&b, "  notes   %s for the next session\n", counted(s.Notes, "note"))
+		fmt.Fprintf(&b, "  notes   %s for the next session\n", plain.Counted(s.Notes, "note"))
 	}
 	if next != "" {
 		fmt.Fprintf(&b, "  next    %s\n", next)
 	}
-	_, err := fmt.Fprint(a.stdout, a.folded(b.String()))
+	_, err := fmt.Fprint(a.Stdout, a.Folded(b.String()))
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/spf13/cobra"
@@ -111,8 +112,8 @@ func (a *app) kernelShow(ctx context.Context, name string) error {
 	if r.Confirmed, err = a.confirmedAt(ctx, name, r.SHA); err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(r)
+	if a.JSON {
+		return a.PrintJSON(r)
 	}
 	return a.printKernel(r)
 }
@@ -125,7 +126,7 @@ func (a *app) printKernel(r *kernelReport) error {
 	} else {
 		fmt.Fprintf(&b, "not confirmed by you\n")
 	}
-	t := a.newTable(&b)
+	t := a.NewTable(&b)
 	fmt.Fprintln(t, "LINES\tHEADING\tWHY")
 	for _, s := range r.Spans {
 		lines := fmt.Sprint(s.First)
@@ -148,7 +149,7 @@ func (a *app) printKernel(r *kernelReport) error {
 	case r.Confirmed == nil:
 		fmt.Fprintf(&b, "next: `evolve kernel confirm %s`, or mark more with <!-- kernel --> … <!-- /kernel -->\n", r.Skill)
 	}
-	_, err := fmt.Fprint(a.stdout, a.folded(trimLines(b.String())))
+	_, err := fmt.Fprint(a.Stdout, a.Folded(trimLines(b.String())))
 	return err
 }
 
@@ -161,7 +162,7 @@ func (a *app) kernelConfirm(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := db.ConfirmKernel(ctx, name, live.doc.KernelHash(), a.now().UTC()); err != nil {
+	if err := db.ConfirmKernel(ctx, name, live.doc.KernelHash(), a.Now().UTC()); err != nil {
 		return err
 	}
 	return a.kernelShow(ctx, name)
@@ -220,20 +221,20 @@ func (a *app) kernelCheck(arg string, profile skill.Profile) error {
 	}
 	slices.SortStableFunc(r.Findings, func(f, g checkFinding) int { return f.Line - g.Line })
 	r.OK = errs == 0
-	if a.json {
-		err = a.printJSON(r)
+	if a.JSON {
+		err = a.PrintJSON(r)
 	} else {
 		for _, f := range r.Findings {
-			if _, err := fmt.Fprintf(a.stdout, "%s:%d: %s: %s (%s)\n", path, f.Line, f.Severity, f.Message, f.Rule); err != nil {
+			if _, err := fmt.Fprintf(a.Stdout, "%s:%d: %s: %s (%s)\n", path, f.Line, f.Severity, f.Message, f.Rule); err != nil {
 				return err
 			}
 		}
 		if r.OK {
-			_, err = fmt.Fprintf(a.stdout, "%s: no errors\n", path)
+			_, err = fmt.Fprintf(a.Stdout, "%s: no errors\n", path)
 		}
 	}
 	if err == nil && errs > 0 {
-		err = problem.Inputf("mend the lines that are named, then check again", "%s has %s", path, counted(errs, "error"))
+		err = problem.Inputf("mend the lines that are named, then check again", "%s has %s", path, plain.Counted(errs, "error"))
 	}
 	return err
 }
@@ -269,12 +270,4 @@ func (a *app) skillFile(arg string) (path, folder string, err error) {
 		folder = filepath.Base(filepath.Dir(abs))
 	}
 	return arg, folder, nil
-}
-
-// counted is "1 error", "2 errors".
-func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }

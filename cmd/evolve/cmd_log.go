@@ -72,8 +72,8 @@ func (a *app) logRun(ctx context.Context, name string) error {
 		return err
 	}
 	l := runLog{1, run.ID, run.Skill, string(status), run.Simulated, report.Timeline(events)}
-	if a.json {
-		return a.printJSON(l)
+	if a.JSON {
+		return a.PrintJSON(l)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: run %s, %s%s\n", l.Skill, l.Run, l.Status, simulatedMark(l.Simulated))
@@ -85,7 +85,7 @@ func (a *app) logRun(ctx context.Context, name string) error {
 		}
 		fmt.Fprintf(&b, "%9d  %5s  %s\n", e.Rollouts, best, plain.Text(e.Text))
 	}
-	_, err = fmt.Fprint(a.stdout, b.String())
+	_, err = fmt.Fprint(a.Stdout, b.String())
 	return err
 }
 
@@ -210,14 +210,14 @@ func (a *app) logSkill(ctx context.Context, name string, all bool) error {
 			return err
 		}
 	}
-	if a.json {
-		return a.printJSON(l)
+	if a.JSON {
+		return a.PrintJSON(l)
 	}
 	newest := logNewest
 	if all {
 		newest = 0
 	}
-	_, err = fmt.Fprint(a.stdout, l.tree(newest, a.utf8()))
+	_, err = fmt.Fprint(a.Stdout, l.tree(newest, a.utf8()))
 	return err
 }
 

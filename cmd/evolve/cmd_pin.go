@@ -142,13 +142,13 @@ func (a *app) pinSkill(ctx context.Context, arg string, off bool) error {
 
 // sayPinned prints how a skill stands now.
 func (a *app) sayPinned(name string, p *pin, words string) error {
-	if !a.json {
-		_, err := fmt.Fprint(a.stdout, words)
+	if !a.JSON {
+		_, err := fmt.Fprint(a.Stdout, words)
 		return err
 	}
 	out := map[string]any{"schema": 1, "skill": name, "pinned": p != nil}
 	if p != nil {
 		out["sha256"], out["version"] = p.SHA, p.version
 	}
-	return a.printJSON(out)
+	return a.PrintJSON(out)
 }

@@ -211,7 +211,7 @@ func (a *app) versionToBe(ctx context.Context, db *store.Store, live *liveSkill,
 	}
 	v := &tournament.Version{Skill: live.Name, SHA: cand.SHA, Parent: live.doc.Hash(), Author: "evolve",
 		Operator: cand.Operator, Run: trial.Run, Evidence: run.Verdict, Proven: proven,
-		Simulated: trial.Simulated, Note: note, Text: cand.Text, Created: a.now().UTC()}
+		Simulated: trial.Simulated, Note: note, Text: cand.Text, Created: a.Now().UTC()}
 	if trial.Incumbent == live.doc.Hash() {
 		return v, nil, nil
 	}
@@ -249,10 +249,10 @@ func forced(ctx context.Context, db *store.Store, v *tournament.Version, base st
 // more.
 func (a *app) promoteCandidate(ctx context.Context, db *store.Store, live *liveSkill, p *promotion, targets []target, f promoteFlags) error {
 	if p.older {
-		a.say("%.12s is recorded as unproven, %s", p.v.SHA, p.v.Note)
+		a.Say("%.12s is recorded as unproven, %s", p.v.SHA, p.v.Note)
 	}
 	if !p.v.Proven && !f.yes && !(p.older && p.trial.Decision == string(pareto.Promote)) { // --force is word enough
-		ok, err := a.confirm(fmt.Sprintf("Candidate %.12s is %s, not proven. Install it all the same?", p.v.SHA, p.trial.Decision))
+		ok, err := a.Confirm(fmt.Sprintf("Candidate %.12s is %s, not proven. Install it all the same?", p.v.SHA, p.trial.Decision))
 		if err != nil {
 			return err
 		}
@@ -264,7 +264,7 @@ func (a *app) promoteCandidate(ctx context.Context, db *store.Store, live *liveS
 		if s, err := shorter(ctx, db, live, p.trial); err != nil {
 			return err
 		} else if s != nil {
-			a.say("%.12s is %s", p.v.SHA, s)
+			a.Say("%.12s is %s", p.v.SHA, s)
 		}
 	}
 	if !p.older {

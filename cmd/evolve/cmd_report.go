@@ -42,18 +42,18 @@ func (a *app) report(ctx context.Context, name, out string) error {
 	if err != nil {
 		return err
 	}
-	if a.json && out == "" {
-		return a.printJSON(data)
+	if a.JSON && out == "" {
+		return a.PrintJSON(data)
 	}
 	var b bytes.Buffer
 	switch {
-	case a.json: // -o FILE --json: the data in the file
-		to := *a
-		to.stdout = &b
-		err = to.printJSON(data)
+	case a.JSON: // -o FILE --json: the data in the file
+		to := a.copied()
+		to.Stdout = &b
+		err = to.PrintJSON(data)
 	case out == "":
 		if out, err = a.writePage(page.name, page.write); err == nil {
-			_, err = fmt.Fprintln(a.stdout, out)
+			_, err = fmt.Fprintln(a.Stdout, out)
 		}
 		return err
 	default:
@@ -63,13 +63,13 @@ func (a *app) report(ctx context.Context, name, out string) error {
 		return err
 	}
 	if out == "-" {
-		_, err = io.Copy(a.stdout, &b)
+		_, err = io.Copy(a.Stdout, &b)
 		return err
 	}
 	if err := renameio.WriteFile(out, b.Bytes(), fileMode); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
-	_, err = fmt.Fprintln(a.stdout, out)
+	_, err = fmt.Fprintln(a.Stdout, out)
 	return err
 }
 

@@ -48,7 +48,7 @@ const maxMessage = 16 << 20
 
 func (a *app) resolve(text string) error {
 	if text == "-" {
-		b, err := io.ReadAll(io.LimitReader(a.stdin, maxMessage+1))
+		b, err := io.ReadAll(io.LimitReader(a.Stdin, maxMessage+1))
 		if err != nil {
 			return fmt.Errorf("read the message: %w", err)
 		}
@@ -91,8 +91,8 @@ func (a *app) resolve(text string) error {
 		out.Activated = &r.Activated
 		out.Skill = &resolvedSkill{e.Name, e.Path, append([]string{}, doc.AllowedTools()...)}
 	}
-	if a.json {
-		return a.printJSON(out)
+	if a.JSON {
+		return a.PrintJSON(out)
 	}
 	return a.printResolved(out)
 }
@@ -120,6 +120,6 @@ func (a *app) printResolved(r *resolved) error {
 	case r.Skill == nil:
 		fmt.Fprintln(&b, "No skill would be used.")
 	}
-	_, err := fmt.Fprint(a.stdout, a.folded(b.String()))
+	_, err := fmt.Fprint(a.Stdout, a.Folded(b.String()))
 	return err
 }

@@ -80,7 +80,7 @@ func (a *app) review(ctx context.Context, name string, f *reviewFlags) error {
 		return err
 	}
 	if f.seed < 0 {
-		f.seed = a.now().UnixNano()
+		f.seed = a.Now().UnixNano()
 	}
 	pairs, err := openPairs(ctx, db, name, rand.New(rand.NewPCG(uint64(f.seed), 0x726576696577)))
 	if err != nil {
@@ -101,8 +101,8 @@ func (a *app) review(ctx context.Context, name string, f *reviewFlags) error {
 		return err
 	}
 	r.Kappa = pareto.Kappa(r.Stored)
-	if a.json {
-		return a.printJSON(r)
+	if a.JSON {
+		return a.PrintJSON(r)
 	}
 	return a.printReview(r)
 }
@@ -191,14 +191,14 @@ func answerSHA(r *eval.Rollout) string { return sha256Hex([]byte(r.Answer)) }
 func (a *app) ask(ctx context.Context, db *store.Store, pairs []blindPair, r *reviewed) error {
 	lines := a.lines(ctx)
 	for i, p := range pairs {
-		fmt.Fprintf(a.stderr, "\npair %d of %d\nasked: %s\n", i+1, len(pairs), plain.Excerpt(p.kase.Prompt, 300))
-		fmt.Fprintf(a.stderr, "── 1 ──\n%s\n── 2 ──\n%s\n", shown(p.first.Answer), shown(p.second.Answer))
+		fmt.Fprintf(a.Stderr, "\npair %d of %d\nasked: %s\n", i+1, len(pairs), plain.Excerpt(p.kase.Prompt, 300))
+		fmt.Fprintf(a.Stderr, "── 1 ──\n%s\n── 2 ──\n%s\n", shown(p.first.Answer), shown(p.second.Answer))
 		r.Shown++
 		for asked := false; !asked; {
-			fmt.Fprint(a.stderr, "better: 1, 2 or = (s skip, q quit) ")
+			fmt.Fprint(a.Stderr, "better: 1, 2 or = (s skip, q quit) ")
 			line, err := lines()
 			if errors.Is(err, io.EOF) {
-				fmt.Fprintln(a.stderr)
+				fmt.Fprintln(a.Stderr)
 				return nil
 			}
 			if err != nil {
@@ -241,7 +241,7 @@ func (a *app) lines(ctx context.Context) func() (string, error) {
 		line string
 		err  error
 	}
-	in := bufio.NewReader(a.stdin)
+	in := bufio.NewReader(a.Stdin)
 	return func() (string, error) {
 		got := make(chan read, 1)
 		go func() {
@@ -351,7 +351,7 @@ func (a *app) printReview(r *reviewed) error {
 	case r.Shown == 0 && r.Left == 0:
 		fmt.Fprintf(&b, "%s: no two answers to compare: there is no case that a judge checks with answers of two texts\n", r.Skill)
 	default:
-		fmt.Fprintf(&b, "%s: %s, %d the same, %d skipped; %s left\n", r.Skill, counted(r.Labels, "label"), r.Same, r.Skipped, counted(r.Left, "pair"))
+		fmt.Fprintf(&b, "%s: %s, %d the same, %d skipped; %s left\n", r.Skill, plain.Counted(r.Labels, "label"), r.Same, r.Skipped, plain.Counted(r.Left, "pair"))
 	}
 	if r.Kappa.N > 0 {
 		fmt.Fprintf(&b, "judge: %s (its scores against all your pairs)\n", tournament.Calibration{Labels: r.Stored})
@@ -361,6 +361,6 @@ func (a *app) printReview(r *reviewed) error {
 		next = fmt.Sprintf("`evolve --skill %s` or `evolve compare %s` brings answers", r.Skill, r.Skill)
 	}
 	fmt.Fprintf(&b, "next: %s\n", next)
-	_, err := io.WriteString(a.stdout, b.String())
+	_, err := io.WriteString(a.Stdout, b.String())
 	return err
 }

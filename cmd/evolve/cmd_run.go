@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -259,31 +260,31 @@ func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 		return a.wait(ctx, p, held)
 	}
 	if limit := (*eval.BudgetError)(nil); errors.As(err, &limit) {
-		a.say("%s", p.read())
+		a.Say("%s", p.read())
 	}
 	if err != nil {
 		return err
 	}
 	for _, line := range p.heads {
-		a.say("%s", line)
+		a.Say("%s", line)
 	}
 	past, err := a.history(ctx, p)
 	if err != nil {
 		return err
 	}
 	fc := p.forecast(past)
-	a.say("%s", fc)
+	a.Say("%s", fc)
 	if f.resume == "" && !f.dryRun {
-		a.say("run %s begins", p.run.ID)
+		a.Say("run %s begins", p.run.ID)
 	}
 	if f.dryRun {
-		if a.json {
-			return a.printJSON(fc)
+		if a.JSON {
+			return a.PrintJSON(fc)
 		}
 		return nil
 	}
-	if fc.CostUSD != nil && *fc.CostUSD > a.confirmOver(f.confirmOver) && !f.yes && f.resume == "" && terminal(a.stdin) {
-		ok, err := a.confirm(fmt.Sprintf("Spend up to about %s?", eval.FormatUSD(*fc.CostUSD)))
+	if fc.CostUSD != nil && *fc.CostUSD > a.confirmOver(f.confirmOver) && !f.yes && f.resume == "" && term.IsTerminal(a.Stdin) {
+		ok, err := a.Confirm(fmt.Sprintf("Spend up to about %s?", eval.FormatUSD(*fc.CostUSD)))
 		if err != nil {
 			return err
 		}
@@ -291,11 +292,11 @@ func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 			return &problem.Error{Kind: problem.Stopped, Err: errors.New(p.read()), Hint: "lower --max-rollouts, or say --yes"}
 		}
 	}
-	bar := a.watch(p.task(fc))
+	bar := a.Watch(p.task(fc))
 	void := &voids{}
-	p.plan.OnEvent, p.plan.OnRollout = bar.event, func(r *eval.Rollout) { void.count(r); bar.rollout(r) }
+	p.plan.OnEvent, p.plan.OnRollout = bar.Event, func(r *eval.Rollout) { void.count(r); bar.Rollout(r) }
 	out, err := tournament.Improve(ctx, p.plan)
-	bar.done()
+	bar.Done()
 	if err != nil {
 		return a.stopped(ctx, p, err)
 	}
@@ -310,7 +311,7 @@ func (a *app) stopped(ctx context.Context, p *prepared, err error) error {
 		if a.passing {
 			resume = "it is gone with its folder"
 		}
-		a.tell("interrupted; %s", resume) // with --quiet too: who stops it has to know
+		a.Tell("interrupted; %s", resume) // with --quiet too: who stops it has to know
 		return &quietExit{exitInterrupted}
 	}
 	kind, hint := classify(err)

@@ -65,10 +65,10 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	defer l.Close()
 	s := serve.New(newServing(a, db), l.Addr().(*net.TCPAddr).Port)
 	s.Bug = a.tellBug
-	if a.json {
-		err = a.printJSON(map[string]any{"schema": 1, "url": s.Address()})
+	if a.JSON {
+		err = a.PrintJSON(map[string]any{"schema": 1, "url": s.Address()})
 	} else {
-		_, err = fmt.Fprintln(a.stdout, s.Address())
+		_, err = fmt.Fprintln(a.Stdout, s.Address())
 	}
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		shut := a.openBrowser(ctx, s.Address())
 		defer shut()
 	}
-	a.say("that address is for you alone; Ctrl-C ends it")
+	a.Say("that address is for you alone; Ctrl-C ends it")
 	return s.Serve(ctx, l, log.New(io.Discard, "", 0)) // a page says what went wrong
 }
 
@@ -91,18 +91,18 @@ func (a *app) openBrowser(ctx context.Context, address string) (shut func()) {
 		if dir, err = os.MkdirTemp(h, "serve-"); err == nil {
 			shut = func() {
 				if err := os.RemoveAll(dir); err != nil {
-					a.say("remove %s yourself: %v", dir, err)
+					a.Say("remove %s yourself: %v", dir, err)
 				}
 			}
 			page := filepath.Join(dir, "open.html")
 			text := fmt.Sprintf("<!DOCTYPE html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\"><meta http-equiv=\"refresh\" content=\"0; url=%s\"><title>evolve</title>\n", html.EscapeString(address))
 			if err = os.WriteFile(page, []byte(text), fileMode); err == nil {
-				err = startBrowser(ctx, a.getenv("BROWSER"), page)
+				err = startBrowser(ctx, a.Getenv("BROWSER"), page)
 			}
 		}
 	}
 	if err != nil {
-		a.say("no browser was opened (%v): open the address yourself", err)
+		a.Say("no browser was opened (%v): open the address yourself", err)
 	}
 	if shut == nil {
 		shut = func() {}

@@ -222,7 +222,7 @@ func (c *served) planWord(ctx context.Context, db *store.Store, p *serve.Plan) e
 
 // decided gives the owner's word, and says what follows from it.
 func (c *served) decided(ctx context.Context, arg string, word store.Word) (*serve.Done, error) {
-	c.json = true // as text it would show the evidence once more
+	c.JSON = true // as text it would show the evidence once more
 	d, err := c.done(c.decide(ctx, arg, word, true))
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ type serving struct {
 var _ serve.Program = (*serving)(nil)
 
 func newServing(a *app, db *store.Store) *serving {
-	return &serving{*a, db, uint64(a.now().UnixNano())}
+	return &serving{*a, db, uint64(a.Now().UnixNano())}
 }
 
 // A served command has nobody at a terminal: what it would print is kept.
@@ -43,8 +43,8 @@ type served struct {
 func (s *serving) call() *served {
 	c := &served{}
 	a := s.base
-	a.stdin, a.stdout, a.stderr = strings.NewReader(""), &c.out, &c.said
-	a.json, a.quiet, a.conf = false, false, nil
+	a.Stdin, a.Stdout, a.Stderr = strings.NewReader(""), &c.out, &c.said
+	a.JSON, a.Quiet, a.conf = false, false, nil
 	c.app = &a
 	return c
 }
@@ -139,7 +139,7 @@ func (s *serving) Log(ctx context.Context, name string) (*serve.Log, error) {
 
 func (s *serving) Diff(ctx context.Context, name, from, to string) (*report.Diff, error) {
 	c := s.call()
-	c.json = true
+	c.JSON = true
 	args := []string{name}
 	for _, at := range []string{from, to} {
 		if at != "" {

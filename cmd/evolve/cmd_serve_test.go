@@ -49,7 +49,7 @@ func serveDemo(t *testing.T) *servedDemo {
 	a := newApp(strings.NewReader(""), io.Discard, io.Discard)
 	a.sandboxed = true
 	own := map[string]string{"EVOLVE_HOME": filepath.Join(dir, "evolve"), "CLAUDE_CONFIG_DIR": filepath.Join(dir, ".claude")}
-	a.getenv = func(k string) string { return own[k] }
+	a.Getenv = func(k string) string { return own[k] }
 	t.Cleanup(func() {
 		if err := a.close(); err != nil {
 			t.Error(err)

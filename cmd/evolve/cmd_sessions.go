@@ -90,7 +90,7 @@ func (a *app) selected(ctx context.Context, db *store.Store, f sessionFlags) ([]
 		if s.Ended.After(last) {
 			last = s.Ended
 		}
-		return age > 0 && (last.IsZero() || a.now().Sub(last) < age)
+		return age > 0 && (last.IsZero() || a.Now().Sub(last) < age)
 	}), nil
 }
 
@@ -170,15 +170,15 @@ func (a *app) listSessions(ctx context.Context, f sessionFlags) error {
 	for i := range all {
 		all[i].Invocations = nil
 	}
-	if a.json {
-		return a.printJSON(map[string]any{"schema": 1, "sessions": all})
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"schema": 1, "sessions": all})
 	}
 	if len(all) == 0 {
-		_, err := fmt.Fprintln(a.stdout, "no session is stored that fits\nnext: `evolve harvest` reads your sessions")
+		_, err := fmt.Fprintln(a.Stdout, "no session is stored that fits\nnext: `evolve harvest` reads your sessions")
 		return err
 	}
 	var b strings.Builder
-	t := a.newTable(&b)
+	t := a.NewTable(&b)
 	fmt.Fprintln(t, "SESSION\tAGENT\tSTARTED\tUSES\tCASES\tSKILLS")
 	for _, s := range all {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\n", plain.Text(s.ID), plain.Text(s.Agent), dayOf(s.Started), s.Uses, len(s.Cases),
@@ -188,7 +188,7 @@ func (a *app) listSessions(ctx context.Context, f sessionFlags) error {
 		return err
 	}
 	fmt.Fprintf(&b, "next: `evolve sessions show ID` says what was made of one, `evolve sessions purge ID` removes it\n")
-	_, err = fmt.Fprint(a.stdout, a.folded(trimLines(b.String())))
+	_, err = fmt.Fprint(a.Stdout, a.Folded(trimLines(b.String())))
 	return err
 }
 
@@ -235,8 +235,8 @@ func (a *app) showSession(ctx context.Context, name string) error {
 		return err
 	}
 	s := bySession(sessions, cases)[0]
-	if a.json {
-		return a.printJSON(map[string]any{"schema": 1, "session": s, "purge": purgedOf(plan)})
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"schema": 1, "session": s, "purge": purgedOf(plan)})
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s, started %s\n", plain.Text(s.ID), plain.Text(s.Agent), dayOf(s.Started))
@@ -254,7 +254,7 @@ func (a *app) showSession(ctx context.Context, name string) error {
 		fmt.Fprintf(&b, "  learned     %s v%d learned from it, and would stay\n", plain.Text(v.Skill), v.N)
 	}
 	fmt.Fprintf(&b, "next: `evolve sessions purge %s` removes it\n", plain.Text(s.ID))
-	_, err = fmt.Fprint(a.stdout, a.folded(b.String()))
+	_, err = fmt.Fprint(a.Stdout, a.Folded(b.String()))
 	return err
 }
 
@@ -264,6 +264,6 @@ func removes(r store.PurgeReport) string {
 	if r.Completions == 1 {
 		replies = "1 model's reply"
 	}
-	return fmt.Sprintf("%s, %s, %s, %s and %s that learned from it", counted(r.Sessions, "transcript"), counted(r.Cases, "case"),
-		counted(r.Rollouts, "rollout"), replies, counted(len(r.Removed), "text"))
+	return fmt.Sprintf("%s, %s, %s, %s and %s that learned from it", plain.Counted(r.Sessions, "transcript"), plain.Counted(r.Cases, "case"),
+		plain.Counted(r.Rollouts, "rollout"), replies, plain.Counted(len(r.Removed), "text"))
 }

@@ -75,10 +75,10 @@ func (a *app) purgeSessions(ctx context.Context, names []string, f sessionFlags)
 		return err
 	}
 	if len(ids) == 0 {
-		if a.json {
-			return a.printJSON(purged{Schema: 1, Sessions: []string{}, Cases: []string{}, Texts: []string{}, Runs: []string{}, Versions: []markedVersion{}})
+		if a.JSON {
+			return a.PrintJSON(purged{Schema: 1, Sessions: []string{}, Cases: []string{}, Texts: []string{}, Runs: []string{}, Versions: []markedVersion{}})
 		}
-		_, err := fmt.Fprintln(a.stdout, "no session is stored that fits: nothing was removed")
+		_, err := fmt.Fprintln(a.Stdout, "no session is stored that fits: nothing was removed")
 		return err
 	}
 	// A run would write down again what it is just using.
@@ -98,12 +98,12 @@ func (a *app) purgeSessions(ctx context.Context, names []string, f sessionFlags)
 		return err
 	}
 	if !f.yes {
-		ok, err := a.confirm(fmt.Sprintf("Remove %s: %s. There is no way back. Go on?", counted(len(ids), "session"), removes(plan)))
+		ok, err := a.Confirm(fmt.Sprintf("Remove %s: %s. There is no way back. Go on?", plain.Counted(len(ids), "session"), removes(plan)))
 		if err != nil {
 			return err
 		}
 		if !ok {
-			return problem.Refusef("say --yes to remove them", "%s would be removed: %s", counted(len(ids), "session"), removes(plan))
+			return problem.Refusef("say --yes to remove them", "%s would be removed: %s", plain.Counted(len(ids), "session"), removes(plan))
 		}
 	}
 	return a.purge(ctx, db, ids, plan)
@@ -162,22 +162,22 @@ func (a *app) purge(ctx context.Context, db *store.Store, ids []string, plan sto
 	for _, run := range w.reports {
 		path, err := a.writeReport(ctx, db, run)
 		if err != nil {
-			a.say("the report of run %s cannot be made anew: %v", run, err)
+			a.Say("the report of run %s cannot be made anew: %v", run, err)
 			continue
 		}
 		p.Reports = append(p.Reports, path)
 	}
-	if a.json {
-		return a.printJSON(p)
+	if a.JSON {
+		return a.PrintJSON(p)
 	}
 	return a.printPurged(p, done)
 }
 
 func (a *app) printPurged(p purged, r store.PurgeReport) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s purged: %s\n", counted(len(p.Sessions), "session"), removes(r))
+	fmt.Fprintf(&b, "%s purged: %s\n", plain.Counted(len(p.Sessions), "session"), removes(r))
 	if r.Trials > 0 {
-		fmt.Fprintf(&b, "  trials    %s on the removed texts ended\n", counted(r.Trials, "trial"))
+		fmt.Fprintf(&b, "  trials    %s on the removed texts ended\n", plain.Counted(r.Trials, "trial"))
 	}
 	for _, f := range p.Files {
 		fmt.Fprintf(&b, "  removed   %s\n", plain.Text(f))
@@ -192,7 +192,7 @@ func (a *app) printPurged(p purged, r store.PurgeReport) error {
 		fmt.Fprintf(&b, "  left      %s may hold it too, and is yours to remove\n", plain.Text(f))
 	}
 	b.WriteString("the agents' own transcripts were not touched; the next harvest leaves these sessions out\n")
-	_, err := fmt.Fprint(a.stdout, a.folded(b.String()))
+	_, err := fmt.Fprint(a.Stdout, a.Folded(b.String()))
 	return err
 }
 
@@ -351,7 +351,7 @@ func (w *sweep) bus() error {
 	if kept.Len() == len(old) {
 		return nil
 	}
-	w.removed = append(w.removed, fmt.Sprintf("%s: %s", path, counted(bytes.Count(old, []byte("\n"))-bytes.Count(kept.Bytes(), []byte("\n")), "line")))
+	w.removed = append(w.removed, fmt.Sprintf("%s: %s", path, plain.Counted(bytes.Count(old, []byte("\n"))-bytes.Count(kept.Bytes(), []byte("\n")), "line")))
 	return renameio.WriteFile(path, kept.Bytes(), fileMode)
 }
 

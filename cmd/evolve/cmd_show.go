@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -92,15 +93,15 @@ func (a *app) show(ctx context.Context, arg string, why bool) error {
 	if err != nil {
 		return err
 	}
-	if !why && !a.json {
+	if !why && !a.JSON {
 		if t.version == nil && state != "" && state != string(tournament.Pooled) {
-			a.say("%s", oneLine(fmt.Sprintf("%s: %s", t.label, reason)))
+			a.Say("%s", oneLine(fmt.Sprintf("%s: %s", t.label, reason)))
 		}
 		text := string(t.doc.Render())
-		if terminal(a.stdout) {
+		if term.IsTerminal(a.Stdout) {
 			text = plain.Text(text)
 		}
-		_, err := fmt.Fprint(a.stdout, text)
+		_, err := fmt.Fprint(a.Stdout, text)
 		return err
 	}
 	r := showResult{Schema: 1, Skill: name, SHA: t.sha(), Kernel: t.doc.KernelHash(), Tokens: tokensOf(t.doc), Text: string(t.doc.Render()),
@@ -121,10 +122,10 @@ func (a *app) show(ctx context.Context, arg string, why bool) error {
 		}
 		r.Why, r.Changes = h.steps(t.sha()), h.changes(t.sha())
 	}
-	if a.json {
-		return a.printJSON(r)
+	if a.JSON {
+		return a.PrintJSON(r)
 	}
-	_, err = fmt.Fprint(a.stdout, r.text(t))
+	_, err = fmt.Fprint(a.Stdout, r.text(t))
 	return err
 }
 
@@ -246,7 +247,7 @@ func (r *showResult) text(t *namedText) string {
 			b.WriteString("; no case taught it\n")
 			continue
 		}
-		fmt.Fprintf(&b, "; taught by %s:\n%s", counted(len(s.Taught), "case"), caseLines(s.Taught, "  "))
+		fmt.Fprintf(&b, "; taught by %s:\n%s", plain.Counted(len(s.Taught), "case"), caseLines(s.Taught, "  "))
 	}
 	return plain.Text(b.String())
 }

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -118,7 +119,7 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 		return err
 	}
 	if f.onlyOnAC && onBattery(powerSupplies) {
-		a.say("on battery: nothing was done")
+		a.Say("on battery: nothing was done")
 		return nil
 	}
 	reg, err := a.registry()
@@ -137,12 +138,12 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 	}
 	s := a.newSleeper(db, f.runFlags)
 	defer s.close()
-	c := &sleep.Cycle{Parts: s.parts(), Journal: sleep.Stored(db), Now: a.now, Owner: cycleOwner(), Dead: ownerGone, Lease: nightLease, Demo: a.isDemo(),
-		Rollback: f.rollback, RunID: func() string { return newRunID(a.now()) },
-		OnResume: func(n *sleep.Night) { a.say("goes on with night %s (%s)", n.ID, boundsOf(n)) },
+	c := &sleep.Cycle{Parts: s.parts(), Journal: sleep.Stored(db), Now: a.Now, Owner: cycleOwner(), Dead: ownerGone, Lease: nightLease, Demo: a.isDemo(),
+		Rollback: f.rollback, RunID: func() string { return newRunID(a.Now()) },
+		OnResume: func(n *sleep.Night) { a.Say("goes on with night %s (%s)", n.ID, boundsOf(n)) },
 		OnStep: func(_ *sleep.Night, k *sleep.Step) {
 			if k.Stage == sleep.Begun && k.Attempts <= 1 { // how it ends is the result
-				a.say("%s", stepLine(k))
+				a.Say("%s", stepLine(k))
 			}
 		}}
 	n, err := c.Run(ctx, sleep.Plan{Policy: sleep.Policy(f.policy), Skills: f.skills, Dry: f.dryRun,
@@ -175,8 +176,8 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 	if stopped == nil {
 		r.Report = a.writeNight(r)
 	}
-	if a.json {
-		err = a.printJSON(r)
+	if a.JSON {
+		err = a.PrintJSON(r)
 	} else {
 		err = a.printNight(r)
 	}
@@ -194,7 +195,7 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 // stoppedNight is how a night ends that stays open.
 func (a *app) stoppedNight(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		a.say("interrupted; `evolve sleep run` goes on with this night")
+		a.Say("interrupted; `evolve sleep run` goes on with this night")
 		return &quietExit{exitInterrupted}
 	}
 	kind, hint := classify(err)
@@ -340,7 +341,7 @@ func (a *app) printNight(r *nightReport) error {
 	for _, w := range r.next() {
 		fmt.Fprintf(&b, "  next   %s\n", oneLine(w))
 	}
-	_, err := fmt.Fprint(a.stdout, a.narrow(b.String()))
+	_, err := fmt.Fprint(a.Stdout, a.narrow(b.String()))
 	return err
 }
 
@@ -357,4 +358,6 @@ func harvestedIn(n *sleep.Night) string {
 const widest = 124
 
 // narrow is text as it fits stdout.
-func (a *app) narrow(text string) string { return plain.Fold(text, cmp.Or(columns(a.stdout), widest)) }
+func (a *app) narrow(text string) string {
+	return plain.Fold(text, cmp.Or(term.Columns(a.Stdout), widest))
+}

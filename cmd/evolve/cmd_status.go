@@ -162,8 +162,8 @@ func (a *app) status(ctx context.Context, all bool) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(r)
+	if a.JSON {
+		return a.PrintJSON(r)
 	}
 	return a.printStatus(r, all)
 }

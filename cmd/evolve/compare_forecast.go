@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
@@ -50,5 +51,5 @@ func (fc *compareForecast) String() string {
 		cost = "about " + eval.FormatUSD(*fc.CostUSD)
 	}
 	return fmt.Sprintf("forecast: %d cases in two arms, %d rollouts (at most %d with retries), about %d calls and %s tokens, %s; %s",
-		fc.Cases, fc.Rollouts, fc.AtMost, fc.Calls, thousands(fc.Tokens), cost, fc.Backends)
+		fc.Cases, fc.Rollouts, fc.AtMost, fc.Calls, plain.Thousands(fc.Tokens), cost, fc.Backends)
 }

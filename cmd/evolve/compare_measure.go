@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/tournament"
@@ -41,15 +42,15 @@ func (a *app) measure(ctx context.Context, c *comparison) error {
 		c.out.Warnings = append(c.out.Warnings, fmt.Sprintf("--max-rollouts %d affords %d of the cases, drawn by --seed", c.MaxRollouts, len(c.cases)))
 	}
 	fc := c.forecast()
-	a.say("%s", fc)
+	a.Say("%s", fc)
 	if c.dryRun {
-		if a.json {
-			return a.printJSON(fc)
+		if a.JSON {
+			return a.PrintJSON(fc)
 		}
 		return nil
 	}
-	if fc.CostUSD != nil && *fc.CostUSD > a.confirmOver(c.confirmOver) && !c.yes && terminal(a.stdin) {
-		ok, err := a.confirm(fmt.Sprintf("Spend up to about %s?", eval.FormatUSD(*fc.CostUSD)))
+	if fc.CostUSD != nil && *fc.CostUSD > a.confirmOver(c.confirmOver) && !c.yes && term.IsTerminal(a.Stdin) {
+		ok, err := a.Confirm(fmt.Sprintf("Spend up to about %s?", eval.FormatUSD(*fc.CostUSD)))
 		if err != nil {
 			return err
 		}
@@ -80,18 +81,18 @@ func (a *app) measure(ctx context.Context, c *comparison) error {
 			jobs = append(jobs, tournament.Adjacent(variant(c.a), variant(c.b), &c.cases[i], arm, trial, c.Seed)...)
 		}
 	}
-	began := a.now()
-	budget := c.budget(a.now)
+	began := a.Now()
+	budget := c.budget(a.Now)
 	det := a.redactor()
-	bar := a.watch(task{Phase: "compare", Unit: "rollouts", Total: int64(len(jobs)), Budget: budget, Caps: c.caps()})
+	bar := a.Watch(term.Task{Phase: "compare", Unit: "rollouts", Total: int64(len(jobs)), Budget: budget, Caps: c.caps()})
 	ev := &eval.Evaluator{Agent: back.agent, Grader: c.grader(back, c.cases), Budget: budget,
-		Recorder: c.texts.db.Journal("compare-" + newRunID(a.now())), Redactor: det, Concurrency: c.Concurrency, Workspaces: back.workspaces(), Others: others,
-		WallClock: c.WallClock, MaxRetries: c.MaxRetries, Now: a.now, OnRollout: bar.rollout}
+		Recorder: c.texts.db.Journal("compare-" + newRunID(a.Now())), Redactor: det, Concurrency: c.Concurrency, Workspaces: back.workspaces(), Others: others,
+		WallClock: c.WallClock, MaxRetries: c.MaxRetries, Now: a.Now, OnRollout: bar.Rollout}
 	if c.PerSecond > 0 {
 		ev.Limiter = rate.NewLimiter(rate.Limit(c.PerSecond), 1)
 	}
 	rollouts, err := ev.Run(ctx, jobs)
-	bar.done()
+	bar.Done()
 	var limit *eval.BudgetError
 	if err != nil && !errors.As(err, &limit) {
 		return c.interrupted(ctx, a, err)
@@ -112,13 +113,13 @@ func (a *app) measure(ctx context.Context, c *comparison) error {
 		sides[side] = append(sides[side], r)
 	}
 	if reused > 0 {
-		a.say("%d of %d rollouts are from an earlier comparison of the same two; --again measures anew", reused, len(jobs))
+		a.Say("%d of %d rollouts are from an earlier comparison of the same two; --again measures anew", reused, len(jobs))
 	}
 	c.out.Warnings = append(c.out.Warnings, budget.Warnings()...)
 	pairs, dropped := report.Pair(c.cases, sides[0], sides[1])
 	c.out.Compare(pairs, dropped)
 	took := budget.Spent()
 	c.out.Spent = &took
-	a.say("spent: %s", spent(took))
+	a.Say("spent: %s", spent(took))
 	return err
 }

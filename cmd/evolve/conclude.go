@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/renameio/v2"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate"
@@ -135,8 +136,8 @@ func (a *app) conclude(ctx context.Context, p *prepared, out *tournament.Outcome
 	if res.Report, err = a.writeReport(ctx, p.db, p.run.ID); err != nil {
 		return err
 	}
-	if a.json {
-		err = a.printJSON(res)
+	if a.JSON {
+		err = a.PrintJSON(res)
 	} else {
 		err = a.printResult(res)
 	}
@@ -273,7 +274,7 @@ func (a *app) printResult(r *runResult) error {
 	if c := r.Challenger; c != nil {
 		if c.Metrics.N > 0 {
 			old, new := &r.Incumbent.Metrics, &c.Metrics
-			on := counted(new.Cases, "case")
+			on := plain.Counted(new.Cases, "case")
 			if old.Cases != new.Cases { // a cap ended the search before all were tried
 				on = fmt.Sprintf("%d and %s", old.Cases, on)
 			}
@@ -287,7 +288,7 @@ func (a *app) printResult(r *runResult) error {
 	} else if r.Standing != "" && r.Incumbent.Metrics.N > 0 {
 		fmt.Fprintf(&b, "  validation   quality %.2f; nothing beat the challenger that waits (%s)\n", r.Incumbent.Metrics.Quality, r.Stop)
 	} else if r.Incumbent.Metrics.N > 0 {
-		fmt.Fprintf(&b, "  validation   quality %.2f on %s; nothing beat it (%s)\n", r.Incumbent.Metrics.Quality, counted(r.Incumbent.Metrics.Cases, "case"), r.Stop)
+		fmt.Fprintf(&b, "  validation   quality %.2f on %s; nothing beat it (%s)\n", r.Incumbent.Metrics.Quality, plain.Counted(r.Incumbent.Metrics.Cases, "case"), r.Stop)
 	}
 	if w := r.Worth; w != nil {
 		fmt.Fprintf(&b, "  worth        %s\n", report.Worth(w, fmt.Sprintf("v%d", r.Incumbent.Version), r.Incumbent.Metrics.Cases))
@@ -301,10 +302,10 @@ func (a *app) printResult(r *runResult) error {
 		fmt.Fprintf(&b, "  judge        agrees with your labels: %s\n", j.words)
 	}
 	if s := r.Shorter; s != nil {
-		fmt.Fprintf(&b, "  shorter      without %s it was no worse on validation: `evolve --skill %s --evolve shorten` tries that\n", counted(s.Lines, "line"), r.Skill)
+		fmt.Fprintf(&b, "  shorter      without %s it was no worse on validation: `evolve --skill %s --evolve shorten` tries that\n", plain.Counted(s.Lines, "line"), r.Skill)
 	}
 	if r.Search != nil && r.Search.Quarantined > 0 {
-		fmt.Fprintf(&b, "  quarantine   %s asked for more than the skill may do: `evolve status` says what to type\n", counted(r.Search.Quarantined, "candidate"))
+		fmt.Fprintf(&b, "  quarantine   %s asked for more than the skill may do: `evolve status` says what to type\n", plain.Counted(r.Search.Quarantined, "candidate"))
 	}
 	fmt.Fprintf(&b, "  spent        %s\n", spent(r.Spent))
 	for _, w := range r.Warnings {
@@ -321,7 +322,7 @@ func (a *app) printResult(r *runResult) error {
 		next = "`evolve demo --keep DIR` keeps the skill, its versions and the report; `evolve --skill NAME` does it to yours"
 	}
 	fmt.Fprintf(&b, "  next         %s\n", next)
-	_, err := fmt.Fprint(a.stdout, a.folded(b.String()))
+	_, err := fmt.Fprint(a.Stdout, a.Folded(b.String()))
 	return err
 }
 
@@ -347,7 +348,7 @@ func spent(s eval.Spent) string {
 	if !s.CostKnown {
 		cost += " (" + untold(s) + ")"
 	}
-	tokens := thousands(s.TokensIn+s.TokensOut) + " tokens"
+	tokens := plain.Thousands(s.TokensIn+s.TokensOut) + " tokens"
 	if s.TokensIn+s.TokensOut == 0 && s.Rollouts > 0 {
 		tokens = "tokens unknown" // no attempt takes none: nobody told
 	}
@@ -362,19 +363,9 @@ func spent(s eval.Spent) string {
 // untold says why a cost is not known.
 func untold(s eval.Spent) string {
 	if s.Uncounted > 0 {
-		return counted(int(s.Uncounted), "call") + " reported no usage"
+		return plain.Counted(int(s.Uncounted), "call") + " reported no usage"
 	}
 	return "no price for this model"
-}
-
-func thousands(n int64) string {
-	if n < 10_000 {
-		return fmt.Sprint(n)
-	}
-	if n < 10_000_000 {
-		return fmt.Sprintf("%dk", n/1000)
-	}
-	return fmt.Sprintf("%dM", n/1_000_000)
 }
 
 // ratio is new/old as a factor, "unknown" where either is.

@@ -263,7 +263,7 @@ func TestDemoSessionsArePast(t *testing.T) {
 		time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC),
 	} {
 		a := newApp(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))
-		a.now = func() time.Time { return now }
+		a.Now = func() time.Time { return now }
 		dir := filepath.Join(t.TempDir(), "kept")
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel() // laid out is enough

@@ -44,7 +44,7 @@ func TestDoctorAsksServer(t *testing.T) {
 			header, code = "", c.code
 			env := map[string]string{"MY_KEY": c.key, "OPENAI_API_KEY": "another"}
 			a := newApp(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))
-			a.getenv = func(k string) string { return env[k] }
+			a.Getenv = func(k string) string { return env[k] }
 			d := &doctor{app: a, baseURL: c.url, shown: c.url, keyEnv: "MY_KEY", timeout: c.timeout}
 			d.ask(t.Context())
 			if len(d.found) != 1 || d.found[0].State != c.state || !strings.Contains(d.found[0].Detail, c.says) {
@@ -69,7 +69,7 @@ func TestDoctorWithUnreadableConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := newApp(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))
-	a.getenv = func(k string) string { return map[string]string{"EVOLVE_HOME": home}[k] }
+	a.Getenv = func(k string) string { return map[string]string{"EVOLVE_HOME": home}[k] }
 	d := &doctor{app: a}
 	if err := d.config(); err != nil {
 		t.Fatal(err)

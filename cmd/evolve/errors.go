@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -108,7 +109,7 @@ func readOnlyHint(err error) string {
 		}
 		return "that folder is mounted read-only: mount it so that it can be written"
 	}
-	home, e := (&app{getenv: os.Getenv}).home()
+	home, e := (&app{Terminal: term.Terminal{Getenv: os.Getenv}}).home()
 	if rel, no := filepath.Rel(home, path); e == nil && no == nil && filepath.IsLocal(rel) {
 		return elsewhere
 	}

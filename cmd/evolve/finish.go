@@ -54,7 +54,7 @@ func (a *app) finish(ctx context.Context, db *store.Store, live *liveSkill, op, 
 	if at != "" && !strings.HasPrefix(v.SHA, at) && at != fmt.Sprintf("v%d", v.N) {
 		return false, nil
 	}
-	a.say("finishing the %s that was interrupted", op)
+	a.Say("finishing the %s that was interrupted", op)
 	out, err := a.put(ctx, db, live, op, "finished after an interruption", force, plan)
 	if err != nil {
 		return true, err
@@ -103,7 +103,7 @@ func (a *app) undo(ctx context.Context, db *store.Store, live *liveSkill, of sto
 		}
 		plan = append(plan, *p)
 	}
-	a.say("taking back the %s that was interrupted", of.Op)
+	a.Say("taking back the %s that was interrupted", of.Op)
 	done, err := a.put(ctx, db, live, store.OpRollback, "rollback", force, plan)
 	if err != nil {
 		return err

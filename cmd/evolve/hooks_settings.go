@@ -60,7 +60,7 @@ func (a *app) editSettings(path string, edit func(text []byte, was *hooked) ([]b
 	}
 	r.Changed = true
 	if text != nil {
-		r.Backup = filepath.Join(home, "backups", "settings-"+a.now().UTC().Format("20060102T150405.000")+".json")
+		r.Backup = filepath.Join(home, "backups", "settings-"+a.Now().UTC().Format("20060102T150405.000")+".json")
 		if err := keepFile(r.Backup, text); err != nil {
 			return nil, err
 		}

@@ -62,7 +62,7 @@ func (a *app) recordText(ctx context.Context, db *store.Store, live *liveSkill) 
 		}
 	}
 	v, err := db.SaveVersion(ctx, tournament.Version{Skill: live.Name, SHA: sha, Parent: parent, Author: "you", Operator: "edit",
-		Note: note, Text: live.doc.Render(), Created: a.now().UTC()})
+		Note: note, Text: live.doc.Render(), Created: a.Now().UTC()})
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (a *app) recordEdit(ctx context.Context, db *store.Store, name string, p *p
 		note = "edited by hand in " + p.name
 	}
 	kept, err := db.SaveVersion(ctx, tournament.Version{Skill: name, SHA: p.held, Parent: parent, Author: "you", Operator: "edit",
-		Note: note, Text: p.text, Created: a.now().UTC()})
+		Note: note, Text: p.text, Created: a.Now().UTC()})
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func (a *app) installAt(ctx context.Context, db *store.Store, live *liveSkill, w
 		case o.live && o.err != nil:
 			refusal = o.err
 		case !o.live && o.Outcome != wasSame:
-			a.say("%s, %s: %s", live.Name, o.Target, o.words(nil))
+			a.Say("%s, %s: %s", live.Name, o.Target, o.words(nil))
 		}
 	}
 	return v, done, refusal
@@ -345,7 +345,7 @@ func (a *app) installProved(ctx context.Context, p *prepared, out *tournament.Ou
 		return nil, err
 	}
 	v := tournament.Version{Skill: p.run.Skill, SHA: next.Hash(), Parent: doc.Hash(), Author: "evolve",
-		Operator: operator, Run: p.run.ID, Evidence: evidence, Proven: true, Simulated: p.run.Simulated, Text: text, Created: a.now().UTC()}
+		Operator: operator, Run: p.run.ID, Evidence: evidence, Proven: true, Simulated: p.run.Simulated, Text: text, Created: a.Now().UTC()}
 	if len(p.f.to) == 0 {
 		_, done, err := a.installAt(ctx, p.db, p.live, doc.Hash(), v)
 		return done, err
@@ -359,7 +359,7 @@ func (a *app) installProved(ctx context.Context, p *prepared, out *tournament.Ou
 		return nil, err
 	}
 	for i := range done {
-		a.say("%s v%d, %s: %s", p.run.Skill, v.N, done[i].Target, done[i].words(nil))
+		a.Say("%s v%d, %s: %s", p.run.Skill, v.N, done[i].Target, done[i].words(nil))
 	}
 	return done, refusalOf(done)
 }

@@ -27,7 +27,7 @@ func overLifetime(ctx context.Context, db *store.Store, t *tournament.TrialRecor
 func (a *app) sayLifetime(ctx context.Context, db *store.Store, t *tournament.TrialRecord) error {
 	said, _, err := overLifetime(ctx, db, t)
 	if said != "" {
-		a.say("%s", said)
+		a.Say("%s", said)
 	}
 	return err
 }

@@ -60,13 +60,13 @@ func (a *app) leaveNote(skill string, kind hook.NoteKind, format string, args ..
 	}
 	home, err := a.home()
 	if err == nil {
-		err = hook.Leave(home, hook.Note{Skill: skill, Kind: kind, Time: a.now().UTC(), Text: fmt.Sprintf(format, args...)})
+		err = hook.Leave(home, hook.Note{Skill: skill, Kind: kind, Time: a.Now().UTC(), Text: fmt.Sprintf(format, args...)})
 	}
 	if err == nil && kind == hook.Installed { // what waited is decided
 		err = hook.Withdraw(home, skill, hook.Waiting)
 	}
 	if err != nil {
-		a.say("the next session will not hear of %s: %v", skill, err)
+		a.Say("the next session will not hear of %s: %v", skill, err)
 	}
 }
 

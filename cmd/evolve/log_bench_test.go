@@ -20,7 +20,7 @@ import (
 func BenchmarkLog(b *testing.B) {
 	ctx, dir, out := b.Context(), b.TempDir(), new(bytes.Buffer)
 	a := newApp(strings.NewReader(""), out, new(bytes.Buffer))
-	a.getenv = func(k string) string {
+	a.Getenv = func(k string) string {
 		return map[string]string{"EVOLVE_HOME": filepath.Join(dir, "data"), "CLAUDE_CONFIG_DIR": filepath.Join(dir, "claude")}[k]
 	}
 	defer a.close()

@@ -19,7 +19,7 @@ const (
 // utf8 reports whether the terminal's locale says that it shows more than ASCII.
 func (a *app) utf8() bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if v := a.getenv(name); v != "" {
+		if v := a.Getenv(name); v != "" {
 			v = strings.ToLower(v)
 			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
 		}
@@ -87,10 +87,10 @@ func (l *skillLog) tree(newest int, fine bool) string {
 		}
 	}
 	if older > 0 {
-		line("", fmt.Sprintf("%s older: --all shows them", counted(older, "version")))
+		line("", fmt.Sprintf("%s older: --all shows them", plain.Counted(older, "version")))
 	}
 	if lost > 0 {
-		line("", fmt.Sprintf("%s lost or withdrawn: --json lists them", counted(lost, "candidate")))
+		line("", fmt.Sprintf("%s lost or withdrawn: --json lists them", plain.Counted(lost, "candidate")))
 	}
 	return b.String()
 }
@@ -166,17 +166,17 @@ func (o *logOrigin) words(targets []string) string {
 		parts = append(parts, "in "+strings.Join(targets, ", "))
 	}
 	if n := len(o.Cases); n > 0 {
-		s := "taught by " + counted(n, "case")
+		s := "taught by " + plain.Counted(n, "case")
 		if k := len(o.Sessions); k > 0 {
-			s += " of " + counted(k, "session")
+			s += " of " + plain.Counted(k, "session")
 		}
 		parts = append(parts, s)
 	}
 	switch {
 	case o.CostUSD != nil && *o.CostUSD > 0:
-		parts = append(parts, fmt.Sprintf("run %s, %s", eval.FormatUSD(*o.CostUSD), counted(int(o.Rollouts), "rollout")))
+		parts = append(parts, fmt.Sprintf("run %s, %s", eval.FormatUSD(*o.CostUSD), plain.Counted(int(o.Rollouts), "rollout")))
 	case o.Rollouts > 0:
-		parts = append(parts, "run "+counted(int(o.Rollouts), "rollout"))
+		parts = append(parts, "run "+plain.Counted(int(o.Rollouts), "rollout"))
 	}
 	return strings.Join(parts, "; ")
 }

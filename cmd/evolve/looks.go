@@ -56,7 +56,7 @@ func (a *app) sayRecorded(format string, args ...any) {
 	if a.access == tries {
 		format += " (not kept: this is a dry run)"
 	}
-	a.say(format, args...)
+	a.Say(format, args...)
 }
 
 // held reports whether another process, or another part of this one, holds the lock

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/store"
@@ -39,9 +40,9 @@ func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*ha
 	defer debug.SetGCPercent(debug.SetGCPercent(harvestGC))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(harvestMemory))
 	h := &harvested{Problems: []harvest.Problem{}, Found: []found{}}
-	began := a.now()
-	bar := a.watch(task{Phase: "harvest", Unit: "sessions"})
-	defer bar.done()
+	began := a.Now()
+	bar := a.Watch(term.Task{Phase: "harvest", Unit: "sessions"})
+	defer bar.Done()
 	red := a.redactor()
 	live, problems, err := a.live()
 	if err != nil {
@@ -60,7 +61,7 @@ func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*ha
 			harvest.Scrub(s, red) // of what readers do not know by its value
 			live.Merge(s)
 			h.Sessions++
-			bar.count()
+			bar.Count()
 			if !s.Headless || f.headless {
 				h.Invocations += s.Uses()
 			}
@@ -164,7 +165,7 @@ func (a *app) mine(ctx context.Context, db *store.Store, name string, model eval
 		}
 		known = slices.DeleteFunc(known, quoted)
 	}
-	mined, stats, err := harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: model, Memory: db, Redactor: a.redactor(), Now: a.now, Existing: known, IncludeHeadless: headless,
+	mined, stats, err := harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: model, Memory: db, Redactor: a.redactor(), Now: a.Now, Existing: known, IncludeHeadless: headless,
 		Labeller: &harvest.Labeller{Model: model, Memory: db, Redactor: a.redactor(), Save: db.SaveSession}})
 	if err != nil && len(mined) == 0 {
 		return nil, stats, err

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -51,7 +53,7 @@ func (a *app) countMining(ctx context.Context, db *store.Store, name string, hea
 		ptrs[i] = &sessions[i]
 	}
 	c := &askCount{id: who}
-	_, _, err = harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: c, Memory: db, Redactor: a.redactor(), Now: a.now, Existing: slices.DeleteFunc(known, quoted),
+	_, _, err = harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: c, Memory: db, Redactor: a.redactor(), Now: a.Now, Existing: slices.DeleteFunc(known, quoted),
 		IncludeHeadless: headless, Labeller: &harvest.Labeller{Model: c, Memory: db, Redactor: a.redactor()}})
 	return c, err
 }
@@ -72,11 +74,11 @@ func (a *app) announceMining(ctx context.Context, p *prepared) error {
 	if usd != nil {
 		cost = "about " + eval.FormatUSD(*usd)
 	}
-	a.say("mining: about %s to turn your corrections into checks, %s tokens, %s", counted(c.calls, "call"), thousands(int64(c.in+c.calls*minedReply)), cost)
-	if usd == nil || *usd <= a.confirmOver(f.confirmOver) || f.yes || !terminal(a.stdin) {
+	a.Say("mining: about %s to turn your corrections into checks, %s tokens, %s", plain.Counted(c.calls, "call"), plain.Thousands(int64(c.in+c.calls*minedReply)), cost)
+	if usd == nil || *usd <= a.confirmOver(f.confirmOver) || f.yes || !term.IsTerminal(a.Stdin) {
 		return nil
 	}
-	ok, err := a.confirm(fmt.Sprintf("Spend about %s on that?", eval.FormatUSD(*usd)))
+	ok, err := a.Confirm(fmt.Sprintf("Spend about %s on that?", eval.FormatUSD(*usd)))
 	if err == nil && !ok {
 		err = &problem.Error{Kind: problem.Stopped, Err: errors.New("nothing was spent"), Hint: "say --yes, or --no-harvest to go on with the cases there are"}
 	}

@@ -243,7 +243,7 @@ func (s *station) desk(plain, foreign int) *nightDesk {
 	s.corrected(home, plain, foreign)
 	a := newApp(bytes.NewReader(nil), new(bytes.Buffer), new(bytes.Buffer))
 	env := map[string]string{"EVOLVE_HOME": home, "HOME": home}
-	a.getenv = func(k string) string { return env[k] }
+	a.Getenv = func(k string) string { return env[k] }
 	a.skillDir = s.skills
 	s.t.Cleanup(func() {
 		if err := a.close(); err != nil {

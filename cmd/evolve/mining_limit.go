@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // A night has nobody to ask before it reads what may be years of corrections, and its
@@ -76,7 +77,7 @@ func (r *limitedReader) words() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s to read corrections were made, which is all that a night has for them by its rollouts; %s left for the next night",
-		counted(int(r.limit), "call"), are(r.refused))}
+		plain.Counted(int(r.limit), "call"), are(r.refused))}
 }
 
 // failuresInARow is how many calls in a row a model may fail, each after its retries,

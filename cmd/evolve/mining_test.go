@@ -29,7 +29,7 @@ func testApp(t *testing.T) *app {
 	home := t.TempDir()
 	env := map[string]string{"EVOLVE_HOME": filepath.Join(home, "data"), "CLAUDE_CONFIG_DIR": "testdata/home/.claude"}
 	a := newApp(bytes.NewReader(nil), new(bytes.Buffer), new(bytes.Buffer))
-	a.getenv = func(k string) string { return env[k] }
+	a.Getenv = func(k string) string { return env[k] }
 	t.Cleanup(func() {
 		if err := a.close(); err != nil {
 			t.Error(err)

@@ -21,10 +21,10 @@ func (o *placed) words(version func(sha string) string) string {
 	case wasInstalled:
 		return "took the place of " + from + o.differs()
 	case wasCopied:
-		return fmt.Sprintf("copied, there was none (%s)", counted(o.Files, "file"))
+		return fmt.Sprintf("copied, there was none (%s)", plain.Counted(o.Files, "file"))
 	case wasRemoved:
 		if n := len(o.Kept); n > 0 {
-			return fmt.Sprintf("removed again; %s stay: %s", counted(n, "changed or added file"), plain.Excerpt(strings.Join(o.Kept, ", "), 100))
+			return fmt.Sprintf("removed again; %s stay: %s", plain.Counted(n, "changed or added file"), plain.Excerpt(strings.Join(o.Kept, ", "), 100))
 		}
 		return "removed again, there was none before"
 	case wasUnchanged:
@@ -65,7 +65,7 @@ func refusalOf(done []placed) error {
 		return first
 	}
 	kind, hint := explain(first)
-	return &partly{&problem.Error{Kind: kind, Err: fmt.Errorf("%d of %s refused", n, counted(len(done), "target")), Hint: hint}, n < len(done), left}
+	return &partly{&problem.Error{Kind: kind, Err: fmt.Errorf("%d of %s refused", n, plain.Counted(len(done), "target")), Hint: hint}, n < len(done), left}
 }
 
 // partly is the refusal of some of several targets.
@@ -81,7 +81,7 @@ func (p *partly) Unwrap() error { return p.why }
 // placedResult prints what is in place now, a line for each target. again is what
 // promote would put back after a rollback, nil for nothing.
 func (a *app) placedResult(live *liveSkill, op string, v *tournament.Version, from string, done []placed, versions []tournament.Version, again *tournament.Version) error {
-	if a.json {
+	if a.JSON {
 		path := live.Path
 		if len(done) == 1 {
 			path = done[0].Path
@@ -89,7 +89,7 @@ func (a *app) placedResult(live *liveSkill, op string, v *tournament.Version, fr
 				path = live.Path
 			}
 		}
-		err := a.printJSON(map[string]any{"schema": 1, "skill": live.Name, "version": v.N, "sha256": v.SHA, "from": from,
+		err := a.PrintJSON(map[string]any{"schema": 1, "skill": live.Name, "version": v.N, "sha256": v.SHA, "from": from,
 			"path": path, "proven": v.Proven, "targets": done})
 		if err != nil {
 			return err
@@ -132,7 +132,7 @@ func (a *app) placedResult(live *liveSkill, op string, v *tournament.Version, fr
 	if slices.ContainsFunc(done, func(o placed) bool { return o.changed() }) {
 		fmt.Fprintf(&b, "next: %s\n", next)
 	}
-	if _, err := fmt.Fprint(a.stdout, plain.Text(b.String())); err != nil {
+	if _, err := fmt.Fprint(a.Stdout, plain.Text(b.String())); err != nil {
 		return err
 	}
 	return refusalOf(done)

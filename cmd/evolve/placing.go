@@ -310,7 +310,7 @@ func (a *app) settle(ctx context.Context, db *store.Store, name string) (done, o
 	for _, in := range open {
 		now, err := hashAt(in.Path)
 		if err != nil {
-			a.say("%s: %v", name, err)
+			a.Say("%s: %v", name, err)
 			left = append(left, in)
 			continue
 		}
@@ -331,7 +331,7 @@ func (a *app) settle(ctx context.Context, db *store.Store, name string) (done, o
 			if err := db.FinishInstall(ctx, in.ID); err != nil {
 				return nil, nil, err
 			}
-			a.say("an installation of %s in %s that was interrupted is in place after all", name, where)
+			a.Say("an installation of %s in %s that was interrupted is in place after all", name, where)
 			done = append(done, in)
 		case in.Op == "" || now != in.From:
 			if a.access == looks {
@@ -340,7 +340,7 @@ func (a *app) settle(ctx context.Context, db *store.Store, name string) (done, o
 			if err := db.AbandonInstall(ctx, in.ID); err != nil {
 				return nil, nil, err
 			}
-			a.say("an installation of %s in %s that was interrupted did not happen", name, where)
+			a.Say("an installation of %s in %s that was interrupted did not happen", name, where)
 		default:
 			left = append(left, in)
 		}
@@ -387,6 +387,6 @@ func giveUp(ctx context.Context, db *store.Store, name string) error {
 // sayOpen says, once a command has looked, what is left of an interrupted one.
 func (a *app) sayOpen(name string, open []store.Install) {
 	for _, in := range open {
-		a.say("%s: a %s was interrupted before %s: `evolve %[2]s %[1]s` finishes it", name, in.Op, a.targetOf(name, in.Path))
+		a.Say("%s: a %s was interrupted before %s: `evolve %[2]s %[1]s` finishes it", name, in.Op, a.targetOf(name, in.Path))
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
@@ -96,7 +98,7 @@ func (a *app) prepare(ctx context.Context, f *runFlags) (*prepared, error) {
 		return p, err
 	}
 	p.run = &tournament.Run{ID: f.id, Skill: f.Skill, Seed: f.Seed}
-	budget := f.budget(a.now)
+	budget := f.budget(a.Now)
 	if err := a.begin(ctx, p, budget); err != nil {
 		return p, err
 	}
@@ -155,8 +157,8 @@ func (a *app) gatherSessions(ctx context.Context, p *prepared, budget *eval.Budg
 			return err
 		}
 		if s := budget.Spent(); s.MinerCalls > 0 {
-			a.say("goes on with run %s, which was interrupted: the %s that read corrections count, with %s tokens",
-				p.run.ID, counted(int(s.MinerCalls), "call"), thousands(s.TokensIn+s.TokensOut))
+			a.Say("goes on with run %s, which was interrupted: the %s that read corrections count, with %s tokens",
+				p.run.ID, plain.Counted(int(s.MinerCalls), "call"), plain.Thousands(s.TokensIn+s.TokensOut))
 		}
 		reader := p.reader()
 		limit := &failureLimit{Model: &eval.Metered{Model: reader, By: eval.ByMiner, Budget: budget, Redactor: a.redactor(),
@@ -165,9 +167,9 @@ func (a *app) gatherSessions(ctx context.Context, p *prepared, budget *eval.Budg
 		miner = asked
 		defer func() { p.notes = append(append(p.notes, reader.words()...), limit.words()...) }()
 	}
-	bar := a.watch(task{Phase: "mining", Unit: "calls", Count: func() int64 { return budget.Spent().MinerCalls }, Budget: budget, Caps: f.caps()})
+	bar := a.Watch(term.Task{Phase: "mining", Unit: "calls", Count: func() int64 { return budget.Spent().MinerCalls }, Budget: budget, Caps: f.caps()})
 	_, stats, err := a.mine(ctx, p.db, f.Skill, miner, f.harvest.headless, onTrial)
-	bar.done()
+	bar.Done()
 	if err == nil {
 		err = asked.err() // their cases were made without a model meanwhile, and are made again
 	}
@@ -223,7 +225,7 @@ func (p *prepared) carry(ctx context.Context, trial *tournament.TrialRecord) err
 			"challenger %.12s is on trial with a real model: a simulated agent cannot go on with that", trial.Challenger)
 	}
 	f.Carried, f.HeldOut = trial.Challenger, fresh
-	p.heads = append(p.heads, fmt.Sprintf("challenger %.12s is still undecided: there are %s for its trial", trial.Challenger, counted(fresh, "fresh case")))
+	p.heads = append(p.heads, fmt.Sprintf("challenger %.12s is still undecided: there are %s for its trial", trial.Challenger, plain.Counted(fresh, "fresh case")))
 	return nil
 }
 
@@ -271,14 +273,14 @@ func (a *app) fix(ctx context.Context, p *prepared, budget *eval.Budget) error {
 // but it has to be said.
 func (a *app) tooFew(ctx context.Context, p *prepared) error {
 	for _, line := range p.heads {
-		a.say("%s", line)
+		a.Say("%s", line)
 	}
-	a.say("nothing to learn from yet: %d cases of %s, none of them for training; %s", len(p.cases), p.f.Skill, p.read())
-	a.say("next: use the skill and correct it where it is wrong, or bring cases with `evolve cases import FILE`")
-	if a.json {
+	a.Say("nothing to learn from yet: %d cases of %s, none of them for training; %s", len(p.cases), p.f.Skill, p.read())
+	a.Say("next: use the skill and correct it where it is wrong, or bring cases with `evolve cases import FILE`")
+	if a.JSON {
 		res, err := a.unrun(ctx, p, "not enough cases", nil)
 		if err == nil {
-			err = a.printJSON(res)
+			err = a.PrintJSON(res)
 		}
 		if err != nil {
 			return err
@@ -300,7 +302,7 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 		Agent: p.back.agent, Grader: f.grader(p.back, p.cases), Mutator: p.back.mutator,
 		Journal: p.journal(), Redact: det,
 		Budget: budget, Caps: f.caps(), NoGate: f.NoGate, Gate: f.gate(), MaxRetries: f.MaxRetries, HeldOut: f.HeldOut, Objectives: f.Objectives,
-		Concurrency: f.Concurrency, Workspaces: p.back.workspaces(), PerSecond: f.PerSecond, WallClock: f.WallClock, Now: a.now,
+		Concurrency: f.Concurrency, Workspaces: p.back.workspaces(), PerSecond: f.PerSecond, WallClock: f.WallClock, Now: a.Now,
 		Options: tournament.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile,
 			Selector: tournament.Selectors[f.Select], Accept: tournament.Acceptances[f.Accept],
 			Batch: tournament.Batches[f.Batch], Barred: f.Barred},

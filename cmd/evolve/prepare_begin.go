@@ -18,7 +18,7 @@ func (a *app) runID(ctx context.Context, db *store.Store, f *runFlags) (string, 
 		return f.id, nil
 	}
 	if f.dryRun || !f.reads() {
-		return newRunID(a.now()), nil
+		return newRunID(a.Now()), nil
 	}
 	id, err := db.BegunRun(ctx, f.Skill)
 	if err != nil {
@@ -31,7 +31,7 @@ func (a *app) runID(ctx context.Context, db *store.Store, f *runFlags) (string, 
 			return id, nil
 		}
 	}
-	id = newRunID(a.now())
+	id = newRunID(a.Now())
 	return id, db.BeginRun(ctx, f.Skill, id)
 }
 

@@ -259,7 +259,7 @@ func rebased(ctx context.Context, db *store.Store, name string, r *rebasing, bas
 
 // rebaseOne carries one challenger over, and says what came of it in a line.
 func (a *app) rebaseOne(ctx context.Context, db *store.Store, live *liveSkill, t tournament.TrialRecord, r *rebasing) error {
-	name, now := live.Name, a.now().UTC()
+	name, now := live.Name, a.Now().UTC()
 	id := r.run(name)
 	was, err := madeBy(ctx, db, name, t.Challenger)
 	if err != nil {

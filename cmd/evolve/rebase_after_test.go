@@ -184,7 +184,7 @@ func TestRebaseByManyAtOnce(t *testing.T) {
 		go func() {
 			var errs bytes.Buffer
 			a := newApp(strings.NewReader(""), new(bytes.Buffer), &errs)
-			a.getenv, a.claudeHome = o.a.getenv, o.a.claudeHome
+			a.Getenv, a.claudeHome = o.a.Getenv, o.a.claudeHome
 			db, err := a.store(t.Context())
 			var live *liveSkill
 			if err == nil {

@@ -205,7 +205,7 @@ func TestApproveAfterAnEdit(t *testing.T) {
 		o.write(edit)
 		o.look()
 		o.check(o.a.decide(t.Context(), "tables@"+sha[:12], store.Approved, true))
-		if said := o.a.stdout.(*bytes.Buffer).String(); !strings.Contains(said, want) {
+		if said := o.a.Stdout.(*bytes.Buffer).String(); !strings.Contains(said, want) {
 			t.Errorf("said\n%s\nwant %q", said, want)
 		}
 	}

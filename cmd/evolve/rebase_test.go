@@ -83,7 +83,7 @@ func (o *desk) write(text string) {
 // look is what every command does first; it returns what was said.
 func (o *desk) look() string {
 	o.Helper()
-	said := o.a.stderr.(*bytes.Buffer)
+	said := o.a.Stderr.(*bytes.Buffer)
 	said.Reset()
 	live, err := o.a.skill("tables")
 	o.check(err)

@@ -50,7 +50,7 @@ func TestRestlessNight(t *testing.T) {
 	}
 	for _, width := range []string{"40", "80"} {
 		out := new(bytes.Buffer)
-		w.env["COLUMNS"], w.a.stdout = width, out
+		w.env["COLUMNS"], w.a.Stdout = width, out
 		w.must(w.a.sleepStatus(t.Context()))
 		page := out.String()
 		if k := strings.Count(page, "`evolve rollback worse`") + strings.Count(page, "`evolve review unlabelled`") + strings.Count(page, "`evolve promote single`"); k != 3 {

@@ -107,7 +107,7 @@ func (a *app) writeNight(r *nightReport) string {
 	}
 	path, err := a.writePage("night-"+r.ID, nightPage(r).HTML)
 	if err != nil {
-		a.say("the night's page cannot be written: %v", err)
+		a.Say("the night's page cannot be written: %v", err)
 	}
 	return path
 }

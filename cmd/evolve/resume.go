@@ -49,7 +49,7 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 		return nil, err
 	}
 	if run.Status == tournament.Finished {
-		a.say("run %s has ended already; walking it again from its records", run.ID)
+		a.Say("run %s has ended already; walking it again from its records", run.ID)
 	}
 	live, err := a.skill(f.Skill)
 	if err != nil {
@@ -63,7 +63,7 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 			return nil, fmt.Errorf("read the incumbent of run %s: %w", run.ID, err)
 		}
 		live.doc = doc
-		a.say("the live file has changed since run %s began; it goes on with the text it began with", run.ID)
+		a.Say("the live file has changed since run %s began; it goes on with the text it began with", run.ID)
 	}
 	if f.Evolve == "" {
 		f.Evolve = evolveHarness // of an older evolve
@@ -108,7 +108,7 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 		return p, problem.Inputf(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill),
 			"%d cases were dropped since run %s began", len(f.Cases)-len(p.cases), run.ID)
 	}
-	budget := f.budget(a.now)
+	budget := f.budget(a.Now)
 	if err := a.begin(ctx, p, budget); err != nil {
 		return p, err
 	}

@@ -246,7 +246,7 @@ func (r *rollingBack) target(ctx context.Context, path, held string, home bool) 
 			if !r.force {
 				return nil, problem.Refusef("--force puts it back all the same", "%s", why)
 			}
-			r.a.say("%s: %s, and is put back", name, why)
+			r.a.Say("%s: %s, and is put back", name, why)
 		}
 		return v, nil
 	}
@@ -302,7 +302,7 @@ func (r *rollingBack) rejected(v *tournament.Version) string {
 // pass says which versions a rollback passes by.
 func (r *rollingBack) pass(versions []string) {
 	for _, why := range versions {
-		r.a.say("%s: %s, and is passed by", r.live.Name, why)
+		r.a.Say("%s: %s, and is passed by", r.live.Name, why)
 	}
 }
 

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/spf13/cobra"
 )
@@ -20,7 +22,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return code
 	}
 	a := newApp(stdin, stdout, stderr)
-	ctx, stop := a.untilSignal(ctx)
+	ctx, stop := a.UntilSignal(ctx, a.abort)
 	defer stop()
 	defer func() {
 		if v := recover(); v != nil {
@@ -30,8 +32,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(a.stdout)
-	root.SetErr(a.stderr)
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
 	err := root.ExecuteContext(ctx)
 	if e := a.close(); err == nil {
 		err = e
@@ -132,12 +134,12 @@ func (a *app) fail(err error) int {
 	}
 	var f *problem.Error
 	if code == exitInterrupted && !errors.As(err, &f) {
-		a.tell("evolve: interrupted; what was saved until then is kept, the same command goes on")
+		a.Tell("evolve: interrupted; what was saved until then is kept, the same command goes on")
 		return code
 	}
-	a.tell("evolve: %s", oneLine(a.clean(err.Error()))) // a key of several lines is known by them
+	a.Tell("evolve: %s", oneLine(a.clean(err.Error()))) // a key of several lines is known by them
 	if hint != "" {
-		a.tell("hint: %s", hint)
+		a.Tell("hint: %s", hint)
 	}
 	return code
 }
@@ -166,6 +168,14 @@ func exitCode(kind problem.Kind) int {
 		return exitInterrupted
 	}
 	return exitFailed
+}
+
+// abort ends the process at once. The store bears that at any instant; children
+// are not left behind, and neither is a view on the terminal.
+func (a *app) abort() {
+	process.KillAll()
+	a.Clear()
+	os.Exit(exitInterrupted)
 }
 
 // quietExit ends the program with a code after everything was said already.

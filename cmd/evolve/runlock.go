@@ -47,7 +47,7 @@ func (a *app) lockRunUnder(ctx context.Context, id string) (unlock func(), err e
 	if l == nil {
 		return nil, errBusy(id)
 	}
-	_ = os.Chtimes(path, time.Time{}, a.now()) // if it is killed: see begun
+	_ = os.Chtimes(path, time.Time{}, a.Now()) // if it is killed: see begun
 	return func() { leave(l) }, nil
 }
 
@@ -251,7 +251,7 @@ func (a *app) lockSkillUnder(ctx context.Context, name, evolves string) (say fun
 		if err != nil {
 			host = "?"
 		}
-		raw, err := json.Marshal(skillHolder{run, os.Getpid(), host, a.now().UTC(), sleep.Generation(ctx)})
+		raw, err := json.Marshal(skillHolder{run, os.Getpid(), host, a.Now().UTC(), sleep.Generation(ctx)})
 		if err != nil {
 			return fmt.Errorf("encode lock: %w", err)
 		}

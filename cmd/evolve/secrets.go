@@ -72,7 +72,7 @@ func (a *app) clean(text string) string {
 func (a *app) panicked(v any, stack []byte) int {
 	a.tellBug(v, stack)
 	if err := a.close(); err != nil {
-		fmt.Fprintf(a.stderr, "evolve: %s\n", a.clean(err.Error()))
+		fmt.Fprintf(a.Stderr, "evolve: %s\n", a.clean(err.Error()))
 	}
 	return exitFailed
 }
@@ -81,8 +81,8 @@ func (a *app) panicked(v any, stack []byte) int {
 // secrets that a panic's value may hold.
 func (a *app) tellBug(v any, stack []byte) {
 	text := a.clean(fmt.Sprintf("%v\n\n%s", v, stack))
-	fmt.Fprintf(a.stderr, "evolve: panic: %s\n", plain.Text(text))
-	fmt.Fprintln(a.stderr, "hint: this is a bug in evolve; what was measured is saved. Please report the lines above: "+issuesURL)
+	fmt.Fprintf(a.Stderr, "evolve: panic: %s\n", plain.Text(text))
+	fmt.Fprintln(a.Stderr, "hint: this is a bug in evolve; what was measured is saved. Please report the lines above: "+issuesURL)
 }
 
 // issuesURL is where bugs are reported.

@@ -75,6 +75,6 @@ func TestPurgeNamesWhatIsInstalled(t *testing.T) {
 // testHome is an app with a data folder alone.
 func testHome(home string) *app {
 	a := newApp(strings.NewReader(""), new(strings.Builder), new(strings.Builder))
-	a.getenv = func(k string) string { return map[string]string{"EVOLVE_HOME": home}[k] }
+	a.Getenv = func(k string) string { return map[string]string{"EVOLVE_HOME": home}[k] }
 	return a
 }

@@ -20,7 +20,7 @@ import (
 func TestOneProcessAtWorkOnASkill(t *testing.T) {
 	b := newBedroom(t)
 	a := newApp(strings.NewReader(""), io.Discard, io.Discard)
-	a.getenv = func(k string) string { return b.env[k] }
+	a.Getenv = func(k string) string { return b.env[k] }
 	runs := func() int {
 		t.Helper()
 		db := b.store()

@@ -19,7 +19,7 @@ func (b *bedroom) hook(event, input string) string {
 	b.t.Helper()
 	var out, errs bytes.Buffer
 	a := newApp(strings.NewReader(input), &out, &errs)
-	a.getenv, a.now, a.sandboxed = func(k string) string { return b.env[k] }, func() time.Time { return b.now }, b.demo
+	a.Getenv, a.Now, a.sandboxed = func(k string) string { return b.env[k] }, func() time.Time { return b.now }, b.demo
 	if code := a.hook([]string{event}); code != 0 {
 		b.t.Fatalf("hook %s: exit code %d\n%s", event, code, errs.String())
 	}

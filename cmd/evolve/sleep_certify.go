@@ -270,8 +270,8 @@ func (s *sleeper) certification(ctx context.Context, live *liveSkill, f *runFlag
 		}
 		k.Seen = func(id string) bool { return k.Spent.By[id] == c.Version }
 	}
-	k.Evaluator = &eval.Evaluator{Agent: back.agent, Grader: f.grader(back, cases), Budget: f.budget(s.a.now),
-		Redactor: s.a.redactor(), Concurrency: f.Concurrency, Workspaces: back.workspaces(), WallClock: f.WallClock, MaxRetries: f.MaxRetries, Now: s.a.now}
+	k.Evaluator = &eval.Evaluator{Agent: back.agent, Grader: f.grader(back, cases), Budget: f.budget(s.a.Now),
+		Redactor: s.a.redactor(), Concurrency: f.Concurrency, Workspaces: back.workspaces(), WallClock: f.WallClock, MaxRetries: f.MaxRetries, Now: s.a.Now}
 	if f.PerSecond > 0 {
 		k.Evaluator.Limiter = rate.NewLimiter(rate.Limit(f.PerSecond), 1)
 	}

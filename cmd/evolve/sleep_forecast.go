@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -162,10 +163,10 @@ func (f *runFlags) boundWords() string {
 func (fc *nightForecast) takes() string {
 	most := "no cap on rollouts"
 	if fc.Rollouts > 0 {
-		most = "at most " + counted(int(fc.Rollouts), "rollout")
+		most = "at most " + plain.Counted(int(fc.Rollouts), "rollout")
 	}
 	if fc.Tokens != nil {
-		most += fmt.Sprintf(", about %s tokens", thousands(*fc.Tokens))
+		most += fmt.Sprintf(", about %s tokens", plain.Thousands(*fc.Tokens))
 		if fc.first {
 			most += " at most (no earlier run tells)"
 		}
@@ -187,7 +188,7 @@ func (fc *nightForecast) takes() string {
 func (fc *nightForecast) reads() string {
 	all := fc.Reading
 	if len(all) > shownTurns {
-		sum := reading{Skill: counted(len(all), "skill") + ","}
+		sum := reading{Skill: plain.Counted(len(all), "skill") + ","}
 		for _, r := range all {
 			sum.Calls, sum.Later, sum.Tokens = sum.Calls+r.Calls, sum.Later+r.Later, sum.Tokens+r.Tokens
 		}
@@ -195,7 +196,7 @@ func (fc *nightForecast) reads() string {
 	}
 	var out []string
 	for _, r := range all {
-		one := fmt.Sprintf("%s %s, %s tokens", r.Skill, counted(r.Calls, "call"), thousands(r.Tokens))
+		one := fmt.Sprintf("%s %s, %s tokens", r.Skill, plain.Counted(r.Calls, "call"), plain.Thousands(r.Tokens))
 		if r.Later > 0 {
 			one += fmt.Sprintf(" (%d left for later nights)", r.Later)
 		}
@@ -218,5 +219,5 @@ func (a *app) foreseeTimer(ctx context.Context, f runFlags) (string, error) {
 			return "", err
 		}
 	}
-	return fmt.Sprintf("each night: %s; corrections are read with at most %s for a skill", fc.takes(), counted(int(readingLimit(f.MaxRollouts)), "call")), nil
+	return fmt.Sprintf("each night: %s; corrections are read with at most %s for a skill", fc.takes(), plain.Counted(int(readingLimit(f.MaxRollouts)), "call")), nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
@@ -29,9 +30,9 @@ type sleeper struct {
 }
 
 func (a *app) newSleeper(db *store.Store, f runFlags) *sleeper {
-	quiet := *a
-	quiet.stdout, quiet.json = io.Discard, false
-	return &sleeper{a: &quiet, db: db, f: f, sessions: -1}
+	quiet := a.copied()
+	quiet.Stdout, quiet.JSON = io.Discard, false
+	return &sleeper{a: quiet, db: db, f: f, sessions: -1}
 }
 
 func (s *sleeper) parts() sleep.Parts {
@@ -80,9 +81,9 @@ func (s *sleeper) harvest(ctx context.Context) (sessions int, note string, err e
 		return 0, "", err
 	}
 	s.sessions = h.Sessions
-	note = fmt.Sprintf("%s new or changed", counted(h.Sessions, "session"))
+	note = fmt.Sprintf("%s new or changed", plain.Counted(h.Sessions, "session"))
 	if n := len(h.Problems); n > 0 {
-		note += fmt.Sprintf("; %s could not be read, `evolve harvest` lists them", counted(n, "place"))
+		note += fmt.Sprintf("; %s could not be read, `evolve harvest` lists them", plain.Counted(n, "place"))
 	}
 	return h.Sessions, note, nil
 }
@@ -258,10 +259,10 @@ func (s *sleeper) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 	}
 	view := p.task(p.forecast(past))
 	view.Of = t.Skill
-	bar := s.a.watch(view)
-	p.plan.OnEvent, p.plan.OnRollout = bar.event, func(r *eval.Rollout) { void.count(r); bar.rollout(r) }
+	bar := s.a.Watch(view)
+	p.plan.OnEvent, p.plan.OnRollout = bar.Event, func(r *eval.Rollout) { void.count(r); bar.Rollout(r) }
 	out, err := tournament.Improve(ctx, p.plan)
-	bar.done()
+	bar.Done()
 	count(&r, p)
 	if err != nil {
 		return r, aboutSkill(err)
@@ -415,7 +416,7 @@ func (s *sleeper) install(ctx context.Context, t sleep.Task, r sleep.Result) (st
 		return "", err
 	}
 	v, err := s.a.installNew(ctx, s.db, live, r.Incumbent, tournament.Version{Skill: t.Skill, SHA: r.Challenger, Parent: r.Incumbent, Author: "evolve",
-		Operator: cand.Operator, Run: t.Run, Evidence: run.Verdict, Proven: true, Simulated: r.Simulated, Note: "installed by a night", Text: cand.Text, Created: s.a.now().UTC()})
+		Operator: cand.Operator, Run: t.Run, Evidence: run.Verdict, Proven: true, Simulated: r.Simulated, Note: "installed by a night", Text: cand.Text, Created: s.a.Now().UTC()})
 	if err != nil {
 		return "", aboutFolder(t.Skill, err)
 	}

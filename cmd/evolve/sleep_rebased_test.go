@@ -17,7 +17,7 @@ import (
 // night runs one, and returns what it printed on stdout and on stderr.
 func (o *desk) night(args ...string) (stdout, stderr string) {
 	o.Helper()
-	out, errs := o.a.stdout.(*bytes.Buffer), o.a.stderr.(*bytes.Buffer)
+	out, errs := o.a.Stdout.(*bytes.Buffer), o.a.Stderr.(*bytes.Buffer)
 	out.Reset()
 	errs.Reset()
 	f := &sleepFlags{}
@@ -67,9 +67,9 @@ func TestNightTellsOfDroppedChallengers(t *testing.T) {
 	if err != nil || len(notes) != 1 || notes[0].Kind != hook.Edited || !strings.Contains(notes[0].Text, reason) {
 		t.Errorf("notes %+v, %v", notes, err)
 	}
-	o.a.json = true
+	o.a.JSON = true
 	out, _ = o.night()
-	o.a.json = false
+	o.a.JSON = false
 	var r nightReport
 	o.check(json.Unmarshal([]byte(out), &r))
 	for _, k := range r.Steps {

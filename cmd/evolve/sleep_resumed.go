@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -20,13 +21,13 @@ func boundsOf(n *sleep.Night) string {
 	left, _ := n.Left()
 	out := []string{string(cmp.Or(n.Policy, sleep.Staging))}
 	if n.Caps.Rollouts > 0 {
-		out = append(out, counted(int(left.Rollouts), "rollout")+" left")
+		out = append(out, plain.Counted(int(left.Rollouts), "rollout")+" left")
 	}
 	if n.Caps.CostUSD > 0 {
 		out = append(out, eval.FormatUSD(left.CostUSD)+" left")
 	}
 	if n.Caps.Tokens > 0 {
-		out = append(out, thousands(left.Tokens)+" tokens left")
+		out = append(out, plain.Thousands(left.Tokens)+" tokens left")
 	}
 	if n.Caps.Duration > 0 {
 		out = append(out, report.Duration(left.Duration.Milliseconds())+" left")
@@ -52,7 +53,7 @@ func (s *sleeper) spent(ctx context.Context, id string) (eval.Spent, error) {
 		return eval.Spent{}, err
 	}
 	// A budget without caps adds up as the run's own does.
-	budget := eval.NewBudget(eval.Caps{}, s.a.now)
+	budget := eval.NewBudget(eval.Caps{}, s.a.Now)
 	p := &prepared{f: &runFlags{Mined: mined.Mined}, db: s.db, run: run, budget: budget}
 	if err := p.recall(ctx); err != nil {
 		return eval.Spent{}, err

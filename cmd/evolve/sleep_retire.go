@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -107,7 +108,7 @@ type logCertificate struct {
 }
 
 func (c *logCertificate) String() string {
-	s := fmt.Sprintf("%s on %s, %s", c.word, c.Model, counted(c.Cases, "case"))
+	s := fmt.Sprintf("%s on %s, %s", c.word, c.Model, plain.Counted(c.Cases, "case"))
 	if c.Lift == sleep.NoLift {
 		s += ": proposed for retirement"
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -48,7 +49,7 @@ func (a *app) sleepStatus(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if l.Owner != "" && a.now().Before(l.Expires) && !ownerGone(l.Owner) {
+		if l.Owner != "" && a.Now().Before(l.Expires) && !ownerGone(l.Owner) {
 			r.Running = l.Owner
 		}
 		nights, err := sleep.Nights(ctx, db, 0)
@@ -79,18 +80,18 @@ func (a *app) sleepStatus(ctx context.Context) error {
 	if t, err := a.installedTimer(ctx); err != nil {
 		return err
 	} else if t != nil {
-		next := nextAt(a.now(), t.hour, t.minute)
+		next := nextAt(a.Now(), t.hour, t.minute)
 		on, err := t.enabled(ctx)
 		if err != nil {
-			a.say("whether the timer is enabled is not known: %v", err)
+			a.Say("whether the timer is enabled is not known: %v", err)
 		}
 		r.Timer, r.at, r.Disabled = t.kind, t.at(), err == nil && !on
 		if !r.Disabled {
 			r.Next = &next
 		}
 	}
-	if a.json {
-		return a.printJSON(r)
+	if a.JSON {
+		return a.PrintJSON(r)
 	}
 	return a.printSleep(r)
 }
@@ -127,7 +128,7 @@ func (a *app) printSleep(r *sleepReport) error {
 	}
 	if r.Last != nil {
 		fmt.Fprintf(&b, "spent    %s\n", spent(r.Last.Spent))
-		fmt.Fprintf(&b, "         in %s together: %s\n", counted(r.Nights, "night"), spent(r.Spent))
+		fmt.Fprintf(&b, "         in %s together: %s\n", plain.Counted(r.Nights, "night"), spent(r.Spent))
 		b.WriteString(r.Last.warned("warning "))
 		b.WriteString(failing(r.Last.Night))
 		head, next := "waiting ", r.Last.next()
@@ -143,7 +144,7 @@ func (a *app) printSleep(r *sleepReport) error {
 			fmt.Fprintf(&b, "waiting  nothing\n")
 		}
 	}
-	_, err := fmt.Fprint(a.stdout, a.folded(b.String()))
+	_, err := fmt.Fprint(a.Stdout, a.Folded(b.String()))
 	return err
 }
 

@@ -55,7 +55,7 @@ func (b *bedroom) run(code int, args ...string) string {
 	var out bytes.Buffer
 	b.stderr.Reset()
 	a := newApp(strings.NewReader(""), &out, &b.stderr)
-	a.getenv, a.now, a.sandboxed = func(k string) string { return b.env[k] }, func() time.Time { return b.now }, b.demo
+	a.Getenv, a.Now, a.sandboxed = func(k string) string { return b.env[k] }, func() time.Time { return b.now }, b.demo
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetOut(&out)

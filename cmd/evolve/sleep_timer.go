@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2"
-	"github.com/spf13/cobra"
-
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/spf13/cobra"
 )
 
 // The kinds of timer.
@@ -96,16 +96,16 @@ func (a *app) sleepInstall(ctx context.Context, at, with string, args []string, 
 			return err
 		}
 		next = withoutMark(tab) + cronMark + "\n" + t.cronLine() + "\n"
-		fmt.Fprintf(a.stdout, "two lines of the crontab:\n%s\n%s\n", cronMark, t.cronLine())
+		fmt.Fprintf(a.Stdout, "two lines of the crontab:\n%s\n%s\n", cronMark, t.cronLine())
 	}
 	for _, f := range files {
-		fmt.Fprintf(a.stdout, "%s:\n%s\n", f.path, f.content)
+		fmt.Fprintf(a.Stdout, "%s:\n%s\n", f.path, f.content)
 	}
 	words, err := a.foreseeTimer(ctx, t.night)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(a.stdout, words)
+	fmt.Fprintln(a.Stdout, words)
 	if print {
 		return nil
 	}
@@ -118,12 +118,12 @@ func (a *app) sleepInstall(ctx context.Context, at, with string, args []string, 
 		return err
 	} else if same && tab == next {
 		if on, err := t.enabled(ctx); err == nil && on {
-			fmt.Fprintf(a.stdout, "nothing to change\n")
+			fmt.Fprintf(a.Stdout, "nothing to change\n")
 			return nil
 		}
 	}
-	if !yes && terminal(a.stdin) {
-		if ok, err := a.confirm("Install it?"); err != nil {
+	if !yes && term.IsTerminal(a.Stdin) {
+		if ok, err := a.Confirm("Install it?"); err != nil {
 			return err
 		} else if !ok {
 			return &problem.Error{Kind: problem.Stopped, Err: errors.New("nothing was installed"), Hint: "say --yes"}
@@ -160,9 +160,9 @@ func (a *app) sleepInstall(ctx context.Context, at, with string, args []string, 
 		return problem.Hinted(fmt.Errorf("install timer: %w; nothing is left of it", err), "--with cron is another way")
 	}
 	if left := a.leftOut(); len(left) > 0 {
-		a.say("keys are written nowhere: the night has no %s of this shell; docs/sleep.md says how it gets one", strings.Join(left, ", "))
+		a.Say("keys are written nowhere: the night has no %s of this shell; docs/sleep.md says how it gets one", strings.Join(left, ", "))
 	}
-	fmt.Fprintf(a.stdout, "installed: a night every day at %s\nnext: `evolve sleep status`; `evolve sleep uninstall` takes it away\n", t.at())
+	fmt.Fprintf(a.Stdout, "installed: a night every day at %s\nnext: `evolve sleep status`; `evolve sleep uninstall` takes it away\n", t.at())
 	return nil
 }
 
@@ -186,13 +186,13 @@ func (a *app) sleepUninstall(ctx context.Context) error {
 			err = call(ctx, changeWait, "launchctl", "bootout", fmt.Sprintf("gui/%d/%s", os.Getuid(), agentName))
 		}
 		if err != nil {
-			a.say("it could not be stopped, and is removed all the same: %v", err)
+			a.Say("it could not be stopped, and is removed all the same: %v", err)
 		}
 		for _, f := range files {
 			if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("uninstall timer: %w", err)
 			}
-			fmt.Fprintf(a.stdout, "removed %s\n", f.path)
+			fmt.Fprintf(a.Stdout, "removed %s\n", f.path)
 			gone++
 		}
 		if err := dropWanted(files[0].path); err != nil {
@@ -200,7 +200,7 @@ func (a *app) sleepUninstall(ctx context.Context) error {
 		}
 		if kind == timerSystemd {
 			if err := call(ctx, changeWait, "systemctl", "--user", "daemon-reload"); err != nil {
-				a.say("systemd was not told: %v", err)
+				a.Say("systemd was not told: %v", err)
 			}
 		}
 	}
@@ -208,11 +208,11 @@ func (a *app) sleepUninstall(ctx context.Context) error {
 		if err := setCrontab(ctx, withoutMark(tab)); err != nil {
 			return fmt.Errorf("uninstall timer: %w", err)
 		}
-		fmt.Fprintf(a.stdout, "removed two lines of the crontab\n")
+		fmt.Fprintf(a.Stdout, "removed two lines of the crontab\n")
 		gone++
 	}
 	if gone == 0 {
-		fmt.Fprintf(a.stdout, "no timer is installed\n")
+		fmt.Fprintf(a.Stdout, "no timer is installed\n")
 	}
 	return nil
 }
@@ -227,7 +227,7 @@ func (a *app) timerFiles(t *timer) ([]timerFile, error) {
 	}
 	switch t.kind {
 	case timerSystemd:
-		conf := a.getenv("XDG_CONFIG_HOME")
+		conf := a.Getenv("XDG_CONFIG_HOME")
 		if !filepath.IsAbs(conf) {
 			conf = filepath.Join(home, ".config")
 		}

@@ -23,7 +23,7 @@ func (a *app) newTimer(at, with string, args []string) (*timer, error) {
 	// What the night would refuse is refused now, while somebody looks.
 	f, fl := &sleepFlags{}, pflag.NewFlagSet("run", pflag.ContinueOnError)
 	f.register(fl)
-	night := newApp(a.stdin, a.stdout, a.stderr) // what the night is told of the flags of every command
+	night := newApp(a.Stdin, a.Stdout, a.Stderr) // what the night is told of the flags of every command
 	night.globalFlags(fl)
 	if err := fl.Parse(args); err != nil {
 		return nil, problem.Inputf("`evolve sleep run --help` lists them", "%v", err)

@@ -41,7 +41,7 @@ func (a *app) keepSetup(t *timer, f *sleepFlags, night *app) error {
 		return problem.Inputf("give its path from / on", "--command %s is another program in another folder", program)
 	}
 	for _, name := range keptFolders {
-		v := a.getenv(name)
+		v := a.Getenv(name)
 		if v == "" {
 			continue
 		}
@@ -51,15 +51,15 @@ func (a *app) keepSetup(t *timer, f *sleepFlags, night *app) error {
 		}
 		t.env = append(t.env, name+"="+dir)
 	}
-	if v := a.getenv("XDG_DATA_HOME"); filepath.IsAbs(v) { // else it counts for nobody
+	if v := a.Getenv("XDG_DATA_HOME"); filepath.IsAbs(v) { // else it counts for nobody
 		t.env = append(t.env, "XDG_DATA_HOME="+v)
 	}
-	path := slices.DeleteFunc(filepath.SplitList(a.getenv("PATH")), func(dir string) bool { return !filepath.IsAbs(dir) })
+	path := slices.DeleteFunc(filepath.SplitList(a.Getenv("PATH")), func(dir string) bool { return !filepath.IsAbs(dir) })
 	if len(path) > 0 {
 		t.env = append(t.env, "PATH="+strings.Join(path, string(filepath.ListSeparator)))
 	}
 	for _, k := range agentKinds {
-		if v := a.getenv(k.baseEnv); v != "" {
+		if v := a.Getenv(k.baseEnv); v != "" {
 			if u, err := url.Parse(v); err != nil || u.User != nil || u.RawQuery != "" {
 				continue // it may hold a key
 			}
@@ -75,7 +75,7 @@ func (a *app) keepSetup(t *timer, f *sleepFlags, night *app) error {
 func (a *app) leftOut() (names []string) {
 	for _, k := range agentKinds {
 		for _, name := range k.credentials {
-			if a.getenv(name) != "" {
+			if a.Getenv(name) != "" {
 				names = append(names, name)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -16,13 +17,13 @@ func foreseen(k *sleep.Step) string {
 	}
 	var parts []string
 	if k.Caps.Rollouts > 0 {
-		parts = append(parts, counted(int(k.Caps.Rollouts), "rollout"))
+		parts = append(parts, plain.Counted(int(k.Caps.Rollouts), "rollout"))
 	}
 	if k.Caps.CostUSD > 0 {
 		parts = append(parts, eval.FormatUSD(k.Caps.CostUSD))
 	}
 	if k.Caps.Tokens > 0 {
-		parts = append(parts, thousands(k.Caps.Tokens)+" tokens")
+		parts = append(parts, plain.Thousands(k.Caps.Tokens)+" tokens")
 	}
 	if k.Caps.Duration > 0 {
 		parts = append(parts, report.Duration(k.Caps.Duration.Milliseconds()))
@@ -52,7 +53,7 @@ func laterNights(n *sleep.Night) string {
 	case len(names) == 1:
 		return fmt.Sprintf("  later  %s %s %s\n", first.Skill, kindOfStep(first), oneLine(first.Note))
 	}
-	return fmt.Sprintf("  later  %s; all have had their turn after about %s like this one\n", fewNames(names), counted(n.Later(), "more night"))
+	return fmt.Sprintf("  later  %s; all have had their turn after about %s like this one\n", fewNames(names), plain.Counted(n.Later(), "more night"))
 }
 
 // shownIdle is how many skills without anything to do are named with the reason.

@@ -13,7 +13,7 @@ import (
 func TestNightOfThirtyIsOneScreen(t *testing.T) {
 	var out strings.Builder
 	a := newApp(strings.NewReader(""), &out, &out)
-	a.getenv = func(string) string { return "" }
+	a.Getenv = func(string) string { return "" }
 	proof := &sleep.Result{Challenger: "abc"}
 	n := &sleep.Night{ID: "n", Caps: sleep.Caps{Rollouts: 240}, Steps: []sleep.Step{{Kind: sleep.Harvest, Stage: sleep.Done, Note: "no new session"},
 		{Kind: sleep.Search, Skill: "won", Stage: sleep.Done, Note: "promote: better"}, {Kind: sleep.Install, Skill: "won", Stage: sleep.Skipped, Note: "proven, and waits", Result: proof}}}

@@ -30,7 +30,7 @@ func (s *sleeper) uses(ctx context.Context, name string, took map[store.Turn]sto
 		all = append(all, more...)
 	}
 	slices.SortStableFunc(all, func(u, v store.Use) int { return u.Time.Compare(v.Time) })
-	tomorrow := s.a.now().AddDate(0, 0, 1) // a clock may run ahead, no further
+	tomorrow := s.a.Now().AddDate(0, 0, 1) // a clock may run ahead, no further
 	for _, u := range all {
 		if u.Time.After(tomorrow) || u.Headless && !s.f.harvest.headless {
 			continue

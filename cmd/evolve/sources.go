@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/git"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/claude"
@@ -115,7 +116,7 @@ func (a *app) skillNames() (func(name string) bool, error) {
 // agentHome finds an agent's folder by its variable, else below the home folder.
 func agentHome(variable, below string) func(*app) (string, error) {
 	return func(a *app) (string, error) {
-		if h := a.getenv(variable); h != "" {
+		if h := a.Getenv(variable); h != "" {
 			return filepath.Abs(h)
 		}
 		h, err := os.UserHomeDir()
@@ -148,7 +149,7 @@ func (a *app) sources(ctx context.Context, f harvestFlags) (out []foundSource, e
 		if err != nil {
 			return nil, problem.Inputf("for example --since 30d, --since 12h", "--since %q is no age", f.since)
 		}
-		o.since = a.now().Add(-d)
+		o.since = a.Now().Add(-d)
 	}
 	auto := f.source == "" || f.source == "auto"
 	known := auto
@@ -206,7 +207,7 @@ func (a *app) sayLeftOut(others, lost int) {
 			are = "is"
 		}
 		if n > 0 {
-			a.say("harvest: %s of this repository %s left out: %s; `evolve harvest --source entire` reads all", counted(n, "checkpoint"), are, why)
+			a.Say("harvest: %s of this repository %s left out: %s; `evolve harvest --source entire` reads all", plain.Counted(n, "checkpoint"), are, why)
 		}
 	}
 	say(others, "recorded under no address in your own git configuration")

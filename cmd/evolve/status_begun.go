@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 )
@@ -51,7 +52,7 @@ func (a *app) begun(ctx context.Context, db *store.Store, name string, last *tou
 	}
 	cost := "0 calls"
 	if s := budget.Spent(); s.MinerCalls > 0 {
-		cost = counted(int(s.MinerCalls), "call") + ", " + s.Dollars()
+		cost = plain.Counted(int(s.MinerCalls), "call") + ", " + s.Dollars()
 	}
 	u.Text += " (mining: " + cost + ")" // short: a line of 80 columns holds it and the command
 	return u, nil

@@ -27,7 +27,7 @@ func TestStatusOfARunKilledWhileMining(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out := a.stdout.(*bytes.Buffer)
+		out := a.Stdout.(*bytes.Buffer)
 		out.Reset()
 		if err := a.printStatus(r, false); err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ func BenchmarkStatus(b *testing.B) {
 	ctx := b.Context()
 	dir := b.TempDir()
 	a := newApp(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))
-	a.getenv = func(k string) string {
+	a.Getenv = func(k string) string {
 		return map[string]string{"EVOLVE_HOME": filepath.Join(dir, "data"), "CLAUDE_CONFIG_DIR": filepath.Join(dir, "claude")}[k]
 	}
 	defer a.close()

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
@@ -179,7 +180,7 @@ func (a *app) challenger(ctx context.Context, db *store.Store, skill *liveSkill,
 
 // unlabelled says what its trial waits with for its owner's labels.
 func (c *challengerStatus) unlabelled() string {
-	return counted(c.Unlabelled, "held-out case") + " that nothing trusted decides"
+	return plain.Counted(c.Unlabelled, "held-out case") + " that nothing trusted decides"
 }
 
 // provable is how many cases it takes at least to show that cost and latency are

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/spf13/cobra"
@@ -13,10 +14,10 @@ import (
 // width is how wide what is printed may be: the terminal's width, else what
 // COLUMNS says, else 80.
 func (a *app) width() int {
-	if w := columns(a.stdout); w > 0 {
+	if w := term.Columns(a.Stdout); w > 0 {
 		return w
 	}
-	if w, err := strconv.Atoi(a.getenv("COLUMNS")); err == nil && w > 0 {
+	if w, err := strconv.Atoi(a.Getenv("COLUMNS")); err == nil && w > 0 {
 		return w
 	}
 	return 80
@@ -54,7 +55,7 @@ func (a *app) printStatus(r *statusReport, all bool) error {
 		b.WriteString(joined(w, "; ", fmt.Sprintf("and %d more without news", quiet), "--all lists them"))
 	}
 	if gone > 0 {
-		b.WriteString(joined(w, "; ", counted(gone, "skill")+" of your sessions not in the folder", "--all lists them"))
+		b.WriteString(joined(w, "; ", plain.Counted(gone, "skill")+" of your sessions not in the folder", "--all lists them"))
 	}
 	for _, k := range shown {
 		if all && len(k.Aliases) > 0 {
@@ -73,7 +74,7 @@ func (a *app) printStatus(r *statusReport, all bool) error {
 		b.WriteString(joined(w, "; ", r.Night.words(r.Sessions, r.waitingTurns())...))
 	}
 	b.WriteString(typed("next: ", r.Next.Command, r.Next.Text, w))
-	_, err := fmt.Fprint(a.stdout, strings.TrimPrefix(b.String(), "\n"))
+	_, err := fmt.Fprint(a.Stdout, strings.TrimPrefix(b.String(), "\n"))
 	return err
 }
 
@@ -141,7 +142,7 @@ func (s *skillStatus) block(b *strings.Builder, w int) {
 	}
 	say("", "%s, %s", s.Skill, s.live())
 	if s.CorrectionRate != nil {
-		say("  ", "%s, %d corrected (%.0f%%)", counted(s.Uses, "use"), s.Corrected, 100**s.CorrectionRate)
+		say("  ", "%s, %d corrected (%.0f%%)", plain.Counted(s.Uses, "use"), s.Corrected, 100**s.CorrectionRate)
 	}
 	if s.Challenger != nil {
 		say("  ", "%s", s.Challenger)
@@ -153,7 +154,7 @@ func (s *skillStatus) block(b *strings.Builder, w int) {
 func (s *skillStatus) arrows(b *strings.Builder, w int) {
 	waits := s.Waits
 	if len(waits) == 0 && len(s.Approved) > 0 {
-		waits = []waitsFor{{Text: fmt.Sprintf("%s approved: the next run tries it", counted(len(s.Approved), "candidate")), Command: "evolve --skill " + s.Skill}}
+		waits = []waitsFor{{Text: fmt.Sprintf("%s approved: the next run tries it", plain.Counted(len(s.Approved), "candidate")), Command: "evolve --skill " + s.Skill}}
 	}
 	for _, k := range waits {
 		b.WriteString(typed("  → ", k.Command, k.Text, w))
@@ -188,7 +189,7 @@ func joined(w int, sep string, parts ...string) string {
 
 // words say what the nights do; turns counts the skills that a later one comes to.
 func (n *nightStatus) words(sessions, turns int) []string {
-	parts := []string{counted(sessions, "session") + " read"}
+	parts := []string{plain.Counted(sessions, "session") + " read"}
 	switch l := n.Last; {
 	case l == nil:
 	case l.Ended == nil:
@@ -198,7 +199,7 @@ func (n *nightStatus) words(sessions, turns int) []string {
 		if l.Spent.Nothing() {
 			cost = "nothing spent"
 		} else {
-			cost += ", " + counted(int(l.Spent.Rollouts), "rollout")
+			cost += ", " + plain.Counted(int(l.Spent.Rollouts), "rollout")
 		}
 		parts = append(parts, "last night "+l.Began.Local().Format("2006-01-02")+": "+cost)
 	}
@@ -208,7 +209,7 @@ func (n *nightStatus) words(sessions, turns int) []string {
 		parts = append(parts, "no timer")
 	}
 	if turns > 0 {
-		parts = append(parts, counted(turns, "skill")+" for a later night: too little was left")
+		parts = append(parts, plain.Counted(turns, "skill")+" for a later night: too little was left")
 	}
 	return parts
 }
@@ -269,12 +270,12 @@ func (c *challengerStatus) String() string {
 			s = "on trial, waits for labels"
 		}
 	default:
-		s = fmt.Sprintf("e %.3g of %.3g, %s", c.EValue, 1/c.Alpha, counted(c.Cases, "case"))
+		s = fmt.Sprintf("e %.3g of %.3g, %s", c.EValue, 1/c.Alpha, plain.Counted(c.Cases, "case"))
 		if c.Needed != nil {
 			s = fmt.Sprintf("e %.3g of %.3g, %d/%d cases", c.EValue, 1/c.Alpha, c.Cases, *c.Needed)
 		}
 		if c.EValue*c.Alpha >= 1 && len(c.Open) > 0 { // else it looks as if it were decided
-			s = fmt.Sprintf("e %.3g of %.3g, but %s open, %s", c.EValue, 1/c.Alpha, strings.Join(c.Open, " and "), counted(c.Cases, "case"))
+			s = fmt.Sprintf("e %.3g of %.3g, but %s open, %s", c.EValue, 1/c.Alpha, strings.Join(c.Open, " and "), plain.Counted(c.Cases, "case"))
 		}
 	}
 	if c.Edited {
@@ -293,13 +294,13 @@ func (c *challengerStatus) String() string {
 // dir.
 func (a *app) firstSteps(skills int, dir string) error {
 	w := a.width()
-	what := fmt.Sprintf("evolve makes agent skills better from your own sessions: %s in %s", counted(skills, "skill"), dir)
+	what := fmt.Sprintf("evolve makes agent skills better from your own sessions: %s in %s", plain.Counted(skills, "skill"), dir)
 	then := "then:  `evolve harvest` reads your sessions, and sends nothing anywhere"
 	if skills == 0 {
 		what = fmt.Sprintf("no skills in %s, and no sessions read yet", dir)
 		then = "then:  --claude-home or --skills-dir names the folder of your skills"
 	}
-	_, err := fmt.Fprintf(a.stdout, "%s\n%s\n%s\n", what,
+	_, err := fmt.Fprintf(a.Stdout, "%s\n%s\n%s\n", what,
 		plain.Fit("first: `evolve demo` shows the whole way: no key, no network", w), plain.Fit(then, w))
 	return err
 }

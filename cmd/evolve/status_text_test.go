@@ -50,8 +50,8 @@ func TestStatusFitsItsTerminal(t *testing.T) {
 		Next:  nextStep{"evolve promote " + s.Skill, "because"}}
 	for _, w := range []string{"20", "40", "63", "64", "80", "200"} {
 		a := testApp(t)
-		getenv := a.getenv
-		a.getenv = func(k string) string {
+		getenv := a.Getenv
+		a.Getenv = func(k string) string {
 			if k == "COLUMNS" {
 				return w
 			}
@@ -60,7 +60,7 @@ func TestStatusFitsItsTerminal(t *testing.T) {
 		if err := a.printStatus(r, false); err != nil {
 			t.Fatal(err)
 		}
-		out := a.stdout.(*bytes.Buffer).String()
+		out := a.Stdout.(*bytes.Buffer).String()
 		if strings.Contains(out, "\x1b") {
 			t.Errorf("%s columns: it commands the terminal:\n%q", w, out)
 		}
@@ -111,7 +111,7 @@ func TestStatusOrder(t *testing.T) {
 	if err := a.printStatus(r, false); err != nil {
 		t.Fatal(err)
 	}
-	if out := a.stdout.(*bytes.Buffer).String(); strings.Contains(out, "more without news") {
+	if out := a.Stdout.(*bytes.Buffer).String(); strings.Contains(out, "more without news") {
 		t.Errorf("five skills are folded:\n%s", out)
 	}
 }

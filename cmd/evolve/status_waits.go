@@ -181,7 +181,7 @@ func (a *app) nightStatus(ctx context.Context, last *sleep.Night) (n nightStatus
 	if err != nil || t == nil {
 		return n, err
 	}
-	at := nextAt(a.now(), t.hour, t.minute)
+	at := nextAt(a.Now(), t.hour, t.minute)
 	n.Next, n.Timer = &at, t.kind
 	return n, nil
 }
@@ -267,7 +267,7 @@ func (r *statusReport) next(best *skillStatus, fresh int) nextStep {
 	case !r.harvested:
 		return nextStep{"evolve harvest", "it reads your sessions (nothing is sent anywhere)"}
 	case best != nil:
-		return nextStep{"evolve --skill " + best.Skill, fmt.Sprintf("%s; --dry-run says what it would cost", counted(fresh, "correction")+" to learn from")}
+		return nextStep{"evolve --skill " + best.Skill, fmt.Sprintf("%s; --dry-run says what it would cost", plain.Counted(fresh, "correction")+" to learn from")}
 	case r.demo && len(r.Skills) > 0:
 		return r.Skills[0].look()
 	case r.Night.Next == nil && r.Sessions > 0:

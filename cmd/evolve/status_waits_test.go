@@ -33,7 +33,7 @@ func newWaitingRoom(t *testing.T, names ...string) *waitingRoom {
 	dir := t.TempDir()
 	w := &waitingRoom{t: t, a: newApp(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer)),
 		env: map[string]string{"EVOLVE_HOME": filepath.Join(dir, "data"), "CLAUDE_CONFIG_DIR": filepath.Join(dir, "claude")}}
-	w.a.getenv = func(k string) string { return w.env[k] }
+	w.a.Getenv = func(k string) string { return w.env[k] }
 	t.Cleanup(func() { w.a.close() })
 	var err error
 	w.db, err = w.a.store(t.Context())
@@ -115,7 +115,7 @@ func (w *waitingRoom) status(name string) (s *skillStatus, page string) {
 	}
 	for _, width := range []string{"40", "80"} {
 		out := new(bytes.Buffer)
-		w.env["COLUMNS"], w.a.stdout = width, out
+		w.env["COLUMNS"], w.a.Stdout = width, out
 		w.must(w.a.printStatus(r, true))
 		page = out.String()
 		for line := range strings.Lines(page) {

@@ -34,7 +34,7 @@ func (a *app) doubtful(home string) (paths []string) {
 	listed := scratch.Listed(home)
 	for _, path := range inside(os.TempDir(), "evolve-*") {
 		info, err := os.Lstat(path)
-		if err == nil && scratch.Own(path) && !slices.Contains(listed, path) && a.now().Sub(info.ModTime()) > doubtfulAge {
+		if err == nil && scratch.Own(path) && !slices.Contains(listed, path) && a.Now().Sub(info.ModTime()) > doubtfulAge {
 			paths = append(paths, path)
 		}
 	}

@@ -254,7 +254,7 @@ func (a *app) refuseManaged(ctx context.Context, live *liveSkill, f *runFlags) e
 	}
 	whose := fmt.Sprintf("skill %s %s", live.Name, keeper(live.Entry))
 	if f.NoGate {
-		a.say("%s: what is found stays in the store, and could be installed nowhere", whose)
+		a.Say("%s: what is found stays in the store, and could be installed nowhere", whose)
 		return nil
 	}
 	targets, err := a.targets(f.to)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
@@ -30,7 +31,7 @@ func (b *backends) usable(ctx context.Context, f *runFlags, cases []eval.Case) (
 		n := len(kept)
 		kept = slices.DeleteFunc(slices.Clone(kept), func(c eval.Case) bool { return hopeless(&c) })
 		if n -= len(kept); n > 0 {
-			notes = append(notes, fmt.Sprintf("%s left out: %s", counted(n, "case"), why))
+			notes = append(notes, fmt.Sprintf("%s left out: %s", plain.Counted(n, "case"), why))
 		}
 	}
 	if b.spaces == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
@@ -22,16 +23,16 @@ func (w *waiting) Error() string {
 // wait ends a run whose challenger waits: that is no failure.
 func (a *app) wait(ctx context.Context, p *prepared, w *waiting) error {
 	for _, line := range p.heads {
-		a.say("%s", line)
+		a.Say("%s", line)
 	}
-	if a.json {
+	if a.JSON {
 		res, err := a.unrun(ctx, p, w.Error(), &w.trial)
 		if err == nil {
-			err = a.printJSON(res)
+			err = a.PrintJSON(res)
 		}
 		return errors.Join(err, &quietExit{exitDone})
 	}
-	fmt.Fprintf(a.stdout, "%s: %v; %s\nnext: use the skill, its trial goes on with the sessions to come; or `evolve --skill %s --anew` looks for a better one\n",
+	fmt.Fprintf(a.Stdout, "%s: %v; %s\nnext: use the skill, its trial goes on with the sessions to come; or `evolve --skill %s --anew` looks for a better one\n",
 		p.f.Skill, w, p.read(), p.f.Skill)
 	return &quietExit{exitDone}
 }
@@ -45,14 +46,14 @@ func (p *prepared) read() string {
 		r.mu.Unlock()
 	}
 	s := p.budget.Spent()
-	told := fmt.Sprintf("%s to read corrections and %s tokens were spent", counted(int(s.MinerCalls), "call"), thousands(s.TokensIn+s.TokensOut))
+	told := fmt.Sprintf("%s to read corrections and %s tokens were spent", plain.Counted(int(s.MinerCalls), "call"), plain.Thousands(s.TokensIn+s.TokensOut))
 	switch {
 	case s.MinerCalls > 0 && failed > 0:
 		return fmt.Sprintf("%s; %d more failed without reporting their usage", told, failed)
 	case s.MinerCalls > 0:
 		return told
 	case failed > 0:
-		return fmt.Sprintf("%s to read corrections failed without reporting their usage", counted(failed, "call"))
+		return fmt.Sprintf("%s to read corrections failed without reporting their usage", plain.Counted(failed, "call"))
 	}
 	return "nothing was spent"
 }

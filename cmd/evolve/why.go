@@ -407,7 +407,7 @@ func (h *history) whyRemoved(n *node, c whyCite) string {
 	o := h.outcomes[n.SHA]
 	tried := "tried on validation"
 	if o.Cases > 0 {
-		tried = fmt.Sprintf("%+.2f on %s without it", o.Gain, counted(o.Cases, "training case"))
+		tried = fmt.Sprintf("%+.2f on %s without it", o.Gain, plain.Counted(o.Cases, "training case"))
 	}
 	switch {
 	case o.Tangle:

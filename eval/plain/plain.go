@@ -67,9 +67,20 @@ func Short(sha string) string {
 }
 
 // Counted is a number of things in words: "1 case", "2 cases".
-func Counted(n int, thing string) string {
+func Counted[T int | int64](n T, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// Thousands is a large number in few digits: 9999, 10k, 12M.
+func Thousands(n int64) string {
+	switch {
+	case n < 10_000:
+		return fmt.Sprint(n)
+	case n < 10_000_000:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprintf("%dM", n/1_000_000)
 }

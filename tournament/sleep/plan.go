@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // plan looks at every skill and writes down what there is to do. Nothing is
@@ -106,7 +108,7 @@ func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Ste
 	case o.Challenger != "" && o.Fresh > 0:
 		s.Kind, s.Rollouts, s.Level = Continue, o.Rollouts, st.Level(o.Incumbent, o.Challenger, o.Round)
 		s.Round, s.Anew = o.Round, st.Next()
-		s.Note = fmt.Sprintf("challenger %.12s: %s", o.Challenger, counted(o.Fresh, "fresh case"))
+		s.Note = fmt.Sprintf("challenger %.12s: %s", o.Challenger, plain.Counted(o.Fresh, "fresh case"))
 	case o.Challenger != "" && o.Unproven > 0:
 		s.Kind, s.Stage = Continue, Skipped
 		s.Note = fmt.Sprintf("challenger %.12s: %s", o.Challenger, unproven(o.Unproven, o.Skill))
@@ -145,7 +147,7 @@ func planDescription(o *Outlook, st *State, need Need) *Step {
 	case t.Challenger != "" && t.Fresh > 0:
 		s.Kind, s.Rollouts, s.Level = Continue, t.Rollouts, st.Level(o.Incumbent, t.Challenger, t.Round)
 		s.Round, s.Anew = t.Round, st.Next()
-		s.Note = fmt.Sprintf("description %.12s: %s", t.Challenger, counted(t.Fresh, "fresh trigger case"))
+		s.Note = fmt.Sprintf("description %.12s: %s", t.Challenger, plain.Counted(t.Fresh, "fresh trigger case"))
 	case t.Challenger == "" && t.Train > 0 && t.Misfired >= known+needFailures:
 		s.Kind, s.Level, s.Needs = Search, st.Next(), t.Needs
 		s.Described = Described{t.Description, t.Misfired}

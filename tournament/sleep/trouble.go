@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // A Trouble is an error of what a task works with, a model's server or an agent's
@@ -153,7 +154,7 @@ func (c *Cycle) passBy(ctx context.Context, n *Night, steps []Step) error {
 		}
 		s.Trouble = b.Kind
 		if wait > 0 && len(n.Skills) == 0 {
-			s.skip(fmt.Sprintf("failed %s in a row (%s): passed by for %s, --skill %s tries it now", counted(b.Nights, "night"), b.Kind, counted(wait, "night"), skill), c.Now())
+			s.skip(fmt.Sprintf("failed %s in a row (%s): passed by for %s, --skill %s tries it now", plain.Counted(b.Nights, "night"), b.Kind, plain.Counted(wait, "night"), skill), c.Now())
 		}
 	}
 	if wait == 0 || len(n.Skills) > 0 || n.dry || b.Passed == n.ID {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // A Shortfall is a tournament that a cap ended before it had come to anything.
@@ -95,12 +97,4 @@ func (n *Night) order(paid []Step, served map[string]time.Time, now time.Time) {
 	})
 }
 
-// counted is a number of things; rollouts is one of rollouts.
-func counted[T int | int64](n T, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-func rollouts(n int64) string { return counted(n, "rollout") }
+func rollouts(n int64) string { return plain.Counted(n, "rollout") }

@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"io"
@@ -8,15 +8,15 @@ import (
 	"golang.org/x/term"
 )
 
-// terminal reports whether w is one.
-func terminal(w any) bool {
+// IsTerminal reports whether w is one.
+func IsTerminal(w any) bool {
 	f, ok := w.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// unwrapped is the file behind a stream of ours, for a program that needs the terminal
+// Unwrapped is the file behind a stream of ours, for a program that needs the terminal
 // itself; w where there is none.
-func unwrapped(w io.Writer) io.Writer {
+func Unwrapped(w io.Writer) io.Writer {
 	switch w := w.(type) {
 	case *console:
 		return w.Writer
@@ -34,14 +34,14 @@ func dumb(getenv func(string) string) bool {
 	return term == "dumb" || term == "" && runtime.GOOS != "windows"
 }
 
-// coloured reports whether what is written to w may have colours: only on a
+// Coloured reports whether what is written to w may have colours: only on a
 // terminal that can, and not against NO_COLOR (no-color.org).
-func (a *app) coloured(w any) bool {
-	return terminal(w) && a.getenv("NO_COLOR") == "" && !dumb(a.getenv)
+func (t *Terminal) Coloured(w any) bool {
+	return IsTerminal(w) && t.Getenv("NO_COLOR") == "" && !dumb(t.Getenv)
 }
 
-// columns is how wide a terminal is; 0 where w is none.
-func columns(w any) int {
+// Columns is how wide a terminal is; 0 where w is none.
+func Columns(w any) int {
 	f, ok := w.(interface{ Fd() uintptr })
 	if !ok {
 		return 0
@@ -55,12 +55,12 @@ func columns(w any) int {
 
 func bold(s string) string { return "\x1b[1m" + s + "\x1b[0m" }
 
-// newTable is a table for stdout that is written to w.
-func (a *app) newTable(w io.Writer) *plain.Table {
-	t := plain.NewTable(w)
-	t.Width = columns(a.stdout)
-	return t
+// NewTable is a table for stdout that is written to w.
+func (t *Terminal) NewTable(w io.Writer) *plain.Table {
+	table := plain.NewTable(w)
+	table.Width = Columns(t.Stdout)
+	return table
 }
 
-// folded is text as it fits stdout, where that is a terminal.
-func (a *app) folded(text string) string { return plain.Fold(text, columns(a.stdout)) }
+// Folded is text as it fits stdout, where that is a terminal.
+func (t *Terminal) Folded(text string) string { return plain.Fold(text, Columns(t.Stdout)) }

@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"bytes"
@@ -50,15 +50,15 @@ func (t plainTerminal) ReadFrom(r io.Reader) (int64, error) {
 
 // plainly is w, where it is a terminal as one that is told nothing.
 func plainly(w io.Writer) io.Writer {
-	if f, ok := w.(*os.File); ok && terminal(f) {
+	if f, ok := w.(*os.File); ok && IsTerminal(f) {
 		return plainTerminal{f}
 	}
 	return w
 }
 
-// escapedJSON spells the characters that a terminal obeys, and JSON does not
+// EscapedJSON spells the characters that a terminal obeys, and JSON does not
 // escape by itself, as \u escapes: the value stays what it is.
-func escapedJSON(text []byte) []byte {
+func EscapedJSON(text []byte) []byte {
 	if !bytes.ContainsFunc(text, obeyed) {
 		return text
 	}

@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ func (p *progress) lines(width, n int) []string {
 	if w <= 0 || n <= 0 {
 		return nil
 	}
-	now := p.a.now()
+	now := p.t.Now()
 	phase := plain.Fit(p.name(), max(8, w/3))
 	tail := " " + p.counts()
 	if p.before > 0 && w >= 60 {
@@ -60,7 +60,7 @@ func (p *progress) lines(width, n int) []string {
 
 // line is the view as one plain line.
 func (p *progress) line() string {
-	now := p.a.now()
+	now := p.t.Now()
 	out := p.name() + ": " + p.counts()
 	if p.before > 0 {
 		out += fmt.Sprintf(" (%d from before)", p.before)
@@ -89,9 +89,9 @@ func (p *progress) parts(now time.Time) (out []string) {
 	switch {
 	case p.incumbent == nil:
 	case p.best != nil && *p.best > *p.incumbent:
-		out = append(out, fmt.Sprintf("validation %.2f → %.2f (%s)", *p.incumbent, *p.best, counted(p.val, "case")))
+		out = append(out, fmt.Sprintf("validation %.2f → %.2f (%s)", *p.incumbent, *p.best, plain.Counted(p.val, "case")))
 	default:
-		out = append(out, fmt.Sprintf("validation %.2f (%s), none better", *p.incumbent, counted(p.val, "case")))
+		out = append(out, fmt.Sprintf("validation %.2f (%s), none better", *p.incumbent, plain.Counted(p.val, "case")))
 	}
 	if p.phase == "gate" && p.held > 0 {
 		out = append(out, fmt.Sprintf("held-out case %d of %d", min(p.tried+1, p.held), p.held))
@@ -119,11 +119,11 @@ func money(s eval.Spent, caps eval.Caps) string {
 	case caps.CostUSD > 0:
 		return eval.FormatUSD(s.CostUSD) + " of " + eval.FormatUSD(caps.CostUSD)
 	case caps.Tokens > 0:
-		return fmt.Sprintf("%s of %s tokens", thousands(tokens), thousands(caps.Tokens))
+		return fmt.Sprintf("%s of %s tokens", plain.Thousands(tokens), plain.Thousands(caps.Tokens))
 	case s.CostKnown && s.CostUSD > 0:
 		return eval.FormatUSD(s.CostUSD) + " spent"
 	case tokens > 0:
-		return thousands(tokens) + " tokens"
+		return plain.Thousands(tokens) + " tokens"
 	}
 	return ""
 }

@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"context"
@@ -6,8 +6,6 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
-
-	"github.com/skill-evolve/evolve/eval/agent/process"
 )
 
 // ending are the signals that ask the program to end: Ctrl-C, kill, and a
@@ -22,14 +20,14 @@ const (
 	clearSoon = 200 * time.Millisecond
 )
 
-// untilSignal returns a context that the first signal ends: the command then stops
+// UntilSignal returns a context that the first signal ends: the command then stops
 // in order, everything saved. The second one ends the process at once. Signals
 // that the program was started to ignore (nohup, a script's background) stay
-// ignored. stop must be called.
-func (a *app) untilSignal(ctx context.Context) (_ context.Context, stop func()) {
+// ignored. stop must be called. atOnce ends the process.
+func (t *Terminal) UntilSignal(ctx context.Context, atOnce func()) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	interrupted, done := make(chan struct{}), make(chan struct{})
-	a.interrupted = interrupted
+	t.Interrupted = interrupted
 	ch := make(chan os.Signal, 2)
 	for _, s := range ending {
 		if !signal.Ignored(s) {
@@ -51,9 +49,9 @@ func (a *app) untilSignal(ctx context.Context) (_ context.Context, stop func()) 
 			case <-done:
 				return
 			case <-slow.C:
-				a.tell("stopping, and saving what was measured; once more stops at once")
+				t.Tell("stopping, and saving what was measured; once more stops at once")
 			case <-ch:
-				a.abort()
+				atOnce()
 			}
 		}
 	}()
@@ -64,11 +62,9 @@ func (a *app) untilSignal(ctx context.Context) (_ context.Context, stop func()) 
 	}
 }
 
-// abort ends the process at once. The store bears that at any instant; children
-// are not left behind, and neither is a view on the terminal.
-func (a *app) abort() {
-	process.KillAll()
-	if c, ok := a.stderr.(*console); ok {
+// Clear takes a view away from the terminal, if that can be done soon.
+func (t *Terminal) Clear() {
+	if c, ok := t.Stderr.(*console); ok {
 		cleared := make(chan struct{})
 		go func() {
 			c.draw(nil)
@@ -79,5 +75,4 @@ func (a *app) abort() {
 		case <-time.After(clearSoon): // nobody reads what is written there
 		}
 	}
-	os.Exit(exitInterrupted)
 }

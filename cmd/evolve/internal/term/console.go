@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"io"
@@ -41,7 +41,7 @@ const (
 // where nobody looks at it.
 func onConsole(w io.Writer, getenv func(string) string) io.Writer {
 	f, ok := w.(*os.File)
-	if !ok || !terminal(f) {
+	if !ok || !IsTerminal(f) {
 		return w
 	}
 	if dumb(getenv) {
@@ -52,7 +52,7 @@ func onConsole(w io.Writer, getenv func(string) string) io.Writer {
 
 // besides is w as another stream of the console, where it is on a terminal too.
 func (c *console) besides(w io.Writer) io.Writer {
-	if f, ok := w.(*os.File); ok && terminal(f) {
+	if f, ok := w.(*os.File); ok && IsTerminal(f) {
 		return &beside{c, f}
 	}
 	return w

@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"bytes"
@@ -21,13 +21,13 @@ type stage struct {
 	budget *eval.Budget
 }
 
-func newStage(t task, caps eval.Caps) *stage {
+func newStage(t Task, caps eval.Caps) *stage {
 	s := &stage{clock: time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)}
 	now := func() time.Time { return s.clock }
 	s.budget = eval.NewBudget(caps, now)
 	t.Budget, t.Caps, t.Count = s.budget, caps, func() int64 { return s.budget.Spent().Rollouts }
-	a := &app{stderr: &s.out, now: now}
-	s.progress = &progress{a: a, task: t, began: s.clock, said: s.clock, phase: t.Phase}
+	term := &Terminal{Stderr: &s.out, Now: now}
+	s.progress = &progress{t: term, task: t, began: s.clock, said: s.clock, phase: t.Phase}
 	return s
 }
 
@@ -36,7 +36,7 @@ func (s *stage) tried(n int, each time.Duration, usd float64) {
 	for range n {
 		s.clock = s.clock.Add(each)
 		s.budget.Charge(eval.ByAgent, eval.Cost{Usage: &eval.Usage{Input: 900, Output: 100}, USD: &usd})
-		s.rollout(&eval.Rollout{Attempts: 1, Started: s.clock})
+		s.Rollout(&eval.Rollout{Attempts: 1, Started: s.clock})
 		s.tick()
 	}
 }
@@ -52,11 +52,11 @@ func (s *stage) happens(kind string, best *float64, data any) {
 	if err != nil {
 		panic(err)
 	}
-	s.event(tournament.Event{Kind: kind, Best: best, Data: raw})
+	s.Event(tournament.Event{Kind: kind, Best: best, Data: raw})
 }
 
 func TestProgressPlain(t *testing.T) {
-	s := newStage(task{Phase: "search", Unit: "rollouts", Total: 300, Bound: true}, eval.Caps{Rollouts: 300, CostUSD: 6})
+	s := newStage(Task{Phase: "search", Unit: "rollouts", Total: 300, Bound: true}, eval.Caps{Rollouts: 300, CostUSD: 6})
 	s.tried(4, time.Second, 0.01)
 	s.happens("seed", new(0.5), map[string]any{"quality": 0.5, "cases": 4})
 	s.tried(16, time.Second, 0.01)
@@ -87,13 +87,13 @@ no-skill arm: 31/300 rollouts, validation 0.50 → 0.75 (4 cases), $0.31 of $6.0
 
 // TestProgressResumed: what was recorded counts as done, and for no pace.
 func TestProgressResumed(t *testing.T) {
-	s := newStage(task{Phase: "search", Unit: "rollouts", Total: 100}, eval.Caps{Rollouts: 100})
+	s := newStage(Task{Phase: "search", Unit: "rollouts", Total: 100}, eval.Caps{Rollouts: 100})
 	s.task.Since = s.clock.Add(-time.Hour)
 	for range 40 {
 		s.budget.Charge(eval.ByAgent, eval.Cost{})
-		s.rollout(&eval.Rollout{Attempts: 1, Started: s.clock.Add(-time.Minute)})
+		s.Rollout(&eval.Rollout{Attempts: 1, Started: s.clock.Add(-time.Minute)})
 	}
-	s.rollout(&eval.Rollout{Attempts: 1, Started: s.clock.Add(-24 * time.Hour)}) // of another run: it was free here
+	s.Rollout(&eval.Rollout{Attempts: 1, Started: s.clock.Add(-24 * time.Hour)}) // of another run: it was free here
 	if got, want := s.line(), "search: 40/100 rollouts (40 from before), 0:00"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -106,7 +106,7 @@ func TestProgressResumed(t *testing.T) {
 // TestTimeLeft: the estimate comes from the forecast first, then from what was
 // seen, and the tightest cap counts.
 func TestTimeLeft(t *testing.T) {
-	base := task{Phase: "search", Unit: "rollouts", Total: 100, Expect: 100 * time.Minute}
+	base := Task{Phase: "search", Unit: "rollouts", Total: 100, Expect: 100 * time.Minute}
 	left := func(s *stage) time.Duration {
 		d, ok := s.timeLeft(s.clock)
 		if !ok {
@@ -143,7 +143,7 @@ func TestTimeLeft(t *testing.T) {
 	if d := left(s); d != 2*time.Minute {
 		t.Errorf("%v, want 2m: the cap on time", d)
 	}
-	s = newStage(task{Phase: "search", Unit: "rollouts"}, eval.Caps{})
+	s = newStage(Task{Phase: "search", Unit: "rollouts"}, eval.Caps{})
 	s.tried(20, time.Second, 0)
 	if d, ok := s.timeLeft(s.clock); ok {
 		t.Errorf("without any cap: %v", d)
@@ -167,10 +167,10 @@ func TestProgressFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		total := rapid.Int64Range(0, 100_000).Draw(t, "total")
 		caps := eval.Caps{Rollouts: total, CostUSD: rapid.SampledFrom([]float64{0, 0.5, 12345.67}).Draw(t, "usd"), Tokens: rapid.SampledFrom([]int64{0, 2_000_000}).Draw(t, "tokens")}
-		s := newStage(task{Of: rapid.SampledFrom([]string{"", "dataviz", "週次の売上をグラフにする"}).Draw(t, "of"), Phase: "search", Unit: "rollouts", Total: total,
+		s := newStage(Task{Of: rapid.SampledFrom([]string{"", "dataviz", "週次の売上をグラフにする"}).Draw(t, "of"), Phase: "search", Unit: "rollouts", Total: total,
 			Expect: time.Hour, Bound: rapid.Bool().Draw(t, "bound")}, caps)
 		s.task.Since = s.clock.Add(-time.Hour)
-		s.rollout(&eval.Rollout{Attempts: 9999, Started: s.clock.Add(-time.Minute)})
+		s.Rollout(&eval.Rollout{Attempts: 9999, Started: s.clock.Add(-time.Minute)})
 		if rapid.Bool().Draw(t, "seed") {
 			s.happens("seed", new(0.5), map[string]any{"quality": 0.5})
 		}

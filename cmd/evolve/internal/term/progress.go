@@ -1,0 +1,220 @@
+package term
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/report"
+)
+
+// A Task is what a progress view is told about.
+type Task struct {
+	Of    string // whose: a skill's name where there are several, else ""
+	Phase string // the first
+	Unit  string // what is counted: "rollouts", "sessions"
+	Total int64  // of them; 0: nobody knows
+	// Count tells how many there are; nil: as many as the view was told of.
+	Count  func() int64
+	Budget *eval.Budget // nil: nothing is spent
+	Caps   eval.Caps    // of Budget
+	// Since is when a resumed run began: what was recorded since counts as done
+	// before. Zero: nothing was.
+	Since time.Time
+	// Expect is what Total takes by the forecast; 0: unknown.
+	Expect time.Duration
+	// Bound: Total may not be needed, the evidence or the patience can end it.
+	Bound bool
+}
+
+const drawEvery = 200 * time.Millisecond
+
+const plainEvery = 10 * time.Second
+
+const idleEvery = time.Minute
+
+// phaseLine is how far the line of a new phase must be from the last one: a
+// run of a second says what it came to, and no more.
+const phaseLine = 2 * time.Second
+
+// progress tells on stderr how something gets on: at most three lines that are
+// drawn over on a terminal, plain lines elsewhere, nothing with --quiet. Its
+// methods may be called concurrently.
+type progress struct {
+	t       *Terminal
+	task    Task
+	console *console // nil: plain lines
+	colour  bool
+	began   time.Time
+	stop    chan struct{}
+	stopped sync.WaitGroup
+
+	mu        sync.Mutex
+	phase     string
+	ended     bool // the phase has, and the next one is not known yet
+	told      int64
+	before    int64 // attempts that were recorded before this process
+	sofar     report.BestSoFar
+	best      *float64
+	incumbent *float64
+	val       int   // validation cases that both are on
+	held      int64 // held-out cases of the gate, and how many were tried
+	tried     int64
+	pace      pace
+	said      time.Time // the last plain line
+	saidCount int64
+	footer    []string
+	width     int
+}
+
+// Watch begins a view. It ends with done.
+func (t *Terminal) Watch(of Task) *progress {
+	now := t.Now()
+	p := &progress{t: t, task: of, began: now, said: now, phase: of.Phase, stop: make(chan struct{})}
+	if t.Quiet {
+		return p
+	}
+	if c, ok := t.Stderr.(*console); ok && t.Getenv("CI") == "" {
+		p.console, p.colour = c, t.Coloured(c)
+	}
+	p.stopped.Go(func() {
+		_ = eval.Shielded(func() error { p.run(); return nil }) // a view that fails is no reason to end a run
+	})
+	return p
+}
+
+// run renews the view until it is done.
+func (p *progress) run() {
+	tick := time.NewTicker(drawEvery)
+	defer tick.Stop()
+	resized, end := onResize()
+	defer end()
+	for {
+		select {
+		case <-p.stop:
+			return
+		case <-resized:
+		case <-tick.C:
+		case <-p.t.Interrupted:
+			p.setPhase("stopping")
+			select { // the footer stands still meanwhile: it has said the last thing
+			case <-p.stop:
+				return
+			case <-resized:
+			}
+		}
+		p.mu.Lock()
+		p.show(false)
+		p.mu.Unlock()
+	}
+}
+
+// Done ends the view; nothing of it is left on a console.
+func (p *progress) Done() {
+	if p.t.Quiet {
+		return
+	}
+	close(p.stop)
+	p.stopped.Wait()
+	if p.console != nil {
+		p.console.draw(nil)
+	}
+}
+
+// Count tells of one more.
+func (p *progress) Count() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.told++
+}
+
+// Rollout tells of one more, made now or found in the records.
+func (p *progress) Rollout(r *eval.Rollout) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.told++
+	if p.ended {
+		p.turn("no-skill arm")
+	}
+	attempts := int64(max(1, r.Attempts))
+	switch {
+	case !r.Started.Before(p.began):
+		p.pace.add(p.t.Now(), attempts)
+	case !p.task.Since.IsZero() && !r.Started.Before(p.task.Since):
+		p.before += attempts
+	}
+}
+
+// Event follows a run through its phases.
+func (p *progress) Event(e tournament.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.best = p.sofar.See(e)
+	var d struct {
+		Quality  *float64
+		Cases    int
+		Clusters int64
+	}
+	if e.Kind == "seed" || e.Kind == "gate_start" {
+		if err := json.Unmarshal(e.Data, &d); err != nil {
+			return // the run's own, and only shown
+		}
+	}
+	switch e.Kind {
+	case "seed":
+		p.incumbent, p.val = d.Quality, d.Cases
+	case "search_end", "verdict":
+		p.ended = true
+	case "gate_start":
+		p.held, p.tried = d.Clusters, 0
+		p.turn("gate")
+	case "gate_pair":
+		p.tried++
+	}
+}
+
+// setPhase begins another phase, whatever is said of the one before.
+func (p *progress) setPhase(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.phase = name
+	p.show(true)
+}
+
+// turn begins another phase. p.mu is held.
+func (p *progress) turn(name string) {
+	p.phase, p.ended = name, false
+	p.pace.when = time.Time{} // what was left of the phase before is none of this one's
+	p.show(p.t.Now().Sub(p.said) >= phaseLine)
+}
+
+// show renews the view where it is time to; force makes it a plain line's time.
+// p.mu is held.
+func (p *progress) show(force bool) {
+	if p.t.Quiet {
+		return
+	}
+	if p.console != nil {
+		width, height := p.console.size()
+		lines := p.lines(width, min(3, height-1))
+		if width != p.width || !slices.Equal(lines, p.footer) {
+			p.width, p.footer = width, lines
+			p.console.draw(lines)
+		}
+		return
+	}
+	now, n := p.t.Now(), p.counted()
+	every := plainEvery
+	if n == p.saidCount {
+		every = idleEvery
+	}
+	if !force && now.Sub(p.said) < every {
+		return
+	}
+	p.said, p.saidCount = now, n
+	fmt.Fprintln(p.t.Stderr, p.line())
+}

@@ -1,0 +1,124 @@
+// Package term is the terminal: streams, progress, colours, questions and signals.
+package term
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval/plain"
+)
+
+// A Terminal is where a person and the program talk: the streams of one command, and
+// what was said of them. On a terminal lines are folded, colours may be used and a
+// view may be drawn; elsewhere plain lines are written.
+type Terminal struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Now            func() time.Time
+	Getenv         func(string) string
+
+	JSON  bool // results are for programs
+	Quiet bool // no progress
+	// Clean takes out of a line what nobody may read in it; nil for nothing.
+	Clean func(string) string
+	// Interrupted is closed by the first signal that asks the program to end; nil if
+	// nobody listens.
+	Interrupted <-chan struct{}
+}
+
+// New makes one of a process' streams, which may be no terminals.
+func New(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string, now func() time.Time) Terminal {
+	stderr = onConsole(stderr, getenv)
+	if c, ok := stderr.(*console); ok {
+		stdout = c.besides(stdout)
+	}
+	return Terminal{Stdin: stdin, Stdout: plainly(stdout), Stderr: stderr, Now: now, Getenv: getenv}
+}
+
+// PrintJSON writes v to stdout, indented.
+func (t *Terminal) PrintJSON(v any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	if err == nil {
+		_, err = t.Stdout.Write(EscapedJSON(b.Bytes()))
+	}
+	if err != nil {
+		return fmt.Errorf("print JSON: %w", err)
+	}
+	return nil
+}
+
+// Say prints one line of progress, unless --quiet.
+func (t *Terminal) Say(format string, args ...any) {
+	if !t.Quiet {
+		t.Tell(format, args...)
+	}
+}
+
+// Tell prints one line on stderr, folded where that is a terminal, with --quiet
+// too.
+func (t *Terminal) Tell(format string, args ...any) {
+	line := fmt.Sprintf(format, args...)
+	if t.Clean != nil {
+		line = t.Clean(line)
+	}
+	fmt.Fprintln(t.Stderr, plain.Fold(line, Columns(t.Stderr)))
+}
+
+// Confirm asks a yes-or-no question on the terminal; without one the answer is
+// no. The error is context.Canceled where a signal came instead of an answer.
+func (t *Terminal) Confirm(question string) (bool, error) {
+	if !IsTerminal(t.Stdin) || !IsTerminal(t.Stderr) {
+		return false, nil
+	}
+	if c, ok := t.Stderr.(*console); ok {
+		defer c.hold()()
+	}
+	fmt.Fprintf(t.Stderr, "%s [y/N] ", question)
+	type read struct {
+		line string
+		err  error
+	}
+	got := make(chan read, 1)
+	go func() {
+		line, err := readLine(t.Stdin)
+		got <- read{line, err}
+	}()
+	select {
+	case <-t.Interrupted:
+		fmt.Fprintln(t.Stderr)
+		return false, context.Canceled
+	case r := <-got:
+		if r.err != nil && !errors.Is(r.err, io.EOF) {
+			return false, fmt.Errorf("read the answer: %w", r.err)
+		}
+		answer := strings.ToLower(strings.TrimSpace(r.line))
+		return answer == "y" || answer == "yes", nil
+	}
+}
+
+// readLine reads no further than the end of the line: what follows is for the
+// next one who asks.
+func readLine(r io.Reader) (string, error) {
+	var line []byte
+	one := make([]byte, 1)
+	for {
+		n, err := r.Read(one)
+		if n == 1 && one[0] == '\n' {
+			return string(line), nil
+		}
+		line = append(line, one[:n]...)
+		if err != nil {
+			return string(line), err
+		}
+	}
+}
