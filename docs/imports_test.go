@@ -36,6 +36,7 @@ var mayImport = map[string][]string{
 	"harvest/…":                     {"harvest", "eval", "eval/git", "mutate/skill", "harvest/redact", "harvest/ownwords"},
 	"tournament":                    {"eval", "mutate", "mutate/skill", "pareto"},
 	"store":                         {"tournament", "eval", "harvest", "mutate/skill", "pareto"},
+	"store/datadir":                 {},
 	"tournament/report":             {"eval/plain", "eval", "mutate", "mutate/skill", "pareto", "harvest", "tournament", "store"},
 	"tournament/report/serve":       {"eval/plain", "eval", "tournament/report"},
 	"tournament/report/browsertest": {},

@@ -179,7 +179,7 @@ func (a *app) forbidden() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []string{data, claude, skills}
+	out := []string{string(data), claude, skills}
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return out, nil

@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/scratch"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/spf13/pflag"
 )
 
@@ -64,20 +65,8 @@ func (a *app) globalFlags(f *pflag.FlagSet) {
 	f.StringVar(&a.skillDir, "skills-dir", "", "folder that holds the skills (default <claude-home>/skills)")
 }
 
-// home is the folder of evolve's own data: $EVOLVE_HOME, or the XDG data folder.
-func (a *app) home() (string, error) {
-	if h := a.Getenv("EVOLVE_HOME"); h != "" {
-		return filepath.Abs(h)
-	}
-	if x := a.Getenv("XDG_DATA_HOME"); filepath.IsAbs(x) {
-		return filepath.Join(x, "evolve"), nil
-	}
-	h, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("find the home folder: %w", err)
-	}
-	return filepath.Join(h, ".local", "share", "evolve"), nil
-}
+// home is the folder of evolve's own data.
+func (a *app) home() (datadir.Dir, error) { return datadir.Find(a.Getenv) }
 
 // claude is Claude Code's folder.
 func (a *app) claude() (string, error) {
@@ -214,7 +203,7 @@ func (a *app) store(ctx context.Context) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(h, "evolve.db")
+	path := h.Database()
 	switch a.access {
 	case looks:
 		if a.db, err = store.OpenReadOnly(ctx, path); errors.Is(err, fs.ErrNotExist) {
@@ -224,7 +213,7 @@ func (a *app) store(ctx context.Context) (*store.Store, error) {
 		a.db, err = store.OpenCopy(ctx, path)
 	default:
 		if a.db, err = store.Open(ctx, path); err == nil {
-			a.scratch = scratch.Keep(h)
+			a.scratch = scratch.Keep(string(h))
 		}
 	}
 	return a.db, err
@@ -236,7 +225,7 @@ func (a *app) existingStore(ctx context.Context) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(h, "evolve.db")
+	path := h.Database()
 	if err := store.Lost(path); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}

@@ -198,12 +198,12 @@ func (a *app) tellHooks(c *candidacy) error {
 		return err
 	}
 	if c.said.Word == store.Approved {
-		return hook.Release(home, c.SHA)
+		return hook.Release(string(home), c.SHA)
 	}
 	if !c.flagged { // nothing was wrong with it but that its owner did not want it
 		return nil
 	}
-	return hook.Quarantine(home, hook.Guarded{Skill: c.said.Skill, SHA: c.SHA, Reason: "rejected: " + strings.Join(c.said.Rules, ", ")})
+	return hook.Quarantine(string(home), hook.Guarded{Skill: c.said.Skill, SHA: c.SHA, Reason: "rejected: " + strings.Join(c.said.Rules, ", ")})
 }
 
 // nameCandidate finds the candidate by the beginning of its name among those that

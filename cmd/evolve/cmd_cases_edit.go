@@ -18,6 +18,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/spf13/cobra"
 )
 
@@ -121,7 +122,7 @@ func (a *app) editCase(ctx context.Context, c *eval.Case) (text []byte, file str
 	if err != nil {
 		return nil, "", err
 	}
-	dir, err := os.MkdirTemp(home, "edit-")
+	dir, err := os.MkdirTemp(string(home), datadir.Edits)
 	if err != nil {
 		return nil, "", fmt.Errorf("make a file to edit: %w", err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/spf13/cobra"
 )
 
@@ -76,8 +77,8 @@ func (d *doctor) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.folder(home)
-	d.database(ctx, filepath.Join(home, "evolve.db"))
+	d.folder(string(home))
+	d.database(ctx, home.Database())
 	if err := d.sessions(); err != nil {
 		return err
 	}
@@ -155,7 +156,7 @@ func (d *doctor) database(ctx context.Context, path string) {
 			return
 		}
 		defer os.RemoveAll(dir) // a folder that stays behind in the temporary one does no harm
-		db, err := store.Open(ctx, filepath.Join(dir, "evolve.db"))
+		db, err := store.Open(ctx, datadir.Dir(dir).Database())
 		if err == nil {
 			err = db.Close()
 		}

@@ -85,5 +85,5 @@ func (a *app) hookHost() (*hook.Host, error) {
 	}
 	// Claude Code says so of sessions that a program drives (2.1.329).
 	unattended := a.Getenv("CLAUDE_CODE_SESSION_ATTENDED") == "0"
-	return &hook.Host{Home: home, Claude: claude, Skills: a.skillDir, Unattended: unattended, Now: a.Now, Redactor: a.redactor()}, nil
+	return &hook.Host{Home: string(home), Claude: claude, Skills: a.skillDir, Unattended: unattended, Now: a.Now, Redactor: a.redactor()}, nil
 }

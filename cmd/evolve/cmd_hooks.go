@@ -251,10 +251,10 @@ func (a *app) hooksNoted(s *hooksState) error {
 	if err != nil {
 		return err
 	}
-	if err := hook.Writable(home); err != nil {
+	if err := hook.Writable(string(home)); err != nil {
 		s.Unwritable = err.Error()
 	}
-	records, _, err := hook.Read(home)
+	records, _, err := hook.Read(string(home))
 	if err != nil {
 		return err
 	}
@@ -262,11 +262,11 @@ func (a *app) hooksNoted(s *hooksState) error {
 	for _, r := range records {
 		s.Last = max(s.Last, r.Event.Timestamp)
 	}
-	queue, err := hook.Queue(home)
+	queue, err := hook.Queue(string(home))
 	if err != nil {
 		return err
 	}
-	notes, err := hook.Notes(home)
+	notes, err := hook.Notes(string(home))
 	s.Queued, s.Notes = len(queue), len(notes)
 	return err
 }

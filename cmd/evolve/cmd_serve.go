@@ -88,7 +88,7 @@ func (a *app) openBrowser(ctx context.Context, address string) (shut func()) {
 	h, err := a.home()
 	if err == nil {
 		var dir string
-		if dir, err = os.MkdirTemp(h, "serve-"); err == nil {
+		if dir, err = os.MkdirTemp(string(h), "serve-"); err == nil {
 			shut = func() {
 				if err := os.RemoveAll(dir); err != nil {
 					a.Say("remove %s yourself: %v", dir, err)

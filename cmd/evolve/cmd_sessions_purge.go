@@ -23,6 +23,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/datadir"
 )
 
 // purged is what `evolve sessions purge --json` prints: schema 1.
@@ -158,7 +159,7 @@ func (a *app) purge(ctx context.Context, db *store.Store, ids []string, plan sto
 		return problem.Hinted(err, "type the same command again, with the whole id, once nothing else uses the database")
 	}
 	p := purgedOf(done)
-	p.Schema, p.Sessions, p.Files, p.Left = 1, ids, w.removed, slices.Compact(slices.Sorted(slices.Values(append(w.left, a.doubtful(h)...))))
+	p.Schema, p.Sessions, p.Files, p.Left = 1, ids, w.removed, slices.Compact(slices.Sorted(slices.Values(append(w.left, a.doubtful(string(h))...))))
 	for _, run := range w.reports {
 		path, err := a.writeReport(ctx, db, run)
 		if err != nil {
@@ -197,8 +198,8 @@ func (a *app) printPurged(p purged, r store.PurgeReport) error {
 }
 
 // requestFolders are the folders into which runs put requests for people.
-func requestFolders(ctx context.Context, db *store.Store, home string, runs []string) ([]string, error) {
-	dirs := []string{filepath.Join(home, "handoff")}
+func requestFolders(ctx context.Context, db *store.Store, home datadir.Dir, runs []string) ([]string, error) {
+	dirs := []string{home.Handoff()}
 	for _, id := range runs {
 		r, err := db.Run(ctx, id)
 		if errors.Is(err, store.ErrNotFound) {
@@ -217,7 +218,7 @@ func requestFolders(ctx context.Context, db *store.Store, home string, runs []st
 
 // A sweep removes files that show purged sessions.
 type sweep struct {
-	home    string
+	home    datadir.Dir
 	ids     []string
 	plan    store.PurgeReport
 	boxes   []string // folders of requests
@@ -230,14 +231,14 @@ func (w *sweep) files() error {
 	if err := w.pages(); err != nil {
 		return err
 	}
-	for _, of := range inside(filepath.Join(w.home, "staged"), "*") {
+	for _, of := range inside(w.home.Staged(), "*") {
 		for _, sha := range slices.Concat(w.plan.Candidates, w.plan.Removed) {
 			if err := w.all(inside(of, sha[:min(16, len(sha))])); err != nil {
 				return err
 			}
 		}
 	}
-	for _, edit := range inside(w.home, "edit-*") { // of somebody whose editor was killed
+	for _, edit := range inside(string(w.home), datadir.Edits+"*") { // of somebody whose editor was killed
 		for _, id := range w.plan.CaseIDs {
 			if len(inside(edit, plainFile(id)+".json*")) > 0 {
 				if err := w.remove(edit); err != nil {
@@ -247,7 +248,7 @@ func (w *sweep) files() error {
 		}
 	}
 	// What a log quotes cannot be told from what it does not.
-	if err := w.all(inside(filepath.Join(w.home, "logs"), "*")); err != nil {
+	if err := w.all(inside(w.home.Logs(), "*")); err != nil {
 		return err
 	}
 	if err := w.bus(); err != nil {
@@ -255,8 +256,8 @@ func (w *sweep) files() error {
 	}
 	// What hooks have left: transcripts that wait for a harvest, notes for the
 	// user, texts in quarantine.
-	for _, dir := range []string{"queue", "notes", filepath.Join("notes", "told"), "quarantine"} {
-		if err := w.naming(inside(filepath.Join(w.home, dir), "*")); err != nil {
+	for _, dir := range []string{w.home.Queue(), w.home.Notes(), w.home.Told(), w.home.Quarantine()} {
+		if err := w.naming(inside(dir, "*")); err != nil {
 			return err
 		}
 	}
@@ -265,13 +266,13 @@ func (w *sweep) files() error {
 			return err
 		}
 	}
-	removed, left, err := scratch.Sweep(w.home, eval.RemoveTree) // what killed runs have left
+	removed, left, err := scratch.Sweep(string(w.home), eval.RemoveTree) // what killed runs have left
 	if err != nil {
 		return err
 	}
-	removed = append(removed, store.SweepCopies(filepath.Join(w.home, "evolve.db"))...)
+	removed = append(removed, store.SweepCopies(w.home.Database())...)
 	w.removed, w.left = append(w.removed, removed...), append(w.left, left...)
-	w.left = append(w.left, inside(w.home, "evolve.db.damaged-*")...)
+	w.left = append(w.left, inside(string(w.home), w.home.Damaged())...)
 	return nil
 }
 
@@ -329,7 +330,7 @@ func (w *sweep) naming(files []string) error {
 // bus removes the lines of the bus that name what is purged, while no hook
 // writes to it.
 func (w *sweep) bus() error {
-	path := filepath.Join(w.home, hook.BusFile)
+	path := filepath.Join(string(w.home), hook.BusFile)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

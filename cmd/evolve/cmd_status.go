@@ -172,10 +172,11 @@ func (a *app) status(ctx context.Context, all bool) error {
 // nothing: it reports a text that was edited by hand and does not record it as a version.
 func (a *app) gatherStatus(ctx context.Context) (*statusReport, error) {
 	r := &statusReport{Schema: 1, demo: a.isDemo(), Skills: []skillStatus{}, Broken: []brokenSkill{}}
-	var err error
-	if r.Home, err = a.home(); err != nil {
+	home, err := a.home()
+	if err != nil {
 		return nil, err
 	}
+	r.Home = string(home)
 	if r.SkillsDir, err = a.skillsDir(); err != nil {
 		return nil, err
 	}

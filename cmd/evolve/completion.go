@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -214,7 +213,7 @@ func (a *app) complete(c *cobra.Command, how completer, args []string, begun str
 	defer cancel()
 	k := &completing{a: a, ctx: ctx}
 	if home, err := a.home(); err == nil {
-		if peek, err := store.PeekAt(ctx, filepath.Join(home, "evolve.db")); err == nil {
+		if peek, err := store.PeekAt(ctx, home.Database()); err == nil {
 			k.peek = peek
 			defer peek.Close() // nothing is written
 		}

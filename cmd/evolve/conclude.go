@@ -246,7 +246,7 @@ func (a *app) stage(name string, doc *skill.Document) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(h, "staged", name, doc.Hash()[:16])
+	dir := filepath.Join(h.Staged(), name, doc.Hash()[:16])
 	if path := filepath.Join(dir, skill.FileName); a.access != writes {
 		if !exists(path) {
 			path = ""

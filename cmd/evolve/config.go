@@ -47,7 +47,7 @@ type config struct {
 // configFile is where the configuration stands.
 func (a *app) configFile() (string, error) {
 	h, err := a.home()
-	return filepath.Join(h, "config.yaml"), err
+	return h.Config(), err
 }
 
 // maxConfig is the largest configuration that is read, in bytes.
@@ -106,13 +106,14 @@ func (a *app) demoFolder() string {
 		return ""
 	}
 	home, err := a.home()
-	if err == nil {
-		home, err = ahead(home)
-	}
 	if err != nil {
 		return ""
 	}
-	return filepath.Dir(home)
+	at, err := ahead(string(home))
+	if err != nil {
+		return ""
+	}
+	return filepath.Dir(at)
 }
 
 // An unknownKey is a key that the configuration does not know.

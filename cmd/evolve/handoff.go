@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -22,7 +21,7 @@ func makeHandoff(_ context.Context, a *app, b *backendFlags, s settings) (answer
 		if err != nil {
 			return answerer{}, err
 		}
-		dir = filepath.Join(h, "handoff")
+		dir = h.Handoff()
 	}
 	return both(handoff.New(handoff.Config{Dir: dir, By: s.model, Wait: !b.noWait, Asking: a.access != writes, Redactor: a.redactor()}))
 }

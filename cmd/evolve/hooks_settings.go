@@ -45,7 +45,7 @@ func (a *app) editSettings(path string, edit func(text []byte, was *hooked) ([]b
 	if err != nil {
 		return nil, err
 	}
-	record := hookedFile(home, target)
+	record := hookedFile(string(home), target)
 	next, err := edit(text, readHooked(record))
 	if err != nil {
 		var bad *hook.SettingsError
@@ -60,7 +60,7 @@ func (a *app) editSettings(path string, edit func(text []byte, was *hooked) ([]b
 	}
 	r.Changed = true
 	if text != nil {
-		r.Backup = filepath.Join(home, "backups", "settings-"+a.Now().UTC().Format("20060102T150405.000")+".json")
+		r.Backup = filepath.Join(home.Backups(), "settings-"+a.Now().UTC().Format("20060102T150405.000")+".json")
 		if err := keepFile(r.Backup, text); err != nil {
 			return nil, err
 		}
@@ -120,7 +120,7 @@ func (a *app) forgetHooked(path string) error {
 	if err != nil {
 		target = path // removed: it was made by install
 	}
-	if err := os.Remove(hookedFile(home, target)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(hookedFile(string(home), target)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("forget hooks: %w", err)
 	}
 	return nil

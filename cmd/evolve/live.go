@@ -19,7 +19,7 @@ func (a *app) live() (*hook.Live, []harvest.Problem, error) {
 		return nil, nil, err
 	}
 	var problems []harvest.Problem
-	records, broken, err := hook.Read(home)
+	records, broken, err := hook.Read(string(home))
 	if err != nil {
 		problems = append(problems, harvest.Problem{Path: hook.BusFile, Reason: oneLine(err.Error())})
 	}
@@ -60,10 +60,10 @@ func (a *app) leaveNote(skill string, kind hook.NoteKind, format string, args ..
 	}
 	home, err := a.home()
 	if err == nil {
-		err = hook.Leave(home, hook.Note{Skill: skill, Kind: kind, Time: a.Now().UTC(), Text: fmt.Sprintf(format, args...)})
+		err = hook.Leave(string(home), hook.Note{Skill: skill, Kind: kind, Time: a.Now().UTC(), Text: fmt.Sprintf(format, args...)})
 	}
 	if err == nil && kind == hook.Installed { // what waited is decided
-		err = hook.Withdraw(home, skill, hook.Waiting)
+		err = hook.Withdraw(string(home), skill, hook.Waiting)
 	}
 	if err != nil {
 		a.Say("the next session will not hear of %s: %v", skill, err)
@@ -90,9 +90,9 @@ func (a *app) guardQuarantine(ctx context.Context, db *store.Store, name string)
 	}
 	for _, c := range held {
 		if words[c.SHA].Word == store.Approved {
-			err = hook.Release(home, c.SHA)
+			err = hook.Release(string(home), c.SHA)
 		} else {
-			err = hook.Quarantine(home, hook.Guarded{Skill: name, SHA: c.SHA, Reason: c.Reason})
+			err = hook.Quarantine(string(home), hook.Guarded{Skill: name, SHA: c.SHA, Reason: c.Reason})
 		}
 		if err != nil {
 			return err
@@ -111,5 +111,5 @@ func (a *app) harvestedQueue(began time.Time) error {
 	if err != nil {
 		return err
 	}
-	return hook.Harvested(home, began)
+	return hook.Harvested(string(home), began)
 }

@@ -270,7 +270,7 @@ func (a *app) lockInstalls(ctx context.Context, wait time.Duration) (unlock func
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(h, "install.lock")
+	path := h.InstallLock()
 	if a.access != writes { // it installs nothing, but must know whether somebody does
 		if busy, err := held(path); err != nil || busy {
 			return nil, errors.Join(errInstalling, err)

@@ -334,7 +334,7 @@ func (a *app) rebaseOne(ctx context.Context, db *store.Store, live *liveSkill, t
 	}
 	home, err := a.home()
 	if err == nil { // what was proved is proved no more
-		err = hook.Withdraw(home, name, hook.Waiting)
+		err = hook.Withdraw(string(home), name, hook.Waiting)
 	}
 	if err == nil {
 		err = a.guardQuarantine(ctx, db, name)

@@ -199,7 +199,7 @@ func TestRebaseOnEdits(t *testing.T) {
 			}
 			home, err := o.a.home()
 			o.check(err)
-			if notes, err := hook.Notes(home); err != nil || len(notes) > 0 {
+			if notes, err := hook.Notes(string(home)); err != nil || len(notes) > 0 {
 				t.Errorf("the next session is told %v, %v", notes, err)
 			}
 			if trial != nil {

@@ -27,7 +27,7 @@ func (a *app) writePage(name string, write func(io.Writer) error) (string, error
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(h, "reports")
+	dir := h.Reports()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("write report: %w", err)
 	}

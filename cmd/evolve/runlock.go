@@ -57,7 +57,7 @@ func (a *app) runningPath(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(h, "running")
+	dir := h.Running()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("make the folder of locks: %w", err)
 	}
@@ -176,7 +176,7 @@ func (a *app) locked(name string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	busy, err := held(filepath.Join(h, "running", name))
+	busy, err := held(filepath.Join(h.Running(), name))
 	if err != nil {
 		return false, fmt.Errorf("look at the lock %s: %w", name, err)
 	}

@@ -64,7 +64,7 @@ func TestRunLockOfAnEarlierNight(t *testing.T) {
 		t.Fatal(err)
 	}
 	const id = "20261120-000000-bbbbbb"
-	path := filepath.Join(h, "running", id)
+	path := filepath.Join(string(h), "running", id)
 	byHand, err := a.lockRun(id)
 	if err != nil {
 		t.Fatal(err)

@@ -63,7 +63,7 @@ func TestNightTellsOfDroppedChallengers(t *testing.T) {
 	}
 	home, err := o.a.home()
 	o.check(err)
-	notes, err := hook.Notes(home)
+	notes, err := hook.Notes(string(home))
 	if err != nil || len(notes) != 1 || notes[0].Kind != hook.Edited || !strings.Contains(notes[0].Text, reason) {
 		t.Errorf("notes %+v, %v", notes, err)
 	}
@@ -95,7 +95,7 @@ func TestNightTellsOfReBasedChallengers(t *testing.T) {
 	}
 	home, err := o.a.home()
 	o.check(err)
-	if notes, err := hook.Notes(home); err != nil || len(notes) != 0 {
+	if notes, err := hook.Notes(string(home)); err != nil || len(notes) != 0 {
 		t.Errorf("notes %+v, %v; want none", notes, err)
 	}
 }

@@ -65,7 +65,7 @@ func (a *app) howItEnded(id string) (_ tournament.RunStatus, locked time.Time, e
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	switch info, err := os.Stat(filepath.Join(h, "running", id)); {
+	switch info, err := os.Stat(filepath.Join(h.Running(), id)); {
 	case err == nil:
 		return tournament.Killed, info.ModTime(), nil
 	case errors.Is(err, fs.ErrNotExist):

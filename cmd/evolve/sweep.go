@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -19,8 +18,8 @@ func (a *app) sweep() {
 		return
 	}
 	if h, err := a.home(); err == nil {
-		_, _, _ = scratch.Sweep(h, eval.RemoveTree) // tidying up is nothing to end a run for
-		store.SweepCopies(filepath.Join(h, "evolve.db"))
+		_, _, _ = scratch.Sweep(string(h), eval.RemoveTree) // tidying up is nothing to end a run for
+		store.SweepCopies(h.Database())
 	}
 }
 

@@ -18,7 +18,7 @@ var runPage = lazyregexp.New(`^[0-9]{8}-[0-9]{6}-[0-9a-f]+$`)
 // learned from them: those of runs, which are made anew without it, and those of
 // comparisons, which are made again by comparing again.
 func (w *sweep) pages() error {
-	for _, path := range inside(filepath.Join(w.home, "reports"), "*.html") {
+	for _, path := range inside(w.home.Reports(), "*.html") {
 		name := strings.TrimSuffix(filepath.Base(path), ".html")
 		if !slices.Contains(w.plan.Runs, name) && !w.told(name, path) {
 			continue

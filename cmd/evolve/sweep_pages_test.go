@@ -9,6 +9,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
@@ -45,7 +46,7 @@ func TestPurgeRemovesPages(t *testing.T) {
 		}
 		f.Close()
 	}
-	w := &sweep{home: home, plan: store.PurgeReport{Runs: []string{"20260301-120000-aaaaaa"}, CaseIDs: []string{"mined-2", odd}, Candidates: []string{learned}}}
+	w := &sweep{home: datadir.Dir(home), plan: store.PurgeReport{Runs: []string{"20260301-120000-aaaaaa"}, CaseIDs: []string{"mined-2", odd}, Candidates: []string{learned}}}
 	if err := w.pages(); err != nil {
 		t.Fatal(err)
 	}

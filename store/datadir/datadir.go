@@ -1,0 +1,74 @@
+// Package datadir names what evolve keeps in its data folder.
+package datadir
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// A Dir is the folder of evolve's own data. What is below it is made by whoever
+// writes it.
+type Dir string
+
+// Find returns $EVOLVE_HOME, or evolve's folder in the XDG data folder.
+func Find(getenv func(string) string) (Dir, error) {
+	if h := getenv("EVOLVE_HOME"); h != "" {
+		h, err := filepath.Abs(h)
+		return Dir(h), err
+	}
+	if x := getenv("XDG_DATA_HOME"); filepath.IsAbs(x) {
+		return Dir(filepath.Join(x, "evolve")), nil
+	}
+	h, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find the home folder: %w", err)
+	}
+	return Dir(filepath.Join(h, ".local", "share", "evolve")), nil
+}
+
+func (d Dir) join(names ...string) string {
+	return filepath.Join(append([]string{string(d)}, names...)...)
+}
+
+// Database is everything evolve knows; damaged ones are put beside it.
+func (d Dir) Database() string { return d.join("evolve.db") }
+
+// Damaged matches the copies that were kept of damaged databases.
+func (d Dir) Damaged() string { return "evolve.db.damaged-*" }
+
+// Config is the owner's settings.
+func (d Dir) Config() string { return d.join("config.yaml") }
+
+// Staged is where the challengers that were proved lie, a folder a skill.
+func (d Dir) Staged() string { return d.join("staged") }
+
+// Reports is where the pages of runs and nights lie.
+func (d Dir) Reports() string { return d.join("reports") }
+
+// Handoff is where requests to be answered by hand are put if no other folder is named.
+func (d Dir) Handoff() string { return d.join("handoff") }
+
+// Running is where the locks of runs and skills are.
+func (d Dir) Running() string { return d.join("running") }
+
+// InstallLock is the lock of whoever installs.
+func (d Dir) InstallLock() string { return d.join("install.lock") }
+
+// Backups is where settings of agents are copied before they are edited.
+func (d Dir) Backups() string { return d.join("backups") }
+
+// Hooks is where it is noted which settings have hooks of evolve's.
+func (d Dir) Hooks() string { return d.join("hooks") }
+
+// Logs is where hooks write what went wrong.
+func (d Dir) Logs() string { return d.join("logs") }
+
+// Queue, Notes, Told and Quarantine are the state of hooks: see package hook.
+func (d Dir) Queue() string      { return d.join("queue") }
+func (d Dir) Notes() string      { return d.join("notes") }
+func (d Dir) Told() string       { return d.join("notes", "told") }
+func (d Dir) Quarantine() string { return d.join("quarantine") }
+
+// Edits begins the names of folders in which a case is being edited.
+const Edits = "edit-"
