@@ -148,7 +148,7 @@ func TestFarBeyondTheForecast(t *testing.T) {
 			t.Errorf("%d tokens a call, spent %+v: warnings\n%s", tokens, r.Spent, w)
 		}
 	}
-	if got := (&runFlags{MaxTokens: 1}).farBeyond(&forecast{Tokens: 1}, eval.Spent{TokensIn: 10}); got != "" {
+	if got := (&runFlags{runConfig: runConfig{MaxTokens: 1}}).farBeyond(&forecast{Tokens: 1}, eval.Spent{TokensIn: 10}); got != "" {
 		t.Errorf("with a cap that says so itself: %q", got)
 	}
 	if got := (&runFlags{}).farBeyond(&forecast{Tokens: 10}, eval.Spent{TokensIn: 20}); got != "" {

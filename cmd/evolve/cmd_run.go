@@ -19,9 +19,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// runFlags are the choices of one run. The JSON form is stored with the run, so
-// that a resumed run makes the same decisions.
-type runFlags struct {
+// A runConfig is what one run was asked for, and what it began with. Its JSON form is
+// stored with the run, so that a resumed run makes the same decisions.
+type runConfig struct {
 	Schema int    `json:"schema"`
 	Skill  string `json:"skill"`
 	Evolve string `json:"evolve,omitempty"` // evolveHarness, evolveDescription or evolveShorten
@@ -71,7 +71,12 @@ type runFlags struct {
 	// begins in this run; 0 is the gate's own.
 	Level float64    `json:"level,omitempty"`
 	Mined eval.Spent `json:"mined"` // what mining spent before the search
+}
 
+// runFlags are the choices of one run: its configuration, and what concerns this
+// process alone.
+type runFlags struct {
+	runConfig
 	harvest   harvestFlags
 	noHarvest bool
 	harvested bool // this night, just now
@@ -92,7 +97,7 @@ type runFlags struct {
 }
 
 func newRunCommand(a *app) *cobra.Command {
-	f := &runFlags{Schema: 1}
+	f := &runFlags{runConfig: runConfig{Schema: 1}}
 	c := &cobra.Command{
 		Use:   "run --skill NAME",
 		Short: "Harvest, search, prove and stage a better version of a skill",

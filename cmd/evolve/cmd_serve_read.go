@@ -225,7 +225,7 @@ func (s *serving) Progress(ctx context.Context, run string) (*serve.Progress, er
 	if p.Working, err = c.atWork(r); err != nil {
 		return nil, c.told(err)
 	}
-	var f runFlags
+	var f runConfig
 	if len(r.Config) > 0 && json.Unmarshal(r.Config, &f) == nil { // of a newer evolve: then the cap is not shown
 		p.Cap = f.MaxRollouts
 	}

@@ -208,7 +208,7 @@ func requestFolders(ctx context.Context, db *store.Store, home datadir.Dir, runs
 		if err != nil {
 			return nil, err
 		}
-		var f runFlags
+		var f runConfig
 		if json.Unmarshal(r.Config, &f) == nil && f.HandoffDir != "" && !slices.Contains(dirs, f.HandoffDir) {
 			dirs = append(dirs, f.HandoffDir)
 		}

@@ -87,7 +87,7 @@ func pastOf(runs []tournament.Run, now *runFlags) (r pastRate) {
 	r.priced = true
 	seen := 0
 	for _, run := range runs {
-		var f runFlags
+		var f runConfig
 		if seen == recent {
 			break
 		}

@@ -20,12 +20,12 @@ func TestForecastCountsWhatTheGateCounts(t *testing.T) {
 		cases[i].Split = eval.Test
 	}
 	for want, f := range map[string]runFlags{
-		"; there are 9": {HeldOut: 9, Clusters: 9},
-		"; of the 9 held out 4 are fresh evidence": {HeldOut: 9, Clusters: 4},
-		"; of the 9 held out 2 are fresh evidence": {HeldOut: 2, Carried: "a trial that is continued"},
+		"; there are 9": {runConfig: runConfig{HeldOut: 9, Clusters: 9}},
+		"; of the 9 held out 4 are fresh evidence": {runConfig: runConfig{HeldOut: 9, Clusters: 4}},
+		"; of the 9 held out 2 are fresh evidence": {runConfig: runConfig{HeldOut: 2, Carried: "a trial that is continued"}},
 		"; of the 9 held out 0 are fresh evidence": {},
-		" 10 points about 427; there are 9":        {HeldOut: 9}, // of an older version
-		"cases: 0 train, 0 validation, 9 held ":    {HeldOut: 3, Clusters: 2},
+		" 10 points about 427; there are 9":        {runConfig: runConfig{HeldOut: 9}}, // of an older version
+		"cases: 0 train, 0 validation, 9 held ":    {runConfig: runConfig{HeldOut: 3, Clusters: 2}},
 	} {
 		f.backendFlags = backendFlags{Agent: "simulated"}
 		p := &prepared{f: &f, live: live, cases: cases}

@@ -50,7 +50,7 @@ func (a *app) sameCommand(ctx context.Context, f *runFlags) error {
 	}
 	for i := len(runs) - 1; i >= 0; i-- {
 		r := runs[i]
-		var was runFlags
+		var was runConfig
 		if r.Status != tournament.Stopped || !strings.Contains(r.Note, string(eval.Pending)) || json.Unmarshal(r.Config, &was) != nil || was.Typed != f.Typed {
 			continue
 		}

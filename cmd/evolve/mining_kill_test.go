@@ -259,8 +259,8 @@ func (s *station) desk(plain, foreign int) *nightDesk {
 
 // prepare brings a run as far as it comes before it begins, and leaves it there.
 func (d *nightDesk) prepare(id string, caps eval.Caps) (*prepared, error) {
-	f := runFlags{Schema: 1, Skill: d.s.cases[0].Skill, Evolve: evolveHarness, Seed: 1, Profile: skill.ClaudeCode, harvested: true, yes: true, id: id,
-		MaxRollouts: caps.Rollouts, MaxTokens: caps.Tokens, MaxDuration: caps.Duration}
+	f := runFlags{runConfig: runConfig{Schema: 1, Skill: d.s.cases[0].Skill, Evolve: evolveHarness, Seed: 1, Profile: skill.ClaudeCode,
+		MaxRollouts: caps.Rollouts, MaxTokens: caps.Tokens, MaxDuration: caps.Duration}, harvested: true, yes: true, id: id}
 	f.Agent, f.Model, f.ReflectModel, f.BaseURL = "openai", "sim-task", "sim-reflect", d.s.url
 	p, err := d.a.prepare(d.s.t.Context(), &f)
 	if p != nil {

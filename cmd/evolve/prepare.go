@@ -261,7 +261,7 @@ func (a *app) fix(ctx context.Context, p *prepared, budget *eval.Budget) error {
 	if f.Rest, err = skill.RestHash(p.live.Dir); err != nil {
 		return fmt.Errorf("read skill %s: %w", f.Skill, err)
 	}
-	raw, err := json.Marshal(f)
+	raw, err := json.Marshal(f.runConfig)
 	if err != nil {
 		return fmt.Errorf("encode run: %w", err)
 	}

@@ -37,7 +37,7 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 		return nil, errBusy(run.ID)
 	}
 	f := &runFlags{}
-	if err := json.Unmarshal(run.Config, f); err != nil {
+	if err := json.Unmarshal(run.Config, &f.runConfig); err != nil {
 		return nil, fmt.Errorf("read run %s: %w", run.ID, err)
 	}
 	if now.Skill != "" && now.Skill != f.Skill {

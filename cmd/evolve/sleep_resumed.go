@@ -54,7 +54,7 @@ func (s *sleeper) spent(ctx context.Context, id string) (eval.Spent, error) {
 	}
 	// A budget without caps adds up as the run's own does.
 	budget := eval.NewBudget(eval.Caps{}, s.a.Now)
-	p := &prepared{f: &runFlags{Mined: mined.Mined}, db: s.db, run: run, budget: budget}
+	p := &prepared{f: &runFlags{runConfig: runConfig{Mined: mined.Mined}}, db: s.db, run: run, budget: budget}
 	if err := p.recall(ctx); err != nil {
 		return eval.Spent{}, err
 	}

@@ -18,7 +18,7 @@ import (
 // older evolve are resumed from it.
 func TestStoredConfigs(t *testing.T) {
 	for name, of := range map[string]func() any{
-		"run":    func() any { return new(runFlags) },
+		"run":    func() any { return new(runConfig) },
 		"rebase": func() any { return new(rebasing) },
 	} {
 		t.Run(name, func(t *testing.T) {

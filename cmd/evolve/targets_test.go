@@ -263,7 +263,7 @@ func TestRunPromotesIntoTargets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &prepared{f: &runFlags{Skill: "tagger", Evolve: evolveHarness, to: []string{"agents", "pi"}}, live: live, db: r.db,
+	p := &prepared{f: &runFlags{runConfig: runConfig{Skill: "tagger", Evolve: evolveHarness}, to: []string{"agents", "pi"}}, live: live, db: r.db,
 		run: &tournament.Run{ID: "r1", Skill: "tagger"}, plan: tournament.Plan{Incumbent: v}}
 	out := &tournament.Outcome{Challenger: &tournament.Scored{Candidate: tournament.Candidate{SHA: r.offer.SHA, Operator: "reflect", Text: r.v1}}, Verdict: &tournament.Verdict{}}
 	var some *partly
