@@ -18,7 +18,7 @@ const module = "github.com/skill-evolve/evolve/"
 // package may know. A key that ends in /… stands for everything below it. All may
 // know anywhere.
 var mayImport = map[string][]string{
-	"mutate/skill":                  {},
+	"mutate/skill":                  {"eval/problem"},
 	"harvest/redact":                {},
 	"harvest/ownwords":              {},
 	"pareto":                        {},

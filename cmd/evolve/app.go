@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -108,15 +107,9 @@ func (a *app) registry() (*skill.Registry, error) {
 	return skill.Discover([]skill.Root{{Dir: dir, Scope: "user", Plugins: plugins}}), nil
 }
 
-// A live skill is one on disk, read and cut into kernel and harness.
-type liveSkill struct {
-	skill.Entry
-	doc *skill.Document
-}
-
 // skill looks a skill up and reads it. The error is a *skill.UnknownSkillError,
 // a *skill.SyntaxError, or the file system's.
-func (a *app) skill(name string) (*liveSkill, error) {
+func (a *app) skill(name string) (*skill.Live, error) {
 	reg, err := a.registry()
 	if err != nil {
 		return nil, err
@@ -125,12 +118,12 @@ func (a *app) skill(name string) (*liveSkill, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readSkill(e)
+	return skill.ReadEntry(e)
 }
 
 // skillAsItIs is skill for a command that mends: a SKILL.md that no longer
 // parses is read all the same, its bytes are its name.
-func (a *app) skillAsItIs(name string) (*liveSkill, error) {
+func (a *app) skillAsItIs(name string) (*skill.Live, error) {
 	live, err := a.skill(name)
 	var broken *skill.BrokenSkillError
 	var syntax *skill.SyntaxError
@@ -138,7 +131,7 @@ func (a *app) skillAsItIs(name string) (*liveSkill, error) {
 	case err == nil:
 		return live, nil
 	case errors.As(err, &broken):
-		live = &liveSkill{Entry: broken.Entry}
+		live = &skill.Live{Entry: broken.Entry}
 	case errors.As(err, &syntax):
 		reg, e := a.registry()
 		if e != nil {
@@ -148,7 +141,7 @@ func (a *app) skillAsItIs(name string) (*liveSkill, error) {
 		if e != nil {
 			return nil, e
 		}
-		live = &liveSkill{Entry: entry}
+		live = &skill.Live{Entry: entry}
 	default:
 		return nil, err
 	}
@@ -156,41 +149,17 @@ func (a *app) skillAsItIs(name string) (*liveSkill, error) {
 	if e != nil {
 		return nil, err // no file to put anything in the place of
 	}
-	live.doc, _ = skill.Parse(text, skill.Options{}) // the document is whole, whatever the error
+	live.Doc, _ = skill.Parse(text, skill.Options{}) // the document is whole, whatever the error
 	return live, nil
 }
 
-// readSkill reads a skill that was found.
-func readSkill(e skill.Entry) (*liveSkill, error) {
-	text, err := skill.ReadFile(e.Path)
-	if err != nil {
-		return nil, fmt.Errorf("read skill %s: %w", e.Name, err)
-	}
-	doc, err := skill.Parse(text, skill.Options{})
-	if len(bytes.TrimSpace(text)) == 0 { // an editor is half way through a save
-		err = &skill.SyntaxError{Line: 1, Msg: skill.NoText}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read skill %s: %w", e.Name, err)
-	}
-	return &liveSkill{e, doc}, nil
-}
-
-// halfSaved reports whether the live text is one that nothing can be tried against, and
-// nothing be made from: an empty or a broken one.
-func (l *liveSkill) halfSaved() bool {
-	text := l.doc.Render()
-	_, err := skill.Parse(text, skill.Options{})
-	return err != nil || len(bytes.TrimSpace(text)) == 0
-}
-
-// variant is the live skill as an agent is offered it.
-func (l *liveSkill) variant() (eval.Variant, error) {
+// variantOf is the live skill as an agent is offered it.
+func variantOf(l *skill.Live) (eval.Variant, error) {
 	rest, err := skill.RestHash(l.Dir)
 	if err != nil {
 		return eval.Variant{}, fmt.Errorf("read skill %s: %w", l.Name, err)
 	}
-	return eval.Variant{Name: l.Name, Doc: l.doc, Dir: l.Dir, Rest: rest}, nil
+	return eval.Variant{Name: l.Name, Doc: l.Doc, Dir: l.Dir, Rest: rest}, nil
 }
 
 // store opens the database, once, for what the command may do. Where there is none, a

@@ -84,7 +84,7 @@ type flagFinding struct {
 
 // A deciding is a word of the owner's on a candidate that is to be kept.
 type deciding struct {
-	live *liveSkill
+	live *skill.Live
 	c    *candidacy
 	r    *decisionText
 	done bool // the word was given before: nothing changes
@@ -111,7 +111,7 @@ func (a *app) deciding(ctx context.Context, db *store.Store, arg string, word st
 	}
 	d := &deciding{live: live, c: c, r: r}
 	switch was := c.standing(); {
-	case word == store.Rejected && live.doc.Hash() == c.SHA:
+	case word == store.Rejected && live.Doc.Hash() == c.SHA:
 		return nil, problem.Inputf(fmt.Sprintf("`evolve rollback %s` takes it back", name), "candidate %.12s is installed", c.SHA)
 	case word == store.Rejected:
 		d.done = was == rejectedWord
@@ -121,11 +121,11 @@ func (a *app) deciding(ctx context.Context, db *store.Store, arg string, word st
 		return nil, problem.Inputf(fmt.Sprintf("`evolve promote %s@%.12s` installs what is proven", name, c.SHA),
 			"candidate %.12s is not in quarantine: it is %s", c.SHA, c.words())
 	default:
-		doc, err := readDoc(c.Text)
+		doc, err := skill.Stored(c.Text)
 		if err != nil {
 			return nil, err
 		}
-		if err := checkKernel(live.doc, doc, evolvesOf(c.Operator)); err != nil {
+		if err := skill.CheckKernel(live.Doc, doc, evolvesOf(c.Operator)); err != nil {
 			return nil, problem.Refusef("the next run makes others from the live text", "candidate %.12s cannot be tried any more: %v", c.SHA, err)
 		}
 	}
@@ -154,7 +154,7 @@ func (a *app) decide(ctx context.Context, arg string, word store.Word, yes bool)
 		r.asked = true
 	}
 	if !d.done {
-		w := store.Decision{Skill: name, SHA: c.SHA, Word: word, By: whoami(), Run: c.Run, Incumbent: live.doc.Hash(), Rules: []string{}}
+		w := store.Decision{Skill: name, SHA: c.SHA, Word: word, By: whoami(), Run: c.Run, Incumbent: live.Doc.Hash(), Rules: []string{}}
 		for _, f := range r.Findings {
 			if !slices.Contains(w.Rules, f.Rule) {
 				w.Rules = append(w.Rules, f.Rule)
@@ -208,7 +208,7 @@ func (a *app) tellHooks(c *candidacy) error {
 
 // nameCandidate finds the candidate by the beginning of its name among those that
 // the owner may have a word on.
-func (a *app) nameCandidate(ctx context.Context, db *store.Store, live *liveSkill, at string, word store.Word) (*candidacy, error) {
+func (a *app) nameCandidate(ctx context.Context, db *store.Store, live *skill.Live, at string, word store.Word) (*candidacy, error) {
 	all, err := candidacies(ctx, db, live.Name)
 	if err != nil {
 		return nil, err
@@ -270,10 +270,10 @@ type decisionText struct {
 }
 
 // findings gathers what the owner must see of a candidate.
-func (a *app) findings(ctx context.Context, db *store.Store, live *liveSkill, c *candidacy) (*decisionText, error) {
+func (a *app) findings(ctx context.Context, db *store.Store, live *skill.Live, c *candidacy) (*decisionText, error) {
 	r := &decisionText{words: c.words(), decisionResult: decisionResult{Schema: 1, Skill: live.Name, SHA: c.SHA, Run: c.Run,
-		Was: c.standing(), State: c.standing(), Findings: []flagFinding{}, Taught: []whyCase{}, Live: live.doc.Hash()}}
-	opts := optionsOf(evolvesOf(c.Operator))
+		Was: c.standing(), State: c.standing(), Findings: []flagFinding{}, Taught: []whyCase{}, Live: live.Doc.Hash()}}
+	opts := skill.OptionsFor(evolvesOf(c.Operator))
 	doc, err := skill.Parse(c.Text, opts)
 	if err != nil {
 		return nil, fmt.Errorf("read candidate %.12s: %w", c.SHA, err)
@@ -304,7 +304,7 @@ func (a *app) findings(ctx context.Context, db *store.Store, live *liveSkill, c 
 		return nil, fmt.Errorf("read run %s: %w", c.Run, err)
 	}
 	r.Incumbent, r.IncumbentChanged = run.Incumbent, run.Incumbent != r.Live
-	if r.Diff, err = report.Between(live.Name+" live", fmt.Sprintf("%s candidate %s", live.Name, plain.Short(c.SHA)), live.doc, doc); err != nil {
+	if r.Diff, err = report.Between(live.Name+" live", fmt.Sprintf("%s candidate %s", live.Name, plain.Short(c.SHA)), live.Doc, doc); err != nil {
 		return nil, err
 	}
 	s := &skillTexts{name: live.Name, live: live, db: db}
@@ -382,13 +382,13 @@ func (r *decisionText) text(done, unseen bool) string {
 }
 
 // nextAfter says what follows from the owner's word.
-func (a *app) nextAfter(ctx context.Context, db *store.Store, live *liveSkill, c *candidacy) (string, error) {
+func (a *app) nextAfter(ctx context.Context, db *store.Store, live *skill.Live, c *candidacy) (string, error) {
 	switch {
 	case c.said.Word == store.Rejected:
 		return fmt.Sprintf("nothing: no later run of %s proposes it again; `evolve approve %s@%s` takes that back", live.Name, live.Name, plain.Short(c.SHA)), nil
 	case c.triedIn != "":
 		return fmt.Sprintf("nothing: run %s tried it, `evolve log --run %s` tells how", c.triedIn, c.triedIn), nil
-	case c.trial != nil && c.trial.Incumbent == live.doc.Hash():
+	case c.trial != nil && c.trial.Incumbent == live.Doc.Hash():
 		switch c.standing() {
 		case provenWord:
 			return fmt.Sprintf("`evolve promote %s@%s` installs it", live.Name, plain.Short(c.SHA)), nil
@@ -396,11 +396,11 @@ func (a *app) nextAfter(ctx context.Context, db *store.Store, live *liveSkill, c
 			return fmt.Sprintf("`evolve --skill %s` goes on where its trial was", live.Name), nil
 		}
 		return "nothing: the gate rejected it", nil
-	case c.standing() == approvedWord && c.base != live.doc.Hash():
+	case c.standing() == approvedWord && c.base != live.Doc.Hash():
 		return c.nextElsewhere(live.Name), nil
 	}
 	next := fmt.Sprintf("`evolve --skill %s` tries it beside the live text; it is installed by nothing but `evolve promote`, once it is proven, or with --yes as unproven", live.Name)
-	if evolvesOf(c.Operator) == evolveDescription {
+	if evolvesOf(c.Operator) == skill.Description {
 		next = strings.Replace(next, live.Name+"`", live.Name+" --evolve description`", 1)
 	}
 	trial, err := a.openTrial(ctx, db, live, evolvesOf(c.Operator))

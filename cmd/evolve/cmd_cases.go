@@ -292,7 +292,7 @@ func (a *app) spentOn(ctx context.Context, db *store.Store, c *eval.Case) string
 	if err != nil {
 		return ""
 	}
-	spent, err := db.Journal("").SpentCases(ctx, c.Skill, live.doc.Hash())
+	spent, err := db.Journal("").SpentCases(ctx, c.Skill, live.Doc.Hash())
 	if err != nil {
 		return ""
 	}

@@ -194,7 +194,7 @@ func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
 	f.tellPrices(budget)
 	model := &eval.Metered{Model: back.mutator, By: eval.ByMiner, Budget: budget, Redactor: a.redactor(), WallClock: f.timeout}
 	made, stats, err := harvest.Generate(ctx, f.skill, f.n, harvest.Generator{Model: model, Redactor: a.redactor(), Now: a.Now, Existing: cases,
-		Description: live.doc.Description()})
+		Description: live.Doc.Description()})
 	if errors.Is(err, harvest.ErrNoBasis) {
 		return noBasis(f.skill)
 	}

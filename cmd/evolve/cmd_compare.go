@@ -65,7 +65,7 @@ that A solves and B does not, and skips one that neither solves.`,
 	fl.StringVar(&f.format, "format", "text", "text, json, markdown, benchmark or junit")
 	fl.IntVar(&f.trials, "trials", 1, "rollouts of each case in each arm")
 	fl.BoolVar(&f.again, "again", false, "measure anew instead of using an earlier comparison of the same two")
-	fl.StringVar(&f.Evolve, "evolve", evolveHarness, "harness compares on ordinary cases, description on trigger cases")
+	fl.StringVar(&f.Evolve, "evolve", skill.Harness, "harness compares on ordinary cases, description on trigger cases")
 	f.backendFlags.register(fl)
 	fl.Int64Var(&f.MaxRollouts, "max-rollouts", 120, "agent attempts at most; 0 for no cap")
 	fl.Float64Var(&f.MaxCostUSD, "max-cost-usd", 0, "dollars at most, over every call")
@@ -187,7 +187,7 @@ func (a *app) prepareComparison(ctx context.Context, args []string, f *compareFl
 		return nil, err
 	}
 	for _, k := range all {
-		if (f.split == "all" || string(k.Split) == f.split) && k.IsTrigger() == (f.Evolve == evolveDescription) {
+		if (f.split == "all" || string(k.Split) == f.split) && k.IsTrigger() == (f.Evolve == skill.Description) {
 			c.cases = append(c.cases, k)
 		}
 	}

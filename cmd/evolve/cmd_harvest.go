@@ -137,7 +137,7 @@ func (a *app) recordAll(ctx context.Context, db *store.Store, reg *skill.Registr
 		if only != "" && e.Name != only {
 			continue
 		}
-		live, err := readSkill(e)
+		live, err := skill.ReadEntry(e)
 		if err != nil {
 			continue // of one that was used, the result says why
 		}
@@ -182,7 +182,7 @@ func (a *app) mineAll(ctx context.Context, db *store.Store, reg *skill.Registry,
 		case err != nil:
 			s.Note = oneLine(err.Error())
 		default:
-			trial, err := a.openTrial(ctx, db, live, evolveHarness)
+			trial, err := a.openTrial(ctx, db, live, skill.Harness)
 			if err != nil {
 				return nil, err
 			}

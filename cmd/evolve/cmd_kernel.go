@@ -73,11 +73,11 @@ type kernelSpan struct {
 }
 
 // kernelReportOf describes a document's kernel.
-func kernelReportOf(live *liveSkill) *kernelReport {
-	text := live.doc.Render()
-	r := &kernelReport{Schema: 1, Skill: live.Name, Path: live.Path, SHA: live.doc.KernelHash(), Bytes: len(text), Spans: []kernelSpan{}}
+func kernelReportOf(live *skill.Live) *kernelReport {
+	text := live.Doc.Render()
+	r := &kernelReport{Schema: 1, Skill: live.Name, Path: live.Path, SHA: live.Doc.KernelHash(), Bytes: len(text), Spans: []kernelSpan{}}
 	kernel := 0
-	for _, s := range live.doc.Kernel() {
+	for _, s := range live.Doc.Kernel() {
 		kernel += s.End - s.Start
 		last := s.Line + bytes.Count(bytes.TrimRight(text[s.Start:s.End], "\r\n"), []byte("\n"))
 		r.Spans = append(r.Spans, kernelSpan{s.Line, last, s.Heading, s.Reason})
@@ -162,7 +162,7 @@ func (a *app) kernelConfirm(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := db.ConfirmKernel(ctx, name, live.doc.KernelHash(), a.Now().UTC()); err != nil {
+	if err := db.ConfirmKernel(ctx, name, live.Doc.KernelHash(), a.Now().UTC()); err != nil {
 		return err
 	}
 	return a.kernelShow(ctx, name)

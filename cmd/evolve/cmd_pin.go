@@ -126,11 +126,11 @@ func (a *app) pinSkill(ctx context.Context, arg string, off bool) error {
 		if err != nil {
 			return err
 		}
-		if v.SHA != live.doc.Hash() {
+		if v.SHA != live.Doc.Hash() {
 			return problem.Inputf(fmt.Sprintf("`evolve rollback %s@v%d` puts it in place first", name, v.N), "v%d is not the live version of %s", v.N, name)
 		}
 	}
-	if err := db.PinSkill(ctx, name, live.doc.Hash()); err != nil {
+	if err := db.PinSkill(ctx, name, live.Doc.Hash()); err != nil {
 		return err
 	}
 	p, err := pinned(ctx, db, name)

@@ -112,7 +112,7 @@ type promotion struct {
 
 // promotion finds what at names, "" for what waits, and refuses what may not be
 // installed, with all reasons. Nothing is changed.
-func (a *app) promotion(ctx context.Context, db *store.Store, live *liveSkill, at string, targets []target, f promoteFlags) (*promotion, error) {
+func (a *app) promotion(ctx context.Context, db *store.Store, live *skill.Live, at string, targets []target, f promoteFlags) (*promotion, error) {
 	name := live.Name
 	elsewhere, err := a.elsewhere(live, targets)
 	if err != nil {
@@ -143,9 +143,9 @@ func (a *app) promotion(ctx context.Context, db *store.Store, live *liveSkill, a
 	}
 	var trial, back *tournament.TrialRecord
 	if at == "" {
-		trial, back, err = a.waitingTrial(ctx, db, live, live.doc.Hash())
+		trial, back, err = a.waitingTrial(ctx, db, live, live.Doc.Hash())
 	} else {
-		trial, err = a.findTrial(ctx, db, name, live.doc.Hash(), at)
+		trial, err = a.findTrial(ctx, db, name, live.Doc.Hash(), at)
 	}
 	if err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (a *app) promotion(ctx context.Context, db *store.Store, live *liveSkill, a
 		if elsewhere == 0 {
 			return nil, problem.Inputf(fmt.Sprintf("`evolve --skill %s` looks for one", name), "nothing of %s waits for promotion", name)
 		}
-		v, err := db.VersionBySHA(ctx, name, live.doc.Hash())
+		v, err := db.VersionBySHA(ctx, name, live.Doc.Hash())
 		return &promotion{v: v}, err
 	}
 	v, more, err := a.versionToBe(ctx, db, live, trial, f)
@@ -172,12 +172,12 @@ func (a *app) promotion(ctx context.Context, db *store.Store, live *liveSkill, a
 			return nil, err
 		}
 	}
-	older := trial.Incumbent != live.doc.Hash()
+	older := trial.Incumbent != live.Doc.Hash()
 	return &promotion{v, trial, older}, against.refuse(fmt.Sprintf("candidate %.12s of %s", trial.Challenger, name))
 }
 
 // elsewhere counts the targets that are not the one where the skill lives.
-func (a *app) elsewhere(live *liveSkill, targets []target) (n int, err error) {
+func (a *app) elsewhere(live *skill.Live, targets []target) (n int, err error) {
 	home, err := ahead(live.Path)
 	if err != nil {
 		return 0, fmt.Errorf("find skill %s: %w", live.Name, err)
@@ -193,7 +193,7 @@ func (a *app) elsewhere(live *liveSkill, targets []target) (n int, err error) {
 // versionToBe is the version that a candidate becomes: one that was on trial, or
 // that the firewall has flagged and its owner wants all the same; and what objects
 // to it.
-func (a *app) versionToBe(ctx context.Context, db *store.Store, live *liveSkill, trial *tournament.TrialRecord, f promoteFlags) (*tournament.Version, objections, error) {
+func (a *app) versionToBe(ctx context.Context, db *store.Store, live *skill.Live, trial *tournament.TrialRecord, f promoteFlags) (*tournament.Version, objections, error) {
 	cand, note, against, err := a.againstCandidate(ctx, db, live, trial, f.force)
 	if err != nil || len(against) > 0 {
 		return nil, against, err
@@ -209,10 +209,10 @@ func (a *app) versionToBe(ctx context.Context, db *store.Store, live *liveSkill,
 	if err != nil {
 		return nil, nil, err
 	}
-	v := &tournament.Version{Skill: live.Name, SHA: cand.SHA, Parent: live.doc.Hash(), Author: "evolve",
+	v := &tournament.Version{Skill: live.Name, SHA: cand.SHA, Parent: live.Doc.Hash(), Author: "evolve",
 		Operator: cand.Operator, Run: trial.Run, Evidence: run.Verdict, Proven: proven,
 		Simulated: trial.Simulated, Note: note, Text: cand.Text, Created: a.Now().UTC()}
-	if trial.Incumbent == live.doc.Hash() {
+	if trial.Incumbent == live.Doc.Hash() {
 		return v, nil, nil
 	}
 	return v, nil, forced(ctx, db, v, trial.Incumbent)
@@ -247,7 +247,7 @@ func forced(ctx context.Context, db *store.Store, v *tournament.Version, base st
 
 // promoteCandidate installs a candidate; one that is not proven only with a word
 // more.
-func (a *app) promoteCandidate(ctx context.Context, db *store.Store, live *liveSkill, p *promotion, targets []target, f promoteFlags) error {
+func (a *app) promoteCandidate(ctx context.Context, db *store.Store, live *skill.Live, p *promotion, targets []target, f promoteFlags) error {
 	if p.older {
 		a.Say("%.12s is recorded as unproven, %s", p.v.SHA, p.v.Note)
 	}
@@ -260,7 +260,7 @@ func (a *app) promoteCandidate(ctx context.Context, db *store.Store, live *liveS
 			return unproven(p.trial)
 		}
 	}
-	if p.trial.Incumbent == live.doc.Hash() {
+	if p.trial.Incumbent == live.Doc.Hash() {
 		if s, err := shorter(ctx, db, live, p.trial); err != nil {
 			return err
 		} else if s != nil {
@@ -272,7 +272,7 @@ func (a *app) promoteCandidate(ctx context.Context, db *store.Store, live *liveS
 			return err
 		}
 	}
-	v, done, err := a.placeNew(ctx, db, live, live.doc.Hash(), *p.v, targets, f.force)
+	v, done, err := a.placeNew(ctx, db, live, live.Doc.Hash(), *p.v, targets, f.force)
 	if err != nil {
 		return err
 	}
@@ -280,9 +280,9 @@ func (a *app) promoteCandidate(ctx context.Context, db *store.Store, live *liveS
 }
 
 // planVersion says where a version would be put; promotion has said that it may be.
-func (a *app) planVersion(ctx context.Context, db *store.Store, live *liveSkill, v *tournament.Version, targets []target, f promoteFlags) ([]placing, error) {
+func (a *app) planVersion(ctx context.Context, db *store.Store, live *skill.Live, v *tournament.Version, targets []target, f promoteFlags) ([]placing, error) {
 	name := live.Name
-	plan, err := a.planNew(ctx, db, live, live.doc.Hash(), v, targets, f.force)
+	plan, err := a.planNew(ctx, db, live, live.Doc.Hash(), v, targets, f.force)
 	if err != nil {
 		return nil, err
 	}
@@ -298,7 +298,7 @@ func (a *app) planVersion(ctx context.Context, db *store.Store, live *liveSkill,
 }
 
 // promoteVersion brings a version to targets.
-func (a *app) promoteVersion(ctx context.Context, db *store.Store, live *liveSkill, v *tournament.Version, targets []target, f promoteFlags) error {
+func (a *app) promoteVersion(ctx context.Context, db *store.Store, live *skill.Live, v *tournament.Version, targets []target, f promoteFlags) error {
 	plan, err := a.planVersion(ctx, db, live, v, targets, f)
 	if err != nil {
 		return err
@@ -311,7 +311,7 @@ func (a *app) promoteVersion(ctx context.Context, db *store.Store, live *liveSki
 }
 
 // told prints what came of a promotion or a rollback.
-func (a *app) told(ctx context.Context, db *store.Store, live *liveSkill, op string, v *tournament.Version, done []placed) error {
+func (a *app) told(ctx context.Context, db *store.Store, live *skill.Live, op string, v *tournament.Version, done []placed) error {
 	versions, err := db.Versions(ctx, live.Name)
 	if err != nil {
 		return err
@@ -320,7 +320,7 @@ func (a *app) told(ctx context.Context, db *store.Store, live *liveSkill, op str
 	if op == store.OpRollback && again != nil && !a.promotable(ctx, db, live.Name, again) {
 		again = nil
 	}
-	return a.placedResult(live, op, v, live.doc.Hash(), done, versions, again)
+	return a.placedResult(live, op, v, live.Doc.Hash(), done, versions, again)
 }
 
 // promotable reports whether promote would install a version in the place of what is

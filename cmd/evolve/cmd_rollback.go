@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/harvest/hook"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/spf13/cobra"
@@ -90,12 +91,12 @@ func (a *app) rollbackSkill(ctx context.Context, arg string, f rollbackFlags) er
 }
 
 // rolledBack tells what came of a rollback.
-func (a *app) rolledBack(ctx context.Context, db *store.Store, live *liveSkill, to *tournament.Version, done []placed, pin *pin) error {
+func (a *app) rolledBack(ctx context.Context, db *store.Store, live *skill.Live, to *tournament.Version, done []placed, pin *pin) error {
 	for i := range done {
 		if !done[i].live || !done[i].changed() {
 			continue
 		}
-		a.leaveNote(live.Name, hook.Installed, "v%d (%.12s) was put back in the place of %.12s", to.N, to.SHA, live.doc.Hash())
+		a.leaveNote(live.Name, hook.Installed, "v%d (%.12s) was put back in the place of %.12s", to.N, to.SHA, live.Doc.Hash())
 		if pin != nil { // it stays, on what is live now
 			if err := db.PinSkill(ctx, live.Name, done[i].To); err != nil {
 				return err

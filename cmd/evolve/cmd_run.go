@@ -24,7 +24,7 @@ import (
 type runConfig struct {
 	Schema int    `json:"schema"`
 	Skill  string `json:"skill"`
-	Evolve string `json:"evolve,omitempty"` // evolveHarness, evolveDescription or evolveShorten
+	Evolve string `json:"evolve,omitempty"` // skill.Harness, skill.Description or evolveShorten
 	Typed  string `json:"typed,omitempty"`  // the flags as they were typed, for a run that waits for answers
 	Seed   int64  `json:"seed"`
 	backendFlags
@@ -128,7 +128,7 @@ func newRunCommand(a *app) *cobra.Command {
 	fl := c.Flags()
 	fl.SortFlags = false
 	fl.StringVar(&f.Skill, "skill", "", "name of the skill")
-	fl.StringVar(&f.Evolve, "evolve", evolveHarness, "what may change: harness (the body), description, on its own trigger cases, or shorten: harness, by deletions alone")
+	fl.StringVar(&f.Evolve, "evolve", skill.Harness, "what may change: harness (the body), description, on its own trigger cases, or shorten: harness, by deletions alone")
 	f.backendFlags.register(fl)
 	fl.Int64Var(&f.MaxRollouts, "max-rollouts", 120, "agent attempts at most; 0 for no cap")
 	fl.Float64Var(&f.MaxCostUSD, "max-cost-usd", 0, "dollars at most, over every call")
@@ -203,7 +203,7 @@ func (f *runFlags) check() error {
 		return problem.Inputf("the strategies are strict and equal", "unknown --accept %q", f.Accept)
 	case f.Objectives != nil && !contains(f.Objectives, "quality"):
 		return problem.Inputf("for example --objectives quality,cost,retries", "--objectives must name quality")
-	case !contains([]string{"", evolveHarness, evolveDescription, evolveShorten}, f.Evolve):
+	case !contains([]string{"", skill.Harness, skill.Description, evolveShorten}, f.Evolve):
 		return problem.Inputf("--evolve harness, description, or shorten", "unknown --evolve %q", f.Evolve)
 	case f.Evolve == evolveShorten && f.promote:
 		return problem.Inputf("look at what it found with `evolve diff`, and install it with `evolve promote`", "--promote does not go with --evolve shorten: what only lacks lines is yours to install")

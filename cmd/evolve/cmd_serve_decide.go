@@ -32,7 +32,7 @@ func (s *serving) Queue(ctx context.Context) ([]serve.Waiting, error) {
 	}
 	var out []serve.Waiting
 	for _, e := range reg.Entries {
-		live, err := readSkill(e)
+		live, err := skill.ReadEntry(e)
 		var syntax *skill.SyntaxError
 		if errors.As(err, &syntax) { // the status page names it
 			continue
@@ -62,14 +62,14 @@ func (s *serving) Queue(ctx context.Context) ([]serve.Waiting, error) {
 
 // waiting is a candidate that its owner can do something about, nil for any other:
 // one that was installed is a version, and stands with those.
-func (s *serving) waiting(ctx context.Context, live *liveSkill, k *candidacy) (*serve.Waiting, error) {
+func (s *serving) waiting(ctx context.Context, live *skill.Live, k *candidacy) (*serve.Waiting, error) {
 	if _, err := s.db.VersionBySHA(ctx, live.Name, k.SHA); err == nil {
 		return nil, nil
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
 	w := &serve.Waiting{Skill: live.Name, SHA: k.SHA, Standing: string(k.standing()), Words: k.words()}
-	against := k.trial != nil && k.trial.Incumbent == live.doc.Hash()
+	against := k.trial != nil && k.trial.Incumbent == live.Doc.Hash()
 	switch k.standing() {
 	case inQuarantine:
 		w.Acts = []serve.Act{serve.Approve, serve.Reject}
@@ -140,7 +140,7 @@ func (s *serving) Plan(ctx context.Context, act serve.Act, name, at string) (_ *
 	for _, in := range pending {
 		p.Will = append(p.Will, fmt.Sprintf("A %s in %s was interrupted: the same command finishes it first.", in.Op, c.targetOf(name, in.Path)))
 	}
-	p.Seen, err = stateOf(p.Act, p.Skill, p.At, live.doc.Hash(), p.Will, p.Unproven, p.Refusal, p.Evidence, p.Findings, p.Diff)
+	p.Seen, err = stateOf(p.Act, p.Skill, p.At, live.Doc.Hash(), p.Will, p.Unproven, p.Refusal, p.Evidence, p.Findings, p.Diff)
 	return p, err
 }
 
@@ -253,7 +253,7 @@ func evidenceFacts(to []serve.Fact, t *tournament.TrialRecord) ([]serve.Fact, er
 }
 
 // planPromotion is what promote would do.
-func (c *served) planPromotion(ctx context.Context, db *store.Store, live *liveSkill, p *serve.Plan) error {
+func (c *served) planPromotion(ctx context.Context, db *store.Store, live *skill.Live, p *serve.Plan) error {
 	targets, err := c.targets(nil)
 	if err != nil {
 		return err
@@ -283,7 +283,7 @@ func (c *served) planPromotion(ctx context.Context, db *store.Store, live *liveS
 			p.Evidence = append(p.Evidence, serve.Fact{Name: "lifetime", Text: said})
 		}
 		p.Evidence = append(p.Evidence, serve.Fact{Name: "made in", Text: "run " + pr.v.Run})
-		plan, err = c.planNew(ctx, db, live, live.doc.Hash(), pr.v, targets, false)
+		plan, err = c.planNew(ctx, db, live, live.Doc.Hash(), pr.v, targets, false)
 	}
 	if err != nil {
 		return err
@@ -304,7 +304,7 @@ func (c *served) planPromotion(ctx context.Context, db *store.Store, live *liveS
 }
 
 // planBack is what rollback would do.
-func (c *served) planBack(ctx context.Context, db *store.Store, live *liveSkill, p *serve.Plan) error {
+func (c *served) planBack(ctx context.Context, db *store.Store, live *skill.Live, p *serve.Plan) error {
 	if pin, err := pinned(ctx, db, live.Name); err != nil {
 		return err
 	} else if pin != nil {
@@ -333,7 +333,7 @@ func (c *served) planBack(ctx context.Context, db *store.Store, live *liveSkill,
 }
 
 // willOf says of each target what becomes of it.
-func (c *served) willOf(ctx context.Context, db *store.Store, what string, live *liveSkill, plan []placing) (out []string, err error) {
+func (c *served) willOf(ctx context.Context, db *store.Store, what string, live *skill.Live, plan []placing) (out []string, err error) {
 	versions, err := db.Versions(ctx, live.Name)
 	if err != nil {
 		return nil, err
@@ -370,13 +370,13 @@ func (c *served) willOf(ctx context.Context, db *store.Store, what string, live 
 }
 
 // diffFrom shows how a version differs from the live text.
-func (c *served) diffFrom(live *liveSkill, to *tournament.Version, p *serve.Plan) error {
+func (c *served) diffFrom(live *skill.Live, to *tournament.Version, p *serve.Plan) error {
 	doc, _ := skill.Parse(to.Text, skill.Options{}) // one that predates a rule can still be shown
 	name := "candidate " + plain.Short(to.SHA)
 	if isVersion(p.At) || p.Act == serve.Rollback {
 		name = fmt.Sprintf("v%d", to.N)
 	}
-	d, err := report.Between(live.Name+" live", live.Name+" "+name, live.doc, doc)
+	d, err := report.Between(live.Name+" live", live.Name+" "+name, live.Doc, doc)
 	p.Diff = d
 	return err
 }

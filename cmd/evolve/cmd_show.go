@@ -189,7 +189,7 @@ func (u *userWords) of(ctx context.Context, c *eval.Case) (string, error) {
 // state is how a text stands, in one word and in words.
 func (s *skillTexts) state(ctx context.Context, t *namedText) (word, reason string, err error) {
 	switch {
-	case t.version != nil && s.live != nil && s.live.doc.Hash() == t.sha():
+	case t.version != nil && s.live != nil && s.live.Doc.Hash() == t.sha():
 		return "live", "it is installed", nil
 	case t.version != nil:
 		return "installed", fmt.Sprintf("it was v%d", t.version.N), nil

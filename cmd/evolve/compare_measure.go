@@ -9,6 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"golang.org/x/time/rate"
@@ -33,7 +34,7 @@ func (a *app) measure(ctx context.Context, c *comparison) error {
 		return problem.Inputf("`evolve cases list` shows them", "none of the cases can be tried: %s", strings.Join(notes, "; "))
 	}
 	var others []eval.Offer
-	if c.Evolve == evolveDescription {
+	if c.Evolve == skill.Description {
 		if others, err = a.others(c.texts.live.Name); err != nil {
 			return err
 		}
@@ -58,7 +59,7 @@ func (a *app) measure(ctx context.Context, c *comparison) error {
 			return &problem.Error{Kind: problem.Stopped, Err: errors.New("nothing was spent"), Hint: "lower --max-rollouts, or say --yes"}
 		}
 	}
-	base, err := c.texts.live.variant()
+	base, err := variantOf(c.texts.live)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ func TestPartOfACarriedVersion(t *testing.T) {
 	if err := r.db.Journal(c.Run).SaveCandidate(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	for operator, want := range map[string]string{"carried": evolveDescription, "reflect": evolveHarness, tournament.DescriptionOnly[0]: evolveDescription} {
+	for operator, want := range map[string]string{"carried": skill.Description, "reflect": skill.Harness, tournament.DescriptionOnly[0]: skill.Description} {
 		v := r.offer
 		v.Operator = operator
 		if got, err := partOf(t.Context(), r.db, &v); err != nil || got != want {
@@ -24,7 +24,7 @@ func TestPartOfACarriedVersion(t *testing.T) {
 		}
 	}
 	gone := tournament.Version{Skill: "tagger", SHA: "ffff", Operator: "carried"}
-	if got, err := partOf(t.Context(), r.db, &gone); err != nil || got != evolveHarness {
+	if got, err := partOf(t.Context(), r.db, &gone); err != nil || got != skill.Harness {
 		t.Errorf("nothing is left of it: %s, %v", got, err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 // carries out the rest, a rollback takes back what an interrupted promotion has
 // done. finished then says that there is nothing else to do. Any other command
 // takes its place.
-func (a *app) finish(ctx context.Context, db *store.Store, live *liveSkill, op, at string, to []string, force bool) (finished bool, err error) {
+func (a *app) finish(ctx context.Context, db *store.Store, live *skill.Live, op, at string, to []string, force bool) (finished bool, err error) {
 	done, open, err := a.settle(ctx, db, live.Name)
 	if err != nil {
 		return false, err
@@ -34,7 +34,7 @@ func (a *app) finish(ctx context.Context, db *store.Store, live *liveSkill, op, 
 		return false, nil
 	}
 	var plan []placing
-	v, err := db.VersionBySHA(ctx, live.Name, live.doc.Hash()) // where every target loses the skill
+	v, err := db.VersionBySHA(ctx, live.Name, live.Doc.Hash()) // where every target loses the skill
 	for _, in := range all {
 		p, e := a.placingOf(ctx, db, live, in, in.To)
 		if e != nil {
@@ -63,7 +63,7 @@ func (a *app) finish(ctx context.Context, db *store.Store, live *liveSkill, op, 
 }
 
 // placingOf is an install as a placing, with the text of this SHA-256, "" for none.
-func (a *app) placingOf(ctx context.Context, db *store.Store, live *liveSkill, in store.Install, sha string) (*placing, error) {
+func (a *app) placingOf(ctx context.Context, db *store.Store, live *skill.Live, in store.Install, sha string) (*placing, error) {
 	places, err := a.places(ctx, db, live, []target{{a.targetOf(live.Name, in.Path), filepath.Dir(filepath.Dir(in.Path))}})
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (a *app) placingOf(ctx context.Context, db *store.Store, live *liveSkill, i
 
 // undo takes back what an interrupted promotion has put in place, and gives up
 // the rest. What was written down together has one beginning.
-func (a *app) undo(ctx context.Context, db *store.Store, live *liveSkill, of store.Install, force bool) error {
+func (a *app) undo(ctx context.Context, db *store.Store, live *skill.Live, of store.Install, force bool) error {
 	installs, err := db.Installs(ctx, live.Name)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (a *app) undo(ctx context.Context, db *store.Store, live *liveSkill, of sto
 		return err
 	}
 	if v == nil {
-		if v, err = db.VersionBySHA(ctx, live.Name, live.doc.Hash()); err != nil {
+		if v, err = db.VersionBySHA(ctx, live.Name, live.Doc.Hash()); err != nil {
 			return err
 		}
 	}

@@ -159,7 +159,7 @@ func (p *prepared) forecast(past pastRate) *forecast {
 	}
 	mutator := float64(fc.Search) * mutatorShare
 	fc.Calls = int64(rollouts + judge + mutator)
-	perRollout := f.answering(string(p.live.doc.Body())) + prompt/n
+	perRollout := f.answering(string(p.live.Doc.Body())) + prompt/n
 	fc.Tokens = int64(rollouts*float64(perRollout) + judge*tokensJudge + mutator*tokensMutator)
 	fc.CostUSD = f.usd(f.Model, float64(fc.Tokens))
 	if past.rollouts > 0 {

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -173,15 +171,6 @@ func (h placeHistory) before(sha string) (out []spell, known bool) {
 		out = append(out, s)
 	}
 	return out, true
-}
-
-// home is where the skill lives, as the store names it.
-func (s *liveSkill) home() (string, error) {
-	path, err := filepath.EvalSymlinks(s.Path)
-	if err != nil {
-		return "", fmt.Errorf("find skill %s: %w", s.Name, err)
-	}
-	return path, nil
 }
 
 // replaced are the texts that held took the place of at a place, the newest first:

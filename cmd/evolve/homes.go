@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 )
@@ -14,7 +15,7 @@ import (
 // folder was moved and linked, or the symlink put elsewhere (stow, home-manager). The
 // skill's past goes with it, so that what is there is compared with what was live
 // last. target is the file that it leads to now.
-func (a *app) followHome(ctx context.Context, db *store.Store, live *liveSkill, target string) error {
+func (a *app) followHome(ctx context.Context, db *store.Store, live *skill.Live, target string) error {
 	link, err := filepath.Abs(live.Path)
 	if err != nil {
 		return fmt.Errorf("find skill %s: %w", live.Name, err)
@@ -48,7 +49,7 @@ func (a *app) followHome(ctx context.Context, db *store.Store, live *liveSkill, 
 // otherHomes are the files that a skill had its home in and has no more, by path, that
 // nothing reaches from here: those of a home that this one was copied from, for one,
 // or of another folder of skills. They are touched where somebody names them.
-func (a *app) otherHomes(ctx context.Context, db *store.Store, live *liveSkill) (map[string]bool, error) {
+func (a *app) otherHomes(ctx context.Context, db *store.Store, live *skill.Live) (map[string]bool, error) {
 	homes, err := db.Homes(ctx, live.Name)
 	if err != nil {
 		return nil, err

@@ -21,25 +21,25 @@ import (
 // a crash cut short is settled by looking at what is there, a text that no
 // version knows (found for the first time, or edited by its owner) becomes one. What
 // cannot be read is none: its owner may be half way through a save.
-func (a *app) recordLive(ctx context.Context, db *store.Store, live *liveSkill) error {
+func (a *app) recordLive(ctx context.Context, db *store.Store, live *skill.Live) error {
 	_, open, err := a.settle(ctx, db, live.Name)
 	if err != nil {
 		return err
 	}
 	a.sayOpen(live.Name, open)
-	if live.halfSaved() {
+	if live.HalfSaved() {
 		return nil
 	}
 	return a.recordEdits(ctx, db, live, a.recordText)
 }
 
 // recordText makes the live text a version, where it is none.
-func (a *app) recordText(ctx context.Context, db *store.Store, live *liveSkill) error {
+func (a *app) recordText(ctx context.Context, db *store.Store, live *skill.Live) error {
 	target, err := filepath.EvalSymlinks(live.Path)
 	if err != nil {
 		return fmt.Errorf("find skill %s: %w", live.Name, err)
 	}
-	sha := live.doc.Hash()
+	sha := live.Doc.Hash()
 	versions, err := db.Versions(ctx, live.Name)
 	if err != nil {
 		return err
@@ -58,11 +58,11 @@ func (a *app) recordText(ctx context.Context, db *store.Store, live *liveSkill) 
 	if n := len(versions); n > 0 {
 		note, parent = "edited by hand", installed
 		if parent == "" {
-			parent = nearestVersion(versions, live.doc.Render())
+			parent = nearestVersion(versions, live.Doc.Render())
 		}
 	}
 	v, err := db.SaveVersion(ctx, tournament.Version{Skill: live.Name, SHA: sha, Parent: parent, Author: "you", Operator: "edit",
-		Note: note, Text: live.doc.Render(), Created: a.Now().UTC()})
+		Note: note, Text: live.Doc.Render(), Created: a.Now().UTC()})
 	if err != nil {
 		return err
 	}
@@ -167,13 +167,13 @@ func (a *app) mayReplace(ctx context.Context, db *store.Store, name string, p *p
 // whose SHA-256 is want, and into the targets of the configuration. Where the live
 // text is refused or fails, no version is left behind that was never in place: a
 // rollback must not find one. Other targets are told of on stderr.
-func (a *app) installNew(ctx context.Context, db *store.Store, live *liveSkill, want string, v tournament.Version) (tournament.Version, error) {
+func (a *app) installNew(ctx context.Context, db *store.Store, live *skill.Live, want string, v tournament.Version) (tournament.Version, error) {
 	v, _, err := a.installAt(ctx, db, live, want, v)
 	return v, err
 }
 
 // installAt is installNew; it returns what became of each target, too.
-func (a *app) installAt(ctx context.Context, db *store.Store, live *liveSkill, want string, v tournament.Version) (tournament.Version, []placed, error) {
+func (a *app) installAt(ctx context.Context, db *store.Store, live *skill.Live, want string, v tournament.Version) (tournament.Version, []placed, error) {
 	targets, err := a.targets(nil)
 	if err != nil {
 		return v, nil, err
@@ -201,7 +201,7 @@ func (a *app) installAt(ctx context.Context, db *store.Store, live *liveSkill, w
 // placeNew records v as a version and puts it into targets. The live text must be
 // the one whose SHA-256 is want. Where nothing could be put in place, v is no
 // version afterwards.
-func (a *app) placeNew(ctx context.Context, db *store.Store, live *liveSkill, want string, v tournament.Version, targets []target, force bool) (tournament.Version, []placed, error) {
+func (a *app) placeNew(ctx context.Context, db *store.Store, live *skill.Live, want string, v tournament.Version, targets []target, force bool) (tournament.Version, []placed, error) {
 	plan, err := a.planNew(ctx, db, live, want, &v, targets, force)
 	if err != nil {
 		return v, nil, err
@@ -225,7 +225,7 @@ func (a *app) placeNew(ctx context.Context, db *store.Store, live *liveSkill, wa
 
 // planNew looks at the targets that v is to be put into. v is what every placing
 // points to.
-func (a *app) planNew(ctx context.Context, db *store.Store, live *liveSkill, want string, v *tournament.Version, targets []target, force bool) ([]placing, error) {
+func (a *app) planNew(ctx context.Context, db *store.Store, live *skill.Live, want string, v *tournament.Version, targets []target, force bool) ([]placing, error) {
 	doc, err := skill.Parse(v.Text, skill.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("read version to install: %w", err)
@@ -254,33 +254,10 @@ func (a *app) planNew(ctx context.Context, db *store.Store, live *liveSkill, wan
 	return plan, nil
 }
 
-// checkKernel refuses a text whose kernel is not the live one's, in bytes or in
-// structure, whatever was recorded about it. Where the description was what
-// evolved, it is no kernel.
-func checkKernel(live, next *skill.Document, evolves string) error {
-	opts := optionsOf(evolves)
-	live, err := skill.Parse(live.Render(), opts)
-	if err == nil {
-		next, err = skill.Parse(next.Render(), opts)
-	}
-	if err != nil {
-		return problem.Refusef("nothing was installed", "%v", err)
-	}
-	if live.KernelHash() != next.KernelHash() {
-		return problem.Refusef("nothing was installed", "the kernel differs from the live skill's")
-	}
-	for _, f := range skill.Check(live, next, skill.ClaudeCode) {
-		if f.Severity == skill.Reject {
-			return problem.Refusef("nothing was installed", "line %d: %s (%s)", f.Line, f.Message, f.Rule)
-		}
-	}
-	return nil
-}
-
 // mayInstall says whether the owner's word lets next take the place of the live
 // text. What the firewall flagged is installed by hand alone, and only once it
 // was approved; note then says so, and stays with the version.
-func (a *app) mayInstall(ctx context.Context, db *store.Store, live *liveSkill, next *skill.Document, evolves string, byHand bool) (note string, err error) {
+func (a *app) mayInstall(ctx context.Context, db *store.Store, live *skill.Live, next *skill.Document, evolves string, byHand bool) (note string, err error) {
 	c, err := candidacyOf(ctx, db, live.Name, next.Hash())
 	if err != nil {
 		return "", err
@@ -294,11 +271,11 @@ func (a *app) mayInstall(ctx context.Context, db *store.Store, live *liveSkill, 
 			return "", problem.Refusef("`evolve approve "+name+"` takes that back", "candidate %.12s was %s", c.SHA, c.words())
 		}
 	}
-	rules, err := flaggedRules(live.doc, next, evolves, c)
+	rules, err := flaggedRules(live.Doc, next, evolves, c)
 	if err != nil {
 		return "", err
 	}
-	if !byHand && isShorter(live.doc, next.Render()) {
+	if !byHand && isShorter(live.Doc, next.Render()) {
 		return "", problem.Refusef("look at `evolve diff "+name+"`; `evolve promote "+name+"` installs it",
 			"%.12s only lacks lines of the live text: it is yours to install", next.Hash())
 	}
@@ -334,7 +311,7 @@ func (a *app) installProved(ctx context.Context, p *prepared, out *tournament.Ou
 	if err != nil {
 		return nil, fmt.Errorf("read challenger: %w", err)
 	}
-	if err := checkKernel(doc, next, p.f.Evolve); err != nil {
+	if err := skill.CheckKernel(doc, next, p.f.Evolve); err != nil {
 		return nil, err
 	}
 	if _, err := a.mayInstall(ctx, p.db, p.live, next, p.f.Evolve, false); err != nil {
@@ -362,15 +339,6 @@ func (a *app) installProved(ctx context.Context, p *prepared, out *tournament.Ou
 		a.Say("%s v%d, %s: %s", p.run.Skill, v.N, done[i].Target, done[i].words(nil))
 	}
 	return done, refusalOf(done)
-}
-
-// readDoc parses a stored text.
-func readDoc(text []byte) (*skill.Document, error) {
-	doc, err := skill.Parse(text, skill.Options{})
-	if err != nil {
-		return nil, fmt.Errorf("read stored text: %w", err)
-	}
-	return doc, nil
 }
 
 // verdictOf reads the gate's verdict back from a run.

@@ -12,9 +12,9 @@ import (
 )
 
 // edit writes the live skill anew, with a line more.
-func edit(t *testing.T, live *liveSkill, line string) []byte {
+func edit(t *testing.T, live *skill.Live, line string) []byte {
 	t.Helper()
-	text := append(bytes.Clone(live.doc.Render()), line+"\n"...)
+	text := append(bytes.Clone(live.Doc.Render()), line+"\n"...)
 	if err := os.WriteFile(live.Path, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -38,11 +38,11 @@ func TestRefusedInstallLeavesNoVersion(t *testing.T) {
 	if err := a.recordLive(ctx, db, found); err != nil {
 		t.Fatal(err)
 	}
-	next := append(bytes.Clone(found.doc.Render()), "Label every axis.\n"...)
-	offer := tournament.Version{Skill: "dataviz", SHA: skill.HashText(next), Parent: found.doc.Hash(), Author: "evolve", Proven: true, Text: next}
+	next := append(bytes.Clone(found.Doc.Render()), "Label every axis.\n"...)
+	offer := tournament.Version{Skill: "dataviz", SHA: skill.HashText(next), Parent: found.Doc.Hash(), Author: "evolve", Proven: true, Text: next}
 	edited := edit(t, found, "Be brief.")
 	var drift *skill.DriftError
-	if _, err := a.installNew(ctx, db, found, found.doc.Hash(), offer); !errors.As(err, &drift) {
+	if _, err := a.installNew(ctx, db, found, found.Doc.Hash(), offer); !errors.As(err, &drift) {
 		t.Fatalf("installed over an edit: %v", err)
 	}
 	versions, err := db.Versions(ctx, "dataviz")
@@ -52,7 +52,7 @@ func TestRefusedInstallLeavesNoVersion(t *testing.T) {
 	if err := a.rollback(ctx, "dataviz"); err != nil { // the edit becomes v1, its parent is v0
 		t.Fatal(err)
 	}
-	if now, _ := os.ReadFile(found.Path); string(now) != string(found.doc.Render()) {
+	if now, _ := os.ReadFile(found.Path); string(now) != string(found.Doc.Render()) {
 		t.Errorf("rolling an edit back gave\n%s", now)
 	}
 
@@ -61,7 +61,7 @@ func TestRefusedInstallLeavesNoVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := a.installNew(ctx, db, live, live.doc.Hash(), offer); err != nil || v.N != 2 {
+	if v, err := a.installNew(ctx, db, live, live.Doc.Hash(), offer); err != nil || v.N != 2 {
 		t.Fatalf("installed v%d, %v", v.N, err)
 	}
 	if err := a.rollback(ctx, "dataviz"); err != nil {
@@ -71,7 +71,7 @@ func TestRefusedInstallLeavesNoVersion(t *testing.T) {
 	if err := a.rollback(ctx, "dataviz"); err != nil {
 		t.Fatal(err)
 	}
-	if now, _ := os.ReadFile(found.Path); string(now) != string(found.doc.Render()) {
+	if now, _ := os.ReadFile(found.Path); string(now) != string(found.Doc.Render()) {
 		t.Errorf("rolling back an edit of v0 gave\n%s", now)
 	}
 	if v, err := db.Version(ctx, "dataviz", 1); err != nil || string(v.Text) != string(edited) {

@@ -17,7 +17,7 @@ import (
 func (s *skillTexts) log(ctx context.Context, where func(path string) string) (*skillLog, error) {
 	l := &skillLog{Schema: 1, Skill: s.name, Versions: []logVersion{}, Candidates: []logTrial{}}
 	if s.live != nil {
-		l.Live = s.live.doc.Hash()
+		l.Live = s.live.Doc.Hash()
 		l.Recorded = s.versionOf(l.Live) != nil
 	}
 	pin, err := s.db.Pinned(ctx, s.name)

@@ -39,8 +39,8 @@ func TestManagedSkillsAreNeverWritten(t *testing.T) {
 			}
 			old := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 			o.check(os.Chtimes(filepath.Join(dir, "SKILL.md"), old, old))
-			sha := live.doc.Hash()
-			o.check(o.db.ConfirmKernel(t.Context(), "tables", live.doc.KernelHash(), old))
+			sha := live.Doc.Hash()
+			o.check(o.db.ConfirmKernel(t.Context(), "tables", live.Doc.KernelHash(), old))
 			next := swap(text, "Name every column.", "Name every column, with its unit.")
 			proved := o.challenger(sha, next, "reflect", pareto.Promote)
 			ctx := t.Context()

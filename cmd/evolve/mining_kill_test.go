@@ -259,7 +259,7 @@ func (s *station) desk(plain, foreign int) *nightDesk {
 
 // prepare brings a run as far as it comes before it begins, and leaves it there.
 func (d *nightDesk) prepare(id string, caps eval.Caps) (*prepared, error) {
-	f := runFlags{runConfig: runConfig{Schema: 1, Skill: d.s.cases[0].Skill, Evolve: evolveHarness, Seed: 1, Profile: skill.ClaudeCode,
+	f := runFlags{runConfig: runConfig{Schema: 1, Skill: d.s.cases[0].Skill, Evolve: skill.Harness, Seed: 1, Profile: skill.ClaudeCode,
 		MaxRollouts: caps.Rollouts, MaxTokens: caps.Tokens, MaxDuration: caps.Duration}, harvested: true, yes: true, id: id}
 	f.Agent, f.Model, f.ReflectModel, f.BaseURL = "openai", "sim-task", "sim-reflect", d.s.url
 	p, err := d.a.prepare(d.s.t.Context(), &f)

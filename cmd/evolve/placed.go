@@ -7,6 +7,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 )
@@ -80,7 +81,7 @@ func (p *partly) Unwrap() error { return p.why }
 
 // placedResult prints what is in place now, a line for each target. again is what
 // promote would put back after a rollback, nil for nothing.
-func (a *app) placedResult(live *liveSkill, op string, v *tournament.Version, from string, done []placed, versions []tournament.Version, again *tournament.Version) error {
+func (a *app) placedResult(live *skill.Live, op string, v *tournament.Version, from string, done []placed, versions []tournament.Version, again *tournament.Version) error {
 	if a.JSON {
 		path := live.Path
 		if len(done) == 1 {
@@ -169,7 +170,7 @@ func onlyTo(done []placed) string {
 }
 
 // shown is the path as its owner knows it.
-func (o *placed) shown(live *liveSkill) string {
+func (o *placed) shown(live *skill.Live) string {
 	if o.live {
 		return live.Path
 	}

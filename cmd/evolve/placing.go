@@ -71,7 +71,7 @@ func (p *placed) changed() bool {
 //
 // The error is that of the store, or the owner's word, a pin or a rejection; what
 // happened at a place stands in placed.
-func (a *app) put(ctx context.Context, db *store.Store, live *liveSkill, op, note string, force bool, plan []placing) ([]placed, error) {
+func (a *app) put(ctx context.Context, db *store.Store, live *skill.Live, op, note string, force bool, plan []placing) ([]placed, error) {
 	unlock, err := a.lockInstalls(ctx, installWait)
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (a *app) put(ctx context.Context, db *store.Store, live *liveSkill, op, not
 
 // ownersWord refuses what the owner has forbidden, perhaps since it was planned: the
 // lock may have been waited for. What the files hold is compared place by place.
-func ownersWord(ctx context.Context, db *store.Store, live *liveSkill, op string, force bool, plan []placing) error {
+func ownersWord(ctx context.Context, db *store.Store, live *skill.Live, op string, force bool, plan []placing) error {
 	if force {
 		return nil
 	}
@@ -138,7 +138,7 @@ func ownersWord(ctx context.Context, db *store.Store, live *liveSkill, op string
 	}
 	for i := range plan {
 		p := &plan[i]
-		if sha := p.sha(); sha != "" && sha != live.doc.Hash() && p.to.Author == "evolve" && said[sha].Word == store.Rejected {
+		if sha := p.sha(); sha != "" && sha != live.Doc.Hash() && p.to.Author == "evolve" && said[sha].Word == store.Rejected {
 			return problem.Refusef(fmt.Sprintf("`evolve approve %s@%.12s` takes that back", live.Name, sha), "candidate %.12s was rejected by you: nothing was changed", sha)
 		}
 	}
@@ -146,7 +146,7 @@ func ownersWord(ctx context.Context, db *store.Store, live *liveSkill, op string
 }
 
 // compareFolders finds out which targets have other files than the skill's own.
-func compareFolders(live *liveSkill, plan []placing, out []placed) error {
+func compareFolders(live *skill.Live, plan []placing, out []placed) error {
 	own := ""
 	for i := range plan {
 		o := &out[i]
@@ -174,7 +174,7 @@ func (o *placed) refuse(err error) {
 
 // intent says what is to be written down for a place, nil where there is nothing
 // to do. It looks once more: time has passed since the plan was made.
-func (p *placing) intent(ctx context.Context, db *store.Store, live *liveSkill, o *placed) (*store.Intent, error) {
+func (p *placing) intent(ctx context.Context, db *store.Store, live *skill.Live, o *placed) (*store.Intent, error) {
 	if p.same != "" {
 		o.Outcome, o.Same, o.To = wasSame, p.same, p.sha()
 		return nil, nil
@@ -228,7 +228,7 @@ func (p *placing) clear(ctx context.Context, db *store.Store, name string) error
 }
 
 // act does what was written down.
-func (p *placing) act(live *liveSkill, files []skill.FolderFile, o *placed) (err error) {
+func (p *placing) act(live *skill.Live, files []skill.FolderFile, o *placed) (err error) {
 	switch {
 	case p.to == nil:
 		o.Outcome = wasRemoved

@@ -47,7 +47,7 @@ func TestOwnersWordWhileAnInstallationWaits(t *testing.T) {
 			if err := c.word(r); err != nil {
 				t.Fatal(err)
 			}
-			want := r.live().doc.Render()
+			want := r.live().Doc.Render()
 			unlock()
 			err = <-said
 			var drift *skill.DriftError

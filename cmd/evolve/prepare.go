@@ -18,7 +18,7 @@ import (
 // A prepared run is one that may begin.
 type prepared struct {
 	f     *runFlags
-	live  *liveSkill
+	live  *skill.Live
 	back  *backends
 	db    *store.Store
 	run   *tournament.Run
@@ -56,12 +56,12 @@ func (a *app) prepare(ctx context.Context, f *runFlags) (*prepared, error) {
 	if err := a.refuseManaged(ctx, live, f); err != nil {
 		return nil, err
 	}
-	for _, w := range skill.Validate(live.doc, f.Profile, live.Name) {
+	for _, w := range skill.Validate(live.Doc, f.Profile, live.Name) {
 		if w.Severity == skill.Reject {
 			return nil, problem.Inputf("agents would not load it as it is; mend it first", "skill %s: line %d: %s", live.Name, w.Line, w.Message)
 		}
 	}
-	if err := live.evolve(f.Evolve); err != nil {
+	if err := live.Evolve(f.Evolve); err != nil {
 		return nil, err
 	}
 	back, err := f.open(ctx, a)
@@ -199,7 +199,7 @@ func (p *prepared) carry(ctx context.Context, trial *tournament.TrialRecord) err
 		p.heads = append(p.heads, fmt.Sprintf("challenger %.12s is undecided: its trial continues unless this run finds a better text", trial.Challenger))
 		return nil
 	}
-	spent, err := p.db.Journal(p.run.ID).SpentCases(ctx, f.Skill, p.live.doc.Hash())
+	spent, err := p.db.Journal(p.run.ID).SpentCases(ctx, f.Skill, p.live.Doc.Hash())
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (p *prepared) carry(ctx context.Context, trial *tournament.TrialRecord) err
 // fix freezes what the run starts from, and builds its plan.
 func (a *app) fix(ctx context.Context, p *prepared, budget *eval.Budget) error {
 	f := p.f
-	f.Incumbent = p.live.doc.Render()
+	f.Incumbent = p.live.Doc.Render()
 	f.Cases, f.Splits = map[string]string{}, map[string]string{}
 	n := map[eval.Split]int{}
 	for _, c := range p.cases {
@@ -251,7 +251,7 @@ func (a *app) fix(ctx context.Context, p *prepared, budget *eval.Budget) error {
 		p.heads = append(p.heads, notes...)
 	}
 	if f.Carried == "" { // else carry has counted what its trial may still hear
-		spent, err := p.db.Journal(p.run.ID).SpentCases(ctx, f.Skill, p.live.doc.Hash())
+		spent, err := p.db.Journal(p.run.ID).SpentCases(ctx, f.Skill, p.live.Doc.Hash())
 		if err != nil {
 			return err
 		}
@@ -292,7 +292,7 @@ func (a *app) tooFew(ctx context.Context, p *prepared) error {
 // build makes the plan of a run whose flags are complete.
 func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error {
 	f := p.f
-	incumbent, err := p.live.variant()
+	incumbent, err := variantOf(p.live)
 	if err != nil {
 		return err
 	}
@@ -336,7 +336,7 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 	if f.Evolve == evolveShorten {
 		p.plan.Options.Operators, p.plan.Options.Shorten = tournament.DeletionOnly, true
 	}
-	if f.Evolve == evolveDescription {
+	if f.Evolve == skill.Description {
 		p.plan.Options.Operators = tournament.DescriptionOnly
 		if p.plan.Others, err = a.others(f.Skill); err != nil {
 			return err
@@ -353,7 +353,7 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 	if err != nil {
 		return fmt.Errorf("read challenger %.12s: %w", f.Carried, err)
 	}
-	doc, err := skill.Parse(c.Text, p.live.doc.Options())
+	doc, err := skill.Parse(c.Text, p.live.Doc.Options())
 	if err != nil {
 		return fmt.Errorf("read challenger %.12s: %w", f.Carried, err)
 	}

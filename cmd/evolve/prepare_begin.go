@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 )
@@ -38,7 +39,7 @@ func (a *app) runID(ctx context.Context, db *store.Store, f *runFlags) (string, 
 // reads reports whether the run mines cases. What is mined is about what a skill does
 // once it is loaded: a description is tried on trigger cases, and they come from
 // their owner.
-func (f *runFlags) reads() bool { return !f.noHarvest && f.Evolve != evolveDescription }
+func (f *runFlags) reads() bool { return !f.noHarvest && f.Evolve != skill.Description }
 
 // begin makes a run this process' own before anything is spent on it: nobody else
 // works on it, what earlier processes spent is on its budget, and what it uses of its

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
@@ -91,7 +92,7 @@ func (o objections) without(kinds ...objectionKind) (out objections) {
 
 // againstSkill is what keeps anything from being installed in the place of the live
 // text.
-func (a *app) againstSkill(ctx context.Context, db *store.Store, live *liveSkill) (out objections, err error) {
+func (a *app) againstSkill(ctx context.Context, db *store.Store, live *skill.Live) (out objections, err error) {
 	p, err := pinned(ctx, db, live.Name)
 	if err != nil {
 		return nil, err
@@ -116,11 +117,11 @@ func (a *app) againstSkill(ctx context.Context, db *store.Store, live *liveSkill
 // againstCandidate is what keeps a candidate from being installed in the place of
 // the live text, but for what keeps anything from it. note is what is to be
 // remembered of one that may be; cand is the candidate as its run has it.
-func (a *app) againstCandidate(ctx context.Context, db *store.Store, live *liveSkill, trial *tournament.TrialRecord, force bool) (cand *tournament.Candidate, note string, out objections, err error) {
+func (a *app) againstCandidate(ctx context.Context, db *store.Store, live *skill.Live, trial *tournament.TrialRecord, force bool) (cand *tournament.Candidate, note string, out objections, err error) {
 	if trial.Simulated && !a.isDemo() {
 		out.object(isSimulated, "run it again with a real --agent", "the evidence for %.12s is simulated: it says nothing about a real model", trial.Challenger)
 	}
-	if trial.Incumbent != live.doc.Hash() && !force {
+	if trial.Incumbent != live.Doc.Hash() && !force {
 		out.object(isOlder, "run `evolve --skill "+live.Name+"` to try it against the live text, or use --force",
 			"the evidence for %.12s is against another text than the live one", trial.Challenger)
 	}
@@ -131,13 +132,13 @@ func (a *app) againstCandidate(ctx context.Context, db *store.Store, live *liveS
 		out.object(isPurged, "`evolve --skill "+live.Name+"` looks for another one", "the text of %.12s was removed with a session that it had learned from", cand.SHA)
 		return cand, "", out, nil
 	}
-	doc, err := readDoc(cand.Text)
+	doc, err := skill.Stored(cand.Text)
 	if err != nil {
 		return nil, "", nil, err
 	}
 	note, err = a.mayInstall(ctx, db, live, doc, evolvesOf(cand.Operator), true)
 	if err = out.add(isForbidden, err); err == nil {
-		err = out.add(isMisfit, checkKernel(live.doc, doc, evolvesOf(cand.Operator)))
+		err = out.add(isMisfit, skill.CheckKernel(live.Doc, doc, evolvesOf(cand.Operator)))
 	}
 	return cand, note, out, err
 }
@@ -152,14 +153,14 @@ func unproven(trial *tournament.TrialRecord) error {
 }
 
 // againstVersion is what keeps a version from being installed.
-func (a *app) againstVersion(ctx context.Context, db *store.Store, live *liveSkill, v *tournament.Version) (out objections, err error) {
+func (a *app) againstVersion(ctx context.Context, db *store.Store, live *skill.Live, v *tournament.Version) (out objections, err error) {
 	if v.Simulated && !a.isDemo() {
 		out.object(isSimulated, "run it again with a real --agent", "the evidence for v%d is simulated: it says nothing about a real model", v.N)
 	}
-	if v.Author != "evolve" || v.SHA == live.doc.Hash() {
+	if v.Author != "evolve" || v.SHA == live.Doc.Hash() {
 		return out, nil
 	}
-	doc, err := readDoc(v.Text)
+	doc, err := skill.Stored(v.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +171,7 @@ func (a *app) againstVersion(ctx context.Context, db *store.Store, live *liveSki
 	if _, err := a.mayInstall(ctx, db, live, doc, part, true); out.add(isForbidden, err) != nil {
 		return nil, err
 	}
-	if err := checkKernel(live.doc, doc, part); err != nil {
+	if err := skill.CheckKernel(live.Doc, doc, part); err != nil {
 		var f *problem.Error
 		if !errors.As(err, &f) {
 			return nil, err
@@ -182,7 +183,7 @@ func (a *app) againstVersion(ctx context.Context, db *store.Store, live *liveSki
 
 // offer is the command that installs what a trial has proved, "" where promote
 // refuses; then out says why.
-func (a *app) offer(ctx context.Context, db *store.Store, live *liveSkill, trial *tournament.TrialRecord) (command string, out objections, err error) {
+func (a *app) offer(ctx context.Context, db *store.Store, live *skill.Live, trial *tournament.TrialRecord) (command string, out objections, err error) {
 	if out, err = a.againstSkill(ctx, db, live); err != nil {
 		return "", nil, err
 	}
@@ -197,7 +198,7 @@ func (a *app) offer(ctx context.Context, db *store.Store, live *liveSkill, trial
 	if out = append(out, more...); len(out) > 0 {
 		return "", out, nil
 	}
-	at, _, err := a.waitingTrial(ctx, db, live, live.doc.Hash())
+	at, _, err := a.waitingTrial(ctx, db, live, live.Doc.Hash())
 	if err != nil {
 		return "", nil, err
 	}

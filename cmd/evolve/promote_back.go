@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
@@ -18,7 +19,7 @@ import (
 // undecided; of either, a text that only lacks lines of the live one comes last. A
 // challenger that was installed before is not offered again: back is the newest such
 // trial. Each is nil if there is none.
-func (a *app) waitingTrial(ctx context.Context, db *store.Store, live *liveSkill, sha string) (trial, back *tournament.TrialRecord, err error) {
+func (a *app) waitingTrial(ctx context.Context, db *store.Store, live *skill.Live, sha string) (trial, back *tournament.TrialRecord, err error) {
 	trials, err := db.Trials(ctx, live.Name)
 	if err != nil {
 		return nil, nil, err
@@ -56,7 +57,7 @@ func (a *app) waitingTrial(ctx context.Context, db *store.Store, live *liveSkill
 
 // refuseBack refuses to put in place again what was taken back: who wants that says
 // which version.
-func (a *app) refuseBack(ctx context.Context, db *store.Store, live *liveSkill, t *tournament.TrialRecord) error {
+func (a *app) refuseBack(ctx context.Context, db *store.Store, live *skill.Live, t *tournament.TrialRecord) error {
 	v, err := db.VersionBySHA(ctx, live.Name, t.Challenger)
 	if errors.Is(err, store.ErrNotFound) {
 		return problem.Inputf(fmt.Sprintf("`evolve --skill %s` looks for one", live.Name), "nothing of %s waits for promotion", live.Name)

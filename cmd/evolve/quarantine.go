@@ -204,7 +204,7 @@ func markTried(ctx context.Context, db *store.Store, name string, by map[string]
 // seedsFor lists the approved candidates that a search of this live text begins
 // with beside it, and the texts that it must never propose. One whose kernel is
 // no longer the live one's is named in notes instead.
-func seedsFor(ctx context.Context, db *store.Store, live *liveSkill, evolves string) (seeds, barred, notes []string, err error) {
+func seedsFor(ctx context.Context, db *store.Store, live *skill.Live, evolves string) (seeds, barred, notes []string, err error) {
 	all, err := candidacies(ctx, db, live.Name)
 	if err != nil {
 		return nil, nil, nil, err
@@ -218,20 +218,20 @@ func seedsFor(ctx context.Context, db *store.Store, live *liveSkill, evolves str
 		default:
 			continue
 		}
-		if c.triedIn != "" || c.SHA == live.doc.Hash() || evolvesOf(c.Operator) != evolves {
+		if c.triedIn != "" || c.SHA == live.Doc.Hash() || evolvesOf(c.Operator) != evolves {
 			continue
 		}
-		if !c.mayBeSown(live.doc.Hash()) {
+		if !c.mayBeSown(live.Doc.Hash()) {
 			if len(c.carried) == 0 { // else that was told
 				notes = append(notes, fmt.Sprintf("approved candidate %.12s is left out: it was made from another text than the live one", c.SHA))
 			}
 			continue
 		}
-		doc, err := readDoc(c.Text)
+		doc, err := skill.Stored(c.Text)
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		if err := checkKernel(live.doc, doc, evolves); err != nil {
+		if err := skill.CheckKernel(live.Doc, doc, evolves); err != nil {
 			notes = append(notes, fmt.Sprintf("approved candidate %.12s cannot be tried any more: %v", c.SHA, err))
 			continue
 		}
@@ -246,9 +246,9 @@ func seedsFor(ctx context.Context, db *store.Store, live *liveSkill, evolves str
 // live one, or was found to break when it was made. What has any is installed by
 // its owner alone: an approval lets a text be tried, and says no more.
 func flaggedRules(live, next *skill.Document, evolves string, c *candidacy) ([]string, error) {
-	live, err := skill.Parse(live.Render(), optionsOf(evolves))
+	live, err := skill.Parse(live.Render(), skill.OptionsFor(evolves))
 	if err == nil {
-		next, err = skill.Parse(next.Render(), optionsOf(evolves))
+		next, err = skill.Parse(next.Render(), skill.OptionsFor(evolves))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read candidate: %w", err)

@@ -69,7 +69,7 @@ func (r *rebasing) run(name string) string {
 
 // recordEdits records the live text, as record does it, and carries the
 // challengers that wait over to it where its owner has edited it.
-func (a *app) recordEdits(ctx context.Context, db *store.Store, live *liveSkill, record func(context.Context, *store.Store, *liveSkill) error) error {
+func (a *app) recordEdits(ctx context.Context, db *store.Store, live *skill.Live, record func(context.Context, *store.Store, *skill.Live) error) error {
 	target, err := filepath.EvalSymlinks(live.Path)
 	if err != nil {
 		return fmt.Errorf("find skill %s: %w", live.Name, err)
@@ -95,11 +95,11 @@ func (a *app) recordEdits(ctx context.Context, db *store.Store, live *liveSkill,
 // It looks at the store alone and may be called at any time: what is done is not
 // done again, and a challenger that a process is trying right now is left for
 // later.
-func (a *app) rebase(ctx context.Context, db *store.Store, live *liveSkill, before string) error {
-	if live.halfSaved() {
+func (a *app) rebase(ctx context.Context, db *store.Store, live *skill.Live, before string) error {
+	if live.HalfSaved() {
 		return nil
 	}
-	sha := live.doc.Hash()
+	sha := live.Doc.Hash()
 	bases, err := editedFrom(ctx, db, live.Name, sha, before)
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (a *app) rebase(ctx context.Context, db *store.Store, live *liveSkill, befo
 // at it, or one is trying the challenger. One that was dropped is tried again on the
 // next text: an editor may have been half way through a save. superseded: not that,
 // since another one has come after it.
-func (a *app) rebaseOnce(ctx context.Context, db *store.Store, live *liveSkill, t tournament.TrialRecord, r *rebasing, bases []string, superseded bool) error {
+func (a *app) rebaseOnce(ctx context.Context, db *store.Store, live *skill.Live, t tournament.TrialRecord, r *rebasing, bases []string, superseded bool) error {
 	if done, err := rebased(ctx, db, live.Name, r, bases); err != nil || done || superseded && r.Reason != "" {
 		return err
 	}
@@ -200,7 +200,7 @@ type standIn struct {
 // inPlace lists the challengers of base that wait: the newest that is proved and
 // was never in place, and for each part of a skill the newest that is undecided.
 // The proved one comes last: its trial will be the newest.
-func (a *app) inPlace(ctx context.Context, db *store.Store, live *liveSkill, base string, trials []tournament.TrialRecord) (out []standIn, err error) {
+func (a *app) inPlace(ctx context.Context, db *store.Store, live *skill.Live, base string, trials []tournament.TrialRecord) (out []standIn, err error) {
 	const proved = "proved"
 	kinds := map[string]bool{}
 	for _, t := range trials { // the newest first
@@ -258,7 +258,7 @@ func rebased(ctx context.Context, db *store.Store, name string, r *rebasing, bas
 }
 
 // rebaseOne carries one challenger over, and says what came of it in a line.
-func (a *app) rebaseOne(ctx context.Context, db *store.Store, live *liveSkill, t tournament.TrialRecord, r *rebasing) error {
+func (a *app) rebaseOne(ctx context.Context, db *store.Store, live *skill.Live, t tournament.TrialRecord, r *rebasing) error {
 	name, now := live.Name, a.Now().UTC()
 	id := r.run(name)
 	was, err := madeBy(ctx, db, name, t.Challenger)
@@ -268,7 +268,7 @@ func (a *app) rebaseOne(ctx context.Context, db *store.Store, live *liveSkill, t
 	told := r.Reason // when it was dropped before
 	r.Reason, r.edit = "", cmp.Or(r.edit, "your edit")
 	c := &tournament.Candidate{Run: id, Seq: 1, Parents: []string{r.Onto, r.From}, Operator: rebaseHarness, Taught: was.Taught}
-	if evolvesOf(was.Operator) == evolveDescription {
+	if evolvesOf(was.Operator) == skill.Description {
 		c.Operator = rebaseDescription
 	}
 	next, err := a.mergeEdit(ctx, db, live, was, r)
@@ -343,7 +343,7 @@ func (a *app) rebaseOne(ctx context.Context, db *store.Store, live *liveSkill, t
 }
 
 // mergeEdit makes the re-based text; nil where r says why there is none.
-func (a *app) mergeEdit(ctx context.Context, db *store.Store, live *liveSkill, was *tournament.Candidate, r *rebasing) (*skill.Document, error) {
+func (a *app) mergeEdit(ctx context.Context, db *store.Store, live *skill.Live, was *tournament.Candidate, r *rebasing) (*skill.Document, error) {
 	v, err := db.VersionBySHA(ctx, live.Name, r.Base)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
@@ -353,8 +353,8 @@ func (a *app) mergeEdit(ctx context.Context, db *store.Store, live *liveSkill, w
 		return nil, nil
 	}
 	var docs [3]*skill.Document
-	for i, text := range [][]byte{v.Text, live.doc.Render(), was.Text} {
-		if docs[i], err = skill.Parse(text, optionsOf(evolvesOf(was.Operator))); err != nil {
+	for i, text := range [][]byte{v.Text, live.Doc.Render(), was.Text} {
+		if docs[i], err = skill.Parse(text, skill.OptionsFor(evolvesOf(was.Operator))); err != nil {
 			r.Outcome, r.Reason = dropped, oneLine(err.Error())
 			return nil, nil
 		}
@@ -374,8 +374,8 @@ func (a *app) mergeEdit(ctx context.Context, db *store.Store, live *liveSkill, w
 // admit checks the re-based text as the search checks what a mutator proposes. r
 // names rules alone: what a finding quotes stands with the candidate, where a purge
 // finds it.
-func (a *app) admit(ctx context.Context, db *store.Store, live *liveSkill, next *skill.Document, c *tournament.Candidate, r *rebasing) error {
-	ours, err := skill.Parse(live.doc.Render(), next.Options())
+func (a *app) admit(ctx context.Context, db *store.Store, live *skill.Live, next *skill.Document, c *tournament.Candidate, r *rebasing) error {
+	ours, err := skill.Parse(live.Doc.Render(), next.Options())
 	if err != nil {
 		return err
 	}

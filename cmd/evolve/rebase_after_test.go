@@ -186,7 +186,7 @@ func TestRebaseByManyAtOnce(t *testing.T) {
 			a := newApp(strings.NewReader(""), new(bytes.Buffer), &errs)
 			a.Getenv, a.claudeHome = o.a.Getenv, o.a.claudeHome
 			db, err := a.store(t.Context())
-			var live *liveSkill
+			var live *skill.Live
 			if err == nil {
 				live, err = a.skill("tables")
 			}

@@ -134,7 +134,7 @@ func TestRebaseOfApproved(t *testing.T) {
 				t.Helper()
 				live, err := o.a.skill("tables")
 				o.check(err)
-				seeds, _, _, err := seedsFor(ctx, o.db, live, evolveHarness)
+				seeds, _, _, err := seedsFor(ctx, o.db, live, skill.Harness)
 				o.check(err)
 				return seeds
 			}
@@ -248,7 +248,7 @@ func TestRebaseOfWhatIsElsewhere(t *testing.T) {
 		}
 		live, err := o.a.skill("tables")
 		o.check(err)
-		c, err := o.a.challenger(ctx, o.db, live, live.doc.Hash())
+		c, err := o.a.challenger(ctx, o.db, live, live.Doc.Hash())
 		o.check(err)
 		if c.TakenBack != back || (c.Offer == "") != back {
 			t.Errorf("taken back there %v: it is %+v", back, c)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 )
@@ -13,7 +14,7 @@ import (
 // the live text, where that is another one than they were made from: a search that
 // began with one as it is would lose what was written since. What comes of it goes
 // to quarantine: an approval is for one text.
-func (a *app) rebaseApproved(ctx context.Context, db *store.Store, live *liveSkill) error {
+func (a *app) rebaseApproved(ctx context.Context, db *store.Store, live *skill.Live) error {
 	words, err := db.Decisions(ctx, live.Name)
 	if err != nil {
 		return err
@@ -29,7 +30,7 @@ func (a *app) rebaseApproved(ctx context.Context, db *store.Store, live *liveSki
 	if err != nil {
 		return err
 	}
-	sha := live.doc.Hash()
+	sha := live.Doc.Hash()
 	for _, c := range all {
 		if c.standing() != approvedWord || c.triedIn != "" || c.base == sha || c.SHA == sha || c.done(sha) {
 			continue
@@ -84,13 +85,13 @@ func (c *candidacy) nextElsewhere(name string) string {
 // wasInPlace reports whether a text has had its chance where the skill lives: it was
 // live there, or was rolled back in another target. One that was only brought to
 // another target waits here as before.
-func wasInPlace(ctx context.Context, db *store.Store, live *liveSkill, sha string) (bool, error) {
+func wasInPlace(ctx context.Context, db *store.Store, live *skill.Live, sha string) (bool, error) {
 	if _, err := db.VersionBySHA(ctx, live.Name, sha); errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	} else if err != nil {
 		return false, err
 	}
-	home, err := live.home()
+	home, err := live.Home()
 	if err != nil {
 		return false, err
 	}

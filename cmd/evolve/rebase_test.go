@@ -228,7 +228,7 @@ func (o *desk) restarted(trial *tournament.TrialRecord, was, operator string) {
 	o.check(err)
 	live, err := o.a.skill("tables")
 	o.check(err)
-	if want := []string{live.doc.Hash(), was}; !slices.Equal(c.Parents, want) || !slices.Equal(c.Taught, []string{"case-1"}) || evolvesOf(c.Operator) != evolvesOf(operator) {
+	if want := []string{live.Doc.Hash(), was}; !slices.Equal(c.Parents, want) || !slices.Equal(c.Taught, []string{"case-1"}) || evolvesOf(c.Operator) != evolvesOf(operator) {
 		o.Errorf("made by %s from %v, taught by %v", c.Operator, c.Parents, c.Taught)
 	}
 	s, err := o.a.texts(ctx, "tables")

@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -151,7 +152,7 @@ func lessons(ctx context.Context, db *store.Store, run *tournament.Run) ([]repor
 	if err != nil || first == nil || len(first.Text) == 0 {
 		return nil, err
 	}
-	doc, err := readDoc(first.Text)
+	doc, err := skill.Stored(first.Text)
 	if err != nil {
 		return nil, nil // what cannot be cut into sentences taught none
 	}

@@ -55,20 +55,20 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 	if err != nil {
 		return nil, err
 	}
-	if got := live.doc.Render(); string(got) != string(f.Incumbent) {
+	if got := live.Doc.Render(); string(got) != string(f.Incumbent) {
 		// The decisions were about the text that the run began with. It goes on
 		// with that; installing is refused later by compare-and-swap.
 		doc, err := skill.Parse(f.Incumbent, skill.Options{})
 		if err != nil {
 			return nil, fmt.Errorf("read the incumbent of run %s: %w", run.ID, err)
 		}
-		live.doc = doc
+		live.Doc = doc
 		a.Say("the live file has changed since run %s began; it goes on with the text it began with", run.ID)
 	}
 	if f.Evolve == "" {
-		f.Evolve = evolveHarness // of an older evolve
+		f.Evolve = skill.Harness // of an older evolve
 	}
-	if err := live.evolve(f.Evolve); err != nil {
+	if err := live.Evolve(f.Evolve); err != nil {
 		return nil, err
 	}
 	back, err := f.open(ctx, a)

@@ -78,7 +78,7 @@ func (r *roaming) holds(target string, want []byte) {
 	}
 }
 
-func (r *roaming) live() *liveSkill {
+func (r *roaming) live() *skill.Live {
 	r.t.Helper()
 	live, err := r.a.skill("tagger")
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 )
@@ -18,7 +19,7 @@ import (
 type rollingBack struct {
 	a     *app
 	db    *store.Store
-	live  *liveSkill
+	live  *skill.Live
 	at    string // the version behind the @, "" for what was there before
 	force bool
 	// words are what the owner, or a night that was told to, has said of texts.
@@ -33,15 +34,15 @@ type rollingBack struct {
 // took the place of, in every target that holds the live text; where the live text
 // is the first one, it is what was last put into other targets that is taken back.
 // to is the version that most of it is about.
-func (a *app) planRollback(ctx context.Context, db *store.Store, live *liveSkill, at string, named []target, force bool) (plan []placing, to *tournament.Version, err error) {
+func (a *app) planRollback(ctx context.Context, db *store.Store, live *skill.Live, at string, named []target, force bool) (plan []placing, to *tournament.Version, err error) {
 	r := &rollingBack{a: a, db: db, live: live, at: at, force: force, everywhere: named == nil}
 	if err := r.readWords(ctx); err != nil {
 		return nil, nil, err
 	}
-	from := live.doc.Hash()
+	from := live.Doc.Hash()
 	targets := named
 	if named == nil {
-		path, err := live.home()
+		path, err := live.Home()
 		if err != nil {
 			return nil, nil, err
 		}
@@ -187,7 +188,7 @@ func (r *rollingBack) copies(ctx context.Context, sha string) (same, newest []ta
 	if err != nil {
 		return nil, nil, err
 	}
-	home, err := live.home()
+	home, err := live.Home()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -19,8 +19,8 @@ func (r *roaming) install(text []byte, to ...string) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	v := tournament.Version{Skill: "tagger", SHA: skill.HashText(text), Parent: live.doc.Hash(), Author: "evolve", Operator: "reflect", Proven: true, Text: text}
-	if _, done, err := r.a.placeNew(r.t.Context(), r.db, live, live.doc.Hash(), v, targets, false); errors.Join(err, refusalOf(done)) != nil {
+	v := tournament.Version{Skill: "tagger", SHA: skill.HashText(text), Parent: live.Doc.Hash(), Author: "evolve", Operator: "reflect", Proven: true, Text: text}
+	if _, done, err := r.a.placeNew(r.t.Context(), r.db, live, live.Doc.Hash(), v, targets, false); errors.Join(err, refusalOf(done)) != nil {
 		r.t.Fatal(err, refusalOf(done))
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -217,13 +218,13 @@ func (e *skillBusyError) who() string {
 // skillLock names the lock of a part of a skill.
 func skillLock(name, evolves string) string {
 	if evolves == "" || evolves == evolveShorten {
-		evolves = evolveHarness
+		evolves = skill.Harness
 	}
 	sum := sha256.Sum256([]byte(name + "\x00" + evolves))
 	return "skill-" + hex.EncodeToString(sum[:8])
 }
 
-// lockSkill makes a part of a skill (evolveHarness, evolveDescription) this process'
+// lockSkill makes a part of a skill (skill.Harness, skill.Description) this process'
 // own, until leave is called; say tells who is at work. Errors: *skillBusyError.
 func (a *app) lockSkill(name, evolves string) (say func(run string) error, unlock func(), err error) {
 	return a.lockSkillUnder(context.Background(), name, evolves)
@@ -265,7 +266,7 @@ func (a *app) lockSkillUnder(ctx context.Context, name, evolves string) (say fun
 
 // skillAtWork reports whether a process is at work on any part of a skill.
 func (a *app) skillAtWork(name string) (bool, error) {
-	for _, part := range []string{evolveHarness, evolveDescription} {
+	for _, part := range []string{skill.Harness, skill.Description} {
 		if busy, err := a.locked(skillLock(name, part)); busy || err != nil {
 			return busy, err
 		}

@@ -16,7 +16,7 @@ func isShorter(live *skill.Document, text []byte) bool {
 	if len(text) == 0 { // purged
 		return false
 	}
-	doc, err := readDoc(text)
+	doc, err := skill.Stored(text)
 	if err != nil {
 		return false
 	}
@@ -26,17 +26,17 @@ func isShorter(live *skill.Document, text []byte) bool {
 
 // shortens reports whether the challenger of a trial against the live text only lacks
 // lines of it.
-func shortens(ctx context.Context, db *store.Store, live *liveSkill, t *tournament.TrialRecord) (bool, error) {
+func shortens(ctx context.Context, db *store.Store, live *skill.Live, t *tournament.TrialRecord) (bool, error) {
 	c, err := madeBy(ctx, db, live.Name, t.Challenger)
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
-	return err == nil && isShorter(live.doc, c.Text), err
+	return err == nil && isShorter(live.Doc, c.Text), err
 }
 
 // shorter says what the challenger of a trial lacks where it lacks lines and nothing
 // else, nil for any other.
-func shorter(ctx context.Context, db *store.Store, live *liveSkill, t *tournament.TrialRecord) (*tournament.Shorter, error) {
+func shorter(ctx context.Context, db *store.Store, live *skill.Live, t *tournament.TrialRecord) (*tournament.Shorter, error) {
 	if is, err := shortens(ctx, db, live, t); err != nil || !is {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func shorter(ctx context.Context, db *store.Store, live *liveSkill, t *tournamen
 	if err != nil {
 		return nil, err
 	}
-	doc, err := readDoc(c.Text)
+	doc, err := skill.Stored(c.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -52,5 +52,5 @@ func shorter(ctx context.Context, db *store.Store, live *liveSkill, t *tournamen
 	if err != nil {
 		return nil, fmt.Errorf("read cases: %w", err)
 	}
-	return tournament.ShorterThan(live.doc, doc, cases), nil
+	return tournament.ShorterThan(live.Doc, doc, cases), nil
 }

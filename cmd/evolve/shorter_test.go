@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament"
 )
@@ -21,14 +22,14 @@ func TestShorterIsItsOwnersToInstall(t *testing.T) {
 	r := newRoaming(t)
 	cut := r.cutText()
 	at := r.proved(cut, r.v0)
-	next, err := readDoc(cut)
+	next, err := skill.Stored(cut)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.a.mayInstall(t.Context(), r.db, r.live(), next, evolveHarness, false); r.a.fail(err) != exitRefused {
+	if _, err := r.a.mayInstall(t.Context(), r.db, r.live(), next, skill.Harness, false); r.a.fail(err) != exitRefused {
 		t.Errorf("a policy may install it: %v", err)
 	}
-	if _, err := r.a.mayInstall(t.Context(), r.db, r.live(), next, evolveHarness, true); err != nil {
+	if _, err := r.a.mayInstall(t.Context(), r.db, r.live(), next, skill.Harness, true); err != nil {
 		t.Errorf("its owner may not install it: %v", err)
 	}
 	night := &sleeper{a: r.a, db: r.db}
@@ -39,7 +40,7 @@ func TestShorterIsItsOwnersToInstall(t *testing.T) {
 		t.Errorf("status does not name it:\n%s", got)
 	}
 	r.proved(r.v1, r.v0)
-	if on, _, err := r.a.waitingTrial(t.Context(), r.db, r.live(), r.live().doc.Hash()); err != nil || on == nil || on.Challenger != r.offer.SHA {
+	if on, _, err := r.a.waitingTrial(t.Context(), r.db, r.live(), r.live().Doc.Hash()); err != nil || on == nil || on.Challenger != r.offer.SHA {
 		t.Errorf("promote is about %+v, %v; want the better text", on, err)
 	}
 	if err := r.promote("@" + at); err != nil {
@@ -54,7 +55,7 @@ func TestShorterIsItsOwnersToInstall(t *testing.T) {
 func TestShorterTakesNoPlace(t *testing.T) {
 	r := newRoaming(t)
 	at := r.proved(r.cutText(), r.v0, undecidedTrial)
-	for evolves, want := range map[string]string{evolveHarness: "", evolveShorten: at, evolveDescription: "", "": at} {
+	for evolves, want := range map[string]string{skill.Harness: "", evolveShorten: at, skill.Description: "", "": at} {
 		on, err := r.a.openTrial(t.Context(), r.db, r.live(), evolves)
 		if err != nil {
 			t.Fatal(err)
@@ -68,10 +69,10 @@ func TestShorterTakesNoPlace(t *testing.T) {
 		}
 	}
 	r.proved(r.v1, r.v0, undecidedTrial)
-	if on, err := r.a.openTrial(t.Context(), r.db, r.live(), evolveHarness); err != nil || on == nil || on.Challenger != r.offer.SHA {
+	if on, err := r.a.openTrial(t.Context(), r.db, r.live(), skill.Harness); err != nil || on == nil || on.Challenger != r.offer.SHA {
 		t.Errorf("the harness goes on with %+v, %v", on, err)
 	}
-	if skillLock("tagger", evolveShorten) != skillLock("tagger", evolveHarness) {
+	if skillLock("tagger", evolveShorten) != skillLock("tagger", skill.Harness) {
 		t.Error("two runs may work on the harness at once")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -34,7 +35,7 @@ func TestOneProcessAtWorkOnASkill(t *testing.T) {
 		}
 		return len(all)
 	}
-	say, unlock, err := a.lockSkill(demoSkill, evolveHarness)
+	say, unlock, err := a.lockSkill(demoSkill, skill.Harness)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func TestOneProcessAtWorkOnASkill(t *testing.T) {
 	if n := runs(); n > 0 {
 		t.Errorf("%d runs of those that were refused", n)
 	}
-	if _, other, err := a.lockSkill(demoSkill, evolveDescription); err != nil {
+	if _, other, err := a.lockSkill(demoSkill, skill.Description); err != nil {
 		t.Errorf("its description is tried on other cases: %v", err)
 	} else {
 		other()
@@ -68,7 +69,7 @@ func TestOneProcessAtWorkOnASkill(t *testing.T) {
 	unlock()
 
 	// A process that was killed leaves the file, and the system takes its lock.
-	path, err := a.runningPath(skillLock(demoSkill, evolveHarness))
+	path, err := a.runningPath(skillLock(demoSkill, skill.Harness))
 	if err != nil {
 		t.Fatal(err)
 	}

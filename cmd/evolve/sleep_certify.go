@@ -72,8 +72,8 @@ func (s *sleeper) outdated(ctx context.Context, challenger string) (string, erro
 // drift says which model the evidence of the installed version is about, who
 // answers now, and, where that is another one, on what it could be tried. A text
 // that no gate has proved claims nothing that could be out of date.
-func (s *sleeper) drift(ctx context.Context, live *liveSkill, cases []eval.Case) (*sleep.Drift, error) {
-	v, err := s.db.VersionBySHA(ctx, live.Name, live.doc.Hash())
+func (s *sleeper) drift(ctx context.Context, live *skill.Live, cases []eval.Case) (*sleep.Drift, error) {
+	v, err := s.db.VersionBySHA(ctx, live.Name, live.Doc.Hash())
 	if errors.Is(err, store.ErrNotFound) || err == nil && v.Author != "evolve" {
 		return nil, nil
 	} else if err != nil {
@@ -136,8 +136,8 @@ func (s *sleeper) clusters(ctx context.Context, name string, d *sleep.Drift, hel
 }
 
 // previous is the text that a version replaced; nil where nothing is left of it.
-func (s *sleeper) previous(ctx context.Context, live *liveSkill, sha string) (*skill.Document, error) {
-	if sha == "" || sha == live.doc.Hash() {
+func (s *sleeper) previous(ctx context.Context, live *skill.Live, sha string) (*skill.Document, error) {
+	if sha == "" || sha == live.Doc.Hash() {
 		return nil, nil
 	}
 	v, err := s.db.VersionBySHA(ctx, live.Name, sha)
@@ -146,12 +146,12 @@ func (s *sleeper) previous(ctx context.Context, live *liveSkill, sha string) (*s
 	} else if err != nil {
 		return nil, err
 	}
-	return readDoc(v.Text)
+	return skill.Stored(v.Text)
 }
 
 // uncertifiedCases are those that the certificate has not heard yet, under whatever
 // names.
-func (s *sleeper) uncertifiedCases(ctx context.Context, live *liveSkill, d *sleep.Drift, held []eval.Case) ([]eval.Case, error) {
+func (s *sleeper) uncertifiedCases(ctx context.Context, live *skill.Live, d *sleep.Drift, held []eval.Case) ([]eval.Case, error) {
 	st, err := sleep.Stored(s.db).State(ctx, live.Name)
 	if err != nil {
 		return nil, err
@@ -186,11 +186,11 @@ func (s *sleeper) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sl
 	if err != nil {
 		return r, aboutSkill(err)
 	}
-	if live.doc.Hash() != d.Version {
+	if live.Doc.Hash() != d.Version {
 		return r, sleep.ErrReplaced
 	}
 	f := s.f
-	f.Skill, f.Evolve = t.Skill, evolveHarness
+	f.Skill, f.Evolve = t.Skill, skill.Harness
 	f.MaxRollouts, f.MaxCostUSD, f.MaxTokens, f.MaxDuration = t.Caps.Rollouts, t.Caps.CostUSD, t.Caps.Tokens, t.Caps.Duration
 	back, err := f.open(ctx, s.a)
 	if err != nil {
@@ -240,7 +240,7 @@ func (s *sleeper) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sl
 }
 
 // certification is what a certificate goes on with.
-func (s *sleeper) certification(ctx context.Context, live *liveSkill, f *runFlags, back *backends, c *sleep.Certificate, on sleep.Model) (*sleep.Certification, error) {
+func (s *sleeper) certification(ctx context.Context, live *skill.Live, f *runFlags, back *backends, c *sleep.Certificate, on sleep.Model) (*sleep.Certification, error) {
 	cases, err := s.db.Cases(ctx, live.Name)
 	if err != nil {
 		return nil, err
@@ -249,7 +249,7 @@ func (s *sleeper) certification(ctx context.Context, live *liveSkill, f *runFlag
 		return nil, err
 	}
 	k := &sleep.Certification{On: on, Cases: cases, Objectives: f.Objectives}
-	if k.Installed, err = live.variant(); err != nil {
+	if k.Installed, err = variantOf(live); err != nil {
 		return nil, err
 	}
 	if k.Spent, err = s.db.Journal("").SpentCases(ctx, live.Name, c.Previous); err != nil {

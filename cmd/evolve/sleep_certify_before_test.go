@@ -23,7 +23,7 @@ func TestCertifiesAgainstWhatWasReplaced(t *testing.T) {
 	previous := func() string {
 		t.Helper()
 		live := r.live()
-		sha := live.doc.Hash()
+		sha := live.Doc.Hash()
 		err := r.db.Journal("r").SaveRollout(t.Context(), &eval.Rollout{Key: "k" + sha, Candidate: sha, CaseID: "c", Arm: "gate:0:" + sha[:16],
 			Agent: eval.Identity{Backend: "openai", Model: "old"}, Status: eval.Done})
 		if err != nil {
@@ -48,7 +48,7 @@ func TestCertifiesAgainstWhatWasReplaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, done, err := r.a.placeNew(t.Context(), r.db, live, live.doc.Hash(), v, targets, false); err != nil || refusalOf(done) != nil {
+	if _, done, err := r.a.placeNew(t.Context(), r.db, live, live.Doc.Hash(), v, targets, false); err != nil || refusalOf(done) != nil {
 		t.Fatal(err, refusalOf(done))
 	}
 	if got := previous(); got != skill.HashText(next(2)) {

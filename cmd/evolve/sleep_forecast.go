@@ -68,7 +68,7 @@ func (s *sleeper) foresee(ctx context.Context, n *sleep.Night) (*nightForecast, 
 		if err != nil {
 			return nil, err
 		}
-		each = max(each, s.now.f.perRollout(string(live.doc.Body()), cases))
+		each = max(each, s.now.f.perRollout(string(live.Doc.Body()), cases))
 	}
 	if bounded && (fc.Rollouts == 0 || most < fc.Rollouts) {
 		fc.Rollouts = most // trials go on with the cases there are

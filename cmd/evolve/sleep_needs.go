@@ -6,14 +6,15 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
 // needs forecasts what a search over these cases takes, with the begin of its trial.
 // What it takes besides rollouts is asked for only where the night has a cap on that.
-func (s *sleeper) needs(ctx context.Context, live *liveSkill, cases []eval.Case, evolves string) (n sleep.Caps, err error) {
-	spent, err := s.db.Journal("").SpentCases(ctx, live.Name, live.doc.Hash())
+func (s *sleeper) needs(ctx context.Context, live *skill.Live, cases []eval.Case, evolves string) (n sleep.Caps, err error) {
+	spent, err := s.db.Journal("").SpentCases(ctx, live.Name, live.Doc.Hash())
 	if err != nil {
 		return n, err
 	}

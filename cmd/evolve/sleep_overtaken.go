@@ -44,7 +44,7 @@ func (s *sleeper) ownersAct(ctx context.Context, name, incumbent, challenger str
 	} else if err != nil {
 		return cannotBeRead(err), nil
 	}
-	switch sha := live.doc.Hash(); {
+	switch sha := live.Doc.Hash(); {
 	case live.Managed:
 		return "it " + keeper(live.Entry) + " now", nil
 	case incumbent != "" && sha != incumbent && sha != challenger:

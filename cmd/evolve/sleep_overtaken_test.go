@@ -36,7 +36,7 @@ func TestWhatItsOwnerOvertakes(t *testing.T) {
 			r := newRoaming(t)
 			r.proved(r.v1, r.v0)
 			if name != "nothing" { // else its kernel was never confirmed
-				if err := r.db.ConfirmKernel(t.Context(), "tagger", r.live().doc.KernelHash(), day1); err != nil {
+				if err := r.db.ConfirmKernel(t.Context(), "tagger", r.live().Doc.KernelHash(), day1); err != nil {
 					t.Fatal(err)
 				}
 			}

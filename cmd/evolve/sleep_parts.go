@@ -109,7 +109,7 @@ func (s *sleeper) look(ctx context.Context, name string) (o sleep.Outlook, err e
 		o.Unable = fmt.Sprintf("it %s: an installation would not last", keeper(live.Entry))
 		return o, nil
 	}
-	for _, w := range skill.Validate(live.doc, s.f.Profile, name) {
+	for _, w := range skill.Validate(live.Doc, s.f.Profile, name) {
 		if w.Severity == skill.Reject {
 			o.Unable = fmt.Sprintf("line %d: %s", w.Line, w.Message)
 			return o, nil
@@ -118,8 +118,8 @@ func (s *sleeper) look(ctx context.Context, name string) (o sleep.Outlook, err e
 	if err := s.a.recordLive(ctx, s.db, live); err != nil {
 		return o, err
 	}
-	o.Incumbent = live.doc.Hash()
-	trial, err := s.a.openTrial(ctx, s.db, live, evolveHarness)
+	o.Incumbent = live.Doc.Hash()
+	trial, err := s.a.openTrial(ctx, s.db, live, skill.Harness)
 	if err != nil {
 		return o, err
 	}
@@ -164,7 +164,7 @@ func cannotBeRead(err error) string {
 }
 
 // lookAtCases counts what there is to learn from and to try on.
-func (s *sleeper) lookAtCases(ctx context.Context, o *sleep.Outlook, live *liveSkill, cases []eval.Case, trial *tournament.TrialRecord) (err error) {
+func (s *sleeper) lookAtCases(ctx context.Context, o *sleep.Outlook, live *skill.Live, cases []eval.Case, trial *tournament.TrialRecord) (err error) {
 	var test []eval.Case
 	ordinary, _ := eval.SeparateTriggers(cases)
 	for _, c := range ordinary {
@@ -176,7 +176,7 @@ func (s *sleeper) lookAtCases(ctx context.Context, o *sleep.Outlook, live *liveS
 		}
 	}
 	if trial == nil {
-		o.Needs, err = s.needs(ctx, live, ordinary, evolveHarness)
+		o.Needs, err = s.needs(ctx, live, ordinary, skill.Harness)
 		return err
 	}
 	o.Challenger = trial.Challenger
@@ -206,9 +206,9 @@ func (s *sleeper) fresh(ctx context.Context, trial *tournament.TrialRecord, case
 // *sleep.Hopeless.
 func (s *sleeper) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 	f := s.f
-	f.Skill, f.Evolve, f.id, f.harvested, f.yes = t.Skill, evolveHarness, t.Run, true, true
+	f.Skill, f.Evolve, f.id, f.harvested, f.yes = t.Skill, skill.Harness, t.Run, true, true
 	if t.Part == sleep.Description {
-		f.Evolve = evolveDescription
+		f.Evolve = skill.Description
 	}
 	f.MaxRollouts, f.MaxCostUSD, f.MaxTokens, f.MaxDuration, f.Level = t.Caps.Rollouts, t.Caps.CostUSD, t.Caps.Tokens, t.Caps.Duration, t.Level
 	var r sleep.Result
@@ -218,7 +218,7 @@ func (s *sleeper) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 		return r, err
 	} else if live, err := s.a.skill(t.Skill); err != nil {
 		return r, aboutSkill(err)
-	} else if t.Incumbent != "" && live.doc.Hash() != t.Incumbent {
+	} else if t.Incumbent != "" && live.Doc.Hash() != t.Incumbent {
 		return r, &sleep.Overtaken{Why: "you edited the live text since this night looked at it: the next one begins with your text"}
 	}
 	if t.Kind == sleep.Continue {
@@ -350,7 +350,7 @@ func (s *sleeper) weigh(ctx context.Context, name string, live *skill.Document, 
 	if err != nil {
 		return err
 	}
-	next, err := readDoc(cand.Text)
+	next, err := skill.Stored(cand.Text)
 	if err != nil {
 		return err
 	}
@@ -358,7 +358,7 @@ func (s *sleeper) weigh(ctx context.Context, name string, live *skill.Document, 
 	if err != nil {
 		return err
 	}
-	if evolvesOf(cand.Operator) == evolveDescription {
+	if evolvesOf(cand.Operator) == skill.Description {
 		// The kernel that its owner has confirmed says when the skill is offered.
 		r.Against = "it changes the description"
 	}
@@ -379,13 +379,13 @@ func (s *sleeper) install(ctx context.Context, t sleep.Task, r sleep.Result) (st
 	if err := s.a.recordLive(ctx, s.db, live); err != nil {
 		return "", err
 	}
-	if live.doc.Hash() == r.Challenger {
+	if live.Doc.Hash() == r.Challenger {
 		return "installed", nil
 	}
-	if live.doc.Hash() != r.Incumbent {
+	if live.Doc.Hash() != r.Incumbent {
 		return "", &sleep.Overtaken{Why: "you edited the live text meanwhile; the evidence is about another one"}
 	}
-	if _, ok, err := s.db.KernelConfirmed(ctx, t.Skill, live.doc.KernelHash()); err != nil {
+	if _, ok, err := s.db.KernelConfirmed(ctx, t.Skill, live.Doc.KernelHash()); err != nil {
 		return "", err
 	} else if !ok {
 		return "", &sleep.Hopeless{Err: errors.New("the kernel is not confirmed")}
@@ -400,12 +400,12 @@ func (s *sleeper) install(ctx context.Context, t sleep.Task, r sleep.Result) (st
 	if err != nil {
 		return "", err
 	}
-	next, err := readDoc(cand.Text)
+	next, err := skill.Stored(cand.Text)
 	if err != nil {
 		return "", err
 	}
 	evolves := evolvesOf(cand.Operator)
-	if err := checkKernel(live.doc, next, evolves); err != nil {
+	if err := skill.CheckKernel(live.Doc, next, evolves); err != nil {
 		return "", aboutSkill(err)
 	}
 	if _, err := s.a.mayInstall(ctx, s.db, live, next, evolves, false); err != nil {

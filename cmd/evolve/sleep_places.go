@@ -33,10 +33,10 @@ type usedPlaces struct {
 }
 
 // whereUsed reads the histories of all places of a skill.
-func (a *app) whereUsed(ctx context.Context, db *store.Store, live *liveSkill) (*usedPlaces, error) {
+func (a *app) whereUsed(ctx context.Context, db *store.Store, live *skill.Live) (*usedPlaces, error) {
 	p := &usedPlaces{name: live.Name, paths: map[string]placeHistory{}, target: map[string]string{}, dirs: map[string]string{}}
 	var err error
-	if p.at, err = live.home(); err != nil {
+	if p.at, err = live.Home(); err != nil {
 		return nil, err
 	}
 	if p.home, err = historyOf(ctx, db, live.Name, p.at, true); err != nil {

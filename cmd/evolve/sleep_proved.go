@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
@@ -18,12 +19,12 @@ import (
 // never in place, with all that the policy looks at as it stands now; nil for
 // none. One that was installed has been taken back since, and one that its owner
 // rejected is withdrawn.
-func (s *sleeper) proved(ctx context.Context, live *liveSkill, cases []eval.Case) (*sleep.Proof, error) {
+func (s *sleeper) proved(ctx context.Context, live *skill.Live, cases []eval.Case) (*sleep.Proof, error) {
 	trials, err := s.db.Trials(ctx, live.Name)
 	if err != nil {
 		return nil, err
 	}
-	sha := live.doc.Hash()
+	sha := live.Doc.Hash()
 	var waits *sleep.Proof  // the first that only its owner can install
 	for i := range trials { // the newest first
 		t := &trials[i]
@@ -52,7 +53,7 @@ func (s *sleeper) proved(ctx context.Context, live *liveSkill, cases []eval.Case
 }
 
 // proof is what a promotion rests on, and what speaks against installing it.
-func (s *sleeper) proof(ctx context.Context, live *liveSkill, t *tournament.TrialRecord, cases []eval.Case) (*sleep.Proof, error) {
+func (s *sleeper) proof(ctx context.Context, live *skill.Live, t *tournament.TrialRecord, cases []eval.Case) (*sleep.Proof, error) {
 	d, err := t.Evidence()
 	if err != nil {
 		return nil, err
@@ -64,7 +65,7 @@ func (s *sleeper) proof(ctx context.Context, live *liveSkill, t *tournament.Tria
 		return nil, err
 	}
 	r.Total = d.Total()
-	if err := s.weigh(ctx, live.Name, live.doc, r); err != nil {
+	if err := s.weigh(ctx, live.Name, live.Doc, r); err != nil {
 		return nil, err
 	}
 	run, err := s.db.Run(ctx, t.Run)
@@ -112,9 +113,9 @@ func (s *sleeper) hold(ctx context.Context, t sleep.Task) (open bool, err error)
 	if err != nil {
 		return false, aboutSkill(err)
 	}
-	evolves := evolveHarness
+	evolves := skill.Harness
 	if t.Part == sleep.Description {
-		evolves = evolveDescription
+		evolves = skill.Description
 	}
 	trial, err := s.a.openTrial(ctx, s.db, live, evolves)
 	if err != nil {

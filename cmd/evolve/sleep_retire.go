@@ -51,7 +51,7 @@ func (a *app) retirements(ctx context.Context, db *store.Store) ([]retirement, e
 		if err != nil {
 			continue // removed, or broken: there is nothing to retire
 		}
-		c := st.Retiring(live.doc.Hash())
+		c := st.Retiring(live.Doc.Hash())
 		if c == nil {
 			continue
 		}

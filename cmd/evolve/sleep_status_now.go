@@ -37,7 +37,7 @@ func (a *app) dealtWith(ctx context.Context, db *store.Store, n *sleep.Night, k 
 	if err != nil {
 		return false, nil
 	}
-	sha := live.doc.Hash()
+	sha := live.Doc.Hash()
 	switch {
 	case isAlarm(k):
 		return k.Alarm != nil && k.Alarm.Version != sha || k.Drift != nil && k.Drift.Version != sha, nil

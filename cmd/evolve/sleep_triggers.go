@@ -16,19 +16,19 @@ import (
 // No session shows where a skill should have been loaded and was not. nil where
 // there are no such cases, or the description is not written so that it could be
 // replaced.
-func (s *sleeper) triggers(ctx context.Context, live *liveSkill, cases []eval.Case) (*sleep.Triggers, error) {
+func (s *sleeper) triggers(ctx context.Context, live *skill.Live, cases []eval.Case) (*sleep.Triggers, error) {
 	_, all := eval.SeparateTriggers(cases)
 	if len(all) == 0 {
 		return nil, nil
 	}
 	again := *live
 	var f *problem.Error
-	if err := again.evolve(evolveDescription); errors.As(err, &f) {
+	if err := again.Evolve(skill.Description); errors.As(err, &f) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
 	}
-	t := &sleep.Triggers{Description: skill.HashText([]byte(live.doc.Description()))}
+	t := &sleep.Triggers{Description: skill.HashText([]byte(live.Doc.Description()))}
 	var test []eval.Case
 	known := map[string]bool{}
 	for _, c := range all {
@@ -63,12 +63,12 @@ func (s *sleeper) triggers(ctx context.Context, live *liveSkill, cases []eval.Ca
 			t.Misfired++
 		}
 	}
-	trial, err := s.a.openTrial(ctx, s.db, live, evolveDescription)
+	trial, err := s.a.openTrial(ctx, s.db, live, skill.Description)
 	if err != nil {
 		return nil, err
 	}
 	if trial == nil {
-		t.Needs, err = s.needs(ctx, live, all, evolveDescription)
+		t.Needs, err = s.needs(ctx, live, all, skill.Description)
 		return t, err
 	}
 	t.Challenger = trial.Challenger
@@ -81,14 +81,14 @@ func (s *sleeper) triggers(ctx context.Context, live *liveSkill, cases []eval.Ca
 
 // sameDescription are the SHA-256 of the skill's versions that have the live
 // description: whether a skill is loaded does not depend on what follows.
-func (s *sleeper) sameDescription(ctx context.Context, live *liveSkill) ([]string, error) {
+func (s *sleeper) sameDescription(ctx context.Context, live *skill.Live) ([]string, error) {
 	versions, err := s.db.Versions(ctx, live.Name)
 	if err != nil {
 		return nil, err
 	}
 	var out []string
 	for _, v := range versions {
-		if doc, err := readDoc(v.Text); err == nil && doc.Description() == live.doc.Description() {
+		if doc, err := skill.Stored(v.Text); err == nil && doc.Description() == live.Doc.Description() {
 			out = append(out, v.SHA)
 		}
 	}

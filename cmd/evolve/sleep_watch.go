@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -57,8 +58,8 @@ func (s *sleeper) uses(ctx context.Context, name string, took map[store.Turn]sto
 }
 
 // since is when the live text was put in place; zero for the one that was found.
-func (s *sleeper) since(ctx context.Context, live *liveSkill) (time.Time, error) {
-	home, err := live.home()
+func (s *sleeper) since(ctx context.Context, live *skill.Live) (time.Time, error) {
+	home, err := live.Home()
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -72,7 +73,7 @@ func (s *sleeper) watch(ctx context.Context, name string) (*sleep.Alarm, error) 
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.db.VersionBySHA(ctx, name, live.doc.Hash())
+	v, err := s.db.VersionBySHA(ctx, name, live.Doc.Hash())
 	if errors.Is(err, store.ErrNotFound) || err == nil && v.Author != "evolve" {
 		return nil, nil
 	} else if err != nil {
@@ -103,12 +104,12 @@ func (s *sleeper) watch(ctx context.Context, name string) (*sleep.Alarm, error) 
 
 // replaced are the texts that the live one took the place of where the skill lives, as
 // a rollback would go through them: SHA-256, the newest first.
-func (s *sleeper) replaced(ctx context.Context, live *liveSkill) ([]string, error) {
-	home, err := live.home()
+func (s *sleeper) replaced(ctx context.Context, live *skill.Live) ([]string, error) {
+	home, err := live.Home()
 	if err != nil {
 		return nil, err
 	}
-	out, err := replaced(ctx, s.db, live.Name, home, live.doc.Hash(), true)
+	out, err := replaced(ctx, s.db, live.Name, home, live.Doc.Hash(), true)
 	return slices.DeleteFunc(out, func(sha string) bool { return sha == "" }), err
 }
 
@@ -157,7 +158,7 @@ func (s *sleeper) rollback(ctx context.Context, al *sleep.Alarm) (string, error)
 		return "", err
 	}
 	left := ""
-	switch sha := live.doc.Hash(); {
+	switch sha := live.Doc.Hash(); {
 	case sha == al.Version:
 		if err := s.a.rollback(ctx, al.Skill); err != nil {
 			// What the alarm is about is the live text: where that was taken back, an
@@ -174,7 +175,7 @@ func (s *sleeper) rollback(ctx context.Context, al *sleep.Alarm) (string, error)
 	case words[al.Version].Word == store.Rejected:
 		return "no longer in place", nil
 	default: // perhaps a kill came between the rollback and the word
-		home, err := live.home()
+		home, err := live.Home()
 		if err != nil {
 			return "", err
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 )
 
@@ -12,8 +13,8 @@ import (
 // to date, which a command that only looks must not. before is the text that was known
 // to be in place: where it is another one, the challengers that wait are still against
 // that.
-func (a *app) liveNow(ctx context.Context, db *store.Store, live *liveSkill) (l *liveStatus, before string, err error) {
-	sha := live.doc.Hash()
+func (a *app) liveNow(ctx context.Context, db *store.Store, live *skill.Live) (l *liveStatus, before string, err error) {
+	sha := live.Doc.Hash()
 	l = &liveStatus{SHA: sha, Author: "you"}
 	versions, err := db.Versions(ctx, live.Name)
 	if err != nil {
@@ -34,7 +35,7 @@ func (a *app) liveNow(ctx context.Context, db *store.Store, live *liveSkill) (l 
 		return l, sha, nil
 	}
 	if v = versionIn(versions, before); v == nil {
-		before = nearestVersion(versions, live.doc.Render())
+		before = nearestVersion(versions, live.Doc.Render())
 		v = versionIn(versions, before)
 	}
 	l.Version, l.Note = v.N, fmt.Sprintf("edited by hand since v%d: the next run, night or harvest records it", v.N)
@@ -44,8 +45,8 @@ func (a *app) liveNow(ctx context.Context, db *store.Store, live *liveSkill) (l 
 // lastInPlace is the text that evolve last knew where the skill lives, "" for none. An
 // installation that was interrupted after its rename counts; of one that was
 // interrupted before, it says what finishes it.
-func (a *app) lastInPlace(ctx context.Context, db *store.Store, live *liveSkill) (sha string, err error) {
-	home, err := live.home()
+func (a *app) lastInPlace(ctx context.Context, db *store.Store, live *skill.Live) (sha string, err error) {
+	home, err := live.Home()
 	if err != nil {
 		return "", err
 	}

@@ -21,14 +21,14 @@ func newSkillStatus(name string) *skillStatus {
 
 // skillStatus is where one skill on disk stands, without its uses.
 func (a *app) skillStatus(ctx context.Context, db *store.Store, e skill.Entry, known *overview) (*skillStatus, error) {
-	live, err := readSkill(e)
+	live, err := skill.ReadEntry(e)
 	if err != nil {
 		return nil, err
 	}
-	sha := live.doc.Hash()
+	sha := live.Doc.Hash()
 	s := newSkillStatus(e.Name)
 	s.Path, s.Managed = e.Path, e.Managed
-	s.Live, s.Kernel = &liveStatus{SHA: sha, Author: "you"}, &kernelStatus{SHA: live.doc.KernelHash()}
+	s.Live, s.Kernel = &liveStatus{SHA: sha, Author: "you"}, &kernelStatus{SHA: live.Doc.KernelHash()}
 	if db == nil {
 		return s, nil
 	}
@@ -118,13 +118,13 @@ func (s *skillStatus) decisions(ctx context.Context, db *store.Store) error {
 // challenger returns the text that is proven or on trial against the live one, nil if
 // there is none. before is the text that the store knows as live: if the owner has edited
 // it since, the next command that writes carries its challenger over to the edit.
-func (a *app) challenger(ctx context.Context, db *store.Store, skill *liveSkill, before string) (*challengerStatus, error) {
-	on, back, err := a.waitingTrial(ctx, db, skill, skill.doc.Hash())
+func (a *app) challenger(ctx context.Context, db *store.Store, skill *skill.Live, before string) (*challengerStatus, error) {
+	on, back, err := a.waitingTrial(ctx, db, skill, skill.Doc.Hash())
 	if err != nil {
 		return nil, err
 	}
 	edited := false
-	if on == nil && before != skill.doc.Hash() {
+	if on == nil && before != skill.Doc.Hash() {
 		if on, _, err = a.waitingTrial(ctx, db, skill, before); err != nil {
 			return nil, err
 		}

@@ -23,7 +23,7 @@ func TestStatusOfRunsAndTrials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sha := live.doc.Hash()
+	sha := live.Doc.Hash()
 	now := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	trial := func(challenger string, decision pareto.Verdict, age int, against string) {
 		t.Helper()
@@ -70,7 +70,7 @@ func TestStatusOfRunsAndTrials(t *testing.T) {
 	if s := see(); s.Challenger.SHA != "c5" || !strings.Contains(s.Next, "promote refuses it: the text of c5 is gone") {
 		t.Errorf("challenger %v, next %q; want the newest proven one, and nothing offered without its text", s.Challenger, s.Next)
 	}
-	if err := db.Journal("r").SaveCandidate(ctx, &tournament.Candidate{SHA: "c5", Run: "r", Text: append(live.doc.Render(), "\nDraw.\n"...)}); err != nil {
+	if err := db.Journal("r").SaveCandidate(ctx, &tournament.Candidate{SHA: "c5", Run: "r", Text: append(live.Doc.Render(), "\nDraw.\n"...)}); err != nil {
 		t.Fatal(err)
 	}
 	s := see()

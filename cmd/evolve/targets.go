@@ -165,7 +165,7 @@ type place struct {
 func (p *place) dir() string { return filepath.Dir(p.path) }
 
 // places looks a skill up in targets. Two that lead to the same file are one.
-func (a *app) places(ctx context.Context, db *store.Store, live *liveSkill, targets []target) ([]place, error) {
+func (a *app) places(ctx context.Context, db *store.Store, live *skill.Live, targets []target) ([]place, error) {
 	managed, err := a.pluginFolders()
 	if err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func (a *app) places(ctx context.Context, db *store.Store, live *liveSkill, targ
 }
 
 // look reads what is at a place.
-func (p *place) look(ctx context.Context, db *store.Store, live *liveSkill, managed []string) error {
+func (p *place) look(ctx context.Context, db *store.Store, live *skill.Live, managed []string) error {
 	home, err := filepath.EvalSymlinks(live.Path)
 	if err != nil {
 		return fmt.Errorf("find skill %s: %w", live.Name, err)
@@ -248,7 +248,7 @@ func keeper(e skill.Entry) string {
 
 // refuseManaged refuses to spend on a skill of which no version could be
 // installed: it is another's, and so is it in every target that f names.
-func (a *app) refuseManaged(ctx context.Context, live *liveSkill, f *runFlags) error {
+func (a *app) refuseManaged(ctx context.Context, live *skill.Live, f *runFlags) error {
 	if !live.Managed {
 		return nil
 	}

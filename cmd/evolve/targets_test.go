@@ -50,7 +50,7 @@ func TestEditMeanwhileStopsEveryTarget(t *testing.T) {
 		t.Fatal(err)
 	}
 	var drift *skill.DriftError
-	if _, _, err := r.a.placeNew(t.Context(), r.db, live, live.doc.Hash(), r.offer, targets, false); !errors.As(err, &drift) {
+	if _, _, err := r.a.placeNew(t.Context(), r.db, live, live.Doc.Hash(), r.offer, targets, false); !errors.As(err, &drift) {
 		t.Errorf("installed: %v", err)
 	}
 	r.holds("claude", edited)
@@ -259,11 +259,11 @@ func TestRunPromotesIntoTargets(t *testing.T) {
 	mine := append(bytes.Clone(r.v0), "Mine.\n"...)
 	r.write("pi", mine)
 	live := r.live()
-	v, err := live.variant()
+	v, err := variantOf(live)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &prepared{f: &runFlags{runConfig: runConfig{Skill: "tagger", Evolve: evolveHarness}, to: []string{"agents", "pi"}}, live: live, db: r.db,
+	p := &prepared{f: &runFlags{runConfig: runConfig{Skill: "tagger", Evolve: skill.Harness}, to: []string{"agents", "pi"}}, live: live, db: r.db,
 		run: &tournament.Run{ID: "r1", Skill: "tagger"}, plan: tournament.Plan{Incumbent: v}}
 	out := &tournament.Outcome{Challenger: &tournament.Scored{Candidate: tournament.Candidate{SHA: r.offer.SHA, Operator: "reflect", Text: r.v1}}, Verdict: &tournament.Verdict{}}
 	var some *partly

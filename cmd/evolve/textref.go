@@ -37,7 +37,7 @@ func (t *namedText) sha() string {
 // the store alone (it was removed from disk).
 type skillTexts struct {
 	name     string
-	live     *liveSkill
+	live     *skill.Live
 	db       *store.Store
 	versions []tournament.Version
 }
@@ -162,7 +162,7 @@ func (s *skillTexts) liveText() (*namedText, error) {
 	if s.live == nil {
 		return nil, problem.Inputf(fmt.Sprintf("name a version, for example %s@v%d", s.name, s.versions[len(s.versions)-1].N), "%s is not installed any more", s.name)
 	}
-	t := &namedText{label: s.name + " live", doc: s.live.doc, version: s.versionOf(s.live.doc.Hash())}
+	t := &namedText{label: s.name + " live", doc: s.live.Doc, version: s.versionOf(s.live.Doc.Hash())}
 	if t.version != nil {
 		t.label = fmt.Sprintf("%s v%d (live)", s.name, t.version.N)
 	}
@@ -177,7 +177,7 @@ func (s *skillTexts) challenger(ctx context.Context) (*namedText, error) {
 		return nil, err
 	}
 	for _, t := range trials { // the newest first
-		if t.Incumbent == s.live.doc.Hash() && t.Decision != string(pareto.Reject) && t.Decision != store.Withdrawn {
+		if t.Incumbent == s.live.Doc.Hash() && t.Decision != string(pareto.Reject) && t.Decision != store.Withdrawn {
 			return s.find(ctx, t.Challenger)
 		}
 	}

@@ -24,7 +24,7 @@ import (
 func (b *backends) usable(ctx context.Context, f *runFlags, cases []eval.Case) (kept []eval.Case, notes []string, err error) {
 	ordinary, triggers := eval.SeparateTriggers(cases)
 	kept = ordinary
-	if f.Evolve == evolveDescription {
+	if f.Evolve == skill.Description {
 		kept = triggers
 	}
 	drop := func(why string, hopeless func(*eval.Case) bool) {

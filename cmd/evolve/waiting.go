@@ -62,7 +62,7 @@ func (p *prepared) read() string {
 // every field that another one has. trial is that of the challenger which waits, nil
 // for none.
 func (a *app) unrun(ctx context.Context, p *prepared, reason string, trial *tournament.TrialRecord) (*runResult, error) {
-	live := p.live.doc
+	live := p.live.Doc
 	res := &runResult{Schema: 1, Skill: p.f.Skill, Simulated: p.back.agent.Identity().Simulated, Status: "waiting",
 		Incumbent: resultVersion{SHA: live.Hash()}, Spent: p.budget.Spent(), Kernel: resultKernel{live.KernelHash(), true},
 		Verdict: &resultVerdict{Decision: string(pareto.Undecided), Reason: reason},
@@ -99,13 +99,13 @@ func (a *app) unrun(ctx context.Context, p *prepared, reason string, trial *tour
 // openTrial returns the newest undecided trial against the live text, nil for none.
 // evolves says of what, "" of anything: a harness is tried on other cases than a
 // description, and a text that only lacks lines is on trial where that was asked for.
-func (a *app) openTrial(ctx context.Context, db *store.Store, live *liveSkill, evolves string) (*tournament.TrialRecord, error) {
+func (a *app) openTrial(ctx context.Context, db *store.Store, live *skill.Live, evolves string) (*tournament.TrialRecord, error) {
 	trials, err := db.Trials(ctx, live.Name)
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range trials { // the newest first
-		if t.Incumbent != live.doc.Hash() || t.Decision != string(pareto.Undecided) {
+		if t.Incumbent != live.Doc.Hash() || t.Decision != string(pareto.Undecided) {
 			continue
 		}
 		if evolves != "" {
@@ -114,7 +114,7 @@ func (a *app) openTrial(ctx context.Context, db *store.Store, live *liveSkill, e
 				return nil, fmt.Errorf("read challenger %.12s: %w", t.Challenger, err)
 			}
 			of := evolvesOf(c.Operator)
-			if of == evolveHarness && isShorter(live.doc, c.Text) {
+			if of == skill.Harness && isShorter(live.Doc, c.Text) {
 				of = evolveShorten
 			}
 			if of != evolves {

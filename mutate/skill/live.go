@@ -1,0 +1,104 @@
+package skill
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+
+	"github.com/skill-evolve/evolve/eval/problem"
+)
+
+// A Live skill is one on disk, read and cut into kernel and harness.
+type Live struct {
+	Entry
+	Doc *Document
+}
+
+// ReadEntry reads a skill that was found.
+func ReadEntry(e Entry) (*Live, error) {
+	text, err := ReadFile(e.Path)
+	if err != nil {
+		return nil, fmt.Errorf("read skill %s: %w", e.Name, err)
+	}
+	doc, err := Parse(text, Options{})
+	if len(bytes.TrimSpace(text)) == 0 { // an editor is half way through a save
+		err = &SyntaxError{Line: 1, Msg: NoText}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read skill %s: %w", e.Name, err)
+	}
+	return &Live{e, doc}, nil
+}
+
+// Home is where the skill lives, as the store names it.
+func (s *Live) Home() (string, error) {
+	path, err := filepath.EvalSymlinks(s.Path)
+	if err != nil {
+		return "", fmt.Errorf("find skill %s: %w", s.Name, err)
+	}
+	return path, nil
+}
+
+// HalfSaved reports whether the live text is one that nothing can be tried against, and
+// nothing be made from: an empty or a broken one.
+func (l *Live) HalfSaved() bool {
+	text := l.Doc.Render()
+	_, err := Parse(text, Options{})
+	return err != nil || len(bytes.TrimSpace(text)) == 0
+}
+
+// The parts of a skill of which one may change.
+const (
+	Harness     = "harness"
+	Description = "description"
+)
+
+// OptionsFor are those with which a skill is read of which that part evolves.
+func OptionsFor(part string) Options {
+	return Options{EvolveDescription: part == Description}
+}
+
+// Evolve reads the live text again as one of which that part may change.
+func (l *Live) Evolve(part string) error {
+	doc, err := Parse(l.Doc.Render(), OptionsFor(part))
+	if err != nil {
+		return fmt.Errorf("read skill %s: %w", l.Name, err)
+	}
+	if _, _, ok := doc.DescriptionSpan(); part == Description && !ok {
+		return problem.Inputf("write it as one plain scalar: `description: …`", "the description of %s is not written so that it could be replaced", l.Name)
+	}
+	l.Doc = doc
+	return nil
+}
+
+// CheckKernel refuses a text whose kernel is not the live one's, in bytes or in
+// structure, whatever was recorded about it. Where the description was what
+// evolved, it is no kernel.
+func CheckKernel(live, next *Document, part string) error {
+	opts := OptionsFor(part)
+	live, err := Parse(live.Render(), opts)
+	if err == nil {
+		next, err = Parse(next.Render(), opts)
+	}
+	if err != nil {
+		return problem.Refusef("nothing was installed", "%v", err)
+	}
+	if live.KernelHash() != next.KernelHash() {
+		return problem.Refusef("nothing was installed", "the kernel differs from the live skill's")
+	}
+	for _, f := range Check(live, next, ClaudeCode) {
+		if f.Severity == Reject {
+			return problem.Refusef("nothing was installed", "line %d: %s (%s)", f.Line, f.Message, f.Rule)
+		}
+	}
+	return nil
+}
+
+// Stored parses a stored text.
+func Stored(text []byte) (*Document, error) {
+	doc, err := Parse(text, Options{})
+	if err != nil {
+		return nil, fmt.Errorf("read stored text: %w", err)
+	}
+	return doc, nil
+}
