@@ -249,7 +249,7 @@ func (a *app) nameCandidate(ctx context.Context, db *store.Store, live *skill.Li
 		hint = "did you mean " + live.Name + "@" + near + "?"
 	}
 	if t, err := s.find(ctx, at); err == nil && t.candidate != nil { // there is one, that neither was flagged nor came before the gate
-		return nil, problem.Inputf(hint, "candidate %.12s waits for nobody: it was %s", t.candidate.SHA, t.candidate.State)
+		return nil, problem.Inputf(hint, "candidate %.12s needs no approval: it was %s", t.candidate.SHA, t.candidate.State)
 	}
 	return nil, problem.Inputf(hint, "no candidate of %s that you may decide on begins with %q", live.Name, at)
 }

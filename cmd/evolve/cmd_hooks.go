@@ -81,7 +81,7 @@ func (a *app) hookProgram() (string, error) {
 	}
 	name, home := shellQuote(exe), a.Getenv("EVOLVE_HOME")
 	if !strings.Contains(filepath.Base(exe), "evolve") {
-		return "", problem.Inputf("call it evolve", "hooks are told by the name of their program, and this one is called %s", filepath.Base(exe))
+		return "", problem.Inputf("call it evolve", "hooks are recognised by the name of their program, and this one is called %s", filepath.Base(exe))
 	}
 	if home == "" {
 		return name, nil

@@ -195,14 +195,14 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 // stoppedNight is how a night ends that stays open.
 func (a *app) stoppedNight(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		a.Say("interrupted; `evolve sleep run` goes on with this night")
+		a.Say("interrupted; `evolve sleep run` continues this night")
 		return &quietExit{exitInterrupted}
 	}
 	kind, hint := classify(err)
 	if hint != "" {
 		hint += "; "
 	}
-	return &problem.Error{Kind: kind, Err: err, Hint: hint + "`evolve sleep run` goes on with this night"}
+	return &problem.Error{Kind: kind, Err: err, Hint: hint + "`evolve sleep run` continues this night"}
 }
 
 // reportOf is a night, and what it leaves for the owner to do.

@@ -53,13 +53,7 @@ func TestAuthor(t *testing.T) {
 	tree := given(t, dir, "rev-parse", "HEAD^{tree}")
 	raw := filepath.Join(t.TempDir(), "commit")
 	write(t, raw, "tree "+tree+"\nauthor a <<Me@home. > 1795197857 +0000\ncommitter a <a@b> 1795197857 +0000\n\nx\n")
-	r, err := Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	o := r.Objects(t.Context())
-	defer o.Close()
+	o := objectsOf(t, dir)
 	if got, err := o.Author(given(t, dir, "hash-object", "-w", "-t", "commit", "--literally", raw)); got != "me@home" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}

@@ -100,13 +100,7 @@ func TestLargeDifference(t *testing.T) {
 	for range blocks {
 		hash.Write(make([]byte, block))
 	}
-	r, err := Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	o := r.Objects(t.Context())
-	defer o.Close()
+	o := objectsOf(t, dir)
 	b, err := o.Blob(fmt.Sprintf("%x", hash.Sum(nil)))
 	if err != nil {
 		t.Fatal(err)

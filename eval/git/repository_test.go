@@ -404,3 +404,20 @@ func TestReftable(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// objectsOf opens the objects of a repository until the test ends.
+func objectsOf(t *testing.T, dir string) *Objects {
+	t.Helper()
+	r, err := Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	o := r.Objects(t.Context())
+	t.Cleanup(o.Close)
+	return o
+}

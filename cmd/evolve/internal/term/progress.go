@@ -12,7 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
-// A Task is what a progress view is told about.
+// A Task describes the work that a progress view shows.
 type Task struct {
 	Of    string // whose: a skill's name where there are several, else ""
 	Phase string // the first
@@ -177,7 +177,7 @@ func (p *progress) Event(e tournament.Event) {
 	}
 }
 
-// setPhase begins another phase, whatever is said of the one before.
+// setPhase starts a phase and shows it at once.
 func (p *progress) setPhase(name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
