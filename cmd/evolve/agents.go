@@ -20,6 +20,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 	"github.com/skill-evolve/evolve/eval/agent/simulated"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/store/datadir"
 )
 
 // An answerer replays cases as an agent and answers prompts as a model.
@@ -133,7 +134,7 @@ func makeCommand(ctx context.Context, a *app, b *backendFlags, s settings) (answ
 	if len(b.Command) == 0 {
 		return answerer{}, problem.Inputf("for example --command 'python3 my_agent.py'; docs/adding-an-agent.md has the contract", "the command backend needs --command")
 	}
-	c := command.Config{Config: replay.Config{Path: b.Command[0], Model: s.model, Prices: s.price, Sandbox: b.Sandbox != sandboxNone, Asking: a.access != writes},
+	c := command.Config{Config: replay.Config{Path: b.Command[0], Model: s.model, Prices: s.price, Sandbox: b.Sandbox != sandboxNone, Asking: a.access != datadir.Writes},
 		Args: b.Command[1:], Hosts: b.AllowHosts}
 	for _, name := range b.PassEnv {
 		if v := a.Getenv(name); v != "" {

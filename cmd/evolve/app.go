@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
@@ -36,7 +35,7 @@ type app struct {
 	passing bool
 	kept    string
 
-	access  access
+	access  datadir.Access
 	db      *store.Store    // opened for that access
 	scratch *scratch.Ledger // of the same data folder; nil where nothing may be written
 	conf    *config         // nil until it is read
@@ -67,91 +66,23 @@ func (a *app) globalFlags(f *pflag.FlagSet) {
 // home is the folder of evolve's own data.
 func (a *app) home() (datadir.Dir, error) { return datadir.Find(a.Getenv) }
 
-// claude is Claude Code's folder.
-func (a *app) claude() (string, error) {
-	if a.claudeHome != "" {
-		return filepath.Abs(a.claudeHome)
-	}
-	if h := a.Getenv("CLAUDE_CONFIG_DIR"); h != "" {
-		return filepath.Abs(h)
-	}
-	h, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("find the home folder: %w", err)
-	}
-	return filepath.Join(h, ".claude"), nil
-}
-
-// skillsDir is the folder that holds the skills.
-func (a *app) skillsDir() (string, error) {
-	if a.skillDir != "" {
-		return a.skillDir, nil
-	}
-	c, err := a.claude()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(c, "skills"), nil
-}
-
-// registry finds the skills that this person has.
-func (a *app) registry() (*skill.Registry, error) {
-	dir, err := a.skillsDir()
-	if err != nil {
-		return nil, err
-	}
-	plugins, err := a.pluginFolders()
-	if err != nil {
-		return nil, err
-	}
-	return skill.Discover([]skill.Root{{Dir: dir, Scope: "user", Plugins: plugins}}), nil
-}
-
-// skill looks a skill up and reads it. The error is a *skill.UnknownSkillError,
-// a *skill.SyntaxError, or the file system's.
-func (a *app) skill(name string) (*skill.Live, error) {
-	reg, err := a.registry()
-	if err != nil {
-		return nil, err
-	}
-	e, err := reg.Lookup(name)
-	if err != nil {
-		return nil, err
-	}
-	return skill.ReadEntry(e)
-}
-
-// skillAsItIs is skill for a command that mends: a SKILL.md that no longer
-// parses is read all the same, its bytes are its name.
-func (a *app) skillAsItIs(name string) (*skill.Live, error) {
-	live, err := a.skill(name)
-	var broken *skill.BrokenSkillError
-	var syntax *skill.SyntaxError
-	switch {
-	case err == nil:
-		return live, nil
-	case errors.As(err, &broken):
-		live = &skill.Live{Entry: broken.Entry}
-	case errors.As(err, &syntax):
-		reg, e := a.registry()
-		if e != nil {
-			return nil, e
+// layout is where this person's agents keep their skills.
+func (a *app) layout() *skill.Layout {
+	return &skill.Layout{Getenv: a.Getenv, ClaudeHome: a.claudeHome, SkillsDir: a.skillDir, Configured: func() ([]string, error) {
+		conf, err := a.config()
+		if err != nil {
+			return nil, err
 		}
-		entry, e := reg.Lookup(name)
-		if e != nil {
-			return nil, e
-		}
-		live = &skill.Live{Entry: entry}
-	default:
-		return nil, err
-	}
-	text, e := skill.ReadFile(live.Path)
-	if e != nil {
-		return nil, err // no file to put anything in the place of
-	}
-	live.Doc, _ = skill.Parse(text, skill.Options{}) // the document is whole, whatever the error
-	return live, nil
+		return conf.Targets, nil
+	}}
 }
+
+func (a *app) claude() (string, error)                     { return a.layout().Claude() }
+func (a *app) skillsDir() (string, error)                  { return a.layout().Skills() }
+func (a *app) registry() (*skill.Registry, error)          { return a.layout().Registry() }
+func (a *app) skill(name string) (*skill.Live, error)      { return a.layout().Live(name) }
+func (a *app) targets(to []string) ([]skill.Target, error) { return a.layout().Targets(to) }
+func (a *app) targetOf(name, path string) string           { return a.layout().TargetOf(name, path) }
 
 // variantOf is the live skill as an agent is offered it.
 func variantOf(l *skill.Live) (eval.Variant, error) {
@@ -174,11 +105,11 @@ func (a *app) store(ctx context.Context) (*store.Store, error) {
 	}
 	path := h.Database()
 	switch a.access {
-	case looks:
+	case datadir.Looks:
 		if a.db, err = store.OpenReadOnly(ctx, path); errors.Is(err, fs.ErrNotExist) {
 			a.db, err = store.OpenEmpty(ctx)
 		}
-	case tries:
+	case datadir.Tries:
 		a.db, err = store.OpenCopy(ctx, path)
 	default:
 		if a.db, err = store.Open(ctx, path); err == nil {

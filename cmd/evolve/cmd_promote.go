@@ -53,13 +53,13 @@ live version is brought to the other targets.`,
 
 // toFlag is --to.
 func toFlag(f *pflag.FlagSet, to *[]string, what string) {
-	f.StringSliceVar(to, "to", nil, what+": "+strings.Join(targetNames(), ", ")+", or a folder")
+	f.StringSliceVar(to, "to", nil, what+": "+strings.Join(skill.TargetNames(), ", ")+", or a folder")
 }
 
 // namesTarget refuses a --to that is there and empty: it was to name something.
 func namesTarget(c *cobra.Command, to []string) error {
 	if c.Flags().Changed("to") && len(to) == 0 {
-		return problem.Inputf("the targets are "+strings.Join(targetNames(), ", ")+", or a folder", "--to names no target")
+		return problem.Inputf("the targets are "+strings.Join(skill.TargetNames(), ", ")+", or a folder", "--to names no target")
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ type promotion struct {
 
 // promotion finds what at names, "" for what waits, and refuses what may not be
 // installed, with all reasons. Nothing is changed.
-func (a *app) promotion(ctx context.Context, db *store.Store, live *skill.Live, at string, targets []target, f promoteFlags) (*promotion, error) {
+func (a *app) promotion(ctx context.Context, db *store.Store, live *skill.Live, at string, targets []skill.Target, f promoteFlags) (*promotion, error) {
 	name := live.Name
 	elsewhere, err := a.elsewhere(live, targets)
 	if err != nil {
@@ -177,13 +177,13 @@ func (a *app) promotion(ctx context.Context, db *store.Store, live *skill.Live, 
 }
 
 // elsewhere counts the targets that are not the one where the skill lives.
-func (a *app) elsewhere(live *skill.Live, targets []target) (n int, err error) {
-	home, err := ahead(live.Path)
+func (a *app) elsewhere(live *skill.Live, targets []skill.Target) (n int, err error) {
+	home, err := skill.RealPath(live.Path)
 	if err != nil {
 		return 0, fmt.Errorf("find skill %s: %w", live.Name, err)
 	}
 	for _, t := range targets {
-		if at, err := ahead(filepath.Join(t.dir, live.Name, skill.FileName)); err != nil || at != home {
+		if at, err := skill.RealPath(filepath.Join(t.Dir, live.Name, skill.FileName)); err != nil || at != home {
 			n++
 		}
 	}
@@ -247,7 +247,7 @@ func forced(ctx context.Context, db *store.Store, v *tournament.Version, base st
 
 // promoteCandidate installs a candidate; one that is not proven only with a word
 // more.
-func (a *app) promoteCandidate(ctx context.Context, db *store.Store, live *skill.Live, p *promotion, targets []target, f promoteFlags) error {
+func (a *app) promoteCandidate(ctx context.Context, db *store.Store, live *skill.Live, p *promotion, targets []skill.Target, f promoteFlags) error {
 	if p.older {
 		a.Say("%.12s is recorded as unproven, %s", p.v.SHA, p.v.Note)
 	}
@@ -280,7 +280,7 @@ func (a *app) promoteCandidate(ctx context.Context, db *store.Store, live *skill
 }
 
 // planVersion says where a version would be put; promotion has said that it may be.
-func (a *app) planVersion(ctx context.Context, db *store.Store, live *skill.Live, v *tournament.Version, targets []target, f promoteFlags) ([]placing, error) {
+func (a *app) planVersion(ctx context.Context, db *store.Store, live *skill.Live, v *tournament.Version, targets []skill.Target, f promoteFlags) ([]placing, error) {
 	name := live.Name
 	plan, err := a.planNew(ctx, db, live, live.Doc.Hash(), v, targets, f.force)
 	if err != nil {
@@ -298,7 +298,7 @@ func (a *app) planVersion(ctx context.Context, db *store.Store, live *skill.Live
 }
 
 // promoteVersion brings a version to targets.
-func (a *app) promoteVersion(ctx context.Context, db *store.Store, live *skill.Live, v *tournament.Version, targets []target, f promoteFlags) error {
+func (a *app) promoteVersion(ctx context.Context, db *store.Store, live *skill.Live, v *tournament.Version, targets []skill.Target, f promoteFlags) error {
 	plan, err := a.planVersion(ctx, db, live, v, targets, f)
 	if err != nil {
 		return err

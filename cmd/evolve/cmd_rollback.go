@@ -49,11 +49,11 @@ func (a *app) rollback(ctx context.Context, arg string) error {
 
 func (a *app) rollbackSkill(ctx context.Context, arg string, f rollbackFlags) error {
 	name, at, _ := strings.Cut(arg, "@")
-	live, err := a.skillAsItIs(name)
+	live, err := a.layout().AsItIs(name)
 	if err != nil {
 		return err
 	}
-	var named []target // --to alone: the configuration says where versions go, not where they are
+	var named []skill.Target // --to alone: the configuration says where versions go, not where they are
 	if len(f.to) > 0 {
 		if named, err = a.targets(f.to); err != nil {
 			return err

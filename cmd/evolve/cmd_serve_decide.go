@@ -15,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/report/serve"
@@ -95,7 +96,7 @@ func (s *serving) waiting(ctx context.Context, live *skill.Live, k *candidacy) (
 // Plan says what a command would do, by trying it on a copy. What it would refuse is
 // part of the plan.
 func (s *serving) Plan(ctx context.Context, act serve.Act, name, at string) (_ *serve.Plan, err error) {
-	c, err := s.open(ctx, tries)
+	c, err := s.open(ctx, datadir.Tries)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +104,7 @@ func (s *serving) Plan(ctx context.Context, act serve.Act, name, at string) (_ *
 	if strings.Contains(at, "@") {
 		return nil, c.told(problem.Inputf("name a version or a candidate", "%q is no text", at))
 	}
-	live, err := c.skillAsItIs(name)
+	live, err := c.layout().AsItIs(name)
 	if err != nil {
 		return nil, c.told(err)
 	}
@@ -156,7 +157,7 @@ func (s *serving) Do(ctx context.Context, act serve.Act, name, at, seen string, 
 	if p.Seen != seen {
 		return nil, serve.ErrChanged
 	}
-	c, err := s.open(ctx, writes)
+	c, err := s.open(ctx, datadir.Writes)
 	if err != nil {
 		return nil, err
 	}
@@ -346,7 +347,7 @@ func (c *served) willOf(ctx context.Context, db *store.Store, what string, live 
 	}
 	for i := range plan {
 		t := &plan[i]
-		where := t.name
+		where := t.Name
 		if t.live {
 			where = live.Path
 		}
@@ -423,7 +424,7 @@ func (s *serving) Pair(ctx context.Context, name string, skipped func(serve.Pair
 }
 
 func (s *serving) Answer(ctx context.Context, name string, n serve.PairName, choice string) (err error) {
-	c, err := s.open(ctx, writes)
+	c, err := s.open(ctx, datadir.Writes)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/report/serve"
@@ -50,7 +51,7 @@ func (s *serving) call() *served {
 }
 
 // open is a command with a database of its own, which the caller must close.
-func (s *serving) open(ctx context.Context, to access) (*served, error) {
+func (s *serving) open(ctx context.Context, to datadir.Access) (*served, error) {
 	c := s.call()
 	c.access, c.db, c.scratch = to, nil, nil
 	_, err := c.store(ctx)
@@ -312,7 +313,7 @@ func (c *served) unchanged(ctx context.Context, name, id, seen string) (*eval.Ca
 }
 
 func (s *serving) EditCase(ctx context.Context, name, id, seen string, text []byte) (_ *serve.Done, err error) {
-	c, err := s.open(ctx, writes)
+	c, err := s.open(ctx, datadir.Writes)
 	if err != nil {
 		return nil, err
 	}
@@ -333,7 +334,7 @@ func (s *serving) EditCase(ctx context.Context, name, id, seen string, text []by
 }
 
 func (s *serving) DropCase(ctx context.Context, name, id, seen string) (_ *serve.Done, err error) {
-	c, err := s.open(ctx, writes)
+	c, err := s.open(ctx, datadir.Writes)
 	if err != nil {
 		return nil, err
 	}

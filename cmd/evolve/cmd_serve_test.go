@@ -21,6 +21,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/report/serve"
 )
@@ -74,7 +75,7 @@ func (d *servedDemo) serve() {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	d.must(err)
 	looking := *d.a
-	looking.access, looking.db, looking.scratch = looks, nil, nil
+	looking.access, looking.db, looking.scratch = datadir.Looks, nil, nil
 	db, err := looking.store(t.Context())
 	d.must(err)
 	t.Cleanup(func() { d.must(looking.close()) })

@@ -147,7 +147,7 @@ var values = map[string]completer{
 	"profile":          words(string(skill.ClaudeCode), string(skill.Portable)),
 	"policy":           words("stage", "auto"),
 	"with":             words("systemd", "launchd", "cron"),
-	"to":               words(targetNames()...),
+	"to":               words(skill.TargetNames()...),
 	"split":            words("train", "val", "test"),
 	"compare --split":  words("train", "val", "test", "all"),
 	"compare --format": words(formats...),

@@ -21,6 +21,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
@@ -247,7 +248,7 @@ func (a *app) stage(name string, doc *skill.Document) (string, error) {
 		return "", err
 	}
 	dir := filepath.Join(h.Staged(), name, doc.Hash()[:16])
-	if path := filepath.Join(dir, skill.FileName); a.access != writes {
+	if path := filepath.Join(dir, skill.FileName); a.access != datadir.Writes {
 		if !exists(path) {
 			path = ""
 		}

@@ -91,7 +91,7 @@ func (a *app) isDemo() bool {
 	}
 	dir, err := a.skillsDir()
 	if err == nil {
-		dir, err = ahead(dir)
+		dir, err = skill.RealPath(dir)
 	}
 	return err == nil && skill.Within(dir, []string{root})
 }
@@ -109,7 +109,7 @@ func (a *app) demoFolder() string {
 	if err != nil {
 		return ""
 	}
-	at, err := ahead(string(home))
+	at, err := skill.RealPath(string(home))
 	if err != nil {
 		return ""
 	}
@@ -141,7 +141,7 @@ func parseConfig(text []byte) (*config, error) {
 	case c.Sandbox != "" && c.Sandbox != sandboxOn && c.Sandbox != sandboxNone:
 		return nil, fmt.Errorf("sandbox: %q is neither on nor none", c.Sandbox)
 	}
-	if err := checkTargets(c.Targets); err != nil {
+	if err := skill.CheckTargets(c.Targets); err != nil {
 		return nil, err
 	}
 	var all priceTable

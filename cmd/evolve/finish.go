@@ -64,7 +64,7 @@ func (a *app) finish(ctx context.Context, db *store.Store, live *skill.Live, op,
 
 // placingOf is an install as a placing, with the text of this SHA-256, "" for none.
 func (a *app) placingOf(ctx context.Context, db *store.Store, live *skill.Live, in store.Install, sha string) (*placing, error) {
-	places, err := a.places(ctx, db, live, []target{{a.targetOf(live.Name, in.Path), filepath.Dir(filepath.Dir(in.Path))}})
+	places, err := a.places(ctx, db, live, []skill.Target{{Name: a.targetOf(live.Name, in.Path), Dir: filepath.Dir(filepath.Dir(in.Path))}})
 	if err != nil {
 		return nil, err
 	}

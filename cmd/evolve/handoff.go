@@ -10,6 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/handoff"
+	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament"
 )
 
@@ -23,7 +24,7 @@ func makeHandoff(_ context.Context, a *app, b *backendFlags, s settings) (answer
 		}
 		dir = h.Handoff()
 	}
-	return both(handoff.New(handoff.Config{Dir: dir, By: s.model, Wait: !b.noWait, Asking: a.access != writes, Redactor: a.redactor()}))
+	return both(handoff.New(handoff.Config{Dir: dir, By: s.model, Wait: !b.noWait, Asking: a.access != datadir.Writes, Redactor: a.redactor()}))
 }
 
 // handsOff reports whether somebody answers requests by hand in this run.

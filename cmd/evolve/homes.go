@@ -34,12 +34,12 @@ func (a *app) followHome(ctx context.Context, db *store.Store, live *skill.Live,
 			from = ""
 		}
 	}
-	for _, name := range targetNames() {
-		t, err := a.target(name)
+	for _, name := range skill.TargetNames() {
+		t, err := a.layout().Target(name)
 		if err != nil {
 			continue
 		}
-		if at, err := ahead(filepath.Join(t.dir, live.Name, filepath.Base(live.Path))); err == nil && at == was {
+		if at, err := skill.RealPath(filepath.Join(t.Dir, live.Name, filepath.Base(live.Path))); err == nil && at == was {
 			from = "" // another agent still loads it
 		}
 	}
@@ -62,12 +62,12 @@ func (a *app) otherHomes(ctx context.Context, db *store.Store, live *skill.Live)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range append(targetNames(), conf.Targets...) {
-		t, err := a.target(name)
+	for _, name := range append(skill.TargetNames(), conf.Targets...) {
+		t, err := a.layout().Target(name)
 		if err != nil {
 			continue
 		}
-		if at, err := ahead(filepath.Join(t.dir, live.Name, filepath.Base(live.Path))); err == nil {
+		if at, err := skill.RealPath(filepath.Join(t.Dir, live.Name, filepath.Base(live.Path))); err == nil {
 			delete(out, at)
 		}
 	}

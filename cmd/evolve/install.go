@@ -82,9 +82,9 @@ func (a *app) recordEdit(ctx context.Context, db *store.Store, name string, p *p
 	if err != nil {
 		return nil, err
 	}
-	note := "found in " + p.name
+	note := "found in " + p.Name
 	if parent != "" {
-		note = "edited by hand in " + p.name
+		note = "edited by hand in " + p.Name
 	}
 	kept, err := db.SaveVersion(ctx, tournament.Version{Skill: name, SHA: p.held, Parent: parent, Author: "you", Operator: "edit",
 		Note: note, Text: p.text, Created: a.Now().UTC()})
@@ -178,11 +178,11 @@ func (a *app) installAt(ctx context.Context, db *store.Store, live *skill.Live, 
 	if err != nil {
 		return v, nil, err
 	}
-	home, err := a.mainTarget()
+	home, err := a.layout().Main()
 	if err != nil {
 		return v, nil, err
 	}
-	v, done, err := a.placeNew(ctx, db, live, want, v, append([]target{home}, targets...), false)
+	v, done, err := a.placeNew(ctx, db, live, want, v, append([]skill.Target{home}, targets...), false)
 	if err != nil {
 		return v, nil, err
 	}
@@ -201,7 +201,7 @@ func (a *app) installAt(ctx context.Context, db *store.Store, live *skill.Live, 
 // placeNew records v as a version and puts it into targets. The live text must be
 // the one whose SHA-256 is want. Where nothing could be put in place, v is no
 // version afterwards.
-func (a *app) placeNew(ctx context.Context, db *store.Store, live *skill.Live, want string, v tournament.Version, targets []target, force bool) (tournament.Version, []placed, error) {
+func (a *app) placeNew(ctx context.Context, db *store.Store, live *skill.Live, want string, v tournament.Version, targets []skill.Target, force bool) (tournament.Version, []placed, error) {
 	plan, err := a.planNew(ctx, db, live, want, &v, targets, force)
 	if err != nil {
 		return v, nil, err
@@ -225,7 +225,7 @@ func (a *app) placeNew(ctx context.Context, db *store.Store, live *skill.Live, w
 
 // planNew looks at the targets that v is to be put into. v is what every placing
 // points to.
-func (a *app) planNew(ctx context.Context, db *store.Store, live *skill.Live, want string, v *tournament.Version, targets []target, force bool) ([]placing, error) {
+func (a *app) planNew(ctx context.Context, db *store.Store, live *skill.Live, want string, v *tournament.Version, targets []skill.Target, force bool) ([]placing, error) {
 	doc, err := skill.Parse(v.Text, skill.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("read version to install: %w", err)

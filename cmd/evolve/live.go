@@ -9,6 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/datadir"
 )
 
 // live reads what hooks have noted. What cannot be read is a problem of that
@@ -55,7 +56,7 @@ func (a *app) unwritten(stored []harvest.Session, only string) ([]sessionEvents,
 // leaveNote tells the next session something. A note that cannot be left is said
 // now instead.
 func (a *app) leaveNote(skill string, kind hook.NoteKind, format string, args ...any) {
-	if a.access != writes {
+	if a.access != datadir.Writes {
 		return
 	}
 	home, err := a.home()
@@ -73,7 +74,7 @@ func (a *app) leaveNote(skill string, kind hook.NoteKind, format string, args ..
 // guardQuarantine makes hooks keep the skill's texts in quarantine from being
 // loaded, but for those that the owner has approved.
 func (a *app) guardQuarantine(ctx context.Context, db *store.Store, name string) error {
-	if a.access != writes {
+	if a.access != datadir.Writes {
 		return nil
 	}
 	home, err := a.home()
@@ -104,7 +105,7 @@ func (a *app) guardQuarantine(ctx context.Context, db *store.Store, name string)
 // harvestedQueue empties the queue of what this harvest, begun at that time, has
 // read and kept.
 func (a *app) harvestedQueue(began time.Time) error {
-	if a.access != writes {
+	if a.access != datadir.Writes {
 		return nil
 	}
 	home, err := a.home()

@@ -7,22 +7,8 @@ import (
 	"strings"
 
 	"github.com/gofrs/flock"
+	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/spf13/cobra"
-)
-
-// An access is what a command may do with the data folder, and with what hooks and
-// agents read.
-type access int
-
-const (
-	// writes is the access of a command that changes something.
-	writes access = iota
-	// looks is that of a command that only looks: the database is opened read-only, and
-	// no file is made or changed.
-	looks
-	// tries is that of a command that finds out what another one would do: it does so
-	// with a private copy of the database, and changes nothing else.
-	tries
 )
 
 // lookers are the commands that only look, by their paths. `evolve report` and
@@ -34,7 +20,7 @@ var lookers = []string{
 }
 
 // accessOf is what a command may do, as it was typed.
-func accessOf(c *cobra.Command) access {
+func accessOf(c *cobra.Command) datadir.Access {
 	path := commandPath(c)
 	on := func(flag string) bool {
 		f := c.Flags().Lookup(flag)
@@ -42,18 +28,18 @@ func accessOf(c *cobra.Command) access {
 	}
 	switch {
 	case slices.Contains(lookers, path), strings.HasPrefix(c.Name(), cobra.ShellCompRequestCmd), on("print"):
-		return looks
+		return datadir.Looks
 	case (path == "compare" || path == "cases generate") && (on("dry-run") || on("recorded")): // a forecast is made of what is stored
-		return looks
+		return datadir.Looks
 	case on("dry-run"), path == "sessions show": // which plans a purge
-		return tries
+		return datadir.Tries
 	}
-	return writes
+	return datadir.Writes
 }
 
 // sayRecorded says what was found on the way and recorded; of a copy, that it was not.
 func (a *app) sayRecorded(format string, args ...any) {
-	if a.access == tries {
+	if a.access == datadir.Tries {
 		format += " (not kept: this is a dry run)"
 	}
 	a.Say(format, args...)

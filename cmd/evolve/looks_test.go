@@ -18,6 +18,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/spf13/cobra"
 )
 
@@ -276,7 +277,7 @@ func TestLookingMakesNothing(t *testing.T) {
 func TestNothingIsRecordedByWhoOnlyLooks(t *testing.T) {
 	lived(t, false)
 	a := newApp(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))
-	a.access = looks
+	a.access = datadir.Looks
 	defer a.close()
 	db, err := a.store(t.Context())
 	if err != nil {

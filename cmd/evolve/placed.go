@@ -122,7 +122,7 @@ func (a *app) placedResult(live *skill.Live, op string, v *tournament.Version, f
 		}
 		wide := 0 // of agents' names: a folder has the length that it has
 		for i := range done {
-			if !isFolder(done[i].Target) {
+			if !skill.IsFolder(done[i].Target) {
 				wide = max(wide, len(done[i].Target))
 			}
 		}

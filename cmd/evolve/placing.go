@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament"
 )
 
@@ -89,7 +90,7 @@ func (a *app) put(ctx context.Context, db *store.Store, live *skill.Live, op, no
 	var which []int
 	for i := range plan {
 		p, o := &plan[i], &out[i]
-		*o = placed{Target: p.name, Path: p.path, From: p.held, To: p.held, live: p.live}
+		*o = placed{Target: p.Name, Path: p.path, From: p.held, To: p.held, live: p.live}
 		in, err := p.intent(ctx, db, live, o)
 		switch {
 		case err != nil:
@@ -182,7 +183,7 @@ func (p *placing) intent(ctx context.Context, db *store.Store, live *skill.Live,
 	if p.refusal != nil {
 		return nil, p.refusal
 	}
-	real, err := ahead(p.path)
+	real, err := skill.RealPath(p.path)
 	if err != nil {
 		return nil, err
 	}
@@ -271,7 +272,7 @@ func (a *app) lockInstalls(ctx context.Context, wait time.Duration) (unlock func
 		return nil, err
 	}
 	path := h.InstallLock()
-	if a.access != writes { // it installs nothing, but must know whether somebody does
+	if a.access != datadir.Writes { // it installs nothing, but must know whether somebody does
 		if busy, err := held(path); err != nil || busy {
 			return nil, errors.Join(errInstalling, err)
 		}
@@ -316,10 +317,10 @@ func (a *app) settle(ctx context.Context, db *store.Store, name string) (done, o
 		}
 		where := a.targetOf(name, in.Path)
 		switch {
-		case now == in.To && a.access == looks:
+		case now == in.To && a.access == datadir.Looks:
 			done = append(done, in)
 		case now == in.To:
-			if in.To == "" && a.access == writes { // its SKILL.md is gone; what lay beside it may not be
+			if in.To == "" && a.access == datadir.Writes { // its SKILL.md is gone; what lay beside it may not be
 				files, _, err := db.PlantedFiles(ctx, name, in.Path)
 				if err == nil {
 					_, err = skill.Uproot(filepath.Dir(in.Path), "", files)
@@ -334,7 +335,7 @@ func (a *app) settle(ctx context.Context, db *store.Store, name string) (done, o
 			a.Say("an installation of %s in %s that was interrupted is in place after all", name, where)
 			done = append(done, in)
 		case in.Op == "" || now != in.From:
-			if a.access == looks {
+			if a.access == datadir.Looks {
 				continue
 			}
 			if err := db.AbandonInstall(ctx, in.ID); err != nil {

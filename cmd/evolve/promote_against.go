@@ -103,11 +103,11 @@ func (a *app) againstSkill(ctx context.Context, db *store.Store, live *skill.Liv
 	if err := out.add(isPinned, err); err != nil {
 		return nil, err
 	}
-	home, err := a.mainTarget()
+	home, err := a.layout().Main()
 	if err != nil {
 		return nil, err
 	}
-	places, err := a.places(ctx, db, live, []target{home})
+	places, err := a.places(ctx, db, live, []skill.Target{home})
 	if err != nil {
 		return nil, err
 	}

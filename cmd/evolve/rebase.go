@@ -17,6 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament"
 )
 
@@ -329,7 +330,7 @@ func (a *app) rebaseOne(ctx context.Context, db *store.Store, live *skill.Live, 
 	if !r.Again {
 		a.sayRecorded("%s", oneLine(words))
 	}
-	if a.access != writes {
+	if a.access != datadir.Writes {
 		return nil
 	}
 	home, err := a.home()

@@ -162,7 +162,7 @@ func TestRebaseOverABrokenText(t *testing.T) {
 	theirs := swap(tablesText, "Name every column.", "Name every column, with its unit.")
 	o.challenger(o.base, theirs, "reflect", pareto.Undecided)
 	o.write("---\nname: tables\n")
-	live, err := o.a.skillAsItIs("tables")
+	live, err := o.a.layout().AsItIs("tables")
 	o.check(err)
 	o.check(o.a.recordLive(t.Context(), o.db, live))
 	o.write(swap(tablesText, "Markdown", "HTML"))

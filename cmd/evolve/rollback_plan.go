@@ -34,7 +34,7 @@ type rollingBack struct {
 // took the place of, in every target that holds the live text; where the live text
 // is the first one, it is what was last put into other targets that is taken back.
 // to is the version that most of it is about.
-func (a *app) planRollback(ctx context.Context, db *store.Store, live *skill.Live, at string, named []target, force bool) (plan []placing, to *tournament.Version, err error) {
+func (a *app) planRollback(ctx context.Context, db *store.Store, live *skill.Live, at string, named []skill.Target, force bool) (plan []placing, to *tournament.Version, err error) {
 	r := &rollingBack{a: a, db: db, live: live, at: at, force: force, everywhere: named == nil}
 	if err := r.readWords(ctx); err != nil {
 		return nil, nil, err
@@ -52,11 +52,11 @@ func (a *app) planRollback(ctx context.Context, db *store.Store, live *skill.Liv
 		case e != nil:
 			return nil, nil, e
 		case err == nil:
-			home, err := a.mainTarget()
+			home, err := a.layout().Main()
 			if err != nil {
 				return nil, nil, err
 			}
-			targets = append([]target{home}, elsewhere...)
+			targets = append([]skill.Target{home}, elsewhere...)
 		case errors.Is(err, errNothingBefore) && len(newest) > 0:
 			targets, named = newest, newest
 		default:
@@ -182,7 +182,7 @@ func plantedAs(ctx context.Context, db *store.Store, name, path, sha string) (bo
 
 // copies are the other targets that evolve has put the skill into: those with the
 // text of this SHA-256, and those with the newest version that any of them has.
-func (r *rollingBack) copies(ctx context.Context, sha string) (same, newest []target, err error) {
+func (r *rollingBack) copies(ctx context.Context, sha string) (same, newest []skill.Target, err error) {
 	a, db, live := r.a, r.db, r.live
 	known, err := standing(ctx, db, live.Name)
 	if err != nil {
@@ -207,7 +207,7 @@ func (r *rollingBack) copies(ctx context.Context, sha string) (same, newest []ta
 			}
 			continue
 		}
-		t := target{a.targetOf(live.Name, k.Path), filepath.Dir(filepath.Dir(k.Path))}
+		t := skill.Target{Name: a.targetOf(live.Name, k.Path), Dir: filepath.Dir(filepath.Dir(k.Path))}
 		if last, err := lastInstall(ctx, db, live.Name, k.Path); err != nil {
 			return nil, nil, err
 		} else if last == nil { // it was found there: there is nothing to take back

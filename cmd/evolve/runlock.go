@@ -15,6 +15,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -29,7 +30,7 @@ import (
 // lockRun takes the lock of a run; unlock releases it. A command that works on a copy of
 // the database needs no lock: no other process writes to the copy.
 func (a *app) lockRun(id string) (unlock func(), err error) {
-	if a.access != writes {
+	if a.access != datadir.Writes {
 		return func() {}, nil
 	}
 	return a.lockRunUnder(context.Background(), id)

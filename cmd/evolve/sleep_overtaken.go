@@ -46,7 +46,7 @@ func (s *sleeper) ownersAct(ctx context.Context, name, incumbent, challenger str
 	}
 	switch sha := live.Doc.Hash(); {
 	case live.Managed:
-		return "it " + keeper(live.Entry) + " now", nil
+		return "it " + skill.Keeper(live.Entry) + " now", nil
 	case incumbent != "" && sha != incumbent && sha != challenger:
 		return "you edited the live text meanwhile; the evidence is about another one", nil
 	}

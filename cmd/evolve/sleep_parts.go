@@ -106,7 +106,7 @@ func (s *sleeper) look(ctx context.Context, name string) (o sleep.Outlook, err e
 		return o, err
 	}
 	if live.Managed {
-		o.Unable = fmt.Sprintf("it %s: an installation would not last", keeper(live.Entry))
+		o.Unable = fmt.Sprintf("it %s: an installation would not last", skill.Keeper(live.Entry))
 		return o, nil
 	}
 	for _, w := range skill.Validate(live.Doc, s.f.Profile, name) {

@@ -49,7 +49,7 @@ type found struct {
 // is one more line in agentSources, and one in agentReaders.
 type agentSource struct {
 	name string
-	home func(*app) (string, error)
+	home func(*skill.Layout) (string, error)
 	open func(home string, o readOptions) harvest.Source
 }
 
@@ -62,16 +62,16 @@ type readOptions struct {
 }
 
 var agentSources = []agentSource{
-	{"claude", (*app).claude, func(h string, o readOptions) harvest.Source {
+	{"claude", (*skill.Layout).Claude, func(h string, o readOptions) harvest.Source {
 		return claude.New(h, claude.Options{Redactor: o.red, Since: o.since, Exclude: o.exclude, Exists: o.exists})
 	}},
-	{"codex", agentHome("CODEX_HOME", ".codex"), func(h string, o readOptions) harvest.Source {
+	{"codex", skill.AgentHome("CODEX_HOME", ".codex"), func(h string, o readOptions) harvest.Source {
 		return codex.New(h, codex.Options{Redactor: o.red, Since: o.since, Exclude: o.exclude, Exists: o.exists})
 	}},
-	{"pi", agentHome("PI_CODING_AGENT_DIR", ".pi/agent"), func(h string, o readOptions) harvest.Source {
+	{"pi", skill.AgentHome("PI_CODING_AGENT_DIR", ".pi/agent"), func(h string, o readOptions) harvest.Source {
 		return pi.New(h, pi.Options{Redactor: o.red, Since: o.since, Exclude: o.exclude, Exists: o.exists})
 	}},
-	{"copilot", agentHome("COPILOT_HOME", ".copilot"), func(h string, o readOptions) harvest.Source {
+	{"copilot", skill.AgentHome("COPILOT_HOME", ".copilot"), func(h string, o readOptions) harvest.Source {
 		return copilot.New(h, copilot.Options{Redactor: o.red, Since: o.since, Exclude: o.exclude, Exists: o.exists})
 	}},
 }
@@ -113,20 +113,6 @@ func (a *app) skillNames() (func(name string) bool, error) {
 	return func(name string) bool { return names[name] }, nil
 }
 
-// agentHome finds an agent's folder by its variable, else below the home folder.
-func agentHome(variable, below string) func(*app) (string, error) {
-	return func(a *app) (string, error) {
-		if h := a.Getenv(variable); h != "" {
-			return filepath.Abs(h)
-		}
-		h, err := os.UserHomeDir()
-		if err != nil {
-			return "", fmt.Errorf("find the home folder: %w", err)
-		}
-		return filepath.Join(h, filepath.FromSlash(below)), nil
-	}
-}
-
 // sourceNames lists what --source takes.
 func sourceNames() string {
 	names := []string{"auto"}
@@ -158,7 +144,7 @@ func (a *app) sources(ctx context.Context, f harvestFlags) (out []foundSource, e
 			continue
 		}
 		known = true
-		home, err := s.home(a)
+		home, err := s.home(a.layout())
 		if err != nil {
 			return nil, err
 		}

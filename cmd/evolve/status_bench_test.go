@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament"
 )
 
@@ -88,7 +89,7 @@ func BenchmarkStatus(b *testing.B) {
 	_, err = db.SkillUses(ctx) // as a harvest does
 	check(err)
 	check(a.close())
-	a.access = looks
+	a.access = datadir.Looks
 	for b.Loop() {
 		r, err := a.gatherStatus(ctx)
 		if err != nil || len(r.Skills) != 30 || r.Skills[0].Uses != 5000 {

@@ -8,6 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/spf13/cobra"
 )
 
@@ -307,7 +308,7 @@ func (a *app) firstSteps(skills int, dir string) error {
 
 // bare is `evolve` alone: the commands, and before the first harvest how to begin.
 func (a *app) bare(c *cobra.Command) error {
-	a.access = looks
+	a.access = datadir.Looks
 	db, err := a.existingStore(c.Context())
 	if err != nil {
 		return err

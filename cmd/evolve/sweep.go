@@ -8,13 +8,14 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/scratch"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/datadir"
 )
 
 // sweep removes what killed runs of this data folder left in the folder for
 // temporary files: their workspaces hold files of cases. What cannot be removed
 // stays listed, for the next time.
 func (a *app) sweep() {
-	if a.access != writes {
+	if a.access != datadir.Writes {
 		return
 	}
 	if h, err := a.home(); err == nil {

@@ -223,21 +223,21 @@ func TestTargetsFollowVariables(t *testing.T) {
 		t.Setenv(variable, at(name))
 	}
 	for _, name := range []string{"claude", "codex", "pi", "copilot"} {
-		if got, err := r.a.target(name); err != nil || got.dir != filepath.Join(at(name), "skills") || got.name != name {
+		if got, err := r.a.layout().Target(name); err != nil || got.Dir != filepath.Join(at(name), "skills") || got.Name != name {
 			t.Errorf("%s is %+v, %v", name, got, err)
 		}
 	}
-	if got, err := r.a.target("agents"); err != nil || got.dir != filepath.Join(r.home, ".agents", "skills") {
+	if got, err := r.a.layout().Target("agents"); err != nil || got.Dir != filepath.Join(r.home, ".agents", "skills") {
 		t.Errorf("agents is %+v, %v", got, err)
 	}
 	if err := os.Mkdir(filepath.Join(r.home, "own"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := r.a.target("~/own"); err != nil || got.dir != filepath.Join(r.home, "own") {
+	if got, err := r.a.layout().Target("~/own"); err != nil || got.Dir != filepath.Join(r.home, "own") {
 		t.Errorf("~/own is %+v, %v", got, err)
 	}
 	for _, name := range []string{"Claude", "cursor", "", "..", "../x", "~other", "~/absent", "own", "codex\x00", "/dev/null"} {
-		if got, err := r.a.target(name); err == nil && got.dir != filepath.Dir(mustWd(t)) { // ".." is a folder, and a person may mean it
+		if got, err := r.a.layout().Target(name); err == nil && got.Dir != filepath.Dir(mustWd(t)) { // ".." is a folder, and a person may mean it
 			t.Errorf("%q is %+v", name, got)
 		}
 	}
@@ -350,7 +350,7 @@ func TestPlaceSwappedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	live := r.live()
-	places, err := r.a.places(t.Context(), r.db, live, []target{{folder, folder}})
+	places, err := r.a.places(t.Context(), r.db, live, []skill.Target{{Name: folder, Dir: folder}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,311 @@
+package skill
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval/problem"
+)
+
+// Claude is Claude Code's folder.
+func (l *Layout) Claude() (string, error) {
+	if l.ClaudeHome != "" {
+		return filepath.Abs(l.ClaudeHome)
+	}
+	if h := l.Getenv("CLAUDE_CONFIG_DIR"); h != "" {
+		return filepath.Abs(h)
+	}
+	h, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find the home folder: %w", err)
+	}
+	return filepath.Join(h, ".claude"), nil
+}
+
+// Skills is the folder that holds the skills.
+func (l *Layout) Skills() (string, error) {
+	if l.SkillsDir != "" {
+		return l.SkillsDir, nil
+	}
+	c, err := l.Claude()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(c, "skills"), nil
+}
+
+// Registry finds the skills that this person has.
+func (l *Layout) Registry() (*Registry, error) {
+	dir, err := l.Skills()
+	if err != nil {
+		return nil, err
+	}
+	plugins, err := l.PluginFolders()
+	if err != nil {
+		return nil, err
+	}
+	return Discover([]Root{{Dir: dir, Scope: "user", Plugins: plugins}}), nil
+}
+
+// Live looks a skill up and reads it. The error is a *skill.UnknownSkillError,
+// a *skill.SyntaxError, or the file system's.
+func (l *Layout) Live(name string) (*Live, error) {
+	reg, err := l.Registry()
+	if err != nil {
+		return nil, err
+	}
+	e, err := reg.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	return ReadEntry(e)
+}
+
+// AsItIs is Live for a command that mends: a SKILL.md that no longer
+// parses is read all the same, its bytes are its name.
+func (l *Layout) AsItIs(name string) (*Live, error) {
+	live, err := l.Live(name)
+	var broken *BrokenSkillError
+	var syntax *SyntaxError
+	switch {
+	case err == nil:
+		return live, nil
+	case errors.As(err, &broken):
+		live = &Live{Entry: broken.Entry}
+	case errors.As(err, &syntax):
+		reg, e := l.Registry()
+		if e != nil {
+			return nil, e
+		}
+		entry, e := reg.Lookup(name)
+		if e != nil {
+			return nil, e
+		}
+		live = &Live{Entry: entry}
+	default:
+		return nil, err
+	}
+	text, e := ReadFile(live.Path)
+	if e != nil {
+		return nil, err // no file to put anything in the place of
+	}
+	live.Doc, _ = Parse(text, Options{}) // the document is whole, whatever the error
+	return live, nil
+}
+
+// A Target is a folder of skills that an agent reads.
+type Target struct {
+	Name string // "claude", …; a folder is its own name
+	Dir  string // holds the folders of skills
+}
+
+// A Layout is where a person's agents keep their skills.
+type Layout struct {
+	Getenv     func(string) string
+	ClaudeHome string // Claude Code's folder; "" for its default
+	SkillsDir  string // holds the skills that evolve works on; "" for Claude Code's
+	// Configured are the targets of the configuration.
+	Configured func() ([]string, error)
+}
+
+// agentTargets are the targets with a name.
+var agentTargets = []struct {
+	name   string
+	folder func(*Layout) (string, error) // holds the folder "skills"
+}{
+	{"claude", (*Layout).Claude},
+	{"codex", AgentHome("CODEX_HOME", ".codex")},
+	{"pi", AgentHome("PI_CODING_AGENT_DIR", ".pi/agent")},
+	{"copilot", AgentHome("COPILOT_HOME", ".copilot")},
+	{"agents", AgentHome("", ".agents")}, // what several agents read
+}
+
+// TargetNames are the names that --to takes.
+func TargetNames() (names []string) {
+	for _, t := range agentTargets {
+		names = append(names, t.name)
+	}
+	return names
+}
+
+// IsFolder tells a folder from a name.
+func IsFolder(to string) bool {
+	return strings.ContainsRune(to, '/') || strings.ContainsRune(to, filepath.Separator) || strings.HasPrefix(to, ".") || strings.HasPrefix(to, "~")
+}
+
+// CheckTargets refuses what could not be a target, whoever's home this is.
+// Relative folders mean something on a command line alone.
+func CheckTargets(names []string) error {
+	for _, n := range names {
+		switch {
+		case slices.Contains(TargetNames(), n):
+		case !IsFolder(n):
+			return unknownTarget(n)
+		case !filepath.IsAbs(n) && !strings.HasPrefix(n, "~/"):
+			return fmt.Errorf("targets: %q is neither an absolute folder nor one below ~/", n)
+		}
+	}
+	return nil
+}
+
+func unknownTarget(name string) error {
+	hint := "the targets are " + strings.Join(TargetNames(), ", ") + ", or a folder that holds skills, for example ./skills"
+	if near := Nearest(name, TargetNames()); near != "" {
+		hint = "did you mean " + near + "? " + hint
+	}
+	return problem.Inputf(hint, "unknown target %q", name)
+}
+
+// target finds what a name of --to stands for.
+func (l *Layout) Target(name string) (t Target, err error) {
+	for _, k := range agentTargets {
+		if k.name != name {
+			continue
+		}
+		dir, err := k.folder(l)
+		return Target{name, filepath.Join(dir, "skills")}, err
+	}
+	if !IsFolder(name) {
+		return t, unknownTarget(name)
+	}
+	dir := name
+	if below, ok := strings.CutPrefix(name, "~/"); ok { // in a list, or in config.yaml: no shell has seen it
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return t, fmt.Errorf("find the home folder: %w", err)
+		}
+		dir = filepath.Join(home, below)
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return t, fmt.Errorf("find target %s: %w", name, err)
+	}
+	switch info, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return t, problem.Inputf("make it first, if it is the right one; agents' own folders have names: "+strings.Join(TargetNames(), ", "), "there is no folder %s", dir)
+	case err != nil:
+		return t, fmt.Errorf("find target %s: %w", name, err)
+	case !info.IsDir():
+		return t, problem.Inputf("name the folder that holds the skills", "%s is no folder", dir)
+	}
+	if _, err := os.Stat(filepath.Join(dir, FileName)); err == nil {
+		return t, problem.Inputf("name the folder above: "+filepath.Dir(dir), "%s is a skill, not a folder of skills", dir)
+	}
+	return Target{dir, dir}, nil
+}
+
+// mainTarget is the one where the skills live that evolve works on.
+func (l *Layout) Main() (Target, error) {
+	dir, err := l.Skills()
+	if err != nil {
+		return Target{}, err
+	}
+	claude, err := l.Claude()
+	if err != nil {
+		return Target{}, err
+	}
+	if dir == filepath.Join(claude, "skills") {
+		return Target{"claude", dir}, nil
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return Target{}, fmt.Errorf("find the skills: %w", err)
+	}
+	return Target{dir, dir}, nil
+}
+
+// targets are those that were asked for, else those of the configuration, else
+// the one where the skills live.
+func (l *Layout) Targets(to []string) (out []Target, err error) {
+	if len(to) == 0 {
+		if to, err = l.Configured(); err != nil {
+			return nil, err
+		}
+	}
+	if len(to) == 0 {
+		t, err := l.Main()
+		return []Target{t}, err
+	}
+	for _, name := range to {
+		t, err := l.Target(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+const OfPlugin = "belongs to a plugin"
+
+const OfTool = "is managed by another tool"
+
+// Keeper says whose a managed skill is.
+func Keeper(e Entry) string {
+	if e.Scope == "plugin" {
+		return OfPlugin
+	}
+	return OfTool
+}
+
+// RealPath follows the symlinks of as much of a path as is there. One that leads to
+// nothing is an error: what is behind it may come back.
+func RealPath(path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return real, err
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return "", fmt.Errorf("%s is a symlink to nothing", path)
+	}
+	dir, err := RealPath(filepath.Dir(path))
+	return filepath.Join(dir, filepath.Base(path)), err
+}
+
+// pluginFolders hold what somebody else replaces: plugins of each agent, and the
+// skills that come with one.
+func (l *Layout) PluginFolders() ([]string, error) {
+	var out []string
+	for _, k := range agentTargets {
+		h, err := k.folder(l)
+		if err != nil {
+			return nil, err
+		}
+		for _, below := range []string{"plugins", "installed-plugins", "git", "npm", "skills/.system"} {
+			out = append(out, filepath.Join(h, filepath.FromSlash(below)))
+		}
+	}
+	return out, nil
+}
+
+// targetOf names the target that a SKILL.md of a skill belongs to: an agent's
+// name, else the folder of skills.
+func (l *Layout) TargetOf(name, path string) string {
+	for _, k := range agentTargets {
+		h, err := k.folder(l)
+		if err != nil {
+			continue
+		}
+		if at, err := RealPath(filepath.Join(h, "skills", name, FileName)); err == nil && at == path {
+			return k.name
+		}
+	}
+	return filepath.Dir(filepath.Dir(path))
+}
+
+// AgentHome finds an agent's folder by its variable, else below the home folder.
+func AgentHome(variable, below string) func(*Layout) (string, error) {
+	return func(l *Layout) (string, error) {
+		if h := l.Getenv(variable); h != "" {
+			return filepath.Abs(h)
+		}
+		h, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("find the home folder: %w", err)
+		}
+		return filepath.Join(h, filepath.FromSlash(below)), nil
+	}
+}
