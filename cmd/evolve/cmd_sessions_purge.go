@@ -24,6 +24,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
+	"github.com/skill-evolve/evolve/store/lock"
 )
 
 // purged is what `evolve sessions purge --json` prints: schema 1.
@@ -91,7 +92,7 @@ func (a *app) purgeSessions(ctx context.Context, names []string, f sessionFlags)
 		if busy, err := a.running(r.ID); err != nil {
 			return err
 		} else if busy {
-			return errBusy(r.ID)
+			return lock.RunBusy(r.ID)
 		}
 	}
 	plan, err := db.PlanPurge(ctx, ids)

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"errors"
-	"io/fs"
 	"slices"
 	"strings"
 
-	"github.com/gofrs/flock"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/spf13/cobra"
 )
@@ -43,21 +40,4 @@ func (a *app) sayRecorded(format string, args ...any) {
 		format += " (not kept: this is a dry run)"
 	}
 	a.Say(format, args...)
-}
-
-// held reports whether another process, or another part of this one, holds the lock
-// on a file. Nothing is made.
-func held(path string) (bool, error) {
-	if !exists(path) {
-		return false, nil
-	}
-	l := flock.New(path, flock.SetFlag(0))
-	got, err := l.TryRLock()            // a shared lock: readers do not exclude each other
-	if errors.Is(err, fs.ErrNotExist) { // it has just been given back
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return !got, l.Close()
 }

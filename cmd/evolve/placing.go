@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
+	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament"
 )
 
@@ -273,7 +274,7 @@ func (a *app) lockInstalls(ctx context.Context, wait time.Duration) (unlock func
 	}
 	path := h.InstallLock()
 	if a.access != datadir.Writes { // it installs nothing, but must know whether somebody does
-		if busy, err := held(path); err != nil || busy {
+		if busy, err := lock.Held(path); err != nil || busy {
 			return nil, errors.Join(errInstalling, err)
 		}
 		return func() {}, nil

@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament"
 )
 
@@ -30,12 +31,11 @@ type prepared struct {
 	foreseen *forecast
 	// What begin took.
 	budget *eval.Budget
-	noted  func()                 // ends the notes of calls under way
-	unlock func()                 // nil where the run was not locked
-	say    func(run string) error // tells others who has the skill
-	leave  func()                 // gives the skill back; nil where it was not locked
-	clock  *timekeeper            // nil where nothing is spent
-	miner  *limitedReader         // nil before it is asked
+	noted  func()         // ends the notes of calls under way
+	unlock func()         // nil where the run was not locked
+	owned  *lock.Skill    // nil while the skill is not locked
+	clock  *timekeeper    // nil where nothing is spent
+	miner  *limitedReader // nil before it is asked
 	// notes qualify what the run came to.
 	notes []string
 }

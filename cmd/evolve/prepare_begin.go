@@ -54,7 +54,7 @@ func (a *app) begin(ctx context.Context, p *prepared, budget *eval.Budget) error
 		return err
 	}
 	p.unlock = unlock
-	if err := p.say(p.run.ID); err != nil {
+	if err := p.owned.By(p.run.ID); err != nil {
 		return err
 	}
 	if err := p.recall(ctx); err != nil {
@@ -98,9 +98,7 @@ func (p *prepared) end() {
 	if p.unlock != nil {
 		p.unlock()
 	}
-	if p.leave != nil {
-		p.leave()
-	}
+	p.owned.Unlock()
 }
 
 // over forgets that a run has begun where err ended it for good before it was one:

@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -30,11 +31,11 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 	if strings.HasPrefix(run.ID, rebasePrefix) {
 		return nil, problem.Inputf(fmt.Sprintf("`evolve --skill %s` tries what came of it", run.Skill), "%s re-based a challenger: nothing was run", run.ID)
 	}
-	if sleep.Generation(ctx) > 0 { // a night waits for the lock, or takes it over
+	if sleep.LeaseOf(ctx) != nil { // a night waits for the lock, or takes it over
 	} else if busy, err := a.running(run.ID); err != nil {
 		return nil, err
 	} else if busy {
-		return nil, errBusy(run.ID)
+		return nil, lock.RunBusy(run.ID)
 	}
 	f := &runFlags{}
 	if err := json.Unmarshal(run.Config, &f.runConfig); err != nil {

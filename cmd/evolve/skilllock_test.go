@@ -4,10 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -35,11 +32,11 @@ func TestOneProcessAtWorkOnASkill(t *testing.T) {
 		}
 		return len(all)
 	}
-	say, unlock, err := a.lockSkill(demoSkill, skill.Harness)
+	own, err := a.lockSkill(t.Context(), demoSkill, skill.Harness)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := say("20261121-000000-aaaaaa"); err != nil {
+	if err := own.By("20261121-000000-aaaaaa"); err != nil {
 		t.Fatal(err)
 	}
 	search := []string{"--skill", demoSkill, "--agent", "simulated", "--no-harvest", "--max-rollouts", "20"}
@@ -60,19 +57,16 @@ func TestOneProcessAtWorkOnASkill(t *testing.T) {
 	if n := runs(); n > 0 {
 		t.Errorf("%d runs of those that were refused", n)
 	}
-	if _, other, err := a.lockSkill(demoSkill, skill.Description); err != nil {
+	if other, err := a.lockSkill(t.Context(), demoSkill, skill.Description); err != nil {
 		t.Errorf("its description is tried on other cases: %v", err)
 	} else {
-		other()
+		other.Unlock()
 	}
 	b.run(exitDone, append(search, "--dry-run")...)
-	unlock()
+	path := own.Path()
+	own.Unlock()
 
 	// A process that was killed leaves the file, and the system takes its lock.
-	path, err := a.runningPath(skillLock(demoSkill, skill.Harness))
-	if err != nil {
-		t.Fatal(err)
-	}
 	if err := os.WriteFile(path, []byte(`{"run":"gone","pid":1}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -82,38 +76,5 @@ func TestOneProcessAtWorkOnASkill(t *testing.T) {
 	}
 	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); err != nil || len(left) > 0 {
 		t.Errorf("locks that nobody has: %v, %v", left, err)
-	}
-}
-
-// TestOneHolderAtATime: who opens the file of a lock just before its holder removes
-// it does not end up with a lock that nobody else sees.
-func TestOneHolderAtATime(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "lock")
-	var holders, got atomic.Int32
-	var all sync.WaitGroup
-	for range 4 {
-		all.Go(func() {
-			for range 2000 {
-				l, err := tryLock(path)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if l == nil {
-					continue
-				}
-				got.Add(1)
-				if n := holders.Add(1); n > 1 {
-					t.Errorf("%d have it", n)
-				}
-				runtime.Gosched()
-				holders.Add(-1)
-				leave(l)
-			}
-		})
-	}
-	all.Wait()
-	if got.Load() == 0 {
-		t.Error("nobody had it")
 	}
 }

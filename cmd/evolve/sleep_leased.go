@@ -16,7 +16,7 @@ type leased struct{ tournament.Journal }
 
 // Rollout implements eval.Recorder: it comes before every rollout that is paid for.
 func (j leased) Rollout(ctx context.Context, key string) (*eval.Rollout, bool, error) {
-	if err := sleep.Held(ctx); err != nil {
+	if err := sleep.LeaseOf(ctx).Held(ctx); err != nil {
 		return nil, false, err
 	}
 	return j.Journal.Rollout(ctx, key)
@@ -24,7 +24,7 @@ func (j leased) Rollout(ctx context.Context, key string) (*eval.Rollout, bool, e
 
 // Completion implements eval.Recorder: it comes before every other call.
 func (j leased) Completion(ctx context.Context, key string) (*eval.Completion, error) {
-	if err := sleep.Held(ctx); err != nil {
+	if err := sleep.LeaseOf(ctx).Held(ctx); err != nil {
 		return nil, err
 	}
 	return j.Journal.Completion(ctx, key)
@@ -51,7 +51,7 @@ func (j leased) SpendCase(ctx context.Context, skill, incumbent, challenger, cas
 }
 
 func under(ctx context.Context, write func() error) error {
-	if err := sleep.Held(ctx); err != nil {
+	if err := sleep.LeaseOf(ctx).Held(ctx); err != nil {
 		return err
 	}
 	return write()

@@ -10,6 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -70,8 +71,8 @@ func TestNoCallAfterTheNightWasLost(t *testing.T) {
 		}
 		return 0, "", err
 	}
-	if _, err := c.Run(t.Context(), sleep.Plan{}); !errors.Is(err, sleep.ErrLost) {
-		t.Errorf("the night ended with %v, want %v", err, sleep.ErrLost)
+	if _, err := c.Run(t.Context(), sleep.Plan{}); !errors.Is(err, lock.ErrLost) {
+		t.Errorf("the night ended with %v, want %v", err, lock.ErrLost)
 	}
 	if agent.calls != 1 || kept != 1 {
 		t.Errorf("%d calls, %d answers kept; want the one that was under way", agent.calls, kept)

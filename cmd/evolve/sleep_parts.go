@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -285,7 +286,7 @@ func aboutSkill(err error) error {
 	var drift *skill.DriftError
 	var kernel *tournament.KernelError
 	var speechless *tournament.AgentFailsError
-	var busy *skillBusyError
+	var busy *lock.SkillBusyError
 	var changed *tournament.TrialChangedError
 	switch {
 	case cannotBeRead(err) != "" || errors.As(err, &drift) || errors.As(err, &changed):
@@ -293,7 +294,7 @@ func aboutSkill(err error) error {
 	case errors.As(err, &busy):
 		return &sleep.Overtaken{Why: "its owner's run is on it: " + oneLine(err.Error())}
 	}
-	var atWork *busyError
+	var atWork *lock.RunBusyError
 	if errors.As(err, &atWork) {
 		return &sleep.Overtaken{Why: err.Error() + ": the next night goes on from there"}
 	}

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -155,7 +156,7 @@ func TestSuspendedNight(t *testing.T) {
 	if err := <-ended; err == nil || first.ProcessState.ExitCode() != exitFailed {
 		t.Errorf("the one that came back: %v", err)
 	}
-	if got := errs.String(); strings.Count(got, sleep.ErrLost.Error()) != 1 {
+	if got := errs.String(); strings.Count(got, lock.ErrLost.Error()) != 1 {
 		t.Errorf("it says %q", got)
 	}
 	if more := gate.calls.Load() - before; more > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -31,7 +32,7 @@ func aboutTask(ctx context.Context, err error) error {
 // concernsAll reports whether an error ends a night: its lease, the store or the disk,
 // a subscription's limit, answers that others have to give, or its owner's Ctrl-C.
 func concernsAll(err error) bool {
-	for _, is := range []error{context.Canceled, sleep.ErrLost, store.ErrLeaseLost, store.ErrClosed, store.ErrReadOnly, syscall.ENOSPC, syscall.EROFS} {
+	for _, is := range []error{context.Canceled, lock.ErrLost, store.ErrLeaseLost, store.ErrClosed, store.ErrReadOnly, syscall.ENOSPC, syscall.EROFS} {
 		if errors.Is(err, is) {
 			return true
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -32,7 +33,7 @@ func TestAboutTask(t *testing.T) {
 		{fmt.Errorf("save: %w", &store.FullError{Path: "evolve.db", Err: errors.New("full")}), "", false},
 		{fmt.Errorf("write: %w", syscall.ENOSPC), "", false},
 		{fmt.Errorf("save: %w", store.ErrLeaseLost), "", false},
-		{sleep.ErrLost, "", false},
+		{lock.ErrLost, "", false},
 		{context.Canceled, "", false},
 		{&sleep.Hopeless{Err: errors.New("its kernel")}, "", false},
 		{&sleep.Overtaken{Why: "you edited it"}, "", false},

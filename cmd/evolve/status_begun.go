@@ -2,11 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -26,9 +21,17 @@ func (a *app) begun(ctx context.Context, db *store.Store, name string, last *tou
 	if busy, err := a.running(id); err != nil || busy {
 		return &unfinishedRun{Run: id, Status: string(tournament.Running)}, err
 	}
-	status, locked, err := a.howItEnded(id)
+	k, err := a.locks()
 	if err != nil {
 		return nil, err
+	}
+	killed, locked, err := k.Killed(id)
+	if err != nil {
+		return nil, err
+	}
+	status := tournament.Interrupted
+	if killed {
+		status = tournament.Killed
 	}
 	replies, err := db.Recorded(ctx, id, eval.ByMiner)
 	if err != nil {
@@ -56,23 +59,6 @@ func (a *app) begun(ctx context.Context, db *store.Store, name string, last *tou
 	}
 	u.Text += " (mining: " + cost + ")" // short: a line of 80 columns holds it and the command
 	return u, nil
-}
-
-// howItEnded tells a run that was killed from one that ended by itself: the latter
-// removes the file of its lock. locked is when a killed one took it.
-func (a *app) howItEnded(id string) (_ tournament.RunStatus, locked time.Time, err error) {
-	h, err := a.home()
-	if err != nil {
-		return "", time.Time{}, err
-	}
-	switch info, err := os.Stat(filepath.Join(h.Running(), id)); {
-	case err == nil:
-		return tournament.Killed, info.ModTime(), nil
-	case errors.Is(err, fs.ErrNotExist):
-		return tournament.Interrupted, time.Time{}, nil
-	default:
-		return "", time.Time{}, fmt.Errorf("look at the lock %s: %w", id, err)
-	}
 }
 
 // runBegan is the time in a run's id: see newRunID.

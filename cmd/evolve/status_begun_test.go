@@ -51,11 +51,15 @@ func TestStatusOfARunKilledWhileMining(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	path, err := a.runningPath(id)
+	home, err := a.home()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Clean(path), nil, 0o600); err != nil { // as a killed process leaves it
+	path := filepath.Join(home.Running(), id)
+	if err := os.MkdirAll(home.Running(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil { // as a killed process leaves it
 		t.Fatal(err)
 	}
 	lockedAt := func(t0 time.Time) {

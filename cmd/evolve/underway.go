@@ -32,7 +32,7 @@ type leasedCalls struct {
 
 // Begin implements eval.Underway.
 func (c leasedCalls) Begin(key string, reserved eval.Assumed) error {
-	if err := sleep.Held(c.ctx); err != nil {
+	if err := sleep.LeaseOf(c.ctx).Held(c.ctx); err != nil {
 		return err
 	}
 	return c.Underway.Begin(key, reserved)

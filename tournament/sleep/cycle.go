@@ -10,6 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store/lock"
 )
 
 // A Cycle runs nights.
@@ -59,7 +60,7 @@ const (
 // Run runs one night, or goes on with one that was not ended: then under the
 // smaller ones of the caps that it began with and p's, the stricter policy, and for
 // p's skills alone. The night is returned with an error too, where there is one.
-// Errors: *HeldError, ErrLost, the parts', ctx's.
+// Errors: *HeldError, lock.ErrLost, the parts', ctx's.
 func (c *Cycle) Run(ctx context.Context, p Plan) (*Night, error) {
 	if p.Dry {
 		return c.dry(ctx, p)
@@ -88,7 +89,7 @@ func (c *Cycle) Run(ctx context.Context, p Plan) (*Night, error) {
 	}
 	n.Generation = lease.Generation
 	if err := c.walk(ctx, n); err != nil {
-		if cause := context.Cause(ctx); errors.Is(cause, ErrLost) {
+		if cause := context.Cause(ctx); errors.Is(cause, lock.ErrLost) {
 			err = cause
 		}
 		return n, err

@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/lock"
 	"pgregory.net/rapid"
 )
 
@@ -307,7 +308,7 @@ func TestTakenOver(t *testing.T) {
 		}
 		return p.Try(ctx, k)
 	}
-	if _, err := c.Run(t.Context(), Plan{Policy: Auto}); !errors.Is(err, ErrLost) {
+	if _, err := c.Run(t.Context(), Plan{Policy: Auto}); !errors.Is(err, lock.ErrLost) {
 		t.Fatalf("error %v, want ErrLost", err)
 	}
 	if len(h.installed) != 0 {
@@ -428,15 +429,15 @@ func TestSuspended(t *testing.T) {
 	c := h.cycle(j)
 	now := evening
 	c.Now = func() time.Time { return now }
-	if err := Held(t.Context()); err != nil || Generation(t.Context()) != 0 {
-		t.Fatalf("outside of a night: %v", err)
+	if l := LeaseOf(t.Context()); l.Held(t.Context()) != nil || l.Generation() != 0 {
+		t.Fatal("outside of a night there is a lease")
 	}
 	c.Parts.Try = func(ctx context.Context, _ Task) (Result, error) {
-		if err := Held(ctx); err != nil || Generation(ctx) == 0 {
+		if err := LeaseOf(ctx).Held(ctx); err != nil || LeaseOf(ctx).Generation() == 0 {
 			t.Errorf("in its night: %v", err)
 		}
 		now = now.Add(90 * time.Second) // it is still ours, and is renewed
-		if err := Held(ctx); err != nil {
+		if err := LeaseOf(ctx).Held(ctx); err != nil {
 			t.Errorf("after a while: %v", err)
 		}
 		var held *HeldError
@@ -447,14 +448,14 @@ func TestSuspended(t *testing.T) {
 		if _, err := j.Acquire(ctx, "other", now, now.Add(time.Hour), func(string) bool { return false }); err != nil {
 			t.Fatal(err)
 		}
-		err := Held(ctx)
-		if !errors.Is(err, ErrLost) || ctx.Err() == nil || !errors.Is(Held(context.WithoutCancel(ctx)), ErrLost) {
+		err := LeaseOf(ctx).Held(ctx)
+		if !errors.Is(err, lock.ErrLost) || ctx.Err() == nil || !errors.Is(LeaseOf(ctx).Held(ctx), lock.ErrLost) {
 			t.Errorf("after it was taken over: %v, %v", err, ctx.Err())
 		}
 		return Result{}, err
 	}
 	_, err := c.Run(t.Context(), Plan{})
-	if !errors.Is(err, ErrLost) || err.Error() != ErrLost.Error() {
-		t.Errorf("it says %q, want %q", err, ErrLost)
+	if !errors.Is(err, lock.ErrLost) || err.Error() != lock.ErrLost.Error() {
+		t.Errorf("it says %q, want %q", err, lock.ErrLost)
 	}
 }

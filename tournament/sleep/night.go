@@ -8,7 +8,6 @@ package sleep
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -351,7 +350,7 @@ func (h *Hopeless) Unwrap() error { return h.Err }
 
 // Journal keeps nights, and what a skill's nights have in common. Every method
 // returns after the fact is durable. Saving under a lease that was taken over is
-// ErrLost.
+// lock.ErrLost.
 type Journal interface {
 	// Acquire takes the lease for owner until the given time. It may be had
 	// where it is free, expired at now, owner's own, or its owner is dead as far
@@ -373,9 +372,6 @@ type Lease struct {
 	Generation int64     `json:"generation"`
 	Expires    time.Time `json:"expires"`
 }
-
-// ErrLost says that another process has taken the cycle over.
-var ErrLost = errors.New("the cycle was taken over by another process")
 
 // A HeldError says that a cycle is running.
 type HeldError struct{ Lease Lease }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/lock"
 )
 
 // Stored is the Journal in a store.
@@ -39,7 +40,7 @@ func (j stored) Release(ctx context.Context, l Lease) error {
 
 func lost(err error) error {
 	if errors.Is(err, store.ErrLeaseLost) {
-		return ErrLost // what it was about to write is of no use to anybody
+		return lock.ErrLost // what it was about to write is of no use to anybody
 	}
 	return err
 }
