@@ -15,6 +15,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/spf13/pflag"
 )
 
@@ -75,6 +77,19 @@ func (a *app) layout() *skill.Layout {
 		}
 		return conf.Targets, nil
 	}}
+}
+
+// texts opens a skill for reading: nothing is recorded or changed.
+func (a *app) texts(ctx context.Context, name string) (*candidate.Texts, error) {
+	db, err := a.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return candidate.Open(ctx, db, a.layout(), name)
+}
+
+func (a *app) openTrial(ctx context.Context, db *store.Store, live *skill.Live, evolves string) (*tournament.TrialRecord, error) {
+	return candidate.OpenTrial(ctx, db, live, evolves)
 }
 
 func (a *app) claude() (string, error)                     { return a.layout().Claude() }

@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
 // challengerOf is what status says of who waits to replace the live text.
@@ -128,14 +129,14 @@ func TestPurgedTextsAreNotDecidedOn(t *testing.T) {
 	must(err)
 	_, err = db.PurgeSession(ctx, "s-1")
 	must(err)
-	all, err := candidacies(ctx, db, "tagger")
+	all, err := candidate.All(ctx, db, "tagger")
 	must(err)
 	rejected := 0
 	for _, c := range all {
 		if len(c.Text) == 0 {
 			rejected++
-			if c.SHA != shas[1] || c.standing() != rejectedWord {
-				t.Errorf("%s without text is %s", c.SHA[:12], c.standing())
+			if c.SHA != shas[1] || c.Standing() != candidate.Rejected {
+				t.Errorf("%s without text is %s", c.SHA[:12], c.Standing())
 			}
 		}
 	}

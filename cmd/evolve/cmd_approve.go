@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
@@ -56,23 +57,23 @@ or proven. No later run proposes that text again. ` + "`evolve approve`" + ` tak
 // A decisionResult is what `evolve approve --json` and `evolve reject --json`
 // print: schema 1.
 type decisionResult struct {
-	Schema int         `json:"schema"`
-	Skill  string      `json:"skill"`
-	SHA    string      `json:"sha256"`
-	Run    string      `json:"run"`   // that made it
-	Was    verdictWord `json:"was"`   // before
-	State  verdictWord `json:"state"` // now
-	By     string      `json:"by,omitempty"`
-	At     *time.Time  `json:"at"`
+	Schema int                `json:"schema"`
+	Skill  string             `json:"skill"`
+	SHA    string             `json:"sha256"`
+	Run    string             `json:"run"`   // that made it
+	Was    candidate.Standing `json:"was"`   // before
+	State  candidate.Standing `json:"state"` // now
+	By     string             `json:"by,omitempty"`
+	At     *time.Time         `json:"at"`
 	// Findings are what the firewall says, none for a text that it let pass.
 	Findings []flagFinding `json:"findings"`
 	// IncumbentChanged: the candidate was made from another text than the live one.
-	IncumbentChanged bool         `json:"incumbent_changed"`
-	Incumbent        string       `json:"incumbent"` // that it was made from
-	Live             string       `json:"live"`
-	Diff             *report.Diff `json:"diff"` // from the live text
-	Taught           []whyCase    `json:"taught"`
-	Next             string       `json:"next"`
+	IncumbentChanged bool             `json:"incumbent_changed"`
+	Incumbent        string           `json:"incumbent"` // that it was made from
+	Live             string           `json:"live"`
+	Diff             *report.Diff     `json:"diff"` // from the live text
+	Taught           []candidate.Case `json:"taught"`
+	Next             string           `json:"next"`
 }
 
 // A flagFinding is one of the firewall's.
@@ -85,7 +86,7 @@ type flagFinding struct {
 // A deciding is a word of the owner's on a candidate that is to be kept.
 type deciding struct {
 	live *skill.Live
-	c    *candidacy
+	c    *candidate.Candidate
 	r    *decisionText
 	done bool // the word was given before: nothing changes
 }
@@ -110,22 +111,22 @@ func (a *app) deciding(ctx context.Context, db *store.Store, arg string, word st
 		return nil, err
 	}
 	d := &deciding{live: live, c: c, r: r}
-	switch was := c.standing(); {
+	switch was := c.Standing(); {
 	case word == store.Rejected && live.Doc.Hash() == c.SHA:
 		return nil, problem.Inputf(fmt.Sprintf("`evolve rollback %s` takes it back", name), "candidate %.12s is installed", c.SHA)
 	case word == store.Rejected:
-		d.done = was == rejectedWord
-	case was == approvedWord || c.said != nil && c.said.Word == store.Approved:
+		d.done = was == candidate.Rejected
+	case was == candidate.Approved || c.Decision != nil && c.Decision.Word == store.Approved:
 		d.done = true
-	case was != inQuarantine && was != rejectedWord:
+	case was != candidate.Quarantined && was != candidate.Rejected:
 		return nil, problem.Inputf(fmt.Sprintf("`evolve promote %s@%.12s` installs what is proven", name, c.SHA),
-			"candidate %.12s is not in quarantine: it is %s", c.SHA, c.words())
+			"candidate %.12s is not in quarantine: it is %s", c.SHA, c.Words())
 	default:
 		doc, err := skill.Stored(c.Text)
 		if err != nil {
 			return nil, err
 		}
-		if err := skill.CheckKernel(live.Doc, doc, evolvesOf(c.Operator)); err != nil {
+		if err := skill.CheckKernel(live.Doc, doc, candidate.PartOf(c.Operator)); err != nil {
 			return nil, problem.Refusef("the next run makes others from the live text", "candidate %.12s cannot be tried any more: %v", c.SHA, err)
 		}
 	}
@@ -171,14 +172,14 @@ func (a *app) decide(ctx context.Context, arg string, word store.Word, yes bool)
 				return err
 			}
 		}
-		if c, err = candidacyOf(ctx, db, name, c.SHA); err != nil {
+		if c, err = candidate.Of(ctx, db, name, c.SHA); err != nil {
 			return err
 		}
 		if err := a.tellHooks(c); err != nil {
 			return err
 		}
 	}
-	r.State, r.By, r.At = c.standing(), c.said.By, &c.said.Time
+	r.State, r.By, r.At = c.Standing(), c.Decision.By, &c.Decision.Time
 	if r.Next, err = a.nextAfter(ctx, db, live, c); err != nil {
 		return err
 	}
@@ -192,30 +193,30 @@ func (a *app) decide(ctx context.Context, arg string, word store.Word, yes bool)
 // tellHooks keeps a rejected text from being loaded wherever hooks are installed,
 // should it ever stand in a skill's folder, and lets an approved one be. It names
 // rules alone: a purge leaves that file.
-func (a *app) tellHooks(c *candidacy) error {
+func (a *app) tellHooks(c *candidate.Candidate) error {
 	home, err := a.home()
 	if err != nil {
 		return err
 	}
-	if c.said.Word == store.Approved {
+	if c.Decision.Word == store.Approved {
 		return hook.Release(string(home), c.SHA)
 	}
-	if !c.flagged { // nothing was wrong with it but that its owner did not want it
+	if !c.Flagged { // nothing was wrong with it but that its owner did not want it
 		return nil
 	}
-	return hook.Quarantine(string(home), hook.Guarded{Skill: c.said.Skill, SHA: c.SHA, Reason: "rejected: " + strings.Join(c.said.Rules, ", ")})
+	return hook.Quarantine(string(home), hook.Guarded{Skill: c.Decision.Skill, SHA: c.SHA, Reason: "rejected: " + strings.Join(c.Decision.Rules, ", ")})
 }
 
 // nameCandidate finds the candidate by the beginning of its name among those that
 // the owner may have a word on.
-func (a *app) nameCandidate(ctx context.Context, db *store.Store, live *skill.Live, at string, word store.Word) (*candidacy, error) {
-	all, err := candidacies(ctx, db, live.Name)
+func (a *app) nameCandidate(ctx context.Context, db *store.Store, live *skill.Live, at string, word store.Word) (*candidate.Candidate, error) {
+	all, err := candidate.All(ctx, db, live.Name)
 	if err != nil {
 		return nil, err
 	}
 	var waiting []string
 	for _, c := range all {
-		if s := c.standing(); s == inQuarantine || word == store.Rejected && (s == onTrialWord || s == provenWord) {
+		if s := c.Standing(); s == candidate.Quarantined || word == store.Rejected && (s == candidate.Undecided || s == candidate.Proven) {
 			waiting = append(waiting, c.SHA)
 		}
 	}
@@ -226,9 +227,9 @@ func (a *app) nameCandidate(ctx context.Context, db *store.Store, live *skill.Li
 	if at == "" {
 		return nil, problem.Inputf(hint, "say which candidate: %s@CANDIDATE", live.Name)
 	}
-	s := &skillTexts{name: live.Name, live: live, db: db}
-	sha, err := s.sha(ctx, at)
-	var none *notNamedError
+	s := &candidate.Texts{Skill: live.Name, Live: live, Store: db}
+	sha, err := s.SHA(ctx, at)
+	var none *candidate.NotNamedError
 	if err != nil && !errors.As(err, &none) {
 		return nil, err
 	}
@@ -248,8 +249,8 @@ func (a *app) nameCandidate(ctx context.Context, db *store.Store, live *skill.Li
 	if near := skill.Nearest(at, short); near != "" {
 		hint = "did you mean " + live.Name + "@" + near + "?"
 	}
-	if t, err := s.find(ctx, at); err == nil && t.candidate != nil { // there is one, that neither was flagged nor came before the gate
-		return nil, problem.Inputf(hint, "candidate %.12s needs no approval: it was %s", t.candidate.SHA, t.candidate.State)
+	if t, err := s.Find(ctx, at); err == nil && t.Candidate != nil { // there is one, that neither was flagged nor came before the gate
+		return nil, problem.Inputf(hint, "candidate %.12s needs no approval: it was %s", t.Candidate.SHA, t.Candidate.State)
 	}
 	return nil, problem.Inputf(hint, "no candidate of %s that you may decide on begins with %q", live.Name, at)
 }
@@ -270,15 +271,15 @@ type decisionText struct {
 }
 
 // findings gathers what the owner must see of a candidate.
-func (a *app) findings(ctx context.Context, db *store.Store, live *skill.Live, c *candidacy) (*decisionText, error) {
-	r := &decisionText{words: c.words(), decisionResult: decisionResult{Schema: 1, Skill: live.Name, SHA: c.SHA, Run: c.Run,
-		Was: c.standing(), State: c.standing(), Findings: []flagFinding{}, Taught: []whyCase{}, Live: live.Doc.Hash()}}
-	opts := skill.OptionsFor(evolvesOf(c.Operator))
+func (a *app) findings(ctx context.Context, db *store.Store, live *skill.Live, c *candidate.Candidate) (*decisionText, error) {
+	r := &decisionText{words: c.Words(), decisionResult: decisionResult{Schema: 1, Skill: live.Name, SHA: c.SHA, Run: c.Run,
+		Was: c.Standing(), State: c.Standing(), Findings: []flagFinding{}, Taught: []candidate.Case{}, Live: live.Doc.Hash()}}
+	opts := skill.OptionsFor(candidate.PartOf(c.Operator))
 	doc, err := skill.Parse(c.Text, opts)
 	if err != nil {
 		return nil, fmt.Errorf("read candidate %.12s: %w", c.SHA, err)
 	}
-	if c.flagged && len(c.Parents) > 0 {
+	if c.Flagged && len(c.Parents) > 0 {
 		seen, err := db.Sightings(ctx, c.Parents[0])
 		if err != nil {
 			return nil, err
@@ -295,7 +296,7 @@ func (a *app) findings(ctx context.Context, db *store.Store, live *skill.Live, c
 			}
 		}
 	}
-	if c.flagged && len(r.Findings) == 0 { // an older firewall found it, or its parent is gone
+	if c.Flagged && len(r.Findings) == 0 { // an older firewall found it, or its parent is gone
 		rule, message, _ := strings.Cut(c.Reason, ": ")
 		r.Findings = append(r.Findings, flagFinding{Rule: rule, Message: message})
 	}
@@ -307,10 +308,10 @@ func (a *app) findings(ctx context.Context, db *store.Store, live *skill.Live, c
 	if r.Diff, err = report.Between(live.Name+" live", fmt.Sprintf("%s candidate %s", live.Name, plain.Short(c.SHA)), live.Doc, doc); err != nil {
 		return nil, err
 	}
-	s := &skillTexts{name: live.Name, live: live, db: db}
-	words := &userWords{db: db, sessions: map[string]map[string]string{}}
+	s := &candidate.Texts{Skill: live.Name, Live: live, Store: db}
+	words := &candidate.Words{Db: db, Sessions: map[string]map[string]string{}}
 	for _, id := range c.Taught {
-		k, err := s.whyCase(ctx, words, id)
+		k, err := s.Case(ctx, words, id)
 		if err != nil {
 			return nil, err
 		}
@@ -371,7 +372,7 @@ func (r *decisionText) text(done, unseen bool) string {
 		b.WriteString(r.evidence(false) + "\n")
 	}
 	said := "approved"
-	if r.State == rejectedWord {
+	if r.State == candidate.Rejected {
 		said = "rejected"
 	}
 	if done {
@@ -382,28 +383,28 @@ func (r *decisionText) text(done, unseen bool) string {
 }
 
 // nextAfter says what follows from the owner's word.
-func (a *app) nextAfter(ctx context.Context, db *store.Store, live *skill.Live, c *candidacy) (string, error) {
+func (a *app) nextAfter(ctx context.Context, db *store.Store, live *skill.Live, c *candidate.Candidate) (string, error) {
 	switch {
-	case c.said.Word == store.Rejected:
+	case c.Decision.Word == store.Rejected:
 		return fmt.Sprintf("nothing: no later run of %s proposes it again; `evolve approve %s@%s` takes that back", live.Name, live.Name, plain.Short(c.SHA)), nil
-	case c.triedIn != "":
-		return fmt.Sprintf("nothing: run %s tried it, `evolve log --run %s` tells how", c.triedIn, c.triedIn), nil
-	case c.trial != nil && c.trial.Incumbent == live.Doc.Hash():
-		switch c.standing() {
-		case provenWord:
+	case c.TriedIn != "":
+		return fmt.Sprintf("nothing: run %s tried it, `evolve log --run %s` tells how", c.TriedIn, c.TriedIn), nil
+	case c.Trial != nil && c.Trial.Incumbent == live.Doc.Hash():
+		switch c.Standing() {
+		case candidate.Proven:
 			return fmt.Sprintf("`evolve promote %s@%s` installs it", live.Name, plain.Short(c.SHA)), nil
-		case onTrialWord:
+		case candidate.Undecided:
 			return fmt.Sprintf("`evolve --skill %s` goes on where its trial was", live.Name), nil
 		}
 		return "nothing: the gate rejected it", nil
-	case c.standing() == approvedWord && c.base != live.Doc.Hash():
-		return c.nextElsewhere(live.Name), nil
+	case c.Standing() == candidate.Approved && c.Base != live.Doc.Hash():
+		return c.NextElsewhere(live.Name), nil
 	}
 	next := fmt.Sprintf("`evolve --skill %s` tries it beside the live text; it is installed by nothing but `evolve promote`, once it is proven, or with --yes as unproven", live.Name)
-	if evolvesOf(c.Operator) == skill.Description {
+	if candidate.PartOf(c.Operator) == skill.Description {
 		next = strings.Replace(next, live.Name+"`", live.Name+" --evolve description`", 1)
 	}
-	trial, err := a.openTrial(ctx, db, live, evolvesOf(c.Operator))
+	trial, err := a.openTrial(ctx, db, live, candidate.PartOf(c.Operator))
 	if err == nil && trial != nil {
 		next += fmt.Sprintf("; the trial of challenger %s goes first, unless --anew searches beside it", plain.Short(trial.Challenger))
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
@@ -111,8 +112,8 @@ func (f *compareFlags) check(a *app) error {
 // A comparison is one that may begin.
 type comparison struct {
 	*compareFlags
-	texts *skillTexts
-	a, b  *namedText
+	texts *candidate.Texts
+	a, b  *candidate.Text
 	cases []eval.Case
 	out   *report.Comparison
 }
@@ -161,28 +162,28 @@ func (a *app) prepareComparison(ctx context.Context, args []string, f *compareFl
 	if err != nil {
 		return nil, err
 	}
-	if s.live == nil {
+	if s.Live == nil {
 		return nil, problem.Inputf("install it first: agents are offered its other files too", "%s is not installed any more", name)
 	}
 	if len(names) == 0 {
-		if t, err := s.challenger(ctx); err != nil {
+		if t, err := s.Challenger(ctx); err != nil {
 			return nil, err
 		} else if t == nil {
 			names = []string{eval.NoSkill}
 		}
 	}
-	old, new, err := s.pair(ctx, names)
+	old, new, err := s.Pair(ctx, names)
 	if err != nil {
 		return nil, err
 	}
-	if new.doc == nil {
+	if new.Doc == nil {
 		old, new = new, old
 	}
-	if old.sha() == new.sha() {
-		return nil, problem.Inputf("`evolve log "+name+"` lists what there is", "%s and %s are the same text", old.label, new.label)
+	if old.SHA() == new.SHA() {
+		return nil, problem.Inputf("`evolve log "+name+"` lists what there is", "%s and %s are the same text", old.Label, new.Label)
 	}
 	c := &comparison{compareFlags: f, texts: s, a: old, b: new}
-	all, err := s.db.Cases(ctx, name)
+	all, err := s.Store.Cases(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -195,15 +196,15 @@ func (a *app) prepareComparison(ctx context.Context, args []string, f *compareFl
 		return nil, problem.Inputf(fmt.Sprintf("`evolve harvest --skill %s` brings cases, or --split all", name), "%s has no %s cases", name, f.split)
 	}
 	c.out = &report.Comparison{Skill: name, Split: f.split, MaxRetries: f.MaxRetries,
-		A: report.Arm{Label: strings.TrimPrefix(old.label, name+" "), SHA: old.sha(), Tokens: tokensOf(old.doc)},
-		B: report.Arm{Label: strings.TrimPrefix(new.label, name+" "), SHA: new.sha(), Tokens: tokensOf(new.doc)}}
-	if old.doc != nil && new.doc != nil {
-		if c.out.Diff, err = report.Between(c.out.A.Label, c.out.B.Label, old.doc, new.doc); err != nil {
+		A: report.Arm{Label: strings.TrimPrefix(old.Label, name+" "), SHA: old.SHA(), Tokens: tokensOf(old.Doc)},
+		B: report.Arm{Label: strings.TrimPrefix(new.Label, name+" "), SHA: new.SHA(), Tokens: tokensOf(new.Doc)}}
+	if old.Doc != nil && new.Doc != nil {
+		if c.out.Diff, err = report.Between(c.out.A.Label, c.out.B.Label, old.Doc, new.Doc); err != nil {
 			return nil, err
 		}
 	}
-	for _, t := range []*namedText{old, new} {
-		if f.split != "train" && f.split != "val" && t.doc != nil && t.version == nil {
+	for _, t := range []*candidate.Text{old, new} {
+		if f.split != "train" && f.split != "val" && t.Doc != nil && t.Version == nil {
 			c.out.Warnings = append(c.out.Warnings, "these are held-out cases: choose no candidate by them, or the gate's proof is worth less")
 			break
 		}
@@ -221,8 +222,8 @@ func (c *comparison) fromRecords(ctx context.Context) error {
 	}
 	sides := map[group]*[2][]*eval.Rollout{}
 	var order []group
-	for side, t := range []*namedText{c.a, c.b} {
-		rs, err := c.texts.db.Rollouts(ctx, store.RolloutFilter{Candidate: t.sha()})
+	for side, t := range []*candidate.Text{c.a, c.b} {
+		rs, err := c.texts.Store.Rollouts(ctx, store.RolloutFilter{Candidate: t.SHA()})
 		if err != nil {
 			return err
 		}
@@ -256,7 +257,7 @@ func (c *comparison) fromRecords(ctx context.Context) error {
 		}
 	}
 	if count[best] == 0 {
-		return problem.Inputf("drop --recorded to run both arms", "no stored rollouts have %s and %s on the same %s cases", c.a.label, c.b.label, c.split)
+		return problem.Inputf("drop --recorded to run both arms", "no stored rollouts have %s and %s on the same %s cases", c.a.Label, c.b.Label, c.split)
 	}
 	if len(count) > 1 {
 		c.out.Warnings = append(c.out.Warnings, "several agents have measured these; the one with the most pairs is shown")
@@ -301,7 +302,7 @@ func (c *comparison) firstTrial(ctx context.Context, arm string) (int, error) {
 	if !c.again {
 		return 0, nil
 	}
-	rs, err := c.texts.db.Rollouts(ctx, store.RolloutFilter{Arm: &arm})
+	rs, err := c.texts.Store.Rollouts(ctx, store.RolloutFilter{Arm: &arm})
 	if err != nil {
 		return 0, err
 	}
@@ -333,7 +334,7 @@ func (a *app) printComparison(c *comparison) error {
 	case "json":
 		return a.PrintJSON(c.out)
 	case "benchmark":
-		return a.PrintJSON(c.out.Benchmark(c.texts.live.Dir, a.Now()))
+		return a.PrintJSON(c.out.Benchmark(c.texts.Live.Dir, a.Now()))
 	case "junit":
 		x, err := c.out.JUnit()
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
@@ -201,7 +202,7 @@ func (a *app) logSkill(ctx context.Context, name string, all bool) error {
 	if err != nil {
 		return err
 	}
-	l, err := s.log(ctx, func(path string) string { return a.targetOf(name, path) })
+	l, err := logOf(ctx, s, func(path string) string { return a.targetOf(name, path) })
 	if err != nil {
 		return err
 	}
@@ -222,11 +223,11 @@ func (a *app) logSkill(ctx context.Context, name string, all bool) error {
 }
 
 // offerTrial says how a candidate that is proved is installed, or why it is not.
-func (a *app) offerTrial(ctx context.Context, s *skillTexts, t *logTrial) error {
-	if s.live == nil || t.Decision != string(pareto.Promote) || !t.Current {
+func (a *app) offerTrial(ctx context.Context, s *candidate.Texts, t *logTrial) error {
+	if s.Live == nil || t.Decision != string(pareto.Promote) || !t.Current {
 		return nil
 	}
-	command, against, err := a.offer(ctx, s.db, s.live, t.trial)
+	command, against, err := a.offer(ctx, s.Store, s.Live, t.trial)
 	t.Offer, t.Refused = command, against.without(isSimulated).String()
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/spf13/cobra"
 )
 
@@ -122,7 +123,7 @@ func (a *app) pinSkill(ctx context.Context, arg string, off bool) error {
 		return err
 	}
 	if at != "" {
-		v, err := findVersion(ctx, db, name, at)
+		v, err := candidate.FindVersion(ctx, db, name, at)
 		if err != nil {
 			return err
 		}

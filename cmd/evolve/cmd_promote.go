@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -125,8 +126,8 @@ func (a *app) promotion(ctx context.Context, db *store.Store, live *skill.Live, 
 	if elsewhere > 0 { // each target says so for itself
 		against = against.without(isManaged)
 	}
-	if isVersion(at) {
-		v, err := findVersion(ctx, db, name, at)
+	if candidate.IsVersion(at) {
+		v, err := candidate.FindVersion(ctx, db, name, at)
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +138,7 @@ func (a *app) promotion(ctx context.Context, db *store.Store, live *skill.Live, 
 		return &promotion{v: v}, append(against, more...).refuse(fmt.Sprintf("v%d of %s", v.N, name))
 	}
 	if at != "" {
-		if at, err = (&skillTexts{name: name, live: live, db: db}).sha(ctx, at); err != nil {
+		if at, err = (&candidate.Texts{Skill: name, Live: live, Store: db}).SHA(ctx, at); err != nil {
 			return nil, err
 		}
 	}
@@ -202,7 +203,7 @@ func (a *app) versionToBe(ctx context.Context, db *store.Store, live *skill.Live
 	if err != nil {
 		return nil, nil, fmt.Errorf("read run %s: %w", trial.Run, err)
 	}
-	if trial.Decision == neverTried {
+	if trial.Decision == candidate.NeverTried {
 		run.Verdict = nil // it is about another text
 	}
 	proven, err := trial.ProvenAlone()
@@ -226,12 +227,12 @@ func forced(ctx context.Context, db *store.Store, v *tournament.Version, base st
 		return err
 	}
 	name, yours := func(sha string) string {
-		if k := versionIn(versions, sha); k != nil {
+		if k := candidate.VersionIn(versions, sha); k != nil {
 			return fmt.Sprintf("v%d", k.N)
 		}
 		return fmt.Sprintf("%.12s", sha)
 	}, ""
-	if k := versionIn(versions, v.Parent); k != nil && k.Author != "evolve" {
+	if k := candidate.VersionIn(versions, v.Parent); k != nil && k.Author != "evolve" {
 		yours = ", your text,"
 	}
 	why := fmt.Sprintf("by --force: its evidence is against %s, and %s%s was live", name(base), name(v.Parent), yours)
@@ -239,7 +240,7 @@ func forced(ctx context.Context, db *store.Store, v *tournament.Version, base st
 		why = v.Note + "; " + why
 	}
 	v.Proven, v.Evidence, v.Note = false, nil, why
-	if versionIn(versions, base) != nil {
+	if candidate.VersionIn(versions, base) != nil {
 		v.Parent = base
 	}
 	return nil
@@ -261,7 +262,7 @@ func (a *app) promoteCandidate(ctx context.Context, db *store.Store, live *skill
 		}
 	}
 	if p.trial.Incumbent == live.Doc.Hash() {
-		if s, err := shorter(ctx, db, live, p.trial); err != nil {
+		if s, err := candidate.Shorter(ctx, db, live, p.trial); err != nil {
 			return err
 		} else if s != nil {
 			a.Say("%.12s is %s", p.v.SHA, s)
@@ -316,7 +317,7 @@ func (a *app) told(ctx context.Context, db *store.Store, live *skill.Live, op st
 	if err != nil {
 		return err
 	}
-	again := versionIn(versions, tookThePlaceOf(done))
+	again := candidate.VersionIn(versions, tookThePlaceOf(done))
 	if op == store.OpRollback && again != nil && !a.promotable(ctx, db, live.Name, again) {
 		again = nil
 	}
@@ -336,17 +337,6 @@ func (a *app) promotable(ctx context.Context, db *store.Store, name string, v *t
 	}
 	more, err := a.againstVersion(ctx, db, live, v)
 	return err == nil && len(against.without(isManaged)) == 0 && len(more) == 0
-}
-
-// backing says what stands behind a version.
-func backing(v tournament.Version) string {
-	switch {
-	case v.Author != "evolve":
-		return "yours"
-	case !v.Proven:
-		return "not proven"
-	}
-	return "proven"
 }
 
 // findTrial picks the trial that promote is about: that of the challenger whose
@@ -384,18 +374,15 @@ func (a *app) findTrial(ctx context.Context, db *store.Store, name, live, at str
 	return nil, nil
 }
 
-// neverTried is the decision of a candidate that was never before the gate.
-const neverTried = "never tried"
-
 // untried stands for the trial of a candidate that the firewall has flagged, and
 // that never came before the gate; nil where sha is none of those.
 func (a *app) untried(ctx context.Context, db *store.Store, name, sha string) (*tournament.TrialRecord, error) {
-	all, err := candidacies(ctx, db, name)
+	all, err := candidate.All(ctx, db, name)
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range all {
-		if c.trial != nil || c.SHA != sha {
+		if c.Trial != nil || c.SHA != sha {
 			continue
 		}
 		run, err := db.Run(ctx, c.Run)
@@ -403,19 +390,7 @@ func (a *app) untried(ctx context.Context, db *store.Store, name, sha string) (*
 			return nil, fmt.Errorf("read run %s: %w", c.Run, err)
 		}
 		return &tournament.TrialRecord{Skill: name, Incumbent: run.Incumbent, Challenger: c.SHA, Run: c.Run,
-			Decision: neverTried, Simulated: run.Simulated}, nil
+			Decision: candidate.NeverTried, Simulated: run.Simulated}, nil
 	}
 	return nil, nil
-}
-
-// madeBy is a candidate as the run that made it has it.
-func madeBy(ctx context.Context, db *store.Store, name, sha string) (*tournament.Candidate, error) {
-	c, _, err := (&skillTexts{name: name, db: db}).made(ctx, sha)
-	if err == nil && c == nil {
-		c, err = db.Candidate(ctx, sha)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read candidate: %w", err)
-	}
-	return c, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
@@ -142,7 +143,7 @@ func (a *app) findRun(ctx context.Context, db *store.Store, name string) (string
 		if err != nil {
 			return "", err
 		}
-		runs = slices.DeleteFunc(runs, func(r tournament.Run) bool { return strings.HasPrefix(r.ID, rebasePrefix) }) // nothing was run
+		runs = slices.DeleteFunc(runs, func(r tournament.Run) bool { return strings.HasPrefix(r.ID, candidate.CarryingPrefix) }) // nothing was run
 		if len(runs) == 0 {
 			return "", problem.Inputf("`evolve demo` makes one without a key", "there is no run yet")
 		}

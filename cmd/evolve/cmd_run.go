@@ -203,9 +203,9 @@ func (f *runFlags) check() error {
 		return problem.Inputf("the strategies are strict and equal", "unknown --accept %q", f.Accept)
 	case f.Objectives != nil && !contains(f.Objectives, "quality"):
 		return problem.Inputf("for example --objectives quality,cost,retries", "--objectives must name quality")
-	case !contains([]string{"", skill.Harness, skill.Description, evolveShorten}, f.Evolve):
+	case !contains([]string{"", skill.Harness, skill.Description, skill.Shorten}, f.Evolve):
 		return problem.Inputf("--evolve harness, description, or shorten", "unknown --evolve %q", f.Evolve)
-	case f.Evolve == evolveShorten && f.promote:
+	case f.Evolve == skill.Shorten && f.promote:
 		return problem.Inputf("look at what it found with `evolve diff`, and install it with `evolve promote`", "--promote does not go with --evolve shorten: what only lacks lines is yours to install")
 	case len(f.to) > 0 && !f.promote:
 		return problem.Inputf("add --promote, or name the targets with `evolve promote`", "--to is where --promote installs")

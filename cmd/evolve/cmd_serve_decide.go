@@ -17,12 +17,13 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/report/serve"
 )
 
 // standings are the order of the queue.
-var standings = []verdictWord{provenWord, inQuarantine, onTrialWord, approvedWord}
+var standings = []candidate.Standing{candidate.Proven, candidate.Quarantined, candidate.Undecided, candidate.Approved}
 
 // Queue lists what waits for its owner's word, over all skills.
 func (s *serving) Queue(ctx context.Context) ([]serve.Waiting, error) {
@@ -40,7 +41,7 @@ func (s *serving) Queue(ctx context.Context) ([]serve.Waiting, error) {
 		} else if err != nil {
 			return nil, c.told(err)
 		}
-		all, err := candidacies(ctx, s.db, e.Name)
+		all, err := candidate.All(ctx, s.db, e.Name)
 		if err != nil {
 			return nil, c.told(err)
 		}
@@ -55,7 +56,7 @@ func (s *serving) Queue(ctx context.Context) ([]serve.Waiting, error) {
 		}
 	}
 	slices.SortStableFunc(out, func(v, w serve.Waiting) int {
-		rank := func(x *serve.Waiting) int { return slices.Index(standings, verdictWord(x.Standing)) }
+		rank := func(x *serve.Waiting) int { return slices.Index(standings, candidate.Standing(x.Standing)) }
 		return cmp.Or(cmp.Compare(rank(&v), rank(&w)), cmp.Compare(v.Skill, w.Skill))
 	})
 	return out, nil
@@ -63,27 +64,27 @@ func (s *serving) Queue(ctx context.Context) ([]serve.Waiting, error) {
 
 // waiting is a candidate that its owner can do something about, nil for any other:
 // one that was installed is a version, and stands with those.
-func (s *serving) waiting(ctx context.Context, live *skill.Live, k *candidacy) (*serve.Waiting, error) {
+func (s *serving) waiting(ctx context.Context, live *skill.Live, k *candidate.Candidate) (*serve.Waiting, error) {
 	if _, err := s.db.VersionBySHA(ctx, live.Name, k.SHA); err == nil {
 		return nil, nil
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
-	w := &serve.Waiting{Skill: live.Name, SHA: k.SHA, Standing: string(k.standing()), Words: k.words()}
-	against := k.trial != nil && k.trial.Incumbent == live.Doc.Hash()
-	switch k.standing() {
-	case inQuarantine:
+	w := &serve.Waiting{Skill: live.Name, SHA: k.SHA, Standing: string(k.Standing()), Words: k.Words()}
+	against := k.Trial != nil && k.Trial.Incumbent == live.Doc.Hash()
+	switch k.Standing() {
+	case candidate.Quarantined:
 		w.Acts = []serve.Act{serve.Approve, serve.Reject}
-	case provenWord, onTrialWord:
+	case candidate.Proven, candidate.Undecided:
 		if !against {
 			return nil, nil
 		}
-		if k.trial.Simulated {
+		if k.Trial.Simulated {
 			w.Words += " (simulated)"
 		}
 		w.Acts = []serve.Act{serve.Promote, serve.Reject}
-	case approvedWord:
-		if k.triedIn != "" {
+	case candidate.Approved:
+		if k.TriedIn != "" {
 			return nil, nil
 		}
 		w.Acts = []serve.Act{serve.Reject}
@@ -122,7 +123,7 @@ func (s *serving) Plan(ctx context.Context, act serve.Act, name, at string) (_ *
 	p.Command = "evolve " + string(act) + " " + name
 	if p.At != "" {
 		short := p.At
-		if !isVersion(short) {
+		if !candidate.IsVersion(short) {
 			short = plain.Short(short)
 		}
 		p.Command += "@" + short
@@ -199,8 +200,8 @@ func (c *served) planWord(ctx context.Context, db *store.Store, p *serve.Plan) e
 		return err
 	}
 	p.Evidence = []serve.Fact{{Name: "stands", Text: d.r.words}, {Name: "made in", Text: "run " + d.c.Run}}
-	if d.c.trial != nil {
-		if p.Evidence, err = evidenceFacts(p.Evidence, d.c.trial); err != nil {
+	if d.c.Trial != nil {
+		if p.Evidence, err = evidenceFacts(p.Evidence, d.c.Trial); err != nil {
 			return err
 		}
 	}
@@ -243,7 +244,7 @@ func (c *served) decided(ctx context.Context, arg string, word store.Word) (*ser
 
 // evidenceFacts adds what a trial has shown.
 func evidenceFacts(to []serve.Fact, t *tournament.TrialRecord) ([]serve.Fact, error) {
-	if t.Decision == neverTried {
+	if t.Decision == candidate.NeverTried {
 		return append(to, serve.Fact{Name: "evidence", Text: "none: it never came before the gate"}), nil
 	}
 	d, err := t.Evidence()
@@ -329,7 +330,7 @@ func (c *served) planBack(ctx context.Context, db *store.Store, live *skill.Live
 	}
 	p.Will = append(lines(passed), will...)
 	p.Will = append(p.Will, "No version is lost: what is live now can be put back the same way.")
-	p.Evidence = []serve.Fact{{Name: fmt.Sprintf("v%d", to.N), Text: backing(*to) + ", " + cmp.Or(to.Note, to.Operator)}}
+	p.Evidence = []serve.Fact{{Name: fmt.Sprintf("v%d", to.N), Text: candidate.Backing(*to) + ", " + cmp.Or(to.Note, to.Operator)}}
 	return c.diffFrom(live, to, p)
 }
 
@@ -340,7 +341,7 @@ func (c *served) willOf(ctx context.Context, db *store.Store, what string, live 
 		return nil, err
 	}
 	name := func(sha string) string {
-		if v := versionIn(versions, sha); v != nil {
+		if v := candidate.VersionIn(versions, sha); v != nil {
 			return fmt.Sprintf("v%d", v.N)
 		}
 		return plain.Short(sha)
@@ -374,7 +375,7 @@ func (c *served) willOf(ctx context.Context, db *store.Store, what string, live 
 func (c *served) diffFrom(live *skill.Live, to *tournament.Version, p *serve.Plan) error {
 	doc, _ := skill.Parse(to.Text, skill.Options{}) // one that predates a rule can still be shown
 	name := "candidate " + plain.Short(to.SHA)
-	if isVersion(p.At) || p.Act == serve.Rollback {
+	if candidate.IsVersion(p.At) || p.Act == serve.Rollback {
 		name = fmt.Sprintf("v%d", to.N)
 	}
 	d, err := report.Between(live.Name+" live", live.Name+" "+name, live.Doc, doc)

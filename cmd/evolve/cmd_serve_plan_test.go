@@ -10,6 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
 // TestServeTellsWhatIsPassedBy: the page of a rollback says which versions it passes by
@@ -25,7 +26,7 @@ func TestServeTellsWhatIsPassedBy(t *testing.T) {
 	versions, err := d.db.Versions(t.Context(), demoSkill)
 	d.must(err)
 	back := page("rollback")
-	passed := "dataviz: " + fmt.Sprintf("v%d", versionIn(versions, skill.HashText([]byte(d.proven))).N) + " was rejected on "
+	passed := "dataviz: " + fmt.Sprintf("v%d", candidate.VersionIn(versions, skill.HashText([]byte(d.proven))).N) + " was rejected on "
 	d.says(back, passed, " by you, and is passed by", "takes the place of", "-- Name the source.")
 	d.post("/skills/dataviz/rollback", form(d.get("/skills/dataviz/rollback")), http.StatusOK)
 	if d.file() != d.live {

@@ -15,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/report/serve"
 	"github.com/skill-evolve/evolve/tournament/sleep"
@@ -130,7 +131,7 @@ func (s *serving) Log(ctx context.Context, name string) (*serve.Log, error) {
 	if err != nil {
 		return nil, c.told(err)
 	}
-	l, err := t.log(ctx, func(path string) string { return c.targetOf(name, path) })
+	l, err := logOf(ctx, t, func(path string) string { return c.targetOf(name, path) })
 	if err != nil {
 		return nil, c.told(err)
 	}
@@ -168,7 +169,7 @@ func (s *serving) Runs(ctx context.Context) ([]serve.Run, error) {
 	}
 	var out []serve.Run
 	for _, r := range all {
-		if strings.HasPrefix(r.ID, rebasePrefix) { // nothing was run
+		if strings.HasPrefix(r.ID, candidate.CarryingPrefix) { // nothing was run
 			continue
 		}
 		if len(out) == shownRuns {
@@ -179,7 +180,7 @@ func (s *serving) Runs(ctx context.Context) ([]serve.Run, error) {
 			return nil, c.told(err)
 		}
 		k := serve.Run{ID: r.ID, Skill: r.Skill, Status: string(status), Simulated: r.Simulated, Started: r.Started, Ended: r.Ended, Spent: r.Spent}
-		v, err := verdictOf(r.Verdict)
+		v, err := candidate.VerdictOf(r.Verdict)
 		if err != nil {
 			return nil, c.told(err)
 		}

@@ -2,16 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
-	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
-	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/spf13/cobra"
 )
 
@@ -49,28 +47,10 @@ type showResult struct {
 	// "refused", "invalid"); "" for a text that evolve did not make.
 	State string `json:"state,omitempty"`
 	// Pinned: the skill was pinned while this was its text.
-	Pinned  bool        `json:"pinned"`
-	Reason  string      `json:"reason,omitempty"`  // for the state, in words
-	Why     []whyStep   `json:"why,omitempty"`     // the last step first
-	Changes []whyChange `json:"changes,omitempty"` // against the incumbent that it was made from
-}
-
-// A whyStep is one change on the way from the incumbent to a text.
-type whyStep struct {
-	SHA      string    `json:"sha256"`
-	Operator string    `json:"operator"`
-	Parents  []string  `json:"parents"`
-	Taught   []whyCase `json:"taught"`
-}
-
-// A whyCase is a case that taught a step, with what the user said.
-type whyCase struct {
-	Case    string `json:"case"`
-	Prompt  string `json:"prompt,omitempty"` // "" where the case is gone
-	Outcome string `json:"outcome,omitempty"`
-	// Words are the user's own, as the session has them; where it is gone, what
-	// the case's checks say.
-	Words string `json:"words,omitempty"`
+	Pinned  bool               `json:"pinned"`
+	Reason  string             `json:"reason,omitempty"`  // for the state, in words
+	Why     []candidate.Step   `json:"why,omitempty"`     // the last step first
+	Changes []candidate.Change `json:"changes,omitempty"` // against the incumbent that it was made from
 }
 
 func (a *app) show(ctx context.Context, arg string, why bool) error {
@@ -79,48 +59,48 @@ func (a *app) show(ctx context.Context, arg string, why bool) error {
 	if err != nil {
 		return err
 	}
-	t, err := s.find(ctx, at)
+	t, err := s.Find(ctx, at)
 	if err != nil {
 		return err
 	}
-	if t.doc == nil {
+	if t.Doc == nil {
 		return problem.Inputf("name a version or a candidate", "%q is no text", at)
 	}
-	if t.candidate, _, err = s.made(ctx, t.sha()); err != nil {
+	if t.Candidate, _, err = s.Made(ctx, t.SHA()); err != nil {
 		return err
 	}
-	state, reason, err := s.state(ctx, t)
+	state, reason, err := s.State(ctx, t)
 	if err != nil {
 		return err
 	}
 	if !why && !a.JSON {
-		if t.version == nil && state != "" && state != string(tournament.Pooled) {
-			a.Say("%s", oneLine(fmt.Sprintf("%s: %s", t.label, reason)))
+		if t.Version == nil && state != "" && state != string(tournament.Pooled) {
+			a.Say("%s", oneLine(fmt.Sprintf("%s: %s", t.Label, reason)))
 		}
-		text := string(t.doc.Render())
+		text := string(t.Doc.Render())
 		if term.IsTerminal(a.Stdout) {
 			text = plain.Text(text)
 		}
 		_, err := fmt.Fprint(a.Stdout, text)
 		return err
 	}
-	r := showResult{Schema: 1, Skill: name, SHA: t.sha(), Kernel: t.doc.KernelHash(), Tokens: tokensOf(t.doc), Text: string(t.doc.Render()),
+	r := showResult{Schema: 1, Skill: name, SHA: t.SHA(), Kernel: t.Doc.KernelHash(), Tokens: tokensOf(t.Doc), Text: string(t.Doc.Render()),
 		State: state, Reason: reason}
-	pin, err := s.db.Pinned(ctx, name)
+	pin, err := s.Store.Pinned(ctx, name)
 	if err != nil {
 		return err
 	}
 	r.Pinned = pin != nil && pin.SHA == r.SHA
-	if t.version != nil {
-		r.Version, r.Operator, r.Run = &t.version.N, t.version.Operator, t.version.Run
+	if t.Version != nil {
+		r.Version, r.Operator, r.Run = &t.Version.N, t.Version.Operator, t.Version.Run
 	}
-	if t.candidate != nil {
-		r.Operator, r.Run = t.candidate.Operator, t.candidate.Run
-		h, err := s.history(ctx, t)
+	if t.Candidate != nil {
+		r.Operator, r.Run = t.Candidate.Operator, t.Candidate.Run
+		h, err := s.History(ctx, t)
 		if err != nil {
 			return err
 		}
-		r.Why, r.Changes = h.steps(t.sha()), h.changes(t.sha())
+		r.Why, r.Changes = h.Steps(t.SHA()), h.Changes(t.SHA())
 	}
 	if a.JSON {
 		return a.PrintJSON(r)
@@ -129,110 +109,29 @@ func (a *app) show(ctx context.Context, arg string, why bool) error {
 	return err
 }
 
-// whyCase reads a case that taught something, as far as it is still there.
-func (s *skillTexts) whyCase(ctx context.Context, words *userWords, id string) (whyCase, error) {
-	c := whyCase{Case: id}
-	kase, err := s.db.Case(ctx, s.name, id)
-	if errors.Is(err, store.ErrNotFound) { // dropped or purged since
-		return c, nil
-	}
-	if err != nil {
-		return c, err
-	}
-	c.Prompt = kase.Prompt
-	if kase.Source != nil {
-		c.Outcome = kase.Source.Outcome
-	}
-	c.Words, err = words.of(ctx, kase)
-	return c, err
-}
-
-// userWords looks up what users said about answers, a session at a time.
-type userWords struct {
-	db       *store.Store
-	sessions map[string]map[string]string // session → turn → words
-}
-
-func (u *userWords) of(ctx context.Context, c *eval.Case) (string, error) {
-	if src := c.Source; src != nil && src.Session != "" {
-		turns, known := u.sessions[src.Session]
-		if !known {
-			turns = map[string]string{}
-			u.sessions[src.Session] = turns
-			all, err := u.db.Sessions(ctx, store.SessionFilter{ID: src.Session})
-			if err != nil {
-				return "", err
-			}
-			for _, ses := range all {
-				for _, in := range ses.Invocations {
-					if in.Turn >= 0 && in.Turn < len(ses.Turns) && in.Feedback.Evidence != "" {
-						turns[ses.Turns[in.Turn].ID] = in.Feedback.Evidence
-					}
-				}
-			}
-		}
-		if w := turns[src.Turn]; w != "" {
-			return w, nil
-		}
-	}
-	var said []string
-	for _, k := range c.Checks {
-		if k.Feedback != "" {
-			said = append(said, k.Feedback)
-		} else if k.Rubric != "" {
-			said = append(said, k.Rubric)
-		}
-	}
-	return strings.Join(said, "; "), nil
-}
-
-// state is how a text stands, in one word and in words.
-func (s *skillTexts) state(ctx context.Context, t *namedText) (word, reason string, err error) {
-	switch {
-	case t.version != nil && s.live != nil && s.live.Doc.Hash() == t.sha():
-		return "live", "it is installed", nil
-	case t.version != nil:
-		return "installed", fmt.Sprintf("it was v%d", t.version.N), nil
-	case t.candidate == nil:
-		return "", "", nil
-	}
-	c, err := candidacyOf(ctx, s.db, s.name, t.sha())
-	if err != nil {
-		return "", "", err
-	}
-	if c != nil {
-		return string(c.standing()), c.words(), nil
-	}
-	reason = string(t.candidate.State)
-	if t.candidate.Reason != "" {
-		reason += ": " + t.candidate.Reason
-	}
-	return string(t.candidate.State), reason, nil
-}
-
 // text tells why in a few lines.
-func (r *showResult) text(t *namedText) string {
+func (r *showResult) text(t *candidate.Text) string {
 	var b strings.Builder
 	pinned := ""
 	if r.Pinned {
 		pinned = ", pinned"
 	}
-	fmt.Fprintf(&b, "%s: %s, about %d tokens%s\n", t.label, plain.Short(r.SHA), r.Tokens, pinned)
-	if v := t.version; v != nil && v.Author == "you" {
+	fmt.Fprintf(&b, "%s: %s, about %d tokens%s\n", t.Label, plain.Short(r.SHA), r.Tokens, pinned)
+	if v := t.Version; v != nil && v.Author == "you" {
 		note := ""
 		if v.Note != "" {
 			note = ", " + v.Note
 		}
 		fmt.Fprintf(&b, "yours%s: evolve did not make it\n", note)
 	}
-	if t.version == nil && r.Reason != "" {
+	if t.Version == nil && r.Reason != "" {
 		fmt.Fprintf(&b, "%s\n", oneLine(r.Reason))
 	}
-	if len(r.Why) == 0 && (t.version == nil || t.version.Author != "you") {
+	if len(r.Why) == 0 && (t.Version == nil || t.Version.Author != "you") {
 		b.WriteString("nothing is recorded of how it came to be\n")
 	}
 	for _, c := range r.Changes {
-		b.WriteString(c.text())
+		b.WriteString(changeText(&c))
 	}
 	if len(r.Why) > 0 {
 		b.WriteString("\nthe steps, the last first:\n")
@@ -253,7 +152,7 @@ func (r *showResult) text(t *namedText) string {
 }
 
 // caseLines lists cases with what the user said.
-func caseLines(cases []whyCase, indent string) string {
+func caseLines(cases []candidate.Case, indent string) string {
 	var b strings.Builder
 	for _, c := range cases {
 		if c.Prompt == "" {
@@ -262,14 +161,14 @@ func caseLines(cases []whyCase, indent string) string {
 		}
 		fmt.Fprintf(&b, "%s- %s: %s\n", indent, c.Case, plain.Excerpt(c.Prompt, 100))
 		if c.Words != "" {
-			fmt.Fprintf(&b, "%s  %s\n", indent, c.said())
+			fmt.Fprintf(&b, "%s  %s\n", indent, saidOn(&c))
 		}
 	}
 	return b.String()
 }
 
-// said is what the user said on the case.
-func (c *whyCase) said() string {
+// saidOn is what the user said on the case.
+func saidOn(c *candidate.Case) string {
 	what := "said"
 	if c.Outcome != "" {
 		what = c.Outcome
@@ -280,8 +179,8 @@ func (c *whyCase) said() string {
 // citedCases is how many cases a sentence is shown with; --json has them all.
 const citedCases = 2
 
-// text is a sentence with what taught it.
-func (c *whyChange) text() string {
+// changeText is a sentence with what taught it.
+func changeText(c *candidate.Change) string {
 	var b strings.Builder
 	mark := map[string]string{"added": "+", "reworded": "~", "removed": "-"}[c.Kind]
 	fmt.Fprintf(&b, "\n%s %s\n", mark, plain.Excerpt(c.Text, 300))
@@ -297,7 +196,7 @@ func (c *whyChange) text() string {
 				break
 			}
 			k := &s.Cases[i]
-			said := k.said()
+			said := saidOn(k)
 			if k.Prompt == "" {
 				said = "gone since"
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"golang.org/x/time/rate"
 )
@@ -35,7 +36,7 @@ func (a *app) measure(ctx context.Context, c *comparison) error {
 	}
 	var others []eval.Offer
 	if c.Evolve == skill.Description {
-		if others, err = a.others(c.texts.live.Name); err != nil {
+		if others, err = a.others(c.texts.Live.Name); err != nil {
 			return err
 		}
 	}
@@ -59,19 +60,19 @@ func (a *app) measure(ctx context.Context, c *comparison) error {
 			return &problem.Error{Kind: problem.Stopped, Err: errors.New("nothing was spent"), Hint: "lower --max-rollouts, or say --yes"}
 		}
 	}
-	base, err := variantOf(c.texts.live)
+	base, err := variantOf(c.texts.Live)
 	if err != nil {
 		return err
 	}
-	variant := func(t *namedText) eval.Variant {
-		if t.doc == nil {
+	variant := func(t *candidate.Text) eval.Variant {
+		if t.Doc == nil {
 			return eval.Variant{Name: base.Name}
 		}
 		v := base
-		v.Doc = t.doc
+		v.Doc = t.Doc
 		return v
 	}
-	arm := "compare:" + first16(c.a.sha()) + ":" + first16(c.b.sha())
+	arm := "compare:" + first16(c.a.SHA()) + ":" + first16(c.b.SHA())
 	from, err := c.firstTrial(ctx, arm)
 	if err != nil {
 		return err
@@ -87,7 +88,7 @@ func (a *app) measure(ctx context.Context, c *comparison) error {
 	det := a.redactor()
 	bar := a.Watch(term.Task{Phase: "compare", Unit: "rollouts", Total: int64(len(jobs)), Budget: budget, Caps: c.caps()})
 	ev := &eval.Evaluator{Agent: back.agent, Grader: c.grader(back, c.cases), Budget: budget,
-		Recorder: c.texts.db.Journal("compare-" + newRunID(a.Now())), Redactor: det, Concurrency: c.Concurrency, Workspaces: back.workspaces(), Others: others,
+		Recorder: c.texts.Store.Journal("compare-" + newRunID(a.Now())), Redactor: det, Concurrency: c.Concurrency, Workspaces: back.workspaces(), Others: others,
 		WallClock: c.WallClock, MaxRetries: c.MaxRetries, Now: a.Now, OnRollout: bar.Rollout}
 	if c.PerSecond > 0 {
 		ev.Limiter = rate.NewLimiter(rate.Limit(c.PerSecond), 1)
@@ -108,7 +109,7 @@ func (a *app) measure(ctx context.Context, c *comparison) error {
 			reused++
 		}
 		side := 1
-		if r.Candidate == c.a.sha() {
+		if r.Candidate == c.a.SHA() {
 			side = 0
 		}
 		sides[side] = append(sides[side], r)

@@ -138,7 +138,7 @@ var values = map[string]completer{
 	"judge-agent":      agents,
 	"source":           words(strings.Split(sourceNames(), ", ")...),
 	"sandbox":          words(sandboxOn, sandboxNone),
-	"evolve":           words(skill.Harness, skill.Description, evolveShorten),
+	"evolve":           words(skill.Harness, skill.Description, skill.Shorten),
 	"objectives":       words("quality", "latency", "cost", "retries"),
 	"select":           words(sortedKeys(tournament.Selectors)...),
 	"accept":           words(sortedKeys(tournament.Acceptances)...),

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -399,13 +398,4 @@ func finite(x float64) float64 {
 func sha256Hex(b []byte) string {
 	h := sha256.Sum256(b)
 	return hex.EncodeToString(h[:])
-}
-
-// evidenceOf is what is stored with a version that was installed on a verdict.
-func evidenceOf(v *tournament.Verdict) (json.RawMessage, error) {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return nil, fmt.Errorf("encode evidence: %w", err)
-	}
-	return raw, nil
 }

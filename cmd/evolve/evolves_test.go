@@ -5,6 +5,7 @@ import (
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
 // TestPartOfACarriedVersion: a version that an older evolve named after how its trial
@@ -19,12 +20,12 @@ func TestPartOfACarriedVersion(t *testing.T) {
 	for operator, want := range map[string]string{"carried": skill.Description, "reflect": skill.Harness, tournament.DescriptionOnly[0]: skill.Description} {
 		v := r.offer
 		v.Operator = operator
-		if got, err := partOf(t.Context(), r.db, &v); err != nil || got != want {
+		if got, err := candidate.PartOfVersion(t.Context(), r.db, &v); err != nil || got != want {
 			t.Errorf("%s: %s, %v; want %s", operator, got, err, want)
 		}
 	}
 	gone := tournament.Version{Skill: "tagger", SHA: "ffff", Operator: "carried"}
-	if got, err := partOf(t.Context(), r.db, &gone); err != nil || got != skill.Harness {
+	if got, err := candidate.PartOfVersion(t.Context(), r.db, &gone); err != nil || got != skill.Harness {
 		t.Errorf("nothing is left of it: %s, %v", got, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
 // generation puts the skill's folder somewhere else, as home-manager does: a copy with
@@ -57,7 +58,7 @@ func TestSkillWhosePathLeadsElsewhere(t *testing.T) {
 			if err != nil || v.Parent != skill.HashText(r.v0) || v.Note != "edited by hand" {
 				t.Fatalf("the edit: %+v, %v; want it made from v0", v, err)
 			}
-			runs, err := r.db.RunsNamed(ctx, rebasePrefix, day1.AddDate(-1, 0, 0))
+			runs, err := r.db.RunsNamed(ctx, candidate.CarryingPrefix, day1.AddDate(-1, 0, 0))
 			if err != nil || len(runs) != 1 {
 				t.Errorf("nothing was said of %s: %+v, %v", waits, runs, err)
 			}

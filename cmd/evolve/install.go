@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
 // recordLive brings the store up to date with the file on disk: an install that
@@ -48,7 +48,7 @@ func (a *app) recordText(ctx context.Context, db *store.Store, live *skill.Live)
 	if err != nil {
 		return err
 	}
-	if versionIn(versions, sha) != nil {
+	if candidate.VersionIn(versions, sha) != nil {
 		if installed == sha {
 			return nil
 		}
@@ -109,16 +109,6 @@ func lastInstall(ctx context.Context, db *store.Store, name, path string) (*stor
 	return nil, nil
 }
 
-// versionIn is the newest version with a text, nil for none.
-func versionIn(versions []tournament.Version, sha string) *tournament.Version {
-	for i := len(versions) - 1; i >= 0; i-- {
-		if versions[i].SHA == sha {
-			return &versions[i]
-		}
-	}
-	return nil
-}
-
 // mayReplace says whether v may take the place of what a target holds: what evolve
 // made or put there, or what v was made from, is no loss. Any other text is its
 // owner's; it is recorded, and stays unless force says otherwise.
@@ -130,7 +120,7 @@ func (a *app) mayReplace(ctx context.Context, db *store.Store, name string, p *p
 	if err != nil {
 		return err
 	}
-	known := versionIn(versions, p.held)
+	known := candidate.VersionIn(versions, p.held)
 	if known != nil && known.Author == "evolve" {
 		return nil
 	}
@@ -145,7 +135,7 @@ func (a *app) mayReplace(ctx context.Context, db *store.Store, name string, p *p
 			return nil
 		}
 		seen[sha] = true
-		above := versionIn(versions, sha)
+		above := candidate.VersionIn(versions, sha)
 		if above == nil {
 			break
 		}
@@ -219,7 +209,7 @@ func (a *app) placeNew(ctx context.Context, db *store.Store, live *skill.Live, w
 	if err != nil || !there {
 		return v, done, errors.Join(err, db.WithdrawVersion(context.WithoutCancel(ctx), v))
 	}
-	a.leaveNote(live.Name, hook.Installed, "v%d (%.12s, %s) was installed; `evolve rollback %s` takes it back", v.N, v.SHA, backing(v), live.Name)
+	a.leaveNote(live.Name, hook.Installed, "v%d (%.12s, %s) was installed; `evolve rollback %s` takes it back", v.N, v.SHA, candidate.Backing(v), live.Name)
 	return v, done, nil
 }
 
@@ -258,24 +248,24 @@ func (a *app) planNew(ctx context.Context, db *store.Store, live *skill.Live, wa
 // text. What the firewall flagged is installed by hand alone, and only once it
 // was approved; note then says so, and stays with the version.
 func (a *app) mayInstall(ctx context.Context, db *store.Store, live *skill.Live, next *skill.Document, evolves string, byHand bool) (note string, err error) {
-	c, err := candidacyOf(ctx, db, live.Name, next.Hash())
+	c, err := candidate.Of(ctx, db, live.Name, next.Hash())
 	if err != nil {
 		return "", err
 	}
 	name := live.Name + "@" + plain.Short(next.Hash())
 	if c != nil {
-		switch c.standing() {
-		case inQuarantine:
-			return "", problem.Refusef("`evolve approve "+name+"` shows why, and lets it be tried", "candidate %.12s is %s", c.SHA, c.words())
-		case rejectedWord:
-			return "", problem.Refusef("`evolve approve "+name+"` takes that back", "candidate %.12s was %s", c.SHA, c.words())
+		switch c.Standing() {
+		case candidate.Quarantined:
+			return "", problem.Refusef("`evolve approve "+name+"` shows why, and lets it be tried", "candidate %.12s is %s", c.SHA, c.Words())
+		case candidate.Rejected:
+			return "", problem.Refusef("`evolve approve "+name+"` takes that back", "candidate %.12s was %s", c.SHA, c.Words())
 		}
 	}
-	rules, err := flaggedRules(live.Doc, next, evolves, c)
+	rules, err := candidate.FlaggedRules(live.Doc, next, evolves, c)
 	if err != nil {
 		return "", err
 	}
-	if !byHand && isShorter(live.Doc, next.Render()) {
+	if !byHand && candidate.OnlyDeletes(live.Doc, next.Render()) {
 		return "", problem.Refusef("look at `evolve diff "+name+"`; `evolve promote "+name+"` installs it",
 			"%.12s only lacks lines of the live text: it is yours to install", next.Hash())
 	}
@@ -287,8 +277,8 @@ func (a *app) mayInstall(ctx context.Context, db *store.Store, live *skill.Live,
 			"the firewall flagged %.12s (%s): it is yours to install", next.Hash(), strings.Join(rules, ", "))
 	}
 	note = "flagged: " + strings.Join(rules, ", ")
-	if c != nil && c.said != nil {
-		note += "; approved by " + c.said.By
+	if c != nil && c.Decision != nil {
+		note += "; approved by " + c.Decision.By
 	}
 	return note, nil
 }
@@ -301,7 +291,7 @@ func (a *app) installProved(ctx context.Context, p *prepared, out *tournament.Ou
 	if out.Challenger != nil {
 		text, operator = out.Challenger.Text, out.Challenger.Operator
 	} else {
-		made, err := madeBy(ctx, p.db, p.run.Skill, p.plan.Carried.SHA())
+		made, err := candidate.MadeBy(ctx, p.db, p.run.Skill, p.plan.Carried.SHA())
 		if err != nil {
 			return nil, err
 		}
@@ -317,7 +307,7 @@ func (a *app) installProved(ctx context.Context, p *prepared, out *tournament.Ou
 	if _, err := a.mayInstall(ctx, p.db, p.live, next, p.f.Evolve, false); err != nil {
 		return nil, err
 	}
-	evidence, err := evidenceOf(out.Verdict)
+	evidence, err := candidate.EvidenceOf(out.Verdict)
 	if err != nil {
 		return nil, err
 	}
@@ -339,18 +329,6 @@ func (a *app) installProved(ctx context.Context, p *prepared, out *tournament.Ou
 		a.Say("%s v%d, %s: %s", p.run.Skill, v.N, done[i].Target, done[i].words(nil))
 	}
 	return done, refusalOf(done)
-}
-
-// verdictOf reads the gate's verdict back from a run.
-func verdictOf(raw json.RawMessage) (*tournament.Verdict, error) {
-	if len(raw) == 0 {
-		return nil, nil
-	}
-	var v tournament.Verdict
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return nil, fmt.Errorf("read verdict: %w", err)
-	}
-	return &v, nil
 }
 
 // fileMode keeps what evolve writes for its owner alone.

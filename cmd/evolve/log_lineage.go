@@ -10,33 +10,34 @@ import (
 
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// log gathers a skill's versions and trials. where names the target of a SKILL.md.
-func (s *skillTexts) log(ctx context.Context, where func(path string) string) (*skillLog, error) {
-	l := &skillLog{Schema: 1, Skill: s.name, Versions: []logVersion{}, Candidates: []logTrial{}}
-	if s.live != nil {
-		l.Live = s.live.Doc.Hash()
-		l.Recorded = s.versionOf(l.Live) != nil
+// logOf gathers a skill's versions and trials. where names the target of a SKILL.md.
+func logOf(ctx context.Context, s *candidate.Texts, where func(path string) string) (*skillLog, error) {
+	l := &skillLog{Schema: 1, Skill: s.Skill, Versions: []logVersion{}, Candidates: []logTrial{}}
+	if s.Live != nil {
+		l.Live = s.Live.Doc.Hash()
+		l.Recorded = s.VersionOf(l.Live) != nil
 	}
-	pin, err := s.db.Pinned(ctx, s.name)
+	pin, err := s.Store.Pinned(ctx, s.Skill)
 	if err != nil {
 		return nil, err
 	}
 	if pin != nil {
 		l.Pinned = pin.SHA
 	}
-	o := &origins{skillTexts: s, session: map[string]string{}}
+	o := &origins{texts: s, session: map[string]string{}}
 	if err := o.load(ctx); err != nil {
 		return nil, err
 	}
 	number := map[string]int{}
-	for _, v := range s.versions {
+	for _, v := range s.Versions {
 		k := logVersion{Version: v.N, SHA: v.SHA, Parent: v.Parent, Created: v.Created, Author: v.Author, Operator: v.Operator,
 			Proven: v.Proven, Simulated: v.Simulated, Run: v.Run, Note: v.Note, Targets: []string{}, parent: -1}
-		if d, err := verdictOf(v.Evidence); err != nil {
-			return nil, fmt.Errorf("version v%d of %s: %w", v.N, s.name, err)
+		if d, err := candidate.VerdictOf(v.Evidence); err != nil {
+			return nil, fmt.Errorf("version v%d of %s: %w", v.N, s.Skill, err)
 		} else if d != nil {
 			k.Evidence = evidenceFrom(d.Decision)
 		}
@@ -50,10 +51,10 @@ func (s *skillTexts) log(ctx context.Context, where func(path string) string) (*
 		l.Versions = append(l.Versions, k)
 	}
 	slices.Reverse(l.Versions)
-	if err := s.logPlaces(ctx, l, where); err != nil {
+	if err := logPlaces(ctx, s, l, where); err != nil {
 		return nil, err
 	}
-	trials, err := s.db.Trials(ctx, s.name)
+	trials, err := s.Store.Trials(ctx, s.Skill)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func (s *skillTexts) log(ctx context.Context, where func(path string) string) (*
 		if n, ok := number[t.Incumbent]; ok {
 			k.parent = n
 		}
-		if c, err := s.db.Candidate(ctx, t.Challenger); err == nil {
+		if c, err := s.Store.Candidate(ctx, t.Challenger); err == nil {
 			k.Operator = c.Operator
 		}
 		if k.logOrigin, err = o.of(ctx, t.Challenger, t.Incumbent, t.Run); err != nil {
@@ -93,14 +94,14 @@ func (l *skillLog) newestOf(sha string) *logVersion {
 }
 
 // logPlaces marks where each version is, and what became of it.
-func (s *skillTexts) logPlaces(ctx context.Context, l *skillLog, where func(path string) string) error {
+func logPlaces(ctx context.Context, s *candidate.Texts, l *skillLog, where func(path string) string) error {
 	if v := l.newestOf(l.Live); v != nil {
 		v.Live = true
 	}
 	if v := l.newestOf(l.Pinned); v != nil {
 		v.Pinned = true
 	}
-	places, err := standing(ctx, s.db, s.name)
+	places, err := standing(ctx, s.Store, s.Skill)
 	if err != nil {
 		return err
 	}
@@ -115,20 +116,20 @@ func (s *skillTexts) logPlaces(ctx context.Context, l *skillLog, where func(path
 			l.Edited = append(l.Edited, where(p.Path))
 		}
 	}
-	installs, err := s.db.Installs(ctx, s.name)
+	installs, err := s.Store.Installs(ctx, s.Skill)
 	if err != nil {
 		return err
 	}
 	l.markRolledBack(installs)
-	raw, err := s.db.SleepState(ctx, s.name)
+	raw, err := s.Store.SleepState(ctx, s.Skill)
 	if err != nil || raw == nil {
 		return err
 	}
 	var st sleep.State
 	if err := json.Unmarshal(raw, &st); err != nil {
-		return fmt.Errorf("read the nights of %s: %w", s.name, err)
+		return fmt.Errorf("read the nights of %s: %w", s.Skill, err)
 	}
-	st.Stand(sleep.Model{}, judgesTrusted(ctx, s.db, s.name))
+	st.Stand(sleep.Model{}, judgesTrusted(ctx, s.Store, s.Skill))
 	for i := range l.Versions {
 		v := &l.Versions[i]
 		v.Alarm = slices.Contains(st.Alarmed, v.SHA)
@@ -179,12 +180,12 @@ func (l *skillLog) markRolledBack(installs []store.Install) {
 
 // origins finds what texts of a skill were made from.
 type origins struct {
-	*skillTexts
+	texts   *candidate.Texts
 	session map[string]string // of a case, by its id
 }
 
 func (o *origins) load(ctx context.Context) error {
-	cases, err := o.db.Cases(ctx, o.name)
+	cases, err := o.texts.Store.Cases(ctx, o.texts.Skill)
 	if err != nil {
 		return err
 	}
@@ -203,7 +204,7 @@ func (o *origins) of(ctx context.Context, sha, base, run string) (out logOrigin,
 	if run == "" {
 		return out, nil
 	}
-	r, err := o.db.Run(ctx, run)
+	r, err := o.texts.Store.Run(ctx, run)
 	switch {
 	case err == nil:
 		out.Rollouts = r.Spent.Rollouts
@@ -220,7 +221,7 @@ func (o *origins) of(ctx context.Context, sha, base, run string) (out logOrigin,
 		}
 		seen[queue[0]] = true
 		var c *tournament.Candidate
-		if c, _, err = o.made(ctx, queue[0]); err != nil {
+		if c, _, err = o.texts.Made(ctx, queue[0]); err != nil {
 			return out, err
 		}
 		if c == nil {

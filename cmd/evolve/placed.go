@@ -10,6 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
 // words says in a few what became of a target; version names what was there.
@@ -111,11 +112,11 @@ func (a *app) placedResult(live *skill.Live, op string, v *tournament.Version, f
 	if len(done) == 0 {
 		fmt.Fprintf(&b, "%s: nothing of it was in place\n", live.Name)
 	} else if len(done) == 1 && done[0].Outcome == wasInstalled && !done[0].Differs {
-		fmt.Fprintf(&b, "%s: v%d (%.12s, %s) is installed in %s\n", live.Name, v.N, v.SHA, backing(*v), done[0].shown(live))
+		fmt.Fprintf(&b, "%s: v%d (%.12s, %s) is installed in %s\n", live.Name, v.N, v.SHA, candidate.Backing(*v), done[0].shown(live))
 	} else {
-		fmt.Fprintf(&b, "%s: v%d (%.12s, %s)\n", live.Name, v.N, v.SHA, backing(*v))
+		fmt.Fprintf(&b, "%s: v%d (%.12s, %s)\n", live.Name, v.N, v.SHA, candidate.Backing(*v))
 		name := func(sha string) string {
-			if k := versionIn(versions, sha); k != nil {
+			if k := candidate.VersionIn(versions, sha); k != nil {
 				return fmt.Sprintf("v%d", k.N)
 			}
 			return plain.Short(sha)

@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
 // A prepared run is one that may begin.
@@ -245,7 +246,7 @@ func (a *app) fix(ctx context.Context, p *prepared, budget *eval.Budget) error {
 	if f.Carried == "" {
 		var notes []string
 		var err error
-		if f.Approved, f.Barred, notes, err = seedsFor(ctx, p.db, p.live, f.Evolve); err != nil {
+		if f.Approved, f.Barred, notes, err = candidate.Seeds(ctx, p.db, p.live, f.Evolve); err != nil {
 			return err
 		}
 		p.heads = append(p.heads, notes...)
@@ -308,14 +309,14 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 			Batch: tournament.Batches[f.Batch], Barred: f.Barred},
 	}
 	for _, sha := range f.Approved {
-		c, err := madeBy(ctx, p.db, f.Skill, sha)
+		c, err := candidate.MadeBy(ctx, p.db, f.Skill, sha)
 		if err != nil {
 			return err
 		}
 		p.plan.Options.Seeds = append(p.plan.Options.Seeds, *c)
 	}
 	if f.Standing != "" {
-		c, err := madeBy(ctx, p.db, f.Skill, f.Standing)
+		c, err := candidate.MadeBy(ctx, p.db, f.Skill, f.Standing)
 		if err != nil {
 			return err
 		}
@@ -333,7 +334,7 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 	if f.handsOff() {
 		p.plan.Options.RaceChunk = len(p.cases) // one pass asks for all
 	}
-	if f.Evolve == evolveShorten {
+	if f.Evolve == skill.Shorten {
 		p.plan.Options.Operators, p.plan.Options.Shorten = tournament.DeletionOnly, true
 	}
 	if f.Evolve == skill.Description {

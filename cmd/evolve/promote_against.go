@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
 // An objection is one reason why a text may not be installed.
@@ -125,7 +126,7 @@ func (a *app) againstCandidate(ctx context.Context, db *store.Store, live *skill
 		out.object(isOlder, "run `evolve --skill "+live.Name+"` to try it against the live text, or use --force",
 			"the evidence for %.12s is against another text than the live one", trial.Challenger)
 	}
-	if cand, err = madeBy(ctx, db, live.Name, trial.Challenger); err != nil {
+	if cand, err = candidate.MadeBy(ctx, db, live.Name, trial.Challenger); err != nil {
 		return nil, "", nil, err
 	}
 	if len(cand.Text) == 0 {
@@ -136,9 +137,9 @@ func (a *app) againstCandidate(ctx context.Context, db *store.Store, live *skill
 	if err != nil {
 		return nil, "", nil, err
 	}
-	note, err = a.mayInstall(ctx, db, live, doc, evolvesOf(cand.Operator), true)
+	note, err = a.mayInstall(ctx, db, live, doc, candidate.PartOf(cand.Operator), true)
 	if err = out.add(isForbidden, err); err == nil {
-		err = out.add(isMisfit, skill.CheckKernel(live.Doc, doc, evolvesOf(cand.Operator)))
+		err = out.add(isMisfit, skill.CheckKernel(live.Doc, doc, candidate.PartOf(cand.Operator)))
 	}
 	return cand, note, out, err
 }
@@ -164,7 +165,7 @@ func (a *app) againstVersion(ctx context.Context, db *store.Store, live *skill.L
 	if err != nil {
 		return nil, err
 	}
-	part, err := partOf(ctx, db, v)
+	part, err := candidate.PartOfVersion(ctx, db, v)
 	if err != nil {
 		return nil, err
 	}

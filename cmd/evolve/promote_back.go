@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
 // waitingTrial returns the trial against the text sha that `evolve promote` means if no
@@ -39,7 +40,7 @@ func (a *app) waitingTrial(ctx context.Context, db *store.Store, live *skill.Liv
 				back = cmp.Or(back, t)
 				continue
 			}
-			short, err := shortens(ctx, db, live, t)
+			short, err := candidate.OnlyDeletesIn(ctx, db, live, t)
 			if err != nil {
 				return nil, nil, err
 			}

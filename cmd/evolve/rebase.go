@@ -3,8 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,54 +17,14 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
 // The operators of re-based challengers, by the part of the skill that they
 // change.
-const (
-	rebaseHarness     = "rebase"
-	rebaseDescription = "rebase-description"
-)
+const ()
 
-// A rebasing is what became of one challenger when the live text was edited: the
-// Config of a run of its own, which is saved last and makes it final.
-type rebasing struct {
-	Base    string        `json:"base"` // SHA-256 of the text that the challenger was made from
-	From    string        `json:"from"` // of the challenger
-	Onto    string        `json:"onto"` // of the edited text
-	Outcome rebaseOutcome `json:"outcome"`
-	Reason  string        `json:"reason,omitempty"` // in words, why it was dropped or is in quarantine
-	// To is the SHA-256 of what came of it, "" where it was dropped.
-	To string `json:"to,omitempty"`
-	// Approved: its owner had let a flagged candidate be tried, and no run has yet.
-	Approved bool `json:"approved_candidate,omitempty"`
-	// Again: it was dropped on an earlier text for the same reason, which was told then.
-	Again bool `json:"again,omitempty"`
-
-	edit string // what it is carried over to, in words
-}
-
-// A rebaseOutcome says what became of a challenger.
-type rebaseOutcome string
-
-const (
-	carriedOver rebaseOutcome = "re-based"    // a trial of the result has started again, or goes on
-	dropped     rebaseOutcome = "dropped"     // a conflict, a failed check, or nothing left of it
-	heldBack    rebaseOutcome = "quarantined" // the firewall flagged the result
-)
-
-// takenByHand is the reason of a challenger that is dropped because nothing of it
-// is left to do.
-const takenByHand = "your edit has made its change already"
-
-// rebasePrefix begins the names of these runs.
-const rebasePrefix = "rebase-"
-
-// run names the run by all that it is a function of: done twice, it is done once.
-func (r *rebasing) run(name string) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{name, r.Base, r.From, r.Onto}, "\x00")))
-	return rebasePrefix + hex.EncodeToString(sum[:6])
-}
+const ()
 
 // recordEdits records the live text, as record does it, and carries the
 // challengers that wait over to it where its owner has edited it.
@@ -119,7 +77,7 @@ func (a *app) rebase(ctx context.Context, db *store.Store, live *skill.Live, bef
 			return err
 		}
 		for _, t := range stale {
-			r := &rebasing{Base: base, From: t.Challenger, Onto: sha}
+			r := &candidate.Carrying{Base: base, From: t.Challenger, Onto: sha}
 			if err := a.rebaseOnce(ctx, db, live, t.TrialRecord, r, bases, met[t.kind]); err != nil {
 				return fmt.Errorf("re-base challenger %.12s: %w", t.Challenger, err)
 			}
@@ -135,14 +93,14 @@ func (a *app) rebase(ctx context.Context, db *store.Store, live *skill.Live, bef
 // at it, or one is trying the challenger. One that was dropped is tried again on the
 // next text: an editor may have been half way through a save. superseded: not that,
 // since another one has come after it.
-func (a *app) rebaseOnce(ctx context.Context, db *store.Store, live *skill.Live, t tournament.TrialRecord, r *rebasing, bases []string, superseded bool) error {
+func (a *app) rebaseOnce(ctx context.Context, db *store.Store, live *skill.Live, t tournament.TrialRecord, r *candidate.Carrying, bases []string, superseded bool) error {
 	if done, err := rebased(ctx, db, live.Name, r, bases); err != nil || done || superseded && r.Reason != "" {
 		return err
 	}
 	if busy, err := a.skillAtWork(live.Name); err != nil || busy {
 		return err
 	}
-	id := r.run(live.Name)
+	id := r.Run(live.Name)
 	for _, run := range []string{t.Run, id} {
 		if busy, err := a.running(run); err != nil || busy {
 			return err
@@ -218,13 +176,13 @@ func (a *app) inPlace(ctx context.Context, db *store.Store, live *skill.Live, ba
 			}
 			continue
 		}
-		c, err := madeBy(ctx, db, live.Name, t.Challenger)
+		c, err := candidate.MadeBy(ctx, db, live.Name, t.Challenger)
 		if errors.Is(err, store.ErrNotFound) {
 			continue
 		} else if err != nil {
 			return nil, err
 		}
-		if kind := evolvesOf(c.Operator); !kinds[kind] {
+		if kind := candidate.PartOf(c.Operator); !kinds[kind] {
 			kinds[kind], out = true, append(out, standIn{t, kind})
 		}
 	}
@@ -237,20 +195,20 @@ func (a *app) inPlace(ctx context.Context, db *store.Store, live *skill.Live, ba
 // rebased reports whether the challenger of r was carried over already, to the
 // live text or to an earlier edit. Where it was dropped on an earlier one, it was
 // not, and r says why it was.
-func rebased(ctx context.Context, db *store.Store, name string, r *rebasing, bases []string) (bool, error) {
+func rebased(ctx context.Context, db *store.Store, name string, r *candidate.Carrying, bases []string) (bool, error) {
 	for _, onto := range append([]string{r.Onto}, bases...) {
-		k := rebasing{Base: r.Base, From: r.From, Onto: onto}
-		run, err := db.Run(ctx, k.run(name))
+		k := candidate.Carrying{Base: r.Base, From: r.From, Onto: onto}
+		run, err := db.Run(ctx, k.Run(name))
 		if errors.Is(err, store.ErrNotFound) {
 			continue
 		} else if err != nil {
 			return false, err
 		}
-		var was rebasing
+		var was candidate.Carrying
 		if err := json.Unmarshal(run.Config, &was); err != nil {
 			return false, fmt.Errorf("read run %s: %w", run.ID, err)
 		}
-		if onto == r.Onto || was.Outcome != dropped || was.Reason == takenByHand {
+		if onto == r.Onto || was.Outcome != candidate.Dropped || was.Reason == candidate.TakenByHand {
 			return true, nil
 		}
 		r.Reason = cmp.Or(r.Reason, was.Reason)
@@ -259,18 +217,18 @@ func rebased(ctx context.Context, db *store.Store, name string, r *rebasing, bas
 }
 
 // rebaseOne carries one challenger over, and says what came of it in a line.
-func (a *app) rebaseOne(ctx context.Context, db *store.Store, live *skill.Live, t tournament.TrialRecord, r *rebasing) error {
+func (a *app) rebaseOne(ctx context.Context, db *store.Store, live *skill.Live, t tournament.TrialRecord, r *candidate.Carrying) error {
 	name, now := live.Name, a.Now().UTC()
-	id := r.run(name)
-	was, err := madeBy(ctx, db, name, t.Challenger)
+	id := r.Run(name)
+	was, err := candidate.MadeBy(ctx, db, name, t.Challenger)
 	if err != nil {
 		return err
 	}
 	told := r.Reason // when it was dropped before
-	r.Reason, r.edit = "", cmp.Or(r.edit, "your edit")
-	c := &tournament.Candidate{Run: id, Seq: 1, Parents: []string{r.Onto, r.From}, Operator: rebaseHarness, Taught: was.Taught}
-	if evolvesOf(was.Operator) == skill.Description {
-		c.Operator = rebaseDescription
+	r.Reason, r.Edit = "", cmp.Or(r.Edit, "your edit")
+	c := &tournament.Candidate{Run: id, Seq: 1, Parents: []string{r.Onto, r.From}, Operator: candidate.CarriedHarness, Taught: was.Taught}
+	if candidate.PartOf(was.Operator) == skill.Description {
+		c.Operator = candidate.CarriedDescription
 	}
 	next, err := a.mergeEdit(ctx, db, live, was, r)
 	if err != nil {
@@ -293,10 +251,10 @@ func (a *app) rebaseOne(ctx context.Context, db *store.Store, live *skill.Live, 
 		}
 	}
 	trial := "starts again"
-	if r.Outcome != dropped {
+	if r.Outcome != candidate.Dropped {
 		r.To = c.SHA
 	}
-	if r.Outcome == carriedOver {
+	if r.Outcome == candidate.CarriedOver {
 		goesOn, err := restart(ctx, db, &t, c, r, now)
 		if err != nil {
 			return err
@@ -309,16 +267,16 @@ func (a *app) rebaseOne(ctx context.Context, db *store.Store, live *skill.Live, 
 	if r.Approved {
 		who = "approved candidate" + strings.TrimPrefix(who, "challenger")
 	}
-	words := fmt.Sprintf("%s was re-based on %s as %.12s: its trial %s", who, r.edit, c.SHA, trial)
+	words := fmt.Sprintf("%s was re-based on %s as %.12s: its trial %s", who, r.Edit, c.SHA, trial)
 	switch r.Outcome {
-	case carriedOver:
+	case candidate.CarriedOver:
 		run.Challenger = c.SHA
-	case dropped:
+	case candidate.Dropped:
 		r.To, r.Again = "", r.Reason == told
 		words = fmt.Sprintf("%s was dropped: %s; `evolve diff %s@%.12s` shows it", who, r.Reason, name, r.From)
-	case heldBack:
+	case candidate.HeldBack:
 		words = fmt.Sprintf("%s was re-based on %s as %.12s, and is in quarantine: %s; `evolve approve %s@%.12s` shows it",
-			who, r.edit, c.SHA, r.Reason, name, c.SHA)
+			who, r.Edit, c.SHA, r.Reason, name, c.SHA)
 	}
 	run.Note = words
 	if run.Config, err = json.Marshal(r); err != nil {
@@ -344,29 +302,29 @@ func (a *app) rebaseOne(ctx context.Context, db *store.Store, live *skill.Live, 
 }
 
 // mergeEdit makes the re-based text; nil where r says why there is none.
-func (a *app) mergeEdit(ctx context.Context, db *store.Store, live *skill.Live, was *tournament.Candidate, r *rebasing) (*skill.Document, error) {
+func (a *app) mergeEdit(ctx context.Context, db *store.Store, live *skill.Live, was *tournament.Candidate, r *candidate.Carrying) (*skill.Document, error) {
 	v, err := db.VersionBySHA(ctx, live.Name, r.Base)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
 	if err != nil || len(v.Text) == 0 || len(was.Text) == 0 {
-		r.Outcome, r.Reason = dropped, "its text, or the one that it was made from, is gone"
+		r.Outcome, r.Reason = candidate.Dropped, "its text, or the one that it was made from, is gone"
 		return nil, nil
 	}
 	var docs [3]*skill.Document
 	for i, text := range [][]byte{v.Text, live.Doc.Render(), was.Text} {
-		if docs[i], err = skill.Parse(text, skill.OptionsFor(evolvesOf(was.Operator))); err != nil {
-			r.Outcome, r.Reason = dropped, oneLine(err.Error())
+		if docs[i], err = skill.Parse(text, skill.OptionsFor(candidate.PartOf(was.Operator))); err != nil {
+			r.Outcome, r.Reason = candidate.Dropped, oneLine(err.Error())
 			return nil, nil
 		}
 	}
 	next, err := mutate.Rebase(docs[0], docs[1], docs[2])
 	switch {
 	case err != nil:
-		r.Outcome, r.Reason = dropped, strings.Replace(oneLine(err.Error()), "your edit", r.edit, 1)
+		r.Outcome, r.Reason = candidate.Dropped, strings.Replace(oneLine(err.Error()), "your edit", r.Edit, 1)
 		return nil, nil
 	case next.Hash() == r.Onto:
-		r.Outcome, r.Reason = dropped, strings.Replace(takenByHand, "your edit", r.edit, 1)
+		r.Outcome, r.Reason = candidate.Dropped, strings.Replace(candidate.TakenByHand, "your edit", r.Edit, 1)
 		return nil, nil
 	}
 	return next, nil
@@ -375,7 +333,7 @@ func (a *app) mergeEdit(ctx context.Context, db *store.Store, live *skill.Live, 
 // admit checks the re-based text as the search checks what a mutator proposes. r
 // names rules alone: what a finding quotes stands with the candidate, where a purge
 // finds it.
-func (a *app) admit(ctx context.Context, db *store.Store, live *skill.Live, next *skill.Document, c *tournament.Candidate, r *rebasing) error {
+func (a *app) admit(ctx context.Context, db *store.Store, live *skill.Live, next *skill.Document, c *tournament.Candidate, r *candidate.Carrying) error {
 	ours, err := skill.Parse(live.Doc.Render(), next.Options())
 	if err != nil {
 		return err
@@ -384,29 +342,29 @@ func (a *app) admit(ctx context.Context, db *store.Store, live *skill.Live, next
 	if err != nil {
 		return err
 	}
-	r.Outcome, c.State = carriedOver, tournament.Pooled
+	r.Outcome, c.State = candidate.CarriedOver, tournament.Pooled
 	for _, f := range skill.Check(ours, next, skill.ClaudeCode) {
 		reason := f.Rule + ": " + f.Message
 		switch {
 		case f.Severity == skill.Reject && c.State != tournament.Invalid:
 			c.State, c.Reason = tournament.Invalid, reason
-			r.Outcome, r.Reason = dropped, f.Rule
+			r.Outcome, r.Reason = candidate.Dropped, f.Rule
 		case f.Severity == skill.Quarantine && c.State == tournament.Pooled:
 			c.State, c.Reason = tournament.Quarantined, reason
-			r.Outcome, r.Reason = heldBack, f.Rule
+			r.Outcome, r.Reason = candidate.HeldBack, f.Rule
 		}
 	}
-	from, err := candidacyOf(ctx, db, live.Name, r.From)
+	from, err := candidate.Of(ctx, db, live.Name, r.From)
 	if err != nil {
 		return err
 	}
-	if from != nil && from.flagged && c.State == tournament.Pooled { // her edit says the same: whoever approved the one has not approved the other
+	if from != nil && from.Flagged && c.State == tournament.Pooled { // her edit says the same: whoever approved the one has not approved the other
 		c.State, c.Reason = tournament.Quarantined, from.Reason
 		rule, _, _ := strings.Cut(from.Reason, ":")
-		r.Outcome, r.Reason = heldBack, rule
+		r.Outcome, r.Reason = candidate.HeldBack, rule
 	}
 	if said[c.SHA].Word == store.Rejected {
-		c.State, r.Outcome, r.Reason = "", dropped, "with your edit it is a text that you rejected"
+		c.State, r.Outcome, r.Reason = "", candidate.Dropped, "with your edit it is a text that you rejected"
 	}
 	return nil
 }

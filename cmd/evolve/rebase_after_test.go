@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -98,7 +99,7 @@ func TestRebaseIntoQuarantine(t *testing.T) {
 	}
 	held, err := o.db.Quarantined(t.Context(), "tables")
 	o.check(err)
-	if len(held) != 1 || string(held[0].Text) != swap(theirs, "Markdown", "HTML") || held[0].Operator != rebaseHarness {
+	if len(held) != 1 || string(held[0].Text) != swap(theirs, "Markdown", "HTML") || held[0].Operator != candidate.CarriedHarness {
 		t.Errorf("in quarantine: %+v", held)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
 // An editor that empties the file before it writes it: nothing is a version that was
@@ -134,7 +135,7 @@ func TestRebaseOfApproved(t *testing.T) {
 				t.Helper()
 				live, err := o.a.skill("tables")
 				o.check(err)
-				seeds, _, _, err := seedsFor(ctx, o.db, live, skill.Harness)
+				seeds, _, _, err := candidate.Seeds(ctx, o.db, live, skill.Harness)
 				o.check(err)
 				return seeds
 			}
@@ -163,10 +164,10 @@ func TestRebaseOfApproved(t *testing.T) {
 				t.Errorf("said again %q", said)
 			}
 			var held []tournament.Candidate
-			all, err := candidacies(ctx, o.db, "tables")
+			all, err := candidate.All(ctx, o.db, "tables")
 			o.check(err)
 			for _, k := range all {
-				if k.standing() == inQuarantine {
+				if k.Standing() == candidate.Quarantined {
 					held = append(held, k.Candidate)
 				}
 			}

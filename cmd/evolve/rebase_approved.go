@@ -8,6 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
 // rebaseApproved carries the approved candidates that no run has tried yet over to
@@ -26,60 +27,36 @@ func (a *app) rebaseApproved(ctx context.Context, db *store.Store, live *skill.L
 	if !some {
 		return nil
 	}
-	all, err := candidacies(ctx, db, live.Name)
+	all, err := candidate.All(ctx, db, live.Name)
 	if err != nil {
 		return err
 	}
 	sha := live.Doc.Hash()
 	for _, c := range all {
-		if c.standing() != approvedWord || c.triedIn != "" || c.base == sha || c.SHA == sha || c.done(sha) {
+		if c.Standing() != candidate.Approved || c.TriedIn != "" || c.Base == sha || c.SHA == sha || c.Carried(sha) {
 			continue
 		}
 		run, err := db.Run(ctx, c.Run)
 		if err != nil {
 			return fmt.Errorf("read run %s: %w", c.Run, err)
 		}
-		r := &rebasing{Base: c.base, From: c.SHA, Onto: sha, Approved: true}
+		r := &candidate.Carrying{Base: c.Base, From: c.SHA, Onto: sha, Approved: true}
 		switch v, err := db.VersionBySHA(ctx, live.Name, sha); {
 		case err == nil && v.Author == "evolve":
-			r.edit = "the live text"
+			r.Edit = "the live text"
 		case err != nil && !errors.Is(err, store.ErrNotFound):
 			return err
 		}
 		var earlier []string
-		for _, k := range c.carried {
+		for _, k := range c.Carryings {
 			earlier = append(earlier, k.Onto)
 		}
-		t := tournament.TrialRecord{Skill: live.Name, Incumbent: c.base, Challenger: c.SHA, Run: c.Run, Decision: neverTried, Simulated: run.Simulated}
+		t := tournament.TrialRecord{Skill: live.Name, Incumbent: c.Base, Challenger: c.SHA, Run: c.Run, Decision: candidate.NeverTried, Simulated: run.Simulated}
 		if err := a.rebaseOnce(ctx, db, live, t, r, earlier, false); err != nil {
 			return fmt.Errorf("re-base candidate %.12s: %w", c.SHA, err)
 		}
 	}
 	return nil
-}
-
-// done reports whether an approved candidate needs no re-basing on the live text: it
-// was tried there, or what came of it on an earlier one waits for its owner's word.
-func (c *candidacy) done(live string) bool {
-	for _, k := range c.carried {
-		if k.Onto == live || k.Outcome != dropped {
-			return true
-		}
-	}
-	return false
-}
-
-// nextElsewhere says what follows from the approval of a candidate that was made from
-// another text than the live one.
-func (c *candidacy) nextElsewhere(name string) string {
-	const why = "it was made from another text than the live one"
-	if len(c.carried) == 0 {
-		return fmt.Sprintf("nothing yet: %s, and a run is at work; the next one re-bases it", why)
-	}
-	if k := c.carried[0]; k.Outcome == heldBack {
-		return fmt.Sprintf("`evolve approve %s@%.12s` shows it with what the live text says: %s", name, k.To, why)
-	}
-	return fmt.Sprintf("nothing: %s, and %s", why, c.carried[0].Reason)
 }
 
 // wasInPlace reports whether a text has had its chance where the skill lives: it was

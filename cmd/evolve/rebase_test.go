@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
 const tablesText = `---
@@ -224,20 +225,20 @@ func (o *desk) restarted(trial *tournament.TrialRecord, was, operator string) {
 	if trial.Challenger == was {
 		return // the same text against another one
 	}
-	c, err := madeBy(ctx, o.db, "tables", trial.Challenger)
+	c, err := candidate.MadeBy(ctx, o.db, "tables", trial.Challenger)
 	o.check(err)
 	live, err := o.a.skill("tables")
 	o.check(err)
-	if want := []string{live.Doc.Hash(), was}; !slices.Equal(c.Parents, want) || !slices.Equal(c.Taught, []string{"case-1"}) || evolvesOf(c.Operator) != evolvesOf(operator) {
+	if want := []string{live.Doc.Hash(), was}; !slices.Equal(c.Parents, want) || !slices.Equal(c.Taught, []string{"case-1"}) || candidate.PartOf(c.Operator) != candidate.PartOf(operator) {
 		o.Errorf("made by %s from %v, taught by %v", c.Operator, c.Parents, c.Taught)
 	}
 	s, err := o.a.texts(ctx, "tables")
 	o.check(err)
-	t, err := s.find(ctx, trial.Challenger)
+	t, err := s.Find(ctx, trial.Challenger)
 	o.check(err)
-	h, err := s.history(ctx, t)
+	h, err := s.History(ctx, t)
 	o.check(err)
-	for _, k := range h.changes(trial.Challenger) {
+	for _, k := range h.Changes(trial.Challenger) {
 		if len(k.Steps) == 0 || len(k.Steps[0].Cases) == 0 || k.Steps[0].Cases[0].Case != "case-1" || k.Steps[0].SHA != was {
 			o.Errorf("%q cites %+v; want the step that made the old challenger", k.Text, k.Steps)
 		}

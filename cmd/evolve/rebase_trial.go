@@ -13,12 +13,13 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
 // restart begins the trial of a re-based challenger without evidence. Where that
 // very text had a trial against the live one (the owner has gone back to what she
 // had), it goes on.
-func restart(ctx context.Context, db *store.Store, t *tournament.TrialRecord, c *tournament.Candidate, r *rebasing, now time.Time) (goesOn bool, err error) {
+func restart(ctx context.Context, db *store.Store, t *tournament.TrialRecord, c *tournament.Candidate, r *candidate.Carrying, now time.Time) (goesOn bool, err error) {
 	barred, err := spentOn(ctx, db, t)
 	if err != nil {
 		return false, err
@@ -29,7 +30,7 @@ func restart(ctx context.Context, db *store.Store, t *tournament.TrialRecord, c 
 		return false, err
 	}
 	if old != nil && old.Decision == string(pareto.Reject) {
-		r.Outcome, r.Reason = dropped, "with your edit it is a text that the gate has rejected"
+		r.Outcome, r.Reason = candidate.Dropped, "with your edit it is a text that the gate has rejected"
 		return false, nil
 	}
 	if old != nil {
@@ -84,8 +85,8 @@ func (a *app) barRelatives(ctx context.Context, db *store.Store, name, live stri
 		seen := map[string]bool{} // an edit that is taken back leads to the same text again
 		for at := t.Challenger; !seen[at]; {
 			seen[at] = true
-			c, err := madeBy(ctx, db, name, at)
-			if errors.Is(err, store.ErrNotFound) || err == nil && !strings.HasPrefix(c.Run, rebasePrefix) {
+			c, err := candidate.MadeBy(ctx, db, name, at)
+			if errors.Is(err, store.ErrNotFound) || err == nil && !strings.HasPrefix(c.Run, candidate.CarryingPrefix) {
 				break
 			} else if err != nil {
 				return err
@@ -96,7 +97,7 @@ func (a *app) barRelatives(ctx context.Context, db *store.Store, name, live stri
 			} else if err != nil {
 				return err
 			}
-			var r rebasing
+			var r candidate.Carrying
 			if err := json.Unmarshal(run.Config, &r); err != nil {
 				return fmt.Errorf("read run %s: %w", run.ID, err)
 			}

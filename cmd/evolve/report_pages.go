@@ -17,6 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -147,8 +148,8 @@ func lessons(ctx context.Context, db *store.Store, run *tournament.Run) ([]repor
 	if run.Challenger == "" {
 		return nil, nil
 	}
-	s := &skillTexts{name: run.Skill, db: db}
-	first, _, err := s.made(ctx, run.Challenger)
+	s := &candidate.Texts{Skill: run.Skill, Store: db}
+	first, _, err := s.Made(ctx, run.Challenger)
 	if err != nil || first == nil || len(first.Text) == 0 {
 		return nil, err
 	}
@@ -157,12 +158,12 @@ func lessons(ctx context.Context, db *store.Store, run *tournament.Run) ([]repor
 		return nil, nil // what cannot be cut into sentences taught none
 	}
 	// What this run's incumbent lacked, whatever the text was made into since.
-	h, err := s.history(ctx, &namedText{doc: doc, candidate: first, version: &tournament.Version{Author: "evolve", Parent: run.Incumbent}})
+	h, err := s.History(ctx, &candidate.Text{Doc: doc, Candidate: first, Version: &tournament.Version{Author: "evolve", Parent: run.Incumbent}})
 	if err != nil {
 		return nil, fmt.Errorf("read what taught %s: %w", plain.Short(run.Challenger), err)
 	}
 	var out []report.Lesson
-	for _, c := range h.changes(run.Challenger) {
+	for _, c := range h.Changes(run.Challenger) {
 		l := report.Lesson{Kind: c.Kind, Text: c.Text, Was: c.Was, Because: c.Because, Steps: []report.LessonStep{}}
 		for _, st := range c.Steps {
 			step := report.LessonStep{SHA: st.SHA, Operator: st.Operator, Cases: []report.LessonCase{}}

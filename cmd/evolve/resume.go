@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -28,7 +29,7 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 	} else if err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(run.ID, rebasePrefix) {
+	if strings.HasPrefix(run.ID, candidate.CarryingPrefix) {
 		return nil, problem.Inputf(fmt.Sprintf("`evolve --skill %s` tries what came of it", run.Skill), "%s re-based a challenger: nothing was run", run.ID)
 	}
 	if sleep.LeaseOf(ctx) != nil { // a night waits for the lock, or takes it over

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
 // A rollingBack is a rollback that is being planned.
@@ -239,7 +239,7 @@ var errNothingBefore = errors.New("before the live one")
 func (r *rollingBack) target(ctx context.Context, path, held string, home bool) (*tournament.Version, error) {
 	name := r.live.Name
 	if r.at != "" {
-		v, err := findVersion(ctx, r.db, name, r.at)
+		v, err := candidate.FindVersion(ctx, r.db, name, r.at)
 		if err != nil {
 			return nil, err
 		}
@@ -305,17 +305,4 @@ func (r *rollingBack) pass(versions []string) {
 	for _, why := range versions {
 		r.a.Say("%s: %s, and is passed by", r.live.Name, why)
 	}
-}
-
-// findVersion reads "v3" or "3".
-func findVersion(ctx context.Context, db *store.Store, name, at string) (*tournament.Version, error) {
-	n, err := strconv.Atoi(strings.TrimPrefix(at, "v"))
-	if err != nil {
-		return nil, problem.Inputf("versions are v0, v1, …", "%q is no version", at)
-	}
-	v, err := db.Version(ctx, name, n)
-	if err != nil {
-		return nil, problem.Inputf(fmt.Sprintf("`evolve log %s` lists the versions", name), "%s has no version v%d", name, n)
-	}
-	return v, nil
 }

@@ -55,7 +55,7 @@ func TestShorterIsItsOwnersToInstall(t *testing.T) {
 func TestShorterTakesNoPlace(t *testing.T) {
 	r := newRoaming(t)
 	at := r.proved(r.cutText(), r.v0, undecidedTrial)
-	for evolves, want := range map[string]string{skill.Harness: "", evolveShorten: at, skill.Description: "", "": at} {
+	for evolves, want := range map[string]string{skill.Harness: "", skill.Shorten: at, skill.Description: "", "": at} {
 		on, err := r.a.openTrial(t.Context(), r.db, r.live(), evolves)
 		if err != nil {
 			t.Fatal(err)
@@ -72,7 +72,7 @@ func TestShorterTakesNoPlace(t *testing.T) {
 	if on, err := r.a.openTrial(t.Context(), r.db, r.live(), skill.Harness); err != nil || on == nil || on.Challenger != r.offer.SHA {
 		t.Errorf("the harness goes on with %+v, %v", on, err)
 	}
-	if lockedPart(evolveShorten) != lockedPart(skill.Harness) {
+	if lockedPart(skill.Shorten) != lockedPart(skill.Harness) {
 		t.Error("two runs may work on the harness at once")
 	}
 }

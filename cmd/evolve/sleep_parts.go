@@ -15,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -347,7 +348,7 @@ func (s *sleeper) weigh(ctx context.Context, name string, live *skill.Document, 
 	if _, r.Kernel, err = s.db.KernelConfirmed(ctx, name, live.KernelHash()); err != nil {
 		return err
 	}
-	cand, err := madeBy(ctx, s.db, name, r.Challenger)
+	cand, err := candidate.MadeBy(ctx, s.db, name, r.Challenger)
 	if err != nil {
 		return err
 	}
@@ -355,18 +356,18 @@ func (s *sleeper) weigh(ctx context.Context, name string, live *skill.Document, 
 	if err != nil {
 		return err
 	}
-	c, err := candidacyOf(ctx, s.db, name, r.Challenger)
+	c, err := candidate.Of(ctx, s.db, name, r.Challenger)
 	if err != nil {
 		return err
 	}
-	if evolvesOf(cand.Operator) == skill.Description {
+	if candidate.PartOf(cand.Operator) == skill.Description {
 		// The kernel that its owner has confirmed says when the skill is offered.
 		r.Against = "it changes the description"
 	}
-	if isShorter(live, cand.Text) {
+	if candidate.OnlyDeletes(live, cand.Text) {
 		r.Against = "it only lacks lines of the live text"
 	}
-	r.Flagged, err = flaggedRules(live, next, evolvesOf(cand.Operator), c)
+	r.Flagged, err = candidate.FlaggedRules(live, next, candidate.PartOf(cand.Operator), c)
 	return err
 }
 
@@ -397,7 +398,7 @@ func (s *sleeper) install(ctx context.Context, t sleep.Task, r sleep.Result) (st
 	} else if why != "" {
 		return "", &sleep.Hopeless{Err: errors.New(why)}
 	}
-	cand, err := madeBy(ctx, s.db, t.Skill, r.Challenger)
+	cand, err := candidate.MadeBy(ctx, s.db, t.Skill, r.Challenger)
 	if err != nil {
 		return "", err
 	}
@@ -405,7 +406,7 @@ func (s *sleeper) install(ctx context.Context, t sleep.Task, r sleep.Result) (st
 	if err != nil {
 		return "", err
 	}
-	evolves := evolvesOf(cand.Operator)
+	evolves := candidate.PartOf(cand.Operator)
 	if err := skill.CheckKernel(live.Doc, next, evolves); err != nil {
 		return "", aboutSkill(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -36,7 +37,7 @@ func (s *sleeper) proved(ctx context.Context, live *skill.Live, cases []eval.Cas
 		} else if over {
 			continue
 		}
-		if short, err := shortens(ctx, s.db, live, t); err != nil {
+		if short, err := candidate.OnlyDeletesIn(ctx, s.db, live, t); err != nil {
 			return nil, err
 		} else if short {
 			continue // nights neither install it nor try it further

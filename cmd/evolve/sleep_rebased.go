@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -14,13 +15,13 @@ import (
 // edited by their owner since then, whichever process of the night found that. The
 // reason of one that was dropped must not be lost with a line on stderr at night.
 func (s *sleeper) rebased(ctx context.Context, since time.Time) ([]sleep.Step, error) {
-	runs, err := s.db.RunsNamed(ctx, rebasePrefix, since)
+	runs, err := s.db.RunsNamed(ctx, candidate.CarryingPrefix, since)
 	if err != nil {
 		return nil, err
 	}
 	var out []sleep.Step
 	for _, run := range slices.Backward(runs) { // the oldest first
-		var r rebasing
+		var r candidate.Carrying
 		if err := json.Unmarshal(run.Config, &r); err != nil {
 			return nil, fmt.Errorf("read run %s: %w", run.ID, err)
 		}
@@ -29,9 +30,9 @@ func (s *sleeper) rebased(ctx context.Context, since time.Time) ([]sleep.Step, e
 		}
 		k := sleep.Step{Kind: sleep.Rebase, Skill: run.Skill, Run: run.ID, Stage: sleep.Done, Note: run.Note, Began: run.Started, Ended: run.Ended}
 		switch r.Outcome {
-		case heldBack:
+		case candidate.HeldBack:
 			k.Stage = sleep.Skipped
-		case carriedOver:
+		case candidate.CarriedOver:
 			k.Result = &sleep.Result{Incumbent: r.Onto, Challenger: run.Challenger, Simulated: run.Simulated}
 		}
 		out = append(out, k)

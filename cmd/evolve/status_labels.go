@@ -7,6 +7,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -41,7 +42,7 @@ func undecidedYet(k tournament.Calibration) bool {
 // that it could go on with rest on a judge's word, and that judge is not trusted.
 func unlabelled(ctx context.Context, db *store.Store, t *tournament.TrialRecord) (int, error) {
 	c, err := db.Candidate(ctx, t.Challenger)
-	if err != nil || evolvesOf(c.Operator) == skill.Description {
+	if err != nil || candidate.PartOf(c.Operator) == skill.Description {
 		return 0, nil // trigger cases ask no judge; what is gone goes on with nothing
 	}
 	cases, err := db.Cases(ctx, t.Skill)

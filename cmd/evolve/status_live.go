@@ -7,6 +7,7 @@ import (
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
 // liveNow is the live text as far as the store knows it; recordLive brings the store up
@@ -23,7 +24,7 @@ func (a *app) liveNow(ctx context.Context, db *store.Store, live *skill.Live) (l
 	if before, err = a.lastInPlace(ctx, db, live); err != nil {
 		return nil, "", err
 	}
-	v := versionIn(versions, sha)
+	v := candidate.VersionIn(versions, sha)
 	if v != nil {
 		l = &liveStatus{Version: v.N, SHA: sha, Author: v.Author, Proven: v.Proven, Note: v.Note, Recorded: true}
 		if before == "" {
@@ -34,9 +35,9 @@ func (a *app) liveNow(ctx context.Context, db *store.Store, live *skill.Live) (l
 	if len(versions) == 0 { // evolve has not seen it yet
 		return l, sha, nil
 	}
-	if v = versionIn(versions, before); v == nil {
+	if v = candidate.VersionIn(versions, before); v == nil {
 		before = nearestVersion(versions, live.Doc.Render())
-		v = versionIn(versions, before)
+		v = candidate.VersionIn(versions, before)
 	}
 	l.Version, l.Note = v.N, fmt.Sprintf("edited by hand since v%d: the next run, night or harvest records it", v.N)
 	return l, before, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
 func newSkillStatus(name string) *skillStatus {
@@ -100,15 +101,15 @@ func (a *app) statusTargets(ctx context.Context, db *store.Store, s *skillStatus
 
 // decisions reads what the owner has, or may have, a word on.
 func (s *skillStatus) decisions(ctx context.Context, db *store.Store) error {
-	all, err := candidacies(ctx, db, s.Skill)
+	all, err := candidate.All(ctx, db, s.Skill)
 	if err != nil {
 		return err
 	}
 	for _, c := range all {
 		switch {
-		case c.standing() == inQuarantine:
+		case c.Standing() == candidate.Quarantined:
 			s.Quarantine = append(s.Quarantine, quarantined{c.SHA, c.Run, c.Reason})
-		case c.mayBeSown(s.Live.SHA):
+		case c.MayStart(s.Live.SHA):
 			s.Approved = append(s.Approved, c.SHA)
 		}
 	}
@@ -145,7 +146,7 @@ func (a *app) challenger(ctx context.Context, db *store.Store, skill *skill.Live
 			c.Version = v.N
 		}
 	}
-	if c.Shorter, err = shorter(ctx, db, skill, on); err != nil {
+	if c.Shorter, err = candidate.Shorter(ctx, db, skill, on); err != nil {
 		return nil, err
 	}
 	alone, err := on.ProvenAlone()

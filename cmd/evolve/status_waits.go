@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -134,14 +135,14 @@ func alarmOf(st *sleep.State, last *sleep.Night, s *skillStatus) string {
 // conflictOf says why the last challenger did not survive the owner's last edit, ""
 // where one did, or something has been run since.
 func conflictOf(s *skillStatus, run *tournament.Run) (string, error) {
-	if s.Challenger != nil || run == nil || !strings.HasPrefix(run.ID, rebasePrefix) || run.Incumbent != s.Live.SHA {
+	if s.Challenger != nil || run == nil || !strings.HasPrefix(run.ID, candidate.CarryingPrefix) || run.Incumbent != s.Live.SHA {
 		return "", nil
 	}
-	var r rebasing
+	var r candidate.Carrying
 	if err := json.Unmarshal(run.Config, &r); err != nil {
 		return "", fmt.Errorf("read run %s: %w", run.ID, err)
 	}
-	if r.Outcome != dropped || r.Reason == takenByHand {
+	if r.Outcome != candidate.Dropped || r.Reason == candidate.TakenByHand {
 		return "", nil
 	}
 	why := r.Reason

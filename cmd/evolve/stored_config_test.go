@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/diff"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
 // TestStoredConfigs holds the JSON that a run's row keeps of what it was asked for:
@@ -19,7 +20,7 @@ import (
 func TestStoredConfigs(t *testing.T) {
 	for name, of := range map[string]func() any{
 		"run":    func() any { return new(runConfig) },
-		"rebase": func() any { return new(rebasing) },
+		"rebase": func() any { return new(candidate.Carrying) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			full := of()

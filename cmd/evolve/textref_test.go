@@ -15,7 +15,7 @@ import (
 func (r *roaming) found(at string) error {
 	s, err := r.a.texts(r.t.Context(), "tagger")
 	if err == nil {
-		_, err = s.find(r.t.Context(), at)
+		_, err = s.Find(r.t.Context(), at)
 	}
 	return err
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
 // waiting says that a challenger is undecided and no case is there to go on with:
@@ -79,7 +79,7 @@ func (a *app) unrun(ctx context.Context, p *prepared, reason string, trial *tour
 	}
 	v := res.Verdict
 	v.EValue, v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases = finite(d.EValue), d.Alpha, d.Wins, d.Losses, d.Ties, d.Cases
-	c, err := madeBy(ctx, p.db, p.f.Skill, trial.Challenger)
+	c, err := candidate.MadeBy(ctx, p.db, p.f.Skill, trial.Challenger)
 	if err != nil {
 		return nil, err
 	}
@@ -94,34 +94,4 @@ func (a *app) unrun(ctx context.Context, p *prepared, reason string, trial *tour
 	res.Challenger = &resultChallenger{SHA: c.SHA, Path: path, DiffStat: diffStat(live, doc), Shorter: tournament.ShorterThan(live, doc, p.cases)}
 	res.Kernel.Unchanged = doc.KernelHash() == live.KernelHash()
 	return res, nil
-}
-
-// openTrial returns the newest undecided trial against the live text, nil for none.
-// evolves says of what, "" of anything: a harness is tried on other cases than a
-// description, and a text that only lacks lines is on trial where that was asked for.
-func (a *app) openTrial(ctx context.Context, db *store.Store, live *skill.Live, evolves string) (*tournament.TrialRecord, error) {
-	trials, err := db.Trials(ctx, live.Name)
-	if err != nil {
-		return nil, err
-	}
-	for _, t := range trials { // the newest first
-		if t.Incumbent != live.Doc.Hash() || t.Decision != string(pareto.Undecided) {
-			continue
-		}
-		if evolves != "" {
-			c, err := db.Candidate(ctx, t.Challenger)
-			if err != nil {
-				return nil, fmt.Errorf("read challenger %.12s: %w", t.Challenger, err)
-			}
-			of := evolvesOf(c.Operator)
-			if of == skill.Harness && isShorter(live.Doc, c.Text) {
-				of = evolveShorten
-			}
-			if of != evolves {
-				continue
-			}
-		}
-		return &t, nil
-	}
-	return nil, nil
 }

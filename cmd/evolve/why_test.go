@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
 // TestEveryAddedLineCitesACase: of what the demo installs, each line that v0 has
@@ -56,7 +57,7 @@ func TestEveryAddedLineCitesACase(t *testing.T) {
 	}
 }
 
-func citing(all []whyChange, line string) *whyChange {
+func citing(all []candidate.Change, line string) *candidate.Change {
 	for i := range all {
 		if strings.Contains(line, all[i].Text) {
 			return &all[i]
@@ -65,7 +66,7 @@ func citing(all []whyChange, line string) *whyChange {
 	return nil
 }
 
-func firstWordsOf(c *whyChange) string {
+func firstWordsOf(c *candidate.Change) string {
 	for _, s := range c.Steps {
 		for _, k := range s.Cases {
 			if k.Words != "" {

@@ -51,6 +51,8 @@ func (l *Live) HalfSaved() bool {
 const (
 	Harness     = "harness"
 	Description = "description"
+
+	Shorten = "shorten" // the harness, by deletions alone: a way to search, no part
 )
 
 // OptionsFor are those with which a skill is read of which that part evolves.

@@ -1,4 +1,4 @@
-package main
+package candidate
 
 import (
 	"context"
@@ -17,40 +17,48 @@ import (
 	"github.com/skill-evolve/evolve/tournament"
 )
 
-// A whyChange is one sentence in which a text differs from the incumbent that it
+// A Step is one change on the way from the incumbent to a text.
+type Step struct {
+	SHA      string   `json:"sha256"`
+	Operator string   `json:"operator"`
+	Parents  []string `json:"parents"`
+	Taught   []Case   `json:"taught"`
+}
+
+// A Change is one sentence in which a text differs from the incumbent that it
 // was made from, with what taught it.
-type whyChange struct {
+type Change struct {
 	Kind string `json:"kind"`           // "added", "reworded" or "removed"
 	Text string `json:"text"`           // of a removed sentence: as it stood
 	Was  string `json:"was,omitempty"`  // the incumbent's sentence that was reworded
 	Line int    `json:"line,omitempty"` // 1-based, of the text; 0 for a removed sentence
 	// Because says in words what stands in the steps, or that nothing does.
-	Because string    `json:"because"`
-	Steps   []whyCite `json:"steps"` // the one in which it first stood (or fell) first, then its rewordings
+	Because string `json:"because"`
+	Steps   []Cite `json:"steps"` // the one in which it first stood (or fell) first, then its rewordings
 }
 
-// A whyCite is a step that a sentence came from.
-type whyCite struct {
+// A Cite is a step that a sentence came from.
+type Cite struct {
 	SHA      string `json:"sha256"`
 	Operator string `json:"operator"`
 	// Matched: the cases are those of the step whose words the sentence answers,
 	// the nearest first; else all that taught the step.
-	Matched bool      `json:"matched"`
-	Cases   []whyCase `json:"cases"`
+	Matched bool   `json:"matched"`
+	Cases   []Case `json:"cases"`
 	// TriedOn are the training cases that the step was measured on, by their ids;
 	// empty where none was.
 	TriedOn []string `json:"tried_on"`
 }
 
-// A history knows the texts that a text descends from, over the runs of a skill.
-type history struct {
-	*skillTexts
+// A History knows the texts that a text descends from, over the runs of a skill.
+type History struct {
+	*Texts
 	base     string // SHA-256 of the incumbent that is compared with
 	nodes    map[string]*node
-	words    *userWords
-	cases    map[string]whyCase
+	words    *Words
+	cases    map[string]Case
 	corpus   []string // what users said on all cases of the skill
-	outcomes map[string]outcome
+	outcomes map[string]Measured
 }
 
 // A node is one text of a history.
@@ -61,19 +69,19 @@ type node struct {
 	root  bool            // the base, or a text that no run made
 }
 
-// An outcome is what the search measured of a step.
-type outcome struct {
+// A Measured is what the search measured of a step.
+type Measured struct {
 	Gain   float64  `json:"gain"`
 	Cases  int      `json:"cases"`
 	On     []string `json:"on"` // their ids; runs of earlier versions kept none
 	Tangle bool     `json:"-"`  // lines were taken out that were in each other's way
 }
 
-// made returns a candidate as the run that made it has it, nil where none did.
+// Made returns a candidate as the run that made it has it, nil where none did.
 // The incumbent of one run may be what another has made, so the last sighting of
 // a text says little.
-func (s *skillTexts) made(ctx context.Context, sha string) (first, last *tournament.Candidate, err error) {
-	seen, err := s.db.Sightings(ctx, sha)
+func (s *Texts) Made(ctx context.Context, sha string) (first, last *tournament.Candidate, err error) {
+	seen, err := s.Store.Sightings(ctx, sha)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -82,7 +90,7 @@ func (s *skillTexts) made(ctx context.Context, sha string) (first, last *tournam
 		if c.State == tournament.Seed {
 			continue
 		}
-		if run, err := s.db.Run(ctx, c.Run); err != nil || run.Skill != s.name {
+		if run, err := s.Store.Run(ctx, c.Run); err != nil || run.Skill != s.Skill {
 			continue // the same text may stand in two skills
 		}
 		if first == nil {
@@ -93,34 +101,34 @@ func (s *skillTexts) made(ctx context.Context, sha string) (first, last *tournam
 	return first, last, nil
 }
 
-// history reads where a text comes from. t must be one that a run made.
-func (s *skillTexts) history(ctx context.Context, t *namedText) (*history, error) {
-	h := &history{skillTexts: s, nodes: map[string]*node{}, cases: map[string]whyCase{}, outcomes: map[string]outcome{},
-		words: &userWords{db: s.db, sessions: map[string]map[string]string{}}}
-	if v := t.version; v != nil && v.Author == "evolve" {
+// History reads where a text comes from. t must be one that a run made.
+func (s *Texts) History(ctx context.Context, t *Text) (*History, error) {
+	h := &History{Texts: s, nodes: map[string]*node{}, cases: map[string]Case{}, outcomes: map[string]Measured{},
+		words: &Words{Db: s.Store, Sessions: map[string]map[string]string{}}}
+	if v := t.Version; v != nil && v.Author == "evolve" {
 		h.base = v.Parent
 	}
 	if h.base == "" {
-		_, last, err := s.made(ctx, t.sha())
+		_, last, err := s.Made(ctx, t.SHA())
 		if err != nil {
 			return nil, err
 		}
-		run, err := s.db.Run(ctx, last.Run)
+		run, err := s.Store.Run(ctx, last.Run)
 		if err != nil {
 			return nil, fmt.Errorf("read run %s: %w", last.Run, err)
 		}
 		h.base = run.Incumbent
 	}
-	cases, err := s.db.Cases(ctx, s.name)
+	cases, err := s.Store.Cases(ctx, s.Skill)
 	if err != nil {
 		return nil, err
 	}
 	for i := range cases {
-		w, err := h.words.of(ctx, &cases[i])
+		w, err := h.words.Of(ctx, &cases[i])
 		if err != nil {
 			return nil, err
 		}
-		c := whyCase{Case: cases[i].ID, Prompt: cases[i].Prompt, Words: w}
+		c := Case{Case: cases[i].ID, Prompt: cases[i].Prompt, Words: w}
 		if src := cases[i].Source; src != nil {
 			c.Outcome = src.Outcome
 		}
@@ -129,11 +137,11 @@ func (s *skillTexts) history(ctx context.Context, t *namedText) (*history, error
 			h.corpus = append(h.corpus, plain.Text(c.Words))
 		}
 	}
-	return h, h.load(ctx, t.sha())
+	return h, h.load(ctx, t.SHA())
 }
 
 // load reads a text and all that it descends from.
-func (h *history) load(ctx context.Context, sha string) error {
+func (h *History) load(ctx context.Context, sha string) error {
 	runs := map[string]bool{}
 	for queue := []string{h.base, sha}; len(queue) > 0; queue = queue[1:] {
 		sha := queue[0]
@@ -159,19 +167,19 @@ func (h *history) load(ctx context.Context, sha string) error {
 	return nil
 }
 
-func (h *history) node(ctx context.Context, sha string) (*node, error) {
+func (h *History) node(ctx context.Context, sha string) (*node, error) {
 	n := &node{Candidate: tournament.Candidate{SHA: sha}, root: true, has: map[string]bool{}}
-	first, _, err := h.made(ctx, sha)
+	first, _, err := h.Made(ctx, sha)
 	if err != nil {
 		return nil, err
 	}
 	if first != nil {
 		n.Candidate, n.root = *first, sha == h.base || len(first.Parents) == 0
-	} else if seen, err := h.db.Sightings(ctx, sha); err != nil {
+	} else if seen, err := h.Store.Sightings(ctx, sha); err != nil {
 		return nil, err
 	} else if len(seen) > 0 {
 		n.Text = seen[0].Text
-	} else if v, err := h.db.VersionBySHA(ctx, h.name, sha); err == nil {
+	} else if v, err := h.Store.VersionBySHA(ctx, h.Skill, sha); err == nil {
 		n.Text = v.Text
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return nil, err
@@ -185,8 +193,8 @@ func (h *history) node(ctx context.Context, sha string) (*node, error) {
 }
 
 // measured reads what a run's search said of its steps.
-func (h *history) measured(ctx context.Context, run string) error {
-	events, err := h.db.Events(ctx, run)
+func (h *History) measured(ctx context.Context, run string) error {
+	events, err := h.Store.Events(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -196,7 +204,7 @@ func (h *history) measured(ctx context.Context, run string) error {
 		}
 		var d struct {
 			SHA string `json:"sha256"`
-			outcome
+			Measured
 		}
 		if err := json.Unmarshal(e.Data, &d); err != nil {
 			return fmt.Errorf("read event %d of run %s: %w", e.Seq, run, err)
@@ -212,9 +220,9 @@ func (h *history) measured(ctx context.Context, run string) error {
 	return nil
 }
 
-// steps tells the lineage of a text, the last step first.
-func (h *history) steps(sha string) []whyStep {
-	var out []whyStep
+// Steps tells the lineage of a text, the last step first.
+func (h *History) Steps(sha string) []Step {
+	var out []Step
 	seen := map[string]bool{}
 	for queue := []string{sha}; len(queue) > 0; queue = queue[1:] {
 		n := h.nodes[queue[0]]
@@ -222,7 +230,7 @@ func (h *history) steps(sha string) []whyStep {
 			continue
 		}
 		seen[n.SHA] = true
-		s := whyStep{SHA: n.SHA, Operator: n.Operator, Parents: append([]string{}, n.Parents...), Taught: []whyCase{}}
+		s := Step{SHA: n.SHA, Operator: n.Operator, Parents: append([]string{}, n.Parents...), Taught: []Case{}}
 		for _, id := range n.Taught {
 			s.Taught = append(s.Taught, h.taught(id))
 		}
@@ -233,27 +241,27 @@ func (h *history) steps(sha string) []whyStep {
 }
 
 // taught is a case by its id, with nothing but that where it is gone.
-func (h *history) taught(id string) whyCase {
+func (h *History) taught(id string) Case {
 	if c, ok := h.cases[id]; ok {
 		return c
 	}
-	return whyCase{Case: id}
+	return Case{Case: id}
 }
 
 // reworded is how alike two sentences must be to be one that was reworded.
 const reworded = 0.5
 
-// changes lists every sentence in which a text differs from the base, in the
+// Changes lists every sentence in which a text differs from the base, in the
 // order of the text, what was removed last.
-func (h *history) changes(sha string) []whyChange {
+func (h *History) Changes(sha string) []Change {
 	text, base := h.nodes[sha], h.nodes[h.base]
-	out := []whyChange{}
+	out := []Change{}
 	gone := slices.DeleteFunc(slices.Clone(base.units), func(u unit) bool { return text.has[u.key()] })
 	for _, u := range text.units {
 		if base.has[u.key()] {
 			continue
 		}
-		c := whyChange{Kind: "added", Text: u.Text, Line: u.Line}
+		c := Change{Kind: "added", Text: u.Text, Line: u.Line}
 		if i := nearest(u, gone); i >= 0 {
 			c.Kind, c.Was = "reworded", gone[i].Text
 			gone = slices.Delete(gone, i, i+1)
@@ -263,7 +271,7 @@ func (h *history) changes(sha string) []whyChange {
 		out = append(out, c)
 	}
 	for _, u := range gone {
-		c := whyChange{Kind: "removed", Text: u.Text, Steps: []whyCite{}}
+		c := Change{Kind: "removed", Text: u.Text, Steps: []Cite{}}
 		if at := h.fall(text, u.key()); at != nil {
 			c.Steps = h.cite([]trace{{at, u.Text}})
 			c.Because = h.whyRemoved(at, c.Steps[0])
@@ -294,7 +302,7 @@ type trace struct {
 
 // origin walks back to the step in which a sentence first stood: through the
 // parents that have it, and through its rewordings. The first step comes first.
-func (h *history) origin(n *node, u unit) []trace {
+func (h *History) origin(n *node, u unit) []trace {
 	if n.root {
 		return nil
 	}
@@ -319,7 +327,7 @@ func (h *history) origin(n *node, u unit) []trace {
 }
 
 // fall walks back to the step in which a sentence of the base was lost.
-func (h *history) fall(n *node, key string) *node {
+func (h *History) fall(n *node, key string) *node {
 	if n.root {
 		return nil
 	}
@@ -332,10 +340,10 @@ func (h *history) fall(n *node, key string) *node {
 }
 
 // cite names for each step the cases that it answers.
-func (h *history) cite(traces []trace) []whyCite {
-	out := []whyCite{}
+func (h *History) cite(traces []trace) []Cite {
+	out := []Cite{}
 	for _, t := range traces {
-		c := whyCite{SHA: t.step.SHA, Operator: t.step.Operator, Cases: []whyCase{}, TriedOn: append([]string{}, h.outcomes[t.step.SHA].On...)}
+		c := Cite{SHA: t.step.SHA, Operator: t.step.Operator, Cases: []Case{}, TriedOn: append([]string{}, h.outcomes[t.step.SHA].On...)}
 		var said []string
 		for _, k := range h.teachers(t.step) {
 			c.Cases, said = append(c.Cases, k), append(said, plain.Text(k.Words))
@@ -347,7 +355,7 @@ func (h *history) cite(traces []trace) []whyCite {
 			best := like(hits[0])
 			hits = slices.DeleteFunc(hits, func(k int) bool { return 2*like(k) < best })
 			c.Matched = true
-			matched := make([]whyCase, len(hits))
+			matched := make([]Case, len(hits))
 			for i, k := range hits {
 				matched[i] = c.Cases[k]
 			}
@@ -360,7 +368,7 @@ func (h *history) cite(traces []trace) []whyCite {
 
 // teachers lists the cases that taught a step; of a merge, which asks for nothing
 // itself, those that taught what it merged.
-func (h *history) teachers(n *node) (out []whyCase) {
+func (h *History) teachers(n *node) (out []Case) {
 	for _, id := range n.Taught {
 		out = append(out, h.taught(id))
 	}
@@ -369,7 +377,7 @@ func (h *history) teachers(n *node) (out []whyCase) {
 	}
 	seen := map[string]bool{}
 	for _, p := range n.Parents {
-		for _, s := range h.steps(p) {
+		for _, s := range h.Steps(p) {
 			for _, k := range s.Taught {
 				if !seen[k.Case] {
 					seen[k.Case], out = true, append(out, k)
@@ -381,7 +389,7 @@ func (h *history) teachers(n *node) (out []whyCase) {
 }
 
 // because says of an added or reworded sentence what its steps are.
-func because(steps []whyCite) string {
+func because(steps []Cite) string {
 	if len(steps) == 0 {
 		return "it stood in the text that this one was made from"
 	}
@@ -403,7 +411,7 @@ func because(steps []whyCite) string {
 }
 
 // whyRemoved says why a step took a sentence out.
-func (h *history) whyRemoved(n *node, c whyCite) string {
+func (h *History) whyRemoved(n *node, c Cite) string {
 	o := h.outcomes[n.SHA]
 	tried := "tried on validation"
 	if o.Cases > 0 {

@@ -1,0 +1,80 @@
+package candidate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/skill-evolve/evolve/mutate"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// PartOf says which part of a skill an operator changes.
+func PartOf(operator string) string {
+	if operator == CarriedDescription || slices.Contains(tournament.DescriptionOnly, operator) {
+		return skill.Description
+	}
+	return skill.Harness
+}
+
+// PartOfVersion says which part of a skill a version changes. Where an older evolve has
+// installed it from a trial that went on, it says "carried", and its candidate more.
+func PartOfVersion(ctx context.Context, db *store.Store, v *tournament.Version) (string, error) {
+	if v.Operator != "carried" {
+		return PartOf(v.Operator), nil
+	}
+	c, err := MadeBy(ctx, db, v.Skill, v.SHA)
+	if errors.Is(err, store.ErrNotFound) {
+		return skill.Harness, nil
+	} else if err != nil {
+		return "", err
+	}
+	return PartOf(c.Operator), nil
+}
+
+// OnlyDeletes reports whether a text only lacks lines of the live one.
+func OnlyDeletes(live *skill.Document, text []byte) bool {
+	if len(text) == 0 { // purged
+		return false
+	}
+	doc, err := skill.Stored(text)
+	if err != nil {
+		return false
+	}
+	_, only := mutate.Removed(live, doc)
+	return only && doc.Hash() != live.Hash()
+}
+
+// OnlyDeletesIn reports whether the challenger of a trial against the live text only lacks
+// lines of it.
+func OnlyDeletesIn(ctx context.Context, db *store.Store, live *skill.Live, t *tournament.TrialRecord) (bool, error) {
+	c, err := MadeBy(ctx, db, live.Name, t.Challenger)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && OnlyDeletes(live.Doc, c.Text), err
+}
+
+// Shorter says what the challenger of a trial lacks where it lacks lines and nothing
+// else, nil for any other.
+func Shorter(ctx context.Context, db *store.Store, live *skill.Live, t *tournament.TrialRecord) (*tournament.Shorter, error) {
+	if is, err := OnlyDeletesIn(ctx, db, live, t); err != nil || !is {
+		return nil, err
+	}
+	c, err := MadeBy(ctx, db, live.Name, t.Challenger)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := skill.Stored(c.Text)
+	if err != nil {
+		return nil, err
+	}
+	cases, err := db.Cases(ctx, live.Name)
+	if err != nil {
+		return nil, fmt.Errorf("read cases: %w", err)
+	}
+	return tournament.ShorterThan(live.Doc, doc, cases), nil
+}

@@ -1,0 +1,343 @@
+// Package candidate says what is known of one text of a skill: its names, its lineage, how
+// it stands, and why each of its sentences is there.
+package candidate
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// SameSkill takes the skill off names such as dataviz@v2, which is dataviz' v2 after
+// dataviz alone. Texts of two skills are not compared.
+func SameSkill(name string, args []string) (names []string, err error) {
+	for _, arg := range args {
+		of, at, ok := strings.Cut(arg, "@")
+		switch {
+		case !ok:
+			at = arg
+		case of != name:
+			return nil, problem.Inputf(fmt.Sprintf("`evolve diff %s@v0 %[1]s@v1`", name), "%s and %s are two skills: texts of one are compared", name, of)
+		case at == "":
+			at = "live"
+		}
+		names = append(names, at)
+	}
+	return names, nil
+}
+
+// Pair reads zero to two names of texts: the live text with the newest
+// challenger (once that is installed, what was there before with the live text), a
+// named version with the live text or the live text with a named candidate, or the
+// two named.
+func (s *Texts) Pair(ctx context.Context, names []string) (old, new *Text, err error) {
+	switch len(names) {
+	case 0:
+		if new, err = s.newest(ctx); err != nil {
+			return nil, nil, err
+		}
+		if old, err = s.Find(ctx, "live"); err != nil {
+			return nil, nil, err
+		}
+		if new != nil && new.SHA() != old.SHA() {
+			return old, new, nil
+		}
+		if v := old.Version; v != nil && s.VersionOf(v.Parent) != nil {
+			before, err := s.Find(ctx, fmt.Sprintf("v%d", s.VersionOf(v.Parent).N))
+			return before, old, err
+		}
+		if new == nil {
+			return nil, nil, problem.Inputf(fmt.Sprintf("`evolve --skill %s` looks for one; `evolve log %s` lists what there is", s.Skill, s.Skill), "%s has no challenger", s.Skill)
+		}
+	case 1:
+		if new, err = s.Find(ctx, names[0]); err == nil {
+			old, err = s.Find(ctx, "live")
+		}
+		if err == nil && new.Version != nil { // what has become of it, as in git diff v0
+			old, new = new, old
+		}
+	case 2:
+		if old, err = s.Find(ctx, names[0]); err == nil {
+			new, err = s.Find(ctx, names[1])
+		}
+	default:
+		return nil, nil, problem.Inputf("name at most two texts", "%d texts cannot be compared", len(names))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return old, new, nil
+}
+
+// EvidenceOf is what is stored with a version that was installed on a verdict.
+func EvidenceOf(v *tournament.Verdict) (json.RawMessage, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encode evidence: %w", err)
+	}
+	return raw, nil
+}
+
+// VersionIn is the newest version with a text, nil for none.
+func VersionIn(versions []tournament.Version, sha string) *tournament.Version {
+	for i := len(versions) - 1; i >= 0; i-- {
+		if versions[i].SHA == sha {
+			return &versions[i]
+		}
+	}
+	return nil
+}
+
+// VerdictOf reads the gate's verdict back from a run.
+func VerdictOf(raw json.RawMessage) (*tournament.Verdict, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	var v tournament.Verdict
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return nil, fmt.Errorf("read verdict: %w", err)
+	}
+	return &v, nil
+}
+
+// FindVersion reads "v3" or "3".
+func FindVersion(ctx context.Context, db *store.Store, name, at string) (*tournament.Version, error) {
+	n, err := strconv.Atoi(strings.TrimPrefix(at, "v"))
+	if err != nil {
+		return nil, problem.Inputf("versions are v0, v1, …", "%q is no version", at)
+	}
+	v, err := db.Version(ctx, name, n)
+	if err != nil {
+		return nil, problem.Inputf(fmt.Sprintf("`evolve log %s` lists the versions", name), "%s has no version v%d", name, n)
+	}
+	return v, nil
+}
+
+// A Text is one text of a skill by the name that its owner used: the live
+// file, a version, a candidate, or no skill at all (doc is nil).
+type Text struct {
+	Label     string
+	Doc       *skill.Document
+	Version   *tournament.Version   // nil where the text was never installed
+	Candidate *tournament.Candidate // nil where it is no candidate of evolve's
+}
+
+// SHA names the text as the store does.
+func (t *Text) SHA() string {
+	if t.Doc == nil {
+		return eval.NoSkill
+	}
+	return t.Doc.Hash()
+}
+
+// Texts finds texts of one skill. live is nil where the skill is known from
+// the store alone (it was removed from disk).
+type Texts struct {
+	Skill    string
+	Live     *skill.Live
+	Store    *store.Store
+	Versions []tournament.Version
+}
+
+// Open opens a skill for reading: nothing is recorded or changed.
+func Open(ctx context.Context, db *store.Store, layout *skill.Layout, name string) (_ *Texts, err error) {
+	s := &Texts{Skill: name, Store: db}
+	if s.Versions, err = db.Versions(ctx, name); err != nil {
+		return nil, err
+	}
+	live, err := layout.Live(name)
+	var unknown *skill.UnknownSkillError
+	switch {
+	case err == nil:
+		s.Live = live
+	case !errors.As(err, &unknown) || len(s.Versions) == 0:
+		return nil, err
+	}
+	return s, nil
+}
+
+// Find reads "" (the live text), "vN", "none", "live", "challenger", or the
+// beginning of a candidate's SHA-256.
+func (s *Texts) Find(ctx context.Context, at string) (*Text, error) {
+	switch at {
+	case "", "live":
+		return s.liveText()
+	case eval.NoSkill:
+		return &Text{Label: "no skill"}, nil
+	case "challenger":
+		t, err := s.Challenger(ctx)
+		if err == nil && t == nil {
+			err = problem.Inputf(fmt.Sprintf("`evolve --skill %s` looks for one", s.Skill), "no challenger of %s is on trial", s.Skill)
+		}
+		return t, err
+	}
+	if IsVersion(at) {
+		v, err := FindVersion(ctx, s.Store, s.Skill, at)
+		if err != nil {
+			return nil, err
+		}
+		return s.text(ctx, fmt.Sprintf("%s v%d", s.Skill, v.N), v.SHA, v.Text)
+	}
+	c, v, err := s.Named(ctx, at)
+	switch {
+	case err != nil:
+		return nil, err
+	case v != nil:
+		return s.text(ctx, fmt.Sprintf("%s v%d", s.Skill, v.N), v.SHA, v.Text)
+	case len(c.Text) == 0:
+		return nil, problem.Inputf(s.listed(), "the text of candidate %s was removed with a session that it had learned from", plain.Short(c.SHA))
+	}
+	return s.text(ctx, fmt.Sprintf("%s candidate %s", s.Skill, plain.Short(c.SHA)), c.SHA, c.Text)
+}
+
+// listed says where the names stand.
+func (s *Texts) listed() string {
+	return fmt.Sprintf("`evolve log %s` lists versions and candidates", s.Skill)
+}
+
+// A NotNamedError says that no text of the skill has a name that begins so.
+type NotNamedError struct{ why string }
+
+func (e *NotNamedError) Error() string { return e.why }
+
+func (s *Texts) notNamed(format string, args ...any) error {
+	return &problem.Error{Kind: problem.Input, Err: &NotNamedError{fmt.Sprintf(format, args...)}, Hint: s.listed()}
+}
+
+// Named is the one candidate whose SHA-256 begins with at, else the version; every
+// command that takes a candidate reads it so. Errors: *notNamedError, or usage.
+func (s *Texts) Named(ctx context.Context, at string) (*tournament.Candidate, *tournament.Version, error) {
+	if _, err := hex.DecodeString(at + strings.Repeat("0", len(at)%2)); err != nil {
+		return nil, nil, s.notNamed("%q is neither a version nor the beginning of a candidate's name", at)
+	}
+	var many *store.AmbiguousError
+	c, err := s.Store.Candidate(ctx, strings.ToLower(at))
+	switch {
+	case errors.As(err, &many):
+		return nil, nil, problem.Inputf("it may be "+plain.Short(many.Matches[0])+" or "+plain.Short(many.Matches[1]), "%q names several candidates", at)
+	case errors.Is(err, store.ErrNotFound):
+		v, verr := s.Store.VersionBySHA(ctx, s.Skill, strings.ToLower(at))
+		if verr == nil {
+			return nil, v, nil
+		}
+		return nil, nil, s.notNamed("no version or candidate of %s begins with %q", s.Skill, at)
+	case err != nil:
+		return nil, nil, err
+	}
+	if run, err := s.Store.Run(ctx, c.Run); err == nil && run.Skill != s.Skill {
+		return nil, nil, problem.Inputf(fmt.Sprintf("say %s@%s", run.Skill, at), "candidate %s belongs to %s", plain.Short(c.SHA), run.Skill)
+	}
+	return c, nil, nil
+}
+
+// SHA is the SHA-256 of the candidate or version that at names: "challenger", or the
+// beginning of it. Its text need not be there any more.
+func (s *Texts) SHA(ctx context.Context, at string) (string, error) {
+	if at == "challenger" {
+		t, err := s.Find(ctx, at)
+		if err != nil {
+			return "", err
+		}
+		return t.SHA(), nil
+	}
+	c, v, err := s.Named(ctx, at)
+	switch {
+	case err != nil:
+		return "", err
+	case v != nil:
+		return v.SHA, nil
+	}
+	return c.SHA, nil
+}
+
+// liveText is what agents load now.
+func (s *Texts) liveText() (*Text, error) {
+	if s.Live == nil {
+		return nil, problem.Inputf(fmt.Sprintf("name a version, for example %s@v%d", s.Skill, s.Versions[len(s.Versions)-1].N), "%s is not installed any more", s.Skill)
+	}
+	t := &Text{Label: s.Skill + " live", Doc: s.Live.Doc, Version: s.VersionOf(s.Live.Doc.Hash())}
+	if t.Version != nil {
+		t.Label = fmt.Sprintf("%s v%d (live)", s.Skill, t.Version.N)
+	}
+	return t, nil
+}
+
+// Challenger is the newest candidate that is on trial against the live text, nil
+// for none.
+func (s *Texts) Challenger(ctx context.Context) (*Text, error) {
+	trials, err := s.Store.Trials(ctx, s.Skill)
+	if err != nil || s.Live == nil {
+		return nil, err
+	}
+	for _, t := range trials { // the newest first
+		if t.Incumbent == s.Live.Doc.Hash() && t.Decision != string(pareto.Reject) && t.Decision != store.Withdrawn {
+			return s.Find(ctx, t.Challenger)
+		}
+	}
+	return nil, nil
+}
+
+// newest is the candidate that the skill's last run with a winner came to, on
+// trial or not; nil for none.
+func (s *Texts) newest(ctx context.Context) (*Text, error) {
+	if t, err := s.Challenger(ctx); t != nil || err != nil {
+		return t, err
+	}
+	runs, err := s.Store.Runs(ctx, s.Skill)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		if r.Challenger != "" {
+			return s.Find(ctx, r.Challenger)
+		}
+	}
+	return nil, nil
+}
+
+func (s *Texts) VersionOf(sha string) *tournament.Version {
+	for i := len(s.Versions) - 1; i >= 0; i-- {
+		if s.Versions[i].SHA == sha {
+			return &s.Versions[i]
+		}
+	}
+	return nil
+}
+
+// text reads a stored text and what is known of it.
+func (s *Texts) text(ctx context.Context, label, sha string, text []byte) (*Text, error) {
+	// A text of a version may predate a rule of the format; then it is all
+	// kernel, and can still be shown.
+	doc, _ := skill.Parse(text, skill.Options{})
+	if doc.Hash() != sha {
+		return nil, fmt.Errorf("read %s: the stored text is not the one that its name says", label)
+	}
+	t := &Text{Label: label, Doc: doc, Version: s.VersionOf(sha)}
+	c, err := s.Store.Candidate(ctx, sha)
+	switch {
+	case err == nil:
+		t.Candidate = c
+	case !errors.Is(err, store.ErrNotFound):
+		return nil, err
+	}
+	return t, nil
+}
+
+// IsVersion tells "v3" from a candidate's name. "3" alone could be either, and
+// is the beginning of a name.
+func IsVersion(s string) bool {
+	digits := strings.TrimPrefix(s, "v")
+	return digits != s && digits != "" && strings.Trim(digits, "0123456789") == ""
+}

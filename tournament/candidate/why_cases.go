@@ -1,0 +1,102 @@
+package candidate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/store"
+)
+
+// A Case is a case that taught a step, with what the user said.
+type Case struct {
+	Case    string `json:"case"`
+	Prompt  string `json:"prompt,omitempty"` // "" where the case is gone
+	Outcome string `json:"outcome,omitempty"`
+	// Words are the user's own, as the session has them; where it is gone, what
+	// the case's checks say.
+	Words string `json:"words,omitempty"`
+}
+
+// Case reads a case that taught something, as far as it is still there.
+func (s *Texts) Case(ctx context.Context, words *Words, id string) (Case, error) {
+	c := Case{Case: id}
+	kase, err := s.Store.Case(ctx, s.Skill, id)
+	if errors.Is(err, store.ErrNotFound) { // dropped or purged since
+		return c, nil
+	}
+	if err != nil {
+		return c, err
+	}
+	c.Prompt = kase.Prompt
+	if kase.Source != nil {
+		c.Outcome = kase.Source.Outcome
+	}
+	c.Words, err = words.Of(ctx, kase)
+	return c, err
+}
+
+// Words looks up what users said about answers, a session at a time.
+type Words struct {
+	Db       *store.Store
+	Sessions map[string]map[string]string // session → turn → words
+}
+
+func (u *Words) Of(ctx context.Context, c *eval.Case) (string, error) {
+	if src := c.Source; src != nil && src.Session != "" {
+		turns, known := u.Sessions[src.Session]
+		if !known {
+			turns = map[string]string{}
+			u.Sessions[src.Session] = turns
+			all, err := u.Db.Sessions(ctx, store.SessionFilter{ID: src.Session})
+			if err != nil {
+				return "", err
+			}
+			for _, ses := range all {
+				for _, in := range ses.Invocations {
+					if in.Turn >= 0 && in.Turn < len(ses.Turns) && in.Feedback.Evidence != "" {
+						turns[ses.Turns[in.Turn].ID] = in.Feedback.Evidence
+					}
+				}
+			}
+		}
+		if w := turns[src.Turn]; w != "" {
+			return w, nil
+		}
+	}
+	var said []string
+	for _, k := range c.Checks {
+		if k.Feedback != "" {
+			said = append(said, k.Feedback)
+		} else if k.Rubric != "" {
+			said = append(said, k.Rubric)
+		}
+	}
+	return strings.Join(said, "; "), nil
+}
+
+// State is how a text stands, in one word and in words.
+func (s *Texts) State(ctx context.Context, t *Text) (word, reason string, err error) {
+	switch {
+	case t.Version != nil && s.Live != nil && s.Live.Doc.Hash() == t.SHA():
+		return "live", "it is installed", nil
+	case t.Version != nil:
+		return "installed", fmt.Sprintf("it was v%d", t.Version.N), nil
+	case t.Candidate == nil:
+		return "", "", nil
+	}
+	c, err := Of(ctx, s.Store, s.Skill, t.SHA())
+	if err != nil {
+		return "", "", err
+	}
+	if c != nil {
+		return string(c.Standing()), c.Words(), nil
+	}
+	reason = string(t.Candidate.State)
+	if t.Candidate.Reason != "" {
+		reason += ": " + t.Candidate.Reason
+	}
+	return string(t.Candidate.State), reason, nil
+}
