@@ -29,6 +29,7 @@ var mayImport = map[string][]string{
 	"eval/scratch":                  {},
 	"eval/plain":                    {},
 	"eval/problem":                  {},
+	"eval/agent":                    {"eval", "eval/plain", "mutate/skill", "harvest/redact", "eval/agent/process"},
 	"eval/agent/…":                  {"eval", "mutate/skill", "eval/agent/process", "eval/agent/replay", "eval/scratch"},
 	"eval/agent/process":            {"eval/scratch"},
 	"mutate":                        {"mutate/skill", "eval", "harvest/ownwords"},

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/agent/claude"
 	"github.com/skill-evolve/evolve/eval/agent/codex"
 	"github.com/skill-evolve/evolve/eval/agent/command"
@@ -134,7 +134,7 @@ func makeCommand(ctx context.Context, a *app, b *backendFlags, s settings) (answ
 	if len(b.Command) == 0 {
 		return answerer{}, problem.Inputf("for example --command 'python3 my_agent.py'; docs/adding-an-agent.md has the contract", "the command backend needs --command")
 	}
-	c := command.Config{Config: replay.Config{Path: b.Command[0], Model: s.model, Prices: s.price, Sandbox: b.Sandbox != sandboxNone, Asking: a.access != datadir.Writes},
+	c := command.Config{Config: replay.Config{Path: b.Command[0], Model: s.model, Prices: s.price, Sandbox: b.Sandbox != agent.SandboxNone, Asking: a.access != datadir.Writes},
 		Args: b.Command[1:], Hosts: b.AllowHosts}
 	for _, name := range b.PassEnv {
 		if v := a.Getenv(name); v != "" {
@@ -149,7 +149,7 @@ func makeCommand(ctx context.Context, a *app, b *backendFlags, s settings) (answ
 // runs in a sandbox unless the owner says otherwise.
 func cli(open func(context.Context, replay.Config) (answerer, error), credentials []string) func(context.Context, *app, *backendFlags, settings) (answerer, error) {
 	return func(ctx context.Context, a *app, b *backendFlags, s settings) (answerer, error) {
-		c := replay.Config{Model: s.model, BaseURL: s.baseURL, Prices: s.price, Sandbox: b.Sandbox != sandboxNone}
+		c := replay.Config{Model: s.model, BaseURL: s.baseURL, Prices: s.price, Sandbox: b.Sandbox != agent.SandboxNone}
 		var err error
 		if c.Forbidden, err = a.forbidden(); err != nil {
 			return answerer{}, err
@@ -194,7 +194,7 @@ func (a *app) forbidden() ([]string, error) {
 // needsSandbox refuses to replay with tools where no sandbox can be made and
 // the owner did not say that none is wanted.
 func (b *backendFlags) needsSandbox() error {
-	if k := kindOf(b.Agent); k == nil || k.program == "" && k.name != "command" || b.Sandbox == sandboxNone {
+	if k := kindOf(b.Agent); k == nil || k.program == "" && k.name != "command" || b.Sandbox == agent.SandboxNone {
 		return nil
 	}
 	if err := process.Available(); err != nil {
@@ -202,12 +202,6 @@ func (b *backendFlags) needsSandbox() error {
 	}
 	return nil
 }
-
-// The values of --sandbox.
-const (
-	sandboxOn   = "on"
-	sandboxNone = "none"
-)
 
 // choose picks the first backend that works where none is named, in the order of
 // agentKinds, never the simulated one. openai counts only where its server or
@@ -255,22 +249,4 @@ func anthropic(model string) bool {
 		}
 	}
 	return false
-}
-
-var errNoPrice = errors.New("nobody tells what a call costs")
-
-// priced says whether dollars can be counted: by a price, or by an agent that
-// reports them.
-func (b *backendFlags) priced() error {
-	for _, r := range b.roles() {
-		switch r.agent {
-		case "openai", "codex", "copilot":
-			if b.price(r.model) == nil {
-				return fmt.Errorf("%w: %s/%s has no price", errNoPrice, r.agent, r.model)
-			}
-		case "command", "handoff":
-			return fmt.Errorf("%w with %s", errNoPrice, r.agent)
-		}
-	}
-	return nil
 }

@@ -2,46 +2,20 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/url"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/problem"
-	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/spf13/pflag"
 )
 
-// backendFlags choose who answers, who mutates and who judges. The JSON form is
-// part of a run's configuration; what the environment and config.yaml said when
-// it began is in it.
+// backendFlags choose who answers, who mutates and who judges: what is stored of that,
+// and what concerns this process alone.
 type backendFlags struct {
-	Agent        string  `json:"agent"`
-	Model        string  `json:"model,omitempty"`
-	BaseURL      string  `json:"base_url,omitempty"`
-	APIKeyEnv    string  `json:"api_key_env,omitempty"`
-	ReflectAgent string  `json:"reflect_agent,omitempty"`
-	ReflectModel string  `json:"reflect_model,omitempty"`
-	JudgeAgent   string  `json:"judge_agent,omitempty"`
-	JudgeModel   string  `json:"judge_model,omitempty"`
-	PriceIn      float64 `json:"price_in,omitempty"`
-	PriceOut     float64 `json:"price_out,omitempty"`
-	Sandbox      string  `json:"sandbox,omitempty"`
-	// Command is the program of the backend "command"; PassEnv names the
-	// variables that it gets, AllowHosts what it reaches from its sandbox.
-	Command    []string `json:"command,omitempty"`
-	PassEnv    []string `json:"pass_env,omitempty"`
-	AllowHosts []string `json:"allow_hosts,omitempty"`
-	HandoffDir string   `json:"handoff_dir,omitempty"`
-	// Servers are the base URLs of the backends, by their names.
-	Servers map[string]string `json:"servers,omitempty"`
-	// Prices are those of the models in use, and PricesOf their date.
-	Prices   map[string]eval.Price `json:"prices,omitempty"`
-	PricesOf string                `json:"prices_of,omitempty"`
+	agent.Spec
 
 	noWait   bool
 	command  string // as it was typed
@@ -66,50 +40,6 @@ func (b *backendFlags) register(f *pflag.FlagSet) {
 	f.StringSliceVar(&b.AllowHosts, "allow-host", nil, "host:port that the program of --command reaches from its sandbox")
 	f.StringVar(&b.HandoffDir, "handoff-dir", "", "folder for the requests of the backend \"handoff\" (default: handoff in evolve's data folder)")
 	f.BoolVar(&b.noWait, "no-wait", false, "with handoff: put the requests there, save, and end with 3; the same command goes on")
-}
-
-// backends are who answers in one run.
-type backends struct {
-	agent   eval.Agent
-	mutator eval.Model
-	judge   eval.Model
-	spaces  *eval.RecordedWorkspaces // nil: the agent works in no folder
-	// redactor knows the keys of this process by their values.
-	redactor redact.Redactor
-}
-
-// workspaces are the folders that the agent works in; nil for one that reads a
-// case's files from its prompt.
-func (b *backends) workspaces() eval.Workspaces {
-	if b.spaces == nil {
-		return nil // and not an interface that holds nothing
-	}
-	return b.spaces
-}
-
-// close removes what the workspaces kept.
-func (b *backends) close() error {
-	if b == nil || b.spaces == nil {
-		return nil
-	}
-	return b.spaces.Close()
-}
-
-// grader grades by a case's checks, with the judge and the programs of this run.
-func (b *backendFlags) grader(back *backends, cases []eval.Case) *eval.Checks {
-	g := &eval.Checks{Judge: back.judge, Redactor: back.redactor}
-	if slices.ContainsFunc(cases, func(c eval.Case) bool { return runsPrograms(&c) }) {
-		// Else how programs would be run is no part of what is measured.
-		g.TrustExec, g.Programs = true, b.programs(cases)
-	}
-	return g
-}
-
-// A role is one part that a backend plays in a run.
-type role struct{ agent, model, flag string }
-
-func (b *backendFlags) roles() []role {
-	return []role{{b.Agent, b.Model, "--model"}, {b.ReflectAgent, b.ReflectModel, "--reflect-model"}, {b.JudgeAgent, b.JudgeModel, "--judge-model"}}
 }
 
 // resolve fills the choices that were left open in, so that what runs is what
@@ -140,7 +70,7 @@ func (b *backendFlags) resolve(a *app) error {
 	def(&b.ReflectModel, conf.ReflectModel)
 	def(&b.JudgeAgent, conf.JudgeAgent)
 	def(&b.JudgeModel, conf.JudgeModel)
-	def(&b.Sandbox, conf.Sandbox, sandboxOn)
+	def(&b.Sandbox, conf.Sandbox, agent.SandboxOn)
 	if b.command != "" {
 		b.Command = strings.Fields(b.command)
 	}
@@ -153,7 +83,7 @@ func (b *backendFlags) resolve(a *app) error {
 	if len(b.AllowHosts) == 0 {
 		b.AllowHosts = conf.AllowHosts
 	}
-	if b.Sandbox != sandboxOn && b.Sandbox != sandboxNone {
+	if b.Sandbox != agent.SandboxOn && b.Sandbox != agent.SandboxNone {
 		return problem.Inputf("--sandbox on, or none", "unknown --sandbox %q", b.Sandbox)
 	}
 	if b.Agent == "" {
@@ -169,16 +99,16 @@ func (b *backendFlags) resolve(a *app) error {
 	if b.JudgeAgent == b.ReflectAgent {
 		def(&b.JudgeModel, b.ReflectModel)
 	}
-	for _, r := range b.roles() {
-		if kindOf(r.agent) == nil {
+	for _, r := range b.Roles() {
+		if kindOf(r.Agent) == nil {
 			hint := "the backends are " + strings.Join(agentNames(), ", ")
-			if near := skill.Nearest(r.agent, agentNames()); near != "" {
+			if near := skill.Nearest(r.Agent, agentNames()); near != "" {
 				hint = "did you mean " + near + "?"
 			}
-			return problem.Inputf(hint, "unknown backend %q", r.agent)
+			return problem.Inputf(hint, "unknown backend %q", r.Agent)
 		}
-		if r.agent == "openai" && r.model == "" {
-			return problem.Inputf("for example --model gpt-5-mini, or the name that your server lists", "the openai backend needs %s", r.flag)
+		if r.Agent == "openai" && r.Model == "" {
+			return problem.Inputf("for example --model gpt-5-mini, or the name that your server lists", "the openai backend needs %s", r.Flag)
 		}
 	}
 	b.Servers = b.servers(a)
@@ -195,12 +125,12 @@ func (b *backendFlags) resolve(a *app) error {
 		}
 	}
 	b.PricesOf = conf.Prices.Date
-	for _, r := range b.roles() {
-		if p := conf.Prices.price(r.model); p != nil && b.Prices[r.model] == (eval.Price{}) {
+	for _, r := range b.Roles() {
+		if p := conf.Prices.price(r.Model); p != nil && b.Prices[r.Model] == (eval.Price{}) {
 			if b.Prices == nil {
 				b.Prices = map[string]eval.Price{}
 			}
-			b.Prices[r.model] = *p
+			b.Prices[r.Model] = *p
 		}
 	}
 	b.resolved = true
@@ -212,32 +142,32 @@ func (b *backendFlags) resolve(a *app) error {
 // variable.
 func (b *backendFlags) servers(a *app) map[string]string {
 	of := b.Agent
-	for _, r := range b.roles() {
-		if r.agent == "openai" {
-			of = r.agent
+	for _, r := range b.Roles() {
+		if r.Agent == "openai" {
+			of = r.Agent
 		}
 	}
 	out := map[string]string{}
-	for _, r := range b.roles() {
+	for _, r := range b.Roles() {
 		base := ""
-		if k := kindOf(r.agent); k.baseEnv != "" {
+		if k := kindOf(r.Agent); k.baseEnv != "" {
 			base = a.Getenv(k.baseEnv)
 		}
-		if r.agent == of && b.BaseURL != "" {
+		if r.Agent == of && b.BaseURL != "" {
 			base = b.BaseURL
 		}
-		if was := b.Servers[r.agent]; was != "" {
+		if was := b.Servers[r.Agent]; was != "" {
 			base = was // a resumed run goes where it went
 		}
 		if base != "" {
-			out[r.agent] = base
+			out[r.Agent] = base
 		}
 	}
 	return out
 }
 
 // open makes the backends.
-func (b *backendFlags) open(ctx context.Context, a *app) (*backends, error) {
+func (b *backendFlags) open(ctx context.Context, a *app) (*agent.Backends, error) {
 	if err := b.resolve(a); err != nil {
 		return nil, err
 	}
@@ -248,80 +178,33 @@ func (b *backendFlags) open(ctx context.Context, a *app) (*backends, error) {
 	for _, name := range append([]string{b.APIKeyEnv}, b.PassEnv...) {
 		a.keys = append(a.keys, a.Getenv(name))
 	}
-	made := map[role]answerer{}
-	get := func(r role) (answerer, error) {
-		r.flag = ""
+	made := map[agent.Role]answerer{}
+	get := func(r agent.Role) (answerer, error) {
+		r.Flag = ""
 		if m, ok := made[r]; ok {
 			return m, nil
 		}
-		m, err := kindOf(r.agent).make(ctx, a, b, settings{model: r.model, baseURL: b.Servers[r.agent], price: b.price(r.model)})
+		m, err := kindOf(r.Agent).make(ctx, a, b, settings{model: r.Model, baseURL: b.Servers[r.Agent], price: b.Price(r.Model)})
 		made[r] = m
 		return m, err
 	}
 	var played [3]answerer
-	for i, r := range b.roles() {
+	for i, r := range b.Roles() {
 		var err error
 		if played[i], err = get(r); err != nil {
 			return nil, err
 		}
 	}
-	back := &backends{agent: played[0].agent, mutator: played[1].model, judge: played[2].model, redactor: a.redactor()}
-	if b.tools() {
-		back.spaces = &eval.RecordedWorkspaces{}
+	back := &agent.Backends{Agent: played[0].agent, Mutator: played[1].model, Judge: played[2].model, Redactor: a.redactor(), AtATime: b.atATime(a)}
+	if usesTools(b.Agent) {
+		back.Spaces = &eval.RecordedWorkspaces{}
 	}
 	return back, nil
 }
 
-// pinger is the extra ability of a backend to say cheaply that it is there.
-type pinger interface{ Ping(context.Context) error }
-
-// ping tries every backend that can tell, once, before anything is spent.
-func (b *backends) ping(ctx context.Context) error {
-	for _, x := range []any{b.agent, b.mutator, b.judge} {
-		p, ok := x.(pinger)
-		if !ok {
-			continue
-		}
-		short, cancel := context.WithTimeout(ctx, pingTimeout)
-		err := p.Ping(short)
-		cancel()
-		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			err = &eval.InfraError{Kind: eval.Unreachable, Err: fmt.Errorf("no answer within %v", pingTimeout)}
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-const pingTimeout = 10 * time.Second
-
-// price is what a model costs; nil where nobody knows.
-func (b *backendFlags) price(model string) *eval.Price {
-	if b.PriceIn > 0 || b.PriceOut > 0 {
-		return &eval.Price{Input: b.PriceIn, Output: b.PriceOut}
-	}
-	if p, ok := b.Prices[model]; ok {
-		return &p
-	}
-	return nil
-}
-
-// usd estimates what tokens of a model cost together: an answer is about a third
-// of a call's tokens, and priced apart. nil where nobody knows.
-func (b *backendFlags) usd(model string, tokens float64) *float64 {
-	p := b.price(model)
-	if p == nil {
-		return nil
-	}
-	usd := tokens * (p.Input*2/3 + p.Output/3) / 1e6
-	return &usd
-}
-
-// tools reports whether the agent works in a folder.
-func (b *backendFlags) tools() bool {
-	k := kindOf(b.Agent)
+// usesTools reports whether an agent works in a folder.
+func usesTools(name string) bool {
+	k := kindOf(name)
 	return k != nil && k.folder
 }
 
@@ -332,33 +215,12 @@ func (b *backendFlags) atATime(a *app) int {
 		return a.conf.Concurrency
 	}
 	switch {
-	case b.handsOff():
+	case b.ByHand():
 		return 32 // requests that stand open at once
-	case b.tools():
+	case usesTools(b.Agent):
 		return 2
 	}
 	return 8
-}
-
-// describe names who works, in words: the default is said aloud.
-func (b *backendFlags) describe() string {
-	name := func(agent, model string) string {
-		switch {
-		case agent == "simulated":
-			return "the simulated model"
-		case model == "":
-			return agent + " with its own model"
-		}
-		return fmt.Sprintf("%s/%s", agent, model)
-	}
-	s := "agent " + name(b.Agent, b.Model)
-	if b.ReflectAgent != b.Agent || b.ReflectModel != b.Model {
-		s += ", mutator " + name(b.ReflectAgent, b.ReflectModel)
-	}
-	if b.JudgeAgent != b.ReflectAgent || b.JudgeModel != b.ReflectModel {
-		s += ", judge " + name(b.JudgeAgent, b.JudgeModel)
-	}
-	return s
 }
 
 func contains(list []string, s string) bool {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 )
 
 // with returns an app whose environment is env and whose PATH holds nothing but
@@ -44,15 +45,15 @@ func TestChoice(t *testing.T) {
 	}{
 		{"nothing", backendFlags{}, nil, nil, "no agent works yet"},
 		{"a key without a model", backendFlags{}, key, nil, "the openai backend needs --model"},
-		{"a key and a model", backendFlags{Model: "gpt-5-mini"}, key, nil, "openai"},
-		{"a server", backendFlags{Model: "m", BaseURL: "http://127.0.0.1:1/v1"}, nil, []string{"claude"}, "openai"},
+		{"a key and a model", backendFlags{Spec: agent.Spec{Model: "gpt-5-mini"}}, key, nil, "openai"},
+		{"a server", backendFlags{Spec: agent.Spec{Model: "m", BaseURL: "http://127.0.0.1:1/v1"}}, nil, []string{"claude"}, "openai"},
 		{"claude without a key", backendFlags{}, nil, []string{"claude"}, "without a key: claude"},
 		{"claude and its key", backendFlags{}, map[string]string{"ANTHROPIC_API_KEY": "x"}, []string{"claude", "pi"}, "claude"},
 		{"claude's token", backendFlags{}, map[string]string{"CLAUDE_CODE_OAUTH_TOKEN": "x"}, []string{"claude"}, "claude"},
-		{"a key of OpenAI, a model of Anthropic", backendFlags{Model: "sonnet"},
+		{"a key of OpenAI, a model of Anthropic", backendFlags{Spec: agent.Spec{Model: "sonnet"}},
 			map[string]string{"OPENAI_API_KEY": "x", "ANTHROPIC_API_KEY": "y"}, []string{"claude"}, "claude"},
-		{"named", backendFlags{Agent: "simulated"}, key, []string{"claude"}, "simulated"},
-		{"mistyped", backendFlags{Agent: "cluade"}, key, nil, `unknown backend "cluade"`},
+		{"named", backendFlags{Spec: agent.Spec{Agent: "simulated"}}, key, []string{"claude"}, "simulated"},
+		{"mistyped", backendFlags{Spec: agent.Spec{Agent: "cluade"}}, key, nil, `unknown backend "cluade"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := with(t, c.env, c.programs...)
@@ -75,9 +76,9 @@ func TestConfiguredBackends(t *testing.T) {
 	for _, c := range []struct {
 		flags, want backendFlags
 	}{
-		{backendFlags{}, backendFlags{Agent: "claude", Model: "claude-sonnet-5", JudgeAgent: "openai", JudgeModel: "gpt-5-mini"}},
-		{backendFlags{Agent: "pi"}, backendFlags{Agent: "pi", JudgeAgent: "openai", JudgeModel: "gpt-5-mini"}},
-		{backendFlags{Model: "opus"}, backendFlags{Agent: "claude", Model: "opus", JudgeAgent: "openai", JudgeModel: "gpt-5-mini"}},
+		{backendFlags{}, backendFlags{Spec: agent.Spec{Agent: "claude", Model: "claude-sonnet-5", JudgeAgent: "openai", JudgeModel: "gpt-5-mini"}}},
+		{backendFlags{Spec: agent.Spec{Agent: "pi"}}, backendFlags{Spec: agent.Spec{Agent: "pi", JudgeAgent: "openai", JudgeModel: "gpt-5-mini"}}},
+		{backendFlags{Spec: agent.Spec{Model: "opus"}}, backendFlags{Spec: agent.Spec{Agent: "claude", Model: "opus", JudgeAgent: "openai", JudgeModel: "gpt-5-mini"}}},
 	} {
 		a := with(t, nil)
 		path, err := a.configFile()
@@ -100,19 +101,19 @@ func TestConfiguredBackends(t *testing.T) {
 
 // A run's prices are those of the day it began, resumed or not.
 func TestPricesAreFrozen(t *testing.T) {
-	b := backendFlags{Agent: "openai", Model: "gpt-5-mini", BaseURL: "http://127.0.0.1:9/v1",
-		Prices: map[string]eval.Price{"gpt-5-mini": {Input: 1, Output: 2}}}
+	b := backendFlags{Spec: agent.Spec{Agent: "openai", Model: "gpt-5-mini", BaseURL: "http://127.0.0.1:9/v1",
+		Prices: map[string]eval.Price{"gpt-5-mini": {Input: 1, Output: 2}}}}
 	if err := b.resolve(with(t, nil)); err != nil {
 		t.Fatal(err)
 	}
-	if p := b.price("gpt-5-mini"); p == nil || p.Input != 1 {
+	if p := b.Price("gpt-5-mini"); p == nil || p.Input != 1 {
 		t.Errorf("price = %+v, want the one that the run began with", p)
 	}
-	b = backendFlags{Agent: "openai", Model: "gpt-5-mini", BaseURL: "http://127.0.0.1:9/v1"}
+	b = backendFlags{Spec: agent.Spec{Agent: "openai", Model: "gpt-5-mini", BaseURL: "http://127.0.0.1:9/v1"}}
 	if err := b.resolve(with(t, nil)); err != nil {
 		t.Fatal(err)
 	}
-	if p := b.price("gpt-5-mini"); p == nil || b.PricesOf == "" || b.price("other") != nil {
-		t.Errorf("price = %+v of %q, other %v, want the table's, with its date, and none for another model", p, b.PricesOf, b.price("other"))
+	if p := b.Price("gpt-5-mini"); p == nil || b.PricesOf == "" || b.Price("other") != nil {
+		t.Errorf("price = %+v of %q, other %v, want the table's, with its date, and none for another model", p, b.PricesOf, b.Price("other"))
 	}
 }

@@ -16,16 +16,8 @@ func (f *runFlags) budget(now func() time.Time) *eval.Budget {
 		caps = sleep.Caps(caps).Within(sleep.Caps(f.atMost)).Eval()
 	}
 	b := eval.NewBudget(caps, now)
-	f.tellPrices(b)
+	f.SetPrices(b)
 	return b
-}
-
-// tellPrices tells a budget what tokens cost, by the role of who answers.
-func (b *backendFlags) tellPrices(budget *eval.Budget) {
-	budget.SetPrice(eval.ByAgent, b.price(b.Model))
-	budget.SetPrice(eval.ByMutator, b.price(b.ReflectModel))
-	budget.SetPrice(eval.ByMiner, b.price(b.ReflectModel))
-	budget.SetPrice(eval.ByJudge, b.price(b.JudgeModel))
 }
 
 // farBeyond says that a run took more than twice what its forecast had said, where

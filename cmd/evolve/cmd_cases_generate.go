@@ -117,7 +117,7 @@ func (f *generateFlags) forecast(cases []eval.Case) *generateForecast {
 	case f.ReflectAgent == "simulated":
 		fc.CostUSD = new(float64)
 	default:
-		fc.CostUSD = f.price(f.ReflectModel).USD(&eval.Usage{Input: in, Output: out})
+		fc.CostUSD = f.Price(f.ReflectModel).USD(&eval.Usage{Input: in, Output: out})
 	}
 	return fc
 }
@@ -183,7 +183,7 @@ func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
 			return &problem.Error{Kind: problem.Stopped, Err: errors.New("nothing was spent"), Hint: "lower -n, or say --yes"}
 		}
 	}
-	if err := back.ping(ctx); err != nil {
+	if err := back.Ping(ctx); err != nil {
 		return err
 	}
 	db, err := a.store(ctx)
@@ -191,8 +191,8 @@ func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
 		return err
 	}
 	budget := eval.NewBudget(eval.Caps{CostUSD: f.maxCostUSD, Tokens: f.maxTokens, Duration: f.maxDuration}, a.Now)
-	f.tellPrices(budget)
-	model := &eval.Metered{Model: back.mutator, By: eval.ByMiner, Budget: budget, Redactor: a.redactor(), WallClock: f.timeout}
+	f.SetPrices(budget)
+	model := &eval.Metered{Model: back.Mutator, By: eval.ByMiner, Budget: budget, Redactor: a.redactor(), WallClock: f.timeout}
 	made, stats, err := harvest.Generate(ctx, f.skill, f.n, harvest.Generator{Model: model, Redactor: a.redactor(), Now: a.Now, Existing: cases,
 		Description: live.Doc.Description()})
 	if errors.Is(err, harvest.ErrNoBasis) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
@@ -67,7 +68,7 @@ that A solves and B does not, and skips one that neither solves.`,
 	fl.IntVar(&f.trials, "trials", 1, "rollouts of each case in each arm")
 	fl.BoolVar(&f.again, "again", false, "measure anew instead of using an earlier comparison of the same two")
 	fl.StringVar(&f.Evolve, "evolve", skill.Harness, "harness compares on ordinary cases, description on trigger cases")
-	f.backendFlags.register(fl)
+	f.who.register(fl)
 	fl.Int64Var(&f.MaxRollouts, "max-rollouts", 120, "agent attempts at most; 0 for no cap")
 	fl.Float64Var(&f.MaxCostUSD, "max-cost-usd", 0, "dollars at most, over every call")
 	fl.Int64Var(&f.MaxTokens, "max-tokens", 0, "tokens at most, over every call")
@@ -106,6 +107,7 @@ func (f *compareFlags) check(a *app) error {
 	if f.trials < 1 || f.trials > 100 {
 		return problem.Inputf("", "--trials %d is not between 1 and 100", f.trials)
 	}
+	f.Spec = f.who.Spec
 	return f.runFlags.check()
 }
 
@@ -268,11 +270,11 @@ func (c *comparison) fromRecords(ctx context.Context) error {
 }
 
 // nameJudge names the judge where a check asks for one.
-func (c *comparison) nameJudge(back *backends) {
+func (c *comparison) nameJudge(back *agent.Backends) {
 	for _, k := range c.cases {
 		for _, check := range k.Checks {
 			if check.Type == eval.Judge {
-				id := back.judge.Identity()
+				id := back.Judge.Identity()
 				c.out.Judge = id.Backend + "/" + id.Model
 				return
 			}

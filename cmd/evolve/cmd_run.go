@@ -12,6 +12,7 @@ import (
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
@@ -27,7 +28,7 @@ type runConfig struct {
 	Evolve string `json:"evolve,omitempty"` // skill.Harness, skill.Description or evolveShorten
 	Typed  string `json:"typed,omitempty"`  // the flags as they were typed, for a run that waits for answers
 	Seed   int64  `json:"seed"`
-	backendFlags
+	agent.Spec
 	MaxRollouts int64         `json:"max_rollouts"`
 	MaxCostUSD  float64       `json:"max_cost_usd,omitempty"`
 	MaxTokens   int64         `json:"max_tokens,omitempty"`
@@ -77,6 +78,7 @@ type runConfig struct {
 // process alone.
 type runFlags struct {
 	runConfig
+	who       backendFlags // as they are typed; resolve and open make the configuration's of them
 	harvest   harvestFlags
 	noHarvest bool
 	harvested bool // this night, just now
@@ -122,6 +124,7 @@ func newRunCommand(a *app) *cobra.Command {
 					f.Typed += fmt.Sprintf("--%s=%s ", fl.Name, fl.Value)
 				}
 			})
+			f.Spec = f.who.Spec
 			return a.runSkill(c.Context(), f)
 		},
 	}
@@ -129,7 +132,7 @@ func newRunCommand(a *app) *cobra.Command {
 	fl.SortFlags = false
 	fl.StringVar(&f.Skill, "skill", "", "name of the skill")
 	fl.StringVar(&f.Evolve, "evolve", skill.Harness, "what may change: harness (the body), description, on its own trigger cases, or shorten: harness, by deletions alone")
-	f.backendFlags.register(fl)
+	f.who.register(fl)
 	fl.Int64Var(&f.MaxRollouts, "max-rollouts", 120, "agent attempts at most; 0 for no cap")
 	fl.Float64Var(&f.MaxCostUSD, "max-cost-usd", 0, "dollars at most, over every call")
 	fl.Int64Var(&f.MaxTokens, "max-tokens", 0, "tokens at most, over every call")
@@ -224,17 +227,35 @@ func (f *runFlags) check() error {
 	return nil
 }
 
+// answer resolves who answers, into the configuration.
+func (f *runFlags) answer(a *app) error {
+	b := f.who
+	b.Spec = f.Spec
+	err := b.resolve(a)
+	f.Spec = b.Spec
+	return err
+}
+
+// open makes the backends of a run.
+func (f *runFlags) open(ctx context.Context, a *app) (*agent.Backends, error) {
+	b := f.who
+	b.Spec = f.Spec
+	back, err := b.open(ctx, a)
+	f.Spec = b.Spec
+	return back, err
+}
+
 // settle fills in what depends on who answers, once that is known, and refuses
 // a cap that nobody could keep.
-func (f *runFlags) settle(a *app) error {
+func (f *runFlags) settle(back *agent.Backends) error {
 	if f.Concurrency == 0 {
-		f.Concurrency = f.atATime(a)
+		f.Concurrency = back.AtATime
 	}
-	if f.handsOff() {
+	if f.ByHand() {
 		f.WallClock = 0 // people have none
 	}
 	if f.MaxCostUSD > 0 {
-		if err := f.priced(); err != nil {
+		if err := f.Priced(); err != nil {
 			return problem.Inputf("for example --price-in 0.25 --price-out 2, or `prices:` in config.yaml; or hold the run with --max-tokens",
 				"--max-cost-usd cannot be kept: %v", err)
 		}

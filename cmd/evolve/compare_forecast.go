@@ -24,7 +24,7 @@ type compareForecast struct {
 
 func (c *comparison) forecast() *compareForecast {
 	n := int64(2 * c.trials)
-	fc := &compareForecast{Schema: 1, Skill: c.out.Skill, Backends: c.describe(), Cases: len(c.cases),
+	fc := &compareForecast{Schema: 1, Skill: c.out.Skill, Backends: c.Describe(), Cases: len(c.cases),
 		Rollouts: n * int64(len(c.cases)), Free: c.Agent == "simulated" && c.JudgeAgent == "simulated"}
 	fc.AtMost = fc.Rollouts * int64(1+c.MaxRetries)
 	judged := int64(0)
@@ -37,7 +37,7 @@ func (c *comparison) forecast() *compareForecast {
 		fc.Tokens += n*int64(skill.Tokens(k.Prompt)+answerTokens) + n/2*int64(c.out.A.Tokens+c.out.B.Tokens)
 	}
 	fc.Calls, fc.Tokens = fc.Rollouts+judged, fc.Tokens+judged*tokensJudge
-	fc.CostUSD = c.usd(c.Model, float64(fc.Tokens))
+	fc.CostUSD = c.USD(c.Model, float64(fc.Tokens))
 	return fc
 }
 

@@ -22,11 +22,11 @@ func (a *app) measure(ctx context.Context, c *comparison) error {
 	if err != nil {
 		return err
 	}
-	defer back.close() // folders for temporary files; what stays behind does no harm
-	if err := c.settle(a); err != nil {
+	defer back.Close() // folders for temporary files; what stays behind does no harm
+	if err := c.settle(back); err != nil {
 		return err
 	}
-	kept, notes, err := back.usable(ctx, &c.runFlags, c.cases)
+	kept, notes, err := back.Usable(ctx, &c.Spec, ofPart(c.cases, c.Evolve))
 	if err != nil {
 		return err
 	}
@@ -87,8 +87,8 @@ func (a *app) measure(ctx context.Context, c *comparison) error {
 	budget := c.budget(a.Now)
 	det := a.redactor()
 	bar := a.Watch(term.Task{Phase: "compare", Unit: "rollouts", Total: int64(len(jobs)), Budget: budget, Caps: c.caps()})
-	ev := &eval.Evaluator{Agent: back.agent, Grader: c.grader(back, c.cases), Budget: budget,
-		Recorder: c.texts.Store.Journal("compare-" + newRunID(a.Now())), Redactor: det, Concurrency: c.Concurrency, Workspaces: back.workspaces(), Others: others,
+	ev := &eval.Evaluator{Agent: back.Agent, Grader: back.Grader(&c.Spec, c.cases), Budget: budget,
+		Recorder: c.texts.Store.Journal("compare-" + newRunID(a.Now())), Redactor: det, Concurrency: c.Concurrency, Workspaces: back.Workspaces(), Others: others,
 		WallClock: c.WallClock, MaxRetries: c.MaxRetries, Now: a.Now, OnRollout: bar.Rollout}
 	if c.PerSecond > 0 {
 		ev.Limiter = rate.NewLimiter(rate.Limit(c.PerSecond), 1)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -137,7 +138,7 @@ var values = map[string]completer{
 	"reflect-agent":    agents,
 	"judge-agent":      agents,
 	"source":           words(strings.Split(sourceNames(), ", ")...),
-	"sandbox":          words(sandboxOn, sandboxNone),
+	"sandbox":          words(agent.SandboxOn, agent.SandboxNone),
 	"evolve":           words(skill.Harness, skill.Description, skill.Shorten),
 	"objectives":       words("quality", "latency", "cost", "retries"),
 	"select":           words(sortedKeys(tournament.Selectors)...),

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -138,7 +139,7 @@ func parseConfig(text []byte) (*config, error) {
 		return nil, fmt.Errorf("concurrency: %d is not between 1 and 256", c.Concurrency)
 	case c.ConfirmOverUSD != nil && !sensible(*c.ConfirmOverUSD):
 		return nil, fmt.Errorf("confirm_over_usd: %v is no number of dollars", *c.ConfirmOverUSD)
-	case c.Sandbox != "" && c.Sandbox != sandboxOn && c.Sandbox != sandboxNone:
+	case c.Sandbox != "" && c.Sandbox != agent.SandboxOn && c.Sandbox != agent.SandboxNone:
 		return nil, fmt.Errorf("sandbox: %q is neither on nor none", c.Sandbox)
 	}
 	if err := skill.CheckTargets(c.Targets); err != nil {

@@ -43,11 +43,6 @@ type forecast struct {
 	noGate bool
 }
 
-// simulated reports whether the agent, the mutator and the judge are all simulated.
-func (b *backendFlags) simulated() bool {
-	return b.Agent == "simulated" && b.ReflectAgent == "simulated" && b.JudgeAgent == "simulated"
-}
-
 // What a call is expected to take where nothing is known of it.
 const (
 	answerTokens = 600
@@ -115,10 +110,11 @@ func judgedBy(c *eval.Case) (n int) {
 	return n
 }
 
-// answering is what an answer under a skill with that body takes besides the request.
-func (f *runFlags) answering(body string) int {
+// answering is what an answer under a skill with that body takes besides the request,
+// of an agent with tools or without.
+func (f *runFlags) answering(body string, tools bool) int {
 	n := skill.Tokens(body) + answerTokens
-	if f.Agent == "simulated" || f.tools() {
+	if f.Agent == "simulated" || tools {
 		n += toolOverhead
 	}
 	return n
@@ -126,7 +122,7 @@ func (f *runFlags) answering(body string) int {
 
 func (p *prepared) forecast(past pastRate) *forecast {
 	f := p.f
-	fc := &forecast{Schema: 1, Skill: f.Skill, Backends: f.describe(), Rollouts: f.MaxRollouts, free: f.simulated(), noGate: f.NoGate}
+	fc := &forecast{Schema: 1, Skill: f.Skill, Backends: f.Describe(), Rollouts: f.MaxRollouts, free: f.Simulated(), noGate: f.NoGate}
 	prompt, judged, wrong := 0, 0, 0
 	var test []eval.Case
 	for _, c := range p.cases {
@@ -159,9 +155,9 @@ func (p *prepared) forecast(past pastRate) *forecast {
 	}
 	mutator := float64(fc.Search) * mutatorShare
 	fc.Calls = int64(rollouts + judge + mutator)
-	perRollout := f.answering(string(p.live.Doc.Body())) + prompt/n
+	perRollout := f.answering(string(p.live.Doc.Body()), p.back.UsesTools()) + prompt/n
 	fc.Tokens = int64(rollouts*float64(perRollout) + judge*tokensJudge + mutator*tokensMutator)
-	fc.CostUSD = f.usd(f.Model, float64(fc.Tokens))
+	fc.CostUSD = f.USD(f.Model, float64(fc.Tokens))
 	if past.rollouts > 0 {
 		share := rollouts / float64(past.rollouts)
 		if past.tokens > 0 { // else nobody told, and the estimate stands

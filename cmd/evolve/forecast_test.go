@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 )
 
 // The forecast names as many held-out cases as the gate can have pairs: those of one
@@ -27,7 +28,7 @@ func TestForecastCountsWhatTheGateCounts(t *testing.T) {
 		" 10 points about 427; there are 9":        {runConfig: runConfig{HeldOut: 9}}, // of an older version
 		"cases: 0 train, 0 validation, 9 held ":    {runConfig: runConfig{HeldOut: 3, Clusters: 2}},
 	} {
-		f.backendFlags = backendFlags{Agent: "simulated"}
+		f.Spec = agent.Spec{Agent: "simulated"}
 		p := &prepared{f: &f, live: live, cases: cases}
 		if got := p.forecast(pastRate{}).String(); !strings.Contains(got, want) {
 			t.Errorf("held out %d in %d clusters: %q is not in\n%s", f.HeldOut, f.Clusters, want, got)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -27,18 +26,13 @@ func makeHandoff(_ context.Context, a *app, b *backendFlags, s settings) (answer
 	return both(handoff.New(handoff.Config{Dir: dir, By: s.model, Wait: !b.noWait, Asking: a.access != datadir.Writes, Redactor: a.redactor()}))
 }
 
-// handsOff reports whether somebody answers requests by hand in this run.
-func (b *backendFlags) handsOff() bool {
-	return slices.ContainsFunc(b.roles(), func(r role) bool { return r.agent == "handoff" })
-}
-
 // sameCommand goes on with the run that waits for answers where the same command
 // is typed again: whoever answers need not know of runs.
 func (a *app) sameCommand(ctx context.Context, f *runFlags) error {
 	if f.resume != "" {
 		return nil
 	}
-	if err := f.resolve(a); err != nil || !f.handsOff() {
+	if err := f.answer(a); err != nil || !f.ByHand() {
 		return err
 	}
 	db, err := a.existingStore(ctx)

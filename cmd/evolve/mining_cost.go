@@ -62,14 +62,14 @@ func (a *app) countMining(ctx context.Context, db *store.Store, name string, hea
 // spent, and asks on a terminal where that is much.
 func (a *app) announceMining(ctx context.Context, p *prepared) error {
 	f := p.f
-	if p.back.mutator.Identity().Simulated || f.harvested { // a night has nobody to tell, and its caps
+	if p.back.Mutator.Identity().Simulated || f.harvested { // a night has nobody to tell, and its caps
 		return nil
 	}
-	c, err := a.countMining(ctx, p.db, f.Skill, f.harvest.headless, p.back.mutator.Identity())
+	c, err := a.countMining(ctx, p.db, f.Skill, f.harvest.headless, p.back.Mutator.Identity())
 	if err != nil || c.calls == 0 {
 		return err
 	}
-	usd := f.price(f.ReflectModel).USD(&eval.Usage{Input: int64(c.in), Output: int64(c.calls * minedReply)})
+	usd := f.Price(f.ReflectModel).USD(&eval.Usage{Input: int64(c.in), Output: int64(c.calls * minedReply)})
 	cost := "cost unknown"
 	if usd != nil {
 		cost = "about " + eval.FormatUSD(*usd)

@@ -42,7 +42,7 @@ type limitedReader struct {
 
 // reader is who reads the corrections in this run.
 func (p *prepared) reader() *limitedReader {
-	r := &limitedReader{Model: p.back.mutator, asked: func() int64 { return p.budget.Spent().MinerCalls }}
+	r := &limitedReader{Model: p.back.Mutator, asked: func() int64 { return p.budget.Spent().MinerCalls }}
 	if p.f.harvested {
 		r.limit = readingLimit(p.f.MaxRollouts)
 	}

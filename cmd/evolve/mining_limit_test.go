@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 )
 
 // A deadModel fails every call but those whose prompt says that it lives.
@@ -67,7 +68,7 @@ func TestADeadModelIsNotAskedOn(t *testing.T) {
 func TestFailedCallsAreSpent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		budget := eval.NewBudget(eval.Caps{Duration: 2 * time.Second}, time.Now)
-		p := &prepared{f: &runFlags{}, back: &backends{mutator: &deadModel{kind: eval.ServerError}}, budget: budget}
+		p := &prepared{f: &runFlags{}, back: &agent.Backends{Mutator: &deadModel{kind: eval.ServerError}}, budget: budget}
 		miner := &eval.Metered{Model: p.reader(), By: eval.ByMiner, Budget: budget}
 		if got := p.read(); got != "nothing was spent" {
 			t.Errorf("before a call: %s", got)
@@ -80,7 +81,7 @@ func TestFailedCallsAreSpent(t *testing.T) {
 		}
 	})
 	budget := eval.NewBudget(eval.Caps{}, nil)
-	p := &prepared{f: &runFlags{}, back: &backends{mutator: &deadModel{kind: eval.ServerError}}, budget: budget}
+	p := &prepared{f: &runFlags{}, back: &agent.Backends{Mutator: &deadModel{kind: eval.ServerError}}, budget: budget}
 	miner := &eval.Metered{Model: p.reader(), By: eval.ByMiner, Budget: budget, InfraTries: 1}
 	for _, user := range []string{"a", "lives"} {
 		_, _ = miner.Complete(t.Context(), eval.Prompt{User: user})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -21,7 +22,7 @@ import (
 type prepared struct {
 	f     *runFlags
 	live  *skill.Live
-	back  *backends
+	back  *agent.Backends
 	db    *store.Store
 	run   *tournament.Run
 	plan  tournament.Plan
@@ -69,11 +70,11 @@ func (a *app) prepare(ctx context.Context, f *runFlags) (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.settle(a); err != nil {
+	if err := f.settle(back); err != nil {
 		return nil, err
 	}
 	if !f.dryRun {
-		if err := back.ping(ctx); err != nil {
+		if err := back.Ping(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -129,7 +130,7 @@ func (a *app) gather(ctx context.Context, p *prepared, budget *eval.Budget) erro
 	if p.cases, copies = tournament.Independent(p.cases); copies > 0 {
 		p.heads = append(p.heads, tournament.Repeated(copies))
 	}
-	kept, notes, err := p.back.usable(ctx, f, p.cases)
+	kept, notes, err := p.back.Usable(ctx, &f.Spec, ofPart(p.cases, f.Evolve))
 	if err != nil {
 		return err
 	}
@@ -221,7 +222,7 @@ func (p *prepared) carry(ctx context.Context, trial *tournament.TrialRecord) err
 	}
 	if d, err := trial.Evidence(); err != nil {
 		return err
-	} else if d.Cases > 0 && p.back.agent.Identity().Simulated && !trial.Simulated {
+	} else if d.Cases > 0 && p.back.Agent.Identity().Simulated && !trial.Simulated {
 		return problem.Inputf(fmt.Sprintf("choose a real agent with --agent, or `evolve --skill %s --anew` to search again", f.Skill),
 			"challenger %.12s is on trial with a real model: a simulated agent cannot go on with that", trial.Challenger)
 	}
@@ -300,10 +301,10 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 	det := a.redactor()
 	p.plan = tournament.Plan{
 		Run: p.run, Incumbent: incumbent, Cases: p.cases,
-		Agent: p.back.agent, Grader: f.grader(p.back, p.cases), Mutator: p.back.mutator,
+		Agent: p.back.Agent, Grader: p.back.Grader(&f.Spec, p.cases), Mutator: p.back.Mutator,
 		Journal: p.journal(), Redact: det,
 		Budget: budget, Caps: f.caps(), NoGate: f.NoGate, Gate: f.gate(), MaxRetries: f.MaxRetries, HeldOut: f.HeldOut, Objectives: f.Objectives,
-		Concurrency: f.Concurrency, Workspaces: p.back.workspaces(), PerSecond: f.PerSecond, WallClock: f.WallClock, Now: a.Now,
+		Concurrency: f.Concurrency, Workspaces: p.back.Workspaces(), PerSecond: f.PerSecond, WallClock: f.WallClock, Now: a.Now,
 		Options: tournament.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile,
 			Selector: tournament.Selectors[f.Select], Accept: tournament.Acceptances[f.Accept],
 			Batch: tournament.Batches[f.Batch], Barred: f.Barred},
@@ -331,7 +332,7 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 		}
 		p.plan.Options.Stop = tournament.Stops[f.Stop](patience)
 	}
-	if f.handsOff() {
+	if f.ByHand() {
 		p.plan.Options.RaceChunk = len(p.cases) // one pass asks for all
 	}
 	if f.Evolve == skill.Shorten {
@@ -344,7 +345,7 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 		}
 	}
 	p.plan.Calibrate = func(ctx context.Context) (tournament.Calibration, error) {
-		k := newCalibrator(p.db, p.run.ID, p.back.judge, p.back.redactor, budget, f.WallClock, f.Concurrency)
+		k := newCalibrator(p.db, p.run.ID, p.back.Judge, p.back.Redactor, budget, f.WallClock, f.Concurrency)
 		return k.calibrate(ctx, f.Skill, p.cases)
 	}
 	if f.Carried == "" {

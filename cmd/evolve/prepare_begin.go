@@ -88,7 +88,7 @@ func (p *prepared) recall(ctx context.Context) error {
 
 // end gives back what begin took.
 func (p *prepared) end() {
-	p.back.close() // folders for temporary files; what stays behind does no harm
+	p.back.Close() // folders for temporary files; what stays behind does no harm
 	if p.clock != nil {
 		p.clock.end()
 	}

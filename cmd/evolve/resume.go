@@ -46,7 +46,8 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 		return nil, problem.Inputf(fmt.Sprintf("`evolve --resume %s` without --skill", run.ID), "run %s is about %s, not %s", run.ID, f.Skill, now.Skill)
 	}
 	f.atMost = now.atMost
-	f.resume, f.promote, f.to, f.yes, f.noWait = now.resume, now.promote, now.to, now.yes, now.noWait
+	f.resume, f.promote, f.to, f.yes = now.resume, now.promote, now.to, now.yes
+	f.who.noWait = now.who.noWait
 	if err := a.refusePinned(ctx, f.Skill); err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := back.ping(ctx); err != nil {
+	if err := back.Ping(ctx); err != nil {
 		return nil, err
 	}
 	if rest, err := skill.RestHash(live.Dir); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
@@ -17,7 +18,7 @@ import (
 type tonight struct {
 	model sleep.Model
 	f     runFlags
-	back  *backends
+	back  *agent.Backends
 }
 
 // model is who answers in this night, as far as can be told without asking a
@@ -29,7 +30,7 @@ func (s *sleeper) model(ctx context.Context) sleep.Model {
 		if err != nil {
 			return s.now.model // it is told by the first run that needs it
 		}
-		id := back.agent.Identity()
+		id := back.Agent.Identity()
 		reported, err := s.db.LastModel(ctx, id)
 		if err != nil {
 			reported = ""
@@ -42,7 +43,7 @@ func (s *sleeper) model(ctx context.Context) sleep.Model {
 // close ends what the night has open.
 func (s *sleeper) close() {
 	if s.now != nil {
-		s.now.back.close() // folders for temporary files; what stays behind does no harm
+		s.now.back.Close() // folders for temporary files; what stays behind does no harm
 	}
 }
 
@@ -172,10 +173,10 @@ func (s *sleeper) uncertifiedCases(ctx context.Context, live *skill.Live, d *sle
 }
 
 // certifiable are the held-out cases that this agent can be tried on.
-func (s *sleeper) certifiable(ctx context.Context, back *backends, f *runFlags, cases []eval.Case) ([]eval.Case, error) {
+func (s *sleeper) certifiable(ctx context.Context, back *agent.Backends, f *runFlags, cases []eval.Case) ([]eval.Case, error) {
 	ordinary, _ := eval.SeparateTriggers(cases)
 	test, _ := tournament.HeldOut(ordinary)
-	kept, _, err := back.usable(ctx, f, test)
+	kept, _, err := back.Usable(ctx, &f.Spec, test)
 	return kept, err
 }
 
@@ -196,15 +197,15 @@ func (s *sleeper) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sl
 	if err != nil {
 		return r, aboutSkill(err)
 	}
-	defer back.close()
-	if now := sleep.ModelOf(back.agent.Identity(), ""); now.DriftedFrom(d.To) || now.Simulated != d.To.Simulated {
+	defer back.Close()
+	if now := sleep.ModelOf(back.Agent.Identity(), ""); now.DriftedFrom(d.To) || now.Simulated != d.To.Simulated {
 		// A night that was killed is gone on with by whatever command comes next.
 		return r, &sleep.Hopeless{Err: fmt.Errorf("the night began on %v, and the agent is %v now", d.To, now)}
 	}
-	if err := f.settle(s.a); err != nil {
+	if err := f.settle(back); err != nil {
 		return r, aboutSkill(err)
 	}
-	if err := back.ping(ctx); err != nil {
+	if err := back.Ping(ctx); err != nil {
 		return r, aboutSkill(err)
 	}
 	unlock, err := s.a.lockRunUnder(ctx, t.Run)
@@ -240,7 +241,7 @@ func (s *sleeper) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sl
 }
 
 // certification is what a certificate goes on with.
-func (s *sleeper) certification(ctx context.Context, live *skill.Live, f *runFlags, back *backends, c *sleep.Certificate, on sleep.Model) (*sleep.Certification, error) {
+func (s *sleeper) certification(ctx context.Context, live *skill.Live, f *runFlags, back *agent.Backends, c *sleep.Certificate, on sleep.Model) (*sleep.Certification, error) {
 	cases, err := s.db.Cases(ctx, live.Name)
 	if err != nil {
 		return nil, err
@@ -270,8 +271,8 @@ func (s *sleeper) certification(ctx context.Context, live *skill.Live, f *runFla
 		}
 		k.Seen = func(id string) bool { return k.Spent.By[id] == c.Version }
 	}
-	k.Evaluator = &eval.Evaluator{Agent: back.agent, Grader: f.grader(back, cases), Budget: f.budget(s.a.Now),
-		Redactor: s.a.redactor(), Concurrency: f.Concurrency, Workspaces: back.workspaces(), WallClock: f.WallClock, MaxRetries: f.MaxRetries, Now: s.a.Now}
+	k.Evaluator = &eval.Evaluator{Agent: back.Agent, Grader: back.Grader(&f.Spec, cases), Budget: f.budget(s.a.Now),
+		Redactor: s.a.redactor(), Concurrency: f.Concurrency, Workspaces: back.Workspaces(), WallClock: f.WallClock, MaxRetries: f.MaxRetries, Now: s.a.Now}
 	if f.PerSecond > 0 {
 		k.Evaluator.Limiter = rate.NewLimiter(rate.Limit(f.PerSecond), 1)
 	}

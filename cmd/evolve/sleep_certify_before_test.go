@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/agent/simulated"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament"
@@ -18,8 +19,8 @@ import (
 func TestCertifiesAgainstWhatWasReplaced(t *testing.T) {
 	r := newRoaming(t)
 	s, world := &sleeper{a: r.a, db: r.db}, simulated.Additive(1, 4, 0)
-	s.f.Sandbox = sandboxNone
-	s.now = &tonight{model: sleep.Model{Agent: "openai", Asked: "new"}, f: s.f, back: &backends{agent: world.Agent(), judge: world.Model()}}
+	s.f.Sandbox = agent.SandboxNone
+	s.now = &tonight{model: sleep.Model{Agent: "openai", Asked: "new"}, f: s.f, back: &agent.Backends{Agent: world.Agent(), Judge: world.Model()}}
 	previous := func() string {
 		t.Helper()
 		live := r.live()

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/sleep"
@@ -20,9 +21,9 @@ func onRecord(ctx context.Context, db *store.Store, name string, cases []eval.Ca
 
 // judgeOf names the judge of these backends. One that goes by the agent's own name
 // is another judge than before where another model answers to that name now.
-func judgeOf(back *backends, d *sleep.Drift) string {
-	name := (&eval.Checks{Judge: back.judge}).Identity()
-	judge, agent := back.judge.Identity(), back.agent.Identity()
+func judgeOf(back *agent.Backends, d *sleep.Drift) string {
+	name := (&eval.Checks{Judge: back.Judge}).Identity()
+	judge, agent := back.Judge.Identity(), back.Agent.Identity()
 	moved := d.From.Agent == d.To.Agent && d.From.Asked == d.To.Asked && d.From.Reported != "" && d.To.Reported != "" && d.From.Reported != d.To.Reported
 	if moved && judge.Backend == agent.Backend && judge.Model == agent.Model {
 		name += " answered by " + d.To.Reported
@@ -65,7 +66,7 @@ func (s *sleeper) trust(ctx context.Context, name string, d *sleep.Drift, cases 
 
 // calibrate asks the judge about the labels that it was not asked about yet, and
 // lets its word count, or not: of that the owner is told.
-func (s *sleeper) calibrate(ctx context.Context, run, name string, d *sleep.Drift, back *backends, f *runFlags, k *sleep.Certification, c *sleep.Certificate) (doubt []string, err error) {
+func (s *sleeper) calibrate(ctx context.Context, run, name string, d *sleep.Drift, back *agent.Backends, f *runFlags, k *sleep.Certification, c *sleep.Certificate) (doubt []string, err error) {
 	trusted := slices.Clone(d.Trusted)
 	k.Trusts = func(judge string) bool { return slices.Contains(trusted, judge) }
 	rests := tournament.RestsOnJudge(k.Cases)
@@ -79,7 +80,7 @@ func (s *sleeper) calibrate(ctx context.Context, run, name string, d *sleep.Drif
 		if err != nil {
 			return nil, err
 		}
-		m := newCalibrator(s.db, run, back.judge, back.redactor, k.Evaluator.Budget, f.WallClock, f.Concurrency)
+		m := newCalibrator(s.db, run, back.Judge, back.Redactor, k.Evaluator.Budget, f.WallClock, f.Concurrency)
 		m.judge = judge
 		known, err := m.calibrate(ctx, name, cases)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -146,7 +147,7 @@ func TestCertifiesByATrustedJudge(t *testing.T) {
 // judge of that name is another one too; a judge of its own is not.
 func TestJudgeByTheAgentsName(t *testing.T) {
 	one, two := sleep.Model{Agent: "test", Asked: "best", Reported: "b1"}, sleep.Model{Agent: "test", Asked: "best", Reported: "b2"}
-	agent := namedAgent{eval.Identity{Backend: "test", Model: "best"}}
+	by := namedAgent{eval.Identity{Backend: "test", Model: "best"}}
 	for _, c := range []struct {
 		name     string
 		from, to sleep.Model
@@ -160,7 +161,7 @@ func TestJudgeByTheAgentsName(t *testing.T) {
 		{"nobody knows who answers", one, sleep.Model{Agent: "test", Asked: "best"}, "best", true},
 	} {
 		judge := &literalJudge{name: c.judge}
-		got := judgeOf(&backends{agent: agent, judge: judge}, &sleep.Drift{From: c.from, To: c.to})
+		got := judgeOf(&agent.Backends{Agent: by, Judge: judge}, &sleep.Drift{From: c.from, To: c.to})
 		if plain := (&eval.Checks{Judge: judge}).Identity(); (got == plain) != c.same {
 			t.Errorf("%s: %q, the same as before: %v, want %v", c.name, got, got == plain, c.same)
 		}

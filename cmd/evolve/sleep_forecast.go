@@ -68,7 +68,7 @@ func (s *sleeper) foresee(ctx context.Context, n *sleep.Night) (*nightForecast, 
 		if err != nil {
 			return nil, err
 		}
-		each = max(each, s.now.f.perRollout(string(live.Doc.Body()), cases))
+		each = max(each, s.now.f.perRollout(string(live.Doc.Body()), cases, s.now.back.UsesTools()))
 	}
 	if bounded && (fc.Rollouts == 0 || most < fc.Rollouts) {
 		fc.Rollouts = most // trials go on with the cases there are
@@ -80,7 +80,7 @@ func (s *sleeper) foresee(ctx context.Context, n *sleep.Night) (*nightForecast, 
 func (s *sleeper) foreseeReading(ctx context.Context, name string, rollouts int64) (reading, error) {
 	var id eval.Identity
 	if back := s.now.back; back != nil {
-		id = back.mutator.Identity()
+		id = back.Mutator.Identity()
 	}
 	c, err := s.a.countMining(ctx, s.db, name, s.f.harvest.headless, id)
 	if err != nil {
@@ -113,18 +113,18 @@ func (s *sleeper) price(ctx context.Context, fc *nightForecast, read int64, each
 		each = float64(past.tokens) / float64(past.rollouts)
 	}
 	fc.first = past.tokens == 0
-	fc.free = f.simulated()
+	fc.free = f.Simulated()
 	if fc.Rollouts == 0 {
 		return nil // without a cap nobody can tell
 	}
 	if each > 0 {
 		tokens := read + int64(each*float64(fc.Rollouts))
 		fc.Tokens = &tokens
-		fc.CostUSD = f.usd(f.Model, float64(tokens))
+		fc.CostUSD = f.USD(f.Model, float64(tokens))
 	}
 	if past.rollouts > 0 && past.priced && fc.CostUSD == nil {
 		usd := past.usd / float64(past.rollouts) * float64(fc.Rollouts)
-		if more := f.usd(f.ReflectModel, float64(read)); more != nil {
+		if more := f.USD(f.ReflectModel, float64(read)); more != nil {
 			usd += *more
 		}
 		fc.CostUSD = &usd
@@ -134,14 +134,14 @@ func (s *sleeper) price(ctx context.Context, fc *nightForecast, read int64, each
 
 // perRollout guesses how many tokens a rollout takes with its share of the judge's and
 // the mutator's calls.
-func (f *runFlags) perRollout(body string, cases []eval.Case) float64 {
+func (f *runFlags) perRollout(body string, cases []eval.Case, tools bool) float64 {
 	prompt, judged := 0, 0
 	for i := range cases {
 		prompt += skill.Tokens(cases[i].Prompt)
 		judged += judgedBy(&cases[i])
 	}
 	n := float64(max(1, len(cases)))
-	return float64(f.answering(body)) + float64(prompt)/n + float64(judged)/n*tokensJudge + mutatorShare*tokensMutator
+	return float64(f.answering(body, tools)) + float64(prompt)/n + float64(judged)/n*tokensJudge + mutatorShare*tokensMutator
 }
 
 // boundWords say which caps hold a night besides that on rollouts, "" for none.

@@ -34,7 +34,7 @@ func (s *sleeper) needs(ctx context.Context, live *skill.Live, cases []eval.Case
 	}
 	f := s.now.f
 	f.Skill, f.Evolve, f.MaxRollouts, f.HeldOut, f.Clusters = live.Name, evolves, n.Rollouts, test, clusters
-	p := &prepared{f: &f, live: live, db: s.db, cases: cases}
+	p := &prepared{f: &f, live: live, back: s.now.back, db: s.db, cases: cases}
 	past, err := s.a.history(ctx, p)
 	if err != nil {
 		return n, err

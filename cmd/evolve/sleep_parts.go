@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -195,7 +196,7 @@ func (s *sleeper) lookAtCases(ctx context.Context, o *sleep.Outlook, live *skill
 func (s *sleeper) fresh(ctx context.Context, trial *tournament.TrialRecord, cases, test []eval.Case) (fresh, unproven int, rollouts int64, err error) {
 	var judge *string // nobody knows whose word it would be
 	if s.model(ctx); s.now.back != nil {
-		name := (&eval.Checks{Judge: s.now.back.judge}).Identity()
+		name := (&eval.Checks{Judge: s.now.back.Judge}).Identity()
 		judge = &name
 	}
 	if fresh, unproven, err = provableCases(ctx, s.db, trial, cases, test, judge); err != nil {
@@ -327,7 +328,7 @@ func (s *sleeper) conclude(ctx context.Context, p *prepared, out *tournament.Out
 	case out.BudgetStop && out.Verdict != nil:
 		r.StoppedBy = capIn(out.Verdict.Stop)
 	}
-	r.Unboxed = p.f.tools() && (p.f.Sandbox == sandboxNone || process.Available() != nil)
+	r.Unboxed = p.back.UsesTools() && (p.f.Sandbox == agent.SandboxNone || process.Available() != nil)
 	if res.Challenger == nil || out.Verdict == nil {
 		return nil
 	}

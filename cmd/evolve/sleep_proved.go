@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
@@ -81,7 +82,7 @@ func (s *sleeper) proof(ctx context.Context, live *skill.Live, t *tournament.Tri
 	if err := json.Unmarshal(run.Config, &f); err != nil {
 		return nil, fmt.Errorf("read run %s: %w", run.ID, err)
 	}
-	r.Unboxed = f.tools() && f.Sandbox == sandboxNone // with a sandbox that does not work nothing is run
+	r.Unboxed = usesTools(f.Agent) && f.Sandbox == agent.SandboxNone // with a sandbox that does not work nothing is run
 	why, err := s.outdated(ctx, t.Challenger)
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func (a *app) keepSetup(t *timer, f *sleepFlags, night *app) error {
 		}
 		t.args = append(t.args, flag.name, dir) // of two the last counts
 	}
-	if program, _, _ := strings.Cut(strings.TrimSpace(f.command), " "); strings.ContainsRune(program, filepath.Separator) && !filepath.IsAbs(program) {
+	if program, _, _ := strings.Cut(strings.TrimSpace(f.who.command), " "); strings.ContainsRune(program, filepath.Separator) && !filepath.IsAbs(program) {
 		return problem.Inputf("give its path from / on", "--command %s is another program in another folder", program)
 	}
 	for _, name := range keptFolders {

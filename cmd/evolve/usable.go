@@ -1,122 +1,20 @@
 package main
 
 import (
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
-	"maps"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/eval/agent/process"
-	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
-// usable keeps the cases that this run can try, and says of the others, in
-// words, why it cannot. Nothing is spent.
-func (b *backends) usable(ctx context.Context, f *runFlags, cases []eval.Case) (kept []eval.Case, notes []string, err error) {
+// ofPart are the cases that a change of that part is tried on: trigger cases for a
+// description, the others for a harness.
+func ofPart(cases []eval.Case, evolves string) []eval.Case {
 	ordinary, triggers := eval.SeparateTriggers(cases)
-	kept = ordinary
-	if f.Evolve == skill.Description {
-		kept = triggers
+	if evolves == skill.Description {
+		return triggers
 	}
-	drop := func(why string, hopeless func(*eval.Case) bool) {
-		n := len(kept)
-		kept = slices.DeleteFunc(slices.Clone(kept), func(c eval.Case) bool { return hopeless(&c) })
-		if n -= len(kept); n > 0 {
-			notes = append(notes, fmt.Sprintf("%s left out: %s", plain.Counted(n, "case"), why))
-		}
-	}
-	if b.spaces == nil {
-		drop("their checks look into a folder, and "+f.Agent+" works in none", needsFolder)
-	}
-	if f.Sandbox != sandboxNone {
-		if no := process.Available(); no != nil {
-			drop(fmt.Sprintf("their checks run programs, and no sandbox works here: %v", no), runsPrograms)
-		}
-	}
-	if b.spaces != nil {
-		var first error
-		drop("their recorded tree cannot be brought back", func(c *eval.Case) bool {
-			e := b.spaces.Check(ctx, c)
-			if gone := new(eval.UnreplayableError); errors.As(e, &gone) {
-				if first == nil {
-					first = e
-				}
-				return true
-			}
-			if e != nil && err == nil {
-				err = e
-			}
-			return false
-		})
-		if first != nil {
-			notes[len(notes)-1] += fmt.Sprintf(" (the first: %v)", first)
-		}
-	}
-	return kept, notes, err
-}
-
-// runsPrograms reports whether a check of c runs a program. Such cases were
-// imported with --trust-checks; running them needs a sandbox.
-func runsPrograms(c *eval.Case) bool {
-	return slices.ContainsFunc(c.Checks, func(k eval.Check) bool { return k.Executing() })
-}
-
-// needsFolder reports whether a check of c reads what an agent left behind.
-func needsFolder(c *eval.Case) bool {
-	return slices.ContainsFunc(c.Checks, func(k eval.Check) bool {
-		return k.Type == eval.FileExists || k.Type == eval.FileContains || k.Type == eval.Command
-	})
-}
-
-// programs runs what checks run: in a sandbox, unless the owner wants none. What
-// the owner's own files say, a script that grades, is part of what is measured.
-func (b *backendFlags) programs(cases []eval.Case) process.Programs {
-	files := map[string]string{}
-	for i := range cases {
-		for _, k := range cases[i].Checks {
-			for _, word := range k.Command {
-				if !filepath.IsAbs(word) {
-					continue // PATH's, or of the workspace, which the case names
-				}
-				if sum, err := hashProgram(word); err == nil {
-					files[word] = sum
-				}
-			}
-		}
-	}
-	p := process.Programs{Bare: b.Sandbox == sandboxNone}
-	if len(files) > 0 {
-		var all strings.Builder
-		for _, name := range slices.Sorted(maps.Keys(files)) {
-			all.WriteString(name + " " + files[name] + "\n")
-		}
-		p.Content = sha256Hex([]byte(all.String()))
-	}
-	return p
-}
-
-// hashProgram is the SHA-256 of a file that a check names, in hex; large ones are
-// known by their first GiB.
-func hashProgram(name string) (string, error) {
-	f, err := bounded.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, io.LimitReader(f, 1<<30)); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return ordinary
 }
 
 // others are the skills that are offered beside this one in trigger cases.

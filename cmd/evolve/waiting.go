@@ -63,7 +63,7 @@ func (p *prepared) read() string {
 // for none.
 func (a *app) unrun(ctx context.Context, p *prepared, reason string, trial *tournament.TrialRecord) (*runResult, error) {
 	live := p.live.Doc
-	res := &runResult{Schema: 1, Skill: p.f.Skill, Simulated: p.back.agent.Identity().Simulated, Status: "waiting",
+	res := &runResult{Schema: 1, Skill: p.f.Skill, Simulated: p.back.Agent.Identity().Simulated, Status: "waiting",
 		Incumbent: resultVersion{SHA: live.Hash()}, Spent: p.budget.Spent(), Kernel: resultKernel{live.KernelHash(), true},
 		Verdict: &resultVerdict{Decision: string(pareto.Undecided), Reason: reason},
 		Front:   []resultPoint{}, Warnings: []string{}, Targets: []placed{}}

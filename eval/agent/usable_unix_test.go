@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package agent
 
 import (
 	"os"
@@ -18,7 +18,7 @@ func TestProgramsOfChecks(t *testing.T) {
 		if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		return new(backendFlags).programs([]eval.Case{{Checks: []eval.Check{{Type: eval.Command, Command: []string{"sh", script, "/dev/zero"}}}}}).Content
+		return new(Spec).programs([]eval.Case{{Checks: []eval.Check{{Type: eval.Command, Command: []string{"sh", script, "/dev/zero"}}}}}).Content
 	}
 	one := content("exit 0")
 	if one == "" || content("exit 0") != one || content("exit 1") == one {

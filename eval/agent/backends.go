@@ -1,0 +1,79 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/redact"
+)
+
+// Backends are who answers in one run, opened. The caller must close them.
+type Backends struct {
+	Agent   eval.Agent
+	Mutator eval.Model
+	Judge   eval.Model
+	Spaces  *eval.RecordedWorkspaces // nil: the agent works in no folder
+	// Redactor knows the keys of this process by their values.
+	Redactor redact.Redactor
+	// AtATime is how many rollouts run at once if the run's choices do not say.
+	AtATime int
+}
+
+// UsesTools reports whether the agent works in a folder.
+func (b *Backends) UsesTools() bool { return b != nil && b.Spaces != nil }
+
+// Workspaces are the folders that the agent works in; nil for one that reads a case's
+// files from its prompt.
+func (b *Backends) Workspaces() eval.Workspaces {
+	if b.Spaces == nil {
+		return nil // and not an interface that holds nothing
+	}
+	return b.Spaces
+}
+
+// Close removes what the workspaces kept.
+func (b *Backends) Close() error {
+	if b == nil || b.Spaces == nil {
+		return nil
+	}
+	return b.Spaces.Close()
+}
+
+// Grader grades by a case's checks, with the judge and the programs of this run.
+func (b *Backends) Grader(s *Spec, cases []eval.Case) *eval.Checks {
+	g := &eval.Checks{Judge: b.Judge, Redactor: b.Redactor}
+	if slices.ContainsFunc(cases, func(c eval.Case) bool { return runsPrograms(&c) }) {
+		// Else how programs would be run is no part of what is measured.
+		g.TrustExec, g.Programs = true, s.programs(cases)
+	}
+	return g
+}
+
+// pinger is the extra ability of a backend to say cheaply that it is there.
+type pinger interface{ Ping(context.Context) error }
+
+const pingTimeout = 10 * time.Second
+
+// Ping tries every backend that can tell, once, before anything is spent.
+func (b *Backends) Ping(ctx context.Context) error {
+	for _, x := range []any{b.Agent, b.Mutator, b.Judge} {
+		p, ok := x.(pinger)
+		if !ok {
+			continue
+		}
+		short, cancel := context.WithTimeout(ctx, pingTimeout)
+		err := p.Ping(short)
+		cancel()
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			err = &eval.InfraError{Kind: eval.Unreachable, Err: fmt.Errorf("no answer within %v", pingTimeout)}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

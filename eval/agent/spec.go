@@ -1,0 +1,132 @@
+// Package agent is who answers in a run: the agent, the mutator and the judge, as they
+// were chosen, and as they are once they are opened.
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// A Spec chooses who answers, who mutates and who judges. The JSON form is part of a
+// run's configuration; what the environment and config.yaml said when it began is in
+// it.
+type Spec struct {
+	Agent        string  `json:"agent"`
+	Model        string  `json:"model,omitempty"`
+	BaseURL      string  `json:"base_url,omitempty"`
+	APIKeyEnv    string  `json:"api_key_env,omitempty"`
+	ReflectAgent string  `json:"reflect_agent,omitempty"`
+	ReflectModel string  `json:"reflect_model,omitempty"`
+	JudgeAgent   string  `json:"judge_agent,omitempty"`
+	JudgeModel   string  `json:"judge_model,omitempty"`
+	PriceIn      float64 `json:"price_in,omitempty"`
+	PriceOut     float64 `json:"price_out,omitempty"`
+	Sandbox      string  `json:"sandbox,omitempty"` // SandboxOn or SandboxNone
+	// Command is the program of the backend "command"; PassEnv names the
+	// variables that it gets, AllowHosts what it reaches from its sandbox.
+	Command    []string `json:"command,omitempty"`
+	PassEnv    []string `json:"pass_env,omitempty"`
+	AllowHosts []string `json:"allow_hosts,omitempty"`
+	HandoffDir string   `json:"handoff_dir,omitempty"`
+	// Servers are the base URLs of the backends, by their names.
+	Servers map[string]string `json:"servers,omitempty"`
+	// Prices are those of the models in use, and PricesOf their date.
+	Prices   map[string]eval.Price `json:"prices,omitempty"`
+	PricesOf string                `json:"prices_of,omitempty"`
+}
+
+// The values of Sandbox.
+const (
+	SandboxOn   = "on"
+	SandboxNone = "none"
+)
+
+// A Role is one part that a backend plays in a run, and the flag that names its model.
+type Role struct{ Agent, Model, Flag string }
+
+// Roles are those of the agent, the mutator and the judge, in this order.
+func (s *Spec) Roles() []Role {
+	return []Role{{s.Agent, s.Model, "--model"}, {s.ReflectAgent, s.ReflectModel, "--reflect-model"}, {s.JudgeAgent, s.JudgeModel, "--judge-model"}}
+}
+
+// Simulated reports whether the agent, the mutator and the judge are all simulated.
+func (s *Spec) Simulated() bool {
+	return s.Agent == "simulated" && s.ReflectAgent == "simulated" && s.JudgeAgent == "simulated"
+}
+
+// ByHand reports whether somebody answers requests by hand in this run.
+func (s *Spec) ByHand() bool {
+	return slices.ContainsFunc(s.Roles(), func(r Role) bool { return r.Agent == "handoff" })
+}
+
+// Price is what a model costs; nil if it is not known.
+func (s *Spec) Price(model string) *eval.Price {
+	if s.PriceIn > 0 || s.PriceOut > 0 {
+		return &eval.Price{Input: s.PriceIn, Output: s.PriceOut}
+	}
+	if p, ok := s.Prices[model]; ok {
+		return &p
+	}
+	return nil
+}
+
+// USD estimates what tokens of a model cost together: an answer is about a third of a
+// call's tokens, and has a price of its own. nil if that is not known.
+func (s *Spec) USD(model string, tokens float64) *float64 {
+	p := s.Price(model)
+	if p == nil {
+		return nil
+	}
+	usd := tokens * (p.Input*2/3 + p.Output/3) / 1e6
+	return &usd
+}
+
+// SetPrices tells a budget what tokens cost, by the role of who answers.
+func (s *Spec) SetPrices(budget *eval.Budget) {
+	budget.SetPrice(eval.ByAgent, s.Price(s.Model))
+	budget.SetPrice(eval.ByMutator, s.Price(s.ReflectModel))
+	budget.SetPrice(eval.ByMiner, s.Price(s.ReflectModel))
+	budget.SetPrice(eval.ByJudge, s.Price(s.JudgeModel))
+}
+
+var errNoPrice = errors.New("nobody tells what a call costs")
+
+// Priced says why dollars cannot be counted; nil if every role has a price, or an agent
+// that reports dollars.
+func (s *Spec) Priced() error {
+	for _, r := range s.Roles() {
+		switch r.Agent {
+		case "openai", "codex", "copilot":
+			if s.Price(r.Model) == nil {
+				return fmt.Errorf("%w: %s/%s has no price", errNoPrice, r.Agent, r.Model)
+			}
+		case "command", "handoff":
+			return fmt.Errorf("%w with %s", errNoPrice, r.Agent)
+		}
+	}
+	return nil
+}
+
+// Describe names who works, in words: the default is named as well.
+func (s *Spec) Describe() string {
+	name := func(agent, model string) string {
+		switch {
+		case agent == "simulated":
+			return "the simulated model"
+		case model == "":
+			return agent + " with its own model"
+		}
+		return fmt.Sprintf("%s/%s", agent, model)
+	}
+	out := "agent " + name(s.Agent, s.Model)
+	if s.ReflectAgent != s.Agent || s.ReflectModel != s.Model {
+		out += ", mutator " + name(s.ReflectAgent, s.ReflectModel)
+	}
+	if s.JudgeAgent != s.ReflectAgent || s.JudgeModel != s.ReflectModel {
+		out += ", judge " + name(s.JudgeAgent, s.JudgeModel)
+	}
+	return out
+}
