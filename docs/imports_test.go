@@ -46,6 +46,7 @@ var mayImport = map[string][]string{
 	"tournament/sleep":              {"eval/plain", "store/lock", "eval", "mutate", "mutate/skill", "pareto", "harvest", "tournament", "store"},
 	"cmd/evolve":                    {"*"},
 	"cmd/evolve/internal/term":      {"eval", "eval/plain", "tournament", "tournament/report"},
+	"cmd/evolve/internal/timer":     {"eval/agent/process", "eval/plain", "eval/problem"},
 	"cmd/evolve/…":                  {"*"},
 	"docs":                          {},
 	"eval/agent/agenttest":          {"eval", "mutate/skill"},

@@ -77,15 +77,15 @@ func (a *app) sleepStatus(ctx context.Context) error {
 			}
 		}
 	}
-	if t, err := a.installedTimer(ctx); err != nil {
+	if t, err := a.timers().Installed(ctx); err != nil {
 		return err
 	} else if t != nil {
-		next := nextAt(a.Now(), t.hour, t.minute)
-		on, err := t.enabled(ctx)
+		next := nextAt(a.Now(), t.Hour, t.Minute)
+		on, err := t.Enabled(ctx)
 		if err != nil {
 			a.Say("whether the timer is enabled is not known: %v", err)
 		}
-		r.Timer, r.at, r.Disabled = t.kind, t.at(), err == nil && !on
+		r.Timer, r.at, r.Disabled = t.Kind, t.At(), err == nil && !on
 		if !r.Disabled {
 			r.Next = &next
 		}

@@ -178,12 +178,12 @@ func (a *app) nightStatus(ctx context.Context, last *sleep.Night) (n nightStatus
 			n.Last.Ended = &last.Ended
 		}
 	}
-	t, err := a.installedTimer(ctx)
+	t, err := a.timers().Installed(ctx)
 	if err != nil || t == nil {
 		return n, err
 	}
-	at := nextAt(a.Now(), t.hour, t.minute)
-	n.Next, n.Timer = &at, t.kind
+	at := nextAt(a.Now(), t.Hour, t.Minute)
+	n.Next, n.Timer = &at, t.Kind
 	return n, nil
 }
 

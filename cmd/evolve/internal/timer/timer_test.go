@@ -1,4 +1,4 @@
-package main
+package timer
 
 import (
 	"bytes"
@@ -19,9 +19,9 @@ import (
 // hard are words that something on the way could take for its own.
 var hard = []string{"a b", " lead", "100%", "%h/x%%", "it's", `say "hi"`, "$HOME", "${A}", "$$", "`id`", "*", "~", ";", "#x", "äöü ☾", "<&>", "--x=y z", ""}
 
-func hardTimer(kind, program string) *timer {
-	return &timer{kind: kind, hour: 3, minute: 7, program: program, args: append([]string{"sleep", "run", "--quiet"}, hard...),
-		env: []string{"A=" + strings.Join(hard, "|"), "EMPTY=", "PATH=/usr/bin:/bin"}}
+func hardTimer(kind, program string) *Timer {
+	return &Timer{Kind: kind, Hour: 3, Minute: 7, Program: program, Args: append([]string{"sleep", "run", "--quiet"}, hard...),
+		Env: []string{"A=" + strings.Join(hard, "|"), "EMPTY=", "PATH=/usr/bin:/bin"}}
 }
 
 // systemdWords reads words as systemd.syntax(7) says: quoted, with escapes of C,
@@ -52,7 +52,7 @@ func systemdWords(t *testing.T, line string) (words []string) {
 
 func TestTimerOfSystemd(t *testing.T) {
 	program := filepath.Join(t.TempDir(), `a b 5% $HOME ü`, "evolve")
-	u := hardTimer(timerSystemd, program)
+	u := hardTimer(Systemd, program)
 	unit := u.fill(serviceUnit)
 	var exec, env []string
 	for line := range strings.Lines(unit) {
@@ -70,11 +70,11 @@ func TestTimerOfSystemd(t *testing.T) {
 		}
 		exec[i+1] = strings.ReplaceAll(exec[i+1], "$$", "$")
 	}
-	if want := append([]string{program}, u.args...); !slices.Equal(exec, want) {
+	if want := append([]string{program}, u.Args...); !slices.Equal(exec, want) {
 		t.Errorf("starts %q, want %q", exec, want)
 	}
-	if !slices.Equal(env, u.env) {
-		t.Errorf("environment %q, want %q", env, u.env)
+	if !slices.Equal(env, u.Env) {
+		t.Errorf("environment %q, want %q", env, u.Env)
 	}
 	verifyUnit(t, program, unit)
 }
@@ -116,7 +116,7 @@ func verifyUnit(t *testing.T, program, unit string) {
 }
 
 func TestTimerOfLaunchd(t *testing.T) {
-	u := hardTimer(timerLaunchd, "/a & b/<evolve>")
+	u := hardTimer(Launchd, "/a & b/<evolve>")
 	d := xml.NewDecoder(strings.NewReader(u.fill(launchAgent)))
 	var got []string
 	for {
@@ -135,8 +135,8 @@ func TestTimerOfLaunchd(t *testing.T) {
 			got = append(got, text)
 		}
 	}
-	want := slices.Concat([]string{"Label", agentName, "ProgramArguments", u.program}, u.args, []string{"EnvironmentVariables"})
-	for _, e := range u.env {
+	want := slices.Concat([]string{"Label", agentName, "ProgramArguments", u.Program}, u.Args, []string{"EnvironmentVariables"})
+	for _, e := range u.Env {
 		name, value, _ := strings.Cut(e, "=")
 		want = append(want, name, value)
 	}
@@ -172,8 +172,8 @@ func TestTimerOfCron(t *testing.T) {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\nprintf '%s\\0' \"$@\" \"$A\"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	u := hardTimer(timerCron, program)
-	if err := u.writable(); err != nil {
+	u := hardTimer(Cron, program)
+	if err := u.Check(); err != nil {
 		t.Fatal(err)
 	}
 	line, ok := strings.CutPrefix(u.cronLine(), "7 3 * * * ")
@@ -186,7 +186,7 @@ func TestTimerOfCron(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := append(slices.Clone(u.args), strings.TrimPrefix(u.env[0], "A="))
+	want := append(slices.Clone(u.Args), strings.TrimPrefix(u.Env[0], "A="))
 	if got := strings.Split(string(bytes.TrimSuffix(out, []byte{0})), "\x00"); !slices.Equal(got, want) {
 		t.Errorf("started with %q, want %q", got, want)
 	}
@@ -194,19 +194,19 @@ func TestTimerOfCron(t *testing.T) {
 
 func TestTimerRefuses(t *testing.T) {
 	for _, c := range []struct{ kind, word, want string }{
-		{timerSystemd, "a\nb", "line break"}, {timerLaunchd, "a\x01", "line break"}, {timerLaunchd, "\xff", "line break"},
-		{timerCron, `a\b`, "backslash"}, {timerCron, strings.Repeat("long", 300), "longer than cron takes"},
+		{Systemd, "a\nb", "line break"}, {Launchd, "a\x01", "line break"}, {Launchd, "\xff", "line break"},
+		{Cron, `a\b`, "backslash"}, {Cron, strings.Repeat("long", 300), "longer than cron takes"},
 	} {
-		u := &timer{kind: c.kind, program: "/evolve", args: []string{c.word}}
-		if err := u.writable(); err == nil || !strings.Contains(err.Error(), c.want) {
+		u := &Timer{Kind: c.kind, Program: "/evolve", Args: []string{c.word}}
+		if err := u.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %q: %v", c.kind, c.word, err)
 		}
 	}
-	if err := (&timer{kind: timerSystemd, program: "/evolve", args: []string{`a\b"'`}}).writable(); err != nil {
+	if err := (&Timer{Kind: Systemd, Program: "/evolve", Args: []string{`a\b"'`}}).Check(); err != nil {
 		t.Error(err)
 	}
 	for _, p := range []string{`/a\b`, `/a"b`, "/it's"} {
-		if err := (&timer{kind: timerSystemd, program: p}).writable(); err == nil || !strings.Contains(err.Error(), "systemd starts no program") {
+		if err := (&Timer{Kind: Systemd, Program: p}).Check(); err == nil || !strings.Contains(err.Error(), "systemd starts no program") {
 			t.Errorf("%s: %v", p, err)
 		}
 	}
@@ -214,7 +214,7 @@ func TestTimerRefuses(t *testing.T) {
 
 // A crontab is given back as it was, whatever its owner did to our two lines.
 func TestWithoutMark(t *testing.T) {
-	line := hardTimer(timerCron, "/usr/bin/evolve").cronLine() + "\n"
+	line := hardTimer(Cron, "/usr/bin/evolve").cronLine() + "\n"
 	for _, c := range []struct{ name, tab, want string }{
 		{"ours alone", cronMark + "\n" + line, ""},
 		{"between others", "MAILTO=me\n" + cronMark + "\n" + line + "0 5 * * * backup\n", "MAILTO=me\n0 5 * * * backup\n"},

@@ -1,4 +1,4 @@
-package main
+package timer
 
 import (
 	"context"
@@ -11,12 +11,12 @@ import (
 
 // cronLine is one line: cron gives its command to the shell, whichever the crontab
 // names, and a % ends it.
-func (t *timer) cronLine() string {
+func (t *Timer) cronLine() string {
 	words := []string{"env"}
-	for _, w := range slices.Concat(t.env, []string{"nice", "-n", "10", t.program}, t.args) {
+	for _, w := range slices.Concat(t.Env, []string{"nice", "-n", "10", t.Program}, t.Args) {
 		words = append(words, shellWord(w))
 	}
-	return fmt.Sprintf("%d %d * * * %s", t.minute, t.hour, strings.ReplaceAll(strings.Join(words, " "), "%", `\%`))
+	return fmt.Sprintf("%d %d * * * %s", t.Minute, t.Hour, strings.ReplaceAll(strings.Join(words, " "), "%", `\%`))
 }
 
 var plainWord = lazyregexp.New(`^[A-Za-z0-9_./:=,@+-]+$`)
@@ -30,8 +30,8 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'"'"'`) + "'"
 }
 
-// withoutMark is a crontab without our two lines. What stands below the mark and
-// starts no night is somebody else's.
+// withoutMark is a crontab without our two lines. A line below the mark that
+// starts no night belongs to somebody else.
 func withoutMark(tab string) string {
 	var out strings.Builder
 	below := false
@@ -50,7 +50,7 @@ func withoutMark(tab string) string {
 	return out.String()
 }
 
-// crontab reads the user's; one who has none has an empty one.
+// crontab reads the user's crontab, "" if there is none.
 func crontab(ctx context.Context) (string, error) {
 	tab, err := answer(ctx, askWait, "", "crontab", "-l")
 	switch {

@@ -1,9 +1,8 @@
-package main
+package timer
 
 import (
 	"bytes"
 	"encoding/xml"
-	"fmt"
 	"strings"
 	"sync"
 	"text/template"
@@ -63,26 +62,24 @@ func parsedTimer(s string) func() *template.Template {
 	})
 }
 
-// at is the time of day, for example "03:17".
-func (t *timer) at() string { return fmt.Sprintf("%02d:%02d", t.hour, t.minute) }
-
-func (t *timer) fill(of func() *template.Template) string {
+// fill makes the text of one of the timer's files.
+func (t *Timer) fill(of func() *template.Template) string {
 	var words, quoted []string
 	var pairs [][]string
-	words = append([]string{t.program}, t.args...)
+	words = append([]string{t.Program}, t.Args...)
 	for i, w := range words {
 		if i > 0 { // variables are put into arguments, and not into the program's path
 			w = strings.ReplaceAll(w, "$", "$$")
 		}
 		quoted = append(quoted, systemdWord(w))
 	}
-	for _, e := range t.env {
+	for _, e := range t.Env {
 		name, value, _ := strings.Cut(e, "=")
 		pairs = append(pairs, []string{name, value})
 	}
 	var b bytes.Buffer
-	err := of().Execute(&b, map[string]any{"Exec": strings.Join(quoted, " "), "Env": t.env, "Words": words, "Pairs": pairs,
-		"At": t.at(), "Hour": t.hour, "Minute": t.minute})
+	err := of().Execute(&b, map[string]any{"Exec": strings.Join(quoted, " "), "Env": t.Env, "Words": words, "Pairs": pairs,
+		"At": t.At(), "Hour": t.Hour, "Minute": t.Minute})
 	if err != nil {
 		panic(err) // the templates are constants
 	}

@@ -1,4 +1,4 @@
-package main
+package timer
 
 import (
 	"context"
@@ -18,24 +18,24 @@ var (
 	cronTimes  = lazyregexp.New(`(?m)^` + regexp.QuoteMeta(cronMark) + `\n(\d+) (\d+) `)
 )
 
-// installedTimer reads back what install wrote; nil where there is nothing of
-// it.
-func (a *app) installedTimer(ctx context.Context) (*timer, error) {
-	for kind, pattern := range map[string]*lazyregexp.Regexp{timerSystemd: onCalendar, timerLaunchd: atHour} {
-		files, err := a.timerFiles(&timer{kind: kind})
+// Installed reads back what Apply wrote; nil if no timer is installed. It knows the
+// timer's kind and time alone.
+func (s *System) Installed(ctx context.Context) (*Timer, error) {
+	for kind, pattern := range map[string]*lazyregexp.Regexp{Systemd: onCalendar, Launchd: atHour} {
+		files, err := s.files(&Timer{Kind: kind})
 		if err != nil {
 			return nil, err
 		}
-		text, err := os.ReadFile(files[len(files)-1].path)
+		text, err := os.ReadFile(files[len(files)-1].Path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		} else if err != nil {
 			return nil, fmt.Errorf("read timer: %w", err)
 		}
-		t := &timer{kind: kind}
+		t := &Timer{Kind: kind}
 		if m := pattern.FindStringSubmatch(string(text)); m != nil {
-			t.hour, _ = strconv.Atoi(m[1])
-			t.minute, _ = strconv.Atoi(m[2])
+			t.Hour, _ = strconv.Atoi(m[1])
+			t.Minute, _ = strconv.Atoi(m[2])
 		}
 		return t, nil
 	}
@@ -44,9 +44,9 @@ func (a *app) installedTimer(ctx context.Context) (*timer, error) {
 		return nil, nil // no cron here
 	}
 	if m := cronTimes.FindStringSubmatch(tab); m != nil {
-		t := &timer{kind: timerCron}
-		t.minute, _ = strconv.Atoi(m[1])
-		t.hour, _ = strconv.Atoi(m[2])
+		t := &Timer{Kind: Cron}
+		t.Minute, _ = strconv.Atoi(m[1])
+		t.Hour, _ = strconv.Atoi(m[2])
 		return t, nil
 	}
 	return nil, nil

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/timer"
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func newSleepInstallCommand(a *app) *cobra.Command {
+	var at, with string
+	var print, yes bool
+	c := &cobra.Command{
+		Use:     "install --at HH:MM [-- FLAGS OF sleep run]",
+		Short:   "Start a night every day: a systemd user timer, a launchd agent or a crontab line",
+		Example: "  evolve sleep install --at 03:17 --print\n  evolve sleep install --at 03:17 -- --policy auto --max-cost-usd 2 --only-on-ac",
+		RunE: func(c *cobra.Command, args []string) error {
+			if c.ArgsLenAtDash() != 0 && len(args) > 0 {
+				return problem.Inputf("flags of the night come after --: evolve sleep install --at 03:17 -- --max-cost-usd 2", "unexpected %q", args[0])
+			}
+			return a.sleepInstall(c.Context(), at, with, args, print, yes)
+		},
+	}
+	c.Flags().StringVar(&at, "at", "", "time of day, for example 03:17")
+	c.Flags().StringVar(&with, "with", "", "systemd, launchd or cron (default: what this machine has)")
+	c.Flags().BoolVar(&print, "print", false, "show what would be written, and write nothing")
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return c
+}
+
+func newSleepUninstallCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "uninstall",
+		Short: "Take away exactly what install wrote",
+		Args:  noArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return a.sleepUninstall(c.Context()) },
+	}
+}
+
+// timers is where this person's timers are.
+func (a *app) timers() *timer.System {
+	return &timer.System{ConfigHome: a.Getenv("XDG_CONFIG_HOME"), Say: a.Say}
+}
+
+func (a *app) sleepInstall(ctx context.Context, at, with string, args []string, print, yes bool) error {
+	t, night, err := a.newTimer(at, with, args)
+	if err != nil {
+		return err
+	}
+	p, err := a.timers().Plan(ctx, t)
+	if err != nil {
+		return err
+	}
+	if p.Blocked != nil && !print {
+		return p.Blocked
+	}
+	if p.Crontab != "" {
+		fmt.Fprintf(a.Stdout, "two lines of the crontab:\n%s", p.Crontab)
+	}
+	for _, f := range p.Files {
+		fmt.Fprintf(a.Stdout, "%s:\n%s\n", f.Path, f.Content)
+	}
+	words, err := a.foreseeTimer(ctx, night)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(a.Stdout, words)
+	if print {
+		return nil
+	}
+	if done, err := p.InPlace(ctx); err != nil {
+		return err
+	} else if done {
+		fmt.Fprintf(a.Stdout, "nothing to change\n")
+		return nil
+	}
+	if !yes && term.IsTerminal(a.Stdin) {
+		if ok, err := a.Confirm("Install it?"); err != nil {
+			return err
+		} else if !ok {
+			return &problem.Error{Kind: problem.Stopped, Err: errors.New("nothing was installed"), Hint: "say --yes"}
+		}
+	}
+	if err := p.Apply(ctx); err != nil {
+		return err
+	}
+	if left := a.leftOut(); len(left) > 0 {
+		a.Say("keys are written nowhere: the night has no %s of this shell; docs/sleep.md says how it gets one", strings.Join(left, ", "))
+	}
+	fmt.Fprintf(a.Stdout, "installed: a night every day at %s\nnext: `evolve sleep status`; `evolve sleep uninstall` takes it away\n", t.At())
+	return nil
+}
+
+func (a *app) sleepUninstall(ctx context.Context) error {
+	gone, err := a.timers().Uninstall(ctx)
+	for _, path := range gone.Files {
+		fmt.Fprintf(a.Stdout, "removed %s\n", path)
+	}
+	if gone.Crontab {
+		fmt.Fprintf(a.Stdout, "removed two lines of the crontab\n")
+	}
+	if err == nil && len(gone.Files) == 0 && !gone.Crontab {
+		fmt.Fprintf(a.Stdout, "no timer is installed\n")
+	}
+	return err
+}
+
+// newTimer reads the flags of install, and those of the nights behind --.
+func (a *app) newTimer(at, with string, args []string) (t *timer.Timer, flags runFlags, err error) {
+	t = &timer.Timer{}
+	if t.Hour, t.Minute, err = timer.ParseTime(at); err != nil {
+		return nil, flags, err
+	}
+	// A flag that the night would refuse is refused now, while somebody looks.
+	f, fl := new(sleepFlags), pflag.NewFlagSet("run", pflag.ContinueOnError)
+	f.register(fl)
+	night := newApp(a.Stdin, a.Stdout, a.Stderr) // the night's own flags of every command
+	night.globalFlags(fl)
+	if err := fl.Parse(args); err != nil {
+		return nil, flags, problem.Inputf("`evolve sleep run --help` lists them", "%v", err)
+	}
+	if fl.NArg() > 0 {
+		return nil, flags, problem.Inputf("", "a night takes no %q", fl.Arg(0))
+	}
+	if err := f.check(); err != nil {
+		return nil, flags, err
+	}
+	if t.Kind, err = timer.ParseKind(with); err != nil {
+		return nil, flags, err
+	}
+	if t.Program, err = ownProgram(); err != nil {
+		return nil, flags, err
+	}
+	if t.Args, err = a.nightArgs(args, f, night); err != nil {
+		return nil, flags, err
+	}
+	servers := make([]string, len(agentKinds))
+	for i, k := range agentKinds {
+		servers[i] = k.baseEnv
+	}
+	if t.Env, err = timer.Environment(a.Getenv, servers); err != nil {
+		return nil, flags, err
+	}
+	return t, f.runFlags, t.Check()
+}
+
+// nightArgs are the arguments that start a night on what this command works on: the
+// folders among the flags of every command are added, each from the root on. night has
+// the flags that the night is given itself, which come first.
+func (a *app) nightArgs(args []string, f *sleepFlags, night *app) ([]string, error) {
+	all := append([]string{"sleep", "run", "--quiet"}, args...)
+	for _, flag := range []struct{ name, nights, ours string }{
+		{"--claude-home", night.claudeHome, a.claudeHome}, {"--skills-dir", night.skillDir, a.skillDir},
+	} {
+		dir := flag.nights
+		if dir == "" {
+			dir = flag.ours
+		}
+		if dir == "" || filepath.IsAbs(flag.nights) {
+			continue
+		}
+		dir, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, fmt.Errorf("find %s: %w", flag.name, err)
+		}
+		all = append(all, flag.name, dir) // of two the last counts
+	}
+	if program, _, _ := strings.Cut(strings.TrimSpace(f.who.command), " "); strings.ContainsRune(program, filepath.Separator) && !filepath.IsAbs(program) {
+		return nil, problem.Inputf("give its path from / on", "--command %s is another program in another folder", program)
+	}
+	return all, nil
+}
+
+// leftOut are the keys that are set here and written into no timer.
+func (a *app) leftOut() (names []string) {
+	for _, k := range agentKinds {
+		for _, name := range k.credentials {
+			if a.Getenv(name) != "" {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
