@@ -121,7 +121,7 @@ func makeOpenAI(_ context.Context, a *app, b *backendFlags, s settings) (answere
 	if s.model == "" {
 		return answerer{}, problem.Inputf("for example --model gpt-5-mini, or the name that your server lists", "the openai backend needs a model")
 	}
-	a.keys = append(a.keys, a.Getenv(b.APIKeyEnv))
+	a.keys.Add(a.Getenv(b.APIKeyEnv))
 	c, err := openai.New(openai.Config{BaseURL: s.baseURL, APIKey: a.Getenv(b.APIKeyEnv), Model: s.model, Prices: s.price})
 	if err != nil {
 		return answerer{}, problem.Inputf("check --base-url and --model", "openai backend: %v", err)
@@ -139,7 +139,7 @@ func makeCommand(ctx context.Context, a *app, b *backendFlags, s settings) (answ
 	for _, name := range b.PassEnv {
 		if v := a.Getenv(name); v != "" {
 			c.Credentials = append(c.Credentials, name+"="+v)
-			a.keys = append(a.keys, v)
+			a.keys.Add(v)
 		}
 	}
 	return both(command.New(ctx, c))
@@ -157,7 +157,7 @@ func cli(open func(context.Context, replay.Config) (answerer, error), credential
 		for _, name := range credentials {
 			if v := a.Getenv(name); v != "" {
 				c.Credentials = append(c.Credentials, name+"="+v)
-				a.keys = append(a.keys, v)
+				a.keys.Add(v)
 			}
 		}
 		return open(ctx, c)

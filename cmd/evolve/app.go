@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/scratch"
+	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
@@ -41,12 +42,11 @@ type app struct {
 	db      *store.Store    // opened for that access
 	scratch *scratch.Ledger // of the same data folder; nil where nothing may be written
 	conf    *config         // nil until it is read
-	// keys are the credentials that backends were given, see redactor.
-	keys []string
+	keys    *redact.Keys    // those that backends were given, and the environment's
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
-	a := &app{Terminal: term.New(stdin, stdout, stderr, os.Getenv, time.Now)}
+	a := &app{Terminal: term.New(stdin, stdout, stderr, os.Getenv, time.Now), keys: new(redact.Keys)}
 	a.Terminal.Clean = a.clean
 	return a
 }

@@ -176,7 +176,7 @@ func (b *backendFlags) open(ctx context.Context, a *app) (*agent.Backends, error
 	}
 	// Before any of them is made: what one was given must not be told to another.
 	for _, name := range append([]string{b.APIKeyEnv}, b.PassEnv...) {
-		a.keys = append(a.keys, a.Getenv(name))
+		a.keys.Add(a.Getenv(name))
 	}
 	made := map[agent.Role]answerer{}
 	get := func(r agent.Role) (answerer, error) {

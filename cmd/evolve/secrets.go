@@ -2,64 +2,13 @@ package main
 
 import (
 	"fmt"
-	"net/url"
-	"os"
-	"strings"
 
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest/redact"
-	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// secretName matches the names of variables that hold secrets by custom.
-var secretName = lazyregexp.New(`(?i)(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?$`)
-
-// redactor finds secrets by what they look like, and those that this process was
-// given in its environment by their values: a key of no known form is repeated
-// by servers and programs like any other.
-func (a *app) redactor() redact.Redactor {
-	values := append([]string(nil), a.keys...)
-	for _, entry := range os.Environ() {
-		name, v, _ := strings.Cut(entry, "=")
-		if v = strings.TrimSpace(v); secretName.MatchString(name) && len(v) >= 12 && !setting(v) {
-			values = append(values, v)
-		}
-	}
-	return redact.Known(values...)
-}
-
-// setting reports whether the value of a variable that is named like a secret says
-// where one is: a path, or an address without credentials. Half of all keys of 40
-// digits in base64 hold a slash, and one of 64 begins with it.
-func setting(v string) bool {
-	for _, p := range []string{"./", "../", "~", `.\`} {
-		if strings.HasPrefix(v, p) {
-			return true
-		}
-	}
-	if strings.HasPrefix(v, "/") && !digits(v) {
-		return true
-	}
-	if u, err := url.Parse(v); err == nil && u.Scheme != "" && u.Host != "" {
-		return u.User == nil && u.RawQuery == "" && u.Fragment == ""
-	}
-	_, err := os.Stat(v)
-	return err == nil
-}
-
-// base64Key matches what is long, and has no word of a path's.
-var base64Key = lazyregexp.New(`^[A-Za-z0-9+/]{32,}=*$`)
-
-// digits reports whether v is rather a key in base64 that begins with a slash than
-// a path: it has capitals, small letters and figures, and leads nowhere.
-func digits(v string) bool {
-	if !base64Key.MatchString(v) || !strings.ContainsAny(v, "0123456789") || strings.ToLower(v) == v || strings.ToUpper(v) == v {
-		return false
-	}
-	first, _, _ := strings.Cut(v[1:], "/")
-	_, err := os.Stat("/" + first)
-	return err != nil
-}
+// redactor knows the keys of this process by their values.
+func (a *app) redactor() redact.Redactor { return a.keys.Redactor() }
 
 // clean is text for the owner to read, without secrets.
 func (a *app) clean(text string) string {

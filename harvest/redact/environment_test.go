@@ -1,4 +1,4 @@
-package main
+package redact
 
 import (
 	"os"
@@ -24,9 +24,22 @@ func TestEnvironmentKeys(t *testing.T) {
 		"keys/deploy-2026.pem": false, dir: false, "https://auth.test/oauth2/token": false, "short/key1": false,
 	} {
 		t.Setenv("ACME_API_KEY", value)
-		got := newApp(nil, nil, nil).clean("401: bad " + value + "!")
+		got, _ := new(Keys).Redactor().Redact("401: bad " + value + "!")
 		if known := strings.Contains(got, "[redacted:known-secret]"); known != secret {
 			t.Errorf("%q: %q; known %v, want %v", value, got, known, secret)
 		}
+	}
+}
+
+// A key that was added is known from then on.
+func TestKeysAdded(t *testing.T) {
+	var k Keys
+	before := k.Redactor()
+	k.Add("qv-mine7mine7mine7", "qv-mine7mine7mine7")
+	if got, n := before.Redact("bad qv-mine7mine7mine7"); n != 0 {
+		t.Errorf("%q before it was added", got)
+	}
+	if got, n := k.Redactor().Redact("bad qv-mine7mine7mine7"); n != 1 || got != "bad [redacted:known-secret]" {
+		t.Errorf("%q, %d redactions", got, n)
 	}
 }
