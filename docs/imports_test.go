@@ -35,6 +35,7 @@ var mayImport = map[string][]string{
 	"mutate":                        {"mutate/skill", "eval", "harvest/ownwords"},
 	"harvest":                       {"eval", "mutate/skill", "harvest/redact", "harvest/ownwords"},
 	"harvest/…":                     {"harvest", "eval", "eval/git", "mutate/skill", "harvest/redact", "harvest/ownwords"},
+	"harvest/hook/settings":         {"harvest/hook", "store", "store/datadir", "eval/problem", "mutate/skill"},
 	"tournament":                    {"eval", "mutate", "mutate/skill", "pareto"},
 	"store":                         {"tournament", "eval", "harvest", "mutate/skill", "pareto"},
 	"store/datadir":                 {},

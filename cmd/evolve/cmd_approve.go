@@ -11,7 +11,6 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
-	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
@@ -175,7 +174,11 @@ func (a *app) decide(ctx context.Context, arg string, word store.Word, yes bool)
 		if c, err = candidate.Of(ctx, db, name, c.SHA); err != nil {
 			return err
 		}
-		if err := a.tellHooks(c); err != nil {
+		o, err := a.outbox()
+		if err != nil {
+			return err
+		}
+		if err := o.Decided(*c.Decision, c.Flagged); err != nil {
 			return err
 		}
 	}
@@ -188,23 +191,6 @@ func (a *app) decide(ctx context.Context, arg string, word store.Word, yes bool)
 	}
 	_, err = fmt.Fprint(a.Stdout, r.text(d.done, word == store.Approved && !r.asked))
 	return err
-}
-
-// tellHooks keeps a rejected text from being loaded wherever hooks are installed,
-// should it ever stand in a skill's folder, and lets an approved one be. It names
-// rules alone: a purge leaves that file.
-func (a *app) tellHooks(c *candidate.Candidate) error {
-	home, err := a.home()
-	if err != nil {
-		return err
-	}
-	if c.Decision.Word == store.Approved {
-		return hook.Release(string(home), c.SHA)
-	}
-	if !c.Flagged { // nothing was wrong with it but that its owner did not want it
-		return nil
-	}
-	return hook.Quarantine(string(home), hook.Guarded{Skill: c.Decision.Skill, SHA: c.SHA, Reason: "rejected: " + strings.Join(c.Decision.Rules, ", ")})
 }
 
 // nameCandidate finds the candidate by the beginning of its name among those that

@@ -1,17 +1,16 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
+	hooksettings "github.com/skill-evolve/evolve/harvest/hook/settings"
 	"github.com/spf13/cobra"
 )
 
@@ -49,15 +48,6 @@ milliseconds, opens no connection, and never stops a session because it failed.`
 	return c
 }
 
-// A hooksReport is what `evolve hooks install|uninstall --json` prints: schema 1.
-type hooksReport struct {
-	Schema  int      `json:"schema"`
-	Path    string   `json:"path"`
-	Changed bool     `json:"changed"`
-	Events  []string `json:"events"`
-	Backup  string   `json:"backup,omitempty"`
-}
-
 // settingsFile is the file that is edited.
 func (a *app) settingsFile(project bool) (string, error) {
 	if project {
@@ -69,6 +59,12 @@ func (a *app) settingsFile(project bool) (string, error) {
 	}
 	c, err := a.claude()
 	return filepath.Join(c, "settings.json"), err
+}
+
+// settingsEditor edits the settings of agents.
+func (a *app) settingsEditor() (*hooksettings.Editor, error) {
+	home, err := a.home()
+	return &hooksettings.Editor{Dir: home, Now: a.Now}, err
 }
 
 // hookProgram is this program as a shell calls it. A data folder that a variable
@@ -121,14 +117,18 @@ func (a *app) hooksInstall(project bool, plugin string, show bool) error {
 		if err != nil {
 			return err
 		}
-		return a.printHooks(&hooksReport{Schema: 1, Path: dir, Changed: changed, Events: hook.Events},
+		return a.printHooks(&hooksettings.Edit{Schema: 1, Path: dir, Changed: changed, Events: hook.Events},
 			"the plugin is in %s", "the plugin in %s is up to date", "`claude --plugin-dir "+shellQuote(dir)+"` starts a session with it")
 	}
 	path, err := a.settingsFile(project)
 	if err != nil {
 		return err
 	}
-	r, err := a.editSettings(path, func(text []byte, _ *hooked) ([]byte, error) { return hook.Add(text, program) })
+	e, err := a.settingsEditor()
+	if err != nil {
+		return err
+	}
+	r, err := e.Install(path, program)
 	if err != nil {
 		return err
 	}
@@ -140,29 +140,18 @@ func (a *app) hooksUninstall(project bool) error {
 	if err != nil {
 		return err
 	}
-	r, err := a.editSettings(path, func(text []byte, was *hooked) ([]byte, error) {
-		if was != nil && sha256Hex(text) == was.After {
-			return was.Before, nil // nobody touched it: as it was, to the byte
-		}
-		var before []byte
-		if was != nil {
-			before = was.Before
-		}
-		return hook.Remove(text, before)
-	})
+	e, err := a.settingsEditor()
 	if err != nil {
 		return err
 	}
-	r.Events = []string{}
-	if r.Changed {
-		if err := a.forgetHooked(path); err != nil {
-			return err
-		}
+	r, err := e.Uninstall(path)
+	if err != nil {
+		return err
 	}
 	return a.printHooks(r, "the hooks are out of %s", "no hooks of evolve's are in %s", "what they noted stays; `evolve harvest` reads it")
 }
 
-func (a *app) printHooks(r *hooksReport, changed, same, next string) error {
+func (a *app) printHooks(r *hooksettings.Edit, changed, same, next string) error {
 	if a.JSON {
 		return a.PrintJSON(r)
 	}
@@ -180,63 +169,21 @@ func (a *app) printHooks(r *hooksReport, changed, same, next string) error {
 	return err
 }
 
-// A hooksState is what `evolve hooks status --json` prints: schema 1.
-type hooksState struct {
-	Schema  int      `json:"schema"`
-	Path    string   `json:"path"`
-	State   string   `json:"state"`  // "installed", "incomplete", "elsewhere", "off", "none"
-	Events  []string `json:"events"` // with a hook
-	Missing []string `json:"missing"`
-	Command string   `json:"command,omitempty"` // of the first
-	Noted   int      `json:"noted"`             // records on the bus
-	Last    string   `json:"last,omitempty"`    // time of the newest
-	Queued  int      `json:"queued"`            // transcripts that wait for a harvest
-	Notes   int      `json:"notes"`             // to be told at the next session
-	// Unwritable is why hooks can note nothing; they say so to nobody else.
-	Unwritable string `json:"unwritable,omitempty"`
-}
-
 func (a *app) hooksStatus(project bool) error {
 	path, err := a.settingsFile(project)
 	if err != nil {
 		return err
 	}
-	text, _, err := readSettings(path)
-	if err != nil {
-		return err
-	}
-	commands, off, err := hook.Hooked(text)
-	var bad *hook.SettingsError
-	if errors.As(err, &bad) {
-		return problem.Inputf(bad.Hint, "%s: %s", path, bad.Reason)
-	}
 	program, err := a.hookProgram()
 	if err != nil {
 		return err
 	}
-	s := &hooksState{Schema: 1, Path: path, State: "installed", Events: []string{}, Missing: []string{}}
-	for _, e := range hook.Events {
-		if len(commands[e]) == 0 {
-			s.Missing = append(s.Missing, e)
-			continue
-		}
-		s.Events = append(s.Events, e)
-		if s.Command == "" {
-			s.Command = commands[e][0]
-		}
-		if !slices.Equal(commands[e], []string{program + " hook " + e}) {
-			s.State = "elsewhere"
-		}
+	e, err := a.settingsEditor()
+	if err != nil {
+		return err
 	}
-	switch {
-	case len(s.Events) == 0:
-		s.State = "none"
-	case off:
-		s.State = "off"
-	case len(s.Missing) > 0:
-		s.State = "incomplete"
-	}
-	if err := a.hooksNoted(s); err != nil {
+	s, err := e.State(path, program)
+	if err != nil {
 		return err
 	}
 	if a.JSON {
@@ -245,33 +192,7 @@ func (a *app) hooksStatus(project bool) error {
 	return a.printHooksState(s)
 }
 
-// hooksNoted counts what hooks have left in the data folder.
-func (a *app) hooksNoted(s *hooksState) error {
-	home, err := a.home()
-	if err != nil {
-		return err
-	}
-	if err := hook.Writable(string(home)); err != nil {
-		s.Unwritable = err.Error()
-	}
-	records, _, err := hook.Read(string(home))
-	if err != nil {
-		return err
-	}
-	s.Noted = len(records)
-	for _, r := range records {
-		s.Last = max(s.Last, r.Event.Timestamp)
-	}
-	queue, err := hook.Queue(string(home))
-	if err != nil {
-		return err
-	}
-	notes, err := hook.Notes(string(home))
-	s.Queued, s.Notes = len(queue), len(notes)
-	return err
-}
-
-func (a *app) printHooksState(s *hooksState) error {
+func (a *app) printHooksState(s *hooksettings.State) error {
 	var b strings.Builder
 	next := ""
 	switch s.State {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/hook"
+	hooksettings "github.com/skill-evolve/evolve/harvest/hook/settings"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 )
@@ -53,53 +54,29 @@ func (a *app) unwritten(stored []harvest.Session, only string) ([]sessionEvents,
 	return out, nil
 }
 
-// leaveNote tells the next session something. A note that cannot be left is said
-// now instead.
-func (a *app) leaveNote(skill string, kind hook.NoteKind, format string, args ...any) {
-	if a.access != datadir.Writes {
-		return
-	}
+// outbox writes what hooks read at the next session.
+func (a *app) outbox() (*hooksettings.Outbox, error) {
 	home, err := a.home()
-	if err == nil {
-		err = hook.Leave(string(home), hook.Note{Skill: skill, Kind: kind, Time: a.Now().UTC(), Text: fmt.Sprintf(format, args...)})
-	}
-	if err == nil && kind == hook.Installed { // what waited is decided
-		err = hook.Withdraw(string(home), skill, hook.Waiting)
-	}
-	if err != nil {
-		a.Say("the next session will not hear of %s: %v", skill, err)
-	}
+	return &hooksettings.Outbox{Dir: home, Access: a.access, Now: a.Now, Say: a.Say}, err
 }
 
-// guardQuarantine makes hooks keep the skill's texts in quarantine from being
-// loaded, but for those that the owner has approved.
+// leaveNote tells the next session something.
+func (a *app) leaveNote(skill string, kind hook.NoteKind, format string, args ...any) {
+	o, err := a.outbox()
+	if err != nil {
+		a.Say("the next session will not hear of %s: %v", skill, err)
+		return
+	}
+	o.Leave(skill, kind, format, args...)
+}
+
+// guardQuarantine keeps the skill's texts in quarantine from being loaded.
 func (a *app) guardQuarantine(ctx context.Context, db *store.Store, name string) error {
-	if a.access != datadir.Writes {
-		return nil
-	}
-	home, err := a.home()
+	o, err := a.outbox()
 	if err != nil {
 		return err
 	}
-	held, err := db.Quarantined(ctx, name)
-	if err != nil {
-		return err
-	}
-	words, err := db.Decisions(ctx, name)
-	if err != nil {
-		return err
-	}
-	for _, c := range held {
-		if words[c.SHA].Word == store.Approved {
-			err = hook.Release(string(home), c.SHA)
-		} else {
-			err = hook.Quarantine(string(home), hook.Guarded{Skill: name, SHA: c.SHA, Reason: c.Reason})
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return o.Guard(ctx, db, name)
 }
 
 // harvestedQueue empties the queue of what this harvest, begun at that time, has

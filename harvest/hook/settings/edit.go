@@ -1,4 +1,4 @@
-package main
+package settings
 
 import (
 	"bytes"
@@ -12,25 +12,25 @@ import (
 	"github.com/google/renameio/v2"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
-// A hooked is what evolve remembers of a settings file that it has edited.
-type hooked struct {
+// A record is what evolve remembers of a settings file that it has edited.
+type record struct {
 	Schema int    `json:"schema"`
 	Path   string `json:"path"`
 	Before []byte `json:"before"` // null where there was no file
 	After  string `json:"after"`  // SHA-256
 }
 
-// editSettings replaces the text of a settings file by what edit makes of it. A
+// fileMode keeps what evolve writes for its owner alone.
+const fileMode fs.FileMode = 0o600
+
+// edit replaces the text of a settings file by what change makes of it. A
 // copy of the old text is kept; the file is replaced as a whole, and only while
 // it is still what was read.
-func (a *app) editSettings(path string, edit func(text []byte, was *hooked) ([]byte, error)) (*hooksReport, error) {
-	home, err := a.home()
-	if err != nil {
-		return nil, err
-	}
+func (e *Editor) edit(path string, change func(text []byte, was *record) ([]byte, error)) (*Edit, error) {
 	target, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(path); err == nil {
@@ -41,12 +41,12 @@ func (a *app) editSettings(path string, edit func(text []byte, was *hooked) ([]b
 	if err != nil {
 		return nil, fmt.Errorf("find settings: %w", err)
 	}
-	text, mode, err := readSettings(target)
+	text, mode, err := readFile(target)
 	if err != nil {
 		return nil, err
 	}
-	record := hookedFile(string(home), target)
-	next, err := edit(text, readHooked(record))
+	kept := e.recordFile(target)
+	next, err := change(text, readRecord(kept))
 	if err != nil {
 		var bad *hook.SettingsError
 		if errors.As(err, &bad) {
@@ -54,18 +54,18 @@ func (a *app) editSettings(path string, edit func(text []byte, was *hooked) ([]b
 		}
 		return nil, err
 	}
-	r := &hooksReport{Schema: 1, Path: path, Events: hook.Events}
+	r := &Edit{Schema: 1, Path: path, Events: hook.Events}
 	if bytes.Equal(text, next) && (text == nil) == (next == nil) {
 		return r, nil
 	}
 	r.Changed = true
 	if text != nil {
-		r.Backup = filepath.Join(home.Backups(), "settings-"+a.Now().UTC().Format("20060102T150405.000")+".json")
+		r.Backup = filepath.Join(e.Dir.Backups(), "settings-"+e.Now().UTC().Format("20060102T150405.000")+".json")
 		if err := keepFile(r.Backup, text); err != nil {
 			return nil, err
 		}
 	}
-	now, _, err := readSettings(target)
+	now, _, err := readFile(target)
 	if err != nil {
 		return nil, err
 	}
@@ -84,14 +84,14 @@ func (a *app) editSettings(path string, edit func(text []byte, was *hooked) ([]b
 			return nil, fmt.Errorf("write settings: %w", err)
 		}
 	}
-	return r, remember(record, hooked{1, target, text, sha256Hex(next)})
+	return r, remember(kept, record{1, target, text, skill.HashText(next)})
 }
 
 // maxSettings is the largest settings file that is read, in bytes.
 const maxSettings = 16 << 20
 
-// readSettings reads a settings file; without one the text is nil.
-func readSettings(path string) (text []byte, mode fs.FileMode, err error) {
+// readFile reads a settings file; without one the text is nil.
+func readFile(path string) (text []byte, mode fs.FileMode, err error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fileMode, nil
@@ -105,30 +105,26 @@ func readSettings(path string) (text []byte, mode fs.FileMode, err error) {
 	return append([]byte{}, text...), info.Mode().Perm(), nil
 }
 
-// hookedFile is where it is remembered how target was before.
-func hookedFile(home, target string) string {
-	return filepath.Join(home, "hooks", sha256Hex([]byte(target))[:16]+".json")
+// recordFile is where it is remembered how target was before.
+func (e *Editor) recordFile(target string) string {
+	return filepath.Join(e.Dir.Hooks(), skill.HashText([]byte(target))[:16]+".json")
 }
 
-// forgetHooked forgets how a settings file was before it had hooks.
-func (a *app) forgetHooked(path string) error {
-	home, err := a.home()
-	if err != nil {
-		return err
-	}
+// forget forgets how a settings file was before it had hooks.
+func (e *Editor) forget(path string) error {
 	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		target = path // removed: it was made by install
 	}
-	if err := os.Remove(hookedFile(string(home), target)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(e.recordFile(target)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("forget hooks: %w", err)
 	}
 	return nil
 }
 
-// readHooked reads what is remembered of a file; nil for nothing.
-func readHooked(path string) *hooked {
-	var h hooked
+// readRecord reads what is remembered of a file; nil for nothing.
+func readRecord(path string) *record {
+	var h record
 	text, err := os.ReadFile(path)
 	if err != nil || json.Unmarshal(text, &h) != nil || h.Schema != 1 {
 		return nil
@@ -136,9 +132,9 @@ func readHooked(path string) *hooked {
 	return &h
 }
 
-func remember(path string, h hooked) error {
+func remember(path string, h record) error {
 	// Another edit of ours keeps what was there before the first.
-	if old := readHooked(path); old != nil {
+	if old := readRecord(path); old != nil {
 		if commands, _, err := hook.Hooked(h.Before); err == nil && len(commands) > 0 {
 			h.Before = old.Before
 		}
