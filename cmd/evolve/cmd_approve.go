@@ -167,7 +167,11 @@ func (a *app) decide(ctx context.Context, arg string, word store.Word, yes bool)
 			return err
 		}
 		if word == store.Approved { // made from an older text it is not tried as it is
-			if err := a.rebaseApproved(ctx, db, live); err != nil {
+			k, err := a.carrier()
+			if err != nil {
+				return err
+			}
+			if err := k.rebaseApproved(ctx, db, live); err != nil {
 				return err
 			}
 		}

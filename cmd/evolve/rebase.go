@@ -9,22 +9,54 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/skill-evolve/evolve/harvest/hook"
+	hooksettings "github.com/skill-evolve/evolve/harvest/hook/settings"
 	"github.com/skill-evolve/evolve/mutate"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
+	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
-// The operators of re-based challengers, by the part of the skill that they
-// change.
-const ()
+// A carrier carries challengers over to an edited text.
+type carrier struct {
+	Locks  lock.Locks
+	Outbox *hooksettings.Outbox
+	Now    func() time.Time
+	Say    func(format string, args ...any)
+}
 
-const ()
+// lock takes the lock of a run. A command that works on a copy of the database needs no
+// lock: no other process writes to the copy.
+func (k *carrier) lock(ctx context.Context, id string) (unlock func(), err error) {
+	if k.Outbox.Access != datadir.Writes {
+		return func() {}, nil
+	}
+	return k.Locks.Run(ctx, id, nil)
+}
+
+// recorded says what was recorded; of a copy, that it was not.
+func (k *carrier) recorded(words string) {
+	if k.Outbox.Access == datadir.Tries {
+		words += " (not kept: this is a dry run)"
+	}
+	k.Say("%s", words)
+}
+
+// carrier of the application.
+func (a *app) carrier() (*carrier, error) {
+	k, err := a.locks()
+	if err != nil {
+		return nil, err
+	}
+	o, err := a.outbox()
+	return &carrier{Locks: k, Outbox: o, Now: a.Now, Say: a.Say}, err
+}
 
 // recordEdits records the live text, as record does it, and carries the
 // challengers that wait over to it where its owner has edited it.
@@ -43,7 +75,11 @@ func (a *app) recordEdits(ctx context.Context, db *store.Store, live *skill.Live
 	if err := record(ctx, db, live); err != nil {
 		return err
 	}
-	return a.rebase(ctx, db, live, before)
+	k, err := a.carrier()
+	if err != nil {
+		return err
+	}
+	return k.rebase(ctx, db, live, before)
 }
 
 // rebase carries the challengers that wait over to the live text after its owner
@@ -54,7 +90,7 @@ func (a *app) recordEdits(ctx context.Context, db *store.Store, live *skill.Live
 // It looks at the store alone and may be called at any time: what is done is not
 // done again, and a challenger that a process is trying right now is left for
 // later.
-func (a *app) rebase(ctx context.Context, db *store.Store, live *skill.Live, before string) error {
+func (k *carrier) rebase(ctx context.Context, db *store.Store, live *skill.Live, before string) error {
 	if live.HalfSaved() {
 		return nil
 	}
@@ -63,7 +99,7 @@ func (a *app) rebase(ctx context.Context, db *store.Store, live *skill.Live, bef
 	if err != nil {
 		return err
 	}
-	if err := a.rebaseApproved(ctx, db, live); err != nil {
+	if err := k.rebaseApproved(ctx, db, live); err != nil {
 		return err
 	}
 	trials, err := db.Trials(ctx, live.Name)
@@ -72,13 +108,13 @@ func (a *app) rebase(ctx context.Context, db *store.Store, live *skill.Live, bef
 	}
 	met := map[string]bool{} // kinds of challengers that nearer texts have
 	for _, base := range bases {
-		stale, err := a.inPlace(ctx, db, live, base, trials)
+		stale, err := inPlace(ctx, db, live, base, trials)
 		if err != nil {
 			return err
 		}
 		for _, t := range stale {
 			r := &candidate.Carrying{Base: base, From: t.Challenger, Onto: sha}
-			if err := a.rebaseOnce(ctx, db, live, t.TrialRecord, r, bases, met[t.kind]); err != nil {
+			if err := k.rebaseOnce(ctx, db, live, t.TrialRecord, r, bases, met[t.kind]); err != nil {
 				return fmt.Errorf("re-base challenger %.12s: %w", t.Challenger, err)
 			}
 		}
@@ -86,31 +122,31 @@ func (a *app) rebase(ctx context.Context, db *store.Store, live *skill.Live, bef
 			met[t.kind] = true
 		}
 	}
-	return a.barRelatives(ctx, db, live.Name, sha, trials)
+	return k.barRelatives(ctx, db, live.Name, sha, trials)
 }
 
 // rebaseOnce carries one challenger over, unless that was done, another process is
 // at it, or one is trying the challenger. One that was dropped is tried again on the
 // next text: an editor may have been half way through a save. superseded: not that,
 // since another one has come after it.
-func (a *app) rebaseOnce(ctx context.Context, db *store.Store, live *skill.Live, t tournament.TrialRecord, r *candidate.Carrying, bases []string, superseded bool) error {
+func (k *carrier) rebaseOnce(ctx context.Context, db *store.Store, live *skill.Live, t tournament.TrialRecord, r *candidate.Carrying, bases []string, superseded bool) error {
 	if done, err := rebased(ctx, db, live.Name, r, bases); err != nil || done || superseded && r.Reason != "" {
 		return err
 	}
-	if busy, err := a.skillAtWork(live.Name); err != nil || busy {
+	if busy, err := k.Locks.Working(live.Name, skill.Harness, skill.Description); err != nil || busy {
 		return err
 	}
 	id := r.Run(live.Name)
 	for _, run := range []string{t.Run, id} {
-		if busy, err := a.running(run); err != nil || busy {
+		if busy, err := k.Locks.Running(run); err != nil || busy {
 			return err
 		}
 	}
 	// A trial that another process restarts, and perhaps begins, must not be
 	// restarted over it.
-	unlock, err := a.lockRun(id)
+	unlock, err := k.lock(ctx, id)
 	if err != nil {
-		if busy, e := a.running(id); e == nil && busy {
+		if busy, e := k.Locks.Running(id); e == nil && busy {
 			return nil
 		}
 		return err
@@ -120,7 +156,7 @@ func (a *app) rebaseOnce(ctx context.Context, db *store.Store, live *skill.Live,
 	if done, err := rebased(ctx, db, live.Name, r, bases); err != nil || done {
 		return err
 	}
-	return a.rebaseOne(ctx, db, live, t, r)
+	return k.rebaseOne(ctx, db, live, t, r)
 }
 
 // editedFrom lists the texts, the newest first, that the live one came from by
@@ -159,7 +195,7 @@ type standIn struct {
 // inPlace lists the challengers of base that wait: the newest that is proved and
 // was never in place, and for each part of a skill the newest that is undecided.
 // The proved one comes last: its trial will be the newest.
-func (a *app) inPlace(ctx context.Context, db *store.Store, live *skill.Live, base string, trials []tournament.TrialRecord) (out []standIn, err error) {
+func inPlace(ctx context.Context, db *store.Store, live *skill.Live, base string, trials []tournament.TrialRecord) (out []standIn, err error) {
 	const proved = "proved"
 	kinds := map[string]bool{}
 	for _, t := range trials { // the newest first
@@ -197,8 +233,8 @@ func (a *app) inPlace(ctx context.Context, db *store.Store, live *skill.Live, ba
 // not, and r says why it was.
 func rebased(ctx context.Context, db *store.Store, name string, r *candidate.Carrying, bases []string) (bool, error) {
 	for _, onto := range append([]string{r.Onto}, bases...) {
-		k := candidate.Carrying{Base: r.Base, From: r.From, Onto: onto}
-		run, err := db.Run(ctx, k.Run(name))
+		earlier := candidate.Carrying{Base: r.Base, From: r.From, Onto: onto}
+		run, err := db.Run(ctx, earlier.Run(name))
 		if errors.Is(err, store.ErrNotFound) {
 			continue
 		} else if err != nil {
@@ -217,8 +253,8 @@ func rebased(ctx context.Context, db *store.Store, name string, r *candidate.Car
 }
 
 // rebaseOne carries one challenger over, and says what came of it in a line.
-func (a *app) rebaseOne(ctx context.Context, db *store.Store, live *skill.Live, t tournament.TrialRecord, r *candidate.Carrying) error {
-	name, now := live.Name, a.Now().UTC()
+func (k *carrier) rebaseOne(ctx context.Context, db *store.Store, live *skill.Live, t tournament.TrialRecord, r *candidate.Carrying) error {
+	name, now := live.Name, k.Now().UTC()
 	id := r.Run(name)
 	was, err := candidate.MadeBy(ctx, db, name, t.Challenger)
 	if err != nil {
@@ -230,7 +266,7 @@ func (a *app) rebaseOne(ctx context.Context, db *store.Store, live *skill.Live, 
 	if candidate.PartOf(was.Operator) == skill.Description {
 		c.Operator = candidate.CarriedDescription
 	}
-	next, err := a.mergeEdit(ctx, db, live, was, r)
+	next, err := mergeEdit(ctx, db, live, was, r)
 	if err != nil {
 		return err
 	}
@@ -238,7 +274,7 @@ func (a *app) rebaseOne(ctx context.Context, db *store.Store, live *skill.Live, 
 	j := db.Journal(id)
 	if next != nil {
 		c.SHA, c.Text = next.Hash(), next.Render()
-		if err := a.admit(ctx, db, live, next, c, r); err != nil {
+		if err := k.admit(ctx, db, live, next, c, r); err != nil {
 			return err
 		}
 		if c.SHA == r.From { // but for blanks, both changed the same: it is known, and no parent of its own
@@ -286,23 +322,19 @@ func (a *app) rebaseOne(ctx context.Context, db *store.Store, live *skill.Live, 
 		return err
 	}
 	if !r.Again {
-		a.sayRecorded("%s", oneLine(words))
+		k.recorded(oneLine(words))
 	}
-	if a.access != datadir.Writes {
+	if k.Outbox.Access != datadir.Writes {
 		return nil
 	}
-	home, err := a.home()
-	if err == nil { // what was proved is proved no more
-		err = hook.Withdraw(string(home), name, hook.Waiting)
+	if err := hook.Withdraw(string(k.Outbox.Dir), name, hook.Waiting); err != nil { // what was proved is proved no more
+		return err
 	}
-	if err == nil {
-		err = a.guardQuarantine(ctx, db, name)
-	}
-	return err
+	return k.Outbox.Guard(ctx, db, name)
 }
 
 // mergeEdit makes the re-based text; nil where r says why there is none.
-func (a *app) mergeEdit(ctx context.Context, db *store.Store, live *skill.Live, was *tournament.Candidate, r *candidate.Carrying) (*skill.Document, error) {
+func mergeEdit(ctx context.Context, db *store.Store, live *skill.Live, was *tournament.Candidate, r *candidate.Carrying) (*skill.Document, error) {
 	v, err := db.VersionBySHA(ctx, live.Name, r.Base)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
@@ -333,7 +365,7 @@ func (a *app) mergeEdit(ctx context.Context, db *store.Store, live *skill.Live, 
 // admit checks the re-based text as the search checks what a mutator proposes. r
 // names rules alone: what a finding quotes stands with the candidate, where a purge
 // finds it.
-func (a *app) admit(ctx context.Context, db *store.Store, live *skill.Live, next *skill.Document, c *tournament.Candidate, r *candidate.Carrying) error {
+func (k *carrier) admit(ctx context.Context, db *store.Store, live *skill.Live, next *skill.Document, c *tournament.Candidate, r *candidate.Carrying) error {
 	ours, err := skill.Parse(live.Doc.Render(), next.Options())
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 // the live text, where that is another one than they were made from: a search that
 // began with one as it is would lose what was written since. What comes of it goes
 // to quarantine: an approval is for one text.
-func (a *app) rebaseApproved(ctx context.Context, db *store.Store, live *skill.Live) error {
+func (k *carrier) rebaseApproved(ctx context.Context, db *store.Store, live *skill.Live) error {
 	words, err := db.Decisions(ctx, live.Name)
 	if err != nil {
 		return err
@@ -48,11 +48,11 @@ func (a *app) rebaseApproved(ctx context.Context, db *store.Store, live *skill.L
 			return err
 		}
 		var earlier []string
-		for _, k := range c.Carryings {
-			earlier = append(earlier, k.Onto)
+		for _, was := range c.Carryings {
+			earlier = append(earlier, was.Onto)
 		}
 		t := tournament.TrialRecord{Skill: live.Name, Incumbent: c.Base, Challenger: c.SHA, Run: c.Run, Decision: candidate.NeverTried, Simulated: run.Simulated}
-		if err := a.rebaseOnce(ctx, db, live, t, r, earlier, false); err != nil {
+		if err := k.rebaseOnce(ctx, db, live, t, r, earlier, false); err != nil {
 			return fmt.Errorf("re-base candidate %.12s: %w", c.SHA, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
@@ -72,8 +73,8 @@ func spentOn(ctx context.Context, db *store.Store, t *tournament.TrialRecord) ([
 
 // barRelatives keeps clusters out of the open trials against the live text that
 // were spent on an ancestor after it was re-based: its run was resumed.
-func (a *app) barRelatives(ctx context.Context, db *store.Store, name, live string, trials []tournament.TrialRecord) error {
-	if busy, err := a.skillAtWork(name); err != nil || busy {
+func (k *carrier) barRelatives(ctx context.Context, db *store.Store, name, live string, trials []tournament.TrialRecord) error {
+	if busy, err := k.Locks.Working(name, skill.Harness, skill.Description); err != nil || busy {
 		return err // what it has read of its trial must not change under it
 	}
 	for i := range trials {
@@ -101,11 +102,11 @@ func (a *app) barRelatives(ctx context.Context, db *store.Store, name, live stri
 			if err := json.Unmarshal(run.Config, &r); err != nil {
 				return fmt.Errorf("read run %s: %w", run.ID, err)
 			}
-			k := slices.IndexFunc(trials, func(u tournament.TrialRecord) bool { return u.Incumbent == r.Base && u.Challenger == r.From })
-			if k < 0 || r.From == at {
+			from := slices.IndexFunc(trials, func(u tournament.TrialRecord) bool { return u.Incumbent == r.Base && u.Challenger == r.From })
+			if from < 0 || r.From == at {
 				break
 			}
-			heard, err := spentOn(ctx, db, &trials[k])
+			heard, err := spentOn(ctx, db, &trials[from])
 			if err != nil {
 				return err
 			}
