@@ -206,8 +206,12 @@ func (a *app) logSkill(ctx context.Context, name string, all bool) error {
 	if err != nil {
 		return err
 	}
+	rd, err := a.reader(ctx)
+	if err != nil {
+		return err
+	}
 	for i := range l.Candidates {
-		if err := a.offerTrial(ctx, s, &l.Candidates[i]); err != nil {
+		if err := rd.offerTrial(ctx, s, &l.Candidates[i]); err != nil {
 			return err
 		}
 	}
@@ -223,11 +227,11 @@ func (a *app) logSkill(ctx context.Context, name string, all bool) error {
 }
 
 // offerTrial says how a candidate that is proved is installed, or why it is not.
-func (a *app) offerTrial(ctx context.Context, s *candidate.Texts, t *logTrial) error {
+func (rd *reader) offerTrial(ctx context.Context, s *candidate.Texts, t *logTrial) error {
 	if s.Live == nil || t.Decision != string(pareto.Promote) || !t.Current {
 		return nil
 	}
-	command, against, err := a.offer(ctx, s.Store, s.Live, t.trial)
+	command, against, err := rd.Release.offer(ctx, s.Store, s.Live, t.trial)
 	t.Offer, t.Refused = command, against.without(isSimulated).String()
 	return err
 }

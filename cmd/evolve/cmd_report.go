@@ -117,8 +117,8 @@ func (a *app) pageOfNight(ctx context.Context, db *store.Store, name string, oth
 }
 
 // reportModel finds a run and builds its report.
-func (a *app) reportModel(ctx context.Context, db *store.Store, name string) (*report.Model, error) {
-	run, err := a.findRun(ctx, db, name)
+func (rd *reader) reportModel(ctx context.Context, db *store.Store, name string) (*report.Model, error) {
+	run, err := rd.findRun(ctx, db, name)
 	if err != nil {
 		return nil, err
 	}
@@ -129,14 +129,14 @@ func (a *app) reportModel(ctx context.Context, db *store.Store, name string) (*r
 	if data.Lessons, err = lessons(ctx, db, &data.Run); err != nil {
 		return nil, err
 	}
-	if data.Run.Status, err = a.statusNow(&data.Run); err != nil {
+	if data.Run.Status, err = rd.statusNow(&data.Run); err != nil {
 		return nil, err
 	}
 	return report.Build(data)
 }
 
 // findRun completes a run's name; "last" is the newest.
-func (a *app) findRun(ctx context.Context, db *store.Store, name string) (string, error) {
+func (rd *reader) findRun(ctx context.Context, db *store.Store, name string) (string, error) {
 	var many *store.AmbiguousError
 	if name == "last" {
 		runs, err := db.Runs(ctx, "")

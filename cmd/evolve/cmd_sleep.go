@@ -180,7 +180,7 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 	if a.JSON {
 		err = a.PrintJSON(r)
 	} else {
-		err = a.printNight(r)
+		_, err = fmt.Fprint(a.Stdout, a.narrow(r.text()))
 	}
 	if stopped != nil {
 		return stopped
@@ -289,8 +289,8 @@ func stepLine(k *sleep.Step) string {
 	return fmt.Sprintf("%s: %s: %s", what, k.Stage, k.Note)
 }
 
-// printNight says in a few lines what came of a night.
-func (a *app) printNight(r *nightReport) error {
+// text says in a few lines what came of a night.
+func (r *nightReport) text() string {
 	var b strings.Builder
 	if r.DryRun {
 		if r.Generation > 0 { // it was saved
@@ -342,8 +342,7 @@ func (a *app) printNight(r *nightReport) error {
 	for _, w := range r.next() {
 		fmt.Fprintf(&b, "  next   %s\n", oneLine(w))
 	}
-	_, err := fmt.Fprint(a.Stdout, a.narrow(b.String()))
-	return err
+	return b.String()
 }
 
 // harvestedIn says what a night has read, or that it has not come so far.

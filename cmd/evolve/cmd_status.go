@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -165,29 +166,27 @@ func (a *app) status(ctx context.Context, all bool) error {
 	if a.JSON {
 		return a.PrintJSON(r)
 	}
-	return a.printStatus(r, all)
+	if r.empty() {
+		return a.firstSteps(0, r.SkillsDir)
+	}
+	_, err = fmt.Fprint(a.Stdout, r.text(a.width(), all))
+	return err
 }
 
 // gatherStatus reads the skills on disk and their records in the store, and writes
 // nothing: it reports a text that was edited by hand and does not record it as a version.
-func (a *app) gatherStatus(ctx context.Context) (*statusReport, error) {
-	r := &statusReport{Schema: 1, demo: a.isDemo(), Skills: []skillStatus{}, Broken: []brokenSkill{}}
-	home, err := a.home()
+func (rd *reader) gatherStatus(ctx context.Context) (*statusReport, error) {
+	r := &statusReport{Schema: 1, demo: rd.Demo, Skills: []skillStatus{}, Broken: []brokenSkill{}}
+	r.Home = string(rd.Locks.Dir)
+	var err error
+	if r.SkillsDir, err = rd.Layout.Skills(); err != nil {
+		return nil, err
+	}
+	reg, err := rd.Layout.Registry()
 	if err != nil {
 		return nil, err
 	}
-	r.Home = string(home)
-	if r.SkillsDir, err = a.skillsDir(); err != nil {
-		return nil, err
-	}
-	reg, err := a.registry()
-	if err != nil {
-		return nil, err
-	}
-	db, err := a.existingStore(ctx)
-	if err != nil {
-		return nil, err
-	}
+	db := rd.Store
 	known := &overview{}
 	if db != nil {
 		r.harvested = true
@@ -196,7 +195,7 @@ func (a *app) gatherStatus(ctx context.Context) (*statusReport, error) {
 		}
 		r.Sessions = known.sessions
 	}
-	if r.Night, err = a.nightStatus(ctx, known.last); err != nil {
+	if r.Night, err = rd.nightStatus(ctx, known.last); err != nil {
 		return nil, err
 	}
 	for _, b := range reg.Broken {
@@ -204,7 +203,7 @@ func (a *app) gatherStatus(ctx context.Context) (*statusReport, error) {
 		delete(known.uses, b.Name)
 	}
 	for _, e := range reg.Entries {
-		s, err := a.skillStatus(ctx, db, e, known)
+		s, err := rd.skillStatus(ctx, db, e, known)
 		var syntax *skill.SyntaxError
 		if errors.As(err, &syntax) { // broken since the registry looked
 			r.Broken = append(r.Broken, brokenSkill{e.Name, e.Path, syntax.Error()})

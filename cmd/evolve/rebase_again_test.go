@@ -249,7 +249,9 @@ func TestRebaseOfWhatIsElsewhere(t *testing.T) {
 		}
 		live, err := o.a.skill("tables")
 		o.check(err)
-		c, err := o.a.challenger(ctx, o.db, live, live.Doc.Hash())
+		rd, err := o.a.reader(ctx)
+		o.check(err)
+		c, err := rd.challenger(ctx, o.db, live, live.Doc.Hash())
 		o.check(err)
 		if c.TakenBack != back || (c.Offer == "") != back {
 			t.Errorf("taken back there %v: it is %+v", back, c)

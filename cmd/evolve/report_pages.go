@@ -116,7 +116,7 @@ func (a *app) writeNight(r *nightReport) string {
 
 // night finds a night by its name or the beginning of it; "night" is the newest.
 // nil where there is none of that name.
-func (a *app) night(ctx context.Context, db *store.Store, name string) (*nightReport, error) {
+func (rd *reader) night(ctx context.Context, db *store.Store, name string) (*nightReport, error) {
 	nights, err := sleep.Nights(ctx, db, 0)
 	if err != nil {
 		return nil, err
@@ -134,10 +134,10 @@ func (a *app) night(ctx context.Context, db *store.Store, name string) (*nightRe
 	}
 	r := reportOf(&nights[at])
 	if at == 0 { // what is to do now is no matter of an older night
-		if r.Waiting, r.alarms, err = a.waitingNow(ctx, db, r.Night); err != nil {
+		if r.Waiting, r.alarms, err = rd.waitingNow(ctx, db, r.Night); err != nil {
 			return nil, err
 		}
-		r.Retire, err = a.retirements(ctx, db)
+		r.Retire, err = rd.retirements(ctx, db)
 	}
 	return r, err
 }

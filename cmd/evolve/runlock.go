@@ -46,11 +46,11 @@ func (a *app) running(id string) (bool, error) {
 // statusNow is the status of a run as it is now. One that is marked as running and
 // that no process is at work on was killed: a process that ends by itself writes down
 // how.
-func (a *app) statusNow(r *tournament.Run) (tournament.RunStatus, error) {
+func (rd *reader) statusNow(r *tournament.Run) (tournament.RunStatus, error) {
 	if r.Status != tournament.Running {
 		return r.Status, nil
 	}
-	busy, err := a.running(r.ID)
+	busy, err := rd.Locks.Running(r.ID)
 	if err != nil || busy {
 		return r.Status, err
 	}

@@ -29,7 +29,7 @@ func (r retirement) String() string {
 
 // retirements are the proposals that stand: about the text that is live and the
 // model of the last night, of a skill that is not pinned. By name.
-func (a *app) retirements(ctx context.Context, db *store.Store) ([]retirement, error) {
+func (rd *reader) retirements(ctx context.Context, db *store.Store) ([]retirement, error) {
 	out := []retirement{}
 	states, err := db.SleepStates(ctx)
 	if err != nil {
@@ -47,7 +47,7 @@ func (a *app) retirements(ctx context.Context, db *store.Store) ([]retirement, e
 		if err := stand(name, &st); err != nil {
 			return nil, err
 		}
-		live, err := a.skill(name)
+		live, err := rd.Layout.Live(name)
 		if err != nil {
 			continue // removed, or broken: there is nothing to retire
 		}

@@ -10,11 +10,11 @@ import (
 
 // waitingNow is what a night has left for its owner to do that is still to do: without
 // what was promoted, rejected, rolled back, edited or labelled since.
-func (a *app) waitingNow(ctx context.Context, db *store.Store, n *sleep.Night) (waiting []string, alarms int, err error) {
+func (rd *reader) waitingNow(ctx context.Context, db *store.Store, n *sleep.Night) (waiting []string, alarms int, err error) {
 	now := *n
 	now.Steps = nil
 	for i := range n.Steps {
-		over, err := a.dealtWith(ctx, db, n, &n.Steps[i])
+		over, err := rd.dealtWith(ctx, db, n, &n.Steps[i])
 		if err != nil {
 			return nil, 0, err
 		}
@@ -27,13 +27,13 @@ func (a *app) waitingNow(ctx context.Context, db *store.Store, n *sleep.Night) (
 
 // dealtWith reports whether nothing is left to do about what a step has told of. Of a
 // skill that cannot be read nothing is known.
-func (a *app) dealtWith(ctx context.Context, db *store.Store, n *sleep.Night, k *sleep.Step) (bool, error) {
+func (rd *reader) dealtWith(ctx context.Context, db *store.Store, n *sleep.Night, k *sleep.Step) (bool, error) {
 	proposes := k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil
 	waits := k.Stage == sleep.Waits
 	if !proposes && !waits && !isAlarm(k) && !asksForLabels(k) {
 		return false, nil
 	}
-	live, err := a.skill(k.Skill)
+	live, err := rd.Layout.Live(k.Skill)
 	if err != nil {
 		return false, nil
 	}
@@ -45,7 +45,7 @@ func (a *app) dealtWith(ctx context.Context, db *store.Store, n *sleep.Night, k 
 		last, err := db.LatestRun(ctx, k.Skill)
 		return k.Live != "" && k.Live != sha || last != nil && last.Started.After(n.Began), err
 	case proposes:
-		trial, back, err := a.waitingTrial(ctx, db, live, sha)
+		trial, back, err := rd.Release.waitingTrial(ctx, db, live, sha)
 		if err != nil || trial == nil && back == nil { // of a night from before trials were kept
 			return k.Result.Incumbent != "" && k.Result.Incumbent != sha, err
 		}
@@ -61,7 +61,7 @@ func (a *app) dealtWith(ctx context.Context, db *store.Store, n *sleep.Night, k 
 		open, err := uncertified(ctx, db, n, st, s)
 		return open == nil, err
 	}
-	c, err := a.challenger(ctx, db, live, sha)
+	c, err := rd.challenger(ctx, db, live, sha)
 	if err != nil || c == nil || c.on == nil {
 		return true, err
 	}

@@ -24,10 +24,7 @@ func TestNightOfThirtyIsOneScreen(t *testing.T) {
 		}
 		n.Steps = append(n.Steps, sleep.Step{Kind: sleep.Search, Skill: fmt.Sprintf("s%02d", k), Stage: sleep.Waits, Note: "takes more", Needs: sleep.Caps{Rollouts: need}})
 	}
-	if err := a.printNight(reportOf(n)); err != nil {
-		t.Fatal(err)
-	}
-	got := out.String()
+	got := a.narrow(reportOf(n).text())
 	if lines := strings.Count(got, "\n"); lines != 6 {
 		t.Errorf("%d lines, want 6:\n%s", lines, got)
 	}

@@ -13,19 +13,15 @@ import (
 // begun is the run of a skill whose process ended while it read corrections, before
 // there was a run to be resumed; nil for none, or where last, the newest run, began
 // after it. The command that started it continues it: see runID.
-func (a *app) begun(ctx context.Context, db *store.Store, name string, last *tournament.Run) (*unfinishedRun, error) {
+func (rd *reader) begun(ctx context.Context, db *store.Store, name string, last *tournament.Run) (*unfinishedRun, error) {
 	id, err := db.BegunRun(ctx, name)
 	if err != nil || id == "" || last != nil && last.ID > id { // ids begin with the time
 		return nil, err
 	}
-	if busy, err := a.running(id); err != nil || busy {
+	if busy, err := rd.Locks.Running(id); err != nil || busy {
 		return &unfinishedRun{Run: id, Status: string(tournament.Running)}, err
 	}
-	k, err := a.locks()
-	if err != nil {
-		return nil, err
-	}
-	killed, locked, err := k.Killed(id)
+	killed, locked, err := rd.Locks.Killed(id)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,12 +26,7 @@ func TestStatusOfARunKilledWhileMining(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out := a.Stdout.(*bytes.Buffer)
-		out.Reset()
-		if err := a.printStatus(r, false); err != nil {
-			t.Fatal(err)
-		}
-		return &r.Skills[0], out.String()
+		return &r.Skills[0], r.text(80, false)
 	}
 	const id = "20261122-100000-abcdef"
 	if err := db.BeginRun(ctx, "dataviz", id); err != nil {

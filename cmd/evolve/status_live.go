@@ -14,14 +14,14 @@ import (
 // to date, which a command that only looks must not. before is the text that was known
 // to be in place: where it is another one, the challengers that wait are still against
 // that.
-func (a *app) liveNow(ctx context.Context, db *store.Store, live *skill.Live) (l *liveStatus, before string, err error) {
+func (rd *reader) liveNow(ctx context.Context, db *store.Store, live *skill.Live) (l *liveStatus, before string, err error) {
 	sha := live.Doc.Hash()
 	l = &liveStatus{SHA: sha, Author: "you"}
 	versions, err := db.Versions(ctx, live.Name)
 	if err != nil {
 		return nil, "", err
 	}
-	if before, err = a.lastInPlace(ctx, db, live); err != nil {
+	if before, err = rd.lastInPlace(ctx, db, live); err != nil {
 		return nil, "", err
 	}
 	v := candidate.VersionIn(versions, sha)
@@ -46,7 +46,7 @@ func (a *app) liveNow(ctx context.Context, db *store.Store, live *skill.Live) (l
 // lastInPlace is the text that evolve last knew where the skill lives, "" for none. An
 // installation that was interrupted after its rename counts; of one that was
 // interrupted before, it says what finishes it.
-func (a *app) lastInPlace(ctx context.Context, db *store.Store, live *skill.Live) (sha string, err error) {
+func (rd *reader) lastInPlace(ctx context.Context, db *store.Store, live *skill.Live) (sha string, err error) {
 	home, err := live.Home()
 	if err != nil {
 		return "", err
@@ -67,12 +67,12 @@ func (a *app) lastInPlace(ctx context.Context, db *store.Store, live *skill.Live
 			return "", err
 		}
 	}
-	done, open, err := a.settle(ctx, db, live.Name)
+	done, open, err := rd.Release.settle(ctx, db, live.Name)
 	for _, in := range done {
 		if in.Path == home {
 			sha = in.To
 		}
 	}
-	a.sayOpen(live.Name, open)
+	rd.Release.sayOpen(live.Name, open)
 	return sha, err
 }

@@ -21,7 +21,7 @@ func newSkillStatus(name string) *skillStatus {
 }
 
 // skillStatus is where one skill on disk stands, without its uses.
-func (a *app) skillStatus(ctx context.Context, db *store.Store, e skill.Entry, known *overview) (*skillStatus, error) {
+func (rd *reader) skillStatus(ctx context.Context, db *store.Store, e skill.Entry, known *overview) (*skillStatus, error) {
 	live, err := skill.ReadEntry(e)
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (a *app) skillStatus(ctx context.Context, db *store.Store, e skill.Entry, k
 		return s, nil
 	}
 	var before string
-	if s.Live, before, err = a.liveNow(ctx, db, live); err != nil {
+	if s.Live, before, err = rd.liveNow(ctx, db, live); err != nil {
 		return nil, err
 	}
 	if at, ok, err := db.KernelConfirmed(ctx, e.Name, s.Kernel.SHA); err != nil {
@@ -47,13 +47,13 @@ func (a *app) skillStatus(ctx context.Context, db *store.Store, e skill.Entry, k
 	} else if p != nil {
 		s.Pinned = true
 	}
-	if err := a.statusTargets(ctx, db, s); err != nil {
+	if err := rd.statusTargets(ctx, db, s); err != nil {
 		return nil, err
 	}
 	if n := known.cases[e.Name]; n != nil {
 		s.Cases = n
 	}
-	if s.Challenger, err = a.challenger(ctx, db, live, before); err != nil {
+	if s.Challenger, err = rd.challenger(ctx, db, live, before); err != nil {
 		return nil, err
 	}
 	if c := s.Challenger; c != nil && c.on != nil && known.judged[e.Name] {
@@ -73,16 +73,16 @@ func (a *app) skillStatus(ctx context.Context, db *store.Store, e skill.Entry, k
 	if last != nil {
 		s.ran = last.Started
 	}
-	if s.Unfinished, err = a.unfinished(ctx, db, e.Name, last); err != nil {
+	if s.Unfinished, err = rd.unfinished(ctx, db, e.Name, last); err != nil {
 		return nil, err
 	}
 	s.Turn = laterOf(known.last, s)
-	s.Waits, err = a.waits(ctx, db, s, known, last)
+	s.Waits, err = rd.waits(ctx, db, s, known, last)
 	return s, err
 }
 
 // statusTargets finds where else the skill was put, and what is there now.
-func (a *app) statusTargets(ctx context.Context, db *store.Store, s *skillStatus) error {
+func (rd *reader) statusTargets(ctx context.Context, db *store.Store, s *skillStatus) error {
 	places, err := standing(ctx, db, s.Skill)
 	if err != nil || len(places) < 2 {
 		return err
@@ -91,9 +91,9 @@ func (a *app) statusTargets(ctx context.Context, db *store.Store, s *skillStatus
 		switch now, err := hashAt(p.Path); {
 		case err != nil || now == "": // its owner's business, and no longer a place
 		case now == s.Live.SHA:
-			s.Targets = append(s.Targets, a.targetOf(s.Skill, p.Path))
+			s.Targets = append(s.Targets, rd.Layout.TargetOf(s.Skill, p.Path))
 		default:
-			s.Others = append(s.Others, a.targetOf(s.Skill, p.Path))
+			s.Others = append(s.Others, rd.Layout.TargetOf(s.Skill, p.Path))
 		}
 	}
 	return nil
@@ -119,14 +119,14 @@ func (s *skillStatus) decisions(ctx context.Context, db *store.Store) error {
 // challenger returns the text that is proven or on trial against the live one, nil if
 // there is none. before is the text that the store knows as live: if the owner has edited
 // it since, the next command that writes carries its challenger over to the edit.
-func (a *app) challenger(ctx context.Context, db *store.Store, skill *skill.Live, before string) (*challengerStatus, error) {
-	on, back, err := a.waitingTrial(ctx, db, skill, skill.Doc.Hash())
+func (rd *reader) challenger(ctx context.Context, db *store.Store, skill *skill.Live, before string) (*challengerStatus, error) {
+	on, back, err := rd.Release.waitingTrial(ctx, db, skill, skill.Doc.Hash())
 	if err != nil {
 		return nil, err
 	}
 	edited := false
 	if on == nil && before != skill.Doc.Hash() {
-		if on, _, err = a.waitingTrial(ctx, db, skill, before); err != nil {
+		if on, _, err = rd.Release.waitingTrial(ctx, db, skill, before); err != nil {
 			return nil, err
 		}
 		edited = on != nil
@@ -157,7 +157,7 @@ func (a *app) challenger(ctx context.Context, db *store.Store, skill *skill.Live
 		if c.Lifetime, c.single, err = overLifetime(ctx, db, on); err != nil {
 			return nil, err
 		}
-		command, against, err := a.offer(ctx, db, skill, on)
+		command, against, err := rd.Release.offer(ctx, db, skill, on)
 		if err != nil {
 			return nil, err
 		}
@@ -216,8 +216,8 @@ func needed(d pareto.Decision) *int {
 
 // unfinished is the skill's last run where that can be resumed, nil where it
 // ended: an older one was given up.
-func (a *app) unfinished(ctx context.Context, db *store.Store, name string, last *tournament.Run) (*unfinishedRun, error) {
-	if u, err := a.begun(ctx, db, name, last); err != nil || u != nil {
+func (rd *reader) unfinished(ctx context.Context, db *store.Store, name string, last *tournament.Run) (*unfinishedRun, error) {
+	if u, err := rd.begun(ctx, db, name, last); err != nil || u != nil {
 		return u, err
 	}
 	if last == nil || last.Status == tournament.Finished || last.Status == tournament.Failed {
@@ -230,10 +230,10 @@ func (a *app) unfinished(ctx context.Context, db *store.Store, name string, last
 	if open.Note == tournament.CapReached {
 		return nil, nil // its caps are part of it: it would stop where it stopped
 	}
-	if busy, err := a.running(open.ID); err != nil || busy {
+	if busy, err := rd.Locks.Running(open.ID); err != nil || busy {
 		return &unfinishedRun{Run: open.ID, Status: string(tournament.Running)}, err
 	}
-	now, err := a.statusNow(open)
+	now, err := rd.statusNow(open)
 	return &unfinishedRun{open.ID, string(now), "evolve --resume " + open.ID, "its last run was " + string(now)}, err
 }
 

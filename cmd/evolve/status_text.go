@@ -33,16 +33,12 @@ const (
 	nameWidth = 24
 )
 
-// printStatus prints the page. What does not fit into a line is cut: --json has
-// all of it.
-func (a *app) printStatus(r *statusReport, all bool) error {
-	w := a.width()
+// text is the page in lines of w columns; all lists the skills without news too. What
+// does not fit into a line is cut: --json has all of it.
+func (r *statusReport) text(w int, all bool) string {
 	var b strings.Builder
 	line := func(format string, args ...any) {
 		b.WriteString(plain.Fit(plain.Text(fmt.Sprintf(format, args...)), w) + "\n")
-	}
-	if len(r.Skills)+len(r.Broken) == 0 && !r.harvested {
-		return a.firstSteps(0, r.SkillsDir)
 	}
 	shown, quiet, gone := r.fold(all)
 	if len(shown) > 0 && w < narrow {
@@ -75,9 +71,11 @@ func (a *app) printStatus(r *statusReport, all bool) error {
 		b.WriteString(joined(w, "; ", r.Night.words(r.Sessions, r.waitingTurns())...))
 	}
 	b.WriteString(typed("next: ", r.Next.Command, r.Next.Text, w))
-	_, err := fmt.Fprint(a.Stdout, strings.TrimPrefix(b.String(), "\n"))
-	return err
+	return strings.TrimPrefix(b.String(), "\n")
 }
+
+// empty reports whether there is nothing to show: no skill, and no session was read.
+func (r *statusReport) empty() bool { return len(r.Skills)+len(r.Broken) == 0 && !r.harvested }
 
 // fold says which skills are shown: those with news, and the most used ones up to
 // shownSkills. gone counts those that are not in the skills folder.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -48,40 +47,28 @@ func TestStatusFitsItsTerminal(t *testing.T) {
 	r := &statusReport{Schema: 1, harvested: true, Sessions: 123456, Skills: []skillStatus{*s}, Broken: []brokenSkill{{Skill: "broken", Reason: strings.Repeat("why ", 60)}, {Reason: "not a folder"}},
 		Night: nightStatus{Last: &nightSummary{Began: now, Ended: &now, Spent: eval.Spent{Rollouts: 123456, AgentCalls: 1, CostUSD: 1234, CostKnown: true}}, Next: &now},
 		Next:  nextStep{"evolve promote " + s.Skill, "because"}}
-	for _, w := range []string{"20", "40", "63", "64", "80", "200"} {
-		a := testApp(t)
-		getenv := a.Getenv
-		a.Getenv = func(k string) string {
-			if k == "COLUMNS" {
-				return w
-			}
-			return getenv(k)
-		}
-		if err := a.printStatus(r, false); err != nil {
-			t.Fatal(err)
-		}
-		out := a.Stdout.(*bytes.Buffer).String()
+	for _, w := range []int{20, 40, 63, 64, 80, 200} {
+		out := r.text(w, false)
 		if strings.Contains(out, "\x1b") {
-			t.Errorf("%s columns: it commands the terminal:\n%q", w, out)
+			t.Errorf("%d columns: it commands the terminal:\n%q", w, out)
 		}
 		for line := range strings.Lines(out) {
 			line = strings.TrimSuffix(line, "\n")
-			if plain.Width(line) > a.width() && !strings.HasSuffix(line, "`") {
-				t.Errorf("%s columns: %d wide: %s", w, plain.Width(line), line)
+			if plain.Width(line) > w && !strings.HasSuffix(line, "`") {
+				t.Errorf("%d columns: %d wide: %s", w, plain.Width(line), line)
 			}
 			if n := strings.Count(line, "`"); n%2 != 0 {
-				t.Errorf("%s columns: half a command: %s", w, line)
+				t.Errorf("%d columns: half a command: %s", w, line)
 			}
 		}
 		if !strings.HasPrefix(out[strings.LastIndex(strings.TrimSpace(out), "\n")+1:], "next: `evolve promote ") {
-			t.Errorf("%s columns: the last line is not what to type:\n%s", w, out)
+			t.Errorf("%d columns: the last line is not what to type:\n%s", w, out)
 		}
 	}
 }
 
 // What needs its owner comes first, then use; and it is the next thing to do.
 func TestStatusOrder(t *testing.T) {
-	a := testApp(t)
 	r := &statusReport{harvested: true}
 	skill := func(name string, uses int, kinds ...waitKind) {
 		s := newSkillStatus(name)
@@ -108,10 +95,7 @@ func TestStatusOrder(t *testing.T) {
 		t.Errorf("next %+v", n)
 	}
 	r.Next = r.next(nil, 0)
-	if err := a.printStatus(r, false); err != nil {
-		t.Fatal(err)
-	}
-	if out := a.Stdout.(*bytes.Buffer).String(); strings.Contains(out, "more without news") {
+	if out := r.text(80, false); strings.Contains(out, "more without news") {
 		t.Errorf("five skills are folded:\n%s", out)
 	}
 }

@@ -52,7 +52,7 @@ func (s *skillStatus) urgency() int {
 
 // waits lists what a skill on disk waits for.
 // last is its newest run, nil for none.
-func (a *app) waits(ctx context.Context, db *store.Store, s *skillStatus, known *overview, last *tournament.Run) ([]waitsFor, error) {
+func (rd *reader) waits(ctx context.Context, db *store.Store, s *skillStatus, known *overview, last *tournament.Run) ([]waitsFor, error) {
 	out := []waitsFor{}
 	add := func(kind waitKind, command, format string, args ...any) {
 		out = append(out, waitsFor{kind, fmt.Sprintf(format, args...), command})
@@ -171,20 +171,18 @@ type nightSummary struct {
 	Spent eval.Spent `json:"spent"`
 }
 
-func (a *app) nightStatus(ctx context.Context, last *sleep.Night) (n nightStatus, err error) {
+func (rd *reader) nightStatus(ctx context.Context, last *sleep.Night) (n nightStatus, err error) {
 	if last != nil {
 		n.Last = &nightSummary{ID: last.ID, Began: last.Began, Spent: last.Spent()}
 		if !last.Ended.IsZero() {
 			n.Last.Ended = &last.Ended
 		}
 	}
-	t, err := a.timers().Installed(ctx)
-	if err != nil || t == nil {
-		return n, err
+	kind, at, err := rd.Timer(ctx)
+	if err == nil && kind != "" {
+		n.Next, n.Timer = &at, kind
 	}
-	at := nextAt(a.Now(), t.Hour, t.Minute)
-	n.Next, n.Timer = &at, t.Kind
-	return n, nil
+	return n, err
 }
 
 // readNights reads what nights know of every skill.

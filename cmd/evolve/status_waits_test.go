@@ -113,14 +113,11 @@ func (w *waitingRoom) status(name string) (s *skillStatus, page string) {
 	if s == nil {
 		w.t.Fatalf("no %s in %+v", name, r.Skills)
 	}
-	for _, width := range []string{"40", "80"} {
-		out := new(bytes.Buffer)
-		w.env["COLUMNS"], w.a.Stdout = width, out
-		w.must(w.a.printStatus(r, true))
-		page = out.String()
+	for _, width := range []int{40, 80} {
+		page = r.text(width, true)
 		for line := range strings.Lines(page) {
-			if line = strings.TrimSuffix(line, "\n"); plain.Width(line) > w.a.width() && !strings.HasSuffix(line, "`") {
-				w.t.Errorf("%s columns: %q", width, line)
+			if line = strings.TrimSuffix(line, "\n"); plain.Width(line) > width && !strings.HasSuffix(line, "`") {
+				w.t.Errorf("%d columns: %q", width, line)
 			}
 		}
 	}
