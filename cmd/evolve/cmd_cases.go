@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,8 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
-	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/spf13/cobra"
 )
 
@@ -36,71 +34,6 @@ JSON Lines, one case a line, the same shape in both directions.`,
 // splitFlag is --split.
 func splitFlag(c *cobra.Command, split *string) {
 	c.Flags().StringVar(split, "split", "", "only those that are put to this use: train, val or test")
-}
-
-// casesOf reads the cases of a skill that is on disk or has been heard of, those
-// of one split where split says so.
-func (a *app) casesOf(ctx context.Context, name, split string) (*store.Store, []eval.Case, error) {
-	switch eval.Split(split) {
-	case eval.Unassigned, eval.Train, eval.Val, eval.Test:
-	default:
-		hint := "the splits are train, val and test"
-		if near := skill.Nearest(split, []string{"train", "val", "test"}); near != "" {
-			hint = fmt.Sprintf("did you mean %s?", near)
-		}
-		return nil, nil, problem.Inputf(hint, "unknown split %q", split)
-	}
-	reg, err := a.registry()
-	if err != nil {
-		return nil, nil, err
-	}
-	db, err := a.existingStore(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	if db == nil {
-		_, err := reg.Lookup(name)
-		return nil, nil, err
-	}
-	if _, err := a.knownSkill(ctx, db, reg, name); err != nil {
-		return nil, nil, err
-	}
-	cases, err := db.Cases(ctx, name)
-	if split != "" {
-		cases = slices.DeleteFunc(cases, func(c eval.Case) bool { return string(c.Split) != split })
-	}
-	return db, cases, err
-}
-
-// caseOf reads one case, by its id or the beginning of it.
-func (a *app) caseOf(ctx context.Context, name, id string) (*store.Store, *eval.Case, error) {
-	db, cases, err := a.casesOf(ctx, name, "")
-	if err != nil {
-		return nil, nil, err
-	}
-	var ids []string
-	var begins []*eval.Case
-	for i := range cases {
-		c := &cases[i]
-		if c.ID == id {
-			return db, c, nil
-		}
-		if strings.HasPrefix(c.ID, id) && id != "" {
-			begins = append(begins, c)
-		}
-		ids = append(ids, c.ID)
-	}
-	if len(begins) == 1 {
-		return db, begins[0], nil
-	}
-	hint := fmt.Sprintf("`evolve cases list %s` lists them", name)
-	if len(begins) > 1 {
-		return nil, nil, problem.Inputf(hint, "%d cases of %s begin with %q", len(begins), name, id)
-	}
-	if near := skill.Nearest(id, ids); near != "" {
-		hint = fmt.Sprintf("did you mean %s? %s", near, hint)
-	}
-	return nil, nil, problem.Inputf(hint, "%s has no case %q", name, id)
 }
 
 func newCasesListCommand(a *app) *cobra.Command {
@@ -138,7 +71,11 @@ func listed(c *eval.Case) listedCase {
 }
 
 func (a *app) casesList(ctx context.Context, name, split string) error {
-	_, cases, err := a.casesOf(ctx, name, split)
+	g, err := a.cases(ctx)
+	if err != nil {
+		return err
+	}
+	cases, err := g.Cases(ctx, name, split)
 	if err != nil {
 		return err
 	}
@@ -169,7 +106,7 @@ func (a *app) casesList(ctx context.Context, name, split string) error {
 		if err := t.Flush(); err != nil {
 			return err
 		}
-		n := splitCounts(cases)
+		n := ingest.SplitCounts(cases)
 		fmt.Fprintf(&b, "%s: %d train, %d val, %d test\n", plain.Counted(len(list), "case"), n[eval.Train], n[eval.Val], n[eval.Test])
 	}
 	_, err = fmt.Fprint(a.Stdout, a.Folded(trimLines(plain.Text(b.String()))))
@@ -218,7 +155,11 @@ func newCasesShowCommand(a *app) *cobra.Command {
 }
 
 func (a *app) casesShow(ctx context.Context, name, id string) error {
-	db, c, err := a.caseOf(ctx, name, id)
+	g, err := a.cases(ctx)
+	if err != nil {
+		return err
+	}
+	c, err := g.Case(ctx, name, id)
 	if err != nil {
 		return err
 	}
@@ -231,7 +172,7 @@ func (a *app) casesShow(ctx context.Context, name, id string) error {
 	}
 	row("case", "%s of %s", c.ID, c.Skill)
 	use := orDash(string(c.Split))
-	if on := a.spentOn(ctx, db, c); on != "" {
+	if on := g.SpentOn(ctx, c); on != "" {
 		use += fmt.Sprintf(", spent on challenger %.12s", on)
 	}
 	row("split", "%s", use)
@@ -285,20 +226,6 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// spentOn is the challenger that a held-out case was spent on against the live
-// text, "" where it was not, or where there is no live text.
-func (a *app) spentOn(ctx context.Context, db *store.Store, c *eval.Case) string {
-	live, err := a.skill(c.Skill)
-	if err != nil {
-		return ""
-	}
-	spent, err := db.Journal("").SpentCases(ctx, c.Skill, live.Doc.Hash())
-	if err != nil {
-		return ""
-	}
-	return spent.On(c)
-}
-
 func newCasesExportCommand(a *app) *cobra.Command {
 	var split string
 	c := &cobra.Command{
@@ -307,7 +234,11 @@ func newCasesExportCommand(a *app) *cobra.Command {
 		Example: "  evolve cases export dataviz > dataviz.jsonl",
 		Args:    exactArgs(1, "a skill"),
 		RunE: func(c *cobra.Command, args []string) error {
-			_, cases, err := a.casesOf(c.Context(), args[0], split)
+			g, err := a.cases(c.Context())
+			if err != nil {
+				return err
+			}
+			cases, err := g.Cases(c.Context(), args[0], split)
 			if err != nil {
 				return err
 			}
@@ -338,24 +269,15 @@ func newCasesDropCommand(a *app) *cobra.Command {
 }
 
 func (a *app) casesDrop(ctx context.Context, name string, ids []string) error {
-	var db *store.Store
-	var drop []string
-	for _, id := range ids { // all of them are there, or none goes
-		var c *eval.Case
-		var err error
-		if db, c, err = a.caseOf(ctx, name, id); err != nil {
-			return err
-		}
-		if !slices.Contains(drop, c.ID) {
-			drop = append(drop, c.ID)
-		}
+	g, err := a.cases(ctx)
+	if err != nil {
+		return err
 	}
-	for _, id := range drop {
-		if err := db.DropCase(ctx, name, id); err != nil && !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
+	drop, err := g.Drop(ctx, name, ids)
+	if err != nil {
+		return err
 	}
-	left, err := db.Cases(ctx, name)
+	left, err := g.Store.Cases(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -364,18 +286,4 @@ func (a *app) casesDrop(ctx context.Context, name string, ids []string) error {
 	}
 	_, err = fmt.Fprintf(a.Stdout, "%s dropped, %s has %d left\n", plain.Counted(len(drop), "case"), name, len(left))
 	return err
-}
-
-// lineOf gives the line of the n-th case in a file of JSON Lines.
-func lineOf(text []byte, n int) int {
-	for i, line := range bytes.Split(text, []byte("\n")) {
-		if len(bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))) == 0 {
-			continue
-		}
-		if n == 0 {
-			return i + 1
-		}
-		n--
-	}
-	return 0
 }

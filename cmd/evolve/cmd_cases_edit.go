@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"strings"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
@@ -17,7 +16,6 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
-	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/spf13/cobra"
 )
@@ -35,7 +33,11 @@ func newCasesEditCommand(a *app) *cobra.Command {
 }
 
 func (a *app) casesEdit(ctx context.Context, name, id string, trust bool) error {
-	db, c, err := a.caseOf(ctx, name, id)
+	g, err := a.cases(ctx)
+	if err != nil {
+		return err
+	}
+	c, err := g.Case(ctx, name, id)
 	if err != nil {
 		return err
 	}
@@ -43,69 +45,25 @@ func (a *app) casesEdit(ctx context.Context, name, id string, trust bool) error 
 	if err != nil {
 		return err
 	}
-	e, err := a.replaceCase(ctx, db, c, text, trust, fmt.Sprintf("nothing was changed; your text is in %s", file))
+	e, err := g.Replace(ctx, c, text, trust, fmt.Sprintf("nothing was changed; your text is in %s", file))
 	if err != nil {
 		return err
 	}
 	if err := os.RemoveAll(filepath.Dir(file)); err != nil {
 		return fmt.Errorf("remove the edited text: %w", err)
 	}
-	for _, w := range e.warnings {
+	for _, w := range e.Warnings {
 		fmt.Fprintf(a.Stderr, "warning: %s\n", w)
 	}
 	if a.JSON {
-		return a.PrintJSON(map[string]any{"schema": 1, "skill": name, "case": c.ID, "changed": e.changed})
+		return a.PrintJSON(map[string]any{"schema": 1, "skill": name, "case": c.ID, "changed": e.Changed})
 	}
 	word := "changed"
-	if !e.changed {
+	if !e.Changed {
 		word = "as before"
 	}
 	_, err = fmt.Fprintf(a.Stdout, "case %s of %s: %s\n", plain.Text(c.ID), name, word)
 	return err
-}
-
-// An edited is what came of an edit of a case.
-type edited struct {
-	changed  bool
-	warnings []string
-}
-
-// replaceCase puts text, a case as JSON, in the place of c. again is the hint where
-// it is refused: nothing is changed then.
-func (a *app) replaceCase(ctx context.Context, db *store.Store, c *eval.Case, text []byte, trust bool, again string) (*edited, error) {
-	spent := a.spentOn(ctx, db, c)
-	next, err := eval.DecodeCase(text)
-	switch {
-	case err != nil:
-		return nil, problem.Inputf(again, "%v", err)
-	case next.ID != c.ID || next.Skill != c.Skill:
-		return nil, problem.Inputf(again+"; import it as a case of its own", "an edit cannot change the id or the skill of a case")
-	case next.Split != c.Split:
-		return nil, problem.Inputf(again, "an edit cannot change the split of a case: what the search has seen is not held out")
-	}
-	n, err := acceptable(a.redactor(), next, trust, func() string { return fmt.Sprintf("case %q", next.ID) })
-	var no *problem.Error
-	if errors.As(err, &no) {
-		return nil, &problem.Error{Kind: no.Kind, Err: no.Err, Hint: again}
-	} else if err != nil {
-		return nil, err
-	}
-	e := &edited{changed: !reflect.DeepEqual(next, c)}
-	if e.changed {
-		if _, _, err := db.SaveCases(ctx, []eval.Case{*next}); err != nil {
-			return nil, err
-		}
-	}
-	switch {
-	case e.changed && spent != "":
-		e.warnings = append(e.warnings, fmt.Sprintf("challenger %.12s has met this case as it was; that evidence stays", spent))
-	case e.changed && c.Split == eval.Test:
-		e.warnings = append(e.warnings, "this case is held out; do not fit it to an answer that you have seen")
-	}
-	if n > 0 {
-		e.warnings = append(e.warnings, plain.Counted(n, "secret")+" replaced by placeholders before anything was stored")
-	}
-	return e, nil
 }
 
 // editCase lets the owner edit a case as JSON and returns the text, and the file

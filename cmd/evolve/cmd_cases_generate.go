@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/spf13/cobra"
 )
@@ -159,7 +160,11 @@ func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
 	if err != nil {
 		return err
 	}
-	_, cases, err := a.casesOf(ctx, f.skill, "")
+	g, err := a.cases(ctx)
+	if err != nil {
+		return err
+	}
+	cases, err := g.Cases(ctx, f.skill, "")
 	if err != nil {
 		return err
 	}
@@ -186,8 +191,7 @@ func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
 	if err := back.Ping(ctx); err != nil {
 		return err
 	}
-	db, err := a.store(ctx)
-	if err != nil {
+	if g.Store, err = a.store(ctx); err != nil {
 		return err
 	}
 	budget := eval.NewBudget(eval.Caps{CostUSD: f.maxCostUSD, Tokens: f.maxTokens, Duration: f.maxDuration}, a.Now)
@@ -199,14 +203,14 @@ func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
 		return noBasis(f.skill)
 	}
 	// What was paid for is kept, even where a cap or a signal ended it.
-	if e := a.saveCases(context.WithoutCancel(ctx), db, f.skill, made); e != nil {
+	if e := g.SaveCases(context.WithoutCancel(ctx), f.skill, made); e != nil {
 		return e
 	}
-	all, e := db.Cases(context.WithoutCancel(ctx), f.skill)
+	all, e := g.Store.Cases(context.WithoutCancel(ctx), f.skill)
 	if e != nil {
 		return e
 	}
-	r := &generateReport{Schema: 1, Skill: f.skill, Wanted: f.n, Stats: stats, Added: []listedCase{}, Left: splitCounts(all), Spent: budget.Spent()}
+	r := &generateReport{Schema: 1, Skill: f.skill, Wanted: f.n, Stats: stats, Added: []listedCase{}, Left: ingest.SplitCounts(all), Spent: budget.Spent()}
 	for i := range all {
 		if slices.ContainsFunc(made, func(c eval.Case) bool { return c.ID == all[i].ID }) {
 			r.Added = append(r.Added, listed(&all[i]))

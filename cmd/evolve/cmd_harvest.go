@@ -1,18 +1,13 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
-	"github.com/skill-evolve/evolve/eval/problem"
-	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/spf13/cobra"
@@ -52,29 +47,9 @@ model: a correction becomes a check that quotes it, and the next
 // A harvestReport is what `evolve harvest --json` prints: schema 1.
 type harvestReport struct {
 	Schema int `json:"schema"`
-	harvested
-	Stored int              `json:"stored"` // sessions, those of earlier harvests included
-	Skills []harvestedSkill `json:"skills"`
-}
-
-// A harvestedSkill has the counts of one skill over all stored sessions: see
-// store.SkillUse.
-type harvestedSkill struct {
-	Skill     string `json:"skill"`
-	Uses      int    `json:"uses"`
-	Corrected int    `json:"corrected"`
-	Accepted  int    `json:"accepted"`
-	Rejected  int    `json:"rejected"`
-	Repeated  int    `json:"repeated"`
-	Abandoned int    `json:"abandoned"`
-	// Headless are uses in sessions that a program drove, in none of the counts above.
-	Headless int `json:"headless_uses"`
-	Cases    int `json:"cases"`
-	NewCases int `json:"new_cases"`
-	// Quoted counts the cases whose checks quote a correction: no model has
-	// written them yet.
-	Quoted int    `json:"quoted"`
-	Note   string `json:"note,omitempty"` // why no case was made of it
+	ingest.Report
+	Stored int                 `json:"stored"` // sessions, those of earlier harvests included
+	Skills []ingest.SkillCases `json:"skills"`
 }
 
 func (a *app) harvestCommand(ctx context.Context, f harvestFlags, only, sidecars string, events bool) error {
@@ -90,7 +65,7 @@ func (a *app) harvestCommand(ctx context.Context, f harvestFlags, only, sidecars
 		return err
 	}
 	if only != "" {
-		if _, err := a.knownSkill(ctx, db, reg, only); err != nil {
+		if err := ingest.Known(ctx, db, reg, only); err != nil {
 			return err
 		}
 	}
@@ -105,13 +80,21 @@ func (a *app) harvestCommand(ctx context.Context, f harvestFlags, only, sidecars
 	if err != nil {
 		return err
 	}
-	r := &harvestReport{Schema: 1, harvested: *h, Stored: len(stored), Skills: []harvestedSkill{}}
-	r.noteStored(stored)
-	if r.Skills, err = a.mineAll(ctx, db, reg, only, f.headless); err != nil {
+	g, err := a.ingester(db)
+	if err != nil {
+		return err
+	}
+	r := &harvestReport{Schema: 1, Report: *h, Stored: len(stored)}
+	r.AddStored(stored)
+	r.Skills, err = g.MineAll(ctx, reg, only, f.headless, func(ctx context.Context, live *skill.Live) (bool, error) {
+		trial, err := a.openTrial(ctx, db, live, skill.Harness)
+		return trial != nil, err
+	})
+	if err != nil {
 		return err
 	}
 	if sidecars != "" {
-		n, err := a.writeSidecars(ctx, db, sidecars)
+		n, err := g.WriteSidecars(ctx, sidecars)
 		if err != nil {
 			return err
 		}
@@ -122,7 +105,7 @@ func (a *app) harvestCommand(ctx context.Context, f harvestFlags, only, sidecars
 		if n := len(r.Problems); n > 0 {
 			a.Say("harvest: %d places could not be read; `evolve harvest` lists them", n)
 		}
-		return a.printEvents(ctx, db, only)
+		return a.printEvents(ctx, g, only)
 	case a.JSON:
 		return a.PrintJSON(r)
 	}
@@ -146,77 +129,6 @@ func (a *app) recordAll(ctx context.Context, db *store.Store, reg *skill.Registr
 		}
 	}
 	return nil
-}
-
-// noteStored adds the problems that stand in the sessions of earlier harvests to what
-// this one met, in the order of files and lines.
-func (h *harvested) noteStored(sessions []harvest.Session) {
-	for _, s := range sessions {
-		h.note(s.Problems)
-	}
-	for _, list := range []*[]harvest.Problem{&h.Problems, &h.Remarks} {
-		slices.SortFunc(*list, func(p, q harvest.Problem) int {
-			return cmp.Or(cmp.Compare(p.Path, q.Path), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Reason, q.Reason))
-		})
-		*list = slices.Compact(*list)
-	}
-}
-
-// mineAll makes cases of every skill that was used and can be read, or of one.
-func (a *app) mineAll(ctx context.Context, db *store.Store, reg *skill.Registry, only string, headless bool) ([]harvestedSkill, error) {
-	uses, err := usesOf(ctx, db, reg)
-	if err != nil {
-		return nil, err
-	}
-	out := []harvestedSkill{}
-	for _, u := range uses {
-		if only != "" && u.Skill != only {
-			continue
-		}
-		s := harvestedSkill{Skill: u.Skill, Uses: u.Uses, Corrected: u.Corrected, Accepted: u.Accepted, Rejected: u.Rejected, Repeated: u.Repeated, Abandoned: u.Abandoned, Headless: u.Headless}
-		live, err := a.skill(u.Skill)
-		var unknown *skill.UnknownSkillError
-		switch {
-		case errors.As(err, &unknown):
-			s.Note = "not in the skills folder"
-		case err != nil:
-			s.Note = oneLine(err.Error())
-		default:
-			trial, err := a.openTrial(ctx, db, live, skill.Harness)
-			if err != nil {
-				return nil, err
-			}
-			before, err := db.Cases(ctx, live.Name)
-			if err != nil {
-				return nil, err
-			}
-			// What the owner has dropped is mined again, and not stored again.
-			if _, _, err := a.mine(ctx, db, live.Name, nil, headless, trial != nil); err != nil {
-				return nil, fmt.Errorf("mine cases of %s: %w", live.Name, err)
-			}
-			s.NewCases = -len(before)
-		}
-		cases, err := db.Cases(ctx, u.Skill)
-		if err != nil {
-			return nil, err
-		}
-		if s.Cases = len(cases); s.Note == "" {
-			s.NewCases += len(cases)
-		}
-		for _, c := range cases {
-			if quoted(c) {
-				s.Quoted++
-			}
-		}
-		if s.Note == "" && s.Headless > 0 {
-			s.Note = plain.Counted(s.Headless, "use") + " more without a person"
-			if !headless {
-				s.Note += ", left out (--include-headless)"
-			}
-		}
-		out = append(out, s)
-	}
-	return out, nil
 }
 
 // maxShown are the problems that are printed; --json has all.
@@ -279,97 +191,20 @@ func (r *harvestReport) next() string {
 	return "use your skills and correct them where they are wrong: that is what cases are made of"
 }
 
-// A sessionEvents line names the session that its events stand in.
-type sessionEvents struct {
-	Session string `json:"session"`
-	Agent   string `json:"agent"`
-	Path    string `json:"path"`
-	harvest.Sidecar
-}
-
-// printEvents writes one line for each stored session that has skill events,
-// the oldest first.
-func (a *app) printEvents(ctx context.Context, db *store.Store, only string) error {
-	sessions, err := db.Sessions(ctx, store.SessionFilter{Skill: only})
+// printEvents writes one line for each session that has skill events.
+func (a *app) printEvents(ctx context.Context, g *ingest.Ingester, only string) error {
+	all, err := g.Events(ctx, only)
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(sessions, func(s, t harvest.Session) int {
-		return cmp.Or(s.Started.Compare(t.Started), cmp.Compare(s.ID, t.ID), cmp.Compare(s.Path, t.Path))
-	})
 	enc := json.NewEncoder(a.Stdout)
 	enc.SetEscapeHTML(false)
-	for i := range sessions {
-		s := &sessions[i]
-		if only != "" {
-			s.Invocations = slices.DeleteFunc(s.Invocations, func(v harvest.Invocation) bool { return v.Skill != only })
-		}
-		side := harvest.Events(s)
-		if len(side.Events) == 0 {
-			continue
-		}
-		if err := enc.Encode(sessionEvents{s.ID, s.Agent, s.Path, side}); err != nil {
-			return fmt.Errorf("print events: %w", err)
-		}
-	}
-	more, err := a.unwritten(sessions, only)
-	if err != nil {
-		return err
-	}
-	for _, line := range more {
+	for _, line := range all {
 		if err := enc.Encode(line); err != nil {
 			return fmt.Errorf("print events: %w", err)
 		}
 	}
 	return nil
-}
-
-// knownSkill makes sure that name is a skill on disk or one that the store has
-// uses or cases of. onDisk is false for the latter.
-func (a *app) knownSkill(ctx context.Context, db *store.Store, reg *skill.Registry, name string) (onDisk bool, err error) {
-	_, err = reg.Lookup(name)
-	var unknown *skill.UnknownSkillError
-	if !errors.As(err, &unknown) {
-		var broken *skill.BrokenSkillError
-		if errors.As(err, &broken) {
-			return true, nil
-		}
-		if err != nil {
-			return false, problem.Inputf("`evolve status` lists the skills that were found", "%v", err)
-		}
-		return true, nil
-	}
-	uses, err := db.SkillUses(ctx)
-	if err != nil {
-		return false, err
-	}
-	cases, err := db.Cases(ctx, "")
-	if err != nil {
-		return false, err
-	}
-	var names []string
-	for _, u := range uses {
-		names = append(names, u.Skill)
-	}
-	for _, c := range cases {
-		names = append(names, c.Skill)
-	}
-	if slices.Contains(names, name) {
-		return false, nil
-	}
-	if unknown.Nearest == "" {
-		unknown.Nearest = skill.Nearest(name, names)
-	}
-	return false, unknown
-}
-
-// splitCounts counts cases by what they are used for.
-func splitCounts(cases []eval.Case) map[eval.Split]int {
-	n := map[eval.Split]int{}
-	for _, c := range cases {
-		n[c.Split]++
-	}
-	return n
 }
 
 // trimLines takes away the blanks that a table leaves at the end of lines.

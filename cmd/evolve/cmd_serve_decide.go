@@ -430,7 +430,11 @@ func (s *serving) Answer(ctx context.Context, name string, n serve.PairName, cho
 		return err
 	}
 	defer func() { err = cmp.Or(err, c.told(c.close())) }()
-	_, cases, err := c.casesOf(ctx, name, "")
+	g, err := c.cases(ctx)
+	if err != nil {
+		return c.told(err)
+	}
+	cases, err := g.Cases(ctx, name, "")
 	if err != nil {
 		return c.told(err)
 	}

@@ -267,7 +267,11 @@ func (s *serving) Night(ctx context.Context, id string) (*report.Night, error) {
 
 func (s *serving) Cases(ctx context.Context, name string) ([]eval.Case, error) {
 	c := s.call()
-	_, cases, err := c.casesOf(ctx, name, "")
+	g, err := c.cases(ctx)
+	if err != nil {
+		return nil, c.told(err)
+	}
+	cases, err := g.Cases(ctx, name, "")
 	return cases, c.told(err)
 }
 
@@ -277,13 +281,21 @@ func (s *serving) Case(ctx context.Context, name, id string) (*serve.CaseNow, er
 	if err != nil {
 		return nil, c.told(err)
 	}
+	g, err := c.ingester(s.db)
+	if err != nil {
+		return nil, c.told(err)
+	}
 	seen, err := stateOf(k)
-	return &serve.CaseNow{Case: k, Seen: seen, Spent: c.spentOn(ctx, s.db, k)}, err
+	return &serve.CaseNow{Case: k, Seen: seen, Spent: g.SpentOn(ctx, k)}, err
 }
 
 // exactCase reads one case by its whole id.
 func (c *served) exactCase(ctx context.Context, name, id string) (*eval.Case, error) {
-	_, k, err := c.caseOf(ctx, name, id)
+	g, err := c.cases(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k, err := g.Case(ctx, name, id)
 	if err == nil && k.ID != id {
 		err = problem.Inputf(fmt.Sprintf("`evolve cases list %s` lists them", name), "%s has no case %q", name, id)
 	}
@@ -323,15 +335,19 @@ func (s *serving) EditCase(ctx context.Context, name, id, seen string, text []by
 	if err != nil {
 		return nil, c.told(err)
 	}
-	e, err := c.replaceCase(ctx, c.db, k, text, false, "nothing was changed; your text is in the field below")
+	g, err := c.ingester(c.db)
+	if err != nil {
+		return nil, c.told(err)
+	}
+	e, err := g.Replace(ctx, k, text, false, "nothing was changed; your text is in the field below")
 	if err != nil {
 		return nil, c.told(err)
 	}
 	word := "changed"
-	if !e.changed {
+	if !e.Changed {
 		word = "as before"
 	}
-	return &serve.Done{Said: []string{fmt.Sprintf("case %s of %s: %s", id, name, word)}, Notes: e.warnings}, nil
+	return &serve.Done{Said: []string{fmt.Sprintf("case %s of %s: %s", id, name, word)}, Notes: e.Warnings}, nil
 }
 
 func (s *serving) DropCase(ctx context.Context, name, id, seen string) (_ *serve.Done, err error) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
@@ -255,7 +256,7 @@ type overview struct {
 
 func overviewOf(ctx context.Context, db *store.Store, reg *skill.Registry) (o *overview, err error) {
 	o = &overview{uses: map[string]store.SkillUse{}}
-	uses, err := usesOf(ctx, db, reg)
+	uses, err := ingest.Uses(ctx, db, reg)
 	if err != nil {
 		return nil, err
 	}

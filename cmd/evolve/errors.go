@@ -154,7 +154,7 @@ func infraHint(e *eval.InfraError) (kind problem.Kind, hint string) {
 
 // oneLine folds a message, so that an error is one line whatever it quotes, and
 // nothing that a server or a file says reaches the terminal as a command.
-func oneLine(s string) string { return plain.Text(strings.Join(strings.Fields(s), " ")) }
+func oneLine(s string) string { return plain.Line(s) }
 
 // flagError names the nearest flag for an unknown one.
 func flagError(c *cobra.Command, err error) error {

@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
@@ -145,7 +146,7 @@ func (a *app) gather(ctx context.Context, p *prepared, budget *eval.Budget) erro
 // gatherSessions harvests, and mines cases for a harness. A dry run spends
 // nothing: it forecasts on what is known.
 func (a *app) gatherSessions(ctx context.Context, p *prepared, budget *eval.Budget, onTrial bool) error {
-	f, h := p.f, &harvested{}
+	f, h := p.f, &ingest.Report{}
 	if !f.harvested {
 		var err error
 		if h, err = a.harvest(ctx, p.db, f.harvest); err != nil {

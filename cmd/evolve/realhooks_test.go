@@ -15,6 +15,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/agent/agenttest"
 	"github.com/skill-evolve/evolve/harvest/hook"
+	"github.com/skill-evolve/evolve/harvest/ingest"
 )
 
 // TestRealHooks has the real Claude Code call the hooks that `evolve hooks
@@ -140,7 +141,7 @@ func realHooks(t *testing.T, p *hookedPerson, claude string, more []string) {
 	// The harvest finds the same uses in the transcripts, and counts none twice.
 	var all int
 	for line := range strings.Lines(p.evolve("harvest", "--include-headless", "--events", "--quiet")) {
-		var s sessionEvents
+		var s ingest.SessionEvents
 		if err := json.Unmarshal([]byte(line), &s); err != nil {
 			t.Fatalf("%v: %s", err, line)
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // TestSidecars: written once, merged with what is there, nothing foreign lost,
-// inferred uses left out, names kept inside the folder.
+// inferred uses left out.
 func TestSidecars(t *testing.T) {
 	claude, home := person(t), t.TempDir()
 	dir := filepath.Join(t.TempDir(), "sidecars")
@@ -52,9 +52,6 @@ func TestSidecars(t *testing.T) {
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 4 { // one of the five sessions used no skill
 		t.Errorf("%d sidecars, %v", len(entries), err)
-	}
-	if name := sidecarName("../../etc/x"); strings.ContainsAny(name, "/\\") || strings.HasPrefix(name, ".") {
-		t.Errorf("a session's id leads out of the folder: %s", name)
 	}
 	if err := os.WriteFile(path, []byte("not json"), 0o600); err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/codex"
 	"github.com/skill-evolve/evolve/harvest/copilot"
 	"github.com/skill-evolve/evolve/harvest/entire"
+	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/harvest/pi"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -29,20 +30,6 @@ type harvestFlags struct {
 	since    string
 	exclude  []string
 	headless bool
-}
-
-// A foundSource is a reader with the place that it reads.
-type foundSource struct {
-	harvest.Source
-	where string
-}
-
-// found is what a harvest took from one source.
-type found struct {
-	Source      string `json:"source"`
-	Where       string `json:"where"`
-	Sessions    int    `json:"sessions"` // new or changed
-	Invocations int    `json:"invocations"`
 }
 
 // An agentSource links one agent's reader under its --source name: a new source
@@ -125,7 +112,7 @@ func sourceNames() string {
 // sources opens the session readers that flags ask for: with auto, of every
 // agent whose folder exists, and of the current repository if it holds
 // checkpoints: those that the user recorded. In the demo's folder auto reads the demo's own sessions alone.
-func (a *app) sources(ctx context.Context, f harvestFlags) (out []foundSource, err error) {
+func (a *app) sources(ctx context.Context, f harvestFlags) (out []ingest.Source, err error) {
 	o := readOptions{exclude: f.exclude, red: a.redactor()}
 	if o.exists, err = a.skillNames(); err != nil {
 		return nil, err
@@ -151,7 +138,7 @@ func (a *app) sources(ctx context.Context, f harvestFlags) (out []foundSource, e
 		if _, err := os.Stat(home); auto && err != nil && s.name != "claude" {
 			continue
 		}
-		out = append(out, foundSource{s.open(home, o), home})
+		out = append(out, ingest.Source{Source: s.open(home, o), Where: home})
 	}
 	repo := f.repo
 	if repo == "" {
@@ -165,10 +152,10 @@ func (a *app) sources(ctx context.Context, f harvestFlags) (out []foundSource, e
 		}
 		eo := entire.Options{Redactor: o.red, Since: o.since, Exclude: o.exclude, Readers: agentReaders(o.exists), Exists: o.exists}
 		if asked {
-			out = append(out, foundSource{entire.New(repo, eo), repo})
+			out = append(out, ingest.Source{Source: entire.New(repo, eo), Where: repo})
 		} else if entire.New(repo, eo).Holds(ctx) { // a cloned repository holds the sessions of strangers
 			eo.Authors, eo.LeftOut = append([]string{}, git.Identities(ctx)...), a.sayLeftOut
-			out = append(out, foundSource{entire.New(repo, eo), repo})
+			out = append(out, ingest.Source{Source: entire.New(repo, eo), Where: repo})
 		}
 	} else if f.repo != "" {
 		return nil, problem.Inputf("add --source entire", "--repo is for Entire checkpoints, not for --source %s", f.source)

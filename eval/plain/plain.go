@@ -35,6 +35,9 @@ func Text(s string) string {
 	}, escape.ReplaceAllString(s, ""))
 }
 
+// Line is s as one plain line.
+func Line(s string) string { return Text(strings.Join(strings.Fields(s), " ")) }
+
 // Excerpt is s as one plain line of at most n runes.
 func Excerpt(s string, n int) string {
 	most := Head(s, 16*n+256)

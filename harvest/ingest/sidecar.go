@@ -1,4 +1,4 @@
-package main
+package ingest
 
 import (
 	"context"
@@ -16,12 +16,12 @@ import (
 	"github.com/skill-evolve/evolve/store"
 )
 
-// writeSidecars writes the skill events of every stored session into dir, one
+// WriteSidecars writes the skill events of every stored session into dir, one
 // file a session as Entire's CLI writes them. What a file holds already stays:
 // its events come first, its other fields are kept byte for byte as values, and
 // of two events that are the same the earlier one wins.
-func (a *app) writeSidecars(ctx context.Context, db *store.Store, dir string) (written int, err error) {
-	sessions, err := db.Sessions(ctx, store.SessionFilter{})
+func (g *Ingester) WriteSidecars(ctx context.Context, dir string) (written int, err error) {
+	sessions, err := g.Store.Sessions(ctx, store.SessionFilter{})
 	if err != nil {
 		return 0, err
 	}
@@ -58,6 +58,9 @@ func sidecarName(id string) string {
 
 // maxSidecar is the largest sidecar that is read, in bytes.
 const maxSidecar = 64 << 20
+
+// fileMode keeps what is written for its owner alone.
+const fileMode fs.FileMode = 0o600
 
 // mergeSidecar adds the events of side to the file at path; changed is false
 // where it held them all. A file that is no sidecar is an error and stays as it

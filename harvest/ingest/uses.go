@@ -1,4 +1,4 @@
-package main
+package ingest
 
 import (
 	"cmp"
@@ -10,10 +10,10 @@ import (
 	"github.com/skill-evolve/evolve/store"
 )
 
-// usesOf counts the uses of every skill, the most used first: the counts that harvest,
+// Uses counts the uses of every skill, the most used first: the counts that harvest,
 // status, a run and serve show. Uses under another name of a skill's file are the
 // skill's.
-func usesOf(ctx context.Context, db *store.Store, reg *skill.Registry) ([]store.SkillUse, error) {
+func Uses(ctx context.Context, db *store.Store, reg *skill.Registry) ([]store.SkillUse, error) {
 	all, err := db.SkillUses(ctx)
 	if err != nil {
 		return nil, err
@@ -32,13 +32,9 @@ func usesOf(ctx context.Context, db *store.Store, reg *skill.Registry) ([]store.
 	}), nil
 }
 
-// usesOf counts the uses of one skill.
-func (a *app) usesOf(ctx context.Context, db *store.Store, name string) (store.SkillUse, error) {
-	reg, err := a.registry()
-	if err != nil {
-		return store.SkillUse{}, err
-	}
-	all, err := usesOf(ctx, db, reg)
+// UsesOf counts the uses of one skill.
+func UsesOf(ctx context.Context, db *store.Store, reg *skill.Registry, name string) (store.SkillUse, error) {
+	all, err := Uses(ctx, db, reg)
 	if i := slices.IndexFunc(all, func(u store.SkillUse) bool { return u.Skill == name }); i >= 0 {
 		return all[i], err
 	}

@@ -1,13 +1,17 @@
-package main
+package ingest
 
 import (
-	"bytes"
 	"context"
-	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/claude"
+	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/datadir"
 )
 
 // A scribe writes the same checks for every correction.
@@ -23,24 +27,49 @@ func (s *scribe) Complete(context.Context, eval.Prompt) (eval.Completion, error)
 	return eval.Completion{Text: "```json\n{\"checks\":[{\"type\":\"regex\",\"value\":\"(?i)log\"}]}\n```", Finish: "stop"}, nil
 }
 
-// testApp is an app with a home of its own and the sessions of testdata/home.
-func testApp(t *testing.T) *app {
+// home holds five sessions of Claude Code, and the skill that they use.
+const home = "../../cmd/evolve/testdata/home/.claude"
+
+// person is an Ingester with an empty store, for the sessions in home.
+func person(t *testing.T) *Ingester {
 	t.Helper()
-	home := t.TempDir()
-	env := map[string]string{"EVOLVE_HOME": filepath.Join(home, "data"), "CLAUDE_CONFIG_DIR": "testdata/home/.claude"}
-	a := newApp(bytes.NewReader(nil), new(bytes.Buffer), new(bytes.Buffer))
-	a.Getenv = func(k string) string { return env[k] }
+	dir := datadir.Dir(t.TempDir())
+	db, err := store.Open(t.Context(), dir.Database())
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
-		if err := a.close(); err != nil {
+		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return a
+	return &Ingester{Store: db, Layout: &skill.Layout{ClaudeHome: home, Getenv: func(string) string { return "" }}, Dir: dir, Now: time.Now, Redactor: redact.Known()}
 }
 
-func checkTypes(t *testing.T, a *app) map[string]int {
+// read harvests the sessions in home.
+func read(t *testing.T, g *Ingester) {
 	t.Helper()
-	cases, err := a.db.Cases(t.Context(), "dataviz")
+	src := claude.New(home, claude.Options{Redactor: g.Redactor, Exists: func(name string) bool { return name == "dataviz" }})
+	if r, err := g.Harvest(t.Context(), []Source{{src, home}}, false, func() {}); err != nil || r.Sessions != 5 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+}
+
+// mineAll makes cases without a model.
+func mineAll(t *testing.T, g *Ingester) {
+	t.Helper()
+	reg, err := g.Layout.Registry()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.MineAll(t.Context(), reg, "", false, func(context.Context, *skill.Live) (bool, error) { return false, nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func checkTypes(t *testing.T, g *Ingester) map[string]int {
+	t.Helper()
+	cases, err := g.Store.Cases(t.Context(), "dataviz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,25 +90,24 @@ func checkTypes(t *testing.T, a *app) map[string]int {
 // nor cluster of the case changes.
 func TestQuotedCorrectionsAreMinedAgain(t *testing.T) {
 	ctx := t.Context()
-	a := testApp(t)
-	if err := a.harvestCommand(ctx, harvestFlags{}, "", "", false); err != nil {
-		t.Fatal(err)
-	}
-	if n := checkTypes(t, a); n[eval.Judge] != 2 || len(n) != 1 {
+	g := person(t)
+	read(t, g)
+	mineAll(t, g)
+	if n := checkTypes(t, g); n[eval.Judge] != 2 || len(n) != 1 {
 		t.Fatalf("checks without a model: %v, want 2 quotations", n)
 	}
-	before, err := a.db.Cases(ctx, "dataviz")
+	before, err := g.Store.Cases(ctx, "dataviz")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var m scribe
-	if _, stats, err := a.mine(ctx, a.db, "dataviz", &m, false, false); err != nil || stats.Cases != 0 {
+	if _, stats, err := g.Mine(ctx, "dataviz", Mining{Model: &m}); err != nil || stats.Cases != 0 {
 		t.Fatalf("mined %d new cases, error %v; want none, the old ones are rewritten", stats.Cases, err)
 	}
-	if n := checkTypes(t, a); n[eval.Regex] != 2 || len(n) != 1 {
+	if n := checkTypes(t, g); n[eval.Regex] != 2 || len(n) != 1 {
 		t.Errorf("checks with a model: %v, want 2 of its own", n)
 	}
-	after, err := a.db.Cases(ctx, "dataviz")
+	after, err := g.Store.Cases(ctx, "dataviz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +116,7 @@ func TestQuotedCorrectionsAreMinedAgain(t *testing.T) {
 			t.Errorf("case %s (%s, %s) became %s (%s, %s)", old.ID, old.Split, old.Cluster, c.ID, c.Split, c.Cluster)
 		}
 	}
-	if _, _, err := a.mine(ctx, a.db, "dataviz", &m, false, false); err != nil || m.calls != 2 {
+	if _, _, err := g.Mine(ctx, "dataviz", Mining{Model: &m}); err != nil || m.calls != 2 {
 		t.Errorf("%d calls, error %v; want the 2 of the first time", m.calls, err)
 	}
 }
@@ -99,24 +127,18 @@ func TestTrialGetsNoCasesOfKnownSessions(t *testing.T) {
 	ctx := t.Context()
 	clusters := func(known ...eval.Case) map[string]eval.Split {
 		t.Helper()
-		a := testApp(t)
-		db, err := a.store(ctx)
-		if err != nil {
+		g := person(t)
+		read(t, g)
+		if err := g.SaveCases(ctx, "dataviz", known); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := a.harvest(ctx, db, harvestFlags{}); err != nil {
-			t.Fatal(err)
-		}
-		if err := a.saveCases(ctx, db, "dataviz", known); err != nil {
-			t.Fatal(err)
-		}
-		mined, _, err := a.mine(ctx, db, "dataviz", nil, false, true)
+		mined, _, err := g.Mine(ctx, "dataviz", Mining{OnTrial: true})
 		if err != nil || len(mined) < 2 {
 			t.Fatalf("%d cases, error %v", len(mined), err)
 		}
 		at := map[string]eval.Split{}
 		for _, c := range mined {
-			stored, err := db.Case(ctx, "dataviz", c.ID)
+			stored, err := g.Store.Case(ctx, "dataviz", c.ID)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,9 +152,9 @@ func TestTrialGetsNoCasesOfKnownSessions(t *testing.T) {
 			t.Errorf("cluster %s is %q, want it held out for the trial", name, split)
 		}
 	}
-	read := eval.Case{ID: "read", Skill: "dataviz", Prompt: "something else entirely", Cluster: first, Split: eval.Train,
+	known := eval.Case{ID: "read", Skill: "dataviz", Prompt: "something else entirely", Cluster: first, Split: eval.Train,
 		Checks: []eval.Check{{Type: eval.Contains, Value: "x"}}}
-	if at := clusters(read); at[first] != eval.Train {
+	if at := clusters(known); at[first] != eval.Train {
 		t.Errorf("a later case of session %s is %q, want train: the search has read that session", first, at[first])
 	}
 }
@@ -152,22 +174,21 @@ func (m *mumbler) Complete(context.Context, eval.Prompt) (eval.Completion, error
 // again, and neither does one after the session was read anew.
 func TestFailedRepliesAreNotPaidTwice(t *testing.T) {
 	ctx := t.Context()
-	a := testApp(t)
-	if err := a.harvestCommand(ctx, harvestFlags{}, "", "", false); err != nil {
-		t.Fatal(err)
-	}
+	g := person(t)
+	read(t, g)
+	mineAll(t, g)
 	m := mumbler{reply: "I would rather not."}
 	for range 2 {
-		if _, stats, err := a.mine(ctx, a.db, "dataviz", &m, false, false); err != nil || m.calls != 2 || stats.Cases != 0 {
+		if _, stats, err := g.Mine(ctx, "dataviz", Mining{Model: &m}); err != nil || m.calls != 2 || stats.Cases != 0 {
 			t.Errorf("%d calls, %+v, %v; want the 2 of the first time, and no new case", m.calls, stats, err)
 		}
 	}
-	if n := checkTypes(t, a); n[eval.Judge] != 2 || len(n) != 1 {
+	if n := checkTypes(t, g); n[eval.Judge] != 2 || len(n) != 1 {
 		t.Errorf("checks %v, want the 2 quotations", n)
 	}
 	var better scribe
 	better.name = "better"
-	if _, _, err := a.mine(ctx, a.db, "dataviz", &better, false, false); err != nil || better.calls != 2 {
+	if _, _, err := g.Mine(ctx, "dataviz", Mining{Model: &better}); err != nil || better.calls != 2 {
 		t.Errorf("another model was asked %d times, %v; want 2", better.calls, err)
 	}
 }
@@ -176,12 +197,9 @@ func TestFailedRepliesAreNotPaidTwice(t *testing.T) {
 // keeps the label, and gets it back for nothing when it is read anew.
 func TestForeignRepliesAreRead(t *testing.T) {
 	ctx := t.Context()
-	a := testApp(t)
-	db, err := a.store(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	read := func() {
+	g := person(t)
+	db := g.Store
+	session := func() {
 		s := &harvest.Session{ID: "de", Agent: "claude-code", Path: "/de.jsonl", Turns: []harvest.Turn{
 			{ID: "1", Prompt: "Zeichne data/revenue.csv als Diagramm", Answer: "Gezeichnet."}, {ID: "2", Prompt: "nein, bitte logarithmisch", Answer: "So."}},
 			Invocations: []harvest.Invocation{{ID: "u", Skill: "dataviz", Signal: harvest.SkillToolUse, Explicit: true}}}
@@ -198,19 +216,19 @@ func TestForeignRepliesAreRead(t *testing.T) {
 		return uses[0].Corrected
 	}
 	m := mumbler{reply: "```json\n{\"labels\":[{\"use\":1,\"label\":\"corrected\",\"reply\":1,\"evidence\":\"bitte logarithmisch\"}]}\n```"}
-	read()
-	if _, stats, err := a.mine(ctx, db, "dataviz", nil, false, false); err != nil || stats.Unknown != 1 {
+	session()
+	if _, stats, err := g.Mine(ctx, "dataviz", Mining{}); err != nil || stats.Unknown != 1 {
 		t.Errorf("without a model: %+v, %v", stats, err)
 	}
 	// The one reply of this model serves as labels, and is no checks.
-	if _, stats, err := a.mine(ctx, db, "dataviz", &m, false, false); err != nil || stats.Corrected != 1 || stats.LabelCalls != 1 || m.calls != 2 || corrected() != 1 {
+	if _, stats, err := g.Mine(ctx, "dataviz", Mining{Model: &m}); err != nil || stats.Corrected != 1 || stats.LabelCalls != 1 || m.calls != 2 || corrected() != 1 {
 		t.Errorf("%+v, %d calls, %v", stats, m.calls, err)
 	}
-	read()
+	session()
 	if n := corrected(); n != 0 {
 		t.Errorf("%d corrected uses in a session that nobody has labelled", n)
 	}
-	if _, stats, err := a.mine(ctx, db, "dataviz", nil, false, false); err != nil || stats.Labelled != 1 || stats.LabelCalls != 0 || corrected() != 1 {
+	if _, stats, err := g.Mine(ctx, "dataviz", Mining{}); err != nil || stats.Labelled != 1 || stats.LabelCalls != 0 || corrected() != 1 {
 		t.Errorf("read anew: %+v, %v", stats, err)
 	}
 	if _, err := db.PurgeSession(ctx, "de"); err != nil {

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"testing"
+)
+
+// testApp is an app with a home of its own and the sessions of testdata/home.
+func testApp(t *testing.T) *app {
+	t.Helper()
+	home := t.TempDir()
+	env := map[string]string{"EVOLVE_HOME": filepath.Join(home, "data"), "CLAUDE_CONFIG_DIR": "testdata/home/.claude"}
+	a := newApp(bytes.NewReader(nil), new(bytes.Buffer), new(bytes.Buffer))
+	a.Getenv = func(k string) string { return env[k] }
+	t.Cleanup(func() {
+		if err := a.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return a
+}

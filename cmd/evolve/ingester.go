@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/ingest"
+	"github.com/skill-evolve/evolve/store"
+)
+
+// ingester fills a store.
+func (a *app) ingester(db *store.Store) (*ingest.Ingester, error) {
+	home, err := a.home()
+	return &ingest.Ingester{Store: db, Layout: a.layout(), Dir: home, Access: a.access, Now: a.Now, Redactor: a.redactor()}, err
+}
+
+// cases reads and changes cases; its store is nil where there is none yet.
+func (a *app) cases(ctx context.Context) (*ingest.Ingester, error) {
+	db, err := a.existingStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return a.ingester(db)
+}
+
+// harvest reads what is new in the sessions that flags ask for and stores it.
+func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*ingest.Report, error) {
+	sources, err := a.sources(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	g, err := a.ingester(db)
+	if err != nil {
+		return nil, err
+	}
+	bar := a.Watch(term.Task{Phase: "harvest", Unit: "sessions"})
+	defer bar.Done()
+	return g.Harvest(ctx, sources, f.headless, bar.Count)
+}
+
+func (a *app) mine(ctx context.Context, db *store.Store, name string, model eval.Model, headless, onTrial bool) ([]eval.Case, harvest.MineStats, error) {
+	g, err := a.ingester(db)
+	if err != nil {
+		return nil, harvest.MineStats{}, err
+	}
+	return g.Mine(ctx, name, ingest.Mining{Model: model, Headless: headless, OnTrial: onTrial})
+}
+
+func (a *app) usesOf(ctx context.Context, db *store.Store, name string) (store.SkillUse, error) {
+	reg, err := a.registry()
+	if err != nil {
+		return store.SkillUse{}, err
+	}
+	return ingest.UsesOf(ctx, db, reg, name)
+}
+
+func quoted(c eval.Case) bool { return ingest.Quoted(c) }

@@ -1,0 +1,157 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+)
+
+// Known makes sure that name is a skill on disk or one that the store has uses or
+// cases of.
+func Known(ctx context.Context, db *store.Store, reg *skill.Registry, name string) error {
+	_, err := reg.Lookup(name)
+	var unknown *skill.UnknownSkillError
+	if !errors.As(err, &unknown) {
+		var broken *skill.BrokenSkillError
+		if errors.As(err, &broken) {
+			return nil
+		}
+		if err != nil {
+			return problem.Inputf("`evolve status` lists the skills that were found", "%v", err)
+		}
+		return nil
+	}
+	uses, err := db.SkillUses(ctx)
+	if err != nil {
+		return err
+	}
+	cases, err := db.Cases(ctx, "")
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, u := range uses {
+		names = append(names, u.Skill)
+	}
+	for _, c := range cases {
+		names = append(names, c.Skill)
+	}
+	if slices.Contains(names, name) {
+		return nil
+	}
+	if unknown.Nearest == "" {
+		unknown.Nearest = skill.Nearest(name, names)
+	}
+	return unknown
+}
+
+// Cases reads the cases of a skill that is Known; those of one split, if split names
+// one.
+func (g *Ingester) Cases(ctx context.Context, name, split string) ([]eval.Case, error) {
+	switch eval.Split(split) {
+	case eval.Unassigned, eval.Train, eval.Val, eval.Test:
+	default:
+		hint := "the splits are train, val and test"
+		if near := skill.Nearest(split, []string{"train", "val", "test"}); near != "" {
+			hint = fmt.Sprintf("did you mean %s?", near)
+		}
+		return nil, problem.Inputf(hint, "unknown split %q", split)
+	}
+	reg, err := g.Layout.Registry()
+	if err != nil {
+		return nil, err
+	}
+	if g.Store == nil {
+		_, err := reg.Lookup(name)
+		return nil, err
+	}
+	if err := Known(ctx, g.Store, reg, name); err != nil {
+		return nil, err
+	}
+	cases, err := g.Store.Cases(ctx, name)
+	if split != "" {
+		cases = slices.DeleteFunc(cases, func(c eval.Case) bool { return string(c.Split) != split })
+	}
+	return cases, err
+}
+
+// Case reads one case of a skill by its id or the beginning of it.
+func (g *Ingester) Case(ctx context.Context, name, id string) (*eval.Case, error) {
+	cases, err := g.Cases(ctx, name, "")
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	var begins []*eval.Case
+	for i := range cases {
+		c := &cases[i]
+		if c.ID == id {
+			return c, nil
+		}
+		if strings.HasPrefix(c.ID, id) && id != "" {
+			begins = append(begins, c)
+		}
+		ids = append(ids, c.ID)
+	}
+	if len(begins) == 1 {
+		return begins[0], nil
+	}
+	hint := fmt.Sprintf("`evolve cases list %s` lists them", name)
+	if len(begins) > 1 {
+		return nil, problem.Inputf(hint, "%d cases of %s begin with %q", len(begins), name, id)
+	}
+	if near := skill.Nearest(id, ids); near != "" {
+		hint = fmt.Sprintf("did you mean %s? %s", near, hint)
+	}
+	return nil, problem.Inputf(hint, "%s has no case %q", name, id)
+}
+
+// Drop takes cases of a skill away, each named by its id or the beginning of it; no
+// harvest brings them back. If one of them is not there, none goes.
+func (g *Ingester) Drop(ctx context.Context, name string, ids []string) (dropped []string, err error) {
+	for _, id := range ids {
+		c, err := g.Case(ctx, name, id)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(dropped, c.ID) {
+			dropped = append(dropped, c.ID)
+		}
+	}
+	for _, id := range dropped {
+		if err := g.Store.DropCase(ctx, name, id); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return nil, err
+		}
+	}
+	return dropped, nil
+}
+
+// SpentOn returns the challenger that a held-out case was used for against the live
+// text, "" for none, or if there is no live text.
+func (g *Ingester) SpentOn(ctx context.Context, c *eval.Case) string {
+	live, err := g.Layout.Live(c.Skill)
+	if err != nil {
+		return ""
+	}
+	spent, err := g.Store.Journal("").SpentCases(ctx, c.Skill, live.Doc.Hash())
+	if err != nil {
+		return ""
+	}
+	return spent.On(c)
+}
+
+// SplitCounts counts cases by what they are used for.
+func SplitCounts(cases []eval.Case) map[eval.Split]int {
+	n := map[eval.Split]int{}
+	for _, c := range cases {
+		n[c.Split]++
+	}
+	return n
+}

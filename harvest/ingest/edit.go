@@ -1,0 +1,56 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/problem"
+)
+
+// An Edit is what came of an edit of a case.
+type Edit struct {
+	Changed  bool
+	Warnings []string
+}
+
+// Replace puts text, a case as JSON, in the place of c. trust also takes checks that
+// run programs. again is the hint of an error; nothing is changed then.
+func (g *Ingester) Replace(ctx context.Context, c *eval.Case, text []byte, trust bool, again string) (*Edit, error) {
+	spent := g.SpentOn(ctx, c)
+	next, err := eval.DecodeCase(text)
+	switch {
+	case err != nil:
+		return nil, problem.Inputf(again, "%v", err)
+	case next.ID != c.ID || next.Skill != c.Skill:
+		return nil, problem.Inputf(again+"; import it as a case of its own", "an edit cannot change the id or the skill of a case")
+	case next.Split != c.Split:
+		return nil, problem.Inputf(again, "an edit cannot change the split of a case: what the search has seen is not held out")
+	}
+	n, err := acceptable(g.Redactor, next, trust, func() string { return fmt.Sprintf("case %q", next.ID) })
+	var no *problem.Error
+	if errors.As(err, &no) {
+		return nil, &problem.Error{Kind: no.Kind, Err: no.Err, Hint: again}
+	} else if err != nil {
+		return nil, err
+	}
+	e := &Edit{Changed: !reflect.DeepEqual(next, c)}
+	if e.Changed {
+		if _, _, err := g.Store.SaveCases(ctx, []eval.Case{*next}); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case e.Changed && spent != "":
+		e.Warnings = append(e.Warnings, fmt.Sprintf("challenger %.12s has met this case as it was; that evidence stays", spent))
+	case e.Changed && c.Split == eval.Test:
+		e.Warnings = append(e.Warnings, "this case is held out; do not fit it to an answer that you have seen")
+	}
+	if n > 0 {
+		e.Warnings = append(e.Warnings, plain.Counted(n, "secret")+" replaced by placeholders before anything was stored")
+	}
+	return e, nil
+}

@@ -1,0 +1,289 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+// An Input is a text that cases are read from: JSON Lines, skill-creator's evals.json,
+// or a trigger set.
+type Input struct {
+	Text  []byte
+	Name  string // for messages
+	File  string // whose folder holds the files that an evals.json names; "" for none
+	Skill string // that a trigger set asks for, if it names none
+	Trust bool   // also take checks that run programs
+}
+
+// An Import is cases that may be stored, and what came of it: schema 1.
+type Import struct {
+	Schema    int                           `json:"schema"`
+	Read      int                           `json:"read"`
+	Added     int                           `json:"added"`
+	Changed   int                           `json:"changed"`
+	Unchanged int                           `json:"unchanged"`
+	LeftOut   int                           `json:"left_out"`
+	Redacted  int                           `json:"redactions"`
+	Repeated  int                           `json:"repeated"` // put into the cluster of what they repeat
+	Skills    map[string]map[eval.Split]int `json:"skills"`   // all cases of the skills that the file has
+	Warnings  []string                      `json:"warnings"`
+
+	cases []eval.Case
+}
+
+// Read reads cases and makes them fit to be stored. It stores nothing: see Save.
+func Read(in Input, layout *skill.Layout, red redact.Redactor) (*Import, error) {
+	r := &Import{Schema: 1, Skills: map[string]map[eval.Split]int{}, Warnings: []string{}}
+	read := (*Import).readCases
+	if eval.IsEvals(in.Text) {
+		read = (*Import).readEvals
+	}
+	where, err := read(r, in)
+	if err != nil {
+		return nil, err
+	}
+	if len(r.cases) == 0 {
+		return nil, problem.Inputf("one case a line, for example from `evolve cases export SKILL`", "%s holds no cases", in.Name)
+	}
+	reg, err := layout.Registry()
+	if err != nil {
+		return nil, err
+	}
+	r.Read = len(r.cases)
+	for i := range r.cases {
+		at := func() string { return where(i) }
+		n, err := acceptable(red, &r.cases[i], in.Trust, at)
+		if err != nil {
+			return nil, err
+		}
+		r.Redacted += n
+		if err := r.meet(reg, r.cases[i].Skill, at); err != nil {
+			return nil, err
+		}
+	}
+	if r.Redacted > 0 {
+		r.warn("%s replaced by placeholders before anything was stored", plain.Counted(r.Redacted, "secret"))
+	}
+	return r, nil
+}
+
+// readCases reads cases as JSON Lines; where says where the i-th one stands.
+func (r *Import) readCases(in Input) (where func(i int) string, err error) {
+	r.cases, err = eval.ReadCases(bytes.NewReader(in.Text), in.Name)
+	if err != nil {
+		return nil, problem.Inputf("nothing was imported; mend that line and import the file again", "%v", err)
+	}
+	return func(i int) string { return fmt.Sprintf("%s:%d: case %q", in.Name, lineOf(in.Text, i), r.cases[i].ID) }, nil
+}
+
+// lineOf gives the line of the n-th case in a file of JSON Lines.
+func lineOf(text []byte, n int) int {
+	for i, line := range bytes.Split(text, []byte("\n")) {
+		if len(bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))) == 0 {
+			continue
+		}
+		if n == 0 {
+			return i + 1
+		}
+		n--
+	}
+	return 0
+}
+
+// readEvals reads an eval file of skill-creator, and the files beside it that it
+// names; or a trigger set.
+func (r *Import) readEvals(in Input) (where func(i int) string, err error) {
+	var dir fs.FS
+	folder := ""
+	if in.File != "" {
+		abs, err := filepath.Abs(in.File)
+		if err != nil {
+			return nil, fmt.Errorf("read evals: %w", err)
+		}
+		root, err := os.OpenRoot(filepath.Dir(abs)) // links that lead out of it are not followed
+		if err != nil {
+			return nil, fmt.Errorf("read evals: %w", err)
+		}
+		defer root.Close()
+		dir, folder = root.FS(), filepath.Base(filepath.Dir(abs))
+	}
+	cases, ignored, err := eval.ReadEvals(in.Text, in.Name, dir, folder)
+	switch {
+	case errors.Is(err, eval.ErrTriggerSet):
+		if cases, ignored, err = eval.ReadTriggers(in.Text, in.Name, in.Skill); err != nil {
+			return nil, problem.Inputf("nothing was imported; a trigger set needs --skill NAME, and each entry a query and should_trigger", "%v", err)
+		}
+	case err != nil:
+		return nil, problem.Inputf("nothing was imported; mend that eval and import the file again", "%v", err)
+	}
+	if len(ignored) > 0 {
+		r.warn("left out what a case has no place for: %s", strings.Join(ignored, ", "))
+	}
+	r.cases = cases
+	return func(i int) string { return fmt.Sprintf("%s: evals[%d]: case %q", in.Name, i, cases[i].ID) }, nil
+}
+
+// acceptable makes a case fit to be stored: its secrets are replaced, how many
+// is returned. A check that runs a program needs trust, and one that compares
+// with a secret cannot be kept: it would be another check without it. Neither
+// can a name that would tell a secret, or a terminal what to do.
+func acceptable(d redact.Redactor, c *eval.Case, trust bool, at func() string) (redacted int, err error) {
+	clean := func(s *string) {
+		var n int
+		*s, n = d.Redact(*s)
+		redacted += n
+	}
+	clean(&c.Prompt)
+	clean(&c.Reference)
+	for i := range c.Context {
+		clean(&c.Context[i].Text)
+	}
+	if c.Source != nil {
+		for _, s := range []*string{&c.Source.Agent, &c.Source.Session, &c.Source.Turn, &c.Source.Origin, &c.Source.Outcome} {
+			clean(s)
+		}
+	}
+	names := []string{c.ID, c.Cluster, c.Skill, c.Neighbour}
+	if c.Workspace != nil {
+		names = append(names, c.Workspace.Repo, c.Workspace.Commit)
+	}
+	for path := range c.Files {
+		names = append(names, path)
+	}
+	for _, name := range names {
+		if printed := plain.Text(name); printed != name || strings.ContainsAny(name, "\n\t") {
+			return 0, problem.Refusef("nothing was imported; name it in letters that can be printed", "%s: the name of the case, of a file or of its repository holds control characters", at())
+		}
+		if _, n := d.Redact(name); n > 0 {
+			return 0, problem.Refusef("nothing was imported; name it without, the name is written down and sent", "%s: the name of the case, of a file or of its repository holds a secret", at())
+		}
+	}
+	for path, text := range c.Files {
+		clean(&text)
+		c.Files[path] = text
+	}
+	for i := range c.Checks {
+		k := &c.Checks[i]
+		if k.Executing() && !trust {
+			return 0, problem.Refusef("nothing was imported; read the commands, then use --trust-checks", "%s: checks[%d] runs a program (%s)", at(), i, k.Type)
+		}
+		clean(&k.Rubric)
+		clean(&k.Feedback)
+		for _, s := range append([]string{k.Value, k.Path, string(k.Schema)}, k.Command...) {
+			if _, n := d.Redact(s); n > 0 {
+				return 0, problem.Refusef("nothing was imported; compare with something that may be written down", "%s: checks[%d] holds a secret", at(), i)
+			}
+		}
+	}
+	return redacted, nil
+}
+
+// meet notes a skill that the file has cases of; one that nobody knows is
+// accepted, and said.
+func (r *Import) meet(reg *skill.Registry, name string, at func() string) error {
+	if r.Skills[name] != nil {
+		return nil
+	}
+	r.Skills[name] = map[eval.Split]int{}
+	_, err := reg.Lookup(name)
+	var unknown *skill.UnknownSkillError
+	var broken *skill.BrokenSkillError
+	switch {
+	case errors.As(err, &unknown) && unknown.Nearest != "":
+		r.warn("there is no skill %s (did you mean %s?): its cases wait for it", name, unknown.Nearest)
+	case errors.As(err, &unknown):
+		r.warn("there is no skill %s yet: its cases wait for it", name)
+	case err != nil && !errors.As(err, &broken):
+		return problem.Inputf("a skill is named as its folder is", "%s: %v", at(), err)
+	}
+	return nil
+}
+
+func (r *Import) warn(format string, args ...any) {
+	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
+}
+
+// Save stores the cases of an import, all or none, and notes in it how what is there
+// now compares with what was read.
+func (g *Ingester) Save(ctx context.Context, r *Import) error {
+	before := map[[2]string]eval.Case{}
+	stored, err := g.Store.Cases(ctx, "")
+	if err != nil {
+		return err
+	}
+	for _, c := range stored {
+		before[[2]string{c.Skill, c.ID}] = c
+	}
+	r.Repeated = joinRepeats(r.cases, stored)
+	if _, _, err := g.Store.SaveCases(ctx, r.cases); err != nil { // all or none, over all skills
+		return err
+	}
+	other := 0
+	for _, name := range slices.Sorted(maps.Keys(r.Skills)) {
+		if err := g.SaveCases(ctx, name, nil); err != nil {
+			return err
+		}
+		now, err := g.Store.Cases(ctx, name)
+		if err != nil {
+			return err
+		}
+		r.Skills[name] = SplitCounts(now)
+		kept := map[string]eval.Case{}
+		for _, c := range now {
+			kept[c.ID] = c
+		}
+		for _, c := range r.cases {
+			if c.Skill != name {
+				continue
+			}
+			old, had := before[[2]string{name, c.ID}]
+			is, has := kept[c.ID]
+			switch {
+			case !has:
+				r.LeftOut++
+				continue
+			case !had:
+				r.Added++
+			case sameCase(old, is):
+				r.Unchanged++
+			default:
+				r.Changed++
+			}
+			if c.Split != eval.Unassigned && c.Split != is.Split {
+				other++
+			}
+		}
+	}
+	if r.LeftOut > 0 {
+		r.warn("%s left out: you dropped them, or purged their session (source.origin \"imported\" brings a dropped one back)", plain.Counted(r.LeftOut, "case"))
+	}
+	if r.Repeated > 0 {
+		r.warn("%s nearly repeated: put into the cluster, and the split, of what they repeat", plain.Counted(r.Repeated, "case"))
+	}
+	if other > 0 {
+		r.warn("%s another split than the file says: a case keeps the use it was once put to", plain.Counted(other, "case")+" kept")
+	}
+	return nil
+}
+
+func sameCase(a, b eval.Case) bool {
+	a.Split, b.Split = eval.Unassigned, eval.Unassigned
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}

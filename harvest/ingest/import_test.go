@@ -1,0 +1,99 @@
+package ingest
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/redact"
+)
+
+// everyText calls do with every text that v holds, keys of maps included, and its path.
+func everyText(v reflect.Value, path string, do func(path string, get func() string, set func(string))) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			everyText(v.Elem(), path, do)
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			return
+		}
+		for i := range v.NumField() {
+			everyText(v.Field(i), path+"."+v.Type().Field(i).Name, do)
+		}
+	case reflect.Slice:
+		if v.Type() == reflect.TypeFor[json.RawMessage]() {
+			do(path, func() string { return string(v.Bytes()) }, func(s string) { v.SetBytes([]byte(`{"title":"` + s + `"}`)) })
+			return
+		}
+		for i := range v.Len() {
+			everyText(v.Index(i), path, do)
+		}
+	case reflect.Map:
+		for _, k := range v.MapKeys() {
+			do(path+" value", func() string { return v.MapIndex(k).String() }, func(s string) { v.SetMapIndex(k, reflect.ValueOf(s)) })
+			do(path+" key", k.String, func(s string) {
+				v.SetMapIndex(reflect.ValueOf(s), v.MapIndex(k))
+				v.SetMapIndex(k, reflect.Value{})
+			})
+		}
+	case reflect.String:
+		do(path, v.String, v.SetString)
+	}
+}
+
+func fullCase() *eval.Case {
+	return &eval.Case{ID: "c-1", Skill: "tagger", Prompt: "p", Context: []eval.Message{{Role: "user", Text: "t"}}, Files: map[string]string{"a.txt": "x"},
+		Workspace: &eval.Workspace{Repo: "r", Commit: "c"}, Reference: "ref", Neighbour: "n", Cluster: "k", Split: eval.Train,
+		Source: &eval.Source{Agent: "a", Session: "s", Turn: "t", Origin: "imported", Outcome: "corrected"},
+		Checks: []eval.Check{{Type: eval.Command, Value: "v", Path: "p", Schema: []byte(`{}`), Rubric: "r", Command: []string{"c"}, Feedback: "f"}}}
+}
+
+// Wherever in a case a secret stands, it is replaced or the case refused; and no
+// name that is printed holds what a terminal obeys.
+func TestAcceptableEverywhere(t *testing.T) {
+	secret := "ghp_" + strings.Repeat("0aB1cD2eF3", 4)
+	const sequence = "a\x1b]0;PWNED\x07\x1b[31m\u009b31m"
+	fields := 0
+	everyText(reflect.ValueOf(fullCase()), "Case", func(path string, _ func() string, _ func(string)) { fields++ })
+	if fields < 22 {
+		t.Fatalf("%d fields are tried: this test shows less than it says", fields)
+	}
+	for i := range fields {
+		c := fullCase()
+		n, at := 0, ""
+		everyText(reflect.ValueOf(c), "Case", func(path string, _ func() string, set func(string)) {
+			if n == i {
+				at = path
+				set(secret)
+			}
+			n++
+		})
+		if strings.HasSuffix(at, ".Type") || strings.HasSuffix(at, ".Role") || strings.HasSuffix(at, ".Split") {
+			continue // of fixed words, see eval.Case.Validate
+		}
+		_, err := acceptable(redact.Known(), c, true, func() string { return "here" })
+		text, e := json.Marshal(c)
+		if e != nil {
+			t.Fatal(e)
+		}
+		if err == nil && strings.Contains(string(text), secret) {
+			t.Errorf("%s is stored with the secret", at)
+		}
+	}
+	for _, name := range []func(c *eval.Case){func(c *eval.Case) { c.ID = sequence }, func(c *eval.Case) { c.Cluster = sequence }, func(c *eval.Case) { c.ID = "two\nlines" },
+		func(c *eval.Case) { c.Files = map[string]string{sequence: ""} }, func(c *eval.Case) { c.Workspace.Repo = sequence }} {
+		c := fullCase()
+		name(c)
+		if _, err := acceptable(redact.Known(), c, true, func() string { return "here" }); err == nil {
+			t.Errorf("%+v is accepted", c)
+		}
+	}
+	if n, err := acceptable(redact.Known(), fullCase(), true, nil); n != 0 || err != nil {
+		t.Errorf("a clean case: %d, %v", n, err)
+	}
+}

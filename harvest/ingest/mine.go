@@ -1,0 +1,189 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+)
+
+// A Mining says how cases are made of sessions.
+type Mining struct {
+	Model    eval.Model // writes checks and labels replies; nil: corrections are quoted
+	Headless bool       // cases of sessions that a program drove, too
+	OnTrial  bool       // a challenger is on trial: new cases are held out for it
+}
+
+// Mine turns the stored uses of a skill into cases and assigns their splits. It
+// returns the cases that were not known before, and those that a model has rewritten.
+func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eval.Case, stats harvest.MineStats, err error) {
+	sessions, err := g.Store.Sessions(ctx, store.SessionFilter{Skill: name})
+	if err != nil {
+		return nil, stats, err
+	}
+	ptrs := make([]*harvest.Session, len(sessions))
+	for i := range sessions {
+		ptrs[i] = &sessions[i]
+	}
+	known, err := g.Store.Cases(ctx, name)
+	if err != nil {
+		return nil, stats, err
+	}
+	seen := map[string]bool{} // clusters that a search has read or chosen by
+	for _, c := range known {
+		seen[eval.ClusterOf(&c)] = seen[eval.ClusterOf(&c)] || c.Split == eval.Train || c.Split == eval.Val
+	}
+	old := map[string]string{} // case to be mined once more → its cluster, which stays
+	if m.Model != nil {
+		for _, c := range known {
+			if Quoted(c) {
+				old[c.ID] = c.Cluster
+			}
+		}
+		known = slices.DeleteFunc(known, Quoted)
+	}
+	mined, stats, err := harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: m.Model, Memory: g.Store, Redactor: g.Redactor, Now: g.Now, Existing: known, IncludeHeadless: m.Headless,
+		Labeller: &harvest.Labeller{Model: m.Model, Memory: g.Store, Redactor: g.Redactor, Save: g.Store.SaveSession}})
+	if err != nil && len(mined) == 0 {
+		return nil, stats, err
+	}
+	for i := range mined {
+		if cluster, ok := old[mined[i].ID]; ok {
+			mined[i].Cluster = cluster
+			stats.Cases--
+		}
+		// What goes on in a session that the search knows, or nearly repeats it,
+		// is no news to the challenger: it goes where its cluster is.
+		if m.OnTrial && !seen[eval.ClusterOf(&mined[i])] {
+			mined[i].Split = eval.Test
+		}
+	}
+	// What was read is kept even where reading was stopped.
+	if e := g.SaveCases(context.WithoutCancel(ctx), name, mined); e != nil {
+		return nil, stats, e
+	}
+	return mined, stats, err
+}
+
+// quotation begins the rubric that harvest.Mine writes without a model.
+const quotation = "The user corrected this: «"
+
+// Quoted reports whether a mined case was made without a model: its checks do no more
+// than quote the correction, and a model may still write better ones.
+func Quoted(c eval.Case) bool {
+	return c.Source != nil && c.Source.Origin == "mined" && c.Source.Outcome == string(harvest.Corrected) &&
+		!slices.ContainsFunc(c.Checks, func(k eval.Check) bool { return !strings.HasPrefix(k.Rubric, quotation) })
+}
+
+// SaveCases stores cases and gives those without a split one, all cases of the skill
+// considered.
+func (g *Ingester) SaveCases(ctx context.Context, name string, cases []eval.Case) error {
+	if len(cases) > 0 {
+		if _, _, err := g.Store.SaveCases(ctx, cases); err != nil {
+			return err
+		}
+	}
+	all, err := g.Store.Cases(ctx, name)
+	if err != nil {
+		return err
+	}
+	splits := map[string]eval.Split{}
+	open := map[string]bool{}
+	for _, c := range all {
+		open[c.ID] = c.Split == eval.Unassigned
+	}
+	eval.AssignSplits(all)
+	for _, c := range all {
+		if open[c.ID] {
+			splits[c.ID] = c.Split
+		}
+	}
+	if len(splits) == 0 {
+		return nil
+	}
+	return g.Store.SetSplits(ctx, name, splits)
+}
+
+// SkillCases has the counts of one skill over all stored sessions: see store.SkillUse.
+type SkillCases struct {
+	Skill     string `json:"skill"`
+	Uses      int    `json:"uses"`
+	Corrected int    `json:"corrected"`
+	Accepted  int    `json:"accepted"`
+	Rejected  int    `json:"rejected"`
+	Repeated  int    `json:"repeated"`
+	Abandoned int    `json:"abandoned"`
+	// Headless are uses in sessions that a program drove, in none of the counts above.
+	Headless int `json:"headless_uses"`
+	Cases    int `json:"cases"`
+	NewCases int `json:"new_cases"`
+	// Quoted counts the cases whose checks quote a correction: no model has
+	// written them yet.
+	Quoted int    `json:"quoted"`
+	Note   string `json:"note,omitempty"` // why no case was made of it
+}
+
+// MineAll makes cases, without a model, of every skill that was used and can be read;
+// of one, if only names it. onTrial reports whether a challenger of a skill is on trial.
+func (g *Ingester) MineAll(ctx context.Context, reg *skill.Registry, only string, headless bool, onTrial func(context.Context, *skill.Live) (bool, error)) ([]SkillCases, error) {
+	uses, err := Uses(ctx, g.Store, reg)
+	if err != nil {
+		return nil, err
+	}
+	out := []SkillCases{}
+	for _, u := range uses {
+		if only != "" && u.Skill != only {
+			continue
+		}
+		s := SkillCases{Skill: u.Skill, Uses: u.Uses, Corrected: u.Corrected, Accepted: u.Accepted, Rejected: u.Rejected, Repeated: u.Repeated, Abandoned: u.Abandoned, Headless: u.Headless}
+		live, err := g.Layout.Live(u.Skill)
+		var unknown *skill.UnknownSkillError
+		switch {
+		case errors.As(err, &unknown):
+			s.Note = "not in the skills folder"
+		case err != nil:
+			s.Note = plain.Line(err.Error())
+		default:
+			trial, err := onTrial(ctx, live)
+			if err != nil {
+				return nil, err
+			}
+			before, err := g.Store.Cases(ctx, live.Name)
+			if err != nil {
+				return nil, err
+			}
+			// What the owner has dropped is mined again, and not stored again.
+			if _, _, err := g.Mine(ctx, live.Name, Mining{Headless: headless, OnTrial: trial}); err != nil {
+				return nil, fmt.Errorf("mine cases of %s: %w", live.Name, err)
+			}
+			s.NewCases = -len(before)
+		}
+		cases, err := g.Store.Cases(ctx, u.Skill)
+		if err != nil {
+			return nil, err
+		}
+		if s.Cases = len(cases); s.Note == "" {
+			s.NewCases += len(cases)
+		}
+		for _, c := range cases {
+			if Quoted(c) {
+				s.Quoted++
+			}
+		}
+		if s.Note == "" && s.Headless > 0 {
+			s.Note = plain.Counted(s.Headless, "use") + " more without a person"
+			if !headless {
+				s.Note += ", left out (--include-headless)"
+			}
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
