@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
@@ -84,7 +83,7 @@ func (a *app) editCase(ctx context.Context, c *eval.Case) (text []byte, file str
 	if err != nil {
 		return nil, "", fmt.Errorf("make a file to edit: %w", err)
 	}
-	file = filepath.Join(dir, plainFile(c.ID)+".json")
+	file = filepath.Join(dir, datadir.FileName(c.ID)+".json")
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -108,15 +107,4 @@ func (a *app) editCase(ctx context.Context, c *eval.Case) (text []byte, file str
 		return nil, "", fmt.Errorf("read the edited case: %w", err)
 	}
 	return text, file, nil
-}
-
-// plainFile makes a case's id fit for the name of a file.
-func plainFile(id string) string {
-	name := strings.Map(func(r rune) rune {
-		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-			return r
-		}
-		return '-'
-	}, id)
-	return name[:min(len(name), 60)]
 }

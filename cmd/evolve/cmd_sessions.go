@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/purge"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/spf13/cobra"
 )
@@ -236,7 +237,7 @@ func (a *app) showSession(ctx context.Context, name string) error {
 	}
 	s := bySession(sessions, cases)[0]
 	if a.JSON {
-		return a.PrintJSON(map[string]any{"schema": 1, "session": s, "purge": purgedOf(plan)})
+		return a.PrintJSON(map[string]any{"schema": 1, "session": s, "purge": purge.ResultOf(plan)})
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s, started %s\n", plain.Text(s.ID), plain.Text(s.Agent), dayOf(s.Started))

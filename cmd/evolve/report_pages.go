@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -56,7 +57,7 @@ func (a *app) writeReport(ctx context.Context, db *store.Store, run string) (str
 // comparisonPage is the file name of a comparison's page. The same two texts have
 // one page: the newest.
 func comparisonPage(c *report.Comparison) string {
-	return fmt.Sprintf("compare-%s-%s-%s", plainFile(c.Skill), first16(c.A.SHA), first16(c.B.SHA))
+	return fmt.Sprintf("compare-%s-%s-%s", datadir.FileName(c.Skill), first16(c.A.SHA), first16(c.B.SHA))
 }
 
 // nightPage is a night as its page shows it.

@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/skill-evolve/evolve/harvest/purge"
 )
 
 // canaries are words that stand in one session alone: its prompt, its answers,
@@ -182,7 +184,7 @@ func TestPurgeLeavesNoByte(t *testing.T) {
 	if now := bytesUnder(t, home, planted("a")); len(now) == 0 {
 		t.Fatal("purged without a yes")
 	}
-	var plan struct{ Purge purged }
+	var plan struct{ Purge purge.Result }
 	if err := json.Unmarshal([]byte(evolve(exitDone, "sessions", "show", canaries["a"], "--json")), &plan); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/scratch"
+	"github.com/skill-evolve/evolve/harvest/purge"
 )
 
 // leftBy makes the folder of a case in TMPDIR as a run of the data folder home
@@ -95,7 +96,7 @@ func TestPurgeTemporary(t *testing.T) {
 	if code != exitDone {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
-	var p purged
+	var p purge.Result
 	if err := json.Unmarshal([]byte(out), &p); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // A Dir is the folder of evolve's own data. What is below it is made by whoever
@@ -72,3 +73,14 @@ func (d Dir) Quarantine() string { return d.join("quarantine") }
 
 // Edits begins the names of folders in which a case is being edited.
 const Edits = "edit-"
+
+// FileName makes a name fit for a file: letters and figures stay, and sixty of them.
+func FileName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '-'
+	}, name)
+	return name[:min(len(name), 60)]
+}

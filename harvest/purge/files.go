@@ -1,0 +1,256 @@
+package purge
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/handoff"
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/scratch"
+	"github.com/skill-evolve/evolve/harvest/hook"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/datadir"
+)
+
+// fileMode keeps what is written for its owner alone.
+const fileMode fs.FileMode = 0o600
+
+// requestFolders are the folders into which runs put requests for people.
+func requestFolders(ctx context.Context, db *store.Store, home datadir.Dir, runs []string) ([]string, error) {
+	dirs := []string{home.Handoff()}
+	for _, id := range runs {
+		r, err := db.Run(ctx, id)
+		if errors.Is(err, store.ErrNotFound) {
+			continue // rollouts without a run
+		}
+		if err != nil {
+			return nil, err
+		}
+		var f struct {
+			HandoffDir string `json:"handoff_dir"`
+		}
+		if json.Unmarshal(r.Config, &f) == nil && f.HandoffDir != "" && !slices.Contains(dirs, f.HandoffDir) {
+			dirs = append(dirs, f.HandoffDir)
+		}
+	}
+	return dirs, nil
+}
+
+// A sweep removes files that show purged sessions.
+type sweep struct {
+	home    datadir.Dir
+	ids     []string
+	plan    store.PurgeReport
+	boxes   []string // folders of requests
+	removed []string
+	reports []string // runs whose reports were removed
+	left    []string
+}
+
+func (w *sweep) files() error {
+	if err := w.pages(); err != nil {
+		return err
+	}
+	for _, of := range inside(w.home.Staged(), "*") {
+		for _, sha := range slices.Concat(w.plan.Candidates, w.plan.Removed) {
+			if err := w.all(inside(of, first16(sha))); err != nil {
+				return err
+			}
+		}
+	}
+	for _, edit := range inside(string(w.home), datadir.Edits+"*") { // of somebody whose editor was killed
+		for _, id := range w.plan.CaseIDs {
+			if len(inside(edit, datadir.FileName(id)+".json*")) > 0 {
+				if err := w.remove(edit); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	// What a log quotes cannot be told from what it does not.
+	if err := w.all(inside(w.home.Logs(), "*")); err != nil {
+		return err
+	}
+	if err := w.bus(); err != nil {
+		return err
+	}
+	// What hooks have left: transcripts that wait for a harvest, notes for the
+	// user, texts in quarantine.
+	for _, dir := range []string{w.home.Queue(), w.home.Notes(), w.home.Told(), w.home.Quarantine()} {
+		if err := w.naming(inside(dir, "*")); err != nil {
+			return err
+		}
+	}
+	for _, dir := range w.boxes {
+		if err := w.requests(dir); err != nil {
+			return err
+		}
+	}
+	removed, left, err := scratch.Sweep(string(w.home), eval.RemoveTree) // what killed runs have left
+	if err != nil {
+		return err
+	}
+	removed = append(removed, store.SweepCopies(w.home.Database())...)
+	w.removed, w.left = append(w.removed, removed...), append(w.left, left...)
+	w.left = append(w.left, inside(string(w.home), w.home.Damaged())...)
+	return nil
+}
+
+// inside lists what a folder holds whose name matches a pattern; a folder that is
+// not there, or cannot be read, holds nothing.
+func inside(dir, pattern string) (out []string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if ok, _ := filepath.Match(pattern, e.Name()); ok {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
+	}
+	return out
+}
+
+func (w *sweep) all(paths []string) error {
+	for _, p := range paths {
+		if err := w.remove(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *sweep) remove(path string) error {
+	if err := os.RemoveAll(path); err != nil {
+		return err
+	}
+	w.removed = append(w.removed, path)
+	return nil
+}
+
+// names are those of the sessions and of what was made of them.
+func (w *sweep) names() []string {
+	return slices.Concat(w.ids, w.plan.CaseIDs, w.plan.Runs, w.plan.Candidates, w.plan.Removed)
+}
+
+// naming removes the files that name what is purged in their name or content.
+func (w *sweep) naming(files []string) error {
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // a folder
+		}
+		text = append(text, filepath.Base(path)...)
+		if slices.ContainsFunc(w.names(), func(name string) bool { return bytes.Contains(text, []byte(name)) }) {
+			if err := w.remove(path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// bus removes the lines of the bus that name what is purged, while no hook
+// writes to it.
+func (w *sweep) bus() error {
+	path := filepath.Join(string(w.home), hook.BusFile)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	lock := flock.New(path+".lock", flock.SetPermissions(fileMode))
+	if err := lock.Lock(); err != nil {
+		return fmt.Errorf("lock the bus: %w", err)
+	}
+	defer lock.Close()
+	old, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var kept bytes.Buffer
+	for line := range bytes.Lines(old) {
+		if !slices.ContainsFunc(w.names(), func(name string) bool { return bytes.Contains(line, []byte(name)) }) {
+			kept.Write(line)
+		}
+	}
+	if kept.Len() == len(old) {
+		return nil
+	}
+	w.removed = append(w.removed, fmt.Sprintf("%s: %s", path, plain.Counted(bytes.Count(old, []byte("\n"))-bytes.Count(kept.Bytes(), []byte("\n")), "line")))
+	return renameio.WriteFile(path, kept.Bytes(), fileMode)
+}
+
+// requests removes the requests that quote a session: those about one of its
+// cases or a text that learned from it, and, because prompts quote cases, every
+// one that is a prompt. What a run still wants to know it asks again.
+func (w *sweep) requests(dir string) error {
+	// Names of requests are hexadecimal; what else lies there is not ours.
+	folders := slices.Concat(inside(dir, "[0-9a-f]*"), inside(filepath.Join(dir, "answered"), "[0-9a-f]*"))
+	before := len(w.removed)
+	for _, folder := range folders {
+		var r struct{ Kind, Case string }
+		data, err := bounded.ReadFile(filepath.Join(folder, "request.json"), 64<<20) // who answers can write there
+		if err != nil || json.Unmarshal(data, &r) != nil {
+			continue
+		}
+		if r.Kind == "complete" || slices.Contains(w.plan.CaseIDs, r.Case) || w.shows(folder) {
+			if err := w.remove(folder); err != nil {
+				return err
+			}
+		}
+	}
+	if err := w.all(inside(dir, ".new-*")); err != nil {
+		return err
+	}
+	if len(w.removed) == before {
+		return nil
+	}
+	_, err := handoff.Clean(dir, func(string) bool { return false }) // writes the list anew
+	return err
+}
+
+// shows reports whether a request offers a text that learned from a session.
+func (w *sweep) shows(folder string) bool {
+	return slices.ContainsFunc(inside(filepath.Join(folder, "skills"), "*"), func(dir string) bool {
+		text, err := skill.ReadFile(filepath.Join(dir, skill.FileName))
+		sha := skill.HashText(text)
+		return err != nil || slices.Contains(w.plan.Candidates, sha) || slices.Contains(w.plan.Removed, sha)
+	})
+}
+
+// first16 is the name of a text in names of files.
+func first16(sha string) string { return sha[:min(16, len(sha))] }
+
+// Tidy removes what killed runs of a data folder left in the folder for temporary
+// files: their workspaces hold files of cases. What cannot be removed stays listed, for
+// the next time.
+func Tidy(home datadir.Dir) {
+	_, _, _ = scratch.Sweep(string(home), eval.RemoveTree) // tidying up is nothing to end a run for
+	store.SweepCopies(home.Database())
+}
+
+// doubtfulAge is how old a folder must be that has a name of ours and stands in no
+// ledger of ours before its owner is asked to look at it. Another data folder's
+// run may be using a younger one.
+const doubtfulAge = 24 * time.Hour
+
+// doubtful are such folders. A name alone does not make one evolve's to remove.
+func doubtful(home datadir.Dir, now time.Time) (paths []string) {
+	listed := scratch.Listed(string(home))
+	for _, path := range inside(os.TempDir(), "evolve-*") {
+		info, err := os.Lstat(path)
+		if err == nil && scratch.Own(path) && !slices.Contains(listed, path) && now.Sub(info.ModTime()) > doubtfulAge {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
