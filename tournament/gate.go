@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -211,12 +210,6 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		"cases": v.Cases, "wins": v.Wins, "losses": v.Losses, "ties": v.Ties})
 }
 
-// A cluster is one unit of evidence: cases that are not independent.
-type cluster struct {
-	name  string
-	cases []*eval.Case
-}
-
 // fresh lists the clusters of test that may still speak about this challenger,
 // in random order: none that is in the trial already, none of which a case was
 // spent on another challenger of the same incumbent, under whatever name (usable).
@@ -273,102 +266,6 @@ func (g *Gate) spend(ctx context.Context, spent *Spent, incumbent, challenger st
 	return ours, nil
 }
 
-// pairs runs both arms on the clusters and returns one difference each, nil for
-// those that the budget did not reach, with the answers that they rest on and
-// the models that they name (answeredBy).
-func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, clusters []cluster) ([]*pareto.Pair, [][]string, []string, error) {
-	arm := "gate:" + incumbent.SHA()[:16] + ":" + challenger.SHA()[:16]
-	var jobs []eval.Job
-	for _, c := range clusters {
-		for _, k := range c.cases {
-			jobs = append(jobs, Adjacent(incumbent, challenger, k, arm, 0, g.Seed)...)
-		}
-	}
-	var rollouts []*eval.Rollout
-	var err error
-	if len(jobs) > 0 {
-		rollouts, err = g.Evaluator.Run(ctx, jobs)
-	}
-	var limit *eval.BudgetError
-	if err != nil && !errors.As(err, &limit) {
-		return nil, nil, nil, err
-	}
-	out, answers, models := make([]*pareto.Pair, len(clusters)), make([][]string, len(clusters)), make([]string, len(clusters))
-	at := 0
-	for i, c := range clusters {
-		n := 2 * len(c.cases)
-		if out[i] = Difference(rollouts[at:at+n], incumbent.SHA()); out[i] != nil {
-			g.inTokens = g.inTokens || rollouts[at].CostUSD == nil && !math.IsNaN(out[i].Cost)
-			g.leaveOut(out[i])
-			answers[i], models[i] = answersOf(rollouts[at:at+n], incumbent.SHA()), answeredBy(rollouts[at:at+n])
-		}
-		at += n
-	}
-	return out, answers, models, err
-}
-
-// Adjacent is one case in both arms, one directly after the other, so that what
-// changes over time (a busy server, a new model behind an old name) hits both.
-// Which comes first is random but a function of the case and the seed, so that a
-// resumed run asks in the same order.
-func Adjacent(old, new eval.Variant, c *eval.Case, arm string, trial int, seed int64) []eval.Job {
-	a, b := eval.Job{Variant: old, Case: c, Arm: arm, Trial: trial}, eval.Job{Variant: new, Case: c, Arm: arm, Trial: trial}
-	if rand.New(rand.NewPCG(uint64(seed), hashOf(c.ID))).IntN(2) == 1 {
-		a, b = b, a
-	}
-	return []eval.Job{a, b}
-}
-
-// Difference averages each arm over a cluster's rollouts, which come in pairs of
-// one case and trial, in any order, and pairs the arms; incumbent is the
-// candidate of the old one. Positive favours the other. A pair that is missing
-// on either side is dropped; with none left every value is NaN. nil where an arm
-// was not run at all (a nil rollout).
-func Difference(rs []*eval.Rollout, incumbent string) *pareto.Pair {
-	var old, new arm
-	for i := 0; i+1 < len(rs); i += 2 {
-		a, b := rs[i], rs[i+1]
-		if a == nil || b == nil {
-			return nil
-		}
-		if a.Status != eval.Done || b.Status != eval.Done {
-			continue // missing on either side drops the pair
-		}
-		if a.Candidate != incumbent {
-			a, b = b, a
-		}
-		old.add(a)
-		new.add(b)
-	}
-	if old.n == 0 {
-		return &pareto.Pair{Quality: math.NaN(), Latency: math.NaN(), Cost: math.NaN(), Retries: math.NaN()}
-	}
-	n := float64(old.n)
-	cost := pareto.LogRatio(old.usd, new.usd)
-	if math.IsNaN(cost) {
-		cost = pareto.LogRatio(old.tokens, new.tokens)
-	}
-	return &pareto.Pair{
-		Quality: (new.quality - old.quality) / n,
-		Latency: pareto.LogRatio(old.latency, new.latency),
-		Cost:    cost,
-		Retries: max(-1, min(1, (old.retries-new.retries)/n)),
-	}
-}
-
-// leaveOut forgets the objectives that do not count.
-func (g *Gate) leaveOut(p *pareto.Pair) {
-	for o, d := range map[pareto.Objective]*float64{pareto.Latency: &p.Latency, pareto.Cost: &p.Cost, pareto.Retries: &p.Retries} {
-		if !g.counts(o) {
-			*d = math.NaN()
-		}
-	}
-}
-
-func (g *Gate) counts(o pareto.Objective) bool {
-	return g.Objectives == nil || o == pareto.Quality || slices.Contains(g.Objectives, o.String())
-}
-
 // tellLeftOut says in one line what the owner left out, instead of a line each
 // that it was never measured.
 func (g *Gate) tellLeftOut(v *Verdict) {
@@ -383,29 +280,6 @@ func (g *Gate) tellLeftOut(v *Verdict) {
 	if len(out) > 0 {
 		v.Warnings = append(v.Warnings, "not part of the verdict, as you asked: "+strings.Join(out, ", "))
 	}
-}
-
-// An arm sums up one side of a cluster; what any of its rollouts does not know
-// is NaN.
-type arm struct {
-	n                                      int
-	quality, retries, latency, usd, tokens float64
-}
-
-func (a *arm) add(r *eval.Rollout) {
-	a.n++
-	a.quality += r.Quality
-	a.retries += r.Retries
-	plus := func(sum *float64, known bool, x func() float64) {
-		if !known {
-			*sum = math.NaN()
-			return
-		}
-		*sum += x()
-	}
-	plus(&a.latency, r.LatencyMS != nil, func() float64 { return float64(*r.LatencyMS) })
-	plus(&a.usd, r.CostUSD != nil, func() float64 { return *r.CostUSD })
-	plus(&a.tokens, r.Usage != nil, func() float64 { return float64(r.Usage.Total()) })
 }
 
 func (g *Gate) load(ctx context.Context, incumbent, challenger string) (*gateState, error) {
@@ -477,14 +351,6 @@ func (g *Gate) unchanged(ctx context.Context, st *gateState, incumbent, challeng
 
 func (g *Gate) emit(ctx context.Context, kind string, data any) error {
 	return g.Log.Add(ctx, kind, g.Evaluator.Budget.Spent().Rollouts, nil, data)
-}
-
-// number makes a difference fit for JSON, which knows no NaN.
-func number(x float64) any {
-	if math.IsNaN(x) {
-		return nil
-	}
-	return x
 }
 
 // hashOf is FNV-1a.
