@@ -7,16 +7,15 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"slices"
 	"strings"
 
-	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/spf13/cobra"
 )
 
@@ -82,7 +81,7 @@ func (a *app) review(ctx context.Context, name string, f *reviewFlags) error {
 	if f.seed < 0 {
 		f.seed = a.Now().UnixNano()
 	}
-	pairs, err := openPairs(ctx, db, name, rand.New(rand.NewPCG(uint64(f.seed), 0x726576696577)))
+	pairs, err := judge.OpenPairs(ctx, db, name, rand.New(rand.NewPCG(uint64(f.seed), 0x726576696577)))
 	if err != nil {
 		return err
 	}
@@ -97,7 +96,7 @@ func (a *app) review(ctx context.Context, name string, f *reviewFlags) error {
 	if err != nil {
 		return err
 	}
-	if r.Stored, err = preferences(ctx, db, name); err != nil {
+	if r.Stored, err = judge.Agreement(ctx, db, name); err != nil {
 		return err
 	}
 	r.Kappa = pareto.Kappa(r.Stored)
@@ -107,92 +106,13 @@ func (a *app) review(ctx context.Context, name string, f *reviewFlags) error {
 	return a.printReview(r)
 }
 
-// A blindPair is two answers to one case in the order in which they are shown.
-type blindPair struct {
-	kase          *eval.Case
-	first, second *eval.Rollout
-	rank          int // what is asked first: see openPairs
-}
-
-// openPairs lists the pairs of a skill that have no label yet, one a case: first
-// the cases that a judge alone checks, and of each case the answers that the
-// gate, a comparison or else a search has measured side by side. Which answer is
-// the first, and the order of pairs of one kind, is random.
-func openPairs(ctx context.Context, db *store.Store, name string, rng *rand.Rand) ([]blindPair, error) {
-	cases, err := db.Cases(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	labels, err := db.Labels(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	known := map[[3]string]bool{}
-	for _, l := range labels {
-		known[[3]string{l.CaseID, l.First, l.Second}], known[[3]string{l.CaseID, l.Second, l.First}] = true, true
-	}
-	var out []blindPair
-	for i := range cases {
-		c := &cases[i]
-		if !slices.ContainsFunc(c.Checks, func(k eval.Check) bool { return k.Type == eval.Judge }) {
-			continue // no judge is asked
-		}
-		answers, err := db.Answers(ctx, c.ID)
-		if err != nil {
-			return nil, err
-		}
-		p, ok := sideBySide(c, answers, known)
-		if !ok {
-			continue
-		}
-		if !tournament.JudgeOnly(c) {
-			p.rank += 3
-		}
-		if rng.IntN(2) == 1 {
-			p.first, p.second = p.second, p.first
-		}
-		out = append(out, p)
-	}
-	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
-	slices.SortStableFunc(out, func(a, b blindPair) int { return a.rank - b.rank })
-	return out, nil
-}
-
-// sideBySide finds two different answers that two texts gave in one arm and
-// trial, the newest first, that have no label.
-func sideBySide(c *eval.Case, rs []eval.Rollout, known map[[3]string]bool) (blindPair, bool) {
-	best := blindPair{rank: 3}
-	for i := range rs {
-		for j := range i {
-			a, b := &rs[j], &rs[i]
-			if a.Arm != b.Arm || a.Trial != b.Trial || a.Candidate == b.Candidate || a.Failure != "" || b.Failure != "" ||
-				a.Answer == b.Answer || known[[3]string{c.ID, answerSHA(a), answerSHA(b)}] {
-				continue
-			}
-			rank := 2
-			switch {
-			case strings.HasPrefix(a.Arm, "gate:"):
-				rank = 0
-			case a.Arm != "":
-				rank = 1
-			}
-			if rank < best.rank {
-				best = blindPair{c, a, b, rank}
-			}
-		}
-	}
-	return best, best.kase != nil
-}
-
-func answerSHA(r *eval.Rollout) string { return sha256Hex([]byte(r.Answer)) }
-
 // ask puts pairs to the owner until they are used up or the owner quits. Every
 // answer is stored before the next question.
-func (a *app) ask(ctx context.Context, db *store.Store, pairs []blindPair, r *reviewed) error {
+func (a *app) ask(ctx context.Context, db *store.Store, pairs []judge.Pair, r *reviewed) error {
 	lines := a.lines(ctx)
 	for i, p := range pairs {
-		fmt.Fprintf(a.Stderr, "\npair %d of %d\nasked: %s\n", i+1, len(pairs), plain.Excerpt(p.kase.Prompt, 300))
-		fmt.Fprintf(a.Stderr, "── 1 ──\n%s\n── 2 ──\n%s\n", shown(p.first.Answer), shown(p.second.Answer))
+		fmt.Fprintf(a.Stderr, "\npair %d of %d\nasked: %s\n", i+1, len(pairs), plain.Excerpt(p.Case.Prompt, 300))
+		fmt.Fprintf(a.Stderr, "── 1 ──\n%s\n── 2 ──\n%s\n", shown(p.First.Answer), shown(p.Second.Answer))
 		r.Shown++
 		for asked := false; !asked; {
 			fmt.Fprint(a.Stderr, "better: 1, 2 or = (s skip, q quit) ")
@@ -211,7 +131,7 @@ func (a *app) ask(ctx context.Context, db *store.Store, pairs []blindPair, r *re
 			case "s":
 				r.Skipped++
 			case "1", "2", "=":
-				if err := p.keep(ctx, db, r.Skill, store.Choice(word)); err != nil {
+				if err := p.Keep(ctx, db, r.Skill, store.Choice(word)); err != nil {
 					return err
 				}
 				r.Left--
@@ -226,12 +146,6 @@ func (a *app) ask(ctx context.Context, db *store.Store, pairs []blindPair, r *re
 		}
 	}
 	return nil
-}
-
-// keep stores what the owner said of a pair, in the order in which it was shown: a
-// label, and the outcome of that case in the gate.
-func (p *blindPair) keep(ctx context.Context, db *store.Store, name string, said store.Choice) error {
-	return db.SaveLabel(ctx, store.Label{Skill: name, CaseID: p.kase.ID, First: answerSHA(p.first), Second: answerSHA(p.second), Choice: said})
 }
 
 // lines returns a function that reads the next line of stdin; its error is
@@ -274,75 +188,19 @@ const (
 func shown(answer string) string {
 	text := strings.TrimSpace(plain.Text(answer))
 	lines := strings.Split(text, "\n")
-	cut := clip(strings.Join(lines[:min(len(lines), shownLines)], "\n"), shownRunes)
+	cut := firstRunes(strings.Join(lines[:min(len(lines), shownLines)], "\n"), shownRunes)
 	if cut != text {
 		cut += "\n… (cut)"
 	}
 	return cut
 }
 
-// preferences counts the owner's preferences against the scores that the judge
-// gave the same answers when they were measured.
-func preferences(ctx context.Context, db *store.Store, name string) (pareto.Agreement, error) {
-	var out pareto.Agreement
-	labels, err := db.Labels(ctx, name)
-	if err != nil {
-		return out, err
+// firstRunes is the beginning of s, at most n runes.
+func firstRunes(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n])
 	}
-	for _, l := range labels {
-		if l.Choice == store.Same {
-			continue
-		}
-		answers, err := db.Answers(ctx, l.CaseID)
-		if err != nil {
-			return out, err
-		}
-		first, second := answerOf(answers, l.First), answerOf(answers, l.Second)
-		if first == nil || second == nil {
-			continue
-		}
-		x, okX := judgeScore(first)
-		y, okY := judgeScore(second)
-		if okX && okY {
-			prefer(&out, l.Choice, x, y)
-		}
-	}
-	return out, nil
-}
-
-// prefer counts one preference: the owner's and the judge's word on whether the
-// first answer is the better one. A judge that scores both the same has not seen
-// what the owner saw: where it counts (a challenger may not be worse) that would
-// pass for proof, so it counts as the opposite.
-func prefer(to *pareto.Agreement, c store.Choice, first, second float64) {
-	owner := c == store.FirstBetter
-	judge := first > second
-	if first == second {
-		judge = !owner
-	}
-	to.Add(owner, judge)
-}
-
-// answerOf finds the newest of the rollouts with that answer.
-func answerOf(rs []eval.Rollout, sha string) *eval.Rollout {
-	for i := range rs {
-		if answerSHA(&rs[i]) == sha {
-			return &rs[i]
-		}
-	}
-	return nil
-}
-
-// judgeScore is the weighted mean of a rollout's judge checks; false without any.
-func judgeScore(r *eval.Rollout) (float64, bool) {
-	var sum, weights float64
-	for _, k := range r.Checks {
-		if k.Type == eval.Judge && !k.Missing {
-			sum += k.Score * k.Weight
-			weights += k.Weight
-		}
-	}
-	return sum / max(weights, 1e-9), weights > 0
+	return s
 }
 
 func (a *app) printReview(r *reviewed) error {

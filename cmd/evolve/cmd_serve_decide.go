@@ -18,6 +18,7 @@ import (
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/report/serve"
 )
@@ -387,7 +388,7 @@ func (c *served) diffFrom(live *skill.Live, to *tournament.Version, p *serve.Pla
 // the server runs.
 func (s *serving) Pair(ctx context.Context, name string, skipped func(serve.PairName) bool) (*serve.Pair, *serve.Review, error) {
 	c := s.call()
-	pairs, err := openPairs(ctx, s.db, name, rand.New(rand.NewPCG(s.seed, 0x726576696577)))
+	pairs, err := judge.OpenPairs(ctx, s.db, name, rand.New(rand.NewPCG(s.seed, 0x726576696577)))
 	if err != nil {
 		return nil, nil, c.told(err)
 	}
@@ -407,7 +408,7 @@ func (s *serving) Pair(ctx context.Context, name string, skipped func(serve.Pair
 			rev.Labels++
 		}
 	}
-	agreed, err := preferences(ctx, s.db, name)
+	agreed, err := judge.Agreement(ctx, s.db, name)
 	if err != nil {
 		return nil, nil, c.told(err)
 	}
@@ -416,9 +417,9 @@ func (s *serving) Pair(ctx context.Context, name string, skipped func(serve.Pair
 	}
 	for i := range pairs {
 		p := &pairs[i]
-		n := serve.PairName{Case: p.kase.ID, First: answerSHA(p.first), Second: answerSHA(p.second)}
+		n := serve.PairName{Case: p.Case.ID, First: judge.AnswerSHA(p.First), Second: judge.AnswerSHA(p.Second)}
 		if !skipped(n) {
-			return &serve.Pair{PairName: n, Prompt: p.kase.Prompt, Context: p.kase.Context, Answer1: p.first.Answer, Answer2: p.second.Answer}, rev, nil
+			return &serve.Pair{PairName: n, Prompt: p.Case.Prompt, Context: p.Case.Context, Answer1: p.First.Answer, Answer2: p.Second.Answer}, rev, nil
 		}
 	}
 	return nil, rev, nil
@@ -446,9 +447,9 @@ func (s *serving) Answer(ctx context.Context, name string, n serve.PairName, cho
 	if err != nil {
 		return c.told(err)
 	}
-	p := blindPair{kase: k, first: answerOf(answers, n.First), second: answerOf(answers, n.Second)}
-	if p.first == nil || p.second == nil || n.First == n.Second {
+	p := judge.Pair{Case: k, First: judge.AnswerOf(answers, n.First), Second: judge.AnswerOf(answers, n.Second)}
+	if p.First == nil || p.Second == nil || n.First == n.Second {
 		return serve.ErrChanged
 	}
-	return c.told(p.keep(ctx, c.db, name, store.Choice(choice)))
+	return c.told(p.Keep(ctx, c.db, name, store.Choice(choice)))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/judge"
 )
 
 // A forecast is what a run may take at most, said before anything is spent.
@@ -149,14 +150,14 @@ func (p *prepared) forecast(past pastRate) *forecast {
 		fc.Rollouts = fc.Gate
 	}
 	rollouts := float64(fc.Rollouts)
-	judge := rollouts * float64(judged) / float64(n)
+	asked := rollouts * float64(judged) / float64(n)
 	if !f.NoGate && tournament.RestsOnJudge(test) > 0 {
-		judge += float64(2 * min(wrong, maxOfAKind)) // the judge's calibration
+		asked += float64(2 * min(wrong, judge.MaxOfAKind)) // the judge's calibration
 	}
 	mutator := float64(fc.Search) * mutatorShare
-	fc.Calls = int64(rollouts + judge + mutator)
+	fc.Calls = int64(rollouts + asked + mutator)
 	perRollout := f.answering(string(p.live.Doc.Body()), p.back.UsesTools()) + prompt/n
-	fc.Tokens = int64(rollouts*float64(perRollout) + judge*tokensJudge + mutator*tokensMutator)
+	fc.Tokens = int64(rollouts*float64(perRollout) + asked*tokensJudge + mutator*tokensMutator)
 	fc.CostUSD = f.USD(f.Model, float64(fc.Tokens))
 	if past.rollouts > 0 {
 		share := rollouts / float64(past.rollouts)

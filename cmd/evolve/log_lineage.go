@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -129,7 +130,7 @@ func logPlaces(ctx context.Context, s *candidate.Texts, l *skillLog, where func(
 	if err := json.Unmarshal(raw, &st); err != nil {
 		return fmt.Errorf("read the nights of %s: %w", s.Skill, err)
 	}
-	st.Stand(sleep.Model{}, judgesTrusted(ctx, s.Store, s.Skill))
+	st.Stand(sleep.Model{}, judge.JudgesTrusted(ctx, s.Store, s.Skill))
 	for i := range l.Versions {
 		v := &l.Versions[i]
 		v.Alarm = slices.Contains(st.Alarmed, v.SHA)

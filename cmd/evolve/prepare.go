@@ -17,6 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/judge"
 )
 
 // A prepared run is one that may begin.
@@ -346,8 +347,8 @@ func (a *app) build(ctx context.Context, p *prepared, budget *eval.Budget) error
 		}
 	}
 	p.plan.Calibrate = func(ctx context.Context) (tournament.Calibration, error) {
-		k := newCalibrator(p.db, p.run.ID, p.back.Judge, p.back.Redactor, budget, f.WallClock, f.Concurrency)
-		return k.calibrate(ctx, f.Skill, p.cases)
+		k := judge.New(p.db, p.run.ID, p.back.Judge, p.back.Redactor, budget, f.WallClock, f.Concurrency)
+		return k.Calibrate(ctx, f.Skill, p.cases)
 	}
 	if f.Carried == "" {
 		return nil

@@ -7,17 +7,10 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
-	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
-
-// onRecord says how well a judge, by its grader's identity, agrees with the owner's
-// labels as far as it was ever asked about them. Missing counts the others. No
-// model is asked.
-func onRecord(ctx context.Context, db *store.Store, name string, cases []eval.Case, judge string) (tournament.Calibration, error) {
-	return (&calibrator{db: db, judge: judge, limit: 1}).measure(ctx, name, cases)
-}
 
 // judgeOf names the judge of these backends. One that goes by the agent's own name
 // is another judge than before where another model answers to that name now.
@@ -44,21 +37,21 @@ func (s *sleeper) trust(ctx context.Context, name string, d *sleep.Drift, cases 
 	if rests && !slices.Contains(judges, mine) {
 		judges = append(judges, mine)
 	}
-	for _, judge := range judges {
-		k, err := onRecord(ctx, s.db, name, cases, judge)
+	for _, who := range judges {
+		k, err := judge.OnRecord(ctx, s.db, name, cases, who)
 		if err != nil {
 			return t, err
 		}
 		if k.Trusted() {
-			t.Trusted = append(t.Trusted, judge)
+			t.Trusted = append(t.Trusted, who)
 		}
-		if judge != mine || !rests {
+		if who != mine || !rests {
 			continue
 		}
 		old := c.Calibration
-		same := old != nil && old.Judge == judge && old.Labels == k.Labels && old.Missing == k.Missing
+		same := old != nil && old.Judge == who && old.Labels == k.Labels && old.Missing == k.Missing
 		if k.Trusted() || !same && k.Missing > 0 && k.Labels.N()+k.Missing >= tournament.TrustedLabels {
-			t.Judge, t.Ask = judge, k.Missing
+			t.Judge, t.Ask = who, k.Missing
 		}
 	}
 	return t, nil
@@ -75,20 +68,20 @@ func (s *sleeper) calibrate(ctx context.Context, run, name string, d *sleep.Drif
 	}
 	said := ""
 	// Whoever goes on with a killed night may have another judge.
-	if judge := judgeOf(back, d); d.Judge != "" && judge == d.Judge {
+	if who := judgeOf(back, d); d.Judge != "" && who == d.Judge {
 		cases, err := s.db.Cases(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		m := newCalibrator(s.db, run, back.Judge, back.Redactor, k.Evaluator.Budget, f.WallClock, f.Concurrency)
-		m.judge = judge
-		known, err := m.calibrate(ctx, name, cases)
+		m := judge.New(s.db, run, back.Judge, back.Redactor, k.Evaluator.Budget, f.WallClock, f.Concurrency)
+		m.Judge = who
+		known, err := m.Calibrate(ctx, name, cases)
 		if err != nil {
 			return nil, fmt.Errorf("calibrate the judge: %w", err)
 		}
-		trusted = slices.DeleteFunc(trusted, func(j string) bool { return j == judge })
+		trusted = slices.DeleteFunc(trusted, func(j string) bool { return j == who })
 		if known.Trusted() {
-			trusted, k.Judge = append(trusted, judge), judge
+			trusted, k.Judge = append(trusted, who), who
 		}
 		known.Outcomes = nil // they name answers
 		c.Calibration = &known
@@ -101,25 +94,4 @@ func (s *sleeper) calibrate(ctx context.Context, run, name string, d *sleep.Drif
 		return nil, nil
 	}
 	return []string{fmt.Sprintf("%d held-out cases rest on a judge that is not shown to agree with you%s: they prove nothing; `evolve review %s` adds labels", rests, said, name)}, nil
-}
-
-// judgesTrusted reads, once for each, whether judges are trusted today. What
-// cannot be read is no trust.
-func judgesTrusted(ctx context.Context, db *store.Store, name string) func(judge string) bool {
-	known := map[string]bool{}
-	var cases []eval.Case
-	return func(judge string) bool {
-		if _, asked := known[judge]; !asked {
-			var err error
-			if cases == nil {
-				cases, err = db.Cases(ctx, name)
-			}
-			var k tournament.Calibration
-			if err == nil {
-				k, err = onRecord(ctx, db, name, cases, judge)
-			}
-			known[judge] = err == nil && k.Trusted()
-		}
-		return known[judge]
-	}
 }

@@ -160,7 +160,7 @@ func TestJudgeByTheAgentsName(t *testing.T) {
 		{"another name was asked for", one, sleep.Model{Agent: "test", Asked: "next", Reported: "b2"}, "best", true},
 		{"nobody knows who answers", one, sleep.Model{Agent: "test", Asked: "best"}, "best", true},
 	} {
-		judge := &literalJudge{name: c.judge}
+		judge := &namedModel{eval.Identity{Backend: "test", Model: c.judge}}
 		got := judgeOf(&agent.Backends{Agent: by, Judge: judge}, &sleep.Drift{From: c.from, To: c.to})
 		if plain := (&eval.Checks{Judge: judge}).Identity(); (got == plain) != c.same {
 			t.Errorf("%s: %q, the same as before: %v, want %v", c.name, got, got == plain, c.same)
@@ -173,4 +173,11 @@ type namedAgent struct{ id eval.Identity }
 func (a namedAgent) Identity() eval.Identity { return a.id }
 func (namedAgent) Run(context.Context, eval.Task) (eval.Attempt, error) {
 	return eval.Attempt{}, nil
+}
+
+type namedModel struct{ id eval.Identity }
+
+func (m *namedModel) Identity() eval.Identity { return m.id }
+func (*namedModel) Complete(context.Context, eval.Prompt) (eval.Completion, error) {
+	return eval.Completion{}, nil
 }

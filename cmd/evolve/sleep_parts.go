@@ -17,6 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -194,12 +195,12 @@ func (s *sleeper) lookAtCases(ctx context.Context, o *sleep.Outlook, live *skill
 // most. unproven are those that prove nothing: a judge alone decides them that is not
 // shown to agree with the owner, and could not be shown to by asking it.
 func (s *sleeper) fresh(ctx context.Context, trial *tournament.TrialRecord, cases, test []eval.Case) (fresh, unproven int, rollouts int64, err error) {
-	var judge *string // nobody knows whose word it would be
+	var grader *string // nobody knows whose word it would be
 	if s.model(ctx); s.now.back != nil {
 		name := (&eval.Checks{Judge: s.now.back.Judge}).Identity()
-		judge = &name
+		grader = &name
 	}
-	if fresh, unproven, err = provableCases(ctx, s.db, trial, cases, test, judge); err != nil {
+	if fresh, unproven, err = judge.ProvableCases(ctx, s.db, trial, cases, test, grader); err != nil {
 		return 0, 0, 0, err
 	}
 	return fresh, unproven, int64(2 * fresh * (1 + s.f.MaxRetries)), nil

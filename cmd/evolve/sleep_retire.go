@@ -10,6 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -90,7 +91,7 @@ func stander(ctx context.Context, db *store.Store) func(name string, st *sleep.S
 		if err != nil {
 			return err
 		}
-		st.Stand(on, judgesTrusted(ctx, db, name))
+		st.Stand(on, judge.JudgesTrusted(ctx, db, name))
 		return nil
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -65,6 +66,6 @@ func (rd *reader) dealtWith(ctx context.Context, db *store.Store, n *sleep.Night
 	if err != nil || c == nil || c.on == nil {
 		return true, err
 	}
-	left, err := unlabelled(ctx, db, c.on)
+	left, err := judge.Unlabelled(ctx, db, c.on)
 	return left == 0, err
 }

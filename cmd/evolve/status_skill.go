@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/judge"
 )
 
 func newSkillStatus(name string) *skillStatus {
@@ -57,7 +58,7 @@ func (rd *reader) skillStatus(ctx context.Context, db *store.Store, e skill.Entr
 		return nil, err
 	}
 	if c := s.Challenger; c != nil && c.on != nil && known.judged[e.Name] {
-		if c.Unlabelled, err = unlabelled(ctx, db, c.on); err != nil {
+		if c.Unlabelled, err = judge.Unlabelled(ctx, db, c.on); err != nil {
 			return nil, err
 		}
 	}

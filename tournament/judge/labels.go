@@ -1,4 +1,4 @@
-package main
+package judge
 
 import (
 	"cmp"
@@ -7,11 +7,12 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// maxOfAKind is how many passes, and how many fails, from sessions a judge is
+// MaxOfAKind is how many passes, and how many fails, from sessions a judge is
 // calibrated on: 40 labels tell κ 0.6 from chance, and cost 40 calls.
-const maxOfAKind = 20
+const MaxOfAKind = 20
 
 // maxLabelled is how much of a recorded answer a judge is shown, in characters:
 // as much as harvest keeps of a reference.
@@ -70,7 +71,7 @@ func sessionLabels(cases []eval.Case, sessions []harvest.Session) []labelled {
 			}
 		}
 	}
-	n := min(len(passes), len(fails), maxOfAKind)
+	n := min(len(passes), len(fails), MaxOfAKind)
 	return append(chosen(fails, n), chosen(passes, n)...)
 }
 
@@ -94,7 +95,7 @@ func chosen(ls []labelled, n int) []labelled {
 		return rank
 	}
 	slices.SortFunc(ls, func(a, b labelled) int {
-		return cmp.Or(cmp.Compare(late(&a), late(&b)), cmp.Compare(sha256Hex([]byte(a.kase.ID)), sha256Hex([]byte(b.kase.ID))))
+		return cmp.Or(cmp.Compare(late(&a), late(&b)), cmp.Compare(skill.HashText([]byte(a.kase.ID)), skill.HashText([]byte(b.kase.ID))))
 	})
 	return ls[:n]
 }

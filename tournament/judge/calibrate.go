@@ -1,4 +1,6 @@
-package main
+// Package judge measures how far a judge agrees with the skill's owner, and lists the pairs
+// of answers for a blind review.
+package judge
 
 import (
 	"context"
@@ -10,33 +12,36 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 )
 
-// A calibrator asks a judge about answers that the owner has labelled.
-type calibrator struct {
+// A Calibrator asks a judge about answers that the owner has labelled.
+type Calibrator struct {
 	db     *store.Store
 	run    string // that pays
 	budget *eval.Budget
 	grader *eval.Checks // its judge is metered; nil: nobody is asked, and the records tell
-	judge  string       // identity of the run's own grader
+	Judge  string       // identity of the run's own grader
 	limit  int          // calls at a time
 	// enough is how many labels it takes for a judge's word to count: with fewer of them
 	// nobody is asked, for no answer could make a difference.
 	enough int
 }
 
-func newCalibrator(db *store.Store, run string, judge eval.Model, red eval.Redactor, budget *eval.Budget, wall time.Duration, limit int) *calibrator {
+// New is a Calibrator of the judge of a run, which pays for what is asked: at most limit
+// calls at a time, each of the time of wall.
+func New(db *store.Store, run string, judge eval.Model, red eval.Redactor, budget *eval.Budget, wall time.Duration, limit int) *Calibrator {
 	metered := &eval.Metered{Model: judge, By: eval.ByJudge, Budget: budget, Redactor: red, Recorder: db.Journal(run), Scope: run, WallClock: wall}
-	return &calibrator{db: db, run: run, budget: budget, grader: &eval.Checks{Judge: metered, Redactor: red},
-		judge: (&eval.Checks{Judge: judge}).Identity(), limit: max(1, limit), enough: tournament.TrustedLabels}
+	return &Calibrator{db: db, run: run, budget: budget, grader: &eval.Checks{Judge: metered, Redactor: red},
+		Judge: (&eval.Checks{Judge: judge}).Identity(), limit: max(1, limit), enough: tournament.TrustedLabels}
 }
 
-// calibrate measures how well the judge agrees with the owner, once a run: a
+// Calibrate measures how well the judge agrees with the owner, once a run: a
 // resumed run is told what it decided on, and billed for the calls that it made.
 // A cap that ends it is no error: the labels so far are told, and not kept.
-func (k *calibrator) calibrate(ctx context.Context, name string, cases []eval.Case) (tournament.Calibration, error) {
+func (k *Calibrator) Calibrate(ctx context.Context, name string, cases []eval.Case) (tournament.Calibration, error) {
 	replies, err := k.db.Recorded(ctx, k.run, eval.ByJudge)
 	if err == nil {
 		// Also what would not be asked again, because the labels are others by now.
@@ -71,20 +76,20 @@ func (k *calibrator) calibrate(ctx context.Context, name string, cases []eval.Ca
 // readable reply.
 const triesInVain = 3
 
-// unlessExhausted returns k, or a calibrator that asks no judge if the last runs have
+// unlessExhausted returns k, or a Calibrator that asks no judge if the last runs have
 // asked the same judge and got no readable reply for as many labels as now. With new
 // labels, or another judge, it returns k.
-func (k *calibrator) unlessExhausted(ctx context.Context, name string, cases []eval.Case) (*calibrator, error) {
+func (k *Calibrator) unlessExhausted(ctx context.Context, name string, cases []eval.Case) (*Calibrator, error) {
 	last, err := k.db.LastCalibrations(ctx, name, triesInVain)
 	if err != nil || len(last) < triesInVain {
 		return k, err
 	}
-	known, err := onRecord(ctx, k.db, name, cases, k.judge)
+	known, err := OnRecord(ctx, k.db, name, cases, k.Judge)
 	if err != nil {
 		return k, err
 	}
 	for _, c := range last {
-		if c.Judge != k.judge || c.Labels != known.Labels || c.Missing != known.Missing {
+		if c.Judge != k.Judge || c.Labels != known.Labels || c.Missing != known.Missing {
 			return k, nil
 		}
 	}
@@ -92,7 +97,7 @@ func (k *calibrator) unlessExhausted(ctx context.Context, name string, cases []e
 }
 
 // mute is k without anybody to ask: the records alone tell.
-func (k *calibrator) mute() *calibrator {
+func (k *Calibrator) mute() *Calibrator {
 	m := *k
 	m.grader = nil
 	return &m
@@ -101,8 +106,8 @@ func (k *calibrator) mute() *calibrator {
 // measure asks the judge about every labelled answer that it was not asked
 // about before, by any run, and counts. Where there are too few of them, the records
 // alone tell.
-func (k *calibrator) measure(ctx context.Context, name string, cases []eval.Case) (c tournament.Calibration, err error) {
-	c.Judge = k.judge
+func (k *Calibrator) measure(ctx context.Context, name string, cases []eval.Case) (c tournament.Calibration, err error) {
+	c.Judge = k.Judge
 	if c.Outcomes, err = k.outcomes(ctx, name); err != nil {
 		return c, err
 	}
@@ -147,7 +152,7 @@ func (k *calibrator) measure(ctx context.Context, name string, cases []eval.Case
 }
 
 // outcomes are all of the owner's comparisons, by the answers in either order.
-func (k *calibrator) outcomes(ctx context.Context, name string) (map[string]float64, error) {
+func (k *Calibrator) outcomes(ctx context.Context, name string) (map[string]float64, error) {
 	labels, err := k.db.Labels(ctx, name)
 	if err != nil {
 		return nil, err
@@ -175,7 +180,7 @@ type preferred struct {
 
 // pairs are the owner's newest preferences, at most maxOfAKind of them: each
 // takes two calls. Pairs that the owner calls the same are none.
-func (k *calibrator) pairs(ctx context.Context, name string, cases []eval.Case) ([]preferred, error) {
+func (k *Calibrator) pairs(ctx context.Context, name string, cases []eval.Case) ([]preferred, error) {
 	labels, err := k.db.Labels(ctx, name)
 	if err != nil {
 		return nil, err
@@ -187,7 +192,7 @@ func (k *calibrator) pairs(ctx context.Context, name string, cases []eval.Case) 
 	var out []preferred
 	for _, l := range slices.Backward(labels) {
 		c := byID[l.CaseID]
-		if c == nil || l.Choice == store.Same || len(out) == maxOfAKind {
+		if c == nil || l.Choice == store.Same || len(out) == MaxOfAKind {
 			continue
 		}
 		probe := forJudge(*c)
@@ -198,7 +203,7 @@ func (k *calibrator) pairs(ctx context.Context, name string, cases []eval.Case) 
 		if err != nil {
 			return nil, err
 		}
-		first, second := answerOf(answers, l.First), answerOf(answers, l.Second)
+		first, second := AnswerOf(answers, l.First), AnswerOf(answers, l.Second)
 		if first == nil || second == nil {
 			continue // their rollouts are gone
 		}
@@ -216,7 +221,7 @@ type ask struct {
 }
 
 // askAll fills in what the judge says, some at a time; the first error ends it.
-func (k *calibrator) askAll(ctx context.Context, asks []ask) error {
+func (k *Calibrator) askAll(ctx context.Context, asks []ask) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var all sync.WaitGroup
@@ -241,7 +246,7 @@ func (k *calibrator) askAll(ctx context.Context, asks []ask) error {
 }
 
 // ask returns what is recorded of the judge's word on an answer, or asks.
-func (k *calibrator) ask(ctx context.Context, c *eval.Case, answer string) (*store.Judgement, error) {
+func (k *Calibrator) ask(ctx context.Context, c *eval.Case, answer string) (*store.Judgement, error) {
 	key := k.key(c, answer)
 	old, err := k.db.Judgement(ctx, key)
 	if err != nil {
@@ -264,10 +269,38 @@ func (k *calibrator) ask(ctx context.Context, c *eval.Case, answer string) (*sto
 }
 
 // key names a question to the judge: all that can change its answer.
-func (k *calibrator) key(c *eval.Case, answer string) string {
-	b, err := json.Marshal([]any{"judgement/1", k.judge, c.Skill, c.ID, c.Prompt, c.Reference, c.Checks, answer})
+func (k *Calibrator) key(c *eval.Case, answer string) string {
+	b, err := json.Marshal([]any{"judgement/1", k.Judge, c.Skill, c.ID, c.Prompt, c.Reference, c.Checks, answer})
 	if err != nil {
 		panic("evolve: key of a judgement: " + err.Error()) // a valid case can be marshalled
 	}
-	return sha256Hex(b)
+	return skill.HashText(b)
+}
+
+// OnRecord says how well a judge, by its grader's identity, agrees with the owner's
+// labels as far as it was ever asked about them. Missing counts the others. No
+// model is asked.
+func OnRecord(ctx context.Context, db *store.Store, name string, cases []eval.Case, judge string) (tournament.Calibration, error) {
+	return (&Calibrator{db: db, Judge: judge, limit: 1}).measure(ctx, name, cases)
+}
+
+// JudgesTrusted reads, once for each, whether judges are trusted today. What
+// cannot be read is no trust.
+func JudgesTrusted(ctx context.Context, db *store.Store, name string) func(judge string) bool {
+	known := map[string]bool{}
+	var cases []eval.Case
+	return func(judge string) bool {
+		if _, asked := known[judge]; !asked {
+			var err error
+			if cases == nil {
+				cases, err = db.Cases(ctx, name)
+			}
+			var k tournament.Calibration
+			if err == nil {
+				k, err = OnRecord(ctx, db, name, cases, judge)
+			}
+			known[judge] = err == nil && k.Trusted()
+		}
+		return known[judge]
+	}
 }

@@ -1,4 +1,4 @@
-package main
+package judge
 
 import (
 	"context"
@@ -52,7 +52,7 @@ func TestCalibrateInVain(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := judge.calls.Load()
-			c, err := newCalibrator(db, id, judge, redact.Detector{}, eval.NewBudget(eval.Caps{}, nil), 0, 4).calibrate(ctx, "s", cases)
+			c, err := New(db, id, judge, redact.Detector{}, eval.NewBudget(eval.Caps{}, nil), 0, 4).Calibrate(ctx, "s", cases)
 			if err != nil || c.Labels.N() != 0 || c.Missing < 20 {
 				t.Fatalf("%+v, %v", c, err)
 			}

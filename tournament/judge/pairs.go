@@ -1,0 +1,164 @@
+package judge
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// A Pair is two answers to one case in the order in which they are shown.
+type Pair struct {
+	Case          *eval.Case
+	First, Second *eval.Rollout
+	rank          int // what is asked first: see openPairs
+}
+
+// OpenPairs lists the pairs of a skill that have no label yet, one a case: first
+// the cases that a judge alone checks, and of each case the answers that the
+// gate, a comparison or else a search has measured side by side. Which answer is
+// the first, and the order of pairs of one kind, is random.
+func OpenPairs(ctx context.Context, db *store.Store, name string, rng *rand.Rand) ([]Pair, error) {
+	cases, err := db.Cases(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	labels, err := db.Labels(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	known := map[[3]string]bool{}
+	for _, l := range labels {
+		known[[3]string{l.CaseID, l.First, l.Second}], known[[3]string{l.CaseID, l.Second, l.First}] = true, true
+	}
+	var out []Pair
+	for i := range cases {
+		c := &cases[i]
+		if !slices.ContainsFunc(c.Checks, func(k eval.Check) bool { return k.Type == eval.Judge }) {
+			continue // no judge is asked
+		}
+		answers, err := db.Answers(ctx, c.ID)
+		if err != nil {
+			return nil, err
+		}
+		p, ok := sideBySide(c, answers, known)
+		if !ok {
+			continue
+		}
+		if !tournament.JudgeOnly(c) {
+			p.rank += 3
+		}
+		if rng.IntN(2) == 1 {
+			p.First, p.Second = p.Second, p.First
+		}
+		out = append(out, p)
+	}
+	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	slices.SortStableFunc(out, func(a, b Pair) int { return a.rank - b.rank })
+	return out, nil
+}
+
+// sideBySide finds two different answers that two texts gave in one arm and
+// trial, the newest first, that have no label.
+func sideBySide(c *eval.Case, rs []eval.Rollout, known map[[3]string]bool) (Pair, bool) {
+	best := Pair{rank: 3}
+	for i := range rs {
+		for j := range i {
+			a, b := &rs[j], &rs[i]
+			if a.Arm != b.Arm || a.Trial != b.Trial || a.Candidate == b.Candidate || a.Failure != "" || b.Failure != "" ||
+				a.Answer == b.Answer || known[[3]string{c.ID, AnswerSHA(a), AnswerSHA(b)}] {
+				continue
+			}
+			rank := 2
+			switch {
+			case strings.HasPrefix(a.Arm, "gate:"):
+				rank = 0
+			case a.Arm != "":
+				rank = 1
+			}
+			if rank < best.rank {
+				best = Pair{c, a, b, rank}
+			}
+		}
+	}
+	return best, best.Case != nil
+}
+
+// AnswerSHA names an answer.
+func AnswerSHA(r *eval.Rollout) string { return skill.HashText([]byte(r.Answer)) }
+
+// Keep stores what the owner said of a pair, in the order in which it was shown: a
+// label, and the outcome of that case in the gate.
+func (p *Pair) Keep(ctx context.Context, db *store.Store, name string, said store.Choice) error {
+	return db.SaveLabel(ctx, store.Label{Skill: name, CaseID: p.Case.ID, First: AnswerSHA(p.First), Second: AnswerSHA(p.Second), Choice: said})
+}
+
+// Agreement counts the owner's preferences against the scores that the judge
+// gave the same answers when they were measured.
+func Agreement(ctx context.Context, db *store.Store, name string) (pareto.Agreement, error) {
+	var out pareto.Agreement
+	labels, err := db.Labels(ctx, name)
+	if err != nil {
+		return out, err
+	}
+	for _, l := range labels {
+		if l.Choice == store.Same {
+			continue
+		}
+		answers, err := db.Answers(ctx, l.CaseID)
+		if err != nil {
+			return out, err
+		}
+		first, second := AnswerOf(answers, l.First), AnswerOf(answers, l.Second)
+		if first == nil || second == nil {
+			continue
+		}
+		x, okX := judgeScore(first)
+		y, okY := judgeScore(second)
+		if okX && okY {
+			prefer(&out, l.Choice, x, y)
+		}
+	}
+	return out, nil
+}
+
+// prefer counts one preference: the owner's and the judge's word on whether the
+// first answer is the better one. A judge that scores both the same has not seen
+// what the owner saw: where it counts (a challenger may not be worse) that would
+// pass for proof, so it counts as the opposite.
+func prefer(to *pareto.Agreement, c store.Choice, first, second float64) {
+	owner := c == store.FirstBetter
+	judge := first > second
+	if first == second {
+		judge = !owner
+	}
+	to.Add(owner, judge)
+}
+
+// AnswerOf finds the newest of the rollouts with that answer.
+func AnswerOf(rs []eval.Rollout, sha string) *eval.Rollout {
+	for i := range rs {
+		if AnswerSHA(&rs[i]) == sha {
+			return &rs[i]
+		}
+	}
+	return nil
+}
+
+// judgeScore is the weighted mean of a rollout's judge checks; false without any.
+func judgeScore(r *eval.Rollout) (float64, bool) {
+	var sum, weights float64
+	for _, k := range r.Checks {
+		if k.Type == eval.Judge && !k.Missing {
+			sum += k.Score * k.Weight
+			weights += k.Weight
+		}
+	}
+	return sum / max(weights, 1e-9), weights > 0
+}
