@@ -417,7 +417,8 @@ func (s *serving) Pair(ctx context.Context, name string, skipped func(serve.Pair
 	}
 	for i := range pairs {
 		p := &pairs[i]
-		n := serve.PairName{Case: p.Case.ID, First: judge.AnswerSHA(p.First), Second: judge.AnswerSHA(p.Second)}
+		first, second := p.Names()
+		n := serve.PairName{Case: p.Case.ID, First: first, Second: second}
 		if !skipped(n) {
 			return &serve.Pair{PairName: n, Prompt: p.Case.Prompt, Context: p.Case.Context, Answer1: p.First.Answer, Answer2: p.Second.Answer}, rev, nil
 		}
@@ -443,12 +444,11 @@ func (s *serving) Answer(ctx context.Context, name string, n serve.PairName, cho
 	if k == nil {
 		return serve.ErrChanged
 	}
-	answers, err := c.db.Answers(ctx, k.ID)
+	p, err := judge.Find(ctx, c.db, k, n.First, n.Second)
 	if err != nil {
 		return c.told(err)
 	}
-	p := judge.Pair{Case: k, First: judge.AnswerOf(answers, n.First), Second: judge.AnswerOf(answers, n.Second)}
-	if p.First == nil || p.Second == nil || n.First == n.Second {
+	if p == nil {
 		return serve.ErrChanged
 	}
 	return c.told(p.Keep(ctx, c.db, name, store.Choice(choice)))

@@ -203,7 +203,7 @@ func (k *Calibrator) pairs(ctx context.Context, name string, cases []eval.Case) 
 		if err != nil {
 			return nil, err
 		}
-		first, second := AnswerOf(answers, l.First), AnswerOf(answers, l.Second)
+		first, second := answerOf(answers, l.First), answerOf(answers, l.Second)
 		if first == nil || second == nil {
 			continue // their rollouts are gone
 		}

@@ -17,7 +17,7 @@ import (
 type Pair struct {
 	Case          *eval.Case
 	First, Second *eval.Rollout
-	rank          int // what is asked first: see openPairs
+	rank          int // what is asked first: see OpenPairs
 }
 
 // OpenPairs lists the pairs of a skill that have no label yet, one a case: first
@@ -72,7 +72,7 @@ func sideBySide(c *eval.Case, rs []eval.Rollout, known map[[3]string]bool) (Pair
 		for j := range i {
 			a, b := &rs[j], &rs[i]
 			if a.Arm != b.Arm || a.Trial != b.Trial || a.Candidate == b.Candidate || a.Failure != "" || b.Failure != "" ||
-				a.Answer == b.Answer || known[[3]string{c.ID, AnswerSHA(a), AnswerSHA(b)}] {
+				a.Answer == b.Answer || known[[3]string{c.ID, answerSHA(a), answerSHA(b)}] {
 				continue
 			}
 			rank := 2
@@ -90,13 +90,31 @@ func sideBySide(c *eval.Case, rs []eval.Rollout, known map[[3]string]bool) (Pair
 	return best, best.Case != nil
 }
 
-// AnswerSHA names an answer.
-func AnswerSHA(r *eval.Rollout) string { return skill.HashText([]byte(r.Answer)) }
+// Find returns the pair of two answers to a case by their names; nil if one of them is
+// gone, or both are the same.
+func Find(ctx context.Context, db *store.Store, c *eval.Case, first, second string) (*Pair, error) {
+	answers, err := db.Answers(ctx, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	p := &Pair{Case: c, First: answerOf(answers, first), Second: answerOf(answers, second)}
+	if p.First == nil || p.Second == nil || first == second {
+		return nil, nil
+	}
+	return p, nil
+}
 
-// Keep stores what the owner said of a pair, in the order in which it was shown: a
-// label, and the outcome of that case in the gate.
+// Names are those of the two answers.
+func (p *Pair) Names() (first, second string) { return answerSHA(p.First), answerSHA(p.Second) }
+
+// answerSHA names an answer.
+func answerSHA(r *eval.Rollout) string { return skill.HashText([]byte(r.Answer)) }
+
+// Keep stores which of the two answers the owner prefers: a label, and the outcome of
+// that case in the gate.
 func (p *Pair) Keep(ctx context.Context, db *store.Store, name string, said store.Choice) error {
-	return db.SaveLabel(ctx, store.Label{Skill: name, CaseID: p.Case.ID, First: AnswerSHA(p.First), Second: AnswerSHA(p.Second), Choice: said})
+	first, second := p.Names()
+	return db.SaveLabel(ctx, store.Label{Skill: name, CaseID: p.Case.ID, First: first, Second: second, Choice: said})
 }
 
 // Agreement counts the owner's preferences against the scores that the judge
@@ -115,7 +133,7 @@ func Agreement(ctx context.Context, db *store.Store, name string) (pareto.Agreem
 		if err != nil {
 			return out, err
 		}
-		first, second := AnswerOf(answers, l.First), AnswerOf(answers, l.Second)
+		first, second := answerOf(answers, l.First), answerOf(answers, l.Second)
 		if first == nil || second == nil {
 			continue
 		}
@@ -141,10 +159,10 @@ func prefer(to *pareto.Agreement, c store.Choice, first, second float64) {
 	to.Add(owner, judge)
 }
 
-// AnswerOf finds the newest of the rollouts with that answer.
-func AnswerOf(rs []eval.Rollout, sha string) *eval.Rollout {
+// answerOf finds the newest of the rollouts with that answer.
+func answerOf(rs []eval.Rollout, sha string) *eval.Rollout {
 	for i := range rs {
-		if AnswerSHA(&rs[i]) == sha {
+		if answerSHA(&rs[i]) == sha {
 			return &rs[i]
 		}
 	}
