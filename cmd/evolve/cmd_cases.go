@@ -273,17 +273,18 @@ func (a *app) casesDrop(ctx context.Context, name string, ids []string) error {
 	if err != nil {
 		return err
 	}
-	drop, err := g.Drop(ctx, name, ids)
-	if err != nil {
-		return err
-	}
-	left, err := g.Store.Cases(ctx, name)
+	dropped, left, err := g.Drop(ctx, name, ids)
 	if err != nil {
 		return err
 	}
 	if a.JSON {
-		return a.PrintJSON(map[string]any{"schema": 1, "skill": name, "dropped": drop, "left": len(left)})
+		return a.PrintJSON(map[string]any{"schema": 1, "skill": name, "dropped": dropped, "left": left})
 	}
-	_, err = fmt.Fprintf(a.Stdout, "%s dropped, %s has %d left\n", plain.Counted(len(drop), "case"), name, len(left))
+	_, err = fmt.Fprintln(a.Stdout, droppedWords(name, len(dropped), left))
 	return err
+}
+
+// droppedWords say how many cases of a skill were dropped.
+func droppedWords(name string, dropped, left int) string {
+	return fmt.Sprintf("%s dropped, %s has %d left", plain.Counted(dropped, "case"), name, left)
 }

@@ -359,7 +359,15 @@ func (s *serving) DropCase(ctx context.Context, name, id, seen string) (_ *serve
 	if _, err := c.unchanged(ctx, name, id, seen); err != nil {
 		return nil, c.told(err)
 	}
-	return c.done(c.casesDrop(ctx, name, []string{id}))
+	g, err := c.ingester(c.db)
+	if err != nil {
+		return nil, c.told(err)
+	}
+	dropped, left, err := g.Drop(ctx, name, []string{id})
+	if err != nil {
+		return nil, c.told(err)
+	}
+	return &serve.Done{Said: []string{droppedWords(name, len(dropped), left)}}, nil
 }
 
 // caseNamed reads a case that a form names, nil where it is gone.

@@ -114,12 +114,13 @@ func (g *Ingester) Case(ctx context.Context, name, id string) (*eval.Case, error
 }
 
 // Drop takes cases of a skill away, each named by its id or the beginning of it; no
-// harvest brings them back. If one of them is not there, none goes.
-func (g *Ingester) Drop(ctx context.Context, name string, ids []string) (dropped []string, err error) {
+// harvest brings them back. If one of them is not there, none goes. left is how many
+// cases the skill has then.
+func (g *Ingester) Drop(ctx context.Context, name string, ids []string) (dropped []string, left int, err error) {
 	for _, id := range ids {
 		c, err := g.Case(ctx, name, id)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if !slices.Contains(dropped, c.ID) {
 			dropped = append(dropped, c.ID)
@@ -127,10 +128,11 @@ func (g *Ingester) Drop(ctx context.Context, name string, ids []string) (dropped
 	}
 	for _, id := range dropped {
 		if err := g.Store.DropCase(ctx, name, id); err != nil && !errors.Is(err, store.ErrNotFound) {
-			return nil, err
+			return nil, 0, err
 		}
 	}
-	return dropped, nil
+	rest, err := g.Store.Cases(ctx, name)
+	return dropped, len(rest), err
 }
 
 // SpentOn returns the challenger that a held-out case was used for against the live

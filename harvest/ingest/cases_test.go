@@ -63,14 +63,14 @@ func TestCaseByName(t *testing.T) {
 	} else if _, hint := problem.Of(err); hint != "did you mean test?" {
 		t.Errorf("hint %q", hint)
 	}
-	if _, err := g.Drop(ctx, "dataviz", []string{"abc-1", "abc-9"}); err == nil {
+	if _, _, err := g.Drop(ctx, "dataviz", []string{"abc-1", "abc-9"}); err == nil {
 		t.Error("dropped what is not there")
 	}
 	if cases, err := g.Cases(ctx, "dataviz", ""); err != nil || len(cases) != 2 {
 		t.Errorf("%d cases are left, %v; want both", len(cases), err)
 	}
-	if dropped, err := g.Drop(ctx, "dataviz", []string{"abc-1", "abc-1"}); err != nil || len(dropped) != 1 {
-		t.Errorf("dropped %q, %v", dropped, err)
+	if dropped, left, err := g.Drop(ctx, "dataviz", []string{"abc-1", "abc-1"}); err != nil || len(dropped) != 1 || left != 1 {
+		t.Errorf("dropped %q, %d are left, %v", dropped, left, err)
 	}
 	if left := brought(t, g, line("abc-1", "dataviz", "plot the revenue of March as bars")); left.Added != 1 {
 		t.Errorf("its owner brings a dropped case back: %+v", left)
