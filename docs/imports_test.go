@@ -15,7 +15,7 @@ import (
 const module = "github.com/skill-evolve/evolve/"
 
 // mayImport is the table of docs/architecture.md: which of our packages a
-// package may know. A key that ends in /… stands for everything below it. All may
+// package may know. A name that ends in /… stands for everything below it. All may
 // know anywhere.
 var mayImport = map[string][]string{
 	"mutate/skill":                  {"eval/problem"},
@@ -50,6 +50,7 @@ var mayImport = map[string][]string{
 	"tournament/sleep":              {"eval/plain", "store/lock", "eval", "mutate", "mutate/skill", "pareto", "harvest", "tournament", "store"},
 	"cmd/evolve":                    {"*"},
 	"cmd/evolve/internal/term":      {"eval", "eval/plain", "tournament", "tournament/report"},
+	"cmd/evolve/internal/backend":   {"eval", "eval/…", "harvest", "harvest/…", "mutate/skill", "store/datadir"},
 	"cmd/evolve/internal/timer":     {"eval/agent/process", "eval/plain", "eval/problem"},
 	"cmd/evolve/…":                  {"*"},
 	"docs":                          {},
@@ -113,6 +114,14 @@ func rule(pkg string) (allowed []string, ok bool) {
 	return nil, false
 }
 
+// holds reports whether a row of the table allows a package.
+func holds(allowed []string, dep string) bool {
+	return slices.ContainsFunc(allowed, func(a string) bool {
+		dir, all := strings.CutSuffix(a, "…")
+		return a == "*" || a == dep || all && strings.HasPrefix(dep, dir)
+	})
+}
+
 func TestImportTable(t *testing.T) {
 	ps := list(t)
 	if len(ps) < 10 {
@@ -130,7 +139,7 @@ func TestImportTable(t *testing.T) {
 		}
 		for _, imp := range p.Imports {
 			if dep, ours := strings.CutPrefix(imp, module); ours {
-				if !slices.Contains(anywhere, dep) && !slices.Contains(allowed, dep) && !slices.Contains(allowed, "*") {
+				if !slices.Contains(anywhere, dep) && !holds(allowed, dep) {
 					t.Errorf("%s imports %s, which the table does not allow", pkg, dep)
 				}
 				continue

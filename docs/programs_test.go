@@ -10,7 +10,7 @@ import (
 // that is, and why nothing that was found in a repository, a session or a case
 // decides over it.
 var starters = map[string]string{
-	"cmd/evolve/agents.go":                     "looks for the agents' programs",
+	"cmd/evolve/internal/backend/opener.go":    "looks for the agents' programs",
 	"cmd/evolve/cmd_cases_edit.go":             "the owner's $EDITOR",
 	"cmd/evolve/cmd_doctor.go":                 "looks for the agents' programs",
 	"cmd/evolve/cmd_serve.go":                  "the owner's $BROWSER, or the system's program that opens pages",

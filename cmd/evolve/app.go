@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/scratch"
@@ -41,7 +42,7 @@ type app struct {
 	access  datadir.Access
 	db      *store.Store    // opened for that access
 	scratch *scratch.Ledger // of the same data folder; nil where nothing may be written
-	conf    *config         // nil until it is read
+	conf    *backend.Config // nil until it is read
 	keys    *redact.Keys    // those that backends were given, and the environment's
 }
 

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/agent/simulated"
 )
 
@@ -23,8 +25,8 @@ func init() {
 			panic("read: " + os.Getenv("EVOLVE_TEST_PANIC"))
 		}
 	}
-	agentKinds = append(agentKinds, &agentKind{name: "panicking", make: func(context.Context, *app, *backendFlags, settings) (answerer, error) {
-		return answerer{panicking{Agent: w.Agent(), boom: boom}, panickingModel{Model: w.Model(), boom: boom}}, nil
+	backend.Kinds = append(backend.Kinds, &backend.Kind{Name: "panicking", Make: func(context.Context, *backend.Opener, *agent.Spec, backend.Settings) (backend.Answerer, error) {
+		return backend.Answerer{Agent: panicking{Agent: w.Agent(), boom: boom}, Model: panickingModel{Model: w.Model(), boom: boom}}, nil
 	}})
 }
 

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
@@ -23,7 +25,8 @@ import (
 const maxGenerated = 200
 
 type generateFlags struct {
-	backendFlags
+	agent.Spec
+	who         backend.Flags
 	skill       string
 	n           int
 	maxCostUSD  float64
@@ -54,18 +57,19 @@ to the model. What a generated case came out of is forgotten together with it
 	fl.SortFlags = false
 	fl.StringVar(&f.skill, "skill", "", "name of the skill")
 	fl.IntVarP(&f.n, "count", "n", 20, "how many cases")
-	f.backendFlags.register(fl)
+	f.who.Register(fl)
 	fl.Float64Var(&f.maxCostUSD, "max-cost-usd", 0, "dollars at most")
 	fl.Int64Var(&f.maxTokens, "max-tokens", 0, "tokens at most")
 	fl.DurationVar(&f.maxDuration, "max-duration", 0, "time at most, for example 10m")
 	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "wall clock of one call")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print the forecast and stop")
 	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
-	confirmOverFlag(fl, &f.confirmOver)
+	backend.ConfirmOverFlag(fl, &f.confirmOver)
 	return c
 }
 
 func (f *generateFlags) check() error {
+	f.Spec = f.who.Spec()
 	switch {
 	case f.skill == "":
 		return problem.Inputf("for example `evolve cases generate --skill dataviz`; `evolve status` lists the skills", "cases are generated for a skill: --skill NAME")
@@ -156,7 +160,7 @@ func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
 	if err != nil {
 		return err
 	}
-	back, err := f.open(ctx, a)
+	back, err := a.opener(f.who.NoWait).Backends(ctx, &f.Spec)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
@@ -68,7 +69,7 @@ that A solves and B does not, and skips one that neither solves.`,
 	fl.IntVar(&f.trials, "trials", 1, "rollouts of each case in each arm")
 	fl.BoolVar(&f.again, "again", false, "measure anew instead of using an earlier comparison of the same two")
 	fl.StringVar(&f.Evolve, "evolve", skill.Harness, "harness compares on ordinary cases, description on trigger cases")
-	f.who.register(fl)
+	f.who.Register(fl)
 	fl.Int64Var(&f.MaxRollouts, "max-rollouts", 120, "agent attempts at most; 0 for no cap")
 	fl.Float64Var(&f.MaxCostUSD, "max-cost-usd", 0, "dollars at most, over every call")
 	fl.Int64Var(&f.MaxTokens, "max-tokens", 0, "tokens at most, over every call")
@@ -80,7 +81,7 @@ that A solves and B does not, and skips one that neither solves.`,
 	fl.Int64Var(&f.Seed, "seed", 0, "seed of the order of the arms, and of which cases a cap affords")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print the forecast and stop")
 	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
-	confirmOverFlag(fl, &f.confirmOver)
+	backend.ConfirmOverFlag(fl, &f.confirmOver)
 	return c
 }
 
@@ -107,7 +108,7 @@ func (f *compareFlags) check(a *app) error {
 	if f.trials < 1 || f.trials > 100 {
 		return problem.Inputf("", "--trials %d is not between 1 and 100", f.trials)
 	}
-	f.Spec = f.who.Spec
+	f.Spec = f.who.Spec()
 	return f.runFlags.check()
 }
 

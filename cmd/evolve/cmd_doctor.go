@@ -13,7 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -94,10 +96,11 @@ func (d *doctor) run(ctx context.Context) error {
 
 // config reads the configuration, where there is one.
 func (d *doctor) config() error {
-	path, err := d.app.configFile()
+	home, err := d.app.home()
 	if err != nil {
 		return err
 	}
+	path := home.Config()
 	conf, err := d.app.config()
 	switch {
 	case err != nil:
@@ -266,12 +269,12 @@ func (d *doctor) skills() error {
 // backends looks for programs and keys, by name and never by value, and asks a
 // server where one is named.
 func (d *doctor) backends(ctx context.Context) {
-	for _, k := range agentKinds {
-		what := "agent " + k.name
+	for _, k := range backend.Kinds {
+		what := "agent " + k.Name
 		switch {
-		case k.name == "openai":
+		case k.Name == "openai":
 			d.openai(what, k)
-		case k.program != "":
+		case k.Program != "":
 			d.program(ctx, what, k)
 		}
 	}
@@ -286,12 +289,12 @@ func (d *doctor) backends(ctx context.Context) {
 	}
 }
 
-func (d *doctor) openai(what string, k *agentKind) {
+func (d *doctor) openai(what string, k *backend.Kind) {
 	switch {
 	case d.app.Getenv(d.keyEnv) != "":
 		d.add(what, works, "", "$%s is set", d.keyEnv)
-	case d.app.Getenv(k.baseEnv) != "":
-		d.add(what, works, "", "$%s is set; $%s is not, which a local server does not mind", k.baseEnv, d.keyEnv)
+	case d.app.Getenv(k.BaseEnv) != "":
+		d.add(what, works, "", "$%s is set; $%s is not, which a local server does not mind", k.BaseEnv, d.keyEnv)
 	default:
 		d.add(what, missing, fmt.Sprintf("export %s=…, or name a server with --base-url", d.keyEnv), "$%s is not set", d.keyEnv)
 	}
@@ -299,27 +302,27 @@ func (d *doctor) openai(what string, k *agentKind) {
 
 // program looks for an agent's own command line: whether it is there, whether it
 // starts, and whether it has a key.
-func (d *doctor) program(ctx context.Context, what string, k *agentKind) {
-	path, err := exec.LookPath(k.program)
+func (d *doctor) program(ctx context.Context, what string, k *backend.Kind) {
+	path, err := exec.LookPath(k.Program)
 	if err != nil {
-		d.add(what, missing, k.install, "%s is not on the PATH", k.program)
+		d.add(what, missing, k.Install, "%s is not on the PATH", k.Program)
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*d.timeout)
 	defer cancel()
-	m, err := k.make(ctx, d.app, &backendFlags{}, settings{})
+	m, err := k.Make(ctx, d.app.opener(false), &agent.Spec{}, backend.Settings{})
 	var infra *eval.InfraError
 	if errors.As(err, &infra) && infra.Kind == eval.Auth {
-		d.add(what, missing, k.login, "%s has no key that evolve may use: %v", path, infra.Err)
+		d.add(what, missing, k.Login, "%s has no key that evolve may use: %v", path, infra.Err)
 		return
 	}
 	if err != nil {
-		d.add(what, missing, k.install, "%s does not work: %v", path, err)
+		d.add(what, missing, k.Install, "%s does not work: %v", path, err)
 		return
 	}
-	version := strings.TrimSpace(m.agent.Identity().Version)
-	if key := k.set(d.app); key == "" {
-		d.add(what, missing, k.login, "%s at %s has no key that evolve may use", version, path)
+	version := strings.TrimSpace(m.Agent.Identity().Version)
+	if key := k.Credential(d.app.Getenv); key == "" {
+		d.add(what, missing, k.Login, "%s at %s has no key that evolve may use", version, path)
 	} else {
 		d.add(what, works, "", "%s at %s, $%s is set", version, path, key)
 	}

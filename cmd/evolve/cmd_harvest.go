@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -33,7 +34,7 @@ model: a correction becomes a check that quotes it, and the next
 	}
 	fl := c.Flags()
 	fl.SortFlags = false
-	fl.StringVar(&f.source, "source", "auto", "whose sessions: "+sourceNames())
+	fl.StringVar(&f.source, "source", "auto", "whose sessions: "+strings.Join(backend.SourceNames(), ", "))
 	fl.StringVar(&f.repo, "repo", "", "git repository whose Entire checkpoints are read, whoever recorded them (default: the current one, and of it those that you recorded)")
 	fl.StringVar(&f.since, "since", "", "sessions of this age at most, for example 30d")
 	fl.StringVar(&only, "skill", "", "make cases of this skill alone")

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
@@ -216,7 +217,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"diff", "dataviz", ""}, []string{"v0", "v1", "live", "none"}, "dataviz"},
 		{[]string{"report", ""}, []string{"last"}, ""},
 		{[]string{"log", "--run", ""}, []string{"last"}, ""},
-		{[]string{"--agent", ""}, agentNames(), ""},
+		{[]string{"--agent", ""}, backend.Names(), ""},
 		{[]string{"compare", "--format", "j"}, []string{"json", "junit"}, "text"},
 		{[]string{"compare", "dataviz", "--split", ""}, []string{"test", "all"}, ""},
 		{[]string{"run", "--objectives", "quality,l"}, []string{"quality,latency"}, ""},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
@@ -78,7 +79,7 @@ type runConfig struct {
 // process alone.
 type runFlags struct {
 	runConfig
-	who       backendFlags // as they are typed; resolve and open make the configuration's of them
+	who       backend.Flags // as they are typed
 	harvest   harvestFlags
 	noHarvest bool
 	harvested bool // this night, just now
@@ -124,7 +125,7 @@ func newRunCommand(a *app) *cobra.Command {
 					f.Typed += fmt.Sprintf("--%s=%s ", fl.Name, fl.Value)
 				}
 			})
-			f.Spec = f.who.Spec
+			f.Spec = f.who.Spec()
 			return a.runSkill(c.Context(), f)
 		},
 	}
@@ -132,7 +133,7 @@ func newRunCommand(a *app) *cobra.Command {
 	fl.SortFlags = false
 	fl.StringVar(&f.Skill, "skill", "", "name of the skill")
 	fl.StringVar(&f.Evolve, "evolve", skill.Harness, "what may change: harness (the body), description, on its own trigger cases, or shorten: harness, by deletions alone")
-	f.who.register(fl)
+	f.who.Register(fl)
 	fl.Int64Var(&f.MaxRollouts, "max-rollouts", 120, "agent attempts at most; 0 for no cap")
 	fl.Float64Var(&f.MaxCostUSD, "max-cost-usd", 0, "dollars at most, over every call")
 	fl.Int64Var(&f.MaxTokens, "max-tokens", 0, "tokens at most, over every call")
@@ -149,7 +150,7 @@ func newRunCommand(a *app) *cobra.Command {
 	toFlag(fl, &f.to, "with --promote, where to install it")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print the forecast and stop")
 	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
-	confirmOverFlag(fl, &f.confirmOver)
+	backend.ConfirmOverFlag(fl, &f.confirmOver)
 	fl.StringVar(&f.resume, "resume", "", "go on with an interrupted run")
 	fl.BoolVar(&f.anew, "anew", false, "start a new search although a challenger is undecided; its trial continues unless the search finds a better text")
 	fl.BoolVar(&f.noHarvest, "no-harvest", false, "use the stored cases only")
@@ -229,20 +230,12 @@ func (f *runFlags) check() error {
 
 // answer resolves who answers, into the configuration.
 func (f *runFlags) answer(a *app) error {
-	b := f.who
-	b.Spec = f.Spec
-	err := b.resolve(a)
-	f.Spec = b.Spec
-	return err
+	return a.opener(f.who.NoWait).Resolve(&f.Spec)
 }
 
 // open makes the backends of a run.
 func (f *runFlags) open(ctx context.Context, a *app) (*agent.Backends, error) {
-	b := f.who
-	b.Spec = f.Spec
-	back, err := b.open(ctx, a)
-	f.Spec = b.Spec
-	return back, err
+	return a.opener(f.who.NoWait).Backends(ctx, &f.Spec)
 }
 
 // settle fills in what depends on who answers, once that is known, and refuses

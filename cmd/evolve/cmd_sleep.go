@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
@@ -74,11 +75,11 @@ func (f *sleepFlags) register(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.rollback, "rollback-on-alarm", false, "take an installed version back when real sessions raise an alarm")
 	fl.BoolVar(&f.onlyOnAC, "only-on-ac", false, "do nothing while the machine runs on its battery")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the night would do, with the sessions harvested so far, and stop")
-	f.who.register(fl)
+	f.who.Register(fl)
 	fl.IntVar(&f.Concurrency, "concurrency", 0, "rollouts at a time (default 8; 2 with agents that run tools)")
 	fl.DurationVar(&f.WallClock, "timeout", 5*time.Minute, "wall clock of one rollout")
 	fl.StringSliceVar(&f.Objectives, "objectives", nil, "what the gate looks at: quality,latency,cost,retries (default all four)")
-	fl.StringVar(&f.harvest.source, "source", "auto", "whose sessions: "+sourceNames())
+	fl.StringVar(&f.harvest.source, "source", "auto", "whose sessions: "+strings.Join(backend.SourceNames(), ", "))
 	fl.StringVar(&f.harvest.since, "since", "", "harvest sessions of this age at most, for example 30d")
 	fl.StringSliceVar(&f.harvest.exclude, "exclude-project", nil, "folders whose sessions are never read (glob)")
 	fl.BoolVar(&f.harvest.headless, "include-headless", false, "count sessions that a program drove")
@@ -88,7 +89,7 @@ func (f *sleepFlags) check() error {
 	if f.policy != string(sleep.Staging) && f.policy != string(sleep.Auto) {
 		return problem.Inputf("--policy stage, or auto", "unknown --policy %q", f.policy)
 	}
-	f.Spec = f.who.Spec
+	f.Spec = f.who.Spec()
 	return f.runFlags.check()
 }
 

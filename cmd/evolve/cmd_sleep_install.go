@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/timer"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -142,9 +143,9 @@ func (a *app) newTimer(at, with string, args []string) (t *timer.Timer, flags ru
 	if t.Args, err = a.nightArgs(args, f, night); err != nil {
 		return nil, flags, err
 	}
-	servers := make([]string, len(agentKinds))
-	for i, k := range agentKinds {
-		servers[i] = k.baseEnv
+	servers := make([]string, len(backend.Kinds))
+	for i, k := range backend.Kinds {
+		servers[i] = k.BaseEnv
 	}
 	if t.Env, err = timer.Environment(a.Getenv, servers); err != nil {
 		return nil, flags, err
@@ -173,16 +174,16 @@ func (a *app) nightArgs(args []string, f *sleepFlags, night *app) ([]string, err
 		}
 		all = append(all, flag.name, dir) // of two the last counts
 	}
-	if program, _, _ := strings.Cut(strings.TrimSpace(f.who.command), " "); strings.ContainsRune(program, filepath.Separator) && !filepath.IsAbs(program) {
-		return nil, problem.Inputf("give its path from / on", "--command %s is another program in another folder", program)
+	if len(f.Command) > 0 && strings.ContainsRune(f.Command[0], filepath.Separator) && !filepath.IsAbs(f.Command[0]) {
+		return nil, problem.Inputf("give its path from / on", "--command %s is another program in another folder", f.Command[0])
 	}
 	return all, nil
 }
 
 // leftOut are the keys that are set here and written into no timer.
 func (a *app) leftOut() (names []string) {
-	for _, k := range agentKinds {
-		for _, name := range k.credentials {
+	for _, k := range backend.Kinds {
+		for _, name := range k.Credentials {
 			if a.Getenv(name) != "" {
 				names = append(names, name)
 			}

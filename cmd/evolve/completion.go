@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -137,7 +138,7 @@ var values = map[string]completer{
 	"agent":            agents,
 	"reflect-agent":    agents,
 	"judge-agent":      agents,
-	"source":           words(strings.Split(sourceNames(), ", ")...),
+	"source":           words(backend.SourceNames()...),
 	"sandbox":          words(agent.SandboxOn, agent.SandboxNone),
 	"evolve":           words(skill.Harness, skill.Description, skill.Shorten),
 	"objectives":       words("quality", "latency", "cost", "retries"),
@@ -260,7 +261,7 @@ func none(*completing, []string, string) []store.Name { return nil }
 func someFile(*completing, []string, string) []store.Name { return []store.Name{{Name: anyFile}} }
 
 func agents(*completing, []string, string) []store.Name {
-	return words(agentNames()...)(nil, nil, "")
+	return words(backend.Names()...)(nil, nil, "")
 }
 
 // asked are what a question to the store brings; nothing where it has no answer.

@@ -8,23 +8,8 @@ import (
 	"sync"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/eval/agent/handoff"
-	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament"
 )
-
-// makeHandoff makes the backend that puts requests into a folder.
-func makeHandoff(_ context.Context, a *app, b *backendFlags, s settings) (answerer, error) {
-	dir := b.HandoffDir
-	if dir == "" {
-		h, err := a.home()
-		if err != nil {
-			return answerer{}, err
-		}
-		dir = h.Handoff()
-	}
-	return both(handoff.New(handoff.Config{Dir: dir, By: s.model, Wait: !b.noWait, Asking: a.access != datadir.Writes, Redactor: a.redactor()}))
-}
 
 // sameCommand goes on with the run that waits for answers where the same command
 // is typed again: whoever answers need not know of runs.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/spf13/cobra"
 )
 
@@ -79,13 +80,13 @@ func environment() string {
 Keys and servers of the backends; a key is given to nobody else:
 
 `)
-	for _, k := range agentKinds {
-		names := slices.Clone(k.credentials)
-		if k.baseEnv != "" {
-			names = append(names, k.baseEnv)
+	for _, k := range backend.Kinds {
+		names := slices.Clone(k.Credentials)
+		if k.BaseEnv != "" {
+			names = append(names, k.BaseEnv)
 		}
 		if len(names) > 0 {
-			fmt.Fprintf(&b, "  %-9s", k.name)
+			fmt.Fprintf(&b, "  %-9s", k.Name)
 			used := 11
 			for i, n := range names {
 				if i < len(names)-1 {

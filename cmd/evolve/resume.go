@@ -47,7 +47,7 @@ func (a *app) prepareResume(ctx context.Context, now *runFlags) (*prepared, erro
 	}
 	f.atMost = now.atMost
 	f.resume, f.promote, f.to, f.yes = now.resume, now.promote, now.to, now.yes
-	f.who.noWait = now.who.noWait
+	f.who.NoWait = now.who.NoWait
 	if err := a.refusePinned(ctx, f.Skill); err != nil {
 		return nil, err
 	}

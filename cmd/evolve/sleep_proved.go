@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -82,7 +83,7 @@ func (s *sleeper) proof(ctx context.Context, live *skill.Live, t *tournament.Tri
 	if err := json.Unmarshal(run.Config, &f); err != nil {
 		return nil, fmt.Errorf("read run %s: %w", run.ID, err)
 	}
-	r.Unboxed = usesTools(f.Agent) && f.Sandbox == agent.SandboxNone // with a sandbox that does not work nothing is run
+	r.Unboxed = backend.UsesTools(f.Agent) && f.Sandbox == agent.SandboxNone // with a sandbox that does not work nothing is run
 	why, err := s.outdated(ctx, t.Challenger)
 	if err != nil {
 		return nil, err

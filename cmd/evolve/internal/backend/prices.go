@@ -1,4 +1,4 @@
-package main
+package backend
 
 import (
 	_ "embed"
@@ -12,13 +12,13 @@ import (
 //go:embed prices.yaml
 var builtinPrices []byte
 
-// A priceTable is what models cost, and when that was looked up.
-type priceTable struct {
+// A PriceTable is what models cost, and when that was looked up.
+type PriceTable struct {
 	Date   string                `yaml:"date"`
 	Models map[string]eval.Price `yaml:"models"`
 }
 
-func (t *priceTable) check() error {
+func (t *PriceTable) check() error {
 	for name, p := range t.Models {
 		for _, v := range []float64{p.Input, p.Output, p.CacheRead, p.CacheWrite} {
 			if !sensible(v) {
@@ -35,7 +35,7 @@ var dated = lazyregexp.New(`(-\d{8}|-\d{4}-\d{2}-\d{2}|-latest)$`)
 // price looks a model up: by its name, without the provider before a slash, and
 // without a release date after it. A name that only begins like a known one is
 // another model, and unknown: nil.
-func (t *priceTable) price(model string) *eval.Price {
+func (t *PriceTable) price(model string) *eval.Price {
 	if t == nil || model == "" {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package main
+package backend
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -16,13 +17,14 @@ import (
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
+	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 )
 
-// config is config.yaml in evolve's data folder: what a person would otherwise
+// Config is config.yaml in evolve's data folder: what a person would otherwise
 // say with every command. A flag that is given overrides it.
-type config struct {
+type Config struct {
 	Agent          string      `yaml:"agent"`
 	Model          string      `yaml:"model"`
 	BaseURL        string      `yaml:"base_url"`
@@ -39,31 +41,18 @@ type config struct {
 	AllowHosts     []string    `yaml:"allow_hosts"`
 	Targets        []string    `yaml:"targets"` // where versions are installed, as --to says it
 	Hooks          hook.Config `yaml:"hooks"`
-	Prices         priceTable  `yaml:"prices"`
+	Prices         PriceTable  `yaml:"prices"`
 	// Demo marks a folder that evolve demo made: simulated evidence may install
 	// there, and no sessions but its own are read.
 	Demo bool `yaml:"demo"`
 }
 
-// configFile is where the configuration stands.
-func (a *app) configFile() (string, error) {
-	h, err := a.home()
-	return h.Config(), err
-}
-
 // maxConfig is the largest configuration that is read, in bytes.
 const maxConfig = 1 << 20
 
-// config reads the configuration, once; without a file everything has its
-// default. Unknown keys are errors that name the nearest right one.
-func (a *app) config() (*config, error) {
-	if a.conf != nil {
-		return a.conf, nil
-	}
-	path, err := a.configFile()
-	if err != nil {
-		return nil, err
-	}
+// ReadConfig reads a configuration; without a file everything has its default. Unknown
+// keys are errors that name the nearest right one.
+func ReadConfig(path string) (*Config, error) {
 	text, err := bounded.ReadFile(path, maxConfig)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the configuration: %w", err)
@@ -77,40 +66,17 @@ func (a *app) config() (*config, error) {
 		}
 		return nil, problem.Inputf(hint, "%s: %v", path, err)
 	}
-	a.conf = c
 	return c, nil
 }
 
-// isDemo reports whether the data folder and the skills are the demo's own.
-func (a *app) isDemo() bool {
-	if a.sandboxed {
-		return true
-	}
-	root := a.demoFolder()
-	if root == "" {
-		return false
-	}
-	dir, err := a.skillsDir()
-	if err == nil {
-		dir, err = skill.RealPath(dir)
-	}
-	return err == nil && skill.Within(dir, []string{root})
-}
-
-// demoFolder is the folder that evolve demo made and that the data folder lies in, ""
+// DemoFolder is the folder that evolve demo made and that the data folder lies in, ""
 // if the data folder is a person's own. Nothing is installed outside of it: a person may
-// set EVOLVE_HOME to the demo's and have skills of her own. A configuration that cannot
-// be read marks none; the command that needs it reports the error.
-func (a *app) demoFolder() string {
-	c, err := a.config()
-	if err != nil || !c.Demo {
+// set EVOLVE_HOME to the demo's and have skills of her own.
+func (c *Config) DemoFolder(data datadir.Dir) string {
+	if !c.Demo {
 		return ""
 	}
-	home, err := a.home()
-	if err != nil {
-		return ""
-	}
-	at, err := skill.RealPath(string(home))
+	at, err := skill.RealPath(string(data))
 	if err != nil {
 		return ""
 	}
@@ -126,8 +92,8 @@ type unknownKey struct {
 func (u *unknownKey) Error() string { return fmt.Sprintf("line %d: unknown key %q", u.line, u.key) }
 
 // parseConfig reads a configuration, and lays its prices over the built-in ones.
-func parseConfig(text []byte) (*config, error) {
-	c := new(config)
+func parseConfig(text []byte) (*Config, error) {
+	c := new(Config)
 	if err := strictYAML(text, c); err != nil {
 		return nil, err
 	}
@@ -145,7 +111,7 @@ func parseConfig(text []byte) (*config, error) {
 	if err := skill.CheckTargets(c.Targets); err != nil {
 		return nil, err
 	}
-	var all priceTable
+	var all PriceTable
 	if err := strictYAML(builtinPrices, &all); err != nil {
 		return nil, fmt.Errorf("built-in prices: %w", err)
 	}
@@ -217,22 +183,27 @@ func known(n *yaml.Node, t reflect.Type) error {
 	return nil
 }
 
-// askOver is the forecast in USD above which a terminal is asked, where nobody
-// says.
+// askOver is the forecast in USD above which a terminal is asked, if neither a flag nor
+// config.yaml says another.
 const askOver = 5
 
-func confirmOverFlag(f *pflag.FlagSet, v *float64) {
+// ConfirmOverFlag adds --confirm-over-usd to f.
+func ConfirmOverFlag(f *pflag.FlagSet, v *float64) {
 	f.Float64Var(v, "confirm-over-usd", -1, "ask on a terminal where the forecast is above this")
 	f.Lookup("confirm-over-usd").DefValue = fmt.Sprint(askOver)
 }
 
-// confirmOver is what the flag says, else the configuration, else askOver.
-func (a *app) confirmOver(flag float64) float64 {
+// ConfirmOver is the forecast in USD above which a terminal is asked: what the flag
+// says, else the configuration, else a default, which a nil Config has too.
+func (c *Config) ConfirmOver(flag float64) float64 {
 	switch {
 	case flag >= 0:
 		return flag
-	case a.conf != nil && a.conf.ConfirmOverUSD != nil:
-		return *a.conf.ConfirmOverUSD
+	case c != nil && c.ConfirmOverUSD != nil:
+		return *c.ConfirmOverUSD
 	}
 	return askOver
 }
+
+// sensible reports whether x is a number, and not negative.
+func sensible(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }

@@ -1,0 +1,49 @@
+// Package backend links agents and the readers of their sessions: flags, config.yaml and
+// prices become agents and models that are open.
+package backend
+
+import (
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/spf13/pflag"
+)
+
+// Flags choose who answers, who mutates and who judges, as it is typed.
+type Flags struct {
+	// NoWait is for the backend "handoff": requests are put there, and not waited for.
+	NoWait bool
+
+	spec    agent.Spec
+	command string // of the backend "command", with its arguments
+}
+
+// Spec is the part of the flags that a run stores.
+func (b *Flags) Spec() agent.Spec {
+	s := b.spec
+	if b.command != "" {
+		s.Command = strings.Fields(b.command)
+	}
+	return s
+}
+
+// Register adds the flags to f.
+func (b *Flags) Register(f *pflag.FlagSet) {
+	names := strings.Join(Names(), ", ")
+	f.StringVar(&b.spec.Agent, "agent", "", "backend that replays cases: "+names+" (default: the first that works, never simulated)")
+	f.StringVar(&b.spec.Model, "model", "", "model of the agent")
+	f.StringVar(&b.spec.BaseURL, "base-url", "", "the model's server, OpenAI-compatible for openai (default: the vendor's, or the agent's own variable)")
+	f.StringVar(&b.spec.APIKeyEnv, "api-key-env", "", "environment variable that holds openai's key (default OPENAI_API_KEY)")
+	f.StringVar(&b.spec.ReflectAgent, "reflect-agent", "", "backend of the mutator (default: --agent)")
+	f.StringVar(&b.spec.ReflectModel, "reflect-model", "", "model of the mutator (default: --model)")
+	f.StringVar(&b.spec.JudgeAgent, "judge-agent", "", "backend of the judge (default: --reflect-agent)")
+	f.StringVar(&b.spec.JudgeModel, "judge-model", "", "model of the judge (default: --reflect-model)")
+	f.Float64Var(&b.spec.PriceIn, "price-in", 0, "USD per million input tokens (default: the price table's; unknown costs are told in tokens)")
+	f.Float64Var(&b.spec.PriceOut, "price-out", 0, "USD per million output tokens")
+	f.StringVar(&b.spec.Sandbox, "sandbox", "", "around agents that run tools: on, or none, which gives them your own rights (default on)")
+	f.StringVar(&b.command, "command", "", "program of the backend \"command\", with its arguments, split at spaces")
+	f.StringSliceVar(&b.spec.PassEnv, "pass-env", nil, "variables that the program of --command gets")
+	f.StringSliceVar(&b.spec.AllowHosts, "allow-host", nil, "host:port that the program of --command reaches from its sandbox")
+	f.StringVar(&b.spec.HandoffDir, "handoff-dir", "", "folder for the requests of the backend \"handoff\" (default: handoff in evolve's data folder)")
+	f.BoolVar(&b.NoWait, "no-wait", false, "with handoff: put the requests there, save, and end with 3; the same command goes on")
+}

@@ -1,0 +1,294 @@
+package backend
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/eval/agent/process"
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store/datadir"
+)
+
+// An Opener opens backends with the keys and programs of this process.
+type Opener struct {
+	Getenv func(string) string
+	Config func() (*Config, error)
+	Layout *skill.Layout
+	Access datadir.Access // with any but datadir.Writes nothing is asked of a person or a program
+	Keys   *redact.Keys   // gets the keys that backends are given
+	NoWait bool           // of Flags
+}
+
+// Resolve fills in the choices that b leaves open, so that what runs is what b says:
+// from config.yaml, the environment and the programs that are there.
+func (o *Opener) Resolve(b *agent.Spec) error {
+	def := func(p *string, vs ...string) {
+		for _, v := range vs {
+			if *p == "" {
+				*p = v
+			}
+		}
+	}
+	conf, err := o.Config()
+	if err != nil {
+		return err
+	}
+	def(&b.APIKeyEnv, conf.APIKeyEnv, "OPENAI_API_KEY")
+	if b.Agent == "" || b.Agent == conf.Agent {
+		// What the file says of a model and a server is about the file's agent.
+		b.Agent = conf.Agent
+		def(&b.Model, conf.Model)
+		def(&b.BaseURL, conf.BaseURL)
+	}
+	def(&b.ReflectAgent, conf.ReflectAgent)
+	def(&b.ReflectModel, conf.ReflectModel)
+	def(&b.JudgeAgent, conf.JudgeAgent)
+	def(&b.JudgeModel, conf.JudgeModel)
+	def(&b.Sandbox, conf.Sandbox, agent.SandboxOn)
+	if len(b.Command) == 0 {
+		b.Command = conf.Command
+	}
+	if len(b.PassEnv) == 0 {
+		b.PassEnv = conf.PassEnv
+	}
+	if len(b.AllowHosts) == 0 {
+		b.AllowHosts = conf.AllowHosts
+	}
+	if b.Sandbox != agent.SandboxOn && b.Sandbox != agent.SandboxNone {
+		return problem.Inputf("--sandbox on, or none", "unknown --sandbox %q", b.Sandbox)
+	}
+	if b.Agent == "" {
+		if b.Agent, err = o.choose(b); err != nil {
+			return err
+		}
+	}
+	def(&b.ReflectAgent, b.Agent)
+	if b.ReflectAgent == b.Agent {
+		def(&b.ReflectModel, b.Model)
+	}
+	def(&b.JudgeAgent, b.ReflectAgent)
+	if b.JudgeAgent == b.ReflectAgent {
+		def(&b.JudgeModel, b.ReflectModel)
+	}
+	for _, r := range b.Roles() {
+		if kindOf(r.Agent) == nil {
+			hint := "the backends are " + strings.Join(Names(), ", ")
+			if near := skill.Nearest(r.Agent, Names()); near != "" {
+				hint = "did you mean " + near + "?"
+			}
+			return problem.Inputf(hint, "unknown backend %q", r.Agent)
+		}
+		if r.Agent == "openai" && r.Model == "" {
+			return problem.Inputf("for example --model gpt-5-mini, or the name that your server lists", "the openai backend needs %s", r.Flag)
+		}
+	}
+	b.Servers = o.servers(b)
+	for _, base := range b.Servers {
+		u, err := url.Parse(base)
+		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			if strings.Contains(base, "@") {
+				base = "…@…" // what may be a password is not repeated
+			}
+			return problem.Inputf("for example --base-url http://127.0.0.1:11434/v1", "--base-url %q is no address", base)
+		}
+		if u.User != nil {
+			return problem.Inputf("put the key into a variable and name that with --api-key-env", "--base-url must hold no password: it is written down with the run")
+		}
+	}
+	b.PricesOf = conf.Prices.Date
+	for _, r := range b.Roles() {
+		if p := conf.Prices.price(r.Model); p != nil && b.Prices[r.Model] == (eval.Price{}) {
+			if b.Prices == nil {
+				b.Prices = map[string]eval.Price{}
+			}
+			b.Prices[r.Model] = *p
+		}
+	}
+	return nil
+}
+
+// servers finds the base URL of every backend in use. --base-url is openai's
+// where openai plays a part, else the agent's; all others take their own
+// variable.
+func (o *Opener) servers(b *agent.Spec) map[string]string {
+	of := b.Agent
+	for _, r := range b.Roles() {
+		if r.Agent == "openai" {
+			of = r.Agent
+		}
+	}
+	out := map[string]string{}
+	for _, r := range b.Roles() {
+		base := ""
+		if k := kindOf(r.Agent); k.BaseEnv != "" {
+			base = o.Getenv(k.BaseEnv)
+		}
+		if r.Agent == of && b.BaseURL != "" {
+			base = b.BaseURL
+		}
+		if was := b.Servers[r.Agent]; was != "" {
+			base = was // a resumed run goes where it went
+		}
+		if base != "" {
+			out[r.Agent] = base
+		}
+	}
+	return out
+}
+
+// Backends opens those that b chooses, after Resolve.
+func (o *Opener) Backends(ctx context.Context, b *agent.Spec) (*agent.Backends, error) {
+	if err := o.Resolve(b); err != nil {
+		return nil, err
+	}
+	conf, err := o.Config()
+	if err != nil {
+		return nil, err
+	}
+	if err := needsSandbox(b); err != nil {
+		return nil, err
+	}
+	// Before any of them is made: what one was given must not be told to another.
+	for _, name := range append([]string{b.APIKeyEnv}, b.PassEnv...) {
+		o.Keys.Add(o.Getenv(name))
+	}
+	made := map[agent.Role]Answerer{}
+	get := func(r agent.Role) (Answerer, error) {
+		r.Flag = ""
+		if m, ok := made[r]; ok {
+			return m, nil
+		}
+		m, err := kindOf(r.Agent).Make(ctx, o, b, Settings{Model: r.Model, BaseURL: b.Servers[r.Agent], Price: b.Price(r.Model)})
+		made[r] = m
+		return m, err
+	}
+	var played [3]Answerer
+	for i, r := range b.Roles() {
+		var err error
+		if played[i], err = get(r); err != nil {
+			return nil, err
+		}
+	}
+	back := &agent.Backends{Agent: played[0].Agent, Mutator: played[1].Model, Judge: played[2].Model, Redactor: o.Keys.Redactor(), AtATime: atATime(b, conf)}
+	if UsesTools(b.Agent) {
+		back.Spaces = &eval.RecordedWorkspaces{}
+	}
+	return back, nil
+}
+
+// UsesTools reports whether an agent works in a folder.
+func UsesTools(name string) bool {
+	k := kindOf(name)
+	return k != nil && k.folder
+}
+
+// atATime is how many rollouts run at once if the command does not say: programs take
+// a core each, and share a subscription.
+func atATime(b *agent.Spec, conf *Config) int {
+	if conf.Concurrency > 0 {
+		return conf.Concurrency
+	}
+	switch {
+	case b.ByHand():
+		return 32 // requests that stand open at once
+	case UsesTools(b.Agent):
+		return 2
+	}
+	return 8
+}
+
+// choose picks the first backend that works, in the order of
+// Kinds, never the simulated one. openai counts only where its server or
+// its model is named too: a key alone may be there for something else.
+func (o *Opener) choose(b *agent.Spec) (string, error) {
+	var absent, locked []string
+	for _, k := range Kinds {
+		switch {
+		case k.Name == "openai":
+			// A variable may be there for something else; a flag and a model are not.
+			there := o.Getenv(k.BaseEnv) != "" || o.Getenv(b.APIKeyEnv) != ""
+			if b.BaseURL != "" || there && b.Model != "" && !anthropic(b.Model) {
+				return k.Name, nil
+			}
+			continue
+		case k.Program == "":
+			continue
+		}
+		if _, err := exec.LookPath(k.Program); err != nil {
+			absent = append(absent, k.Name)
+		} else if k.Credential(o.Getenv) == "" {
+			locked = append(locked, k.Name)
+		} else {
+			return k.Name, nil
+		}
+	}
+	if o.Getenv(b.APIKeyEnv) != "" || o.Getenv("OPENAI_BASE_URL") != "" {
+		return "", problem.Inputf("for example --model gpt-5-mini, or the name that your server lists", "the openai backend needs --model")
+	}
+	why := fmt.Sprintf("no key in %s and no --base-url", b.APIKeyEnv)
+	if len(absent) > 0 {
+		why += "; not on the PATH: " + strings.Join(absent, ", ")
+	}
+	if len(locked) > 0 {
+		why += "; without a key: " + strings.Join(locked, ", ")
+	}
+	return "", problem.Inputf("`evolve doctor` prints what to type for each; `evolve demo` needs none of them", "no agent works yet: %s", why)
+}
+
+// anthropic reports whether a model's name is one that only Anthropic serves.
+func anthropic(model string) bool {
+	for _, word := range []string{"claude", "sonnet", "opus", "haiku"} {
+		if strings.Contains(model, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// forbidden are the places that hold answers, or other copies of the skill: our
+// own data, and every agent's folder. A sandbox has none of them; without one the
+// audit looks for them.
+func (o *Opener) forbidden() ([]string, error) {
+	data, err := datadir.Find(o.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	claude, err := o.Layout.Claude()
+	if err != nil {
+		return nil, err
+	}
+	skills, err := o.Layout.Skills()
+	if err != nil {
+		return nil, err
+	}
+	out := []string{string(data), claude, skills}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return out, nil
+	}
+	for _, dir := range []string{".codex", ".pi", ".copilot", ".agents"} {
+		out = append(out, filepath.Join(home, dir))
+	}
+	return out, nil
+}
+
+// needsSandbox refuses to replay with tools where no sandbox can be made and
+// the owner did not say that none is wanted.
+func needsSandbox(b *agent.Spec) error {
+	if k := kindOf(b.Agent); k == nil || k.Program == "" && k.Name != "command" || b.Sandbox == agent.SandboxNone {
+		return nil
+	}
+	if err := process.Available(); err != nil {
+		return problem.Inputf("or replay without one, with your own rights: --sandbox none", "%s runs tools, and no sandbox works here: %v", b.Agent, err)
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package backend
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
+)
+
+// with returns an Opener whose environment is env, whose PATH holds nothing but the
+// named programs and whose configuration is text.
+func with(t *testing.T, env map[string]string, text string, programs ...string) *Opener {
+	t.Helper()
+	bin := t.TempDir()
+	for _, p := range programs {
+		if err := os.WriteFile(filepath.Join(bin, p), []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin)
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return &Opener{Getenv: func(name string) string { return env[name] }, Config: func() (*Config, error) { return ReadConfig(path) }}
+}
+
+// Where no agent is named, the first that works is taken: a program with a key,
+// or a server that was named; never the simulated one, never a key alone.
+func TestChoice(t *testing.T) {
+	key := map[string]string{"OPENAI_API_KEY": "sk-x"}
+	for _, c := range []struct {
+		name     string
+		spec     agent.Spec
+		env      map[string]string
+		programs []string
+		want     string // the agent, or the error
+	}{
+		{"nothing", agent.Spec{}, nil, nil, "no agent works yet"},
+		{"a key without a model", agent.Spec{}, key, nil, "the openai backend needs --model"},
+		{"a key and a model", agent.Spec{Model: "gpt-5-mini"}, key, nil, "openai"},
+		{"a server", agent.Spec{Model: "m", BaseURL: "http://127.0.0.1:1/v1"}, nil, []string{"claude"}, "openai"},
+		{"claude without a key", agent.Spec{}, nil, []string{"claude"}, "without a key: claude"},
+		{"claude and its key", agent.Spec{}, map[string]string{"ANTHROPIC_API_KEY": "x"}, []string{"claude", "pi"}, "claude"},
+		{"claude's token", agent.Spec{}, map[string]string{"CLAUDE_CODE_OAUTH_TOKEN": "x"}, []string{"claude"}, "claude"},
+		{"a key of OpenAI, a model of Anthropic", agent.Spec{Model: "sonnet"},
+			map[string]string{"OPENAI_API_KEY": "x", "ANTHROPIC_API_KEY": "y"}, []string{"claude"}, "claude"},
+		{"named", agent.Spec{Agent: "simulated"}, key, []string{"claude"}, "simulated"},
+		{"mistyped", agent.Spec{Agent: "cluade"}, key, nil, `unknown backend "cluade"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := c.spec
+			err := with(t, c.env, "", c.programs...).Resolve(&b)
+			switch got := b.Agent; {
+			case err != nil && !strings.Contains(err.Error(), c.want):
+				t.Errorf("err = %v, want %q", err, c.want)
+			case err == nil && got != c.want:
+				t.Errorf("agent %q, want %q", got, c.want)
+			case err == nil && (b.ReflectAgent == "" || b.JudgeAgent == ""):
+				t.Errorf("mutator %q, judge %q, want both", b.ReflectAgent, b.JudgeAgent)
+			}
+		})
+	}
+}
+
+// What the configuration says of a model is about its own agent.
+func TestConfiguredBackends(t *testing.T) {
+	for _, c := range []struct {
+		spec, want agent.Spec
+	}{
+		{agent.Spec{}, agent.Spec{Agent: "claude", Model: "claude-sonnet-5", JudgeAgent: "openai", JudgeModel: "gpt-5-mini"}},
+		{agent.Spec{Agent: "pi"}, agent.Spec{Agent: "pi", JudgeAgent: "openai", JudgeModel: "gpt-5-mini"}},
+		{agent.Spec{Model: "opus"}, agent.Spec{Agent: "claude", Model: "opus", JudgeAgent: "openai", JudgeModel: "gpt-5-mini"}},
+	} {
+		b := c.spec
+		if err := with(t, nil, "agent: claude\nmodel: claude-sonnet-5\njudge_agent: openai\njudge_model: gpt-5-mini\nbase_url: http://127.0.0.1:9/v1\n").Resolve(&b); err != nil {
+			t.Fatal(err)
+		}
+		if b.Agent != c.want.Agent || b.Model != c.want.Model || b.JudgeAgent != c.want.JudgeAgent || b.JudgeModel != c.want.JudgeModel {
+			t.Errorf("%+v became %+v, want %+v", c.spec, b, c.want)
+		}
+	}
+}
+
+// A run's prices are those of the day it began, resumed or not.
+func TestPricesAreFrozen(t *testing.T) {
+	b := agent.Spec{Agent: "openai", Model: "gpt-5-mini", BaseURL: "http://127.0.0.1:9/v1",
+		Prices: map[string]eval.Price{"gpt-5-mini": {Input: 1, Output: 2}}}
+	if err := with(t, nil, "").Resolve(&b); err != nil {
+		t.Fatal(err)
+	}
+	if p := b.Price("gpt-5-mini"); p == nil || p.Input != 1 {
+		t.Errorf("price = %+v, want the one that the run began with", p)
+	}
+	b = agent.Spec{Agent: "openai", Model: "gpt-5-mini", BaseURL: "http://127.0.0.1:9/v1"}
+	if err := with(t, nil, "").Resolve(&b); err != nil {
+		t.Fatal(err)
+	}
+	if p := b.Price("gpt-5-mini"); p == nil || b.PricesOf == "" || b.Price("other") != nil {
+		t.Errorf("price = %+v of %q, other %v, want the table's, with its date, and none for another model", p, b.PricesOf, b.Price("other"))
+	}
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+// opener opens backends for this command; noWait is for requests that a person answers.
+func (a *app) opener(noWait bool) *backend.Opener {
+	return &backend.Opener{Getenv: a.Getenv, Config: a.config, Layout: a.layout(), Access: a.access, Keys: a.keys, NoWait: noWait}
+}
+
+// config reads the configuration, once.
+func (a *app) config() (*backend.Config, error) {
+	if a.conf != nil {
+		return a.conf, nil
+	}
+	home, err := a.home()
+	if err != nil {
+		return nil, err
+	}
+	c, err := backend.ReadConfig(home.Config())
+	if err != nil {
+		return nil, err
+	}
+	a.conf = c
+	return c, nil
+}
+
+func (a *app) confirmOver(flag float64) float64 { return a.conf.ConfirmOver(flag) }
+
+// isDemo reports whether the data folder and the skills are the demo's own.
+func (a *app) isDemo() bool {
+	if a.sandboxed {
+		return true
+	}
+	root := a.demoFolder()
+	if root == "" {
+		return false
+	}
+	dir, err := a.skillsDir()
+	if err == nil {
+		dir, err = skill.RealPath(dir)
+	}
+	return err == nil && skill.Within(dir, []string{root})
+}
+
+// demoFolder is the folder that evolve demo made and that the data folder lies in: see
+// backend.Config. A configuration that cannot be read marks none; the command that needs
+// it reports the error.
+func (a *app) demoFolder() string {
+	c, err := a.config()
+	if err != nil {
+		return ""
+	}
+	home, err := a.home()
+	if err != nil {
+		return ""
+	}
+	return c.DemoFolder(home)
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
