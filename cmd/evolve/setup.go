@@ -1,9 +1,6 @@
 package main
 
-import (
-	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
-	"github.com/skill-evolve/evolve/mutate/skill"
-)
+import "github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 
 // opener opens backends for this command; noWait is for requests that a person answers.
 func (a *app) opener(noWait bool) *backend.Opener {
@@ -29,32 +26,22 @@ func (a *app) config() (*backend.Config, error) {
 
 func (a *app) confirmOver(flag float64) float64 { return a.conf.ConfirmOver(flag) }
 
-// isDemo reports whether the data folder and the skills are the demo's own.
+// isDemo reports whether the data folder and the skills are the demo's own. A
+// configuration that cannot be read marks no demo, here and in demoFolder; the command
+// that needs it reports the error.
 func (a *app) isDemo() bool {
 	if a.sandboxed {
 		return true
 	}
-	root := a.demoFolder()
-	if root == "" {
-		return false
-	}
-	dir, err := a.skillsDir()
-	if err == nil {
-		dir, err = skill.RealPath(dir)
-	}
-	return err == nil && skill.Within(dir, []string{root})
+	home, e := a.home()
+	c, err := a.config()
+	return e == nil && err == nil && c.IsDemo(home, a.layout())
 }
 
-// demoFolder is the folder that evolve demo made and that the data folder lies in: see
-// backend.Config. A configuration that cannot be read marks none; the command that needs
-// it reports the error.
 func (a *app) demoFolder() string {
+	home, e := a.home()
 	c, err := a.config()
-	if err != nil {
-		return ""
-	}
-	home, err := a.home()
-	if err != nil {
+	if e != nil || err != nil {
 		return ""
 	}
 	return c.DemoFolder(home)

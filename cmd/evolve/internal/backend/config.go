@@ -83,6 +83,19 @@ func (c *Config) DemoFolder(data datadir.Dir) string {
 	return filepath.Dir(at)
 }
 
+// IsDemo reports whether the data folder and the skills are the demo's own.
+func (c *Config) IsDemo(data datadir.Dir, l *skill.Layout) bool {
+	root := c.DemoFolder(data)
+	if root == "" {
+		return false
+	}
+	dir, err := l.Skills()
+	if err == nil {
+		dir, err = skill.RealPath(dir)
+	}
+	return err == nil && skill.Within(dir, []string{root})
+}
+
 // An unknownKey is a key that the configuration does not know.
 type unknownKey struct {
 	line      int
