@@ -23,7 +23,7 @@ type Opener struct {
 	Getenv func(string) string
 	Config func() (*Config, error)
 	Layout *skill.Layout
-	Access datadir.Access // with any but datadir.Writes nothing is asked of a person or a program
+	Access datadir.Access // unless it is datadir.Writes, a backend tells what it is and makes no folder
 	Keys   *redact.Keys   // gets the keys that backends are given
 	NoWait bool           // of Flags
 }
@@ -116,9 +116,8 @@ func (o *Opener) Resolve(b *agent.Spec) error {
 	return nil
 }
 
-// servers finds the base URL of every backend in use. --base-url is openai's
-// where openai plays a part, else the agent's; all others take their own
-// variable.
+// servers finds the base URL of every backend in use. --base-url is openai's if one of
+// the roles is openai's, else the agent's; all others take their own variable.
 func (o *Opener) servers(b *agent.Spec) map[string]string {
 	of := b.Agent
 	for _, r := range b.Roles() {
@@ -136,7 +135,7 @@ func (o *Opener) servers(b *agent.Spec) map[string]string {
 			base = b.BaseURL
 		}
 		if was := b.Servers[r.Agent]; was != "" {
-			base = was // a resumed run goes where it went
+			base = was // a resumed run asks the servers that it asked before
 		}
 		if base != "" {
 			out[r.Agent] = base
@@ -157,7 +156,7 @@ func (o *Opener) Backends(ctx context.Context, b *agent.Spec) (*agent.Backends, 
 	if err := needsSandbox(b); err != nil {
 		return nil, err
 	}
-	// Before any of them is made: what one was given must not be told to another.
+	// Before any of them is made: no backend may be told the key of another.
 	for _, name := range append([]string{b.APIKeyEnv}, b.PassEnv...) {
 		o.Keys.Add(o.Getenv(name))
 	}
@@ -199,16 +198,16 @@ func atATime(b *agent.Spec, conf *Config) int {
 	}
 	switch {
 	case b.ByHand():
-		return 32 // requests that stand open at once
+		return 32 // requests that are open at once
 	case UsesTools(b.Agent):
 		return 2
 	}
 	return 8
 }
 
-// choose picks the first backend that works, in the order of
-// Kinds, never the simulated one. openai counts only where its server or
-// its model is named too: a key alone may be there for something else.
+// choose picks the first backend that works, in the order of Kinds, never the simulated
+// one. openai counts only if its server or its model is named too: a key alone may be
+// there for something else.
 func (o *Opener) choose(b *agent.Spec) (string, error) {
 	var absent, locked []string
 	for _, k := range Kinds {
@@ -256,7 +255,7 @@ func anthropic(model string) bool {
 
 // forbidden are the places that hold answers, or other copies of the skill: our
 // own data, and every agent's folder. A sandbox has none of them; without one the
-// audit looks for them.
+// audit looks for reads of them.
 func (o *Opener) forbidden() ([]string, error) {
 	data, err := datadir.Find(o.Getenv)
 	if err != nil {
@@ -281,8 +280,8 @@ func (o *Opener) forbidden() ([]string, error) {
 	return out, nil
 }
 
-// needsSandbox refuses to replay with tools where no sandbox can be made and
-// the owner did not say that none is wanted.
+// needsSandbox refuses to replay with tools if no sandbox can be made and the owner
+// did not turn it off.
 func needsSandbox(b *agent.Spec) error {
 	if k := kindOf(b.Agent); k == nil || k.Program == "" && k.Name != "command" || b.Sandbox == agent.SandboxNone {
 		return nil
