@@ -69,24 +69,26 @@ func (s *Store) BeginInstall(ctx context.Context, in Install) (id int64, err err
 // BeginInstalls writes down several installs of one intention, all or none, and
 // returns their ids in order. Errors: *PendingError.
 func (s *Store) BeginInstalls(ctx context.Context, all []Intent) (ids []int64, err error) {
+	begun := s.now().UnixMicro()
+	err = s.do(ctx, func(t *tx) (err error) {
+		ids, err = beginInstalls(t, all, begun)
+		return err
+	})
+	return ids, err
+}
+
+func beginInstalls(t *tx, all []Intent, begun int64) (ids []int64, err error) {
 	for _, in := range all {
 		if in.Skill == "" || in.Path == "" || in.To == "" && in.From == "" {
 			return nil, errors.New("begin install: it has no skill, no path or no sha256")
 		}
-	}
-	begun := s.now().UnixMicro()
-	err = s.do(ctx, func(t *tx) error {
-		ids = ids[:0]
-		for _, in := range all {
-			id, err := beginInstall(t, in, begun)
-			if err != nil {
-				return fmt.Errorf("begin install of %s: %w", in.Skill, err)
-			}
-			ids = append(ids, id)
+		id, err := beginInstall(t, in, begun)
+		if err != nil {
+			return nil, fmt.Errorf("begin install of %s: %w", in.Skill, err)
 		}
-		return nil
-	})
-	return ids, err
+		ids = append(ids, id)
+	}
+	return ids, nil
 }
 
 func beginInstall(t *tx, in Intent, begun int64) (id int64, err error) {

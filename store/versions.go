@@ -23,32 +23,79 @@ func (s *Store) SaveVersion(ctx context.Context, v tournament.Version) (tourname
 		v.Created = s.now().UTC()
 	}
 	var kept tournament.Version
-	err := s.do(ctx, func(t *tx) error {
-		kept = v
-		var body, text []byte
-		ok, err := t.row(`SELECT body, text FROM versions WHERE skill = ? ORDER BY n DESC LIMIT 1`,
-			[]any{v.Skill}, &body, &text)
-		if err != nil {
-			return err
-		}
-		kept.N = 0
-		if ok {
-			latest, err := decode[tournament.Version](body)
-			if err != nil {
-				return err
-			}
-			if latest.SHA == v.SHA {
-				kept, kept.Text = latest, text
-				return nil
-			}
-			kept.N = latest.N + 1
-		}
-		return putVersion(t, kept)
+	err := s.do(ctx, func(t *tx) (err error) {
+		kept, err = saveVersion(t, v)
+		return err
 	})
 	if err != nil {
 		return v, fmt.Errorf("save version of %s: %w", v.Skill, err)
 	}
 	return kept, nil
+}
+
+// saveVersion is SaveVersion within a transaction.
+func saveVersion(t *tx, v tournament.Version) (tournament.Version, error) {
+	latest, n, err := nextVersion(t, v.Skill, v.SHA)
+	if err != nil || latest != nil {
+		if latest != nil {
+			v = *latest
+		}
+		return v, err
+	}
+	v.N = n
+	return v, putVersion(t, v)
+}
+
+// nextVersion is the number that a text becomes a version with; latest is the newest
+// version if it is this very text, and nil if it is not.
+func nextVersion(t *tx, name, sha string) (latest *tournament.Version, n int, err error) {
+	var body, text []byte
+	ok, err := t.row(`SELECT body, text FROM versions WHERE skill = ? ORDER BY n DESC LIMIT 1`, []any{name}, &body, &text)
+	if err != nil || !ok {
+		return nil, 0, err
+	}
+	newest, err := decode[tournament.Version](body)
+	if err != nil {
+		return nil, 0, err
+	}
+	if newest.SHA == sha {
+		newest.Text = text
+		return &newest, newest.N, nil
+	}
+	return nil, newest.N + 1, nil
+}
+
+// NextVersion is the number that SaveVersion would give a text now.
+func (s *Store) NextVersion(ctx context.Context, name, sha string) (n int, err error) {
+	err = s.do(ctx, func(t *tx) (err error) {
+		_, n, err = nextVersion(t, name, sha)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("number a version of %s: %w", name, err)
+	}
+	return n, nil
+}
+
+// BeginVersion is SaveVersion and BeginInstalls in one step: after a crash there is no
+// version that nothing was to install.
+func (s *Store) BeginVersion(ctx context.Context, v tournament.Version, all []Intent) (kept tournament.Version, ids []int64, err error) {
+	if v.Skill == "" || v.SHA == "" {
+		return v, nil, errors.New("save version: it has no skill or no sha256")
+	}
+	now := s.now()
+	begun := now.UnixMicro()
+	if v.Created.IsZero() {
+		v.Created = now.UTC().Truncate(time.Microsecond) // no later than the installs
+	}
+	err = s.do(ctx, func(t *tx) (err error) {
+		if kept, err = saveVersion(t, v); err != nil {
+			return fmt.Errorf("save version of %s: %w", v.Skill, err)
+		}
+		ids, err = beginInstalls(t, all, begun)
+		return err
+	})
+	return kept, ids, err
 }
 
 // WithdrawVersion takes back a version that evolve saved to install it and then

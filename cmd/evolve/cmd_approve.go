@@ -132,7 +132,8 @@ func (a *app) deciding(ctx context.Context, db *store.Store, arg string, word st
 	return d, nil
 }
 
-// decide keeps the owner's word on a candidate and says what follows from it.
+// decide asks, where that is called for, keeps the owner's word on a candidate and prints
+// what follows from it.
 func (a *app) decide(ctx context.Context, arg string, word store.Word, yes bool) error {
 	name, _, _ := strings.Cut(arg, "@")
 	if _, err := a.skill(name); err != nil { // before a store is made
@@ -146,15 +147,29 @@ func (a *app) decide(ctx context.Context, arg string, word store.Word, yes bool)
 	if err != nil {
 		return err
 	}
-	live, c, r := d.live, d.c, d.r
+	r := d.r
 	if word == store.Approved && !d.done && !yes {
 		if yes, err = a.askApproval(r); err != nil || !yes {
 			return err
 		}
 		r.asked = true
 	}
+	if err := a.keepWord(ctx, db, d, word); err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(r.decisionResult)
+	}
+	_, err = fmt.Fprint(a.Stdout, r.text(d.done, word == store.Approved && !r.asked))
+	return err
+}
+
+// keepWord keeps the owner's word on a candidate, unless it was given before, and adds to
+// d.r what follows from it.
+func (a *app) keepWord(ctx context.Context, db *store.Store, d *deciding, word store.Word) (err error) {
+	live, c, r := d.live, d.c, d.r
 	if !d.done {
-		w := store.Decision{Skill: name, SHA: c.SHA, Word: word, By: whoami(), Run: c.Run, Incumbent: live.Doc.Hash(), Rules: []string{}}
+		w := store.Decision{Skill: live.Name, SHA: c.SHA, Word: word, By: whoami(), Run: c.Run, Incumbent: live.Doc.Hash(), Rules: []string{}}
 		for _, f := range r.Findings {
 			if !slices.Contains(w.Rules, f.Rule) {
 				w.Rules = append(w.Rules, f.Rule)
@@ -163,7 +178,7 @@ func (a *app) decide(ctx context.Context, arg string, word store.Word, yes bool)
 		if _, err = db.Decide(ctx, w); err != nil {
 			return err
 		}
-		if err = a.guardQuarantine(ctx, db, name); err != nil {
+		if err = a.guardQuarantine(ctx, db, live.Name); err != nil {
 			return err
 		}
 		if word == store.Approved { // made from an older text it is not tried as it is
@@ -175,7 +190,7 @@ func (a *app) decide(ctx context.Context, arg string, word store.Word, yes bool)
 				return err
 			}
 		}
-		if c, err = candidate.Of(ctx, db, name, c.SHA); err != nil {
+		if c, err = candidate.Of(ctx, db, live.Name, c.SHA); err != nil {
 			return err
 		}
 		o, err := a.outbox()
@@ -187,13 +202,7 @@ func (a *app) decide(ctx context.Context, arg string, word store.Word, yes bool)
 		}
 	}
 	r.State, r.By, r.At = c.Standing(), c.Decision.By, &c.Decision.Time
-	if r.Next, err = a.nextAfter(ctx, db, live, c); err != nil {
-		return err
-	}
-	if a.JSON {
-		return a.PrintJSON(r.decisionResult)
-	}
-	_, err = fmt.Fprint(a.Stdout, r.text(d.done, word == store.Approved && !r.asked))
+	r.Next, err = a.nextAfter(ctx, db, live, c)
 	return err
 }
 

@@ -44,24 +44,9 @@ type diffResult struct {
 }
 
 func (a *app) diff(ctx context.Context, args []string, patch bool) error {
-	name, at, _ := strings.Cut(args[0], "@")
-	names, err := candidate.SameSkill(name, args[1:])
+	name, old, new, err := a.twoTexts(ctx, args)
 	if err != nil {
 		return err
-	}
-	if at != "" {
-		names = append([]string{at}, names...)
-	}
-	s, err := a.texts(ctx, name)
-	if err != nil {
-		return err
-	}
-	old, new, err := s.Pair(ctx, names)
-	if err != nil {
-		return err
-	}
-	if old.Doc == nil || new.Doc == nil {
-		return problem.Inputf("`evolve compare` runs the arm without a skill", "there is no text to compare with where there is no skill")
 	}
 	if patch {
 		_, err := fmt.Fprint(a.Stdout, report.Patch(old.Label, new.Label, old.Doc, new.Doc))
@@ -76,4 +61,27 @@ func (a *app) diff(ctx context.Context, args []string, patch bool) error {
 	}
 	_, err = fmt.Fprint(a.Stdout, d.Text(term.IsTerminal(a.Stdout) && a.Getenv("NO_COLOR") == ""))
 	return err
+}
+
+// twoTexts reads the texts of a skill that the arguments of diff name.
+func (a *app) twoTexts(ctx context.Context, args []string) (name string, old, new *candidate.Text, err error) {
+	name, at, _ := strings.Cut(args[0], "@")
+	names, err := candidate.SameSkill(name, args[1:])
+	if err != nil {
+		return "", nil, nil, err
+	}
+	if at != "" {
+		names = append([]string{at}, names...)
+	}
+	s, err := a.texts(ctx, name)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	if old, new, err = s.Pair(ctx, names); err != nil {
+		return "", nil, nil, err
+	}
+	if old.Doc == nil || new.Doc == nil {
+		return "", nil, nil, problem.Inputf("`evolve compare` runs the arm without a skill", "there is no text to compare with where there is no skill")
+	}
+	return name, old, new, nil
 }

@@ -231,7 +231,7 @@ func (rd *reader) offerTrial(ctx context.Context, s *candidate.Texts, t *logTria
 	if s.Live == nil || t.Decision != string(pareto.Promote) || !t.Current {
 		return nil
 	}
-	command, against, err := rd.Release.offer(ctx, s.Store, s.Live, t.trial)
+	command, against, err := rd.Release.offer(ctx, s.Live, t.trial)
 	t.Offer, t.Refused = command, against.without(isSimulated).String()
 	return err
 }

@@ -4,10 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/skill-evolve/evolve/harvest/hook"
-	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/spf13/cobra"
 )
 
@@ -53,9 +50,9 @@ func (a *app) rollbackSkill(ctx context.Context, arg string, f rollbackFlags) er
 	if err != nil {
 		return err
 	}
-	var named []skill.Target // --to alone: the configuration says where versions go, not where they are
-	if len(f.to) > 0 {
-		if named, err = a.targets(f.to); err != nil {
+	r := Request{At: at, Force: f.force}
+	if len(f.to) > 0 { // the configuration says where versions go, not where they are
+		if r.To, err = a.targets(f.to); err != nil {
 			return err
 		}
 	}
@@ -63,45 +60,14 @@ func (a *app) rollbackSkill(ctx context.Context, arg string, f rollbackFlags) er
 	if err != nil {
 		return err
 	}
-	pin, err := pinned(ctx, db, name)
+	in := a.installer(db)
+	plan, err := in.Next(ctx, live, store.OpRollback, r)
 	if err != nil {
 		return err
 	}
-	if pin != nil && !f.force {
-		return pin.refuse(store.OpRollback)
-	}
-	finished, err := a.finish(ctx, db, live, store.OpRollback, at, f.to, f.force)
-	if finished || err != nil {
-		return err
-	}
-	// An edit that nobody recorded becomes a version first: rolling back loses
-	// nothing.
-	if err := a.recordEdits(ctx, db, live, a.recordText); err != nil {
-		return err
-	}
-	plan, to, err := a.planRollback(ctx, db, live, at, named, f.force)
+	done, err := in.Apply(ctx, plan)
 	if err != nil {
 		return err
 	}
-	done, err := a.put(ctx, db, live, store.OpRollback, "rollback", f.force, plan)
-	if err != nil {
-		return err
-	}
-	return a.rolledBack(ctx, db, live, to, done, pin)
-}
-
-// rolledBack tells what came of a rollback.
-func (a *app) rolledBack(ctx context.Context, db *store.Store, live *skill.Live, to *tournament.Version, done []placed, pin *pin) error {
-	for i := range done {
-		if !done[i].live || !done[i].changed() {
-			continue
-		}
-		a.leaveNote(live.Name, hook.Installed, "v%d (%.12s) was put back in the place of %.12s", to.N, to.SHA, live.Doc.Hash())
-		if pin != nil { // it stays, on what is live now
-			if err := db.PinSkill(ctx, live.Name, done[i].To); err != nil {
-				return err
-			}
-		}
-	}
-	return a.told(ctx, db, live, store.OpRollback, to, done)
+	return a.printPlaced(done)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -97,27 +96,34 @@ func (s *serving) waiting(ctx context.Context, live *skill.Live, k *candidate.Ca
 
 // Plan says what a command would do, by trying it on a copy. What it would refuse is
 // part of the plan.
-func (s *serving) Plan(ctx context.Context, act serve.Act, name, at string) (_ *serve.Plan, err error) {
+func (s *serving) Plan(ctx context.Context, act serve.Act, name, at string) (*serve.Plan, error) {
+	p, _, err := s.plan(ctx, act, name, at)
+	return p, err
+}
+
+// plan is a plan as it is shown, and the one that says what becomes of each place, nil
+// where nothing is installed or taken back.
+func (s *serving) plan(ctx context.Context, act serve.Act, name, at string) (_ *serve.Plan, of *Plan, err error) {
 	c, err := s.open(ctx, datadir.Tries)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { err = cmp.Or(err, c.told(c.close())) }()
 	if strings.Contains(at, "@") {
-		return nil, c.told(problem.Inputf("name a version or a candidate", "%q is no text", at))
+		return nil, nil, c.told(problem.Inputf("name a version or a candidate", "%q is no text", at))
 	}
 	live, err := c.layout().AsItIs(name)
 	if err != nil {
-		return nil, c.told(err)
+		return nil, nil, c.told(err)
 	}
 	p := &serve.Plan{Act: act, Skill: name, At: at}
 	switch act {
 	case serve.Approve, serve.Reject:
 		err = c.planWord(ctx, c.db, p)
 	case serve.Promote:
-		err = c.planPromotion(ctx, c.db, live, p)
+		of, err = c.planPromotion(ctx, c.db, live, p)
 	case serve.Rollback:
-		err = c.planBack(ctx, c.db, live, p)
+		of, err = c.planBack(ctx, c.db, live, p)
 	default:
 		err = fmt.Errorf("plan %s: there is no such act", act)
 	}
@@ -132,24 +138,24 @@ func (s *serving) Plan(ctx context.Context, act serve.Act, name, at string) (_ *
 	if err != nil {
 		var e *serve.Error
 		if !errors.As(c.told(err), &e) || e.Kind == serve.Failed {
-			return nil, c.told(err)
+			return nil, nil, c.told(err)
 		}
 		p.Refusal, p.Will = e, nil
 	}
-	pending, err := pendingOf(ctx, c.db, name)
+	pending, err := c.installer(c.db).Pending(ctx, name)
 	if err != nil {
-		return nil, c.told(err)
+		return nil, nil, c.told(err)
 	}
 	for _, in := range pending {
 		p.Will = append(p.Will, fmt.Sprintf("A %s in %s was interrupted: the same command finishes it first.", in.Op, c.targetOf(name, in.Path)))
 	}
 	p.Seen, err = stateOf(p.Act, p.Skill, p.At, live.Doc.Hash(), p.Will, p.Unproven, p.Refusal, p.Evidence, p.Findings, p.Diff)
-	return p, err
+	return p, of, err
 }
 
-// Do carries out a plan by its command.
+// Do carries out a plan that is the same as the one that was seen.
 func (s *serving) Do(ctx context.Context, act serve.Act, name, at, seen string, unproven bool) (_ *serve.Done, err error) {
-	p, err := s.Plan(ctx, act, name, at)
+	p, of, err := s.plan(ctx, act, name, at)
 	if err != nil {
 		return nil, err
 	}
@@ -164,18 +170,39 @@ func (s *serving) Do(ctx context.Context, act serve.Act, name, at, seen string, 
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, c.told(c.close())) }()
-	arg := name
-	if p.At != "" {
-		arg += "@" + p.At
-	}
 	switch act {
 	case serve.Approve, serve.Reject:
-		return c.decided(ctx, arg, wordOf(act))
+		return c.decided(ctx, name+"@"+p.At, wordOf(act))
 	case serve.Promote:
-		return c.done(c.promoteSkill(ctx, arg, promoteFlags{yes: unproven}))
+		return c.carryOut(ctx, name, store.OpPromote, Request{At: p.At, Unproven: unproven}, of)
 	default:
-		return c.done(c.rollback(ctx, arg))
+		return c.carryOut(ctx, name, store.OpRollback, Request{At: p.At}, of)
 	}
+}
+
+// carryOut does what was shown, or ends first what a crash has left of it: the page says
+// so. What has changed since it was shown is not done.
+func (c *served) carryOut(ctx context.Context, name, op string, r Request, shown *Plan) (*serve.Done, error) {
+	live, err := c.layout().AsItIs(name)
+	if err != nil {
+		return nil, c.told(err)
+	}
+	in := c.installer(c.db)
+	plan, err := in.Next(ctx, live, op, r)
+	if err != nil {
+		return nil, c.told(err)
+	}
+	if !plan.Rest && plan.Fingerprint() != shown.Fingerprint() {
+		return nil, serve.ErrChanged
+	}
+	if err := c.agree(ctx, c.db, plan, r.Unproven); err != nil {
+		return nil, c.told(err)
+	}
+	done, err := in.Apply(ctx, plan)
+	if err != nil {
+		return nil, c.told(err)
+	}
+	return c.done(plain.Text(placedText(done)), done.Refusal())
 }
 
 // wordOf is what an act says of a candidate.
@@ -225,22 +252,14 @@ func (c *served) planWord(ctx context.Context, db *store.Store, p *serve.Plan) e
 
 // decided gives the owner's word, and says what follows from it.
 func (c *served) decided(ctx context.Context, arg string, word store.Word) (*serve.Done, error) {
-	c.JSON = true // as text it would show the evidence once more
-	d, err := c.done(c.decide(ctx, arg, word, true))
+	d, err := c.deciding(ctx, c.db, arg, word)
+	if err == nil {
+		err = c.keepWord(ctx, c.db, d, word)
+	}
 	if err != nil {
-		return nil, err
+		return nil, c.told(err)
 	}
-	var r struct {
-		SHA   string `json:"sha256"`
-		State string `json:"state"`
-		Next  string `json:"next"`
-	}
-	if err := json.Unmarshal(c.out.Bytes(), &r); err != nil {
-		return nil, fmt.Errorf("read what was decided: %w", err)
-	}
-	name, _, _ := strings.Cut(arg, "@")
-	d.Said = []string{fmt.Sprintf("%s: %s@%s", r.State, name, plain.Short(r.SHA)), "next: " + r.Next}
-	return d, nil
+	return c.done(fmt.Sprintf("%s: %s@%s\nnext: %s", d.r.State, d.r.Skill, plain.Short(d.r.SHA), d.r.Next), nil)
 }
 
 // evidenceFacts adds what a trial has shown.
@@ -256,102 +275,92 @@ func evidenceFacts(to []serve.Fact, t *tournament.TrialRecord) ([]serve.Fact, er
 }
 
 // planPromotion is what promote would do.
-func (c *served) planPromotion(ctx context.Context, db *store.Store, live *skill.Live, p *serve.Plan) error {
-	targets, err := c.targets(nil)
-	if err != nil {
-		return err
+func (c *served) planPromotion(ctx context.Context, db *store.Store, live *skill.Live, p *serve.Plan) (*Plan, error) {
+	in := c.installer(db)
+	if err := in.Record(ctx, live); err != nil {
+		return nil, err
 	}
-	if err := c.recordLive(ctx, db, live); err != nil {
-		return err
-	}
-	pr, err := c.promotion(ctx, db, live, p.At, targets, promoteFlags{})
-	if err != nil {
-		return err
-	}
-	p.At = pr.v.SHA
-	what := "Candidate " + plain.Short(pr.v.SHA)
-	var plan []placing
-	if pr.trial == nil {
-		p.At = fmt.Sprintf("v%d", pr.v.N)
-		what = p.At
-		plan, err = c.planVersion(ctx, db, live, pr.v, targets, promoteFlags{})
-	} else {
-		p.Unproven = !pr.v.Proven
-		if p.Evidence, err = evidenceFacts(p.Evidence, pr.trial); err != nil {
-			return err
-		}
-		if said, _, err := overLifetime(ctx, db, pr.trial); err != nil {
-			return err
-		} else if said != "" {
-			p.Evidence = append(p.Evidence, serve.Fact{Name: "lifetime", Text: said})
-		}
-		p.Evidence = append(p.Evidence, serve.Fact{Name: "made in", Text: "run " + pr.v.Run})
-		plan, err = c.planNew(ctx, db, live, live.Doc.Hash(), pr.v, targets, false)
-	}
-	if err != nil {
-		return err
-	}
-	if pr.v.Note != "" {
-		p.Evidence = append(p.Evidence, serve.Fact{Name: "note", Text: pr.v.Note})
-	}
-	if p.Unproven {
-		p.Will = append(p.Will, fmt.Sprintf("%s is not proven (%s); it is recorded as unproven.", what, pr.trial.Decision))
-	}
-	will, err := c.willOf(ctx, db, what, live, plan)
-	if err != nil {
-		return err
-	}
-	p.Will = append(p.Will, will...)
-	p.Will = append(p.Will, fmt.Sprintf("`evolve rollback %s` takes it back; no version is ever lost.", live.Name))
-	return c.diffFrom(live, pr.v, p)
-}
-
-// planBack is what rollback would do.
-func (c *served) planBack(ctx context.Context, db *store.Store, live *skill.Live, p *serve.Plan) error {
-	if pin, err := pinned(ctx, db, live.Name); err != nil {
-		return err
-	} else if pin != nil {
-		return pin.refuse(store.OpRollback)
-	}
-	if err := c.recordLive(ctx, db, live); err != nil {
-		return err
-	}
-	if err := c.recordEdits(ctx, db, live, c.recordText); err != nil { // a broken text too, before it is taken back
-		return err
-	}
-	before := c.said.Len()
-	plan, to, err := c.planRollback(ctx, db, live, p.At, nil, false)
-	if err != nil {
-		return err
-	}
-	passed := c.said.String()[before:] // which versions are passed by, in the terminal's words
-	will, err := c.willOf(ctx, db, fmt.Sprintf("v%d", to.N), live, plan)
-	if err != nil {
-		return err
-	}
-	p.Will = append(lines(passed), will...)
-	p.Will = append(p.Will, "No version is lost: what is live now can be put back the same way.")
-	p.Evidence = []serve.Fact{{Name: fmt.Sprintf("v%d", to.N), Text: candidate.Backing(*to) + ", " + cmp.Or(to.Note, to.Operator)}}
-	return c.diffFrom(live, to, p)
-}
-
-// willOf says of each target what becomes of it.
-func (c *served) willOf(ctx context.Context, db *store.Store, what string, live *skill.Live, plan []placing) (out []string, err error) {
-	versions, err := db.Versions(ctx, live.Name)
+	plan, err := in.PlanPromotion(ctx, live, Request{At: p.At})
 	if err != nil {
 		return nil, err
 	}
-	name := func(sha string) string {
-		if v := candidate.VersionIn(versions, sha); v != nil {
-			return fmt.Sprintf("v%d", v.N)
+	v := plan.Version
+	p.At = v.SHA
+	what := "Candidate " + plain.Short(v.SHA)
+	if plan.Trial == nil {
+		p.At = fmt.Sprintf("v%d", v.N)
+		what = p.At
+	} else {
+		p.Unproven = plan.Unproven()
+		if p.Evidence, err = evidenceFacts(p.Evidence, plan.Trial); err != nil {
+			return nil, err
 		}
-		return plain.Short(sha)
+		if said, _, err := overLifetime(ctx, db, plan.Trial); err != nil {
+			return nil, err
+		} else if said != "" {
+			p.Evidence = append(p.Evidence, serve.Fact{Name: "lifetime", Text: said})
+		}
+		p.Evidence = append(p.Evidence, serve.Fact{Name: "made in", Text: "run " + v.Run})
 	}
-	for i := range plan {
-		t := &plan[i]
+	if v.Note != "" {
+		p.Evidence = append(p.Evidence, serve.Fact{Name: "note", Text: v.Note})
+	}
+	if p.Unproven {
+		p.Will = append(p.Will, fmt.Sprintf("%s is not proven (%s); it is recorded as unproven.", what, plan.Trial.Decision))
+	}
+	will, err := willOf(ctx, db, what, plan)
+	if err != nil {
+		return nil, err
+	}
+	p.Will = append(p.Will, will...)
+	p.Will = append(p.Will, fmt.Sprintf("`evolve rollback %s` takes it back; no version is ever lost.", live.Name))
+	return plan, c.diffFrom(live, v, p)
+}
+
+// planBack is what rollback would do.
+func (c *served) planBack(ctx context.Context, db *store.Store, live *skill.Live, p *serve.Plan) (*Plan, error) {
+	if pin, err := pinned(ctx, db, live.Name); err != nil {
+		return nil, err
+	} else if pin != nil {
+		return nil, pin.refuse(store.OpRollback)
+	}
+	in := c.installer(db)
+	if err := in.Record(ctx, live); err != nil {
+		return nil, err
+	}
+	if err := in.RecordEdit(ctx, live); err != nil { // a broken text too, before it is taken back
+		return nil, err
+	}
+	plan, err := in.PlanRollback(ctx, live, Request{At: p.At})
+	if err != nil {
+		return nil, err
+	}
+	to := plan.Version
+	will, err := willOf(ctx, db, fmt.Sprintf("v%d", to.N), plan)
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range plan.Said { // which versions are passed by, in the terminal's words
+		p.Will = append(p.Will, lines(c.clean(line))...)
+	}
+	p.Will = append(p.Will, will...)
+	p.Will = append(p.Will, "No version is lost: what is live now can be put back the same way.")
+	p.Evidence = []serve.Fact{{Name: fmt.Sprintf("v%d", to.N), Text: candidate.Backing(*to) + ", " + cmp.Or(to.Note, to.Operator)}}
+	return plan, c.diffFrom(live, to, p)
+}
+
+// willOf says of each target what becomes of it.
+func willOf(ctx context.Context, db *store.Store, what string, plan *Plan) (out []string, err error) {
+	versions, err := db.Versions(ctx, plan.Live.Name)
+	if err != nil {
+		return nil, err
+	}
+	name := versionNames(versions)
+	for i := range plan.Places {
+		t := &plan.Places[i]
 		where := t.Name
 		if t.live {
-			where = live.Path
+			where = plan.Live.Path
 		}
 		switch {
 		case t.refusal != nil:

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -35,19 +35,20 @@ func newServing(a *app, db *store.Store) *serving {
 	return &serving{*a, db, uint64(a.Now().UnixNano())}
 }
 
-// A served command has nobody at a terminal: what it would print is kept.
+// A served command has nobody at a terminal: what it reports besides its result is kept
+// for the page.
 type served struct {
 	*app
-	out, said bytes.Buffer
+	notes []string
 }
 
 // call is a command that looks.
 func (s *serving) call() *served {
-	c := &served{}
 	a := s.base
-	a.Stdin, a.Stdout, a.Stderr = strings.NewReader(""), &c.out, &c.said
+	c := &served{app: &a}
+	a.Stdin, a.Stdout, a.Stderr = strings.NewReader(""), io.Discard, io.Discard
 	a.JSON, a.Quiet, a.conf = false, false, nil
-	c.app = &a
+	a.Notice = func(line string) { c.notes = append(c.notes, lines(c.clean(line))...) }
 	return c
 }
 
@@ -59,17 +60,17 @@ func (s *serving) open(ctx context.Context, to datadir.Access) (*served, error) 
 	return c, c.told(err)
 }
 
-// lines are those of what a command has printed that are not empty.
-func lines(said string) []string {
-	return strings.FieldsFunc(strings.TrimSpace(said), func(r rune) bool { return r == '\n' })
+// lines are those of a text that are not empty.
+func lines(text string) []string {
+	return strings.FieldsFunc(strings.TrimSpace(text), func(r rune) bool { return r == '\n' })
 }
 
-// done is what a command came to, in its own words. Where it did one thing and
-// refused another, that is told too.
-func (c *served) done(err error) (*serve.Done, error) {
-	d := &serve.Done{Said: lines(c.clean(c.out.String())), Notes: lines(c.clean(c.said.String()))}
-	var some *partly
-	if errors.As(err, &some) && some.some {
+// done is what a page shows of an act: what came of it, in the words of its command, and
+// what was reported besides. An act that did one thing and refused another shows both.
+func (c *served) done(said string, err error) (*serve.Done, error) {
+	d := &serve.Done{Said: lines(c.clean(said)), Notes: c.notes}
+	var some *PartialError
+	if errors.As(err, &some) && some.Some() {
 		d.Notes = append(d.Notes, c.told(err).Error())
 		return d, nil
 	}
@@ -141,21 +142,18 @@ func (s *serving) Log(ctx context.Context, name string) (*serve.Log, error) {
 
 func (s *serving) Diff(ctx context.Context, name, from, to string) (*report.Diff, error) {
 	c := s.call()
-	c.JSON = true
 	args := []string{name}
 	for _, at := range []string{from, to} {
 		if at != "" {
 			args = append(args, at)
 		}
 	}
-	if err := c.diff(ctx, args, false); err != nil {
+	_, old, new, err := c.twoTexts(ctx, args)
+	if err != nil {
 		return nil, c.told(err)
 	}
-	d := &report.Diff{}
-	if err := json.Unmarshal(c.out.Bytes(), d); err != nil {
-		return nil, fmt.Errorf("read diff: %w", err)
-	}
-	return d, nil
+	d, err := report.Between(old.Label, new.Label, old.Doc, new.Doc)
+	return d, c.told(err)
 }
 
 // shownRuns is how many runs the list has.

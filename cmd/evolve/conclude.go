@@ -124,8 +124,8 @@ func (a *app) conclude(ctx context.Context, p *prepared, out *tournament.Outcome
 		if refusal != nil {
 			res.Warnings = append(res.Warnings, "not installed: "+oneLine(refusal.Error()))
 		}
-		var some *partly
-		res.Installed = refusal == nil || errors.As(refusal, &some) && some.some
+		var some *PartialError
+		res.Installed = refusal == nil || errors.As(refusal, &some) && some.Some()
 	}
 	if err := a.guardQuarantine(ctx, p.db, p.run.Skill); err != nil {
 		res.Warnings = append(res.Warnings, "texts in quarantine are not kept from being loaded: "+oneLine(err.Error()))

@@ -43,8 +43,11 @@ func classify(err error) (kind problem.Kind, hint string) {
 		lost       *store.LostError
 		noRoom     *store.FullError
 		large      *bounded.TooLargeError
+		partial    *PartialError
 	)
 	switch {
+	case errors.As(err, &partial):
+		return explain(partial.First())
 	case errors.Is(err, context.Canceled):
 		return problem.Interrupted, ""
 	case errors.As(err, &syntax):

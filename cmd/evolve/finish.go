@@ -9,109 +9,94 @@ import (
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 )
 
-// finish deals with what a crash has left of a command: the same one once more
-// carries out the rest, a rollback takes back what an interrupted promotion has
-// done. finished then says that there is nothing else to do. Any other command
-// takes its place.
-func (a *app) finish(ctx context.Context, db *store.Store, live *skill.Live, op, at string, to []string, force bool) (finished bool, err error) {
-	done, open, err := a.settle(ctx, db, live.Name)
+// PlanRest plans what a crash has left of a command: the same one once more carries out
+// the rest, and a rollback takes back what an interrupted promotion has done. nil means
+// that there is nothing of that kind: any other command takes the place of the
+// interrupted one.
+func (in *Installer) PlanRest(ctx context.Context, live *skill.Live, op string, r Request) (*Plan, error) {
+	done, open, err := in.settle(ctx, live.Name)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	all := append(done, open...)
-	if len(all) == 0 || len(to) > 0 {
-		return false, nil
+	if len(all) == 0 || len(r.To) > 0 {
+		return nil, nil
 	}
-	same := !slices.ContainsFunc(all, func(in store.Install) bool { return in.Op != op })
+	same := !slices.ContainsFunc(all, func(k store.Install) bool { return k.Op != op })
 	switch {
 	case same:
-	case op == store.OpRollback && at == "":
-		return true, a.undo(ctx, db, live, all[0], force)
+	case op == store.OpRollback && r.At == "":
+		return in.planUndo(ctx, live, all[0], r.Force)
 	default:
-		return false, nil
+		return nil, nil
 	}
-	var plan []placing
-	v, err := db.VersionBySHA(ctx, live.Name, live.Doc.Hash()) // where every target loses the skill
-	for _, in := range all {
-		p, e := a.placingOf(ctx, db, live, in, in.To)
+	p := &Plan{Op: op, Live: live, Rest: true, note: "finished after an interruption", force: r.Force}
+	p.Version, err = in.Store.VersionBySHA(ctx, live.Name, live.Doc.Hash()) // where every target loses the skill
+	for _, k := range all {
+		at, e := in.placingOf(ctx, live, k, k.To)
 		if e != nil {
-			return false, e
+			return nil, e
 		}
-		if p.refusal == nil && p.held != in.From && p.held != in.To {
-			p.refusal = &skill.DriftError{Path: in.Path, Want: in.From, Live: p.held}
+		if at.refusal == nil && at.held != k.From && at.held != k.To {
+			at.refusal = &skill.DriftError{Path: k.Path, Want: k.From, Live: at.held}
 		}
-		if p.to != nil {
-			v, err = p.to, nil
+		if at.to != nil {
+			p.Version, err = at.to, nil
 		}
-		plan = append(plan, *p)
+		p.Places = append(p.Places, *at)
 	}
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	if at != "" && !strings.HasPrefix(v.SHA, at) && at != fmt.Sprintf("v%d", v.N) {
-		return false, nil
+	if v := p.Version; r.At != "" && !strings.HasPrefix(v.SHA, r.At) && r.At != fmt.Sprintf("v%d", v.N) {
+		return nil, nil
 	}
-	a.Say("finishing the %s that was interrupted", op)
-	out, err := a.put(ctx, db, live, op, "finished after an interruption", force, plan)
-	if err != nil {
-		return true, err
-	}
-	return true, a.told(ctx, db, live, op, v, out)
+	in.Say("finishing the %s that was interrupted", op)
+	return p, nil
 }
 
 // placingOf is an install as a placing, with the text of this SHA-256, "" for none.
-func (a *app) placingOf(ctx context.Context, db *store.Store, live *skill.Live, in store.Install, sha string) (*placing, error) {
-	places, err := a.places(ctx, db, live, []skill.Target{{Name: a.targetOf(live.Name, in.Path), Dir: filepath.Dir(filepath.Dir(in.Path))}})
+func (in *Installer) placingOf(ctx context.Context, live *skill.Live, of store.Install, sha string) (*placing, error) {
+	places, err := in.places(ctx, live, []skill.Target{{Name: in.Layout.TargetOf(live.Name, of.Path), Dir: filepath.Dir(filepath.Dir(of.Path))}})
 	if err != nil {
 		return nil, err
 	}
 	p := &placing{place: places[0]}
-	if p.refusal == nil && p.path != in.Path {
-		p.refusal = fmt.Errorf("%s leads to %s now", in.Path, p.path)
+	if p.refusal == nil && p.path != of.Path {
+		p.refusal = fmt.Errorf("%s leads to %s now", of.Path, p.path)
 	}
 	if sha != "" {
-		p.to, err = db.VersionBySHA(ctx, live.Name, sha)
+		p.to, err = in.Store.VersionBySHA(ctx, live.Name, sha)
 	}
 	return p, err
 }
 
-// undo takes back what an interrupted promotion has put in place, and gives up
-// the rest. What was written down together has one beginning.
-func (a *app) undo(ctx context.Context, db *store.Store, live *skill.Live, of store.Install, force bool) error {
-	installs, err := db.Installs(ctx, live.Name)
+// planUndo plans to take back what an interrupted promotion has put in place, and to
+// give up the rest. What was written down together has one beginning.
+func (in *Installer) planUndo(ctx context.Context, live *skill.Live, of store.Install, force bool) (*Plan, error) {
+	installs, err := in.Store.Installs(ctx, live.Name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var plan []placing
-	var v *tournament.Version
-	for _, in := range installs {
-		if !in.Begun.Equal(of.Begun) || in.Op != of.Op || in.Outcome != wasInstalled {
+	p := &Plan{Op: store.OpRollback, Live: live, Rest: true, note: "rollback", force: force}
+	for _, k := range installs {
+		if !k.Begun.Equal(of.Begun) || k.Op != of.Op || k.Outcome != wasInstalled {
 			continue
 		}
-		p, err := a.placingOf(ctx, db, live, in, in.From)
+		at, err := in.placingOf(ctx, live, k, k.From)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if p.refusal == nil && p.held != in.To {
-			p.refusal = &skill.DriftError{Path: in.Path, Want: in.To, Live: p.held}
+		if at.refusal == nil && at.held != k.To {
+			at.refusal = &skill.DriftError{Path: k.Path, Want: k.To, Live: at.held}
 		}
-		if p.to != nil {
-			v = p.to
+		if at.to != nil {
+			p.Version = at.to
 		}
-		plan = append(plan, *p)
+		p.Places = append(p.Places, *at)
 	}
-	a.Say("taking back the %s that was interrupted", of.Op)
-	done, err := a.put(ctx, db, live, store.OpRollback, "rollback", force, plan)
-	if err != nil {
-		return err
-	}
-	if v == nil {
-		if v, err = db.VersionBySHA(ctx, live.Name, live.Doc.Hash()); err != nil {
-			return err
-		}
-	}
-	return a.told(ctx, db, live, store.OpRollback, v, done)
+	in.Say("taking back the %s that was interrupted", of.Op)
+	return p, nil
 }

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 )
 
@@ -15,12 +14,12 @@ import (
 // folder was moved and linked, or the symlink put elsewhere (stow, home-manager). The
 // skill's past goes with it, so that what is there is compared with what was live
 // last. target is the file that it leads to now.
-func (a *app) followHome(ctx context.Context, db *store.Store, live *skill.Live, target string) error {
+func (in *Installer) followHome(ctx context.Context, live *skill.Live, target string) error {
 	link, err := filepath.Abs(live.Path)
 	if err != nil {
 		return fmt.Errorf("find skill %s: %w", live.Name, err)
 	}
-	homes, err := db.Homes(ctx, live.Name)
+	homes, err := in.Store.Homes(ctx, live.Name)
 	if err != nil {
 		return err
 	}
@@ -35,7 +34,7 @@ func (a *app) followHome(ctx context.Context, db *store.Store, live *skill.Live,
 		}
 	}
 	for _, name := range skill.TargetNames() {
-		t, err := a.layout().Target(name)
+		t, err := in.Layout.Target(name)
 		if err != nil {
 			continue
 		}
@@ -43,14 +42,14 @@ func (a *app) followHome(ctx context.Context, db *store.Store, live *skill.Live,
 			from = "" // another agent still loads it
 		}
 	}
-	return db.SetHome(ctx, live.Name, link, target, from)
+	return in.Store.SetHome(ctx, live.Name, link, target, from)
 }
 
 // otherHomes are the files that a skill had its home in and has no more, by path, that
 // nothing reaches from here: those of a home that this one was copied from, for one,
 // or of another folder of skills. They are touched where somebody names them.
-func (a *app) otherHomes(ctx context.Context, db *store.Store, live *skill.Live) (map[string]bool, error) {
-	homes, err := db.Homes(ctx, live.Name)
+func (in *Installer) otherHomes(ctx context.Context, live *skill.Live) (map[string]bool, error) {
+	homes, err := in.Store.Homes(ctx, live.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -58,12 +57,12 @@ func (a *app) otherHomes(ctx context.Context, db *store.Store, live *skill.Live)
 	for link, path := range homes {
 		out[link], out[path] = true, true
 	}
-	conf, err := a.config()
+	conf, err := in.Layout.Configured()
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range append(skill.TargetNames(), conf.Targets...) {
-		t, err := a.layout().Target(name)
+	for _, name := range append(skill.TargetNames(), conf...) {
+		t, err := in.Layout.Target(name)
 		if err != nil {
 			continue
 		}

@@ -42,7 +42,7 @@ func TestRefusedInstallLeavesNoVersion(t *testing.T) {
 	offer := tournament.Version{Skill: "dataviz", SHA: skill.HashText(next), Parent: found.Doc.Hash(), Author: "evolve", Proven: true, Text: next}
 	edited := edit(t, found, "Be brief.")
 	var drift *skill.DriftError
-	if _, err := a.installNew(ctx, db, found, found.Doc.Hash(), offer); !errors.As(err, &drift) {
+	if _, err := putInPlace(ctx, a, db, found, offer, nil); !errors.As(err, &drift) {
 		t.Fatalf("installed over an edit: %v", err)
 	}
 	versions, err := db.Versions(ctx, "dataviz")
@@ -61,8 +61,8 @@ func TestRefusedInstallLeavesNoVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := a.installNew(ctx, db, live, live.Doc.Hash(), offer); err != nil || v.N != 2 {
-		t.Fatalf("installed v%d, %v", v.N, err)
+	if done, err := putInPlace(ctx, a, db, live, offer, nil); err != nil || done.Version.N != 2 {
+		t.Fatalf("installed %+v, %v", done, err)
 	}
 	if err := a.rollback(ctx, "dataviz"); err != nil {
 		t.Fatal(err)

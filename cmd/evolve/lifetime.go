@@ -22,12 +22,3 @@ func overLifetime(ctx context.Context, db *store.Store, t *tournament.TrialRecor
 	said, err = t.OverLifetime(n)
 	return said, n.Number, err
 }
-
-// sayLifetime tells it to the person who promotes.
-func (a *app) sayLifetime(ctx context.Context, db *store.Store, t *tournament.TrialRecord) error {
-	said, _, err := overLifetime(ctx, db, t)
-	if said != "" {
-		a.Say("%s", said)
-	}
-	return err
-}

@@ -59,7 +59,7 @@ func TestManagedSkillsAreNeverWritten(t *testing.T) {
 					return err
 				},
 				"an installation": func() error {
-					_, err := o.a.installNew(ctx, o.db, live, sha, tournament.Version{Skill: "tables", SHA: proved, Parent: sha, Author: "evolve", Text: []byte(next)})
+					_, err := putInPlace(ctx, o.a, o.db, live, tournament.Version{Skill: "tables", SHA: proved, Parent: sha, Author: "evolve", Text: []byte(next)}, nil)
 					return err
 				},
 				"rollback": func() error {

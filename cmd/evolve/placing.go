@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -67,79 +68,103 @@ func (p *placed) changed() bool {
 
 // put carries out what was planned, each place for itself: a place that holds
 // something else by now, or that cannot be written, is left as it is and does not
-// keep the others from being changed. The intention is written down as a whole
-// before the first file is touched, and each place as it is done: after a crash
-// the store and the files tell which are left (settle).
-//
-// The error is that of the store, or the owner's word, a pin or a rejection; what
-// happened at a place stands in placed.
-func (a *app) put(ctx context.Context, db *store.Store, live *skill.Live, op, note string, force bool, plan []placing) ([]placed, error) {
-	unlock, err := a.lockInstalls(ctx, installWait)
+// keep the others from being changed. The intention is written down as a whole,
+// together with the version that a candidate becomes, before the first file is
+// touched, and each place as it is done: after a crash the store and the files tell
+// which are left (settle).
+func (in *Installer) put(ctx context.Context, p *Plan) ([]placed, error) {
+	unlock, err := in.lockInstalls(ctx, installWait)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 	ctx = context.WithoutCancel(ctx) // it takes milliseconds, and half of it helps nobody
-	if err := ownersWord(ctx, db, live, op, force, plan); err != nil {
+	if err := ownersWord(ctx, in.Store, p); err != nil {
 		return nil, err
 	}
-	if err := giveUp(ctx, db, live.Name); err != nil {
+	if err := giveUp(ctx, in.Store, p.Live.Name); err != nil {
 		return nil, err
 	}
-	out := make([]placed, len(plan))
+	out := make([]placed, len(p.Places))
 	var intents []store.Intent
 	var which []int
-	for i := range plan {
-		p, o := &plan[i], &out[i]
-		*o = placed{Target: p.Name, Path: p.path, From: p.held, To: p.held, live: p.live}
-		in, err := p.intent(ctx, db, live, o)
+	for i := range p.Places {
+		at, o := &p.Places[i], &out[i]
+		*o = placed{Target: at.Name, Path: at.path, From: at.held, To: at.held, live: at.live}
+		intent, err := at.intent(ctx, in.Store, p.Live, o)
 		switch {
 		case err != nil:
 			o.refuse(err)
-		case in != nil:
-			in.Op, in.Note = op, note
-			intents, which = append(intents, *in), append(which, i)
+		case intent != nil:
+			intent.Op, intent.Note = p.Op, p.note
+			intents, which = append(intents, *intent), append(which, i)
 		}
 	}
-	if len(intents) == 0 {
-		return out, compareFolders(live, plan, out)
-	}
-	ids, err := db.BeginInstalls(ctx, intents)
+	ids, err := in.begin(ctx, p, intents, inPlaceAnywhere(out))
 	if err != nil {
 		return nil, err
 	}
 	for k, i := range which {
-		if err := plan[i].act(live, intents[k].Files, &out[i]); err != nil {
+		if err := p.Places[i].act(p.Live, intents[k].Files, &out[i]); err != nil {
 			out[i].refuse(err)
-			if err := db.AbandonInstall(ctx, ids[k]); err != nil {
+			if err := in.Store.AbandonInstall(ctx, ids[k]); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		if err := db.FinishInstall(ctx, ids[k]); err != nil {
+		if err := in.Store.FinishInstall(ctx, ids[k]); err != nil {
 			return nil, err
 		}
 	}
-	return out, compareFolders(live, plan, out)
+	if p.fresh && !inPlaceAnywhere(out) {
+		if err := in.Store.WithdrawVersion(ctx, *p.Version); err != nil {
+			return nil, err
+		}
+	}
+	return out, compareFolders(p.Live, p.Places, out)
+}
+
+// begin writes down what is about to be done. A candidate becomes a version in the same
+// step, if it goes anywhere or is there already; else it gets the number that it would
+// have had.
+func (in *Installer) begin(ctx context.Context, p *Plan, intents []store.Intent, there bool) (ids []int64, err error) {
+	switch {
+	case !p.fresh && len(intents) == 0:
+		return nil, nil
+	case !p.fresh:
+		return in.Store.BeginInstalls(ctx, intents)
+	case there || len(intents) > 0:
+		*p.Version, ids, err = in.Store.BeginVersion(ctx, *p.Version, intents)
+		return ids, err
+	}
+	p.Version.N, err = in.Store.NextVersion(ctx, p.Version.Skill, p.Version.SHA)
+	return nil, err
+}
+
+// inPlaceAnywhere reports whether a text is in place anywhere. A place that is the same as
+// another one is counted there.
+func inPlaceAnywhere(done []placed) bool {
+	return slices.ContainsFunc(done, func(o placed) bool { return o.Outcome != wasRefused && o.Outcome != wasSame })
 }
 
 // ownersWord refuses what the owner has forbidden, perhaps since it was planned: the
 // lock may have been waited for. What the files hold is compared place by place.
-func ownersWord(ctx context.Context, db *store.Store, live *skill.Live, op string, force bool, plan []placing) error {
-	if force {
+func ownersWord(ctx context.Context, db *store.Store, plan *Plan) error {
+	live := plan.Live
+	if plan.force {
 		return nil
 	}
 	if pin, err := pinned(ctx, db, live.Name); err != nil {
 		return err
 	} else if pin != nil {
-		return pin.refuse(op)
+		return pin.refuse(plan.Op)
 	}
 	said, err := db.Decisions(ctx, live.Name)
 	if err != nil {
 		return err
 	}
-	for i := range plan {
-		p := &plan[i]
+	for i := range plan.Places {
+		p := &plan.Places[i]
 		if sha := p.sha(); sha != "" && sha != live.Doc.Hash() && p.to.Author == "evolve" && said[sha].Word == store.Rejected {
 			return problem.Refusef(fmt.Sprintf("`evolve approve %s@%.12s` takes that back", live.Name, sha), "candidate %.12s was rejected by you: nothing was changed", sha)
 		}
@@ -267,19 +292,15 @@ var errInstalling = &problem.Error{Kind: problem.Busy, Err: errors.New("another 
 
 // lockInstalls keeps other processes with the same data from installing. The lock
 // is the system's: one that was killed leaves none behind.
-func (a *app) lockInstalls(ctx context.Context, wait time.Duration) (unlock func(), err error) {
-	h, err := a.home()
-	if err != nil {
-		return nil, err
-	}
-	path := h.InstallLock()
-	if a.access != datadir.Writes { // it installs nothing, but must know whether somebody does
+func (in *Installer) lockInstalls(ctx context.Context, wait time.Duration) (unlock func(), err error) {
+	path := in.Dir.InstallLock()
+	if in.Access != datadir.Writes { // it installs nothing, but must know whether somebody does
 		if busy, err := lock.Held(path); err != nil || busy {
 			return nil, errors.Join(errInstalling, err)
 		}
 		return func() {}, nil
 	}
-	l := flock.New(path, flock.SetPermissions(fileMode))
+	l := flock.New(path, flock.SetPermissions(0o600))
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	got, err := l.TryLockContext(ctx, 5*time.Millisecond)
@@ -296,58 +317,64 @@ func (a *app) lockInstalls(ctx context.Context, wait time.Duration) (unlock func
 // carried out is recorded and returned as done; what was not stays written down
 // and is returned as open: the same command again finishes it. A command that only
 // looks records nothing.
-func (a *app) settle(ctx context.Context, db *store.Store, name string) (done, open []store.Install, err error) {
-	if open, err = pendingOf(ctx, db, name); err != nil || len(open) == 0 {
+func (in *Installer) settle(ctx context.Context, name string) (done, open []store.Install, err error) {
+	if open, err = pendingOf(ctx, in.Store, name); err != nil || len(open) == 0 {
 		return nil, nil, err
 	}
-	unlock, err := a.lockInstalls(ctx, time.Millisecond)
+	unlock, err := in.lockInstalls(ctx, time.Millisecond)
 	if err != nil { // another process is at it this very moment
 		return nil, nil, nil //nolint:nilerr // what it does is not cut short
 	}
 	defer unlock()
-	if open, err = pendingOf(ctx, db, name); err != nil {
+	if open, err = pendingOf(ctx, in.Store, name); err != nil {
 		return nil, nil, err
 	}
 	left := open[:0]
-	for _, in := range open {
-		now, err := hashAt(in.Path)
+	for _, k := range open {
+		now, err := hashAt(k.Path)
 		if err != nil {
-			a.Say("%s: %v", name, err)
-			left = append(left, in)
+			in.Say("%s: %v", name, err)
+			left = append(left, k)
 			continue
 		}
-		where := a.targetOf(name, in.Path)
+		where := in.Layout.TargetOf(name, k.Path)
 		switch {
-		case now == in.To && a.access == datadir.Looks:
-			done = append(done, in)
-		case now == in.To:
-			if in.To == "" && a.access == datadir.Writes { // its SKILL.md is gone; what lay beside it may not be
-				files, _, err := db.PlantedFiles(ctx, name, in.Path)
+		case now == k.To && in.Access == datadir.Looks:
+			done = append(done, k)
+		case now == k.To:
+			if k.To == "" && in.Access == datadir.Writes { // its SKILL.md is gone; what lay beside it may not be
+				files, _, err := in.Store.PlantedFiles(ctx, name, k.Path)
 				if err == nil {
-					_, err = skill.Uproot(filepath.Dir(in.Path), "", files)
+					_, err = skill.Uproot(filepath.Dir(k.Path), "", files)
 				}
 				if err != nil {
 					return nil, nil, err
 				}
 			}
-			if err := db.FinishInstall(ctx, in.ID); err != nil {
+			if err := in.Store.FinishInstall(ctx, k.ID); err != nil {
 				return nil, nil, err
 			}
-			a.Say("an installation of %s in %s that was interrupted is in place after all", name, where)
-			done = append(done, in)
-		case in.Op == "" || now != in.From:
-			if a.access == datadir.Looks {
+			in.Say("an installation of %s in %s that was interrupted is in place after all", name, where)
+			done = append(done, k)
+		case k.Op == "" || now != k.From:
+			if in.Access == datadir.Looks {
 				continue
 			}
-			if err := db.AbandonInstall(ctx, in.ID); err != nil {
+			if err := in.Store.AbandonInstall(ctx, k.ID); err != nil {
 				return nil, nil, err
 			}
-			a.Say("an installation of %s in %s that was interrupted did not happen", name, where)
+			in.Say("an installation of %s in %s that was interrupted did not happen", name, where)
 		default:
-			left = append(left, in)
+			left = append(left, k)
 		}
 	}
 	return done, left, nil
+}
+
+// Pending are the installations of a skill that a crash has cut short and that nothing
+// has finished or taken back yet.
+func (in *Installer) Pending(ctx context.Context, name string) ([]store.Install, error) {
+	return pendingOf(ctx, in.Store, name)
 }
 
 // pendingOf are the installs of a skill that were begun and have not ended.
@@ -387,8 +414,8 @@ func giveUp(ctx context.Context, db *store.Store, name string) error {
 }
 
 // sayOpen says, once a command has looked, what is left of an interrupted one.
-func (a *app) sayOpen(name string, open []store.Install) {
-	for _, in := range open {
-		a.Say("%s: a %s was interrupted before %s: `evolve %[2]s %[1]s` finishes it", name, in.Op, a.targetOf(name, in.Path))
+func (in *Installer) sayOpen(name string, open []store.Install) {
+	for _, k := range open {
+		in.Say("%s: a %s was interrupted before %s: `evolve %[2]s %[1]s` finishes it", name, k.Op, in.Layout.TargetOf(name, k.Path))
 	}
 }

@@ -30,24 +30,32 @@ func TestOwnersWordWhileAnInstallationWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRoaming(t)
 			r.proved(r.v1, r.v0)
-			unlock, err := r.a.lockInstalls(t.Context(), time.Second)
+			in := r.a.installer(r.db)
+			plan, err := in.PlanPromotion(t.Context(), r.live(), Request{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			unlock, err := in.lockInstalls(t.Context(), time.Second)
 			if err != nil {
 				t.Fatal(err)
 			}
 			said := make(chan error)
-			go func() { said <- r.promote("") }()
-			for r.versions() == 1 { // it has planned all, and waits
-				time.Sleep(time.Millisecond)
-				select {
-				case err := <-said:
-					t.Fatalf("it did not wait: %v", err)
-				default:
+			go func() { // it has planned all, and waits
+				done, err := in.Apply(t.Context(), plan)
+				if err == nil {
+					err = done.Refusal()
 				}
-			}
+				said <- err
+			}()
 			if err := c.word(r); err != nil {
 				t.Fatal(err)
 			}
 			want := r.live().Doc.Render()
+			select {
+			case err := <-said:
+				t.Fatalf("it did not wait: %v", err)
+			default:
+			}
 			unlock()
 			err = <-said
 			var drift *skill.DriftError
@@ -65,22 +73,26 @@ func TestOwnersWordWhileAnInstallationWaits(t *testing.T) {
 // TestPinWhileARollbackWaits: and for a rollback.
 func TestPinWhileARollbackWaits(t *testing.T) {
 	r := newRoaming(t)
-	if _, err := r.a.installNew(t.Context(), r.db, r.live(), skill.HashText(r.v0), r.offer); err != nil {
+	if _, err := r.place(r.offer); err != nil {
 		t.Fatal(err)
 	}
-	plan, _, err := r.a.planRollback(t.Context(), r.db, r.live(), "", nil, false)
+	in := r.a.installer(r.db)
+	plan, err := in.PlanRollback(t.Context(), r.live(), Request{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := r.db.PinSkill(t.Context(), "tagger", skill.HashText(r.v1)); err != nil {
 		t.Fatal(err)
 	}
-	_, err = r.a.put(t.Context(), r.db, r.live(), store.OpRollback, "rollback", false, plan)
+	_, err = in.Apply(t.Context(), plan)
 	if code, _ := codeOf(err); code != exitRefused {
 		t.Errorf("exit code %d, %v", code, err)
 	}
 	r.holds("claude", r.v1)
-	if _, err = r.a.put(t.Context(), r.db, r.live(), store.OpRollback, "rollback", true, plan); err != nil {
+	if plan, err = in.PlanRollback(t.Context(), r.live(), Request{Force: true}); err == nil {
+		_, err = in.Apply(t.Context(), plan)
+	}
+	if err != nil {
 		t.Errorf("with --force: %v", err)
 	}
 	r.holds("claude", r.v0)

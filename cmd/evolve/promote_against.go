@@ -93,8 +93,8 @@ func (o objections) without(kinds ...objectionKind) (out objections) {
 
 // againstSkill is what keeps anything from being installed in the place of the live
 // text.
-func (a *app) againstSkill(ctx context.Context, db *store.Store, live *skill.Live) (out objections, err error) {
-	p, err := pinned(ctx, db, live.Name)
+func (in *Installer) againstSkill(ctx context.Context, live *skill.Live) (out objections, err error) {
+	p, err := pinned(ctx, in.Store, live.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -104,11 +104,11 @@ func (a *app) againstSkill(ctx context.Context, db *store.Store, live *skill.Liv
 	if err := out.add(isPinned, err); err != nil {
 		return nil, err
 	}
-	home, err := a.layout().Main()
+	home, err := in.Layout.Main()
 	if err != nil {
 		return nil, err
 	}
-	places, err := a.places(ctx, db, live, []skill.Target{home})
+	places, err := in.places(ctx, live, []skill.Target{home})
 	if err != nil {
 		return nil, err
 	}
@@ -118,15 +118,15 @@ func (a *app) againstSkill(ctx context.Context, db *store.Store, live *skill.Liv
 // againstCandidate is what keeps a candidate from being installed in the place of
 // the live text, but for what keeps anything from it. note is what is to be
 // remembered of one that may be; cand is the candidate as its run has it.
-func (a *app) againstCandidate(ctx context.Context, db *store.Store, live *skill.Live, trial *tournament.TrialRecord, force bool) (cand *tournament.Candidate, note string, out objections, err error) {
-	if trial.Simulated && !a.isDemo() {
+func (in *Installer) againstCandidate(ctx context.Context, live *skill.Live, trial *tournament.TrialRecord, force bool) (cand *tournament.Candidate, note string, out objections, err error) {
+	if trial.Simulated && !in.Demo {
 		out.object(isSimulated, "run it again with a real --agent", "the evidence for %.12s is simulated: it says nothing about a real model", trial.Challenger)
 	}
 	if trial.Incumbent != live.Doc.Hash() && !force {
 		out.object(isOlder, "run `evolve --skill "+live.Name+"` to try it against the live text, or use --force",
 			"the evidence for %.12s is against another text than the live one", trial.Challenger)
 	}
-	if cand, err = candidate.MadeBy(ctx, db, live.Name, trial.Challenger); err != nil {
+	if cand, err = candidate.MadeBy(ctx, in.Store, live.Name, trial.Challenger); err != nil {
 		return nil, "", nil, err
 	}
 	if len(cand.Text) == 0 {
@@ -137,7 +137,7 @@ func (a *app) againstCandidate(ctx context.Context, db *store.Store, live *skill
 	if err != nil {
 		return nil, "", nil, err
 	}
-	note, err = a.mayInstall(ctx, db, live, doc, candidate.PartOf(cand.Operator), true)
+	note, err = in.mayInstall(ctx, live, doc, candidate.PartOf(cand.Operator), true)
 	if err = out.add(isForbidden, err); err == nil {
 		err = out.add(isMisfit, skill.CheckKernel(live.Doc, doc, candidate.PartOf(cand.Operator)))
 	}
@@ -154,8 +154,8 @@ func unproven(trial *tournament.TrialRecord) error {
 }
 
 // againstVersion is what keeps a version from being installed.
-func (a *app) againstVersion(ctx context.Context, db *store.Store, live *skill.Live, v *tournament.Version) (out objections, err error) {
-	if v.Simulated && !a.isDemo() {
+func (in *Installer) againstVersion(ctx context.Context, live *skill.Live, v *tournament.Version) (out objections, err error) {
+	if v.Simulated && !in.Demo {
 		out.object(isSimulated, "run it again with a real --agent", "the evidence for v%d is simulated: it says nothing about a real model", v.N)
 	}
 	if v.Author != "evolve" || v.SHA == live.Doc.Hash() {
@@ -165,11 +165,11 @@ func (a *app) againstVersion(ctx context.Context, db *store.Store, live *skill.L
 	if err != nil {
 		return nil, err
 	}
-	part, err := candidate.PartOfVersion(ctx, db, v)
+	part, err := candidate.PartOfVersion(ctx, in.Store, v)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := a.mayInstall(ctx, db, live, doc, part, true); out.add(isForbidden, err) != nil {
+	if _, err := in.mayInstall(ctx, live, doc, part, true); out.add(isForbidden, err) != nil {
 		return nil, err
 	}
 	if err := skill.CheckKernel(live.Doc, doc, part); err != nil {
@@ -184,11 +184,11 @@ func (a *app) againstVersion(ctx context.Context, db *store.Store, live *skill.L
 
 // offer is the command that installs what a trial has proved, "" where promote
 // refuses; then out says why.
-func (a *app) offer(ctx context.Context, db *store.Store, live *skill.Live, trial *tournament.TrialRecord) (command string, out objections, err error) {
-	if out, err = a.againstSkill(ctx, db, live); err != nil {
+func (in *Installer) offer(ctx context.Context, live *skill.Live, trial *tournament.TrialRecord) (command string, out objections, err error) {
+	if out, err = in.againstSkill(ctx, live); err != nil {
 		return "", nil, err
 	}
-	_, _, more, err := a.againstCandidate(ctx, db, live, trial, false)
+	_, _, more, err := in.againstCandidate(ctx, live, trial, false)
 	if errors.Is(err, store.ErrNotFound) {
 		more.object(isPurged, "", "the text of %.12s is gone", trial.Challenger)
 		err = nil
@@ -199,7 +199,7 @@ func (a *app) offer(ctx context.Context, db *store.Store, live *skill.Live, tria
 	if out = append(out, more...); len(out) > 0 {
 		return "", out, nil
 	}
-	at, _, err := a.waitingTrial(ctx, db, live, live.Doc.Hash())
+	at, _, err := in.waitingTrial(ctx, live, live.Doc.Hash())
 	if err != nil {
 		return "", nil, err
 	}

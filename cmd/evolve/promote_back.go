@@ -20,8 +20,8 @@ import (
 // undecided; of either, a text that only lacks lines of the live one comes last. A
 // challenger that was installed before is not offered again: back is the newest such
 // trial. Each is nil if there is none.
-func (a *app) waitingTrial(ctx context.Context, db *store.Store, live *skill.Live, sha string) (trial, back *tournament.TrialRecord, err error) {
-	trials, err := db.Trials(ctx, live.Name)
+func (in *Installer) waitingTrial(ctx context.Context, live *skill.Live, sha string) (trial, back *tournament.TrialRecord, err error) {
+	trials, err := in.Store.Trials(ctx, live.Name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -32,7 +32,7 @@ func (a *app) waitingTrial(ctx context.Context, db *store.Store, live *skill.Liv
 			if t.Incumbent != sha || t.Decision != string(want) {
 				continue
 			}
-			over, err := wasInPlace(ctx, db, live, t.Challenger)
+			over, err := wasInPlace(ctx, in.Store, live, t.Challenger)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -40,7 +40,7 @@ func (a *app) waitingTrial(ctx context.Context, db *store.Store, live *skill.Liv
 				back = cmp.Or(back, t)
 				continue
 			}
-			short, err := candidate.OnlyDeletesIn(ctx, db, live, t)
+			short, err := candidate.OnlyDeletesIn(ctx, in.Store, live, t)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -58,14 +58,14 @@ func (a *app) waitingTrial(ctx context.Context, db *store.Store, live *skill.Liv
 
 // refuseBack refuses to put in place again what was taken back: who wants that says
 // which version.
-func (a *app) refuseBack(ctx context.Context, db *store.Store, live *skill.Live, t *tournament.TrialRecord) error {
-	v, err := db.VersionBySHA(ctx, live.Name, t.Challenger)
+func (in *Installer) refuseBack(ctx context.Context, live *skill.Live, t *tournament.TrialRecord) error {
+	v, err := in.Store.VersionBySHA(ctx, live.Name, t.Challenger)
 	if errors.Is(err, store.ErrNotFound) {
 		return problem.Inputf(fmt.Sprintf("`evolve --skill %s` looks for one", live.Name), "nothing of %s waits for promotion", live.Name)
 	} else if err != nil {
 		return err
 	}
-	installs, err := db.Installs(ctx, live.Name)
+	installs, err := in.Store.Installs(ctx, live.Name)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (a *app) refuseBack(ctx context.Context, db *store.Store, live *skill.Live,
 		what = "was rolled back on " + at.Local().Format(time.DateOnly)
 	}
 	hint := fmt.Sprintf("`evolve --skill %s` looks for another one", live.Name)
-	if a.promotable(ctx, db, live.Name, v) {
+	if in.promotable(ctx, live.Name, v) {
 		hint = fmt.Sprintf("`evolve promote %s@v%d` installs it all the same; %s", live.Name, v.N, hint)
 	}
 	return problem.Refusef(hint, "nothing of %s waits for promotion: v%d (%.12s), which was tried against the live text, %s", live.Name, v.N, v.SHA, what)

@@ -80,7 +80,9 @@ func TestWhatIsOfferedWorks(t *testing.T) {
 		"of an older incumbent": {func(r *roaming) string {
 			at := r.proved(r.v1, r.v0)
 			r.write("claude", append(bytes.Clone(r.v0), "\n## Mine\n\nMine.\n"...))
-			if err := r.a.recordText(r.t.Context(), r.db, r.live()); err != nil { // nothing is re-based
+			in := r.a.installer(r.db)
+			in.Edited = nil // nothing is re-based
+			if err := in.RecordEdit(r.t.Context(), r.live()); err != nil {
 				r.t.Fatal(err)
 			}
 			return at

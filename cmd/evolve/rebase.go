@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -56,30 +55,6 @@ func (a *app) carrier() (*carrier, error) {
 	}
 	o, err := a.outbox()
 	return &carrier{Locks: k, Outbox: o, Now: a.Now, Say: a.Say}, err
-}
-
-// recordEdits records the live text, as record does it, and carries the
-// challengers that wait over to it where its owner has edited it.
-func (a *app) recordEdits(ctx context.Context, db *store.Store, live *skill.Live, record func(context.Context, *store.Store, *skill.Live) error) error {
-	target, err := filepath.EvalSymlinks(live.Path)
-	if err != nil {
-		return fmt.Errorf("find skill %s: %w", live.Name, err)
-	}
-	if err := a.followHome(ctx, db, live, target); err != nil {
-		return err
-	}
-	before, err := db.Installed(ctx, live.Name, target)
-	if err != nil {
-		return err
-	}
-	if err := record(ctx, db, live); err != nil {
-		return err
-	}
-	k, err := a.carrier()
-	if err != nil {
-		return err
-	}
-	return k.rebase(ctx, db, live, before)
 }
 
 // rebase carries the challengers that wait over to the live text after its owner

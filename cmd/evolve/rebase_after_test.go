@@ -69,8 +69,8 @@ func TestRebaseBetweenGateAndInstallation(t *testing.T) {
 	edit := swap(tablesText, "Markdown", "HTML")
 	o.write(edit)
 	var drift *skill.DriftError
-	if _, err := o.a.installNew(t.Context(), o.db, found, o.base, tournament.Version{Skill: "tables", SHA: sha, Parent: o.base, Author: "evolve",
-		Proven: true, Text: []byte(theirs)}); !errors.As(err, &drift) {
+	if _, err := putInPlace(t.Context(), o.a, o.db, found, tournament.Version{Skill: "tables", SHA: sha, Parent: o.base, Author: "evolve",
+		Proven: true, Text: []byte(theirs)}, nil); !errors.As(err, &drift) {
 		t.Fatalf("installed over an edit: %v", err)
 	}
 	o.look()
@@ -221,7 +221,9 @@ func TestRebaseAfterAKill(t *testing.T) {
 	o.write(swap(tablesText, "Markdown", "HTML"))
 	live, err := o.a.skill("tables")
 	o.check(err)
-	o.check(o.a.recordText(t.Context(), o.db, live)) // and no more
+	in := o.a.installer(o.db)
+	in.Edited = nil
+	o.check(in.RecordEdit(t.Context(), live)) // and no more
 	for i := range 2 {
 		if said := o.look(); strings.Contains(said, "re-based") != (i == 0) {
 			t.Errorf("look %d says %q", i, said)

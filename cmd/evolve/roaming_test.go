@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -103,4 +104,52 @@ func (r *roaming) versions() int {
 		r.t.Fatal(err)
 	}
 	return len(all)
+}
+
+// install puts a text of evolve's in the place of the live one, and into targets.
+func (r *roaming) install(text []byte, to ...string) {
+	r.t.Helper()
+	v := tournament.Version{Skill: "tagger", SHA: skill.HashText(text), Parent: r.live().Doc.Hash(), Author: "evolve", Operator: "reflect", Proven: true, Text: text}
+	done, err := r.place(v, append([]string{"claude"}, to...)...)
+	if err == nil {
+		err = done.Refusal()
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// configure writes config.yaml, for a command that has not read it yet.
+func (r *roaming) configure(text string) {
+	r.t.Helper()
+	if err := os.WriteFile(filepath.Join(r.home, "data", "config.yaml"), []byte(text), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	r.a.conf = nil
+}
+
+// place puts a proved text into targets; those that a night has if none are named.
+func (r *roaming) place(v tournament.Version, to ...string) (*Result, error) {
+	r.t.Helper()
+	targets, err := r.a.named(to)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return putInPlace(r.t.Context(), r.a, r.db, r.live(), v, targets)
+}
+
+// putInPlace puts a proved text into targets. The error may be about the place where the
+// skill lives.
+func putInPlace(ctx context.Context, a *app, db *store.Store, live *skill.Live, v tournament.Version, to []skill.Target) (*Result, error) {
+	in := a.installer(db)
+	plan, err := in.PlanProved(ctx, live, v, skill.Harness, to)
+	if err != nil {
+		return nil, err
+	}
+	done, err := in.Apply(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	a.sayElsewhere(done)
+	return done, done.HomeRefusal()
 }

@@ -17,8 +17,7 @@ import (
 
 // A rollingBack is a rollback that is being planned.
 type rollingBack struct {
-	a     *app
-	db    *store.Store
+	in    *Installer
 	live  *skill.Live
 	at    string // the version behind the @, "" for what was there before
 	force bool
@@ -30,18 +29,32 @@ type rollingBack struct {
 	everywhere bool
 }
 
-// planRollback says what is put where. Without a name it is what the live text
-// took the place of, in every target that holds the live text; where the live text
-// is the first one, it is what was last put into other targets that is taken back.
-// to is the version that most of it is about.
-func (a *app) planRollback(ctx context.Context, db *store.Store, live *skill.Live, at string, named []skill.Target, force bool) (plan []placing, to *tournament.Version, err error) {
-	r := &rollingBack{a: a, db: db, live: live, at: at, force: force, everywhere: named == nil}
+// PlanRollback plans what is put back. If no target is named, it is what the live text
+// took the place of, in every target that holds the live text; if the live text is the
+// first one, it is what was last put into other targets that is taken back. The plan's
+// version is the one that most of it is about. A text of its owner's that is found in a
+// target becomes a version.
+func (in *Installer) PlanRollback(ctx context.Context, live *skill.Live, req Request) (*Plan, error) {
+	pin, err := pinned(ctx, in.Store, live.Name)
+	if err != nil {
+		return nil, err
+	}
+	if pin != nil && !req.Force {
+		return nil, pin.refuse(store.OpRollback)
+	}
+	p := &Plan{Op: store.OpRollback, Live: live, note: "rollback", force: req.Force, notify: true, pin: pin}
+	p.Places, p.Version, err = in.noting(p).rollback(ctx, live, req)
+	return in.planned(p, err)
+}
+
+func (in *Installer) rollback(ctx context.Context, live *skill.Live, req Request) (plan []placing, to *tournament.Version, err error) {
+	r := &rollingBack{in: in, live: live, at: req.At, force: req.Force, everywhere: req.To == nil}
 	if err := r.readWords(ctx); err != nil {
 		return nil, nil, err
 	}
 	from := live.Doc.Hash()
-	targets := named
-	if named == nil {
+	targets, named := req.To, req.To != nil
+	if !named {
 		path, err := live.Home()
 		if err != nil {
 			return nil, nil, err
@@ -52,24 +65,24 @@ func (a *app) planRollback(ctx context.Context, db *store.Store, live *skill.Liv
 		case e != nil:
 			return nil, nil, e
 		case err == nil:
-			home, err := a.layout().Main()
+			home, err := in.Layout.Main()
 			if err != nil {
 				return nil, nil, err
 			}
 			targets = append([]skill.Target{home}, elsewhere...)
 		case errors.Is(err, errNothingBefore) && len(newest) > 0:
-			targets, named = newest, newest
+			targets, named = newest, true
 		default:
 			return nil, nil, err
 		}
 	}
-	places, err := a.places(ctx, db, live, targets)
+	places, err := in.places(ctx, live, targets)
 	if err != nil {
 		return nil, nil, err
 	}
 	for i := range places {
 		p := placing{place: places[i], to: to}
-		if err := r.takeBack(ctx, &p, named != nil); err != nil {
+		if err := r.takeBack(ctx, &p, named); err != nil {
 			return nil, nil, err
 		}
 		if to == nil {
@@ -78,22 +91,22 @@ func (a *app) planRollback(ctx context.Context, db *store.Store, live *skill.Liv
 		plan = append(plan, p)
 	}
 	if to == nil { // every target loses the skill
-		to, err = db.VersionBySHA(ctx, live.Name, from)
+		to, err = in.Store.VersionBySHA(ctx, live.Name, from)
 	}
 	return plan, to, err
 }
 
 // readWords reads what should not come back unasked.
 func (r *rollingBack) readWords(ctx context.Context) (err error) {
-	if r.words, err = r.db.Decisions(ctx, r.live.Name); err != nil {
+	if r.words, err = r.in.Store.Decisions(ctx, r.live.Name); err != nil {
 		return err
 	}
-	installs, err := r.db.Installs(ctx, r.live.Name)
+	installs, err := r.in.Store.Installs(ctx, r.live.Name)
 	if err != nil {
 		return err
 	}
 	r.back = rolledBackTexts(installs)
-	places, err := r.db.Places(ctx, r.live.Name)
+	places, err := r.in.Store.Places(ctx, r.live.Name)
 	for _, p := range places {
 		delete(r.back, p.SHA)
 	}
@@ -143,7 +156,7 @@ func (r *rollingBack) takeBack(ctx context.Context, p *placing, named bool) erro
 // and nothing was before; the version that all others get where it was not named.
 func (r *rollingBack) aim(ctx context.Context, p *placing, named bool) error {
 	if r.at == "" {
-		planted, err := plantedAs(ctx, r.db, r.live.Name, p.path, p.held)
+		planted, err := plantedAs(ctx, r.in.Store, r.live.Name, p.path, p.held)
 		if planted {
 			p.to = nil
 		}
@@ -159,11 +172,11 @@ func (r *rollingBack) aim(ctx context.Context, p *placing, named bool) error {
 // yours is the version of its owner's that a target holds, nil where it holds what
 // evolve made or put there itself. One that is no version yet becomes one.
 func (r *rollingBack) yours(ctx context.Context, p *place) (*tournament.Version, error) {
-	last, err := lastInstall(ctx, r.db, r.live.Name, p.path)
+	last, err := lastInstall(ctx, r.in.Store, r.live.Name, p.path)
 	if err != nil || last != nil && last.To == p.held {
 		return nil, err
 	}
-	v, err := r.a.recordEdit(ctx, r.db, r.live.Name, p)
+	v, err := r.in.recordEdit(ctx, r.live.Name, p)
 	if err != nil || v.Author == "evolve" {
 		return nil, err
 	}
@@ -183,7 +196,7 @@ func plantedAs(ctx context.Context, db *store.Store, name, path, sha string) (bo
 // copies are the other targets that evolve has put the skill into: those with the
 // text of this SHA-256, and those with the newest version that any of them has.
 func (r *rollingBack) copies(ctx context.Context, sha string) (same, newest []skill.Target, err error) {
-	a, db, live := r.a, r.db, r.live
+	db, live := r.in.Store, r.live
 	known, err := standing(ctx, db, live.Name)
 	if err != nil {
 		return nil, nil, err
@@ -192,7 +205,7 @@ func (r *rollingBack) copies(ctx context.Context, sha string) (same, newest []sk
 	if err != nil {
 		return nil, nil, err
 	}
-	elsewhere, err := a.otherHomes(ctx, db, live)
+	elsewhere, err := r.in.otherHomes(ctx, live)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -207,7 +220,7 @@ func (r *rollingBack) copies(ctx context.Context, sha string) (same, newest []sk
 			}
 			continue
 		}
-		t := skill.Target{Name: a.targetOf(live.Name, k.Path), Dir: filepath.Dir(filepath.Dir(k.Path))}
+		t := skill.Target{Name: r.in.Layout.TargetOf(live.Name, k.Path), Dir: filepath.Dir(filepath.Dir(k.Path))}
 		if last, err := lastInstall(ctx, db, live.Name, k.Path); err != nil {
 			return nil, nil, err
 		} else if last == nil { // it was found there: there is nothing to take back
@@ -239,7 +252,7 @@ var errNothingBefore = errors.New("before the live one")
 func (r *rollingBack) target(ctx context.Context, path, held string, home bool) (*tournament.Version, error) {
 	name := r.live.Name
 	if r.at != "" {
-		v, err := candidate.FindVersion(ctx, r.db, name, r.at)
+		v, err := candidate.FindVersion(ctx, r.in.Store, name, r.at)
 		if err != nil {
 			return nil, err
 		}
@@ -247,18 +260,18 @@ func (r *rollingBack) target(ctx context.Context, path, held string, home bool) 
 			if !r.force {
 				return nil, problem.Refusef("--force puts it back all the same", "%s", why)
 			}
-			r.a.Say("%s: %s, and is put back", name, why)
+			r.in.Say("%s: %s, and is put back", name, why)
 		}
 		return v, nil
 	}
-	before, err := replaced(ctx, r.db, name, path, held, home)
+	before, err := replaced(ctx, r.in.Store, name, path, held, home)
 	if err != nil {
 		return nil, err
 	}
 	var passed []string
 	for _, sha := range before {
 		if sha == "" {
-			_, planted, err := r.db.PlantedFiles(ctx, name, path)
+			_, planted, err := r.in.Store.PlantedFiles(ctx, name, path)
 			if err != nil {
 				return nil, err
 			}
@@ -268,7 +281,7 @@ func (r *rollingBack) target(ctx context.Context, path, held string, home bool) 
 			r.pass(passed)
 			return nil, nil
 		}
-		v, err := r.db.VersionBySHA(ctx, name, sha)
+		v, err := r.in.Store.VersionBySHA(ctx, name, sha)
 		if errors.Is(err, store.ErrNotFound) {
 			continue
 		} else if err != nil {
@@ -303,6 +316,6 @@ func (r *rollingBack) rejected(v *tournament.Version) string {
 // pass says which versions a rollback passes by.
 func (r *rollingBack) pass(versions []string) {
 	for _, why := range versions {
-		r.a.Say("%s: %s, and is passed by", r.live.Name, why)
+		r.in.Say("%s: %s, and is passed by", r.live.Name, why)
 	}
 }

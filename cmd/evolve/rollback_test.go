@@ -2,28 +2,12 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"strings"
 	"testing"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 )
-
-// install puts a text of evolve's in the place of the live one, and into targets.
-func (r *roaming) install(text []byte, to ...string) {
-	r.t.Helper()
-	live := r.live()
-	targets, err := r.a.targets(append([]string{"claude"}, to...))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	v := tournament.Version{Skill: "tagger", SHA: skill.HashText(text), Parent: live.Doc.Hash(), Author: "evolve", Operator: "reflect", Proven: true, Text: text}
-	if _, done, err := r.a.placeNew(r.t.Context(), r.db, live, live.Doc.Hash(), v, targets, false); errors.Join(err, refusalOf(done)) != nil {
-		r.t.Fatal(err, refusalOf(done))
-	}
-}
 
 func (r *roaming) reject(text []byte) {
 	r.t.Helper()

@@ -22,15 +22,10 @@ func TestShorterIsItsOwnersToInstall(t *testing.T) {
 	r := newRoaming(t)
 	cut := r.cutText()
 	at := r.proved(cut, r.v0)
-	next, err := skill.Stored(cut)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.a.mayInstall(t.Context(), r.db, r.live(), next, skill.Harness, false); r.a.fail(err) != exitRefused {
+	shorter := r.offer
+	shorter.SHA, shorter.Text = skill.HashText(cut), cut
+	if _, err := r.place(shorter); r.a.fail(err) != exitRefused {
 		t.Errorf("a policy may install it: %v", err)
-	}
-	if _, err := r.a.mayInstall(t.Context(), r.db, r.live(), next, skill.Harness, true); err != nil {
-		t.Errorf("its owner may not install it: %v", err)
 	}
 	night := &sleeper{a: r.a, db: r.db}
 	if p, err := night.proved(t.Context(), r.live(), nil); err != nil || p != nil {
@@ -40,7 +35,7 @@ func TestShorterIsItsOwnersToInstall(t *testing.T) {
 		t.Errorf("status does not name it:\n%s", got)
 	}
 	r.proved(r.v1, r.v0)
-	if on, _, err := r.a.waitingTrial(t.Context(), r.db, r.live(), r.live().Doc.Hash()); err != nil || on == nil || on.Challenger != r.offer.SHA {
+	if on, _, err := r.a.installer(r.db).waitingTrial(t.Context(), r.live(), r.live().Doc.Hash()); err != nil || on == nil || on.Challenger != r.offer.SHA {
 		t.Errorf("promote is about %+v, %v; want the better text", on, err)
 	}
 	if err := r.promote("@" + at); err != nil {

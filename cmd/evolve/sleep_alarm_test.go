@@ -151,10 +151,8 @@ func TestNightPicksUp(t *testing.T) {
 // the note names the target that was left out.
 func TestAlarmPassesAnEditBy(t *testing.T) {
 	r := newRoaming(t)
-	if err := os.WriteFile(filepath.Join(r.home, "data", "config.yaml"), []byte("targets: [codex]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.a.installNew(t.Context(), r.db, r.live(), skill.HashText(r.v0), r.offer); err != nil {
+	r.configure("targets: [codex]\n")
+	if _, err := r.place(r.offer); err != nil {
 		t.Fatal(err)
 	}
 	mine := append(bytes.Clone(r.v1), "Mine.\n"...)
@@ -179,10 +177,8 @@ func TestAlarmPassesAnEditBy(t *testing.T) {
 // nothing is said to have been, whatever became of the other targets.
 func TestAlarmLeavesTheLiveText(t *testing.T) {
 	r := newRoaming(t)
-	if err := os.WriteFile(filepath.Join(r.home, "data", "config.yaml"), []byte("targets: [codex]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.a.installNew(t.Context(), r.db, r.live(), skill.HashText(r.v0), r.offer); err != nil {
+	r.configure("targets: [codex]\n")
+	if _, err := r.place(r.offer); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.db.PinSkill(t.Context(), "tagger", r.offer.SHA); err != nil {

@@ -43,14 +43,13 @@ func TestCertifiesAgainstWhatWasReplaced(t *testing.T) {
 	}
 	r.install(next(2))
 	// Made from what was found, as a candidate of before, and put in the place of v2.
-	live := r.live()
 	v := tournament.Version{Skill: "tagger", SHA: skill.HashText(r.v1), Parent: skill.HashText(r.v0), Author: "evolve", Operator: "reflect", Proven: true, Text: r.v1}
-	targets, err := r.a.targets([]string{"claude"})
+	v, err := r.db.SaveVersion(t.Context(), v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, done, err := r.a.placeNew(t.Context(), r.db, live, live.Doc.Hash(), v, targets, false); err != nil || refusalOf(done) != nil {
-		t.Fatal(err, refusalOf(done))
+	if err := r.a.promoteSkill(t.Context(), fmt.Sprintf("tagger@v%d", v.N), promoteFlags{}); err != nil {
+		t.Fatal(err)
 	}
 	if got := previous(); got != skill.HashText(next(2)) {
 		t.Errorf("it replaced %.12s, want v2, not v0 that it was made from", got)

@@ -383,8 +383,9 @@ func (s *sleeper) install(ctx context.Context, t sleep.Task, r sleep.Result) (st
 	if err := s.a.recordLive(ctx, s.db, live); err != nil {
 		return "", err
 	}
+	in := s.a.installer(s.db)
 	if live.Doc.Hash() == r.Challenger {
-		return "installed", nil
+		return "installed", s.finish(ctx, in, live, store.OpPromote, Request{At: r.Challenger})
 	}
 	if live.Doc.Hash() != r.Incumbent {
 		return "", &sleep.Overtaken{Why: "you edited the live text meanwhile; the evidence is about another one"}
@@ -404,25 +405,37 @@ func (s *sleeper) install(ctx context.Context, t sleep.Task, r sleep.Result) (st
 	if err != nil {
 		return "", err
 	}
-	next, err := skill.Stored(cand.Text)
-	if err != nil {
-		return "", err
-	}
-	evolves := candidate.PartOf(cand.Operator)
-	if err := skill.CheckKernel(live.Doc, next, evolves); err != nil {
-		return "", aboutSkill(err)
-	}
-	if _, err := s.a.mayInstall(ctx, s.db, live, next, evolves, false); err != nil {
-		return "", aboutSkill(err)
-	}
 	run, err := s.db.Run(ctx, t.Run)
 	if err != nil {
 		return "", err
 	}
-	v, err := s.a.installNew(ctx, s.db, live, r.Incumbent, tournament.Version{Skill: t.Skill, SHA: r.Challenger, Parent: r.Incumbent, Author: "evolve",
-		Operator: cand.Operator, Run: t.Run, Evidence: run.Verdict, Proven: true, Simulated: r.Simulated, Note: "installed by a night", Text: cand.Text, Created: s.a.Now().UTC()})
+	plan, err := in.PlanProved(ctx, live, tournament.Version{Skill: t.Skill, SHA: r.Challenger, Parent: r.Incumbent, Author: "evolve",
+		Operator: cand.Operator, Run: t.Run, Evidence: run.Verdict, Proven: true, Simulated: r.Simulated, Note: "installed by a night", Text: cand.Text, Created: s.a.Now().UTC()}, candidate.PartOf(cand.Operator), nil)
 	if err != nil {
 		return "", aboutFolder(t.Skill, err)
 	}
-	return fmt.Sprintf("v%d is installed; `evolve rollback %s` takes it back", v.N, t.Skill), nil
+	done, err := in.Apply(ctx, plan)
+	if err == nil {
+		s.a.sayElsewhere(done)
+		err = done.HomeRefusal()
+	}
+	if err != nil {
+		return "", aboutFolder(t.Skill, err)
+	}
+	return fmt.Sprintf("v%d is installed; `evolve rollback %s` takes it back", done.Version.N, t.Skill), nil
+}
+
+// finish ends what a kill has left of an installation or a rollback of this night. What
+// a target refuses stays as it is, as it does in one that was not interrupted.
+func (s *sleeper) finish(ctx context.Context, in *Installer, live *skill.Live, op string, r Request) error {
+	plan, err := in.PlanRest(ctx, live, op, r)
+	if plan == nil || err != nil {
+		return err
+	}
+	done, err := in.Apply(ctx, plan)
+	if err != nil {
+		return aboutFolder(live.Name, err)
+	}
+	s.a.sayElsewhere(done)
+	return nil
 }

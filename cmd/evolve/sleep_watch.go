@@ -157,20 +157,32 @@ func (s *sleeper) rollback(ctx context.Context, al *sleep.Alarm) (string, error)
 	if err != nil {
 		return "", err
 	}
-	left := ""
+	left, in := "", s.a.installer(s.db)
 	switch sha := live.Doc.Hash(); {
 	case sha == al.Version:
-		if err := s.a.rollback(ctx, al.Skill); err != nil {
+		plan, err := in.Next(ctx, live, store.OpRollback, Request{})
+		if err != nil {
+			return "", err
+		}
+		done, err := in.Apply(ctx, plan)
+		if err != nil {
+			return "", err
+		}
+		if err := done.Refusal(); err != nil {
 			// What the alarm is about is the live text: where that was taken back, an
 			// edit in another target stays, and changes nothing else.
-			var some *partly
+			var some *PartialError
 			if !errors.As(err, &some) {
 				return "", err
 			}
 			if now, e := hashAt(live.Path); e != nil || now == al.Version {
 				return "", errors.Join(err, e)
 			}
-			left = ", except in " + strings.Join(some.left, ", ") + ","
+			var except []string
+			for i := range some.Left {
+				except = append(except, fmt.Sprintf("%s (%s)", some.Left[i].Target, some.Left[i].Reason))
+			}
+			left = ", except in " + strings.Join(except, ", ") + ","
 		}
 	case words[al.Version].Word == store.Rejected:
 		return "no longer in place", nil
@@ -185,6 +197,9 @@ func (s *sleeper) rollback(ctx context.Context, al *sleep.Alarm) (string, error)
 		}
 		if last == nil || !isRollback(*last) || last.From != al.Version || last.To != sha {
 			return "no longer in place", nil
+		}
+		if err := s.finish(ctx, in, live, store.OpRollback, Request{At: sha}); err != nil {
+			return "", err
 		}
 	}
 	if _, err := s.db.Decide(ctx, store.Decision{Skill: al.Skill, SHA: al.Version, Word: store.Rejected, By: "evolve sleep --rollback-on-alarm",

@@ -67,7 +67,7 @@ func (rd *reader) lastInPlace(ctx context.Context, db *store.Store, live *skill.
 			return "", err
 		}
 	}
-	done, open, err := rd.Release.settle(ctx, db, live.Name)
+	done, open, err := rd.Release.settle(ctx, live.Name)
 	for _, in := range done {
 		if in.Path == home {
 			sha = in.To

@@ -19,16 +19,9 @@ type reader struct {
 	Locks   lock.Locks
 	Now     func() time.Time
 	Demo    bool
-	Release releases
+	Release *Installer
 	// Timer is what starts the next night, and when; "" for nothing.
 	Timer func(ctx context.Context) (kind string, next time.Time, err error)
-}
-
-type releases interface {
-	waitingTrial(ctx context.Context, db *store.Store, live *skill.Live, sha string) (trial, back *tournament.TrialRecord, err error)
-	offer(ctx context.Context, db *store.Store, live *skill.Live, trial *tournament.TrialRecord) (command string, against objections, err error)
-	settle(ctx context.Context, db *store.Store, name string) (done, open []store.Install, err error)
-	sayOpen(name string, open []store.Install)
 }
 
 // reader is that of this person's skills and store.
@@ -41,7 +34,7 @@ func (a *app) reader(ctx context.Context) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reader{Store: db, Layout: a.layout(), Locks: k, Now: a.Now, Demo: a.isDemo(), Release: a,
+	return &reader{Store: db, Layout: a.layout(), Locks: k, Now: a.Now, Demo: a.isDemo(), Release: a.installer(db),
 		Timer: func(ctx context.Context) (string, time.Time, error) {
 			t, err := a.timers().Installed(ctx)
 			if err != nil || t == nil {

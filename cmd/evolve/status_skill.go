@@ -121,13 +121,13 @@ func (s *skillStatus) decisions(ctx context.Context, db *store.Store) error {
 // there is none. before is the text that the store knows as live: if the owner has edited
 // it since, the next command that writes carries its challenger over to the edit.
 func (rd *reader) challenger(ctx context.Context, db *store.Store, skill *skill.Live, before string) (*challengerStatus, error) {
-	on, back, err := rd.Release.waitingTrial(ctx, db, skill, skill.Doc.Hash())
+	on, back, err := rd.Release.waitingTrial(ctx, skill, skill.Doc.Hash())
 	if err != nil {
 		return nil, err
 	}
 	edited := false
 	if on == nil && before != skill.Doc.Hash() {
-		if on, _, err = rd.Release.waitingTrial(ctx, db, skill, before); err != nil {
+		if on, _, err = rd.Release.waitingTrial(ctx, skill, before); err != nil {
 			return nil, err
 		}
 		edited = on != nil
@@ -158,7 +158,7 @@ func (rd *reader) challenger(ctx context.Context, db *store.Store, skill *skill.
 		if c.Lifetime, c.single, err = overLifetime(ctx, db, on); err != nil {
 			return nil, err
 		}
-		command, against, err := rd.Release.offer(ctx, db, skill, on)
+		command, against, err := rd.Release.offer(ctx, skill, on)
 		if err != nil {
 			return nil, err
 		}

@@ -31,18 +31,18 @@ type place struct {
 func (p *place) dir() string { return filepath.Dir(p.path) }
 
 // places looks a skill up in targets. Two that lead to the same file are one.
-func (a *app) places(ctx context.Context, db *store.Store, live *skill.Live, targets []skill.Target) ([]place, error) {
-	managed, err := a.layout().PluginFolders()
+func (in *Installer) places(ctx context.Context, live *skill.Live, targets []skill.Target) ([]place, error) {
+	managed, err := in.Layout.PluginFolders()
 	if err != nil {
 		return nil, err
 	}
 	var out []place
 	for _, t := range targets {
 		p := place{Target: t, path: filepath.Join(t.Dir, live.Name, skill.FileName)}
-		if err := p.look(ctx, db, live, managed); err != nil {
+		if err := p.look(ctx, in.Store, live, managed); err != nil {
 			return nil, err
 		}
-		if root := a.demoFolder(); root != "" && !skill.Within(p.path, []string{root}) {
+		if root := in.Within; root != "" && !skill.Within(p.path, []string{root}) {
 			p.refusal = problem.Refusef("use your own data folder: unset EVOLVE_HOME", "%s is not in the demo's folder %s, and what the demo proved is simulated", p.path, root)
 		}
 		for _, q := range out {
@@ -96,39 +96,6 @@ func (p *place) look(ctx context.Context, db *store.Store, live *skill.Live, man
 		p.refusal = problem.Refusef(fmt.Sprintf("`chmod u+w %s` allows it", p.path), "%s is read-only", p.path)
 	}
 	return nil
-}
-
-// Whose a skill is that evolve does not write.
-const ()
-
-// refuseManaged refuses to spend on a skill of which no version could be
-// installed: it is another's, and so is it in every target that f names.
-func (a *app) refuseManaged(ctx context.Context, live *skill.Live, f *runFlags) error {
-	if !live.Managed {
-		return nil
-	}
-	whose := fmt.Sprintf("skill %s %s", live.Name, skill.Keeper(live.Entry))
-	if f.NoGate {
-		a.Say("%s: what is found stays in the store, and could be installed nowhere", whose)
-		return nil
-	}
-	targets, err := a.targets(f.to)
-	if err != nil {
-		return err
-	}
-	db, err := a.store(ctx)
-	if err != nil {
-		return err
-	}
-	places, err := a.places(ctx, db, live, targets)
-	if err != nil {
-		return err
-	}
-	if slices.ContainsFunc(places, func(p place) bool { return p.refusal == nil }) {
-		return nil
-	}
-	return problem.Refusef("copy its folder to one of your own, with another name, and evolve that; --promote --to installs in another agent's folder; --no-gate only searches",
-		"%s: no version of it would last, and nothing was spent", whose)
 }
 
 // standing are the places of a skill as they are now: where a folder was moved and a

@@ -22,10 +22,8 @@ func TestNightInstallsIntoConfiguredTargets(t *testing.T) {
 	r := newRoaming(t)
 	mine := append(bytes.Clone(r.v0), "Mine.\n"...)
 	r.write("pi", mine)
-	if err := os.WriteFile(filepath.Join(r.home, "data", "config.yaml"), []byte("targets: [codex, pi]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.a.installNew(t.Context(), r.db, r.live(), skill.HashText(r.v0), r.offer); err != nil {
+	r.configure("targets: [codex, pi]\n")
+	if _, err := r.place(r.offer); err != nil {
 		t.Fatal(err)
 	}
 	r.holds("claude", r.v1)
@@ -50,7 +48,7 @@ func TestEditMeanwhileStopsEveryTarget(t *testing.T) {
 		t.Fatal(err)
 	}
 	var drift *skill.DriftError
-	if _, _, err := r.a.placeNew(t.Context(), r.db, live, live.Doc.Hash(), r.offer, targets, false); !errors.As(err, &drift) {
+	if _, err := putInPlace(t.Context(), r.a, r.db, live, r.offer, targets); !errors.As(err, &drift) {
 		t.Errorf("installed: %v", err)
 	}
 	r.holds("claude", edited)
@@ -149,11 +147,7 @@ func TestInterruptedPromotion(t *testing.T) {
 // with the next command, and the skill can be put there again.
 func TestInterruptedRemoval(t *testing.T) {
 	r := newRoaming(t)
-	targets, err := r.a.targets([]string{"claude", "pi"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := r.a.placeNew(t.Context(), r.db, r.live(), skill.HashText(r.v0), r.offer, targets, false); err != nil {
+	if _, err := r.place(r.offer, "claude", "pi"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.db.BeginInstall(t.Context(), store.Install{Skill: "tagger", Path: r.path("pi"), From: r.offer.SHA, Op: store.OpRollback}); err != nil {
@@ -179,7 +173,7 @@ func TestInterruptedRemoval(t *testing.T) {
 // the live text's is not brought back by promote; a rollback may.
 func TestPromoteKeepsTheKernel(t *testing.T) {
 	r := newRoaming(t)
-	if _, err := r.a.installNew(t.Context(), r.db, r.live(), skill.HashText(r.v0), r.offer); err != nil {
+	if _, err := r.place(r.offer); err != nil {
 		t.Fatal(err)
 	}
 	edited := bytes.ReplaceAll(r.v1, []byte("Never guess."), []byte("Never ever guess."))
@@ -205,7 +199,7 @@ func TestPinStopsInstallations(t *testing.T) {
 	if err := r.db.PinSkill(t.Context(), "tagger", skill.HashText(r.v0)); err != nil {
 		t.Fatal(err)
 	}
-	_, err := r.a.installNew(t.Context(), r.db, r.live(), skill.HashText(r.v0), r.offer)
+	_, err := r.place(r.offer)
 	if code := r.a.fail(err); code != exitRefused {
 		t.Errorf("exit %d, %v", code, err)
 	}
@@ -266,8 +260,8 @@ func TestRunPromotesIntoTargets(t *testing.T) {
 	p := &prepared{f: &runFlags{runConfig: runConfig{Skill: "tagger", Evolve: skill.Harness}, to: []string{"agents", "pi"}}, live: live, db: r.db,
 		run: &tournament.Run{ID: "r1", Skill: "tagger"}, plan: tournament.Plan{Incumbent: v}}
 	out := &tournament.Outcome{Challenger: &tournament.Scored{Candidate: tournament.Candidate{SHA: r.offer.SHA, Operator: "reflect", Text: r.v1}}, Verdict: &tournament.Verdict{}}
-	var some *partly
-	if done, err := r.a.installProved(t.Context(), p, out); len(done) != 2 || !errors.As(err, &some) || !some.some || r.a.fail(err) != exitRefused {
+	var some *PartialError
+	if done, err := r.a.installProved(t.Context(), p, out); len(done) != 2 || !errors.As(err, &some) || !some.Some() || r.a.fail(err) != exitRefused {
 		t.Errorf("one of two refused: %v", err)
 	}
 	r.says("tagger v2, agents: copied, there was none (2 files)")
@@ -280,7 +274,7 @@ func TestRunPromotesIntoTargets(t *testing.T) {
 // the place where the skill lives, whatever other targets get it later.
 func TestWatchCountsFromWhereTheSkillLives(t *testing.T) {
 	r := newRoaming(t)
-	if _, err := r.a.installNew(t.Context(), r.db, r.live(), skill.HashText(r.v0), r.offer); err != nil {
+	if _, err := r.place(r.offer); err != nil {
 		t.Fatal(err)
 	}
 	s := &sleeper{a: r.a, db: r.db}
@@ -350,14 +344,16 @@ func TestPlaceSwappedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	live := r.live()
-	places, err := r.a.places(t.Context(), r.db, live, []skill.Target{{Name: folder, Dir: folder}})
+	in := r.a.installer(r.db)
+	places, err := in.places(t.Context(), live, []skill.Target{{Name: folder, Dir: folder}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(os.Rename(folder, folder+"-aside"), os.Symlink(victim, folder)); err != nil {
 		t.Fatal(err)
 	}
-	out, err := r.a.put(t.Context(), r.db, live, "promote", "", false, []placing{{places[0], &r.offer}})
+	plan := &Plan{Op: store.OpPromote, Live: live, Version: &r.offer, Places: []placing{{places[0], &r.offer}}}
+	out, err := in.put(t.Context(), plan)
 	if err != nil || out[0].Outcome != wasRefused || !strings.Contains(out[0].Reason, "leads to "+victim) {
 		t.Errorf("put: %+v, %v", out, err)
 	}
@@ -366,7 +362,7 @@ func TestPlaceSwappedMeanwhile(t *testing.T) {
 	if err := errors.Join(os.Mkdir(at, 0o700), os.WriteFile(filepath.Join(at, skill.FileName), r.v1, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	out, err = r.a.put(t.Context(), r.db, live, "promote", "", false, []placing{{places[0], &r.offer}})
+	out, err = in.put(t.Context(), plan)
 	if err != nil || out[0].Outcome != wasRefused {
 		t.Errorf("put: %+v, %v", out, err)
 	}

@@ -27,6 +27,8 @@ type Terminal struct {
 	Quiet bool // no progress
 	// Clean takes out of a line what nobody may read in it; nil for nothing.
 	Clean func(string) string
+	// Notice gets the lines of Say and Tell; nil prints them on Stderr.
+	Notice func(line string)
 	// Interrupted is closed by the first signal that asks the program to end; nil if
 	// nobody listens.
 	Interrupted <-chan struct{}
@@ -70,6 +72,10 @@ func (t *Terminal) Tell(format string, args ...any) {
 	line := fmt.Sprintf(format, args...)
 	if t.Clean != nil {
 		line = t.Clean(line)
+	}
+	if t.Notice != nil {
+		t.Notice(line)
+		return
 	}
 	fmt.Fprintln(t.Stderr, plain.Fold(line, Columns(t.Stderr)))
 }

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
+)
+
+// PlanPromotion plans to install what r names, else what waits, and refuses what may not
+// be installed, with all reasons. A text of its owner's that is found in a target
+// becomes a version.
+func (in *Installer) PlanPromotion(ctx context.Context, live *skill.Live, r Request) (*Plan, error) {
+	p := &Plan{Op: store.OpPromote, Live: live}
+	return in.planned(p, in.noting(p).promotion(ctx, p, r))
+}
+
+func (in *Installer) promotion(ctx context.Context, p *Plan, r Request) (err error) {
+	targets := r.To
+	if targets == nil {
+		if targets, err = in.Layout.Targets(nil); err != nil {
+			return err
+		}
+	}
+	if err := in.choose(ctx, p, r, targets); err != nil {
+		return err
+	}
+	live := p.Live
+	p.note, p.fresh = p.Version.Note, p.Trial != nil
+	if p.Places, err = in.planNew(ctx, live, live.Doc.Hash(), p.Version, targets, r.Force); err != nil || p.fresh {
+		return err
+	}
+	for i := range p.Places {
+		if at := &p.Places[i].place; at.live {
+			if err := in.mayReplace(ctx, live.Name, at, p.Version, r.Force); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// choose finds what is to be installed: p.Version, and of a candidate p.Trial.
+func (in *Installer) choose(ctx context.Context, p *Plan, r Request, targets []skill.Target) error {
+	live, at := p.Live, r.At
+	name := live.Name
+	elsewhere, err := in.elsewhere(live, targets)
+	if err != nil {
+		return err
+	}
+	against, err := in.againstSkill(ctx, live)
+	if err != nil {
+		return err
+	}
+	if elsewhere > 0 { // each target says so for itself
+		against = against.without(isManaged)
+	}
+	if candidate.IsVersion(at) {
+		v, err := candidate.FindVersion(ctx, in.Store, name, at)
+		if err != nil {
+			return err
+		}
+		more, err := in.againstVersion(ctx, live, v)
+		if err != nil {
+			return err
+		}
+		p.Version = v
+		return append(against, more...).refuse(fmt.Sprintf("v%d of %s", v.N, name))
+	}
+	if at != "" {
+		if at, err = (&candidate.Texts{Skill: name, Live: live, Store: in.Store}).SHA(ctx, at); err != nil {
+			return err
+		}
+	}
+	var trial, back *tournament.TrialRecord
+	if at == "" {
+		trial, back, err = in.waitingTrial(ctx, live, live.Doc.Hash())
+	} else {
+		trial, err = in.findTrial(ctx, name, live.Doc.Hash(), at)
+	}
+	if err != nil {
+		return err
+	}
+	if at == "" && (trial == nil || trial.Decision != string(pareto.Promote) && elsewhere == len(targets)) {
+		if err := against.without(isManaged).refuse(name); err != nil {
+			return err
+		}
+		if elsewhere == 0 && back != nil {
+			return in.refuseBack(ctx, live, back)
+		}
+		if elsewhere == 0 {
+			return problem.Inputf(fmt.Sprintf("`evolve --skill %s` looks for one", name), "nothing of %s waits for promotion", name)
+		}
+		p.Version, err = in.Store.VersionBySHA(ctx, name, live.Doc.Hash())
+		return err
+	}
+	v, more, err := in.versionToBe(ctx, live, trial, r.Force)
+	if err != nil {
+		return err
+	}
+	if against = append(against, more...); len(against) > 0 && !r.Unproven {
+		if err := against.add(isUnproven, unproven(trial)); err != nil {
+			return err
+		}
+	}
+	p.Version, p.Trial, p.Older = v, trial, trial.Incumbent != live.Doc.Hash()
+	return against.refuse(fmt.Sprintf("candidate %.12s of %s", trial.Challenger, name))
+}
+
+// elsewhere counts the targets that are not the one where the skill lives.
+func (in *Installer) elsewhere(live *skill.Live, targets []skill.Target) (n int, err error) {
+	home, err := skill.RealPath(live.Path)
+	if err != nil {
+		return 0, fmt.Errorf("find skill %s: %w", live.Name, err)
+	}
+	for _, t := range targets {
+		if at, err := skill.RealPath(filepath.Join(t.Dir, live.Name, skill.FileName)); err != nil || at != home {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// versionToBe is the version that a candidate becomes: one that was on trial, or
+// that the firewall has flagged and its owner wants all the same; and what objects
+// to it.
+func (in *Installer) versionToBe(ctx context.Context, live *skill.Live, trial *tournament.TrialRecord, force bool) (*tournament.Version, objections, error) {
+	cand, note, against, err := in.againstCandidate(ctx, live, trial, force)
+	if err != nil || len(against) > 0 {
+		return nil, against, err
+	}
+	run, err := in.Store.Run(ctx, trial.Run)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read run %s: %w", trial.Run, err)
+	}
+	if trial.Decision == candidate.NeverTried {
+		run.Verdict = nil // it is about another text
+	}
+	proven, err := trial.ProvenAlone()
+	if err != nil {
+		return nil, nil, err
+	}
+	v := &tournament.Version{Skill: live.Name, SHA: cand.SHA, Parent: live.Doc.Hash(), Author: "evolve",
+		Operator: cand.Operator, Run: trial.Run, Evidence: run.Verdict, Proven: proven,
+		Simulated: trial.Simulated, Note: note, Text: cand.Text, Created: in.Now().UTC()}
+	if trial.Incumbent == live.Doc.Hash() {
+		return v, nil, nil
+	}
+	return v, nil, forced(ctx, in.Store, v, trial.Incumbent)
+}
+
+// forced takes the proof from a version that comes over another text than the one that
+// its evidence is against, base, which it was made from.
+func forced(ctx context.Context, db *store.Store, v *tournament.Version, base string) error {
+	versions, err := db.Versions(ctx, v.Skill)
+	if err != nil {
+		return err
+	}
+	name, yours := func(sha string) string {
+		if k := candidate.VersionIn(versions, sha); k != nil {
+			return fmt.Sprintf("v%d", k.N)
+		}
+		return fmt.Sprintf("%.12s", sha)
+	}, ""
+	if k := candidate.VersionIn(versions, v.Parent); k != nil && k.Author != "evolve" {
+		yours = ", your text,"
+	}
+	why := fmt.Sprintf("by --force: its evidence is against %s, and %s%s was live", name(base), name(v.Parent), yours)
+	if v.Note != "" {
+		why = v.Note + "; " + why
+	}
+	v.Proven, v.Evidence, v.Note = false, nil, why
+	if candidate.VersionIn(versions, base) != nil {
+		v.Parent = base
+	}
+	return nil
+}
+
+// promotable reports whether promote would install a version in the place of what is
+// live by now.
+func (in *Installer) promotable(ctx context.Context, name string, v *tournament.Version) bool {
+	live, err := in.Layout.Live(name)
+	if err != nil {
+		return false
+	}
+	against, err := in.againstSkill(ctx, live)
+	if err != nil {
+		return false
+	}
+	more, err := in.againstVersion(ctx, live, v)
+	return err == nil && len(against.without(isManaged)) == 0 && len(more) == 0
+}
+
+// findTrial is the trial of the challenger whose SHA-256 is sha: the one against the live
+// text, else the newest.
+func (in *Installer) findTrial(ctx context.Context, name, live, sha string) (*tournament.TrialRecord, error) {
+	trials, err := in.Store.Trials(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	var named *tournament.TrialRecord
+	for i := range trials { // the newest first
+		t := &trials[i]
+		if t.Challenger == sha && (named == nil || t.Incumbent == live && named.Incumbent != live) {
+			named = t
+		}
+	}
+	if named != nil {
+		return named, nil
+	}
+	if t, err := in.untried(ctx, name, sha); t != nil || err != nil {
+		return t, err
+	}
+	return nil, problem.Inputf(fmt.Sprintf("`evolve log %s` lists the candidates", name), "candidate %.12s of %s was never on trial", sha, name)
+}
+
+// untried stands for the trial of a candidate that the firewall has flagged, and
+// that never came before the gate; nil where sha is none of those.
+func (in *Installer) untried(ctx context.Context, name, sha string) (*tournament.TrialRecord, error) {
+	all, err := candidate.All(ctx, in.Store, name)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range all {
+		if c.Trial != nil || c.SHA != sha {
+			continue
+		}
+		run, err := in.Store.Run(ctx, c.Run)
+		if err != nil {
+			return nil, fmt.Errorf("read run %s: %w", c.Run, err)
+		}
+		return &tournament.TrialRecord{Skill: name, Incumbent: run.Incumbent, Challenger: c.SHA, Run: c.Run,
+			Decision: candidate.NeverTried, Simulated: run.Simulated}, nil
+	}
+	return nil, nil
+}

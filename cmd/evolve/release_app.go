@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
+)
+
+// installer puts texts in place for this command.
+func (a *app) installer(db *store.Store) *Installer {
+	home, _ := a.home() // db is open in it
+	return &Installer{Store: db, Dir: home, Access: a.access, Layout: a.layout(), Now: a.Now, Say: a.Say, Note: a.leaveNote,
+		Edited: func(ctx context.Context, live *skill.Live, before string) error {
+			k, err := a.carrier()
+			if err != nil {
+				return err
+			}
+			return k.rebase(ctx, db, live, before)
+		},
+		Demo: a.isDemo(), Within: a.demoFolder()}
+}
+
+// recordLive brings the store up to date with the file on disk.
+func (a *app) recordLive(ctx context.Context, db *store.Store, live *skill.Live) error {
+	return a.installer(db).Record(ctx, live)
+}
+
+// refuseManaged refuses to spend on a skill of which no version could be
+// installed: it is another's, and so is it in every target that f names.
+func (a *app) refuseManaged(ctx context.Context, live *skill.Live, f *runFlags) error {
+	if !live.Managed {
+		return nil
+	}
+	whose := fmt.Sprintf("skill %s %s", live.Name, skill.Keeper(live.Entry))
+	if f.NoGate {
+		a.Say("%s: what is found stays in the store, and could be installed nowhere", whose)
+		return nil
+	}
+	targets, err := a.targets(f.to)
+	if err != nil {
+		return err
+	}
+	db, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	places, err := a.installer(db).places(ctx, live, targets)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(places, func(p place) bool { return p.refusal == nil }) {
+		return nil
+	}
+	return problem.Refusef("copy its folder to one of your own, with another name, and evolve that; --promote --to installs in another agent's folder; --no-gate only searches",
+		"%s: no version of it would last, and nothing was spent", whose)
+}
+
+// installProved installs what the run's own gate proved.
+func (a *app) installProved(ctx context.Context, p *prepared, out *tournament.Outcome) ([]placed, error) {
+	doc := p.plan.Incumbent.Doc
+	var text []byte
+	var operator string
+	if out.Challenger != nil {
+		text, operator = out.Challenger.Text, out.Challenger.Operator
+	} else {
+		made, err := candidate.MadeBy(ctx, p.db, p.run.Skill, p.plan.Carried.SHA())
+		if err != nil {
+			return nil, err
+		}
+		text, operator = p.plan.Carried.Doc.Render(), made.Operator
+	}
+	evidence, err := candidate.EvidenceOf(out.Verdict)
+	if err != nil {
+		return nil, err
+	}
+	in := a.installer(p.db)
+	to, err := a.named(p.f.to)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := in.PlanProved(ctx, p.live, tournament.Version{Skill: p.run.Skill, SHA: skill.HashText(text), Parent: doc.Hash(), Author: "evolve",
+		Operator: operator, Run: p.run.ID, Evidence: evidence, Proven: true, Simulated: p.run.Simulated, Text: text, Created: a.Now().UTC()}, p.f.Evolve, to)
+	if err != nil {
+		return nil, err
+	}
+	done, err := in.Apply(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	if to == nil {
+		a.sayElsewhere(done)
+		return done.Placed, done.HomeRefusal()
+	}
+	for i := range done.Placed {
+		a.Say("%s v%d, %s: %s", p.run.Skill, done.Version.N, done.Placed[i].Target, placedWords(&done.Placed[i], nil))
+	}
+	return done.Placed, done.Refusal()
+}
+
+// sayElsewhere reports what became of the targets besides the one where the skill lives.
+func (a *app) sayElsewhere(r *Result) {
+	for i := range r.Placed {
+		if o := &r.Placed[i]; !o.live && o.Outcome != wasSame {
+			a.Say("%s, %s: %s", r.Live.Name, o.Target, placedWords(o, nil))
+		}
+	}
+}
+
+// fileMode keeps what evolve writes for its owner alone.
+const fileMode os.FileMode = 0o600

@@ -1,0 +1,285 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/skill-evolve/evolve/harvest/hook"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/datadir"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
+)
+
+// An Installer puts texts of skills where agents load them, and takes them back. Every
+// text that it replaces is a version in Store first.
+type Installer struct {
+	Store  *store.Store
+	Dir    datadir.Dir
+	Access datadir.Access
+	Layout *skill.Layout
+	Now    func() time.Time
+	// Say reports what was found or done besides the result, a line at a time.
+	Say func(format string, args ...any)
+	// Note leaves a message about a skill for an agent's next session.
+	Note func(skill string, kind hook.NoteKind, format string, args ...any)
+	// Edited is called after the live text was recorded; before is the SHA-256 of the
+	// text that was known to be in place, "" for none. It carries what waits over to an
+	// edit. nil does nothing.
+	Edited func(ctx context.Context, live *skill.Live, before string) error
+	// Demo: the data and the skills are a demo's own, where simulated evidence counts.
+	Demo bool
+	// Within is the only folder that may be written to, "" for no limit.
+	Within string
+}
+
+// A Request is what somebody wants to be installed or taken back.
+type Request struct {
+	// At names a version (v3) or a candidate (the beginning of its SHA-256); "" is what
+	// waits for a promotion, or what was in place before.
+	At string
+	// To are the targets that were named. nil: a promotion goes where the configuration
+	// says, a rollback to every place that holds the live text.
+	To []skill.Target
+	// Force lets a promotion replace a text that its evidence is not about, or that is
+	// its owner's; and lets a rollback change a pinned skill, replace an edit or bring
+	// back a rejected text.
+	Force bool
+	// Unproven: the owner has agreed to an unproven candidate already.
+	Unproven bool
+}
+
+// A Plan is what is to become of each place of a skill. Apply carries it out; until
+// then no file is changed.
+type Plan struct {
+	Op   string // store.OpPromote or store.OpRollback
+	Live *skill.Live
+	// Version is what most of the plan is about; nil if it is the live text and no
+	// version yet. Of a candidate it is the version that the candidate becomes, which
+	// has no number before Apply.
+	Version *tournament.Version
+	Places  []placing
+	// Trial is that of a candidate, nil if Version is a version already.
+	Trial *tournament.TrialRecord
+	// Older: the evidence is about another text than the live one, and Force was set.
+	Older bool
+
+	// Rest: it ends what a crash has left of a command.
+	Rest bool
+	// Said is what was found while it was planned, a line each. Apply reports it.
+	Said []string
+
+	note   string // stored with every installation
+	force  bool
+	fresh  bool // Version is no version yet
+	notify bool // the next session is told
+	pin    *pin // that stays, on what is live then
+}
+
+// A Result is what became of a plan.
+type Result struct {
+	*Plan
+	Placed []placed
+	// Versions are all of the skill, by which texts are named.
+	Versions []tournament.Version
+	// Again is the version that a rollback took away and a promotion would put back, nil
+	// for none.
+	Again *tournament.Version
+}
+
+// Refusal is the error about the places that were left as they were, nil if there are
+// none; a *PartialError where there were several targets.
+func (r *Result) Refusal() error { return refusalOf(r.Placed) }
+
+// HomeRefusal is why the text was not put where the skill lives, nil if it was.
+func (r *Result) HomeRefusal() (err error) {
+	for i := range r.Placed {
+		if o := &r.Placed[i]; o.live && o.err != nil {
+			err = o.err
+		}
+	}
+	return err
+}
+
+// Changed reports whether anything was written.
+func (r *Result) Changed() bool {
+	for i := range r.Placed {
+		if r.Placed[i].changed() {
+			return true
+		}
+	}
+	return false
+}
+
+// Record brings the store up to date with the file on disk: an installation that a
+// crash cut short is settled by looking at what is there, and a text that no version
+// knows (found for the first time, or edited by its owner) becomes one. A text that
+// cannot be read becomes none: its owner may be half way through saving it.
+func (in *Installer) Record(ctx context.Context, live *skill.Live) error {
+	_, open, err := in.settle(ctx, live.Name)
+	if err != nil {
+		return err
+	}
+	in.sayOpen(live.Name, open)
+	if live.HalfSaved() {
+		return nil
+	}
+	return in.RecordEdit(ctx, live)
+}
+
+// RecordEdit makes the live text a version if it is none, readable or not, and reports
+// to Edited.
+func (in *Installer) RecordEdit(ctx context.Context, live *skill.Live) error {
+	target, err := filepath.EvalSymlinks(live.Path)
+	if err != nil {
+		return fmt.Errorf("find skill %s: %w", live.Name, err)
+	}
+	if err := in.followHome(ctx, live, target); err != nil {
+		return err
+	}
+	before, err := in.Store.Installed(ctx, live.Name, target)
+	if err != nil {
+		return err
+	}
+	if err := in.recordText(ctx, live); err != nil || in.Edited == nil {
+		return err
+	}
+	return in.Edited(ctx, live, before)
+}
+
+// Next plans what a command is to do now: the rest of the same command if a crash cut
+// it short, else what r asks for. op is store.OpPromote or store.OpRollback. The live
+// text is recorded first.
+func (in *Installer) Next(ctx context.Context, live *skill.Live, op string, r Request) (*Plan, error) {
+	pin, err := pinned(ctx, in.Store, live.Name)
+	if err != nil {
+		return nil, err
+	}
+	if pin != nil && op == store.OpRollback && !r.Force {
+		return nil, pin.refuse(op)
+	}
+	if pin == nil || op == store.OpRollback {
+		force := r.Force && op == store.OpRollback
+		if p, err := in.PlanRest(ctx, live, op, Request{At: r.At, To: r.To, Force: force}); p != nil || err != nil {
+			return p, err
+		}
+	}
+	// An edit that nobody recorded becomes a version first: nothing is lost.
+	if err := in.RecordEdit(ctx, live); err != nil {
+		return nil, err
+	}
+	if op == store.OpRollback {
+		return in.PlanRollback(ctx, live, r)
+	}
+	return in.PlanPromotion(ctx, live, r)
+}
+
+// Apply carries out a plan, each place for itself: see put. What another process or the
+// owner has changed since the plan was made is left as it is. Where nothing could be
+// put in place, a candidate is no version afterwards: a rollback must not find one that
+// was never live.
+//
+// The error is that of the store, or the owner's word, a pin or a rejection; what
+// happened at a place is in Result.
+func (in *Installer) Apply(ctx context.Context, p *Plan) (*Result, error) {
+	for _, line := range p.Said {
+		in.Say("%s", line)
+	}
+	done, err := in.put(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	v := p.Version
+	if p.fresh && inPlaceAnywhere(done) {
+		in.Note(p.Live.Name, hook.Installed, "v%d (%.12s, %s) was installed; `evolve rollback %s` takes it back", v.N, v.SHA, candidate.Backing(*v), p.Live.Name)
+	}
+	if p.notify {
+		if err := in.notify(ctx, p, done); err != nil {
+			return nil, err
+		}
+	}
+	if v == nil {
+		if p.Version, err = in.Store.VersionBySHA(ctx, p.Live.Name, p.Live.Doc.Hash()); err != nil {
+			return nil, err
+		}
+	}
+	r := &Result{Plan: p, Placed: done}
+	if r.Versions, err = in.Store.Versions(ctx, p.Live.Name); err != nil || p.Op != store.OpRollback {
+		return r, err
+	}
+	r.Again = candidate.VersionIn(r.Versions, tookThePlaceOf(done))
+	if r.Again != nil && !in.promotable(ctx, p.Live.Name, r.Again) {
+		r.Again = nil
+	}
+	return r, nil
+}
+
+// notify tells the next session of a rollback, and lets a pin stay on what is live now.
+func (in *Installer) notify(ctx context.Context, p *Plan, done []placed) error {
+	for i := range done {
+		if !done[i].live || !done[i].changed() {
+			continue
+		}
+		in.Note(p.Live.Name, hook.Installed, "v%d (%.12s) was put back in the place of %.12s", p.Version.N, p.Version.SHA, p.Live.Doc.Hash())
+		if p.pin != nil {
+			if err := in.Store.PinSkill(ctx, p.Live.Name, done[i].To); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// noting is the installer whose lines are kept in a plan.
+func (in *Installer) noting(p *Plan) *Installer {
+	c := *in
+	c.Say = func(format string, args ...any) { p.Said = append(p.Said, fmt.Sprintf(format, args...)) }
+	return &c
+}
+
+// planned is a plan, or the error that ended it; then what was found is reported at once.
+func (in *Installer) planned(p *Plan, err error) (*Plan, error) {
+	if err == nil {
+		return p, nil
+	}
+	for _, line := range p.Said {
+		in.Say("%s", line)
+	}
+	return nil, err
+}
+
+// Unproven reports whether the owner has to agree to a candidate that is not proven.
+// With Force they have said enough of one that was proved against another text.
+func (p *Plan) Unproven() bool {
+	return p.Trial != nil && !p.Version.Proven && !(p.Older && p.Trial.Decision == string(pareto.Promote))
+}
+
+// Fingerprint names what the plan does: two plans with the same one put the same texts in
+// the place of the same texts.
+func (p *Plan) Fingerprint() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %q %q\n", p.Op, p.Live.Name, p.Live.Doc.Hash())
+	if p.Version != nil {
+		fmt.Fprintf(h, "%q %t\n", p.Version.SHA, p.Version.Proven)
+	}
+	for i := range p.Places {
+		at := &p.Places[i]
+		fmt.Fprintf(h, "%q %q %q %t %q\n", at.path, at.held, at.sha(), at.refusal != nil, at.same)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// recorded reports a text that was found and recorded; of a copy of the store, that it
+// is not kept.
+func (in *Installer) recorded(format string, args ...any) {
+	if in.Access == datadir.Tries {
+		format += " (not kept: this is a dry run)"
+	}
+	in.Say(format, args...)
+}

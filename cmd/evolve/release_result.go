@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/skill-evolve/evolve/eval/plain"
+)
+
+// refusalOf is the error of a command that left a target as it was, nil where
+// none was. The only target's is told as it is.
+func refusalOf(done []placed) error {
+	e := &PartialError{Of: len(done)}
+	for i := range done {
+		if o := &done[i]; o.err != nil {
+			e.Left = append(e.Left, *o)
+		}
+	}
+	switch {
+	case len(e.Left) == 0:
+		return nil
+	case len(done) == 1:
+		return e.Left[0].err
+	}
+	return e
+}
+
+// A PartialError says that some of several targets, or all of them, were left as they
+// were.
+type PartialError struct {
+	Left []placed // those that were refused
+	Of   int      // how many targets there were
+}
+
+func (e *PartialError) Error() string {
+	return fmt.Sprintf("%d of %s refused", len(e.Left), plain.Counted(e.Of, "target"))
+}
+
+// First is why the first of the targets was refused.
+func (e *PartialError) First() error { return e.Left[0].err }
+
+// Some reports whether the text is in place in some of the targets.
+func (e *PartialError) Some() bool { return len(e.Left) < e.Of }
+
+// tookThePlaceOf is the SHA-256 of what was there wherever something was changed,
+// "" where that was not the same text everywhere.
+func tookThePlaceOf(done []placed) (sha string) {
+	for i := range done {
+		switch o := &done[i]; {
+		case !o.changed() || o.From == sha:
+		case sha != "":
+			return ""
+		default:
+			sha = o.From
+		}
+	}
+	return sha
+}
