@@ -10,7 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
-	hooksettings "github.com/skill-evolve/evolve/harvest/hook/settings"
+	"github.com/skill-evolve/evolve/harvest/hook/settings"
 	"github.com/spf13/cobra"
 )
 
@@ -62,9 +62,9 @@ func (a *app) settingsFile(project bool) (string, error) {
 }
 
 // settingsEditor edits the settings of agents.
-func (a *app) settingsEditor() (*hooksettings.Editor, error) {
+func (a *app) settingsEditor() (*settings.Editor, error) {
 	home, err := a.home()
-	return &hooksettings.Editor{Dir: home, Now: a.Now}, err
+	return &settings.Editor{Dir: home, Now: a.Now}, err
 }
 
 // hookProgram is this program as a shell calls it. A data folder that a variable
@@ -117,7 +117,7 @@ func (a *app) hooksInstall(project bool, plugin string, show bool) error {
 		if err != nil {
 			return err
 		}
-		return a.printHooks(&hooksettings.Edit{Schema: 1, Path: dir, Changed: changed, Events: hook.Events},
+		return a.printHooks(&settings.Edit{Schema: 1, Path: dir, Changed: changed, Events: hook.Events},
 			"the plugin is in %s", "the plugin in %s is up to date", "`claude --plugin-dir "+shellQuote(dir)+"` starts a session with it")
 	}
 	path, err := a.settingsFile(project)
@@ -151,7 +151,7 @@ func (a *app) hooksUninstall(project bool) error {
 	return a.printHooks(r, "the hooks are out of %s", "no hooks of evolve's are in %s", "what they noted stays; `evolve harvest` reads it")
 }
 
-func (a *app) printHooks(r *hooksettings.Edit, changed, same, next string) error {
+func (a *app) printHooks(r *settings.Edit, changed, same, next string) error {
 	if a.JSON {
 		return a.PrintJSON(r)
 	}
@@ -192,7 +192,7 @@ func (a *app) hooksStatus(project bool) error {
 	return a.printHooksState(s)
 }
 
-func (a *app) printHooksState(s *hooksettings.State) error {
+func (a *app) printHooksState(s *settings.State) error {
 	var b strings.Builder
 	next := ""
 	switch s.State {

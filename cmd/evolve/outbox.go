@@ -4,14 +4,14 @@ import (
 	"context"
 
 	"github.com/skill-evolve/evolve/harvest/hook"
-	hooksettings "github.com/skill-evolve/evolve/harvest/hook/settings"
+	"github.com/skill-evolve/evolve/harvest/hook/settings"
 	"github.com/skill-evolve/evolve/store"
 )
 
 // outbox writes what hooks read at the next session.
-func (a *app) outbox() (*hooksettings.Outbox, error) {
+func (a *app) outbox() (*settings.Outbox, error) {
 	home, err := a.home()
-	return &hooksettings.Outbox{Dir: home, Access: a.access, Now: a.Now, Say: a.Say}, err
+	return &settings.Outbox{Dir: home, Access: a.access, Now: a.Now, Say: a.Say}, err
 }
 
 // leaveNote tells the next session something.
