@@ -116,7 +116,7 @@ func (a *app) agree(ctx context.Context, db *store.Store, p *Plan, yes bool) err
 			return err
 		}
 		if !ok {
-			return unproven(p.Trial)
+			return p.Declined()
 		}
 	}
 	if p.Older {

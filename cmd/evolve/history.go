@@ -7,7 +7,6 @@ import (
 
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
-	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
 // A spell is one stay of a text at a place.
@@ -130,16 +129,8 @@ func (h *historian) edit(sha string, after, until time.Time) *tournament.Version
 	return nil
 }
 
-// watched is the history as the watch reads it.
-func (h placeHistory) watched() (out sleep.History) {
-	for _, s := range h {
-		if s.by == byNobody {
-			s.sha = anotherText
-		}
-		out = append(out, sleep.Spell{Version: s.sha, From: s.from})
-	}
-	return out
-}
+// Unknown reports whether nobody knows which text it was.
+func (s *spell) Unknown() bool { return s.by == byNobody }
 
 // before are the stays that a rollback goes back to from sha, the newest first. It
 // ends those that it takes back, so that another one goes on from there and never

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
@@ -196,7 +197,7 @@ func compareFolders(live *skill.Live, plan []placing, out []placed) error {
 }
 
 func (o *placed) refuse(err error) {
-	o.Outcome, o.err, o.Reason, o.To = wasRefused, err, oneLine(err.Error()), o.From
+	o.Outcome, o.err, o.Reason, o.To = wasRefused, err, plain.Line(err.Error()), o.From
 }
 
 // intent says what is to be written down for a place, nil where there is nothing

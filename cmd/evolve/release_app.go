@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -51,12 +50,8 @@ func (a *app) refuseManaged(ctx context.Context, live *skill.Live, f *runFlags) 
 	if err != nil {
 		return err
 	}
-	places, err := a.installer(db).places(ctx, live, targets)
-	if err != nil {
+	if may, err := a.installer(db).MayWrite(ctx, live, targets); may || err != nil {
 		return err
-	}
-	if slices.ContainsFunc(places, func(p place) bool { return p.refusal == nil }) {
-		return nil
 	}
 	return problem.Refusef("copy its folder to one of your own, with another name, and evolve that; --promote --to installs in another agent's folder; --no-gate only searches",
 		"%s: no version of it would last, and nothing was spent", whose)

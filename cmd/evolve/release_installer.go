@@ -260,6 +260,9 @@ func (p *Plan) Unproven() bool {
 	return p.Trial != nil && !p.Version.Proven && !(p.Older && p.Trial.Decision == string(pareto.Promote))
 }
 
+// Declined is the error where the owner does not agree to what is Unproven.
+func (p *Plan) Declined() error { return unproven(p.Trial) }
+
 // Fingerprint names what the plan does: two plans with the same one put the same texts in
 // the place of the same texts.
 func (p *Plan) Fingerprint() string {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
 // readBy names the targets that an agent reads its skills from, its own first.
@@ -20,6 +21,17 @@ var readBy = map[string][]string{
 
 // anotherText is the version of a use of a text that is no version of the skill.
 const anotherText = "another text"
+
+// watched is what was at a place, as the watch reads it.
+func watched(h placeHistory) (out sleep.History) {
+	for _, s := range h {
+		if s.Unknown() {
+			s.sha = anotherText
+		}
+		out = append(out, sleep.Spell{Version: s.sha, From: s.from})
+	}
+	return out
+}
 
 // usedPlaces tell which text of a skill a use was of, where no hook noted it: each
 // agent reads its own folder, and what is there may be another version.
@@ -81,7 +93,7 @@ func (p *usedPlaces) version(u *store.Use) string {
 		case p.paths[path] == nil:
 			return anotherText // of a project, or of a plugin
 		default:
-			if sha := p.paths[path].watched().At(u.Time); sha != "" {
+			if sha := watched(p.paths[path]).At(u.Time); sha != "" {
 				return sha
 			}
 			return anotherText
@@ -89,7 +101,7 @@ func (p *usedPlaces) version(u *store.Use) string {
 	}
 	for _, name := range readBy[u.Agent] {
 		if h := p.paths[p.target[name]]; h != nil {
-			if sha := h.watched().At(u.Time); sha != "" {
+			if sha := watched(h).At(u.Time); sha != "" {
 				return sha
 			}
 		}

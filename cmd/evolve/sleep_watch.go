@@ -64,7 +64,7 @@ func (s *sleeper) since(ctx context.Context, live *skill.Live) (time.Time, error
 		return time.Time{}, err
 	}
 	h, err := historyOf(ctx, s.db, live.Name, home, true)
-	return h.watched().Since(), err
+	return watched(h).Since(), err
 }
 
 // watch looks at an installed version of ours that replaced another one.
@@ -99,7 +99,7 @@ func (s *sleeper) watch(ctx context.Context, name string) (*sleep.Alarm, error) 
 	if err != nil {
 		return nil, err
 	}
-	return sleep.DefaultRule.Look(v.SHA, before, p.home.watched(), uses), nil
+	return sleep.DefaultRule.Look(v.SHA, before, watched(p.home), uses), nil
 }
 
 // replaced are the texts that the live one took the place of where the skill lives, as

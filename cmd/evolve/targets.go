@@ -55,6 +55,12 @@ func (in *Installer) places(ctx context.Context, live *skill.Live, targets []ski
 	return out, nil
 }
 
+// MayWrite reports whether a version of a skill may be put into any of the targets.
+func (in *Installer) MayWrite(ctx context.Context, live *skill.Live, targets []skill.Target) (bool, error) {
+	places, err := in.places(ctx, live, targets)
+	return slices.ContainsFunc(places, func(p place) bool { return p.refusal == nil }), err
+}
+
 // look reads what is at a place.
 func (p *place) look(ctx context.Context, db *store.Store, live *skill.Live, managed []string) error {
 	home, err := filepath.EvalSymlinks(live.Path)
