@@ -319,11 +319,6 @@ func (c *served) planPromotion(ctx context.Context, db *store.Store, live *skill
 
 // planBack is what rollback would do.
 func (c *served) planBack(ctx context.Context, db *store.Store, live *skill.Live, p *serve.Plan) (*Plan, error) {
-	if pin, err := pinned(ctx, db, live.Name); err != nil {
-		return nil, err
-	} else if pin != nil {
-		return nil, pin.refuse(store.OpRollback)
-	}
 	in := c.installer(db)
 	if err := in.Record(ctx, live); err != nil {
 		return nil, err

@@ -414,9 +414,12 @@ func giveUp(ctx context.Context, db *store.Store, name string) error {
 	return nil
 }
 
-// sayOpen says, once a command has looked, what is left of an interrupted one.
-func (in *Installer) sayOpen(name string, open []store.Install) {
+// Settle ends what a crash cut short and was carried out after all: done. What was not
+// carried out is reported, with the command that finishes it.
+func (in *Installer) Settle(ctx context.Context, name string) (done []store.Install, err error) {
+	done, open, err := in.settle(ctx, name)
 	for _, k := range open {
 		in.Say("%s: a %s was interrupted before %s: `evolve %[2]s %[1]s` finishes it", name, k.Op, in.Layout.TargetOf(name, k.Path))
 	}
+	return done, err
 }

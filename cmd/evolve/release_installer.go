@@ -122,11 +122,9 @@ func (r *Result) Changed() bool {
 // knows (found for the first time, or edited by its owner) becomes one. A text that
 // cannot be read becomes none: its owner may be half way through saving it.
 func (in *Installer) Record(ctx context.Context, live *skill.Live) error {
-	_, open, err := in.settle(ctx, live.Name)
-	if err != nil {
+	if _, err := in.Settle(ctx, live.Name); err != nil {
 		return err
 	}
-	in.sayOpen(live.Name, open)
 	if live.HalfSaved() {
 		return nil
 	}

@@ -67,12 +67,11 @@ func (rd *reader) lastInPlace(ctx context.Context, db *store.Store, live *skill.
 			return "", err
 		}
 	}
-	done, open, err := rd.Release.settle(ctx, live.Name)
+	done, err := rd.Release.Settle(ctx, live.Name)
 	for _, in := range done {
 		if in.Path == home {
 			sha = in.To
 		}
 	}
-	rd.Release.sayOpen(live.Name, open)
 	return sha, err
 }

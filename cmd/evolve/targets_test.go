@@ -334,39 +334,3 @@ func TestTwoInstallAtOnce(t *testing.T) {
 		t.Errorf("%d versions of two texts", n)
 	}
 }
-
-// TestPlaceSwappedMeanwhile: a symlink that is put in the place of a target
-// between the plan and the copy is not followed, and nothing is recorded there.
-func TestPlaceSwappedMeanwhile(t *testing.T) {
-	r := newRoaming(t)
-	folder, victim := filepath.Join(r.home, "skills"), filepath.Join(r.home, "victim")
-	if err := errors.Join(os.Mkdir(folder, 0o700), os.Mkdir(victim, 0o700)); err != nil {
-		t.Fatal(err)
-	}
-	live := r.live()
-	in := r.a.installer(r.db)
-	places, err := in.places(t.Context(), live, []skill.Target{{Name: folder, Dir: folder}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(os.Rename(folder, folder+"-aside"), os.Symlink(victim, folder)); err != nil {
-		t.Fatal(err)
-	}
-	plan := &Plan{Op: store.OpPromote, Live: live, Version: &r.offer, Places: []placing{{places[0], &r.offer}}}
-	out, err := in.put(t.Context(), plan)
-	if err != nil || out[0].Outcome != wasRefused || !strings.Contains(out[0].Reason, "leads to "+victim) {
-		t.Errorf("put: %+v, %v", out, err)
-	}
-	// And with the same text there, which is not what the target holds.
-	at := filepath.Join(victim, "tagger")
-	if err := errors.Join(os.Mkdir(at, 0o700), os.WriteFile(filepath.Join(at, skill.FileName), r.v1, 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	out, err = in.put(t.Context(), plan)
-	if err != nil || out[0].Outcome != wasRefused {
-		t.Errorf("put: %+v, %v", out, err)
-	}
-	if got, err := r.db.Installs(t.Context(), "tagger"); err != nil || len(got) > 0 {
-		t.Errorf("recorded: %+v, %v", got, err)
-	}
-}
