@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
@@ -231,8 +232,8 @@ func (rd *reader) offerTrial(ctx context.Context, s *candidate.Texts, t *logTria
 	if s.Live == nil || t.Decision != string(pareto.Promote) || !t.Current {
 		return nil
 	}
-	command, against, err := rd.Release.offer(ctx, s.Live, t.trial)
-	t.Offer, t.Refused = command, against.without(isSimulated).String()
+	command, against, err := rd.Release.Offer(ctx, s.Live, t.trial)
+	t.Offer, t.Refused = command, against.Without(release.Simulated).String()
 	return err
 }
 

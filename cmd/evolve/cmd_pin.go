@@ -8,8 +8,8 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/spf13/cobra"
 )
 
@@ -29,52 +29,13 @@ is pinned only if that version is the live one. Editing it by hand stays possibl
 	return c
 }
 
-// A pin keeps a skill as it is.
-type pin struct {
-	store.Pin
-	version int // that was live when it was pinned, -1 for none that is known
-}
-
-// pinned returns a skill's pin, nil for none.
-func pinned(ctx context.Context, db *store.Store, name string) (*pin, error) {
-	p, err := db.Pinned(ctx, name)
-	if p == nil || err != nil {
-		return nil, err
-	}
-	out := &pin{*p, -1}
-	v, err := db.VersionBySHA(ctx, name, p.SHA)
-	switch {
-	case err == nil:
-		out.version = v.N
-	case !errors.Is(err, store.ErrNotFound):
-		return nil, err
-	}
-	return out, nil
-}
-
-func (p *pin) String() string {
-	if p.version < 0 {
-		return "pinned"
-	}
-	return fmt.Sprintf("pinned at v%d", p.version)
-}
-
-// refuse is the error of a command that would change a pinned skill.
-func (p *pin) refuse(op string) error {
-	hint := fmt.Sprintf("`evolve pin --off %s` takes the pin off", p.Skill)
-	if op == store.OpRollback {
-		hint += ", or roll back with --force"
-	}
-	return problem.Refusef(hint, "%s is %v: nothing was changed", p.Skill, p)
-}
-
 // refusePinned refuses a run of a pinned skill before anything is spent.
 func (a *app) refusePinned(ctx context.Context, name string) error {
 	db, err := a.existingStore(ctx)
 	if db == nil || err != nil {
 		return err
 	}
-	p, err := pinned(ctx, db, name)
+	p, err := release.Pinned(ctx, db, name)
 	if p == nil || err != nil {
 		return err
 	}
@@ -134,7 +95,7 @@ func (a *app) pinSkill(ctx context.Context, arg string, off bool) error {
 	if err := db.PinSkill(ctx, name, live.Doc.Hash()); err != nil {
 		return err
 	}
-	p, err := pinned(ctx, db, name)
+	p, err := release.Pinned(ctx, db, name)
 	if err != nil {
 		return err
 	}
@@ -142,14 +103,14 @@ func (a *app) pinSkill(ctx context.Context, arg string, off bool) error {
 }
 
 // sayPinned prints how a skill stands now.
-func (a *app) sayPinned(name string, p *pin, words string) error {
+func (a *app) sayPinned(name string, p *release.Pin, words string) error {
 	if !a.JSON {
 		_, err := fmt.Fprint(a.Stdout, words)
 		return err
 	}
 	out := map[string]any{"schema": 1, "skill": name, "pinned": p != nil}
 	if p != nil {
-		out["sha256"], out["version"] = p.SHA, p.version
+		out["sha256"], out["version"] = p.SHA, p.Version
 	}
 	return a.PrintJSON(out)
 }

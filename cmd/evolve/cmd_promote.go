@@ -10,6 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -68,7 +69,7 @@ func (a *app) promoteSkill(ctx context.Context, arg string, f promoteFlags) erro
 	if err != nil {
 		return err
 	}
-	r := Request{At: at, Force: f.force, Unproven: f.yes}
+	r := release.Request{At: at, Force: f.force, Unproven: f.yes}
 	if r.To, err = a.named(f.to); err != nil {
 		return err
 	}
@@ -103,7 +104,7 @@ func (a *app) named(to []string) ([]skill.Target, error) {
 
 // agree says what its owner should know of a candidate before it is installed, and asks
 // about one that is not proven.
-func (a *app) agree(ctx context.Context, db *store.Store, p *Plan, yes bool) error {
+func (a *app) agree(ctx context.Context, db *store.Store, p *release.Plan, yes bool) error {
 	if p.Trial == nil {
 		return nil
 	}
@@ -132,7 +133,7 @@ func (a *app) agree(ctx context.Context, db *store.Store, p *Plan, yes bool) err
 
 // sayLifetime tells it to the person who promotes.
 func (a *app) sayLifetime(ctx context.Context, db *store.Store, t *tournament.TrialRecord) error {
-	said, _, err := overLifetime(ctx, db, t)
+	said, _, err := release.OverLifetime(ctx, db, t)
 	if said != "" {
 		a.Say("%s", said)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/spf13/cobra"
 )
 
@@ -50,7 +51,7 @@ func (a *app) rollbackSkill(ctx context.Context, arg string, f rollbackFlags) er
 	if err != nil {
 		return err
 	}
-	r := Request{At: at, Force: f.force}
+	r := release.Request{At: at, Force: f.force}
 	if len(f.to) > 0 { // the configuration says where versions go, not where they are
 		if r.To, err = a.targets(f.to); err != nil {
 			return err

@@ -18,6 +18,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/judge"
+	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/report/serve"
 )
@@ -103,7 +104,7 @@ func (s *serving) Plan(ctx context.Context, act serve.Act, name, at string) (*se
 
 // plan is a plan as it is shown, and the one that says what becomes of each place, nil
 // where nothing is installed or taken back.
-func (s *serving) plan(ctx context.Context, act serve.Act, name, at string) (_ *serve.Plan, of *Plan, err error) {
+func (s *serving) plan(ctx context.Context, act serve.Act, name, at string) (_ *serve.Plan, of *release.Plan, err error) {
 	c, err := s.open(ctx, datadir.Tries)
 	if err != nil {
 		return nil, nil, err
@@ -174,15 +175,15 @@ func (s *serving) Do(ctx context.Context, act serve.Act, name, at, seen string, 
 	case serve.Approve, serve.Reject:
 		return c.decided(ctx, name+"@"+p.At, wordOf(act))
 	case serve.Promote:
-		return c.carryOut(ctx, name, store.OpPromote, Request{At: p.At, Unproven: unproven}, of)
+		return c.carryOut(ctx, name, store.OpPromote, release.Request{At: p.At, Unproven: unproven}, of)
 	default:
-		return c.carryOut(ctx, name, store.OpRollback, Request{At: p.At}, of)
+		return c.carryOut(ctx, name, store.OpRollback, release.Request{At: p.At}, of)
 	}
 }
 
 // carryOut does what was shown, or ends first what a crash has left of it: the page says
 // so. What has changed since it was shown is not done.
-func (c *served) carryOut(ctx context.Context, name, op string, r Request, shown *Plan) (*serve.Done, error) {
+func (c *served) carryOut(ctx context.Context, name, op string, r release.Request, shown *release.Plan) (*serve.Done, error) {
 	live, err := c.layout().AsItIs(name)
 	if err != nil {
 		return nil, c.told(err)
@@ -275,12 +276,12 @@ func evidenceFacts(to []serve.Fact, t *tournament.TrialRecord) ([]serve.Fact, er
 }
 
 // planPromotion is what promote would do.
-func (c *served) planPromotion(ctx context.Context, db *store.Store, live *skill.Live, p *serve.Plan) (*Plan, error) {
+func (c *served) planPromotion(ctx context.Context, db *store.Store, live *skill.Live, p *serve.Plan) (*release.Plan, error) {
 	in := c.installer(db)
 	if err := in.Record(ctx, live); err != nil {
 		return nil, err
 	}
-	plan, err := in.PlanPromotion(ctx, live, Request{At: p.At})
+	plan, err := in.PlanPromotion(ctx, live, release.Request{At: p.At})
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +296,7 @@ func (c *served) planPromotion(ctx context.Context, db *store.Store, live *skill
 		if p.Evidence, err = evidenceFacts(p.Evidence, plan.Trial); err != nil {
 			return nil, err
 		}
-		if said, _, err := overLifetime(ctx, db, plan.Trial); err != nil {
+		if said, _, err := release.OverLifetime(ctx, db, plan.Trial); err != nil {
 			return nil, err
 		} else if said != "" {
 			p.Evidence = append(p.Evidence, serve.Fact{Name: "lifetime", Text: said})
@@ -318,7 +319,7 @@ func (c *served) planPromotion(ctx context.Context, db *store.Store, live *skill
 }
 
 // planBack is what rollback would do.
-func (c *served) planBack(ctx context.Context, db *store.Store, live *skill.Live, p *serve.Plan) (*Plan, error) {
+func (c *served) planBack(ctx context.Context, db *store.Store, live *skill.Live, p *serve.Plan) (*release.Plan, error) {
 	in := c.installer(db)
 	if err := in.Record(ctx, live); err != nil {
 		return nil, err
@@ -326,7 +327,7 @@ func (c *served) planBack(ctx context.Context, db *store.Store, live *skill.Live
 	if err := in.RecordEdit(ctx, live); err != nil { // a broken text too, before it is taken back
 		return nil, err
 	}
-	plan, err := in.PlanRollback(ctx, live, Request{At: p.At})
+	plan, err := in.PlanRollback(ctx, live, release.Request{At: p.At})
 	if err != nil {
 		return nil, err
 	}
@@ -345,7 +346,7 @@ func (c *served) planBack(ctx context.Context, db *store.Store, live *skill.Live
 }
 
 // willOf says of each target what becomes of it.
-func willOf(ctx context.Context, db *store.Store, what string, plan *Plan) (out []string, err error) {
+func willOf(ctx context.Context, db *store.Store, what string, plan *release.Plan) (out []string, err error) {
 	versions, err := db.Versions(ctx, plan.Live.Name)
 	if err != nil {
 		return nil, err
@@ -354,23 +355,23 @@ func willOf(ctx context.Context, db *store.Store, what string, plan *Plan) (out 
 	for i := range plan.Places {
 		t := &plan.Places[i]
 		where := t.Name
-		if t.live {
+		if t.Home {
 			where = plan.Live.Path
 		}
 		switch {
-		case t.refusal != nil:
-			out = append(out, fmt.Sprintf("%s stays as it is: %s", where, oneLine(t.refusal.Error())))
-		case t.same != "":
-			out = append(out, fmt.Sprintf("%s is the same file as %s.", where, t.same))
-		case t.to == nil && t.held == "":
-		case t.to == nil:
+		case t.Refusal != nil:
+			out = append(out, fmt.Sprintf("%s stays as it is: %s", where, oneLine(t.Refusal.Error())))
+		case t.Same != "":
+			out = append(out, fmt.Sprintf("%s is the same file as %s.", where, t.Same))
+		case t.To == nil && t.Held == "":
+		case t.To == nil:
 			out = append(out, fmt.Sprintf("The skill is removed again from %s: there was none before.", where))
-		case t.held == "":
+		case t.Held == "":
 			out = append(out, fmt.Sprintf("%s is copied to %s, which has no such skill.", what, where))
-		case t.held == t.to.SHA:
+		case t.Held == t.To.SHA:
 			out = append(out, fmt.Sprintf("%s holds it already.", where))
 		default:
-			out = append(out, fmt.Sprintf("%s takes the place of %s in %s.", what, name(t.held), where))
+			out = append(out, fmt.Sprintf("%s takes the place of %s in %s.", what, name(t.Held), where))
 		}
 	}
 	return out, nil

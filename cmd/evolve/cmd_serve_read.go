@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/report/serve"
 	"github.com/skill-evolve/evolve/tournament/sleep"
@@ -69,7 +70,7 @@ func lines(text string) []string {
 // what was reported besides. An act that did one thing and refused another shows both.
 func (c *served) done(said string, err error) (*serve.Done, error) {
 	d := &serve.Done{Said: lines(c.clean(said)), Notes: c.notes}
-	var some *PartialError
+	var some *release.PartialError
 	if errors.As(err, &some) && some.Some() {
 		d.Notes = append(d.Notes, c.told(err).Error())
 		return d, nil

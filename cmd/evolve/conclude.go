@@ -22,6 +22,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
@@ -52,8 +53,8 @@ type runResult struct {
 	Warnings  []string          `json:"warnings"`
 	Installed bool              `json:"installed"`
 	// Targets says what became of each, with --promote and a proof.
-	Targets []placed `json:"targets"`
-	Report  string   `json:"report"`
+	Targets []release.Placed `json:"targets"`
+	Report  string           `json:"report"`
 }
 
 type resultVersion struct {
@@ -117,14 +118,14 @@ func (a *app) conclude(ctx context.Context, p *prepared, out *tournament.Outcome
 	}
 	var refusal error // the run is told all the same: it was paid for
 	if p.f.promote && out.Verdict != nil && out.Verdict.Verdict == pareto.Promote {
-		var done []placed
+		var done []release.Placed
 		if done, refusal = a.installProved(ctx, p, out); len(done) > 0 {
 			res.Targets = done
 		}
 		if refusal != nil {
 			res.Warnings = append(res.Warnings, "not installed: "+oneLine(refusal.Error()))
 		}
-		var some *PartialError
+		var some *release.PartialError
 		res.Installed = refusal == nil || errors.As(refusal, &some) && some.Some()
 	}
 	if err := a.guardQuarantine(ctx, p.db, p.run.Skill); err != nil {
@@ -159,7 +160,7 @@ func (a *app) result(ctx context.Context, p *prepared, out *tournament.Outcome) 
 	inc := p.plan.Incumbent
 	res := &runResult{Schema: 1, Run: p.run.ID, Skill: p.run.Skill, Simulated: p.run.Simulated, Status: string(p.run.Status),
 		Incumbent: resultVersion{SHA: inc.SHA()}, Spent: out.Spent, Warnings: append([]string{}, out.Warnings...),
-		Kernel: resultKernel{SHA: inc.Doc.KernelHash(), Unchanged: true}, Front: []resultPoint{}, Targets: []placed{}}
+		Kernel: resultKernel{SHA: inc.Doc.KernelHash(), Unchanged: true}, Front: []resultPoint{}, Targets: []release.Placed{}}
 	if v, err := p.db.VersionBySHA(ctx, p.run.Skill, inc.SHA()); err == nil {
 		res.Incumbent.Version = v.N
 	}

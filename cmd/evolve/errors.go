@@ -20,6 +20,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -43,7 +44,7 @@ func classify(err error) (kind problem.Kind, hint string) {
 		lost       *store.LostError
 		noRoom     *store.FullError
 		large      *bounded.TooLargeError
-		partial    *PartialError
+		partial    *release.PartialError
 	)
 	switch {
 	case errors.As(err, &partial):

@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/judge"
+	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -102,12 +103,12 @@ func logPlaces(ctx context.Context, s *candidate.Texts, l *skillLog, where func(
 	if v := l.newestOf(l.Pinned); v != nil {
 		v.Pinned = true
 	}
-	places, err := standing(ctx, s.Store, s.Skill)
+	places, err := release.Places(ctx, s.Store, s.Skill)
 	if err != nil {
 		return err
 	}
 	for _, p := range places {
-		now, err := hashAt(p.Path)
+		now, err := release.HashAt(p.Path)
 		if err != nil || now == "" {
 			continue
 		}
@@ -157,13 +158,13 @@ func (l *skillLog) at(sha string, t time.Time) (v *logVersion) {
 func (l *skillLog) markRolledBack(installs []store.Install) {
 	put := map[*logVersion]time.Time{} // when it was last put anywhere
 	for _, in := range installs {
-		if v := l.at(in.To, in.Begun); v != nil && in.Outcome == wasInstalled && in.Ended.After(put[v]) {
+		if v := l.at(in.To, in.Begun); v != nil && in.Outcome == release.Installed && in.Ended.After(put[v]) {
 			put[v] = in.Ended
 		}
 	}
 	for _, in := range installs {
 		v := l.at(in.From, in.Begun)
-		if v == nil || v.RolledBack != nil || len(v.Targets) > 0 || in.Outcome != wasInstalled || !isRollback(in) || in.Ended.Before(put[v]) {
+		if v == nil || v.RolledBack != nil || len(v.Targets) > 0 || in.Outcome != release.Installed || !release.IsRollback(in) || in.Ended.Before(put[v]) {
 			continue
 		}
 		at := in.Ended

@@ -9,37 +9,38 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/release"
 )
 
 // placedWords says in a few what became of a target; version names what was there.
-func placedWords(o *placed, version func(sha string) string) string {
+func placedWords(o *release.Placed, version func(sha string) string) string {
 	from := plain.Short(o.From)
 	if version != nil {
 		from = version(o.From)
 	}
 	switch o.Outcome {
-	case wasInstalled:
+	case release.Installed:
 		return "took the place of " + from + filesDiffer(o)
-	case wasCopied:
+	case release.Copied:
 		return fmt.Sprintf("copied, there was none (%s)", plain.Counted(o.Files, "file"))
-	case wasRemoved:
+	case release.Removed:
 		if n := len(o.Kept); n > 0 {
 			return fmt.Sprintf("removed again; %s stay: %s", plain.Counted(n, "changed or added file"), plain.Excerpt(strings.Join(o.Kept, ", "), 100))
 		}
 		return "removed again, there was none before"
-	case wasUnchanged:
+	case release.Unchanged:
 		if o.To == "" {
 			return "there is none"
 		}
 		return "in place already" + filesDiffer(o)
-	case wasSame:
+	case release.Same:
 		return "the same file as " + o.Same
 	}
 	return "refused: " + o.Reason
 }
 
 // filesDiffer warns of a copy whose other files are not the skill's own.
-func filesDiffer(o *placed) string {
+func filesDiffer(o *release.Placed) string {
 	if !o.Differs {
 		return ""
 	}
@@ -47,7 +48,7 @@ func filesDiffer(o *placed) string {
 }
 
 // printPlaced prints what is in place now, a line for each target.
-func (a *app) printPlaced(r *Result) error {
+func (a *app) printPlaced(r *release.Result) error {
 	if a.JSON {
 		path, v := r.Live.Path, r.Version
 		if len(r.Placed) == 1 {
@@ -68,9 +69,9 @@ func (a *app) printPlaced(r *Result) error {
 
 // placedText is what is in place now; "" where the only target was refused: the error
 // says that.
-func placedText(r *Result) string {
+func placedText(r *release.Result) string {
 	done, name, v := r.Placed, r.Live.Name, r.Version
-	if len(done) == 1 && done[0].err != nil {
+	if len(done) == 1 && done[0].Err != nil {
 		return ""
 	}
 	next := fmt.Sprintf("`evolve rollback %s%s` takes it back", name, onlyTo(done))
@@ -83,7 +84,7 @@ func placedText(r *Result) string {
 	var b strings.Builder
 	if len(done) == 0 {
 		fmt.Fprintf(&b, "%s: nothing of it was in place\n", name)
-	} else if len(done) == 1 && done[0].Outcome == wasInstalled && !done[0].Differs {
+	} else if len(done) == 1 && done[0].Outcome == release.Installed && !done[0].Differs {
 		fmt.Fprintf(&b, "%s: v%d (%.12s, %s) is installed in %s\n", name, v.N, v.SHA, candidate.Backing(*v), shownPath(&done[0], r.Live))
 	} else {
 		fmt.Fprintf(&b, "%s: v%d (%.12s, %s)\n", name, v.N, v.SHA, candidate.Backing(*v))
@@ -115,13 +116,13 @@ func versionNames(versions []tournament.Version) func(sha string) string {
 
 // onlyTo is the --to that takes back what was done, "" where that is what a
 // rollback does by itself: the live text is among it.
-func onlyTo(done []placed) string {
+func onlyTo(done []release.Placed) string {
 	var names []string
 	for i := range done {
 		switch o := &done[i]; {
-		case o.live && o.changed():
+		case o.Home && o.Changed():
 			return ""
-		case o.changed():
+		case o.Changed():
 			names = append(names, o.Target)
 		}
 	}
@@ -129,8 +130,8 @@ func onlyTo(done []placed) string {
 }
 
 // shownPath is the path as its owner knows it.
-func shownPath(o *placed, live *skill.Live) string {
-	if o.live {
+func shownPath(o *release.Placed, live *skill.Live) string {
+	if o.Home {
 		return live.Path
 	}
 	return o.Path

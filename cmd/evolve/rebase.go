@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/harvest/hook"
+	"github.com/skill-evolve/evolve/tournament/release"
+
 	hooksettings "github.com/skill-evolve/evolve/harvest/hook/settings"
 	"github.com/skill-evolve/evolve/mutate"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -178,7 +180,7 @@ func inPlace(ctx context.Context, db *store.Store, live *skill.Live, base string
 			continue
 		}
 		if t.Decision == string(pareto.Promote) {
-			over, err := wasInPlace(ctx, db, live, t.Challenger)
+			over, err := release.HadItsChance(ctx, db, live, t.Challenger)
 			if err != nil {
 				return nil, err
 			}

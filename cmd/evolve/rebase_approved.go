@@ -58,36 +58,3 @@ func (k *carrier) rebaseApproved(ctx context.Context, db *store.Store, live *ski
 	}
 	return nil
 }
-
-// wasInPlace reports whether a text has had its chance where the skill lives: it was
-// live there, or was rolled back in another target. One that was only brought to
-// another target waits here as before.
-func wasInPlace(ctx context.Context, db *store.Store, live *skill.Live, sha string) (bool, error) {
-	if _, err := db.VersionBySHA(ctx, live.Name, sha); errors.Is(err, store.ErrNotFound) {
-		return false, nil
-	} else if err != nil {
-		return false, err
-	}
-	home, err := live.Home()
-	if err != nil {
-		return false, err
-	}
-	installs, err := db.Installs(ctx, live.Name)
-	if err != nil {
-		return false, err
-	}
-	if _, back := rolledBackTexts(installs)[sha]; back {
-		return true, nil
-	}
-	elsewhere := false
-	for _, in := range installs {
-		if in.Outcome != wasInstalled || in.To != sha {
-			continue
-		}
-		if in.Path == home {
-			return true, nil
-		}
-		elsewhere = true
-	}
-	return !elsewhere, nil // else its owner wrote it
-}

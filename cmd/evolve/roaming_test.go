@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/release"
 )
 
 // A roaming is a skill in a home of its own, with a version that evolve made and
@@ -129,7 +130,7 @@ func (r *roaming) configure(text string) {
 }
 
 // place puts a proved text into targets; those that a night has if none are named.
-func (r *roaming) place(v tournament.Version, to ...string) (*Result, error) {
+func (r *roaming) place(v tournament.Version, to ...string) (*release.Result, error) {
 	r.t.Helper()
 	targets, err := r.a.named(to)
 	if err != nil {
@@ -140,7 +141,7 @@ func (r *roaming) place(v tournament.Version, to ...string) (*Result, error) {
 
 // putInPlace puts a proved text into targets. The error may be about the place where the
 // skill lives.
-func putInPlace(ctx context.Context, a *app, db *store.Store, live *skill.Live, v tournament.Version, to []skill.Target) (*Result, error) {
+func putInPlace(ctx context.Context, a *app, db *store.Store, live *skill.Live, v tournament.Version, to []skill.Target) (*release.Result, error) {
 	in := a.installer(db)
 	plan, err := in.PlanProved(ctx, live, v, skill.Harness, to)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -26,7 +27,7 @@ func (s *sleeper) overtaken(ctx context.Context, name, incumbent, challenger str
 // ownersAct is what a skill's owner has done since a night looked at it, "" for
 // nothing. incumbent and challenger are SHA-256, "" for none that is known.
 func (s *sleeper) ownersAct(ctx context.Context, name, incumbent, challenger string) (string, error) {
-	if p, err := pinned(ctx, s.db, name); err != nil {
+	if p, err := release.Pinned(ctx, s.db, name); err != nil {
 		return "", err
 	} else if p != nil {
 		return "you pinned it meanwhile: " + p.String(), nil

@@ -18,6 +18,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/judge"
+	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -96,7 +97,7 @@ func (s *sleeper) harvest(ctx context.Context) (sessions int, note string, err e
 // and the run that tries them lets a model write better ones.
 func (s *sleeper) look(ctx context.Context, name string) (o sleep.Outlook, err error) {
 	o.Skill = name
-	if p, err := pinned(ctx, s.db, name); err != nil {
+	if p, err := release.Pinned(ctx, s.db, name); err != nil {
 		return o, err
 	} else if p != nil {
 		o.Unable = p.String()
@@ -385,7 +386,7 @@ func (s *sleeper) install(ctx context.Context, t sleep.Task, r sleep.Result) (st
 	}
 	in := s.a.installer(s.db)
 	if live.Doc.Hash() == r.Challenger {
-		return "installed", s.finish(ctx, in, live, store.OpPromote, Request{At: r.Challenger})
+		return "installed", s.finish(ctx, in, live, store.OpPromote, release.Request{At: r.Challenger})
 	}
 	if live.Doc.Hash() != r.Incumbent {
 		return "", &sleep.Overtaken{Why: "you edited the live text meanwhile; the evidence is about another one"}
@@ -427,7 +428,7 @@ func (s *sleeper) install(ctx context.Context, t sleep.Task, r sleep.Result) (st
 
 // finish ends what a kill has left of an installation or a rollback of this night. What
 // a target refuses stays as it is, as it does in one that was not interrupted.
-func (s *sleeper) finish(ctx context.Context, in *Installer, live *skill.Live, op string, r Request) error {
+func (s *sleeper) finish(ctx context.Context, in *release.Installer, live *skill.Live, op string, r release.Request) error {
 	plan, err := in.PlanRest(ctx, live, op, r)
 	if plan == nil || err != nil {
 		return err

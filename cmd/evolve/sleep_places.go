@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -23,12 +24,12 @@ var readBy = map[string][]string{
 const anotherText = "another text"
 
 // watched is what was at a place, as the watch reads it.
-func watched(h placeHistory) (out sleep.History) {
+func watched(h release.Timeline) (out sleep.History) {
 	for _, s := range h {
 		if s.Unknown() {
-			s.sha = anotherText
+			s.SHA = anotherText
 		}
-		out = append(out, sleep.Spell{Version: s.sha, From: s.from})
+		out = append(out, sleep.Spell{Version: s.SHA, From: s.From})
 	}
 	return out
 }
@@ -37,21 +38,21 @@ func watched(h placeHistory) (out sleep.History) {
 // agent reads its own folder, and what is there may be another version.
 type usedPlaces struct {
 	name   string
-	home   placeHistory            // of where the skill lives
-	paths  map[string]placeHistory // of the other places, by the SKILL.md
-	target map[string]string       // path of a target's SKILL.md, by its name
-	dirs   map[string]string       // SKILL.md of a folder, resolved; "" for none
-	at     string                  // path of home
+	home   release.Timeline            // of where the skill lives
+	paths  map[string]release.Timeline // of the other places, by the SKILL.md
+	target map[string]string           // path of a target's SKILL.md, by its name
+	dirs   map[string]string           // SKILL.md of a folder, resolved; "" for none
+	at     string                      // path of home
 }
 
 // whereUsed reads the histories of all places of a skill.
 func (a *app) whereUsed(ctx context.Context, db *store.Store, live *skill.Live) (*usedPlaces, error) {
-	p := &usedPlaces{name: live.Name, paths: map[string]placeHistory{}, target: map[string]string{}, dirs: map[string]string{}}
+	p := &usedPlaces{name: live.Name, paths: map[string]release.Timeline{}, target: map[string]string{}, dirs: map[string]string{}}
 	var err error
 	if p.at, err = live.Home(); err != nil {
 		return nil, err
 	}
-	if p.home, err = historyOf(ctx, db, live.Name, p.at, true); err != nil {
+	if p.home, err = release.TimelineOf(ctx, db, live.Name, p.at, true); err != nil {
 		return nil, err
 	}
 	places, err := db.Places(ctx, live.Name)
@@ -74,7 +75,7 @@ func (a *app) whereUsed(ctx context.Context, db *store.Store, live *skill.Live) 
 		if path == p.at {
 			continue
 		}
-		if p.paths[path], err = historyOf(ctx, db, live.Name, path, false); err != nil {
+		if p.paths[path], err = release.TimelineOf(ctx, db, live.Name, path, false); err != nil {
 			return nil, err
 		}
 		p.target[a.targetOf(live.Name, path)] = path

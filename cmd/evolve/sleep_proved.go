@@ -15,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -34,7 +35,7 @@ func (s *sleeper) proved(ctx context.Context, live *skill.Live, cases []eval.Cas
 		if t.Incumbent != sha || t.Decision != string(pareto.Promote) || t.Simulated && !s.a.isDemo() {
 			continue
 		}
-		if over, err := wasInPlace(ctx, s.db, live, t.Challenger); err != nil {
+		if over, err := release.HadItsChance(ctx, s.db, live, t.Challenger); err != nil {
 			return nil, err
 		} else if over {
 			continue

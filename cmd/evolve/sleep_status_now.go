@@ -46,7 +46,7 @@ func (rd *reader) dealtWith(ctx context.Context, db *store.Store, n *sleep.Night
 		last, err := db.LatestRun(ctx, k.Skill)
 		return k.Live != "" && k.Live != sha || last != nil && last.Started.After(n.Began), err
 	case proposes:
-		trial, back, err := rd.Release.waitingTrial(ctx, live, sha)
+		trial, back, err := rd.Release.WaitingTrial(ctx, live, sha)
 		if err != nil || trial == nil && back == nil { // of a night from before trials were kept
 			return k.Result.Incumbent != "" && k.Result.Incumbent != sha, err
 		}

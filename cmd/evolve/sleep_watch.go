@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -63,7 +64,7 @@ func (s *sleeper) since(ctx context.Context, live *skill.Live) (time.Time, error
 	if err != nil {
 		return time.Time{}, err
 	}
-	h, err := historyOf(ctx, s.db, live.Name, home, true)
+	h, err := release.TimelineOf(ctx, s.db, live.Name, home, true)
 	return watched(h).Since(), err
 }
 
@@ -109,7 +110,7 @@ func (s *sleeper) replaced(ctx context.Context, live *skill.Live) ([]string, err
 	if err != nil {
 		return nil, err
 	}
-	out, err := replaced(ctx, s.db, live.Name, home, live.Doc.Hash(), true)
+	out, err := release.Replaced(ctx, s.db, live.Name, home, live.Doc.Hash(), true)
 	return slices.DeleteFunc(out, func(sha string) bool { return sha == "" }), err
 }
 
@@ -160,7 +161,7 @@ func (s *sleeper) rollback(ctx context.Context, al *sleep.Alarm) (string, error)
 	left, in := "", s.a.installer(s.db)
 	switch sha := live.Doc.Hash(); {
 	case sha == al.Version:
-		plan, err := in.Next(ctx, live, store.OpRollback, Request{})
+		plan, err := in.Next(ctx, live, store.OpRollback, release.Request{})
 		if err != nil {
 			return "", err
 		}
@@ -171,11 +172,11 @@ func (s *sleeper) rollback(ctx context.Context, al *sleep.Alarm) (string, error)
 		if err := done.Refusal(); err != nil {
 			// What the alarm is about is the live text: where that was taken back, an
 			// edit in another target stays, and changes nothing else.
-			var some *PartialError
+			var some *release.PartialError
 			if !errors.As(err, &some) {
 				return "", err
 			}
-			if now, e := hashAt(live.Path); e != nil || now == al.Version {
+			if now, e := release.HashAt(live.Path); e != nil || now == al.Version {
 				return "", errors.Join(err, e)
 			}
 			var except []string
@@ -191,14 +192,14 @@ func (s *sleeper) rollback(ctx context.Context, al *sleep.Alarm) (string, error)
 		if err != nil {
 			return "", err
 		}
-		last, err := lastInstall(ctx, s.db, al.Skill, home)
+		last, err := release.LastInstall(ctx, s.db, al.Skill, home)
 		if err != nil {
 			return "", err
 		}
-		if last == nil || !isRollback(*last) || last.From != al.Version || last.To != sha {
+		if last == nil || !release.IsRollback(*last) || last.From != al.Version || last.To != sha {
 			return "no longer in place", nil
 		}
-		if err := s.finish(ctx, in, live, store.OpRollback, Request{At: sha}); err != nil {
+		if err := s.finish(ctx, in, live, store.OpRollback, release.Request{At: sha}); err != nil {
 			return "", err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/release"
 )
 
 // liveNow is the live text as far as the store knows it; recordLive brings the store up
@@ -36,7 +37,7 @@ func (rd *reader) liveNow(ctx context.Context, db *store.Store, live *skill.Live
 		return l, sha, nil
 	}
 	if v = candidate.VersionIn(versions, before); v == nil {
-		before = nearestVersion(versions, live.Doc.Render())
+		before = release.NearestVersion(versions, live.Doc.Render())
 		v = candidate.VersionIn(versions, before)
 	}
 	l.Version, l.Note = v.N, fmt.Sprintf("edited by hand since v%d: the next run, night or harvest records it", v.N)

@@ -8,6 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -19,7 +20,7 @@ type reader struct {
 	Locks   lock.Locks
 	Now     func() time.Time
 	Demo    bool
-	Release *Installer
+	Release *release.Installer
 	// Timer is what starts the next night, and when; "" for nothing.
 	Timer func(ctx context.Context) (kind string, next time.Time, err error)
 }

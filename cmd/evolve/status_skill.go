@@ -15,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/judge"
+	"github.com/skill-evolve/evolve/tournament/release"
 )
 
 func newSkillStatus(name string) *skillStatus {
@@ -84,12 +85,12 @@ func (rd *reader) skillStatus(ctx context.Context, db *store.Store, e skill.Entr
 
 // statusTargets finds where else the skill was put, and what is there now.
 func (rd *reader) statusTargets(ctx context.Context, db *store.Store, s *skillStatus) error {
-	places, err := standing(ctx, db, s.Skill)
+	places, err := release.Places(ctx, db, s.Skill)
 	if err != nil || len(places) < 2 {
 		return err
 	}
 	for _, p := range places {
-		switch now, err := hashAt(p.Path); {
+		switch now, err := release.HashAt(p.Path); {
 		case err != nil || now == "": // its owner's business, and no longer a place
 		case now == s.Live.SHA:
 			s.Targets = append(s.Targets, rd.Layout.TargetOf(s.Skill, p.Path))
@@ -121,13 +122,13 @@ func (s *skillStatus) decisions(ctx context.Context, db *store.Store) error {
 // there is none. before is the text that the store knows as live: if the owner has edited
 // it since, the next command that writes carries its challenger over to the edit.
 func (rd *reader) challenger(ctx context.Context, db *store.Store, skill *skill.Live, before string) (*challengerStatus, error) {
-	on, back, err := rd.Release.waitingTrial(ctx, skill, skill.Doc.Hash())
+	on, back, err := rd.Release.WaitingTrial(ctx, skill, skill.Doc.Hash())
 	if err != nil {
 		return nil, err
 	}
 	edited := false
 	if on == nil && before != skill.Doc.Hash() {
-		if on, _, err = rd.Release.waitingTrial(ctx, skill, before); err != nil {
+		if on, _, err = rd.Release.WaitingTrial(ctx, skill, before); err != nil {
 			return nil, err
 		}
 		edited = on != nil
@@ -155,10 +156,10 @@ func (rd *reader) challenger(ctx context.Context, db *store.Store, skill *skill.
 		return nil, err
 	}
 	if alone && !c.TakenBack && !edited {
-		if c.Lifetime, c.single, err = overLifetime(ctx, db, on); err != nil {
+		if c.Lifetime, c.single, err = release.OverLifetime(ctx, db, on); err != nil {
 			return nil, err
 		}
-		command, against, err := rd.Release.offer(ctx, skill, on)
+		command, against, err := rd.Release.Offer(ctx, skill, on)
 		if err != nil {
 			return nil, err
 		}

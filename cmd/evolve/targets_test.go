@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/release"
 )
 
 // TestNightInstallsIntoConfiguredTargets: what a night installs goes where the
@@ -260,7 +261,7 @@ func TestRunPromotesIntoTargets(t *testing.T) {
 	p := &prepared{f: &runFlags{runConfig: runConfig{Skill: "tagger", Evolve: skill.Harness}, to: []string{"agents", "pi"}}, live: live, db: r.db,
 		run: &tournament.Run{ID: "r1", Skill: "tagger"}, plan: tournament.Plan{Incumbent: v}}
 	out := &tournament.Outcome{Challenger: &tournament.Scored{Candidate: tournament.Candidate{SHA: r.offer.SHA, Operator: "reflect", Text: r.v1}}, Verdict: &tournament.Verdict{}}
-	var some *PartialError
+	var some *release.PartialError
 	if done, err := r.a.installProved(t.Context(), p, out); len(done) != 2 || !errors.As(err, &some) || !some.Some() || r.a.fail(err) != exitRefused {
 		t.Errorf("one of two refused: %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/release"
 )
 
 // waiting says that a challenger is undecided and no case is there to go on with:
@@ -66,7 +67,7 @@ func (a *app) unrun(ctx context.Context, p *prepared, reason string, trial *tour
 	res := &runResult{Schema: 1, Skill: p.f.Skill, Simulated: p.back.Agent.Identity().Simulated, Status: "waiting",
 		Incumbent: resultVersion{SHA: live.Hash()}, Spent: p.budget.Spent(), Kernel: resultKernel{live.KernelHash(), true},
 		Verdict: &resultVerdict{Decision: string(pareto.Undecided), Reason: reason},
-		Front:   []resultPoint{}, Warnings: []string{}, Targets: []placed{}}
+		Front:   []resultPoint{}, Warnings: []string{}, Targets: []release.Placed{}}
 	if v, err := p.db.VersionBySHA(ctx, p.f.Skill, live.Hash()); err == nil {
 		res.Incumbent.Version = v.N
 	}

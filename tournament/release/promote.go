@@ -1,4 +1,4 @@
-package main
+package release
 
 import (
 	"context"
@@ -37,7 +37,7 @@ func (in *Installer) promotion(ctx context.Context, p *Plan, r Request) (err err
 		return err
 	}
 	for i := range p.Places {
-		if at := &p.Places[i].place; at.live {
+		if at := &p.Places[i].Place; at.Home {
 			if err := in.mayReplace(ctx, live.Name, at, p.Version, r.Force); err != nil {
 				return err
 			}
@@ -59,7 +59,7 @@ func (in *Installer) choose(ctx context.Context, p *Plan, r Request, targets []s
 		return err
 	}
 	if elsewhere > 0 { // each target says so for itself
-		against = against.without(isManaged)
+		against = against.Without(isManaged)
 	}
 	if candidate.IsVersion(at) {
 		v, err := candidate.FindVersion(ctx, in.Store, name, at)
@@ -80,7 +80,7 @@ func (in *Installer) choose(ctx context.Context, p *Plan, r Request, targets []s
 	}
 	var trial, back *tournament.TrialRecord
 	if at == "" {
-		trial, back, err = in.waitingTrial(ctx, live, live.Doc.Hash())
+		trial, back, err = in.WaitingTrial(ctx, live, live.Doc.Hash())
 	} else {
 		trial, err = in.findTrial(ctx, name, live.Doc.Hash(), at)
 	}
@@ -88,7 +88,7 @@ func (in *Installer) choose(ctx context.Context, p *Plan, r Request, targets []s
 		return err
 	}
 	if at == "" && (trial == nil || trial.Decision != string(pareto.Promote) && elsewhere == len(targets)) {
-		if err := against.without(isManaged).refuse(name); err != nil {
+		if err := against.Without(isManaged).refuse(name); err != nil {
 			return err
 		}
 		if elsewhere == 0 && back != nil {
@@ -130,7 +130,7 @@ func (in *Installer) elsewhere(live *skill.Live, targets []skill.Target) (n int,
 // versionToBe is the version that a candidate becomes: one that was on trial, or
 // that the firewall has flagged and its owner wants all the same; and what objects
 // to it.
-func (in *Installer) versionToBe(ctx context.Context, live *skill.Live, trial *tournament.TrialRecord, force bool) (*tournament.Version, objections, error) {
+func (in *Installer) versionToBe(ctx context.Context, live *skill.Live, trial *tournament.TrialRecord, force bool) (*tournament.Version, Objections, error) {
 	cand, note, against, err := in.againstCandidate(ctx, live, trial, force)
 	if err != nil || len(against) > 0 {
 		return nil, against, err
@@ -194,7 +194,7 @@ func (in *Installer) promotable(ctx context.Context, name string, v *tournament.
 		return false
 	}
 	more, err := in.againstVersion(ctx, live, v)
-	return err == nil && len(against.without(isManaged)) == 0 && len(more) == 0
+	return err == nil && len(against.Without(isManaged)) == 0 && len(more) == 0
 }
 
 // findTrial is the trial of the challenger whose SHA-256 is sha: the one against the live

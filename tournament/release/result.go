@@ -1,4 +1,4 @@
-package main
+package release
 
 import (
 	"fmt"
@@ -8,10 +8,10 @@ import (
 
 // refusalOf is the error of a command that left a target as it was, nil where
 // none was. The only target's is told as it is.
-func refusalOf(done []placed) error {
+func refusalOf(done []Placed) error {
 	e := &PartialError{Of: len(done)}
 	for i := range done {
-		if o := &done[i]; o.err != nil {
+		if o := &done[i]; o.Err != nil {
 			e.Left = append(e.Left, *o)
 		}
 	}
@@ -19,7 +19,7 @@ func refusalOf(done []placed) error {
 	case len(e.Left) == 0:
 		return nil
 	case len(done) == 1:
-		return e.Left[0].err
+		return e.Left[0].Err
 	}
 	return e
 }
@@ -27,7 +27,7 @@ func refusalOf(done []placed) error {
 // A PartialError says that some of several targets, or all of them, were left as they
 // were.
 type PartialError struct {
-	Left []placed // those that were refused
+	Left []Placed // those that were refused
 	Of   int      // how many targets there were
 }
 
@@ -36,17 +36,17 @@ func (e *PartialError) Error() string {
 }
 
 // First is why the first of the targets was refused.
-func (e *PartialError) First() error { return e.Left[0].err }
+func (e *PartialError) First() error { return e.Left[0].Err }
 
 // Some reports whether the text is in place in some of the targets.
 func (e *PartialError) Some() bool { return len(e.Left) < e.Of }
 
 // tookThePlaceOf is the SHA-256 of what was there wherever something was changed,
 // "" where that was not the same text everywhere.
-func tookThePlaceOf(done []placed) (sha string) {
+func tookThePlaceOf(done []Placed) (sha string) {
 	for i := range done {
 		switch o := &done[i]; {
-		case !o.changed() || o.From == sha:
+		case !o.Changed() || o.From == sha:
 		case sha != "":
 			return ""
 		default:

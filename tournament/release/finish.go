@@ -1,4 +1,4 @@
-package main
+package release
 
 import (
 	"context"
@@ -39,11 +39,11 @@ func (in *Installer) PlanRest(ctx context.Context, live *skill.Live, op string, 
 		if e != nil {
 			return nil, e
 		}
-		if at.refusal == nil && at.held != k.From && at.held != k.To {
-			at.refusal = &skill.DriftError{Path: k.Path, Want: k.From, Live: at.held}
+		if at.Refusal == nil && at.Held != k.From && at.Held != k.To {
+			at.Refusal = &skill.DriftError{Path: k.Path, Want: k.From, Live: at.Held}
 		}
-		if at.to != nil {
-			p.Version, err = at.to, nil
+		if at.To != nil {
+			p.Version, err = at.To, nil
 		}
 		p.Places = append(p.Places, *at)
 	}
@@ -57,18 +57,18 @@ func (in *Installer) PlanRest(ctx context.Context, live *skill.Live, op string, 
 	return p, nil
 }
 
-// placingOf is an install as a placing, with the text of this SHA-256, "" for none.
-func (in *Installer) placingOf(ctx context.Context, live *skill.Live, of store.Install, sha string) (*placing, error) {
+// placingOf is the placement of an install, with the text of this SHA-256, "" for none.
+func (in *Installer) placingOf(ctx context.Context, live *skill.Live, of store.Install, sha string) (*Placement, error) {
 	places, err := in.places(ctx, live, []skill.Target{{Name: in.Layout.TargetOf(live.Name, of.Path), Dir: filepath.Dir(filepath.Dir(of.Path))}})
 	if err != nil {
 		return nil, err
 	}
-	p := &placing{place: places[0]}
-	if p.refusal == nil && p.path != of.Path {
-		p.refusal = fmt.Errorf("%s leads to %s now", of.Path, p.path)
+	p := &Placement{Place: places[0]}
+	if p.Refusal == nil && p.Path != of.Path {
+		p.Refusal = fmt.Errorf("%s leads to %s now", of.Path, p.Path)
 	}
 	if sha != "" {
-		p.to, err = in.Store.VersionBySHA(ctx, live.Name, sha)
+		p.To, err = in.Store.VersionBySHA(ctx, live.Name, sha)
 	}
 	return p, err
 }
@@ -82,18 +82,18 @@ func (in *Installer) planUndo(ctx context.Context, live *skill.Live, of store.In
 	}
 	p := &Plan{Op: store.OpRollback, Live: live, Rest: true, note: "rollback", force: force}
 	for _, k := range installs {
-		if !k.Begun.Equal(of.Begun) || k.Op != of.Op || k.Outcome != wasInstalled {
+		if !k.Begun.Equal(of.Begun) || k.Op != of.Op || k.Outcome != Installed {
 			continue
 		}
 		at, err := in.placingOf(ctx, live, k, k.From)
 		if err != nil {
 			return nil, err
 		}
-		if at.refusal == nil && at.held != k.To {
-			at.refusal = &skill.DriftError{Path: k.Path, Want: k.To, Live: at.held}
+		if at.Refusal == nil && at.Held != k.To {
+			at.Refusal = &skill.DriftError{Path: k.Path, Want: k.To, Live: at.Held}
 		}
-		if at.to != nil {
-			p.Version = at.to
+		if at.To != nil {
+			p.Version = at.To
 		}
 		p.Places = append(p.Places, *at)
 	}

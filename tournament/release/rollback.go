@@ -1,4 +1,4 @@
-package main
+package release
 
 import (
 	"context"
@@ -35,7 +35,7 @@ type rollingBack struct {
 // version is the one that most of it is about. A text of its owner's that is found in a
 // target becomes a version.
 func (in *Installer) PlanRollback(ctx context.Context, live *skill.Live, req Request) (*Plan, error) {
-	pin, err := pinned(ctx, in.Store, live.Name)
+	pin, err := Pinned(ctx, in.Store, live.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (in *Installer) PlanRollback(ctx context.Context, live *skill.Live, req Req
 	return in.planned(p, err)
 }
 
-func (in *Installer) rollback(ctx context.Context, live *skill.Live, req Request) (plan []placing, to *tournament.Version, err error) {
+func (in *Installer) rollback(ctx context.Context, live *skill.Live, req Request) (plan []Placement, to *tournament.Version, err error) {
 	r := &rollingBack{in: in, live: live, at: req.At, force: req.Force, everywhere: req.To == nil}
 	if err := r.readWords(ctx); err != nil {
 		return nil, nil, err
@@ -81,12 +81,12 @@ func (in *Installer) rollback(ctx context.Context, live *skill.Live, req Request
 		return nil, nil, err
 	}
 	for i := range places {
-		p := placing{place: places[i], to: to}
+		p := Placement{Place: places[i], To: to}
 		if err := r.takeBack(ctx, &p, named); err != nil {
 			return nil, nil, err
 		}
 		if to == nil {
-			to = p.to
+			to = p.To
 		}
 		plan = append(plan, p)
 	}
@@ -115,65 +115,65 @@ func (r *rollingBack) readWords(ctx context.Context) (err error) {
 
 // takeBack says what is put back at one place. Where it was not named, it has to
 // hold the live text.
-func (r *rollingBack) takeBack(ctx context.Context, p *placing, named bool) error {
+func (r *rollingBack) takeBack(ctx context.Context, p *Placement, named bool) error {
 	switch {
-	case p.refusal != nil || p.same != "":
+	case p.Refusal != nil || p.Same != "":
 		return nil
-	case p.held == "":
-		p.to = nil // nothing is there, and nothing will be
+	case p.Held == "":
+		p.To = nil // nothing is there, and nothing will be
 		return nil
-	case (r.at != "" || !named) && p.to != nil && p.to.SHA == p.held:
+	case (r.at != "" || !named) && p.To != nil && p.To.SHA == p.Held:
 		return nil // in place already
 	}
 	var yours *tournament.Version
-	if !p.live {
+	if !p.Home {
 		var err error
-		if yours, err = r.yours(ctx, &p.place); err != nil {
+		if yours, err = r.yours(ctx, &p.Place); err != nil {
 			return err
 		}
 	}
 	if named || r.at == "" {
 		if err := r.aim(ctx, p, named); err != nil {
-			p.refusal = err
+			p.Refusal = err
 			return nil
 		}
 	}
-	if yours == nil || r.force || p.to != nil && p.to.SHA == p.held {
+	if yours == nil || r.force || p.To != nil && p.To.SHA == p.Held {
 		return nil
 	}
 	then := "removes the skill there again"
-	if p.to != nil {
-		then = fmt.Sprintf("puts v%d in its place", p.to.N)
-		if at, ok := r.back[p.to.SHA]; ok {
+	if p.To != nil {
+		then = fmt.Sprintf("puts v%d in its place", p.To.N)
+		if at, ok := r.back[p.To.SHA]; ok {
 			then += ", which was rolled back on " + at.Local().Format(time.DateOnly)
 		}
 	}
-	p.refusal = problem.Refusef(fmt.Sprintf("`evolve diff %s v%d` shows it; --force %s", r.live.Name, yours.N, then), "it holds a text of yours, kept as v%d", yours.N)
+	p.Refusal = problem.Refusef(fmt.Sprintf("`evolve diff %s v%d` shows it; --force %s", r.live.Name, yours.N, then), "it holds a text of yours, kept as v%d", yours.N)
 	return nil
 }
 
 // aim finds what a place gets back: nothing where evolve put the held text there
 // and nothing was before; the version that all others get where it was not named.
-func (r *rollingBack) aim(ctx context.Context, p *placing, named bool) error {
+func (r *rollingBack) aim(ctx context.Context, p *Placement, named bool) error {
 	if r.at == "" {
-		planted, err := plantedAs(ctx, r.in.Store, r.live.Name, p.path, p.held)
+		planted, err := plantedAs(ctx, r.in.Store, r.live.Name, p.Path, p.Held)
 		if planted {
-			p.to = nil
+			p.To = nil
 		}
 		if planted || err != nil || !named {
 			return err
 		}
 	}
-	to, err := r.target(ctx, p.path, p.held, p.live)
-	p.to = to
+	to, err := r.target(ctx, p.Path, p.Held, p.Home)
+	p.To = to
 	return err
 }
 
 // yours is the version of its owner's that a target holds, nil where it holds what
 // evolve made or put there itself. One that is no version yet becomes one.
-func (r *rollingBack) yours(ctx context.Context, p *place) (*tournament.Version, error) {
-	last, err := lastInstall(ctx, r.in.Store, r.live.Name, p.path)
-	if err != nil || last != nil && last.To == p.held {
+func (r *rollingBack) yours(ctx context.Context, p *Place) (*tournament.Version, error) {
+	last, err := LastInstall(ctx, r.in.Store, r.live.Name, p.Path)
+	if err != nil || last != nil && last.To == p.Held {
 		return nil, err
 	}
 	v, err := r.in.recordEdit(ctx, r.live.Name, p)
@@ -189,7 +189,7 @@ func plantedAs(ctx context.Context, db *store.Store, name, path, sha string) (bo
 	if _, planted, err := db.PlantedFiles(ctx, name, path); !planted || err != nil {
 		return false, err
 	}
-	last, err := lastInstall(ctx, db, name, path)
+	last, err := LastInstall(ctx, db, name, path)
 	return last != nil && last.To == sha && last.From == "", err
 }
 
@@ -197,7 +197,7 @@ func plantedAs(ctx context.Context, db *store.Store, name, path, sha string) (bo
 // text of this SHA-256, and those with the newest version that any of them has.
 func (r *rollingBack) copies(ctx context.Context, sha string) (same, newest []skill.Target, err error) {
 	db, live := r.in.Store, r.live
-	known, err := standing(ctx, db, live.Name)
+	known, err := Places(ctx, db, live.Name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -214,14 +214,14 @@ func (r *rollingBack) copies(ctx context.Context, sha string) (same, newest []sk
 		if k.Path == home || elsewhere[k.Path] {
 			continue
 		}
-		if now, err := hashAt(k.Path); err == nil && now == "" { // its owner removed it
+		if now, err := HashAt(k.Path); err == nil && now == "" { // its owner removed it
 			if err := db.ForgetPlace(ctx, live.Name, k.Path); err != nil {
 				return nil, nil, err
 			}
 			continue
 		}
 		t := skill.Target{Name: r.in.Layout.TargetOf(live.Name, k.Path), Dir: filepath.Dir(filepath.Dir(k.Path))}
-		if last, err := lastInstall(ctx, db, live.Name, k.Path); err != nil {
+		if last, err := LastInstall(ctx, db, live.Name, k.Path); err != nil {
 			return nil, nil, err
 		} else if last == nil { // it was found there: there is nothing to take back
 			continue
@@ -264,7 +264,7 @@ func (r *rollingBack) target(ctx context.Context, path, held string, home bool) 
 		}
 		return v, nil
 	}
-	before, err := replaced(ctx, r.in.Store, name, path, held, home)
+	before, err := Replaced(ctx, r.in.Store, name, path, held, home)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package main
+package release
 
 import (
 	"bytes"
@@ -73,10 +73,10 @@ func (in *Installer) otherHomes(ctx context.Context, live *skill.Live) (map[stri
 	return out, nil
 }
 
-// nearestVersion is the version whose text has the most lines in common with text, the newest
+// NearestVersion is the version whose text has the most lines in common with text, the newest
 // of several; "" for none. It is what a text was made from where nobody knows what was
 // in its place before.
-func nearestVersion(versions []tournament.Version, text []byte) string {
+func NearestVersion(versions []tournament.Version, text []byte) string {
 	best, sha := 0, ""
 	for i := range versions {
 		if d := linesApart(versions[i].Text, text); sha == "" || d <= best {

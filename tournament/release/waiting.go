@@ -1,4 +1,4 @@
-package main
+package release
 
 import (
 	"cmp"
@@ -15,12 +15,12 @@ import (
 	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
-// waitingTrial returns the trial against the text sha that `evolve promote` means if no
+// WaitingTrial returns the trial against the text sha that `evolve promote` means if no
 // candidate is named: the newest that ended in a promotion, else the newest that is
 // undecided; of either, a text that only lacks lines of the live one comes last. A
 // challenger that was installed before is not offered again: back is the newest such
 // trial. Each is nil if there is none.
-func (in *Installer) waitingTrial(ctx context.Context, live *skill.Live, sha string) (trial, back *tournament.TrialRecord, err error) {
+func (in *Installer) WaitingTrial(ctx context.Context, live *skill.Live, sha string) (trial, back *tournament.TrialRecord, err error) {
 	trials, err := in.Store.Trials(ctx, live.Name)
 	if err != nil {
 		return nil, nil, err
@@ -32,7 +32,7 @@ func (in *Installer) waitingTrial(ctx context.Context, live *skill.Live, sha str
 			if t.Incumbent != sha || t.Decision != string(want) {
 				continue
 			}
-			over, err := wasInPlace(ctx, in.Store, live, t.Challenger)
+			over, err := HadItsChance(ctx, in.Store, live, t.Challenger)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -78,4 +78,37 @@ func (in *Installer) refuseBack(ctx context.Context, live *skill.Live, t *tourna
 		hint = fmt.Sprintf("`evolve promote %s@v%d` installs it all the same; %s", live.Name, v.N, hint)
 	}
 	return problem.Refusef(hint, "nothing of %s waits for promotion: v%d (%.12s), which was tried against the live text, %s", live.Name, v.N, v.SHA, what)
+}
+
+// HadItsChance reports whether a text has had its chance where the skill lives: it was
+// live there, or was rolled back in another target. One that was only brought to
+// another target waits here as before.
+func HadItsChance(ctx context.Context, db *store.Store, live *skill.Live, sha string) (bool, error) {
+	if _, err := db.VersionBySHA(ctx, live.Name, sha); errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	home, err := live.Home()
+	if err != nil {
+		return false, err
+	}
+	installs, err := db.Installs(ctx, live.Name)
+	if err != nil {
+		return false, err
+	}
+	if _, back := rolledBackTexts(installs)[sha]; back {
+		return true, nil
+	}
+	elsewhere := false
+	for _, in := range installs {
+		if in.Outcome != Installed || in.To != sha {
+			continue
+		}
+		if in.Path == home {
+			return true, nil
+		}
+		elsewhere = true
+	}
+	return !elsewhere, nil // else its owner wrote it
 }

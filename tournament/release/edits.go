@@ -1,4 +1,4 @@
-package main
+package release
 
 import (
 	"context"
@@ -40,7 +40,7 @@ func (in *Installer) recordText(ctx context.Context, live *skill.Live) error {
 	if n := len(versions); n > 0 {
 		note, parent = "edited by hand", installed
 		if parent == "" {
-			parent = nearestVersion(versions, live.Doc.Render())
+			parent = NearestVersion(versions, live.Doc.Render())
 		}
 	}
 	v, err := in.Store.SaveVersion(ctx, tournament.Version{Skill: live.Name, SHA: sha, Parent: parent, Author: "you", Operator: "edit",
@@ -55,12 +55,12 @@ func (in *Installer) recordText(ctx context.Context, live *skill.Live) error {
 }
 
 // recordEdit makes the text at another place a version, where it is none.
-func (in *Installer) recordEdit(ctx context.Context, name string, p *place) (*tournament.Version, error) {
-	v, err := in.Store.VersionBySHA(ctx, name, p.held)
+func (in *Installer) recordEdit(ctx context.Context, name string, p *Place) (*tournament.Version, error) {
+	v, err := in.Store.VersionBySHA(ctx, name, p.Held)
 	if err == nil || !errors.Is(err, store.ErrNotFound) {
 		return v, err
 	}
-	parent, err := in.Store.Installed(ctx, name, p.path)
+	parent, err := in.Store.Installed(ctx, name, p.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -68,23 +68,23 @@ func (in *Installer) recordEdit(ctx context.Context, name string, p *place) (*to
 	if parent != "" {
 		note = "edited by hand in " + p.Name
 	}
-	kept, err := in.Store.SaveVersion(ctx, tournament.Version{Skill: name, SHA: p.held, Parent: parent, Author: "you", Operator: "edit",
+	kept, err := in.Store.SaveVersion(ctx, tournament.Version{Skill: name, SHA: p.Held, Parent: parent, Author: "you", Operator: "edit",
 		Note: note, Text: p.text, Created: in.Now().UTC()})
 	if err != nil {
 		return nil, err
 	}
 	in.recorded("%s, %s: recorded as v%d", name, note, kept.N)
-	return &kept, in.Store.SetInstalled(ctx, name, p.path, p.held)
+	return &kept, in.Store.SetInstalled(ctx, name, p.Path, p.Held)
 }
 
-// lastInstall is the newest install at a path that was carried out, nil for none.
-func lastInstall(ctx context.Context, db *store.Store, name, path string) (*store.Install, error) {
+// LastInstall is the newest install at a path that was carried out, nil for none.
+func LastInstall(ctx context.Context, db *store.Store, name, path string) (*store.Install, error) {
 	all, err := db.Installs(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	for i := range all { // the newest first
-		if all[i].Path == path && all[i].Outcome == wasInstalled {
+		if all[i].Path == path && all[i].Outcome == Installed {
 			return &all[i], nil
 		}
 	}
@@ -94,26 +94,26 @@ func lastInstall(ctx context.Context, db *store.Store, name, path string) (*stor
 // mayReplace says whether v may take the place of what a target holds: what evolve
 // made or put there, or what v was made from, is no loss. Any other text is its
 // owner's; it is recorded, and stays unless force says otherwise.
-func (in *Installer) mayReplace(ctx context.Context, name string, p *place, v *tournament.Version, force bool) error {
-	if p.held == "" || p.held == v.SHA || p.refusal != nil || p.same != "" {
+func (in *Installer) mayReplace(ctx context.Context, name string, p *Place, v *tournament.Version, force bool) error {
+	if p.Held == "" || p.Held == v.SHA || p.Refusal != nil || p.Same != "" {
 		return nil
 	}
 	versions, err := in.Store.Versions(ctx, name)
 	if err != nil {
 		return err
 	}
-	known := candidate.VersionIn(versions, p.held)
+	known := candidate.VersionIn(versions, p.Held)
 	if known != nil && known.Author == "evolve" {
 		return nil
 	}
-	if last, err := lastInstall(ctx, in.Store, name, p.path); err != nil {
+	if last, err := LastInstall(ctx, in.Store, name, p.Path); err != nil {
 		return err
-	} else if last != nil && last.To == p.held {
+	} else if last != nil && last.To == p.Held {
 		return nil
 	}
 	seen := map[string]bool{}
 	for sha := v.Parent; sha != "" && !seen[sha]; {
-		if sha == p.held {
+		if sha == p.Held {
 			return nil
 		}
 		seen[sha] = true
@@ -129,7 +129,7 @@ func (in *Installer) mayReplace(ctx context.Context, name string, p *place, v *t
 		}
 	}
 	if !force {
-		p.refusal = problem.Refusef(fmt.Sprintf("`evolve diff %s v%d` shows it; --force puts the other one in its place", name, known.N),
+		p.Refusal = problem.Refusef(fmt.Sprintf("`evolve diff %s v%d` shows it; --force puts the other one in its place", name, known.N),
 			"it holds a text of yours, kept as v%d", known.N)
 	}
 	return nil
@@ -166,9 +166,9 @@ func (in *Installer) PlanProved(ctx context.Context, live *skill.Live, v tournam
 	return in.planned(p, err)
 }
 
-// planNew looks at the targets that v is to be put into. v is what every placing
+// planNew looks at the targets that v is to be put into. v is what every placement
 // points to.
-func (in *Installer) planNew(ctx context.Context, live *skill.Live, want string, v *tournament.Version, targets []skill.Target, force bool) ([]placing, error) {
+func (in *Installer) planNew(ctx context.Context, live *skill.Live, want string, v *tournament.Version, targets []skill.Target, force bool) ([]Placement, error) {
 	doc, err := skill.Parse(v.Text, skill.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("read version to install: %w", err)
@@ -180,19 +180,19 @@ func (in *Installer) planNew(ctx context.Context, live *skill.Live, want string,
 	if err != nil {
 		return nil, err
 	}
-	plan := make([]placing, len(places))
+	plan := make([]Placement, len(places))
 	for i := range places {
 		p := &places[i]
-		if !p.live {
+		if !p.Home {
 			err = in.mayReplace(ctx, live.Name, p, v, force)
-		} else if p.refusal == nil && p.held != want && p.held != v.SHA {
+		} else if p.Refusal == nil && p.Held != want && p.Held != v.SHA {
 			// What was proved is about another text, wherever it would go.
-			err = &skill.DriftError{Path: p.path, Want: want, Live: p.held}
+			err = &skill.DriftError{Path: p.Path, Want: want, Live: p.Held}
 		}
 		if err != nil {
 			return nil, err
 		}
-		plan[i] = placing{*p, v}
+		plan[i] = Placement{*p, v}
 	}
 	return plan, nil
 }

@@ -1,4 +1,4 @@
-package main
+package release
 
 import (
 	"context"
@@ -15,18 +15,18 @@ import (
 	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
-// An objection is one reason why a text may not be installed.
-type objection struct {
-	kind objectionKind
+// An Objection is one reason why a text may not be installed.
+type Objection struct {
+	kind Ground
 	why  *problem.Error
 }
 
-type objectionKind int
+type Ground int
 
 const (
-	isPinned objectionKind = iota
+	isPinned Ground = iota
 	isManaged
-	isSimulated // the evidence
+	Simulated   // the evidence
 	isOlder     // the evidence is about another incumbent
 	isForbidden // by the firewall, or by its owner's word
 	isMisfit    // another kernel, or a text that agents would not read
@@ -34,29 +34,29 @@ const (
 	isUnproven
 )
 
-// objections are all reasons at once: who mends one should not hear of the next
+// Objections are all reasons at once: who mends one should not hear of the next
 // afterwards.
-type objections []objection
+type Objections []Objection
 
 // add keeps what forbids an installation; any other error is returned.
-func (o *objections) add(kind objectionKind, err error) error {
+func (o *Objections) add(kind Ground, err error) error {
 	var f *problem.Error
 	if err != nil && (!errors.As(err, &f) || f.Kind != problem.Refused) {
 		return err
 	}
 	if err != nil {
-		*o = append(*o, objection{kind, f})
+		*o = append(*o, Objection{kind, f})
 	}
 	return nil
 }
 
 // object adds a reason, with what to do about it.
-func (o *objections) object(kind objectionKind, hint, format string, args ...any) {
-	*o = append(*o, objection{kind, &problem.Error{Kind: problem.Refused, Err: fmt.Errorf(format, args...), Hint: hint}})
+func (o *Objections) object(kind Ground, hint, format string, args ...any) {
+	*o = append(*o, Objection{kind, &problem.Error{Kind: problem.Refused, Err: fmt.Errorf(format, args...), Hint: hint}})
 }
 
 // refuse is all of them in one error, nil for none.
-func (o objections) refuse(what string) error {
+func (o Objections) refuse(what string) error {
 	if len(o) == 0 {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (o objections) refuse(what string) error {
 }
 
 // String is the reasons in a line.
-func (o objections) String() string {
+func (o Objections) String() string {
 	var said []string
 	for _, k := range o {
 		said = append(said, strings.TrimSuffix(k.why.Error(), ": nothing was changed")) // of a refusal by itself
@@ -81,8 +81,8 @@ func (o objections) String() string {
 	return strings.Join(said, "; ")
 }
 
-// without leaves reasons of some kinds away.
-func (o objections) without(kinds ...objectionKind) (out objections) {
+// Without leaves reasons of some kinds away.
+func (o Objections) Without(kinds ...Ground) (out Objections) {
 	for _, k := range o {
 		if !slices.Contains(kinds, k.kind) {
 			out = append(out, k)
@@ -93,8 +93,8 @@ func (o objections) without(kinds ...objectionKind) (out objections) {
 
 // againstSkill is what keeps anything from being installed in the place of the live
 // text.
-func (in *Installer) againstSkill(ctx context.Context, live *skill.Live) (out objections, err error) {
-	p, err := pinned(ctx, in.Store, live.Name)
+func (in *Installer) againstSkill(ctx context.Context, live *skill.Live) (out Objections, err error) {
+	p, err := Pinned(ctx, in.Store, live.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -112,15 +112,15 @@ func (in *Installer) againstSkill(ctx context.Context, live *skill.Live) (out ob
 	if err != nil {
 		return nil, err
 	}
-	return out, out.add(isManaged, places[0].refusal)
+	return out, out.add(isManaged, places[0].Refusal)
 }
 
 // againstCandidate is what keeps a candidate from being installed in the place of
 // the live text, but for what keeps anything from it. note is what is to be
 // remembered of one that may be; cand is the candidate as its run has it.
-func (in *Installer) againstCandidate(ctx context.Context, live *skill.Live, trial *tournament.TrialRecord, force bool) (cand *tournament.Candidate, note string, out objections, err error) {
+func (in *Installer) againstCandidate(ctx context.Context, live *skill.Live, trial *tournament.TrialRecord, force bool) (cand *tournament.Candidate, note string, out Objections, err error) {
 	if trial.Simulated && !in.Demo {
-		out.object(isSimulated, "run it again with a real --agent", "the evidence for %.12s is simulated: it says nothing about a real model", trial.Challenger)
+		out.object(Simulated, "run it again with a real --agent", "the evidence for %.12s is simulated: it says nothing about a real model", trial.Challenger)
 	}
 	if trial.Incumbent != live.Doc.Hash() && !force {
 		out.object(isOlder, "run `evolve --skill "+live.Name+"` to try it against the live text, or use --force",
@@ -154,9 +154,9 @@ func unproven(trial *tournament.TrialRecord) error {
 }
 
 // againstVersion is what keeps a version from being installed.
-func (in *Installer) againstVersion(ctx context.Context, live *skill.Live, v *tournament.Version) (out objections, err error) {
+func (in *Installer) againstVersion(ctx context.Context, live *skill.Live, v *tournament.Version) (out Objections, err error) {
 	if v.Simulated && !in.Demo {
-		out.object(isSimulated, "run it again with a real --agent", "the evidence for v%d is simulated: it says nothing about a real model", v.N)
+		out.object(Simulated, "run it again with a real --agent", "the evidence for v%d is simulated: it says nothing about a real model", v.N)
 	}
 	if v.Author != "evolve" || v.SHA == live.Doc.Hash() {
 		return out, nil
@@ -182,9 +182,9 @@ func (in *Installer) againstVersion(ctx context.Context, live *skill.Live, v *to
 	return out, nil
 }
 
-// offer is the command that installs what a trial has proved, "" where promote
+// Offer is the command that installs what a trial has proved, "" where promote
 // refuses; then out says why.
-func (in *Installer) offer(ctx context.Context, live *skill.Live, trial *tournament.TrialRecord) (command string, out objections, err error) {
+func (in *Installer) Offer(ctx context.Context, live *skill.Live, trial *tournament.TrialRecord) (command string, out Objections, err error) {
 	if out, err = in.againstSkill(ctx, live); err != nil {
 		return "", nil, err
 	}
@@ -199,7 +199,7 @@ func (in *Installer) offer(ctx context.Context, live *skill.Live, trial *tournam
 	if out = append(out, more...); len(out) > 0 {
 		return "", out, nil
 	}
-	at, _, err := in.waitingTrial(ctx, live, live.Doc.Hash())
+	at, _, err := in.WaitingTrial(ctx, live, live.Doc.Hash())
 	if err != nil {
 		return "", nil, err
 	}

@@ -10,12 +10,13 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/release"
 )
 
 // installer puts texts in place for this command.
-func (a *app) installer(db *store.Store) *Installer {
+func (a *app) installer(db *store.Store) *release.Installer {
 	home, _ := a.home() // db is open in it
-	return &Installer{Store: db, Dir: home, Access: a.access, Layout: a.layout(), Now: a.Now, Say: a.Say, Note: a.leaveNote,
+	return &release.Installer{Store: db, Dir: home, Access: a.access, Layout: a.layout(), Now: a.Now, Say: a.Say, Note: a.leaveNote,
 		Edited: func(ctx context.Context, live *skill.Live, before string) error {
 			k, err := a.carrier()
 			if err != nil {
@@ -58,7 +59,7 @@ func (a *app) refuseManaged(ctx context.Context, live *skill.Live, f *runFlags) 
 }
 
 // installProved installs what the run's own gate proved.
-func (a *app) installProved(ctx context.Context, p *prepared, out *tournament.Outcome) ([]placed, error) {
+func (a *app) installProved(ctx context.Context, p *prepared, out *tournament.Outcome) ([]release.Placed, error) {
 	doc := p.plan.Incumbent.Doc
 	var text []byte
 	var operator string
@@ -100,9 +101,9 @@ func (a *app) installProved(ctx context.Context, p *prepared, out *tournament.Ou
 }
 
 // sayElsewhere reports what became of the targets besides the one where the skill lives.
-func (a *app) sayElsewhere(r *Result) {
+func (a *app) sayElsewhere(r *release.Result) {
 	for i := range r.Placed {
-		if o := &r.Placed[i]; !o.live && o.Outcome != wasSame {
+		if o := &r.Placed[i]; !o.Home && o.Outcome != release.Same {
 			a.Say("%s, %s: %s", r.Live.Name, o.Target, placedWords(o, nil))
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package release
 
 import (
 	"context"
@@ -9,32 +9,32 @@ import (
 	"github.com/skill-evolve/evolve/tournament"
 )
 
-// A spell is one stay of a text at a place.
-type spell struct {
-	sha  string    // "" where there was nothing
-	from time.Time // zero: since before anybody looked
-	by   spellKind
+// A Stay is one stay of a text at a place.
+type Stay struct {
+	SHA  string    // "" where there was nothing
+	From time.Time // zero: since before anybody looked
+	by   stayKind
 }
 
-// A spellKind says how a text came to a place.
-type spellKind int
+// A stayKind says how a text came to a place.
+type stayKind int
 
 const (
-	byFinding  spellKind = iota // it was there first
-	byPromote                   // evolve put it there
-	byRollback                  // evolve put it back
-	byEdit                      // its owner wrote it there
-	byReturn                    // its owner put a known text there
-	byNobody                    // between two looks the text changed: what was there in between is unknown
+	byFinding  stayKind = iota // it was there first
+	byPromote                  // evolve put it there
+	byRollback                 // evolve put it back
+	byEdit                     // its owner wrote it there
+	byReturn                   // its owner put a known text there
+	byNobody                   // between two looks the text changed: what was there in between is unknown
 )
 
-// A placeHistory is what was at one place, in order.
-type placeHistory []spell
+// A Timeline is what was at one place, in order.
+type Timeline []Stay
 
-// historyOf puts together what the store knows of a place: installations, edits
+// TimelineOf puts together what the store knows of a place: installations, edits
 // (versions, by what each was made from), and what is there since. home says that
 // it is where the skill lives.
-func historyOf(ctx context.Context, db *store.Store, name, path string, home bool) (placeHistory, error) {
+func TimelineOf(ctx context.Context, db *store.Store, name, path string, home bool) (Timeline, error) {
 	all, err := db.Installs(ctx, name)
 	if err != nil {
 		return nil, err
@@ -49,31 +49,31 @@ func historyOf(ctx context.Context, db *store.Store, name, path string, home boo
 	}
 	var installs []store.Install
 	for _, in := range slices.Backward(all) { // the oldest first
-		if in.Path == path && in.Outcome == wasInstalled {
+		if in.Path == path && in.Outcome == Installed {
 			installs = append(installs, in)
 		}
 	}
-	h := &historian{versions: versions}
+	h := &builder{versions: versions}
 	now := slices.IndexFunc(places, func(p store.Place) bool { return p.Path == path })
 	switch {
 	case home && len(versions) > 0:
-		h.out = placeHistory{{sha: versions[0].SHA}}
+		h.out = Timeline{{SHA: versions[0].SHA}}
 	case len(installs) > 0:
-		h.out = placeHistory{{sha: installs[0].From}}
+		h.out = Timeline{{SHA: installs[0].From}}
 	case now >= 0:
-		h.out = placeHistory{{sha: places[now].SHA}}
+		h.out = Timeline{{SHA: places[now].SHA}}
 	default:
 		return nil, nil
 	}
 	for _, in := range installs {
 		h.found(in.From, in.Begun)
 		kind := byPromote
-		if isRollback(in) {
+		if IsRollback(in) {
 			kind = byRollback
 		}
 		// Begun, not Ended: that takes milliseconds, and after a crash the end is
 		// when somebody looked.
-		h.out = append(h.out, spell{in.To, in.Begun, kind})
+		h.out = append(h.out, Stay{in.To, in.Begun, kind})
 	}
 	if now >= 0 {
 		h.found(places[now].SHA, places[now].At)
@@ -81,37 +81,37 @@ func historyOf(ctx context.Context, db *store.Store, name, path string, home boo
 	return h.out, nil
 }
 
-// isRollback reports whether an install put back what had been there.
-func isRollback(in store.Install) bool {
+// IsRollback reports whether an install put back what had been there.
+func IsRollback(in store.Install) bool {
 	return in.Op == store.OpRollback || in.Op == "" && in.Note == "rollback"
 }
 
-// A historian fills in what nobody installed.
-type historian struct {
+// A builder fills in what nobody installed.
+type builder struct {
 	versions []tournament.Version
-	out      placeHistory
+	out      Timeline
 }
 
 // found says that a text was there at a time at the latest. Where it is not the one
 // that was known to be there, its owner wrote it, and perhaps others before it; or
 // brought a known one back, nobody knows when.
-func (h *historian) found(sha string, at time.Time) {
+func (h *builder) found(sha string, at time.Time) {
 	last := h.out[len(h.out)-1]
-	if last.sha == sha {
+	if last.SHA == sha {
 		return
 	}
-	var edits placeHistory // the newest first
-	for next := sha; next != last.sha; {
-		v := h.edit(next, last.from, at)
+	var edits Timeline // the newest first
+	for next := sha; next != last.SHA; {
+		v := h.edit(next, last.From, at)
 		if v == nil || len(edits) > len(h.versions) {
-			since := last.from
+			since := last.From
 			if since.IsZero() && len(h.versions) > 0 { // it was there when evolve first looked
 				since = h.versions[0].Created
 			}
-			h.out = append(h.out, spell{"", since, byNobody}, spell{sha, at, byReturn})
+			h.out = append(h.out, Stay{"", since, byNobody}, Stay{sha, at, byReturn})
 			return
 		}
-		edits = append(edits, spell{v.SHA, v.Created, byEdit})
+		edits = append(edits, Stay{v.SHA, v.Created, byEdit})
 		next = v.Parent
 	}
 	slices.Reverse(edits)
@@ -119,7 +119,7 @@ func (h *historian) found(sha string, at time.Time) {
 }
 
 // edit is the version that an owner's edit became in that time, nil for none.
-func (h *historian) edit(sha string, after, until time.Time) *tournament.Version {
+func (h *builder) edit(sha string, after, until time.Time) *tournament.Version {
 	for i := range h.versions {
 		v := &h.versions[i]
 		if v.SHA == sha && v.Author != "evolve" && v.N > 0 && !v.Created.Before(after) && !v.Created.After(until) {
@@ -130,18 +130,18 @@ func (h *historian) edit(sha string, after, until time.Time) *tournament.Version
 }
 
 // Unknown reports whether nobody knows which text it was.
-func (s *spell) Unknown() bool { return s.by == byNobody }
+func (s *Stay) Unknown() bool { return s.by == byNobody }
 
 // before are the stays that a rollback goes back to from sha, the newest first. It
 // ends those that it takes back, so that another one goes on from there and never
 // comes back. known is false where what is there came by hand, or nobody knows what
 // was there before it.
-func (h placeHistory) before(sha string) (out []spell, known bool) {
-	var steps placeHistory
+func (h Timeline) before(sha string) (out []Stay, known bool) {
+	var steps Timeline
 	for _, s := range h {
 		if s.by == byRollback || s.by == byReturn {
 			k := len(steps) - 1
-			for k >= 0 && (steps[k].sha != s.sha || steps[k].by == byNobody) {
+			for k >= 0 && (steps[k].SHA != s.SHA || steps[k].by == byNobody) {
 				k--
 			}
 			if k >= 0 {
@@ -152,7 +152,7 @@ func (h placeHistory) before(sha string) (out []spell, known bool) {
 		steps = append(steps, s)
 	}
 	n := len(steps) - 1
-	if n < 0 || steps[n].sha != sha || steps[n].by == byReturn {
+	if n < 0 || steps[n].SHA != sha || steps[n].by == byReturn {
 		return nil, false
 	}
 	for _, s := range slices.Backward(steps[:n]) {
@@ -164,26 +164,26 @@ func (h placeHistory) before(sha string) (out []spell, known bool) {
 	return out, true
 }
 
-// replaced are the texts that held took the place of at a place, the newest first:
+// Replaced are the texts that held took the place of at a place, the newest first:
 // SHA-256, "" for no skill at all. Where the history does not tell, it is what the
 // newest promotion of held replaced, else what held was made from, else the version
 // with the next lower number.
-func replaced(ctx context.Context, db *store.Store, name, path, held string, home bool) (out []string, err error) {
-	h, err := historyOf(ctx, db, name, path, home)
+func Replaced(ctx context.Context, db *store.Store, name, path, held string, home bool) (out []string, err error) {
+	h, err := TimelineOf(ctx, db, name, path, home)
 	if err != nil {
 		return nil, err
 	}
 	if steps, known := h.before(held); known {
 		for _, s := range steps {
-			if s.sha != held {
-				out = append(out, s.sha)
+			if s.SHA != held {
+				out = append(out, s.SHA)
 			}
 		}
 		return out, nil
 	}
 	for i := len(h) - 1; i > 0 && len(out) == 0; i-- {
-		if h[i].by == byPromote && h[i].sha == held && h[i-1].by != byNobody {
-			out = append(out, h[i-1].sha)
+		if h[i].by == byPromote && h[i].SHA == held && h[i-1].by != byNobody {
+			out = append(out, h[i-1].SHA)
 		}
 	}
 	versions, err := db.Versions(ctx, name)
@@ -208,12 +208,12 @@ func replaced(ctx context.Context, db *store.Store, name, path, held string, hom
 func rolledBackTexts(installs []store.Install) map[string]time.Time {
 	last, out := map[string]time.Time{}, map[string]time.Time{}
 	for _, in := range installs {
-		if in.Outcome == wasInstalled && in.Ended.After(last[in.To]) {
+		if in.Outcome == Installed && in.Ended.After(last[in.To]) {
 			last[in.To] = in.Ended
 		}
 	}
 	for _, in := range installs { // the newest first
-		if _, ok := out[in.From]; !ok && in.Outcome == wasInstalled && isRollback(in) && !in.Ended.Before(last[in.From]) {
+		if _, ok := out[in.From]; !ok && in.Outcome == Installed && IsRollback(in) && !in.Ended.Before(last[in.From]) {
 			out[in.From] = in.Ended
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package release
 
 import (
 	"context"
@@ -19,32 +19,32 @@ import (
 	"github.com/skill-evolve/evolve/tournament"
 )
 
-// A placing is what is to become of one place.
-type placing struct {
-	place
-	to *tournament.Version // nil where the skill is removed again
+// A Placement is what is to become of one place.
+type Placement struct {
+	Place
+	To *tournament.Version // nil where the skill is removed again
 }
 
 // sha is what the place holds afterwards, "" for nothing.
-func (p *placing) sha() string {
-	if p.to == nil {
+func (p *Placement) sha() string {
+	if p.To == nil {
 		return ""
 	}
-	return p.to.SHA
+	return p.To.SHA
 }
 
 // What became of a place.
 const (
-	wasInstalled = "installed" // the text took the place of another one
-	wasCopied    = "copied"    // the whole folder was put where there was nothing
-	wasRemoved   = "removed"   // and taken back
-	wasUnchanged = "unchanged" // it held the text already
-	wasSame      = "same"      // it is the file of another target
-	wasRefused   = "refused"
+	Installed = "installed" // the text took the place of another one
+	Copied    = "copied"    // the whole folder was put where there was nothing
+	Removed   = "removed"   // and taken back
+	Unchanged = "unchanged" // it held the text already
+	Same      = "same"      // it is the file of another target
+	Refused   = "refused"
 )
 
-// placed is what became of one target, as promote and rollback print it.
-type placed struct {
+// Placed is what became of one target, as promote and rollback print it.
+type Placed struct {
 	Target  string   `json:"target"`
 	Path    string   `json:"path"`
 	Outcome string   `json:"outcome"`
@@ -58,13 +58,13 @@ type placed struct {
 	Differs bool   `json:"files_differ,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 
-	err  error
-	live bool
+	Err  error `json:"-"` // why it was refused
+	Home bool  `json:"-"` // it is where the skill lives
 }
 
-// changed reports whether something was written.
-func (p *placed) changed() bool {
-	return p.Outcome == wasInstalled || p.Outcome == wasCopied || p.Outcome == wasRemoved
+// Changed reports whether something was written.
+func (p *Placed) Changed() bool {
+	return p.Outcome == Installed || p.Outcome == Copied || p.Outcome == Removed
 }
 
 // put carries out what was planned, each place for itself: a place that holds
@@ -73,7 +73,7 @@ func (p *placed) changed() bool {
 // together with the version that a candidate becomes, before the first file is
 // touched, and each place as it is done: after a crash the store and the files tell
 // which are left (settle).
-func (in *Installer) put(ctx context.Context, p *Plan) ([]placed, error) {
+func (in *Installer) put(ctx context.Context, p *Plan) ([]Placed, error) {
 	unlock, err := in.lockInstalls(ctx, installWait)
 	if err != nil {
 		return nil, err
@@ -86,12 +86,12 @@ func (in *Installer) put(ctx context.Context, p *Plan) ([]placed, error) {
 	if err := giveUp(ctx, in.Store, p.Live.Name); err != nil {
 		return nil, err
 	}
-	out := make([]placed, len(p.Places))
+	out := make([]Placed, len(p.Places))
 	var intents []store.Intent
 	var which []int
 	for i := range p.Places {
 		at, o := &p.Places[i], &out[i]
-		*o = placed{Target: at.Name, Path: at.path, From: at.held, To: at.held, live: at.live}
+		*o = Placed{Target: at.Name, Path: at.Path, From: at.Held, To: at.Held, Home: at.Home}
 		intent, err := at.intent(ctx, in.Store, p.Live, o)
 		switch {
 		case err != nil:
@@ -144,8 +144,8 @@ func (in *Installer) begin(ctx context.Context, p *Plan, intents []store.Intent,
 
 // inPlaceAnywhere reports whether a text is in place anywhere. A place that is the same as
 // another one is counted there.
-func inPlaceAnywhere(done []placed) bool {
-	return slices.ContainsFunc(done, func(o placed) bool { return o.Outcome != wasRefused && o.Outcome != wasSame })
+func inPlaceAnywhere(done []Placed) bool {
+	return slices.ContainsFunc(done, func(o Placed) bool { return o.Outcome != Refused && o.Outcome != Same })
 }
 
 // ownersWord refuses what the owner has forbidden, perhaps since it was planned: the
@@ -155,7 +155,7 @@ func ownersWord(ctx context.Context, db *store.Store, plan *Plan) error {
 	if plan.force {
 		return nil
 	}
-	if pin, err := pinned(ctx, db, live.Name); err != nil {
+	if pin, err := Pinned(ctx, db, live.Name); err != nil {
 		return err
 	} else if pin != nil {
 		return pin.refuse(plan.Op)
@@ -166,7 +166,7 @@ func ownersWord(ctx context.Context, db *store.Store, plan *Plan) error {
 	}
 	for i := range plan.Places {
 		p := &plan.Places[i]
-		if sha := p.sha(); sha != "" && sha != live.Doc.Hash() && p.to.Author == "evolve" && said[sha].Word == store.Rejected {
+		if sha := p.sha(); sha != "" && sha != live.Doc.Hash() && p.To.Author == "evolve" && said[sha].Word == store.Rejected {
 			return problem.Refusef(fmt.Sprintf("`evolve approve %s@%.12s` takes that back", live.Name, sha), "candidate %.12s was rejected by you: nothing was changed", sha)
 		}
 	}
@@ -174,11 +174,11 @@ func ownersWord(ctx context.Context, db *store.Store, plan *Plan) error {
 }
 
 // compareFolders finds out which targets have other files than the skill's own.
-func compareFolders(live *skill.Live, plan []placing, out []placed) error {
+func compareFolders(live *skill.Live, plan []Placement, out []Placed) error {
 	own := ""
 	for i := range plan {
 		o := &out[i]
-		if o.live || o.To == "" || o.Outcome != wasInstalled && o.Outcome != wasUnchanged {
+		if o.Home || o.To == "" || o.Outcome != Installed && o.Outcome != Unchanged {
 			continue
 		}
 		var err error
@@ -196,48 +196,48 @@ func compareFolders(live *skill.Live, plan []placing, out []placed) error {
 	return nil
 }
 
-func (o *placed) refuse(err error) {
-	o.Outcome, o.err, o.Reason, o.To = wasRefused, err, plain.Line(err.Error()), o.From
+func (o *Placed) refuse(err error) {
+	o.Outcome, o.Err, o.Reason, o.To = Refused, err, plain.Line(err.Error()), o.From
 }
 
 // intent says what is to be written down for a place, nil where there is nothing
 // to do. It looks once more: time has passed since the plan was made.
-func (p *placing) intent(ctx context.Context, db *store.Store, live *skill.Live, o *placed) (*store.Intent, error) {
-	if p.same != "" {
-		o.Outcome, o.Same, o.To = wasSame, p.same, p.sha()
+func (p *Placement) intent(ctx context.Context, db *store.Store, live *skill.Live, o *Placed) (*store.Intent, error) {
+	if p.Same != "" {
+		o.Outcome, o.Same, o.To = Same, p.Same, p.sha()
 		return nil, nil
 	}
-	if p.refusal != nil {
-		return nil, p.refusal
+	if p.Refusal != nil {
+		return nil, p.Refusal
 	}
-	real, err := skill.RealPath(p.path)
+	real, err := skill.RealPath(p.Path)
 	if err != nil {
 		return nil, err
 	}
-	if real != p.path { // what is there is not what would be recorded
-		return nil, fmt.Errorf("%s leads to %s now", p.path, real)
+	if real != p.Path { // what is there is not what would be recorded
+		return nil, fmt.Errorf("%s leads to %s now", p.Path, real)
 	}
-	now, err := hashAt(p.path)
+	now, err := HashAt(p.Path)
 	if err != nil {
 		return nil, err
 	}
 	if now == p.sha() {
-		o.Outcome, o.From, o.To = wasUnchanged, now, now
+		o.Outcome, o.From, o.To = Unchanged, now, now
 		if now == "" {
 			return nil, nil
 		}
-		return nil, db.SetInstalled(ctx, live.Name, p.path, now)
+		return nil, db.SetInstalled(ctx, live.Name, p.Path, now)
 	}
-	if now != p.held {
-		return nil, &skill.DriftError{Path: p.path, Want: p.held, Live: now}
+	if now != p.Held {
+		return nil, &skill.DriftError{Path: p.Path, Want: p.Held, Live: now}
 	}
-	in := &store.Intent{Install: store.Install{Skill: live.Name, Path: p.path, From: p.held, To: p.sha()}}
+	in := &store.Intent{Install: store.Install{Skill: live.Name, Path: p.Path, From: p.Held, To: p.sha()}}
 	switch {
-	case p.to == nil:
-		in.Files, _, err = db.PlantedFiles(ctx, live.Name, p.path)
-	case skill.HashText(p.to.Text) != p.to.SHA:
-		err = problem.Refusef("the store is damaged; restore it from a backup", "version v%d of %s is not the text that its name says", p.to.N, live.Name)
-	case p.held == "":
+	case p.To == nil:
+		in.Files, _, err = db.PlantedFiles(ctx, live.Name, p.Path)
+	case skill.HashText(p.To.Text) != p.To.SHA:
+		err = problem.Refusef("the store is damaged; restore it from a backup", "version v%d of %s is not the text that its name says", p.To.N, live.Name)
+	case p.Held == "":
 		if err = p.clear(ctx, db, live.Name); err == nil {
 			in.Files, err = skill.Survey(live.Dir)
 		}
@@ -246,8 +246,8 @@ func (p *placing) intent(ctx context.Context, db *store.Store, live *skill.Live,
 }
 
 // clear removes what an interrupted removal has left where a skill is to be put.
-func (p *placing) clear(ctx context.Context, db *store.Store, name string) error {
-	files, planted, err := db.PlantedFiles(ctx, name, p.path)
+func (p *Placement) clear(ctx context.Context, db *store.Store, name string) error {
+	files, planted, err := db.PlantedFiles(ctx, name, p.Path)
 	if err != nil || !planted {
 		return err
 	}
@@ -256,17 +256,17 @@ func (p *placing) clear(ctx context.Context, db *store.Store, name string) error
 }
 
 // act does what was written down.
-func (p *placing) act(live *skill.Live, files []skill.FolderFile, o *placed) (err error) {
+func (p *Placement) act(live *skill.Live, files []skill.FolderFile, o *Placed) (err error) {
 	switch {
-	case p.to == nil:
-		o.Outcome = wasRemoved
-		o.Kept, err = skill.Uproot(p.dir(), p.held, files)
-	case p.held == "":
-		o.Outcome, o.Files = wasCopied, len(files)+1
-		err = skill.Plant(p.dir(), live.Dir, files, p.to.Text)
+	case p.To == nil:
+		o.Outcome = Removed
+		o.Kept, err = skill.Uproot(p.dir(), p.Held, files)
+	case p.Held == "":
+		o.Outcome, o.Files = Copied, len(files)+1
+		err = skill.Plant(p.dir(), live.Dir, files, p.To.Text)
 	default:
-		o.Outcome = wasInstalled
-		err = skill.InstallResolved(p.path, p.held, p.to.Text)
+		o.Outcome = Installed
+		err = skill.InstallResolved(p.Path, p.Held, p.To.Text)
 	}
 	if err == nil {
 		o.To = p.sha()
@@ -274,8 +274,8 @@ func (p *placing) act(live *skill.Live, files []skill.FolderFile, o *placed) (er
 	return err
 }
 
-// hashAt is the SHA-256 of a file, "" for none.
-func hashAt(path string) (string, error) {
+// HashAt is the SHA-256 of a file, "" for none.
+func HashAt(path string) (string, error) {
 	text, err := skill.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -332,7 +332,7 @@ func (in *Installer) settle(ctx context.Context, name string) (done, open []stor
 	}
 	left := open[:0]
 	for _, k := range open {
-		now, err := hashAt(k.Path)
+		now, err := HashAt(k.Path)
 		if err != nil {
 			in.Say("%s: %v", name, err)
 			left = append(left, k)
@@ -400,7 +400,7 @@ func giveUp(ctx context.Context, db *store.Store, name string) error {
 		return err
 	}
 	for _, in := range open {
-		now, err := hashAt(in.Path)
+		now, err := HashAt(in.Path)
 		if err != nil {
 			return err
 		}

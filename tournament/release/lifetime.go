@@ -1,4 +1,4 @@
-package main
+package release
 
 import (
 	"context"
@@ -7,10 +7,10 @@ import (
 	"github.com/skill-evolve/evolve/tournament"
 )
 
-// overLifetime says what the proof of a trial is worth among all trials of its skill,
+// OverLifetime says what the proof of a trial is worth among all trials of its skill,
 // "" where it holds among them too, or there is none. The owner's word installs it
 // all the same. number is that of the trial.
-func overLifetime(ctx context.Context, db *store.Store, t *tournament.TrialRecord) (said string, number int, err error) {
+func OverLifetime(ctx context.Context, db *store.Store, t *tournament.TrialRecord) (said string, number int, err error) {
 	if alone, err := t.ProvenAlone(); err != nil || !alone {
 		return "", 0, err
 	}

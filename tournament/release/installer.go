@@ -1,4 +1,6 @@
-package main
+// Package release knows which text of a skill is live where, how it got there, and how it
+// gets back.
+package release
 
 import (
 	"context"
@@ -64,7 +66,7 @@ type Plan struct {
 	// version yet. Of a candidate it is the version that the candidate becomes, which
 	// has no number before Apply.
 	Version *tournament.Version
-	Places  []placing
+	Places  []Placement
 	// Trial is that of a candidate, nil if Version is a version already.
 	Trial *tournament.TrialRecord
 	// Older: the evidence is about another text than the live one, and Force was set.
@@ -79,13 +81,13 @@ type Plan struct {
 	force  bool
 	fresh  bool // Version is no version yet
 	notify bool // the next session is told
-	pin    *pin // that stays, on what is live then
+	pin    *Pin // that stays, on what is live then
 }
 
 // A Result is what became of a plan.
 type Result struct {
 	*Plan
-	Placed []placed
+	Placed []Placed
 	// Versions are all of the skill, by which texts are named.
 	Versions []tournament.Version
 	// Again is the version that a rollback took away and a promotion would put back, nil
@@ -100,8 +102,8 @@ func (r *Result) Refusal() error { return refusalOf(r.Placed) }
 // HomeRefusal is why the text was not put where the skill lives, nil if it was.
 func (r *Result) HomeRefusal() (err error) {
 	for i := range r.Placed {
-		if o := &r.Placed[i]; o.live && o.err != nil {
-			err = o.err
+		if o := &r.Placed[i]; o.Home && o.Err != nil {
+			err = o.Err
 		}
 	}
 	return err
@@ -110,7 +112,7 @@ func (r *Result) HomeRefusal() (err error) {
 // Changed reports whether anything was written.
 func (r *Result) Changed() bool {
 	for i := range r.Placed {
-		if r.Placed[i].changed() {
+		if r.Placed[i].Changed() {
 			return true
 		}
 	}
@@ -155,7 +157,7 @@ func (in *Installer) RecordEdit(ctx context.Context, live *skill.Live) error {
 // it short, else what r asks for. op is store.OpPromote or store.OpRollback. The live
 // text is recorded first.
 func (in *Installer) Next(ctx context.Context, live *skill.Live, op string, r Request) (*Plan, error) {
-	pin, err := pinned(ctx, in.Store, live.Name)
+	pin, err := Pinned(ctx, in.Store, live.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -219,9 +221,9 @@ func (in *Installer) Apply(ctx context.Context, p *Plan) (*Result, error) {
 }
 
 // notify tells the next session of a rollback, and lets a pin stay on what is live now.
-func (in *Installer) notify(ctx context.Context, p *Plan, done []placed) error {
+func (in *Installer) notify(ctx context.Context, p *Plan, done []Placed) error {
 	for i := range done {
-		if !done[i].live || !done[i].changed() {
+		if !done[i].Home || !done[i].Changed() {
 			continue
 		}
 		in.Note(p.Live.Name, hook.Installed, "v%d (%.12s) was put back in the place of %.12s", p.Version.N, p.Version.SHA, p.Live.Doc.Hash())
@@ -271,7 +273,7 @@ func (p *Plan) Fingerprint() string {
 	}
 	for i := range p.Places {
 		at := &p.Places[i]
-		fmt.Fprintf(h, "%q %q %q %t %q\n", at.path, at.held, at.sha(), at.refusal != nil, at.same)
+		fmt.Fprintf(h, "%q %q %q %t %q\n", at.Path, at.Held, at.sha(), at.Refusal != nil, at.Same)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -1,0 +1,145 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+)
+
+// A Place is where a target has a skill, or would have it.
+type Place struct {
+	skill.Target
+	Path string // of the SKILL.md, symlinks resolved as far as there is something
+	Held string // SHA-256 of what is there, "" for nothing
+	text []byte
+	Home bool // it is the file that evolve works on
+	// Same is the target before it that is the very same file, "" for none.
+	Same    string
+	Refusal error // nothing may be written there
+}
+
+// dir is the skill's folder.
+func (p *Place) dir() string { return filepath.Dir(p.Path) }
+
+// places looks a skill up in targets. Two that lead to the same file are one.
+func (in *Installer) places(ctx context.Context, live *skill.Live, targets []skill.Target) ([]Place, error) {
+	managed, err := in.Layout.PluginFolders()
+	if err != nil {
+		return nil, err
+	}
+	var out []Place
+	for _, t := range targets {
+		p := Place{Target: t, Path: filepath.Join(t.Dir, live.Name, skill.FileName)}
+		if err := p.look(ctx, in.Store, live, managed); err != nil {
+			return nil, err
+		}
+		if root := in.Within; root != "" && !skill.Within(p.Path, []string{root}) {
+			p.Refusal = problem.Refusef("use your own data folder: unset EVOLVE_HOME", "%s is not in the demo's folder %s, and what the demo proved is simulated", p.Path, root)
+		}
+		for _, q := range out {
+			if q.Path == p.Path && q.Same == "" {
+				p.Same = q.Name
+			}
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// MayWrite reports whether a version of a skill may be put into any of the targets.
+func (in *Installer) MayWrite(ctx context.Context, live *skill.Live, targets []skill.Target) (bool, error) {
+	places, err := in.places(ctx, live, targets)
+	return slices.ContainsFunc(places, func(p Place) bool { return p.Refusal == nil }), err
+}
+
+// look reads what is at a place.
+func (p *Place) look(ctx context.Context, db *store.Store, live *skill.Live, managed []string) error {
+	home, err := filepath.EvalSymlinks(live.Path)
+	if err != nil {
+		return fmt.Errorf("find skill %s: %w", live.Name, err)
+	}
+	real, err := skill.RealPath(p.Path)
+	if err != nil {
+		p.Refusal = err
+		return nil
+	}
+	p.Path = real
+	p.Home = p.Path == home
+	info, err := os.Lstat(p.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		p.Refusal = p.absent(ctx, db, live.Name)
+	case err != nil:
+		p.Refusal = err
+	case !info.Mode().IsRegular():
+		p.Refusal = fmt.Errorf("%s is no regular file", p.Path)
+	default:
+		if p.text, err = skill.ReadFile(p.Path); err != nil {
+			p.Refusal = err
+			break
+		}
+		p.Held = skill.HashText(p.text)
+	}
+	if p.Refusal != nil {
+		return nil
+	}
+	doc, _ := skill.Parse(p.text, skill.Options{}) // whole, whatever the error
+	switch {
+	case skill.Within(p.Path, managed):
+		p.Refusal = problem.Refusef("change it where it comes from", "skill %s %s: an installation would not last", live.Name, skill.OfPlugin)
+	case p.Held != "" && doc.Managed() || p.Home && live.Managed:
+		p.Refusal = problem.Refusef("change it where it comes from", "skill %s %s: an installation would not last", live.Name, skill.OfTool)
+	case p.Held != "" && info.Mode().Perm()&0o222 == 0: // a rename would replace it all the same
+		p.Refusal = problem.Refusef(fmt.Sprintf("`chmod u+w %s` allows it", p.Path), "%s is read-only", p.Path)
+	}
+	return nil
+}
+
+// Places are the places of a skill as they are now: where a folder was moved and a
+// symlink put there instead, the place is the one it leads to.
+func Places(ctx context.Context, db *store.Store, name string) (out []store.Place, err error) {
+	all, err := db.Places(ctx, name)
+	for _, p := range all {
+		if real, err := skill.RealPath(p.Path); err == nil && real != p.Path {
+			if slices.ContainsFunc(all, func(q store.Place) bool { return q.Path == real }) {
+				continue
+			}
+			p.Path = real
+		}
+		out = append(out, p)
+	}
+	slices.SortFunc(out, func(p, q store.Place) int { return strings.Compare(p.Path, q.Path) })
+	return out, err
+}
+
+// absent says why a skill may not be put where it has no SKILL.md, nil where it
+// may: nothing is there, or what an interrupted removal of ours has left, which goes
+// before something is put there.
+func (p *Place) absent(ctx context.Context, db *store.Store, name string) error {
+	entries, err := os.ReadDir(p.dir())
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	files, planted, err := db.PlantedFiles(ctx, name, p.Path)
+	if err != nil {
+		return err
+	}
+	if planted {
+		if others, err := skill.Others(p.dir(), files); err != nil || len(others) == 0 {
+			return err
+		}
+	}
+	return fmt.Errorf("%s is there without a SKILL.md", p.dir())
+}
