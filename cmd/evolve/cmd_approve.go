@@ -182,11 +182,11 @@ func (a *app) keepWord(ctx context.Context, db *store.Store, d *deciding, word s
 			return err
 		}
 		if word == store.Approved { // made from an older text it is not tried as it is
-			k, err := a.carrier()
+			k, err := a.carrier(db)
 			if err != nil {
 				return err
 			}
-			if err := k.rebaseApproved(ctx, db, live); err != nil {
+			if err := k.Approved(ctx, live); err != nil {
 				return err
 			}
 		}

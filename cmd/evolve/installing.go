@@ -10,6 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/rebase"
 	"github.com/skill-evolve/evolve/tournament/release"
 )
 
@@ -18,11 +19,11 @@ func (a *app) installer(db *store.Store) *release.Installer {
 	home, _ := a.home() // db is open in it
 	return &release.Installer{Store: db, Dir: home, Access: a.access, Layout: a.layout(), Now: a.Now, Say: a.Say, Note: a.leaveNote,
 		Edited: func(ctx context.Context, live *skill.Live, before string) error {
-			k, err := a.carrier()
+			k, err := a.carrier(db)
 			if err != nil {
 				return err
 			}
-			return k.rebase(ctx, db, live, before)
+			return k.Edited(ctx, live, before)
 		},
 		Demo: a.isDemo(), Within: a.demoFolder()}
 }
@@ -111,3 +112,13 @@ func (a *app) sayElsewhere(r *release.Result) {
 
 // fileMode keeps what evolve writes for its owner alone.
 const fileMode os.FileMode = 0o600
+
+// carrier carries challengers over to what this command finds edited.
+func (a *app) carrier(db *store.Store) (*rebase.Rebaser, error) {
+	k, err := a.locks()
+	if err != nil {
+		return nil, err
+	}
+	o, err := a.outbox()
+	return &rebase.Rebaser{Store: db, Locks: k, Outbox: o, Now: a.Now, Say: a.Say}, err
+}

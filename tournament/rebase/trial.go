@@ -1,4 +1,4 @@
-package main
+package rebase
 
 import (
 	"context"
@@ -73,7 +73,7 @@ func spentOn(ctx context.Context, db *store.Store, t *tournament.TrialRecord) ([
 
 // barRelatives keeps clusters out of the open trials against the live text that
 // were spent on an ancestor after it was re-based: its run was resumed.
-func (k *carrier) barRelatives(ctx context.Context, db *store.Store, name, live string, trials []tournament.TrialRecord) error {
+func (k *Rebaser) barRelatives(ctx context.Context, db *store.Store, name, live string, trials []tournament.TrialRecord) error {
 	if busy, err := k.Locks.Working(name, skill.Harness, skill.Description); err != nil || busy {
 		return err // what it has read of its trial must not change under it
 	}

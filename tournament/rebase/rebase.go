@@ -1,4 +1,5 @@
-package main
+// Package rebase carries challengers that wait over to a text that its owner has edited.
+package rebase
 
 import (
 	"cmp"
@@ -10,10 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest/hook"
-	"github.com/skill-evolve/evolve/tournament/release"
-
-	hooksettings "github.com/skill-evolve/evolve/harvest/hook/settings"
+	"github.com/skill-evolve/evolve/harvest/hook/settings"
 	"github.com/skill-evolve/evolve/mutate"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
@@ -22,19 +22,22 @@ import (
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/release"
 )
 
-// A carrier carries challengers over to an edited text.
-type carrier struct {
+// A Rebaser carries challengers over to an edited text. It looks at the store alone and
+// may be called at any time: what is done is not done again.
+type Rebaser struct {
+	Store  *store.Store
 	Locks  lock.Locks
-	Outbox *hooksettings.Outbox
+	Outbox *settings.Outbox
 	Now    func() time.Time
 	Say    func(format string, args ...any)
 }
 
 // lock takes the lock of a run. A command that works on a copy of the database needs no
 // lock: no other process writes to the copy.
-func (k *carrier) lock(ctx context.Context, id string) (unlock func(), err error) {
+func (k *Rebaser) lock(ctx context.Context, id string) (unlock func(), err error) {
 	if k.Outbox.Access != datadir.Writes {
 		return func() {}, nil
 	}
@@ -42,24 +45,14 @@ func (k *carrier) lock(ctx context.Context, id string) (unlock func(), err error
 }
 
 // recorded says what was recorded; of a copy, that it was not.
-func (k *carrier) recorded(words string) {
+func (k *Rebaser) recorded(words string) {
 	if k.Outbox.Access == datadir.Tries {
 		words += " (not kept: this is a dry run)"
 	}
 	k.Say("%s", words)
 }
 
-// carrier of the application.
-func (a *app) carrier() (*carrier, error) {
-	k, err := a.locks()
-	if err != nil {
-		return nil, err
-	}
-	o, err := a.outbox()
-	return &carrier{Locks: k, Outbox: o, Now: a.Now, Say: a.Say}, err
-}
-
-// rebase carries the challengers that wait over to the live text after its owner
+// Edited carries the challengers that wait over to the live text after its owner
 // has edited it, one trial of each kind: see mutate.Rebase. before is the text
 // that was known to be in place, "" for none. What has no place on trial any more
 // stays in the store with the reason.
@@ -67,7 +60,8 @@ func (a *app) carrier() (*carrier, error) {
 // It looks at the store alone and may be called at any time: what is done is not
 // done again, and a challenger that a process is trying right now is left for
 // later.
-func (k *carrier) rebase(ctx context.Context, db *store.Store, live *skill.Live, before string) error {
+func (k *Rebaser) Edited(ctx context.Context, live *skill.Live, before string) error {
+	db := k.Store
 	if live.HalfSaved() {
 		return nil
 	}
@@ -76,7 +70,7 @@ func (k *carrier) rebase(ctx context.Context, db *store.Store, live *skill.Live,
 	if err != nil {
 		return err
 	}
-	if err := k.rebaseApproved(ctx, db, live); err != nil {
+	if err := k.Approved(ctx, live); err != nil {
 		return err
 	}
 	trials, err := db.Trials(ctx, live.Name)
@@ -106,7 +100,7 @@ func (k *carrier) rebase(ctx context.Context, db *store.Store, live *skill.Live,
 // at it, or one is trying the challenger. One that was dropped is tried again on the
 // next text: an editor may have been half way through a save. superseded: not that,
 // since another one has come after it.
-func (k *carrier) rebaseOnce(ctx context.Context, db *store.Store, live *skill.Live, t tournament.TrialRecord, r *candidate.Carrying, bases []string, superseded bool) error {
+func (k *Rebaser) rebaseOnce(ctx context.Context, db *store.Store, live *skill.Live, t tournament.TrialRecord, r *candidate.Carrying, bases []string, superseded bool) error {
 	if done, err := rebased(ctx, db, live.Name, r, bases); err != nil || done || superseded && r.Reason != "" {
 		return err
 	}
@@ -230,7 +224,7 @@ func rebased(ctx context.Context, db *store.Store, name string, r *candidate.Car
 }
 
 // rebaseOne carries one challenger over, and says what came of it in a line.
-func (k *carrier) rebaseOne(ctx context.Context, db *store.Store, live *skill.Live, t tournament.TrialRecord, r *candidate.Carrying) error {
+func (k *Rebaser) rebaseOne(ctx context.Context, db *store.Store, live *skill.Live, t tournament.TrialRecord, r *candidate.Carrying) error {
 	name, now := live.Name, k.Now().UTC()
 	id := r.Run(name)
 	was, err := candidate.MadeBy(ctx, db, name, t.Challenger)
@@ -299,7 +293,7 @@ func (k *carrier) rebaseOne(ctx context.Context, db *store.Store, live *skill.Li
 		return err
 	}
 	if !r.Again {
-		k.recorded(oneLine(words))
+		k.recorded(plain.Line(words))
 	}
 	if k.Outbox.Access != datadir.Writes {
 		return nil
@@ -323,14 +317,14 @@ func mergeEdit(ctx context.Context, db *store.Store, live *skill.Live, was *tour
 	var docs [3]*skill.Document
 	for i, text := range [][]byte{v.Text, live.Doc.Render(), was.Text} {
 		if docs[i], err = skill.Parse(text, skill.OptionsFor(candidate.PartOf(was.Operator))); err != nil {
-			r.Outcome, r.Reason = candidate.Dropped, oneLine(err.Error())
+			r.Outcome, r.Reason = candidate.Dropped, plain.Line(err.Error())
 			return nil, nil
 		}
 	}
 	next, err := mutate.Rebase(docs[0], docs[1], docs[2])
 	switch {
 	case err != nil:
-		r.Outcome, r.Reason = candidate.Dropped, strings.Replace(oneLine(err.Error()), "your edit", r.Edit, 1)
+		r.Outcome, r.Reason = candidate.Dropped, strings.Replace(plain.Line(err.Error()), "your edit", r.Edit, 1)
 		return nil, nil
 	case next.Hash() == r.Onto:
 		r.Outcome, r.Reason = candidate.Dropped, strings.Replace(candidate.TakenByHand, "your edit", r.Edit, 1)
@@ -342,7 +336,7 @@ func mergeEdit(ctx context.Context, db *store.Store, live *skill.Live, was *tour
 // admit checks the re-based text as the search checks what a mutator proposes. r
 // names rules alone: what a finding quotes stands with the candidate, where a purge
 // finds it.
-func (k *carrier) admit(ctx context.Context, db *store.Store, live *skill.Live, next *skill.Document, c *tournament.Candidate, r *candidate.Carrying) error {
+func (k *Rebaser) admit(ctx context.Context, db *store.Store, live *skill.Live, next *skill.Document, c *tournament.Candidate, r *candidate.Carrying) error {
 	ours, err := skill.Parse(live.Doc.Render(), next.Options())
 	if err != nil {
 		return err

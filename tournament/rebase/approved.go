@@ -1,4 +1,4 @@
-package main
+package rebase
 
 import (
 	"context"
@@ -11,11 +11,12 @@ import (
 	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
-// rebaseApproved carries the approved candidates that no run has tried yet over to
+// Approved carries the approved candidates that no run has tried yet over to
 // the live text, where that is another one than they were made from: a search that
 // began with one as it is would lose what was written since. What comes of it goes
 // to quarantine: an approval is for one text.
-func (k *carrier) rebaseApproved(ctx context.Context, db *store.Store, live *skill.Live) error {
+func (k *Rebaser) Approved(ctx context.Context, live *skill.Live) error {
+	db := k.Store
 	words, err := db.Decisions(ctx, live.Name)
 	if err != nil {
 		return err
