@@ -11,7 +11,6 @@ import (
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
-	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/scratch"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -99,15 +98,6 @@ func (a *app) registry() (*skill.Registry, error)          { return a.layout().R
 func (a *app) skill(name string) (*skill.Live, error)      { return a.layout().Live(name) }
 func (a *app) targets(to []string) ([]skill.Target, error) { return a.layout().Targets(to) }
 func (a *app) targetOf(name, path string) string           { return a.layout().TargetOf(name, path) }
-
-// variantOf is the live skill as an agent is offered it.
-func variantOf(l *skill.Live) (eval.Variant, error) {
-	rest, err := skill.RestHash(l.Dir)
-	if err != nil {
-		return eval.Variant{}, fmt.Errorf("read skill %s: %w", l.Name, err)
-	}
-	return eval.Variant{Name: l.Name, Doc: l.Doc, Dir: l.Dir, Rest: rest}, nil
-}
 
 // store opens the database, once, for what the command may do. Where there is none, a
 // command that only looks gets an empty one, and none is made.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -80,6 +81,9 @@ func (f *generateFlags) check() error {
 	}
 	return nil
 }
+
+// sensible reports whether x is a number, and not negative.
+func sensible(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }
 
 // A generateForecast is what writing cases may take, said before anything is
 // spent.

@@ -4,19 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"sort"
 	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
 )
@@ -25,10 +21,8 @@ import (
 // are registered below are used.
 type compareFlags struct {
 	runFlags
-	split    string
-	trials   int
+	campaign.CompareOptions
 	recorded bool
-	again    bool
 	format   string
 }
 
@@ -63,11 +57,11 @@ that A solves and B does not, and skips one that neither solves.`,
 	}
 	fl := c.Flags()
 	fl.SortFlags = false
-	fl.StringVar(&f.split, "split", string(eval.Test), "cases to compare on: test (held out), val, train or all")
+	fl.StringVar(&f.Split, "split", string(eval.Test), "cases to compare on: test (held out), val, train or all")
 	fl.BoolVar(&f.recorded, "recorded", false, "spend nothing: use rollouts that are stored for both")
 	fl.StringVar(&f.format, "format", "text", "text, json, markdown, benchmark or junit")
-	fl.IntVar(&f.trials, "trials", 1, "rollouts of each case in each arm")
-	fl.BoolVar(&f.again, "again", false, "measure anew instead of using an earlier comparison of the same two")
+	fl.IntVar(&f.Trials, "trials", 1, "rollouts of each case in each arm")
+	fl.BoolVar(&f.Again, "again", false, "measure anew instead of using an earlier comparison of the same two")
 	fl.StringVar(&f.Evolve, "evolve", skill.Harness, "harness compares on ordinary cases, description on trigger cases")
 	f.who.Register(fl)
 	fl.Int64Var(&f.MaxRollouts, "max-rollouts", 120, "agent attempts at most; 0 for no cap")
@@ -79,7 +73,7 @@ that A solves and B does not, and skips one that neither solves.`,
 	fl.Float64Var(&f.PerSecond, "rate", 0, "agent calls a second at most")
 	fl.DurationVar(&f.WallClock, "timeout", 5*time.Minute, "wall clock of one rollout")
 	fl.Int64Var(&f.Seed, "seed", 0, "seed of the order of the arms, and of which cases a cap affords")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "print the forecast and stop")
+	fl.BoolVar(&f.DryRun, "dry-run", false, "print the forecast and stop")
 	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
 	backend.ConfirmOverFlag(fl, &f.confirmOver)
 	return c
@@ -102,48 +96,53 @@ func (f *compareFlags) check(a *app) error {
 		}
 		return problem.Inputf(hint, "unknown format %q", f.format)
 	}
-	if !contains([]string{"test", "val", "train", "all"}, f.split) {
-		return problem.Inputf("the splits are test, val, train and all", "unknown split %q", f.split)
+	if !contains([]string{"test", "val", "train", "all"}, f.Split) {
+		return problem.Inputf("the splits are test, val, train and all", "unknown split %q", f.Split)
 	}
-	if f.trials < 1 || f.trials > 100 {
-		return problem.Inputf("", "--trials %d is not between 1 and 100", f.trials)
+	if f.Trials < 1 || f.Trials > 100 {
+		return problem.Inputf("", "--trials %d is not between 1 and 100", f.Trials)
 	}
 	f.Spec = f.who.Spec()
 	return f.runFlags.check()
-}
-
-// A comparison is one that may begin.
-type comparison struct {
-	*compareFlags
-	texts *candidate.Texts
-	a, b  *candidate.Text
-	cases []eval.Case
-	out   *report.Comparison
 }
 
 func (a *app) compare(ctx context.Context, args []string, f *compareFlags) error {
 	if err := f.check(a); err != nil {
 		return err
 	}
-	c, err := a.prepareComparison(ctx, args, f)
+	name, at, _ := strings.Cut(args[0], "@")
+	names := args[1:]
+	if at != "" {
+		names = append([]string{at}, names...)
+	}
+	s, err := a.texts(ctx, name)
 	if err != nil {
 		return err
 	}
+	r, err := a.runner(&f.runFlags)
+	if err != nil {
+		return err
+	}
+	c, err := r.Compare(ctx, s, names, f.Config, f.CompareOptions)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
 	var stopped *eval.BudgetError
 	if f.recorded {
-		err = c.fromRecords(ctx)
-	} else if err = a.measure(ctx, c); errors.As(err, &stopped) {
+		err = c.FromRecords(ctx)
+	} else if err = a.measure(ctx, f, c); errors.As(err, &stopped) {
 		// What was measured is shown all the same.
-		c.out.Warnings = append(c.out.Warnings, fmt.Sprintf("stopped early: %v", stopped))
+		c.Report.Warnings = append(c.Report.Warnings, fmt.Sprintf("stopped early: %v", stopped))
 		err = nil
 	}
-	if err != nil || f.dryRun {
+	if err != nil || f.DryRun {
 		return err
 	}
-	if err := a.printComparison(c); err != nil {
+	if err := a.printComparison(f, c.Report, s.Live.Dir); err != nil {
 		return err
 	}
-	if path, err := a.writePage(comparisonPage(c.out), c.out.HTML); err != nil {
+	if path, err := a.writePage(comparisonPage(c.Report), c.Report.HTML); err != nil {
 		return err
 	} else if f.format == "text" {
 		fmt.Fprintf(a.Stdout, "report: %s\n", path)
@@ -154,169 +153,36 @@ func (a *app) compare(ctx context.Context, args []string, f *compareFlags) error
 	return nil
 }
 
-// prepareComparison finds the two texts and the cases.
-func (a *app) prepareComparison(ctx context.Context, args []string, f *compareFlags) (*comparison, error) {
-	name, at, _ := strings.Cut(args[0], "@")
-	names := args[1:]
-	if at != "" {
-		names = append([]string{at}, names...)
-	}
-	s, err := a.texts(ctx, name)
+// measure runs both arms. A *eval.BudgetError comes with what was measured.
+func (a *app) measure(ctx context.Context, f *compareFlags, c *campaign.Comparison) error {
+	fc, err := c.Plan(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if s.Live == nil {
-		return nil, problem.Inputf("install it first: agents are offered its other files too", "%s is not installed any more", name)
-	}
-	if len(names) == 0 {
-		if t, err := s.Challenger(ctx); err != nil {
-			return nil, err
-		} else if t == nil {
-			names = []string{eval.NoSkill}
+	a.Say("%s", fc)
+	if f.DryRun {
+		if a.JSON {
+			return a.PrintJSON(fc)
 		}
+		return nil
 	}
-	old, new, err := s.Pair(ctx, names)
-	if err != nil {
-		return nil, err
+	if err := a.approve(&f.runFlags, fc.CostUSD, "Spend up to about %s?", "nothing was spent", "lower --max-rollouts, or say --yes"); err != nil {
+		return err
 	}
-	if new.Doc == nil {
-		old, new = new, old
+	err = c.Measure(ctx, func(rollouts int, budget *eval.Budget, caps eval.Caps) (func(*eval.Rollout), func()) {
+		bar := a.Watch(term.Task{Phase: "compare", Unit: "rollouts", Total: int64(rollouts), Budget: budget, Caps: caps})
+		return bar.Rollout, bar.Done
+	})
+	if ended := (*campaign.StoppedError)(nil); errors.As(err, &ended) {
+		return a.interrupted(ctx, ended.Err)
 	}
-	if old.SHA() == new.SHA() {
-		return nil, problem.Inputf("`evolve log "+name+"` lists what there is", "%s and %s are the same text", old.Label, new.Label)
+	if s := c.Report.Spent; s != nil {
+		a.Say("spent: %s", spent(*s))
 	}
-	c := &comparison{compareFlags: f, texts: s, a: old, b: new}
-	all, err := s.Store.Cases(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	for _, k := range all {
-		if (f.split == "all" || string(k.Split) == f.split) && k.IsTrigger() == (f.Evolve == skill.Description) {
-			c.cases = append(c.cases, k)
-		}
-	}
-	if len(c.cases) == 0 {
-		return nil, problem.Inputf(fmt.Sprintf("`evolve harvest --skill %s` brings cases, or --split all", name), "%s has no %s cases", name, f.split)
-	}
-	c.out = &report.Comparison{Skill: name, Split: f.split, MaxRetries: f.MaxRetries,
-		A: report.Arm{Label: strings.TrimPrefix(old.Label, name+" "), SHA: old.SHA(), Tokens: tokensOf(old.Doc)},
-		B: report.Arm{Label: strings.TrimPrefix(new.Label, name+" "), SHA: new.SHA(), Tokens: tokensOf(new.Doc)}}
-	if old.Doc != nil && new.Doc != nil {
-		if c.out.Diff, err = report.Between(c.out.A.Label, c.out.B.Label, old.Doc, new.Doc); err != nil {
-			return nil, err
-		}
-	}
-	for _, t := range []*candidate.Text{old, new} {
-		if f.split != "train" && f.split != "val" && t.Doc != nil && t.Version == nil {
-			c.out.Warnings = append(c.out.Warnings, "these are held-out cases: choose no candidate by them, or the gate's proof is worth less")
-			break
-		}
-	}
-	return c, nil
+	return err
 }
 
-// fromRecords pairs stored rollouts: both arms measured by one agent, for one
-// purpose, on one case. The agent with the most pairs counts; mixing two would
-// compare agents.
-func (c *comparison) fromRecords(ctx context.Context) error {
-	type group struct {
-		agent eval.Identity
-		arm   string
-	}
-	sides := map[group]*[2][]*eval.Rollout{}
-	var order []group
-	for side, t := range []*candidate.Text{c.a, c.b} {
-		rs, err := c.texts.Store.Rollouts(ctx, store.RolloutFilter{Candidate: t.SHA()})
-		if err != nil {
-			return err
-		}
-		for i := range rs {
-			g := group{rs[i].Agent, rs[i].Arm}
-			if sides[g] == nil {
-				sides[g] = &[2][]*eval.Rollout{}
-				order = append(order, g)
-			}
-			sides[g][side] = append(sides[g][side], &rs[i])
-		}
-	}
-	sort.Slice(order, func(i, j int) bool { return order[i].arm < order[j].arm })
-	merged := map[eval.Identity]*[2][]*eval.Rollout{}
-	count := map[eval.Identity]int{}
-	var best eval.Identity
-	for n, g := range order {
-		if merged[g.agent] == nil {
-			merged[g.agent] = &[2][]*eval.Rollout{}
-		}
-		for side, rs := range sides[g] {
-			for _, r := range rs {
-				again := *r // another purpose is another trial
-				again.Trial = n<<16 | r.Trial&0xffff
-				merged[g.agent][side] = append(merged[g.agent][side], &again)
-			}
-		}
-		pairs, _ := report.Pair(c.cases, sides[g][0], sides[g][1])
-		if count[g.agent] += len(pairs); count[g.agent] > count[best] {
-			best = g.agent
-		}
-	}
-	if count[best] == 0 {
-		return problem.Inputf("drop --recorded to run both arms", "no stored rollouts have %s and %s on the same %s cases", c.a.Label, c.b.Label, c.split)
-	}
-	if len(count) > 1 {
-		c.out.Warnings = append(c.out.Warnings, "several agents have measured these; the one with the most pairs is shown")
-	}
-	pairs, _ := report.Pair(c.cases, merged[best][0], merged[best][1])
-	c.out.Compare(pairs, 0) // a case that only one arm was tried on is not missing
-	return nil
-}
-
-// nameJudge names the judge where a check asks for one.
-func (c *comparison) nameJudge(back *agent.Backends) {
-	for _, k := range c.cases {
-		for _, check := range k.Checks {
-			if check.Type == eval.Judge {
-				id := back.Judge.Identity()
-				c.out.Judge = id.Backend + "/" + id.Model
-				return
-			}
-		}
-	}
-}
-
-// cut drops cases until both arms fit the cap, every retry used; it reports
-// whether it did. Which ones stay is drawn by the seed.
-func (c *comparison) cut() bool {
-	each := int64(2 * c.trials * (1 + c.MaxRetries))
-	if c.MaxRollouts == 0 || int64(len(c.cases))*each <= c.MaxRollouts {
-		return false
-	}
-	n := max(1, int(c.MaxRollouts/each))
-	var kept []eval.Case
-	for _, i := range rand.New(rand.NewPCG(uint64(c.Seed), 0x636f6d70)).Perm(len(c.cases))[:n] {
-		kept = append(kept, c.cases[i])
-	}
-	sort.Slice(kept, func(i, j int) bool { return kept[i].ID < kept[j].ID })
-	c.cases = kept
-	return true
-}
-
-// firstTrial numbers the trials: from 0, or with --again behind all there are.
-func (c *comparison) firstTrial(ctx context.Context, arm string) (int, error) {
-	if !c.again {
-		return 0, nil
-	}
-	rs, err := c.texts.Store.Rollouts(ctx, store.RolloutFilter{Arm: &arm})
-	if err != nil {
-		return 0, err
-	}
-	next := 0
-	for i := range rs {
-		next = max(next, rs[i].Trial+1)
-	}
-	return next, nil
-}
-
-func (c *comparison) interrupted(ctx context.Context, a *app, err error) error {
+func (a *app) interrupted(ctx context.Context, err error) error {
 	const more = "what was measured is saved; the same command goes on"
 	if ctx.Err() != nil {
 		a.Tell("interrupted; %s", more)
@@ -331,23 +197,23 @@ func (c *comparison) interrupted(ctx context.Context, a *app, err error) error {
 
 func first16(s string) string { return s[:min(16, len(s))] }
 
-func (a *app) printComparison(c *comparison) error {
+func (a *app) printComparison(f *compareFlags, c *report.Comparison, dir string) error {
 	var text string
-	switch c.format {
+	switch f.format {
 	case "json":
-		return a.PrintJSON(c.out)
+		return a.PrintJSON(c)
 	case "benchmark":
-		return a.PrintJSON(c.out.Benchmark(c.texts.Live.Dir, a.Now()))
+		return a.PrintJSON(c.Benchmark(dir, a.Now()))
 	case "junit":
-		x, err := c.out.JUnit()
+		x, err := c.JUnit()
 		if err != nil {
 			return err
 		}
 		text = string(x)
 	case "markdown":
-		text = c.out.Markdown()
+		text = c.Markdown()
 	default:
-		text = c.out.Text(report.Look{Width: term.Columns(a.Stdout), Colour: a.Coloured(a.Stdout)})
+		text = c.Text(report.Look{Width: term.Columns(a.Stdout), Colour: a.Coloured(a.Stdout)})
 	}
 	_, err := fmt.Fprint(a.Stdout, text)
 	return err

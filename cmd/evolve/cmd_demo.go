@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
+	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/spf13/cobra"
 )
 
@@ -89,7 +90,7 @@ func (a *app) demo(ctx context.Context, keep string) (err error) {
 	d.Say("demo: a made-up person's %s skill and sessions; the agent, the mutator and the judge are SIMULATED", demoSkill)
 	// With its 30 held-out cases eleven of twelve seeds end in a promotion, the other
 	// undecided: this is one of the eleven.
-	f := &runFlags{runConfig: runConfig{Schema: 1, Skill: demoSkill, Evolve: skill.Harness, Seed: 6, MaxRollouts: demoRollouts, MaxRetries: 1, Concurrency: 8,
+	f := &runFlags{Config: campaign.Config{Schema: 1, Skill: demoSkill, Evolve: skill.Harness, Seed: 6, MaxRollouts: demoRollouts, MaxRetries: 1, Concurrency: 8,
 		WallClock: time.Minute, Profile: skill.ClaudeCode}, promote: true}
 	f.Agent = "simulated"
 	f.harvest.source = "claude" // nothing of the user's own is read

@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -187,7 +188,7 @@ type logEvidence struct {
 }
 
 func evidenceFrom(d pareto.Decision) *logEvidence {
-	return &logEvidence{string(d.Verdict), d.Reason, finite(d.EValue), d.Alpha, counting(&d), d.Wins, d.Losses, d.Ties}
+	return &logEvidence{string(d.Verdict), d.Reason, campaign.Finite(d.EValue), d.Alpha, counting(&d), d.Wins, d.Losses, d.Ties}
 }
 
 // phrase is the evidence in a few words.

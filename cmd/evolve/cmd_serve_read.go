@@ -15,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -226,7 +227,7 @@ func (s *serving) Progress(ctx context.Context, run string) (*serve.Progress, er
 	if p.Working, err = c.atWork(r); err != nil {
 		return nil, c.told(err)
 	}
-	var f runConfig
+	var f campaign.Config
 	if len(r.Config) > 0 && json.Unmarshal(r.Config, &f) == nil { // of a newer evolve: then the cap is not shown
 		p.Cap = f.MaxRollouts
 	}

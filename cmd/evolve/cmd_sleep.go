@@ -15,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -74,7 +75,7 @@ func (f *sleepFlags) register(fl *pflag.FlagSet) {
 	fl.DurationVar(&f.MaxDuration, "max-duration", 0, "time at most, for example 2h")
 	fl.BoolVar(&f.rollback, "rollback-on-alarm", false, "take an installed version back when real sessions raise an alarm")
 	fl.BoolVar(&f.onlyOnAC, "only-on-ac", false, "do nothing while the machine runs on its battery")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the night would do, with the sessions harvested so far, and stop")
+	fl.BoolVar(&f.DryRun, "dry-run", false, "say what the night would do, with the sessions harvested so far, and stop")
 	f.who.Register(fl)
 	fl.IntVar(&f.Concurrency, "concurrency", 0, "rollouts at a time (default 8; 2 with agents that run tools)")
 	fl.DurationVar(&f.WallClock, "timeout", 5*time.Minute, "wall clock of one rollout")
@@ -141,14 +142,14 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 	s := a.newSleeper(db, f.runFlags)
 	defer s.close()
 	c := &sleep.Cycle{Parts: s.parts(), Journal: sleep.Stored(db), Now: a.Now, Owner: cycleOwner(), Dead: ownerGone, Lease: nightLease, Demo: a.isDemo(),
-		Rollback: f.rollback, RunID: func() string { return newRunID(a.Now()) },
+		Rollback: f.rollback, RunID: func() string { return campaign.NewID(a.Now()) },
 		OnResume: func(n *sleep.Night) { a.Say("goes on with night %s (%s)", n.ID, boundsOf(n)) },
 		OnStep: func(_ *sleep.Night, k *sleep.Step) {
 			if k.Stage == sleep.Begun && k.Attempts <= 1 { // how it ends is the result
 				a.Say("%s", stepLine(k))
 			}
 		}}
-	n, err := c.Run(ctx, sleep.Plan{Policy: sleep.Policy(f.policy), Skills: f.skills, Dry: f.dryRun,
+	n, err := c.Run(ctx, sleep.Plan{Policy: sleep.Policy(f.policy), Skills: f.skills, Dry: f.DryRun,
 		Caps: sleep.Caps{Rollouts: f.MaxRollouts, CostUSD: f.MaxCostUSD, Tokens: f.MaxTokens, Duration: f.MaxDuration}})
 	var held *sleep.HeldError
 	switch {
@@ -163,7 +164,7 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 		ctx = context.WithoutCancel(ctx) // what it came to so far is told all the same
 	}
 	r := reportOf(n)
-	switch r.DryRun = f.dryRun; {
+	switch r.DryRun = f.DryRun; {
 	case stopped != nil:
 	case r.DryRun:
 		if r.Forecast, err = s.foresee(ctx, n); err != nil {

@@ -1,126 +1,49 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
-	"os"
-	"path/filepath"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
-	"github.com/skill-evolve/evolve/mutate"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // runResult is what `evolve --skill NAME --json` prints: schema 1.
 type runResult struct {
-	Schema     int               `json:"schema"`
-	Run        string            `json:"run"`
-	Skill      string            `json:"skill"`
-	Simulated  bool              `json:"simulated"`
-	Status     string            `json:"status"`
-	Incumbent  resultVersion     `json:"incumbent"`
-	Challenger *resultChallenger `json:"challenger"`
-	// Standing is the SHA-256 of the undecided challenger that kept its place, "" for
-	// none.
-	Standing string `json:"standing,omitempty"`
-	// Shorter is a text that only lacks lines of the incumbent and was no worse on
-	// validation; null where none was found, or --evolve shorten asked for it.
-	Shorter *resultShorter `json:"shorter"`
-	Verdict *resultVerdict `json:"verdict"`
-	Front   []resultPoint  `json:"front"`
-	// Worth compares the incumbent with no skill at all on the same validation
-	// cases; null where nothing was left to measure it.
-	Worth     *tournament.Worth `json:"worth"`
-	Spent     eval.Spent        `json:"spent"`
-	Kernel    resultKernel      `json:"kernel"`
-	Search    *tournament.Stats `json:"search,omitempty"`
-	Stop      string            `json:"stop,omitempty"`
-	Warnings  []string          `json:"warnings"`
-	Installed bool              `json:"installed"`
+	campaign.Result
+	Installed bool `json:"installed"`
 	// Targets says what became of each, with --promote and a proof.
 	Targets []release.Placed `json:"targets"`
 	Report  string           `json:"report"`
 }
 
-type resultVersion struct {
-	Version int          `json:"version"`
-	SHA     string       `json:"sha256"`
-	Metrics eval.Metrics `json:"metrics"`
-}
-
-type resultChallenger struct {
-	SHA      string       `json:"sha256"`
-	Path     string       `json:"path"`
-	Metrics  eval.Metrics `json:"metrics"`
-	DiffStat string       `json:"diff_stat"`
-	// Shorter is set where it only lacks lines of the incumbent.
-	Shorter *tournament.Shorter `json:"shorter,omitempty"`
-}
-
-type resultShorter struct {
-	SHA     string       `json:"sha256"`
-	Metrics eval.Metrics `json:"metrics"`
-	Lines   int          `json:"lines"` // that it lacks, whole or in part
-}
-
-// resultVerdict flattens the gate's decision; without a gate Decision is "none".
-type resultVerdict struct {
-	Decision string  `json:"decision"`
-	Reason   string  `json:"reason"`
-	EValue   float64 `json:"e_value"`
-	Alpha    float64 `json:"alpha"`
-	Wins     int     `json:"wins"`
-	Losses   int     `json:"losses"`
-	Ties     int     `json:"ties"`
-	Cases    int     `json:"cases"`
-	// Judge is set where held-out cases rest on a judge alone.
-	Judge *resultJudge `json:"judge,omitempty"`
-}
-
-// resultJudge says how well the judge agrees with the owner's labels.
-type resultJudge struct {
-	Kappa   pareto.KappaEstimate `json:"kappa"`
-	Trusted bool                 `json:"trusted"`
-	words   string
-}
-
-type resultPoint struct {
-	SHA     string       `json:"sha256"`
-	Metrics eval.Metrics `json:"metrics"`
-}
-
-type resultKernel struct {
-	SHA       string `json:"sha256"`
-	Unchanged bool   `json:"unchanged"`
-}
-
-// conclude stages what a run found, installs it where that was asked for and
-// proved, and says so.
-func (a *app) conclude(ctx context.Context, p *prepared, out *tournament.Outcome) error {
-	res, err := a.result(ctx, p, out)
+// conclude installs what a run found, where that was asked for and proved, and says so.
+func (a *app) conclude(ctx context.Context, f *runFlags, c *campaign.Campaign, found *campaign.Result) (err error) {
+	res, out := &runResult{Result: *found, Targets: []release.Placed{}}, found.Outcome
+	db, err := a.store(ctx)
 	if err != nil {
 		return err
 	}
 	var refusal error // the run is told all the same: it was paid for
-	if p.f.promote && out.Verdict != nil && out.Verdict.Verdict == pareto.Promote {
-		var done []release.Placed
-		if done, refusal = a.installProved(ctx, p, out); len(done) > 0 {
-			res.Targets = done
+	if f.promote && out.Verdict != nil && out.Verdict.Verdict == pareto.Promote {
+		var v *tournament.Version
+		if v, refusal = c.Proved(ctx, found); refusal == nil {
+			var done []release.Placed
+			if done, refusal = a.installProved(ctx, c.Live, *v, c.Config.Evolve, f.to); len(done) > 0 {
+				res.Targets = done
+			}
 		}
 		if refusal != nil {
 			res.Warnings = append(res.Warnings, "not installed: "+oneLine(refusal.Error()))
@@ -128,13 +51,13 @@ func (a *app) conclude(ctx context.Context, p *prepared, out *tournament.Outcome
 		var some *release.PartialError
 		res.Installed = refusal == nil || errors.As(refusal, &some) && some.Some()
 	}
-	if err := a.guardQuarantine(ctx, p.db, p.run.Skill); err != nil {
+	if err := a.guardQuarantine(ctx, db, res.Skill); err != nil {
 		res.Warnings = append(res.Warnings, "texts in quarantine are not kept from being loaded: "+oneLine(err.Error()))
 	}
 	if v := out.Verdict; v != nil && v.Verdict == pareto.Promote && !res.Installed && res.Challenger != nil && res.Challenger.Shorter == nil {
-		a.leaveNote(p.run.Skill, hook.Waiting, "a better version (%.12s) is proved and waits: `evolve diff %s@%.12[1]s`, `evolve promote %[2]s`", res.Challenger.SHA, p.run.Skill)
+		a.leaveNote(res.Skill, hook.Waiting, "a better version (%.12s) is proved and waits: `evolve diff %s@%.12[1]s`, `evolve promote %[2]s`", res.Challenger.SHA, res.Skill)
 	}
-	if res.Report, err = a.writeReport(ctx, p.db, p.run.ID); err != nil {
+	if res.Report, err = a.writeReport(ctx, db, res.Run); err != nil {
 		return err
 	}
 	if a.JSON {
@@ -146,122 +69,13 @@ func (a *app) conclude(ctx context.Context, p *prepared, out *tournament.Outcome
 	switch {
 	case err != nil:
 	case errors.As(refusal, &drift):
-		err = problem.Hinted(refusal, fmt.Sprintf("your edit stays; `evolve --skill %s` tries to better the edited text", p.run.Skill))
+		err = problem.Hinted(refusal, fmt.Sprintf("your edit stays; `evolve --skill %s` tries to better the edited text", res.Skill))
 	case refusal != nil:
 		err = refusal
 	case out.BudgetStop:
 		err = &quietExit{exitStopped}
 	}
 	return err
-}
-
-// result gathers a run's outcome and writes the challenger's text to disk.
-func (a *app) result(ctx context.Context, p *prepared, out *tournament.Outcome) (*runResult, error) {
-	inc := p.plan.Incumbent
-	res := &runResult{Schema: 1, Run: p.run.ID, Skill: p.run.Skill, Simulated: p.run.Simulated, Status: string(p.run.Status),
-		Incumbent: resultVersion{SHA: inc.SHA()}, Spent: out.Spent, Warnings: append([]string{}, out.Warnings...),
-		Kernel: resultKernel{SHA: inc.Doc.KernelHash(), Unchanged: true}, Front: []resultPoint{}, Targets: []release.Placed{}}
-	if v, err := p.db.VersionBySHA(ctx, p.run.Skill, inc.SHA()); err == nil {
-		res.Incumbent.Version = v.N
-	}
-	if w := p.f.farBeyond(p.foreseen, out.Spent); w != "" {
-		res.Warnings = append(res.Warnings, w)
-	}
-	res.Worth = out.Worth
-	var challenger *skill.Document
-	if s := out.Search; s != nil {
-		res.Incumbent.Metrics, res.Search, res.Stop = s.Incumbent.Metrics, &s.Stats, s.Stop
-		res.Front = front(s.Pool, s.Noise)
-		if c := s.Shorter; c != nil {
-			doc, err := skill.Parse(c.Text, inc.Doc.Options())
-			if err != nil {
-				return nil, fmt.Errorf("read the shorter text: %w", err)
-			}
-			if lack := tournament.ShorterThan(inc.Doc, doc, nil); lack != nil {
-				res.Shorter = &resultShorter{c.SHA, c.Metrics, lack.Untested}
-			}
-		}
-	}
-	if c := out.Challenger; c != nil {
-		doc, err := skill.Parse(c.Text, inc.Doc.Options())
-		if err != nil {
-			return nil, fmt.Errorf("read challenger: %w", err)
-		}
-		challenger = doc
-		res.Challenger = &resultChallenger{SHA: c.SHA, Metrics: c.Metrics}
-	} else if p.plan.Carried != nil {
-		challenger = p.plan.Carried.Doc
-		res.Challenger = &resultChallenger{SHA: challenger.Hash()}
-	}
-	if challenger != nil {
-		path, err := a.stage(p.run.Skill, challenger)
-		if err != nil {
-			return nil, err
-		}
-		res.Challenger.Path, res.Challenger.DiffStat = path, diffStat(inc.Doc, challenger)
-		res.Challenger.Shorter = tournament.ShorterThan(inc.Doc, challenger, p.cases)
-		res.Kernel.Unchanged = challenger.KernelHash() == inc.Doc.KernelHash()
-		if !res.Kernel.Unchanged {
-			return nil, &tournament.KernelError{Candidate: challenger.Hash()}
-		}
-	}
-	switch v := out.Verdict; {
-	case v != nil:
-		res.Verdict = &resultVerdict{string(v.Verdict), v.Reason, finite(v.EValue), v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases, nil}
-		if j := v.Judge; j != nil {
-			res.Verdict.Judge = &resultJudge{pareto.Kappa(j.Labels), j.Trusted(), j.String()}
-		}
-		res.Warnings = append(res.Warnings, v.Warnings...)
-	case p.f.NoGate:
-		res.Verdict = &resultVerdict{Decision: "none", Reason: "the gate was left out (--no-gate)"}
-	case p.f.Standing != "":
-		res.Standing = p.f.Standing
-		res.Verdict = &resultVerdict{Decision: "none", Reason: fmt.Sprintf("no text was better than challenger %.12s: its trial continues with new cases", p.f.Standing)}
-	default:
-		res.Verdict = &resultVerdict{Decision: "none", Reason: "nothing beat the incumbent on validation"}
-	}
-	return res, nil
-}
-
-// front is the set of pooled candidates that no other one dominates on the four
-// objectives as they were measured on validation.
-func front(pool []tournament.Scored, noise tournament.Noise) []resultPoint {
-	var full []tournament.Scored
-	var metrics []eval.Metrics
-	for _, c := range pool {
-		if c.Full {
-			full, metrics = append(full, c), append(metrics, c.Metrics)
-		}
-	}
-	out := []resultPoint{}
-	for _, k := range tournament.FrontWithin(metrics, noise) {
-		out = append(out, resultPoint{full[k].SHA, full[k].Metrics})
-	}
-	return out
-}
-
-// stage writes a challenger's text to the data folder, where it can be read,
-// compared and promoted from.
-func (a *app) stage(name string, doc *skill.Document) (string, error) {
-	h, err := a.home()
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(h.Staged(), name, doc.Hash()[:16])
-	if path := filepath.Join(dir, skill.FileName); a.access != datadir.Writes {
-		if !exists(path) {
-			path = ""
-		}
-		return path, nil
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("stage challenger: %w", err)
-	}
-	path := filepath.Join(dir, skill.FileName)
-	if err := renameio.WriteFile(path, doc.Render(), 0o600); err != nil {
-		return "", fmt.Errorf("stage challenger: %w", err)
-	}
-	return path, nil
 }
 
 // printResult says in a few lines what came of a run.
@@ -300,7 +114,7 @@ func (a *app) printResult(r *runResult) error {
 		fmt.Fprintf(&b, "  verdict      none: %s\n", v.Reason)
 	}
 	if j := r.Verdict.Judge; j != nil && j.Trusted { // else a warning tells
-		fmt.Fprintf(&b, "  judge        agrees with your labels: %s\n", j.words)
+		fmt.Fprintf(&b, "  judge        agrees with your labels: %s\n", j.Words)
 	}
 	if s := r.Shorter; s != nil {
 		fmt.Fprintf(&b, "  shorter      without %s it was no worse on validation: `evolve --skill %s --evolve shorten` tries that\n", plain.Counted(s.Lines, "line"), r.Skill)
@@ -377,26 +191,49 @@ func ratio(old, new *float64) string {
 	return fmt.Sprintf("×%.2f", *new / *old)
 }
 
-// diffStat counts what changed between two texts, in blocks, or in words where
-// it is the description alone.
-func diffStat(old, new *skill.Document) string {
-	if was, is := old.Description(), new.Description(); was != is && bytes.Equal(old.Body(), new.Body()) {
-		return fmt.Sprintf("its description: %d → %d words", len(strings.Fields(was)), len(strings.Fields(is)))
-	}
-	added, removed := mutate.Stat(old.View(), new.View())
-	return fmt.Sprintf("+%d -%d blocks, about %+d tokens", added, removed,
-		skill.Tokens(string(new.Body()))-skill.Tokens(string(old.Body())))
-}
-
-// finite keeps a value that JSON can carry.
-func finite(x float64) float64 {
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return math.MaxFloat64
-	}
-	return x
-}
-
 func sha256Hex(b []byte) string {
 	h := sha256.Sum256(b)
 	return hex.EncodeToString(h[:])
+}
+
+// wait ends a run whose challenger waits: that is no failure.
+func (a *app) wait(ctx context.Context, c *campaign.Campaign, w *campaign.WaitingError) error {
+	for _, line := range c.Found() {
+		a.Say("%s", line)
+	}
+	if a.JSON {
+		return errors.Join(a.printUnrun(ctx, c, w), &quietExit{exitDone})
+	}
+	fmt.Fprintf(a.Stdout, "%s: %v; %s\nnext: use the skill, its trial goes on with the sessions to come; or `evolve --skill %s --anew` looks for a better one\n",
+		c.Config.Skill, w, c.SpentReading(), c.Config.Skill)
+	return &quietExit{exitDone}
+}
+
+// tooFew ends a run that has too few cases to learn from: that is no failure,
+// but it has to be said.
+func (a *app) tooFew(ctx context.Context, c *campaign.Campaign, few *campaign.TooFewCasesError) error {
+	a.sayTooFew(c)
+	if a.JSON {
+		if err := a.printUnrun(ctx, c, few); err != nil {
+			return err
+		}
+	}
+	return &quietExit{exitDone}
+}
+
+func (a *app) sayTooFew(c *campaign.Campaign) {
+	for _, line := range c.Found() {
+		a.Say("%s", line)
+	}
+	a.Say("nothing to learn from yet: %d cases of %s, none of them for training; %s", len(c.Cases()), c.Config.Skill, c.SpentReading())
+	a.Say("next: use the skill and correct it where it is wrong, or bring cases with `evolve cases import FILE`")
+}
+
+// printUnrun prints the result of a run that ended before its search began.
+func (a *app) printUnrun(ctx context.Context, c *campaign.Campaign, why error) error {
+	res, err := c.Unrun(ctx, why)
+	if err != nil {
+		return err
+	}
+	return a.PrintJSON(&runResult{Result: *res, Targets: []release.Placed{}})
 }

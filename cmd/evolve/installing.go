@@ -9,7 +9,6 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
-	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/rebase"
 	"github.com/skill-evolve/evolve/tournament/release"
 )
@@ -34,17 +33,17 @@ func (a *app) recordLive(ctx context.Context, db *store.Store, live *skill.Live)
 }
 
 // refuseManaged refuses to spend on a skill of which no version could be
-// installed: it is another's, and so is it in every target that f names.
-func (a *app) refuseManaged(ctx context.Context, live *skill.Live, f *runFlags) error {
+// installed: it is another's, and so is it in every target that to names.
+func (a *app) refuseManaged(ctx context.Context, live *skill.Live, to []string, noGate bool) error {
 	if !live.Managed {
 		return nil
 	}
 	whose := fmt.Sprintf("skill %s %s", live.Name, skill.Keeper(live.Entry))
-	if f.NoGate {
+	if noGate {
 		a.Say("%s: what is found stays in the store, and could be installed nowhere", whose)
 		return nil
 	}
-	targets, err := a.targets(f.to)
+	targets, err := a.targets(to)
 	if err != nil {
 		return err
 	}
@@ -59,31 +58,19 @@ func (a *app) refuseManaged(ctx context.Context, live *skill.Live, f *runFlags) 
 		"%s: no version of it would last, and nothing was spent", whose)
 }
 
-// installProved installs what the run's own gate proved.
-func (a *app) installProved(ctx context.Context, p *prepared, out *tournament.Outcome) ([]release.Placed, error) {
-	doc := p.plan.Incumbent.Doc
-	var text []byte
-	var operator string
-	if out.Challenger != nil {
-		text, operator = out.Challenger.Text, out.Challenger.Operator
-	} else {
-		made, err := candidate.MadeBy(ctx, p.db, p.run.Skill, p.plan.Carried.SHA())
-		if err != nil {
-			return nil, err
-		}
-		text, operator = p.plan.Carried.Doc.Render(), made.Operator
-	}
-	evidence, err := candidate.EvidenceOf(out.Verdict)
+// installProved installs v, which a run's own gate proved, in the targets that were
+// named.
+func (a *app) installProved(ctx context.Context, live *skill.Live, v tournament.Version, evolves string, targets []string) ([]release.Placed, error) {
+	db, err := a.store(ctx)
 	if err != nil {
 		return nil, err
 	}
-	in := a.installer(p.db)
-	to, err := a.named(p.f.to)
+	in := a.installer(db)
+	to, err := a.named(targets)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := in.PlanProved(ctx, p.live, tournament.Version{Skill: p.run.Skill, SHA: skill.HashText(text), Parent: doc.Hash(), Author: "evolve",
-		Operator: operator, Run: p.run.ID, Evidence: evidence, Proven: true, Simulated: p.run.Simulated, Text: text, Created: a.Now().UTC()}, p.f.Evolve, to)
+	plan, err := in.PlanProved(ctx, live, v, evolves, to)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +83,7 @@ func (a *app) installProved(ctx context.Context, p *prepared, out *tournament.Ou
 		return done.Placed, done.HomeRefusal()
 	}
 	for i := range done.Placed {
-		a.Say("%s v%d, %s: %s", p.run.Skill, done.Version.N, done.Placed[i].Target, placedWords(&done.Placed[i], nil))
+		a.Say("%s v%d, %s: %s", v.Skill, done.Version.N, done.Placed[i].Target, placedWords(&done.Placed[i], nil))
 	}
 	return done.Placed, done.Refusal()
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/campaign"
 )
 
 // TestKilledWhileReadingANight: a night is killed twice while it reads corrections.
@@ -165,9 +166,9 @@ func TestReadBeforeTheRunBegan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := p.budget.Spent()
-		if _, read, tokens := w.served(); read != 7 || got.MinerCalls != read || got.TokensIn+got.TokensOut != tokens || p.f.Mined.MinerCalls != read {
-			t.Errorf("attempt %d: %d read with %d tokens; on the bill %+v, kept %+v", again+1, read, tokens, got, p.f.Mined)
+		got := p.Budget().Spent()
+		if _, read, tokens := w.served(); read != 7 || got.MinerCalls != read || got.TokensIn+got.TokensOut != tokens || p.Config.Mined.MinerCalls != read {
+			t.Errorf("attempt %d: %d read with %d tokens; on the bill %+v, kept %+v", again+1, read, tokens, got, p.Config.Mined)
 		}
 	}
 }
@@ -186,7 +187,7 @@ func TestTimeOfKilledProcessesCounts(t *testing.T) {
 	if _, read, _ := w.served(); !errors.As(err, &limit) || limit.Cap != "max-duration" || read != 0 {
 		t.Errorf("%d read, %v; want none, and the cap on the time", read, err)
 	}
-	if ms := p.budget.Spent().WallMS; ms < time.Hour.Milliseconds() {
+	if ms := p.Budget().Spent().WallMS; ms < time.Hour.Milliseconds() {
 		t.Errorf("told %d ms of an hour", ms)
 	}
 	if _, err := d.prepare("another", eval.Caps{Duration: 30 * time.Minute}); err != nil {
@@ -216,7 +217,7 @@ func TestANightReadsSoMuch(t *testing.T) {
 				n++
 			}
 		}
-		said := strings.Join(p.notes, "\n")
+		said := strings.Join(p.Notes, "\n")
 		// Of every three replies one was useless, and its correction stays a quotation.
 		if _, read, _ := w.served(); read != int64(want.read) || n != want.quoted || (night == 0) != strings.Contains(said, "20 calls to read corrections were made") ||
 			(night == 0) != strings.Contains(said, "7 are left for the next night") {
@@ -224,7 +225,7 @@ func TestANightReadsSoMuch(t *testing.T) {
 		}
 	}
 	for rollouts, want := range map[int64]int64{0: 120, 1: 20, 40: 20, 240: 120, 1000: 500} {
-		if got := readingLimit(rollouts); got != want {
+		if got := campaign.ReadingLimit(rollouts); got != want {
 			t.Errorf("with %d rollouts %d calls, want %d", rollouts, got, want)
 		}
 	}
@@ -258,15 +259,13 @@ func (s *station) desk(plain, foreign int) *nightDesk {
 }
 
 // prepare brings a run as far as it comes before it begins, and leaves it there.
-func (d *nightDesk) prepare(id string, caps eval.Caps) (*prepared, error) {
-	f := runFlags{runConfig: runConfig{Schema: 1, Skill: d.s.cases[0].Skill, Evolve: skill.Harness, Seed: 1, Profile: skill.ClaudeCode,
-		MaxRollouts: caps.Rollouts, MaxTokens: caps.Tokens, MaxDuration: caps.Duration}, harvested: true, yes: true, id: id}
+func (d *nightDesk) prepare(id string, caps eval.Caps) (*campaign.Campaign, error) {
+	f := runFlags{Config: campaign.Config{Schema: 1, Skill: d.s.cases[0].Skill, Evolve: skill.Harness, Seed: 1, Profile: skill.ClaudeCode,
+		MaxRollouts: caps.Rollouts, MaxTokens: caps.Tokens, MaxDuration: caps.Duration}, Options: campaign.Options{Night: true, Run: id}, yes: true}
 	f.Agent, f.Model, f.ReflectModel, f.BaseURL = "openai", "sim-task", "sim-reflect", d.s.url
-	p, err := d.a.prepare(d.s.t.Context(), &f)
-	if p != nil {
-		p.end()
-	}
-	return p, err
+	c, err := d.a.prepare(d.s.t.Context(), &f)
+	c.Close()
+	return c, err
 }
 
 // TestKilledAnywhere: nights with a cap on tokens are killed three times, at random

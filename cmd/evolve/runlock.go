@@ -82,14 +82,3 @@ func (a *app) lockSkill(ctx context.Context, name, evolves string) (*lock.Skill,
 	}
 	return k.Skill(ctx, name, lockedPart(evolves), sleep.LeaseOf(ctx))
 }
-
-// own makes the run's part of its skill this process' own. The caller must end p.
-func (a *app) own(ctx context.Context, p *prepared) (err error) {
-	if p.f.dryRun {
-		return nil
-	}
-	if p.owned, err = a.lockSkill(ctx, p.f.Skill, p.f.Evolve); err != nil || p.f.owned == nil {
-		return err
-	}
-	return p.f.owned(ctx)
-}

@@ -35,7 +35,7 @@ func TestRunIsWalkedByOneProcess(t *testing.T) {
 	if _, err := a.lockRun(id); err == nil || !strings.Contains(err.Error(), "another process is at work") {
 		t.Errorf("locked twice: %v", err)
 	}
-	if _, err := a.prepareResume(ctx, &runFlags{resume: id}); err == nil || !strings.Contains(err.Error(), "another process is at work") {
+	if _, err := a.prepare(ctx, &runFlags{resume: id}); err == nil || !strings.Contains(err.Error(), "another process is at work") {
 		t.Errorf("resumed while it is at work: %v", err)
 	}
 	if got := next(); got != "running, wait: run "+id+" is at work" {

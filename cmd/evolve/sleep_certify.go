@@ -10,8 +10,9 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/sleep"
-	"golang.org/x/time/rate"
 )
 
 // tonight is who answers in this night: the agent, and what may be tried on it.
@@ -47,20 +48,10 @@ func (s *sleeper) close() {
 	}
 }
 
-// provedOn is the model that a text's own trial before the gate was about; the
-// zero Model where it had none, or nothing is left of it.
-func provedOn(ctx context.Context, db *store.Store, sha string) (sleep.Model, error) {
-	by, err := db.ProvedBy(ctx, sha)
-	if err != nil || by == nil {
-		return sleep.Model{}, err
-	}
-	return sleep.ModelOf(by.Agent, by.Model), nil
-}
-
 // outdated says that a challenger was proved on another model than the one that
 // answers tonight, "" where it was not, or nobody knows.
 func (s *sleeper) outdated(ctx context.Context, challenger string) (string, error) {
-	on, err := provedOn(ctx, s.db, challenger)
+	on, err := candidate.ProvedOn(ctx, s.db, challenger)
 	if err != nil {
 		return "", err
 	}
@@ -80,7 +71,7 @@ func (s *sleeper) drift(ctx context.Context, live *skill.Live, cases []eval.Case
 	} else if err != nil {
 		return nil, err
 	}
-	from, err := provedOn(ctx, s.db, v.SHA)
+	from, err := candidate.ProvedOn(ctx, s.db, v.SHA)
 	if err != nil || from.Agent == "" {
 		return nil, err
 	}
@@ -202,7 +193,7 @@ func (s *sleeper) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sl
 		// A night that was killed is gone on with by whatever command comes next.
 		return r, &sleep.Hopeless{Err: fmt.Errorf("the night began on %v, and the agent is %v now", d.To, now)}
 	}
-	if err := f.settle(back); err != nil {
+	if err := f.Settle(back); err != nil {
 		return r, aboutSkill(err)
 	}
 	if err := back.Ping(ctx); err != nil {
@@ -218,17 +209,12 @@ func (s *sleeper) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sl
 		return r, err
 	}
 	b := k.Evaluator.Budget
-	clock, err := keepTime(ctx, s.db, t.Run, 0, b)
+	record, err := campaign.NewRecord(ctx, s.db, t.Run, b, 0, sleep.LeaseOf(ctx))
 	if err != nil {
 		return r, err
 	}
-	defer clock.end()
-	noted, err := noteCalls(ctx, s.db, t.Run, b)
-	if err != nil {
-		return r, err
-	}
-	defer noted()
-	k.Evaluator.Recorder = timedJournal{leased{s.db.Journal(t.Run)}, clock}
+	defer record.Close()
+	k.Evaluator.Recorder = record.Journal()
 	doubt, err := s.calibrate(ctx, t.Run, live.Name, &d, back, &f, k, &c)
 	if err == nil {
 		r.Certificate, r.Stop, err = k.Run(ctx, t.Run, c)
@@ -250,7 +236,7 @@ func (s *sleeper) certification(ctx context.Context, live *skill.Live, f *runFla
 		return nil, err
 	}
 	k := &sleep.Certification{On: on, Cases: cases, Objectives: f.Objectives}
-	if k.Installed, err = variantOf(live); err != nil {
+	if k.Installed, err = campaign.VariantOf(live); err != nil {
 		return nil, err
 	}
 	if k.Spent, err = s.db.Journal("").SpentCases(ctx, live.Name, c.Previous); err != nil {
@@ -271,10 +257,6 @@ func (s *sleeper) certification(ctx context.Context, live *skill.Live, f *runFla
 		}
 		k.Seen = func(id string) bool { return k.Spent.By[id] == c.Version }
 	}
-	k.Evaluator = &eval.Evaluator{Agent: back.Agent, Grader: back.Grader(&f.Spec, cases), Budget: f.budget(s.a.Now),
-		Redactor: s.a.redactor(), Concurrency: f.Concurrency, Workspaces: back.Workspaces(), WallClock: f.WallClock, MaxRetries: f.MaxRetries, Now: s.a.Now}
-	if f.PerSecond > 0 {
-		k.Evaluator.Limiter = rate.NewLimiter(rate.Limit(f.PerSecond), 1)
-	}
+	k.Evaluator = f.Evaluator(back, cases, f.Budget(s.a.Now), s.a.Now)
 	return k, nil
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
-	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -68,7 +68,7 @@ func (s *sleeper) foresee(ctx context.Context, n *sleep.Night) (*nightForecast, 
 		if err != nil {
 			return nil, err
 		}
-		each = max(each, s.now.f.perRollout(string(live.Doc.Body()), cases, s.now.back.UsesTools()))
+		each = max(each, s.now.f.PerRollout(string(live.Doc.Body()), cases, s.now.back.UsesTools()))
 	}
 	if bounded && (fc.Rollouts == 0 || most < fc.Rollouts) {
 		fc.Rollouts = most // trials go on with the cases there are
@@ -82,16 +82,16 @@ func (s *sleeper) foreseeReading(ctx context.Context, name string, rollouts int6
 	if back := s.now.back; back != nil {
 		id = back.Mutator.Identity()
 	}
-	c, err := s.a.countMining(ctx, s.db, name, s.f.harvest.headless, id)
+	m, err := campaign.ForecastMining(ctx, s.db, name, s.f.harvest.headless, id, s.a.redactor(), s.a.Now)
 	if err != nil {
 		return reading{}, err
 	}
-	r := reading{Skill: name, Calls: c.calls}
-	if limit := int(readingLimit(rollouts)); r.Calls > limit {
+	r := reading{Skill: name, Calls: m.Calls}
+	if limit := int(campaign.ReadingLimit(rollouts)); r.Calls > limit {
 		r.Later, r.Calls = r.Calls-limit, limit
 	}
-	if c.calls > 0 {
-		r.Tokens = int64(r.Calls) * int64(c.in/c.calls+minedReply)
+	if m.Calls > 0 {
+		r.Tokens = int64(r.Calls) * int64(m.TokensPerCall())
 	}
 	return r, nil
 }
@@ -108,11 +108,11 @@ func (s *sleeper) price(ctx context.Context, fc *nightForecast, read int64, each
 	if err != nil {
 		return err
 	}
-	past := pastOf(runs, f)
-	if past.tokens > 0 {
-		each = float64(past.tokens) / float64(past.rollouts)
+	past := campaign.PastRateOf(runs, &f.Config)
+	if past.Tokens > 0 {
+		each = float64(past.Tokens) / float64(past.Rollouts)
 	}
-	fc.first = past.tokens == 0
+	fc.first = past.Tokens == 0
 	fc.free = f.Simulated()
 	if fc.Rollouts == 0 {
 		return nil // without a cap nobody can tell
@@ -122,26 +122,14 @@ func (s *sleeper) price(ctx context.Context, fc *nightForecast, read int64, each
 		fc.Tokens = &tokens
 		fc.CostUSD = f.USD(f.Model, float64(tokens))
 	}
-	if past.rollouts > 0 && past.priced && fc.CostUSD == nil {
-		usd := past.usd / float64(past.rollouts) * float64(fc.Rollouts)
+	if past.Rollouts > 0 && past.Priced && fc.CostUSD == nil {
+		usd := past.USD / float64(past.Rollouts) * float64(fc.Rollouts)
 		if more := f.USD(f.ReflectModel, float64(read)); more != nil {
 			usd += *more
 		}
 		fc.CostUSD = &usd
 	}
 	return nil
-}
-
-// perRollout guesses how many tokens a rollout takes with its share of the judge's and
-// the mutator's calls.
-func (f *runFlags) perRollout(body string, cases []eval.Case, tools bool) float64 {
-	prompt, judged := 0, 0
-	for i := range cases {
-		prompt += skill.Tokens(cases[i].Prompt)
-		judged += judgedBy(&cases[i])
-	}
-	n := float64(max(1, len(cases)))
-	return float64(f.answering(body, tools)) + float64(prompt)/n + float64(judged)/n*tokensJudge + mutatorShare*tokensMutator
 }
 
 // boundWords say which caps hold a night besides that on rollouts, "" for none.
@@ -219,5 +207,5 @@ func (a *app) foreseeTimer(ctx context.Context, f runFlags) (string, error) {
 			return "", err
 		}
 	}
-	return fmt.Sprintf("each night: %s; corrections are read with at most %s for a skill", fc.takes(), plain.Counted(int(readingLimit(f.MaxRollouts)), "call")), nil
+	return fmt.Sprintf("each night: %s; corrections are read with at most %s for a skill", fc.takes(), plain.Counted(int(campaign.ReadingLimit(f.MaxRollouts)), "call")), nil
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/skill-evolve/evolve/tournament/campaign"
 )
 
 // cycleOwner names this process; two of one number in two containers differ in the
@@ -16,7 +18,7 @@ func cycleOwner() string {
 	if err != nil {
 		host = "?"
 	}
-	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), newRunID(time.Now()))
+	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), campaign.NewID(time.Now()))
 }
 
 // ownerGone reports whether the process of another owner has ended for certain.

@@ -8,6 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -34,12 +35,10 @@ func (s *sleeper) needs(ctx context.Context, live *skill.Live, cases []eval.Case
 	}
 	f := s.now.f
 	f.Skill, f.Evolve, f.MaxRollouts, f.HeldOut, f.Clusters = live.Name, evolves, n.Rollouts, test, clusters
-	p := &prepared{f: &f, live: live, back: s.now.back, db: s.db, cases: cases}
-	past, err := s.a.history(ctx, p)
+	fc, err := campaign.NewForecast(ctx, s.db, &f.Config, live, cases, s.now.back.UsesTools())
 	if err != nil {
 		return n, err
 	}
-	fc := p.forecast(past)
 	n.Tokens, n.Duration = fc.Tokens, time.Duration(fc.Minutes*float64(time.Minute))
 	if fc.CostUSD != nil {
 		n.CostUSD = *fc.CostUSD

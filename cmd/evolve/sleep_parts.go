@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/release"
@@ -211,14 +212,14 @@ func (s *sleeper) fresh(ctx context.Context, trial *tournament.TrialRecord, case
 // *sleep.Hopeless.
 func (s *sleeper) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 	f := s.f
-	f.Skill, f.Evolve, f.id, f.harvested, f.yes = t.Skill, skill.Harness, t.Run, true, true
+	f.Skill, f.Evolve, f.Run, f.Night, f.yes = t.Skill, skill.Harness, t.Run, true, true
 	if t.Part == sleep.Description {
 		f.Evolve = skill.Description
 	}
 	f.MaxRollouts, f.MaxCostUSD, f.MaxTokens, f.MaxDuration, f.Level = t.Caps.Rollouts, t.Caps.CostUSD, t.Caps.Tokens, t.Caps.Duration, t.Level
 	var r sleep.Result
 	if run, err := s.db.Run(ctx, t.Run); err == nil {
-		f.resume, f.atMost, r.Spent = t.Run, t.Caps.Eval(), run.Spent
+		f.resume, f.AtMost, r.Spent = t.Run, t.Caps.Eval(), run.Spent
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return r, err
 	} else if live, err := s.a.skill(t.Skill); err != nil {
@@ -227,7 +228,7 @@ func (s *sleeper) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 		return r, &sleep.Overtaken{Why: "you edited the live text since this night looked at it: the next one begins with your text"}
 	}
 	if t.Kind == sleep.Continue {
-		f.owned = func(ctx context.Context) error {
+		f.Owned = func(ctx context.Context) error {
 			open, err := s.hold(ctx, t)
 			if err == nil && !open && f.resume == "" { // what is resumed may have closed it itself
 				err = &sleep.Overtaken{Why: "its trial was closed since this night looked at it"}
@@ -235,19 +236,18 @@ func (s *sleeper) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 			return err
 		}
 	}
-	p, err := s.a.prepare(ctx, &f)
-	if p != nil {
-		defer p.end()
-		count(&r, p)
-	}
-	var waits *waiting
-	var quiet *quietExit
+	c, err := s.a.prepare(ctx, &f)
+	defer c.Close()
+	count(&r, c)
+	var waits *campaign.WaitingError
+	var few *campaign.TooFewCasesError
 	var limit *eval.BudgetError
 	switch {
 	case errors.As(err, &waits):
 		r.Reason = waits.Error()
 		return r, nil
-	case errors.As(err, &quiet) && quiet.code == exitDone:
+	case errors.As(err, &few):
+		s.a.sayTooFew(c)
 		r.Reason = "too few cases to learn from"
 		return r, nil
 	case errors.As(err, &limit):
@@ -257,29 +257,29 @@ func (s *sleeper) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 	case err != nil:
 		return r, aboutSkill(err)
 	}
-	void := &voids{}
-	past, err := s.a.history(ctx, p)
+	fc, err := c.Forecast(ctx)
 	if err != nil {
 		return r, err
 	}
-	view := p.task(p.forecast(past))
+	view := searchOf(c, fc)
 	view.Of = t.Skill
 	bar := s.a.Watch(view)
-	p.plan.OnEvent, p.plan.OnRollout = bar.Event, func(r *eval.Rollout) { void.count(r); bar.Rollout(r) }
-	out, err := tournament.Improve(ctx, p.plan)
+	res, err := c.Run(ctx, bar)
 	bar.Done()
-	count(&r, p)
+	count(&r, c)
 	if err != nil {
 		return r, aboutSkill(err)
 	}
-	out.Warnings = append(out.Warnings, void.words()...)
-	return r, s.conclude(ctx, p, out, &r)
+	return r, s.conclude(ctx, c, res, &r)
 }
 
 // count notes what a run has spent, however far it has come.
-func count(r *sleep.Result, p *prepared) {
-	if b := p.budget; b != nil {
-		r.Spent, r.Assumed, r.Warnings = b.Spent(), b.Assumed(), append(b.Warnings(), p.notes...)
+func count(r *sleep.Result, c *campaign.Campaign) {
+	if c == nil {
+		return
+	}
+	if b := c.Budget(); b != nil {
+		r.Spent, r.Assumed, r.Warnings = b.Spent(), b.Assumed(), append(b.Warnings(), c.Notes...)
 	}
 }
 
@@ -309,36 +309,33 @@ func aboutSkill(err error) error {
 	return err
 }
 
-// conclude stages what a run found, and gathers what the policy looks at.
-func (s *sleeper) conclude(ctx context.Context, p *prepared, out *tournament.Outcome, r *sleep.Result) error {
-	res, err := s.a.result(ctx, p, out)
-	if err != nil {
-		return aboutSkill(err)
-	}
+// conclude gathers what the policy looks at.
+func (s *sleeper) conclude(ctx context.Context, c *campaign.Campaign, res *campaign.Result, r *sleep.Result) (err error) {
+	out := res.Outcome
 	r.Warnings = res.Warnings
-	if err := s.a.guardQuarantine(ctx, p.db, p.run.Skill); err != nil {
+	if err := s.a.guardQuarantine(ctx, s.db, res.Skill); err != nil {
 		return err
 	}
-	if r.Report, err = s.a.writeReport(ctx, p.db, p.run.ID); err != nil {
+	if r.Report, err = s.a.writeReport(ctx, s.db, res.Run); err != nil {
 		return err
 	}
-	inc := p.plan.Incumbent
-	r.Incumbent, r.Simulated, r.Stopped = inc.SHA(), p.run.Simulated, out.BudgetStop
+	inc := c.Incumbent()
+	r.Incumbent, r.Simulated, r.Stopped = inc.SHA(), res.Simulated, out.BudgetStop
 	switch {
 	case out.Search != nil && out.Search.BudgetStop && res.Challenger == nil:
 		r.Stopped, r.StoppedBy = true, capIn(out.Search.Stop)
 	case out.BudgetStop && out.Verdict != nil:
 		r.StoppedBy = capIn(out.Verdict.Stop)
 	}
-	r.Unboxed = p.back.UsesTools() && (p.f.Sandbox == agent.SandboxNone || process.Available() != nil)
+	r.Unboxed = c.UsesTools() && (c.Config.Sandbox == agent.SandboxNone || process.Available() != nil)
 	if res.Challenger == nil || out.Verdict == nil {
 		return nil
 	}
 	v := out.Verdict
-	r.Challenger, r.Decision, r.Reason, r.EValue, r.Alpha = res.Challenger.SHA, v.Verdict, v.Reason, finite(v.EValue), v.Alpha
+	r.Challenger, r.Decision, r.Reason, r.EValue, r.Alpha = res.Challenger.SHA, v.Verdict, v.Reason, campaign.Finite(v.EValue), v.Alpha
 	r.Round, r.Restarted = v.Round, v.Restarted
 	r.Total = v.Total()
-	if err := s.weigh(ctx, p.run.Skill, inc.Doc, r); err != nil || r.Decision != pareto.Promote || r.Against != "" {
+	if err := s.weigh(ctx, res.Skill, inc.Doc, r); err != nil || r.Decision != pareto.Promote || r.Against != "" {
 		return err
 	}
 	// The owner's labels may complete what was measured on the model of before.

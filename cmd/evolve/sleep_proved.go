@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/sleep"
@@ -63,7 +64,7 @@ func (s *sleeper) proof(ctx context.Context, live *skill.Live, t *tournament.Tri
 		return nil, err
 	}
 	p := &sleep.Proof{Run: t.Run, Result: sleep.Result{Decision: d.Verdict, Reason: d.Reason, Incumbent: t.Incumbent, Challenger: t.Challenger,
-		EValue: finite(d.EValue), Alpha: d.Alpha, Simulated: t.Simulated}}
+		EValue: campaign.Finite(d.EValue), Alpha: d.Alpha, Simulated: t.Simulated}}
 	r := &p.Result
 	if r.Round, err = t.Rounds(); err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func (s *sleeper) proof(ctx context.Context, live *skill.Live, t *tournament.Tri
 	case err != nil:
 		return nil, err
 	}
-	var f runFlags
+	var f campaign.Config
 	if err := json.Unmarshal(run.Config, &f); err != nil {
 		return nil, fmt.Errorf("read run %s: %w", run.ID, err)
 	}

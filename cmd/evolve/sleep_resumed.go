@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -54,8 +55,7 @@ func (s *sleeper) spent(ctx context.Context, id string) (eval.Spent, error) {
 	}
 	// A budget without caps adds up as the run's own does.
 	budget := eval.NewBudget(eval.Caps{}, s.a.Now)
-	p := &prepared{f: &runFlags{runConfig: runConfig{Mined: mined.Mined}}, db: s.db, run: run, budget: budget}
-	if err := p.recall(ctx); err != nil {
+	if err := campaign.ChargeMining(ctx, s.db, id, mined.Mined, budget); err != nil {
 		return eval.Spent{}, err
 	}
 	for _, by := range []eval.Spender{eval.ByMutator, eval.ByJudge, eval.ByAgent} {

@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/campaign"
 )
 
 // begun is the run of a skill whose process ended while it read corrections, before
@@ -43,7 +43,7 @@ func (rd *reader) begun(ctx context.Context, db *store.Store, name string, last 
 	}
 	u := &unfinishedRun{Run: id, Status: string(status), Resume: "evolve --skill " + name}
 	u.Text = string(status)
-	if at, ok := runBegan(id); ok {
+	if at, ok := campaign.BeganAt(id); ok {
 		if at = at.Add(used); locked.After(at) { // continued later, by the process that was killed
 			at = locked
 		}
@@ -55,13 +55,4 @@ func (rd *reader) begun(ctx context.Context, db *store.Store, name string, last 
 	}
 	u.Text += " (mining: " + cost + ")" // short: a line of 80 columns holds it and the command
 	return u, nil
-}
-
-// runBegan is the time in a run's id: see newRunID.
-func runBegan(id string) (time.Time, bool) {
-	if len(id) < len(runStamp) {
-		return time.Time{}, false
-	}
-	at, err := time.Parse(runStamp, id[:len(runStamp)])
-	return at, err == nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/release"
@@ -177,7 +178,7 @@ func (rd *reader) challenger(ctx context.Context, db *store.Store, skill *skill.
 		c.Open = append(c.Open, o.String())
 	}
 	d := trial.Decide()
-	c.EValue, c.Alpha, c.Cases, c.Needed = finite(d.EValue), d.Alpha, counting(&d), needed(d)
+	c.EValue, c.Alpha, c.Cases, c.Needed = campaign.Finite(d.EValue), d.Alpha, counting(&d), needed(d)
 	return c, nil
 }
 

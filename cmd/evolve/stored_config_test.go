@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/diff"
+	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
@@ -19,7 +20,7 @@ import (
 // older evolve are resumed from it.
 func TestStoredConfigs(t *testing.T) {
 	for name, of := range map[string]func() any{
-		"run":    func() any { return new(runConfig) },
+		"run":    func() any { return new(campaign.Config) },
 		"rebase": func() any { return new(candidate.Carrying) },
 	} {
 		t.Run(name, func(t *testing.T) {

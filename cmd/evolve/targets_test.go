@@ -254,15 +254,9 @@ func TestRunPromotesIntoTargets(t *testing.T) {
 	mine := append(bytes.Clone(r.v0), "Mine.\n"...)
 	r.write("pi", mine)
 	live := r.live()
-	v, err := variantOf(live)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &prepared{f: &runFlags{runConfig: runConfig{Skill: "tagger", Evolve: skill.Harness}, to: []string{"agents", "pi"}}, live: live, db: r.db,
-		run: &tournament.Run{ID: "r1", Skill: "tagger"}, plan: tournament.Plan{Incumbent: v}}
-	out := &tournament.Outcome{Challenger: &tournament.Scored{Candidate: tournament.Candidate{SHA: r.offer.SHA, Operator: "reflect", Text: r.v1}}, Verdict: &tournament.Verdict{}}
+	v := tournament.Version{Skill: "tagger", SHA: r.offer.SHA, Parent: live.Doc.Hash(), Author: "evolve", Operator: "reflect", Run: "r1", Proven: true, Text: r.v1}
 	var some *release.PartialError
-	if done, err := r.a.installProved(t.Context(), p, out); len(done) != 2 || !errors.As(err, &some) || !some.Some() || r.a.fail(err) != exitRefused {
+	if done, err := r.a.installProved(t.Context(), live, v, skill.Harness, []string{"agents", "pi"}); len(done) != 2 || !errors.As(err, &some) || !some.Some() || r.a.fail(err) != exitRefused {
 		t.Errorf("one of two refused: %v", err)
 	}
 	r.says("tagger v2, agents: copied, there was none (2 files)")

@@ -364,3 +364,13 @@ func OpenTrial(ctx context.Context, db *store.Store, live *skill.Live, evolves s
 	}
 	return nil, nil
 }
+
+// ProvedOn is the model that a text's own trial before the gate was about; the
+// zero Model where it had none, or nothing is left of it.
+func ProvedOn(ctx context.Context, db *store.Store, sha string) (tournament.Model, error) {
+	by, err := db.ProvedBy(ctx, sha)
+	if err != nil || by == nil {
+		return tournament.Model{}, err
+	}
+	return tournament.ModelOf(by.Agent, by.Model), nil
+}

@@ -1,4 +1,4 @@
-package main
+package campaign
 
 import (
 	"fmt"
@@ -6,15 +6,14 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// voids counts the rollouts in which the agent saw what it must not: they are no
-// scores, and the owner has to know how many they are. It is told one rollout at
-// a time.
-type voids struct {
+// auditCounts counts the rollouts in which the agent saw what it must not: they are no
+// scores, and the owner has to know how many they are. It is given one rollout at a time.
+type auditCounts struct {
 	all, void, unsure int
 	why               string // of the first
 }
 
-func (v *voids) count(r *eval.Rollout) {
+func (v *auditCounts) count(r *eval.Rollout) {
 	v.all++
 	switch {
 	case r.Status == eval.Void:
@@ -27,7 +26,7 @@ func (v *voids) count(r *eval.Rollout) {
 }
 
 // words are warnings; nil where all is well.
-func (v *voids) words() (out []string) {
+func (v *auditCounts) words() (out []string) {
 	if v.void > 0 {
 		out = append(out, fmt.Sprintf("%d of %d rollouts are void, the agent read what it must not: %s", v.void, v.all, v.why))
 	}

@@ -1,4 +1,4 @@
-package main
+package campaign
 
 import (
 	"context"
@@ -18,9 +18,9 @@ const (
 	readUncapped = 120 // where no cap on rollouts says how much is meant
 )
 
-// readingLimit is how many calls a night makes to read the corrections of a skill
+// ReadingLimit is how many calls a night makes to read the corrections of a skill
 // whose share has so many rollouts; 0 rollouts is no cap.
-func readingLimit(rollouts int64) int64 {
+func ReadingLimit(rollouts int64) int64 {
 	if rollouts == 0 {
 		return readUncapped
 	}
@@ -41,12 +41,12 @@ type limitedReader struct {
 }
 
 // reader is who reads the corrections in this run.
-func (p *prepared) reader() *limitedReader {
-	r := &limitedReader{Model: p.back.Mutator, asked: func() int64 { return p.budget.Spent().MinerCalls }}
-	if p.f.harvested {
-		r.limit = readingLimit(p.f.MaxRollouts)
+func (c *Campaign) reader() *limitedReader {
+	r := &limitedReader{Model: c.back.Mutator, asked: func() int64 { return c.budget.Spent().MinerCalls }}
+	if c.options.Night {
+		r.limit = ReadingLimit(c.Config.MaxRollouts)
 	}
-	p.miner = r
+	c.miner = r
 	return r
 }
 

@@ -1,4 +1,4 @@
-package main
+package campaign
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// compareForecast is what a comparison may take at most.
-type compareForecast struct {
+// A CompareForecast is what a comparison may take at most.
+type CompareForecast struct {
 	Schema   int      `json:"schema"`
 	Skill    string   `json:"skill"`
 	Backends string   `json:"backends"`
@@ -22,11 +22,12 @@ type compareForecast struct {
 	Free     bool     `json:"simulated"` // nobody is asked
 }
 
-func (c *comparison) forecast() *compareForecast {
-	n := int64(2 * c.trials)
-	fc := &compareForecast{Schema: 1, Skill: c.out.Skill, Backends: c.Describe(), Cases: len(c.cases),
-		Rollouts: n * int64(len(c.cases)), Free: c.Agent == "simulated" && c.JudgeAgent == "simulated"}
-	fc.AtMost = fc.Rollouts * int64(1+c.MaxRetries)
+func (c *Comparison) forecast() *CompareForecast {
+	f := &c.config
+	n := int64(2 * c.options.Trials)
+	fc := &CompareForecast{Schema: 1, Skill: c.Report.Skill, Backends: f.Describe(), Cases: len(c.cases),
+		Rollouts: n * int64(len(c.cases)), Free: f.Agent == "simulated" && f.JudgeAgent == "simulated"}
+	fc.AtMost = fc.Rollouts * int64(1+f.MaxRetries)
 	judged := int64(0)
 	for _, k := range c.cases {
 		for _, check := range k.Checks {
@@ -34,15 +35,15 @@ func (c *comparison) forecast() *compareForecast {
 				judged += n
 			}
 		}
-		fc.Tokens += n*int64(skill.Tokens(k.Prompt)+answerTokens) + n/2*int64(c.out.A.Tokens+c.out.B.Tokens)
+		fc.Tokens += n*int64(skill.Tokens(k.Prompt)+answerTokens) + n/2*int64(c.Report.A.Tokens+c.Report.B.Tokens)
 	}
 	fc.Calls, fc.Tokens = fc.Rollouts+judged, fc.Tokens+judged*tokensJudge
-	fc.CostUSD = c.USD(c.Model, float64(fc.Tokens))
+	fc.CostUSD = f.USD(f.Model, float64(fc.Tokens))
 	return fc
 }
 
 // String is the forecast in one line.
-func (fc *compareForecast) String() string {
+func (fc *CompareForecast) String() string {
 	cost := "cost unknown without --price-in and --price-out"
 	switch {
 	case fc.Free:

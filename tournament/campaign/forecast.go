@@ -1,4 +1,4 @@
-package main
+package campaign
 
 import (
 	"context"
@@ -12,12 +12,13 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/judge"
 )
 
-// A forecast is what a run may take at most, said before anything is spent.
-type forecast struct {
+// A Forecast is what a run may take at most, said before anything is spent.
+type Forecast struct {
 	Schema   int      `json:"schema"`
 	Skill    string   `json:"skill"`
 	Backends string   `json:"backends"`
@@ -58,32 +59,26 @@ const (
 	mutatorShare = 0.15
 )
 
-// A pastRate is what earlier runs on the same agent took, all calls included but
+// A PastRate is what earlier runs on the same agent took, all calls included but
 // those that read corrections.
-type pastRate struct {
-	rollouts, tokens int64
-	usd              float64
-	priced           bool
-	wall             time.Duration
+type PastRate struct {
+	Rollouts, Tokens int64
+	USD              float64
+	Priced           bool // USD is known of all of them
+	Wall             time.Duration
 }
 
 // recent is how many earlier runs a forecast looks at.
 const recent = 5
 
-// history is the rate of a skill's runs.
-func (a *app) history(ctx context.Context, p *prepared) (pastRate, error) {
-	runs, err := p.db.Runs(ctx, p.f.Skill)
-	return pastOf(runs, p.f), err
-}
-
-// pastOf reads the rate off the first few of runs, which are the newest, that were on
-// the same agent and model as now; its rollouts are 0 where there is none to compare
+// PastRateOf reads the rate off the first few of runs, which are the newest, that were
+// on the same agent and model as now; its rollouts are 0 where there is none to compare
 // with.
-func pastOf(runs []tournament.Run, now *runFlags) (r pastRate) {
-	r.priced = true
+func PastRateOf(runs []tournament.Run, now *Config) (r PastRate) {
+	r.Priced = true
 	seen := 0
 	for _, run := range runs {
-		var f runConfig
+		var f Config
 		if seen == recent {
 			break
 		}
@@ -91,12 +86,12 @@ func pastOf(runs []tournament.Run, now *runFlags) (r pastRate) {
 			continue
 		}
 		seen++
-		r.rollouts += run.Spent.Rollouts
+		r.Rollouts += run.Spent.Rollouts
 		// Reading corrections comes before the run, and is told apart.
-		r.tokens += max(0, run.Spent.TokensIn+run.Spent.TokensOut-f.Mined.TokensIn-f.Mined.TokensOut)
-		r.usd += max(0, run.Spent.CostUSD-f.Mined.CostUSD)
-		r.priced = r.priced && run.Spent.CostKnown
-		r.wall += time.Duration(run.Spent.WallMS) * time.Millisecond
+		r.Tokens += max(0, run.Spent.TokensIn+run.Spent.TokensOut-f.Mined.TokensIn-f.Mined.TokensOut)
+		r.USD += max(0, run.Spent.CostUSD-f.Mined.CostUSD)
+		r.Priced = r.Priced && run.Spent.CostKnown
+		r.Wall += time.Duration(run.Spent.WallMS) * time.Millisecond
 	}
 	return r
 }
@@ -113,7 +108,7 @@ func judgedBy(c *eval.Case) (n int) {
 
 // answering is what an answer under a skill with that body takes besides the request,
 // of an agent with tools or without.
-func (f *runFlags) answering(body string, tools bool) int {
+func (f *Config) answering(body string, tools bool) int {
 	n := skill.Tokens(body) + answerTokens
 	if f.Agent == "simulated" || tools {
 		n += toolOverhead
@@ -121,12 +116,28 @@ func (f *runFlags) answering(body string, tools bool) int {
 	return n
 }
 
-func (p *prepared) forecast(past pastRate) *forecast {
-	f := p.f
-	fc := &forecast{Schema: 1, Skill: f.Skill, Backends: f.Describe(), Rollouts: f.MaxRollouts, free: f.Simulated(), noGate: f.NoGate}
+// Forecast says what the run may take.
+func (c *Campaign) Forecast(ctx context.Context) (*Forecast, error) {
+	fc, err := NewForecast(ctx, c.db, &c.Config, c.Live, c.cases, c.back.UsesTools())
+	c.forecast = fc
+	return fc, err
+}
+
+// NewForecast says what a run with this configuration may take on these cases, by what
+// earlier runs took; tools says whether its agent works in a folder.
+func NewForecast(ctx context.Context, db *store.Store, f *Config, live *skill.Live, cases []eval.Case, tools bool) (*Forecast, error) {
+	runs, err := db.Runs(ctx, f.Skill)
+	if err != nil {
+		return nil, err
+	}
+	return f.forecast(live, cases, tools, PastRateOf(runs, f)), nil
+}
+
+func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past PastRate) *Forecast {
+	fc := &Forecast{Schema: 1, Skill: f.Skill, Backends: f.Describe(), Rollouts: f.MaxRollouts, free: f.Simulated(), noGate: f.NoGate}
 	prompt, judged, wrong := 0, 0, 0
 	var test []eval.Case
-	for _, c := range p.cases {
+	for _, c := range cases {
 		if c.Source != nil && c.Source.Origin == "mined" && c.Source.Outcome == string(harvest.Corrected) {
 			wrong++
 		}
@@ -142,7 +153,7 @@ func (p *prepared) forecast(past pastRate) *forecast {
 		prompt += skill.Tokens(c.Prompt)
 		judged += judgedBy(&c)
 	}
-	n := max(1, len(p.cases))
+	n := max(1, len(cases))
 	share := tournament.Share(f.MaxRollouts, f.HeldOut, f.MaxRetries, !f.NoGate)
 	fc.Search, fc.Gate = share.Search, share.Gate
 	if f.Carried != "" {
@@ -156,19 +167,19 @@ func (p *prepared) forecast(past pastRate) *forecast {
 	}
 	mutator := float64(fc.Search) * mutatorShare
 	fc.Calls = int64(rollouts + asked + mutator)
-	perRollout := f.answering(string(p.live.Doc.Body()), p.back.UsesTools()) + prompt/n
+	perRollout := f.answering(string(live.Doc.Body()), tools) + prompt/n
 	fc.Tokens = int64(rollouts*float64(perRollout) + asked*tokensJudge + mutator*tokensMutator)
 	fc.CostUSD = f.USD(f.Model, float64(fc.Tokens))
-	if past.rollouts > 0 {
-		share := rollouts / float64(past.rollouts)
-		if past.tokens > 0 { // else nobody told, and the estimate stands
-			fc.Tokens = int64(share * float64(past.tokens))
+	if past.Rollouts > 0 {
+		share := rollouts / float64(past.Rollouts)
+		if past.Tokens > 0 { // else nobody told, and the estimate stands
+			fc.Tokens = int64(share * float64(past.Tokens))
 		}
-		if past.priced && fc.CostUSD == nil {
-			usd := share * past.usd
+		if past.Priced && fc.CostUSD == nil {
+			usd := share * past.USD
 			fc.CostUSD = &usd
 		}
-		fc.Minutes = share * past.wall.Minutes()
+		fc.Minutes = share * past.Wall.Minutes()
 	} else if f.Agent != "simulated" {
 		fc.Minutes = float64(fc.Calls) * secondsACall / 60 / float64(max(1, f.Concurrency))
 	}
@@ -182,12 +193,11 @@ func (p *prepared) forecast(past pastRate) *forecast {
 	}
 	_, fc.Needed30 = pareto.Forecast(0.5, 0.8, cfg)
 	_, fc.Needed10 = pareto.Forecast(0.7, 0.8, cfg)
-	p.foreseen = fc
 	return fc
 }
 
 // String is the forecast in a few lines.
-func (fc *forecast) String() string {
+func (fc *Forecast) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "cases: %d train, %d validation, %d held out; %s\n", fc.Train, fc.Val, fc.Test, fc.Backends)
 	atMost := "no cap on rollouts"
@@ -225,4 +235,30 @@ func over(n int) string {
 		return "2000 or more"
 	}
 	return fmt.Sprint(n)
+}
+
+// PerRollout guesses how many tokens a rollout takes with its share of the judge's and
+// the mutator's calls, under a skill with that body.
+func (f *Config) PerRollout(body string, cases []eval.Case, tools bool) float64 {
+	prompt, judged := 0, 0
+	for i := range cases {
+		prompt += skill.Tokens(cases[i].Prompt)
+		judged += judgedBy(&cases[i])
+	}
+	n := float64(max(1, len(cases)))
+	return float64(f.answering(body, tools)) + float64(prompt)/n + float64(judged)/n*tokensJudge + mutatorShare*tokensMutator
+}
+
+// farBeyond says that a run took more than twice what its forecast had said, where
+// no cap on tokens or dollars held it; "" where it did not.
+func (f *Config) farBeyond(fc *Forecast, s eval.Spent) string {
+	if fc == nil || f.MaxTokens > 0 || f.MaxCostUSD > 0 || fc.Tokens <= 0 {
+		return ""
+	}
+	took := s.TokensIn + s.TokensOut
+	if took <= 2*fc.Tokens {
+		return ""
+	}
+	return fmt.Sprintf("%s tokens were used where about %s were forecast: %.0f times as many; --max-tokens or --max-cost-usd would have held the run",
+		plain.Thousands(took), plain.Thousands(fc.Tokens), float64(took)/float64(fc.Tokens))
 }

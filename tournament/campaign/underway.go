@@ -1,16 +1,16 @@
-package main
+package campaign
 
 import (
 	"context"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament/sleep"
+	"github.com/skill-evolve/evolve/store/lock"
 )
 
 // noteCalls has a run's calls noted while they are under way, and counts those of its
 // earlier processes that were never answered. The caller must call stop.
-func noteCalls(ctx context.Context, db *store.Store, run string, budget *eval.Budget) (stop func(), err error) {
+func noteCalls(ctx context.Context, db *store.Store, run string, budget *eval.Budget, lease *lock.Lease) (stop func(), err error) {
 	u, calls, reserved, err := db.Underway(ctx, run)
 	if err != nil {
 		return nil, err
@@ -18,21 +18,22 @@ func noteCalls(ctx context.Context, db *store.Store, run string, budget *eval.Bu
 	if calls > 0 {
 		budget.Assume(calls, reserved)
 	}
-	budget.Note(leasedCalls{u, ctx})
+	budget.Note(leasedCalls{u, lease, ctx})
 	return func() { _ = u.Close() }, nil // what stays behind counts, which is safe
 }
 
-// leasedCalls are the calls of a run under the lease of a night, if ctx has one: none
+// leasedCalls are the calls of a run under the lease of a night, if there is one: none
 // begins in a process that was suspended and has lost the night to another one. A
 // look-up in the records comes before many calls, this before each.
 type leasedCalls struct {
 	eval.Underway
-	ctx context.Context
+	lease *lock.Lease
+	ctx   context.Context
 }
 
 // Begin implements eval.Underway.
 func (c leasedCalls) Begin(key string, reserved eval.Assumed) error {
-	if err := sleep.LeaseOf(c.ctx).Held(c.ctx); err != nil {
+	if err := c.lease.Held(c.ctx); err != nil {
 		return err
 	}
 	return c.Underway.Begin(key, reserved)

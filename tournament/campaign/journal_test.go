@@ -1,4 +1,4 @@
-package main
+package campaign
 
 import (
 	"context"
@@ -58,12 +58,12 @@ func TestNoCallAfterTheNightWasLost(t *testing.T) {
 	kept := 0
 	c.Parts.Harvest = func(ctx context.Context) (int, string, error) {
 		budget := eval.NewBudget(eval.Caps{}, nil)
-		stop, err := noteCalls(ctx, db, "r", budget)
+		stop, err := noteCalls(ctx, db, "r", budget, sleep.LeaseOf(ctx))
 		if err != nil {
 			return 0, "", err
 		}
 		defer stop()
-		rollouts, err := (&eval.Evaluator{Agent: agent, Grader: &eval.Checks{}, Budget: budget, Recorder: leased{db.Journal("r")}}).Run(ctx, jobs)
+		rollouts, err := (&eval.Evaluator{Agent: agent, Grader: &eval.Checks{}, Budget: budget, Recorder: leased{db.Journal("r"), sleep.LeaseOf(ctx)}}).Run(ctx, jobs)
 		for _, r := range rollouts {
 			if r != nil {
 				kept++

@@ -1,4 +1,4 @@
-package main
+package campaign
 
 import (
 	"context"
@@ -68,25 +68,25 @@ func TestADeadModelIsNotAskedOn(t *testing.T) {
 func TestFailedCallsAreSpent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		budget := eval.NewBudget(eval.Caps{Duration: 2 * time.Second}, time.Now)
-		p := &prepared{f: &runFlags{}, back: &agent.Backends{Mutator: &deadModel{kind: eval.ServerError}}, budget: budget}
-		miner := &eval.Metered{Model: p.reader(), By: eval.ByMiner, Budget: budget}
-		if got := p.read(); got != "nothing was spent" {
+		c := &Campaign{back: &agent.Backends{Mutator: &deadModel{kind: eval.ServerError}}, budget: budget}
+		miner := &eval.Metered{Model: c.reader(), By: eval.ByMiner, Budget: budget}
+		if got := c.SpentReading(); got != "nothing was spent" {
 			t.Errorf("before a call: %s", got)
 		}
 		if _, err := miner.Complete(t.Context(), eval.Prompt{User: "a"}); !errors.As(err, new(*eval.BudgetError)) {
 			t.Fatalf("%v, want the end of the time", err)
 		}
-		if got := p.read(); !strings.HasSuffix(got, " to read corrections failed without reporting their usage") {
+		if got := c.SpentReading(); !strings.HasSuffix(got, " to read corrections failed without reporting their usage") {
 			t.Errorf("after a call that failed: %s", got)
 		}
 	})
 	budget := eval.NewBudget(eval.Caps{}, nil)
-	p := &prepared{f: &runFlags{}, back: &agent.Backends{Mutator: &deadModel{kind: eval.ServerError}}, budget: budget}
-	miner := &eval.Metered{Model: p.reader(), By: eval.ByMiner, Budget: budget, InfraTries: 1}
+	c := &Campaign{back: &agent.Backends{Mutator: &deadModel{kind: eval.ServerError}}, budget: budget}
+	miner := &eval.Metered{Model: c.reader(), By: eval.ByMiner, Budget: budget, InfraTries: 1}
 	for _, user := range []string{"a", "lives"} {
 		_, _ = miner.Complete(t.Context(), eval.Prompt{User: user})
 	}
-	if got := p.read(); got != "1 call to read corrections and 0 tokens were spent; 1 more failed without reporting their usage" {
+	if got := c.SpentReading(); got != "1 call to read corrections and 0 tokens were spent; 1 more failed without reporting their usage" {
 		t.Errorf("one that failed and one that did not: %s", got)
 	}
 }

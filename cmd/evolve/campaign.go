@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest/ingest"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// runner prepares runs with these flags.
+func (a *app) runner(f *runFlags) (*campaign.Runner, error) {
+	home, err := a.home()
+	if err != nil {
+		return nil, err
+	}
+	return &campaign.Runner{Store: a.store, Layout: a.layout(), Dir: home, Access: a.access, Now: a.Now, Say: a.Say, Headless: f.harvest.headless,
+		Installed: installed{a, f.to},
+		Backends: func(ctx context.Context, s *agent.Spec) (*agent.Backends, error) {
+			return a.opener(f.who.NoWait).Backends(ctx, s)
+		},
+		Harvest: func(ctx context.Context, db *store.Store) (*ingest.Report, error) {
+			return a.harvest(ctx, db, f.harvest)
+		},
+		WatchMining: func(calls func() int64, budget *eval.Budget, caps eval.Caps) func() {
+			return a.Watch(term.Task{Phase: "mining", Unit: "calls", Count: calls, Budget: budget, Caps: caps}).Done
+		}}, nil
+}
+
+// prepare prepares a run, or the continuation of one. The caller must close it, with an
+// error too.
+func (a *app) prepare(ctx context.Context, f *runFlags) (*campaign.Campaign, error) {
+	r, err := a.runner(f)
+	if err != nil {
+		return nil, err
+	}
+	o := f.Options
+	o.Lease = sleep.LeaseOf(ctx)
+	o.Approve = func(m *campaign.MiningForecast) error {
+		return a.approve(f, m.CostUSD, "Spend about %s on that?", "nothing was spent", "say --yes, or --no-harvest to go on with the cases there are")
+	}
+	if f.resume != "" {
+		return r.Resume(ctx, f.resume, f.Skill, o)
+	}
+	return r.Prepare(ctx, f.Config, o)
+}
+
+// approve asks on a terminal before much is spent.
+func (a *app) approve(f *runFlags, usd *float64, question, spent, hint string) error {
+	if usd == nil || *usd <= a.confirmOver(f.confirmOver) || f.yes || !term.IsTerminal(a.Stdin) {
+		return nil
+	}
+	ok, err := a.Confirm(fmt.Sprintf(question, eval.FormatUSD(*usd)))
+	if err == nil && !ok {
+		err = &problem.Error{Kind: problem.Stopped, Err: errors.New(spent), Hint: hint}
+	}
+	return err
+}
+
+// installed is what a run asks about installed texts; to are the targets that it
+// promotes into.
+type installed struct {
+	a  *app
+	to []string
+}
+
+func (i installed) RefusePinned(ctx context.Context, name string) error {
+	return i.a.refusePinned(ctx, name)
+}
+
+func (i installed) RefuseManaged(ctx context.Context, live *skill.Live, noGate bool) error {
+	return i.a.refuseManaged(ctx, live, i.to, noGate)
+}
+
+func (i installed) Record(ctx context.Context, db *store.Store, live *skill.Live) error {
+	return i.a.recordLive(ctx, db, live)
+}
+
+// searchOf is what a view of the search is told.
+func searchOf(c *campaign.Campaign, fc *campaign.Forecast) term.Task {
+	budget := c.Budget()
+	t := term.Task{Phase: "search", Unit: "rollouts", Total: fc.Rollouts, Count: func() int64 { return budget.Spent().Rollouts },
+		Budget: budget, Caps: c.Config.Caps(), Expect: time.Duration(fc.Minutes * float64(time.Minute)), Bound: true}
+	if c.Config.Carried != "" {
+		t.Phase = "gate"
+	}
+	if c.Resumed {
+		t.Since = c.Stored().Started
+	}
+	return t
+}

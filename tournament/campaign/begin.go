@@ -1,0 +1,104 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store/lock"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+func (r *Runner) locks() lock.Locks { return lock.Locks{Dir: r.Dir, Now: r.Now} }
+
+// own makes the run's part of its skill this process' own.
+func (c *Campaign) own(ctx context.Context) (err error) {
+	if c.options.DryRun {
+		return nil
+	}
+	if c.owned, err = c.runner.locks().Skill(ctx, c.Config.Skill, lockedPart(c.Config.Evolve), c.options.Lease); err != nil || c.options.Owned == nil {
+		return err
+	}
+	return c.options.Owned(ctx)
+}
+
+// lockedPart is the part of a skill that a search with --evolve is alone at work on.
+func lockedPart(evolves string) string {
+	if evolves == skill.Description {
+		return skill.Description
+	}
+	return skill.Harness
+}
+
+// name names a run that begins. A run about the same skill whose process ended while
+// it read corrections has no row to be resumed by: the same command goes on with it,
+// so that what it read is not read again, and what it spent counts.
+func (c *Campaign) name(ctx context.Context) (string, error) {
+	if c.options.Run != "" {
+		return c.options.Run, nil
+	}
+	if c.options.DryRun || !c.reads() {
+		return NewID(c.runner.Now()), nil
+	}
+	id, err := c.db.BegunRun(ctx, c.Config.Skill)
+	if err != nil {
+		return "", err
+	}
+	if id != "" {
+		if busy, err := c.runner.locks().Running(id); err != nil {
+			return "", err
+		} else if !busy {
+			return id, nil
+		}
+	}
+	id = NewID(c.runner.Now())
+	return id, c.db.BeginRun(ctx, c.Config.Skill, id)
+}
+
+// reads reports whether the run mines cases. What is mined is about what a skill does
+// once it is loaded: a description is tried on trigger cases, and they come from
+// their owner.
+func (c *Campaign) reads() bool {
+	return !c.options.NoHarvest && c.Config.Evolve != skill.Description
+}
+
+// begin makes a run this process' own before anything is spent on it: nobody else
+// works on it, what earlier processes spent is on its budget, and what it uses of its
+// time is kept.
+func (c *Campaign) begin(ctx context.Context) (err error) {
+	if c.options.DryRun {
+		return nil
+	}
+	if c.unlock, err = c.runner.locks().Run(ctx, c.run.ID, c.options.Lease); err != nil {
+		return err
+	}
+	if err := c.owned.By(c.run.ID); err != nil {
+		return err
+	}
+	if err := ChargeMining(ctx, c.db, c.run.ID, c.Config.Mined, c.budget); err != nil {
+		return err
+	}
+	c.record, err = NewRecord(ctx, c.db, c.run.ID, c.budget, time.Duration(c.run.Spent.WallMS)*time.Millisecond, c.options.Lease)
+	return err
+}
+
+// discard forgets a run that ended for good before its search began: what it read is
+// stored, and the next command is another run.
+func (c *Campaign) discard(ctx context.Context, err error) error {
+	if errors.As(err, new(*WaitingError)) || errors.As(err, new(*TooFewCasesError)) || errors.As(err, new(*eval.BudgetError)) {
+		if e := c.db.DropBegun(ctx, c.run.ID); e != nil {
+			return errors.Join(err, e)
+		}
+	}
+	return err
+}
+
+// journal is what the run is recorded in.
+func (c *Campaign) journal() tournament.Journal {
+	if c.record == nil {
+		return leased{c.db.Journal(c.run.ID), c.options.Lease}
+	}
+	return c.record.Journal()
+}

@@ -1,0 +1,160 @@
+// Package campaign is one run of one skill: it prepares, forecasts, searches, asks the
+// gate and reports; it also compares two texts of a skill.
+package campaign
+
+import (
+	"context"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/harvest/ingest"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/datadir"
+	"github.com/skill-evolve/evolve/store/lock"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// A Runner prepares runs.
+type Runner struct {
+	// Store opens the database, and makes it if there is none: not before it is known
+	// who answers.
+	Store  func(context.Context) (*store.Store, error)
+	Layout *skill.Layout
+	Dir    datadir.Dir
+	Access datadir.Access // challengers are written to Dir if it is datadir.Writes
+	Now    func() time.Time
+	// Say reports how preparing goes on, a line at a time.
+	Say func(format string, args ...any)
+	// Backends opens who answers, and fills in what was left open in the choice.
+	Backends func(context.Context, *agent.Spec) (*agent.Backends, error)
+	// Harvest reads the new sessions.
+	Harvest  func(context.Context, *store.Store) (*ingest.Report, error)
+	Headless bool // sessions that a program drove count, too
+	Installed
+	// WatchMining shows how the reading of corrections goes on, until done is called;
+	// calls counts what was asked.
+	WatchMining func(calls func() int64, budget *eval.Budget, caps eval.Caps) (done func())
+}
+
+// Installed is what a run asks about the installed text of a skill.
+type Installed interface {
+	// RefusePinned refuses to spend on a skill that its owner has pinned.
+	RefusePinned(ctx context.Context, name string) error
+	// RefuseManaged refuses to spend on a skill of which no version could be installed,
+	// unless the gate is left out: then it only says so.
+	RefuseManaged(ctx context.Context, live *skill.Live, noGate bool) error
+	// Record brings the store up to date with the file on disk.
+	Record(ctx context.Context, db *store.Store, live *skill.Live) error
+}
+
+// Options are what concerns the process of a run, and is not stored with it.
+type Options struct {
+	Run       string // the id of a new run, "" for one of its own making
+	NoHarvest bool   // use the stored cases only
+	Anew      bool   // search although a challenger is undecided
+	DryRun    bool   // nothing is spent or locked: for a forecast
+	// Night: the sessions were harvested just now, nobody is asked, and the reading of
+	// corrections has a limit of its own.
+	Night bool
+	// AtMost bounds a run that is resumed, where a night has less left than the run
+	// began with; its decisions stay a function of its own caps.
+	AtMost eval.Caps
+	Lease  *lock.Lease // of the night, nil outside of nights
+	// Owned is called once the skill is this process' own, before anything else is
+	// read or spent; nil for nothing.
+	Owned func(context.Context) error
+	// Approve is asked before the reading of corrections is paid for; nil approves.
+	Approve func(*MiningForecast) error
+}
+
+// A Campaign is a run that may begin.
+type Campaign struct {
+	Config Config
+	Live   *skill.Live // with the text that the run began with
+	// Resumed: it was begun by an earlier process.
+	Resumed bool
+	// Notes qualify what the run came to.
+	Notes []string
+
+	runner  *Runner
+	options Options
+	back    *agent.Backends
+	db      *store.Store
+	run     *tournament.Run
+	plan    tournament.Plan
+	cases   []eval.Case
+	// heads tells what the harvest found, in words.
+	heads []string
+	// forecast is the one that was told, nil before it.
+	forecast *Forecast
+	// What begin took.
+	budget *eval.Budget
+	record *Record        // nil where nothing is spent
+	unlock func()         // nil where the run was not locked
+	owned  *lock.Skill    // nil while the skill is not locked
+	miner  *limitedReader // nil before it is asked
+}
+
+// Stored is what is kept of the run; nil before it has a name.
+func (c *Campaign) Stored() *tournament.Run { return c.run }
+
+// Cases are those that the run tries.
+func (c *Campaign) Cases() []eval.Case { return c.cases }
+
+// Found says what the harvest brought, and what it means for the run, a line each.
+func (c *Campaign) Found() []string { return c.heads }
+
+// Budget is what the run has spent, and may spend; nil before it has one.
+func (c *Campaign) Budget() *eval.Budget { return c.budget }
+
+// Incumbent is the text that the run tries to better.
+func (c *Campaign) Incumbent() eval.Variant { return c.plan.Incumbent }
+
+// UsesTools reports whether the run's agent works in a folder.
+func (c *Campaign) UsesTools() bool { return c.back.UsesTools() }
+
+// Close gives back what the run holds: locks, folders for temporary files, the clock.
+func (c *Campaign) Close() {
+	if c == nil {
+		return
+	}
+	_ = c.back.Close() // what stays behind does no harm
+	c.record.Close()
+	if c.unlock != nil {
+		c.unlock()
+	}
+	c.owned.Unlock()
+}
+
+// An Observer is told how a search goes on.
+type Observer interface {
+	Event(tournament.Event)
+	Rollout(*eval.Rollout)
+}
+
+// A StoppedError is what ended a run, or a comparison, early. Everything measured is
+// saved.
+type StoppedError struct {
+	Run string
+	Err error
+}
+
+func (e *StoppedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *StoppedError) Unwrap() error { return e.Err }
+
+// Run searches, puts what it found before the gate, and writes the challenger's text
+// to the data folder. Errors: *StoppedError, and those of the result.
+func (c *Campaign) Run(ctx context.Context, o Observer) (*Result, error) {
+	audit := &auditCounts{}
+	c.plan.OnEvent, c.plan.OnRollout = o.Event, func(r *eval.Rollout) { audit.count(r); o.Rollout(r) }
+	out, err := tournament.Improve(ctx, c.plan)
+	if err != nil {
+		return nil, &StoppedError{c.run.ID, err}
+	}
+	out.Warnings = append(out.Warnings, audit.words()...)
+	return c.result(ctx, out)
+}

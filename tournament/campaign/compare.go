@@ -1,0 +1,301 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sort"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/report"
+)
+
+// CompareOptions say what a comparison measures.
+type CompareOptions struct {
+	Split  string // of the cases: test, val, train or all
+	Trials int    // rollouts of each case in each arm
+	Again  bool   // measure anew instead of using an earlier comparison of the same two
+}
+
+// A Comparison is one of two texts of a skill that may begin.
+type Comparison struct {
+	Report *report.Comparison
+
+	runner  *Runner
+	config  Config
+	options CompareOptions
+	texts   *candidate.Texts
+	a, b    *candidate.Text
+	cases   []eval.Case
+	back    *agent.Backends // nil before Plan
+	others  []eval.Offer
+}
+
+// Compare finds two texts of a skill by their names, see candidate.Texts, and the cases
+// to compare them on. Without names these are the live text and the challenger.
+func (r *Runner) Compare(ctx context.Context, s *candidate.Texts, names []string, f Config, o CompareOptions) (*Comparison, error) {
+	name := s.Skill
+	if s.Live == nil {
+		return nil, problem.Inputf("install it first: agents are offered its other files too", "%s is not installed any more", name)
+	}
+	if len(names) == 0 {
+		if t, err := s.Challenger(ctx); err != nil {
+			return nil, err
+		} else if t == nil {
+			names = []string{eval.NoSkill}
+		}
+	}
+	old, new, err := s.Pair(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	if new.Doc == nil {
+		old, new = new, old
+	}
+	if old.SHA() == new.SHA() {
+		return nil, problem.Inputf("`evolve log "+name+"` lists what there is", "%s and %s are the same text", old.Label, new.Label)
+	}
+	c := &Comparison{runner: r, config: f, options: o, texts: s, a: old, b: new}
+	all, err := s.Store.Cases(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range all {
+		if (o.Split == "all" || string(k.Split) == o.Split) && k.IsTrigger() == (f.Evolve == skill.Description) {
+			c.cases = append(c.cases, k)
+		}
+	}
+	if len(c.cases) == 0 {
+		return nil, problem.Inputf(fmt.Sprintf("`evolve harvest --skill %s` brings cases, or --split all", name), "%s has no %s cases", name, o.Split)
+	}
+	c.Report = &report.Comparison{Skill: name, Split: o.Split, MaxRetries: f.MaxRetries,
+		A: report.Arm{Label: strings.TrimPrefix(old.Label, name+" "), SHA: old.SHA(), Tokens: tokensOf(old.Doc)},
+		B: report.Arm{Label: strings.TrimPrefix(new.Label, name+" "), SHA: new.SHA(), Tokens: tokensOf(new.Doc)}}
+	if old.Doc != nil && new.Doc != nil {
+		if c.Report.Diff, err = report.Between(c.Report.A.Label, c.Report.B.Label, old.Doc, new.Doc); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range []*candidate.Text{old, new} {
+		if o.Split != "train" && o.Split != "val" && t.Doc != nil && t.Version == nil {
+			c.Report.Warnings = append(c.Report.Warnings, "these are held-out cases: choose no candidate by them, or the gate's proof is worth less")
+			break
+		}
+	}
+	return c, nil
+}
+
+// Plan opens who answers, leaves out what cannot be tried, or what the cap on rollouts
+// does not afford, and says what measuring may take. The Comparison must be closed.
+func (c *Comparison) Plan(ctx context.Context) (fc *CompareForecast, err error) {
+	if c.back, err = c.runner.Backends(ctx, &c.config.Spec); err != nil {
+		return nil, err
+	}
+	if err := c.config.Settle(c.back); err != nil {
+		return nil, err
+	}
+	kept, notes, err := c.back.Usable(ctx, &c.config.Spec, casesOf(c.cases, c.config.Evolve))
+	if err != nil {
+		return nil, err
+	}
+	c.cases, c.Report.Warnings = kept, append(c.Report.Warnings, notes...)
+	if len(c.cases) == 0 {
+		return nil, problem.Inputf("`evolve cases list` shows them", "none of the cases can be tried: %s", strings.Join(notes, "; "))
+	}
+	if c.config.Evolve == skill.Description {
+		if c.others, err = others(c.runner.Layout, c.texts.Live.Name); err != nil {
+			return nil, err
+		}
+	}
+	if c.nameJudge(); c.cut() {
+		c.Report.Warnings = append(c.Report.Warnings, fmt.Sprintf("--max-rollouts %d affords %d of the cases, drawn by --seed", c.config.MaxRollouts, len(c.cases)))
+	}
+	return c.forecast(), nil
+}
+
+// Close gives back what Plan took.
+func (c *Comparison) Close() { _ = c.back.Close() } // what stays behind does no harm
+
+// Measure runs both arms. watch is told how many rollouts there are to be, and returns
+// what is told of each, and what ends the view. Errors: *eval.BudgetError, which comes
+// with what was measured; *StoppedError.
+func (c *Comparison) Measure(ctx context.Context, watch func(rollouts int, budget *eval.Budget, caps eval.Caps) (each func(*eval.Rollout), done func())) error {
+	base, err := VariantOf(c.texts.Live)
+	if err != nil {
+		return err
+	}
+	variant := func(t *candidate.Text) eval.Variant {
+		if t.Doc == nil {
+			return eval.Variant{Name: base.Name}
+		}
+		v := base
+		v.Doc = t.Doc
+		return v
+	}
+	arm := "compare:" + first16(c.a.SHA()) + ":" + first16(c.b.SHA())
+	from, err := c.firstTrial(ctx, arm)
+	if err != nil {
+		return err
+	}
+	var jobs []eval.Job
+	for trial := from; trial < from+c.options.Trials; trial++ {
+		for i := range c.cases {
+			jobs = append(jobs, tournament.Adjacent(variant(c.a), variant(c.b), &c.cases[i], arm, trial, c.config.Seed)...)
+		}
+	}
+	now := c.runner.Now
+	began, id := now(), "compare-"+NewID(now())
+	budget := c.config.Budget(now)
+	each, done := watch(len(jobs), budget, c.config.Caps())
+	ev := c.config.Evaluator(c.back, c.cases, budget, now)
+	ev.Recorder, ev.Others, ev.OnRollout = c.texts.Store.Journal(id), c.others, each
+	rollouts, err := ev.Run(ctx, jobs)
+	done()
+	var limit *eval.BudgetError
+	if err != nil && !errors.As(err, &limit) {
+		return &StoppedError{id, err}
+	}
+	reused := 0
+	var sides [2][]*eval.Rollout
+	for _, r := range rollouts {
+		if r == nil {
+			continue
+		}
+		if r.Started.Before(began) {
+			reused++
+		}
+		side := 1
+		if r.Candidate == c.a.SHA() {
+			side = 0
+		}
+		sides[side] = append(sides[side], r)
+	}
+	if reused > 0 {
+		c.runner.Say("%d of %d rollouts are from an earlier comparison of the same two; --again measures anew", reused, len(jobs))
+	}
+	c.Report.Warnings = append(c.Report.Warnings, budget.Warnings()...)
+	pairs, dropped := report.Pair(c.cases, sides[0], sides[1])
+	c.Report.Compare(pairs, dropped)
+	took := budget.Spent()
+	c.Report.Spent = &took
+	return err
+}
+
+func first16(s string) string { return s[:min(16, len(s))] }
+
+// tokensOf is the size of what an agent reads of a text, estimated.
+func tokensOf(doc *skill.Document) int {
+	if doc == nil {
+		return 0
+	}
+	return skill.Tokens(string(doc.Body()))
+}
+
+// FromRecords pairs stored rollouts: both arms measured by one agent, for one
+// purpose, on one case. The agent with the most pairs counts; mixing two would
+// compare agents.
+func (c *Comparison) FromRecords(ctx context.Context) error {
+	type group struct {
+		agent eval.Identity
+		arm   string
+	}
+	sides := map[group]*[2][]*eval.Rollout{}
+	var order []group
+	for side, t := range []*candidate.Text{c.a, c.b} {
+		rs, err := c.texts.Store.Rollouts(ctx, store.RolloutFilter{Candidate: t.SHA()})
+		if err != nil {
+			return err
+		}
+		for i := range rs {
+			g := group{rs[i].Agent, rs[i].Arm}
+			if sides[g] == nil {
+				sides[g] = &[2][]*eval.Rollout{}
+				order = append(order, g)
+			}
+			sides[g][side] = append(sides[g][side], &rs[i])
+		}
+	}
+	sort.Slice(order, func(i, j int) bool { return order[i].arm < order[j].arm })
+	merged := map[eval.Identity]*[2][]*eval.Rollout{}
+	count := map[eval.Identity]int{}
+	var best eval.Identity
+	for n, g := range order {
+		if merged[g.agent] == nil {
+			merged[g.agent] = &[2][]*eval.Rollout{}
+		}
+		for side, rs := range sides[g] {
+			for _, r := range rs {
+				again := *r // another purpose is another trial
+				again.Trial = n<<16 | r.Trial&0xffff
+				merged[g.agent][side] = append(merged[g.agent][side], &again)
+			}
+		}
+		pairs, _ := report.Pair(c.cases, sides[g][0], sides[g][1])
+		if count[g.agent] += len(pairs); count[g.agent] > count[best] {
+			best = g.agent
+		}
+	}
+	if count[best] == 0 {
+		return problem.Inputf("drop --recorded to run both arms", "no stored rollouts have %s and %s on the same %s cases", c.a.Label, c.b.Label, c.options.Split)
+	}
+	if len(count) > 1 {
+		c.Report.Warnings = append(c.Report.Warnings, "several agents have measured these; the one with the most pairs is shown")
+	}
+	pairs, _ := report.Pair(c.cases, merged[best][0], merged[best][1])
+	c.Report.Compare(pairs, 0) // a case that only one arm was tried on is not missing
+	return nil
+}
+
+// nameJudge names the judge where a check asks for one.
+func (c *Comparison) nameJudge() {
+	for _, k := range c.cases {
+		for _, check := range k.Checks {
+			if check.Type == eval.Judge {
+				id := c.back.Judge.Identity()
+				c.Report.Judge = id.Backend + "/" + id.Model
+				return
+			}
+		}
+	}
+}
+
+// cut drops cases until both arms fit the cap, every retry used; it reports
+// whether it did. Which ones stay is drawn by the seed.
+func (c *Comparison) cut() bool {
+	each := int64(2 * c.options.Trials * (1 + c.config.MaxRetries))
+	if c.config.MaxRollouts == 0 || int64(len(c.cases))*each <= c.config.MaxRollouts {
+		return false
+	}
+	n := max(1, int(c.config.MaxRollouts/each))
+	var kept []eval.Case
+	for _, i := range rand.New(rand.NewPCG(uint64(c.config.Seed), 0x636f6d70)).Perm(len(c.cases))[:n] {
+		kept = append(kept, c.cases[i])
+	}
+	sort.Slice(kept, func(i, j int) bool { return kept[i].ID < kept[j].ID })
+	c.cases = kept
+	return true
+}
+
+// firstTrial numbers the trials: from 0, or with --again behind all there are.
+func (c *Comparison) firstTrial(ctx context.Context, arm string) (int, error) {
+	if !c.options.Again {
+		return 0, nil
+	}
+	rs, err := c.texts.Store.Rollouts(ctx, store.RolloutFilter{Arm: &arm})
+	if err != nil {
+		return 0, err
+	}
+	next := 0
+	for i := range rs {
+		next = max(next, rs[i].Trial+1)
+	}
+	return next, nil
+}

@@ -1,0 +1,174 @@
+package campaign
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// A Config is what one run was asked for, and what it began with. Its JSON form is
+// stored with the run, so that a resumed run makes the same decisions.
+type Config struct {
+	Schema int    `json:"schema"`
+	Skill  string `json:"skill"`
+	Evolve string `json:"evolve,omitempty"` // skill.Harness, skill.Description or skill.Shorten
+	Typed  string `json:"typed,omitempty"`  // the flags as they were typed, for a run that waits for answers
+	Seed   int64  `json:"seed"`
+	agent.Spec
+	MaxRollouts int64         `json:"max_rollouts"`
+	MaxCostUSD  float64       `json:"max_cost_usd,omitempty"`
+	MaxTokens   int64         `json:"max_tokens,omitempty"`
+	MaxDuration time.Duration `json:"max_duration,omitempty"`
+	MaxRetries  int           `json:"max_retries"`
+	Concurrency int           `json:"concurrency"`
+	PerSecond   float64       `json:"rate,omitempty"`
+	WallClock   time.Duration `json:"wall_clock"`
+	NoGate      bool          `json:"no_gate,omitempty"`
+	Objectives  []string      `json:"objectives,omitempty"`
+	Minibatch   int           `json:"minibatch,omitempty"`
+	Proposals   int           `json:"proposals,omitempty"`
+	Patience    int           `json:"patience,omitempty"`
+	Select      string        `json:"select,omitempty"`
+	Accept      string        `json:"accept,omitempty"`
+	Batch       string        `json:"batch,omitempty"`
+	Stop        string        `json:"stop,omitempty"`
+	Profile     skill.Profile `json:"profile"`
+
+	// What the run started from: filled in when it begins.
+	Incumbent []byte            `json:"incumbent"`
+	Cases     map[string]string `json:"cases"` // id → hash; the splits are in Splits
+	Splits    map[string]string `json:"splits"`
+	Carried   string            `json:"carried,omitempty"` // SHA-256 of an undecided challenger
+	// Standing is the SHA-256 of an undecided challenger that a new search has to
+	// beat to put another one in its place.
+	Standing string `json:"standing,omitempty"`
+	// Approved are the SHA-256 of candidates that the owner let out of quarantine:
+	// the search begins with them beside the incumbent. Barred are those that the
+	// owner has rejected, and that it must never propose.
+	Approved []string `json:"approved,omitempty"`
+	Barred   []string `json:"barred,omitempty"`
+	// HeldOut counts the held-out cases that no challenger of this incumbent has
+	// spent: what the gate's share of the budget is for.
+	HeldOut int `json:"held_out"`
+	// Clusters are those of HeldOut, of which the gate has one pair each. 0 for the run
+	// of an older version, or where a trial is continued.
+	Clusters int    `json:"clusters,omitempty"`
+	Rest     string `json:"rest,omitempty"` // hash over the skill's other files
+	// Level is the error rate that a night's lifetime control leaves a trial that
+	// begins in this run; 0 is the gate's own.
+	Level float64    `json:"level,omitempty"`
+	Mined eval.Spent `json:"mined"` // what mining spent before the search
+}
+
+// Check refuses choices that make no sense, before anything is read or spent.
+func (c *Config) Check() error {
+	switch {
+	case c.MaxRollouts < 0 || !sensible(c.MaxCostUSD) || c.MaxTokens < 0 || c.MaxDuration < 0:
+		return problem.Inputf("0 means no cap", "a cap cannot be negative")
+	case !sensible(c.PriceIn) || !sensible(c.PriceOut):
+		return problem.Inputf("in USD per million tokens, for example --price-in 0.25 --price-out 2", "a price cannot be negative")
+	case !sensible(c.PerSecond) || c.WallClock < 0 || c.Minibatch < 0 || c.Proposals < 0 || c.Patience < 0 || c.Seed < -1:
+		return problem.Inputf("0 is the default, or no limit", "--rate, --timeout, --minibatch, --proposals, --patience and --seed cannot be negative")
+	case c.MaxRetries < 0 || c.MaxRetries > 10:
+		return problem.Inputf("0 turns work retries off", "--max-retries %d is not between 0 and 10", c.MaxRetries)
+	case c.Concurrency < 0 || c.Concurrency > 256:
+		return problem.Inputf("", "--concurrency %d is not between 1 and 256", c.Concurrency)
+	case c.Profile != skill.ClaudeCode && c.Profile != skill.Portable:
+		return problem.Inputf("the profiles are claude-code and portable", "unknown profile %q", c.Profile)
+	case c.Select != "" && tournament.Selectors[c.Select] == nil:
+		return problem.Inputf("the strategies are pareto, best, mixed, top-k and epsilon", "unknown --select %q", c.Select)
+	case c.Batch != "" && tournament.Batches[c.Batch] == nil:
+		return problem.Inputf("the strategies are targeted and shuffled", "unknown --batch %q", c.Batch)
+	case c.Stop != "" && tournament.Stops[c.Stop] == nil:
+		return problem.Inputf("the strategies are patience, perfect and budget", "unknown --stop %q", c.Stop)
+	case c.Accept != "" && tournament.Acceptances[c.Accept] == nil:
+		return problem.Inputf("the strategies are strict and equal", "unknown --accept %q", c.Accept)
+	case c.Objectives != nil && !slices.Contains(c.Objectives, "quality"):
+		return problem.Inputf("for example --objectives quality,cost,retries", "--objectives must name quality")
+	case !slices.Contains([]string{"", skill.Harness, skill.Description, skill.Shorten}, c.Evolve):
+		return problem.Inputf("--evolve harness, description, or shorten", "unknown --evolve %q", c.Evolve)
+	}
+	for _, o := range c.Objectives {
+		if known := []string{"quality", "latency", "cost", "retries"}; !slices.Contains(known, o) {
+			hint := "the objectives are " + strings.Join(known, ", ")
+			if near := skill.Nearest(o, known); near != "" {
+				hint = "did you mean " + near + "?"
+			}
+			return problem.Inputf(hint, "unknown objective %q", o)
+		}
+	}
+	return nil
+}
+
+// Settle fills in what depends on who answers, and refuses a cap that nobody could
+// keep.
+func (c *Config) Settle(back *agent.Backends) error {
+	if c.Concurrency == 0 {
+		c.Concurrency = back.AtATime
+	}
+	if c.ByHand() {
+		c.WallClock = 0 // people have none
+	}
+	if c.MaxCostUSD > 0 {
+		if err := c.Priced(); err != nil {
+			return problem.Inputf("for example --price-in 0.25 --price-out 2, or `prices:` in config.yaml; or hold the run with --max-tokens",
+				"--max-cost-usd cannot be kept: %v", err)
+		}
+	}
+	return nil
+}
+
+// sensible reports whether x is a number, and not negative.
+func sensible(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }
+
+// Caps are those of the run.
+func (c *Config) Caps() eval.Caps {
+	return eval.Caps{Rollouts: c.MaxRollouts, CostUSD: c.MaxCostUSD, Tokens: c.MaxTokens, Duration: c.MaxDuration}
+}
+
+// Budget is one with the caps of the run, and with its prices for calls that do not
+// report what they cost.
+func (c *Config) Budget(now func() time.Time) *eval.Budget { return c.budget(c.Caps(), now) }
+
+func (c *Config) budget(caps eval.Caps, now func() time.Time) *eval.Budget {
+	b := eval.NewBudget(caps, now)
+	c.SetPrices(b)
+	return b
+}
+
+// gate is the rule of a trial that begins in this run.
+func (c *Config) gate() pareto.Config {
+	if c.Level > 0 {
+		return pareto.DefaultConfig().Within(c.Level)
+	}
+	return pareto.DefaultConfig()
+}
+
+// idStamp is the layout of the time that a run's id begins with.
+const idStamp = "20060102-150405"
+
+// NewID names a run by when it began: sorted by name is sorted by time.
+func NewID(now time.Time) string {
+	var b [3]byte
+	rand.Read(b[:])
+	return now.UTC().Format(idStamp) + "-" + hex.EncodeToString(b[:])
+}
+
+// BeganAt is the time in a run's id; false for an id that has none.
+func BeganAt(id string) (time.Time, bool) {
+	if len(id) < len(idStamp) {
+		return time.Time{}, false
+	}
+	at, err := time.Parse(idStamp, id[:len(idStamp)])
+	return at, err == nil
+}

@@ -1,0 +1,75 @@
+package campaign
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// The forecast names as many held-out cases as the gate can have pairs: those of one
+// session are one pair, and those that were spent are none.
+func TestForecastCountsWhatTheGateCounts(t *testing.T) {
+	doc, err := skill.Parse([]byte("---\nname: dataviz\ndescription: draws charts\n---\n# Charts\nUse a log axis.\n"), skill.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	live := &skill.Live{Doc: doc}
+	cases := make([]eval.Case, 9)
+	for i := range cases {
+		cases[i].Split = eval.Test
+	}
+	for want, f := range map[string]Config{
+		"; there are 9": {HeldOut: 9, Clusters: 9},
+		"; of the 9 held out 4 are fresh evidence": {HeldOut: 9, Clusters: 4},
+		"; of the 9 held out 2 are fresh evidence": {HeldOut: 2, Carried: "a trial that is continued"},
+		"; of the 9 held out 0 are fresh evidence": {},
+		" 10 points about 427; there are 9":        {HeldOut: 9}, // of an older version
+		"cases: 0 train, 0 validation, 9 held ":    {HeldOut: 3, Clusters: 2},
+	} {
+		f.Spec = agent.Spec{Agent: "simulated"}
+		if got := f.forecast(live, cases, false, PastRate{}).String(); !strings.Contains(got, want) {
+			t.Errorf("held out %d in %d clusters: %q is not in\n%s", f.HeldOut, f.Clusters, want, got)
+		}
+	}
+}
+
+// TestThePastIsTheNewestRuns: a forecast looks at the newest runs on the same model.
+func TestThePastIsTheNewestRuns(t *testing.T) {
+	var runs []tournament.Run // the newest first
+	for i := range 9 {
+		f := Config{}
+		f.Agent, f.Model = "openai", "m"
+		if i == 1 {
+			f.Model = "another"
+		}
+		raw, err := json.Marshal(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, tournament.Run{Config: raw, Spent: eval.Spent{Rollouts: 10, TokensIn: int64(i), CostKnown: true}})
+	}
+	now := &Config{}
+	now.Agent, now.Model = "openai", "m"
+	if got := PastRateOf(runs, now); got.Rollouts != 50 || got.Tokens != 0+2+3+4+5 || !got.Priced {
+		t.Errorf("%+v; want the five newest on this model", got)
+	}
+}
+
+// TestFarBeyondTheForecast: a run that took more than twice what was forecast says so,
+// where no cap says it.
+func TestFarBeyondTheForecast(t *testing.T) {
+	if got := (&Config{}).farBeyond(&Forecast{Tokens: 1}, eval.Spent{TokensIn: 10}); !strings.Contains(got, "10 times as many") {
+		t.Errorf("far beyond: %q", got)
+	}
+	if got := (&Config{MaxTokens: 1}).farBeyond(&Forecast{Tokens: 1}, eval.Spent{TokensIn: 10}); got != "" {
+		t.Errorf("with a cap that says so itself: %q", got)
+	}
+	if got := (&Config{}).farBeyond(&Forecast{Tokens: 10}, eval.Spent{TokensIn: 20}); got != "" {
+		t.Errorf("twice the forecast: %q", got)
+	}
+}

@@ -1,0 +1,140 @@
+package campaign
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest/ingest"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
+)
+
+// gather harvests and mines, unless told not to, and reads the cases.
+func (c *Campaign) gather(ctx context.Context) error {
+	f := &c.Config
+	trial, err := candidate.OpenTrial(ctx, c.db, c.Live, f.Evolve)
+	if err != nil {
+		return err
+	}
+	if c.reads() {
+		if err := c.gatherSessions(ctx, trial != nil); err != nil {
+			return err
+		}
+	}
+	if c.cases, err = c.db.Cases(ctx, f.Skill); err != nil {
+		return err
+	}
+	// Before anything else is left out: what cannot be tried today may have taught.
+	var copies int
+	if c.cases, copies = tournament.Independent(c.cases); copies > 0 {
+		c.heads = append(c.heads, tournament.Repeated(copies))
+	}
+	kept, notes, err := c.back.Usable(ctx, &f.Spec, casesOf(c.cases, f.Evolve))
+	if err != nil {
+		return err
+	}
+	c.cases, c.heads = kept, append(c.heads, notes...)
+	f.Mined = c.budget.Spent()
+	if trial == nil {
+		return nil
+	}
+	return c.carry(ctx, trial)
+}
+
+// gatherSessions harvests, and mines cases for a harness. A dry run spends
+// nothing: it forecasts on what is known.
+func (c *Campaign) gatherSessions(ctx context.Context, onTrial bool) error {
+	f, h := &c.Config, &ingest.Report{}
+	if !c.options.Night {
+		var err error
+		if h, err = c.runner.Harvest(ctx, c.db); err != nil {
+			return err
+		}
+	}
+	asked := &pendingWatch{}
+	var miner eval.Model
+	if !c.options.DryRun {
+		if err := c.approveMining(ctx); err != nil {
+			return err
+		}
+		if s := c.budget.Spent(); s.MinerCalls > 0 {
+			c.runner.Say("goes on with run %s, which was interrupted: the %s that read corrections count, with %s tokens",
+				c.run.ID, plain.Counted(int(s.MinerCalls), "call"), plain.Thousands(s.TokensIn+s.TokensOut))
+		}
+		reader := c.reader()
+		limit := &failureLimit{Model: &eval.Metered{Model: reader, By: eval.ByMiner, Budget: c.budget, Redactor: c.back.Redactor,
+			Recorder: c.journal(), Scope: c.run.ID, WallClock: f.WallClock}}
+		asked.Model = limit
+		miner = asked
+		defer func() { c.Notes = append(append(c.Notes, reader.words()...), limit.words()...) }()
+	}
+	done := c.runner.WatchMining(func() int64 { return c.budget.Spent().MinerCalls }, c.budget, f.Caps())
+	g := &ingest.Ingester{Store: c.db, Layout: c.runner.Layout, Dir: c.runner.Dir, Access: c.runner.Access, Now: c.runner.Now, Redactor: c.back.Redactor}
+	_, stats, err := g.Mine(ctx, f.Skill, ingest.Mining{Model: miner, Headless: c.runner.Headless, OnTrial: onTrial})
+	done()
+	if err == nil {
+		err = asked.err() // their cases were made without a model meanwhile, and are made again
+	}
+	if err != nil {
+		return fmt.Errorf("mine cases: %w", err)
+	}
+	reg, err := c.runner.Layout.Registry()
+	if err != nil {
+		return err
+	}
+	uses, err := ingest.UsesOf(ctx, c.db, reg, f.Skill)
+	if err != nil {
+		return err
+	}
+	c.heads = append(c.heads, fmt.Sprintf("harvest: %d new sessions, %d uses of %s (%d corrected, %d accepted), %d new cases",
+		h.Sessions, uses.Uses, f.Skill, uses.Corrected, uses.Accepted, stats.Cases))
+	if n := len(h.Problems); n > 0 {
+		c.heads = append(c.heads, fmt.Sprintf("harvest: %d places could not be read; `evolve harvest` lists them", n))
+	}
+	return nil
+}
+
+// carry lets the run go on with an undecided challenger, or says that it waits.
+func (c *Campaign) carry(ctx context.Context, trial *tournament.TrialRecord) error {
+	f := &c.Config
+	switch {
+	case f.NoGate:
+		return nil
+	case c.options.Anew:
+		f.Standing = trial.Challenger
+		c.heads = append(c.heads, fmt.Sprintf("challenger %.12s is undecided: its trial continues unless this run finds a better text", trial.Challenger))
+		return nil
+	}
+	spent, err := c.db.Journal(c.run.ID).SpentCases(ctx, f.Skill, c.Live.Doc.Hash())
+	if err != nil {
+		return err
+	}
+	held := slices.DeleteFunc(slices.Clone(c.cases), func(k eval.Case) bool { return k.Split != eval.Test })
+	fresh, err := trial.Fresh(held, spent)
+	if err != nil {
+		return err
+	}
+	if fresh == 0 {
+		copies, err := trial.Copies(held, spent)
+		if err != nil {
+			return err
+		}
+		if copies > 0 { // else the gate says so
+			c.heads = append(c.heads, tournament.Repeated(copies))
+		}
+		return &WaitingError{*trial}
+	}
+	if d, err := trial.Evidence(); err != nil {
+		return err
+	} else if d.Cases > 0 && c.back.Agent.Identity().Simulated && !trial.Simulated {
+		return problem.Inputf(fmt.Sprintf("choose a real agent with --agent, or `evolve --skill %s --anew` to search again", f.Skill),
+			"challenger %.12s is on trial with a real model: a simulated agent cannot go on with that", trial.Challenger)
+	}
+	f.Carried, f.HeldOut = trial.Challenger, fresh
+	c.heads = append(c.heads, fmt.Sprintf("challenger %.12s is still undecided: there are %s for its trial", trial.Challenger, plain.Counted(fresh, "fresh case")))
+	return nil
+}

@@ -1,0 +1,168 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/ingest"
+	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+)
+
+// minedReply is what a reply of the miner is expected to take, in tokens.
+const minedReply = 300
+
+// A MiningForecast is what reading the corrections of a skill may take, before anything
+// is spent.
+type MiningForecast struct {
+	Calls   int
+	CostUSD *float64 // nil is unknown
+
+	in int // tokens of all requests
+}
+
+// TokensPerCall is what one call takes; only with calls.
+func (m *MiningForecast) TokensPerCall() int { return m.in/m.Calls + minedReply }
+
+// String is the forecast in one line.
+func (m *MiningForecast) String() string {
+	cost := "cost unknown"
+	if m.CostUSD != nil {
+		cost = "about " + eval.FormatUSD(*m.CostUSD)
+	}
+	return fmt.Sprintf("mining: about %s to turn your corrections into checks, %s tokens, %s",
+		plain.Counted(m.Calls, "call"), plain.Thousands(int64(m.in+m.Calls*minedReply)), cost)
+}
+
+// An askCount is a model that answers nothing and counts what it is asked.
+type askCount struct {
+	id    eval.Identity // who will be asked: what it has read already is not read again
+	mu    sync.Mutex
+	calls int
+	in    int // tokens, estimated
+}
+
+func (c *askCount) Identity() eval.Identity { return c.id }
+
+func (c *askCount) Complete(_ context.Context, p eval.Prompt) (eval.Completion, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls++
+	c.in += skill.Tokens(p.System) + skill.Tokens(p.User)
+	return eval.Completion{}, &eval.InfraError{Kind: eval.Unreachable, Err: errors.New("only counted")}
+}
+
+// ForecastMining walks the mining of a skill's sessions without asking anybody, and
+// counts what would be asked of who. Nothing is stored. The cost is left open.
+func ForecastMining(ctx context.Context, db *store.Store, name string, headless bool, who eval.Identity, red redact.Redactor, now func() time.Time) (*MiningForecast, error) {
+	sessions, err := db.Sessions(ctx, store.SessionFilter{Skill: name})
+	if err != nil {
+		return nil, err
+	}
+	known, err := db.Cases(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	ptrs := make([]*harvest.Session, len(sessions))
+	for i := range sessions {
+		ptrs[i] = &sessions[i]
+	}
+	c := &askCount{id: who}
+	_, _, err = harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: c, Memory: db, Redactor: red, Now: now, Existing: slices.DeleteFunc(known, ingest.Quoted),
+		IncludeHeadless: headless, Labeller: &harvest.Labeller{Model: c, Memory: db, Redactor: red}})
+	return &MiningForecast{Calls: c.calls, in: c.in}, err
+}
+
+// approveMining says what reading the corrections takes before anything is spent, and
+// has it approved.
+func (c *Campaign) approveMining(ctx context.Context) error {
+	if c.back.Mutator.Identity().Simulated || c.options.Night { // a night has its caps, and asks nobody
+		return nil
+	}
+	m, err := ForecastMining(ctx, c.db, c.Config.Skill, c.runner.Headless, c.back.Mutator.Identity(), c.back.Redactor, c.runner.Now)
+	if err != nil || m.Calls == 0 {
+		return err
+	}
+	m.CostUSD = c.Config.Price(c.Config.ReflectModel).USD(&eval.Usage{Input: int64(m.in), Output: int64(m.Calls * minedReply)})
+	c.runner.Say("%s", m)
+	if c.options.Approve == nil {
+		return nil
+	}
+	return c.options.Approve(m)
+}
+
+// A pendingWatch remembers that replies of a model are still to come, for a
+// caller that can do without them for now.
+type pendingWatch struct {
+	eval.Model
+	mu   sync.Mutex
+	n    int
+	last error
+}
+
+// Complete is the model's.
+func (p *pendingWatch) Complete(ctx context.Context, q eval.Prompt) (eval.Completion, error) {
+	c, err := p.Model.Complete(ctx, q)
+	if eval.IsPending(err) {
+		p.mu.Lock()
+		p.n, p.last = p.n+1, err
+		p.mu.Unlock()
+	}
+	return c, err
+}
+
+// err says how many replies are still to come; nil for none.
+func (p *pendingWatch) err() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.n == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of the miner's questions have no answer yet: %w", p.n, p.last)
+}
+
+// ChargeMining puts the miner's calls of a run's earlier processes on a budget; mined is
+// what the run's configuration says of them. A process that continues does not ask all
+// of it again: cases that are stored are known. The replies of others are met again
+// where the search comes to them, and counted there: its decisions are a function of
+// what was spent by then.
+func ChargeMining(ctx context.Context, db *store.Store, run string, mined eval.Spent, budget *eval.Budget) error {
+	replies, err := db.Recorded(ctx, run, eval.ByMiner)
+	if err != nil {
+		return err
+	}
+	if int64(len(replies)) < mined.MinerCalls { // of a session that was purged
+		for _, one := range perCall(mined) {
+			budget.Charge(eval.ByMiner, one)
+		}
+		return nil
+	}
+	return budget.ChargeRecorded(eval.ByMiner, replies)
+}
+
+// perCall is what the miner's calls took, in equal shares: they are known
+// together, and each counts.
+func perCall(s eval.Spent) []eval.Cost {
+	n := s.MinerCalls
+	out := make([]eval.Cost, n)
+	for k := range out {
+		share := func(all int64) int64 {
+			i := int64(k)
+			return all*(i+1)/n - all*i/n
+		}
+		out[k].Usage = &eval.Usage{Input: share(s.TokensIn), Output: share(s.TokensOut)}
+		if s.CostKnown {
+			usd := s.CostUSD / float64(n)
+			out[k].USD = &usd
+		}
+	}
+	return out
+}

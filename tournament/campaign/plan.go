@@ -1,0 +1,176 @@
+package campaign
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/judge"
+)
+
+// freeze fixes what the run starts from, and builds its plan.
+func (c *Campaign) freeze(ctx context.Context) error {
+	f := &c.Config
+	f.Incumbent = c.Live.Doc.Render()
+	f.Cases, f.Splits = map[string]string{}, map[string]string{}
+	n := map[eval.Split]int{}
+	for _, k := range c.cases {
+		f.Cases[k.ID], f.Splits[k.ID] = caseHash(k), string(k.Split)
+		n[k.Split]++
+	}
+	if f.Carried == "" && n[eval.Train] == 0 {
+		return &TooFewCasesError{}
+	}
+	if f.Carried == "" {
+		var notes []string
+		var err error
+		if f.Approved, f.Barred, notes, err = candidate.Seeds(ctx, c.db, c.Live, f.Evolve); err != nil {
+			return err
+		}
+		c.heads = append(c.heads, notes...)
+	}
+	if f.Carried == "" { // else carry has counted what its trial may still hear
+		spent, err := c.db.Journal(c.run.ID).SpentCases(ctx, f.Skill, c.Live.Doc.Hash())
+		if err != nil {
+			return err
+		}
+		f.HeldOut, f.Clusters = spent.Unspent(c.cases)
+	}
+	var err error
+	if f.Rest, err = skill.RestHash(c.Live.Dir); err != nil {
+		return fmt.Errorf("read skill %s: %w", f.Skill, err)
+	}
+	raw, err := json.Marshal(f)
+	if err != nil {
+		return fmt.Errorf("encode run: %w", err)
+	}
+	c.run.Config = raw
+	return c.build(ctx)
+}
+
+// build makes the plan of a run whose configuration is complete.
+func (c *Campaign) build(ctx context.Context) error {
+	f := &c.Config
+	incumbent, err := VariantOf(c.Live)
+	if err != nil {
+		return err
+	}
+	c.plan = tournament.Plan{
+		Run: c.run, Incumbent: incumbent, Cases: c.cases,
+		Agent: c.back.Agent, Grader: c.back.Grader(&f.Spec, c.cases), Mutator: c.back.Mutator,
+		Journal: c.journal(), Redact: c.back.Redactor,
+		Budget: c.budget, Caps: f.Caps(), NoGate: f.NoGate, Gate: f.gate(), MaxRetries: f.MaxRetries, HeldOut: f.HeldOut, Objectives: f.Objectives,
+		Concurrency: f.Concurrency, Workspaces: c.back.Workspaces(), PerSecond: f.PerSecond, WallClock: f.WallClock, Now: c.runner.Now,
+		Options: tournament.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile,
+			Selector: tournament.Selectors[f.Select], Accept: tournament.Acceptances[f.Accept],
+			Batch: tournament.Batches[f.Batch], Barred: f.Barred},
+	}
+	for _, sha := range f.Approved {
+		seed, err := candidate.MadeBy(ctx, c.db, f.Skill, sha)
+		if err != nil {
+			return err
+		}
+		c.plan.Options.Seeds = append(c.plan.Options.Seeds, *seed)
+	}
+	if f.Standing != "" {
+		standing, err := candidate.MadeBy(ctx, c.db, f.Skill, f.Standing)
+		if err != nil {
+			return err
+		}
+		if len(standing.Text) > 0 { // else purged: nothing is left to be better than
+			c.plan.Options.Standing = standing
+		}
+	}
+	if f.Stop != "" {
+		patience := f.Patience
+		if patience == 0 {
+			patience = tournament.DefaultPatience
+		}
+		c.plan.Options.Stop = tournament.Stops[f.Stop](patience)
+	}
+	if f.ByHand() {
+		c.plan.Options.RaceChunk = len(c.cases) // one pass asks for all
+	}
+	if f.Evolve == skill.Shorten {
+		c.plan.Options.Operators, c.plan.Options.Shorten = tournament.DeletionOnly, true
+	}
+	if f.Evolve == skill.Description {
+		c.plan.Options.Operators = tournament.DescriptionOnly
+		if c.plan.Others, err = others(c.runner.Layout, f.Skill); err != nil {
+			return err
+		}
+	}
+	c.plan.Calibrate = func(ctx context.Context) (tournament.Calibration, error) {
+		k := judge.New(c.db, c.run.ID, c.back.Judge, c.back.Redactor, c.budget, f.WallClock, f.Concurrency)
+		return k.Calibrate(ctx, f.Skill, c.cases)
+	}
+	if f.Carried == "" {
+		return nil
+	}
+	carried, err := c.db.Candidate(ctx, f.Carried)
+	if err != nil {
+		return fmt.Errorf("read challenger %.12s: %w", f.Carried, err)
+	}
+	doc, err := skill.Parse(carried.Text, c.Live.Doc.Options())
+	if err != nil {
+		return fmt.Errorf("read challenger %.12s: %w", f.Carried, err)
+	}
+	v := incumbent
+	v.Doc = doc
+	c.plan.Carried = &v
+	c.plan.CarriedOn, err = candidate.ProvedOn(ctx, c.db, f.Carried)
+	return err
+}
+
+// caseHash notices an edit of a case between a run and its resumption.
+func caseHash(c eval.Case) string {
+	var b strings.Builder
+	if err := eval.WriteCases(&b, []eval.Case{c}); err != nil {
+		return "" // an invalid case was refused before it was stored
+	}
+	return skill.HashText([]byte(b.String()))
+}
+
+// VariantOf is the live skill as an agent is offered it.
+func VariantOf(l *skill.Live) (eval.Variant, error) {
+	rest, err := skill.RestHash(l.Dir)
+	if err != nil {
+		return eval.Variant{}, fmt.Errorf("read skill %s: %w", l.Name, err)
+	}
+	return eval.Variant{Name: l.Name, Doc: l.Doc, Dir: l.Dir, Rest: rest}, nil
+}
+
+// casesOf are the cases that a change of that part is tried on: trigger cases for a
+// description, the others for a harness.
+func casesOf(cases []eval.Case, evolves string) []eval.Case {
+	ordinary, triggers := eval.SeparateTriggers(cases)
+	if evolves == skill.Description {
+		return triggers
+	}
+	return ordinary
+}
+
+// others are the skills that are offered beside this one in trigger cases.
+func others(layout *skill.Layout, name string) ([]eval.Offer, error) {
+	reg, err := layout.Registry()
+	if err != nil {
+		return nil, err
+	}
+	var out []eval.Offer
+	for _, e := range reg.Entries {
+		if e.Name == name {
+			continue
+		}
+		text, err := skill.ReadFile(e.Path)
+		if err != nil {
+			return nil, fmt.Errorf("read skill %s: %w", e.Name, err)
+		}
+		out = append(out, eval.Offer{Name: e.Name, Dir: e.Dir, SHA: skill.HashText(text)})
+	}
+	return out, nil
+}

@@ -1,0 +1,76 @@
+package campaign
+
+import (
+	"context"
+
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// Prepare reads the skill, harvests, and fixes everything that the run's decisions are a
+// function of. Errors: *WaitingError and *TooFewCasesError, among others. With an error
+// the Campaign is nil, or says what was spent; it must be closed either way.
+func (r *Runner) Prepare(ctx context.Context, f Config, o Options) (*Campaign, error) {
+	live, err := r.Layout.Live(f.Skill)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.RefusePinned(ctx, f.Skill); err != nil {
+		return nil, err
+	}
+	if err := r.RefuseManaged(ctx, live, f.NoGate); err != nil {
+		return nil, err
+	}
+	for _, w := range skill.Validate(live.Doc, f.Profile, live.Name) {
+		if w.Severity == skill.Reject {
+			return nil, problem.Inputf("agents would not load it as it is; mend it first", "skill %s: line %d: %s", live.Name, w.Line, w.Message)
+		}
+	}
+	if err := live.Evolve(f.Evolve); err != nil {
+		return nil, err
+	}
+	back, err := r.Backends(ctx, &f.Spec)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Settle(back); err != nil {
+		return nil, err
+	}
+	if !o.DryRun {
+		if err := back.Ping(ctx); err != nil {
+			return nil, err
+		}
+	}
+	db, err := r.Store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &Campaign{runner: r, Config: f, Live: live, options: o, back: back, db: db}
+	if err := r.Record(ctx, db, live); err != nil {
+		return c, err
+	}
+	if err := c.own(ctx); err != nil {
+		return c, err
+	}
+	runs, err := db.Runs(ctx, f.Skill)
+	if err != nil {
+		return c, err
+	}
+	if c.Config.Seed < 0 {
+		c.Config.Seed = int64(len(runs))
+	}
+	id, err := c.name(ctx)
+	if err != nil {
+		return c, err
+	}
+	c.run = &tournament.Run{ID: id, Skill: f.Skill, Seed: c.Config.Seed}
+	c.budget = c.Config.Budget(r.Now)
+	if err := c.begin(ctx); err != nil {
+		return c, err
+	}
+	if err := c.gather(ctx); err != nil {
+		return c, c.discard(ctx, err)
+	}
+	return c, c.discard(ctx, c.freeze(ctx))
+}

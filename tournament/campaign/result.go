@@ -1,0 +1,252 @@
+package campaign
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/renameio/v2"
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store/datadir"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
+)
+
+// A Result is what came of a run: of schema 1.
+type Result struct {
+	Schema     int         `json:"schema"`
+	Run        string      `json:"run"`
+	Skill      string      `json:"skill"`
+	Simulated  bool        `json:"simulated"`
+	Status     string      `json:"status"`
+	Incumbent  Incumbent   `json:"incumbent"`
+	Challenger *Challenger `json:"challenger"`
+	// Standing is the SHA-256 of the undecided challenger that kept its place, "" for
+	// none.
+	Standing string `json:"standing,omitempty"`
+	// Shorter is a text that only lacks lines of the incumbent and was no worse on
+	// validation; null where none was found, or --evolve shorten asked for it.
+	Shorter *Shorter `json:"shorter"`
+	Verdict *Verdict `json:"verdict"`
+	Front   []Point  `json:"front"`
+	// Worth compares the incumbent with no skill at all on the same validation
+	// cases; null where nothing was left to measure it.
+	Worth    *tournament.Worth `json:"worth"`
+	Spent    eval.Spent        `json:"spent"`
+	Kernel   Kernel            `json:"kernel"`
+	Search   *tournament.Stats `json:"search,omitempty"`
+	Stop     string            `json:"stop,omitempty"`
+	Warnings []string          `json:"warnings"`
+
+	// Outcome is what the search and the gate came to; nil for a run that ended before.
+	Outcome *tournament.Outcome `json:"-"`
+}
+
+// An Incumbent is the text that a run tried to better.
+type Incumbent struct {
+	Version int          `json:"version"`
+	SHA     string       `json:"sha256"`
+	Metrics eval.Metrics `json:"metrics"`
+}
+
+// A Challenger is the text that a run put on trial.
+type Challenger struct {
+	SHA      string       `json:"sha256"`
+	Path     string       `json:"path"`
+	Metrics  eval.Metrics `json:"metrics"`
+	DiffStat string       `json:"diff_stat"`
+	// Shorter is set where it only lacks lines of the incumbent.
+	Shorter *tournament.Shorter `json:"shorter,omitempty"`
+}
+
+// A Shorter is a text that only lacks lines of the incumbent.
+type Shorter struct {
+	SHA     string       `json:"sha256"`
+	Metrics eval.Metrics `json:"metrics"`
+	Lines   int          `json:"lines"` // that it lacks, whole or in part
+}
+
+// A Verdict flattens the gate's decision; without a gate Decision is "none".
+type Verdict struct {
+	Decision string  `json:"decision"`
+	Reason   string  `json:"reason"`
+	EValue   float64 `json:"e_value"`
+	Alpha    float64 `json:"alpha"`
+	Wins     int     `json:"wins"`
+	Losses   int     `json:"losses"`
+	Ties     int     `json:"ties"`
+	Cases    int     `json:"cases"`
+	// Judge is set where held-out cases rest on a judge alone.
+	Judge *Judge `json:"judge,omitempty"`
+}
+
+// A Judge says how well the judge agrees with the owner's labels.
+type Judge struct {
+	Kappa   pareto.KappaEstimate `json:"kappa"`
+	Trusted bool                 `json:"trusted"`
+	Words   string               `json:"-"`
+}
+
+// A Point is a text that no other one of the search dominates.
+type Point struct {
+	SHA     string       `json:"sha256"`
+	Metrics eval.Metrics `json:"metrics"`
+}
+
+// A Kernel is the kernel of the skill, and whether the challenger has it.
+type Kernel struct {
+	SHA       string `json:"sha256"`
+	Unchanged bool   `json:"unchanged"`
+}
+
+// result gathers a run's outcome and writes the challenger's text to disk.
+func (c *Campaign) result(ctx context.Context, out *tournament.Outcome) (*Result, error) {
+	inc := c.plan.Incumbent
+	res := &Result{Outcome: out, Schema: 1, Run: c.run.ID, Skill: c.run.Skill, Simulated: c.run.Simulated, Status: string(c.run.Status),
+		Incumbent: Incumbent{SHA: inc.SHA()}, Spent: out.Spent, Warnings: append([]string{}, out.Warnings...),
+		Kernel: Kernel{SHA: inc.Doc.KernelHash(), Unchanged: true}, Front: []Point{}}
+	if v, err := c.db.VersionBySHA(ctx, c.run.Skill, inc.SHA()); err == nil {
+		res.Incumbent.Version = v.N
+	}
+	if w := c.Config.farBeyond(c.forecast, out.Spent); w != "" {
+		res.Warnings = append(res.Warnings, w)
+	}
+	res.Worth = out.Worth
+	var challenger *skill.Document
+	if s := out.Search; s != nil {
+		res.Incumbent.Metrics, res.Search, res.Stop = s.Incumbent.Metrics, &s.Stats, s.Stop
+		res.Front = front(s.Pool, s.Noise)
+		if found := s.Shorter; found != nil {
+			doc, err := skill.Parse(found.Text, inc.Doc.Options())
+			if err != nil {
+				return nil, fmt.Errorf("read the shorter text: %w", err)
+			}
+			if lack := tournament.ShorterThan(inc.Doc, doc, nil); lack != nil {
+				res.Shorter = &Shorter{found.SHA, found.Metrics, lack.Untested}
+			}
+		}
+	}
+	if found := out.Challenger; found != nil {
+		doc, err := skill.Parse(found.Text, inc.Doc.Options())
+		if err != nil {
+			return nil, fmt.Errorf("read challenger: %w", err)
+		}
+		challenger = doc
+		res.Challenger = &Challenger{SHA: found.SHA, Metrics: found.Metrics}
+	} else if c.plan.Carried != nil {
+		challenger = c.plan.Carried.Doc
+		res.Challenger = &Challenger{SHA: challenger.Hash()}
+	}
+	if challenger != nil {
+		path, err := c.runner.stage(c.run.Skill, challenger)
+		if err != nil {
+			return nil, err
+		}
+		res.Challenger.Path, res.Challenger.DiffStat = path, diffStat(inc.Doc, challenger)
+		res.Challenger.Shorter = tournament.ShorterThan(inc.Doc, challenger, c.cases)
+		res.Kernel.Unchanged = challenger.KernelHash() == inc.Doc.KernelHash()
+		if !res.Kernel.Unchanged {
+			return nil, &tournament.KernelError{Candidate: challenger.Hash()}
+		}
+	}
+	switch v := out.Verdict; {
+	case v != nil:
+		res.Verdict = &Verdict{string(v.Verdict), v.Reason, Finite(v.EValue), v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases, nil}
+		if j := v.Judge; j != nil {
+			res.Verdict.Judge = &Judge{pareto.Kappa(j.Labels), j.Trusted(), j.String()}
+		}
+		res.Warnings = append(res.Warnings, v.Warnings...)
+	case c.Config.NoGate:
+		res.Verdict = &Verdict{Decision: "none", Reason: "the gate was left out (--no-gate)"}
+	case c.Config.Standing != "":
+		res.Standing = c.Config.Standing
+		res.Verdict = &Verdict{Decision: "none", Reason: fmt.Sprintf("no text was better than challenger %.12s: its trial continues with new cases", c.Config.Standing)}
+	default:
+		res.Verdict = &Verdict{Decision: "none", Reason: "nothing beat the incumbent on validation"}
+	}
+	return res, nil
+}
+
+// front is the set of pooled candidates that no other one dominates on the four
+// objectives as they were measured on validation.
+func front(pool []tournament.Scored, noise tournament.Noise) []Point {
+	var full []tournament.Scored
+	var metrics []eval.Metrics
+	for _, c := range pool {
+		if c.Full {
+			full, metrics = append(full, c), append(metrics, c.Metrics)
+		}
+	}
+	out := []Point{}
+	for _, k := range tournament.FrontWithin(metrics, noise) {
+		out = append(out, Point{full[k].SHA, full[k].Metrics})
+	}
+	return out
+}
+
+// stage writes a challenger's text to the data folder, where it can be read,
+// compared and promoted from.
+func (r *Runner) stage(name string, doc *skill.Document) (string, error) {
+	dir := filepath.Join(r.Dir.Staged(), name, doc.Hash()[:16])
+	if path := filepath.Join(dir, skill.FileName); r.Access != datadir.Writes {
+		if _, err := os.Stat(path); err != nil {
+			path = ""
+		}
+		return path, nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("stage challenger: %w", err)
+	}
+	path := filepath.Join(dir, skill.FileName)
+	if err := renameio.WriteFile(path, doc.Render(), 0o600); err != nil {
+		return "", fmt.Errorf("stage challenger: %w", err)
+	}
+	return path, nil
+}
+
+// diffStat counts what changed between two texts, in blocks, or in words where
+// it is the description alone.
+func diffStat(old, new *skill.Document) string {
+	if was, is := old.Description(), new.Description(); was != is && bytes.Equal(old.Body(), new.Body()) {
+		return fmt.Sprintf("its description: %d → %d words", len(strings.Fields(was)), len(strings.Fields(is)))
+	}
+	added, removed := mutate.Stat(old.View(), new.View())
+	return fmt.Sprintf("+%d -%d blocks, about %+d tokens", added, removed,
+		skill.Tokens(string(new.Body()))-skill.Tokens(string(old.Body())))
+}
+
+// Finite keeps a value that JSON can carry.
+func Finite(x float64) float64 {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return math.MaxFloat64
+	}
+	return x
+}
+
+// Proved is the version that the challenger of a result becomes where it is installed on
+// the run's own proof.
+func (c *Campaign) Proved(ctx context.Context, res *Result) (*tournament.Version, error) {
+	inc, out := c.plan.Incumbent.Doc, res.Outcome
+	v := &tournament.Version{Skill: c.run.Skill, Parent: inc.Hash(), Author: "evolve",
+		Run: c.run.ID, Proven: true, Simulated: c.run.Simulated, Created: c.runner.Now().UTC()}
+	if out.Challenger != nil {
+		v.Text, v.Operator = out.Challenger.Text, out.Challenger.Operator
+	} else {
+		made, err := candidate.MadeBy(ctx, c.db, c.run.Skill, c.plan.Carried.SHA())
+		if err != nil {
+			return nil, err
+		}
+		v.Text, v.Operator = c.plan.Carried.Doc.Render(), made.Operator
+	}
+	v.SHA = skill.HashText(v.Text)
+	var err error
+	v.Evidence, err = candidate.EvidenceOf(out.Verdict)
+	return v, err
+}

@@ -1,0 +1,192 @@
+package campaign
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/lock"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
+)
+
+// Resume reads a run back as it began; name is the skill that it should be about, "" for
+// any. The Campaign must be closed, with an error too.
+func (r *Runner) Resume(ctx context.Context, id, name string, o Options) (*Campaign, error) {
+	db, err := r.Store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	run, err := db.Run(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, problem.Inputf("`evolve status` names the runs that can be resumed", "no run is named %q", id)
+	} else if err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(run.ID, candidate.CarryingPrefix) {
+		return nil, problem.Inputf(fmt.Sprintf("`evolve --skill %s` tries what came of it", run.Skill), "%s re-based a challenger: nothing was run", run.ID)
+	}
+	if o.Lease != nil { // a night waits for the lock, or takes it over
+	} else if busy, err := r.locks().Running(run.ID); err != nil {
+		return nil, err
+	} else if busy {
+		return nil, lock.RunBusy(run.ID)
+	}
+	var f Config
+	if err := json.Unmarshal(run.Config, &f); err != nil {
+		return nil, fmt.Errorf("read run %s: %w", run.ID, err)
+	}
+	if name != "" && name != f.Skill {
+		return nil, problem.Inputf(fmt.Sprintf("`evolve --resume %s` without --skill", run.ID), "run %s is about %s, not %s", run.ID, f.Skill, name)
+	}
+	if err := r.RefusePinned(ctx, f.Skill); err != nil {
+		return nil, err
+	}
+	if run.Status == tournament.Finished {
+		r.Say("run %s has ended already; walking it again from its records", run.ID)
+	}
+	live, err := r.begunWith(run, &f)
+	if err != nil {
+		return nil, err
+	}
+	back, err := r.Backends(ctx, &f.Spec)
+	if err != nil {
+		return nil, err
+	}
+	if err := back.Ping(ctx); err != nil {
+		return nil, err
+	}
+	if rest, err := skill.RestHash(live.Dir); err != nil {
+		return nil, fmt.Errorf("read skill %s: %w", f.Skill, err)
+	} else if rest != f.Rest {
+		return nil, problem.Inputf(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill),
+			"the files beside SKILL.md changed since run %s began: nothing it measured would count", run.ID)
+	}
+	c := &Campaign{runner: r, Config: f, Live: live, Resumed: true, options: o, back: back, db: db, run: run}
+	if err := c.own(ctx); err != nil {
+		return c, err
+	}
+	if err := c.sameCases(ctx); err != nil {
+		return c, err
+	}
+	c.budget = f.budget(within(f.Caps(), o.AtMost), r.Now)
+	if err := c.begin(ctx); err != nil {
+		return c, err
+	}
+	if err := c.forgetMissing(ctx); err != nil {
+		return c, err
+	}
+	c.heads = append(c.heads, fmt.Sprintf("resuming run %s", run.ID))
+	return c, c.build(ctx)
+}
+
+// begunWith is the skill with the text that a run began with.
+func (r *Runner) begunWith(run *tournament.Run, f *Config) (*skill.Live, error) {
+	live, err := r.Layout.Live(f.Skill)
+	if err != nil {
+		return nil, err
+	}
+	if got := live.Doc.Render(); string(got) != string(f.Incumbent) {
+		// The decisions were about the text that the run began with. It goes on
+		// with that; installing is refused later by compare-and-swap.
+		doc, err := skill.Parse(f.Incumbent, skill.Options{})
+		if err != nil {
+			return nil, fmt.Errorf("read the incumbent of run %s: %w", run.ID, err)
+		}
+		live.Doc = doc
+		r.Say("the live file has changed since run %s began; it goes on with the text it began with", run.ID)
+	}
+	if f.Evolve == "" {
+		f.Evolve = skill.Harness // of an older evolve
+	}
+	return live, live.Evolve(f.Evolve)
+}
+
+// sameCases reads the cases that the run began with, as they were.
+func (c *Campaign) sameCases(ctx context.Context) error {
+	f := &c.Config
+	stored, err := c.db.Cases(ctx, f.Skill)
+	if err != nil {
+		return err
+	}
+	for _, k := range stored {
+		want, ok := f.Cases[k.ID]
+		if !ok {
+			continue
+		}
+		k.Split = eval.Split(f.Splits[k.ID])
+		if caseHash(k) != want {
+			return problem.Inputf(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill), "case %s was edited since run %s began", k.ID, c.run.ID)
+		}
+		c.cases = append(c.cases, k)
+	}
+	if len(c.cases) != len(f.Cases) {
+		return problem.Inputf(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill),
+			"%d cases were dropped since run %s began", len(f.Cases)-len(c.cases), c.run.ID)
+	}
+	return nil
+}
+
+// within is each cap at most as high as the other one; 0 is no cap.
+func within(caps, most eval.Caps) eval.Caps {
+	return eval.Caps{Rollouts: smaller(caps.Rollouts, most.Rollouts), CostUSD: smaller(caps.CostUSD, most.CostUSD),
+		Tokens: smaller(caps.Tokens, most.Tokens), Duration: smaller(caps.Duration, most.Duration)}
+}
+
+func smaller[T int64 | float64 | time.Duration](a, b T) T {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// Continued is the run that waits for answers to the requests of a command that was
+// typed like this one, "" for none: who answers need not know of runs. db may be nil.
+func Continued(ctx context.Context, db *store.Store, f *Config) (run string, err error) {
+	if db == nil {
+		return "", nil
+	}
+	runs, err := db.Runs(ctx, f.Skill)
+	if err != nil {
+		return "", err
+	}
+	for i := len(runs) - 1; i >= 0; i-- {
+		r := runs[i]
+		var was Config
+		if r.Status != tournament.Stopped || !strings.Contains(r.Note, string(eval.Pending)) || json.Unmarshal(r.Config, &was) != nil || was.Typed != f.Typed {
+			continue
+		}
+		return r.ID, nil
+	}
+	return "", nil
+}
+
+// forgetMissing has the rollouts that the infrastructure failed tried again; what they
+// took stays on the bill.
+func (c *Campaign) forgetMissing(ctx context.Context) error {
+	rollouts, err := c.db.Rollouts(ctx, store.RolloutFilter{Run: c.run.ID})
+	if err != nil {
+		return err
+	}
+	kept := map[string]*eval.Completion{}
+	for i := range rollouts {
+		if r := &rollouts[i]; r.Status == eval.Missing {
+			name, reply, err := eval.LostRecord(ctx, c.journal(), r)
+			if err != nil {
+				return err
+			}
+			if reply != nil {
+				kept[name] = reply
+			}
+		}
+	}
+	_, err = c.db.ForgetMissing(ctx, c.run.ID, kept)
+	return err
+}

@@ -1,0 +1,87 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
+)
+
+// A WaitingError says that a challenger is undecided and there is no case to continue
+// its trial with: another search would find a rival that has no case to be tried on
+// either.
+type WaitingError struct{ Trial tournament.TrialRecord }
+
+func (e *WaitingError) Error() string {
+	return fmt.Sprintf("challenger %.12s waits for more cases", e.Trial.Challenger)
+}
+
+// A TooFewCasesError says that there is no case to learn from.
+type TooFewCasesError struct{}
+
+func (*TooFewCasesError) Error() string { return "not enough cases" }
+
+// SpentReading says what a run that came to nothing has spent: it has read corrections
+// at most.
+func (c *Campaign) SpentReading() string {
+	failed := 0
+	if r := c.miner; r != nil {
+		r.mu.Lock()
+		failed = r.failed
+		r.mu.Unlock()
+	}
+	s := c.budget.Spent()
+	told := fmt.Sprintf("%s to read corrections and %s tokens were spent", plain.Counted(int(s.MinerCalls), "call"), plain.Thousands(s.TokensIn+s.TokensOut))
+	switch {
+	case s.MinerCalls > 0 && failed > 0:
+		return fmt.Sprintf("%s; %d more failed without reporting their usage", told, failed)
+	case s.MinerCalls > 0:
+		return told
+	case failed > 0:
+		return fmt.Sprintf("%s to read corrections failed without reporting their usage", plain.Counted(failed, "call"))
+	}
+	return "nothing was spent"
+}
+
+// Unrun is the result of a run that ended before its search began, with a *WaitingError
+// or a *TooFewCasesError: it has no name, and every field that another one has.
+func (c *Campaign) Unrun(ctx context.Context, why error) (*Result, error) {
+	live := c.Live.Doc
+	res := &Result{Schema: 1, Skill: c.Config.Skill, Simulated: c.back.Agent.Identity().Simulated, Status: "waiting",
+		Incumbent: Incumbent{SHA: live.Hash()}, Spent: c.budget.Spent(), Kernel: Kernel{live.KernelHash(), true},
+		Verdict: &Verdict{Decision: string(pareto.Undecided), Reason: why.Error()},
+		Front:   []Point{}, Warnings: []string{}}
+	if v, err := c.db.VersionBySHA(ctx, c.Config.Skill, live.Hash()); err == nil {
+		res.Incumbent.Version = v.N
+	}
+	var waits *WaitingError
+	if !errors.As(why, &waits) {
+		return res, nil
+	}
+	d, err := waits.Trial.Evidence()
+	if err != nil {
+		return nil, err
+	}
+	v := res.Verdict
+	v.EValue, v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases = Finite(d.EValue), d.Alpha, d.Wins, d.Losses, d.Ties, d.Cases
+	made, err := candidate.MadeBy(ctx, c.db, c.Config.Skill, waits.Trial.Challenger)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := skill.Parse(made.Text, live.Options())
+	if err != nil {
+		return nil, fmt.Errorf("read challenger %.12s: %w", made.SHA, err)
+	}
+	path, err := c.runner.stage(c.Config.Skill, doc)
+	if err != nil {
+		return nil, err
+	}
+	res.Challenger = &Challenger{SHA: made.SHA, Path: path, DiffStat: diffStat(live, doc), Shorter: tournament.ShorterThan(live, doc, c.cases)}
+	res.Kernel.Unchanged = doc.KernelHash() == live.KernelHash()
+	return res, nil
+}
