@@ -118,6 +118,10 @@ func (s *serving) plan(ctx context.Context, act serve.Act, name, at string) (_ *
 		return nil, nil, c.told(err)
 	}
 	p := &serve.Plan{Act: act, Skill: name, At: at}
+	rest, err := c.rest(ctx, live, act, at)
+	if err != nil {
+		return nil, nil, c.told(err)
+	}
 	switch act {
 	case serve.Approve, serve.Reject:
 		err = c.planWord(ctx, c.db, p)
@@ -127,6 +131,10 @@ func (s *serving) plan(ctx context.Context, act serve.Act, name, at string) (_ *
 		of, err = c.planBack(ctx, c.db, live, p)
 	default:
 		err = fmt.Errorf("plan %s: there is no such act", act)
+	}
+	if rest != nil && refused(err) { // nothing else than what a crash has left is to be done
+		p.Will, err = willOf(ctx, c.db, "The same version", rest)
+		of = rest
 	}
 	p.Command = "evolve " + string(act) + " " + name
 	if p.At != "" {
@@ -152,6 +160,24 @@ func (s *serving) plan(ctx context.Context, act serve.Act, name, at string) (_ *
 	}
 	p.Seen, err = stateOf(p.Act, p.Skill, p.At, live.Doc.Hash(), p.Will, p.Unproven, p.Refusal, p.Evidence, p.Findings, p.Diff)
 	return p, of, err
+}
+
+// rest is what a crash has left of an act, nil for nothing.
+func (c *served) rest(ctx context.Context, live *skill.Live, act serve.Act, at string) (*release.Plan, error) {
+	if act != serve.Promote && act != serve.Rollback {
+		return nil, nil
+	}
+	p, err := c.installer(c.db).PlanRest(ctx, live, string(act), release.Request{At: at})
+	if errors.Is(err, store.ErrNotFound) { // of a live text that is no version yet: the plan itself records it
+		return nil, nil
+	}
+	return p, err
+}
+
+// refused reports whether an error says that something cannot be done as it was asked.
+func refused(err error) bool {
+	kind, _ := explain(err)
+	return err != nil && (kind == problem.Refused || kind == problem.Input)
 }
 
 // Do carries out a plan that is the same as the one that was seen.

@@ -159,6 +159,9 @@ func (s *sleeper) rollback(ctx context.Context, al *sleep.Alarm) (string, error)
 		return "", err
 	}
 	left, in := "", s.a.installer(s.db)
+	if _, err := in.Settle(ctx, al.Skill); err != nil { // a kill may have come between the file and its record
+		return "", err
+	}
 	switch sha := live.Doc.Hash(); {
 	case sha == al.Version:
 		plan, err := in.Next(ctx, live, store.OpRollback, release.Request{})

@@ -13,9 +13,13 @@ import (
 
 // PlanRest plans what a crash has left of a command: the same one once more carries out
 // the rest, and a rollback takes back what an interrupted promotion has done. nil means
-// that there is nothing of that kind: any other command takes the place of the
-// interrupted one.
+// that there is nothing of that kind, or a pin forbids it: any other command takes the
+// place of the interrupted one.
 func (in *Installer) PlanRest(ctx context.Context, live *skill.Live, op string, r Request) (*Plan, error) {
+	pin, err := Pinned(ctx, in.Store, live.Name)
+	if err != nil || pin != nil && (op != store.OpRollback || !r.Force) {
+		return nil, err
+	}
 	done, open, err := in.settle(ctx, live.Name)
 	if err != nil {
 		return nil, err

@@ -164,11 +164,9 @@ func (in *Installer) Next(ctx context.Context, live *skill.Live, op string, r Re
 	if pin != nil && op == store.OpRollback && !r.Force {
 		return nil, pin.refuse(op)
 	}
-	if pin == nil || op == store.OpRollback {
-		force := r.Force && op == store.OpRollback
-		if p, err := in.PlanRest(ctx, live, op, Request{At: r.At, To: r.To, Force: force}); p != nil || err != nil {
-			return p, err
-		}
+	force := r.Force && op == store.OpRollback
+	if p, err := in.PlanRest(ctx, live, op, Request{At: r.At, To: r.To, Force: force}); p != nil || err != nil {
+		return p, err
 	}
 	// An edit that nobody recorded becomes a version first: nothing is lost.
 	if err := in.RecordEdit(ctx, live); err != nil {

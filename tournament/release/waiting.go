@@ -100,8 +100,9 @@ func HadItsChance(ctx context.Context, db *store.Store, live *skill.Live, sha st
 	if _, back := rolledBackTexts(installs)[sha]; back {
 		return true, nil
 	}
-	elsewhere := false
+	elsewhere, begun := false, false
 	for _, in := range installs {
+		begun = begun || in.To == sha && in.Outcome == ""
 		if in.Outcome != Installed || in.To != sha {
 			continue
 		}
@@ -110,5 +111,7 @@ func HadItsChance(ctx context.Context, db *store.Store, live *skill.Live, sha st
 		}
 		elsewhere = true
 	}
-	return !elsewhere, nil // else its owner wrote it
+	// One that a crash has kept from being put anywhere still waits. Of any other text
+	// its owner wrote it.
+	return !elsewhere && !begun, nil
 }
