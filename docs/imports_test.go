@@ -56,6 +56,7 @@ var mayImport = map[string][]string{
 	"cmd/evolve/internal/backend":   {"eval", "eval/…", "harvest", "harvest/…", "mutate/skill", "store/datadir"},
 	"cmd/evolve/internal/timer":     {"eval/agent/process", "eval/plain", "eval/problem"},
 	"cmd/evolve/…":                  {"*"},
+	"tournament/status":             {"eval", "eval/plain", "eval/problem", "harvest/ingest", "mutate/skill", "pareto", "store", "store/lock", "tournament", "tournament/campaign", "tournament/candidate", "tournament/judge", "tournament/release", "tournament/report", "tournament/sleep"},
 	"docs":                          {},
 	"eval/agent/agenttest":          {"eval", "mutate/skill"},
 	"eval/evaltest":                 {},

@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // challengerOf is what status says of who waits to replace the live text.
@@ -21,7 +22,7 @@ func challengerOf(t *testing.T) string {
 	if code != exitDone {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
-	var r statusReport
+	var r status.Report
 	if err := json.Unmarshal([]byte(got), &r); err != nil {
 		t.Fatal(err)
 	}

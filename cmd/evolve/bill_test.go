@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // bill stands between a station and its world, and writes what usage says of the
@@ -103,7 +105,7 @@ func TestANightSaysWhatItsCapDidNotHold(t *testing.T) {
 		c := s.night(home)
 		c.Args = append(c.Args, dear...)
 		var said string
-		var r nightReport
+		var r status.Night
 		if asJSON {
 			out, err := c.Output()
 			if err == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/tournament/status"
 	"github.com/spf13/cobra"
 )
 
@@ -177,7 +178,7 @@ func (a *app) measure(ctx context.Context, f *compareFlags, c *campaign.Comparis
 		return a.interrupted(ctx, ended.Err)
 	}
 	if s := c.Report.Spent; s != nil {
-		a.Say("spent: %s", spent(*s))
+		a.Say("spent: %s", status.Spent(*s))
 	}
 	return err
 }

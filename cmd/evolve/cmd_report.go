@@ -6,15 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/google/renameio/v2"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
-	"github.com/skill-evolve/evolve/tournament/candidate"
-	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/tournament/status"
 	"github.com/spf13/cobra"
 )
 
@@ -109,54 +106,9 @@ func (a *app) pageOfNight(ctx context.Context, db *store.Store, name string, oth
 	case err != nil:
 		return p, nil, err
 	case n != nil:
-		return page{"night-" + n.ID, nightPage(n).HTML}, n, nil
+		return page{"night-" + n.ID, status.NightPage(n).HTML}, n, nil
 	case otherwise == nil:
 		otherwise = problem.Inputf("`evolve sleep status` tells of the last one", "no night is named %q", name)
 	}
 	return p, nil, otherwise
-}
-
-// reportModel finds a run and builds its report.
-func (rd *reader) reportModel(ctx context.Context, db *store.Store, name string) (*report.Model, error) {
-	run, err := rd.findRun(ctx, db, name)
-	if err != nil {
-		return nil, err
-	}
-	data, err := report.Load(ctx, db, run)
-	if err != nil {
-		return nil, err
-	}
-	if data.Lessons, err = lessons(ctx, db, &data.Run); err != nil {
-		return nil, err
-	}
-	if data.Run.Status, err = rd.statusNow(&data.Run); err != nil {
-		return nil, err
-	}
-	return report.Build(data)
-}
-
-// findRun completes a run's name; "last" is the newest.
-func (rd *reader) findRun(ctx context.Context, db *store.Store, name string) (string, error) {
-	var many *store.AmbiguousError
-	if name == "last" {
-		runs, err := db.Runs(ctx, "")
-		if err != nil {
-			return "", err
-		}
-		runs = slices.DeleteFunc(runs, func(r tournament.Run) bool { return strings.HasPrefix(r.ID, candidate.CarryingPrefix) }) // nothing was run
-		if len(runs) == 0 {
-			return "", problem.Inputf("`evolve demo` makes one without a key", "there is no run yet")
-		}
-		return runs[0].ID, nil
-	}
-	r, err := db.Run(ctx, name)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return "", problem.Inputf("`evolve status` names the runs; \"last\" is the newest", "no run is named %q", name)
-	case errors.As(err, &many):
-		return "", problem.Inputf(fmt.Sprintf("it may be %s or %s", many.Matches[0], many.Matches[1]), "%q names several runs", name)
-	case err != nil:
-		return "", err
-	}
-	return r.ID, nil
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/report/serve"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // standings are the order of the queue.
@@ -298,7 +299,7 @@ func evidenceFacts(to []serve.Fact, t *tournament.TrialRecord) ([]serve.Fact, er
 	if err != nil {
 		return nil, err
 	}
-	return append(to, serve.Fact{Name: "evidence", Text: evidenceFrom(d).phrase()}, serve.Fact{Name: "verdict", Text: string(d.Verdict) + ": " + d.Reason}), nil
+	return append(to, serve.Fact{Name: "evidence", Text: status.EvidenceFrom(d).Phrase()}, serve.Fact{Name: "verdict", Text: string(d.Verdict) + ": " + d.Reason}), nil
 }
 
 // planPromotion is what promote would do.

@@ -21,6 +21,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/report/serve"
 	"github.com/skill-evolve/evolve/tournament/sleep"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // A serving is what the pages of evolve serve show and do: the commands, called as
@@ -134,11 +135,11 @@ func (s *serving) Log(ctx context.Context, name string) (*serve.Log, error) {
 	if err != nil {
 		return nil, c.told(err)
 	}
-	l, err := logOf(ctx, t, func(path string) string { return c.targetOf(name, path) })
+	l, err := status.LogOf(ctx, t, func(path string) string { return c.targetOf(name, path) })
 	if err != nil {
 		return nil, c.told(err)
 	}
-	out := &serve.Log{Tree: l.tree(0, true)}
+	out := &serve.Log{Tree: l.Tree(0, true)}
 	return out, as(l, out)
 }
 
@@ -247,7 +248,7 @@ func (s *serving) Nights(ctx context.Context) ([]serve.Night, error) {
 	}
 	var out []serve.Night
 	for i := range all {
-		n := nightPage(reportOf(&all[i]))
+		n := status.NightPage(status.NightOf(&all[i]))
 		out = append(out, serve.Night{ID: n.ID, Sentence: n.Sentence(), Began: n.Began, Ended: n.Ended, Spent: n.Spent})
 	}
 	return out, nil
@@ -262,7 +263,7 @@ func (s *serving) Night(ctx context.Context, id string) (*report.Night, error) {
 	if err != nil {
 		return nil, c.told(err)
 	}
-	return nightPage(n), nil
+	return status.NightPage(n), nil
 }
 
 func (s *serving) Cases(ctx context.Context, name string) ([]eval.Case, error) {

@@ -6,17 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
-	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/sleep"
+	"github.com/skill-evolve/evolve/tournament/status"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -94,25 +93,6 @@ func (f *sleepFlags) check() error {
 	return f.runFlags.check()
 }
 
-// A nightReport is what `evolve sleep run --json` prints: schema 1.
-type nightReport struct {
-	*sleep.Night
-	Spent eval.Spent `json:"spent"`
-	// Warnings qualify what the night came to.
-	Warnings []string `json:"warnings"`
-	DryRun   bool     `json:"dry_run"`
-	// Forecast of a dry run, null where nothing is to be paid.
-	Forecast *nightForecast `json:"forecast,omitempty"`
-	Waiting  []string       `json:"waiting"` // what waits for its owner, in words; alarms first
-	// Retire are the skills that nights propose to retire, whichever night found
-	// that.
-	Retire []retirement `json:"retire"`
-
-	alarms int // of Waiting
-	// Report is the night's page, "" for a night that had nothing to do.
-	Report string `json:"report,omitempty"`
-}
-
 // nightLease is how long a night keeps the cycle without renewing that; 0 is the
 // cycle's own choice.
 var nightLease time.Duration
@@ -143,7 +123,7 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 	defer s.close()
 	c := &sleep.Cycle{Parts: s.parts(), Journal: sleep.Stored(db), Now: a.Now, Owner: cycleOwner(), Dead: ownerGone, Lease: nightLease, Demo: a.isDemo(),
 		Rollback: f.rollback, RunID: func() string { return campaign.NewID(a.Now()) },
-		OnResume: func(n *sleep.Night) { a.Say("goes on with night %s (%s)", n.ID, boundsOf(n)) },
+		OnResume: func(n *sleep.Night) { a.Say("goes on with night %s (%s)", n.ID, status.BoundsOf(n)) },
 		OnStep: func(_ *sleep.Night, k *sleep.Step) {
 			if k.Stage == sleep.Begun && k.Attempts <= 1 { // how it ends is the result
 				a.Say("%s", stepLine(k))
@@ -163,7 +143,7 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 		stopped = a.stoppedNight(ctx, err)
 		ctx = context.WithoutCancel(ctx) // what it came to so far is told all the same
 	}
-	r := reportOf(n)
+	r := status.NightOf(n)
 	switch r.DryRun = f.DryRun; {
 	case stopped != nil:
 	case r.DryRun:
@@ -182,7 +162,7 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 	if a.JSON {
 		err = a.PrintJSON(r)
 	} else {
-		_, err = fmt.Fprint(a.Stdout, a.narrow(r.text()))
+		_, err = fmt.Fprint(a.Stdout, a.narrow(r.Text()))
 	}
 	if stopped != nil {
 		return stopped
@@ -208,75 +188,9 @@ func (a *app) stoppedNight(ctx context.Context, err error) error {
 	return &problem.Error{Kind: kind, Err: err, Hint: hint + "`evolve sleep run` continues this night"}
 }
 
-// reportOf is a night, and what it leaves for the owner to do.
-func reportOf(n *sleep.Night) *nightReport {
-	return &nightReport{Night: n, Spent: n.Spent(), Warnings: n.Warnings(), Waiting: waitingIn(n), Retire: []retirement{}, alarms: len(alarmsIn(n))}
-}
-
-// waitingIn lists what a night leaves for the owner to do, alarms first.
-func waitingIn(n *sleep.Night) []string {
-	out := alarmsIn(n)
-	for _, k := range n.Steps {
-		if w := leftTo(&k); w != "" {
-			out = append(out, w)
-		}
-	}
-	return append(out, beyond(n)...)
-}
-
-// leftTo is what a step leaves for the owner to do, "" for nothing.
-func leftTo(k *sleep.Step) string {
-	switch {
-	case k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil:
-		return fmt.Sprintf("%s@%.12s: %s; `evolve promote %s`", k.Skill, k.Result.Challenger, k.Note, k.Skill)
-	case k.Kind == sleep.Rebase && k.Stage == sleep.Skipped:
-		return k.Note
-	case k.Kind == sleep.Install && (k.Stage == sleep.Skipped || k.Stage == sleep.Failed), asksForLabels(k):
-		return k.Skill + ": " + k.Note
-	}
-	return ""
-}
-
-// asksForLabels reports whether a step was left because nothing but its owner's labels
-// would bring it on.
-func asksForLabels(k *sleep.Step) bool {
-	return k.Stage == sleep.Skipped && strings.Contains(k.Note, "`evolve review ")
-}
-
-func alarmsIn(n *sleep.Night) []string {
-	out := []string{}
-	for _, k := range n.Steps {
-		if isAlarm(&k) {
-			out = append(out, k.Skill+": "+alarmWords(&k))
-		}
-	}
-	return out
-}
-
-// isAlarm reports whether a step has told of something that got worse.
-func isAlarm(k *sleep.Step) bool {
-	return (k.Kind == sleep.Watch || k.Kind == sleep.Certify) && strings.HasPrefix(k.Note, "alarm: ")
-}
-
-// alarmWords are an alarm with what can be done about it.
-func alarmWords(k *sleep.Step) string {
-	if strings.HasSuffix(k.Note, takenBack) {
-		return k.Note
-	}
-	return fmt.Sprintf("%s; `evolve rollback %s`", k.Note, k.Skill)
-}
-
-// kindOfStep is what a step does, in words.
-func kindOfStep(k *sleep.Step) string {
-	if k.Part != sleep.Harness {
-		return fmt.Sprintf("%s %s", k.Kind, k.Part)
-	}
-	return string(k.Kind)
-}
-
 // stepLine is a step in one line.
 func stepLine(k *sleep.Step) string {
-	what := kindOfStep(k)
+	what := status.KindOfStep(k)
 	if k.Skill != "" {
 		what += " " + k.Skill
 	}
@@ -289,70 +203,6 @@ func stepLine(k *sleep.Step) string {
 		return what + ": " + k.Note
 	}
 	return fmt.Sprintf("%s: %s: %s", what, k.Stage, k.Note)
-}
-
-// text says in a few lines what came of a night.
-func (r *nightReport) text() string {
-	var b strings.Builder
-	if r.DryRun {
-		if r.Generation > 0 { // it was saved
-			fmt.Fprintf(&b, "night %s goes on (%s):\n", r.ID, boundsOf(r.Night))
-		} else {
-			fmt.Fprintf(&b, "a night now, with the sessions harvested so far:\n")
-		}
-	} else {
-		fmt.Fprintf(&b, "night %s: %s\n", r.ID, harvestedIn(r.Night))
-	}
-	t := tabwriter.NewWriter(&b, 2, 0, 2, ' ', 0)
-	said := 0
-	var open []string // of a night that stays open
-	for _, k := range r.Steps {
-		if k.Skill == "" {
-			continue
-		}
-		said++
-		if k.Stage == sleep.Waits || !r.DryRun && (isAlarm(&k) || leftTo(&k) != "") {
-			continue // below
-		}
-		if !r.DryRun && k.Stage == sleep.Planned {
-			open = append(open, k.Skill)
-			continue
-		}
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", k.Skill, kindOfStep(&k), k.Stage, oneLine(foreseen(&k)+k.Note))
-	}
-	t.Flush()
-	b.WriteString(laterNights(r.Night))
-	if len(open) > 0 {
-		fmt.Fprintf(&b, "  later  %s: not begun\n", fewNames(open))
-	}
-	if said == 0 && (r.DryRun || !r.Ended.IsZero()) {
-		b.WriteString(idleNight(r.Idle))
-	}
-	if fc := r.Forecast; fc != nil {
-		fmt.Fprintf(&b, "  forecast  %s\n", fc.takes())
-		if words := fc.reads(); words != "" {
-			fmt.Fprintf(&b, "  reading   corrections: %s\n", words)
-		}
-	}
-	if !r.DryRun {
-		fmt.Fprintf(&b, "  spent  %s\n", spent(r.Spent))
-		b.WriteString(r.warned("  warning"))
-	}
-	if r.Report != "" {
-		fmt.Fprintf(&b, "  report %s\n", r.Report)
-	}
-	for _, w := range r.next() {
-		fmt.Fprintf(&b, "  next   %s\n", oneLine(w))
-	}
-	return b.String()
-}
-
-// harvestedIn says what a night has read, or that it has not come so far.
-func harvestedIn(n *sleep.Night) string {
-	if len(n.Steps) == 0 || n.Steps[0].Note == "" {
-		return "it has read no sessions yet"
-	}
-	return n.Steps[0].Note
 }
 
 // widest is how wide the lines of a night are where no terminal says how wide it is: a

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
@@ -18,6 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // runResult is what `evolve --skill NAME --json` prints: schema 1.
@@ -122,7 +122,7 @@ func (a *app) printResult(r *runResult) error {
 	if r.Search != nil && r.Search.Quarantined > 0 {
 		fmt.Fprintf(&b, "  quarantine   %s asked for more than the skill may do: `evolve status` says what to type\n", plain.Counted(r.Search.Quarantined, "candidate"))
 	}
-	fmt.Fprintf(&b, "  spent        %s\n", spent(r.Spent))
+	fmt.Fprintf(&b, "  spent        %s\n", status.Spent(r.Spent))
 	for _, w := range r.Warnings {
 		fmt.Fprintf(&b, "  warning      %s\n", w)
 	}
@@ -152,35 +152,6 @@ func (r *runResult) next() string {
 		s.Decision = pareto.Verdict(r.Verdict.Decision)
 	}
 	return s.Next()
-}
-
-// spent says what a run took, in one line.
-func spent(s eval.Spent) string {
-	cost := s.Dollars()
-	if s.Nothing() {
-		return cost
-	}
-	if !s.CostKnown {
-		cost += " (" + untold(s) + ")"
-	}
-	tokens := plain.Thousands(s.TokensIn+s.TokensOut) + " tokens"
-	if s.TokensIn+s.TokensOut == 0 && s.Rollouts > 0 {
-		tokens = "tokens unknown" // no attempt takes none: nobody told
-	}
-	miner := ""
-	if s.MinerCalls > 0 {
-		miner = fmt.Sprintf(", %d to read your corrections", s.MinerCalls)
-	}
-	return fmt.Sprintf("%d rollouts, %d mutator and %d judge calls%s, %s, %s, %s", s.Rollouts, s.MutatorCalls, s.JudgeCalls, miner,
-		tokens, cost, report.Duration(s.WallMS))
-}
-
-// untold says why a cost is not known.
-func untold(s eval.Spent) string {
-	if s.Uncounted > 0 {
-		return plain.Counted(int(s.Uncounted), "call") + " reported no usage"
-	}
-	return "no price for this model"
 }
 
 // ratio is new/old as a factor, "unknown" where either is.

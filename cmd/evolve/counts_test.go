@@ -11,6 +11,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // A mixed home has everything that a count of uses could get wrong: every label, a
@@ -94,7 +95,7 @@ func TestCountsAgree(t *testing.T) {
 	} else if s := h.Skills[0]; s.Corrected+s.Rejected+s.Repeated != failed {
 		t.Errorf("harvest --json: %d failed", s.Corrected+s.Rejected+s.Repeated)
 	}
-	var s statusReport
+	var s status.Report
 	if err := json.Unmarshal([]byte(b.run(exitDone, "status", "--json")), &s); err != nil {
 		t.Fatal(err)
 	}

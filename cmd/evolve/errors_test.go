@@ -11,6 +11,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // SQLite's full disk is one of its own errors, not the system's ENOSPC.
@@ -43,10 +44,10 @@ func TestHintsOfInfrastructure(t *testing.T) {
 
 // Unknown is never told as none.
 func TestUnknownTokensAreNotZero(t *testing.T) {
-	if got := spent(eval.Spent{Rollouts: 3}); !strings.Contains(got, "tokens unknown") || strings.Contains(got, " 0 tokens") {
+	if got := status.Spent(eval.Spent{Rollouts: 3}); !strings.Contains(got, "tokens unknown") || strings.Contains(got, " 0 tokens") {
 		t.Error(got)
 	}
-	if got := spent(eval.Spent{Rollouts: 3, TokensIn: 1200}); !strings.Contains(got, "1200 tokens") {
+	if got := status.Spent(eval.Spent{Rollouts: 3, TokensIn: 1200}); !strings.Contains(got, "1200 tokens") {
 		t.Error(got)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // TestKilledWhileReadingANight: a night is killed twice while it reads corrections.
@@ -45,7 +46,7 @@ func TestKilledWhileReadingANight(t *testing.T) {
 		if err := c.Run(); err != nil {
 			t.Fatalf("cap %d: %v: %s", capped, err, errs.String())
 		}
-		var r nightReport
+		var r status.Night
 		if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 			t.Fatalf("cap %d: %v in %s", capped, err, out.String())
 		}
@@ -79,7 +80,7 @@ func TestKilledWhileReadingANight(t *testing.T) {
 		if r.Spent.Rollouts > 0 || !strings.Contains(out.String(), "the next night reads on") {
 			t.Errorf("cap %d: %s", capped, out.String())
 		}
-		r, out = nightReport{}, bytes.Buffer{}
+		r, out = status.Night{}, bytes.Buffer{}
 		c = s.night(home)
 		c.Stdout = &out
 		if err := c.Run(); err != nil {
@@ -298,7 +299,7 @@ func TestKilledAnywhere(t *testing.T) {
 			s.killWhen(night(), func() bool { calls, _, _ := w.served(); return calls >= far })
 		}
 		out, err := night().Output()
-		var r nightReport
+		var r status.Night
 		if err == nil {
 			err = json.Unmarshal(out, &r)
 		}

@@ -251,7 +251,7 @@ func TestRebaseOfWhatIsElsewhere(t *testing.T) {
 		o.check(err)
 		rd, err := o.a.reader(ctx)
 		o.check(err)
-		c, err := rd.challenger(ctx, o.db, live, live.Doc.Hash())
+		c, err := rd.Challenger(ctx, o.db, live, live.Doc.Hash())
 		o.check(err)
 		if c.TakenBack != back || (c.Offer == "") != back {
 			t.Errorf("taken back there %v: it is %+v", back, c)

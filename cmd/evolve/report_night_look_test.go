@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/report/browsertest"
 	"github.com/skill-evolve/evolve/tournament/sleep"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // restlessNight has a step of every stage, each of another skill.
@@ -44,7 +45,7 @@ func TestRestlessNight(t *testing.T) {
 	w.night(sleep.Caps{Rollouts: 100, CostUSD: 2}, restlessNight(w)...)
 	n, err := w.a.night(t.Context(), w.db, "night")
 	w.must(err)
-	p := nightPage(n)
+	p := status.NightPage(n)
 	if want := "One installed version raises an alarm; one better version is proved and waits for your word; one trial goes on; one step failed; 2 steps wait for a later night."; p.Sentence() != want {
 		t.Errorf("%s\nwant %s", p.Sentence(), want)
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/store/lock"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -41,20 +40,6 @@ func (a *app) running(id string) (bool, error) {
 		return false, err
 	}
 	return k.Running(id)
-}
-
-// statusNow is the status of a run as it is now. One that is marked as running and
-// that no process is at work on was killed: a process that ends by itself writes down
-// how.
-func (rd *reader) statusNow(r *tournament.Run) (tournament.RunStatus, error) {
-	if r.Status != tournament.Running {
-		return r.Status, nil
-	}
-	busy, err := rd.Locks.Running(r.ID)
-	if err != nil || busy {
-		return r.Status, err
-	}
-	return tournament.Killed, nil
 }
 
 // skillAtWork reports whether a process is at work on any part of a skill.

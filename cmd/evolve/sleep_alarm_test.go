@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/sleep"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // hook has an agent's hook called, and returns what it answers.
@@ -162,7 +163,7 @@ func TestAlarmPassesAnEditBy(t *testing.T) {
 	if want := fmt.Sprintf("%.12s, except in codex (it holds a text of yours, kept as v2), was taken back", r.offer.SHA); err != nil || note != want {
 		t.Errorf("note %q, %v; want %q", note, err, want)
 	}
-	if said := alarmWords(&sleep.Step{Kind: sleep.Watch, Skill: "tagger", Note: note}); strings.Contains(said, "evolve rollback") {
+	if said := status.AlarmWords(&sleep.Step{Kind: sleep.Watch, Skill: "tagger", Note: note}); strings.Contains(said, "evolve rollback") {
 		t.Errorf("%q offers the rollback that was made", said)
 	}
 	r.holds("claude", r.v0)

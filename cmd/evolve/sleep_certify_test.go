@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/tournament/sleep"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // asked is a night on a model of this name.
@@ -27,7 +28,7 @@ func (s *station) asked(home, model string, more ...string) *exec.Cmd {
 }
 
 // morning runs a night to its end.
-func (s *station) morning(c *exec.Cmd) (r nightReport) {
+func (s *station) morning(c *exec.Cmd) (r status.Night) {
 	s.t.Helper()
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs
@@ -146,7 +147,7 @@ func TestCertifiesOnTheNightsModel(t *testing.T) {
 	if err := c.Run(); c.ProcessState.ExitCode() != exitFailed || s.calls() != before {
 		t.Fatalf("%v, %d calls: %s", err, s.calls()-before, out.String())
 	}
-	var r nightReport
+	var r status.Night
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/tournament/sleep"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // TestCertificateWords: the log tells how a version stands on another model; what is
@@ -22,11 +23,11 @@ func TestCertificateWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var l struct{ Versions []logVersion }
+	var l struct{ Versions []status.Version }
 	if err := json.Unmarshal(out, &l); err != nil {
 		t.Fatal(err)
 	}
-	var got []logCertificate
+	var got []status.Certificate
 	for _, v := range l.Versions {
 		if v.SHA == sha256Hex(live) {
 			got = v.Certificates

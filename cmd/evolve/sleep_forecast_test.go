@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/skill-evolve/evolve/tournament/sleep"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // TestNightForecast: a dry run says how many corrections a night would read, with how
@@ -14,12 +17,12 @@ func TestNightForecast(t *testing.T) {
 	w := s.clerk()
 	home := s.restless()
 	s.corrected(home, 137, 12) // 137 calls, and 2 for the replies that only a model can read
-	dry := func(flags ...string) (nightReport, string) {
+	dry := func(flags ...string) (status.Night, string) {
 		t.Helper()
 		c := s.night(home)
 		c.Args = append(append(c.Args, "--dry-run"), flags...)
 		out, err := c.Output()
-		var r nightReport
+		var r status.Night
 		if err == nil {
 			err = json.Unmarshal(out, &r)
 		}
@@ -60,7 +63,7 @@ func TestNightForecast(t *testing.T) {
 	night := s.night(home)
 	night.Args = append(night.Args, "--max-rollouts", "160")
 	out, err := night.Output()
-	var took nightReport
+	var took status.Night
 	if err == nil {
 		err = json.Unmarshal(out, &took)
 	}
@@ -85,15 +88,15 @@ func TestNightForecast(t *testing.T) {
 
 // TestReadsOfManySkills: the reading of many skills is told together.
 func TestReadsOfManySkills(t *testing.T) {
-	fc := &nightForecast{}
+	fc := &sleep.Forecast{}
 	for _, name := range []string{"a", "b", "c", "d"} {
-		fc.Reading = append(fc.Reading, reading{Skill: name, Calls: 2, Tokens: 1000})
+		fc.Reading = append(fc.Reading, sleep.Reading{Skill: name, Calls: 2, Tokens: 1000})
 	}
-	if got := fc.reads(); got != "a 2 calls, 1000 tokens; b 2 calls, 1000 tokens; c 2 calls, 1000 tokens; d 2 calls, 1000 tokens" {
+	if got := fc.Reads(); got != "a 2 calls, 1000 tokens; b 2 calls, 1000 tokens; c 2 calls, 1000 tokens; d 2 calls, 1000 tokens" {
 		t.Errorf("%q", got)
 	}
-	fc.Reading = append(fc.Reading, reading{Skill: "e", Calls: 1, Later: 3, Tokens: 500})
-	if got := fc.reads(); got != "5 skills, 9 calls, 4500 tokens (3 left for later nights)" {
+	fc.Reading = append(fc.Reading, sleep.Reading{Skill: "e", Calls: 1, Later: 3, Tokens: 500})
+	if got := fc.Reads(); got != "5 skills, 9 calls, 4500 tokens (3 left for later nights)" {
 		t.Errorf("%q", got)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/sleep"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // restless is a home whose skill was rejected often enough for a night, with the
@@ -69,7 +70,7 @@ func TestKillNight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	finish := func(home string) (r nightReport) {
+	finish := func(home string) (r status.Night) {
 		t.Helper()
 		var out, errs bytes.Buffer
 		c := s.night(home)

@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/sleep"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // keepBack leaves so many held-out cases in the home, and returns the others.
@@ -141,7 +142,7 @@ func TestNothingProvedOnAnotherModelIsInstalled(t *testing.T) {
 	if err := c.Run(); c.ProcessState.ExitCode() != exitFailed {
 		t.Errorf("the killed night: %v", err)
 	}
-	r = nightReport{}
+	r = status.Night{}
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 		t.Fatal(err)
 	}

@@ -332,7 +332,7 @@ func (s *sleeper) conclude(ctx context.Context, c *campaign.Campaign, res *campa
 		return nil
 	}
 	v := out.Verdict
-	r.Challenger, r.Decision, r.Reason, r.EValue, r.Alpha = res.Challenger.SHA, v.Verdict, v.Reason, campaign.Finite(v.EValue), v.Alpha
+	r.Challenger, r.Decision, r.Reason, r.EValue, r.Alpha = res.Challenger.SHA, v.Verdict, v.Reason, pareto.Finite(v.EValue), v.Alpha
 	r.Round, r.Restarted = v.Round, v.Restarted
 	r.Total = v.Total()
 	if err := s.weigh(ctx, res.Skill, inc.Doc, r); err != nil || r.Decision != pareto.Promote || r.Against != "" {

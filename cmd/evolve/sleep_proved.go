@@ -64,7 +64,7 @@ func (s *sleeper) proof(ctx context.Context, live *skill.Live, t *tournament.Tri
 		return nil, err
 	}
 	p := &sleep.Proof{Run: t.Run, Result: sleep.Result{Decision: d.Verdict, Reason: d.Reason, Incumbent: t.Incumbent, Challenger: t.Challenger,
-		EValue: campaign.Finite(d.EValue), Alpha: d.Alpha, Simulated: t.Simulated}}
+		EValue: pareto.Finite(d.EValue), Alpha: d.Alpha, Simulated: t.Simulated}}
 	r := &p.Result
 	if r.Round, err = t.Rounds(); err != nil {
 		return nil, err

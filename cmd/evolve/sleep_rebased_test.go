@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/sleep"
+	"github.com/skill-evolve/evolve/tournament/status"
 	"github.com/spf13/pflag"
 )
 
@@ -70,7 +71,7 @@ func TestNightTellsOfDroppedChallengers(t *testing.T) {
 	o.a.JSON = true
 	out, _ = o.night()
 	o.a.JSON = false
-	var r nightReport
+	var r status.Night
 	o.check(json.Unmarshal([]byte(out), &r))
 	for _, k := range r.Steps {
 		if k.Kind == sleep.Rebase {

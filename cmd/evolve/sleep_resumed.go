@@ -1,40 +1,17 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/report"
-	"github.com/skill-evolve/evolve/tournament/sleep"
 )
-
-// boundsOf are the policy of a night that goes on and what its caps leave, in words.
-func boundsOf(n *sleep.Night) string {
-	left, _ := n.Left()
-	out := []string{string(cmp.Or(n.Policy, sleep.Staging))}
-	if n.Caps.Rollouts > 0 {
-		out = append(out, plain.Counted(int(left.Rollouts), "rollout")+" left")
-	}
-	if n.Caps.CostUSD > 0 {
-		out = append(out, eval.FormatUSD(left.CostUSD)+" left")
-	}
-	if n.Caps.Tokens > 0 {
-		out = append(out, plain.Thousands(left.Tokens)+" tokens left")
-	}
-	if n.Caps.Duration > 0 {
-		out = append(out, report.Duration(left.Duration.Milliseconds())+" left")
-	}
-	return strings.Join(out, ", ")
-}
 
 // spent adds up what the records of a run tell, for a killed process told nothing;
 // zero for a run of which there are none.

@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/sleep"
+	"github.com/skill-evolve/evolve/tournament/status"
 	"github.com/spf13/cobra"
 )
 
@@ -26,11 +27,11 @@ func newSleepStatusCommand(a *app) *cobra.Command {
 
 // A sleepReport is what `evolve sleep status --json` prints: schema 1.
 type sleepReport struct {
-	Schema  int          `json:"schema"`
-	Running string       `json:"running,omitempty"` // the process at work, "" for none
-	Last    *nightReport `json:"last"`
-	Next    *time.Time   `json:"next"` // null where no timer is installed
-	Timer   string       `json:"timer,omitempty"`
+	Schema  int           `json:"schema"`
+	Running string        `json:"running,omitempty"` // the process at work, "" for none
+	Last    *status.Night `json:"last"`
+	Next    *time.Time    `json:"next"` // null where no timer is installed
+	Timer   string        `json:"timer,omitempty"`
 	// Disabled: the timer's files are there, and nothing starts it.
 	Disabled bool       `json:"disabled,omitempty"`
 	at       string     // the time of the timer's, for example "03:17"
@@ -68,8 +69,8 @@ func (a *app) sleepStatus(ctx context.Context) error {
 		}
 		if len(nights) > 0 {
 			n := &nights[0]
-			r.Last = reportOf(n)
-			if r.Last.Waiting, r.Last.alarms, err = a.waitingNow(ctx, db, n); err != nil {
+			r.Last = status.NightOf(n)
+			if r.Last.Waiting, r.Last.Alarms, err = a.waitingNow(ctx, db, n); err != nil {
 				return err
 			}
 			if r.Last.Retire, err = a.retirements(ctx, db); err != nil {
@@ -127,17 +128,17 @@ func (a *app) printSleep(r *sleepReport) error {
 		fmt.Fprintf(&b, "next     no timer: `evolve sleep install --at 03:17`\n")
 	}
 	if r.Last != nil {
-		fmt.Fprintf(&b, "spent    %s\n", spent(r.Last.Spent))
-		fmt.Fprintf(&b, "         in %s together: %s\n", plain.Counted(r.Nights, "night"), spent(r.Spent))
-		b.WriteString(r.Last.warned("warning "))
+		fmt.Fprintf(&b, "spent    %s\n", status.Spent(r.Last.Spent))
+		fmt.Fprintf(&b, "         in %s together: %s\n", plain.Counted(r.Nights, "night"), status.Spent(r.Spent))
+		b.WriteString(r.Last.Warned("warning "))
 		b.WriteString(failing(r.Last.Night))
-		head, next := "waiting ", r.Last.next()
+		head, next := "waiting ", r.Last.Next()
 		for i, w := range next {
 			if i == shownWaiting-1 && len(next) > shownWaiting {
 				fmt.Fprintf(&b, "%s and %d more: `evolve sleep status --json`\n", head, len(next)-i)
 				break
 			}
-			fmt.Fprintf(&b, "%s %s\n", head, oneLine(w))
+			fmt.Fprintf(&b, "%s %s\n", head, plain.Line(w))
 			head = "        "
 		}
 		if len(next) == 0 {
@@ -152,41 +153,14 @@ func (a *app) printSleep(r *sleepReport) error {
 // has ten.
 const shownWaiting = 6
 
-// shownWarnings is how many warnings of a night are shown.
-const shownWarnings = 3
-
-// warned is what a night warns of, a line each after head, cut short where there
-// is much.
-func (r *nightReport) warned(head string) string {
-	var b strings.Builder
-	for i, w := range r.Warnings {
-		if i == shownWarnings-1 && len(r.Warnings) > shownWarnings {
-			fmt.Fprintf(&b, "%s and %d more: `evolve sleep status --json`\n", head, len(r.Warnings)-i)
-			break
-		}
-		fmt.Fprintf(&b, "%s %s\n", head, oneLine(w))
-	}
-	return b.String()
-}
-
-// next is all that is left for the owner to do, in words: alarms, what is no
-// longer of use, and what waits.
-func (r *nightReport) next() []string {
-	out := append([]string{}, r.Waiting[:r.alarms]...)
-	for _, t := range r.Retire {
-		out = append(out, t.String())
-	}
-	return append(out, grouped(r.Waiting[r.alarms:])...)
-}
-
 // tell leaves word for the next session of what this night has found.
 func (s *sleeper) tell(n *sleep.Night) {
 	for _, k := range n.Steps {
 		switch {
 		case k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil && k.Result.Decision == pareto.Promote && triedIn(n, k.Run):
 			s.a.leaveNote(k.Skill, hook.Waiting, "a better version (%.12s) is proved and waits: `evolve diff %s@%.12[1]s`, `evolve promote %[2]s`", k.Result.Challenger, k.Skill)
-		case isAlarm(&k):
-			s.a.leaveNote(k.Skill, hook.Alarm, "%s", alarmWords(&k))
+		case status.IsAlarm(&k):
+			s.a.leaveNote(k.Skill, hook.Alarm, "%s", status.AlarmWords(&k))
 		case k.Kind == sleep.Rebase && k.Result == nil:
 			s.a.leaveNote(k.Skill, hook.Edited, "%s", k.Note)
 		case k.Kind == sleep.Certify && k.Lift == sleep.NoLift:

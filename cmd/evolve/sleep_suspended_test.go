@@ -20,6 +20,7 @@ import (
 
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament/sleep"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // In a process that a test starts, nights keep the cycle for as long as it says.
@@ -140,7 +141,7 @@ func TestSuspendedNight(t *testing.T) {
 	if err := second.Run(); err != nil {
 		t.Fatalf("the one that goes on: %v: %s%s", err, said.String(), out.String())
 	}
-	var r nightReport
+	var r status.Night
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 		t.Fatal(err)
 	}

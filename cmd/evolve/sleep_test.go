@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // A bedroom is a home with the demo's sessions and skill, and a clock that stands
@@ -70,7 +71,7 @@ func (b *bedroom) run(code int, args ...string) string {
 	return out.String()
 }
 
-func (b *bedroom) night(code int, args ...string) (r nightReport) {
+func (b *bedroom) night(code int, args ...string) (r status.Night) {
 	b.t.Helper()
 	out := b.run(code, append([]string{"sleep", "run", "--agent", "simulated", "--source", "claude", "--json"}, args...)...)
 	if err := json.Unmarshal([]byte(out), &r); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament/sleep"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // aboutTask marks an error that may be about the task alone which met it: all but
@@ -56,9 +57,9 @@ func failing(n *sleep.Night) string {
 		k := &n.Steps[i]
 		switch {
 		case k.Stage == sleep.Failed && k.Kind != sleep.Install, k.Stage == sleep.Skipped && k.Trouble != "":
-			lines = append(lines, fmt.Sprintf("%s: %s: %s", k.Skill, kindOfStep(k), oneLine(k.Note)))
+			lines = append(lines, fmt.Sprintf("%s: %s: %s", k.Skill, status.KindOfStep(k), oneLine(k.Note)))
 		case k.Stage == sleep.Waits && k.Trouble != "":
-			lines = append(lines, fmt.Sprintf("%s: %s: failed when it was tried last (%s), and waits for its turn", k.Skill, kindOfStep(k), k.Trouble))
+			lines = append(lines, fmt.Sprintf("%s: %s: failed when it was tried last (%s), and waits for its turn", k.Skill, status.KindOfStep(k), k.Trouble))
 		}
 	}
 	var b strings.Builder

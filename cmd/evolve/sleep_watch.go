@@ -144,9 +144,6 @@ func (s *sleeper) predecessors(ctx context.Context, name string, replaced []stri
 	return out, nil
 }
 
-// takenBack is how the note of an alarm ends whose version was rolled back.
-const takenBack = "was taken back"
-
 // rollback takes a version back whose owner has asked for that, and never tries
 // it again.
 func (s *sleeper) rollback(ctx context.Context, al *sleep.Alarm) (string, error) {
@@ -210,5 +207,5 @@ func (s *sleeper) rollback(ctx context.Context, al *sleep.Alarm) (string, error)
 		Incumbent: al.Before, Rules: []string{}}); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%.12s%s %s", al.Version, left, takenBack), nil
+	return fmt.Sprintf("%.12s%s %s", al.Version, left, sleep.TakenBack), nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // A run that was killed while it mined is in the status: when, what it cost, and what
@@ -20,13 +21,13 @@ func TestStatusOfARunKilledWhileMining(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	see := func() (*skillStatus, string) {
+	see := func() (*status.Skill, string) {
 		t.Helper()
 		r, err := a.gatherStatus(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &r.Skills[0], r.text(80, false)
+		return &r.Skills[0], r.Text(80, false)
 	}
 	const id = "20261122-100000-abcdef"
 	if err := db.BeginRun(ctx, "dataviz", id); err != nil {

@@ -4,29 +4,15 @@ import (
 	"context"
 	"time"
 
-	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament"
-	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/sleep"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
-// A reader says where everything stands, and changes nothing.
-type reader struct {
-	Store   *store.Store // nil while there is none
-	Layout  *skill.Layout
-	Locks   lock.Locks
-	Now     func() time.Time
-	Demo    bool
-	Release *release.Installer
-	// Timer is what starts the next night, and when; "" for nothing.
-	Timer func(ctx context.Context) (kind string, next time.Time, err error)
-}
-
 // reader is that of this person's skills and store.
-func (a *app) reader(ctx context.Context) (*reader, error) {
+func (a *app) reader(ctx context.Context) (*status.Reader, error) {
 	db, err := a.existingStore(ctx)
 	if err != nil {
 		return nil, err
@@ -35,7 +21,7 @@ func (a *app) reader(ctx context.Context) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reader{Store: db, Layout: a.layout(), Locks: k, Now: a.Now, Demo: a.isDemo(), Release: a.installer(db),
+	return &status.Reader{Store: db, Layout: a.layout(), Locks: k, Now: a.Now, Demo: a.isDemo(), Release: a.installer(db),
 		Timer: func(ctx context.Context) (string, time.Time, error) {
 			t, err := a.timers().Installed(ctx)
 			if err != nil || t == nil {
@@ -45,16 +31,16 @@ func (a *app) reader(ctx context.Context) (*reader, error) {
 		}}, nil
 }
 
-func (a *app) gatherStatus(ctx context.Context) (*statusReport, error) {
+func (a *app) gatherStatus(ctx context.Context) (*status.Report, error) {
 	rd, err := a.reader(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return rd.gatherStatus(ctx)
+	return rd.Status(ctx)
 }
 
 func (a *app) findRun(ctx context.Context, db *store.Store, name string) (string, error) {
-	return (&reader{}).findRun(ctx, db, name)
+	return (&status.Reader{}).FindRun(ctx, db, name)
 }
 
 func (a *app) statusNow(r *tournament.Run) (tournament.RunStatus, error) {
@@ -62,7 +48,7 @@ func (a *app) statusNow(r *tournament.Run) (tournament.RunStatus, error) {
 	if err != nil {
 		return "", err
 	}
-	return (&reader{Locks: k}).statusNow(r)
+	return (&status.Reader{Locks: k}).RunStatus(r)
 }
 
 func (a *app) reportModel(ctx context.Context, db *store.Store, name string) (*report.Model, error) {
@@ -70,23 +56,23 @@ func (a *app) reportModel(ctx context.Context, db *store.Store, name string) (*r
 	if err != nil {
 		return nil, err
 	}
-	return rd.reportModel(ctx, db, name)
+	return rd.RunReport(ctx, db, name)
 }
 
-func (a *app) night(ctx context.Context, db *store.Store, name string) (*nightReport, error) {
+func (a *app) night(ctx context.Context, db *store.Store, name string) (*status.Night, error) {
 	rd, err := a.reader(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return rd.night(ctx, db, name)
+	return rd.Night(ctx, db, name)
 }
 
-func (a *app) retirements(ctx context.Context, db *store.Store) ([]retirement, error) {
+func (a *app) retirements(ctx context.Context, db *store.Store) ([]status.Retirement, error) {
 	rd, err := a.reader(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return rd.retirements(ctx, db)
+	return rd.Retirements(ctx, db)
 }
 
 func (a *app) waitingNow(ctx context.Context, db *store.Store, n *sleep.Night) ([]string, int, error) {
@@ -94,5 +80,5 @@ func (a *app) waitingNow(ctx context.Context, db *store.Store, n *sleep.Night) (
 	if err != nil {
 		return nil, 0, err
 	}
-	return rd.waitingNow(ctx, db, n)
+	return rd.WaitingNow(ctx, db, n)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // Status names the run that can be resumed, and the challenger that promote and
@@ -39,7 +40,7 @@ func TestStatusOfRunsAndTrials(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	see := func() skillStatus {
+	see := func() status.Skill {
 		t.Helper()
 		r, err := a.gatherStatus(ctx)
 		if err != nil || len(r.Skills) != 1 {

@@ -19,6 +19,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/sleep"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // A waitingRoom is a home with skills that wait for their owner.
@@ -101,7 +102,7 @@ func (w *waitingRoom) night(caps sleep.Caps, steps ...sleep.Step) {
 }
 
 // status is where a skill stands, and the page.
-func (w *waitingRoom) status(name string) (s *skillStatus, page string) {
+func (w *waitingRoom) status(name string) (s *status.Skill, page string) {
 	w.t.Helper()
 	r, err := w.a.gatherStatus(w.t.Context())
 	w.must(err)
@@ -114,7 +115,7 @@ func (w *waitingRoom) status(name string) (s *skillStatus, page string) {
 		w.t.Fatalf("no %s in %+v", name, r.Skills)
 	}
 	for _, width := range []int{40, 80} {
-		page = r.text(width, true)
+		page = r.Text(width, true)
 		for line := range strings.Lines(page) {
 			if line = strings.TrimSuffix(line, "\n"); plain.Width(line) > width && !strings.HasSuffix(line, "`") {
 				w.t.Errorf("%d columns: %q", width, line)
@@ -127,8 +128,8 @@ func (w *waitingRoom) status(name string) (s *skillStatus, page string) {
 func (w *waitingRoom) waits(name, command, text string) {
 	w.t.Helper()
 	s, page := w.status(name)
-	want := waitsFor{Text: text, Command: command}
-	if !slices.ContainsFunc(s.Waits, func(k waitsFor) bool { return k.Text == want.Text && k.Command == want.Command }) {
+	want := status.Wait{Text: text, Command: command}
+	if !slices.ContainsFunc(s.Waits, func(k status.Wait) bool { return k.Text == want.Text && k.Command == want.Command }) {
 		w.t.Errorf("%s waits for %+v, want %+v", name, s.Waits, want)
 	}
 	if line := "  → `" + command + "`: " + text + "\n"; !strings.Contains(page, line) {
@@ -155,7 +156,7 @@ func TestStatusNamesLabels(t *testing.T) {
 	w.judged("tables", 7)
 	const text = "7 held-out cases that nothing trusted decides"
 	w.waits("tables", "evolve review tables", text)
-	if s, page := w.status("tables"); s.Waits[0].Kind != waitReview || s.Challenger.Unlabelled != 7 || s.Next != "`evolve review tables`: "+text || !strings.HasSuffix(page, "next: `evolve review tables`: "+text+"\n") {
+	if s, page := w.status("tables"); s.Waits[0].Kind != "review" || s.Challenger.Unlabelled != 7 || s.Next != "`evolve review tables`: "+text || !strings.HasSuffix(page, "next: `evolve review tables`: "+text+"\n") {
 		t.Errorf("%+v, next %q:\n%s", s.Waits, s.Next, page)
 	}
 	w.labels("tables", 9) // 18 are too few

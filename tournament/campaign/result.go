@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -158,7 +157,7 @@ func (c *Campaign) result(ctx context.Context, out *tournament.Outcome) (*Result
 	}
 	switch v := out.Verdict; {
 	case v != nil:
-		res.Verdict = &Verdict{string(v.Verdict), v.Reason, Finite(v.EValue), v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases, nil}
+		res.Verdict = &Verdict{string(v.Verdict), v.Reason, pareto.Finite(v.EValue), v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases, nil}
 		if j := v.Judge; j != nil {
 			res.Verdict.Judge = &Judge{pareto.Kappa(j.Labels), j.Trusted(), j.String()}
 		}
@@ -220,14 +219,6 @@ func diffStat(old, new *skill.Document) string {
 	added, removed := mutate.Stat(old.View(), new.View())
 	return fmt.Sprintf("+%d -%d blocks, about %+d tokens", added, removed,
 		skill.Tokens(string(new.Body()))-skill.Tokens(string(old.Body())))
-}
-
-// Finite keeps a value that JSON can carry.
-func Finite(x float64) float64 {
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return math.MaxFloat64
-	}
-	return x
 }
 
 // Proved is the version that the challenger of a result becomes where it is installed on

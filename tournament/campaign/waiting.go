@@ -68,7 +68,7 @@ func (c *Campaign) Unrun(ctx context.Context, why error) (*Result, error) {
 		return nil, err
 	}
 	v := res.Verdict
-	v.EValue, v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases = Finite(d.EValue), d.Alpha, d.Wins, d.Losses, d.Ties, d.Cases
+	v.EValue, v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases = pareto.Finite(d.EValue), d.Alpha, d.Wins, d.Losses, d.Ties, d.Cases
 	made, err := candidate.MadeBy(ctx, c.db, c.Config.Skill, waits.Trial.Challenger)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package main
+package status
 
 import (
 	"cmp"
@@ -17,33 +17,33 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// A waitKind says what a skill waits for its owner with.
-type waitKind string
+// A WaitKind says what a skill waits for its owner with.
+type WaitKind string
 
 // The kinds, the most urgent first.
 const (
-	waitAlarm    waitKind = "alarm"    // real sessions, or a new model, say that the live version is worse
-	waitPromote  waitKind = "promote"  // a challenger is proved
-	waitConflict waitKind = "conflict" // an edit by hand met a challenger, which was dropped
-	waitResume   waitKind = "resume"   // a run was interrupted
-	waitRetire   waitKind = "retire"   // the skill is worth no more than none
-	waitApprove  waitKind = "approve"  // the firewall holds a candidate
-	waitReview   waitKind = "review"   // a trial or a certification waits for labels
-	waitKernel   waitKind = "kernel"   // a night may not install before the kernel is confirmed
-	waitBudget   waitKind = "budget"   // a night is too small for a search
+	waitAlarm    WaitKind = "alarm"    // real sessions, or a new model, say that the live version is worse
+	waitPromote  WaitKind = "promote"  // a challenger is proved
+	waitConflict WaitKind = "conflict" // an edit by hand met a challenger, which was dropped
+	waitResume   WaitKind = "resume"   // a run was interrupted
+	waitRetire   WaitKind = "retire"   // the skill is worth no more than none
+	waitApprove  WaitKind = "approve"  // the firewall holds a candidate
+	waitReview   WaitKind = "review"   // a trial or a certification waits for labels
+	waitKernel   WaitKind = "kernel"   // a night may not install before the kernel is confirmed
+	waitBudget   WaitKind = "budget"   // a night is too small for a search
 )
 
-var waitKinds = []waitKind{waitAlarm, waitPromote, waitConflict, waitResume, waitRetire, waitApprove, waitReview, waitKernel, waitBudget}
+var waitKinds = []WaitKind{waitAlarm, waitPromote, waitConflict, waitResume, waitRetire, waitApprove, waitReview, waitKernel, waitBudget}
 
-// A waitsFor is one thing that a skill waits for its owner with.
-type waitsFor struct {
-	Kind    waitKind `json:"kind"`
+// A Wait is one thing that a skill waits for its owner with.
+type Wait struct {
+	Kind    WaitKind `json:"kind"`
 	Text    string   `json:"text"`    // in words
 	Command string   `json:"command"` // to type
 }
 
 // urgency sorts skills: those that wait for nobody come last.
-func (s *skillStatus) urgency() int {
+func (s *Skill) urgency() int {
 	if len(s.Waits) == 0 {
 		return len(waitKinds)
 	}
@@ -52,10 +52,10 @@ func (s *skillStatus) urgency() int {
 
 // waits lists what a skill on disk waits for.
 // last is its newest run, nil for none.
-func (rd *reader) waits(ctx context.Context, db *store.Store, s *skillStatus, known *overview, last *tournament.Run) ([]waitsFor, error) {
-	out := []waitsFor{}
-	add := func(kind waitKind, command, format string, args ...any) {
-		out = append(out, waitsFor{kind, fmt.Sprintf(format, args...), command})
+func (rd *Reader) waits(ctx context.Context, db *store.Store, s *Skill, known *overview, last *tournament.Run) ([]Wait, error) {
+	out := []Wait{}
+	add := func(kind WaitKind, command, format string, args ...any) {
+		out = append(out, Wait{kind, fmt.Sprintf(format, args...), command})
 	}
 	st := known.nights[s.Skill]
 	if why := alarmOf(st, known.last, s); why != "" {
@@ -102,7 +102,7 @@ func (rd *reader) waits(ctx context.Context, db *store.Store, s *skillStatus, kn
 		}
 		add(waitApprove, "evolve approve "+s.Skill+"@"+plain.Short(q.SHA), "in quarantine%s: %s", more, q.Reason)
 	}
-	slices.SortStableFunc(out, func(v, w waitsFor) int { return slices.Index(waitKinds, v.Kind) - slices.Index(waitKinds, w.Kind) })
+	slices.SortStableFunc(out, func(v, w Wait) int { return slices.Index(waitKinds, v.Kind) - slices.Index(waitKinds, w.Kind) })
 	return out, nil
 }
 
@@ -110,7 +110,7 @@ func (rd *reader) waits(ctx context.Context, db *store.Store, s *skillStatus, kn
 const shownQuarantine = 3
 
 // alarmOf says why the live version is under suspicion, "" where it is not.
-func alarmOf(st *sleep.State, last *sleep.Night, s *skillStatus) string {
+func alarmOf(st *sleep.State, last *sleep.Night, s *Skill) string {
 	if st == nil {
 		return ""
 	}
@@ -134,7 +134,7 @@ func alarmOf(st *sleep.State, last *sleep.Night, s *skillStatus) string {
 
 // conflictOf says why the last challenger did not survive the owner's last edit, ""
 // where one did, or something has been run since.
-func conflictOf(s *skillStatus, run *tournament.Run) (string, error) {
+func conflictOf(s *Skill, run *tournament.Run) (string, error) {
 	if s.Challenger != nil || run == nil || !strings.HasPrefix(run.ID, candidate.CarryingPrefix) || run.Incumbent != s.Live.SHA {
 		return "", nil
 	}
@@ -156,24 +156,24 @@ func conflictOf(s *skillStatus, run *tournament.Run) (string, error) {
 	return fmt.Sprintf("%s; %s %.12s was dropped", why, who, r.From), nil
 }
 
-// A nightStatus is what nights did and will do.
-type nightStatus struct {
-	Last  *nightSummary `json:"last"`  // null: there was none
+// A Nights is what nights did and will do.
+type Nights struct {
+	Last  *NightSummary `json:"last"`  // null: there was none
 	Next  *time.Time    `json:"next"`  // null where no timer is installed
 	Timer string        `json:"timer"` // "systemd", …; "" for none
 }
 
-// A nightSummary is one night in short; `evolve sleep status --json` has all of it.
-type nightSummary struct {
+// A NightSummary is one night in short; `evolve sleep status --json` has all of it.
+type NightSummary struct {
 	ID    string     `json:"night"`
 	Began time.Time  `json:"began"`
 	Ended *time.Time `json:"ended"` // null: it is not over
 	Spent eval.Spent `json:"spent"`
 }
 
-func (rd *reader) nightStatus(ctx context.Context, last *sleep.Night) (n nightStatus, err error) {
+func (rd *Reader) nightStatus(ctx context.Context, last *sleep.Night) (n Nights, err error) {
 	if last != nil {
-		n.Last = &nightSummary{ID: last.ID, Began: last.Began, Spent: last.Spent()}
+		n.Last = &NightSummary{ID: last.ID, Began: last.Began, Spent: last.Spent()}
 		if !last.Ended.IsZero() {
 			n.Last.Ended = &last.Ended
 		}
@@ -213,16 +213,16 @@ func (o *overview) readNights(ctx context.Context, db *store.Store) error {
 	return nil
 }
 
-// A nextStep is the one thing that helps most now.
-type nextStep struct {
+// A Step is the one thing that helps most now.
+type Step struct {
 	Command string `json:"command"` // to type; "" where nothing is to do
 	Text    string `json:"text"`    // why
 }
 
 // mostCorrected is the skill with most corrections that no run of it has learned
 // from, and how many; nil for none.
-func (r *statusReport) mostCorrected(ctx context.Context, db *store.Store) (best *skillStatus, fresh int, err error) {
-	var able []*skillStatus
+func (r *Report) mostCorrected(ctx context.Context, db *store.Store) (best *Skill, fresh int, err error) {
+	var able []*Skill
 	for i := range r.Skills {
 		s := &r.Skills[i]
 		if s.Pinned || s.Managed || s.Path == "" || s.Challenger != nil && !s.Challenger.TakenBack || s.Cases[eval.Train] == 0 || s.Cases[eval.Val] == 0 {
@@ -230,7 +230,7 @@ func (r *statusReport) mostCorrected(ctx context.Context, db *store.Store) (best
 		}
 		able = append(able, s)
 	}
-	slices.SortStableFunc(able, func(s, t *skillStatus) int { return cmp.Compare(t.Corrected, s.Corrected) })
+	slices.SortStableFunc(able, func(s, t *Skill) int { return cmp.Compare(t.Corrected, s.Corrected) })
 	for _, s := range able {
 		if s.Corrected <= fresh {
 			break // counting is not free
@@ -251,37 +251,37 @@ func (r *statusReport) mostCorrected(ctx context.Context, db *store.Store) (best
 // next picks the most useful command: what waits, then a first look at the
 // sessions, then the skill that is corrected most, by so many fresh corrections,
 // then nights.
-func (r *statusReport) next(best *skillStatus, fresh int) nextStep {
+func (r *Report) next(best *Skill, fresh int) Step {
 	switch {
 	case len(r.Skills) > 0 && len(r.Skills[0].Waits) > 0:
 		w := r.Skills[0].Waits[0]
 		if w.Kind == waitResume && !strings.Contains(w.Command, r.Skills[0].Skill) {
 			w.Text = r.Skills[0].Skill + ": " + w.Text
 		}
-		return nextStep{w.Command, w.Text}
+		return Step{w.Command, w.Text}
 	case len(r.Skills)+len(r.Broken) == 0 && !r.harvested:
-		return nextStep{"evolve demo", "the whole way on made-up sessions: no key, no network"}
+		return Step{"evolve demo", "the whole way on made-up sessions: no key, no network"}
 	case len(r.Broken) > 0 && len(r.Skills) == 0:
-		return nextStep{"evolve kernel check " + r.Broken[0].Skill, "mend it first: agents do not load it"}
+		return Step{"evolve kernel check " + r.Broken[0].Skill, "mend it first: agents do not load it"}
 	case !r.harvested:
-		return nextStep{"evolve harvest", "it reads your sessions (nothing is sent anywhere)"}
+		return Step{"evolve harvest", "it reads your sessions (nothing is sent anywhere)"}
 	case best != nil:
-		return nextStep{"evolve --skill " + best.Skill, fmt.Sprintf("%s; --dry-run says what it would cost", plain.Counted(fresh, "correction")+" to learn from")}
+		return Step{"evolve --skill " + best.Skill, fmt.Sprintf("%s; --dry-run says what it would cost", plain.Counted(fresh, "correction")+" to learn from")}
 	case r.demo && len(r.Skills) > 0:
 		return r.Skills[0].look()
 	case r.Night.Next == nil && r.Sessions > 0:
-		return nextStep{"evolve sleep install --at 03:17", "nights read the new sessions and try what helps"}
+		return Step{"evolve sleep install --at 03:17", "nights read the new sessions and try what helps"}
 	}
-	return nextStep{"", "nothing to do: use your skills, and correct them where they are wrong"}
+	return Step{"", "nothing to do: use your skills, and correct them where they are wrong"}
 }
 
 // look is what to try in the demo once nothing has to be done.
-func (s *skillStatus) look() nextStep {
+func (s *Skill) look() Step {
 	switch c := s.Challenger; {
 	case c != nil && c.TakenBack && c.Version > 0:
-		return nextStep{fmt.Sprintf("evolve promote %s@v%d", s.Skill, c.Version), "what was taken back is installed again"}
+		return Step{fmt.Sprintf("evolve promote %s@v%d", s.Skill, c.Version), "what was taken back is installed again"}
 	case s.Live != nil && s.Live.Author == "evolve":
-		return nextStep{"evolve show " + s.Skill + " --why", "who taught which sentence"}
+		return Step{"evolve show " + s.Skill + " --why", "who taught which sentence"}
 	}
-	return nextStep{"evolve log " + s.Skill, "its versions, and what was tried"}
+	return Step{"evolve log " + s.Skill, "its versions, and what was tried"}
 }

@@ -1,4 +1,4 @@
-package main
+package status
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 // to date, which a command that only looks must not. before is the text that was known
 // to be in place: where it is another one, the challengers that wait are still against
 // that.
-func (rd *reader) liveNow(ctx context.Context, db *store.Store, live *skill.Live) (l *liveStatus, before string, err error) {
+func (rd *Reader) liveNow(ctx context.Context, db *store.Store, live *skill.Live) (l *Live, before string, err error) {
 	sha := live.Doc.Hash()
-	l = &liveStatus{SHA: sha, Author: "you"}
+	l = &Live{SHA: sha, Author: "you"}
 	versions, err := db.Versions(ctx, live.Name)
 	if err != nil {
 		return nil, "", err
@@ -27,7 +27,7 @@ func (rd *reader) liveNow(ctx context.Context, db *store.Store, live *skill.Live
 	}
 	v := candidate.VersionIn(versions, sha)
 	if v != nil {
-		l = &liveStatus{Version: v.N, SHA: sha, Author: v.Author, Proven: v.Proven, Note: v.Note, Recorded: true}
+		l = &Live{Version: v.N, SHA: sha, Author: v.Author, Proven: v.Proven, Note: v.Note, Recorded: true}
 		if before == "" {
 			before = sha
 		}
@@ -47,7 +47,7 @@ func (rd *reader) liveNow(ctx context.Context, db *store.Store, live *skill.Live
 // lastInPlace is the text that evolve last knew where the skill lives, "" for none. An
 // installation that was interrupted after its rename counts; of one that was
 // interrupted before, it says what finishes it.
-func (rd *reader) lastInPlace(ctx context.Context, db *store.Store, live *skill.Live) (sha string, err error) {
+func (rd *Reader) lastInPlace(ctx context.Context, db *store.Store, live *skill.Live) (sha string, err error) {
 	home, err := live.Home()
 	if err != nil {
 		return "", err

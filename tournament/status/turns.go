@@ -1,4 +1,4 @@
-package main
+package status
 
 import (
 	"fmt"
@@ -31,9 +31,6 @@ func foreseen(k *sleep.Step) string {
 	return "at most " + strings.Join(parts, ", ") + "; "
 }
 
-// shownTurns is how many of the skills that wait for a later night are named.
-const shownTurns = 4
-
 // laterNights says in a line which steps wait for a later night, "" for none. The
 // reason of each stands in the JSON and in the night's page.
 func laterNights(n *sleep.Night) string {
@@ -51,7 +48,7 @@ func laterNights(n *sleep.Night) string {
 	case len(names) == 0:
 		return ""
 	case len(names) == 1:
-		return fmt.Sprintf("  later  %s %s %s\n", first.Skill, kindOfStep(first), oneLine(first.Note))
+		return fmt.Sprintf("  later  %s %s %s\n", first.Skill, KindOfStep(first), plain.Line(first.Note))
 	}
 	return fmt.Sprintf("  later  %s; all have had their turn after about %s like this one\n", fewNames(names), plain.Counted(n.Later(), "more night"))
 }
@@ -71,7 +68,7 @@ func idleNight(idle []sleep.Idle) string {
 		for _, k := range idle {
 			if k.Used == used && shown < shownIdle {
 				shown++
-				fmt.Fprintf(&b, "  waits  %s: %s\n", k.Skill, oneLine(k.Why))
+				fmt.Fprintf(&b, "  waits  %s: %s\n", k.Skill, plain.Line(k.Why))
 			}
 		}
 	}
@@ -95,4 +92,45 @@ func beyond(n *sleep.Night) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s: not searched, for a search takes about %d rollouts and a night has %d; `evolve sleep run --max-rollouts %[2]d`", fewNames(names), most, n.Caps.Rollouts)}
+}
+
+// A Turn is what keeps a skill from its turn of a night's budget.
+type Turn struct {
+	Step     string `json:"step"`     // as in the night: "search", "continue", "certify"
+	Needs    int64  `json:"needs"`    // rollouts
+	MaxNight int64  `json:"of_night"` // what a whole night has; 0 for no cap
+	// Beyond: no night like the last one can carry it. Else it has its turn in a later
+	// one.
+	Beyond bool   `json:"beyond"`
+	Why    string `json:"why"` // in words
+}
+
+// laterOf says what the last night left to a later one, nil for nothing, or where
+// something was run since or the text is another one.
+func laterOf(last *sleep.Night, s *Skill) *Turn {
+	if last == nil || s.Pinned || s.ran.After(last.Began) {
+		return nil
+	}
+	for i := range last.Steps {
+		k := &last.Steps[i]
+		if k.Skill != s.Skill || k.Stage != sleep.Waits || k.Live != "" && k.Live != s.Live.SHA {
+			continue
+		}
+		t := &Turn{Step: string(k.Kind), Needs: max(k.Needs.Rollouts, k.Rollouts), MaxNight: last.Caps.Rollouts, Beyond: k.Beyond(last.Caps), Why: plain.Line(k.Note)}
+		if t.Beyond {
+			t.Why = fmt.Sprintf("takes about %d, a night has %d", t.Needs, t.MaxNight)
+		}
+		return t
+	}
+	return nil
+}
+
+// waitingTurns counts the skills that a later night of the same size comes to.
+func (r *Report) waitingTurns() (n int) {
+	for i := range r.Skills {
+		if t := r.Skills[i].Turn; t != nil && !t.Beyond {
+			n++
+		}
+	}
+	return n
 }

@@ -1,4 +1,4 @@
-package main
+package status
 
 import (
 	"context"
@@ -13,18 +13,17 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
-	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/release"
 )
 
-func newSkillStatus(name string) *skillStatus {
-	return &skillStatus{Skill: name, Cases: map[eval.Split]int{}, Aliases: []string{}, Targets: []string{}, Others: []string{}, Quarantine: []quarantined{}, Approved: []string{}, Waits: []waitsFor{}}
+func newSkillStatus(name string) *Skill {
+	return &Skill{Skill: name, Cases: map[eval.Split]int{}, Aliases: []string{}, Targets: []string{}, Others: []string{}, Quarantine: []Held{}, Approved: []string{}, Waits: []Wait{}}
 }
 
 // skillStatus is where one skill on disk stands, without its uses.
-func (rd *reader) skillStatus(ctx context.Context, db *store.Store, e skill.Entry, known *overview) (*skillStatus, error) {
+func (rd *Reader) skillStatus(ctx context.Context, db *store.Store, e skill.Entry, known *overview) (*Skill, error) {
 	live, err := skill.ReadEntry(e)
 	if err != nil {
 		return nil, err
@@ -32,7 +31,7 @@ func (rd *reader) skillStatus(ctx context.Context, db *store.Store, e skill.Entr
 	sha := live.Doc.Hash()
 	s := newSkillStatus(e.Name)
 	s.Path, s.Managed = e.Path, e.Managed
-	s.Live, s.Kernel = &liveStatus{SHA: sha, Author: "you"}, &kernelStatus{SHA: live.Doc.KernelHash()}
+	s.Live, s.Kernel = &Live{SHA: sha, Author: "you"}, &Kernel{SHA: live.Doc.KernelHash()}
 	if db == nil {
 		return s, nil
 	}
@@ -56,7 +55,7 @@ func (rd *reader) skillStatus(ctx context.Context, db *store.Store, e skill.Entr
 	if n := known.cases[e.Name]; n != nil {
 		s.Cases = n
 	}
-	if s.Challenger, err = rd.challenger(ctx, db, live, before); err != nil {
+	if s.Challenger, err = rd.Challenger(ctx, db, live, before); err != nil {
 		return nil, err
 	}
 	if c := s.Challenger; c != nil && c.on != nil && known.judged[e.Name] {
@@ -85,7 +84,7 @@ func (rd *reader) skillStatus(ctx context.Context, db *store.Store, e skill.Entr
 }
 
 // statusTargets finds where else the skill was put, and what is there now.
-func (rd *reader) statusTargets(ctx context.Context, db *store.Store, s *skillStatus) error {
+func (rd *Reader) statusTargets(ctx context.Context, db *store.Store, s *Skill) error {
 	places, err := release.Places(ctx, db, s.Skill)
 	if err != nil || len(places) < 2 {
 		return err
@@ -103,7 +102,7 @@ func (rd *reader) statusTargets(ctx context.Context, db *store.Store, s *skillSt
 }
 
 // decisions reads what the owner has, or may have, a word on.
-func (s *skillStatus) decisions(ctx context.Context, db *store.Store) error {
+func (s *Skill) decisions(ctx context.Context, db *store.Store) error {
 	all, err := candidate.All(ctx, db, s.Skill)
 	if err != nil {
 		return err
@@ -111,7 +110,7 @@ func (s *skillStatus) decisions(ctx context.Context, db *store.Store) error {
 	for _, c := range all {
 		switch {
 		case c.Standing() == candidate.Quarantined:
-			s.Quarantine = append(s.Quarantine, quarantined{c.SHA, c.Run, c.Reason})
+			s.Quarantine = append(s.Quarantine, Held{c.SHA, c.Run, c.Reason})
 		case c.MayStart(s.Live.SHA):
 			s.Approved = append(s.Approved, c.SHA)
 		}
@@ -119,10 +118,10 @@ func (s *skillStatus) decisions(ctx context.Context, db *store.Store) error {
 	return nil
 }
 
-// challenger returns the text that is proven or on trial against the live one, nil if
+// Challenger returns the text that is proven or on trial against the live one, nil if
 // there is none. before is the text that the store knows as live: if the owner has edited
 // it since, the next command that writes carries its challenger over to the edit.
-func (rd *reader) challenger(ctx context.Context, db *store.Store, skill *skill.Live, before string) (*challengerStatus, error) {
+func (rd *Reader) Challenger(ctx context.Context, db *store.Store, skill *skill.Live, before string) (*Challenger, error) {
 	on, back, err := rd.Release.WaitingTrial(ctx, skill, skill.Doc.Hash())
 	if err != nil {
 		return nil, err
@@ -140,7 +139,7 @@ func (rd *reader) challenger(ctx context.Context, db *store.Store, skill *skill.
 	if on == nil {
 		return nil, nil
 	}
-	c := &challengerStatus{SHA: on.Challenger, Run: on.Run, Decision: on.Decision, Simulated: on.Simulated, Edited: edited}
+	c := &Challenger{SHA: on.Challenger, Run: on.Run, Decision: on.Decision, Simulated: on.Simulated, Edited: edited}
 	if c.TakenBack = on == back; c.TakenBack {
 		v, err := db.VersionBySHA(ctx, skill.Name, c.SHA)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -178,12 +177,12 @@ func (rd *reader) challenger(ctx context.Context, db *store.Store, skill *skill.
 		c.Open = append(c.Open, o.String())
 	}
 	d := trial.Decide()
-	c.EValue, c.Alpha, c.Cases, c.Needed = campaign.Finite(d.EValue), d.Alpha, counting(&d), needed(d)
+	c.EValue, c.Alpha, c.Cases, c.Needed = pareto.Finite(d.EValue), d.Alpha, counting(&d), needed(d)
 	return c, nil
 }
 
 // unlabelled says what its trial waits with for its owner's labels.
-func (c *challengerStatus) unlabelled() string {
+func (c *Challenger) unlabelled() string {
 	return plain.Counted(c.Unlabelled, "held-out case") + " that nothing trusted decides"
 }
 
@@ -219,7 +218,7 @@ func needed(d pareto.Decision) *int {
 
 // unfinished is the skill's last run where that can be resumed, nil where it
 // ended: an older one was given up.
-func (rd *reader) unfinished(ctx context.Context, db *store.Store, name string, last *tournament.Run) (*unfinishedRun, error) {
+func (rd *Reader) unfinished(ctx context.Context, db *store.Store, name string, last *tournament.Run) (*Unfinished, error) {
 	if u, err := rd.begun(ctx, db, name, last); err != nil || u != nil {
 		return u, err
 	}
@@ -234,13 +233,13 @@ func (rd *reader) unfinished(ctx context.Context, db *store.Store, name string, 
 		return nil, nil // its caps are part of it: it would stop where it stopped
 	}
 	if busy, err := rd.Locks.Running(open.ID); err != nil || busy {
-		return &unfinishedRun{Run: open.ID, Status: string(tournament.Running)}, err
+		return &Unfinished{Run: open.ID, Status: string(tournament.Running)}, err
 	}
-	now, err := rd.statusNow(open)
-	return &unfinishedRun{open.ID, string(now), "evolve --resume " + open.ID, "its last run was " + string(now)}, err
+	now, err := rd.RunStatus(open)
+	return &Unfinished{open.ID, string(now), "evolve --resume " + open.ID, "its last run was " + string(now)}, err
 }
 
-func (s *skillStatus) count(u store.SkillUse) {
+func (s *Skill) count(u store.SkillUse) {
 	s.Uses, s.Corrected, s.Rejected, s.Repeated, s.Accepted = u.Uses, u.Corrected, u.Rejected, u.Repeated, u.Accepted
 	if u.Uses > 0 {
 		rate := float64(u.Corrected) / float64(u.Uses)
@@ -252,7 +251,7 @@ func (s *skillStatus) count(u store.SkillUse) {
 }
 
 // next is what to do about a skill, in a few words.
-func (s *skillStatus) next(harvested bool) string {
+func (s *Skill) next(harvested bool) string {
 	switch c := s.Challenger; {
 	case s.Pinned:
 		return fmt.Sprintf("nothing: it is pinned; `evolve pin --off %s` takes the pin off", s.Skill)

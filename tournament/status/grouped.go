@@ -1,10 +1,11 @@
-package main
+package status
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
+	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
 // groupedFrom is from how many skills on what is said of them in the same words is
@@ -61,8 +62,8 @@ func sharedWords(line string) (name, text string) {
 
 // fewNames lists the first of many names.
 func fewNames(names []string) string {
-	if k := len(names); k > shownTurns {
-		names = append(names[:shownTurns:shownTurns], fmt.Sprintf("%d more", k-shownTurns))
+	if k := len(names); k > sleep.ShownSkills {
+		names = append(names[:sleep.ShownSkills:sleep.ShownSkills], fmt.Sprintf("%d more", k-sleep.ShownSkills))
 	}
 	return strings.Join(names, ", ")
 }

@@ -1,4 +1,4 @@
-package main
+package status
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// waitingNow is what a night has left for its owner to do that is still to do: without
+// WaitingNow is what a night has left for its owner to do that is still to do: without
 // what was promoted, rejected, rolled back, edited or labelled since.
-func (rd *reader) waitingNow(ctx context.Context, db *store.Store, n *sleep.Night) (waiting []string, alarms int, err error) {
+func (rd *Reader) WaitingNow(ctx context.Context, db *store.Store, n *sleep.Night) (waiting []string, alarms int, err error) {
 	now := *n
 	now.Steps = nil
 	for i := range n.Steps {
@@ -28,10 +28,10 @@ func (rd *reader) waitingNow(ctx context.Context, db *store.Store, n *sleep.Nigh
 
 // dealtWith reports whether nothing is left to do about what a step has told of. Of a
 // skill that cannot be read nothing is known.
-func (rd *reader) dealtWith(ctx context.Context, db *store.Store, n *sleep.Night, k *sleep.Step) (bool, error) {
+func (rd *Reader) dealtWith(ctx context.Context, db *store.Store, n *sleep.Night, k *sleep.Step) (bool, error) {
 	proposes := k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil
 	waits := k.Stage == sleep.Waits
-	if !proposes && !waits && !isAlarm(k) && !asksForLabels(k) {
+	if !proposes && !waits && !IsAlarm(k) && !asksForLabels(k) {
 		return false, nil
 	}
 	live, err := rd.Layout.Live(k.Skill)
@@ -40,7 +40,7 @@ func (rd *reader) dealtWith(ctx context.Context, db *store.Store, n *sleep.Night
 	}
 	sha := live.Doc.Hash()
 	switch {
-	case isAlarm(k):
+	case IsAlarm(k):
 		return k.Alarm != nil && k.Alarm.Version != sha || k.Drift != nil && k.Drift.Version != sha, nil
 	case waits:
 		last, err := db.LatestRun(ctx, k.Skill)
@@ -53,7 +53,7 @@ func (rd *reader) dealtWith(ctx context.Context, db *store.Store, n *sleep.Night
 		return trial == nil || trial.Challenger != k.Result.Challenger || trial.Decision != string(pareto.Promote), nil
 	}
 	s := newSkillStatus(k.Skill)
-	s.Live = &liveStatus{SHA: sha}
+	s.Live = &Live{SHA: sha}
 	if k.Kind == sleep.Certify {
 		st, err := sleep.Stored(db).State(ctx, k.Skill)
 		if err != nil {
@@ -62,7 +62,7 @@ func (rd *reader) dealtWith(ctx context.Context, db *store.Store, n *sleep.Night
 		open, err := uncertified(ctx, db, n, st, s)
 		return open == nil, err
 	}
-	c, err := rd.challenger(ctx, db, live, sha)
+	c, err := rd.Challenger(ctx, db, live, sha)
 	if err != nil || c == nil || c.on == nil {
 		return true, err
 	}

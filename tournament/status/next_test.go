@@ -1,4 +1,4 @@
-package main
+package status
 
 import (
 	"context"
@@ -22,12 +22,12 @@ func TestNextStepCountsWhatIsNotLearned(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	at := func(h int) time.Time { return day1.Add(time.Duration(h) * time.Hour) }
-	r := &statusReport{harvested: true, Sessions: 1, Night: nightStatus{Next: &day1}}
+	at := func(h int) time.Time { return firstNight.Add(time.Duration(h) * time.Hour) }
+	r := &Report{harvested: true, Sessions: 1, Night: Nights{Next: &firstNight}}
 	skill := func(name string, ran time.Time, corrected ...int) { // in these hours
 		s := newSkillStatus(name)
-		s.Path, s.Live, s.ran, s.Cases = "/"+name, &liveStatus{}, ran, map[eval.Split]int{eval.Train: 3, eval.Val: 3}
-		k := &harvest.Session{ID: name, Path: "/" + name, Started: day1}
+		s.Path, s.Live, s.ran, s.Cases = "/"+name, &Live{}, ran, map[eval.Split]int{eval.Train: 3, eval.Val: 3}
+		k := &harvest.Session{ID: name, Path: "/" + name, Started: firstNight}
 		for i, h := range corrected {
 			k.Invocations = append(k.Invocations, harvest.Invocation{ID: fmt.Sprint(name, i), Skill: name, Turn: i, Time: at(h), Feedback: harvest.Feedback{Label: harvest.Corrected}})
 		}
@@ -65,10 +65,10 @@ func TestNextAfterARollback(t *testing.T) {
 	}
 	defer db.Close()
 	s := newSkillStatus("tables")
-	s.Path, s.Live, s.Uses, s.Corrected = "/tables", &liveStatus{Author: "you"}, 5, 2
+	s.Path, s.Live, s.Uses, s.Corrected = "/tables", &Live{Author: "you"}, 5, 2
 	s.Cases = map[eval.Split]int{eval.Train: 3, eval.Val: 3}
-	s.Challenger = &challengerStatus{TakenBack: true, Version: 1}
-	r := &statusReport{harvested: true, Sessions: 1, Night: nightStatus{Next: &day1}, Skills: []skillStatus{*s}}
+	s.Challenger = &Challenger{TakenBack: true, Version: 1}
+	r := &Report{harvested: true, Sessions: 1, Night: Nights{Next: &firstNight}, Skills: []Skill{*s}}
 	best, fresh, err := r.mostCorrected(ctx, db)
 	if err != nil {
 		t.Fatal(err)
@@ -77,3 +77,5 @@ func TestNextAfterARollback(t *testing.T) {
 		t.Errorf("next %+v", n)
 	}
 }
+
+var firstNight = time.Date(2026, 11, 20, 3, 17, 0, 0, time.UTC)

@@ -1,19 +1,17 @@
-package main
+package status
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
 // TestNightOfThirtyIsOneScreen: those who wait for a later night are one line, and so
 // are those whom such a night is too small for; what waits for the owner is said once.
 func TestNightOfThirtyIsOneScreen(t *testing.T) {
-	var out strings.Builder
-	a := newApp(strings.NewReader(""), &out, &out)
-	a.Getenv = func(string) string { return "" }
 	proof := &sleep.Result{Challenger: "abc"}
 	n := &sleep.Night{ID: "n", Caps: sleep.Caps{Rollouts: 240}, Steps: []sleep.Step{{Kind: sleep.Harvest, Stage: sleep.Done, Note: "no new session"},
 		{Kind: sleep.Search, Skill: "won", Stage: sleep.Done, Note: "promote: better"}, {Kind: sleep.Install, Skill: "won", Stage: sleep.Skipped, Note: "proven, and waits", Result: proof}}}
@@ -24,7 +22,7 @@ func TestNightOfThirtyIsOneScreen(t *testing.T) {
 		}
 		n.Steps = append(n.Steps, sleep.Step{Kind: sleep.Search, Skill: fmt.Sprintf("s%02d", k), Stage: sleep.Waits, Note: "takes more", Needs: sleep.Caps{Rollouts: need}})
 	}
-	got := a.narrow(reportOf(n).text())
+	got := plain.Fold(NightOf(n).Text(), 124)
 	if lines := strings.Count(got, "\n"); lines != 6 {
 		t.Errorf("%d lines, want 6:\n%s", lines, got)
 	}

@@ -1,4 +1,4 @@
-package main
+package status
 
 import (
 	"cmp"
@@ -14,24 +14,24 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// A retirement is a night's proposal to retire a skill: on the model of today the
+// A Retirement is a night's proposal to retire a skill: on the model of today the
 // live text is worth no more than no skill at all. Nothing acts on it but the
 // owner.
-type retirement struct {
+type Retirement struct {
 	Skill string `json:"skill"`
 	SHA   string `json:"sha256"` // of the live text
 	Model string `json:"model"`  // in words
 	Why   string `json:"why"`
 }
 
-func (r retirement) String() string {
+func (r Retirement) String() string {
 	return fmt.Sprintf("%s: proposed for retirement, on %s: %s; `evolve compare %[1]s none` measures it again, removing its folder retires it, `evolve pin %[1]s` keeps it", r.Skill, r.Model, r.Why)
 }
 
-// retirements are the proposals that stand: about the text that is live and the
+// Retirements are the proposals that stand: about the text that is live and the
 // model of the last night, of a skill that is not pinned. By name.
-func (rd *reader) retirements(ctx context.Context, db *store.Store) ([]retirement, error) {
-	out := []retirement{}
+func (rd *Reader) Retirements(ctx context.Context, db *store.Store) ([]Retirement, error) {
+	out := []Retirement{}
 	states, err := db.SleepStates(ctx)
 	if err != nil {
 		return nil, err
@@ -61,9 +61,9 @@ func (rd *reader) retirements(ctx context.Context, db *store.Store) ([]retiremen
 		} else if p != nil {
 			continue
 		}
-		out = append(out, retirement{name, c.Version, c.Model.String(), c.Worth})
+		out = append(out, Retirement{name, c.Version, c.Model.String(), c.Worth})
 	}
-	slices.SortFunc(out, func(a, b retirement) int { return cmp.Compare(a.Skill, b.Skill) })
+	slices.SortFunc(out, func(a, b Retirement) int { return cmp.Compare(a.Skill, b.Skill) })
 	return out, nil
 }
 
@@ -96,8 +96,8 @@ func stander(ctx context.Context, db *store.Store) func(name string, st *sleep.S
 	}
 }
 
-// A logCertificate is how a version stands on a model that it was not proved on.
-type logCertificate struct {
+// A Certificate is how a version stands on a model that it was not proved on.
+type Certificate struct {
 	Model   string        `json:"model"`             // in words
 	Outcome sleep.Outcome `json:"outcome,omitempty"` // against the version before it, "" while that is open
 	Lift    sleep.Lift    `json:"lift,omitempty"`    // against no skill
@@ -108,7 +108,7 @@ type logCertificate struct {
 	word string
 }
 
-func (c *logCertificate) String() string {
+func (c *Certificate) String() string {
 	s := fmt.Sprintf("%s on %s, %s", c.word, c.Model, plain.Counted(c.Cases, "case"))
 	if c.Lift == sleep.NoLift {
 		s += ": proposed for retirement"
@@ -117,10 +117,10 @@ func (c *logCertificate) String() string {
 }
 
 // certificatesOf are those of a version, in order of beginning.
-func certificatesOf(st *sleep.State, sha string) (out []logCertificate) {
+func certificatesOf(st *sleep.State, sha string) (out []Certificate) {
 	for _, c := range st.Certificates {
 		if c.Version == sha {
-			out = append(out, logCertificate{c.Model.String(), c.Outcome, c.Lift, c.Cases, c.Reason, c.Worth, c.Word()})
+			out = append(out, Certificate{c.Model.String(), c.Outcome, c.Lift, c.Cases, c.Reason, c.Worth, c.Word()})
 		}
 	}
 	return out

@@ -1,4 +1,4 @@
-package main
+package status
 
 import (
 	"context"
@@ -13,13 +13,13 @@ import (
 // begun is the run of a skill whose process ended while it read corrections, before
 // there was a run to be resumed; nil for none, or where last, the newest run, began
 // after it. The command that started it continues it: see runID.
-func (rd *reader) begun(ctx context.Context, db *store.Store, name string, last *tournament.Run) (*unfinishedRun, error) {
+func (rd *Reader) begun(ctx context.Context, db *store.Store, name string, last *tournament.Run) (*Unfinished, error) {
 	id, err := db.BegunRun(ctx, name)
 	if err != nil || id == "" || last != nil && last.ID > id { // ids begin with the time
 		return nil, err
 	}
 	if busy, err := rd.Locks.Running(id); err != nil || busy {
-		return &unfinishedRun{Run: id, Status: string(tournament.Running)}, err
+		return &Unfinished{Run: id, Status: string(tournament.Running)}, err
 	}
 	killed, locked, err := rd.Locks.Killed(id)
 	if err != nil {
@@ -41,7 +41,7 @@ func (rd *reader) begun(ctx context.Context, db *store.Store, name string, last 
 	if err != nil {
 		return nil, err
 	}
-	u := &unfinishedRun{Run: id, Status: string(status), Resume: "evolve --skill " + name}
+	u := &Unfinished{Run: id, Status: string(status), Resume: "evolve --skill " + name}
 	u.Text = string(status)
 	if at, ok := campaign.BeganAt(id); ok {
 		if at = at.Add(used); locked.After(at) { // continued later, by the process that was killed

@@ -1,4 +1,4 @@
-package main
+package status
 
 import (
 	"strings"
@@ -39,16 +39,16 @@ func TestStatusFitsItsTerminal(t *testing.T) {
 	rate, forty := 0.5, 40
 	s := newSkillStatus("週次の売上を描く-とても-長い-名前-です-から-切る\x1b[2J")
 	s.Path, s.Uses, s.Corrected, s.CorrectionRate, s.LastUse = "/p", 12345, 6172, &rate, &now
-	s.Live, s.Kernel = &liveStatus{Version: 117, Author: "evolve"}, &kernelStatus{}
-	s.Challenger = &challengerStatus{SHA: strings.Repeat("a", 64), Decision: string(pareto.Undecided), EValue: 1.234567e+200, Alpha: 0.0123456, Cases: 31, Needed: &forty, Simulated: true}
+	s.Live, s.Kernel = &Live{Version: 117, Author: "evolve"}, &Kernel{}
+	s.Challenger = &Challenger{SHA: strings.Repeat("a", 64), Decision: string(pareto.Undecided), EValue: 1.234567e+200, Alpha: 0.0123456, Cases: 31, Needed: &forty, Simulated: true}
 	for _, k := range waitKinds {
-		s.Waits = append(s.Waits, waitsFor{k, strings.Repeat("warum\n", 40), "evolve promote " + s.Skill})
+		s.Waits = append(s.Waits, Wait{k, strings.Repeat("warum\n", 40), "evolve promote " + s.Skill})
 	}
-	r := &statusReport{Schema: 1, harvested: true, Sessions: 123456, Skills: []skillStatus{*s}, Broken: []brokenSkill{{Skill: "broken", Reason: strings.Repeat("why ", 60)}, {Reason: "not a folder"}},
-		Night: nightStatus{Last: &nightSummary{Began: now, Ended: &now, Spent: eval.Spent{Rollouts: 123456, AgentCalls: 1, CostUSD: 1234, CostKnown: true}}, Next: &now},
-		Next:  nextStep{"evolve promote " + s.Skill, "because"}}
+	r := &Report{Schema: 1, harvested: true, Sessions: 123456, Skills: []Skill{*s}, Broken: []Broken{{Skill: "broken", Reason: strings.Repeat("why ", 60)}, {Reason: "not a folder"}},
+		Night: Nights{Last: &NightSummary{Began: now, Ended: &now, Spent: eval.Spent{Rollouts: 123456, AgentCalls: 1, CostUSD: 1234, CostKnown: true}}, Next: &now},
+		Next:  Step{"evolve promote " + s.Skill, "because"}}
 	for _, w := range []int{20, 40, 63, 64, 80, 200} {
-		out := r.text(w, false)
+		out := r.Text(w, false)
 		if strings.Contains(out, "\x1b") {
 			t.Errorf("%d columns: it commands the terminal:\n%q", w, out)
 		}
@@ -69,12 +69,12 @@ func TestStatusFitsItsTerminal(t *testing.T) {
 
 // What needs its owner comes first, then use; and it is the next thing to do.
 func TestStatusOrder(t *testing.T) {
-	r := &statusReport{harvested: true}
-	skill := func(name string, uses int, kinds ...waitKind) {
+	r := &Report{harvested: true}
+	skill := func(name string, uses int, kinds ...WaitKind) {
 		s := newSkillStatus(name)
-		s.Path, s.Uses, s.Live = "/"+name, uses, &liveStatus{}
+		s.Path, s.Uses, s.Live = "/"+name, uses, &Live{}
 		for _, k := range kinds {
-			s.Waits = append(s.Waits, waitsFor{k, "why " + name, "type " + name})
+			s.Waits = append(s.Waits, Wait{k, "why " + name, "type " + name})
 		}
 		r.Skills = append(r.Skills, *s)
 	}
@@ -95,14 +95,14 @@ func TestStatusOrder(t *testing.T) {
 		t.Errorf("next %+v", n)
 	}
 	r.Next = r.next(nil, 0)
-	if out := r.text(80, false); strings.Contains(out, "more without news") {
+	if out := r.Text(80, false); strings.Contains(out, "more without news") {
 		t.Errorf("five skills are folded:\n%s", out)
 	}
 }
 
 // Where quality is proved and another objective keeps the trial open, status names it.
 func TestStatusNamesWhatIsOpen(t *testing.T) {
-	c := &challengerStatus{Decision: string(pareto.Undecided), EValue: 82.7, Alpha: 0.04, Cases: 17, Open: []string{"latency", "cost"}}
+	c := &Challenger{Decision: string(pareto.Undecided), EValue: 82.7, Alpha: 0.04, Cases: 17, Open: []string{"latency", "cost"}}
 	if got, want := c.String(), "e 82.7 of 25, but latency and cost open, 17 cases"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

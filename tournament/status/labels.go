@@ -1,4 +1,4 @@
-package main
+package status
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 // uncertified is the last night's certification of the live version where that waits
 // for its owner's labels, nil where none does, or what the owner has labelled since
 // lets the next night ask the judge again.
-func uncertified(ctx context.Context, db *store.Store, last *sleep.Night, st *sleep.State, s *skillStatus) (*sleep.Step, error) {
+func uncertified(ctx context.Context, db *store.Store, last *sleep.Night, st *sleep.State, s *Skill) (*sleep.Step, error) {
 	if last == nil {
 		return nil, nil
 	}
@@ -50,7 +50,7 @@ func uncertified(ctx context.Context, db *store.Store, last *sleep.Night, st *sl
 
 // waitsForLabels adds what its owner's labels would bring on: a trial, or the
 // certificate of the live version on another model.
-func waitsForLabels(ctx context.Context, db *store.Store, s *skillStatus, known *overview, add func(kind waitKind, command, format string, args ...any)) error {
+func waitsForLabels(ctx context.Context, db *store.Store, s *Skill, known *overview, add func(kind WaitKind, command, format string, args ...any)) error {
 	review := "evolve review " + s.Skill
 	if c := s.Challenger; c != nil && c.Unlabelled > 0 {
 		add(waitReview, review, "%s", c.unlabelled())

@@ -1,4 +1,4 @@
-package main
+package status
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
@@ -16,9 +17,119 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// logOf gathers a skill's versions and trials. where names the target of a SKILL.md.
-func logOf(ctx context.Context, s *candidate.Texts, where func(path string) string) (*skillLog, error) {
-	l := &skillLog{Schema: 1, Skill: s.Skill, Versions: []logVersion{}, Candidates: []logTrial{}}
+// Log is what `evolve log SKILL --json` prints: schema 1.
+type Log struct {
+	Schema int    `json:"schema"`
+	Skill  string `json:"skill"`
+	// Live is the SHA-256 of the file that agents load, "" where it is gone;
+	// Recorded is false where no version is that text: it was edited since.
+	Live       string    `json:"live"`
+	Recorded   bool      `json:"live_recorded"`
+	Pinned     string    `json:"pinned"`     // SHA-256 of the text that it was pinned at
+	Versions   []Version `json:"versions"`   // newest first
+	Candidates []Trial   `json:"candidates"` // with a trial, newest first; installed ones are versions
+	// Edited names targets whose text nobody has recorded yet.
+	Edited []string `json:"edited_targets,omitempty"`
+}
+
+type Version struct {
+	Version   int       `json:"version"`
+	SHA       string    `json:"sha256"`
+	Parent    string    `json:"parent"`
+	Live      bool      `json:"live"`
+	Created   time.Time `json:"created"`
+	Author    string    `json:"author"`
+	Operator  string    `json:"operator"`
+	Proven    bool      `json:"proven"`
+	Simulated bool      `json:"simulated"`
+	Run       string    `json:"run"`
+	Note      string    `json:"note"`
+	Evidence  *Evidence `json:"evidence"`
+	Origin
+	Targets []string `json:"targets"` // where this text is installed
+	Pinned  bool     `json:"pinned"`
+	// RolledBack is when it was last taken back, where it is in no target since.
+	RolledBack *time.Time `json:"rolled_back"`
+	Alarm      bool       `json:"alarm"` // the watch has raised one
+	// SameText is the version before it with the same text, Again the one after it:
+	// what was taken back may be installed again.
+	SameText *int `json:"same_text_as"`
+	Again    *int `json:"again_as"`
+	// Certificates say how it stands on other models than it was proved on, the
+	// newest last.
+	Certificates []Certificate `json:"certificates,omitempty"`
+
+	parent int // the version that it was made from, -1 for none
+}
+
+type Trial struct {
+	SHA       string    `json:"sha256"`
+	Incumbent string    `json:"incumbent"`
+	Decision  string    `json:"decision"`
+	Operator  string    `json:"operator"`
+	Simulated bool      `json:"simulated"`
+	Run       string    `json:"run"`
+	Updated   time.Time `json:"updated"`
+	Evidence  *Evidence `json:"evidence"`
+	Origin
+	// Current: the evidence is about the live text.
+	Current bool `json:"against_live"`
+	// Offer is the command that installs it, "" where promote refuses; then Refused
+	// says why, where the fields above do not.
+	Offer   string `json:"offer"`
+	Refused string `json:"refused"`
+
+	parent int
+	trial  *tournament.TrialRecord
+}
+
+// Origin is what a text was made from, and what that cost.
+type Origin struct {
+	// CostUSD and Rollouts are what its run spent, CostUSD null where nobody told.
+	CostUSD  *float64 `json:"cost_usd"`
+	Rollouts int64    `json:"rollouts"`
+	// Cases and Sessions are the ids of what taught it, over all its steps.
+	Cases    []string `json:"taught_cases"`
+	Sessions []string `json:"taught_sessions"`
+}
+
+// Evidence is a verdict in numbers.
+type Evidence struct {
+	Decision string  `json:"decision"`
+	Reason   string  `json:"reason"`
+	EValue   float64 `json:"e_value"`
+	Alpha    float64 `json:"alpha"`
+	Cases    int     `json:"cases"`
+	Wins     int     `json:"wins"`
+	Losses   int     `json:"losses"`
+	Ties     int     `json:"ties"`
+}
+
+func EvidenceFrom(d pareto.Decision) *Evidence {
+	return &Evidence{string(d.Verdict), d.Reason, pareto.Finite(d.EValue), d.Alpha, counting(&d), d.Wins, d.Losses, d.Ties}
+}
+
+// Phrase is the evidence in a few words.
+func (e *Evidence) Phrase() string {
+	if e == nil {
+		return "no evidence"
+	}
+	return fmt.Sprintf("e = %.3g on %d cases (%d won, %d lost, %d tied)", e.EValue, e.Cases, e.Wins, e.Losses, e.Ties)
+}
+
+// Offer says how a candidate that is proved is installed, or why it is not.
+func (rd *Reader) Offer(ctx context.Context, s *candidate.Texts, t *Trial) error {
+	if s.Live == nil || t.Decision != string(pareto.Promote) || !t.Current {
+		return nil
+	}
+	command, against, err := rd.Release.Offer(ctx, s.Live, t.trial)
+	t.Offer, t.Refused = command, against.Without(release.Simulated).String()
+	return err
+}
+
+// LogOf gathers a skill's versions and trials. where names the target of a SKILL.md.
+func LogOf(ctx context.Context, s *candidate.Texts, where func(path string) string) (*Log, error) {
+	l := &Log{Schema: 1, Skill: s.Skill, Versions: []Version{}, Candidates: []Trial{}}
 	if s.Live != nil {
 		l.Live = s.Live.Doc.Hash()
 		l.Recorded = s.VersionOf(l.Live) != nil
@@ -36,17 +147,17 @@ func logOf(ctx context.Context, s *candidate.Texts, where func(path string) stri
 	}
 	number := map[string]int{}
 	for _, v := range s.Versions {
-		k := logVersion{Version: v.N, SHA: v.SHA, Parent: v.Parent, Created: v.Created, Author: v.Author, Operator: v.Operator,
+		k := Version{Version: v.N, SHA: v.SHA, Parent: v.Parent, Created: v.Created, Author: v.Author, Operator: v.Operator,
 			Proven: v.Proven, Simulated: v.Simulated, Run: v.Run, Note: v.Note, Targets: []string{}, parent: -1}
 		if d, err := candidate.VerdictOf(v.Evidence); err != nil {
 			return nil, fmt.Errorf("version v%d of %s: %w", v.N, s.Skill, err)
 		} else if d != nil {
-			k.Evidence = evidenceFrom(d.Decision)
+			k.Evidence = EvidenceFrom(d.Decision)
 		}
 		if n, ok := number[v.Parent]; ok {
 			k.parent = n
 		}
-		if k.logOrigin, err = o.of(ctx, v.SHA, v.Parent, v.Run); err != nil {
+		if k.Origin, err = o.of(ctx, v.SHA, v.Parent, v.Run); err != nil {
 			return nil, err
 		}
 		number[v.SHA] = v.N
@@ -69,15 +180,15 @@ func logOf(ctx context.Context, s *candidate.Texts, where func(path string) stri
 		if err != nil {
 			return nil, err
 		}
-		k := logTrial{SHA: t.Challenger, Incumbent: t.Incumbent, Decision: t.Decision, Simulated: t.Simulated, Run: t.Run,
-			Updated: t.Updated, Evidence: evidenceFrom(d), Current: t.Incumbent == l.Live, parent: -1, trial: t}
+		k := Trial{SHA: t.Challenger, Incumbent: t.Incumbent, Decision: t.Decision, Simulated: t.Simulated, Run: t.Run,
+			Updated: t.Updated, Evidence: EvidenceFrom(d), Current: t.Incumbent == l.Live, parent: -1, trial: t}
 		if n, ok := number[t.Incumbent]; ok {
 			k.parent = n
 		}
 		if c, err := s.Store.Candidate(ctx, t.Challenger); err == nil {
 			k.Operator = c.Operator
 		}
-		if k.logOrigin, err = o.of(ctx, t.Challenger, t.Incumbent, t.Run); err != nil {
+		if k.Origin, err = o.of(ctx, t.Challenger, t.Incumbent, t.Run); err != nil {
 			return nil, err
 		}
 		l.Candidates = append(l.Candidates, k)
@@ -86,7 +197,7 @@ func logOf(ctx context.Context, s *candidate.Texts, where func(path string) stri
 }
 
 // newestOf is the newest version with a text, nil for none.
-func (l *skillLog) newestOf(sha string) *logVersion {
+func (l *Log) newestOf(sha string) *Version {
 	for i := range l.Versions {
 		if sha != "" && l.Versions[i].SHA == sha {
 			return &l.Versions[i]
@@ -96,7 +207,7 @@ func (l *skillLog) newestOf(sha string) *logVersion {
 }
 
 // logPlaces marks where each version is, and what became of it.
-func logPlaces(ctx context.Context, s *candidate.Texts, l *skillLog, where func(path string) string) error {
+func logPlaces(ctx context.Context, s *candidate.Texts, l *Log, where func(path string) string) error {
 	if v := l.newestOf(l.Live); v != nil {
 		v.Live = true
 	}
@@ -142,7 +253,7 @@ func logPlaces(ctx context.Context, s *candidate.Texts, l *skillLog, where func(
 
 // at is the version that a text was at a time: one that was taken back may have been
 // installed again as another one. nil for none.
-func (l *skillLog) at(sha string, t time.Time) (v *logVersion) {
+func (l *Log) at(sha string, t time.Time) (v *Version) {
 	for i := range l.Versions { // the newest first
 		if k := &l.Versions[i]; sha != "" && k.SHA == sha {
 			if v = k; !k.Created.After(t) {
@@ -155,8 +266,8 @@ func (l *skillLog) at(sha string, t time.Time) (v *logVersion) {
 
 // markRolledBack marks the versions that a rollback took back and that are nowhere
 // since, and those with the text of another one. The installs come newest first.
-func (l *skillLog) markRolledBack(installs []store.Install) {
-	put := map[*logVersion]time.Time{} // when it was last put anywhere
+func (l *Log) markRolledBack(installs []store.Install) {
+	put := map[*Version]time.Time{} // when it was last put anywhere
 	for _, in := range installs {
 		if v := l.at(in.To, in.Begun); v != nil && in.Outcome == release.Installed && in.Ended.After(put[v]) {
 			put[v] = in.Ended
@@ -170,7 +281,7 @@ func (l *skillLog) markRolledBack(installs []store.Install) {
 		at := in.Ended
 		v.RolledBack = &at
 	}
-	later := map[string]*logVersion{}
+	later := map[string]*Version{}
 	for i := range l.Versions {
 		v := &l.Versions[i]
 		if k := later[v.SHA]; k != nil {
@@ -201,7 +312,7 @@ func (o *origins) load(ctx context.Context) error {
 
 // of follows a text back to the one that it was made from, over all its steps.
 // run paid for it; "" where nobody did.
-func (o *origins) of(ctx context.Context, sha, base, run string) (out logOrigin, err error) {
+func (o *origins) of(ctx context.Context, sha, base, run string) (out Origin, err error) {
 	out.Cases, out.Sessions = []string{}, []string{}
 	if run == "" {
 		return out, nil

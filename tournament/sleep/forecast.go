@@ -1,0 +1,80 @@
+package sleep
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
+)
+
+// A Forecast is what a night may take at most, said before it begins.
+type Forecast struct {
+	Rollouts int64     `json:"rollouts"` // at most; 0: no cap
+	Reading  []Reading `json:"reading"`
+	// Tokens and CostUSD are estimates over all calls, by what earlier runs on the
+	// same agent took where there are any; null where nobody knows.
+	Tokens  *int64   `json:"tokens"`
+	CostUSD *float64 `json:"cost_usd"`
+
+	Free  bool   `json:"-"` // simulated
+	First bool   `json:"-"` // no run on this agent tells what one takes: Tokens errs on the dear side
+	Bound string `json:"-"` // in words, what holds it besides the rollouts
+}
+
+// A Reading is what turning the corrections of one skill into checks takes.
+type Reading struct {
+	Skill  string `json:"skill"`
+	Calls  int    `json:"calls"`
+	Later  int    `json:"later"` // calls left to later nights
+	Tokens int64  `json:"tokens"`
+}
+
+// Takes says it in one line.
+func (fc *Forecast) Takes() string {
+	most := "no cap on rollouts"
+	if fc.Rollouts > 0 {
+		most = "at most " + plain.Counted(int(fc.Rollouts), "rollout")
+	}
+	if fc.Tokens != nil {
+		most += fmt.Sprintf(", about %s tokens", plain.Thousands(*fc.Tokens))
+		if fc.First {
+			most += " at most (no earlier run tells)"
+		}
+	}
+	switch {
+	case fc.Free:
+		return most + ", " + eval.FreeSimulated
+	case fc.CostUSD != nil && fc.Bound != "":
+		return fmt.Sprintf("%s, about %s, held by %s", most, eval.FormatUSD(*fc.CostUSD), fc.Bound)
+	case fc.CostUSD != nil:
+		return fmt.Sprintf("%s, about %s; --max-cost-usd would hold it to what you name", most, eval.FormatUSD(*fc.CostUSD))
+	case fc.Bound != "":
+		return fmt.Sprintf("%s; no price is known, %s holds it", most, fc.Bound)
+	}
+	return most + "; no price is known, and nothing else holds it: --max-tokens would"
+}
+
+// Reads says what is read, of few skills apart and of many together; "" for nothing.
+func (fc *Forecast) Reads() string {
+	all := fc.Reading
+	if len(all) > ShownSkills {
+		sum := Reading{Skill: plain.Counted(len(all), "skill") + ","}
+		for _, r := range all {
+			sum.Calls, sum.Later, sum.Tokens = sum.Calls+r.Calls, sum.Later+r.Later, sum.Tokens+r.Tokens
+		}
+		all = []Reading{sum}
+	}
+	var out []string
+	for _, r := range all {
+		one := fmt.Sprintf("%s %s, %s tokens", r.Skill, plain.Counted(r.Calls, "call"), plain.Thousands(r.Tokens))
+		if r.Later > 0 {
+			one += fmt.Sprintf(" (%d left for later nights)", r.Later)
+		}
+		out = append(out, one)
+	}
+	return strings.Join(out, "; ")
+}
+
+// ShownSkills is how many of the skills that wait for a later night are named.
+const ShownSkills = 4

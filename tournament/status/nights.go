@@ -1,0 +1,279 @@
+package status
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// A Night is what `evolve sleep run --json` prints: schema 1.
+type Night struct {
+	*sleep.Night
+	Spent eval.Spent `json:"spent"`
+	// Warnings qualify what the night came to.
+	Warnings []string `json:"warnings"`
+	DryRun   bool     `json:"dry_run"`
+	// Forecast of a dry run, null where nothing is to be paid.
+	Forecast *sleep.Forecast `json:"forecast,omitempty"`
+	Waiting  []string        `json:"waiting"` // what waits for its owner, in words; alarms first
+	// Retire are the skills that nights propose to retire, whichever night found
+	// that.
+	Retire []Retirement `json:"retire"`
+
+	Alarms int `json:"-"` // of Waiting
+	// Report is the night's page, "" for a night that had nothing to do.
+	Report string `json:"report,omitempty"`
+}
+
+// NightOf is a night, and what it leaves for the owner to do.
+func NightOf(n *sleep.Night) *Night {
+	return &Night{Night: n, Spent: n.Spent(), Warnings: n.Warnings(), Waiting: waitingIn(n), Retire: []Retirement{}, Alarms: len(alarmsIn(n))}
+}
+
+// waitingIn lists what a night leaves for the owner to do, alarms first.
+func waitingIn(n *sleep.Night) []string {
+	out := alarmsIn(n)
+	for _, k := range n.Steps {
+		if w := leftTo(&k); w != "" {
+			out = append(out, w)
+		}
+	}
+	return append(out, beyond(n)...)
+}
+
+// leftTo is what a step leaves for the owner to do, "" for nothing.
+func leftTo(k *sleep.Step) string {
+	switch {
+	case k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil:
+		return fmt.Sprintf("%s@%.12s: %s; `evolve promote %s`", k.Skill, k.Result.Challenger, k.Note, k.Skill)
+	case k.Kind == sleep.Rebase && k.Stage == sleep.Skipped:
+		return k.Note
+	case k.Kind == sleep.Install && (k.Stage == sleep.Skipped || k.Stage == sleep.Failed), asksForLabels(k):
+		return k.Skill + ": " + k.Note
+	}
+	return ""
+}
+
+// asksForLabels reports whether a step was left because nothing but its owner's labels
+// would bring it on.
+func asksForLabels(k *sleep.Step) bool {
+	return k.Stage == sleep.Skipped && strings.Contains(k.Note, "`evolve review ")
+}
+
+func alarmsIn(n *sleep.Night) []string {
+	out := []string{}
+	for _, k := range n.Steps {
+		if IsAlarm(&k) {
+			out = append(out, k.Skill+": "+AlarmWords(&k))
+		}
+	}
+	return out
+}
+
+// IsAlarm reports whether a step has told of something that got worse.
+func IsAlarm(k *sleep.Step) bool {
+	return (k.Kind == sleep.Watch || k.Kind == sleep.Certify) && strings.HasPrefix(k.Note, "alarm: ")
+}
+
+// AlarmWords are an alarm with what can be done about it.
+func AlarmWords(k *sleep.Step) string {
+	if strings.HasSuffix(k.Note, sleep.TakenBack) {
+		return k.Note
+	}
+	return fmt.Sprintf("%s; `evolve rollback %s`", k.Note, k.Skill)
+}
+
+// KindOfStep is what a step does, in words.
+func KindOfStep(k *sleep.Step) string {
+	if k.Part != sleep.Harness {
+		return fmt.Sprintf("%s %s", k.Kind, k.Part)
+	}
+	return string(k.Kind)
+}
+
+// Text says in a few lines what came of a night.
+func (r *Night) Text() string {
+	var b strings.Builder
+	if r.DryRun {
+		if r.Generation > 0 { // it was saved
+			fmt.Fprintf(&b, "night %s goes on (%s):\n", r.ID, BoundsOf(r.Night))
+		} else {
+			fmt.Fprintf(&b, "a night now, with the sessions harvested so far:\n")
+		}
+	} else {
+		fmt.Fprintf(&b, "night %s: %s\n", r.ID, harvestedIn(r.Night))
+	}
+	t := tabwriter.NewWriter(&b, 2, 0, 2, ' ', 0)
+	said := 0
+	var open []string // of a night that stays open
+	for _, k := range r.Steps {
+		if k.Skill == "" {
+			continue
+		}
+		said++
+		if k.Stage == sleep.Waits || !r.DryRun && (IsAlarm(&k) || leftTo(&k) != "") {
+			continue // below
+		}
+		if !r.DryRun && k.Stage == sleep.Planned {
+			open = append(open, k.Skill)
+			continue
+		}
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", k.Skill, KindOfStep(&k), k.Stage, plain.Line(foreseen(&k)+k.Note))
+	}
+	t.Flush()
+	b.WriteString(laterNights(r.Night))
+	if len(open) > 0 {
+		fmt.Fprintf(&b, "  later  %s: not begun\n", fewNames(open))
+	}
+	if said == 0 && (r.DryRun || !r.Ended.IsZero()) {
+		b.WriteString(idleNight(r.Idle))
+	}
+	if fc := r.Forecast; fc != nil {
+		fmt.Fprintf(&b, "  forecast  %s\n", fc.Takes())
+		if words := fc.Reads(); words != "" {
+			fmt.Fprintf(&b, "  reading   corrections: %s\n", words)
+		}
+	}
+	if !r.DryRun {
+		fmt.Fprintf(&b, "  spent  %s\n", Spent(r.Spent))
+		b.WriteString(r.Warned("  warning"))
+	}
+	if r.Report != "" {
+		fmt.Fprintf(&b, "  report %s\n", r.Report)
+	}
+	for _, w := range r.Next() {
+		fmt.Fprintf(&b, "  next   %s\n", plain.Line(w))
+	}
+	return b.String()
+}
+
+// harvestedIn says what a night has read, or that it has not come so far.
+func harvestedIn(n *sleep.Night) string {
+	if len(n.Steps) == 0 || n.Steps[0].Note == "" {
+		return "it has read no sessions yet"
+	}
+	return n.Steps[0].Note
+}
+
+// NightPage is a night as its page shows it.
+func NightPage(r *Night) *report.Night {
+	n := &report.Night{ID: r.ID, Policy: string(r.Policy), Began: r.Began, Ended: r.Ended, Sessions: r.Sessions, TakenOver: r.TakenOver,
+		Caps: r.Caps.Eval(), Spent: r.Spent, Waiting: r.Next(), Warnings: r.Warnings}
+	for i := range r.Steps {
+		n.Steps = append(n.Steps, nightStep(&r.Steps[i]))
+	}
+	return n
+}
+
+func nightStep(k *sleep.Step) report.NightStep {
+	s := report.NightStep{Kind: KindOfStep(k), Skill: k.Skill, Stage: string(k.Stage), Note: k.Note, Gain: k.Gain,
+		Attempts: k.Attempts, Errors: k.Errors, Alarm: IsAlarm(k), Certified: k.Kind == sleep.Certify && k.Outcome == sleep.Certified}
+	switch k.Kind {
+	case sleep.Continue, sleep.Search, sleep.Certify:
+		if k.Spent != (eval.Spent{}) { // what never began has spent nothing
+			s.Spent = &k.Spent
+		}
+	case sleep.Install:
+		s.Installed = k.Stage == sleep.Done
+	}
+	if res := k.Result; res != nil {
+		s.Simulated = res.Simulated
+		if res.Report != "" {
+			s.Report = filepath.Base(res.Report)
+		}
+		s.Proved = k.Kind == sleep.Install && k.Stage == sleep.Skipped
+		if res.Decision != "" && k.Kind != sleep.Install {
+			s.Trial = &report.NightTrial{Decision: string(res.Decision), Challenger: res.Challenger, EValue: res.EValue, Alpha: res.Alpha, Flagged: res.Flagged}
+		}
+	}
+	if al := k.Alarm; al != nil {
+		s.Watch = &report.NightWatch{OldSessions: al.OldSessions, NewSessions: al.NewSessions, OldRate: al.OldRate, NewRate: al.NewRate,
+			Limit: al.Limit, EValue: al.EValue, Alpha: al.Alpha, Raised: al.Raised()}
+	}
+	return s
+}
+
+// Night finds a night by its name or the beginning of it; "night" is the newest.
+// nil where there is none of that name.
+func (rd *Reader) Night(ctx context.Context, db *store.Store, name string) (*Night, error) {
+	nights, err := sleep.Nights(ctx, db, 0)
+	if err != nil {
+		return nil, err
+	}
+	name = strings.TrimPrefix(name, "night-")
+	at := slices.IndexFunc(nights, func(n sleep.Night) bool { return n.ID == name })
+	if at < 0 {
+		at = slices.IndexFunc(nights, func(n sleep.Night) bool { return name == "night" || strings.HasPrefix(n.ID, name) })
+	}
+	if at < 0 {
+		if name == "night" {
+			err = problem.Inputf("`evolve sleep run` has one", "there was no night yet")
+		}
+		return nil, err
+	}
+	r := NightOf(&nights[at])
+	if at == 0 { // what is to do now is no matter of an older night
+		if r.Waiting, r.Alarms, err = rd.WaitingNow(ctx, db, r.Night); err != nil {
+			return nil, err
+		}
+		r.Retire, err = rd.Retirements(ctx, db)
+	}
+	return r, err
+}
+
+// BoundsOf are the policy of a night that goes on and what its caps leave, in words.
+func BoundsOf(n *sleep.Night) string {
+	left, _ := n.Left()
+	out := []string{string(cmp.Or(n.Policy, sleep.Staging))}
+	if n.Caps.Rollouts > 0 {
+		out = append(out, plain.Counted(int(left.Rollouts), "rollout")+" left")
+	}
+	if n.Caps.CostUSD > 0 {
+		out = append(out, eval.FormatUSD(left.CostUSD)+" left")
+	}
+	if n.Caps.Tokens > 0 {
+		out = append(out, plain.Thousands(left.Tokens)+" tokens left")
+	}
+	if n.Caps.Duration > 0 {
+		out = append(out, report.Duration(left.Duration.Milliseconds())+" left")
+	}
+	return strings.Join(out, ", ")
+}
+
+// shownWarnings is how many warnings of a night are shown.
+const shownWarnings = 3
+
+// Warned is what a night warns of, a line each after head, cut short where there
+// is much.
+func (r *Night) Warned(head string) string {
+	var b strings.Builder
+	for i, w := range r.Warnings {
+		if i == shownWarnings-1 && len(r.Warnings) > shownWarnings {
+			fmt.Fprintf(&b, "%s and %d more: `evolve sleep status --json`\n", head, len(r.Warnings)-i)
+			break
+		}
+		fmt.Fprintf(&b, "%s %s\n", head, plain.Line(w))
+	}
+	return b.String()
+}
+
+// Next is all that is left for the owner to do, in words: alarms, what is no
+// longer of use, and what waits.
+func (r *Night) Next() []string {
+	out := append([]string{}, r.Waiting[:r.Alarms]...)
+	for _, t := range r.Retire {
+		out = append(out, t.String())
+	}
+	return append(out, grouped(r.Waiting[r.Alarms:])...)
+}

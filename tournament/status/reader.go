@@ -1,0 +1,74 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/report"
+)
+
+// RunReport finds a run and builds its report.
+func (rd *Reader) RunReport(ctx context.Context, db *store.Store, name string) (*report.Model, error) {
+	run, err := rd.FindRun(ctx, db, name)
+	if err != nil {
+		return nil, err
+	}
+	data, err := report.Load(ctx, db, run)
+	if err != nil {
+		return nil, err
+	}
+	if data.Lessons, err = lessons(ctx, db, &data.Run); err != nil {
+		return nil, err
+	}
+	if data.Run.Status, err = rd.RunStatus(&data.Run); err != nil {
+		return nil, err
+	}
+	return report.Build(data)
+}
+
+// FindRun completes a run's name; "last" is the newest.
+func (rd *Reader) FindRun(ctx context.Context, db *store.Store, name string) (string, error) {
+	var many *store.AmbiguousError
+	if name == "last" {
+		runs, err := db.Runs(ctx, "")
+		if err != nil {
+			return "", err
+		}
+		runs = slices.DeleteFunc(runs, func(r tournament.Run) bool { return strings.HasPrefix(r.ID, candidate.CarryingPrefix) }) // nothing was run
+		if len(runs) == 0 {
+			return "", problem.Inputf("`evolve demo` makes one without a key", "there is no run yet")
+		}
+		return runs[0].ID, nil
+	}
+	r, err := db.Run(ctx, name)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return "", problem.Inputf("`evolve status` names the runs; \"last\" is the newest", "no run is named %q", name)
+	case errors.As(err, &many):
+		return "", problem.Inputf(fmt.Sprintf("it may be %s or %s", many.Matches[0], many.Matches[1]), "%q names several runs", name)
+	case err != nil:
+		return "", err
+	}
+	return r.ID, nil
+}
+
+// RunStatus is the status of a run as it is now. One that is marked as running and
+// that no process is at work on was killed: a process that ends by itself writes down
+// how.
+func (rd *Reader) RunStatus(r *tournament.Run) (tournament.RunStatus, error) {
+	if r.Status != tournament.Running {
+		return r.Status, nil
+	}
+	busy, err := rd.Locks.Running(r.ID)
+	if err != nil || busy {
+		return r.Status, err
+	}
+	return tournament.Killed, nil
+}

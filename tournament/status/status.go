@@ -1,0 +1,260 @@
+// Package status says where every skill stands, what waits for its owner, where texts come
+// from and what a night came to: one model for the terminal, for programs and for pages.
+package status
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/ingest"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/lock"
+	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/release"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// A Report is what `evolve status --json` prints: schema 1.
+type Report struct {
+	Schema    int      `json:"schema"`
+	Home      string   `json:"home"`
+	SkillsDir string   `json:"skills_dir"`
+	Sessions  int      `json:"sessions"`
+	Skills    []Skill  `json:"skills"` // what waits for its owner first, then the most used
+	Broken    []Broken `json:"broken"`
+	Night     Nights   `json:"night"`
+	Next      Step     `json:"next"`
+
+	harvested bool // there is a store
+	demo      bool // the folder is the demo's
+}
+
+// A Skill is where one skill stands.
+type Skill struct {
+	Skill string `json:"skill"`
+	Path  string `json:"path"` // "" for a skill that only sessions know
+	// Aliases are other names for the same file; uses by these are counted too.
+	Aliases []string `json:"aliases"`
+	Managed bool     `json:"managed"`
+	Pinned  bool     `json:"pinned"`
+	// Targets are those that hold the live text, where that is more than the one
+	// where the skill lives; Others those that hold another one.
+	Targets   []string `json:"targets"`
+	Others    []string `json:"other_targets"`
+	Uses      int      `json:"uses"`
+	Corrected int      `json:"corrected"`
+	Rejected  int      `json:"rejected"`
+	Repeated  int      `json:"repeated"`
+	Accepted  int      `json:"accepted"`
+	// CorrectionRate is the share of the uses that were corrected; null without uses.
+	CorrectionRate *float64           `json:"correction_rate"`
+	LastUse        *time.Time         `json:"last_use"`
+	Cases          map[eval.Split]int `json:"cases"`
+	Live           *Live              `json:"live"`
+	Kernel         *Kernel            `json:"kernel"`
+	Challenger     *Challenger        `json:"challenger"`
+	Quarantine     []Held             `json:"quarantine"` // waits for the owner's word, the newest first
+	Approved       []string           `json:"approved"`   // SHA-256 of candidates that the next run tries
+	Unfinished     *Unfinished        `json:"unfinished_run"`
+	Turn           *Turn              `json:"turn"`  // null: it waits for no later night
+	Waits          []Wait             `json:"waits"` // for its owner, the most urgent first
+	Next           string             `json:"next"`  // what to do, in words
+
+	ran time.Time // when its newest run began
+}
+
+type Live struct {
+	// Version is the number of the text; of an edit that is no version yet, of the one
+	// that it was made from.
+	Version  int    `json:"version"`
+	SHA      string `json:"sha256"`
+	Author   string `json:"author"` // "evolve" or "you"
+	Proven   bool   `json:"proven"`
+	Note     string `json:"note,omitempty"`
+	Recorded bool   `json:"recorded"` // it is a version
+}
+
+type Kernel struct {
+	SHA       string     `json:"sha256"`
+	Confirmed *time.Time `json:"confirmed"`
+}
+
+type Challenger struct {
+	SHA      string  `json:"sha256"`
+	Run      string  `json:"run"`
+	Decision string  `json:"decision"`
+	EValue   float64 `json:"e_value"`
+	Alpha    float64 `json:"alpha"` // decisive at e_value ≥ 1/alpha
+	Cases    int     `json:"cases"`
+	// Needed is about how many cases the proof takes at this rate; null where the
+	// evidence points nowhere yet, or has all the cases that it should take.
+	Needed *int `json:"cases_needed"`
+	// Open are the objectives that are not yet shown to be within their tolerance: they
+	// keep it undecided, whatever quality shows.
+	Open      []string `json:"open"`
+	Simulated bool     `json:"simulated"`
+	// Shorter is set where it only lacks lines of the live text.
+	Shorter *tournament.Shorter `json:"shorter,omitempty"`
+	// TakenBack: it was installed before, and taken back.
+	TakenBack bool `json:"taken_back"`
+	// Version is its number if it was taken back, else 0.
+	Version int `json:"version,omitempty"`
+	// Edited: the live text was edited since, and the challenger was not yet carried
+	// over to the edit.
+	Edited bool `json:"edited"`
+	// Unlabelled counts the held-out cases that could go on with its trial, and prove
+	// nothing before its owner has labelled more answers: a judge alone decides them.
+	Unlabelled int `json:"unlabelled"`
+	// Lifetime says in words that it is proved as a single trial, and not at the level
+	// that its number among all trials of the skill asks for; "" where it is, or is not
+	// proved at all.
+	Lifetime string `json:"lifetime,omitempty"`
+	// Offer is the command that installs it, "" where it is not proved, was taken
+	// back, or promote refuses; then Refused says why.
+	Offer   string `json:"offer,omitempty"`
+	Refused string `json:"refused,omitempty"`
+
+	single int                     // the number of the trial that Lifetime is about
+	on     *tournament.TrialRecord // its trial, where that goes on; else nil
+}
+
+// Held is a candidate that the firewall holds.
+type Held struct {
+	SHA    string `json:"sha256"`
+	Run    string `json:"run"`
+	Reason string `json:"reason"`
+}
+
+type Unfinished struct {
+	Run    string `json:"run"`
+	Status string `json:"status"`
+	Resume string `json:"resume"` // "" while a process is at work on it
+	Text   string `json:"text"`   // what became of it, in words
+}
+
+type Broken struct {
+	Skill  string `json:"skill"`
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// sort puts what needs its owner first, then the most used.
+func (r *Report) sort() {
+	slices.SortFunc(r.Skills, func(s, t Skill) int {
+		return cmp.Or(cmp.Compare(s.urgency(), t.urgency()), cmp.Compare(t.Uses, s.Uses), cmp.Compare(s.Skill, t.Skill))
+	})
+}
+
+// An overview is what the store tells of all skills at once.
+type overview struct {
+	sessions int
+	uses     map[string]store.SkillUse
+	cases    map[string]map[eval.Split]int
+	judged   map[string]bool // skills with held-out cases that may ask a judge
+	flagged  map[string]bool // skills with a text that their owner may have a word on
+	nights   map[string]*sleep.State
+	last     *sleep.Night // nil: there was none
+}
+
+func overviewOf(ctx context.Context, db *store.Store, reg *skill.Registry) (o *overview, err error) {
+	o = &overview{uses: map[string]store.SkillUse{}}
+	uses, err := ingest.Uses(ctx, db, reg)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range uses {
+		o.uses[u.Skill] = u
+	}
+	if o.sessions, err = db.CountSessions(ctx); err != nil {
+		return nil, err
+	}
+	if o.cases, err = db.CaseCounts(ctx); err != nil {
+		return nil, err
+	}
+	if o.flagged, err = db.Flagged(ctx); err != nil {
+		return nil, err
+	}
+	if o.judged, err = db.Judged(ctx); err != nil {
+		return nil, err
+	}
+	return o, o.readNights(ctx, db)
+}
+
+// A Reader says where everything stands, and changes nothing.
+type Reader struct {
+	Store   *store.Store // nil while there is none
+	Layout  *skill.Layout
+	Locks   lock.Locks
+	Now     func() time.Time
+	Demo    bool
+	Release *release.Installer
+	// Timer is what starts the next night, and when; "" for nothing.
+	Timer func(ctx context.Context) (kind string, next time.Time, err error)
+}
+
+// Status reads the skills on disk and their records in the store, and writes
+// nothing: it reports a text that was edited by hand and does not record it as a version.
+func (rd *Reader) Status(ctx context.Context) (*Report, error) {
+	r := &Report{Schema: 1, demo: rd.Demo, Skills: []Skill{}, Broken: []Broken{}}
+	r.Home = string(rd.Locks.Dir)
+	var err error
+	if r.SkillsDir, err = rd.Layout.Skills(); err != nil {
+		return nil, err
+	}
+	reg, err := rd.Layout.Registry()
+	if err != nil {
+		return nil, err
+	}
+	db := rd.Store
+	known := &overview{}
+	if db != nil {
+		r.harvested = true
+		if known, err = overviewOf(ctx, db, reg); err != nil {
+			return nil, err
+		}
+		r.Sessions = known.sessions
+	}
+	if r.Night, err = rd.nightStatus(ctx, known.last); err != nil {
+		return nil, err
+	}
+	for _, b := range reg.Broken {
+		r.Broken = append(r.Broken, Broken{b.Name, b.Path, b.Reason})
+		delete(known.uses, b.Name)
+	}
+	for _, e := range reg.Entries {
+		s, err := rd.skillStatus(ctx, db, e, known)
+		var syntax *skill.SyntaxError
+		if errors.As(err, &syntax) { // broken since the registry looked
+			r.Broken = append(r.Broken, Broken{e.Name, e.Path, syntax.Error()})
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		s.Aliases = append(s.Aliases, reg.AliasesOf(e.Name)...)
+		s.count(known.uses[e.Name])
+		s.Next = s.next(r.harvested)
+		delete(known.uses, e.Name)
+		r.Skills = append(r.Skills, *s)
+	}
+	for name, u := range known.uses {
+		if u.Uses == 0 { // a program's alone
+			continue
+		}
+		s := newSkillStatus(name)
+		s.Next = "not in the skills folder"
+		s.count(u)
+		r.Skills = append(r.Skills, *s)
+	}
+	r.sort()
+	best, fresh, err := r.mostCorrected(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	r.Next = r.next(best, fresh)
+	return r, nil
+}

@@ -1,0 +1,274 @@
+package status
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/pareto"
+)
+
+// narrow terminals get a skill in several lines instead of a table.
+const narrow = 64
+
+// shownSkills is how many skills are shown where not more have news.
+const shownSkills = 8
+
+// nameWidth is how much of a long name a table shows.
+const nameWidth = 24
+
+// Text is the page in lines of w columns; all lists the skills without news too. What
+// does not fit into a line is cut: --json has all of it.
+func (r *Report) Text(w int, all bool) string {
+	var b strings.Builder
+	line := func(format string, args ...any) {
+		b.WriteString(plain.Fit(plain.Text(fmt.Sprintf(format, args...)), w) + "\n")
+	}
+	shown, quiet, gone := r.fold(all)
+	if len(shown) > 0 && w < narrow {
+		for _, s := range shown {
+			s.block(&b, w)
+		}
+	} else if len(shown) > 0 {
+		table(&b, shown, w)
+	}
+	if quiet > 0 {
+		b.WriteString(joined(w, "; ", fmt.Sprintf("and %d more without news", quiet), "--all lists them"))
+	}
+	if gone > 0 {
+		b.WriteString(joined(w, "; ", plain.Counted(gone, "skill")+" of your sessions not in the folder", "--all lists them"))
+	}
+	for _, k := range shown {
+		if all && len(k.Aliases) > 0 {
+			line("%s is also called %s", k.Skill, strings.Join(k.Aliases, ", "))
+		}
+	}
+	for _, k := range r.Broken {
+		if k.Skill == "" {
+			line("! the skills folder cannot be read: %s", plain.Line(k.Reason))
+			continue
+		}
+		b.WriteString(typed("! ", "evolve kernel check "+k.Skill, "broken: "+k.Reason, w))
+	}
+	b.WriteString("\n")
+	if r.harvested {
+		b.WriteString(joined(w, "; ", r.Night.words(r.Sessions, r.waitingTurns())...))
+	}
+	b.WriteString(typed("next: ", r.Next.Command, r.Next.Text, w))
+	return strings.TrimPrefix(b.String(), "\n")
+}
+
+// Empty reports whether there is nothing to show: no skill, and no session was read.
+func (r *Report) Empty() bool { return len(r.Skills)+len(r.Broken) == 0 && !r.harvested }
+
+// fold says which skills are shown: those with news, and the most used ones up to
+// shownSkills. gone counts those that are not in the skills folder.
+func (r *Report) fold(all bool) (shown []*Skill, quiet, gone int) {
+	news := 0
+	for i := range r.Skills {
+		if r.Skills[i].news() {
+			news++
+		}
+	}
+	room := max(0, shownSkills-news)
+	for i := range r.Skills {
+		s := &r.Skills[i]
+		switch {
+		case all || s.news():
+			shown = append(shown, s)
+		case s.Path == "":
+			gone++
+		case room > 0:
+			shown = append(shown, s)
+			room--
+		default:
+			quiet++
+		}
+	}
+	return shown, quiet, gone
+}
+
+// news reports whether something goes on with a skill.
+func (s *Skill) news() bool {
+	return len(s.Waits) > 0 || s.Challenger != nil && !s.Challenger.TakenBack || s.Unfinished != nil || len(s.Approved) > 0
+}
+
+// table has one line for each skill, and one for each thing that it waits for.
+func table(b *strings.Builder, skills []*Skill, w int) {
+	var text strings.Builder
+	t := plain.NewTable(&text)
+	fmt.Fprintln(t, "SKILL\tUSES\tCORRECTED\tLIVE\tCHALLENGER")
+	uses, corrected := 0, 0
+	for _, s := range skills {
+		uses, corrected = max(uses, len(fmt.Sprint(s.Uses))), max(corrected, len(fmt.Sprint(s.Corrected)))
+	}
+	for _, s := range skills {
+		rate := ""
+		if s.CorrectionRate != nil {
+			rate = fmt.Sprintf("%*d %3.0f%%", corrected, s.Corrected, 100**s.CorrectionRate)
+		}
+		fmt.Fprintf(t, "%s\t%*d\t%s\t%s\t%s\n", plain.Fit(plain.Text(s.Skill), nameWidth), max(uses, len("USES")), s.Uses, rate, s.live(), s.Challenger)
+	}
+	t.Flush()
+	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+	b.WriteString(plain.Fit(lines[0], w) + "\n")
+	for i, s := range skills {
+		b.WriteString(plain.Fit(lines[i+1], w) + "\n")
+		s.arrows(b, w)
+	}
+}
+
+// block is a skill on a narrow terminal.
+func (s *Skill) block(b *strings.Builder, w int) {
+	say := func(indent, format string, args ...any) {
+		b.WriteString(plain.Fit(indent+plain.Line(fmt.Sprintf(format, args...)), w) + "\n")
+	}
+	say("", "%s, %s", s.Skill, s.live())
+	if s.CorrectionRate != nil {
+		say("  ", "%s, %d corrected (%.0f%%)", plain.Counted(s.Uses, "use"), s.Corrected, 100**s.CorrectionRate)
+	}
+	if s.Challenger != nil {
+		say("  ", "%s", s.Challenger)
+	}
+	s.arrows(b, w)
+}
+
+// arrows says what a skill waits for.
+func (s *Skill) arrows(b *strings.Builder, w int) {
+	waits := s.Waits
+	if len(waits) == 0 && len(s.Approved) > 0 {
+		waits = []Wait{{Text: fmt.Sprintf("%s approved: the next run tries it", plain.Counted(len(s.Approved), "candidate")), Command: "evolve --skill " + s.Skill}}
+	}
+	for _, k := range waits {
+		b.WriteString(typed("  → ", k.Command, k.Text, w))
+	}
+}
+
+// typed is a line with a command and why to type it, w columns wide. Only the
+// reason is ever cut: half a command is none.
+func typed(head, command, text string, w int) string {
+	if command == "" {
+		return plain.Fit(head+plain.Line(text), w) + "\n"
+	}
+	head += "`" + plain.Line(command) + "`"
+	if plain.Width(head)+len(": ")+8 > w {
+		return head + "\n"
+	}
+	return plain.Fit(head+": "+plain.Line(text), w) + "\n"
+}
+
+// joined puts parts into lines of w columns.
+func joined(w int, sep string, parts ...string) string {
+	var lines []string
+	for _, p := range parts {
+		if n := len(lines); n > 0 && plain.Width(lines[n-1]+sep+p) <= w {
+			lines[n-1] += sep + p
+		} else {
+			lines = append(lines, plain.Fit(p, w))
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// words say what the nights do; turns counts the skills that a later one comes to.
+func (n *Nights) words(sessions, turns int) []string {
+	parts := []string{plain.Counted(sessions, "session") + " read"}
+	switch l := n.Last; {
+	case l == nil:
+	case l.Ended == nil:
+		parts = append(parts, "last night "+l.Began.Local().Format("2006-01-02")+" not over")
+	default:
+		cost := l.Spent.Dollars()
+		if l.Spent.Nothing() {
+			cost = "nothing spent"
+		} else {
+			cost += ", " + plain.Counted(int(l.Spent.Rollouts), "rollout")
+		}
+		parts = append(parts, "last night "+l.Began.Local().Format("2006-01-02")+": "+cost)
+	}
+	if n.Next != nil {
+		parts = append(parts, "next "+n.Next.Local().Format("2006-01-02 15:04"))
+	} else if n.Last != nil {
+		parts = append(parts, "no timer")
+	}
+	if turns > 0 {
+		parts = append(parts, plain.Counted(turns, "skill")+" for a later night: too little was left")
+	}
+	return parts
+}
+
+// live is the version that is live and what stands behind it, "-" for none.
+func (s *Skill) live() string {
+	word := s.Live.String()
+	switch {
+	case s.Pinned:
+		word = fmt.Sprintf("v%d pinned", s.Live.Version)
+	case s.Managed:
+		word = fmt.Sprintf("v%d managed", s.Live.Version)
+	case s.Path == "":
+		word = "not here"
+	}
+	if n := len(s.Targets); n > 1 {
+		word += fmt.Sprintf(" in %d", n)
+	}
+	if n := len(s.Others); n > 0 {
+		word += fmt.Sprintf(", %d other", n)
+	}
+	return word
+}
+
+// String is the version that is live, "-" for none.
+func (l *Live) String() string {
+	switch {
+	case l == nil:
+		return "-"
+	case !l.Recorded && l.Note != "":
+		return fmt.Sprintf("v%d, edited", l.Version)
+	case l.Author == "evolve" && l.Proven:
+		return fmt.Sprintf("v%d proven", l.Version)
+	case l.Author == "evolve":
+		return fmt.Sprintf("v%d unproven", l.Version)
+	case l.Version > 0:
+		return fmt.Sprintf("v%d by hand", l.Version)
+	}
+	return "v0"
+}
+
+// String is the challenger with its evidence, "-" for none.
+func (c *Challenger) String() string {
+	if c == nil {
+		return "-"
+	}
+	s := ""
+	switch {
+	case c.TakenBack:
+		s = "taken back"
+	case c.Lifetime != "":
+		s = "proven as a single trial"
+	case c.Decision == string(pareto.Promote):
+		s = "proven"
+	case c.Cases == 0:
+		s = "on trial, waits for cases"
+		if c.Unlabelled > 0 {
+			s = "on trial, waits for labels"
+		}
+	default:
+		s = fmt.Sprintf("e %.3g of %.3g, %s", c.EValue, 1/c.Alpha, plain.Counted(c.Cases, "case"))
+		if c.Needed != nil {
+			s = fmt.Sprintf("e %.3g of %.3g, %d/%d cases", c.EValue, 1/c.Alpha, c.Cases, *c.Needed)
+		}
+		if c.EValue*c.Alpha >= 1 && len(c.Open) > 0 { // else it looks as if it were decided
+			s = fmt.Sprintf("e %.3g of %.3g, but %s open, %s", c.EValue, 1/c.Alpha, strings.Join(c.Open, " and "), plain.Counted(c.Cases, "case"))
+		}
+	}
+	if c.Edited {
+		s += ", before your edit"
+	}
+	if c.Simulated {
+		s += " (simulated)"
+	}
+	if c.Shorter != nil {
+		s = c.Shorter.String() + "; " + s
+	}
+	return s
+}
