@@ -11,7 +11,6 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/ingest"
-	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/sleep"
@@ -23,8 +22,7 @@ func (a *app) runner(f *runFlags) (*campaign.Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &campaign.Runner{Store: a.store, Layout: a.layout(), Dir: home, Access: a.access, Now: a.Now, Say: a.Say, Headless: f.harvest.headless,
-		Installed: installed{a, f.to},
+	return &campaign.Runner{Store: a.store, Existing: a.existingStore, Installer: a.installer, Layout: a.layout(), Dir: home, Access: a.access, Now: a.Now, Say: a.Say, Headless: f.harvest.headless,
 		Backends: func(ctx context.Context, s *agent.Spec) (*agent.Backends, error) {
 			return a.opener(f.who.NoWait).Backends(ctx, s)
 		},
@@ -44,7 +42,7 @@ func (a *app) prepare(ctx context.Context, f *runFlags) (*campaign.Campaign, err
 		return nil, err
 	}
 	o := f.Options
-	o.Lease = sleep.LeaseOf(ctx)
+	o.Lease, o.To = sleep.LeaseOf(ctx), f.to
 	o.Approve = func(m *campaign.MiningForecast) error {
 		return a.approve(f, m.CostUSD, "Spend about %s on that?", "nothing was spent", "say --yes, or --no-harvest to go on with the cases there are")
 	}
@@ -64,25 +62,6 @@ func (a *app) approve(f *runFlags, usd *float64, question, spent, hint string) e
 		err = &problem.Error{Kind: problem.Stopped, Err: errors.New(spent), Hint: hint}
 	}
 	return err
-}
-
-// installed is what a run asks about installed texts; to are the targets that it
-// promotes into.
-type installed struct {
-	a  *app
-	to []string
-}
-
-func (i installed) RefusePinned(ctx context.Context, name string) error {
-	return i.a.refusePinned(ctx, name)
-}
-
-func (i installed) RefuseManaged(ctx context.Context, live *skill.Live, noGate bool) error {
-	return i.a.refuseManaged(ctx, live, i.to, noGate)
-}
-
-func (i installed) Record(ctx context.Context, db *store.Store, live *skill.Live) error {
-	return i.a.recordLive(ctx, db, live)
 }
 
 // searchOf is what a view of the search is told.

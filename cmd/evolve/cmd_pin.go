@@ -29,19 +29,6 @@ is pinned only if that version is the live one. Editing it by hand stays possibl
 	return c
 }
 
-// refusePinned refuses a run of a pinned skill before anything is spent.
-func (a *app) refusePinned(ctx context.Context, name string) error {
-	db, err := a.existingStore(ctx)
-	if db == nil || err != nil {
-		return err
-	}
-	p, err := release.Pinned(ctx, db, name)
-	if p == nil || err != nil {
-		return err
-	}
-	return problem.Refusef(fmt.Sprintf("`evolve pin --off %s` takes the pin off", name), "%s is %v: nothing was spent", name, p)
-}
-
 func (a *app) pinSkill(ctx context.Context, arg string, off bool) error {
 	name, at, _ := strings.Cut(arg, "@")
 	live, err := a.skill(name)

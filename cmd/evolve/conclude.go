@@ -38,12 +38,9 @@ func (a *app) conclude(ctx context.Context, f *runFlags, c *campaign.Campaign, f
 	}
 	var refusal error // the run is told all the same: it was paid for
 	if f.promote && out.Verdict != nil && out.Verdict.Verdict == pareto.Promote {
-		var v *tournament.Version
-		if v, refusal = c.Proved(ctx, found); refusal == nil {
-			var done []release.Placed
-			if done, refusal = a.installProved(ctx, c.Live, *v, c.Config.Evolve, f.to); len(done) > 0 {
-				res.Targets = done
-			}
+		var placed []release.Placed
+		if placed, refusal = a.installProved(ctx, f, c, found); len(placed) > 0 {
+			res.Targets = placed
 		}
 		if refusal != nil {
 			res.Warnings = append(res.Warnings, "not installed: "+oneLine(refusal.Error()))
@@ -76,6 +73,19 @@ func (a *app) conclude(ctx context.Context, f *runFlags, c *campaign.Campaign, f
 		err = &quietExit{exitStopped}
 	}
 	return err
+}
+
+// installProved installs what the run's own gate proved, and says where.
+func (a *app) installProved(ctx context.Context, f *runFlags, c *campaign.Campaign, found *campaign.Result) ([]release.Placed, error) {
+	to, err := a.named(f.to)
+	if err != nil {
+		return nil, err
+	}
+	done, err := c.Install(ctx, found, to)
+	if err != nil {
+		return nil, err
+	}
+	return a.sayProved(done, to != nil)
 }
 
 // printResult says in a few lines what came of a run.

@@ -47,13 +47,3 @@ func (a *app) mine(ctx context.Context, db *store.Store, name string, model eval
 	}
 	return g.Mine(ctx, name, ingest.Mining{Model: model, Headless: headless, OnTrial: onTrial})
 }
-
-func (a *app) usesOf(ctx context.Context, db *store.Store, name string) (store.SkillUse, error) {
-	reg, err := a.registry()
-	if err != nil {
-		return store.SkillUse{}, err
-	}
-	return ingest.UsesOf(ctx, db, reg, name)
-}
-
-func quoted(c eval.Case) bool { return ingest.Quoted(c) }

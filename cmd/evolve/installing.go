@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 
-	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/rebase"
 	"github.com/skill-evolve/evolve/tournament/release"
 )
@@ -32,58 +29,15 @@ func (a *app) recordLive(ctx context.Context, db *store.Store, live *skill.Live)
 	return a.installer(db).Record(ctx, live)
 }
 
-// refuseManaged refuses to spend on a skill of which no version could be
-// installed: it is another's, and so is it in every target that to names.
-func (a *app) refuseManaged(ctx context.Context, live *skill.Live, to []string, noGate bool) error {
-	if !live.Managed {
-		return nil
-	}
-	whose := fmt.Sprintf("skill %s %s", live.Name, skill.Keeper(live.Entry))
-	if noGate {
-		a.Say("%s: what is found stays in the store, and could be installed nowhere", whose)
-		return nil
-	}
-	targets, err := a.targets(to)
-	if err != nil {
-		return err
-	}
-	db, err := a.store(ctx)
-	if err != nil {
-		return err
-	}
-	if may, err := a.installer(db).MayWrite(ctx, live, targets); may || err != nil {
-		return err
-	}
-	return problem.Refusef("copy its folder to one of your own, with another name, and evolve that; --promote --to installs in another agent's folder; --no-gate only searches",
-		"%s: no version of it would last, and nothing was spent", whose)
-}
-
-// installProved installs v, which a run's own gate proved, in the targets that were
-// named.
-func (a *app) installProved(ctx context.Context, live *skill.Live, v tournament.Version, evolves string, targets []string) ([]release.Placed, error) {
-	db, err := a.store(ctx)
-	if err != nil {
-		return nil, err
-	}
-	in := a.installer(db)
-	to, err := a.named(targets)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := in.PlanProved(ctx, live, v, evolves, to)
-	if err != nil {
-		return nil, err
-	}
-	done, err := in.Apply(ctx, plan)
-	if err != nil {
-		return nil, err
-	}
-	if to == nil {
+// sayProved reports what came of installing what a run's own gate proved; named says
+// whether targets were. The error is what was refused.
+func (a *app) sayProved(done *release.Result, named bool) ([]release.Placed, error) {
+	if !named {
 		a.sayElsewhere(done)
 		return done.Placed, done.HomeRefusal()
 	}
 	for i := range done.Placed {
-		a.Say("%s v%d, %s: %s", v.Skill, done.Version.N, done.Placed[i].Target, placedWords(&done.Placed[i], nil))
+		a.Say("%s v%d, %s: %s", done.Live.Name, done.Version.N, done.Placed[i].Target, placedWords(&done.Placed[i], nil))
 	}
 	return done.Placed, done.Refusal()
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/campaign"
@@ -214,7 +215,7 @@ func TestANightReadsSoMuch(t *testing.T) {
 		}
 		n := 0
 		for _, c := range cases {
-			if quoted(c) {
+			if ingest.Quoted(c) {
 				n++
 			}
 		}

@@ -50,20 +50,3 @@ func (a *app) skillAtWork(name string) (bool, error) {
 	}
 	return k.Working(name, skill.Harness, skill.Description)
 }
-
-// lockedPart is the part of a skill that a search with --evolve is alone at work on.
-func lockedPart(evolves string) string {
-	if evolves == skill.Description {
-		return skill.Description
-	}
-	return skill.Harness
-}
-
-// lockSkill makes a part of a skill this process' own.
-func (a *app) lockSkill(ctx context.Context, name, evolves string) (*lock.Skill, error) {
-	k, err := a.locks()
-	if err != nil {
-		return nil, err
-	}
-	return k.Skill(ctx, name, lockedPart(evolves), sleep.LeaseOf(ctx))
-}

@@ -32,7 +32,11 @@ func TestOneProcessAtWorkOnASkill(t *testing.T) {
 		}
 		return len(all)
 	}
-	own, err := a.lockSkill(t.Context(), demoSkill, skill.Harness)
+	locks, err := a.locks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := locks.Skill(t.Context(), demoSkill, skill.Harness, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +61,7 @@ func TestOneProcessAtWorkOnASkill(t *testing.T) {
 	if n := runs(); n > 0 {
 		t.Errorf("%d runs of those that were refused", n)
 	}
-	if other, err := a.lockSkill(t.Context(), demoSkill, skill.Description); err != nil {
+	if other, err := locks.Skill(t.Context(), demoSkill, skill.Description, nil); err != nil {
 		t.Errorf("its description is tried on other cases: %v", err)
 	} else {
 		other.Unlock()

@@ -256,7 +256,20 @@ func TestRunPromotesIntoTargets(t *testing.T) {
 	live := r.live()
 	v := tournament.Version{Skill: "tagger", SHA: r.offer.SHA, Parent: live.Doc.Hash(), Author: "evolve", Operator: "reflect", Run: "r1", Proven: true, Text: r.v1}
 	var some *release.PartialError
-	if done, err := r.a.installProved(t.Context(), live, v, skill.Harness, []string{"agents", "pi"}); len(done) != 2 || !errors.As(err, &some) || !some.Some() || r.a.fail(err) != exitRefused {
+	to, err := r.a.named([]string{"agents", "pi"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := r.a.installer(r.db)
+	plan, err := in.PlanProved(t.Context(), live, v, skill.Harness, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	installed, err := in.Apply(t.Context(), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, err := r.a.sayProved(installed, true); len(done) != 2 || !errors.As(err, &some) || !some.Some() || r.a.fail(err) != exitRefused {
 		t.Errorf("one of two refused: %v", err)
 	}
 	r.says("tagger v2, agents: copied, there was none (2 files)")

@@ -14,17 +14,20 @@ import (
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/release"
 )
 
 // A Runner prepares runs.
 type Runner struct {
 	// Store opens the database, and makes it if there is none: not before it is known
 	// who answers.
-	Store  func(context.Context) (*store.Store, error)
-	Layout *skill.Layout
-	Dir    datadir.Dir
-	Access datadir.Access // challengers are written to Dir if it is datadir.Writes
-	Now    func() time.Time
+	Store func(context.Context) (*store.Store, error)
+	// Existing opens the database if there is one; else it is nil.
+	Existing func(context.Context) (*store.Store, error)
+	Layout   *skill.Layout
+	Dir      datadir.Dir
+	Access   datadir.Access // challengers are written to Dir if it is datadir.Writes
+	Now      func() time.Time
 	// Say reports how preparing goes on, a line at a time.
 	Say func(format string, args ...any)
 	// Backends opens who answers, and fills in what was left open in the choice.
@@ -32,29 +35,20 @@ type Runner struct {
 	// Harvest reads the new sessions.
 	Harvest  func(context.Context, *store.Store) (*ingest.Report, error)
 	Headless bool // sessions that a program drove count, too
-	Installed
+	// Installer puts texts in place.
+	Installer func(*store.Store) *release.Installer
 	// WatchMining shows how the reading of corrections goes on, until done is called;
 	// calls counts what was asked.
 	WatchMining func(calls func() int64, budget *eval.Budget, caps eval.Caps) (done func())
 }
 
-// Installed is what a run asks about the installed text of a skill.
-type Installed interface {
-	// RefusePinned refuses to spend on a skill that its owner has pinned.
-	RefusePinned(ctx context.Context, name string) error
-	// RefuseManaged refuses to spend on a skill of which no version could be installed,
-	// unless the gate is left out: then it only says so.
-	RefuseManaged(ctx context.Context, live *skill.Live, noGate bool) error
-	// Record brings the store up to date with the file on disk.
-	Record(ctx context.Context, db *store.Store, live *skill.Live) error
-}
-
 // Options are what concerns the process of a run, and is not stored with it.
 type Options struct {
-	Run       string // the id of a new run, "" for one of its own making
-	NoHarvest bool   // use the stored cases only
-	Anew      bool   // search although a challenger is undecided
-	DryRun    bool   // nothing is spent or locked: for a forecast
+	Run       string   // the id of a new run, "" for one of its own making
+	NoHarvest bool     // use the stored cases only
+	To        []string // targets that a promotion would go to, nil for those configured
+	Anew      bool     // search although a challenger is undecided
+	DryRun    bool     // nothing is spent or locked: for a forecast
 	// Night: the sessions were harvested just now, nobody is asked, and the reading of
 	// corrections has a limit of its own.
 	Night bool

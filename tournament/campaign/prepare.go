@@ -16,10 +16,10 @@ func (r *Runner) Prepare(ctx context.Context, f Config, o Options) (*Campaign, e
 	if err != nil {
 		return nil, err
 	}
-	if err := r.RefusePinned(ctx, f.Skill); err != nil {
+	if err := r.refusePinned(ctx, f.Skill); err != nil {
 		return nil, err
 	}
-	if err := r.RefuseManaged(ctx, live, f.NoGate); err != nil {
+	if err := r.refuseManaged(ctx, live, o.To, f.NoGate); err != nil {
 		return nil, err
 	}
 	for _, w := range skill.Validate(live.Doc, f.Profile, live.Name) {
@@ -47,7 +47,7 @@ func (r *Runner) Prepare(ctx context.Context, f Config, o Options) (*Campaign, e
 		return nil, err
 	}
 	c := &Campaign{runner: r, Config: f, Live: live, options: o, back: back, db: db}
-	if err := r.Record(ctx, db, live); err != nil {
+	if err := r.Installer(db).Record(ctx, live); err != nil {
 		return c, err
 	}
 	if err := c.own(ctx); err != nil {

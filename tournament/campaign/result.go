@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/release"
 )
 
 // A Result is what came of a run: of schema 1.
@@ -221,9 +222,23 @@ func diffStat(old, new *skill.Document) string {
 		skill.Tokens(string(new.Body()))-skill.Tokens(string(old.Body())))
 }
 
-// Proved is the version that the challenger of a result becomes where it is installed on
-// the run's own proof.
-func (c *Campaign) Proved(ctx context.Context, res *Result) (*tournament.Version, error) {
+// Install installs the challenger of a result that the run's own gate proved: in the
+// targets that were named, nil for those configured.
+func (c *Campaign) Install(ctx context.Context, res *Result, to []skill.Target) (*release.Result, error) {
+	v, err := c.proved(ctx, res)
+	if err != nil {
+		return nil, err
+	}
+	in := c.runner.Installer(c.db)
+	plan, err := in.PlanProved(ctx, c.Live, *v, c.Config.Evolve, to)
+	if err != nil {
+		return nil, err
+	}
+	return in.Apply(ctx, plan)
+}
+
+// proved is the version that the challenger of a result becomes.
+func (c *Campaign) proved(ctx context.Context, res *Result) (*tournament.Version, error) {
 	inc, out := c.plan.Incumbent.Doc, res.Outcome
 	v := &tournament.Version{Skill: c.run.Skill, Parent: inc.Hash(), Author: "evolve",
 		Run: c.run.ID, Proven: true, Simulated: c.run.Simulated, Created: c.runner.Now().UTC()}

@@ -46,7 +46,7 @@ func (r *Runner) Resume(ctx context.Context, id, name string, o Options) (*Campa
 	if name != "" && name != f.Skill {
 		return nil, problem.Inputf(fmt.Sprintf("`evolve --resume %s` without --skill", run.ID), "run %s is about %s, not %s", run.ID, f.Skill, name)
 	}
-	if err := r.RefusePinned(ctx, f.Skill); err != nil {
+	if err := r.refusePinned(ctx, f.Skill); err != nil {
 		return nil, err
 	}
 	if run.Status == tournament.Finished {
