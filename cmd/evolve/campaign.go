@@ -44,7 +44,7 @@ func (a *app) prepare(ctx context.Context, f *runFlags) (*campaign.Campaign, err
 	o := f.Options
 	o.Lease, o.To = sleep.LeaseOf(ctx), f.to
 	o.Approve = func(m *campaign.MiningForecast) error {
-		return a.approve(f, m.CostUSD, "Spend about %s on that?", "nothing was spent", "say --yes, or --no-harvest to go on with the cases there are")
+		return a.approve(f.yes, f.confirmOver, m.CostUSD, "Spend about %s on that?", "nothing was spent", "say --yes, or --no-harvest to go on with the cases there are")
 	}
 	if f.resume != "" {
 		return r.Resume(ctx, f.resume, f.Skill, o)
@@ -52,9 +52,9 @@ func (a *app) prepare(ctx context.Context, f *runFlags) (*campaign.Campaign, err
 	return r.Prepare(ctx, f.Config, o)
 }
 
-// approve asks on a terminal before much is spent.
-func (a *app) approve(f *runFlags, usd *float64, question, spent, hint string) error {
-	if usd == nil || *usd <= a.confirmOver(f.confirmOver) || f.yes || !term.IsTerminal(a.Stdin) {
+// approve asks on a terminal before more is spent than over says, unless yes was said.
+func (a *app) approve(yes bool, over float64, usd *float64, question, spent, hint string) error {
+	if usd == nil || *usd <= a.confirmOver(over) || yes || !term.IsTerminal(a.Stdin) {
 		return nil
 	}
 	ok, err := a.Confirm(fmt.Sprintf(question, eval.FormatUSD(*usd)))

@@ -2,22 +2,17 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
-	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
-	"github.com/skill-evolve/evolve/harvest/ingest"
-	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/spf13/cobra"
 )
 
@@ -26,14 +21,8 @@ import (
 const maxGenerated = 200
 
 type generateFlags struct {
-	agent.Spec
+	campaign.GenerateOptions
 	who         backend.Flags
-	skill       string
-	n           int
-	maxCostUSD  float64
-	maxTokens   int64
-	maxDuration time.Duration
-	timeout     time.Duration
 	confirmOver float64
 	dryRun, yes bool
 }
@@ -56,13 +45,13 @@ to the model. What a generated case came out of is forgotten together with it
 	}
 	fl := c.Flags()
 	fl.SortFlags = false
-	fl.StringVar(&f.skill, "skill", "", "name of the skill")
-	fl.IntVarP(&f.n, "count", "n", 20, "how many cases")
+	fl.StringVar(&f.Skill, "skill", "", "name of the skill")
+	fl.IntVarP(&f.N, "count", "n", 20, "how many cases")
 	f.who.Register(fl)
-	fl.Float64Var(&f.maxCostUSD, "max-cost-usd", 0, "dollars at most")
-	fl.Int64Var(&f.maxTokens, "max-tokens", 0, "tokens at most")
-	fl.DurationVar(&f.maxDuration, "max-duration", 0, "time at most, for example 10m")
-	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "wall clock of one call")
+	fl.Float64Var(&f.Caps.CostUSD, "max-cost-usd", 0, "dollars at most")
+	fl.Int64Var(&f.Caps.Tokens, "max-tokens", 0, "tokens at most")
+	fl.DurationVar(&f.Caps.Duration, "max-duration", 0, "time at most, for example 10m")
+	fl.DurationVar(&f.WallClock, "timeout", 5*time.Minute, "wall clock of one call")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print the forecast and stop")
 	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
 	backend.ConfirmOverFlag(fl, &f.confirmOver)
@@ -72,11 +61,11 @@ to the model. What a generated case came out of is forgotten together with it
 func (f *generateFlags) check() error {
 	f.Spec = f.who.Spec()
 	switch {
-	case f.skill == "":
+	case f.Skill == "":
 		return problem.Inputf("for example `evolve cases generate --skill dataviz`; `evolve status` lists the skills", "cases are generated for a skill: --skill NAME")
-	case f.n < 1 || f.n > maxGenerated:
-		return problem.Inputf("for example -n 20", "-n %d is not between 1 and %d", f.n, maxGenerated)
-	case !sensible(f.maxCostUSD) || f.maxTokens < 0 || f.maxDuration < 0:
+	case f.N < 1 || f.N > maxGenerated:
+		return problem.Inputf("for example -n 20", "-n %d is not between 1 and %d", f.N, maxGenerated)
+	case !sensible(f.Caps.CostUSD) || f.Caps.Tokens < 0 || f.Caps.Duration < 0:
 		return problem.Inputf("0 means no cap", "a cap cannot be negative")
 	}
 	return nil
@@ -84,65 +73,6 @@ func (f *generateFlags) check() error {
 
 // sensible reports whether x is a number, and not negative.
 func sensible(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }
-
-// A generateForecast is what writing cases may take, said before anything is
-// spent.
-type generateForecast struct {
-	Schema  int      `json:"schema"`
-	Skill   string   `json:"skill"`
-	Model   string   `json:"model"`
-	Wanted  int      `json:"wanted"`
-	Basis   int      `json:"basis"` // real cases that may be shown
-	Calls   int      `json:"calls"`
-	Most    int      `json:"max_calls"`
-	Tokens  int64    `json:"tokens"` // estimated, of Calls
-	CostUSD *float64 `json:"cost_usd"`
-}
-
-// What one call of the generator takes: the instruction and the reply; what it
-// shows comes on top.
-const (
-	generateInstruction = 800
-	generateReply       = 1800
-)
-
-func (f *generateFlags) forecast(cases []eval.Case) *generateForecast {
-	fc := &generateForecast{Schema: 1, Skill: f.skill, Model: f.ReflectAgent + "/" + f.ReflectModel, Wanted: f.n}
-	if f.ReflectAgent == "simulated" {
-		fc.Model = "the simulated model"
-	}
-	shown := 0
-	for i := range cases {
-		if c := &cases[i]; !c.Generated() && (c.Split == eval.Train || c.Split == eval.Val) {
-			fc.Basis++
-			shown += skill.Tokens(c.Prompt) + 120*len(c.Checks)
-		}
-	}
-	fc.Calls, fc.Most = harvest.CallsFor(f.n)
-	in := int64(fc.Calls * (generateInstruction + 4*shown/max(1, fc.Basis) + 20*f.n))
-	out := int64(fc.Calls * generateReply)
-	fc.Tokens = in + out
-	switch {
-	case f.ReflectAgent == "simulated":
-		fc.CostUSD = new(float64)
-	default:
-		fc.CostUSD = f.Price(f.ReflectModel).USD(&eval.Usage{Input: in, Output: out})
-	}
-	return fc
-}
-
-// String is the forecast in one line.
-func (fc *generateForecast) String() string {
-	cost := "cost unknown without --price-in and --price-out"
-	switch {
-	case fc.CostUSD != nil && fc.Model == "the simulated model":
-		cost = eval.FreeSimulated
-	case fc.CostUSD != nil:
-		cost = "about " + eval.FormatUSD(*fc.CostUSD)
-	}
-	return fmt.Sprintf("forecast: %s of %s from %s by %s, %s (%d at most), about %s tokens, %s", plain.Counted(fc.Wanted, "case"), fc.Skill,
-		plain.Counted(fc.Basis, "real one"), fc.Model, plain.Counted(fc.Calls, "call"), fc.Most, plain.Thousands(fc.Tokens), cost)
-}
 
 // A generateReport is what `evolve cases generate --json` prints: schema 1.
 type generateReport struct {
@@ -160,26 +90,16 @@ func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	live, err := a.skill(f.skill)
+	runner, err := a.runner(&runFlags{who: f.who})
 	if err != nil {
 		return err
 	}
-	back, err := a.opener(f.who.NoWait).Backends(ctx, &f.Spec)
+	g, err := runner.PrepareGeneration(ctx, f.GenerateOptions)
+	defer g.Close()
 	if err != nil {
 		return err
 	}
-	g, err := a.cases(ctx)
-	if err != nil {
-		return err
-	}
-	cases, err := g.Cases(ctx, f.skill, "")
-	if err != nil {
-		return err
-	}
-	fc := f.forecast(cases)
-	if fc.Basis == 0 {
-		return noBasis(f.skill)
-	}
+	fc := g.Forecast
 	a.Say("%s", fc)
 	if f.dryRun {
 		if a.JSON {
@@ -187,50 +107,18 @@ func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
 		}
 		return nil
 	}
-	if fc.CostUSD != nil && *fc.CostUSD > a.confirmOver(f.confirmOver) && !f.yes && term.IsTerminal(a.Stdin) {
-		ok, err := a.Confirm(fmt.Sprintf("Spend about %s?", eval.FormatUSD(*fc.CostUSD)))
-		if err != nil {
-			return err
-		}
-		if !ok {
-			return &problem.Error{Kind: problem.Stopped, Err: errors.New("nothing was spent"), Hint: "lower -n, or say --yes"}
-		}
-	}
-	if err := back.Ping(ctx); err != nil {
+	if err := a.approve(f.yes, f.confirmOver, fc.CostUSD, "Spend about %s?", "nothing was spent", "lower -n, or say --yes"); err != nil {
 		return err
 	}
-	if g.Store, err = a.store(ctx); err != nil {
+	made, err := g.Run(ctx)
+	if made == nil {
 		return err
 	}
-	budget := eval.NewBudget(eval.Caps{CostUSD: f.maxCostUSD, Tokens: f.maxTokens, Duration: f.maxDuration}, a.Now)
-	f.SetPrices(budget)
-	model := &eval.Metered{Model: back.Mutator, By: eval.ByMiner, Budget: budget, Redactor: a.redactor(), WallClock: f.timeout}
-	made, stats, err := harvest.Generate(ctx, f.skill, f.n, harvest.Generator{Model: model, Redactor: a.redactor(), Now: a.Now, Existing: cases,
-		Description: live.Doc.Description()})
-	if errors.Is(err, harvest.ErrNoBasis) {
-		return noBasis(f.skill)
+	r := &generateReport{Schema: 1, Skill: f.Skill, Wanted: f.N, Stats: made.Stats, Added: []listedCase{}, Left: made.Splits, Spent: made.Spent, Stop: made.Stop}
+	for i := range made.Added {
+		r.Added = append(r.Added, listed(&made.Added[i]))
 	}
-	// What was paid for is kept, even where a cap or a signal ended it.
-	if e := g.SaveCases(context.WithoutCancel(ctx), f.skill, made); e != nil {
-		return e
-	}
-	all, e := g.Store.Cases(context.WithoutCancel(ctx), f.skill)
-	if e != nil {
-		return e
-	}
-	r := &generateReport{Schema: 1, Skill: f.skill, Wanted: f.n, Stats: stats, Added: []listedCase{}, Left: ingest.SplitCounts(all), Spent: budget.Spent()}
-	for i := range all {
-		if slices.ContainsFunc(made, func(c eval.Case) bool { return c.ID == all[i].ID }) {
-			r.Added = append(r.Added, listed(&all[i]))
-		}
-	}
-	switch {
-	case err != nil:
-		r.Stop = err.Error()
-	case len(r.Added) < f.n:
-		r.Stop = "the model's replies brought nothing more"
-	}
-	for _, w := range budget.Warnings() {
+	for _, w := range made.Warnings {
 		fmt.Fprintf(a.Stderr, "warning: %s\n", w)
 	}
 	if e := a.printGenerated(r); e != nil || err == nil {
@@ -242,11 +130,6 @@ func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
 	}
 	kind, _ := classify(err)
 	return &problem.Error{Kind: kind, Err: err, Hint: "what was written is kept; the same command goes on from there"}
-}
-
-func noBasis(name string) error {
-	return problem.Inputf("use the skill and `evolve harvest`, or bring some with `evolve cases import FILE`",
-		"%s has no real case for training or validation to write others from", name)
 }
 
 func (a *app) printGenerated(r *generateReport) error {

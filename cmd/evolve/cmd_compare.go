@@ -167,7 +167,7 @@ func (a *app) measure(ctx context.Context, f *compareFlags, c *campaign.Comparis
 		}
 		return nil
 	}
-	if err := a.approve(&f.runFlags, fc.CostUSD, "Spend up to about %s?", "nothing was spent", "lower --max-rollouts, or say --yes"); err != nil {
+	if err := a.approve(f.yes, f.confirmOver, fc.CostUSD, "Spend up to about %s?", "nothing was spent", "lower --max-rollouts, or say --yes"); err != nil {
 		return err
 	}
 	err = c.Measure(ctx, func(rollouts int, budget *eval.Budget, caps eval.Caps) (func(*eval.Rollout), func()) {

@@ -194,7 +194,7 @@ func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 		return nil
 	}
 	if f.resume == "" {
-		if err := a.approve(f, fc.CostUSD, "Spend up to about %s?", c.SpentReading(), "lower --max-rollouts, or say --yes"); err != nil {
+		if err := a.approve(f.yes, f.confirmOver, fc.CostUSD, "Spend up to about %s?", c.SpentReading(), "lower --max-rollouts, or say --yes"); err != nil {
 			return err
 		}
 	}

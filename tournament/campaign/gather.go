@@ -6,9 +6,11 @@ import (
 	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/ingest"
+	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 )
@@ -73,8 +75,7 @@ func (c *Campaign) gatherSessions(ctx context.Context, onTrial bool) error {
 		defer func() { c.Notes = append(append(c.Notes, reader.words()...), limit.words()...) }()
 	}
 	done := c.runner.WatchMining(func() int64 { return c.budget.Spent().MinerCalls }, c.budget, f.Caps())
-	g := &ingest.Ingester{Store: c.db, Layout: c.runner.Layout, Dir: c.runner.Dir, Access: c.runner.Access, Now: c.runner.Now, Redactor: c.back.Redactor}
-	_, stats, err := g.Mine(ctx, f.Skill, ingest.Mining{Model: miner, Headless: c.runner.Headless, OnTrial: onTrial})
+	_, stats, err := c.runner.ingester(c.db, c.back).Mine(ctx, f.Skill, ingest.Mining{Model: miner, Headless: c.runner.Headless, OnTrial: onTrial})
 	done()
 	if err == nil {
 		err = asked.err() // their cases were made without a model meanwhile, and are made again
@@ -96,6 +97,11 @@ func (c *Campaign) gatherSessions(ctx context.Context, onTrial bool) error {
 		c.heads = append(c.heads, fmt.Sprintf("harvest: %d places could not be read; `evolve harvest` lists them", n))
 	}
 	return nil
+}
+
+// ingester makes and stores cases.
+func (r *Runner) ingester(db *store.Store, back *agent.Backends) *ingest.Ingester {
+	return &ingest.Ingester{Store: db, Layout: r.Layout, Dir: r.Dir, Access: r.Access, Now: r.Now, Redactor: back.Redactor}
 }
 
 // carry lets the run go on with an undecided challenger, or says that it waits.

@@ -1,0 +1,184 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/ingest"
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+// GenerateOptions say which cases a model writes.
+type GenerateOptions struct {
+	agent.Spec // its mutator writes
+	Skill      string
+	N          int // how many
+	Caps       eval.Caps
+	WallClock  time.Duration // of one call
+}
+
+// A GenerateForecast is what writing cases may take, said before anything is
+// spent.
+type GenerateForecast struct {
+	Schema  int      `json:"schema"`
+	Skill   string   `json:"skill"`
+	Model   string   `json:"model"`
+	Wanted  int      `json:"wanted"`
+	Basis   int      `json:"basis"` // real cases that may be shown
+	Calls   int      `json:"calls"`
+	Most    int      `json:"max_calls"`
+	Tokens  int64    `json:"tokens"` // estimated, of Calls
+	CostUSD *float64 `json:"cost_usd"`
+}
+
+// What one call of the generator takes: the instruction and the reply; what it
+// shows comes on top.
+const (
+	generateInstruction = 800
+	generateReply       = 1800
+)
+
+func (o *GenerateOptions) forecast(cases []eval.Case) *GenerateForecast {
+	fc := &GenerateForecast{Schema: 1, Skill: o.Skill, Model: o.ReflectAgent + "/" + o.ReflectModel, Wanted: o.N}
+	if o.ReflectAgent == "simulated" {
+		fc.Model = "the simulated model"
+	}
+	shown := 0
+	for i := range cases {
+		if c := &cases[i]; !c.Generated() && (c.Split == eval.Train || c.Split == eval.Val) {
+			fc.Basis++
+			shown += skill.Tokens(c.Prompt) + 120*len(c.Checks)
+		}
+	}
+	fc.Calls, fc.Most = harvest.CallsFor(o.N)
+	in := int64(fc.Calls * (generateInstruction + 4*shown/max(1, fc.Basis) + 20*o.N))
+	out := int64(fc.Calls * generateReply)
+	fc.Tokens = in + out
+	switch {
+	case o.ReflectAgent == "simulated":
+		fc.CostUSD = new(float64)
+	default:
+		fc.CostUSD = o.Price(o.ReflectModel).USD(&eval.Usage{Input: in, Output: out})
+	}
+	return fc
+}
+
+// String is the forecast in one line.
+func (fc *GenerateForecast) String() string {
+	cost := "cost unknown without --price-in and --price-out"
+	switch {
+	case fc.CostUSD != nil && fc.Model == "the simulated model":
+		cost = eval.FreeSimulated
+	case fc.CostUSD != nil:
+		cost = "about " + eval.FormatUSD(*fc.CostUSD)
+	}
+	return fmt.Sprintf("forecast: %s of %s from %s by %s, %s (%d at most), about %s tokens, %s", plain.Counted(fc.Wanted, "case"), fc.Skill,
+		plain.Counted(fc.Basis, "real one"), fc.Model, plain.Counted(fc.Calls, "call"), fc.Most, plain.Thousands(fc.Tokens), cost)
+}
+
+// A Generation is the writing of cases that may begin.
+type Generation struct {
+	Forecast *GenerateForecast
+
+	runner  *Runner
+	options GenerateOptions
+	live    *skill.Live
+	back    *agent.Backends
+	cases   []eval.Case
+}
+
+// Generated is what came of a Generation.
+type Generated struct {
+	Stats    harvest.GenerateStats
+	Added    []eval.Case
+	Splits   map[eval.Split]int // all cases of the skill
+	Spent    eval.Spent
+	Stop     string // why there are fewer than wanted, "" if there are not
+	Warnings []string
+}
+
+// PrepareGeneration opens who writes cases of a skill, and forecasts what that takes. The
+// Generation must be closed.
+func (r *Runner) PrepareGeneration(ctx context.Context, o GenerateOptions) (*Generation, error) {
+	live, err := r.Layout.Live(o.Skill)
+	if err != nil {
+		return nil, err
+	}
+	back, err := r.Backends(ctx, &o.Spec)
+	if err != nil {
+		return nil, err
+	}
+	g := &Generation{runner: r, options: o, live: live, back: back}
+	db, err := r.Existing(ctx)
+	if err != nil {
+		return g, err
+	}
+	if g.cases, err = r.ingester(db, back).Cases(ctx, o.Skill, ""); err != nil {
+		return g, err
+	}
+	if g.Forecast = o.forecast(g.cases); g.Forecast.Basis == 0 {
+		return g, noBasis(o.Skill)
+	}
+	return g, nil
+}
+
+// Close gives back what the Generation holds. It does nothing for nil.
+func (g *Generation) Close() {
+	if g != nil {
+		_ = g.back.Close() // what stays behind does no harm
+	}
+}
+
+// Run has the cases written, and stores them. What was paid for is kept, and returned,
+// also where an error ended it.
+func (g *Generation) Run(ctx context.Context) (*Generated, error) {
+	r, o := g.runner, &g.options
+	if err := g.back.Ping(ctx); err != nil {
+		return nil, err
+	}
+	db, err := r.Store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	budget := eval.NewBudget(o.Caps, r.Now)
+	o.SetPrices(budget)
+	model := &eval.Metered{Model: g.back.Mutator, By: eval.ByMiner, Budget: budget, Redactor: g.back.Redactor, WallClock: o.WallClock}
+	made, stats, err := harvest.Generate(ctx, o.Skill, o.N, harvest.Generator{Model: model, Redactor: g.back.Redactor, Now: r.Now, Existing: g.cases,
+		Description: g.live.Doc.Description()})
+	if errors.Is(err, harvest.ErrNoBasis) {
+		return nil, noBasis(o.Skill)
+	}
+	if e := r.ingester(db, g.back).SaveCases(context.WithoutCancel(ctx), o.Skill, made); e != nil {
+		return nil, e
+	}
+	all, e := db.Cases(context.WithoutCancel(ctx), o.Skill)
+	if e != nil {
+		return nil, e
+	}
+	out := &Generated{Stats: stats, Splits: ingest.SplitCounts(all), Spent: budget.Spent(), Warnings: budget.Warnings()}
+	for i := range all {
+		if slices.ContainsFunc(made, func(c eval.Case) bool { return c.ID == all[i].ID }) {
+			out.Added = append(out.Added, all[i])
+		}
+	}
+	switch {
+	case err != nil:
+		out.Stop = err.Error()
+	case len(out.Added) < o.N:
+		out.Stop = "the model's replies brought nothing more"
+	}
+	return out, err
+}
+
+func noBasis(name string) error {
+	return problem.Inputf("use the skill and `evolve harvest`, or bring some with `evolve cases import FILE`",
+		"%s has no real case for training or validation to write others from", name)
+}
