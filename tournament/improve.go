@@ -155,7 +155,7 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	if words := Repeated(copies); words != "" {
 		out.Warnings = append(out.Warnings, words)
 	}
-	gate := &Gate{Evaluator: p.evaluator(budget, p.MaxRetries), Log: log, Skill: run.Skill, Config: p.Gate,
+	gate := &Gate{Evaluator: p.Evaluator(budget, p.MaxRetries), Log: log, Skill: run.Skill, Config: p.Gate,
 		Seed: run.Seed, Simulated: run.Simulated, Objectives: p.Objectives, On: p.CarriedOn}
 	if p.Calibrate != nil && RestsOnJudge(held) > 0 {
 		if gate.Judge, err = p.Calibrate(ctx); err != nil {
@@ -187,7 +187,7 @@ func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	opt := p.Options
 	opt.Seed, opt.Objectives = p.Run.Seed, p.Objectives
 	e := &Engine{
-		Evaluator: p.evaluator(share, 0),
+		Evaluator: p.Evaluator(share, 0),
 		Mutator: &eval.Metered{Model: p.Mutator, By: eval.ByMutator, Budget: share, Recorder: p.Journal,
 			Scope: p.Run.ID, Redactor: p.Redact, WallClock: p.WallClock},
 		Log: log, Options: opt,
@@ -231,7 +231,8 @@ func (e *KernelError) Error() string {
 	return fmt.Sprintf("candidate %.12s changed the kernel", e.Candidate)
 }
 
-func (p *Plan) evaluator(b *eval.Budget, retries int) *eval.Evaluator {
+// Evaluator runs rollouts as the plan says, with so many work retries, on a budget.
+func (p *Plan) Evaluator(b *eval.Budget, retries int) *eval.Evaluator {
 	ev := &eval.Evaluator{Agent: p.Agent, Grader: p.Grader, Budget: b, Recorder: p.Journal, Redactor: p.Redact,
 		Concurrency: max(1, p.Concurrency), WallClock: p.WallClock, MaxRetries: retries, Workspaces: p.Workspaces, Others: p.Others, Now: p.Now, OnRollout: p.OnRollout}
 	if p.PerSecond > 0 {

@@ -5,16 +5,18 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
-	"golang.org/x/time/rate"
+	"github.com/skill-evolve/evolve/tournament"
 )
 
 // Evaluator runs rollouts of these cases as this configuration says. Where they are
 // recorded is left open.
 func (c *Config) Evaluator(back *agent.Backends, cases []eval.Case, budget *eval.Budget, now func() time.Time) *eval.Evaluator {
-	e := &eval.Evaluator{Agent: back.Agent, Grader: back.Grader(&c.Spec, cases), Budget: budget, Redactor: back.Redactor,
-		Concurrency: c.Concurrency, Workspaces: back.Workspaces(), WallClock: c.WallClock, MaxRetries: c.MaxRetries, Now: now}
-	if c.PerSecond > 0 {
-		e.Limiter = rate.NewLimiter(rate.Limit(c.PerSecond), 1)
-	}
-	return e
+	p := c.rollouts(back, cases, now)
+	return p.Evaluator(budget, c.MaxRetries)
+}
+
+// rollouts are what of a plan says how rollouts of these cases are run.
+func (c *Config) rollouts(back *agent.Backends, cases []eval.Case, now func() time.Time) tournament.Plan {
+	return tournament.Plan{Agent: back.Agent, Grader: back.Grader(&c.Spec, cases), Redact: back.Redactor, Workspaces: back.Workspaces(),
+		Concurrency: c.Concurrency, PerSecond: c.PerSecond, WallClock: c.WallClock, MaxRetries: c.MaxRetries, Now: now}
 }

@@ -60,22 +60,20 @@ func (c *Campaign) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.plan = tournament.Plan{
-		Run: c.run, Incumbent: incumbent, Cases: c.cases,
-		Agent: c.back.Agent, Grader: c.back.Grader(&f.Spec, c.cases), Mutator: c.back.Mutator,
-		Journal: c.journal(), Redact: c.back.Redactor,
-		Budget: c.budget, Caps: f.Caps(), NoGate: f.NoGate, Gate: f.gate(), MaxRetries: f.MaxRetries, HeldOut: f.HeldOut, Objectives: f.Objectives,
-		Concurrency: f.Concurrency, Workspaces: c.back.Workspaces(), PerSecond: f.PerSecond, WallClock: f.WallClock, Now: c.runner.Now,
-		Options: tournament.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile,
-			Selector: tournament.Selectors[f.Select], Accept: tournament.Acceptances[f.Accept],
-			Batch: tournament.Batches[f.Batch], Barred: f.Barred},
-	}
+	c.plan = f.rollouts(c.back, c.cases, c.runner.Now)
+	p := &c.plan
+	p.Run, p.Incumbent, p.Cases = c.run, incumbent, c.cases
+	p.Mutator, p.Journal = c.back.Mutator, c.journal()
+	p.Budget, p.Caps, p.NoGate, p.Gate, p.HeldOut, p.Objectives = c.budget, f.Caps(), f.NoGate, f.gate(), f.HeldOut, f.Objectives
+	p.Options = tournament.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile,
+		Selector: tournament.Selectors[f.Select], Accept: tournament.Acceptances[f.Accept],
+		Batch: tournament.Batches[f.Batch], Barred: f.Barred}
 	for _, sha := range f.Approved {
 		seed, err := candidate.MadeBy(ctx, c.db, f.Skill, sha)
 		if err != nil {
 			return err
 		}
-		c.plan.Options.Seeds = append(c.plan.Options.Seeds, *seed)
+		p.Options.Seeds = append(p.Options.Seeds, *seed)
 	}
 	if f.Standing != "" {
 		standing, err := candidate.MadeBy(ctx, c.db, f.Skill, f.Standing)
@@ -83,7 +81,7 @@ func (c *Campaign) build(ctx context.Context) error {
 			return err
 		}
 		if len(standing.Text) > 0 { // else purged: nothing is left to be better than
-			c.plan.Options.Standing = standing
+			p.Options.Standing = standing
 		}
 	}
 	if f.Stop != "" {
@@ -91,21 +89,21 @@ func (c *Campaign) build(ctx context.Context) error {
 		if patience == 0 {
 			patience = tournament.DefaultPatience
 		}
-		c.plan.Options.Stop = tournament.Stops[f.Stop](patience)
+		p.Options.Stop = tournament.Stops[f.Stop](patience)
 	}
 	if f.ByHand() {
-		c.plan.Options.RaceChunk = len(c.cases) // one pass asks for all
+		p.Options.RaceChunk = len(c.cases) // one pass asks for all
 	}
 	if f.Evolve == skill.Shorten {
-		c.plan.Options.Operators, c.plan.Options.Shorten = tournament.DeletionOnly, true
+		p.Options.Operators, p.Options.Shorten = tournament.DeletionOnly, true
 	}
 	if f.Evolve == skill.Description {
-		c.plan.Options.Operators = tournament.DescriptionOnly
-		if c.plan.Others, err = others(c.runner.Layout, f.Skill); err != nil {
+		p.Options.Operators = tournament.DescriptionOnly
+		if p.Others, err = others(c.runner.Layout, f.Skill); err != nil {
 			return err
 		}
 	}
-	c.plan.Calibrate = func(ctx context.Context) (tournament.Calibration, error) {
+	p.Calibrate = func(ctx context.Context) (tournament.Calibration, error) {
 		k := judge.New(c.db, c.run.ID, c.back.Judge, c.back.Redactor, c.budget, f.WallClock, f.Concurrency)
 		return k.Calibrate(ctx, f.Skill, c.cases)
 	}
@@ -122,8 +120,8 @@ func (c *Campaign) build(ctx context.Context) error {
 	}
 	v := incumbent
 	v.Doc = doc
-	c.plan.Carried = &v
-	c.plan.CarriedOn, err = candidate.ProvedOn(ctx, c.db, f.Carried)
+	p.Carried = &v
+	p.CarriedOn, err = candidate.ProvedOn(ctx, c.db, f.Carried)
 	return err
 }
 
