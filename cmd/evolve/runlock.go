@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 
-	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament/sleep"
@@ -40,13 +39,4 @@ func (a *app) running(id string) (bool, error) {
 		return false, err
 	}
 	return k.Running(id)
-}
-
-// skillAtWork reports whether a process is at work on any part of a skill.
-func (a *app) skillAtWork(name string) (bool, error) {
-	k, err := a.locks()
-	if err != nil {
-		return false, err
-	}
-	return k.Working(name, skill.Harness, skill.Description)
 }
