@@ -119,9 +119,12 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 	if err != nil {
 		return err
 	}
-	s := a.newSleeper(db, f.runFlags)
-	defer s.close()
-	c := &sleep.Cycle{Parts: s.parts(), Journal: sleep.Stored(db), Now: a.Now, Owner: cycleOwner(), Dead: ownerGone, Lease: nightLease, Demo: a.isDemo(),
+	s, err := a.sleeper(db, &f.runFlags)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	c := &sleep.Cycle{Parts: s.Parts(), Journal: sleep.Stored(db), Now: a.Now, Owner: cycleOwner(), Dead: ownerGone, Lease: nightLease, Demo: a.isDemo(),
 		Rollback: f.rollback, RunID: func() string { return campaign.NewID(a.Now()) },
 		OnResume: func(n *sleep.Night) { a.Say("goes on with night %s (%s)", n.ID, status.BoundsOf(n)) },
 		OnStep: func(_ *sleep.Night, k *sleep.Step) {
@@ -147,11 +150,11 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 	switch r.DryRun = f.DryRun; {
 	case stopped != nil:
 	case r.DryRun:
-		if r.Forecast, err = s.foresee(ctx, n); err != nil {
+		if r.Forecast, err = s.Foresee(ctx, n); err != nil {
 			return err
 		}
 	default:
-		s.tell(n)
+		s.Tell(n)
 	}
 	if r.Retire, err = a.retirements(ctx, db); err != nil {
 		return cmp.Or(stopped, err)

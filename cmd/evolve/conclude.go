@@ -193,21 +193,15 @@ func (a *app) wait(ctx context.Context, c *campaign.Campaign, w *campaign.Waitin
 // tooFew ends a run that has too few cases to learn from: that is no failure,
 // but it has to be said.
 func (a *app) tooFew(ctx context.Context, c *campaign.Campaign, few *campaign.TooFewCasesError) error {
-	a.sayTooFew(c)
+	for _, line := range c.TooFew() {
+		a.Say("%s", line)
+	}
 	if a.JSON {
 		if err := a.printUnrun(ctx, c, few); err != nil {
 			return err
 		}
 	}
 	return &quietExit{exitDone}
-}
-
-func (a *app) sayTooFew(c *campaign.Campaign) {
-	for _, line := range c.Found() {
-		a.Say("%s", line)
-	}
-	a.Say("nothing to learn from yet: %d cases of %s, none of them for training; %s", len(c.Cases()), c.Config.Skill, c.SpentReading())
-	a.Say("next: use the skill and correct it where it is wrong, or bring cases with `evolve cases import FILE`")
 }
 
 // printUnrun prints the result of a run that ended before its search began.

@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament/report/serve"
 	"github.com/skill-evolve/evolve/tournament/sleep"
+	"github.com/skill-evolve/evolve/tournament/sleep/work"
 )
 
 // crashTargets are the places of the tests below, in the order in which they are
@@ -120,12 +121,12 @@ func (r *roaming) browse(act serve.Act) error {
 // for: the command, the page of evolve serve, or a night that goes on. A rollback takes
 // an interrupted promotion back from the same points.
 func TestCrashPoints(t *testing.T) {
-	night := func(r *roaming) *sleeper { return r.a.newSleeper(r.db, runFlags{}) }
+	night := func(r *roaming) *work.Worker { return theSleeper(t, r.a, r.db) }
 	promote := map[string]func(*roaming) error{
 		"promote": func(r *roaming) error { return r.promote("") },
 		"serve":   func(r *roaming) error { return r.browse(serve.Promote) },
 		"a night": func(r *roaming) error {
-			_, err := night(r).install(r.t.Context(), sleep.Task{Skill: "tagger", Run: "run-" + r.offer.SHA[:6]},
+			_, err := night(r).Parts().Install(r.t.Context(), sleep.Task{Skill: "tagger", Run: "run-" + r.offer.SHA[:6]},
 				sleep.Result{Challenger: r.offer.SHA, Incumbent: r.offer.Parent})
 			return err
 		},
@@ -134,7 +135,7 @@ func TestCrashPoints(t *testing.T) {
 		"rollback": func(r *roaming) error { return r.a.rollback(r.t.Context(), "tagger") },
 		"serve":    func(r *roaming) error { return r.browse(serve.Rollback) },
 		"a night": func(r *roaming) error {
-			_, err := night(r).rollback(r.t.Context(), &sleep.Alarm{Skill: "tagger", Version: r.offer.SHA, Before: r.offer.Parent})
+			_, err := night(r).Parts().Rollback(r.t.Context(), &sleep.Alarm{Skill: "tagger", Version: r.offer.SHA, Before: r.offer.Parent})
 			return err
 		},
 	}

@@ -33,22 +33,13 @@ func (a *app) recordLive(ctx context.Context, db *store.Store, live *skill.Live)
 // whether targets were. The error is what was refused.
 func (a *app) sayProved(done *release.Result, named bool) ([]release.Placed, error) {
 	if !named {
-		a.sayElsewhere(done)
+		done.Elsewhere(a.Say)
 		return done.Placed, done.HomeRefusal()
 	}
 	for i := range done.Placed {
-		a.Say("%s v%d, %s: %s", done.Live.Name, done.Version.N, done.Placed[i].Target, placedWords(&done.Placed[i], nil))
+		a.Say("%s v%d, %s: %s", done.Live.Name, done.Version.N, done.Placed[i].Target, done.Placed[i].Words(nil))
 	}
 	return done.Placed, done.Refusal()
-}
-
-// sayElsewhere reports what became of the targets besides the one where the skill lives.
-func (a *app) sayElsewhere(r *release.Result) {
-	for i := range r.Placed {
-		if o := &r.Placed[i]; !o.Home && o.Outcome != release.Same {
-			a.Say("%s, %s: %s", r.Live.Name, o.Target, placedWords(o, nil))
-		}
-	}
 }
 
 // fileMode keeps what evolve writes for its owner alone.

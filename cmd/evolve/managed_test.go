@@ -45,8 +45,8 @@ func TestManagedSkillsAreNeverWritten(t *testing.T) {
 			proved := o.challenger(sha, next, "reflect", pareto.Promote)
 			ctx := t.Context()
 
-			sleeper := o.a.newSleeper(o.db, runFlags{})
-			if out, err := sleeper.look(ctx, "tables"); err != nil || out.Unable == "" {
+			sleeper := theSleeper(t, o.a, o.db)
+			if out, err := sleeper.Parts().Look(ctx, "tables"); err != nil || out.Unable == "" {
 				t.Errorf("a night would work on it: %+v, %v", out, err)
 			}
 			for what, try := range map[string]func() error{
@@ -55,7 +55,7 @@ func TestManagedSkillsAreNeverWritten(t *testing.T) {
 					return o.a.promoteSkill(ctx, "tables@"+proved[:12], promoteFlags{yes: true, force: true})
 				},
 				"a night's installation": func() error {
-					_, err := sleeper.install(ctx, sleep.Task{Skill: "tables", Run: "20261120-000000-" + proved[:6]}, sleep.Result{Incumbent: sha, Challenger: proved})
+					_, err := sleeper.Parts().Install(ctx, sleep.Task{Skill: "tables", Run: "20261120-000000-" + proved[:6]}, sleep.Result{Incumbent: sha, Challenger: proved})
 					return err
 				},
 				"an installation": func() error {
@@ -71,7 +71,7 @@ func TestManagedSkillsAreNeverWritten(t *testing.T) {
 				err := try()
 				var hopeless *sleep.Hopeless
 				var f *problem.Error
-				refusal := errors.As(err, &hopeless) || errors.As(err, &f) && f.Kind == problem.Refused
+				refusal := errors.As(err, &hopeless) || errors.As(err, new(*sleep.Overtaken)) || errors.As(err, &f) && f.Kind == problem.Refused
 				var quiet *quietExit
 				if err == nil || !refusal && !(errors.As(err, &quiet) && quiet.code == exitRefused) {
 					t.Errorf("%s: %v, want a refusal", what, err)

@@ -12,41 +12,6 @@ import (
 	"github.com/skill-evolve/evolve/tournament/release"
 )
 
-// placedWords says in a few what became of a target; version names what was there.
-func placedWords(o *release.Placed, version func(sha string) string) string {
-	from := plain.Short(o.From)
-	if version != nil {
-		from = version(o.From)
-	}
-	switch o.Outcome {
-	case release.Installed:
-		return "took the place of " + from + filesDiffer(o)
-	case release.Copied:
-		return fmt.Sprintf("copied, there was none (%s)", plain.Counted(o.Files, "file"))
-	case release.Removed:
-		if n := len(o.Kept); n > 0 {
-			return fmt.Sprintf("removed again; %s stay: %s", plain.Counted(n, "changed or added file"), plain.Excerpt(strings.Join(o.Kept, ", "), 100))
-		}
-		return "removed again, there was none before"
-	case release.Unchanged:
-		if o.To == "" {
-			return "there is none"
-		}
-		return "in place already" + filesDiffer(o)
-	case release.Same:
-		return "the same file as " + o.Same
-	}
-	return "refused: " + o.Reason
-}
-
-// filesDiffer warns of a copy whose other files are not the skill's own.
-func filesDiffer(o *release.Placed) string {
-	if !o.Differs {
-		return ""
-	}
-	return "; its other files differ from the skill's own"
-}
-
 // printPlaced prints what is in place now, a line for each target.
 func (a *app) printPlaced(r *release.Result) error {
 	if a.JSON {
@@ -95,7 +60,7 @@ func placedText(r *release.Result) string {
 			}
 		}
 		for i := range done {
-			fmt.Fprintf(&b, "  %-*s  %s\n", wide, done[i].Target, placedWords(&done[i], versionNames(r.Versions)))
+			fmt.Fprintf(&b, "  %-*s  %s\n", wide, done[i].Target, done[i].Words(versionNames(r.Versions)))
 		}
 	}
 	if r.Changed() {

@@ -151,6 +151,6 @@ func putInPlace(ctx context.Context, a *app, db *store.Store, live *skill.Live, 
 	if err != nil {
 		return nil, err
 	}
-	a.sayElsewhere(done)
+	done.Elsewhere(a.Say)
 	return done, done.HomeRefusal()
 }

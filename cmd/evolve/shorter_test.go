@@ -27,9 +27,9 @@ func TestShorterIsItsOwnersToInstall(t *testing.T) {
 	if _, err := r.place(shorter); r.a.fail(err) != exitRefused {
 		t.Errorf("a policy may install it: %v", err)
 	}
-	night := &sleeper{a: r.a, db: r.db}
-	if p, err := night.proved(t.Context(), r.live(), nil); err != nil || p != nil {
-		t.Errorf("a night takes it up: %+v, %v", p, err)
+	night := theSleeper(t, r.a, r.db)
+	if o, err := night.Parts().Look(t.Context(), "tagger"); err != nil || o.Proved != nil {
+		t.Errorf("a night takes it up: %+v, %v", o.Proved, err)
 	}
 	if got := r.printed("status"); !bytes.Contains([]byte(got), []byte("shorter: 1 line that no check mentions; proved")) {
 		t.Errorf("status does not name it:\n%s", got)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"testing"
 
@@ -10,17 +11,23 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/simulated"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament"
-	"github.com/skill-evolve/evolve/tournament/sleep"
 )
+
+// A newModel answers as another model than the one that versions were proved on.
+type newModel struct{ eval.Agent }
+
+func (newModel) Identity() eval.Identity { return eval.Identity{Backend: "openai", Model: "new"} }
 
 // TestCertifiesAgainstWhatWasReplaced: the version before the installed one is the
 // one that was in its place, as for a rollback and the watch, whatever it was made
 // from.
 func TestCertifiesAgainstWhatWasReplaced(t *testing.T) {
 	r := newRoaming(t)
-	s, world := &sleeper{a: r.a, db: r.db}, simulated.Additive(1, 4, 0)
-	s.f.Sandbox = agent.SandboxNone
-	s.now = &tonight{model: sleep.Model{Agent: "openai", Asked: "new"}, f: s.f, back: &agent.Backends{Agent: world.Agent(), Judge: world.Model()}}
+	s, world := theSleeper(t, r.a, r.db), simulated.Additive(1, 4, 0)
+	s.Config.Sandbox = agent.SandboxNone
+	s.Runner.Backends = func(context.Context, *agent.Spec) (*agent.Backends, error) {
+		return &agent.Backends{Agent: newModel{world.Agent()}, Judge: world.Model()}, nil
+	}
 	previous := func() string {
 		t.Helper()
 		live := r.live()
@@ -30,11 +37,11 @@ func TestCertifiesAgainstWhatWasReplaced(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := s.drift(t.Context(), live, nil)
-		if err != nil || d == nil || d.Version != sha {
-			t.Fatalf("drift of %.12s: %+v, %v", sha, d, err)
+		o, err := s.Parts().Look(t.Context(), "tagger")
+		if err != nil || o.Drift == nil || o.Drift.Version != sha {
+			t.Fatalf("drift of %.12s: %+v, %v", sha, o.Drift, err)
 		}
-		return d.Previous
+		return o.Drift.Previous
 	}
 	next := func(n int) []byte { return append(bytes.Clone(r.v0), fmt.Sprintf("\nRule %d.\n", n)...) }
 	r.install(next(1))

@@ -40,14 +40,14 @@ func TestWhatItsOwnerOvertakes(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			s := r.a.newSleeper(r.db, runFlags{})
-			defer s.close()
+			s := theSleeper(t, r.a, r.db)
+			defer s.Close()
 			task := sleep.Task{Kind: sleep.Install, Skill: "tagger", Run: "run-" + skill.HashText(r.v1)[:6]}
 			if err := c.act(r); err != nil {
 				t.Fatal(err)
 			}
 			there, _ := os.ReadFile(r.path("claude"))
-			_, err := s.parts().Install(t.Context(), task, sleep.Result{Incumbent: skill.HashText(r.v0), Challenger: skill.HashText(r.v1), Decision: "promote"})
+			_, err := s.Parts().Install(t.Context(), task, sleep.Result{Incumbent: skill.HashText(r.v0), Challenger: skill.HashText(r.v1), Decision: "promote"})
 			var overtaken *sleep.Overtaken
 			if got := errors.As(err, &overtaken); err == nil || got != (c.want != "") || got && !strings.Contains(overtaken.Why, c.want) {
 				t.Errorf("%v; want it overtaken because %q", err, c.want)

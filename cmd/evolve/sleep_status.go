@@ -8,8 +8,6 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
-	"github.com/skill-evolve/evolve/harvest/hook"
-	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 	"github.com/skill-evolve/evolve/tournament/status"
@@ -59,8 +57,11 @@ func (a *app) sleepStatus(ctx context.Context) error {
 		}
 		r.Nights = len(nights)
 		if len(nights) > 0 && nights[0].Ended.IsZero() {
-			s := a.newSleeper(db, runFlags{})
-			if err := nights[0].Recall(ctx, s.spent); err != nil {
+			s, err := a.sleeper(db, &runFlags{})
+			if err != nil {
+				return err
+			}
+			if err := nights[0].Recall(ctx, s.Spent); err != nil {
 				return err
 			}
 		}
@@ -131,7 +132,7 @@ func (a *app) printSleep(r *sleepReport) error {
 		fmt.Fprintf(&b, "spent    %s\n", status.Spent(r.Last.Spent))
 		fmt.Fprintf(&b, "         in %s together: %s\n", plain.Counted(r.Nights, "night"), status.Spent(r.Spent))
 		b.WriteString(r.Last.Warned("warning "))
-		b.WriteString(failing(r.Last.Night))
+		b.WriteString(status.Failing(r.Last.Night))
 		head, next := "waiting ", r.Last.Next()
 		for i, w := range next {
 			if i == shownWaiting-1 && len(next) > shownWaiting {
@@ -152,30 +153,3 @@ func (a *app) printSleep(r *sleepReport) error {
 // shownWaiting is how many lines of what waits are shown: with the others the page
 // has ten.
 const shownWaiting = 6
-
-// tell leaves word for the next session of what this night has found.
-func (s *sleeper) tell(n *sleep.Night) {
-	for _, k := range n.Steps {
-		switch {
-		case k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil && k.Result.Decision == pareto.Promote && triedIn(n, k.Run):
-			s.a.leaveNote(k.Skill, hook.Waiting, "a better version (%.12s) is proved and waits: `evolve diff %s@%.12[1]s`, `evolve promote %[2]s`", k.Result.Challenger, k.Skill)
-		case status.IsAlarm(&k):
-			s.a.leaveNote(k.Skill, hook.Alarm, "%s", status.AlarmWords(&k))
-		case k.Kind == sleep.Rebase && k.Result == nil:
-			s.a.leaveNote(k.Skill, hook.Edited, "%s", k.Note)
-		case k.Kind == sleep.Certify && k.Lift == sleep.NoLift:
-			s.a.leaveNote(k.Skill, hook.Alarm, "%s; `evolve compare %s none`", k.Note, k.Skill)
-		}
-	}
-}
-
-// triedIn reports whether the run that proved something is of this night: what is
-// only picked up was told of before.
-func triedIn(n *sleep.Night, run string) bool {
-	for _, k := range n.Steps {
-		if k.Run == run && (k.Kind == sleep.Continue || k.Kind == sleep.Search) {
-			return true
-		}
-	}
-	return false
-}

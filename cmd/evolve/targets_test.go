@@ -285,17 +285,17 @@ func TestWatchCountsFromWhereTheSkillLives(t *testing.T) {
 	if _, err := r.place(r.offer); err != nil {
 		t.Fatal(err)
 	}
-	s := &sleeper{a: r.a, db: r.db}
-	before, err := s.since(t.Context(), r.live())
-	if err != nil || before.IsZero() {
-		t.Fatalf("since %v, %v", before, err)
+	s := theSleeper(r.t, r.a, r.db)
+	before, err := s.Parts().Look(t.Context(), "tagger")
+	if err != nil || before.Since.IsZero() {
+		t.Fatalf("since %v, %v", before.Since, err)
 	}
 	if err := r.a.promoteSkill(t.Context(), "tagger", promoteFlags{to: []string{"codex"}}); err != nil {
 		t.Fatal(err)
 	}
 	r.holds("codex", r.v1)
-	if after, err := s.since(t.Context(), r.live()); err != nil || !after.Equal(before) {
-		t.Errorf("since %v and, once codex has it, %v, %v", before, after, err)
+	if after, err := s.Parts().Look(t.Context(), "tagger"); err != nil || !after.Since.Equal(before.Since) {
+		t.Errorf("since %v and, once codex has it, %v, %v", before.Since, after.Since, err)
 	}
 }
 

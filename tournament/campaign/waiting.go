@@ -85,3 +85,11 @@ func (c *Campaign) Unrun(ctx context.Context, why error) (*Result, error) {
 	res.Kernel.Unchanged = doc.KernelHash() == live.KernelHash()
 	return res, nil
 }
+
+// TooFew says, a line each, what a run found that has too few cases to learn from, and what
+// to do about that.
+func (c *Campaign) TooFew() []string {
+	return append(c.Found(),
+		fmt.Sprintf("nothing to learn from yet: %d cases of %s, none of them for training; %s", len(c.Cases()), c.Config.Skill, c.SpentReading()),
+		"next: use the skill and correct it where it is wrong, or bring cases with `evolve cases import FILE`")
+}

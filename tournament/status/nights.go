@@ -277,3 +277,33 @@ func (r *Night) Next() []string {
 	}
 	return append(out, grouped(r.Waiting[r.Alarms:])...)
 }
+
+// shownFailing is how many skills that fail are named.
+const shownFailing = 2
+
+// Failing names the skills whose turn failed in a night, or that it passed by because
+// of earlier ones, with the reason; "" for none.
+func Failing(n *sleep.Night) string {
+	var lines []string
+	for i := range n.Steps {
+		k := &n.Steps[i]
+		switch {
+		case k.Stage == sleep.Failed && k.Kind != sleep.Install, k.Stage == sleep.Skipped && k.Trouble != "":
+			lines = append(lines, fmt.Sprintf("%s: %s: %s", k.Skill, KindOfStep(k), plain.Line(k.Note)))
+		case k.Stage == sleep.Waits && k.Trouble != "":
+			lines = append(lines, fmt.Sprintf("%s: %s: failed when it was tried last (%s), and waits for its turn", k.Skill, KindOfStep(k), k.Trouble))
+		}
+	}
+	var b strings.Builder
+	head := "failing "
+	for i, w := range lines {
+		if i == shownFailing-1 && len(lines) > shownFailing {
+			w = fmt.Sprintf("and %d more: `evolve sleep status --json`", len(lines)-i)
+		} else if i >= shownFailing {
+			break
+		}
+		fmt.Fprintf(&b, "%s %s\n", head, w)
+		head = "        "
+	}
+	return b.String()
+}

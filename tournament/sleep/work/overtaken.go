@@ -1,4 +1,4 @@
-package main
+package work
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 // overtaken says of a step that went wrong whether its owner has seen to that: the
 // skill was pinned, edited or removed meanwhile, or the candidate rejected. That is
 // nobody's failure. Any other error is returned as it is.
-func (s *sleeper) overtaken(ctx context.Context, name, incumbent, challenger string, err error) error {
+func (s *Worker) overtaken(ctx context.Context, name, incumbent, challenger string, err error) error {
 	if err == nil || ctx.Err() != nil || errors.As(err, new(*sleep.Overtaken)) {
 		return err
 	}
@@ -26,20 +26,20 @@ func (s *sleeper) overtaken(ctx context.Context, name, incumbent, challenger str
 
 // ownersAct is what a skill's owner has done since a night looked at it, "" for
 // nothing. incumbent and challenger are SHA-256, "" for none that is known.
-func (s *sleeper) ownersAct(ctx context.Context, name, incumbent, challenger string) (string, error) {
-	if p, err := release.Pinned(ctx, s.db, name); err != nil {
+func (s *Worker) ownersAct(ctx context.Context, name, incumbent, challenger string) (string, error) {
+	if p, err := release.Pinned(ctx, s.Store, name); err != nil {
 		return "", err
 	} else if p != nil {
 		return "you pinned it meanwhile: " + p.String(), nil
 	}
-	said, err := s.db.Decisions(ctx, name)
+	said, err := s.Store.Decisions(ctx, name)
 	if err != nil {
 		return "", err
 	}
 	if challenger != "" && said[challenger].Word == store.Rejected {
 		return "you rejected the candidate meanwhile", nil
 	}
-	live, err := s.a.skill(name)
+	live, err := s.Runner.Layout.Live(name)
 	if errors.As(err, new(*skill.UnknownSkillError)) {
 		return "you removed it meanwhile", nil
 	} else if err != nil {

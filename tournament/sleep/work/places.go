@@ -1,4 +1,4 @@
-package main
+package work
 
 import (
 	"context"
@@ -46,7 +46,7 @@ type usedPlaces struct {
 }
 
 // whereUsed reads the histories of all places of a skill.
-func (a *app) whereUsed(ctx context.Context, db *store.Store, live *skill.Live) (*usedPlaces, error) {
+func whereUsed(ctx context.Context, db *store.Store, layout *skill.Layout, live *skill.Live) (*usedPlaces, error) {
 	p := &usedPlaces{name: live.Name, paths: map[string]release.Timeline{}, target: map[string]string{}, dirs: map[string]string{}}
 	var err error
 	if p.at, err = live.Home(); err != nil {
@@ -78,7 +78,7 @@ func (a *app) whereUsed(ctx context.Context, db *store.Store, live *skill.Live) 
 		if p.paths[path], err = release.TimelineOf(ctx, db, live.Name, path, false); err != nil {
 			return nil, err
 		}
-		p.target[a.targetOf(live.Name, path)] = path
+		p.target[layout.TargetOf(live.Name, path)] = path
 	}
 	return p, nil
 }

@@ -1,4 +1,4 @@
-package main
+package work
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -27,8 +28,8 @@ func judgeOf(back *agent.Backends, d *sleep.Drift) string {
 // trust says whose word alone counts tonight, and, where held-out cases rest on it,
 // whether the night's judge is to be asked about labels first: where it may turn out
 // to agree with its owner, and the labels are not those that it failed on before.
-func (s *sleeper) trust(ctx context.Context, name string, d *sleep.Drift, cases []eval.Case, rests bool) (t sleep.Trust, err error) {
-	st, err := sleep.Stored(s.db).State(ctx, name)
+func (s *Worker) trust(ctx context.Context, name string, d *sleep.Drift, cases []eval.Case, rests bool) (t sleep.Trust, err error) {
+	st, err := sleep.Stored(s.Store).State(ctx, name)
 	if err != nil {
 		return t, err
 	}
@@ -38,7 +39,7 @@ func (s *sleeper) trust(ctx context.Context, name string, d *sleep.Drift, cases 
 		judges = append(judges, mine)
 	}
 	for _, who := range judges {
-		k, err := judge.OnRecord(ctx, s.db, name, cases, who)
+		k, err := judge.OnRecord(ctx, s.Store, name, cases, who)
 		if err != nil {
 			return t, err
 		}
@@ -59,7 +60,7 @@ func (s *sleeper) trust(ctx context.Context, name string, d *sleep.Drift, cases 
 
 // calibrate asks the judge about the labels that it was not asked about yet, and
 // lets its word count, or not: of that the owner is told.
-func (s *sleeper) calibrate(ctx context.Context, run, name string, d *sleep.Drift, back *agent.Backends, f *runFlags, k *sleep.Certification, c *sleep.Certificate) (doubt []string, err error) {
+func (s *Worker) calibrate(ctx context.Context, run, name string, d *sleep.Drift, back *agent.Backends, f *campaign.Config, k *sleep.Certification, c *sleep.Certificate) (doubt []string, err error) {
 	trusted := slices.Clone(d.Trusted)
 	k.Trusts = func(judge string) bool { return slices.Contains(trusted, judge) }
 	rests := tournament.RestsOnJudge(k.Cases)
@@ -69,11 +70,11 @@ func (s *sleeper) calibrate(ctx context.Context, run, name string, d *sleep.Drif
 	said := ""
 	// Whoever goes on with a killed night may have another judge.
 	if who := judgeOf(back, d); d.Judge != "" && who == d.Judge {
-		cases, err := s.db.Cases(ctx, name)
+		cases, err := s.Store.Cases(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		m := judge.New(s.db, run, back.Judge, back.Redactor, k.Evaluator.Budget, f.WallClock, f.Concurrency)
+		m := judge.New(s.Store, run, back.Judge, back.Redactor, k.Evaluator.Budget, f.WallClock, f.Concurrency)
 		m.Judge = who
 		known, err := m.Calibrate(ctx, name, cases)
 		if err != nil {

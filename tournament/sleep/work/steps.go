@@ -1,16 +1,16 @@
-package main
+package work
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
@@ -23,25 +23,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// A sleeper is what a night's cycle works with here: the commands' own pieces,
-// told apart from a person's call only by printing nothing on stdout.
-type sleeper struct {
-	a  *app
-	db *store.Store
-	f  runFlags // of every run of the night
-	// sessions is what this process' harvest found, -1 before it.
-	sessions int
-	// now is who answers tonight, once that was asked for.
-	now *tonight
-}
-
-func (a *app) newSleeper(db *store.Store, f runFlags) *sleeper {
-	quiet := a.copied()
-	quiet.Stdout, quiet.JSON = io.Discard, false
-	return &sleeper{a: quiet, db: db, f: f, sessions: -1}
-}
-
-func (s *sleeper) parts() sleep.Parts {
+func (s *Worker) Parts() sleep.Parts {
 	try := func(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 		r, err := s.try(ctx, t)
 		return r, aboutTask(ctx, s.overtaken(ctx, t.Skill, t.Incumbent, r.Challenger, err))
@@ -63,11 +45,11 @@ func (s *sleeper) parts() sleep.Parts {
 		return r, aboutTask(ctx, err)
 	}
 	return sleep.Parts{Skills: s.skills, Harvest: s.harvest, Look: look, Try: try, Install: install, Watch: watch, Rollback: s.rollback,
-		Certify: certify, Rebased: s.rebased, Spent: s.spent}
+		Certify: certify, Rebased: s.rebased, Spent: s.Spent}
 }
 
-func (s *sleeper) skills(context.Context) ([]string, error) {
-	reg, err := s.a.registry()
+func (s *Worker) skills(context.Context) ([]string, error) {
+	reg, err := s.Runner.Layout.Registry()
 	if err != nil {
 		return nil, err
 	}
@@ -81,12 +63,11 @@ func (s *sleeper) skills(context.Context) ([]string, error) {
 	return names, nil
 }
 
-func (s *sleeper) harvest(ctx context.Context) (sessions int, note string, err error) {
-	h, err := s.a.harvest(ctx, s.db, s.f.harvest)
+func (s *Worker) harvest(ctx context.Context) (sessions int, note string, err error) {
+	h, err := s.Runner.Harvest(ctx, s.Store)
 	if err != nil {
 		return 0, "", err
 	}
-	s.sessions = h.Sessions
 	note = fmt.Sprintf("%s new or changed", plain.Counted(h.Sessions, "session"))
 	if n := len(h.Problems); n > 0 {
 		note += fmt.Sprintf("; %s could not be read, `evolve harvest` lists them", plain.Counted(n, "place"))
@@ -96,15 +77,15 @@ func (s *sleeper) harvest(ctx context.Context) (sessions int, note string, err e
 
 // look asks no model: new uses become cases whose checks quote the corrections,
 // and the run that tries them lets a model write better ones.
-func (s *sleeper) look(ctx context.Context, name string) (o sleep.Outlook, err error) {
+func (s *Worker) look(ctx context.Context, name string) (o sleep.Outlook, err error) {
 	o.Skill = name
-	if p, err := release.Pinned(ctx, s.db, name); err != nil {
+	if p, err := release.Pinned(ctx, s.Store, name); err != nil {
 		return o, err
 	} else if p != nil {
 		o.Unable = p.String()
 		return o, nil
 	}
-	live, err := s.a.skill(name)
+	live, err := s.Runner.Layout.Live(name)
 	if err != nil {
 		if o.Unable = cannotBeRead(err); o.Unable != "" {
 			err = nil
@@ -115,24 +96,24 @@ func (s *sleeper) look(ctx context.Context, name string) (o sleep.Outlook, err e
 		o.Unable = fmt.Sprintf("it %s: an installation would not last", skill.Keeper(live.Entry))
 		return o, nil
 	}
-	for _, w := range skill.Validate(live.Doc, s.f.Profile, name) {
+	for _, w := range skill.Validate(live.Doc, s.Config.Profile, name) {
 		if w.Severity == skill.Reject {
 			o.Unable = fmt.Sprintf("line %d: %s", w.Line, w.Message)
 			return o, nil
 		}
 	}
-	if err := s.a.recordLive(ctx, s.db, live); err != nil {
+	if err := s.Runner.Installer(s.Store).Record(ctx, live); err != nil {
 		return o, err
 	}
 	o.Incumbent = live.Doc.Hash()
-	trial, err := s.a.openTrial(ctx, s.db, live, skill.Harness)
+	trial, err := candidate.OpenTrial(ctx, s.Store, live, skill.Harness)
 	if err != nil {
 		return o, err
 	}
 	if mark, err := s.unmined(ctx, name); err != nil {
 		return o, err
 	} else if o.Mined = mark; mark != "" {
-		if _, _, err := s.a.mine(ctx, s.db, name, nil, s.f.harvest.headless, trial != nil); err != nil {
+		if _, _, err := s.Ingester.Mine(ctx, name, ingest.Mining{Headless: s.Runner.Headless, OnTrial: trial != nil}); err != nil {
 			return o, fmt.Errorf("mine cases of %s: %w", name, err)
 		}
 	}
@@ -142,7 +123,7 @@ func (s *sleeper) look(ctx context.Context, name string) (o sleep.Outlook, err e
 	if o.Since, err = s.since(ctx, live); err != nil {
 		return o, err
 	}
-	cases, err := s.db.Cases(ctx, name)
+	cases, err := s.Store.Cases(ctx, name)
 	if err != nil {
 		return o, err
 	}
@@ -164,13 +145,13 @@ func cannotBeRead(err error) string {
 	var syntax *skill.SyntaxError
 	var unknown *skill.UnknownSkillError
 	if errors.As(err, &broken) || errors.As(err, &syntax) || errors.As(err, &unknown) {
-		return oneLine(err.Error())
+		return plain.Line(err.Error())
 	}
 	return ""
 }
 
 // lookAtCases counts what there is to learn from and to try on.
-func (s *sleeper) lookAtCases(ctx context.Context, o *sleep.Outlook, live *skill.Live, cases []eval.Case, trial *tournament.TrialRecord) (err error) {
+func (s *Worker) lookAtCases(ctx context.Context, o *sleep.Outlook, live *skill.Live, cases []eval.Case, trial *tournament.TrialRecord) (err error) {
 	var test []eval.Case
 	ordinary, _ := eval.SeparateTriggers(cases)
 	for _, c := range ordinary {
@@ -196,47 +177,54 @@ func (s *sleeper) lookAtCases(ctx context.Context, o *sleep.Outlook, live *skill
 // fresh counts the held-out cases that a trial can go on with, and what that takes at
 // most. unproven are those that prove nothing: a judge alone decides them that is not
 // shown to agree with the owner, and could not be shown to by asking it.
-func (s *sleeper) fresh(ctx context.Context, trial *tournament.TrialRecord, cases, test []eval.Case) (fresh, unproven int, rollouts int64, err error) {
+func (s *Worker) fresh(ctx context.Context, trial *tournament.TrialRecord, cases, test []eval.Case) (fresh, unproven int, rollouts int64, err error) {
 	var grader *string // nobody knows whose word it would be
 	if s.model(ctx); s.now.back != nil {
 		name := (&eval.Checks{Judge: s.now.back.Judge}).Identity()
 		grader = &name
 	}
-	if fresh, unproven, err = judge.ProvableCases(ctx, s.db, trial, cases, test, grader); err != nil {
+	if fresh, unproven, err = judge.ProvableCases(ctx, s.Store, trial, cases, test, grader); err != nil {
 		return 0, 0, 0, err
 	}
-	return fresh, unproven, int64(2 * fresh * (1 + s.f.MaxRetries)), nil
+	return fresh, unproven, int64(2 * fresh * (1 + s.Config.MaxRetries)), nil
 }
 
 // try runs or resumes one run. What concerns this skill alone is a
 // *sleep.Hopeless.
-func (s *sleeper) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
-	f := s.f
-	f.Skill, f.Evolve, f.Run, f.Night, f.yes = t.Skill, skill.Harness, t.Run, true, true
+func (s *Worker) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
+	f, resume := s.Config, false
+	f.Skill, f.Evolve = t.Skill, skill.Harness
+	o := campaign.Options{Run: t.Run, Night: true, Lease: sleep.LeaseOf(ctx)}
 	if t.Part == sleep.Description {
 		f.Evolve = skill.Description
 	}
 	f.MaxRollouts, f.MaxCostUSD, f.MaxTokens, f.MaxDuration, f.Level = t.Caps.Rollouts, t.Caps.CostUSD, t.Caps.Tokens, t.Caps.Duration, t.Level
 	var r sleep.Result
-	if run, err := s.db.Run(ctx, t.Run); err == nil {
-		f.resume, f.AtMost, r.Spent = t.Run, t.Caps.Eval(), run.Spent
+	if run, err := s.Store.Run(ctx, t.Run); err == nil {
+		resume, o.AtMost, r.Spent = true, t.Caps.Eval(), run.Spent
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return r, err
-	} else if live, err := s.a.skill(t.Skill); err != nil {
+	} else if live, err := s.Runner.Layout.Live(t.Skill); err != nil {
 		return r, aboutSkill(err)
 	} else if t.Incumbent != "" && live.Doc.Hash() != t.Incumbent {
 		return r, &sleep.Overtaken{Why: "you edited the live text since this night looked at it: the next one begins with your text"}
 	}
 	if t.Kind == sleep.Continue {
-		f.Owned = func(ctx context.Context) error {
+		o.Owned = func(ctx context.Context) error {
 			open, err := s.hold(ctx, t)
-			if err == nil && !open && f.resume == "" { // what is resumed may have closed it itself
+			if err == nil && !open && !resume { // what is resumed may have closed it itself
 				err = &sleep.Overtaken{Why: "its trial was closed since this night looked at it"}
 			}
 			return err
 		}
 	}
-	c, err := s.a.prepare(ctx, &f)
+	var c *campaign.Campaign
+	var err error
+	if resume {
+		c, err = s.Runner.Resume(ctx, t.Run, t.Skill, o)
+	} else {
+		c, err = s.Runner.Prepare(ctx, f, o)
+	}
 	defer c.Close()
 	count(&r, c)
 	var waits *campaign.WaitingError
@@ -247,7 +235,9 @@ func (s *sleeper) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 		r.Reason = waits.Error()
 		return r, nil
 	case errors.As(err, &few):
-		s.a.sayTooFew(c)
+		for _, line := range c.TooFew() {
+			s.Runner.Say("%s", line)
+		}
 		r.Reason = "too few cases to learn from"
 		return r, nil
 	case errors.As(err, &limit):
@@ -261,11 +251,9 @@ func (s *sleeper) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 	if err != nil {
 		return r, err
 	}
-	view := searchOf(c, fc)
-	view.Of = t.Skill
-	bar := s.a.Watch(view)
+	bar, done := s.Watch(c, fc)
 	res, err := c.Run(ctx, bar)
-	bar.Done()
+	done()
 	count(&r, c)
 	if err != nil {
 		return r, aboutSkill(err)
@@ -294,9 +282,9 @@ func aboutSkill(err error) error {
 	var changed *tournament.TrialChangedError
 	switch {
 	case cannotBeRead(err) != "" || errors.As(err, &drift) || errors.As(err, &changed):
-		return &sleep.Overtaken{Why: oneLine(err.Error())}
+		return &sleep.Overtaken{Why: plain.Line(err.Error())}
 	case errors.As(err, &busy):
-		return &sleep.Overtaken{Why: "its owner's run is on it: " + oneLine(err.Error())}
+		return &sleep.Overtaken{Why: "its owner's run is on it: " + plain.Line(err.Error())}
 	}
 	var atWork *lock.RunBusyError
 	if errors.As(err, &atWork) {
@@ -304,19 +292,19 @@ func aboutSkill(err error) error {
 	}
 	if errors.As(err, &kernel) || errors.As(err, &speechless) ||
 		errors.As(err, &f) && (f.Kind == problem.Input || f.Kind == problem.Refused) {
-		return &sleep.Hopeless{Err: errors.New(oneLine(err.Error()))}
+		return &sleep.Hopeless{Err: errors.New(plain.Line(err.Error()))}
 	}
 	return err
 }
 
 // conclude gathers what the policy looks at.
-func (s *sleeper) conclude(ctx context.Context, c *campaign.Campaign, res *campaign.Result, r *sleep.Result) (err error) {
+func (s *Worker) conclude(ctx context.Context, c *campaign.Campaign, res *campaign.Result, r *sleep.Result) (err error) {
 	out := res.Outcome
 	r.Warnings = res.Warnings
-	if err := s.a.guardQuarantine(ctx, s.db, res.Skill); err != nil {
+	if err := s.Outbox.Guard(ctx, s.Store, res.Skill); err != nil {
 		return err
 	}
-	if r.Report, err = s.a.writeReport(ctx, s.db, res.Run); err != nil {
+	if r.Report, err = s.Page(ctx, res.Run); err != nil {
 		return err
 	}
 	inc := c.Incumbent()
@@ -344,11 +332,11 @@ func (s *sleeper) conclude(ctx context.Context, c *campaign.Campaign, res *campa
 }
 
 // weigh adds to a result what the policy looks at besides the evidence.
-func (s *sleeper) weigh(ctx context.Context, name string, live *skill.Document, r *sleep.Result) (err error) {
-	if _, r.Kernel, err = s.db.KernelConfirmed(ctx, name, live.KernelHash()); err != nil {
+func (s *Worker) weigh(ctx context.Context, name string, live *skill.Document, r *sleep.Result) (err error) {
+	if _, r.Kernel, err = s.Store.KernelConfirmed(ctx, name, live.KernelHash()); err != nil {
 		return err
 	}
-	cand, err := candidate.MadeBy(ctx, s.db, name, r.Challenger)
+	cand, err := candidate.MadeBy(ctx, s.Store, name, r.Challenger)
 	if err != nil {
 		return err
 	}
@@ -356,7 +344,7 @@ func (s *sleeper) weigh(ctx context.Context, name string, live *skill.Document, 
 	if err != nil {
 		return err
 	}
-	c, err := candidate.Of(ctx, s.db, name, r.Challenger)
+	c, err := candidate.Of(ctx, s.Store, name, r.Challenger)
 	if err != nil {
 		return err
 	}
@@ -373,22 +361,22 @@ func (s *sleeper) weigh(ctx context.Context, name string, live *skill.Document, 
 
 // install puts what a run of this night proved in place; where it is in place
 // already, nothing happens.
-func (s *sleeper) install(ctx context.Context, t sleep.Task, r sleep.Result) (string, error) {
-	live, err := s.a.skill(t.Skill)
+func (s *Worker) install(ctx context.Context, t sleep.Task, r sleep.Result) (string, error) {
+	live, err := s.Runner.Layout.Live(t.Skill)
 	if err != nil {
 		return "", aboutSkill(err)
 	}
-	if err := s.a.recordLive(ctx, s.db, live); err != nil {
+	if err := s.Runner.Installer(s.Store).Record(ctx, live); err != nil {
 		return "", err
 	}
-	in := s.a.installer(s.db)
+	in := s.Runner.Installer(s.Store)
 	if live.Doc.Hash() == r.Challenger {
 		return "installed", s.finish(ctx, in, live, store.OpPromote, release.Request{At: r.Challenger})
 	}
 	if live.Doc.Hash() != r.Incumbent {
 		return "", &sleep.Overtaken{Why: "you edited the live text meanwhile; the evidence is about another one"}
 	}
-	if _, ok, err := s.db.KernelConfirmed(ctx, t.Skill, live.Doc.KernelHash()); err != nil {
+	if _, ok, err := s.Store.KernelConfirmed(ctx, t.Skill, live.Doc.KernelHash()); err != nil {
 		return "", err
 	} else if !ok {
 		return "", &sleep.Hopeless{Err: errors.New("the kernel is not confirmed")}
@@ -399,22 +387,22 @@ func (s *sleeper) install(ctx context.Context, t sleep.Task, r sleep.Result) (st
 	} else if why != "" {
 		return "", &sleep.Hopeless{Err: errors.New(why)}
 	}
-	cand, err := candidate.MadeBy(ctx, s.db, t.Skill, r.Challenger)
+	cand, err := candidate.MadeBy(ctx, s.Store, t.Skill, r.Challenger)
 	if err != nil {
 		return "", err
 	}
-	run, err := s.db.Run(ctx, t.Run)
+	run, err := s.Store.Run(ctx, t.Run)
 	if err != nil {
 		return "", err
 	}
 	plan, err := in.PlanProved(ctx, live, tournament.Version{Skill: t.Skill, SHA: r.Challenger, Parent: r.Incumbent, Author: "evolve",
-		Operator: cand.Operator, Run: t.Run, Evidence: run.Verdict, Proven: true, Simulated: r.Simulated, Note: "installed by a night", Text: cand.Text, Created: s.a.Now().UTC()}, candidate.PartOf(cand.Operator), nil)
+		Operator: cand.Operator, Run: t.Run, Evidence: run.Verdict, Proven: true, Simulated: r.Simulated, Note: "installed by a night", Text: cand.Text, Created: s.Runner.Now().UTC()}, candidate.PartOf(cand.Operator), nil)
 	if err != nil {
 		return "", aboutFolder(t.Skill, err)
 	}
 	done, err := in.Apply(ctx, plan)
 	if err == nil {
-		s.a.sayElsewhere(done)
+		done.Elsewhere(s.Runner.Say)
 		err = done.HomeRefusal()
 	}
 	if err != nil {
@@ -425,7 +413,7 @@ func (s *sleeper) install(ctx context.Context, t sleep.Task, r sleep.Result) (st
 
 // finish ends what a kill has left of an installation or a rollback of this night. What
 // a target refuses stays as it is, as it does in one that was not interrupted.
-func (s *sleeper) finish(ctx context.Context, in *release.Installer, live *skill.Live, op string, r release.Request) error {
+func (s *Worker) finish(ctx context.Context, in *release.Installer, live *skill.Live, op string, r release.Request) error {
 	plan, err := in.PlanRest(ctx, live, op, r)
 	if plan == nil || err != nil {
 		return err
@@ -434,6 +422,6 @@ func (s *sleeper) finish(ctx context.Context, in *release.Installer, live *skill
 	if err != nil {
 		return aboutFolder(live.Name, err)
 	}
-	s.a.sayElsewhere(done)
+	done.Elsewhere(s.Runner.Say)
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package work
 
 import (
 	"context"
@@ -18,21 +18,21 @@ import (
 // tonight is who answers in this night: the agent, and what may be tried on it.
 type tonight struct {
 	model sleep.Model
-	f     runFlags
+	f     campaign.Config
 	back  *agent.Backends
 }
 
 // model is who answers in this night, as far as can be told without asking a
 // model; the zero Model where no agent works.
-func (s *sleeper) model(ctx context.Context) sleep.Model {
+func (s *Worker) model(ctx context.Context) sleep.Model {
 	if s.now == nil {
-		s.now = &tonight{f: s.f}
-		back, err := s.now.f.open(ctx, s.a)
+		s.now = &tonight{f: s.Config}
+		back, err := s.Runner.Backends(ctx, &s.now.f.Spec)
 		if err != nil {
 			return s.now.model // it is told by the first run that needs it
 		}
 		id := back.Agent.Identity()
-		reported, err := s.db.LastModel(ctx, id)
+		reported, err := s.Store.LastModel(ctx, id)
 		if err != nil {
 			reported = ""
 		}
@@ -41,8 +41,8 @@ func (s *sleeper) model(ctx context.Context) sleep.Model {
 	return s.now.model
 }
 
-// close ends what the night has open.
-func (s *sleeper) close() {
+// Close ends what the night has open.
+func (s *Worker) Close() {
 	if s.now != nil {
 		s.now.back.Close() // folders for temporary files; what stays behind does no harm
 	}
@@ -50,8 +50,8 @@ func (s *sleeper) close() {
 
 // outdated says that a challenger was proved on another model than the one that
 // answers tonight, "" where it was not, or nobody knows.
-func (s *sleeper) outdated(ctx context.Context, challenger string) (string, error) {
-	on, err := candidate.ProvedOn(ctx, s.db, challenger)
+func (s *Worker) outdated(ctx context.Context, challenger string) (string, error) {
+	on, err := candidate.ProvedOn(ctx, s.Store, challenger)
 	if err != nil {
 		return "", err
 	}
@@ -64,22 +64,22 @@ func (s *sleeper) outdated(ctx context.Context, challenger string) (string, erro
 // drift says which model the evidence of the installed version is about, who
 // answers now, and, where that is another one, on what it could be tried. A text
 // that no gate has proved claims nothing that could be out of date.
-func (s *sleeper) drift(ctx context.Context, live *skill.Live, cases []eval.Case) (*sleep.Drift, error) {
-	v, err := s.db.VersionBySHA(ctx, live.Name, live.Doc.Hash())
+func (s *Worker) drift(ctx context.Context, live *skill.Live, cases []eval.Case) (*sleep.Drift, error) {
+	v, err := s.Store.VersionBySHA(ctx, live.Name, live.Doc.Hash())
 	if errors.Is(err, store.ErrNotFound) || err == nil && v.Author != "evolve" {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
 	}
-	from, err := candidate.ProvedOn(ctx, s.db, v.SHA)
+	from, err := candidate.ProvedOn(ctx, s.Store, v.SHA)
 	if err != nil || from.Agent == "" {
 		return nil, err
 	}
 	to := s.model(ctx)
-	if to.Agent == "" || to.Simulated && !s.a.isDemo() {
+	if to.Agent == "" || to.Simulated && !s.Demo {
 		return nil, nil
 	}
-	d := &sleep.Drift{Version: v.SHA, From: from, To: to, Clusters: map[string]int{}, Tries: 1 + s.f.MaxRetries}
+	d := &sleep.Drift{Version: v.SHA, From: from, To: to, Clusters: map[string]int{}, Tries: 1 + s.Config.MaxRetries}
 	if !to.DriftedFrom(from) {
 		return d, nil
 	}
@@ -105,7 +105,7 @@ func (s *sleeper) drift(ctx context.Context, live *skill.Live, cases []eval.Case
 }
 
 // clusters fills in which of the held-out cases count, by all of them.
-func (s *sleeper) clusters(ctx context.Context, name string, d *sleep.Drift, held, all []eval.Case) error {
+func (s *Worker) clusters(ctx context.Context, name string, d *sleep.Drift, held, all []eval.Case) error {
 	groups := map[string][]*eval.Case{}
 	for i := range held {
 		cluster := sleep.ClusterName(&held[i])
@@ -128,11 +128,11 @@ func (s *sleeper) clusters(ctx context.Context, name string, d *sleep.Drift, hel
 }
 
 // previous is the text that a version replaced; nil where nothing is left of it.
-func (s *sleeper) previous(ctx context.Context, live *skill.Live, sha string) (*skill.Document, error) {
+func (s *Worker) previous(ctx context.Context, live *skill.Live, sha string) (*skill.Document, error) {
 	if sha == "" || sha == live.Doc.Hash() {
 		return nil, nil
 	}
-	v, err := s.db.VersionBySHA(ctx, live.Name, sha)
+	v, err := s.Store.VersionBySHA(ctx, live.Name, sha)
 	if errors.Is(err, store.ErrNotFound) || err == nil && len(v.Text) == 0 {
 		return nil, nil
 	} else if err != nil {
@@ -143,12 +143,12 @@ func (s *sleeper) previous(ctx context.Context, live *skill.Live, sha string) (*
 
 // uncertifiedCases are those that the certificate has not heard yet, under whatever
 // names.
-func (s *sleeper) uncertifiedCases(ctx context.Context, live *skill.Live, d *sleep.Drift, held []eval.Case) ([]eval.Case, error) {
-	st, err := sleep.Stored(s.db).State(ctx, live.Name)
+func (s *Worker) uncertifiedCases(ctx context.Context, live *skill.Live, d *sleep.Drift, held []eval.Case) ([]eval.Case, error) {
+	st, err := sleep.Stored(s.Store).State(ctx, live.Name)
 	if err != nil {
 		return nil, err
 	}
-	spent, err := s.db.Journal("").SpentCases(ctx, live.Name, d.Previous)
+	spent, err := s.Store.Journal("").SpentCases(ctx, live.Name, d.Previous)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (s *sleeper) uncertifiedCases(ctx context.Context, live *skill.Live, d *sle
 }
 
 // certifiable are the held-out cases that this agent can be tried on.
-func (s *sleeper) certifiable(ctx context.Context, back *agent.Backends, f *runFlags, cases []eval.Case) ([]eval.Case, error) {
+func (s *Worker) certifiable(ctx context.Context, back *agent.Backends, f *campaign.Config, cases []eval.Case) ([]eval.Case, error) {
 	ordinary, _ := eval.SeparateTriggers(cases)
 	test, _ := tournament.HeldOut(ordinary)
 	kept, _, err := back.Usable(ctx, &f.Spec, test)
@@ -173,18 +173,18 @@ func (s *sleeper) certifiable(ctx context.Context, back *agent.Backends, f *runF
 
 // certify goes on with the certificate of an installed version, as the run that
 // the task names.
-func (s *sleeper) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sleep.Certificate) (r sleep.CertificationResult, err error) {
-	live, err := s.a.skill(t.Skill)
+func (s *Worker) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sleep.Certificate) (r sleep.CertificationResult, err error) {
+	live, err := s.Runner.Layout.Live(t.Skill)
 	if err != nil {
 		return r, aboutSkill(err)
 	}
 	if live.Doc.Hash() != d.Version {
 		return r, sleep.ErrReplaced
 	}
-	f := s.f
+	f := s.Config
 	f.Skill, f.Evolve = t.Skill, skill.Harness
 	f.MaxRollouts, f.MaxCostUSD, f.MaxTokens, f.MaxDuration = t.Caps.Rollouts, t.Caps.CostUSD, t.Caps.Tokens, t.Caps.Duration
-	back, err := f.open(ctx, s.a)
+	back, err := s.Runner.Backends(ctx, &f.Spec)
 	if err != nil {
 		return r, aboutSkill(err)
 	}
@@ -199,7 +199,7 @@ func (s *sleeper) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sl
 	if err := back.Ping(ctx); err != nil {
 		return r, aboutSkill(err)
 	}
-	unlock, err := s.a.lockRunUnder(ctx, t.Run)
+	unlock, err := s.Locks.Run(ctx, t.Run, sleep.LeaseOf(ctx))
 	if err != nil {
 		return r, err
 	}
@@ -209,7 +209,7 @@ func (s *sleeper) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sl
 		return r, err
 	}
 	b := k.Evaluator.Budget
-	record, err := campaign.NewRecord(ctx, s.db, t.Run, b, 0, sleep.LeaseOf(ctx))
+	record, err := campaign.NewRecord(ctx, s.Store, t.Run, b, 0, sleep.LeaseOf(ctx))
 	if err != nil {
 		return r, err
 	}
@@ -227,8 +227,8 @@ func (s *sleeper) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sl
 }
 
 // certification is what a certificate goes on with.
-func (s *sleeper) certification(ctx context.Context, live *skill.Live, f *runFlags, back *agent.Backends, c *sleep.Certificate, on sleep.Model) (*sleep.Certification, error) {
-	cases, err := s.db.Cases(ctx, live.Name)
+func (s *Worker) certification(ctx context.Context, live *skill.Live, f *campaign.Config, back *agent.Backends, c *sleep.Certificate, on sleep.Model) (*sleep.Certification, error) {
+	cases, err := s.Store.Cases(ctx, live.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func (s *sleeper) certification(ctx context.Context, live *skill.Live, f *runFla
 	if k.Installed, err = campaign.VariantOf(live); err != nil {
 		return nil, err
 	}
-	if k.Spent, err = s.db.Journal("").SpentCases(ctx, live.Name, c.Previous); err != nil {
+	if k.Spent, err = s.Store.Journal("").SpentCases(ctx, live.Name, c.Previous); err != nil {
 		return nil, err
 	}
 	if c.Previous != "" {
@@ -257,6 +257,6 @@ func (s *sleeper) certification(ctx context.Context, live *skill.Live, f *runFla
 		}
 		k.Seen = func(id string) bool { return k.Spent.By[id] == c.Version }
 	}
-	k.Evaluator = f.Evaluator(back, cases, f.Budget(s.a.Now), s.a.Now)
+	k.Evaluator = f.Evaluator(back, cases, f.Budget(s.Runner.Now), s.Runner.Now)
 	return k, nil
 }

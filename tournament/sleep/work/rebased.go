@@ -1,4 +1,4 @@
-package main
+package work
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 // rebased tells what became of the challengers of texts that were found to be
 // edited by their owner since then, whichever process of the night found that. The
 // reason of one that was dropped must not be lost with a line on stderr at night.
-func (s *sleeper) rebased(ctx context.Context, since time.Time) ([]sleep.Step, error) {
-	runs, err := s.db.RunsNamed(ctx, candidate.CarryingPrefix, since)
+func (s *Worker) rebased(ctx context.Context, since time.Time) ([]sleep.Step, error) {
+	runs, err := s.Store.RunsNamed(ctx, candidate.CarryingPrefix, since)
 	if err != nil {
 		return nil, err
 	}

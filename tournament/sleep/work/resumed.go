@@ -1,4 +1,4 @@
-package main
+package work
 
 import (
 	"context"
@@ -13,13 +13,13 @@ import (
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
-// spent adds up what the records of a run tell, for a killed process told nothing;
+// Spent adds up what the records of a run tell, for a killed process told nothing;
 // zero for a run of which there are none.
-func (s *sleeper) spent(ctx context.Context, id string) (eval.Spent, error) {
+func (s *Worker) Spent(ctx context.Context, id string) (eval.Spent, error) {
 	var mined struct {
 		Mined eval.Spent `json:"mined"`
 	}
-	run, err := s.db.Run(ctx, id)
+	run, err := s.Store.Run(ctx, id)
 	switch {
 	case err == nil:
 		if err := json.Unmarshal(run.Config, &mined); err != nil {
@@ -31,12 +31,12 @@ func (s *sleeper) spent(ctx context.Context, id string) (eval.Spent, error) {
 		return eval.Spent{}, err
 	}
 	// A budget without caps adds up as the run's own does.
-	budget := eval.NewBudget(eval.Caps{}, s.a.Now)
-	if err := campaign.ChargeMining(ctx, s.db, id, mined.Mined, budget); err != nil {
+	budget := eval.NewBudget(eval.Caps{}, s.Runner.Now)
+	if err := campaign.ChargeMining(ctx, s.Store, id, mined.Mined, budget); err != nil {
 		return eval.Spent{}, err
 	}
 	for _, by := range []eval.Spender{eval.ByMutator, eval.ByJudge, eval.ByAgent} {
-		replies, err := s.db.Recorded(ctx, id, by)
+		replies, err := s.Store.Recorded(ctx, id, by)
 		if err != nil {
 			return eval.Spent{}, err
 		}
@@ -44,7 +44,7 @@ func (s *sleeper) spent(ctx context.Context, id string) (eval.Spent, error) {
 			return eval.Spent{}, err
 		}
 	}
-	rollouts, err := s.db.Rollouts(ctx, store.RolloutFilter{Run: id})
+	rollouts, err := s.Store.Rollouts(ctx, store.RolloutFilter{Run: id})
 	if err != nil {
 		return eval.Spent{}, err
 	}
@@ -52,7 +52,7 @@ func (s *sleeper) spent(ctx context.Context, id string) (eval.Spent, error) {
 	out.Rollouts, out.AgentCalls, out.JudgeCalls = out.Rollouts+took.Rollouts, out.AgentCalls+took.AgentCalls, out.JudgeCalls+took.JudgeCalls
 	out.TokensIn, out.TokensOut, out.CostUSD = out.TokensIn+took.TokensIn, out.TokensOut+took.TokensOut, out.CostUSD+took.CostUSD
 	out.CostKnown, out.Simulated = out.CostKnown && took.CostKnown, took.Simulated
-	used, err := s.db.RunTime(ctx, id)
+	used, err := s.Store.RunTime(ctx, id)
 	if err != nil {
 		return eval.Spent{}, err
 	}

@@ -1,4 +1,4 @@
-package main
+package work
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"syscall"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -14,7 +15,7 @@ import (
 // not stand in the way of the other skills, tonight and in every night after.
 func aboutFolder(name string, err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOSPC) {
-		return &sleep.Hopeless{Err: fmt.Errorf("%s; it stays staged: once the folder can be written a later night installs it, or `evolve promote %s`", oneLine(err.Error()), name)}
+		return &sleep.Hopeless{Err: fmt.Errorf("%s; it stays staged: once the folder can be written a later night installs it, or `evolve promote %s`", plain.Line(err.Error()), name)}
 	}
 	return aboutSkill(err)
 }

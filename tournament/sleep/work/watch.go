@@ -1,4 +1,4 @@
-package main
+package work
 
 import (
 	"context"
@@ -18,23 +18,23 @@ import (
 // uses are what people did with a skill, the oldest first, with what their turns
 // took where that is told. version says which text a use was of where no hook noted
 // it; nil where nobody asks.
-func (s *sleeper) uses(ctx context.Context, name string, took map[store.Turn]store.TurnCost, version func(*store.Use) string) (out []sleep.Use, err error) {
-	reg, err := s.a.registry()
+func (s *Worker) uses(ctx context.Context, name string, took map[store.Turn]store.TurnCost, version func(*store.Use) string) (out []sleep.Use, err error) {
+	reg, err := s.Runner.Layout.Registry()
 	if err != nil {
 		return nil, err
 	}
 	var all []store.Use
 	for _, one := range append([]string{name}, reg.AliasesOf(name)...) {
-		more, err := s.db.Invocations(ctx, one)
+		more, err := s.Store.Invocations(ctx, one)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, more...)
 	}
 	slices.SortStableFunc(all, func(u, v store.Use) int { return u.Time.Compare(v.Time) })
-	tomorrow := s.a.Now().AddDate(0, 0, 1) // a clock may run ahead, no further
+	tomorrow := s.Runner.Now().AddDate(0, 0, 1) // a clock may run ahead, no further
 	for _, u := range all {
-		if u.Time.After(tomorrow) || u.Headless && !s.f.harvest.headless {
+		if u.Time.After(tomorrow) || u.Headless && !s.Runner.Headless {
 			continue
 		}
 		bad := false
@@ -59,22 +59,22 @@ func (s *sleeper) uses(ctx context.Context, name string, took map[store.Turn]sto
 }
 
 // since is when the live text was put in place; zero for the one that was found.
-func (s *sleeper) since(ctx context.Context, live *skill.Live) (time.Time, error) {
+func (s *Worker) since(ctx context.Context, live *skill.Live) (time.Time, error) {
 	home, err := live.Home()
 	if err != nil {
 		return time.Time{}, err
 	}
-	h, err := release.TimelineOf(ctx, s.db, live.Name, home, true)
+	h, err := release.TimelineOf(ctx, s.Store, live.Name, home, true)
 	return watched(h).Since(), err
 }
 
 // watch looks at an installed version of ours that replaced another one.
-func (s *sleeper) watch(ctx context.Context, name string) (*sleep.Alarm, error) {
-	live, err := s.a.skill(name)
+func (s *Worker) watch(ctx context.Context, name string) (*sleep.Alarm, error) {
+	live, err := s.Runner.Layout.Live(name)
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.db.VersionBySHA(ctx, name, live.Doc.Hash())
+	v, err := s.Store.VersionBySHA(ctx, name, live.Doc.Hash())
 	if errors.Is(err, store.ErrNotFound) || err == nil && v.Author != "evolve" {
 		return nil, nil
 	} else if err != nil {
@@ -88,11 +88,11 @@ func (s *sleeper) watch(ctx context.Context, name string) (*sleep.Alarm, error) 
 	if err != nil {
 		return nil, err
 	}
-	took, err := s.db.TurnCosts(ctx, name)
+	took, err := s.Store.TurnCosts(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.a.whereUsed(ctx, s.db, live)
+	p, err := whereUsed(ctx, s.Store, s.Runner.Layout, live)
 	if err != nil {
 		return nil, err
 	}
@@ -105,12 +105,12 @@ func (s *sleeper) watch(ctx context.Context, name string) (*sleep.Alarm, error) 
 
 // replaced are the texts that the live one took the place of where the skill lives, as
 // a rollback would go through them: SHA-256, the newest first.
-func (s *sleeper) replaced(ctx context.Context, live *skill.Live) ([]string, error) {
+func (s *Worker) replaced(ctx context.Context, live *skill.Live) ([]string, error) {
 	home, err := live.Home()
 	if err != nil {
 		return nil, err
 	}
-	out, err := release.Replaced(ctx, s.db, live.Name, home, live.Doc.Hash(), true)
+	out, err := release.Replaced(ctx, s.Store, live.Name, home, live.Doc.Hash(), true)
 	return slices.DeleteFunc(out, func(sha string) bool { return sha == "" }), err
 }
 
@@ -118,18 +118,18 @@ func (s *sleeper) replaced(ctx context.Context, live *skill.Live) ([]string, err
 // to the newest text of its owner's. What was before that is nothing that evolve has
 // replaced, and whether an edit is for the worse is for its owner to say. What an alarm
 // was about, or was rejected, is no measure.
-func (s *sleeper) predecessors(ctx context.Context, name string, replaced []string) (out []sleep.Predecessor, err error) {
-	st, err := sleep.Stored(s.db).State(ctx, name)
+func (s *Worker) predecessors(ctx context.Context, name string, replaced []string) (out []sleep.Predecessor, err error) {
+	st, err := sleep.Stored(s.Store).State(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	words, err := s.db.Decisions(ctx, name)
+	words, err := s.Store.Decisions(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	for _, sha := range replaced {
 		p := sleep.Predecessor{SHA: sha, Name: fmt.Sprintf("%.12s", sha), Suspect: slices.Contains(st.Alarmed, sha) || words[sha].Word == store.Rejected}
-		v, err := s.db.VersionBySHA(ctx, name, sha)
+		v, err := s.Store.VersionBySHA(ctx, name, sha)
 		if errors.Is(err, store.ErrNotFound) {
 			out = append(out, p)
 			continue
@@ -146,16 +146,16 @@ func (s *sleeper) predecessors(ctx context.Context, name string, replaced []stri
 
 // rollback takes a version back whose owner has asked for that, and never tries
 // it again.
-func (s *sleeper) rollback(ctx context.Context, al *sleep.Alarm) (string, error) {
-	live, err := s.a.skill(al.Skill)
+func (s *Worker) rollback(ctx context.Context, al *sleep.Alarm) (string, error) {
+	live, err := s.Runner.Layout.Live(al.Skill)
 	if err != nil {
 		return "", err
 	}
-	words, err := s.db.Decisions(ctx, al.Skill)
+	words, err := s.Store.Decisions(ctx, al.Skill)
 	if err != nil {
 		return "", err
 	}
-	left, in := "", s.a.installer(s.db)
+	left, in := "", s.Runner.Installer(s.Store)
 	if _, err := in.Settle(ctx, al.Skill); err != nil { // a kill may have come between the file and its record
 		return "", err
 	}
@@ -192,7 +192,7 @@ func (s *sleeper) rollback(ctx context.Context, al *sleep.Alarm) (string, error)
 		if err != nil {
 			return "", err
 		}
-		last, err := release.LastInstall(ctx, s.db, al.Skill, home)
+		last, err := release.LastInstall(ctx, s.Store, al.Skill, home)
 		if err != nil {
 			return "", err
 		}
@@ -203,7 +203,7 @@ func (s *sleeper) rollback(ctx context.Context, al *sleep.Alarm) (string, error)
 			return "", err
 		}
 	}
-	if _, err := s.db.Decide(ctx, store.Decision{Skill: al.Skill, SHA: al.Version, Word: store.Rejected, By: "evolve sleep --rollback-on-alarm",
+	if _, err := s.Store.Decide(ctx, store.Decision{Skill: al.Skill, SHA: al.Version, Word: store.Rejected, By: "evolve sleep --rollback-on-alarm",
 		Incumbent: al.Before, Rules: []string{}}); err != nil {
 		return "", err
 	}

@@ -1,4 +1,4 @@
-package main
+package work
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -16,7 +17,7 @@ import (
 // No session shows where a skill should have been loaded and was not. nil where
 // there are no such cases, or the description is not written so that it could be
 // replaced.
-func (s *sleeper) triggers(ctx context.Context, live *skill.Live, cases []eval.Case) (*sleep.Triggers, error) {
+func (s *Worker) triggers(ctx context.Context, live *skill.Live, cases []eval.Case) (*sleep.Triggers, error) {
 	_, all := eval.SeparateTriggers(cases)
 	if len(all) == 0 {
 		return nil, nil
@@ -46,7 +47,7 @@ func (s *sleeper) triggers(ctx context.Context, live *skill.Live, cases []eval.C
 		return nil, err
 	}
 	for _, sha := range texts {
-		rs, err := s.db.Rollouts(ctx, store.RolloutFilter{Candidate: sha})
+		rs, err := s.Store.Rollouts(ctx, store.RolloutFilter{Candidate: sha})
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +64,7 @@ func (s *sleeper) triggers(ctx context.Context, live *skill.Live, cases []eval.C
 			t.Misfired++
 		}
 	}
-	trial, err := s.a.openTrial(ctx, s.db, live, skill.Description)
+	trial, err := candidate.OpenTrial(ctx, s.Store, live, skill.Description)
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +82,8 @@ func (s *sleeper) triggers(ctx context.Context, live *skill.Live, cases []eval.C
 
 // sameDescription are the SHA-256 of the skill's versions that have the live
 // description: whether a skill is loaded does not depend on what follows.
-func (s *sleeper) sameDescription(ctx context.Context, live *skill.Live) ([]string, error) {
-	versions, err := s.db.Versions(ctx, live.Name)
+func (s *Worker) sameDescription(ctx context.Context, live *skill.Live) ([]string, error) {
+	versions, err := s.Store.Versions(ctx, live.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package main
+package work
 
 import (
 	"cmp"
@@ -13,9 +13,9 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// foresee says what the planned steps of a night may take; nil where nothing is to be
+// Foresee says what the planned steps of a night may take; nil where nothing is to be
 // paid. Nothing is asked of any model.
-func (s *sleeper) foresee(ctx context.Context, n *sleep.Night) (*sleep.Forecast, error) {
+func (s *Worker) Foresee(ctx context.Context, n *sleep.Night) (*sleep.Forecast, error) {
 	paid := n.Paid()
 	if len(paid) == 0 {
 		return nil, nil
@@ -38,11 +38,11 @@ func (s *sleeper) foresee(ctx context.Context, n *sleep.Night) (*sleep.Forecast,
 			fc.Reading = append(fc.Reading, r)
 			read += r.Tokens
 		}
-		live, err := s.a.skill(k.Skill)
+		live, err := s.Runner.Layout.Live(k.Skill)
 		if err != nil {
 			continue // the night says so
 		}
-		cases, err := s.db.Cases(ctx, k.Skill)
+		cases, err := s.Store.Cases(ctx, k.Skill)
 		if err != nil {
 			return nil, err
 		}
@@ -51,16 +51,16 @@ func (s *sleeper) foresee(ctx context.Context, n *sleep.Night) (*sleep.Forecast,
 	if bounded && (fc.Rollouts == 0 || most < fc.Rollouts) {
 		fc.Rollouts = most // trials go on with the cases there are
 	}
-	return fc, s.price(ctx, fc, read, each)
+	return fc, s.Price(ctx, fc, read, each)
 }
 
 // foreseeReading counts the calls that reading the corrections of a skill takes.
-func (s *sleeper) foreseeReading(ctx context.Context, name string, rollouts int64) (sleep.Reading, error) {
+func (s *Worker) foreseeReading(ctx context.Context, name string, rollouts int64) (sleep.Reading, error) {
 	var id eval.Identity
 	if back := s.now.back; back != nil {
 		id = back.Mutator.Identity()
 	}
-	m, err := campaign.ForecastMining(ctx, s.db, name, s.f.harvest.headless, id, s.a.redactor(), s.a.Now)
+	m, err := campaign.ForecastMining(ctx, s.Store, name, s.Runner.Headless, id, s.Redactor, s.Runner.Now)
 	if err != nil {
 		return sleep.Reading{}, err
 	}
@@ -74,19 +74,19 @@ func (s *sleeper) foreseeReading(ctx context.Context, name string, rollouts int6
 	return r, nil
 }
 
-// price estimates what a night takes: read tokens of reading, and its rollouts at each
+// Price estimates what a night takes: read tokens of reading, and its rollouts at each
 // tokens, by a guess (0 for none).
-func (s *sleeper) price(ctx context.Context, fc *sleep.Forecast, read int64, each float64) error {
+func (s *Worker) Price(ctx context.Context, fc *sleep.Forecast, read int64, each float64) error {
 	f := &s.now.f
-	fc.Bound = f.boundWords()
+	fc.Bound = boundWords(f)
 	if s.now.back == nil {
 		return nil
 	}
-	runs, err := s.db.Runs(ctx, "")
+	runs, err := s.Store.Runs(ctx, "")
 	if err != nil {
 		return err
 	}
-	past := campaign.PastRateOf(runs, &f.Config)
+	past := campaign.PastRateOf(runs, f)
 	if past.Tokens > 0 {
 		each = float64(past.Tokens) / float64(past.Rollouts)
 	}
@@ -111,7 +111,7 @@ func (s *sleeper) price(ctx context.Context, fc *sleep.Forecast, read int64, eac
 }
 
 // boundWords say which caps hold a night besides that on rollouts, "" for none.
-func (f *runFlags) boundWords() string {
+func boundWords(f *campaign.Config) string {
 	var out []string
 	if f.MaxTokens > 0 {
 		out = append(out, fmt.Sprintf("--max-tokens %d", f.MaxTokens))
@@ -125,19 +125,15 @@ func (f *runFlags) boundWords() string {
 	return strings.Join(out, ", ")
 }
 
-// foreseeTimer says what each night of a timer may take, by its flags and what earlier
-// runs took.
-func (a *app) foreseeTimer(ctx context.Context, f runFlags) (string, error) {
-	fc := &sleep.Forecast{Rollouts: f.MaxRollouts, Bound: f.boundWords()}
-	if db, err := a.existingStore(ctx); err != nil {
-		return "", err
-	} else if db != nil {
-		s := a.newSleeper(db, f)
-		defer s.close()
+// ForeseeEach says in words what each night may take, by its caps and what earlier runs
+// took.
+func (s *Worker) ForeseeEach(ctx context.Context) (string, error) {
+	fc := &sleep.Forecast{Rollouts: s.Config.MaxRollouts, Bound: boundWords(&s.Config)}
+	if s.Store != nil {
 		s.model(ctx)
-		if err := s.price(ctx, fc, 0, 0); err != nil {
+		if err := s.Price(ctx, fc, 0, 0); err != nil {
 			return "", err
 		}
 	}
-	return fmt.Sprintf("each night: %s; corrections are read with at most %s for a skill", fc.Takes(), plain.Counted(int(campaign.ReadingLimit(f.MaxRollouts)), "call")), nil
+	return fmt.Sprintf("each night: %s; corrections are read with at most %s for a skill", fc.Takes(), plain.Counted(int(campaign.ReadingLimit(s.Config.MaxRollouts)), "call")), nil
 }

@@ -1,4 +1,4 @@
-package main
+package work
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -24,8 +23,8 @@ import (
 // never in place, with all that the policy looks at as it stands now; nil for
 // none. One that was installed has been taken back since, and one that its owner
 // rejected is withdrawn.
-func (s *sleeper) proved(ctx context.Context, live *skill.Live, cases []eval.Case) (*sleep.Proof, error) {
-	trials, err := s.db.Trials(ctx, live.Name)
+func (s *Worker) proved(ctx context.Context, live *skill.Live, cases []eval.Case) (*sleep.Proof, error) {
+	trials, err := s.Store.Trials(ctx, live.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -33,15 +32,15 @@ func (s *sleeper) proved(ctx context.Context, live *skill.Live, cases []eval.Cas
 	var waits *sleep.Proof  // the first that only its owner can install
 	for i := range trials { // the newest first
 		t := &trials[i]
-		if t.Incumbent != sha || t.Decision != string(pareto.Promote) || t.Simulated && !s.a.isDemo() {
+		if t.Incumbent != sha || t.Decision != string(pareto.Promote) || t.Simulated && !s.Demo {
 			continue
 		}
-		if over, err := release.HadItsChance(ctx, s.db, live, t.Challenger); err != nil {
+		if over, err := release.HadItsChance(ctx, s.Store, live, t.Challenger); err != nil {
 			return nil, err
 		} else if over {
 			continue
 		}
-		if short, err := candidate.OnlyDeletesIn(ctx, s.db, live, t); err != nil {
+		if short, err := candidate.OnlyDeletesIn(ctx, s.Store, live, t); err != nil {
 			return nil, err
 		} else if short {
 			continue // nights neither install it nor try it further
@@ -58,7 +57,7 @@ func (s *sleeper) proved(ctx context.Context, live *skill.Live, cases []eval.Cas
 }
 
 // proof is what a promotion rests on, and what speaks against installing it.
-func (s *sleeper) proof(ctx context.Context, live *skill.Live, t *tournament.TrialRecord, cases []eval.Case) (*sleep.Proof, error) {
+func (s *Worker) proof(ctx context.Context, live *skill.Live, t *tournament.TrialRecord, cases []eval.Case) (*sleep.Proof, error) {
 	d, err := t.Evidence()
 	if err != nil {
 		return nil, err
@@ -73,7 +72,7 @@ func (s *sleeper) proof(ctx context.Context, live *skill.Live, t *tournament.Tri
 	if err := s.weigh(ctx, live.Name, live.Doc, r); err != nil {
 		return nil, err
 	}
-	run, err := s.db.Run(ctx, t.Run)
+	run, err := s.Store.Run(ctx, t.Run)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		r.Against = "nothing is left of the run that proved it"
@@ -85,7 +84,7 @@ func (s *sleeper) proof(ctx context.Context, live *skill.Live, t *tournament.Tri
 	if err := json.Unmarshal(run.Config, &f); err != nil {
 		return nil, fmt.Errorf("read run %s: %w", run.ID, err)
 	}
-	r.Unboxed = backend.UsesTools(f.Agent) && f.Sandbox == agent.SandboxNone // with a sandbox that does not work nothing is run
+	r.Unboxed = s.UsesTools(f.Agent) && f.Sandbox == agent.SandboxNone // with a sandbox that does not work nothing is run
 	why, err := s.outdated(ctx, t.Challenger)
 	if err != nil {
 		return nil, err
@@ -96,7 +95,7 @@ func (s *sleeper) proof(ctx context.Context, live *skill.Live, t *tournament.Tri
 	if r.Against != "" {
 		return p, nil
 	}
-	st, err := sleep.Stored(s.db).State(ctx, live.Name)
+	st, err := sleep.Stored(s.Store).State(ctx, live.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -113,8 +112,8 @@ func (s *sleeper) proof(ctx context.Context, live *skill.Live, t *tournament.Tri
 // leaves it, where its owner's run has begun it, or proved it, as a single one. Done
 // again it changes nothing. It reports whether there is a trial to go on with: a run
 // without one would search.
-func (s *sleeper) hold(ctx context.Context, t sleep.Task) (open bool, err error) {
-	live, err := s.a.skill(t.Skill)
+func (s *Worker) hold(ctx context.Context, t sleep.Task) (open bool, err error) {
+	live, err := s.Runner.Layout.Live(t.Skill)
 	if err != nil {
 		return false, aboutSkill(err)
 	}
@@ -122,12 +121,12 @@ func (s *sleeper) hold(ctx context.Context, t sleep.Task) (open bool, err error)
 	if t.Part == sleep.Description {
 		evolves = skill.Description
 	}
-	trial, err := s.a.openTrial(ctx, s.db, live, evolves)
+	trial, err := candidate.OpenTrial(ctx, s.Store, live, evolves)
 	if err != nil {
 		return false, err
 	}
 	if trial == nil {
-		cases, err := s.db.Cases(ctx, t.Skill)
+		cases, err := s.Store.Cases(ctx, t.Skill)
 		if err != nil {
 			return false, err
 		}
@@ -135,18 +134,18 @@ func (s *sleeper) hold(ctx context.Context, t sleep.Task) (open bool, err error)
 		if err != nil || p == nil || p.Fresh == 0 || t.Part == sleep.Description {
 			return false, err
 		}
-		if trial, err = s.db.Journal(t.Run).Trial(ctx, t.Skill, p.Result.Incumbent, p.Result.Challenger); err != nil || trial == nil {
+		if trial, err = s.Store.Journal(t.Run).Trial(ctx, t.Skill, p.Result.Incumbent, p.Result.Challenger); err != nil || trial == nil {
 			return false, err
 		}
 	}
-	st, err := sleep.Stored(s.db).State(ctx, t.Skill)
+	st, err := sleep.Stored(s.Store).State(ctx, t.Skill)
 	if err != nil {
 		return false, err
 	}
 	round, _ := trial.Begun()
 	changed, err := trial.Hold(st.Level(trial.Incumbent, trial.Challenger, round))
 	if err == nil && changed {
-		err = s.db.Journal(trial.Run).SaveTrial(ctx, trial)
+		err = s.Store.Journal(trial.Run).SaveTrial(ctx, trial)
 	}
 	return trial.Decision == string(pareto.Undecided), err
 }

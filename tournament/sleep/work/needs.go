@@ -1,4 +1,4 @@
-package main
+package work
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 
 // needs forecasts what a search over these cases takes, with the begin of its trial.
 // What it takes besides rollouts is asked for only where the night has a cap on that.
-func (s *sleeper) needs(ctx context.Context, live *skill.Live, cases []eval.Case, evolves string) (n sleep.Caps, err error) {
-	spent, err := s.db.Journal("").SpentCases(ctx, live.Name, live.Doc.Hash())
+func (s *Worker) needs(ctx context.Context, live *skill.Live, cases []eval.Case, evolves string) (n sleep.Caps, err error) {
+	spent, err := s.Store.Journal("").SpentCases(ctx, live.Name, live.Doc.Hash())
 	if err != nil {
 		return n, err
 	}
@@ -26,8 +26,8 @@ func (s *sleeper) needs(ctx context.Context, live *skill.Live, cases []eval.Case
 			val++
 		}
 	}
-	n.Rollouts = tournament.Needs(val, test, s.f.MaxRetries, true)
-	if s.f.MaxCostUSD == 0 && s.f.MaxTokens == 0 && s.f.MaxDuration == 0 {
+	n.Rollouts = tournament.Needs(val, test, s.Config.MaxRetries, true)
+	if s.Config.MaxCostUSD == 0 && s.Config.MaxTokens == 0 && s.Config.MaxDuration == 0 {
 		return n, nil
 	}
 	if s.model(ctx); s.now.back == nil {
@@ -35,7 +35,7 @@ func (s *sleeper) needs(ctx context.Context, live *skill.Live, cases []eval.Case
 	}
 	f := s.now.f
 	f.Skill, f.Evolve, f.MaxRollouts, f.HeldOut, f.Clusters = live.Name, evolves, n.Rollouts, test, clusters
-	fc, err := campaign.NewForecast(ctx, s.db, &f.Config, live, cases, s.now.back.UsesTools())
+	fc, err := campaign.NewForecast(ctx, s.Store, &f, live, cases, s.now.back.UsesTools())
 	if err != nil {
 		return n, err
 	}

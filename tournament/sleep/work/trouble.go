@@ -1,17 +1,14 @@
-package main
+package work
 
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"syscall"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament/sleep"
-	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // aboutTask marks an error that may be about the task alone which met it: all but
@@ -44,34 +41,4 @@ func concernsAll(err error) bool {
 	}
 	return errors.As(err, new(*store.NewerError)) || errors.As(err, new(*store.CorruptError)) ||
 		errors.As(err, new(*store.FullError)) || errors.As(err, new(*store.LostError))
-}
-
-// shownFailing is how many skills that fail are named.
-const shownFailing = 2
-
-// failing names the skills whose turn failed in a night, or that it passed by because
-// of earlier ones, with the reason; "" for none.
-func failing(n *sleep.Night) string {
-	var lines []string
-	for i := range n.Steps {
-		k := &n.Steps[i]
-		switch {
-		case k.Stage == sleep.Failed && k.Kind != sleep.Install, k.Stage == sleep.Skipped && k.Trouble != "":
-			lines = append(lines, fmt.Sprintf("%s: %s: %s", k.Skill, status.KindOfStep(k), oneLine(k.Note)))
-		case k.Stage == sleep.Waits && k.Trouble != "":
-			lines = append(lines, fmt.Sprintf("%s: %s: failed when it was tried last (%s), and waits for its turn", k.Skill, status.KindOfStep(k), k.Trouble))
-		}
-	}
-	var b strings.Builder
-	head := "failing "
-	for i, w := range lines {
-		if i == shownFailing-1 && len(lines) > shownFailing {
-			w = fmt.Sprintf("and %d more: `evolve sleep status --json`", len(lines)-i)
-		} else if i >= shownFailing {
-			break
-		}
-		fmt.Fprintf(&b, "%s %s\n", head, w)
-		head = "        "
-	}
-	return b.String()
 }

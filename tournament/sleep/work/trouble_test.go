@@ -1,4 +1,4 @@
-package main
+package work
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament/sleep"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 func TestAboutTask(t *testing.T) {
@@ -64,18 +65,18 @@ func TestFailingSkillsAreNamed(t *testing.T) {
 		{Kind: sleep.Search, Skill: "b", Stage: sleep.Done, Note: "nothing"},
 		{Kind: sleep.Search, Skill: "c", Stage: sleep.Skipped, Trouble: "bad_request", Note: "failed 2 nights in a row"},
 		{Kind: sleep.Search, Skill: "d", Stage: sleep.Skipped, Note: "pinned"}}}
-	if got, want := failing(n), "failing  a: search: 500: boom; tried again next night\n         c: search: failed 2 nights in a row\n"; got != want {
+	if got, want := status.Failing(n), "failing  a: search: 500: boom; tried again next night\n         c: search: failed 2 nights in a row\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	n.Steps = append(n.Steps, n.Steps[0], n.Steps[0])
-	if got := failing(n); strings.Count(got, "\n") != 2 || !strings.Contains(got, "and 3 more: ") {
+	if got := status.Failing(n); strings.Count(got, "\n") != 2 || !strings.Contains(got, "and 3 more: ") {
 		t.Errorf("%q, want two lines", got)
 	}
 	n.Steps = []sleep.Step{{Kind: sleep.Search, Skill: "a", Stage: sleep.Waits, Trouble: "server_error", Note: "takes about 100 rollouts"}}
-	if got := failing(n); !strings.Contains(got, "a: search: failed when it was tried last (server_error)") {
+	if got := status.Failing(n); !strings.Contains(got, "a: search: failed when it was tried last (server_error)") {
 		t.Errorf("%q of one that waits", got)
 	}
-	if got := failing(&sleep.Night{}); got != "" {
+	if got := status.Failing(&sleep.Night{}); got != "" {
 		t.Errorf("%q of an empty night", got)
 	}
 }

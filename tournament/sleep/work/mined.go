@@ -1,4 +1,4 @@
-package main
+package work
 
 import (
 	"context"
@@ -13,18 +13,18 @@ import (
 // unmined names the uses of a skill as they are stored, by a hash over them, where no
 // night has made cases of them yet; "" where one has. A harvest brings uses of every
 // skill, and a night may have been about some of them only.
-func (s *sleeper) unmined(ctx context.Context, name string) (mark string, err error) {
-	uses, err := s.db.Invocations(ctx, name)
+func (s *Worker) unmined(ctx context.Context, name string) (mark string, err error) {
+	uses, err := s.Store.Invocations(ctx, name)
 	if err != nil {
 		return "", err
 	}
-	raw, err := json.Marshal(map[string]any{"uses": uses, "headless": s.f.harvest.headless})
+	raw, err := json.Marshal(map[string]any{"uses": uses, "headless": s.Runner.Headless})
 	if err != nil {
 		return "", fmt.Errorf("encode the uses of %s: %w", name, err)
 	}
 	sum := sha256.Sum256(raw)
 	mark = hex.EncodeToString(sum[:])
-	st, err := sleep.Stored(s.db).State(ctx, name)
+	st, err := sleep.Stored(s.Store).State(ctx, name)
 	if err != nil || st.Mined == mark {
 		return "", err
 	}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/sleep/work"
+)
+
+// sleeper does what the steps of a night are about, with these flags.
+func (a *app) sleeper(db *store.Store, f *runFlags) (*work.Worker, error) {
+	r, err := a.runner(f)
+	if err != nil {
+		return nil, err
+	}
+	k, err := a.locks()
+	if err != nil {
+		return nil, err
+	}
+	o, err := a.outbox()
+	if err != nil {
+		return nil, err
+	}
+	g, err := a.ingester(db)
+	if err != nil {
+		return nil, err
+	}
+	return &work.Worker{Runner: r, Store: db, Config: f.Config, Ingester: g, Outbox: o, Locks: k, Redactor: a.redactor(), Demo: a.isDemo(), UsesTools: backend.UsesTools,
+		Page: func(ctx context.Context, run string) (string, error) { return a.writeReport(ctx, db, run) },
+		Watch: func(c *campaign.Campaign, fc *campaign.Forecast) (campaign.Observer, func()) {
+			view := searchOf(c, fc)
+			view.Of = c.Config.Skill
+			bar := a.Watch(view)
+			return bar, bar.Done
+		}}, nil
+}
+
+// foreseeTimer says what each night of a timer may take, by its flags and what earlier
+// runs took.
+func (a *app) foreseeTimer(ctx context.Context, f runFlags) (string, error) {
+	db, err := a.existingStore(ctx)
+	if err != nil {
+		return "", err
+	}
+	s, err := a.sleeper(db, &f)
+	if err != nil {
+		return "", err
+	}
+	defer s.Close()
+	return s.ForeseeEach(ctx)
+}

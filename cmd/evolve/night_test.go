@@ -1,0 +1,18 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/sleep/work"
+)
+
+// theSleeper is what a night of this command works with.
+func theSleeper(t *testing.T, a *app, db *store.Store) *work.Worker {
+	t.Helper()
+	s, err := a.sleeper(db, &runFlags{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

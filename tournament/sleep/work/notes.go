@@ -1,0 +1,35 @@
+package work
+
+import (
+	"github.com/skill-evolve/evolve/harvest/hook"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+	"github.com/skill-evolve/evolve/tournament/status"
+)
+
+// Tell leaves word for the next session of what this night has found.
+func (s *Worker) Tell(n *sleep.Night) {
+	for _, k := range n.Steps {
+		switch {
+		case k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil && k.Result.Decision == pareto.Promote && triedIn(n, k.Run):
+			s.Outbox.Leave(k.Skill, hook.Waiting, "a better version (%.12s) is proved and waits: `evolve diff %s@%.12[1]s`, `evolve promote %[2]s`", k.Result.Challenger, k.Skill)
+		case status.IsAlarm(&k):
+			s.Outbox.Leave(k.Skill, hook.Alarm, "%s", status.AlarmWords(&k))
+		case k.Kind == sleep.Rebase && k.Result == nil:
+			s.Outbox.Leave(k.Skill, hook.Edited, "%s", k.Note)
+		case k.Kind == sleep.Certify && k.Lift == sleep.NoLift:
+			s.Outbox.Leave(k.Skill, hook.Alarm, "%s; `evolve compare %s none`", k.Note, k.Skill)
+		}
+	}
+}
+
+// triedIn reports whether the run that proved something is of this night: what is
+// only picked up was told of before.
+func triedIn(n *sleep.Night, run string) bool {
+	for _, k := range n.Steps {
+		if k.Run == run && (k.Kind == sleep.Continue || k.Kind == sleep.Search) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,34 @@
+// Package work does what each step of a night is about, with runs, releases and cases.
+package work
+
+import (
+	"context"
+
+	"github.com/skill-evolve/evolve/harvest/hook/settings"
+	"github.com/skill-evolve/evolve/harvest/ingest"
+	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/lock"
+	"github.com/skill-evolve/evolve/tournament/campaign"
+)
+
+// A Worker does what each step of a night is about.
+type Worker struct {
+	Runner   *campaign.Runner
+	Store    *store.Store
+	Config   campaign.Config // of every run of the night
+	Ingester *ingest.Ingester
+	Outbox   *settings.Outbox
+	Locks    lock.Locks
+	Redactor redact.Redactor
+	Demo     bool // the data and the skills are a demo's own
+	// UsesTools reports whether a kind of agent runs programs.
+	UsesTools func(agent string) bool
+	// Page writes the page of a run, and returns its path.
+	Page func(ctx context.Context, run string) (string, error)
+	// Watch shows how a run goes on, until done is called.
+	Watch func(c *campaign.Campaign, fc *campaign.Forecast) (o campaign.Observer, done func())
+
+	// now is who answers tonight, once that was asked for.
+	now *tonight
+}
