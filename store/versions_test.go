@@ -177,3 +177,45 @@ func TestPlaceKeepsItsTime(t *testing.T) {
 	must(t, s.SetInstalled(ctx, "dataviz", "/p", "bb"))
 	at(day.Add(time.Hour))
 }
+
+// TestBeginVersion: a version and the installs that put it in place are written down
+// together, or neither is.
+func TestBeginVersion(t *testing.T) {
+	ctx := t.Context()
+	s := open(t)
+	to := func(path string) Intent {
+		return Intent{Install: Install{Skill: "dataviz", Path: path, From: "abc0", To: "abc1", Op: OpPromote}}
+	}
+	v := tournament.Version{Skill: "dataviz", SHA: "abc1", Author: "evolve", Text: []byte("one")}
+	if n, err := s.NextVersion(ctx, "dataviz", "abc1"); err != nil || n != 0 {
+		t.Errorf("it would be v%d, %v", n, err)
+	}
+	if _, err := s.BeginInstall(ctx, to("/b").Install); err != nil {
+		t.Fatal(err)
+	}
+	var pending *PendingError
+	if _, _, err := s.BeginVersion(ctx, v, []Intent{to("/a"), to("/b")}); !errors.As(err, &pending) {
+		t.Errorf("an install into a path that one is pending for: %v", err)
+	}
+	if all, err := s.Versions(ctx, "dataviz"); err != nil || len(all) > 0 {
+		t.Errorf("left %+v, %v", all, err)
+	}
+	if open, err := s.PendingInstalls(ctx); err != nil || len(open) != 1 {
+		t.Errorf("pending are %+v, %v", open, err)
+	}
+	kept, ids, err := s.BeginVersion(ctx, v, []Intent{to("/a"), to("/c")})
+	if err != nil || kept.N != 0 || len(ids) != 2 {
+		t.Fatalf("v%d, %v, %v", kept.N, ids, err)
+	}
+	all, err := s.Installs(ctx, "dataviz")
+	must(t, err)
+	if len(all) != 3 || kept.Created.After(all[0].Begun) {
+		t.Errorf("made at %v, installs %+v", kept.Created, all)
+	}
+	if again, _, err := s.BeginVersion(ctx, v, nil); err != nil || again.N != 0 {
+		t.Errorf("the same text again is v%d, %v", again.N, err)
+	}
+	if n, err := s.NextVersion(ctx, "dataviz", "abc2"); err != nil || n != 1 {
+		t.Errorf("another text would be v%d, %v", n, err)
+	}
+}

@@ -134,7 +134,11 @@ func (s *serving) plan(ctx context.Context, act serve.Act, name, at string) (_ *
 		err = fmt.Errorf("plan %s: there is no such act", act)
 	}
 	if rest != nil && refused(err) { // nothing else than what a crash has left is to be done
-		p.Will, err = willOf(ctx, c.db, "The same version", rest)
+		what := "The text of before"
+		if rest.Version != nil {
+			what = fmt.Sprintf("v%d", rest.Version.N)
+		}
+		p.Will, err = willOf(ctx, c.db, what, rest)
 		of = rest
 	}
 	p.Command = "evolve " + string(act) + " " + name
