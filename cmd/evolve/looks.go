@@ -33,11 +33,3 @@ func accessOf(c *cobra.Command) datadir.Access {
 	}
 	return datadir.Writes
 }
-
-// sayRecorded says what was found on the way and recorded; of a copy, that it was not.
-func (a *app) sayRecorded(format string, args ...any) {
-	if a.access == datadir.Tries {
-		format += " (not kept: this is a dry run)"
-	}
-	a.Say(format, args...)
-}
