@@ -25,7 +25,7 @@ func (v *auditCounts) count(r *eval.Rollout) {
 	}
 }
 
-// words are warnings; nil where all is well.
+// words are warnings; nil if no rollout was void or inconclusive.
 func (v *auditCounts) words() (out []string) {
 	if v.void > 0 {
 		out = append(out, fmt.Sprintf("%d of %d rollouts are void, the agent read what it must not: %s", v.void, v.all, v.why))

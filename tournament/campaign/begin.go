@@ -33,8 +33,8 @@ func lockedPart(evolves string) string {
 }
 
 // name names a run that begins. A run about the same skill whose process ended while
-// it read corrections has no row to be resumed by: the same command goes on with it,
-// so that what it read is not read again, and what it spent counts.
+// it read corrections has no row to be resumed by: the same command continues it, so
+// that what it read is not read again, and what it spent counts.
 func (c *Campaign) name(ctx context.Context) (string, error) {
 	if c.options.Run != "" {
 		return c.options.Run, nil
@@ -64,7 +64,7 @@ func (c *Campaign) reads() bool {
 	return !c.options.NoHarvest && c.Config.Evolve != skill.Description
 }
 
-// begin makes a run this process' own before anything is spent on it: nobody else
+// begin makes a run this process' own before anything is spent on it: no other process
 // works on it, what earlier processes spent is on its budget, and what it uses of its
 // time is kept.
 func (c *Campaign) begin(ctx context.Context) (err error) {

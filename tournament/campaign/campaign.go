@@ -28,7 +28,7 @@ type Runner struct {
 	Dir      datadir.Dir
 	Access   datadir.Access // challengers are written to Dir if it is datadir.Writes
 	Now      func() time.Time
-	// Say reports how preparing goes on, a line at a time.
+	// Say reports the progress of preparing a run, a line at a time.
 	Say func(format string, args ...any)
 	// Backends opens who answers, and fills in what was left open in the choice.
 	Backends func(context.Context, *agent.Spec) (*agent.Backends, error)
@@ -37,8 +37,8 @@ type Runner struct {
 	Headless bool // sessions that a program drove count, too
 	// Installer puts texts in place.
 	Installer func(*store.Store) *release.Installer
-	// WatchMining shows how the reading of corrections goes on, until done is called;
-	// calls counts what was asked.
+	// WatchMining shows the progress of reading corrections until done is called; calls
+	// counts the model's calls so far.
 	WatchMining func(calls func() int64, budget *eval.Budget, caps eval.Caps) (done func())
 }
 
@@ -49,11 +49,11 @@ type Options struct {
 	To        []string // targets that a promotion would go to, nil for those configured
 	Anew      bool     // search although a challenger is undecided
 	DryRun    bool     // nothing is spent or locked: for a forecast
-	// Night: the sessions were harvested just now, nobody is asked, and the reading of
-	// corrections has a limit of its own.
+	// Night: the sessions were harvested just now, Approve is not called, and the reading
+	// of corrections has a limit of its own.
 	Night bool
-	// AtMost bounds a run that is resumed, where a night has less left than the run
-	// began with; its decisions stay a function of its own caps.
+	// AtMost bounds a resumed run if a night has less left than the run began with; the
+	// run's decisions remain a function of its own caps.
 	AtMost eval.Caps
 	Lease  *lock.Lease // of the night, nil outside of nights
 	// Owned is called once the skill is this process' own, before anything else is
@@ -79,14 +79,14 @@ type Campaign struct {
 	run     *tournament.Run
 	plan    tournament.Plan
 	cases   []eval.Case
-	// heads tells what the harvest found, in words.
+	// heads are what Found returns.
 	heads []string
-	// forecast is the one that was told, nil before it.
+	// forecast is nil before Forecast was called.
 	forecast *Forecast
 	// What begin took.
 	budget *eval.Budget
-	record *Record        // nil where nothing is spent
-	unlock func()         // nil where the run was not locked
+	record *Record        // nil in a dry run
+	unlock func()         // nil while the run is not locked
 	owned  *lock.Skill    // nil while the skill is not locked
 	miner  *limitedReader // nil before it is asked
 }
@@ -122,7 +122,7 @@ func (c *Campaign) Close() {
 	c.owned.Unlock()
 }
 
-// An Observer is told how a search goes on.
+// An Observer sees the progress of a search.
 type Observer interface {
 	Event(tournament.Event)
 	Rollout(*eval.Rollout)

@@ -124,9 +124,9 @@ func (c *Comparison) Plan(ctx context.Context) (fc *CompareForecast, err error) 
 // Close gives back what Plan took.
 func (c *Comparison) Close() { _ = c.back.Close() } // what stays behind does no harm
 
-// Measure runs both arms. watch is told how many rollouts there are to be, and returns
-// what is told of each, and what ends the view. Errors: *eval.BudgetError, which comes
-// with what was measured; *StoppedError.
+// Measure runs both arms. watch gets the number of rollouts, and returns a function to
+// call after each and one that ends the view. Errors: *eval.BudgetError, with which the
+// Report holds what was measured; *StoppedError.
 func (c *Comparison) Measure(ctx context.Context, watch func(rollouts int, budget *eval.Budget, caps eval.Caps) (each func(*eval.Rollout), done func())) error {
 	base, err := VariantOf(c.texts.Live)
 	if err != nil {
@@ -254,7 +254,7 @@ func (c *Comparison) FromRecords(ctx context.Context) error {
 	return nil
 }
 
-// nameJudge names the judge where a check asks for one.
+// nameJudge names the judge in the report if a check asks for one.
 func (c *Comparison) nameJudge() {
 	for _, k := range c.cases {
 		for _, check := range k.Checks {

@@ -19,7 +19,7 @@ type CompareForecast struct {
 	Calls    int64    `json:"calls"`     // with the judge's, without retries
 	Tokens   int64    `json:"tokens"`    // estimated
 	CostUSD  *float64 `json:"cost_usd"`  // nil is unknown
-	Free     bool     `json:"simulated"` // nobody is asked
+	Free     bool     `json:"simulated"` // no model is asked
 }
 
 func (c *Comparison) forecast() *CompareForecast {

@@ -61,7 +61,7 @@ type Config struct {
 	// spent: what the gate's share of the budget is for.
 	HeldOut int `json:"held_out"`
 	// Clusters are those of HeldOut, of which the gate has one pair each. 0 for the run
-	// of an older version, or where a trial is continued.
+	// of an older version, or if a trial is continued.
 	Clusters int    `json:"clusters,omitempty"`
 	Rest     string `json:"rest,omitempty"` // hash over the skill's other files
 	// Level is the error rate that a night's lifetime control leaves a trial that
@@ -110,8 +110,8 @@ func (c *Config) Check() error {
 	return nil
 }
 
-// Settle fills in what depends on who answers, and refuses a cap that nobody could
-// keep.
+// Settle fills in what depends on who answers, and refuses a cap that cannot be
+// kept.
 func (c *Config) Settle(back *agent.Backends) error {
 	if c.Concurrency == 0 {
 		c.Concurrency = back.AtATime

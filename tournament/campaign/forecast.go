@@ -45,11 +45,11 @@ type Forecast struct {
 	noGate bool
 }
 
-// What a call is expected to take where nothing is known of it.
+// What a call is expected to take if nothing is known of it.
 const (
 	answerTokens = 600
 	secondsACall = 8
-	// toolOverhead stands for the system prompt and the tool calls of an agent
+	// toolOverhead is for the system prompt and the tool calls of an agent
 	// that runs tools.
 	toolOverhead  = 3000
 	tokensMutator = 2500
@@ -72,8 +72,7 @@ type PastRate struct {
 const recent = 5
 
 // PastRateOf reads the rate off the first few of runs, which are the newest, that were
-// on the same agent and model as now; its rollouts are 0 where there is none to compare
-// with.
+// on the same agent and model as now; its rollouts are 0 if there is none.
 func PastRateOf(runs []tournament.Run, now *Config) (r PastRate) {
 	r.Priced = true
 	seen := 0
@@ -87,7 +86,7 @@ func PastRateOf(runs []tournament.Run, now *Config) (r PastRate) {
 		}
 		seen++
 		r.Rollouts += run.Spent.Rollouts
-		// Reading corrections comes before the run, and is told apart.
+		// Reading corrections comes before the run, and has a forecast of its own.
 		r.Tokens += max(0, run.Spent.TokensIn+run.Spent.TokensOut-f.Mined.TokensIn-f.Mined.TokensOut)
 		r.USD += max(0, run.Spent.CostUSD-f.Mined.CostUSD)
 		r.Priced = r.Priced && run.Spent.CostKnown
@@ -172,7 +171,7 @@ func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past 
 	fc.CostUSD = f.USD(f.Model, float64(fc.Tokens))
 	if past.Rollouts > 0 {
 		share := rollouts / float64(past.Rollouts)
-		if past.Tokens > 0 { // else nobody told, and the estimate stands
+		if past.Tokens > 0 { // else no usage was reported, and the estimate remains
 			fc.Tokens = int64(share * float64(past.Tokens))
 		}
 		if past.Priced && fc.CostUSD == nil {
@@ -184,7 +183,7 @@ func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past 
 		fc.Minutes = float64(fc.Calls) * secondsACall / 60 / float64(max(1, f.Concurrency))
 	}
 	if fc.Rollouts == 0 {
-		fc.CostUSD = nil // without a cap nobody can tell
+		fc.CostUSD = nil // not known without a cap
 	}
 	cfg := pareto.DefaultConfig()
 	fc.Provable = f.HeldOut
@@ -249,8 +248,8 @@ func (f *Config) PerRollout(body string, cases []eval.Case, tools bool) float64 
 	return float64(f.answering(body, tools)) + float64(prompt)/n + float64(judged)/n*tokensJudge + mutatorShare*tokensMutator
 }
 
-// farBeyond says that a run took more than twice what its forecast had said, where
-// no cap on tokens or dollars held it; "" where it did not.
+// farBeyond is a warning if a run without a cap on tokens or dollars took more than
+// twice the tokens of its forecast, else "".
 func (f *Config) farBeyond(fc *Forecast, s eval.Spent) string {
 	if fc == nil || f.MaxTokens > 0 || f.MaxCostUSD > 0 || fc.Tokens <= 0 {
 		return ""

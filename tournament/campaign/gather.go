@@ -15,7 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
-// gather harvests and mines, unless told not to, and reads the cases.
+// gather harvests and mines, unless the options forbid it, and reads the cases.
 func (c *Campaign) gather(ctx context.Context) error {
 	f := &c.Config
 	trial, err := candidate.OpenTrial(ctx, c.db, c.Live, f.Evolve)
@@ -129,7 +129,7 @@ func (c *Campaign) carry(ctx context.Context, trial *tournament.TrialRecord) err
 		if err != nil {
 			return err
 		}
-		if copies > 0 { // else the gate says so
+		if copies > 0 { // else the gate reports it
 			c.heads = append(c.heads, tournament.Repeated(copies))
 		}
 		return &WaitingError{*trial}

@@ -138,7 +138,7 @@ func (g *Generation) Close() {
 }
 
 // Run has the cases written, and stores them. What was paid for is kept, and returned,
-// also where an error ended it.
+// also if an error ended it.
 func (g *Generation) Run(ctx context.Context) (*Generated, error) {
 	r, o := g.runner, &g.options
 	if err := g.back.Ping(ctx); err != nil {

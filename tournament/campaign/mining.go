@@ -84,7 +84,7 @@ func ForecastMining(ctx context.Context, db *store.Store, name string, headless 
 // approveMining says what reading the corrections takes before anything is spent, and
 // has it approved.
 func (c *Campaign) approveMining(ctx context.Context) error {
-	if c.back.Mutator.Identity().Simulated || c.options.Night { // a night has its caps, and asks nobody
+	if c.back.Mutator.Identity().Simulated || c.options.Night { // a night has its caps, and no one to ask
 		return nil
 	}
 	m, err := ForecastMining(ctx, c.db, c.Config.Skill, c.runner.Headless, c.back.Mutator.Identity(), c.back.Redactor, c.runner.Now)
@@ -131,9 +131,9 @@ func (p *pendingWatch) err() error {
 
 // ChargeMining puts the miner's calls of a run's earlier processes on a budget; mined is
 // what the run's configuration says of them. A process that continues does not ask all
-// of it again: cases that are stored are known. The replies of others are met again
-// where the search comes to them, and counted there: its decisions are a function of
-// what was spent by then.
+// of it again: cases that are stored are known. The replies of the other models are read
+// again by the search, and counted then: its decisions are a function of what was spent
+// by then.
 func ChargeMining(ctx context.Context, db *store.Store, run string, mined eval.Spent, budget *eval.Budget) error {
 	replies, err := db.Recorded(ctx, run, eval.ByMiner)
 	if err != nil {

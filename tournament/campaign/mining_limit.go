@@ -10,12 +10,12 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 )
 
-// A night has nobody to ask before it reads what may be years of corrections, and its
-// cap on rollouts counts none of that. It makes at most half as many calls for them as
+// A night asks no one before it reads what may be years of corrections, and its cap on
+// rollouts counts none of that. It makes at most half as many calls for them as
 // a skill's share has rollouts, never less than a few; the next night reads on.
 const (
 	readAtLeast  = 20
-	readUncapped = 120 // where no cap on rollouts says how much is meant
+	readUncapped = 120 // without a cap on rollouts
 )
 
 // ReadingLimit is how many calls a night makes to read the corrections of a skill
@@ -28,8 +28,8 @@ func ReadingLimit(rollouts int64) int64 {
 }
 
 // A limitedReader is a miner that is asked so many times and then answers nothing:
-// what it would have read is quoted instead, and read by a later run. It stands behind
-// what knows the recorded replies, which count with their calls alone.
+// what it would have read is quoted instead, and read by a later run. It is asked
+// after the recorded replies, which count with their calls alone.
 type limitedReader struct {
 	eval.Model
 	limit int64 // 0: none
@@ -37,7 +37,7 @@ type limitedReader struct {
 
 	mu      sync.Mutex
 	refused int
-	failed  int // calls that were made, and are on no bill: they told nothing
+	failed  int // calls that were made, and are on no bill: they reported no usage
 }
 
 // reader is who reads the corrections in this run.

@@ -32,12 +32,12 @@ type Result struct {
 	// none.
 	Standing string `json:"standing,omitempty"`
 	// Shorter is a text that only lacks lines of the incumbent and was no worse on
-	// validation; null where none was found, or --evolve shorten asked for it.
+	// validation; null if none was found, or if --evolve shorten asked for it.
 	Shorter *Shorter `json:"shorter"`
 	Verdict *Verdict `json:"verdict"`
 	Front   []Point  `json:"front"`
 	// Worth compares the incumbent with no skill at all on the same validation
-	// cases; null where nothing was left to measure it.
+	// cases; null if nothing was left to measure it.
 	Worth    *tournament.Worth `json:"worth"`
 	Spent    eval.Spent        `json:"spent"`
 	Kernel   Kernel            `json:"kernel"`
@@ -62,7 +62,7 @@ type Challenger struct {
 	Path     string       `json:"path"`
 	Metrics  eval.Metrics `json:"metrics"`
 	DiffStat string       `json:"diff_stat"`
-	// Shorter is set where it only lacks lines of the incumbent.
+	// Shorter is set if it only lacks lines of the incumbent.
 	Shorter *tournament.Shorter `json:"shorter,omitempty"`
 }
 
@@ -83,7 +83,7 @@ type Verdict struct {
 	Losses   int     `json:"losses"`
 	Ties     int     `json:"ties"`
 	Cases    int     `json:"cases"`
-	// Judge is set where held-out cases rest on a judge alone.
+	// Judge is set if held-out cases rest on a judge alone.
 	Judge *Judge `json:"judge,omitempty"`
 }
 
@@ -191,8 +191,8 @@ func front(pool []tournament.Scored, noise tournament.Noise) []Point {
 	return out
 }
 
-// stage writes a challenger's text to the data folder, where it can be read,
-// compared and promoted from.
+// stage writes a challenger's text to the data folder, from which it can be read,
+// compared and promoted.
 func (r *Runner) stage(name string, doc *skill.Document) (string, error) {
 	dir := filepath.Join(r.Dir.Staged(), name, doc.Hash()[:16])
 	if path := filepath.Join(dir, skill.FileName); r.Access != datadir.Writes {
@@ -211,8 +211,8 @@ func (r *Runner) stage(name string, doc *skill.Document) (string, error) {
 	return path, nil
 }
 
-// diffStat counts what changed between two texts, in blocks, or in words where
-// it is the description alone.
+// diffStat counts what changed between two texts, in blocks, or in words if
+// only the description did.
 func diffStat(old, new *skill.Document) string {
 	if was, is := old.Description(), new.Description(); was != is && bytes.Equal(old.Body(), new.Body()) {
 		return fmt.Sprintf("its description: %d → %d words", len(strings.Fields(was)), len(strings.Fields(is)))

@@ -94,7 +94,7 @@ func (r *Runner) begunWith(run *tournament.Run, f *Config) (*skill.Live, error) 
 		return nil, err
 	}
 	if got := live.Doc.Render(); string(got) != string(f.Incumbent) {
-		// The decisions were about the text that the run began with. It goes on
+		// The decisions were about the text that the run began with. It continues
 		// with that; installing is refused later by compare-and-swap.
 		doc, err := skill.Parse(f.Incumbent, skill.Options{})
 		if err != nil {

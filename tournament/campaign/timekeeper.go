@@ -11,7 +11,7 @@ import (
 )
 
 // A timekeeper writes down what a run has used of its time as it goes, for a process
-// that is killed tells nothing. Time is what the budget takes it to be: a machine that
+// that is killed reports nothing. Time is what the budget takes it to be: a machine that
 // sleeps uses none.
 type timekeeper struct {
 	used func() time.Duration
@@ -56,7 +56,7 @@ func (k *timekeeper) start() {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				// A store that cannot be written fails the next record, which says so.
+				// A store that cannot be written fails the next record, which reports it.
 				_ = eval.Shielded(func() error { return k.keep(ctx, betweenTicks/2) })
 			}
 		}
@@ -64,7 +64,7 @@ func (k *timekeeper) start() {
 	k.stop = func() { cancel(); <-ended }
 }
 
-// keep writes the time down where that much has passed since it last was.
+// keep writes the time down if that much has passed since it last was.
 func (k *timekeeper) keep(ctx context.Context, step time.Duration) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -82,7 +82,7 @@ func (k *timekeeper) keep(ctx context.Context, step time.Duration) error {
 // end writes it down for the last time.
 func (k *timekeeper) end() {
 	k.stop()
-	_ = k.keep(context.Background(), 1) // the run's own record has it, where it came to one
+	_ = k.keep(context.Background(), 1) // the run's own record has it, if there is one
 }
 
 // A timedJournal keeps the time of its run with what it records.
