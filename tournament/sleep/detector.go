@@ -40,20 +40,55 @@ type detector struct {
 func newDetector() *detector { return &detector{kept: 1, capital: 1, peak: 1} }
 
 func (d *detector) add(x float64) {
+	f := factorsOf(x)
+	d.stake(&f)
+	d.capital = d.worth()
+	d.peak = max(d.peak, d.capital)
+}
+
+// factors are those by which one session multiplies what each bet stakes.
+type factors [len(bets)]float64
+
+func factorsOf(x float64) (f factors) {
+	for i, b := range bets {
+		f[i] = 1 + b*x
+	}
+	return f
+}
+
+// stake enters one session, but for capital and peak.
+func (d *detector) stake(f *factors) {
 	if d.n%beginEvery == 0 {
 		k := d.n/beginEvery + 1
+		w := weight(k)
 		for i := range d.staked {
-			d.staked[i] += weight(k)
+			d.staked[i] += w
 		}
 		d.kept = kept(k)
 	}
 	d.n++
-	d.capital = d.kept
-	for i, b := range bets {
-		d.staked[i] *= 1 + b*x
-		d.capital += d.staked[i] / float64(len(bets))
+	for i := range d.staked {
+		d.staked[i] *= f[i]
 	}
-	d.peak = max(d.peak, d.capital)
+}
+
+// worth is the capital as it stands.
+func (d *detector) worth() float64 {
+	sum := d.kept
+	for _, s := range d.staked {
+		sum += s / float64(len(bets))
+	}
+	return sum
+}
+
+// reaches reports whether the capital as it stands is at least this much. Dividing by
+// the number of bets once tells it unless it is a close call.
+func (d *detector) reaches(level float64) bool {
+	sum := 0.0
+	for _, s := range d.staked {
+		sum += s
+	}
+	return d.kept+sum/float64(len(bets)) >= level*(1-1e-9) && d.worth() >= level
 }
 
 // weight is the share of the capital that is staked from the k-th moment on.

@@ -96,6 +96,15 @@ func (a *Alarm) String() string {
 // was in place at its time: of other texts neither says anything. Uses of one session
 // are not independent: a session counts once, by the mean of what is known of its uses.
 func (r Rule) Look(version string, before []Predecessor, h History, uses []Use) *Alarm {
+	a := r.judge(version, before, h, uses)
+	if c := &a.Signals[0]; c.Weight > 0 {
+		a.Needed = r.of(c.Weight).needed(c.limit, a.NewRate, a.NewSessions, min(1, a.Limit+0.25))
+	}
+	return a
+}
+
+// judge is Look but for the forecast, which takes most of its time.
+func (r Rule) judge(version string, before []Predecessor, h History, uses []Use) *Alarm {
 	a := &Alarm{Version: version, Since: h.Since(), Alpha: r.Alpha, Limit: 1}
 	if len(before) > 0 {
 		a.Before = before[0].SHA
@@ -157,7 +166,6 @@ func (r Rule) Look(version string, before []Predecessor, h History, uses []Use) 
 	a.OldSessions, a.OldRate, a.NewRate = c.OldSessions, c.Old, c.New
 	if c.Weight > 0 {
 		a.Limit = c.limit
-		_, a.Needed = a.Forecast(r, min(1, a.Limit+0.25))
 	}
 	return a
 }
@@ -212,31 +220,65 @@ func (r Rule) Forecast(limit float64, goodRate float64, good int, newRate float6
 	if newRate <= limit || limit >= 1 {
 		return 0, 0
 	}
-	const plays = 400
+	at := r.ends(limit, goodRate, good, newRate, 0.5)
+	return at(0.5), at(onTheSafeSide)
+}
+
+// needed is the second of what Forecast returns.
+func (r Rule) needed(limit float64, goodRate float64, good int, newRate float64) int {
+	if newRate <= limit || limit >= 1 {
+		return 0
+	}
+	return r.ends(limit, goodRate, good, newRate, onTheSafeSide)(onTheSafeSide)
+}
+
+// plays is how many trials a forecast plays.
+const plays = 400
+
+// onTheSafeSide is 80 % and two standard errors of so many plays.
+var onTheSafeSide = 0.8 + 2*math.Sqrt(0.8*0.2/plays)
+
+// ends plays the trials of Forecast; the function that it returns is by how many
+// sessions a share of them has its alarm, for shares of at least this one. As soon as
+// too few can have it the rest is not played.
+func (r Rule) ends(limit, goodRate float64, good int, newRate, least float64) func(share float64) int {
 	rng := rand.New(rand.NewPCG(2026, 7))
-	draw := func(rate float64) float64 { return excess(coin(rng.Float64() < rate), limit) }
+	failed, passed := factorsOf(excess(1, limit)), factorsOf(excess(0, limit))
+	draw := func(rate float64) *factors {
+		if rng.Float64() < rate {
+			return &failed
+		}
+		return &passed
+	}
 	ends := make([]int, plays)
+	never := 0
 	for i := range ends {
 		d := newDetector()
-		for range good {
-			d.add(draw(goodRate))
+		for range good { // an alarm before there was a reason is no help
+			d.stake(draw(goodRate))
 		}
-		d.peak = 0 // an alarm before there was a reason is no help
 		for ends[i] = 1; ends[i] <= pareto.ForecastCap; ends[i]++ {
-			if d.add(draw(newRate)); d.peak >= 1/r.Alpha {
+			if d.stake(draw(newRate)); d.reaches(1 / r.Alpha) {
 				break
+			}
+		}
+		if ends[i] > pareto.ForecastCap {
+			if never++; plays-never < rank(least) {
+				return func(float64) int { return 0 }
 			}
 		}
 	}
 	slices.Sort(ends)
-	at := func(share float64) int {
-		if n := ends[int(math.Ceil(share*plays))-1]; n <= pareto.ForecastCap {
+	return func(share float64) int {
+		if n := ends[rank(share)-1]; n <= pareto.ForecastCap {
 			return n
 		}
 		return 0
 	}
-	return at(0.5), at(0.8 + 2*math.Sqrt(0.8*0.2/plays))
 }
+
+// rank is how many of the plays a share of them is.
+func rank(share float64) int { return int(math.Ceil(share * plays)) }
 
 // sessions are uses by session, in order of their first.
 type sessions struct {

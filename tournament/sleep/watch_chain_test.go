@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -43,13 +44,13 @@ func succession(rng *rand.Rand, drift float64, reigns ...reign) (h History, uses
 	return h, uses
 }
 
-// newest looks at the newest version of a succession, with all predecessors.
+// newest judges the newest version of a succession, with all predecessors.
 func newest(h History, uses []Use) *Alarm {
 	var before []string
 	for _, s := range slices.Backward(h[:len(h)-1]) {
 		before = append(before, s.Version)
 	}
-	return DefaultRule.Look(h[len(h)-1].Version, was(before...), h, uses)
+	return DefaultRule.judge(h[len(h)-1].Version, was(before...), h, uses)
 }
 
 // chains are what nights make of a skill: each text replaces the one before it.
@@ -156,14 +157,13 @@ func TestWatchOfChainsSeesARegression(t *testing.T) {
 				rate := c.now + points
 				h, uses := succession(rng, c.drift, append(slices.Clone(c.before), reign{sessions, rate})...)
 				a := newest(h, uses)
-				_, in80 := DefaultRule.of(a.Signals[0].Weight).Forecast(a.Limit, 0, 0, rate)
+				in80 := DefaultRule.of(a.Signals[0].Weight).needed(a.Limit, 0, 0, rate)
 				all = append(all, in80)
 				limit += a.Limit / float64(lives)
-				b := DefaultRule.Look(a.Version, was(a.Before), h, uses)
+				b := DefaultRule.judge(a.Version, was(a.Before), h, uses)
 				limitAlone += b.Limit / float64(lives)
 				if long {
-					_, in := DefaultRule.of(b.Signals[0].Weight).Forecast(b.Limit, 0, 0, rate)
-					alone = append(alone, in)
+					alone = append(alone, DefaultRule.of(b.Signals[0].Weight).needed(b.Limit, 0, 0, rate))
 				}
 				if in80 == 0 || in80 > sessions {
 					continue
@@ -291,6 +291,29 @@ func TestSharesAsCoins(t *testing.T) {
 	}
 	if n < 900 || n > 1100 { // 1000 ± 3.6 standard errors
 		t.Errorf("%d of 4000 fall at a quarter", n)
+	}
+}
+
+// TestNeededIsWhatTheForecastSays: a forecast of 80 % alone plays no more than it needs,
+// and says the same; so does the alarm of what is looked at.
+func TestNeededIsWhatTheForecastSays(t *testing.T) {
+	for _, c := range []struct {
+		limit, goodRate float64
+		good            int
+		newRate         float64
+	}{{0.3, 0.2, 0, 0.9}, {0.3, 0.2, 60, 0.55}, {0.3, 0.3, 20, 0.38}, {0.3, 0.3, 20, 0.36}, {0.3, 0.3, 20, 0.34}, {0.3, 0, 0, 0.3}, {1, 0, 0, 1}} {
+		in50, in80 := DefaultRule.Forecast(c.limit, c.goodRate, c.good, c.newRate)
+		if got := DefaultRule.needed(c.limit, c.goodRate, c.good, c.newRate); got != in80 {
+			t.Errorf("%+v: %d sessions needed, the forecast says %d and %d", c, got, in50, in80)
+		}
+	}
+	h, uses := succession(rand.New(rand.NewPCG(17, 1)), 0, reign{60, 0.2}, reign{30, 0.2})
+	a := DefaultRule.Look("v1", was("v0"), h, uses)
+	if _, in80 := a.Forecast(DefaultRule, a.Limit+0.25); a.Needed == 0 || a.Needed != in80 {
+		t.Errorf("%d sessions needed, the forecast says %d", a.Needed, in80)
+	}
+	if a.Needed = 0; !reflect.DeepEqual(a, newest(h, uses)) {
+		t.Errorf("%+v without a forecast, %+v with one", newest(h, uses), a)
 	}
 }
 

@@ -43,7 +43,7 @@ func TestWatchRarelyCriesWolf(t *testing.T) {
 	alarms := 0
 	for range years {
 		uses, since := lived(rng, 60, 0.3, 400, 0.3)
-		if DefaultRule.Look("new", was("old"), replaced(since), uses).Raised() {
+		if DefaultRule.judge("new", was("old"), replaced(since), uses).Raised() {
 			alarms++
 		}
 	}
@@ -61,7 +61,7 @@ func TestWatchSeesARegression(t *testing.T) {
 	seen := 0
 	for range plays {
 		uses, since := lived(rng, 60, 0.2, 300, 0.7)
-		a := DefaultRule.Look("new", was("old"), replaced(since), uses)
+		a := DefaultRule.judge("new", was("old"), replaced(since), uses)
 		if _, in80 := DefaultRule.of(a.Signals[0].Weight).Forecast(a.Limit, 0, 0, 0.7); in80 > 0 && a.Raised() && a.At <= in80 {
 			seen++
 		}
@@ -193,7 +193,7 @@ func TestWatchOnEverything(t *testing.T) {
 		alarms, named := 0, 0
 		for range lives {
 			uses, since := livedAs(rng, 60, usual, 120, c.now)
-			a := DefaultRule.Look("new", was("old"), replaced(since), uses)
+			a := DefaultRule.judge("new", was("old"), replaced(since), uses)
 			sum := 0.0
 			for _, s := range a.Signals {
 				sum += s.Weight
