@@ -90,14 +90,15 @@ func (t *Trial) better(o Objective) bool { return reached(&t.evidence[o].better,
 func (t *Trial) within(o Objective) bool {
 	return reached(&t.evidence[o].within, t.cfg.ToleranceAlpha)
 }
-func (t *Trial) measured(o Objective) bool { return t.evidence[o].n > 0 }
+// Measured reports whether any pair has a value of it.
+func (t *Trial) Measured(o Objective) bool { return t.evidence[o].n > 0 }
 
 // othersWithin tells whether every measured objective except o is shown to be
 // within its tolerance. Quality, for which there is no leave to be unmeasured,
 // is always asked for.
 func (t *Trial) othersWithin(o Objective) bool {
 	for x := range Objective(objectives) {
-		if x != o && (x == Quality || t.measured(x)) && !t.within(x) {
+		if x != o && (x == Quality || t.Measured(x)) && !t.within(x) {
 			return false
 		}
 	}
@@ -126,11 +127,11 @@ func (t *Trial) judge() {
 // futile tells whether no measured objective can still win by as much as
 // matters. It rests on quality at least: without it nothing is known.
 func (t *Trial) futile() bool {
-	if !t.measured(Quality) {
+	if !t.Measured(Quality) {
 		return false
 	}
 	for o := range Objective(objectives) {
-		if t.measured(o) && !reached(&t.evidence[o].smaller, t.cfg.FutilityAlpha) {
+		if t.Measured(o) && !reached(&t.evidence[o].smaller, t.cfg.FutilityAlpha) {
 			return false
 		}
 	}
@@ -159,7 +160,7 @@ func (t *Trial) Decide() Decision {
 		}
 		e := &t.evidence[o]
 		per := ObjectiveEvidence{
-			Objective: o.String(), Measured: t.measured(o), Estimate: Compare(diffs, t.cfg.IntervalLevel(o)),
+			Objective: o.String(), Measured: t.Measured(o), Estimate: Compare(diffs, t.cfg.IntervalLevel(o)),
 			Better: e.better.Max(), Within: e.within.Max(), Worse: e.worse.Max(), Smaller: e.smaller.Max(),
 			Alpha: limits[o].Alpha, Tolerance: limits[o].Tolerance,
 		}
@@ -184,15 +185,50 @@ func NeverMeasured(o Objective) string {
 	return fmt.Sprintf("%v was never measured and is not part of the verdict", o)
 }
 
-// explain says in one sentence, with numbers, why the verdict is what it is.
-func (t *Trial) explain(per []ObjectiveEvidence) (e, alpha float64, reason string) {
-	o := Quality
-	for x := range Objective(objectives) {
-		if t.route == x.String() {
-			o = x
+// Verdict is what Decide says first, without the intervals, which take most of its time.
+func (t *Trial) Verdict() Verdict { return t.verdict }
+
+// EValue is that of Decide, and as cheap as Verdict.
+func (t *Trial) EValue() float64 {
+	e, _ := t.deciding(t.decider())
+	return e
+}
+
+// decider is the objective that the verdict rests on, quality where it is another
+// reason or none.
+func (t *Trial) decider() Objective {
+	for o := range Objective(objectives) {
+		if t.route == o.String() {
+			return o
 		}
 	}
-	e, alpha = per[o].Better, per[o].Alpha
+	return Quality
+}
+
+// deciding is the e-value that the verdict rests on, or waits for, and its level.
+func (t *Trial) deciding(o Objective) (e, alpha float64) {
+	evidence := &t.evidence[o]
+	switch {
+	case t.verdict == Reject && t.route == routeFutile:
+		// The objective that agreed last is the one that decided.
+		e = math.Inf(1)
+		for x := range Objective(objectives) {
+			if t.Measured(x) {
+				e = min(e, t.evidence[x].smaller.Max())
+			}
+		}
+		return e, t.cfg.FutilityAlpha
+	case t.verdict == Reject:
+		return evidence.worse.Max(), t.cfg.limits()[o].Alpha
+	default:
+		return evidence.better.Max(), t.cfg.limits()[o].Alpha
+	}
+}
+
+// explain says in one sentence, with numbers, why the verdict is what it is.
+func (t *Trial) explain(per []ObjectiveEvidence) (e, alpha float64, reason string) {
+	o := t.decider()
+	e, alpha = t.deciding(o)
 	head := fmt.Sprintf("%s over %s", change(o, per[o].Estimate), counted(per[o].Estimate.N))
 	switch {
 	case t.verdict == Promote && o == Quality:
@@ -202,17 +238,9 @@ func (t *Trial) explain(per []ObjectiveEvidence) (e, alpha float64, reason strin
 		reason = fmt.Sprintf("%s: e = %.3g reached %.3g, quality is not lower by %g or more (e = %.3g of %.3g), and nothing else is worse than its tolerance",
 			head, e, 1/alpha, per[Quality].Tolerance, per[Quality].Within, 1/t.cfg.ToleranceAlpha)
 	case t.verdict == Reject && t.route == routeFutile:
-		// The objective that agreed last is the one that decided.
-		e, alpha = math.Inf(1), t.cfg.FutilityAlpha
-		for _, p := range per {
-			if p.Measured {
-				e = min(e, p.Smaller)
-			}
-		}
 		reason = fmt.Sprintf("%s: no gain as large as the smallest that matters (quality %+.2g) is left on any objective, e = %.3g reached %.3g",
 			head, t.cfg.Quality.Gain, e, 1/alpha)
 	case t.verdict == Reject:
-		e = per[o].Worse
 		what := "the challenger is worse"
 		if o != Quality {
 			what = "that is beyond the tolerance"
@@ -231,7 +259,7 @@ func (t *Trial) Outstanding() (open []Objective) {
 		return nil
 	}
 	for o := Latency; o < objectives; o++ {
-		if t.measured(o) && !t.within(o) {
+		if t.Measured(o) && !t.within(o) {
 			open = append(open, o)
 		}
 	}
@@ -243,7 +271,7 @@ func (t *Trial) waiting(per []ObjectiveEvidence, head string) string {
 	if len(t.pairs) == 0 {
 		return "no case was compared yet"
 	}
-	if !t.measured(Quality) {
+	if !t.Measured(Quality) {
 		return fmt.Sprintf("quality is missing in all of %s", counted(len(t.pairs)))
 	}
 	var open []string

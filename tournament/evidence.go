@@ -11,20 +11,23 @@ import (
 // Evidence reads the trial's state back: what it has come to, and the pairs'
 // sums that it rests on.
 func (t *TrialRecord) Evidence() (pareto.Decision, error) {
-	st, err := t.read()
+	trial, err := t.Kept()
 	if err != nil {
 		return pareto.Decision{}, err
 	}
-	return st.Trial.Decide(), nil
+	return trial.Decide(), nil
 }
 
 // Kept is the trial itself: the rule, and the pairs that it rests on now.
 func (t *TrialRecord) Kept() (*pareto.Trial, error) {
-	st, err := t.read()
-	if err != nil {
+	var st struct { // what it had come to before this run, and on other models, is as long again
+		Version int           `json:"version"`
+		Trial   *pareto.Trial `json:"trial"`
+	}
+	if err := t.decode(&st, &st.Version); err != nil {
 		return nil, err
 	}
-	return st.Trial, nil
+	return begun(st.Trial), nil
 }
 
 // Fresh counts the held-out cases that the trial can go on with: their clusters
@@ -63,16 +66,31 @@ func (t *TrialRecord) Copies(test []eval.Case, spent *Spent) (int, error) {
 
 func (t *TrialRecord) read() (*gateState, error) {
 	var st gateState
-	if err := json.Unmarshal(t.State, &st); err != nil {
-		return nil, fmt.Errorf("read trial of %.12s: %w", t.Challenger, err)
+	if err := t.decode(&st, &st.Version); err != nil {
+		return nil, err
 	}
-	if st.Version != 1 {
-		return nil, fmt.Errorf("read trial of %.12s: state of version %d, this program knows 1", t.Challenger, st.Version)
-	}
-	if st.Trial == nil { // not begun: there is no evidence under any rule
-		st.Trial = pareto.NewTrial(pareto.DefaultConfig())
-	}
+	st.Trial = begun(st.Trial)
 	return &st, nil
+}
+
+// decode reads the state, or the part of it that st has, of which version is one.
+func (t *TrialRecord) decode(st any, version *int) error {
+	if err := json.Unmarshal(t.State, st); err != nil {
+		return fmt.Errorf("read trial of %.12s: %w", t.Challenger, err)
+	}
+	if *version != 1 {
+		return fmt.Errorf("read trial of %.12s: state of version %d, this program knows 1", t.Challenger, *version)
+	}
+	return nil
+}
+
+// begun is the trial, an empty one where none has begun: there is no evidence under
+// any rule.
+func begun(t *pareto.Trial) *pareto.Trial {
+	if t == nil {
+		return pareto.NewTrial(pareto.DefaultConfig())
+	}
+	return t
 }
 
 // Provable counts what Fresh counts, apart by whether it could prove anything: idle

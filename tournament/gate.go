@@ -156,7 +156,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 			if p == nil {
 				continue
 			}
-			if v.Verdict == pareto.Undecided {
+			if st.Trial.Verdict() == pareto.Undecided {
 				again, err := g.meet(ctx, st, v, models[i], true)
 				if err != nil {
 					return nil, err
@@ -172,14 +172,14 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 				st.Clusters = append(st.Clusters, now[i].name)
 				st.hear(now[i])
 				v.Fresh++
-				v.Decision = st.Trial.Decide()
 				if err := g.emit(ctx, "gate_pair", map[string]any{"cluster": now[i].name, "quality": number(p.Quality),
 					"latency": number(p.Latency), "cost": number(p.Cost), "retries": number(p.Retries),
-					"e_value": v.EValue, "cases": v.Cases}); err != nil {
+					"e_value": st.Trial.EValue(), "cases": st.Trial.Cases()}); err != nil {
 					return nil, err
 				}
 			}
 		}
+		v.Decision = st.Trial.Decide()
 		if err := g.save(ctx, st, incumbent.SHA(), challenger.SHA(), v); err != nil {
 			return nil, err
 		}

@@ -26,13 +26,11 @@ func (g *Gate) provable(clusters []cluster, t *pareto.Trial) (list []cluster, id
 			list = append(list, c)
 		}
 	}
-	if len(list) == 0 && !hasQuality(t) {
+	if len(list) == 0 && !t.Measured(pareto.Quality) {
 		return nil, len(last) > 0
 	}
 	return append(list, last...), false
 }
-
-func hasQuality(t *pareto.Trial) bool { return t.Decide().PerObjective[pareto.Quality].Measured }
 
 // tellJudge says in the verdict what rests on the judge alone, and what that is
 // worth. judged and all count held-out cases, owners the clusters among them on
@@ -99,7 +97,7 @@ func (c Calibration) outcome(p heldPair) (d float64, ok bool) {
 // clusters that rest on the owner's word. A closed trial stays as it was.
 func (st *gateState) completed(c Calibration) (t *pareto.Trial, owners int) {
 	pairs := st.Trial.Pairs()
-	if len(st.Withheld) == 0 || len(pairs) != len(st.StartClusters) || st.Trial.Decide().Verdict != pareto.Undecided {
+	if len(st.Withheld) == 0 || len(pairs) != len(st.StartClusters) || st.Trial.Verdict() != pareto.Undecided {
 		return st.Trial, 0
 	}
 	whole := pareto.NewTrial(st.Trial.Config())
@@ -121,7 +119,7 @@ func (st *gateState) completed(c Calibration) (t *pareto.Trial, owners int) {
 func (st *gateState) open() map[string]bool {
 	out := map[string]bool{}
 	pairs := st.Trial.Pairs()
-	if len(pairs) != len(st.Clusters) || st.Trial.Decide().Verdict != pareto.Undecided {
+	if len(pairs) != len(st.Clusters) || st.Trial.Verdict() != pareto.Undecided {
 		return out
 	}
 	for i, name := range st.Clusters {

@@ -52,11 +52,11 @@ func (t *TrialRecord) ProvenAlone() (bool, error) {
 	default:
 		return false, nil
 	}
-	st, err := t.read()
+	trial, err := t.Kept()
 	if err != nil {
 		return false, err
 	}
-	return provenAlone(st.Trial), nil
+	return provenAlone(trial), nil
 }
 
 // provenAlone: a pair that a stricter trial heard after the proof takes nothing
@@ -100,7 +100,7 @@ func (t *TrialRecord) Hold(level float64) (changed bool, err error) {
 		return false, nil
 	}
 	again := st.Trial.Under(rule)
-	if again.Decide().Verdict != pareto.Undecided {
+	if again.Verdict() != pareto.Undecided {
 		return false, nil
 	}
 	st.Trial = again
@@ -127,11 +127,11 @@ func (g *Gate) tellLifetime(ctx context.Context, st *gateState, v *Verdict, incu
 // OverLifetime says in one line what the proof of a trial is worth that is proven
 // alone, as number n of its skill's; "" where it holds among all of them.
 func (t *TrialRecord) OverLifetime(n *TrialNumber) (string, error) {
-	st, err := t.read()
+	trial, err := t.Kept()
 	if err != nil {
 		return "", err
 	}
-	if d := alone(st.Trial); n.short(&d) {
+	if d := alone(trial); n.short(&d) {
 		return overLifetime(t.Skill, n, &d), nil
 	}
 	return "", nil

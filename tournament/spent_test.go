@@ -257,7 +257,7 @@ func TestNoProofFromCopies(t *testing.T) {
 		if trial.Cases() != len(first) {
 			t.Fatalf("life %d: %d pairs of %d cases", life, trial.Cases(), len(first))
 		}
-		if trial.Decide().Verdict == pareto.Promote {
+		if trial.Verdict() == pareto.Promote {
 			wrong++
 		}
 	}

@@ -128,7 +128,7 @@ func (l *lifetime) write(r *tournament.TrialRecord, t *pareto.Trial) {
 		l.t.Fatal(err)
 	}
 	l.now = l.now.Add(time.Minute)
-	r.State, r.Decision, r.Updated = raw, string(t.Decide().Verdict), l.now
+	r.State, r.Decision, r.Updated = raw, string(t.Verdict()), l.now
 	l.save(r)
 }
 

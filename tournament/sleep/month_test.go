@@ -92,29 +92,38 @@ func (m *month) installed() live { return m.versions[len(m.versions)-1] }
 // day is one day's sessions, after the night before it: each asks for one thing, and
 // is corrected as often as the installed text gets it wrong.
 func (m *month) day() {
+	wrong := m.wrong(m.pool[len(m.cases):][:perDay])
 	for i := range perDay {
 		c := m.pool[len(m.cases)]
 		c.Split = eval.Unassigned
 		if m.trial != "" {
 			c.Split = eval.Test // the challenger's search has never seen it
 		}
-		wrong := m.rate([]eval.Case{c})
 		noted := m.installed().sha
 		if m.hookless {
 			noted = ""
 		}
 		m.uses = append(m.uses, Use{Session: c.ID, At: m.now.Add(time.Duration(8+i) * time.Hour), Version: noted,
-			Failed: m.rng.Float64() < wrong})
+			Failed: m.rng.Float64() < wrong[i]})
 		m.cases = append(m.cases, c)
 	}
 	eval.AssignSplits(m.cases)
 }
 
-// rate is how often the installed text gets these things wrong today, the truth.
+// wrong is how often the installed text gets each of these things wrong today, the
+// truth.
+func (m *month) wrong(cases []eval.Case) []float64 {
+	each := m.world.Oracles(string(m.installed().text), cases)
+	for i, right := range each {
+		each[i] = min(1, 1-right+m.drift)
+	}
+	return each
+}
+
+// rate is the mean of wrong.
 func (m *month) rate(cases []eval.Case) (mean float64) {
-	for i := range cases {
-		wrong := 1 - m.world.Oracle(string(m.installed().text), cases[i:i+1])
-		mean += min(1, wrong+m.drift) / float64(len(cases))
+	for _, w := range m.wrong(cases) {
+		mean += w / float64(len(cases))
 	}
 	return mean
 }

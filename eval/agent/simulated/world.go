@@ -123,16 +123,25 @@ func (w World) Asked(prompt string) []Lesson {
 // infinitely many rollouts would tend to. Checks that it cannot relate to a
 // lesson are left out; no cases give 0.
 func (w World) Oracle(text string, cases []eval.Case) float64 {
-	c := compile(w)
-	a := c.analyse([]byte(text))
 	var sum float64
-	for i := range cases {
-		sum += c.expect(a, &cases[i])
+	for _, q := range w.Oracles(text, cases) {
+		sum += q
 	}
 	if len(cases) == 0 {
 		return 0
 	}
 	return sum / float64(len(cases))
+}
+
+// Oracles is Oracle of each case by itself.
+func (w World) Oracles(text string, cases []eval.Case) []float64 {
+	c := compile(w)
+	a := c.analyse([]byte(text))
+	each := make([]float64, len(cases))
+	for i := range cases {
+		each[i] = c.expect(a, &cases[i])
+	}
+	return each
 }
 
 // expect is the expected quality of one case: lessons fail independently, so
