@@ -90,6 +90,7 @@ func (t *Trial) better(o Objective) bool { return reached(&t.evidence[o].better,
 func (t *Trial) within(o Objective) bool {
 	return reached(&t.evidence[o].within, t.cfg.ToleranceAlpha)
 }
+
 // Measured reports whether any pair has a value of it.
 func (t *Trial) Measured(o Objective) bool { return t.evidence[o].n > 0 }
 
