@@ -51,8 +51,11 @@ func variant(t testing.TB, body string) eval.Variant {
 	return eval.Variant{Name: "s", Doc: doc}
 }
 
-func heldOut(n int) (out []eval.Case) {
-	for i := range n {
+func heldOut(n int) []eval.Case { return heldOutFrom(0, n) }
+
+// heldOutFrom are the n cases from this one on.
+func heldOutFrom(from, n int) (out []eval.Case) {
+	for i := from; i < from+n; i++ {
 		out = append(out, eval.Case{ID: fmt.Sprintf("c%03d", i), Skill: "s", Prompt: fmt.Sprint("case ", i), Split: eval.Test,
 			Checks: []eval.Check{{Type: eval.Contains, Value: "yes", Feedback: "say yes"}}})
 	}

@@ -14,7 +14,7 @@ import (
 
 // requests are held-out cases that ask different things, in sentences.
 func requests(from, n int) []eval.Case {
-	out := heldOut(from + n)[from:]
+	out := heldOutFrom(from, n)
 	for i := range out {
 		r := rand.New(rand.NewPCG(uint64(from+i), 7))
 		var words []string

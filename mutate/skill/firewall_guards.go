@@ -70,22 +70,32 @@ func clauses(said []match) (out []clause, all string) {
 	var b strings.Builder
 	var before map[string]bool
 	for _, s := range said {
-		c := clause{words: contentWords(s.text), before: before, guards: make([]bool, len(guards)), bounds: bounds(s.text)}
-		for k, g := range guards {
-			c.guards[k] = g.re.MatchString(s.text)
-		}
+		c := guarding.of(s.text, clauseOf)
+		c.before = before
 		out, before = append(out, c), c.words
 		b.WriteString(s.text + "\n")
 	}
 	return out, b.String()
 }
 
+var guarding remembered[clause]
+
+// clauseOf is what a sentence does by itself.
+func clauseOf(sentence string) clause {
+	c := clause{words: contentWords(sentence), guards: make([]bool, len(guards)), bounds: bounds(sentence)}
+	for k, g := range guards {
+		c.guards[k] = g.re.MatchString(sentence)
+	}
+	return c
+}
+
 // weaker says what a sentence had that none of now has on the same subject, "" for
 // nothing.
 func weaker(s string, now []clause, all string) string {
-	about := contentWords(s)
+	had := guarding.of(s, clauseOf)
+	about := had.words
 	for k, g := range guards {
-		if g.re.MatchString(s) && !slices.ContainsFunc(now, func(c clause) bool { return c.guards[k] && c.related(about) }) {
+		if had.guards[k] && !slices.ContainsFunc(now, func(c clause) bool { return c.guards[k] && c.related(about) }) {
 			return g.lost
 		}
 	}
@@ -94,7 +104,7 @@ func weaker(s string, now []clause, all string) string {
 			return "a command that checks is gone"
 		}
 	}
-	for _, b := range bounds(s) {
+	for _, b := range had.bounds {
 		if !slices.ContainsFunc(now, func(c clause) bool { return c.related(about) && slices.ContainsFunc(c.bounds, b.holds) }) {
 			return "a limit is gone, or wider"
 		}

@@ -105,14 +105,14 @@ func newOrders(parent, child *Document, harness string) []finding {
 		if known[s.text] {
 			continue
 		}
-		text := withoutHarmless(s.text)
+		own := ordered.of(s.text, ordersIn)
 		hit := map[string]bool{}
-		if i+1 < len(said) && obeysNext(text, said[i+1].text) || echoes(text) {
+		if own.echoes || i+1 < len(said) && obeysNext(own.text, said[i+1].text) {
 			hit["obey-data"] = true
 			out = append(out, finding{"obey-data", obeysWhat, s.text, s.at})
 		}
-		for _, o := range allOrders {
-			if !hit[o.rule] && commands(o.re, text) {
+		for _, o := range own.orders {
+			if !hit[o.rule] {
 				hit[o.rule] = true
 				out = append(out, finding{o.rule, o.what, s.text, s.at})
 			}
@@ -122,6 +122,28 @@ func newOrders(parent, child *Document, harness string) []finding {
 		}
 	}
 	return out
+}
+
+// ownOrders are what a sentence says by itself, of which text is what the patterns
+// see. orders has one for each rule.
+type ownOrders struct {
+	text   string
+	echoes bool
+	orders []*order
+}
+
+var ordered remembered[ownOrders]
+
+func ordersIn(sentence string) ownOrders {
+	own := ownOrders{text: withoutHarmless(sentence)}
+	own.echoes = echoes(own.text)
+	for i := range allOrders {
+		o := &allOrders[i]
+		if !slices.ContainsFunc(own.orders, func(p *order) bool { return p.rule == o.rule }) && commands(o.re, own.text) {
+			own.orders = append(own.orders, o)
+		}
+	}
+	return own
 }
 
 // commands reports whether re matches somewhere in s without being forbidden by

@@ -62,16 +62,34 @@ func newTopics(parent string, fresh []match) []finding {
 	}
 	for _, run := range fresh {
 		for _, s := range sentences(run.text) {
-			if known[s.text] || forbids.MatchString(s.text) && !doubtful.MatchString(s.text) {
+			if known[s.text] {
 				continue
 			}
-			text := withoutHarmless(s.text)
-			for _, t := range topics {
-				if w := t.re.FindString(text); w != "" && !strings.Contains(said.String(), w) {
+			for _, t := range spoken.of(s.text, topicsIn) {
+				if !strings.Contains(said.String(), t.word) {
 					out = append(out, finding{"new-topic", "speaks of " + t.what, s.text, run.at + s.at})
 					break
 				}
 			}
+		}
+	}
+	return out
+}
+
+// A mention is a topic of a sentence, and the words that speak of it.
+type mention struct{ what, word string }
+
+var spoken remembered[[]mention]
+
+// topicsIn are those of a sentence that forbids nothing.
+func topicsIn(sentence string) (out []mention) {
+	if forbids.MatchString(sentence) && !doubtful.MatchString(sentence) {
+		return nil
+	}
+	text := withoutHarmless(sentence)
+	for _, t := range topics {
+		if w := t.re.FindString(text); w != "" {
+			out = append(out, mention{t.what, w})
 		}
 	}
 	return out
