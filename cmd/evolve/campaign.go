@@ -13,7 +13,6 @@ import (
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/campaign"
-	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
 // runner prepares runs with these flags.
@@ -42,7 +41,7 @@ func (a *app) prepare(ctx context.Context, f *runFlags) (*campaign.Campaign, err
 		return nil, err
 	}
 	o := f.Options
-	o.Lease, o.To = sleep.LeaseOf(ctx), f.to
+	o.To = f.to
 	o.Approve = func(m *campaign.MiningForecast) error {
 		return a.approve(f.yes, f.confirmOver, m.CostUSD, "Spend about %s on that?", "nothing was spent", "say --yes, or --no-harvest to go on with the cases there are")
 	}

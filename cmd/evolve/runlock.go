@@ -5,7 +5,6 @@ import (
 
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/store/lock"
-	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
 // locks are those of the data folder.
@@ -20,16 +19,11 @@ func (a *app) lockRun(id string) (unlock func(), err error) {
 	if a.access != datadir.Writes {
 		return func() {}, nil
 	}
-	return a.lockRunUnder(context.Background(), id)
-}
-
-// lockRunUnder is lockRun under the lease of a night, if ctx has one.
-func (a *app) lockRunUnder(ctx context.Context, id string) (unlock func(), err error) {
 	k, err := a.locks()
 	if err != nil {
 		return nil, err
 	}
-	return k.Run(ctx, id, sleep.LeaseOf(ctx))
+	return k.Run(context.Background(), id, nil)
 }
 
 // running reports whether a process is at work on a run.

@@ -56,23 +56,27 @@ func TestNoCallAfterTheNightWasLost(t *testing.T) {
 			Case: &eval.Case{ID: id, Skill: "s", Prompt: id, Checks: []eval.Check{{Type: eval.Contains, Value: "yes"}}}})
 	}
 	kept := 0
-	c.Parts.Harvest = func(ctx context.Context) (int, string, error) {
-		budget := eval.NewBudget(eval.Caps{}, nil)
-		stop, err := noteCalls(ctx, db, "r", budget, sleep.LeaseOf(ctx))
-		if err != nil {
-			return 0, "", err
-		}
-		defer stop()
-		rollouts, err := (&eval.Evaluator{Agent: agent, Grader: &eval.Checks{}, Budget: budget, Recorder: leased{db.Journal("r"), sleep.LeaseOf(ctx)}}).Run(ctx, jobs)
-		for _, r := range rollouts {
-			if r != nil {
-				kept++
-			}
-		}
-		return 0, "", err
+	l, err := c.Journal.Acquire(t.Context(), "first", now, now.Add(2*time.Minute), func(string) bool { return false })
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := c.Run(t.Context(), sleep.Plan{}); !errors.Is(err, lock.ErrLost) {
-		t.Errorf("the night ended with %v, want %v", err, lock.ErrLost)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	lease := lock.NewLease(l.Generation, 2*time.Minute, c.Now, func(ctx context.Context, until time.Time) error { return c.Journal.Renew(ctx, l, until) }, cancel)
+	budget := eval.NewBudget(eval.Caps{}, nil)
+	stop, err := noteCalls(ctx, db, "r", budget, lease)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rollouts, err := (&eval.Evaluator{Agent: agent, Grader: &eval.Checks{}, Budget: budget, Recorder: leased{db.Journal("r"), lease}}).Run(ctx, jobs)
+	stop()
+	for _, r := range rollouts {
+		if r != nil {
+			kept++
+		}
+	}
+	if !errors.Is(err, lock.ErrLost) {
+		t.Errorf("it ended with %v, want %v", err, lock.ErrLost)
 	}
 	if agent.calls != 1 || kept != 1 {
 		t.Errorf("%d calls, %d answers kept; want the one that was under way", agent.calls, kept)

@@ -59,7 +59,7 @@ func (c *Cycle) examine(ctx context.Context, n *Night, s *Step) (done bool, err 
 		return false, fmt.Errorf("read the nights of %s: %w", s.Skill, err)
 	}
 	d := s.Drift
-	t := Task{Kind: s.Kind, Skill: s.Skill, Run: s.Run, Caps: s.Caps}
+	t := Task{Kind: s.Kind, Skill: s.Skill, Run: s.Run, Caps: s.Caps, Lease: c.held}
 	r, err := c.Parts.Certify(ctx, t, *d, d.certificate(st))
 	before := s.Spent
 	s.Spent, s.Assumed, s.Warnings = atLeast(r.Spent, s.Spent), r.Assumed, r.Warnings

@@ -36,6 +36,8 @@ type Cycle struct {
 	// OnResume is told of a night that goes on, bounded by what is asked for now; nil
 	// for nobody.
 	OnResume func(*Night)
+
+	held *lock.Lease // while it runs
 }
 
 // A Plan is what a night was asked for.
@@ -261,7 +263,7 @@ func (c *Cycle) try(ctx context.Context, n *Night, i int) error {
 	if going, err := c.start(ctx, n, i); !going || err != nil {
 		return err
 	}
-	t := Task{Kind: s.Kind, Skill: s.Skill, Part: s.Part, Run: s.Run, Incumbent: s.Live, Caps: s.Caps, Level: cmp.Or(s.Anew, s.Level)}
+	t := Task{Kind: s.Kind, Skill: s.Skill, Part: s.Part, Run: s.Run, Incumbent: s.Live, Caps: s.Caps, Level: cmp.Or(s.Anew, s.Level), Lease: c.held}
 	r, err := c.Parts.Try(ctx, t)
 	before := s.Spent
 	s.Spent, s.Assumed, s.Warnings = atLeast(r.Spent, s.Spent), r.Assumed, r.Warnings
@@ -383,7 +385,7 @@ func (c *Cycle) install(ctx context.Context, n *Night, s *Step) error {
 	if err := c.save(ctx, n, s); err != nil {
 		return err
 	}
-	note, err := c.Parts.Install(ctx, Task{Kind: Install, Skill: s.Skill, Run: s.Run, Level: s.Level}, *s.Result)
+	note, err := c.Parts.Install(ctx, Task{Kind: Install, Skill: s.Skill, Run: s.Run, Level: s.Level, Lease: c.held}, *s.Result)
 	var hopeless *Hopeless
 	var overtaken *Overtaken
 	switch {

@@ -9,14 +9,6 @@ import (
 	"github.com/skill-evolve/evolve/store/lock"
 )
 
-type leaseKey struct{}
-
-// LeaseOf is the cycle's lease that ctx was made under, nil for none.
-func LeaseOf(ctx context.Context) *lock.Lease {
-	l, _ := ctx.Value(leaseKey{}).(*lock.Lease)
-	return l
-}
-
 // hold takes the lease and renews it until stop is called. ctx ends with lock.ErrLost
 // where it cannot be renewed: a machine that slept for an hour may find that
 // another process has gone on.
@@ -32,10 +24,11 @@ func (c *Cycle) hold(ctx *context.Context) (Lease, func(), error) {
 		return l, nil, err
 	}
 	under, cancel := context.WithCancelCause(*ctx)
-	held := lock.NewLease(l.Generation, span, c.Now, func(ctx context.Context, until time.Time) error {
+	c.held = lock.NewLease(l.Generation, span, c.Now, func(ctx context.Context, until time.Time) error {
 		return c.Journal.Renew(ctx, l, until)
 	}, cancel)
-	*ctx = context.WithValue(under, leaseKey{}, held)
+	*ctx = under
+	held := c.held
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -57,15 +57,12 @@ func TestSuspended(t *testing.T) {
 	c := h.cycle(j)
 	now := evening
 	c.Now = func() time.Time { return now }
-	if l := LeaseOf(t.Context()); l.Held(t.Context()) != nil || l.Generation() != 0 {
-		t.Fatal("outside of a night there is a lease")
-	}
-	c.Parts.Try = func(ctx context.Context, _ Task) (Result, error) {
-		if err := LeaseOf(ctx).Held(ctx); err != nil || LeaseOf(ctx).Generation() == 0 {
+	c.Parts.Try = func(ctx context.Context, task Task) (Result, error) {
+		if err := task.Lease.Held(ctx); err != nil || task.Lease.Generation() == 0 {
 			t.Errorf("in its night: %v", err)
 		}
 		now = now.Add(90 * time.Second) // it is still ours, and is renewed
-		if err := LeaseOf(ctx).Held(ctx); err != nil {
+		if err := task.Lease.Held(ctx); err != nil {
 			t.Errorf("after a while: %v", err)
 		}
 		var held *HeldError
@@ -76,8 +73,8 @@ func TestSuspended(t *testing.T) {
 		if _, err := j.Acquire(ctx, "other", now, now.Add(time.Hour), func(string) bool { return false }); err != nil {
 			t.Fatal(err)
 		}
-		err := LeaseOf(ctx).Held(ctx)
-		if !errors.Is(err, lock.ErrLost) || ctx.Err() == nil || !errors.Is(LeaseOf(ctx).Held(ctx), lock.ErrLost) {
+		err := task.Lease.Held(ctx)
+		if !errors.Is(err, lock.ErrLost) || ctx.Err() == nil || !errors.Is(task.Lease.Held(ctx), lock.ErrLost) {
 			t.Errorf("after it was taken over: %v, %v", err, ctx.Err())
 		}
 		return Result{}, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store/lock"
 )
 
 // Caps bound one night, all skills together; zero means no cap.
@@ -224,6 +225,8 @@ type Task struct {
 	Level float64 // for a trial that begins now; one that goes on keeps its own
 	// Incumbent is the live text that the task was planned for, "" of any.
 	Incumbent string // SHA-256
+	// Lease is the night's: what it pays for or writes asks whether it is still held.
+	Lease *lock.Lease
 }
 
 // An Outlook is what is known of a skill before anything is spent on it.

@@ -199,7 +199,7 @@ func (s *Worker) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sle
 	if err := back.Ping(ctx); err != nil {
 		return r, aboutSkill(err)
 	}
-	unlock, err := s.Locks.Run(ctx, t.Run, sleep.LeaseOf(ctx))
+	unlock, err := s.Locks.Run(ctx, t.Run, t.Lease)
 	if err != nil {
 		return r, err
 	}
@@ -209,7 +209,7 @@ func (s *Worker) certify(ctx context.Context, t sleep.Task, d sleep.Drift, c sle
 		return r, err
 	}
 	b := k.Evaluator.Budget
-	record, err := campaign.NewRecord(ctx, s.Store, t.Run, b, 0, sleep.LeaseOf(ctx))
+	record, err := campaign.NewRecord(ctx, s.Store, t.Run, b, 0, t.Lease)
 	if err != nil {
 		return r, err
 	}

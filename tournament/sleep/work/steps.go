@@ -194,7 +194,7 @@ func (s *Worker) fresh(ctx context.Context, trial *tournament.TrialRecord, cases
 func (s *Worker) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 	f, resume := s.Config, false
 	f.Skill, f.Evolve = t.Skill, skill.Harness
-	o := campaign.Options{Run: t.Run, Night: true, Lease: sleep.LeaseOf(ctx)}
+	o := campaign.Options{Run: t.Run, Night: true, Lease: t.Lease}
 	if t.Part == sleep.Description {
 		f.Evolve = skill.Description
 	}
