@@ -3,8 +3,10 @@ package campaign
 import (
 	"context"
 
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 )
 
@@ -34,16 +36,9 @@ func (r *Runner) Prepare(ctx context.Context, f Config, o Options) (*Campaign, e
 	if err != nil {
 		return nil, err
 	}
-	if err := f.Settle(back); err != nil {
-		return nil, err
-	}
-	if !o.DryRun {
-		if err := back.Ping(ctx); err != nil {
-			return nil, err
-		}
-	}
-	db, err := r.Store(ctx)
+	db, err := r.ready(ctx, &f, o, back)
 	if err != nil {
+		back.Close() // folders for temporary files; what stays behind does no harm
 		return nil, err
 	}
 	c := &Campaign{runner: r, Config: f, Live: live, options: o, back: back, db: db}
@@ -73,4 +68,17 @@ func (r *Runner) Prepare(ctx context.Context, f Config, o Options) (*Campaign, e
 		return c, c.discard(ctx, err)
 	}
 	return c, c.discard(ctx, c.freeze(ctx))
+}
+
+// ready makes sure that who answers can be asked, before there is a store.
+func (r *Runner) ready(ctx context.Context, f *Config, o Options, back *agent.Backends) (*store.Store, error) {
+	if err := f.Settle(back); err != nil {
+		return nil, err
+	}
+	if !o.DryRun {
+		if err := back.Ping(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return r.Store(ctx)
 }

@@ -60,16 +60,16 @@ func (r *Runner) Resume(ctx context.Context, id, name string, o Options) (*Campa
 	if err != nil {
 		return nil, err
 	}
+	c := &Campaign{runner: r, Config: f, Live: live, Resumed: true, options: o, back: back, db: db, run: run}
 	if err := back.Ping(ctx); err != nil {
-		return nil, err
+		return c, err
 	}
 	if rest, err := skill.RestHash(live.Dir); err != nil {
-		return nil, fmt.Errorf("read skill %s: %w", f.Skill, err)
+		return c, fmt.Errorf("read skill %s: %w", f.Skill, err)
 	} else if rest != f.Rest {
-		return nil, problem.Inputf(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill),
+		return c, problem.Inputf(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill),
 			"the files beside SKILL.md changed since run %s began: nothing it measured would count", run.ID)
 	}
-	c := &Campaign{runner: r, Config: f, Live: live, Resumed: true, options: o, back: back, db: db, run: run}
 	if err := c.own(ctx); err != nil {
 		return c, err
 	}
