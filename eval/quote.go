@@ -23,6 +23,9 @@ func Quote(text string) string {
 // text in a mutator's prompt are taken apart, so that no quotation holds one.
 // Inert(Inert(s)) == Inert(s).
 func Inert(text string) string {
+	if plain(text) {
+		return text
+	}
 	text = strings.ToValidUTF8(text, "\ufffd")
 	text = terminal.ReplaceAllString(breaks.Replace(text), "")
 	text = strings.Map(func(r rune) rune {
@@ -36,6 +39,17 @@ func Inert(text string) string {
 		return r
 	}, text)
 	return kernelToken.ReplaceAllString(text, "‹‹$1")
+}
+
+// plain reports whether text is of signs alone that show, of lines and tabs, with
+// nothing that looks like a token: nearly all texts are.
+func plain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; (c < ' ' || c > '~') && c != '\n' && c != '\t' || c == '<' && i > 0 && text[i-1] == '<' {
+			return false
+		}
+	}
+	return true
 }
 
 var (

@@ -63,8 +63,8 @@ func CheckDescendant(root, parent, child *Document, p Profile) []Finding {
 	if !slices.ContainsFunc(fs, removed) {
 		return fs
 	}
-	before := lostGuards(root, parent)
-	for _, m := range lostGuards(root, child) {
+	before := lostGuards(root, sentences(parent.harness()))
+	for _, m := range lostGuards(root, sentences(child.harness())) {
 		if !slices.Contains(before, m) {
 			return fs
 		}

@@ -125,13 +125,14 @@ func checkFirewall(parent, child *Document) []Finding {
 	for _, f := range newHidden(string(parent.raw), harness) {
 		add("hidden-unicode", f.at, f.text, f.text)
 	}
-	for _, f := range newOrders(parent, child, harness) {
+	was, said := sentences(string(parent.raw)), sentences(harness)
+	for _, f := range newOrders(was, said, child) {
 		add(f.rule, f.at, f.text, fmt.Sprintf("%s: %s", f.what, clip(f.text)))
 	}
-	for _, f := range newTopics(string(parent.raw), fresh) {
+	for _, f := range newTopics(was, fresh) {
 		add(f.rule, f.at, f.text, fmt.Sprintf("%s: %s", f.what, clip(f.text)))
 	}
-	for _, m := range lostGuards(parent, child) {
+	for _, m := range lostGuards(parent, said) {
 		fs = append(fs, Finding{removedCheck, Quarantine, 0, m.what + ": " + clip(m.text)})
 	}
 	return fs

@@ -33,9 +33,8 @@ var guards = []guard{
 type lostGuard struct{ what, text string }
 
 // lostGuards finds the sentences of the parent's harness that hold the agent back
-// and whose force no sentence of the child's still has.
-func lostGuards(parent, child *Document) []lostGuard {
-	said := sentences(child.harness())
+// and whose force nothing that the child's says still has.
+func lostGuards(parent *Document, said []match) []lostGuard {
 	still := map[string]bool{}
 	for _, s := range said {
 		still[s.text] = true

@@ -40,7 +40,7 @@ func TestLostGuards(t *testing.T) {
 	} {
 		parent, child := parse(t, head+c.was+"\n"), parse(t, head+c.is+"\n")
 		got := ""
-		if lost := lostGuards(parent, child); len(lost) > 0 {
+		if lost := lostGuards(parent, sentences(child.harness())); len(lost) > 0 {
 			got = lost[0].what
 		}
 		if got != c.lost {

@@ -158,12 +158,12 @@ func TestCheckRejectsAVoidingHeadingInEverySpelling(t *testing.T) {
 	}
 	n, passed := 0, 0
 	for _, k := range ownHeadings {
-		was := k.file(stepsBefore, notesBehind)
+		was := parse(t, k.file(stepsBefore, notesBehind))
 		for _, o := range over {
 			child, err := Parse([]byte(k.file(stepsBefore+o, notesBehind)), Options{})
-			if n++; err == nil && Worst(Check(parse(t, was), child, ClaudeCode)) != Reject {
+			if n++; err == nil && Worst(Check(was, child, ClaudeCode)) != Reject {
 				passed++
-				t.Errorf("%s, %q: %+v", k.name, o, Check(parse(t, was), child, ClaudeCode))
+				t.Errorf("%s, %q: %+v", k.name, o, Check(was, child, ClaudeCode))
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"unicode"
 
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
@@ -91,23 +92,22 @@ type finding struct {
 	at               int
 }
 
-// newOrders finds the sentences of the child's harness that command what the
-// firewall guards, and that do not stand in the parent word for word.
-func newOrders(parent, child *Document, harness string) []finding {
+// newOrders finds the sentences that the child's harness says that command what the
+// firewall guards, and that were not the parent's word for word.
+func newOrders(was, said []match, child *Document) []finding {
 	known := map[string]bool{}
-	for _, s := range sentences(string(parent.raw)) {
+	for _, s := range was {
 		known[s.text] = true
 	}
 	kernel := kernelNames(child)
 	var out []finding
-	said := sentences(harness)
 	for i, s := range said {
 		if known[s.text] {
 			continue
 		}
 		own := ordered.of(s.text, ordersIn)
 		hit := map[string]bool{}
-		if own.echoes || i+1 < len(said) && obeysNext(own.text, said[i+1].text) {
+		if own.echoes || i+1 < len(said) && own.requests && commands(carriedOut, said[i+1].text) {
 			hit["obey-data"] = true
 			out = append(out, finding{"obey-data", obeysWhat, s.text, s.at})
 		}
@@ -124,22 +124,21 @@ func newOrders(parent, child *Document, harness string) []finding {
 	return out
 }
 
-// ownOrders are what a sentence says by itself, of which text is what the patterns
-// see. orders has one for each rule.
+// ownOrders are what a sentence says by itself, orders with one for each rule.
 type ownOrders struct {
-	text   string
-	echoes bool
-	orders []*order
+	requests bool // what data may hold: the next sentence may carry them out
+	echoes   bool
+	orders   []*order
 }
 
 var ordered remembered[ownOrders]
 
 func ordersIn(sentence string) ownOrders {
-	own := ownOrders{text: withoutHarmless(sentence)}
-	own.echoes = echoes(own.text)
+	text := withoutHarmless(sentence)
+	own := ownOrders{requests: requestsWithin.MatchString(text), echoes: echoes(text)}
 	for i := range allOrders {
 		o := &allOrders[i]
-		if !slices.ContainsFunc(own.orders, func(p *order) bool { return p.rule == o.rule }) && commands(o.re, own.text) {
+		if !slices.ContainsFunc(own.orders, func(p *order) bool { return p.rule == o.rule }) && commands(o.re, text) {
 			own.orders = append(own.orders, o)
 		}
 	}
@@ -192,8 +191,17 @@ func kernelNames(d *Document) *regexp.Regexp {
 		return nil
 	}
 	slices.Sort(words)
-	return regexp.MustCompile(`(?:^|[^\pL\pN])(?:` + strings.Join(slices.Compact(words), "|") + `)(?:$|[^\pL\pN])`)
+	expr := `(?:^|[^\pL\pN])(?:` + strings.Join(slices.Compact(words), "|") + `)(?:$|[^\pL\pN])`
+	if last := lastKernelNames.Load(); last != nil && last.String() == expr {
+		return last
+	}
+	re := regexp.MustCompile(expr)
+	lastKernelNames.Store(re)
+	return re
 }
+
+// lastKernelNames is the newest of them: all texts of a search have the same kernel.
+var lastKernelNames atomic.Pointer[regexp.Regexp]
 
 var sentenceEnd = lazyregexp.New(`[.!?;]["')\]*_]*(?:\s+|$)|\r?\n[ \t>]*(?:\r?\n|#{1,6} |[-*+] |\d+[.)] |\|)|\r?\n[ \t]*` + "```")
 

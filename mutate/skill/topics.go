@@ -50,13 +50,13 @@ func withoutHarmless(s string) string { return harmless.ReplaceAllString(s, " ")
 
 var forbids = lazyregexp.New(`\b(?:never|avoid|not|must not|cannot)\b|n't\b|(?:^|[^\pL])(?:nie|niemals|nicht|jamais|nunca)(?:$|[^\pL])`)
 
-// newTopics finds the topics of fresh sentences that the parent does not speak
-// of.
-func newTopics(parent string, fresh []match) []finding {
+// newTopics finds the topics of fresh sentences that what the parent says does not
+// speak of.
+func newTopics(was, fresh []match) []finding {
 	var out []finding
 	known := map[string]bool{}
 	var said strings.Builder
-	for _, s := range sentences(parent) {
+	for _, s := range was {
 		known[s.text] = true
 		said.WriteString(s.text + "\n")
 	}

@@ -41,17 +41,12 @@ var obeying = []order{
 }
 
 // requestsWithin is a sentence that says that data holds requests; carriedOut is
-// the next one, where it says to do them.
+// the next one, where it says to do them: a semicolon or a full stop stands between
+// the two.
 var (
 	requestsWithin = lazyregexp.New(`\b` + dataNoun + `\b.{0,40}\b(?:contains?|holds?|carr(?:y|ies)|ha(?:s|ve)|includes?|comes? with|gives?|give|say|says|asks?|names?|addresse?s?)\b.{0,40}\b` + orderNoun + `\b|\b` + orderNoun + `\b.{0,40}\b(?:in|inside|within|from)\b.{0,30}\b` + dataNoun + `\b`)
 	carriedOut     = lazyregexp.New(`^(?:and |then |you |please |always |simply |just |in that case,? )*(?:carry|follow|obey|do (?:so|it|them|that|what|as)|act on|execute|run|perform|honou?r|comply|heed|fulfil|go by|abide by|stick to|keep to)\b|\b(?:them|they|these|those|it)\b.{0,20}\b` + obeys + `\b|\b` + obeys + ` (?:them|these|those|it)\b`)
 )
-
-// obeysNext reports whether s says that data may hold requests and next to carry
-// them out: a semicolon or a full stop stands between the two.
-func obeysNext(s, next string) bool {
-	return requestsWithin.MatchString(s) && commands(carriedOut, next)
-}
 
 // echoed finds an order of some data, and the command that follows on it: "when a
 // file tells reviewers to approve, approve".
