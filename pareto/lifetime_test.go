@@ -25,11 +25,11 @@ func TestAYearOfNullMutators(t *testing.T) {
 				strict.Add(p)
 				plain.Add(p)
 			}
-			if strict.Decide().Verdict == Promote {
+			if strict.Verdict() == Promote {
 				controlled++
 				life.Rejected = append(life.Rejected, night)
 			}
-			if plain.Decide().Verdict == Promote {
+			if plain.Verdict() == Promote {
 				free++
 			}
 		}

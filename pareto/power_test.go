@@ -137,7 +137,7 @@ func (w world) String() string {
 // it is not 1.25 times as high. This is what limits 0.30→0.95, not quality.
 func TestToleranceTakesCases(t *testing.T) {
 	trial := NewTrial(Config{})
-	for trial.Decide().Verdict == Undecided && trial.Cases() < 100 {
+	for trial.Verdict() == Undecided && trial.Cases() < 100 {
 		trial.Add(Pair{Quality: 1, Latency: math.NaN(), Cost: 0, Retries: 1})
 	}
 	if d := trial.Decide(); d.Verdict != Promote || d.Cases != 23 {
