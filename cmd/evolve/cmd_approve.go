@@ -308,7 +308,7 @@ func (a *app) findings(ctx context.Context, db *store.Store, live *skill.Live, c
 		return nil, err
 	}
 	s := &candidate.Texts{Skill: live.Name, Live: live, Store: db}
-	words := &candidate.Words{Db: db, Sessions: map[string]map[string]string{}}
+	words := &candidate.Words{Store: db, Sessions: map[string]map[string]string{}}
 	for _, id := range c.Taught {
 		k, err := s.Case(ctx, words, id)
 		if err != nil {

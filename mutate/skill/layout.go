@@ -161,7 +161,7 @@ func unknownTarget(name string) error {
 	return problem.Inputf(hint, "unknown target %q", name)
 }
 
-// target finds what a name of --to stands for.
+// Target finds what a name of --to stands for.
 func (l *Layout) Target(name string) (t Target, err error) {
 	for _, k := range agentTargets {
 		if k.name != name {
@@ -198,7 +198,7 @@ func (l *Layout) Target(name string) (t Target, err error) {
 	return Target{dir, dir}, nil
 }
 
-// mainTarget is the one where the skills live that evolve works on.
+// Main is the one where the skills live that evolve works on.
 func (l *Layout) Main() (Target, error) {
 	dir, err := l.Skills()
 	if err != nil {
@@ -217,7 +217,7 @@ func (l *Layout) Main() (Target, error) {
 	return Target{dir, dir}, nil
 }
 
-// targets are those that were asked for, else those of the configuration, else
+// Targets are those that were asked for, else those of the configuration, else
 // the one where the skills live.
 func (l *Layout) Targets(to []string) (out []Target, err error) {
 	if len(to) == 0 {
@@ -239,9 +239,11 @@ func (l *Layout) Targets(to []string) (out []Target, err error) {
 	return out, nil
 }
 
-const OfPlugin = "belongs to a plugin"
-
-const OfTool = "is managed by another tool"
+// Whose a skill is that evolve does not write.
+const (
+	OfPlugin = "belongs to a plugin"
+	OfTool   = "is managed by another tool"
+)
 
 // Keeper says whose a managed skill is.
 func Keeper(e Entry) string {
@@ -265,7 +267,7 @@ func RealPath(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), err
 }
 
-// pluginFolders hold what somebody else replaces: plugins of each agent, and the
+// PluginFolders hold what somebody else replaces: plugins of each agent, and the
 // skills that come with one.
 func (l *Layout) PluginFolders() ([]string, error) {
 	var out []string
@@ -281,7 +283,7 @@ func (l *Layout) PluginFolders() ([]string, error) {
 	return out, nil
 }
 
-// targetOf names the target that a SKILL.md of a skill belongs to: an agent's
+// TargetOf names the target that a SKILL.md of a skill belongs to: an agent's
 // name, else the folder of skills.
 func (l *Layout) TargetOf(name, path string) string {
 	for _, k := range agentTargets {

@@ -307,6 +307,7 @@ func (s *Texts) newest(ctx context.Context) (*Text, error) {
 	return nil, nil
 }
 
+// VersionOf is the newest version with a text, nil for none.
 func (s *Texts) VersionOf(sha string) *tournament.Version {
 	for i := len(s.Versions) - 1; i >= 0; i-- {
 		if s.Versions[i].SHA == sha {

@@ -104,7 +104,7 @@ func (s *Texts) Made(ctx context.Context, sha string) (first, last *tournament.C
 // History reads where a text comes from. t must be one that a run made.
 func (s *Texts) History(ctx context.Context, t *Text) (*History, error) {
 	h := &History{Texts: s, nodes: map[string]*node{}, cases: map[string]Case{}, outcomes: map[string]Measured{},
-		words: &Words{Db: s.Store, Sessions: map[string]map[string]string{}}}
+		words: &Words{Store: s.Store, Sessions: map[string]map[string]string{}}}
 	if v := t.Version; v != nil && v.Author == "evolve" {
 		h.base = v.Parent
 	}

@@ -40,17 +40,18 @@ func (s *Texts) Case(ctx context.Context, words *Words, id string) (Case, error)
 
 // Words looks up what users said about answers, a session at a time.
 type Words struct {
-	Db       *store.Store
+	Store    *store.Store
 	Sessions map[string]map[string]string // session → turn → words
 }
 
+// Of is what the user said on a case, "" if nothing was.
 func (u *Words) Of(ctx context.Context, c *eval.Case) (string, error) {
 	if src := c.Source; src != nil && src.Session != "" {
 		turns, known := u.Sessions[src.Session]
 		if !known {
 			turns = map[string]string{}
 			u.Sessions[src.Session] = turns
-			all, err := u.Db.Sessions(ctx, store.SessionFilter{ID: src.Session})
+			all, err := u.Store.Sessions(ctx, store.SessionFilter{ID: src.Session})
 			if err != nil {
 				return "", err
 			}

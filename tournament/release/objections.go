@@ -21,6 +21,7 @@ type Objection struct {
 	why  *problem.Error
 }
 
+// A Ground is what an objection rests on.
 type Ground int
 
 const (

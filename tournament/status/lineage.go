@@ -32,6 +32,7 @@ type Log struct {
 	Edited []string `json:"edited_targets,omitempty"`
 }
 
+// A Version is one installed text, with what it was installed on.
 type Version struct {
 	Version   int       `json:"version"`
 	SHA       string    `json:"sha256"`
@@ -62,6 +63,7 @@ type Version struct {
 	parent int // the version that it was made from, -1 for none
 }
 
+// A Trial is a candidate that came before the gate, and where that stands.
 type Trial struct {
 	SHA       string    `json:"sha256"`
 	Incumbent string    `json:"incumbent"`
@@ -105,6 +107,7 @@ type Evidence struct {
 	Ties     int     `json:"ties"`
 }
 
+// EvidenceFrom is a decision in numbers.
 func EvidenceFrom(d pareto.Decision) *Evidence {
 	return &Evidence{string(d.Verdict), d.Reason, pareto.Finite(d.EValue), d.Alpha, counting(&d), d.Wins, d.Losses, d.Ties}
 }

@@ -68,6 +68,7 @@ type Skill struct {
 	ran time.Time // when its newest run began
 }
 
+// Live is the text that agents load now.
 type Live struct {
 	// Version is the number of the text; of an edit that is no version yet, of the one
 	// that it was made from.
@@ -79,11 +80,13 @@ type Live struct {
 	Recorded bool   `json:"recorded"` // it is a version
 }
 
+// Kernel is the part that never changes, and when its owner confirmed it.
 type Kernel struct {
 	SHA       string     `json:"sha256"`
 	Confirmed *time.Time `json:"confirmed"`
 }
 
+// A Challenger is the text that is proven or on trial against the live one.
 type Challenger struct {
 	SHA      string  `json:"sha256"`
 	Run      string  `json:"run"`
@@ -130,6 +133,7 @@ type Held struct {
 	Reason string `json:"reason"`
 }
 
+// An Unfinished run is one that can be resumed, or that a process is at work on.
 type Unfinished struct {
 	Run    string `json:"run"`
 	Status string `json:"status"`
@@ -137,6 +141,7 @@ type Unfinished struct {
 	Text   string `json:"text"`   // what became of it, in words
 }
 
+// A Broken skill is one that agents cannot load.
 type Broken struct {
 	Skill  string `json:"skill"`
 	Path   string `json:"path"`

@@ -23,6 +23,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
+// Parts are the steps for a sleep.Cycle. Their errors say whether they are about the task
+// that met them alone.
 func (s *Worker) Parts() sleep.Parts {
 	try := func(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 		r, err := s.try(ctx, t)
