@@ -43,6 +43,7 @@ var mayImport = map[string][]string{
 	"store/datadir":                 {},
 	"store/lock":                    {"store/datadir", "eval/problem"},
 	"tournament/candidate":          {"store", "tournament", "mutate", "mutate/skill", "pareto", "eval", "eval/plain", "eval/problem"},
+	"tournament/approval":           {"store", "mutate/skill", "eval/plain", "eval/problem", "tournament/candidate", "tournament/rebase", "tournament/release", "tournament/report"},
 	"tournament/campaign":           {"eval/plain", "eval/problem", "eval", "eval/agent", "mutate", "mutate/skill", "pareto", "harvest", "harvest/ingest", "harvest/redact", "store", "store/datadir", "store/lock", "tournament", "tournament/candidate", "tournament/judge", "tournament/release", "tournament/report"},
 	"tournament/judge":              {"eval", "harvest", "pareto", "mutate/skill", "store", "tournament", "tournament/candidate"},
 	"tournament/release":            {"tournament/candidate", "tournament", "store", "store/datadir", "store/lock", "harvest/hook", "mutate/skill", "pareto", "eval/plain", "eval/problem"},

@@ -248,29 +248,33 @@ func wordOf(act serve.Act) store.Word {
 // planWord is what approve and reject would do.
 func (c *served) planWord(ctx context.Context, db *store.Store, p *serve.Plan) error {
 	word := wordOf(p.Act)
-	d, err := c.deciding(ctx, db, p.Skill+"@"+p.At, word)
+	k, err := c.desk(db)
 	if err != nil {
 		return err
 	}
-	p.At, p.Diff = d.c.SHA, d.r.Diff
-	if err := as(d.r.Findings, &p.Findings); err != nil {
+	d, err := k.Find(ctx, p.Skill+"@"+p.At, word)
+	if err != nil {
 		return err
 	}
-	if err := as(d.r.Taught, &p.Taught); err != nil {
+	p.At, p.Diff = d.Candidate.SHA, d.Result.Diff
+	if err := as(d.Result.Findings, &p.Findings); err != nil {
 		return err
 	}
-	p.Evidence = []serve.Fact{{Name: "stands", Text: d.r.words}, {Name: "made in", Text: "run " + d.c.Run}}
-	if d.c.Trial != nil {
-		if p.Evidence, err = evidenceFacts(p.Evidence, d.c.Trial); err != nil {
+	if err := as(d.Result.Taught, &p.Taught); err != nil {
+		return err
+	}
+	p.Evidence = []serve.Fact{{Name: "stands", Text: d.Words}, {Name: "made in", Text: "run " + d.Candidate.Run}}
+	if d.Candidate.Trial != nil {
+		if p.Evidence, err = evidenceFacts(p.Evidence, d.Candidate.Trial); err != nil {
 			return err
 		}
 	}
-	if d.r.IncumbentChanged {
-		p.Evidence = append(p.Evidence, serve.Fact{Name: "note", Text: fmt.Sprintf("it was made from %s, and the live text has changed since: the diff is against the live text", plain.Short(d.r.Incumbent))})
+	if d.Result.IncumbentChanged {
+		p.Evidence = append(p.Evidence, serve.Fact{Name: "note", Text: fmt.Sprintf("it was made from %s, and the live text has changed since: the diff is against the live text", plain.Short(d.Result.Incumbent))})
 	}
 	name := p.Skill + "@" + plain.Short(p.At)
 	switch {
-	case d.done:
+	case d.Done:
 		p.Will = []string{"Nothing: that was your word already."}
 	case p.Act == serve.Approve:
 		p.Will = []string{fmt.Sprintf("The next `evolve --skill %s` starts its search with this candidate beside the live text; it has to prove itself like any other.", p.Skill),
@@ -284,14 +288,18 @@ func (c *served) planWord(ctx context.Context, db *store.Store, p *serve.Plan) e
 
 // decided gives the owner's word, and says what follows from it.
 func (c *served) decided(ctx context.Context, arg string, word store.Word) (*serve.Done, error) {
-	d, err := c.deciding(ctx, c.db, arg, word)
+	k, err := c.desk(c.db)
+	if err != nil {
+		return nil, c.told(err)
+	}
+	d, err := k.Find(ctx, arg, word)
 	if err == nil {
-		err = c.keepWord(ctx, c.db, d, word)
+		err = k.Keep(ctx, d)
 	}
 	if err != nil {
 		return nil, c.told(err)
 	}
-	return c.done(fmt.Sprintf("%s: %s@%s\nnext: %s", d.r.State, d.r.Skill, plain.Short(d.r.SHA), d.r.Next), nil)
+	return c.done(fmt.Sprintf("%s: %s@%s\nnext: %s", d.Result.State, d.Result.Skill, plain.Short(d.Result.SHA), d.Result.Next), nil)
 }
 
 // evidenceFacts adds what a trial has shown.

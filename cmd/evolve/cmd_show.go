@@ -146,34 +146,9 @@ func (r *showResult) text(t *candidate.Text) string {
 			b.WriteString("; no case taught it\n")
 			continue
 		}
-		fmt.Fprintf(&b, "; taught by %s:\n%s", plain.Counted(len(s.Taught), "case"), caseLines(s.Taught, "  "))
+		fmt.Fprintf(&b, "; taught by %s:\n%s", plain.Counted(len(s.Taught), "case"), candidate.Lines(s.Taught, "  "))
 	}
 	return plain.Text(b.String())
-}
-
-// caseLines lists cases with what the user said.
-func caseLines(cases []candidate.Case, indent string) string {
-	var b strings.Builder
-	for _, c := range cases {
-		if c.Prompt == "" {
-			fmt.Fprintf(&b, "%s- %s (gone since)\n", indent, c.Case)
-			continue
-		}
-		fmt.Fprintf(&b, "%s- %s: %s\n", indent, c.Case, plain.Excerpt(c.Prompt, 100))
-		if c.Words != "" {
-			fmt.Fprintf(&b, "%s  %s\n", indent, saidOn(&c))
-		}
-	}
-	return b.String()
-}
-
-// saidOn is what the user said on the case.
-func saidOn(c *candidate.Case) string {
-	what := "said"
-	if c.Outcome != "" {
-		what = c.Outcome
-	}
-	return fmt.Sprintf("%s: “%s”", what, plain.Excerpt(c.Words, 160))
 }
 
 // citedCases is how many cases a sentence is shown with; --json has them all.
@@ -196,7 +171,7 @@ func changeText(c *candidate.Change) string {
 				break
 			}
 			k := &s.Cases[i]
-			said := saidOn(k)
+			said := k.Said()
 			if k.Prompt == "" {
 				said = "gone since"
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/store"
 )
 
@@ -18,6 +19,31 @@ type Case struct {
 	// Words are the user's own, as the session has them; where it is gone, what
 	// the case's checks say.
 	Words string `json:"words,omitempty"`
+}
+
+// Lines lists cases with what the user said.
+func Lines(cases []Case, indent string) string {
+	var b strings.Builder
+	for _, c := range cases {
+		if c.Prompt == "" {
+			fmt.Fprintf(&b, "%s- %s (gone since)\n", indent, c.Case)
+			continue
+		}
+		fmt.Fprintf(&b, "%s- %s: %s\n", indent, c.Case, plain.Excerpt(c.Prompt, 100))
+		if c.Words != "" {
+			fmt.Fprintf(&b, "%s  %s\n", indent, c.Said())
+		}
+	}
+	return b.String()
+}
+
+// Said is what the user said on the case.
+func (c *Case) Said() string {
+	what := "said"
+	if c.Outcome != "" {
+		what = c.Outcome
+	}
+	return fmt.Sprintf("%s: “%s”", what, plain.Excerpt(c.Words, 160))
 }
 
 // Case reads a case that taught something, as far as it is still there.

@@ -1,0 +1,138 @@
+package approval
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/report"
+)
+
+// A Result is what `evolve approve --json` and `evolve reject --json`
+// print: schema 1.
+type Result struct {
+	Schema int                `json:"schema"`
+	Skill  string             `json:"skill"`
+	SHA    string             `json:"sha256"`
+	Run    string             `json:"run"`   // that made it
+	Was    candidate.Standing `json:"was"`   // before
+	State  candidate.Standing `json:"state"` // now
+	By     string             `json:"by,omitempty"`
+	At     *time.Time         `json:"at"`
+	// Findings are what the firewall says, none for a text that it let pass.
+	Findings []Finding `json:"findings"`
+	// IncumbentChanged: the candidate was made from another text than the live one.
+	IncumbentChanged bool             `json:"incumbent_changed"`
+	Incumbent        string           `json:"incumbent"` // that it was made from
+	Live             string           `json:"live"`
+	Diff             *report.Diff     `json:"diff"` // from the live text
+	Taught           []candidate.Case `json:"taught"`
+	Next             string           `json:"next"`
+}
+
+// A Finding is one of the firewall's.
+type Finding struct {
+	Rule    string `json:"rule"`
+	Line    int    `json:"line"` // 1-based in the candidate, 0 where it is not known any more
+	Message string `json:"message"`
+}
+
+// shown gathers what the owner must see of a candidate.
+func shown(ctx context.Context, db *store.Store, live *skill.Live, c *candidate.Candidate) (r Result, err error) {
+	r = Result{Schema: 1, Skill: live.Name, SHA: c.SHA, Run: c.Run,
+		Was: c.Standing(), State: c.Standing(), Findings: []Finding{}, Taught: []candidate.Case{}, Live: live.Doc.Hash()}
+	opts := skill.OptionsFor(candidate.PartOf(c.Operator))
+	doc, err := skill.Parse(c.Text, opts)
+	if err != nil {
+		return r, fmt.Errorf("read candidate %.12s: %w", c.SHA, err)
+	}
+	if c.Flagged && len(c.Parents) > 0 {
+		seen, err := db.Sightings(ctx, c.Parents[0])
+		if err != nil {
+			return r, err
+		}
+		if len(seen) > 0 && len(seen[0].Text) > 0 {
+			parent, err := skill.Parse(seen[0].Text, opts)
+			if err != nil {
+				return r, fmt.Errorf("read candidate %.12s: %w", c.Parents[0], err)
+			}
+			for _, f := range skill.Check(parent, doc, skill.ClaudeCode) {
+				if f.Severity == skill.Quarantine {
+					r.Findings = append(r.Findings, Finding{f.Rule, f.Line, f.Message})
+				}
+			}
+		}
+	}
+	if c.Flagged && len(r.Findings) == 0 { // an older firewall found it, or its parent is gone
+		rule, message, _ := strings.Cut(c.Reason, ": ")
+		r.Findings = append(r.Findings, Finding{Rule: rule, Message: message})
+	}
+	run, err := db.Run(ctx, c.Run)
+	if err != nil {
+		return r, fmt.Errorf("read run %s: %w", c.Run, err)
+	}
+	r.Incumbent, r.IncumbentChanged = run.Incumbent, run.Incumbent != r.Live
+	if r.Diff, err = report.Between(live.Name+" live", fmt.Sprintf("%s candidate %s", live.Name, plain.Short(c.SHA)), live.Doc, doc); err != nil {
+		return r, err
+	}
+	s := &candidate.Texts{Skill: live.Name, Live: live, Store: db}
+	words := &candidate.Words{Store: db, Sessions: map[string]map[string]string{}}
+	for _, id := range c.Taught {
+		k, err := s.Case(ctx, words, id)
+		if err != nil {
+			return r, err
+		}
+		r.Taught = append(r.Taught, k)
+	}
+	return r, nil
+}
+
+// Evidence is what the owner must see before deciding.
+func (d *Decision) Evidence(coloured bool) string {
+	r := &d.Result
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s@%s: %s\n", r.Skill, plain.Short(r.SHA), plain.Line(d.Words))
+	if len(r.Findings) > 0 {
+		b.WriteString("\nwhat the firewall found:\n")
+	}
+	for _, f := range r.Findings {
+		where := ""
+		if f.Line > 0 {
+			where = fmt.Sprintf("line %d, ", f.Line)
+		}
+		fmt.Fprintf(&b, "  %s%s: %s\n", where, f.Rule, plain.Line(f.Message))
+	}
+	if r.IncumbentChanged {
+		fmt.Fprintf(&b, "\nit was made from %s, and the live text has changed since: the diff is against the live text\n", plain.Short(r.Incumbent))
+	}
+	b.WriteString("\n" + r.Diff.Text(coloured) + "\n")
+	if len(r.Taught) == 0 {
+		b.WriteString("no case taught it\n")
+	} else {
+		fmt.Fprintf(&b, "taught by %s:\n%s", plain.Counted(len(r.Taught), "case"), candidate.Lines(r.Taught, "  "))
+	}
+	return b.String()
+}
+
+// Text says what was decided; the evidence goes before it where nobody has seen it.
+func (d *Decision) Text(unseen bool) string {
+	r := &d.Result
+	var b strings.Builder
+	if unseen && !d.Done {
+		b.WriteString(d.Evidence(false) + "\n")
+	}
+	said := "approved"
+	if r.State == candidate.Rejected {
+		said = "rejected"
+	}
+	if d.Done {
+		said += " already"
+	}
+	fmt.Fprintf(&b, "%s: %s@%s, on %s by %s\nnext: %s\n", said, r.Skill, plain.Short(r.SHA), r.At.Local().Format("2006-01-02"), plain.Text(r.By), r.Next)
+	return b.String()
+}
