@@ -16,7 +16,7 @@ import (
 )
 
 // runner prepares runs with these flags.
-func (a *app) runner(f *runFlags) (*campaign.Runner, error) {
+func (a *global) runner(f *runFlags) (*campaign.Runner, error) {
 	home, err := a.home()
 	if err != nil {
 		return nil, err
@@ -26,16 +26,16 @@ func (a *app) runner(f *runFlags) (*campaign.Runner, error) {
 			return a.opener(f.who.NoWait).Backends(ctx, s)
 		},
 		Harvest: func(ctx context.Context, db *store.Store) (*ingest.Report, error) {
-			return a.harvest(ctx, db, f.harvest)
+			return harvestSessions(a, ctx, db, f.harvest)
 		},
 		WatchMining: func(calls func() int64, budget *eval.Budget, caps eval.Caps) func() {
 			return a.Watch(term.Task{Phase: "mining", Unit: "calls", Count: calls, Budget: budget, Caps: caps}).Done
 		}}, nil
 }
 
-// prepare prepares a run, or the continuation of one. The caller must close it, with an
+// prepareRun prepares a run, or the continuation of one. The caller must close it, with an
 // error too.
-func (a *app) prepare(ctx context.Context, f *runFlags) (*campaign.Campaign, error) {
+func prepareRun(a *global, ctx context.Context, f *runFlags) (*campaign.Campaign, error) {
 	r, err := a.runner(f)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (a *app) prepare(ctx context.Context, f *runFlags) (*campaign.Campaign, err
 	o := f.Options
 	o.To = f.to
 	o.Approve = func(m *campaign.MiningForecast) error {
-		return a.approve(f.yes, f.confirmOver, m.CostUSD, "Spend about %s on that?", "nothing was spent", "say --yes, or --no-harvest to go on with the cases there are")
+		return approveSpending(a, f.yes, f.confirmOver, m.CostUSD, "Spend about %s on that?", "nothing was spent", "say --yes, or --no-harvest to go on with the cases there are")
 	}
 	if f.resume != "" {
 		return r.Resume(ctx, f.resume, f.Skill, o)
@@ -51,9 +51,9 @@ func (a *app) prepare(ctx context.Context, f *runFlags) (*campaign.Campaign, err
 	return r.Prepare(ctx, f.Config, o)
 }
 
-// approve asks on a terminal before more is spent than over says, unless yes was said.
-func (a *app) approve(yes bool, over float64, usd *float64, question, spent, hint string) error {
-	if usd == nil || *usd <= a.confirmOver(over) || yes || !term.IsTerminal(a.Stdin) {
+// approveSpending asks on a terminal before more is spent than over says, unless yes was said.
+func approveSpending(a *global, yes bool, over float64, usd *float64, question, spent, hint string) error {
+	if usd == nil || *usd <= confirmOver(a, over) || yes || !term.IsTerminal(a.Stdin) {
 		return nil
 	}
 	ok, err := a.Confirm(fmt.Sprintf(question, eval.FormatUSD(*usd)))

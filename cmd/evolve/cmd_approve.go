@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newApproveCommand(a *app) *cobra.Command {
+func newApproveCommand(a *global) *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use:   "approve SKILL@CANDIDATE",
@@ -28,14 +28,14 @@ takes a rejection back.`,
 		Example: "  evolve status                       names what waits in quarantine\n  evolve approve dataviz@3f2a9c\n  evolve approve dataviz@3f2a9c --yes",
 		Args:    exactArgs(1, "a skill and a candidate"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.decide(c.Context(), args[0], store.Approved, yes)
+			return runDecision(a, c.Context(), args[0], store.Approved, yes)
 		},
 	}
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "approve without asking")
 	return c
 }
 
-func newRejectCommand(a *app) *cobra.Command {
+func newRejectCommand(a *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "reject SKILL@CANDIDATE",
 		Short: "Drop a candidate for good: from quarantine, or from its trial",
@@ -44,29 +44,29 @@ or proven. No later run proposes that text again. ` + "`evolve approve`" + ` tak
 		Example: "  evolve reject dataviz@3f2a9c\n  evolve reject dataviz@challenger",
 		Args:    exactArgs(1, "a skill and a candidate"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.decide(c.Context(), args[0], store.Rejected, true)
+			return runDecision(a, c.Context(), args[0], store.Rejected, true)
 		},
 	}
 }
 
-// desk is where this command's decisions are kept.
-func (a *app) desk(db *store.Store) (*approval.Desk, error) {
-	k, err := a.carrier(db)
+// approvalDesk is where this command's decisions are kept.
+func approvalDesk(a *global, db *store.Store) (*approval.Desk, error) {
+	k, err := rebaserOf(a, db)
 	return &approval.Desk{Layout: a.layout(), Release: a.installer(db), Rebase: k, By: whoami()}, err
 }
 
-// decide asks, where that is called for, keeps the owner's word on a candidate and prints
+// runDecision asks, where that is called for, keeps the owner's word on a candidate and prints
 // what follows from it.
-func (a *app) decide(ctx context.Context, arg string, word store.Word, yes bool) error {
+func runDecision(a *global, ctx context.Context, arg string, word store.Word, yes bool) error {
 	name, _, _ := strings.Cut(arg, "@")
-	if _, err := a.skill(name); err != nil { // before a store is made
+	if _, err := a.layout().Live(name); err != nil { // before a store is made
 		return err
 	}
 	db, err := a.store(ctx)
 	if err != nil {
 		return err
 	}
-	k, err := a.desk(db)
+	k, err := approvalDesk(a, db)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (a *app) decide(ctx context.Context, arg string, word store.Word, yes bool)
 	}
 	asked := word == store.Approved && !d.Done && !yes
 	if asked {
-		if yes, err = a.askApproval(d); err != nil || !yes {
+		if yes, err = askApproval(a, d); err != nil || !yes {
 			return err
 		}
 	}
@@ -92,7 +92,7 @@ func (a *app) decide(ctx context.Context, arg string, word store.Word, yes bool)
 
 // askApproval shows a candidate and asks. Without a terminal the answer is an
 // error that says what to type, after it was shown.
-func (a *app) askApproval(d *approval.Decision) (bool, error) {
+func askApproval(a *global, d *approval.Decision) (bool, error) {
 	r := &d.Result
 	hint := fmt.Sprintf("`evolve approve %s@%s --yes` lets it be tried, `evolve reject %s@%s` drops it", r.Skill, plain.Short(r.SHA), r.Skill, plain.Short(r.SHA))
 	if a.JSON {

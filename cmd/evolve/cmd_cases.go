@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newCasesCommand(a *app) *cobra.Command {
+func newCasesCommand(a *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cases",
 		Short: "Look at the cases of a skill, bring your own, take some away",
@@ -36,13 +36,13 @@ func splitFlag(c *cobra.Command, split *string) {
 	c.Flags().StringVar(split, "split", "", "only those that are put to this use: train, val or test")
 }
 
-func newCasesListCommand(a *app) *cobra.Command {
+func newCasesListCommand(a *global) *cobra.Command {
 	var split string
 	c := &cobra.Command{
 		Use:   "list SKILL",
 		Short: "List the cases of a skill",
 		Args:  exactArgs(1, "a skill"),
-		RunE:  func(c *cobra.Command, args []string) error { return a.casesList(c.Context(), args[0], split) },
+		RunE:  func(c *cobra.Command, args []string) error { return casesList(a, c.Context(), args[0], split) },
 	}
 	splitFlag(c, &split)
 	return c
@@ -70,8 +70,8 @@ func listed(c *eval.Case) listedCase {
 	return l
 }
 
-func (a *app) casesList(ctx context.Context, name, split string) error {
-	g, err := a.cases(ctx)
+func casesList(a *global, ctx context.Context, name, split string) error {
+	g, err := casesOf(a, ctx)
 	if err != nil {
 		return err
 	}
@@ -145,17 +145,17 @@ func orDash(s string) string {
 	return s
 }
 
-func newCasesShowCommand(a *app) *cobra.Command {
+func newCasesShowCommand(a *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show SKILL ID",
 		Short: "Print one case in full",
 		Args:  exactArgs(2, "a skill and a case"),
-		RunE:  func(c *cobra.Command, args []string) error { return a.casesShow(c.Context(), args[0], args[1]) },
+		RunE:  func(c *cobra.Command, args []string) error { return casesShow(a, c.Context(), args[0], args[1]) },
 	}
 }
 
-func (a *app) casesShow(ctx context.Context, name, id string) error {
-	g, err := a.cases(ctx)
+func casesShow(a *global, ctx context.Context, name, id string) error {
+	g, err := casesOf(a, ctx)
 	if err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-func newCasesExportCommand(a *app) *cobra.Command {
+func newCasesExportCommand(a *global) *cobra.Command {
 	var split string
 	c := &cobra.Command{
 		Use:     "export SKILL",
@@ -234,7 +234,7 @@ func newCasesExportCommand(a *app) *cobra.Command {
 		Example: "  evolve cases export dataviz > dataviz.jsonl",
 		Args:    exactArgs(1, "a skill"),
 		RunE: func(c *cobra.Command, args []string) error {
-			g, err := a.cases(c.Context())
+			g, err := casesOf(a, c.Context())
 			if err != nil {
 				return err
 			}
@@ -254,7 +254,7 @@ func newCasesExportCommand(a *app) *cobra.Command {
 	return c
 }
 
-func newCasesDropCommand(a *app) *cobra.Command {
+func newCasesDropCommand(a *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "drop SKILL ID...",
 		Short: "Take cases away; the next harvest does not bring them back",
@@ -264,12 +264,12 @@ func newCasesDropCommand(a *app) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error { return a.casesDrop(c.Context(), args[0], args[1:]) },
+		RunE: func(c *cobra.Command, args []string) error { return casesDrop(a, c.Context(), args[0], args[1:]) },
 	}
 }
 
-func (a *app) casesDrop(ctx context.Context, name string, ids []string) error {
-	g, err := a.cases(ctx)
+func casesDrop(a *global, ctx context.Context, name string, ids []string) error {
+	g, err := casesOf(a, ctx)
 	if err != nil {
 		return err
 	}

@@ -19,20 +19,20 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newCasesEditCommand(a *app) *cobra.Command {
+func newCasesEditCommand(a *global) *cobra.Command {
 	var trust bool
 	c := &cobra.Command{
 		Use:   "edit SKILL ID",
 		Short: "Change one case in $EDITOR",
 		Args:  exactArgs(2, "a skill and a case"),
-		RunE:  func(c *cobra.Command, args []string) error { return a.casesEdit(c.Context(), args[0], args[1], trust) },
+		RunE:  func(c *cobra.Command, args []string) error { return casesEdit(a, c.Context(), args[0], args[1], trust) },
 	}
 	c.Flags().BoolVar(&trust, "trust-checks", false, "also take checks that run programs")
 	return c
 }
 
-func (a *app) casesEdit(ctx context.Context, name, id string, trust bool) error {
-	g, err := a.cases(ctx)
+func casesEdit(a *global, ctx context.Context, name, id string, trust bool) error {
+	g, err := casesOf(a, ctx)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (a *app) casesEdit(ctx context.Context, name, id string, trust bool) error 
 	if err != nil {
 		return err
 	}
-	text, file, err := a.editCase(ctx, c)
+	text, file, err := editCase(a, ctx, c)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (a *app) casesEdit(ctx context.Context, name, id string, trust bool) error 
 
 // editCase lets the owner edit a case as JSON and returns the text, and the file
 // that it stands in.
-func (a *app) editCase(ctx context.Context, c *eval.Case) (text []byte, file string, err error) {
+func editCase(a *global, ctx context.Context, c *eval.Case) (text []byte, file string, err error) {
 	editor := a.Getenv("VISUAL")
 	if editor == "" {
 		editor = a.Getenv("EDITOR")

@@ -27,7 +27,7 @@ type generateFlags struct {
 	dryRun, yes bool
 }
 
-func newCasesGenerateCommand(a *app) *cobra.Command {
+func newCasesGenerateCommand(a *global) *cobra.Command {
 	f := &generateFlags{}
 	c := &cobra.Command{
 		Use:   "generate --skill NAME",
@@ -41,7 +41,7 @@ to the model. What a generated case came out of is forgotten together with it
 		Example: `  evolve cases generate --skill dataviz -n 20 --model gpt-5-mini
   evolve cases generate --skill dataviz -n 20 --model gpt-5-mini --dry-run`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.casesGenerate(c.Context(), f) },
+		RunE: func(c *cobra.Command, _ []string) error { return casesGenerate(a, c.Context(), f) },
 	}
 	fl := c.Flags()
 	fl.SortFlags = false
@@ -86,7 +86,7 @@ type generateReport struct {
 	Stop   string                `json:"stop,omitempty"` // why there are fewer than wanted
 }
 
-func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
+func casesGenerate(a *global, ctx context.Context, f *generateFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
 		}
 		return nil
 	}
-	if err := a.approve(f.yes, f.confirmOver, fc.CostUSD, "Spend about %s?", "nothing was spent", "lower -n, or say --yes"); err != nil {
+	if err := approveSpending(a, f.yes, f.confirmOver, fc.CostUSD, "Spend about %s?", "nothing was spent", "lower -n, or say --yes"); err != nil {
 		return err
 	}
 	made, err := g.Run(ctx)
@@ -121,7 +121,7 @@ func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
 	for _, w := range made.Warnings {
 		fmt.Fprintf(a.Stderr, "warning: %s\n", w)
 	}
-	if e := a.printGenerated(r); e != nil || err == nil {
+	if e := printGenerated(a, r); e != nil || err == nil {
 		return e
 	}
 	if ctx.Err() != nil {
@@ -132,7 +132,7 @@ func (a *app) casesGenerate(ctx context.Context, f *generateFlags) error {
 	return &problem.Error{Kind: kind, Err: err, Hint: "what was written is kept; the same command goes on from there"}
 }
 
-func (a *app) printGenerated(r *generateReport) error {
+func printGenerated(a *global, r *generateReport) error {
 	if a.JSON {
 		return a.PrintJSON(r)
 	}

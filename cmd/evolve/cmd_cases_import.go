@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newCasesImportCommand(a *app) *cobra.Command {
+func newCasesImportCommand(a *global) *cobra.Command {
 	var trust bool
 	var of string
 	c := &cobra.Command{
@@ -25,17 +25,17 @@ expectations (or assertions) become checks for a judge, and the files that it
 names are taken along from its folder. A trigger set ([{query, should_trigger}])
 becomes trigger cases of --skill. - is stdin.`,
 		Args: exactArgs(1, "a file (- is stdin)"),
-		RunE: func(c *cobra.Command, args []string) error { return a.casesImport(c.Context(), args[0], of, trust) },
+		RunE: func(c *cobra.Command, args []string) error { return casesImport(a, c.Context(), args[0], of, trust) },
 	}
 	c.Flags().StringVar(&of, "skill", "", "the skill that a trigger set asks for, where it does not say so itself")
 	c.Flags().BoolVar(&trust, "trust-checks", false, "also take checks that run programs; read them first")
 	return c
 }
 
-func (a *app) casesImport(ctx context.Context, file, of string, trust bool) error {
+func casesImport(a *global, ctx context.Context, file, of string, trust bool) error {
 	in := ingest.Input{Skill: of, Trust: trust}
 	var err error
-	if in.Text, in.Name, err = a.readInput(file); err != nil {
+	if in.Text, in.Name, err = readInput(a, file); err != nil {
 		return err
 	}
 	if file != "-" {
@@ -56,7 +56,7 @@ func (a *app) casesImport(ctx context.Context, file, of string, trust bool) erro
 	if err := g.Save(ctx, r); err != nil {
 		return err
 	}
-	return a.printImport(r)
+	return printImport(a, r)
 }
 
 // maxImport is how much is imported at once, in bytes.
@@ -66,7 +66,7 @@ const (
 )
 
 // readInput reads a whole file, or stdin for "-", and says what to call it.
-func (a *app) readInput(file string) (text []byte, name string, err error) {
+func readInput(a *global, file string) (text []byte, name string, err error) {
 	if file == "-" {
 		text, err = bounded.ReadAll(a.Stdin, maxImport)
 		if err != nil {
@@ -87,7 +87,7 @@ func (a *app) readInput(file string) (text []byte, name string, err error) {
 	return text, file, nil
 }
 
-func (a *app) printImport(r *ingest.Import) error {
+func printImport(a *global, r *ingest.Import) error {
 	if a.JSON {
 		return a.PrintJSON(r)
 	}

@@ -27,7 +27,7 @@ type compareFlags struct {
 	format   string
 }
 
-func newCompareCommand(a *app) *cobra.Command {
+func newCompareCommand(a *global) *cobra.Command {
 	f := &compareFlags{}
 	f.Profile = skill.ClaudeCode
 	c := &cobra.Command{
@@ -53,7 +53,7 @@ that A solves and B does not, and skips one that neither solves.`,
 			if len(args) < 1 || len(args) > 3 {
 				return problem.Inputf("usage: "+c.UseLine(), "%s needs a skill, and at most two texts of it", c.CommandPath())
 			}
-			return a.compare(c.Context(), args, f)
+			return runCompare(a, c.Context(), args, f)
 		},
 	}
 	fl := c.Flags()
@@ -83,7 +83,7 @@ that A solves and B does not, and skips one that neither solves.`,
 // formats are the values of --format.
 var formats = []string{"text", "json", "markdown", "benchmark", "junit"}
 
-func (f *compareFlags) check(a *app) error {
+func (f *compareFlags) check(a *global) error {
 	if a.JSON {
 		if f.format != "text" && f.format != "json" {
 			return problem.Inputf("drop one of them", "--json and --format %s ask for two things", f.format)
@@ -107,7 +107,7 @@ func (f *compareFlags) check(a *app) error {
 	return f.runFlags.check()
 }
 
-func (a *app) compare(ctx context.Context, args []string, f *compareFlags) error {
+func runCompare(a *global, ctx context.Context, args []string, f *compareFlags) error {
 	if err := f.check(a); err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (a *app) compare(ctx context.Context, args []string, f *compareFlags) error
 	if at != "" {
 		names = append([]string{at}, names...)
 	}
-	s, err := a.texts(ctx, name)
+	s, err := openTexts(a, ctx, name)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (a *app) compare(ctx context.Context, args []string, f *compareFlags) error
 	var stopped *eval.BudgetError
 	if f.recorded {
 		err = c.FromRecords(ctx)
-	} else if err = a.measure(ctx, f, c); errors.As(err, &stopped) {
+	} else if err = measureComparison(a, ctx, f, c); errors.As(err, &stopped) {
 		// What was measured is shown all the same.
 		c.Report.Warnings = append(c.Report.Warnings, fmt.Sprintf("stopped early: %v", stopped))
 		err = nil
@@ -140,10 +140,10 @@ func (a *app) compare(ctx context.Context, args []string, f *compareFlags) error
 	if err != nil || f.DryRun {
 		return err
 	}
-	if err := a.printComparison(f, c.Report, s.Live.Dir); err != nil {
+	if err := printComparison(a, f, c.Report, s.Live.Dir); err != nil {
 		return err
 	}
-	if path, err := a.writePage(comparisonPage(c.Report), c.Report.HTML); err != nil {
+	if path, err := writePage(a, comparisonPage(c.Report), c.Report.HTML); err != nil {
 		return err
 	} else if f.format == "text" {
 		fmt.Fprintf(a.Stdout, "report: %s\n", path)
@@ -154,8 +154,8 @@ func (a *app) compare(ctx context.Context, args []string, f *compareFlags) error
 	return nil
 }
 
-// measure runs both arms. A *eval.BudgetError comes with what was measured.
-func (a *app) measure(ctx context.Context, f *compareFlags, c *campaign.Comparison) error {
+// measureComparison runs both arms. A *eval.BudgetError comes with what was measured.
+func measureComparison(a *global, ctx context.Context, f *compareFlags, c *campaign.Comparison) error {
 	fc, err := c.Plan(ctx)
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (a *app) measure(ctx context.Context, f *compareFlags, c *campaign.Comparis
 		}
 		return nil
 	}
-	if err := a.approve(f.yes, f.confirmOver, fc.CostUSD, "Spend up to about %s?", "nothing was spent", "lower --max-rollouts, or say --yes"); err != nil {
+	if err := approveSpending(a, f.yes, f.confirmOver, fc.CostUSD, "Spend up to about %s?", "nothing was spent", "lower --max-rollouts, or say --yes"); err != nil {
 		return err
 	}
 	err = c.Measure(ctx, func(rollouts int, budget *eval.Budget, caps eval.Caps) (func(*eval.Rollout), func()) {
@@ -175,7 +175,7 @@ func (a *app) measure(ctx context.Context, f *compareFlags, c *campaign.Comparis
 		return bar.Rollout, bar.Done
 	})
 	if ended := (*campaign.StoppedError)(nil); errors.As(err, &ended) {
-		return a.interrupted(ctx, ended.Err)
+		return comparisonInterrupted(a, ctx, ended.Err)
 	}
 	if s := c.Report.Spent; s != nil {
 		a.Say("spent: %s", status.Spent(*s))
@@ -183,7 +183,7 @@ func (a *app) measure(ctx context.Context, f *compareFlags, c *campaign.Comparis
 	return err
 }
 
-func (a *app) interrupted(ctx context.Context, err error) error {
+func comparisonInterrupted(a *global, ctx context.Context, err error) error {
 	const more = "what was measured is saved; the same command goes on"
 	if ctx.Err() != nil {
 		a.Tell("interrupted; %s", more)
@@ -198,7 +198,7 @@ func (a *app) interrupted(ctx context.Context, err error) error {
 
 func first16(s string) string { return s[:min(16, len(s))] }
 
-func (a *app) printComparison(f *compareFlags, c *report.Comparison, dir string) error {
+func printComparison(a *global, f *compareFlags, c *report.Comparison, dir string) error {
 	var text string
 	switch f.format {
 	case "json":

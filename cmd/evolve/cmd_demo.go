@@ -35,20 +35,20 @@ demo: true
 agent: simulated
 `
 
-func newDemoCommand(a *app) *cobra.Command {
+func newDemoCommand(a *global) *cobra.Command {
 	var keep string
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "The whole way on bundled sessions with a simulated agent; no key, no network",
 		Args:  noArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return a.demo(c.Context(), keep) },
+		RunE:  func(c *cobra.Command, _ []string) error { return runDemo(a, c.Context(), keep) },
 	}
 	c.Flags().StringVar(&keep, "keep", "", "folder to keep the demo's home in (default: a temporary one, removed)")
 	return c
 }
 
-// demo plays the whole way in a home of its own: harvest, search, gate, promote.
-func (a *app) demo(ctx context.Context, keep string) (err error) {
+// runDemo plays the whole way in a home of its own: harvest, search, gate, promote.
+func runDemo(a *global, ctx context.Context, keep string) (err error) {
 	dir := keep
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "evolve-demo-"); err != nil {
@@ -79,10 +79,10 @@ func (a *app) demo(ctx context.Context, keep string) (err error) {
 	if err := os.WriteFile(filepath.Join(own["EVOLVE_HOME"], "config.yaml"), []byte(demoConfig), fileMode); err != nil {
 		return fmt.Errorf("lay out the demo's home: %w", err)
 	}
-	d := newApp(a.Stdin, a.Stdout, a.Stderr)
-	d.JSON, d.Quiet, d.Now, d.sandboxed, d.passing = a.JSON, a.Quiet, a.Now, true, keep == ""
+	d := newGlobal(a.Stdin, a.Stdout, a.Stderr)
+	d.JSON, d.Quiet, d.Now, d.demo.sandboxed, d.demo.passing = a.JSON, a.Quiet, a.Now, true, keep == ""
 	if keep != "" {
-		d.kept = fmt.Sprintf("export EVOLVE_HOME=%s CLAUDE_CONFIG_DIR=%s", shellQuote(own["EVOLVE_HOME"]), shellQuote(own["CLAUDE_CONFIG_DIR"]))
+		d.demo.kept = fmt.Sprintf("export EVOLVE_HOME=%s CLAUDE_CONFIG_DIR=%s", shellQuote(own["EVOLVE_HOME"]), shellQuote(own["CLAUDE_CONFIG_DIR"]))
 	}
 	d.Getenv, d.Interrupted = func(k string) string { return own[k] }, a.Interrupted
 	defer func() { err = errors.Join(err, d.close()) }()
@@ -94,7 +94,7 @@ func (a *app) demo(ctx context.Context, keep string) (err error) {
 		WallClock: time.Minute, Profile: skill.ClaudeCode}, promote: true}
 	f.Agent = "simulated"
 	f.harvest.source = "claude" // nothing of the user's own is read
-	return d.runSkill(ctx, f)
+	return runSkill(d, ctx, f)
 }
 
 // stamp is the time of a line in a session of the demo.

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newDiffCommand(a *app) *cobra.Command {
+func newDiffCommand(a *global) *cobra.Command {
 	var patch bool
 	c := &cobra.Command{
 		Use:   "diff SKILL[@A] [SKILL@B|[A] B]",
@@ -27,7 +27,7 @@ with = are kernel, which evolve cannot change.`,
 			if len(args) < 1 || len(args) > 3 {
 				return problem.Inputf("usage: "+c.UseLine(), "%s needs a skill, and at most two texts of it", c.CommandPath())
 			}
-			return a.diff(c.Context(), args, patch)
+			return runDiff(a, c.Context(), args, patch)
 		},
 	}
 	c.Flags().BoolVar(&patch, "patch", false, "print it as patch(1) reads it: no marks, no colour")
@@ -43,8 +43,8 @@ type diffResult struct {
 	*report.Diff
 }
 
-func (a *app) diff(ctx context.Context, args []string, patch bool) error {
-	name, old, new, err := a.twoTexts(ctx, args)
+func runDiff(a *global, ctx context.Context, args []string, patch bool) error {
+	name, old, new, err := twoTexts(a, ctx, args)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (a *app) diff(ctx context.Context, args []string, patch bool) error {
 }
 
 // twoTexts reads the texts of a skill that the arguments of diff name.
-func (a *app) twoTexts(ctx context.Context, args []string) (name string, old, new *candidate.Text, err error) {
+func twoTexts(a *global, ctx context.Context, args []string) (name string, old, new *candidate.Text, err error) {
 	name, at, _ := strings.Cut(args[0], "@")
 	names, err := candidate.SameSkill(name, args[1:])
 	if err != nil {
@@ -73,7 +73,7 @@ func (a *app) twoTexts(ctx context.Context, args []string) (name string, old, ne
 	if at != "" {
 		names = append([]string{at}, names...)
 	}
-	s, err := a.texts(ctx, name)
+	s, err := openTexts(a, ctx, name)
 	if err != nil {
 		return "", nil, nil, err
 	}

@@ -25,7 +25,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newDoctorCommand(a *app) *cobra.Command {
+func newDoctorCommand(a *global) *cobra.Command {
 	d := &doctor{app: a, timeout: 5 * time.Second}
 	c := &cobra.Command{
 		Use:   "doctor",
@@ -55,7 +55,7 @@ type finding struct {
 
 // A doctor looks at what evolve needs, and mends nothing.
 type doctor struct {
-	app     *app
+	app     *global
 	baseURL string
 	shown   string // baseURL without a password
 	keyEnv  string
@@ -208,7 +208,7 @@ func notWritable(path string, info fs.FileInfo) error {
 
 // sessions counts the transcripts of Claude Code.
 func (d *doctor) sessions() error {
-	home, err := d.app.claude()
+	home, err := d.app.layout().Claude()
 	if err != nil {
 		return err
 	}
@@ -239,11 +239,11 @@ func (d *doctor) sessions() error {
 }
 
 func (d *doctor) skills() error {
-	dir, err := d.app.skillsDir()
+	dir, err := d.app.layout().Skills()
 	if err != nil {
 		return err
 	}
-	reg, err := d.app.registry()
+	reg, err := d.app.layout().Registry()
 	if err != nil {
 		return err
 	}

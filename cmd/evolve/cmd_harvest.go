@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newHarvestCommand(a *app) *cobra.Command {
+func newHarvestCommand(a *global) *cobra.Command {
 	f := harvestFlags{}
 	var only string
 	var sidecars string
@@ -29,7 +29,7 @@ model: a correction becomes a check that quotes it, and the next
 		Example: "  evolve harvest --since 30d\n  evolve harvest --exclude-project '/home/you/client-*'\n  evolve harvest --events --skill dataviz > events.jsonl",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.harvestCommand(c.Context(), f, only, sidecars, events)
+			return runHarvest(a, c.Context(), f, only, sidecars, events)
 		},
 	}
 	fl := c.Flags()
@@ -53,12 +53,12 @@ type harvestReport struct {
 	Skills []ingest.SkillCases `json:"skills"`
 }
 
-func (a *app) harvestCommand(ctx context.Context, f harvestFlags, only, sidecars string, events bool) error {
-	reg, err := a.registry()
+func runHarvest(a *global, ctx context.Context, f harvestFlags, only, sidecars string, events bool) error {
+	reg, err := a.layout().Registry()
 	if err != nil {
 		return err
 	}
-	if _, err := a.sources(ctx, f); err != nil { // before the store is made
+	if _, err := openSources(a, ctx, f); err != nil { // before the store is made
 		return err
 	}
 	db, err := a.store(ctx)
@@ -70,10 +70,10 @@ func (a *app) harvestCommand(ctx context.Context, f harvestFlags, only, sidecars
 			return err
 		}
 	}
-	if err := a.recordAll(ctx, db, reg, only); err != nil {
+	if err := recordAll(a, ctx, db, reg, only); err != nil {
 		return err
 	}
-	h, err := a.harvest(ctx, db, f)
+	h, err := harvestSessions(a, ctx, db, f)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (a *app) harvestCommand(ctx context.Context, f harvestFlags, only, sidecars
 	r := &harvestReport{Schema: 1, Report: *h, Stored: len(stored)}
 	r.AddStored(stored)
 	r.Skills, err = g.MineAll(ctx, reg, only, f.headless, func(ctx context.Context, live *skill.Live) (bool, error) {
-		trial, err := a.openTrial(ctx, db, live, skill.Harness)
+		trial, err := openTrialOf(a, ctx, db, live, skill.Harness)
 		return trial != nil, err
 	})
 	if err != nil {
@@ -106,17 +106,17 @@ func (a *app) harvestCommand(ctx context.Context, f harvestFlags, only, sidecars
 		if n := len(r.Problems); n > 0 {
 			a.Say("harvest: %d places could not be read; `evolve harvest` lists them", n)
 		}
-		return a.printEvents(ctx, g, only)
+		return printEvents(a, ctx, g, only)
 	case a.JSON:
 		return a.PrintJSON(r)
 	}
-	return a.printHarvest(r)
+	return printHarvest(a, r)
 }
 
 // recordAll records the live texts of all skills that can be read, or of one: what was
 // found, and what was edited by hand since. Before cases are made, so that new ones are
 // held out for challengers that were carried over to an edit.
-func (a *app) recordAll(ctx context.Context, db *store.Store, reg *skill.Registry, only string) error {
+func recordAll(a *global, ctx context.Context, db *store.Store, reg *skill.Registry, only string) error {
 	for _, e := range reg.Entries {
 		if only != "" && e.Name != only {
 			continue
@@ -125,7 +125,7 @@ func (a *app) recordAll(ctx context.Context, db *store.Store, reg *skill.Registr
 		if err != nil {
 			continue // of one that was used, the result says why
 		}
-		if err := a.recordLive(ctx, db, live); err != nil {
+		if err := a.installer(db).Record(ctx, live); err != nil {
 			return err
 		}
 	}
@@ -135,7 +135,7 @@ func (a *app) recordAll(ctx context.Context, db *store.Store, reg *skill.Registr
 // maxShown are the problems that are printed; --json has all.
 const maxShown = 5
 
-func (a *app) printHarvest(r *harvestReport) error {
+func printHarvest(a *global, r *harvestReport) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d new or changed sessions (%d stored), %d uses of skills in them, %d secrets replaced\n", r.Sessions, r.Stored, r.Invocations, r.Redactions)
 	if len(r.Found) > 1 {
@@ -193,7 +193,7 @@ func (r *harvestReport) next() string {
 }
 
 // printEvents writes one line for each session that has skill events.
-func (a *app) printEvents(ctx context.Context, g *ingest.Ingester, only string) error {
+func printEvents(a *global, ctx context.Context, g *ingest.Ingester, only string) error {
 	all, err := g.Events(ctx, only)
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ import (
 
 // everyCommand are those that people may type, topics included.
 func everyCommand() (list []*cobra.Command) {
-	eachCommand(newRoot(&app{Terminal: term.Terminal{Getenv: func(string) string { return "" }}}), func(c *cobra.Command) {
+	eachCommand(newRoot(&global{Terminal: term.Terminal{Getenv: func(string) string { return "" }}}), func(c *cobra.Command) {
 		if !c.Hidden {
 			list = append(list, c)
 		}
@@ -83,7 +83,7 @@ func TestExamples(t *testing.T) {
 			line, _, _ = strings.Cut(line, "   ") // an explanation
 			line, _, _ = strings.Cut(line, " -- ")
 			args := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" )>|", r) })
-			root := newRoot(&app{Terminal: term.Terminal{Getenv: func(string) string { return "" }}})
+			root := newRoot(&global{Terminal: term.Terminal{Getenv: func(string) string { return "" }}})
 			at, rest, err := root.Find(args)
 			if err != nil {
 				t.Errorf("%s: %q: %v", c.CommandPath(), line, err)

@@ -11,7 +11,7 @@ import (
 
 // newHookCommand is what agents run at the events of a session. It is hidden:
 // `evolve hooks install` writes it into their settings.
-func newHookCommand(a *app) *cobra.Command {
+func newHookCommand(a *global) *cobra.Command {
 	return &cobra.Command{
 		Use:    "hook EVENT",
 		Short:  "Answer one event of a session (called by agents)",
@@ -21,7 +21,7 @@ func newHookCommand(a *app) *cobra.Command {
 		Args:               cobra.ArbitraryArgs,
 		DisableFlagParsing: true,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return &quietExit{a.hook(args)}
+			return &quietExit{runHook(a, args)}
 		},
 	}
 }
@@ -35,12 +35,12 @@ func fastHook(args []string, stdin io.Reader, stdout, stderr io.Writer) (code in
 	if len(args) > 1 && (args[1] == "-h" || args[1] == "--help") {
 		return 0, false
 	}
-	return newApp(stdin, stdout, stderr).hook(args[1:]), true
+	return runHook(newGlobal(stdin, stdout, stderr), args[1:]), true
 }
 
-// hook takes EVENT and what globalFlags has of folders, and nothing that could
+// runHook takes EVENT and what globalFlags has of folders, and nothing that could
 // be wrong: an agent's settings outlive the program that wrote them.
-func (a *app) hook(args []string) int {
+func runHook(a *global, args []string) int {
 	event := ""
 	for i := 0; i < len(args); i++ {
 		name, value, given := strings.Cut(args[i], "=")
@@ -65,7 +65,7 @@ func (a *app) hook(args []string) int {
 			i++
 		}
 	}
-	host, err := a.hookHost()
+	host, err := hookHost(a)
 	if err != nil {
 		fmt.Fprintf(a.Stderr, "evolve hook: %v\n", err)
 		return hook.Failed
@@ -74,12 +74,12 @@ func (a *app) hook(args []string) int {
 }
 
 // hookHost is where this person's hooks work.
-func (a *app) hookHost() (*hook.Host, error) {
+func hookHost(a *global) (*hook.Host, error) {
 	home, err := a.home()
 	if err != nil {
 		return nil, err
 	}
-	claude, err := a.claude()
+	claude, err := a.layout().Claude()
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newHooksCommand(a *app) *cobra.Command {
+func newHooksCommand(a *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "hooks",
 		Short: "Let Claude Code tell evolve what your skills do, as it happens",
@@ -38,18 +38,18 @@ milliseconds, opens no connection, and never stops a session because it failed.`
 	var show bool
 	install := &cobra.Command{Use: "install", Short: "Add the hooks to settings.json", Args: noArgs,
 		Example: "  evolve hooks install\n  evolve hooks install --print\n  evolve hooks install --plugin ~/evolve-plugin   then: claude --plugin-dir ~/evolve-plugin",
-		RunE:    func(*cobra.Command, []string) error { return a.hooksInstall(project, plugin, show) }}
+		RunE:    func(*cobra.Command, []string) error { return hooksInstall(a, project, plugin, show) }}
 	install.Flags().BoolVar(&show, "print", false, "print what would be added, and change nothing")
 	c.AddCommand(place(install, true),
 		place(&cobra.Command{Use: "uninstall", Short: "Take out what install added", Args: noArgs,
-			RunE: func(*cobra.Command, []string) error { return a.hooksUninstall(project) }}, false),
+			RunE: func(*cobra.Command, []string) error { return hooksUninstall(a, project) }}, false),
 		place(&cobra.Command{Use: "status", Short: "Say which hooks are installed, and what they last noted", Args: noArgs,
-			RunE: func(*cobra.Command, []string) error { return a.hooksStatus(project) }}, false))
+			RunE: func(*cobra.Command, []string) error { return hooksStatus(a, project) }}, false))
 	return c
 }
 
 // settingsFile is the file that is edited.
-func (a *app) settingsFile(project bool) (string, error) {
+func settingsFile(a *global, project bool) (string, error) {
 	if project {
 		dir, err := os.Getwd()
 		if err != nil {
@@ -57,12 +57,12 @@ func (a *app) settingsFile(project bool) (string, error) {
 		}
 		return filepath.Join(dir, ".claude", "settings.json"), nil
 	}
-	c, err := a.claude()
+	c, err := a.layout().Claude()
 	return filepath.Join(c, "settings.json"), err
 }
 
 // settingsEditor edits the settings of agents.
-func (a *app) settingsEditor() (*settings.Editor, error) {
+func settingsEditor(a *global) (*settings.Editor, error) {
 	home, err := a.home()
 	return &settings.Editor{Dir: home, Now: a.Now}, err
 }
@@ -70,7 +70,7 @@ func (a *app) settingsEditor() (*settings.Editor, error) {
 // hookProgram is this program as a shell calls it. A data folder that a variable
 // names goes with it: an agent that is started from elsewhere has no such
 // variable.
-func (a *app) hookProgram() (string, error) {
+func hookProgram(a *global) (string, error) {
 	exe, err := ownProgram()
 	if err != nil {
 		return "", err
@@ -99,8 +99,8 @@ func shellQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-func (a *app) hooksInstall(project bool, plugin string, show bool) error {
-	program, err := a.hookProgram()
+func hooksInstall(a *global, project bool, plugin string, show bool) error {
+	program, err := hookProgram(a)
 	if err != nil {
 		return err
 	}
@@ -117,14 +117,14 @@ func (a *app) hooksInstall(project bool, plugin string, show bool) error {
 		if err != nil {
 			return err
 		}
-		return a.printHooks(&settings.Edit{Schema: 1, Path: dir, Changed: changed, Events: hook.Events},
+		return printHooks(a, &settings.Edit{Schema: 1, Path: dir, Changed: changed, Events: hook.Events},
 			"the plugin is in %s", "the plugin in %s is up to date", "`claude --plugin-dir "+shellQuote(dir)+"` starts a session with it")
 	}
-	path, err := a.settingsFile(project)
+	path, err := settingsFile(a, project)
 	if err != nil {
 		return err
 	}
-	e, err := a.settingsEditor()
+	e, err := settingsEditor(a)
 	if err != nil {
 		return err
 	}
@@ -132,15 +132,15 @@ func (a *app) hooksInstall(project bool, plugin string, show bool) error {
 	if err != nil {
 		return err
 	}
-	return a.printHooks(r, "the hooks are in %s", "the hooks are in %s already", "they work from the next session on; `evolve hooks uninstall"+map[bool]string{true: " --project"}[project]+"` takes them out")
+	return printHooks(a, r, "the hooks are in %s", "the hooks are in %s already", "they work from the next session on; `evolve hooks uninstall"+map[bool]string{true: " --project"}[project]+"` takes them out")
 }
 
-func (a *app) hooksUninstall(project bool) error {
-	path, err := a.settingsFile(project)
+func hooksUninstall(a *global, project bool) error {
+	path, err := settingsFile(a, project)
 	if err != nil {
 		return err
 	}
-	e, err := a.settingsEditor()
+	e, err := settingsEditor(a)
 	if err != nil {
 		return err
 	}
@@ -148,10 +148,10 @@ func (a *app) hooksUninstall(project bool) error {
 	if err != nil {
 		return err
 	}
-	return a.printHooks(r, "the hooks are out of %s", "no hooks of evolve's are in %s", "what they noted stays; `evolve harvest` reads it")
+	return printHooks(a, r, "the hooks are out of %s", "no hooks of evolve's are in %s", "what they noted stays; `evolve harvest` reads it")
 }
 
-func (a *app) printHooks(r *settings.Edit, changed, same, next string) error {
+func printHooks(a *global, r *settings.Edit, changed, same, next string) error {
 	if a.JSON {
 		return a.PrintJSON(r)
 	}
@@ -169,16 +169,16 @@ func (a *app) printHooks(r *settings.Edit, changed, same, next string) error {
 	return err
 }
 
-func (a *app) hooksStatus(project bool) error {
-	path, err := a.settingsFile(project)
+func hooksStatus(a *global, project bool) error {
+	path, err := settingsFile(a, project)
 	if err != nil {
 		return err
 	}
-	program, err := a.hookProgram()
+	program, err := hookProgram(a)
 	if err != nil {
 		return err
 	}
-	e, err := a.settingsEditor()
+	e, err := settingsEditor(a)
 	if err != nil {
 		return err
 	}
@@ -189,10 +189,10 @@ func (a *app) hooksStatus(project bool) error {
 	if a.JSON {
 		return a.PrintJSON(s)
 	}
-	return a.printHooksState(s)
+	return printHooksState(a, s)
 }
 
-func (a *app) printHooksState(s *settings.State) error {
+func printHooksState(a *global, s *settings.State) error {
 	var b strings.Builder
 	next := ""
 	switch s.State {

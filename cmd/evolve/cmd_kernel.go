@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newKernelCommand(a *app) *cobra.Command {
+func newKernelCommand(a *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "kernel",
 		Short: "The parts of a skill that evolution never changes",
@@ -32,14 +32,14 @@ their own, or name sections in the frontmatter: metadata: {kernel: "Security"}.`
 			Use:   "show SKILL",
 			Short: "List the kernel, with the reason for each part",
 			Args:  exactArgs(1, "a skill"),
-			RunE:  func(c *cobra.Command, args []string) error { return a.kernelShow(c.Context(), args[0]) },
+			RunE:  func(c *cobra.Command, args []string) error { return kernelShow(a, c.Context(), args[0]) },
 		},
 		newKernelCheckCommand(a),
 		&cobra.Command{
 			Use:   "confirm SKILL",
 			Short: "Record that the kernel is what you want it to be",
 			Args:  exactArgs(1, "a skill"),
-			RunE:  func(c *cobra.Command, args []string) error { return a.kernelConfirm(c.Context(), args[0]) },
+			RunE:  func(c *cobra.Command, args []string) error { return kernelConfirm(a, c.Context(), args[0]) },
 		})
 	return c
 }
@@ -91,7 +91,7 @@ func kernelReportOf(live *skill.Live) *kernelReport {
 
 // confirmedAt is when the owner confirmed a kernel, nil where they have not. It
 // does not make a store where there is none.
-func (a *app) confirmedAt(ctx context.Context, name, sha string) (*time.Time, error) {
+func confirmedAt(a *global, ctx context.Context, name, sha string) (*time.Time, error) {
 	db, err := a.existingStore(ctx)
 	if err != nil || db == nil {
 		return nil, err
@@ -103,22 +103,22 @@ func (a *app) confirmedAt(ctx context.Context, name, sha string) (*time.Time, er
 	return &at, nil
 }
 
-func (a *app) kernelShow(ctx context.Context, name string) error {
-	live, err := a.skill(name)
+func kernelShow(a *global, ctx context.Context, name string) error {
+	live, err := a.layout().Live(name)
 	if err != nil {
 		return err
 	}
 	r := kernelReportOf(live)
-	if r.Confirmed, err = a.confirmedAt(ctx, name, r.SHA); err != nil {
+	if r.Confirmed, err = confirmedAt(a, ctx, name, r.SHA); err != nil {
 		return err
 	}
 	if a.JSON {
 		return a.PrintJSON(r)
 	}
-	return a.printKernel(r)
+	return printKernel(a, r)
 }
 
-func (a *app) printKernel(r *kernelReport) error {
+func printKernel(a *global, r *kernelReport) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: kernel %.12s, ", r.Skill, r.SHA)
 	if r.Confirmed != nil {
@@ -153,8 +153,8 @@ func (a *app) printKernel(r *kernelReport) error {
 	return err
 }
 
-func (a *app) kernelConfirm(ctx context.Context, name string) error {
-	live, err := a.skill(name)
+func kernelConfirm(a *global, ctx context.Context, name string) error {
+	live, err := a.layout().Live(name)
 	if err != nil {
 		return err
 	}
@@ -165,16 +165,16 @@ func (a *app) kernelConfirm(ctx context.Context, name string) error {
 	if err := db.ConfirmKernel(ctx, name, live.Doc.KernelHash(), a.Now().UTC()); err != nil {
 		return err
 	}
-	return a.kernelShow(ctx, name)
+	return kernelShow(a, ctx, name)
 }
 
-func newKernelCheckCommand(a *app) *cobra.Command {
+func newKernelCheckCommand(a *global) *cobra.Command {
 	profile := string(skill.ClaudeCode)
 	c := &cobra.Command{
 		Use:   "check SKILL|FILE",
 		Short: "Hold a SKILL.md against the rules; exit code 2 where agents or evolve could not use it",
 		Args:  exactArgs(1, "a skill or a file"),
-		RunE:  func(c *cobra.Command, args []string) error { return a.kernelCheck(args[0], skill.Profile(profile)) },
+		RunE:  func(c *cobra.Command, args []string) error { return kernelCheck(a, args[0], skill.Profile(profile)) },
 	}
 	c.Flags().StringVar(&profile, "profile", profile, "rules: claude-code or portable")
 	return c
@@ -195,11 +195,11 @@ type checkFinding struct {
 	Message  string `json:"message"`
 }
 
-func (a *app) kernelCheck(arg string, profile skill.Profile) error {
+func kernelCheck(a *global, arg string, profile skill.Profile) error {
 	if profile != skill.ClaudeCode && profile != skill.Portable {
 		return problem.Inputf("the profiles are claude-code and portable", "unknown profile %q", profile)
 	}
-	path, folder, err := a.skillFile(arg)
+	path, folder, err := skillFile(a, arg)
 	if err != nil {
 		return err
 	}
@@ -241,9 +241,9 @@ func (a *app) kernelCheck(arg string, profile skill.Profile) error {
 
 // skillFile finds the SKILL.md that a skill's name, a folder or a file stands
 // for, and the name of the folder that it lies in.
-func (a *app) skillFile(arg string) (path, folder string, err error) {
+func skillFile(a *global, arg string) (path, folder string, err error) {
 	if !strings.ContainsAny(arg, `/\`) && !strings.HasSuffix(arg, ".md") {
-		reg, err := a.registry()
+		reg, err := a.layout().Registry()
 		if err != nil {
 			return "", "", err
 		}

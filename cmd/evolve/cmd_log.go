@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newLogCommand(a *app) *cobra.Command {
+func newLogCommand(a *global) *cobra.Command {
 	var run string
 	var all bool
 	c := &cobra.Command{
@@ -27,9 +27,9 @@ With --run it lists what one run did, in order.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case run != "" && len(args) == 0:
-				return a.logRun(c.Context(), run)
+				return logRun(a, c.Context(), run)
 			case run == "" && len(args) == 1:
-				return a.logSkill(c.Context(), args[0], all)
+				return logSkill(a, c.Context(), args[0], all)
 			}
 			return problem.Inputf("usage: evolve log SKILL, or evolve log --run RUN", "evolve log needs a skill or --run")
 		},
@@ -49,12 +49,12 @@ type RunLog struct {
 	Events    []report.Step `json:"events"`
 }
 
-func (a *app) logRun(ctx context.Context, name string) error {
+func logRun(a *global, ctx context.Context, name string) error {
 	db, err := a.store(ctx)
 	if err != nil {
 		return err
 	}
-	if name, err = a.findRun(ctx, db, name); err != nil {
+	if name, err = findRun(a, ctx, db, name); err != nil {
 		return err
 	}
 	run, err := db.Run(ctx, name)
@@ -65,7 +65,7 @@ func (a *app) logRun(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	status, err := a.statusNow(run)
+	status, err := statusNow(a, run)
 	if err != nil {
 		return err
 	}
@@ -94,12 +94,12 @@ func simulatedMark(simulated bool) string {
 	return ""
 }
 
-func (a *app) logSkill(ctx context.Context, name string, all bool) error {
-	s, err := a.texts(ctx, name)
+func logSkill(a *global, ctx context.Context, name string, all bool) error {
+	s, err := openTexts(a, ctx, name)
 	if err != nil {
 		return err
 	}
-	l, err := status.LogOf(ctx, s, func(path string) string { return a.targetOf(name, path) })
+	l, err := status.LogOf(ctx, s, func(path string) string { return a.layout().TargetOf(name, path) })
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (a *app) logSkill(ctx context.Context, name string, all bool) error {
 	if all {
 		newest = 0
 	}
-	_, err = fmt.Fprint(a.Stdout, l.Tree(newest, a.utf8()))
+	_, err = fmt.Fprint(a.Stdout, l.Tree(newest, showsUTF8(a)))
 	return err
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newPinCommand(a *app) *cobra.Command {
+func newPinCommand(a *global) *cobra.Command {
 	var off bool
 	c := &cobra.Command{
 		Use:   "pin SKILL[@vN]",
@@ -23,15 +23,15 @@ spent, nights pass it by, and promote and rollback refuse to change it. With @vN
 is pinned only if that version is the live one. Editing it by hand stays possible.`,
 		Example: "  evolve pin dataviz\n  evolve pin dataviz@v2\n  evolve pin --off dataviz",
 		Args:    exactArgs(1, "a skill"),
-		RunE:    func(c *cobra.Command, args []string) error { return a.pinSkill(c.Context(), args[0], off) },
+		RunE:    func(c *cobra.Command, args []string) error { return pinSkill(a, c.Context(), args[0], off) },
 	}
 	c.Flags().BoolVar(&off, "off", false, "take the pin off")
 	return c
 }
 
-func (a *app) pinSkill(ctx context.Context, arg string, off bool) error {
+func pinSkill(a *global, ctx context.Context, arg string, off bool) error {
 	name, at, _ := strings.Cut(arg, "@")
-	live, err := a.skill(name)
+	live, err := a.layout().Live(name)
 	var unknown *skill.UnknownSkillError
 	switch {
 	case err == nil:
@@ -65,9 +65,9 @@ func (a *app) pinSkill(ctx context.Context, arg string, off bool) error {
 		if !was {
 			words = "%s was not pinned\n"
 		}
-		return a.sayPinned(name, nil, fmt.Sprintf(words, name))
+		return sayPinned(a, name, nil, fmt.Sprintf(words, name))
 	}
-	if err := a.recordLive(ctx, db, live); err != nil {
+	if err := a.installer(db).Record(ctx, live); err != nil {
 		return err
 	}
 	if at != "" {
@@ -86,11 +86,11 @@ func (a *app) pinSkill(ctx context.Context, arg string, off bool) error {
 	if err != nil {
 		return err
 	}
-	return a.sayPinned(name, p, fmt.Sprintf("%s is %v: runs, nights and promote pass it by\nnext: `evolve pin --off %[1]s` takes the pin off\n", name, p))
+	return sayPinned(a, name, p, fmt.Sprintf("%s is %v: runs, nights and promote pass it by\nnext: `evolve pin --off %[1]s` takes the pin off\n", name, p))
 }
 
 // sayPinned prints how a skill stands now.
-func (a *app) sayPinned(name string, p *release.Pin, words string) error {
+func sayPinned(a *global, name string, p *release.Pin, words string) error {
 	if !a.JSON {
 		_, err := fmt.Fprint(a.Stdout, words)
 		return err

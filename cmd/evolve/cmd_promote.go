@@ -21,7 +21,7 @@ type promoteFlags struct {
 	force, yes bool
 }
 
-func newPromoteCommand(a *app) *cobra.Command {
+func newPromoteCommand(a *global) *cobra.Command {
 	var f promoteFlags
 	c := &cobra.Command{
 		Use:   "promote SKILL[@CANDIDATE|@vN]",
@@ -41,7 +41,7 @@ live version is brought to the other targets.`,
 			if err := namesTarget(c, f.to); err != nil {
 				return err
 			}
-			return a.promoteSkill(c.Context(), args[0], f)
+			return promoteSkill(a, c.Context(), args[0], f)
 		},
 	}
 	toFlag(c.Flags(), &f.to, "where to install it")
@@ -63,14 +63,14 @@ func namesTarget(c *cobra.Command, to []string) error {
 	return nil
 }
 
-func (a *app) promoteSkill(ctx context.Context, arg string, f promoteFlags) error {
+func promoteSkill(a *global, ctx context.Context, arg string, f promoteFlags) error {
 	name, at, _ := strings.Cut(arg, "@")
-	live, err := a.skill(name)
+	live, err := a.layout().Live(name)
 	if err != nil {
 		return err
 	}
 	r := release.Request{At: at, Force: f.force, Unproven: f.yes}
-	if r.To, err = a.named(f.to); err != nil {
+	if r.To, err = namedTargets(a, f.to); err != nil {
 		return err
 	}
 	db, err := a.store(ctx)
@@ -82,20 +82,20 @@ func (a *app) promoteSkill(ctx context.Context, arg string, f promoteFlags) erro
 	if err != nil {
 		return err
 	}
-	if err := a.agree(ctx, db, plan, f.yes); err != nil {
+	if err := agree(a, ctx, db, plan, f.yes); err != nil {
 		return err
 	}
 	done, err := in.Apply(ctx, plan)
 	if err != nil {
 		return err
 	}
-	return a.printPlaced(done)
+	return printPlaced(a, done)
 }
 
-// named are the targets of --to, nil if there are none. Those of the configuration are
+// namedTargets are the targets of --to, nil if there are none. Those of the configuration are
 // checked in that case.
-func (a *app) named(to []string) ([]skill.Target, error) {
-	targets, err := a.targets(to)
+func namedTargets(a *global, to []string) ([]skill.Target, error) {
+	targets, err := a.layout().Targets(to)
 	if len(to) == 0 {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (a *app) named(to []string) ([]skill.Target, error) {
 
 // agree says what its owner should know of a candidate before it is installed, and asks
 // about one that is not proven.
-func (a *app) agree(ctx context.Context, db *store.Store, p *release.Plan, yes bool) error {
+func agree(a *global, ctx context.Context, db *store.Store, p *release.Plan, yes bool) error {
 	if p.Trial == nil {
 		return nil
 	}
@@ -128,11 +128,11 @@ func (a *app) agree(ctx context.Context, db *store.Store, p *release.Plan, yes b
 	} else if s != nil {
 		a.Say("%.12s is %s", p.Version.SHA, s)
 	}
-	return a.sayLifetime(ctx, db, p.Trial)
+	return sayLifetime(a, ctx, db, p.Trial)
 }
 
 // sayLifetime tells it to the person who promotes.
-func (a *app) sayLifetime(ctx context.Context, db *store.Store, t *tournament.TrialRecord) error {
+func sayLifetime(a *global, ctx context.Context, db *store.Store, t *tournament.TrialRecord) error {
 	said, _, err := release.OverLifetime(ctx, db, t)
 	if said != "" {
 		a.Say("%s", said)

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newResolveCommand(a *app) *cobra.Command {
+func newResolveCommand(a *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "resolve TEXT",
 		Short: "Say which skill a message with $name would use, and with which tools",
@@ -20,7 +20,7 @@ weeks" asks for the skill dataviz. It says what would happen and runs nothing.
 A TEXT of - is read from stdin, which spares quoting the $.`,
 		Example: "  evolve resolve '$dataviz plot the weeks'\n  pbpaste | evolve resolve -",
 		Args:    exactArgs(1, "one text, quoted"),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.resolve(args[0]) },
+		RunE:    func(_ *cobra.Command, args []string) error { return runResolve(a, args[0]) },
 	}
 }
 
@@ -46,7 +46,7 @@ type resolvedSkill struct {
 // maxMessage is the longest message that is read from stdin, in bytes.
 const maxMessage = 16 << 20
 
-func (a *app) resolve(text string) error {
+func runResolve(a *global, text string) error {
 	if text == "-" {
 		b, err := io.ReadAll(io.LimitReader(a.Stdin, maxMessage+1))
 		if err != nil {
@@ -57,7 +57,7 @@ func (a *app) resolve(text string) error {
 		}
 		text = strings.TrimRight(string(b), "\r\n")
 	}
-	reg, err := a.registry()
+	reg, err := a.layout().Registry()
 	if err != nil {
 		return err
 	}
@@ -94,10 +94,10 @@ func (a *app) resolve(text string) error {
 	if a.JSON {
 		return a.PrintJSON(out)
 	}
-	return a.printResolved(out)
+	return printResolved(a, out)
 }
 
-func (a *app) printResolved(r *resolved) error {
+func printResolved(a *global, r *resolved) error {
 	var b strings.Builder
 	for _, m := range r.Messages {
 		// What an agent has to say is fixed, and its command is not one of evolve's.

@@ -24,7 +24,7 @@ type reviewFlags struct {
 	seed int64
 }
 
-func newReviewCommand(a *app) *cobra.Command {
+func newReviewCommand(a *global) *cobra.Command {
 	f := &reviewFlags{}
 	c := &cobra.Command{
 		Use:   "review SKILL",
@@ -45,7 +45,7 @@ disagrees with you; pairs that you call the same are no labels.`,
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error { return a.review(c.Context(), args[0], f) },
+		RunE: func(c *cobra.Command, args []string) error { return runReview(a, c.Context(), args[0], f) },
 	}
 	c.Flags().IntVar(&f.most, "max", 20, "pairs at most")
 	c.Flags().Int64Var(&f.seed, "seed", -1, "seed of the order of pairs and answers (default: the time)")
@@ -70,7 +70,7 @@ type reviewed struct {
 	Stored pareto.Agreement     `json:"agreement"`
 }
 
-func (a *app) review(ctx context.Context, name string, f *reviewFlags) error {
+func runReview(a *global, ctx context.Context, name string, f *reviewFlags) error {
 	if f.most < 1 {
 		return problem.Inputf("", "--max %d is not positive", f.most)
 	}
@@ -87,12 +87,12 @@ func (a *app) review(ctx context.Context, name string, f *reviewFlags) error {
 	}
 	if len(pairs) == 0 {
 		var unknown *skill.UnknownSkillError
-		if _, err := a.skill(name); errors.As(err, &unknown) {
+		if _, err := a.layout().Live(name); errors.As(err, &unknown) {
 			return err
 		}
 	}
 	r := &reviewed{Schema: 1, Skill: name, Left: len(pairs)}
-	err = a.ask(ctx, db, pairs[:min(len(pairs), f.most)], r)
+	err = askPair(a, ctx, db, pairs[:min(len(pairs), f.most)], r)
 	if err != nil {
 		return err
 	}
@@ -103,13 +103,13 @@ func (a *app) review(ctx context.Context, name string, f *reviewFlags) error {
 	if a.JSON {
 		return a.PrintJSON(r)
 	}
-	return a.printReview(r)
+	return printReview(a, r)
 }
 
-// ask puts pairs to the owner until they are used up or the owner quits. Every
+// askPair puts pairs to the owner until they are used up or the owner quits. Every
 // answer is stored before the next question.
-func (a *app) ask(ctx context.Context, db *store.Store, pairs []judge.Pair, r *reviewed) error {
-	lines := a.lines(ctx)
+func askPair(a *global, ctx context.Context, db *store.Store, pairs []judge.Pair, r *reviewed) error {
+	lines := typedLines(a, ctx)
 	for i, p := range pairs {
 		fmt.Fprintf(a.Stderr, "\npair %d of %d\nasked: %s\n", i+1, len(pairs), plain.Excerpt(p.Case.Prompt, 300))
 		fmt.Fprintf(a.Stderr, "── 1 ──\n%s\n── 2 ──\n%s\n", shown(p.First.Answer), shown(p.Second.Answer))
@@ -148,9 +148,9 @@ func (a *app) ask(ctx context.Context, db *store.Store, pairs []judge.Pair, r *r
 	return nil
 }
 
-// lines returns a function that reads the next line of stdin; its error is
+// typedLines returns a function that reads the next line of stdin; its error is
 // io.EOF at the end, and a quietExit where ctx ended while it waited.
-func (a *app) lines(ctx context.Context) func() (string, error) {
+func typedLines(a *global, ctx context.Context) func() (string, error) {
 	type read struct {
 		line string
 		err  error
@@ -203,7 +203,7 @@ func firstRunes(s string, n int) string {
 	return s
 }
 
-func (a *app) printReview(r *reviewed) error {
+func printReview(a *global, r *reviewed) error {
 	var b strings.Builder
 	switch {
 	case r.Shown == 0 && r.Left == 0:

@@ -15,7 +15,7 @@ type rollbackFlags struct {
 	force bool
 }
 
-func newRollbackCommand(a *app) *cobra.Command {
+func newRollbackCommand(a *global) *cobra.Command {
 	var f rollbackFlags
 	c := &cobra.Command{
 		Use:   "rollback SKILL[@vN]",
@@ -32,7 +32,7 @@ by; by its name, and with --force, it comes back.`,
 			if err := namesTarget(c, f.to); err != nil {
 				return err
 			}
-			return a.rollbackSkill(c.Context(), args[0], f)
+			return rollbackSkill(a, c.Context(), args[0], f)
 		},
 	}
 	toFlag(c.Flags(), &f.to, "where to put it back")
@@ -40,12 +40,12 @@ by; by its name, and with --force, it comes back.`,
 	return c
 }
 
-// rollback takes the live version back wherever it is installed.
-func (a *app) rollback(ctx context.Context, arg string) error {
-	return a.rollbackSkill(ctx, arg, rollbackFlags{})
+// rollbackLive takes the live version back wherever it is installed.
+func rollbackLive(a *global, ctx context.Context, arg string) error {
+	return rollbackSkill(a, ctx, arg, rollbackFlags{})
 }
 
-func (a *app) rollbackSkill(ctx context.Context, arg string, f rollbackFlags) error {
+func rollbackSkill(a *global, ctx context.Context, arg string, f rollbackFlags) error {
 	name, at, _ := strings.Cut(arg, "@")
 	live, err := a.layout().AsItIs(name)
 	if err != nil {
@@ -53,7 +53,7 @@ func (a *app) rollbackSkill(ctx context.Context, arg string, f rollbackFlags) er
 	}
 	r := release.Request{At: at, Force: f.force}
 	if len(f.to) > 0 { // the configuration says where versions go, not where they are
-		if r.To, err = a.targets(f.to); err != nil {
+		if r.To, err = a.layout().Targets(f.to); err != nil {
 			return err
 		}
 	}
@@ -70,5 +70,5 @@ func (a *app) rollbackSkill(ctx context.Context, arg string, f rollbackFlags) er
 	if err != nil {
 		return err
 	}
-	return a.printPlaced(done)
+	return printPlaced(a, done)
 }

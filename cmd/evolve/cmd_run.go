@@ -29,7 +29,7 @@ type runFlags struct {
 	confirmOver float64
 }
 
-func newRunCommand(a *app) *cobra.Command {
+func newRunCommand(a *global) *cobra.Command {
 	f := &runFlags{Config: campaign.Config{Schema: 1}}
 	c := &cobra.Command{
 		Use:   "run --skill NAME",
@@ -38,7 +38,7 @@ func newRunCommand(a *app) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.Skill == "" && f.resume == "" {
 				if c.Flags().NFlag() == 0 {
-					return a.bare(c)
+					return bare(a, c)
 				}
 				return problem.Inputf("for example `evolve --skill dataviz`; `evolve status` lists the skills", "a run needs --skill NAME or --resume RUN")
 			}
@@ -56,7 +56,7 @@ func newRunCommand(a *app) *cobra.Command {
 				}
 			})
 			f.Spec = f.who.Spec()
-			return a.runSkill(c.Context(), f)
+			return runSkill(a, c.Context(), f)
 		},
 	}
 	fl := c.Flags()
@@ -129,13 +129,13 @@ func (f *runFlags) check() error {
 }
 
 // open makes the backends of a run.
-func (f *runFlags) open(ctx context.Context, a *app) (*agent.Backends, error) {
+func (f *runFlags) open(ctx context.Context, a *global) (*agent.Backends, error) {
 	return a.opener(f.who.NoWait).Backends(ctx, &f.Spec)
 }
 
 // sameCommand goes on with the run that waits for answers where the same command
 // is typed again.
-func (a *app) sameCommand(ctx context.Context, f *runFlags) error {
+func sameCommand(a *global, ctx context.Context, f *runFlags) error {
 	if f.resume != "" {
 		return nil
 	}
@@ -150,26 +150,26 @@ func (a *app) sameCommand(ctx context.Context, f *runFlags) error {
 	return err
 }
 
-func (a *app) runSkill(ctx context.Context, f *runFlags) error {
+func runSkill(a *global, ctx context.Context, f *runFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	if _, err := a.targets(f.to); err != nil { // before anything is spent
+	if _, err := a.layout().Targets(f.to); err != nil { // before anything is spent
 		return err
 	}
-	a.sweep()
-	if err := a.sameCommand(ctx, f); err != nil {
+	sweepTemporary(a)
+	if err := sameCommand(a, ctx, f); err != nil {
 		return err
 	}
-	c, err := a.prepare(ctx, f)
+	c, err := prepareRun(a, ctx, f)
 	defer c.Close()
 	var few *campaign.TooFewCasesError
 	var held *campaign.WaitingError
 	switch limit := (*eval.BudgetError)(nil); {
 	case errors.As(err, &held):
-		return a.wait(ctx, c, held)
+		return sayWaiting(a, ctx, c, held)
 	case errors.As(err, &few):
-		return a.tooFew(ctx, c, few)
+		return tooFew(a, ctx, c, few)
 	case errors.As(err, &limit):
 		a.Say("%s", c.SpentReading())
 	}
@@ -194,7 +194,7 @@ func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 		return nil
 	}
 	if f.resume == "" {
-		if err := a.approve(f.yes, f.confirmOver, fc.CostUSD, "Spend up to about %s?", c.SpentReading(), "lower --max-rollouts, or say --yes"); err != nil {
+		if err := approveSpending(a, f.yes, f.confirmOver, fc.CostUSD, "Spend up to about %s?", c.SpentReading(), "lower --max-rollouts, or say --yes"); err != nil {
 			return err
 		}
 	}
@@ -202,19 +202,19 @@ func (a *app) runSkill(ctx context.Context, f *runFlags) error {
 	res, err := c.Run(ctx, bar)
 	bar.Done()
 	if ended := (*campaign.StoppedError)(nil); errors.As(err, &ended) {
-		return a.stopped(ctx, ended)
+		return sayStopped(a, ctx, ended)
 	}
 	if err != nil {
 		return err
 	}
-	return a.conclude(ctx, f, c, res)
+	return concludeRun(a, ctx, f, c, res)
 }
 
-// stopped says how to go on after a run that ended early.
-func (a *app) stopped(ctx context.Context, ended *campaign.StoppedError) error {
+// sayStopped says how to go on after a run that ended early.
+func sayStopped(a *global, ctx context.Context, ended *campaign.StoppedError) error {
 	resume := fmt.Sprintf("everything measured is saved; go on with `evolve --resume %s`", ended.Run)
 	if ctx.Err() != nil {
-		if a.passing {
+		if a.demo.passing {
 			resume = "it is gone with its folder"
 		}
 		a.Tell("interrupted; %s", resume) // with --quiet too: who stops it has to know

@@ -217,7 +217,7 @@ func (d *servedDemo) running() (id string, end func()) {
 	run := &tournament.Run{ID: "20300102-000000-0000bb", Skill: demoSkill, Status: tournament.Running, Incumbent: skill.HashText([]byte(d.live)), Config: []byte(`{"max_rollouts":120}`), Started: d.a.Now()}
 	j := d.db.Journal(run.ID)
 	d.must(j.SaveRun(ctx, run))
-	unlock, err := d.a.lockRun(run.ID)
+	unlock, err := lockRun(d.a, run.ID)
 	d.must(err)
 	return run.ID, func() {
 		run.Status, run.Ended = tournament.Finished, d.a.Now()

@@ -30,7 +30,7 @@ var standings = []candidate.Standing{candidate.Proven, candidate.Quarantined, ca
 // Queue lists what waits for its owner's word, over all skills.
 func (s *serving) Queue(ctx context.Context) ([]serve.Waiting, error) {
 	c := s.call()
-	reg, err := c.registry()
+	reg, err := c.layout().Registry()
 	if err != nil {
 		return nil, c.told(err)
 	}
@@ -125,11 +125,11 @@ func (s *serving) plan(ctx context.Context, act serve.Act, name, at string) (_ *
 	}
 	switch act {
 	case serve.Approve, serve.Reject:
-		err = c.planWord(ctx, c.db, p)
+		err = c.planWord(ctx, c.open.db, p)
 	case serve.Promote:
-		of, err = c.planPromotion(ctx, c.db, live, p)
+		of, err = c.planPromotion(ctx, c.open.db, live, p)
 	case serve.Rollback:
-		of, err = c.planBack(ctx, c.db, live, p)
+		of, err = c.planBack(ctx, c.open.db, live, p)
 	default:
 		err = fmt.Errorf("plan %s: there is no such act", act)
 	}
@@ -138,7 +138,7 @@ func (s *serving) plan(ctx context.Context, act serve.Act, name, at string) (_ *
 		if rest.Version != nil {
 			what = fmt.Sprintf("v%d", rest.Version.N)
 		}
-		p.Will, err = willOf(ctx, c.db, what, rest)
+		p.Will, err = willOf(ctx, c.open.db, what, rest)
 		of = rest
 	}
 	p.Command = "evolve " + string(act) + " " + name
@@ -156,12 +156,12 @@ func (s *serving) plan(ctx context.Context, act serve.Act, name, at string) (_ *
 		}
 		p.Refusal, p.Will = e, nil
 	}
-	pending, err := c.installer(c.db).Pending(ctx, name)
+	pending, err := c.installer(c.open.db).Pending(ctx, name)
 	if err != nil {
 		return nil, nil, c.told(err)
 	}
 	for _, in := range pending {
-		p.Will = append(p.Will, fmt.Sprintf("A %s in %s was interrupted: the same command finishes it first.", in.Op, c.targetOf(name, in.Path)))
+		p.Will = append(p.Will, fmt.Sprintf("A %s in %s was interrupted: the same command finishes it first.", in.Op, c.layout().TargetOf(name, in.Path)))
 	}
 	p.Seen, err = stateOf(p.Act, p.Skill, p.At, live.Doc.Hash(), p.Will, p.Unproven, p.Refusal, p.Evidence, p.Findings, p.Diff)
 	return p, of, err
@@ -172,7 +172,7 @@ func (c *served) rest(ctx context.Context, live *skill.Live, act serve.Act, at s
 	if act != serve.Promote && act != serve.Rollback {
 		return nil, nil
 	}
-	p, err := c.installer(c.db).PlanRest(ctx, live, string(act), release.Request{At: at})
+	p, err := c.installer(c.open.db).PlanRest(ctx, live, string(act), release.Request{At: at})
 	if errors.Is(err, store.ErrNotFound) { // of a live text that is no version yet: the plan itself records it
 		return nil, nil
 	}
@@ -219,7 +219,7 @@ func (c *served) carryOut(ctx context.Context, name, op string, r release.Reques
 	if err != nil {
 		return nil, c.told(err)
 	}
-	in := c.installer(c.db)
+	in := c.installer(c.open.db)
 	plan, err := in.Next(ctx, live, op, r)
 	if err != nil {
 		return nil, c.told(err)
@@ -227,7 +227,7 @@ func (c *served) carryOut(ctx context.Context, name, op string, r release.Reques
 	if !plan.Rest && plan.Fingerprint() != shown.Fingerprint() {
 		return nil, serve.ErrChanged
 	}
-	if err := c.agree(ctx, c.db, plan, r.Unproven); err != nil {
+	if err := agree(c.global, ctx, c.open.db, plan, r.Unproven); err != nil {
 		return nil, c.told(err)
 	}
 	done, err := in.Apply(ctx, plan)
@@ -248,7 +248,7 @@ func wordOf(act serve.Act) store.Word {
 // planWord is what approve and reject would do.
 func (c *served) planWord(ctx context.Context, db *store.Store, p *serve.Plan) error {
 	word := wordOf(p.Act)
-	k, err := c.desk(db)
+	k, err := approvalDesk(c.global, db)
 	if err != nil {
 		return err
 	}
@@ -288,7 +288,7 @@ func (c *served) planWord(ctx context.Context, db *store.Store, p *serve.Plan) e
 
 // decided gives the owner's word, and says what follows from it.
 func (c *served) decided(ctx context.Context, arg string, word store.Word) (*serve.Done, error) {
-	k, err := c.desk(c.db)
+	k, err := approvalDesk(c.global, c.open.db)
 	if err != nil {
 		return nil, c.told(err)
 	}
@@ -438,7 +438,7 @@ func (s *serving) Pair(ctx context.Context, name string, skipped func(serve.Pair
 	}
 	if len(pairs) == 0 {
 		var unknown *skill.UnknownSkillError
-		if _, err := c.skill(name); errors.As(err, &unknown) {
+		if _, err := c.layout().Live(name); errors.As(err, &unknown) {
 			return nil, nil, c.told(err)
 		}
 	}
@@ -476,7 +476,7 @@ func (s *serving) Answer(ctx context.Context, name string, n serve.PairName, cho
 		return err
 	}
 	defer func() { err = cmp.Or(err, c.told(c.close())) }()
-	g, err := c.cases(ctx)
+	g, err := casesOf(c.global, ctx)
 	if err != nil {
 		return c.told(err)
 	}
@@ -488,12 +488,12 @@ func (s *serving) Answer(ctx context.Context, name string, n serve.PairName, cho
 	if k == nil {
 		return serve.ErrChanged
 	}
-	p, err := judge.Find(ctx, c.db, k, n.First, n.Second)
+	p, err := judge.Find(ctx, c.open.db, k, n.First, n.Second)
 	if err != nil {
 		return c.told(err)
 	}
 	if p == nil {
 		return serve.ErrChanged
 	}
-	return c.told(p.Keep(ctx, c.db, name, store.Choice(choice)))
+	return c.told(p.Keep(ctx, c.open.db, name, store.Choice(choice)))
 }

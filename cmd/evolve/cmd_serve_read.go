@@ -27,28 +27,28 @@ import (
 // A serving is what the pages of evolve serve show and do: the commands, called as
 // functions.
 type serving struct {
-	base app          // not changed any more: requests come several at a time
+	base global       // not changed any more: requests come several at a time
 	db   *store.Store // to look at
 	seed uint64       // of the order of pairs and answers
 }
 
 var _ serve.Program = (*serving)(nil)
 
-func newServing(a *app, db *store.Store) *serving {
+func newServing(a *global, db *store.Store) *serving {
 	return &serving{*a, db, uint64(a.Now().UnixNano())}
 }
 
 // A served command has nobody at a terminal: what it reports besides its result is kept
 // for the page.
 type served struct {
-	*app
+	*global
 	notes []string
 }
 
 // call is a command that looks.
 func (s *serving) call() *served {
 	a := s.base
-	c := &served{app: &a}
+	c := &served{global: &a}
 	a.Stdin, a.Stdout, a.Stderr = strings.NewReader(""), io.Discard, io.Discard
 	a.JSON, a.Quiet, a.conf = false, false, nil
 	a.Notice = func(line string) { c.notes = append(c.notes, lines(c.clean(line))...) }
@@ -58,7 +58,7 @@ func (s *serving) call() *served {
 // open is a command with a database of its own, which the caller must close.
 func (s *serving) open(ctx context.Context, to datadir.Access) (*served, error) {
 	c := s.call()
-	c.access, c.db, c.scratch = to, nil, nil
+	c.access, c.open.db, c.open.scratch = to, nil, nil
 	_, err := c.store(ctx)
 	return c, c.told(err)
 }
@@ -121,7 +121,7 @@ func as(from, v any) error {
 
 func (s *serving) Status(ctx context.Context) (*serve.Status, error) {
 	c := s.call()
-	r, err := c.gatherStatus(ctx)
+	r, err := gatherStatus(c.global, ctx)
 	if err != nil {
 		return nil, c.told(err)
 	}
@@ -131,11 +131,11 @@ func (s *serving) Status(ctx context.Context) (*serve.Status, error) {
 
 func (s *serving) Log(ctx context.Context, name string) (*serve.Log, error) {
 	c := s.call()
-	t, err := c.texts(ctx, name)
+	t, err := openTexts(c.global, ctx, name)
 	if err != nil {
 		return nil, c.told(err)
 	}
-	l, err := status.LogOf(ctx, t, func(path string) string { return c.targetOf(name, path) })
+	l, err := status.LogOf(ctx, t, func(path string) string { return c.layout().TargetOf(name, path) })
 	if err != nil {
 		return nil, c.told(err)
 	}
@@ -151,7 +151,7 @@ func (s *serving) Diff(ctx context.Context, name, from, to string) (*report.Diff
 			args = append(args, at)
 		}
 	}
-	_, old, new, err := c.twoTexts(ctx, args)
+	_, old, new, err := twoTexts(c.global, ctx, args)
 	if err != nil {
 		return nil, c.told(err)
 	}
@@ -176,7 +176,7 @@ func (s *serving) Runs(ctx context.Context) ([]serve.Run, error) {
 		if len(out) == shownRuns {
 			break
 		}
-		status, err := c.statusNow(&r)
+		status, err := statusNow(c.global, &r)
 		if err != nil {
 			return nil, c.told(err)
 		}
@@ -188,7 +188,7 @@ func (s *serving) Runs(ctx context.Context) ([]serve.Run, error) {
 		if v != nil {
 			k.Decision = string(v.Verdict)
 		}
-		if k.Working, err = c.atWork(&r); err != nil {
+		if k.Working, err = atWork(c.global, &r); err != nil {
 			return nil, c.told(err)
 		}
 		out = append(out, k)
@@ -197,22 +197,22 @@ func (s *serving) Runs(ctx context.Context) ([]serve.Run, error) {
 }
 
 // atWork reports whether a process is at work on a run that has not ended.
-func (a *app) atWork(r *tournament.Run) (bool, error) {
+func atWork(a *global, r *tournament.Run) (bool, error) {
 	if r.Status == tournament.Finished || r.Status == tournament.Failed {
 		return false, nil
 	}
-	return a.running(r.ID)
+	return isRunning(a, r.ID)
 }
 
 func (s *serving) Report(ctx context.Context, run string) (*report.Model, error) {
 	c := s.call()
-	m, err := c.reportModel(ctx, s.db, run)
+	m, err := reportModel(c.global, ctx, s.db, run)
 	return m, c.told(err)
 }
 
 func (s *serving) Progress(ctx context.Context, run string) (*serve.Progress, error) {
 	c := s.call()
-	id, err := c.findRun(ctx, s.db, run)
+	id, err := findRun(c.global, ctx, s.db, run)
 	if err != nil {
 		return nil, c.told(err)
 	}
@@ -220,12 +220,12 @@ func (s *serving) Progress(ctx context.Context, run string) (*serve.Progress, er
 	if err != nil {
 		return nil, c.told(err)
 	}
-	status, err := c.statusNow(r)
+	status, err := statusNow(c.global, r)
 	if err != nil {
 		return nil, c.told(err)
 	}
 	p := &serve.Progress{Run: r.ID, Skill: r.Skill, Status: string(status), Spent: r.Spent}
-	if p.Working, err = c.atWork(r); err != nil {
+	if p.Working, err = atWork(c.global, r); err != nil {
 		return nil, c.told(err)
 	}
 	var f campaign.Config
@@ -256,7 +256,7 @@ func (s *serving) Nights(ctx context.Context) ([]serve.Night, error) {
 
 func (s *serving) Night(ctx context.Context, id string) (*report.Night, error) {
 	c := s.call()
-	n, err := c.night(ctx, s.db, id)
+	n, err := findNight(c.global, ctx, s.db, id)
 	if err == nil && n == nil {
 		err = problem.Inputf("`evolve sleep status` tells of the last one", "no night is named %q", id)
 	}
@@ -268,7 +268,7 @@ func (s *serving) Night(ctx context.Context, id string) (*report.Night, error) {
 
 func (s *serving) Cases(ctx context.Context, name string) ([]eval.Case, error) {
 	c := s.call()
-	g, err := c.cases(ctx)
+	g, err := casesOf(c.global, ctx)
 	if err != nil {
 		return nil, c.told(err)
 	}
@@ -292,7 +292,7 @@ func (s *serving) Case(ctx context.Context, name, id string) (*serve.CaseNow, er
 
 // exactCase reads one case by its whole id.
 func (c *served) exactCase(ctx context.Context, name, id string) (*eval.Case, error) {
-	g, err := c.cases(ctx)
+	g, err := casesOf(c.global, ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -336,7 +336,7 @@ func (s *serving) EditCase(ctx context.Context, name, id, seen string, text []by
 	if err != nil {
 		return nil, c.told(err)
 	}
-	g, err := c.ingester(c.db)
+	g, err := c.ingester(c.open.db)
 	if err != nil {
 		return nil, c.told(err)
 	}
@@ -360,7 +360,7 @@ func (s *serving) DropCase(ctx context.Context, name, id, seen string) (_ *serve
 	if _, err := c.unchanged(ctx, name, id, seen); err != nil {
 		return nil, c.told(err)
 	}
-	g, err := c.ingester(c.db)
+	g, err := c.ingester(c.open.db)
 	if err != nil {
 		return nil, c.told(err)
 	}

@@ -30,7 +30,7 @@ import (
 // proven and one that the firewall holds.
 type servedDemo struct {
 	t            *testing.T
-	a            *app
+	a            *global
 	db           *store.Store
 	path         string // of the SKILL.md
 	live         string
@@ -47,8 +47,8 @@ func serveDemo(t *testing.T) *servedDemo {
 	if code := run(context.Background(), []string{"demo", "--keep", dir, "-q"}, strings.NewReader(""), io.Discard, io.Discard); code != exitDone {
 		t.Fatalf("demo: exit %d", code)
 	}
-	a := newApp(strings.NewReader(""), io.Discard, io.Discard)
-	a.sandboxed = true
+	a := newGlobal(strings.NewReader(""), io.Discard, io.Discard)
+	a.demo.sandboxed = true
 	own := map[string]string{"EVOLVE_HOME": filepath.Join(dir, "evolve"), "CLAUDE_CONFIG_DIR": filepath.Join(dir, ".claude")}
 	a.Getenv = func(k string) string { return own[k] }
 	t.Cleanup(func() {
@@ -75,7 +75,7 @@ func (d *servedDemo) serve() {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	d.must(err)
 	looking := *d.a
-	looking.access, looking.db, looking.scratch = datadir.Looks, nil, nil
+	looking.access, looking.open.db, looking.open.scratch = datadir.Looks, nil, nil
 	db, err := looking.store(t.Context())
 	d.must(err)
 	t.Cleanup(func() { d.must(looking.close()) })
@@ -260,7 +260,7 @@ func TestServePromotesAndRollsBack(t *testing.T) {
 // holds, install nothing.
 func TestServeRefusesWhatTheCommandRefuses(t *testing.T) {
 	d := serveDemo(t)
-	d.a.sandboxed = false
+	d.a.demo.sandboxed = false
 	s := &serving{base: *d.a, db: d.db}
 	tr, err := d.db.Trials(t.Context(), demoSkill)
 	d.must(err)

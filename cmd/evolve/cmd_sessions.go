@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newSessionsCommand(a *app) *cobra.Command {
+func newSessionsCommand(a *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sessions",
 		Short: "List the stored sessions, show one, or remove some without a trace",
@@ -31,14 +31,14 @@ func newSessionsCommand(a *app) *cobra.Command {
 		Short:   "List the stored sessions, the newest first",
 		Example: "  evolve sessions list --skill dataviz\n  evolve sessions list --older-than 90d",
 		Args:    noArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return a.listSessions(c.Context(), list) },
+		RunE:    func(c *cobra.Command, _ []string) error { return listSessions(a, c.Context(), list) },
 	}
 	list.register(ls)
 	show := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show what is stored of a session, and what was made of it",
 		Args:  exactArgs(1, "a session"),
-		RunE:  func(c *cobra.Command, args []string) error { return a.showSession(c.Context(), args[0]) },
+		RunE:  func(c *cobra.Command, args []string) error { return showSession(a, c.Context(), args[0]) },
 	}
 	rm := &cobra.Command{
 		Use:   "purge [ID...]",
@@ -51,7 +51,7 @@ overwritten. The next harvest leaves them out.
 The agents' own transcripts stay where they are, and so does what you have
 installed: a version that learned from a session is named, not changed.`,
 		Example: "  evolve sessions purge 956e2661\n  evolve sessions purge --older-than 90d --yes",
-		RunE:    func(c *cobra.Command, args []string) error { return a.purgeSessions(c.Context(), args, purge) },
+		RunE:    func(c *cobra.Command, args []string) error { return purgeSessions(a, c.Context(), args, purge) },
 	}
 	purge.register(rm)
 	rm.Flags().BoolVar(&purge.all, "all", false, "every stored session")
@@ -72,9 +72,9 @@ func (f *sessionFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.olderThan, "older-than", "", "sessions of at least this age, for example 90d")
 }
 
-// selected returns the sessions that f names, without their turns. The age of a
+// selectedSessions returns the sessions that f names, without their turns. The age of a
 // session is that of its last sign of life; one without a time is of no age.
-func (a *app) selected(ctx context.Context, db *store.Store, f sessionFlags) ([]harvest.Session, error) {
+func selectedSessions(a *global, ctx context.Context, db *store.Store, f sessionFlags) ([]harvest.Session, error) {
 	var age time.Duration
 	if f.olderThan != "" {
 		var err error
@@ -154,12 +154,12 @@ func bySession(sessions []harvest.Session, cases []eval.Case) []listedSession {
 	return out
 }
 
-func (a *app) listSessions(ctx context.Context, f sessionFlags) error {
+func listSessions(a *global, ctx context.Context, f sessionFlags) error {
 	db, err := a.store(ctx)
 	if err != nil {
 		return err
 	}
-	sessions, err := a.selected(ctx, db, f)
+	sessions, err := selectedSessions(a, ctx, db, f)
 	if err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func sessionID(ctx context.Context, db *store.Store, name string) (string, error
 	return id, err
 }
 
-func (a *app) showSession(ctx context.Context, name string) error {
+func showSession(a *global, ctx context.Context, name string) error {
 	db, err := a.store(ctx)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 )
 
-func (a *app) purgeSessions(ctx context.Context, names []string, f sessionFlags) error {
+func purgeSessions(a *global, ctx context.Context, names []string, f sessionFlags) error {
 	bySelection := f.all || f.skill != "" || f.olderThan != ""
 	switch {
 	case len(names) == 0 && !bySelection:
@@ -24,7 +24,7 @@ func (a *app) purgeSessions(ctx context.Context, names []string, f sessionFlags)
 	if err != nil {
 		return err
 	}
-	ids, err := a.toPurge(ctx, db, names, f)
+	ids, err := toPurge(a, ctx, db, names, f)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (a *app) purgeSessions(ctx context.Context, names []string, f sessionFlags)
 		_, err := fmt.Fprintln(a.Stdout, "no session is stored that fits: nothing was removed")
 		return err
 	}
-	p, err := a.purger(db)
+	p, err := purgerOf(a, db)
 	if err != nil {
 		return err
 	}
@@ -61,24 +61,24 @@ func (a *app) purgeSessions(ctx context.Context, names []string, f sessionFlags)
 	if a.JSON {
 		return a.PrintJSON(done)
 	}
-	return a.printPurged(done)
+	return printPurged(a, done)
 }
 
-// purger purges sessions of a store.
-func (a *app) purger(db *store.Store) (*purge.Purger, error) {
+// purgerOf purges sessions of a store.
+func purgerOf(a *global, db *store.Store) (*purge.Purger, error) {
 	home, err := a.home()
 	if err != nil {
 		return nil, err
 	}
 	locks, err := a.locks()
 	return &purge.Purger{Store: db, Dir: home, Locks: locks, Now: a.Now, Say: a.Say,
-		Report: func(ctx context.Context, run string) (string, error) { return a.writeReport(ctx, db, run) }}, err
+		Report: func(ctx context.Context, run string) (string, error) { return writeReport(a, ctx, db, run) }}, err
 }
 
 // toPurge returns the ids of the sessions that are named or selected. One that
 // was purged before is known by its whole id alone: purging it again finishes
 // what was cut short.
-func (a *app) toPurge(ctx context.Context, db *store.Store, names []string, f sessionFlags) (ids []string, err error) {
+func toPurge(a *global, ctx context.Context, db *store.Store, names []string, f sessionFlags) (ids []string, err error) {
 	for _, name := range names {
 		before, err := db.Purged(ctx, name)
 		if err != nil {
@@ -93,7 +93,7 @@ func (a *app) toPurge(ctx context.Context, db *store.Store, names []string, f se
 		ids = append(ids, id)
 	}
 	if len(names) == 0 {
-		sessions, err := a.selected(ctx, db, f)
+		sessions, err := selectedSessions(a, ctx, db, f)
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +105,7 @@ func (a *app) toPurge(ctx context.Context, db *store.Store, names []string, f se
 	return slices.Compact(ids), nil
 }
 
-func (a *app) printPurged(p *purge.Result) error {
+func printPurged(a *global, p *purge.Result) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s purged: %s\n", plain.Counted(len(p.Sessions), "session"), removes(p.Removed))
 	if p.Trials > 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newShowCommand(a *app) *cobra.Command {
+func newShowCommand(a *global) *cobra.Command {
 	var why bool
 	c := &cobra.Command{
 		Use:   "show SKILL[@vN|@CANDIDATE]",
@@ -24,7 +24,7 @@ differs from the incumbent with the step that it came from and the user's words
 that taught it, and then the steps.`,
 		Example: "  evolve show dataviz@v0\n  evolve show dataviz@1597ed --why\n  evolve show dataviz@challenger --why",
 		Args:    exactArgs(1, "a skill"),
-		RunE:    func(c *cobra.Command, args []string) error { return a.show(c.Context(), args[0], why) },
+		RunE:    func(c *cobra.Command, args []string) error { return runShow(a, c.Context(), args[0], why) },
 	}
 	c.Flags().BoolVar(&why, "why", false, "tell what taught this text instead of printing it")
 	return c
@@ -53,9 +53,9 @@ type showResult struct {
 	Changes []candidate.Change `json:"changes,omitempty"` // against the incumbent that it was made from
 }
 
-func (a *app) show(ctx context.Context, arg string, why bool) error {
+func runShow(a *global, ctx context.Context, arg string, why bool) error {
 	name, at, _ := strings.Cut(arg, "@")
-	s, err := a.texts(ctx, name)
+	s, err := openTexts(a, ctx, name)
 	if err != nil {
 		return err
 	}

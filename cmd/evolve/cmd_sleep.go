@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-func newSleepCommand(a *app) *cobra.Command {
+func newSleepCommand(a *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sleep",
 		Short: "Better in the morning: one cycle a night over all skills",
@@ -51,13 +51,13 @@ type sleepFlags struct {
 	onlyOnAC bool
 }
 
-func newSleepRunCommand(a *app) *cobra.Command {
+func newSleepRunCommand(a *global) *cobra.Command {
 	f := &sleepFlags{}
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "One night: harvest, try, stage or install, report",
 		Args:  noArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return a.sleepRun(c.Context(), f) },
+		RunE:  func(c *cobra.Command, _ []string) error { return sleepRun(a, c.Context(), f) },
 	}
 	f.register(c.Flags())
 	return c
@@ -97,7 +97,7 @@ func (f *sleepFlags) check() error {
 // cycle's own choice.
 var nightLease time.Duration
 
-func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
+func sleepRun(a *global, ctx context.Context, f *sleepFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 		a.Say("on battery: nothing was done")
 		return nil
 	}
-	reg, err := a.registry()
+	reg, err := a.layout().Registry()
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.sleeper(db, &f.runFlags)
+	s, err := nightWorker(a, db, &f.runFlags)
 	if err != nil {
 		return err
 	}
@@ -139,11 +139,11 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 	case errors.As(err, &held):
 		return &problem.Error{Kind: problem.Busy, Err: err, Hint: "wait for it: `evolve sleep status` tells how far it is"}
 	case err != nil && n == nil:
-		return a.stoppedNight(ctx, err)
+		return stoppedNight(a, ctx, err)
 	}
 	var stopped error
 	if err != nil {
-		stopped = a.stoppedNight(ctx, err)
+		stopped = stoppedNight(a, ctx, err)
 		ctx = context.WithoutCancel(ctx) // what it came to so far is told all the same
 	}
 	r := status.NightOf(n)
@@ -156,16 +156,16 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 	default:
 		s.Tell(n)
 	}
-	if r.Retire, err = a.retirements(ctx, db); err != nil {
+	if r.Retire, err = openRetirements(a, ctx, db); err != nil {
 		return cmp.Or(stopped, err)
 	}
 	if stopped == nil {
-		r.Report = a.writeNight(r)
+		r.Report = writeNight(a, r)
 	}
 	if a.JSON {
 		err = a.PrintJSON(r)
 	} else {
-		_, err = fmt.Fprint(a.Stdout, a.narrow(r.Text()))
+		_, err = fmt.Fprint(a.Stdout, foldNight(a, r.Text()))
 	}
 	if stopped != nil {
 		return stopped
@@ -179,7 +179,7 @@ func (a *app) sleepRun(ctx context.Context, f *sleepFlags) error {
 }
 
 // stoppedNight is how a night ends that stays open.
-func (a *app) stoppedNight(ctx context.Context, err error) error {
+func stoppedNight(a *global, ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		a.Say("interrupted; `evolve sleep run` continues this night")
 		return &quietExit{exitInterrupted}
@@ -212,7 +212,7 @@ func stepLine(k *sleep.Step) string {
 // timer's are read in a journal.
 const widest = 124
 
-// narrow is text as it fits stdout.
-func (a *app) narrow(text string) string {
+// foldNight is text as it fits stdout.
+func foldNight(a *global, text string) string {
 	return plain.Fold(text, cmp.Or(term.Columns(a.Stdout), widest))
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-func newSleepInstallCommand(a *app) *cobra.Command {
+func newSleepInstallCommand(a *global) *cobra.Command {
 	var at, with string
 	var print, yes bool
 	c := &cobra.Command{
@@ -27,7 +27,7 @@ func newSleepInstallCommand(a *app) *cobra.Command {
 			if c.ArgsLenAtDash() != 0 && len(args) > 0 {
 				return problem.Inputf("flags of the night come after --: evolve sleep install --at 03:17 -- --max-cost-usd 2", "unexpected %q", args[0])
 			}
-			return a.sleepInstall(c.Context(), at, with, args, print, yes)
+			return sleepInstall(a, c.Context(), at, with, args, print, yes)
 		},
 	}
 	c.Flags().StringVar(&at, "at", "", "time of day, for example 03:17")
@@ -37,26 +37,26 @@ func newSleepInstallCommand(a *app) *cobra.Command {
 	return c
 }
 
-func newSleepUninstallCommand(a *app) *cobra.Command {
+func newSleepUninstallCommand(a *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "uninstall",
 		Short: "Take away exactly what install wrote",
 		Args:  noArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return a.sleepUninstall(c.Context()) },
+		RunE:  func(c *cobra.Command, _ []string) error { return sleepUninstall(a, c.Context()) },
 	}
 }
 
-// timers is where this person's timers are.
-func (a *app) timers() *timer.System {
+// timersOf is where this person's timers are.
+func timersOf(a *global) *timer.System {
 	return &timer.System{ConfigHome: a.Getenv("XDG_CONFIG_HOME"), Say: a.Say}
 }
 
-func (a *app) sleepInstall(ctx context.Context, at, with string, args []string, print, yes bool) error {
-	t, night, err := a.newTimer(at, with, args)
+func sleepInstall(a *global, ctx context.Context, at, with string, args []string, print, yes bool) error {
+	t, night, err := newTimer(a, at, with, args)
 	if err != nil {
 		return err
 	}
-	p, err := a.timers().Plan(ctx, t)
+	p, err := timersOf(a).Plan(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (a *app) sleepInstall(ctx context.Context, at, with string, args []string, 
 	for _, f := range p.Files {
 		fmt.Fprintf(a.Stdout, "%s:\n%s\n", f.Path, f.Content)
 	}
-	words, err := a.foreseeTimer(ctx, night)
+	words, err := foreseeTimer(a, ctx, night)
 	if err != nil {
 		return err
 	}
@@ -93,15 +93,15 @@ func (a *app) sleepInstall(ctx context.Context, at, with string, args []string, 
 	if err := p.Apply(ctx); err != nil {
 		return err
 	}
-	if left := a.leftOut(); len(left) > 0 {
+	if left := leftOut(a); len(left) > 0 {
 		a.Say("keys are written nowhere: the night has no %s of this shell; docs/sleep.md says how it gets one", strings.Join(left, ", "))
 	}
 	fmt.Fprintf(a.Stdout, "installed: a night every day at %s\nnext: `evolve sleep status`; `evolve sleep uninstall` takes it away\n", t.At())
 	return nil
 }
 
-func (a *app) sleepUninstall(ctx context.Context) error {
-	gone, err := a.timers().Uninstall(ctx)
+func sleepUninstall(a *global, ctx context.Context) error {
+	gone, err := timersOf(a).Uninstall(ctx)
 	for _, path := range gone.Files {
 		fmt.Fprintf(a.Stdout, "removed %s\n", path)
 	}
@@ -115,7 +115,7 @@ func (a *app) sleepUninstall(ctx context.Context) error {
 }
 
 // newTimer reads the flags of install, and those of the nights behind --.
-func (a *app) newTimer(at, with string, args []string) (t *timer.Timer, flags runFlags, err error) {
+func newTimer(a *global, at, with string, args []string) (t *timer.Timer, flags runFlags, err error) {
 	t = &timer.Timer{}
 	if t.Hour, t.Minute, err = timer.ParseTime(at); err != nil {
 		return nil, flags, err
@@ -123,7 +123,7 @@ func (a *app) newTimer(at, with string, args []string) (t *timer.Timer, flags ru
 	// A flag that the night would refuse is refused now, while somebody looks.
 	f, fl := new(sleepFlags), pflag.NewFlagSet("run", pflag.ContinueOnError)
 	f.register(fl)
-	night := newApp(a.Stdin, a.Stdout, a.Stderr) // the night's own flags of every command
+	night := newGlobal(a.Stdin, a.Stdout, a.Stderr) // the night's own flags of every command
 	night.globalFlags(fl)
 	if err := fl.Parse(args); err != nil {
 		return nil, flags, problem.Inputf("`evolve sleep run --help` lists them", "%v", err)
@@ -140,7 +140,7 @@ func (a *app) newTimer(at, with string, args []string) (t *timer.Timer, flags ru
 	if t.Program, err = ownProgram(); err != nil {
 		return nil, flags, err
 	}
-	if t.Args, err = a.nightArgs(args, f, night); err != nil {
+	if t.Args, err = nightArgs(a, args, f, night); err != nil {
 		return nil, flags, err
 	}
 	servers := make([]string, len(backend.Kinds))
@@ -156,7 +156,7 @@ func (a *app) newTimer(at, with string, args []string) (t *timer.Timer, flags ru
 // nightArgs are the arguments that start a night on what this command works on: the
 // folders among the flags of every command are added, each from the root on. night has
 // the flags that the night is given itself, which come first.
-func (a *app) nightArgs(args []string, f *sleepFlags, night *app) ([]string, error) {
+func nightArgs(a *global, args []string, f *sleepFlags, night *global) ([]string, error) {
 	all := append([]string{"sleep", "run", "--quiet"}, args...)
 	for _, flag := range []struct{ name, nights, ours string }{
 		{"--claude-home", night.claudeHome, a.claudeHome}, {"--skills-dir", night.skillDir, a.skillDir},
@@ -181,7 +181,7 @@ func (a *app) nightArgs(args []string, f *sleepFlags, night *app) ([]string, err
 }
 
 // leftOut are the keys that are set here and written into no timer.
-func (a *app) leftOut() (names []string) {
+func leftOut(a *global) (names []string) {
 	for _, k := range backend.Kinds {
 		for _, name := range k.Credentials {
 			if a.Getenv(name) != "" {

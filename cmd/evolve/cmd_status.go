@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newStatusCommand(a *app) *cobra.Command {
+func newStatusCommand(a *global) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use:   "status",
@@ -19,14 +19,14 @@ once; CORRECTED those of them that the user corrected next, as harvest counts th
 "14/40 cases" how many it has seen of about how many that takes at this rate. "but cost
 open": quality is proved, and that cost is within its tolerance is not yet.`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.status(c.Context(), all) },
+		RunE: func(c *cobra.Command, _ []string) error { return runStatus(a, c.Context(), all) },
 	}
 	c.Flags().BoolVar(&all, "all", false, "list the skills without news too")
 	return c
 }
 
-func (a *app) status(ctx context.Context, all bool) error {
-	r, err := a.gatherStatus(ctx)
+func runStatus(a *global, ctx context.Context, all bool) error {
+	r, err := gatherStatus(a, ctx)
 	if err != nil {
 		return err
 	}
@@ -34,8 +34,8 @@ func (a *app) status(ctx context.Context, all bool) error {
 		return a.PrintJSON(r)
 	}
 	if r.Empty() {
-		return a.firstSteps(0, r.SkillsDir)
+		return firstSteps(a, 0, r.SkillsDir)
 	}
-	_, err = fmt.Fprint(a.Stdout, r.Text(a.width(), all))
+	_, err = fmt.Fprint(a.Stdout, r.Text(terminalWidth(a), all))
 	return err
 }

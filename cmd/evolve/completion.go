@@ -98,7 +98,7 @@ type completer func(c *completing, before []string, begun string) []store.Name
 
 // completing is one completion. peek is nil where there is no store.
 type completing struct {
-	a    *app
+	a    *global
 	ctx  context.Context
 	peek *store.Peek
 }
@@ -159,7 +159,7 @@ var values = map[string]completer{
 var paths = []string{"claude-home", "skills-dir", "output", "keep", "repo", "sidecar", "plugin", "handoff-dir", "exclude-project", "command"}
 
 // withCompletion lets the commands below root complete their arguments and flags.
-func (a *app) withCompletion(root *cobra.Command) {
+func withCompletion(a *global, root *cobra.Command) {
 	eachCommand(root, func(c *cobra.Command) {
 		at := commandPath(c)
 		if at == "help" {
@@ -167,17 +167,17 @@ func (a *app) withCompletion(root *cobra.Command) {
 		}
 		if list := arguments[at]; list != nil {
 			c.ValidArgsFunction = func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-				return a.complete(c, list[min(len(args), len(list)-1)], args, begun)
+				return completionsFor(a, c, list[min(len(args), len(list)-1)], args, begun)
 			}
 		} else if !c.HasSubCommands() && c.ValidArgs == nil {
 			c.ValidArgsFunction = cobra.NoFileCompletions
 		}
-		c.LocalNonPersistentFlags().VisitAll(func(f *flagT) { a.completeFlag(c, at, f) })
+		c.LocalNonPersistentFlags().VisitAll(func(f *flagT) { completeFlag(a, c, at, f) })
 	})
-	root.PersistentFlags().VisitAll(func(f *flagT) { a.completeFlag(root, "", f) })
+	root.PersistentFlags().VisitAll(func(f *flagT) { completeFlag(a, root, "", f) })
 }
 
-func (a *app) completeFlag(c *cobra.Command, at string, f *flagT) {
+func completeFlag(a *global, c *cobra.Command, at string, f *flagT) {
 	how := values[at+" --"+f.Name]
 	if how == nil {
 		how = values[f.Name]
@@ -190,9 +190,9 @@ func (a *app) completeFlag(c *cobra.Command, at string, f *flagT) {
 		if how == nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		list, directive := a.complete(c, how, args, begun)
+		list, directive := completionsFor(a, c, how, args, begun)
 		if before, _, many := cutLast(begun, ","); many && f.Value.Type() == "stringSlice" {
-			list, directive = a.complete(c, how, args, begun[len(before)+1:])
+			list, directive = completionsFor(a, c, how, args, begun[len(before)+1:])
 			for i := range list {
 				list[i] = before + "," + list[i]
 			}
@@ -209,8 +209,8 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// complete asks how what may stand there, within completionTime.
-func (a *app) complete(c *cobra.Command, how completer, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+// completionsFor asks how what may stand there, within completionTime.
+func completionsFor(a *global, c *cobra.Command, how completer, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	ctx, cancel := context.WithTimeout(c.Context(), completionTime)
 	defer cancel()
 	k := &completing{a: a, ctx: ctx}
@@ -278,7 +278,7 @@ func asked(k *completing, ask func(*store.Peek) ([]store.Name, error)) []store.N
 
 // skills are those on disk, and those that only the store knows.
 func skills(k *completing, _ []string, _ string) (out []store.Name) {
-	if reg, err := k.a.registry(); err == nil {
+	if reg, err := k.a.layout().Registry(); err == nil {
 		for _, e := range reg.Entries {
 			out = append(out, store.Name{Name: e.Name})
 		}

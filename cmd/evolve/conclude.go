@@ -29,8 +29,8 @@ type runResult struct {
 	Report  string           `json:"report"`
 }
 
-// conclude installs what a run found, where that was asked for and proved, and says so.
-func (a *app) conclude(ctx context.Context, f *runFlags, c *campaign.Campaign, found *campaign.Result) (err error) {
+// concludeRun installs what a run found, where that was asked for and proved, and says so.
+func concludeRun(a *global, ctx context.Context, f *runFlags, c *campaign.Campaign, found *campaign.Result) (err error) {
 	res, out := &runResult{Result: *found, Targets: []release.Placed{}}, found.Outcome
 	db, err := a.store(ctx)
 	if err != nil {
@@ -39,7 +39,7 @@ func (a *app) conclude(ctx context.Context, f *runFlags, c *campaign.Campaign, f
 	var refusal error // the run is told all the same: it was paid for
 	if f.promote && out.Verdict != nil && out.Verdict.Verdict == pareto.Promote {
 		var placed []release.Placed
-		if placed, refusal = a.installProved(ctx, f, c, found); len(placed) > 0 {
+		if placed, refusal = installProved(a, ctx, f, c, found); len(placed) > 0 {
 			res.Targets = placed
 		}
 		if refusal != nil {
@@ -48,19 +48,23 @@ func (a *app) conclude(ctx context.Context, f *runFlags, c *campaign.Campaign, f
 		var some *release.PartialError
 		res.Installed = refusal == nil || errors.As(refusal, &some) && some.Some()
 	}
-	if err := a.guardQuarantine(ctx, db, res.Skill); err != nil {
+	o, err := a.outbox()
+	if err != nil {
+		return err
+	}
+	if err := o.Guard(ctx, db, res.Skill); err != nil {
 		res.Warnings = append(res.Warnings, "texts in quarantine are not kept from being loaded: "+oneLine(err.Error()))
 	}
 	if v := out.Verdict; v != nil && v.Verdict == pareto.Promote && !res.Installed && res.Challenger != nil && res.Challenger.Shorter == nil {
-		a.leaveNote(res.Skill, hook.Waiting, "a better version (%.12s) is proved and waits: `evolve diff %s@%.12[1]s`, `evolve promote %[2]s`", res.Challenger.SHA, res.Skill)
+		o.Leave(res.Skill, hook.Waiting, "a better version (%.12s) is proved and waits: `evolve diff %s@%.12[1]s`, `evolve promote %[2]s`", res.Challenger.SHA, res.Skill)
 	}
-	if res.Report, err = a.writeReport(ctx, db, res.Run); err != nil {
+	if res.Report, err = writeReport(a, ctx, db, res.Run); err != nil {
 		return err
 	}
 	if a.JSON {
 		err = a.PrintJSON(res)
 	} else {
-		err = a.printResult(res)
+		err = printResult(a, res)
 	}
 	var drift *skill.DriftError
 	switch {
@@ -76,8 +80,8 @@ func (a *app) conclude(ctx context.Context, f *runFlags, c *campaign.Campaign, f
 }
 
 // installProved installs what the run's own gate proved, and says where.
-func (a *app) installProved(ctx context.Context, f *runFlags, c *campaign.Campaign, found *campaign.Result) ([]release.Placed, error) {
-	to, err := a.named(f.to)
+func installProved(a *global, ctx context.Context, f *runFlags, c *campaign.Campaign, found *campaign.Result) ([]release.Placed, error) {
+	to, err := namedTargets(a, f.to)
 	if err != nil {
 		return nil, err
 	}
@@ -85,11 +89,11 @@ func (a *app) installProved(ctx context.Context, f *runFlags, c *campaign.Campai
 	if err != nil {
 		return nil, err
 	}
-	return a.sayProved(done, to != nil)
+	return sayProved(a, done, to != nil)
 }
 
 // printResult says in a few lines what came of a run.
-func (a *app) printResult(r *runResult) error {
+func printResult(a *global, r *runResult) error {
 	var b strings.Builder
 	sim := ""
 	if r.Simulated {
@@ -136,14 +140,14 @@ func (a *app) printResult(r *runResult) error {
 	for _, w := range r.Warnings {
 		fmt.Fprintf(&b, "  warning      %s\n", w)
 	}
-	if r.Report != "" && !a.passing {
+	if r.Report != "" && !a.demo.passing {
 		fmt.Fprintf(&b, "  report       %s\n", r.Report)
 	}
-	if a.kept != "" {
-		fmt.Fprintf(&b, "  kept         `%s`, and every command works on this demo\n", a.kept)
+	if a.demo.kept != "" {
+		fmt.Fprintf(&b, "  kept         `%s`, and every command works on this demo\n", a.demo.kept)
 	}
 	next := r.next()
-	if a.passing {
+	if a.demo.passing {
 		next = "`evolve demo --keep DIR` keeps the skill, its versions and the report; `evolve --skill NAME` does it to yours"
 	}
 	fmt.Fprintf(&b, "  next         %s\n", next)
@@ -177,13 +181,13 @@ func sha256Hex(b []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// wait ends a run whose challenger waits: that is no failure.
-func (a *app) wait(ctx context.Context, c *campaign.Campaign, w *campaign.WaitingError) error {
+// sayWaiting ends a run whose challenger waits: that is no failure.
+func sayWaiting(a *global, ctx context.Context, c *campaign.Campaign, w *campaign.WaitingError) error {
 	for _, line := range c.Found() {
 		a.Say("%s", line)
 	}
 	if a.JSON {
-		return errors.Join(a.printUnrun(ctx, c, w), &quietExit{exitDone})
+		return errors.Join(printUnrun(a, ctx, c, w), &quietExit{exitDone})
 	}
 	fmt.Fprintf(a.Stdout, "%s: %v; %s\nnext: use the skill, its trial goes on with the sessions to come; or `evolve --skill %s --anew` looks for a better one\n",
 		c.Config.Skill, w, c.SpentReading(), c.Config.Skill)
@@ -192,12 +196,12 @@ func (a *app) wait(ctx context.Context, c *campaign.Campaign, w *campaign.Waitin
 
 // tooFew ends a run that has too few cases to learn from: that is no failure,
 // but it has to be said.
-func (a *app) tooFew(ctx context.Context, c *campaign.Campaign, few *campaign.TooFewCasesError) error {
+func tooFew(a *global, ctx context.Context, c *campaign.Campaign, few *campaign.TooFewCasesError) error {
 	for _, line := range c.TooFew() {
 		a.Say("%s", line)
 	}
 	if a.JSON {
-		if err := a.printUnrun(ctx, c, few); err != nil {
+		if err := printUnrun(a, ctx, c, few); err != nil {
 			return err
 		}
 	}
@@ -205,7 +209,7 @@ func (a *app) tooFew(ctx context.Context, c *campaign.Campaign, few *campaign.To
 }
 
 // printUnrun prints the result of a run that ended before its search began.
-func (a *app) printUnrun(ctx context.Context, c *campaign.Campaign, why error) error {
+func printUnrun(a *global, ctx context.Context, c *campaign.Campaign, why error) error {
 	res, err := c.Unrun(ctx, why)
 	if err != nil {
 		return err

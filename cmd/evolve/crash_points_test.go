@@ -97,7 +97,7 @@ func crashed(t *testing.T, op string, point int) *roaming {
 // browse does an act as the page of evolve serve does it.
 func (r *roaming) browse(act serve.Act) error {
 	looking := *r.a
-	looking.access, looking.db, looking.scratch, looking.conf = datadir.Looks, nil, nil, nil
+	looking.access, looking.open.db, looking.open.scratch, looking.conf = datadir.Looks, nil, nil, nil
 	looking.Stdout, looking.Stderr = io.Discard, io.Discard
 	db, err := looking.store(r.t.Context())
 	if err != nil {
@@ -132,7 +132,7 @@ func TestCrashPoints(t *testing.T) {
 		},
 	}
 	rollback := map[string]func(*roaming) error{
-		"rollback": func(r *roaming) error { return r.a.rollback(r.t.Context(), "tagger") },
+		"rollback": func(r *roaming) error { return rollbackLive(r.a, r.t.Context(), "tagger") },
 		"serve":    func(r *roaming) error { return r.browse(serve.Rollback) },
 		"a night": func(r *roaming) error {
 			_, err := night(r).Parts().Rollback(r.t.Context(), &sleep.Alarm{Skill: "tagger", Version: r.offer.SHA, Before: r.offer.Parent})

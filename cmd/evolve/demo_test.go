@@ -262,12 +262,12 @@ func TestDemoSessionsArePast(t *testing.T) {
 		time.Date(2026, 11, 22, 1, 0, 0, 0, time.FixedZone("east", 14*3600)),
 		time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC),
 	} {
-		a := newApp(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))
+		a := newGlobal(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))
 		a.Now = func() time.Time { return now }
 		dir := filepath.Join(t.TempDir(), "kept")
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel() // laid out is enough
-		_ = a.demo(ctx, dir)
+		_ = runDemo(a, ctx, dir)
 		if got := order(dir, now); !slices.Equal(got, want) {
 			t.Errorf("at %v the sessions are in another order", now)
 		}

@@ -19,7 +19,7 @@ func cliMarkdown() string {
 What ` + "`evolve help COMMAND`" + ` says, on one page. Written by
 ` + "`go generate ./cmd/evolve`" + `; edit the commands, not this file.
 `)
-	root := newRoot(&app{Terminal: term.Terminal{Getenv: func(string) string { return "" }}})
+	root := newRoot(&global{Terminal: term.Terminal{Getenv: func(string) string { return "" }}})
 	section := func(c *cobra.Command, level string) {
 		var help bytes.Buffer
 		writeHelp(&help, c)

@@ -43,7 +43,7 @@ func TestDoctorAsksServer(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			header, code = "", c.code
 			env := map[string]string{"MY_KEY": c.key, "OPENAI_API_KEY": "another"}
-			a := newApp(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))
+			a := newGlobal(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))
 			a.Getenv = func(k string) string { return env[k] }
 			d := &doctor{app: a, baseURL: c.url, shown: c.url, keyEnv: "MY_KEY", timeout: c.timeout}
 			d.ask(t.Context())
@@ -68,7 +68,7 @@ func TestDoctorWithUnreadableConfiguration(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(home, "config.yaml"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	a := newApp(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))
+	a := newGlobal(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))
 	a.Getenv = func(k string) string { return map[string]string{"EVOLVE_HOME": home}[k] }
 	d := &doctor{app: a}
 	if err := d.config(); err != nil {

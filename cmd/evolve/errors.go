@@ -113,7 +113,7 @@ func readOnlyHint(err error) string {
 		}
 		return "that folder is mounted read-only: mount it so that it can be written"
 	}
-	home, e := (&app{Terminal: term.Terminal{Getenv: os.Getenv}}).home()
+	home, e := (&global{Terminal: term.Terminal{Getenv: os.Getenv}}).home()
 	if rel, no := filepath.Rel(string(home), path); e == nil && no == nil && filepath.IsLocal(rel) {
 		return elsewhere
 	}

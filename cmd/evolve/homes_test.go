@@ -40,14 +40,14 @@ func TestSkillWhosePathLeadsElsewhere(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if err := r.a.recordLive(ctx, r.db, r.live()); err != nil {
+				if err := r.a.installer(r.db).Record(ctx, r.live()); err != nil {
 					t.Fatal(err)
 				}
 			}
 			r.generation("gen1", r.v0)
 			look()
 			r.proved(r.v1, r.v0)
-			if err := errors.Join(r.promote(""), r.a.rollback(ctx, "tagger")); err != nil {
+			if err := errors.Join(r.promote(""), rollbackLive(r.a, ctx, "tagger")); err != nil {
 				t.Fatal(err)
 			}
 			waits := r.proved(bytes.Replace(r.v0, []byte("Tag them."), []byte("Tag them, briefly."), 1), r.v0)
@@ -69,7 +69,7 @@ func TestSkillWhosePathLeadsElsewhere(t *testing.T) {
 			if err != nil || len(places) != 1 {
 				t.Errorf("it is in %+v, %v; want one place", places, err)
 			}
-			if err := r.a.rollback(ctx, "tagger"); err != nil {
+			if err := rollbackLive(r.a, ctx, "tagger"); err != nil {
 				t.Fatal(err)
 			}
 			r.holds("claude", r.v0)

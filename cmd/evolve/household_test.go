@@ -33,7 +33,7 @@ func household() {
 }
 
 func moveIn(ctx context.Context, n int) (err error) {
-	a := newApp(strings.NewReader(""), os.Stdout, os.Stderr)
+	a := newGlobal(strings.NewReader(""), os.Stdout, os.Stderr)
 	defer func() {
 		if e := a.close(); err == nil {
 			err = e
@@ -43,7 +43,7 @@ func moveIn(ctx context.Context, n int) (err error) {
 	if err != nil {
 		return err
 	}
-	dir, err := a.skillsDir()
+	dir, err := a.layout().Skills()
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ var day1 = time.Date(2026, 11, 20, 3, 17, 0, 0, time.UTC)
 // A house is one skill of a household.
 type house struct {
 	ctx        context.Context
-	a          *app
+	a          *global
 	db         *store.Store
 	name, text string
 	err        error
@@ -129,9 +129,9 @@ func (h *house) uses(n int) {
 }
 
 func (h *house) look() {
-	live, err := h.a.skill(h.name)
+	live, err := h.a.layout().Live(h.name)
 	if h.do(err); err == nil {
-		h.do(h.a.recordLive(h.ctx, h.db, live))
+		h.do(h.a.installer(h.db).Record(h.ctx, live))
 	}
 }
 

@@ -11,13 +11,13 @@ import (
 )
 
 // ingester fills a store.
-func (a *app) ingester(db *store.Store) (*ingest.Ingester, error) {
+func (a *global) ingester(db *store.Store) (*ingest.Ingester, error) {
 	home, err := a.home()
 	return &ingest.Ingester{Store: db, Layout: a.layout(), Dir: home, Access: a.access, Now: a.Now, Redactor: a.redactor()}, err
 }
 
-// cases reads and changes cases; its store is nil where there is none yet.
-func (a *app) cases(ctx context.Context) (*ingest.Ingester, error) {
+// casesOf reads and changes cases; its store is nil where there is none yet.
+func casesOf(a *global, ctx context.Context) (*ingest.Ingester, error) {
 	db, err := a.existingStore(ctx)
 	if err != nil {
 		return nil, err
@@ -25,9 +25,9 @@ func (a *app) cases(ctx context.Context) (*ingest.Ingester, error) {
 	return a.ingester(db)
 }
 
-// harvest reads what is new in the sessions that flags ask for and stores it.
-func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*ingest.Report, error) {
-	sources, err := a.sources(ctx, f)
+// harvestSessions reads what is new in the sessions that flags ask for and stores it.
+func harvestSessions(a *global, ctx context.Context, db *store.Store, f harvestFlags) (*ingest.Report, error) {
+	sources, err := openSources(a, ctx, f)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (a *app) harvest(ctx context.Context, db *store.Store, f harvestFlags) (*in
 	return g.Harvest(ctx, sources, f.headless, bar.Count)
 }
 
-func (a *app) mine(ctx context.Context, db *store.Store, name string, model eval.Model, headless, onTrial bool) ([]eval.Case, harvest.MineStats, error) {
+func mineCases(a *global, ctx context.Context, db *store.Store, name string, model eval.Model, headless, onTrial bool) ([]eval.Case, harvest.MineStats, error) {
 	g, err := a.ingester(db)
 	if err != nil {
 		return nil, harvest.MineStats{}, err

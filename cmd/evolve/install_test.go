@@ -31,11 +31,11 @@ func TestRefusedInstallLeavesNoVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := a.skill("dataviz")
+	found, err := a.layout().Live("dataviz")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.recordLive(ctx, db, found); err != nil {
+	if err := a.installer(db).Record(ctx, found); err != nil {
 		t.Fatal(err)
 	}
 	next := append(bytes.Clone(found.Doc.Render()), "Label every axis.\n"...)
@@ -49,7 +49,7 @@ func TestRefusedInstallLeavesNoVersion(t *testing.T) {
 	if err != nil || len(versions) != 1 {
 		t.Fatalf("%d versions after a refused installation, error %v; want the found one", len(versions), err)
 	}
-	if err := a.rollback(ctx, "dataviz"); err != nil { // the edit becomes v1, its parent is v0
+	if err := rollbackLive(a, ctx, "dataviz"); err != nil { // the edit becomes v1, its parent is v0
 		t.Fatal(err)
 	}
 	if now, _ := os.ReadFile(found.Path); string(now) != string(found.Doc.Render()) {
@@ -57,18 +57,18 @@ func TestRefusedInstallLeavesNoVersion(t *testing.T) {
 	}
 
 	// v2 is installed and rolled back; an edit of v0 is then rolled back to v0.
-	live, err := a.skill("dataviz")
+	live, err := a.layout().Live("dataviz")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if done, err := putInPlace(ctx, a, db, live, offer, nil); err != nil || done.Version.N != 2 {
 		t.Fatalf("installed %+v, %v", done, err)
 	}
-	if err := a.rollback(ctx, "dataviz"); err != nil {
+	if err := rollbackLive(a, ctx, "dataviz"); err != nil {
 		t.Fatal(err)
 	}
 	edit(t, found, "Be polite.")
-	if err := a.rollback(ctx, "dataviz"); err != nil {
+	if err := rollbackLive(a, ctx, "dataviz"); err != nil {
 		t.Fatal(err)
 	}
 	if now, _ := os.ReadFile(found.Path); string(now) != string(found.Doc.Render()) {
@@ -77,7 +77,7 @@ func TestRefusedInstallLeavesNoVersion(t *testing.T) {
 	if v, err := db.Version(ctx, "dataviz", 1); err != nil || string(v.Text) != string(edited) {
 		t.Errorf("the first edit is not kept: %v", err)
 	}
-	if err := a.rollback(ctx, "dataviz"); err == nil || !strings.Contains(err.Error(), "no version of dataviz before") {
+	if err := rollbackLive(a, ctx, "dataviz"); err == nil || !strings.Contains(err.Error(), "no version of dataviz before") {
 		t.Errorf("rolled back beyond v0: %v", err)
 	}
 }

@@ -11,11 +11,11 @@ import (
 )
 
 // installer puts texts in place for this command.
-func (a *app) installer(db *store.Store) *release.Installer {
-	home, _ := a.home() // db is open in it
-	return &release.Installer{Store: db, Dir: home, Access: a.access, Layout: a.layout(), Now: a.Now, Say: a.Say, Note: a.leaveNote,
+func (a *global) installer(db *store.Store) *release.Installer {
+	o, _ := a.outbox() // db is open in its folder
+	return &release.Installer{Store: db, Dir: o.Dir, Access: a.access, Layout: a.layout(), Now: a.Now, Say: a.Say, Note: o.Leave,
 		Edited: func(ctx context.Context, live *skill.Live, before string) error {
-			k, err := a.carrier(db)
+			k, err := rebaserOf(a, db)
 			if err != nil {
 				return err
 			}
@@ -24,14 +24,9 @@ func (a *app) installer(db *store.Store) *release.Installer {
 		Demo: a.isDemo(), Within: a.demoFolder()}
 }
 
-// recordLive brings the store up to date with the file on disk.
-func (a *app) recordLive(ctx context.Context, db *store.Store, live *skill.Live) error {
-	return a.installer(db).Record(ctx, live)
-}
-
 // sayProved reports what came of installing what a run's own gate proved; named says
 // whether targets were. The error is what was refused.
-func (a *app) sayProved(done *release.Result, named bool) ([]release.Placed, error) {
+func sayProved(a *global, done *release.Result, named bool) ([]release.Placed, error) {
 	if !named {
 		done.Elsewhere(a.Say)
 		return done.Placed, done.HomeRefusal()
@@ -45,8 +40,8 @@ func (a *app) sayProved(done *release.Result, named bool) ([]release.Placed, err
 // fileMode keeps what evolve writes for its owner alone.
 const fileMode os.FileMode = 0o600
 
-// carrier carries challengers over to what this command finds edited.
-func (a *app) carrier(db *store.Store) (*rebase.Rebaser, error) {
+// rebaserOf carries challengers over to what this command finds edited.
+func rebaserOf(a *global, db *store.Store) (*rebase.Rebaser, error) {
 	k, err := a.locks()
 	if err != nil {
 		return nil, err

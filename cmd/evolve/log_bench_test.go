@@ -19,7 +19,7 @@ import (
 // every tenth of which was installed.
 func BenchmarkLog(b *testing.B) {
 	ctx, dir, out := b.Context(), b.TempDir(), new(bytes.Buffer)
-	a := newApp(strings.NewReader(""), out, new(bytes.Buffer))
+	a := newGlobal(strings.NewReader(""), out, new(bytes.Buffer))
 	a.Getenv = func(k string) string {
 		return map[string]string{"EVOLVE_HOME": filepath.Join(dir, "data"), "CLAUDE_CONFIG_DIR": filepath.Join(dir, "claude")}[k]
 	}
@@ -39,7 +39,7 @@ func BenchmarkLog(b *testing.B) {
 	path := filepath.Join(dir, "claude", "skills", "tables", skill.FileName)
 	check(os.MkdirAll(filepath.Dir(path), 0o700))
 	check(os.WriteFile(path, []byte(tablesText), 0o600))
-	if _, err := a.gatherStatus(ctx); err != nil { // records v0
+	if _, err := gatherStatus(a, ctx); err != nil { // records v0
 		b.Fatal(err)
 	}
 	live := skill.HashText([]byte(tablesText))

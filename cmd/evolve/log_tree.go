@@ -6,8 +6,8 @@ import (
 
 const ()
 
-// utf8 reports whether the terminal's locale says that it shows more than ASCII.
-func (a *app) utf8() bool {
+// showsUTF8 reports whether the terminal's locale says that it shows more than ASCII.
+func showsUTF8(a *global) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := a.Getenv(name); v != "" {
 			v = strings.ToLower(v)

@@ -16,7 +16,7 @@ func TestPagesChangeNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := lived(t, killed)
 			before := h.state()
-			d := &servedDemo{t: t, a: newApp(strings.NewReader(""), io.Discard, io.Discard)}
+			d := &servedDemo{t: t, a: newGlobal(strings.NewReader(""), io.Discard, io.Discard)}
 			d.serve()
 			cases, _, _ := read(t, "cases", "export", "dataviz")
 			of := "?id=" + regexp.MustCompile(`"id":"([^"]+)"`).FindStringSubmatch(cases)[1]

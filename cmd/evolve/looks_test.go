@@ -33,7 +33,7 @@ var writers = []string{
 // TestEveryCommandLooksOrWrites: of a command that is added somebody has to say which.
 func TestEveryCommandLooksOrWrites(t *testing.T) {
 	var all []string
-	root := newRoot(newApp(nil, new(bytes.Buffer), new(bytes.Buffer)))
+	root := newRoot(newGlobal(nil, new(bytes.Buffer), new(bytes.Buffer)))
 	eachCommand(root, func(c *cobra.Command) {
 		if c.Runnable() && c.Name() != "panic-for-test" { // else it is a page of help
 			all = append(all, commandPath(c))
@@ -99,7 +99,7 @@ func lived(t *testing.T, killed bool) *aHome {
 	}
 	h.must(moveIn(t.Context(), 7))
 
-	a := newApp(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))
+	a := newGlobal(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))
 	db, err := a.store(t.Context())
 	h.must(err)
 	base := skill.HashText([]byte(swap(tablesText, "tables", "proved")))
@@ -276,18 +276,18 @@ func TestLookingMakesNothing(t *testing.T) {
 // TestNothingIsRecordedByWhoOnlyLooks: what writes all the same fails, and says why.
 func TestNothingIsRecordedByWhoOnlyLooks(t *testing.T) {
 	lived(t, false)
-	a := newApp(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))
+	a := newGlobal(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))
 	a.access = datadir.Looks
 	defer a.close()
 	db, err := a.store(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	live, err := a.skill("on-trial")
+	live, err := a.layout().Live("on-trial")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.recordLive(context.Background(), db, live); !errors.Is(err, store.ErrReadOnly) {
+	if err := a.installer(db).Record(context.Background(), live); !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("%v, want ErrReadOnly", err)
 	}
 }

@@ -236,7 +236,7 @@ func TestANightReadsSoMuch(t *testing.T) {
 // A nightDesk is where this process prepares runs as a night does.
 type nightDesk struct {
 	s  *station
-	a  *app
+	a  *global
 	db *store.Store
 }
 
@@ -244,7 +244,7 @@ type nightDesk struct {
 func (s *station) desk(plain, foreign int) *nightDesk {
 	home := s.home()
 	s.corrected(home, plain, foreign)
-	a := newApp(bytes.NewReader(nil), new(bytes.Buffer), new(bytes.Buffer))
+	a := newGlobal(bytes.NewReader(nil), new(bytes.Buffer), new(bytes.Buffer))
 	env := map[string]string{"EVOLVE_HOME": home, "HOME": home}
 	a.Getenv = func(k string) string { return env[k] }
 	a.skillDir = s.skills
@@ -265,7 +265,7 @@ func (d *nightDesk) prepare(id string, caps eval.Caps) (*campaign.Campaign, erro
 	f := runFlags{Config: campaign.Config{Schema: 1, Skill: d.s.cases[0].Skill, Evolve: skill.Harness, Seed: 1, Profile: skill.ClaudeCode,
 		MaxRollouts: caps.Rollouts, MaxTokens: caps.Tokens, MaxDuration: caps.Duration}, Options: campaign.Options{Night: true, Run: id}, yes: true}
 	f.Agent, f.Model, f.ReflectModel, f.BaseURL = "openai", "sim-task", "sim-reflect", d.s.url
-	c, err := d.a.prepare(d.s.t.Context(), &f)
+	c, err := prepareRun(d.a, d.s.t.Context(), &f)
 	c.Close()
 	return c, err
 }

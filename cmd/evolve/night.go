@@ -9,8 +9,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep/work"
 )
 
-// sleeper does what the steps of a night are about, with these flags.
-func (a *app) sleeper(db *store.Store, f *runFlags) (*work.Worker, error) {
+// nightWorker does what the steps of a night are about, with these flags.
+func nightWorker(a *global, db *store.Store, f *runFlags) (*work.Worker, error) {
 	r, err := a.runner(f)
 	if err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func (a *app) sleeper(db *store.Store, f *runFlags) (*work.Worker, error) {
 		return nil, err
 	}
 	return &work.Worker{Runner: r, Store: db, Config: f.Config, Ingester: g, Outbox: o, Locks: k, Redactor: a.redactor(), Demo: a.isDemo(), UsesTools: backend.UsesTools,
-		Page: func(ctx context.Context, run string) (string, error) { return a.writeReport(ctx, db, run) },
+		Page: func(ctx context.Context, run string) (string, error) { return writeReport(a, ctx, db, run) },
 		Watch: func(c *campaign.Campaign, fc *campaign.Forecast) (campaign.Observer, func()) {
 			view := searchOf(c, fc)
 			view.Of = c.Config.Skill
@@ -39,12 +39,12 @@ func (a *app) sleeper(db *store.Store, f *runFlags) (*work.Worker, error) {
 
 // foreseeTimer says what each night of a timer may take, by its flags and what earlier
 // runs took.
-func (a *app) foreseeTimer(ctx context.Context, f runFlags) (string, error) {
+func foreseeTimer(a *global, ctx context.Context, f runFlags) (string, error) {
 	db, err := a.existingStore(ctx)
 	if err != nil {
 		return "", err
 	}
-	s, err := a.sleeper(db, &f)
+	s, err := nightWorker(a, db, &f)
 	if err != nil {
 		return "", err
 	}

@@ -8,9 +8,9 @@ import (
 )
 
 // theSleeper is what a night of this command works with.
-func theSleeper(t *testing.T, a *app, db *store.Store) *work.Worker {
+func theSleeper(t *testing.T, a *global, db *store.Store) *work.Worker {
 	t.Helper()
-	s, err := a.sleeper(db, &runFlags{})
+	s, err := nightWorker(a, db, &runFlags{})
 	if err != nil {
 		t.Fatal(err)
 	}

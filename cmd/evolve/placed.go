@@ -13,7 +13,7 @@ import (
 )
 
 // printPlaced prints what is in place now, a line for each target.
-func (a *app) printPlaced(r *release.Result) error {
+func printPlaced(a *global, r *release.Result) error {
 	if a.JSON {
 		path, v := r.Live.Path, r.Version
 		if len(r.Placed) == 1 {

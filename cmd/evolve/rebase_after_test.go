@@ -25,7 +25,7 @@ func TestRebaseDuringARun(t *testing.T) {
 	o := newDesk(t)
 	theirs := swap(tablesText, "Name every column.", "Name every column, with its unit.")
 	sha := o.challenger(o.base, theirs, "reflect", pareto.Undecided)
-	unlock, err := o.a.lockRun("20261120-000000-" + sha[:6])
+	unlock, err := lockRun(o.a, "20261120-000000-"+sha[:6])
 	o.check(err)
 	o.write(swap(tablesText, "Markdown", "HTML"))
 	o.look()
@@ -64,7 +64,7 @@ func TestRebaseBetweenGateAndInstallation(t *testing.T) {
 	o := newDesk(t)
 	theirs := swap(tablesText, "Name every column.", "Name every column, with its unit.")
 	sha := o.challenger(o.base, theirs, "reflect", pareto.Promote)
-	found, err := o.a.skill("tables")
+	found, err := o.a.layout().Live("tables")
 	o.check(err)
 	edit := swap(tablesText, "Markdown", "HTML")
 	o.write(edit)
@@ -165,7 +165,7 @@ func TestRebaseOverABrokenText(t *testing.T) {
 	o.write("---\nname: tables\n")
 	live, err := o.a.layout().AsItIs("tables")
 	o.check(err)
-	o.check(o.a.recordLive(t.Context(), o.db, live))
+	o.check(o.a.installer(o.db).Record(t.Context(), live))
 	o.write(swap(tablesText, "Markdown", "HTML"))
 	o.look()
 	if text, _ := o.onTrial(); text != swap(theirs, "Markdown", "HTML") {
@@ -184,15 +184,15 @@ func TestRebaseByManyAtOnce(t *testing.T) {
 	for range many {
 		go func() {
 			var errs bytes.Buffer
-			a := newApp(strings.NewReader(""), new(bytes.Buffer), &errs)
+			a := newGlobal(strings.NewReader(""), new(bytes.Buffer), &errs)
 			a.Getenv, a.claudeHome = o.a.Getenv, o.a.claudeHome
 			db, err := a.store(t.Context())
 			var live *skill.Live
 			if err == nil {
-				live, err = a.skill("tables")
+				live, err = a.layout().Live("tables")
 			}
 			if err == nil {
-				err = a.recordLive(t.Context(), db, live)
+				err = a.installer(db).Record(t.Context(), live)
 			}
 			if err = errors.Join(err, a.close()); err != nil {
 				errs.WriteString("failed: " + err.Error())
@@ -219,7 +219,7 @@ func TestRebaseAfterAKill(t *testing.T) {
 	o := newDesk(t)
 	o.challenger(o.base, swap(tablesText, "Name every column.", "Name every column, with its unit."), "reflect", pareto.Undecided)
 	o.write(swap(tablesText, "Markdown", "HTML"))
-	live, err := o.a.skill("tables")
+	live, err := o.a.layout().Live("tables")
 	o.check(err)
 	in := o.a.installer(o.db)
 	in.Edited = nil
@@ -231,7 +231,7 @@ func TestRebaseAfterAKill(t *testing.T) {
 	}
 	last, err := o.db.LatestRun(t.Context(), "tables")
 	o.check(err)
-	if _, err := o.a.prepare(t.Context(), &runFlags{resume: last.ID}); err == nil || !strings.Contains(err.Error(), "nothing was run") {
+	if _, err := prepareRun(o.a, t.Context(), &runFlags{resume: last.ID}); err == nil || !strings.Contains(err.Error(), "nothing was run") {
 		t.Errorf("resuming a re-basing: %v", err)
 	}
 	trials, err := o.db.Trials(t.Context(), "tables")

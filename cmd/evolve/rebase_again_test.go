@@ -32,8 +32,8 @@ func TestRebaseOverAHalfSavedFile(t *testing.T) {
 			o.challenger(o.base, theirs, "reflect", pareto.Promote)
 			o.write(c.half)
 			var broken *skill.BrokenSkillError
-			if live, err := o.a.skill("tables"); err == nil {
-				o.check(o.a.recordLive(t.Context(), o.db, live))
+			if live, err := o.a.layout().Live("tables"); err == nil {
+				o.check(o.a.installer(o.db).Record(t.Context(), live))
 			} else if !errors.As(err, &broken) {
 				t.Fatal(err)
 			}
@@ -133,7 +133,7 @@ func TestRebaseOfApproved(t *testing.T) {
 			sha := o.flagged(o.base, theirs)
 			seeds := func() []string {
 				t.Helper()
-				live, err := o.a.skill("tables")
+				live, err := o.a.layout().Live("tables")
 				o.check(err)
 				seeds, _, _, err := candidate.Seeds(ctx, o.db, live, skill.Harness)
 				o.check(err)
@@ -205,7 +205,7 @@ func TestApproveAfterAnEdit(t *testing.T) {
 		sha := o.flagged(o.base, theirs)
 		o.write(edit)
 		o.look()
-		o.check(o.a.decide(t.Context(), "tables@"+sha[:12], store.Approved, true))
+		o.check(runDecision(o.a, t.Context(), "tables@"+sha[:12], store.Approved, true))
 		if said := o.a.Stdout.(*bytes.Buffer).String(); !strings.Contains(said, want) {
 			t.Errorf("said\n%s\nwant %q", said, want)
 		}
@@ -247,7 +247,7 @@ func TestRebaseOfWhatIsElsewhere(t *testing.T) {
 			o.check(err)
 			o.check(o.db.FinishInstall(ctx, id))
 		}
-		live, err := o.a.skill("tables")
+		live, err := o.a.layout().Live("tables")
 		o.check(err)
 		rd, err := o.a.reader(ctx)
 		o.check(err)

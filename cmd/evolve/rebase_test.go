@@ -47,7 +47,7 @@ Print Markdown.
 // A desk is where an owner has one skill, and a challenger of it that waits.
 type desk struct {
 	*testing.T
-	a    *app
+	a    *global
 	db   *store.Store
 	path string
 	base string // SHA-256 of tablesText
@@ -86,9 +86,9 @@ func (o *desk) look() string {
 	o.Helper()
 	said := o.a.Stderr.(*bytes.Buffer)
 	said.Reset()
-	live, err := o.a.skill("tables")
+	live, err := o.a.layout().Live("tables")
 	o.check(err)
-	o.check(o.a.recordLive(o.Context(), o.db, live))
+	o.check(o.a.installer(o.db).Record(o.Context(), live))
 	return said.String()
 }
 
@@ -120,9 +120,9 @@ func (o *desk) challenger(base, text, operator string, decision pareto.Verdict) 
 // onTrial is the text that is on trial against the live one, "" for none.
 func (o *desk) onTrial() (text string, t *tournament.TrialRecord) {
 	o.Helper()
-	live, err := o.a.skill("tables")
+	live, err := o.a.layout().Live("tables")
 	o.check(err)
-	t, err = o.a.openTrial(o.Context(), o.db, live, "")
+	t, err = openTrialOf(o.a, o.Context(), o.db, live, "")
 	o.check(err)
 	if t == nil {
 		return "", nil
@@ -168,7 +168,9 @@ func TestRebaseOnEdits(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			o := newDesk(t)
 			was := o.challenger(o.base, c.theirs, c.operator, c.decision)
-			o.a.leaveNote("tables", hook.Waiting, "something waits")
+			box, err := o.a.outbox()
+			o.check(err)
+			box.Leave("tables", hook.Waiting, "something waits")
 			o.write(c.edit)
 			said := o.look()
 			if !strings.Contains(said, "tables was edited by hand: recorded as v1\n") || !strings.Contains(said, c.said) {
@@ -227,12 +229,12 @@ func (o *desk) restarted(trial *tournament.TrialRecord, was, operator string) {
 	}
 	c, err := candidate.MadeBy(ctx, o.db, "tables", trial.Challenger)
 	o.check(err)
-	live, err := o.a.skill("tables")
+	live, err := o.a.layout().Live("tables")
 	o.check(err)
 	if want := []string{live.Doc.Hash(), was}; !slices.Equal(c.Parents, want) || !slices.Equal(c.Taught, []string{"case-1"}) || candidate.PartOf(c.Operator) != candidate.PartOf(operator) {
 		o.Errorf("made by %s from %v, taught by %v", c.Operator, c.Parents, c.Taught)
 	}
-	s, err := o.a.texts(ctx, "tables")
+	s, err := openTexts(o.a, ctx, "tables")
 	o.check(err)
 	t, err := s.Find(ctx, trial.Challenger)
 	o.check(err)

@@ -17,7 +17,7 @@ import (
 
 // writePage writes a page into the data folder's reports, for its owner alone, and
 // returns its path.
-func (a *app) writePage(name string, write func(io.Writer) error) (string, error) {
+func writePage(a *global, name string, write func(io.Writer) error) (string, error) {
 	h, err := a.home()
 	if err != nil {
 		return "", err
@@ -38,12 +38,12 @@ func (a *app) writePage(name string, write func(io.Writer) error) (string, error
 }
 
 // writeReport renders a run's report into the data folder and returns its path.
-func (a *app) writeReport(ctx context.Context, db *store.Store, run string) (string, error) {
-	m, err := a.reportModel(ctx, db, run)
+func writeReport(a *global, ctx context.Context, db *store.Store, run string) (string, error) {
+	m, err := reportModel(a, ctx, db, run)
 	if err != nil {
 		return "", err
 	}
-	return a.writePage(m.Run, m.HTML)
+	return writePage(a, m.Run, m.HTML)
 }
 
 // comparisonPage is the file name of a comparison's page. The same two texts have
@@ -54,7 +54,7 @@ func comparisonPage(c *report.Comparison) string {
 
 // writeNight writes the page of a night that had something to do, and returns its
 // path, "" for none. A page that cannot be written is no reason to lose a night.
-func (a *app) writeNight(r *status.Night) string {
+func writeNight(a *global, r *status.Night) string {
 	busy := false
 	for _, k := range r.Steps {
 		busy = busy || k.Skill != ""
@@ -62,7 +62,7 @@ func (a *app) writeNight(r *status.Night) string {
 	if r.DryRun || !busy {
 		return ""
 	}
-	path, err := a.writePage("night-"+r.ID, status.NightPage(r).HTML)
+	path, err := writePage(a, "night-"+r.ID, status.NightPage(r).HTML)
 	if err != nil {
 		a.Say("the night's page cannot be written: %v", err)
 	}

@@ -19,7 +19,7 @@ import (
 // that is installed nowhere yet.
 type roaming struct {
 	t      *testing.T
-	a      *app
+	a      *global
 	db     *store.Store
 	home   string
 	errs   *bytes.Buffer
@@ -34,7 +34,7 @@ func newRoaming(t *testing.T) *roaming {
 		t.Setenv(name, v)
 	}
 	r := &roaming{t: t, home: home, errs: new(bytes.Buffer)}
-	r.a = newApp(bytes.NewReader(nil), new(bytes.Buffer), r.errs)
+	r.a = newGlobal(bytes.NewReader(nil), new(bytes.Buffer), r.errs)
 	t.Cleanup(func() {
 		if err := r.a.close(); err != nil {
 			t.Error(err)
@@ -51,7 +51,7 @@ func newRoaming(t *testing.T) *roaming {
 		t.Fatal(err)
 	}
 	live := r.live()
-	if err := r.a.recordLive(t.Context(), r.db, live); err != nil {
+	if err := r.a.installer(r.db).Record(t.Context(), live); err != nil {
 		t.Fatal(err)
 	}
 	r.offer = tournament.Version{Skill: "tagger", SHA: skill.HashText(r.v1), Parent: skill.HashText(r.v0), Author: "evolve", Operator: "reflect",
@@ -82,7 +82,7 @@ func (r *roaming) holds(target string, want []byte) {
 
 func (r *roaming) live() *skill.Live {
 	r.t.Helper()
-	live, err := r.a.skill("tagger")
+	live, err := r.a.layout().Live("tagger")
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func (r *roaming) configure(text string) {
 // place puts a proved text into targets; those that a night has if none are named.
 func (r *roaming) place(v tournament.Version, to ...string) (*release.Result, error) {
 	r.t.Helper()
-	targets, err := r.a.named(to)
+	targets, err := namedTargets(r.a, to)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func (r *roaming) place(v tournament.Version, to ...string) (*release.Result, er
 
 // putInPlace puts a proved text into targets. The error may be about the place where the
 // skill lives.
-func putInPlace(ctx context.Context, a *app, db *store.Store, live *skill.Live, v tournament.Version, to []skill.Target) (*release.Result, error) {
+func putInPlace(ctx context.Context, a *global, db *store.Store, live *skill.Live, v tournament.Version, to []skill.Target) (*release.Result, error) {
 	in := a.installer(db)
 	plan, err := in.PlanProved(ctx, live, v, skill.Harness, to)
 	if err != nil {

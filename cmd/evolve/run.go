@@ -21,7 +21,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if code, done := fastHook(args, stdin, stdout, stderr); done {
 		return code
 	}
-	a := newApp(stdin, stdout, stderr)
+	a := newGlobal(stdin, stdout, stderr)
 	ctx, stop := a.UntilSignal(ctx, a.abort)
 	defer stop()
 	defer func() {
@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 // newRoot builds the command tree. The root itself is `evolve --skill NAME`.
-func newRoot(a *app) *cobra.Command {
+func newRoot(a *global) *cobra.Command {
 	root := newRunCommand(a)
 	root.Use = "evolve"
 	root.Short = "Make agent skills better while you sleep"
@@ -74,13 +74,13 @@ itself on cases that the search never saw.`
 		root.AddCommand(c(a))
 	}
 	withHelp(root)
-	a.withCompletion(root)
+	withCompletion(a, root)
 	return root
 }
 
 // commands are the subcommands in the order of `evolve help`; each stands in a
 // file of its own.
-var commands = []func(*app) *cobra.Command{
+var commands = []func(*global) *cobra.Command{
 	newDemoCommand,
 	newStatusCommand,
 	newHarvestCommand,
@@ -117,7 +117,7 @@ const (
 )
 
 // fail prints err as one line and a hint, and returns the exit code.
-func (a *app) fail(err error) int {
+func (a *global) fail(err error) int {
 	if err == nil {
 		return exitDone
 	}
@@ -172,7 +172,7 @@ func exitCode(kind problem.Kind) int {
 
 // abort ends the process at once. The store bears that at any instant; children
 // are not left behind, and neither is a view on the terminal.
-func (a *app) abort() {
+func (a *global) abort() {
 	process.KillAll()
 	a.Clear()
 	os.Exit(exitInterrupted)

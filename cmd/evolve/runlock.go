@@ -8,14 +8,14 @@ import (
 )
 
 // locks are those of the data folder.
-func (a *app) locks() (lock.Locks, error) {
+func (a *global) locks() (lock.Locks, error) {
 	h, err := a.home()
 	return lock.Locks{Dir: h, Now: a.Now}, err
 }
 
 // lockRun takes the lock of a run; unlock releases it. A command that works on a copy of
 // the database needs no lock: no other process writes to the copy.
-func (a *app) lockRun(id string) (unlock func(), err error) {
+func lockRun(a *global, id string) (unlock func(), err error) {
 	if a.access != datadir.Writes {
 		return func() {}, nil
 	}
@@ -26,8 +26,8 @@ func (a *app) lockRun(id string) (unlock func(), err error) {
 	return k.Run(context.Background(), id, nil)
 }
 
-// running reports whether a process is at work on a run.
-func (a *app) running(id string) (bool, error) {
+// isRunning reports whether a process is at work on a run.
+func isRunning(a *global, id string) (bool, error) {
 	k, err := a.locks()
 	if err != nil {
 		return false, err

@@ -22,20 +22,20 @@ func TestRunIsWalkedByOneProcess(t *testing.T) {
 	}
 	next := func() string {
 		t.Helper()
-		r, err := a.gatherStatus(context.Background())
+		r, err := gatherStatus(a, context.Background())
 		if err != nil || len(r.Skills) != 1 || r.Skills[0].Unfinished == nil {
 			t.Fatalf("%v", err)
 		}
 		return r.Skills[0].Unfinished.Status + ", " + r.Skills[0].Next
 	}
-	unlock, err := a.lockRun(id)
+	unlock, err := lockRun(a, id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.lockRun(id); err == nil || !strings.Contains(err.Error(), "another process is at work") {
+	if _, err := lockRun(a, id); err == nil || !strings.Contains(err.Error(), "another process is at work") {
 		t.Errorf("locked twice: %v", err)
 	}
-	if _, err := a.prepare(ctx, &runFlags{resume: id}); err == nil || !strings.Contains(err.Error(), "another process is at work") {
+	if _, err := prepareRun(a, ctx, &runFlags{resume: id}); err == nil || !strings.Contains(err.Error(), "another process is at work") {
 		t.Errorf("resumed while it is at work: %v", err)
 	}
 	if got := next(); got != "running, wait: run "+id+" is at work" {
@@ -45,7 +45,7 @@ func TestRunIsWalkedByOneProcess(t *testing.T) {
 	if got := next(); got != "killed, `evolve --resume "+id+"` goes on with the last run" {
 		t.Errorf("status says %q after it", got)
 	}
-	unlock, err = a.lockRun(id)
+	unlock, err = lockRun(a, id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,17 +8,17 @@ import (
 )
 
 // redactor knows the keys of this process by their values.
-func (a *app) redactor() redact.Redactor { return a.keys.Redactor() }
+func (a *global) redactor() redact.Redactor { return a.keys.Redactor() }
 
 // clean is text for the owner to read, without secrets.
-func (a *app) clean(text string) string {
+func (a *global) clean(text string) string {
 	text, _ = a.redactor().Redact(text)
 	return text
 }
 
 // panicked ends the command after a panic that came up to here; one in a
 // goroutine comes as an *eval.PanicError (see eval.Shielded).
-func (a *app) panicked(v any, stack []byte) int {
+func (a *global) panicked(v any, stack []byte) int {
 	a.tellBug(v, stack)
 	if err := a.close(); err != nil {
 		fmt.Fprintf(a.Stderr, "evolve: %s\n", a.clean(err.Error()))
@@ -28,7 +28,7 @@ func (a *app) panicked(v any, stack []byte) int {
 
 // tellBug tells of a bug in evolve with the place where it is, and without the
 // secrets that a panic's value may hold.
-func (a *app) tellBug(v any, stack []byte) {
+func (a *global) tellBug(v any, stack []byte) {
 	text := a.clean(fmt.Sprintf("%v\n\n%s", v, stack))
 	fmt.Fprintf(a.Stderr, "evolve: panic: %s\n", plain.Text(text))
 	fmt.Fprintln(a.Stderr, "hint: this is a bug in evolve; what was measured is saved. Please report the lines above: "+issuesURL)

@@ -35,7 +35,7 @@ func TestPurgeNamesWhatIsInstalled(t *testing.T) {
 	}
 
 	// A run that is at work would write down again what it is using.
-	unlock, err := testHome(home).lockRun("20260404-030000-00000a")
+	unlock, err := lockRun(testHome(home), "20260404-030000-00000a")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,8 +73,8 @@ func TestPurgeNamesWhatIsInstalled(t *testing.T) {
 }
 
 // testHome is an app with a data folder alone.
-func testHome(home string) *app {
-	a := newApp(strings.NewReader(""), new(strings.Builder), new(strings.Builder))
+func testHome(home string) *global {
+	a := newGlobal(strings.NewReader(""), new(strings.Builder), new(strings.Builder))
 	a.Getenv = func(k string) string { return map[string]string{"EVOLVE_HOME": home}[k] }
 	return a
 }

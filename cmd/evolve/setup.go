@@ -3,12 +3,12 @@ package main
 import "github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 
 // opener opens backends for this command; noWait is for requests that a person answers.
-func (a *app) opener(noWait bool) *backend.Opener {
+func (a *global) opener(noWait bool) *backend.Opener {
 	return &backend.Opener{Getenv: a.Getenv, Config: a.config, Layout: a.layout(), Access: a.access, Keys: a.keys, NoWait: noWait}
 }
 
 // config reads the configuration, once.
-func (a *app) config() (*backend.Config, error) {
+func (a *global) config() (*backend.Config, error) {
 	if a.conf != nil {
 		return a.conf, nil
 	}
@@ -24,13 +24,13 @@ func (a *app) config() (*backend.Config, error) {
 	return c, nil
 }
 
-func (a *app) confirmOver(flag float64) float64 { return a.conf.ConfirmOver(flag) }
+func confirmOver(a *global, flag float64) float64 { return a.conf.ConfirmOver(flag) }
 
 // isDemo reports whether the data folder and the skills are the demo's own. A
 // configuration that cannot be read marks no demo, here and in demoFolder; the command
 // that needs it reports the error.
-func (a *app) isDemo() bool {
-	if a.sandboxed {
+func (a *global) isDemo() bool {
+	if a.demo.sandboxed {
 		return true
 	}
 	home, e := a.home()
@@ -38,7 +38,7 @@ func (a *app) isDemo() bool {
 	return e == nil && err == nil && c.IsDemo(home, a.layout())
 }
 
-func (a *app) demoFolder() string {
+func (a *global) demoFolder() string {
 	home, e := a.home()
 	c, err := a.config()
 	if e != nil || err != nil {

@@ -17,7 +17,7 @@ import (
 // process was killed and left the file.
 func TestOneProcessAtWorkOnASkill(t *testing.T) {
 	b := newBedroom(t)
-	a := newApp(strings.NewReader(""), io.Discard, io.Discard)
+	a := newGlobal(strings.NewReader(""), io.Discard, io.Discard)
 	a.Getenv = func(k string) string { return b.env[k] }
 	runs := func() int {
 		t.Helper()

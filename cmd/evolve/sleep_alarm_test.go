@@ -19,9 +19,9 @@ import (
 func (b *bedroom) hook(event, input string) string {
 	b.t.Helper()
 	var out, errs bytes.Buffer
-	a := newApp(strings.NewReader(input), &out, &errs)
-	a.Getenv, a.Now, a.sandboxed = func(k string) string { return b.env[k] }, func() time.Time { return b.now }, b.demo
-	if code := a.hook([]string{event}); code != 0 {
+	a := newGlobal(strings.NewReader(input), &out, &errs)
+	a.Getenv, a.Now, a.demo.sandboxed = func(k string) string { return b.env[k] }, func() time.Time { return b.now }, b.demo
+	if code := runHook(a, []string{event}); code != 0 {
 		b.t.Fatalf("hook %s: exit code %d\n%s", event, code, errs.String())
 	}
 	return out.String()

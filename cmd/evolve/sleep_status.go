@@ -14,12 +14,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newSleepStatusCommand(a *app) *cobra.Command {
+func newSleepStatusCommand(a *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "The last night, the next one, what they cost and what waits for you",
 		Args:  noArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return a.sleepStatus(c.Context()) },
+		RunE:  func(c *cobra.Command, _ []string) error { return sleepStatus(a, c.Context()) },
 	}
 }
 
@@ -37,7 +37,7 @@ type sleepReport struct {
 	Spent    eval.Spent `json:"spent"` // by all nights
 }
 
-func (a *app) sleepStatus(ctx context.Context) error {
+func sleepStatus(a *global, ctx context.Context) error {
 	r := &sleepReport{Schema: 1, Spent: eval.Spent{CostKnown: true}}
 	db, err := a.existingStore(ctx)
 	if err != nil {
@@ -57,7 +57,7 @@ func (a *app) sleepStatus(ctx context.Context) error {
 		}
 		r.Nights = len(nights)
 		if len(nights) > 0 && nights[0].Ended.IsZero() {
-			s, err := a.sleeper(db, &runFlags{})
+			s, err := nightWorker(a, db, &runFlags{})
 			if err != nil {
 				return err
 			}
@@ -71,15 +71,15 @@ func (a *app) sleepStatus(ctx context.Context) error {
 		if len(nights) > 0 {
 			n := &nights[0]
 			r.Last = status.NightOf(n)
-			if r.Last.Waiting, r.Last.Alarms, err = a.waitingNow(ctx, db, n); err != nil {
+			if r.Last.Waiting, r.Last.Alarms, err = waitingNow(a, ctx, db, n); err != nil {
 				return err
 			}
-			if r.Last.Retire, err = a.retirements(ctx, db); err != nil {
+			if r.Last.Retire, err = openRetirements(a, ctx, db); err != nil {
 				return err
 			}
 		}
 	}
-	if t, err := a.timers().Installed(ctx); err != nil {
+	if t, err := timersOf(a).Installed(ctx); err != nil {
 		return err
 	} else if t != nil {
 		next := nextAt(a.Now(), t.Hour, t.Minute)
@@ -95,7 +95,7 @@ func (a *app) sleepStatus(ctx context.Context) error {
 	if a.JSON {
 		return a.PrintJSON(r)
 	}
-	return a.printSleep(r)
+	return printSleep(a, r)
 }
 
 // nextAt is the next time that the clock says so.
@@ -107,7 +107,7 @@ func nextAt(now time.Time, hour, minute int) time.Time {
 	return at
 }
 
-func (a *app) printSleep(r *sleepReport) error {
+func printSleep(a *global, r *sleepReport) error {
 	var b strings.Builder
 	switch l := r.Last; {
 	case l == nil:

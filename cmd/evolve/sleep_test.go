@@ -55,8 +55,8 @@ func (b *bedroom) run(code int, args ...string) string {
 	b.t.Helper()
 	var out bytes.Buffer
 	b.stderr.Reset()
-	a := newApp(strings.NewReader(""), &out, &b.stderr)
-	a.Getenv, a.Now, a.sandboxed = func(k string) string { return b.env[k] }, func() time.Time { return b.now }, b.demo
+	a := newGlobal(strings.NewReader(""), &out, &b.stderr)
+	a.Getenv, a.Now, a.demo.sandboxed = func(k string) string { return b.env[k] }, func() time.Time { return b.now }, b.demo
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetOut(&out)

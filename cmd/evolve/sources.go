@@ -20,9 +20,9 @@ type harvestFlags struct {
 	headless bool
 }
 
-// sources opens the session readers that flags ask for.
-func (a *app) sources(ctx context.Context, f harvestFlags) ([]ingest.Source, error) {
-	o := backend.SourceOptions{Name: f.source, Repo: f.repo, Exclude: f.exclude, Demo: a.isDemo(), Layout: a.layout(), Redactor: a.redactor(), LeftOut: a.sayLeftOut}
+// openSources opens the session readers that flags ask for.
+func openSources(a *global, ctx context.Context, f harvestFlags) ([]ingest.Source, error) {
+	o := backend.SourceOptions{Name: f.source, Repo: f.repo, Exclude: f.exclude, Demo: a.isDemo(), Layout: a.layout(), Redactor: a.redactor(), LeftOut: func(others, lost int) { sayLeftOut(a, others, lost) }}
 	if f.since != "" {
 		d, err := parseAge(f.since)
 		if err != nil {
@@ -35,7 +35,7 @@ func (a *app) sources(ctx context.Context, f harvestFlags) ([]ingest.Source, err
 
 // sayLeftOut says how to read the checkpoints of the current repository that other
 // people recorded, and those of which nobody can tell.
-func (a *app) sayLeftOut(others, lost int) {
+func sayLeftOut(a *global, others, lost int) {
 	say := func(n int, why string) {
 		are := "are"
 		if n == 1 {

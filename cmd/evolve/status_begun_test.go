@@ -23,7 +23,7 @@ func TestStatusOfARunKilledWhileMining(t *testing.T) {
 	}
 	see := func() (*status.Skill, string) {
 		t.Helper()
-		r, err := a.gatherStatus(ctx)
+		r, err := gatherStatus(a, ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func TestStatusOfARunKilledWhileMining(t *testing.T) {
 	if _, out := see(); !strings.Contains(out, "killed "+began.Add(70*time.Hour).Local().Format("2006-01-02 15:04")) {
 		t.Errorf("the later process was killed later:\n%s", out)
 	}
-	unlock, err := a.lockRun(id)
+	unlock, err := lockRun(a, id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ import (
 func BenchmarkStatus(b *testing.B) {
 	ctx := b.Context()
 	dir := b.TempDir()
-	a := newApp(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))
+	a := newGlobal(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))
 	a.Getenv = func(k string) string {
 		return map[string]string{"EVOLVE_HOME": filepath.Join(dir, "data"), "CLAUDE_CONFIG_DIR": filepath.Join(dir, "claude")}[k]
 	}
@@ -83,15 +83,15 @@ func BenchmarkStatus(b *testing.B) {
 				Decision: string(pareto.Undecided), State: state, Updated: began}))
 		}
 	}
-	reg, err := a.registry()
+	reg, err := a.layout().Registry()
 	check(err)
-	check(a.recordAll(ctx, db, reg, ""))
+	check(recordAll(a, ctx, db, reg, ""))
 	_, err = db.SkillUses(ctx) // as a harvest does
 	check(err)
 	check(a.close())
 	a.access = datadir.Looks
 	for b.Loop() {
-		r, err := a.gatherStatus(ctx)
+		r, err := gatherStatus(a, ctx)
 		if err != nil || len(r.Skills) != 30 || r.Skills[0].Uses != 5000 {
 			b.Fatalf("%v", err)
 		}

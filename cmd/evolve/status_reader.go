@@ -12,7 +12,7 @@ import (
 )
 
 // reader is that of this person's skills and store.
-func (a *app) reader(ctx context.Context) (*status.Reader, error) {
+func (a *global) reader(ctx context.Context) (*status.Reader, error) {
 	db, err := a.existingStore(ctx)
 	if err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func (a *app) reader(ctx context.Context) (*status.Reader, error) {
 	}
 	return &status.Reader{Store: db, Layout: a.layout(), Locks: k, Now: a.Now, Demo: a.isDemo(), Release: a.installer(db),
 		Timer: func(ctx context.Context) (string, time.Time, error) {
-			t, err := a.timers().Installed(ctx)
+			t, err := timersOf(a).Installed(ctx)
 			if err != nil || t == nil {
 				return "", time.Time{}, err
 			}
@@ -31,7 +31,7 @@ func (a *app) reader(ctx context.Context) (*status.Reader, error) {
 		}}, nil
 }
 
-func (a *app) gatherStatus(ctx context.Context) (*status.Report, error) {
+func gatherStatus(a *global, ctx context.Context) (*status.Report, error) {
 	rd, err := a.reader(ctx)
 	if err != nil {
 		return nil, err
@@ -39,11 +39,11 @@ func (a *app) gatherStatus(ctx context.Context) (*status.Report, error) {
 	return rd.Status(ctx)
 }
 
-func (a *app) findRun(ctx context.Context, db *store.Store, name string) (string, error) {
+func findRun(a *global, ctx context.Context, db *store.Store, name string) (string, error) {
 	return (&status.Reader{}).FindRun(ctx, db, name)
 }
 
-func (a *app) statusNow(r *tournament.Run) (tournament.RunStatus, error) {
+func statusNow(a *global, r *tournament.Run) (tournament.RunStatus, error) {
 	k, err := a.locks()
 	if err != nil {
 		return "", err
@@ -51,7 +51,7 @@ func (a *app) statusNow(r *tournament.Run) (tournament.RunStatus, error) {
 	return (&status.Reader{Locks: k}).RunStatus(r)
 }
 
-func (a *app) reportModel(ctx context.Context, db *store.Store, name string) (*report.Model, error) {
+func reportModel(a *global, ctx context.Context, db *store.Store, name string) (*report.Model, error) {
 	rd, err := a.reader(ctx)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (a *app) reportModel(ctx context.Context, db *store.Store, name string) (*r
 	return rd.RunReport(ctx, db, name)
 }
 
-func (a *app) night(ctx context.Context, db *store.Store, name string) (*status.Night, error) {
+func findNight(a *global, ctx context.Context, db *store.Store, name string) (*status.Night, error) {
 	rd, err := a.reader(ctx)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (a *app) night(ctx context.Context, db *store.Store, name string) (*status.
 	return rd.Night(ctx, db, name)
 }
 
-func (a *app) retirements(ctx context.Context, db *store.Store) ([]status.Retirement, error) {
+func openRetirements(a *global, ctx context.Context, db *store.Store) ([]status.Retirement, error) {
 	rd, err := a.reader(ctx)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (a *app) retirements(ctx context.Context, db *store.Store) ([]status.Retire
 	return rd.Retirements(ctx, db)
 }
 
-func (a *app) waitingNow(ctx context.Context, db *store.Store, n *sleep.Night) ([]string, int, error) {
+func waitingNow(a *global, ctx context.Context, db *store.Store, n *sleep.Night) ([]string, int, error) {
 	rd, err := a.reader(ctx)
 	if err != nil {
 		return nil, 0, err

@@ -20,7 +20,7 @@ func TestStatusOfRunsAndTrials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	live, err := a.skill("dataviz")
+	live, err := a.layout().Live("dataviz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestStatusOfRunsAndTrials(t *testing.T) {
 	}
 	see := func() status.Skill {
 		t.Helper()
-		r, err := a.gatherStatus(ctx)
+		r, err := gatherStatus(a, ctx)
 		if err != nil || len(r.Skills) != 1 {
 			t.Fatalf("%d skills, error %v", len(r.Skills), err)
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// width is how wide what is printed may be: the terminal's width, else what
+// terminalWidth is how wide what is printed may be: the terminal's width, else what
 // COLUMNS says, else 80.
-func (a *app) width() int {
+func terminalWidth(a *global) int {
 	if w := term.Columns(a.Stdout); w > 0 {
 		return w
 	}
@@ -26,8 +26,8 @@ const ()
 
 // firstSteps tells in three lines how to begin: skills is how many there are in
 // dir.
-func (a *app) firstSteps(skills int, dir string) error {
-	w := a.width()
+func firstSteps(a *global, skills int, dir string) error {
+	w := terminalWidth(a)
 	what := fmt.Sprintf("evolve makes agent skills better from your own sessions: %s in %s", plain.Counted(skills, "skill"), dir)
 	then := "then:  `evolve harvest` reads your sessions, and sends nothing anywhere"
 	if skills == 0 {
@@ -40,7 +40,7 @@ func (a *app) firstSteps(skills int, dir string) error {
 }
 
 // bare is `evolve` alone: the commands, and before the first harvest how to begin.
-func (a *app) bare(c *cobra.Command) error {
+func bare(a *global, c *cobra.Command) error {
 	a.access = datadir.Looks
 	db, err := a.existingStore(c.Context())
 	if err != nil {
@@ -49,13 +49,13 @@ func (a *app) bare(c *cobra.Command) error {
 	if db != nil {
 		return c.Help()
 	}
-	reg, err := a.registry()
+	reg, err := a.layout().Registry()
 	if err != nil {
 		return err
 	}
-	dir, err := a.skillsDir()
+	dir, err := a.layout().Skills()
 	if err != nil {
 		return err
 	}
-	return a.firstSteps(len(reg.Entries)+len(reg.Broken), dir)
+	return firstSteps(a, len(reg.Entries)+len(reg.Broken), dir)
 }

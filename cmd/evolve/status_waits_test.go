@@ -25,14 +25,14 @@ import (
 // A waitingRoom is a home with skills that wait for their owner.
 type waitingRoom struct {
 	t   *testing.T
-	a   *app
+	a   *global
 	db  *store.Store
 	env map[string]string
 }
 
 func newWaitingRoom(t *testing.T, names ...string) *waitingRoom {
 	dir := t.TempDir()
-	w := &waitingRoom{t: t, a: newApp(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer)),
+	w := &waitingRoom{t: t, a: newGlobal(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer)),
 		env: map[string]string{"EVOLVE_HOME": filepath.Join(dir, "data"), "CLAUDE_CONFIG_DIR": filepath.Join(dir, "claude")}}
 	w.a.Getenv = func(k string) string { return w.env[k] }
 	t.Cleanup(func() { w.a.close() })
@@ -104,7 +104,7 @@ func (w *waitingRoom) night(caps sleep.Caps, steps ...sleep.Step) {
 // status is where a skill stands, and the page.
 func (w *waitingRoom) status(name string) (s *status.Skill, page string) {
 	w.t.Helper()
-	r, err := w.a.gatherStatus(w.t.Context())
+	r, err := gatherStatus(w.a, w.t.Context())
 	w.must(err)
 	for i := range r.Skills {
 		if r.Skills[i].Skill == name {
@@ -273,7 +273,7 @@ func TestStatusCountsUsesByEitherName(t *testing.T) {
 		h.uses(n)
 		w.must(h.err)
 	}
-	r, err := w.a.gatherStatus(t.Context())
+	r, err := gatherStatus(w.a, t.Context())
 	w.must(err)
 	if len(r.Skills) != 1 || r.Skills[0].Uses != 9 || r.Skills[0].Corrected != 3 || !slices.Equal(r.Skills[0].Aliases, []string{"tagger"}) {
 		t.Errorf("%+v", r.Skills)

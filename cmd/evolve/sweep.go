@@ -5,8 +5,8 @@ import (
 	"github.com/skill-evolve/evolve/store/datadir"
 )
 
-// sweep removes what killed runs left in the folder for temporary files.
-func (a *app) sweep() {
+// sweepTemporary removes what killed runs left in the folder for temporary files.
+func sweepTemporary(a *global) {
 	if a.access != datadir.Writes {
 		return
 	}

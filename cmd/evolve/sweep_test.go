@@ -71,7 +71,7 @@ func TestSweep(t *testing.T) {
 	t.Setenv("EVOLVE_HOME", home)
 	killed, other, live := leftBy(t, home, true), leftBy(t, t.TempDir(), true), leftBy(t, home, false)
 	foreign := foreignFolders(t)
-	newApp(nil, nil, nil).sweep()
+	sweepTemporary(newGlobal(nil, nil, nil))
 	if isThere(killed) {
 		t.Error("what a killed run left is still there")
 	}

@@ -31,7 +31,7 @@ func TestNightInstallsIntoConfiguredTargets(t *testing.T) {
 	r.holds("codex", r.v1)
 	r.holds("pi", mine)
 	r.says("tagger, pi: refused: it holds a text of yours, kept as v1")
-	if err := r.a.rollback(t.Context(), "tagger"); err != nil {
+	if err := rollbackLive(r.a, t.Context(), "tagger"); err != nil {
 		t.Fatal(err)
 	}
 	r.holds("claude", r.v0)
@@ -44,7 +44,7 @@ func TestEditMeanwhileStopsEveryTarget(t *testing.T) {
 	live := r.live()
 	edited := append(bytes.Clone(r.v0), "Edited.\n"...)
 	r.write("claude", edited)
-	targets, err := r.a.targets([]string{"codex", "claude"})
+	targets, err := r.a.layout().Targets([]string{"codex", "claude"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,11 +108,11 @@ func TestInterruptedPromotion(t *testing.T) {
 	for _, done := range [][]string{nil, {"claude"}, {"claude", "codex"}} {
 		r := newRoaming(t)
 		r.interrupt(done...)
-		if err := r.a.recordLive(t.Context(), r.db, r.live()); err != nil {
+		if err := r.a.installer(r.db).Record(t.Context(), r.live()); err != nil {
 			t.Fatal(err)
 		}
 		r.says("a promote was interrupted before pi: `evolve promote tagger` finishes it")
-		if err := r.a.promoteSkill(t.Context(), "tagger", promoteFlags{}); err != nil {
+		if err := promoteSkill(r.a, t.Context(), "tagger", promoteFlags{}); err != nil {
 			t.Fatalf("after %v: %v", done, err)
 		}
 		r.settled(map[string][]byte{"claude": r.v1, "codex": r.v1, "pi": r.v1})
@@ -120,11 +120,11 @@ func TestInterruptedPromotion(t *testing.T) {
 		r = newRoaming(t)
 		r.interrupt(done...)
 		if len(done) > 1 { // who looks in between settles what was done
-			if err := r.a.recordLive(t.Context(), r.db, r.live()); err != nil {
+			if err := r.a.installer(r.db).Record(t.Context(), r.live()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := r.a.rollbackSkill(t.Context(), "tagger", rollbackFlags{}); err != nil {
+		if err := rollbackSkill(r.a, t.Context(), "tagger", rollbackFlags{}); err != nil {
 			t.Errorf("after %v: %v", done, err)
 		}
 		r.says("taking back the promote that was interrupted")
@@ -136,7 +136,7 @@ func TestInterruptedPromotion(t *testing.T) {
 	r.interrupt("claude")
 	mine := append(bytes.Clone(r.v0), "Mine.\n"...)
 	r.write("codex", mine)
-	if err := r.a.promoteSkill(t.Context(), "tagger", promoteFlags{}); err != nil {
+	if err := promoteSkill(r.a, t.Context(), "tagger", promoteFlags{}); err != nil {
 		t.Fatal(err)
 	}
 	r.holds("codex", mine)
@@ -157,14 +157,14 @@ func TestInterruptedRemoval(t *testing.T) {
 	if err := os.Remove(r.path("pi")); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.a.recordLive(t.Context(), r.db, r.live()); err != nil {
+	if err := r.a.installer(r.db).Record(t.Context(), r.live()); err != nil {
 		t.Fatal(err)
 	}
 	r.settled(map[string][]byte{"pi": nil, "claude": r.v1})
 	if _, err := os.Stat(filepath.Dir(r.path("pi"))); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder is there still: %v", err)
 	}
-	if err := r.a.promoteSkill(t.Context(), "tagger", promoteFlags{to: []string{"pi"}}); err != nil {
+	if err := promoteSkill(r.a, t.Context(), "tagger", promoteFlags{to: []string{"pi"}}); err != nil {
 		t.Fatal(err)
 	}
 	r.settled(map[string][]byte{"pi": r.v1})
@@ -180,7 +180,7 @@ func TestPromoteKeepsTheKernel(t *testing.T) {
 	edited := bytes.ReplaceAll(r.v1, []byte("Never guess."), []byte("Never ever guess."))
 	r.write("claude", edited)
 	for _, to := range [][]string{nil, {"codex"}} {
-		err := r.a.promoteSkill(t.Context(), "tagger@v1", promoteFlags{to: to, force: true})
+		err := promoteSkill(r.a, t.Context(), "tagger@v1", promoteFlags{to: to, force: true})
 		var f *problem.Error
 		if !errors.As(err, &f) || !strings.Contains(err.Error(), "kernel differs") {
 			t.Errorf("--to %q: %v", to, err)
@@ -188,7 +188,7 @@ func TestPromoteKeepsTheKernel(t *testing.T) {
 	}
 	r.holds("claude", edited)
 	r.holds("codex", nil)
-	if err := r.a.rollback(t.Context(), "tagger@v1"); err != nil {
+	if err := rollbackLive(r.a, t.Context(), "tagger@v1"); err != nil {
 		t.Fatal(err)
 	}
 	r.holds("claude", r.v1)
@@ -256,7 +256,7 @@ func TestRunPromotesIntoTargets(t *testing.T) {
 	live := r.live()
 	v := tournament.Version{Skill: "tagger", SHA: r.offer.SHA, Parent: live.Doc.Hash(), Author: "evolve", Operator: "reflect", Run: "r1", Proven: true, Text: r.v1}
 	var some *release.PartialError
-	to, err := r.a.named([]string{"agents", "pi"})
+	to, err := namedTargets(r.a, []string{"agents", "pi"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestRunPromotesIntoTargets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done, err := r.a.sayProved(installed, true); len(done) != 2 || !errors.As(err, &some) || !some.Some() || r.a.fail(err) != exitRefused {
+	if done, err := sayProved(r.a, installed, true); len(done) != 2 || !errors.As(err, &some) || !some.Some() || r.a.fail(err) != exitRefused {
 		t.Errorf("one of two refused: %v", err)
 	}
 	r.says("tagger v2, agents: copied, there was none (2 files)")
@@ -290,7 +290,7 @@ func TestWatchCountsFromWhereTheSkillLives(t *testing.T) {
 	if err != nil || before.Since.IsZero() {
 		t.Fatalf("since %v, %v", before.Since, err)
 	}
-	if err := r.a.promoteSkill(t.Context(), "tagger", promoteFlags{to: []string{"codex"}}); err != nil {
+	if err := promoteSkill(r.a, t.Context(), "tagger", promoteFlags{to: []string{"codex"}}); err != nil {
 		t.Fatal(err)
 	}
 	r.holds("codex", r.v1)
@@ -323,7 +323,7 @@ func TestTwoInstallAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := r.a.recordLive(t.Context(), r.db, r.live()); err != nil {
+	if err := r.a.installer(r.db).Record(t.Context(), r.live()); err != nil {
 		t.Fatal(err)
 	}
 	if open, err := r.db.PendingInstalls(t.Context()); err != nil || len(open) > 0 {
