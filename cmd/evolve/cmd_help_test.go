@@ -17,6 +17,7 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/help"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
@@ -27,7 +28,7 @@ import (
 
 // everyCommand are those that people may type, topics included.
 func everyCommand() (list []*cobra.Command) {
-	eachCommand(newRoot(&global{Terminal: term.Terminal{Getenv: func(string) string { return "" }}}), func(c *cobra.Command) {
+	help.Each(newRoot(&global{Terminal: term.Terminal{Getenv: func(string) string { return "" }}}), func(c *cobra.Command) {
 		if !c.Hidden {
 			list = append(list, c)
 		}
@@ -45,9 +46,9 @@ func TestHelp(t *testing.T) {
 	for _, c := range all {
 		name := c.CommandPath()
 		var b bytes.Buffer
-		writeHelp(&b, c)
+		help.Write(&b, c)
 		for line := range strings.SplitSeq(b.String(), "\n") {
-			if plain.Width(line) > helpWidth {
+			if plain.Width(line) > 80 {
 				t.Errorf("%s: %d columns: %q", name, plain.Width(line), line)
 			}
 		}
@@ -105,7 +106,7 @@ func TestEnvironmentTopic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := environment()
+	told := help.Environment()
 	read := regexp.MustCompile(`(?:[gG]etenv|agentHome)\("([A-Z_]+)"`)
 	found := 0
 	for _, f := range files {
@@ -132,7 +133,7 @@ const cliDoc = "../../docs/cli.md"
 
 // TestDocs holds docs/cli.md to the commands. -update writes it.
 func TestDocs(t *testing.T) {
-	want := cliMarkdown()
+	want := help.Markdown(newRoot(&global{Terminal: term.Terminal{Getenv: func(string) string { return "" }}}))
 	if *update {
 		if err := os.WriteFile(cliDoc, []byte(want), 0o644); err != nil {
 			t.Fatal(err)

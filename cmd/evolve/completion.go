@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/help"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -160,8 +161,8 @@ var paths = []string{"claude-home", "skills-dir", "output", "keep", "repo", "sid
 
 // withCompletion lets the commands below root complete their arguments and flags.
 func withCompletion(a *global, root *cobra.Command) {
-	eachCommand(root, func(c *cobra.Command) {
-		at := commandPath(c)
+	help.Each(root, func(c *cobra.Command) {
+		at := help.PathOf(c)
 		if at == "help" {
 			return // it has its own
 		}
@@ -191,7 +192,8 @@ func completeFlag(a *global, c *cobra.Command, at string, f *flagT) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		list, directive := completionsFor(a, c, how, args, begun)
-		if before, _, many := cutLast(begun, ","); many && f.Value.Type() == "stringSlice" {
+		if i := strings.LastIndexByte(begun, ','); i >= 0 && f.Value.Type() == "stringSlice" {
+			before := begun[:i]
 			list, directive = completionsFor(a, c, how, args, begun[len(before)+1:])
 			for i := range list {
 				list[i] = before + "," + list[i]
@@ -199,14 +201,6 @@ func completeFlag(a *global, c *cobra.Command, at string, f *flagT) {
 		}
 		return list, directive
 	})
-}
-
-// cutLast cuts s at the last sep.
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }
 
 // completionsFor asks how what may stand there, within completionTime.

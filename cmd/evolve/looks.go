@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/help"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/spf13/cobra"
 )
@@ -18,7 +19,7 @@ var lookers = []string{
 
 // accessOf is what a command may do, as it was typed.
 func accessOf(c *cobra.Command) datadir.Access {
-	path := commandPath(c)
+	path := help.PathOf(c)
 	on := func(flag string) bool {
 		f := c.Flags().Lookup(flag)
 		return f != nil && f.Value.String() == "true"

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/help"
 	"github.com/skill-evolve/evolve/eval/scratch"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -34,9 +35,9 @@ var writers = []string{
 func TestEveryCommandLooksOrWrites(t *testing.T) {
 	var all []string
 	root := newRoot(newGlobal(nil, new(bytes.Buffer), new(bytes.Buffer)))
-	eachCommand(root, func(c *cobra.Command) {
+	help.Each(root, func(c *cobra.Command) {
 		if c.Runnable() && c.Name() != "panic-for-test" { // else it is a page of help
-			all = append(all, commandPath(c))
+			all = append(all, help.PathOf(c))
 		}
 	})
 	for _, path := range all {

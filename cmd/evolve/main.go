@@ -1,6 +1,8 @@
 // Command evolve makes agent skills better while their owner sleeps.
 package main
 
+//go:generate go test -run TestDocs -update .
+
 import (
 	"context"
 	"os"

@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime/debug"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/help"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -73,7 +74,8 @@ itself on cases that the search never saw.`
 	for _, c := range commands {
 		root.AddCommand(c(a))
 	}
-	withHelp(root)
+	root.AddCommand(newCompletionCommand())
+	help.Add(root, unknownCommand)
 	withCompletion(a, root)
 	return root
 }

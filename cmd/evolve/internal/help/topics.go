@@ -1,4 +1,4 @@
-package main
+package help
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 func topics() []*cobra.Command {
 	return []*cobra.Command{
 		{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodes},
-		{Use: "environment", Short: "Which environment variables count", Long: environment()},
+		{Use: "environment", Short: "Which environment variables count", Long: Environment()},
 		{Use: "files", Short: "Where evolve reads and writes", Long: files},
 	}
 }
@@ -58,9 +58,9 @@ in ~/.claude/skills, or where --to says. Agents' settings are written by
 before. Replays work in temporary folders below $TMPDIR.
 `
 
-// environment tells of the variables that count; those of the backends come from
+// Environment tells of the variables that count; those of the backends come from
 // where they are read.
-func environment() string {
+func Environment() string {
 	var b strings.Builder
 	b.WriteString(`  EVOLVE_HOME            folder of evolve's own data
   XDG_DATA_HOME          its parent, where EVOLVE_HOME is not set
@@ -92,7 +92,7 @@ Keys and servers of the backends; a key is given to nobody else:
 				if i < len(names)-1 {
 					n += ","
 				}
-				if used+1+len(n) > helpWidth {
+				if used+1+len(n) > width {
 					b.WriteString("\n" + strings.Repeat(" ", 11))
 					used = 11
 				}

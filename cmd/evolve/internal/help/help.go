@@ -1,6 +1,8 @@
-package main
+// Package help explains commands and topics: on the terminal, and as docs/cli.md.
+package help
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -10,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// helpWidth is how wide help is, in columns.
-const helpWidth = 80
+// width is how wide help is, in columns.
+const width = 80
 
 // groups are the headings of `evolve help`, in their order, and what stands under
 // each.
@@ -49,8 +51,9 @@ var examples = map[string]string{
 	"help":            "evolve help promote\nevolve help exit-codes",
 }
 
-// withHelp gives the commands below root their places, examples and texts.
-func withHelp(root *cobra.Command) {
+// Add gives the commands below root their places, examples and texts, and adds help
+// itself. unknown is the error for a word that is no command of c.
+func Add(root *cobra.Command, unknown func(c *cobra.Command, word string) error) {
 	help := &cobra.Command{
 		Use:   "help [COMMAND]",
 		Short: "Explain a command or a topic",
@@ -60,7 +63,7 @@ func withHelp(root *cobra.Command) {
 				if of == nil || of == root && len(rest) == 0 {
 					of, rest = root, args
 				}
-				return unknownCommand(of, rest[0])
+				return unknown(of, rest[0])
 			}
 			return of.Help()
 		},
@@ -76,7 +79,7 @@ func withHelp(root *cobra.Command) {
 		},
 	}
 	root.SetHelpCommand(help)
-	root.AddCommand(help, newCompletionCommand())
+	root.AddCommand(help)
 	for _, t := range topics() {
 		root.AddCommand(t)
 	}
@@ -88,28 +91,28 @@ func withHelp(root *cobra.Command) {
 			}
 		}
 	}
-	eachCommand(root, func(c *cobra.Command) {
+	Each(root, func(c *cobra.Command) {
 		// --help explains itself, and stands in every list otherwise.
 		c.InitDefaultHelpFlag()
 		c.Flags().Lookup("help").Hidden = true
-		if e := examples[commandPath(c)]; c.Example == "" && e != "" {
+		if e := examples[PathOf(c)]; c.Example == "" && e != "" {
 			c.Example = "  " + strings.ReplaceAll(e, "\n", "\n  ")
 		}
 	})
-	root.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(c.OutOrStdout(), c) })
-	root.SetUsageFunc(func(c *cobra.Command) error { writeHelp(c.OutOrStderr(), c); return nil })
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { Write(c.OutOrStdout(), c) })
+	root.SetUsageFunc(func(c *cobra.Command) error { Write(c.OutOrStderr(), c); return nil })
 }
 
-// eachCommand calls f with c and every command below it.
-func eachCommand(c *cobra.Command, f func(*cobra.Command)) {
+// Each calls f with c and every command below it.
+func Each(c *cobra.Command, f func(*cobra.Command)) {
 	f(c)
 	for _, sub := range c.Commands() {
-		eachCommand(sub, f)
+		Each(sub, f)
 	}
 }
 
-// commandPath is a command's name without the program's.
-func commandPath(c *cobra.Command) string {
+// PathOf is a command's name without the program's.
+func PathOf(c *cobra.Command) string {
 	return strings.TrimPrefix(strings.TrimPrefix(c.CommandPath(), c.Root().Name()), " ")
 }
 
@@ -123,14 +126,14 @@ func visible(c *cobra.Command) (out []*cobra.Command) {
 	return out
 }
 
-// writeHelp explains a command; what cannot be written is nobody's loss.
-func writeHelp(w io.Writer, c *cobra.Command) {
+// Write explains a command; what cannot be written is nobody's loss.
+func Write(w io.Writer, c *cobra.Command) {
 	var b strings.Builder
 	text := c.Long
 	if text == "" {
 		text = c.Short
 	}
-	b.WriteString(folded(text))
+	b.WriteString(Folded(text))
 	root := c == c.Root()
 	switch {
 	case c.IsAdditionalHelpTopicCommand():
@@ -149,17 +152,17 @@ func writeHelp(w io.Writer, c *cobra.Command) {
 	if c.Example != "" {
 		b.WriteString("\nexamples:\n")
 		for line := range strings.SplitSeq(strings.TrimRight(c.Example, "\n"), "\n") {
-			if typed, why, ok := cutLast(line, "   "); ok && plain.Width(line) > helpWidth {
+			if typed, why, ok := cutLast(line, "   "); ok && plain.Width(line) > width {
 				line = strings.TrimRight(typed, " ") + "\n      " + why
 			}
 			b.WriteString(line + "\n")
 		}
 	}
 	if own := c.LocalFlags(); own.HasAvailableFlags() && !root {
-		b.WriteString("\nflags:\n" + own.FlagUsagesWrapped(helpWidth))
+		b.WriteString("\nflags:\n" + own.FlagUsagesWrapped(width))
 	}
 	if root {
-		b.WriteString("\nflags of every command:\n" + c.PersistentFlags().FlagUsagesWrapped(helpWidth))
+		b.WriteString("\nflags of every command:\n" + c.PersistentFlags().FlagUsagesWrapped(width))
 		b.WriteString("\n`evolve help run` lists the flags of a run, `evolve help COMMAND` any other's.\ntopics: ")
 		for i, t := range topics() {
 			if i > 0 {
@@ -207,7 +210,7 @@ func writeGroups(b *strings.Builder, root *cobra.Command) {
 func writeCommands(b *strings.Builder, list []*cobra.Command) {
 	const pad = 12
 	for _, c := range list {
-		for i, line := range strings.Split(strings.TrimRight(wrap(c.Short, helpWidth-pad-2), "\n"), "\n") {
+		for i, line := range strings.Split(strings.TrimRight(wrap(c.Short, width-pad-2), "\n"), "\n") {
 			name := c.Name()
 			if i > 0 {
 				name = ""
@@ -217,14 +220,14 @@ func writeCommands(b *strings.Builder, list []*cobra.Command) {
 	}
 }
 
-// folded is text whose lines fit: a paragraph with one that is too long is folded
+// Folded is text whose lines fit: a paragraph with one that is too long is folded
 // anew, everything else stays as it is.
-func folded(text string) string {
+func Folded(text string) string {
 	var b strings.Builder
 	var paragraph []string
 	flush := func() {
-		if slices.ContainsFunc(paragraph, func(l string) bool { return plain.Width(l) > helpWidth }) {
-			b.WriteString(wrap(strings.Join(paragraph, " "), helpWidth))
+		if slices.ContainsFunc(paragraph, func(l string) bool { return plain.Width(l) > width }) {
+			b.WriteString(wrap(strings.Join(paragraph, " "), width))
 		} else if len(paragraph) > 0 {
 			b.WriteString(strings.Join(paragraph, "\n") + "\n")
 		}
@@ -260,4 +263,45 @@ func wrap(text string, width int) string {
 		used += n
 	}
 	return b.String() + "\n"
+}
+
+// cutLast cuts s at the last sep.
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// Markdown is docs/cli.md: the help of root and of every command below it.
+func Markdown(root *cobra.Command) string {
+	var b strings.Builder
+	b.WriteString(`# Commands
+
+What ` + "`evolve help COMMAND`" + ` says, on one page. Written by
+` + "`go generate ./cmd/evolve`" + `; edit the commands, not this file.
+`)
+	section := func(c *cobra.Command, level string) {
+		var help bytes.Buffer
+		Write(&help, c)
+		fmt.Fprintf(&b, "\n%s %s\n\n```text\n%s```\n", level, c.CommandPath(), help.String())
+	}
+	section(root, "##")
+	for _, g := range groups {
+		for _, name := range strings.Fields(g.commands) {
+			for _, c := range root.Commands() {
+				if c.Name() != name {
+					continue
+				}
+				section(c, "##")
+				for _, sub := range visible(c) {
+					section(sub, "###")
+				}
+			}
+		}
+	}
+	for _, t := range topics() {
+		fmt.Fprintf(&b, "\n## %s\n\n```text\n%s```\n", t.Short, Folded(t.Long))
+	}
+	return b.String()
 }
