@@ -60,6 +60,7 @@ var mayImport = map[string][]string{
 	"tournament/status":             {"eval", "eval/plain", "eval/problem", "harvest/ingest", "mutate/skill", "pareto", "store", "store/lock", "tournament", "tournament/campaign", "tournament/candidate", "tournament/judge", "tournament/release", "tournament/report", "tournament/sleep"},
 	"tournament/sleep/work":         {"eval", "eval/agent", "eval/agent/process", "eval/plain", "eval/problem", "harvest", "harvest/hook", "harvest/hook/settings", "harvest/ingest", "harvest/redact", "mutate/skill", "pareto", "store", "store/lock", "tournament", "tournament/campaign", "tournament/candidate", "tournament/judge", "tournament/release", "tournament/report", "tournament/sleep", "tournament/status"},
 	"cmd/evolve/internal/help":      {"cmd/evolve/internal/backend", "eval/plain"},
+	"cmd/evolve/internal/doctor":    {"cmd/evolve/internal/backend", "eval", "eval/agent", "eval/agent/process", "eval/plain", "eval/problem", "harvest/hook", "mutate/skill", "store", "store/datadir"},
 	"docs":                          {},
 	"eval/agent/agenttest":          {"eval", "mutate/skill"},
 	"eval/evaltest":                 {},

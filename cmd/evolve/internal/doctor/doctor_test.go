@@ -1,7 +1,6 @@
-package main
+package doctor
 
 import (
-	"bytes"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -9,6 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+	"github.com/skill-evolve/evolve/store/datadir"
 )
 
 func TestDoctorAsksServer(t *testing.T) {
@@ -35,17 +37,15 @@ func TestDoctorAsksServer(t *testing.T) {
 	}{
 		{"without a key", srv.URL + "/v1", "", 200, time.Minute, works, "answers (200 OK)"},
 		{"with a key", srv.URL + "/v1/", "sesame", 200, time.Minute, works, "answers (200 OK)"},
-		{"key refused", srv.URL + "/v1", "", 401, time.Minute, fails, "wants a key"},
-		{"another program", srv.URL + "/v1", "", 404, time.Minute, fails, "/v1/models answers 404"},
-		{"silent", silent.URL, "", 0, time.Millisecond, fails, "deadline exceeded"},
-		{"nobody there", gone.URL, "", 0, time.Minute, fails, "refused"},
+		{"key refused", srv.URL + "/v1", "", 401, time.Minute, Fails, "wants a key"},
+		{"another program", srv.URL + "/v1", "", 404, time.Minute, Fails, "/v1/models answers 404"},
+		{"silent", silent.URL, "", 0, time.Millisecond, Fails, "deadline exceeded"},
+		{"nobody there", gone.URL, "", 0, time.Minute, Fails, "refused"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			header, code = "", c.code
 			env := map[string]string{"MY_KEY": c.key, "OPENAI_API_KEY": "another"}
-			a := newGlobal(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))
-			a.Getenv = func(k string) string { return env[k] }
-			d := &doctor{app: a, baseURL: c.url, shown: c.url, keyEnv: "MY_KEY", timeout: c.timeout}
+			d := &Doctor{Getenv: func(k string) string { return env[k] }, BaseURL: c.url, shown: c.url, KeyEnv: "MY_KEY", Timeout: c.timeout}
 			d.ask(t.Context())
 			if len(d.found) != 1 || d.found[0].State != c.state || !strings.Contains(d.found[0].Detail, c.says) {
 				t.Errorf("found %+v, want %s: …%s…", d.found, c.state, c.says)
@@ -68,13 +68,12 @@ func TestDoctorWithUnreadableConfiguration(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(home, "config.yaml"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	a := newGlobal(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))
-	a.Getenv = func(k string) string { return map[string]string{"EVOLVE_HOME": home}[k] }
-	d := &doctor{app: a}
+	d := &Doctor{Home: func() (datadir.Dir, error) { return datadir.Dir(home), nil },
+		Opener: &backend.Opener{Config: func() (*backend.Config, error) { return backend.ReadConfig(datadir.Dir(home).Config()) }}}
 	if err := d.config(); err != nil {
 		t.Fatal(err)
 	}
-	if len(d.found) != 1 || d.found[0].State != fails || d.found[0].Fix == "" {
+	if len(d.found) != 1 || d.found[0].State != Fails || d.found[0].Fix == "" {
 		t.Errorf("found %+v, want one failure with what to do", d.found)
 	}
 }
