@@ -28,23 +28,46 @@ func (k *Keys) Add(values ...string) {
 	}
 }
 
-// Redactor finds secrets by what they look like, and those that this process has been
-// given until now by their values: a key of no known form is repeated by servers and
-// programs like any other. A nil Keys knows those of the environment.
+// Redactor finds secrets by what they look like, and those that this process was given by
+// their values: a key of no known form is repeated by servers and programs like any other.
+// It also knows what is added after it was made. A nil Keys knows those of the environment.
 func (k *Keys) Redactor() Redactor {
 	var values []string
-	if k != nil {
-		k.mu.Lock()
-		values = slices.Clone(k.added)
-		k.mu.Unlock()
-	}
 	for _, entry := range os.Environ() {
 		name, v, _ := strings.Cut(entry, "=")
 		if v = strings.TrimSpace(v); secretVariable.MatchString(name) && len(v) >= 12 && !setting(v) {
 			values = append(values, v)
 		}
 	}
-	return Known(values...)
+	if k == nil {
+		return Known(values...)
+	}
+	return &knowing{keys: k, environment: values}
+}
+
+// A knowing redactor knows all that its keys have at the time of each call.
+type knowing struct {
+	keys        *Keys
+	environment []string
+
+	mu    sync.Mutex
+	known Redactor // of the first n that were added; nil before the first call
+	n     int
+}
+
+// Redact implements Redactor.
+func (r *knowing) Redact(s string) (clean string, n int) { return r.current().Redact(s) }
+
+func (r *knowing) current() Redactor {
+	r.keys.mu.Lock()
+	added := r.keys.added // only ever appended to
+	r.keys.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.known == nil || r.n < len(added) {
+		r.known, r.n = Known(slices.Concat(added, r.environment)...), len(added)
+	}
+	return r.known
 }
 
 // secretVariable matches the names of variables that hold secrets by custom.

@@ -1,9 +1,11 @@
 package redact
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -31,15 +33,38 @@ func TestEnvironmentKeys(t *testing.T) {
 	}
 }
 
-// A key that was added is known from then on.
+// A key that was added is known from then on, to redactors that were made before as well.
 func TestKeysAdded(t *testing.T) {
 	var k Keys
 	before := k.Redactor()
-	k.Add("qv-mine7mine7mine7", "qv-mine7mine7mine7")
-	if got, n := before.Redact("bad qv-mine7mine7mine7"); n != 0 {
+	const text = "bad qv-mine7mine7mine7"
+	if got, n := before.Redact(text); n != 0 {
 		t.Errorf("%q before it was added", got)
 	}
-	if got, n := k.Redactor().Redact("bad qv-mine7mine7mine7"); n != 1 || got != "bad [redacted:known-secret]" {
-		t.Errorf("%q, %d redactions", got, n)
+	k.Add("qv-mine7mine7mine7", "qv-mine7mine7mine7")
+	for _, r := range []Redactor{before, k.Redactor()} {
+		if got, n := r.Redact(text); n != 1 || got != "bad [redacted:known-secret]" {
+			t.Errorf("%q, %d redactions", got, n)
+		}
 	}
+}
+
+// TestKeysWhileRedacting: keys come while several goroutines redact; each is known once
+// Add has returned.
+func TestKeysWhileRedacting(t *testing.T) {
+	var k Keys
+	r := k.Redactor()
+	var all sync.WaitGroup
+	for g := range 4 {
+		all.Go(func() {
+			for i := range 50 {
+				key := fmt.Sprintf("plain-%d-key-%03d-of-no-form", g, i)
+				k.Add(key)
+				if got, n := r.Redact("it is " + key); n != 1 {
+					t.Errorf("%q", got)
+				}
+			}
+		})
+	}
+	all.Wait()
 }
