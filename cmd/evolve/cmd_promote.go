@@ -112,6 +112,10 @@ func agree(a *global, ctx context.Context, db *store.Store, p *release.Plan, yes
 		a.Say("%.12s is recorded as unproven, %s", p.Version.SHA, p.Version.Note)
 	}
 	if p.Unproven() && !yes {
+		for _, line := range p.Said { // recorded already, whatever the answer is
+			a.Say("%s", line)
+		}
+		p.Said = nil
 		ok, err := a.Confirm(fmt.Sprintf("Candidate %.12s is %s, not proven. Install it all the same?", p.Version.SHA, p.Trial.Decision))
 		if err != nil {
 			return err

@@ -184,3 +184,18 @@ func TestCrashPoints(t *testing.T) {
 		}
 	}
 }
+
+// TestGivenUpPromotionStillWaits: a promotion that a crash has interrupted before it
+// touched a file, and that was given up since, leaves its candidate where it was: it is
+// installed by the next promote.
+func TestGivenUpPromotionStillWaits(t *testing.T) {
+	r := crashed(t, store.OpPromote, 0)
+	if err := promoteSkill(r.a, t.Context(), "tagger@v0", promoteFlags{}); err != nil { // it was there all the time
+		t.Fatal(err)
+	}
+	r.holds("claude", r.v0)
+	if err := r.promote(""); err != nil {
+		t.Fatal(err)
+	}
+	r.holds("claude", r.v1)
+}

@@ -102,7 +102,7 @@ func HadItsChance(ctx context.Context, db *store.Store, live *skill.Live, sha st
 	}
 	elsewhere, begun := false, false
 	for _, in := range installs {
-		begun = begun || in.To == sha && in.Outcome == ""
+		begun = begun || in.To == sha && in.Outcome != Installed // pending, or given up
 		if in.Outcome != Installed || in.To != sha {
 			continue
 		}
@@ -111,7 +111,7 @@ func HadItsChance(ctx context.Context, db *store.Store, live *skill.Live, sha st
 		}
 		elsewhere = true
 	}
-	// One that a crash has kept from being put anywhere still waits. Of any other text
+	// One that a crash has kept from being put anywhere still waits, whatever ended that. Of any other text
 	// its owner wrote it.
 	return !elsewhere && !begun, nil
 }
