@@ -49,7 +49,7 @@ var mayImport = map[string][]string{
 	"tournament/release":            {"tournament/candidate", "tournament", "store", "store/datadir", "store/lock", "harvest/hook", "mutate/skill", "pareto", "eval/plain", "eval/problem"},
 	"tournament/rebase":             {"tournament/release", "tournament/candidate", "harvest/hook", "harvest/hook/settings", "store", "store/datadir", "store/lock", "tournament", "mutate", "mutate/skill", "pareto", "eval", "eval/plain"},
 	"tournament/report":             {"eval/plain", "eval", "mutate", "mutate/skill", "pareto", "harvest", "tournament", "store"},
-	"tournament/report/serve":       {"eval/plain", "eval", "tournament/report"},
+	"tournament/report/serve":       {"eval/plain", "eval", "tournament/report", "tournament/approval", "tournament/candidate", "tournament/status"},
 	"tournament/report/browsertest": {},
 	"tournament/sleep":              {"eval", "eval/plain", "pareto", "store", "store/lock", "tournament"},
 	"cmd/evolve":                    {"*"},

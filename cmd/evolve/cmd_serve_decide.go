@@ -256,13 +256,7 @@ func (c *served) planWord(ctx context.Context, db *store.Store, p *serve.Plan) e
 	if err != nil {
 		return err
 	}
-	p.At, p.Diff = d.Candidate.SHA, d.Result.Diff
-	if err := as(d.Result.Findings, &p.Findings); err != nil {
-		return err
-	}
-	if err := as(d.Result.Taught, &p.Taught); err != nil {
-		return err
-	}
+	p.At, p.Diff, p.Findings, p.Taught = d.Candidate.SHA, d.Result.Diff, d.Result.Findings, d.Result.Taught
 	p.Evidence = []serve.Fact{{Name: "stands", Text: d.Words}, {Name: "made in", Text: "run " + d.Candidate.Run}}
 	if d.Candidate.Trial != nil {
 		if p.Evidence, err = evidenceFacts(p.Evidence, d.Candidate.Trial); err != nil {

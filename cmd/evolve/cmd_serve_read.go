@@ -107,26 +107,10 @@ func (c *served) told(err error) error {
 	return e
 }
 
-// as reads what a command prints with --json into v, which has what of it is shown.
-func as(from, v any) error {
-	b, err := json.Marshal(from)
-	if err == nil {
-		err = json.Unmarshal(b, v)
-	}
-	if err != nil {
-		return fmt.Errorf("read what is shown: %w", err)
-	}
-	return nil
-}
-
-func (s *serving) Status(ctx context.Context) (*serve.Status, error) {
+func (s *serving) Status(ctx context.Context) (*status.Report, error) {
 	c := s.call()
 	r, err := gatherStatus(c.global, ctx)
-	if err != nil {
-		return nil, c.told(err)
-	}
-	out := &serve.Status{}
-	return out, as(r, out)
+	return r, c.told(err)
 }
 
 func (s *serving) Log(ctx context.Context, name string) (*serve.Log, error) {
@@ -139,8 +123,7 @@ func (s *serving) Log(ctx context.Context, name string) (*serve.Log, error) {
 	if err != nil {
 		return nil, c.told(err)
 	}
-	out := &serve.Log{Tree: l.Tree(0, true)}
-	return out, as(l, out)
+	return &serve.Log{Log: l, Tree: l.Tree(0, true)}, nil
 }
 
 func (s *serving) Diff(ctx context.Context, name, from, to string) (*report.Diff, error) {

@@ -37,6 +37,8 @@ var frame = sync.OnceValue(func() *report.Frame {
 		"skillPath": skillPath,
 		"skillNav":  skillNav,
 		"query":     url.QueryEscape,
+		"wayOf":     wayOf,
+		"counted":   counted,
 		"inc":       func(i int) int { return i + 1 },
 		"ago":       ago,
 		"date":      func(t time.Time) string { return t.Local().Format("2006-01-02 15:04") },

@@ -5,7 +5,10 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/tournament/approval"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // A Program is what the pages show and do: the commands' own functions, so that a
@@ -24,7 +27,7 @@ type Program interface {
 
 // Skills are read like `evolve status` and `evolve log`.
 type Skills interface {
-	Status(ctx context.Context) (*Status, error)
+	Status(ctx context.Context) (*status.Report, error)
 	Log(ctx context.Context, skill string) (*Log, error)
 	// Diff compares two texts, named as `evolve diff` names them; from may be "",
 	// which is the live one.
@@ -117,71 +120,6 @@ type Done struct {
 	Notes []string // and its warnings
 }
 
-// A Status is what `evolve status --json` prints, as far as the page shows it.
-type Status struct {
-	Home     string        `json:"home"`
-	Sessions int           `json:"sessions"`
-	Skills   []SkillStatus `json:"skills"`
-	Broken   []struct {
-		Skill  string `json:"skill"`
-		Path   string `json:"path"`
-		Reason string `json:"reason"`
-	} `json:"broken"`
-	Night struct {
-		Last *struct {
-			ID    string     `json:"night"`
-			Began time.Time  `json:"began"`
-			Ended *time.Time `json:"ended"`
-			Spent eval.Spent `json:"spent"`
-		} `json:"last"`
-		Next *time.Time `json:"next"`
-	} `json:"night"`
-	Next struct {
-		Command string `json:"command"`
-		Text    string `json:"text"`
-	} `json:"next"`
-}
-
-// A SkillStatus is where one skill stands.
-type SkillStatus struct {
-	Skill          string             `json:"skill"`
-	Path           string             `json:"path"` // "" for one that only sessions know
-	Uses           int                `json:"uses"`
-	Corrected      int                `json:"corrected"`
-	Rejected       int                `json:"rejected"`
-	Repeated       int                `json:"repeated"`
-	CorrectionRate *float64           `json:"correction_rate"`
-	Cases          map[eval.Split]int `json:"cases"`
-	Pinned         bool               `json:"pinned"`
-	Live           *struct {
-		Version int    `json:"version"`
-		SHA     string `json:"sha256"`
-		Author  string `json:"author"`
-		Proven  bool   `json:"proven"`
-		// Note of a text that is not Recorded says that it is an edit by hand.
-		Note     string `json:"note"`
-		Recorded bool   `json:"recorded"`
-	} `json:"live"`
-	Challenger *struct {
-		SHA       string          `json:"sha256"`
-		Decision  string          `json:"decision"`
-		EValue    float64         `json:"e_value"`
-		Alpha     float64         `json:"alpha"`
-		Cases     int             `json:"cases"`
-		Simulated bool            `json:"simulated"`
-		TakenBack bool            `json:"taken_back"`
-		Edited    bool            `json:"edited"`   // it is not yet carried over to an edit by hand
-		Lifetime  string          `json:"lifetime"` // "" where its proof holds among all trials too
-		Shorter   *report.Shorter `json:"shorter"`  // nil where it does not only lack lines
-	} `json:"challenger"`
-	Waits []struct {
-		Kind    string `json:"kind"`
-		Text    string `json:"text"`
-		Command string `json:"command"`
-	} `json:"waits"`
-	Next string `json:"next"`
-}
-
 // A Run is a line of the list of runs.
 type Run struct {
 	ID, Skill, Status string
@@ -254,77 +192,17 @@ type Plan struct {
 	Unproven bool
 	Refusal  *Error // why it would be refused; nil where it would not
 	Evidence []Fact
-	Findings []Finding
+	Findings []approval.Finding
 	Diff     *report.Diff
-	Taught   []Lesson
+	Taught   []candidate.Case
 	Seen     string // names everything that the plan rests on
 }
 
 // A Fact is a line of evidence.
 type Fact struct{ Name, Text string }
 
-// A Finding is one of the firewall's.
-type Finding struct {
-	Rule    string `json:"rule"`
-	Line    int    `json:"line"` // 0 where it is not known
-	Message string `json:"message"`
-}
-
-// A Lesson is a case that taught a text.
-type Lesson struct {
-	Case   string `json:"case"`
-	Prompt string `json:"prompt"`
-	Words  string `json:"words"`
-}
-
-// A Log is what `evolve log --json` prints, as far as the page shows it.
+// A Log is where a skill's texts come from.
 type Log struct {
-	Skill      string       `json:"skill"`
-	Live       string       `json:"live"`
-	Pinned     string       `json:"pinned"`
-	Versions   []LogVersion `json:"versions"`
-	Candidates []LogTrial   `json:"candidates"`
-	Tree       string       `json:"-"` // the lineage, drawn in characters
-}
-
-// A LogVersion is a version with its evidence and lineage.
-type LogVersion struct {
-	Version    int        `json:"version"`
-	SHA        string     `json:"sha256"`
-	Parent     string     `json:"parent"`
-	Live       bool       `json:"live"`
-	Created    time.Time  `json:"created"`
-	Author     string     `json:"author"`
-	Operator   string     `json:"operator"`
-	Proven     bool       `json:"proven"`
-	Simulated  bool       `json:"simulated"`
-	Run        string     `json:"run"`
-	Note       string     `json:"note"`
-	Evidence   *Evidence  `json:"evidence"`
-	Cases      []string   `json:"taught_cases"`
-	Targets    []string   `json:"targets"`
-	RolledBack *time.Time `json:"rolled_back"`
-	Alarm      bool       `json:"alarm"`
-}
-
-// A LogTrial is a candidate with a trial that was never installed.
-type LogTrial struct {
-	SHA       string    `json:"sha256"`
-	Decision  string    `json:"decision"`
-	Operator  string    `json:"operator"`
-	Simulated bool      `json:"simulated"`
-	Run       string    `json:"run"`
-	Updated   time.Time `json:"updated"`
-	Evidence  *Evidence `json:"evidence"`
-	Current   bool      `json:"against_live"`
-}
-
-// Evidence is a verdict in numbers.
-type Evidence struct {
-	EValue float64 `json:"e_value"`
-	Alpha  float64 `json:"alpha"`
-	Cases  int     `json:"cases"`
-	Wins   int     `json:"wins"`
-	Losses int     `json:"losses"`
-	Ties   int     `json:"ties"`
+	*status.Log
+	Tree string // the lineage, drawn in characters
 }

@@ -5,12 +5,14 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 func (s *Server) status(w http.ResponseWriter, r *http.Request) {
-	st, err := alone(s, func() (*Status, error) { return s.program.Status(r.Context()) })
+	st, err := alone(s, func() (*status.Report, error) { return s.program.Status(r.Context()) })
 	if err != nil {
 		s.failed(w, r, err)
 		return
@@ -18,7 +20,7 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) {
 	s.page(w, r, http.StatusOK, "status.html", statusView{st})
 }
 
-type statusView struct{ *Status }
+type statusView struct{ *status.Report }
 
 // Waiting counts what waits for a word.
 func (v statusView) Waiting() (n int) {
@@ -28,9 +30,9 @@ func (v statusView) Waiting() (n int) {
 	return n
 }
 
-// Way is the page that does what a command that waits to be typed would do, "" for
+// wayOf is the page that does what a command that waits to be typed would do, "" for
 // none.
-func (SkillStatus) Way(skill, command string) string {
+func wayOf(skill, command string) string {
 	words := strings.Fields(command)
 	if len(words) != 3 || words[0] != "evolve" {
 		return ""
@@ -53,9 +55,9 @@ func (SkillStatus) Way(skill, command string) string {
 	return ""
 }
 
-// CaseCount counts a skill's cases.
-func (k SkillStatus) CaseCount() (n int) {
-	for _, c := range k.Cases {
+// counted is how many cases there are.
+func counted(cases map[eval.Split]int) (n int) {
+	for _, c := range cases {
 		n += c
 	}
 	return n

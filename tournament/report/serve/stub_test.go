@@ -7,7 +7,10 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/tournament/approval"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // hostile is a text that a page must show, and never obey.
@@ -36,25 +39,21 @@ func (s *stub) done() []string {
 	return s.did
 }
 
-func (s *stub) Status(context.Context) (*Status, error) {
+func (s *stub) Status(context.Context) (*status.Report, error) {
 	if s.panics {
 		panic("a secret " + hostile)
 	}
-	st := &Status{Home: hostile}
-	k := SkillStatus{Skill: hostile, Path: hostile, Next: hostile, Uses: 2, CorrectionRate: new(float64)}
+	st := &status.Report{Home: hostile}
+	k := status.Skill{Skill: hostile, Path: hostile, Next: hostile, Uses: 2, CorrectionRate: new(float64)}
 	st.Skills = append(st.Skills, k)
-	st.Skills[0].Waits = append(st.Skills[0].Waits, struct {
-		Kind    string `json:"kind"`
-		Text    string `json:"text"`
-		Command string `json:"command"`
-	}{hostile, hostile, hostile})
+	st.Skills[0].Waits = append(st.Skills[0].Waits, status.Wait{Kind: hostile, Text: hostile, Command: hostile})
 	return st, nil
 }
 
 func (s *stub) Log(context.Context, string) (*Log, error) {
-	e := &Evidence{EValue: 2, Alpha: 0.04, Cases: 1}
-	return &Log{Skill: hostile, Tree: hostile, Versions: []LogVersion{{Version: 1, SHA: hostile, Parent: hostile, Author: hostile, Operator: hostile, Run: hostile, Note: hostile, Evidence: e}, {Author: "you", Note: hostile}},
-		Candidates: []LogTrial{{SHA: hostile, Decision: "promote", Operator: hostile, Run: hostile, Evidence: e, Current: true}, {Decision: hostile}}}, nil
+	e := &status.Evidence{EValue: 2, Alpha: 0.04, Cases: 1}
+	return &Log{Tree: hostile, Log: &status.Log{Skill: hostile, Versions: []status.Version{{Version: 1, SHA: hostile, Parent: hostile, Author: hostile, Operator: hostile, Run: hostile, Note: hostile, Evidence: e}, {Author: "you", Note: hostile}},
+		Candidates: []status.Trial{{SHA: hostile, Decision: "promote", Operator: hostile, Run: hostile, Evidence: e, Current: true}, {Decision: hostile}}}}, nil
 }
 
 var hostileDiff = &report.Diff{From: hostile, To: hostile, Lines: []report.Line{{Kind: report.Kernel, Text: hostile}, {Kind: report.Added, Text: hostile}}}
@@ -142,7 +141,7 @@ func (s *stub) Plan(_ context.Context, act Act, skill, at string) (*Plan, error)
 		return nil, errors.New(hostile)
 	}
 	return &Plan{Act: act, Skill: hostile, At: hostile, Command: hostile, Will: []string{hostile}, Unproven: true, Evidence: []Fact{{hostile, hostile}},
-		Findings: []Finding{{hostile, 1, hostile}}, Diff: hostileDiff, Taught: []Lesson{{hostile, hostile, hostile}}, Seen: hostile}, nil
+		Findings: []approval.Finding{{Rule: hostile, Line: 1, Message: hostile}}, Diff: hostileDiff, Taught: []candidate.Case{{Case: hostile, Prompt: hostile, Words: hostile}}, Seen: hostile}, nil
 }
 
 func (s *stub) Do(_ context.Context, act Act, _, _, _ string, _ bool) (*Done, error) {
