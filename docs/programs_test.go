@@ -12,7 +12,7 @@ import (
 var starters = map[string]string{
 	"cmd/evolve/internal/backend/opener.go":    "looks for the agents' programs",
 	"cmd/evolve/cmd_cases_edit.go":             "the owner's $EDITOR",
-	"cmd/evolve/cmd_doctor.go":                 "looks for the agents' programs",
+	"cmd/evolve/internal/doctor/doctor.go":     "looks for the agents' programs",
 	"cmd/evolve/cmd_serve.go":                  "the owner's $BROWSER, or the system's program that opens pages",
 	"cmd/evolve/internal/timer/system.go":      "systemctl, launchctl, crontab",
 	"cmd/evolve/internal/timer/timer.go":       "looks for systemctl",

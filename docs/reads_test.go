@@ -118,7 +118,7 @@ const (
 var unboundedReads = map[string]string{
 	"cmd/evolve/cmd_demo.go copyTree":                    embedded,
 	"cmd/evolve/cmd_demo.go newestStamp":                 embedded,
-	"cmd/evolve/cmd_doctor.go notWritable":               "opened, and closed again without a read",
+	"cmd/evolve/internal/doctor/doctor.go notWritable":   "opened, and closed again without a read",
 	"cmd/evolve/cmd_report.go runReport":                 "copies what is in memory",
 	"cmd/evolve/cmd_review.go typedLines":                "what the owner types",
 	"cmd/evolve/internal/term/console_plain.go ReadFrom": "copies what is printed, piece by piece",

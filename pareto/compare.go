@@ -103,7 +103,7 @@ func lowest(d []float64, mean, limit float64) float64 {
 }
 
 // around narrows the interval that the crossing is in down to a few steps of bisection,
-// by secants, with a third of the capitals that bisection needs for that.
+// by secants, which need fewer capitals than bisection does.
 func around(d []float64, lo, hi, limit float64) (below, above float64) {
 	const near = 4e-12
 	over := func(m float64) float64 { return capital(d, m) - limit }

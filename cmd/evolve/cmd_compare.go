@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,14 +91,14 @@ func (f *compareFlags) check(a *global) error {
 		}
 		f.format = "json"
 	}
-	if !contains(formats, f.format) {
+	if !slices.Contains(formats, f.format) {
 		hint := "the formats are " + strings.Join(formats, ", ")
 		if near := skill.Nearest(f.format, formats); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		return problem.Inputf(hint, "unknown format %q", f.format)
 	}
-	if !contains([]string{"test", "val", "train", "all"}, f.Split) {
+	if !slices.Contains([]string{"test", "val", "train", "all"}, f.Split) {
 		return problem.Inputf("the splits are test, val, train and all", "unknown split %q", f.Split)
 	}
 	if f.Trials < 1 || f.Trials > 100 {

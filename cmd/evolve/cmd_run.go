@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
@@ -51,7 +52,7 @@ func newRunCommand(a *global) *cobra.Command {
 				f.MaxRollouts = demoRollouts
 			}
 			c.Flags().Visit(func(fl *flagT) {
-				if !contains([]string{"no-wait", "yes", "json", "quiet"}, fl.Name) {
+				if !slices.Contains([]string{"no-wait", "yes", "json", "quiet"}, fl.Name) {
 					f.Typed += fmt.Sprintf("--%s=%s ", fl.Name, fl.Value)
 				}
 			})
@@ -104,7 +105,7 @@ func resumable(c *cobra.Command) error {
 	may := []string{"resume", "no-wait", "skill", "promote", "to", "yes", "json", "quiet", "claude-home", "skills-dir"}
 	var err error
 	c.Flags().Visit(func(f *flagT) {
-		if err == nil && !contains(may, f.Name) {
+		if err == nil && !slices.Contains(may, f.Name) {
 			err = problem.Inputf("drop it, or start a new run: what was measured is not measured again",
 				"--%s cannot be changed for a run that is resumed", f.Name)
 		}

@@ -21,7 +21,6 @@ import (
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/report/serve"
-	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // standings are the order of the queue.
@@ -161,7 +160,11 @@ func (s *serving) plan(ctx context.Context, act serve.Act, name, at string) (_ *
 		return nil, nil, c.told(err)
 	}
 	for _, in := range pending {
-		p.Will = append(p.Will, fmt.Sprintf("A %s in %s was interrupted: the same command finishes it first.", in.Op, c.layout().TargetOf(name, in.Path)))
+		what := "the same command finishes it first"
+		if in.Op != string(act) {
+			what = "it is given up by this"
+		}
+		p.Will = append(p.Will, fmt.Sprintf("A %s in %s was interrupted: %s.", in.Op, c.layout().TargetOf(name, in.Path), what))
 	}
 	p.Seen, err = stateOf(p.Act, p.Skill, p.At, live.Doc.Hash(), p.Will, p.Unproven, p.Refusal, p.Evidence, p.Findings, p.Diff)
 	return p, of, err
@@ -234,78 +237,7 @@ func (c *served) carryOut(ctx context.Context, name, op string, r release.Reques
 	if err != nil {
 		return nil, c.told(err)
 	}
-	return c.done(plain.Text(placedText(done)), done.Refusal())
-}
-
-// wordOf is what an act says of a candidate.
-func wordOf(act serve.Act) store.Word {
-	if act == serve.Approve {
-		return store.Approved
-	}
-	return store.Rejected
-}
-
-// planWord is what approve and reject would do.
-func (c *served) planWord(ctx context.Context, db *store.Store, p *serve.Plan) error {
-	word := wordOf(p.Act)
-	k, err := approvalDesk(c.global, db)
-	if err != nil {
-		return err
-	}
-	d, err := k.Find(ctx, p.Skill+"@"+p.At, word)
-	if err != nil {
-		return err
-	}
-	p.At, p.Diff, p.Findings, p.Taught = d.Candidate.SHA, d.Result.Diff, d.Result.Findings, d.Result.Taught
-	p.Evidence = []serve.Fact{{Name: "stands", Text: d.Words}, {Name: "made in", Text: "run " + d.Candidate.Run}}
-	if d.Candidate.Trial != nil {
-		if p.Evidence, err = evidenceFacts(p.Evidence, d.Candidate.Trial); err != nil {
-			return err
-		}
-	}
-	if d.Result.IncumbentChanged {
-		p.Evidence = append(p.Evidence, serve.Fact{Name: "note", Text: fmt.Sprintf("it was made from %s, and the live text has changed since: the diff is against the live text", plain.Short(d.Result.Incumbent))})
-	}
-	name := p.Skill + "@" + plain.Short(p.At)
-	switch {
-	case d.Done:
-		p.Will = []string{"Nothing: that was your word already."}
-	case p.Act == serve.Approve:
-		p.Will = []string{fmt.Sprintf("The next `evolve --skill %s` starts its search with this candidate beside the live text; it has to prove itself like any other.", p.Skill),
-			"Nothing is installed by this. That the firewall flagged it stays on record: nothing but your own promotion ever installs it.",
-			fmt.Sprintf("`evolve reject %s` takes it back.", name)}
-	default:
-		p.Will = []string{"No later run proposes this text again. The live text stays as it is.", fmt.Sprintf("`evolve approve %s` takes it back.", name)}
-	}
-	return nil
-}
-
-// decided gives the owner's word, and says what follows from it.
-func (c *served) decided(ctx context.Context, arg string, word store.Word) (*serve.Done, error) {
-	k, err := approvalDesk(c.global, c.open.db)
-	if err != nil {
-		return nil, c.told(err)
-	}
-	d, err := k.Find(ctx, arg, word)
-	if err == nil {
-		err = k.Keep(ctx, d)
-	}
-	if err != nil {
-		return nil, c.told(err)
-	}
-	return c.done(fmt.Sprintf("%s: %s@%s\nnext: %s", d.Result.State, d.Result.Skill, plain.Short(d.Result.SHA), d.Result.Next), nil)
-}
-
-// evidenceFacts adds what a trial has shown.
-func evidenceFacts(to []serve.Fact, t *tournament.TrialRecord) ([]serve.Fact, error) {
-	if t.Decision == candidate.NeverTried {
-		return append(to, serve.Fact{Name: "evidence", Text: "none: it never came before the gate"}), nil
-	}
-	d, err := t.Evidence()
-	if err != nil {
-		return nil, err
-	}
-	return append(to, serve.Fact{Name: "evidence", Text: status.EvidenceFrom(d).Phrase()}, serve.Fact{Name: "verdict", Text: string(d.Verdict) + ": " + d.Reason}), nil
+	return c.done(plain.Text(done.Text()), done.Refusal())
 }
 
 // planPromotion is what promote would do.
@@ -384,7 +316,7 @@ func willOf(ctx context.Context, db *store.Store, what string, plan *release.Pla
 	if err != nil {
 		return nil, err
 	}
-	name := versionNames(versions)
+	name := candidate.VersionNames(versions)
 	for i := range plan.Places {
 		t := &plan.Places[i]
 		where := t.Name

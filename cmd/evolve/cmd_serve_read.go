@@ -12,6 +12,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament"
@@ -184,7 +185,11 @@ func atWork(a *global, r *tournament.Run) (bool, error) {
 	if r.Status == tournament.Finished || r.Status == tournament.Failed {
 		return false, nil
 	}
-	return isRunning(a, r.ID)
+	k, err := a.locks()
+	if err != nil {
+		return false, err
+	}
+	return k.Running(r.ID)
 }
 
 func (s *serving) Report(ctx context.Context, run string) (*report.Model, error) {
@@ -292,7 +297,7 @@ func stateOf(of ...any) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("name what is shown: %w", err)
 	}
-	return sha256Hex(b), nil
+	return skill.HashText(b), nil
 }
 
 // unchanged reads a case that is what it was at the time of seen.

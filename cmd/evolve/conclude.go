@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -174,11 +172,6 @@ func ratio(old, new *float64) string {
 		return "unknown"
 	}
 	return fmt.Sprintf("×%.2f", *new / *old)
-}
-
-func sha256Hex(b []byte) string {
-	h := sha256.Sum256(b)
-	return hex.EncodeToString(h[:])
 }
 
 // sayWaiting ends a run whose challenger waits: that is no failure.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/harvest/hook"
+	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 // TestHook tries the program as it is installed: its start is what agents wait
@@ -134,7 +135,7 @@ func hookEvents(t *testing.T, p *hookedPerson) {
 	var phases []string
 	for _, r := range p.records() {
 		phases = append(phases, r.Key)
-		if r.Event.Skill.Name == "dataviz" && r.TextHash != sha256Hex([]byte(drawSkill)) {
+		if r.Event.Skill.Name == "dataviz" && r.TextHash != skill.HashText([]byte(drawSkill)) {
 			t.Errorf("%s loaded %s", r.Key, r.TextHash)
 		}
 	}
@@ -151,7 +152,7 @@ func hookEvents(t *testing.T, p *hookedPerson) {
 		t.Errorf("exit %d, %q", code, out)
 	}
 	silent(0, hook.SessionStart, `{"session_id":"u","source":"startup"}`)
-	if err := hook.Quarantine(p.home, hook.Guarded{Skill: "dataviz", SHA: sha256Hex([]byte(drawSkill)), Reason: "new-host"}); err != nil {
+	if err := hook.Quarantine(p.home, hook.Guarded{Skill: "dataviz", SHA: skill.HashText([]byte(drawSkill)), Reason: "new-host"}); err != nil {
 		t.Fatal(err)
 	}
 	if code, _, errs := p.fire(hook.PreToolUse, called(3)); code != hook.Block || !strings.Contains(errs, "in quarantine (new-host)") {

@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/agenttest"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/harvest/ingest"
+	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 // TestRealHooks has the real Claude Code call the hooks that `evolve hooks
@@ -122,7 +123,7 @@ func realHooks(t *testing.T, p *hookedPerson, claude string, more []string) {
 			success = fmt.Sprint(*r.Success)
 		}
 		hash := r.TextHash
-		if hash == sha256Hex([]byte(drawSkill)) {
+		if hash == skill.HashText([]byte(drawSkill)) {
 			hash = "its text"
 		} else if hash != "" {
 			hash = "text"
@@ -151,7 +152,7 @@ func realHooks(t *testing.T, p *hookedPerson, claude string, more []string) {
 		t.Errorf("the harvest has %d uses, want 5", all)
 	}
 
-	if err := hook.Quarantine(p.home, hook.Guarded{Skill: "dataviz", SHA: sha256Hex([]byte(drawSkill)), Reason: "new-host"}); err != nil {
+	if err := hook.Quarantine(p.home, hook.Guarded{Skill: "dataviz", SHA: skill.HashText([]byte(drawSkill)), Reason: "new-host"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, prompt := range []string{"call the skill", "/dataviz now", "$dataviz now"} {

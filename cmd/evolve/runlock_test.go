@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament"
 )
 
@@ -50,4 +51,17 @@ func TestRunIsWalkedByOneProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	unlock()
+}
+
+// lockRun takes the lock of a run; unlock releases it. A command that works on a copy of
+// the database needs no lock: no other process writes to the copy.
+func lockRun(a *global, id string) (unlock func(), err error) {
+	if a.access != datadir.Writes {
+		return func() {}, nil
+	}
+	k, err := a.locks()
+	if err != nil {
+		return nil, err
+	}
+	return k.Run(context.Background(), id, nil)
 }

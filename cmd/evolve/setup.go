@@ -46,12 +46,3 @@ func (a *global) demoFolder() string {
 	}
 	return c.DemoFolder(home)
 }
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
-}

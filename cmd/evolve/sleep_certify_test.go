@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 	"github.com/skill-evolve/evolve/tournament/status"
 )
@@ -91,7 +92,7 @@ func TestNewModelCertifies(t *testing.T) {
 		s.calls()-before != k.Spent.AgentCalls {
 		t.Fatalf("on another model %d calls: %+v", s.calls()-before, k)
 	}
-	if k.Drift.From.Asked != "sim-task" || k.Drift.To.Asked != "sim-next" || k.Drift.Version != sha256Hex(live) || k.Drift.Previous == "" {
+	if k.Drift.From.Asked != "sim-task" || k.Drift.To.Asked != "sim-next" || k.Drift.Version != skill.HashText(live) || k.Drift.Previous == "" {
 		t.Errorf("drift %+v", k.Drift)
 	}
 	before = s.calls()
@@ -135,7 +136,7 @@ func TestCertifiesOnTheNightsModel(t *testing.T) {
 	name := s.cases[0].Skill
 	err = j.SaveNight(t.Context(), &sleep.Night{Schema: 1, ID: "29990101-000000-9", Generation: l.Generation, Began: time.Now().Add(time.Hour), Settled: true, Policy: sleep.Auto,
 		Steps: []sleep.Step{{Kind: sleep.Harvest, Stage: sleep.Done},
-			{Kind: sleep.Certify, Skill: name, Stage: sleep.Begun, Run: "r", Attempts: 1, Drift: &sleep.Drift{Version: sha256Hex(live), From: sleep.Model{Agent: "openai", Asked: "sim-task"},
+			{Kind: sleep.Certify, Skill: name, Stage: sleep.Begun, Run: "r", Attempts: 1, Drift: &sleep.Drift{Version: skill.HashText(live), From: sleep.Model{Agent: "openai", Asked: "sim-task"},
 				To: sleep.Model{Agent: "openai", Asked: "sim-next"}}}}})
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 	"github.com/skill-evolve/evolve/tournament/status"
 )
@@ -29,7 +30,7 @@ func TestCertificateWords(t *testing.T) {
 	}
 	var got []status.Certificate
 	for _, v := range l.Versions {
-		if v.SHA == sha256Hex(live) {
+		if v.SHA == skill.HashText(live) {
 			got = v.Certificates
 		}
 	}

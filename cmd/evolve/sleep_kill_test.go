@@ -171,7 +171,7 @@ func (s *station) known(home, live string, seed []byte) {
 		s.t.Fatal(err)
 	}
 	defer db.Close()
-	v, err := db.VersionBySHA(context.Background(), s.cases[0].Skill, sha256Hex(text))
+	v, err := db.VersionBySHA(context.Background(), s.cases[0].Skill, skill.HashText(text))
 	if err != nil || !bytes.Equal(v.Text, text) {
 		s.t.Errorf("the live text is no version that the store knows: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -28,7 +29,7 @@ func TestSleepStatusIsOnePage(t *testing.T) {
 		n.Steps = append(n.Steps, sleep.Step{Kind: sleep.Install, Skill: fmt.Sprint("skill", i), Stage: sleep.Skipped, Note: "proven, and waits", Result: &sleep.Result{Challenger: "abc"}})
 	}
 	n.Steps = append(n.Steps, sleep.Step{Kind: sleep.Certify, Skill: "worse", Stage: sleep.Done, Note: "alarm: on another model", Outcome: sleep.Worse})
-	sha := sha256Hex(b.live())
+	sha := skill.HashText(b.live())
 	st := sleep.NewState(demoSkill)
 	st.Certificates = []sleep.Certificate{{Version: sha, Model: sleep.Model{Agent: "claude", Asked: "next"}, Outcome: sleep.Certified, Lift: sleep.NoLift, Worth: "quality +0.00 over no skill"}}
 	if err := j.SaveNight(t.Context(), n); err != nil {

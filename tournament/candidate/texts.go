@@ -342,3 +342,13 @@ func IsVersion(s string) bool {
 	digits := strings.TrimPrefix(s, "v")
 	return digits != s && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
+
+// VersionNames names texts by their versions, or by the beginning of their SHA-256.
+func VersionNames(versions []tournament.Version) func(sha string) string {
+	return func(sha string) string {
+		if k := VersionIn(versions, sha); k != nil {
+			return fmt.Sprintf("v%d", k.N)
+		}
+		return plain.Short(sha)
+	}
+}

@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
 // Words says in a few what became of a target; version names what was there, nil by the
@@ -51,4 +54,64 @@ func (r *Result) Elsewhere(say func(format string, args ...any)) {
 			say("%s, %s: %s", r.Live.Name, o.Target, o.Words(nil))
 		}
 	}
+}
+
+// Text is what is in place now, in lines; "" if the only target was refused: the error
+// says that.
+func (r *Result) Text() string {
+	done, name, v := r.Placed, r.Live.Name, r.Version
+	if len(done) == 1 && done[0].Err != nil {
+		return ""
+	}
+	next := fmt.Sprintf("`evolve rollback %s%s` takes it back", name, onlyTo(done))
+	if r.Op == store.OpRollback {
+		next = fmt.Sprintf("`evolve log %s` lists the versions", name)
+		if r.Again != nil {
+			next = fmt.Sprintf("`evolve promote %s@v%d%s` installs what was there", name, r.Again.N, onlyTo(done))
+		}
+	}
+	var b strings.Builder
+	if len(done) == 0 {
+		fmt.Fprintf(&b, "%s: nothing of it was in place\n", name)
+	} else if len(done) == 1 && done[0].Outcome == Installed && !done[0].Differs {
+		fmt.Fprintf(&b, "%s: v%d (%.12s, %s) is installed in %s\n", name, v.N, v.SHA, candidate.Backing(*v), r.PathOf(&done[0]))
+	} else {
+		fmt.Fprintf(&b, "%s: v%d (%.12s, %s)\n", name, v.N, v.SHA, candidate.Backing(*v))
+		wide := 0 // of agents' names: a folder has the length that it has
+		for i := range done {
+			if !skill.IsFolder(done[i].Target) {
+				wide = max(wide, len(done[i].Target))
+			}
+		}
+		for i := range done {
+			fmt.Fprintf(&b, "  %-*s  %s\n", wide, done[i].Target, done[i].Words(candidate.VersionNames(r.Versions)))
+		}
+	}
+	if r.Changed() {
+		fmt.Fprintf(&b, "next: %s\n", next)
+	}
+	return b.String()
+}
+
+// onlyTo is the --to that takes back what was done, "" where that is what a
+// rollback does by itself: the live text is among it.
+func onlyTo(done []Placed) string {
+	var names []string
+	for i := range done {
+		switch o := &done[i]; {
+		case o.Home && o.Changed():
+			return ""
+		case o.Changed():
+			names = append(names, o.Target)
+		}
+	}
+	return " --to " + strings.Join(names, ",")
+}
+
+// PathOf is the path of a target as its owner knows it.
+func (r *Result) PathOf(o *Placed) string {
+	if o.Home {
+		return r.Live.Path
+	}
+	return o.Path
 }
