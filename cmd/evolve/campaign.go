@@ -26,7 +26,7 @@ func (a *global) runner(f *runFlags) (*campaign.Runner, error) {
 			return a.opener(f.who.NoWait).Backends(ctx, s)
 		},
 		Harvest: func(ctx context.Context, db *store.Store) (*ingest.Report, error) {
-			return harvestSessions(a, ctx, db, f.harvest)
+			return harvestSessions(ctx, a, db, f.harvest)
 		},
 		WatchMining: func(calls func() int64, budget *eval.Budget, caps eval.Caps) func() {
 			return a.Watch(term.Task{Phase: "mining", Unit: "calls", Count: calls, Budget: budget, Caps: caps}).Done
@@ -35,7 +35,7 @@ func (a *global) runner(f *runFlags) (*campaign.Runner, error) {
 
 // prepareRun prepares a run, or the continuation of one. The caller must close it, with an
 // error too.
-func prepareRun(a *global, ctx context.Context, f *runFlags) (*campaign.Campaign, error) {
+func prepareRun(ctx context.Context, a *global, f *runFlags) (*campaign.Campaign, error) {
 	r, err := a.runner(f)
 	if err != nil {
 		return nil, err

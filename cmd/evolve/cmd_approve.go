@@ -28,7 +28,7 @@ takes a rejection back.`,
 		Example: "  evolve status                       names what waits in quarantine\n  evolve approve dataviz@3f2a9c\n  evolve approve dataviz@3f2a9c --yes",
 		Args:    exactArgs(1, "a skill and a candidate"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return runDecision(a, c.Context(), args[0], store.Approved, yes)
+			return runDecision(c.Context(), a, args[0], store.Approved, yes)
 		},
 	}
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "approve without asking")
@@ -44,7 +44,7 @@ or proven. No later run proposes that text again. ` + "`evolve approve`" + ` tak
 		Example: "  evolve reject dataviz@3f2a9c\n  evolve reject dataviz@challenger",
 		Args:    exactArgs(1, "a skill and a candidate"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return runDecision(a, c.Context(), args[0], store.Rejected, true)
+			return runDecision(c.Context(), a, args[0], store.Rejected, true)
 		},
 	}
 }
@@ -57,7 +57,7 @@ func approvalDesk(a *global, db *store.Store) (*approval.Desk, error) {
 
 // runDecision asks, where that is called for, keeps the owner's word on a candidate and prints
 // what follows from it.
-func runDecision(a *global, ctx context.Context, arg string, word store.Word, yes bool) error {
+func runDecision(ctx context.Context, a *global, arg string, word store.Word, yes bool) error {
 	name, _, _ := strings.Cut(arg, "@")
 	if _, err := a.layout().Live(name); err != nil { // before a store is made
 		return err

@@ -42,7 +42,7 @@ func newCasesListCommand(a *global) *cobra.Command {
 		Use:   "list SKILL",
 		Short: "List the cases of a skill",
 		Args:  exactArgs(1, "a skill"),
-		RunE:  func(c *cobra.Command, args []string) error { return casesList(a, c.Context(), args[0], split) },
+		RunE:  func(c *cobra.Command, args []string) error { return casesList(c.Context(), a, args[0], split) },
 	}
 	splitFlag(c, &split)
 	return c
@@ -70,8 +70,8 @@ func listed(c *eval.Case) listedCase {
 	return l
 }
 
-func casesList(a *global, ctx context.Context, name, split string) error {
-	g, err := casesOf(a, ctx)
+func casesList(ctx context.Context, a *global, name, split string) error {
+	g, err := casesOf(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -150,12 +150,12 @@ func newCasesShowCommand(a *global) *cobra.Command {
 		Use:   "show SKILL ID",
 		Short: "Print one case in full",
 		Args:  exactArgs(2, "a skill and a case"),
-		RunE:  func(c *cobra.Command, args []string) error { return casesShow(a, c.Context(), args[0], args[1]) },
+		RunE:  func(c *cobra.Command, args []string) error { return casesShow(c.Context(), a, args[0], args[1]) },
 	}
 }
 
-func casesShow(a *global, ctx context.Context, name, id string) error {
-	g, err := casesOf(a, ctx)
+func casesShow(ctx context.Context, a *global, name, id string) error {
+	g, err := casesOf(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func newCasesExportCommand(a *global) *cobra.Command {
 		Example: "  evolve cases export dataviz > dataviz.jsonl",
 		Args:    exactArgs(1, "a skill"),
 		RunE: func(c *cobra.Command, args []string) error {
-			g, err := casesOf(a, c.Context())
+			g, err := casesOf(c.Context(), a)
 			if err != nil {
 				return err
 			}
@@ -264,12 +264,12 @@ func newCasesDropCommand(a *global) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error { return casesDrop(a, c.Context(), args[0], args[1:]) },
+		RunE: func(c *cobra.Command, args []string) error { return casesDrop(c.Context(), a, args[0], args[1:]) },
 	}
 }
 
-func casesDrop(a *global, ctx context.Context, name string, ids []string) error {
-	g, err := casesOf(a, ctx)
+func casesDrop(ctx context.Context, a *global, name string, ids []string) error {
+	g, err := casesOf(ctx, a)
 	if err != nil {
 		return err
 	}

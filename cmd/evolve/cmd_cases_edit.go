@@ -25,14 +25,14 @@ func newCasesEditCommand(a *global) *cobra.Command {
 		Use:   "edit SKILL ID",
 		Short: "Change one case in $EDITOR",
 		Args:  exactArgs(2, "a skill and a case"),
-		RunE:  func(c *cobra.Command, args []string) error { return casesEdit(a, c.Context(), args[0], args[1], trust) },
+		RunE:  func(c *cobra.Command, args []string) error { return casesEdit(c.Context(), a, args[0], args[1], trust) },
 	}
 	c.Flags().BoolVar(&trust, "trust-checks", false, "also take checks that run programs")
 	return c
 }
 
-func casesEdit(a *global, ctx context.Context, name, id string, trust bool) error {
-	g, err := casesOf(a, ctx)
+func casesEdit(ctx context.Context, a *global, name, id string, trust bool) error {
+	g, err := casesOf(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func casesEdit(a *global, ctx context.Context, name, id string, trust bool) erro
 	if err != nil {
 		return err
 	}
-	text, file, err := editCase(a, ctx, c)
+	text, file, err := editCase(ctx, a, c)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func casesEdit(a *global, ctx context.Context, name, id string, trust bool) erro
 
 // editCase lets the owner edit a case as JSON and returns the text, and the file
 // that it stands in.
-func editCase(a *global, ctx context.Context, c *eval.Case) (text []byte, file string, err error) {
+func editCase(ctx context.Context, a *global, c *eval.Case) (text []byte, file string, err error) {
 	editor := a.Getenv("VISUAL")
 	if editor == "" {
 		editor = a.Getenv("EDITOR")

@@ -41,7 +41,7 @@ to the model. What a generated case came out of is forgotten together with it
 		Example: `  evolve cases generate --skill dataviz -n 20 --model gpt-5-mini
   evolve cases generate --skill dataviz -n 20 --model gpt-5-mini --dry-run`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return casesGenerate(a, c.Context(), f) },
+		RunE: func(c *cobra.Command, _ []string) error { return casesGenerate(c.Context(), a, f) },
 	}
 	fl := c.Flags()
 	fl.SortFlags = false
@@ -86,7 +86,7 @@ type generateReport struct {
 	Stop   string                `json:"stop,omitempty"` // why there are fewer than wanted
 }
 
-func casesGenerate(a *global, ctx context.Context, f *generateFlags) error {
+func casesGenerate(ctx context.Context, a *global, f *generateFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}

@@ -25,14 +25,14 @@ expectations (or assertions) become checks for a judge, and the files that it
 names are taken along from its folder. A trigger set ([{query, should_trigger}])
 becomes trigger cases of --skill. - is stdin.`,
 		Args: exactArgs(1, "a file (- is stdin)"),
-		RunE: func(c *cobra.Command, args []string) error { return casesImport(a, c.Context(), args[0], of, trust) },
+		RunE: func(c *cobra.Command, args []string) error { return casesImport(c.Context(), a, args[0], of, trust) },
 	}
 	c.Flags().StringVar(&of, "skill", "", "the skill that a trigger set asks for, where it does not say so itself")
 	c.Flags().BoolVar(&trust, "trust-checks", false, "also take checks that run programs; read them first")
 	return c
 }
 
-func casesImport(a *global, ctx context.Context, file, of string, trust bool) error {
+func casesImport(ctx context.Context, a *global, file, of string, trust bool) error {
 	in := ingest.Input{Skill: of, Trust: trust}
 	var err error
 	if in.Text, in.Name, err = readInput(a, file); err != nil {

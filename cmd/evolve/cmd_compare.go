@@ -54,7 +54,7 @@ that A solves and B does not, and skips one that neither solves.`,
 			if len(args) < 1 || len(args) > 3 {
 				return problem.Inputf("usage: "+c.UseLine(), "%s needs a skill, and at most two texts of it", c.CommandPath())
 			}
-			return runCompare(a, c.Context(), args, f)
+			return runCompare(c.Context(), a, args, f)
 		},
 	}
 	fl := c.Flags()
@@ -108,7 +108,7 @@ func (f *compareFlags) check(a *global) error {
 	return f.runFlags.check()
 }
 
-func runCompare(a *global, ctx context.Context, args []string, f *compareFlags) error {
+func runCompare(ctx context.Context, a *global, args []string, f *compareFlags) error {
 	if err := f.check(a); err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func runCompare(a *global, ctx context.Context, args []string, f *compareFlags) 
 	if at != "" {
 		names = append([]string{at}, names...)
 	}
-	s, err := openTexts(a, ctx, name)
+	s, err := openTexts(ctx, a, name)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func runCompare(a *global, ctx context.Context, args []string, f *compareFlags) 
 	var stopped *eval.BudgetError
 	if f.recorded {
 		err = c.FromRecords(ctx)
-	} else if err = measureComparison(a, ctx, f, c); errors.As(err, &stopped) {
+	} else if err = measureComparison(ctx, a, f, c); errors.As(err, &stopped) {
 		// What was measured is shown all the same.
 		c.Report.Warnings = append(c.Report.Warnings, fmt.Sprintf("stopped early: %v", stopped))
 		err = nil
@@ -156,7 +156,7 @@ func runCompare(a *global, ctx context.Context, args []string, f *compareFlags) 
 }
 
 // measureComparison runs both arms. A *eval.BudgetError comes with what was measured.
-func measureComparison(a *global, ctx context.Context, f *compareFlags, c *campaign.Comparison) error {
+func measureComparison(ctx context.Context, a *global, f *compareFlags, c *campaign.Comparison) error {
 	fc, err := c.Plan(ctx)
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func measureComparison(a *global, ctx context.Context, f *compareFlags, c *campa
 		return bar.Rollout, bar.Done
 	})
 	if ended := (*campaign.StoppedError)(nil); errors.As(err, &ended) {
-		return comparisonInterrupted(a, ctx, ended.Err)
+		return comparisonInterrupted(ctx, a, ended.Err)
 	}
 	if s := c.Report.Spent; s != nil {
 		a.Say("spent: %s", status.Spent(*s))
@@ -184,7 +184,7 @@ func measureComparison(a *global, ctx context.Context, f *compareFlags, c *campa
 	return err
 }
 
-func comparisonInterrupted(a *global, ctx context.Context, err error) error {
+func comparisonInterrupted(ctx context.Context, a *global, err error) error {
 	const more = "what was measured is saved; the same command goes on"
 	if ctx.Err() != nil {
 		a.Tell("interrupted; %s", more)

@@ -41,14 +41,14 @@ func newDemoCommand(a *global) *cobra.Command {
 		Use:   "demo",
 		Short: "The whole way on bundled sessions with a simulated agent; no key, no network",
 		Args:  noArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return runDemo(a, c.Context(), keep) },
+		RunE:  func(c *cobra.Command, _ []string) error { return runDemo(c.Context(), a, keep) },
 	}
 	c.Flags().StringVar(&keep, "keep", "", "folder to keep the demo's home in (default: a temporary one, removed)")
 	return c
 }
 
 // runDemo plays the whole way in a home of its own: harvest, search, gate, promote.
-func runDemo(a *global, ctx context.Context, keep string) (err error) {
+func runDemo(ctx context.Context, a *global, keep string) (err error) {
 	dir := keep
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "evolve-demo-"); err != nil {
@@ -94,7 +94,7 @@ func runDemo(a *global, ctx context.Context, keep string) (err error) {
 		WallClock: time.Minute, Profile: skill.ClaudeCode}, promote: true}
 	f.Agent = "simulated"
 	f.harvest.source = "claude" // nothing of the user's own is read
-	return runSkill(d, ctx, f)
+	return runSkill(ctx, d, f)
 }
 
 // stamp is the time of a line in a session of the demo.

@@ -27,7 +27,7 @@ with = are kernel, which evolve cannot change.`,
 			if len(args) < 1 || len(args) > 3 {
 				return problem.Inputf("usage: "+c.UseLine(), "%s needs a skill, and at most two texts of it", c.CommandPath())
 			}
-			return runDiff(a, c.Context(), args, patch)
+			return runDiff(c.Context(), a, args, patch)
 		},
 	}
 	c.Flags().BoolVar(&patch, "patch", false, "print it as patch(1) reads it: no marks, no colour")
@@ -43,8 +43,8 @@ type diffResult struct {
 	*report.Diff
 }
 
-func runDiff(a *global, ctx context.Context, args []string, patch bool) error {
-	name, old, new, err := twoTexts(a, ctx, args)
+func runDiff(ctx context.Context, a *global, args []string, patch bool) error {
+	name, old, new, err := twoTexts(ctx, a, args)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func runDiff(a *global, ctx context.Context, args []string, patch bool) error {
 }
 
 // twoTexts reads the texts of a skill that the arguments of diff name.
-func twoTexts(a *global, ctx context.Context, args []string) (name string, old, new *candidate.Text, err error) {
+func twoTexts(ctx context.Context, a *global, args []string) (name string, old, new *candidate.Text, err error) {
 	name, at, _ := strings.Cut(args[0], "@")
 	names, err := candidate.SameSkill(name, args[1:])
 	if err != nil {
@@ -73,7 +73,7 @@ func twoTexts(a *global, ctx context.Context, args []string) (name string, old, 
 	if at != "" {
 		names = append([]string{at}, names...)
 	}
-	s, err := openTexts(a, ctx, name)
+	s, err := openTexts(ctx, a, name)
 	if err != nil {
 		return "", nil, nil, err
 	}

@@ -29,7 +29,7 @@ model: a correction becomes a check that quotes it, and the next
 		Example: "  evolve harvest --since 30d\n  evolve harvest --exclude-project '/home/you/client-*'\n  evolve harvest --events --skill dataviz > events.jsonl",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return runHarvest(a, c.Context(), f, only, sidecars, events)
+			return runHarvest(c.Context(), a, f, only, sidecars, events)
 		},
 	}
 	fl := c.Flags()
@@ -53,12 +53,12 @@ type harvestReport struct {
 	Skills []ingest.SkillCases `json:"skills"`
 }
 
-func runHarvest(a *global, ctx context.Context, f harvestFlags, only, sidecars string, events bool) error {
+func runHarvest(ctx context.Context, a *global, f harvestFlags, only, sidecars string, events bool) error {
 	reg, err := a.layout().Registry()
 	if err != nil {
 		return err
 	}
-	if _, err := openSources(a, ctx, f); err != nil { // before the store is made
+	if _, err := openSources(ctx, a, f); err != nil { // before the store is made
 		return err
 	}
 	db, err := a.store(ctx)
@@ -70,10 +70,10 @@ func runHarvest(a *global, ctx context.Context, f harvestFlags, only, sidecars s
 			return err
 		}
 	}
-	if err := recordAll(a, ctx, db, reg, only); err != nil {
+	if err := recordAll(ctx, a, db, reg, only); err != nil {
 		return err
 	}
-	h, err := harvestSessions(a, ctx, db, f)
+	h, err := harvestSessions(ctx, a, db, f)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func runHarvest(a *global, ctx context.Context, f harvestFlags, only, sidecars s
 	r := &harvestReport{Schema: 1, Report: *h, Stored: len(stored)}
 	r.AddStored(stored)
 	r.Skills, err = g.MineAll(ctx, reg, only, f.headless, func(ctx context.Context, live *skill.Live) (bool, error) {
-		trial, err := openTrialOf(a, ctx, db, live, skill.Harness)
+		trial, err := openTrialOf(ctx, a, db, live, skill.Harness)
 		return trial != nil, err
 	})
 	if err != nil {
@@ -106,7 +106,7 @@ func runHarvest(a *global, ctx context.Context, f harvestFlags, only, sidecars s
 		if n := len(r.Problems); n > 0 {
 			a.Say("harvest: %d places could not be read; `evolve harvest` lists them", n)
 		}
-		return printEvents(a, ctx, g, only)
+		return printEvents(ctx, a, g, only)
 	case a.JSON:
 		return a.PrintJSON(r)
 	}
@@ -116,7 +116,7 @@ func runHarvest(a *global, ctx context.Context, f harvestFlags, only, sidecars s
 // recordAll records the live texts of all skills that can be read, or of one: what was
 // found, and what was edited by hand since. Before cases are made, so that new ones are
 // held out for challengers that were carried over to an edit.
-func recordAll(a *global, ctx context.Context, db *store.Store, reg *skill.Registry, only string) error {
+func recordAll(ctx context.Context, a *global, db *store.Store, reg *skill.Registry, only string) error {
 	for _, e := range reg.Entries {
 		if only != "" && e.Name != only {
 			continue
@@ -193,7 +193,7 @@ func (r *harvestReport) next() string {
 }
 
 // printEvents writes one line for each session that has skill events.
-func printEvents(a *global, ctx context.Context, g *ingest.Ingester, only string) error {
+func printEvents(ctx context.Context, a *global, g *ingest.Ingester, only string) error {
 	all, err := g.Events(ctx, only)
 	if err != nil {
 		return err

@@ -32,14 +32,14 @@ their own, or name sections in the frontmatter: metadata: {kernel: "Security"}.`
 			Use:   "show SKILL",
 			Short: "List the kernel, with the reason for each part",
 			Args:  exactArgs(1, "a skill"),
-			RunE:  func(c *cobra.Command, args []string) error { return kernelShow(a, c.Context(), args[0]) },
+			RunE:  func(c *cobra.Command, args []string) error { return kernelShow(c.Context(), a, args[0]) },
 		},
 		newKernelCheckCommand(a),
 		&cobra.Command{
 			Use:   "confirm SKILL",
 			Short: "Record that the kernel is what you want it to be",
 			Args:  exactArgs(1, "a skill"),
-			RunE:  func(c *cobra.Command, args []string) error { return kernelConfirm(a, c.Context(), args[0]) },
+			RunE:  func(c *cobra.Command, args []string) error { return kernelConfirm(c.Context(), a, args[0]) },
 		})
 	return c
 }
@@ -91,7 +91,7 @@ func kernelReportOf(live *skill.Live) *kernelReport {
 
 // confirmedAt is when the owner confirmed a kernel, nil where they have not. It
 // does not make a store where there is none.
-func confirmedAt(a *global, ctx context.Context, name, sha string) (*time.Time, error) {
+func confirmedAt(ctx context.Context, a *global, name, sha string) (*time.Time, error) {
 	db, err := a.existingStore(ctx)
 	if err != nil || db == nil {
 		return nil, err
@@ -103,13 +103,13 @@ func confirmedAt(a *global, ctx context.Context, name, sha string) (*time.Time, 
 	return &at, nil
 }
 
-func kernelShow(a *global, ctx context.Context, name string) error {
+func kernelShow(ctx context.Context, a *global, name string) error {
 	live, err := a.layout().Live(name)
 	if err != nil {
 		return err
 	}
 	r := kernelReportOf(live)
-	if r.Confirmed, err = confirmedAt(a, ctx, name, r.SHA); err != nil {
+	if r.Confirmed, err = confirmedAt(ctx, a, name, r.SHA); err != nil {
 		return err
 	}
 	if a.JSON {
@@ -153,7 +153,7 @@ func printKernel(a *global, r *kernelReport) error {
 	return err
 }
 
-func kernelConfirm(a *global, ctx context.Context, name string) error {
+func kernelConfirm(ctx context.Context, a *global, name string) error {
 	live, err := a.layout().Live(name)
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func kernelConfirm(a *global, ctx context.Context, name string) error {
 	if err := db.ConfirmKernel(ctx, name, live.Doc.KernelHash(), a.Now().UTC()); err != nil {
 		return err
 	}
-	return kernelShow(a, ctx, name)
+	return kernelShow(ctx, a, name)
 }
 
 func newKernelCheckCommand(a *global) *cobra.Command {

@@ -27,9 +27,9 @@ With --run it lists what one run did, in order.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case run != "" && len(args) == 0:
-				return logRun(a, c.Context(), run)
+				return logRun(c.Context(), a, run)
 			case run == "" && len(args) == 1:
-				return logSkill(a, c.Context(), args[0], all)
+				return logSkill(c.Context(), a, args[0], all)
 			}
 			return problem.Inputf("usage: evolve log SKILL, or evolve log --run RUN", "evolve log needs a skill or --run")
 		},
@@ -49,12 +49,12 @@ type RunLog struct {
 	Events    []report.Step `json:"events"`
 }
 
-func logRun(a *global, ctx context.Context, name string) error {
+func logRun(ctx context.Context, a *global, name string) error {
 	db, err := a.store(ctx)
 	if err != nil {
 		return err
 	}
-	if name, err = findRun(a, ctx, db, name); err != nil {
+	if name, err = findRun(ctx, a, db, name); err != nil {
 		return err
 	}
 	run, err := db.Run(ctx, name)
@@ -94,8 +94,8 @@ func simulatedMark(simulated bool) string {
 	return ""
 }
 
-func logSkill(a *global, ctx context.Context, name string, all bool) error {
-	s, err := openTexts(a, ctx, name)
+func logSkill(ctx context.Context, a *global, name string, all bool) error {
+	s, err := openTexts(ctx, a, name)
 	if err != nil {
 		return err
 	}

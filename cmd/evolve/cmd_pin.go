@@ -23,13 +23,13 @@ spent, nights pass it by, and promote and rollback refuse to change it. With @vN
 is pinned only if that version is the live one. Editing it by hand stays possible.`,
 		Example: "  evolve pin dataviz\n  evolve pin dataviz@v2\n  evolve pin --off dataviz",
 		Args:    exactArgs(1, "a skill"),
-		RunE:    func(c *cobra.Command, args []string) error { return pinSkill(a, c.Context(), args[0], off) },
+		RunE:    func(c *cobra.Command, args []string) error { return pinSkill(c.Context(), a, args[0], off) },
 	}
 	c.Flags().BoolVar(&off, "off", false, "take the pin off")
 	return c
 }
 
-func pinSkill(a *global, ctx context.Context, arg string, off bool) error {
+func pinSkill(ctx context.Context, a *global, arg string, off bool) error {
 	name, at, _ := strings.Cut(arg, "@")
 	live, err := a.layout().Live(name)
 	var unknown *skill.UnknownSkillError

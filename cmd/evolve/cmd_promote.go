@@ -41,7 +41,7 @@ live version is brought to the other targets.`,
 			if err := namesTarget(c, f.to); err != nil {
 				return err
 			}
-			return promoteSkill(a, c.Context(), args[0], f)
+			return promoteSkill(c.Context(), a, args[0], f)
 		},
 	}
 	toFlag(c.Flags(), &f.to, "where to install it")
@@ -63,7 +63,7 @@ func namesTarget(c *cobra.Command, to []string) error {
 	return nil
 }
 
-func promoteSkill(a *global, ctx context.Context, arg string, f promoteFlags) error {
+func promoteSkill(ctx context.Context, a *global, arg string, f promoteFlags) error {
 	name, at, _ := strings.Cut(arg, "@")
 	live, err := a.layout().Live(name)
 	if err != nil {
@@ -82,7 +82,7 @@ func promoteSkill(a *global, ctx context.Context, arg string, f promoteFlags) er
 	if err != nil {
 		return err
 	}
-	if err := agree(a, ctx, db, plan, f.yes); err != nil {
+	if err := agree(ctx, a, db, plan, f.yes); err != nil {
 		return err
 	}
 	done, err := in.Apply(ctx, plan)
@@ -104,7 +104,7 @@ func namedTargets(a *global, to []string) ([]skill.Target, error) {
 
 // agree says what its owner should know of a candidate before it is installed, and asks
 // about one that is not proven.
-func agree(a *global, ctx context.Context, db *store.Store, p *release.Plan, yes bool) error {
+func agree(ctx context.Context, a *global, db *store.Store, p *release.Plan, yes bool) error {
 	if p.Trial == nil {
 		return nil
 	}
@@ -132,11 +132,11 @@ func agree(a *global, ctx context.Context, db *store.Store, p *release.Plan, yes
 	} else if s != nil {
 		a.Say("%.12s is %s", p.Version.SHA, s)
 	}
-	return sayLifetime(a, ctx, db, p.Trial)
+	return sayLifetime(ctx, a, db, p.Trial)
 }
 
 // sayLifetime tells it to the person who promotes.
-func sayLifetime(a *global, ctx context.Context, db *store.Store, t *tournament.TrialRecord) error {
+func sayLifetime(ctx context.Context, a *global, db *store.Store, t *tournament.TrialRecord) error {
 	said, _, err := release.OverLifetime(ctx, db, t)
 	if said != "" {
 		a.Say("%s", said)

@@ -25,18 +25,18 @@ func newReportCommand(a *global) *cobra.Command {
 shortened; "last" is the newest run, "night" the newest night.`,
 		Example: "  evolve report last\n  evolve report 20260921-0314 --json\n  evolve report last -o report.html\n  evolve report night",
 		Args:    exactArgs(1, "a run, or a night"),
-		RunE:    func(c *cobra.Command, args []string) error { return runReport(a, c.Context(), args[0], out) },
+		RunE:    func(c *cobra.Command, args []string) error { return runReport(c.Context(), a, args[0], out) },
 	}
 	c.Flags().StringVarP(&out, "output", "o", "", "file to write (- is stdout)")
 	return c
 }
 
-func runReport(a *global, ctx context.Context, name, out string) error {
+func runReport(ctx context.Context, a *global, name, out string) error {
 	db, err := a.store(ctx)
 	if err != nil {
 		return err
 	}
-	page, data, err := pageOf(a, ctx, db, name)
+	page, data, err := pageOf(ctx, a, db, name)
 	if err != nil {
 		return err
 	}
@@ -78,20 +78,20 @@ type page struct {
 }
 
 // pageOf finds a run or a night by its name; data is the same for programs.
-func pageOf(a *global, ctx context.Context, db *store.Store, name string) (p page, data any, err error) {
+func pageOf(ctx context.Context, a *global, db *store.Store, name string) (p page, data any, err error) {
 	if name == "night" || strings.HasPrefix(name, "night-") {
-		return pageOfNight(a, ctx, db, name, nil)
+		return pageOfNight(ctx, a, db, name, nil)
 	}
 	// A night's whole name may be the beginning of a run's.
-	if n, err := findNight(a, ctx, db, name); err != nil {
+	if n, err := findNight(ctx, a, db, name); err != nil {
 		return p, nil, err
 	} else if n != nil && n.ID == name {
-		return pageOfNight(a, ctx, db, name, nil)
+		return pageOfNight(ctx, a, db, name, nil)
 	}
-	m, err := reportModel(a, ctx, db, name)
+	m, err := reportModel(ctx, a, db, name)
 	var f *problem.Error
 	if errors.As(err, &f) && f.Kind == problem.Input && name != "last" {
-		return pageOfNight(a, ctx, db, name, err)
+		return pageOfNight(ctx, a, db, name, err)
 	} else if err != nil {
 		return p, nil, err
 	}
@@ -100,8 +100,8 @@ func pageOf(a *global, ctx context.Context, db *store.Store, name string) (p pag
 
 // pageOfNight is the page of a night, or otherwise where there is none of that
 // name.
-func pageOfNight(a *global, ctx context.Context, db *store.Store, name string, otherwise error) (p page, data any, err error) {
-	n, err := findNight(a, ctx, db, name)
+func pageOfNight(ctx context.Context, a *global, db *store.Store, name string, otherwise error) (p page, data any, err error) {
+	n, err := findNight(ctx, a, db, name)
 	switch {
 	case err != nil:
 		return p, nil, err

@@ -45,7 +45,7 @@ disagrees with you; pairs that you call the same are no labels.`,
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error { return runReview(a, c.Context(), args[0], f) },
+		RunE: func(c *cobra.Command, args []string) error { return runReview(c.Context(), a, args[0], f) },
 	}
 	c.Flags().IntVar(&f.most, "max", 20, "pairs at most")
 	c.Flags().Int64Var(&f.seed, "seed", -1, "seed of the order of pairs and answers (default: the time)")
@@ -70,7 +70,7 @@ type reviewed struct {
 	Stored pareto.Agreement     `json:"agreement"`
 }
 
-func runReview(a *global, ctx context.Context, name string, f *reviewFlags) error {
+func runReview(ctx context.Context, a *global, name string, f *reviewFlags) error {
 	if f.most < 1 {
 		return problem.Inputf("", "--max %d is not positive", f.most)
 	}
@@ -92,7 +92,7 @@ func runReview(a *global, ctx context.Context, name string, f *reviewFlags) erro
 		}
 	}
 	r := &reviewed{Schema: 1, Skill: name, Left: len(pairs)}
-	err = askPair(a, ctx, db, pairs[:min(len(pairs), f.most)], r)
+	err = askPair(ctx, a, db, pairs[:min(len(pairs), f.most)], r)
 	if err != nil {
 		return err
 	}
@@ -108,8 +108,8 @@ func runReview(a *global, ctx context.Context, name string, f *reviewFlags) erro
 
 // askPair puts pairs to the owner until they are used up or the owner quits. Every
 // answer is stored before the next question.
-func askPair(a *global, ctx context.Context, db *store.Store, pairs []judge.Pair, r *reviewed) error {
-	lines := typedLines(a, ctx)
+func askPair(ctx context.Context, a *global, db *store.Store, pairs []judge.Pair, r *reviewed) error {
+	lines := typedLines(ctx, a)
 	for i, p := range pairs {
 		fmt.Fprintf(a.Stderr, "\npair %d of %d\nasked: %s\n", i+1, len(pairs), plain.Excerpt(p.Case.Prompt, 300))
 		fmt.Fprintf(a.Stderr, "── 1 ──\n%s\n── 2 ──\n%s\n", shown(p.First.Answer), shown(p.Second.Answer))
@@ -150,7 +150,7 @@ func askPair(a *global, ctx context.Context, db *store.Store, pairs []judge.Pair
 
 // typedLines returns a function that reads the next line of stdin; its error is
 // io.EOF at the end, and a quietExit where ctx ended while it waited.
-func typedLines(a *global, ctx context.Context) func() (string, error) {
+func typedLines(ctx context.Context, a *global) func() (string, error) {
 	type read struct {
 		line string
 		err  error

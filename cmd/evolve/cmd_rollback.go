@@ -32,7 +32,7 @@ by; by its name, and with --force, it comes back.`,
 			if err := namesTarget(c, f.to); err != nil {
 				return err
 			}
-			return rollbackSkill(a, c.Context(), args[0], f)
+			return rollbackSkill(c.Context(), a, args[0], f)
 		},
 	}
 	toFlag(c.Flags(), &f.to, "where to put it back")
@@ -41,11 +41,11 @@ by; by its name, and with --force, it comes back.`,
 }
 
 // rollbackLive takes the live version back wherever it is installed.
-func rollbackLive(a *global, ctx context.Context, arg string) error {
-	return rollbackSkill(a, ctx, arg, rollbackFlags{})
+func rollbackLive(ctx context.Context, a *global, arg string) error {
+	return rollbackSkill(ctx, a, arg, rollbackFlags{})
 }
 
-func rollbackSkill(a *global, ctx context.Context, arg string, f rollbackFlags) error {
+func rollbackSkill(ctx context.Context, a *global, arg string, f rollbackFlags) error {
 	name, at, _ := strings.Cut(arg, "@")
 	live, err := a.layout().AsItIs(name)
 	if err != nil {

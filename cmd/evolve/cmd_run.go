@@ -57,7 +57,7 @@ func newRunCommand(a *global) *cobra.Command {
 				}
 			})
 			f.Spec = f.who.Spec()
-			return runSkill(a, c.Context(), f)
+			return runSkill(c.Context(), a, f)
 		},
 	}
 	fl := c.Flags()
@@ -136,7 +136,7 @@ func (f *runFlags) open(ctx context.Context, a *global) (*agent.Backends, error)
 
 // sameCommand goes on with the run that waits for answers where the same command
 // is typed again.
-func sameCommand(a *global, ctx context.Context, f *runFlags) error {
+func sameCommand(ctx context.Context, a *global, f *runFlags) error {
 	if f.resume != "" {
 		return nil
 	}
@@ -151,7 +151,7 @@ func sameCommand(a *global, ctx context.Context, f *runFlags) error {
 	return err
 }
 
-func runSkill(a *global, ctx context.Context, f *runFlags) error {
+func runSkill(ctx context.Context, a *global, f *runFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -159,18 +159,18 @@ func runSkill(a *global, ctx context.Context, f *runFlags) error {
 		return err
 	}
 	sweepTemporary(a)
-	if err := sameCommand(a, ctx, f); err != nil {
+	if err := sameCommand(ctx, a, f); err != nil {
 		return err
 	}
-	c, err := prepareRun(a, ctx, f)
+	c, err := prepareRun(ctx, a, f)
 	defer c.Close()
 	var few *campaign.TooFewCasesError
 	var held *campaign.WaitingError
 	switch limit := (*eval.BudgetError)(nil); {
 	case errors.As(err, &held):
-		return sayWaiting(a, ctx, c, held)
+		return sayWaiting(ctx, a, c, held)
 	case errors.As(err, &few):
-		return tooFew(a, ctx, c, few)
+		return tooFew(ctx, a, c, few)
 	case errors.As(err, &limit):
 		a.Say("%s", c.SpentReading())
 	}
@@ -203,16 +203,16 @@ func runSkill(a *global, ctx context.Context, f *runFlags) error {
 	res, err := c.Run(ctx, bar)
 	bar.Done()
 	if ended := (*campaign.StoppedError)(nil); errors.As(err, &ended) {
-		return sayStopped(a, ctx, ended)
+		return sayStopped(ctx, a, ended)
 	}
 	if err != nil {
 		return err
 	}
-	return concludeRun(a, ctx, f, c, res)
+	return concludeRun(ctx, a, f, c, res)
 }
 
 // sayStopped says how to go on after a run that ended early.
-func sayStopped(a *global, ctx context.Context, ended *campaign.StoppedError) error {
+func sayStopped(ctx context.Context, a *global, ended *campaign.StoppedError) error {
 	resume := fmt.Sprintf("everything measured is saved; go on with `evolve --resume %s`", ended.Run)
 	if ctx.Err() != nil {
 		if a.demo.passing {

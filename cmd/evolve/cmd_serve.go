@@ -38,14 +38,14 @@ browser that opens the printed address: it holds a token that is another one eac
 time. Ctrl-C ends it.`,
 		Example: "  evolve serve\n  evolve serve --open\n  evolve serve --port 3700",
 		Args:    noArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return runServe(a, c.Context(), f) },
+		RunE:    func(c *cobra.Command, _ []string) error { return runServe(c.Context(), a, f) },
 	}
 	c.Flags().IntVar(&f.port, "port", 0, "port to listen on (0: one that is free)")
 	c.Flags().BoolVar(&f.open, "open", false, "open the page in the browser")
 	return c
 }
 
-func runServe(a *global, ctx context.Context, f *serveFlags) error {
+func runServe(ctx context.Context, a *global, f *serveFlags) error {
 	if f.port < 0 || f.port > 65535 {
 		return problem.Inputf("ports are 0 to 65535", "--port %d is no port", f.port)
 	}
@@ -74,7 +74,7 @@ func runServe(a *global, ctx context.Context, f *serveFlags) error {
 		return err
 	}
 	if f.open {
-		shut := openBrowser(a, ctx, s.Address())
+		shut := openBrowser(ctx, a, s.Address())
 		defer shut()
 	}
 	a.Say("that address is for you alone; Ctrl-C ends it")
@@ -84,7 +84,7 @@ func runServe(a *global, ctx context.Context, f *serveFlags) error {
 // openBrowser opens an address in the owner's browser, by way of a file that its
 // owner alone can read: the arguments of a program, every user can. What fails is
 // said; the address was printed. shut removes the file.
-func openBrowser(a *global, ctx context.Context, address string) (shut func()) {
+func openBrowser(ctx context.Context, a *global, address string) (shut func()) {
 	h, err := a.home()
 	if err == nil {
 		var dir string

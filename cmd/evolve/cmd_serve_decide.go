@@ -230,7 +230,7 @@ func (c *served) carryOut(ctx context.Context, name, op string, r release.Reques
 	if !plan.Rest && plan.Fingerprint() != shown.Fingerprint() {
 		return nil, serve.ErrChanged
 	}
-	if err := agree(c.global, ctx, c.open.db, plan, r.Unproven); err != nil {
+	if err := agree(ctx, c.global, c.open.db, plan, r.Unproven); err != nil {
 		return nil, c.told(err)
 	}
 	done, err := in.Apply(ctx, plan)
@@ -402,7 +402,7 @@ func (s *serving) Answer(ctx context.Context, name string, n serve.PairName, cho
 		return err
 	}
 	defer func() { err = cmp.Or(err, c.told(c.close())) }()
-	g, err := casesOf(c.global, ctx)
+	g, err := casesOf(ctx, c.global)
 	if err != nil {
 		return c.told(err)
 	}

@@ -110,13 +110,13 @@ func (c *served) told(err error) error {
 
 func (s *serving) Status(ctx context.Context) (*status.Report, error) {
 	c := s.call()
-	r, err := gatherStatus(c.global, ctx)
+	r, err := gatherStatus(ctx, c.global)
 	return r, c.told(err)
 }
 
 func (s *serving) Log(ctx context.Context, name string) (*serve.Log, error) {
 	c := s.call()
-	t, err := openTexts(c.global, ctx, name)
+	t, err := openTexts(ctx, c.global, name)
 	if err != nil {
 		return nil, c.told(err)
 	}
@@ -135,7 +135,7 @@ func (s *serving) Diff(ctx context.Context, name, from, to string) (*report.Diff
 			args = append(args, at)
 		}
 	}
-	_, old, new, err := twoTexts(c.global, ctx, args)
+	_, old, new, err := twoTexts(ctx, c.global, args)
 	if err != nil {
 		return nil, c.told(err)
 	}
@@ -194,13 +194,13 @@ func atWork(a *global, r *tournament.Run) (bool, error) {
 
 func (s *serving) Report(ctx context.Context, run string) (*report.Model, error) {
 	c := s.call()
-	m, err := reportModel(c.global, ctx, s.db, run)
+	m, err := reportModel(ctx, c.global, s.db, run)
 	return m, c.told(err)
 }
 
 func (s *serving) Progress(ctx context.Context, run string) (*serve.Progress, error) {
 	c := s.call()
-	id, err := findRun(c.global, ctx, s.db, run)
+	id, err := findRun(ctx, c.global, s.db, run)
 	if err != nil {
 		return nil, c.told(err)
 	}
@@ -244,7 +244,7 @@ func (s *serving) Nights(ctx context.Context) ([]serve.Night, error) {
 
 func (s *serving) Night(ctx context.Context, id string) (*report.Night, error) {
 	c := s.call()
-	n, err := findNight(c.global, ctx, s.db, id)
+	n, err := findNight(ctx, c.global, s.db, id)
 	if err == nil && n == nil {
 		err = problem.Inputf("`evolve sleep status` tells of the last one", "no night is named %q", id)
 	}
@@ -256,7 +256,7 @@ func (s *serving) Night(ctx context.Context, id string) (*report.Night, error) {
 
 func (s *serving) Cases(ctx context.Context, name string) ([]eval.Case, error) {
 	c := s.call()
-	g, err := casesOf(c.global, ctx)
+	g, err := casesOf(ctx, c.global)
 	if err != nil {
 		return nil, c.told(err)
 	}
@@ -280,7 +280,7 @@ func (s *serving) Case(ctx context.Context, name, id string) (*serve.CaseNow, er
 
 // exactCase reads one case by its whole id.
 func (c *served) exactCase(ctx context.Context, name, id string) (*eval.Case, error) {
-	g, err := casesOf(c.global, ctx)
+	g, err := casesOf(ctx, c.global)
 	if err != nil {
 		return nil, err
 	}

@@ -31,14 +31,14 @@ func newSessionsCommand(a *global) *cobra.Command {
 		Short:   "List the stored sessions, the newest first",
 		Example: "  evolve sessions list --skill dataviz\n  evolve sessions list --older-than 90d",
 		Args:    noArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return listSessions(a, c.Context(), list) },
+		RunE:    func(c *cobra.Command, _ []string) error { return listSessions(c.Context(), a, list) },
 	}
 	list.register(ls)
 	show := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show what is stored of a session, and what was made of it",
 		Args:  exactArgs(1, "a session"),
-		RunE:  func(c *cobra.Command, args []string) error { return showSession(a, c.Context(), args[0]) },
+		RunE:  func(c *cobra.Command, args []string) error { return showSession(c.Context(), a, args[0]) },
 	}
 	rm := &cobra.Command{
 		Use:   "purge [ID...]",
@@ -51,7 +51,7 @@ overwritten. The next harvest leaves them out.
 The agents' own transcripts stay where they are, and so does what you have
 installed: a version that learned from a session is named, not changed.`,
 		Example: "  evolve sessions purge 956e2661\n  evolve sessions purge --older-than 90d --yes",
-		RunE:    func(c *cobra.Command, args []string) error { return purgeSessions(a, c.Context(), args, purge) },
+		RunE:    func(c *cobra.Command, args []string) error { return purgeSessions(c.Context(), a, args, purge) },
 	}
 	purge.register(rm)
 	rm.Flags().BoolVar(&purge.all, "all", false, "every stored session")
@@ -74,7 +74,7 @@ func (f *sessionFlags) register(c *cobra.Command) {
 
 // selectedSessions returns the sessions that f names, without their turns. The age of a
 // session is that of its last sign of life; one without a time is of no age.
-func selectedSessions(a *global, ctx context.Context, db *store.Store, f sessionFlags) ([]harvest.Session, error) {
+func selectedSessions(ctx context.Context, a *global, db *store.Store, f sessionFlags) ([]harvest.Session, error) {
 	var age time.Duration
 	if f.olderThan != "" {
 		var err error
@@ -154,12 +154,12 @@ func bySession(sessions []harvest.Session, cases []eval.Case) []listedSession {
 	return out
 }
 
-func listSessions(a *global, ctx context.Context, f sessionFlags) error {
+func listSessions(ctx context.Context, a *global, f sessionFlags) error {
 	db, err := a.store(ctx)
 	if err != nil {
 		return err
 	}
-	sessions, err := selectedSessions(a, ctx, db, f)
+	sessions, err := selectedSessions(ctx, a, db, f)
 	if err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func sessionID(ctx context.Context, db *store.Store, name string) (string, error
 	return id, err
 }
 
-func showSession(a *global, ctx context.Context, name string) error {
+func showSession(ctx context.Context, a *global, name string) error {
 	db, err := a.store(ctx)
 	if err != nil {
 		return err

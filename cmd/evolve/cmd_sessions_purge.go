@@ -12,7 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 )
 
-func purgeSessions(a *global, ctx context.Context, names []string, f sessionFlags) error {
+func purgeSessions(ctx context.Context, a *global, names []string, f sessionFlags) error {
 	bySelection := f.all || f.skill != "" || f.olderThan != ""
 	switch {
 	case len(names) == 0 && !bySelection:
@@ -24,7 +24,7 @@ func purgeSessions(a *global, ctx context.Context, names []string, f sessionFlag
 	if err != nil {
 		return err
 	}
-	ids, err := toPurge(a, ctx, db, names, f)
+	ids, err := toPurge(ctx, a, db, names, f)
 	if err != nil {
 		return err
 	}
@@ -72,13 +72,13 @@ func purgerOf(a *global, db *store.Store) (*purge.Purger, error) {
 	}
 	locks, err := a.locks()
 	return &purge.Purger{Store: db, Dir: home, Locks: locks, Now: a.Now, Say: a.Say,
-		Report: func(ctx context.Context, run string) (string, error) { return writeReport(a, ctx, db, run) }}, err
+		Report: func(ctx context.Context, run string) (string, error) { return writeReport(ctx, a, db, run) }}, err
 }
 
 // toPurge returns the ids of the sessions that are named or selected. One that
 // was purged before is known by its whole id alone: purging it again finishes
 // what was cut short.
-func toPurge(a *global, ctx context.Context, db *store.Store, names []string, f sessionFlags) (ids []string, err error) {
+func toPurge(ctx context.Context, a *global, db *store.Store, names []string, f sessionFlags) (ids []string, err error) {
 	for _, name := range names {
 		before, err := db.Purged(ctx, name)
 		if err != nil {
@@ -93,7 +93,7 @@ func toPurge(a *global, ctx context.Context, db *store.Store, names []string, f 
 		ids = append(ids, id)
 	}
 	if len(names) == 0 {
-		sessions, err := selectedSessions(a, ctx, db, f)
+		sessions, err := selectedSessions(ctx, a, db, f)
 		if err != nil {
 			return nil, err
 		}

@@ -24,7 +24,7 @@ differs from the incumbent with the step that it came from and the user's words
 that taught it, and then the steps.`,
 		Example: "  evolve show dataviz@v0\n  evolve show dataviz@1597ed --why\n  evolve show dataviz@challenger --why",
 		Args:    exactArgs(1, "a skill"),
-		RunE:    func(c *cobra.Command, args []string) error { return runShow(a, c.Context(), args[0], why) },
+		RunE:    func(c *cobra.Command, args []string) error { return runShow(c.Context(), a, args[0], why) },
 	}
 	c.Flags().BoolVar(&why, "why", false, "tell what taught this text instead of printing it")
 	return c
@@ -53,9 +53,9 @@ type showResult struct {
 	Changes []candidate.Change `json:"changes,omitempty"` // against the incumbent that it was made from
 }
 
-func runShow(a *global, ctx context.Context, arg string, why bool) error {
+func runShow(ctx context.Context, a *global, arg string, why bool) error {
 	name, at, _ := strings.Cut(arg, "@")
-	s, err := openTexts(a, ctx, name)
+	s, err := openTexts(ctx, a, name)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func newSleepRunCommand(a *global) *cobra.Command {
 		Use:   "run",
 		Short: "One night: harvest, try, stage or install, report",
 		Args:  noArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return sleepRun(a, c.Context(), f) },
+		RunE:  func(c *cobra.Command, _ []string) error { return sleepRun(c.Context(), a, f) },
 	}
 	f.register(c.Flags())
 	return c
@@ -97,7 +97,7 @@ func (f *sleepFlags) check() error {
 // cycle's own choice.
 var nightLease time.Duration
 
-func sleepRun(a *global, ctx context.Context, f *sleepFlags) error {
+func sleepRun(ctx context.Context, a *global, f *sleepFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -139,11 +139,11 @@ func sleepRun(a *global, ctx context.Context, f *sleepFlags) error {
 	case errors.As(err, &held):
 		return &problem.Error{Kind: problem.Busy, Err: err, Hint: "wait for it: `evolve sleep status` tells how far it is"}
 	case err != nil && n == nil:
-		return stoppedNight(a, ctx, err)
+		return stoppedNight(ctx, a, err)
 	}
 	var stopped error
 	if err != nil {
-		stopped = stoppedNight(a, ctx, err)
+		stopped = stoppedNight(ctx, a, err)
 		ctx = context.WithoutCancel(ctx) // what it came to so far is told all the same
 	}
 	r := status.NightOf(n)
@@ -156,7 +156,7 @@ func sleepRun(a *global, ctx context.Context, f *sleepFlags) error {
 	default:
 		s.Tell(n)
 	}
-	if r.Retire, err = openRetirements(a, ctx, db); err != nil {
+	if r.Retire, err = openRetirements(ctx, a, db); err != nil {
 		return cmp.Or(stopped, err)
 	}
 	if stopped == nil {
@@ -179,7 +179,7 @@ func sleepRun(a *global, ctx context.Context, f *sleepFlags) error {
 }
 
 // stoppedNight is how a night ends that stays open.
-func stoppedNight(a *global, ctx context.Context, err error) error {
+func stoppedNight(ctx context.Context, a *global, err error) error {
 	if ctx.Err() != nil {
 		a.Say("interrupted; `evolve sleep run` continues this night")
 		return &quietExit{exitInterrupted}

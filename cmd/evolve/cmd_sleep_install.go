@@ -27,7 +27,7 @@ func newSleepInstallCommand(a *global) *cobra.Command {
 			if c.ArgsLenAtDash() != 0 && len(args) > 0 {
 				return problem.Inputf("flags of the night come after --: evolve sleep install --at 03:17 -- --max-cost-usd 2", "unexpected %q", args[0])
 			}
-			return sleepInstall(a, c.Context(), at, with, args, print, yes)
+			return sleepInstall(c.Context(), a, at, with, args, print, yes)
 		},
 	}
 	c.Flags().StringVar(&at, "at", "", "time of day, for example 03:17")
@@ -42,7 +42,7 @@ func newSleepUninstallCommand(a *global) *cobra.Command {
 		Use:   "uninstall",
 		Short: "Take away exactly what install wrote",
 		Args:  noArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return sleepUninstall(a, c.Context()) },
+		RunE:  func(c *cobra.Command, _ []string) error { return sleepUninstall(c.Context(), a) },
 	}
 }
 
@@ -51,7 +51,7 @@ func timersOf(a *global) *timer.System {
 	return &timer.System{ConfigHome: a.Getenv("XDG_CONFIG_HOME"), Say: a.Say}
 }
 
-func sleepInstall(a *global, ctx context.Context, at, with string, args []string, print, yes bool) error {
+func sleepInstall(ctx context.Context, a *global, at, with string, args []string, print, yes bool) error {
 	t, night, err := newTimer(a, at, with, args)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func sleepInstall(a *global, ctx context.Context, at, with string, args []string
 	for _, f := range p.Files {
 		fmt.Fprintf(a.Stdout, "%s:\n%s\n", f.Path, f.Content)
 	}
-	words, err := foreseeTimer(a, ctx, night)
+	words, err := foreseeTimer(ctx, a, night)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func sleepInstall(a *global, ctx context.Context, at, with string, args []string
 	return nil
 }
 
-func sleepUninstall(a *global, ctx context.Context) error {
+func sleepUninstall(ctx context.Context, a *global) error {
 	gone, err := timersOf(a).Uninstall(ctx)
 	for _, path := range gone.Files {
 		fmt.Fprintf(a.Stdout, "removed %s\n", path)

@@ -19,14 +19,14 @@ once; CORRECTED those of them that the user corrected next, as harvest counts th
 "14/40 cases" how many it has seen of about how many that takes at this rate. "but cost
 open": quality is proved, and that cost is within its tolerance is not yet.`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return runStatus(a, c.Context(), all) },
+		RunE: func(c *cobra.Command, _ []string) error { return runStatus(c.Context(), a, all) },
 	}
 	c.Flags().BoolVar(&all, "all", false, "list the skills without news too")
 	return c
 }
 
-func runStatus(a *global, ctx context.Context, all bool) error {
-	r, err := gatherStatus(a, ctx)
+func runStatus(ctx context.Context, a *global, all bool) error {
+	r, err := gatherStatus(ctx, a)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ type runResult struct {
 }
 
 // concludeRun installs what a run found, where that was asked for and proved, and says so.
-func concludeRun(a *global, ctx context.Context, f *runFlags, c *campaign.Campaign, found *campaign.Result) (err error) {
+func concludeRun(ctx context.Context, a *global, f *runFlags, c *campaign.Campaign, found *campaign.Result) (err error) {
 	res, out := &runResult{Result: *found, Targets: []release.Placed{}}, found.Outcome
 	db, err := a.store(ctx)
 	if err != nil {
@@ -37,7 +37,7 @@ func concludeRun(a *global, ctx context.Context, f *runFlags, c *campaign.Campai
 	var refusal error // the run is told all the same: it was paid for
 	if f.promote && out.Verdict != nil && out.Verdict.Verdict == pareto.Promote {
 		var placed []release.Placed
-		if placed, refusal = installProved(a, ctx, f, c, found); len(placed) > 0 {
+		if placed, refusal = installProved(ctx, a, f, c, found); len(placed) > 0 {
 			res.Targets = placed
 		}
 		if refusal != nil {
@@ -56,7 +56,7 @@ func concludeRun(a *global, ctx context.Context, f *runFlags, c *campaign.Campai
 	if v := out.Verdict; v != nil && v.Verdict == pareto.Promote && !res.Installed && res.Challenger != nil && res.Challenger.Shorter == nil {
 		o.Leave(res.Skill, hook.Waiting, "a better version (%.12s) is proved and waits: `evolve diff %s@%.12[1]s`, `evolve promote %[2]s`", res.Challenger.SHA, res.Skill)
 	}
-	if res.Report, err = writeReport(a, ctx, db, res.Run); err != nil {
+	if res.Report, err = writeReport(ctx, a, db, res.Run); err != nil {
 		return err
 	}
 	if a.JSON {
@@ -78,7 +78,7 @@ func concludeRun(a *global, ctx context.Context, f *runFlags, c *campaign.Campai
 }
 
 // installProved installs what the run's own gate proved, and says where.
-func installProved(a *global, ctx context.Context, f *runFlags, c *campaign.Campaign, found *campaign.Result) ([]release.Placed, error) {
+func installProved(ctx context.Context, a *global, f *runFlags, c *campaign.Campaign, found *campaign.Result) ([]release.Placed, error) {
 	to, err := namedTargets(a, f.to)
 	if err != nil {
 		return nil, err
@@ -175,12 +175,12 @@ func ratio(old, new *float64) string {
 }
 
 // sayWaiting ends a run whose challenger waits: that is no failure.
-func sayWaiting(a *global, ctx context.Context, c *campaign.Campaign, w *campaign.WaitingError) error {
+func sayWaiting(ctx context.Context, a *global, c *campaign.Campaign, w *campaign.WaitingError) error {
 	for _, line := range c.Found() {
 		a.Say("%s", line)
 	}
 	if a.JSON {
-		return errors.Join(printUnrun(a, ctx, c, w), &quietExit{exitDone})
+		return errors.Join(printUnrun(ctx, a, c, w), &quietExit{exitDone})
 	}
 	fmt.Fprintf(a.Stdout, "%s: %v; %s\nnext: use the skill, its trial goes on with the sessions to come; or `evolve --skill %s --anew` looks for a better one\n",
 		c.Config.Skill, w, c.SpentReading(), c.Config.Skill)
@@ -189,12 +189,12 @@ func sayWaiting(a *global, ctx context.Context, c *campaign.Campaign, w *campaig
 
 // tooFew ends a run that has too few cases to learn from: that is no failure,
 // but it has to be said.
-func tooFew(a *global, ctx context.Context, c *campaign.Campaign, few *campaign.TooFewCasesError) error {
+func tooFew(ctx context.Context, a *global, c *campaign.Campaign, few *campaign.TooFewCasesError) error {
 	for _, line := range c.TooFew() {
 		a.Say("%s", line)
 	}
 	if a.JSON {
-		if err := printUnrun(a, ctx, c, few); err != nil {
+		if err := printUnrun(ctx, a, c, few); err != nil {
 			return err
 		}
 	}
@@ -202,7 +202,7 @@ func tooFew(a *global, ctx context.Context, c *campaign.Campaign, few *campaign.
 }
 
 // printUnrun prints the result of a run that ended before its search began.
-func printUnrun(a *global, ctx context.Context, c *campaign.Campaign, why error) error {
+func printUnrun(ctx context.Context, a *global, c *campaign.Campaign, why error) error {
 	res, err := c.Unrun(ctx, why)
 	if err != nil {
 		return err

@@ -132,7 +132,7 @@ func TestCrashPoints(t *testing.T) {
 		},
 	}
 	rollback := map[string]func(*roaming) error{
-		"rollback": func(r *roaming) error { return rollbackLive(r.a, r.t.Context(), "tagger") },
+		"rollback": func(r *roaming) error { return rollbackLive(r.t.Context(), r.a, "tagger") },
 		"serve":    func(r *roaming) error { return r.browse(serve.Rollback) },
 		"a night": func(r *roaming) error {
 			_, err := night(r).Parts().Rollback(r.t.Context(), &sleep.Alarm{Skill: "tagger", Version: r.offer.SHA, Before: r.offer.Parent})
@@ -190,7 +190,7 @@ func TestCrashPoints(t *testing.T) {
 // installed by the next promote.
 func TestGivenUpPromotionStillWaits(t *testing.T) {
 	r := crashed(t, store.OpPromote, 0)
-	if err := promoteSkill(r.a, t.Context(), "tagger@v0", promoteFlags{}); err != nil { // it was there all the time
+	if err := promoteSkill(t.Context(), r.a, "tagger@v0", promoteFlags{}); err != nil { // it was there all the time
 		t.Fatal(err)
 	}
 	r.holds("claude", r.v0)

@@ -267,7 +267,7 @@ func TestDemoSessionsArePast(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "kept")
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel() // laid out is enough
-		_ = runDemo(a, ctx, dir)
+		_ = runDemo(ctx, a, dir)
 		if got := order(dir, now); !slices.Equal(got, want) {
 			t.Errorf("at %v the sessions are in another order", now)
 		}

@@ -88,7 +88,7 @@ func (a *global) layout() *skill.Layout {
 }
 
 // openTexts opens a skill for reading: nothing is recorded or changed.
-func openTexts(a *global, ctx context.Context, name string) (*candidate.Texts, error) {
+func openTexts(ctx context.Context, a *global, name string) (*candidate.Texts, error) {
 	db, err := a.store(ctx)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func openTexts(a *global, ctx context.Context, name string) (*candidate.Texts, e
 	return candidate.Open(ctx, db, a.layout(), name)
 }
 
-func openTrialOf(a *global, ctx context.Context, db *store.Store, live *skill.Live, evolves string) (*tournament.TrialRecord, error) {
+func openTrialOf(ctx context.Context, a *global, db *store.Store, live *skill.Live, evolves string) (*tournament.TrialRecord, error) {
 	return candidate.OpenTrial(ctx, db, live, evolves)
 }
 

@@ -20,13 +20,13 @@ func TestCopiedHomeLeavesTheOriginal(t *testing.T) {
 	t.Setenv("HOME", r.home)
 	r.write("claude", r.v1)
 	for range 2 {
-		_ = rollbackLive(r.a, t.Context(), "tagger") // the copy may know of nothing before
+		_ = rollbackLive(t.Context(), r.a, "tagger") // the copy may know of nothing before
 		text, err := os.ReadFile(original)
 		if err != nil || skill.HashText(text) != skill.HashText(r.v1) {
 			t.Fatalf("the original holds %q (%v), want what it held", text, err)
 		}
 	}
-	if err := rollbackSkill(r.a, t.Context(), "tagger", rollbackFlags{to: []string{filepath.Dir(filepath.Dir(original))}}); err != nil {
+	if err := rollbackSkill(t.Context(), r.a, "tagger", rollbackFlags{to: []string{filepath.Dir(filepath.Dir(original))}}); err != nil {
 		t.Fatal(err)
 	}
 	if text, err := os.ReadFile(original); err != nil || skill.HashText(text) != skill.HashText(r.v0) {

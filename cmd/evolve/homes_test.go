@@ -47,7 +47,7 @@ func TestSkillWhosePathLeadsElsewhere(t *testing.T) {
 			r.generation("gen1", r.v0)
 			look()
 			r.proved(r.v1, r.v0)
-			if err := errors.Join(r.promote(""), rollbackLive(r.a, ctx, "tagger")); err != nil {
+			if err := errors.Join(r.promote(""), rollbackLive(ctx, r.a, "tagger")); err != nil {
 				t.Fatal(err)
 			}
 			waits := r.proved(bytes.Replace(r.v0, []byte("Tag them."), []byte("Tag them, briefly."), 1), r.v0)
@@ -69,7 +69,7 @@ func TestSkillWhosePathLeadsElsewhere(t *testing.T) {
 			if err != nil || len(places) != 1 {
 				t.Errorf("it is in %+v, %v; want one place", places, err)
 			}
-			if err := rollbackLive(r.a, ctx, "tagger"); err != nil {
+			if err := rollbackLive(ctx, r.a, "tagger"); err != nil {
 				t.Fatal(err)
 			}
 			r.holds("claude", r.v0)

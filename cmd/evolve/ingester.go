@@ -17,7 +17,7 @@ func (a *global) ingester(db *store.Store) (*ingest.Ingester, error) {
 }
 
 // casesOf reads and changes cases; its store is nil where there is none yet.
-func casesOf(a *global, ctx context.Context) (*ingest.Ingester, error) {
+func casesOf(ctx context.Context, a *global) (*ingest.Ingester, error) {
 	db, err := a.existingStore(ctx)
 	if err != nil {
 		return nil, err
@@ -26,8 +26,8 @@ func casesOf(a *global, ctx context.Context) (*ingest.Ingester, error) {
 }
 
 // harvestSessions reads what is new in the sessions that flags ask for and stores it.
-func harvestSessions(a *global, ctx context.Context, db *store.Store, f harvestFlags) (*ingest.Report, error) {
-	sources, err := openSources(a, ctx, f)
+func harvestSessions(ctx context.Context, a *global, db *store.Store, f harvestFlags) (*ingest.Report, error) {
+	sources, err := openSources(ctx, a, f)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func harvestSessions(a *global, ctx context.Context, db *store.Store, f harvestF
 	return g.Harvest(ctx, sources, f.headless, bar.Count)
 }
 
-func mineCases(a *global, ctx context.Context, db *store.Store, name string, model eval.Model, headless, onTrial bool) ([]eval.Case, harvest.MineStats, error) {
+func mineCases(ctx context.Context, a *global, db *store.Store, name string, model eval.Model, headless, onTrial bool) ([]eval.Case, harvest.MineStats, error) {
 	g, err := a.ingester(db)
 	if err != nil {
 		return nil, harvest.MineStats{}, err

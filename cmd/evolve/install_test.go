@@ -49,7 +49,7 @@ func TestRefusedInstallLeavesNoVersion(t *testing.T) {
 	if err != nil || len(versions) != 1 {
 		t.Fatalf("%d versions after a refused installation, error %v; want the found one", len(versions), err)
 	}
-	if err := rollbackLive(a, ctx, "dataviz"); err != nil { // the edit becomes v1, its parent is v0
+	if err := rollbackLive(ctx, a, "dataviz"); err != nil { // the edit becomes v1, its parent is v0
 		t.Fatal(err)
 	}
 	if now, _ := os.ReadFile(found.Path); string(now) != string(found.Doc.Render()) {
@@ -64,11 +64,11 @@ func TestRefusedInstallLeavesNoVersion(t *testing.T) {
 	if done, err := putInPlace(ctx, a, db, live, offer, nil); err != nil || done.Version.N != 2 {
 		t.Fatalf("installed %+v, %v", done, err)
 	}
-	if err := rollbackLive(a, ctx, "dataviz"); err != nil {
+	if err := rollbackLive(ctx, a, "dataviz"); err != nil {
 		t.Fatal(err)
 	}
 	edit(t, found, "Be polite.")
-	if err := rollbackLive(a, ctx, "dataviz"); err != nil {
+	if err := rollbackLive(ctx, a, "dataviz"); err != nil {
 		t.Fatal(err)
 	}
 	if now, _ := os.ReadFile(found.Path); string(now) != string(found.Doc.Render()) {
@@ -77,7 +77,7 @@ func TestRefusedInstallLeavesNoVersion(t *testing.T) {
 	if v, err := db.Version(ctx, "dataviz", 1); err != nil || string(v.Text) != string(edited) {
 		t.Errorf("the first edit is not kept: %v", err)
 	}
-	if err := rollbackLive(a, ctx, "dataviz"); err == nil || !strings.Contains(err.Error(), "no version of dataviz before") {
+	if err := rollbackLive(ctx, a, "dataviz"); err == nil || !strings.Contains(err.Error(), "no version of dataviz before") {
 		t.Errorf("rolled back beyond v0: %v", err)
 	}
 }

@@ -39,7 +39,7 @@ func BenchmarkLog(b *testing.B) {
 	path := filepath.Join(dir, "claude", "skills", "tables", skill.FileName)
 	check(os.MkdirAll(filepath.Dir(path), 0o700))
 	check(os.WriteFile(path, []byte(tablesText), 0o600))
-	if _, err := gatherStatus(a, ctx); err != nil { // records v0
+	if _, err := gatherStatus(ctx, a); err != nil { // records v0
 		b.Fatal(err)
 	}
 	live := skill.HashText([]byte(tablesText))

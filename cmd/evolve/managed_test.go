@@ -50,9 +50,9 @@ func TestManagedSkillsAreNeverWritten(t *testing.T) {
 				t.Errorf("a night would work on it: %+v, %v", out, err)
 			}
 			for what, try := range map[string]func() error{
-				"promote": func() error { return promoteSkill(o.a, ctx, "tables", promoteFlags{yes: true, force: true}) },
+				"promote": func() error { return promoteSkill(ctx, o.a, "tables", promoteFlags{yes: true, force: true}) },
 				"promote of a named one": func() error {
-					return promoteSkill(o.a, ctx, "tables@"+proved[:12], promoteFlags{yes: true, force: true})
+					return promoteSkill(ctx, o.a, "tables@"+proved[:12], promoteFlags{yes: true, force: true})
 				},
 				"a night's installation": func() error {
 					_, err := sleeper.Parts().Install(ctx, sleep.Task{Skill: "tables", Run: "20261120-000000-" + proved[:6]}, sleep.Result{Incumbent: sha, Challenger: proved})
@@ -65,7 +65,7 @@ func TestManagedSkillsAreNeverWritten(t *testing.T) {
 				"rollback": func() error {
 					_, err := o.db.SaveVersion(ctx, tournament.Version{Skill: "tables", SHA: proved, Parent: sha, Author: "evolve", Text: []byte(next)})
 					o.check(err)
-					return rollbackSkill(o.a, ctx, "tables@v0", rollbackFlags{force: true})
+					return rollbackSkill(ctx, o.a, "tables@v0", rollbackFlags{force: true})
 				},
 			} {
 				err := try()
@@ -86,7 +86,7 @@ func TestManagedSkillsAreNeverWritten(t *testing.T) {
 			if string(got) != text || !info.ModTime().Equal(old) || len(entries) != 1 {
 				t.Errorf("written: %v, %d entries\n%s", info.ModTime(), len(entries), got)
 			}
-			r, err := gatherStatus(o.a, ctx)
+			r, err := gatherStatus(ctx, o.a)
 			o.check(err)
 			if s := r.Skills[0]; !s.Managed || len(s.Waits) > 0 || strings.Contains(r.Next.Command, "tables") {
 				t.Errorf("status offers %+v, %+v", s.Waits, r.Next)

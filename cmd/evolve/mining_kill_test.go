@@ -265,7 +265,7 @@ func (d *nightDesk) prepare(id string, caps eval.Caps) (*campaign.Campaign, erro
 	f := runFlags{Config: campaign.Config{Schema: 1, Skill: d.s.cases[0].Skill, Evolve: skill.Harness, Seed: 1, Profile: skill.ClaudeCode,
 		MaxRollouts: caps.Rollouts, MaxTokens: caps.Tokens, MaxDuration: caps.Duration}, Options: campaign.Options{Night: true, Run: id}, yes: true}
 	f.Agent, f.Model, f.ReflectModel, f.BaseURL = "openai", "sim-task", "sim-reflect", d.s.url
-	c, err := prepareRun(d.a, d.s.t.Context(), &f)
+	c, err := prepareRun(d.s.t.Context(), d.a, &f)
 	c.Close()
 	return c, err
 }

@@ -28,7 +28,7 @@ func nightWorker(a *global, db *store.Store, f *runFlags) (*work.Worker, error) 
 		return nil, err
 	}
 	return &work.Worker{Runner: r, Store: db, Config: f.Config, Ingester: g, Outbox: o, Locks: k, Redactor: a.redactor(), Demo: a.isDemo(), UsesTools: backend.UsesTools,
-		Page: func(ctx context.Context, run string) (string, error) { return writeReport(a, ctx, db, run) },
+		Page: func(ctx context.Context, run string) (string, error) { return writeReport(ctx, a, db, run) },
 		Watch: func(c *campaign.Campaign, fc *campaign.Forecast) (campaign.Observer, func()) {
 			view := searchOf(c, fc)
 			view.Of = c.Config.Skill
@@ -39,7 +39,7 @@ func nightWorker(a *global, db *store.Store, f *runFlags) (*work.Worker, error) 
 
 // foreseeTimer says what each night of a timer may take, by its flags and what earlier
 // runs took.
-func foreseeTimer(a *global, ctx context.Context, f runFlags) (string, error) {
+func foreseeTimer(ctx context.Context, a *global, f runFlags) (string, error) {
 	db, err := a.existingStore(ctx)
 	if err != nil {
 		return "", err

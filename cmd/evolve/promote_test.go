@@ -34,7 +34,7 @@ func (r *roaming) proved(text, against []byte, change ...func(*tournament.TrialR
 func simulatedTrial(t *tournament.TrialRecord) { t.Simulated = true }
 
 func (r *roaming) promote(at string) error {
-	return promoteSkill(r.a, r.t.Context(), "tagger"+at, promoteFlags{})
+	return promoteSkill(r.t.Context(), r.a, "tagger"+at, promoteFlags{})
 }
 
 // TestPromoteTellsAllReasonsAtOnce: who mends one does not hear of the next
@@ -143,7 +143,7 @@ func TestTakenBackIsNotOffered(t *testing.T) {
 	if err := r.promote(""); err != nil {
 		t.Fatal(err)
 	}
-	if err := rollbackLive(r.a, t.Context(), "tagger"); err != nil {
+	if err := rollbackLive(t.Context(), r.a, "tagger"); err != nil {
 		t.Fatal(err)
 	}
 	if json := r.printed("status", "--json"); strings.Contains(json, "evolve promote") {
@@ -158,11 +158,11 @@ func TestTextInstalledAgain(t *testing.T) {
 	r := newRoaming(t)
 	other := append(bytes.Clone(r.v0), "\nSort them.\n"...)
 	r.install(r.v1)
-	if err := rollbackLive(r.a, t.Context(), "tagger"); err != nil {
+	if err := rollbackLive(t.Context(), r.a, "tagger"); err != nil {
 		t.Fatal(err)
 	}
 	r.install(other)
-	if err := rollbackLive(r.a, t.Context(), "tagger"); err != nil {
+	if err := rollbackLive(t.Context(), r.a, "tagger"); err != nil {
 		t.Fatal(err)
 	}
 	r.install(r.v1)
@@ -206,7 +206,7 @@ func TestForcedOverAnEdit(t *testing.T) {
 	if err := r.promote("@" + at); err == nil {
 		t.Fatal("installed over an edit")
 	}
-	if err := promoteSkill(r.a, t.Context(), "tagger@"+at, promoteFlags{force: true}); err != nil {
+	if err := promoteSkill(t.Context(), r.a, "tagger@"+at, promoteFlags{force: true}); err != nil {
 		t.Fatal(err)
 	}
 	r.holds("claude", r.v1)
@@ -226,7 +226,7 @@ func TestForcedOverAnEdit(t *testing.T) {
 	if why := r.printed("show", "tagger", "--why"); strings.Contains(why, "Mine") {
 		t.Errorf("show --why:\n%s", why)
 	}
-	if err := rollbackSkill(r.a, t.Context(), "tagger", rollbackFlags{}); err != nil {
+	if err := rollbackSkill(t.Context(), r.a, "tagger", rollbackFlags{}); err != nil {
 		t.Fatal(err)
 	}
 	r.holds("claude", edit)

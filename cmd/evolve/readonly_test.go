@@ -33,14 +33,14 @@ func TestReadOnlySkill(t *testing.T) {
 		t.Fatal(err)
 	}
 	mode("claude", 0o444)
-	if code, _ := codeOf(rollbackLive(r.a, t.Context(), "tagger")); code != exitRefused {
+	if code, _ := codeOf(rollbackLive(t.Context(), r.a, "tagger")); code != exitRefused {
 		t.Errorf("rollback: exit code %d", code)
 	}
 	r.holds("claude", r.v1)
 	mode("claude", 0o644)
 	r.write("codex", r.v0)
 	mode("codex", 0o400)
-	err = promoteSkill(r.a, t.Context(), "tagger@v0", promoteFlags{to: []string{"claude", "codex"}, force: true})
+	err = promoteSkill(t.Context(), r.a, "tagger@v0", promoteFlags{to: []string{"claude", "codex"}, force: true})
 	if err != nil && !strings.Contains(err.Error(), "1 of 2 targets refused") {
 		t.Errorf("two targets: %v", err)
 	}

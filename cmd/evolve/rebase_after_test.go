@@ -231,7 +231,7 @@ func TestRebaseAfterAKill(t *testing.T) {
 	}
 	last, err := o.db.LatestRun(t.Context(), "tables")
 	o.check(err)
-	if _, err := prepareRun(o.a, t.Context(), &runFlags{resume: last.ID}); err == nil || !strings.Contains(err.Error(), "nothing was run") {
+	if _, err := prepareRun(t.Context(), o.a, &runFlags{resume: last.ID}); err == nil || !strings.Contains(err.Error(), "nothing was run") {
 		t.Errorf("resuming a re-basing: %v", err)
 	}
 	trials, err := o.db.Trials(t.Context(), "tables")

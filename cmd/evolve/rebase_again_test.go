@@ -205,7 +205,7 @@ func TestApproveAfterAnEdit(t *testing.T) {
 		sha := o.flagged(o.base, theirs)
 		o.write(edit)
 		o.look()
-		o.check(runDecision(o.a, t.Context(), "tables@"+sha[:12], store.Approved, true))
+		o.check(runDecision(t.Context(), o.a, "tables@"+sha[:12], store.Approved, true))
 		if said := o.a.Stdout.(*bytes.Buffer).String(); !strings.Contains(said, want) {
 			t.Errorf("said\n%s\nwant %q", said, want)
 		}

@@ -122,7 +122,7 @@ func (o *desk) onTrial() (text string, t *tournament.TrialRecord) {
 	o.Helper()
 	live, err := o.a.layout().Live("tables")
 	o.check(err)
-	t, err = openTrialOf(o.a, o.Context(), o.db, live, "")
+	t, err = openTrialOf(o.Context(), o.a, o.db, live, "")
 	o.check(err)
 	if t == nil {
 		return "", nil
@@ -234,7 +234,7 @@ func (o *desk) restarted(trial *tournament.TrialRecord, was, operator string) {
 	if want := []string{live.Doc.Hash(), was}; !slices.Equal(c.Parents, want) || !slices.Equal(c.Taught, []string{"case-1"}) || candidate.PartOf(c.Operator) != candidate.PartOf(operator) {
 		o.Errorf("made by %s from %v, taught by %v", c.Operator, c.Parents, c.Taught)
 	}
-	s, err := openTexts(o.a, ctx, "tables")
+	s, err := openTexts(ctx, o.a, "tables")
 	o.check(err)
 	t, err := s.Find(ctx, trial.Challenger)
 	o.check(err)

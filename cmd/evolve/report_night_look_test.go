@@ -43,7 +43,7 @@ func restlessNight(w *waitingRoom) []sleep.Step {
 func TestRestlessNight(t *testing.T) {
 	w := newWaitingRoom(t, "standing", "worse", "unlabelled", "overtaken", "description", "single", "large", "failing")
 	w.night(sleep.Caps{Rollouts: 100, CostUSD: 2}, restlessNight(w)...)
-	n, err := findNight(w.a, t.Context(), w.db, "night")
+	n, err := findNight(t.Context(), w.a, w.db, "night")
 	w.must(err)
 	p := status.NightPage(n)
 	if want := "One installed version raises an alarm; one better version is proved and waits for your word; one trial goes on; one step failed; 2 steps wait for a later night."; p.Sentence() != want {
@@ -52,7 +52,7 @@ func TestRestlessNight(t *testing.T) {
 	for _, width := range []string{"40", "80"} {
 		out := new(bytes.Buffer)
 		w.env["COLUMNS"], w.a.Stdout = width, out
-		w.must(sleepStatus(w.a, t.Context()))
+		w.must(sleepStatus(t.Context(), w.a))
 		page := out.String()
 		if k := strings.Count(page, "`evolve rollback worse`") + strings.Count(page, "`evolve review unlabelled`") + strings.Count(page, "`evolve promote single`"); k != 3 {
 			t.Errorf("%s columns: %d of 3 commands:\n%s", width, k, page)

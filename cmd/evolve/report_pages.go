@@ -38,8 +38,8 @@ func writePage(a *global, name string, write func(io.Writer) error) (string, err
 }
 
 // writeReport renders a run's report into the data folder and returns its path.
-func writeReport(a *global, ctx context.Context, db *store.Store, run string) (string, error) {
-	m, err := reportModel(a, ctx, db, run)
+func writeReport(ctx context.Context, a *global, db *store.Store, run string) (string, error) {
+	m, err := reportModel(ctx, a, db, run)
 	if err != nil {
 		return "", err
 	}

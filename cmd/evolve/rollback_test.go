@@ -24,18 +24,18 @@ func TestRollbackPassesRejectedBy(t *testing.T) {
 	r.install(r.v1)
 	r.install(v2)
 	r.reject(r.v1)
-	if err := rollbackLive(r.a, t.Context(), "tagger"); err != nil {
+	if err := rollbackLive(t.Context(), r.a, "tagger"); err != nil {
 		t.Fatal(err)
 	}
 	r.holds("claude", r.v0)
 	r.says("tagger: v1 was rejected on ")
-	err := rollbackLive(r.a, t.Context(), "tagger@v1")
+	err := rollbackLive(t.Context(), r.a, "tagger@v1")
 	if code := r.a.fail(err); code != exitRefused || !strings.Contains(err.Error(), "v1 was rejected on ") {
 		t.Errorf("by its name: exit %d, %v", code, err)
 	}
 	r.holds("claude", r.v0)
 	r.says("hint: --force puts it back all the same")
-	if err := rollbackSkill(r.a, t.Context(), "tagger@v1", rollbackFlags{force: true}); err != nil {
+	if err := rollbackSkill(t.Context(), r.a, "tagger@v1", rollbackFlags{force: true}); err != nil {
 		t.Fatal(err)
 	}
 	r.holds("claude", r.v1)
@@ -50,14 +50,14 @@ func TestForcedRollbackBringsBackNothingRejected(t *testing.T) {
 	r.install(r.v1, "codex")
 	mine := append(bytes.Clone(r.v1), "Mine.\n"...)
 	r.write("codex", mine)
-	if err := rollbackLive(r.a, t.Context(), "tagger"); err == nil {
+	if err := rollbackLive(t.Context(), r.a, "tagger"); err == nil {
 		t.Fatal("the edit was taken back")
 	}
 	r.holds("claude", r.v0)
 	r.holds("codex", mine)
 	to := rollbackFlags{to: []string{"codex"}}
 	hint := func() string {
-		err := rollbackSkill(r.a, t.Context(), "tagger", to)
+		err := rollbackSkill(t.Context(), r.a, "tagger", to)
 		_, hint := explain(err)
 		return hint
 	}
@@ -69,7 +69,7 @@ func TestForcedRollbackBringsBackNothingRejected(t *testing.T) {
 		t.Errorf("hint %q, want it to say what comes", got)
 	}
 	to.force = true
-	if err := rollbackSkill(r.a, t.Context(), "tagger", to); err != nil {
+	if err := rollbackSkill(t.Context(), r.a, "tagger", to); err != nil {
 		t.Fatal(err)
 	}
 	r.holds("codex", r.v0)
@@ -84,10 +84,10 @@ func TestRolledBackEverywhere(t *testing.T) {
 	r.install(r.v1, "codex")
 	mine := append(bytes.Clone(r.v1), "Mine.\n"...)
 	r.write("codex", mine)
-	if err := rollbackLive(r.a, t.Context(), "tagger"); err == nil {
+	if err := rollbackLive(t.Context(), r.a, "tagger"); err == nil {
 		t.Fatal("the edit was taken back")
 	}
-	if err := rollbackSkill(r.a, t.Context(), "tagger", rollbackFlags{force: true}); err != nil {
+	if err := rollbackSkill(t.Context(), r.a, "tagger", rollbackFlags{force: true}); err != nil {
 		t.Fatal(err)
 	}
 	r.holds("claude", r.v0)
@@ -100,7 +100,7 @@ func TestNothingLeftToRollBackTo(t *testing.T) {
 	r := newRoaming(t)
 	r.install(r.v1)
 	r.reject(r.v0)
-	err := rollbackLive(r.a, t.Context(), "tagger")
+	err := rollbackLive(t.Context(), r.a, "tagger")
 	if code := r.a.fail(err); code != exitRefused {
 		t.Errorf("exit %d, %v", code, err)
 	}

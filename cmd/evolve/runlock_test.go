@@ -23,7 +23,7 @@ func TestRunIsWalkedByOneProcess(t *testing.T) {
 	}
 	next := func() string {
 		t.Helper()
-		r, err := gatherStatus(a, context.Background())
+		r, err := gatherStatus(context.Background(), a)
 		if err != nil || len(r.Skills) != 1 || r.Skills[0].Unfinished == nil {
 			t.Fatalf("%v", err)
 		}
@@ -36,7 +36,7 @@ func TestRunIsWalkedByOneProcess(t *testing.T) {
 	if _, err := lockRun(a, id); err == nil || !strings.Contains(err.Error(), "another process is at work") {
 		t.Errorf("locked twice: %v", err)
 	}
-	if _, err := prepareRun(a, ctx, &runFlags{resume: id}); err == nil || !strings.Contains(err.Error(), "another process is at work") {
+	if _, err := prepareRun(ctx, a, &runFlags{resume: id}); err == nil || !strings.Contains(err.Error(), "another process is at work") {
 		t.Errorf("resumed while it is at work: %v", err)
 	}
 	if got := next(); got != "running, wait: run "+id+" is at work" {

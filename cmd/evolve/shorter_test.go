@@ -51,7 +51,7 @@ func TestShorterTakesNoPlace(t *testing.T) {
 	r := newRoaming(t)
 	at := r.proved(r.cutText(), r.v0, undecidedTrial)
 	for evolves, want := range map[string]string{skill.Harness: "", skill.Shorten: at, skill.Description: "", "": at} {
-		on, err := openTrialOf(r.a, t.Context(), r.db, r.live(), evolves)
+		on, err := openTrialOf(t.Context(), r.a, r.db, r.live(), evolves)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func TestShorterTakesNoPlace(t *testing.T) {
 		}
 	}
 	r.proved(r.v1, r.v0, undecidedTrial)
-	if on, err := openTrialOf(r.a, t.Context(), r.db, r.live(), skill.Harness); err != nil || on == nil || on.Challenger != r.offer.SHA {
+	if on, err := openTrialOf(t.Context(), r.a, r.db, r.live(), skill.Harness); err != nil || on == nil || on.Challenger != r.offer.SHA {
 		t.Errorf("the harness goes on with %+v, %v", on, err)
 	}
 }

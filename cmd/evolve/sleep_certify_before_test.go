@@ -55,13 +55,13 @@ func TestCertifiesAgainstWhatWasReplaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := promoteSkill(r.a, t.Context(), fmt.Sprintf("tagger@v%d", v.N), promoteFlags{}); err != nil {
+	if err := promoteSkill(t.Context(), r.a, fmt.Sprintf("tagger@v%d", v.N), promoteFlags{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := previous(); got != skill.HashText(next(2)) {
 		t.Errorf("it replaced %.12s, want v2, not v0 that it was made from", got)
 	}
-	if err := rollbackLive(r.a, t.Context(), "tagger"); err != nil { // v2 again, which replaced v1
+	if err := rollbackLive(t.Context(), r.a, "tagger"); err != nil { // v2 again, which replaced v1
 		t.Fatal(err)
 	}
 	if got := previous(); got != skill.HashText(next(1)) {

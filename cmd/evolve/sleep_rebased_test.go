@@ -25,7 +25,7 @@ func (o *desk) night(args ...string) (stdout, stderr string) {
 	fl := pflag.NewFlagSet("night", pflag.ContinueOnError)
 	f.register(fl)
 	o.check(fl.Parse(append([]string{"--agent", "simulated", "--source", "claude"}, args...)))
-	o.check(sleepRun(o.a, o.Context(), f))
+	o.check(sleepRun(o.Context(), o.a, f))
 	return unfolded(out.String()), errs.String()
 }
 

@@ -19,7 +19,7 @@ func newSleepStatusCommand(a *global) *cobra.Command {
 		Use:   "status",
 		Short: "The last night, the next one, what they cost and what waits for you",
 		Args:  noArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return sleepStatus(a, c.Context()) },
+		RunE:  func(c *cobra.Command, _ []string) error { return sleepStatus(c.Context(), a) },
 	}
 }
 
@@ -37,7 +37,7 @@ type sleepReport struct {
 	Spent    eval.Spent `json:"spent"` // by all nights
 }
 
-func sleepStatus(a *global, ctx context.Context) error {
+func sleepStatus(ctx context.Context, a *global) error {
 	r := &sleepReport{Schema: 1, Spent: eval.Spent{CostKnown: true}}
 	db, err := a.existingStore(ctx)
 	if err != nil {
@@ -71,10 +71,10 @@ func sleepStatus(a *global, ctx context.Context) error {
 		if len(nights) > 0 {
 			n := &nights[0]
 			r.Last = status.NightOf(n)
-			if r.Last.Waiting, r.Last.Alarms, err = waitingNow(a, ctx, db, n); err != nil {
+			if r.Last.Waiting, r.Last.Alarms, err = waitingNow(ctx, a, db, n); err != nil {
 				return err
 			}
-			if r.Last.Retire, err = openRetirements(a, ctx, db); err != nil {
+			if r.Last.Retire, err = openRetirements(ctx, a, db); err != nil {
 				return err
 			}
 		}

@@ -80,7 +80,7 @@ func TestWatchWithoutHooksFromTheInstallations(t *testing.T) {
 	r.watches("after the third, which is worse", true, 100, 10, 40, 60) // of the two before it
 
 	// It is taken back: the second is watched again, with all of its sessions.
-	if err := rollbackLive(r.a, t.Context(), "tagger"); err != nil {
+	if err := rollbackLive(t.Context(), r.a, "tagger"); err != nil {
 		t.Fatal(err)
 	}
 	r.used("claude-code", 10, 0)
@@ -158,7 +158,7 @@ func TestWatchOverAShortLivedVersion(t *testing.T) {
 func TestWatchTellsTargetsApart(t *testing.T) {
 	r := newRoaming(t)
 	r.write("codex", r.v0)
-	if err := promoteSkill(r.a, t.Context(), "tagger", promoteFlags{to: []string{"codex"}}); err != nil { // it is a place from now on
+	if err := promoteSkill(t.Context(), r.a, "tagger", promoteFlags{to: []string{"codex"}}); err != nil { // it is a place from now on
 		t.Fatal(err)
 	}
 	r.used("claude-code", 30, 1)
@@ -178,7 +178,7 @@ func TestWatchTellsTargetsApart(t *testing.T) {
 	// Old: 30 + 10 + 40 of codex + 10 of pi. New: 20 + 10 + 10 + 10.
 	r.watches("codex holds v0", false, 90, 54, 50, 10)
 
-	if err := promoteSkill(r.a, t.Context(), "tagger@v1", promoteFlags{to: []string{"codex"}}); err != nil {
+	if err := promoteSkill(t.Context(), r.a, "tagger@v1", promoteFlags{to: []string{"codex"}}); err != nil {
 		t.Fatal(err)
 	}
 	r.used("codex", 10, 1)

@@ -21,7 +21,7 @@ type harvestFlags struct {
 }
 
 // openSources opens the session readers that flags ask for.
-func openSources(a *global, ctx context.Context, f harvestFlags) ([]ingest.Source, error) {
+func openSources(ctx context.Context, a *global, f harvestFlags) ([]ingest.Source, error) {
 	o := backend.SourceOptions{Name: f.source, Repo: f.repo, Exclude: f.exclude, Demo: a.isDemo(), Layout: a.layout(), Redactor: a.redactor(), LeftOut: func(others, lost int) { sayLeftOut(a, others, lost) }}
 	if f.since != "" {
 		d, err := parseAge(f.since)

@@ -23,7 +23,7 @@ func TestStatusOfARunKilledWhileMining(t *testing.T) {
 	}
 	see := func() (*status.Skill, string) {
 		t.Helper()
-		r, err := gatherStatus(a, ctx)
+		r, err := gatherStatus(ctx, a)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -85,13 +85,13 @@ func BenchmarkStatus(b *testing.B) {
 	}
 	reg, err := a.layout().Registry()
 	check(err)
-	check(recordAll(a, ctx, db, reg, ""))
+	check(recordAll(ctx, a, db, reg, ""))
 	_, err = db.SkillUses(ctx) // as a harvest does
 	check(err)
 	check(a.close())
 	a.access = datadir.Looks
 	for b.Loop() {
-		r, err := gatherStatus(a, ctx)
+		r, err := gatherStatus(ctx, a)
 		if err != nil || len(r.Skills) != 30 || r.Skills[0].Uses != 5000 {
 			b.Fatalf("%v", err)
 		}

@@ -31,7 +31,7 @@ func (a *global) reader(ctx context.Context) (*status.Reader, error) {
 		}}, nil
 }
 
-func gatherStatus(a *global, ctx context.Context) (*status.Report, error) {
+func gatherStatus(ctx context.Context, a *global) (*status.Report, error) {
 	rd, err := a.reader(ctx)
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func gatherStatus(a *global, ctx context.Context) (*status.Report, error) {
 	return rd.Status(ctx)
 }
 
-func findRun(a *global, ctx context.Context, db *store.Store, name string) (string, error) {
+func findRun(ctx context.Context, a *global, db *store.Store, name string) (string, error) {
 	return (&status.Reader{}).FindRun(ctx, db, name)
 }
 
@@ -51,7 +51,7 @@ func statusNow(a *global, r *tournament.Run) (tournament.RunStatus, error) {
 	return (&status.Reader{Locks: k}).RunStatus(r)
 }
 
-func reportModel(a *global, ctx context.Context, db *store.Store, name string) (*report.Model, error) {
+func reportModel(ctx context.Context, a *global, db *store.Store, name string) (*report.Model, error) {
 	rd, err := a.reader(ctx)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func reportModel(a *global, ctx context.Context, db *store.Store, name string) (
 	return rd.RunReport(ctx, db, name)
 }
 
-func findNight(a *global, ctx context.Context, db *store.Store, name string) (*status.Night, error) {
+func findNight(ctx context.Context, a *global, db *store.Store, name string) (*status.Night, error) {
 	rd, err := a.reader(ctx)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func findNight(a *global, ctx context.Context, db *store.Store, name string) (*s
 	return rd.Night(ctx, db, name)
 }
 
-func openRetirements(a *global, ctx context.Context, db *store.Store) ([]status.Retirement, error) {
+func openRetirements(ctx context.Context, a *global, db *store.Store) ([]status.Retirement, error) {
 	rd, err := a.reader(ctx)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func openRetirements(a *global, ctx context.Context, db *store.Store) ([]status.
 	return rd.Retirements(ctx, db)
 }
 
-func waitingNow(a *global, ctx context.Context, db *store.Store, n *sleep.Night) ([]string, int, error) {
+func waitingNow(ctx context.Context, a *global, db *store.Store, n *sleep.Night) ([]string, int, error) {
 	rd, err := a.reader(ctx)
 	if err != nil {
 		return nil, 0, err

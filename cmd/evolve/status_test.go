@@ -42,7 +42,7 @@ func TestStatusOfRunsAndTrials(t *testing.T) {
 	}
 	see := func() status.Skill {
 		t.Helper()
-		r, err := gatherStatus(a, ctx)
+		r, err := gatherStatus(ctx, a)
 		if err != nil || len(r.Skills) != 1 {
 			t.Fatalf("%d skills, error %v", len(r.Skills), err)
 		}

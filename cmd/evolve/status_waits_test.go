@@ -104,7 +104,7 @@ func (w *waitingRoom) night(caps sleep.Caps, steps ...sleep.Step) {
 // status is where a skill stands, and the page.
 func (w *waitingRoom) status(name string) (s *status.Skill, page string) {
 	w.t.Helper()
-	r, err := gatherStatus(w.a, w.t.Context())
+	r, err := gatherStatus(w.t.Context(), w.a)
 	w.must(err)
 	for i := range r.Skills {
 		if r.Skills[i].Skill == name {
@@ -273,7 +273,7 @@ func TestStatusCountsUsesByEitherName(t *testing.T) {
 		h.uses(n)
 		w.must(h.err)
 	}
-	r, err := gatherStatus(w.a, t.Context())
+	r, err := gatherStatus(t.Context(), w.a)
 	w.must(err)
 	if len(r.Skills) != 1 || r.Skills[0].Uses != 9 || r.Skills[0].Corrected != 3 || !slices.Equal(r.Skills[0].Aliases, []string{"tagger"}) {
 		t.Errorf("%+v", r.Skills)

@@ -31,7 +31,7 @@ func TestNightInstallsIntoConfiguredTargets(t *testing.T) {
 	r.holds("codex", r.v1)
 	r.holds("pi", mine)
 	r.says("tagger, pi: refused: it holds a text of yours, kept as v1")
-	if err := rollbackLive(r.a, t.Context(), "tagger"); err != nil {
+	if err := rollbackLive(t.Context(), r.a, "tagger"); err != nil {
 		t.Fatal(err)
 	}
 	r.holds("claude", r.v0)
@@ -112,7 +112,7 @@ func TestInterruptedPromotion(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.says("a promote was interrupted before pi: `evolve promote tagger` finishes it")
-		if err := promoteSkill(r.a, t.Context(), "tagger", promoteFlags{}); err != nil {
+		if err := promoteSkill(t.Context(), r.a, "tagger", promoteFlags{}); err != nil {
 			t.Fatalf("after %v: %v", done, err)
 		}
 		r.settled(map[string][]byte{"claude": r.v1, "codex": r.v1, "pi": r.v1})
@@ -124,7 +124,7 @@ func TestInterruptedPromotion(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := rollbackSkill(r.a, t.Context(), "tagger", rollbackFlags{}); err != nil {
+		if err := rollbackSkill(t.Context(), r.a, "tagger", rollbackFlags{}); err != nil {
 			t.Errorf("after %v: %v", done, err)
 		}
 		r.says("taking back the promote that was interrupted")
@@ -136,7 +136,7 @@ func TestInterruptedPromotion(t *testing.T) {
 	r.interrupt("claude")
 	mine := append(bytes.Clone(r.v0), "Mine.\n"...)
 	r.write("codex", mine)
-	if err := promoteSkill(r.a, t.Context(), "tagger", promoteFlags{}); err != nil {
+	if err := promoteSkill(t.Context(), r.a, "tagger", promoteFlags{}); err != nil {
 		t.Fatal(err)
 	}
 	r.holds("codex", mine)
@@ -164,7 +164,7 @@ func TestInterruptedRemoval(t *testing.T) {
 	if _, err := os.Stat(filepath.Dir(r.path("pi"))); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder is there still: %v", err)
 	}
-	if err := promoteSkill(r.a, t.Context(), "tagger", promoteFlags{to: []string{"pi"}}); err != nil {
+	if err := promoteSkill(t.Context(), r.a, "tagger", promoteFlags{to: []string{"pi"}}); err != nil {
 		t.Fatal(err)
 	}
 	r.settled(map[string][]byte{"pi": r.v1})
@@ -180,7 +180,7 @@ func TestPromoteKeepsTheKernel(t *testing.T) {
 	edited := bytes.ReplaceAll(r.v1, []byte("Never guess."), []byte("Never ever guess."))
 	r.write("claude", edited)
 	for _, to := range [][]string{nil, {"codex"}} {
-		err := promoteSkill(r.a, t.Context(), "tagger@v1", promoteFlags{to: to, force: true})
+		err := promoteSkill(t.Context(), r.a, "tagger@v1", promoteFlags{to: to, force: true})
 		var f *problem.Error
 		if !errors.As(err, &f) || !strings.Contains(err.Error(), "kernel differs") {
 			t.Errorf("--to %q: %v", to, err)
@@ -188,7 +188,7 @@ func TestPromoteKeepsTheKernel(t *testing.T) {
 	}
 	r.holds("claude", edited)
 	r.holds("codex", nil)
-	if err := rollbackLive(r.a, t.Context(), "tagger@v1"); err != nil {
+	if err := rollbackLive(t.Context(), r.a, "tagger@v1"); err != nil {
 		t.Fatal(err)
 	}
 	r.holds("claude", r.v1)
@@ -290,7 +290,7 @@ func TestWatchCountsFromWhereTheSkillLives(t *testing.T) {
 	if err != nil || before.Since.IsZero() {
 		t.Fatalf("since %v, %v", before.Since, err)
 	}
-	if err := promoteSkill(r.a, t.Context(), "tagger", promoteFlags{to: []string{"codex"}}); err != nil {
+	if err := promoteSkill(t.Context(), r.a, "tagger", promoteFlags{to: []string{"codex"}}); err != nil {
 		t.Fatal(err)
 	}
 	r.holds("codex", r.v1)

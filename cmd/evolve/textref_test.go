@@ -13,7 +13,7 @@ import (
 
 // found is what a command that shows a text says of its name.
 func (r *roaming) found(at string) error {
-	s, err := openTexts(r.a, r.t.Context(), "tagger")
+	s, err := openTexts(r.t.Context(), r.a, "tagger")
 	if err == nil {
 		_, err = s.Find(r.t.Context(), at)
 	}
@@ -40,8 +40,8 @@ func TestOneResolverOfNames(t *testing.T) {
 	})
 	commands := func(at string) map[string]error {
 		return map[string]error{
-			"promote": promoteSkill(r.a, t.Context(), "tagger@"+at, promoteFlags{yes: true}),
-			"reject":  runDecision(r.a, t.Context(), "tagger@"+at, "rejected", true),
+			"promote": promoteSkill(t.Context(), r.a, "tagger@"+at, promoteFlags{yes: true}),
+			"reject":  runDecision(t.Context(), r.a, "tagger@"+at, "rejected", true),
 			"show":    r.found(at),
 		}
 	}
@@ -65,7 +65,7 @@ func TestOneResolverOfNames(t *testing.T) {
 			t.Errorf("promote @%s: %v", at, err)
 		}
 		r.holds("claude", texts[0])
-		if err := rollbackLive(r.a, t.Context(), "tagger"); err != nil {
+		if err := rollbackLive(t.Context(), r.a, "tagger"); err != nil {
 			t.Fatal(err)
 		}
 	}
