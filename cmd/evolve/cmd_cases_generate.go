@@ -95,7 +95,7 @@ func casesGenerate(ctx context.Context, a *global, f *generateFlags) error {
 		return err
 	}
 	g, err := runner.PrepareGeneration(ctx, f.GenerateOptions)
-	defer g.Close()
+	defer func() { g.Close() }() // with an error too
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament/campaign"
@@ -129,11 +128,6 @@ func (f *runFlags) check() error {
 	return nil
 }
 
-// open makes the backends of a run.
-func (f *runFlags) open(ctx context.Context, a *global) (*agent.Backends, error) {
-	return a.opener(f.who.NoWait).Backends(ctx, &f.Spec)
-}
-
 // sameCommand goes on with the run that waits for answers where the same command
 // is typed again.
 func sameCommand(ctx context.Context, a *global, f *runFlags) error {
@@ -163,7 +157,7 @@ func runSkill(ctx context.Context, a *global, f *runFlags) error {
 		return err
 	}
 	c, err := prepareRun(ctx, a, f)
-	defer c.Close()
+	defer func() { c.Close() }() // with an error too
 	var few *campaign.TooFewCasesError
 	var held *campaign.WaitingError
 	switch limit := (*eval.BudgetError)(nil); {

@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
-	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/store"
 )
@@ -38,12 +36,4 @@ func harvestSessions(ctx context.Context, a *global, db *store.Store, f harvestF
 	bar := a.Watch(term.Task{Phase: "harvest", Unit: "sessions"})
 	defer bar.Done()
 	return g.Harvest(ctx, sources, f.headless, bar.Count)
-}
-
-func mineCases(ctx context.Context, a *global, db *store.Store, name string, model eval.Model, headless, onTrial bool) ([]eval.Case, harvest.MineStats, error) {
-	g, err := a.ingester(db)
-	if err != nil {
-		return nil, harvest.MineStats{}, err
-	}
-	return g.Mine(ctx, name, ingest.Mining{Model: model, Headless: headless, OnTrial: onTrial})
 }
