@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -412,3 +413,7 @@ func tighter[T int64 | float64 | time.Duration](x, y T) T {
 	}
 	return min(x, y)
 }
+
+// IsAmount reports whether x can be an amount of money, or a rate: a finite number that is
+// not negative.
+func IsAmount(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }

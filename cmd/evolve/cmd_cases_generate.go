@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -65,14 +64,11 @@ func (f *generateFlags) check() error {
 		return problem.Inputf("for example `evolve cases generate --skill dataviz`; `evolve status` lists the skills", "cases are generated for a skill: --skill NAME")
 	case f.N < 1 || f.N > maxGenerated:
 		return problem.Inputf("for example -n 20", "-n %d is not between 1 and %d", f.N, maxGenerated)
-	case !sensible(f.Caps.CostUSD) || f.Caps.Tokens < 0 || f.Caps.Duration < 0:
+	case !eval.IsAmount(f.Caps.CostUSD) || f.Caps.Tokens < 0 || f.Caps.Duration < 0:
 		return problem.Inputf("0 means no cap", "a cap cannot be negative")
 	}
 	return nil
 }
-
-// sensible reports whether x is a number, and not negative.
-func sensible(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }
 
 // A generateReport is what `evolve cases generate --json` prints: schema 1.
 type generateReport struct {

@@ -54,7 +54,11 @@ func logRun(ctx context.Context, a *global, name string) error {
 	if err != nil {
 		return err
 	}
-	if name, err = findRun(ctx, a, db, name); err != nil {
+	rd, err := a.reader(db)
+	if err != nil {
+		return err
+	}
+	if name, err = rd.FindRun(ctx, name); err != nil {
 		return err
 	}
 	run, err := db.Run(ctx, name)
@@ -65,7 +69,7 @@ func logRun(ctx context.Context, a *global, name string) error {
 	if err != nil {
 		return err
 	}
-	status, err := statusNow(a, run)
+	status, err := rd.RunStatus(run)
 	if err != nil {
 		return err
 	}
@@ -103,7 +107,7 @@ func logSkill(ctx context.Context, a *global, name string, all bool) error {
 	if err != nil {
 		return err
 	}
-	rd, err := a.reader(ctx)
+	rd, err := a.reader(s.Store)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/renameio/v2"
 	"github.com/skill-evolve/evolve/eval/problem"
-	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/status"
 	"github.com/spf13/cobra"
 )
@@ -36,7 +35,11 @@ func runReport(ctx context.Context, a *global, name, out string) error {
 	if err != nil {
 		return err
 	}
-	page, data, err := pageOf(ctx, a, db, name)
+	rd, err := a.reader(db)
+	if err != nil {
+		return err
+	}
+	page, data, err := pageOf(ctx, rd, name)
 	if err != nil {
 		return err
 	}
@@ -78,20 +81,20 @@ type page struct {
 }
 
 // pageOf finds a run or a night by its name; data is the same for programs.
-func pageOf(ctx context.Context, a *global, db *store.Store, name string) (p page, data any, err error) {
+func pageOf(ctx context.Context, rd *status.Reader, name string) (p page, data any, err error) {
 	if name == "night" || strings.HasPrefix(name, "night-") {
-		return pageOfNight(ctx, a, db, name, nil)
+		return pageOfNight(ctx, rd, name, nil)
 	}
 	// A night's whole name may be the beginning of a run's.
-	if n, err := findNight(ctx, a, db, name); err != nil {
+	if n, err := rd.Night(ctx, name); err != nil {
 		return p, nil, err
 	} else if n != nil && n.ID == name {
-		return pageOfNight(ctx, a, db, name, nil)
+		return pageOfNight(ctx, rd, name, nil)
 	}
-	m, err := reportModel(ctx, a, db, name)
+	m, err := rd.RunReport(ctx, name)
 	var f *problem.Error
 	if errors.As(err, &f) && f.Kind == problem.Input && name != "last" {
-		return pageOfNight(ctx, a, db, name, err)
+		return pageOfNight(ctx, rd, name, err)
 	} else if err != nil {
 		return p, nil, err
 	}
@@ -100,8 +103,8 @@ func pageOf(ctx context.Context, a *global, db *store.Store, name string) (p pag
 
 // pageOfNight is the page of a night, or otherwise where there is none of that
 // name.
-func pageOfNight(ctx context.Context, a *global, db *store.Store, name string, otherwise error) (p page, data any, err error) {
-	n, err := findNight(ctx, a, db, name)
+func pageOfNight(ctx context.Context, rd *status.Reader, name string, otherwise error) (p page, data any, err error) {
+	n, err := rd.Night(ctx, name)
 	switch {
 	case err != nil:
 		return p, nil, err

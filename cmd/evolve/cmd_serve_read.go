@@ -152,6 +152,10 @@ func (s *serving) Runs(ctx context.Context) ([]serve.Run, error) {
 	if err != nil {
 		return nil, c.told(err)
 	}
+	rd, err := c.reader(s.db)
+	if err != nil {
+		return nil, c.told(err)
+	}
 	var out []serve.Run
 	for _, r := range all {
 		if strings.HasPrefix(r.ID, candidate.CarryingPrefix) { // nothing was run
@@ -160,7 +164,7 @@ func (s *serving) Runs(ctx context.Context) ([]serve.Run, error) {
 		if len(out) == shownRuns {
 			break
 		}
-		status, err := statusNow(c.global, &r)
+		status, err := rd.RunStatus(&r)
 		if err != nil {
 			return nil, c.told(err)
 		}
@@ -172,7 +176,7 @@ func (s *serving) Runs(ctx context.Context) ([]serve.Run, error) {
 		if v != nil {
 			k.Decision = string(v.Verdict)
 		}
-		if k.Working, err = atWork(c.global, &r); err != nil {
+		if k.Working, err = atWork(rd, &r); err != nil {
 			return nil, c.told(err)
 		}
 		out = append(out, k)
@@ -181,26 +185,30 @@ func (s *serving) Runs(ctx context.Context) ([]serve.Run, error) {
 }
 
 // atWork reports whether a process is at work on a run that has not ended.
-func atWork(a *global, r *tournament.Run) (bool, error) {
+func atWork(rd *status.Reader, r *tournament.Run) (bool, error) {
 	if r.Status == tournament.Finished || r.Status == tournament.Failed {
 		return false, nil
 	}
-	k, err := a.locks()
-	if err != nil {
-		return false, err
-	}
-	return k.Running(r.ID)
+	return rd.Locks.Running(r.ID)
 }
 
 func (s *serving) Report(ctx context.Context, run string) (*report.Model, error) {
 	c := s.call()
-	m, err := reportModel(ctx, c.global, s.db, run)
+	rd, err := c.reader(s.db)
+	if err != nil {
+		return nil, c.told(err)
+	}
+	m, err := rd.RunReport(ctx, run)
 	return m, c.told(err)
 }
 
 func (s *serving) Progress(ctx context.Context, run string) (*serve.Progress, error) {
 	c := s.call()
-	id, err := findRun(ctx, c.global, s.db, run)
+	rd, err := c.reader(s.db)
+	if err != nil {
+		return nil, c.told(err)
+	}
+	id, err := rd.FindRun(ctx, run)
 	if err != nil {
 		return nil, c.told(err)
 	}
@@ -208,12 +216,12 @@ func (s *serving) Progress(ctx context.Context, run string) (*serve.Progress, er
 	if err != nil {
 		return nil, c.told(err)
 	}
-	status, err := statusNow(c.global, r)
+	status, err := rd.RunStatus(r)
 	if err != nil {
 		return nil, c.told(err)
 	}
 	p := &serve.Progress{Run: r.ID, Skill: r.Skill, Status: string(status), Spent: r.Spent}
-	if p.Working, err = atWork(c.global, r); err != nil {
+	if p.Working, err = atWork(rd, r); err != nil {
 		return nil, c.told(err)
 	}
 	var f campaign.Config
@@ -244,7 +252,11 @@ func (s *serving) Nights(ctx context.Context) ([]serve.Night, error) {
 
 func (s *serving) Night(ctx context.Context, id string) (*report.Night, error) {
 	c := s.call()
-	n, err := findNight(ctx, c.global, s.db, id)
+	rd, err := c.reader(s.db)
+	if err != nil {
+		return nil, c.told(err)
+	}
+	n, err := rd.Night(ctx, id)
 	if err == nil && n == nil {
 		err = problem.Inputf("`evolve sleep status` tells of the last one", "no night is named %q", id)
 	}

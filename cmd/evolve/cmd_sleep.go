@@ -156,7 +156,11 @@ func sleepRun(ctx context.Context, a *global, f *sleepFlags) error {
 	default:
 		s.Tell(n)
 	}
-	if r.Retire, err = openRetirements(ctx, a, db); err != nil {
+	rd, e := a.reader(db)
+	if e != nil {
+		return cmp.Or(stopped, e)
+	}
+	if r.Retire, err = rd.Retirements(ctx); err != nil {
 		return cmp.Or(stopped, err)
 	}
 	if stopped == nil {

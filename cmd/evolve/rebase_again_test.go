@@ -249,9 +249,9 @@ func TestRebaseOfWhatIsElsewhere(t *testing.T) {
 		}
 		live, err := o.a.layout().Live("tables")
 		o.check(err)
-		rd, err := o.a.reader(ctx)
+		rd, err := o.a.reader(o.db)
 		o.check(err)
-		c, err := rd.Challenger(ctx, o.db, live, live.Doc.Hash())
+		c, err := rd.Challenger(ctx, live, live.Doc.Hash())
 		o.check(err)
 		if c.TakenBack != back || (c.Offer == "") != back {
 			t.Errorf("taken back there %v: it is %+v", back, c)

@@ -43,7 +43,9 @@ func restlessNight(w *waitingRoom) []sleep.Step {
 func TestRestlessNight(t *testing.T) {
 	w := newWaitingRoom(t, "standing", "worse", "unlabelled", "overtaken", "description", "single", "large", "failing")
 	w.night(sleep.Caps{Rollouts: 100, CostUSD: 2}, restlessNight(w)...)
-	n, err := findNight(t.Context(), w.a, w.db, "night")
+	rd, err := w.a.reader(w.db)
+	w.must(err)
+	n, err := rd.Night(t.Context(), "night")
 	w.must(err)
 	p := status.NightPage(n)
 	if want := "One installed version raises an alarm; one better version is proved and waits for your word; one trial goes on; one step failed; 2 steps wait for a later night."; p.Sentence() != want {

@@ -39,7 +39,11 @@ func writePage(a *global, name string, write func(io.Writer) error) (string, err
 
 // writeReport renders a run's report into the data folder and returns its path.
 func writeReport(ctx context.Context, a *global, db *store.Store, run string) (string, error) {
-	m, err := reportModel(ctx, a, db, run)
+	rd, err := a.reader(db)
+	if err != nil {
+		return "", err
+	}
+	m, err := rd.RunReport(ctx, run)
 	if err != nil {
 		return "", err
 	}

@@ -71,10 +71,14 @@ func sleepStatus(ctx context.Context, a *global) error {
 		if len(nights) > 0 {
 			n := &nights[0]
 			r.Last = status.NightOf(n)
-			if r.Last.Waiting, r.Last.Alarms, err = waitingNow(ctx, a, db, n); err != nil {
+			rd, err := a.reader(db)
+			if err != nil {
 				return err
 			}
-			if r.Last.Retire, err = openRetirements(ctx, a, db); err != nil {
+			if r.Last.Waiting, r.Last.Alarms, err = rd.WaitingNow(ctx, n); err != nil {
+				return err
+			}
+			if r.Last.Retire, err = rd.Retirements(ctx); err != nil {
 				return err
 			}
 		}

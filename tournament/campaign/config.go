@@ -3,7 +3,6 @@ package campaign
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -73,11 +72,11 @@ type Config struct {
 // Check refuses choices that make no sense, before anything is read or spent.
 func (c *Config) Check() error {
 	switch {
-	case c.MaxRollouts < 0 || !sensible(c.MaxCostUSD) || c.MaxTokens < 0 || c.MaxDuration < 0:
+	case c.MaxRollouts < 0 || !eval.IsAmount(c.MaxCostUSD) || c.MaxTokens < 0 || c.MaxDuration < 0:
 		return problem.Inputf("0 means no cap", "a cap cannot be negative")
-	case !sensible(c.PriceIn) || !sensible(c.PriceOut):
+	case !eval.IsAmount(c.PriceIn) || !eval.IsAmount(c.PriceOut):
 		return problem.Inputf("in USD per million tokens, for example --price-in 0.25 --price-out 2", "a price cannot be negative")
-	case !sensible(c.PerSecond) || c.WallClock < 0 || c.Minibatch < 0 || c.Proposals < 0 || c.Patience < 0 || c.Seed < -1:
+	case !eval.IsAmount(c.PerSecond) || c.WallClock < 0 || c.Minibatch < 0 || c.Proposals < 0 || c.Patience < 0 || c.Seed < -1:
 		return problem.Inputf("0 is the default, or no limit", "--rate, --timeout, --minibatch, --proposals, --patience and --seed cannot be negative")
 	case c.MaxRetries < 0 || c.MaxRetries > 10:
 		return problem.Inputf("0 turns work retries off", "--max-retries %d is not between 0 and 10", c.MaxRetries)
@@ -127,9 +126,6 @@ func (c *Config) Settle(back *agent.Backends) error {
 	}
 	return nil
 }
-
-// sensible reports whether x is a number, and not negative.
-func sensible(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }
 
 // Caps are those of the run.
 func (c *Config) Caps() eval.Caps {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
-	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 )
@@ -13,8 +12,8 @@ import (
 // begun is the run of a skill whose process ended while it read corrections, before
 // there was a run to be resumed; nil for none, or where last, the newest run, began
 // after it. The command that started it continues it: see runID.
-func (rd *Reader) begun(ctx context.Context, db *store.Store, name string, last *tournament.Run) (*Unfinished, error) {
-	id, err := db.BegunRun(ctx, name)
+func (rd *Reader) begun(ctx context.Context, name string, last *tournament.Run) (*Unfinished, error) {
+	id, err := rd.Store.BegunRun(ctx, name)
 	if err != nil || id == "" || last != nil && last.ID > id { // ids begin with the time
 		return nil, err
 	}
@@ -29,7 +28,7 @@ func (rd *Reader) begun(ctx context.Context, db *store.Store, name string, last 
 	if killed {
 		status = tournament.Killed
 	}
-	replies, err := db.Recorded(ctx, id, eval.ByMiner)
+	replies, err := rd.Store.Recorded(ctx, id, eval.ByMiner)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +36,7 @@ func (rd *Reader) begun(ctx context.Context, db *store.Store, name string, last 
 	if err := budget.ChargeRecorded(eval.ByMiner, replies); err != nil {
 		return nil, err
 	}
-	used, err := db.RunTime(ctx, id)
+	used, err := rd.Store.RunTime(ctx, id)
 	if err != nil {
 		return nil, err
 	}

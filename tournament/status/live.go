@@ -6,23 +6,22 @@ import (
 	"path/filepath"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/release"
 )
 
-// liveNow is the live text as far as the store knows it; recordLive brings the store up
+// liveNow is the live text as far as the store knows it; Installer.Record brings the store up
 // to date, which a command that only looks must not. before is the text that was known
 // to be in place: where it is another one, the challengers that wait are still against
 // that.
-func (rd *Reader) liveNow(ctx context.Context, db *store.Store, live *skill.Live) (l *Live, before string, err error) {
+func (rd *Reader) liveNow(ctx context.Context, live *skill.Live) (l *Live, before string, err error) {
 	sha := live.Doc.Hash()
 	l = &Live{SHA: sha, Author: "you"}
-	versions, err := db.Versions(ctx, live.Name)
+	versions, err := rd.Store.Versions(ctx, live.Name)
 	if err != nil {
 		return nil, "", err
 	}
-	if before, err = rd.lastInPlace(ctx, db, live); err != nil {
+	if before, err = rd.lastInPlace(ctx, live); err != nil {
 		return nil, "", err
 	}
 	v := candidate.VersionIn(versions, sha)
@@ -47,16 +46,16 @@ func (rd *Reader) liveNow(ctx context.Context, db *store.Store, live *skill.Live
 // lastInPlace is the text that evolve last knew where the skill lives, "" for none. An
 // installation that was interrupted after its rename counts; of one that was
 // interrupted before, it says what finishes it.
-func (rd *Reader) lastInPlace(ctx context.Context, db *store.Store, live *skill.Live) (sha string, err error) {
+func (rd *Reader) lastInPlace(ctx context.Context, live *skill.Live) (sha string, err error) {
 	home, err := live.Home()
 	if err != nil {
 		return "", err
 	}
-	if sha, err = db.Installed(ctx, live.Name, home); err != nil {
+	if sha, err = rd.Store.Installed(ctx, live.Name, home); err != nil {
 		return "", err
 	}
 	if sha == "" { // its folder was moved: see followHome
-		homes, err := db.Homes(ctx, live.Name)
+		homes, err := rd.Store.Homes(ctx, live.Name)
 		if err != nil {
 			return "", err
 		}
@@ -64,7 +63,7 @@ func (rd *Reader) lastInPlace(ctx context.Context, db *store.Store, live *skill.
 		if err != nil {
 			return "", fmt.Errorf("find skill %s: %w", live.Name, err)
 		}
-		if sha, err = db.Installed(ctx, live.Name, homes[link]); err != nil {
+		if sha, err = rd.Store.Installed(ctx, live.Name, homes[link]); err != nil {
 			return "", err
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
-	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -206,8 +205,8 @@ func nightStep(k *sleep.Step) report.NightStep {
 
 // Night finds a night by its name or the beginning of it; "night" is the newest.
 // nil where there is none of that name.
-func (rd *Reader) Night(ctx context.Context, db *store.Store, name string) (*Night, error) {
-	nights, err := sleep.Nights(ctx, db, 0)
+func (rd *Reader) Night(ctx context.Context, name string) (*Night, error) {
+	nights, err := sleep.Nights(ctx, rd.Store, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -224,10 +223,10 @@ func (rd *Reader) Night(ctx context.Context, db *store.Store, name string) (*Nig
 	}
 	r := NightOf(&nights[at])
 	if at == 0 { // what is to do now is no matter of an older night
-		if r.Waiting, r.Alarms, err = rd.WaitingNow(ctx, db, r.Night); err != nil {
+		if r.Waiting, r.Alarms, err = rd.WaitingNow(ctx, r.Night); err != nil {
 			return nil, err
 		}
-		r.Retire, err = rd.Retirements(ctx, db)
+		r.Retire, err = rd.Retirements(ctx)
 	}
 	return r, err
 }

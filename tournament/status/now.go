@@ -4,18 +4,17 @@ import (
 	"context"
 
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
 // WaitingNow is what a night has left for its owner to do that is still to do: without
 // what was promoted, rejected, rolled back, edited or labelled since.
-func (rd *Reader) WaitingNow(ctx context.Context, db *store.Store, n *sleep.Night) (waiting []string, alarms int, err error) {
+func (rd *Reader) WaitingNow(ctx context.Context, n *sleep.Night) (waiting []string, alarms int, err error) {
 	now := *n
 	now.Steps = nil
 	for i := range n.Steps {
-		over, err := rd.dealtWith(ctx, db, n, &n.Steps[i])
+		over, err := rd.dealtWith(ctx, n, &n.Steps[i])
 		if err != nil {
 			return nil, 0, err
 		}
@@ -28,7 +27,7 @@ func (rd *Reader) WaitingNow(ctx context.Context, db *store.Store, n *sleep.Nigh
 
 // dealtWith reports whether nothing is left to do about what a step has told of. Of a
 // skill that cannot be read nothing is known.
-func (rd *Reader) dealtWith(ctx context.Context, db *store.Store, n *sleep.Night, k *sleep.Step) (bool, error) {
+func (rd *Reader) dealtWith(ctx context.Context, n *sleep.Night, k *sleep.Step) (bool, error) {
 	proposes := k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil
 	waits := k.Stage == sleep.Waits
 	if !proposes && !waits && !IsAlarm(k) && !asksForLabels(k) {
@@ -43,7 +42,7 @@ func (rd *Reader) dealtWith(ctx context.Context, db *store.Store, n *sleep.Night
 	case IsAlarm(k):
 		return k.Alarm != nil && k.Alarm.Version != sha || k.Drift != nil && k.Drift.Version != sha, nil
 	case waits:
-		last, err := db.LatestRun(ctx, k.Skill)
+		last, err := rd.Store.LatestRun(ctx, k.Skill)
 		return k.Live != "" && k.Live != sha || last != nil && last.Started.After(n.Began), err
 	case proposes:
 		trial, back, err := rd.Release.WaitingTrial(ctx, live, sha)
@@ -55,17 +54,17 @@ func (rd *Reader) dealtWith(ctx context.Context, db *store.Store, n *sleep.Night
 	s := newSkillStatus(k.Skill)
 	s.Live = &Live{SHA: sha}
 	if k.Kind == sleep.Certify {
-		st, err := sleep.Stored(db).State(ctx, k.Skill)
+		st, err := sleep.Stored(rd.Store).State(ctx, k.Skill)
 		if err != nil {
 			return false, err
 		}
-		open, err := uncertified(ctx, db, n, st, s)
+		open, err := uncertified(ctx, rd.Store, n, st, s)
 		return open == nil, err
 	}
-	c, err := rd.Challenger(ctx, db, live, sha)
+	c, err := rd.Challenger(ctx, live, sha)
 	if err != nil || c == nil || c.on == nil {
 		return true, err
 	}
-	left, err := judge.Unlabelled(ctx, db, c.on)
+	left, err := judge.Unlabelled(ctx, rd.Store, c.on)
 	return left == 0, err
 }

@@ -15,16 +15,16 @@ import (
 )
 
 // RunReport finds a run and builds its report.
-func (rd *Reader) RunReport(ctx context.Context, db *store.Store, name string) (*report.Model, error) {
-	run, err := rd.FindRun(ctx, db, name)
+func (rd *Reader) RunReport(ctx context.Context, name string) (*report.Model, error) {
+	run, err := rd.FindRun(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	data, err := report.Load(ctx, db, run)
+	data, err := report.Load(ctx, rd.Store, run)
 	if err != nil {
 		return nil, err
 	}
-	if data.Lessons, err = lessons(ctx, db, &data.Run); err != nil {
+	if data.Lessons, err = lessons(ctx, rd.Store, &data.Run); err != nil {
 		return nil, err
 	}
 	if data.Run.Status, err = rd.RunStatus(&data.Run); err != nil {
@@ -34,10 +34,10 @@ func (rd *Reader) RunReport(ctx context.Context, db *store.Store, name string) (
 }
 
 // FindRun completes a run's name; "last" is the newest.
-func (rd *Reader) FindRun(ctx context.Context, db *store.Store, name string) (string, error) {
+func (rd *Reader) FindRun(ctx context.Context, name string) (string, error) {
 	var many *store.AmbiguousError
 	if name == "last" {
-		runs, err := db.Runs(ctx, "")
+		runs, err := rd.Store.Runs(ctx, "")
 		if err != nil {
 			return "", err
 		}
@@ -47,7 +47,7 @@ func (rd *Reader) FindRun(ctx context.Context, db *store.Store, name string) (st
 		}
 		return runs[0].ID, nil
 	}
-	r, err := db.Run(ctx, name)
+	r, err := rd.Store.Run(ctx, name)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return "", problem.Inputf("`evolve status` names the runs; \"last\" is the newest", "no run is named %q", name)

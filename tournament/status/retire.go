@@ -30,13 +30,13 @@ func (r Retirement) String() string {
 
 // Retirements are the proposals that stand: about the text that is live and the
 // model of the last night, of a skill that is not pinned. By name.
-func (rd *Reader) Retirements(ctx context.Context, db *store.Store) ([]Retirement, error) {
+func (rd *Reader) Retirements(ctx context.Context) ([]Retirement, error) {
 	out := []Retirement{}
-	states, err := db.SleepStates(ctx)
+	states, err := rd.Store.SleepStates(ctx)
 	if err != nil {
 		return nil, err
 	}
-	stand := stander(ctx, db)
+	stand := stander(ctx, rd.Store)
 	for name, body := range states {
 		var st sleep.State
 		if err := json.Unmarshal(body, &st); err != nil {
@@ -56,7 +56,7 @@ func (rd *Reader) Retirements(ctx context.Context, db *store.Store) ([]Retiremen
 		if c == nil {
 			continue
 		}
-		if p, err := db.Pinned(ctx, name); err != nil {
+		if p, err := rd.Store.Pinned(ctx, name); err != nil {
 			return nil, err
 		} else if p != nil {
 			continue

@@ -23,7 +23,7 @@ func newSkillStatus(name string) *Skill {
 }
 
 // skillStatus is where one skill on disk stands, without its uses.
-func (rd *Reader) skillStatus(ctx context.Context, db *store.Store, e skill.Entry, known *overview) (*Skill, error) {
+func (rd *Reader) skillStatus(ctx context.Context, e skill.Entry, known *overview) (*Skill, error) {
 	live, err := skill.ReadEntry(e)
 	if err != nil {
 		return nil, err
@@ -32,60 +32,60 @@ func (rd *Reader) skillStatus(ctx context.Context, db *store.Store, e skill.Entr
 	s := newSkillStatus(e.Name)
 	s.Path, s.Managed = e.Path, e.Managed
 	s.Live, s.Kernel = &Live{SHA: sha, Author: "you"}, &Kernel{SHA: live.Doc.KernelHash()}
-	if db == nil {
+	if rd.Store == nil {
 		return s, nil
 	}
 	var before string
-	if s.Live, before, err = rd.liveNow(ctx, db, live); err != nil {
+	if s.Live, before, err = rd.liveNow(ctx, live); err != nil {
 		return nil, err
 	}
-	if at, ok, err := db.KernelConfirmed(ctx, e.Name, s.Kernel.SHA); err != nil {
+	if at, ok, err := rd.Store.KernelConfirmed(ctx, e.Name, s.Kernel.SHA); err != nil {
 		return nil, err
 	} else if ok {
 		s.Kernel.Confirmed = &at
 	}
-	if p, err := db.Pinned(ctx, e.Name); err != nil {
+	if p, err := rd.Store.Pinned(ctx, e.Name); err != nil {
 		return nil, err
 	} else if p != nil {
 		s.Pinned = true
 	}
-	if err := rd.statusTargets(ctx, db, s); err != nil {
+	if err := rd.statusTargets(ctx, s); err != nil {
 		return nil, err
 	}
 	if n := known.cases[e.Name]; n != nil {
 		s.Cases = n
 	}
-	if s.Challenger, err = rd.Challenger(ctx, db, live, before); err != nil {
+	if s.Challenger, err = rd.Challenger(ctx, live, before); err != nil {
 		return nil, err
 	}
 	if c := s.Challenger; c != nil && c.on != nil && known.judged[e.Name] {
-		if c.Unlabelled, err = judge.Unlabelled(ctx, db, c.on); err != nil {
+		if c.Unlabelled, err = judge.Unlabelled(ctx, rd.Store, c.on); err != nil {
 			return nil, err
 		}
 	}
 	if known.flagged[e.Name] {
-		if err := s.decisions(ctx, db); err != nil {
+		if err := s.decisions(ctx, rd.Store); err != nil {
 			return nil, err
 		}
 	}
-	last, err := db.LatestRun(ctx, e.Name)
+	last, err := rd.Store.LatestRun(ctx, e.Name)
 	if err != nil {
 		return nil, err
 	}
 	if last != nil {
 		s.ran = last.Started
 	}
-	if s.Unfinished, err = rd.unfinished(ctx, db, e.Name, last); err != nil {
+	if s.Unfinished, err = rd.unfinished(ctx, e.Name, last); err != nil {
 		return nil, err
 	}
 	s.Turn = laterOf(known.last, s)
-	s.Waits, err = rd.waits(ctx, db, s, known, last)
+	s.Waits, err = rd.waits(ctx, s, known, last)
 	return s, err
 }
 
 // statusTargets finds where else the skill was put, and what is there now.
-func (rd *Reader) statusTargets(ctx context.Context, db *store.Store, s *Skill) error {
-	places, err := release.Places(ctx, db, s.Skill)
+func (rd *Reader) statusTargets(ctx context.Context, s *Skill) error {
+	places, err := release.Places(ctx, rd.Store, s.Skill)
 	if err != nil || len(places) < 2 {
 		return err
 	}
@@ -121,7 +121,7 @@ func (s *Skill) decisions(ctx context.Context, db *store.Store) error {
 // Challenger returns the text that is proven or on trial against the live one, nil if
 // there is none. before is the text that the store knows as live: if the owner has edited
 // it since, the next command that writes carries its challenger over to the edit.
-func (rd *Reader) Challenger(ctx context.Context, db *store.Store, skill *skill.Live, before string) (*Challenger, error) {
+func (rd *Reader) Challenger(ctx context.Context, skill *skill.Live, before string) (*Challenger, error) {
 	on, back, err := rd.Release.WaitingTrial(ctx, skill, skill.Doc.Hash())
 	if err != nil {
 		return nil, err
@@ -141,14 +141,14 @@ func (rd *Reader) Challenger(ctx context.Context, db *store.Store, skill *skill.
 	}
 	c := &Challenger{SHA: on.Challenger, Run: on.Run, Decision: on.Decision, Simulated: on.Simulated, Edited: edited}
 	if c.TakenBack = on == back; c.TakenBack {
-		v, err := db.VersionBySHA(ctx, skill.Name, c.SHA)
+		v, err := rd.Store.VersionBySHA(ctx, skill.Name, c.SHA)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return nil, err
 		} else if err == nil {
 			c.Version = v.N
 		}
 	}
-	if c.Shorter, err = candidate.Shorter(ctx, db, skill, on); err != nil {
+	if c.Shorter, err = candidate.Shorter(ctx, rd.Store, skill, on); err != nil {
 		return nil, err
 	}
 	alone, err := on.ProvenAlone()
@@ -156,7 +156,7 @@ func (rd *Reader) Challenger(ctx context.Context, db *store.Store, skill *skill.
 		return nil, err
 	}
 	if alone && !c.TakenBack && !edited {
-		if c.Lifetime, c.single, err = release.OverLifetime(ctx, db, on); err != nil {
+		if c.Lifetime, c.single, err = release.OverLifetime(ctx, rd.Store, on); err != nil {
 			return nil, err
 		}
 		command, against, err := rd.Release.Offer(ctx, skill, on)
@@ -218,14 +218,14 @@ func needed(d pareto.Decision) *int {
 
 // unfinished is the skill's last run where that can be resumed, nil where it
 // ended: an older one was given up.
-func (rd *Reader) unfinished(ctx context.Context, db *store.Store, name string, last *tournament.Run) (*Unfinished, error) {
-	if u, err := rd.begun(ctx, db, name, last); err != nil || u != nil {
+func (rd *Reader) unfinished(ctx context.Context, name string, last *tournament.Run) (*Unfinished, error) {
+	if u, err := rd.begun(ctx, name, last); err != nil || u != nil {
 		return u, err
 	}
 	if last == nil || last.Status == tournament.Finished || last.Status == tournament.Failed {
 		return nil, nil
 	}
-	open, err := db.UnfinishedRun(ctx, name)
+	open, err := rd.Store.UnfinishedRun(ctx, name)
 	if err != nil || open == nil || last.ID != open.ID {
 		return nil, err
 	}

@@ -215,11 +215,10 @@ func (rd *Reader) Status(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := rd.Store
 	known := &overview{}
-	if db != nil {
+	if rd.Store != nil {
 		r.harvested = true
-		if known, err = overviewOf(ctx, db, reg); err != nil {
+		if known, err = overviewOf(ctx, rd.Store, reg); err != nil {
 			return nil, err
 		}
 		r.Sessions = known.sessions
@@ -232,7 +231,7 @@ func (rd *Reader) Status(ctx context.Context) (*Report, error) {
 		delete(known.uses, b.Name)
 	}
 	for _, e := range reg.Entries {
-		s, err := rd.skillStatus(ctx, db, e, known)
+		s, err := rd.skillStatus(ctx, e, known)
 		var syntax *skill.SyntaxError
 		if errors.As(err, &syntax) { // broken since the registry looked
 			r.Broken = append(r.Broken, Broken{e.Name, e.Path, syntax.Error()})
@@ -256,7 +255,7 @@ func (rd *Reader) Status(ctx context.Context) (*Report, error) {
 		r.Skills = append(r.Skills, *s)
 	}
 	r.sort()
-	best, fresh, err := r.mostCorrected(ctx, db)
+	best, fresh, err := r.mostCorrected(ctx, rd.Store)
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func (s *Skill) urgency() int {
 
 // waits lists what a skill on disk waits for.
 // last is its newest run, nil for none.
-func (rd *Reader) waits(ctx context.Context, db *store.Store, s *Skill, known *overview, last *tournament.Run) ([]Wait, error) {
+func (rd *Reader) waits(ctx context.Context, s *Skill, known *overview, last *tournament.Run) ([]Wait, error) {
 	out := []Wait{}
 	add := func(kind WaitKind, command, format string, args ...any) {
 		out = append(out, Wait{kind, fmt.Sprintf(format, args...), command})
@@ -73,7 +73,7 @@ func (rd *Reader) waits(ctx context.Context, db *store.Store, s *Skill, known *o
 			add(waitKernel, "evolve kernel confirm "+s.Skill, "nights install nothing before its kernel is confirmed")
 		}
 	}
-	if err := waitsForLabels(ctx, db, s, known, add); err != nil {
+	if err := waitsForLabels(ctx, rd.Store, s, known, add); err != nil {
 		return nil, err
 	}
 	if t := s.Turn; t != nil && t.Beyond {

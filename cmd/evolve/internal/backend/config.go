@@ -7,11 +7,11 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"math"
 	"path/filepath"
 	"reflect"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
@@ -116,7 +116,7 @@ func parseConfig(text []byte) (*Config, error) {
 	switch {
 	case c.Concurrency < 0 || c.Concurrency > 256:
 		return nil, fmt.Errorf("concurrency: %d is not between 1 and 256", c.Concurrency)
-	case c.ConfirmOverUSD != nil && !sensible(*c.ConfirmOverUSD):
+	case c.ConfirmOverUSD != nil && !eval.IsAmount(*c.ConfirmOverUSD):
 		return nil, fmt.Errorf("confirm_over_usd: %v is no number of dollars", *c.ConfirmOverUSD)
 	case c.Sandbox != "" && c.Sandbox != agent.SandboxOn && c.Sandbox != agent.SandboxNone:
 		return nil, fmt.Errorf("sandbox: %q is neither on nor none", c.Sandbox)
@@ -217,6 +217,3 @@ func (c *Config) ConfirmOver(flag float64) float64 {
 	}
 	return askOver
 }
-
-// sensible reports whether x is a number, and not negative.
-func sensible(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }

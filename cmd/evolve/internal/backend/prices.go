@@ -21,7 +21,7 @@ type PriceTable struct {
 func (t *PriceTable) check() error {
 	for name, p := range t.Models {
 		for _, v := range []float64{p.Input, p.Output, p.CacheRead, p.CacheWrite} {
-			if !sensible(v) {
+			if !eval.IsAmount(v) {
 				return fmt.Errorf("prices: models: %s: %v is no price", name, v)
 			}
 		}
