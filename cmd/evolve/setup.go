@@ -1,6 +1,10 @@
 package main
 
-import "github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+import (
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+	"github.com/skill-evolve/evolve/harvest/hook/settings"
+	"github.com/skill-evolve/evolve/store/lock"
+)
 
 // opener opens backends for this command; noWait is for requests that a person answers.
 func (a *global) opener(noWait bool) *backend.Opener {
@@ -45,4 +49,16 @@ func (a *global) demoFolder() string {
 		return ""
 	}
 	return c.DemoFolder(home)
+}
+
+// locks are those of the data folder.
+func (a *global) locks() (lock.Locks, error) {
+	h, err := a.home()
+	return lock.Locks{Dir: h, Now: a.Now}, err
+}
+
+// outbox writes what hooks read at the next session.
+func (a *global) outbox() (*settings.Outbox, error) {
+	home, err := a.home()
+	return &settings.Outbox{Dir: home, Access: a.access, Now: a.Now, Say: a.Say}, err
 }

@@ -11,7 +11,7 @@ import (
 
 // begun is the run of a skill whose process ended while it read corrections, before
 // there was a run to be resumed; nil for none, or where last, the newest run, began
-// after it. The command that started it continues it: see runID.
+// after it. The command that started it continues it: see campaign.Runner.Prepare.
 func (rd *Reader) begun(ctx context.Context, name string, last *tournament.Run) (*Unfinished, error) {
 	id, err := rd.Store.BegunRun(ctx, name)
 	if err != nil || id == "" || last != nil && last.ID > id { // ids begin with the time

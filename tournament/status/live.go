@@ -54,7 +54,7 @@ func (rd *Reader) lastInPlace(ctx context.Context, live *skill.Live) (sha string
 	if sha, err = rd.Store.Installed(ctx, live.Name, home); err != nil {
 		return "", err
 	}
-	if sha == "" { // its folder was moved: see followHome
+	if sha == "" { // its folder was moved: see release.Installer.RecordEdit
 		homes, err := rd.Store.Homes(ctx, live.Name)
 		if err != nil {
 			return "", err
