@@ -32,15 +32,22 @@ func TestHostileText(t *testing.T) {
 			checkIdempotent(t, s)
 			return processorTime(t) - before
 		}
-		// Sixteen times the text takes sixteen times as long where the work is in
-		// proportion to it, and 256 times where it is its square.
-		short, long := took(1<<12), took(1<<16)
+		// Sixteen times the text takes sixteen times as long if the work is in
+		// proportion to it, and 256 times if it is its square. A collection of garbage
+		// may fall into one measurement, and not into each of five.
 		bound := time.Duration(100)
 		if strings.HasPrefix(piece, "-----BEGIN ") { // its end is looked for in 64 kB, and no further
 			bound = 500
 		}
-		if long > bound*max(short, 100*time.Microsecond) {
-			t.Errorf("%q: %v for 4 kB, %v for 64 kB", piece, short, long)
+		for try := 1; ; try++ {
+			short, long := took(1<<12), took(1<<16)
+			if long <= bound*max(short, 100*time.Microsecond) {
+				break
+			}
+			if try == 5 {
+				t.Errorf("%q: %v for 4 kB, %v for 64 kB", piece, short, long)
+				break
+			}
 		}
 	}
 }
