@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A LostError means that a database which was in use is gone: the file is empty or
@@ -36,6 +37,27 @@ var leavings = []string{"staged", "reports"}
 // missing by now, else nil. An empty file with nothing beside it is what a crash
 // leaves at the very beginning, and harmless.
 func Lost(path string) error {
+	lost := lostNow(path)
+	// Another process that makes it at this moment has its log there first.
+	for began := time.Now(); lost != nil && lost.onlyLog(path) && time.Since(began) < making; {
+		time.Sleep(making / 20)
+		lost = lostNow(path)
+	}
+	if lost == nil {
+		return nil
+	}
+	return lost
+}
+
+// making is how long the log of a database may be there before the database is.
+const making = 200 * time.Millisecond
+
+// onlyLog reports whether nothing but a log tells that there was a database.
+func (e *LostError) onlyLog(path string) bool {
+	return len(e.Beside) == 1 && e.Beside[0] == filepath.Base(path)+"-wal"
+}
+
+func lostNow(path string) *LostError {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() > 0 || err != nil && !os.IsNotExist(err) {
 		return nil // whole, or something else is wrong, which opening it says
