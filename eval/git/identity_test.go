@@ -23,9 +23,9 @@ func TestIdentities(t *testing.T) {
 	if got := Identities(t.Context()); len(got) != 0 {
 		t.Errorf("%q without a configuration", got)
 	}
-	write(t, filepath.Join(home, ".gitconfig"), "[user]\n\temail = Me@Example.org\n[include]\n\tpath = more\n[includeIf \"gitdir:~/work/\"]\n\tpath = ~/work.inc\n[core]\n\tpager = less\n")
+	write(t, filepath.Join(home, ".gitconfig"), "[user]\n\temail = Me@Example.org\n[include]\n\tpath = more\n[includeIf \"gitdir:~/code/\"]\n\tpath = ~/code.inc\n[core]\n\tpager = less\n")
 	write(t, filepath.Join(home, "more"), "[author]\n\temail = me@example.net\n[include]\n\tpath = .gitconfig\n")
-	write(t, filepath.Join(home, "work.inc"), "[user]\n\temail = me@work.example\n")
+	write(t, filepath.Join(home, "code.inc"), "[user]\n\temail = me@work.example\n")
 	write(t, filepath.Join(home, ".config/git/config"), "[user]\n\temail = old@example.org\n")
 	if got, want := Identities(t.Context()), []string{"me@example.net", "me@example.org", "me@work.example", "old@example.org"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
