@@ -29,8 +29,9 @@ var mayImport = map[string][]string{
 	"eval/scratch":                  {},
 	"eval/plain":                    {},
 	"eval/problem":                  {},
+	"eval/shell":                    {},
 	"eval/agent":                    {"eval", "eval/plain", "mutate/skill", "harvest/redact", "eval/agent/process"},
-	"eval/agent/…":                  {"eval", "mutate/skill", "eval/agent/process", "eval/agent/replay", "eval/scratch"},
+	"eval/agent/…":                  {"eval", "mutate/skill", "eval/agent/process", "eval/agent/replay", "eval/scratch", "eval/shell"},
 	"eval/agent/process":            {"eval/scratch"},
 	"mutate":                        {"mutate/skill", "eval", "harvest/ownwords"},
 	"harvest":                       {"eval", "mutate/skill", "harvest/redact", "harvest/ownwords"},
@@ -78,6 +79,7 @@ var onlyIn = map[string]string{
 	"gonum.org/v1/gonum":                "pareto",
 	"github.com/github/copilot-sdk/go":  "eval/agent/copilot",
 	"github.com/klauspost/compress":     "harvest",
+	"mvdan.cc/sh/v3":                    "eval/shell",
 }
 
 type listed struct {

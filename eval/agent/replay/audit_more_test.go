@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/shell"
 )
 
 // A sandbox leaves nothing to be told, but for a tool that read what does not
@@ -27,15 +28,15 @@ func TestAuditHeld(t *testing.T) {
 }
 
 func TestAuditWorst(t *testing.T) {
-	list := []Access{{Tool: "Bash", Command: "ls"}, {Tool: "Bash", Command: "./run.sh"}, {Tool: "Bash", Command: "cat /root/a"}, {Tool: "Bash", Command: "cat /root/b"}}
+	list := []Access{{Tool: "Bash", Command: "ls"}, {Tool: "Bash", Command: "./run.sh"}, {Tool: "Bash", Command: "cat /home/dev/shop/a"}, {Tool: "Bash", Command: "cat /home/dev/shop/b"}}
 	got, reason := testBounds().audit(false, list)
-	if got != eval.Tainted || reason != "read /root/a: outside of the workspace" {
+	if got != eval.Tainted || reason != "read /home/dev/shop/a: the recorded repository" {
 		t.Errorf("%s (%s)", got, reason)
 	}
 	if got, _ := testBounds().audit(false, []Access{{Tool: "Read", Path: "/root/a", Failed: true}}); got != eval.Clean {
 		t.Errorf("a file that was not read: %s", got)
 	}
-	if got, _ := testBounds().audit(false, []Access{{Tool: "Bash", Command: "cat /root/a; false", Failed: true}}); got != eval.Tainted {
+	if got, _ := testBounds().audit(false, []Access{{Tool: "Bash", Command: "cat /data/evolve/a; false", Failed: true}}); got != eval.Tainted {
 		t.Errorf("a command that failed in the end: %s", got)
 	}
 	if got, reason := testBounds().audit(false, nil); got != eval.Clean || reason != "" {
@@ -59,9 +60,9 @@ func TestStageAudit(t *testing.T) {
 		line string
 		want eval.Audit
 	}{
-		{"cat " + s.Skill + "/SKILL.md", eval.Clean},
-		{"cat ~/.claude/skills/stones/ref/a.md $CLAUDE_CONFIG_DIR/skills/stones/SKILL.md", eval.Clean},
-		{"cat " + ws + "/a a", eval.Clean},
+		{"cat " + s.Skill + "/SKILL.md", eval.Inconclusive},
+		{"cat ~/.claude/skills/stones/ref/a.md $CLAUDE_CONFIG_DIR/skills/stones/SKILL.md", eval.Inconclusive},
+		{"cat " + ws + "/a a", eval.Inconclusive},
 		{"cat " + original + "/SKILL.md", eval.Tainted},
 		{"cat " + home + "/.codex/auth.json", eval.Tainted},
 		{"ls " + home + "/store", eval.Tainted},
@@ -115,9 +116,12 @@ func FuzzCommand(f *testing.F) {
 		if got.verdict != eval.Clean && got.reason == "" {
 			t.Errorf("%q: %s without a reason", line, got.verdict)
 		}
-		// Whatever stands before it, a plain read of what is forbidden is seen.
-		if tokens, broken := lex(line); !broken && len(tokens) > 0 && tokens[len(tokens)-1].op == "\n" {
-			if got := b.command(line+"cat /home/dev/.claude/x", b.workspace); got.verdict != eval.Tainted {
+		// A read of what is forbidden is seen behind any line.
+		for _, read := range []string{"cat /home/dev/.claude/x", "cat '/home/dev'/.claude/x"} {
+			if _, err := shell.Commands(line + "\n\n" + read); err != nil && strings.Contains(read, "'") {
+				continue
+			}
+			if got := b.command(line+"\n\n"+read, b.workspace); got.verdict != eval.Tainted {
 				t.Errorf("%q hides a read: %s", line, got.verdict)
 			}
 		}

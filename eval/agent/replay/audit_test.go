@@ -12,10 +12,8 @@ import (
 func testBounds() *bounds {
 	return &bounds{
 		workspace: "/ws/evolve-case-1", home: "/ws/evolve-replay-1/home", skill: "stones",
-		skills:  "/ws/evolve-replay-1/home/.claude/skills",
-		env:     map[string]string{"PATH": "/usr/bin:/bin", "TMPDIR": "/ws/evolve-replay-1/tmp"},
 		allowed: append([]string{"/ws/evolve-case-1", "/ws/evolve-replay-1", "/dev", "/proc", "/opt"}, systemDirs...),
-		shared:  []string{"/tmp"},
+		shared:  []string{"/tmp", "/ws"},
 		forbidden: []forbidden{{"/home/dev/.claude", "the owner's agent"}, {"/home/dev/src/stones", "another copy of the skill"},
 			{"/home/dev/shop", "the recorded repository"}, {"/data/evolve", "evolve's own data"}},
 	}
@@ -64,7 +62,7 @@ func unescape(s string) string {
 // with a verdict of its own ("clean!": a miss or a false alarm that is known).
 func TestAuditTable(t *testing.T) {
 	rows := table(t)
-	if len(rows) < 120 {
+	if len(rows) < 90 {
 		t.Fatalf("%d rows", len(rows))
 	}
 	met := map[string]int{}

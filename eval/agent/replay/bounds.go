@@ -13,12 +13,10 @@ import (
 // bounds say what an attempt may read. All paths are absolute and clean.
 type bounds struct {
 	workspace string
-	home      string            // of the child
-	skill     string            // the name of the candidate
-	skills    string            // the folder of the offered skills
-	env       map[string]string // of the child, what is known of it
-	allowed   []string          // stage, workspace, program, system
-	shared    []string          // folders for temporary files that others use too
+	home      string   // of the child
+	skill     string   // the name of the candidate
+	allowed   []string // stage, workspace, program, system
+	shared    []string // folders for temporary files that others use too
 	forbidden []forbidden
 }
 
@@ -53,7 +51,7 @@ func (f finding) or(g finding) finding {
 
 // boundsOf are the bounds of an attempt at t on this stage.
 func (s *Stage) boundsOf(t eval.Task) bounds {
-	b := bounds{workspace: s.Workspace, home: s.Home, skill: t.Variant.Name, skills: s.Skills, env: map[string]string{},
+	b := bounds{workspace: s.Workspace, home: s.Home, skill: t.Variant.Name,
 		shared: []string{"/tmp", "/var/tmp", "/private/tmp"}}
 	if tmp, err := filepath.EvalSymlinks(os.TempDir()); err == nil {
 		b.shared = append(b.shared, tmp)

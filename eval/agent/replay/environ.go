@@ -37,8 +37,7 @@ func (s *Stage) Env(c Config, extra ...string) []string {
 			env = append(env, name+"="+v)
 		}
 	}
-	s.env = last(slices.Concat(env, c.Credentials, c.Env, extra))
-	return slices.Clone(s.env)
+	return last(slices.Concat(env, c.Credentials, c.Env, extra))
 }
 
 // last keeps, of several values for one name, the last one, in the place of the

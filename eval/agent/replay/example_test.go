@@ -18,7 +18,7 @@ func Example() {
 		return
 	}
 	task := eval.Task{Variant: eval.Variant{Name: "stones", Doc: doc}, Case: &eval.Case{Prompt: "Name the red one"}}
-	stage, err := replay.Open(task, replay.Layout{Config: ".claude"})
+	stage, err := replay.Open(task, replay.Layout{Config: ".claude", Forbidden: []string{"/home/dev/.claude"}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -37,6 +37,6 @@ func Example() {
 	// Output:
 	// /stones Name the red one
 	// home/.claude/skills/stones
-	// tainted read /home/dev/.claude/skills/stones/SKILL.md: outside of the workspace
+	// tainted read /home/dev/.claude/skills/stones/SKILL.md: what evolve must hide
 	// [] <nil>
 }

@@ -48,7 +48,6 @@ type Stage struct {
 	LeftOut []string
 
 	layout Layout
-	env    []string // as Env returned it last
 	before snapshot // of the workspace
 	bounds bounds
 }
