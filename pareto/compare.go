@@ -84,53 +84,18 @@ func Compare(differences []float64, level float64) Estimate {
 // at most 1, so the crossing is found by bisection.
 func lowest(d []float64, mean, limit float64) float64 {
 	lo, hi := -1.0, mean
-	below, above := lo, hi // of which it is known that they are, and are not, refuted
-	for step := range 40 { // 2/2⁴⁰: far below anything that is shown
+	for range 40 { // 2/2⁴⁰: far below anything that is shown
 		mid := lo + (hi-lo)/2
 		if mid == lo || mid == hi {
 			break
 		}
-		if step == 4 && lo > -1 {
-			below, above = around(d, lo, hi, limit)
-		}
-		if mid <= below || mid < above && capital(d, mid) >= limit {
+		if capital(d, mid) >= limit {
 			lo = mid
 		} else {
 			hi = mid
 		}
 	}
 	return lo // the outer side
-}
-
-// around narrows the interval that the crossing is in down to a few steps of bisection,
-// by secants, which need fewer capitals than bisection does.
-func around(d []float64, lo, hi, limit float64) (below, above float64) {
-	const near = 4e-12
-	over := func(m float64) float64 { return capital(d, m) - limit }
-	a, b := lo, hi
-	fa, fb := over(a), over(b)
-	for range 8 {
-		m := b - fb*(b-a)/(fb-fa)
-		if !(m > lo && m < hi) {
-			break
-		}
-		if math.Abs(m-b) < near/4 {
-			if m-near > lo && over(m-near) >= 0 {
-				lo = m - near
-			}
-			if m+near < hi && over(m+near) < 0 {
-				hi = m + near
-			}
-			break
-		}
-		a, fa, b, fb = b, fb, m, over(m)
-		if fb >= 0 {
-			lo = max(lo, b)
-		} else {
-			hi = min(hi, b)
-		}
-	}
-	return lo, hi
 }
 
 // capital is the log of what betting against "the mean is at most m", m > -1,

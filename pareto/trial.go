@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // An Objective is one of the four things that a trial measures.
@@ -40,31 +38,17 @@ func (p Pair) values() [objectives]float64 {
 
 // MarshalJSON writes [quality, latency, cost, retries], null for unknown.
 func (p Pair) MarshalJSON() ([]byte, error) {
-	b := make([]byte, 0, 64)
-	for o, v := range p.values() {
-		b = append(b, "[,,,"[o])
-		switch size := math.Abs(v); {
-		case math.IsNaN(v):
-			b = append(b, "null"...)
-		case size == 0 || 1e-6 <= size && size < 1e21: // as encoding/json writes these
-			b = strconv.AppendFloat(b, v, 'f', -1, 64)
-		default:
-			word, err := json.Marshal(v)
-			if err != nil {
-				return nil, err
-			}
-			b = append(b, word...)
+	row, values := [objectives]*float64{}, p.values()
+	for o := range row {
+		if !math.IsNaN(values[o]) {
+			row[o] = &values[o]
 		}
 	}
-	return append(b, ']'), nil
+	return json.Marshal(row)
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (p *Pair) UnmarshalJSON(b []byte) error {
-	if read, ok := plainPair(b); ok {
-		*p = read
-		return nil
-	}
 	var row []*float64
 	if err := json.Unmarshal(b, &row); err != nil {
 		return fmt.Errorf("read pair: %w", err)
@@ -81,37 +65,6 @@ func (p *Pair) UnmarshalJSON(b []byte) error {
 	}
 	*p = Pair{v[0], v[1], v[2], v[3]}
 	return nil
-}
-
-// plainPair reads a pair as MarshalJSON writes it, without the detours of
-// encoding/json: a store is full of them. It leaves everything else to that.
-func plainPair(b []byte) (Pair, bool) {
-	inner, ok := strings.CutPrefix(string(b), "[")
-	inner, end := strings.CutSuffix(inner, "]")
-	if !ok || !end {
-		return Pair{}, false
-	}
-	var v [objectives]float64
-	for o := range v {
-		word, rest, more := strings.Cut(inner, ",")
-		if more != (o < objectives-1) {
-			return Pair{}, false
-		}
-		inner = rest
-		if word == "null" {
-			v[o] = math.NaN()
-			continue
-		}
-		if strings.Trim(word, "-.0123456789") != "" { // what ParseFloat reads beyond that is not all JSON
-			return Pair{}, false
-		}
-		x, err := strconv.ParseFloat(word, 64)
-		if err != nil {
-			return Pair{}, false
-		}
-		v[o] = x
-	}
-	return Pair{v[0], v[1], v[2], v[3]}, true
 }
 
 // LogRatio is the difference of two costs or durations in the unit of a Pair:
