@@ -39,7 +39,7 @@ var mayImport = map[string][]string{
 	"harvest/hook/settings":         {"harvest/hook", "store", "store/datadir", "eval/problem", "mutate/skill"},
 	"harvest/ingest":                {"harvest", "harvest/hook", "harvest/redact", "store", "store/datadir", "eval", "eval/plain", "eval/problem", "mutate/skill"},
 	"harvest/purge":                 {"store", "store/datadir", "store/lock", "harvest/hook", "eval", "eval/agent/handoff", "eval/plain", "eval/problem", "eval/scratch", "mutate/skill"},
-	"tournament":                    {"eval", "mutate", "mutate/skill", "pareto"},
+	"tournament":                    {"eval", "eval/plain", "mutate", "mutate/skill", "pareto"},
 	"store":                         {"tournament", "eval", "harvest", "mutate/skill", "pareto"},
 	"store/datadir":                 {},
 	"store/lock":                    {"store/datadir", "eval/problem"},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament"
 )
 
@@ -20,7 +21,7 @@ const (
 
 // Withdrawn is the decision of a trial whose challenger its owner has rejected,
 // whatever the gate made of it.
-const Withdrawn = "withdrawn"
+const Withdrawn pareto.Verdict = "withdrawn"
 
 // A Decision is the owner's word on one text, whichever runs came upon it.
 type Decision struct {

@@ -19,7 +19,7 @@ func TestDecisions(t *testing.T) {
 		t.Helper()
 		trials, err := s.Trials(ctx, "dataviz")
 		must(t, err)
-		return trials[0].Decision + " " + trials[1].Decision
+		return string(trials[0].Decision + " " + trials[1].Decision)
 	}
 	for _, c := range []struct {
 		word Word

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/pareto"
 )
 
@@ -47,10 +48,6 @@ func (c Calibration) numbers() Calibration {
 // String is the calibration in a few words, with the numbers that are needed.
 func (c Calibration) String() string {
 	k := pareto.Kappa(c.Labels)
-	labels := fmt.Sprintf("%d labels", k.N)
-	if k.N == 1 {
-		labels = "1 label"
-	}
 	need := fmt.Sprintf("%g on %d needed", TrustedKappa, TrustedLabels)
 	switch {
 	case k.N == 0 && c.Missing > 0 && c.Missing < TrustedLabels:
@@ -58,9 +55,9 @@ func (c Calibration) String() string {
 	case k.N == 0:
 		return "no labels yet, κ " + need
 	case math.IsNaN(k.Value):
-		return fmt.Sprintf("κ unknown on %s of one kind, %s", labels, need)
+		return fmt.Sprintf("κ unknown on %s of one kind, %s", plain.Counted(k.N, "label"), need)
 	}
-	return fmt.Sprintf("κ %.2f, %.0f%% interval %.2f to %.2f, on %s, %s", k.Value, 100*k.Level, k.Low, k.High, labels, need)
+	return fmt.Sprintf("κ %.2f, %.0f%% interval %.2f to %.2f, on %s, %s", k.Value, 100*k.Level, k.Low, k.High, plain.Counted(k.N, "label"), need)
 }
 
 // OutcomeKey names two answers to one case, each by the SHA-256 of its text.

@@ -115,10 +115,9 @@ type Result struct {
 	Shorter *Scored
 	Pool    []Scored // every pooled candidate, the incumbent first
 	Stop    string   // why the search ended, in words
-	// BudgetStop is set where a cap ended the search.
-	BudgetStop bool
-	Noise      Noise
-	Stats      Stats
+	Cap     string   // that ended the search, "" for none
+	Noise   Noise
+	Stats   Stats
 }
 
 // Scored is a pooled candidate with its validation metrics.
@@ -169,8 +168,13 @@ type search struct {
 // errDone ends the search's loop; the reason is its text.
 type errDone struct {
 	reason string
-	budget bool
+	cap    string // that ended it, "" for none
 }
+
+// errRollouts ends a search that has too few rollouts left to go on.
+var errRollouts = &errDone{"the rollout budget is used up", capRollouts}
+
+const capRollouts = "max-rollouts"
 
 func (e *errDone) Error() string { return e.reason }
 
@@ -211,7 +215,7 @@ func (e *Engine) Search(ctx context.Context, incumbent eval.Variant, cases Cases
 		return nil, err
 	}
 	res := s.result()
-	res.Stop, res.BudgetStop = done.reason, done.budget
+	res.Stop, res.Cap = done.reason, done.cap
 	return res, s.emit(ctx, "search_end", map[string]any{"stop": done.reason, "pool": len(s.pool.members), "stats": s.stats})
 }
 
@@ -247,7 +251,7 @@ func (s *search) walk(ctx context.Context, incumbent eval.Variant) error {
 		best := s.pool.members[s.best]
 		quality, _ := best.meanVal()
 		if reason := s.opt.Stop.Done(Progress{Rounds: s.stats.Rounds, Stale: s.stale, Best: quality, Tokens: best.tokens}); reason != "" {
-			return s.finals(ctx, reason)
+			return s.finals(ctx, &errDone{reason: reason})
 		}
 		before := s.best
 		op, err := s.round(ctx)
@@ -255,7 +259,7 @@ func (s *search) walk(ctx context.Context, incumbent eval.Variant) error {
 			return err
 		}
 		if op == "" {
-			return s.finals(ctx, "no operator has anything left to work on")
+			return s.finals(ctx, &errDone{reason: "no operator has anything left to work on"})
 		}
 		if s.best == before {
 			s.stale++
@@ -263,7 +267,7 @@ func (s *search) walk(ctx context.Context, incumbent eval.Variant) error {
 			s.stale = 0
 		}
 	}
-	return s.finals(ctx, fmt.Sprintf("%d rounds", s.stats.Rounds))
+	return s.finals(ctx, &errDone{reason: fmt.Sprintf("%d rounds", s.stats.Rounds)})
 }
 
 // An AgentFailsError says that the agent failed on every validation case of the

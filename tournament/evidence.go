@@ -32,29 +32,15 @@ func (t *TrialRecord) Kept() (*pareto.Trial, error) {
 
 // Fresh counts the held-out cases that the trial can go on with: their clusters
 // are not part of it yet, and no case of them was spent on another challenger,
-// or the judge's word on them is still withheld.
+// or the judge's decision on them is still withheld.
 // spent is what Journal.SpentCases says of the trial's incumbent.
 func (t *TrialRecord) Fresh(test []eval.Case, spent *Spent) (int, error) {
-	st, err := t.read()
-	if err != nil {
-		return 0, err
-	}
-	n := 0
-	list, _ := usable(test, spent, t.Challenger, st.used(st.Clusters, spent, t.Challenger, test))
-	for _, c := range list {
-		n += len(c.cases)
-	}
-	open := st.open()
-	for i := range test {
-		if open[eval.ClusterOf(&test[i])] {
-			n++
-		}
-	}
-	return n, nil
+	fresh, idle, err := t.Provable(test, spent, Calibration{})
+	return fresh + idle, err
 }
 
-// Copies counts the cases of test that the trial cannot go on with because of what
-// they ask alone: it was heard under other names, or is spent, or was read.
+// Copies counts the cases of test that the trial cannot use because of what they ask
+// alone: it has used the same under other names, or that is spent, or was read.
 func (t *TrialRecord) Copies(test []eval.Case, spent *Spent) (int, error) {
 	st, err := t.read()
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -115,7 +116,7 @@ const (
 	cutOff
 	tainted
 	slow
-	plain
+	unspoilt
 	unreachable
 	serverError
 	rateLimited
@@ -154,7 +155,7 @@ func (f fault) suffer(ctx context.Context, r *rand.Rand, usage **eval.Usage, usd
 	switch f {
 	case panics:
 		panic(errBoom)
-	case plain:
+	case unspoilt:
 		return errBoom
 	case slow:
 		t := time.NewTimer(time.Duration(r.IntN(20)) * time.Minute)
@@ -342,4 +343,10 @@ func judgement(user string) string {
 		}
 	}
 	return `{"score": 1, "reason": "it is there"}`
+}
+
+func hashOf(s string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(s))
+	return h.Sum64()
 }

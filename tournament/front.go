@@ -9,13 +9,10 @@ import (
 )
 
 // Front returns the indexes of the metrics that no other dominates on the four
-// objectives. Where no price is known, tokens stand for the cost; what is
-// unknown does not decide. It is FrontWithin where no noise is known.
-func Front(ms []eval.Metrics) []int { return FrontWithin(ms, Noise{}) }
-
-// FrontWithin is Front where a difference below the noise n of the same text
-// tried twice is no gain: it dominates nobody.
-func FrontWithin(ms []eval.Metrics, n Noise) []int {
+// objectives. If a price is missing, tokens take the place of the cost; what is unknown
+// does not decide. A difference below the noise n of the same text tried twice is no
+// gain: it dominates nothing.
+func Front(ms []eval.Metrics, n Noise) []int {
 	// One unit for all: dollars and tokens cannot be compared.
 	priced := !slices.ContainsFunc(ms, func(m eval.Metrics) bool { return m.CostUSD == nil })
 	points := make([]pareto.Point, len(ms))

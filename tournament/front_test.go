@@ -14,15 +14,15 @@ func TestFront(t *testing.T) {
 		{Quality: 0.5, CostUSD: x(1), Retries: 0.5},
 		{Quality: 0.5, CostUSD: x(3), Retries: 0.5}, // dearer than the one before, and no better
 	}
-	if got := Front(ms); !slices.Equal(got, []int{0, 1}) {
+	if got := Front(ms, Noise{}); !slices.Equal(got, []int{0, 1}) {
 		t.Errorf("front %v, want [0 1]", got)
 	}
 	// Without a price, tokens are the cost.
 	ms = []eval.Metrics{{Quality: 0.5, Tokens: x(200)}, {Quality: 0.5, Tokens: x(100)}}
-	if got := Front(ms); !slices.Equal(got, []int{1}) {
+	if got := Front(ms, Noise{}); !slices.Equal(got, []int{1}) {
 		t.Errorf("front %v, want [1]", got)
 	}
-	if got := Front(nil); len(got) != 0 {
+	if got := Front(nil, Noise{}); len(got) != 0 {
 		t.Errorf("the front of nothing is %v", got)
 	}
 }

@@ -49,6 +49,7 @@ type Verdict struct {
 	// Stop says why no more pairs were run, "" where the decision came first.
 	Stop       string `json:"stop,omitempty"`
 	BudgetStop bool   `json:"-"`
+	Cap        string `json:"-"` // with BudgetStop: that was reached
 	// Round counts how often the trial has started again because another model
 	// answered; Restarted says in words that it did so in this run.
 	Round     int    `json:"round,omitempty"`
@@ -59,6 +60,10 @@ type Verdict struct {
 	Lifetime float64 `json:"lifetime_level,omitempty"`
 	// Judge is set where held-out cases rest on a judge alone.
 	Judge *Calibration `json:"judge,omitempty"`
+}
+
+func (v *Verdict) stopAt(limit *eval.BudgetError) {
+	v.Stop, v.BudgetStop, v.Cap = limit.Error(), true, limit.Cap
 }
 
 // gateState is what TrialRecord.State holds. Start is the evidence before the
@@ -133,7 +138,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		}
 		now := g.affordable(clusters[:min(batch, len(clusters))])
 		if len(now) == 0 {
-			v.Stop, v.BudgetStop = (&eval.BudgetError{Cap: "max-rollouts"}).Error(), true
+			v.stopAt(&eval.BudgetError{Cap: capRollouts})
 			break
 		}
 		clusters = clusters[len(now):]
@@ -148,7 +153,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		var limit *eval.BudgetError
 		switch {
 		case errors.As(err, &limit):
-			v.Stop, v.BudgetStop = limit.Error(), true
+			v.stopAt(limit)
 		case err != nil:
 			return nil, err
 		}
@@ -328,7 +333,7 @@ func (g *Gate) save(ctx context.Context, st *gateState, incumbent, challenger st
 	if err != nil {
 		return fmt.Errorf("encode trial: %w", err)
 	}
-	rec := &TrialRecord{Skill: g.Skill, Incumbent: incumbent, Challenger: challenger, Run: g.Log.Run, Decision: string(v.Verdict),
+	rec := &TrialRecord{Skill: g.Skill, Incumbent: incumbent, Challenger: challenger, Run: g.Log.Run, Decision: v.Verdict,
 		State: raw, Simulated: g.Simulated, Updated: g.Log.Now().UTC().Truncate(time.Millisecond), Revision: st.revision}
 	err = g.Log.Journal.SaveTrial(ctx, rec)
 	st.revision = rec.Revision
@@ -351,13 +356,4 @@ func (g *Gate) unchanged(ctx context.Context, st *gateState, incumbent, challeng
 
 func (g *Gate) emit(ctx context.Context, kind string, data any) error {
 	return g.Log.Add(ctx, kind, g.Evaluator.Budget.Spent().Rollouts, nil, data)
-}
-
-// hashOf is FNV-1a.
-func hashOf(s string) uint64 {
-	h := uint64(14695981039346656037)
-	for i := range len(s) {
-		h = (h ^ uint64(s[i])) * 1099511628211
-	}
-	return h
 }

@@ -1,12 +1,11 @@
 package tournament
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"math"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 )
 
@@ -141,12 +140,7 @@ func answersOf(rs []*eval.Rollout, incumbent string) (keys []string) {
 		if a.Candidate != incumbent {
 			a, b = b, a
 		}
-		keys = append(keys, OutcomeKey(a.CaseID, hashText(a.Answer), hashText(b.Answer)))
+		keys = append(keys, OutcomeKey(a.CaseID, skill.HashText([]byte(a.Answer)), skill.HashText([]byte(b.Answer))))
 	}
 	return keys
-}
-
-func hashText(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:])
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 )
 
@@ -166,7 +167,7 @@ func TestGateTakesTheOwnersWord(t *testing.T) {
 		asked := doubted
 		asked.Outcomes = map[string]float64{}
 		for _, c := range cases[:30] {
-			asked.Outcomes[OutcomeKey(c.ID, hashText("no"), hashText("yes"))] = word
+			asked.Outcomes[OutcomeKey(c.ID, skill.HashText([]byte("no")), skill.HashText([]byte("yes")))] = word
 		}
 		for _, again := range []string{"first", "resumed"} {
 			g := judgeGate(m, "night2", asked)

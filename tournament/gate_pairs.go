@@ -3,6 +3,7 @@ package tournament
 import (
 	"context"
 	"errors"
+	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -57,7 +58,9 @@ func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, cl
 // resumed run asks in the same order.
 func Adjacent(old, new eval.Variant, c *eval.Case, arm string, trial int, seed int64) []eval.Job {
 	a, b := eval.Job{Variant: old, Case: c, Arm: arm, Trial: trial}, eval.Job{Variant: new, Case: c, Arm: arm, Trial: trial}
-	if rand.New(rand.NewPCG(uint64(seed), hashOf(c.ID))).IntN(2) == 1 {
+	h := fnv.New64a()
+	h.Write([]byte(c.ID))
+	if rand.New(rand.NewPCG(uint64(seed), h.Sum64())).IntN(2) == 1 {
 		a, b = b, a
 	}
 	return []eval.Job{a, b}

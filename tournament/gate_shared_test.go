@@ -55,7 +55,7 @@ func TestGateKeepsAnothersRejection(t *testing.T) {
 		t.Errorf("resumed: %+v, %v", again, err)
 	}
 	rec, err := m.Trial(t.Context(), "s", bad.SHA(), good.SHA())
-	if err != nil || rec.Decision != string(pareto.Reject) {
+	if err != nil || rec.Decision != pareto.Reject {
 		t.Errorf("the trial: %+v, %v", rec, err)
 	}
 }

@@ -96,7 +96,7 @@ func TestGatePromotesRejectsAndWaits(t *testing.T) {
 				t.Error("the verdict gives no reason")
 			}
 			rec, err := m.Trial(context.Background(), "s", c.incumbent.SHA(), c.challenger.SHA())
-			if err != nil || rec == nil || rec.Decision != string(c.want) {
+			if err != nil || rec == nil || rec.Decision != c.want {
 				t.Errorf("the trial was not kept: %+v, %v", rec, err)
 			}
 		})

@@ -207,7 +207,7 @@ func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 		}
 		out.Warnings = append(out.Warnings, res.Noise.warnings(p.HeldOut, cfg.Quality.Alpha, res)...)
 	}
-	out.BudgetStop = res.BudgetStop && res.Stats.Rounds == 0 && res.Challenger == nil
+	out.BudgetStop = res.Cap != "" && res.Stats.Rounds == 0 && res.Challenger == nil
 	if res.Challenger == nil {
 		return nil, nil
 	}
@@ -241,10 +241,6 @@ func (p *Plan) Evaluator(b *eval.Budget, retries int) *eval.Evaluator {
 	return ev
 }
 
-// CapReached is the note of a run that a cap ended before a verdict. Resumed, it
-// would stop at the same place.
-const CapReached = "a cap was reached before a verdict"
-
 // finish writes how the run ended into it.
 func (p *Plan) finish(out *Outcome, err error) {
 	run := p.Run
@@ -253,7 +249,7 @@ func (p *Plan) finish(out *Outcome, err error) {
 	var limit *eval.InfraError
 	switch {
 	case err == nil && out.BudgetStop:
-		run.Status, run.Note = Stopped, CapReached
+		run.Status, run.Note, run.StoppedBy = Stopped, capReached, ByCap
 	case err == nil:
 		run.Status = Finished
 		if out.Search != nil {
@@ -262,7 +258,7 @@ func (p *Plan) finish(out *Outcome, err error) {
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		run.Status, run.Note = Interrupted, "interrupted"
 	case errors.As(err, &limit) && (limit.Kind == eval.UsageLimit || limit.Kind == eval.Pending):
-		run.Status, run.Note = Stopped, limit.Error()
+		run.Status, run.Note, run.StoppedBy = Stopped, limit.Error(), string(limit.Kind)
 	default:
 		run.Status, run.Note = Failed, err.Error()
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/pareto"
 )
 
 // RunStatus is where a run stands.
@@ -38,8 +40,36 @@ type Run struct {
 	Spent      eval.Spent      `json:"spent"`
 	Simulated  bool            `json:"simulated,omitempty"`
 	Note       string          `json:"note,omitempty"` // why it ended
-	Started    time.Time       `json:"started"`
-	Ended      time.Time       `json:"ended,omitzero"`
+	// StoppedBy is what stopped a run of status Stopped: ByCap, or the kind of an
+	// eval.InfraError.
+	StoppedBy string    `json:"stopped_by,omitempty"`
+	Started   time.Time `json:"started"`
+	Ended     time.Time `json:"ended,omitzero"`
+}
+
+// ByCap is the StoppedBy of a run that a cap ended before a verdict. Resumed, it would
+// stop at the same place.
+const ByCap = "cap"
+
+// capReached is the note of such a run.
+const capReached = "a cap was reached before a verdict"
+
+// UnmarshalJSON reads a run. One of an older evolve has no StoppedBy: its note says it.
+func (r *Run) UnmarshalJSON(raw []byte) error {
+	type plain Run
+	if err := json.Unmarshal(raw, (*plain)(r)); err != nil {
+		return err
+	}
+	if r.Status != Stopped || r.StoppedBy != "" {
+		return nil
+	}
+	r.StoppedBy = string(eval.UsageLimit)
+	if r.Note == capReached {
+		r.StoppedBy = ByCap
+	} else if strings.Contains(r.Note, string(eval.Pending)) {
+		r.StoppedBy = string(eval.Pending)
+	}
+	return nil
 }
 
 // CandidateState is what became of a candidate.
@@ -84,8 +114,8 @@ type TrialRecord struct {
 	Incumbent  string          `json:"incumbent"`
 	Challenger string          `json:"challenger"`
 	Run        string          `json:"run"`
-	Decision   string          `json:"decision"` // promote, reject, undecided
-	State      json.RawMessage `json:"state"`    // a pareto.Trial
+	Decision   pareto.Verdict  `json:"decision"`
+	State      json.RawMessage `json:"state"` // a pareto.Trial
 	Simulated  bool            `json:"simulated,omitempty"`
 	Updated    time.Time       `json:"updated"`
 	// Revision counts how often the trial was saved; 0: never. It is the basis that

@@ -46,9 +46,9 @@ func (t *TrialRecord) Begun() (round int, ok bool) {
 // rejected one is not proven.
 func (t *TrialRecord) ProvenAlone() (bool, error) {
 	switch t.Decision {
-	case string(pareto.Promote):
+	case pareto.Promote:
 		return true, nil
-	case string(pareto.Undecided):
+	case pareto.Undecided:
 	default:
 		return false, nil
 	}
@@ -85,7 +85,7 @@ func alone(t *pareto.Trial) pareto.Decision {
 // reports whether that changes anything. What the pairs would close is left alone:
 // nothing could be added to it.
 func (t *TrialRecord) Hold(level float64) (changed bool, err error) {
-	if t.Decision != string(pareto.Undecided) && t.Decision != string(pareto.Promote) {
+	if t.Decision != pareto.Undecided && t.Decision != pareto.Promote {
 		return false, nil
 	}
 	st, err := t.read()
@@ -107,7 +107,7 @@ func (t *TrialRecord) Hold(level float64) (changed bool, err error) {
 	if st.Start != nil {
 		st.Start = st.Start.Under(rule)
 	}
-	t.Decision = string(pareto.Undecided)
+	t.Decision = pareto.Undecided
 	return true, t.write(st)
 }
 

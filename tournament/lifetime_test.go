@@ -43,7 +43,7 @@ func TestHold(t *testing.T) {
 	}
 	proof := *rec
 	const level = 0.001
-	if changed, err := proof.Hold(level); err != nil || !changed || proof.Decision != string(pareto.Undecided) {
+	if changed, err := proof.Hold(level); err != nil || !changed || proof.Decision != pareto.Undecided {
 		t.Fatalf("held: %v, %v, %s", changed, err, proof.Decision)
 	}
 	if alone, err := proof.ProvenAlone(); err != nil || !alone {
@@ -83,7 +83,7 @@ func TestHold(t *testing.T) {
 		t.Errorf("a trial that waits for its first run: %v, %v", changed, err)
 	}
 	rejected := *rec
-	rejected.Decision = string(pareto.Reject)
+	rejected.Decision = pareto.Reject
 	if changed, err := rejected.Hold(level); err != nil || changed {
 		t.Errorf("a rejected one: %v, %v", changed, err)
 	}

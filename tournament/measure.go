@@ -52,7 +52,7 @@ func (s *search) measure(ctx context.Context, m *member, cases []eval.Case, know
 	}
 	if len(jobs) == 0 {
 		if short {
-			return &errDone{"the rollout budget is used up", true}
+			return errRollouts
 		}
 		return nil
 	}
@@ -67,11 +67,11 @@ func (s *search) measure(ctx context.Context, m *member, cases []eval.Case, know
 	var cap *eval.BudgetError
 	switch {
 	case errors.As(err, &cap):
-		return &errDone{cap.Error(), true}
+		return &errDone{cap.Error(), cap.Cap}
 	case err != nil:
 		return err
 	case short:
-		return &errDone{"the rollout budget is used up", true}
+		return errRollouts
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/pareto"
 )
 
@@ -207,7 +208,7 @@ func (n Noise) warnings(heldOut int, alpha float64, res *Result) (out []string) 
 		shown := pareto.Showable(heldOut, sd, alpha)
 		if realistic > 0 && shown > realistic {
 			out = append(out, fmt.Sprintf("the instrument is noisy: the same text scores ±%.2f on the same case, so that %s can hardly show a gain below %+.2f, and %s is %+.2f: %s",
-				n.Quality, cases(heldOut), shown, what, realistic, remedy(realistic, sd, alpha)))
+				n.Quality, plain.Counted(heldOut, "held-out case"), shown, what, realistic, remedy(realistic, sd, alpha)))
 		}
 	}
 	if k := pareto.Kappa(n.Judge); n.Judge.N() >= retested && k.Value < TrustedKappa {
@@ -215,13 +216,6 @@ func (n Noise) warnings(heldOut int, alpha float64, res *Result) (out []string) 
 			n.Judge.N(), n.Judge.BothPass+n.Judge.BothFail, k.Value, TrustedKappa))
 	}
 	return out
-}
-
-func cases(n int) string {
-	if n == 1 {
-		return "1 held-out case"
-	}
-	return fmt.Sprintf("%d held-out cases", n)
 }
 
 // remedy says how many cases it would take.

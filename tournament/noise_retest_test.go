@@ -63,18 +63,18 @@ func TestFrontWithinNoise(t *testing.T) {
 		{Quality: 0.60, CostUSD: x(1.01), LatencyMS: x(101)}, // worse by more
 	}
 	noise := Noise{Cases: 50, Quality: 0.25, CostUSD: x(0.2), LatencyMS: x(30)}
-	if got := FrontWithin(ms, noise); !slices.Equal(got, []int{0, 1}) {
+	if got := Front(ms, noise); !slices.Equal(got, []int{0, 1}) {
 		t.Errorf("front within noise %v, want [0 1]", got)
 	}
-	if got := Front(ms); !slices.Equal(got, []int{1}) {
+	if got := Front(ms, Noise{}); !slices.Equal(got, []int{1}) {
 		t.Errorf("front without noise %v, want [1]", got)
 	}
 	// Where one price is missing all costs are tokens, and so is their noise.
 	ms = []eval.Metrics{{CostUSD: x(0.001), Tokens: x(100)}, {Tokens: x(130)}}
-	if got := FrontWithin(ms, Noise{Cases: 2, Tokens: x(50)}); !slices.Equal(got, []int{0, 1}) {
+	if got := Front(ms, Noise{Cases: 2, Tokens: x(50)}); !slices.Equal(got, []int{0, 1}) {
 		t.Errorf("tokens within noise: %v, want both", got)
 	}
-	if got := FrontWithin(ms, Noise{Cases: 2, Tokens: x(20)}); !slices.Equal(got, []int{0}) {
+	if got := Front(ms, Noise{Cases: 2, Tokens: x(20)}); !slices.Equal(got, []int{0}) {
 		t.Errorf("tokens beyond noise: %v, want the cheaper", got)
 	}
 }

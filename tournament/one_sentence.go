@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 const (
@@ -55,22 +56,7 @@ func oneSentence(cases []eval.Case) string {
 	if most == nil || most.n < fewSame || 2*most.n <= all {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d corrections are the same sentence: “%s” — check that you said it", most.n, all, excerpt(most.text))
-}
-
-// excerpt is a text of at most 120 characters on one line, all of them visible.
-func excerpt(s string) string {
-	visible := strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, s)
-	r := []rune(strings.Join(strings.Fields(visible), " "))
-	if len(r) > 120 {
-		return string(r[:119]) + "…"
-	}
-	return string(r)
+	return fmt.Sprintf("%d of %d corrections are the same sentence: “%s” — check that you said it", most.n, all, plain.Excerpt(most.text, 120))
 }
 
 func wordsOf(s string) map[string]bool {

@@ -1,6 +1,7 @@
 package tournament
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -129,18 +130,7 @@ func (s *search) informative(best *member) []int {
 			}
 			return 1
 		}
-		if qa < qb {
-			return -1
-		} else if qa > qb {
-			return 1
-		}
-		switch {
-		case spread[a] > spread[b]:
-			return -1
-		case spread[a] < spread[b]:
-			return 1
-		}
-		return 0
+		return cmp.Or(cmp.Compare(qa, qb), cmp.Compare(spread[b], spread[a]))
 	})
 	return order
 }
@@ -153,9 +143,8 @@ const (
 
 // finals repeats the validation of the leaders with what the budget leaves:
 // the best of many noisy means is too good to be true, and fresh trials take
-// that back. It always returns *errDone or what went wrong.
-func (s *search) finals(ctx context.Context, reason string) error {
-	done := &errDone{reason, reason == "the rollout budget is used up"}
+// that back. It always returns done or what went wrong.
+func (s *search) finals(ctx context.Context, done *errDone) error {
 	// A leader that ran away early is measured on the cases that it skipped; each turn
 	// measures one more member on all of them.
 	for m := s.pool.members[s.best]; !m.full; m = s.pool.members[s.best] {
@@ -267,15 +256,7 @@ func (s *search) leaders() []*member {
 			rest = append(rest, m)
 		}
 	}
-	slices.SortStableFunc(rest, func(a, b *member) int {
-		switch d := s.paired(a, best) - s.paired(b, best); {
-		case d > 0:
-			return -1
-		case d < 0:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(rest, func(a, b *member) int { return cmp.Compare(s.paired(b, best), s.paired(a, best)) })
 	return append(out, rest[:min(len(rest), maxFinalists-1)]...)
 }
 

@@ -22,7 +22,7 @@ import (
 // effect. To other challengers of the new incumbent they are as fresh as to any.
 func Restart(skill, incumbent, challenger, run string, barred []string, at time.Time) (*TrialRecord, error) {
 	r := &TrialRecord{Skill: skill, Incumbent: incumbent, Challenger: challenger, Run: run,
-		Decision: string(pareto.Undecided), Updated: at.UTC().Truncate(time.Millisecond)}
+		Decision: pareto.Undecided, Updated: at.UTC().Truncate(time.Millisecond)}
 	return r, r.write(&gateState{Version: 1, Barred: sorted(barred)})
 }
 

@@ -45,7 +45,7 @@ func (s *search) apply(ctx context.Context, op string) (tried, won bool, err err
 	if rest := s.Evaluator.Budget.Remaining().Rollouts; rest < 0 || rest > 0 && rest < s.least() {
 		// A child that cannot be validated whole cannot win: what is left is
 		// better spent on telling the finalists apart.
-		return false, false, s.finals(ctx, "the rollout budget is used up")
+		return false, false, s.finals(ctx, errRollouts)
 	}
 	var mv *move
 	switch op {
@@ -115,7 +115,7 @@ func (s *search) ask(ctx context.Context, op mutate.Operator, parent *member, in
 		case errors.As(r.err, &nothing):
 			s.stats.Proposals--
 		case errors.As(r.err, &limit):
-			return nil, &errDone{limit.Error(), true}
+			return nil, &errDone{limit.Error(), limit.Cap}
 		case r.err != nil:
 			return nil, r.err
 		default:
@@ -287,7 +287,7 @@ func (s *search) unite(ctx context.Context, mv *move, ps []mutate.Proposal) (mut
 	var limit *eval.BudgetError
 	switch {
 	case errors.As(err, &limit):
-		return p, &errDone{limit.Error(), true}
+		return p, &errDone{limit.Error(), limit.Cap}
 	case err != nil || !u.Asked:
 		return p, err
 	case u.Unusable != "":

@@ -1,6 +1,7 @@
 package tournament
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -56,15 +57,7 @@ func (s *search) known(ctx context.Context, m *member) ([]int, error) {
 	for _, i := range fails {
 		s.learnFeedback(m.train[i].last())
 	}
-	slices.SortStableFunc(fails, func(a, b int) int {
-		switch qa, qb := m.train[a].mean(), m.train[b].mean(); {
-		case qa < qb:
-			return -1
-		case qa > qb:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(fails, func(a, b int) int { return cmp.Compare(m.train[a].mean(), m.train[b].mean()) })
 	return fails, nil
 }
 
@@ -123,9 +116,7 @@ func (s *search) untried(m *member) []int {
 func (s *search) evidence(m *member, idx []int) []mutate.Evidence {
 	var out []mutate.Evidence
 	for _, i := range idx {
-		if r := persistent(&m.train[i]); r != nil {
-			out = append(out, mutate.Evidence{Case: &s.cases.Train[i], Rollout: r})
-		} else if r := m.train[i].last(); r != nil {
+		if r := cmp.Or(persistent(&m.train[i]), m.train[i].last()); r != nil {
 			out = append(out, mutate.Evidence{Case: &s.cases.Train[i], Rollout: r})
 		}
 	}

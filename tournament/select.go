@@ -1,6 +1,7 @@
 package tournament
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 )
@@ -49,15 +50,10 @@ func (s TopK) Select(p *pool, best int, rng *rand.Rand) int {
 	slices.SortStableFunc(order, func(a, b int) int {
 		ma, na := p.members[a].meanVal()
 		mb, nb := p.members[b].meanVal()
-		switch {
-		case na == 0 || nb == 0:
+		if na == 0 || nb == 0 {
 			return nb - na // unmeasured last
-		case ma > mb:
-			return -1
-		case ma < mb:
-			return 1
 		}
-		return 0
+		return cmp.Compare(mb, ma)
 	})
 	return order[rng.IntN(min(max(1, s.K), len(order)))]
 }
@@ -81,7 +77,3 @@ var Selectors = map[string]Selector{
 
 // Acceptances are the strategies by the names that --accept takes.
 var Acceptances = map[string]Acceptance{"strict": Strict{}, "equal": NotWorse{}}
-
-// Components are the parts of a skill that a search may change, by name: the
-// operators of its loop. A description is tried on trigger cases.
-var Components = map[string][]string{"body": operatorNames, "description": DescriptionOnly, "shorten": DeletionOnly}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
@@ -49,19 +50,13 @@ func ShorterThan(incumbent, child *skill.Document, cases []eval.Case) *Shorter {
 
 // String names such a text: "shorter: 3 lines that no check mentions".
 func (s *Shorter) String() string {
-	lines := func(n int) string {
-		if n == 1 {
-			return "1 line"
-		}
-		return fmt.Sprintf("%d lines", n)
-	}
 	switch {
 	case s.Untested == 0 && s.Tested == 0:
 		return "shorter: blank lines"
 	case s.Tested == 0:
-		return fmt.Sprintf("shorter: %s that no check mentions", lines(s.Untested))
+		return fmt.Sprintf("shorter: %s that no check mentions", plain.Counted(s.Untested, "line"))
 	case s.Untested == 0:
-		return fmt.Sprintf("shorter: %s that checks mention", lines(s.Tested))
+		return fmt.Sprintf("shorter: %s that checks mention", plain.Counted(s.Tested, "line"))
 	}
-	return fmt.Sprintf("shorter: %s that no check mentions, %d that checks mention", lines(s.Untested), s.Tested)
+	return fmt.Sprintf("shorter: %s that no check mentions, %d that checks mention", plain.Counted(s.Untested, "line"), s.Tested)
 }

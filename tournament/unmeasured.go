@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // Unmeasured collects the cases of a run on which no candidate ever got a score:
@@ -34,9 +35,7 @@ func (u *Unmeasured) Add(r *eval.Rollout) {
 
 func reasonOf(r *eval.Rollout) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(r.Failure), "\n")
-	if text := []rune(line); len(text) > maxReason {
-		line = string(text[:maxReason-1]) + "…"
-	}
+	line = plain.Excerpt(line, maxReason)
 	if r.Status == eval.Void {
 		return "the agent read what it must not: " + line
 	}
@@ -75,9 +74,5 @@ func (u *Unmeasured) String() string {
 		}
 		parts = append(parts, fmt.Sprintf("%s (%s)", names, why))
 	}
-	what := "1 case"
-	if n > 1 {
-		what = fmt.Sprintf("%d cases", n)
-	}
-	return what + " could not be measured: " + strings.Join(parts, "; ")
+	return plain.Counted(n, "case") + " could not be measured: " + strings.Join(parts, "; ")
 }

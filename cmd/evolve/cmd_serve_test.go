@@ -134,7 +134,7 @@ func (d *servedDemo) candidates() {
 	state, err := json.Marshal(map[string]any{"version": 1, "start": none, "trial": tr})
 	d.must(err)
 	d.must(j.SaveTrial(ctx, &tournament.TrialRecord{Skill: demoSkill, Incumbent: hash(d.live), Challenger: hash(d.proven), Run: run.ID,
-		Decision: string(pareto.Promote), State: state, Updated: time.Now()}))
+		Decision: pareto.Promote, State: state, Updated: time.Now()}))
 }
 
 // get reads a page.

@@ -158,7 +158,7 @@ func (h *house) challenger(decision pareto.Verdict, status tournament.RunStatus,
 	state, err := json.Marshal(map[string]any{"version": 1, "start": tr, "trial": tr})
 	h.do(err)
 	h.do(j.SaveTrial(h.ctx, &tournament.TrialRecord{Skill: h.name, Incumbent: base, Challenger: run.Challenger, Run: id,
-		Decision: string(decision), State: state, Updated: day1}))
+		Decision: decision, State: state, Updated: day1}))
 }
 
 // live is what the skill's name says.

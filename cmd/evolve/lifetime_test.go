@@ -80,7 +80,7 @@ func TestOwnersRunsAreTrialsOfTheLifetime(t *testing.T) {
 	}
 	now, st := trial()
 	more, err := now.Kept()
-	if err != nil || more.Cases() <= kept.Cases() || now.Decision != string(pareto.Undecided) {
+	if err != nil || more.Cases() <= kept.Cases() || now.Decision != pareto.Undecided {
 		t.Errorf("the trial after the night: %s on %d cases, %v; it had %d", now.Decision, more.Cases(), err, kept.Cases())
 	}
 	if now.Challenger != was.Challenger || len(st.Trials) != before+1 {

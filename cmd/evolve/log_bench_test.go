@@ -63,7 +63,7 @@ func BenchmarkLog(b *testing.B) {
 		if i%10 == 9 {
 			decision = pareto.Promote
 		}
-		check(j.SaveTrial(ctx, &tournament.TrialRecord{Skill: "tables", Incumbent: live, Challenger: won, Run: id, Decision: string(decision), State: state, Updated: at}))
+		check(j.SaveTrial(ctx, &tournament.TrialRecord{Skill: "tables", Incumbent: live, Challenger: won, Run: id, Decision: decision, State: state, Updated: at}))
 		if decision == pareto.Promote {
 			_, err := db.SaveVersion(ctx, tournament.Version{Skill: "tables", SHA: won, Parent: live, Author: "evolve", Operator: "reflect", Run: id, Proven: true, Created: at, Text: text(i, 39)})
 			check(err)

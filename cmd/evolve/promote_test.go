@@ -17,7 +17,7 @@ func (r *roaming) proved(text, against []byte, change ...func(*tournament.TrialR
 	sha, base := skill.HashText(text), skill.HashText(against)
 	id := "run-" + sha[:6]
 	j := r.db.Journal(id)
-	t := &tournament.TrialRecord{Skill: "tagger", Incumbent: base, Challenger: sha, Run: id, Decision: string(pareto.Promote), State: []byte(`{"version":1}`), Updated: day1}
+	t := &tournament.TrialRecord{Skill: "tagger", Incumbent: base, Challenger: sha, Run: id, Decision: pareto.Promote, State: []byte(`{"version":1}`), Updated: day1}
 	for _, f := range change {
 		f(t)
 	}
@@ -43,7 +43,7 @@ func TestPromoteTellsAllReasonsAtOnce(t *testing.T) {
 	r := newRoaming(t)
 	other := append(bytes.Clone(r.v0), "Older.\n"...)
 	worse := bytes.ReplaceAll(r.v1, []byte("Never guess."), []byte("Guess."))
-	at := r.proved(worse, other, simulatedTrial, func(t *tournament.TrialRecord) { t.Decision = string(pareto.Undecided) })
+	at := r.proved(worse, other, simulatedTrial, func(t *tournament.TrialRecord) { t.Decision = pareto.Undecided })
 	if err := r.db.PinSkill(t.Context(), "tagger", skill.HashText(r.v0)); err != nil {
 		t.Fatal(err)
 	}

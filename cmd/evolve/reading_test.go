@@ -126,7 +126,7 @@ func shelf(t *testing.T) (live string) {
 		state, err := json.Marshal(map[string]any{"version": 1, "start": trial(0, 0), "start_clusters": nil, "trial": x.trial, "clusters": nil})
 		must(err)
 		must(j.SaveTrial(ctx, &tournament.TrialRecord{Skill: "tagger", Incumbent: hash(live), Challenger: hash(x.text), Run: run.ID,
-			Decision: string(x.decision), State: state, Updated: day(x.day)}))
+			Decision: x.decision, State: state, Updated: day(x.day)}))
 	}
 	return live
 }

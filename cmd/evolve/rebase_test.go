@@ -109,7 +109,7 @@ func (o *desk) challenger(base, text, operator string, decision pareto.Verdict) 
 	tr.Add(pareto.Pair{Quality: 1})
 	state, err := json.Marshal(map[string]any{"version": 1, "start": tr, "trial": tr, "clusters": []string{"heard"}})
 	o.check(err)
-	o.check(j.SaveTrial(ctx, &tournament.TrialRecord{Skill: "tables", Incumbent: base, Challenger: sha, Run: run, Decision: string(decision),
+	o.check(j.SaveTrial(ctx, &tournament.TrialRecord{Skill: "tables", Incumbent: base, Challenger: sha, Run: run, Decision: decision,
 		State: state, Updated: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)}))
 	_, _, err = o.db.SaveCases(ctx, []eval.Case{{ID: "cut-1", Skill: "tables", Prompt: "p", Cluster: "cut short", Split: eval.Test, Checks: []eval.Check{{Type: eval.Contains, Value: "x"}}}})
 	o.check(err)
@@ -217,7 +217,7 @@ func TestRebaseOnEdits(t *testing.T) {
 func (o *desk) restarted(trial *tournament.TrialRecord, was, operator string) {
 	o.Helper()
 	ctx := o.Context()
-	if d, err := trial.Evidence(); err != nil || d.Cases != 0 || trial.Decision != string(pareto.Undecided) {
+	if d, err := trial.Evidence(); err != nil || d.Cases != 0 || trial.Decision != pareto.Undecided {
 		o.Errorf("%s with %d cases, %v; want a trial without evidence", trial.Decision, d.Cases, err)
 	}
 	test := []eval.Case{{ID: "a", Cluster: "heard"}, {ID: "cut-1", Cluster: "cut short"}, {ID: "c", Cluster: "new"}}

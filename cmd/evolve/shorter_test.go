@@ -9,7 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament"
 )
 
-func undecidedTrial(t *tournament.TrialRecord) { t.Decision = string(pareto.Undecided) }
+func undecidedTrial(t *tournament.TrialRecord) { t.Decision = pareto.Undecided }
 
 // cutText is v0 without a line.
 func (r *roaming) cutText() []byte {

@@ -80,7 +80,7 @@ func BenchmarkStatus(b *testing.B) {
 			state, err := json.Marshal(map[string]any{"version": 1, "trial": tr})
 			check(err)
 			check(j.SaveTrial(ctx, &tournament.TrialRecord{Skill: name, Incumbent: sha, Challenger: skill.HashText([]byte(fmt.Sprintf("%s\n%d %d\n", text, i, 3))), Run: id,
-				Decision: string(pareto.Undecided), State: state, Updated: began}))
+				Decision: pareto.Undecided, State: state, Updated: began}))
 		}
 	}
 	reg, err := a.layout().Registry()

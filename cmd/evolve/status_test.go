@@ -34,7 +34,7 @@ func TestStatusOfRunsAndTrials(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &tournament.TrialRecord{Skill: "dataviz", Incumbent: against, Challenger: challenger, Run: "r", Decision: string(decision),
+		r := &tournament.TrialRecord{Skill: "dataviz", Incumbent: against, Challenger: challenger, Run: "r", Decision: decision,
 			State: state, Updated: now.Add(-time.Duration(age) * time.Hour)}
 		if err := db.Journal("r").SaveTrial(ctx, r); err != nil {
 			t.Fatal(err)
@@ -91,7 +91,7 @@ func TestStatusOfRunsAndTrials(t *testing.T) {
 		t.Errorf("unfinished %v, want none: a later run has ended", s.Unfinished)
 	}
 	if err := db.Journal("r").SaveRun(ctx, &tournament.Run{ID: "20261120-020000-cccccc", Skill: "dataviz", Status: tournament.Stopped,
-		Note: tournament.CapReached, Incumbent: sha, Started: now}); err != nil {
+		Note: "a cap was reached before a verdict", Incumbent: sha, Started: now}); err != nil {
 		t.Fatal(err)
 	}
 	if s := see(); s.Unfinished != nil {

@@ -195,7 +195,7 @@ func TestStatusOfASingleProof(t *testing.T) {
 	for i := range 20 {
 		state, err := json.Marshal(map[string]any{"version": 1, "trial": pareto.NewTrial(pareto.DefaultConfig())})
 		w.must(err)
-		w.must(w.db.Journal("r").SaveTrial(t.Context(), &tournament.TrialRecord{Skill: "tables", Incumbent: "older", Challenger: fmt.Sprint("c", i), Run: "r", Decision: string(pareto.Reject), State: state, Updated: day1}))
+		w.must(w.db.Journal("r").SaveTrial(t.Context(), &tournament.TrialRecord{Skill: "tables", Incumbent: "older", Challenger: fmt.Sprint("c", i), Run: "r", Decision: pareto.Reject, State: state, Updated: day1}))
 	}
 	h := w.house("tables")
 	h.challenger(pareto.Promote, tournament.Finished, 0)
@@ -228,7 +228,7 @@ func TestStatusOfASingleProof(t *testing.T) {
 	held = own()
 	changed, err := held.Hold((&tournament.TrialNumber{Number: 21}).Level())
 	w.must(err)
-	if !changed || held.Decision != string(pareto.Undecided) {
+	if !changed || held.Decision != pareto.Undecided {
 		t.Fatalf("not held: %v, %s", changed, held.Decision)
 	}
 	w.must(w.db.Journal(held.Run).SaveTrial(t.Context(), held))

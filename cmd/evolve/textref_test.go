@@ -36,7 +36,7 @@ func TestOneResolverOfNames(t *testing.T) {
 	}
 	at := r.proved(texts[0], r.v0)
 	r.proved(texts[1], r.v0, func(t *tournament.TrialRecord) {
-		t.Decision, t.Updated = string(pareto.Undecided), day1.Add(-time.Hour)
+		t.Decision, t.Updated = pareto.Undecided, day1.Add(-time.Hour)
 	})
 	commands := func(at string) map[string]error {
 		return map[string]error{

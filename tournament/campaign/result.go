@@ -75,14 +75,14 @@ type Shorter struct {
 
 // A Verdict flattens the gate's decision; without a gate Decision is "none".
 type Verdict struct {
-	Decision string  `json:"decision"`
-	Reason   string  `json:"reason"`
-	EValue   float64 `json:"e_value"`
-	Alpha    float64 `json:"alpha"`
-	Wins     int     `json:"wins"`
-	Losses   int     `json:"losses"`
-	Ties     int     `json:"ties"`
-	Cases    int     `json:"cases"`
+	Decision pareto.Verdict `json:"decision"`
+	Reason   string         `json:"reason"`
+	EValue   float64        `json:"e_value"`
+	Alpha    float64        `json:"alpha"`
+	Wins     int            `json:"wins"`
+	Losses   int            `json:"losses"`
+	Ties     int            `json:"ties"`
+	Cases    int            `json:"cases"`
 	// Judge is set if held-out cases rest on a judge alone.
 	Judge *Judge `json:"judge,omitempty"`
 }
@@ -158,7 +158,7 @@ func (c *Campaign) result(ctx context.Context, out *tournament.Outcome) (*Result
 	}
 	switch v := out.Verdict; {
 	case v != nil:
-		res.Verdict = &Verdict{string(v.Verdict), v.Reason, pareto.Finite(v.EValue), v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases, nil}
+		res.Verdict = &Verdict{v.Verdict, v.Reason, pareto.Finite(v.EValue), v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases, nil}
 		if j := v.Judge; j != nil {
 			res.Verdict.Judge = &Judge{pareto.Kappa(j.Labels), j.Trusted(), j.String()}
 		}
@@ -185,7 +185,7 @@ func front(pool []tournament.Scored, noise tournament.Noise) []Point {
 		}
 	}
 	out := []Point{}
-	for _, k := range tournament.FrontWithin(metrics, noise) {
+	for _, k := range tournament.Front(metrics, noise) {
 		out = append(out, Point{full[k].SHA, full[k].Metrics})
 	}
 	return out

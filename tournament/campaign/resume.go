@@ -160,7 +160,7 @@ func Continued(ctx context.Context, db *store.Store, f *Config) (run string, err
 	for i := len(runs) - 1; i >= 0; i-- {
 		r := runs[i]
 		var was Config
-		if r.Status != tournament.Stopped || !strings.Contains(r.Note, string(eval.Pending)) || json.Unmarshal(r.Config, &was) != nil || was.Typed != f.Typed {
+		if r.Status != tournament.Stopped || r.StoppedBy != string(eval.Pending) || json.Unmarshal(r.Config, &was) != nil || was.Typed != f.Typed {
 			continue
 		}
 		return r.ID, nil

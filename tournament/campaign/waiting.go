@@ -54,7 +54,7 @@ func (c *Campaign) Unrun(ctx context.Context, why error) (*Result, error) {
 	live := c.Live.Doc
 	res := &Result{Schema: 1, Skill: c.Config.Skill, Simulated: c.back.Agent.Identity().Simulated, Status: "waiting",
 		Incumbent: Incumbent{SHA: live.Hash()}, Spent: c.budget.Spent(), Kernel: Kernel{live.KernelHash(), true},
-		Verdict: &Verdict{Decision: string(pareto.Undecided), Reason: why.Error()},
+		Verdict: &Verdict{Decision: pareto.Undecided, Reason: why.Error()},
 		Front:   []Point{}, Warnings: []string{}}
 	if v, err := c.db.VersionBySHA(ctx, c.Config.Skill, live.Hash()); err == nil {
 		res.Incumbent.Version = v.N

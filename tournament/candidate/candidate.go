@@ -27,7 +27,7 @@ func Backing(v tournament.Version) string {
 }
 
 // NeverTried is the decision of a candidate that was never before the gate.
-const NeverTried = "never tried"
+const NeverTried pareto.Verdict = "never tried"
 
 // MadeBy is a candidate as the run that made it has it.
 func MadeBy(ctx context.Context, db *store.Store, name, sha string) (*tournament.Candidate, error) {
@@ -80,9 +80,9 @@ func (c *Candidate) Standing() Standing {
 		return Rejected
 	case c.Flagged && c.Decision == nil:
 		return Quarantined
-	case c.Trial != nil && c.Trial.Decision == string(pareto.Promote):
+	case c.Trial != nil && c.Trial.Decision == pareto.Promote:
 		return Proven
-	case c.Trial != nil && c.Trial.Decision == string(pareto.Undecided):
+	case c.Trial != nil && c.Trial.Decision == pareto.Undecided:
 		return Undecided
 	case c.Trial != nil:
 		return Lost
@@ -344,7 +344,7 @@ func OpenTrial(ctx context.Context, db *store.Store, live *skill.Live, evolves s
 		return nil, err
 	}
 	for _, t := range trials { // the newest first
-		if t.Incumbent != live.Doc.Hash() || t.Decision != string(pareto.Undecided) {
+		if t.Incumbent != live.Doc.Hash() || t.Decision != pareto.Undecided {
 			continue
 		}
 		if evolves != "" {

@@ -282,7 +282,7 @@ func (s *Texts) Challenger(ctx context.Context) (*Text, error) {
 		return nil, err
 	}
 	for _, t := range trials { // the newest first
-		if t.Incumbent == s.Live.Doc.Hash() && t.Decision != string(pareto.Reject) && t.Decision != store.Withdrawn {
+		if t.Incumbent == s.Live.Doc.Hash() && t.Decision != pareto.Reject && t.Decision != store.Withdrawn {
 			return s.Find(ctx, t.Challenger)
 		}
 	}

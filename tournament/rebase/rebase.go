@@ -170,10 +170,10 @@ func inPlace(ctx context.Context, db *store.Store, live *skill.Live, base string
 	const proved = "proved"
 	kinds := map[string]bool{}
 	for _, t := range trials { // the newest first
-		if t.Incumbent != base || t.Decision != string(pareto.Undecided) && t.Decision != string(pareto.Promote) {
+		if t.Incumbent != base || t.Decision != pareto.Undecided && t.Decision != pareto.Promote {
 			continue
 		}
-		if t.Decision == string(pareto.Promote) {
+		if t.Decision == pareto.Promote {
 			over, err := release.HadItsChance(ctx, db, live, t.Challenger)
 			if err != nil {
 				return nil, err
@@ -194,7 +194,7 @@ func inPlace(ctx context.Context, db *store.Store, live *skill.Live, base string
 		}
 	}
 	slices.SortStableFunc(out, func(t, u standIn) int {
-		return cmp.Or(strings.Compare(u.Decision, t.Decision), t.Updated.Compare(u.Updated)) // "undecided" before "promote"
+		return cmp.Or(cmp.Compare(u.Decision, t.Decision), t.Updated.Compare(u.Updated)) // "undecided" before "promote"
 	})
 	return out, nil
 }

@@ -30,7 +30,7 @@ func restart(ctx context.Context, db *store.Store, t *tournament.TrialRecord, c 
 	if err != nil {
 		return false, err
 	}
-	if old != nil && old.Decision == string(pareto.Reject) {
+	if old != nil && old.Decision == pareto.Reject {
 		r.Outcome, r.Reason = candidate.Dropped, "with your edit it is a text that the gate has rejected"
 		return false, nil
 	}
@@ -79,7 +79,7 @@ func (k *Rebaser) barRelatives(ctx context.Context, db *store.Store, name, live 
 	}
 	for i := range trials {
 		t := &trials[i]
-		if t.Incumbent != live || t.Decision != string(pareto.Undecided) {
+		if t.Incumbent != live || t.Decision != pareto.Undecided {
 			continue
 		}
 		changed := false

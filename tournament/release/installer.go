@@ -255,7 +255,7 @@ func (in *Installer) planned(p *Plan, err error) (*Plan, error) {
 // Unproven reports whether the owner has to agree to a candidate that is not proven.
 // With Force they have said enough of one that was proved against another text.
 func (p *Plan) Unproven() bool {
-	return p.Trial != nil && !p.Version.Proven && !(p.Older && p.Trial.Decision == string(pareto.Promote))
+	return p.Trial != nil && !p.Version.Proven && !(p.Older && p.Trial.Decision == pareto.Promote)
 }
 
 // Declined is the error where the owner does not agree to what is Unproven.

@@ -148,7 +148,7 @@ func (in *Installer) againstCandidate(ctx context.Context, live *skill.Live, tri
 // unproven objects to a candidate that the gate has not proved, where nobody said
 // that it should be installed all the same.
 func unproven(trial *tournament.TrialRecord) error {
-	if trial.Decision == string(pareto.Promote) {
+	if trial.Decision == pareto.Promote {
 		return nil
 	}
 	return problem.Refusef("say --yes to install it all the same; it is then recorded as unproven", "candidate %.12s is not proven (%s)", trial.Challenger, trial.Decision)

@@ -87,7 +87,7 @@ func (in *Installer) choose(ctx context.Context, p *Plan, r Request, targets []s
 	if err != nil {
 		return err
 	}
-	if at == "" && (trial == nil || trial.Decision != string(pareto.Promote) && elsewhere == len(targets)) {
+	if at == "" && (trial == nil || trial.Decision != pareto.Promote && elsewhere == len(targets)) {
 		if err := against.Without(isManaged).refuse(name); err != nil {
 			return err
 		}

@@ -107,7 +107,7 @@ func (s *site) proved(text, against []byte) {
 	for _, err := range []error{
 		j.SaveRun(s.t.Context(), &tournament.Run{ID: "run-1", Skill: "tagger", Status: tournament.Finished, Incumbent: base, Challenger: sha, Started: day1, Ended: day1}),
 		j.SaveCandidate(s.t.Context(), &tournament.Candidate{SHA: sha, Run: "run-1", Seq: 1, Parents: []string{base}, Operator: "reflect", State: tournament.Pooled, Text: text}),
-		j.SaveTrial(s.t.Context(), &tournament.TrialRecord{Skill: "tagger", Incumbent: base, Challenger: sha, Run: "run-1", Decision: string(pareto.Promote),
+		j.SaveTrial(s.t.Context(), &tournament.TrialRecord{Skill: "tagger", Incumbent: base, Challenger: sha, Run: "run-1", Decision: pareto.Promote,
 			State: []byte(`{"version":1}`), Updated: day1})} {
 		if err != nil {
 			s.t.Fatal(err)

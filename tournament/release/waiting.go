@@ -29,7 +29,7 @@ func (in *Installer) WaitingTrial(ctx context.Context, live *skill.Live, sha str
 		var last *tournament.TrialRecord
 		for i := range trials { // the newest first
 			t := &trials[i]
-			if t.Incumbent != sha || t.Decision != string(want) {
+			if t.Incumbent != sha || t.Decision != want {
 				continue
 			}
 			over, err := HadItsChance(ctx, in.Store, live, t.Challenger)

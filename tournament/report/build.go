@@ -136,7 +136,7 @@ func (m *Model) candidates(d *Data, s *scores) {
 			metrics, at = append(metrics, c.Metrics), append(at, i)
 		}
 	}
-	for _, i := range tournament.FrontWithin(metrics, noiseOf(d.Events)) {
+	for _, i := range tournament.Front(metrics, noiseOf(d.Events)) {
 		m.Candidates[at[i]].OnFront = true
 		m.Front = append(m.Front, m.Candidates[at[i]].SHA)
 	}

@@ -122,7 +122,7 @@ func closed(t *tournament.TrialRecord) (*Result, error) {
 		return nil, nil
 	}
 	round, _ := t.Begun()
-	if t.Decision == string(pareto.Reject) {
+	if t.Decision == pareto.Reject {
 		return &Result{Decision: pareto.Reject, Incumbent: t.Incumbent, Challenger: t.Challenger, Round: round, Simulated: t.Simulated}, nil
 	}
 	d, err := t.Evidence()

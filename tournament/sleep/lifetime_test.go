@@ -128,7 +128,7 @@ func (l *lifetime) write(r *tournament.TrialRecord, t *pareto.Trial) {
 		l.t.Fatal(err)
 	}
 	l.now = l.now.Add(time.Minute)
-	r.State, r.Decision, r.Updated = raw, string(t.Verdict()), l.now
+	r.State, r.Decision, r.Updated = raw, t.Verdict(), l.now
 	l.save(r)
 }
 
@@ -165,7 +165,7 @@ func (l *lifetime) goOn(r *tournament.TrialRecord) {
 // newest is the newest trial that has come to v, nil for none.
 func (l *lifetime) newest(v pareto.Verdict) *tournament.TrialRecord {
 	for _, r := range l.trials() {
-		if r.Decision == string(v) {
+		if r.Decision == v {
 			return &r
 		}
 	}
@@ -180,7 +180,7 @@ func (l *lifetime) owner() {
 	} else {
 		l.search(pareto.DefaultConfig())
 	}
-	if now := l.trials()[0]; now.Decision == string(pareto.Promote) && !l.good[now.Challenger] {
+	if now := l.trials()[0]; now.Decision == pareto.Promote && !l.good[now.Challenger] {
 		l.alone++
 	}
 }
@@ -206,7 +206,7 @@ func (l *lifetime) parts() Parts {
 			o := failing("s", 90)
 			o.Incumbent = "v0"
 			for _, r := range l.trials() {
-				if r.Decision == string(pareto.Promote) && !installed[r.Challenger] {
+				if r.Decision == pareto.Promote && !installed[r.Challenger] {
 					o.Proved = &Proof{Run: r.Run, Result: l.resultOf(&r), Fresh: freshCases, Rollouts: 2 * freshCases}
 					return o, nil
 				}

@@ -65,14 +65,14 @@ type Version struct {
 
 // A Trial is a candidate that came before the gate, and where that stands.
 type Trial struct {
-	SHA       string    `json:"sha256"`
-	Incumbent string    `json:"incumbent"`
-	Decision  string    `json:"decision"`
-	Operator  string    `json:"operator"`
-	Simulated bool      `json:"simulated"`
-	Run       string    `json:"run"`
-	Updated   time.Time `json:"updated"`
-	Evidence  *Evidence `json:"evidence"`
+	SHA       string         `json:"sha256"`
+	Incumbent string         `json:"incumbent"`
+	Decision  pareto.Verdict `json:"decision"`
+	Operator  string         `json:"operator"`
+	Simulated bool           `json:"simulated"`
+	Run       string         `json:"run"`
+	Updated   time.Time      `json:"updated"`
+	Evidence  *Evidence      `json:"evidence"`
 	Origin
 	// Current: the evidence is about the live text.
 	Current bool `json:"against_live"`
@@ -97,19 +97,19 @@ type Origin struct {
 
 // Evidence is a verdict in numbers.
 type Evidence struct {
-	Decision string  `json:"decision"`
-	Reason   string  `json:"reason"`
-	EValue   float64 `json:"e_value"`
-	Alpha    float64 `json:"alpha"`
-	Cases    int     `json:"cases"`
-	Wins     int     `json:"wins"`
-	Losses   int     `json:"losses"`
-	Ties     int     `json:"ties"`
+	Decision pareto.Verdict `json:"decision"`
+	Reason   string         `json:"reason"`
+	EValue   float64        `json:"e_value"`
+	Alpha    float64        `json:"alpha"`
+	Cases    int            `json:"cases"`
+	Wins     int            `json:"wins"`
+	Losses   int            `json:"losses"`
+	Ties     int            `json:"ties"`
 }
 
 // EvidenceFrom is a decision in numbers.
 func EvidenceFrom(d pareto.Decision) *Evidence {
-	return &Evidence{string(d.Verdict), d.Reason, pareto.Finite(d.EValue), d.Alpha, counting(&d), d.Wins, d.Losses, d.Ties}
+	return &Evidence{d.Verdict, d.Reason, pareto.Finite(d.EValue), d.Alpha, counting(&d), d.Wins, d.Losses, d.Ties}
 }
 
 // Phrase is the evidence in a few words.
@@ -122,7 +122,7 @@ func (e *Evidence) Phrase() string {
 
 // Offer says how a candidate that is proved is installed, or why it is not.
 func (rd *Reader) Offer(ctx context.Context, s *candidate.Texts, t *Trial) error {
-	if s.Live == nil || t.Decision != string(pareto.Promote) || !t.Current {
+	if s.Live == nil || t.Decision != pareto.Promote || !t.Current {
 		return nil
 	}
 	command, against, err := rd.Release.Offer(ctx, s.Live, t.trial)

@@ -49,7 +49,7 @@ func (rd *Reader) dealtWith(ctx context.Context, n *sleep.Night, k *sleep.Step) 
 		if err != nil || trial == nil && back == nil { // of a night from before trials were kept
 			return k.Result.Incumbent != "" && k.Result.Incumbent != sha, err
 		}
-		return trial == nil || trial.Challenger != k.Result.Challenger || trial.Decision != string(pareto.Promote), nil
+		return trial == nil || trial.Challenger != k.Result.Challenger || trial.Decision != pareto.Promote, nil
 	}
 	s := newSkillStatus(k.Skill)
 	s.Live = &Live{SHA: sha}

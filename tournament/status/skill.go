@@ -229,7 +229,7 @@ func (rd *Reader) unfinished(ctx context.Context, name string, last *tournament.
 	if err != nil || open == nil || last.ID != open.ID {
 		return nil, err
 	}
-	if open.Note == tournament.CapReached {
+	if open.StoppedBy == tournament.ByCap {
 		return nil, nil // its caps are part of it: it would stop where it stopped
 	}
 	if busy, err := rd.Locks.Running(open.ID); err != nil || busy {

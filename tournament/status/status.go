@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament"
@@ -88,12 +89,12 @@ type Kernel struct {
 
 // A Challenger is the text that is proven or on trial against the live one.
 type Challenger struct {
-	SHA      string  `json:"sha256"`
-	Run      string  `json:"run"`
-	Decision string  `json:"decision"`
-	EValue   float64 `json:"e_value"`
-	Alpha    float64 `json:"alpha"` // decisive at e_value ≥ 1/alpha
-	Cases    int     `json:"cases"`
+	SHA      string         `json:"sha256"`
+	Run      string         `json:"run"`
+	Decision pareto.Verdict `json:"decision"`
+	EValue   float64        `json:"e_value"`
+	Alpha    float64        `json:"alpha"` // decisive at e_value ≥ 1/alpha
+	Cases    int            `json:"cases"`
 	// Needed is about how many cases the proof takes at this rate; null where the
 	// evidence points nowhere yet, or has all the cases that it should take.
 	Needed *int `json:"cases_needed"`

@@ -245,7 +245,7 @@ func (c *Challenger) String() string {
 		s = "taken back"
 	case c.Lifetime != "":
 		s = "proven as a single trial"
-	case c.Decision == string(pareto.Promote):
+	case c.Decision == pareto.Promote:
 		s = "proven"
 	case c.Cases == 0:
 		s = "on trial, waits for cases"

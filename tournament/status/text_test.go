@@ -40,7 +40,7 @@ func TestStatusFitsItsTerminal(t *testing.T) {
 	s := newSkillStatus("週次の売上を描く-とても-長い-名前-です-から-切る\x1b[2J")
 	s.Path, s.Uses, s.Corrected, s.CorrectionRate, s.LastUse = "/p", 12345, 6172, &rate, &now
 	s.Live, s.Kernel = &Live{Version: 117, Author: "evolve"}, &Kernel{}
-	s.Challenger = &Challenger{SHA: strings.Repeat("a", 64), Decision: string(pareto.Undecided), EValue: 1.234567e+200, Alpha: 0.0123456, Cases: 31, Needed: &forty, Simulated: true}
+	s.Challenger = &Challenger{SHA: strings.Repeat("a", 64), Decision: pareto.Undecided, EValue: 1.234567e+200, Alpha: 0.0123456, Cases: 31, Needed: &forty, Simulated: true}
 	for _, k := range waitKinds {
 		s.Waits = append(s.Waits, Wait{k, strings.Repeat("warum\n", 40), "evolve promote " + s.Skill})
 	}
@@ -102,7 +102,7 @@ func TestStatusOrder(t *testing.T) {
 
 // Where quality is proved and another objective keeps the trial open, status names it.
 func TestStatusNamesWhatIsOpen(t *testing.T) {
-	c := &Challenger{Decision: string(pareto.Undecided), EValue: 82.7, Alpha: 0.04, Cases: 17, Open: []string{"latency", "cost"}}
+	c := &Challenger{Decision: pareto.Undecided, EValue: 82.7, Alpha: 0.04, Cases: 17, Open: []string{"latency", "cost"}}
 	if got, want := c.String(), "e 82.7 of 25, but latency and cost open, 17 cases"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -210,14 +210,14 @@ func (l *Log) rows(fine bool) (rows []logRow, lost int) {
 	}
 	for i := range l.Candidates {
 		t := &l.Candidates[i]
-		if t.Decision == string(pareto.Reject) || t.Decision == store.Withdrawn {
+		if t.Decision == pareto.Reject || t.Decision == store.Withdrawn {
 			lost++
 			continue
 		}
 		r := logRow{id: t.SHA, parent: parent(t.parent), mark: trial}
 		r.head = fmt.Sprintf("%s  %s  %s", plain.Short(t.SHA), t.Updated.UTC().Format("2006-01-02"), t.describe())
 		r.lines = append(r.lines, t.Evidence.Phrase())
-		if t.Decision != string(pareto.Promote) && t.Evidence.Reason != "" {
+		if t.Decision != pareto.Promote && t.Evidence.Reason != "" {
 			r.lines = append(r.lines, t.Evidence.Reason)
 		}
 		if t.Refused != "" {
@@ -333,11 +333,11 @@ func note(v *Version) string {
 }
 
 func (t *Trial) describe() string {
-	s := []string{t.Decision}
+	s := []string{string(t.Decision)}
 	switch {
 	case t.Offer != "":
 		s[0] = "proven: `" + t.Offer + "`"
-	case t.Decision == string(pareto.Promote):
+	case t.Decision == pareto.Promote:
 		s[0] = "proven"
 	}
 	if t.Simulated {

@@ -2,7 +2,6 @@ package work
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -44,15 +43,4 @@ func (s *Worker) needs(ctx context.Context, live *skill.Live, cases []eval.Case,
 		n.CostUSD = *fc.CostUSD
 	}
 	return n, nil
-}
-
-// capIn is the cap that the words of why something stopped are about: rollouts, where
-// they name none.
-func capIn(words string) string {
-	for _, name := range []string{"max-cost-usd", "max-tokens", "max-duration"} {
-		if strings.Contains(words, "--"+name) {
-			return name
-		}
-	}
-	return "max-rollouts"
 }

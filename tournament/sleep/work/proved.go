@@ -32,7 +32,7 @@ func (s *Worker) proved(ctx context.Context, live *skill.Live, cases []eval.Case
 	var waits *sleep.Proof  // the first that only its owner can install
 	for i := range trials { // the newest first
 		t := &trials[i]
-		if t.Incumbent != sha || t.Decision != string(pareto.Promote) || t.Simulated && !s.Demo {
+		if t.Incumbent != sha || t.Decision != pareto.Promote || t.Simulated && !s.Demo {
 			continue
 		}
 		if over, err := release.HadItsChance(ctx, s.Store, live, t.Challenger); err != nil {
@@ -147,5 +147,5 @@ func (s *Worker) hold(ctx context.Context, t sleep.Task) (open bool, err error) 
 	if err == nil && changed {
 		err = s.Store.Journal(trial.Run).SaveTrial(ctx, trial)
 	}
-	return trial.Decision == string(pareto.Undecided), err
+	return trial.Decision == pareto.Undecided, err
 }

@@ -312,10 +312,10 @@ func (s *Worker) conclude(ctx context.Context, c *campaign.Campaign, res *campai
 	inc := c.Incumbent()
 	r.Incumbent, r.Simulated, r.Stopped = inc.SHA(), res.Simulated, out.BudgetStop
 	switch {
-	case out.Search != nil && out.Search.BudgetStop && res.Challenger == nil:
-		r.Stopped, r.StoppedBy = true, capIn(out.Search.Stop)
+	case out.Search != nil && out.Search.Cap != "" && res.Challenger == nil:
+		r.Stopped, r.StoppedBy = true, out.Search.Cap
 	case out.BudgetStop && out.Verdict != nil:
-		r.StoppedBy = capIn(out.Verdict.Stop)
+		r.StoppedBy = out.Verdict.Cap
 	}
 	r.Unboxed = c.UsesTools() && (c.Config.Sandbox == agent.SandboxNone || process.Available() != nil)
 	if res.Challenger == nil || out.Verdict == nil {
