@@ -246,6 +246,15 @@ func (t *Trial) Under(cfg Config) *Trial {
 	return again
 }
 
+// Clone returns a copy: what is added to one is not added to the other.
+func (t *Trial) Clone() *Trial {
+	c := &Trial{cfg: t.cfg, verdict: t.verdict, route: t.route}
+	for _, p := range t.pairs {
+		c.enter(p)
+	}
+	return c
+}
+
 // Cases returns the number of pairs that were added.
 func (t *Trial) Cases() int { return len(t.pairs) }
 
@@ -311,9 +320,6 @@ func (t *Trial) UnmarshalJSON(b []byte) error {
 	default:
 		return fmt.Errorf("read trial: unknown verdict %q", s.Verdict)
 	}
-	*t = Trial{cfg: s.Config, verdict: s.Verdict, route: s.Route}
-	for _, p := range s.Pairs {
-		t.enter(p)
-	}
+	*t = *(&Trial{cfg: s.Config, pairs: s.Pairs, verdict: s.Verdict, route: s.Route}).Clone()
 	return nil
 }

@@ -69,7 +69,7 @@ func TestPrintsStay(t *testing.T) {
 				if who := spent.On(&copied); who != "chal" {
 					t.Errorf("its copy is spent on %q", who)
 				}
-				if kept, left := spent.Unheard([]eval.Case{read, other}, nil); len(kept) != 1 || kept[0].ID != "new" || left != 1 {
+				if kept, left := spent.Unused([]eval.Case{read, other}, nil); len(kept) != 1 || kept[0].ID != "new" || left != 1 {
 					t.Errorf("kept %+v of what a search had read", kept)
 				}
 				if !strings.Contains(name, "purged") {

@@ -77,16 +77,22 @@ func RestsOnJudge(test []eval.Case) int {
 	n := 0
 	list, _ := usable(test, nil, "", nil)
 	for _, c := range list {
-		if JudgeOnly(c.cases...) {
-			n += len(c.cases)
+		if JudgeOnly(c.Cases...) {
+			n += len(c.Cases)
 		}
 	}
 	return n
 }
 
-// unproven takes out of a pair what an untrusted judge said. What was measured
-// without it stays.
-func unproven(p pareto.Pair) pareto.Pair {
-	p.Quality, p.Retries = math.NaN(), math.NaN()
-	return p
+// outcome is the owner's own comparison of the arms on a cluster, the mean over
+// its cases; false where the owner did not compare all of them.
+func (c Calibration) outcome(p HeldPair) (d float64, ok bool) {
+	for _, key := range p.Answers {
+		x, ok := c.Outcomes[key]
+		if !ok {
+			return 0, false
+		}
+		d += x / float64(len(p.Answers))
+	}
+	return d, len(p.Answers) > 0
 }

@@ -1,9 +1,6 @@
 package tournament
 
 import (
-	"encoding/json"
-	"fmt"
-
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
 )
@@ -46,37 +43,8 @@ func (t *TrialRecord) Copies(test []eval.Case, spent *Spent) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	_, n := usable(test, spent, t.Challenger, st.used(st.Clusters, spent, t.Challenger, test))
+	_, n := st.Usable(test, spent, t.Challenger, st.Clusters, nil)
 	return n, nil
-}
-
-func (t *TrialRecord) read() (*gateState, error) {
-	var st gateState
-	if err := t.decode(&st, &st.Version); err != nil {
-		return nil, err
-	}
-	st.Trial = begun(st.Trial)
-	return &st, nil
-}
-
-// decode reads the state, or the part of it that st has, of which version is one.
-func (t *TrialRecord) decode(st any, version *int) error {
-	if err := json.Unmarshal(t.State, st); err != nil {
-		return fmt.Errorf("read trial of %.12s: %w", t.Challenger, err)
-	}
-	if *version != 1 {
-		return fmt.Errorf("read trial of %.12s: state of version %d, this program knows 1", t.Challenger, *version)
-	}
-	return nil
-}
-
-// begun is the trial, an empty one where none has begun: there is no evidence under
-// any rule.
-func begun(t *pareto.Trial) *pareto.Trial {
-	if t == nil {
-		return pareto.NewTrial(pareto.DefaultConfig())
-	}
-	return t
 }
 
 // Provable counts what Fresh counts, apart by whether it could prove anything: idle
@@ -94,9 +62,9 @@ func (t *TrialRecord) Provable(test []eval.Case, spent *Spent, c Calibration) (f
 			idle += cases
 		}
 	}
-	list, _ := usable(test, spent, t.Challenger, st.used(st.Clusters, spent, t.Challenger, test))
+	list, _ := st.Usable(test, spent, t.Challenger, st.Clusters, nil)
 	for _, k := range list {
-		count(len(k.cases), c.Trusted() || !JudgeOnly(k.cases...))
+		count(len(k.Cases), c.Trusted() || !JudgeOnly(k.Cases...))
 	}
 	open := st.open()
 	for i := range test {

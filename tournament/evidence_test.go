@@ -11,7 +11,7 @@ import (
 // A case whose cluster the trial has heard, or that belongs to another
 // challenger, is not fresh, whatever its id.
 func TestFresh(t *testing.T) {
-	state, err := json.Marshal(gateState{Version: 1, Trial: pareto.NewTrial(pareto.Config{}), Clusters: []string{"heard"}, Heard: map[string][]string{"heard": nil}})
+	state, err := json.Marshal(State{Version: 1, Trial: pareto.NewTrial(pareto.Config{}), Clusters: []string{"heard"}, Used: map[string][]string{"heard": nil}})
 	if err != nil {
 		t.Fatal(err)
 	}

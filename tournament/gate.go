@@ -2,7 +2,6 @@ package tournament
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -66,34 +65,10 @@ func (v *Verdict) stopAt(limit *eval.BudgetError) {
 	v.Stop, v.BudgetStop, v.Cap = limit.Error(), true, limit.Cap
 }
 
-// gateState is what TrialRecord.State holds. Start is the evidence before the
-// run began: a resumed run walks the run's own pairs again from there.
-type gateState struct {
-	Version       int           `json:"version"`
-	Start         *pareto.Trial `json:"start"`
-	StartClusters []string      `json:"start_clusters"`
-	Trial         *pareto.Trial `json:"trial"`
-	Clusters      []string      `json:"clusters"`
-	// Withheld are whole pairs, by cluster, of which the trial has not got what
-	// the judge said: they are completed once the judge is trusted, or the owner
-	// has compared the answers.
-	Withheld map[string]heldPair `json:"withheld,omitempty"`
-	// Barred clusters were spent on a relative of the challenger: see Restart.
-	// Trial is null as long as no run has begun it.
-	Barred []string `json:"barred,omitempty"`
-	// On is the model that the pairs were measured on, as far as it is known. Past
-	// is what the trial had come to on others, StartRounds of them before the run.
-	On          Model       `json:"on,omitzero"`
-	StartOn     Model       `json:"start_on,omitzero"`
-	Past        []pastTrial `json:"past,omitempty"`
-	StartRounds int         `json:"start_rounds,omitempty"`
-
-	// Heard are the prints of the cases that each cluster had when it was heard:
-	// clusters are renamed, and cases are brought again under other names. An older
-	// evolve has left none.
-	Heard map[string][]string `json:"heard,omitempty"`
-
-	owners   int  // see completed
+// state is that of a trial in this run.
+type state struct {
+	State
+	owners   int  // see State.Completed
 	met      bool // see meet
 	spent    *Spent
 	copies   int      // see usable
@@ -169,15 +144,13 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 				if again {
 					clusters, idle = g.provable(clusters, st.Trial)
 				}
-				if !g.Judge.Trusted() && JudgeOnly(now[i].cases...) {
-					st.withhold(now[i].name, heldPair{*p, answers[i]})
-					*p = unproven(*p)
+				if !g.Judge.Trusted() && JudgeOnly(now[i].Cases...) {
+					*p = st.Withhold(now[i].Name, *p, answers[i])
 				}
 				st.Trial.Add(*p)
-				st.Clusters = append(st.Clusters, now[i].name)
-				st.hear(now[i])
+				st.Use(now[i], st.spent)
 				v.Fresh++
-				if err := g.emit(ctx, "gate_pair", map[string]any{"cluster": now[i].name, "quality": number(p.Quality),
+				if err := g.emit(ctx, "gate_pair", map[string]any{"cluster": now[i].Name, "quality": number(p.Quality),
 					"latency": number(p.Latency), "cost": number(p.Cost), "retries": number(p.Retries),
 					"e_value": st.Trial.EValue(), "cases": st.Trial.Cases()}); err != nil {
 					return nil, err
@@ -218,16 +191,16 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 // fresh lists the clusters of test that may still speak about this challenger,
 // in random order: none that is in the trial already, none of which a case was
 // spent on another challenger of the same incumbent, under whatever name (usable).
-func (g *Gate) fresh(ctx context.Context, st *gateState, incumbent, challenger string, test []eval.Case) ([]cluster, error) {
+func (g *Gate) fresh(ctx context.Context, st *state, incumbent, challenger string, test []eval.Case) ([]Cluster, error) {
 	spent, err := g.Log.Journal.SpentCases(ctx, g.Skill, incumbent)
 	if err != nil {
 		return nil, fmt.Errorf("read spent cases: %w", err)
 	}
 	st.spent = spent
 	if st.revision == 0 { // a purge has removed the trial that they were spent in
-		st.Barred = sorted(slices.Concat(st.Barred, spent.PrintsOn(challenger)))
+		st.Excluded = slices.Compact(slices.Sorted(slices.Values(slices.Concat(st.Excluded, spent.PrintsOn(challenger)))))
 	}
-	out, copies := usable(test, spent, challenger, st.used(st.StartClusters, spent, challenger, test))
+	out, copies := st.Usable(test, spent, challenger, st.StartClusters, st.resumed)
 	st.copies = copies
 	rng := rand.New(rand.NewPCG(uint64(g.Seed), 0x67617465))
 	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
@@ -238,13 +211,13 @@ func (g *Gate) fresh(ctx context.Context, st *gateState, incumbent, challenger s
 // can carry even where every attempt fails and is followed by its work retries:
 // half a pair is paid for and proves nothing, and which pairs a run has must not
 // depend on which worker was faster.
-func (g *Gate) affordable(clusters []cluster) []cluster {
+func (g *Gate) affordable(clusters []Cluster) []Cluster {
 	rest := g.Evaluator.Budget.Remaining().Rollouts
 	if rest == 0 {
 		return clusters
 	}
 	for i, c := range clusters {
-		if rest -= int64(2 * len(c.cases) * (1 + g.Evaluator.MaxRetries)); rest < 0 {
+		if rest -= int64(2 * len(c.Cases) * (1 + g.Evaluator.MaxRetries)); rest < 0 {
 			return clusters[:i]
 		}
 	}
@@ -254,10 +227,10 @@ func (g *Gate) affordable(clusters []cluster) []cluster {
 // spend marks the clusters' cases as spent on the challenger: they are, from the
 // moment that a first rollout may have begun. A cluster of which another trial has
 // taken a case since fresh has looked is left out.
-func (g *Gate) spend(ctx context.Context, spent *Spent, incumbent, challenger string, clusters []cluster) (ours []cluster, err error) {
+func (g *Gate) spend(ctx context.Context, spent *Spent, incumbent, challenger string, clusters []Cluster) (ours []Cluster, err error) {
 	for _, c := range clusters {
 		var taken *SpentError
-		for _, k := range c.cases {
+		for _, k := range c.Cases {
 			if err := g.Log.Journal.SpendCase(ctx, g.Skill, incumbent, challenger, k.ID, spent.print(k)); errors.As(err, &taken) {
 				break
 			} else if err != nil {
@@ -287,55 +260,30 @@ func (g *Gate) tellLeftOut(v *Verdict) {
 	}
 }
 
-func (g *Gate) load(ctx context.Context, incumbent, challenger string) (*gateState, error) {
+func (g *Gate) load(ctx context.Context, incumbent, challenger string) (*state, error) {
 	rec, err := g.Log.Journal.Trial(ctx, g.Skill, incumbent, challenger)
 	if err != nil {
 		return nil, fmt.Errorf("read trial: %w", err)
 	}
-	st := &gateState{Version: 1, Start: pareto.NewTrial(g.Config), Trial: pareto.NewTrial(g.Config)}
-	if rec == nil {
-		return st, nil
-	}
-	st.revision = rec.Revision
-	var old gateState
-	if err := json.Unmarshal(rec.State, &old); err != nil {
-		return nil, fmt.Errorf("read trial of %.12s: %w", challenger, err)
-	}
-	if old.Version != 1 {
-		return nil, fmt.Errorf("trial of %.12s was written by a newer evolve (version %d)", challenger, old.Version)
-	}
-	if old.Trial == nil { // the rule of the run that begins it holds
-		old.Trial, old.Start = pareto.NewTrial(g.Config), pareto.NewTrial(g.Config)
-	}
-	if rec.Run != g.Log.Run {
-		old.Start, old.StartClusters, old.StartOn, old.StartRounds = old.Trial, old.Clusters, old.On, len(old.Past)
-		if old.StartOn.Agent == "" {
-			old.StartOn = g.On
-		}
-	}
-	raw, err := json.Marshal(old.Start)
+	now, resumed, err := rec.Begin(g.Log.Run, g.Config, g.On)
 	if err != nil {
-		return nil, fmt.Errorf("copy trial: %w", err)
+		return nil, err
 	}
-	if err := json.Unmarshal(raw, st.Trial); err != nil {
-		return nil, fmt.Errorf("copy trial: %w", err)
+	st := &state{State: *now, resumed: resumed}
+	if rec != nil {
+		st.revision = rec.Revision
 	}
-	st.Start, st.StartClusters, st.Clusters = old.Start, old.StartClusters, slices.Clone(old.StartClusters)
-	st.Withheld, st.Barred, st.StartOn, st.On = old.Withheld, old.Barred, old.StartOn, old.StartOn
-	st.StartRounds, st.Past = old.StartRounds, slices.Clone(old.Past[:min(old.StartRounds, len(old.Past))])
-	st.recall(&old)
-	st.Trial, st.owners = st.completed(g.Judge)
+	st.Trial, st.owners = st.Completed(g.Judge)
 	return st, nil
 }
 
-func (g *Gate) save(ctx context.Context, st *gateState, incumbent, challenger string, v *Verdict) error {
-	raw, err := json.Marshal(st)
-	if err != nil {
-		return fmt.Errorf("encode trial: %w", err)
-	}
+func (g *Gate) save(ctx context.Context, st *state, incumbent, challenger string, v *Verdict) error {
 	rec := &TrialRecord{Skill: g.Skill, Incumbent: incumbent, Challenger: challenger, Run: g.Log.Run, Decision: v.Verdict,
-		State: raw, Simulated: g.Simulated, Updated: g.Log.Now().UTC().Truncate(time.Millisecond), Revision: st.revision}
-	err = g.Log.Journal.SaveTrial(ctx, rec)
+		Simulated: g.Simulated, Updated: g.Log.Now().UTC().Truncate(time.Millisecond), Revision: st.revision}
+	if err := rec.Save(&st.State); err != nil {
+		return err
+	}
+	err := g.Log.Journal.SaveTrial(ctx, rec)
 	st.revision = rec.Revision
 	return err
 }
@@ -343,7 +291,7 @@ func (g *Gate) save(ctx context.Context, st *gateState, incumbent, challenger st
 // unchanged refuses to go on with a trial that another process has changed since it
 // was read: what the next pairs say could not be added to it. Resumed, the run goes
 // on from what the trial is by then, and the pairs that it has are not paid again.
-func (g *Gate) unchanged(ctx context.Context, st *gateState, incumbent, challenger string) error {
+func (g *Gate) unchanged(ctx context.Context, st *state, incumbent, challenger string) error {
 	rec, err := g.Log.Journal.Trial(ctx, g.Skill, incumbent, challenger)
 	if err != nil {
 		return fmt.Errorf("read trial: %w", err)

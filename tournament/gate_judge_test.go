@@ -210,8 +210,8 @@ func TestFreshForgetsWhatIsKnown(t *testing.T) {
 	}
 }
 
-func TestUnprovenKeepsWhatWasMeasured(t *testing.T) {
-	p := unproven(pareto.Pair{Quality: 1, Latency: 0.25, Cost: -0.5, Retries: 1})
+func TestWithholdKeepsWhatWasMeasured(t *testing.T) {
+	p := new(State).Withhold("c", pareto.Pair{Quality: 1, Latency: 0.25, Cost: -0.5, Retries: 1}, nil)
 	if !math.IsNaN(p.Quality) || !math.IsNaN(p.Retries) || p.Latency != 0.25 || p.Cost != -0.5 {
 		t.Errorf("%+v", p)
 	}

@@ -8,13 +8,6 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 )
 
-// A pastTrial is what a trial had come to when the model changed.
-type pastTrial struct {
-	On       Model         `json:"on"`
-	Trial    *pareto.Trial `json:"trial"`
-	Clusters []string      `json:"clusters"`
-}
-
 // Evidence is about a text and a model. A trial that another model would go on
 // with starts again: with an e-process of its own, at the level of the run in
 // which it does. What it had come to stays in the record and does not count. Its
@@ -28,7 +21,7 @@ type pastTrial struct {
 // meet tells the trial who answers: before the first pair of the run what is known
 // without asking, then what each pair names, "" for nothing. It reports whether the
 // trial starts again.
-func (g *Gate) meet(ctx context.Context, st *gateState, v *Verdict, reported string, measured bool) (bool, error) {
+func (g *Gate) meet(ctx context.Context, st *state, v *Verdict, reported string, measured bool) (bool, error) {
 	if st.met {
 		return false, nil
 	}
@@ -47,20 +40,12 @@ func (g *Gate) meet(ctx context.Context, st *gateState, v *Verdict, reported str
 		}
 		return false, nil
 	}
-	was := pastTrial{st.On, st.Trial, st.Clusters}
+	was := PastTrial{st.On, st.Trial, st.Clusters}
 	v.Restarted = fmt.Sprintf("the model changed from %v to %v: the trial starts again", was.On, now)
 	st.Past = append(st.Past, was)
 	st.On, st.Trial, st.Clusters, st.owners = now, pareto.NewTrial(g.Config), nil, 0
 	v.Decision, v.Round, v.Fresh = st.Trial.Decide(), len(st.Past), 0
 	return true, g.emit(ctx, "gate_restart", map[string]any{"from": was.On.String(), "to": now.String(), "cases": was.Trial.Cases(), "reason": v.Restarted})
-}
-
-// past are the clusters that were heard on other models.
-func (st *gateState) past() (out []string) {
-	for _, p := range st.Past {
-		out = append(out, p.Clusters...)
-	}
-	return out
 }
 
 // answeredBy is the model that all rollouts of a pair name, "" where one names
@@ -73,13 +58,4 @@ func answeredBy(rs []*eval.Rollout) (model string) {
 		model = r.Model
 	}
 	return model
-}
-
-// Rounds counts how often the trial has started again because the model changed.
-func (t *TrialRecord) Rounds() (int, error) {
-	st, err := t.read()
-	if err != nil {
-		return 0, err
-	}
-	return len(st.Past), nil
 }

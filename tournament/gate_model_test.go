@@ -95,7 +95,7 @@ func TestTrialOfAnotherModelStartsAgain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			heard, err := rec.Clusters()
+			heard, err := clustersOf(rec)
 			if err != nil || len(heard) != 12 {
 				t.Errorf("%d clusters, %v; want all 12, heard or not to be heard again", len(heard), err)
 			}
@@ -151,7 +151,7 @@ func TestTrialStartsAgainAtItsOwnLevel(t *testing.T) {
 		t.Errorf("the rule that it is judged by: %+v, %v", kept.Config(), err)
 	}
 	// Its descendants hear none of it again.
-	heard, err := rec.Clusters()
+	heard, err := clustersOf(rec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestTrialStartsAgainOnTheWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range order[:2] {
-		silent[c.cases[0].ID] = true
+		silent[c.Cases[0].ID] = true
 	}
 	for range 2 {
 		v, kinds := run(m)

@@ -12,20 +12,14 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 )
 
-// A cluster is one unit of evidence: cases that are not independent.
-type cluster struct {
-	name  string
-	cases []*eval.Case
-}
-
 // pairs runs both arms on the clusters and returns one difference each, nil for
 // those that the budget did not reach, with the answers that they rest on and
 // the models that they name (answeredBy).
-func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, clusters []cluster) ([]*pareto.Pair, [][]string, []string, error) {
+func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, clusters []Cluster) ([]*pareto.Pair, [][]string, []string, error) {
 	arm := "gate:" + incumbent.SHA()[:16] + ":" + challenger.SHA()[:16]
 	var jobs []eval.Job
 	for _, c := range clusters {
-		for _, k := range c.cases {
+		for _, k := range c.Cases {
 			jobs = append(jobs, Adjacent(incumbent, challenger, k, arm, 0, g.Seed)...)
 		}
 	}
@@ -41,7 +35,7 @@ func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, cl
 	out, answers, models := make([]*pareto.Pair, len(clusters)), make([][]string, len(clusters)), make([]string, len(clusters))
 	at := 0
 	for i, c := range clusters {
-		n := 2 * len(c.cases)
+		n := 2 * len(c.Cases)
 		if out[i] = Difference(rollouts[at:at+n], incumbent.SHA()); out[i] != nil {
 			g.inTokens = g.inTokens || rollouts[at].CostUSD == nil && !math.IsNaN(out[i].Cost)
 			g.leaveOut(out[i])

@@ -87,7 +87,7 @@ func TestGateLeavesOutWhatAnotherTrialTook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	heard, err := rec.Clusters()
+	heard, err := clustersOf(rec)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -284,9 +284,15 @@ func TestGateLeavesGeneratedCasesOut(t *testing.T) {
 	var names []string
 	list, _ := usable(cases, nil, "challenger", nil)
 	for _, c := range list {
-		names = append(names, c.name)
+		names = append(names, c.Name)
 	}
 	if !slices.Equal(names, []string{"c000", "c004"}) {
 		t.Errorf("the gate may count %q", names)
 	}
+}
+
+// clustersOf are the names of the clusters that a trial has used, or may not use.
+func clustersOf(t *TrialRecord) ([]string, error) {
+	used, err := t.Used()
+	return slices.DeleteFunc(used, func(name string) bool { return len(name) == 65 && name[0] == '#' }), err
 }

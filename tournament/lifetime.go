@@ -108,11 +108,11 @@ func (t *TrialRecord) Hold(level float64) (changed bool, err error) {
 		st.Start = st.Start.Under(rule)
 	}
 	t.Decision = pareto.Undecided
-	return true, t.write(st)
+	return true, t.Save(st)
 }
 
 // tellLifetime says what a proof is worth over all trials of the skill.
-func (g *Gate) tellLifetime(ctx context.Context, st *gateState, v *Verdict, incumbent, challenger string) error {
+func (g *Gate) tellLifetime(ctx context.Context, st *state, v *Verdict, incumbent, challenger string) error {
 	n, err := g.Log.Journal.TrialNumber(ctx, g.Skill, incumbent, challenger, len(st.Past))
 	if err != nil || n == nil {
 		return err

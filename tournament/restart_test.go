@@ -26,7 +26,7 @@ func TestRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want := range 2 { // the 40th later, once
-		changed, err := rec.Bar(barred[39:])
+		changed, err := rec.Exclude(barred[39:])
 		if err != nil || changed != (want == 0) {
 			t.Fatalf("changed %v, error %v", changed, err)
 		}
@@ -57,11 +57,11 @@ func TestRestart(t *testing.T) {
 	if rec, err = m.Trial(ctx, "s", bad.SHA(), good.SHA()); err != nil {
 		t.Fatal(err)
 	}
-	heard, err := rec.Clusters()
+	heard, err := clustersOf(rec)
 	if err != nil || len(heard) != 60 || !slices.Contains(heard, all[0].ID) {
 		t.Errorf("clusters %v, error %v; want all 60: 40 barred, 20 heard", heard, err)
 	}
-	if changed, err := rec.Bar([]string{all[59].ID}); err != nil || changed {
+	if changed, err := rec.Exclude([]string{all[59].ID}); err != nil || changed {
 		t.Errorf("what was heard is barred too: %v, %v", changed, err)
 	}
 	spent, err := m.SpentCases(ctx, "s", bad.SHA())

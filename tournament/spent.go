@@ -44,10 +44,6 @@ func (s *Spent) Prints(c *eval.Case) []string {
 	return out
 }
 
-// isPrint tells a print from the name of a cluster; one that looks like a print is
-// none of a case.
-func isPrint(name string) bool { return len(name) == 65 && name[0] == '#' }
-
 func (s *Spent) print(c *eval.Case) string {
 	if s == nil {
 		return eval.Print(nil, c)
@@ -84,22 +80,22 @@ func (s *Spent) Unspent(cases []eval.Case) (n, clusters int) {
 	test, _ := HeldOut(cases)
 	list, _ := usable(test, s, "", nil)
 	for _, c := range list {
-		n += len(c.cases)
+		n += len(c.Cases)
 	}
 	return n, len(list)
 }
 
-// Unheard are the cases of test that may still say something where used (names of
-// clusters, and prints of cases) has been heard: of those that ask nearly the same,
-// one cluster. copies counts those that are left out for what they ask.
-func (s *Spent) Unheard(test []eval.Case, used []string) (kept []eval.Case, copies int) {
+// Unused are the cases of test that are not in used (names of clusters, and prints of
+// cases): of those that ask nearly the same, one cluster. copies counts those that are
+// left out for what they ask.
+func (s *Spent) Unused(test []eval.Case, used []string) (kept []eval.Case, copies int) {
 	open := &Spent{}
 	if s != nil {
 		open.Key, open.Read = s.Key, s.Read
 	}
 	list, copies := usable(test, open, "", used)
 	for _, c := range list {
-		for _, k := range c.cases {
+		for _, k := range c.Cases {
 			kept = append(kept, *k)
 		}
 	}
@@ -157,15 +153,21 @@ func Repeated(n int) string {
 	return fmt.Sprintf("%d held-out cases left out: they repeat what was heard, or what the search has read", n)
 }
 
+// A Cluster is one unit of evidence: cases that are not independent.
+type Cluster struct {
+	Name  string
+	Cases []*eval.Case
+}
+
 // usable groups test by cluster, by name, without the clusters in used (names, and
 // prints of cases), those of which a case was spent on another challenger, those of
 // which one was generated, and those that ask nearly the same as one of these.
 // Clusters that ask nearly the same are one unit of evidence: the first of them
 // stands for all. copies counts the cases that are left out for what they ask
 // alone, and would count under their ids and the names of their clusters.
-func usable(test []eval.Case, spent *Spent, challenger string, used []string) (out []cluster, copies int) {
+func usable(test []eval.Case, spent *Spent, challenger string, used []string) (out []Cluster, copies int) {
 	at := map[string]int{}
-	var list []cluster
+	var list []Cluster
 	names := map[string]bool{} // used
 	for _, name := range used {
 		names[name] = true
@@ -178,10 +180,10 @@ func usable(test []eval.Case, spent *Spent, challenger string, used []string) (o
 		k, ok := at[name]
 		if !ok {
 			k = len(list)
-			at[name], list = k, append(list, cluster{name: name})
+			at[name], list = k, append(list, Cluster{Name: name})
 		}
 		owner[i] = k
-		list[k].cases = append(list[k].cases, c)
+		list[k].Cases = append(list[k].Cases, c)
 		if names[name] || names[spent.idPrint(c.ID)] || c.Generated() { // nobody asked for it: it is no evidence, whoever held it out
 			barred[k] = true
 		}
@@ -203,7 +205,7 @@ func usable(test []eval.Case, spent *Spent, challenger string, used []string) (o
 	for k := range list {
 		r := same.root(k)
 		gone[r] = gone[r] || barred[k] || asks[k]
-		if at, ok := first[r]; !ok || list[k].name < list[at].name {
+		if at, ok := first[r]; !ok || list[k].Name < list[at].Name {
 			first[r] = k
 		}
 	}
@@ -211,14 +213,14 @@ func usable(test []eval.Case, spent *Spent, challenger string, used []string) (o
 		switch r := same.root(k); {
 		case gone[r] || first[r] != k:
 			if !barred[k] {
-				copies += len(c.cases)
+				copies += len(c.Cases)
 			}
 		default:
-			slices.SortFunc(c.cases, func(a, b *eval.Case) int { return cmp.Compare(a.ID, b.ID) })
+			slices.SortFunc(c.Cases, func(a, b *eval.Case) int { return cmp.Compare(a.ID, b.ID) })
 			out = append(out, c)
 		}
 	}
-	slices.SortFunc(out, func(a, b cluster) int { return cmp.Compare(a.name, b.name) })
+	slices.SortFunc(out, func(a, b Cluster) int { return cmp.Compare(a.Name, b.Name) })
 	return out, copies
 }
 

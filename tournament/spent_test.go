@@ -165,7 +165,7 @@ func TestRelativesPrintsAreBarred(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	barred, err := rec.Heard()
+	barred, err := rec.Used()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestIndependent(t *testing.T) {
 	if held, _ := HeldOut(slices.Concat(train, test, val)); len(held) != 2 {
 		t.Errorf("%d held out, want 2", len(held))
 	}
-	if held, n := (&Spent{Read: map[string]bool{eval.Print(nil, &test[4]): true}}).Unheard(test[3:5], nil); len(held) != 1 || n != 1 {
+	if held, n := (&Spent{Read: map[string]bool{eval.Print(nil, &test[4]): true}}).Unused(test[3:5], nil); len(held) != 1 || n != 1 {
 		t.Errorf("%d are left of one that was read and is gone", len(held))
 	}
 }
@@ -219,20 +219,19 @@ func TestNoProofFromCopies(t *testing.T) {
 		for i := range first {
 			sign[eval.Content(&first[i])] = float64(r.IntN(3) - 1)
 		}
-		trial, st := pareto.NewTrial(pareto.DefaultConfig()), &gateState{spent: &Spent{By: map[string]string{}, ByPrint: map[string]string{}}}
+		trial, st, spent := pareto.NewTrial(pareto.DefaultConfig()), &State{}, &Spent{By: map[string]string{}, ByPrint: map[string]string{}}
 		test := first
 		for night := range nights {
-			list, _ := usable(test, st.spent, "mine", st.used(st.Clusters, st.spent, "mine", test))
+			list, _ := st.Usable(test, spent, "mine", st.Clusters, nil)
 			for _, c := range list {
-				d, known := sign[eval.Content(c.cases[0])]
+				d, known := sign[eval.Content(c.Cases[0])]
 				if !known {
-					t.Fatalf("life %d, night %d: %q is fresh", life, night, c.cases[0].Prompt)
+					t.Fatalf("life %d, night %d: %q is fresh", life, night, c.Cases[0].Prompt)
 				}
 				trial.Add(pareto.Pair{Quality: d})
-				st.Clusters = append(st.Clusters, c.name)
-				st.hear(c)
-				for _, k := range c.cases {
-					st.spent.By[k.ID], st.spent.ByPrint[st.spent.print(k)] = "mine", "mine"
+				st.Use(c, spent)
+				for _, k := range c.Cases {
+					spent.By[k.ID], spent.ByPrint[spent.print(k)] = "mine", "mine"
 				}
 			}
 			more := again(first, func(c *eval.Case) {

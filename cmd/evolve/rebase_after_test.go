@@ -48,7 +48,7 @@ func TestRebaseBarsWhatComesLater(t *testing.T) {
 	o.look()
 	old, err := o.db.Journal("").Trial(t.Context(), "tables", o.base, sha)
 	o.check(err)
-	_, err = old.Bar([]string{"heard later"})
+	_, err = old.Exclude([]string{"heard later"})
 	o.check(err)
 	o.check(o.db.Journal(old.Run).SaveTrial(t.Context(), old))
 	o.look()

@@ -276,7 +276,7 @@ func TestRebaseReverted(t *testing.T) {
 	o.write(swap(tablesText, "Markdown", "HTML"))
 	o.look()
 	_, between := o.onTrial()
-	if _, err := between.Bar([]string{"heard meanwhile"}); err != nil {
+	if _, err := between.Exclude([]string{"heard meanwhile"}); err != nil {
 		t.Fatal(err)
 	}
 	o.check(o.db.Journal(between.Run).SaveTrial(t.Context(), between))

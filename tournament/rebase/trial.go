@@ -35,7 +35,7 @@ func restart(ctx context.Context, db *store.Store, t *tournament.TrialRecord, c 
 		return false, nil
 	}
 	if old != nil {
-		if changed, err := old.Bar(barred); err != nil || !changed {
+		if changed, err := old.Exclude(barred); err != nil || !changed {
 			return true, err
 		}
 		return true, j.SaveTrial(ctx, old)
@@ -51,7 +51,7 @@ func restart(ctx context.Context, db *store.Store, t *tournament.TrialRecord, c 
 // spentOn lists the clusters that a trial has used up, those that were cut short
 // among them, and the prints of their cases.
 func spentOn(ctx context.Context, db *store.Store, t *tournament.TrialRecord) ([]string, error) {
-	out, err := t.Heard()
+	out, err := t.Used()
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (k *Rebaser) barRelatives(ctx context.Context, db *store.Store, name, live 
 			if err != nil {
 				return err
 			}
-			more, err := t.Bar(heard)
+			more, err := t.Exclude(heard)
 			if err != nil {
 				return err
 			}

@@ -124,7 +124,7 @@ func (k *Certification) fresh(c *Certificate, run, key string) []group {
 			used = append(used, eval.ClusterOf(kase))
 		}
 	}
-	cases, copies := k.Spent.Unheard(k.Cases, used)
+	cases, copies := k.Spent.Unused(k.Cases, used)
 	k.copies = copies
 	for i := range cases {
 		kase := &cases[i]

@@ -159,7 +159,7 @@ func (s *Worker) uncertifiedCases(ctx context.Context, live *skill.Live, d *slee
 			heard = append(heard, p.Heard...)
 		}
 	}
-	held, _ = spent.Unheard(held, heard)
+	held, _ = spent.Unused(held, heard)
 	return held, nil
 }
 
