@@ -63,7 +63,7 @@ func (e *BudgetError) Error() string { return fmt.Sprintf("budget: --%s is used 
 
 // The caps by the names of their flags, as BudgetError tells them.
 const (
-	capRollouts = "max-rollouts"
+	CapRollouts = "max-rollouts"
 	capCost     = "max-cost-usd"
 	capTokens   = "max-tokens"
 	capDuration = "max-duration"
@@ -233,7 +233,7 @@ func (b *Budget) fits(d demand) (short string, wait *Budget) {
 		case c.Duration > 0 && b.elapsed() >= c.Duration:
 			return capDuration, nil
 		case c.Rollouts > 0 && d.rollouts > 0 && s.Rollouts+h.rollouts+d.rollouts > c.Rollouts:
-			short, settled, all = capRollouts, s.Rollouts+d.rollouts > c.Rollouts, true
+			short, settled, all = CapRollouts, s.Rollouts+d.rollouts > c.Rollouts, true
 		case c.Tokens > 0 && tokens+h.tokens+h.spareTokens+d.tokens > c.Tokens:
 			short, settled, all = capTokens, tokens+d.tokens > c.Tokens, true
 		case c.CostUSD > 0 && (usd >= c.CostUSD || usd+h.usd+h.spareUSD+d.usd > c.CostUSD):

@@ -149,7 +149,7 @@ func winner(n int, quality, spread, retries, usd float64, text string) *member {
 	if err != nil {
 		panic(err)
 	}
-	m := &member{variant: eval.Variant{Doc: doc}, tokens: skill.Tokens(text), full: true, val: make([]record, n)}
+	m := &member{variant: eval.Variant{Doc: doc}, tokens: skill.Tokens(text), full: true, val: make([]attempts, n)}
 	for i := range m.val {
 		for _, d := range []float64{-spread, spread} {
 			m.val[i].add(&eval.Rollout{Status: eval.Done, Quality: quality + d, Retries: retries, CostUSD: &usd})

@@ -172,9 +172,7 @@ type errDone struct {
 }
 
 // errRollouts ends a search that has too few rollouts left to go on.
-var errRollouts = &errDone{"the rollout budget is used up", capRollouts}
-
-const capRollouts = "max-rollouts"
+var errRollouts = &errDone{"the rollout budget is used up", eval.CapRollouts}
 
 func (e *errDone) Error() string { return e.reason }
 

@@ -113,7 +113,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		}
 		now := g.affordable(clusters[:min(batch, len(clusters))])
 		if len(now) == 0 {
-			v.stopAt(&eval.BudgetError{Cap: capRollouts})
+			v.stopAt(&eval.BudgetError{Cap: eval.CapRollouts})
 			break
 		}
 		clusters = clusters[len(now):]

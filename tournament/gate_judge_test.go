@@ -2,6 +2,7 @@ package tournament
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -234,8 +235,8 @@ func TestProvable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := rec.read()
-	if err != nil {
+	var st State
+	if err := json.Unmarshal(rec.State, &st); err != nil {
 		t.Fatal(err)
 	}
 	compared := doubted

@@ -282,7 +282,7 @@ func TestGateLeavesGeneratedCasesOut(t *testing.T) {
 	cases[2].Cluster, cases[3].Cluster = "k", "k"
 	cases[3].Source = &eval.Source{Origin: "generated"}
 	var names []string
-	list, _ := usable(cases, nil, "challenger", nil)
+	list, _ := new(State).Usable(cases, nil, "challenger", nil, nil)
 	for _, c := range list {
 		names = append(names, c.Name)
 	}

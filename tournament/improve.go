@@ -155,14 +155,14 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	if words := Repeated(copies); words != "" {
 		out.Warnings = append(out.Warnings, words)
 	}
-	gate := &Gate{Evaluator: p.Evaluator(budget, p.MaxRetries), Log: log, Skill: run.Skill, Config: p.Gate,
+	g := &Gate{Evaluator: p.Evaluator(budget, p.MaxRetries), Log: log, Skill: run.Skill, Config: p.Gate,
 		Seed: run.Seed, Simulated: run.Simulated, Objectives: p.Objectives, On: p.CarriedOn}
 	if p.Calibrate != nil && RestsOnJudge(held) > 0 {
-		if gate.Judge, err = p.Calibrate(ctx); err != nil {
+		if g.Judge, err = p.Calibrate(ctx); err != nil {
 			return fmt.Errorf("calibrate the judge: %w", err)
 		}
 	}
-	if out.Verdict, err = gate.Try(ctx, p.Incumbent, *challenger, held); err != nil {
+	if out.Verdict, err = g.Try(ctx, p.Incumbent, *challenger, held); err != nil {
 		return err
 	}
 	if words := oneSentence(p.Cases); words != "" {

@@ -118,8 +118,8 @@ func (g *Gate) tellLifetime(ctx context.Context, st *state, v *Verdict, incumben
 		return err
 	}
 	v.Number, v.Lifetime = n.Number, n.Level()
-	if d := alone(st.Trial); n.short(&d) {
-		v.Warnings = append(v.Warnings, fmt.Sprintf("%s: `evolve promote %s` installs it if you say so, nights go on with fresh cases", overLifetime(g.Skill, n, &d), g.Skill))
+	if over := n.OverLifetime(g.Skill, st.Trial); over != "" {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("%s: `evolve promote %s` installs it if you say so, nights go on with fresh cases", over, g.Skill))
 	}
 	return nil
 }
@@ -131,20 +131,17 @@ func (t *TrialRecord) OverLifetime(n *TrialNumber) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if d := alone(trial); n.short(&d) {
-		return overLifetime(t.Skill, n, &d), nil
+	return n.OverLifetime(t.Skill, trial), nil
+}
+
+// OverLifetime is what the proof of a skill's trial of that number is worth, see
+// TrialRecord.OverLifetime. The first trial of a skill is still a single one, and its
+// proof says no less than it seems to. What the lifetime leaves it less for are trials to
+// come; nights hold it to that all the same.
+func (n *TrialNumber) OverLifetime(skill string, t *pareto.Trial) string {
+	d := alone(t)
+	if n.Number <= 1 || d.Verdict != pareto.Promote || d.Lasts(n.Level()) {
+		return ""
 	}
-	return "", nil
-}
-
-// short reports whether a proof says less, among the trials that there were, than it
-// seems to: the first one of a skill is a single trial still, and no more than that
-// is said of it. What the lifetime leaves it less for are trials to come; nights
-// hold it to that all the same.
-func (n *TrialNumber) short(d *pareto.Decision) bool {
-	return n.Number > 1 && d.Verdict == pareto.Promote && !d.Lasts(n.Level())
-}
-
-func overLifetime(skill string, n *TrialNumber, d *pareto.Decision) string {
 	return fmt.Sprintf("proven as a single trial; as trial %d of %s it counts at %.2g (e = %.3g of %.0f)", n.Number, skill, n.Level(), d.EValue, d.Asks(n.Level()))
 }

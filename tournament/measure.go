@@ -35,7 +35,7 @@ func (s *search) measureVal(ctx context.Context, m *member, idx []int, trial int
 // Nothing else of a search runs rollouts, and what measure has run counts as tried,
 // whatever came of it: without an error, m has more than trial rollouts of each case
 // at idx. A loop that ends when nothing is left to try therefore ends.
-func (s *search) measure(ctx context.Context, m *member, cases []eval.Case, known []record, idx []int, trial int) error {
+func (s *search) measure(ctx context.Context, m *member, cases []eval.Case, known []attempts, idx []int, trial int) error {
 	if err := ctx.Err(); err != nil {
 		return err // also where everything is recorded, and nothing would be asked
 	}
@@ -87,7 +87,7 @@ func (s *search) learnFeedback(r *eval.Rollout) {
 }
 
 // qualities lists m's mean quality on train cases, NaN where unknown.
-func qualities(known []record, idx []int) []float64 {
+func qualities(known []attempts, idx []int) []float64 {
 	out := make([]float64, len(idx))
 	for k, i := range idx {
 		out[k] = known[i].mean()

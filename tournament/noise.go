@@ -182,7 +182,7 @@ func (w *within) sd() *float64 {
 }
 
 // done lists the scored rollouts in the order of trials.
-func (r *record) done() (out []*eval.Rollout) {
+func (r *attempts) done() (out []*eval.Rollout) {
 	for k := range r.trials() {
 		if x := r.at(k); x.Status == eval.Done {
 			out = append(out, x)

@@ -14,27 +14,27 @@ import (
 type member struct {
 	Candidate
 	variant eval.Variant
-	parents []int    // indexes into the pool
-	tokens  int      // of the body
-	train   []record // by train case
-	val     []record // by validation case
-	full    bool     // validated on every case
-	cut     bool     // only lacks lines of the incumbent
+	parents []int      // indexes into the pool
+	tokens  int        // of the body
+	train   []attempts // by train case
+	val     []attempts // by validation case
+	full    bool       // validated on every case
+	cut     bool       // only lacks lines of the incumbent
 	// confirmed is the trial that had no part in choosing m, 0 for none.
 	confirmed int
 	tried     map[string]bool // what was tried on this text already
 	depth     int             // stepping stones on the way here since the last gain
 }
 
-// A record is one case's rollouts by one candidate, in the order of trials. The
+// A attempts is one case's rollouts by one candidate, in the order of trials. The
 // first one is kept apart: most cases have no other, and a pool holds a record
 // for every candidate and case.
-type record struct {
+type attempts struct {
 	first *eval.Rollout
 	more  []*eval.Rollout
 }
 
-func (r *record) add(x *eval.Rollout) {
+func (r *attempts) add(x *eval.Rollout) {
 	if r.first == nil {
 		r.first = x
 		return
@@ -43,7 +43,7 @@ func (r *record) add(x *eval.Rollout) {
 }
 
 // trials is the number of rollouts, missing ones included.
-func (r *record) trials() int {
+func (r *attempts) trials() int {
 	if r.first == nil {
 		return 0
 	}
@@ -51,7 +51,7 @@ func (r *record) trials() int {
 }
 
 // at returns the rollout of a trial.
-func (r *record) at(trial int) *eval.Rollout {
+func (r *attempts) at(trial int) *eval.Rollout {
 	if trial == 0 {
 		return r.first
 	}
@@ -59,7 +59,7 @@ func (r *record) at(trial int) *eval.Rollout {
 }
 
 // mean is the average quality over the trials that were scored, NaN for none.
-func (r *record) mean() float64 {
+func (r *attempts) mean() float64 {
 	if len(r.more) == 0 && r.first != nil && r.first.Status == eval.Done {
 		return r.first.Quality
 	}
@@ -76,7 +76,7 @@ func (r *record) mean() float64 {
 }
 
 // last is the newest scored rollout, nil for none.
-func (r *record) last() *eval.Rollout {
+func (r *attempts) last() *eval.Rollout {
 	for k := r.trials() - 1; k >= 0; k-- {
 		if x := r.at(k); x.Status == eval.Done {
 			return x
@@ -99,7 +99,7 @@ func newPool(trainCases, valCases int) *pool {
 
 func (p *pool) add(c Candidate, v eval.Variant, parents ...int) *member {
 	m := &member{Candidate: c, variant: v, parents: parents, tokens: skill.Tokens(string(v.Doc.Body())),
-		train: make([]record, p.train), val: make([]record, p.cases), tried: map[string]bool{}}
+		train: make([]attempts, p.train), val: make([]attempts, p.cases), tried: map[string]bool{}}
 	if len(p.members) > 0 {
 		_, m.cut = mutate.Removed(p.members[0].variant.Doc, v.Doc)
 	}

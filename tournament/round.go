@@ -214,7 +214,7 @@ func (s *search) try(ctx context.Context, mv *move, ps []mutate.Proposal) (won b
 	}
 	c := s.candidate(mv.op, parents, p)
 	child := &member{Candidate: c, variant: eval.Variant{Name: mv.parent.variant.Name, Doc: p.Doc,
-		Dir: mv.parent.variant.Dir, Rest: mv.parent.variant.Rest}, train: make([]record, len(s.cases.Train))}
+		Dir: mv.parent.variant.Dir, Rest: mv.parent.variant.Rest}, train: make([]attempts, len(s.cases.Train))}
 	var batch []int
 	if !mv.untried {
 		batch = s.opt.Batch.Pick(qualities(mv.parent.train, all(len(s.cases.Train))), mv.targets, s.opt.Minibatch, s.rng)

@@ -63,7 +63,7 @@ func (s *search) known(ctx context.Context, m *member) ([]int, error) {
 
 // persistent returns the newest rollout of r with the feedback of those checks
 // only that failed in every trial, nil where none did.
-func persistent(r *record) *eval.Rollout {
+func persistent(r *attempts) *eval.Rollout {
 	last := r.last()
 	if last == nil || last.Quality >= 1 {
 		return nil

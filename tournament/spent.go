@@ -139,7 +139,7 @@ func kindOf(c *eval.Case) kind { return kind{c.Skill, eval.ClusterOf(c), c.IsTri
 // HeldOut are the cases of the test split that are Independent of the others.
 func HeldOut(cases []eval.Case) (test []eval.Case, copies int) {
 	kept, copies := Independent(cases)
-	return bySplit(kept).Test, copies
+	return slices.DeleteFunc(slices.Clone(kept), func(c eval.Case) bool { return c.Split != eval.Test }), copies
 }
 
 // Repeated counts copies in words, "" for none.

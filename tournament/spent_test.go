@@ -273,7 +273,7 @@ func BenchmarkHeldOut1000(b *testing.B) {
 	}
 	for b.Loop() {
 		test, _ := HeldOut(cases)
-		if list, _ := usable(test, &Spent{}, "", nil); len(list) != 333 {
+		if list, _ := new(State).Usable(test, &Spent{}, "", nil, nil); len(list) != 333 {
 			b.Fatal(len(list))
 		}
 	}

@@ -37,7 +37,7 @@ func (s *search) untangle(ctx context.Context, mv *move, child *member, batch []
 	s.tried[p.Doc.Hash()] = true
 	v := child.variant
 	v.Doc = p.Doc
-	m := &member{variant: v, train: make([]record, len(s.cases.Train))}
+	m := &member{variant: v, train: make([]attempts, len(s.cases.Train))}
 	if err := s.measureTrain(ctx, m, cases, 0); err != nil {
 		return none(err)
 	}

@@ -26,7 +26,7 @@ func TestTangledLines(t *testing.T) {
 	train := []eval.Case{ask("quasar"), ask("quasar", "tundra"), ask("lantern", "tundra"), ask("tundra")}
 	s := &search{cases: Cases{Train: train}, lessons: newLessons(train)}
 	outcome := func(passed ...string) *member {
-		m := &member{variant: eval.Variant{Doc: doc}, train: make([]record, len(train))}
+		m := &member{variant: eval.Variant{Doc: doc}, train: make([]attempts, len(train))}
 		for i, c := range train {
 			r := &eval.Rollout{Status: eval.Done}
 			for _, k := range c.Checks {
