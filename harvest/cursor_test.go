@@ -44,7 +44,7 @@ func (f *folder) write(name, text string) {
 func (f *folder) harvest() []string {
 	f.t.Helper()
 	var got []string
-	_, err := ReadFiles(context.Background(), f.files, Filter{}, f.c, lineSession, func(s *Session) error {
+	_, err := ReadFiles(context.Background(), f.files, Options{}, f.c, lineSession, func(s *Session) error {
 		got = append(got, s.ID+": "+prompts(s))
 		return nil
 	})
@@ -194,7 +194,7 @@ func TestStoppedHarvest(t *testing.T) {
 	}
 	full := errors.New("disk full")
 	var taken []string
-	_, err := ReadFiles(t.Context(), f.files, Filter{}, f.c, lineSession, func(s *Session) error {
+	_, err := ReadFiles(t.Context(), f.files, Options{}, f.c, lineSession, func(s *Session) error {
 		if s.ID == "d" {
 			return full
 		}
@@ -226,7 +226,7 @@ func TestHarvestProperty(t *testing.T) {
 		c, stored := new(MemoryCursor), map[string]string{}
 		crash := errors.New("crash")
 		harvest := func(stopAfter int) {
-			_, err := ReadFiles(context.Background(), files, Filter{}, c, lineSession, func(s *Session) error {
+			_, err := ReadFiles(context.Background(), files, Options{}, c, lineSession, func(s *Session) error {
 				if stopAfter == 0 {
 					return crash
 				}
@@ -329,7 +329,7 @@ func BenchmarkIdle(b *testing.B) {
 	var c MemoryCursor
 	n := 0
 	harvest := func() {
-		if _, err := ReadFiles(context.Background(), files, Filter{}, &c, lineSession, func(*Session) error { n++; return nil }); err != nil {
+		if _, err := ReadFiles(context.Background(), files, Options{}, &c, lineSession, func(*Session) error { n++; return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/harvest/redact"
@@ -24,17 +23,9 @@ const maxText = 64 << 10
 // read line by line; one that is larger was not written by an agent.
 const maxTranscript = 4 << 30
 
-// A Filter narrows down what a Source reads. The zero value lets all pass.
-type Filter struct {
-	Since time.Time // what was last written before it is passed over
-	// Exclude are patterns (path.Match) for projects that must not be read,
-	// against the working folder and each of its parents, and their names.
-	Exclude []string
-}
-
 // Check returns an error for a pattern that is none.
-func (f Filter) Check() error {
-	for _, pattern := range f.Exclude {
+func (o Options) Check() error {
+	for _, pattern := range o.Exclude {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return fmt.Errorf("read sessions: exclude %q: %w", pattern, err)
 		}
@@ -44,12 +35,12 @@ func (f Filter) Check() error {
 
 // Excludes reports whether sessions of the folder cwd must not be read. Those of
 // evolve's own replays (see OwnReplay) never are.
-func (f Filter) Excludes(cwd string) bool {
+func (o Options) Excludes(cwd string) bool {
 	if inOwnFolder(cwd) {
 		return true
 	}
 	for dir := filepath.ToSlash(cwd); dir != "" && dir != "." && dir != "/"; dir = path.Dir(dir) {
-		for _, pattern := range f.Exclude {
+		for _, pattern := range o.Exclude {
 			if ok, _ := path.Match(pattern, dir); ok {
 				return true
 			}
@@ -62,24 +53,24 @@ func (f Filter) Excludes(cwd string) bool {
 }
 
 // ReadFiles is Source.Sessions for an agent that keeps one session a file: it
-// hands the files that pass f and that c has not seen to read, and what that
+// hands the files that pass o and that c has not seen to read, and what that
 // makes of them to yield, in their order and one at a time. Several files are
 // read at once. Compressed ones are handed on unpacked, under their names without
 // .zst. A file is marked in c after yield accepted its session. c may be
 // nil. The error of read can only be ctx's.
-func ReadFiles(ctx context.Context, files []string, f Filter, c Cursor,
+func ReadFiles(ctx context.Context, files []string, o Options, c Cursor,
 	read func(ctx context.Context, r io.Reader, file string) (*Session, []Problem, error),
 	yield func(*Session) error) ([]Problem, error) {
-	if err := f.Check(); err != nil {
+	if err := o.Check(); err != nil {
 		return nil, err
 	}
 	var problems []Problem
-	err := readAhead(ctx, unread(files, f, c), read, func(r *reading) error {
+	err := readAhead(ctx, unread(files, o, c), read, func(r *reading) error {
 		problems = append(problems, r.problems...)
 		if r.err != nil {
 			return r.err
 		}
-		if r.session != nil && !f.Excludes(r.session.CWD) && !OwnReplay(r.session) {
+		if r.session != nil && !o.Excludes(r.session.CWD) && !OwnReplay(r.session) {
 			Scrub(r.session, redact.Detector{})
 			if err := yield(r.session); err != nil {
 				return err
@@ -138,12 +129,17 @@ func Reason(err error) string {
 func Clean(red redact.Redactor, text string) (clean string, n int) {
 	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "\ufffd")
 	text, n = red.Redact(text)
-	if len(text) > maxText {
-		end := maxText
-		for !utf8.RuneStart(text[end]) {
-			end--
-		}
-		text = text[:end] + "\n[…]"
+	return Clip(text), n
+}
+
+// Clip cuts a text to what is kept of one.
+func Clip(text string) string {
+	if len(text) <= maxText {
+		return text
 	}
-	return text, n
+	end := maxText
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "\n[…]"
 }

@@ -28,7 +28,7 @@ func TestTranscriptsThatAreNone(t *testing.T) {
 		t.Skip(err) // the file system has no such files
 	}
 	var got, told []string
-	problems, err := ReadFiles(t.Context(), f.files, Filter{}, f.c, lineSession, func(s *Session) error {
+	problems, err := ReadFiles(t.Context(), f.files, Options{}, f.c, lineSession, func(s *Session) error {
 		got = append(got, s.ID)
 		return nil
 	})

@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write the golden files")
 func recorded(t *testing.T, home string) []*harvest.Session {
 	t.Helper()
 	var all []*harvest.Session
-	_, err := claude.New(filepath.Join("claude/testdata", home, ".claude"), claude.Options{}).Sessions(context.Background(), nil, func(s *harvest.Session) error {
+	_, err := claude.Kind.Source(filepath.Join("claude/testdata", home, ".claude"), harvest.Options{}).Sessions(context.Background(), nil, func(s *harvest.Session) error {
 		all = append(all, s)
 		return nil
 	})

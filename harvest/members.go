@@ -93,6 +93,27 @@ func (m *Members) Text() (text []byte, ok bool) {
 	return v[1 : len(v)-1], true
 }
 
+// Elements calls f with every element of an array. Anything else has none.
+func Elements(raw []byte, f func(raw []byte)) {
+	if len(raw) == 0 || raw[0] != '[' {
+		return
+	}
+	for i := 1; ; i++ {
+		i = blank(raw, i)
+		if i >= len(raw) || raw[i] == ']' {
+			return
+		}
+		end := value(raw, i)
+		if end < 0 {
+			return
+		}
+		f(raw[i:end])
+		if i = blank(raw, end); i >= len(raw) || raw[i] != ',' {
+			return
+		}
+	}
+}
+
 func (m *Members) end() int {
 	if m.next == 0 {
 		m.next = value(m.line, m.at)

@@ -42,7 +42,7 @@ func TestOwnReplay(t *testing.T) {
 
 // A source that reads no files asks the filter alone.
 func TestFilterExcludesReplays(t *testing.T) {
-	if !(Filter{}).Excludes("/tmp/evolve-replay-7/work") || (Filter{}).Excludes("/home/dev/evolve-replays") {
+	if !(Options{}).Excludes("/tmp/evolve-replay-7/work") || (Options{}).Excludes("/home/dev/evolve-replays") {
 		t.Error("the filter does not know evolve's own folders")
 	}
 }
@@ -56,7 +56,7 @@ func TestReplaysAreNotHarvested(t *testing.T) {
 	read := 0
 	var c MemoryCursor
 	for range 2 {
-		_, err := ReadFiles(t.Context(), []string{file}, Filter{}, &c,
+		_, err := ReadFiles(t.Context(), []string{file}, Options{}, &c,
 			func(context.Context, io.Reader, string) (*Session, []Problem, error) {
 				read++
 				return &Session{ID: "s", CWD: "/tmp/evolve-case-42"}, nil, nil

@@ -32,7 +32,7 @@ type reading struct {
 
 // unread lists the files that have to be read, those of which it is already
 // known that they cannot be among them.
-func unread(files []string, f Filter, c Cursor) []reading {
+func unread(files []string, o Options, c Cursor) []reading {
 	var todo []reading
 	for _, path := range files {
 		file := Unpacked(path)
@@ -46,7 +46,7 @@ func unread(files []string, f Filter, c Cursor) []reading {
 			todo = append(todo, r)
 			continue
 		}
-		if !info.Mode().IsRegular() || info.ModTime().Before(f.Since) || seen(c, file, path, info) {
+		if !info.Mode().IsRegular() || info.ModTime().Before(o.Since) || seen(c, file, path, info) {
 			continue
 		}
 		todo = append(todo, reading{file: file, path: path, info: info, done: make(chan struct{})})

@@ -24,7 +24,7 @@ func TestReaderThatPanics(t *testing.T) {
 	}
 	var read []string
 	cur := map[string]bool{}
-	problems, err := ReadFiles(t.Context(), files, Filter{}, cursorOf(cur), func(_ context.Context, r io.Reader, file string) (*Session, []Problem, error) {
+	problems, err := ReadFiles(t.Context(), files, Options{}, cursorOf(cur), func(_ context.Context, r io.Reader, file string) (*Session, []Problem, error) {
 		text, err := io.ReadAll(r)
 		if strings.HasSuffix(string(text), "b") {
 			panic(string(text))

@@ -11,7 +11,7 @@ import (
 func valid(line []byte) bool {
 	var few [64]byte
 	stack := few[:0] // the brackets that are open
-	i := blanks(line, 0)
+	i := blank(line, 0)
 	for {
 		// A value begins at i.
 		if i >= len(line) {
@@ -38,7 +38,7 @@ func valid(line []byte) bool {
 		}
 		// What comes behind it: the ends of its parents, a comma, a key.
 		for {
-			i = blanks(line, i)
+			i = blank(line, i)
 			n := len(stack)
 			if n == 0 {
 				return i == len(line)
@@ -57,7 +57,7 @@ func valid(line []byte) bool {
 			if line[i] != ',' {
 				return false
 			}
-			i = blanks(line, i+1)
+			i = blank(line, i+1)
 		}
 		if stack[len(stack)-1] == '{' {
 			if i >= len(line) || line[i] != '"' {
@@ -66,19 +66,12 @@ func valid(line []byte) bool {
 			if i = stringEnd(line, i); i < 0 {
 				return false
 			}
-			if i = blanks(line, i); i >= len(line) || line[i] != ':' {
+			if i = blank(line, i); i >= len(line) || line[i] != ':' {
 				return false
 			}
-			i = blanks(line, i+1)
+			i = blank(line, i+1)
 		}
 	}
-}
-
-func blanks(b []byte, i int) int {
-	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
-		i++
-	}
-	return i
 }
 
 func literal(b []byte, i int, word string) int {

@@ -1,8 +1,6 @@
 package claude
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
@@ -110,7 +108,7 @@ func plain(name string) string { return name[strings.LastIndexByte(name, ':')+1:
 
 // invoke notes a use in the last turn.
 func (t *transcript) invoke(v harvest.Invocation) {
-	t.last()
+	t.s.Last()
 	v.Turn, v.Explicit = len(t.s.Turns)-1, true
 	v.Feedback.Label = harvest.Unknown
 	t.s.Invocations = append(t.s.Invocations, v)
@@ -171,7 +169,7 @@ func (t *transcript) same(old *harvest.Invocation, skill string, first bool, rec
 // before the message with the call.
 func (t *transcript) parent(rec *record, skill string) string {
 	if len(t.loads.inForce) > 0 {
-		name := harvest.SkillName(t.clean(rec.attribution))
+		name := harvest.SkillName(t.s.Clean(rec.attribution))
 		if name == skill || len(name) > maxName || strings.ContainsAny(name, "\n\r") {
 			return ""
 		}
@@ -208,8 +206,7 @@ func (t *transcript) body(toolUseID, text string) {
 			t.typed, t.local = -1, false
 		}
 		if dir, body, ok := skillBody(text, args); ok {
-			sum := sha256.Sum256([]byte(body))
-			v.Dir, v.BodyHash = dir, hex.EncodeToString(sum[:])
+			v.Dir, v.BodyHash = dir, harvest.Hash(body)
 			if typed {
 				t.rename(v)
 			}

@@ -1,15 +1,11 @@
 package claude_test
 
 import (
-	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/skill-evolve/evolve/harvest"
-	"github.com/skill-evolve/evolve/harvest/claude"
 )
 
 // listing names the skills of a session, as newer versions write it.
@@ -128,28 +124,5 @@ func TestCommandEvent(t *testing.T) {
 	e := harvest.Events(s).Events[0]
 	if e.Skill.Name != "github-pr-review" || e.Native["command"] != "/review-pr" {
 		t.Errorf("%+v", e)
-	}
-}
-
-// What is registered counts beside what the session lists, where it is asked for.
-func TestRegisteredSkills(t *testing.T) {
-	home := t.TempDir()
-	dir := filepath.Join(home, "projects", "p")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "s1.jsonl"), []byte(typed("p", "u", "$dataviz revenue")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for want, o := range map[string]claude.Options{"": {}, "dataviz dollar_mention 0": {Skills: []string{"dataviz"}}} {
-		_, err := claude.New(home, o).Sessions(context.Background(), nil, func(s *harvest.Session) error {
-			if got := uses(s); got != want {
-				t.Errorf("got %q, want %q", got, want)
-			}
-			return nil
-		})
-		if err != nil {
-			t.Error(err)
-		}
 	}
 }

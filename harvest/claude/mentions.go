@@ -46,7 +46,7 @@ func (t *transcript) look(n int, rec *record, b *block) {
 	if !ok || path.Base(path.Dir(strings.ReplaceAll(dir, `\`, "/"))) != "skills" {
 		return
 	}
-	name, dir = t.clean(name), t.clean(dir)
+	name, dir = t.s.Clean(name), t.s.Clean(dir)
 	turn := len(t.s.Turns) - 1
 	if b.name != "Read" {
 		t.loads.edits[turn] = append(t.loads.edits[turn], dir)

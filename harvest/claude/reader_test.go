@@ -59,12 +59,12 @@ func every(string) bool { return true }
 
 func read(t *testing.T, lines ...string) (*harvest.Session, []harvest.Problem) {
 	t.Helper()
-	return readWith(t, claude.Options{Exists: every}, lines...)
+	return readWith(t, harvest.Options{Exists: every}, lines...)
 }
 
-func readWith(t *testing.T, o claude.Options, lines ...string) (*harvest.Session, []harvest.Problem) {
+func readWith(t *testing.T, o harvest.Options, lines ...string) (*harvest.Session, []harvest.Problem) {
 	t.Helper()
-	s, problems, err := o.Read(context.Background(), strings.NewReader(strings.Join(lines, "\n")), "s1.jsonl")
+	s, problems, err := claude.Kind.Read(context.Background(), strings.NewReader(strings.Join(lines, "\n")), "s1.jsonl", o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +333,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(strings.Join([]string{typed("p", "u", "$dataviz 図を$图表で"), listing("dataviz", "图表"), said("m", "I use $dataviz."), called("m2", "Read", "t", `{"file_path":"/a/skills/dataviz/SKILL.md"}`),
 		resulted("t", "x", false), slash("p2", "v", "plot", "$x"), meta("w", "", body), attributed(called("m3", "Skill", "t2", `{"skill":"x:y"}`), "dataviz")}, "\n")))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, problems, err := claude.Read(context.Background(), strings.NewReader(string(data)), "f.jsonl", asItIs{})
+		s, problems, err := claude.Kind.Read(context.Background(), strings.NewReader(string(data)), "f.jsonl", harvest.Options{Redactor: asItIs{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -372,7 +372,7 @@ func BenchmarkRead(b *testing.B) {
 	text := long(400)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if _, _, err := claude.Read(context.Background(), strings.NewReader(text), "s.jsonl", nil); err != nil {
+		if _, _, err := claude.Kind.Read(context.Background(), strings.NewReader(text), "s.jsonl", harvest.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -411,7 +411,7 @@ func TestTypedCommands(t *testing.T) {
 		"it is listed":            {"other prompt_slash_command", []string{slash("p", "u", "other", ""), listing("other"), said("m", "ok")}},
 		"it was called":           {"other skill_tool_use", []string{slash("p", "u", "other", ""), called("m1", "Skill", "t1", `{"skill":"other"}`)}},
 	} {
-		s, _ := readWith(t, claude.Options{Exists: func(name string) bool { return name == "dataviz" }}, c.lines...)
+		s, _ := readWith(t, harvest.Options{Exists: func(name string) bool { return name == "dataviz" }}, c.lines...)
 		var got []string
 		for _, v := range s.Invocations {
 			got = append(got, v.Skill+" "+string(v.Signal))

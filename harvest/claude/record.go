@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest"
 )
 
 // Records are taken apart by hand: a decoder, and gjson too, touches every byte
@@ -169,7 +170,7 @@ func parseUsage(raw []byte) (u eval.Usage) {
 // blocks calls f with every block of a message's content, which may also be a
 // string: that has none.
 func blocks(content []byte, f func(b *block)) {
-	elements(content, func(raw []byte) {
+	harvest.Elements(content, func(raw []byte) {
 		var b block
 		fields(raw, func(key string, v []byte) bool {
 			switch key {
@@ -199,59 +200,11 @@ func blocks(content []byte, f func(b *block)) {
 // fields calls f with every field of an object until f returns false. Anything
 // else has none.
 func fields(raw []byte, f func(key string, value []byte) bool) {
-	if len(raw) == 0 || raw[0] != '{' {
-		return
-	}
-	for i := 1; ; i++ {
-		i = space(raw, i)
-		end := quoted(raw, i)
-		if end < 0 {
-			return
-		}
-		key := raw[i+1 : end-1]
-		i = space(raw, end)
-		if i >= len(raw) || raw[i] != ':' {
-			return
-		}
-		i = space(raw, i+1)
-		if i >= len(raw) {
-			return
-		}
-		if end = value(raw, i); end < 0 || !f(string(key), raw[i:end]) {
-			return
-		}
-		if i = space(raw, end); i >= len(raw) || raw[i] != ',' {
+	for m := harvest.Object(raw); m.Next(); {
+		if v := m.Value(); v == nil || !f(string(m.Key()), v) {
 			return
 		}
 	}
-}
-
-// elements calls f with every element of an array.
-func elements(raw []byte, f func(raw []byte)) {
-	if len(raw) == 0 || raw[0] != '[' {
-		return
-	}
-	for i := 1; ; i++ {
-		i = space(raw, i)
-		if i >= len(raw) || raw[i] == ']' {
-			return
-		}
-		end := value(raw, i)
-		if end < 0 {
-			return
-		}
-		f(raw[i:end])
-		if i = space(raw, end); i >= len(raw) || raw[i] != ',' {
-			return
-		}
-	}
-}
-
-func space(raw []byte, i int) int {
-	for i < len(raw) && (raw[i] == ' ' || raw[i] == '\t' || raw[i] == '\r' || raw[i] == '\n') {
-		i++
-	}
-	return i
 }
 
 // str is a JSON string's text, "" for any other value.

@@ -1,6 +1,10 @@
 package claude
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/skill-evolve/evolve/harvest"
+)
 
 // verdict says what a line is worth, judged by its first bytes.
 type verdict int
@@ -24,54 +28,40 @@ var (
 	falseMark   = []byte(`false`)
 )
 
+// wants reports whether a line has to be decoded.
+func (t *transcript) wants(line []byte) bool {
+	switch sift(line) {
+	case skip:
+		return false
+	case result:
+		return t.awaited(line) || failed(line)
+	}
+	return true
+}
+
 // sift decides on line, which begins and ends like an object, without decoding
 // it: most bytes of a transcript are tool results and request blobs. A quote
 // inside a JSON string is escaped, so a raw `"tool_result"` can only be a value
-// or a key.
+// or a key. A line that is empty or malformed is kept: the decoder reports it.
 func sift(line []byte) verdict {
-	i := 1
-	for {
-		i = blank(line, i)
-		if i >= len(line) || line[i] != '"' {
-			return keep // empty, or malformed: the decoder says which
-		}
-		end := quoted(line, i)
-		if end < 0 {
-			return keep
-		}
-		key := line[i+1 : end-1]
-		i = blank(line, end)
-		if i >= len(line) || line[i] != ':' {
-			return keep
-		}
-		i = blank(line, i+1)
-		if i >= len(line) {
-			return keep
-		}
-		switch string(key) {
+	for m := harvest.Object(line); m.Next(); {
+		switch string(m.Key()) {
 		case "type":
-			end = quoted(line, i)
-			if end < 0 {
+			kind := m.Value()
+			if len(kind) < 2 || kind[0] != '"' {
 				return keep
 			}
-			return siftType(string(line[i+1:end-1]), line[end:])
+			return siftType(string(kind[1:len(kind)-1]), m.Rest()[len(kind):])
 		case "attachment":
-			if bytes.HasPrefix(line[i:], []byte(`{"type":"`)) && !bytes.HasPrefix(line[i:], queuedMark) && !bytes.HasPrefix(line[i:], listingMark) {
+			if at := m.Rest(); bytes.HasPrefix(at, []byte(`{"type":"`)) && !bytes.HasPrefix(at, queuedMark) && !bytes.HasPrefix(at, listingMark) {
 				return skip
 			}
 			return keep
 		case "message":
 			return keep
 		}
-		if i = value(line, i); i < 0 {
-			return keep
-		}
-		i = blank(line, i)
-		if i >= len(line) || line[i] != ',' {
-			return keep
-		}
-		i++
 	}
+	return keep
 }
 
 func siftType(kind string, rest []byte) verdict {
@@ -108,66 +98,4 @@ func failed(line []byte) bool {
 			return true
 		}
 	}
-}
-
-func blank(line []byte, i int) int {
-	for i < len(line) && (line[i] == ' ' || line[i] == '\t' || line[i] == '\r') {
-		i++
-	}
-	return i
-}
-
-// quoted returns the end of the string that begins at line[i], or -1.
-func quoted(line []byte, i int) int {
-	if i >= len(line) || line[i] != '"' {
-		return -1
-	}
-	for j := i + 1; ; {
-		k := bytes.IndexByte(line[j:], '"')
-		if k < 0 {
-			return -1
-		}
-		k += j
-		slashes := 0
-		for k-1-slashes > i && line[k-1-slashes] == '\\' {
-			slashes++
-		}
-		if slashes%2 == 0 {
-			return k + 1
-		}
-		j = k + 1
-	}
-}
-
-// value returns the end of the JSON value that begins at line[i], or -1.
-func value(line []byte, i int) int {
-	switch line[i] {
-	case '"':
-		return quoted(line, i)
-	case '{', '[':
-		depth := 0
-		for i < len(line) {
-			switch line[i] {
-			case '"':
-				end := quoted(line, i)
-				if end < 0 {
-					return -1
-				}
-				i = end
-				continue
-			case '{', '[':
-				depth++
-			case '}', ']':
-				if depth--; depth == 0 {
-					return i + 1
-				}
-			}
-			i++
-		}
-		return -1
-	}
-	for i < len(line) && line[i] != ',' && line[i] != '}' && line[i] != ' ' {
-		i++
-	}
-	return i
 }

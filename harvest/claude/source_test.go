@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write the golden files")
 func sessions(t *testing.T, home string, c harvest.Cursor) ([]*harvest.Session, []harvest.Problem) {
 	t.Helper()
 	var all []*harvest.Session
-	problems, err := claude.New(home, claude.Options{}).Sessions(context.Background(), c, func(s *harvest.Session) error {
+	problems, err := claude.Kind.Source(home, harvest.Options{}).Sessions(context.Background(), c, func(s *harvest.Session) error {
 		all = append(all, s)
 		return nil
 	})
@@ -140,29 +140,29 @@ func TestCursor(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	read := func(o claude.Options) (n int) {
-		_, err := claude.New("testdata/interactive/.claude", o).Sessions(context.Background(), nil, func(*harvest.Session) error { n++; return nil })
+	read := func(o harvest.Options) (n int) {
+		_, err := claude.Kind.Source("testdata/interactive/.claude", o).Sessions(context.Background(), nil, func(*harvest.Session) error { n++; return nil })
 		if err != nil {
 			t.Error(err)
 		}
 		return n
 	}
-	if n := read(claude.Options{Exclude: []string{"/home/dev/*"}}); n != 0 {
+	if n := read(harvest.Options{Exclude: []string{"/home/dev/*"}}); n != 0 {
 		t.Errorf("%d sessions of an excluded folder", n)
 	}
-	if n := read(claude.Options{Exclude: []string{"proj*"}}); n != 0 {
+	if n := read(harvest.Options{Exclude: []string{"proj*"}}); n != 0 {
 		t.Errorf("%d sessions of a folder excluded by name", n)
 	}
-	if n := read(claude.Options{Exclude: []string{"/home/dev"}}); n != 0 {
+	if n := read(harvest.Options{Exclude: []string{"/home/dev"}}); n != 0 {
 		t.Errorf("%d sessions below an excluded folder", n)
 	}
-	if n := read(claude.Options{Exclude: []string{"/home/other/*"}}); n != 5 {
+	if n := read(harvest.Options{Exclude: []string{"/home/other/*"}}); n != 5 {
 		t.Errorf("%d sessions, want all 5", n)
 	}
-	if n := read(claude.Options{Since: time.Now().Add(time.Hour)}); n != 0 {
+	if n := read(harvest.Options{Since: time.Now().Add(time.Hour)}); n != 0 {
 		t.Errorf("%d sessions from the future", n)
 	}
-	if _, err := claude.New("testdata", claude.Options{Exclude: []string{"[a"}}).Sessions(context.Background(), nil, nil); err == nil {
+	if _, err := claude.Kind.Source("testdata", harvest.Options{Exclude: []string{"[a"}}).Sessions(context.Background(), nil, nil); err == nil {
 		t.Error("a pattern that is none was taken")
 	}
 }
@@ -170,13 +170,13 @@ func TestOptions(t *testing.T) {
 func TestStops(t *testing.T) {
 	stop := errors.New("enough")
 	n := 0
-	_, err := claude.New("testdata/interactive/.claude", claude.Options{}).Sessions(context.Background(), nil, func(*harvest.Session) error { n++; return stop })
+	_, err := claude.Kind.Source("testdata/interactive/.claude", harvest.Options{}).Sessions(context.Background(), nil, func(*harvest.Session) error { n++; return stop })
 	if n != 1 || !errors.Is(err, stop) {
 		t.Errorf("%d sessions, error %v", n, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := claude.New("testdata/interactive/.claude", claude.Options{}).Sessions(ctx, nil, nil); !errors.Is(err, context.Canceled) {
+	if _, err := claude.Kind.Source("testdata/interactive/.claude", harvest.Options{}).Sessions(ctx, nil, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want the context's", err)
 	}
 }

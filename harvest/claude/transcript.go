@@ -3,21 +3,16 @@ package claude
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
-	"github.com/skill-evolve/evolve/harvest/redact"
 )
-
-// maxText is how much of one prompt or answer is kept, in bytes: a pasted log is
-// no more telling for being whole.
-const maxText = 64 << 10
 
 // maxName is the longest name of a skill, namespaces included; the
 // specification allows 64 bytes without.
@@ -25,8 +20,7 @@ const maxName = 256
 
 // transcript follows one file line by line and builds its session.
 type transcript struct {
-	s   *harvest.Session
-	red redact.Redactor
+	s *harvest.Draft
 
 	named  bool   // the session's id, folder and branch are known
 	answer string // message id of the text in the last turn's Answer
@@ -57,12 +51,9 @@ type spent struct {
 	usage eval.Usage
 }
 
-func newTranscript(file string, red redact.Redactor) *transcript {
-	if red == nil {
-		red = redact.Detector{}
-	}
+func newTranscript(file string, o harvest.Options) *transcript {
 	return &transcript{
-		s: &harvest.Session{ID: sessionID(file), Agent: Agent, Path: file}, red: red, typed: -1,
+		s: harvest.NewDraft(Agent, strings.TrimSuffix(filepath.Base(file), ".jsonl"), file, o), typed: -1,
 		usage: make(map[string]spent), tools: make(map[string]ref), skills: make(map[string]int), seen: make(map[string]bool),
 		loads: newLoads(),
 	}
@@ -100,7 +91,7 @@ func (t *transcript) line(n int, raw []byte) bool {
 		t.loads.list(rec.attachment)
 		return true // nobody said anything: the session's times are others
 	}
-	t.clock(rec.at)
+	t.s.During(rec.at)
 	switch rec.kind {
 	case "user":
 		t.user(n, rec)
@@ -112,18 +103,6 @@ func (t *transcript) line(n int, raw []byte) bool {
 		t.queued(n, rec)
 	}
 	return true
-}
-
-func (t *transcript) clock(at time.Time) {
-	if at.IsZero() {
-		return
-	}
-	if t.s.Started.IsZero() || at.Before(t.s.Started) {
-		t.s.Started = at
-	}
-	if at.After(t.s.Ended) {
-		t.s.Ended = at
-	}
 }
 
 // name takes the session's identity from the first record that has one.
@@ -141,20 +120,11 @@ func (t *transcript) name(rec *record) {
 
 // turn opens a new turn.
 func (t *transcript) turn(id, prompt string, at time.Time) {
-	t.s.Turns = append(t.s.Turns, harvest.Turn{ID: id, Time: at, Prompt: t.clean(prompt)})
+	t.s.Turns = append(t.s.Turns, harvest.Turn{ID: id, Time: at, Prompt: t.s.Clean(prompt)})
 	t.answer, t.typed, t.args, t.local = "", -1, "", false
 	clear(t.tools)
 	clear(t.skills)
 	t.loads.turn()
-}
-
-// last is the turn that is under way; one without a prompt where the file
-// begins in the middle of a conversation.
-func (t *transcript) last() *harvest.Turn {
-	if len(t.s.Turns) == 0 {
-		t.turn("", "", time.Time{})
-	}
-	return &t.s.Turns[len(t.s.Turns)-1]
 }
 
 func (t *transcript) user(n int, rec *record) {
@@ -165,7 +135,7 @@ func (t *transcript) user(n int, rec *record) {
 	if hasResult {
 		t.results(rec.message.content)
 		if strings.HasPrefix(text, interruptMark) { // the user refused the tool
-			t.last().Interrupted = true
+			t.s.Last().Interrupted = true
 		}
 		t.body("", text) // some versions inject the skill's text beside the result
 		return
@@ -176,7 +146,7 @@ func (t *transcript) user(n int, rec *record) {
 	}
 	t.held = nil
 	if strings.HasPrefix(text, interruptMark) {
-		t.last().Interrupted = true
+		t.s.Last().Interrupted = true
 		return
 	}
 	if rec.promptSource == "system" || rec.hidden {
@@ -251,7 +221,7 @@ func (t *transcript) open(n int, promptID, entry, text, args string, at time.Tim
 		return // written by the parent agent
 	}
 	t.loads.places[len(t.s.Turns)-1] = place{n, entry}
-	skill, ok := harvest.SlashCommand(t.last().Prompt) // redacted
+	skill, ok := harvest.SlashCommand(t.s.Last().Prompt) // redacted
 	if !ok || len(skill) > maxName {
 		return
 	}
@@ -299,7 +269,7 @@ func (t *transcript) results(content []byte) {
 }
 
 func (t *transcript) assistant(n int, rec *record) {
-	turn := t.last()
+	turn := t.s.Last()
 	t.local = false
 	m := rec.message
 	if m.model == "<synthetic>" || rec.apiError {
@@ -330,10 +300,10 @@ func (t *transcript) say(id, text string) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	turn := t.last()
-	text = t.clean(text)
+	turn := t.s.Last()
+	text = t.s.Clean(text)
 	if id != "" && id == t.answer {
-		text = clip(turn.Answer + "\n\n" + text)
+		text = harvest.Clip(turn.Answer + "\n\n" + text)
 	}
 	turn.Answer, t.answer = text, id
 }
@@ -342,16 +312,16 @@ func (t *transcript) call(n int, rec *record, b *block) {
 	id, name := b.id, b.name
 	skill := ""
 	if name == "Skill" {
-		skill = harvest.SkillName(t.clean(gjson.GetBytes(b.input, "skill").Str))
+		skill = harvest.SkillName(t.s.Clean(gjson.GetBytes(b.input, "skill").Str))
 	}
 	if t.held != nil && skill == t.held.name {
 		t.held.open()
 		t.held = nil
 	}
-	turn := t.last()
+	turn := t.s.Last()
 	t.loads.settle()
 	t.look(n, rec, b)
-	turn.Tools = append(turn.Tools, harvest.Tool{Name: t.clean(name)})
+	turn.Tools = append(turn.Tools, harvest.Tool{Name: t.s.Clean(name)})
 	t.tools[id] = ref{len(t.s.Turns) - 1, len(turn.Tools) - 1}
 	if skill == "" || len(skill) > maxName || strings.ContainsAny(skill, "\n\r") {
 		return
@@ -380,34 +350,14 @@ func (t *transcript) system(rec *record) {
 	switch rec.subtype {
 	case "turn_duration":
 		ms := rec.duration
-		t.last().DurationMS = &ms
+		t.s.Last().DurationMS = &ms
 	case "api_error":
-		t.last().APIErrors++
+		t.s.Last().APIErrors++
 	}
-}
-
-// clean makes text fit to be kept. It is redacted whole, before it is cut: half
-// a secret would not be recognised.
-func (t *transcript) clean(text string) string {
-	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "\ufffd")
-	text, n := t.red.Redact(text)
-	t.s.Redactions += n
-	return clip(text)
-}
-
-func clip(text string) string {
-	if len(text) <= maxText {
-		return text
-	}
-	end := maxText
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "\n[…]"
 }
 
 // finish returns the session, or nil where nobody said anything.
-func (t *transcript) finish(problems []harvest.Problem, exists func(name string) bool) *harvest.Session {
+func (t *transcript) finish(problems []harvest.Problem) *harvest.Session {
 	for _, u := range t.usage {
 		turn := &t.s.Turns[u.turn]
 		if turn.Usage == nil {
@@ -415,14 +365,5 @@ func (t *transcript) finish(problems []harvest.Problem, exists func(name string)
 		}
 		*turn.Usage = turn.Usage.Add(u.usage)
 	}
-	t.s.Prove(func(name string) bool {
-		return t.loads.inForce[name] || t.loads.lists(name) || exists != nil && exists(name)
-	})
-	if len(t.s.Invocations) == 0 && !slices.ContainsFunc(t.s.Turns, func(u harvest.Turn) bool { return u.Prompt != "" }) {
-		return nil
-	}
-	t.s.Problems = problems
-	t.mentions()
-	harvest.Assess(t.s)
-	return t.s
+	return t.s.Finish(problems, func(name string) bool { return t.loads.inForce[name] || t.loads.lists(name) }, t.mentions)
 }

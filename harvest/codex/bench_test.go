@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/codex"
 )
 
@@ -31,7 +32,7 @@ func BenchmarkRead(b *testing.B) {
 	text := long(400)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if _, _, err := codex.Read(context.Background(), strings.NewReader(text), "s.jsonl", nil); err != nil {
+		if _, _, err := codex.Kind.Read(context.Background(), strings.NewReader(text), "s.jsonl", harvest.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -42,7 +43,7 @@ func TestMemoryIsFlat(t *testing.T) {
 	text := long(400) // 36 MB of outputs, of which nothing is kept
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	s, _, err := codex.Read(context.Background(), strings.NewReader(text), "s.jsonl", nil)
+	s, _, err := codex.Kind.Read(context.Background(), strings.NewReader(text), "s.jsonl", harvest.Options{})
 	runtime.ReadMemStats(&after)
 	if err != nil || len(s.Turns) != 20 || len(s.Turns[0].Tools) != 20 {
 		t.Fatalf("%v: %d turns", err, len(s.Turns))

@@ -10,12 +10,12 @@ import (
 )
 
 func (t *transcript) call(n int, kind string, p gjson.Result, at time.Time) {
-	turn := t.last()
+	turn := t.s.Last()
 	name := p.Get("name").Str
 	if name == "" {
 		name = kind
 	}
-	turn.Tools = append(turn.Tools, harvest.Tool{Name: t.clean(name)})
+	turn.Tools = append(turn.Tools, harvest.Tool{Name: t.s.Clean(name)})
 	id := strings.Clone(p.Get("call_id").Str)
 	if id == "" {
 		return
@@ -85,14 +85,14 @@ func (t *transcript) look(id, file, text string, whole bool, r read) {
 	if !ok {
 		return
 	}
-	t.last()
-	v := harvest.Invocation{ID: "codex-skill-" + id, Skill: t.clean(name), Signal: harvest.SkillFileRead, ToolUseID: id,
-		EntryID: r.entry, Line: r.line, Time: r.at, Dir: t.folder(dir)}
+	t.s.Last()
+	v := harvest.Invocation{ID: "codex-skill-" + id, Skill: t.s.Clean(name), Signal: harvest.SkillFileRead, ToolUseID: id,
+		EntryID: r.entry, Line: r.line, Time: r.at, Dir: t.s.Folder(dir)}
 	if id == "" {
 		v.ID = lineID(r.line)
 	}
 	if whole {
-		v.BodyHash = hash(text)
+		v.BodyHash = harvest.Hash(text)
 	}
 	t.s.Invoke(v)
 }

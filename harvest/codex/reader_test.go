@@ -107,12 +107,12 @@ func every(string) bool { return true }
 
 func read(t *testing.T, lines ...string) (*harvest.Session, []harvest.Problem) {
 	t.Helper()
-	return readWith(t, codex.Options{Exists: every}, lines...)
+	return readWith(t, harvest.Options{Exists: every}, lines...)
 }
 
-func readWith(t *testing.T, o codex.Options, lines ...string) (*harvest.Session, []harvest.Problem) {
+func readWith(t *testing.T, o harvest.Options, lines ...string) (*harvest.Session, []harvest.Problem) {
 	t.Helper()
-	s, problems, err := o.Read(context.Background(), strings.NewReader(strings.Join(lines, "\n")+"\n"), "rollout-x.jsonl")
+	s, problems, err := codex.Kind.Read(context.Background(), strings.NewReader(strings.Join(lines, "\n")+"\n"), "rollout-x.jsonl", o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -387,7 +387,7 @@ func TestHostile(t *testing.T) {
 		"blank lines":          {"", 1, "\n\n" + good + "\n\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, problems, err := codex.Read(context.Background(), strings.NewReader(c.text), "x.jsonl", nil)
+			s, problems, err := codex.Kind.Read(context.Background(), strings.NewReader(c.text), "x.jsonl", harvest.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -421,7 +421,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(oldTyped("a") + "\n" + old(block("a", "b", "c")) + "\n" + event("token_count", `,"info":{"last_token_usage":{}}`)))
 	f.Add([]byte("{\"type\":\"event_msg\",\"payload\":{\n\x00\xff"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, problems, err := codex.Read(context.Background(), strings.NewReader(string(data)), "f.jsonl", nil)
+		s, problems, err := codex.Kind.Read(context.Background(), strings.NewReader(string(data)), "f.jsonl", harvest.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,63 +14,33 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/skill-evolve/evolve/harvest"
-	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
 // Agent is the name of Codex in sessions and skill events.
 const Agent = "codex"
 
-// Options narrow down what a Source reads. The zero value reads everything.
-type Options struct {
-	Redactor redact.Redactor // nil: redact.Detector
-	Since    time.Time       // files that were last written before it are passed over
-	// Exclude are patterns (path.Match) for projects that must not be read,
-	// against the working folder and each of its parents.
-	Exclude []string
-	// Exists reports whether there is a skill of that name; nil: none is known. A
-	// typed "/name" is a use if there is one, even where the session does not show
-	// that its text was loaded.
-	Exists func(name string) bool
+// Kind declares the sessions of Codex.
+var Kind = harvest.Kind{Name: "codex", Agent: Agent, HomeEnv: "CODEX_HOME", HomeDefault: ".codex", Files: files, Read: readSession}
+
+func readSession(ctx context.Context, r io.Reader, file string, o harvest.Options) (*harvest.Session, []harvest.Problem, error) {
+	t := newTranscript(file, o)
+	problems, err := harvest.Scan(ctx, r, file, t.want, t.take)
+	if err != nil {
+		return nil, problems, err
+	}
+	return t.finish(problems), problems, nil
 }
-
-// Source reads one home of Codex.
-type Source struct {
-	home string
-	opts Options
-}
-
-var _ harvest.Source = (*Source)(nil)
-
-// New returns a Source of the sessions in home (~/.codex). The folder need not
-// exist: there are no sessions then.
-func New(home string, o Options) *Source { return &Source{home: home, opts: o} }
-
-// Name implements harvest.Source.
-func (*Source) Name() string { return Agent }
 
 // depth is how far below sessions a file may lie: YYYY/MM/DD.
 const depth = 3
 
-// Sessions implements harvest.Source. c may be nil. A file is marked in c after
-// yield accepted its session. A session that was resumed grew in its file and is
-// read again as a whole.
-func (s *Source) Sessions(ctx context.Context, c harvest.Cursor, yield func(*harvest.Session) error) ([]harvest.Problem, error) {
-	live, problems := harvest.Find(filepath.Join(s.home, "sessions"), depth, rollout)
-	archived, more := harvest.Find(filepath.Join(s.home, "archived_sessions"), depth, rollout)
-	problems = append(problems, more...)
+func files(ctx context.Context, home string) ([]string, []harvest.Problem, error) {
+	live, problems := harvest.Find(filepath.Join(home, "sessions"), depth, rollout)
+	archived, more := harvest.Find(filepath.Join(home, "archived_sessions"), depth, rollout)
 	files, err := once(ctx, append(archived, live...))
-	if err != nil {
-		return problems, err
-	}
-	filter := harvest.Filter{Since: s.opts.Since, Exclude: s.opts.Exclude}
-	more, err = harvest.ReadFiles(ctx, files, filter, c,
-		func(ctx context.Context, r io.Reader, file string) (*harvest.Session, []harvest.Problem, error) {
-			return s.opts.Read(ctx, r, file)
-		}, yield)
-	return append(problems, more...), err
+	return files, append(problems, more...), err
 }
 
 func rollout(name string) bool {
@@ -108,23 +78,6 @@ func once(ctx context.Context, files []string) ([]string, error) {
 	files = slices.DeleteFunc(files, func(f string) bool { return surplus[f] })
 	slices.Sort(files)
 	return files, nil
-}
-
-// Read reads one rollout with a redactor, which may be nil, and no other option.
-func Read(ctx context.Context, r io.Reader, file string, red redact.Redactor) (*harvest.Session, []harvest.Problem, error) {
-	return Options{Redactor: red}.Read(ctx, r, file)
-}
-
-// Read reads one rollout. file is its name in Problems and the session's Path.
-// The session is nil where there is nothing to keep; the error is ctx's. Only one
-// line at a time is held in memory.
-func (o Options) Read(ctx context.Context, r io.Reader, file string) (*harvest.Session, []harvest.Problem, error) {
-	t := newTranscript(file, o.Redactor)
-	problems, err := harvest.Scan(ctx, r, file, t.want, t.take)
-	if err != nil {
-		return nil, problems, err
-	}
-	return t.finish(problems, o.Exists), problems, nil
 }
 
 // sessionID is the id in the name of a rollout: rollout-<time>-<id>.jsonl.

@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "write the golden files")
 func sessions(t *testing.T, home string, c harvest.Cursor) ([]*harvest.Session, []harvest.Problem) {
 	t.Helper()
 	var all []*harvest.Session
-	problems, err := codex.New(home, codex.Options{Exists: every}).Sessions(context.Background(), c, func(s *harvest.Session) error {
+	problems, err := codex.Kind.Source(home, harvest.Options{Exists: every}).Sessions(context.Background(), c, func(s *harvest.Session) error {
 		all = append(all, s)
 		return nil
 	})
@@ -141,42 +141,42 @@ func TestArchivedAndResumed(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	read := func(o codex.Options) (n int) {
-		_, err := codex.New("testdata/skill", o).Sessions(context.Background(), nil, func(*harvest.Session) error { n++; return nil })
+	read := func(o harvest.Options) (n int) {
+		_, err := codex.Kind.Source("testdata/skill", o).Sessions(context.Background(), nil, func(*harvest.Session) error { n++; return nil })
 		if err != nil {
 			t.Error(err)
 		}
 		return n
 	}
-	if n := read(codex.Options{Exclude: []string{"/home/dev/*"}}); n != 0 {
+	if n := read(harvest.Options{Exclude: []string{"/home/dev/*"}}); n != 0 {
 		t.Errorf("%d sessions of an excluded folder", n)
 	}
-	if n := read(codex.Options{Exclude: []string{"/home/other/*"}}); n != 1 {
+	if n := read(harvest.Options{Exclude: []string{"/home/other/*"}}); n != 1 {
 		t.Errorf("%d sessions, want 1", n)
 	}
-	if n := read(codex.Options{Since: time.Now().Add(time.Hour)}); n != 0 {
+	if n := read(harvest.Options{Since: time.Now().Add(time.Hour)}); n != 0 {
 		t.Errorf("%d sessions from the future", n)
 	}
-	if _, err := codex.New("testdata/skill", codex.Options{Exclude: []string{"[a"}}).Sessions(context.Background(), nil, nil); err == nil {
+	if _, err := codex.Kind.Source("testdata/skill", harvest.Options{Exclude: []string{"[a"}}).Sessions(context.Background(), nil, nil); err == nil {
 		t.Error("a pattern that is none was taken")
 	}
-	if name := codex.New("", codex.Options{}).Name(); name != "codex" {
+	if name := codex.Kind.Source("", harvest.Options{}).Name(); name != "codex" {
 		t.Error(name)
 	}
 }
 
 func TestStops(t *testing.T) {
 	stop := errors.New("enough")
-	_, err := codex.New("testdata/skill", codex.Options{}).Sessions(context.Background(), nil, func(*harvest.Session) error { return stop })
+	_, err := codex.Kind.Source("testdata/skill", harvest.Options{}).Sessions(context.Background(), nil, func(*harvest.Session) error { return stop })
 	if !errors.Is(err, stop) {
 		t.Errorf("error %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := codex.New("testdata/skill", codex.Options{}).Sessions(ctx, nil, nil); !errors.Is(err, context.Canceled) {
+	if _, err := codex.Kind.Source("testdata/skill", harvest.Options{}).Sessions(ctx, nil, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want the context's", err)
 	}
-	if s, _, err := codex.Read(ctx, strings.NewReader(started("t")+"\n"), "x", nil); s != nil || !errors.Is(err, context.Canceled) {
+	if s, _, err := codex.Kind.Read(ctx, strings.NewReader(started("t")+"\n"), "x", harvest.Options{}); s != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("session %v, error %v, want the context's", s, err)
 	}
 }

@@ -1,27 +1,18 @@
 package codex
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"path"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/skill-evolve/evolve/harvest"
-	"github.com/skill-evolve/evolve/harvest/redact"
 )
-
-// maxPath is the longest path of a skill that is kept, in bytes.
-const maxPath = 4096
 
 // transcript follows one file line by line and builds its session.
 type transcript struct {
-	s   *harvest.Session
-	red redact.Redactor
+	s *harvest.Draft
 
 	meta    bool   // the session's own session_meta was read; those of forks follow
 	kinds   bool   // user messages say what they are: the events that repeat them are not needed
@@ -49,12 +40,9 @@ type read struct {
 	at      time.Time
 }
 
-func newTranscript(file string, red redact.Redactor) *transcript {
-	if red == nil {
-		red = redact.Detector{}
-	}
+func newTranscript(file string, o harvest.Options) *transcript {
 	return &transcript{
-		s: &harvest.Session{ID: sessionID(file), Agent: Agent, Path: file}, red: red,
+		s:     harvest.NewDraft(Agent, sessionID(file), file, o),
 		turns: make(map[string]int), tools: make(map[string]ref), reads: make(map[string]read),
 		seen: make(map[string]bool), responses: make(map[string]bool),
 	}
@@ -64,7 +52,7 @@ func newTranscript(file string, red redact.Redactor) *transcript {
 func (t *transcript) take(n int, line []byte) bool {
 	rec := gjson.ParseBytes(line)
 	kind, p := rec.Get("type").Str, rec.Get("payload")
-	at := when(rec.Get("timestamp").Str)
+	at := harvest.When(rec.Get("timestamp").Str)
 	if t.s.Started.IsZero() {
 		t.s.Started = at
 	}
@@ -83,14 +71,6 @@ func (t *transcript) take(n int, line []byte) bool {
 		t.event(n, p, at)
 	}
 	return kind != ""
-}
-
-func when(stamp string) time.Time {
-	at, err := time.Parse(time.RFC3339Nano, stamp)
-	if err != nil {
-		return time.Time{}
-	}
-	return at.UTC()
 }
 
 // name takes the session's identity from its first session_meta: a fork repeats
@@ -157,7 +137,7 @@ func (t *transcript) user(n int, p gjson.Result, at time.Time) {
 			skills = append(skills, text)
 		case kind == "generic.turn_aborted", kind == "" && strings.HasPrefix(text, "<turn_aborted>"):
 			if len(t.s.Turns) > 0 && strings.Contains(text, "interrupted") {
-				t.last().Interrupted = true
+				t.s.Last().Interrupted = true
 			}
 		}
 		return true
@@ -180,7 +160,7 @@ func (t *transcript) open(n int, task, entry, text string, at time.Time) {
 		id = entry // what was typed while the agent was at work belongs to its task
 	}
 	t.flush()
-	prompt := t.clean(text)
+	prompt := t.s.Clean(text)
 	t.s.Turns = append(t.s.Turns, harvest.Turn{ID: strings.Clone(id), Time: at, Prompt: prompt})
 	if task != "" && id == task {
 		t.turns[strings.Clone(task)] = len(t.s.Turns) - 1
@@ -205,8 +185,8 @@ func (t *transcript) mention(n, part int, entry, text string, at time.Time) {
 	if name == "" {
 		return
 	}
-	t.last()
-	v := harvest.Invocation{ID: lineID(n), Skill: t.clean(name), Signal: harvest.DollarMention, Line: n, EntryID: strings.Clone(entry), Time: at}
+	t.s.Last()
+	v := harvest.Invocation{ID: lineID(n), Skill: t.s.Clean(name), Signal: harvest.DollarMention, Line: n, EntryID: strings.Clone(entry), Time: at}
 	if entry != "" {
 		v.ID = "codex-skill-" + entry
 		if part > 0 {
@@ -214,10 +194,10 @@ func (t *transcript) mention(n, part int, entry, text string, at time.Time) {
 		}
 	}
 	if _, dir, ok := harvest.SkillFile(file); ok {
-		v.Dir = t.folder(dir)
+		v.Dir = t.s.Folder(dir)
 	}
 	if whole {
-		v.BodyHash = hash(body)
+		v.BodyHash = harvest.Hash(body)
 	}
 	t.s.Invoke(v)
 }
@@ -225,37 +205,12 @@ func (t *transcript) mention(n, part int, entry, text string, at time.Time) {
 // lineID names an invocation that has no id of its own.
 func lineID(n int) string { return fmt.Sprintf("codex-skill-line-%d", n) }
 
-func hash(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
-}
-
-// folder is a skill's folder as it is kept, absolute where that is known.
-func (t *transcript) folder(dir string) string {
-	if !path.IsAbs(dir) && !strings.ContainsAny(dir, `:\~$`) && path.IsAbs(t.s.CWD) {
-		dir = path.Join(t.s.CWD, dir)
-	}
-	if len(dir) > maxPath {
-		return ""
-	}
-	return t.clean(dir)
-}
-
-// last is the turn that is under way; one without a prompt where the file
-// begins in the middle of a conversation.
-func (t *transcript) last() *harvest.Turn {
-	if len(t.s.Turns) == 0 {
-		t.s.Turns = append(t.s.Turns, harvest.Turn{})
-	}
-	return &t.s.Turns[len(t.s.Turns)-1]
-}
-
 // of is the turn that began a task; the last where that is not known.
 func (t *transcript) of(task string) *harvest.Turn {
 	if i, ok := t.turns[task]; ok {
 		return &t.s.Turns[i]
 	}
-	return t.last()
+	return t.s.Last()
 }
 
 func (t *transcript) say(content gjson.Result) {
@@ -267,7 +222,7 @@ func (t *transcript) say(content gjson.Result) {
 		return true
 	})
 	if len(parts) > 0 {
-		t.last()
+		t.s.Last()
 		t.answer = strings.Clone(strings.Join(parts, "\n\n"))
 	}
 }
@@ -276,7 +231,7 @@ func (t *transcript) say(content gjson.Result) {
 // answer, and is not worth a redactor's time.
 func (t *transcript) flush() {
 	if t.answer != "" {
-		t.last().Answer = t.clean(t.answer)
+		t.s.Last().Answer = t.s.Clean(t.answer)
 		t.answer = ""
 	}
 }
@@ -297,7 +252,7 @@ func (t *transcript) event(n int, p gjson.Result, at time.Time) {
 		t.count(p.Get("info"))
 	case "error":
 		if len(t.s.Turns) > 0 {
-			t.last().APIErrors++
+			t.s.Last().APIErrors++
 		}
 	case "task_complete", "turn_complete":
 		if len(t.s.Turns) == 0 {
@@ -308,7 +263,7 @@ func (t *transcript) event(n int, p gjson.Result, at time.Time) {
 		if p.Get("error").IsObject() && turn.APIErrors == 0 {
 			turn.APIErrors++
 		}
-		if text := p.Get("last_agent_message").Str; text != "" && t.answer == "" && t.last().Answer == "" {
+		if text := p.Get("last_agent_message").Str; text != "" && t.answer == "" && t.s.Last().Answer == "" {
 			t.answer = strings.Clone(text)
 		}
 	case "turn_aborted":
@@ -317,7 +272,7 @@ func (t *transcript) event(n int, p gjson.Result, at time.Time) {
 		}
 		t.took(t.of(task), p, at)
 		if why := p.Get("reason").Str; why == "interrupted" || why == "" {
-			t.last().Interrupted = true
+			t.s.Last().Interrupted = true
 		}
 	}
 }
@@ -339,37 +294,18 @@ func (t *transcript) itemEvent(n int, item gjson.Result, task string, at time.Ti
 		return
 	}
 	// The same message may have come as a user_message just before.
-	if n := len(t.s.Turns); n > 0 && t.answer == "" && len(t.s.Turns[n-1].Tools) == 0 && t.s.Turns[n-1].Prompt == t.peek(text) {
+	if n := len(t.s.Turns); n > 0 && t.answer == "" && len(t.s.Turns[n-1].Tools) == 0 && t.s.Turns[n-1].Prompt == t.s.Peek(text) {
 		return
 	}
 	t.open(n, task, item.Get("id").Str, text, at)
 }
 
-// clean makes text fit to be kept, and lets go of the line that it stands in.
-func (t *transcript) clean(text string) string {
-	text, n := harvest.Clean(t.red, text)
-	t.s.Redactions += n
-	return strings.Clone(text)
-}
-
-// peek is clean for a text that is only compared.
-func (t *transcript) peek(text string) string {
-	text, _ = harvest.Clean(t.red, text)
-	return text
-}
-
 // finish returns the session, or nil where nobody said anything.
-func (t *transcript) finish(problems []harvest.Problem, exists func(name string) bool) *harvest.Session {
+func (t *transcript) finish(problems []harvest.Problem) *harvest.Session {
 	t.flush()
-	t.s.Prove(exists)
-	t.s.Ended = when(string(t.stamp))
+	t.s.Ended = harvest.When(string(t.stamp))
 	if t.s.Ended.Before(t.s.Started) {
 		t.s.Ended = t.s.Started
 	}
-	if len(t.s.Invocations) == 0 && !slices.ContainsFunc(t.s.Turns, func(u harvest.Turn) bool { return u.Prompt != "" }) {
-		return nil
-	}
-	t.s.Problems = problems
-	harvest.Assess(t.s)
-	return t.s
+	return t.s.Finish(problems, nil)
 }

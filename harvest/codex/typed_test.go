@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/skill-evolve/evolve/harvest/codex"
+	"github.com/skill-evolve/evolve/harvest"
 )
 
 // A typed command is a use if its skill was loaded, or if there is such a skill.
@@ -19,7 +19,7 @@ func TestTypedCommands(t *testing.T) {
 			[]string{typed("t1", "m1", "/other x"), called("c1", "cat /home/dev/.agents/skills/other/SKILL.md"), exited("c1", 0, text)}},
 		"mentioned": {"other dollar_mention", []string{typed("t1", "m1", "/other x"), message("t1", "m2", "skills.selected_skill_instructions", block("other", file, text))}},
 	} {
-		s, _ := readWith(t, codex.Options{Exists: func(name string) bool { return name == "dataviz" }}, c.lines...)
+		s, _ := readWith(t, harvest.Options{Exists: func(name string) bool { return name == "dataviz" }}, c.lines...)
 		var got []string
 		for _, v := range s.Invocations {
 			got = append(got, v.Skill+" "+string(v.Signal))

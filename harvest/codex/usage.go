@@ -47,7 +47,7 @@ func (t *transcript) count(info gjson.Result) {
 		return
 	}
 	t.total = strings.Clone(total)
-	spend(t.last(), u)
+	spend(t.s.Last(), u)
 }
 
 // spend adds the usage u to a turn. Codex counts cached tokens as input.

@@ -1,8 +1,6 @@
 package copilot
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
 
@@ -15,7 +13,7 @@ import (
 // too many. A typed command, a call and a read of the skill's file in one turn
 // are one use, of which the call tells most; two calls are two.
 func (t *transcript) invoke(v harvest.Invocation) int {
-	t.last()
+	t.s.Last()
 	v.Turn = len(t.s.Turns) - 1
 	v.Feedback.Label = harvest.Unknown
 	uses := 0
@@ -91,10 +89,9 @@ func (t *transcript) loaded(e event) {
 		return
 	}
 	t.invoked[v.Skill] = true
-	_, v.Dir, _ = harvest.SkillFile(t.clean(e.data.Get("path").Str))
+	_, v.Dir, _ = harvest.SkillFile(t.s.Clean(e.data.Get("path").Str))
 	if body := e.data.Get("content"); body.Type == gjson.String {
-		sum := sha256.Sum256([]byte(body.Str))
-		v.BodyHash = hex.EncodeToString(sum[:])
+		v.BodyHash = harvest.Hash(body.Str)
 	}
 	typed := strings.HasPrefix(e.data.Get("trigger").Str, "user")
 	if typed {
@@ -112,7 +109,7 @@ func (t *transcript) load(v harvest.Invocation, typed bool) bool {
 	if typed && len(t.s.Turns) == 0 {
 		return false
 	}
-	t.last()
+	t.s.Last()
 	v.Turn = len(t.s.Turns) - 1
 	v.Feedback.Label = harvest.Unknown
 	from := len(t.s.Invocations)
@@ -137,7 +134,7 @@ func (t *transcript) load(v harvest.Invocation, typed bool) bool {
 		typed && match(func(old harvest.Invocation) bool { return old.Signal == harvest.PromptSlashCommand }):
 		return true
 	}
-	if _, command := harvest.SlashCommand(t.last().Prompt); typed && !command && t.early == nil {
+	if _, command := harvest.SlashCommand(t.s.Last().Prompt); typed && !command && t.early == nil {
 		return false
 	}
 	if len(t.s.Invocations)-from < maxUses {

@@ -2,38 +2,12 @@ package copilot
 
 import (
 	"bytes"
-	"context"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
-
-	"github.com/skill-evolve/evolve/harvest"
-	"github.com/skill-evolve/evolve/harvest/redact"
 )
-
-// Read reads one events.jsonl with a redactor, which may be nil, and no other
-// option.
-func Read(ctx context.Context, r io.Reader, file string, red redact.Redactor) (*harvest.Session, []harvest.Problem, error) {
-	return Options{Redactor: red}.Read(ctx, r, file)
-}
-
-// Read reads one events.jsonl. file is its name in Problems and the session's
-// Path. The session is nil where there is nothing to keep; the error is ctx's.
-// Only one line at a time is held in memory.
-func (o Options) Read(ctx context.Context, r io.Reader, file string) (*harvest.Session, []harvest.Problem, error) {
-	if o.Redactor == nil {
-		o.Redactor = redact.Detector{}
-	}
-	t := newTranscript(sessionID(file), file, o.Redactor)
-	problems, err := harvest.Scan(ctx, r, file, t.want, t.take)
-	if err != nil {
-		return nil, problems, err
-	}
-	return t.finish(problems, o.Exists), problems, nil
-}
 
 // sessionID is the name that a transcript's folder gives its session.
 func sessionID(file string) string {

@@ -60,12 +60,12 @@ func every(string) bool { return true }
 
 func read(t *testing.T, lines ...string) (*harvest.Session, []harvest.Problem) {
 	t.Helper()
-	return readWith(t, copilot.Options{Exists: every}, lines...)
+	return readWith(t, harvest.Options{Exists: every}, lines...)
 }
 
-func readWith(t *testing.T, o copilot.Options, lines ...string) (*harvest.Session, []harvest.Problem) {
+func readWith(t *testing.T, o harvest.Options, lines ...string) (*harvest.Session, []harvest.Problem) {
 	t.Helper()
-	s, problems, err := o.Read(context.Background(), strings.NewReader(strings.Join(lines, "\n")), "s1/events.jsonl")
+	s, problems, err := copilot.Kind.Read(context.Background(), strings.NewReader(strings.Join(lines, "\n")), "s1/events.jsonl", o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +338,7 @@ func TestToolOutputIsNotTheRecord(t *testing.T) {
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := copilot.Read(ctx, strings.NewReader(said("u", "chart")), "f", nil); err == nil {
+	if _, _, err := copilot.Kind.Read(ctx, strings.NewReader(said("u", "chart")), "f", harvest.Options{}); err == nil {
 		t.Error("a cancelled read went on")
 	}
 }
@@ -354,7 +354,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(invoked("i", "x", "user-invoked") + "\n" + said("u", "/y a") + "\n" + of("s", called("a", "view", "t", `{"path":"x/SKILL.md"}`)) + "\n" + ended("t", ok)))
 	f.Add([]byte("{\"type\":\"user.message\"\n\x00\xff"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, problems, err := copilot.Read(context.Background(), strings.NewReader(string(data)), "f.jsonl", plain{})
+		s, problems, err := copilot.Kind.Read(context.Background(), strings.NewReader(string(data)), "f.jsonl", harvest.Options{Redactor: plain{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -394,7 +394,7 @@ func BenchmarkRead(b *testing.B) {
 	text := long(400)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if _, _, err := copilot.Read(context.Background(), strings.NewReader(text), "s/events.jsonl", nil); err != nil {
+		if _, _, err := copilot.Kind.Read(context.Background(), strings.NewReader(text), "s/events.jsonl", harvest.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -425,7 +425,7 @@ func TestTypedCommands(t *testing.T) {
 		"its file is read": {"other prompt_slash_command", []string{said("u", "/other x"),
 			called("a1", "view", "t1", `{"path":"/home/dev/.copilot/skills/other/SKILL.md"}`), ended("t1", ok)}},
 	} {
-		s, _ := readWith(t, copilot.Options{Exists: func(name string) bool { return name == "dataviz" }}, c.lines...)
+		s, _ := readWith(t, harvest.Options{Exists: func(name string) bool { return name == "dataviz" }}, c.lines...)
 		var got []string
 		for _, v := range s.Invocations {
 			got = append(got, v.Skill+" "+string(v.Signal))

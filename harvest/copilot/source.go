@@ -5,15 +5,14 @@
 package copilot
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"path/filepath"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/skill-evolve/evolve/harvest"
-	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
@@ -24,55 +23,26 @@ const Agent = "copilot-cli"
 // have some hundred.
 const maxWorkspace = 1 << 20
 
-// Options narrow down what a Source reads. The zero value reads everything.
-type Options struct {
-	Redactor redact.Redactor // nil: redact.Detector
-	Since    time.Time       // files that were last written before it are passed over
-	// Exclude are patterns (path.Match) for projects that must not be read,
-	// against the working folder and each of its parents.
-	Exclude []string
-	// Exists reports whether there is a skill of that name; nil: none is known. A
-	// typed "/name" is a use if there is one, even where the session does not show
-	// that its text was loaded.
-	Exists func(name string) bool
-}
+// Kind declares the sessions of Copilot CLI.
+var Kind = harvest.Kind{Name: "copilot", Agent: Agent, HomeEnv: "COPILOT_HOME", HomeDefault: ".copilot",
+	Files: harvest.Below("session-state", 1, func(name string) bool { return name == "events.jsonl" }), Read: readSession, Complete: complete}
 
-// Source reads one home of Copilot CLI.
-type Source struct {
-	home string
-	opts Options
-}
-
-var _ harvest.Source = (*Source)(nil)
-
-// New returns a Source of the sessions in home (~/.copilot). The folder need not
-// exist: there are no sessions then.
-func New(home string, o Options) *Source { return &Source{home: home, opts: o} }
-
-// Name implements harvest.Source.
-func (*Source) Name() string { return Agent }
-
-// Sessions implements harvest.Source. c may be nil. A file is marked in c after
-// yield accepted its session. A session that was resumed grew in its file and is
-// read again as a whole.
-func (s *Source) Sessions(ctx context.Context, c harvest.Cursor, yield func(*harvest.Session) error) ([]harvest.Problem, error) {
-	files, problems := harvest.Find(filepath.Join(s.home, "session-state"), 1, func(name string) bool { return name == "events.jsonl" })
-	more, err := harvest.ReadFiles(ctx, files, harvest.Filter{Since: s.opts.Since, Exclude: s.opts.Exclude}, c, s.read, yield)
-	return append(problems, more...), err
-}
-
-func (s *Source) read(ctx context.Context, r io.Reader, file string) (*harvest.Session, []harvest.Problem, error) {
-	session, problems, err := s.opts.Read(ctx, r, file)
-	if session != nil && (session.CWD == "" || session.Branch == "") {
-		complete(session, filepath.Join(filepath.Dir(file), "workspace.yaml"))
+func readSession(ctx context.Context, r io.Reader, file string, o harvest.Options) (*harvest.Session, []harvest.Problem, error) {
+	t := newTranscript(file, o)
+	problems, err := harvest.Scan(ctx, r, file, t.want, t.take)
+	if err != nil {
+		return nil, problems, err
 	}
-	return session, problems, err
+	return t.finish(problems), problems, nil
 }
 
 // complete adds what a session's first event did not tell: an older version, or
 // a file whose beginning is lost.
 func complete(session *harvest.Session, file string) {
-	data, err := bounded.ReadFile(file, maxWorkspace)
+	if session.CWD != "" && session.Branch != "" {
+		return
+	}
+	data, err := bounded.ReadFile(filepath.Join(filepath.Dir(file), "workspace.yaml"), maxWorkspace)
 	if err != nil {
 		return
 	}
@@ -80,10 +50,5 @@ func complete(session *harvest.Session, file string) {
 	if yaml.Unmarshal(data, &w) != nil {
 		return
 	}
-	if session.CWD == "" {
-		session.CWD = w.CWD
-	}
-	if session.Branch == "" {
-		session.Branch = w.Branch
-	}
+	session.CWD, session.Branch = cmp.Or(session.CWD, w.CWD), cmp.Or(session.Branch, w.Branch)
 }

@@ -20,13 +20,13 @@ var update = flag.Bool("update", false, "write the golden files")
 // sessions reads a whole home.
 func sessions(t *testing.T, home string, c harvest.Cursor) ([]*harvest.Session, []harvest.Problem) {
 	t.Helper()
-	return readHome(t, home, copilot.Options{}, c)
+	return readHome(t, home, harvest.Options{}, c)
 }
 
-func readHome(t *testing.T, home string, o copilot.Options, c harvest.Cursor) ([]*harvest.Session, []harvest.Problem) {
+func readHome(t *testing.T, home string, o harvest.Options, c harvest.Cursor) ([]*harvest.Session, []harvest.Problem) {
 	t.Helper()
 	var all []*harvest.Session
-	problems, err := copilot.New(home, o).Sessions(context.Background(), c, func(s *harvest.Session) error {
+	problems, err := copilot.Kind.Source(home, o).Sessions(context.Background(), c, func(s *harvest.Session) error {
 		all = append(all, s)
 		return nil
 	})
@@ -51,7 +51,7 @@ func TestGolden(t *testing.T) {
 		}
 		n++
 		t.Run(name, func(t *testing.T) {
-			all, problems := readHome(t, filepath.Join("testdata", name), copilot.Options{Redactor: plain{}, Exists: every}, nil)
+			all, problems := readHome(t, filepath.Join("testdata", name), harvest.Options{Redactor: plain{}, Exists: every}, nil)
 			if len(problems) > 0 || len(all) != 1 {
 				t.Fatalf("%d sessions, problems: %v", len(all), problems)
 			}
@@ -168,16 +168,16 @@ func TestFolders(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for name, c := range map[string]struct {
-		copilot.Options
+		harvest.Options
 		want int
 	}{
-		"all":            {copilot.Options{}, 1},
-		"excluded":       {copilot.Options{Exclude: []string{"/home/dev/*"}}, 0},
-		"another folder": {copilot.Options{Exclude: []string{"/home/other"}}, 1},
-		"from now on":    {copilot.Options{Since: time.Now().Add(time.Hour)}, 0},
+		"all":            {harvest.Options{}, 1},
+		"excluded":       {harvest.Options{Exclude: []string{"/home/dev/*"}}, 0},
+		"another folder": {harvest.Options{Exclude: []string{"/home/other"}}, 1},
+		"from now on":    {harvest.Options{Since: time.Now().Add(time.Hour)}, 0},
 	} {
 		n := 0
-		_, err := copilot.New("testdata/skill", c.Options).Sessions(context.Background(), nil, func(*harvest.Session) error { n++; return nil })
+		_, err := copilot.Kind.Source("testdata/skill", c.Options).Sessions(context.Background(), nil, func(*harvest.Session) error { n++; return nil })
 		if err != nil || n != c.want {
 			t.Errorf("%s: %d sessions, error %v", name, n, err)
 		}

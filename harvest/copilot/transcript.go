@@ -11,7 +11,6 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/ownwords"
-	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
 // maxName is the longest name of a skill, namespaces included; the
@@ -28,8 +27,7 @@ const maxUses = 1000
 // the turn that sent it, and so does a skill that it used; its messages and
 // tools do not.
 type transcript struct {
-	s   *harvest.Session
-	red redact.Redactor
+	s *harvest.Draft
 
 	tools    map[string]call      // calls by id
 	loading  map[string]pending   // calls that load a skill and have not ended
@@ -54,9 +52,9 @@ type pending struct {
 	read *harvest.Invocation
 }
 
-func newTranscript(id, file string, red redact.Redactor) *transcript {
+func newTranscript(file string, o harvest.Options) *transcript {
 	return &transcript{
-		s: &harvest.Session{ID: id, Agent: Agent, Path: file}, red: red,
+		s:     harvest.NewDraft(Agent, sessionID(file), file, o),
 		tools: make(map[string]call), loading: make(map[string]pending), requests: make(map[string]bool),
 		prompts: make(map[string]bool), asked: make(map[string]time.Time), invoked: make(map[string]bool),
 	}
@@ -80,15 +78,8 @@ func (t *transcript) take(n int, raw []byte) bool {
 		return strings.Contains(e.kind, ".")
 	}
 	e.sub = rec.Get("agentId").Str != "" || e.data.Get("parentToolCallId").Str != ""
-	if at, err := time.Parse(time.RFC3339Nano, rec.Get("timestamp").Str); err == nil {
-		e.at = at.UTC()
-		if t.s.Started.IsZero() || e.at.Before(t.s.Started) {
-			t.s.Started = e.at
-		}
-		if e.at.After(t.s.Ended) {
-			t.s.Ended = e.at
-		}
-	}
+	e.at = harvest.When(rec.Get("timestamp").Str)
+	t.s.During(e.at)
 	switch e.kind {
 	case "session.start", "session.resume":
 		t.begin(e)
@@ -142,15 +133,6 @@ func (t *transcript) begin(e event) {
 	fill(&t.selected, e.data.Get("selectedModel"))
 }
 
-// last is the turn that is under way; one without a prompt where the file
-// begins in the middle of a conversation.
-func (t *transcript) last() *harvest.Turn {
-	if len(t.s.Turns) == 0 {
-		t.s.Turns = append(t.s.Turns, harvest.Turn{})
-	}
-	return &t.s.Turns[len(t.s.Turns)-1]
-}
-
 // user opens a turn, if a person typed the message.
 func (t *transcript) user(e event) {
 	if source := e.data.Get("source").Str; e.sub || source != "" && source != "user" || t.prompts[e.id] {
@@ -165,10 +147,10 @@ func (t *transcript) user(e event) {
 	if id == "" {
 		id = e.id
 	}
-	t.s.Turns = append(t.s.Turns, harvest.Turn{ID: id, Time: e.at, Prompt: t.clean(text)})
+	t.s.Turns = append(t.s.Turns, harvest.Turn{ID: id, Time: e.at, Prompt: t.s.Clean(text)})
 	t.waited = 0
 	clear(t.asked)
-	if skill, ok := harvest.SlashCommand(t.last().Prompt); ok && len(skill) <= maxName && !slices.Contains(builtins, skill) {
+	if skill, ok := harvest.SlashCommand(t.s.Last().Prompt); ok && len(skill) <= maxName && !slices.Contains(builtins, skill) {
 		v := harvest.Invocation{ID: harvest.PromptEventID(Agent, skill, e.at), Skill: skill, Signal: harvest.PromptSlashCommand,
 			Explicit: true, EntryID: e.id, Line: e.line, Time: e.at}
 		if v.ID == "" {
@@ -187,13 +169,13 @@ func (t *transcript) assistant(e event) {
 		t.load(*t.early, false)
 		t.early = nil
 	}
-	turn := t.last()
+	turn := t.s.Last()
 	if !e.sub {
 		if t.s.Model == "" {
 			t.s.Model = e.data.Get("model").Str
 		}
 		if text := e.data.Get("content").Str; strings.TrimSpace(text) != "" {
-			turn.Answer = t.clean(text)
+			turn.Answer = t.s.Clean(text)
 		}
 	}
 	e.data.Get("toolRequests").ForEach(func(_, r gjson.Result) bool {
@@ -207,11 +189,11 @@ func (t *transcript) call(e event, id, name string, args gjson.Result) {
 	if _, ok := t.tools[id]; ok && id != "" {
 		return
 	}
-	turn := t.last()
+	turn := t.s.Last()
 	c := call{len(t.s.Turns) - 1, -1}
 	if !e.sub {
 		c.tool = len(turn.Tools)
-		turn.Tools = append(turn.Tools, harvest.Tool{Name: t.clean(name)})
+		turn.Tools = append(turn.Tools, harvest.Tool{Name: t.s.Clean(name)})
 	}
 	if id != "" {
 		t.tools[id] = c
@@ -229,7 +211,7 @@ func (t *transcript) call(e event, id, name string, args gjson.Result) {
 			}
 		}
 	case "view":
-		name, dir, ok := harvest.SkillFile(t.clean(args.Get("path").Str))
+		name, dir, ok := harvest.SkillFile(t.s.Clean(args.Get("path").Str))
 		if v.Skill, v.Dir, v.Signal = t.name(name), dir, harvest.SkillFileRead; ok && id != "" && v.Skill != "" {
 			t.loading[id] = pending{read: &v}
 		}
@@ -238,7 +220,7 @@ func (t *transcript) call(e event, id, name string, args gjson.Result) {
 
 // name is a skill's name made fit to be kept; "" if it can be none.
 func (t *transcript) name(s string) string {
-	s = harvest.SkillName(t.clean(s))
+	s = harvest.SkillName(t.s.Clean(s))
 	if len(s) > maxName || strings.ContainsAny(s, "\n\r") {
 		return ""
 	}
@@ -265,7 +247,7 @@ func (t *transcript) spend(u gjson.Result) {
 	}
 	t.requests[id] = id != ""
 	t.steps = true
-	turn := t.last()
+	turn := t.s.Last()
 	if turn.Usage == nil {
 		turn.Usage = new(eval.Usage)
 	}
@@ -300,7 +282,7 @@ func (t *transcript) shutdown(data gjson.Result) {
 // pause notes how long the turn took until the agent's latest pause, without the
 // time in which it waited for a person.
 func (t *transcript) pause(e event) {
-	turn := t.last()
+	turn := t.s.Last()
 	if e.sub || turn.Time.IsZero() || e.at.Before(turn.Time) {
 		return
 	}
@@ -322,27 +304,10 @@ func (t *transcript) answered(e event) {
 	}
 }
 
-// clean makes text fit to be kept.
-func (t *transcript) clean(text string) string {
-	text, n := harvest.Clean(t.red, text)
-	t.s.Redactions += n
-	return text
-}
-
 // finish returns the session, or nil where nobody said anything.
-func (t *transcript) finish(problems []harvest.Problem, exists func(name string) bool) *harvest.Session {
+func (t *transcript) finish(problems []harvest.Problem) *harvest.Session {
 	if t.early != nil {
 		t.load(*t.early, false)
-	}
-	t.s.Prove(func(name string) bool { return t.invoked[name] || exists != nil && exists(name) })
-	prompted := 0
-	for i := range t.s.Turns {
-		if t.s.Turns[i].Prompt != "" {
-			prompted++
-		}
-	}
-	if prompted == 0 && len(t.s.Invocations) == 0 {
-		return nil
 	}
 	if !t.steps && t.total != nil && len(t.s.Turns) == 1 {
 		t.s.Turns[0].Usage = t.total
@@ -350,7 +315,5 @@ func (t *transcript) finish(problems []harvest.Problem, exists func(name string)
 	if t.s.Model == "" {
 		t.s.Model = t.selected
 	}
-	t.s.Problems = problems
-	harvest.Assess(t.s)
-	return t.s
+	return t.s.Finish(problems, func(name string) bool { return t.invoked[name] })
 }

@@ -18,7 +18,7 @@ import (
 func read(t *testing.T, dir string) []harvest.Session {
 	t.Helper()
 	var all []harvest.Session
-	problems, err := claude.New(dir, claude.Options{}).Sessions(context.Background(), nil, func(s *harvest.Session) error {
+	problems, err := claude.Kind.Source(dir, harvest.Options{}).Sessions(context.Background(), nil, func(s *harvest.Session) error {
 		all = append(all, *s)
 		return nil
 	})

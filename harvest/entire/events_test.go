@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/claude"
 	"github.com/skill-evolve/evolve/harvest/entire"
 )
@@ -42,7 +43,7 @@ func TestSkillEvents(t *testing.T) {
 			r := newRepository(t)
 			asRef(r, "aabbccddee11", map[string]string{"0/full.jsonl": transcript,
 				"0/metadata.json": metadata("s1", at(30), isClaude+`,"skill_events_version":1,"skill_events":[`+c.events+`]`)})
-			all, problems := r.sessionsWith(entire.Options{Readers: map[string]entire.Read{claude.Agent: readEvery}, Exists: every}, nil)
+			all, problems := r.sessionsWith(entire.Options{Options: harvest.Options{Exists: every}, Readers: []harvest.Kind{claude.Kind}}, nil)
 			if len(all) != 1 {
 				t.Fatalf("%d sessions, problems %v", len(all), problems)
 			}
@@ -69,7 +70,7 @@ func TestSkillEventsAlone(t *testing.T) {
 	}
 	put("aabbccddee11", 10, noted("x1", "acme:viz:chart", "prompt_slash_command", ``))
 	put("aabbccddee22", 20, noted("x1", "acme:viz:chart", "prompt_slash_command", ``)+","+noted("x2", "plan", "prompt_slash_command", ``))
-	all, _ := r.sessionsWith(entire.Options{Exists: every}, nil)
+	all, _ := r.sessionsWith(entire.Options{Options: harvest.Options{Exists: every}}, nil)
 	if got, want := summaries(all), "s1 cursor | chart it >  | x1 acme:viz:chart@0 prompt_slash_command | x2 plan@0 prompt_slash_command"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -86,7 +87,7 @@ func TestNotedCommands(t *testing.T) {
 	asRef(r, "aabbccddee11", map[string]string{"0/full.jsonl": typed("p1", 9, "/the") + typed("p2", 10, "/weekly x") + loaded + typed("p3", 11, "/review"),
 		"0/metadata.json": metadata("s1", at(30), isClaude+`,"skill_events":[`+noted("x1", "the", "prompt_slash_command", `,"turn_id":"p1"`)+","+
 			noted("x2", "weekly", "prompt_slash_command", `,"turn_id":"p2"`)+","+noted("x3", "review", "prompt_slash_command", `,"turn_id":"p3"`)+`]`)})
-	all, problems := r.sessionsWith(entire.Options{Readers: readers, Exists: func(name string) bool { return name == "review" }}, nil)
+	all, problems := r.sessionsWith(entire.Options{Options: harvest.Options{Exists: func(name string) bool { return name == "review" }}, Readers: readers}, nil)
 	if got, want := summaries(all), "s1 claude-code | /the >  | /weekly x >  | /review >  | x2 weekly@1 prompt_slash_command | x3 review@2 prompt_slash_command"; got != want || len(problems) > 0 {
 		t.Errorf("got  %s\nwant %s\nproblems %s", got, want, r.reasons(problems))
 	}
@@ -98,7 +99,7 @@ func TestSecretsAreNotKept(t *testing.T) {
 	r := newRepository(t)
 	asRef(r, "aabbccddee11", map[string]string{"0/prompt.txt": "my key is " + secret,
 		"0/metadata.json": metadata("s1", at(10), `,"agent":"Cursor","skill_events":[`+noted("x", "viz-"+secret, "prompt_slash_command", ``)+`]`)})
-	all, _ := r.sessionsWith(entire.Options{Exists: every}, nil)
+	all, _ := r.sessionsWith(entire.Options{Options: harvest.Options{Exists: every}}, nil)
 	if got := fmt.Sprintf("%+v", *all[0]); strings.Contains(got, "FAKEFAKE") || all[0].Redactions != 2 {
 		t.Errorf("%d redactions: %s", all[0].Redactions, got)
 	}

@@ -180,7 +180,7 @@ func TestExcludedByAnotherPath(t *testing.T) {
 		if all, _ := r.sessions(nil); len(all) != 1 {
 			t.Errorf("%s: %d sessions", at, len(all))
 		}
-		o := entire.Options{Readers: readers, Exclude: []string{dir}}
+		o := entire.Options{Options: harvest.Options{Exclude: []string{dir}}, Readers: readers}
 		if all, problems := r.sessionsWith(o, nil); len(all)+len(problems) > 0 || entire.New(at, o).Holds(t.Context()) {
 			t.Errorf("%s was read: %d sessions, problems %v", at, len(all), problems)
 		}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -19,7 +18,6 @@ import (
 	"github.com/skill-evolve/evolve/harvest/copilot"
 	"github.com/skill-evolve/evolve/harvest/entire"
 	"github.com/skill-evolve/evolve/harvest/pi"
-	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
 // A repository is a real one in a temporary folder.
@@ -94,15 +92,11 @@ func asRef(r *repository, id string, files map[string]string) {
 
 var layouts = map[string]layout{"branch": onBranch, "refs": asRef}
 
-var readers = map[string]entire.Read{claude.Agent: claude.Read, codex.Agent: codex.Read, pi.Agent: pi.Read, copilot.Agent: copilot.Read}
+var readers = []harvest.Kind{claude.Kind, codex.Kind, pi.Kind, copilot.Kind}
 
 // every is a registry in which all skills are, for readers of Claude Code's that
 // ask it.
 func every(string) bool { return true }
-
-func readEvery(ctx context.Context, r io.Reader, file string, red redact.Redactor) (*harvest.Session, []harvest.Problem, error) {
-	return claude.Options{Redactor: red, Exists: every}.Read(ctx, r, file)
-}
 
 // sessions reads a repository.
 func (r *repository) sessions(c harvest.Cursor) ([]*harvest.Session, []harvest.Problem) {

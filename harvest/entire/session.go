@@ -92,7 +92,7 @@ const otherSession = "its transcript is of another session: it is left out"
 // parts that are of other sessions than most.
 func (h *harvesting) readJoined(ctx context.Context, name, place, agent string, all []part) (*harvest.Session, []harvest.Problem, []part, error) {
 	j := h.joined(place, all)
-	s, problems, err := h.opts.Readers[name](ctx, j, place, h.opts.Redactor)
+	s, problems, err := h.kinds[name].Read(ctx, j, place, h.opts.Options)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -118,7 +118,7 @@ func without(records []*record, parts []part) []*record {
 func (h *harvesting) agent(records []*record) string {
 	agent := ""
 	for _, r := range records {
-		if _, ok := h.opts.Readers[r.agent]; ok {
+		if _, ok := h.kinds[r.agent]; ok {
 			return r.agent
 		}
 		agent = cmp.Or(agent, r.agent)
@@ -129,7 +129,7 @@ func (h *harvesting) agent(records []*record) string {
 // readers are the readers to try on a transcript, in order. What metadata says of
 // the agent may be wrong, and older versions call most of them "Agent".
 func (h *harvesting) readers(agent string) []string {
-	all := slices.Sorted(maps.Keys(h.opts.Readers)) // claude-code, which writes most of them, is first
+	all := slices.Sorted(maps.Keys(h.kinds)) // claude-code, which writes most of them, is first
 	if i := slices.Index(all, agent); i > 0 {
 		all = slices.Insert(slices.Delete(all, i, i+1), 0, agent)
 	}
@@ -138,7 +138,7 @@ func (h *harvesting) readers(agent string) []string {
 
 // subagents reads the transcripts of the session's subagents.
 func (h *harvesting) subagents(ctx context.Context, parent *harvest.Session, records []*record) ([]*harvest.Session, error) {
-	read, ok := h.opts.Readers[parent.Agent]
+	kind, ok := h.kinds[parent.Agent]
 	if !ok {
 		return nil, nil
 	}
@@ -157,7 +157,7 @@ func (h *harvesting) subagents(ctx context.Context, parent *harvest.Session, rec
 			}
 			return [][]string{{name}}
 		}))
-		s, problems, err := read(ctx, j, place, h.opts.Redactor)
+		s, problems, err := kind.Read(ctx, j, place, h.opts.Options)
 		if err != nil {
 			return nil, err
 		}

@@ -10,7 +10,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -24,18 +23,11 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// A Read reads one transcript of an agent's, as the readers' own Read functions
-// do.
-type Read func(ctx context.Context, r io.Reader, file string, red redact.Redactor) (*harvest.Session, []harvest.Problem, error)
-
 // Options say how checkpoints are read. Without Readers only the prompts and
-// the skill events are found.
+// the skill events are found; Since is of a session's last checkpoint, Exclude also of
+// the repository, Exists also of a typed "/name" that Entire noted.
 type Options struct {
-	Redactor redact.Redactor // nil: redact.Detector
-	Since    time.Time       // sessions whose last checkpoint is older are passed over
-	// Exclude are patterns (path.Match) for projects that must not be read,
-	// against the repository, the session's folder and each of their parents.
-	Exclude []string
+	harvest.Options
 	// Authors, if it is not nil, are the addresses of the user: a checkpoint that
 	// was recorded by a commit of somebody else's is left out, unless a harvest of the
 	// same Cursor has read it, as it is, without Authors.
@@ -43,19 +35,15 @@ type Options struct {
 	// LeftOut is called with the number of checkpoints that Authors left out, if there
 	// are any: those of other people, and those whose commit is not here.
 	LeftOut func(others, lost int)
-	// Readers are those of the agents, by the name that their sessions have.
-	Readers map[string]Read
-	// Exists reports whether there is a skill of that name; nil: none is known. A
-	// typed "/name" that Entire noted is a use if there is one, or if the
-	// transcript shows that its text was loaded.
-	Exists func(name string) bool
+	// Readers are the agents whose transcripts are read.
+	Readers []harvest.Kind
 }
 
 // Source reads the checkpoints of one repository.
 type Source struct {
-	repo   string
-	opts   Options
-	filter harvest.Filter
+	repo  string
+	opts  Options
+	kinds map[string]harvest.Kind // by the name that their sessions have
 }
 
 var _ harvest.Source = (*Source)(nil)
@@ -70,12 +58,16 @@ func New(repo string, o Options) *Source {
 	if abs, err := filepath.Abs(repo); err == nil {
 		repo = abs
 	}
-	return &Source{repo: repo, opts: o, filter: harvest.Filter{Since: o.Since, Exclude: o.Exclude}}
+	s := &Source{repo: repo, opts: o, kinds: map[string]harvest.Kind{}}
+	for _, k := range o.Readers {
+		s.kinds[k.Agent] = k
+	}
+	return s
 }
 
 // Holds reports whether the repository has checkpoints and is not excluded.
 func (s *Source) Holds(ctx context.Context) bool {
-	if s.filter.Check() != nil || s.filter.Excludes(s.repo) {
+	if s.opts.Check() != nil || s.opts.Excludes(s.repo) {
 		return false
 	}
 	r, err := git.Open(ctx, s.repo)
@@ -93,7 +85,7 @@ func (s *Source) Holds(ctx context.Context) bool {
 // excludes reports whether the repository must not be read: a link and a worktree
 // lead to one that has another path.
 func (s *Source) excludes(r *git.Repository) bool {
-	return slices.ContainsFunc(r.Dirs, s.filter.Excludes)
+	return slices.ContainsFunc(r.Dirs, s.opts.Excludes)
 }
 
 // Name implements harvest.Source.
@@ -108,10 +100,10 @@ var idle = time.Unix(0, 0)
 // the same with every checkpoint.
 // c may be nil.
 func (s *Source) Sessions(ctx context.Context, c harvest.Cursor, yield func(*harvest.Session) error) ([]harvest.Problem, error) {
-	if err := s.filter.Check(); err != nil {
+	if err := s.opts.Check(); err != nil {
 		return nil, err
 	}
-	if s.filter.Excludes(s.repo) {
+	if s.opts.Excludes(s.repo) {
 		return nil, nil
 	}
 	h := &harvesting{Source: s, cursor: c, yield: yield, complete: true}
@@ -298,7 +290,7 @@ func label(id string) string {
 // holds them.
 func (h *harvesting) session(ctx context.Context, id string, records []*record) error {
 	newest := records[0].created
-	if newest.Before(h.filter.Since) {
+	if newest.Before(h.opts.Since) {
 		h.complete = false
 		return nil
 	}
@@ -313,7 +305,7 @@ func (h *harvesting) session(ctx context.Context, id string, records []*record) 
 		return err
 	}
 	for _, s := range all {
-		if h.filter.Excludes(s.CWD) {
+		if h.opts.Excludes(s.CWD) {
 			continue
 		}
 		harvest.Scrub(s, h.opts.Redactor)

@@ -310,11 +310,11 @@ func TestOptions(t *testing.T) {
 		want int
 	}{
 		"all":             {entire.Options{}, 1},
-		"the folder":      {entire.Options{Exclude: []string{"/home/dev/*"}}, 0},
-		"the repository":  {entire.Options{Exclude: []string{r.dir}}, 0},
-		"another":         {entire.Options{Exclude: []string{"/home/other"}}, 1},
-		"since then":      {entire.Options{Since: time.Date(2026, 11, 20, 18, 0, 0, 0, time.UTC)}, 1},
-		"since afterward": {entire.Options{Since: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}, 0},
+		"the folder":      {entire.Options{Options: harvest.Options{Exclude: []string{"/home/dev/*"}}}, 0},
+		"the repository":  {entire.Options{Options: harvest.Options{Exclude: []string{r.dir}}}, 0},
+		"another":         {entire.Options{Options: harvest.Options{Exclude: []string{"/home/other"}}}, 1},
+		"since then":      {entire.Options{Options: harvest.Options{Since: time.Date(2026, 11, 20, 18, 0, 0, 0, time.UTC)}}, 1},
+		"since afterward": {entire.Options{Options: harvest.Options{Since: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}}, 0},
 	} {
 		n := 0
 		c.Readers = readers
@@ -325,14 +325,14 @@ func TestOptions(t *testing.T) {
 	}
 	// What --since passed over is not taken for read.
 	var c harvest.MemoryCursor
-	late := entire.Options{Readers: readers, Since: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}
+	late := entire.Options{Options: harvest.Options{Since: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}, Readers: readers}
 	if _, err := entire.New(r.dir, late).Sessions(context.Background(), &c, nil); err != nil {
 		t.Error(err)
 	}
 	if all, _ := r.sessions(&c); len(all) != 1 {
 		t.Errorf("%d sessions, want 1", len(all))
 	}
-	if _, err := entire.New(r.dir, entire.Options{Exclude: []string{"[a"}}).Sessions(context.Background(), nil, nil); err == nil {
+	if _, err := entire.New(r.dir, entire.Options{Options: harvest.Options{Exclude: []string{"[a"}}}).Sessions(context.Background(), nil, nil); err == nil {
 		t.Error("a pattern that is none was taken")
 	}
 }

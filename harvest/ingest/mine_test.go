@@ -49,7 +49,7 @@ func person(t *testing.T) *Ingester {
 // read harvests the sessions in home.
 func read(t *testing.T, g *Ingester) {
 	t.Helper()
-	src := claude.New(home, claude.Options{Redactor: g.Redactor, Exists: func(name string) bool { return name == "dataviz" }})
+	src := claude.Kind.Source(home, harvest.Options{Redactor: g.Redactor, Exists: func(name string) bool { return name == "dataviz" }})
 	if r, err := g.Harvest(t.Context(), []Source{{src, home}}, false, func() {}); err != nil || r.Sessions != 5 {
 		t.Fatalf("%+v, %v", r, err)
 	}

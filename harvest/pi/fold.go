@@ -3,27 +3,20 @@ package pi
 import (
 	"cmp"
 	"fmt"
-	"path"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
-	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
-
-// maxPath is the longest path of a skill that is kept, in bytes.
-const maxPath = 4096
 
 // inputCommand is what a user types to invoke a skill.
 var inputCommand = lazyregexp.New(`^/skill:([a-z0-9][a-z0-9-]{0,63})(?:\s|$)`)
 
 // fold builds a session of the entries of one branch, in their order.
 type fold struct {
-	s   *harvest.Session
-	red redact.Redactor
+	s *harvest.Draft
 
 	answer string         // last text of the last turn, raw
 	chosen string         // the model that was chosen, until one answers
@@ -37,18 +30,14 @@ type look struct {
 	whole bool
 }
 
-func newFold(file string, t tree, red redact.Redactor) *fold {
-	if red == nil {
-		red = redact.Detector{}
-	}
-	return &fold{
-		s:   &harvest.Session{ID: cmp.Or(t.id, sessionID(file)), Agent: Agent, Path: file, CWD: t.cwd, Started: when(t.stamp)},
-		red: red, tools: make(map[string]int), reads: make(map[string]look),
-	}
+func newFold(file string, t tree, o harvest.Options) *fold {
+	s := harvest.NewDraft(Agent, cmp.Or(t.id, sessionID(file)), file, o)
+	s.CWD, s.Started = t.cwd, harvest.When(t.stamp)
+	return &fold{s: s, tools: make(map[string]int), reads: make(map[string]look)}
 }
 
 func (f *fold) entry(e entry) {
-	at := when(e.stamp)
+	at := harvest.When(e.stamp)
 	if f.s.Started.IsZero() {
 		f.s.Started = at
 	}
@@ -81,13 +70,13 @@ func (f *fold) prompt(p *prompt, stamp string, at time.Time) {
 		return // an image alone
 	}
 	f.flush()
-	text = f.clean(text)
+	text = f.s.Clean(text)
 	f.s.Turns = append(f.s.Turns, harvest.Turn{ID: p.id, Time: at, Prompt: text})
 	clear(f.tools)
 	clear(f.reads)
 	v := harvest.Invocation{Line: p.line, EntryID: p.id, Time: at}
 	if p.skill != "" {
-		v.Skill, v.Signal, v.Dir, v.BodyHash = f.clean(p.skill), harvest.InputSlashCommand, f.folder(p.dir), p.hash
+		v.Skill, v.Signal, v.Dir, v.BodyHash = f.s.Clean(p.skill), harvest.InputSlashCommand, f.s.Folder(p.dir), p.hash
 		v.ID = skillID(v, stamp, 0)
 	} else if m := inputCommand.FindStringSubmatch(text); m != nil {
 		// It stands there as typed: pi did not know the skill.
@@ -108,7 +97,7 @@ func skillID(v harvest.Invocation, stamp string, block int) string {
 
 // reply adds a message of the model to the turn.
 func (f *fold) reply(r *reply, stamp string, at time.Time) {
-	turn := f.last()
+	turn := f.s.Last()
 	if f.s.Model == "" {
 		f.s.Model = r.model
 	}
@@ -127,13 +116,13 @@ func (f *fold) reply(r *reply, stamp string, at time.Time) {
 		f.answer = r.text
 	}
 	for _, c := range r.calls {
-		turn.Tools = append(turn.Tools, harvest.Tool{Name: f.clean(c.name)})
+		turn.Tools = append(turn.Tools, harvest.Tool{Name: f.s.Clean(c.name)})
 		f.tools[c.id] = len(turn.Tools) - 1
 		name, dir, ok := harvest.SkillFile(c.file)
 		if !ok {
 			continue
 		}
-		v := harvest.Invocation{Skill: f.clean(name), Signal: harvest.SkillFileRead, Dir: f.folder(dir), ToolUseID: c.id,
+		v := harvest.Invocation{Skill: f.s.Clean(name), Signal: harvest.SkillFileRead, Dir: f.s.Folder(dir), ToolUseID: c.id,
 			Line: r.line, EntryID: r.id, Time: at}
 		v.ID = skillID(v, stamp, c.block)
 		f.reads[c.id] = look{v, !c.part}
@@ -161,56 +150,24 @@ func (f *fold) spend(u eval.Usage) {
 	if u == (eval.Usage{}) {
 		return // an attempt that failed
 	}
-	turn := f.last()
+	turn := f.s.Last()
 	if turn.Usage == nil {
 		turn.Usage = new(eval.Usage)
 	}
 	*turn.Usage = turn.Usage.Add(u)
 }
 
-// last is the turn that is under way; one without a prompt where the branch
-// begins with a message of the model.
-func (f *fold) last() *harvest.Turn {
-	if len(f.s.Turns) == 0 {
-		f.s.Turns = append(f.s.Turns, harvest.Turn{})
-	}
-	return &f.s.Turns[len(f.s.Turns)-1]
-}
-
 // flush keeps the last text of the turn.
 func (f *fold) flush() {
 	if f.answer != "" {
-		f.last().Answer = f.clean(f.answer)
+		f.s.Last().Answer = f.s.Clean(f.answer)
 		f.answer = ""
 	}
 }
 
-// folder is a skill's folder as it is kept, absolute where that is known.
-func (f *fold) folder(dir string) string {
-	if dir != "" && !path.IsAbs(dir) && !strings.ContainsAny(dir, `:\~$`) && path.IsAbs(f.s.CWD) {
-		dir = path.Join(f.s.CWD, dir)
-	}
-	if len(dir) > maxPath {
-		return ""
-	}
-	return f.clean(dir)
-}
-
-func (f *fold) clean(text string) string {
-	text, n := harvest.Clean(f.red, text)
-	f.s.Redactions += n
-	return text
-}
-
 // finish returns the session, or nil where nobody said anything.
-func (f *fold) finish(problems []harvest.Problem, exists func(name string) bool) *harvest.Session {
+func (f *fold) finish(problems []harvest.Problem) *harvest.Session {
 	f.flush()
-	f.s.Prove(exists)
 	f.s.Model = cmp.Or(f.s.Model, f.chosen)
-	if len(f.s.Invocations) == 0 && !slices.ContainsFunc(f.s.Turns, func(u harvest.Turn) bool { return u.Prompt != "" }) {
-		return nil
-	}
-	f.s.Problems = problems
-	harvest.Assess(f.s)
-	return f.s
+	return f.s.Finish(problems, nil)
 }

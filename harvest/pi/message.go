@@ -1,8 +1,6 @@
 package pi
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -78,7 +76,7 @@ func (t *tree) message(n int, rec gjson.Result) any {
 	case "toolResult":
 		r := &result{call: strings.Clone(m.Get("toolCallId").Str), failed: m.Get("isError").Bool()}
 		if t.reads[r.call] && !m.Get("details.truncation").Exists() {
-			r.hash = hash(content(m.Get("content")))
+			r.hash = harvest.Hash(content(m.Get("content")))
 		}
 		return r
 	}
@@ -98,11 +96,6 @@ func content(c gjson.Result) string {
 		return true
 	})
 	return strings.Join(parts, "\n")
-}
-
-func hash(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
 }
 
 var skillHead = lazyregexp.New(`^<skill name="([^"]+)" location="([^"]+)">\n`)
@@ -132,7 +125,7 @@ func newPrompt(text string) *prompt {
 			body = text
 		}
 	}
-	p := &prompt{text: strings.Clone(strings.TrimSpace(args)), skill: strings.Clone(m[1]), hash: hash(body)}
+	p := &prompt{text: strings.Clone(strings.TrimSpace(args)), skill: strings.Clone(m[1]), hash: harvest.Hash(body)}
 	if _, dir, ok := harvest.SkillFile(m[2]); ok {
 		p.dir = strings.Clone(dir)
 	}

@@ -32,12 +32,12 @@ func every(string) bool { return true }
 
 func read(t *testing.T, lines ...string) (*harvest.Session, []harvest.Problem) {
 	t.Helper()
-	return readWith(t, pi.Options{Exists: every}, lines...)
+	return readWith(t, harvest.Options{Exists: every}, lines...)
 }
 
-func readWith(t *testing.T, o pi.Options, lines ...string) (*harvest.Session, []harvest.Problem) {
+func readWith(t *testing.T, o harvest.Options, lines ...string) (*harvest.Session, []harvest.Problem) {
 	t.Helper()
-	s, problems, err := o.Read(context.Background(), strings.NewReader(strings.Join(lines, "\n")+"\n"), "t_s1.jsonl")
+	s, problems, err := pi.Kind.Read(context.Background(), strings.NewReader(strings.Join(lines, "\n")+"\n"), "t_s1.jsonl", o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +279,7 @@ func TestHostile(t *testing.T) {
 		"blank lines":          {"", 1, "\n" + start + "\n\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, problems, err := pi.Read(context.Background(), strings.NewReader(c.text), "x.jsonl", nil)
+			s, problems, err := pi.Kind.Read(context.Background(), strings.NewReader(c.text), "x.jsonl", harvest.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -324,7 +324,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(strings.Join([]string{header("2"), typed("u1", "u2", "a"), typed("u2", "", "/skill:x y"), resulted("r1", "u1", "c", "", true)}, "\n")))
 	f.Add([]byte(header("") + "\n" + `{"type":"message","message":{"role":"user","content":"a"}}` + "\n\x00\xff"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, problems, err := pi.Read(context.Background(), strings.NewReader(string(data)), "f.jsonl", nil)
+		s, problems, err := pi.Kind.Read(context.Background(), strings.NewReader(string(data)), "f.jsonl", harvest.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -361,7 +361,7 @@ func BenchmarkRead(b *testing.B) {
 	text := long(400)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if _, _, err := pi.Read(context.Background(), strings.NewReader(text), "s.jsonl", nil); err != nil {
+		if _, _, err := pi.Kind.Read(context.Background(), strings.NewReader(text), "s.jsonl", harvest.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -372,7 +372,7 @@ func TestMemoryIsFlat(t *testing.T) {
 	text := long(800) // 30 MB of results, of which nothing is kept
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	s, _, err := pi.Read(context.Background(), strings.NewReader(text), "s.jsonl", nil)
+	s, _, err := pi.Kind.Read(context.Background(), strings.NewReader(text), "s.jsonl", harvest.Options{})
 	runtime.ReadMemStats(&after)
 	if err != nil || len(s.Turns) != 40 || len(s.Turns[0].Tools) != 20 {
 		t.Fatalf("%v: %d turns", err, len(s.Turns))
@@ -397,7 +397,7 @@ func TestTypedCommands(t *testing.T) {
 		"it exists":        {"dataviz prompt_slash_command", chain(typed("u1", "", "/dataviz x"))},
 		"its file is read": {"other prompt_slash_command", chain(typed("u1", "", "/other x"), strings.ReplaceAll(look, "dataviz", "other"), resulted("r1", "", "c1", text, false))},
 	} {
-		s, _ := readWith(t, pi.Options{Exists: func(name string) bool { return name == "dataviz" }}, c.lines...)
+		s, _ := readWith(t, harvest.Options{Exists: func(name string) bool { return name == "dataviz" }}, c.lines...)
 		var got []string
 		for _, v := range s.Invocations {
 			got = append(got, v.Skill+" "+string(v.Signal))

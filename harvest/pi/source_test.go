@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write the golden files")
 func sessions(t *testing.T, home string, c harvest.Cursor) ([]*harvest.Session, []harvest.Problem) {
 	t.Helper()
 	var all []*harvest.Session
-	problems, err := pi.New(home, pi.Options{}).Sessions(context.Background(), c, func(s *harvest.Session) error {
+	problems, err := pi.Kind.Source(home, harvest.Options{}).Sessions(context.Background(), c, func(s *harvest.Session) error {
 		all = append(all, s)
 		return nil
 	})
@@ -139,42 +139,42 @@ func TestOneBadFile(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	read := func(o pi.Options) (n int) {
-		_, err := pi.New("testdata/skill", o).Sessions(context.Background(), nil, func(*harvest.Session) error { n++; return nil })
+	read := func(o harvest.Options) (n int) {
+		_, err := pi.Kind.Source("testdata/skill", o).Sessions(context.Background(), nil, func(*harvest.Session) error { n++; return nil })
 		if err != nil {
 			t.Error(err)
 		}
 		return n
 	}
-	if n := read(pi.Options{Exclude: []string{"/home/dev/*"}}); n != 0 {
+	if n := read(harvest.Options{Exclude: []string{"/home/dev/*"}}); n != 0 {
 		t.Errorf("%d sessions of an excluded folder", n)
 	}
-	if n := read(pi.Options{Exclude: []string{"/home/other/*"}}); n != 1 {
+	if n := read(harvest.Options{Exclude: []string{"/home/other/*"}}); n != 1 {
 		t.Errorf("%d sessions, want 1", n)
 	}
-	if n := read(pi.Options{Since: time.Now().Add(time.Hour)}); n != 0 {
+	if n := read(harvest.Options{Since: time.Now().Add(time.Hour)}); n != 0 {
 		t.Errorf("%d sessions from the future", n)
 	}
-	if _, err := pi.New("testdata/skill", pi.Options{Exclude: []string{"[a"}}).Sessions(context.Background(), nil, nil); err == nil {
+	if _, err := pi.Kind.Source("testdata/skill", harvest.Options{Exclude: []string{"[a"}}).Sessions(context.Background(), nil, nil); err == nil {
 		t.Error("a pattern that is none was taken")
 	}
-	if name := pi.New("", pi.Options{}).Name(); name != "pi" {
+	if name := pi.Kind.Source("", harvest.Options{}).Name(); name != "pi" {
 		t.Error(name)
 	}
 }
 
 func TestStops(t *testing.T) {
 	stop := errors.New("enough")
-	_, err := pi.New("testdata/skill", pi.Options{}).Sessions(context.Background(), nil, func(*harvest.Session) error { return stop })
+	_, err := pi.Kind.Source("testdata/skill", harvest.Options{}).Sessions(context.Background(), nil, func(*harvest.Session) error { return stop })
 	if !errors.Is(err, stop) {
 		t.Errorf("error %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := pi.New("testdata/skill", pi.Options{}).Sessions(ctx, nil, nil); !errors.Is(err, context.Canceled) {
+	if _, err := pi.Kind.Source("testdata/skill", harvest.Options{}).Sessions(ctx, nil, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want the context's", err)
 	}
-	if s, _, err := pi.Read(ctx, strings.NewReader(header("3")+"\n"), "x", nil); s != nil || !errors.Is(err, context.Canceled) {
+	if s, _, err := pi.Kind.Read(ctx, strings.NewReader(header("3")+"\n"), "x", harvest.Options{}); s != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("session %v, error %v, want the context's", s, err)
 	}
 }

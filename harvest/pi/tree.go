@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -278,12 +277,4 @@ func (t *tree) cyclic() bool {
 		}
 	}
 	return false
-}
-
-func when(stamp string) time.Time {
-	at, err := time.Parse(time.RFC3339Nano, stamp)
-	if err != nil {
-		return time.Time{}
-	}
-	return at.UTC()
 }

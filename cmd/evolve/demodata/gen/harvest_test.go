@@ -15,7 +15,7 @@ import (
 func TestHarvestMinesTheHistory(t *testing.T) {
 	w := simulated.Demo()
 	var sessions []*harvest.Session
-	source := claude.New(filepath.Join("..", "home", ".claude"), claude.Options{})
+	source := claude.Kind.Source(filepath.Join("..", "home", ".claude"), harvest.Options{})
 	problems, err := source.Sessions(t.Context(), nil, func(s *harvest.Session) error {
 		harvest.Assess(s)
 		sessions = append(sessions, s)

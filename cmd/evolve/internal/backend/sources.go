@@ -3,7 +3,6 @@ package backend
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,53 +35,21 @@ type SourceOptions struct {
 	LeftOut func(others, lost int)
 }
 
-// An agentSource links one agent's reader under its --source name: a new source
-// is one more line in agentSources, and one in agentReaders.
-type agentSource struct {
-	name string
-	home func(*skill.Layout) (string, error)
-	open func(home string, o readOptions) harvest.Source
+// kinds are the agents whose sessions are read; the first is read whether its folder
+// exists or not.
+var kinds = []harvest.Kind{
+	claude.Kind,
+	codex.Kind,
+	pi.Kind,
+	copilot.Kind,
 }
 
-// readOptions are what all readers are given.
-type readOptions struct {
-	since   time.Time
-	exclude []string
-	red     redact.Redactor
-	exists  func(name string) bool // whether there is such a skill
-}
-
-var agentSources = []agentSource{
-	{"claude", (*skill.Layout).Claude, func(h string, o readOptions) harvest.Source {
-		return claude.New(h, claude.Options{Redactor: o.red, Since: o.since, Exclude: o.exclude, Exists: o.exists})
-	}},
-	{"codex", skill.AgentHome("CODEX_HOME", ".codex"), func(h string, o readOptions) harvest.Source {
-		return codex.New(h, codex.Options{Redactor: o.red, Since: o.since, Exclude: o.exclude, Exists: o.exists})
-	}},
-	{"pi", skill.AgentHome("PI_CODING_AGENT_DIR", ".pi/agent"), func(h string, o readOptions) harvest.Source {
-		return pi.New(h, pi.Options{Redactor: o.red, Since: o.since, Exclude: o.exclude, Exists: o.exists})
-	}},
-	{"copilot", skill.AgentHome("COPILOT_HOME", ".copilot"), func(h string, o readOptions) harvest.Source {
-		return copilot.New(h, copilot.Options{Redactor: o.red, Since: o.since, Exclude: o.exclude, Exists: o.exists})
-	}},
-}
-
-// agentReaders read the transcripts that Entire's checkpoints hold.
-func agentReaders(exists func(name string) bool) map[string]entire.Read {
-	return map[string]entire.Read{
-		claude.Agent: func(ctx context.Context, r io.Reader, file string, red redact.Redactor) (*harvest.Session, []harvest.Problem, error) {
-			return claude.Options{Redactor: red, Exists: exists}.Read(ctx, r, file)
-		},
-		codex.Agent: func(ctx context.Context, r io.Reader, file string, red redact.Redactor) (*harvest.Session, []harvest.Problem, error) {
-			return codex.Options{Redactor: red, Exists: exists}.Read(ctx, r, file)
-		},
-		pi.Agent: func(ctx context.Context, r io.Reader, file string, red redact.Redactor) (*harvest.Session, []harvest.Problem, error) {
-			return pi.Options{Redactor: red, Exists: exists}.Read(ctx, r, file)
-		},
-		copilot.Agent: func(ctx context.Context, r io.Reader, file string, red redact.Redactor) (*harvest.Session, []harvest.Problem, error) {
-			return copilot.Options{Redactor: red, Exists: exists}.Read(ctx, r, file)
-		},
+// home is the folder of an agent.
+func home(k harvest.Kind, l *skill.Layout) (string, error) {
+	if k.Name == claude.Kind.Name {
+		return l.Claude()
 	}
+	return skill.AgentHome(k.HomeEnv, k.HomeDefault)(l)
 }
 
 // skillNames reports of a name whether a skill has it, one that is broken too.
@@ -107,8 +74,8 @@ func skillNames(l *skill.Layout) (func(name string) bool, error) {
 // SourceNames are the names that --source takes.
 func SourceNames() []string {
 	names := []string{"auto"}
-	for _, s := range agentSources {
-		names = append(names, s.name)
+	for _, s := range kinds {
+		names = append(names, s.Name)
 	}
 	return append(names, "entire")
 }
@@ -117,25 +84,25 @@ func SourceNames() []string {
 // folder exists, and of the current repository if it holds checkpoints: those that the
 // user recorded.
 func Sources(ctx context.Context, o SourceOptions) (out []ingest.Source, err error) {
-	ro := readOptions{since: o.Since, exclude: o.Exclude, red: o.Redactor}
-	if ro.exists, err = skillNames(o.Layout); err != nil {
+	read := harvest.Options{Redactor: o.Redactor, Since: o.Since, Exclude: o.Exclude}
+	if read.Exists, err = skillNames(o.Layout); err != nil {
 		return nil, err
 	}
 	auto := o.Name == "" || o.Name == "auto"
 	known := auto
-	for _, s := range agentSources {
-		if !auto && o.Name != s.name || auto && s.name != "claude" && o.Demo {
+	for i, k := range kinds {
+		if !auto && o.Name != k.Name || auto && i > 0 && o.Demo {
 			continue
 		}
 		known = true
-		home, err := s.home(o.Layout)
+		home, err := home(k, o.Layout)
 		if err != nil {
 			return nil, err
 		}
-		if _, err := os.Stat(home); auto && err != nil && s.name != "claude" {
+		if _, err := os.Stat(home); auto && err != nil && i > 0 {
 			continue
 		}
-		out = append(out, ingest.Source{Source: s.open(home, ro), Where: home})
+		out = append(out, ingest.Source{Source: k.Source(home, read), Where: home})
 	}
 	repo := o.Repo
 	if repo == "" {
@@ -147,7 +114,7 @@ func Sources(ctx context.Context, o SourceOptions) (out []ingest.Source, err err
 		if repo, err = filepath.Abs(repo); err != nil {
 			return nil, fmt.Errorf("find the repository: %w", err)
 		}
-		eo := entire.Options{Redactor: o.Redactor, Since: o.Since, Exclude: o.Exclude, Readers: agentReaders(ro.exists), Exists: ro.exists}
+		eo := entire.Options{Options: read, Readers: kinds}
 		if asked {
 			out = append(out, ingest.Source{Source: entire.New(repo, eo), Where: repo})
 		} else if entire.New(repo, eo).Holds(ctx) { // a cloned repository holds the sessions of strangers

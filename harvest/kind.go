@@ -1,0 +1,172 @@
+package harvest
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/harvest/redact"
+)
+
+// Options narrow down what is read. The zero value reads everything.
+type Options struct {
+	Redactor redact.Redactor // nil: redact.Detector
+	Since    time.Time       // what was last written before it is passed over
+	// Exclude are patterns (path.Match) for projects that must not be read,
+	// against the working folder and each of its parents, and their names.
+	Exclude []string
+	// Exists reports whether there is a skill of that name; nil: none is known. A
+	// typed "/name" is a use if there is one, even if the session does not show
+	// that its text was loaded.
+	Exists func(name string) bool
+}
+
+// A Kind declares the sessions of one agent, which keeps each in a file below its
+// home folder.
+type Kind struct {
+	Name        string // of --source
+	Agent       string // in sessions and skill events
+	HomeEnv     string // the environment variable that names the home; "" for none
+	HomeDefault string // the home below the user's own, with slashes
+	// Files lists the transcripts in a home, in path order; the error is ctx's. A home
+	// that does not exist has none.
+	Files func(ctx context.Context, home string) ([]string, []Problem, error)
+	// Read reads one transcript, of which it holds one line at a time. file is its name
+	// in Problems and the session's Path. The session is nil if there is nothing to
+	// keep; the error is ctx's.
+	Read func(ctx context.Context, r io.Reader, file string, o Options) (*Session, []Problem, error)
+	// Complete, if it is not nil, adds what other files beside the transcript say.
+	Complete func(s *Session, file string)
+}
+
+// Below is a Kind's Files for transcripts in one folder of the home, see Find.
+func Below(folder string, depth int, match func(name string) bool) func(context.Context, string) ([]string, []Problem, error) {
+	return func(_ context.Context, home string) ([]string, []Problem, error) {
+		files, problems := Find(filepath.Join(home, folder), depth, match)
+		return files, problems, nil
+	}
+}
+
+// Source returns the sessions in a home. A file that grew is read again as a whole.
+func (k Kind) Source(home string, o Options) Source { return &source{k, home, o} }
+
+// A source is the home of one agent.
+type source struct {
+	kind Kind
+	home string
+	opts Options
+}
+
+func (f *source) Name() string { return f.kind.Agent }
+
+func (f *source) Sessions(ctx context.Context, c Cursor, yield func(*Session) error) ([]Problem, error) {
+	files, problems, err := f.kind.Files(ctx, f.home)
+	if err != nil {
+		return problems, err
+	}
+	more, err := ReadFiles(ctx, files, f.opts, c, func(ctx context.Context, r io.Reader, file string) (*Session, []Problem, error) {
+		s, problems, err := f.kind.Read(ctx, r, file, f.opts)
+		if s != nil && f.kind.Complete != nil {
+			f.kind.Complete(s, file)
+		}
+		return s, problems, err
+	}, yield)
+	return append(problems, more...), err
+}
+
+// A Draft is a session while it is read.
+type Draft struct {
+	*Session
+	opts Options
+}
+
+// NewDraft begins a session.
+func NewDraft(agent, id, file string, o Options) *Draft {
+	if o.Redactor == nil {
+		o.Redactor = redact.Detector{}
+	}
+	return &Draft{&Session{ID: id, Agent: agent, Path: file}, o}
+}
+
+// Clean makes a text fit to be kept, see the function Clean, and lets go of the line
+// that it is part of.
+func (d *Draft) Clean(text string) string {
+	text, n := Clean(d.opts.Redactor, text)
+	d.Redactions += n
+	return strings.Clone(text)
+}
+
+// Peek is Clean for a text that is only compared.
+func (d *Draft) Peek(text string) string {
+	text, _ = Clean(d.opts.Redactor, text)
+	return text
+}
+
+// Last is the turn that is under way; one without a prompt if the file begins in the
+// middle of a conversation.
+func (d *Draft) Last() *Turn {
+	if len(d.Turns) == 0 {
+		d.Turns = append(d.Turns, Turn{})
+	}
+	return &d.Turns[len(d.Turns)-1]
+}
+
+// During notes that the session was under way at a time, if that is known.
+func (d *Draft) During(at time.Time) {
+	if !at.IsZero() && (d.Started.IsZero() || at.Before(d.Started)) {
+		d.Started = at
+	}
+	if at.After(d.Ended) {
+		d.Ended = at
+	}
+}
+
+// maxPath is the longest path of a skill that is kept, in bytes.
+const maxPath = 4096
+
+// Folder is a skill's folder as it is kept, absolute if that is known.
+func (d *Draft) Folder(dir string) string {
+	if dir != "" && !path.IsAbs(dir) && !strings.ContainsAny(dir, `:\~$`) && path.IsAbs(d.CWD) {
+		dir = path.Join(d.CWD, dir)
+	}
+	if len(dir) > maxPath {
+		return ""
+	}
+	return d.Clean(dir)
+}
+
+// Finish returns the session, assessed, or nil if nobody said anything. loaded, if it
+// is not nil, knows names of skills besides Options.Exists; late adds the uses that are
+// known only once the typed commands are proved.
+func (d *Draft) Finish(problems []Problem, loaded func(name string) bool, late ...func()) *Session {
+	d.Prove(func(name string) bool {
+		return loaded != nil && loaded(name) || d.opts.Exists != nil && d.opts.Exists(name)
+	})
+	if len(d.Invocations) == 0 && !slices.ContainsFunc(d.Turns, func(t Turn) bool { return t.Prompt != "" }) {
+		return nil
+	}
+	d.Problems = problems
+	for _, add := range late {
+		add()
+	}
+	Assess(d.Session)
+	return d.Session
+}
+
+// Hash is a text's SHA-256, in hexadecimal.
+func Hash(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
+
+// When is a time as agents write it, zero if it is none.
+func When(stamp string) time.Time {
+	at, err := time.Parse(time.RFC3339Nano, stamp)
+	if err != nil {
+		return time.Time{}
+	}
+	return at.UTC()
+}
