@@ -280,11 +280,6 @@ func casesDrop(ctx context.Context, a *global, name string, ids []string) error 
 	if a.JSON {
 		return a.PrintJSON(map[string]any{"schema": 1, "skill": name, "dropped": dropped, "left": left})
 	}
-	_, err = fmt.Fprintln(a.Stdout, droppedWords(name, len(dropped), left))
+	_, err = fmt.Fprintf(a.Stdout, "%s dropped, %s has %d left\n", plain.Counted(len(dropped), "case"), name, left)
 	return err
-}
-
-// droppedWords say how many cases of a skill were dropped.
-func droppedWords(name string, dropped, left int) string {
-	return fmt.Sprintf("%s dropped, %s has %d left", plain.Counted(dropped, "case"), name, left)
 }

@@ -44,10 +44,15 @@ type diffResult struct {
 }
 
 func runDiff(ctx context.Context, a *global, args []string, patch bool) error {
-	name, old, new, err := twoTexts(ctx, a, args)
+	db, err := a.store(ctx)
 	if err != nil {
 		return err
 	}
+	old, new, err := candidate.Two(ctx, db, a.layout(), args)
+	if err != nil {
+		return err
+	}
+	name, _, _ := strings.Cut(args[0], "@")
 	if patch {
 		_, err := fmt.Fprint(a.Stdout, report.Patch(old.Label, new.Label, old.Doc, new.Doc))
 		return err
@@ -61,27 +66,4 @@ func runDiff(ctx context.Context, a *global, args []string, patch bool) error {
 	}
 	_, err = fmt.Fprint(a.Stdout, d.Text(term.IsTerminal(a.Stdout) && a.Getenv("NO_COLOR") == ""))
 	return err
-}
-
-// twoTexts reads the texts of a skill that the arguments of diff name.
-func twoTexts(ctx context.Context, a *global, args []string) (name string, old, new *candidate.Text, err error) {
-	name, at, _ := strings.Cut(args[0], "@")
-	names, err := candidate.SameSkill(name, args[1:])
-	if err != nil {
-		return "", nil, nil, err
-	}
-	if at != "" {
-		names = append([]string{at}, names...)
-	}
-	s, err := openTexts(ctx, a, name)
-	if err != nil {
-		return "", nil, nil, err
-	}
-	if old, new, err = s.Pair(ctx, names); err != nil {
-		return "", nil, nil, err
-	}
-	if old.Doc == nil || new.Doc == nil {
-		return "", nil, nil, problem.Inputf("`evolve compare` runs the arm without a skill", "there is no text to compare with where there is no skill")
-	}
-	return name, old, new, nil
 }

@@ -13,9 +13,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/pages"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/datadir"
+	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/report/serve"
 	"github.com/spf13/cobra"
 )
@@ -63,8 +68,9 @@ func runServe(ctx context.Context, a *global, f *serveFlags) error {
 		return fmt.Errorf("listen: %w", err)
 	}
 	defer l.Close()
-	s := serve.New(newServing(a, db), l.Addr().(*net.TCPAddr).Port)
-	s.Bug = a.tellBug
+	p := served(a, db)
+	s := serve.New(p, l.Addr().(*net.TCPAddr).Port)
+	s.Explain, s.Bug = p.Explain, a.tellBug
 	if a.JSON {
 		err = a.PrintJSON(map[string]any{"schema": 1, "url": s.Address()})
 	} else {
@@ -79,6 +85,48 @@ func runServe(ctx context.Context, a *global, f *serveFlags) error {
 	}
 	a.Say("that address is for you alone; Ctrl-C ends it")
 	return s.Serve(ctx, l, log.New(io.Discard, "", 0)) // a page says what went wrong
+}
+
+// served is what the pages show and do, by the commands' own functions. db is what the
+// requests read that change nothing; others open a database of their own.
+func served(a *global, db *store.Store) *pages.Program {
+	base := *a // not changed any more: requests come several at a time
+	return &pages.Program{Clean: base.clean, Classify: explain, Seed: uint64(a.Now().UnixNano()),
+		Begin: func(ctx context.Context, to datadir.Access, say func(string)) (*pages.Command, error) {
+			c := base
+			c.Stdin, c.Stdout, c.Stderr = strings.NewReader(""), io.Discard, io.Discard
+			c.JSON, c.Quiet, c.conf, c.Notice = false, false, nil, say
+			c.access, c.open = to, opened{db: db}
+			shut := func() error { return nil }
+			if to != datadir.Looks {
+				c.open, shut = opened{}, c.close
+			}
+			k, err := commandOf(ctx, &c)
+			if err != nil {
+				return nil, errors.Join(err, shut())
+			}
+			k.Close = shut
+			return k, nil
+		}}
+}
+
+// commandOf is what a page works with.
+func commandOf(ctx context.Context, a *global) (*pages.Command, error) {
+	db, err := a.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rd, err := a.reader(db)
+	if err != nil {
+		return nil, err
+	}
+	g, err := a.ingester(db)
+	if err != nil {
+		return nil, err
+	}
+	desk, err := approvalDesk(a, db)
+	return &pages.Command{Store: db, Layout: a.layout(), Installer: a.installer(db), Reader: rd, Cases: g, Desk: desk,
+		Agree: func(ctx context.Context, p *release.Plan, yes bool) error { return agree(ctx, a, db, p, yes) }}, err
 }
 
 // openBrowser opens an address in the owner's browser, by way of a file that its

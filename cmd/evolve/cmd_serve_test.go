@@ -79,7 +79,9 @@ func (d *servedDemo) serve() {
 	db, err := looking.store(t.Context())
 	d.must(err)
 	t.Cleanup(func() { d.must(looking.close()) })
-	d.Server = serve.New(newServing(&looking, db), l.Addr().(*net.TCPAddr).Port)
+	p := served(&looking, db)
+	d.Server = serve.New(p, l.Addr().(*net.TCPAddr).Port)
+	d.Server.Explain = p.Explain
 	d.Server.Every = 5 * time.Millisecond
 	d.Server.Bug = func(v any, stack []byte) { t.Errorf("panic: %v\n%s", v, stack) }
 	ctx, cancel := context.WithCancel(context.Background())
@@ -261,7 +263,7 @@ func TestServePromotesAndRollsBack(t *testing.T) {
 func TestServeRefusesWhatTheCommandRefuses(t *testing.T) {
 	d := serveDemo(t)
 	d.a.demo.sandboxed = false
-	s := &serving{base: *d.a, db: d.db}
+	s := served(d.a, d.db)
 	tr, err := d.db.Trials(t.Context(), demoSkill)
 	d.must(err)
 	for i := range tr {

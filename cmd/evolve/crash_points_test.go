@@ -104,7 +104,7 @@ func (r *roaming) browse(act serve.Act) error {
 		return err
 	}
 	defer looking.close()
-	s := newServing(&looking, db)
+	s := served(&looking, db)
 	p, err := s.Plan(r.t.Context(), act, "tagger", "")
 	if err != nil {
 		return err

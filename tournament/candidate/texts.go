@@ -20,6 +20,30 @@ import (
 	"github.com/skill-evolve/evolve/tournament"
 )
 
+// Two reads the texts that the arguments of diff name: a skill with one of its texts, and
+// up to two texts more.
+func Two(ctx context.Context, db *store.Store, layout *skill.Layout, args []string) (old, new *Text, err error) {
+	name, at, _ := strings.Cut(args[0], "@")
+	names, err := SameSkill(name, args[1:])
+	if err != nil {
+		return nil, nil, err
+	}
+	if at != "" {
+		names = append([]string{at}, names...)
+	}
+	s, err := Open(ctx, db, layout, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if old, new, err = s.Pair(ctx, names); err != nil {
+		return nil, nil, err
+	}
+	if old.Doc == nil || new.Doc == nil {
+		return nil, nil, problem.Inputf("`evolve compare` runs the arm without a skill", "there is no text to compare with where there is no skill")
+	}
+	return old, new, nil
+}
+
 // SameSkill takes the skill off names such as dataviz@v2, which is dataviz' v2 after
 // dataviz alone. Texts of two skills are not compared.
 func SameSkill(name string, args []string) (names []string, err error) {

@@ -153,7 +153,7 @@ func (s *Server) edit(w http.ResponseWriter, r *http.Request) {
 	text := unix(r.PostForm.Get("json"))
 	var err error
 	if v.CaseNow, err = s.program.Case(r.Context(), v.Skill, r.PostForm.Get("id")); err != nil {
-		e, code := asError(err)
+		e, code := s.asError(err)
 		s.page(w, r, code, "error.html", refusal{Error: e, Back: skillPath(v.Skill) + "/cases", Typed: text + unix(r.PostForm.Get("prompt"))})
 		return
 	}
@@ -168,7 +168,7 @@ func (s *Server) edit(w http.ResponseWriter, r *http.Request) {
 		done, err = s.program.EditCase(r.Context(), v.Skill, v.Case.ID, r.PostForm.Get("seen"), []byte(text))
 	}
 	if err != nil {
-		e, code := asError(err)
+		e, code := s.asError(err)
 		v.Problem = e
 		v.Seen = r.PostForm.Get("seen") // what it was typed over
 		s.page(w, r, code, "edit.html", v)

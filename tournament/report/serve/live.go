@@ -21,7 +21,7 @@ type liveView struct {
 	Last   int // number of the newest step, -1 for none
 }
 
-func (v *liveView) title() string { return plain.Text(v.Skill + ": run " + v.Run) }
+func (v *liveView) title() string { return plain.Text(v.Skill + ": run " + v.ID) }
 
 // shownSteps is how many steps of a run are on its page.
 const shownSteps = 200
@@ -177,7 +177,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 // is one line.
 func progressMessage(p *Progress, last int) (state, text string, newest int, err error) {
 	v := newLiveView(p)
-	m := message{Phase: v.Phase, Best: v.Best(), Rollouts: v.Rollouts(), Bar: v.Bar(), Of: v.Of(), Status: p.Status, Steps: []string{}}
+	m := message{Phase: v.Phase, Best: v.Best(), Rollouts: v.Rollouts(), Bar: v.Bar(), Of: v.Of(), Status: string(p.Status), Steps: []string{}}
 	bare, err := json.Marshal(m)
 	if err != nil {
 		return "", "", last, fmt.Errorf("encode progress: %w", err)

@@ -113,7 +113,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, code int, name str
 		v.Title = t.title()
 	}
 	if l, ok := data.(*liveView); ok && l.Working {
-		v.Live = "/runs/" + url.PathEscape(l.Run) + "/events"
+		v.Live = "/runs/" + url.PathEscape(l.ID) + "/events"
 	}
 	var b bytes.Buffer
 	if err := frame().Render(&b, name, v); err != nil {
@@ -145,7 +145,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, code int, e *Error
 
 // failed answers with an error of the program.
 func (s *Server) failed(w http.ResponseWriter, r *http.Request, err error) {
-	e, code := asError(err)
+	e, code := s.asError(err)
 	if reads(r.Method) && code == http.StatusUnprocessableEntity {
 		code = http.StatusNotFound
 	}
@@ -153,10 +153,13 @@ func (s *Server) failed(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // asError is an error with its status.
-func asError(err error) (*Error, int) {
+func (s *Server) asError(err error) (*Error, int) {
 	var e *Error
 	if !errors.As(err, &e) {
-		return &Error{Message: err.Error()}, http.StatusInternalServerError
+		if s.Explain == nil {
+			return &Error{Message: err.Error()}, http.StatusInternalServerError
+		}
+		e = s.Explain(err)
 	}
 	switch e.Kind {
 	case Refused:

@@ -2,9 +2,9 @@ package serve
 
 import (
 	"context"
-	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/approval"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -12,8 +12,7 @@ import (
 )
 
 // A Program is what the pages show and do: the commands' own functions, so that a
-// page and a command cannot differ. Its errors are *Error where a person can do
-// something about them. All methods may be called concurrently; those that write
+// page and a command cannot differ. All methods may be called concurrently; those that write
 // are called one at a time by one server, and other processes may be at work on
 // the same data.
 type Program interface {
@@ -28,7 +27,7 @@ type Program interface {
 // Skills are read like `evolve status` and `evolve log`.
 type Skills interface {
 	Status(ctx context.Context) (*status.Report, error)
-	Log(ctx context.Context, skill string) (*Log, error)
+	Log(ctx context.Context, skill string) (*status.Log, error)
 	// Diff compares two texts, named as `evolve diff` names them; from may be "",
 	// which is the live one.
 	Diff(ctx context.Context, skill, from, to string) (*report.Diff, error)
@@ -46,7 +45,7 @@ type Runs interface {
 
 // Nights are read like `evolve sleep status`.
 type Nights interface {
-	Nights(ctx context.Context) ([]Night, error) // the newest first
+	Nights(ctx context.Context) ([]*report.Night, error) // the newest first
 	Night(ctx context.Context, id string) (*report.Night, error)
 }
 
@@ -122,28 +121,16 @@ type Done struct {
 
 // A Run is a line of the list of runs.
 type Run struct {
-	ID, Skill, Status string
-	Decision          string // the gate's, "" where it did not meet
-	Simulated         bool
-	Working           bool // a process is at work on it
-	Started, Ended    time.Time
-	Spent             eval.Spent
+	tournament.Run
+	Decision string // the gate's, "" if it did not meet
+	Working  bool   // a process is at work on it
 }
 
 // A Progress is what a run has come to.
 type Progress struct {
-	Run, Skill, Status string
-	Working            bool  // a process is at work on it
-	Cap                int64 // of rollouts, 0 for none
-	Spent              eval.Spent
-	Steps              []report.Step // all, in order
-}
-
-// A Night is a line of the list of nights.
-type Night struct {
-	ID, Sentence string
-	Began, Ended time.Time
-	Spent        eval.Spent
+	Run
+	Cap   int64         // of rollouts, 0 for none
+	Steps []report.Step // all, in order
 }
 
 // A CaseNow is a case with the name of its present state.
@@ -176,7 +163,7 @@ type Review struct {
 // A Waiting is a candidate that waits for its owner's word.
 type Waiting struct {
 	Skill, SHA string
-	Standing   string // "quarantined", "proven", "undecided", "approved"
+	Standing   candidate.Standing
 	Words      string
 	Acts       []Act
 }
@@ -200,9 +187,3 @@ type Plan struct {
 
 // A Fact is a line of evidence.
 type Fact struct{ Name, Text string }
-
-// A Log is where a skill's texts come from.
-type Log struct {
-	*status.Log
-	Tree string // the lineage, drawn in characters
-}

@@ -28,6 +28,8 @@ type Server struct {
 	handler http.Handler
 	// Every is how often the store is asked while somebody looks at a run.
 	Every time.Duration
+	// Explain says what to do about an error of the program; nil shows it as it is.
+	Explain func(error) *Error
 	// Bug is told of a panic; the page says no more than that there was one.
 	Bug func(value any, stack []byte)
 

@@ -63,9 +63,12 @@ func counted(cases map[eval.Split]int) (n int) {
 	return n
 }
 
-type skillView struct{ *Log }
+type skillView struct{ *status.Log }
 
 func (v skillView) title() string { return plain.Text(v.Skill) }
+
+// Lineage is drawn in characters.
+func (v skillView) Lineage() string { return v.Tree(0, true) }
 
 // Back reports whether there is something to roll back to.
 func (v skillView) Back() bool { return len(v.Versions) > 1 }

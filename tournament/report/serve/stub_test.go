@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/approval"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -50,10 +51,10 @@ func (s *stub) Status(context.Context) (*status.Report, error) {
 	return st, nil
 }
 
-func (s *stub) Log(context.Context, string) (*Log, error) {
+func (s *stub) Log(context.Context, string) (*status.Log, error) {
 	e := &status.Evidence{EValue: 2, Alpha: 0.04, Cases: 1}
-	return &Log{Tree: hostile, Log: &status.Log{Skill: hostile, Versions: []status.Version{{Version: 1, SHA: hostile, Parent: hostile, Author: hostile, Operator: hostile, Run: hostile, Note: hostile, Evidence: e}, {Author: "you", Note: hostile}},
-		Candidates: []status.Trial{{SHA: hostile, Decision: "promote", Operator: hostile, Run: hostile, Evidence: e, Current: true}, {Decision: hostile}}}}, nil
+	return &status.Log{Skill: hostile, Versions: []status.Version{{Version: 1, SHA: hostile, Parent: hostile, Author: hostile, Operator: hostile, Run: hostile, Note: hostile, Evidence: e}, {Author: "you", Note: hostile}},
+		Candidates: []status.Trial{{SHA: hostile, Decision: "promote", Operator: hostile, Run: hostile, Evidence: e, Current: true}, {Decision: hostile, Evidence: e}}}, nil
 }
 
 var hostileDiff = &report.Diff{From: hostile, To: hostile, Lines: []report.Line{{Kind: report.Kernel, Text: hostile}, {Kind: report.Added, Text: hostile}}}
@@ -62,8 +63,10 @@ func (s *stub) Diff(context.Context, string, string, string) (*report.Diff, erro
 	return hostileDiff, nil
 }
 
+var hostileRun = tournament.Run{ID: hostile, Skill: hostile, Status: hostile}
+
 func (s *stub) Runs(context.Context) ([]Run, error) {
-	return []Run{{ID: hostile, Skill: hostile, Status: hostile, Decision: hostile}, {ID: "r", Working: true}}, nil
+	return []Run{{Run: hostileRun, Decision: hostile}, {Run: tournament.Run{ID: "r"}, Working: true}}, nil
 }
 
 func (s *stub) Report(context.Context, string) (*report.Model, error) {
@@ -78,11 +81,11 @@ func (s *stub) Progress(context.Context, string) (*Progress, error) {
 	if s.progress != nil {
 		return s.progress(s.asked), nil
 	}
-	return &Progress{Run: hostile, Skill: hostile, Status: hostile, Working: true, Steps: []report.Step{{Text: hostile}}}, nil
+	return &Progress{Run: Run{Run: hostileRun, Working: true}, Steps: []report.Step{{Text: hostile}}}, nil
 }
 
-func (s *stub) Nights(context.Context) ([]Night, error) {
-	return []Night{{ID: hostile, Sentence: hostile, Began: time.Unix(0, 0)}}, nil
+func (s *stub) Nights(context.Context) ([]*report.Night, error) {
+	return []*report.Night{{ID: hostile, Began: time.Unix(0, 0), Waiting: []string{hostile}}}, nil
 }
 
 func (s *stub) Night(context.Context, string) (*report.Night, error) {
