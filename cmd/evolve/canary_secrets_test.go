@@ -18,7 +18,7 @@ import (
 
 // The program that panics is the program itself with one more command.
 func init() {
-	commands = append(commands, func(*global) *cobra.Command {
+	groups[0].commands = append(groups[0].commands, func(*global) *cobra.Command {
 		return &cobra.Command{Use: "panic-for-test", Hidden: true, RunE: func(*cobra.Command, []string) error {
 			panic(fmt.Errorf("read: %s", os.Getenv("EVOLVE_TEST_PANIC")))
 		}}

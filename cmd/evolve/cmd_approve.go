@@ -18,13 +18,13 @@ func newApproveCommand(a *global) *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use:   "approve SKILL@CANDIDATE",
-		Short: "Let a candidate be tried that the firewall holds in quarantine",
-		Long: `approve shows what the firewall found in a candidate, how it differs from the live
-text, and the cases that taught it, and asks. An approved candidate is not
-installed: the next ` + "`evolve --skill SKILL`" + ` starts its search with it beside the live
-text, and it has to prove itself like any other. That the firewall flagged it stays
-on record: nothing but ` + "`evolve promote`" + `, typed by you, ever installs it. It also
-takes a rejection back.`,
+		Short: "Let a quarantined candidate be tried",
+		Long: `approve shows what the firewall found in a candidate, how it differs from the
+live text, and the cases that taught it, and asks. An approved candidate is not
+installed: the next ` + "`evolve --skill SKILL`" + ` starts its search with it beside the
+live text, and it has to prove itself like any other candidate. It stays on
+record that the firewall flagged it: only ` + "`evolve promote`" + `, typed by you, ever
+installs it. approve also undoes a rejection.`,
 		Example: "  evolve status                       names what waits in quarantine\n  evolve approve dataviz@3f2a9c\n  evolve approve dataviz@3f2a9c --yes",
 		Args:    exactArgs(1, "a skill and a candidate"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -38,9 +38,10 @@ takes a rejection back.`,
 func newRejectCommand(a *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "reject SKILL@CANDIDATE",
-		Short: "Drop a candidate for good: from quarantine, or from its trial",
-		Long: `reject drops a candidate that waits in quarantine, or a challenger that is on trial
-or proven. No later run proposes that text again. ` + "`evolve approve`" + ` takes it back.`,
+		Short: "Drop a candidate for good",
+		Long: `reject drops a candidate that waits in quarantine, or a challenger that is on
+trial or proven. No later run proposes that text again. ` + "`evolve approve`" + ` undoes
+it.`,
 		Example: "  evolve reject dataviz@3f2a9c\n  evolve reject dataviz@challenger",
 		Args:    exactArgs(1, "a skill and a candidate"),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -18,11 +18,12 @@ import (
 
 func newCasesCommand(a *global) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "cases",
-		Short: "Look at the cases of a skill, bring your own, take some away",
-		Long: `A case is a request with the checks that tell a good answer from a bad one. Cases
-come out of your sessions (evolve harvest) or out of a file (evolve cases import):
-JSON Lines, one case a line, the same shape in both directions.`,
+		Use:     "cases",
+		Short:   "Look at the cases of a skill, add your own, remove some",
+		Example: "  evolve cases list dataviz\n  evolve cases import mine.jsonl",
+		Long: `A case is a request with checks that tell a good answer from a bad one. Cases
+come from your sessions (evolve harvest) or from a file (evolve cases import).
+Both directions use the same JSON Lines, one case a line.`,
 		Args: subcommandOnly,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -39,10 +40,11 @@ func splitFlag(c *cobra.Command, split *string) {
 func newCasesListCommand(a *global) *cobra.Command {
 	var split string
 	c := &cobra.Command{
-		Use:   "list SKILL",
-		Short: "List the cases of a skill",
-		Args:  exactArgs(1, "a skill"),
-		RunE:  func(c *cobra.Command, args []string) error { return casesList(c.Context(), a, args[0], split) },
+		Use:     "list SKILL",
+		Short:   "List the cases of a skill",
+		Example: "  evolve cases list dataviz\n  evolve cases list dataviz --split test",
+		Args:    exactArgs(1, "a skill"),
+		RunE:    func(c *cobra.Command, args []string) error { return casesList(c.Context(), a, args[0], split) },
 	}
 	splitFlag(c, &split)
 	return c
@@ -147,10 +149,11 @@ func orDash(s string) string {
 
 func newCasesShowCommand(a *global) *cobra.Command {
 	return &cobra.Command{
-		Use:   "show SKILL ID",
-		Short: "Print one case in full",
-		Args:  exactArgs(2, "a skill and a case"),
-		RunE:  func(c *cobra.Command, args []string) error { return casesShow(c.Context(), a, args[0], args[1]) },
+		Use:     "show SKILL ID",
+		Short:   "Print one case in full",
+		Example: "  evolve cases show dataviz rev-01",
+		Args:    exactArgs(2, "a skill and a case"),
+		RunE:    func(c *cobra.Command, args []string) error { return casesShow(c.Context(), a, args[0], args[1]) },
 	}
 }
 
@@ -256,8 +259,9 @@ func newCasesExportCommand(a *global) *cobra.Command {
 
 func newCasesDropCommand(a *global) *cobra.Command {
 	return &cobra.Command{
-		Use:   "drop SKILL ID...",
-		Short: "Take cases away; the next harvest does not bring them back",
+		Use:     "drop SKILL ID...",
+		Short:   "Remove cases; the next harvest does not bring them back",
+		Example: "  evolve cases drop dataviz rev-01 rev-02",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return problem.Inputf("usage: "+c.UseLine(), "%s needs a skill and a case", c.CommandPath())

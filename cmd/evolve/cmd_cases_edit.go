@@ -22,10 +22,11 @@ import (
 func newCasesEditCommand(a *global) *cobra.Command {
 	var trust bool
 	c := &cobra.Command{
-		Use:   "edit SKILL ID",
-		Short: "Change one case in $EDITOR",
-		Args:  exactArgs(2, "a skill and a case"),
-		RunE:  func(c *cobra.Command, args []string) error { return casesEdit(c.Context(), a, args[0], args[1], trust) },
+		Use:     "edit SKILL ID",
+		Short:   "Change one case in $EDITOR",
+		Example: "  evolve cases edit dataviz rev-01",
+		Args:    exactArgs(2, "a skill and a case"),
+		RunE:    func(c *cobra.Command, args []string) error { return casesEdit(c.Context(), a, args[0], args[1], trust) },
 	}
 	c.Flags().BoolVar(&trust, "trust-checks", false, "also take checks that run programs")
 	return c

@@ -30,12 +30,12 @@ func newCasesGenerateCommand(a *global) *cobra.Command {
 	f := &generateFlags{}
 	c := &cobra.Command{
 		Use:   "generate --skill NAME",
-		Short: "Have a model write more cases from the real ones; for the search only",
-		Long: `A skill with a handful of real uses gives the search little to learn from. A model
-(--reflect-agent, --reflect-model) writes cases that vary the real ones: other
-people, harder data, near misses. They train and validate. They are never held
-out and never count as proof, and the real cases that are held out are not shown
-to the model. What a generated case came out of is forgotten together with it
+		Short: "Have a model write more cases from real ones, for the search only",
+		Long: `A skill with a handful of real uses gives the search little to learn from. A
+model (--reflect-agent, --reflect-model) writes cases that vary the real ones:
+other people, harder data, near misses. Generated cases train and validate. They
+are never held out and never count as proof, and the model does not see the real
+cases that are held out. A purged session takes its generated cases with it
 (evolve sessions purge).`,
 		Example: `  evolve cases generate --skill dataviz -n 20 --model gpt-5-mini
   evolve cases generate --skill dataviz -n 20 --model gpt-5-mini --dry-run`,

@@ -18,12 +18,14 @@ func newCasesImportCommand(a *global) *cobra.Command {
 	var trust bool
 	var of string
 	c := &cobra.Command{
-		Use:   "import FILE",
-		Short: "Bring cases from JSON Lines or skill-creator's evals.json, all or none",
-		Long: `FILE holds cases as JSON Lines, one a line, or is skill-creator's evals.json: its
-expectations (or assertions) become checks for a judge, and the files that it
-names are taken along from its folder. A trigger set ([{query, should_trigger}])
-becomes trigger cases of --skill. - is stdin.`,
+		Use:     "import FILE",
+		Short:   "Import cases from JSON Lines or skill-creator's evals.json",
+		Example: "  evolve cases import mine.jsonl\n  evolve cases import triggers.json --skill dataviz",
+		Long: `FILE holds cases as JSON Lines, one a line, or is skill-creator's evals.json.
+The expectations (or assertions) of evals.json become checks for a judge, and
+the files that it names are copied from its folder. A trigger set ([{query,
+should_trigger}]) becomes trigger cases of --skill. - is stdin. Either all cases
+are imported or none.`,
 		Args: exactArgs(1, "a file (- is stdin)"),
 		RunE: func(c *cobra.Command, args []string) error { return casesImport(c.Context(), a, args[0], of, trust) },
 	}

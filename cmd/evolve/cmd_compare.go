@@ -34,21 +34,22 @@ func newCompareCommand(a *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare SKILL [[A] B]",
 		Short: "Measure two texts of a skill on the same cases",
-		Long: `compare runs two texts of a skill (versions, candidates, live, challenger, or none
-for no skill at all) on the same cases and prints each objective with its paired
-difference and an interval that holds however often one looks. "~" stands where
-the interval holds "no difference". Without names it compares the live text with
-the challenger, or with no skill where there is none; with one, the live text with
-that. "none" is always A: the difference is then what the skill is worth.
+		Long: `compare runs two texts of a skill on the same cases: versions, candidates, live,
+challenger, or none for no skill at all. It prints each objective with its
+paired difference and an interval that stays valid however often you look. "~"
+means that the interval includes "no difference". Without names it compares the
+live text with the challenger, or with no skill if there is no challenger; with
+one name, the live text with that one. "none" is always A: the difference is
+then what the skill is worth.
 
-The page of the comparison, with every case and both answers, is kept in the data
-folder's reports.
+The page of the comparison, with every case and both answers, is kept in the
+reports of the data folder.
 
-What an earlier comparison of the same two has measured is used again, so that an
-interrupted one goes on; --again measures anew.
+Rollouts of an earlier comparison of the same two texts are used again, so an
+interrupted comparison continues; --again measures anew.
 
---format benchmark is skill-creator's benchmark.json. --format junit fails a case
-that A solves and B does not, and skips one that neither solves.`,
+--format benchmark prints skill-creator's benchmark.json. --format junit fails a
+case that A solves and B does not, and skips a case that neither solves.`,
 		Example: "  evolve compare dataviz none\n  evolve compare dataviz v0 v2 --format markdown\n  evolve compare dataviz v0 challenger --recorded",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 3 {
@@ -92,11 +93,7 @@ func (f *compareFlags) check(a *global) error {
 		f.format = "json"
 	}
 	if !slices.Contains(formats, f.format) {
-		hint := "the formats are " + strings.Join(formats, ", ")
-		if near := skill.Nearest(f.format, formats); near != "" {
-			hint = "did you mean " + near + "?"
-		}
-		return problem.Inputf(hint, "unknown format %q", f.format)
+		return unknownWord("format", f.format, formats)
 	}
 	if !slices.Contains([]string{"test", "val", "train", "all"}, f.Split) {
 		return problem.Inputf("the splits are test, val, train and all", "unknown split %q", f.Split)

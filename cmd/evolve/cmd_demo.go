@@ -38,10 +38,11 @@ agent: simulated
 func newDemoCommand(a *global) *cobra.Command {
 	var keep string
 	c := &cobra.Command{
-		Use:   "demo",
-		Short: "The whole way on bundled sessions with a simulated agent; no key, no network",
-		Args:  noArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return runDemo(c.Context(), a, keep) },
+		Use:     "demo",
+		Short:   "The whole cycle on bundled sessions; no key, no network",
+		Example: "  evolve demo\n  evolve demo --keep /tmp/demo",
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return runDemo(c.Context(), a, keep) },
 	}
 	c.Flags().StringVar(&keep, "keep", "", "folder to keep the demo's home in (default: a temporary one, removed)")
 	return c

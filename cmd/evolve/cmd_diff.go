@@ -18,10 +18,10 @@ func newDiffCommand(a *global) *cobra.Command {
 		Use:   "diff SKILL[@A] [SKILL@B|[A] B]",
 		Short: "Compare two texts of a skill line by line",
 		Long: `diff compares two texts of a skill: versions (v0), candidates (the beginning of
-their name), live, or challenger. Without names it compares the live text with the
-challenger, or where there is none the version before with the live text; with one,
-a version with the live text, or the live text with a candidate. Lines that begin
-with = are kernel, which evolve cannot change.`,
+their name), live, or challenger. Without names it compares the live text with
+the challenger or, if there is none, the previous version with the live text.
+With one name it compares that version with the live text, or the live text with
+that candidate. Lines that begin with = are kernel, which evolve cannot change.`,
 		Example: "  evolve diff dataviz\n  evolve diff dataviz@1597ed\n  evolve diff dataviz@v0 dataviz@v2\n  evolve diff dataviz --patch > challenger.patch",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 3 {

@@ -15,10 +15,11 @@ import (
 func newDoctorCommand(a *global) *cobra.Command {
 	var baseURL, keyEnv string
 	c := &cobra.Command{
-		Use:   "doctor",
-		Short: "What works here, what is missing, and how to get it",
-		Args:  noArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return runDoctor(c.Context(), a, baseURL, keyEnv) },
+		Use:     "doctor",
+		Short:   "What works here, what is missing, and how to get it",
+		Example: "  evolve doctor\n  evolve doctor --base-url http://127.0.0.1:11434/v1",
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return runDoctor(c.Context(), a, baseURL, keyEnv) },
 	}
 	c.Flags().StringVar(&baseURL, "base-url", "", "also ask this OpenAI-compatible server for its models")
 	c.Flags().StringVar(&keyEnv, "api-key-env", "OPENAI_API_KEY", "environment variable that holds the key")

@@ -22,10 +22,10 @@ func newHarvestCommand(a *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "harvest",
 		Short: "Read what is new in your sessions, and make cases of it",
-		Long: `harvest reads the sessions that are new since the last time, stores them with
+		Long: `harvest reads the sessions that are new since the last harvest, stores them with
 their secrets replaced, and turns the uses of your skills into cases. It asks no
 model: a correction becomes a check that quotes it, and the next
-` + "`evolve --skill NAME`" + ` lets a model write better ones.`,
+` + "`evolve --skill NAME`" + ` lets a model write better checks.`,
 		Example: "  evolve harvest --since 30d\n  evolve harvest --exclude-project '/home/you/client-*'\n  evolve harvest --events --skill dataviz > events.jsonl",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

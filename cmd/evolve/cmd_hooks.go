@@ -17,11 +17,12 @@ import (
 func newHooksCommand(a *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "hooks",
-		Short: "Let Claude Code tell evolve what your skills do, as it happens",
-		Long: `With hooks installed, every use of a skill is noted as it happens, with the text
-that was loaded; "$name" in a prompt loads a skill; the next session tells what
-changed overnight; and a text in quarantine is not loaded. A hook takes
-milliseconds, opens no connection, and never stops a session because it failed.`,
+		Short: "Record uses of skills in Claude Code as they happen",
+		Long: `With hooks installed, every use of a skill is recorded as it happens, with the
+text that was loaded; "$name" in a prompt loads a skill; the next session
+reports what changed overnight; and a text in quarantine is not loaded. A hook
+takes milliseconds, opens no connection, and never stops a session because it
+failed.`,
 		Example: "  evolve hooks install\n  evolve hooks status\n  evolve hooks uninstall",
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -37,13 +38,13 @@ milliseconds, opens no connection, and never stops a session because it failed.`
 	}
 	var show bool
 	install := &cobra.Command{Use: "install", Short: "Add the hooks to settings.json", Args: noArgs,
-		Example: "  evolve hooks install\n  evolve hooks install --print\n  evolve hooks install --plugin ~/evolve-plugin   then: claude --plugin-dir ~/evolve-plugin",
+		Example: "  evolve hooks install\n  evolve hooks install --print\n  evolve hooks install --plugin ~/evolve-plugin",
 		RunE:    func(*cobra.Command, []string) error { return hooksInstall(a, project, plugin, show) }}
 	install.Flags().BoolVar(&show, "print", false, "print what would be added, and change nothing")
 	c.AddCommand(place(install, true),
-		place(&cobra.Command{Use: "uninstall", Short: "Take out what install added", Args: noArgs,
+		place(&cobra.Command{Use: "uninstall", Short: "Take out what install added", Example: "  evolve hooks uninstall", Args: noArgs,
 			RunE: func(*cobra.Command, []string) error { return hooksUninstall(a, project) }}, false),
-		place(&cobra.Command{Use: "status", Short: "Say which hooks are installed, and what they last noted", Args: noArgs,
+		place(&cobra.Command{Use: "status", Short: "Say which hooks are installed, and what they last noted", Example: "  evolve hooks status", Args: noArgs,
 			RunE: func(*cobra.Command, []string) error { return hooksStatus(a, project) }}, false))
 	return c
 }

@@ -19,8 +19,9 @@ import (
 
 func newKernelCommand(a *global) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "kernel",
-		Short: "The parts of a skill that evolution never changes",
+		Use:     "kernel",
+		Short:   "The parts of a skill that evolution never changes",
+		Example: "  evolve kernel show dataviz\n  evolve kernel confirm dataviz",
 		Long: `The kernel is every byte of a skill that evolution must not change; the rest is
 the harness. Mark a part with <!-- kernel --> and <!-- /kernel --> on lines of
 their own, or name sections in the frontmatter: metadata: {kernel: "Security"}.`,
@@ -29,17 +30,19 @@ their own, or name sections in the frontmatter: metadata: {kernel: "Security"}.`
 	}
 	c.AddCommand(
 		&cobra.Command{
-			Use:   "show SKILL",
-			Short: "List the kernel, with the reason for each part",
-			Args:  exactArgs(1, "a skill"),
-			RunE:  func(c *cobra.Command, args []string) error { return kernelShow(c.Context(), a, args[0]) },
+			Use:     "show SKILL",
+			Short:   "List the kernel, with the reason for each part",
+			Example: "  evolve kernel show dataviz",
+			Args:    exactArgs(1, "a skill"),
+			RunE:    func(c *cobra.Command, args []string) error { return kernelShow(c.Context(), a, args[0]) },
 		},
 		newKernelCheckCommand(a),
 		&cobra.Command{
-			Use:   "confirm SKILL",
-			Short: "Record that the kernel is what you want it to be",
-			Args:  exactArgs(1, "a skill"),
-			RunE:  func(c *cobra.Command, args []string) error { return kernelConfirm(c.Context(), a, args[0]) },
+			Use:     "confirm SKILL",
+			Short:   "Record that the kernel is what you want it to be",
+			Example: "  evolve kernel confirm dataviz",
+			Args:    exactArgs(1, "a skill"),
+			RunE:    func(c *cobra.Command, args []string) error { return kernelConfirm(c.Context(), a, args[0]) },
 		})
 	return c
 }
@@ -171,10 +174,11 @@ func kernelConfirm(ctx context.Context, a *global, name string) error {
 func newKernelCheckCommand(a *global) *cobra.Command {
 	profile := string(skill.ClaudeCode)
 	c := &cobra.Command{
-		Use:   "check SKILL|FILE",
-		Short: "Hold a SKILL.md against the rules; exit code 2 where agents or evolve could not use it",
-		Args:  exactArgs(1, "a skill or a file"),
-		RunE:  func(c *cobra.Command, args []string) error { return kernelCheck(a, args[0], skill.Profile(profile)) },
+		Use:     "check SKILL|FILE",
+		Short:   "Check a SKILL.md against the rules; exit code 2 if it breaks one",
+		Example: "  evolve kernel check dataviz\n  evolve kernel check ./SKILL.md",
+		Args:    exactArgs(1, "a skill or a file"),
+		RunE:    func(c *cobra.Command, args []string) error { return kernelCheck(a, args[0], skill.Profile(profile)) },
 	}
 	c.Flags().StringVar(&profile, "profile", profile, "rules: claude-code or portable")
 	return c

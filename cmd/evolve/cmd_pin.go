@@ -17,10 +17,11 @@ func newPinCommand(a *global) *cobra.Command {
 	var off bool
 	c := &cobra.Command{
 		Use:   "pin SKILL[@vN]",
-		Short: "Leave a skill as it is: runs, nights and promote pass it by",
-		Long: `pin keeps a skill as it is until --off: a run of it is refused before anything is
-spent, nights pass it by, and promote and rollback refuse to change it. With @vN it
-is pinned only if that version is the live one. Editing it by hand stays possible.`,
+		Short: "Leave a skill as it is: runs, nights and promote skip it",
+		Long: `pin keeps a skill as it is until --off: runs of it are refused before anything
+is spent, nights skip it, and promote and rollback refuse to change it. With @vN
+the skill is pinned only if that version is the live one. You can still edit it
+by hand.`,
 		Example: "  evolve pin dataviz\n  evolve pin dataviz@v2\n  evolve pin --off dataviz",
 		Args:    exactArgs(1, "a skill"),
 		RunE:    func(c *cobra.Command, args []string) error { return pinSkill(c.Context(), a, args[0], off) },

@@ -18,10 +18,11 @@ func newReportCommand(a *global) *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "report RUN|NIGHT",
-		Short: "Write the report of a run or of a night: one page of HTML that needs no network",
-		Long: `report writes a run's or a night's page to its data folder and prints where, or to
--o FILE (- is stdout). With --json it prints the same as data. The name may be
-shortened; "last" is the newest run, "night" the newest night.`,
+		Short: "Write the report of a run or a night: one page that works offline",
+		Long: `report writes the page of a run or a night to the data folder and prints its
+path, or writes it to -o FILE (- is stdout). With --json it prints the same as
+data. The name may be shortened; "last" is the newest run, "night" the newest
+night.`,
 		Example: "  evolve report last\n  evolve report 20260921-0314 --json\n  evolve report last -o report.html\n  evolve report night",
 		Args:    exactArgs(1, "a run, or a night"),
 		RunE:    func(c *cobra.Command, args []string) error { return runReport(c.Context(), a, args[0], out) },

@@ -14,10 +14,10 @@ import (
 func newResolveCommand(a *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "resolve TEXT",
-		Short: "Say which skill a message with $name would use, and with which tools",
+		Short: "Show which skill a message with $name would use",
 		Long: `resolve reads a message as an agent would that knows $name: "$dataviz plot the
-weeks" asks for the skill dataviz. It says what would happen and runs nothing.
-A TEXT of - is read from stdin, which spares quoting the $.`,
+weeks" asks for the skill dataviz. It prints the skill and its tools, and runs
+nothing. If TEXT is -, it is read from stdin, so that the $ needs no quotes.`,
 		Example: "  evolve resolve '$dataviz plot the weeks'\n  pbpaste | evolve resolve -",
 		Args:    exactArgs(1, "one text, quoted"),
 		RunE:    func(_ *cobra.Command, args []string) error { return runResolve(a, args[0]) },

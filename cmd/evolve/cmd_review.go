@@ -28,16 +28,16 @@ func newReviewCommand(a *global) *cobra.Command {
 	f := &reviewFlags{}
 	c := &cobra.Command{
 		Use:   "review SKILL",
-		Short: "Say which of two answers is better, blind",
-		Long: `review shows two answers of two texts of a skill to the same request, in random
+		Short: "Choose the better of two answers, blind",
+		Long: `review shows answers of two texts of a skill to the same request, in random
 order and without their names, and asks which is better: 1, 2 or = (s skips, q
 quits). Cases that only a judge can check come first, and answers that the gate
-has measured. Every answer is stored at once.
+measured. Every choice is stored at once.
 
-What you say is what the judge is held against: where it agrees with you (Cohen's
-κ of 0.6 or more on 20 labels or more, those from your sessions included), its
-word alone is evidence in the gate. A judge that sees no difference where you do
-disagrees with you; pairs that you call the same are no labels.`,
+Your choices measure the judge: once it agrees with you (Cohen's κ of 0.6 or
+more on 20 labels or more, including those from your sessions), its decisions
+alone are evidence in the gate. A judge that sees no difference where you see
+one disagrees with you. Pairs that you call the same are not labels.`,
 		Example: "  evolve review dataviz\n  evolve review dataviz --max 10",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {

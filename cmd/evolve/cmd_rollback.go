@@ -19,13 +19,13 @@ func newRollbackCommand(a *global) *cobra.Command {
 	var f rollbackFlags
 	c := &cobra.Command{
 		Use:   "rollback SKILL[@vN]",
-		Short: "Put the version before the live one back, or the named one",
-		Long: `rollback puts back what the live version took the place of, or the version behind
-the @, in every target where the live version is installed; --to names others. A
-target that had no such skill before loses it again: what evolve copied there and
-nobody has changed. An edit by hand becomes a version first, so nothing is lost.
-Another rollback goes one step further back. A version that was rejected is passed
-by; by its name, and with --force, it comes back.`,
+		Short: "Restore the version before the live one, or the named one",
+		Long: `rollback restores the version that the live version replaced, or the version
+behind the @, in every target where the live version is installed; --to names
+other targets. A copy that evolve put into a target without such a skill is
+removed again, unless it was changed. An edit by hand becomes a version first,
+so nothing is lost. Another rollback goes one step further back. Rejected
+versions are skipped; to restore one, name it and add --force.`,
 		Example: "  evolve rollback dataviz\n  evolve rollback dataviz@v0\n  evolve rollback dataviz --to codex",
 		Args:    exactArgs(1, "a skill"),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -32,9 +32,10 @@ type runFlags struct {
 func newRunCommand(a *global) *cobra.Command {
 	f := &runFlags{Config: campaign.Config{Schema: 1}}
 	c := &cobra.Command{
-		Use:   "run --skill NAME",
-		Short: "Harvest, search, prove and stage a better version of a skill",
-		Args:  cobra.NoArgs,
+		Use:     "run --skill NAME",
+		Short:   "Harvest, search, prove and stage a better version of a skill",
+		Example: "  evolve run --skill dataviz --dry-run\n  evolve run --skill dataviz --max-cost-usd 2\n  evolve run --skill dataviz --agent claude --promote\n  evolve run --resume 20260921-031702-5e1f0a",
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.Skill == "" && f.resume == "" {
 				if c.Flags().NFlag() == 0 {

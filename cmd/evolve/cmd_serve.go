@@ -34,13 +34,13 @@ func newServeCommand(a *global) *cobra.Command {
 	f := &serveFlags{}
 	c := &cobra.Command{
 		Use:   "serve",
-		Short: "Look and decide in a browser: status, runs, versions, cases, reviews",
-		Long: `serve shows the status of all skills, runs as they go, nights, versions, cases and
-what waits for you as pages on this machine, and lets you decide there: approve,
-reject, promote, roll back, edit and drop cases, review answers blind. What a page
-does, the command of that name does. It listens on 127.0.0.1 alone, and lets in the
-browser that opens the printed address: it holds a token that is another one each
-time. Ctrl-C ends it.`,
+		Short: "Look and decide in a browser",
+		Long: `serve shows pages on this machine: the status of all skills, runs in progress,
+nights, versions, cases and what waits for you. You can decide there too:
+approve, reject, promote, roll back, edit and drop cases, review answers blind.
+A page does what the command of the same name does. The server listens on
+127.0.0.1 only, and lets in only browsers that opened the printed address, which
+holds a new token each time. Ctrl-C ends it.`,
 		Example: "  evolve serve\n  evolve serve --open\n  evolve serve --port 3700",
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return runServe(c.Context(), a, f) },

@@ -20,10 +20,11 @@ import (
 
 func newSessionsCommand(a *global) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "sessions",
-		Short: "List the stored sessions, show one, or remove some without a trace",
-		Args:  noArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+		Use:     "sessions",
+		Short:   "List the stored sessions, show one, or remove some without a trace",
+		Example: "  evolve sessions list\n  evolve sessions purge ID",
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	var list, purge sessionFlags
 	ls := &cobra.Command{
@@ -35,21 +36,22 @@ func newSessionsCommand(a *global) *cobra.Command {
 	}
 	list.register(ls)
 	show := &cobra.Command{
-		Use:   "show ID",
-		Short: "Show what is stored of a session, and what was made of it",
-		Args:  exactArgs(1, "a session"),
-		RunE:  func(c *cobra.Command, args []string) error { return showSession(c.Context(), a, args[0]) },
+		Use:     "show ID",
+		Short:   "Show what is stored of a session, and what was made of it",
+		Example: "  evolve sessions show 4f1c",
+		Args:    exactArgs(1, "a session"),
+		RunE:    func(c *cobra.Command, args []string) error { return showSession(c.Context(), a, args[0]) },
 	}
 	rm := &cobra.Command{
 		Use:   "purge [ID...]",
 		Short: "Remove sessions, and everything that was made of them",
 		Long: `purge removes sessions from evolve's data folder: the transcripts, the cases and
 what was measured on them, the texts that learned from them and were never
-installed, and what reports, requests and logs say of them. What is freed is
-overwritten. The next harvest leaves them out.
+installed, and what reports, requests and logs quote of them. The freed space is
+overwritten. The next harvest leaves these sessions out.
 
 The agents' own transcripts stay where they are, and so does what you have
-installed: a version that learned from a session is named, not changed.`,
+installed: a version that learned from a removed session is named, not changed.`,
 		Example: "  evolve sessions purge 956e2661\n  evolve sessions purge --older-than 90d --yes",
 		RunE:    func(c *cobra.Command, args []string) error { return purgeSessions(c.Context(), a, args, purge) },
 	}

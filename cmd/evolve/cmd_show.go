@@ -18,10 +18,10 @@ func newShowCommand(a *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show SKILL[@vN|@CANDIDATE]",
 		Short: "Print a version's or a candidate's text, or why it came to be",
-		Long: `show prints the live text of a skill, or of the version or candidate behind the @,
-byte for byte. With --why it tells how the text came to be: every sentence that
-differs from the incumbent with the step that it came from and the user's words
-that taught it, and then the steps.`,
+		Long: `show prints the live text of a skill, or the version or candidate behind the @,
+byte for byte. With --why it explains how the text came to be: for every
+sentence that differs from the incumbent, the step that added it and the user's
+words that taught it, and then the steps.`,
 		Example: "  evolve show dataviz@v0\n  evolve show dataviz@1597ed --why\n  evolve show dataviz@challenger --why",
 		Args:    exactArgs(1, "a skill"),
 		RunE:    func(c *cobra.Command, args []string) error { return runShow(c.Context(), a, args[0], why) },

@@ -23,12 +23,12 @@ import (
 func newSleepCommand(a *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sleep",
-		Short: "Better in the morning: one cycle a night over all skills",
-		Long: `A night reads the new sessions, watches what they say of installed versions, tries
-these again where the model is another one, goes on with the trials of undecided
-challengers, looks for a better text of the skills that are corrected most, and
-stages what the gate proves, or installs it where the policy says so. It has one
-budget for all skills. A night without anything to do asks no model.`,
+		Short: "Improve all skills overnight, within one budget",
+		Long: `A night reads the new sessions, watches what they show of installed versions,
+tries these again if the model has changed, continues the trials of undecided
+challengers, searches for a better text of the skills that are corrected most,
+and stages what the gate proves, or installs it if the policy says so. All
+skills share one budget. A night with nothing to do asks no model.`,
 		Example: "  evolve sleep run --dry-run\n  evolve sleep run --max-cost-usd 2\n  evolve sleep install --at 03:17 -- --max-cost-usd 2\n  evolve sleep status",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -54,10 +54,11 @@ type sleepFlags struct {
 func newSleepRunCommand(a *global) *cobra.Command {
 	f := &sleepFlags{}
 	c := &cobra.Command{
-		Use:   "run",
-		Short: "One night: harvest, try, stage or install, report",
-		Args:  noArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return sleepRun(c.Context(), a, f) },
+		Use:     "run",
+		Short:   "One night: harvest, try, stage or install, report",
+		Example: "  evolve sleep run --dry-run\n  evolve sleep run --max-cost-usd 2 --policy auto",
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return sleepRun(c.Context(), a, f) },
 	}
 	f.register(c.Flags())
 	return c

@@ -21,7 +21,7 @@ func newSleepInstallCommand(a *global) *cobra.Command {
 	var print, yes bool
 	c := &cobra.Command{
 		Use:     "install --at HH:MM [-- FLAGS OF sleep run]",
-		Short:   "Start a night every day: a systemd user timer, a launchd agent or a crontab line",
+		Short:   "Start a night every day, by systemd, launchd or cron",
 		Example: "  evolve sleep install --at 03:17 --print\n  evolve sleep install --at 03:17 -- --policy auto --max-cost-usd 2 --only-on-ac",
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.ArgsLenAtDash() != 0 && len(args) > 0 {
@@ -39,10 +39,11 @@ func newSleepInstallCommand(a *global) *cobra.Command {
 
 func newSleepUninstallCommand(a *global) *cobra.Command {
 	return &cobra.Command{
-		Use:   "uninstall",
-		Short: "Take away exactly what install wrote",
-		Args:  noArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return sleepUninstall(c.Context(), a) },
+		Use:     "uninstall",
+		Short:   "Take away exactly what install wrote",
+		Example: "  evolve sleep uninstall",
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return sleepUninstall(c.Context(), a) },
 	}
 }
 

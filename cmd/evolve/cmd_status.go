@@ -10,14 +10,16 @@ import (
 func newStatusCommand(a *global) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
-		Use:   "status",
-		Short: "All skills on one page: uses, corrections, version, challenger, what waits for you",
-		Long: `status shows what waits for you first, then the skills by use; those without news are
-folded into one line. USES counts the invocations in sessions that a person had, each
-once; CORRECTED those of them that the user corrected next, as harvest counts them.
-"e 6.1 of 25" is the evidence for a challenger and what proves it,
-"14/40 cases" how many it has seen of about how many that takes at this rate. "but cost
-open": quality is proved, and that cost is within its tolerance is not yet.`,
+		Use:     "status",
+		Short:   "All skills on one page, and what waits for you",
+		Example: "  evolve status\n  evolve status --json",
+		Long: `status shows what waits for you first, then the skills by use. Skills without
+news are folded into one line. USES counts the invocations in sessions that a
+person had, each once. CORRECTED counts those that the user corrected in the
+next message. "e 6.1 of 25" is the evidence for a challenger, and the evidence
+that proves it; "14/40 cases" is how many cases the challenger has seen, and
+about how many it needs at this rate. "but cost open" means that the gain in
+quality is proved, but not yet that the cost stays within its tolerance.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runStatus(c.Context(), a, all) },
 	}

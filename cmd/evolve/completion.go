@@ -12,7 +12,6 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/help"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
-	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
@@ -24,12 +23,13 @@ const completionTime = 300 * time.Millisecond
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
-func newCompletionCommand() *cobra.Command {
+func newCompletionCommand(*global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
-		Short: "Print what makes a shell complete skills, versions, runs and flags",
-		Long: `completion prints a script for your shell. What it completes is read from disk
-and the store at that moment; nothing is written and nobody is asked.`,
+		Short: "Print the completion script of a shell",
+		Long: `completion prints a script for your shell. It completes skills, versions, runs,
+cases and flags from the disk and the store as they are at that moment, and
+writes nothing.`,
 		Example: `  source <(evolve completion bash)        # this shell; or in ~/.bashrc
   evolve completion zsh >"${fpath[1]}/_evolve"
   evolve completion fish >~/.config/fish/completions/evolve.fish
@@ -48,11 +48,7 @@ and the store at that moment; nothing is written and nobody is asked.`,
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(out)
 			}
-			hint := "the shells are " + strings.Join(shells, ", ")
-			if near := skill.Nearest(args[0], shells); near != "" {
-				hint = "did you mean " + near + "?"
-			}
-			return problem.Inputf(hint, "unknown shell %q", args[0])
+			return unknownWord("shell", args[0], shells)
 		},
 	}
 }
@@ -93,15 +89,17 @@ func bashCompletion(root *cobra.Command, out io.Writer) error {
 	return err
 }
 
-// A completer lists what may stand somewhere; before are the arguments that do
-// already. What cannot be found out is left out in silence.
-type completer func(c *completing, before []string, begun string) []store.Name
+// A completer lists what may be typed somewhere. What cannot be found out is left out in
+// silence.
+type completer func(*completing) []store.Name
 
-// completing is one completion. peek is nil where there is no store.
+// completing is one completion.
 type completing struct {
-	a    *global
-	ctx  context.Context
-	peek *store.Peek
+	a      *global
+	ctx    context.Context
+	peek   *store.Peek // nil if there is no store
+	before []string    // the arguments that are there already
+	begun  string
 }
 
 // arguments are what commands take, by position; the last one may come again.
@@ -136,9 +134,9 @@ var values = map[string]completer{
 	"skill":            skills,
 	"run":              namedRuns,
 	"resume":           runs,
-	"agent":            agents,
-	"reflect-agent":    agents,
-	"judge-agent":      agents,
+	"agent":            words(backend.Names()...),
+	"reflect-agent":    words(backend.Names()...),
+	"judge-agent":      words(backend.Names()...),
 	"source":           words(backend.SourceNames()...),
 	"sandbox":          words(agent.SandboxOn, agent.SandboxNone),
 	"evolve":           words(skill.Harness, skill.Description, skill.Shorten),
@@ -163,19 +161,19 @@ var paths = []string{"claude-home", "skills-dir", "output", "keep", "repo", "sid
 func withCompletion(a *global, root *cobra.Command) {
 	help.Each(root, func(c *cobra.Command) {
 		at := help.PathOf(c)
-		if at == "help" {
-			return // it has its own
-		}
 		if list := arguments[at]; list != nil {
 			c.ValidArgsFunction = func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 				return completionsFor(a, c, list[min(len(args), len(list)-1)], args, begun)
 			}
-		} else if !c.HasSubCommands() && c.ValidArgs == nil {
+		} else if !c.HasSubCommands() && c.ValidArgs == nil && c.ValidArgsFunction == nil {
 			c.ValidArgsFunction = cobra.NoFileCompletions
 		}
-		c.LocalNonPersistentFlags().VisitAll(func(f *flagT) { completeFlag(a, c, at, f) })
+		flags := c.LocalNonPersistentFlags()
+		if c == root {
+			flags.AddFlagSet(root.PersistentFlags())
+		}
+		flags.VisitAll(func(f *flagT) { completeFlag(a, c, at, f) })
 	})
-	root.PersistentFlags().VisitAll(func(f *flagT) { completeFlag(a, root, "", f) })
 }
 
 func completeFlag(a *global, c *cobra.Command, at string, f *flagT) {
@@ -191,53 +189,46 @@ func completeFlag(a *global, c *cobra.Command, at string, f *flagT) {
 		if how == nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		list, directive := completionsFor(a, c, how, args, begun)
-		if i := strings.LastIndexByte(begun, ','); i >= 0 && f.Value.Type() == "stringSlice" {
-			before := begun[:i]
-			list, directive = completionsFor(a, c, how, args, begun[len(before)+1:])
-			for i := range list {
-				list[i] = before + "," + list[i]
-			}
+		head := ""
+		if f.Value.Type() == "stringSlice" {
+			head = begun[:strings.LastIndexByte(begun, ',')+1]
+		}
+		list, directive := completionsFor(a, c, how, args, begun[len(head):])
+		for i := range list {
+			list[i] = head + list[i]
 		}
 		return list, directive
 	})
 }
 
-// completionsFor asks how what may stand there, within completionTime.
-func completionsFor(a *global, c *cobra.Command, how completer, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+// completionsFor asks how what may be typed there, within completionTime.
+func completionsFor(a *global, c *cobra.Command, how completer, args []string, begun string) (out []string, directive cobra.ShellCompDirective) {
 	ctx, cancel := context.WithTimeout(c.Context(), completionTime)
 	defer cancel()
-	k := &completing{a: a, ctx: ctx}
+	k := &completing{a: a, ctx: ctx, before: args, begun: begun}
 	if home, err := a.home(); err == nil {
 		if peek, err := store.PeekAt(ctx, home.Database()); err == nil {
 			k.peek = peek
 			defer peek.Close() // nothing is written
 		}
 	}
-	directive := cobra.ShellCompDirectiveNoFileComp
-	var out []string
-	for _, n := range how(k, args, begun) {
+	directive = cobra.ShellCompDirectiveNoFileComp
+	for _, n := range how(k) {
 		switch {
 		case n.Name == anyFile:
 			directive = cobra.ShellCompDirectiveDefault
 		case strings.HasPrefix(n.Name, begun) && oneWord(n.Name):
-			if strings.HasSuffix(n.Name, "@") {
-				directive |= cobra.ShellCompDirectiveNoSpace
-			}
-			if n.Note != "" {
-				n.Name += "\t" + plain.Excerpt(n.Note, 60)
-			}
-			out = append(out, n.Name)
+			out = append(out, cobra.CompletionWithDesc(n.Name, plain.Excerpt(n.Note, 60)))
 		}
 	}
 	return out, directive
 }
 
-// anyFile stands for every file.
+// anyFile means every file.
 const anyFile = "\x00file"
 
-// oneWord reports whether a name can be typed and shown as it is: what harvested
-// text and file names hold is nobody's command.
+// oneWord reports whether a name can be typed and shown as it is: harvested text and
+// file names may hold anything.
 func oneWord(s string) bool {
 	return s != "" && plain.Text(s) == s && !strings.ContainsAny(s, " \t\n\"'`$\\;&|<>()*?[]{}!#~")
 }
@@ -247,23 +238,20 @@ func words(list ...string) completer {
 	for i, w := range list {
 		names[i].Name = w
 	}
-	return func(*completing, []string, string) []store.Name { return names }
+	return func(*completing) []store.Name { return names }
 }
 
-func none(*completing, []string, string) []store.Name { return nil }
+var (
+	none     = words()
+	someFile = words(anyFile)
+)
 
-func someFile(*completing, []string, string) []store.Name { return []store.Name{{Name: anyFile}} }
-
-func agents(*completing, []string, string) []store.Name {
-	return words(backend.Names()...)(nil, nil, "")
-}
-
-// asked are what a question to the store brings; nothing where it has no answer.
-func asked(k *completing, ask func(*store.Peek) ([]store.Name, error)) []store.Name {
+// ask asks the store; without an answer there is nothing to complete.
+func (k *completing) ask(question func(*store.Peek) ([]store.Name, error)) []store.Name {
 	if k.peek == nil {
 		return nil
 	}
-	names, err := ask(k.peek)
+	names, err := question(k.peek)
 	if err != nil {
 		return nil
 	}
@@ -271,7 +259,7 @@ func asked(k *completing, ask func(*store.Peek) ([]store.Name, error)) []store.N
 }
 
 // skills are those on disk, and those that only the store knows.
-func skills(k *completing, _ []string, _ string) (out []store.Name) {
+func skills(k *completing) (out []store.Name) {
 	if reg, err := k.a.layout().Registry(); err == nil {
 		for _, e := range reg.Entries {
 			out = append(out, store.Name{Name: e.Name})
@@ -280,7 +268,7 @@ func skills(k *completing, _ []string, _ string) (out []store.Name) {
 			out = append(out, store.Name{Name: e.Name, Note: "cannot be read"})
 		}
 	}
-	for _, n := range asked(k, func(p *store.Peek) ([]store.Name, error) { return p.Skills(k.ctx) }) {
+	for _, n := range k.ask(func(p *store.Peek) ([]store.Name, error) { return p.Skills(k.ctx) }) {
 		if !slices.ContainsFunc(out, func(o store.Name) bool { return o.Name == n.Name }) {
 			out = append(out, n)
 		}
@@ -288,59 +276,57 @@ func skills(k *completing, _ []string, _ string) (out []store.Name) {
 	return out
 }
 
-func skillsOrFiles(k *completing, before []string, begun string) []store.Name {
-	return append(skills(k, before, begun), store.Name{Name: anyFile})
-}
+func skillsOrFiles(k *completing) []store.Name { return append(skills(k), store.Name{Name: anyFile}) }
 
 // texts are skills; behind an @ the texts of one.
-func texts(k *completing, before []string, begun string) []store.Name {
-	name, _, behind := strings.Cut(begun, "@")
+func texts(k *completing) []store.Name {
+	name, _, behind := strings.Cut(k.begun, "@")
 	if !behind {
-		return skills(k, before, begun)
+		return skills(k)
 	}
-	var out []store.Name
-	for _, n := range textsOf(k, name) {
-		out = append(out, store.Name{Name: name + "@" + n.Name, Note: n.Note})
+	out := k.textsOf(name)
+	for i := range out {
+		out[i].Name = name + "@" + out[i].Name
 	}
 	return out
 }
 
 // otherTexts are texts of the skill that was named before.
-func otherTexts(k *completing, before []string, _ string) []store.Name {
-	if len(before) == 0 || len(before) > 2 {
+func otherTexts(k *completing) []store.Name {
+	if len(k.before) == 0 || len(k.before) > 2 {
 		return nil
 	}
-	name, _, _ := strings.Cut(before[0], "@")
-	return append(textsOf(k, name), store.Name{Name: "live", Note: "what agents load now"},
+	name, _, _ := strings.Cut(k.before[0], "@")
+	return append(k.textsOf(name), store.Name{Name: "live", Note: "what agents load now"},
 		store.Name{Name: "challenger", Note: "on trial"}, store.Name{Name: "none", Note: "no skill at all"})
 }
 
-func textsOf(k *completing, name string) []store.Name {
-	return append(asked(k, func(p *store.Peek) ([]store.Name, error) { return p.Versions(k.ctx, name) }),
-		asked(k, func(p *store.Peek) ([]store.Name, error) { return p.Candidates(k.ctx, name) })...)
+func (k *completing) textsOf(name string) []store.Name {
+	return append(k.ask(func(p *store.Peek) ([]store.Name, error) { return p.Versions(k.ctx, name) }),
+		k.ask(func(p *store.Peek) ([]store.Name, error) { return p.Candidates(k.ctx, name) })...)
 }
 
-func runs(k *completing, _ []string, _ string) []store.Name {
-	return asked(k, func(p *store.Peek) ([]store.Name, error) { return p.Runs(k.ctx, "") })
+func runs(k *completing) []store.Name {
+	return k.ask(func(p *store.Peek) ([]store.Name, error) { return p.Runs(k.ctx, "") })
 }
 
-// namedRuns are runs where "last" is one.
-func namedRuns(k *completing, before []string, begun string) []store.Name {
-	return append([]store.Name{{Name: "last", Note: "the newest run"}}, runs(k, before, begun)...)
+// namedRuns are the runs, and "last".
+func namedRuns(k *completing) []store.Name {
+	return append([]store.Name{{Name: "last", Note: "the newest run"}}, runs(k)...)
 }
 
 // reports are runs, and nights.
-func reports(k *completing, before []string, begun string) []store.Name {
-	return append(namedRuns(k, before, begun), asked(k, func(p *store.Peek) ([]store.Name, error) { return p.Nights(k.ctx) })...)
+func reports(k *completing) []store.Name {
+	return append(namedRuns(k), k.ask(func(p *store.Peek) ([]store.Name, error) { return p.Nights(k.ctx) })...)
 }
 
-func cases(k *completing, before []string, _ string) []store.Name {
-	if len(before) == 0 {
+func cases(k *completing) []store.Name {
+	if len(k.before) == 0 {
 		return nil
 	}
-	return asked(k, func(p *store.Peek) ([]store.Name, error) { return p.Cases(k.ctx, before[0]) })
+	return k.ask(func(p *store.Peek) ([]store.Name, error) { return p.Cases(k.ctx, k.before[0]) })
 }
 
-func sessions(k *completing, _ []string, _ string) []store.Name {
-	return asked(k, func(p *store.Peek) ([]store.Name, error) { return p.Sessions(k.ctx) })
+func sessions(k *completing) []store.Name {
+	return k.ask(func(p *store.Peek) ([]store.Name, error) { return p.Sessions(k.ctx) })
 }

@@ -203,6 +203,15 @@ func unknownCommand(c *cobra.Command, word string) error {
 	return problem.Inputf(hint, "unknown command %q", word)
 }
 
+// unknownWord refuses a word that is not in the list of its kind.
+func unknownWord(kind, word string, list []string) error {
+	hint := "the " + kind + "s are " + strings.Join(list, ", ")
+	if near := skill.Nearest(word, list); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return problem.Inputf(hint, "unknown %s %q", kind, word)
+}
+
 // exactArgs is cobra.ExactArgs with our exit code and hint.
 func exactArgs(n int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {

@@ -69,43 +69,30 @@ itself on cases that the search never saw.`
 		return finiteFlags(c, args)
 	}
 	a.globalFlags(root.PersistentFlags())
-	runAlias := newRunCommand(a)
-	root.AddCommand(runAlias)
-	for _, c := range commands {
-		root.AddCommand(c(a))
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range g.commands {
+			sub := c(a)
+			sub.GroupID = g.title
+			root.AddCommand(sub)
+		}
 	}
-	root.AddCommand(newCompletionCommand())
-	help.Add(root, unknownCommand)
+	root.AddCommand(newHookCommand(a))
+	help.Add(root, groups[len(groups)-1].title, unknownCommand)
 	withCompletion(a, root)
 	return root
 }
 
-// commands are the subcommands in the order of `evolve help`; each stands in a
-// file of its own.
-var commands = []func(*global) *cobra.Command{
-	newDemoCommand,
-	newStatusCommand,
-	newHarvestCommand,
-	newCasesCommand,
-	newPromoteCommand,
-	newApproveCommand,
-	newRejectCommand,
-	newRollbackCommand,
-	newPinCommand,
-	newLogCommand,
-	newShowCommand,
-	newDiffCommand,
-	newCompareCommand,
-	newReviewCommand,
-	newReportCommand,
-	newServeCommand,
-	newSessionsCommand,
-	newKernelCommand,
-	newResolveCommand,
-	newDoctorCommand,
-	newSleepCommand,
-	newHooksCommand,
-	newHookCommand,
+// groups are the commands in the order of `evolve help`; each is in a file of its own.
+var groups = []struct {
+	title    string
+	commands []func(*global) *cobra.Command
+}{
+	{"Every day", []func(*global) *cobra.Command{newRunCommand, newStatusCommand, newHarvestCommand, newResolveCommand}},
+	{"Look", []func(*global) *cobra.Command{newLogCommand, newShowCommand, newDiffCommand, newCompareCommand, newReportCommand, newServeCommand, newCasesCommand, newSessionsCommand, newKernelCommand}},
+	{"Decide", []func(*global) *cobra.Command{newPromoteCommand, newRollbackCommand, newApproveCommand, newRejectCommand, newPinCommand, newReviewCommand}},
+	{"Nights", []func(*global) *cobra.Command{newSleepCommand, newHooksCommand}},
+	{"Set up", []func(*global) *cobra.Command{newDemoCommand, newDoctorCommand, newCompletionCommand}},
 }
 
 // Exit codes, as documented in the README.

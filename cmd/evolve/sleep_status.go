@@ -16,10 +16,11 @@ import (
 
 func newSleepStatusCommand(a *global) *cobra.Command {
 	return &cobra.Command{
-		Use:   "status",
-		Short: "The last night, the next one, what they cost and what waits for you",
-		Args:  noArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return sleepStatus(c.Context(), a) },
+		Use:     "status",
+		Short:   "The last night, the next one, their cost and what waits for you",
+		Example: "  evolve sleep status",
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return sleepStatus(c.Context(), a) },
 	}
 }
 
