@@ -31,15 +31,14 @@ type Task struct {
 	Bound bool
 }
 
-const drawEvery = 200 * time.Millisecond
-
-const plainEvery = 10 * time.Second
-
-const idleEvery = time.Minute
-
-// phaseLine is how far the line of a new phase must be from the last one: a
-// run of a second says what it came to, and no more.
-const phaseLine = 2 * time.Second
+const (
+	drawEvery  = 200 * time.Millisecond
+	plainEvery = 10 * time.Second
+	idleEvery  = time.Minute
+	// phaseLine is how far the line of a new phase must be from the last one: a run of a
+	// second prints its result and no progress.
+	phaseLine = 2 * time.Second
+)
 
 // progress tells on stderr how something gets on: at most three lines that are
 // drawn over on a terminal, plain lines elsewhere, nothing with --quiet. Its
@@ -56,7 +55,7 @@ type progress struct {
 	mu        sync.Mutex
 	phase     string
 	ended     bool // the phase has, and the next one is not known yet
-	told      int64
+	seen      int64
 	before    int64 // attempts that were recorded before this process
 	sofar     report.BestSoFar
 	best      *float64
@@ -64,17 +63,24 @@ type progress struct {
 	val       int   // validation cases that both are on
 	held      int64 // held-out cases of the gate, and how many were tried
 	tried     int64
-	pace      pace
-	said      time.Time // the last plain line
-	saidCount int64
+	made      int64     // attempts of this process
+	recent    []tick    // the last of them, for the pace
+	line      time.Time // when the last plain line was written, and what it counted
+	lineCount int64
 	footer    []string
 	width     int
+}
+
+// A tick is a time, and how many attempts were made until then.
+type tick struct {
+	at time.Time
+	n  int64
 }
 
 // Watch begins a view. It ends with done.
 func (t *Terminal) Watch(of Task) *progress {
 	now := t.Now()
-	p := &progress{t: t, task: of, began: now, said: now, phase: of.Phase, stop: make(chan struct{})}
+	p := &progress{t: t, task: of, began: now, line: now, phase: of.Phase, stop: make(chan struct{})}
 	if t.Quiet {
 		return p
 	}
@@ -91,24 +97,21 @@ func (t *Terminal) Watch(of Task) *progress {
 func (p *progress) run() {
 	tick := time.NewTicker(drawEvery)
 	defer tick.Stop()
-	resized, end := onResize()
-	defer end()
+	interrupted := p.t.Interrupted
 	for {
+		stopping := false
 		select {
 		case <-p.stop:
 			return
-		case <-resized:
 		case <-tick.C:
-		case <-p.t.Interrupted:
-			p.setPhase("stopping")
-			select { // the footer stands still meanwhile: it has said the last thing
-			case <-p.stop:
-				return
-			case <-resized:
-			}
+		case <-interrupted:
+			interrupted, stopping = nil, true
 		}
 		p.mu.Lock()
-		p.show(false)
+		if stopping {
+			p.phase = "stopping"
+		}
+		p.show(stopping)
 		p.mu.Unlock()
 	}
 }
@@ -129,21 +132,24 @@ func (p *progress) Done() {
 func (p *progress) Count() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.told++
+	p.seen++
 }
 
 // Rollout tells of one more, made now or found in the records.
 func (p *progress) Rollout(r *eval.Rollout) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.told++
+	p.seen++
 	if p.ended {
 		p.turn("no-skill arm")
 	}
 	attempts := int64(max(1, r.Attempts))
 	switch {
 	case !r.Started.Before(p.began):
-		p.pace.add(p.t.Now(), attempts)
+		if p.made += attempts; len(p.recent) == paceWindow {
+			p.recent = p.recent[1:]
+		}
+		p.recent = append(p.recent, tick{p.t.Now(), p.made})
 	case !p.task.Since.IsZero() && !r.Started.Before(p.task.Since):
 		p.before += attempts
 	}
@@ -177,19 +183,10 @@ func (p *progress) Event(e tournament.Event) {
 	}
 }
 
-// setPhase starts a phase and shows it at once.
-func (p *progress) setPhase(name string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.phase = name
-	p.show(true)
-}
-
 // turn begins another phase. p.mu is held.
 func (p *progress) turn(name string) {
 	p.phase, p.ended = name, false
-	p.pace.when = time.Time{} // what was left of the phase before is none of this one's
-	p.show(p.t.Now().Sub(p.said) >= phaseLine)
+	p.show(p.t.Now().Sub(p.line) >= phaseLine)
 }
 
 // show renews the view where it is time to; force makes it a plain line's time.
@@ -209,12 +206,11 @@ func (p *progress) show(force bool) {
 	}
 	now, n := p.t.Now(), p.counted()
 	every := plainEvery
-	if n == p.saidCount {
+	if n == p.lineCount {
 		every = idleEvery
 	}
-	if !force && now.Sub(p.said) < every {
-		return
+	if force || now.Sub(p.line) >= every {
+		p.line, p.lineCount = now, n
+		fmt.Fprintln(p.t.Stderr, p.text())
 	}
-	p.said, p.saidCount = now, n
-	fmt.Fprintln(p.t.Stderr, p.line())
 }

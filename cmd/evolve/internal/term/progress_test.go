@@ -27,7 +27,7 @@ func newStage(t Task, caps eval.Caps) *stage {
 	s.budget = eval.NewBudget(caps, now)
 	t.Budget, t.Caps, t.Count = s.budget, caps, func() int64 { return s.budget.Spent().Rollouts }
 	term := &Terminal{Stderr: &s.out, Now: now}
-	s.progress = &progress{t: term, task: t, began: s.clock, said: s.clock, phase: t.Phase}
+	s.progress = &progress{t: term, task: t, began: s.clock, line: s.clock, phase: t.Phase}
 	return s
 }
 
@@ -94,11 +94,11 @@ func TestProgressResumed(t *testing.T) {
 		s.Rollout(&eval.Rollout{Attempts: 1, Started: s.clock.Add(-time.Minute)})
 	}
 	s.Rollout(&eval.Rollout{Attempts: 1, Started: s.clock.Add(-24 * time.Hour)}) // of another run: it was free here
-	if got, want := s.line(), "search: 40/100 rollouts (40 from before), 0:00"; got != want {
+	if got, want := s.text(), "search: 40/100 rollouts (40 from before), 0:00"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	s.tried(10, 12*time.Second, 0)
-	if got, want := s.line(), "search: 50/100 rollouts (40 from before), 10k tokens, about 10 min left, 2:00"; got != want {
+	if got, want := s.text(), "search: 50/100 rollouts (40 from before), 10k tokens, about 10 min left, 2:00"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

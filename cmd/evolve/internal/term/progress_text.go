@@ -2,6 +2,7 @@ package term
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -14,7 +15,7 @@ func (p *progress) counted() int64 {
 	if p.task.Count != nil {
 		return p.task.Count()
 	}
-	return p.told
+	return p.seen
 }
 
 // lines is the view in at most n lines of fewer than width columns: the phase
@@ -58,15 +59,14 @@ func (p *progress) lines(width, n int) []string {
 	return out
 }
 
-// line is the view as one plain line.
-func (p *progress) line() string {
+// text is the view as one plain line.
+func (p *progress) text() string {
 	now := p.t.Now()
 	out := p.name() + ": " + p.counts()
 	if p.before > 0 {
 		out += fmt.Sprintf(" (%d from before)", p.before)
 	}
-	parts := append(p.parts(now), watch(now.Sub(p.began)))
-	return out + ", " + strings.Join(parts, ", ")
+	return strings.Join(append(append([]string{out}, p.parts(now)...), watch(now.Sub(p.began))), ", ")
 }
 
 // name is the phase, and whose.
@@ -147,4 +147,87 @@ func watch(d time.Duration) string {
 		return fmt.Sprintf("%d:%02d", s/60, s%60)
 	}
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
+const (
+	paceWindow = 64
+	paceMin    = 8 // attempts that a pace rests on at least
+)
+
+// pace is the time from one attempt to the next, however many run at once; false if too
+// few have come. A pause counts, and attempts found in the records do not.
+func (p *progress) pace(now time.Time) (time.Duration, bool) {
+	if len(p.recent) < paceMin {
+		return 0, false
+	}
+	first := p.recent[0]
+	n, took := p.made-first.n, now.Sub(first.at)
+	if n <= 0 || took <= 0 {
+		return 0, false
+	}
+	return took / time.Duration(n), true
+}
+
+// timeLeft estimates how long the rest takes at most, by the pace and before there is one
+// by the forecast; false if it cannot be known. p.mu is held.
+func (p *progress) timeLeft(now time.Time) (left time.Duration, ok bool) {
+	attempts, ok := p.attemptsLeft()
+	if !ok || p.ended || p.phase == "no-skill arm" || p.phase == "stopping" {
+		return 0, false
+	}
+	each, ok := p.pace(now)
+	if !ok && p.task.Total > 0 && p.task.Expect > 0 {
+		each, ok = p.task.Expect/time.Duration(p.task.Total), true
+	}
+	left = time.Duration(math.Min(attempts*float64(each), math.MaxInt64/2))
+	if b := p.task.Budget; b != nil && p.task.Caps.Duration > 0 {
+		if most := max(0, b.Remaining().Duration); !ok || most < left {
+			return most, true
+		}
+	}
+	return left, ok
+}
+
+// attemptsLeft is how many attempts may still come: what the tightest cap leaves,
+// and in the gate no more than its cases ask for.
+func (p *progress) attemptsLeft() (float64, bool) {
+	left := math.Inf(1)
+	if p.task.Total > 0 {
+		left = float64(max(0, p.task.Total-p.counted()))
+	}
+	if b := p.task.Budget; b != nil {
+		spent, rest := b.Spent(), b.Remaining()
+		for _, of := range [][2]float64{{spent.CostUSD, rest.CostUSD}, {float64(spent.TokensIn + spent.TokensOut), float64(rest.Tokens)}} {
+			if of[0] > 0 && of[1] != 0 && spent.Rollouts > 0 { // a rest of exactly 0 is no cap
+				left = math.Min(left, math.Max(0, of[1])*float64(spent.Rollouts)/of[0])
+			}
+		}
+	}
+	if p.held > 0 {
+		left = math.Min(left, float64(2*max(0, p.held-p.tried)))
+	}
+	return left, !math.IsInf(left, 1)
+}
+
+// soon is a time that needs no figure.
+const soon = 50 * time.Second
+
+// about is an estimated time, in coarse steps.
+func about(d time.Duration) string {
+	const minute = time.Minute
+	up := func(step time.Duration) time.Duration { return (d + step - 1) / step * step }
+	switch {
+	case d <= soon:
+		return "less than a minute"
+	case d <= 10*minute:
+		return fmt.Sprintf("about %d min", up(minute)/minute)
+	case d <= 55*minute:
+		return fmt.Sprintf("about %d min", up(5*minute)/minute)
+	case d <= 9*time.Hour:
+		d = up(15 * minute)
+		if m := d % time.Hour / minute; m > 0 {
+			return fmt.Sprintf("about %d h %d min", d/time.Hour, m)
+		}
+	}
+	return fmt.Sprintf("about %d h", up(time.Hour)/time.Hour)
 }
