@@ -12,13 +12,13 @@ import (
 
 // TestMainIsThin: what all commands share is small, so that a new thing has to find its
 // package. The state of a command is at most 8 fields and 25 methods, and package main,
-// without tests and its internal packages, at most 7,500 lines.
+// without tests and its internal packages, at most 6,600 lines.
 func TestMainIsThin(t *testing.T) {
 	const (
 		shared   = "global"
 		fields   = 8
 		methods  = 25
-		lines    = 7500
+		lines    = 6600
 		fileMost = 450
 	)
 	names, err := filepath.Glob("../cmd/evolve/*.go")

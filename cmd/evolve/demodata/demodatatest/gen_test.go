@@ -1,8 +1,9 @@
-package main
+package demodatatest
 
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,8 +13,21 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-func TestCommittedDataIsWhatGenWrites(t *testing.T) {
+var update = flag.Bool("update", false, "write the committed data")
+
+func TestCommittedData(t *testing.T) {
 	want := generate()
+	if *update {
+		for name, text := range want {
+			path := filepath.Join("..", "home", ".claude", filepath.FromSlash(name))
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	root := os.DirFS(filepath.Join("..", "home", ".claude"))
 	size := 0
 	err := fs.WalkDir(root, ".", func(path string, e fs.DirEntry, err error) error {
@@ -26,7 +40,7 @@ func TestCommittedDataIsWhatGenWrites(t *testing.T) {
 		}
 		size += len(b)
 		if text, ok := want[path]; !ok || text != string(b) {
-			t.Errorf("%s differs from what gen writes: run go generate ./cmd/evolve/demodata/gen", path)
+			t.Errorf("%s differs from what is generated: run go generate ./cmd/evolve/demodata/demodatatest", path)
 		}
 		delete(want, path)
 		return nil

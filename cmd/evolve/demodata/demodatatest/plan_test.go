@@ -1,42 +1,19 @@
-// Gen writes the sessions and the skill that `evolve demo` harvests, from the
-// simulated world: Claude Code transcripts in their on-disk format, reduced to
-// the records that say what was asked, done and answered. Nobody's
-// conversations are in them.
+// Package demodatatest makes the sessions and the skill that `evolve demo` harvests.
 //
-//go:generate go run . ../home/.claude
-package main
+// It reads the simulated world and writes Claude Code transcripts in their on-disk
+// format, reduced to the records that hold what was asked, done and answered. They are
+// made up: no person's conversations are in them.
+//
+//go:generate go test -run TestCommittedData . -update
+package demodatatest
 
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval/agent/simulated"
 )
-
-func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: gen DIR")
-		os.Exit(2)
-	}
-	files := generate()
-	for name, text := range files {
-		path := filepath.Join(os.Args[1], filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			fail(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			fail(err)
-		}
-	}
-}
-
-func fail(err error) {
-	fmt.Fprintln(os.Stderr, "gen:", err)
-	os.Exit(1)
-}
 
 // A use is one request and what became of it.
 type use struct {
