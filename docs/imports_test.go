@@ -49,7 +49,7 @@ var mayImport = map[string][]string{
 	"tournament/judge":              {"eval", "harvest", "pareto", "mutate/skill", "store", "tournament", "tournament/candidate"},
 	"tournament/release":            {"tournament/candidate", "tournament", "store", "store/datadir", "store/lock", "harvest/hook", "mutate/skill", "pareto", "eval/plain", "eval/problem"},
 	"tournament/rebase":             {"tournament/release", "tournament/candidate", "harvest/hook", "harvest/hook/settings", "store", "store/datadir", "store/lock", "tournament", "mutate", "mutate/skill", "pareto", "eval", "eval/plain"},
-	"tournament/report":             {"eval/plain", "eval", "mutate", "mutate/skill", "pareto", "harvest", "tournament", "store"},
+	"tournament/report":             {"eval", "eval/plain", "mutate/skill", "pareto", "tournament"},
 	"tournament/report/serve":       {"eval", "eval/plain", "tournament", "tournament/approval", "tournament/candidate", "tournament/report", "tournament/status"},
 	"tournament/report/browsertest": {},
 	"tournament/sleep":              {"eval", "eval/plain", "pareto", "store", "store/lock", "tournament"},

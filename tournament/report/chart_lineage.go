@@ -11,7 +11,7 @@ import (
 
 // lineageRows is how many texts the tree shows one by one. Of more, those that were
 // refused are counted at their parent; where that is not enough, the page shows
-// the challenger's ancestors, and folds the rest.
+// the challenger's ancestors; the list in words has all.
 const lineageRows = 60
 
 // A branch is one row of the tree.
@@ -26,23 +26,17 @@ type branch struct {
 }
 
 // lineageCharts draws who came from whom, by which operator: a row a text, the
-// children below their parent in the order of their proposal. main is the page's
-// own drawing, nil where there is one text only; whole is what is folded away, nil
-// where main has all.
-func lineageCharts(m *Model) (main, whole *Plot) {
+// children below their parent in the order of their proposal; of too many, the
+// challenger's ancestors alone. nil for one text only.
+func lineageChart(m *Model) *Plot {
 	rows := lineage(m.Candidates)
+	if len(rows) > lineageRows {
+		rows = ancestry(rows)
+	}
 	if len(rows) < 2 {
-		return nil, nil
+		return nil
 	}
-	main = lineagePlot("plot-lineage", m, rows)
-	if len(rows) <= lineageRows {
-		return main, nil
-	}
-	whole, main = lineagePlot("plot-lineage-whole", m, rows), nil
-	if some := ancestry(rows); len(some) > 1 {
-		main = lineagePlot("plot-lineage", m, some)
-	}
-	return main, whole
+	return lineagePlot(m, rows)
 }
 
 // ancestry keeps the row of the challenger (else of the best) and those above it.
@@ -68,14 +62,14 @@ func ancestry(rows []*branch) (out []*branch) {
 	return out
 }
 
-func lineagePlot(id string, m *Model, rows []*branch) *Plot {
+func lineagePlot(m *Model, rows []*branch) *Plot {
 	deepest := 0
 	for _, b := range rows {
 		deepest = max(deepest, b.depth)
 	}
 	const left, pitch = 10.0, 19.0
 	step := min(16, 110/float64(max(1, deepest)))
-	p := &Plot{ID: id, Width: plotWidth, Height: float64(len(rows))*pitch + 8, Title: "Lineage",
+	p := &Plot{ID: "plot-lineage", Width: plotWidth, Height: float64(len(rows))*pitch + 8, Title: "Lineage",
 		Desc: fmt.Sprintf("%s in %d generations; the list below has all of them in words.", plain.Counted(len(rows), "text"), deepest+1)}
 	x := func(b *branch) float64 { return left + float64(b.depth)*step }
 	y := func(i int) float64 { return 14 + float64(i)*pitch }

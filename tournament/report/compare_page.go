@@ -24,18 +24,13 @@ type compareView struct {
 	BarsOf       string
 }
 
-type deltaRow struct{ Objective, A, B, Change, Interval, Score string }
-
 // HTML writes the comparison as one self-contained page: no script, no network.
 func (c *Comparison) HTML(w io.Writer) error {
 	cs, mx := c.cases()
 	v := &compareView{Comparison: c, Sentence: c.Sentence(), Forest: forestChart(c), Shades: shades(),
 		Heat: heatChart(mx, [2]role{{"a", "A " + plain.Text(c.A.Label), "A"}, {"b", "B " + plain.Text(c.B.Label), "B"}}),
 		List: listCases(cs, fmt.Sprintf("`evolve compare %s %s %s --format benchmark`", c.Skill, name(&c.A), name(&c.B)), "")}
-	for i := range c.Objectives {
-		d := &c.Objectives[i]
-		v.Rows = append(v.Rows, deltaRow{d.Objective, c.number(*d, d.A), c.number(*d, d.B), d.change(), d.interval(), d.score()})
-	}
+	v.Rows = c.rows()
 	d := Data{}
 	for _, p := range c.Pairs {
 		for _, rs := range [][]*eval.Rollout{p.A, p.B} {

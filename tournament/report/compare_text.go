@@ -61,10 +61,10 @@ func (c *Comparison) Text(look Look) string {
 // table is the objectives, one a line, or one a few lines on a narrow terminal.
 func (c *Comparison) table(look Look) string {
 	paint := func(d Delta, text string) string {
-		if !look.Colour || !d.Differs {
+		switch {
+		case !look.Colour || !d.Differs:
 			return text
-		}
-		if d.better() {
+		case d.oriented(*d.Delta) > 0:
 			return "\x1b[32m" + text + "\x1b[0m"
 		}
 		return "\x1b[31m" + text + "\x1b[0m"
@@ -72,8 +72,9 @@ func (c *Comparison) table(look Look) string {
 	var b strings.Builder
 	w := plain.NewTable(&b)
 	fmt.Fprintf(w, "objective\tA\tB\tB against A\tinterval\twon/lost/tied\n")
-	for _, d := range c.Objectives {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", d.Objective, c.number(d, d.A), c.number(d, d.B), d.change(), d.interval(), d.score())
+	rows := c.rows()
+	for _, r := range rows {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Objective, r.A, r.B, r.Change, r.Interval, r.Score)
 	}
 	w.Paint = func(row, column int, cell string) string {
 		if row == 0 || column != 3 {
@@ -92,31 +93,27 @@ func (c *Comparison) table(look Look) string {
 		return b.String()
 	}
 	b.Reset()
-	for _, d := range c.Objectives {
-		fmt.Fprintf(&b, "%s %s\n", d.Objective, paint(d, d.change()))
-		fmt.Fprintf(&b, "  A %s, B %s\n", c.number(d, d.A), c.number(d, d.B))
-		if d.Delta != nil {
-			fmt.Fprintf(&b, "  %.0f%% %s\n", 100*d.Level, d.interval())
+	for i, r := range rows {
+		fmt.Fprintf(&b, "%s %s\n  A %s, B %s\n", r.Objective, paint(c.Objectives[i], r.Change), r.A, r.B)
+		if r.Interval != "" {
+			fmt.Fprintf(&b, "  %.0f%% %s\n", 100*c.Objectives[i].Level, r.Interval)
 		}
-		if d.N > 0 {
-			fmt.Fprintf(&b, "  won/lost/tied %s\n", d.score())
+		if r.Score != "" {
+			fmt.Fprintf(&b, "  won/lost/tied %s\n", r.Score)
 		}
 	}
 	return b.String()
 }
 
-// better reports which way a difference points: more quality is better, less of
-// everything else.
-func (d *Delta) better() bool {
-	switch {
-	case d.Delta == nil:
-		return false
-	case d.Unit == "ratio":
-		return *d.Delta < 1
-	case d.Objective == "quality":
-		return *d.Delta > 0
+// A deltaRow is a Delta in words.
+type deltaRow struct{ Objective, A, B, Change, Interval, Score string }
+
+func (c *Comparison) rows() (out []deltaRow) {
+	for i := range c.Objectives {
+		d := &c.Objectives[i]
+		out = append(out, deltaRow{d.Objective, c.number(*d, d.A), c.number(*d, d.B), d.change(), d.interval(), d.score()})
 	}
-	return *d.Delta < 0
+	return out
 }
 
 // Markdown is the comparison for an issue or a pull request.
@@ -131,8 +128,8 @@ func (c *Comparison) Markdown() string {
 		fmt.Fprintf(&b, "> **Warning:** %s\n>\n", cell(x))
 	}
 	fmt.Fprintf(&b, "\n| objective | A | B | B against A | interval | won/lost/tied |\n|---|--:|--:|--:|--:|--:|\n")
-	for _, d := range c.Objectives {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", d.Objective, c.number(d, d.A), c.number(d, d.B), d.change(), d.interval(), d.score())
+	for _, r := range c.rows() {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", r.Objective, r.A, r.B, r.Change, r.Interval, r.Score)
 	}
 	b.WriteString("\n")
 	for _, l := range c.facts() {

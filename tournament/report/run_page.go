@@ -18,7 +18,6 @@ type runView struct {
 	Facts                            []fact
 	Contents                         []link
 	Quality, Evidence, Lineage, Heat *Plot
-	Whole                            *Plot // the lineage of more texts than fit
 	Scatter                          *Scatter
 	Held                             *held
 	Shown, Hidden                    []Candidate // with metrics: of interest, and the rest
@@ -35,10 +34,9 @@ type runView struct {
 
 // HTML writes the report as one self-contained page: no script, no network.
 func (m *Model) HTML(w io.Writer) error {
-	v := &runView{Model: m, Quality: qualityChart(m), Evidence: evidenceChart(m),
+	v := &runView{Model: m, Quality: qualityChart(m), Evidence: evidenceChart(m), Lineage: lineageChart(m),
 		Heat:    heatChart(m.Matrix, [2]role{{m.Incumbent, "incumbent", "inc."}, {m.Challenger, "challenger", "chal."}}),
 		Scatter: scatter(m), Held: heldOut(m.Verdict), List: listCases(m.Cases, fmt.Sprintf("`evolve report %s --json`", m.Run), m.decidedOn())}
-	v.Lineage, v.Whole = lineageCharts(m)
 	v.Facts = m.facts()
 	v.candidates()
 	v.Taught = taughtBy(m)

@@ -196,10 +196,7 @@ func nightStep(k *sleep.Step) report.NightStep {
 			s.Trial = &report.NightTrial{Decision: string(res.Decision), Challenger: res.Challenger, EValue: res.EValue, Alpha: res.Alpha, Flagged: res.Flagged}
 		}
 	}
-	if al := k.Alarm; al != nil {
-		s.Watch = &report.NightWatch{OldSessions: al.OldSessions, NewSessions: al.NewSessions, OldRate: al.OldRate, NewRate: al.NewRate,
-			Limit: al.Limit, EValue: al.EValue, Alpha: al.Alpha, Raised: al.Raised()}
-	}
+	s.Alarm = s.Alarm || k.Alarm != nil && k.Alarm.Raised()
 	return s
 }
 

@@ -20,7 +20,7 @@ func (rd *Reader) RunReport(ctx context.Context, name string) (*report.Model, er
 	if err != nil {
 		return nil, err
 	}
-	data, err := report.Load(ctx, rd.Store, run)
+	data, err := runData(ctx, rd.Store, run)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package report
+package status
 
 import (
 	"context"
@@ -7,42 +7,19 @@ import (
 	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/report"
 )
 
-// Data is what a report is made from.
-type Data struct {
-	Run        tournament.Run
-	Candidates []tournament.Candidate // of the run, with their texts
-	Events     []tournament.Event
-	// Rollouts are those that the run paid for. Reused are all of its pooled
-	// candidates that another one paid for: they hold what it took from its cache.
-	Rollouts, Reused []eval.Rollout
-	Cases            []eval.Case
-	// Replies are what other models than the agent's answered, by who asked. The
-	// judge's grades stand in the rollouts; here are those of its calibration.
-	Replies map[eval.Spender][]eval.Completion
-	// Trial is the gate's evidence as it is kept now; nil where there is none.
-	Trial *pareto.Trial
-	// Version and Installed are the versions of incumbent and challenger, nil
-	// where they have none.
-	Version, Installed *int
-	// Lessons are the challenger's sentences with what taught them.
-	Lessons []Lesson
-	// Incumbent and Challenger are their texts; nil where there is none.
-	Incumbent, Challenger []byte
-}
-
-// Load reads a run, named by its id or a prefix of it, from the store. Errors:
+// runData reads a run, named by its id or a prefix of it, from the store. Errors:
 // store.ErrNotFound, *store.AmbiguousError.
-func Load(ctx context.Context, db *store.Store, run string) (*Data, error) {
+func runData(ctx context.Context, db *store.Store, run string) (*report.Data, error) {
 	r, err := db.Run(ctx, run)
 	if err != nil {
 		return nil, fmt.Errorf("load report: %w", err)
 	}
-	d := &Data{Run: *r}
+	d := &report.Data{Run: *r}
 	if d.Candidates, err = db.Candidates(ctx, r.ID); err != nil {
 		return nil, fmt.Errorf("load report: %w", err)
 	}
@@ -98,7 +75,7 @@ func Load(ctx context.Context, db *store.Store, run string) (*Data, error) {
 }
 
 // measured lists the texts that a run may have a score of.
-func measured(d *Data) (out []string) {
+func measured(d *report.Data) (out []string) {
 	for _, c := range d.Candidates {
 		if c.State == tournament.Seed || c.State == tournament.Pooled {
 			out = append(out, c.SHA)

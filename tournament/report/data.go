@@ -1,0 +1,30 @@
+package report
+
+import (
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament"
+)
+
+// Data is what a report is made from.
+type Data struct {
+	Run        tournament.Run
+	Candidates []tournament.Candidate // of the run, with their texts
+	Events     []tournament.Event
+	// Rollouts are those that the run paid for. Reused are all of its pooled
+	// candidates that another one paid for: they hold what it took from its cache.
+	Rollouts, Reused []eval.Rollout
+	Cases            []eval.Case
+	// Replies are what other models than the agent's answered, by who asked. The
+	// judge's grades stand in the rollouts; here are those of its calibration.
+	Replies map[eval.Spender][]eval.Completion
+	// Trial is the gate's evidence as it is kept now; nil where there is none.
+	Trial *pareto.Trial
+	// Version and Installed are the versions of incumbent and challenger, nil
+	// where they have none.
+	Version, Installed *int
+	// Lessons are the challenger's sentences with what taught them.
+	Lessons []Lesson
+	// Incumbent and Challenger are their texts; nil where there is none.
+	Incumbent, Challenger []byte
+}
