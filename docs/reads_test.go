@@ -153,7 +153,7 @@ var unboundedReads = map[string]string{
 	"eval/workspace_tree.go file":                        "a blob of the size that was counted against the tree's limit",
 	"eval/workspace_tree.go unpack":                      "a file of its own, which packTree wrote",
 	"eval/workspace_tree.go unpackFile":                  "a file of its own, which packTree wrote",
-	"harvest/corpus/manifest.go ReadManifest":            "made by the corpus' own generator",
+	"harvest/corpustest/manifest.go ReadManifest":            "made by the corpus' own generator",
 	"harvest/entire/joined.go finish":                    "hashes what git prints, piece by piece",
 	"harvest/hook/bus.go Append":                         ownFile,
 	"harvest/hook/bus.go Read":                           ownFile,

@@ -15,13 +15,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/skill-evolve/evolve/harvest/corpus"
+	"github.com/skill-evolve/evolve/harvest/corpustest"
 	"github.com/skill-evolve/evolve/store"
 )
 
 // corpusOf generates the corpus that a test or benchmark harvests:
 // EVOLVE_CORPUS_MB is its size in MiB, 2000 sessions from 200 on.
-func corpusOf(tb testing.TB, mb int64) (home string, m *corpus.Manifest) {
+func corpusOf(tb testing.TB, mb int64) (home string, m *corpustest.Manifest) {
 	tb.Helper()
 	if v := os.Getenv("EVOLVE_CORPUS_MB"); v != "" {
 		n, err := strconv.ParseInt(v, 10, 64)
@@ -35,7 +35,7 @@ func corpusOf(tb testing.TB, mb int64) (home string, m *corpus.Manifest) {
 	if mb >= 200 {
 		sessions = 2000
 	}
-	m, err := corpus.Generate(home, corpus.Options{Sessions: sessions, Bytes: mb << 20})
+	m, err := corpustest.Generate(home, corpustest.Options{Sessions: sessions, Bytes: mb << 20})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestHarvestKeepsWhatItShould(t *testing.T) {
 	planted := 0
 	for _, s := range m.Secrets {
 		kinds[s.Kind] = true
-		if s.Place == corpus.Prompt || s.Place == corpus.Answer {
+		if s.Place == corpustest.Prompt || s.Place == corpustest.Answer {
 			planted++
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
+	"github.com/tidwall/gjson"
 )
 
 // A SettingsError says why a settings file cannot be edited. It stays as it is.
@@ -189,7 +190,7 @@ func check(text []byte) error {
 		}
 		return &SettingsError{fmt.Sprintf("line %d is not JSON: %v", line, err), "mend the file first (JSON has no comments and no comma before a bracket)"}
 	}
-	if text[skipSpace(text, at)] != '{' {
+	if !gjson.ParseBytes(text[at:]).IsObject() {
 		return &SettingsError{"it is no JSON object", "settings are one object: {…}"}
 	}
 	return nil
@@ -217,7 +218,7 @@ func find(text []byte, event string) (p place, err error) {
 		return p, err
 	}
 	at := bom(text)
-	p.root, _ = listAt(text, at)
+	p.root, _ = listAt(text, at, len(text))
 	twice := func(err error) error { return &SettingsError{err.Error(), "keep one of them"} }
 	if p.inRoot, err = p.root.find("hooks"); err != nil {
 		return p, twice(err)
@@ -225,11 +226,11 @@ func find(text []byte, event string) (p place, err error) {
 	if p.inRoot < 0 {
 		return p, nil
 	}
-	v := p.root.items[p.inRoot].value
-	if text[v] != '{' {
+	v := p.root.items[p.inRoot]
+	if text[v.value] != '{' {
 		return p, &SettingsError{`"hooks" is no object`, `"hooks" holds a list for each event: {"Stop": […]}`}
 	}
-	hooks, _ := listAt(text, v)
+	hooks, _ := listAt(text, v.value, v.end)
 	p.hooks = &hooks
 	if p.inHooks, err = hooks.find(event); err != nil {
 		return p, twice(err)
@@ -237,10 +238,10 @@ func find(text []byte, event string) (p place, err error) {
 	if p.inHooks < 0 {
 		return p, nil
 	}
-	if v = hooks.items[p.inHooks].value; text[v] != '[' {
+	if v = hooks.items[p.inHooks]; text[v.value] != '[' {
 		return p, &SettingsError{fmt.Sprintf("%q of the hooks is no list", event), `"hooks" holds a list for each event: {"Stop": […]}`}
 	}
-	groups, _ := listAt(text, v)
+	groups, _ := listAt(text, v.value, v.end)
 	p.event = &groups
 	for i, g := range groups.items {
 		p.ours = append(p.ours, oursIn(text, event, g, i)...)
@@ -250,7 +251,7 @@ func find(text []byte, event string) (p place, err error) {
 
 // oursIn returns evolve's hooks in the i-th entry of an event.
 func oursIn(text []byte, event string, g item, i int) (out []found) {
-	entry, ok := listAt(text, g.value)
+	entry, ok := listAt(text, g.value, g.end)
 	if !ok {
 		return nil
 	}
@@ -258,12 +259,12 @@ func oursIn(text []byte, event string, g item, i int) (out []found) {
 	if err != nil || at < 0 {
 		return nil
 	}
-	group, ok := listAt(text, entry.items[at].value)
+	group, ok := listAt(text, entry.items[at].value, entry.items[at].end)
 	if !ok {
 		return nil
 	}
 	for j, h := range group.items {
-		one, ok := listAt(text, h.value)
+		one, ok := listAt(text, h.value, h.end)
 		if !ok {
 			continue
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // A list is an object or an array in a JSON text: where it opens and closes, and
@@ -21,34 +23,24 @@ type item struct {
 	value      int // where the value begins
 }
 
-// listAt reads the object or array at text[at], of a valid JSON text.
-func listAt(text []byte, at int) (l list, ok bool) {
-	at = skipSpace(text, at)
-	if at >= len(text) || text[at] != '{' && text[at] != '[' {
+// listAt reads the object or array that text[at:to] is, of a valid JSON text.
+func listAt(text []byte, at, to int) (l list, ok bool) {
+	v := gjson.ParseBytes(bytes.TrimRight(text[at:to], " \t\r\n"))
+	if !v.IsObject() && !v.IsArray() {
 		return l, false
 	}
-	object := text[at] == '{'
-	l.open = at
-	for at++; ; {
-		at = skipSpace(text, at)
-		if c := text[at]; c == '}' || c == ']' {
-			l.close = at
-			return l, true
-		} else if c == ',' {
-			at++
-			continue
+	l.open = at + v.Index
+	l.close = l.open + len(v.Raw) - 1
+	v.ForEach(func(key, value gjson.Result) bool {
+		m := item{key: key.Str, start: at + value.Index, value: at + value.Index}
+		if v.IsObject() {
+			m.start = at + key.Index
 		}
-		m := item{start: at}
-		if object {
-			end := skipValue(text, at)
-			_ = json.Unmarshal(text[at:end], &m.key) // valid
-			at = skipSpace(text, skipSpace(text, end)+1)
-		}
-		m.value = at
-		at = skipValue(text, at)
-		m.end = at
+		m.end = m.value + len(value.Raw)
 		l.items = append(l.items, m)
-	}
+		return true
+	})
+	return l, true
 }
 
 // find returns the member of a key; -1 for none. A key that stands there twice
@@ -67,49 +59,6 @@ func (l list) find(key string) (i int, err error) {
 	return i, nil
 }
 
-func skipSpace(text []byte, at int) int {
-	for at < len(text) && strings.IndexByte(" \t\r\n", text[at]) >= 0 {
-		at++
-	}
-	return at
-}
-
-// skipValue returns where the value at text[at] ends.
-func skipValue(text []byte, at int) int {
-	depth := 0
-	for at < len(text) {
-		switch c := text[at]; c {
-		case '"':
-			for at++; text[at] != '"'; at++ {
-				if text[at] == '\\' {
-					at++
-				}
-			}
-			at++
-		case '{', '[':
-			depth++
-			at++
-		case '}', ']':
-			depth--
-			at++
-		case ',', ':', ' ', '\t', '\r', '\n':
-			if depth == 0 {
-				return at
-			}
-			at++
-			continue
-		default:
-			for at < len(text) && strings.IndexByte(",:]}{[\" \t\r\n", text[at]) < 0 {
-				at++
-			}
-		}
-		if depth == 0 {
-			return at
-		}
-	}
-	return at
-}
-
 // A layout is how a JSON text is laid out, so that what is added looks like the
 // rest of it.
 type layout struct {
@@ -125,7 +74,7 @@ func layoutOf(text []byte) layout {
 	if bytes.Contains(text, []byte("\r\n")) {
 		y.newline = "\r\n"
 	}
-	if l, ok := listAt(text, 0); ok && len(l.items) > 0 {
+	if l, ok := listAt(text, 0, len(text)); ok && len(l.items) > 0 {
 		before := text[l.open+1 : l.items[0].start]
 		if i := bytes.LastIndexByte(before, '\n'); i >= 0 && i+1 < len(before) {
 			y.indent = string(before[i+1:])

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/skill-evolve/evolve/harvest/corpus"
+	"github.com/skill-evolve/evolve/harvest/corpustest"
 )
 
 func main() {
@@ -22,7 +22,7 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	m, err := corpus.Generate(flag.Arg(0), corpus.Options{Sessions: *sessions, Bytes: *mb << 20, Seed: *seed})
+	m, err := corpustest.Generate(flag.Arg(0), corpustest.Options{Sessions: *sessions, Bytes: *mb << 20, Seed: *seed})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "corpusgen:", err)
 		os.Exit(1)

@@ -1,4 +1,4 @@
-package corpus_test
+package corpustest_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/claude"
-	"github.com/skill-evolve/evolve/harvest/corpus"
+	"github.com/skill-evolve/evolve/harvest/corpustest"
 )
 
 // read harvests a corpus.
@@ -31,7 +31,7 @@ func read(t *testing.T, dir string) []harvest.Session {
 // The reader finds what was planted, and keeps nothing that it must not.
 func TestHarvestOfTheCorpus(t *testing.T) {
 	dir := t.TempDir()
-	m, err := corpus.Generate(dir, corpus.Options{Sessions: 600, Bytes: 20 << 20, Seed: 1})
+	m, err := corpustest.Generate(dir, corpustest.Options{Sessions: 600, Bytes: 20 << 20, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestHarvestOfTheCorpus(t *testing.T) {
 	kinds := map[string]int{}
 	kept := 0
 	for _, s := range m.Secrets {
-		if s.Place == corpus.Prompt || s.Place == corpus.Answer {
+		if s.Place == corpustest.Prompt || s.Place == corpustest.Answer {
 			kinds[s.Kind]++
 			kept++
 		}
@@ -76,7 +76,7 @@ func TestHarvestOfTheCorpus(t *testing.T) {
 // A score that finds nothing wrong must be able to.
 func TestScore(t *testing.T) {
 	dir := t.TempDir()
-	m, err := corpus.Generate(dir, corpus.Options{Sessions: 8, Bytes: 1 << 20})
+	m, err := corpustest.Generate(dir, corpustest.Options{Sessions: 8, Bytes: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestScore(t *testing.T) {
 func TestGenerateIsDeterministic(t *testing.T) {
 	sum := func(seed uint64) (out [32]byte) {
 		dir := t.TempDir()
-		if _, err := corpus.Generate(dir, corpus.Options{Sessions: 25, Bytes: 1 << 20, Seed: seed}); err != nil {
+		if _, err := corpustest.Generate(dir, corpustest.Options{Sessions: 25, Bytes: 1 << 20, Seed: seed}); err != nil {
 			t.Fatal(err)
 		}
 		h := sha256.New()

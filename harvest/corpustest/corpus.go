@@ -1,8 +1,8 @@
-// Package corpus generates transcripts of Claude Code of which everything is
+// Package corpustest generates transcripts of Claude Code of which everything is
 // known: which skills were used and what became of it, which secrets stand
 // where, and what only looks like one. It is what the harvest is measured with;
 // see docs/benchmarks.md.
-package corpus
+package corpustest
 
 import (
 	"bufio"
