@@ -54,7 +54,7 @@ type opened struct {
 }
 
 func newGlobal(stdin io.Reader, stdout, stderr io.Writer) *global {
-	a := &global{Terminal: term.New(stdin, stdout, stderr, os.Getenv, time.Now), keys: new(redact.Keys)}
+	a := &global{Terminal: term.New(stdin, stdout, stderr, os.Getenv, time.Now), keys: redact.NewKeys(os.Environ())}
 	a.Terminal.Clean = a.clean
 	return a
 }

@@ -10,11 +10,26 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// Keys are the secrets that this process was given: those of its environment, and
-// those that were added. The zero value is ready to use, by several goroutines at once.
+// Keys is a Redactor that finds secrets by what they look like, and those that this
+// process was given by their values: a key of no known form is repeated by servers and
+// programs like any other. A nil Keys and the zero value know no values. It is safe for
+// concurrent use.
 type Keys struct {
-	mu    sync.Mutex
-	added []string
+	mu     sync.Mutex
+	values []string
+	known  Redactor // of values; nil before they are first needed
+}
+
+// NewKeys knows the secrets in an environment, as os.Environ returns it.
+func NewKeys(environ []string) *Keys {
+	k := new(Keys)
+	for _, entry := range environ {
+		name, v, _ := strings.Cut(entry, "=")
+		if v = strings.TrimSpace(v); secretVariable.MatchString(name) && len(v) >= 12 && !setting(v) {
+			k.Add(v)
+		}
+	}
+	return k
 }
 
 // Add adds secrets by their values, such as the key that an agent is given.
@@ -22,52 +37,27 @@ func (k *Keys) Add(values ...string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, v := range values {
-		if !slices.Contains(k.added, v) {
-			k.added = append(k.added, v)
+		if !slices.Contains(k.values, v) {
+			k.values, k.known = append(k.values, v), nil
 		}
 	}
 }
 
-// Redactor finds secrets by what they look like, and those that this process was given by
-// their values: a key of no known form is repeated by servers and programs like any other.
-// It also knows what is added after it was made. A nil Keys knows those of the environment.
-func (k *Keys) Redactor() Redactor {
-	var values []string
-	for _, entry := range os.Environ() {
-		name, v, _ := strings.Cut(entry, "=")
-		if v = strings.TrimSpace(v); secretVariable.MatchString(name) && len(v) >= 12 && !setting(v) {
-			values = append(values, v)
-		}
-	}
-	if k == nil {
-		return Known(values...)
-	}
-	return &knowing{keys: k, environment: values}
-}
-
-// A knowing redactor knows all that its keys have at the time of each call.
-type knowing struct {
-	keys        *Keys
-	environment []string
-
-	mu    sync.Mutex
-	known Redactor // of the first n that were added; nil before the first call
-	n     int
-}
+// Redactor is k, which knows what is added later too.
+func (k *Keys) Redactor() Redactor { return k }
 
 // Redact implements Redactor.
-func (r *knowing) Redact(s string) (clean string, n int) { return r.current().Redact(s) }
-
-func (r *knowing) current() Redactor {
-	r.keys.mu.Lock()
-	added := r.keys.added // only ever appended to
-	r.keys.mu.Unlock()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.known == nil || r.n < len(added) {
-		r.known, r.n = Known(slices.Concat(added, r.environment)...), len(added)
+func (k *Keys) Redact(s string) (clean string, n int) {
+	if k == nil {
+		return Detector{}.Redact(s)
 	}
-	return r.known
+	k.mu.Lock()
+	if k.known == nil {
+		k.known = Known(k.values...)
+	}
+	known := k.known
+	k.mu.Unlock()
+	return known.Redact(s)
 }
 
 // secretVariable matches the names of variables that hold secrets by custom.

@@ -25,8 +25,7 @@ func TestEnvironmentKeys(t *testing.T) {
 		"/run/secrets/db-password": false, "/usr/Keys0123456789/Deploy012345678901234": false, "./keys/deploy.pem": false, "../keys/deploy.pem": false, "~/keys/deploy.pem": false,
 		"keys/deploy-2026.pem": false, dir: false, "https://auth.test/oauth2/token": false, "short/key1": false,
 	} {
-		t.Setenv("ACME_API_KEY", value)
-		got, _ := new(Keys).Redactor().Redact("401: bad " + value + "!")
+		got, _ := NewKeys([]string{"HOME=/root", "ACME_API_KEY=" + value}).Redact("401: bad " + value + "!")
 		if known := strings.Contains(got, "[redacted:known-secret]"); known != secret {
 			t.Errorf("%q: %q; known %v, want %v", value, got, known, secret)
 		}
