@@ -122,10 +122,7 @@ func scanCase(rows *sql.Rows) (c eval.Case, err error) {
 func (s *Store) Cases(ctx context.Context, skill string) ([]eval.Case, error) {
 	cs, err := query(ctx, s, scanCase, `SELECT body, split FROM cases
 		WHERE (?1 = '' OR skill = ?1) AND dropped IS NULL ORDER BY skill, id`, skill)
-	if err != nil {
-		return nil, fmt.Errorf("list cases of %s: %w", skill, err)
-	}
-	return cs, nil
+	return cs, named(err, "list cases of %s", skill)
 }
 
 // Case returns one case; the error wraps ErrNotFound where there is none.
@@ -180,10 +177,7 @@ func (s *Store) DropCase(ctx context.Context, skill, id string) error {
 		}
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("drop case %s of %s: %w", id, skill, err)
-	}
-	return nil
+	return named(err, "drop case %s of %s", id, skill)
 }
 
 // SetSplits puts cases, by id, to another use, all or none. The error wraps
@@ -202,8 +196,5 @@ func (s *Store) SetSplits(ctx context.Context, skill string, splits map[string]e
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("set splits of %s: %w", skill, err)
-	}
-	return nil
+	return named(err, "set splits of %s", skill)
 }

@@ -47,10 +47,7 @@ func (s *Store) Cursor(ctx context.Context, source string) (*Cursor, error) {
 		c.seen[path] = f
 		return struct{}{}, err
 	}, `SELECT path, size, modified, device, inode, changed, "end", last FROM cursors WHERE source = ?`, source)
-	if err != nil {
-		return nil, fmt.Errorf("load cursor of %s: %w", source, err)
-	}
-	return c, nil
+	return c, named(err, "load cursor of %s", source)
 }
 
 // find looks a path up, by its name or by the hash that stands for one. The

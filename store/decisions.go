@@ -49,11 +49,8 @@ func (s *Store) Decide(ctx context.Context, d Decision) (Decision, error) {
 	if err != nil {
 		return d, fmt.Errorf("encode decision on %.12s: %w", d.SHA, err)
 	}
-	err = s.do(ctx, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO decisions (skill, sha, word, at, body) VALUES (?, ?, ?, ?, ?)`,
-			d.Skill, d.SHA, string(d.Word), d.Time.UnixMicro(), string(body))
-		return err
-	})
+	err = s.exec(ctx, `INSERT INTO decisions (skill, sha, word, at, body) VALUES (?, ?, ?, ?, ?)`,
+		d.Skill, d.SHA, string(d.Word), d.Time.UnixMicro(), string(body))
 	if err != nil {
 		return d, fmt.Errorf("save decision on %.12s: %w", d.SHA, err)
 	}

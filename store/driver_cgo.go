@@ -6,7 +6,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 
 	"github.com/mattn/go-sqlite3"
 )
@@ -41,10 +40,7 @@ func backup(ctx context.Context, from *sql.DB, to string) error {
 	if err == nil {
 		err = copyPages(ctx, from, to)
 	}
-	if err != nil {
-		return fmt.Errorf("copy the database: %w", err)
-	}
-	return nil
+	return named(err, "copy the database")
 }
 
 func copyPages(ctx context.Context, from *sql.DB, to string) error {

@@ -47,6 +47,14 @@ func (s *Store) do(ctx context.Context, f func(*tx) error) error {
 	return s.submit(ctx, &job{run: f})
 }
 
+// exec is do of one statement.
+func (s *Store) exec(ctx context.Context, q string, args ...any) error {
+	return s.do(ctx, func(t *tx) error {
+		_, err := t.exec(q, args...)
+		return err
+	})
+}
+
 func (s *Store) submit(ctx context.Context, j *job) error {
 	if s.write == nil {
 		return ErrReadOnly

@@ -45,8 +45,5 @@ func (s *Store) SetHome(ctx context.Context, name, link, path, from string) erro
 		_, err = t.exec(`DELETE FROM installed WHERE skill = ? AND path = ?`, name, from) // path had a text of its own
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("set the home of %s: %w", name, err)
-	}
-	return nil
+	return named(err, "set the home of %s", name)
 }

@@ -158,10 +158,7 @@ func (s *Store) endInstall(ctx context.Context, id int64, outcome string) error 
 		}
 		return setInstalled(t, in.Skill, in.Path, in.To, now)
 	})
-	if err != nil {
-		return fmt.Errorf("end install %d: %w", id, err)
-	}
-	return nil
+	return named(err, "end install %d", id)
 }
 
 // SettleInstall ends an install that a crash left pending, by the SHA-256 of
@@ -179,20 +176,14 @@ func (s *Store) SettleInstall(ctx context.Context, in Install, live string) (hap
 func (s *Store) PendingInstalls(ctx context.Context) ([]Install, error) {
 	list, err := query(ctx, s, scanInstall,
 		`SELECT `+installColumns+` FROM installs WHERE ended IS NULL ORDER BY id`)
-	if err != nil {
-		return nil, fmt.Errorf("list pending installs: %w", err)
-	}
-	return list, nil
+	return list, named(err, "list pending installs")
 }
 
 // Installs returns a skill's installs, the newest first.
 func (s *Store) Installs(ctx context.Context, name string) ([]Install, error) {
 	list, err := query(ctx, s, scanInstall,
 		`SELECT `+installColumns+` FROM installs WHERE skill = ? ORDER BY id DESC`, name)
-	if err != nil {
-		return nil, fmt.Errorf("list installs of %s: %w", name, err)
-	}
-	return list, nil
+	return list, named(err, "list installs of %s", name)
 }
 
 const installColumns = `id, skill, path, from_sha, to_sha, note, begun, ended, outcome, op`
@@ -220,17 +211,8 @@ func scanInstall(rows *sql.Rows) (Install, error) {
 // Installed returns the SHA-256 of what evolve last knew to be installed for a
 // skill at a path, "" where it knows of nothing.
 func (s *Store) Installed(ctx context.Context, name, path string) (sha string, err error) {
-	shas, err := query(ctx, s, func(rows *sql.Rows) (sha string, err error) {
-		err = rows.Scan(&sha)
-		return sha, err
-	}, `SELECT sha FROM installed WHERE skill = ? AND path = ?`, name, path)
-	if err != nil {
-		return "", fmt.Errorf("look up installed %s: %w", name, err)
-	}
-	if len(shas) == 0 {
-		return "", nil
-	}
-	return shas[0], nil
+	found, err := firstOrZero(query(ctx, s, scanOne[string], `SELECT sha FROM installed WHERE skill = ? AND path = ?`, name, path))
+	return found, named(err, "look up installed %s", name)
 }
 
 // SetInstalled records what is at a path without an install: what was found
@@ -238,10 +220,7 @@ func (s *Store) Installed(ctx context.Context, name, path string) (sha string, e
 func (s *Store) SetInstalled(ctx context.Context, name, path, sha string) error {
 	now := s.now().UnixMicro()
 	err := s.do(ctx, func(t *tx) error { return setInstalled(t, name, path, sha, now) })
-	if err != nil {
-		return fmt.Errorf("set installed %s: %w", name, err)
-	}
-	return nil
+	return named(err, "set installed %s", name)
 }
 
 func setInstalled(t *tx, name, path, sha string, now int64) error {

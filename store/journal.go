@@ -61,23 +61,14 @@ func (j *journal) SaveRollout(ctx context.Context, r *eval.Rollout) error {
 			r.Key, j.run, r.Candidate, r.CaseID, r.Arm, string(r.Status), string(body))
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("save rollout %s: %w", r.Key, err)
-	}
-	return nil
+	return named(err, "save rollout %s", r.Key)
 }
 
 // Completion implements eval.Recorder.
 func (j *journal) Completion(ctx context.Context, key string) (*eval.Completion, error) {
-	rows, err := query(ctx, j.Store, scanBody[eval.Completion],
-		`SELECT body FROM completions WHERE run = ? AND key = ?`, j.run, key)
-	if err != nil {
-		return nil, fmt.Errorf("look up completion %s: %w", key, err)
-	}
-	if len(rows) == 0 {
-		return nil, nil
-	}
-	return &rows[0], nil
+	found, err := first(query(ctx, j.Store, scanBody[eval.Completion],
+		`SELECT body FROM completions WHERE run = ? AND key = ?`, j.run, key))
+	return found, named(err, "look up completion %s", key)
 }
 
 // SaveCompletion implements eval.Recorder; the first one of a key stays. It was
@@ -94,10 +85,7 @@ func (j *journal) SaveCompletion(ctx context.Context, key string, by eval.Spende
 			j.run, key, string(by), at, string(body))
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("save completion %s: %w", key, err)
-	}
-	return nil
+	return named(err, "save completion %s", key)
 }
 
 // SaveRun writes the run's state over the one before.
@@ -113,10 +101,7 @@ func (j *journal) SaveRun(ctx context.Context, r *tournament.Run) error {
 			r.ID, r.Skill, string(r.Status), micros(r.Started), string(body))
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("save run %s: %w", r.ID, err)
-	}
-	return nil
+	return named(err, "save run %s", r.ID)
 }
 
 // SaveCandidate writes the candidate's state over the one before; a candidate
@@ -134,10 +119,7 @@ func (j *journal) SaveCandidate(ctx context.Context, c *tournament.Candidate) er
 			c.Run, c.Seq, c.SHA, c.Text, string(body))
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("save candidate %s: %w", c.SHA, err)
-	}
-	return nil
+	return named(err, "save candidate %s", c.SHA)
 }
 
 // AppendEvent implements tournament.Journal; the first event of a (Run, Seq)
@@ -152,8 +134,5 @@ func (j *journal) AppendEvent(ctx context.Context, e tournament.Event) error {
 			ON CONFLICT (run, seq) DO NOTHING`, e.Run, e.Seq, string(body))
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("save event %d of run %s: %w", e.Seq, e.Run, err)
-	}
-	return nil
+	return named(err, "save event %d of run %s", e.Seq, e.Run)
 }

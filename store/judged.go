@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -12,10 +11,7 @@ import (
 // Judged names the skills of which a held-out case may ask a judge, without decoding
 // the cases: one that only quotes such a check is named too.
 func (s *Store) Judged(ctx context.Context) (map[string]bool, error) {
-	names, err := query(ctx, s, func(rows *sql.Rows) (name string, err error) {
-		err = rows.Scan(&name)
-		return name, err
-	}, `SELECT DISTINCT skill FROM cases WHERE dropped IS NULL AND split = ? AND instr(body, ?) > 0`, string(eval.Test), `"type":"`+string(eval.Judge)+`"`)
+	names, err := query(ctx, s, scanOne[string], `SELECT DISTINCT skill FROM cases WHERE dropped IS NULL AND split = ? AND instr(body, ?) > 0`, string(eval.Test), `"type":"`+string(eval.Judge)+`"`)
 	if err != nil {
 		return nil, fmt.Errorf("list skills with a judge: %w", err)
 	}
@@ -41,8 +37,5 @@ func (s *Store) LastJudge(ctx context.Context, skill string) (string, error) {
 func (s *Store) LastCalibrations(ctx context.Context, skill string, n int) ([]tournament.Calibration, error) {
 	last, err := query(ctx, s, scanBody[tournament.Calibration],
 		`SELECT c.body FROM calibrations c JOIN runs r ON r.id = c.run WHERE r.skill = ? ORDER BY c.at DESC, c.run DESC LIMIT ?`, skill, n)
-	if err != nil {
-		return nil, fmt.Errorf("look up the judges of %s: %w", skill, err)
-	}
-	return last, nil
+	return last, named(err, "look up the judges of %s", skill)
 }

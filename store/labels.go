@@ -23,45 +23,27 @@ type Judgement struct {
 
 // Judgement returns what was recorded under key, nil for nothing.
 func (s *Store) Judgement(ctx context.Context, key string) (*Judgement, error) {
-	found, err := query(ctx, s, func(rows *sql.Rows) (j Judgement, err error) {
+	found, err := first(query(ctx, s, func(rows *sql.Rows) (j Judgement, err error) {
 		err = rows.Scan(&j.Key, &j.Run, &j.Skill, &j.CaseID, &j.Quality, &j.Passed)
 		return j, err
-	}, `SELECT key, run, skill, case_id, quality, passed FROM judgements WHERE key = ?`, key)
-	if err != nil {
-		return nil, fmt.Errorf("look up judgement: %w", err)
-	}
-	if len(found) == 0 {
-		return nil, nil
-	}
-	return &found[0], nil
+	}, `SELECT key, run, skill, case_id, quality, passed FROM judgements WHERE key = ?`, key))
+	return found, named(err, "look up judgement")
 }
 
 // SaveJudgement keeps a judgement; the first one of a key stays. It was paid
 // for, so it is kept even if ctx has ended.
 func (s *Store) SaveJudgement(ctx context.Context, j Judgement) error {
 	at := s.now().UnixMicro()
-	err := s.do(context.WithoutCancel(ctx), func(t *tx) error {
-		_, err := t.exec(`INSERT INTO judgements (key, run, skill, case_id, quality, passed, at)
+	err := s.exec(context.WithoutCancel(ctx), `INSERT INTO judgements (key, run, skill, case_id, quality, passed, at)
 			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING`,
-			j.Key, j.Run, j.Skill, j.CaseID, j.Quality, j.Passed, at)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("save judgement: %w", err)
-	}
-	return nil
+		j.Key, j.Run, j.Skill, j.CaseID, j.Quality, j.Passed, at)
+	return named(err, "save judgement")
 }
 
 // Calibration returns what a run knew of its judge, nil where it never asked.
 func (s *Store) Calibration(ctx context.Context, run string) (*tournament.Calibration, error) {
-	found, err := query(ctx, s, scanBody[tournament.Calibration], `SELECT body FROM calibrations WHERE run = ?`, run)
-	if err != nil {
-		return nil, fmt.Errorf("look up calibration of run %s: %w", run, err)
-	}
-	if len(found) == 0 {
-		return nil, nil
-	}
-	return &found[0], nil
+	found, err := first(query(ctx, s, scanBody[tournament.Calibration], `SELECT body FROM calibrations WHERE run = ?`, run))
+	return found, named(err, "look up calibration of run %s", run)
 }
 
 // SaveCalibration keeps what a run knows of its judge; the first one stays.
@@ -71,24 +53,15 @@ func (s *Store) SaveCalibration(ctx context.Context, run string, c tournament.Ca
 		return fmt.Errorf("encode calibration of run %s: %w", run, err)
 	}
 	at := s.now().UnixMicro()
-	err = s.do(ctx, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO calibrations (run, at, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, run, at, string(body))
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("save calibration of run %s: %w", run, err)
-	}
-	return nil
+	err = s.exec(ctx, `INSERT INTO calibrations (run, at, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, run, at, string(body))
+	return named(err, "save calibration of run %s", run)
 }
 
 // Completions returns the replies that a run recorded of one spender, in no
 // particular order.
 func (s *Store) Completions(ctx context.Context, run string, by eval.Spender) ([]eval.Completion, error) {
 	replies, err := query(ctx, s, scanBody[eval.Completion], `SELECT body FROM completions WHERE run = ? AND maker = ?`, run, string(by))
-	if err != nil {
-		return nil, fmt.Errorf("list replies of run %s: %w", run, err)
-	}
-	return replies, nil
+	return replies, named(err, "list replies of run %s", run)
 }
 
 // Choice is which of two answers the owner liked better.
@@ -137,19 +110,13 @@ func (s *Store) SaveLabel(ctx context.Context, l Label) error {
 			l.Skill, l.CaseID, l.First, l.Second, l.Time.UnixMicro(), string(body))
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("save label on case %s: %w", l.CaseID, err)
-	}
-	return nil
+	return named(err, "save label on case %s", l.CaseID)
 }
 
 // Labels returns the owner's labels on answers of a skill, the oldest first.
 func (s *Store) Labels(ctx context.Context, skill string) ([]Label, error) {
 	labels, err := query(ctx, s, scanBody[Label], `SELECT body FROM labels WHERE skill = ? ORDER BY at, case_id, first, second`, skill)
-	if err != nil {
-		return nil, fmt.Errorf("list labels of %s: %w", skill, err)
-	}
-	return labels, nil
+	return labels, named(err, "list labels of %s", skill)
 }
 
 // Answers returns the rollouts of a case that have an answer, of any run and any
@@ -157,8 +124,5 @@ func (s *Store) Labels(ctx context.Context, skill string) ([]Label, error) {
 func (s *Store) Answers(ctx context.Context, caseID string) ([]eval.Rollout, error) {
 	rs, err := query(ctx, s, scanBody[eval.Rollout], `SELECT body FROM rollouts
 		WHERE case_id = ? AND status = ? ORDER BY id DESC`, caseID, string(eval.Done))
-	if err != nil {
-		return nil, fmt.Errorf("list answers of case %s: %w", caseID, err)
-	}
-	return rs, nil
+	return rs, named(err, "list answers of case %s", caseID)
 }

@@ -188,10 +188,7 @@ func copyFile(from, to string) error {
 		_, err = io.Copy(out, in)
 		err = errors.Join(err, out.Close())
 	}
-	if err != nil {
-		return fmt.Errorf("copy the database: %w", err)
-	}
-	return nil
+	return named(err, "copy the database")
 }
 
 // OpenReadOnly opens an existing database for commands that only look. They leave no

@@ -81,10 +81,7 @@ func (s *Store) underLease(ctx context.Context, what string, generation int64, f
 		}
 		return f(t)
 	})
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	return nil
+	return named(err, "%s", what)
 }
 
 // SleepLeaseNow is the lease as it stands.
@@ -120,10 +117,7 @@ func (s *Store) Nights(ctx context.Context, limit int) ([]json.RawMessage, error
 		limit = -1
 	}
 	bodies, err := query(ctx, s, scanBody[json.RawMessage], `SELECT body FROM nights ORDER BY rowid DESC LIMIT ?`, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list nights: %w", err)
-	}
-	return bodies, nil
+	return bodies, named(err, "list nights")
 }
 
 // SaveSleepState keeps what a skill's nights have in common, and which of its
@@ -142,14 +136,8 @@ func (s *Store) SaveSleepState(ctx context.Context, generation int64, skill stri
 
 // SleepState returns what SaveSleepState kept, nil for nothing.
 func (s *Store) SleepState(ctx context.Context, skill string) (json.RawMessage, error) {
-	bodies, err := query(ctx, s, scanBody[json.RawMessage], `SELECT body FROM sleep_states WHERE skill = ?`, skill)
-	if err != nil {
-		return nil, fmt.Errorf("read the nights of %s: %w", skill, err)
-	}
-	if len(bodies) == 0 {
-		return nil, nil
-	}
-	return bodies[0], nil
+	found, err := firstOrZero(query(ctx, s, scanBody[json.RawMessage], `SELECT body FROM sleep_states WHERE skill = ?`, skill))
+	return found, named(err, "read the nights of %s", skill)
 }
 
 // SleepStates returns what SaveSleepState kept, of every skill, by its name.
@@ -161,10 +149,7 @@ func (s *Store) SleepStates(ctx context.Context) (map[string]json.RawMessage, er
 		states[skill] = json.RawMessage(body)
 		return struct{}{}, err
 	}, `SELECT skill, body FROM sleep_states`)
-	if err != nil {
-		return nil, fmt.Errorf("list the nights of all skills: %w", err)
-	}
-	return states, nil
+	return states, named(err, "list the nights of all skills")
 }
 
 // An Answerer is who gave an answer: the agent as it was asked, and the model
@@ -197,21 +182,15 @@ func (s *Store) LastModel(ctx context.Context, agent eval.Identity) (string, err
 }
 
 func (s *Store) lastAnswer(ctx context.Context, where string, args ...any) (*Answerer, error) {
-	found, err := query(ctx, s, func(rows *sql.Rows) (a Answerer, err error) {
+	found, err := first(query(ctx, s, func(rows *sql.Rows) (a Answerer, err error) {
 		var agent sql.RawBytes
 		if err = rows.Scan(&agent, &a.Model); err != nil {
 			return a, err
 		}
 		a.Agent, err = decode[eval.Identity](agent)
 		return a, err
-	}, `SELECT body -> '$.agent', coalesce(body ->> '$.model', '') FROM rollouts WHERE `+where+` ORDER BY id DESC LIMIT 1`, args...)
-	if err != nil {
-		return nil, fmt.Errorf("look up who answered: %w", err)
-	}
-	if len(found) == 0 {
-		return nil, nil
-	}
-	return &found[0], nil
+	}, `SELECT body -> '$.agent', coalesce(body ->> '$.model', '') FROM rollouts WHERE `+where+` ORDER BY id DESC LIMIT 1`, args...))
+	return found, named(err, "look up who answered")
 }
 
 // A Turn is the place of a turn in a session.
@@ -245,8 +224,5 @@ func (s *Store) TurnCosts(ctx context.Context, skill string) (map[Turn]TurnCost,
 			'interrupted', json(CASE WHEN s.turns ->> ('$[' || u.turn || '].interrupted') THEN 'true' ELSE 'false' END))
 		FROM (SELECT DISTINCT session, path, CAST(body ->> '$.turn' AS INTEGER) AS turn FROM invocations WHERE skill = ?) u
 		JOIN sessions s ON s.id = u.session AND s.path = u.path WHERE u.turn >= 0`, skill)
-	if err != nil {
-		return nil, fmt.Errorf("read what the uses of %s took: %w", skill, err)
-	}
-	return costs, nil
+	return costs, named(err, "read what the uses of %s took", skill)
 }

@@ -11,14 +11,8 @@ import (
 
 // CountSessions counts the sessions that are kept.
 func (s *Store) CountSessions(ctx context.Context) (int, error) {
-	n, err := query(ctx, s, func(rows *sql.Rows) (n int, err error) {
-		err = rows.Scan(&n)
-		return n, err
-	}, `SELECT count(*) FROM sessions`)
-	if err != nil {
-		return 0, fmt.Errorf("count sessions: %w", err)
-	}
-	return n[0], nil
+	found, err := firstOrZero(query(ctx, s, scanOne[int], `SELECT count(*) FROM sessions`))
+	return found, named(err, "count sessions")
 }
 
 // CaseCounts counts the cases of every skill by their split, without reading
@@ -49,10 +43,7 @@ func (s *Store) CaseCounts(ctx context.Context) (map[string]map[eval.Split]int, 
 // Flagged lists the skills of which a text was ever in quarantine, or has its
 // owner's word: for all others there is nothing to decide on.
 func (s *Store) Flagged(ctx context.Context) (map[string]bool, error) {
-	names, err := query(ctx, s, func(rows *sql.Rows) (name string, err error) {
-		err = rows.Scan(&name)
-		return name, err
-	}, `SELECT DISTINCT r.skill FROM candidates c JOIN runs r ON r.id = c.run WHERE json_extract(c.body, '$.state') = ?
+	names, err := query(ctx, s, scanOne[string], `SELECT DISTINCT r.skill FROM candidates c JOIN runs r ON r.id = c.run WHERE json_extract(c.body, '$.state') = ?
 		UNION SELECT skill FROM decisions`, string(tournament.Quarantined))
 	if err != nil {
 		return nil, fmt.Errorf("list skills with a quarantine: %w", err)

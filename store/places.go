@@ -25,10 +25,7 @@ func (s *Store) Places(ctx context.Context, name string) ([]Place, error) {
 		p.At = fromMicros(at)
 		return p, err
 	}, `SELECT path, sha, at FROM installed WHERE skill = ? ORDER BY path`, name)
-	if err != nil {
-		return nil, fmt.Errorf("list places of %s: %w", name, err)
-	}
-	return list, nil
+	return list, named(err, "list places of %s", name)
 }
 
 // ForgetPlace records that a skill is no longer at a path: its owner removed it.
@@ -39,10 +36,7 @@ func (s *Store) ForgetPlace(ctx context.Context, name, path string) error {
 		}
 		return forgetPlanted(t, name, path)
 	})
-	if err != nil {
-		return fmt.Errorf("forget place of %s: %w", name, err)
-	}
-	return nil
+	return named(err, "forget place of %s", name)
 }
 
 // PlantedFiles are the files that evolve copied beside the SKILL.md at path when
@@ -87,15 +81,9 @@ type Pin struct {
 // PinSkill pins a skill, in the place of an earlier pin.
 func (s *Store) PinSkill(ctx context.Context, name, sha string) error {
 	now := s.now().UnixMicro()
-	err := s.do(ctx, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO pins (skill, sha, at) VALUES (?, ?, ?)
+	err := s.exec(ctx, `INSERT INTO pins (skill, sha, at) VALUES (?, ?, ?)
 			ON CONFLICT (skill) DO UPDATE SET sha = excluded.sha, at = excluded.at`, name, sha, now)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("pin %s: %w", name, err)
-	}
-	return nil
+	return named(err, "pin %s", name)
 }
 
 // UnpinSkill takes the pin off; was is false where there was none.
@@ -116,17 +104,11 @@ func (s *Store) UnpinSkill(ctx context.Context, name string) (was bool, err erro
 
 // Pinned returns a skill's pin, nil for none.
 func (s *Store) Pinned(ctx context.Context, name string) (*Pin, error) {
-	pins, err := query(ctx, s, func(rows *sql.Rows) (p Pin, err error) {
+	found, err := first(query(ctx, s, func(rows *sql.Rows) (p Pin, err error) {
 		var at sql.NullInt64
 		err = rows.Scan(&p.Skill, &p.SHA, &at)
 		p.At = fromMicros(at)
 		return p, err
-	}, `SELECT skill, sha, at FROM pins WHERE skill = ?`, name)
-	if err != nil {
-		return nil, fmt.Errorf("look up the pin of %s: %w", name, err)
-	}
-	if len(pins) == 0 {
-		return nil, nil
-	}
-	return &pins[0], nil
+	}, `SELECT skill, sha, at FROM pins WHERE skill = ?`, name))
+	return found, named(err, "look up the pin of %s", name)
 }

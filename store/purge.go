@@ -107,10 +107,7 @@ func (s *Store) purge(ctx context.Context, ids []string, end error) (report Purg
 
 // Purged reports whether a session was purged: whoever mines one asks first.
 func (s *Store) Purged(ctx context.Context, id string) (bool, error) {
-	hits, err := query(ctx, s, func(rows *sql.Rows) (n int, err error) {
-		err = rows.Scan(&n)
-		return n, err
-	}, `SELECT 1 FROM purged WHERE session_sha = ?`, sessionSHA(id))
+	hits, err := query(ctx, s, scanOne[int], `SELECT 1 FROM purged WHERE session_sha = ?`, sessionSHA(id))
 	if err != nil {
 		return false, fmt.Errorf("look up purged session: %w", err)
 	}
@@ -139,10 +136,7 @@ func scrub(t *tx) error {
 	if err == nil && held != 0 {
 		err = errors.New("another process is using the database")
 	}
-	if err != nil {
-		return fmt.Errorf("removed, but not yet overwritten: empty the log: %w", err)
-	}
-	return nil
+	return named(err, "removed, but not yet overwritten: empty the log")
 }
 
 // A purge is the removal of sessions inside its transaction.

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"fmt"
 
 	"github.com/skill-evolve/evolve/harvest"
 )
@@ -12,17 +10,8 @@ var _ harvest.Memory = (*Store)(nil)
 
 // Recall implements harvest.Memory.
 func (s *Store) Recall(ctx context.Context, key string) ([]byte, error) {
-	found, err := query(ctx, s, func(rows *sql.Rows) (answer []byte, err error) {
-		err = rows.Scan(&answer)
-		return answer, err
-	}, `SELECT body FROM readings WHERE key = ?`, key)
-	if err != nil {
-		return nil, fmt.Errorf("recall what a model read: %w", err)
-	}
-	if len(found) == 0 {
-		return nil, nil
-	}
-	return found[0], nil
+	found, err := firstOrZero(query(ctx, s, scanOne[[]byte], `SELECT body FROM readings WHERE key = ?`, key))
+	return found, named(err, "recall what a model read")
 }
 
 // Remember implements harvest.Memory. Of a purged session nothing is kept.
@@ -38,8 +27,5 @@ func (s *Store) Remember(ctx context.Context, session, key string, answer []byte
 			key, session, at, answer)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("remember what a model read: %w", err)
-	}
-	return nil
+	return named(err, "remember what a model read")
 }

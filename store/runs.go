@@ -30,10 +30,7 @@ func (s *Store) Run(ctx context.Context, id string) (*tournament.Run, error) {
 func (s *Store) Runs(ctx context.Context, skill string) ([]tournament.Run, error) {
 	runs, err := query(ctx, s, scanBody[tournament.Run],
 		`SELECT body FROM runs WHERE ?1 = '' OR skill = ?1 ORDER BY started DESC, rowid DESC`, skill)
-	if err != nil {
-		return nil, fmt.Errorf("list runs: %w", err)
-	}
-	return runs, nil
+	return runs, named(err, "list runs")
 }
 
 // RunsNamed returns the runs whose ids begin with prefix and that started then or
@@ -41,10 +38,7 @@ func (s *Store) Runs(ctx context.Context, skill string) ([]tournament.Run, error
 func (s *Store) RunsNamed(ctx context.Context, prefix string, since time.Time) ([]tournament.Run, error) {
 	runs, err := query(ctx, s, scanBody[tournament.Run],
 		`SELECT body FROM runs WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1 AND started >= ?2 ORDER BY started DESC, rowid DESC`, prefix, since.UnixMicro())
-	if err != nil {
-		return nil, fmt.Errorf("list runs %s: %w", prefix, err)
-	}
-	return runs, nil
+	return runs, named(err, "list runs %s", prefix)
 }
 
 // LatestRun returns a skill's newest run, nil where there is none.
@@ -62,14 +56,8 @@ func (s *Store) UnfinishedRun(ctx context.Context, skill string) (*tournament.Ru
 }
 
 func (s *Store) oneRun(ctx context.Context, q string, args ...any) (*tournament.Run, error) {
-	runs, err := query(ctx, s, scanBody[tournament.Run], q, args...)
-	if err != nil {
-		return nil, fmt.Errorf("look up run: %w", err)
-	}
-	if len(runs) == 0 {
-		return nil, nil
-	}
-	return &runs[0], nil
+	found, err := first(query(ctx, s, scanBody[tournament.Run], q, args...))
+	return found, named(err, "look up run")
 }
 
 // Candidates returns the candidates of a run in the order of their proposal,
@@ -77,10 +65,7 @@ func (s *Store) oneRun(ctx context.Context, q string, args ...any) (*tournament.
 func (s *Store) Candidates(ctx context.Context, run string) ([]tournament.Candidate, error) {
 	cs, err := query(ctx, s, scanCandidate,
 		`SELECT body, text FROM candidates WHERE run = ? ORDER BY seq`, run)
-	if err != nil {
-		return nil, fmt.Errorf("list candidates of run %s: %w", run, err)
-	}
-	return cs, nil
+	return cs, named(err, "list candidates of run %s", run)
 }
 
 // Candidate returns the candidate whose SHA-256 is sha, or begins with it. A
@@ -108,10 +93,7 @@ func (s *Store) Candidate(ctx context.Context, sha string) (*tournament.Candidat
 func (s *Store) Sightings(ctx context.Context, sha string) ([]tournament.Candidate, error) {
 	cs, err := query(ctx, s, scanCandidate,
 		`SELECT body, text FROM candidates WHERE sha = ? ORDER BY (SELECT started FROM runs WHERE id = run), rowid`, sha)
-	if err != nil {
-		return nil, fmt.Errorf("look up candidate %.12s: %w", sha, err)
-	}
-	return cs, nil
+	return cs, named(err, "look up candidate %.12s", sha)
 }
 
 func scanCandidate(rows *sql.Rows) (c tournament.Candidate, err error) {
@@ -129,10 +111,7 @@ func scanCandidate(rows *sql.Rows) (c tournament.Candidate, err error) {
 func (s *Store) Events(ctx context.Context, run string) ([]tournament.Event, error) {
 	es, err := query(ctx, s, scanBody[tournament.Event],
 		`SELECT body FROM events WHERE run = ? ORDER BY seq`, run)
-	if err != nil {
-		return nil, fmt.Errorf("list events of run %s: %w", run, err)
-	}
-	return es, nil
+	return es, named(err, "list events of run %s", run)
 }
 
 // A RolloutFilter selects rollouts; a field that is empty selects all.
@@ -178,10 +157,7 @@ func (s *Store) Rollouts(ctx context.Context, f RolloutFilter) ([]eval.Rollout, 
 		q += " WHERE " + strings.Join(where, " AND ")
 	}
 	rs, err := query(ctx, s, scanBody[eval.Rollout], q+" ORDER BY id", args...)
-	if err != nil {
-		return nil, fmt.Errorf("list rollouts: %w", err)
-	}
-	return rs, nil
+	return rs, named(err, "list rollouts")
 }
 
 // complete returns the one name of which prefix is the beginning; a name that
@@ -199,10 +175,7 @@ func (s *Store) complete(ctx context.Context, from, col, prefix string, args ...
 	// A range, not LIKE or GLOB: prefix is somebody's input and may hold
 	// wildcards. char(0x10ffff) sorts after every character.
 	q := fmt.Sprintf("%s%s%s >= ? AND %s < ? || char(0x10ffff) ORDER BY %s LIMIT %d", from, and, col, col, col, enough)
-	names, err := query(ctx, s, func(rows *sql.Rows) (name string, err error) {
-		err = rows.Scan(&name)
-		return name, err
-	}, q, append(slices.Clone(args), prefix, prefix)...)
+	names, err := query(ctx, s, scanOne[string], q, append(slices.Clone(args), prefix, prefix)...)
 	switch {
 	case err != nil:
 		return "", err

@@ -17,10 +17,7 @@ import (
 // error; Purged tells.
 func (s *Store) SaveSession(ctx context.Context, ses *harvest.Session) error {
 	err := s.saveSession(ctx, ses)
-	if err != nil {
-		return fmt.Errorf("save session %s: %w", ses.ID, err)
-	}
-	return nil
+	return named(err, "save session %s", ses.ID)
 }
 
 func (s *Store) saveSession(ctx context.Context, ses *harvest.Session) error {
@@ -142,10 +139,7 @@ func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]harvest.Sessio
 		ses.Turns, err = decode[[]harvest.Turn](turns)
 		return ses, err
 	}, q, args...)
-	if err != nil {
-		return nil, fmt.Errorf("list sessions: %w", err)
-	}
-	return list, nil
+	return list, named(err, "list sessions")
 }
 
 // A Use is an invocation with where it stands.
@@ -170,10 +164,7 @@ func (s *Store) Invocations(ctx context.Context, skill string) ([]Use, error) {
 		u.Invocation, err = decode[harvest.Invocation](body)
 		return u, err
 	}, `SELECT session, path, agent, headless, body FROM (`+distinctUses+`) WHERE skill = ? ORDER BY at, path, seq`, skill)
-	if err != nil {
-		return nil, fmt.Errorf("list uses of %s: %w", skill, err)
-	}
-	return uses, nil
+	return uses, named(err, "list uses of %s", skill)
 }
 
 // distinctUses has one row for each use of a skill. Ids alone do not tell: those that

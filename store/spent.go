@@ -35,27 +35,18 @@ func (j *journal) SpendCase(ctx context.Context, skill, incumbent, challenger, c
 		}
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("spend case %s: %w", caseID, err)
-	}
-	return nil
+	return named(err, "spend case %s", caseID)
 }
 
 // SpentCases implements tournament.Journal.
 func (j *journal) SpentCases(ctx context.Context, skill, incumbent string) (*tournament.Spent, error) {
 	out, err := j.spentCases(ctx, skill, incumbent)
-	if err != nil {
-		return nil, fmt.Errorf("list spent cases of %s: %w", skill, err)
-	}
-	return out, nil
+	return out, named(err, "list spent cases of %s", skill)
 }
 
 func (j *journal) spentCases(ctx context.Context, skill, incumbent string) (*tournament.Spent, error) {
 	out := &tournament.Spent{By: map[string]string{}, ByPrint: map[string]string{}, Read: map[string]bool{}}
-	keys, err := query(ctx, j.Store, func(rows *sql.Rows) (key []byte, err error) {
-		err = rows.Scan(&key)
-		return key, err
-	}, `SELECT key FROM print_key`)
+	keys, err := query(ctx, j.Store, scanOne[[]byte], `SELECT key FROM print_key`)
 	if err != nil || len(keys) != 1 {
 		return nil, errors.Join(err, keyMissing(len(keys)))
 	}

@@ -304,3 +304,33 @@ func scanBody[T any](rows *sql.Rows) (T, error) {
 	}
 	return decode[T](body)
 }
+
+// scanOne scans a SELECT of one column.
+func scanOne[T any](rows *sql.Rows) (v T, err error) {
+	err = rows.Scan(&v)
+	return v, err
+}
+
+// first is the first row that query found, nil for none.
+func first[T any](rows []T, err error) (*T, error) {
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return &rows[0], nil
+}
+
+// firstOrZero is first, with a zero for none.
+func firstOrZero[T any](rows []T, err error) (v T, _ error) {
+	if err != nil || len(rows) == 0 {
+		return v, err
+	}
+	return rows[0], nil
+}
+
+// named says in an error what failed; nil stays nil.
+func named(err error, what string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", fmt.Sprintf(what, args...), err)
+}

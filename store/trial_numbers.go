@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"fmt"
 
 	"github.com/skill-evolve/evolve/tournament"
 )
@@ -31,24 +30,15 @@ func scanNumber(rows *sql.Rows) (n tournament.TrialNumber, err error) {
 
 // TrialNumber implements tournament.Journal.
 func (s *Store) TrialNumber(ctx context.Context, skill, incumbent, challenger string, round int) (*tournament.TrialNumber, error) {
-	found, err := query(ctx, s, scanNumber, trialNumber+` AND incumbent = ? AND challenger = ? AND round = ?`, skill, incumbent, challenger, round)
-	if err != nil {
-		return nil, fmt.Errorf("look up the number of trial %.12s: %w", challenger, err)
-	}
-	if len(found) == 0 {
-		return nil, nil
-	}
-	return &found[0], nil
+	found, err := first(query(ctx, s, scanNumber, trialNumber+` AND incumbent = ? AND challenger = ? AND round = ?`, skill, incumbent, challenger, round))
+	return found, named(err, "look up the number of trial %.12s", challenger)
 }
 
 // TrialNumbers returns every trial that was ever begun of a skill, in order, those
 // that nothing else is left of included.
 func (s *Store) TrialNumbers(ctx context.Context, skill string) ([]tournament.TrialNumber, error) {
 	all, err := query(ctx, s, scanNumber, trialNumber+` ORDER BY number`, skill)
-	if err != nil {
-		return nil, fmt.Errorf("list the numbers of the trials of %s: %w", skill, err)
-	}
-	return all, nil
+	return all, named(err, "list the numbers of the trials of %s", skill)
 }
 
 // prove marks trials as promotions at the level of their number, for good.

@@ -52,15 +52,9 @@ func (j *journal) SaveTrial(ctx context.Context, r *tournament.TrialRecord) erro
 
 // Trial implements tournament.Journal.
 func (j *journal) Trial(ctx context.Context, skill, incumbent, challenger string) (*tournament.TrialRecord, error) {
-	rows, err := query(ctx, j.Store, scanBody[tournament.TrialRecord],
-		`SELECT body FROM trials WHERE skill = ? AND incumbent = ? AND challenger = ?`, skill, incumbent, challenger)
-	if err != nil {
-		return nil, fmt.Errorf("look up trial of %.12s: %w", challenger, err)
-	}
-	if len(rows) == 0 {
-		return nil, nil
-	}
-	return &rows[0], nil
+	found, err := first(query(ctx, j.Store, scanBody[tournament.TrialRecord],
+		`SELECT body FROM trials WHERE skill = ? AND incumbent = ? AND challenger = ?`, skill, incumbent, challenger))
+	return found, named(err, "look up trial of %.12s", challenger)
 }
 
 // Trials returns every trial of a skill, the one that was updated last first.

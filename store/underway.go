@@ -3,7 +3,6 @@ package store
 import (
 	"bufio"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -106,10 +105,7 @@ func readUnderway(path string) (open map[string]eval.Assumed, calls int64, past 
 
 // answered reports whether a run has a record under a key.
 func (s *Store) answered(ctx context.Context, run, key string) (bool, error) {
-	found, err := query(ctx, s, func(rows *sql.Rows) (n int, err error) {
-		err = rows.Scan(&n)
-		return n, err
-	}, `SELECT 1 FROM rollouts WHERE run = ?1 AND key = ?2 UNION ALL SELECT 1 FROM completions WHERE run = ?1 AND key = ?2`, run, key)
+	found, err := query(ctx, s, scanOne[int], `SELECT 1 FROM rollouts WHERE run = ?1 AND key = ?2 UNION ALL SELECT 1 FROM completions WHERE run = ?1 AND key = ?2`, run, key)
 	return len(found) > 0, err
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -94,10 +93,7 @@ func (s *Store) SkillUses(ctx context.Context) ([]SkillUse, error) {
 			})
 		})
 	}
-	if err != nil {
-		return nil, fmt.Errorf("count uses of skills: %w", err)
-	}
-	return uses, nil
+	return uses, named(err, "count uses of skills")
 }
 
 // countAll counts what nobody has counted yet, and keeps nothing.
@@ -106,10 +102,7 @@ func (s *Store) countAll(ctx context.Context) ([]SkillUse, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := query(ctx, s, func(rows *sql.Rows) (name string, err error) {
-		err = rows.Scan(&name)
-		return name, err
-	}, uncounted)
+	names, err := query(ctx, s, scanOne[string], uncounted)
 	for _, name := range names {
 		more, e := query(ctx, s, scanUse, countUses, usesOf(name)...)
 		err, uses = errors.Join(err, e), append(uses, more...)
@@ -142,13 +135,7 @@ func scanUse(rows *sql.Rows) (u SkillUse, err error) {
 
 // CorrectedSince counts the uses of a skill since then that their user corrected.
 func (s *Store) CorrectedSince(ctx context.Context, skill string, since time.Time) (int, error) {
-	n, err := query(ctx, s, func(rows *sql.Rows) (n int, err error) {
-		err = rows.Scan(&n)
-		return n, err
-	}, `SELECT count(*) FROM (`+distinctUses+`) WHERE skill = ? AND at > ? AND label = ? AND NOT headless`,
-		skill, since.UnixMicro(), string(harvest.Corrected))
-	if err != nil {
-		return 0, fmt.Errorf("count uses of %s: %w", skill, err)
-	}
-	return n[0], nil
+	found, err := firstOrZero(query(ctx, s, scanOne[int], `SELECT count(*) FROM (`+distinctUses+`) WHERE skill = ? AND at > ? AND label = ? AND NOT headless`,
+		skill, since.UnixMicro(), string(harvest.Corrected)))
+	return found, named(err, "count uses of %s", skill)
 }

@@ -105,17 +105,11 @@ func (s *Store) WithdrawVersion(ctx context.Context, v tournament.Version) error
 	if v.Author != "evolve" {
 		return nil
 	}
-	err := s.do(ctx, func(t *tx) error {
-		_, err := t.exec(`DELETE FROM versions WHERE skill = ?1 AND n = ?2 AND sha = ?3
+	err := s.exec(ctx, `DELETE FROM versions WHERE skill = ?1 AND n = ?2 AND sha = ?3
 			AND n = (SELECT max(n) FROM versions WHERE skill = ?1)
 			AND NOT EXISTS (SELECT 1 FROM installs WHERE skill = ?1 AND to_sha = ?3
 				AND outcome <> 'abandoned')`, v.Skill, v.N, v.SHA)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("withdraw version of %s: %w", v.Skill, err)
-	}
-	return nil
+	return named(err, "withdraw version of %s", v.Skill)
 }
 
 func putVersion(t *tx, v tournament.Version) error {
@@ -146,10 +140,7 @@ func scanVersion(rows *sql.Rows) (v tournament.Version, err error) {
 func (s *Store) Versions(ctx context.Context, skill string) ([]tournament.Version, error) {
 	vs, err := query(ctx, s, scanVersion,
 		`SELECT body, text FROM versions WHERE ?1 = '' OR skill = ?1 ORDER BY skill, n`, skill)
-	if err != nil {
-		return nil, fmt.Errorf("list versions of %s: %w", skill, err)
-	}
-	return vs, nil
+	return vs, named(err, "list versions of %s", skill)
 }
 
 // Version returns version n of a skill; the error wraps ErrNotFound where there
@@ -184,15 +175,9 @@ func (s *Store) oneVersion(ctx context.Context, name, q string, args ...any) (*t
 // ConfirmKernel records that the owner has confirmed a kernel, by its SHA-256.
 // The first time stays.
 func (s *Store) ConfirmKernel(ctx context.Context, skill, kernelSHA string, at time.Time) error {
-	err := s.do(ctx, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO kernels (skill, sha, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
-			skill, kernelSHA, at.UnixMicro())
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("confirm kernel of %s: %w", skill, err)
-	}
-	return nil
+	err := s.exec(ctx, `INSERT INTO kernels (skill, sha, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+		skill, kernelSHA, at.UnixMicro())
+	return named(err, "confirm kernel of %s", skill)
 }
 
 // KernelConfirmed reports whether, and when, a kernel was confirmed.
