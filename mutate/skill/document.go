@@ -11,6 +11,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"sync"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
 )
 
 // Options say what counts as kernel beyond the rules of the format.
@@ -41,7 +47,7 @@ type Document struct {
 	md    *outline
 	spans []Span
 
-	rendering func() rendering // made when first asked for, and then kept
+	github func() ast.Node // the body in GitHub's dialect with footnotes; positions are relative to the body
 }
 
 // Options are those that d was parsed with.
@@ -54,7 +60,7 @@ func (d *Document) Options() Options { return d.opts }
 // be run from the document: all of it counts as kernel.
 func Parse(b []byte, o Options) (*Document, error) {
 	d := &Document{raw: bytes.Clone(b), opts: o}
-	d.rendering = sync.OnceValue(d.render)
+	d.github = sync.OnceValue(func() ast.Node { return githubParser().Parse(text.NewReader(d.raw[d.body:])) })
 	if err := d.parse(); err != nil {
 		d.err = err
 		d.spans = []Span{{Start: 0, End: len(d.raw), Line: 1, Reason: "the file does not parse: " + err.Msg}}
@@ -62,6 +68,10 @@ func Parse(b []byte, o Options) (*Document, error) {
 	}
 	return d, nil
 }
+
+var githubParser = sync.OnceValue(func() parser.Parser {
+	return goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote)).Parser()
+})
 
 // parse fills in everything that is derived from the bytes. It returns the
 // concrete type so that a nil is really nil.

@@ -29,6 +29,7 @@ type heading struct {
 	start int // offset of the line it begins on
 	level int
 	text  string // without markup
+	in    string // the lists and quotes around it
 }
 
 // A fence is a fenced code block, by lines (indices into outline.starts).
@@ -69,14 +70,19 @@ func (o *outline) headingsOf(doc ast.Node) []heading {
 	var out []heading
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
 		if h, ok := n.(*ast.Heading); ok && h.Pos() >= 0 {
-			out = append(out, heading{
-				start: o.starts[o.line(o.body+h.Pos())],
-				level: h.Level,
-				text:  plainText(h, o.raw[o.body:]),
-			})
+			out = append(out, o.headingOf(h))
 		}
 	}
 	return out
+}
+
+func (o *outline) headingOf(h *ast.Heading) heading {
+	return heading{start: o.starts[o.line(o.body+h.Pos())], level: h.Level, text: plainText(h, o.raw[o.body:])}
+}
+
+// lines are the lines from index i to before j, without the last line break.
+func (o *outline) lines(i, j int) []byte {
+	return o.raw[o.starts[i]:o.lineEnd(min(j, len(o.starts))-1)]
 }
 
 // line is the index of the line that holds offset at.

@@ -3,6 +3,7 @@ package skill
 import (
 	"cmp"
 	"fmt"
+	"html"
 	"slices"
 	"sort"
 	"strings"
@@ -11,14 +12,14 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 )
 
-// A reading is one syntax tree of a body, made ready to be asked about many spans.
+// A reading is one syntax tree of a body, prepared for questions about many spans.
 type reading struct {
 	d              *Document
 	doc            ast.Node
-	headings       []heading
-	blocks, inline []placed // of the inline nodes code, links, images and footnotes
+	headings       []heading // those in lists and quotes too
+	blocks, inline []placed  // of the inline nodes code, links, images and footnotes
 	notes          map[int]ast.Node
-	links          map[int]string // what a footnote says and leads to
+	links          map[int]string // by footnote: its text, and what it links to
 }
 
 // A placed is a node with its place. They are in the order of their bytes; of those
@@ -30,19 +31,28 @@ type placed struct {
 }
 
 func (d *Document) reading(doc ast.Node) reading {
-	r := reading{d: d, doc: doc, headings: d.md.headingsOf(doc), notes: footnotes(doc), links: map[int]string{}}
+	r := reading{d: d, doc: doc, notes: map[int]ast.Node{}, links: map[int]string{}}
 	order := 0
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if !entering || n == doc || n.Pos() < 0 {
+		if !entering || n == doc {
+			return ast.WalkContinue, nil
+		}
+		if f, ok := n.(*east.Footnote); ok && r.notes[f.Index] == nil {
+			r.notes[f.Index] = f
+		}
+		if n.Pos() < 0 {
 			return ast.WalkContinue, nil
 		}
 		order++
 		p := placed{n, n.Pos(), order}
 		if n.Type() != ast.TypeInline {
 			r.blocks = append(r.blocks, p)
-			return ast.WalkContinue, nil
 		}
-		switch n.(type) {
+		switch n := n.(type) {
+		case *ast.Heading:
+			h := d.md.headingOf(n)
+			h.in = r.chainOf(n.Parent())
+			r.headings = append(r.headings, h)
 		case *ast.CodeSpan, *ast.Link, *ast.Image, *east.FootnoteLink:
 			r.inline = append(r.inline, p)
 		}
@@ -51,6 +61,7 @@ func (d *Document) reading(doc ast.Node) reading {
 	for _, list := range [][]placed{r.blocks, r.inline} {
 		slices.SortStableFunc(list, func(a, b placed) int { return a.at - b.at })
 	}
+	slices.SortStableFunc(r.headings, func(a, b heading) int { return a.start - b.start })
 	return r
 }
 
@@ -58,26 +69,55 @@ func (d *Document) reading(doc ast.Node) reading {
 func within(list []placed, from, end int) []placed {
 	first := sort.Search(len(list), func(i int) bool { return list[i].at >= from })
 	last := sort.Search(len(list), func(i int) bool { return list[i].at >= end })
-	return list[first:last]
+	return list[first:max(first, last)]
+}
+
+// around is the innermost block in which a span begins. An item's paragraph is at the
+// same byte or further on, so of the blocks that begin at or before the span it is the
+// one that begins last. Footnotes come behind all others in the tree.
+func (r reading) around(s Span) ast.Node {
+	if before := within(r.blocks, 0, s.Start-r.d.body+1); len(before) > 0 {
+		return before[len(before)-1].Node
+	}
+	return nil
+}
+
+// An item is a list item or a table row that holds kernel.
+type item struct {
+	index int    // among its siblings
+	text  string // its first line without its marker
+}
+
+// items lists the items around a span, innermost first.
+func (r reading) items(s Span) []item {
+	var out []item
+	for n := r.around(s); n != nil; n = n.Parent() {
+		if n.Kind() != ast.KindListItem && n.Kind() != east.KindTableRow || n.Pos() < 0 {
+			continue
+		}
+		it := item{text: strings.TrimLeft(string(r.d.md.lineText(r.d.md.line(r.d.body+n.Pos()))), " \t>*+-0123456789.)")}
+		for p := n.PreviousSibling(); p != nil; p = p.PreviousSibling() {
+			it.index++
+		}
+		out = append(out, it)
+	}
+	return out
+}
+
+// sameItems reports whether each item has kept its place or its first line: others may
+// come before it, or it may be edited, but the kernel may not come under another one.
+func sameItems(was, is []item) bool {
+	return slices.EqualFunc(was, is, func(a, b item) bool { return a.index == b.index || a.text == b.text })
 }
 
 // nodes describes a span by the nodes of the reading.
 func (r reading) nodes(s Span) (chain, inside, links string) {
 	from, end := s.Start-r.d.body, s.End-r.d.body
-	// Where an item is, its paragraph is at the same byte or further on: of the
-	// nodes that begin at or before the span the innermost is the one that
-	// begins last. Footnotes come behind all others, wherever they stand.
-	var around ast.Node
-	if before := within(r.blocks, 0, from+1); len(before) > 0 {
-		around = before[len(before)-1].Node
-	}
 	nodes := slices.Concat(within(r.blocks, from, end), within(r.inline, from, end))
 	slices.SortFunc(nodes, func(a, b placed) int { return cmp.Compare(a.order, b.order) })
 	var in, to []string
 	for _, p := range nodes {
 		switch n := p.Node.(type) {
-		case *ast.CodeSpan:
-			in = append(in, fmt.Sprintf("CodeSpan+%d", p.at-from))
 		case *ast.Link:
 			to = append(to, fmt.Sprintf("%s %s", n.Destination, n.Title))
 		case *ast.Image:
@@ -88,30 +128,123 @@ func (r reading) nodes(s Span) (chain, inside, links string) {
 			}
 			to = append(to, r.links[n.Index])
 		default:
-			in = append(in, fmt.Sprintf("%s+%d", chainOf(n, r.doc), p.at-from))
+			in = append(in, fmt.Sprintf("%s+%d", r.chainOf(n), p.at-from))
 		}
 	}
-	return chainOf(around, r.doc), strings.Join(in, " "), strings.Join(to, " ")
+	return r.chainOf(r.around(s)), strings.Join(in, " "), strings.Join(to, " ")
 }
 
 // chainOf is the kinds of n and of what is around it, outermost first.
-func chainOf(n, doc ast.Node) string {
+func (r reading) chainOf(n ast.Node) string {
 	var kinds []string
-	for ; n != nil && n != doc; n = n.Parent() {
-		kinds = append(kinds, kindName(n))
+	for ; n != nil && n != r.doc; n = n.Parent() {
+		kinds = append(kinds, r.kindName(n))
 	}
 	slices.Reverse(kinds)
 	return strings.Join(kinds, "/")
 }
 
-// kindName is a block's kind; a paragraph is one whether its list is tight or
-// loose.
-func kindName(n ast.Node) string {
+// kindName is a node's kind; a paragraph is one whether its list is tight or loose. A
+// table goes by its first two lines, and a cell by its column: readers differ in what
+// else they take for a table.
+func (r reading) kindName(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.TextBlock:
 		return "Paragraph"
 	case *ast.Heading:
 		return fmt.Sprintf("Heading%d", n.Level)
+	case *ast.List:
+		if n.IsOrdered() {
+			return "OrderedList"
+		}
+	case *east.Table:
+		return r.tableName(n)
+	case *east.TableCell:
+		column := 1
+		for p := n.PreviousSibling(); p != nil; p = p.PreviousSibling() {
+			column++
+		}
+		return fmt.Sprintf("TableCell%d", column)
 	}
 	return n.Kind().String()
+}
+
+func (r reading) tableName(table ast.Node) string {
+	head, odd := "", ""
+	for row := table.FirstChild(); row != nil; row = row.NextSibling() {
+		if row.Pos() < 0 {
+			continue
+		}
+		at := r.d.md.line(r.d.body + row.Pos())
+		line := string(r.d.md.lineText(at))
+		if head == "" {
+			head = string(r.d.md.lines(at, at+2))
+		}
+		if !strings.Contains(line, "|") || indentOf(line) != indentOf(head) {
+			odd = " with rows of another form"
+		}
+	}
+	return fmt.Sprintf("Table %q%s", head, odd)
+}
+
+func indentOf(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
+
+// footnote is the text of the footnote with that index: its blocks with their bytes,
+// and what the links and footnotes in it lead to. seen are the footnotes around it.
+func (r reading) footnote(index int, seen map[int]bool) string {
+	note, ok := r.notes[index]
+	if seen[index] || !ok {
+		return "footnote above, or without text"
+	}
+	seen[index] = true
+	var b strings.Builder
+	_ = ast.Walk(note, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering || n == note {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Link:
+			fmt.Fprintf(&b, " to %s %s", n.Destination, n.Title)
+		case *ast.Image:
+			fmt.Fprintf(&b, " image %s %s", n.Destination, n.Title)
+		case *east.FootnoteLink:
+			b.WriteString(r.footnote(n.Index, seen))
+		}
+		if n.Type() == ast.TypeBlock && n.Lines() != nil && n.Lines().Len() > 0 {
+			fmt.Fprintf(&b, " %s %q", r.kindName(n), n.Lines().Value(r.d.raw[r.d.body:]))
+		}
+		return ast.WalkContinue, nil
+	})
+	return "footnote" + b.String()
+}
+
+// before describes what ends where a span begins that has a heading of its own: the
+// headings in force until there, and the last of them if nothing is below it, "" if
+// there is something.
+func (r reading) before(s Span) (inForce []string, empty string) {
+	at := r.d.md.opening(r.headings, s)
+	i := slices.IndexFunc(r.headings, func(h heading) bool { return h.start == at })
+	if i < 1 {
+		return nil, ""
+	}
+	for _, h := range above(r.headings, at-1) {
+		inForce = append(inForce, h.text)
+	}
+	last := r.headings[i-1]
+	if last.level < r.headings[i].level {
+		return inForce, ""
+	}
+	letters := 0
+	for _, p := range within(r.blocks, last.start-r.d.body, at-r.d.body) {
+		switch p.Kind() {
+		case ast.KindParagraph, ast.KindTextBlock, east.KindTableCell:
+			letters += lettersIn(html.UnescapeString(plainText(p.Node, r.d.raw[r.d.body:])))
+		case ast.KindCodeBlock, ast.KindFencedCodeBlock:
+			letters += lettersIn(string(p.Lines().Value(r.d.raw[r.d.body:])))
+		}
+	}
+	if letters < someLetters {
+		empty = last.text
+	}
+	return inForce, empty
 }

@@ -31,6 +31,10 @@ func checkStructure(parent, child *Document) []Finding {
 		switch {
 		case was.path != is.path:
 			add("kernel-heading", "stood under %s and now stands under %s", was.path, is.path)
+		case voidedBy(was.before, is.before) != "":
+			add("kernel-heading", "now follows the heading %q", voidedBy(was.before, is.before))
+		case is.empty != "" && was.empty != is.empty:
+			add("kernel-heading", "now follows the heading %q, which has nothing below it", is.empty)
 		case !was.comment && is.comment:
 			add("kernel-in-comment", "is now inside an HTML comment")
 		case was.chain != is.chain:
@@ -41,12 +45,13 @@ func checkStructure(parent, child *Document) []Finding {
 			add("kernel-link", "has other links than before: %s, now %s", orNone(was.links), orNone(is.links))
 		case was.github != is.github:
 			add("kernel-node", "reads differently with GitHub's extensions: %s, now %s", was.github, is.github)
-		case was.html != is.html:
-			add("kernel-in-html", "stood in %s and now stands in %s", orNone(was.html), orNone(is.html))
+		case !sameItems(was.items, is.items):
+			add("kernel-item", "is in another item of its list or table")
 		}
 	}
 	fs = append(fs, checkUnclosed(parent, child)...)
-	fs = append(fs, checkPages(parent, child)...)
+	fs = append(fs, checkHTML(parent, child)...)
+	fs = append(fs, checkDisputed(parent, child)...)
 	return append(fs, checkTokens(parent, child)...)
 }
 
@@ -58,7 +63,11 @@ func quotedPath(headings []heading) string {
 	}
 	var names []string
 	for _, h := range headings {
-		names = append(names, fmt.Sprintf("%q", h.text))
+		name := fmt.Sprintf("%q", h.text)
+		if h.in != "" {
+			name += " in a " + h.in
+		}
+		names = append(names, name)
 	}
 	return strings.Join(names, " > ")
 }
@@ -72,44 +81,44 @@ func orNone(s string) string {
 
 // A place is where a kernel span stands in the Markdown.
 type place struct {
-	path    string // headings above
-	chain   string // kinds of the nodes around its first byte, outermost first
-	inside  string // chains and relative offsets of the nodes that begin in it
-	github  string // headings, chain, inside and links with GitHub's extensions and footnotes
-	links   string // what its links lead to, which a definition elsewhere decides
-	html    string // HTML elements around it
-	comment bool   // inside an HTML comment that began before it
+	path    string   // headings above
+	before  []string // headings that end where the span begins
+	empty   string   // the last of them if nothing is below it
+	chain   string   // kinds of the nodes around its first byte, outermost first
+	inside  string   // chains and relative offsets of the nodes that begin in it
+	github  string   // headings, chain, inside and links with GitHub's extensions and footnotes
+	items   []item   // list items and table rows around it
+	links   string   // what its links lead to, which a definition elsewhere decides
+	comment bool     // inside an HTML comment that began before it
 }
 
-// readings are what a document's kernel is looked at in: CommonMark, Markdown
-// with the extensions that most readers know, comments and HTML.
+// readings are the ways in which a document's kernel is read: CommonMark, and Markdown
+// with the extensions that most readers know.
 type readings struct {
-	d          *Document
-	commonMark reading
-	github     reading
-	comments   []htmlComment
-	tags       []tag
+	commonMark, github reading
+	comments           []htmlComment
 }
 
 func (d *Document) readings(spans []Span) readings {
 	if len(spans) == 0 {
 		return readings{}
 	}
-	return readings{d, d.reading(d.md.doc), d.reading(d.rendering().github), d.md.htmlComments(), d.tags()}
+	return readings{d.reading(d.md.doc), d.reading(d.github()), d.md.htmlComments()}
 }
 
 func (r readings) place(s Span) place {
-	opening := r.d.md.opening(r.d.md.headings, s)
-	p := place{path: quotedPath(above(r.d.md.headings, opening)), html: strings.Join(enclosing(r.tags, s), " ")}
+	p := place{path: r.commonMark.path(s)}
+	p.before, p.empty = r.commonMark.before(s)
 	p.chain, p.inside, p.links = r.commonMark.nodes(s)
 	chain, inside, links := r.github.nodes(s)
-	p.github = strings.Join([]string{quotedPath(above(r.github.headings, r.d.md.opening(r.github.headings, s))), chain, inside, links}, " ")
-	for _, c := range r.comments {
-		if c.start < s.Start && s.Start < c.end {
-			p.comment = true
-		}
-	}
+	p.github = strings.Join([]string{r.github.path(s), chain, inside, links}, " ")
+	p.items = r.github.items(s)
+	p.comment = slices.ContainsFunc(r.comments, func(c htmlComment) bool { return c.start < s.Start && s.Start < c.end })
 	return p
+}
+
+func (r reading) path(s Span) string {
+	return quotedPath(above(r.headings, r.d.md.opening(r.headings, s)))
 }
 
 // An htmlComment is one <!-- … --> outside of code; unclosed ones reach to the
@@ -124,7 +133,7 @@ type htmlComment struct {
 // is a whole comment to HTML and the beginning of one to a pattern that strips
 // comments: here it begins one.
 func (o *outline) htmlComments() []htmlComment {
-	text := o.withoutCode()
+	text := o.withoutCode(o.doc)
 	var out []htmlComment
 	for at := 0; ; {
 		i := bytes.Index(text[at:], []byte("<!--"))
@@ -141,9 +150,9 @@ func (o *outline) htmlComments() []htmlComment {
 	}
 }
 
-// withoutCode is the body with its code (blocks and spans) blanked out, byte
-// for byte.
-func (o *outline) withoutCode() []byte {
+// withoutCode is the body with the code (blocks and spans) of one of its readings
+// blanked out, byte for byte.
+func (o *outline) withoutCode(doc ast.Node) []byte {
 	text := bytes.Clone(o.raw[o.body:])
 	blank := func(from, to int) {
 		for i := max(0, from); i < to && i < len(text); i++ {
@@ -152,7 +161,7 @@ func (o *outline) withoutCode() []byte {
 			}
 		}
 	}
-	_ = ast.Walk(o.doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
 		}
@@ -174,7 +183,7 @@ func (o *outline) withoutCode() []byte {
 	return text
 }
 
-// checkUnclosed rejects a fence, a comment or a tag that swallows the rest of the
+// checkUnclosed rejects a fence or a comment that swallows the rest of the
 // file. One that the parent has already is only shown: the kernel is under it
 // either way, and the owner has to decide.
 func checkUnclosed(parent, child *Document) []Finding {
@@ -190,9 +199,6 @@ func checkUnclosed(parent, child *Document) []Finding {
 	}
 	if line := child.unclosedComment(); line > 0 {
 		fs = append(fs, Finding{"unclosed-comment", severity(parent.unclosedComment() > 0), line, "the HTML comment is never closed"})
-	}
-	if line := child.unclosedTag(); line > 0 {
-		fs = append(fs, Finding{"unclosed-tag", severity(parent.unclosedTag() > 0), line, "the HTML block ends within a tag"})
 	}
 	return fs
 }

@@ -1,6 +1,7 @@
 package skill
 
 import (
+	"html"
 	"slices"
 	"strings"
 	"unicode"
@@ -23,11 +24,10 @@ func lettersIn(s string) int {
 
 // voidedBy returns a heading directly before a section that takes its force away
 // ("Old rules, ignore") and that was not there before; "" for none. A heading says
-// nothing about what is below the next one, but a reader may think so. The headings
-// are those of a page, so their spelling in Markdown or HTML makes no difference.
+// nothing about what is below the next one, but a reader may think so.
 func voidedBy(was, is []string) string {
 	for _, h := range is {
-		if !slices.Contains(was, h) && voidWord.MatchString(plainWords(h)) {
+		if !slices.Contains(was, h) && voidWord.MatchString(plainWords(html.UnescapeString(h))) {
 			return h
 		}
 	}

@@ -19,7 +19,7 @@ func TestStructureRejectsWhatMakesTheKernelInert(t *testing.T) {
 		{"hidden by style", "<p style='display: none'>\n\n", "", "kernel-in-html"},
 		{"an element of a prompt", "<outdated>\n\n", "\n</outdated>\n", "kernel-in-html"},
 		{"in an attribute", "<div title='\n\n", "\n'>\n", "kernel-in-html"},
-		{"in an attribute without end", "<div title='\n\n", "", "unclosed-tag"},
+		{"in an attribute without end", "<div title='\n\n", "", "new-html"},
 		{"closed in a comment only", "<s>\n<!-- </s> -->\n\n", "", "kernel-in-html"},
 		{"a link's target", "", "\n[rules]: elsewhere.md\n", "kernel-link"},
 		{"a heading without text", "#\n\n", "", "kernel-heading"},
@@ -32,7 +32,7 @@ func TestStructureRejectsWhatMakesTheKernelInert(t *testing.T) {
 		{"CDATA", "<![CDATA[\n\n", "\n]]>\n", "kernel-node"},
 		{"a list that goes on", "- more\n\n  ", "", ""}, // the blanks are taken away
 		{"footnote before", "[^1]: note\n\n", "", ""},
-		{"balanced before", "<details>\nold\n</details>\n\n", "", ""},
+		{"balanced before", "<details>\nold\n</details>\n\n", "", "new-html"},
 		{"a word to be filled in", "Save as <name>.svg or <the slug>.\n\n", "", ""},
 		{"a word that hides in a browser", "Save as <title>.svg.\n\n", "", "kernel-in-html"},
 		{"the same in code", "`<details>`\n\n", "", ""},
