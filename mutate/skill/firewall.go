@@ -17,40 +17,10 @@ import (
 // (testdata/firewall/known-misses.yaml). The kernel, the sandbox and the gate do
 // not rely on it.
 
-// A capability is a pattern whose matches widen what a skill can do.
-type capability struct {
-	rule string
-	what string // "the URL", for the message
-	re   *lazyregexp.Regexp
-	// keep says whether a match really is one; nil keeps all.
-	keep func(match string) bool
-	// lines says that a match may go over several lines.
-	lines bool
-}
-
-// Last labels of host names. Those that are also file extensions or attribute
-// names (sh, py, rs, md, app, info) count only with a path or port behind them.
-const (
-	plainTLD    = `com|net|org|io|dev|ai|co|gov|edu|mil|ru|cn|uk|de|fr|eu|jp|br|us|xyz|cloud|tk|biz|onion|gg|site|online|tech|top`
-	doubtfulTLD = `sh|py|rs|md|me|app|info|link|page|to|cc|ly|pl|zip|live|store|run|pw|ws|st|ms`
-	rootFolders = `etc|tmp|var|home|root|usr|opt|dev|proc|sys|mnt|Users|bin|sbin|private|Library|boot|srv|run|Volumes|Applications|Windows`
-)
-
-var capabilities = []capability{
-	{rule: "new-shell", what: "the shell command", re: lazyregexp.New("!`[^`]+`|```!"), lines: true},
-	{rule: "new-url", what: "the URL", re: lazyregexp.New(`(?i)\b(?:[a-z][a-z0-9+.-]{1,20}:/{2,3}|mailto:|javascript:|data:[a-z]+/)[^\s<>"'` + "`" + `)\]]+`)},
-	{rule: "new-host", what: "the host", re: lazyregexp.New(`(?i)\b(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:(?:` + plainTLD + `)\b|(?:` + doubtfulTLD + `)(?:/|:\d))\(?`),
-		keep: func(m string) bool { return !strings.HasSuffix(m, "(") }}, // a method call
-	{rule: "new-host", what: "the host", re: lazyregexp.New(`\b\d{1,3}(?:\.\d{1,3}){3}\b|\[[0-9a-fA-F]*:[0-9a-fA-F:]*:[0-9a-fA-F:.]*\]|(?i:\blocalhost\b(?::\d+)?)`)},
-	{rule: "new-host", what: "the disguised host", re: lazyregexp.New(`(?i)\bhxxps?\b|[\w-]+ ?(?:\[\.\]|\(\.\)|\[dot\]|\(dot\)| dot (?:com|net|org|io)\b) ?\w*`)},
-	{rule: "new-tool", what: "the tool", re: lazyregexp.New(`\bmcp__\w+|\b(?:WebFetch|WebSearch|MultiEdit|NotebookEdit|BashOutput|KillShell|TodoWrite|SlashCommand|AskUserQuestion)\b|\b(?:Bash|Read|Write|Edit|Glob|Grep|LS|Task|Agent|Skill)(?:\([^)\n]*\)| tool\b)`)},
-	{rule: "new-command", what: "the command", re: lazyregexp.New(`(?i)\b(?:curl|wget|netcat|ncat|telnet|scp|sftp|sudo|osascript|powershell|crontab|launchctl|systemctl|socat|nslookup|certutil|invoke-webrequest|invoke-expression)\b|\bnc -|\bssh [\w-]|\brsync [\w-]|\bdig \+|\beval [("$]|\brm -[a-z]*[rf]|\bbase64 -{1,2}d|\bxxd -r|\b(?:pip3?|npm|pnpm|yarn|brew|cargo|gem|apt|apt-get|go|uv|bun) (?:install|add|i)\b|\b(?:npx|pipx|uvx|bunx) \w|\bgit (?:push|clone|remote)\b|\bgh (?:api|gist|pr|issue|release|repo)\b|\bpython3? -c\b|\b(?:ba|z)?sh -c\b|(?m:\|[ \t]*(?:ba|z)?sh\b[ \t]*(?:-|$|[^\s|]))`)},
-	{rule: "new-path", what: "the path outside the skill", re: lazyregexp.New(`(?m)(?:^|[\s"'` + "`" + `(=,\[>])(/(?:(?:` + rootFolders + `)\b|[\w.@+-]+/)[^\s"'` + "`" + `)\]<>,;]*)`)},
-	{rule: "new-path", what: "the path outside the skill", re: lazyregexp.New(`(?m)(?:^|[\s"'` + "`" + `(=,\[<>:])(~(?:[a-z_][\w-]*)?/[^\s"'` + "`" + `)\]<>,;]*)|\.\.[/\\][^\s"'` + "`" + `)\]<>,;]*|\b[A-Za-z]:\\[^\s"'` + "`" + `)]*|\\\\[\w.-]+\\\S*|\$\{?(?:HOME|USERPROFILE|XDG_\w+|CLAUDE_CONFIG_DIR|CODEX_HOME)\b\}?|%(?:USERPROFILE|APPDATA|HOMEPATH)%`)},
-	{rule: "new-secret", what: "the secret", re: lazyregexp.New(`(?i)\bid_(?:rsa|ed25519|ecdsa)\b|(?:^|[\s"'` + "`" + `(/])\.(?:env|netrc|npmrc|pypirc|pgpass|git-credentials|ssh|aws|gnupg|kube)\b(?:/\S*)?|\$\{?\w*(?:_KEY|_TOKEN|SECRET|PASSWORD|CREDENTIAL)\w*\}?|(?-i:\b[A-Z]{2,}_(?:API_)?(?:KEY|TOKEN|SECRET)\b)|\bos\.environ\b|\bprocess\.env\b|\bkeychain\b`)},
-	{rule: "new-blob", what: "the encoded text", re: lazyregexp.New(`[A-Za-z0-9+/_-]{20,}={1,2}|[A-Za-z0-9+/_-]{40,}`), keep: encoded},
-	{rule: "new-blob", what: "the encoded text", re: lazyregexp.New(`\b(?:0x)?[0-9a-fA-F]{32,}\b|(?:\\x[0-9a-fA-F]{2}){4,}|(?:\\u[0-9a-fA-F]{4}){4,}|(?:%[0-9a-fA-F]{2}){6,}|(?:&#x?[0-9a-fA-F]+;){4,}|\b(?:[01]{8} ){4,}`)},
-	{rule: "new-comment", what: "the HTML comment", re: lazyregexp.New(`(?s)<!--.*?(?:-->|$)`), lines: true},
+// keepers say whether a match really is one.
+var keepers = map[string]func(match string) bool{
+	"no call": func(m string) bool { return !strings.HasSuffix(m, "(") }, // of a method
+	"encoded": encoded,
 }
 
 // encoded tells base64 from a long path or a long identifier.
@@ -88,9 +58,9 @@ func checkFirewall(parent, child *Document) []Finding {
 		}
 	}
 	fresh := freshLines(string(parent.raw), harness)
-	for _, c := range capabilities {
+	for _, c := range patterns().Capabilities {
 		runs := fresh
-		if c.lines {
+		if c.Lines {
 			runs = []match{{0, harness}}
 		}
 		var matches []match
@@ -110,10 +80,10 @@ func checkFirewall(parent, child *Document) []Finding {
 			key := strings.ToLower(m.text)
 			// A host, a tool or a command is the same whatever stands around
 			// it; a URL or a path of which the parent has the beginning is not.
-			if known[key] || c.rule == "new-host" && holdsWord(lower, key) {
+			if known[key] || c.Rule == "new-host" && holdsWord(lower, key) {
 				continue
 			}
-			add(c.rule, m.at, key, fmt.Sprintf("%s %s is new", c.what, clip(m.text)))
+			add(c.Rule, m.at, key, fmt.Sprintf("%s %s is new", c.Reports, clip(m.text)))
 		}
 	}
 	for _, m := range newPrograms(string(parent.raw), fresh) {
@@ -205,17 +175,59 @@ type match struct {
 	text string
 }
 
-func (c capability) find(s string) []match {
+func (c *pattern) find(s string) []match {
 	var out []match
-	for _, m := range c.re.FindAllStringSubmatchIndex(s, -1) {
+	for _, m := range c.FindAllStringSubmatchIndex(s, -1) {
 		from, to := m[0], m[1]
 		if len(m) > 2 && m[2] >= 0 {
 			from, to = m[2], m[3]
 		}
 		text := strings.TrimRight(s[from:to], ".:,;!? \t")
 		text = strings.TrimSpace(text)
-		if text != "" && (c.keep == nil || c.keep(s[from:to])) {
+		if text != "" && (c.Keep == "" || keepers[c.Keep](s[from:to])) {
 			out = append(out, match{from, text})
+		}
+	}
+	return out
+}
+
+var quotedCode = lazyregexp.New("`[^`\n]+`|(?m:^ {4,}[^ ].*$)|(?ms:^```.*?^```)")
+
+// newPrograms finds programs in the code of fresh lines that the parent does not
+// call that way.
+func newPrograms(parent string, fresh []match) []match {
+	was := strings.ToLower(strings.ReplaceAll(parent, "_", "-"))
+	var out []match
+	for _, run := range fresh {
+		for _, c := range quotedCode.FindAllStringIndex(run.text, -1) {
+			code := strings.ToLower(strings.ReplaceAll(run.text[c[0]:c[1]], "_", "-"))
+			for _, m := range patternOf("program").FindAllStringIndex(code, -1) {
+				if call := code[m[0]:m[1]]; !strings.Contains(was, call) {
+					out = append(out, match{run.at + c[0] + m[0], call})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// newTools finds tools that the parent neither names nor is allowed.
+func newTools(parent *Document, fresh []match) []match {
+	known := map[string]bool{}
+	for _, t := range parent.AllowedTools() {
+		name, scope, _ := strings.Cut(t, "(")
+		known[name] = known[name] || scope == ""
+	}
+	for _, m := range patternOf("named-tool").FindAllStringSubmatch(string(parent.raw[parent.body:]), -1) {
+		known[m[1]] = true
+	}
+	var out []match
+	for _, run := range fresh {
+		for _, m := range patternOf("named-tool").FindAllStringSubmatchIndex(run.text, -1) {
+			from, to := max(m[2], m[4]), max(m[3], m[5])
+			if name := run.text[from:to]; !known[name] {
+				out = append(out, match{run.at + from, name})
+			}
 		}
 	}
 	return out

@@ -8,26 +8,9 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// A guard is a way in which a sentence holds the agent back. A sentence of the
-// parent's that is gone must have left each of its guards in a sentence of the
-// child's that speaks of the same.
-type guard struct {
-	lost string // for the message
-	re   *lazyregexp.Regexp
-}
-
-// risky is what a rule that forbids it is a guard for; others are matters of style.
-const risky = `(?:push|delete|drop|remove|send|mail|publish|share|post|upload|change|overwrite|edit|modify|touch|install|commit|merge|deploy|tag|execute|rewrite|force|restart|reset|spend|buy|pay|promise|repeat|reveal|disclose|store|log)`
-
-var guards = []guard{
-	{"a sentence that made the agent ask is gone", lazyregexp.New(`\bask(?:s|ing)?\b|\bconfirm(?:s|ed|ation)?\b|\bapprov(?:e|es|ed|al)\b|\bpermission\b|\bconsent\b|\bexplicit yes\b|\bwait for\b.{0,30}\b(?:user|answer|yes)\b|\bcheck with (?:the )?(?:user|owner)\b`)},
-	{"a sentence that made the agent stop is gone", lazyregexp.New(`\b(?:stop|stops|abort|aborts|halt|halts|refuse|refuses|give up|bail out)\b|\b(?:do not|don't|never) (?:go on|continue|proceed)\b|\bonly (?:if|when|after|once)\b`)},
-	{"a way back is gone", lazyregexp.New(`\b(?:roll|rolls|rolled|rolling) (?:it |them )?back\b|\bundo\b|\brevert\b|\brestore\b|\bback ?ups?\b`)},
-	{"a check is gone", lazyregexp.New(`\b(?:check|checks|checked|checking|verify|verifies|verified|validate|validates|compare|compares|make sure|makes sure|ensure|ensures|double-?check|expect|expects|must (?:be|match|pass|equal|return)|up to date)\b`)},
-	{"a test is gone", lazyregexp.New(`\b(?:run|runs|running|pass|passes|green)\b.{0,40}\b(?:tests?|lint|linters?|test suite)\b|\b(?:tests?|lint|linters?|test suite)\b.{0,25}\b(?:run|runs|pass|passes|green|succeeds?|fails?|failed)\b`)},
-	{"a dry run is gone", lazyregexp.New(`\bdry[- ]run\b`)},
-	{"a prohibition is gone", lazyregexp.New(`\b(?:never|must not|do not|don't|avoid)(?: \w+){0,2}? ` + risky + `(?:ing|s)?\b|\bwithout being asked\b`)},
-}
+// A guard is a way in which a sentence holds the agent back (guards of firewall.yaml). A
+// sentence of the parent's that is gone must have left each of its guards in a sentence
+// of the child's that speaks of the same.
 
 // A lostGuard is a sentence of the parent's, and what is gone with it.
 type lostGuard struct{ what, text string }
@@ -81,9 +64,9 @@ var guarding remembered[clause]
 
 // clauseOf is what a sentence does by itself.
 func clauseOf(sentence string) clause {
-	c := clause{words: contentWords(sentence), guards: make([]bool, len(guards)), bounds: bounds(sentence)}
-	for k, g := range guards {
-		c.guards[k] = g.re.MatchString(sentence)
+	c := clause{words: contentWords(sentence), guards: make([]bool, len(patterns().Guards)), bounds: bounds(sentence)}
+	for k, g := range patterns().Guards {
+		c.guards[k] = g.MatchString(sentence)
 	}
 	return c
 }
@@ -93,12 +76,12 @@ func clauseOf(sentence string) clause {
 func weaker(s string, now []clause, all string) string {
 	had := guarding.of(s, clauseOf)
 	about := had.words
-	for k, g := range guards {
+	for k, g := range patterns().Guards {
 		if had.guards[k] && !slices.ContainsFunc(now, func(c clause) bool { return c.guards[k] && c.related(about) }) {
-			return g.lost
+			return g.Reports
 		}
 	}
-	for _, call := range checkCommand.FindAllString(s, -1) {
+	for _, call := range patternOf("check-command").FindAllString(s, -1) {
 		if !strings.Contains(all, call) {
 			return "a command that checks is gone"
 		}
@@ -110,10 +93,6 @@ func weaker(s string, now []clause, all string) string {
 	}
 	return ""
 }
-
-// checkCommand matches a command that checks something, where normalize has taken
-// the backquotes away.
-var checkCommand = lazyregexp.New(`\b(?:make|just|npm run|yarn|pnpm|task|cargo|go|mix|gradle|mvn|rake) (?:[\w:-]*(?:test|lint|check|verify|validate|vet|audit)[\w:-]*)|\b[\w./-]*(?:check|verify|validate|lint|pytest|audit)[\w-]*\.(?:py|sh|js|ts|rb|pl)\b|\b(?:pytest|eslint|golangci-lint|ruff|mypy|shellcheck|staticcheck)\b`)
 
 // related reports whether a clause, with the one before, speaks of a third of what
 // a sentence is about.
@@ -154,16 +133,6 @@ type bound struct {
 // holds reports whether a bound of the child's is as tight.
 func (b bound) holds(other bound) bool { return b.unit == other.unit && other.most <= b.most }
 
-const (
-	number    = `\d[\d,]*(?:\.\d+)?|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|forty|fifty|sixty|hundred|thousand`
-	boundUnit = `seconds?|minutes?|hours?|days?|weeks?|times?|attempts?|retries|retry|tries|rounds?|iterations?|requests?|calls?|runs?|files?|rows?|records?|pods?|replicas?|dollars?|euros?|usd|eur|percent|mb|gb`
-)
-
-var (
-	boundBefore = lazyregexp.New(`\b(?:at most|no more than|not more than|never more than|up to|within|less than|fewer than|under|a maximum of|a limit of|not longer than|no longer than|stop after|give up after|timeout of|limit(?:ed)? to|after) (?:the first )?(` + number + `) (?:\w+ )?(` + boundUnit + `)\b`)
-	boundBehind = lazyregexp.New(`\b(` + number + `) (?:\w+ )?(` + boundUnit + `) (?:at most|at the most|or less|or fewer|maximum|max|and no more|at the longest)\b`)
-)
-
 var inWords = map[string]float64{"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
 	"twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "hundred": 100, "thousand": 1000}
 
@@ -171,7 +140,7 @@ var inSeconds = map[string]float64{"second": 1, "minute": 60, "hour": 3600, "day
 
 // bounds are the limits that a sentence sets.
 func bounds(s string) (out []bound) {
-	for _, re := range []*lazyregexp.Regexp{boundBefore, boundBehind} {
+	for _, re := range []*pattern{patternOf("bound-before"), patternOf("bound-behind")} {
 		for _, m := range re.FindAllStringSubmatch(s, -1) {
 			n, ok := inWords[m[1]]
 			if !ok {
