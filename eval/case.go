@@ -1,9 +1,6 @@
 package eval
 
-import (
-	"encoding/json"
-	"time"
-)
+import "time"
 
 // A Case is one situation in which a skill is tried: what the user asked, what
 // the request cannot be understood without, and the checks that say how well it
@@ -69,23 +66,3 @@ const (
 	Val        Split = "val"
 	Test       Split = "test"
 )
-
-// A Check is one criterion of a case. Which fields it needs depends on Type;
-// Validate tells.
-type Check struct {
-	Type string `json:"type"`
-	// Value is the text (contains, not_contains, equals, file_contains), the
-	// RE2 pattern (regex, not_regex), the tool (tool_called) or the skill
-	// (skill_invoked, skill_not_invoked).
-	Value   string          `json:"value,omitempty"`
-	Path    string          `json:"path,omitempty"`   // file_exists, file_contains
-	Max     int             `json:"max,omitempty"`    // max_chars, in runes
-	Schema  json.RawMessage `json:"schema,omitempty"` // json_schema
-	Rubric  string          `json:"rubric,omitempty"` // judge
-	Command []string        `json:"command,omitempty"`
-	// Weight is relative to the case's other checks; 0 or absent means 1.
-	Weight float64 `json:"weight,omitempty"`
-	// Feedback is what the mutator may read when the check fails. Where it is
-	// empty the mutator is shown the literal value instead.
-	Feedback string `json:"feedback,omitempty"`
-}

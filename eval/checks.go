@@ -1,22 +1,43 @@
 package eval
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"regexp"
-	"slices"
 	"strings"
-	"sync"
 	"time"
-	"unicode/utf8"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/skill-evolve/evolve/mutate/skill/bounded"
+	"github.com/skill-evolve/evolve/eval/check"
+)
+
+// The types of checks and of what they use are those of package check.
+type (
+	Check         = check.Check
+	CheckResult   = check.Result
+	ToolCall      = check.ToolCall
+	ProgramRunner = check.ProgramRunner
+)
+
+// The check types, see package check.
+const (
+	Contains        = check.Contains
+	NotContains     = check.NotContains
+	Regex           = check.Regex
+	NotRegex        = check.NotRegex
+	Equals          = check.Equals
+	JSONSchema      = check.JSONSchema
+	MaxChars        = check.MaxChars
+	ToolCalled      = check.ToolCalled
+	SkillInvoked    = check.SkillInvoked
+	SkillNotInvoked = check.SkillNotInvoked
+	Trigger         = check.Trigger
+	FileExists      = check.FileExists
+	FileContains    = check.FileContains
+	Judge           = check.Judge
+	Command         = check.Command
+	Exec            = check.Exec
+
+	PassMark = check.PassMark
 )
 
 // Checks grades an attempt by its case's checks. The zero value grades inert
@@ -37,8 +58,6 @@ type Checks struct {
 	Programs ProgramRunner
 	// ExecTimeout ends a program that a check runs; 0 means one minute.
 	ExecTimeout time.Duration
-
-	patterns, schemas sync.Map // source → *regexp.Regexp, *jsonschema.Schema
 }
 
 var (
@@ -49,7 +68,7 @@ var (
 // checksVersion changes whenever a check's score could.
 const checksVersion = "checks/1"
 
-// Identity holds the checks' version and, where they are used, the judge with
+// Identity holds the checks' version and, if they are used, the judge with
 // its prompt and the time that programs have.
 func (g *Checks) Identity() string {
 	id := checksVersion
@@ -63,7 +82,7 @@ func (g *Checks) Identity() string {
 	if err != nil {
 		panic("eval: identity: " + err.Error()) // strings and a bool
 	}
-	return id + " judge/" + judgeVersion + " " + string(judge)
+	return id + " judge/" + check.JudgeVersion + " " + string(judge)
 }
 
 func (g *Checks) execLimit() time.Duration {
@@ -82,15 +101,15 @@ func (g *Checks) CheckCase(c *Case) error {
 			return fmt.Errorf("checks[%d]: %s runs a program; read it, then trust it with --trust-checks", i, k.Type)
 		case k.Executing() && g.Programs == nil:
 			return fmt.Errorf("checks[%d]: %s runs a program, and there is no sandbox to run it in", i, k.Type)
-		case k.Type == Judge && g.Judge == nil:
-			return fmt.Errorf("checks[%d]: judge: no model is configured to judge", i)
+		case k.Asks() && g.Judge == nil:
+			return fmt.Errorf("checks[%d]: %s: no model is configured to judge", i, k.Type)
 		}
 	}
 	return nil
 }
 
 // Grade scores every check. An attempt that failed or answered nothing scores 0
-// on all of them, and nobody is asked. A trigger case is graded all the same: it
+// on all of them, and no judge is asked. A trigger case is graded all the same: it
 // asks only which skill was loaded.
 func (g *Checks) Grade(ctx context.Context, c *Case, a Attempt, workspace string) (Grade, error) {
 	if err := g.CheckCase(c); err != nil {
@@ -99,19 +118,20 @@ func (g *Checks) Grade(ctx context.Context, c *Case, a Attempt, workspace string
 	failed := (a.Failure != "" || strings.TrimSpace(a.Answer) == "") && !c.IsTrigger()
 	checks := c.checks()
 	out := Grade{Checks: make([]CheckResult, len(checks))}
+	s := g.subject(c, &a, workspace, &out)
 	var sum, weights float64
 	for i := range checks {
 		k := &checks[i]
 		r := &out.Checks[i]
 		if failed {
-			r.Feedback = k.blame()
+			r.Feedback = k.Blame()
 		} else {
 			var err error
-			if *r, err = g.check(ctx, c, k, &a, workspace, &out); err != nil {
+			if *r, err = k.Grade(ctx, s); err != nil {
 				return out, err
 			}
 		}
-		r.Type, r.Weight = k.Type, k.weight()
+		r.Type, r.Weight = k.Type, k.Relative()
 		sum += r.Score * r.Weight
 		weights += r.Weight
 	}
@@ -121,166 +141,43 @@ func (g *Checks) Grade(ctx context.Context, c *Case, a Attempt, workspace string
 	return out, nil
 }
 
-// check runs one check. An error means that the judge could not be reached.
-func (g *Checks) check(ctx context.Context, c *Case, k *Check, a *Attempt, workspace string, out *Grade) (CheckResult, error) {
-	switch k.Type {
-	case Contains:
-		return k.pass(strings.Contains(a.Answer, k.Value)), nil
-	case NotContains:
-		return k.pass(!strings.Contains(a.Answer, k.Value)), nil
-	case Regex, NotRegex:
-		re, err := g.pattern(k.Value)
-		if err != nil {
-			return CheckResult{}, err
-		}
-		return k.pass(re.MatchString(a.Answer) == (k.Type == Regex)), nil
-	case Equals:
-		return k.pass(strings.TrimSpace(a.Answer) == strings.TrimSpace(k.Value)), nil
-	case JSONSchema:
-		return g.matchSchema(k, a.Answer)
-	case MaxChars:
-		return k.maxChars(a.Answer), nil
-	case ToolCalled:
-		return k.pass(slices.ContainsFunc(a.Trace, func(t ToolCall) bool { return t.Name == k.Value })), nil
-	case SkillInvoked, SkillNotInvoked:
-		return k.skillInvoked(c, a), nil
-	case Trigger:
-		return k.trigger(c, a), nil
-	case FileExists, FileContains:
-		return k.readFile(workspace), nil
-	case Judge:
-		return g.judge(ctx, c, k, a.Answer, out)
-	case Command:
-		return g.runCommand(ctx, k, workspace)
-	case Exec:
-		return g.runExec(ctx, c, k, a, workspace)
+// subject is what checks see of an attempt. bill collects the judge's calls, answered
+// or not.
+func (g *Checks) subject(c *Case, a *Attempt, workspace string, bill *Grade) *check.Subject {
+	return &check.Subject{
+		Skill: c.Skill, Prompt: c.Prompt, Reference: c.Reference, ShouldTrigger: c.ShouldTrigger, Neighbour: c.Neighbour,
+		Answer: a.Answer, Trace: a.Trace, Skills: a.Skills, SkillInvoked: a.SkillInvoked, Workspace: workspace,
+		Record: func() ([]byte, error) {
+			return json.Marshal(struct {
+				Case    *Case    `json:"case"`
+				Rollout *Rollout `json:"rollout"`
+			}{c, &Rollout{CaseID: c.ID, Status: Done, Answer: a.Answer, Trace: a.Trace, Usage: a.Usage, CostUSD: a.CostUSD}})
+		},
+		Programs: g.Programs, Limit: g.execLimit(),
+		Ask: func(ctx context.Context, p check.Prompt) (check.Reply, error) {
+			reply, err := g.Judge.Complete(ctx, Prompt{System: p.System, User: p.User, Seed: p.Seed})
+			if err != nil {
+				if !IsPending(err) {
+					bill.lose(Cost{reply.Usage, reply.CostUSD})
+				}
+				return check.Reply{}, err
+			}
+			bill.spend(reply)
+			return check.Reply{Text: reply.Text, Cut: reply.Finish == "length"}, nil
+		},
+		Redact: func(text string) string { return redact(g.Redactor, text) },
 	}
-	return CheckResult{}, fmt.Errorf("unknown check type %q", k.Type)
 }
 
-func (k *Check) pass(ok bool) CheckResult {
-	if ok {
-		return CheckResult{Score: 1}
+// spend adds a judge's reply to the grade; a sum with an unknown part is unknown.
+func (g *Grade) spend(c Completion) {
+	rest := atLeast(Cost{c.Usage, c.CostUSD})
+	g.lose(Cost{rest.LostUsage, rest.LostUSD})
+	c.Usage, c.CostUSD = believable(c.Usage, c.CostUSD)
+	if g.JudgeCalls == 0 {
+		g.JudgeUsage, g.JudgeUSD = c.Usage, c.CostUSD
+	} else {
+		g.sum(&g.JudgeUsage, &g.JudgeUSD, Cost{c.Usage, c.CostUSD})
 	}
-	return CheckResult{Feedback: k.blame()}
-}
-
-// blame is what the mutator may read when the check fails: what the case's
-// owner wrote for it, else what the check looks for, literally.
-func (k *Check) blame() string {
-	if k.Feedback != "" {
-		return k.Feedback
-	}
-	switch k.Type {
-	case Contains:
-		return fmt.Sprintf("The answer does not contain %q.", k.Value)
-	case NotContains:
-		return fmt.Sprintf("The answer must not contain %q.", k.Value)
-	case Regex:
-		return fmt.Sprintf("The answer does not match the pattern %s.", k.Value)
-	case NotRegex:
-		return fmt.Sprintf("The answer must not match the pattern %s.", k.Value)
-	case Equals:
-		return fmt.Sprintf("The answer is not exactly %q.", k.Value)
-	case JSONSchema:
-		return "The answer is not JSON that this schema accepts: " + string(k.Schema)
-	case MaxChars:
-		return fmt.Sprintf("The answer is longer than %d characters.", k.Max)
-	case ToolCalled:
-		return fmt.Sprintf("The tool %q was not called.", k.Value)
-	case SkillInvoked:
-		return fmt.Sprintf("The skill %q was not used.", k.Value)
-	case SkillNotInvoked:
-		return fmt.Sprintf("The skill %q was used, and must not be.", k.Value)
-	case Trigger:
-		return "The wrong skill was loaded, or none."
-	case FileExists:
-		return fmt.Sprintf("The file %q was not made.", k.Path)
-	case FileContains:
-		return fmt.Sprintf("The file %q does not contain %q.", k.Path, k.Value)
-	case Judge:
-		return k.Rubric
-	}
-	return fmt.Sprintf("The check %q failed.", strings.Join(k.Command, " "))
-}
-
-func (k *Check) maxChars(answer string) CheckResult {
-	n := utf8.RuneCountInString(answer)
-	r := k.pass(n <= k.Max)
-	if r.Score == 0 {
-		r.Evidence = fmt.Sprintf("%d characters", n)
-	}
-	return r
-}
-
-// maxChecked is the largest file that is looked into, in bytes.
-const maxChecked = 64 << 20
-
-// readFile looks at Path below the workspace. Symbolic links that lead out of
-// it are not followed: an agent wrote what stands there.
-func (k *Check) readFile(workspace string) CheckResult {
-	r := CheckResult{Feedback: k.blame()}
-	if workspace == "" {
-		r.Evidence = "there is no workspace to look into"
-		return r
-	}
-	root, err := os.OpenRoot(workspace)
-	if err != nil {
-		r.Evidence = err.Error()
-		return r
-	}
-	defer root.Close()
-	info, err := root.Stat(k.Path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return r
-	case err != nil:
-		r.Evidence = err.Error()
-		return r
-	case !info.Mode().IsRegular():
-		r.Evidence = k.Path + " is not a regular file"
-		return r
-	case k.Type == FileExists:
-		return CheckResult{Score: 1}
-	}
-	text, err := bounded.ReadFileIn(root, k.Path, maxChecked)
-	if err != nil {
-		r.Evidence = err.Error()
-		return r
-	}
-	return k.pass(bytes.Contains(text, []byte(k.Value)))
-}
-
-func (g *Checks) pattern(source string) (*regexp.Regexp, error) {
-	if re, ok := g.patterns.Load(source); ok {
-		return re.(*regexp.Regexp), nil
-	}
-	re, err := regexp.Compile(source)
-	if err != nil {
-		return nil, err
-	}
-	g.patterns.Store(source, re)
-	return re, nil
-}
-
-// matchSchema accepts JSON in a code fence, because that is how agents show it.
-func (g *Checks) matchSchema(k *Check, answer string) (CheckResult, error) {
-	source := string(k.Schema)
-	s, ok := g.schemas.Load(source)
-	if !ok {
-		compiled, err := compileSchema(k.Schema)
-		if err != nil {
-			return CheckResult{}, err
-		}
-		s, _ = g.schemas.LoadOrStore(source, compiled)
-	}
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(unfence(answer)))
-	if err == nil {
-		err = s.(*jsonschema.Schema).Validate(doc)
-	}
-	r := k.pass(err == nil)
-	if err != nil {
-		r.Evidence = strings.TrimPrefix(err.Error(), "jsonschema validation failed with 'case:schema#'\n")
-	}
-	return r, nil
+	g.JudgeCalls++
 }

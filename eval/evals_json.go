@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/skill-evolve/evolve/eval/check"
 )
 
 // ErrTriggerSet means that a file is a trigger set ([{query, should_trigger}]):
@@ -176,7 +178,7 @@ func expectation(raw json.RawMessage) (string, error) {
 // evalFile reads a file that an eval names.
 func evalFile(dir fs.FS, folder, name string) (string, error) {
 	clean := path.Clean(name)
-	if err := validPath(clean); err != nil || path.IsAbs(name) {
+	if err := check.ValidPath(clean); err != nil || path.IsAbs(name) {
 		return "", fmt.Errorf("file %q does not stay inside the folder of the eval file", name)
 	}
 	if dir == nil {

@@ -180,10 +180,11 @@ func (e *Evaluator) entry(c *Case) (*caseEntry, error) {
 	}
 	k := &caseEntry{hash: caseHash(c), prompt: c.tokens()}
 	for i := range c.Checks {
-		if c.Checks[i].Type == Judge {
+		asks := c.Checks[i].Asks()
+		if asks {
 			k.judges++
 		}
-		k.slow = k.slow || c.Checks[i].Type == Judge || c.Checks[i].Executing()
+		k.slow = k.slow || asks || c.Checks[i].Executing()
 	}
 	e.cases[c] = k
 	return k, nil

@@ -21,13 +21,6 @@ func (u Usage) Add(v Usage) Usage {
 		u.Output + v.Output, u.Reasoning + v.Reasoning}
 }
 
-// A ToolCall is one tool use in an agent's trace.
-type ToolCall struct {
-	Name   string `json:"name"`
-	Input  string `json:"input,omitempty"` // compact JSON or text, redacted and capped
-	Failed bool   `json:"failed,omitempty"`
-}
-
 // Status says what a rollout is worth.
 type Status string
 
@@ -102,25 +95,6 @@ type Rollout struct {
 
 // NoSkill names the arm that runs without any skill.
 const NoSkill = "none"
-
-// A CheckResult is one check's outcome on one rollout.
-type CheckResult struct {
-	Type     string  `json:"type"`
-	Score    float64 `json:"score"` // [0,1]
-	Weight   float64 `json:"weight"`
-	Feedback string  `json:"feedback,omitempty"` // for the mutator; empty when the score is 1
-	Evidence string  `json:"evidence,omitempty"` // for the owner: a judge's quote, a program's output
-	// Missing: the judge or the program could not be reached; the whole
-	// rollout is then missing.
-	Missing bool `json:"missing,omitempty"`
-}
-
-// PassMark is the score from which a check counts as passed. Below it the user
-// would have to ask again.
-const PassMark = 0.5
-
-// Passed reports whether the check was met well enough.
-func (k *CheckResult) Passed() bool { return k.Score >= PassMark }
 
 // Metrics are the four objectives over N rollouts of Cases cases, each case counted
 // once: see Summarise. nil is unknown.

@@ -1,6 +1,16 @@
 package eval
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval/plain"
+)
+
+// Quote is plain.Quote.
+func Quote(text string) string { return plain.Quote(text) }
+
+// Inert is plain.Inert.
+func Inert(text string) string { return plain.Inert(text) }
 
 // saidMark stands before the person's words in the feedback of a mined check.
 const saidMark = "user said: "

@@ -10,17 +10,23 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/check"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 //go:embed prompts/checks_system.txt
-var checksSystem string
+var checksPrompt string
+
+var checksSystem = listTypes(checksPrompt)
+
+// listTypes writes the types of checks that a model may write into a prompt.
+func listTypes(prompt string) string {
+	return strings.Replace(prompt, "{{check types}}\n", check.Examples(), 1)
+}
 
 const (
 	maxQuote      = 4000 // characters of one recorded text in the miner's prompt
@@ -32,7 +38,7 @@ const (
 
 // writable are the types that a model may write: those that can be held against
 // a recorded answer, and the judge.
-var writable = []string{eval.Contains, eval.NotContains, eval.Regex, eval.NotRegex, eval.MaxChars, eval.Judge}
+var writable = check.Names(func(s check.Spec) bool { return s.Example != "" })
 
 // checks makes the checks of a corrected use: none if no model writes them, and the
 // corrections are a word or two beside a paste ("wrong:"), which holds what is wrong.
@@ -161,7 +167,7 @@ func (m *Miner) fit(reply eval.Completion, accepted, corrected string) (checks [
 		if accepted != "" && !passes(k, accepted) {
 			return nil, "accepted answer fails"
 		}
-		tells = tells || k.Type == eval.Judge || !passes(k, corrected)
+		tells = tells || k.Asks() || !passes(k, corrected)
 	}
 	if !tells {
 		return nil, "corrected answer passes"
@@ -209,16 +215,9 @@ func parseChecks(text string) ([]eval.Check, error) {
 // passes holds a check against a recorded answer. A judge's is not known and
 // counts as passed.
 func passes(k eval.Check, answer string) bool {
-	switch k.Type {
-	case eval.Contains:
-		return strings.Contains(answer, k.Value)
-	case eval.NotContains:
-		return !strings.Contains(answer, k.Value)
-	case eval.Regex, eval.NotRegex:
-		re, err := regexp.Compile(k.Value)
-		return err == nil && re.MatchString(answer) == (k.Type == eval.Regex)
-	case eval.MaxChars:
-		return utf8.RuneCountInString(answer) <= k.Max
+	if k.Asks() {
+		return true
 	}
-	return true
+	r, err := k.Grade(context.Background(), &check.Subject{Answer: answer})
+	return err == nil && r.Passed()
 }

@@ -18,7 +18,9 @@ import (
 )
 
 //go:embed prompts/generate_system.txt
-var generateSystem string
+var generatePrompt string
+
+var generateSystem = listTypes(generatePrompt)
 
 const (
 	casesACall     = 5 // cases that one call is asked for

@@ -69,7 +69,7 @@ func runsPrograms(c *eval.Case) bool {
 // needsFolder reports whether a check of c reads what an agent left behind.
 func needsFolder(c *eval.Case) bool {
 	return slices.ContainsFunc(c.Checks, func(k eval.Check) bool {
-		return k.Type == eval.FileExists || k.Type == eval.FileContains || k.Type == eval.Command
+		return k.Spec().Files
 	})
 }
 

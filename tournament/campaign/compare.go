@@ -258,7 +258,7 @@ func (c *Comparison) FromRecords(ctx context.Context) error {
 func (c *Comparison) nameJudge() {
 	for _, k := range c.cases {
 		for _, check := range k.Checks {
-			if check.Type == eval.Judge {
+			if check.Asks() {
 				id := c.back.Judge.Identity()
 				c.Report.Judge = id.Backend + "/" + id.Model
 				return

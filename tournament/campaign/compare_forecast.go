@@ -31,7 +31,7 @@ func (c *Comparison) forecast() *CompareForecast {
 	judged := int64(0)
 	for _, k := range c.cases {
 		for _, check := range k.Checks {
-			if check.Type == eval.Judge {
+			if check.Asks() {
 				judged += n
 			}
 		}

@@ -98,7 +98,7 @@ func PastRateOf(runs []tournament.Run, now *Config) (r PastRate) {
 // judgedBy counts the checks of a case that take a call of the judge's.
 func judgedBy(c *eval.Case) (n int) {
 	for _, k := range c.Checks {
-		if k.Type == eval.Judge {
+		if k.Asks() {
 			n++
 		}
 	}

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/check"
 )
 
 // A caseForm is what of a case can be typed: the request, the accepted answer and
@@ -27,37 +29,21 @@ type checkForm struct {
 
 // checkTypes are those that a form may add. Checks that run programs come by
 // `evolve cases import --trust-checks` alone.
-var checkTypes = []string{eval.Contains, eval.NotContains, eval.Regex, eval.NotRegex, eval.Equals, eval.JSONSchema, eval.MaxChars,
-	eval.ToolCalled, eval.SkillInvoked, eval.SkillNotInvoked, eval.FileExists, eval.FileContains, eval.Judge}
+var checkTypes = check.Names(func(s check.Spec) bool { return !s.Runs && s.Cases != check.TriggerCases })
 
 // Types are the types of checks that can be added.
 func (*caseForm) Types() []string { return checkTypes }
 
 // What is what a check's text is.
-func (k checkForm) What() string {
-	switch k.Type {
-	case eval.Judge:
-		return "what the judge is asked"
-	case eval.MaxChars:
-		return "characters at most"
-	case eval.Regex, eval.NotRegex:
-		return "pattern (RE2)"
-	case eval.JSONSchema:
-		return "JSON Schema"
-	case eval.ToolCalled:
-		return "tool"
-	case eval.SkillInvoked, eval.SkillNotInvoked:
-		return "skill"
-	case eval.FileExists, eval.Trigger, eval.Command, eval.Exec:
-		return ""
-	}
-	return "text"
-}
+func (k checkForm) What() string { return (&eval.Check{Type: k.Type}).Spec().Text }
 
 // HasPath reports whether a check of the type names a file.
 func (k checkForm) HasPath() bool {
-	return k.Path != "" || k.Type == eval.FileExists || k.Type == eval.FileContains
+	return k.Path != "" || needs(&eval.Check{Type: k.Type}, "path")
 }
+
+// needs reports whether the check's type needs a field.
+func needs(k *eval.Check, field string) bool { return slices.Contains(k.Spec().Fields, field) }
 
 func formOf(c *eval.Case) *caseForm {
 	f := &caseForm{Prompt: c.Prompt, Reference: c.Reference}
@@ -69,10 +55,10 @@ func formOf(c *eval.Case) *caseForm {
 
 func formOfCheck(k *eval.Check) checkForm {
 	f := checkForm{Type: k.Type, Text: *textOf(k), Path: k.Path, Feedback: k.Feedback}
-	switch k.Type {
-	case eval.MaxChars:
+	switch {
+	case needs(k, "max"):
 		f.Text = strconv.Itoa(k.Max)
-	case eval.JSONSchema:
+	case needs(k, "schema"):
 		f.Text = string(k.Schema)
 	}
 	if k.Weight != 0 {
@@ -83,7 +69,7 @@ func formOfCheck(k *eval.Check) checkForm {
 
 // textOf is the field that holds a check's text.
 func textOf(k *eval.Check) *string {
-	if k.Type == eval.Judge {
+	if needs(k, "rubric") {
 		return &k.Rubric
 	}
 	return &k.Value
@@ -150,14 +136,14 @@ func (f *caseForm) apply(c *eval.Case) (string, error) {
 func (k checkForm) apply(was eval.Check) (eval.Check, error) {
 	old := formOfCheck(&was)
 	if text := typed(k.Text, old.Text); text != old.Text {
-		switch was.Type {
-		case eval.MaxChars:
+		switch {
+		case needs(&was, "max"):
 			n, err := strconv.Atoi(strings.TrimSpace(text))
 			if err != nil {
 				return was, fmt.Errorf("%q is no number of characters", text)
 			}
 			was.Max = n
-		case eval.JSONSchema:
+		case needs(&was, "schema"):
 			if !json.Valid([]byte(text)) {
 				return was, fmt.Errorf("the schema is no JSON")
 			}

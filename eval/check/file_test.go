@@ -1,4 +1,4 @@
-package eval
+package check
 
 import (
 	"os"
@@ -24,10 +24,9 @@ func TestFileCheckOfALargeFile(t *testing.T) {
 		f.Close()
 	}
 	for name, want := range map[string]float64{"sparse.svg": 0, "most.svg": 1, "more.svg": 0} {
-		c := &Case{ID: "1", Skill: "s", Prompt: "p", Checks: []Check{{Type: FileContains, Path: name, Value: "<svg"}}}
-		g, err := new(Checks).Grade(t.Context(), c, Attempt{Answer: "a"}, dir)
-		if err != nil || g.Quality != want || want == 0 && !strings.Contains(g.Checks[0].Evidence, "larger than 64 MiB") {
-			t.Errorf("%s: grade = %+v (%v), want %v", name, g, err, want)
+		r, err := (&Check{Type: FileContains, Path: name, Value: "<svg"}).Grade(t.Context(), &Subject{Workspace: dir})
+		if err != nil || r.Score != want || want == 0 && !strings.Contains(r.Evidence, "larger than 64 MiB") {
+			t.Errorf("%s: %+v (%v), want %v", name, r, err, want)
 		}
 	}
 }

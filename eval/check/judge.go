@@ -1,10 +1,11 @@
-package eval
+package check
 
 import (
 	"bytes"
 	"context"
 	"crypto/sha256"
 	_ "embed"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -13,53 +14,74 @@ import (
 	"strings"
 	"sync"
 	"text/template"
+
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 //go:embed prompts/judge.txt
 var judgeText string
 
 var judgePrompt = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("judge").Funcs(template.FuncMap{"quote": Quote}).Parse(judgeText))
+	return template.Must(template.New("judge").Funcs(template.FuncMap{"quote": plain.Quote}).Parse(judgeText))
 })
 
-// judgeVersion names the prompt in a grader's identity.
-var judgeVersion = shortHash(judgeText)
+// JudgeVersion names the judge's prompt in a grader's identity.
+var JudgeVersion = shortHash(judgeText)
 
 func shortHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:6])
 }
 
-// A verdict is what a judge replies.
+// A Prompt is what a judge is asked.
+type Prompt struct {
+	System, User string
+	Seed         int64
+}
+
+// A Reply is what a judge answers.
+type Reply struct {
+	Text string
+	Cut  bool // it does not end
+}
+
+// A verdict is what a judge's reply holds.
 type verdict struct {
 	Score  float64
 	Reason string
 }
 
-// judge asks the model what it thinks of the answer, and once more where the
-// reply cannot be read. bill collects the calls, answered or not. An answer
-// that stays unreadable is a missing check, not an error and not a 0.
-func (g *Checks) judge(ctx context.Context, c *Case, k *Check, answer string, bill *Grade) (CheckResult, error) {
+type judge struct{}
+
+func (judge) Spec() Spec {
+	return Spec{Name: Judge, Fields: []string{"rubric"}, Asks: true, Text: "what the judge is asked",
+		Example: `"rubric":"one sentence"`, Means: "a reader finds that the answer meets the rubric"}
+}
+
+func (judge) Validate(*Check) error { return nil }
+
+func (judge) Explain(k *Check) string { return k.Rubric }
+
+// Grade asks the model what it thinks of the answer, and once more if the reply
+// cannot be read. An answer that stays unreadable is a missing check, not an error and
+// not a 0.
+func (judge) Grade(ctx context.Context, k *Check, s *Subject) (Result, error) {
 	again := ""
 	for try := range 2 {
-		p, err := g.judgePrompt(c, k, answer, again)
+		p, err := promptOf(k, s, again)
 		if err != nil {
-			return CheckResult{}, err
+			return Result{}, err
 		}
 		// A model that obeys its seed would only repeat itself.
 		p.Seed += int64(try)
-		reply, err := g.Judge.Complete(ctx, p)
+		reply, err := s.Ask(ctx, p)
 		if err != nil {
-			if !IsPending(err) {
-				bill.lose(Cost{reply.Usage, reply.CostUSD})
-			}
-			return CheckResult{}, fmt.Errorf("ask the judge: %w", err)
+			return Result{}, fmt.Errorf("ask the judge: %w", err)
 		}
-		bill.spend(reply)
 		v, err := readVerdict(reply)
 		if err == nil {
 			v.Reason = sentence(v.Reason)
-			r := CheckResult{Score: v.Score, Evidence: v.Reason}
+			r := Result{Score: v.Score, Evidence: v.Reason}
 			if v.Score < 1 {
 				r.Feedback = k.Feedback
 				if r.Feedback == "" {
@@ -70,7 +92,7 @@ func (g *Checks) judge(ctx context.Context, c *Case, k *Check, answer string, bi
 		}
 		again = err.Error()
 	}
-	return CheckResult{Missing: true, Evidence: "the judge's reply could not be read: " + again}, nil
+	return Result{Missing: true, Evidence: "the judge's reply could not be read: " + again}, nil
 }
 
 // maxReason is how much of a judge's reason is kept, in runes: it was asked for
@@ -79,30 +101,17 @@ const maxReason = 500
 
 // sentence is text on one line, without what a reader does not see.
 func sentence(text string) string {
-	text = strings.Join(strings.Fields(Inert(text)), " ")
+	text = strings.Join(strings.Fields(plain.Inert(text)), " ")
 	if r := []rune(text); len(r) > maxReason {
 		return string(r[:maxReason-1]) + "…"
 	}
 	return text
 }
 
-// spend adds a judge's reply to the grade; a sum with an unknown part is unknown.
-func (g *Grade) spend(c Completion) {
-	rest := atLeast(Cost{c.Usage, c.CostUSD})
-	g.lose(Cost{rest.LostUsage, rest.LostUSD})
-	c.Usage, c.CostUSD = believable(c.Usage, c.CostUSD)
-	if g.JudgeCalls == 0 {
-		g.JudgeUsage, g.JudgeUSD = c.Usage, c.CostUSD
-	} else {
-		g.sum(&g.JudgeUsage, &g.JudgeUSD, Cost{c.Usage, c.CostUSD})
-	}
-	g.JudgeCalls++
-}
-
-func (g *Checks) judgePrompt(c *Case, k *Check, answer, again string) (Prompt, error) {
+func promptOf(k *Check, s *Subject, again string) (Prompt, error) {
 	data := struct{ Mark, Prompt, Reference, Answer, Rubric, Again string }{
-		Prompt: redact(g.Redactor, c.Prompt), Reference: redact(g.Redactor, c.Reference),
-		Answer: redact(g.Redactor, answer), Rubric: redact(g.Redactor, k.Rubric), Again: again,
+		Prompt: s.Redact(s.Prompt), Reference: s.Redact(s.Reference),
+		Answer: s.Redact(s.Answer), Rubric: s.Redact(k.Rubric), Again: again,
 	}
 	// All of it is quoted line by line. The mark, which depends on all that it
 	// encloses, keeps a text from looking like the end of its own quotation even
@@ -116,13 +125,13 @@ func (g *Checks) judgePrompt(c *Case, k *Check, answer, again string) (Prompt, e
 		return Prompt{}, fmt.Errorf("write judge prompt: %w", err)
 	}
 	seed := sha256.Sum256([]byte(data.Mark))
-	return Prompt{System: system.String(), User: user.String(), Seed: seedOf(seed)}, nil
+	return Prompt{System: system.String(), User: user.String(), Seed: int64(binary.BigEndian.Uint32(seed[:]) >> 1)}, nil
 }
 
 // readVerdict reads a judge's reply: one JSON object, in a code fence or not,
 // whole, with a score in [0,1].
-func readVerdict(reply Completion) (verdict, error) {
-	if reply.Finish == "length" {
+func readVerdict(reply Reply) (verdict, error) {
+	if reply.Cut {
 		return verdict{}, errors.New("it was cut off")
 	}
 	var v struct {
@@ -143,19 +152,4 @@ func readVerdict(reply Completion) (verdict, error) {
 		return verdict{}, errors.New("its score is not between 0 and 1")
 	}
 	return verdict{*v.Score, v.Reason}, nil
-}
-
-// unfence takes the one code fence off that encloses the whole text.
-func unfence(text string) string {
-	text = strings.TrimSpace(text)
-	inner, open := strings.CutPrefix(text, "```")
-	inner, closed := strings.CutSuffix(inner, "```")
-	if !open || !closed {
-		return text
-	}
-	_, inner, multiline := strings.Cut(inner, "\n") // the language
-	if !multiline {
-		return text
-	}
-	return strings.TrimSpace(inner)
 }

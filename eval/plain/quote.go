@@ -1,4 +1,4 @@
-package eval
+package plain
 
 import (
 	"strings"
@@ -23,11 +23,11 @@ func Quote(text string) string {
 // text in a mutator's prompt are taken apart, so that no quotation holds one.
 // Inert(Inert(s)) == Inert(s).
 func Inert(text string) string {
-	if plain(text) {
+	if isInert(text) {
 		return text
 	}
 	text = strings.ToValidUTF8(text, "\ufffd")
-	text = terminal.ReplaceAllString(breaks.Replace(text), "")
+	text = escape.ReplaceAllString(breaks.Replace(text), "")
 	text = strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
@@ -41,9 +41,9 @@ func Inert(text string) string {
 	return kernelToken.ReplaceAllString(text, "‹‹$1")
 }
 
-// plain reports whether text is of signs alone that show, of lines and tabs, with
+// isInert reports whether text is of signs alone that show, of lines and tabs, with
 // nothing that looks like a token: nearly all texts are.
-func plain(text string) bool {
+func isInert(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; (c < ' ' || c > '~') && c != '\n' && c != '\t' || c == '<' && i > 0 && text[i-1] == '<' {
 			return false
@@ -54,8 +54,6 @@ func plain(text string) bool {
 
 var (
 	breaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
-	// Sequences of ECMA-48: CSI, strings (OSC, DCS, …) with their end, the rest.
-	terminal = lazyregexp.New("(?:\x1b\\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\x1b[\\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\x07\x1b\u009c\n]*(?:\x07|\x1b\\\\|\u009c)?|\x1b[ -/]*[0-~]")
 	// The tokens of skill.Document.View.
 	kernelToken = lazyregexp.New(`(?i)<<(\s*KERNEL)`)
 	// Letters and marks that take room or none, and show nothing.

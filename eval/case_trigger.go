@@ -1,0 +1,74 @@
+package eval
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/skill-evolve/evolve/eval/check"
+)
+
+// IsTrigger reports whether the case asks only which skill an agent loads.
+// Quality means something else there: such cases are never mixed with others.
+func (c *Case) IsTrigger() bool { return c.ShouldTrigger != nil }
+
+// SeparateTriggers divides cases into ordinary ones and trigger cases, each in
+// their order. A tournament over answers takes the former, one over descriptions
+// the latter.
+func SeparateTriggers(cases []Case) (ordinary, triggers []Case) {
+	for _, c := range cases {
+		if c.IsTrigger() {
+			triggers = append(triggers, c)
+		} else {
+			ordinary = append(ordinary, c)
+		}
+	}
+	return ordinary, triggers
+}
+
+// checks are the checks that the case means: a trigger case needs none written
+// down.
+func (c *Case) checks() []Check {
+	if len(c.Checks) == 0 && c.IsTrigger() {
+		return []Check{{Type: Trigger}}
+	}
+	return c.Checks
+}
+
+// validateTrigger holds what makes a trigger case against the rest of it.
+func (c *Case) validateTrigger() error {
+	for i := range c.Checks {
+		k := &c.Checks[i]
+		switch cases := k.Spec().Cases; {
+		case !c.IsTrigger() && cases == check.TriggerCases:
+			return fmt.Errorf("checks[%d]: %s: the case does not say should_trigger", i, k.Type)
+		case c.IsTrigger() && cases == check.AnswerCases && k.Known():
+			fit := append(check.Names(func(s check.Spec) bool { return s.Cases == check.TriggerCases }),
+				check.Names(func(s check.Spec) bool { return s.Cases == check.AllCases })...)
+			return fmt.Errorf("checks[%d]: %s: a trigger case asks only which skill is loaded (%s)", i, k.Type, strings.Join(fit, ", "))
+		}
+	}
+	switch {
+	case c.Neighbour == "":
+	case !c.IsTrigger():
+		return errors.New("neighbour: the case does not say should_trigger")
+	case *c.ShouldTrigger:
+		return errors.New("neighbour: one skill should be loaded, and should_trigger says it is this one")
+	case c.Neighbour == c.Skill:
+		return errors.New("neighbour: is the skill itself")
+	}
+	return nil
+}
+
+// shorten keeps at most n bytes of a text, cut at a rune.
+func shorten(s string, n int) string {
+	s = strings.TrimSpace(s)
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}
