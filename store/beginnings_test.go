@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // TestBeginnings: a run that has begun is found until it is saved, or has ended
@@ -25,7 +25,7 @@ func TestBeginnings(t *testing.T) {
 	begun("a", "two")
 	must(t, s.DropBegun(ctx, "one"))
 	begun("a", "two")
-	must(t, s.Journal("two").SaveRun(ctx, &tournament.Run{ID: "two", Skill: "a"}))
+	must(t, s.Journal("two").SaveRun(ctx, &record.Run{ID: "two", Skill: "a"}))
 	begun("a", "")
 	begun("b", "other")
 	must(t, s.DropBegun(ctx, "other"))

@@ -13,7 +13,7 @@ import (
 
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // everything reads all that the store holds, as a command would; the error is
@@ -64,7 +64,7 @@ func TestDamagedPageAnywhere(t *testing.T) {
 		must(t, whole.SaveSession(ctx, ses))
 	}
 	text := bytes.Repeat([]byte("A rule of the skill.\n"), 900)
-	_, err := whole.SaveVersion(ctx, tournament.Version{Skill: "long", SHA: skill.HashText(text), Text: text})
+	_, err := whole.SaveVersion(ctx, record.Version{Skill: "long", SHA: skill.HashText(text), Text: text})
 	must(t, err)
 	want, err := everything(ctx, whole)
 	must(t, err)

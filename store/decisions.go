@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // Word is what the owner has said of a candidate.
@@ -73,19 +73,19 @@ func (s *Store) Decisions(ctx context.Context, skill string) (map[string]Decisio
 
 // Quarantined returns the texts of a skill that a run has put into quarantine,
 // the newest first, each as the first run that flagged it has it.
-func (s *Store) Quarantined(ctx context.Context, skill string) ([]tournament.Candidate, error) {
+func (s *Store) Quarantined(ctx context.Context, skill string) ([]record.Candidate, error) {
 	all, err := query(ctx, s, scanCandidate,
 		`SELECT c.body, c.text FROM candidates c JOIN runs r ON r.id = c.run
-			WHERE r.skill = ? AND json_extract(c.body, '$.state') = ? ORDER BY r.started, c.seq`, skill, string(tournament.Quarantined))
+			WHERE r.skill = ? AND json_extract(c.body, '$.state') = ? ORDER BY r.started, c.seq`, skill, string(record.Quarantined))
 	if err != nil {
 		return nil, fmt.Errorf("list quarantine of %s: %w", skill, err)
 	}
 	seen := map[string]bool{}
-	var out []tournament.Candidate
+	var out []record.Candidate
 	for _, c := range all {
 		if !seen[c.SHA] {
 			seen[c.SHA] = true
-			out = append([]tournament.Candidate{c}, out...)
+			out = append([]record.Candidate{c}, out...)
 		}
 	}
 	return out, nil

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // TestDecisions: the owner's last word counts, the text's flag stays with it,
@@ -13,8 +13,8 @@ import (
 func TestDecisions(t *testing.T) {
 	s, ctx := open(t), t.Context()
 	j := s.Journal("r1")
-	must(t, j.SaveTrial(ctx, &tournament.TrialRecord{Skill: "dataviz", Incumbent: "aa", Challenger: "bb", Decision: "undecided", State: []byte(`{}`), Updated: day}))
-	must(t, j.SaveTrial(ctx, &tournament.TrialRecord{Skill: "dataviz", Incumbent: "aa", Challenger: "cc", Decision: "promote", State: []byte(`{}`), Updated: day}))
+	must(t, j.SaveTrial(ctx, &record.TrialRecord{Skill: "dataviz", Incumbent: "aa", Challenger: "bb", Decision: "undecided", State: []byte(`{}`), Updated: day}))
+	must(t, j.SaveTrial(ctx, &record.TrialRecord{Skill: "dataviz", Incumbent: "aa", Challenger: "cc", Decision: "promote", State: []byte(`{}`), Updated: day}))
 	place := func() string {
 		t.Helper()
 		trials, err := s.Trials(ctx, "dataviz")
@@ -31,7 +31,7 @@ func TestDecisions(t *testing.T) {
 			t.Errorf("%s: the trials are %s, want %s", c.word, got, c.want)
 		}
 		// A run that is walked again saves its trial again.
-		saveTrialOver(t, j, &tournament.TrialRecord{Skill: "dataviz", Incumbent: "aa", Challenger: "bb", Decision: "undecided", State: []byte(`{}`), Updated: day})
+		saveTrialOver(t, j, &record.TrialRecord{Skill: "dataviz", Incumbent: "aa", Challenger: "bb", Decision: "undecided", State: []byte(`{}`), Updated: day})
 		if got := place(); got != c.want {
 			t.Errorf("%s, saved again: the trials are %s, want %s", c.word, got, c.want)
 		}
@@ -59,11 +59,11 @@ func TestQuarantined(t *testing.T) {
 			skill = "other"
 		}
 		j := s.Journal(run)
-		must(t, j.SaveRun(ctx, &tournament.Run{ID: run, Skill: skill, Status: tournament.Finished, Started: day.Add(time.Duration(i) * time.Hour)}))
-		must(t, j.SaveCandidate(ctx, &tournament.Candidate{SHA: "aa", Run: run, Seq: 1, State: tournament.Quarantined, Reason: run, Text: []byte("a")}))
-		must(t, j.SaveCandidate(ctx, &tournament.Candidate{SHA: "p" + run, Run: run, Seq: 2, State: tournament.Pooled}))
+		must(t, j.SaveRun(ctx, &record.Run{ID: run, Skill: skill, Status: record.Finished, Started: day.Add(time.Duration(i) * time.Hour)}))
+		must(t, j.SaveCandidate(ctx, &record.Candidate{SHA: "aa", Run: run, Seq: 1, State: record.Quarantined, Reason: run, Text: []byte("a")}))
+		must(t, j.SaveCandidate(ctx, &record.Candidate{SHA: "p" + run, Run: run, Seq: 2, State: record.Pooled}))
 	}
-	must(t, s.Journal("r2").SaveCandidate(ctx, &tournament.Candidate{SHA: "bb", Run: "r2", Seq: 3, State: tournament.Quarantined}))
+	must(t, s.Journal("r2").SaveCandidate(ctx, &record.Candidate{SHA: "bb", Run: "r2", Seq: 3, State: record.Quarantined}))
 	got, err := s.Quarantined(ctx, "dataviz")
 	must(t, err)
 	if len(got) != 2 || got[0].SHA != "bb" || got[1].SHA != "aa" || got[1].Reason != "r1" || string(got[1].Text) != "a" {

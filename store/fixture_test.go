@@ -10,7 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 var update = flag.Bool("update", false, "write the fixtures in testdata that are missing")
@@ -20,12 +20,12 @@ func fill(t *testing.T, s *Store) {
 	ctx := t.Context()
 	s.now = func() time.Time { return day }
 	j := s.Journal("r1")
-	must(t, j.SaveRun(ctx, &tournament.Run{ID: "r1", Skill: "dataviz", Status: tournament.Interrupted, Started: day}))
-	must(t, j.SaveCandidate(ctx, &tournament.Candidate{SHA: "aa", Run: "r1", Text: []byte("text")}))
-	must(t, j.AppendEvent(ctx, tournament.Event{Run: "r1", Time: day, Kind: "start"}))
+	must(t, j.SaveRun(ctx, &record.Run{ID: "r1", Skill: "dataviz", Status: record.Interrupted, Started: day}))
+	must(t, j.SaveCandidate(ctx, &record.Candidate{SHA: "aa", Run: "r1", Text: []byte("text")}))
+	must(t, j.AppendEvent(ctx, record.Event{Run: "r1", Time: day, Kind: "start"}))
 	must(t, j.SaveRollout(ctx, rollout("k")))
 	must(t, j.SaveCompletion(ctx, "k", eval.ByJudge, &eval.Completion{Text: "reply"}))
-	must(t, j.SaveTrial(ctx, &tournament.TrialRecord{Skill: "dataviz", Incumbent: "aa", Challenger: "bb", State: []byte(`{}`)}))
+	must(t, j.SaveTrial(ctx, &record.TrialRecord{Skill: "dataviz", Incumbent: "aa", Challenger: "bb", State: []byte(`{}`)}))
 	must(t, j.SpendCase(ctx, "dataviz", "aa", "bb", "a", ""))
 	save(t, s, 1, 0, aCase("a"))
 	must(t, s.SaveSession(ctx, session("s1", "/a", use("u", "dataviz", harvest.Corrected, day))))
@@ -33,7 +33,7 @@ func fill(t *testing.T, s *Store) {
 	must(t, err)
 	cur.Mark("/a", 1, day)
 	must(t, cur.Flush(ctx))
-	_, err = s.SaveVersion(ctx, tournament.Version{Skill: "dataviz", SHA: "aa", Text: []byte("text")})
+	_, err = s.SaveVersion(ctx, record.Version{Skill: "dataviz", SHA: "aa", Text: []byte("text")})
 	must(t, err)
 	_, err = s.BeginInstall(ctx, Install{Skill: "dataviz", Path: "/p", From: "aa", To: "bb"})
 	must(t, err)

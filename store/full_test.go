@@ -9,7 +9,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // writes are calls of every method that writes, each with enough text to need
@@ -18,19 +18,19 @@ func writes(ctx context.Context, s *Store) map[string]func() error {
 	j := s.Journal("r1")
 	long := strings.Repeat("words that need room ", 400)
 	return map[string]func() error{
-		"SaveRun": func() error { return j.SaveRun(ctx, &tournament.Run{ID: "r9", Skill: "dataviz", Note: long}) },
+		"SaveRun": func() error { return j.SaveRun(ctx, &record.Run{ID: "r9", Skill: "dataviz", Note: long}) },
 		"SaveCandidate": func() error {
-			return j.SaveCandidate(ctx, &tournament.Candidate{SHA: "bb", Run: "r1", Seq: 9, Text: []byte(long)})
+			return j.SaveCandidate(ctx, &record.Candidate{SHA: "bb", Run: "r1", Seq: 9, Text: []byte(long)})
 		},
 		"AppendEvent": func() error {
-			return j.AppendEvent(ctx, tournament.Event{Run: "r1", Seq: 9, Data: []byte(`"` + long + `"`)})
+			return j.AppendEvent(ctx, record.Event{Run: "r1", Seq: 9, Data: []byte(`"` + long + `"`)})
 		},
 		"SaveRollout": func() error { r := rollout("k9"); r.Answer = long; return j.SaveRollout(ctx, r) },
 		"SaveCompletion": func() error {
 			return j.SaveCompletion(ctx, "k9", eval.ByJudge, &eval.Completion{Text: long})
 		},
 		"SaveTrial": func() error {
-			return j.SaveTrial(ctx, &tournament.TrialRecord{Skill: "dataviz", Incumbent: "aa", Challenger: "zz", State: []byte(`"` + long + `"`)})
+			return j.SaveTrial(ctx, &record.TrialRecord{Skill: "dataviz", Incumbent: "aa", Challenger: "zz", State: []byte(`"` + long + `"`)})
 		},
 		"SpendCase": func() error { return j.SpendCase(ctx, "dataviz", "aa", "bb", long, "") },
 		"SaveCases": func() error {
@@ -45,7 +45,7 @@ func writes(ctx context.Context, s *Store) map[string]func() error {
 			return s.SaveSession(ctx, ses)
 		},
 		"SaveVersion": func() error {
-			_, err := s.SaveVersion(ctx, tournament.Version{Skill: "dataviz", SHA: "zz", Text: []byte(long)})
+			_, err := s.SaveVersion(ctx, record.Version{Skill: "dataviz", SHA: "zz", Text: []byte(long)})
 			return err
 		},
 		"BeginInstall": func() error {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // journal is the Journal of one run.
@@ -16,11 +16,11 @@ type journal struct {
 	run string
 }
 
-var _ tournament.Journal = (*journal)(nil)
+var _ record.Journal = (*journal)(nil)
 
 // Journal returns what the run named runID is recorded in. Journals of several
 // runs may be used at once.
-func (s *Store) Journal(runID string) tournament.Journal { return &journal{s, runID} }
+func (s *Store) Journal(runID string) record.Journal { return &journal{s, runID} }
 
 // Rollout implements eval.Recorder. The run's own row comes first. A rollout of
 // another run is offered only where it is Done: one that is missing or void
@@ -89,7 +89,7 @@ func (j *journal) SaveCompletion(ctx context.Context, key string, by eval.Spende
 }
 
 // SaveRun writes the run's state over the one before.
-func (j *journal) SaveRun(ctx context.Context, r *tournament.Run) error {
+func (j *journal) SaveRun(ctx context.Context, r *record.Run) error {
 	body, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("encode run %s: %w", r.ID, err)
@@ -106,7 +106,7 @@ func (j *journal) SaveRun(ctx context.Context, r *tournament.Run) error {
 
 // SaveCandidate writes the candidate's state over the one before; a candidate
 // is its place (Run, Seq) in the order of proposals.
-func (j *journal) SaveCandidate(ctx context.Context, c *tournament.Candidate) error {
+func (j *journal) SaveCandidate(ctx context.Context, c *record.Candidate) error {
 	bare := *c
 	bare.Text = nil
 	body, err := json.Marshal(bare)
@@ -122,9 +122,9 @@ func (j *journal) SaveCandidate(ctx context.Context, c *tournament.Candidate) er
 	return named(err, "save candidate %s", c.SHA)
 }
 
-// AppendEvent implements tournament.Journal; the first event of a (Run, Seq)
+// AppendEvent implements record.Journal; the first event of a (Run, Seq)
 // stays.
-func (j *journal) AppendEvent(ctx context.Context, e tournament.Event) error {
+func (j *journal) AppendEvent(ctx context.Context, e record.Event) error {
 	body, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("encode event %d of run %s: %w", e.Seq, e.Run, err)

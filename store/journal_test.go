@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 var day = time.Date(2026, 3, 1, 2, 3, 4, 567891000, time.UTC)
@@ -116,7 +116,7 @@ func TestSavesOutliveTheirContext(t *testing.T) {
 	cancel()
 	must(t, j.SaveRollout(ended, rollout("k")))
 	must(t, j.SaveCompletion(ended, "c", eval.ByJudge, &eval.Completion{Text: "x"}))
-	if err := j.SaveRun(ended, &tournament.Run{ID: "r"}); !errors.Is(err, context.Canceled) {
+	if err := j.SaveRun(ended, &record.Run{ID: "r"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("SaveRun with an ended context: %v", err)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // Judged names the skills of which a held-out case may ask a judge, without decoding
@@ -34,8 +34,8 @@ func (s *Store) LastJudge(ctx context.Context, skill string) (string, error) {
 
 // LastCalibrations are what the skill's last n runs that calibrated a judge came to,
 // the newest first.
-func (s *Store) LastCalibrations(ctx context.Context, skill string, n int) ([]tournament.Calibration, error) {
-	last, err := query(ctx, s, scanBody[tournament.Calibration],
+func (s *Store) LastCalibrations(ctx context.Context, skill string, n int) ([]record.Calibration, error) {
+	last, err := query(ctx, s, scanBody[record.Calibration],
 		`SELECT c.body FROM calibrations c JOIN runs r ON r.id = c.run WHERE r.skill = ? ORDER BY c.at DESC, c.run DESC LIMIT ?`, skill, n)
 	return last, named(err, "look up the judges of %s", skill)
 }

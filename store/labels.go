@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // A Judgement is what a judge said of an answer that the owner has labelled.
@@ -41,13 +41,13 @@ func (s *Store) SaveJudgement(ctx context.Context, j Judgement) error {
 }
 
 // Calibration returns what a run knew of its judge, nil where it never asked.
-func (s *Store) Calibration(ctx context.Context, run string) (*tournament.Calibration, error) {
-	found, err := first(query(ctx, s, scanBody[tournament.Calibration], `SELECT body FROM calibrations WHERE run = ?`, run))
+func (s *Store) Calibration(ctx context.Context, run string) (*record.Calibration, error) {
+	found, err := first(query(ctx, s, scanBody[record.Calibration], `SELECT body FROM calibrations WHERE run = ?`, run))
 	return found, named(err, "look up calibration of run %s", run)
 }
 
 // SaveCalibration keeps what a run knows of its judge; the first one stays.
-func (s *Store) SaveCalibration(ctx context.Context, run string, c tournament.Calibration) error {
+func (s *Store) SaveCalibration(ctx context.Context, run string, c record.Calibration) error {
 	body, err := json.Marshal(c)
 	if err != nil {
 		return fmt.Errorf("encode calibration of run %s: %w", run, err)

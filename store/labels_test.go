@@ -7,7 +7,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 func TestJudgementsAndCalibrationsStay(t *testing.T) {
@@ -23,9 +23,9 @@ func TestJudgementsAndCalibrationsStay(t *testing.T) {
 	if got, err := s.Judgement(ctx, "other"); err != nil || got != nil {
 		t.Errorf("an unknown judgement is %+v, %v", got, err)
 	}
-	c := tournament.Calibration{Judge: "j", Labels: pareto.Agreement{BothPass: 3, OnlyJudge: 1}}
+	c := record.Calibration{Judge: "j", Labels: pareto.Agreement{BothPass: 3, OnlyJudge: 1}}
 	must(t, s.SaveCalibration(ctx, "r1", c))
-	must(t, s.SaveCalibration(ctx, "r1", tournament.Calibration{Judge: "another"}))
+	must(t, s.SaveCalibration(ctx, "r1", record.Calibration{Judge: "another"}))
 	if got, err := s.Calibration(ctx, "r1"); err != nil || !reflect.DeepEqual(*got, c) {
 		t.Errorf("calibration %+v, %v", got, err)
 	}
@@ -54,7 +54,7 @@ func TestLabels(t *testing.T) {
 	}
 	must(t, s.Journal("r9").SaveCompletion(ctx, "q", eval.ByJudge, &eval.Completion{Text: "it quotes the answer"}))
 	must(t, s.SaveJudgement(ctx, Judgement{Key: "k", Run: "r9", Skill: "dataviz", CaseID: "a"}))
-	must(t, s.SaveCalibration(ctx, "r9", tournament.Calibration{Outcomes: map[string]float64{tournament.OutcomeKey("a", "x", "y"): 1}}))
+	must(t, s.SaveCalibration(ctx, "r9", record.Calibration{Outcomes: map[string]float64{record.OutcomeKey("a", "x", "y"): 1}}))
 	_, err = s.PurgeSession(ctx, aCase("a").Source.Session)
 	must(t, err)
 	if got, err := s.Labels(ctx, "dataviz"); err != nil || len(got) != 0 {

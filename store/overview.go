@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // CountSessions counts the sessions that are kept.
@@ -44,7 +44,7 @@ func (s *Store) CaseCounts(ctx context.Context) (map[string]map[eval.Split]int, 
 // owner's word: for all others there is nothing to decide on.
 func (s *Store) Flagged(ctx context.Context) (map[string]bool, error) {
 	names, err := query(ctx, s, scanOne[string], `SELECT DISTINCT r.skill FROM candidates c JOIN runs r ON r.id = c.run WHERE json_extract(c.body, '$.state') = ?
-		UNION SELECT skill FROM decisions`, string(tournament.Quarantined))
+		UNION SELECT skill FROM decisions`, string(record.Quarantined))
 	if err != nil {
 		return nil, fmt.Errorf("list skills with a quarantine: %w", err)
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 func TestOverview(t *testing.T) {
@@ -26,9 +26,9 @@ func TestOverview(t *testing.T) {
 	if got, err := s.CaseCounts(ctx); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("cases %v, %v; want %v", got, err, want)
 	}
-	for skill, state := range map[string]tournament.CandidateState{"held": tournament.Quarantined, "free": tournament.Pooled} {
-		must(t, s.Journal(skill).SaveRun(ctx, &tournament.Run{ID: skill, Skill: skill}))
-		must(t, s.Journal(skill).SaveCandidate(ctx, &tournament.Candidate{SHA: skill, Run: skill, State: state}))
+	for skill, state := range map[string]record.CandidateState{"held": record.Quarantined, "free": record.Pooled} {
+		must(t, s.Journal(skill).SaveRun(ctx, &record.Run{ID: skill, Skill: skill}))
+		must(t, s.Journal(skill).SaveCandidate(ctx, &record.Candidate{SHA: skill, Run: skill, State: state}))
 	}
 	if _, err := s.Decide(ctx, Decision{Skill: "said", SHA: "x", Word: Rejected}); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // A PurgeReport says what a purge removed, and which texts remain that had
@@ -30,7 +30,7 @@ type PurgeReport struct {
 	Runs []string
 	// Versions are those that learned from the session, themselves or through
 	// an ancestor. They stay, and carry a note; texts are left out here.
-	Versions []tournament.Version
+	Versions []record.Version
 	// Candidates are the SHA-256 of every text that learned from it, in order.
 	Candidates []string
 	// Removed are the SHA-256 of the texts that were removed, in order: those

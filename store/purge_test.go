@@ -10,7 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // TestPurgeSession: no byte of the session stays in any file of the database,
@@ -43,7 +43,7 @@ func TestPurgeSession(t *testing.T) {
 		{"r1", "dataviz", "case-1", long}, {"r2", "dataviz", "case-2", "kept"}, {"r3", "review", "case-1", "kept"},
 	} {
 		j := s.Journal(run.id)
-		must(t, j.SaveRun(ctx, &tournament.Run{ID: run.id, Skill: run.skill, Status: tournament.Finished, Started: day}))
+		must(t, j.SaveRun(ctx, &record.Run{ID: run.id, Skill: run.skill, Status: record.Finished, Started: day}))
 		r := rollout("key-" + run.id)
 		r.CaseID, r.Answer = run.caseID, run.text
 		must(t, j.SaveRollout(ctx, r))
@@ -52,14 +52,14 @@ func TestPurgeSession(t *testing.T) {
 	}
 	must(t, s.Journal("harvest").SaveCompletion(ctx, "m", eval.ByMiner, &eval.Completion{Text: secret}))
 	j := s.Journal("r1")
-	for i, c := range []tournament.Candidate{
+	for i, c := range []record.Candidate{
 		{SHA: "found"}, {SHA: "taught", Parents: []string{"found"}, Taught: []string{"case-2", "case-1"}},
 		{SHA: "child", Parents: []string{"taught"}}, {SHA: "cousin", Parents: []string{"found"}, Taught: []string{"case-2"}},
 	} {
 		c.Run, c.Seq = "r1", i
 		must(t, j.SaveCandidate(ctx, &c))
 	}
-	for _, v := range []tournament.Version{{SHA: "found"}, {SHA: "child", Note: "n"}, {SHA: "edited", Parent: "child", Author: "you"}, {SHA: "cousin"}} {
+	for _, v := range []record.Version{{SHA: "found"}, {SHA: "child", Note: "n"}, {SHA: "edited", Parent: "child", Author: "you"}, {SHA: "cousin"}} {
 		v.Skill = "dataviz"
 		_, err := s.SaveVersion(ctx, v)
 		must(t, err)

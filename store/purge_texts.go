@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // removeTexts finds the texts that were made from one of the cases, or from a
@@ -25,18 +25,18 @@ func (p *purge) removeTexts(cases []caseName, runs []string) error {
 }
 
 func (p *purge) removeTextsOf(skill string, ids, runs []string) error {
-	var candidates []tournament.Candidate
+	var candidates []record.Candidate
 	err := p.each(`SELECT body FROM candidates WHERE`+ofSkill, []any{skill}, func(rows *sql.Rows) error {
-		c, err := scanBody[tournament.Candidate](rows)
+		c, err := scanBody[record.Candidate](rows)
 		candidates = append(candidates, c)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	var versions []tournament.Version
+	var versions []record.Version
 	err = p.each(`SELECT body FROM versions WHERE skill = ? ORDER BY n`, []any{skill}, func(rows *sql.Rows) error {
-		v, err := scanBody[tournament.Version](rows)
+		v, err := scanBody[record.Version](rows)
 		versions = append(versions, v)
 		return err
 	})
@@ -57,7 +57,7 @@ func (p *purge) removeTextsOf(skill string, ids, runs []string) error {
 		taught := forget(c, ids)
 		// Such a text is refused for holding words of a case that did not teach
 		// it, among other things.
-		unfit := slices.Contains(runs, c.Run) && (c.State == tournament.Invalid || c.State == tournament.Quarantined)
+		unfit := slices.Contains(runs, c.Run) && (c.State == record.Invalid || c.State == record.Quarantined)
 		if taught {
 			learned[c.SHA] = true
 		}
@@ -66,7 +66,7 @@ func (p *purge) removeTextsOf(skill string, ids, runs []string) error {
 		}
 	}
 	spread(learned, candidates, versions)
-	spread(gone, slices.DeleteFunc(slices.Clone(candidates), func(c tournament.Candidate) bool { return owned[c.SHA] }), nil)
+	spread(gone, slices.DeleteFunc(slices.Clone(candidates), func(c record.Candidate) bool { return owned[c.SHA] }), nil)
 	for sha := range learned {
 		p.report.Candidates = append(p.report.Candidates, sha)
 	}
@@ -85,7 +85,7 @@ func (p *purge) removeTextsOf(skill string, ids, runs []string) error {
 
 // rewrite saves a candidate after forget, without its text where that is gone,
 // and without the words that its run had for it.
-func (p *purge) rewrite(c *tournament.Candidate, gone map[string]bool, silent bool) error {
+func (p *purge) rewrite(c *record.Candidate, gone map[string]bool, silent bool) error {
 	query, args := `UPDATE candidates SET body = ?1 WHERE run = ?2 AND seq = ?3`, []any{"", c.Run, c.Seq}
 	switch {
 	case gone[c.SHA]:
@@ -122,7 +122,7 @@ func (p *purge) removeText(skill, sha string) error {
 	return nil
 }
 
-func (p *purge) markVersions(versions []tournament.Version, learned map[string]bool) error {
+func (p *purge) markVersions(versions []record.Version, learned map[string]bool) error {
 	for _, v := range versions {
 		if !learned[v.SHA] {
 			continue
@@ -163,11 +163,11 @@ func (p *purge) silence(run string) error {
 	if ok, err := p.row(`SELECT body FROM runs WHERE id = ?`, []any{run}, &body); err != nil || !ok {
 		return err
 	}
-	r, err := decode[tournament.Run](body)
-	if err != nil || r.Status == tournament.Finished {
+	r, err := decode[record.Run](body)
+	if err != nil || r.Status == record.Finished {
 		return err
 	}
-	r.Status, r.Note = tournament.Failed, "a session that it had cases of was purged"
+	r.Status, r.Note = record.Failed, "a session that it had cases of was purged"
 	if body, err = json.Marshal(r); err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (p *purge) silence(run string) error {
 }
 
 // forget takes the ids out of c.Taught and reports whether any was there.
-func forget(c *tournament.Candidate, ids []string) (found bool) {
+func forget(c *record.Candidate, ids []string) (found bool) {
 	for i, id := range c.Taught {
 		if slices.Contains(ids, id) {
 			c.Taught[i] = purgedCase
@@ -187,7 +187,7 @@ func forget(c *tournament.Candidate, ids []string) (found bool) {
 }
 
 // spread adds the descendants of the texts in learned to it.
-func spread(learned map[string]bool, candidates []tournament.Candidate, versions []tournament.Version) {
+func spread(learned map[string]bool, candidates []record.Candidate, versions []record.Version) {
 	isLearned := func(sha string) bool { return learned[sha] }
 	for before := -1; before != len(learned); {
 		before = len(learned)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // dump is all that the database holds, as text.
@@ -63,13 +63,13 @@ func TestPurgeTexts(t *testing.T) {
 
 	j := s.Journal("r1")
 	config := json.RawMessage(`{"cases":{"mined-1":"hash"}}`)
-	must(t, j.SaveRun(ctx, &tournament.Run{ID: "r1", Skill: "dataviz", Status: tournament.Interrupted, Started: day, Config: config}))
-	must(t, s.Journal("r0").SaveRun(ctx, &tournament.Run{ID: "r0", Skill: "dataviz", Status: tournament.Stopped, Started: day}))
-	for i, c := range []tournament.Candidate{
+	must(t, j.SaveRun(ctx, &record.Run{ID: "r1", Skill: "dataviz", Status: record.Interrupted, Started: day, Config: config}))
+	must(t, s.Journal("r0").SaveRun(ctx, &record.Run{ID: "r0", Skill: "dataviz", Status: record.Stopped, Started: day}))
+	for i, c := range []record.Candidate{
 		{SHA: "found", Text: []byte("found")},
 		{SHA: "taught", Parents: []string{"found"}, Taught: []string{"mined-1"}, Text: []byte(secret)},
 		{SHA: "child", Parents: []string{"taught"}, Text: []byte(secret)},
-		{SHA: "copied", Parents: []string{"found"}, State: tournament.Invalid, Reason: "it holds " + secret, Text: []byte(secret)},
+		{SHA: "copied", Parents: []string{"found"}, State: record.Invalid, Reason: "it holds " + secret, Text: []byte(secret)},
 		{SHA: "installed", Parents: []string{"taught"}, Text: []byte("installed"), Reason: secret},
 		{SHA: "later", Parents: []string{"installed"}, Text: []byte("later")},
 		{SHA: "stranger", Parents: []string{"found"}, Taught: []string{"other-1"}, Text: []byte("stranger")},
@@ -82,13 +82,13 @@ func TestPurgeTexts(t *testing.T) {
 			r.Answer = secret
 		}
 		must(t, j.SaveRollout(ctx, r))
-		must(t, j.SaveTrial(ctx, &tournament.TrialRecord{Skill: "dataviz", Incumbent: "found", Challenger: c.SHA, State: []byte(`{"clusters":["session-` + id + `"]}`)}))
+		must(t, j.SaveTrial(ctx, &record.TrialRecord{Skill: "dataviz", Incumbent: "found", Challenger: c.SHA, State: []byte(`{"clusters":["session-` + id + `"]}`)}))
 	}
-	must(t, j.AppendEvent(ctx, tournament.Event{Run: "r1", Seq: 1, Kind: "invalid", Data: []byte(`{"sha256":"copied","reason":"it holds ` + secret + `"}`)}))
-	must(t, j.AppendEvent(ctx, tournament.Event{Run: "r1", Seq: 2, Kind: "gate_pair", Data: []byte(`{"cluster":"session-` + id + `"}`)}))
-	must(t, j.AppendEvent(ctx, tournament.Event{Run: "r1", Seq: 3, Kind: "verdict", Data: []byte(`{"reason":"numbers"}`)}))
+	must(t, j.AppendEvent(ctx, record.Event{Run: "r1", Seq: 1, Kind: "invalid", Data: []byte(`{"sha256":"copied","reason":"it holds ` + secret + `"}`)}))
+	must(t, j.AppendEvent(ctx, record.Event{Run: "r1", Seq: 2, Kind: "gate_pair", Data: []byte(`{"cluster":"session-` + id + `"}`)}))
+	must(t, j.AppendEvent(ctx, record.Event{Run: "r1", Seq: 3, Kind: "verdict", Data: []byte(`{"reason":"numbers"}`)}))
 	for _, sha := range []string{"found", "installed"} {
-		_, err := s.SaveVersion(ctx, tournament.Version{Skill: "dataviz", SHA: sha, Text: []byte(sha)})
+		_, err := s.SaveVersion(ctx, record.Version{Skill: "dataviz", SHA: sha, Text: []byte(sha)})
 		must(t, err)
 	}
 
@@ -134,7 +134,7 @@ func TestPurgeTexts(t *testing.T) {
 	if !strings.Contains(string(events[0].Data), purgedWords) || !strings.Contains(string(events[2].Data), "numbers") {
 		t.Errorf("events: %+v", events)
 	}
-	for run, want := range map[string]tournament.RunStatus{"r1": tournament.Failed, "r0": tournament.Stopped} {
+	for run, want := range map[string]record.RunStatus{"r1": record.Failed, "r0": record.Stopped} {
 		if r, err := s.Run(ctx, run); err != nil || r.Status != want {
 			t.Errorf("run %s is %+v, %v", run, r, err)
 		}

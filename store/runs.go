@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // Run returns a run by its id, or by a prefix of it that only one run has.
 // Errors: ErrNotFound, *AmbiguousError.
-func (s *Store) Run(ctx context.Context, id string) (*tournament.Run, error) {
+func (s *Store) Run(ctx context.Context, id string) (*record.Run, error) {
 	full, err := s.complete(ctx, "SELECT id FROM runs", "id", id)
 	if err != nil {
 		return nil, fmt.Errorf("run %q: %w", id, err)
@@ -27,42 +27,42 @@ func (s *Store) Run(ctx context.Context, id string) (*tournament.Run, error) {
 }
 
 // Runs returns a skill's runs, or all where skill is "", the newest first.
-func (s *Store) Runs(ctx context.Context, skill string) ([]tournament.Run, error) {
-	runs, err := query(ctx, s, scanBody[tournament.Run],
+func (s *Store) Runs(ctx context.Context, skill string) ([]record.Run, error) {
+	runs, err := query(ctx, s, scanBody[record.Run],
 		`SELECT body FROM runs WHERE ?1 = '' OR skill = ?1 ORDER BY started DESC, rowid DESC`, skill)
 	return runs, named(err, "list runs")
 }
 
 // RunsNamed returns the runs whose ids begin with prefix and that started then or
 // later, newest first.
-func (s *Store) RunsNamed(ctx context.Context, prefix string, since time.Time) ([]tournament.Run, error) {
-	runs, err := query(ctx, s, scanBody[tournament.Run],
+func (s *Store) RunsNamed(ctx context.Context, prefix string, since time.Time) ([]record.Run, error) {
+	runs, err := query(ctx, s, scanBody[record.Run],
 		`SELECT body FROM runs WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1 AND started >= ?2 ORDER BY started DESC, rowid DESC`, prefix, since.UnixMicro())
 	return runs, named(err, "list runs %s", prefix)
 }
 
 // LatestRun returns a skill's newest run, nil where there is none.
-func (s *Store) LatestRun(ctx context.Context, skill string) (*tournament.Run, error) {
+func (s *Store) LatestRun(ctx context.Context, skill string) (*record.Run, error) {
 	return s.oneRun(ctx, `SELECT body FROM runs WHERE skill = ? ORDER BY started DESC, rowid DESC LIMIT 1`, skill)
 }
 
 // UnfinishedRun returns a skill's newest run that can be resumed, nil where
 // there is none. One that is still marked as running was killed, or is at work
 // in another process.
-func (s *Store) UnfinishedRun(ctx context.Context, skill string) (*tournament.Run, error) {
+func (s *Store) UnfinishedRun(ctx context.Context, skill string) (*record.Run, error) {
 	return s.oneRun(ctx, `SELECT body FROM runs WHERE skill = ? AND status IN (?, ?, ?)
 		ORDER BY started DESC, rowid DESC LIMIT 1`,
-		skill, string(tournament.Running), string(tournament.Interrupted), string(tournament.Stopped))
+		skill, string(record.Running), string(record.Interrupted), string(record.Stopped))
 }
 
-func (s *Store) oneRun(ctx context.Context, q string, args ...any) (*tournament.Run, error) {
-	found, err := first(query(ctx, s, scanBody[tournament.Run], q, args...))
+func (s *Store) oneRun(ctx context.Context, q string, args ...any) (*record.Run, error) {
+	found, err := first(query(ctx, s, scanBody[record.Run], q, args...))
 	return found, named(err, "look up run")
 }
 
 // Candidates returns the candidates of a run in the order of their proposal,
 // with their texts.
-func (s *Store) Candidates(ctx context.Context, run string) ([]tournament.Candidate, error) {
+func (s *Store) Candidates(ctx context.Context, run string) ([]record.Candidate, error) {
 	cs, err := query(ctx, s, scanCandidate,
 		`SELECT body, text FROM candidates WHERE run = ? ORDER BY seq`, run)
 	return cs, named(err, "list candidates of run %s", run)
@@ -71,7 +71,7 @@ func (s *Store) Candidates(ctx context.Context, run string) ([]tournament.Candid
 // Candidate returns the candidate whose SHA-256 is sha, or begins with it. A
 // text that several runs looked at is returned as the last of them saw it.
 // Errors: ErrNotFound, *AmbiguousError.
-func (s *Store) Candidate(ctx context.Context, sha string) (*tournament.Candidate, error) {
+func (s *Store) Candidate(ctx context.Context, sha string) (*record.Candidate, error) {
 	full, err := s.complete(ctx, "SELECT DISTINCT sha FROM candidates", "sha", sha)
 	if err != nil {
 		return nil, fmt.Errorf("candidate %q: %w", sha, err)
@@ -90,26 +90,26 @@ func (s *Store) Candidate(ctx context.Context, sha string) (*tournament.Candidat
 
 // Sightings returns a text as every run that looked at it has it, the oldest run
 // first: what one run made may be the incumbent of the next.
-func (s *Store) Sightings(ctx context.Context, sha string) ([]tournament.Candidate, error) {
+func (s *Store) Sightings(ctx context.Context, sha string) ([]record.Candidate, error) {
 	cs, err := query(ctx, s, scanCandidate,
 		`SELECT body, text FROM candidates WHERE sha = ? ORDER BY (SELECT started FROM runs WHERE id = run), rowid`, sha)
 	return cs, named(err, "look up candidate %.12s", sha)
 }
 
-func scanCandidate(rows *sql.Rows) (c tournament.Candidate, err error) {
+func scanCandidate(rows *sql.Rows) (c record.Candidate, err error) {
 	var body sql.RawBytes
 	var text []byte
 	if err = rows.Scan(&body, &text); err != nil {
 		return c, err
 	}
-	c, err = decode[tournament.Candidate](body)
+	c, err = decode[record.Candidate](body)
 	c.Text = text
 	return c, err
 }
 
 // Events returns the events of a run in their order.
-func (s *Store) Events(ctx context.Context, run string) ([]tournament.Event, error) {
-	es, err := query(ctx, s, scanBody[tournament.Event],
+func (s *Store) Events(ctx context.Context, run string) ([]record.Event, error) {
+	es, err := query(ctx, s, scanBody[record.Event],
 		`SELECT body FROM events WHERE run = ? ORDER BY seq`, run)
 	return es, named(err, "list events of run %s", run)
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 func TestRuns(t *testing.T) {
@@ -17,14 +17,14 @@ func TestRuns(t *testing.T) {
 	if r, err := s.LatestRun(ctx, "dataviz"); r != nil || err != nil {
 		t.Errorf("latest of none: %v, %v", r, err)
 	}
-	want := tournament.Run{ID: "run-1a", Skill: "dataviz", Status: tournament.Running, Seed: 7,
+	want := record.Run{ID: "run-1a", Skill: "dataviz", Status: record.Running, Seed: 7,
 		Config: json.RawMessage(`{"max_rollouts":120}`), Incumbent: "aa", Challenger: "bb",
 		Verdict: json.RawMessage(`{"decision":"promote"}`), Spent: eval.Spent{Rollouts: 3, CostUSD: 0.5}, Started: day}
-	for _, r := range []tournament.Run{
+	for _, r := range []record.Run{
 		want,
-		{ID: "run-1b", Skill: "dataviz", Status: tournament.Running, Started: day.Add(time.Minute)},
-		{ID: "run-1b", Skill: "dataviz", Status: tournament.Finished, Started: day.Add(time.Minute)},
-		{ID: "run-1", Skill: "review", Status: tournament.Failed, Started: day.Add(time.Hour)},
+		{ID: "run-1b", Skill: "dataviz", Status: record.Running, Started: day.Add(time.Minute)},
+		{ID: "run-1b", Skill: "dataviz", Status: record.Finished, Started: day.Add(time.Minute)},
+		{ID: "run-1", Skill: "review", Status: record.Failed, Started: day.Add(time.Hour)},
 	} {
 		must(t, s.Journal(r.ID).SaveRun(ctx, &r))
 	}
@@ -44,7 +44,7 @@ func TestRuns(t *testing.T) {
 			t.Errorf("run %q: %v", none, err)
 		}
 	}
-	if r, err := s.LatestRun(ctx, "dataviz"); err != nil || r.ID != "run-1b" || r.Status != tournament.Finished {
+	if r, err := s.LatestRun(ctx, "dataviz"); err != nil || r.ID != "run-1b" || r.Status != record.Finished {
 		t.Errorf("latest: %+v, %v", r, err)
 	}
 	if r, err := s.UnfinishedRun(ctx, "dataviz"); err != nil || r.ID != "run-1a" {
@@ -65,13 +65,13 @@ func TestCandidates(t *testing.T) {
 	ctx := t.Context()
 	s := open(t)
 	j := s.Journal("r1")
-	want := tournament.Candidate{SHA: "abcd", Run: "r1", Seq: 1, Parents: []string{"aa"}, Operator: "reflect",
-		State: tournament.Pooled, Reason: "+0.3", Taught: []string{"c"}, Text: []byte("a\r\n\xff")}
+	want := record.Candidate{SHA: "abcd", Run: "r1", Seq: 1, Parents: []string{"aa"}, Operator: "reflect",
+		State: record.Pooled, Reason: "+0.3", Taught: []string{"c"}, Text: []byte("a\r\n\xff")}
 	first := want
-	first.State = tournament.Quarantined
+	first.State = record.Quarantined
 	must(t, j.SaveCandidate(ctx, &first))
 	must(t, j.SaveCandidate(ctx, &want))
-	must(t, j.SaveCandidate(ctx, &tournament.Candidate{SHA: "aa", Run: "r1"}))
+	must(t, j.SaveCandidate(ctx, &record.Candidate{SHA: "aa", Run: "r1"}))
 	list, err := s.Candidates(ctx, "r1")
 	must(t, err)
 	if len(list) != 2 || list[0].SHA != "aa" || !reflect.DeepEqual(list[1], want) {
@@ -80,7 +80,7 @@ func TestCandidates(t *testing.T) {
 	if c, err := s.Candidate(ctx, "ab"); err != nil || !reflect.DeepEqual(*c, want) {
 		t.Errorf("by prefix: %+v, %v", c, err)
 	}
-	must(t, s.Journal("r2").SaveCandidate(ctx, &tournament.Candidate{SHA: "abcd", Run: "r2", Text: want.Text}))
+	must(t, s.Journal("r2").SaveCandidate(ctx, &record.Candidate{SHA: "abcd", Run: "r2", Text: want.Text}))
 	if c, err := s.Candidate(ctx, "abcd"); err != nil || c.Run != "r2" {
 		t.Errorf("of two runs: %+v, %v; want the last", c, err)
 	}
@@ -97,15 +97,15 @@ func TestEvents(t *testing.T) {
 	s := open(t)
 	j := s.Journal("r1")
 	best := 0.5
-	one := tournament.Event{Run: "r1", Seq: 1, Time: day, Kind: "accepted", Data: json.RawMessage(`{"gain":0.1}`), Rollouts: 9, Best: &best}
+	one := record.Event{Run: "r1", Seq: 1, Time: day, Kind: "accepted", Data: json.RawMessage(`{"gain":0.1}`), Rollouts: 9, Best: &best}
 	must(t, j.AppendEvent(t.Context(), one))
 	again := one
 	again.Kind = "other"
 	must(t, j.AppendEvent(t.Context(), again))
-	must(t, j.AppendEvent(t.Context(), tournament.Event{Run: "r1", Seq: 0, Time: day, Kind: "start"}))
+	must(t, j.AppendEvent(t.Context(), record.Event{Run: "r1", Seq: 0, Time: day, Kind: "start"}))
 	got, err := s.Events(t.Context(), "r1")
 	must(t, err)
-	if want := []tournament.Event{{Run: "r1", Seq: 0, Time: day, Kind: "start"}, one}; !reflect.DeepEqual(got, want) {
+	if want := []record.Event{{Run: "r1", Seq: 0, Time: day, Kind: "start"}, one}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
 }
@@ -113,7 +113,7 @@ func TestEvents(t *testing.T) {
 func TestRolloutFilter(t *testing.T) {
 	ctx := t.Context()
 	s := open(t)
-	for _, r := range []tournament.Run{{ID: "r1", Skill: "dataviz"}, {ID: "r2", Skill: "review"}} {
+	for _, r := range []record.Run{{ID: "r1", Skill: "dataviz"}, {ID: "r2", Skill: "review"}} {
 		must(t, s.Journal(r.ID).SaveRun(ctx, &r))
 		for _, arm := range []string{"", "gate"} {
 			x := rollout(r.ID + arm)
@@ -154,7 +154,7 @@ func TestTrials(t *testing.T) {
 	if r, err := j.Trial(ctx, "dataviz", "inc", "chal"); r != nil || err != nil {
 		t.Errorf("no trial yet: %v, %v", r, err)
 	}
-	first := tournament.TrialRecord{Skill: "dataviz", Incumbent: "inc", Challenger: "chal", Run: "r1", Decision: "undecided",
+	first := record.TrialRecord{Skill: "dataviz", Incumbent: "inc", Challenger: "chal", Run: "r1", Decision: "undecided",
 		State: json.RawMessage(`{"w":[1,2]}`), Simulated: true, Updated: day}
 	must(t, j.SaveTrial(ctx, &first))
 	want := first
@@ -187,7 +187,7 @@ func TestTrialIsSavedOverWhatWasRead(t *testing.T) {
 			VALUES ('dataviz', 'inc', 'chal', 0, 0, '{"skill":"dataviz","incumbent":"inc","challenger":"chal","run":"r0","decision":"undecided","state":{}}')`)
 		return err
 	}))
-	read := func() *tournament.TrialRecord {
+	read := func() *record.TrialRecord {
 		r, err := j.Trial(ctx, "dataviz", "inc", "chal")
 		must(t, err)
 		return r
@@ -197,9 +197,9 @@ func TestTrialIsSavedOverWhatWasRead(t *testing.T) {
 	must(t, j.SaveTrial(ctx, theirs))
 	must(t, j.SaveTrial(ctx, theirs)) // and goes on
 	mine.Decision = "promote"
-	begun := tournament.TrialRecord{Skill: "dataviz", Incumbent: "inc", Challenger: "chal", Decision: "promote", State: []byte(`{}`)}
-	var changed *tournament.TrialChangedError
-	for _, r := range []*tournament.TrialRecord{mine, &begun} {
+	begun := record.TrialRecord{Skill: "dataviz", Incumbent: "inc", Challenger: "chal", Decision: "promote", State: []byte(`{}`)}
+	var changed *record.TrialChangedError
+	for _, r := range []*record.TrialRecord{mine, &begun} {
 		if err := j.SaveTrial(ctx, r); !errors.As(err, &changed) || changed.Challenger != "chal" {
 			t.Errorf("saved over another's: %v", err)
 		}
@@ -223,7 +223,7 @@ func TestSpentCases(t *testing.T) {
 	must(t, j.SpendCase(ctx, "dataviz", "inc", "chal", "a", ""))
 	must(t, j.SpendCase(ctx, "dataviz", "inc2", "chal2", "a", ""))
 	must(t, j.SpendCase(ctx, "dataviz", "inc", "chal2", "b", ""))
-	var spent *tournament.SpentError
+	var spent *record.SpentError
 	if err := j.SpendCase(ctx, "dataviz", "inc", "chal2", "a", ""); !errors.As(err, &spent) || spent.On != "chal" {
 		t.Errorf("spent on a second challenger: %v", err)
 	}

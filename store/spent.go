@@ -7,11 +7,11 @@ import (
 	"fmt"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// SpendCase implements tournament.Journal. Spending a case again on the same
-// challenger changes nothing; on another one it is a *tournament.SpentError.
+// SpendCase implements record.Journal. Spending a case again on the same
+// challenger changes nothing; on another one it is a *record.SpentError.
 func (j *journal) SpendCase(ctx context.Context, skill, incumbent, challenger, caseID, print string) error {
 	err := j.do(ctx, func(t *tx) error {
 		_, err := t.exec(`INSERT INTO spent (skill, incumbent, case_id, challenger) VALUES (?, ?, ?, ?)
@@ -31,21 +31,21 @@ func (j *journal) SpendCase(ctx context.Context, skill, incumbent, challenger, c
 			UNION ALL SELECT challenger FROM spent_prints WHERE skill = ?1 AND incumbent = ?2 AND print = ?4 AND challenger <> ?5 LIMIT 1`,
 			[]any{skill, incumbent, caseID, print, challenger}, &on)
 		if err == nil && other {
-			err = &tournament.SpentError{Case: caseID, On: on}
+			err = &record.SpentError{Case: caseID, On: on}
 		}
 		return err
 	})
 	return named(err, "spend case %s", caseID)
 }
 
-// SpentCases implements tournament.Journal.
-func (j *journal) SpentCases(ctx context.Context, skill, incumbent string) (*tournament.Spent, error) {
+// SpentCases implements record.Journal.
+func (j *journal) SpentCases(ctx context.Context, skill, incumbent string) (*record.Spent, error) {
 	out, err := j.spentCases(ctx, skill, incumbent)
 	return out, named(err, "list spent cases of %s", skill)
 }
 
-func (j *journal) spentCases(ctx context.Context, skill, incumbent string) (*tournament.Spent, error) {
-	out := &tournament.Spent{By: map[string]string{}, ByPrint: map[string]string{}, Read: map[string]bool{}}
+func (j *journal) spentCases(ctx context.Context, skill, incumbent string) (*record.Spent, error) {
+	out := &record.Spent{By: map[string]string{}, ByPrint: map[string]string{}, Read: map[string]bool{}}
 	keys, err := query(ctx, j.Store, scanOne[[]byte], `SELECT key FROM print_key`)
 	if err != nil || len(keys) != 1 {
 		return nil, errors.Join(err, keyMissing(len(keys)))

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // requests saves a train case and a held-out one, of two sessions.
@@ -19,7 +19,7 @@ func requests(t *testing.T, s *Store) (train, test eval.Case) {
 	return train, test
 }
 
-func spentOf(t *testing.T, s *Store) *tournament.Spent {
+func spentOf(t *testing.T, s *Store) *record.Spent {
 	t.Helper()
 	spent, err := s.Journal("").SpentCases(t.Context(), "dataviz", "inc")
 	must(t, err)
@@ -100,7 +100,7 @@ func TestSpentByPrint(t *testing.T) {
 	must(t, j.SpendCase(t.Context(), "dataviz", "inc2", "rival", "c", print))
 	must(t, j.SpendCase(t.Context(), "review", "inc", "rival", "c", print))
 	err := j.SpendCase(t.Context(), "dataviz", "inc", "rival", "c", print)
-	var spent *tournament.SpentError
+	var spent *record.SpentError
 	if !errors.As(err, &spent) || spent.On != "chal" {
 		t.Errorf("a copy was spent on a second challenger: %v", err)
 	}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"database/sql"
 
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // number gives a trial that has begun its number, and each further round another
 // one. Nothing changes where it has one: numbers are never given again.
-func (t *tx) number(r *tournament.TrialRecord) error {
+func (t *tx) number(r *record.TrialRecord) error {
 	round, begun := r.Begun()
 	if !begun {
 		return nil
@@ -23,20 +23,20 @@ func (t *tx) number(r *tournament.TrialRecord) error {
 
 const trialNumber = `SELECT number, incumbent, challenger, round, simulated, proved, before FROM trial_numbers WHERE skill = ?`
 
-func scanNumber(rows *sql.Rows) (n tournament.TrialNumber, err error) {
+func scanNumber(rows *sql.Rows) (n record.TrialNumber, err error) {
 	err = rows.Scan(&n.Number, &n.Incumbent, &n.Challenger, &n.Round, &n.Simulated, &n.Proved, &n.Before)
 	return n, err
 }
 
-// TrialNumber implements tournament.Journal.
-func (s *Store) TrialNumber(ctx context.Context, skill, incumbent, challenger string, round int) (*tournament.TrialNumber, error) {
+// TrialNumber implements record.Journal.
+func (s *Store) TrialNumber(ctx context.Context, skill, incumbent, challenger string, round int) (*record.TrialNumber, error) {
 	found, err := first(query(ctx, s, scanNumber, trialNumber+` AND incumbent = ? AND challenger = ? AND round = ?`, skill, incumbent, challenger, round))
 	return found, named(err, "look up the number of trial %.12s", challenger)
 }
 
 // TrialNumbers returns every trial that was ever begun of a skill, in order, those
 // that nothing else is left of included.
-func (s *Store) TrialNumbers(ctx context.Context, skill string) ([]tournament.TrialNumber, error) {
+func (s *Store) TrialNumbers(ctx context.Context, skill string) ([]record.TrialNumber, error) {
 	all, err := query(ctx, s, scanNumber, trialNumber+` ORDER BY number`, skill)
 	return all, named(err, "list the numbers of the trials of %s", skill)
 }

@@ -7,21 +7,21 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // aTrial is the record of a trial in the given round, begun by a run.
-func aTrial(incumbent, challenger string, round int) *tournament.TrialRecord {
+func aTrial(incumbent, challenger string, round int) *record.TrialRecord {
 	past := make([]struct{}, round)
 	state, err := json.Marshal(map[string]any{"version": 1, "trial": map[string]any{}, "past": past})
 	if err != nil {
 		panic(err)
 	}
-	return &tournament.TrialRecord{Skill: "dataviz", Incumbent: incumbent, Challenger: challenger, Decision: "undecided", State: state, Updated: day}
+	return &record.TrialRecord{Skill: "dataviz", Incumbent: incumbent, Challenger: challenger, Decision: "undecided", State: state, Updated: day}
 }
 
 // saveTrialOver saves a trial over what is kept of it.
-func saveTrialOver(t *testing.T, j tournament.Journal, r *tournament.TrialRecord) {
+func saveTrialOver(t *testing.T, j record.Journal, r *record.TrialRecord) {
 	t.Helper()
 	kept, err := j.Trial(t.Context(), r.Skill, r.Incumbent, r.Challenger)
 	must(t, err)
@@ -41,12 +41,12 @@ func TestTrialNumbers(t *testing.T) {
 	j := s.Journal("r1")
 	l, err := s.TakeSleepLease(ctx, "me", day, day.AddDate(1, 0, 0), func(string) bool { return false })
 	must(t, err)
-	waits, err := tournament.Restart("dataviz", "v0", "rebased", "r1", nil, day)
+	waits, err := record.Restart("dataviz", "v0", "rebased", "r1", nil, day)
 	must(t, err)
 	simulated := aTrial("v0", "sim", 0)
 	simulated.Simulated = true
 	must(t, j.SaveTrial(ctx, waits))
-	for _, r := range []*tournament.TrialRecord{aTrial("v0", "a", 0), simulated, aTrial("v0", "a", 0), aTrial("v0", "b", 0)} {
+	for _, r := range []*record.TrialRecord{aTrial("v0", "a", 0), simulated, aTrial("v0", "a", 0), aTrial("v0", "b", 0)} {
 		saveTrialOver(t, j, r)
 	}
 	must(t, s.SaveSleepState(ctx, l.Generation, "dataviz", json.RawMessage(`{}`), 1, 2))
@@ -70,7 +70,7 @@ func TestTrialNumbers(t *testing.T) {
 
 	got, err := s.TrialNumbers(ctx, "dataviz")
 	must(t, err)
-	want := []tournament.TrialNumber{
+	want := []record.TrialNumber{
 		{Number: 1, Incumbent: "v0", Challenger: "a", Proved: true},
 		{Number: 2, Incumbent: "v0", Challenger: "sim", Simulated: true, Proved: true},
 		{Number: 3, Incumbent: "v0", Challenger: "b"},
@@ -128,7 +128,7 @@ func TestOlderTrialsAreNumbered(t *testing.T) {
 	s := openAt(t, path)
 	got, err := s.TrialNumbers(t.Context(), "dataviz")
 	must(t, err)
-	want := []tournament.TrialNumber{
+	want := []record.TrialNumber{
 		{Number: 1, Incumbent: "v0", Challenger: "night1", Proved: true},
 		{Number: 2, Incumbent: "v0", Challenger: "night2", Before: 1},
 		{Number: 3, Incumbent: "gone", Challenger: "purged", Proved: true, Before: 1},

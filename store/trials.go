@@ -6,14 +6,14 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // SaveTrial writes the trial's state over the one that r was read as, and numbers
 // the trial where this begins it, in the same transaction: whoever has read another
-// state is told so, and has changed nothing (*tournament.TrialChangedError).
+// state is told so, and has changed nothing (*record.TrialChangedError).
 // Simulated evidence never replaces real evidence: that is an error.
-func (j *journal) SaveTrial(ctx context.Context, r *tournament.TrialRecord) error {
+func (j *journal) SaveTrial(ctx context.Context, r *record.TrialRecord) error {
 	next := *r
 	next.Revision++
 	body, err := json.Marshal(&next)
@@ -25,7 +25,7 @@ func (j *journal) SaveTrial(ctx context.Context, r *tournament.TrialRecord) erro
 		_, err := t.row(`SELECT coalesce(body ->> '$.revision', 0) FROM trials WHERE skill = ? AND incumbent = ? AND challenger = ?`,
 			[]any{r.Skill, r.Incumbent, r.Challenger}, &kept)
 		if err == nil && kept != r.Revision {
-			err = &tournament.TrialChangedError{Challenger: r.Challenger}
+			err = &record.TrialChangedError{Challenger: r.Challenger}
 		}
 		if err != nil {
 			return err
@@ -50,17 +50,17 @@ func (j *journal) SaveTrial(ctx context.Context, r *tournament.TrialRecord) erro
 	return nil
 }
 
-// Trial implements tournament.Journal.
-func (j *journal) Trial(ctx context.Context, skill, incumbent, challenger string) (*tournament.TrialRecord, error) {
-	found, err := first(query(ctx, j.Store, scanBody[tournament.TrialRecord],
+// Trial implements record.Journal.
+func (j *journal) Trial(ctx context.Context, skill, incumbent, challenger string) (*record.TrialRecord, error) {
+	found, err := first(query(ctx, j.Store, scanBody[record.TrialRecord],
 		`SELECT body FROM trials WHERE skill = ? AND incumbent = ? AND challenger = ?`, skill, incumbent, challenger))
 	return found, named(err, "look up trial of %.12s", challenger)
 }
 
 // Trials returns every trial of a skill, the one that was updated last first.
 // One whose challenger the owner has rejected since is Withdrawn.
-func (s *Store) Trials(ctx context.Context, skill string) ([]tournament.TrialRecord, error) {
-	rows, err := query(ctx, s, scanBody[tournament.TrialRecord],
+func (s *Store) Trials(ctx context.Context, skill string) ([]record.TrialRecord, error) {
+	rows, err := query(ctx, s, scanBody[record.TrialRecord],
 		`SELECT body FROM trials WHERE skill = ? ORDER BY updated DESC, challenger`, skill)
 	if err != nil {
 		return nil, fmt.Errorf("list trials of %s: %w", skill, err)

@@ -8,21 +8,21 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // SaveVersion appends v to its skill's versions and returns it as it is kept:
 // with the next number (0 for a skill's first), and with the time where v has
 // none. Where the skill's latest version already has v's SHA, nothing is
 // written, and that version is returned.
-func (s *Store) SaveVersion(ctx context.Context, v tournament.Version) (tournament.Version, error) {
+func (s *Store) SaveVersion(ctx context.Context, v record.Version) (record.Version, error) {
 	if v.Skill == "" || v.SHA == "" {
 		return v, errors.New("save version: it has no skill or no sha256")
 	}
 	if v.Created.IsZero() {
 		v.Created = s.now().UTC()
 	}
-	var kept tournament.Version
+	var kept record.Version
 	err := s.do(ctx, func(t *tx) (err error) {
 		kept, err = saveVersion(t, v)
 		return err
@@ -34,7 +34,7 @@ func (s *Store) SaveVersion(ctx context.Context, v tournament.Version) (tourname
 }
 
 // saveVersion is SaveVersion within a transaction.
-func saveVersion(t *tx, v tournament.Version) (tournament.Version, error) {
+func saveVersion(t *tx, v record.Version) (record.Version, error) {
 	latest, n, err := nextVersion(t, v.Skill, v.SHA)
 	if err != nil || latest != nil {
 		if latest != nil {
@@ -48,13 +48,13 @@ func saveVersion(t *tx, v tournament.Version) (tournament.Version, error) {
 
 // nextVersion is the number that a text becomes a version with; latest is the newest
 // version if it is this very text, and nil if it is not.
-func nextVersion(t *tx, name, sha string) (latest *tournament.Version, n int, err error) {
+func nextVersion(t *tx, name, sha string) (latest *record.Version, n int, err error) {
 	var body, text []byte
 	ok, err := t.row(`SELECT body, text FROM versions WHERE skill = ? ORDER BY n DESC LIMIT 1`, []any{name}, &body, &text)
 	if err != nil || !ok {
 		return nil, 0, err
 	}
-	newest, err := decode[tournament.Version](body)
+	newest, err := decode[record.Version](body)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -79,7 +79,7 @@ func (s *Store) NextVersion(ctx context.Context, name, sha string) (n int, err e
 
 // BeginVersion is SaveVersion and BeginInstalls in one step: after a crash there is no
 // version that nothing was to install.
-func (s *Store) BeginVersion(ctx context.Context, v tournament.Version, all []Intent) (kept tournament.Version, ids []int64, err error) {
+func (s *Store) BeginVersion(ctx context.Context, v record.Version, all []Intent) (kept record.Version, ids []int64, err error) {
 	if v.Skill == "" || v.SHA == "" {
 		return v, nil, errors.New("save version: it has no skill or no sha256")
 	}
@@ -101,7 +101,7 @@ func (s *Store) BeginVersion(ctx context.Context, v tournament.Version, all []In
 // WithdrawVersion takes back a version that evolve saved to install it and then
 // could not: the newest of its skill, never installed. It
 // does nothing where the version is anything else.
-func (s *Store) WithdrawVersion(ctx context.Context, v tournament.Version) error {
+func (s *Store) WithdrawVersion(ctx context.Context, v record.Version) error {
 	if v.Author != "evolve" {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (s *Store) WithdrawVersion(ctx context.Context, v tournament.Version) error
 	return named(err, "withdraw version of %s", v.Skill)
 }
 
-func putVersion(t *tx, v tournament.Version) error {
+func putVersion(t *tx, v record.Version) error {
 	text := v.Text
 	v.Text = nil
 	body, err := json.Marshal(v)
@@ -124,20 +124,20 @@ func putVersion(t *tx, v tournament.Version) error {
 	return err
 }
 
-func scanVersion(rows *sql.Rows) (v tournament.Version, err error) {
+func scanVersion(rows *sql.Rows) (v record.Version, err error) {
 	var body sql.RawBytes
 	var text []byte
 	if err = rows.Scan(&body, &text); err != nil {
 		return v, err
 	}
-	v, err = decode[tournament.Version](body)
+	v, err = decode[record.Version](body)
 	v.Text = text
 	return v, err
 }
 
 // Versions returns a skill's versions from v0 on, with their texts; of all
 // skills, by name, where skill is "".
-func (s *Store) Versions(ctx context.Context, skill string) ([]tournament.Version, error) {
+func (s *Store) Versions(ctx context.Context, skill string) ([]record.Version, error) {
 	vs, err := query(ctx, s, scanVersion,
 		`SELECT body, text FROM versions WHERE ?1 = '' OR skill = ?1 ORDER BY skill, n`, skill)
 	return vs, named(err, "list versions of %s", skill)
@@ -145,14 +145,14 @@ func (s *Store) Versions(ctx context.Context, skill string) ([]tournament.Versio
 
 // Version returns version n of a skill; the error wraps ErrNotFound where there
 // is none.
-func (s *Store) Version(ctx context.Context, skill string, n int) (*tournament.Version, error) {
+func (s *Store) Version(ctx context.Context, skill string, n int) (*record.Version, error) {
 	return s.oneVersion(ctx, fmt.Sprintf("%s@v%d", skill, n),
 		`SELECT body, text FROM versions WHERE skill = ? AND n = ?`, skill, n)
 }
 
 // VersionBySHA returns a skill's newest version whose SHA-256 is sha, or begins
 // with it. Errors: ErrNotFound, *AmbiguousError.
-func (s *Store) VersionBySHA(ctx context.Context, skill, sha string) (*tournament.Version, error) {
+func (s *Store) VersionBySHA(ctx context.Context, skill, sha string) (*record.Version, error) {
 	full, err := s.complete(ctx, "SELECT DISTINCT sha FROM versions WHERE skill = ?", "sha", sha, skill)
 	if err != nil {
 		return nil, fmt.Errorf("version %s@%s: %w", skill, sha, err)
@@ -161,7 +161,7 @@ func (s *Store) VersionBySHA(ctx context.Context, skill, sha string) (*tournamen
 		`SELECT body, text FROM versions WHERE skill = ? AND sha = ? ORDER BY n DESC LIMIT 1`, skill, full)
 }
 
-func (s *Store) oneVersion(ctx context.Context, name, q string, args ...any) (*tournament.Version, error) {
+func (s *Store) oneVersion(ctx context.Context, name, q string, args ...any) (*record.Version, error) {
 	vs, err := query(ctx, s, scanVersion, q, args...)
 	if err == nil && len(vs) == 0 {
 		err = ErrNotFound

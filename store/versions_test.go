@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 func TestVersions(t *testing.T) {
@@ -17,23 +17,23 @@ func TestVersions(t *testing.T) {
 	s := open(t)
 	s.now = func() time.Time { return day }
 	text := []byte("---\r\nname: dataviz\n\x00\xff")
-	v0, err := s.SaveVersion(ctx, tournament.Version{Skill: "dataviz", SHA: "abc1", Author: "you", Text: text})
+	v0, err := s.SaveVersion(ctx, record.Version{Skill: "dataviz", SHA: "abc1", Author: "you", Text: text})
 	must(t, err)
 	if v0.N != 0 || !v0.Created.Equal(day) {
 		t.Errorf("first version is %+v", v0)
 	}
-	v1, err := s.SaveVersion(ctx, tournament.Version{Skill: "dataviz", SHA: "abc2", Parent: "abc1", Author: "evolve",
+	v1, err := s.SaveVersion(ctx, record.Version{Skill: "dataviz", SHA: "abc2", Parent: "abc1", Author: "evolve",
 		Evidence: []byte(`{"e":25}`), Proven: true, Created: day.Add(time.Hour), N: 7, Text: []byte("two")})
 	must(t, err)
 	if v1.N != 1 {
 		t.Errorf("second version has number %d", v1.N)
 	}
-	same, err := s.SaveVersion(ctx, tournament.Version{Skill: "dataviz", SHA: "abc2", Author: "you"})
+	same, err := s.SaveVersion(ctx, record.Version{Skill: "dataviz", SHA: "abc2", Author: "you"})
 	must(t, err)
 	if !reflect.DeepEqual(same, v1) {
 		t.Errorf("the same text again gave %+v, want %+v", same, v1)
 	}
-	back, err := s.SaveVersion(ctx, tournament.Version{Skill: "dataviz", SHA: "abc1", Text: text})
+	back, err := s.SaveVersion(ctx, record.Version{Skill: "dataviz", SHA: "abc1", Text: text})
 	must(t, err)
 	if back.N != 2 {
 		t.Errorf("an older text again has number %d, want 2", back.N)
@@ -70,7 +70,7 @@ func TestVersionNumbers(t *testing.T) {
 		s := openAt(t, path)
 		wg.Go(func() {
 			for i := range each {
-				if _, err := s.SaveVersion(t.Context(), tournament.Version{Skill: "x", SHA: fmt.Sprint(h, i)}); err != nil {
+				if _, err := s.SaveVersion(t.Context(), record.Version{Skill: "x", SHA: fmt.Sprint(h, i)}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -186,7 +186,7 @@ func TestBeginVersion(t *testing.T) {
 	to := func(path string) Intent {
 		return Intent{Install: Install{Skill: "dataviz", Path: path, From: "abc0", To: "abc1", Op: OpPromote}}
 	}
-	v := tournament.Version{Skill: "dataviz", SHA: "abc1", Author: "evolve", Text: []byte("one")}
+	v := record.Version{Skill: "dataviz", SHA: "abc1", Author: "evolve", Text: []byte("one")}
 	if n, err := s.NextVersion(ctx, "dataviz", "abc1"); err != nil || n != 0 {
 		t.Errorf("it would be v%d, %v", n, err)
 	}

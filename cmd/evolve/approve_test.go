@@ -10,8 +10,8 @@ import (
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/status"
 )
 
@@ -114,8 +114,8 @@ func TestPurgedTextsAreNotDecidedOn(t *testing.T) {
 	j := db.Journal("20260404-030000-00000a")
 	var shas []string
 	for i, host := range []string{"a.example.com", "b.example.com"} {
-		c := tournament.Candidate{SHA: skill.HashText([]byte(wide(host))), Run: "20260404-030000-00000a", Seq: 10 + i, Operator: "reflect",
-			State: tournament.Quarantined, Reason: "new-host: " + host, Parents: []string{skill.HashText([]byte(live))}, Taught: []string{"c-1"}, Text: []byte(wide(host))}
+		c := record.Candidate{SHA: skill.HashText([]byte(wide(host))), Run: "20260404-030000-00000a", Seq: 10 + i, Operator: "reflect",
+			State: record.Quarantined, Reason: "new-host: " + host, Parents: []string{skill.HashText([]byte(live))}, Taught: []string{"c-1"}, Text: []byte(wide(host))}
 		must(j.SaveCandidate(ctx, &c))
 		shas = append(shas, c.SHA)
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/spf13/cobra"
 )
 
@@ -203,13 +203,13 @@ func furnish(t *testing.T, home string) {
 	db, err := store.Open(t.Context(), filepath.Join(home, "evolve", "evolve.db"))
 	must(err)
 	for _, sha := range []string{"aa", "bb"} {
-		_, err := db.SaveVersion(t.Context(), tournament.Version{Skill: "dataviz", SHA: sha, Author: "you", Text: []byte(sha)})
+		_, err := db.SaveVersion(t.Context(), record.Version{Skill: "dataviz", SHA: sha, Author: "you", Text: []byte(sha)})
 		must(err)
 	}
 	j := db.Journal("20260921-031702-5e1f0a")
-	must(j.SaveRun(t.Context(), &tournament.Run{ID: "20260921-031702-5e1f0a", Skill: "dataviz", Status: tournament.Finished, Started: time.Unix(1, 0)}))
-	for i, state := range []tournament.CandidateState{tournament.Seed, tournament.Pooled, tournament.Refused} {
-		must(j.SaveCandidate(t.Context(), &tournament.Candidate{SHA: strings.Repeat(fmt.Sprint(i), 64), Run: "20260921-031702-5e1f0a", Seq: i, Operator: "reflect", State: state, Text: []byte("x")}))
+	must(j.SaveRun(t.Context(), &record.Run{ID: "20260921-031702-5e1f0a", Skill: "dataviz", Status: record.Finished, Started: time.Unix(1, 0)}))
+	for i, state := range []record.CandidateState{record.Seed, record.Pooled, record.Refused} {
+		must(j.SaveCandidate(t.Context(), &record.Candidate{SHA: strings.Repeat(fmt.Sprint(i), 64), Run: "20260921-031702-5e1f0a", Seq: i, Operator: "reflect", State: state, Text: []byte("x")}))
 	}
 	_, _, err = db.SaveCases(t.Context(), []eval.Case{
 		{ID: "rev-01", Skill: "dataviz", Prompt: "Plot", Checks: []eval.Check{{Type: eval.Contains, Value: "log"}}},

@@ -8,8 +8,8 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -136,7 +136,7 @@ func agree(ctx context.Context, a *global, db *store.Store, p *release.Plan, yes
 }
 
 // sayLifetime tells it to the person who promotes.
-func sayLifetime(ctx context.Context, a *global, db *store.Store, t *tournament.TrialRecord) error {
+func sayLifetime(ctx context.Context, a *global, db *store.Store, t *record.TrialRecord) error {
 	said, _, err := release.OverLifetime(ctx, db, t)
 	if said != "" {
 		a.Say("%s", said)

@@ -14,8 +14,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/judge"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/spf13/cobra"
 )
 
@@ -212,7 +212,7 @@ func printReview(a *global, r *reviewed) error {
 		fmt.Fprintf(&b, "%s: %s, %d the same, %d skipped; %s left\n", r.Skill, plain.Counted(r.Labels, "label"), r.Same, r.Skipped, plain.Counted(r.Left, "pair"))
 	}
 	if r.Kappa.N > 0 {
-		fmt.Fprintf(&b, "judge: %s (its scores against all your pairs)\n", tournament.Calibration{Labels: r.Stored})
+		fmt.Fprintf(&b, "judge: %s (its scores against all your pairs)\n", record.Calibration{Labels: r.Stored})
 	}
 	next := fmt.Sprintf("`evolve --skill %s` counts them, with the labels from your sessions", r.Skill)
 	if r.Shown == 0 && r.Left == 0 {

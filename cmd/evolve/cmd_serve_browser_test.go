@@ -13,7 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/report/browsertest"
 )
 
@@ -214,13 +214,13 @@ func TestServeForeigners(t *testing.T) {
 func (d *servedDemo) running() (id string, end func()) {
 	d.t.Helper()
 	ctx := d.t.Context()
-	run := &tournament.Run{ID: "20300102-000000-0000bb", Skill: demoSkill, Status: tournament.Running, Incumbent: skill.HashText([]byte(d.live)), Config: []byte(`{"max_rollouts":120}`), Started: d.a.Now()}
+	run := &record.Run{ID: "20300102-000000-0000bb", Skill: demoSkill, Status: record.Running, Incumbent: skill.HashText([]byte(d.live)), Config: []byte(`{"max_rollouts":120}`), Started: d.a.Now()}
 	j := d.db.Journal(run.ID)
 	d.must(j.SaveRun(ctx, run))
 	unlock, err := lockRun(d.a, run.ID)
 	d.must(err)
 	return run.ID, func() {
-		run.Status, run.Ended = tournament.Finished, d.a.Now()
+		run.Status, run.Ended = record.Finished, d.a.Now()
 		d.must(j.SaveRun(ctx, run))
 		unlock()
 	}
@@ -228,7 +228,7 @@ func (d *servedDemo) running() (id string, end func()) {
 
 func (d *servedDemo) event(run string, seq int, rollouts int64, best float64, text string) {
 	d.t.Helper()
-	d.must(d.db.Journal(run).AppendEvent(d.t.Context(), tournament.Event{Run: run, Seq: seq, Time: d.a.Now(), Kind: "unusable", Rollouts: rollouts, Best: &best,
+	d.must(d.db.Journal(run).AppendEvent(d.t.Context(), record.Event{Run: run, Seq: seq, Time: d.a.Now(), Kind: "unusable", Rollouts: rollouts, Best: &best,
 		Data: []byte(fmt.Sprintf(`{"operator":"reflect","reason":%q}`, text))}))
 }
 

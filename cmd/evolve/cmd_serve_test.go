@@ -22,7 +22,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/report/serve"
 )
 
@@ -117,15 +117,15 @@ func (d *servedDemo) file() string {
 func (d *servedDemo) candidates() {
 	d.t.Helper()
 	ctx, hash := d.t.Context(), func(s string) string { return skill.HashText([]byte(s)) }
-	run := &tournament.Run{ID: "20300101-000000-0000aa", Skill: demoSkill, Status: tournament.Finished, Incumbent: hash(d.live), Challenger: hash(d.proven),
+	run := &record.Run{ID: "20300101-000000-0000aa", Skill: demoSkill, Status: record.Finished, Incumbent: hash(d.live), Challenger: hash(d.proven),
 		Started: time.Now(), Ended: time.Now()}
 	j := d.db.Journal(run.ID)
 	d.must(j.SaveRun(ctx, run))
 	cases, err := d.db.Cases(ctx, demoSkill)
 	d.must(err)
-	for i, c := range []tournament.Candidate{{Text: []byte(d.live), State: tournament.Seed, Operator: "found"},
-		{Text: []byte(d.proven), State: tournament.Pooled, Operator: "reflect", Parents: []string{hash(d.live)}, Taught: []string{cases[0].ID}},
-		{Text: []byte(d.wide), State: tournament.Quarantined, Operator: "reflect", Reason: "new-url: the URL https://data.example.org/latest is new", Parents: []string{hash(d.live)}, Taught: []string{cases[1].ID}}} {
+	for i, c := range []record.Candidate{{Text: []byte(d.live), State: record.Seed, Operator: "found"},
+		{Text: []byte(d.proven), State: record.Pooled, Operator: "reflect", Parents: []string{hash(d.live)}, Taught: []string{cases[0].ID}},
+		{Text: []byte(d.wide), State: record.Quarantined, Operator: "reflect", Reason: "new-url: the URL https://data.example.org/latest is new", Parents: []string{hash(d.live)}, Taught: []string{cases[1].ID}}} {
 		c.Run, c.Seq, c.SHA = run.ID, i, skill.HashText(c.Text)
 		d.must(j.SaveCandidate(ctx, &c))
 	}
@@ -135,7 +135,7 @@ func (d *servedDemo) candidates() {
 	}
 	state, err := json.Marshal(map[string]any{"version": 1, "start": none, "trial": tr})
 	d.must(err)
-	d.must(j.SaveTrial(ctx, &tournament.TrialRecord{Skill: demoSkill, Incumbent: hash(d.live), Challenger: hash(d.proven), Run: run.ID,
+	d.must(j.SaveTrial(ctx, &record.TrialRecord{Skill: demoSkill, Incumbent: hash(d.live), Challenger: hash(d.proven), Run: run.ID,
 		Decision: pareto.Promote, State: state, Updated: time.Now()}))
 }
 

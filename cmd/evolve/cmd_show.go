@@ -8,8 +8,8 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/spf13/cobra"
 )
 
@@ -74,7 +74,7 @@ func runShow(ctx context.Context, a *global, arg string, why bool) error {
 		return err
 	}
 	if !why && !a.JSON {
-		if t.Version == nil && state != "" && state != string(tournament.Pooled) {
+		if t.Version == nil && state != "" && state != string(record.Pooled) {
 			a.Say("%s", oneLine(fmt.Sprintf("%s: %s", t.Label, reason)))
 		}
 		text := string(t.Doc.Render())

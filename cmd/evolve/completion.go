@@ -14,7 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/search"
 	"github.com/spf13/cobra"
 )
 
@@ -141,10 +141,10 @@ var values = map[string]completer{
 	"sandbox":          words(agent.SandboxOn, agent.SandboxNone),
 	"evolve":           words(skill.Harness, skill.Description, skill.Shorten),
 	"objectives":       words("quality", "latency", "cost", "retries"),
-	"select":           words(sortedKeys(tournament.Selectors)...),
-	"accept":           words(sortedKeys(tournament.Acceptances)...),
-	"batch":            words(sortedKeys(tournament.Batches)...),
-	"stop":             words(sortedKeys(tournament.Stops)...),
+	"select":           words(sortedKeys(search.Selectors)...),
+	"accept":           words(sortedKeys(search.Acceptances)...),
+	"batch":            words(sortedKeys(search.Batches)...),
+	"stop":             words(sortedKeys(search.Stops)...),
 	"profile":          words(string(skill.ClaudeCode), string(skill.Portable)),
 	"policy":           words("stage", "auto"),
 	"with":             words("systemd", "launchd", "cron"),

@@ -11,8 +11,8 @@ import (
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/status"
@@ -155,7 +155,7 @@ func printResult(a *global, r *runResult) error {
 
 // next is what to type after a run.
 func (r *runResult) next() string {
-	s := report.Standing{Skill: r.Skill, Stopped: r.Status == string(tournament.Stopped), Installed: r.Installed,
+	s := report.Standing{Skill: r.Skill, Stopped: r.Status == string(record.Stopped), Installed: r.Installed,
 		Doubted: r.Verdict.Judge != nil && !r.Verdict.Judge.Trusted}
 	if r.Challenger != nil {
 		s.Challenger, s.Shorter = r.Challenger.SHA, r.Challenger.Shorter != nil

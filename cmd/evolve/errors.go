@@ -19,8 +19,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/release"
+	"github.com/skill-evolve/evolve/tournament/search"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -36,9 +36,9 @@ func classify(err error) (kind problem.Kind, hint string) {
 		alias   *skill.AliasError
 		broken  *skill.BrokenSkillError
 		drift   *skill.DriftError
-		kernel  *tournament.KernelError
+		kernel  *search.KernelError
 
-		speechless *tournament.AgentFailsError
+		speechless *search.AgentFailsError
 		newer      *store.NewerError
 		corrupt    *store.CorruptError
 		lost       *store.LostError

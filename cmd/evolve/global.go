@@ -16,8 +16,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/spf13/pflag"
 )
 
@@ -96,7 +96,7 @@ func openTexts(ctx context.Context, a *global, name string) (*candidate.Texts, e
 	return candidate.Open(ctx, db, a.layout(), name)
 }
 
-func openTrialOf(ctx context.Context, a *global, db *store.Store, live *skill.Live, evolves string) (*tournament.TrialRecord, error) {
+func openTrialOf(ctx context.Context, a *global, db *store.Store, live *skill.Live, evolves string) (*record.TrialRecord, error) {
 	return candidate.OpenTrial(ctx, db, live, evolves)
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -136,16 +136,16 @@ func (h *house) look() {
 }
 
 // challenger puts the text with one line changed on trial; it wins that many pairs.
-func (h *house) challenger(decision pareto.Verdict, status tournament.RunStatus, pairs int) {
+func (h *house) challenger(decision pareto.Verdict, status record.RunStatus, pairs int) {
 	text := []byte(swap(h.text, "Name every column.", "Name every column, with its unit."))
 	id := "20261120-031700-" + skill.HashText([]byte(h.name))[:6]
 	j := h.db.Journal(id)
 	base := skill.HashText([]byte(h.text))
-	run := &tournament.Run{ID: id, Skill: h.name, Status: status, Incumbent: base, Challenger: skill.HashText(text), Config: json.RawMessage(`{"schema":1}`), Started: day1, Ended: day1.Add(time.Minute)}
+	run := &record.Run{ID: id, Skill: h.name, Status: status, Incumbent: base, Challenger: skill.HashText(text), Config: json.RawMessage(`{"schema":1}`), Started: day1, Ended: day1.Add(time.Minute)}
 	h.do(j.SaveRun(h.ctx, run))
-	c := &tournament.Candidate{SHA: run.Challenger, Run: id, Seq: 1, Parents: []string{base}, Operator: "reflect", State: tournament.Pooled, Text: text}
+	c := &record.Candidate{SHA: run.Challenger, Run: id, Seq: 1, Parents: []string{base}, Operator: "reflect", State: record.Pooled, Text: text}
 	if decision == "" {
-		c.State, c.Reason = tournament.Quarantined, `new-url: the URL "https://tables.example/upload" is new`
+		c.State, c.Reason = record.Quarantined, `new-url: the URL "https://tables.example/upload" is new`
 	}
 	h.do(j.SaveCandidate(h.ctx, c))
 	if decision == "" {
@@ -157,7 +157,7 @@ func (h *house) challenger(decision pareto.Verdict, status tournament.RunStatus,
 	}
 	state, err := json.Marshal(map[string]any{"version": 1, "start": tr, "trial": tr})
 	h.do(err)
-	h.do(j.SaveTrial(h.ctx, &tournament.TrialRecord{Skill: h.name, Incumbent: base, Challenger: run.Challenger, Run: id,
+	h.do(j.SaveTrial(h.ctx, &record.TrialRecord{Skill: h.name, Incumbent: base, Challenger: run.Challenger, Run: id,
 		Decision: decision, State: state, Updated: day1}))
 }
 
@@ -165,17 +165,17 @@ func (h *house) challenger(decision pareto.Verdict, status tournament.RunStatus,
 func (h *house) live(path string) {
 	switch h.name {
 	case "proved":
-		h.challenger(pareto.Promote, tournament.Finished, 40)
+		h.challenger(pareto.Promote, record.Finished, 40)
 	case "met":
-		h.challenger(pareto.Undecided, tournament.Finished, 4)
+		h.challenger(pareto.Undecided, record.Finished, 4)
 		h.do(os.WriteFile(path, []byte(swap(h.text, "Name every column.", "Name each column.")), 0o600))
 		h.look()
 	case "cut-short":
-		h.challenger(pareto.Undecided, tournament.Interrupted, 3)
+		h.challenger(pareto.Undecided, record.Interrupted, 3)
 	case "held":
-		h.challenger("", tournament.Finished, 0)
+		h.challenger("", record.Finished, 0)
 	case "on-trial", "a-skill-with-quite-a-long-name":
-		h.challenger(pareto.Undecided, tournament.Finished, 6)
+		h.challenger(pareto.Undecided, record.Finished, 6)
 	case "kept":
 		h.do(h.db.PinSkill(h.ctx, h.name, skill.HashText([]byte(h.text))))
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // edit writes the live skill anew, with a line more.
@@ -39,7 +39,7 @@ func TestRefusedInstallLeavesNoVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := append(bytes.Clone(found.Doc.Render()), "Label every axis.\n"...)
-	offer := tournament.Version{Skill: "dataviz", SHA: skill.HashText(next), Parent: found.Doc.Hash(), Author: "evolve", Proven: true, Text: next}
+	offer := record.Version{Skill: "dataviz", SHA: skill.HashText(next), Parent: found.Doc.Hash(), Author: "evolve", Proven: true, Text: next}
 	edited := edit(t, found, "Be brief.")
 	var drift *skill.DriftError
 	if _, err := putInPlace(ctx, a, db, found, offer, nil); !errors.As(err, &drift) {

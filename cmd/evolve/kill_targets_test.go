@@ -13,7 +13,7 @@ import (
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // A spread is a skill of two versions that goes to three targets and back while
@@ -49,7 +49,7 @@ func newSpread(t *testing.T) *spread {
 	}
 	s.must("rollback", "tagger", "--to", "claude") // records v0; there is nothing before it
 	db := s.open()
-	if _, err := db.SaveVersion(t.Context(), tournament.Version{Skill: "tagger", SHA: skill.HashText(s.texts[1]), Parent: skill.HashText(s.texts[0]),
+	if _, err := db.SaveVersion(t.Context(), record.Version{Skill: "tagger", SHA: skill.HashText(s.texts[1]), Parent: skill.HashText(s.texts[0]),
 		Author: "evolve", Operator: "reflect", Proven: true, Text: s.texts[1]}); err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // inFlight is how many rollouts run at a time: what a kill can make evolve pay
@@ -214,9 +214,9 @@ func (s *siege) strike(op string) {
 		db := s.open(s.home)
 		unfinished, err := db.UnfinishedRun(ctx, s.cases[0].Skill)
 		if err == nil && unfinished != nil {
-			var events []tournament.Event
+			var events []record.Event
 			events, err = db.Events(ctx, unfinished.ID)
-			if slices.ContainsFunc(events, func(e tournament.Event) bool { return e.Kind == "gate_start" }) {
+			if slices.ContainsFunc(events, func(e record.Event) bool { return e.Kind == "gate_start" }) {
 				s.hits["inside the gate"]++
 			}
 		}
@@ -224,7 +224,7 @@ func (s *siege) strike(op string) {
 			s.t.Fatal(err, e)
 		}
 		// Killed before it was written down, or after its end.
-		if unfinished != nil && unfinished.Status == tournament.Running {
+		if unfinished != nil && unfinished.Status == record.Running {
 			var r runResult
 			s.decode(s.must("--resume", unfinished.ID), &r)
 			extra := s.world.AgentCalls.Load() - before - r.Spent.AgentCalls

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -24,7 +24,7 @@ func TestOwnersRunsAreTrialsOfTheLifetime(t *testing.T) {
 		db := b.store()
 		defer db.Close()
 		for i := range before {
-			rec := &tournament.TrialRecord{Skill: demoSkill, Incumbent: "older", Challenger: fmt.Sprintf("null%02d", i), Run: "r", Decision: "reject", Simulated: true,
+			rec := &record.TrialRecord{Skill: demoSkill, Incumbent: "older", Challenger: fmt.Sprintf("null%02d", i), Run: "r", Decision: "reject", Simulated: true,
 				State: []byte(`{"version":1,"trial":{"version":1,"config":{"quality":{"alpha":0.04},"latency":{"alpha":0.01},"cost":{"alpha":0.01},"retries":{"alpha":0.01},"tolerance_alpha":0.05,"futility_alpha":0.05},"pairs":[],"verdict":"reject"}}`)}
 			if err := db.Journal("r").SaveTrial(ctx, rec); err != nil {
 				t.Fatal(err)
@@ -37,8 +37,8 @@ func TestOwnersRunsAreTrialsOfTheLifetime(t *testing.T) {
 	if !strings.Contains(strings.Join(strings.Fields(said), " "), worth) {
 		t.Fatalf("the run does not say what its proof is worth:\n%s", said)
 	}
-	level := (&tournament.TrialNumber{Number: before + 1}).Level()
-	trial := func() (open *tournament.TrialRecord, st *sleep.State) {
+	level := (&record.TrialNumber{Number: before + 1}).Level()
+	trial := func() (open *record.TrialRecord, st *sleep.State) {
 		t.Helper()
 		db := b.store()
 		defer db.Close()

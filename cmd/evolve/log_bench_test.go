@@ -12,7 +12,7 @@ import (
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // BenchmarkLog is a year of nights: 300 runs of forty candidates and a trial each,
@@ -48,10 +48,10 @@ func BenchmarkLog(b *testing.B) {
 		id := fmt.Sprintf("%s-%06x", at.Format("20060102-150405"), i)
 		j := db.Journal(id)
 		won := skill.HashText(text(i, 39))
-		check(j.SaveRun(ctx, &tournament.Run{ID: id, Skill: "tables", Status: tournament.Finished, Incumbent: live, Challenger: won, Config: config, Started: at, Ended: at}))
+		check(j.SaveRun(ctx, &record.Run{ID: id, Skill: "tables", Status: record.Finished, Incumbent: live, Challenger: won, Config: config, Started: at, Ended: at}))
 		for c := range 40 {
-			check(j.SaveCandidate(ctx, &tournament.Candidate{SHA: skill.HashText(text(i, c)), Run: id, Seq: c, Parents: []string{live}, Operator: "reflect",
-				State: tournament.Pooled, Taught: []string{"c1", "c2"}, Text: text(i, c)}))
+			check(j.SaveCandidate(ctx, &record.Candidate{SHA: skill.HashText(text(i, c)), Run: id, Seq: c, Parents: []string{live}, Operator: "reflect",
+				State: record.Pooled, Taught: []string{"c1", "c2"}, Text: text(i, c)}))
 		}
 		tr := pareto.NewTrial(pareto.DefaultConfig())
 		for range 20 {
@@ -63,9 +63,9 @@ func BenchmarkLog(b *testing.B) {
 		if i%10 == 9 {
 			decision = pareto.Promote
 		}
-		check(j.SaveTrial(ctx, &tournament.TrialRecord{Skill: "tables", Incumbent: live, Challenger: won, Run: id, Decision: decision, State: state, Updated: at}))
+		check(j.SaveTrial(ctx, &record.TrialRecord{Skill: "tables", Incumbent: live, Challenger: won, Run: id, Decision: decision, State: state, Updated: at}))
 		if decision == pareto.Promote {
-			_, err := db.SaveVersion(ctx, tournament.Version{Skill: "tables", SHA: won, Parent: live, Author: "evolve", Operator: "reflect", Run: id, Proven: true, Created: at, Text: text(i, 39)})
+			_, err := db.SaveVersion(ctx, record.Version{Skill: "tables", SHA: won, Parent: live, Author: "evolve", Operator: "reflect", Run: id, Proven: true, Created: at, Text: text(i, 39)})
 			check(err)
 			live = won
 		}

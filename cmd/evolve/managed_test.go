@@ -10,7 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -59,11 +59,11 @@ func TestManagedSkillsAreNeverWritten(t *testing.T) {
 					return err
 				},
 				"an installation": func() error {
-					_, err := putInPlace(ctx, o.a, o.db, live, tournament.Version{Skill: "tables", SHA: proved, Parent: sha, Author: "evolve", Text: []byte(next)}, nil)
+					_, err := putInPlace(ctx, o.a, o.db, live, record.Version{Skill: "tables", SHA: proved, Parent: sha, Author: "evolve", Text: []byte(next)}, nil)
 					return err
 				},
 				"rollback": func() error {
-					_, err := o.db.SaveVersion(ctx, tournament.Version{Skill: "tables", SHA: proved, Parent: sha, Author: "evolve", Text: []byte(next)})
+					_, err := o.db.SaveVersion(ctx, record.Version{Skill: "tables", SHA: proved, Parent: sha, Author: "evolve", Text: []byte(next)})
 					o.check(err)
 					return rollbackSkill(ctx, o.a, "tables@v0", rollbackFlags{force: true})
 				},

@@ -8,21 +8,21 @@ import (
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // proved puts a text before the gate against an incumbent, which decides for it.
-func (r *roaming) proved(text, against []byte, change ...func(*tournament.TrialRecord)) string {
+func (r *roaming) proved(text, against []byte, change ...func(*record.TrialRecord)) string {
 	r.t.Helper()
 	sha, base := skill.HashText(text), skill.HashText(against)
 	id := "run-" + sha[:6]
 	j := r.db.Journal(id)
-	t := &tournament.TrialRecord{Skill: "tagger", Incumbent: base, Challenger: sha, Run: id, Decision: pareto.Promote, State: []byte(`{"version":1}`), Updated: day1}
+	t := &record.TrialRecord{Skill: "tagger", Incumbent: base, Challenger: sha, Run: id, Decision: pareto.Promote, State: []byte(`{"version":1}`), Updated: day1}
 	for _, f := range change {
 		f(t)
 	}
-	run := &tournament.Run{ID: id, Skill: "tagger", Status: tournament.Finished, Incumbent: base, Challenger: sha, Simulated: t.Simulated, Started: day1, Ended: day1}
-	c := &tournament.Candidate{SHA: sha, Run: id, Seq: 1, Parents: []string{base}, Operator: "reflect", State: tournament.Pooled, Text: text}
+	run := &record.Run{ID: id, Skill: "tagger", Status: record.Finished, Incumbent: base, Challenger: sha, Simulated: t.Simulated, Started: day1, Ended: day1}
+	c := &record.Candidate{SHA: sha, Run: id, Seq: 1, Parents: []string{base}, Operator: "reflect", State: record.Pooled, Text: text}
 	for _, err := range []error{j.SaveRun(r.t.Context(), run), j.SaveCandidate(r.t.Context(), c), j.SaveTrial(r.t.Context(), t)} {
 		if err != nil {
 			r.t.Fatal(err)
@@ -31,7 +31,7 @@ func (r *roaming) proved(text, against []byte, change ...func(*tournament.TrialR
 	return sha[:12]
 }
 
-func simulatedTrial(t *tournament.TrialRecord) { t.Simulated = true }
+func simulatedTrial(t *record.TrialRecord) { t.Simulated = true }
 
 func (r *roaming) promote(at string) error {
 	return promoteSkill(r.t.Context(), r.a, "tagger"+at, promoteFlags{})
@@ -43,7 +43,7 @@ func TestPromoteTellsAllReasonsAtOnce(t *testing.T) {
 	r := newRoaming(t)
 	other := append(bytes.Clone(r.v0), "Older.\n"...)
 	worse := bytes.ReplaceAll(r.v1, []byte("Never guess."), []byte("Guess."))
-	at := r.proved(worse, other, simulatedTrial, func(t *tournament.TrialRecord) { t.Decision = pareto.Undecided })
+	at := r.proved(worse, other, simulatedTrial, func(t *record.TrialRecord) { t.Decision = pareto.Undecided })
 	if err := r.db.PinSkill(t.Context(), "tagger", skill.HashText(r.v0)); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestWhatIsOfferedWorks(t *testing.T) {
 // TestSecondProvedIsOfferedByItsName: promote alone takes the newest.
 func TestSecondProvedIsOfferedByItsName(t *testing.T) {
 	r := newRoaming(t)
-	older := r.proved(append(bytes.Clone(r.v0), "\nSort them.\n"...), r.v0, func(t *tournament.TrialRecord) { t.Updated = day1.Add(-1) })
+	older := r.proved(append(bytes.Clone(r.v0), "\nSort them.\n"...), r.v0, func(t *record.TrialRecord) { t.Updated = day1.Add(-1) })
 	r.proved(r.v1, r.v0)
 	log := r.printed("log", "tagger")
 	for _, want := range []string{"`evolve promote tagger`", fmt.Sprintf("`evolve promote tagger@%s`", older)} {

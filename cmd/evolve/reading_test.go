@@ -15,7 +15,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/gate"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 const taggerV0 = `---
@@ -85,9 +86,9 @@ func shelf(t *testing.T) (live string) {
 		}
 		return tr
 	}
-	evidence, err := json.Marshal(tournament.Verdict{Decision: trial(1, 40).Decide()})
+	evidence, err := json.Marshal(gate.Verdict{Decision: trial(1, 40).Decide()})
 	must(err)
-	for _, v := range []tournament.Version{
+	for _, v := range []record.Version{
 		{SHA: hash(taggerV0), Author: "you", Operator: "edit", Note: "found", Text: []byte(taggerV0), Created: day(1)},
 		{SHA: hash(v1), Parent: hash(taggerV0), Author: "evolve", Operator: "reflect", Run: "r1", Evidence: evidence, Proven: true, Text: []byte(v1), Created: day(2)},
 		{SHA: hash(live), Parent: hash(v1), Author: "you", Operator: "edit", Note: "edited \x1b[2Jby hand", Text: []byte(live), Created: day(3)},
@@ -96,19 +97,19 @@ func shelf(t *testing.T) (live string) {
 		_, err := db.SaveVersion(ctx, v)
 		must(err)
 	}
-	run := &tournament.Run{ID: "20260404-030000-00000a", Skill: "tagger", Status: tournament.Finished, Incumbent: hash(live), Challenger: hash(waiting), Started: day(4), Ended: day(4)}
+	run := &record.Run{ID: "20260404-030000-00000a", Skill: "tagger", Status: record.Finished, Incumbent: hash(live), Challenger: hash(waiting), Started: day(4), Ended: day(4)}
 	j := db.Journal(run.ID)
 	must(j.SaveRun(ctx, run))
-	for i, c := range []tournament.Candidate{
-		{SHA: hash(live), Operator: "found", State: tournament.Seed, Text: []byte(live)},
-		{SHA: hash(waiting), Operator: "reflect", State: tournament.Pooled, Parents: []string{hash(live)}, Taught: []string{"c-1", "c-2", "c-gone"}, Text: []byte(waiting)},
-		{SHA: hash(lost), Operator: "prune", State: tournament.Pooled, Parents: []string{hash(live)}, Text: []byte(lost)},
+	for i, c := range []record.Candidate{
+		{SHA: hash(live), Operator: "found", State: record.Seed, Text: []byte(live)},
+		{SHA: hash(waiting), Operator: "reflect", State: record.Pooled, Parents: []string{hash(live)}, Taught: []string{"c-1", "c-2", "c-gone"}, Text: []byte(waiting)},
+		{SHA: hash(lost), Operator: "prune", State: record.Pooled, Parents: []string{hash(live)}, Text: []byte(lost)},
 	} {
 		c.Run, c.Seq = run.ID, i
 		must(j.SaveCandidate(ctx, &c))
 	}
 	best := 0.5
-	for i, e := range []tournament.Event{
+	for i, e := range []record.Event{
 		{Kind: "search_start", Data: json.RawMessage(`{"train":2,"val":1}`)},
 		{Kind: "seed", Data: json.RawMessage(`{"quality":0.5,"cases":1}`), Rollouts: 1, Best: &best},
 		{Kind: "invalid", Data: json.RawMessage(`{"sha256":"abcdef0123456789","operator":"reflect","reason":"new-host: \u001b[31mevil.example"}`), Rollouts: 1, Best: &best},
@@ -125,7 +126,7 @@ func shelf(t *testing.T) (live string) {
 	}{{waiting, pareto.Undecided, trial(1, 3), 5}, {lost, pareto.Reject, trial(-1, 40), 4}} {
 		state, err := json.Marshal(map[string]any{"version": 1, "start": trial(0, 0), "start_clusters": nil, "trial": x.trial, "clusters": nil})
 		must(err)
-		must(j.SaveTrial(ctx, &tournament.TrialRecord{Skill: "tagger", Incumbent: hash(live), Challenger: hash(x.text), Run: run.ID,
+		must(j.SaveTrial(ctx, &record.TrialRecord{Skill: "tagger", Incumbent: hash(live), Challenger: hash(x.text), Run: run.ID,
 			Decision: x.decision, State: state, Updated: day(x.day)}))
 	}
 	return live
@@ -229,7 +230,7 @@ func TestDiffAfterInstalling(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.SaveVersion(ctx, tournament.Version{Skill: "tagger", SHA: skill.HashText([]byte(challenger)), Parent: skill.HashText([]byte(v1)),
+	if _, err := db.SaveVersion(ctx, record.Version{Skill: "tagger", SHA: skill.HashText([]byte(challenger)), Parent: skill.HashText([]byte(v1)),
 		Author: "evolve", Text: []byte(challenger)}); err != nil {
 		t.Fatal(err)
 	}

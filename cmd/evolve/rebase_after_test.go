@@ -15,8 +15,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -69,7 +69,7 @@ func TestRebaseBetweenGateAndInstallation(t *testing.T) {
 	edit := swap(tablesText, "Markdown", "HTML")
 	o.write(edit)
 	var drift *skill.DriftError
-	if _, err := putInPlace(t.Context(), o.a, o.db, found, tournament.Version{Skill: "tables", SHA: sha, Parent: o.base, Author: "evolve",
+	if _, err := putInPlace(t.Context(), o.a, o.db, found, record.Version{Skill: "tables", SHA: sha, Parent: o.base, Author: "evolve",
 		Proven: true, Text: []byte(theirs)}, nil); !errors.As(err, &drift) {
 		t.Fatalf("installed over an edit: %v", err)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // An editor that empties the file before it writes it: nothing is a version that was
@@ -163,7 +163,7 @@ func TestRebaseOfApproved(t *testing.T) {
 			if said := o.look(); said != "" {
 				t.Errorf("said again %q", said)
 			}
-			var held []tournament.Candidate
+			var held []record.Candidate
 			all, err := candidate.All(ctx, o.db, "tables")
 			o.check(err)
 			for _, k := range all {
@@ -218,9 +218,9 @@ func (o *desk) flagged(base, text string) string {
 	sha := skill.HashText([]byte(text))
 	run := "20261120-000000-" + sha[:6]
 	j := o.db.Journal(run)
-	o.check(j.SaveRun(o.Context(), &tournament.Run{ID: run, Skill: "tables", Status: tournament.Finished, Incumbent: base}))
-	o.check(j.SaveCandidate(o.Context(), &tournament.Candidate{SHA: sha, Run: run, Seq: 1, Parents: []string{base}, Operator: "reflect",
-		State: tournament.Quarantined, Reason: "new-url: it says https://tables.example", Taught: []string{"case-1"}, Text: []byte(text)}))
+	o.check(j.SaveRun(o.Context(), &record.Run{ID: run, Skill: "tables", Status: record.Finished, Incumbent: base}))
+	o.check(j.SaveCandidate(o.Context(), &record.Candidate{SHA: sha, Run: run, Seq: 1, Parents: []string{base}, Operator: "reflect",
+		State: record.Quarantined, Reason: "new-url: it says https://tables.example", Taught: []string{"case-1"}, Text: []byte(text)}))
 	return sha
 }
 
@@ -236,7 +236,7 @@ func TestRebaseOfWhatIsElsewhere(t *testing.T) {
 	for _, back := range []bool{false, true} {
 		ctx, o := t.Context(), newDesk(t)
 		sha := o.challenger(o.base, theirs, "reflect", pareto.Promote)
-		_, err := o.db.SaveVersion(ctx, tournament.Version{Skill: "tables", SHA: sha, Parent: o.base, Author: "evolve", Proven: true, Text: []byte(theirs)})
+		_, err := o.db.SaveVersion(ctx, record.Version{Skill: "tables", SHA: sha, Parent: o.base, Author: "evolve", Proven: true, Text: []byte(theirs)})
 		o.check(err)
 		there := filepath.Join(t.TempDir(), "tables", skill.FileName)
 		id, err := o.db.BeginInstall(ctx, store.Install{Skill: "tables", Path: there, From: o.base, To: sha, Op: store.OpPromote})

@@ -15,8 +15,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 const tablesText = `---
@@ -101,15 +101,15 @@ func (o *desk) challenger(base, text, operator string, decision pareto.Verdict) 
 	ctx, sha := o.Context(), skill.HashText([]byte(text))
 	run := "20261120-000000-" + sha[:6]
 	j := o.db.Journal(run)
-	o.check(j.SaveRun(ctx, &tournament.Run{ID: run, Skill: "tables", Status: tournament.Finished, Incumbent: base, Challenger: sha,
+	o.check(j.SaveRun(ctx, &record.Run{ID: run, Skill: "tables", Status: record.Finished, Incumbent: base, Challenger: sha,
 		Started: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)}))
-	o.check(j.SaveCandidate(ctx, &tournament.Candidate{SHA: sha, Run: run, Seq: 1, Parents: []string{base}, Operator: operator,
-		State: tournament.Pooled, Taught: []string{"case-1"}, Text: []byte(text)}))
+	o.check(j.SaveCandidate(ctx, &record.Candidate{SHA: sha, Run: run, Seq: 1, Parents: []string{base}, Operator: operator,
+		State: record.Pooled, Taught: []string{"case-1"}, Text: []byte(text)}))
 	tr := pareto.NewTrial(pareto.DefaultConfig())
 	tr.Add(pareto.Pair{Quality: 1})
 	state, err := json.Marshal(map[string]any{"version": 1, "start": tr, "trial": tr, "clusters": []string{"heard"}})
 	o.check(err)
-	o.check(j.SaveTrial(ctx, &tournament.TrialRecord{Skill: "tables", Incumbent: base, Challenger: sha, Run: run, Decision: decision,
+	o.check(j.SaveTrial(ctx, &record.TrialRecord{Skill: "tables", Incumbent: base, Challenger: sha, Run: run, Decision: decision,
 		State: state, Updated: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)}))
 	_, _, err = o.db.SaveCases(ctx, []eval.Case{{ID: "cut-1", Skill: "tables", Prompt: "p", Cluster: "cut short", Split: eval.Test, Checks: []eval.Check{{Type: eval.Contains, Value: "x"}}}})
 	o.check(err)
@@ -118,7 +118,7 @@ func (o *desk) challenger(base, text, operator string, decision pareto.Verdict) 
 }
 
 // onTrial is the text that is on trial against the live one, "" for none.
-func (o *desk) onTrial() (text string, t *tournament.TrialRecord) {
+func (o *desk) onTrial() (text string, t *record.TrialRecord) {
 	o.Helper()
 	live, err := o.a.layout().Live("tables")
 	o.check(err)
@@ -214,7 +214,7 @@ func TestRebaseOnEdits(t *testing.T) {
 
 // restarted checks the trial of a re-based challenger: no evidence, and nothing
 // that its ancestor was tried on is fresh to it.
-func (o *desk) restarted(trial *tournament.TrialRecord, was, operator string) {
+func (o *desk) restarted(trial *record.TrialRecord, was, operator string) {
 	o.Helper()
 	ctx := o.Context()
 	if d, err := trial.Evidence(); err != nil || d.Cases != 0 || trial.Decision != pareto.Undecided {
@@ -286,7 +286,7 @@ func TestRebaseReverted(t *testing.T) {
 	if !strings.Contains(said, "its trial goes on") || !strings.Contains(said, "starts again") {
 		t.Errorf("said %q", said)
 	}
-	var trial *tournament.TrialRecord
+	var trial *record.TrialRecord
 	trials, err := o.db.Trials(t.Context(), "tables")
 	o.check(err)
 	for i := range trials {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
 )
 
@@ -24,7 +24,7 @@ type roaming struct {
 	home   string
 	errs   *bytes.Buffer
 	v0, v1 []byte
-	offer  tournament.Version
+	offer  record.Version
 }
 
 func newRoaming(t *testing.T) *roaming {
@@ -54,7 +54,7 @@ func newRoaming(t *testing.T) *roaming {
 	if err := r.a.installer(r.db).Record(t.Context(), live); err != nil {
 		t.Fatal(err)
 	}
-	r.offer = tournament.Version{Skill: "tagger", SHA: skill.HashText(r.v1), Parent: skill.HashText(r.v0), Author: "evolve", Operator: "reflect",
+	r.offer = record.Version{Skill: "tagger", SHA: skill.HashText(r.v1), Parent: skill.HashText(r.v0), Author: "evolve", Operator: "reflect",
 		Proven: true, Text: r.v1}
 	return r
 }
@@ -110,7 +110,7 @@ func (r *roaming) versions() int {
 // install puts a text of evolve's in the place of the live one, and into targets.
 func (r *roaming) install(text []byte, to ...string) {
 	r.t.Helper()
-	v := tournament.Version{Skill: "tagger", SHA: skill.HashText(text), Parent: r.live().Doc.Hash(), Author: "evolve", Operator: "reflect", Proven: true, Text: text}
+	v := record.Version{Skill: "tagger", SHA: skill.HashText(text), Parent: r.live().Doc.Hash(), Author: "evolve", Operator: "reflect", Proven: true, Text: text}
 	done, err := r.place(v, append([]string{"claude"}, to...)...)
 	if err == nil {
 		err = done.Refusal()
@@ -130,7 +130,7 @@ func (r *roaming) configure(text string) {
 }
 
 // place puts a proved text into targets; those that a night has if none are named.
-func (r *roaming) place(v tournament.Version, to ...string) (*release.Result, error) {
+func (r *roaming) place(v record.Version, to ...string) (*release.Result, error) {
 	r.t.Helper()
 	targets, err := namedTargets(r.a, to)
 	if err != nil {
@@ -141,7 +141,7 @@ func (r *roaming) place(v tournament.Version, to ...string) (*release.Result, er
 
 // putInPlace puts a proved text into targets. The error may be about the place where the
 // skill lives.
-func putInPlace(ctx context.Context, a *global, db *store.Store, live *skill.Live, v tournament.Version, to []skill.Target) (*release.Result, error) {
+func putInPlace(ctx context.Context, a *global, db *store.Store, live *skill.Live, v record.Version, to []skill.Target) (*release.Result, error) {
 	in := a.installer(db)
 	plan, err := in.PlanProved(ctx, live, v, skill.Harness, to)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/store/datadir"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // A run that a process is at work on is neither resumed nor offered for it.
@@ -18,7 +18,7 @@ func TestRunIsWalkedByOneProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	const id = "20261120-000000-aaaaaa"
-	if err := db.Journal(id).SaveRun(ctx, &tournament.Run{ID: id, Skill: "dataviz", Status: tournament.Running}); err != nil {
+	if err := db.Journal(id).SaveRun(ctx, &record.Run{ID: id, Skill: "dataviz", Status: record.Running}); err != nil {
 		t.Fatal(err)
 	}
 	next := func() string {

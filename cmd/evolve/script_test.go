@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		"evolve": func() {
 			stdout, stderr := &steady{w: os.Stdout}, &steady{w: os.Stderr}
 			code := run(context.Background(), os.Args[1:], os.Stdin, stdout, stderr)
-			record(os.Args[1:], code, stdout.flush(), stderr.flush())
+			recordScript(os.Args[1:], code, stdout.flush(), stderr.flush())
 			os.Exit(code)
 		},
 		"picker":  picker,

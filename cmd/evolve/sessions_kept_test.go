@@ -8,7 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // TestPurgeNamesWhatIsInstalled: a version that learned from the session is the
@@ -26,7 +26,7 @@ func TestPurgeNamesWhatIsInstalled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = db.Journal("r1").SaveCandidate(t.Context(), &tournament.Candidate{SHA: v1.SHA, Run: "r1", Taught: []string{"c-1"}, Text: v1.Text})
+	err = db.Journal("r1").SaveCandidate(t.Context(), &record.Candidate{SHA: v1.SHA, Run: "r1", Taught: []string{"c-1"}, Text: v1.Text})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,10 +6,10 @@ import (
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-func undecidedTrial(t *tournament.TrialRecord) { t.Decision = pareto.Undecided }
+func undecidedTrial(t *record.TrialRecord) { t.Decision = pareto.Undecided }
 
 // cutText is v0 without a line.
 func (r *roaming) cutText() []byte {

@@ -10,7 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/agent/simulated"
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // A newModel answers as another model than the one that versions were proved on.
@@ -50,7 +50,7 @@ func TestCertifiesAgainstWhatWasReplaced(t *testing.T) {
 	}
 	r.install(next(2))
 	// Made from what was found, as a candidate of before, and put in the place of v2.
-	v := tournament.Version{Skill: "tagger", SHA: skill.HashText(r.v1), Parent: skill.HashText(r.v0), Author: "evolve", Operator: "reflect", Proven: true, Text: r.v1}
+	v := record.Version{Skill: "tagger", SHA: skill.HashText(r.v1), Parent: skill.HashText(r.v0), Author: "evolve", Operator: "reflect", Proven: true, Text: r.v1}
 	v, err := r.db.SaveVersion(t.Context(), v)
 	if err != nil {
 		t.Fatal(err)

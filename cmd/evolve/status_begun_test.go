@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/status"
 )
 
@@ -82,7 +82,7 @@ func TestStatusOfARunKilledWhileMining(t *testing.T) {
 		t.Errorf("next %q while it mines", s.Next)
 	}
 	unlock()
-	if err := db.Journal("later").SaveRun(ctx, &tournament.Run{ID: "20261122-110000-abcdef", Skill: "dataviz", Status: tournament.Finished, Started: time.Now()}); err != nil {
+	if err := db.Journal("later").SaveRun(ctx, &record.Run{ID: "20261122-110000-abcdef", Skill: "dataviz", Status: record.Finished, Started: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	if s, _ := see(); s.Unfinished != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store/datadir"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // BenchmarkStatus is a person with thirty skills, 5,000 uses of each, a hundred
@@ -68,10 +68,10 @@ func BenchmarkStatus(b *testing.B) {
 		for i := range 3 {
 			id := fmt.Sprintf("20260101-00000%d-%06x", i, k)
 			j := db.Journal(id)
-			check(j.SaveRun(ctx, &tournament.Run{ID: id, Skill: name, Status: tournament.Finished, Incumbent: sha, Config: config, Started: began}))
+			check(j.SaveRun(ctx, &record.Run{ID: id, Skill: name, Status: record.Finished, Incumbent: sha, Config: config, Started: began}))
 			for c := range 40 {
 				body := fmt.Sprintf("%s\n%d %d\n", text, i, c)
-				check(j.SaveCandidate(ctx, &tournament.Candidate{SHA: skill.HashText([]byte(body)), Run: id, Seq: c, Operator: "reflect", State: tournament.Pooled, Text: []byte(body)}))
+				check(j.SaveCandidate(ctx, &record.Candidate{SHA: skill.HashText([]byte(body)), Run: id, Seq: c, Operator: "reflect", State: record.Pooled, Text: []byte(body)}))
 			}
 			tr := pareto.NewTrial(pareto.DefaultConfig())
 			for range 20 {
@@ -79,7 +79,7 @@ func BenchmarkStatus(b *testing.B) {
 			}
 			state, err := json.Marshal(map[string]any{"version": 1, "trial": tr})
 			check(err)
-			check(j.SaveTrial(ctx, &tournament.TrialRecord{Skill: name, Incumbent: sha, Challenger: skill.HashText([]byte(fmt.Sprintf("%s\n%d %d\n", text, i, 3))), Run: id,
+			check(j.SaveTrial(ctx, &record.TrialRecord{Skill: name, Incumbent: sha, Challenger: skill.HashText([]byte(fmt.Sprintf("%s\n%d %d\n", text, i, 3))), Run: id,
 				Decision: pareto.Undecided, State: state, Updated: began}))
 		}
 	}

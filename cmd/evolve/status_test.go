@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/status"
 )
 
@@ -34,7 +34,7 @@ func TestStatusOfRunsAndTrials(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &tournament.TrialRecord{Skill: "dataviz", Incumbent: against, Challenger: challenger, Run: "r", Decision: decision,
+		r := &record.TrialRecord{Skill: "dataviz", Incumbent: against, Challenger: challenger, Run: "r", Decision: decision,
 			State: state, Updated: now.Add(-time.Duration(age) * time.Hour)}
 		if err := db.Journal("r").SaveTrial(ctx, r); err != nil {
 			t.Fatal(err)
@@ -48,9 +48,9 @@ func TestStatusOfRunsAndTrials(t *testing.T) {
 		}
 		return r.Skills[0]
 	}
-	run := func(id string, status tournament.RunStatus, age int) {
+	run := func(id string, status record.RunStatus, age int) {
 		t.Helper()
-		if err := db.Journal(id).SaveRun(ctx, &tournament.Run{ID: id, Skill: "dataviz", Status: status, Incumbent: sha,
+		if err := db.Journal(id).SaveRun(ctx, &record.Run{ID: id, Skill: "dataviz", Status: status, Incumbent: sha,
 			Started: now.Add(-time.Duration(age) * time.Hour)}); err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestStatusOfRunsAndTrials(t *testing.T) {
 	if s := see(); s.Challenger.SHA != "c5" || !strings.Contains(s.Next, "promote refuses it: the text of c5 is gone") {
 		t.Errorf("challenger %v, next %q; want the newest proven one, and nothing offered without its text", s.Challenger, s.Next)
 	}
-	if err := db.Journal("r").SaveCandidate(ctx, &tournament.Candidate{SHA: "c5", Run: "r", Text: append(live.Doc.Render(), "\nDraw.\n"...)}); err != nil {
+	if err := db.Journal("r").SaveCandidate(ctx, &record.Candidate{SHA: "c5", Run: "r", Text: append(live.Doc.Render(), "\nDraw.\n"...)}); err != nil {
 		t.Fatal(err)
 	}
 	s := see()
@@ -82,15 +82,15 @@ func TestStatusOfRunsAndTrials(t *testing.T) {
 		t.Errorf("promote is about %v, error %v; want what status shows", got, err)
 	}
 
-	run("20261120-000000-aaaaaa", tournament.Interrupted, 3)
+	run("20261120-000000-aaaaaa", record.Interrupted, 3)
 	if s := see(); s.Unfinished == nil || s.Next != "`evolve --resume 20261120-000000-aaaaaa` goes on with the last run" {
 		t.Errorf("unfinished %v, next %q", s.Unfinished, s.Next)
 	}
-	run("20261120-010000-bbbbbb", tournament.Finished, 2)
+	run("20261120-010000-bbbbbb", record.Finished, 2)
 	if s := see(); s.Unfinished != nil {
 		t.Errorf("unfinished %v, want none: a later run has ended", s.Unfinished)
 	}
-	if err := db.Journal("r").SaveRun(ctx, &tournament.Run{ID: "20261120-020000-cccccc", Skill: "dataviz", Status: tournament.Stopped,
+	if err := db.Journal("r").SaveRun(ctx, &record.Run{ID: "20261120-020000-cccccc", Skill: "dataviz", Status: record.Stopped,
 		Note: "a cap was reached before a verdict", Incumbent: sha, Started: now}); err != nil {
 		t.Fatal(err)
 	}

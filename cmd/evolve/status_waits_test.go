@@ -17,7 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 	"github.com/skill-evolve/evolve/tournament/status"
 )
@@ -150,7 +150,7 @@ func (w *waitingRoom) nothing(name string) {
 func TestStatusNamesLabels(t *testing.T) {
 	w := newWaitingRoom(t, "tables")
 	h := w.house("tables")
-	h.challenger(pareto.Undecided, tournament.Finished, 6)
+	h.challenger(pareto.Undecided, record.Finished, 6)
 	w.must(h.err)
 	w.nothing("tables")
 	w.judged("tables", 7)
@@ -168,7 +168,7 @@ func TestStatusNamesLabels(t *testing.T) {
 func TestStatusNamesNoLabelsWhereACheckDecides(t *testing.T) {
 	w := newWaitingRoom(t, "tables")
 	h := w.house("tables")
-	h.challenger(pareto.Undecided, tournament.Finished, 6)
+	h.challenger(pareto.Undecided, record.Finished, 6)
 	w.must(h.err)
 	w.judged("tables", 7)
 	_, _, err := w.db.SaveCases(t.Context(), []eval.Case{{ID: "plain", Skill: "tables", Cluster: "plain", Split: eval.Test, Prompt: "do", Checks: []eval.Check{{Type: eval.Contains, Value: "x"}}}})
@@ -195,15 +195,15 @@ func TestStatusOfASingleProof(t *testing.T) {
 	for i := range 20 {
 		state, err := json.Marshal(map[string]any{"version": 1, "trial": pareto.NewTrial(pareto.DefaultConfig())})
 		w.must(err)
-		w.must(w.db.Journal("r").SaveTrial(t.Context(), &tournament.TrialRecord{Skill: "tables", Incumbent: "older", Challenger: fmt.Sprint("c", i), Run: "r", Decision: pareto.Reject, State: state, Updated: day1}))
+		w.must(w.db.Journal("r").SaveTrial(t.Context(), &record.TrialRecord{Skill: "tables", Incumbent: "older", Challenger: fmt.Sprint("c", i), Run: "r", Decision: pareto.Reject, State: state, Updated: day1}))
 	}
 	h := w.house("tables")
-	h.challenger(pareto.Promote, tournament.Finished, 0)
+	h.challenger(pareto.Promote, record.Finished, 0)
 	w.must(h.err)
-	own := func() *tournament.TrialRecord {
+	own := func() *record.TrialRecord {
 		trials, err := w.db.Trials(t.Context(), "tables")
 		w.must(err)
-		return &trials[slices.IndexFunc(trials, func(r tournament.TrialRecord) bool { return r.Incumbent != "older" })]
+		return &trials[slices.IndexFunc(trials, func(r record.TrialRecord) bool { return r.Incumbent != "older" })]
 	}
 	tr := pareto.NewTrial(pareto.DefaultConfig())
 	for i := range 54 {
@@ -226,7 +226,7 @@ func TestStatusOfASingleProof(t *testing.T) {
 	}
 
 	held = own()
-	changed, err := held.Hold((&tournament.TrialNumber{Number: 21}).Level())
+	changed, err := held.Hold((&record.TrialNumber{Number: 21}).Level())
 	w.must(err)
 	if !changed || held.Decision != pareto.Undecided {
 		t.Fatalf("not held: %v, %s", changed, held.Decision)
@@ -257,7 +257,7 @@ func TestStatusOfTurns(t *testing.T) {
 	if !strings.Contains(page, "1 skill for a later night: too little was left") {
 		t.Errorf("the page:\n%s", page)
 	}
-	w.must(w.db.Journal("r").SaveRun(t.Context(), &tournament.Run{ID: "r", Skill: "large", Status: tournament.Finished, Incumbent: sha("large"), Started: day1.Add(2 * time.Hour)}))
+	w.must(w.db.Journal("r").SaveRun(t.Context(), &record.Run{ID: "r", Skill: "large", Status: record.Finished, Incumbent: sha("large"), Started: day1.Add(2 * time.Hour)}))
 	w.nothing("large")
 }
 

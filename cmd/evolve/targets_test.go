@@ -12,7 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
 )
 
@@ -254,7 +254,7 @@ func TestRunPromotesIntoTargets(t *testing.T) {
 	mine := append(bytes.Clone(r.v0), "Mine.\n"...)
 	r.write("pi", mine)
 	live := r.live()
-	v := tournament.Version{Skill: "tagger", SHA: r.offer.SHA, Parent: live.Doc.Hash(), Author: "evolve", Operator: "reflect", Run: "r1", Proven: true, Text: r.v1}
+	v := record.Version{Skill: "tagger", SHA: r.offer.SHA, Parent: live.Doc.Hash(), Author: "evolve", Operator: "reflect", Run: "r1", Proven: true, Text: r.v1}
 	var some *release.PartialError
 	to, err := namedTargets(r.a, []string{"agents", "pi"})
 	if err != nil {

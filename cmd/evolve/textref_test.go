@@ -8,7 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // found is what a command that shows a text says of its name.
@@ -35,7 +35,7 @@ func TestOneResolverOfNames(t *testing.T) {
 		by[first] = text
 	}
 	at := r.proved(texts[0], r.v0)
-	r.proved(texts[1], r.v0, func(t *tournament.TrialRecord) {
+	r.proved(texts[1], r.v0, func(t *record.TrialRecord) {
 		t.Decision, t.Updated = pareto.Undecided, day1.Add(-time.Hour)
 	})
 	commands := func(at string) map[string]error {

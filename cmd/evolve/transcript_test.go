@@ -39,8 +39,8 @@ var varyingInTranscript = []struct {
 // holds the rest.
 const longest = 16 << 10
 
-// record appends one command to the transcript of its script.
-func record(args []string, code int, stdout, stderr string) {
+// recordScript appends one command to the transcript of its script.
+func recordScript(args []string, code int, stdout, stderr string) {
 	name := os.Getenv(transcriptVar)
 	if name == "" || os.Getenv("EVOLVE_TEST_RAW") != "" {
 		return

@@ -13,8 +13,8 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // TestEveryAddedLineCitesACase: of what the demo installs, each line that v0 has
@@ -166,11 +166,11 @@ func TestWhyLineage(t *testing.T) {
 	for n, r := range runs {
 		j := db.Journal(r.id)
 		start := time.Date(2026, 4, n+1, 0, 0, 0, 0, time.UTC)
-		must(j.SaveRun(ctx, &tournament.Run{ID: r.id, Skill: "tagger", Status: tournament.Finished, Incumbent: hash(r.steps[0].text), Started: start}))
+		must(j.SaveRun(ctx, &record.Run{ID: r.id, Skill: "tagger", Status: record.Finished, Incumbent: hash(r.steps[0].text), Started: start}))
 		for i, s := range r.steps {
-			c := tournament.Candidate{SHA: hash(s.text), Run: r.id, Seq: i, Operator: s.op, State: tournament.Pooled, Taught: s.taught, Text: []byte(s.text)}
+			c := record.Candidate{SHA: hash(s.text), Run: r.id, Seq: i, Operator: s.op, State: record.Pooled, Taught: s.taught, Text: []byte(s.text)}
 			if i == 0 {
-				c.State = tournament.Seed
+				c.State = record.Seed
 			}
 			for _, p := range s.from {
 				c.Parents = append(c.Parents, hash(p))
@@ -185,10 +185,10 @@ func TestWhyLineage(t *testing.T) {
 			}
 			raw, err := json.Marshal(data)
 			must(err)
-			must(j.AppendEvent(ctx, tournament.Event{Run: r.id, Seq: i, Kind: kind, Data: raw, Time: start}))
+			must(j.AppendEvent(ctx, record.Event{Run: r.id, Seq: i, Kind: kind, Data: raw, Time: start}))
 		}
 	}
-	for _, v := range []tournament.Version{{SHA: hash(baseText), Author: "you", Text: []byte(baseText)},
+	for _, v := range []record.Version{{SHA: hash(baseText), Author: "you", Text: []byte(baseText)},
 		{SHA: hash(final), Parent: hash(baseText), Author: "evolve", Run: "r1", Text: []byte(final)}} {
 		v.Skill = "tagger"
 		_, err := db.SaveVersion(ctx, v)

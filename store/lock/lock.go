@@ -5,7 +5,7 @@
 // searches on one part of a skill would spend the same held-out cases, and two trials
 // of one challenger would each be half of the evidence. The locks are the system's, so
 // that a process that was killed leaves none behind. Where a shared folder has no
-// locks, the store keeps trials apart all the same: see tournament.TrialChangedError.
+// locks, the store keeps trials apart all the same: see record.TrialChangedError.
 package lock
 
 import (

@@ -8,7 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store/lock"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 func (r *Runner) locks() lock.Locks { return lock.Locks{Dir: r.Dir, Now: r.Now} }
@@ -96,7 +96,7 @@ func (c *Campaign) discard(ctx context.Context, err error) error {
 }
 
 // journal is what the run is recorded in.
-func (c *Campaign) journal() tournament.Journal {
+func (c *Campaign) journal() record.Journal {
 	if c.record == nil {
 		return leased{c.db.Journal(c.run.ID), c.options.Lease}
 	}

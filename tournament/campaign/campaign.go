@@ -13,8 +13,9 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/store/lock"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
+	"github.com/skill-evolve/evolve/tournament/search"
 )
 
 // A Runner prepares runs.
@@ -76,8 +77,8 @@ type Campaign struct {
 	options Options
 	back    *agent.Backends
 	db      *store.Store
-	run     *tournament.Run
-	plan    tournament.Plan
+	run     *record.Run
+	plan    search.Plan
 	cases   []eval.Case
 	// heads are what Found returns.
 	heads []string
@@ -92,7 +93,7 @@ type Campaign struct {
 }
 
 // Stored is what is kept of the run; nil before it has a name.
-func (c *Campaign) Stored() *tournament.Run { return c.run }
+func (c *Campaign) Stored() *record.Run { return c.run }
 
 // Cases are those that the run tries.
 func (c *Campaign) Cases() []eval.Case { return c.cases }
@@ -124,7 +125,7 @@ func (c *Campaign) Close() {
 
 // An Observer sees the progress of a search.
 type Observer interface {
-	Event(tournament.Event)
+	Event(record.Event)
 	Rollout(*eval.Rollout)
 }
 
@@ -145,7 +146,7 @@ func (e *StoppedError) Unwrap() error { return e.Err }
 func (c *Campaign) Run(ctx context.Context, o Observer) (*Result, error) {
 	audit := &auditCounts{}
 	c.plan.OnEvent, c.plan.OnRollout = o.Event, func(r *eval.Rollout) { audit.count(r); o.Rollout(r) }
-	out, err := tournament.Improve(ctx, c.plan)
+	out, err := search.Improve(ctx, c.plan)
 	if err != nil {
 		return nil, &StoppedError{c.run.ID, err}
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
 )
 
@@ -75,7 +75,7 @@ func (l *lab) config() Config {
 // A silent observer is told of a search and shows nothing.
 type silent struct{ rollouts int }
 
-func (*silent) Event(tournament.Event)  {}
+func (*silent) Event(record.Event)      {}
 func (s *silent) Rollout(*eval.Rollout) { s.rollouts++ }
 
 // TestRun: a run without a command line is prepared, forecast, run, and resumed from its

@@ -13,8 +13,8 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/gate"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
@@ -148,7 +148,7 @@ func (c *Comparison) Measure(ctx context.Context, watch func(rollouts int, budge
 	var jobs []eval.Job
 	for trial := from; trial < from+c.options.Trials; trial++ {
 		for i := range c.cases {
-			jobs = append(jobs, tournament.Adjacent(variant(c.a), variant(c.b), &c.cases[i], arm, trial, c.config.Seed)...)
+			jobs = append(jobs, gate.Adjacent(variant(c.a), variant(c.b), &c.cases[i], arm, trial, c.config.Seed)...)
 		}
 	}
 	now := c.runner.Now

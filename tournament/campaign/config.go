@@ -12,7 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/search"
 )
 
 // A Config is what one run was asked for, and what it began with. Its JSON form is
@@ -84,13 +84,13 @@ func (c *Config) Check() error {
 		return problem.Inputf("", "--concurrency %d is not between 1 and 256", c.Concurrency)
 	case c.Profile != skill.ClaudeCode && c.Profile != skill.Portable:
 		return problem.Inputf("the profiles are claude-code and portable", "unknown profile %q", c.Profile)
-	case c.Select != "" && tournament.Selectors[c.Select] == nil:
+	case c.Select != "" && search.Selectors[c.Select] == nil:
 		return problem.Inputf("the strategies are pareto, best, mixed, top-k and epsilon", "unknown --select %q", c.Select)
-	case c.Batch != "" && tournament.Batches[c.Batch] == nil:
+	case c.Batch != "" && search.Batches[c.Batch] == nil:
 		return problem.Inputf("the strategies are targeted and shuffled", "unknown --batch %q", c.Batch)
-	case c.Stop != "" && tournament.Stops[c.Stop] == nil:
+	case c.Stop != "" && search.Stops[c.Stop] == nil:
 		return problem.Inputf("the strategies are patience, perfect and budget", "unknown --stop %q", c.Stop)
-	case c.Accept != "" && tournament.Acceptances[c.Accept] == nil:
+	case c.Accept != "" && search.Acceptances[c.Accept] == nil:
 		return problem.Inputf("the strategies are strict and equal", "unknown --accept %q", c.Accept)
 	case c.Objectives != nil && !slices.Contains(c.Objectives, "quality"):
 		return problem.Inputf("for example --objectives quality,cost,retries", "--objectives must name quality")

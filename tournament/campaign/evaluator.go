@@ -5,7 +5,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/search"
 )
 
 // Evaluator runs rollouts of these cases as this configuration says. Where they are
@@ -16,7 +16,7 @@ func (c *Config) Evaluator(back *agent.Backends, cases []eval.Case, budget *eval
 }
 
 // rollouts are what of a plan says how rollouts of these cases are run.
-func (c *Config) rollouts(back *agent.Backends, cases []eval.Case, now func() time.Time) tournament.Plan {
-	return tournament.Plan{Agent: back.Agent, Grader: back.Grader(&c.Spec, cases), Redact: back.Redactor, Workspaces: back.Workspaces(),
+func (c *Config) rollouts(back *agent.Backends, cases []eval.Case, now func() time.Time) search.Plan {
+	return search.Plan{Agent: back.Agent, Grader: back.Grader(&c.Spec, cases), Redact: back.Redactor, Workspaces: back.Workspaces(),
 		Concurrency: c.Concurrency, PerSecond: c.PerSecond, WallClock: c.WallClock, MaxRetries: c.MaxRetries, Now: now}
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/judge"
+	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/search"
 )
 
 // A Forecast is what a run may take at most, said before anything is spent.
@@ -73,7 +74,7 @@ const recent = 5
 
 // PastRateOf reads the rate off the first few of runs, which are the newest, that were
 // on the same agent and model as now; its rollouts are 0 if there is none.
-func PastRateOf(runs []tournament.Run, now *Config) (r PastRate) {
+func PastRateOf(runs []record.Run, now *Config) (r PastRate) {
 	r.Priced = true
 	seen := 0
 	for _, run := range runs {
@@ -153,7 +154,7 @@ func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past 
 		judged += judgedBy(&c)
 	}
 	n := max(1, len(cases))
-	share := tournament.Share(f.MaxRollouts, f.HeldOut, f.MaxRetries, !f.NoGate)
+	share := search.Share(f.MaxRollouts, f.HeldOut, f.MaxRetries, !f.NoGate)
 	fc.Search, fc.Gate = share.Search, share.Gate
 	if f.Carried != "" {
 		fc.Search, fc.Gate = 0, min(f.MaxRollouts, int64(2*f.HeldOut*(1+f.MaxRetries)))
@@ -161,7 +162,7 @@ func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past 
 	}
 	rollouts := float64(fc.Rollouts)
 	asked := rollouts * float64(judged) / float64(n)
-	if !f.NoGate && tournament.RestsOnJudge(test) > 0 {
+	if !f.NoGate && record.RestsOnJudge(test) > 0 {
 		asked += float64(2 * min(wrong, judge.MaxOfAKind)) // the judge's calibration
 	}
 	mutator := float64(fc.Search) * mutatorShare

@@ -8,7 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // The forecast names as many held-out cases as the gate can have pairs: those of one
@@ -40,7 +40,7 @@ func TestForecastCountsWhatTheGateCounts(t *testing.T) {
 
 // TestThePastIsTheNewestRuns: a forecast looks at the newest runs on the same model.
 func TestThePastIsTheNewestRuns(t *testing.T) {
-	var runs []tournament.Run // the newest first
+	var runs []record.Run // the newest first
 	for i := range 9 {
 		f := Config{}
 		f.Agent, f.Model = "openai", "m"
@@ -51,7 +51,7 @@ func TestThePastIsTheNewestRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		runs = append(runs, tournament.Run{Config: raw, Spent: eval.Spent{Rollouts: 10, TokensIn: int64(i), CostKnown: true}})
+		runs = append(runs, record.Run{Config: raw, Spent: eval.Spent{Rollouts: 10, TokensIn: int64(i), CostKnown: true}})
 	}
 	now := &Config{}
 	now.Agent, now.Model = "openai", "m"

@@ -11,8 +11,8 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // gather harvests and mines, unless the options forbid it, and reads the cases.
@@ -32,8 +32,8 @@ func (c *Campaign) gather(ctx context.Context) error {
 	}
 	// Before anything else is left out: what cannot be tried today may have taught.
 	var copies int
-	if c.cases, copies = tournament.Independent(c.cases); copies > 0 {
-		c.heads = append(c.heads, tournament.Repeated(copies))
+	if c.cases, copies = record.Independent(c.cases); copies > 0 {
+		c.heads = append(c.heads, record.Repeated(copies))
 	}
 	kept, notes, err := c.back.Usable(ctx, &f.Spec, casesOf(c.cases, f.Evolve))
 	if err != nil {
@@ -105,7 +105,7 @@ func (r *Runner) ingester(db *store.Store, back *agent.Backends) *ingest.Ingeste
 }
 
 // carry lets the run go on with an undecided challenger, or says that it waits.
-func (c *Campaign) carry(ctx context.Context, trial *tournament.TrialRecord) error {
+func (c *Campaign) carry(ctx context.Context, trial *record.TrialRecord) error {
 	f := &c.Config
 	switch {
 	case f.NoGate:
@@ -130,7 +130,7 @@ func (c *Campaign) carry(ctx context.Context, trial *tournament.TrialRecord) err
 			return err
 		}
 		if copies > 0 { // else the gate reports it
-			c.heads = append(c.heads, tournament.Repeated(copies))
+			c.heads = append(c.heads, record.Repeated(copies))
 		}
 		return &WaitingError{*trial}
 	}

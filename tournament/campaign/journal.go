@@ -7,7 +7,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // A Record keeps what a run spends and how much time it has used while it is at work.
@@ -38,7 +38,7 @@ func NewRecord(ctx context.Context, db *store.Store, run string, budget *eval.Bu
 }
 
 // Journal is what the run is recorded in.
-func (r *Record) Journal() tournament.Journal {
+func (r *Record) Journal() record.Journal {
 	return timedJournal{leased{r.db.Journal(r.run), r.lease}, r.clock}
 }
 
@@ -55,7 +55,7 @@ func (r *Record) Close() {
 // Answers that came meanwhile are kept: they are paid for, and the other one may still
 // use them. Outside of nights it is the journal alone.
 type leased struct {
-	tournament.Journal
+	record.Journal
 	lease *lock.Lease
 }
 
@@ -75,27 +75,27 @@ func (j leased) Completion(ctx context.Context, key string) (*eval.Completion, e
 	return j.Journal.Completion(ctx, key)
 }
 
-// SaveRun implements tournament.Journal.
-func (j leased) SaveRun(ctx context.Context, r *tournament.Run) error {
+// SaveRun implements record.Journal.
+func (j leased) SaveRun(ctx context.Context, r *record.Run) error {
 	return j.under(ctx, func() error { return j.Journal.SaveRun(ctx, r) })
 }
 
-// SaveCandidate implements tournament.Journal.
-func (j leased) SaveCandidate(ctx context.Context, c *tournament.Candidate) error {
+// SaveCandidate implements record.Journal.
+func (j leased) SaveCandidate(ctx context.Context, c *record.Candidate) error {
 	return j.under(ctx, func() error { return j.Journal.SaveCandidate(ctx, c) })
 }
 
-// AppendEvent implements tournament.Journal.
-func (j leased) AppendEvent(ctx context.Context, e tournament.Event) error {
+// AppendEvent implements record.Journal.
+func (j leased) AppendEvent(ctx context.Context, e record.Event) error {
 	return j.under(ctx, func() error { return j.Journal.AppendEvent(ctx, e) })
 }
 
-// SaveTrial implements tournament.Journal.
-func (j leased) SaveTrial(ctx context.Context, t *tournament.TrialRecord) error {
+// SaveTrial implements record.Journal.
+func (j leased) SaveTrial(ctx context.Context, t *record.TrialRecord) error {
 	return j.under(ctx, func() error { return j.Journal.SaveTrial(ctx, t) })
 }
 
-// SpendCase implements tournament.Journal.
+// SpendCase implements record.Journal.
 func (j leased) SpendCase(ctx context.Context, skill, incumbent, challenger, caseID, print string) error {
 	return j.under(ctx, func() error { return j.Journal.SpendCase(ctx, skill, incumbent, challenger, caseID, print) })
 }

@@ -8,9 +8,10 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/judge"
+	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/search"
 )
 
 // freeze fixes what the run starts from, and builds its plan.
@@ -65,9 +66,9 @@ func (c *Campaign) build(ctx context.Context) error {
 	p.Run, p.Incumbent, p.Cases = c.run, incumbent, c.cases
 	p.Mutator, p.Journal = c.back.Mutator, c.journal()
 	p.Budget, p.Caps, p.NoGate, p.Gate, p.HeldOut, p.Objectives = c.budget, f.Caps(), f.NoGate, f.gate(), f.HeldOut, f.Objectives
-	p.Options = tournament.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile,
-		Selector: tournament.Selectors[f.Select], Accept: tournament.Acceptances[f.Accept],
-		Batch: tournament.Batches[f.Batch], Barred: f.Barred}
+	p.Options = search.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile,
+		Selector: search.Selectors[f.Select], Accept: search.Acceptances[f.Accept],
+		Batch: search.Batches[f.Batch], Barred: f.Barred}
 	for _, sha := range f.Approved {
 		seed, err := candidate.MadeBy(ctx, c.db, f.Skill, sha)
 		if err != nil {
@@ -87,23 +88,23 @@ func (c *Campaign) build(ctx context.Context) error {
 	if f.Stop != "" {
 		patience := f.Patience
 		if patience == 0 {
-			patience = tournament.DefaultPatience
+			patience = search.DefaultPatience
 		}
-		p.Options.Stop = tournament.Stops[f.Stop](patience)
+		p.Options.Stop = search.Stops[f.Stop](patience)
 	}
 	if f.ByHand() {
 		p.Options.RaceChunk = len(c.cases) // one pass asks for all
 	}
 	if f.Evolve == skill.Shorten {
-		p.Options.Operators, p.Options.Shorten = tournament.DeletionOnly, true
+		p.Options.Operators, p.Options.Shorten = search.DeletionOnly, true
 	}
 	if f.Evolve == skill.Description {
-		p.Options.Operators = tournament.DescriptionOnly
+		p.Options.Operators = search.DescriptionOnly
 		if p.Others, err = others(c.runner.Layout, f.Skill); err != nil {
 			return err
 		}
 	}
-	p.Calibrate = func(ctx context.Context) (tournament.Calibration, error) {
+	p.Calibrate = func(ctx context.Context) (record.Calibration, error) {
 		k := judge.New(c.db, c.run.ID, c.back.Judge, c.back.Redactor, c.budget, f.WallClock, f.Concurrency)
 		return k.Calibrate(ctx, f.Skill, c.cases)
 	}

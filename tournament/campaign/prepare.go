@@ -7,7 +7,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // Prepare reads the skill, harvests, and fixes everything that the run's decisions are a
@@ -59,7 +59,7 @@ func (r *Runner) Prepare(ctx context.Context, f Config, o Options) (*Campaign, e
 	if err != nil {
 		return c, err
 	}
-	c.run = &tournament.Run{ID: id, Skill: f.Skill, Seed: c.Config.Seed}
+	c.run = &record.Run{ID: id, Skill: f.Skill, Seed: c.Config.Seed}
 	c.budget = c.Config.Budget(r.Now)
 	if err := c.begin(ctx); err != nil {
 		return c, err

@@ -14,9 +14,10 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store/datadir"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
+	"github.com/skill-evolve/evolve/tournament/search"
 )
 
 // A Result is what came of a run: of schema 1.
@@ -38,15 +39,15 @@ type Result struct {
 	Front   []Point  `json:"front"`
 	// Worth compares the incumbent with no skill at all on the same validation
 	// cases; null if nothing was left to measure it.
-	Worth    *tournament.Worth `json:"worth"`
-	Spent    eval.Spent        `json:"spent"`
-	Kernel   Kernel            `json:"kernel"`
-	Search   *tournament.Stats `json:"search,omitempty"`
-	Stop     string            `json:"stop,omitempty"`
-	Warnings []string          `json:"warnings"`
+	Worth    *search.Worth `json:"worth"`
+	Spent    eval.Spent    `json:"spent"`
+	Kernel   Kernel        `json:"kernel"`
+	Search   *search.Stats `json:"search,omitempty"`
+	Stop     string        `json:"stop,omitempty"`
+	Warnings []string      `json:"warnings"`
 
 	// Outcome is what the search and the gate came to; nil for a run that ended before.
-	Outcome *tournament.Outcome `json:"-"`
+	Outcome *search.Outcome `json:"-"`
 }
 
 // An Incumbent is the text that a run tried to better.
@@ -63,7 +64,7 @@ type Challenger struct {
 	Metrics  eval.Metrics `json:"metrics"`
 	DiffStat string       `json:"diff_stat"`
 	// Shorter is set if it only lacks lines of the incumbent.
-	Shorter *tournament.Shorter `json:"shorter,omitempty"`
+	Shorter *search.Shorter `json:"shorter,omitempty"`
 }
 
 // A Shorter is a text that only lacks lines of the incumbent.
@@ -107,7 +108,7 @@ type Kernel struct {
 }
 
 // result gathers a run's outcome and writes the challenger's text to disk.
-func (c *Campaign) result(ctx context.Context, out *tournament.Outcome) (*Result, error) {
+func (c *Campaign) result(ctx context.Context, out *search.Outcome) (*Result, error) {
 	inc := c.plan.Incumbent
 	res := &Result{Outcome: out, Schema: 1, Run: c.run.ID, Skill: c.run.Skill, Simulated: c.run.Simulated, Status: string(c.run.Status),
 		Incumbent: Incumbent{SHA: inc.SHA()}, Spent: out.Spent, Warnings: append([]string{}, out.Warnings...),
@@ -128,7 +129,7 @@ func (c *Campaign) result(ctx context.Context, out *tournament.Outcome) (*Result
 			if err != nil {
 				return nil, fmt.Errorf("read the shorter text: %w", err)
 			}
-			if lack := tournament.ShorterThan(inc.Doc, doc, nil); lack != nil {
+			if lack := search.ShorterThan(inc.Doc, doc, nil); lack != nil {
 				res.Shorter = &Shorter{found.SHA, found.Metrics, lack.Untested}
 			}
 		}
@@ -150,10 +151,10 @@ func (c *Campaign) result(ctx context.Context, out *tournament.Outcome) (*Result
 			return nil, err
 		}
 		res.Challenger.Path, res.Challenger.DiffStat = path, diffStat(inc.Doc, challenger)
-		res.Challenger.Shorter = tournament.ShorterThan(inc.Doc, challenger, c.cases)
+		res.Challenger.Shorter = search.ShorterThan(inc.Doc, challenger, c.cases)
 		res.Kernel.Unchanged = challenger.KernelHash() == inc.Doc.KernelHash()
 		if !res.Kernel.Unchanged {
-			return nil, &tournament.KernelError{Candidate: challenger.Hash()}
+			return nil, &search.KernelError{Candidate: challenger.Hash()}
 		}
 	}
 	switch v := out.Verdict; {
@@ -176,8 +177,8 @@ func (c *Campaign) result(ctx context.Context, out *tournament.Outcome) (*Result
 
 // front is the set of pooled candidates that no other one dominates on the four
 // objectives as they were measured on validation.
-func front(pool []tournament.Scored, noise tournament.Noise) []Point {
-	var full []tournament.Scored
+func front(pool []search.Scored, noise search.Noise) []Point {
+	var full []search.Scored
 	var metrics []eval.Metrics
 	for _, c := range pool {
 		if c.Full {
@@ -185,7 +186,7 @@ func front(pool []tournament.Scored, noise tournament.Noise) []Point {
 		}
 	}
 	out := []Point{}
-	for _, k := range tournament.Front(metrics, noise) {
+	for _, k := range search.Front(metrics, noise) {
 		out = append(out, Point{full[k].SHA, full[k].Metrics})
 	}
 	return out
@@ -238,9 +239,9 @@ func (c *Campaign) Install(ctx context.Context, res *Result, to []skill.Target) 
 }
 
 // proved is the version that the challenger of a result becomes.
-func (c *Campaign) proved(ctx context.Context, res *Result) (*tournament.Version, error) {
+func (c *Campaign) proved(ctx context.Context, res *Result) (*record.Version, error) {
 	inc, out := c.plan.Incumbent.Doc, res.Outcome
-	v := &tournament.Version{Skill: c.run.Skill, Parent: inc.Hash(), Author: "evolve",
+	v := &record.Version{Skill: c.run.Skill, Parent: inc.Hash(), Author: "evolve",
 		Run: c.run.ID, Proven: true, Simulated: c.run.Simulated, Created: c.runner.Now().UTC()}
 	if out.Challenger != nil {
 		v.Text, v.Operator = out.Challenger.Text, out.Challenger.Operator

@@ -13,8 +13,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // Resume reads a run back as it began; name is the skill that it should be about, "" for
@@ -49,7 +49,7 @@ func (r *Runner) Resume(ctx context.Context, id, name string, o Options) (*Campa
 	if err := r.refusePinned(ctx, f.Skill); err != nil {
 		return nil, err
 	}
-	if run.Status == tournament.Finished {
+	if run.Status == record.Finished {
 		r.Say("run %s has ended already; walking it again from its records", run.ID)
 	}
 	live, err := r.begunWith(run, &f)
@@ -88,7 +88,7 @@ func (r *Runner) Resume(ctx context.Context, id, name string, o Options) (*Campa
 }
 
 // begunWith is the skill with the text that a run began with.
-func (r *Runner) begunWith(run *tournament.Run, f *Config) (*skill.Live, error) {
+func (r *Runner) begunWith(run *record.Run, f *Config) (*skill.Live, error) {
 	live, err := r.Layout.Live(f.Skill)
 	if err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func Continued(ctx context.Context, db *store.Store, f *Config) (run string, err
 	for i := len(runs) - 1; i >= 0; i-- {
 		r := runs[i]
 		var was Config
-		if r.Status != tournament.Stopped || r.StoppedBy != string(eval.Pending) || json.Unmarshal(r.Config, &was) != nil || was.Typed != f.Typed {
+		if r.Status != record.Stopped || r.StoppedBy != string(eval.Pending) || json.Unmarshal(r.Config, &was) != nil || was.Typed != f.Typed {
 			continue
 		}
 		return r.ID, nil

@@ -7,7 +7,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // A timekeeper writes down what a run has used of its time as it goes, for a process
@@ -87,7 +87,7 @@ func (k *timekeeper) end() {
 
 // A timedJournal keeps the time of its run with what it records.
 type timedJournal struct {
-	tournament.Journal
+	record.Journal
 	clock *timekeeper
 }
 

@@ -8,14 +8,15 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/search"
 )
 
 // A WaitingError says that a challenger is undecided and there is no case to continue
 // its trial with: another search would find a rival that has no case to be tried on
 // either.
-type WaitingError struct{ Trial tournament.TrialRecord }
+type WaitingError struct{ Trial record.TrialRecord }
 
 func (e *WaitingError) Error() string {
 	return fmt.Sprintf("challenger %.12s waits for more cases", e.Trial.Challenger)
@@ -81,7 +82,7 @@ func (c *Campaign) Unrun(ctx context.Context, why error) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	res.Challenger = &Challenger{SHA: made.SHA, Path: path, DiffStat: diffStat(live, doc), Shorter: tournament.ShorterThan(live, doc, c.cases)}
+	res.Challenger = &Challenger{SHA: made.SHA, Path: path, DiffStat: diffStat(live, doc), Shorter: search.ShorterThan(live, doc, c.cases)}
 	res.Kernel.Unchanged = doc.KernelHash() == live.KernelHash()
 	return res, nil
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // Backing says what stands behind a version.
-func Backing(v tournament.Version) string {
+func Backing(v record.Version) string {
 	switch {
 	case v.Author != "evolve":
 		return "yours"
@@ -30,7 +30,7 @@ func Backing(v tournament.Version) string {
 const NeverTried pareto.Verdict = "never tried"
 
 // MadeBy is a candidate as the run that made it has it.
-func MadeBy(ctx context.Context, db *store.Store, name, sha string) (*tournament.Candidate, error) {
+func MadeBy(ctx context.Context, db *store.Store, name, sha string) (*record.Candidate, error) {
 	c, _, err := (&Texts{Skill: name, Store: db}).Made(ctx, sha)
 	if err == nil && c == nil {
 		c, err = db.Candidate(ctx, sha)
@@ -56,13 +56,13 @@ const (
 // A Candidate is one text of a skill that its owner may have a word on: one that
 // the firewall flagged, one that came before the gate, or both.
 type Candidate struct {
-	tournament.Candidate // as the run that made it has it
-	Flagged              bool
-	Trial                *tournament.TrialRecord // the newest, nil for none
-	Decision             *store.Decision         // the owner's last word, nil for none
-	TriedIn              string                  // the finished run that had an approved one in its pool
-	Base                 string                  // SHA-256 of the text that an approved one was made from
-	Carryings            []Carrying              // what became of an approved one on later texts, the newest first
+	record.Candidate // as the run that made it has it
+	Flagged          bool
+	Trial            *record.TrialRecord // the newest, nil for none
+	Decision         *store.Decision     // the owner's last word, nil for none
+	TriedIn          string              // the finished run that had an approved one in its pool
+	Base             string              // SHA-256 of the text that an approved one was made from
+	Carryings        []Carrying          // what became of an approved one on later texts, the newest first
 }
 
 // MayStart reports whether a search of the live text begins with it: one that its
@@ -211,7 +211,7 @@ func markTried(ctx context.Context, db *store.Store, name string, by map[string]
 			}
 			continue
 		}
-		if run.Status != tournament.Finished || len(run.Config) == 0 {
+		if run.Status != record.Finished || len(run.Config) == 0 {
 			continue
 		}
 		if err := json.Unmarshal(run.Config, &f); err != nil {
@@ -338,7 +338,7 @@ func (c *Candidate) NextElsewhere(name string) string {
 // OpenTrial returns the newest undecided trial against the live text, nil for none.
 // evolves says of what, "" of anything: a harness is tried on other cases than a
 // description, and a text that only lacks lines is on trial where that was asked for.
-func OpenTrial(ctx context.Context, db *store.Store, live *skill.Live, evolves string) (*tournament.TrialRecord, error) {
+func OpenTrial(ctx context.Context, db *store.Store, live *skill.Live, evolves string) (*record.TrialRecord, error) {
 	trials, err := db.Trials(ctx, live.Name)
 	if err != nil {
 		return nil, err
@@ -367,10 +367,10 @@ func OpenTrial(ctx context.Context, db *store.Store, live *skill.Live, evolves s
 
 // ProvedOn is the model that a text's own trial before the gate was about; the
 // zero Model where it had none, or nothing is left of it.
-func ProvedOn(ctx context.Context, db *store.Store, sha string) (tournament.Model, error) {
+func ProvedOn(ctx context.Context, db *store.Store, sha string) (record.Model, error) {
 	by, err := db.ProvedBy(ctx, sha)
 	if err != nil || by == nil {
-		return tournament.Model{}, err
+		return record.Model{}, err
 	}
-	return tournament.ModelOf(by.Agent, by.Model), nil
+	return record.ModelOf(by.Agent, by.Model), nil
 }

@@ -9,12 +9,13 @@ import (
 	"github.com/skill-evolve/evolve/mutate"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/search"
 )
 
 // PartOf says which part of a skill an operator changes.
 func PartOf(operator string) string {
-	if operator == CarriedDescription || slices.Contains(tournament.DescriptionOnly, operator) {
+	if operator == CarriedDescription || slices.Contains(search.DescriptionOnly, operator) {
 		return skill.Description
 	}
 	return skill.Harness
@@ -22,7 +23,7 @@ func PartOf(operator string) string {
 
 // PartOfVersion says which part of a skill a version changes. Where an older evolve has
 // installed it from a trial that went on, it says "carried", and its candidate more.
-func PartOfVersion(ctx context.Context, db *store.Store, v *tournament.Version) (string, error) {
+func PartOfVersion(ctx context.Context, db *store.Store, v *record.Version) (string, error) {
 	if v.Operator != "carried" {
 		return PartOf(v.Operator), nil
 	}
@@ -50,7 +51,7 @@ func OnlyDeletes(live *skill.Document, text []byte) bool {
 
 // OnlyDeletesIn reports whether the challenger of a trial against the live text only lacks
 // lines of it.
-func OnlyDeletesIn(ctx context.Context, db *store.Store, live *skill.Live, t *tournament.TrialRecord) (bool, error) {
+func OnlyDeletesIn(ctx context.Context, db *store.Store, live *skill.Live, t *record.TrialRecord) (bool, error) {
 	c, err := MadeBy(ctx, db, live.Name, t.Challenger)
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
@@ -60,7 +61,7 @@ func OnlyDeletesIn(ctx context.Context, db *store.Store, live *skill.Live, t *to
 
 // Shorter says what the challenger of a trial lacks where it lacks lines and nothing
 // else, nil for any other.
-func Shorter(ctx context.Context, db *store.Store, live *skill.Live, t *tournament.TrialRecord) (*tournament.Shorter, error) {
+func Shorter(ctx context.Context, db *store.Store, live *skill.Live, t *record.TrialRecord) (*search.Shorter, error) {
 	if is, err := OnlyDeletesIn(ctx, db, live, t); err != nil || !is {
 		return nil, err
 	}
@@ -76,5 +77,5 @@ func Shorter(ctx context.Context, db *store.Store, live *skill.Live, t *tourname
 	if err != nil {
 		return nil, fmt.Errorf("read cases: %w", err)
 	}
-	return tournament.ShorterThan(live.Doc, doc, cases), nil
+	return search.ShorterThan(live.Doc, doc, cases), nil
 }

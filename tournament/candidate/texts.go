@@ -17,7 +17,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/gate"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // Two reads the texts that the arguments of diff name: a skill with one of its texts, and
@@ -106,7 +107,7 @@ func (s *Texts) Pair(ctx context.Context, names []string) (old, new *Text, err e
 }
 
 // EvidenceOf is what is stored with a version that was installed on a verdict.
-func EvidenceOf(v *tournament.Verdict) (json.RawMessage, error) {
+func EvidenceOf(v *gate.Verdict) (json.RawMessage, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("encode evidence: %w", err)
@@ -115,7 +116,7 @@ func EvidenceOf(v *tournament.Verdict) (json.RawMessage, error) {
 }
 
 // VersionIn is the newest version with a text, nil for none.
-func VersionIn(versions []tournament.Version, sha string) *tournament.Version {
+func VersionIn(versions []record.Version, sha string) *record.Version {
 	for i := len(versions) - 1; i >= 0; i-- {
 		if versions[i].SHA == sha {
 			return &versions[i]
@@ -125,11 +126,11 @@ func VersionIn(versions []tournament.Version, sha string) *tournament.Version {
 }
 
 // VerdictOf reads the gate's verdict back from a run.
-func VerdictOf(raw json.RawMessage) (*tournament.Verdict, error) {
+func VerdictOf(raw json.RawMessage) (*gate.Verdict, error) {
 	if len(raw) == 0 {
 		return nil, nil
 	}
-	var v tournament.Verdict
+	var v gate.Verdict
 	if err := json.Unmarshal(raw, &v); err != nil {
 		return nil, fmt.Errorf("read verdict: %w", err)
 	}
@@ -137,7 +138,7 @@ func VerdictOf(raw json.RawMessage) (*tournament.Verdict, error) {
 }
 
 // FindVersion reads "v3" or "3".
-func FindVersion(ctx context.Context, db *store.Store, name, at string) (*tournament.Version, error) {
+func FindVersion(ctx context.Context, db *store.Store, name, at string) (*record.Version, error) {
 	n, err := strconv.Atoi(strings.TrimPrefix(at, "v"))
 	if err != nil {
 		return nil, problem.Inputf("versions are v0, v1, …", "%q is no version", at)
@@ -154,8 +155,8 @@ func FindVersion(ctx context.Context, db *store.Store, name, at string) (*tourna
 type Text struct {
 	Label     string
 	Doc       *skill.Document
-	Version   *tournament.Version   // nil where the text was never installed
-	Candidate *tournament.Candidate // nil where it is no candidate of evolve's
+	Version   *record.Version   // nil where the text was never installed
+	Candidate *record.Candidate // nil where it is no candidate of evolve's
 }
 
 // SHA names the text as the store does.
@@ -172,7 +173,7 @@ type Texts struct {
 	Skill    string
 	Live     *skill.Live
 	Store    *store.Store
-	Versions []tournament.Version
+	Versions []record.Version
 }
 
 // Open opens a skill for reading: nothing is recorded or changed.
@@ -242,7 +243,7 @@ func (s *Texts) notNamed(format string, args ...any) error {
 
 // Named is the one candidate whose SHA-256 begins with at, else the version; every
 // command that takes a candidate reads it so. Errors: *notNamedError, or usage.
-func (s *Texts) Named(ctx context.Context, at string) (*tournament.Candidate, *tournament.Version, error) {
+func (s *Texts) Named(ctx context.Context, at string) (*record.Candidate, *record.Version, error) {
 	if _, err := hex.DecodeString(at + strings.Repeat("0", len(at)%2)); err != nil {
 		return nil, nil, s.notNamed("%q is neither a version nor the beginning of a candidate's name", at)
 	}
@@ -332,7 +333,7 @@ func (s *Texts) newest(ctx context.Context) (*Text, error) {
 }
 
 // VersionOf is the newest version with a text, nil for none.
-func (s *Texts) VersionOf(sha string) *tournament.Version {
+func (s *Texts) VersionOf(sha string) *record.Version {
 	for i := len(s.Versions) - 1; i >= 0; i-- {
 		if s.Versions[i].SHA == sha {
 			return &s.Versions[i]
@@ -368,7 +369,7 @@ func IsVersion(s string) bool {
 }
 
 // VersionNames names texts by their versions, or by the beginning of their SHA-256.
-func VersionNames(versions []tournament.Version) func(sha string) string {
+func VersionNames(versions []record.Version) func(sha string) string {
 	return func(sha string) string {
 		if k := VersionIn(versions, sha); k != nil {
 			return fmt.Sprintf("v%d", k.N)

@@ -14,7 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // A Step is one change on the way from the incumbent to a text.
@@ -63,7 +63,7 @@ type History struct {
 
 // A node is one text of a history.
 type node struct {
-	tournament.Candidate
+	record.Candidate
 	units []unit
 	has   map[string]bool // by key
 	root  bool            // the base, or a text that no run made
@@ -80,14 +80,14 @@ type Measured struct {
 // Made returns a candidate as the run that made it has it, nil where none did.
 // The incumbent of one run may be what another has made, so the last sighting of
 // a text says little.
-func (s *Texts) Made(ctx context.Context, sha string) (first, last *tournament.Candidate, err error) {
+func (s *Texts) Made(ctx context.Context, sha string) (first, last *record.Candidate, err error) {
 	seen, err := s.Store.Sightings(ctx, sha)
 	if err != nil {
 		return nil, nil, err
 	}
 	for i := range seen {
 		c := &seen[i]
-		if c.State == tournament.Seed {
+		if c.State == record.Seed {
 			continue
 		}
 		if run, err := s.Store.Run(ctx, c.Run); err != nil || run.Skill != s.Skill {
@@ -168,7 +168,7 @@ func (h *History) load(ctx context.Context, sha string) error {
 }
 
 func (h *History) node(ctx context.Context, sha string) (*node, error) {
-	n := &node{Candidate: tournament.Candidate{SHA: sha}, root: true, has: map[string]bool{}}
+	n := &node{Candidate: record.Candidate{SHA: sha}, root: true, has: map[string]bool{}}
 	first, _, err := h.Made(ctx, sha)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // TestWhyMergeWording: a sentence that a model worded as it settled a merge cites
@@ -23,7 +23,7 @@ func TestWhyMergeWording(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := &node{Candidate: tournament.Candidate{SHA: doc.Hash(), Operator: op, Taught: taught, Parents: from, Text: text},
+		n := &node{Candidate: record.Candidate{SHA: doc.Hash(), Operator: op, Taught: taught, Parents: from, Text: text},
 			units: unitsOf(doc), root: len(from) == 0, has: map[string]bool{}}
 		for _, u := range n.units {
 			n.has[u.key()] = true

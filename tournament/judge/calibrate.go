@@ -14,7 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // A Calibrator asks a judge about answers that the owner has labelled.
@@ -35,30 +35,30 @@ type Calibrator struct {
 func New(db *store.Store, run string, judge eval.Model, red eval.Redactor, budget *eval.Budget, wall time.Duration, limit int) *Calibrator {
 	metered := &eval.Metered{Model: judge, By: eval.ByJudge, Budget: budget, Redactor: red, Recorder: db.Journal(run), Scope: run, WallClock: wall}
 	return &Calibrator{db: db, run: run, budget: budget, grader: &eval.Checks{Judge: metered, Redactor: red},
-		Judge: (&eval.Checks{Judge: judge}).Identity(), limit: max(1, limit), enough: tournament.TrustedLabels}
+		Judge: (&eval.Checks{Judge: judge}).Identity(), limit: max(1, limit), enough: record.TrustedLabels}
 }
 
 // Calibrate measures how well the judge agrees with the owner, once a run: a
 // resumed run is told what it decided on, and billed for the calls that it made.
 // A cap that ends it is no error: the labels so far are told, and not kept.
-func (k *Calibrator) Calibrate(ctx context.Context, name string, cases []eval.Case) (tournament.Calibration, error) {
+func (k *Calibrator) Calibrate(ctx context.Context, name string, cases []eval.Case) (record.Calibration, error) {
 	replies, err := k.db.Recorded(ctx, k.run, eval.ByJudge)
 	if err == nil {
 		// Also what would not be asked again, because the labels are others by now.
 		err = k.budget.ChargeRecorded(eval.ByJudge, replies)
 	}
 	if err != nil {
-		return tournament.Calibration{}, err
+		return record.Calibration{}, err
 	}
 	old, err := k.db.Calibration(ctx, k.run)
 	if err != nil {
-		return tournament.Calibration{}, err
+		return record.Calibration{}, err
 	}
 	if old != nil {
 		return *old, nil
 	}
 	if k, err = k.unlessExhausted(ctx, name, cases); err != nil {
-		return tournament.Calibration{}, err
+		return record.Calibration{}, err
 	}
 	c, err := k.measure(ctx, name, cases)
 	var limit *eval.BudgetError
@@ -106,7 +106,7 @@ func (k *Calibrator) mute() *Calibrator {
 // measure asks the judge about every labelled answer that it was not asked
 // about before, by any run, and counts. Where there are too few of them, the records
 // alone tell.
-func (k *Calibrator) measure(ctx context.Context, name string, cases []eval.Case) (c tournament.Calibration, err error) {
+func (k *Calibrator) measure(ctx context.Context, name string, cases []eval.Case) (c record.Calibration, err error) {
 	c.Judge = k.Judge
 	if c.Outcomes, err = k.outcomes(ctx, name); err != nil {
 		return c, err
@@ -166,8 +166,8 @@ func (k *Calibrator) outcomes(ctx context.Context, name string) (map[string]floa
 		case store.SecondBetter:
 			d = 1
 		}
-		out[tournament.OutcomeKey(l.CaseID, l.First, l.Second)] = d
-		out[tournament.OutcomeKey(l.CaseID, l.Second, l.First)] = 0 - d
+		out[record.OutcomeKey(l.CaseID, l.First, l.Second)] = d
+		out[record.OutcomeKey(l.CaseID, l.Second, l.First)] = 0 - d
 	}
 	return out, nil
 }
@@ -280,7 +280,7 @@ func (k *Calibrator) key(c *eval.Case, answer string) string {
 // OnRecord says how well a judge, by its grader's identity, agrees with the owner's
 // labels as far as it was ever asked about them. Missing counts the others. No
 // model is asked.
-func OnRecord(ctx context.Context, db *store.Store, name string, cases []eval.Case, judge string) (tournament.Calibration, error) {
+func OnRecord(ctx context.Context, db *store.Store, name string, cases []eval.Case, judge string) (record.Calibration, error) {
 	return (&Calibrator{db: db, Judge: judge, limit: 1}).measure(ctx, name, cases)
 }
 
@@ -295,7 +295,7 @@ func JudgesTrusted(ctx context.Context, db *store.Store, name string) func(judge
 			if cases == nil {
 				cases, err = db.Cases(ctx, name)
 			}
-			var k tournament.Calibration
+			var k record.Calibration
 			if err == nil {
 				k, err = OnRecord(ctx, db, name, cases, judge)
 			}

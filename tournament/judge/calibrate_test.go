@@ -14,7 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // A literalJudge passes what holds the word "log", and counts how often it is
@@ -181,7 +181,7 @@ func TestTooFewLabelsAskNobody(t *testing.T) {
 			t.Fatal(err)
 		}
 		asked, missing := 0, 2*n
-		if 2*n >= tournament.TrustedLabels {
+		if 2*n >= record.TrustedLabels {
 			asked, missing = 2*n, 0
 		}
 		if int(judge.calls.Load()) != asked || c.Missing != missing || c.Labels.N() != asked || c.Trusted() != (asked > 0) {
@@ -234,7 +234,7 @@ func TestCalibrateOnPreferences(t *testing.T) {
 		old, new int
 		want     float64
 	}{{0, 2, -1}, {2, 0, 1}, {3, 1, 1}, {1, 0, -1}, {2, 3, 0}, {3, 2, 0}} {
-		if d, ok := c.Outcomes[tournament.OutcomeKey("c", sha(o.old), sha(o.new))]; !ok || d != o.want {
+		if d, ok := c.Outcomes[record.OutcomeKey("c", sha(o.old), sha(o.new))]; !ok || d != o.want {
 			t.Errorf("%q against %q: %g, %v, want %g", answers[o.new], answers[o.old], d, ok, o.want)
 		}
 	}

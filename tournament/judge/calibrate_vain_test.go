@@ -10,7 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // A muttering judge is one without a readable reply.
@@ -48,7 +48,7 @@ func TestCalibrateInVain(t *testing.T) {
 		for range n {
 			runs++
 			id := fmt.Sprint("r", runs)
-			if err := db.Journal(id).SaveRun(ctx, &tournament.Run{ID: id, Skill: "s"}); err != nil {
+			if err := db.Journal(id).SaveRun(ctx, &record.Run{ID: id, Skill: "s"}); err != nil {
 				t.Fatal(err)
 			}
 			before := judge.calls.Load()

@@ -10,7 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // A Pair is two answers to one case in the order in which they are shown.
@@ -51,7 +51,7 @@ func OpenPairs(ctx context.Context, db *store.Store, name string, rng *rand.Rand
 		if !ok {
 			continue
 		}
-		if !tournament.JudgeOnly(c) {
+		if !record.JudgeOnly(c) {
 			p.rank += 3
 		}
 		if rng.IntN(2) == 1 {

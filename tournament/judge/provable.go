@@ -6,8 +6,8 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // ProvableCases counts the held-out cases that a trial can go on with. unproven are
@@ -15,13 +15,13 @@ import (
 // is not shown to agree with the owner, and could not be shown to by asking it about
 // the labels there are; nil: nobody knows who that is, and all count as fresh. No model
 // is asked.
-func ProvableCases(ctx context.Context, db *store.Store, t *tournament.TrialRecord, cases, test []eval.Case, judge *string) (fresh, unproven int, err error) {
+func ProvableCases(ctx context.Context, db *store.Store, t *record.TrialRecord, cases, test []eval.Case, judge *string) (fresh, unproven int, err error) {
 	spent, err := db.Journal("").SpentCases(ctx, t.Skill, t.Incumbent)
 	if err != nil {
 		return 0, 0, err
 	}
 	test = independent(test, cases)
-	if fresh, err = t.Fresh(test, spent); err != nil || fresh == 0 || judge == nil || tournament.RestsOnJudge(test) == 0 {
+	if fresh, err = t.Fresh(test, spent); err != nil || fresh == 0 || judge == nil || record.RestsOnJudge(test) == 0 {
 		return fresh, 0, err
 	}
 	known, err := OnRecord(ctx, db, t.Skill, cases, *judge)
@@ -33,13 +33,13 @@ func ProvableCases(ctx context.Context, db *store.Store, t *tournament.TrialReco
 
 // UndecidedYet reports whether a judge that is not trusted may turn out to be, once it
 // is asked about the labels that it was not asked about.
-func UndecidedYet(k tournament.Calibration) bool {
-	return !k.Trusted() && k.Missing > 0 && k.Labels.N()+k.Missing >= tournament.TrustedLabels
+func UndecidedYet(k record.Calibration) bool {
+	return !k.Trusted() && k.Missing > 0 && k.Labels.N()+k.Missing >= record.TrustedLabels
 }
 
 // Unlabelled counts the cases that a trial waits for its owner's labels with: all
 // that it could go on with rest on a judge's word, and that judge is not trusted.
-func Unlabelled(ctx context.Context, db *store.Store, t *tournament.TrialRecord) (int, error) {
+func Unlabelled(ctx context.Context, db *store.Store, t *record.TrialRecord) (int, error) {
 	c, err := db.Candidate(ctx, t.Challenger)
 	if err != nil || candidate.PartOf(c.Operator) == skill.Description {
 		return 0, nil // trigger cases ask no judge; what is gone goes on with nothing
@@ -61,7 +61,7 @@ func Unlabelled(ctx context.Context, db *store.Store, t *tournament.TrialRecord)
 
 // independent is test without what somebody may have learned from, by all cases.
 func independent(test, cases []eval.Case) (out []eval.Case) {
-	kept, _ := tournament.Independent(cases)
+	kept, _ := record.Independent(cases)
 	ids := map[string]bool{}
 	for i := range kept {
 		ids[kept[i].ID] = true

@@ -7,8 +7,8 @@ import (
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // Approved carries the approved candidates that no run has tried yet over to
@@ -52,7 +52,7 @@ func (k *Rebaser) Approved(ctx context.Context, live *skill.Live) error {
 		for _, was := range c.Carryings {
 			earlier = append(earlier, was.Onto)
 		}
-		t := tournament.TrialRecord{Skill: live.Name, Incumbent: c.Base, Challenger: c.SHA, Run: c.Run, Decision: candidate.NeverTried, Simulated: run.Simulated}
+		t := record.TrialRecord{Skill: live.Name, Incumbent: c.Base, Challenger: c.SHA, Run: c.Run, Decision: candidate.NeverTried, Simulated: run.Simulated}
 		if err := k.rebaseOnce(ctx, db, live, t, r, earlier, false); err != nil {
 			return fmt.Errorf("re-base candidate %.12s: %w", c.SHA, err)
 		}

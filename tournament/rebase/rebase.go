@@ -20,8 +20,8 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/store/lock"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
 )
 
@@ -100,7 +100,7 @@ func (k *Rebaser) Edited(ctx context.Context, live *skill.Live, before string) e
 // at it, or one is trying the challenger. One that was dropped is tried again on the
 // next text: an editor may have been half way through a save. superseded: not that,
 // since another one has come after it.
-func (k *Rebaser) rebaseOnce(ctx context.Context, db *store.Store, live *skill.Live, t tournament.TrialRecord, r *candidate.Carrying, bases []string, superseded bool) error {
+func (k *Rebaser) rebaseOnce(ctx context.Context, db *store.Store, live *skill.Live, t record.TrialRecord, r *candidate.Carrying, bases []string, superseded bool) error {
 	if done, err := rebased(ctx, db, live.Name, r, bases); err != nil || done || superseded && r.Reason != "" {
 		return err
 	}
@@ -159,14 +159,14 @@ func editedFrom(ctx context.Context, db *store.Store, name, sha, before string) 
 
 // A standIn is a challenger that waits in the place of others of its kind.
 type standIn struct {
-	tournament.TrialRecord
+	record.TrialRecord
 	kind string // "proved", or the part of a skill that it changes
 }
 
 // inPlace lists the challengers of base that wait: the newest that is proved and
 // was never in place, and for each part of a skill the newest that is undecided.
 // The proved one comes last: its trial will be the newest.
-func inPlace(ctx context.Context, db *store.Store, live *skill.Live, base string, trials []tournament.TrialRecord) (out []standIn, err error) {
+func inPlace(ctx context.Context, db *store.Store, live *skill.Live, base string, trials []record.TrialRecord) (out []standIn, err error) {
 	const proved = "proved"
 	kinds := map[string]bool{}
 	for _, t := range trials { // the newest first
@@ -224,7 +224,7 @@ func rebased(ctx context.Context, db *store.Store, name string, r *candidate.Car
 }
 
 // rebaseOne carries one challenger over, and says what came of it in a line.
-func (k *Rebaser) rebaseOne(ctx context.Context, db *store.Store, live *skill.Live, t tournament.TrialRecord, r *candidate.Carrying) error {
+func (k *Rebaser) rebaseOne(ctx context.Context, db *store.Store, live *skill.Live, t record.TrialRecord, r *candidate.Carrying) error {
 	name, now := live.Name, k.Now().UTC()
 	id := r.Run(name)
 	was, err := candidate.MadeBy(ctx, db, name, t.Challenger)
@@ -233,7 +233,7 @@ func (k *Rebaser) rebaseOne(ctx context.Context, db *store.Store, live *skill.Li
 	}
 	told := r.Reason // when it was dropped before
 	r.Reason, r.Edit = "", cmp.Or(r.Edit, "your edit")
-	c := &tournament.Candidate{Run: id, Seq: 1, Parents: []string{r.Onto, r.From}, Operator: candidate.CarriedHarness, Taught: was.Taught}
+	c := &record.Candidate{Run: id, Seq: 1, Parents: []string{r.Onto, r.From}, Operator: candidate.CarriedHarness, Taught: was.Taught}
 	if candidate.PartOf(was.Operator) == skill.Description {
 		c.Operator = candidate.CarriedDescription
 	}
@@ -241,7 +241,7 @@ func (k *Rebaser) rebaseOne(ctx context.Context, db *store.Store, live *skill.Li
 	if err != nil {
 		return err
 	}
-	run := &tournament.Run{ID: id, Skill: name, Status: tournament.Finished, Incumbent: r.Onto, Simulated: t.Simulated, Started: now, Ended: now}
+	run := &record.Run{ID: id, Skill: name, Status: record.Finished, Incumbent: r.Onto, Simulated: t.Simulated, Started: now, Ended: now}
 	j := db.Journal(id)
 	if next != nil {
 		c.SHA, c.Text = next.Hash(), next.Render()
@@ -251,7 +251,7 @@ func (k *Rebaser) rebaseOne(ctx context.Context, db *store.Store, live *skill.Li
 		if c.SHA == r.From { // but for blanks, both changed the same: it is known, and no parent of its own
 			c.Parents = c.Parents[:1]
 		}
-		if c.State != "" && (c.SHA != r.From || c.State != tournament.Pooled) {
+		if c.State != "" && (c.SHA != r.From || c.State != record.Pooled) {
 			if err := j.SaveCandidate(ctx, c); err != nil {
 				return err
 			}
@@ -305,7 +305,7 @@ func (k *Rebaser) rebaseOne(ctx context.Context, db *store.Store, live *skill.Li
 }
 
 // mergeEdit makes the re-based text; nil where r says why there is none.
-func mergeEdit(ctx context.Context, db *store.Store, live *skill.Live, was *tournament.Candidate, r *candidate.Carrying) (*skill.Document, error) {
+func mergeEdit(ctx context.Context, db *store.Store, live *skill.Live, was *record.Candidate, r *candidate.Carrying) (*skill.Document, error) {
 	v, err := db.VersionBySHA(ctx, live.Name, r.Base)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
@@ -336,7 +336,7 @@ func mergeEdit(ctx context.Context, db *store.Store, live *skill.Live, was *tour
 // admit checks the re-based text as the search checks what a mutator proposes. r
 // names rules alone: what a finding quotes stands with the candidate, where a purge
 // finds it.
-func (k *Rebaser) admit(ctx context.Context, db *store.Store, live *skill.Live, next *skill.Document, c *tournament.Candidate, r *candidate.Carrying) error {
+func (k *Rebaser) admit(ctx context.Context, db *store.Store, live *skill.Live, next *skill.Document, c *record.Candidate, r *candidate.Carrying) error {
 	ours, err := skill.Parse(live.Doc.Render(), next.Options())
 	if err != nil {
 		return err
@@ -345,15 +345,15 @@ func (k *Rebaser) admit(ctx context.Context, db *store.Store, live *skill.Live, 
 	if err != nil {
 		return err
 	}
-	r.Outcome, c.State = candidate.CarriedOver, tournament.Pooled
+	r.Outcome, c.State = candidate.CarriedOver, record.Pooled
 	for _, f := range skill.Check(ours, next, skill.ClaudeCode) {
 		reason := f.Rule + ": " + f.Message
 		switch {
-		case f.Severity == skill.Reject && c.State != tournament.Invalid:
-			c.State, c.Reason = tournament.Invalid, reason
+		case f.Severity == skill.Reject && c.State != record.Invalid:
+			c.State, c.Reason = record.Invalid, reason
 			r.Outcome, r.Reason = candidate.Dropped, f.Rule
-		case f.Severity == skill.Quarantine && c.State == tournament.Pooled:
-			c.State, c.Reason = tournament.Quarantined, reason
+		case f.Severity == skill.Quarantine && c.State == record.Pooled:
+			c.State, c.Reason = record.Quarantined, reason
 			r.Outcome, r.Reason = candidate.HeldBack, f.Rule
 		}
 	}
@@ -361,8 +361,8 @@ func (k *Rebaser) admit(ctx context.Context, db *store.Store, live *skill.Live, 
 	if err != nil {
 		return err
 	}
-	if from != nil && from.Flagged && c.State == tournament.Pooled { // her edit says the same: whoever approved the one has not approved the other
-		c.State, c.Reason = tournament.Quarantined, from.Reason
+	if from != nil && from.Flagged && c.State == record.Pooled { // her edit says the same: whoever approved the one has not approved the other
+		c.State, c.Reason = record.Quarantined, from.Reason
 		rule, _, _ := strings.Cut(from.Reason, ":")
 		r.Outcome, r.Reason = candidate.HeldBack, rule
 	}

@@ -13,14 +13,14 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // restart begins the trial of a re-based challenger without evidence. Where that
 // very text had a trial against the live one (the owner has gone back to what she
 // had), it goes on.
-func restart(ctx context.Context, db *store.Store, t *tournament.TrialRecord, c *tournament.Candidate, r *candidate.Carrying, now time.Time) (goesOn bool, err error) {
+func restart(ctx context.Context, db *store.Store, t *record.TrialRecord, c *record.Candidate, r *candidate.Carrying, now time.Time) (goesOn bool, err error) {
 	barred, err := spentOn(ctx, db, t)
 	if err != nil {
 		return false, err
@@ -40,7 +40,7 @@ func restart(ctx context.Context, db *store.Store, t *tournament.TrialRecord, c 
 		}
 		return true, j.SaveTrial(ctx, old)
 	}
-	next, err := tournament.Restart(t.Skill, r.Onto, c.SHA, c.Run, barred, now)
+	next, err := record.Restart(t.Skill, r.Onto, c.SHA, c.Run, barred, now)
 	if err != nil {
 		return false, err
 	}
@@ -50,7 +50,7 @@ func restart(ctx context.Context, db *store.Store, t *tournament.TrialRecord, c 
 
 // spentOn lists the clusters that a trial has used up, those that were cut short
 // among them, and the prints of their cases.
-func spentOn(ctx context.Context, db *store.Store, t *tournament.TrialRecord) ([]string, error) {
+func spentOn(ctx context.Context, db *store.Store, t *record.TrialRecord) ([]string, error) {
 	out, err := t.Used()
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func spentOn(ctx context.Context, db *store.Store, t *tournament.TrialRecord) ([
 
 // barRelatives keeps clusters out of the open trials against the live text that
 // were spent on an ancestor after it was re-based: its run was resumed.
-func (k *Rebaser) barRelatives(ctx context.Context, db *store.Store, name, live string, trials []tournament.TrialRecord) error {
+func (k *Rebaser) barRelatives(ctx context.Context, db *store.Store, name, live string, trials []record.TrialRecord) error {
 	if busy, err := k.Locks.Working(name, skill.Harness, skill.Description); err != nil || busy {
 		return err // what it has read of its trial must not change under it
 	}
@@ -102,7 +102,7 @@ func (k *Rebaser) barRelatives(ctx context.Context, db *store.Store, name, live 
 			if err := json.Unmarshal(run.Config, &r); err != nil {
 				return fmt.Errorf("read run %s: %w", run.ID, err)
 			}
-			from := slices.IndexFunc(trials, func(u tournament.TrialRecord) bool { return u.Incumbent == r.Base && u.Challenger == r.From })
+			from := slices.IndexFunc(trials, func(u record.TrialRecord) bool { return u.Incumbent == r.Base && u.Challenger == r.From })
 			if from < 0 || r.From == at {
 				break
 			}

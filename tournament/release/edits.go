@@ -11,8 +11,8 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // recordText makes the live text a version, where it is none.
@@ -43,7 +43,7 @@ func (in *Installer) recordText(ctx context.Context, live *skill.Live) error {
 			parent = NearestVersion(versions, live.Doc.Render())
 		}
 	}
-	v, err := in.Store.SaveVersion(ctx, tournament.Version{Skill: live.Name, SHA: sha, Parent: parent, Author: "you", Operator: "edit",
+	v, err := in.Store.SaveVersion(ctx, record.Version{Skill: live.Name, SHA: sha, Parent: parent, Author: "you", Operator: "edit",
 		Note: note, Text: live.Doc.Render(), Created: in.Now().UTC()})
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (in *Installer) recordText(ctx context.Context, live *skill.Live) error {
 }
 
 // recordEdit makes the text at another place a version, where it is none.
-func (in *Installer) recordEdit(ctx context.Context, name string, p *Place) (*tournament.Version, error) {
+func (in *Installer) recordEdit(ctx context.Context, name string, p *Place) (*record.Version, error) {
 	v, err := in.Store.VersionBySHA(ctx, name, p.Held)
 	if err == nil || !errors.Is(err, store.ErrNotFound) {
 		return v, err
@@ -68,7 +68,7 @@ func (in *Installer) recordEdit(ctx context.Context, name string, p *Place) (*to
 	if parent != "" {
 		note = "edited by hand in " + p.Name
 	}
-	kept, err := in.Store.SaveVersion(ctx, tournament.Version{Skill: name, SHA: p.Held, Parent: parent, Author: "you", Operator: "edit",
+	kept, err := in.Store.SaveVersion(ctx, record.Version{Skill: name, SHA: p.Held, Parent: parent, Author: "you", Operator: "edit",
 		Note: note, Text: p.text, Created: in.Now().UTC()})
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func LastInstall(ctx context.Context, db *store.Store, name, path string) (*stor
 // mayReplace says whether v may take the place of what a target holds: what evolve
 // made or put there, or what v was made from, is no loss. Any other text is its
 // owner's; it is recorded, and stays unless force says otherwise.
-func (in *Installer) mayReplace(ctx context.Context, name string, p *Place, v *tournament.Version, force bool) error {
+func (in *Installer) mayReplace(ctx context.Context, name string, p *Place, v *record.Version, force bool) error {
 	if p.Held == "" || p.Held == v.SHA || p.Refusal != nil || p.Same != "" {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (in *Installer) mayReplace(ctx context.Context, name string, p *Place, v *t
 // v.Parent, in the place of the live text. evolves is the part of the skill that v
 // changes. A text that only its owner may install is refused. to are the targets; nil
 // is where the skill lives, and the targets of the configuration.
-func (in *Installer) PlanProved(ctx context.Context, live *skill.Live, v tournament.Version, evolves string, to []skill.Target) (*Plan, error) {
+func (in *Installer) PlanProved(ctx context.Context, live *skill.Live, v record.Version, evolves string, to []skill.Target) (*Plan, error) {
 	next, err := skill.Stored(v.Text)
 	if err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (in *Installer) PlanProved(ctx context.Context, live *skill.Live, v tournam
 
 // planNew looks at the targets that v is to be put into. v is what every placement
 // points to.
-func (in *Installer) planNew(ctx context.Context, live *skill.Live, want string, v *tournament.Version, targets []skill.Target, force bool) ([]Placement, error) {
+func (in *Installer) planNew(ctx context.Context, live *skill.Live, want string, v *record.Version, targets []skill.Target, force bool) ([]Placement, error) {
 	doc, err := skill.Parse(v.Text, skill.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("read version to install: %w", err)

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // followHome notices that the path of a skill leads to another file than before: its
@@ -76,7 +76,7 @@ func (in *Installer) otherHomes(ctx context.Context, live *skill.Live) (map[stri
 // NearestVersion is the version whose text has the most lines in common with text, the newest
 // of several; "" for none. It is what a text was made from where nobody knows what was
 // in its place before.
-func NearestVersion(versions []tournament.Version, text []byte) string {
+func NearestVersion(versions []record.Version, text []byte) string {
 	best, sha := 0, ""
 	for i := range versions {
 		if d := linesApart(versions[i].Text, text); sha == "" || d <= best {

@@ -15,8 +15,8 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // An Installer puts texts of skills where agents load them, and takes them back. Every
@@ -65,10 +65,10 @@ type Plan struct {
 	// Version is what most of the plan is about; nil if it is the live text and no
 	// version yet. Of a candidate it is the version that the candidate becomes, which
 	// has no number before Apply.
-	Version *tournament.Version
+	Version *record.Version
 	Places  []Placement
 	// Trial is that of a candidate, nil if Version is a version already.
-	Trial *tournament.TrialRecord
+	Trial *record.TrialRecord
 	// Older: the evidence is about another text than the live one, and Force was set.
 	Older bool
 
@@ -89,10 +89,10 @@ type Result struct {
 	*Plan
 	Placed []Placed
 	// Versions are all of the skill, by which texts are named.
-	Versions []tournament.Version
+	Versions []record.Version
 	// Again is the version that a rollback took away and a promotion would put back, nil
 	// for none.
-	Again *tournament.Version
+	Again *record.Version
 }
 
 // Refusal is the error about the places that were left as they were, nil if there are

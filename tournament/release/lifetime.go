@@ -4,13 +4,13 @@ import (
 	"context"
 
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // OverLifetime says what the proof of a trial is worth among all trials of its skill,
 // "" where it holds among them too, or there is none. The owner's word installs it
 // all the same. number is that of the trial.
-func OverLifetime(ctx context.Context, db *store.Store, t *tournament.TrialRecord) (said string, number int, err error) {
+func OverLifetime(ctx context.Context, db *store.Store, t *record.TrialRecord) (said string, number int, err error) {
 	if alone, err := t.ProvenAlone(); err != nil || !alone {
 		return "", 0, err
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // An Objection is one reason why a text may not be installed.
@@ -119,7 +119,7 @@ func (in *Installer) againstSkill(ctx context.Context, live *skill.Live) (out Ob
 // againstCandidate is what keeps a candidate from being installed in the place of
 // the live text, but for what keeps anything from it. note is what is to be
 // remembered of one that may be; cand is the candidate as its run has it.
-func (in *Installer) againstCandidate(ctx context.Context, live *skill.Live, trial *tournament.TrialRecord, force bool) (cand *tournament.Candidate, note string, out Objections, err error) {
+func (in *Installer) againstCandidate(ctx context.Context, live *skill.Live, trial *record.TrialRecord, force bool) (cand *record.Candidate, note string, out Objections, err error) {
 	if trial.Simulated && !in.Demo {
 		out.object(Simulated, "run it again with a real --agent", "the evidence for %.12s is simulated: it says nothing about a real model", trial.Challenger)
 	}
@@ -147,7 +147,7 @@ func (in *Installer) againstCandidate(ctx context.Context, live *skill.Live, tri
 
 // unproven objects to a candidate that the gate has not proved, where nobody said
 // that it should be installed all the same.
-func unproven(trial *tournament.TrialRecord) error {
+func unproven(trial *record.TrialRecord) error {
 	if trial.Decision == pareto.Promote {
 		return nil
 	}
@@ -155,7 +155,7 @@ func unproven(trial *tournament.TrialRecord) error {
 }
 
 // againstVersion is what keeps a version from being installed.
-func (in *Installer) againstVersion(ctx context.Context, live *skill.Live, v *tournament.Version) (out Objections, err error) {
+func (in *Installer) againstVersion(ctx context.Context, live *skill.Live, v *record.Version) (out Objections, err error) {
 	if v.Simulated && !in.Demo {
 		out.object(Simulated, "run it again with a real --agent", "the evidence for v%d is simulated: it says nothing about a real model", v.N)
 	}
@@ -185,7 +185,7 @@ func (in *Installer) againstVersion(ctx context.Context, live *skill.Live, v *to
 
 // Offer is the command that installs what a trial has proved, "" where promote
 // refuses; then out says why.
-func (in *Installer) Offer(ctx context.Context, live *skill.Live, trial *tournament.TrialRecord) (command string, out Objections, err error) {
+func (in *Installer) Offer(ctx context.Context, live *skill.Live, trial *record.TrialRecord) (command string, out Objections, err error) {
 	if out, err = in.againstSkill(ctx, live); err != nil {
 		return "", nil, err
 	}

@@ -16,13 +16,13 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/store/lock"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // A Placement is what is to become of one place.
 type Placement struct {
 	Place
-	To *tournament.Version // nil where the skill is removed again
+	To *record.Version // nil where the skill is removed again
 }
 
 // sha is what the place holds afterwards, "" for nothing.

@@ -9,8 +9,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // PlanPromotion plans to install what r names, else what waits, and refuses what may not
@@ -78,7 +78,7 @@ func (in *Installer) choose(ctx context.Context, p *Plan, r Request, targets []s
 			return err
 		}
 	}
-	var trial, back *tournament.TrialRecord
+	var trial, back *record.TrialRecord
 	if at == "" {
 		trial, back, err = in.WaitingTrial(ctx, live, live.Doc.Hash())
 	} else {
@@ -130,7 +130,7 @@ func (in *Installer) elsewhere(live *skill.Live, targets []skill.Target) (n int,
 // versionToBe is the version that a candidate becomes: one that was on trial, or
 // that the firewall has flagged and its owner wants all the same; and what objects
 // to it.
-func (in *Installer) versionToBe(ctx context.Context, live *skill.Live, trial *tournament.TrialRecord, force bool) (*tournament.Version, Objections, error) {
+func (in *Installer) versionToBe(ctx context.Context, live *skill.Live, trial *record.TrialRecord, force bool) (*record.Version, Objections, error) {
 	cand, note, against, err := in.againstCandidate(ctx, live, trial, force)
 	if err != nil || len(against) > 0 {
 		return nil, against, err
@@ -146,7 +146,7 @@ func (in *Installer) versionToBe(ctx context.Context, live *skill.Live, trial *t
 	if err != nil {
 		return nil, nil, err
 	}
-	v := &tournament.Version{Skill: live.Name, SHA: cand.SHA, Parent: live.Doc.Hash(), Author: "evolve",
+	v := &record.Version{Skill: live.Name, SHA: cand.SHA, Parent: live.Doc.Hash(), Author: "evolve",
 		Operator: cand.Operator, Run: trial.Run, Evidence: run.Verdict, Proven: proven,
 		Simulated: trial.Simulated, Note: note, Text: cand.Text, Created: in.Now().UTC()}
 	if trial.Incumbent == live.Doc.Hash() {
@@ -157,7 +157,7 @@ func (in *Installer) versionToBe(ctx context.Context, live *skill.Live, trial *t
 
 // forced takes the proof from a version that comes over another text than the one that
 // its evidence is against, base, which it was made from.
-func forced(ctx context.Context, db *store.Store, v *tournament.Version, base string) error {
+func forced(ctx context.Context, db *store.Store, v *record.Version, base string) error {
 	versions, err := db.Versions(ctx, v.Skill)
 	if err != nil {
 		return err
@@ -184,7 +184,7 @@ func forced(ctx context.Context, db *store.Store, v *tournament.Version, base st
 
 // promotable reports whether promote would install a version in the place of what is
 // live by now.
-func (in *Installer) promotable(ctx context.Context, name string, v *tournament.Version) bool {
+func (in *Installer) promotable(ctx context.Context, name string, v *record.Version) bool {
 	live, err := in.Layout.Live(name)
 	if err != nil {
 		return false
@@ -199,12 +199,12 @@ func (in *Installer) promotable(ctx context.Context, name string, v *tournament.
 
 // findTrial is the trial of the challenger whose SHA-256 is sha: the one against the live
 // text, else the newest.
-func (in *Installer) findTrial(ctx context.Context, name, live, sha string) (*tournament.TrialRecord, error) {
+func (in *Installer) findTrial(ctx context.Context, name, live, sha string) (*record.TrialRecord, error) {
 	trials, err := in.Store.Trials(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	var named *tournament.TrialRecord
+	var named *record.TrialRecord
 	for i := range trials { // the newest first
 		t := &trials[i]
 		if t.Challenger == sha && (named == nil || t.Incumbent == live && named.Incumbent != live) {
@@ -222,7 +222,7 @@ func (in *Installer) findTrial(ctx context.Context, name, live, sha string) (*to
 
 // untried stands for the trial of a candidate that the firewall has flagged, and
 // that never came before the gate; nil where sha is none of those.
-func (in *Installer) untried(ctx context.Context, name, sha string) (*tournament.TrialRecord, error) {
+func (in *Installer) untried(ctx context.Context, name, sha string) (*record.TrialRecord, error) {
 	all, err := candidate.All(ctx, in.Store, name)
 	if err != nil {
 		return nil, err
@@ -235,7 +235,7 @@ func (in *Installer) untried(ctx context.Context, name, sha string) (*tournament
 		if err != nil {
 			return nil, fmt.Errorf("read run %s: %w", c.Run, err)
 		}
-		return &tournament.TrialRecord{Skill: name, Incumbent: run.Incumbent, Challenger: c.SHA, Run: c.Run,
+		return &record.TrialRecord{Skill: name, Incumbent: run.Incumbent, Challenger: c.SHA, Run: c.Run,
 			Decision: candidate.NeverTried, Simulated: run.Simulated}, nil
 	}
 	return nil, nil

@@ -11,8 +11,8 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // A rollingBack is a rollback that is being planned.
@@ -47,7 +47,7 @@ func (in *Installer) PlanRollback(ctx context.Context, live *skill.Live, req Req
 	return in.planned(p, err)
 }
 
-func (in *Installer) rollback(ctx context.Context, live *skill.Live, req Request) (plan []Placement, to *tournament.Version, err error) {
+func (in *Installer) rollback(ctx context.Context, live *skill.Live, req Request) (plan []Placement, to *record.Version, err error) {
 	r := &rollingBack{in: in, live: live, at: req.At, force: req.Force, everywhere: req.To == nil}
 	if err := r.readWords(ctx); err != nil {
 		return nil, nil, err
@@ -125,7 +125,7 @@ func (r *rollingBack) takeBack(ctx context.Context, p *Placement, named bool) er
 	case (r.at != "" || !named) && p.To != nil && p.To.SHA == p.Held:
 		return nil // in place already
 	}
-	var yours *tournament.Version
+	var yours *record.Version
 	if !p.Home {
 		var err error
 		if yours, err = r.yours(ctx, &p.Place); err != nil {
@@ -171,7 +171,7 @@ func (r *rollingBack) aim(ctx context.Context, p *Placement, named bool) error {
 
 // yours is the version of its owner's that a target holds, nil where it holds what
 // evolve made or put there itself. One that is no version yet becomes one.
-func (r *rollingBack) yours(ctx context.Context, p *Place) (*tournament.Version, error) {
+func (r *rollingBack) yours(ctx context.Context, p *Place) (*record.Version, error) {
 	last, err := LastInstall(ctx, r.in.Store, r.live.Name, p.Path)
 	if err != nil || last != nil && last.To == p.Held {
 		return nil, err
@@ -249,7 +249,7 @@ var errNothingBefore = errors.New("before the live one")
 // nil where that was no skill at all. What was rejected comes back by its name and
 // with force alone; what was rolled back comes back where somebody asks for its
 // target.
-func (r *rollingBack) target(ctx context.Context, path, held string, home bool) (*tournament.Version, error) {
+func (r *rollingBack) target(ctx context.Context, path, held string, home bool) (*record.Version, error) {
 	name := r.live.Name
 	if r.at != "" {
 		v, err := candidate.FindVersion(ctx, r.in.Store, name, r.at)
@@ -305,7 +305,7 @@ func (r *rollingBack) target(ctx context.Context, path, held string, home bool) 
 }
 
 // rejected says that a version was rejected, "" where it was not.
-func (r *rollingBack) rejected(v *tournament.Version) string {
+func (r *rollingBack) rejected(v *record.Version) string {
 	d := r.words[v.SHA]
 	if d.Word != store.Rejected {
 		return ""

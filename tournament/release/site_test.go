@@ -14,7 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 var day1 = time.Date(2026, 11, 20, 3, 17, 0, 0, time.UTC)
@@ -26,7 +26,7 @@ type site struct {
 	in     *Installer
 	home   string
 	v0, v1 []byte
-	offer  tournament.Version
+	offer  record.Version
 	said   []string // by the installer
 }
 
@@ -57,7 +57,7 @@ func newSite(t *testing.T) *site {
 	if err := s.in.Record(t.Context(), s.live()); err != nil {
 		t.Fatal(err)
 	}
-	s.offer = tournament.Version{Skill: "tagger", SHA: skill.HashText(s.v1), Parent: skill.HashText(s.v0), Author: "evolve", Operator: "reflect",
+	s.offer = record.Version{Skill: "tagger", SHA: skill.HashText(s.v1), Parent: skill.HashText(s.v0), Author: "evolve", Operator: "reflect",
 		Proven: true, Text: s.v1}
 	return s
 }
@@ -105,9 +105,9 @@ func (s *site) proved(text, against []byte) {
 	sha, base := skill.HashText(text), skill.HashText(against)
 	j := s.in.Store.Journal("run-1")
 	for _, err := range []error{
-		j.SaveRun(s.t.Context(), &tournament.Run{ID: "run-1", Skill: "tagger", Status: tournament.Finished, Incumbent: base, Challenger: sha, Started: day1, Ended: day1}),
-		j.SaveCandidate(s.t.Context(), &tournament.Candidate{SHA: sha, Run: "run-1", Seq: 1, Parents: []string{base}, Operator: "reflect", State: tournament.Pooled, Text: text}),
-		j.SaveTrial(s.t.Context(), &tournament.TrialRecord{Skill: "tagger", Incumbent: base, Challenger: sha, Run: "run-1", Decision: pareto.Promote,
+		j.SaveRun(s.t.Context(), &record.Run{ID: "run-1", Skill: "tagger", Status: record.Finished, Incumbent: base, Challenger: sha, Started: day1, Ended: day1}),
+		j.SaveCandidate(s.t.Context(), &record.Candidate{SHA: sha, Run: "run-1", Seq: 1, Parents: []string{base}, Operator: "reflect", State: record.Pooled, Text: text}),
+		j.SaveTrial(s.t.Context(), &record.TrialRecord{Skill: "tagger", Incumbent: base, Challenger: sha, Run: "run-1", Decision: pareto.Promote,
 			State: []byte(`{"version":1}`), Updated: day1})} {
 		if err != nil {
 			s.t.Fatal(err)

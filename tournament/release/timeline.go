@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // A Stay is one stay of a text at a place.
@@ -88,7 +88,7 @@ func IsRollback(in store.Install) bool {
 
 // A builder fills in what nobody installed.
 type builder struct {
-	versions []tournament.Version
+	versions []record.Version
 	out      Timeline
 }
 
@@ -119,7 +119,7 @@ func (h *builder) found(sha string, at time.Time) {
 }
 
 // edit is the version that an owner's edit became in that time, nil for none.
-func (h *builder) edit(sha string, after, until time.Time) *tournament.Version {
+func (h *builder) edit(sha string, after, until time.Time) *record.Version {
 	for i := range h.versions {
 		v := &h.versions[i]
 		if v.SHA == sha && v.Author != "evolve" && v.N > 0 && !v.Created.Before(after) && !v.Created.After(until) {
@@ -190,7 +190,7 @@ func Replaced(ctx context.Context, db *store.Store, name, path, held string, hom
 	if err != nil {
 		return nil, err
 	}
-	current := slices.IndexFunc(versions, func(v tournament.Version) bool { return v.SHA == held })
+	current := slices.IndexFunc(versions, func(v record.Version) bool { return v.SHA == held })
 	for i := current; i >= 0; i-- {
 		sha := versions[i].SHA
 		if i == current {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"pgregory.net/rapid"
 )
 
@@ -59,7 +59,7 @@ func TestRollbacksEnd(t *testing.T) {
 // made from; a text that nobody recorded on its way leaves a gap.
 func TestHistorian(t *testing.T) {
 	at := func(h int) time.Time { return day1.Add(time.Duration(h) * time.Hour) }
-	versions := []tournament.Version{{N: 0, SHA: "v0", Author: "you", Created: at(0)}, {N: 1, SHA: "v1", Parent: "v0", Author: "evolve", Created: at(1)},
+	versions := []record.Version{{N: 0, SHA: "v0", Author: "you", Created: at(0)}, {N: 1, SHA: "v1", Parent: "v0", Author: "evolve", Created: at(1)},
 		{N: 2, SHA: "e2", Parent: "v1", Author: "you", Created: at(2)}, {N: 3, SHA: "e3", Parent: "e2", Author: "you", Created: at(3)}}
 	for _, c := range []struct {
 		sha  string

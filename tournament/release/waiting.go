@@ -11,8 +11,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // WaitingTrial returns the trial against the text sha that `evolve promote` means if no
@@ -20,13 +20,13 @@ import (
 // undecided; of either, a text that only lacks lines of the live one comes last. A
 // challenger that was installed before is not offered again: back is the newest such
 // trial. Each is nil if there is none.
-func (in *Installer) WaitingTrial(ctx context.Context, live *skill.Live, sha string) (trial, back *tournament.TrialRecord, err error) {
+func (in *Installer) WaitingTrial(ctx context.Context, live *skill.Live, sha string) (trial, back *record.TrialRecord, err error) {
 	trials, err := in.Store.Trials(ctx, live.Name)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, want := range []pareto.Verdict{pareto.Promote, pareto.Undecided} {
-		var last *tournament.TrialRecord
+		var last *record.TrialRecord
 		for i := range trials { // the newest first
 			t := &trials[i]
 			if t.Incumbent != sha || t.Decision != want {
@@ -58,7 +58,7 @@ func (in *Installer) WaitingTrial(ctx context.Context, live *skill.Live, sha str
 
 // refuseBack refuses to put in place again what was taken back: who wants that says
 // which version.
-func (in *Installer) refuseBack(ctx context.Context, live *skill.Live, t *tournament.TrialRecord) error {
+func (in *Installer) refuseBack(ctx context.Context, live *skill.Live, t *record.TrialRecord) error {
 	v, err := in.Store.VersionBySHA(ctx, live.Name, t.Challenger)
 	if errors.Is(err, store.ErrNotFound) {
 		return problem.Inputf(fmt.Sprintf("`evolve --skill %s` looks for one", live.Name), "nothing of %s waits for promotion", live.Name)

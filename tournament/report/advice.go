@@ -4,11 +4,11 @@ import (
 	"fmt"
 
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/search"
 )
 
 // Shorter is what a text lacks that lacks lines and nothing else, for pages.
-type Shorter = tournament.Shorter
+type Shorter = search.Shorter
 
 // A Standing is what a run left behind, as far as it says what to do next.
 type Standing struct {

@@ -11,7 +11,9 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/gate"
+	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/search"
 )
 
 // Build makes the model of a run. It is a function of d alone.
@@ -22,7 +24,7 @@ func Build(d *Data) (*Model, error) {
 		Version: d.Version, Installed: d.Installed, Candidates: []Candidate{}, Front: []string{}, Events: Timeline(d.Events), Evidence: []Evidence{},
 		Spent: r.Spent, Lessons: append([]Lesson{}, d.Lessons...), Cases: []Case{}}
 	if len(r.Verdict) > 0 {
-		m.Verdict = &tournament.Verdict{}
+		m.Verdict = &gate.Verdict{}
 		if err := json.Unmarshal(r.Verdict, m.Verdict); err != nil {
 			return nil, fmt.Errorf("read verdict of run %s: %w", r.ID, err)
 		}
@@ -53,7 +55,7 @@ func Build(d *Data) (*Model, error) {
 
 // shorter says what the challenger lacks where it lacks lines and nothing else; nil
 // for any other.
-func shorter(d *Data) *tournament.Shorter {
+func shorter(d *Data) *search.Shorter {
 	if d.Incumbent == nil || d.Challenger == nil {
 		return nil
 	}
@@ -65,13 +67,13 @@ func shorter(d *Data) *tournament.Shorter {
 	if err != nil {
 		return nil
 	}
-	return tournament.ShorterThan(old, new, d.Cases)
+	return search.ShorterThan(old, new, d.Cases)
 }
 
 // standing is what the run left behind.
 func (m *Model) standing() Standing {
-	s := Standing{Skill: m.Skill, Challenger: m.Challenger, Stopped: m.Status == string(tournament.Stopped), Installed: m.Installed != nil, Shorter: m.Shorter != nil}
-	if m.Status == string(tournament.Killed) || m.Status == string(tournament.Interrupted) {
+	s := Standing{Skill: m.Skill, Challenger: m.Challenger, Stopped: m.Status == string(record.Stopped), Installed: m.Installed != nil, Shorter: m.Shorter != nil}
+	if m.Status == string(record.Killed) || m.Status == string(record.Interrupted) {
 		s.Resume = m.Run
 	}
 	if v := m.Verdict; v != nil {
@@ -89,11 +91,11 @@ func sentence(m *Model) string {
 		return "Rejected: " + v.Reason + "."
 	case v != nil:
 		return "Undecided: " + v.Reason + "."
-	case m.Status == string(tournament.Running):
+	case m.Status == string(record.Running):
 		return "The run is still under way."
-	case m.Status == string(tournament.Killed):
+	case m.Status == string(record.Killed):
 		return "The run was killed before a verdict."
-	case m.Status != string(tournament.Finished):
+	case m.Status != string(record.Finished):
 		return fmt.Sprintf("The run was %s before a verdict: %s.", m.Status, m.Note)
 	case m.Challenger != "":
 		return "No verdict: the gate did not run."
@@ -132,31 +134,31 @@ func (m *Model) candidates(d *Data, s *scores) {
 	var metrics []eval.Metrics
 	var at []int
 	for i, c := range m.Candidates {
-		if c.Full && (c.State == string(tournament.Seed) || c.State == string(tournament.Pooled)) {
+		if c.Full && (c.State == string(record.Seed) || c.State == string(record.Pooled)) {
 			metrics, at = append(metrics, c.Metrics), append(at, i)
 		}
 	}
-	for _, i := range tournament.Front(metrics, noiseOf(d.Events)) {
+	for _, i := range search.Front(metrics, noiseOf(d.Events)) {
 		m.Candidates[at[i]].OnFront = true
 		m.Front = append(m.Front, m.Candidates[at[i]].SHA)
 	}
 }
 
 // noiseOf is the noise that the search measured at its end, none where it did not.
-func noiseOf(events []tournament.Event) tournament.Noise {
+func noiseOf(events []record.Event) search.Noise {
 	for _, e := range slices.Backward(events) {
 		if e.Kind == "noise" {
 			return factsOf(e.Data).Noise
 		}
 	}
-	return tournament.Noise{}
+	return search.Noise{}
 }
 
 // matrix lays out the mean qualities.
 func matrix(m *Model, cases []eval.Case, s *scores) Matrix {
 	out := Matrix{Candidates: []string{}, Rows: []Row{}}
 	for _, c := range m.Candidates {
-		if c.State == string(tournament.Seed) || c.State == string(tournament.Pooled) || c.Role != "" {
+		if c.State == string(record.Seed) || c.State == string(record.Pooled) || c.Role != "" {
 			out.Candidates = append(out.Candidates, c.SHA)
 		}
 	}
@@ -233,11 +235,11 @@ func (m *Model) warn(s *scores) {
 	if m.Simulated {
 		add("SIMULATED: nothing here was measured on a real model; it says nothing about one")
 	}
-	switch tournament.RunStatus(m.Status) {
-	case tournament.Finished:
-	case tournament.Running:
+	switch record.RunStatus(m.Status) {
+	case record.Finished:
+	case record.Running:
 		add("the run is still under way: this page shows what is saved so far")
-	case tournament.Failed:
+	case record.Failed:
 		add("the run failed: this page shows what was saved")
 	default:
 		add("the run was %s: this page shows what was saved", m.Status)

@@ -13,7 +13,8 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/gate"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 var begin = time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
@@ -63,25 +64,25 @@ func sample(t *testing.T) *Data {
 			trial.Add(p)
 		}
 	}
-	verdict, err := json.Marshal(tournament.Verdict{Decision: trial.Decide(), Fresh: 5, Stop: "no held-out case is left"})
+	verdict, err := json.Marshal(gate.Verdict{Decision: trial.Decide(), Fresh: 5, Stop: "no held-out case is left"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.Run = tournament.Run{ID: "20260301-093000-abcdef", Skill: "tagger", Status: tournament.Finished, Seed: 7, Incumbent: hash[0], Challenger: hash[2],
+	d.Run = record.Run{ID: "20260301-093000-abcdef", Skill: "tagger", Status: record.Finished, Seed: 7, Incumbent: hash[0], Challenger: hash[2],
 		Verdict: verdict, Started: begin, Ended: begin.Add(time.Minute), Note: "8 rounds without a better candidate",
 		Spent: eval.Spent{Rollouts: 27, AgentCalls: 27, MutatorCalls: 3, JudgeCalls: 15, TokensIn: 5000, TokensOut: 1000, CostUSD: 0.2, CostKnown: true, WallMS: 61_500}}
-	d.Candidates = []tournament.Candidate{
-		{SHA: hash[0], Run: d.Run.ID, Operator: "found", State: tournament.Seed, Text: old.Render()},
-		{SHA: hash[1], Run: d.Run.ID, Seq: 1, Operator: "prune", State: tournament.Pooled, Parents: hash[:1], Text: []byte("x")},
-		{SHA: strings.Repeat("e", 64), Run: d.Run.ID, Seq: 2, Operator: "reflect", State: tournament.Invalid, Reason: "new-host: " + hostile, Parents: hash[:1]},
-		{SHA: hash[2], Run: d.Run.ID, Seq: 3, Operator: "reflect", State: tournament.Pooled, Parents: hash[1:2], Taught: []string{"v-1"}, Text: challenger.Render()},
+	d.Candidates = []record.Candidate{
+		{SHA: hash[0], Run: d.Run.ID, Operator: "found", State: record.Seed, Text: old.Render()},
+		{SHA: hash[1], Run: d.Run.ID, Seq: 1, Operator: "prune", State: record.Pooled, Parents: hash[:1], Text: []byte("x")},
+		{SHA: strings.Repeat("e", 64), Run: d.Run.ID, Seq: 2, Operator: "reflect", State: record.Invalid, Reason: "new-host: " + hostile, Parents: hash[:1]},
+		{SHA: hash[2], Run: d.Run.ID, Seq: 3, Operator: "reflect", State: record.Pooled, Parents: hash[1:2], Taught: []string{"v-1"}, Text: challenger.Render()},
 	}
 	event := func(kind string, rollouts int64, best *float64, data any) {
 		raw, err := json.Marshal(data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.Events = append(d.Events, tournament.Event{Run: d.Run.ID, Seq: len(d.Events), Time: begin, Kind: kind, Data: raw, Rollouts: rollouts, Best: best})
+		d.Events = append(d.Events, record.Event{Run: d.Run.ID, Seq: len(d.Events), Time: begin, Kind: kind, Data: raw, Rollouts: rollouts, Best: best})
 	}
 	type m = map[string]any
 	event("search_start", 0, nil, m{"train": 4, "val": 6})
@@ -110,9 +111,9 @@ func build(t testing.TB, d *Data) *Model {
 // Pairs of a trial that started again on another model are no evidence of the new one.
 func TestBuildOfATrialThatStartedAgain(t *testing.T) {
 	d := sample(t)
-	at := slices.IndexFunc(d.Events, func(e tournament.Event) bool { return e.Kind == "gate_pair" })
+	at := slices.IndexFunc(d.Events, func(e record.Event) bool { return e.Kind == "gate_pair" })
 	const words = "the model changed from a to b: the trial starts again"
-	d.Events = slices.Insert(d.Events, at+2, tournament.Event{Kind: "gate_restart", Data: []byte(`{"from":"a","to":"b","reason":"` + words + `"}`)})
+	d.Events = slices.Insert(d.Events, at+2, record.Event{Kind: "gate_restart", Data: []byte(`{"from":"a","to":"b","reason":"` + words + `"}`)})
 	m := build(t, d)
 	if len(m.Evidence) != 3 || !slices.ContainsFunc(m.Events, func(e Step) bool { return e.Kind == "gate_restart" && e.Text == words }) {
 		t.Errorf("%d pairs: %+v", len(m.Evidence), m.Events[at:])
@@ -218,21 +219,21 @@ func TestReusedRollouts(t *testing.T) {
 
 func TestSentences(t *testing.T) {
 	for _, c := range []struct {
-		status     tournament.RunStatus
+		status     record.RunStatus
 		challenger string
 		want       string
 	}{
-		{tournament.Running, "", "The run is still under way."},
-		{tournament.Killed, "", "The run was killed before a verdict."},
-		{tournament.Interrupted, "", "The run was interrupted before a verdict: signal."},
-		{tournament.Finished, "x", "No verdict: the gate did not run."},
-		{tournament.Finished, "", "No verdict: nothing beat the incumbent on validation."},
+		{record.Running, "", "The run is still under way."},
+		{record.Killed, "", "The run was killed before a verdict."},
+		{record.Interrupted, "", "The run was interrupted before a verdict: signal."},
+		{record.Finished, "x", "No verdict: the gate did not run."},
+		{record.Finished, "", "No verdict: nothing beat the incumbent on validation."},
 	} {
-		m := build(t, &Data{Run: tournament.Run{ID: "r", Status: c.status, Challenger: c.challenger, Note: "signal"}})
+		m := build(t, &Data{Run: record.Run{ID: "r", Status: c.status, Challenger: c.challenger, Note: "signal"}})
 		if m.Sentence != c.want {
 			t.Errorf("%s: %q, want %q", c.status, m.Sentence, c.want)
 		}
-		resumes := c.status == tournament.Killed || c.status == tournament.Interrupted
+		resumes := c.status == record.Killed || c.status == record.Interrupted
 		if strings.Contains(m.Next, "`evolve --resume r`") != resumes {
 			t.Errorf("%s: next is %q", c.status, m.Next)
 		}

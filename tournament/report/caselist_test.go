@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // TestLongAnswersAreCut: however long the answers are and whatever they are made
@@ -94,7 +94,7 @@ func TestBestSoFar(t *testing.T) {
 		best, want float64
 	}{{"seed", "", 0.3, 0.3}, {"leading", "", 0.8, 0.3}, {"accepted", "", 0.8, 0.3}, {"validated", "", 1, 1},
 		{"confirmed", `{"quality":0.87}`, 0.93, 0.87}, {"search_end", "", 0.93, 0.87}} {
-		if got := b.See(tournament.Event{Kind: e.kind, Data: []byte(e.data), Best: &e.best}); got == nil || *got != e.want {
+		if got := b.See(record.Event{Kind: e.kind, Data: []byte(e.data), Best: &e.best}); got == nil || *got != e.want {
 			t.Errorf("%d: after %s the best is %v, want %v", i, e.kind, got, e.want)
 		}
 	}

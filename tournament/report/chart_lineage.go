@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval/plain"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // lineageRows is how many texts the tree shows one by one. Of more, those that were
@@ -85,7 +85,7 @@ func lineagePlot(m *Model, rows []*branch) *Plot {
 			class, sh = "incumbent", square
 		case b.Role == "challenger":
 			class, sh = "challenger", diamond
-		case b.State == string(tournament.Refused) || b.State == string(tournament.Invalid) || b.State == string(tournament.Quarantined):
+		case b.State == string(record.Refused) || b.State == string(record.Invalid) || b.State == string(record.Quarantined):
 			class, sh = "lost", cross
 		case b.OnFront:
 			class, sh = "on-front", disc
@@ -119,7 +119,7 @@ func (b *branch) line() string {
 	switch {
 	case b.Full:
 		s += fmt.Sprintf(" %.2f", b.Metrics.Quality)
-	case b.State != string(tournament.Pooled) && b.State != string(tournament.Seed):
+	case b.State != string(record.Pooled) && b.State != string(record.Seed):
 		s += " " + b.State
 	default:
 		s += " in part"
@@ -135,7 +135,7 @@ func (b *branch) line() string {
 	}
 	if len(b.losers) > 0 {
 		var lost []string
-		for _, st := range []tournament.CandidateState{tournament.Refused, tournament.Invalid, tournament.Quarantined} {
+		for _, st := range []record.CandidateState{record.Refused, record.Invalid, record.Quarantined} {
 			if n := b.losers[string(st)]; n > 0 {
 				lost = append(lost, fmt.Sprintf("%d %s", n, st))
 			}
@@ -164,7 +164,7 @@ func lineage(cs []Candidate) (rows []*branch) {
 				up = q
 			}
 		}
-		lost := !slices.Contains([]string{string(tournament.Seed), string(tournament.Pooled)}, c.State) && c.Role == ""
+		lost := !slices.Contains([]string{string(record.Seed), string(record.Pooled)}, c.State) && c.Role == ""
 		if up != nil && lost && !parents[c.SHA] && len(cs) > lineageRows {
 			up.losers[c.State]++
 			continue

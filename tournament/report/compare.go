@@ -9,7 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/gate"
 )
 
 // An Arm is one side of a comparison.
@@ -96,9 +96,9 @@ type CasePair struct {
 	A, B []*eval.Rollout
 }
 
-// gate has the levels of the intervals: on the same pairs a comparison says what the
+// gateRule has the levels of the intervals: on the same pairs a comparison says what the
 // gate says.
-var gate = pareto.DefaultConfig()
+var gateRule = pareto.DefaultConfig()
 
 // Solved reports whether a user could have left it at that: every check passed.
 func Solved(r *eval.Rollout) bool {
@@ -208,7 +208,7 @@ func (c *Comparison) Compare(pairs []CasePair, dropped int) {
 	}
 	var diffs [4][]float64
 	for _, name := range clusters {
-		d := tournament.Difference(byCluster[name], c.A.SHA)
+		d := gate.Difference(byCluster[name], c.A.SHA)
 		for i, v := range []float64{d.Quality, d.Latency, d.Cost, saved(byCluster[name])} {
 			diffs[i] = append(diffs[i], v)
 		}
@@ -249,7 +249,7 @@ func (c *Comparison) delta(o pareto.Objective, diffs []float64) Delta {
 			diffs[i] /= unit
 		}
 	}
-	e := pareto.Compare(diffs, gate.IntervalLevel(o))
+	e := pareto.Compare(diffs, gateRule.IntervalLevel(o))
 	a, b := value(c.A.Metrics, o, c.CostUnit), value(c.B.Metrics, o, c.CostUnit)
 	d := Delta{Objective: o.String(), Unit: "difference", A: a, B: b, Level: e.Level, N: e.N, Wins: e.Wins, Losses: e.Losses, Ties: e.Ties}
 	if e.N == 0 {

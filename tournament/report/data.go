@@ -3,14 +3,14 @@ package report
 import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // Data is what a report is made from.
 type Data struct {
-	Run        tournament.Run
-	Candidates []tournament.Candidate // of the run, with their texts
-	Events     []tournament.Event
+	Run        record.Run
+	Candidates []record.Candidate // of the run, with their texts
+	Events     []record.Event
 	// Rollouts are those that the run paid for. Reused are all of its pooled
 	// candidates that another one paid for: they hold what it took from its cache.
 	Rollouts, Reused []eval.Rollout

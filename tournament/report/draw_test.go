@@ -9,7 +9,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"pgregory.net/rapid"
 )
 
@@ -97,7 +97,7 @@ func TestEvidenceOfAKeptTrial(t *testing.T) {
 		}
 	}
 	// An earlier run had added the first ten.
-	d.Events = slices.DeleteFunc(d.Events, func(e tournament.Event) bool { return e.Kind == "gate_pair" && factsOf(e.Data).Cases <= 10 })
+	d.Events = slices.DeleteFunc(d.Events, func(e record.Event) bool { return e.Kind == "gate_pair" && factsOf(e.Data).Cases <= 10 })
 	if got := build(t, d).Evidence; len(got) != n || got[0].Cluster != "" || got[11].Cluster != "c11" {
 		t.Errorf("%d of %d pairs where some were carried over", len(got), n)
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/gate"
 )
 
 // evidence lists the gate's pairs. The run's events hold those that it added;
@@ -51,7 +51,7 @@ func evidence(m *Model, d *Data) {
 }
 
 // deciding is the objective whose superiority decided, -1 where none did.
-func deciding(v *tournament.Verdict) int {
+func deciding(v *gate.Verdict) int {
 	return slices.IndexFunc(v.PerObjective, func(o pareto.ObjectiveEvidence) bool {
 		return v.Verdict == pareto.Promote && o.Objective == v.Route
 	})

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"golang.org/x/net/html"
 )
 
@@ -230,7 +230,7 @@ func TestConfirmedQuality(t *testing.T) {
 	}
 	for _, sha := range []string{d.Run.Challenger, d.Candidates[2].SHA} {
 		raw := fmt.Sprintf(`{"sha256":%q,"quality":0.1234,"cases":10}`, sha)
-		d.Events = append(d.Events, tournament.Event{Kind: "confirmed", Data: []byte(raw), Rollouts: 200})
+		d.Events = append(d.Events, record.Event{Kind: "confirmed", Data: []byte(raw), Rollouts: 200})
 	}
 	if got := find(); !strings.Contains(got, "0.12 with the challenger") || !strings.Contains(got, "no part in choosing it") {
 		t.Errorf("%q", got)

@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/gate"
+	"github.com/skill-evolve/evolve/tournament/search"
 )
 
 // Schema is the version of a Model's JSON. A field may be added under the same
@@ -21,32 +22,32 @@ const Schema = 1
 type Model struct {
 	Schema int `json:"schema"`
 	// Warnings qualify everything below; a reader must see them first.
-	Warnings   []string            `json:"warnings"`
-	Run        string              `json:"run"`
-	Skill      string              `json:"skill"`
-	Status     string              `json:"status"`
-	Note       string              `json:"note,omitempty"` // why the search ended
-	Seed       int64               `json:"seed"`
-	Simulated  bool                `json:"simulated"`
-	Agent      string              `json:"agent"` // "backend/model", "" where nothing was measured
-	Started    time.Time           `json:"started"`
-	Ended      time.Time           `json:"ended,omitzero"`
-	Sentence   string              `json:"sentence"` // the verdict, in one sentence with its numbers
-	Next       string              `json:"next"`     // what to do now, commands in backticks
-	Verdict    *tournament.Verdict `json:"verdict"`  // nil where the gate did not run
-	Incumbent  string              `json:"incumbent"`
-	Challenger string              `json:"challenger,omitempty"`
+	Warnings   []string      `json:"warnings"`
+	Run        string        `json:"run"`
+	Skill      string        `json:"skill"`
+	Status     string        `json:"status"`
+	Note       string        `json:"note,omitempty"` // why the search ended
+	Seed       int64         `json:"seed"`
+	Simulated  bool          `json:"simulated"`
+	Agent      string        `json:"agent"` // "backend/model", "" where nothing was measured
+	Started    time.Time     `json:"started"`
+	Ended      time.Time     `json:"ended,omitzero"`
+	Sentence   string        `json:"sentence"` // the verdict, in one sentence with its numbers
+	Next       string        `json:"next"`     // what to do now, commands in backticks
+	Verdict    *gate.Verdict `json:"verdict"`  // nil where the gate did not run
+	Incumbent  string        `json:"incumbent"`
+	Challenger string        `json:"challenger,omitempty"`
 	// Shorter is set where the challenger only lacks lines of the incumbent.
-	Shorter *tournament.Shorter `json:"shorter,omitempty"`
+	Shorter *search.Shorter `json:"shorter,omitempty"`
 	// Version and Installed are the numbers of the incumbent's and the
 	// challenger's versions; nil where they never were in place.
 	Version   *int `json:"version"`
 	Installed *int `json:"installed"`
 	// Worth compares the incumbent with no skill at all on the same validation
 	// cases; nil where that was not measured.
-	Worth *tournament.Worth `json:"worth"`
+	Worth *search.Worth `json:"worth"`
 	// Noise is what the search measured of it, nil where it did not.
-	Noise *tournament.Noise `json:"noise"`
+	Noise *search.Noise `json:"noise"`
 	// Candidates are all texts that the run looked at, in the order of their
 	// proposal, the incumbent first.
 	Candidates []Candidate `json:"candidates"`

@@ -5,21 +5,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/search"
 )
 
 // TestNoiseIsTold: what the search measured of noise is read back from its event,
 // and each of its steps is told in words.
 func TestNoiseIsTold(t *testing.T) {
-	event := func(kind string, data any) tournament.Event {
+	event := func(kind string, data any) record.Event {
 		raw, err := json.Marshal(data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return tournament.Event{Kind: kind, Data: raw}
+		return record.Event{Kind: kind, Data: raw}
 	}
-	noise := tournament.Noise{Cases: 30, Pairs: 42, Quality: 0.18}
-	events := []tournament.Event{
+	noise := search.Noise{Cases: 30, Pairs: 42, Quality: 0.18}
+	events := []record.Event{
 		event("untangled", map[string]any{"sha256": "aa", "from": "bb", "lines": 2, "gain": 0.5, "cases": 3}),
 		event("confirmed", map[string]any{"sha256": "aa", "quality": 0.75, "cases": 30}),
 		event("noise", map[string]any{"noise": noise}),
@@ -28,7 +29,7 @@ func TestNoiseIsTold(t *testing.T) {
 	if got := noiseOf(events); got != noise {
 		t.Errorf("noise %+v, want %+v", got, noise)
 	}
-	if got := noiseOf(events[:2]); got != (tournament.Noise{}) {
+	if got := noiseOf(events[:2]); got != (search.Noise{}) {
 		t.Errorf("noise %+v where none was measured", got)
 	}
 	for i, want := range []string{"bb without 2 lines that stand in others' way: helps, +0.50 on 3 train cases",

@@ -9,7 +9,8 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/gate"
+	"github.com/skill-evolve/evolve/tournament/search"
 )
 
 // runView is what a run's page shows.
@@ -107,7 +108,7 @@ func (m *Model) decidedOn() string {
 
 // Worth says what a text is worth over none. It gives the difference alone: on these
 // cases the text's quality is another figure than on all validation cases.
-func Worth(w *tournament.Worth, name string, validation int) string {
+func Worth(w *search.Worth, name string, validation int) string {
 	on := plain.Counted(w.With.Cases, "validation case")
 	if validation > w.With.Cases {
 		on = fmt.Sprintf("%d of the %s", w.With.Cases, plain.Counted(validation, "validation case"))
@@ -143,7 +144,7 @@ type heldRow struct {
 
 // heldOut writes differences as people read them: new against old, costs and
 // durations as a ratio.
-func heldOut(v *tournament.Verdict) *held {
+func heldOut(v *gate.Verdict) *held {
 	if v == nil {
 		return nil
 	}

@@ -10,7 +10,9 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/gate"
+	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/search"
 )
 
 // pageWriters are pages of every kind, and of every size.
@@ -32,7 +34,7 @@ func tournamentOf(t testing.TB, n, cases int) *Data {
 	rng := rand.New(rand.NewPCG(11, 7))
 	sha := func(i int) string { return fmt.Sprintf("%02x%062x", (i*37+11)%251, i+1) }
 	d := &Data{Incumbent: parse(t, oldText).Render(), Challenger: parse(t, newText).Render(), Version: ptr(3)}
-	d.Run = tournament.Run{ID: "20260302-031700-0b51e5", Skill: "tagger", Status: tournament.Finished, Seed: 1, Incumbent: sha(0), Challenger: sha(n - 1),
+	d.Run = record.Run{ID: "20260302-031700-0b51e5", Skill: "tagger", Status: record.Finished, Seed: 1, Incumbent: sha(0), Challenger: sha(n - 1),
 		Started: begin, Ended: begin.Add(3e12), Spent: eval.Spent{Rollouts: int64(n * cases), AgentCalls: int64(n * cases), MutatorCalls: int64(n), TokensIn: 1e8, TokensOut: 1e6, CostUSD: 41, CostKnown: true, WallMS: 3e6}}
 	splits := []eval.Split{eval.Val, eval.Val, eval.Test, eval.Train}
 	answer := strings.Repeat("The release is tagged and the changelog says so. ", 12)
@@ -48,23 +50,23 @@ func tournamentOf(t testing.TB, n, cases int) *Data {
 		if best != nil {
 			best = ptr(*best)
 		}
-		d.Events = append(d.Events, tournament.Event{Run: d.Run.ID, Seq: len(d.Events), Time: begin, Kind: kind, Data: raw, Rollouts: rollouts, Best: best})
+		d.Events = append(d.Events, record.Event{Run: d.Run.ID, Seq: len(d.Events), Time: begin, Kind: kind, Data: raw, Rollouts: rollouts, Best: best})
 	}
 	type m = map[string]any
 	operators := []string{"reflect", "prune", "rephrase", "examples", "merge", "description"}
 	event("search_start", 0, nil, m{"train": cases / 4, "val": cases / 2})
 	best := 0.0
 	for i := range n {
-		c := tournament.Candidate{SHA: sha(i), Run: d.Run.ID, Seq: i, Operator: operators[rng.IntN(len(operators))], State: tournament.Pooled, Text: d.Challenger}
+		c := record.Candidate{SHA: sha(i), Run: d.Run.ID, Seq: i, Operator: operators[rng.IntN(len(operators))], State: record.Pooled, Text: d.Challenger}
 		if i == 0 {
-			c.Operator, c.State, c.Text = "found", tournament.Seed, d.Incumbent
+			c.Operator, c.State, c.Text = "found", record.Seed, d.Incumbent
 		} else {
 			c.Parents = []string{sha(rng.IntN(i))}
 			if c.Operator == "merge" && i > 2 {
 				c.Parents = append(c.Parents, sha(rng.IntN(i)))
 			}
 			if i != n-1 && rng.IntN(4) == 0 {
-				c.State, c.Reason = tournament.Refused, "lost its minibatch"
+				c.State, c.Reason = record.Refused, "lost its minibatch"
 			}
 		}
 		d.Candidates = append(d.Candidates, c)
@@ -88,7 +90,7 @@ func tournamentOf(t testing.TB, n, cases int) *Data {
 		switch {
 		case i == 0:
 			event("seed", at, &best, m{"quality": mean, "cases": cases})
-		case c.State == tournament.Refused:
+		case c.State == record.Refused:
 			event("refused", at, &best, m{"sha256": c.SHA, "operator": c.Operator, "gain": -0.5, "cases": 8})
 		default:
 			event("accepted", at, &best, m{"sha256": c.SHA, "operator": c.Operator, "gain": 0.5, "cases": 8})
@@ -102,7 +104,7 @@ func tournamentOf(t testing.TB, n, cases int) *Data {
 	}
 	at := int64(n * cases)
 	event("finals", at+20, &best, m{"trial": 1, "finalists": 4, "best": sha(n - 1), "quality": best})
-	event("noise", at+32, &best, m{"noise": tournament.Noise{Cases: cases / 2, Pairs: 40, Quality: 0.2, Retries: 0.3, LatencyMS: ptr(700.0), CostUSD: ptr(0.0004), Tokens: ptr(90.0)}})
+	event("noise", at+32, &best, m{"noise": search.Noise{Cases: cases / 2, Pairs: 40, Quality: 0.2, Retries: 0.3, LatencyMS: ptr(700.0), CostUSD: ptr(0.0004), Tokens: ptr(90.0)}})
 	event("search_end", at+32, &best, m{"stop": "8 rounds without a better candidate", "pool": n})
 	event("gate_start", at+32, nil, m{"challenger": sha(n - 1), "incumbent": sha(0), "clusters": 24})
 	d.Trial = pareto.NewTrial(pareto.DefaultConfig())
@@ -111,7 +113,7 @@ func tournamentOf(t testing.TB, n, cases int) *Data {
 		d.Trial.Add(p)
 		event("gate_pair", at+34+int64(2*i), nil, m{"cluster": fmt.Sprint("c", i), "quality": p.Quality, "latency": p.Latency, "cost": p.Cost, "retries": p.Retries, "e_value": d.Trial.Decide().EValue, "cases": i + 1})
 	}
-	v := tournament.Verdict{Decision: d.Trial.Decide(), Fresh: d.Trial.Cases(), Stop: "no held-out case is left"}
+	v := gate.Verdict{Decision: d.Trial.Decide(), Fresh: d.Trial.Cases(), Stop: "no held-out case is left"}
 	raw, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/search"
 )
 
 // scores are the rollouts that a run's decisions rested on, by case and
@@ -17,7 +17,7 @@ type scores struct {
 	split         map[string]eval.Split
 	agent         string
 	missing, void int
-	unmeasured    tournament.Unmeasured
+	unmeasured    search.Unmeasured
 }
 
 // newScores takes what the run paid for and, for the run's own candidates, what
@@ -137,7 +137,7 @@ func lastTrial(rs []*eval.Rollout) []*eval.Rollout {
 
 // worth compares the incumbent with no skill on the validation cases that both
 // were tried on, nil where there is none.
-func (s *scores) worth(incumbent string) *tournament.Worth {
+func (s *scores) worth(incumbent string) *search.Worth {
 	var with, without []*eval.Rollout
 	for _, r := range s.validation(eval.NoSkill) {
 		for _, o := range s.byCase[r.CaseID][incumbent] {
@@ -149,7 +149,7 @@ func (s *scores) worth(incumbent string) *tournament.Worth {
 	if len(with) == 0 {
 		return nil
 	}
-	return &tournament.Worth{With: eval.Summarise(with), Without: eval.Summarise(without)}
+	return &search.Worth{With: eval.Summarise(with), Without: eval.Summarise(without)}
 }
 
 // cases counts the cases of a split that a candidate has a score on.

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/plain"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/search"
 )
 
 // A Step is one event of a run, told: Rollouts is cumulative, Best the best
@@ -33,7 +34,7 @@ type BestSoFar struct {
 }
 
 // See returns the best validation quality after an event, nil before the first.
-func (b *BestSoFar) See(e tournament.Event) *float64 {
+func (b *BestSoFar) See(e record.Event) *float64 {
 	switch e.Kind {
 	case "leading":
 		b.part = true
@@ -49,7 +50,7 @@ func (b *BestSoFar) See(e tournament.Event) *float64 {
 }
 
 // Timeline tells events in their order.
-func Timeline(events []tournament.Event) []Step {
+func Timeline(events []record.Event) []Step {
 	out := make([]Step, 0, len(events))
 	var best BestSoFar
 	for _, e := range events {
@@ -90,7 +91,7 @@ type facts struct {
 	From       string   `json:"from"`
 	Lines      int      `json:"lines"`
 
-	Noise tournament.Noise `json:"noise"`
+	Noise search.Noise `json:"noise"`
 }
 
 // factsOf reads an event's data; a kind of a newer evolve may not fit, and then
@@ -103,7 +104,7 @@ func factsOf(raw json.RawMessage) (f facts) {
 }
 
 // phrase is an event in a short sentence.
-func phrase(e tournament.Event) string {
+func phrase(e record.Event) string {
 	f := factsOf(e.Data)
 	who := plain.Short(f.SHA)
 	q := "unknown"

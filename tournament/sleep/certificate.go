@@ -11,7 +11,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // An Outcome is what became of an installed version's claim on a new model.
@@ -38,7 +38,7 @@ type Certificate struct {
 	Cases    int     `json:"cases"`           // clusters so far
 	// Calibration is how the judge of the last run that asked one agreed with the
 	// owner; nil where none was asked.
-	Calibration *tournament.Calibration `json:"calibration,omitempty"`
+	Calibration *record.Calibration `json:"calibration,omitempty"`
 	// Parts are what each run added. A run that is resumed replaces its own.
 	Parts   []CertificatePart `json:"parts,omitempty"`
 	Updated time.Time         `json:"updated,omitzero"`
@@ -52,7 +52,7 @@ type CertificatePart struct {
 	Judge string `json:"judge,omitempty"`
 	// Clusters names the held-out clusters by ClusterName: each is tried once.
 	Clusters []string `json:"clusters"`
-	// Heard are the prints of their cases (tournament.Spent): clusters are renamed,
+	// Heard are the prints of their cases (record.Spent): clusters are renamed,
 	// and cases are brought again under other names. An older evolve has left none.
 	Heard []string `json:"heard,omitempty"`
 	// Against are the differences to the version before it, Alone those to no

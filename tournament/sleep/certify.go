@@ -12,7 +12,8 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/gate"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // A Certification measures an installed version on the agent of the night:
@@ -35,7 +36,7 @@ type Certification struct {
 	// retirement, and makes neither. nil: none was.
 	Seen func(caseID string) bool
 	// Spent knows the prints of the store's cases; nil in embedding and tests.
-	Spent *tournament.Spent
+	Spent *record.Spent
 	// Objectives that count beside quality; nil for all.
 	Objectives []string
 
@@ -44,7 +45,7 @@ type Certification struct {
 
 // Copies says in words how many cases Run left out because they repeat others, ""
 // for none.
-func (k *Certification) Copies() string { return tournament.Repeated(k.copies) }
+func (k *Certification) Copies() string { return record.Repeated(k.copies) }
 
 // Run goes on with c, as the given run, until it is closed, its cases are used up
 // or the budget is, and returns it with the reason why it stopped, "" where it is
@@ -143,7 +144,7 @@ func (k *Certification) fresh(c *Certificate, run, key string) []group {
 	var out []group
 	for _, name := range names {
 		if g := by[name]; Countable(k.Judge != "", g.cases...) {
-			g.judged = tournament.JudgeOnly(g.cases...)
+			g.judged = record.JudgeOnly(g.cases...)
 			slices.SortFunc(g.cases, func(a, b *eval.Case) int { return cmp.Compare(a.ID, b.ID) })
 			out = append(out, *g)
 		}
@@ -156,7 +157,7 @@ func (k *Certification) fresh(c *Certificate, run, key string) []group {
 // for all of it, and it does not rest on the word of a judge alone that is not
 // trusted.
 func Countable(trusted bool, cases ...*eval.Case) bool {
-	return (trusted || !tournament.JudgeOnly(cases...)) && !slices.ContainsFunc(cases, func(c *eval.Case) bool { return c.Generated() })
+	return (trusted || !record.JudgeOnly(cases...)) && !slices.ContainsFunc(cases, func(c *eval.Case) bool { return c.Generated() })
 }
 
 // affordable is as many of the groups, from the first on, as the cap on rollouts
@@ -277,7 +278,7 @@ func (k *Certification) difference(rs []*eval.Rollout, other string) *pareto.Pai
 	for i := range old { // both in the order of the cases
 		pairs = append(pairs, old[i], now[i])
 	}
-	d := tournament.Difference(pairs, other)
+	d := gate.Difference(pairs, other)
 	for o, p := range map[string]*float64{"latency": &d.Latency, "cost": &d.Cost, "retries": &d.Retries} {
 		if k.Objectives != nil && !slices.Contains(k.Objectives, o) {
 			*p = math.NaN()

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record/recordtest"
 )
 
 // TestCertifyHearsOnce: a case counts once in a certificate, whatever it is called when
@@ -21,7 +21,7 @@ func TestCertifyHearsOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, 6, 0)
 			installed, previous := b.text(7), b.text(6)
-			first, _, err := b.certification(installed, previous, eval.Caps{}, &tournament.Memory{}).Run(t.Context(), "n1", b.fresh(installed, previous))
+			first, _, err := b.certification(installed, previous, eval.Caps{}, &recordtest.Memory{}).Run(t.Context(), "n1", b.fresh(installed, previous))
 			if err != nil || first.Cases != 6 || first.Closed() {
 				t.Fatalf("%+v, %v", first, err)
 			}
@@ -31,7 +31,7 @@ func TestCertifyHearsOnce(t *testing.T) {
 				change(&c)
 				b.cases = append(b.cases, c)
 			}
-			k := b.certification(installed, previous, eval.Caps{}, &tournament.Memory{})
+			k := b.certification(installed, previous, eval.Caps{}, &recordtest.Memory{})
 			again, stop, err := k.Run(t.Context(), "n2", first)
 			if err != nil || again.Cases != 6 || stop != "no held-out case is left" {
 				t.Errorf("it counts %d cases, %q, %v; want the 6 that it had", again.Cases, stop, err)
@@ -40,7 +40,7 @@ func TestCertifyHearsOnce(t *testing.T) {
 				t.Errorf("%d rollouts were paid for", spent)
 			}
 			b.cases = append(b.cases, old...)
-			k = b.certification(installed, previous, eval.Caps{}, &tournament.Memory{})
+			k = b.certification(installed, previous, eval.Caps{}, &recordtest.Memory{})
 			both, _, err := k.Run(t.Context(), "n1", b.fresh(installed, previous))
 			if want := map[bool]int{true: 7, false: 6}[name == "edited"]; err != nil || both.Cases != want { // edited, all six ask one other thing
 				t.Errorf("with its copies beside it counts %d cases, %v; want %d", both.Cases, err, want)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record/recordtest"
 )
 
 // judged makes judge-only cases of the first n: the judge looks for the same.
@@ -28,7 +28,7 @@ func TestCertifyByJudge(t *testing.T) {
 	now, old := b.text(4), b.text(4) // nothing decides it before the last case
 	run := func(judge string) Certificate {
 		t.Helper()
-		k := b.certification(now, old, eval.Caps{}, &tournament.Memory{})
+		k := b.certification(now, old, eval.Caps{}, &recordtest.Memory{})
 		k.Evaluator.Grader = &eval.Checks{Judge: b.world.Model()}
 		k.Judge = judge
 		c := b.fresh(now, old)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record/recordtest"
 )
 
 // A moving agent answers as another model from a call on, or now and then.
@@ -54,7 +54,7 @@ func TestCertifyOneModel(t *testing.T) {
 		}, "one", func(n int) bool { return n == 54 }, "no held-out case is left"},
 		{"nobody tells", func(int64, *eval.Case) string { return "" }, "", func(n int) bool { return n == 60 }, "no held-out case is left"},
 	} {
-		k := b.certification(now, old, eval.Caps{}, &tournament.Memory{})
+		k := b.certification(now, old, eval.Caps{}, &recordtest.Memory{})
 		agent := &moving{Agent: b.world.Agent(), name: c.model}
 		k.Evaluator.Agent, k.Evaluator.Concurrency = agent, 3
 		k.On.Reported = "one"

@@ -15,7 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/simulated"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record/recordtest"
 )
 
 // A bench is a simulated model on which texts are certified.
@@ -23,7 +23,7 @@ type bench struct {
 	t     *testing.T
 	world simulated.World
 	cases []eval.Case
-	mem   *tournament.Memory
+	mem   *recordtest.Memory
 }
 
 // newBench is a model that follows lessons untaught with the given chance.
@@ -32,7 +32,7 @@ func newBench(t *testing.T, cases int, known float64) *bench {
 	for i := range w.Lessons {
 		w.Lessons[i].Known = known
 	}
-	b := &bench{t: t, world: w, cases: w.Cases(0, 0, cases), mem: &tournament.Memory{}}
+	b := &bench{t: t, world: w, cases: w.Cases(0, 0, cases), mem: &recordtest.Memory{}}
 	return b
 }
 
@@ -119,11 +119,11 @@ func written(t *testing.T, c Certificate) string {
 func TestCertifyResumes(t *testing.T) {
 	b := newBench(t, 90, 0.9)
 	now, old := b.text(7), b.text(6)
-	want, _, err := b.certification(now, old, eval.Caps{}, &tournament.Memory{}).Run(t.Context(), "r", b.fresh(now, old))
+	want, _, err := b.certification(now, old, eval.Caps{}, &recordtest.Memory{}).Run(t.Context(), "r", b.fresh(now, old))
 	if err != nil {
 		t.Fatal(err)
 	}
-	mem := &tournament.Memory{}
+	mem := &recordtest.Memory{}
 	for kept := range 12 {
 		rec := &mortal{Recorder: mem}
 		rec.left.Store(int64(kept * 3))

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // LifetimeAlpha bounds the expected share of false ones among all promotions
@@ -82,9 +82,9 @@ func (s *State) unmark(now time.Time) {
 // Enter adds the trials that were numbered and that nobody has judged here: their
 // owner's, and those of runs that were killed. trials are the records that are left.
 // Those that are known keep their number and level.
-func (s *State) Enter(numbers []tournament.TrialNumber, trials []tournament.TrialRecord) error {
+func (s *State) Enter(numbers []record.TrialNumber, trials []record.TrialRecord) error {
 	type pair struct{ incumbent, challenger string }
-	by := map[pair]*tournament.TrialRecord{}
+	by := map[pair]*record.TrialRecord{}
 	for i := range trials {
 		by[pair{trials[i].Incumbent, trials[i].Challenger}] = &trials[i]
 	}
@@ -117,7 +117,7 @@ func (s *State) Enter(numbers []tournament.TrialNumber, trials []tournament.Tria
 
 // closed is what a trial has come to, nil while it is open, or withdrawn by its
 // owner's word.
-func closed(t *tournament.TrialRecord) (*Result, error) {
+func closed(t *record.TrialRecord) (*Result, error) {
 	if v := pareto.Verdict(t.Decision); v != pareto.Promote && v != pareto.Reject {
 		return nil, nil
 	}

@@ -13,14 +13,14 @@ import (
 
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // An annals keeps what a skill's lifetime is made of: in a store, or as one does.
 type annals interface {
 	Journal
-	save(*tournament.TrialRecord)
-	trials() []tournament.TrialRecord // the newest first
+	save(*record.TrialRecord)
+	trials() []record.TrialRecord // the newest first
 }
 
 // inStore is the real one.
@@ -30,13 +30,13 @@ type inStore struct {
 	db *store.Store
 }
 
-func (l inStore) save(r *tournament.TrialRecord) {
+func (l inStore) save(r *record.TrialRecord) {
 	if err := l.db.Journal(r.Run).SaveTrial(l.t.Context(), r); err != nil {
 		l.t.Fatal(err)
 	}
 }
 
-func (l inStore) trials() []tournament.TrialRecord {
+func (l inStore) trials() []record.TrialRecord {
 	all, err := l.db.Trials(l.t.Context(), "s")
 	if err != nil {
 		l.t.Fatal(err)
@@ -49,8 +49,8 @@ type inMemory struct {
 	t       *testing.T
 	night   *Night
 	state   State
-	numbers []tournament.TrialNumber
-	records []tournament.TrialRecord
+	numbers []record.TrialNumber
+	records []record.TrialRecord
 }
 
 func (l *inMemory) Acquire(context.Context, string, time.Time, time.Time, func(string) bool) (Lease, error) {
@@ -60,7 +60,7 @@ func (l *inMemory) Renew(context.Context, Lease, time.Time) error { return nil }
 func (l *inMemory) Release(context.Context, Lease) error          { return nil }
 func (l *inMemory) LastNight(context.Context) (*Night, error)     { return l.night, nil }
 func (l *inMemory) SaveNight(_ context.Context, n *Night) error   { l.night = n; return nil }
-func (l *inMemory) trials() []tournament.TrialRecord              { return l.records }
+func (l *inMemory) trials() []record.TrialRecord                  { return l.records }
 func (l *inMemory) State(_ context.Context, _ string) (*State, error) {
 	st := l.state
 	st.Trials, st.Lifetime.Rejected = slices.Clone(st.Trials), slices.Clone(st.Lifetime.Rejected)
@@ -75,10 +75,10 @@ func (l *inMemory) SaveState(_ context.Context, _ int64, st *State) error {
 	return nil
 }
 
-func (l *inMemory) save(r *tournament.TrialRecord) {
-	l.records = slices.DeleteFunc(l.records, func(o tournament.TrialRecord) bool { return o.Challenger == r.Challenger })
+func (l *inMemory) save(r *record.TrialRecord) {
+	l.records = slices.DeleteFunc(l.records, func(o record.TrialRecord) bool { return o.Challenger == r.Challenger })
 	l.records = slices.Insert(l.records, 0, *r)
-	if slices.ContainsFunc(l.numbers, func(n tournament.TrialNumber) bool { return n.Challenger == r.Challenger }) {
+	if slices.ContainsFunc(l.numbers, func(n record.TrialNumber) bool { return n.Challenger == r.Challenger }) {
 		return
 	}
 	before := 0
@@ -87,7 +87,7 @@ func (l *inMemory) save(r *tournament.TrialRecord) {
 			before++
 		}
 	}
-	l.numbers = append(l.numbers, tournament.TrialNumber{Number: len(l.numbers) + 1, Incumbent: r.Incumbent, Challenger: r.Challenger, Before: before})
+	l.numbers = append(l.numbers, record.TrialNumber{Number: len(l.numbers) + 1, Incumbent: r.Incumbent, Challenger: r.Challenger, Before: before})
 }
 
 // A lifetime is a skill whose owner runs searches between the nights. Some of the
@@ -122,7 +122,7 @@ func (l *lifetime) pair(challenger string) pareto.Pair {
 	return pareto.Pair{Quality: d, Latency: math.NaN(), Cost: math.NaN(), Retries: math.NaN()}
 }
 
-func (l *lifetime) write(r *tournament.TrialRecord, t *pareto.Trial) {
+func (l *lifetime) write(r *record.TrialRecord, t *pareto.Trial) {
 	raw, err := json.Marshal(map[string]any{"version": 1, "start": t, "trial": t})
 	if err != nil {
 		l.t.Fatal(err)
@@ -138,9 +138,9 @@ const (
 )
 
 // search finds a challenger, and lets the gate try it under the rule.
-func (l *lifetime) search(rule pareto.Config) *tournament.TrialRecord {
+func (l *lifetime) search(rule pareto.Config) *record.TrialRecord {
 	l.made++
-	r := &tournament.TrialRecord{Skill: "s", Incumbent: "v0", Challenger: fmt.Sprintf("c%03d", l.made), Run: "r"}
+	r := &record.TrialRecord{Skill: "s", Incumbent: "v0", Challenger: fmt.Sprintf("c%03d", l.made), Run: "r"}
 	l.good[r.Challenger] = l.rng.Float64() < l.better
 	t := pareto.NewTrial(rule)
 	l.write(r, t) // it begins
@@ -151,7 +151,7 @@ func (l *lifetime) search(rule pareto.Config) *tournament.TrialRecord {
 	return r
 }
 
-func (l *lifetime) goOn(r *tournament.TrialRecord) {
+func (l *lifetime) goOn(r *record.TrialRecord) {
 	t, err := r.Kept()
 	if err != nil {
 		l.t.Fatal(err)
@@ -163,7 +163,7 @@ func (l *lifetime) goOn(r *tournament.TrialRecord) {
 }
 
 // newest is the newest trial that has come to v, nil for none.
-func (l *lifetime) newest(v pareto.Verdict) *tournament.TrialRecord {
+func (l *lifetime) newest(v pareto.Verdict) *record.TrialRecord {
 	for _, r := range l.trials() {
 		if r.Decision == v {
 			return &r
@@ -185,7 +185,7 @@ func (l *lifetime) owner() {
 	}
 }
 
-func (l *lifetime) resultOf(r *tournament.TrialRecord) Result {
+func (l *lifetime) resultOf(r *record.TrialRecord) Result {
 	res, err := closed(r)
 	if err != nil {
 		l.t.Fatal(err)
@@ -404,7 +404,7 @@ func TestOlderState(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := slices.Clone(st.Trials)
-	numbers := []tournament.TrialNumber{{Number: 1, Incumbent: "v0", Challenger: "a", Proved: true}, {Number: 2, Incumbent: "a", Challenger: "b", Before: 0},
+	numbers := []record.TrialNumber{{Number: 1, Incumbent: "v0", Challenger: "a", Proved: true}, {Number: 2, Incumbent: "a", Challenger: "b", Before: 0},
 		{Number: 3, Incumbent: "v0", Challenger: "owners"}, {Number: 4, Incumbent: "a", Challenger: "b", Round: 1, Before: 1}}
 	for range 2 { // entering them again changes nothing
 		if err := st.Enter(numbers, nil); err != nil {

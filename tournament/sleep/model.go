@@ -6,15 +6,15 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // A Model is who answers, as for the gate: a change of it is what makes a trial
 // start again, and what a certificate is about.
-type Model = tournament.Model
+type Model = record.Model
 
 // ModelOf is the agent with this identity, and the model that it reported.
-func ModelOf(id eval.Identity, reported string) Model { return tournament.ModelOf(id, reported) }
+func ModelOf(id eval.Identity, reported string) Model { return record.ModelOf(id, reported) }
 
 // alike reports whether m is o, as far as one can tell.
 func alike(m, o Model) bool {

@@ -13,7 +13,9 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/simulated"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/record/recordtest"
+	"github.com/skill-evolve/evolve/tournament/search"
 )
 
 // A month is a person who uses one skill every day, and the nights in between: a
@@ -26,7 +28,7 @@ type month struct {
 	now     time.Time
 	rng     *rand.Rand
 
-	journal  *tournament.Memory
+	journal  *recordtest.Memory
 	nights   *Cycle
 	cases    []eval.Case
 	uses     []Use
@@ -60,7 +62,7 @@ func newMonth(t *testing.T, seed int64) *month {
 		w.Seeding += "- " + l.Phrase + "\n"
 	}
 	m := &month{t: t, world: w, mutator: w.Model(), pool: w.Cases(perDay*monthly*2, 0, 0), now: evening, rng: rand.New(rand.NewPCG(uint64(seed), 30)),
-		journal: &tournament.Memory{}, texts: map[string][]byte{}, runs: map[string]*eval.Budget{}, proved: map[string]Model{}}
+		journal: &recordtest.Memory{}, texts: map[string][]byte{}, runs: map[string]*eval.Budget{}, proved: map[string]Model{}}
 	m.place([]byte(w.Seed()))
 	n := 0
 	m.nights = &Cycle{Journal: Stored(openStore(t)), Now: func() time.Time { return m.now }, Owner: "month", Demo: true,
@@ -166,7 +168,7 @@ func (m *month) try(ctx context.Context, k Task) (Result, error) {
 	budget := eval.NewBudget(k.Caps.Eval(), m.nights.Now)
 	m.runs[k.Run] = budget
 	inc := eval.Variant{Name: k.Skill, Doc: m.parse(m.installed().text)}
-	p := tournament.Plan{Run: &tournament.Run{ID: k.Run, Skill: k.Skill, Seed: int64(len(m.runs))}, Incumbent: inc, Cases: slices.Clone(m.cases),
+	p := search.Plan{Run: &record.Run{ID: k.Run, Skill: k.Skill, Seed: int64(len(m.runs))}, Incumbent: inc, Cases: slices.Clone(m.cases),
 		Agent: m.world.Agent(), Grader: &eval.Checks{}, Mutator: m.mutator, Journal: m.journal, Budget: budget, Caps: k.Caps.Eval(),
 		Gate: pareto.DefaultConfig().Within(k.Level), MaxRetries: 1, Concurrency: 8, Now: m.nights.Now,
 		Objectives: []string{"quality", "cost", "retries"}}
@@ -184,7 +186,7 @@ func (m *month) try(ctx context.Context, k Task) (Result, error) {
 		v.Doc = m.parse(m.texts[m.trial])
 		p.Carried = &v
 	}
-	out, err := tournament.Improve(ctx, p)
+	out, err := search.Improve(ctx, p)
 	if err != nil {
 		return Result{Spent: budget.Spent()}, err
 	}

@@ -5,28 +5,28 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // begun is the run of a skill whose process ended while it read corrections, before
 // there was a run to be resumed; nil for none, or where last, the newest run, began
 // after it. The command that started it continues it: see campaign.Runner.Prepare.
-func (rd *Reader) begun(ctx context.Context, name string, last *tournament.Run) (*Unfinished, error) {
+func (rd *Reader) begun(ctx context.Context, name string, last *record.Run) (*Unfinished, error) {
 	id, err := rd.Store.BegunRun(ctx, name)
 	if err != nil || id == "" || last != nil && last.ID > id { // ids begin with the time
 		return nil, err
 	}
 	if busy, err := rd.Locks.Running(id); err != nil || busy {
-		return &Unfinished{Run: id, Status: string(tournament.Running)}, err
+		return &Unfinished{Run: id, Status: string(record.Running)}, err
 	}
 	killed, locked, err := rd.Locks.Killed(id)
 	if err != nil {
 		return nil, err
 	}
-	status := tournament.Interrupted
+	status := record.Interrupted
 	if killed {
-		status = tournament.Killed
+		status = record.Killed
 	}
 	replies, err := rd.Store.Recorded(ctx, id, eval.ByMiner)
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // lessons are the sentences of a run's challenger with what taught them; none
 // where no run made the text, or it was removed.
-func lessons(ctx context.Context, db *store.Store, run *tournament.Run) ([]report.Lesson, error) {
+func lessons(ctx context.Context, db *store.Store, run *record.Run) ([]report.Lesson, error) {
 	if run.Challenger == "" {
 		return nil, nil
 	}
@@ -28,7 +28,7 @@ func lessons(ctx context.Context, db *store.Store, run *tournament.Run) ([]repor
 		return nil, nil // what cannot be cut into sentences taught none
 	}
 	// What this run's incumbent lacked, whatever the text was made into since.
-	h, err := s.History(ctx, &candidate.Text{Doc: doc, Candidate: first, Version: &tournament.Version{Author: "evolve", Parent: run.Incumbent}})
+	h, err := s.History(ctx, &candidate.Text{Doc: doc, Candidate: first, Version: &record.Version{Author: "evolve", Parent: run.Incumbent}})
 	if err != nil {
 		return nil, fmt.Errorf("read what taught %s: %w", plain.Short(run.Challenger), err)
 	}

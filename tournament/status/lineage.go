@@ -10,9 +10,9 @@ import (
 
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/judge"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -82,7 +82,7 @@ type Trial struct {
 	Refused string `json:"refused"`
 
 	parent int
-	trial  *tournament.TrialRecord
+	trial  *record.TrialRecord
 }
 
 // Origin is what a text was made from, and what that cost.
@@ -336,7 +336,7 @@ func (o *origins) of(ctx context.Context, sha, base, run string) (out Origin, er
 			continue
 		}
 		seen[queue[0]] = true
-		var c *tournament.Candidate
+		var c *record.Candidate
 		if c, _, err = o.texts.Made(ctx, queue[0]); err != nil {
 			return out, err
 		}

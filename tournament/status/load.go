@@ -8,7 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
@@ -77,7 +77,7 @@ func runData(ctx context.Context, db *store.Store, run string) (*report.Data, er
 // measured lists the texts that a run may have a score of.
 func measured(d *report.Data) (out []string) {
 	for _, c := range d.Candidates {
-		if c.State == tournament.Seed || c.State == tournament.Pooled {
+		if c.State == record.Seed || c.State == record.Pooled {
 			out = append(out, c.SHA)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
@@ -41,7 +41,7 @@ func (rd *Reader) FindRun(ctx context.Context, name string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		runs = slices.DeleteFunc(runs, func(r tournament.Run) bool { return strings.HasPrefix(r.ID, candidate.CarryingPrefix) }) // nothing was run
+		runs = slices.DeleteFunc(runs, func(r record.Run) bool { return strings.HasPrefix(r.ID, candidate.CarryingPrefix) }) // nothing was run
 		if len(runs) == 0 {
 			return "", problem.Inputf("`evolve demo` makes one without a key", "there is no run yet")
 		}
@@ -62,13 +62,13 @@ func (rd *Reader) FindRun(ctx context.Context, name string) (string, error) {
 // RunStatus is the status of a run as it is now. One that is marked as running and
 // that no process is at work on was killed: a process that ends by itself writes down
 // how.
-func (rd *Reader) RunStatus(r *tournament.Run) (tournament.RunStatus, error) {
-	if r.Status != tournament.Running {
+func (rd *Reader) RunStatus(r *record.Run) (record.RunStatus, error) {
+	if r.Status != record.Running {
 		return r.Status, nil
 	}
 	busy, err := rd.Locks.Running(r.ID)
 	if err != nil || busy {
 		return r.Status, err
 	}
-	return tournament.Killed, nil
+	return record.Killed, nil
 }

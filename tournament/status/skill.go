@@ -12,9 +12,9 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/judge"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
 )
 
@@ -218,22 +218,22 @@ func needed(d pareto.Decision) *int {
 
 // unfinished is the skill's last run where that can be resumed, nil where it
 // ended: an older one was given up.
-func (rd *Reader) unfinished(ctx context.Context, name string, last *tournament.Run) (*Unfinished, error) {
+func (rd *Reader) unfinished(ctx context.Context, name string, last *record.Run) (*Unfinished, error) {
 	if u, err := rd.begun(ctx, name, last); err != nil || u != nil {
 		return u, err
 	}
-	if last == nil || last.Status == tournament.Finished || last.Status == tournament.Failed {
+	if last == nil || last.Status == record.Finished || last.Status == record.Failed {
 		return nil, nil
 	}
 	open, err := rd.Store.UnfinishedRun(ctx, name)
 	if err != nil || open == nil || last.ID != open.ID {
 		return nil, err
 	}
-	if open.StoppedBy == tournament.ByCap {
+	if open.StoppedBy == record.ByCap {
 		return nil, nil // its caps are part of it: it would stop where it stopped
 	}
 	if busy, err := rd.Locks.Running(open.ID); err != nil || busy {
-		return &Unfinished{Run: open.ID, Status: string(tournament.Running)}, err
+		return &Unfinished{Run: open.ID, Status: string(record.Running)}, err
 	}
 	now, err := rd.RunStatus(open)
 	return &Unfinished{open.ID, string(now), "evolve --resume " + open.ID, "its last run was " + string(now)}, err

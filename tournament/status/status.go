@@ -15,8 +15,9 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
+	"github.com/skill-evolve/evolve/tournament/search"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -103,7 +104,7 @@ type Challenger struct {
 	Open      []string `json:"open"`
 	Simulated bool     `json:"simulated"`
 	// Shorter is set where it only lacks lines of the live text.
-	Shorter *tournament.Shorter `json:"shorter,omitempty"`
+	Shorter *search.Shorter `json:"shorter,omitempty"`
 	// TakenBack: it was installed before, and taken back.
 	TakenBack bool `json:"taken_back"`
 	// Version is its number if it was taken back, else 0.
@@ -123,8 +124,8 @@ type Challenger struct {
 	Offer   string `json:"offer,omitempty"`
 	Refused string `json:"refused,omitempty"`
 
-	single int                     // the number of the trial that Lifetime is about
-	on     *tournament.TrialRecord // its trial, where that goes on; else nil
+	single int                 // the number of the trial that Lifetime is about
+	on     *record.TrialRecord // its trial, where that goes on; else nil
 }
 
 // Held is a candidate that the firewall holds.

@@ -12,8 +12,8 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -52,7 +52,7 @@ func (s *Skill) urgency() int {
 
 // waits lists what a skill on disk waits for.
 // last is its newest run, nil for none.
-func (rd *Reader) waits(ctx context.Context, s *Skill, known *overview, last *tournament.Run) ([]Wait, error) {
+func (rd *Reader) waits(ctx context.Context, s *Skill, known *overview, last *record.Run) ([]Wait, error) {
 	out := []Wait{}
 	add := func(kind WaitKind, command, format string, args ...any) {
 		out = append(out, Wait{kind, fmt.Sprintf(format, args...), command})
@@ -134,7 +134,7 @@ func alarmOf(st *sleep.State, last *sleep.Night, s *Skill) string {
 
 // conflictOf says why the last challenger did not survive the owner's last edit, ""
 // where one did, or something has been run since.
-func conflictOf(s *Skill, run *tournament.Run) (string, error) {
+func conflictOf(s *Skill, run *record.Run) (string, error) {
 	if s.Challenger != nil || run == nil || !strings.HasPrefix(run.ID, candidate.CarryingPrefix) || run.Incumbent != s.Live.SHA {
 		return "", nil
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
@@ -52,7 +52,7 @@ func follow(t *testing.T, s *Server, after string) *http.Response {
 // the last of them.
 func until(last int) func(n int) *Progress {
 	return func(n int) *Progress {
-		p := &Progress{Run: Run{Run: tournament.Run{ID: "r", Skill: "s", Status: "running"}, Working: n <= last}, Cap: 10}
+		p := &Progress{Run: Run{Run: record.Run{ID: "r", Skill: "s", Status: "running"}, Working: n <= last}, Cap: 10}
 		for i := range min(n, last) {
 			p.Steps = append(p.Steps, report.Step{Seq: i, Kind: "seed", Rollouts: int64(i), Text: fmt.Sprintf("step %d\ndata: forged", i)})
 		}
@@ -106,7 +106,7 @@ func TestStreamOutlastsReading(t *testing.T) {
 // TestStreamEnds: a stream is asked for only as long as somebody listens, there are
 // no more than there are places, and the server's end is theirs.
 func TestStreamEnds(t *testing.T) {
-	p := &stub{progress: func(int) *Progress { return &Progress{Run: Run{Run: tournament.Run{ID: "r"}, Working: true}} }}
+	p := &stub{progress: func(int) *Progress { return &Progress{Run: Run{Run: record.Run{ID: "r"}, Working: true}} }}
 	s, stop := listening(t, p)
 	var open []*http.Response
 	for range openStreams {

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/approval"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/status"
 )
@@ -121,7 +121,7 @@ type Done struct {
 
 // A Run is a line of the list of runs.
 type Run struct {
-	tournament.Run
+	record.Run
 	Decision string // the gate's, "" if it did not meet
 	Working  bool   // a process is at work on it
 }

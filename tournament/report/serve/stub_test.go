@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/approval"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/status"
 )
@@ -63,10 +63,10 @@ func (s *stub) Diff(context.Context, string, string, string) (*report.Diff, erro
 	return hostileDiff, nil
 }
 
-var hostileRun = tournament.Run{ID: hostile, Skill: hostile, Status: hostile}
+var hostileRun = record.Run{ID: hostile, Skill: hostile, Status: hostile}
 
 func (s *stub) Runs(context.Context) ([]Run, error) {
-	return []Run{{Run: hostileRun, Decision: hostile}, {Run: tournament.Run{ID: "r"}, Working: true}}, nil
+	return []Run{{Run: hostileRun, Decision: hostile}, {Run: record.Run{ID: "r"}, Working: true}}, nil
 }
 
 func (s *stub) Report(context.Context, string) (*report.Model, error) {

@@ -9,9 +9,9 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -111,7 +111,7 @@ func (s *Worker) clusters(ctx context.Context, name string, d *sleep.Drift, held
 		cluster := sleep.ClusterName(&held[i])
 		groups[cluster] = append(groups[cluster], &held[i])
 	}
-	rests := tournament.RestsOnJudge(held) > 0
+	rests := record.RestsOnJudge(held) > 0
 	var err error
 	if d.Trust, err = s.trust(ctx, name, d, all, rests); err != nil {
 		return err
@@ -166,7 +166,7 @@ func (s *Worker) uncertifiedCases(ctx context.Context, live *skill.Live, d *slee
 // certifiable are the held-out cases that this agent can be tried on.
 func (s *Worker) certifiable(ctx context.Context, back *agent.Backends, f *campaign.Config, cases []eval.Case) ([]eval.Case, error) {
 	ordinary, _ := eval.SeparateTriggers(cases)
-	test, _ := tournament.HeldOut(ordinary)
+	test, _ := record.HeldOut(ordinary)
 	kept, _, err := back.Usable(ctx, &f.Spec, test)
 	return kept, err
 }

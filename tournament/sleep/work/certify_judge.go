@@ -7,9 +7,9 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/judge"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -51,7 +51,7 @@ func (s *Worker) trust(ctx context.Context, name string, d *sleep.Drift, cases [
 		}
 		old := c.Calibration
 		same := old != nil && old.Judge == who && old.Labels == k.Labels && old.Missing == k.Missing
-		if k.Trusted() || !same && k.Missing > 0 && k.Labels.N()+k.Missing >= tournament.TrustedLabels {
+		if k.Trusted() || !same && k.Missing > 0 && k.Labels.N()+k.Missing >= record.TrustedLabels {
 			t.Judge, t.Ask = who, k.Missing
 		}
 	}
@@ -63,7 +63,7 @@ func (s *Worker) trust(ctx context.Context, name string, d *sleep.Drift, cases [
 func (s *Worker) calibrate(ctx context.Context, run, name string, d *sleep.Drift, back *agent.Backends, f *campaign.Config, k *sleep.Certification, c *sleep.Certificate) (doubt []string, err error) {
 	trusted := slices.Clone(d.Trusted)
 	k.Trusts = func(judge string) bool { return slices.Contains(trusted, judge) }
-	rests := tournament.RestsOnJudge(k.Cases)
+	rests := record.RestsOnJudge(k.Cases)
 	if rests == 0 {
 		return nil, nil
 	}

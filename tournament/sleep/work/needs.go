@@ -6,8 +6,8 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/search"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -25,7 +25,7 @@ func (s *Worker) needs(ctx context.Context, live *skill.Live, cases []eval.Case,
 			val++
 		}
 	}
-	n.Rollouts = tournament.Needs(val, test, s.Config.MaxRetries, true)
+	n.Rollouts = search.Needs(val, test, s.Config.MaxRetries, true)
 	if s.Config.MaxCostUSD == 0 && s.Config.MaxTokens == 0 && s.Config.MaxDuration == 0 {
 		return n, nil
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -57,7 +57,7 @@ func (s *Worker) proved(ctx context.Context, live *skill.Live, cases []eval.Case
 }
 
 // proof is what a promotion rests on, and what speaks against installing it.
-func (s *Worker) proof(ctx context.Context, live *skill.Live, t *tournament.TrialRecord, cases []eval.Case) (*sleep.Proof, error) {
+func (s *Worker) proof(ctx context.Context, live *skill.Live, t *record.TrialRecord, cases []eval.Case) (*sleep.Proof, error) {
 	d, err := t.Evidence()
 	if err != nil {
 		return nil, err

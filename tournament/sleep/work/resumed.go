@@ -8,8 +8,8 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
@@ -26,7 +26,7 @@ func (s *Worker) Spent(ctx context.Context, id string) (eval.Spent, error) {
 			return eval.Spent{}, fmt.Errorf("read run %s: %w", id, err)
 		}
 	case errors.Is(err, store.ErrNotFound):
-		run = &tournament.Run{ID: id}
+		run = &record.Run{ID: id}
 	default:
 		return eval.Spent{}, err
 	}

@@ -15,11 +15,12 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/judge"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
+	"github.com/skill-evolve/evolve/tournament/search"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -153,7 +154,7 @@ func cannotBeRead(err error) string {
 }
 
 // lookAtCases counts what there is to learn from and to try on.
-func (s *Worker) lookAtCases(ctx context.Context, o *sleep.Outlook, live *skill.Live, cases []eval.Case, trial *tournament.TrialRecord) (err error) {
+func (s *Worker) lookAtCases(ctx context.Context, o *sleep.Outlook, live *skill.Live, cases []eval.Case, trial *record.TrialRecord) (err error) {
 	var test []eval.Case
 	ordinary, _ := eval.SeparateTriggers(cases)
 	for _, c := range ordinary {
@@ -179,7 +180,7 @@ func (s *Worker) lookAtCases(ctx context.Context, o *sleep.Outlook, live *skill.
 // fresh counts the held-out cases that a trial can go on with, and what that takes at
 // most. unproven are those that prove nothing: a judge alone decides them that is not
 // shown to agree with the owner, and could not be shown to by asking it.
-func (s *Worker) fresh(ctx context.Context, trial *tournament.TrialRecord, cases, test []eval.Case) (fresh, unproven int, rollouts int64, err error) {
+func (s *Worker) fresh(ctx context.Context, trial *record.TrialRecord, cases, test []eval.Case) (fresh, unproven int, rollouts int64, err error) {
 	var grader *string // nobody knows whose word it would be
 	if s.model(ctx); s.now.back != nil {
 		name := (&eval.Checks{Judge: s.now.back.Judge}).Identity()
@@ -278,10 +279,10 @@ func count(r *sleep.Result, c *campaign.Campaign) {
 func aboutSkill(err error) error {
 	var f *problem.Error
 	var drift *skill.DriftError
-	var kernel *tournament.KernelError
-	var speechless *tournament.AgentFailsError
+	var kernel *search.KernelError
+	var speechless *search.AgentFailsError
 	var busy *lock.SkillBusyError
-	var changed *tournament.TrialChangedError
+	var changed *record.TrialChangedError
 	switch {
 	case cannotBeRead(err) != "" || errors.As(err, &drift) || errors.As(err, &changed):
 		return &sleep.Overtaken{Why: plain.Line(err.Error())}
@@ -397,7 +398,7 @@ func (s *Worker) install(ctx context.Context, t sleep.Task, r sleep.Result) (str
 	if err != nil {
 		return "", err
 	}
-	plan, err := in.PlanProved(ctx, live, tournament.Version{Skill: t.Skill, SHA: r.Challenger, Parent: r.Incumbent, Author: "evolve",
+	plan, err := in.PlanProved(ctx, live, record.Version{Skill: t.Skill, SHA: r.Challenger, Parent: r.Incumbent, Author: "evolve",
 		Operator: cand.Operator, Run: t.Run, Evidence: run.Verdict, Proven: true, Simulated: r.Simulated, Note: "installed by a night", Text: cand.Text, Created: s.Runner.Now().UTC()}, candidate.PartOf(cand.Operator), nil)
 	if err != nil {
 		return "", aboutFolder(t.Skill, err)

@@ -14,8 +14,8 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/judge"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/report/serve"
 )
 
@@ -116,7 +116,7 @@ func (p *Program) Pair(ctx context.Context, name string, skipped func(serve.Pair
 		}
 		agreed, err := judge.Agreement(ctx, r.Store, name)
 		if err == nil && pareto.Kappa(agreed).N > 0 {
-			rev.Judge = tournament.Calibration{Labels: agreed}.String()
+			rev.Judge = record.Calibration{Labels: agreed}.String()
 		}
 		return rev, err
 	})

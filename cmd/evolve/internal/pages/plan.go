@@ -13,8 +13,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/report/serve"
@@ -249,7 +249,7 @@ func decisionOf(act serve.Act) store.Word {
 }
 
 // evidence adds what a trial has shown.
-func evidence(to []serve.Fact, t *tournament.TrialRecord) ([]serve.Fact, error) {
+func evidence(to []serve.Fact, t *record.TrialRecord) ([]serve.Fact, error) {
 	if t.Decision == candidate.NeverTried {
 		return append(to, serve.Fact{Name: "evidence", Text: "none: it never came before the gate"}), nil
 	}
@@ -362,7 +362,7 @@ func willOf(ctx context.Context, db *store.Store, what string, plan *release.Pla
 }
 
 // diffFrom shows how a version differs from the live text.
-func diffFrom(live *skill.Live, to *tournament.Version, label string) (*report.Diff, error) {
+func diffFrom(live *skill.Live, to *record.Version, label string) (*report.Diff, error) {
 	doc, _ := skill.Parse(to.Text, skill.Options{}) // one that predates a rule can still be shown
 	return report.Between(live.Name+" live", live.Name+" "+label, live.Doc, doc)
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval/problem"
-	"github.com/skill-evolve/evolve/tournament"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/report/serve"
 	"github.com/skill-evolve/evolve/tournament/sleep"
@@ -83,9 +83,9 @@ func (p *Program) Runs(ctx context.Context) ([]serve.Run, error) {
 }
 
 // run is a run as it is now.
-func (r *request) run(of *tournament.Run) (k serve.Run, err error) {
+func (r *request) run(of *record.Run) (k serve.Run, err error) {
 	k.Run = *of
-	if of.Status != tournament.Finished && of.Status != tournament.Failed {
+	if of.Status != record.Finished && of.Status != record.Failed {
 		if k.Working, err = r.Reader.Locks.Running(of.ID); err != nil {
 			return k, err
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
@@ -156,7 +156,7 @@ func (p *progress) Rollout(r *eval.Rollout) {
 }
 
 // Event follows a run through its phases.
-func (p *progress) Event(e tournament.Event) {
+func (p *progress) Event(e record.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.best = p.sofar.See(e)

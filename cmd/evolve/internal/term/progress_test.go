@@ -9,7 +9,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
-	"github.com/skill-evolve/evolve/tournament"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"pgregory.net/rapid"
 )
 
@@ -52,7 +52,7 @@ func (s *stage) happens(kind string, best *float64, data any) {
 	if err != nil {
 		panic(err)
 	}
-	s.Event(tournament.Event{Kind: kind, Best: best, Data: raw})
+	s.Event(record.Event{Kind: kind, Best: best, Data: raw})
 }
 
 func TestProgressPlain(t *testing.T) {

@@ -1,0 +1,309 @@
+// Package gate decides on held-out cases whether a challenger replaces the incumbent.
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament/record"
+)
+
+// A Gate decides whether a frozen challenger replaces the incumbent, on cases
+// that the search never saw. Both arms run adjacent in time, in random order,
+// and never from the cache of another trial. The evidence is an e-process a
+// hypothesis (see pareto.Trial), so that it may be looked at after every pair
+// and continued another night.
+type Gate struct {
+	Evaluator *eval.Evaluator
+	Log       *record.Log
+	Skill     string
+	Config    pareto.Config
+	Seed      int64
+	Simulated bool
+	// Objectives names those that count; nil means all four. Quality always
+	// counts. Wall-clock latency, for one, is worthless on a busy machine.
+	Objectives []string
+
+	// inTokens: no price was known, the cost that was compared is tokens.
+	inTokens bool
+	// Judge is how well the grader's judge agrees with the owner. While it is
+	// not trusted, clusters in which a judge checks everything give no evidence
+	// on quality and retries. The zero value is not trusted.
+	Judge record.Calibration
+	// On is the model that a trial begun by an older evolve is about: its record
+	// does not say.
+	On record.Model
+}
+
+// A Verdict is what the gate found.
+type Verdict struct {
+	pareto.Decision
+	// Fresh counts the held-out clusters that this run added.
+	Fresh int `json:"fresh"`
+	// Stop says why no more pairs were run, "" where the decision came first.
+	Stop       string `json:"stop,omitempty"`
+	BudgetStop bool   `json:"-"`
+	Cap        string `json:"-"` // with BudgetStop: that was reached
+	// Round counts how often the trial has started again because another model
+	// answered; Restarted says in words that it did so in this run.
+	Round     int    `json:"round,omitempty"`
+	Restarted string `json:"restarted,omitempty"`
+	// Number is the trial's among all of the skill's, and Lifetime the error rate
+	// that is left for it; 0 where the journal does not number them.
+	Number   int     `json:"trial,omitempty"`
+	Lifetime float64 `json:"lifetime_level,omitempty"`
+	// Judge is set where held-out cases rest on a judge alone.
+	Judge *record.Calibration `json:"judge,omitempty"`
+}
+
+func (v *Verdict) stopAt(limit *eval.BudgetError) {
+	v.Stop, v.BudgetStop, v.Cap = limit.Error(), true, limit.Cap
+}
+
+// state is that of a trial in this run.
+type state struct {
+	record.State
+	owners   int  // see State.Completed
+	met      bool // see meet
+	spent    *record.Spent
+	copies   int      // see usable
+	resumed  []string // what this run had added when it was interrupted
+	revision int64    // of the record that it was read from, or saved as
+}
+
+// Try runs pairs until the evidence decides, the cases are used up, or the
+// budget is. The error is ctx's, the journal's or the infrastructure's.
+func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test []eval.Case) (*Verdict, error) {
+	st, err := g.load(ctx, incumbent.SHA(), challenger.SHA())
+	if err != nil {
+		return nil, err
+	}
+	v := &Verdict{Decision: st.Trial.Decide(), Round: len(st.Past)}
+	if _, err := g.meet(ctx, st, v, "", false); err != nil {
+		return nil, err
+	}
+	clusters, err := g.fresh(ctx, st, incumbent.SHA(), challenger.SHA(), test)
+	if err != nil {
+		return nil, err
+	}
+	start := map[string]any{"challenger": challenger.SHA(), "incumbent": incumbent.SHA(),
+		"clusters": len(clusters), "carried": len(st.Clusters)}
+	judged := record.RestsOnJudge(test)
+	if judged > 0 {
+		start["judge"] = g.Judge.WithoutOutcomes()
+	}
+	if err := g.emit(ctx, "gate_start", start); err != nil {
+		return nil, err
+	}
+	clusters, idle := g.provable(clusters, st.Trial)
+	// A trial without any case yet is kept too: what is harvested from now on
+	// was never seen by this challenger's search, and goes to it first.
+	if err := g.save(ctx, st, incumbent.SHA(), challenger.SHA(), v); err != nil {
+		return nil, err
+	}
+	batch := max(1, g.Evaluator.Concurrency/2)
+	for len(clusters) > 0 && v.Verdict == pareto.Undecided { // each turn uses up at least one of them
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		now := g.affordable(clusters[:min(batch, len(clusters))])
+		if len(now) == 0 {
+			v.stopAt(&eval.BudgetError{Cap: eval.CapRollouts})
+			break
+		}
+		clusters = clusters[len(now):]
+		if err := g.unchanged(ctx, st, incumbent.SHA(), challenger.SHA()); err != nil {
+			return nil, err
+		}
+		now, err := g.spend(ctx, st.spent, incumbent.SHA(), challenger.SHA(), now)
+		if err != nil {
+			return nil, err
+		}
+		pairs, answers, models, err := g.pairs(ctx, incumbent, challenger, now)
+		var limit *eval.BudgetError
+		switch {
+		case errors.As(err, &limit):
+			v.stopAt(limit)
+		case err != nil:
+			return nil, err
+		}
+		for i, p := range pairs {
+			if p == nil {
+				continue
+			}
+			if st.Trial.Verdict() == pareto.Undecided {
+				again, err := g.meet(ctx, st, v, models[i], true)
+				if err != nil {
+					return nil, err
+				}
+				if again {
+					clusters, idle = g.provable(clusters, st.Trial)
+				}
+				if !g.Judge.Trusted() && record.JudgeOnly(now[i].Cases...) {
+					*p = st.Withhold(now[i].Name, *p, answers[i])
+				}
+				st.Trial.Add(*p)
+				st.Use(now[i], st.spent)
+				v.Fresh++
+				if err := g.emit(ctx, "gate_pair", map[string]any{"cluster": now[i].Name, "quality": number(p.Quality),
+					"latency": number(p.Latency), "cost": number(p.Cost), "retries": number(p.Retries),
+					"e_value": st.Trial.EValue(), "cases": st.Trial.Cases()}); err != nil {
+					return nil, err
+				}
+			}
+		}
+		v.Decision = st.Trial.Decide()
+		if err := g.save(ctx, st, incumbent.SHA(), challenger.SHA(), v); err != nil {
+			return nil, err
+		}
+		if v.BudgetStop {
+			break
+		}
+	}
+	if v.Verdict == pareto.Undecided && v.Stop == "" {
+		v.Stop = "no held-out case is left"
+	}
+	if judged > 0 {
+		g.tellJudge(v, judged, len(test), st.owners, idle)
+	}
+	g.tellLeftOut(v)
+	if words := record.Repeated(st.copies); words != "" {
+		v.Warnings = append(v.Warnings, words)
+	}
+	if err := g.tellLifetime(ctx, st, v, incumbent.SHA(), challenger.SHA()); err != nil {
+		return nil, err
+	}
+	if v.Restarted != "" {
+		v.Warnings = append(v.Warnings, v.Restarted)
+	}
+	if g.counts(pareto.Cost) && g.inTokens {
+		v.Warnings = append(v.Warnings, "cost was compared in tokens: no price is known for this model, and a longer skill weighs more in a short request than in a long session")
+	}
+	return v, g.emit(ctx, "verdict", map[string]any{"decision": v.Verdict, "reason": v.Reason, "e_value": v.EValue,
+		"cases": v.Cases, "wins": v.Wins, "losses": v.Losses, "ties": v.Ties})
+}
+
+// fresh lists the clusters of test that may still speak about this challenger,
+// in random order: none that is in the trial already, none of which a case was
+// spent on another challenger of the same incumbent, under whatever name (usable).
+func (g *Gate) fresh(ctx context.Context, st *state, incumbent, challenger string, test []eval.Case) ([]record.Cluster, error) {
+	spent, err := g.Log.Journal.SpentCases(ctx, g.Skill, incumbent)
+	if err != nil {
+		return nil, fmt.Errorf("read spent cases: %w", err)
+	}
+	st.spent = spent
+	if st.revision == 0 { // a purge has removed the trial that they were spent in
+		st.Excluded = slices.Compact(slices.Sorted(slices.Values(slices.Concat(st.Excluded, spent.PrintsOn(challenger)))))
+	}
+	out, copies := st.Usable(test, spent, challenger, st.StartClusters, st.resumed)
+	st.copies = copies
+	rng := rand.New(rand.NewPCG(uint64(g.Seed), 0x67617465))
+	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out, nil
+}
+
+// affordable is as many of the clusters, from the first on, as the cap on rollouts
+// can carry even where every attempt fails and is followed by its work retries:
+// half a pair is paid for and proves nothing, and which pairs a run has must not
+// depend on which worker was faster.
+func (g *Gate) affordable(clusters []record.Cluster) []record.Cluster {
+	rest := g.Evaluator.Budget.Remaining().Rollouts
+	if rest == 0 {
+		return clusters
+	}
+	for i, c := range clusters {
+		if rest -= int64(2 * len(c.Cases) * (1 + g.Evaluator.MaxRetries)); rest < 0 {
+			return clusters[:i]
+		}
+	}
+	return clusters
+}
+
+// spend marks the clusters' cases as spent on the challenger: they are, from the
+// moment that a first rollout may have begun. A cluster of which another trial has
+// taken a case since fresh has looked is left out.
+func (g *Gate) spend(ctx context.Context, spent *record.Spent, incumbent, challenger string, clusters []record.Cluster) (ours []record.Cluster, err error) {
+	for _, c := range clusters {
+		var taken *record.SpentError
+		for _, k := range c.Cases {
+			if err := g.Log.Journal.SpendCase(ctx, g.Skill, incumbent, challenger, k.ID, spent.Print(k)); errors.As(err, &taken) {
+				break
+			} else if err != nil {
+				return nil, err
+			}
+		}
+		if taken == nil {
+			ours = append(ours, c)
+		}
+	}
+	return ours, nil
+}
+
+// tellLeftOut says in one line what the owner left out, instead of a line each
+// that it was never measured.
+func (g *Gate) tellLeftOut(v *Verdict) {
+	var out []string
+	for _, o := range []pareto.Objective{pareto.Latency, pareto.Cost, pareto.Retries} {
+		if g.counts(o) {
+			continue
+		}
+		out = append(out, o.String())
+		v.Warnings = slices.DeleteFunc(v.Warnings, func(w string) bool { return w == pareto.NeverMeasured(o) })
+	}
+	if len(out) > 0 {
+		v.Warnings = append(v.Warnings, "not part of the verdict, as you asked: "+strings.Join(out, ", "))
+	}
+}
+
+func (g *Gate) load(ctx context.Context, incumbent, challenger string) (*state, error) {
+	rec, err := g.Log.Journal.Trial(ctx, g.Skill, incumbent, challenger)
+	if err != nil {
+		return nil, fmt.Errorf("read trial: %w", err)
+	}
+	now, resumed, err := rec.Begin(g.Log.Run, g.Config, g.On)
+	if err != nil {
+		return nil, err
+	}
+	st := &state{State: *now, resumed: resumed}
+	if rec != nil {
+		st.revision = rec.Revision
+	}
+	st.Trial, st.owners = st.Completed(g.Judge)
+	return st, nil
+}
+
+func (g *Gate) save(ctx context.Context, st *state, incumbent, challenger string, v *Verdict) error {
+	rec := &record.TrialRecord{Skill: g.Skill, Incumbent: incumbent, Challenger: challenger, Run: g.Log.Run, Decision: v.Verdict,
+		Simulated: g.Simulated, Updated: g.Log.Now().UTC().Truncate(time.Millisecond), Revision: st.revision}
+	if err := rec.Save(&st.State); err != nil {
+		return err
+	}
+	err := g.Log.Journal.SaveTrial(ctx, rec)
+	st.revision = rec.Revision
+	return err
+}
+
+// unchanged refuses to go on with a trial that another process has changed since it
+// was read: what the next pairs say could not be added to it. Resumed, the run goes
+// on from what the trial is by then, and the pairs that it has are not paid again.
+func (g *Gate) unchanged(ctx context.Context, st *state, incumbent, challenger string) error {
+	rec, err := g.Log.Journal.Trial(ctx, g.Skill, incumbent, challenger)
+	if err != nil {
+		return fmt.Errorf("read trial: %w", err)
+	}
+	if rec == nil || rec.Revision != st.revision {
+		return &record.TrialChangedError{Challenger: challenger}
+	}
+	return nil
+}
+
+func (g *Gate) emit(ctx context.Context, kind string, data any) error {
+	return g.Log.Add(ctx, kind, g.Evaluator.Budget.Spent().Rollouts, nil, data)
+}

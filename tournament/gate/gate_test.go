@@ -1,0 +1,300 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/record/recordtest"
+)
+
+// A duel is an agent that passes a case or not by the text of the skill: "good"
+// always passes, "bad" never does.
+type duel struct {
+	cost map[string]float64 // by text; nil: unknown
+	fail func(t eval.Task) error
+}
+
+func (duel) Identity() eval.Identity { return eval.Identity{Backend: "duel"} }
+
+func (d duel) Run(_ context.Context, t eval.Task) (eval.Attempt, error) {
+	if d.fail != nil {
+		if err := d.fail(t); err != nil {
+			return eval.Attempt{}, err
+		}
+	}
+	text := string(t.Variant.Doc.Body())
+	a := eval.Attempt{Answer: "no", Duration: 100 * time.Millisecond, Usage: &eval.Usage{Input: 100, Output: 10}}
+	if text == "good\n" {
+		a.Answer = "yes"
+	}
+	if d.cost != nil {
+		usd := d.cost[text]
+		a.CostUSD = &usd
+	}
+	return a, nil
+}
+
+func variant(t testing.TB, body string) eval.Variant {
+	t.Helper()
+	doc, err := skill.Parse([]byte("---\nname: s\ndescription: d\n---\n"+body+"\n"), skill.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return eval.Variant{Name: "s", Doc: doc}
+}
+
+func heldOut(n int) []eval.Case { return heldOutFrom(0, n) }
+
+// heldOutFrom are the n cases from this one on.
+func heldOutFrom(from, n int) (out []eval.Case) {
+	for i := from; i < from+n; i++ {
+		out = append(out, eval.Case{ID: fmt.Sprintf("c%03d", i), Skill: "s", Prompt: fmt.Sprint("case ", i), Split: eval.Test,
+			Checks: []eval.Check{{Type: eval.Contains, Value: "yes", Feedback: "say yes"}}})
+	}
+	return out
+}
+
+func newGate(journal record.Journal, agent eval.Agent, run string, rollouts int64) *Gate {
+	return &Gate{Skill: "s", Log: &record.Log{Journal: journal, Run: run, Now: func() time.Time { return time.Unix(0, 0) }},
+		Evaluator: &eval.Evaluator{Agent: agent, Grader: &eval.Checks{}, Recorder: journal, Concurrency: 4, InfraTries: 1,
+			Budget: eval.NewBudget(eval.Caps{Rollouts: rollouts}, nil)}}
+}
+
+func TestGatePromotesRejectsAndWaits(t *testing.T) {
+	good, bad := variant(t, "good"), variant(t, "bad")
+	for name, c := range map[string]struct {
+		incumbent, challenger eval.Variant
+		agent                 duel
+		cases                 int
+		want                  pareto.Verdict
+	}{
+		"better":            {bad, good, duel{}, 60, pareto.Promote},
+		"worse":             {good, bad, duel{}, 60, pareto.Reject},
+		"too few":           {bad, good, duel{}, 6, pareto.Undecided},
+		"none":              {bad, good, duel{}, 0, pareto.Undecided},
+		"better but dearer": {bad, good, duel{cost: map[string]float64{"good\n": 2, "bad\n": 1}}, 60, pareto.Reject},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &recordtest.Memory{}
+			g := newGate(m, c.agent, "r1", 0)
+			v, err := g.Try(context.Background(), c.incumbent, c.challenger, heldOut(c.cases))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Verdict != c.want {
+				t.Fatalf("%s after %d cases: %s", v.Verdict, v.Cases, v.Reason)
+			}
+			if v.Reason == "" {
+				t.Error("the verdict gives no reason")
+			}
+			rec, err := m.Trial(context.Background(), "s", c.incumbent.SHA(), c.challenger.SHA())
+			if err != nil || rec == nil || rec.Decision != c.want {
+				t.Errorf("the trial was not kept: %+v, %v", rec, err)
+			}
+		})
+	}
+}
+
+// TestGateContinuesOnFreshCases: evidence is carried to another night, and no
+// case counts twice.
+func TestGateContinuesOnFreshCases(t *testing.T) {
+	good, bad := variant(t, "good"), variant(t, "bad")
+	m := &recordtest.Memory{}
+	all := heldOut(60)
+	seen := 0
+	for night, upTo := range []int{10, 10, 25, 60} {
+		g := newGate(m, duel{}, fmt.Sprint("night", night), 0)
+		v, err := g.Try(context.Background(), bad, good, all[:upTo])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if night == 1 && v.Fresh != 0 {
+			t.Errorf("the second night found %d fresh cases among the old ones", v.Fresh)
+		}
+		if v.Cases != seen+v.Fresh {
+			t.Errorf("night %d: %d cases, want %d + %d", night, v.Cases, seen, v.Fresh)
+		}
+		seen = v.Cases
+		if v.Verdict == pareto.Promote {
+			if night < 2 {
+				t.Errorf("promoted after only %d cases", v.Cases)
+			}
+			return
+		}
+	}
+	t.Fatal("never promoted")
+}
+
+// TestGateSpendsACaseOnOneChallenger of an incumbent, even where the trial
+// ended undecided.
+func TestGateSpendsACaseOnOneChallenger(t *testing.T) {
+	good, bad, other := variant(t, "good"), variant(t, "bad"), variant(t, "other")
+	m := &recordtest.Memory{}
+	cases := heldOut(10)
+	if _, err := newGate(m, duel{}, "r1", 0).Try(context.Background(), bad, other, cases[:6]); err != nil {
+		t.Fatal(err)
+	}
+	v, err := newGate(m, duel{}, "r2", 0).Try(context.Background(), bad, good, cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Cases != 4 {
+		t.Errorf("the second challenger had %d cases, want the 4 unspent ones", v.Cases)
+	}
+	// Against another incumbent the cases are unspent.
+	v, err = newGate(m, duel{}, "r3", 0).Try(context.Background(), other, good, cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Cases != 10 {
+		t.Errorf("against another incumbent there were %d cases, want 10", v.Cases)
+	}
+}
+
+// TestGateCountsClusters: cases of one session are one piece of evidence.
+func TestGateCountsClusters(t *testing.T) {
+	cases := heldOut(30)
+	for i := range cases {
+		cases[i].Cluster = fmt.Sprint("session", i%5)
+	}
+	v, err := newGate(&recordtest.Memory{}, duel{}, "r", 0).Try(context.Background(), variant(t, "bad"), variant(t, "good"), cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Cases != 5 || v.Verdict != pareto.Undecided {
+		t.Errorf("%d pieces of evidence from five sessions: %s", v.Cases, v.Verdict)
+	}
+}
+
+func TestGateStopsAtTheBudgetWithWholePairs(t *testing.T) {
+	m := &recordtest.Memory{}
+	g := newGate(m, duel{}, "r", 15)
+	v, err := g.Try(context.Background(), variant(t, "bad"), variant(t, "good"), heldOut(40))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spent := g.Evaluator.Budget.Spent().Rollouts; spent > 15 || spent%2 != 0 || int64(v.Cases) != spent/2 {
+		t.Errorf("%d rollouts for %d pairs under a cap of 15", spent, v.Cases)
+	}
+	if !v.BudgetStop || v.Verdict != pareto.Undecided {
+		t.Errorf("%+v", v)
+	}
+}
+
+// Concurrency changes how many pairs run at a time, never which, nor what ended
+// the gate.
+func TestGateIsTheSameAtAnyConcurrency(t *testing.T) {
+	for _, concurrency := range []int{1, 4, 64} {
+		for _, retries := range []int{0, 1} {
+			g := newGate(&recordtest.Memory{}, duel{}, "r", 21)
+			g.Evaluator.Concurrency, g.Evaluator.MaxRetries = concurrency, retries
+			v, err := g.Try(t.Context(), variant(t, "bad"), variant(t, "also bad"), heldOut(30))
+			want := 10 / (1 + retries) // every attempt fails
+			if err != nil || v.Fresh != want || !v.BudgetStop || v.Stop != "budget: --max-rollouts is used up" {
+				t.Errorf("concurrency %d, %d retries: %d pairs, stop %q, error %v; want %d and the cap", concurrency, retries, v.Fresh, v.Stop, err, want)
+			}
+		}
+	}
+}
+
+// TestGateDropsPairsWithAMissingSide: the infrastructure's failures are neither
+// wins nor losses.
+func TestGateDropsPairsWithAMissingSide(t *testing.T) {
+	broken := map[string]bool{"c003": true}
+	agent := duel{fail: func(task eval.Task) error {
+		if broken[task.Case.ID] && string(task.Variant.Doc.Body()) == "bad\n" {
+			return &eval.InfraError{Kind: eval.ServerError, Err: errors.New("500")}
+		}
+		return nil
+	}}
+	v, err := newGate(&recordtest.Memory{}, agent, "r", 0).Try(context.Background(), variant(t, "bad"), variant(t, "good"), heldOut(8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Wins != 7 || v.Losses != 0 || v.Ties != 0 {
+		t.Errorf("wins %d, losses %d, ties %d; want 7, 0, 0", v.Wins, v.Losses, v.Ties)
+	}
+}
+
+func TestGateLeavesObjectivesOut(t *testing.T) {
+	agent := duel{cost: map[string]float64{"good\n": 2, "bad\n": 1}}
+	g := newGate(&recordtest.Memory{}, agent, "r", 0)
+	g.Objectives = []string{"quality"}
+	v, err := g.Try(context.Background(), variant(t, "bad"), variant(t, "good"), heldOut(40))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Verdict != pareto.Promote {
+		t.Errorf("%s: %s", v.Verdict, v.Reason)
+	}
+	want := []string{"not part of the verdict, as you asked: latency, cost, retries"}
+	if !slices.Equal(v.Warnings, want) {
+		t.Errorf("warnings %q, want %q", v.Warnings, want)
+	}
+}
+
+// TestGateSaysThatCostIsTokens where no price is known.
+func TestGateSaysThatCostIsTokens(t *testing.T) {
+	for priced, want := range map[bool]bool{true: false, false: true} {
+		agent := duel{}
+		if priced {
+			agent.cost = map[string]float64{"good\n": 1, "bad\n": 1}
+		}
+		v, err := newGate(&recordtest.Memory{}, agent, "r", 0).Try(context.Background(), variant(t, "bad"), variant(t, "good"), heldOut(4))
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := slices.ContainsFunc(v.Warnings, func(w string) bool { return strings.Contains(w, "compared in tokens") })
+		if said != want {
+			t.Errorf("priced %v: warnings %q", priced, v.Warnings)
+		}
+	}
+}
+
+func TestDifference(t *testing.T) {
+	ms, usd := func(x int64) *int64 { return &x }, func(x float64) *float64 { return &x }
+	old := &eval.Rollout{Candidate: "old", Status: eval.Done, Quality: 0.2, Retries: 1, LatencyMS: ms(200), CostUSD: usd(0.4)}
+	new := &eval.Rollout{Candidate: "new", Status: eval.Done, Quality: 0.8, Retries: 0, LatencyMS: ms(100), CostUSD: nil, Usage: &eval.Usage{Input: 1}}
+	for _, rs := range [][]*eval.Rollout{{old, new}, {new, old}} { // whichever arm ran first
+		p := Difference(rs, "old")
+		if math.Abs(p.Quality-0.6) > 1e-9 || math.Abs(p.Latency-0.5) > 1e-9 || p.Retries != 1 || !math.IsNaN(p.Cost) {
+			t.Errorf("difference %+v", p)
+		}
+	}
+	if p := Difference([]*eval.Rollout{old, nil}, "old"); p != nil {
+		t.Errorf("half a pair gave %+v", p)
+	}
+}
+
+// A generated case is no evidence, even where somebody put it among the held-out
+// ones, and neither is what stands in its cluster.
+func TestGateLeavesGeneratedCasesOut(t *testing.T) {
+	cases := heldOut(5)
+	cases[1].Source = &eval.Source{Origin: "generated"}
+	cases[2].Cluster, cases[3].Cluster = "k", "k"
+	cases[3].Source = &eval.Source{Origin: "generated"}
+	var names []string
+	list, _ := new(record.State).Usable(cases, nil, "challenger", nil, nil)
+	for _, c := range list {
+		names = append(names, c.Name)
+	}
+	if !slices.Equal(names, []string{"c000", "c004"}) {
+		t.Errorf("the gate may count %q", names)
+	}
+}
+
+// clustersOf are the names of the clusters that a trial has used, or may not use.
+func clustersOf(t *record.TrialRecord) ([]string, error) {
+	used, err := t.Used()
+	return slices.DeleteFunc(used, func(name string) bool { return len(name) == 65 && name[0] == '#' }), err
+}

@@ -1,0 +1,19 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+)
+
+// tellLifetime says what a proof is worth over all trials of the skill.
+func (g *Gate) tellLifetime(ctx context.Context, st *state, v *Verdict, incumbent, challenger string) error {
+	n, err := g.Log.Journal.TrialNumber(ctx, g.Skill, incumbent, challenger, len(st.Past))
+	if err != nil || n == nil {
+		return err
+	}
+	v.Number, v.Lifetime = n.Number, n.Level()
+	if over := n.OverLifetime(g.Skill, st.Trial); over != "" {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("%s: `evolve promote %s` installs it if you say so, nights go on with fresh cases", over, g.Skill))
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament/record"
+)
+
+// Evidence is about a text and a model. A trial that another model would go on
+// with starts again: with an e-process of its own, at the level of the run in
+// which it does. What it had come to stays in the record and does not count. Its
+// clusters are not heard again, although they would say something new of the new
+// model: they had a part in keeping the challenger on trial (see Restart).
+//
+// A run has one model: the one that it asks for, or the one that the first pair
+// names whose arms agree on it. When the trial starts again depends on names
+// alone, never on what the pairs say.
+
+// meet tells the trial who answers: before the first pair of the run what is known
+// without asking, then what each pair names, "" for nothing. It reports whether the
+// trial starts again.
+func (g *Gate) meet(ctx context.Context, st *state, v *Verdict, reported string, measured bool) (bool, error) {
+	if st.met {
+		return false, nil
+	}
+	st.met = reported != ""
+	now := record.ModelOf(g.Evaluator.Agent.Identity(), reported)
+	known := now
+	if !measured && st.On.Reported != "" {
+		known.Asked = "" // it may be another name of the same model
+	}
+	if st.Trial.Cases() == 0 {
+		st.On = record.Model{}
+	}
+	if st.On.Agent == "" || !known.DriftedFrom(st.On) && now.Simulated == st.On.Simulated {
+		if measured {
+			st.On = st.On.Learn(now)
+		}
+		return false, nil
+	}
+	was := record.PastTrial{On: st.On, Trial: st.Trial, Clusters: st.Clusters}
+	v.Restarted = fmt.Sprintf("the model changed from %v to %v: the trial starts again", was.On, now)
+	st.Past = append(st.Past, was)
+	st.On, st.Trial, st.Clusters, st.owners = now, pareto.NewTrial(g.Config), nil, 0
+	v.Decision, v.Round, v.Fresh = st.Trial.Decide(), len(st.Past), 0
+	return true, g.emit(ctx, "gate_restart", map[string]any{"from": was.On.String(), "to": now.String(), "cases": was.Trial.Cases(), "reason": v.Restarted})
+}
+
+// answeredBy is the model that all rollouts of a pair name, "" where one names
+// another, or none does.
+func answeredBy(rs []*eval.Rollout) (model string) {
+	for i, r := range rs {
+		if r == nil || r.Status != eval.Done || i > 0 && r.Model != model {
+			return ""
+		}
+		model = r.Model
+	}
+	return model
+}

@@ -1,0 +1,98 @@
+package record
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/pareto"
+)
+
+// What a judge must show before its word alone is evidence.
+const (
+	TrustedKappa  = 0.6
+	TrustedLabels = 20
+)
+
+// A Calibration says how well a judge agrees with the owner's own labels. The
+// zero value is a judge of whom nothing is known: it is not trusted.
+type Calibration struct {
+	// Judge is the grader's identity: another model, or another prompt, has to
+	// be calibrated anew.
+	Judge string `json:"judge,omitempty"`
+	// Labels counts the owner's labels (pass, fail) against the judge's.
+	Labels pareto.Agreement `json:"labels"`
+	// Missing counts labelled answers that the judge gave no readable reply to.
+	Missing int `json:"missing,omitempty"`
+	// Outcomes are the owner's own comparisons of two answers, by OutcomeKey:
+	// 1 where the new one is better, -1 where the old one is, 0 for the same.
+	// They take the place of an untrusted judge's word on those answers.
+	Outcomes map[string]float64 `json:"outcomes,omitempty"`
+	// Stop says why not every label was used, "" where all were.
+	Stop string `json:"stop,omitempty"`
+}
+
+// Trusted reports whether what the judge alone says counts as evidence.
+func (c Calibration) Trusted() bool {
+	return c.Labels.N() >= TrustedLabels && pareto.Kappa(c.Labels).Value >= TrustedKappa // NaN is not
+}
+
+// WithoutOutcomes is c without what names single answers.
+func (c Calibration) WithoutOutcomes() Calibration {
+	c.Outcomes = nil
+	return c
+}
+
+// String is the calibration in a few words, with the numbers that are needed.
+func (c Calibration) String() string {
+	k := pareto.Kappa(c.Labels)
+	need := fmt.Sprintf("%g on %d needed", TrustedKappa, TrustedLabels)
+	switch {
+	case k.N == 0 && c.Missing > 0 && c.Missing < TrustedLabels:
+		return fmt.Sprintf("%d of the %d labels that it takes", c.Missing, TrustedLabels)
+	case k.N == 0:
+		return "no labels yet, κ " + need
+	case math.IsNaN(k.Value):
+		return fmt.Sprintf("κ unknown on %s of one kind, %s", plain.Counted(k.N, "label"), need)
+	}
+	return fmt.Sprintf("κ %.2f, %.0f%% interval %.2f to %.2f, on %s, %s", k.Value, 100*k.Level, k.Low, k.High, plain.Counted(k.N, "label"), need)
+}
+
+// OutcomeKey names two answers to one case, each by the SHA-256 of its text.
+func OutcomeKey(caseID, old, new string) string { return caseID + " " + old + " " + new }
+
+// JudgeOnly reports whether all that is checked of the cases is checked by a
+// judge.
+func JudgeOnly(cases ...*eval.Case) bool {
+	return !slices.ContainsFunc(cases, func(c *eval.Case) bool {
+		return slices.ContainsFunc(c.Checks, func(k eval.Check) bool { return k.Type != eval.Judge })
+	})
+}
+
+// RestsOnJudge counts the held-out cases in whose cluster everything is checked
+// by a judge: where there are none, nobody needs to know how good the judge is.
+func RestsOnJudge(test []eval.Case) int {
+	n := 0
+	list, _ := usable(test, nil, "", nil)
+	for _, c := range list {
+		if JudgeOnly(c.Cases...) {
+			n += len(c.Cases)
+		}
+	}
+	return n
+}
+
+// outcome is the owner's own comparison of the arms on a cluster, the mean over
+// its cases; false where the owner did not compare all of them.
+func (c Calibration) outcome(p HeldPair) (d float64, ok bool) {
+	for _, key := range p.Answers {
+		x, ok := c.Outcomes[key]
+		if !ok {
+			return 0, false
+		}
+		d += x / float64(len(p.Answers))
+	}
+	return d, len(p.Answers) > 0
+}

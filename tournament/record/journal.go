@@ -1,0 +1,190 @@
+// Package record holds what a tournament keeps: runs, candidates, versions, and trials with
+// the evidence that they rest on.
+package record
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/pareto"
+)
+
+// RunStatus is where a run stands.
+type RunStatus string
+
+const (
+	Running     RunStatus = "running"
+	Finished    RunStatus = "finished"
+	Stopped     RunStatus = "stopped" // by a cap or a usage limit
+	Interrupted RunStatus = "interrupted"
+	Failed      RunStatus = "failed"
+	// Killed is never stored: a run that is marked as running, and that no process is
+	// at work on.
+	Killed RunStatus = "killed"
+)
+
+// A Run is one tournament over one skill.
+type Run struct {
+	ID     string    `json:"run"`
+	Skill  string    `json:"skill"`
+	Status RunStatus `json:"status"`
+	Seed   int64     `json:"seed"`
+	// Config is everything that the decisions are a function of, as the
+	// command wrote it; a resumed run reads it back.
+	Config     json.RawMessage `json:"config,omitempty"`
+	Incumbent  string          `json:"incumbent"`            // SHA-256
+	Challenger string          `json:"challenger,omitempty"` // SHA-256, "" while none
+	Verdict    json.RawMessage `json:"verdict,omitempty"`
+	Spent      eval.Spent      `json:"spent"`
+	Simulated  bool            `json:"simulated,omitempty"`
+	Note       string          `json:"note,omitempty"` // why it ended
+	// StoppedBy is what stopped a run of status Stopped: ByCap, or the kind of an
+	// eval.InfraError.
+	StoppedBy string    `json:"stopped_by,omitempty"`
+	Started   time.Time `json:"started"`
+	Ended     time.Time `json:"ended,omitzero"`
+}
+
+// ByCap is the StoppedBy of a run that a cap ended before a verdict. Resumed, it would
+// stop at the same place.
+const ByCap = "cap"
+
+// CapReached is the note of such a run.
+const CapReached = "a cap was reached before a verdict"
+
+// UnmarshalJSON reads a run. One of an older evolve has no StoppedBy: its note says it.
+func (r *Run) UnmarshalJSON(raw []byte) error {
+	type plain Run
+	if err := json.Unmarshal(raw, (*plain)(r)); err != nil {
+		return err
+	}
+	if r.Status != Stopped || r.StoppedBy != "" {
+		return nil
+	}
+	r.StoppedBy = string(eval.UsageLimit)
+	if r.Note == CapReached {
+		r.StoppedBy = ByCap
+	} else if strings.Contains(r.Note, string(eval.Pending)) {
+		r.StoppedBy = string(eval.Pending)
+	}
+	return nil
+}
+
+// CandidateState is what became of a candidate.
+type CandidateState string
+
+const (
+	Seed        CandidateState = "seed"
+	Pooled      CandidateState = "pooled"      // won its minibatch, in the Pareto pool
+	Refused     CandidateState = "refused"     // lost its minibatch
+	Invalid     CandidateState = "invalid"     // failed a check before any rollout
+	Quarantined CandidateState = "quarantined" // the firewall wants a person's word
+)
+
+// A Candidate is one text that a run looked at.
+type Candidate struct {
+	SHA      string         `json:"sha256"`
+	Run      string         `json:"run"`
+	Seq      int            `json:"seq"` // order of proposal; the incumbent is 0
+	Parents  []string       `json:"parents,omitempty"`
+	Operator string         `json:"operator"`
+	State    CandidateState `json:"state"`
+	Reason   string         `json:"reason,omitempty"` // in words, why it is in that state
+	Taught   []string       `json:"taught,omitempty"` // ids of the cases that it was made from
+	Text     []byte         `json:"text,omitempty"`
+}
+
+// An Event is one step of a run, in order.
+type Event struct {
+	Run      string          `json:"run"`
+	Seq      int             `json:"seq"`
+	Time     time.Time       `json:"time"`
+	Kind     string          `json:"kind"`
+	Data     json.RawMessage `json:"data,omitempty"`
+	Rollouts int64           `json:"rollouts"` // agent attempts so far
+	Best     *float64        `json:"best"`     // best validation quality so far, nil before the first
+}
+
+// A TrialRecord is the state of one challenger's trial against one incumbent,
+// kept so that evidence can be continued another night.
+type TrialRecord struct {
+	Skill      string          `json:"skill"`
+	Incumbent  string          `json:"incumbent"`
+	Challenger string          `json:"challenger"`
+	Run        string          `json:"run"`
+	Decision   pareto.Verdict  `json:"decision"`
+	State      json.RawMessage `json:"state"` // a pareto.Trial
+	Simulated  bool            `json:"simulated,omitempty"`
+	Updated    time.Time       `json:"updated"`
+	// Revision counts how often the trial was saved; 0: never. It is the basis that
+	// SaveTrial compares.
+	Revision int64 `json:"revision,omitempty"`
+}
+
+// A TrialChangedError says that a trial is not any more what the writer has read:
+// another process has saved it since, or it is gone. Nothing was written.
+type TrialChangedError struct{ Challenger string }
+
+func (e *TrialChangedError) Error() string {
+	return fmt.Sprintf("the trial of challenger %.12s was changed by another process meanwhile", e.Challenger)
+}
+
+// A SpentError means that a held-out case has already been spent, on another
+// challenger of the same incumbent.
+type SpentError struct {
+	Case string // its id
+	On   string // SHA-256 of the challenger that it was spent on
+}
+
+func (e *SpentError) Error() string {
+	return fmt.Sprintf("case %s is already spent on challenger %.12s", e.Case, e.On)
+}
+
+// A Version is a text that was found in place (v0), installed by evolve, or
+// edited by the owner.
+type Version struct {
+	Skill     string          `json:"skill"`
+	N         int             `json:"version"`
+	SHA       string          `json:"sha256"`
+	Parent    string          `json:"parent,omitempty"` // SHA-256
+	Author    string          `json:"author"`           // "evolve" or "you"
+	Operator  string          `json:"operator,omitempty"`
+	Run       string          `json:"run,omitempty"`
+	Evidence  json.RawMessage `json:"evidence,omitempty"` // the verdict it was installed on
+	Proven    bool            `json:"proven"`
+	Simulated bool            `json:"simulated,omitempty"`
+	Note      string          `json:"note,omitempty"`
+	Created   time.Time       `json:"created"`
+	Text      []byte          `json:"text,omitempty"`
+}
+
+// Journal is what a tournament needs kept. Every method returns after the fact
+// is durable. It must be safe for concurrent use.
+type Journal interface {
+	eval.Recorder
+	SaveRun(ctx context.Context, r *Run) error
+	SaveCandidate(ctx context.Context, c *Candidate) error
+	// AppendEvent is idempotent by (Run, Seq): a resumed run walks the same
+	// events again.
+	AppendEvent(ctx context.Context, e Event) error
+	// SaveTrial numbers a trial, or a further round of it, where this begins it.
+	// SaveTrial saves a trial that nobody else has saved since t was read (see
+	// Revision), and counts t.Revision up. Errors: *TrialChangedError.
+	SaveTrial(ctx context.Context, t *TrialRecord) error
+	// TrialNumber is the place of a trial among all of the skill, nil for one that
+	// has not begun.
+	TrialNumber(ctx context.Context, skill, incumbent, challenger string, round int) (*TrialNumber, error)
+	// Trial returns the trial of a challenger against an incumbent, or nil.
+	Trial(ctx context.Context, skill, incumbent, challenger string) (*TrialRecord, error)
+	// SpendCase marks a test case, by its id and the print of what it asks ("": it is
+	// not known), as spent on a challenger; SpentCases is what is already spent
+	// against this incumbent by any challenger.
+	// Errors: *SpentError, where it, or another one that asks the same, is spent on
+	// another one.
+	SpendCase(ctx context.Context, skill, incumbent, challenger, caseID, print string) error
+	SpentCases(ctx context.Context, skill, incumbent string) (*Spent, error)
+}

@@ -1,0 +1,133 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/skill-evolve/evolve/pareto"
+)
+
+// A TrialNumber is a trial's place among all that were ever begun of a skill.
+type TrialNumber struct {
+	Number     int // from 1, in order of beginning
+	Incumbent  string
+	Challenger string
+	Round      int
+	Simulated  bool
+	// Proved: a promotion at the level of its number. Before counts those, of
+	// simulated trials among themselves, when this one began.
+	Proved bool
+	Before int
+}
+
+// Level is the error rate that the skill's lifetime leaves this trial: fixed when
+// it began.
+func (n *TrialNumber) Level() float64 {
+	l := pareto.LOND{Alpha: pareto.LifetimeAlpha}
+	return l.Share(n.Number, n.Before)
+}
+
+// Begun is the round that the trial is in, and whether any run has begun it: a
+// challenger that was re-based waits for its first.
+func (t *TrialRecord) Begun() (round int, ok bool) {
+	var st struct {
+		Trial json.RawMessage   `json:"trial"`
+		Past  []json.RawMessage `json:"past"`
+	}
+	if err := json.Unmarshal(t.State, &st); err != nil {
+		return 0, true // a trial that nobody can read has taken place all the same
+	}
+	return len(st.Past), string(st.Trial) != "null"
+}
+
+// ProvenAlone reports whether the pairs prove the challenger at the level of a
+// single trial, pareto.DefaultConfig, whatever level the trial itself is held to. A
+// rejected one is not proven.
+func (t *TrialRecord) ProvenAlone() (bool, error) {
+	switch t.Decision {
+	case pareto.Promote:
+		return true, nil
+	case pareto.Undecided:
+	default:
+		return false, nil
+	}
+	trial, err := t.Kept()
+	if err != nil {
+		return false, err
+	}
+	return provenAlone(trial), nil
+}
+
+// provenAlone: a pair that a stricter trial heard after the proof takes nothing
+// from it, as a trial at this level would not have heard it.
+func provenAlone(t *pareto.Trial) bool { return alone(t).Verdict == pareto.Promote }
+
+// alone is what the pairs come to at the level of a single trial, with the e-value
+// that the deciding objective has by now.
+func alone(t *pareto.Trial) pareto.Decision {
+	now := t.Decide()
+	if now.Verdict != pareto.Undecided {
+		return now
+	}
+	d := t.Under(pareto.DefaultConfig()).Decide()
+	for i, o := range d.PerObjective {
+		if o.Objective == d.Route {
+			d.EValue = now.PerObjective[i].Better
+		}
+	}
+	return d
+}
+
+// Hold puts a trial that is undecided, or was promoted, under the level that is
+// left for it where its rule is laxer than that: its pairs are judged again as if
+// that had been its level from the first, and unless they suffice it goes on. It
+// reports whether that changes anything. What the pairs would close is left alone:
+// nothing could be added to it.
+func (t *TrialRecord) Hold(level float64) (changed bool, err error) {
+	if t.Decision != pareto.Undecided && t.Decision != pareto.Promote {
+		return false, nil
+	}
+	st, err := t.read()
+	if err != nil {
+		return false, err
+	}
+	if _, begun := t.Begun(); !begun {
+		return false, nil // the rule of the run that begins it holds
+	}
+	rule := st.Trial.Config().Within(level)
+	if st.Trial.Config().Quality.Alpha <= rule.Quality.Alpha*(1+1e-9) {
+		return false, nil
+	}
+	again := st.Trial.Under(rule)
+	if again.Verdict() != pareto.Undecided {
+		return false, nil
+	}
+	st.Trial = again
+	if st.Start != nil {
+		st.Start = st.Start.Under(rule)
+	}
+	t.Decision = pareto.Undecided
+	return true, t.Save(st)
+}
+
+// OverLifetime says in one line what the proof of a trial is worth that is proven
+// alone, as number n of its skill's; "" where it holds among all of them.
+func (t *TrialRecord) OverLifetime(n *TrialNumber) (string, error) {
+	trial, err := t.Kept()
+	if err != nil {
+		return "", err
+	}
+	return n.OverLifetime(t.Skill, trial), nil
+}
+
+// OverLifetime is what the proof of a skill's trial of that number is worth, see
+// TrialRecord.OverLifetime. The first trial of a skill is still a single one, and its
+// proof says no less than it seems to. What the lifetime leaves it less for are trials to
+// come; nights hold it to that all the same.
+func (n *TrialNumber) OverLifetime(skill string, t *pareto.Trial) string {
+	d := alone(t)
+	if n.Number <= 1 || d.Verdict != pareto.Promote || d.Lasts(n.Level()) {
+		return ""
+	}
+	return fmt.Sprintf("proven as a single trial; as trial %d of %s it counts at %.2g (e = %.3g of %.0f)", n.Number, skill, n.Level(), d.EValue, d.Asks(n.Level()))
+}

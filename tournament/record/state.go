@@ -1,0 +1,312 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/pareto"
+)
+
+// A State is what TrialRecord.State holds. Start is the evidence before the run began: a
+// resumed run adds the run's own pairs to that again.
+type State struct {
+	Version       int           `json:"version"`
+	Start         *pareto.Trial `json:"start"`
+	StartClusters []string      `json:"start_clusters"`
+	Trial         *pareto.Trial `json:"trial"` // nil before the first run of the trial
+	Clusters      []string      `json:"clusters"`
+	// Withheld are whole pairs, by cluster, of which the trial has not got what the judge
+	// decided: they are completed once the judge is trusted, or the owner has compared the
+	// answers.
+	Withheld map[string]HeldPair `json:"withheld,omitempty"`
+	// Excluded clusters were spent on a relative of the challenger: see Restart.
+	Excluded []string `json:"barred,omitempty"`
+	// On is the model that the pairs were measured on, as far as it is known. Past is
+	// what the trial had come to on others, StartRounds of them before the run.
+	On          Model       `json:"on,omitzero"`
+	StartOn     Model       `json:"start_on,omitzero"`
+	Past        []PastTrial `json:"past,omitempty"`
+	StartRounds int         `json:"start_rounds,omitempty"`
+
+	// Used are the prints of the cases that each cluster had when it was used: clusters
+	// are renamed, and cases are brought again under other names. An older evolve has
+	// recorded none.
+	Used map[string][]string `json:"heard,omitempty"`
+}
+
+// A HeldPair is a pair that a judge alone has measured, with the answers that it was
+// measured on (OutcomeKey), one for each case of the cluster.
+type HeldPair struct {
+	Pair    pareto.Pair `json:"pair"`
+	Answers []string    `json:"answers"`
+}
+
+// A PastTrial is what a trial had come to when the model changed.
+type PastTrial struct {
+	On       Model         `json:"on"`
+	Trial    *pareto.Trial `json:"trial"`
+	Clusters []string      `json:"clusters"`
+}
+
+// Begin returns the state in which a run finds the trial that t records, nil for none,
+// and the clusters that this run had added when it was interrupted. cfg is the rule of a
+// trial that begins, on the model of one that an older evolve has begun.
+func (t *TrialRecord) Begin(run string, cfg pareto.Config, on Model) (st *State, resumed []string, err error) {
+	st = &State{Version: 1, Start: pareto.NewTrial(cfg), Trial: pareto.NewTrial(cfg)}
+	if t == nil {
+		return st, nil, nil
+	}
+	var old State
+	if err := t.decode(&old, &old.Version); err != nil {
+		return nil, nil, err
+	}
+	if old.Trial == nil {
+		old.Trial, old.Start = pareto.NewTrial(cfg), pareto.NewTrial(cfg)
+	}
+	if t.Run != run {
+		old.Start, old.StartClusters, old.StartOn, old.StartRounds = old.Trial, old.Clusters, old.On, len(old.Past)
+		if old.StartOn.Agent == "" {
+			old.StartOn = on
+		}
+	}
+	st.Start, st.StartClusters, st.Clusters = old.Start, old.StartClusters, slices.Clone(old.StartClusters)
+	st.Trial = old.Start.Clone()
+	st.Withheld, st.Excluded, st.StartOn, st.On = old.Withheld, old.Excluded, old.StartOn, old.StartOn
+	st.StartRounds, st.Past = old.StartRounds, slices.Clone(old.Past[:min(old.StartRounds, len(old.Past))])
+	for _, name := range slices.Concat(st.StartClusters, st.pastClusters()) {
+		if prints, ok := old.Used[name]; ok {
+			st.use(name, prints)
+		}
+	}
+	return st, slices.DeleteFunc(slices.Clone(old.Clusters), func(name string) bool { return slices.Contains(st.StartClusters, name) }), nil
+}
+
+// Save puts st in the record.
+func (t *TrialRecord) Save(st *State) error {
+	raw, err := json.Marshal(st)
+	if err != nil {
+		return fmt.Errorf("encode trial of %.12s: %w", t.Challenger, err)
+	}
+	t.State = raw
+	return nil
+}
+
+// read is the state, with an empty trial if none has begun: there is no evidence under
+// any rule.
+func (t *TrialRecord) read() (*State, error) {
+	var st State
+	if err := t.decode(&st, &st.Version); err != nil {
+		return nil, err
+	}
+	st.Trial = begun(st.Trial)
+	return &st, nil
+}
+
+func begun(t *pareto.Trial) *pareto.Trial {
+	if t == nil {
+		return pareto.NewTrial(pareto.DefaultConfig())
+	}
+	return t
+}
+
+// decode reads the state, or the part of it that st has, of which version is one.
+func (t *TrialRecord) decode(st any, version *int) error {
+	if err := json.Unmarshal(t.State, st); err != nil {
+		return fmt.Errorf("read trial of %.12s: %w", t.Challenger, err)
+	}
+	if *version != 1 {
+		return fmt.Errorf("read trial of %.12s: state of version %d, this program knows 1", t.Challenger, *version)
+	}
+	return nil
+}
+
+// Rounds counts how often the trial has started again because the model changed.
+func (t *TrialRecord) Rounds() (int, error) {
+	st, err := t.read()
+	if err != nil {
+		return 0, err
+	}
+	return len(st.Past), nil
+}
+
+// Use records that the pair of a cluster was added: under whatever names its cases come
+// again, they cannot be used again.
+func (st *State) Use(c Cluster, spent *Spent) {
+	var prints []string
+	for _, k := range c.Cases {
+		prints = append(prints, spent.Prints(k)...)
+	}
+	st.Clusters = append(st.Clusters, c.Name)
+	st.use(c.Name, sorted(prints))
+}
+
+func (st *State) use(name string, prints []string) {
+	if st.Used == nil {
+		st.Used = map[string][]string{}
+	}
+	st.Used[name] = prints
+}
+
+// Usable are the clusters of test that may still be evidence, see usable, after those
+// given, which are in the trial. The clusters of resumed are those that this run had
+// begun with when it was interrupted.
+func (st *State) Usable(test []eval.Case, spent *Spent, challenger string, clusters, resumed []string) (list []Cluster, copies int) {
+	return usable(test, spent, challenger, st.used(clusters, resumed, spent, challenger, test))
+}
+
+// used are the names of clusters that may not be evidence (again), and the prints of
+// their cases: of those given, which are in the trial, of those that it used on other
+// models, and of the excluded ones. An older evolve recorded no prints: then all that was
+// spent on the challenger counts as used, except what this run itself has begun with.
+func (st *State) used(clusters, resumed []string, spent *Spent, challenger string, test []eval.Case) []string {
+	out := slices.Concat(clusters, st.Excluded, st.pastClusters())
+	unnamed := false
+	for _, name := range slices.Concat(clusters, st.pastClusters()) {
+		prints, ok := st.Used[name]
+		out, unnamed = append(out, prints...), unnamed || !ok
+	}
+	if !unnamed || spent == nil {
+		return out
+	}
+	own := map[string]bool{}
+	for i := range test {
+		if slices.Contains(resumed, eval.ClusterOf(&test[i])) {
+			for _, p := range spent.Prints(&test[i]) {
+				own[p] = true
+			}
+		}
+	}
+	for _, p := range spent.PrintsOn(challenger) {
+		if !own[p] {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// prints are those of all used cases.
+func (st *State) prints() (out []string) {
+	for _, prints := range st.Used {
+		out = append(out, prints...)
+	}
+	return out
+}
+
+// pastClusters are those that were used on other models.
+func (st *State) pastClusters() (out []string) {
+	for _, p := range st.Past {
+		out = append(out, p.Clusters...)
+	}
+	return out
+}
+
+// Withhold keeps the whole pair of a cluster of which the trial gets a part, which it
+// returns: what was measured without the judge.
+func (st *State) Withhold(name string, p pareto.Pair, answers []string) pareto.Pair {
+	if st.Withheld == nil {
+		st.Withheld = map[string]HeldPair{}
+	}
+	st.Withheld[name] = HeldPair{p, answers}
+	p.Quality, p.Retries = math.NaN(), math.NaN()
+	return p
+}
+
+// Completed is the trial at the start of this run with what has become known
+// since of the clusters that an untrusted judge alone had measured: the owner's
+// own decision, or else the judge's, once it is trusted. It is judged pair by pair,
+// in the order in which they were measured, as if that had been known from the
+// first: whether it is known says nothing about which arm is better. (The owner
+// is never asked about two equal answers. Without the ties a difference only
+// looks larger, on either side: a challenger that is no better on all pairs is
+// no better on those, and one that is worse is all the worse.) owners counts the
+// clusters that rest on the owner's decision. A closed trial stays as it was.
+func (st *State) Completed(c Calibration) (t *pareto.Trial, owners int) {
+	pairs := st.Trial.Pairs()
+	if len(st.Withheld) == 0 || len(pairs) != len(st.StartClusters) || st.Trial.Verdict() != pareto.Undecided {
+		return st.Trial, 0
+	}
+	whole := pareto.NewTrial(st.Trial.Config())
+	for i, p := range pairs {
+		if w, ok := st.Withheld[st.StartClusters[i]]; ok {
+			if d, ok := c.outcome(w); ok {
+				p.Quality = d
+				owners++
+			} else if c.Trusted() {
+				p = w.Pair
+			}
+		}
+		whole.Add(p)
+	}
+	return whole, owners
+}
+
+// open are the clusters of which a decision is still withheld.
+func (st *State) open() map[string]bool {
+	out := map[string]bool{}
+	pairs := st.Trial.Pairs()
+	if len(pairs) != len(st.Clusters) || st.Trial.Verdict() != pareto.Undecided {
+		return out
+	}
+	for i, name := range st.Clusters {
+		if w, ok := st.Withheld[name]; ok && math.IsNaN(pairs[i].Quality) && !math.IsNaN(w.Pair.Quality) {
+			out[name] = true
+		}
+	}
+	return out
+}
+
+// Restart is the record of a trial that no run has begun: of a challenger that
+// was re-based on a text that its owner has edited. It has no evidence, because
+// evidence about another pair of texts is none about this one.
+//
+// excluded are the clusters, and the prints of cases, that were spent on the challenger
+// that it descends from. They may not be evidence again: what they showed had a part in
+// keeping that challenger on trial (a rejected one has no descendants), and the descendant
+// does on them much as it did. A pair of theirs would be positive on average also
+// if the change does nothing on new requests, and an e-process bounds the error
+// only if each pair's mean, given all that is known, is not positive without an
+// effect. To other challengers of the new incumbent they are as fresh as to any.
+func Restart(skill, incumbent, challenger, run string, excluded []string, at time.Time) (*TrialRecord, error) {
+	r := &TrialRecord{Skill: skill, Incumbent: incumbent, Challenger: challenger, Run: run,
+		Decision: pareto.Undecided, Updated: at.UTC().Truncate(time.Millisecond)}
+	return r, r.Save(&State{Version: 1, Excluded: sorted(excluded)})
+}
+
+// Exclude adds clusters, and prints of cases, that may not be evidence in the trial any
+// more, except those that are part of it already. It reports whether that changes
+// anything.
+func (t *TrialRecord) Exclude(clusters []string) (changed bool, err error) {
+	var st State // not by read: a trial that has not begun stays so
+	if err := t.decode(&st, &st.Version); err != nil {
+		return false, err
+	}
+	known := slices.Concat(st.Clusters, st.pastClusters(), st.prints(), st.Excluded)
+	for _, c := range clusters {
+		if !slices.Contains(known, c) {
+			st.Excluded, known, changed = append(st.Excluded, c), append(known, c), true
+		}
+	}
+	if !changed {
+		return false, nil
+	}
+	st.Excluded = sorted(st.Excluded)
+	return true, t.Save(&st)
+}
+
+// Used lists the clusters that are evidence in the trial, or may not be any more, and the
+// prints of their cases.
+func (t *TrialRecord) Used() ([]string, error) {
+	st, err := t.read()
+	if err != nil {
+		return nil, err
+	}
+	return sorted(slices.Concat(st.Clusters, st.Excluded, st.pastClusters(), st.prints())), nil
+}
+
+func sorted(list []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(list)))
+}

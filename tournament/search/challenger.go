@@ -1,0 +1,148 @@
+package search
+
+import (
+	"math"
+	"slices"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/pareto"
+)
+
+// electable makes the best member that may become the challenger the best of all:
+// a text that only lacks lines of the incumbent is a step on the way, and no end of
+// it unless shortening was asked for. Where there is none, that is the incumbent.
+func (s *search) electable() {
+	if s.best == 0 || s.pool.members[s.best].cut == s.opt.Shorten {
+		return
+	}
+	root, best := s.pool.members[0], 0
+	for i, m := range s.pool.members {
+		if i == 0 || !m.full || m.cut != s.opt.Shorten {
+			continue
+		}
+		lead := s.pool.members[best]
+		d := s.paired(m, root) - s.paired(lead, root)
+		if d > 1e-9 || d >= -1e-9 && m.tokens < lead.tokens {
+			best = i
+		}
+	}
+	s.best = best
+}
+
+// leastSaving is the share of the incumbent's cost or latency that a text must save
+// to be tried for that alone: what is less no gate could show.
+const leastSaving = 0.05
+
+// worthTrying reports whether the winner may go before the gate: on validation it is
+// better than the incumbent by more than noise in quality, or no worse in quality
+// and better by more than noise in another objective that counts. Where shortening
+// was asked for, it is shorter and no worse. In either case the challenger that
+// stands already must be beaten.
+func (s *search) worthTrying(m *member, n Noise) bool {
+	root := s.pool.members[0]
+	if m == root || m.cut != s.opt.Shorten || !s.supplants(m, n) {
+		return false
+	}
+	delta := s.paired(m, root)
+	switch {
+	case s.opt.Shorten:
+		return delta >= -deletionSlack && m.tokens < root.tokens
+	case delta > s.noiseBetween(n, m, root):
+		return true
+	case delta < -deletionSlack:
+		return false
+	}
+	return s.counts(pareto.Retries) && s.saves(n, m, root, &n.Retries, 0, func(r *eval.Rollout) (float64, bool) { return r.Retries, true }) ||
+		s.counts(pareto.Latency) && s.saves(n, m, root, n.LatencyMS, leastSaving, func(r *eval.Rollout) (float64, bool) { return reported(r.LatencyMS) }) ||
+		s.counts(pareto.Cost) && (s.saves(n, m, root, n.CostUSD, leastSaving, func(r *eval.Rollout) (float64, bool) { return reported(r.CostUSD) }) ||
+			n.CostUSD == nil && s.saves(n, m, root, n.Tokens, leastSaving, totalTokens))
+}
+
+// shorter is the shortest text that only lacks lines of the incumbent, and is no worse
+// than that and, if there is one, the challenger. It is nil where there is none, or
+// where it is the challenger that was asked for.
+func (s *search) shorter(challenged bool) (best *member) {
+	if s.opt.Shorten {
+		return nil
+	}
+	root := s.pool.members[0]
+	for _, m := range s.pool.members[1:] {
+		if !m.cut || !m.full || m.tokens >= root.tokens || best != nil && m.tokens >= best.tokens || s.paired(m, root) < -deletionSlack {
+			continue
+		}
+		if !challenged || s.paired(m, s.pool.members[s.best]) >= -deletionSlack {
+			best = m
+		}
+	}
+	return best
+}
+
+// supplants reports whether m may take the place of the challenger that stands: it
+// is better than it by more than noise, or shorter and no worse where that is asked
+// for. Of the two a search has seen the same cases; what the gate has found out
+// about the one that stands would be lost for nothing else.
+func (s *search) supplants(m *member, n Noise) bool {
+	if s.standing == nil {
+		return true
+	}
+	delta := s.paired(m, s.standing)
+	if s.opt.Shorten {
+		return m != s.standing && delta >= -deletionSlack && m.tokens < s.standing.tokens
+	}
+	return m != s.standing && delta > s.noiseBetween(n, m, s.standing)
+}
+
+// noiseBetween is what a difference in quality must exceed: the standard error that
+// the same text tried again would differ by or, where nothing was tried twice, that
+// of the differences over the cases.
+func (s *search) noiseBetween(n Noise, a, b *member) float64 {
+	if n.Pairs == 0 {
+		return max(1e-9, s.standardError(a, b))
+	}
+	return max(1e-9, n.between(a, b))
+}
+
+func (s *search) counts(o pareto.Objective) bool {
+	return s.opt.Objectives == nil || slices.Contains(s.opt.Objectives, o.String())
+}
+
+// saves reports whether m takes less of a quantity than the incumbent: by more than
+// noise, whose standard deviation is sd (nil: not known, and then nothing is shown),
+// and by the share least of it.
+func (s *search) saves(n Noise, m, root *member, sd *float64, least float64, of func(*eval.Rollout) (float64, bool)) bool {
+	if n.Pairs == 0 || sd == nil {
+		return false
+	}
+	had, saved, k := 0.0, 0.0, 0
+	for i := range m.val {
+		x, ok := average(m.val[i].done(), of)
+		y, known := average(root.val[i].done(), of)
+		if ok && known {
+			had, saved, k = had+y, saved+y-x, k+1
+		}
+	}
+	if k == 0 {
+		return false
+	}
+	return saved/float64(k) > max(1e-9, scatter(*sd, m, root)) && saved >= least*had
+}
+
+// average is the mean of a quantity over rollouts that all report it.
+func average(rs []*eval.Rollout, of func(*eval.Rollout) (float64, bool)) (float64, bool) {
+	sum := 0.0
+	for _, r := range rs {
+		x, ok := of(r)
+		if !ok || math.IsNaN(x) {
+			return 0, false
+		}
+		sum += x
+	}
+	return sum / float64(max(1, len(rs))), len(rs) > 0
+}
+
+func totalTokens(r *eval.Rollout) (float64, bool) {
+	if r.Usage == nil {
+		return 0, false
+	}
+	return float64(r.Usage.Total()), true
+}

@@ -1,0 +1,333 @@
+// Package search looks for a better text of a skill, and puts what it finds before the gate.
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/tournament/record"
+)
+
+// Options are the choices of a search. The zero value of a field means its
+// default.
+type Options struct {
+	Seed      int64
+	Minibatch int // cases that a child is compared with its parent on; default 8
+	Proposals int // reflections of one round, made in parallel; default 4
+	Group     int // failures that one reflection reads; default 3
+	Patience  int // rounds without a better best before the search ends; default 8
+	RaceChunk int // validation cases between two looks of a race; default 8, whatever the concurrency
+	MaxRounds int // default 400: a bound on mutator calls where nothing is ever accepted
+	Profile   skill.Profile
+	Selector  Selector
+	Accept    Acceptance
+	Batch     Batch // default Targeted
+	Stop      Stop  // default Patience
+	// Operators are those of the loop; nil for all that work on the harness.
+	// DescriptionOnly is the other useful choice.
+	Operators []string
+	// Seeds are texts that stand in the pool from the start, beside the
+	// incumbent: SHA, Operator, Taught and Text of each are read. Somebody must
+	// have approved them; the firewall is not asked.
+	Seeds []record.Candidate
+	// Barred are the SHA-256 of texts that are never tried.
+	Barred []string
+	// Objectives are those that a challenger may be better in; nil for all four.
+	Objectives []string
+	// Shorten turns the choice of the challenger round: a text that only lacks lines
+	// of the incumbent is none, and here no other one is.
+	Shorten bool
+	// Standing is an undecided challenger of the incumbent, nil for none: it is in
+	// the pool from the start, and only a text that is better than it by more than
+	// noise, on the same validation cases, becomes the challenger in its place.
+	Standing *record.Candidate
+}
+
+// DescriptionOnly are the operators of a search for a better description; its
+// cases are trigger cases.
+var DescriptionOnly = []string{"description"}
+
+// DeletionOnly are the operators of a search for a shorter text.
+var DeletionOnly = []string{"ablate", "prune"}
+
+// DefaultPatience is Options.Patience where nothing is said.
+const DefaultPatience = 8
+
+func (o Options) withDefaults() Options {
+	def := func(p *int, v int) {
+		if *p <= 0 {
+			*p = v
+		}
+	}
+	def(&o.Minibatch, 8)
+	def(&o.Proposals, 4)
+	def(&o.Group, 3)
+	def(&o.RaceChunk, 8)
+	def(&o.Patience, DefaultPatience)
+	def(&o.MaxRounds, 400)
+	if o.Profile == "" {
+		o.Profile = skill.ClaudeCode
+	}
+	if o.Selector == nil {
+		o.Selector = MixedSelect{Best: 0.7}
+	}
+	if o.Operators == nil {
+		o.Operators = operatorNames
+	}
+	if o.Batch == nil {
+		o.Batch = Targeted{}
+	}
+	if o.Stop == nil {
+		o.Stop = Patience(o.Patience)
+	}
+	if o.Accept == nil {
+		o.Accept = Strict{}
+	}
+	return o
+}
+
+// An Engine searches for a better harness of one skill: GEPA's loop of
+// reflective mutation over a Pareto pool (arXiv 2507.19457), with cached
+// parents, proposals made in parallel and tried together, and deletions as
+// first-class moves. What it decides is a function of Options.Seed and of the
+// recorded rollouts and replies, never of timing: a run that is walked again
+// over the same records takes the same way.
+type Engine struct {
+	Evaluator *eval.Evaluator // its Budget bounds the search
+	Mutator   eval.Model
+	Log       *record.Log
+	Options   Options
+}
+
+// Cases are the cases of one skill by split. Test is read only to keep its words
+// out of candidates.
+type Cases struct{ Train, Val, Test []eval.Case }
+
+// A Result is what a search found.
+type Result struct {
+	Incumbent  Scored
+	Challenger *Scored // nil where nothing beat the incumbent, and Options.Standing, on validation
+	// Shorter only lacks lines of the incumbent, and was no worse on validation than
+	// that and the challenger; nil where there is none, or shortening was asked for.
+	Shorter *Scored
+	Pool    []Scored // every pooled candidate, the incumbent first
+	Stop    string   // why the search ended, in words
+	Cap     string   // that ended the search, "" for none
+	Noise   Noise
+	Stats   Stats
+}
+
+// Scored is a pooled candidate with its validation metrics.
+type Scored struct {
+	record.Candidate
+	Metrics eval.Metrics
+	Tokens  int  // of the body, estimated
+	Full    bool // measured on every validation case
+}
+
+// Stats count what happened to the proposals.
+type Stats struct {
+	Rounds      int `json:"rounds"`
+	Proposals   int `json:"proposals"`
+	Unusable    int `json:"unusable"` // replies that were cut off, unparsable or without effect
+	Invalid     int `json:"invalid"`  // failed a check before any rollout
+	Quarantined int `json:"quarantined"`
+	Refused     int `json:"refused"` // lost their minibatch
+	Accepted    int `json:"accepted"`
+	Seeds       int `json:"seeds,omitempty"` // of Options.Seeds, in the pool
+}
+
+// search is the state of one walk.
+type search struct {
+	*Engine
+	opt       Options
+	cases     Cases
+	pool      *pool
+	guard     *guard
+	rng       *rand.Rand
+	best      int
+	operators *operators
+	supported bool // some reflection of the run shared words with its feedback
+	corpus    []string
+	inCorpus  map[string]bool
+	asked     []string // what the train cases ask for, failed or not
+	rejected  []mutate.Attempt
+	tried     map[string]bool // SHA of every text that was tried
+	stones    []*member       // see try
+	seq       int
+	stats     Stats
+	stale     int
+	lessons   *lessons
+	knots     knots
+	standing  *member // of Options.Standing
+}
+
+// errDone ends the search's loop; the reason is its text.
+type errDone struct {
+	reason string
+	cap    string // that ended it, "" for none
+}
+
+// errRollouts ends a search that has too few rollouts left to go on.
+var errRollouts = &errDone{"the rollout budget is used up", eval.CapRollouts}
+
+func (e *errDone) Error() string { return e.reason }
+
+// Search walks until a cap, the patience or the supply of ideas ends it. The
+// error is one that leaves no usable result: ctx's, a failing journal, an
+// unreachable or refusing backend; what was measured until then is recorded.
+func (e *Engine) Search(ctx context.Context, incumbent eval.Variant, cases Cases) (*Result, error) {
+	opt := e.Options.withDefaults()
+	rng := rand.New(rand.NewPCG(uint64(opt.Seed), 0x65766f6c7665))
+	cases.Val = affordable(cases.Val, e.Evaluator.Budget.Remaining().Rollouts, rng)
+	s := &search{
+		Engine: e, opt: opt, cases: cases, pool: newPool(len(cases.Train), len(cases.Val)),
+		guard:    newGuard(incumbent.Doc, cases.Train, append(append([]eval.Case{}, cases.Val...), cases.Test...)),
+		rng:      rng,
+		inCorpus: map[string]bool{}, tried: map[string]bool{incumbent.SHA(): true},
+		operators: newOperators(opt.Operators),
+		lessons:   newLessons(cases.Train),
+	}
+	for _, sha := range opt.Barred {
+		s.tried[sha] = true
+	}
+	if len(cases.Train) == 0 || len(cases.Val) == 0 {
+		return nil, fmt.Errorf("search needs train and validation cases, there are %d and %d", len(cases.Train), len(cases.Val))
+	}
+	for _, c := range cases.Train {
+		s.asked = append(s.asked, c.Prompt)
+		for _, k := range c.Checks {
+			for _, text := range []string{k.Feedback, k.Rubric} {
+				if text != "" {
+					s.asked = append(s.asked, text)
+				}
+			}
+		}
+	}
+	err := s.walk(ctx, incumbent)
+	var done *errDone
+	if !errors.As(err, &done) {
+		return nil, err
+	}
+	res := s.result()
+	res.Stop, res.Cap = done.reason, done.cap
+	return res, s.emit(ctx, "search_end", map[string]any{"stop": done.reason, "pool": len(s.pool.members), "stats": s.stats})
+}
+
+// walk runs the rounds. It always returns an error, *errDone at a regular end.
+func (s *search) walk(ctx context.Context, incumbent eval.Variant) error {
+	seed := record.Candidate{SHA: incumbent.SHA(), Run: s.Log.Run, Operator: "found", State: record.Seed, Text: incumbent.Doc.Render()}
+	if err := s.Log.Journal.SaveCandidate(ctx, &seed); err != nil {
+		return err
+	}
+	root := s.pool.add(seed, incumbent)
+	if err := s.emit(ctx, "search_start", map[string]any{"incumbent": root.SHA, "train": len(s.cases.Train), "val": len(s.cases.Val)}); err != nil {
+		return err
+	}
+	if err := s.measureVal(ctx, root, all(len(s.cases.Val)), 0); err != nil {
+		return err
+	}
+	root.full = true
+	if err := speechless(root.valRollouts()); err != nil {
+		return err
+	}
+	if q, n := root.meanVal(); n == 0 {
+		return &eval.TooManyMissingError{Missing: len(s.cases.Val), Jobs: len(s.cases.Val), Err: errors.New(root.val[0].first.Failure)}
+	} else if err := s.emit(ctx, "seed", map[string]any{"quality": q, "cases": n}); err != nil {
+		return err
+	}
+	if err := s.sow(ctx); err != nil {
+		return err
+	}
+	for s.stats.Rounds = 0; s.stats.Rounds < s.opt.MaxRounds; s.stats.Rounds++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		best := s.pool.members[s.best]
+		quality, _ := best.meanVal()
+		if reason := s.opt.Stop.Done(Progress{Rounds: s.stats.Rounds, Stale: s.stale, Best: quality, Tokens: best.tokens}); reason != "" {
+			return s.finals(ctx, &errDone{reason: reason})
+		}
+		before := s.best
+		op, err := s.round(ctx)
+		if err != nil {
+			return err
+		}
+		if op == "" {
+			return s.finals(ctx, &errDone{reason: "no operator has anything left to work on"})
+		}
+		if s.best == before {
+			s.stale++
+		} else {
+			s.stale = 0
+		}
+	}
+	return s.finals(ctx, &errDone{reason: fmt.Sprintf("%d rounds", s.stats.Rounds)})
+}
+
+// An AgentFailsError says that the agent failed on every validation case of the
+// incumbent: something is wrong with it, and not with the skill.
+type AgentFailsError struct {
+	Cases   int
+	Failure string // of the first
+}
+
+func (e *AgentFailsError) Error() string {
+	return fmt.Sprintf("the agent failed on all %d validation cases: %s", e.Cases, e.Failure)
+}
+
+func speechless(rs []*eval.Rollout) error {
+	for _, r := range rs {
+		if r.Status == eval.Done && r.Failure == "" {
+			return nil
+		}
+	}
+	if len(rs) == 0 || rs[0].Status != eval.Done {
+		return nil
+	}
+	return &AgentFailsError{len(rs), rs[0].Failure}
+}
+
+// round makes one move and returns the operator that it chose, "" for none.
+func (s *search) round(ctx context.Context) (string, error) {
+	for _, op := range s.operators.order(s.rng, s.urgent()) {
+		spent := s.Evaluator.Budget.Spent().Rollouts
+		tried, won, err := s.apply(ctx, op)
+		if err != nil {
+			return op, err
+		}
+		if tried {
+			s.operators.learn(op, won, s.Evaluator.Budget.Spent().Rollouts-spent)
+			return op, nil
+		}
+	}
+	return "", nil
+}
+
+// affordable draws the validation cases that a budget can carry: a pass over
+// them must not cost more than a sixth of it, or the search could look at no
+// more than a handful of candidates.
+func affordable(val []eval.Case, rollouts int64, rng *rand.Rand) []eval.Case {
+	most := max(8, int(rollouts/6))
+	if rollouts == 0 || len(val) <= most {
+		return val
+	}
+	out := make([]eval.Case, 0, most)
+	for _, i := range rng.Perm(len(val))[:most] {
+		out = append(out, val[i])
+	}
+	return out
+}
+
+func all(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}

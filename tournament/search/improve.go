@@ -1,0 +1,281 @@
+package search
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament/gate"
+	"github.com/skill-evolve/evolve/tournament/record"
+	"golang.org/x/time/rate"
+)
+
+// A Plan is everything that one run over one skill is a function of.
+type Plan struct {
+	Run       *record.Run // ID, Skill, Seed, Config set
+	Incumbent eval.Variant
+	Cases     []eval.Case // splits assigned
+	// Carried is an undecided challenger of an earlier run: its trial is
+	// continued instead of a new search. nil for none. CarriedOn is the model that
+	// its trial is about, as far as anybody but the trial's own record tells.
+	Carried   *eval.Variant
+	CarriedOn record.Model
+
+	Agent   eval.Agent
+	Grader  eval.Grader
+	Mutator eval.Model // not metered
+	Journal record.Journal
+	Redact  eval.Redactor
+
+	// Budget bounds the whole run; what mining spent is in it already. Caps are
+	// its caps.
+	Budget     *eval.Budget
+	Caps       eval.Caps
+	NoGate     bool
+	Gate       pareto.Config
+	MaxRetries int // work retries in the gate
+	// HeldOut counts the held-out cases that may still be spent: what the gate's
+	// share of the rollouts is for.
+	HeldOut    int
+	Objectives []string // that the gate looks at; nil for all four
+	// Calibrate says how well the grader's judge agrees with the owner. It is
+	// called once, before the gate, and only where held-out cases rest on a
+	// judge alone; a resumed run must be told the same. nil: nothing is known.
+	Calibrate   func(context.Context) (record.Calibration, error)
+	Concurrency int
+	Workspaces  eval.Workspaces // nil: the agent needs none
+	Others      []eval.Offer    // offered beside the skill in trigger cases
+	PerSecond   float64         // calls a second; 0 for no limit
+	WallClock   time.Duration
+	Options     Options
+	Now         func() time.Time
+	OnEvent     func(record.Event)
+	OnRollout   func(*eval.Rollout)
+}
+
+// An Outcome is what a run came to. Verdict is nil where the gate did not run.
+type Outcome struct {
+	Search     *Result
+	Challenger *Scored
+	Verdict    *gate.Verdict
+	Worth      *Worth // nil: not measured
+	Spent      eval.Spent
+	Warnings   []string
+	// BudgetStop is set where a cap ended the run before a verdict.
+	BudgetStop bool
+}
+
+// Shares says how a budget of rollouts is divided: what the gate needs to show
+// its evidence is set aside before the search may spend.
+type Shares struct{ Search, Gate int64 }
+
+// Share divides the cap on rollouts. test is the number of held-out cases that
+// may still be spent. The gate gets what trying each of them once in both arms
+// takes, with room for work retries, at most half. Zero means no cap.
+func Share(maxRollouts int64, test, maxRetries int, gate bool) Shares {
+	if maxRollouts <= 0 || !gate {
+		return Shares{Search: maxRollouts}
+	}
+	g := min(gateNeeds(test, maxRetries), maxRollouts/2)
+	return Shares{Search: maxRollouts - g, Gate: g}
+}
+
+// gateNeeds is what trying so many held-out cases in both arms takes, with room for
+// work retries.
+func gateNeeds(test, maxRetries int) int64 { return int64(2*test) * int64(2+maxRetries) / 2 }
+
+// Improve searches, and puts what it found before the gate. The Run is saved
+// when it begins and when it ends, however it ends. The error is what stopped
+// it: ctx's, the journal's or the infrastructure's; a cap is no error.
+func Improve(ctx context.Context, p Plan) (out *Outcome, err error) {
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	run := p.Run
+	run.Incumbent, run.Status, run.Simulated = p.Incumbent.SHA(), record.Running, p.Agent.Identity().Simulated
+	if run.Started.IsZero() {
+		run.Started = p.Now().UTC()
+	}
+	if err := p.Journal.SaveRun(ctx, run); err != nil {
+		return nil, fmt.Errorf("save run: %w", err)
+	}
+	budget := p.Budget
+	if budget == nil {
+		budget = eval.NewBudget(p.Caps, p.Now)
+	}
+	out = &Outcome{}
+	var unmeasured Unmeasured
+	told := p.OnRollout
+	p.OnRollout = func(r *eval.Rollout) {
+		unmeasured.Add(r)
+		if told != nil {
+			told(r)
+		}
+	}
+	defer func() {
+		if words := unmeasured.String(); words != "" {
+			out.Warnings = append(out.Warnings, words)
+		}
+		out.Spent, out.Warnings = budget.Spent(), append(out.Warnings, budget.Warnings()...)
+		p.finish(out, err)
+		// ctx may have ended already; the run's end must be written all the same.
+		if e := p.Journal.SaveRun(context.WithoutCancel(ctx), run); e != nil && err == nil {
+			err = fmt.Errorf("save run: %w", e)
+		}
+	}()
+	cases := bySplit(p.Cases)
+	log := &record.Log{Journal: p.Journal, Run: run.ID, Now: p.Now, OnEvent: p.OnEvent}
+	if err = p.decide(ctx, out, budget, log, cases); err != nil || p.NoGate || out.BudgetStop {
+		return out, err
+	}
+	out.Worth, err = p.worth(ctx, out, budget, cases.Val)
+	return out, err
+}
+
+// decide searches, unless a challenger is carried, and lets the gate try what
+// was found.
+func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, log *record.Log, cases Cases) (err error) {
+	run := p.Run
+	challenger := p.Carried
+	if challenger == nil {
+		if challenger, err = p.search(ctx, out, budget, log, cases); err != nil || challenger == nil {
+			return err
+		}
+	}
+	run.Challenger = challenger.SHA()
+	if p.NoGate {
+		return nil
+	}
+	// Its words stay out of candidates (search); as evidence it counts only where
+	// nobody has learned from the like of it.
+	held, copies := record.HeldOut(p.Cases)
+	if words := record.Repeated(copies); words != "" {
+		out.Warnings = append(out.Warnings, words)
+	}
+	g := &gate.Gate{Evaluator: p.Evaluator(budget, p.MaxRetries), Log: log, Skill: run.Skill, Config: p.Gate,
+		Seed: run.Seed, Simulated: run.Simulated, Objectives: p.Objectives, On: p.CarriedOn}
+	if p.Calibrate != nil && record.RestsOnJudge(held) > 0 {
+		if g.Judge, err = p.Calibrate(ctx); err != nil {
+			return fmt.Errorf("calibrate the judge: %w", err)
+		}
+	}
+	if out.Verdict, err = g.Try(ctx, p.Incumbent, *challenger, held); err != nil {
+		return err
+	}
+	if words := oneSentence(p.Cases); words != "" {
+		out.Verdict.Warnings = append(out.Verdict.Warnings, words)
+	}
+	out.BudgetStop = out.Verdict.BudgetStop && out.Verdict.Verdict == pareto.Undecided
+	run.Verdict, err = json.Marshal(out.Verdict)
+	return err
+}
+
+// search runs the tournament; nil without an error means that nothing beat the
+// incumbent.
+func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, log *record.Log, cases Cases) (*eval.Variant, error) {
+	if len(cases.Val) == 0 {
+		cases.Val = cases.Train
+		out.Warnings = append(out.Warnings, "too few sessions for a validation split: candidates were chosen on the cases they learned from")
+	}
+	share := budget
+	if !p.NoGate && p.Caps.Rollouts > 0 {
+		share = budget.Sub(eval.Caps{Rollouts: Share(p.Caps.Rollouts, p.HeldOut, p.MaxRetries, true).Search})
+	}
+	opt := p.Options
+	opt.Seed, opt.Objectives = p.Run.Seed, p.Objectives
+	e := &Engine{
+		Evaluator: p.Evaluator(share, 0),
+		Mutator: &eval.Metered{Model: p.Mutator, By: eval.ByMutator, Budget: share, Recorder: p.Journal,
+			Scope: p.Run.ID, Redactor: p.Redact, WallClock: p.WallClock},
+		Log: log, Options: opt,
+	}
+	res, err := e.Search(ctx, p.Incumbent, cases)
+	if err != nil {
+		return nil, err
+	}
+	out.Search, out.Challenger = res, res.Challenger
+	if n := res.Stats; n.Proposals > 0 && 2*n.Unusable >= n.Proposals {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%d of %d proposals of the mutator could not be used", n.Unusable, n.Proposals))
+	}
+	if !p.NoGate {
+		cfg := p.Gate
+		if cfg == (pareto.Config{}) {
+			cfg = pareto.DefaultConfig()
+		}
+		out.Warnings = append(out.Warnings, res.Noise.warnings(p.HeldOut, cfg.Quality.Alpha, res)...)
+	}
+	out.BudgetStop = res.Cap != "" && res.Stats.Rounds == 0 && res.Challenger == nil
+	if res.Challenger == nil {
+		return nil, nil
+	}
+	doc, err := skill.Parse(res.Challenger.Text, p.Incumbent.Doc.Options())
+	if err != nil {
+		return nil, fmt.Errorf("read challenger: %w", err)
+	}
+	if doc.KernelHash() != p.Incumbent.Doc.KernelHash() {
+		return nil, &KernelError{Candidate: res.Challenger.SHA}
+	}
+	v := p.Incumbent
+	v.Doc = doc
+	return &v, nil
+}
+
+// A KernelError says that a candidate's kernel is not the incumbent's. It
+// cannot happen unless a check failed before; nothing is staged or installed.
+type KernelError struct{ Candidate string }
+
+func (e *KernelError) Error() string {
+	return fmt.Sprintf("candidate %.12s changed the kernel", e.Candidate)
+}
+
+// Evaluator runs rollouts as the plan says, with so many work retries, on a budget.
+func (p *Plan) Evaluator(b *eval.Budget, retries int) *eval.Evaluator {
+	ev := &eval.Evaluator{Agent: p.Agent, Grader: p.Grader, Budget: b, Recorder: p.Journal, Redactor: p.Redact,
+		Concurrency: max(1, p.Concurrency), WallClock: p.WallClock, MaxRetries: retries, Workspaces: p.Workspaces, Others: p.Others, Now: p.Now, OnRollout: p.OnRollout}
+	if p.PerSecond > 0 {
+		ev.Limiter = rate.NewLimiter(rate.Limit(p.PerSecond), 1)
+	}
+	return ev
+}
+
+// finish writes how the run ended into it.
+func (p *Plan) finish(out *Outcome, err error) {
+	run := p.Run
+	run.Spent = out.Spent
+	run.Ended = p.Now().UTC()
+	var limit *eval.InfraError
+	switch {
+	case err == nil && out.BudgetStop:
+		run.Status, run.Note, run.StoppedBy = record.Stopped, record.CapReached, record.ByCap
+	case err == nil:
+		run.Status = record.Finished
+		if out.Search != nil {
+			run.Note = out.Search.Stop
+		}
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		run.Status, run.Note = record.Interrupted, "interrupted"
+	case errors.As(err, &limit) && (limit.Kind == eval.UsageLimit || limit.Kind == eval.Pending):
+		run.Status, run.Note, run.StoppedBy = record.Stopped, limit.Error(), string(limit.Kind)
+	default:
+		run.Status, run.Note = record.Failed, err.Error()
+	}
+}
+
+func bySplit(cs []eval.Case) (c Cases) {
+	for _, k := range cs {
+		switch k.Split {
+		case eval.Train:
+			c.Train = append(c.Train, k)
+		case eval.Val:
+			c.Val = append(c.Val, k)
+		case eval.Test:
+			c.Test = append(c.Test, k)
+		}
+	}
+	return c
+}

@@ -1,0 +1,96 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate"
+)
+
+// measureTrain makes sure that m has been tried at least trial+1 times on the
+// train cases at idx.
+func (s *search) measureTrain(ctx context.Context, m *member, idx []int, trial int) error {
+	return s.measure(ctx, m, s.cases.Train, m.train, idx, trial)
+}
+
+// measureVal is measureTrain for validation; it keeps the fronts up to date.
+func (s *search) measureVal(ctx context.Context, m *member, idx []int, trial int) error {
+	err := s.measure(ctx, m, s.cases.Val, m.val, idx, trial)
+	at := s.pool.index(m)
+	for _, i := range idx {
+		if q := m.val[i].mean(); !math.IsNaN(q) {
+			s.pool.fronts.Set(at, i, q)
+		}
+	}
+	return err
+}
+
+// measure runs what is not known yet, in the order of idx. Where the cap on
+// rollouts leaves too little it runs as many as fit, always the first ones:
+// which cases a run affords must not depend on which worker was faster.
+//
+// Nothing else of a search runs rollouts, and what measure has run counts as tried,
+// whatever came of it: without an error, m has more than trial rollouts of each case
+// at idx. A loop that ends when nothing is left to try therefore ends.
+func (s *search) measure(ctx context.Context, m *member, cases []eval.Case, known []attempts, idx []int, trial int) error {
+	if err := ctx.Err(); err != nil {
+		return err // also where everything is recorded, and nothing would be asked
+	}
+	jobs, at := make([]eval.Job, 0, len(idx)), make([]int, 0, len(idx))
+	for _, i := range idx {
+		if known[i].trials() <= trial {
+			jobs = append(jobs, eval.Job{Variant: m.variant, Case: &cases[i], Trial: trial})
+			at = append(at, i)
+		}
+	}
+	short := false
+	if rest := s.Evaluator.Budget.Remaining().Rollouts; rest != 0 && int64(len(jobs)) > rest {
+		jobs, short = jobs[:max(0, rest)], true
+	}
+	if len(jobs) == 0 {
+		if short {
+			return errRollouts
+		}
+		return nil
+	}
+	rollouts, err := s.Evaluator.Run(ctx, jobs)
+	for k, r := range rollouts {
+		if r != nil {
+			known[at[k]].add(r)
+		} else if err == nil {
+			err = fmt.Errorf("measure case %s: no rollout", jobs[k].Case.ID)
+		}
+	}
+	var cap *eval.BudgetError
+	switch {
+	case errors.As(err, &cap):
+		return &errDone{cap.Error(), cap.Cap}
+	case err != nil:
+		return err
+	case short:
+		return errRollouts
+	}
+	return nil
+}
+
+// learnFeedback adds a rollout's feedback to the run's corpus.
+func (s *search) learnFeedback(r *eval.Rollout) {
+	for _, f := range mutate.FeedbackOf(r) {
+		if !s.inCorpus[f] {
+			s.inCorpus[f] = true
+			s.corpus = append(s.corpus, f)
+		}
+	}
+}
+
+// qualities lists m's mean quality on train cases, NaN where unknown.
+func qualities(known []attempts, idx []int) []float64 {
+	out := make([]float64, len(idx))
+	for k, i := range idx {
+		out[k] = known[i].mean()
+	}
+	return out
+}

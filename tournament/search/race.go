@@ -1,0 +1,295 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// deletionSlack is how much a deletion may seem to lose on validation and still
+// replace the best: shorter texts are cheaper in every later session, and one
+// validation pass cannot resolve a hundredth.
+const deletionSlack = 0.01
+
+// passengerSlack is the same for lines that the search added and no feedback
+// supports: about the standard error of one pass over thirty cases. They have to
+// show that they help, not that they do no harm.
+const passengerSlack = 0.04
+
+// leadZ is how many standard errors ahead of the best a child must be, on the
+// validation cases so far, to take the lead before it was measured on all.
+const leadZ = 2.5
+
+// race validates m against the best in stages: the cases that tell most come
+// first. It stops as soon as m cannot catch up any more, and as soon as m is so
+// far ahead that the rest could not change the decision; what the leader then
+// lacks is measured once it is needed, in a later race or in the finals. A
+// member that was stopped stays a parent for the cases that it leads on, but
+// cannot win.
+func (s *search) race(ctx context.Context, m *member, deletion float64) error {
+	best := s.pool.members[s.best]
+	order := s.informative(best)
+	slack := deletion * float64(len(order))
+	chunk := s.opt.RaceChunk
+	for at := 0; at < len(order); at += chunk {
+		end := min(at+chunk, len(order))
+		err := s.measureVal(ctx, best, order[at:end], 0)
+		if err != nil && !eval.IsPending(err) {
+			return err
+		}
+		// Whoever answers by hand is asked for both at once.
+		if e := s.measureVal(ctx, m, order[at:end], 0); e != nil && (err == nil || !eval.IsPending(e)) {
+			err = e
+		}
+		if err != nil {
+			return err
+		}
+		if end == len(order) {
+			break
+		}
+		if s.potential(m, best, order, end) <= -slack {
+			return s.emit(ctx, "dominated", map[string]any{"sha256": m.SHA, "cases": end, "of": len(order)})
+		}
+		if d, se := s.paired(m, best), s.standardError(m, best); d > 0 && d > leadZ*se {
+			s.best = s.pool.index(m)
+			q, n := m.meanVal()
+			return s.emit(ctx, "leading", map[string]any{"sha256": m.SHA, "operator": m.Operator, "quality": q, "gain": d, "cases": n, "of": len(order), "tokens": m.tokens})
+		}
+	}
+	m.full, best.full = true, true
+	mine, _ := m.meanVal()
+	his, _ := best.meanVal()
+	delta := s.paired(m, best)
+	if delta > 1e-9 || deletion > 0 && delta >= -deletion && m.tokens < best.tokens ||
+		math.Abs(delta) <= 1e-9 && m.tokens < best.tokens {
+		s.best = s.pool.index(m)
+	}
+	return s.emit(ctx, "validated", map[string]any{"sha256": m.SHA, "operator": m.Operator, "quality": mine, "against": his,
+		"gain": delta, "best": s.pool.members[s.best].SHA, "tokens": m.tokens})
+}
+
+// potential is the largest sum of differences to best that m can still reach:
+// what it has on order[:end], and every case after that solved. Where it is not
+// positive, m is dominated on average.
+func (s *search) potential(m, best *member, order []int, end int) float64 {
+	sum := 0.0
+	for k, i := range order {
+		had := best.val[i].mean()
+		switch {
+		case k >= end && math.IsNaN(had):
+			sum++
+		case k >= end:
+			sum += 1 - had
+		default:
+			if d := m.val[i].mean() - had; !math.IsNaN(d) {
+				sum += d
+			}
+		}
+	}
+	return sum
+}
+
+// paired is the mean difference of a to b over the validation cases that both
+// have a score on.
+func (s *search) paired(a, b *member) float64 {
+	sum, n := 0.0, 0
+	for i := range s.cases.Val {
+		if d := a.val[i].mean() - b.val[i].mean(); !math.IsNaN(d) {
+			sum, n = sum+d, n+1
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return sum / float64(n)
+}
+
+// informative orders the validation cases: those that the best does worst on
+// first, since only there can a child gain; equals by how much the pool
+// disagrees on them.
+func (s *search) informative(best *member) []int {
+	spread := make([]float64, len(s.cases.Val))
+	for i := range spread {
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for _, m := range s.pool.members {
+			if q := m.val[i].mean(); !math.IsNaN(q) {
+				lo, hi = min(lo, q), max(hi, q)
+			}
+		}
+		spread[i] = hi - lo
+	}
+	order := s.rng.Perm(len(s.cases.Val))
+	slices.SortStableFunc(order, func(a, b int) int {
+		qa, qb := best.val[a].mean(), best.val[b].mean()
+		if na, nb := math.IsNaN(qa), math.IsNaN(qb); na != nb {
+			if nb {
+				return -1 // known first: the best need not be measured again
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(qa, qb), cmp.Compare(spread[b], spread[a]))
+	})
+	return order
+}
+
+// maxFinalists and maxTrials bound what is spent on telling the best apart.
+const (
+	maxFinalists = 3
+	maxTrials    = 3
+)
+
+// finals repeats the validation of the leaders with what the budget leaves:
+// the best of many noisy means is too good to be true, and fresh trials take
+// that back. It always returns done or what went wrong.
+func (s *search) finals(ctx context.Context, done *errDone) error {
+	// A leader that ran away early is measured on the cases that it skipped; each turn
+	// measures one more member on all of them.
+	for m := s.pool.members[s.best]; !m.full; m = s.pool.members[s.best] {
+		if err := s.measureVal(ctx, m, all(len(s.cases.Val)), 0); err != nil {
+			return err
+		}
+		m.full = true
+		for _, x := range s.pool.members {
+			if x.full && s.paired(x, m) > 1e-9 {
+				m = x
+			}
+		}
+		s.best = s.pool.index(m)
+	}
+	s.electable()
+	for trial := 1; trial < maxTrials && s.best != 0; trial++ {
+		leaders := s.leaders()
+		if len(leaders) < 2 {
+			break
+		}
+		var open error // a request that is not answered yet
+		for _, m := range leaders {
+			if rest := s.Evaluator.Budget.Remaining().Rollouts; rest < 0 || rest > 0 && rest < int64(len(s.cases.Val)) {
+				if open != nil {
+					return open
+				}
+				return s.close(ctx, done)
+			}
+			if err := s.measureVal(ctx, m, all(len(s.cases.Val)), trial); eval.IsPending(err) {
+				open = err
+			} else if err != nil {
+				return err
+			}
+		}
+		if open != nil {
+			return open
+		}
+		slices.SortStableFunc(leaders, func(a, b *member) int {
+			switch d := s.paired(a, b); {
+			case d > 1e-9 || math.Abs(d) <= 1e-9 && a.tokens < b.tokens:
+				return -1
+			case d < -1e-9:
+				return 1
+			}
+			return 0
+		})
+		s.best = s.pool.index(leaders[0])
+		q, _ := leaders[0].meanVal()
+		if err := s.emit(ctx, "finals", map[string]any{"trial": trial + 1, "finalists": len(leaders), "best": leaders[0].SHA, "quality": q}); err != nil {
+			return err
+		}
+	}
+	return s.close(ctx, done)
+}
+
+// close confirms the winner and measures the noise with what is left then. It
+// always returns done or what went wrong.
+func (s *search) close(ctx context.Context, done *errDone) error {
+	if err := s.confirm(ctx); err != nil {
+		return err
+	}
+	if err := s.testRetest(ctx); err != nil {
+		return err
+	}
+	return done
+}
+
+// confirm gives the winner one trial that had no part in choosing it: the score
+// that is reported, and what the gate's held-out cases are risked on.
+func (s *search) confirm(ctx context.Context) error {
+	m := s.pool.members[s.best]
+	rest := s.Evaluator.Budget.Remaining().Rollouts
+	if s.best == 0 || rest < 0 || rest > 0 && rest < int64(len(s.cases.Val)) {
+		return nil
+	}
+	trial := maxTrials
+	for i := range m.val {
+		trial = min(trial, m.val[i].trials())
+	}
+	if err := s.measureVal(ctx, m, all(len(s.cases.Val)), trial); err != nil {
+		return err
+	}
+	m.confirmed = trial
+	q := eval.Summarise(m.trial(trial)).Quality
+	return s.emit(ctx, "confirmed", map[string]any{"sha256": m.SHA, "quality": q, "cases": len(s.cases.Val)})
+}
+
+// trial collects m's validation rollouts of one trial.
+func (m *member) trial(n int) (out []*eval.Rollout) {
+	for i := range m.val {
+		if r := &m.val[i]; r.trials() > n {
+			out = append(out, r.at(n))
+		}
+	}
+	return out
+}
+
+// leaders are the fully validated members that the best is not clearly ahead of,
+// the best first.
+func (s *search) leaders() []*member {
+	best := s.pool.members[s.best]
+	out := []*member{best}
+	var rest []*member
+	for _, m := range s.pool.members[1:] {
+		if m == best || !m.full || m.cut != s.opt.Shorten {
+			continue
+		}
+		if d := s.paired(m, best); d > -s.standardError(m, best) {
+			rest = append(rest, m)
+		}
+	}
+	slices.SortStableFunc(rest, func(a, b *member) int { return cmp.Compare(s.paired(b, best), s.paired(a, best)) })
+	return append(out, rest[:min(len(rest), maxFinalists-1)]...)
+}
+
+// standardError is that of the mean paired difference.
+func (s *search) standardError(a, b *member) float64 {
+	mean, sum, n := s.paired(a, b), 0.0, 0
+	for i := range s.cases.Val {
+		if d := a.val[i].mean() - b.val[i].mean(); !math.IsNaN(d) {
+			sum, n = sum+(d-mean)*(d-mean), n+1
+		}
+	}
+	if n < 2 {
+		return 1
+	}
+	return math.Sqrt(sum / float64(n-1) / float64(n))
+}
+
+// result sums the walk up.
+func (s *search) result() *Result {
+	res := &Result{Stats: s.stats, Noise: s.noise()}
+	for _, m := range s.pool.members {
+		rollouts := m.valRollouts()
+		if m.confirmed > 0 {
+			rollouts = m.trial(m.confirmed)
+		}
+		res.Pool = append(res.Pool, Scored{m.Candidate, eval.Summarise(rollouts), m.tokens, m.full})
+	}
+	res.Incumbent = res.Pool[0]
+	if s.worthTrying(s.pool.members[s.best], res.Noise) {
+		res.Challenger = &res.Pool[s.best]
+	}
+	if m := s.shorter(res.Challenger != nil); m != nil {
+		res.Shorter = &res.Pool[s.pool.index(m)]
+	}
+	return res
+}

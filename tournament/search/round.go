@@ -1,0 +1,311 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/tournament/record"
+)
+
+// A move is what an operator came up with for one parent, ready to be tried.
+type move struct {
+	op        string
+	parent    *member
+	other     *member // second parent of a merge
+	proposals []mutate.Proposal
+	targets   []int // train cases that the change is meant for
+	accept    Acceptance
+	deletion  float64 // what a shorter text may seem to lose and still win; 0 where it is no deletion
+	untried   bool    // no minibatch: straight to validation
+	depth     int     // stepping stones below the parent
+}
+
+// maxDepth bounds how many reflections in a row may be without effect.
+const maxDepth = 2
+
+// least is how many rollouts must be left for another child to be worth trying:
+// its minibatch, its validation, and what the leader may lack. The first child
+// meets an incumbent that lacks nothing, so that a small budget tries one at
+// least.
+func (s *search) least() int64 {
+	passes := 2
+	if len(s.pool.members) == 1 {
+		passes = 1
+	}
+	return int64(s.opt.Minibatch + passes*len(s.cases.Val))
+}
+
+// apply makes one move with op. tried is false where op has nothing to work on;
+// nothing was spent then beyond what evidence cost.
+func (s *search) apply(ctx context.Context, op string) (tried, won bool, err error) {
+	if rest := s.Evaluator.Budget.Remaining().Rollouts; rest < 0 || rest > 0 && rest < s.least() {
+		// A child that cannot be validated whole cannot win: what is left is
+		// better spent on telling the finalists apart.
+		return false, false, s.finals(ctx, errRollouts)
+	}
+	var mv *move
+	switch op {
+	case "reflect":
+		mv, err = s.reflection(ctx)
+	case "ablate":
+		mv, err = s.ablation(ctx)
+	case "merge":
+		mv, err = s.crossing(ctx)
+	case "description":
+		mv, err = s.description(ctx)
+	default:
+		mv, err = s.rewriting(ctx, op)
+	}
+	if err != nil || mv == nil {
+		return false, false, err
+	}
+	best := s.best
+	if len(mv.proposals) > 0 {
+		if _, err := s.try(ctx, mv, mv.proposals); err != nil {
+			return true, false, err
+		}
+	}
+	return true, s.best != best, nil
+}
+
+// ask runs one operator per input in parallel and keeps the usable, allowed
+// proposals in the order of the inputs.
+func (s *search) ask(ctx context.Context, op mutate.Operator, parent *member, inputs []mutate.Input) ([]mutate.Proposal, error) {
+	type reply struct {
+		p   mutate.Proposal
+		err error
+	}
+	replies := make([]reply, len(inputs))
+	var wg sync.WaitGroup
+	for i := range inputs {
+		wg.Go(func() {
+			replies[i].err = eval.Shielded(func() (err error) {
+				replies[i].p, err = op.Propose(ctx, inputs[i])
+				return err
+			})
+		})
+	}
+	wg.Wait()
+	for _, r := range replies {
+		if eval.IsPending(r.err) {
+			return nil, r.err // and nothing is written down that the next walk would write again
+		}
+	}
+	var out []mutate.Proposal
+	for _, r := range replies {
+		var (
+			unusable *mutate.ReplyError
+			nothing  *mutate.NotApplicableError
+			limit    *eval.BudgetError
+		)
+		s.stats.Proposals++
+		switch {
+		case errors.As(r.err, &unusable):
+			s.stats.Unusable++
+			if err := s.emit(ctx, "unusable", map[string]any{"operator": op.Name(), "reason": unusable.Reason}); err != nil {
+				return nil, err
+			}
+			if unusable.Change != "" {
+				s.rejected = append(s.rejected, mutate.Attempt{Change: unusable.Change, Result: unusable.Reason})
+			}
+		case errors.As(r.err, &nothing):
+			s.stats.Proposals--
+		case errors.As(r.err, &limit):
+			return nil, &errDone{limit.Error(), limit.Cap}
+		case r.err != nil:
+			return nil, r.err
+		default:
+			ok, err := s.allowed(ctx, op.Name(), parent, r.p)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				out = append(out, r.p)
+			}
+		}
+	}
+	return out, nil
+}
+
+// allowed checks a text before anything is paid for it, and records it where it
+// is refused.
+func (s *search) allowed(ctx context.Context, op string, parent *member, p mutate.Proposal) (bool, error) {
+	sha := p.Doc.Hash()
+	if s.tried[sha] {
+		s.stats.Unusable++
+		return false, s.emit(ctx, "unusable", map[string]any{"operator": op, "reason": "this text was tried before"})
+	}
+	c := s.candidate(op, []*member{parent}, p)
+	if reason := s.guard.refuse(parent.variant.Doc, p.Doc); reason != "" {
+		s.stats.Invalid++
+		c.State, c.Reason = record.Invalid, reason
+	}
+	for _, f := range skill.CheckDescendant(s.pool.members[0].variant.Doc, parent.variant.Doc, p.Doc, s.opt.Profile) {
+		switch {
+		case f.Severity == skill.Reject && c.State != record.Invalid:
+			s.stats.Invalid++
+			c.State, c.Reason = record.Invalid, f.Rule+": "+f.Message
+		case f.Severity == skill.Quarantine && c.State == "":
+			s.stats.Quarantined++
+			c.State, c.Reason = record.Quarantined, f.Rule+": "+f.Message
+		}
+	}
+	if c.State == "" {
+		return true, nil
+	}
+	s.tried[sha] = true
+	if err := s.Log.Journal.SaveCandidate(ctx, &c); err != nil {
+		return false, err
+	}
+	// The reason may quote what is held back; the mutator must not learn that a
+	// guess was right.
+	why := "not allowed"
+	if c.State == record.Quarantined {
+		why = "asks for more than the skill may do"
+	}
+	s.rejected = append(s.rejected, mutate.Attempt{Change: p.Summary, Result: why})
+	return false, s.emit(ctx, string(c.State), map[string]any{"sha256": sha, "operator": op, "reason": c.Reason})
+}
+
+func (s *search) candidate(op string, parents []*member, p mutate.Proposal) record.Candidate {
+	s.seq++
+	c := record.Candidate{SHA: p.Doc.Hash(), Run: s.Log.Run, Seq: s.seq, Operator: op, Taught: p.Taught, Text: p.Doc.Render()}
+	for _, m := range parents {
+		c.Parents = append(c.Parents, m.SHA)
+	}
+	return c
+}
+
+// try tests proposals for one parent together: most of them change different
+// lines, so their union is tried first, and only where it fails its halves. The
+// cost of a round is then one minibatch, not one a proposal.
+func (s *search) try(ctx context.Context, mv *move, ps []mutate.Proposal) (won bool, err error) {
+	p := ps[0]
+	if len(ps) > 1 {
+		if p, err = s.unite(ctx, mv, ps); err != nil {
+			var unusable *mutate.ReplyError
+			if !errors.As(err, &unusable) {
+				return false, err
+			}
+			return s.halves(ctx, mv, ps)
+		}
+	}
+	if s.tried[p.Doc.Hash()] {
+		return false, nil
+	}
+	if len(ps) > 1 {
+		ok, err := s.allowed(ctx, mv.op, mv.parent, p)
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			return s.halves(ctx, mv, ps)
+		}
+	}
+	s.tried[p.Doc.Hash()] = true
+	parents := []*member{mv.parent}
+	from := []int{s.pool.index(mv.parent)}
+	if mv.other != nil {
+		parents, from = append(parents, mv.other), append(from, s.pool.index(mv.other))
+	}
+	c := s.candidate(mv.op, parents, p)
+	child := &member{Candidate: c, variant: eval.Variant{Name: mv.parent.variant.Name, Doc: p.Doc,
+		Dir: mv.parent.variant.Dir, Rest: mv.parent.variant.Rest}, train: make([]attempts, len(s.cases.Train))}
+	var batch []int
+	if !mv.untried {
+		batch = s.opt.Batch.Pick(qualities(mv.parent.train, all(len(s.cases.Train))), mv.targets, s.opt.Minibatch, s.rng)
+	}
+	if err := s.measureTrain(ctx, child, batch, 0); err != nil {
+		return false, err
+	}
+	if m, apart, err := s.untangle(ctx, mv, child, batch); err != nil {
+		return false, err
+	} else if m != nil {
+		c.State, c.Reason = record.Refused, "some of its lines were in each other's way"
+		if err := s.Log.Journal.SaveCandidate(ctx, &c); err != nil {
+			return false, err
+		}
+		apart.Taught = p.Taught // what stays of it was taught by the same cases
+		p, child = apart, m
+		c = s.candidate(mv.op, parents, p)
+		child.Candidate = c
+	}
+	got, had := qualities(child.train, batch), qualities(mv.parent.train, batch)
+	delta := gain(got, had)
+	if !mv.accept.Accept(got, had) {
+		s.stats.Refused++
+		c.State, c.Reason = record.Refused, fmt.Sprintf("%+.2f on %d train cases", delta, len(batch))
+		if err := s.Log.Journal.SaveCandidate(ctx, &c); err != nil {
+			return false, err
+		}
+		s.rejected = append(s.rejected, mutate.Attempt{Change: p.Summary, Result: c.Reason})
+		if err := s.emit(ctx, "refused", map[string]any{"sha256": c.SHA, "operator": mv.op, "gain": delta, "cases": len(batch)}); err != nil {
+			return false, err
+		}
+		if mv.op == "reflect" && len(ps) == len(mv.proposals) && delta > -1e-9 && mv.depth < maxDepth {
+			// Neither better nor worse: rules that only work together look like
+			// this one by one. It becomes a stepping stone for the next
+			// reflection instead of being taken apart.
+			m := s.pool.add(c, child.variant, from...)
+			m.train, m.depth = child.train, mv.depth+1
+			s.stones = append(s.stones, m)
+			return false, nil
+		}
+		return s.halves(ctx, mv, ps)
+	}
+	c.State = record.Pooled
+	if err := s.Log.Journal.SaveCandidate(ctx, &c); err != nil {
+		return false, err
+	}
+	s.stats.Accepted++
+	m := s.pool.add(c, child.variant, from...)
+	m.train = child.train
+	on := make([]string, 0, len(batch))
+	for _, i := range batch {
+		on = append(on, s.cases.Train[i].ID)
+		if r := m.train[i].last(); r != nil {
+			s.learnFeedback(r)
+		}
+	}
+	if err := s.emit(ctx, "accepted", map[string]any{"sha256": c.SHA, "operator": mv.op, "parents": c.Parents,
+		"gain": delta, "cases": len(batch), "on": on, "proposals": len(ps), "tokens": m.tokens}); err != nil {
+		return false, err
+	}
+	return true, s.race(ctx, m, mv.deletion)
+}
+
+// unite joins proposals for one parent. The mutator is asked only where sentences
+// of theirs may say the same in other words, before anything of the union is
+// measured.
+func (s *search) unite(ctx context.Context, mv *move, ps []mutate.Proposal) (mutate.Proposal, error) {
+	u := &mutate.Union{Model: s.Mutator, Proposals: ps}
+	p, err := u.Propose(ctx, s.input(mv.parent, nil))
+	var limit *eval.BudgetError
+	switch {
+	case errors.As(err, &limit):
+		return p, &errDone{limit.Error(), limit.Cap}
+	case err != nil || !u.Asked:
+		return p, err
+	case u.Unusable != "":
+		return p, s.emit(ctx, "unusable", map[string]any{"operator": u.Name(), "reason": u.Unusable})
+	}
+	return p, s.emit(ctx, "united", map[string]any{"sha256": p.Doc.Hash(), "operator": mv.op, "proposals": len(ps)})
+}
+
+// halves tries the two halves of a refused union apart.
+func (s *search) halves(ctx context.Context, mv *move, ps []mutate.Proposal) (bool, error) {
+	if len(ps) < 2 {
+		return false, nil
+	}
+	a, err := s.try(ctx, mv, ps[:len(ps)/2])
+	if err != nil {
+		return a, err
+	}
+	b, err := s.try(ctx, mv, ps[len(ps)/2:])
+	return a || b, err
+}

@@ -1,0 +1,76 @@
+package search
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/tournament/record"
+)
+
+// sow puts Options.Seeds into the pool beside the incumbent. Each is checked like
+// any other text, but for the firewall: somebody has read what that would say. It
+// has no minibatch to win, since it is nobody's child here; it races the best on
+// validation, and is a parent from then on. One that may not be tried is recorded
+// with the reason. The challenger that stands is there first, and was checked when it
+// was made.
+func (s *search) sow(ctx context.Context) error {
+	root := s.pool.members[0]
+	seeds := s.opt.Seeds
+	if s.opt.Standing != nil {
+		seeds = append([]record.Candidate{*s.opt.Standing}, seeds...)
+	}
+	for i, seed := range seeds {
+		standing := i == 0 && s.opt.Standing != nil
+		doc, err := skill.Parse(seed.Text, root.variant.Doc.Options())
+		if err != nil {
+			return fmt.Errorf("read seed %.12s: %w", seed.SHA, err)
+		}
+		if s.tried[doc.Hash()] {
+			continue
+		}
+		s.tried[doc.Hash()] = true
+		s.seq++
+		c := record.Candidate{SHA: doc.Hash(), Run: s.Log.Run, Seq: s.seq, Parents: []string{root.SHA}, Operator: seed.Operator,
+			State: record.Pooled, Reason: "it stood in the pool from the start", Taught: seed.Taught, Text: doc.Render()}
+		if reason := s.refused(root.variant.Doc, doc); reason != "" && !standing {
+			c.State, c.Reason = record.Invalid, reason
+		}
+		if err := s.Log.Journal.SaveCandidate(ctx, &c); err != nil {
+			return err
+		}
+		if c.State == record.Invalid {
+			s.stats.Invalid++
+			if err := s.emit(ctx, "invalid", map[string]any{"sha256": c.SHA, "operator": c.Operator, "reason": c.Reason}); err != nil {
+				return err
+			}
+			continue
+		}
+		s.stats.Seeds++
+		m := s.pool.add(c, eval.Variant{Name: root.variant.Name, Doc: doc, Dir: root.variant.Dir, Rest: root.variant.Rest}, 0)
+		if standing {
+			s.standing = m
+		}
+		if err := s.emit(ctx, "sown", map[string]any{"sha256": c.SHA, "operator": c.Operator, "tokens": m.tokens, "standing": standing}); err != nil {
+			return err
+		}
+		if err := s.race(ctx, m, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refused says why a seed may not be tried, "" where it may.
+func (s *search) refused(root, doc *skill.Document) string {
+	if reason := s.guard.refuse(root, doc); reason != "" {
+		return reason
+	}
+	for _, f := range skill.Check(root, doc, s.opt.Profile) {
+		if f.Severity == skill.Reject {
+			return f.Rule + ": " + f.Message
+		}
+	}
+	return ""
+}
