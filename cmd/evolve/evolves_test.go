@@ -14,11 +14,11 @@ import (
 func TestPartOfACarriedVersion(t *testing.T) {
 	r := newRoaming(t)
 	r.proved(r.v1, r.v0)
-	c := &record.Candidate{SHA: skill.HashText(r.v1), Run: "run-" + skill.HashText(r.v1)[:6], Seq: 1, Operator: search.DescriptionOnly[0], Text: r.v1}
+	c := &record.Candidate{SHA: skill.HashText(r.v1), Run: "run-" + skill.HashText(r.v1)[:6], Seq: 1, Operator: search.DescriptionOnly[0].Name(), Text: r.v1}
 	if err := r.db.Journal(c.Run).SaveCandidate(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	for operator, want := range map[string]string{"carried": skill.Description, "reflect": skill.Harness, search.DescriptionOnly[0]: skill.Description} {
+	for operator, want := range map[string]string{"carried": skill.Description, "reflect": skill.Harness, search.DescriptionOnly[0].Name(): skill.Description} {
 		v := r.offer
 		v.Operator = operator
 		if got, err := candidate.PartOfVersion(t.Context(), r.db, &v); err != nil || got != want {

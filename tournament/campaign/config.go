@@ -3,6 +3,7 @@ package campaign
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -85,13 +86,13 @@ func (c *Config) Check() error {
 	case c.Profile != skill.ClaudeCode && c.Profile != skill.Portable:
 		return problem.Inputf("the profiles are claude-code and portable", "unknown profile %q", c.Profile)
 	case c.Select != "" && search.Selectors[c.Select] == nil:
-		return problem.Inputf("the strategies are pareto, best, mixed, top-k and epsilon", "unknown --select %q", c.Select)
+		return problem.Inputf(strategies(search.Selectors), "unknown --select %q", c.Select)
 	case c.Batch != "" && search.Batches[c.Batch] == nil:
-		return problem.Inputf("the strategies are targeted and shuffled", "unknown --batch %q", c.Batch)
+		return problem.Inputf(strategies(search.Batches), "unknown --batch %q", c.Batch)
 	case c.Stop != "" && search.Stops[c.Stop] == nil:
-		return problem.Inputf("the strategies are patience, perfect and budget", "unknown --stop %q", c.Stop)
+		return problem.Inputf(strategies(search.Stops), "unknown --stop %q", c.Stop)
 	case c.Accept != "" && search.Acceptances[c.Accept] == nil:
-		return problem.Inputf("the strategies are strict and equal", "unknown --accept %q", c.Accept)
+		return problem.Inputf(strategies(search.Acceptances), "unknown --accept %q", c.Accept)
 	case c.Objectives != nil && !slices.Contains(c.Objectives, "quality"):
 		return problem.Inputf("for example --objectives quality,cost,retries", "--objectives must name quality")
 	case !slices.Contains([]string{"", skill.Harness, skill.Description, skill.Shorten}, c.Evolve):
@@ -107,6 +108,10 @@ func (c *Config) Check() error {
 		}
 	}
 	return nil
+}
+
+func strategies[T any](known map[string]T) string {
+	return "the strategies are " + strings.Join(slices.Sorted(maps.Keys(known)), ", ")
 }
 
 // Settle fills in what depends on who answers, and refuses a cap that cannot be

@@ -96,10 +96,10 @@ func (c *Campaign) build(ctx context.Context) error {
 		p.Options.RaceChunk = len(c.cases) // one pass asks for all
 	}
 	if f.Evolve == skill.Shorten {
-		p.Options.Operators, p.Options.Shorten = search.DeletionOnly, true
+		p.Options.Moves, p.Options.Shorten = search.DeletionOnly, true
 	}
 	if f.Evolve == skill.Description {
-		p.Options.Operators = search.DescriptionOnly
+		p.Options.Moves = search.DescriptionOnly
 		if p.Others, err = others(c.runner.Layout, f.Skill); err != nil {
 			return err
 		}

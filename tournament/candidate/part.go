@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/skill-evolve/evolve/mutate"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -15,7 +14,7 @@ import (
 
 // PartOf says which part of a skill an operator changes.
 func PartOf(operator string) string {
-	if operator == CarriedDescription || slices.Contains(search.DescriptionOnly, operator) {
+	if operator == CarriedDescription || operator == (search.Describe{}).Name() {
 		return skill.Description
 	}
 	return skill.Harness

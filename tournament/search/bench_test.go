@@ -46,16 +46,16 @@ func BenchmarkValidation(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for n := 0; n < b.N; {
-				s := &search{Engine: &Engine{
+				s := &State{Engine: &Engine{
 					Evaluator: &eval.Evaluator{Agent: instant{}, Grader: &eval.Checks{}, Budget: eval.NewBudget(eval.Caps{}, nil), Concurrency: concurrency},
 					Log:       &record.Log{Journal: &recordtest.Memory{}, Now: time.Now},
-				}, cases: cases, pool: newPool(0, len(cases.Val))}
+				}, Cases: cases, pool: newPool(0, len(cases.Val))}
 				for i := 0; i < len(variants) && n < b.N; i, n = i+1, n+1 {
 					m := s.pool.add(record.Candidate{SHA: fmt.Sprint(i)}, variants[i])
 					if err := s.measureVal(context.Background(), m, all(len(cases.Val)), 0); err != nil {
 						b.Fatal(err)
 					}
-					if q, _ := m.meanVal(); q < 0.6 || q > 0.7 {
+					if q, _ := m.Validation(); q < 0.6 || q > 0.7 {
 						b.Fatalf("quality %v", q)
 					}
 				}

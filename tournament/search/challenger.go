@@ -11,7 +11,7 @@ import (
 // electable makes the best member that may become the challenger the best of all:
 // a text that only lacks lines of the incumbent is a step on the way, and no end of
 // it unless shortening was asked for. Where there is none, that is the incumbent.
-func (s *search) electable() {
+func (s *State) electable() {
 	if s.best == 0 || s.pool.members[s.best].cut == s.opt.Shorten {
 		return
 	}
@@ -22,7 +22,7 @@ func (s *search) electable() {
 		}
 		lead := s.pool.members[best]
 		d := s.paired(m, root) - s.paired(lead, root)
-		if d > 1e-9 || d >= -1e-9 && m.tokens < lead.tokens {
+		if d > 1e-9 || d >= -1e-9 && m.Tokens < lead.Tokens {
 			best = i
 		}
 	}
@@ -38,7 +38,7 @@ const leastSaving = 0.05
 // and better by more than noise in another objective that counts. Where shortening
 // was asked for, it is shorter and no worse. In either case the challenger that
 // stands already must be beaten.
-func (s *search) worthTrying(m *member, n Noise) bool {
+func (s *State) worthTrying(m *Member, n Noise) bool {
 	root := s.pool.members[0]
 	if m == root || m.cut != s.opt.Shorten || !s.supplants(m, n) {
 		return false
@@ -46,7 +46,7 @@ func (s *search) worthTrying(m *member, n Noise) bool {
 	delta := s.paired(m, root)
 	switch {
 	case s.opt.Shorten:
-		return delta >= -deletionSlack && m.tokens < root.tokens
+		return delta >= -deletionSlack && m.Tokens < root.Tokens
 	case delta > s.noiseBetween(n, m, root):
 		return true
 	case delta < -deletionSlack:
@@ -61,13 +61,13 @@ func (s *search) worthTrying(m *member, n Noise) bool {
 // shorter is the shortest text that only lacks lines of the incumbent, and is no worse
 // than that and, if there is one, the challenger. It is nil where there is none, or
 // where it is the challenger that was asked for.
-func (s *search) shorter(challenged bool) (best *member) {
+func (s *State) shorter(challenged bool) (best *Member) {
 	if s.opt.Shorten {
 		return nil
 	}
 	root := s.pool.members[0]
 	for _, m := range s.pool.members[1:] {
-		if !m.cut || !m.full || m.tokens >= root.tokens || best != nil && m.tokens >= best.tokens || s.paired(m, root) < -deletionSlack {
+		if !m.cut || !m.full || m.Tokens >= root.Tokens || best != nil && m.Tokens >= best.Tokens || s.paired(m, root) < -deletionSlack {
 			continue
 		}
 		if !challenged || s.paired(m, s.pool.members[s.best]) >= -deletionSlack {
@@ -81,13 +81,13 @@ func (s *search) shorter(challenged bool) (best *member) {
 // is better than it by more than noise, or shorter and no worse where that is asked
 // for. Of the two a search has seen the same cases; what the gate has found out
 // about the one that stands would be lost for nothing else.
-func (s *search) supplants(m *member, n Noise) bool {
+func (s *State) supplants(m *Member, n Noise) bool {
 	if s.standing == nil {
 		return true
 	}
 	delta := s.paired(m, s.standing)
 	if s.opt.Shorten {
-		return m != s.standing && delta >= -deletionSlack && m.tokens < s.standing.tokens
+		return m != s.standing && delta >= -deletionSlack && m.Tokens < s.standing.Tokens
 	}
 	return m != s.standing && delta > s.noiseBetween(n, m, s.standing)
 }
@@ -95,21 +95,21 @@ func (s *search) supplants(m *member, n Noise) bool {
 // noiseBetween is what a difference in quality must exceed: the standard error that
 // the same text tried again would differ by or, where nothing was tried twice, that
 // of the differences over the cases.
-func (s *search) noiseBetween(n Noise, a, b *member) float64 {
+func (s *State) noiseBetween(n Noise, a, b *Member) float64 {
 	if n.Pairs == 0 {
 		return max(1e-9, s.standardError(a, b))
 	}
 	return max(1e-9, n.between(a, b))
 }
 
-func (s *search) counts(o pareto.Objective) bool {
+func (s *State) counts(o pareto.Objective) bool {
 	return s.opt.Objectives == nil || slices.Contains(s.opt.Objectives, o.String())
 }
 
 // saves reports whether m takes less of a quantity than the incumbent: by more than
 // noise, whose standard deviation is sd (nil: not known, and then nothing is shown),
 // and by the share least of it.
-func (s *search) saves(n Noise, m, root *member, sd *float64, least float64, of func(*eval.Rollout) (float64, bool)) bool {
+func (s *State) saves(n Noise, m, root *Member, sd *float64, least float64, of func(*eval.Rollout) (float64, bool)) bool {
 	if n.Pairs == 0 || sd == nil {
 		return false
 	}

@@ -78,7 +78,7 @@ func TestNothingLearnedIsNoChallenger(t *testing.T) {
 	if c := res.Shorter; c == nil || c.Tokens >= res.Incumbent.Tokens || c.Metrics.Quality != res.Incumbent.Metrics.Quality {
 		t.Errorf("shorter: %+v", c)
 	}
-	if c := stubbornSearch(t, Options{Seed: 1, Shorten: true, Operators: DeletionOnly}).Shorter; c != nil {
+	if c := stubbornSearch(t, Options{Seed: 1, Shorten: true, Moves: DeletionOnly}).Shorter; c != nil {
 		t.Errorf("where shortening is asked for, it is the challenger, and not %+v", c)
 	}
 }
@@ -99,10 +99,10 @@ func TestShorterIsNoWorse(t *testing.T) {
 		"as good as the challenger": {0.8, 0.5, 0.8, 1},
 		"worse than the challenger": {0.5, 0.5, 0.8, 0},
 	} {
-		s := &search{Engine: &Engine{}, pool: newPool(0, n), cases: Cases{Val: make([]eval.Case, n)}, best: 3}
-		for _, m := range []*member{winner(n, 0.5, 0, 0, 1, houseRules), winner(n, c.cut, 0, 0, 1, cut),
+		s := &State{Engine: &Engine{}, pool: newPool(0, n), Cases: Cases{Val: make([]eval.Case, n)}, best: 3}
+		for _, m := range []*Member{winner(n, 0.5, 0, 0, 1, houseRules), winner(n, c.cut, 0, 0, 1, cut),
 			winner(n, c.more, 0, 0, 1, cutMore), winner(n, c.challenger, 0, 0, 1, other)} {
-			got := s.pool.add(m.Candidate, m.variant)
+			got := s.pool.add(m.Candidate, m.Variant)
 			got.val, got.full = m.val, true
 		}
 		got := 0
@@ -118,7 +118,7 @@ func TestShorterIsNoWorse(t *testing.T) {
 // Where shortening is asked for, that text is the challenger, and named by what it
 // lacks.
 func TestShortenFindsTheShorterText(t *testing.T) {
-	c := stubbornSearch(t, Options{Seed: 1, Shorten: true, Operators: DeletionOnly}).Challenger
+	c := stubbornSearch(t, Options{Seed: 1, Shorten: true, Moves: DeletionOnly}).Challenger
 	if c == nil {
 		t.Fatal("no challenger")
 	}
@@ -146,12 +146,12 @@ func TestShortenFindsTheShorterText(t *testing.T) {
 
 // winner is a member with the same quality, retries and cost on each of n cases,
 // tried twice.
-func winner(n int, quality, spread, retries, usd float64, text string) *member {
+func winner(n int, quality, spread, retries, usd float64, text string) *Member {
 	doc, err := skill.Parse([]byte(text), skill.Options{})
 	if err != nil {
 		panic(err)
 	}
-	m := &member{variant: eval.Variant{Doc: doc}, tokens: skill.Tokens(text), full: true, val: make([]attempts, n)}
+	m := &Member{Variant: eval.Variant{Doc: doc}, Tokens: skill.Tokens(text), full: true, val: make([]attempts, n)}
 	for i := range m.val {
 		for _, d := range []float64{-spread, spread} {
 			m.val[i].add(&eval.Rollout{Status: eval.Done, Quality: quality + d, Retries: retries, CostUSD: &usd})
@@ -168,7 +168,7 @@ func TestWorthTrying(t *testing.T) {
 	cut := "---\nname: s\ndescription: d\n---\n# S\n\n- Sign every page.\n"
 	for _, c := range []struct {
 		name    string
-		m       *member
+		m       *Member
 		options Options
 		want    bool
 	}{
@@ -185,10 +185,10 @@ func TestWorthTrying(t *testing.T) {
 		{"shorter and worse", winner(n, 0.45, 0, 0.5, 1, cut), Options{Shorten: true}, false},
 		{"not shorter", winner(n, 0.6, 0, 0.5, 1, other), Options{Shorten: true}, false},
 	} {
-		s := &search{Engine: &Engine{}, opt: c.options, pool: newPool(0, n), cases: Cases{Val: make([]eval.Case, n)}}
+		s := &State{Engine: &Engine{}, opt: c.options, pool: newPool(0, n), Cases: Cases{Val: make([]eval.Case, n)}}
 		root := winner(n, 0.5, 0, 0.5, 1, houseRules)
-		for _, m := range []*member{root, c.m} {
-			got := s.pool.add(m.Candidate, m.variant)
+		for _, m := range []*Member{root, c.m} {
+			got := s.pool.add(m.Candidate, m.Variant)
 			got.val, got.full = m.val, true
 		}
 		if got := s.worthTrying(s.pool.members[1], s.noise()); got != c.want {
@@ -204,7 +204,7 @@ func TestStandingIsSupplantedByABetterOne(t *testing.T) {
 	other, third := houseRules+"\n- Say maybe.\n", houseRules+"\n- Say perhaps.\n"
 	for _, c := range []struct {
 		name           string
-		standing, next *member
+		standing, next *Member
 		want           bool
 	}{
 		{"better", winner(n, 0.6, 0, 0.5, 1, other), winner(n, 0.8, 0, 0.5, 1, third), true},
@@ -213,9 +213,9 @@ func TestStandingIsSupplantedByABetterOne(t *testing.T) {
 		{"cheaper alone", winner(n, 0.6, 0, 0.5, 1, other), winner(n, 0.6, 0, 0.5, 0.5, third), false},
 		{"worse than one that is worse than the incumbent", winner(n, 0.4, 0, 0.5, 1, other), winner(n, 0.6, 0, 0.5, 1, third), true},
 	} {
-		s := &search{Engine: &Engine{}, pool: newPool(0, n), cases: Cases{Val: make([]eval.Case, n)}}
-		for _, m := range []*member{winner(n, 0.5, 0, 0.5, 1, houseRules), c.standing, c.next} {
-			got := s.pool.add(m.Candidate, m.variant)
+		s := &State{Engine: &Engine{}, pool: newPool(0, n), Cases: Cases{Val: make([]eval.Case, n)}}
+		for _, m := range []*Member{winner(n, 0.5, 0, 0.5, 1, houseRules), c.standing, c.next} {
+			got := s.pool.add(m.Candidate, m.Variant)
 			got.val, got.full = m.val, true
 		}
 		s.standing = s.pool.members[1]
@@ -238,7 +238,7 @@ func TestSearchBesideAStandingChallenger(t *testing.T) {
 	}
 	good := found.Challenger.Candidate
 	bad := record.Candidate{SHA: skill.HashText([]byte(w.Seed() + "\nSing.\n")), Operator: "reflect", Text: []byte(w.Seed() + "\nSing.\n")}
-	few := Options{Seed: 2, MaxRounds: 1, Operators: []string{"prune"}} // with so little nothing else can win
+	few := Options{Seed: 2, MaxRounds: 1, Moves: []Move{prune}} // with so little nothing else can win
 	opt := few
 	opt.Standing = &good
 	if res, _ := seeded(t, w, opt, 400); res.Challenger != nil {

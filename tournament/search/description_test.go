@@ -97,7 +97,7 @@ func TestDescriptionOnly(t *testing.T) {
 	out, err := Improve(t.Context(), Plan{Run: &record.Run{ID: "r", Skill: "s", Seed: 1}, Incumbent: eval.Variant{Name: "s", Doc: doc}, Cases: cases,
 		Agent: picky{}, Grader: firing{}, Mutator: namer{}, Journal: m, Caps: eval.Caps{Rollouts: 300},
 		Budget: eval.NewBudget(eval.Caps{Rollouts: 300}, nil), Gate: pareto.DefaultConfig(), HeldOut: 30, Concurrency: 4,
-		Options: Options{Operators: DescriptionOnly}})
+		Options: Options{Moves: DescriptionOnly}})
 	if err != nil {
 		t.Fatal(err)
 	}

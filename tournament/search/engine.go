@@ -26,11 +26,9 @@ type Options struct {
 	Profile   skill.Profile
 	Selector  Selector
 	Accept    Acceptance
-	Batch     Batch // default Targeted
-	Stop      Stop  // default Patience
-	// Operators are those of the loop; nil for all that work on the harness.
-	// DescriptionOnly is the other useful choice.
-	Operators []string
+	Batch     Batch  // default Targeted
+	Stop      Stop   // default Patience
+	Moves     []Move // default HarnessMoves
 	// Seeds are texts that stand in the pool from the start, beside the
 	// incumbent: SHA, Operator, Taught and Text of each are read. Somebody must
 	// have approved them; the firewall is not asked.
@@ -47,13 +45,6 @@ type Options struct {
 	// noise, on the same validation cases, becomes the challenger in its place.
 	Standing *record.Candidate
 }
-
-// DescriptionOnly are the operators of a search for a better description; its
-// cases are trigger cases.
-var DescriptionOnly = []string{"description"}
-
-// DeletionOnly are the operators of a search for a shorter text.
-var DeletionOnly = []string{"ablate", "prune"}
 
 // DefaultPatience is Options.Patience where nothing is said.
 const DefaultPatience = 8
@@ -76,8 +67,8 @@ func (o Options) withDefaults() Options {
 	if o.Selector == nil {
 		o.Selector = MixedSelect{Best: 0.7}
 	}
-	if o.Operators == nil {
-		o.Operators = operatorNames
+	if o.Moves == nil {
+		o.Moves = HarnessMoves
 	}
 	if o.Batch == nil {
 		o.Batch = Targeted{}
@@ -142,14 +133,14 @@ type Stats struct {
 	Seeds       int `json:"seeds,omitempty"` // of Options.Seeds, in the pool
 }
 
-// search is the state of one walk.
-type search struct {
+// State is the state of one walk.
+type State struct {
 	*Engine
 	opt       Options
-	cases     Cases
+	Cases     Cases
 	pool      *pool
 	guard     *guard
-	rng       *rand.Rand
+	Rand      *rand.Rand
 	best      int
 	operators *operators
 	supported bool // some reflection of the run shared words with its feedback
@@ -158,13 +149,14 @@ type search struct {
 	asked     []string // what the train cases ask for, failed or not
 	rejected  []mutate.Attempt
 	tried     map[string]bool // SHA of every text that was tried
-	stones    []*member       // see try
+	stones    []*Member       // see try
 	seq       int
 	stats     Stats
 	stale     int
+	stated    bool // see mostStated, before this round
 	lessons   *lessons
 	knots     knots
-	standing  *member // of Options.Standing
+	standing  *Member // of Options.Standing
 }
 
 // errDone ends the search's loop; the reason is its text.
@@ -185,12 +177,12 @@ func (e *Engine) Search(ctx context.Context, incumbent eval.Variant, cases Cases
 	opt := e.Options.withDefaults()
 	rng := rand.New(rand.NewPCG(uint64(opt.Seed), 0x65766f6c7665))
 	cases.Val = affordable(cases.Val, e.Evaluator.Budget.Remaining().Rollouts, rng)
-	s := &search{
-		Engine: e, opt: opt, cases: cases, pool: newPool(len(cases.Train), len(cases.Val)),
+	s := &State{
+		Engine: e, opt: opt, Cases: cases, pool: newPool(len(cases.Train), len(cases.Val)),
 		guard:    newGuard(incumbent.Doc, cases.Train, append(append([]eval.Case{}, cases.Val...), cases.Test...)),
-		rng:      rng,
+		Rand:     rng,
 		inCorpus: map[string]bool{}, tried: map[string]bool{incumbent.SHA(): true},
-		operators: newOperators(opt.Operators),
+		operators: newOperators(opt.Moves),
 		lessons:   newLessons(cases.Train),
 	}
 	for _, sha := range opt.Barred {
@@ -220,24 +212,24 @@ func (e *Engine) Search(ctx context.Context, incumbent eval.Variant, cases Cases
 }
 
 // walk runs the rounds. It always returns an error, *errDone at a regular end.
-func (s *search) walk(ctx context.Context, incumbent eval.Variant) error {
+func (s *State) walk(ctx context.Context, incumbent eval.Variant) error {
 	seed := record.Candidate{SHA: incumbent.SHA(), Run: s.Log.Run, Operator: "found", State: record.Seed, Text: incumbent.Doc.Render()}
 	if err := s.Log.Journal.SaveCandidate(ctx, &seed); err != nil {
 		return err
 	}
 	root := s.pool.add(seed, incumbent)
-	if err := s.emit(ctx, "search_start", map[string]any{"incumbent": root.SHA, "train": len(s.cases.Train), "val": len(s.cases.Val)}); err != nil {
+	if err := s.emit(ctx, "search_start", map[string]any{"incumbent": root.SHA, "train": len(s.Cases.Train), "val": len(s.Cases.Val)}); err != nil {
 		return err
 	}
-	if err := s.measureVal(ctx, root, all(len(s.cases.Val)), 0); err != nil {
+	if err := s.measureVal(ctx, root, all(len(s.Cases.Val)), 0); err != nil {
 		return err
 	}
 	root.full = true
 	if err := speechless(root.valRollouts()); err != nil {
 		return err
 	}
-	if q, n := root.meanVal(); n == 0 {
-		return &eval.TooManyMissingError{Missing: len(s.cases.Val), Jobs: len(s.cases.Val), Err: errors.New(root.val[0].first.Failure)}
+	if q, n := root.Validation(); n == 0 {
+		return &eval.TooManyMissingError{Missing: len(s.Cases.Val), Jobs: len(s.Cases.Val), Err: errors.New(root.val[0].first.Failure)}
 	} else if err := s.emit(ctx, "seed", map[string]any{"quality": q, "cases": n}); err != nil {
 		return err
 	}
@@ -249,8 +241,8 @@ func (s *search) walk(ctx context.Context, incumbent eval.Variant) error {
 			return err
 		}
 		best := s.pool.members[s.best]
-		quality, _ := best.meanVal()
-		if reason := s.opt.Stop.Done(Progress{Rounds: s.stats.Rounds, Stale: s.stale, Best: quality, Tokens: best.tokens}); reason != "" {
+		quality, _ := best.Validation()
+		if reason := s.opt.Stop.Done(Progress{Rounds: s.stats.Rounds, Stale: s.stale, Best: quality, Tokens: best.Tokens}); reason != "" {
 			return s.finals(ctx, &errDone{reason: reason})
 		}
 		before := s.best
@@ -294,16 +286,17 @@ func speechless(rs []*eval.Rollout) error {
 }
 
 // round makes one move and returns the operator that it chose, "" for none.
-func (s *search) round(ctx context.Context) (string, error) {
-	for _, op := range s.operators.order(s.rng, s.urgent()) {
+func (s *State) round(ctx context.Context) (string, error) {
+	s.stated = s.mostStated()
+	for _, m := range s.operators.order(s.Rand, s.urgency) {
 		spent := s.Evaluator.Budget.Spent().Rollouts
-		tried, won, err := s.apply(ctx, op)
+		tried, won, err := s.apply(ctx, m)
 		if err != nil {
-			return op, err
+			return m.Name(), err
 		}
 		if tried {
-			s.operators.learn(op, won, s.Evaluator.Budget.Spent().Rollouts-spent)
-			return op, nil
+			s.operators.learn(m.Name(), won, s.Evaluator.Budget.Spent().Rollouts-spent)
+			return m.Name(), nil
 		}
 	}
 	return "", nil

@@ -3,10 +3,10 @@ package search
 import "context"
 
 // emit adds an event of the search.
-func (s *search) emit(ctx context.Context, kind string, data map[string]any) error {
+func (s *State) emit(ctx context.Context, kind string, data map[string]any) error {
 	var best *float64
 	if len(s.pool.members) > 0 {
-		if q, n := s.pool.members[s.best].meanVal(); n > 0 {
+		if q, n := s.pool.members[s.best].Validation(); n > 0 {
 			best = &q
 		}
 	}

@@ -12,13 +12,13 @@ import (
 
 // measureTrain makes sure that m has been tried at least trial+1 times on the
 // train cases at idx.
-func (s *search) measureTrain(ctx context.Context, m *member, idx []int, trial int) error {
-	return s.measure(ctx, m, s.cases.Train, m.train, idx, trial)
+func (s *State) measureTrain(ctx context.Context, m *Member, idx []int, trial int) error {
+	return s.measure(ctx, m, s.Cases.Train, m.train, idx, trial)
 }
 
 // measureVal is measureTrain for validation; it keeps the fronts up to date.
-func (s *search) measureVal(ctx context.Context, m *member, idx []int, trial int) error {
-	err := s.measure(ctx, m, s.cases.Val, m.val, idx, trial)
+func (s *State) measureVal(ctx context.Context, m *Member, idx []int, trial int) error {
+	err := s.measure(ctx, m, s.Cases.Val, m.val, idx, trial)
 	at := s.pool.index(m)
 	for _, i := range idx {
 		if q := m.val[i].mean(); !math.IsNaN(q) {
@@ -35,14 +35,14 @@ func (s *search) measureVal(ctx context.Context, m *member, idx []int, trial int
 // Nothing else of a search runs rollouts, and what measure has run counts as tried,
 // whatever came of it: without an error, m has more than trial rollouts of each case
 // at idx. A loop that ends when nothing is left to try therefore ends.
-func (s *search) measure(ctx context.Context, m *member, cases []eval.Case, known []attempts, idx []int, trial int) error {
+func (s *State) measure(ctx context.Context, m *Member, cases []eval.Case, known []attempts, idx []int, trial int) error {
 	if err := ctx.Err(); err != nil {
 		return err // also where everything is recorded, and nothing would be asked
 	}
 	jobs, at := make([]eval.Job, 0, len(idx)), make([]int, 0, len(idx))
 	for _, i := range idx {
 		if known[i].trials() <= trial {
-			jobs = append(jobs, eval.Job{Variant: m.variant, Case: &cases[i], Trial: trial})
+			jobs = append(jobs, eval.Job{Variant: m.Variant, Case: &cases[i], Trial: trial})
 			at = append(at, i)
 		}
 	}
@@ -77,7 +77,7 @@ func (s *search) measure(ctx context.Context, m *member, cases []eval.Case, know
 }
 
 // learnFeedback adds a rollout's feedback to the run's corpus.
-func (s *search) learnFeedback(r *eval.Rollout) {
+func (s *State) learnFeedback(r *eval.Rollout) {
 	for _, f := range mutate.FeedbackOf(r) {
 		if !s.inCorpus[f] {
 			s.inCorpus[f] = true

@@ -40,10 +40,10 @@ func (n Noise) epsilon(sd *float64) float64 {
 
 // between is the standard error of the mean paired difference in quality of two
 // members, each with the trials that it has, as far as noise alone makes it.
-func (n Noise) between(a, b *member) float64 { return scatter(n.Quality, a, b) }
+func (n Noise) between(a, b *Member) float64 { return scatter(n.Quality, a, b) }
 
 // scatter is between for a quantity with the standard deviation sd.
-func scatter(sd float64, a, b *member) float64 {
+func scatter(sd float64, a, b *Member) float64 {
 	sum, k := 0.0, 0
 	for i := range a.val {
 		if x, y := len(a.val[i].done()), len(b.val[i].done()); x > 0 && y > 0 {
@@ -64,7 +64,7 @@ const repeats = 12
 // testRetest tries the incumbent again on validation cases where the pool's
 // outcomes differ, with what the budget leaves: those where nobody ever differs
 // have no noise worth paying for.
-func (s *search) testRetest(ctx context.Context) error {
+func (s *State) testRetest(ctx context.Context) error {
 	root := s.pool.members[0]
 	again := s.disputed()
 	again = again[:min(len(again), repeats)]
@@ -83,8 +83,8 @@ func (s *search) testRetest(ctx context.Context) error {
 
 // disputed lists the validation cases on which two scores of the pool differ, in
 // the cases' own order.
-func (s *search) disputed() (out []int) {
-	for i := range s.cases.Val {
+func (s *State) disputed() (out []int) {
+	for i := range s.Cases.Val {
 		lo, hi := math.Inf(1), math.Inf(-1)
 		for _, m := range s.pool.members {
 			for t := range m.val[i].trials() {
@@ -103,8 +103,8 @@ func (s *search) disputed() (out []int) {
 // noise pools the spread within cases over all members that were tried more than
 // once. The incumbent's repeats are on disputed cases alone; the others count as
 // without noise, in proportion.
-func (s *search) noise() Noise {
-	n := Noise{Cases: len(s.cases.Val)}
+func (s *State) noise() Noise {
+	n := Noise{Cases: len(s.Cases.Val)}
 	var q, retries, latency, cost, tokens within
 	share := float64(len(s.disputed())) / float64(max(1, n.Cases))
 	for k, m := range s.pool.members {
@@ -123,7 +123,7 @@ func (s *search) noise() Noise {
 			latency.add(rs, 1, func(r *eval.Rollout) (float64, bool) { return reported(r.LatencyMS) })
 			cost.add(rs, 1, func(r *eval.Rollout) (float64, bool) { return reported(r.CostUSD) })
 			tokens.add(rs, 1, totalTokens)
-			n.judged(&s.cases.Val[i], rs)
+			n.judged(&s.Cases.Val[i], rs)
 		}
 	}
 	if n.Pairs == 0 {

@@ -10,13 +10,13 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// A member is a candidate in the Pareto pool: a text that won its minibatch (or
+// A Member is a candidate in the Pareto pool: a text that won its minibatch (or
 // the incumbent), with all that is known of it.
-type member struct {
+type Member struct {
 	record.Candidate
-	variant eval.Variant
+	Variant eval.Variant
 	parents []int      // indexes into the pool
-	tokens  int        // of the body
+	Tokens  int        // of the body
 	train   []attempts // by train case
 	val     []attempts // by validation case
 	full    bool       // validated on every case
@@ -88,7 +88,7 @@ func (r *attempts) last() *eval.Rollout {
 
 // A pool is the candidates of one run, the incumbent first.
 type pool struct {
-	members []*member
+	members []*Member
 	fronts  *pareto.Instances
 	train   int // cases
 	cases   int // validation cases
@@ -98,11 +98,11 @@ func newPool(trainCases, valCases int) *pool {
 	return &pool{fronts: pareto.NewInstances(valCases), train: trainCases, cases: valCases}
 }
 
-func (p *pool) add(c record.Candidate, v eval.Variant, parents ...int) *member {
-	m := &member{Candidate: c, variant: v, parents: parents, tokens: skill.Tokens(string(v.Doc.Body())),
+func (p *pool) add(c record.Candidate, v eval.Variant, parents ...int) *Member {
+	m := &Member{Candidate: c, Variant: v, parents: parents, Tokens: skill.Tokens(string(v.Doc.Body())),
 		train: make([]attempts, p.train), val: make([]attempts, p.cases), tried: map[string]bool{}}
 	if len(p.members) > 0 {
-		_, m.cut = mutate.Removed(p.members[0].variant.Doc, v.Doc)
+		_, m.cut = mutate.Removed(p.members[0].Variant.Doc, v.Doc)
 	}
 	p.members = append(p.members, m)
 	row := make([]float64, p.cases)
@@ -113,7 +113,7 @@ func (p *pool) add(c record.Candidate, v eval.Variant, parents ...int) *member {
 	return m
 }
 
-func (p *pool) index(m *member) int {
+func (p *pool) index(m *Member) int {
 	for i, x := range p.members {
 		if x == m {
 			return i
@@ -154,8 +154,8 @@ func (p *pool) commonAncestor(a, b int) int {
 	return best
 }
 
-// meanVal is the plain validation mean over the cases that m has scores for.
-func (m *member) meanVal() (mean float64, n int) {
+// Validation is the plain validation mean over the cases that m has scores for.
+func (m *Member) Validation() (mean float64, n int) {
 	sum := 0.0
 	for i := range m.val {
 		if q := m.val[i].mean(); !math.IsNaN(q) {
@@ -169,7 +169,7 @@ func (m *member) meanVal() (mean float64, n int) {
 }
 
 // valRollouts collects every validation rollout of m.
-func (m *member) valRollouts() (out []*eval.Rollout) {
+func (m *Member) valRollouts() (out []*eval.Rollout) {
 	for i := range m.val {
 		if r := &m.val[i]; r.first != nil {
 			out = append(append(out, r.first), r.more...)

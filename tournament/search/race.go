@@ -29,7 +29,7 @@ const leadZ = 2.5
 // lacks is measured once it is needed, in a later race or in the finals. A
 // member that was stopped stays a parent for the cases that it leads on, but
 // cannot win.
-func (s *search) race(ctx context.Context, m *member, deletion float64) error {
+func (s *State) race(ctx context.Context, m *Member, deletion float64) error {
 	best := s.pool.members[s.best]
 	order := s.informative(best)
 	slack := deletion * float64(len(order))
@@ -55,26 +55,26 @@ func (s *search) race(ctx context.Context, m *member, deletion float64) error {
 		}
 		if d, se := s.paired(m, best), s.standardError(m, best); d > 0 && d > leadZ*se {
 			s.best = s.pool.index(m)
-			q, n := m.meanVal()
-			return s.emit(ctx, "leading", map[string]any{"sha256": m.SHA, "operator": m.Operator, "quality": q, "gain": d, "cases": n, "of": len(order), "tokens": m.tokens})
+			q, n := m.Validation()
+			return s.emit(ctx, "leading", map[string]any{"sha256": m.SHA, "operator": m.Operator, "quality": q, "gain": d, "cases": n, "of": len(order), "tokens": m.Tokens})
 		}
 	}
 	m.full, best.full = true, true
-	mine, _ := m.meanVal()
-	his, _ := best.meanVal()
+	mine, _ := m.Validation()
+	his, _ := best.Validation()
 	delta := s.paired(m, best)
-	if delta > 1e-9 || deletion > 0 && delta >= -deletion && m.tokens < best.tokens ||
-		math.Abs(delta) <= 1e-9 && m.tokens < best.tokens {
+	if delta > 1e-9 || deletion > 0 && delta >= -deletion && m.Tokens < best.Tokens ||
+		math.Abs(delta) <= 1e-9 && m.Tokens < best.Tokens {
 		s.best = s.pool.index(m)
 	}
 	return s.emit(ctx, "validated", map[string]any{"sha256": m.SHA, "operator": m.Operator, "quality": mine, "against": his,
-		"gain": delta, "best": s.pool.members[s.best].SHA, "tokens": m.tokens})
+		"gain": delta, "best": s.pool.members[s.best].SHA, "tokens": m.Tokens})
 }
 
 // potential is the largest sum of differences to best that m can still reach:
 // what it has on order[:end], and every case after that solved. Where it is not
 // positive, m is dominated on average.
-func (s *search) potential(m, best *member, order []int, end int) float64 {
+func (s *State) potential(m, best *Member, order []int, end int) float64 {
 	sum := 0.0
 	for k, i := range order {
 		had := best.val[i].mean()
@@ -94,9 +94,9 @@ func (s *search) potential(m, best *member, order []int, end int) float64 {
 
 // paired is the mean difference of a to b over the validation cases that both
 // have a score on.
-func (s *search) paired(a, b *member) float64 {
+func (s *State) paired(a, b *Member) float64 {
 	sum, n := 0.0, 0
-	for i := range s.cases.Val {
+	for i := range s.Cases.Val {
 		if d := a.val[i].mean() - b.val[i].mean(); !math.IsNaN(d) {
 			sum, n = sum+d, n+1
 		}
@@ -110,8 +110,8 @@ func (s *search) paired(a, b *member) float64 {
 // informative orders the validation cases: those that the best does worst on
 // first, since only there can a child gain; equals by how much the pool
 // disagrees on them.
-func (s *search) informative(best *member) []int {
-	spread := make([]float64, len(s.cases.Val))
+func (s *State) informative(best *Member) []int {
+	spread := make([]float64, len(s.Cases.Val))
 	for i := range spread {
 		lo, hi := math.Inf(1), math.Inf(-1)
 		for _, m := range s.pool.members {
@@ -121,7 +121,7 @@ func (s *search) informative(best *member) []int {
 		}
 		spread[i] = hi - lo
 	}
-	order := s.rng.Perm(len(s.cases.Val))
+	order := s.Rand.Perm(len(s.Cases.Val))
 	slices.SortStableFunc(order, func(a, b int) int {
 		qa, qb := best.val[a].mean(), best.val[b].mean()
 		if na, nb := math.IsNaN(qa), math.IsNaN(qb); na != nb {
@@ -144,11 +144,11 @@ const (
 // finals repeats the validation of the leaders with what the budget leaves:
 // the best of many noisy means is too good to be true, and fresh trials take
 // that back. It always returns done or what went wrong.
-func (s *search) finals(ctx context.Context, done *errDone) error {
+func (s *State) finals(ctx context.Context, done *errDone) error {
 	// A leader that ran away early is measured on the cases that it skipped; each turn
 	// measures one more member on all of them.
 	for m := s.pool.members[s.best]; !m.full; m = s.pool.members[s.best] {
-		if err := s.measureVal(ctx, m, all(len(s.cases.Val)), 0); err != nil {
+		if err := s.measureVal(ctx, m, all(len(s.Cases.Val)), 0); err != nil {
 			return err
 		}
 		m.full = true
@@ -167,13 +167,13 @@ func (s *search) finals(ctx context.Context, done *errDone) error {
 		}
 		var open error // a request that is not answered yet
 		for _, m := range leaders {
-			if rest := s.Evaluator.Budget.Remaining().Rollouts; rest < 0 || rest > 0 && rest < int64(len(s.cases.Val)) {
+			if rest := s.Evaluator.Budget.Remaining().Rollouts; rest < 0 || rest > 0 && rest < int64(len(s.Cases.Val)) {
 				if open != nil {
 					return open
 				}
 				return s.close(ctx, done)
 			}
-			if err := s.measureVal(ctx, m, all(len(s.cases.Val)), trial); eval.IsPending(err) {
+			if err := s.measureVal(ctx, m, all(len(s.Cases.Val)), trial); eval.IsPending(err) {
 				open = err
 			} else if err != nil {
 				return err
@@ -182,9 +182,9 @@ func (s *search) finals(ctx context.Context, done *errDone) error {
 		if open != nil {
 			return open
 		}
-		slices.SortStableFunc(leaders, func(a, b *member) int {
+		slices.SortStableFunc(leaders, func(a, b *Member) int {
 			switch d := s.paired(a, b); {
-			case d > 1e-9 || math.Abs(d) <= 1e-9 && a.tokens < b.tokens:
+			case d > 1e-9 || math.Abs(d) <= 1e-9 && a.Tokens < b.Tokens:
 				return -1
 			case d < -1e-9:
 				return 1
@@ -192,7 +192,7 @@ func (s *search) finals(ctx context.Context, done *errDone) error {
 			return 0
 		})
 		s.best = s.pool.index(leaders[0])
-		q, _ := leaders[0].meanVal()
+		q, _ := leaders[0].Validation()
 		if err := s.emit(ctx, "finals", map[string]any{"trial": trial + 1, "finalists": len(leaders), "best": leaders[0].SHA, "quality": q}); err != nil {
 			return err
 		}
@@ -202,7 +202,7 @@ func (s *search) finals(ctx context.Context, done *errDone) error {
 
 // close confirms the winner and measures the noise with what is left then. It
 // always returns done or what went wrong.
-func (s *search) close(ctx context.Context, done *errDone) error {
+func (s *State) close(ctx context.Context, done *errDone) error {
 	if err := s.confirm(ctx); err != nil {
 		return err
 	}
@@ -214,26 +214,26 @@ func (s *search) close(ctx context.Context, done *errDone) error {
 
 // confirm gives the winner one trial that had no part in choosing it: the score
 // that is reported, and what the gate's held-out cases are risked on.
-func (s *search) confirm(ctx context.Context) error {
+func (s *State) confirm(ctx context.Context) error {
 	m := s.pool.members[s.best]
 	rest := s.Evaluator.Budget.Remaining().Rollouts
-	if s.best == 0 || rest < 0 || rest > 0 && rest < int64(len(s.cases.Val)) {
+	if s.best == 0 || rest < 0 || rest > 0 && rest < int64(len(s.Cases.Val)) {
 		return nil
 	}
 	trial := maxTrials
 	for i := range m.val {
 		trial = min(trial, m.val[i].trials())
 	}
-	if err := s.measureVal(ctx, m, all(len(s.cases.Val)), trial); err != nil {
+	if err := s.measureVal(ctx, m, all(len(s.Cases.Val)), trial); err != nil {
 		return err
 	}
 	m.confirmed = trial
 	q := eval.Summarise(m.trial(trial)).Quality
-	return s.emit(ctx, "confirmed", map[string]any{"sha256": m.SHA, "quality": q, "cases": len(s.cases.Val)})
+	return s.emit(ctx, "confirmed", map[string]any{"sha256": m.SHA, "quality": q, "cases": len(s.Cases.Val)})
 }
 
 // trial collects m's validation rollouts of one trial.
-func (m *member) trial(n int) (out []*eval.Rollout) {
+func (m *Member) trial(n int) (out []*eval.Rollout) {
 	for i := range m.val {
 		if r := &m.val[i]; r.trials() > n {
 			out = append(out, r.at(n))
@@ -244,10 +244,10 @@ func (m *member) trial(n int) (out []*eval.Rollout) {
 
 // leaders are the fully validated members that the best is not clearly ahead of,
 // the best first.
-func (s *search) leaders() []*member {
+func (s *State) leaders() []*Member {
 	best := s.pool.members[s.best]
-	out := []*member{best}
-	var rest []*member
+	out := []*Member{best}
+	var rest []*Member
 	for _, m := range s.pool.members[1:] {
 		if m == best || !m.full || m.cut != s.opt.Shorten {
 			continue
@@ -256,14 +256,14 @@ func (s *search) leaders() []*member {
 			rest = append(rest, m)
 		}
 	}
-	slices.SortStableFunc(rest, func(a, b *member) int { return cmp.Compare(s.paired(b, best), s.paired(a, best)) })
+	slices.SortStableFunc(rest, func(a, b *Member) int { return cmp.Compare(s.paired(b, best), s.paired(a, best)) })
 	return append(out, rest[:min(len(rest), maxFinalists-1)]...)
 }
 
 // standardError is that of the mean paired difference.
-func (s *search) standardError(a, b *member) float64 {
+func (s *State) standardError(a, b *Member) float64 {
 	mean, sum, n := s.paired(a, b), 0.0, 0
-	for i := range s.cases.Val {
+	for i := range s.Cases.Val {
 		if d := a.val[i].mean() - b.val[i].mean(); !math.IsNaN(d) {
 			sum, n = sum+(d-mean)*(d-mean), n+1
 		}
@@ -275,14 +275,14 @@ func (s *search) standardError(a, b *member) float64 {
 }
 
 // result sums the walk up.
-func (s *search) result() *Result {
+func (s *State) result() *Result {
 	res := &Result{Stats: s.stats, Noise: s.noise()}
 	for _, m := range s.pool.members {
 		rollouts := m.valRollouts()
 		if m.confirmed > 0 {
 			rollouts = m.trial(m.confirmed)
 		}
-		res.Pool = append(res.Pool, Scored{m.Candidate, eval.Summarise(rollouts), m.tokens, m.full})
+		res.Pool = append(res.Pool, Scored{m.Candidate, eval.Summarise(rollouts), m.Tokens, m.full})
 	}
 	res.Incumbent = res.Pool[0]
 	if s.worthTrying(s.pool.members[s.best], res.Noise) {

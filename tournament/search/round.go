@@ -12,19 +12,6 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// A move is what an operator came up with for one parent, ready to be tried.
-type move struct {
-	op        string
-	parent    *member
-	other     *member // second parent of a merge
-	proposals []mutate.Proposal
-	targets   []int // train cases that the change is meant for
-	accept    Acceptance
-	deletion  float64 // what a shorter text may seem to lose and still win; 0 where it is no deletion
-	untried   bool    // no minibatch: straight to validation
-	depth     int     // stepping stones below the parent
-}
-
 // maxDepth bounds how many reflections in a row may be without effect.
 const maxDepth = 2
 
@@ -32,50 +19,39 @@ const maxDepth = 2
 // its minibatch, its validation, and what the leader may lack. The first child
 // meets an incumbent that lacks nothing, so that a small budget tries one at
 // least.
-func (s *search) least() int64 {
+func (s *State) least() int64 {
 	passes := 2
 	if len(s.pool.members) == 1 {
 		passes = 1
 	}
-	return int64(s.opt.Minibatch + passes*len(s.cases.Val))
+	return int64(s.opt.Minibatch + passes*len(s.Cases.Val))
 }
 
-// apply makes one move with op. tried is false where op has nothing to work on;
+// apply makes one move. tried is false if it has nothing to work on;
 // nothing was spent then beyond what evidence cost.
-func (s *search) apply(ctx context.Context, op string) (tried, won bool, err error) {
+func (s *State) apply(ctx context.Context, m Move) (tried, won bool, err error) {
 	if rest := s.Evaluator.Budget.Remaining().Rollouts; rest < 0 || rest > 0 && rest < s.least() {
 		// A child that cannot be validated whole cannot win: what is left is
 		// better spent on telling the finalists apart.
 		return false, false, s.finals(ctx, errRollouts)
 	}
-	var mv *move
-	switch op {
-	case "reflect":
-		mv, err = s.reflection(ctx)
-	case "ablate":
-		mv, err = s.ablation(ctx)
-	case "merge":
-		mv, err = s.crossing(ctx)
-	case "description":
-		mv, err = s.description(ctx)
-	default:
-		mv, err = s.rewriting(ctx, op)
-	}
+	mv, err := m.Make(ctx, s)
 	if err != nil || mv == nil {
 		return false, false, err
 	}
+	mv.op = m.Name()
 	best := s.best
-	if len(mv.proposals) > 0 {
-		if _, err := s.try(ctx, mv, mv.proposals); err != nil {
+	if len(mv.Proposals) > 0 {
+		if _, err := s.try(ctx, mv, mv.Proposals); err != nil {
 			return true, false, err
 		}
 	}
 	return true, s.best != best, nil
 }
 
-// ask runs one operator per input in parallel and keeps the usable, allowed
+// Ask runs one operator per input in parallel and keeps the usable, allowed
 // proposals in the order of the inputs.
-func (s *search) ask(ctx context.Context, op mutate.Operator, parent *member, inputs []mutate.Input) ([]mutate.Proposal, error) {
+func (s *State) Ask(ctx context.Context, op mutate.Operator, parent *Member, inputs []mutate.Input) ([]mutate.Proposal, error) {
 	type reply struct {
 		p   mutate.Proposal
 		err error
@@ -134,18 +110,18 @@ func (s *search) ask(ctx context.Context, op mutate.Operator, parent *member, in
 
 // allowed checks a text before anything is paid for it, and records it where it
 // is refused.
-func (s *search) allowed(ctx context.Context, op string, parent *member, p mutate.Proposal) (bool, error) {
+func (s *State) allowed(ctx context.Context, op string, parent *Member, p mutate.Proposal) (bool, error) {
 	sha := p.Doc.Hash()
 	if s.tried[sha] {
 		s.stats.Unusable++
 		return false, s.emit(ctx, "unusable", map[string]any{"operator": op, "reason": "this text was tried before"})
 	}
-	c := s.candidate(op, []*member{parent}, p)
-	if reason := s.guard.refuse(parent.variant.Doc, p.Doc); reason != "" {
+	c := s.candidate(op, []*Member{parent}, p)
+	if reason := s.guard.refuse(parent.Variant.Doc, p.Doc); reason != "" {
 		s.stats.Invalid++
 		c.State, c.Reason = record.Invalid, reason
 	}
-	for _, f := range skill.CheckDescendant(s.pool.members[0].variant.Doc, parent.variant.Doc, p.Doc, s.opt.Profile) {
+	for _, f := range skill.CheckDescendant(s.pool.members[0].Variant.Doc, parent.Variant.Doc, p.Doc, s.opt.Profile) {
 		switch {
 		case f.Severity == skill.Reject && c.State != record.Invalid:
 			s.stats.Invalid++
@@ -172,7 +148,7 @@ func (s *search) allowed(ctx context.Context, op string, parent *member, p mutat
 	return false, s.emit(ctx, string(c.State), map[string]any{"sha256": sha, "operator": op, "reason": c.Reason})
 }
 
-func (s *search) candidate(op string, parents []*member, p mutate.Proposal) record.Candidate {
+func (s *State) candidate(op string, parents []*Member, p mutate.Proposal) record.Candidate {
 	s.seq++
 	c := record.Candidate{SHA: p.Doc.Hash(), Run: s.Log.Run, Seq: s.seq, Operator: op, Taught: p.Taught, Text: p.Doc.Render()}
 	for _, m := range parents {
@@ -184,7 +160,7 @@ func (s *search) candidate(op string, parents []*member, p mutate.Proposal) reco
 // try tests proposals for one parent together: most of them change different
 // lines, so their union is tried first, and only where it fails its halves. The
 // cost of a round is then one minibatch, not one a proposal.
-func (s *search) try(ctx context.Context, mv *move, ps []mutate.Proposal) (won bool, err error) {
+func (s *State) try(ctx context.Context, mv *Change, ps []mutate.Proposal) (won bool, err error) {
 	p := ps[0]
 	if len(ps) > 1 {
 		if p, err = s.unite(ctx, mv, ps); err != nil {
@@ -199,7 +175,7 @@ func (s *search) try(ctx context.Context, mv *move, ps []mutate.Proposal) (won b
 		return false, nil
 	}
 	if len(ps) > 1 {
-		ok, err := s.allowed(ctx, mv.op, mv.parent, p)
+		ok, err := s.allowed(ctx, mv.op, mv.Parent, p)
 		if err != nil {
 			return false, err
 		}
@@ -208,17 +184,17 @@ func (s *search) try(ctx context.Context, mv *move, ps []mutate.Proposal) (won b
 		}
 	}
 	s.tried[p.Doc.Hash()] = true
-	parents := []*member{mv.parent}
-	from := []int{s.pool.index(mv.parent)}
-	if mv.other != nil {
-		parents, from = append(parents, mv.other), append(from, s.pool.index(mv.other))
+	parents := []*Member{mv.Parent}
+	from := []int{s.pool.index(mv.Parent)}
+	if mv.Other != nil {
+		parents, from = append(parents, mv.Other), append(from, s.pool.index(mv.Other))
 	}
 	c := s.candidate(mv.op, parents, p)
-	child := &member{Candidate: c, variant: eval.Variant{Name: mv.parent.variant.Name, Doc: p.Doc,
-		Dir: mv.parent.variant.Dir, Rest: mv.parent.variant.Rest}, train: make([]attempts, len(s.cases.Train))}
+	child := &Member{Candidate: c, Variant: eval.Variant{Name: mv.Parent.Variant.Name, Doc: p.Doc,
+		Dir: mv.Parent.Variant.Dir, Rest: mv.Parent.Variant.Rest}, train: make([]attempts, len(s.Cases.Train))}
 	var batch []int
-	if !mv.untried {
-		batch = s.opt.Batch.Pick(qualities(mv.parent.train, all(len(s.cases.Train))), mv.targets, s.opt.Minibatch, s.rng)
+	if !mv.Untested {
+		batch = s.opt.Batch.Pick(qualities(mv.Parent.train, all(len(s.Cases.Train))), mv.Targets, s.opt.Minibatch, s.Rand)
 	}
 	if err := s.measureTrain(ctx, child, batch, 0); err != nil {
 		return false, err
@@ -235,9 +211,9 @@ func (s *search) try(ctx context.Context, mv *move, ps []mutate.Proposal) (won b
 		c = s.candidate(mv.op, parents, p)
 		child.Candidate = c
 	}
-	got, had := qualities(child.train, batch), qualities(mv.parent.train, batch)
+	got, had := qualities(child.train, batch), qualities(mv.Parent.train, batch)
 	delta := gain(got, had)
-	if !mv.accept.Accept(got, had) {
+	if !mv.Accept.Accept(got, had) {
 		s.stats.Refused++
 		c.State, c.Reason = record.Refused, fmt.Sprintf("%+.2f on %d train cases", delta, len(batch))
 		if err := s.Log.Journal.SaveCandidate(ctx, &c); err != nil {
@@ -247,12 +223,12 @@ func (s *search) try(ctx context.Context, mv *move, ps []mutate.Proposal) (won b
 		if err := s.emit(ctx, "refused", map[string]any{"sha256": c.SHA, "operator": mv.op, "gain": delta, "cases": len(batch)}); err != nil {
 			return false, err
 		}
-		if mv.op == "reflect" && len(ps) == len(mv.proposals) && delta > -1e-9 && mv.depth < maxDepth {
+		if mv.Stone && len(ps) == len(mv.Proposals) && delta > -1e-9 && mv.Parent.depth < maxDepth {
 			// Neither better nor worse: rules that only work together look like
 			// this one by one. It becomes a stepping stone for the next
 			// reflection instead of being taken apart.
-			m := s.pool.add(c, child.variant, from...)
-			m.train, m.depth = child.train, mv.depth+1
+			m := s.pool.add(c, child.Variant, from...)
+			m.train, m.depth = child.train, mv.Parent.depth+1
 			s.stones = append(s.stones, m)
 			return false, nil
 		}
@@ -263,28 +239,28 @@ func (s *search) try(ctx context.Context, mv *move, ps []mutate.Proposal) (won b
 		return false, err
 	}
 	s.stats.Accepted++
-	m := s.pool.add(c, child.variant, from...)
+	m := s.pool.add(c, child.Variant, from...)
 	m.train = child.train
 	on := make([]string, 0, len(batch))
 	for _, i := range batch {
-		on = append(on, s.cases.Train[i].ID)
+		on = append(on, s.Cases.Train[i].ID)
 		if r := m.train[i].last(); r != nil {
 			s.learnFeedback(r)
 		}
 	}
 	if err := s.emit(ctx, "accepted", map[string]any{"sha256": c.SHA, "operator": mv.op, "parents": c.Parents,
-		"gain": delta, "cases": len(batch), "on": on, "proposals": len(ps), "tokens": m.tokens}); err != nil {
+		"gain": delta, "cases": len(batch), "on": on, "proposals": len(ps), "tokens": m.Tokens}); err != nil {
 		return false, err
 	}
-	return true, s.race(ctx, m, mv.deletion)
+	return true, s.race(ctx, m, mv.Slack)
 }
 
 // unite joins proposals for one parent. The mutator is asked only where sentences
 // of theirs may say the same in other words, before anything of the union is
 // measured.
-func (s *search) unite(ctx context.Context, mv *move, ps []mutate.Proposal) (mutate.Proposal, error) {
+func (s *State) unite(ctx context.Context, mv *Change, ps []mutate.Proposal) (mutate.Proposal, error) {
 	u := &mutate.Union{Model: s.Mutator, Proposals: ps}
-	p, err := u.Propose(ctx, s.input(mv.parent, nil))
+	p, err := u.Propose(ctx, s.Input(mv.Parent, nil))
 	var limit *eval.BudgetError
 	switch {
 	case errors.As(err, &limit):
@@ -298,7 +274,7 @@ func (s *search) unite(ctx context.Context, mv *move, ps []mutate.Proposal) (mut
 }
 
 // halves tries the two halves of a refused union apart.
-func (s *search) halves(ctx context.Context, mv *move, ps []mutate.Proposal) (bool, error) {
+func (s *State) halves(ctx context.Context, mv *Change, ps []mutate.Proposal) (bool, error) {
 	if len(ps) < 2 {
 		return false, nil
 	}

@@ -10,31 +10,31 @@ import (
 	"github.com/skill-evolve/evolve/mutate"
 )
 
-// failures returns the indexes of train cases that m fails, the worst first, and
+// Failures returns the indexes of train cases that m fails, the worst first, and
 // measures more of them while there are fewer than want. The cases that m's
 // ancestors failed come first: they are the likeliest to teach something.
-func (s *search) failures(ctx context.Context, m *member, want int) ([]int, error) {
-	fails, err := s.known(ctx, m)
+func (s *State) Failures(ctx context.Context, m *Member, want int) ([]int, error) {
+	fails, err := s.Known(ctx, m)
 	// Each turn tries at least one more case, so there are no more turns than cases.
-	for range s.cases.Train {
+	for range s.Cases.Train {
 		rest := s.untried(m)
 		if err != nil || len(fails) >= want || len(rest) == 0 {
 			break
 		}
 		if err = s.measureTrain(ctx, m, rest[:min(len(rest), s.opt.Minibatch)], 0); err == nil {
-			fails, err = s.known(ctx, m)
+			fails, err = s.Known(ctx, m)
 		}
 	}
 	return fails, err
 }
 
-// known lists the train cases that m is known to fail. Where m passes most of
+// Known lists the train cases that m is known to fail. Where m passes most of
 // what it was tried on, a failure may be noise: it counts once a second trial
 // has failed as well.
-func (s *search) known(ctx context.Context, m *member) ([]int, error) {
+func (s *State) Known(ctx context.Context, m *Member) ([]int, error) {
 	var fails, once []int
 	passed := 0
-	for i := range s.cases.Train {
+	for i := range s.Cases.Train {
 		r := &m.train[i]
 		if math.IsNaN(r.mean()) {
 			continue
@@ -90,10 +90,10 @@ func persistent(r *attempts) *eval.Rollout {
 // then those that the ancestor passed; in random order within each. A case that was
 // tried in vain (its rollout is missing, or void) is tried: another attempt would
 // mostly end the same way.
-func (s *search) untried(m *member) []int {
+func (s *State) untried(m *Member) []int {
 	lineage := s.pool.ancestors(s.pool.index(m))
 	var tiers [3][]int
-	for _, i := range s.rng.Perm(len(s.cases.Train)) {
+	for _, i := range s.Rand.Perm(len(s.Cases.Train)) {
 		if m.train[i].trials() > 0 {
 			continue
 		}
@@ -113,11 +113,11 @@ func (s *search) untried(m *member) []int {
 }
 
 // evidence turns train cases into what a mutator may see.
-func (s *search) evidence(m *member, idx []int) []mutate.Evidence {
+func (s *State) evidence(m *Member, idx []int) []mutate.Evidence {
 	var out []mutate.Evidence
 	for _, i := range idx {
 		if r := cmp.Or(persistent(&m.train[i]), m.train[i].last()); r != nil {
-			out = append(out, mutate.Evidence{Case: &s.cases.Train[i], Rollout: r})
+			out = append(out, mutate.Evidence{Case: &s.Cases.Train[i], Rollout: r})
 		}
 	}
 	return out

@@ -280,18 +280,18 @@ func TestGuard(t *testing.T) {
 }
 
 func TestOperatorsLearn(t *testing.T) {
-	o := newOperators(operatorNames)
-	before := o.worth("ablate")
+	o := newOperators(HarnessMoves)
+	before := o.worth(Ablate{})
 	for range 20 {
 		o.learn("reflect", false, 20)
 		o.learn("ablate", true, 10)
 	}
-	if o.worth("ablate") <= before || o.worth("reflect") >= o.worth("ablate") {
-		t.Errorf("ablate %.2f (was %.2f), reflect %.2f", o.worth("ablate"), before, o.worth("reflect"))
+	if o.worth(Ablate{}) <= before || o.worth(Reflect{}) >= o.worth(Ablate{}) {
+		t.Errorf("ablate %.2f (was %.2f), reflect %.2f", o.worth(Ablate{}), before, o.worth(Reflect{}))
 	}
-	for _, op := range operatorNames {
-		if o.worth(op) < floor {
-			t.Errorf("%s fell below the floor", op)
+	for _, m := range HarnessMoves {
+		if o.worth(m) < floor {
+			t.Errorf("%s fell below the floor", m.Name())
 		}
 	}
 }

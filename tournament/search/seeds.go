@@ -15,7 +15,7 @@ import (
 // validation, and is a parent from then on. One that may not be tried is recorded
 // with the reason. The challenger that stands is there first, and was checked when it
 // was made.
-func (s *search) sow(ctx context.Context) error {
+func (s *State) sow(ctx context.Context) error {
 	root := s.pool.members[0]
 	seeds := s.opt.Seeds
 	if s.opt.Standing != nil {
@@ -23,7 +23,7 @@ func (s *search) sow(ctx context.Context) error {
 	}
 	for i, seed := range seeds {
 		standing := i == 0 && s.opt.Standing != nil
-		doc, err := skill.Parse(seed.Text, root.variant.Doc.Options())
+		doc, err := skill.Parse(seed.Text, root.Variant.Doc.Options())
 		if err != nil {
 			return fmt.Errorf("read seed %.12s: %w", seed.SHA, err)
 		}
@@ -34,7 +34,7 @@ func (s *search) sow(ctx context.Context) error {
 		s.seq++
 		c := record.Candidate{SHA: doc.Hash(), Run: s.Log.Run, Seq: s.seq, Parents: []string{root.SHA}, Operator: seed.Operator,
 			State: record.Pooled, Reason: "it stood in the pool from the start", Taught: seed.Taught, Text: doc.Render()}
-		if reason := s.refused(root.variant.Doc, doc); reason != "" && !standing {
+		if reason := s.refused(root.Variant.Doc, doc); reason != "" && !standing {
 			c.State, c.Reason = record.Invalid, reason
 		}
 		if err := s.Log.Journal.SaveCandidate(ctx, &c); err != nil {
@@ -48,11 +48,11 @@ func (s *search) sow(ctx context.Context) error {
 			continue
 		}
 		s.stats.Seeds++
-		m := s.pool.add(c, eval.Variant{Name: root.variant.Name, Doc: doc, Dir: root.variant.Dir, Rest: root.variant.Rest}, 0)
+		m := s.pool.add(c, eval.Variant{Name: root.Variant.Name, Doc: doc, Dir: root.Variant.Dir, Rest: root.Variant.Rest}, 0)
 		if standing {
 			s.standing = m
 		}
-		if err := s.emit(ctx, "sown", map[string]any{"sha256": c.SHA, "operator": c.Operator, "tokens": m.tokens, "standing": standing}); err != nil {
+		if err := s.emit(ctx, "sown", map[string]any{"sha256": c.SHA, "operator": c.Operator, "tokens": m.Tokens, "standing": standing}); err != nil {
 			return err
 		}
 		if err := s.race(ctx, m, 0); err != nil {
@@ -63,7 +63,7 @@ func (s *search) sow(ctx context.Context) error {
 }
 
 // refused says why a seed may not be tried, "" where it may.
-func (s *search) refused(root, doc *skill.Document) string {
+func (s *State) refused(root, doc *skill.Document) string {
 	if reason := s.guard.refuse(root, doc); reason != "" {
 		return reason
 	}

@@ -53,7 +53,7 @@ func TestSeeds(t *testing.T) {
 	}
 
 	// With so small a budget nothing else can win.
-	res, journal := seeded(t, w, Options{Seed: 2, Seeds: []record.Candidate{bad, other, good, good}, MaxRounds: 1, Operators: []string{"prune"}}, 400)
+	res, journal := seeded(t, w, Options{Seed: 2, Seeds: []record.Candidate{bad, other, good, good}, MaxRounds: 1, Moves: []Move{prune}}, 400)
 	if res.Challenger == nil || res.Challenger.SHA != good.SHA {
 		t.Errorf("the challenger is %v, not the good seed", res.Challenger)
 	}
@@ -76,7 +76,7 @@ func TestSeeds(t *testing.T) {
 		}
 	}
 
-	res, journal = seeded(t, w, Options{Seed: 2, Seeds: []record.Candidate{good}, Barred: []string{good.SHA}, MaxRounds: 1, Operators: []string{"prune"}}, 400)
+	res, journal = seeded(t, w, Options{Seed: 2, Seeds: []record.Candidate{good}, Barred: []string{good.SHA}, MaxRounds: 1, Moves: []Move{prune}}, 400)
 	for _, c := range journal.Candidates {
 		if c.SHA == good.SHA {
 			t.Errorf("a barred text was tried: %s", c.State)

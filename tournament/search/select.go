@@ -2,13 +2,12 @@ package search
 
 import (
 	"cmp"
-	"math/rand/v2"
 	"slices"
 )
 
-// A Selector picks the pool index of the next parent.
+// A Selector picks the next parent.
 type Selector interface {
-	Select(p *pool, best int, rng *rand.Rand) int
+	Select(s *State) *Member
 }
 
 // ParetoSelect samples a parent from the instance fronts of the validation
@@ -16,13 +15,13 @@ type Selector interface {
 type ParetoSelect struct{}
 
 // Select implements Selector.
-func (ParetoSelect) Select(p *pool, _ int, rng *rand.Rand) int { return p.fronts.Pick(rng) }
+func (ParetoSelect) Select(s *State) *Member { return s.Members()[s.Fronts().Pick(s.Rand)] }
 
 // BestSelect always takes the member with the best shrunk validation mean.
 type BestSelect struct{}
 
 // Select implements Selector.
-func (BestSelect) Select(_ *pool, best int, _ *rand.Rand) int { return best }
+func (BestSelect) Select(s *State) *Member { return s.Best() }
 
 // MixedSelect takes the best with probability Best, else samples the fronts.
 // Pure sampling spends most of its budget on stepping stones once the pool has
@@ -30,11 +29,11 @@ func (BestSelect) Select(_ *pool, best int, _ *rand.Rand) int { return best }
 type MixedSelect struct{ Best float64 }
 
 // Select implements Selector.
-func (s MixedSelect) Select(p *pool, best int, rng *rand.Rand) int {
-	if rng.Float64() < s.Best {
-		return best
+func (m MixedSelect) Select(s *State) *Member {
+	if s.Rand.Float64() < m.Best {
+		return s.Best()
 	}
-	return p.fronts.Pick(rng)
+	return ParetoSelect{}.Select(s)
 }
 
 // TopK samples evenly among the K members with the best validation means; ties
@@ -42,31 +41,28 @@ func (s MixedSelect) Select(p *pool, best int, rng *rand.Rand) int {
 type TopK struct{ K int }
 
 // Select implements Selector.
-func (s TopK) Select(p *pool, best int, rng *rand.Rand) int {
-	order := make([]int, len(p.members))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		ma, na := p.members[a].meanVal()
-		mb, nb := p.members[b].meanVal()
+func (t TopK) Select(s *State) *Member {
+	order := slices.Clone(s.Members())
+	slices.SortStableFunc(order, func(a, b *Member) int {
+		ma, na := a.Validation()
+		mb, nb := b.Validation()
 		if na == 0 || nb == 0 {
 			return nb - na // unmeasured last
 		}
 		return cmp.Compare(mb, ma)
 	})
-	return order[rng.IntN(min(max(1, s.K), len(order)))]
+	return order[s.Rand.IntN(min(max(1, t.K), len(order)))]
 }
 
 // EpsilonGreedy takes the best, but with probability Epsilon any member alike.
 type EpsilonGreedy struct{ Epsilon float64 }
 
 // Select implements Selector.
-func (s EpsilonGreedy) Select(p *pool, best int, rng *rand.Rand) int {
-	if rng.Float64() >= s.Epsilon {
-		return best
+func (e EpsilonGreedy) Select(s *State) *Member {
+	if s.Rand.Float64() >= e.Epsilon {
+		return s.Best()
 	}
-	return rng.IntN(len(p.members))
+	return s.Members()[s.Rand.IntN(len(s.Members()))]
 }
 
 // Selectors are the strategies by the names that --select takes.

@@ -65,11 +65,13 @@ func TestBatches(t *testing.T) {
 }
 
 func TestEpsilonGreedy(t *testing.T) {
-	p := &pool{members: make([]*member, 10)}
-	rng := rand.New(rand.NewPCG(1, 1))
+	s := &State{pool: &pool{}, best: 3, Rand: rand.New(rand.NewPCG(1, 1))}
+	for range 10 {
+		s.pool.members = append(s.pool.members, &Member{})
+	}
 	best := 0
 	for range 2000 {
-		if (EpsilonGreedy{Epsilon: 0.2}).Select(p, 3, rng) == 3 {
+		if (EpsilonGreedy{Epsilon: 0.2}).Select(s) == s.Best() {
 			best++
 		}
 	}

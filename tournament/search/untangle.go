@@ -18,26 +18,26 @@ import (
 //
 // Lines that wait for a third one look the same and are not helped by this, so
 // that it is given up for the rest of a run in which it does not help.
-func (s *search) untangle(ctx context.Context, mv *move, child *member, batch []int) (*member, mutate.Proposal, error) {
-	none := func(err error) (*member, mutate.Proposal, error) { return nil, mutate.Proposal{}, err }
-	if mv.deletion > 0 || mv.untried || !s.knots.promising() {
+func (s *State) untangle(ctx context.Context, mv *Change, child *Member, batch []int) (*Member, mutate.Proposal, error) {
+	none := func(err error) (*Member, mutate.Proposal, error) { return nil, mutate.Proposal{}, err }
+	if mv.Slack > 0 || mv.Untested || !s.knots.promising() {
 		return none(nil)
 	}
-	drop, cases, lost := s.tangled(mv.parent, child, batch)
-	if rest := s.Evaluator.Budget.Remaining().Rollouts; len(drop) == 0 || rest > 0 && rest < int64(len(cases)+2*len(s.cases.Val)) {
+	drop, cases, lost := s.tangled(mv.Parent, child, batch)
+	if rest := s.Evaluator.Budget.Remaining().Rollouts; len(drop) == 0 || rest > 0 && rest < int64(len(cases)+2*len(s.Cases.Val)) {
 		return none(nil)
 	}
-	p, err := (&mutate.Ablate{Blocks: drop}).Propose(ctx, mutate.Input{Parent: child.variant.Doc})
-	if err != nil || s.tried[p.Doc.Hash()] || p.Doc.Hash() == mv.parent.SHA {
+	p, err := (&mutate.Ablate{Blocks: drop}).Propose(ctx, mutate.Input{Parent: child.Variant.Doc})
+	if err != nil || s.tried[p.Doc.Hash()] || p.Doc.Hash() == mv.Parent.SHA {
 		return none(nil) // what is left is nothing new, or no skill
 	}
-	if ok, err := s.allowed(ctx, mv.op, mv.parent, p); err != nil || !ok {
+	if ok, err := s.allowed(ctx, mv.op, mv.Parent, p); err != nil || !ok {
 		return none(err)
 	}
 	s.tried[p.Doc.Hash()] = true
-	v := child.variant
+	v := child.Variant
 	v.Doc = p.Doc
-	m := &member{variant: v, train: make([]attempts, len(s.cases.Train))}
+	m := &Member{Variant: v, train: make([]attempts, len(s.Cases.Train))}
 	if err := s.measureTrain(ctx, m, cases, 0); err != nil {
 		return none(err)
 	}
@@ -53,7 +53,7 @@ func (s *search) untangle(ctx context.Context, mv *move, child *member, batch []
 	if err := s.measureTrain(ctx, child, lost, 1); err != nil {
 		return none(err)
 	}
-	if again, _, _ := s.tangled(mv.parent, child, batch); !contains(again, drop) {
+	if again, _, _ := s.tangled(mv.Parent, child, batch); !contains(again, drop) {
 		return none(nil)
 	}
 	s.knots.wins++
@@ -75,8 +75,8 @@ func contains(all, some []int) bool {
 // tangled lists the blocks of child to take out; of the cases at idx those that
 // ask for a tangled line that stays; and those that ask for one that goes although
 // the parent passed it.
-func (s *search) tangled(parent, child *member, idx []int) (drop, stay, lost []int) {
-	index, text := mutate.Deletable(mutate.Input{Parent: child.variant.Doc})
+func (s *State) tangled(parent, child *Member, idx []int) (drop, stay, lost []int) {
+	index, text := mutate.Deletable(mutate.Input{Parent: child.Variant.Doc})
 	type line struct {
 		block, demand int
 		cases         []int // of idx that ask for it
@@ -100,7 +100,7 @@ func (s *search) tangled(parent, child *member, idx []int) (drop, stay, lost []i
 		if passed || len(l.cases) == 0 {
 			continue
 		}
-		for i := range s.cases.Train {
+		for i := range s.Cases.Train {
 			ok, _ := s.passes(parent, i, said)
 			l.alive = l.alive || ok
 		}
@@ -125,7 +125,7 @@ func (s *search) tangled(parent, child *member, idx []int) (drop, stay, lost []i
 
 // passes reports whether m has passed a check of train case i that asks for one
 // of the lessons, in any trial, and whether it was tried on one at all.
-func (s *search) passes(m *member, i int, said []int) (passed, tried bool) {
+func (s *State) passes(m *Member, i int, said []int) (passed, tried bool) {
 	for k, lesson := range s.lessons.of[i] {
 		if !slices.Contains(said, lesson) {
 			continue

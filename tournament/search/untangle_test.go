@@ -24,9 +24,9 @@ func TestTangledLines(t *testing.T) {
 		return c
 	}
 	train := []eval.Case{ask("quasar"), ask("quasar", "tundra"), ask("lantern", "tundra"), ask("tundra")}
-	s := &search{cases: Cases{Train: train}, lessons: newLessons(train)}
-	outcome := func(passed ...string) *member {
-		m := &member{variant: eval.Variant{Doc: doc}, train: make([]attempts, len(train))}
+	s := &State{Cases: Cases{Train: train}, lessons: newLessons(train)}
+	outcome := func(passed ...string) *Member {
+		m := &Member{Variant: eval.Variant{Doc: doc}, train: make([]attempts, len(train))}
 		for i, c := range train {
 			r := &eval.Rollout{Status: eval.Done}
 			for _, k := range c.Checks {
@@ -61,7 +61,7 @@ func TestTangledLines(t *testing.T) {
 	if _, _, lost = s.tangled(outcome(), outcome("tundra"), all); len(lost) != 0 {
 		t.Errorf("nobody passed what goes, and yet %v are to be tried again", lost)
 	}
-	for name, child := range map[string]*member{"one line fails": outcome("tundra", "quasar"), "all pass": outcome("tundra", "quasar", "lantern")} {
+	for name, child := range map[string]*Member{"one line fails": outcome("tundra", "quasar"), "all pass": outcome("tundra", "quasar", "lantern")} {
 		if drop, _, _ := s.tangled(outcome(), child, all); drop != nil {
 			t.Errorf("%s: took out %q", name, lines(drop))
 		}

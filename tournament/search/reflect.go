@@ -1,0 +1,74 @@
+package search
+
+import (
+	"context"
+	"slices"
+
+	"github.com/skill-evolve/evolve/mutate"
+)
+
+// Reflect asks for several reflections on different failures of one parent.
+type Reflect struct{}
+
+// Name implements Move.
+func (Reflect) Name() string { return new(mutate.Reflect).Name() }
+
+// Prior implements Move.
+func (Reflect) Prior() float64 { return 1.7 }
+
+// Make implements Move.
+func (Reflect) Make(ctx context.Context, s *State) (*Change, error) {
+	m := s.opt.Selector.Select(s)
+	if n := len(s.stones); n > 0 {
+		m, s.stones = s.stones[n-1], s.stones[:n-1]
+	}
+	fails, err := s.Failures(ctx, m, s.opt.Proposals*s.opt.Group)
+	if err != nil || len(fails) == 0 {
+		return nil, err
+	}
+	fails = fails[:min(len(fails), s.opt.Proposals*s.opt.Group)]
+	s.Rand.Shuffle(len(fails), func(i, j int) { fails[i], fails[j] = fails[j], fails[i] })
+	n := (len(fails) + s.opt.Group - 1) / s.opt.Group
+	inputs := make([]mutate.Input, n)
+	for k := range inputs {
+		var group []int
+		for i := k; i < len(fails); i += n {
+			group = append(group, fails[i])
+		}
+		inputs[k] = s.Input(m, group)
+	}
+	ps, err := s.Ask(ctx, &mutate.Reflect{Model: s.Mutator}, m, inputs)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range ps {
+		s.supported = s.supported || p.Supported
+	}
+	if s.supported {
+		// Words tell in this run which changes answer the feedback: one that
+		// shares none with it is a guess.
+		n := len(ps)
+		ps = slices.DeleteFunc(ps, func(p mutate.Proposal) bool { return !p.Supported })
+		s.stats.Unusable += n - len(ps)
+	}
+	return &Change{Parent: m, Proposals: ps, Targets: s.targets(ps, fails), Accept: s.opt.Accept, Stone: true}, nil
+}
+
+// targets lists the failures that the proposals say they answer, then the rest.
+func (s *State) targets(ps []mutate.Proposal, fails []int) []int {
+	taught := map[string]bool{}
+	for _, p := range ps {
+		for _, id := range p.Taught {
+			taught[id] = true
+		}
+	}
+	var first, rest []int
+	for _, i := range fails {
+		if taught[s.Cases.Train[i].ID] {
+			first = append(first, i)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	return append(first, rest...)
+}
