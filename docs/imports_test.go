@@ -56,7 +56,7 @@ var mayImport = map[string][]string{
 	"tournament/sleep":              {"eval", "eval/plain", "pareto", "store", "store/lock", "tournament/gate", "tournament/record"},
 	"cmd/evolve":                    {"*"},
 	"cmd/evolve/internal/term":      {"eval", "eval/plain", "tournament/record", "tournament/report"},
-	"cmd/evolve/internal/backend":   {"eval", "eval/agent", "eval/agent/claude", "eval/agent/codex", "eval/agent/command", "eval/agent/copilot", "eval/agent/handoff", "eval/agent/openai", "eval/agent/pi", "eval/agent/process", "eval/agent/replay", "eval/agent/simulated", "eval/git", "eval/problem", "harvest", "harvest/claude", "harvest/codex", "harvest/copilot", "harvest/entire", "harvest/hook", "harvest/ingest", "harvest/pi", "harvest/redact", "mutate/skill", "store/datadir"},
+	"cmd/evolve/internal/backend":   {"eval", "eval/…", "harvest", "harvest/…", "mutate/skill", "store/datadir"},
 	"cmd/evolve/internal/timer":     {"eval/agent/process", "eval/plain", "eval/problem"},
 	"cmd/evolve/…":                  {"*"},
 	"tournament/status":             {"eval", "eval/plain", "eval/problem", "harvest/ingest", "mutate/skill", "pareto", "store", "store/lock", "tournament/campaign", "tournament/candidate", "tournament/judge", "tournament/record", "tournament/release", "tournament/report", "tournament/search", "tournament/sleep"},
