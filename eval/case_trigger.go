@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/eval/check"
 )
@@ -59,16 +58,4 @@ func (c *Case) validateTrigger() error {
 		return errors.New("neighbour: is the skill itself")
 	}
 	return nil
-}
-
-// shorten keeps at most n bytes of a text, cut at a rune.
-func shorten(s string, n int) string {
-	s = strings.TrimSpace(s)
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
 }

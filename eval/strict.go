@@ -6,6 +6,9 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"strings"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 // DecodeStrict reads text, one JSON object and nothing else, into the struct
@@ -33,4 +36,13 @@ func DecodeStrict(text []byte, v any) error {
 		return errors.New("text after the JSON object")
 	}
 	return nil
+}
+
+// didYouMean is the tail of an error message: ` (did you mean "x"?)`, or the
+// whole list where nothing is near.
+func didYouMean(got string, words []string) string {
+	if w := skill.Nearest(got, words); w != "" {
+		return ` (did you mean "` + w + `"?)`
+	}
+	return " (known: " + strings.Join(words, ", ") + ")"
 }

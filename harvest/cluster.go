@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/content"
 )
 
 var shingleSeed = maphash.MakeSeed()
 
 // Cluster gives the cases of one session, and those whose prompts are
-// near-duplicates (see eval.Repeats), one cluster: that of the existing case that
+// near-duplicates (see content.Repeats), one cluster: that of the existing case that
 // they resemble, else of the first of them. What exists keeps the clusters that it
 // has. It returns how many clusters there are among cases, and for each case the
 // place, in existing and then cases, of the one that names its cluster.
@@ -43,7 +44,7 @@ func Cluster(cases, existing []eval.Case) (clusters int, like []int) {
 			first[eval.ClusterOf(&all[j])] = j
 		}
 	}
-	eval.Repeats(all, len(existing), func(i, j int) bool { return root(i) == root(j) }, join)
+	content.Repeats(all, len(existing), func(i, j int) bool { return root(i) == root(j) }, join)
 	names := make(map[string]bool)
 	like = make([]int, len(cases))
 	for k := range cases {
@@ -56,7 +57,7 @@ func Cluster(cases, existing []eval.Case) (clusters int, like []int) {
 }
 
 // shingles are the runs of three words of what a case asks, context included, as
-// eval.Repeats compares them.
+// content.Repeats compares them.
 func shingles(c eval.Case) map[uint64]bool {
 	var b strings.Builder
 	for _, m := range c.Context {

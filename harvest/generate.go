@@ -28,7 +28,7 @@ const (
 	shownWritten   = 40
 	generateTokens = 6000 // of one reply
 	// tooAlike is the share of common runs of words from which on a generated
-	// request is one that exists, with a word changed. It is lower than eval.Alike:
+	// request is one that exists, with a word changed. It is lower than content.Alike:
 	// what was made up is no loss.
 	tooAlike = .5
 )

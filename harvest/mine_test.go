@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/content"
 )
 
 // oracle is a Model that replies with what it is told, and keeps what it saw.
@@ -363,8 +364,8 @@ func TestClusterIsExact(t *testing.T) {
 			changed = false
 			for i := range cases {
 				for j := range cases {
-					if parent[j] > parent[i] && eval.Content(&cases[i]) != "" && // no case asks nothing
-						jaccard(shingles(cases[i]), shingles(cases[j])) >= eval.Alike {
+					if parent[j] > parent[i] && content.Of(&cases[i]) != "" && // no case asks nothing
+						jaccard(shingles(cases[i]), shingles(cases[j])) >= content.Alike {
 						parent[j], changed = parent[i], true
 					}
 				}

@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/workspace"
 )
 
 func TestOwnReplay(t *testing.T) {
 	// The workspaces that rollouts really get.
-	dir, done, err := eval.FileWorkspaces{Parent: t.TempDir()}.Open(t.Context(), &eval.Case{})
+	dir, done, err := workspace.Files{Parent: t.TempDir()}.Open(t.Context(), &eval.Case{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func (s *Store) PurgeSession(ctx context.Context, id string) (PurgeReport, error
 // them and was never installed, with its rollouts. What is freed is overwritten,
 // and the file is rewritten without it. Only the SHA-256 of each id stays, so
 // that a later harvest leaves the session out, and the print of a case that was
-// spent or read (see eval.Print), so that a copy of it is no evidence.
+// spent or read (see content.Print), so that a copy of it is no evidence.
 //
 // Versions that learned from one are marked, not removed: what has been
 // installed is the owner's, and so is what was made of it later. The error wraps

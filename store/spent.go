@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/content"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -71,7 +72,7 @@ func (j *journal) spentCases(ctx context.Context, skill, incumbent string) (*rec
 		}
 		// An older evolve has kept no print of what it spent.
 		c, err := decode[eval.Case](body)
-		if p := eval.Print(out.Key, &c); err == nil && p != "" && out.ByPrint[p] == "" {
+		if p := content.Print(out.Key, &c); err == nil && p != "" && out.ByPrint[p] == "" {
 			out.ByPrint[p] = r.challenger
 		}
 		return r, err
@@ -108,7 +109,7 @@ func (t *tx) keepPrint(skill, id string) error {
 	if err != nil {
 		return err
 	}
-	print := eval.Print(key, &c)
+	print := content.Print(key, &c)
 	if print == "" {
 		return nil // dropped: it was kept then
 	}

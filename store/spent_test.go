@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/content"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -55,7 +56,7 @@ func TestPrintsStay(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				s := open(t)
 				train, test := requests(t, s)
-				print := eval.Print(spentOf(t, s).Key, &test)
+				print := content.Print(spentOf(t, s).Key, &test)
 				if old {
 					print = ""
 				}
@@ -94,7 +95,7 @@ func TestSpentByPrint(t *testing.T) {
 	if len(key) != 32 || string(key) == string(spentOf(t, elsewhere).Key) {
 		t.Fatalf("a key of %d bytes, or one that another database has", len(key))
 	}
-	j, print := s.Journal("r1"), eval.Print(key, &test)
+	j, print := s.Journal("r1"), content.Print(key, &test)
 	must(t, j.SpendCase(t.Context(), "dataviz", "inc", "chal", "a", print))
 	must(t, j.SpendCase(t.Context(), "dataviz", "inc", "chal", "b", print))
 	must(t, j.SpendCase(t.Context(), "dataviz", "inc2", "rival", "c", print))

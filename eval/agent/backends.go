@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/workspace"
 	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
@@ -16,7 +17,7 @@ type Backends struct {
 	Agent   eval.Agent
 	Mutator eval.Model
 	Judge   eval.Model
-	Spaces  *eval.RecordedWorkspaces // nil: the agent works in no folder
+	Spaces  *workspace.Recorded // nil: the agent works in no folder
 	// Redactor knows the keys of this process by their values.
 	Redactor redact.Redactor
 	// AtATime is how many rollouts run at once if the run's choices do not say.

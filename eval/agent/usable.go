@@ -15,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/workspace"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
@@ -42,7 +43,7 @@ func (b *Backends) Usable(ctx context.Context, s *Spec, cases []eval.Case) (kept
 		var first error
 		drop("their recorded tree cannot be brought back", func(c *eval.Case) bool {
 			e := b.Spaces.Check(ctx, c)
-			if gone := new(eval.UnreplayableError); errors.As(e, &gone) {
+			if gone := new(workspace.UnreplayableError); errors.As(e, &gone) {
 				if first == nil {
 					first = e
 				}

@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/eval/skillcreator"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
@@ -50,7 +51,7 @@ type Import struct {
 func Read(in Input, layout *skill.Layout, red redact.Redactor) (*Import, error) {
 	r := &Import{Schema: 1, Skills: map[string]map[eval.Split]int{}, Warnings: []string{}}
 	read := (*Import).readCases
-	if eval.IsEvals(in.Text) {
+	if skillcreator.IsEvals(in.Text) {
 		read = (*Import).readEvals
 	}
 	where, err := read(r, in)
@@ -122,10 +123,10 @@ func (r *Import) readEvals(in Input) (where func(i int) string, err error) {
 		defer root.Close()
 		dir, folder = root.FS(), filepath.Base(filepath.Dir(abs))
 	}
-	cases, ignored, err := eval.ReadEvals(in.Text, in.Name, dir, folder)
+	cases, ignored, err := skillcreator.ReadEvals(in.Text, in.Name, dir, folder)
 	switch {
-	case errors.Is(err, eval.ErrTriggerSet):
-		if cases, ignored, err = eval.ReadTriggers(in.Text, in.Name, in.Skill); err != nil {
+	case errors.Is(err, skillcreator.ErrTriggerSet):
+		if cases, ignored, err = skillcreator.ReadTriggers(in.Text, in.Name, in.Skill); err != nil {
 			return nil, problem.Inputf("nothing was imported; a trigger set needs --skill NAME, and each entry a query and should_trigger", "%v", err)
 		}
 	case err != nil:

@@ -14,10 +14,10 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
-	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/handoff"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/scratch"
+	"github.com/skill-evolve/evolve/eval/workspace"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
@@ -99,7 +99,7 @@ func (w *sweep) files() error {
 			return err
 		}
 	}
-	removed, left, err := scratch.Sweep(string(w.home), eval.RemoveTree) // what killed runs have left
+	removed, left, err := scratch.Sweep(string(w.home), workspace.Remove) // what killed runs have left
 	if err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func first16(sha string) string { return sha[:min(16, len(sha))] }
 // files: their workspaces hold files of cases. What cannot be removed stays listed, for
 // the next time.
 func Tidy(home datadir.Dir) {
-	_, _, _ = scratch.Sweep(string(home), eval.RemoveTree) // tidying up is nothing to end a run for
+	_, _, _ = scratch.Sweep(string(home), workspace.Remove) // tidying up is nothing to end a run for
 	store.SweepCopies(home.Database())
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/content"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/record/recordtest"
@@ -72,7 +73,7 @@ func TestGateLeavesOutWhatAnotherTrialTook(t *testing.T) {
 	agent := duel{fail: func(eval.Task) error {
 		if met++; met == 1 {
 			for _, c := range cases[:30] {
-				if err := m.SpendCase(t.Context(), "s", bad.SHA(), "another", c.ID, eval.Print(nil, &c)); err != nil && !errors.As(err, new(*record.SpentError)) {
+				if err := m.SpendCase(t.Context(), "s", bad.SHA(), "another", c.ID, content.Print(nil, &c)); err != nil && !errors.As(err, new(*record.SpentError)) {
 					t.Error(err)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/content"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/record/recordtest"
@@ -202,7 +203,7 @@ func TestIndependent(t *testing.T) {
 	if held, _ := record.HeldOut(slices.Concat(train, test, val)); len(held) != 2 {
 		t.Errorf("%d held out, want 2", len(held))
 	}
-	if held, n := (&record.Spent{Read: map[string]bool{eval.Print(nil, &test[4]): true}}).Unused(test[3:5], nil); len(held) != 1 || n != 1 {
+	if held, n := (&record.Spent{Read: map[string]bool{content.Print(nil, &test[4]): true}}).Unused(test[3:5], nil); len(held) != 1 || n != 1 {
 		t.Errorf("%d are left of one that was read and is gone", len(held))
 	}
 }
@@ -219,14 +220,14 @@ func TestNoProofFromCopies(t *testing.T) {
 		first := requests(100*life, 12)
 		sign := map[string]float64{} // by what is asked: a text that is luckier on it stays so
 		for i := range first {
-			sign[eval.Content(&first[i])] = float64(r.IntN(3) - 1)
+			sign[content.Of(&first[i])] = float64(r.IntN(3) - 1)
 		}
 		trial, st, spent := pareto.NewTrial(pareto.DefaultConfig()), &record.State{}, &record.Spent{By: map[string]string{}, ByPrint: map[string]string{}}
 		test := first
 		for night := range nights {
 			list, _ := st.Usable(test, spent, "mine", st.Clusters, nil)
 			for _, c := range list {
-				d, known := sign[eval.Content(c.Cases[0])]
+				d, known := sign[content.Of(c.Cases[0])]
 				if !known {
 					t.Fatalf("life %d, night %d: %q is fresh", life, night, c.Cases[0].Prompt)
 				}

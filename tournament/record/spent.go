@@ -6,11 +6,12 @@ import (
 	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/content"
 )
 
 // Spent says what may not be evidence (again) in the trials against one incumbent.
 // A case is known by its id and, whatever it is called now, by the print of what it
-// asks (eval.Print). Prints outlive their cases, and hold nothing of the text. nil
+// asks (content.Print). Prints outlive their cases, and hold nothing of the text. nil
 // is the same as nothing spent.
 type Spent struct {
 	// Key is the store's own, of prints.
@@ -46,16 +47,16 @@ func (s *Spent) Prints(c *eval.Case) []string {
 
 func (s *Spent) Print(c *eval.Case) string {
 	if s == nil {
-		return eval.Print(nil, c)
+		return content.Print(nil, c)
 	}
-	return eval.Print(s.Key, c)
+	return content.Print(s.Key, c)
 }
 
 func (s *Spent) idPrint(id string) string {
 	if s == nil {
-		return eval.PrintOf(nil, "id", id)
+		return content.PrintOf(nil, "id", id)
 	}
-	return eval.PrintOf(s.Key, "id", id)
+	return content.PrintOf(s.Key, "id", id)
 }
 
 // PrintsOn are the prints of all that was spent on a challenger.
@@ -115,7 +116,7 @@ func Independent(cases []eval.Case) (kept []eval.Case, copies int) {
 	}
 	repeats := make([]bool, len(cases))
 	test := func(i int) bool { return cases[i].Split == eval.Test }
-	eval.Repeats(cases, 0, func(i, j int) bool { return !(known[i] && test(j) || test(i) && known[j]) },
+	content.Repeats(cases, 0, func(i, j int) bool { return !(known[i] && test(j) || test(i) && known[j]) },
 		func(i, j int) { repeats[i], repeats[j] = true, true })
 	kept = make([]eval.Case, 0, len(cases))
 	for i := range cases {
@@ -199,7 +200,7 @@ func usable(test []eval.Case, spent *Spent, challenger string, used []string) (o
 		}
 	}
 	same := newUnion(len(list))
-	eval.Repeats(test, 0, func(i, j int) bool { return same.root(owner[i]) == same.root(owner[j]) },
+	content.Repeats(test, 0, func(i, j int) bool { return same.root(owner[i]) == same.root(owner[j]) },
 		func(i, j int) { same.join(owner[i], owner[j]) })
 	gone, first := map[int]bool{}, map[int]int{}
 	for k := range list {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/workspace"
 )
 
 func programSuccess(st *stage) {
@@ -123,7 +124,7 @@ func programTrigger(st *stage) {
 	c := plainCase()
 	c.ShouldTrigger, c.Neighbour = &no, "gems"
 	c.Prompt = "What is a brilliant cut?"
-	space, done, err := eval.FileWorkspaces{Parent: st.temp}.Open(st.Context(), c)
+	space, done, err := workspace.Files{Parent: st.temp}.Open(st.Context(), c)
 	if err != nil {
 		st.Fatal(err)
 	}

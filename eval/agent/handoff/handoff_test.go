@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	folders "github.com/skill-evolve/evolve/eval/workspace"
 	"github.com/skill-evolve/evolve/eval/agent/agenttest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
@@ -383,7 +384,7 @@ func TestEvaluator(t *testing.T) {
 		jobs[i] = eval.Job{Variant: v, Case: &eval.Case{ID: fmt.Sprint(i), Skill: "stones", Prompt: fmt.Sprintf("Number %d?", i),
 			Files: map[string]string{"in.txt": "1"}, Checks: []eval.Check{{Type: eval.FileContains, Path: "out.txt", Value: "right"}}}}
 	}
-	e := &eval.Evaluator{Agent: agent(t, dir, nil), Grader: new(eval.Checks), Workspaces: eval.FileWorkspaces{Parent: spaces},
+	e := &eval.Evaluator{Agent: agent(t, dir, nil), Grader: new(eval.Checks), Workspaces: folders.Files{Parent: spaces},
 		Concurrency: 4, MaxRetries: 1, Budget: eval.NewBudget(eval.Caps{}, nil)}
 	_, err := e.Run(t.Context(), jobs)
 	wantPending(t, err, "6 of 6 rollouts wait for an answer")

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/skillcreator"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
@@ -186,7 +187,7 @@ const maxEvalFile = 4 << 20
 // evals reports whether a JSON file holds the questions and answers that a
 // skill is measured by.
 func evals(text []byte) bool {
-	return json.Valid(text) && eval.IsEvals(text)
+	return json.Valid(text) && skillcreator.IsEvals(text)
 }
 
 // secret reports whether an entry of a skill's folder may hold the answers: its

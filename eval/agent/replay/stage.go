@@ -10,6 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/scratch"
+	"github.com/skill-evolve/evolve/eval/workspace"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
@@ -147,7 +148,7 @@ func (s *Stage) work(t eval.Task) (err error) {
 			return fmt.Errorf("make workspace: %w", err)
 		}
 		if t.Case != nil {
-			if err := eval.WriteFiles(s.Workspace, t.Case.Files); err != nil {
+			if err := workspace.Write(s.Workspace, t.Case.Files); err != nil {
 				return fmt.Errorf("make workspace: %w", err)
 			}
 		}
@@ -173,7 +174,7 @@ func (s *Stage) work(t eval.Task) (err error) {
 // write. It follows no symlink and leaves Task.Workspace alone. It is safe to
 // call twice.
 func (s *Stage) Close() error {
-	if err := eval.RemoveTree(s.Root); err != nil {
+	if err := workspace.Remove(s.Root); err != nil {
 		return fmt.Errorf("remove stage: %w", err)
 	}
 	return nil

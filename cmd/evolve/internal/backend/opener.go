@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/eval/workspace"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store/datadir"
@@ -179,7 +180,7 @@ func (o *Opener) Backends(ctx context.Context, b *agent.Spec) (*agent.Backends, 
 	}
 	back := &agent.Backends{Agent: played[0].Agent, Mutator: played[1].Model, Judge: played[2].Model, Redactor: o.Keys.Redactor(), AtATime: atATime(b, conf)}
 	if UsesTools(b.Agent) {
-		back.Spaces = &eval.RecordedWorkspaces{}
+		back.Spaces = &workspace.Recorded{}
 	}
 	return back, nil
 }

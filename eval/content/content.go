@@ -1,4 +1,5 @@
-package eval
+// Package content compares what cases ask: equal content, prints of it, near repeats.
+package content
 
 import (
 	"cmp"
@@ -9,17 +10,19 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
 )
 
 // Alike is the share of common runs of words (Jaccard) from which on what two
 // cases ask counts as one.
 const Alike = .8
 
-// Content is what a case asks, whatever it is called: its context and its prompt,
+// Of is what a case asks, whatever it is called: its context and its prompt,
 // as words in lower case without the punctuation around them, then the words of
 // its files, and apart from that whether it is a trigger case, which is asked for
 // something else. "" where it asks nothing.
-func Content(c *Case) string {
+func Of(c *eval.Case) string {
 	words := asked(c)
 	if len(words) == 0 {
 		return ""
@@ -33,15 +36,15 @@ func Content(c *Case) string {
 	return b.String()
 }
 
-// Print names what a case asks, "#" and an HMAC-SHA-256 of its Content in hex: two
+// Print names what a case asks, "#" and an HMAC-SHA-256 of its content in hex: two
 // cases that ask the same have the same print, and without the key nobody can try
 // what it is the print of. "" where the case asks nothing.
-func Print(key []byte, c *Case) string {
-	content := Content(c)
-	if content == "" {
+func Print(key []byte, c *eval.Case) string {
+	text := Of(c)
+	if text == "" {
 		return ""
 	}
-	return PrintOf(key, "content", content)
+	return PrintOf(key, "content", text)
 }
 
 // PrintOf is the print of another text about a case; of says which.
@@ -53,7 +56,7 @@ func PrintOf(key []byte, of, text string) string {
 
 // asked are the words of context and prompt: "commit" after two different
 // conversations is two requests.
-func asked(c *Case) []string {
+func asked(c *eval.Case) []string {
 	var words []string
 	for _, m := range c.Context {
 		words = append(words, strings.Fields(strings.ToLower(m.Text))...)
@@ -72,7 +75,7 @@ func asked(c *Case) []string {
 }
 
 // filesOf are the files' names and words, in order.
-func filesOf(c *Case) string {
+func filesOf(c *eval.Case) string {
 	var b strings.Builder
 	paths := make([]string, 0, len(c.Files))
 	for path := range c.Files {
@@ -96,7 +99,7 @@ func filesOf(c *Case) string {
 // n−⌈Alike·n⌉+1 share one with every set that is alike. That spares the comparison
 // of every two (Bayardo et al., "Scaling up all pairs similarity search", WWW
 // 2007).
-func Repeats(cases []Case, from int, same func(i, j int) bool, pair func(i, j int)) {
+func Repeats(cases []eval.Case, from int, same func(i, j int) bool, pair func(i, j int)) {
 	seed := maphash.MakeSeed()
 	sets := make([][]uint64, len(cases))
 	files := make([]uint64, len(cases)) // 0: none
@@ -131,7 +134,7 @@ func Repeats(cases []Case, from int, same func(i, j int) bool, pair func(i, j in
 
 // runs are the hashes of the runs of three words of what a case asks, in order,
 // each once. The skill and the kind of case go into each.
-func runs(seed maphash.Seed, c *Case) []uint64 {
+func runs(seed maphash.Seed, c *eval.Case) []uint64 {
 	words := asked(c)
 	if len(words) == 0 {
 		return nil

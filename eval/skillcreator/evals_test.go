@@ -1,4 +1,4 @@
-package eval
+package skillcreator
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/skill-evolve/evolve/eval"
 )
 
 var evalFiles = fstest.MapFS{
@@ -18,26 +20,26 @@ var evalFiles = fstest.MapFS{
 
 // The two dialects of skill-creator, one file each.
 func TestReadEvals(t *testing.T) {
-	from := &Source{Agent: "skill-creator", Origin: "imported"}
+	from := &eval.Source{Agent: "skill-creator", Origin: "imported"}
 	csv := map[string]string{"files/revenue.csv": "week,usd\n1,10\n"}
 	for _, c := range []struct {
 		name, text string
-		want       []Case
+		want       []eval.Case
 		ignored    []string
 	}{
 		{"expectations", `{"skill_name":"dataviz","evals":[{"id":1,"prompt":"Plot it","expected_output":"A chart","files":["files/revenue.csv"],
 			"expectations":["has a log scale","labels the axes"]}]}`,
-			[]Case{{ID: "eval-1", Skill: "dataviz", Prompt: "Plot it", Files: csv, Source: from,
-				Checks: []Check{{Type: Judge, Rubric: "has a log scale"}, {Type: Judge, Rubric: "labels the axes"}}}}, nil},
+			[]eval.Case{{ID: "eval-1", Skill: "dataviz", Prompt: "Plot it", Files: csv, Source: from,
+				Checks: []eval.Check{{Type: eval.Judge, Rubric: "has a log scale"}, {Type: eval.Judge, Rubric: "labels the axes"}}}}, nil},
 		{"assertions", "\ufeff" + `{"skill_name":"dataviz","version":2,"evals":[{"id":"plain","eval_name":"x","prompt":"Plot it","assertions":[{"text":"has a title"},"is SVG"]}]}`,
-			[]Case{{ID: "plain", Skill: "dataviz", Prompt: "Plot it", Source: from,
-				Checks: []Check{{Type: Judge, Rubric: "has a title"}, {Type: Judge, Rubric: "is SVG"}}}}, []string{"eval_name"}},
+			[]eval.Case{{ID: "plain", Skill: "dataviz", Prompt: "Plot it", Source: from,
+				Checks: []eval.Check{{Type: eval.Judge, Rubric: "has a title"}, {Type: eval.Judge, Rubric: "is SVG"}}}}, []string{"eval_name"}},
 		{"expected output alone", `{"skill_name":"dataviz","evals":[{"id":0,"prompt":"Plot it","expected_output":"A chart"}]}`,
-			[]Case{{ID: "eval-0", Skill: "dataviz", Prompt: "Plot it", Source: from,
-				Checks: []Check{{Type: Judge, Rubric: "The result is what was expected: A chart"}}}}, nil},
+			[]eval.Case{{ID: "eval-0", Skill: "dataviz", Prompt: "Plot it", Source: from,
+				Checks: []eval.Check{{Type: eval.Judge, Rubric: "The result is what was expected: A chart"}}}}, nil},
 		{"paths from the skill's root", `{"skill_name":"dataviz","evals":[{"id":1,"prompt":"Plot it","files":["evals/files/revenue.csv"],"expectations":["x"]}]}`,
-			[]Case{{ID: "eval-1", Skill: "dataviz", Prompt: "Plot it", Files: map[string]string{"evals/files/revenue.csv": "week,usd\n1,10\n"}, Source: from,
-				Checks: []Check{{Type: Judge, Rubric: "x"}}}}, nil},
+			[]eval.Case{{ID: "eval-1", Skill: "dataviz", Prompt: "Plot it", Files: map[string]string{"evals/files/revenue.csv": "week,usd\n1,10\n"}, Source: from,
+				Checks: []eval.Check{{Type: eval.Judge, Rubric: "x"}}}}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if !IsEvals([]byte(c.text)) {
@@ -134,7 +136,7 @@ func FuzzReadEvals(f *testing.F) {
 	})
 }
 
-func runsPrograms(c Case) bool {
+func runsPrograms(c eval.Case) bool {
 	for _, k := range c.Checks {
 		if k.Executing() {
 			return true

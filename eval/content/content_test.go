@@ -1,31 +1,33 @@
-package eval
+package content
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/skill-evolve/evolve/eval"
 )
 
-func asks(skill, prompt string) Case { return Case{Skill: skill, Prompt: prompt} }
+func asks(skill, prompt string) eval.Case { return eval.Case{Skill: skill, Prompt: prompt} }
 
 func TestContent(t *testing.T) {
-	base := Case{Skill: "s", Prompt: "Plot the weekly revenue, please."}
+	base := eval.Case{Skill: "s", Prompt: "Plot the weekly revenue, please."}
 	yes := true
 	for name, c := range map[string]struct {
-		is   Case
+		is   eval.Case
 		same bool
 	}{
-		"another name, cluster and split": {Case{ID: "b", Cluster: "x", Split: Test, Skill: "s", Prompt: base.Prompt}, true},
+		"another name, cluster and split": {eval.Case{ID: "b", Cluster: "x", Split: eval.Test, Skill: "s", Prompt: base.Prompt}, true},
 		"case, space and punctuation":     {asks("s", " plot the  WEEKLY revenue\nplease!"), true},
 		"another word":                    {asks("s", "Plot the monthly revenue, please."), false},
 		"another sign":                    {asks("s", "Plot the weekly -revenue, please."), false},
-		"after something":                 {Case{Prompt: base.Prompt, Context: []Message{{"user", "hello"}}}, false},
-		"about a file":                    {Case{Prompt: base.Prompt, Files: map[string]string{"a.csv": "1"}}, false},
-		"asked as a trigger":              {Case{Prompt: base.Prompt, ShouldTrigger: &yes}, false},
+		"after something":                 {eval.Case{Prompt: base.Prompt, Context: []eval.Message{{Role: "user", Text: "hello"}}}, false},
+		"about a file":                    {eval.Case{Prompt: base.Prompt, Files: map[string]string{"a.csv": "1"}}, false},
+		"asked as a trigger":              {eval.Case{Prompt: base.Prompt, ShouldTrigger: &yes}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if same := Content(&base) == Content(&c.is); same != c.same {
+			if same := Of(&base) == Of(&c.is); same != c.same {
 				t.Errorf("the same: %v", same)
 			}
 			if same := Print([]byte("k"), &base) == Print([]byte("k"), &c.is); same != c.same {
@@ -37,19 +39,19 @@ func TestContent(t *testing.T) {
 	if p == Print([]byte("l"), &base) || len(p) != 65 || !strings.HasPrefix(p, "#") {
 		t.Errorf("print %q does not depend on its key", p)
 	}
-	if c := asks("s", " \n"); Content(&c) != "" || Print(nil, &c) != "" {
+	if c := asks("s", " \n"); Of(&c) != "" || Print(nil, &c) != "" {
 		t.Error("a case that asks nothing has a content")
 	}
-	if q, e := asks("s", "?"), asks("s", "!"); Content(&q) == "" || Content(&q) == Content(&e) {
+	if q, e := asks("s", "?"), asks("s", "!"); Of(&q) == "" || Of(&q) == Of(&e) {
 		t.Error("punctuation alone is lost")
 	}
 }
 
 func TestRepeats(t *testing.T) {
 	long := "show the turnover of the museum in the north of the town for each week of the year"
-	in := func(c Case, files map[string]string) Case { c.Files = files; return c }
+	in := func(c eval.Case, files map[string]string) eval.Case { c.Files = files; return c }
 	yes := true
-	cases := []Case{
+	cases := []eval.Case{
 		0: asks("s", long),
 		1: asks("s", long+" now"),                               // nearly 0
 		2: asks("t", long),                                      // of another skill
@@ -78,7 +80,7 @@ func TestRepeats(t *testing.T) {
 
 func BenchmarkRepeats1000(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
-	var cases []Case
+	var cases []eval.Case
 	for range 1000 {
 		words := []string{"please look at this and then do as I say"}
 		for range 50 {

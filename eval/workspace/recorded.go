@@ -1,4 +1,4 @@
-package eval
+package workspace
 
 import (
 	"context"
@@ -9,11 +9,12 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/git"
 	"github.com/skill-evolve/evolve/eval/scratch"
 )
 
-// RecordedWorkspaces opens folders that hold the tree in which a case's request
+// Recorded opens folders that hold the tree in which a case's request
 // was made, with the case's Files on top. A case without a Workspace gets its
 // Files alone. Nothing is fetched and nothing of the repository runs. Files have
 // the bytes that were committed, whatever .gitattributes say: no filter, no line
@@ -24,7 +25,7 @@ import (
 // A commit's tree is packed once and unpacked for each attempt, so that one
 // attempt cannot change another's. Set the fields before the first Open; it is
 // safe for concurrent use. Close it when the run is over.
-type RecordedWorkspaces struct {
+type Recorded struct {
 	Parent string // "" is the system's folder for temporary files
 	// Base is what a relative Workspace.Repo begins with; "" is the current
 	// folder.
@@ -32,10 +33,10 @@ type RecordedWorkspaces struct {
 	MaxBytes int64 // of one tree, unpacked; 0 is 512 MiB
 
 	mu    sync.Mutex
-	packs map[Workspace]*pack
+	packs map[eval.Workspace]*pack
 }
 
-var _ Workspaces = (*RecordedWorkspaces)(nil)
+var _ eval.Workspaces = (*Recorded)(nil)
 
 // An UnreplayableError is a case whose recorded tree cannot be brought back: the
 // repository is gone, does not know the commit, or is too large. It is the
@@ -65,7 +66,7 @@ type pack struct {
 // Check says whether the case's tree can be brought back, before anything is
 // spent: an *UnreplayableError where it cannot, or ctx's error. It packs the
 // tree, for Open to unpack.
-func (w *RecordedWorkspaces) Check(ctx context.Context, c *Case) error {
+func (w *Recorded) Check(ctx context.Context, c *eval.Case) error {
 	if c.Workspace == nil {
 		return nil
 	}
@@ -75,7 +76,7 @@ func (w *RecordedWorkspaces) Check(ctx context.Context, c *Case) error {
 
 // Open brings back the case's tree in a new folder that only this user can read.
 // The error is an *UnreplayableError, ctx's, or of this machine's files.
-func (w *RecordedWorkspaces) Open(ctx context.Context, c *Case) (dir string, done func(), err error) {
+func (w *Recorded) Open(ctx context.Context, c *eval.Case) (dir string, done func(), err error) {
 	file := ""
 	if c.Workspace != nil {
 		if file, err = w.pack(ctx, c); err != nil {
@@ -88,12 +89,12 @@ func (w *RecordedWorkspaces) Open(ctx context.Context, c *Case) (dir string, don
 				return fmt.Errorf("unpack tree: %w", err)
 			}
 		}
-		return WriteFiles(dir, c.Files)
+		return Write(dir, c.Files)
 	})
 }
 
 // Close removes what was packed.
-func (w *RecordedWorkspaces) Close() error {
+func (w *Recorded) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var errs []error
@@ -109,11 +110,11 @@ func (w *RecordedWorkspaces) Close() error {
 }
 
 // pack returns the tar file of the case's tree.
-func (w *RecordedWorkspaces) pack(ctx context.Context, c *Case) (string, error) {
+func (w *Recorded) pack(ctx context.Context, c *eval.Case) (string, error) {
 	at := *c.Workspace
 	w.mu.Lock()
 	if w.packs == nil {
-		w.packs = make(map[Workspace]*pack)
+		w.packs = make(map[eval.Workspace]*pack)
 	}
 	p := w.packs[at]
 	if p == nil {
@@ -139,7 +140,7 @@ func (w *RecordedWorkspaces) pack(ctx context.Context, c *Case) (string, error) 
 
 // archive packs one tree. Repo may be a folder within a repository: then it is
 // that folder's part of the tree, as the session saw it.
-func (w *RecordedWorkspaces) archive(ctx context.Context, at Workspace) (file string, err error) {
+func (w *Recorded) archive(ctx context.Context, at eval.Workspace) (file string, err error) {
 	commit := strings.ToLower(at.Commit)
 	if len(commit) < 7 || strings.Trim(commit, "0123456789abcdef") != "" {
 		return "", fmt.Errorf("%q is no commit: what a branch names changes", at.Commit)

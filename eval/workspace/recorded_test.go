@@ -1,4 +1,4 @@
-package eval
+package workspace
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/skill-evolve/evolve/eval"
 )
 
 // repository makes a repository of two commits in a new folder and returns the
@@ -86,9 +88,9 @@ func TestRecordedWorkspace(t *testing.T) {
 		}
 	}
 	parent := t.TempDir()
-	w := &RecordedWorkspaces{Parent: parent, Base: filepath.Dir(repo)}
-	c := &Case{ID: "1", Skill: "s", Prompt: "p", Files: map[string]string{"src/a.go": "package b", "new.txt": "n"},
-		Workspace: &Workspace{Repo: filepath.Base(repo), Commit: commit[:10]}}
+	w := &Recorded{Parent: parent, Base: filepath.Dir(repo)}
+	c := &eval.Case{ID: "1", Skill: "s", Prompt: "p", Files: map[string]string{"src/a.go": "package b", "new.txt": "n"},
+		Workspace: &eval.Workspace{Repo: filepath.Base(repo), Commit: commit[:10]}}
 	if err := w.Check(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +132,7 @@ func TestRecordedWorkspace(t *testing.T) {
 	done2()
 
 	// A part of the tree, as a session in a folder of the repository saw it.
-	c.Workspace = &Workspace{Repo: filepath.Join(repo, "src"), Commit: commit}
+	c.Workspace = &eval.Workspace{Repo: filepath.Join(repo, "src"), Commit: commit}
 	c.Files = nil
 	dir, done, err = w.Open(t.Context(), c)
 	if err != nil {
@@ -151,13 +153,13 @@ func TestRecordedWorkspace(t *testing.T) {
 func TestRecordedWorkspaceUnreplayable(t *testing.T) {
 	repo, commit := repository(t, map[string]string{"a": strings.Repeat("x", 5000)})
 	parent := t.TempDir()
-	w := &RecordedWorkspaces{Parent: parent}
+	w := &Recorded{Parent: parent}
 	defer w.Close()
-	at := func(repo, commit string) *Case {
-		return &Case{ID: "c1", Skill: "s", Prompt: "p", Checks: []Check{{Type: Contains, Value: "x"}}, Workspace: &Workspace{Repo: repo, Commit: commit}}
+	at := func(repo, commit string) *eval.Case {
+		return &eval.Case{ID: "c1", Skill: "s", Prompt: "p", Checks: []eval.Check{{Type: eval.Contains, Value: "x"}}, Workspace: &eval.Workspace{Repo: repo, Commit: commit}}
 	}
 	for _, c := range []struct {
-		kase *Case
+		kase *eval.Case
 		want string
 	}{
 		{at(repo+"-gone", commit), "find repository"},
@@ -174,10 +176,10 @@ func TestRecordedWorkspaceUnreplayable(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", c.kase.Workspace, err, c.want)
 		}
 		if _, _, oerr := w.Open(t.Context(), c.kase); oerr == nil || oerr.Error() != err.Error() {
-			t.Errorf("Open says %v, Check %v", oerr, err)
+			t.Errorf("Open says %v, eval.Check %v", oerr, err)
 		}
 	}
-	small := &RecordedWorkspaces{Parent: parent, MaxBytes: 1000}
+	small := &Recorded{Parent: parent, MaxBytes: 1000}
 	defer small.Close()
 	if err := small.Check(t.Context(), at(repo, commit)); err == nil || !strings.Contains(err.Error(), "larger than") {
 		t.Errorf("a large tree: %v", err)
@@ -187,21 +189,21 @@ func TestRecordedWorkspaceUnreplayable(t *testing.T) {
 	}
 
 	// It costs its own rollout, not the run.
-	e := &Evaluator{Grader: new(Checks), Workspaces: w, Agent: agentFunc(func(context.Context, Task) (Attempt, error) { return Attempt{Answer: "x"}, nil })}
-	plain := &Case{ID: "c2", Skill: "s", Prompt: "p", Checks: []Check{{Type: Contains, Value: "x"}}}
-	out, err := e.Run(t.Context(), jobsOf([]*Case{at(repo+"-gone", commit), plain, at(repo, commit)}))
+	e := &eval.Evaluator{Grader: new(eval.Checks), Workspaces: w, Agent: agentFunc(func(context.Context, eval.Task) (eval.Attempt, error) { return eval.Attempt{Answer: "x"}, nil })}
+	plain := &eval.Case{ID: "c2", Skill: "s", Prompt: "p", Checks: []eval.Check{{Type: eval.Contains, Value: "x"}}}
+	out, err := e.Run(t.Context(), jobsOf([]*eval.Case{at(repo+"-gone", commit), plain, at(repo, commit)}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := out[0]; r.Status != Missing || !strings.Contains(r.Failure, "bring back the tree of case c1") {
+	if r := out[0]; r.Status != eval.Missing || !strings.Contains(r.Failure, "bring back the tree of case c1") {
 		t.Errorf("rollout = %+v", r)
 	}
-	if out[1].Status != Done || out[2].Status != Done {
+	if out[1].Status != eval.Done || out[2].Status != eval.Done {
 		t.Errorf("the others: %s, %s", out[1].Status, out[2].Status)
 	}
 
 	// A caller that gave up says nothing about the tree.
-	other := &RecordedWorkspaces{Parent: parent}
+	other := &Recorded{Parent: parent}
 	defer other.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -226,9 +228,9 @@ func TestRecordedWorkspaceBytes(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(repo, ".git", "config"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := &RecordedWorkspaces{Parent: t.TempDir()}
+	w := &Recorded{Parent: t.TempDir()}
 	defer w.Close()
-	dir, done, err := w.Open(t.Context(), &Case{ID: "1", Workspace: &Workspace{Repo: repo, Commit: commit}})
+	dir, done, err := w.Open(t.Context(), &eval.Case{ID: "1", Workspace: &eval.Workspace{Repo: repo, Commit: commit}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,10 +260,10 @@ func TestRecordedWorkspaceNotWhole(t *testing.T) {
 	if err := os.Remove(filepath.Join(repo, ".git", "objects", blob[:2], blob[2:])); err != nil {
 		t.Fatal(err)
 	}
-	w := &RecordedWorkspaces{Parent: t.TempDir()}
+	w := &Recorded{Parent: t.TempDir()}
 	defer w.Close()
 	for dir, want := range map[string]string{repo: "the commit is not whole here", filepath.Join(repo, "new"): "the commit has no folder new"} {
-		err := w.Check(t.Context(), &Case{ID: "1", Workspace: &Workspace{Repo: dir, Commit: commit}})
+		err := w.Check(t.Context(), &eval.Case{ID: "1", Workspace: &eval.Workspace{Repo: dir, Commit: commit}})
 		if no := new(UnreplayableError); !errors.As(err, &no) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", dir, err, want)
 		}
@@ -271,8 +273,8 @@ func TestRecordedWorkspaceNotWhole(t *testing.T) {
 func TestRecordedWorkspaceConcurrent(t *testing.T) {
 	repo, commit := repository(t, map[string]string{"a": "x", "b/c": "y"})
 	parent := t.TempDir()
-	w := &RecordedWorkspaces{Parent: parent}
-	c := &Case{ID: "1", Workspace: &Workspace{Repo: repo, Commit: commit}}
+	w := &Recorded{Parent: parent}
+	c := &eval.Case{ID: "1", Workspace: &eval.Workspace{Repo: repo, Commit: commit}}
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
@@ -302,9 +304,9 @@ func BenchmarkRecordedWorkspace(b *testing.B) {
 		files["src/f"+strings.Repeat("x", i)] = strings.Repeat("package x\n", 300)
 	}
 	repo, commit := repository(b, files)
-	w := &RecordedWorkspaces{Parent: b.TempDir()}
+	w := &Recorded{Parent: b.TempDir()}
 	defer w.Close()
-	c := &Case{ID: "1", Workspace: &Workspace{Repo: repo, Commit: commit}}
+	c := &eval.Case{ID: "1", Workspace: &eval.Workspace{Repo: repo, Commit: commit}}
 	for b.Loop() {
 		_, done, err := w.Open(b.Context(), c)
 		if err != nil {

@@ -1,4 +1,5 @@
-package eval
+// Package skillcreator reads the eval files and trigger sets of skill-creator as cases.
+package skillcreator
 
 import (
 	"bytes"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/check"
 )
 
@@ -67,7 +69,7 @@ func triggers(raw json.RawMessage) bool {
 // Nothing is executed and nothing is read outside dir. Fields that mean nothing
 // to a case are listed in ignored. An error names the eval; for a trigger set it
 // wraps ErrTriggerSet. Nothing is returned with an error.
-func ReadEvals(text []byte, name string, dir fs.FS, folder string) (cases []Case, ignored []string, err error) {
+func ReadEvals(text []byte, name string, dir fs.FS, folder string) (cases []eval.Case, ignored []string, err error) {
 	text = bytes.TrimPrefix(bytes.TrimSpace(text), []byte("\ufeff"))
 	if triggers(text) {
 		return nil, nil, fmt.Errorf("read evals: %s is %w", name, ErrTriggerSet)
@@ -106,7 +108,7 @@ func ReadEvals(text []byte, name string, dir fs.FS, folder string) (cases []Case
 	return cases, slices.Compact(ignored), nil
 }
 
-func readEval(raw json.RawMessage, dir fs.FS, folder string) (c *Case, ignored []string, err error) {
+func readEval(raw json.RawMessage, dir fs.FS, folder string) (c *eval.Case, ignored []string, err error) {
 	var e foreignEval
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return nil, nil, fmt.Errorf("decode eval: %w", err)
@@ -120,7 +122,7 @@ func readEval(raw json.RawMessage, dir fs.FS, folder string) (c *Case, ignored [
 			ignored = append(ignored, f)
 		}
 	}
-	c = &Case{Prompt: e.Prompt, Source: &Source{Agent: "skill-creator", Origin: "imported"}}
+	c = &eval.Case{Prompt: e.Prompt, Source: &eval.Source{Agent: "skill-creator", Origin: "imported"}}
 	if c.ID, err = evalID(e.ID); err != nil {
 		return nil, nil, err
 	}
@@ -129,10 +131,10 @@ func readEval(raw json.RawMessage, dir fs.FS, folder string) (c *Case, ignored [
 		if err != nil {
 			return nil, nil, fmt.Errorf("expectation %d: %w", i+1, err)
 		}
-		c.Checks = append(c.Checks, Check{Type: Judge, Rubric: text})
+		c.Checks = append(c.Checks, eval.Check{Type: eval.Judge, Rubric: text})
 	}
 	if len(c.Checks) == 0 && strings.TrimSpace(e.ExpectedOutput) != "" {
-		c.Checks = []Check{{Type: Judge, Rubric: "The result is what was expected: " + e.ExpectedOutput}}
+		c.Checks = []eval.Check{{Type: eval.Judge, Rubric: "The result is what was expected: " + e.ExpectedOutput}}
 	}
 	for _, p := range e.Files {
 		text, err := evalFile(dir, folder, p)

@@ -1,4 +1,6 @@
-package eval
+// Package workspace makes the folders that agents work in: a case's files, or the recorded
+// tree of a commit.
+package workspace
 
 import (
 	"context"
@@ -8,24 +10,25 @@ import (
 	"os"
 	"path"
 
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/scratch"
 )
 
-// FileWorkspaces opens folders that hold a case's Files and nothing else. It
+// Files opens folders that hold a case's Files and nothing else. It
 // cannot bring back a recorded tree: a case with a Workspace stops the run. See
-// RecordedWorkspaces.
-type FileWorkspaces struct {
+// Recorded.
+type Files struct {
 	Parent string // "" is the system's folder for temporary files
 }
 
-var _ Workspaces = FileWorkspaces{}
+var _ eval.Workspaces = Files{}
 
 // Open writes the case's files into a new folder that only this user can read.
-func (w FileWorkspaces) Open(_ context.Context, c *Case) (dir string, done func(), err error) {
+func (w Files) Open(_ context.Context, c *eval.Case) (dir string, done func(), err error) {
 	if c.Workspace != nil {
-		return "", nil, &InfraError{Kind: BadRequest, Err: errors.New("a recorded tree cannot be brought back here")}
+		return "", nil, &eval.InfraError{Kind: eval.BadRequest, Err: errors.New("a recorded tree cannot be brought back here")}
 	}
-	return openFolder(w.Parent, func(dir string) error { return WriteFiles(dir, c.Files) })
+	return openFolder(w.Parent, func(dir string) error { return Write(dir, c.Files) })
 }
 
 // openFolder makes a folder for one attempt and fills it.
@@ -34,7 +37,7 @@ func openFolder(parent string, fill func(dir string) error) (dir string, done fu
 		return "", nil, err
 	}
 	// What stays behind all the same is no reason to lose the rollout.
-	done = func() { _ = RemoveTree(dir) }
+	done = func() { _ = Remove(dir) }
 	if err := fill(dir); err != nil {
 		done()
 		return "", nil, err
@@ -42,8 +45,8 @@ func openFolder(parent string, fill func(dir string) error) (dir string, done fu
 	return dir, done, nil
 }
 
-// WriteFiles writes a case's Files below dir, never outside of it.
-func WriteFiles(dir string, files map[string]string) error {
+// Write writes a case's Files below dir, never outside of it.
+func Write(dir string, files map[string]string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
@@ -60,9 +63,9 @@ func WriteFiles(dir string, files map[string]string) error {
 	return nil
 }
 
-// RemoveTree removes dir and all below it, also where an agent took away the
+// Remove removes dir and all below it, also where an agent took away the
 // right to write. It follows no symlink. A dir that is not there is removed.
-func RemoveTree(dir string) error {
+func Remove(dir string) error {
 	if dir == "" || os.RemoveAll(dir) == nil {
 		return nil
 	}

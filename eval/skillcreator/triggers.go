@@ -1,4 +1,4 @@
-package eval
+package skillcreator
 
 import (
 	"bytes"
@@ -9,6 +9,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // A foreignTrigger is one entry of a trigger set.
@@ -26,9 +29,9 @@ type foreignTrigger struct {
 // A query without an id gets one that it keeps when it moves within the file.
 // Fields that mean nothing to a case are listed in ignored. An error names the
 // entry; nothing is returned with one.
-func ReadTriggers(text []byte, name, skill string) (cases []Case, ignored []string, err error) {
+func ReadTriggers(text []byte, name, skill string) (cases []eval.Case, ignored []string, err error) {
 	text = bytes.TrimPrefix(bytes.TrimSpace(text), []byte("\ufeff"))
-	fail := func(format string, args ...any) ([]Case, []string, error) {
+	fail := func(format string, args ...any) ([]eval.Case, []string, error) {
 		return nil, nil, fmt.Errorf("read triggers: %s: %w", name, fmt.Errorf(format, args...))
 	}
 	var entries []json.RawMessage
@@ -63,7 +66,7 @@ func ReadTriggers(text []byte, name, skill string) (cases []Case, ignored []stri
 			err = c.Validate()
 		}
 		if err == nil && seen[c.ID] {
-			err = fmt.Errorf("%q stands twice", shorten(c.Prompt, 80))
+			err = fmt.Errorf("%q stands twice", plain.Excerpt(c.Prompt, 80))
 		}
 		if err != nil {
 			return fail("entry %d: %w", i, err)
@@ -76,7 +79,7 @@ func ReadTriggers(text []byte, name, skill string) (cases []Case, ignored []stri
 	return cases, slices.Compact(ignored), nil
 }
 
-func readTrigger(raw json.RawMessage) (c *Case, ignored []string, err error) {
+func readTrigger(raw json.RawMessage) (c *eval.Case, ignored []string, err error) {
 	var e foreignTrigger
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return nil, nil, fmt.Errorf("decode: %w", err)
@@ -96,9 +99,9 @@ func readTrigger(raw json.RawMessage) (c *Case, ignored []string, err error) {
 	case e.ShouldTrigger == nil:
 		return nil, nil, errors.New("no should_trigger")
 	}
-	c = &Case{Prompt: e.Query, ShouldTrigger: e.ShouldTrigger, Neighbour: e.Neighbour,
-		Source: &Source{Agent: "skill-creator", Origin: "imported"}}
-	c.Checks = c.checks()
+	c = &eval.Case{Prompt: e.Query, ShouldTrigger: e.ShouldTrigger, Neighbour: e.Neighbour,
+		Source: &eval.Source{Agent: "skill-creator", Origin: "imported"}}
+	c.Checks = []eval.Check{{Type: eval.Trigger}}
 	if len(e.ID) > 0 && string(e.ID) != "null" {
 		id, err := evalID(e.ID)
 		c.ID = "trigger-" + strings.TrimPrefix(id, "eval-")
