@@ -15,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/tournament/report/page"
 	"github.com/skill-evolve/evolve/tournament/status"
 	"github.com/spf13/cobra"
 )
@@ -141,7 +142,7 @@ func runCompare(ctx context.Context, a *global, args []string, f *compareFlags) 
 	if err := printComparison(a, f, c.Report, s.Live.Dir); err != nil {
 		return err
 	}
-	if path, err := writePage(a, comparisonPage(c.Report), c.Report.HTML); err != nil {
+	if path, err := writePage(a, comparisonPage(c.Report), page.Comparison(c.Report)); err != nil {
 		return err
 	} else if f.format == "text" {
 		fmt.Fprintf(a.Stdout, "report: %s\n", path)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/renameio/v2"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/tournament/report/page"
 	"github.com/skill-evolve/evolve/tournament/status"
 	"github.com/spf13/cobra"
 )
@@ -40,7 +41,7 @@ func runReport(ctx context.Context, a *global, name, out string) error {
 	if err != nil {
 		return err
 	}
-	page, data, err := pageOf(ctx, rd, name)
+	p, data, err := pageOf(ctx, rd, name)
 	if err != nil {
 		return err
 	}
@@ -54,12 +55,12 @@ func runReport(ctx context.Context, a *global, name, out string) error {
 		to.Stdout = &b
 		err = to.PrintJSON(data)
 	case out == "":
-		if out, err = writePage(a, page.name, page.write); err == nil {
+		if out, err = writePage(a, p.name, p.write); err == nil {
 			_, err = fmt.Fprintln(a.Stdout, out)
 		}
 		return err
 	default:
-		err = page.write(&b)
+		err = p.write(&b)
 	}
 	if err != nil {
 		return err
@@ -75,14 +76,14 @@ func runReport(ctx context.Context, a *global, name, out string) error {
 	return err
 }
 
-// A page is what a report is written as, and under which name.
-type page struct {
+// A written is a report as it is written, and under which name.
+type written struct {
 	name  string
 	write func(io.Writer) error
 }
 
 // pageOf finds a run or a night by its name; data is the same for programs.
-func pageOf(ctx context.Context, rd *status.Reader, name string) (p page, data any, err error) {
+func pageOf(ctx context.Context, rd *status.Reader, name string) (p written, data any, err error) {
 	if name == "night" || strings.HasPrefix(name, "night-") {
 		return pageOfNight(ctx, rd, name, nil)
 	}
@@ -99,18 +100,18 @@ func pageOf(ctx context.Context, rd *status.Reader, name string) (p page, data a
 	} else if err != nil {
 		return p, nil, err
 	}
-	return page{m.Run, m.HTML}, m, nil
+	return written{m.Run, page.Run(m)}, m, nil
 }
 
 // pageOfNight is the page of a night, or otherwise where there is none of that
 // name.
-func pageOfNight(ctx context.Context, rd *status.Reader, name string, otherwise error) (p page, data any, err error) {
+func pageOfNight(ctx context.Context, rd *status.Reader, name string, otherwise error) (p written, data any, err error) {
 	n, err := rd.Night(ctx, name)
 	switch {
 	case err != nil:
 		return p, nil, err
 	case n != nil:
-		return page{"night-" + n.ID, status.NightPage(n).HTML}, n, nil
+		return written{"night-" + n.ID, page.Night(status.NightPage(n))}, n, nil
 	case otherwise == nil:
 		otherwise = problem.Inputf("`evolve sleep status` tells of the last one", "no night is named %q", name)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/report/browsertest"
+	"github.com/skill-evolve/evolve/tournament/report/page"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 	"github.com/skill-evolve/evolve/tournament/status"
 )
@@ -65,7 +66,7 @@ func TestRestlessNight(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "night.html")
 	f, err := os.Create(path)
 	w.must(err)
-	w.must(p.HTML(f))
+	w.must(page.Night(p)(f))
 	w.must(f.Close())
 	for _, width := range []int64{1280, 390} {
 		for _, scheme := range []string{"light", "dark"} {

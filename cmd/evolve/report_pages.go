@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/tournament/report/page"
 	"github.com/skill-evolve/evolve/tournament/status"
 )
 
@@ -47,7 +48,7 @@ func writeReport(ctx context.Context, a *global, db *store.Store, run string) (s
 	if err != nil {
 		return "", err
 	}
-	return writePage(a, m.Run, m.HTML)
+	return writePage(a, m.Run, page.Run(m))
 }
 
 // comparisonPage is the file name of a comparison's page. The same two texts have
@@ -66,7 +67,7 @@ func writeNight(a *global, r *status.Night) string {
 	if r.DryRun || !busy {
 		return ""
 	}
-	path, err := writePage(a, "night-"+r.ID, status.NightPage(r).HTML)
+	path, err := writePage(a, "night-"+r.ID, page.Night(status.NightPage(r)))
 	if err != nil {
 		a.Say("the night's page cannot be written: %v", err)
 	}

@@ -2,7 +2,9 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/search"
 )
@@ -49,4 +51,28 @@ func (s Standing) Next() string {
 		return fmt.Sprintf("nothing to do: %s stays as it is", s.Skill)
 	}
 	return fmt.Sprintf("nothing to do: %s stays as it is; more sessions bring more cases", s.Skill)
+}
+
+// Worth says what a text is worth over none. It gives the difference alone: on these
+// cases the text's quality is another figure than on all validation cases.
+func Worth(w *search.Worth, name string, validation int) string {
+	on := plain.Counted(w.With.Cases, "validation case")
+	if validation > w.With.Cases {
+		on = fmt.Sprintf("%d of the %s", w.With.Cases, plain.Counted(validation, "validation case"))
+	}
+	return fmt.Sprintf("quality %+.2f with %s against no skill at all, on %s", w.With.Quality-w.Without.Quality, name, on)
+}
+
+// Confirmed is the challenger's validation quality without the winner's luck, nil
+// where the budget left no trial for that.
+func (m *Model) Confirmed() *float64 {
+	for _, s := range slices.Backward(m.Events) {
+		if s.Kind != "confirmed" {
+			continue
+		}
+		if f := factsOf(s.Data); f.SHA == m.Challenger {
+			return f.Quality
+		}
+	}
+	return nil
 }

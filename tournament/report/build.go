@@ -109,7 +109,7 @@ func (m *Model) candidates(d *Data, s *scores) {
 	for _, c := range d.Candidates {
 		k := Candidate{SHA: c.SHA, Seq: c.Seq, Operator: c.Operator, State: string(c.State), Reason: c.Reason,
 			Parents: append([]string{}, c.Parents...), Metrics: eval.Summarise(s.validation(c.SHA))}
-		if q := m.confirmed(); q != nil && c.SHA == m.Challenger { // as the run has reported it
+		if q := m.Confirmed(); q != nil && c.SHA == m.Challenger { // as the run has reported it
 			k.Metrics = eval.Summarise(lastTrial(s.validation(c.SHA)))
 			k.Metrics.Quality = *q
 		}
@@ -191,7 +191,7 @@ func matrix(m *Model, cases []eval.Case, s *scores) Matrix {
 	rank := map[string]int{"val": 0, "test": 1, "train": 2}
 	easy := map[string]float64{}
 	for _, r := range out.Rows {
-		easy[r.Case] = r.mean()
+		easy[r.Case] = r.Mean()
 	}
 	sort.Slice(out.Rows, func(i, j int) bool {
 		a, b := out.Rows[i], out.Rows[j]
@@ -206,8 +206,8 @@ func matrix(m *Model, cases []eval.Case, s *scores) Matrix {
 	return out
 }
 
-// mean is over the cells that were measured; there is one.
-func (r *Row) mean() float64 {
+// Mean is over the cells that were measured; there is one.
+func (r *Row) Mean() float64 {
 	sum, n := 0.0, 0
 	for _, c := range r.Cells {
 		if c != nil {

@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -11,118 +11,28 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/tournament/gate"
 	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/tournament/report/page"
+	"github.com/skill-evolve/evolve/tournament/report/reporttest"
 )
-
-var begin = time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
-
-// hostile is what somebody may have typed, or a model answered.
-const hostile = "</style></script><script>alert(1)</script><img src=x onerror=alert(2)>\x1b]0;x\x07 \"'`{{.}}\u202e"
-
-func ptr[T any](x T) *T { return &x }
-
-func rollout(candidate, id string, trial int, quality float64) eval.Rollout {
-	return eval.Rollout{Key: fmt.Sprint(candidate, id, trial), Candidate: candidate, CaseID: id, Trial: trial, Status: eval.Done,
-		Quality: quality, Retries: 1 - quality, LatencyMS: ptr(int64(2000)), CostUSD: ptr(0.002), Usage: &eval.Usage{Input: 100, Output: 20},
-		Attempts: 1, Agent: eval.Identity{Backend: "openai", Model: "m-1"}, Started: begin,
-		Checks: []eval.CheckResult{{Type: eval.Contains, Score: quality, Weight: 1, Feedback: "use a log axis"}}}
-}
-
-// sample is a run with every part: three texts, a verdict, hostile words.
-func sample(t *testing.T) *Data {
-	t.Helper()
-	old, challenger := parse(t, oldText), parse(t, newText)
-	hash := []string{old.Hash(), skill.HashText([]byte("x")), challenger.Hash()}
-	d := &Data{Incumbent: old.Render(), Challenger: challenger.Render()}
-	trial := pareto.NewTrial(pareto.DefaultConfig())
-	for i := range 6 {
-		id := fmt.Sprintf("v-%d", i)
-		d.Cases = append(d.Cases, eval.Case{ID: id, Skill: "tagger", Prompt: "Tag release " + id + hostile, Split: eval.Val})
-		for k, sha := range hash {
-			if k != 1 || i < 3 {
-				r := rollout(sha, id, 0, []float64{0, 0.5, 1}[k])
-				r.JudgeCalls, r.JudgeUsage, r.JudgeUSD = 1, &eval.Usage{Input: 50, Output: 5}, ptr(0.001)
-				d.Rollouts = append(d.Rollouts, r)
-			}
-		}
-		id = fmt.Sprintf("t-%d", i)
-		d.Cases = append(d.Cases, eval.Case{ID: id, Skill: "tagger", Prompt: "Held out " + id, Split: eval.Test})
-		arm := "gate:" + hash[0][:16] + ":" + hash[2][:16]
-		for k, sha := range []string{hash[0], hash[2]} {
-			r := rollout(sha, id, 0, float64(k))
-			r.Arm = arm
-			if i == 5 && k == 1 {
-				r.Status = eval.Missing
-			}
-			d.Rollouts = append(d.Rollouts, r)
-		}
-		if i < 5 {
-			p := pareto.Pair{Quality: 1, Retries: 1}
-			trial.Add(p)
-		}
-	}
-	verdict, err := json.Marshal(gate.Verdict{Decision: trial.Decide(), Fresh: 5, Stop: "no held-out case is left"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.Run = record.Run{ID: "20260301-093000-abcdef", Skill: "tagger", Status: record.Finished, Seed: 7, Incumbent: hash[0], Challenger: hash[2],
-		Verdict: verdict, Started: begin, Ended: begin.Add(time.Minute), Note: "8 rounds without a better candidate",
-		Spent: eval.Spent{Rollouts: 27, AgentCalls: 27, MutatorCalls: 3, JudgeCalls: 15, TokensIn: 5000, TokensOut: 1000, CostUSD: 0.2, CostKnown: true, WallMS: 61_500}}
-	d.Candidates = []record.Candidate{
-		{SHA: hash[0], Run: d.Run.ID, Operator: "found", State: record.Seed, Text: old.Render()},
-		{SHA: hash[1], Run: d.Run.ID, Seq: 1, Operator: "prune", State: record.Pooled, Parents: hash[:1], Text: []byte("x")},
-		{SHA: strings.Repeat("e", 64), Run: d.Run.ID, Seq: 2, Operator: "reflect", State: record.Invalid, Reason: "new-host: " + hostile, Parents: hash[:1]},
-		{SHA: hash[2], Run: d.Run.ID, Seq: 3, Operator: "reflect", State: record.Pooled, Parents: hash[1:2], Taught: []string{"v-1"}, Text: challenger.Render()},
-	}
-	event := func(kind string, rollouts int64, best *float64, data any) {
-		raw, err := json.Marshal(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d.Events = append(d.Events, record.Event{Run: d.Run.ID, Seq: len(d.Events), Time: begin, Kind: kind, Data: raw, Rollouts: rollouts, Best: best})
-	}
-	type m = map[string]any
-	event("search_start", 0, nil, m{"train": 4, "val": 6})
-	event("seed", 6, ptr(0.0), m{"quality": 0.0, "cases": 6})
-	event("invalid", 6, ptr(0.0), m{"sha256": strings.Repeat("e", 64), "operator": "reflect", "reason": hostile})
-	event("leading", 12, ptr(0.9), m{"sha256": hash[1], "operator": "prune", "quality": 0.9, "gain": 0.9, "cases": 3, "of": 6})
-	event("validated", 15, ptr(1.0), m{"sha256": hash[2], "operator": "reflect", "quality": 1.0, "against": 0.0, "best": hash[2]})
-	event("gate_start", 15, nil, m{"challenger": hash[2], "incumbent": hash[0], "clusters": 6, "carried": 0})
-	for i := range 5 {
-		event("gate_pair", int64(17+2*i), nil, m{"cluster": fmt.Sprintf("t-%d", i), "quality": 1.0, "latency": nil, "cost": 0.1, "retries": 1.0, "e_value": float64(i + 1), "cases": i + 1})
-	}
-	event("verdict", 27, nil, m{"decision": "undecided", "reason": "too few"})
-	event("a kind of tomorrow", 27, nil, m{"words": hostile})
-	return d
-}
-
-func build(t testing.TB, d *Data) *Model {
-	t.Helper()
-	m, err := Build(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
 
 // Pairs of a trial that started again on another model are no evidence of the new one.
 func TestBuildOfATrialThatStartedAgain(t *testing.T) {
-	d := sample(t)
+	d := reporttest.Sample(t)
 	at := slices.IndexFunc(d.Events, func(e record.Event) bool { return e.Kind == "gate_pair" })
 	const words = "the model changed from a to b: the trial starts again"
 	d.Events = slices.Insert(d.Events, at+2, record.Event{Kind: "gate_restart", Data: []byte(`{"from":"a","to":"b","reason":"` + words + `"}`)})
-	m := build(t, d)
-	if len(m.Evidence) != 3 || !slices.ContainsFunc(m.Events, func(e Step) bool { return e.Kind == "gate_restart" && e.Text == words }) {
+	m := reporttest.Model(t, d)
+	if len(m.Evidence) != 3 || !slices.ContainsFunc(m.Events, func(e report.Step) bool { return e.Kind == "gate_restart" && e.Text == words }) {
 		t.Errorf("%d pairs: %+v", len(m.Evidence), m.Events[at:])
 	}
 }
 
 func TestBuild(t *testing.T) {
-	d := sample(t)
-	m := build(t, d)
+	d := reporttest.Sample(t)
+	m := reporttest.Model(t, d)
 	if got := m.Events[len(m.Events)-1].Best; got == nil || *got != 1 {
 		t.Errorf("the gate's events do not carry the search's best: %v", got)
 	}
@@ -152,7 +62,7 @@ func TestBuild(t *testing.T) {
 	if len(m.Matrix.Rows) != 12 || m.Matrix.Rows[0].Split != "val" || m.Matrix.Rows[6].Split != "test" || len(m.Matrix.Candidates) != 3 {
 		t.Fatalf("matrix has %d rows of %d candidates", len(m.Matrix.Rows), len(m.Matrix.Candidates))
 	}
-	at := slices.IndexFunc(m.Matrix.Rows, func(r Row) bool { return r.Case == "t-5" })
+	at := slices.IndexFunc(m.Matrix.Rows, func(r report.Row) bool { return r.Case == "t-5" })
 	if row := m.Matrix.Rows[at]; row.Cells[2] != nil || row.Cells[1] != nil || *row.Cells[0] != 0 {
 		t.Errorf("a missing rollout has a score: %v", row.Cells)
 	}
@@ -172,14 +82,14 @@ func TestBuild(t *testing.T) {
 	if total < 0.1999 || total > 0.2001 || *agent.Tokens != 27*120 || *judge.Tokens != 15*55 {
 		t.Errorf("spending adds up to %v: %+v", total, m.Spending)
 	}
-	first, again := jsonOf(t, m), jsonOf(t, build(t, d))
+	first, again := jsonOf(t, m), jsonOf(t, reporttest.Model(t, d))
 	if first != again {
 		t.Error("the same data made two reports")
 	}
 }
 
 func TestSplitsAreTheRunsOwn(t *testing.T) {
-	d := sample(t)
+	d := reporttest.Sample(t)
 	for i := range d.Cases { // the trial has closed, and the cases were moved
 		d.Cases[i].Split = eval.Train
 	}
@@ -192,26 +102,26 @@ func TestSplitsAreTheRunsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Run.Config = config
-	if m := build(t, d); m.Candidates[3].Metrics.N != 6 || m.Matrix.Rows[6].Split != "test" {
+	if m := reporttest.Model(t, d); m.Candidates[3].Metrics.N != 6 || m.Matrix.Rows[6].Split != "test" {
 		t.Errorf("the report forgot what the cases were: %+v", m.Candidates[3])
 	}
 }
 
 func TestReusedRollouts(t *testing.T) {
-	d := sample(t)
+	d := reporttest.Sample(t)
 	all := d.Rollouts
 	d.Rollouts = nil
 	for i, r := range all {
 		other, later, arm := r, r, r
 		other.Agent.Model, other.Quality = "m-2", 0.25
-		later.Started, later.Trial, later.Quality = begin.Add(time.Hour), 1, 0.25
+		later.Started, later.Trial, later.Quality = reporttest.Begin.Add(time.Hour), 1, 0.25
 		arm.Arm, arm.Quality = "compare:a:b", 0.25
 		if i == 0 {
 			d.Rollouts = append(d.Rollouts, r)
 		}
 		d.Reused = append(d.Reused, other, later, arm, r)
 	}
-	m := build(t, d)
+	m := reporttest.Model(t, d)
 	if won := m.Candidates[3]; won.Metrics.N != 6 || won.Metrics.Quality != 1 {
 		t.Errorf("rollouts of another agent, a later run or another purpose count: %+v", won.Metrics)
 	}
@@ -229,7 +139,7 @@ func TestSentences(t *testing.T) {
 		{record.Finished, "x", "No verdict: the gate did not run."},
 		{record.Finished, "", "No verdict: nothing beat the incumbent on validation."},
 	} {
-		m := build(t, &Data{Run: record.Run{ID: "r", Status: c.status, Challenger: c.challenger, Note: "signal"}})
+		m := reporttest.Model(t, &report.Data{Run: record.Run{ID: "r", Status: c.status, Challenger: c.challenger, Note: "signal"}})
 		if m.Sentence != c.want {
 			t.Errorf("%s: %q, want %q", c.status, m.Sentence, c.want)
 		}
@@ -238,7 +148,7 @@ func TestSentences(t *testing.T) {
 			t.Errorf("%s: next is %q", c.status, m.Next)
 		}
 		var b bytes.Buffer
-		if err := m.HTML(&b); err != nil { // an empty run has a page too
+		if err := page.Run(m)(&b); err != nil { // an empty run has a page too
 			t.Error(err)
 		}
 	}
@@ -247,10 +157,10 @@ func TestSentences(t *testing.T) {
 // TestSchema holds the names of the JSON's fields: one that is missing or
 // renamed breaks programs that read them.
 func TestSchema(t *testing.T) {
-	m := build(t, sample(t))
-	c := comparison(t)
+	m := reporttest.Model(t, reporttest.Sample(t))
+	c := reporttest.Comparison(t)
 	golden(t, "fields.txt", "report, schema 1\n"+fields(t, m)+"\ncomparison, schema 1\n"+fields(t, c))
-	if Schema != 1 {
+	if report.Schema != 1 {
 		t.Error("another schema needs its own list")
 	}
 }
@@ -290,4 +200,41 @@ func jsonOf(t *testing.T, v any) string {
 		t.Fatal(err)
 	}
 	return string(raw)
+}
+
+// TestEvidenceOfAKeptTrial: the whole trial is drawn, pairs of earlier runs too,
+// but only where it is the one that the verdict speaks of.
+func TestEvidenceOfAKeptTrial(t *testing.T) {
+	d := reporttest.Tournament(t, 6, 20)
+	m := reporttest.Model(t, d)
+	n := m.Verdict.Cases
+	if len(m.Evidence) != n || m.Evidence[n-1].EValue != m.Verdict.EValue || m.Evidence[0].Worse == nil || m.Futility != 0.05 {
+		t.Fatalf("%d pairs of %d, the last %+v", len(m.Evidence), n, m.Evidence[len(m.Evidence)-1])
+	}
+	for i, e := range m.Evidence {
+		if i > 0 && (e.EValue < m.Evidence[i-1].EValue || *e.Worse < *m.Evidence[i-1].Worse) {
+			t.Errorf("the largest e-value so far falls at pair %d", i+1)
+		}
+	}
+	// An earlier run had added the first ten.
+	d.Events = slices.DeleteFunc(d.Events, func(e record.Event) bool {
+		var f struct{ Cases int }
+		return e.Kind == "gate_pair" && json.Unmarshal(e.Data, &f) == nil && f.Cases <= 10
+	})
+	if got := reporttest.Model(t, d).Evidence; len(got) != n || got[0].Cluster != "" || got[11].Cluster != "c11" {
+		t.Errorf("%d of %d pairs where some were carried over", len(got), n)
+	}
+	// A later run went on with it.
+	d.Trial.Add(pareto.Pair{Quality: 1})
+	if got := reporttest.Model(t, d).Evidence; len(got) != n {
+		t.Errorf("%d pairs, want this run's verdict's %d", len(got), n)
+	}
+	// The pairs have become others since.
+	d.Trial = pareto.NewTrial(pareto.DefaultConfig())
+	for range n {
+		d.Trial.Add(pareto.Pair{Quality: 0.01})
+	}
+	if got := reporttest.Model(t, d); len(got.Evidence) != n-10 || got.Futility != 0 || got.Evidence[0].Worse != nil {
+		t.Errorf("%d pairs of another trial are shown as this run's", len(got.Evidence))
+	}
 }

@@ -120,19 +120,3 @@ func cases(m *Model, all []eval.Case, s *scores) []Case {
 	}
 	return out
 }
-
-// flip compares the first two arms of a case: -1 where the second lost it, +1
-// where it won it, 0 for neither, or where one of them has no score.
-func (c *Case) flip() int {
-	if len(c.Arms) < 2 || c.Arms[0].Quality == nil || c.Arms[1].Quality == nil || c.Arms[1].Label == "no skill" {
-		return 0
-	}
-	a, b := *c.Arms[0].Quality, *c.Arms[1].Quality
-	switch {
-	case a-b > 1e-9:
-		return -1
-	case b-a > 1e-9:
-		return 1
-	}
-	return 0
-}

@@ -1,9 +1,8 @@
-package report
+package report_test
 
 import (
 	"encoding/json"
 	"encoding/xml"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -12,49 +11,12 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/tournament/report/reporttest"
 )
 
-// comparison has 41 cases in 40 clusters: B solves 28 more, loses one, and is
-// twice as expensive. A 42nd is missing.
-func comparison(t *testing.T) *Comparison {
-	t.Helper()
-	var cases []eval.Case
-	var a, b []*eval.Rollout
-	for i := range 42 {
-		c := eval.Case{ID: fmt.Sprintf("c-%02d", i), Skill: "tagger", Prompt: fmt.Sprintf("Tag \x1b[31mrelease| %d", i),
-			Checks: []eval.Check{{Type: eval.Contains, Value: "log axis"}, {Type: eval.Judge, Rubric: "labels every axis"}}}
-		if i < 2 {
-			c.Cluster = "session-1"
-		}
-		cases = append(cases, c)
-		qa, qb := 0.0, 1.0
-		switch {
-		case i == 0:
-			qa, qb = 1, 0
-		case i > 28:
-			qa = 1
-		}
-		ra, rb := rollout("none", c.ID, 0, qa), rollout("b", c.ID, 0, qb)
-		for k, r := range []*eval.Rollout{&ra, &rb} {
-			r.Checks = append(r.Checks, eval.CheckResult{Type: eval.Judge, Score: r.Quality, Weight: 1, Evidence: "no unit\x1b[0m"})
-			*r.CostUSD *= float64(k + 1)
-		}
-		if i == 41 {
-			rb.Status = eval.Missing
-		}
-		a, b = append(a, &ra), append(b, &rb)
-	}
-	pairs, dropped := Pair(cases, a, b)
-	if dropped != 1 || len(pairs) != 41 {
-		t.Fatalf("%d pairs, %d dropped", len(pairs), dropped)
-	}
-	c := &Comparison{Skill: "tagger", Split: "test", A: Arm{Label: "no skill", SHA: eval.NoSkill}, B: Arm{Label: "v3", SHA: "b", Tokens: 500}, Judge: "openai/j"}
-	c.Compare(pairs, dropped)
-	return c
-}
-
 func TestCompare(t *testing.T) {
-	c := comparison(t)
+	c := reporttest.Comparison(t)
 	near := func(what string, got *float64, want float64) {
 		t.Helper()
 		if got == nil || math.Abs(*got-want) > 1e-9 {
@@ -75,7 +37,7 @@ func TestCompare(t *testing.T) {
 		t.Errorf("cost: %+v", cost)
 	}
 	near("retries", retries.Delta, -27.0/40)
-	if lat := c.Objectives[1]; lat.Differs || lat.change() != "~" {
+	if lat := c.Objectives[1]; lat.Differs || lat.Change() != "~" {
 		t.Errorf("equal latencies differ: %+v", lat)
 	}
 	near("cost per solved case of A", c.A.CostPerSolved, 41*0.002/13)
@@ -87,23 +49,23 @@ func TestCompare(t *testing.T) {
 }
 
 func TestCompareText(t *testing.T) {
-	c := comparison(t)
-	golden(t, "compare.txt", c.Text(Look{}))
+	c := reporttest.Comparison(t)
+	golden(t, "compare.txt", c.Text(report.Look{}))
 	golden(t, "compare.md", c.Markdown())
-	if text := c.Text(Look{}) + c.Markdown(); strings.Contains(text, "\x1b") {
+	if text := c.Text(report.Look{}) + c.Markdown(); strings.Contains(text, "\x1b") {
 		t.Error("an escape sequence reached the text")
 	}
-	narrow := c.Text(Look{Width: 40})
+	narrow := c.Text(report.Look{Width: 40})
 	golden(t, "compare-40.txt", narrow)
 	for _, width := range []int{40, 80} {
-		for line := range strings.SplitSeq(c.Text(Look{Width: width}), "\n") {
+		for line := range strings.SplitSeq(c.Text(report.Look{Width: width}), "\n") {
 			if plain.Width(line) > width {
 				t.Errorf("%d columns of %d: %q", plain.Width(line), width, line)
 			}
 		}
 	}
 	c.Objectives[2].Differs = false // the cost
-	colours := c.Text(Look{Width: 80, Colour: true})
+	colours := c.Text(report.Look{Width: 80, Colour: true})
 	for _, want := range []string{"\x1b[32m+0.68\x1b[0m", "  ~  ", "\x1b[32m-0.68\x1b[0m"} {
 		if !strings.Contains(colours, want) {
 			t.Errorf("no %q in %q", want, colours)
@@ -112,13 +74,13 @@ func TestCompareText(t *testing.T) {
 	if n := strings.Count(colours, "\x1b[3"); n != 2 {
 		t.Errorf("%d cells have a colour, 2 differ", n)
 	}
-	if c.Objectives[2].Differs = true; !strings.Contains(c.Text(Look{Colour: true}), "\x1b[31m×2.00\x1b[0m") {
+	if c.Objectives[2].Differs = true; !strings.Contains(c.Text(report.Look{Colour: true}), "\x1b[31m×2.00\x1b[0m") {
 		t.Error("twice the cost is not red")
 	}
 }
 
 func TestCompareNeedsNoPrice(t *testing.T) {
-	c := comparison(t)
+	c := reporttest.Comparison(t)
 	for _, p := range c.Pairs {
 		p.A[0].CostUSD = nil
 	}
@@ -133,22 +95,22 @@ func TestCompareNeedsNoPrice(t *testing.T) {
 }
 
 func TestCompareOfNothing(t *testing.T) {
-	c := &Comparison{A: Arm{SHA: "a"}, B: Arm{SHA: "b"}}
+	c := &report.Comparison{A: report.Arm{SHA: "a"}, B: report.Arm{SHA: "b"}}
 	c.Compare(nil, 3)
 	for _, d := range c.Objectives {
 		if d.Delta != nil || d.A != nil || d.Differs {
 			t.Errorf("something was made of nothing: %+v", d)
 		}
 	}
-	if c.Lift != nil || c.A.CostPerSolved != nil || !strings.Contains(c.Text(Look{}), "3 pairs dropped") {
-		t.Error(c.Text(Look{}))
+	if c.Lift != nil || c.A.CostPerSolved != nil || !strings.Contains(c.Text(report.Look{}), "3 pairs dropped") {
+		t.Error(c.Text(report.Look{}))
 	}
 }
 
 func TestPairKeepsTrialsApart(t *testing.T) {
 	cases := []eval.Case{{ID: "x"}}
-	a0, a1, b1, b2 := rollout("a", "x", 0, 1), rollout("a", "x", 1, 0), rollout("b", "x", 1, 1), rollout("b", "x", 2, 1)
-	pairs, dropped := Pair(cases, []*eval.Rollout{&a0, &a1, nil}, []*eval.Rollout{&b1, &b2})
+	a0, a1, b1, b2 := reporttest.Rollout("a", "x", 0, 1), reporttest.Rollout("a", "x", 1, 0), reporttest.Rollout("b", "x", 1, 1), reporttest.Rollout("b", "x", 2, 1)
+	pairs, dropped := report.Pair(cases, []*eval.Rollout{&a0, &a1, nil}, []*eval.Rollout{&b1, &b2})
 	if len(pairs) != 1 || len(pairs[0].A) != 1 || pairs[0].A[0] != &a1 || pairs[0].B[0] != &b1 || dropped != 2 {
 		t.Errorf("pairs %+v, %d dropped", pairs, dropped)
 	}
@@ -193,9 +155,9 @@ func TestBenchmark(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, old := range []string{eval.NoSkill, "a"} {
-		c := comparison(t)
+		c := reporttest.Comparison(t)
 		c.A.SHA = old
-		b := c.Benchmark("/skills/tagger", begin)
+		b := c.Benchmark("/skills/tagger", reporttest.Begin)
 		raw := jsonOf(t, b)
 		v, err := jsonschema.UnmarshalJSON(strings.NewReader(raw))
 		if err != nil {
@@ -221,11 +183,24 @@ func TestBenchmark(t *testing.T) {
 }
 
 func TestJUnit(t *testing.T) {
-	raw, err := comparison(t).JUnit()
+	raw, err := reporttest.Comparison(t).JUnit()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got junitSuites
+	var got struct {
+		Suite struct {
+			Tests    int `xml:"tests,attr"`
+			Failures int `xml:"failures,attr"`
+			Skipped  int `xml:"skipped,attr"`
+			Cases    []struct {
+				Name    string `xml:"name,attr"`
+				Failure *struct {
+					Type string `xml:"type,attr"`
+					Text string `xml:",chardata"`
+				} `xml:"failure"`
+			} `xml:"testcase"`
+		} `xml:"testsuite"`
+	}
 	if err := xml.Unmarshal(raw, &got); err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +218,7 @@ func TestJUnit(t *testing.T) {
 }
 
 func TestJSONOfAComparisonHasNoInfinity(t *testing.T) {
-	c := &Comparison{A: Arm{SHA: "a"}, B: Arm{SHA: "b"}}
+	c := &report.Comparison{A: report.Arm{SHA: "a"}, B: report.Arm{SHA: "b"}}
 	c.Compare(nil, 0)
 	if _, err := json.Marshal(c); err != nil {
 		t.Error(err)

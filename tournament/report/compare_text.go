@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval/plain"
@@ -31,7 +32,7 @@ func (c *Comparison) Text(look Look) string {
 	fmt.Fprintf(&head, "%s%s: A %s, B %s\n", c.Skill, sim, c.A.Label, c.B.Label)
 	fmt.Fprintf(&head, "%s, %s\n\n", c.Scope(), c.Agent)
 	tail.WriteString("\n")
-	for _, l := range c.facts() {
+	for _, l := range c.Facts() {
 		tail.WriteString(l + "\n")
 	}
 	if len(c.Flips) > 0 {
@@ -64,7 +65,7 @@ func (c *Comparison) table(look Look) string {
 		switch {
 		case !look.Colour || !d.Differs:
 			return text
-		case d.oriented(*d.Delta) > 0:
+		case d.Oriented(*d.Delta) > 0:
 			return "\x1b[32m" + text + "\x1b[0m"
 		}
 		return "\x1b[31m" + text + "\x1b[0m"
@@ -72,7 +73,7 @@ func (c *Comparison) table(look Look) string {
 	var b strings.Builder
 	w := plain.NewTable(&b)
 	fmt.Fprintf(w, "objective\tA\tB\tB against A\tinterval\twon/lost/tied\n")
-	rows := c.rows()
+	rows := c.Rows()
 	for _, r := range rows {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Objective, r.A, r.B, r.Change, r.Interval, r.Score)
 	}
@@ -105,13 +106,14 @@ func (c *Comparison) table(look Look) string {
 	return b.String()
 }
 
-// A deltaRow is a Delta in words.
-type deltaRow struct{ Objective, A, B, Change, Interval, Score string }
+// A DeltaRow is a Delta in words.
+type DeltaRow struct{ Objective, A, B, Change, Interval, Score string }
 
-func (c *Comparison) rows() (out []deltaRow) {
+// Rows are the objectives in words.
+func (c *Comparison) Rows() (out []DeltaRow) {
 	for i := range c.Objectives {
 		d := &c.Objectives[i]
-		out = append(out, deltaRow{d.Objective, c.number(*d, d.A), c.number(*d, d.B), d.change(), d.interval(), d.score()})
+		out = append(out, DeltaRow{d.Objective, c.number(*d, d.A), c.number(*d, d.B), d.Change(), d.Interval(), d.score()})
 	}
 	return out
 }
@@ -128,11 +130,11 @@ func (c *Comparison) Markdown() string {
 		fmt.Fprintf(&b, "> **Warning:** %s\n>\n", cell(x))
 	}
 	fmt.Fprintf(&b, "\n| objective | A | B | B against A | interval | won/lost/tied |\n|---|--:|--:|--:|--:|--:|\n")
-	for _, r := range c.rows() {
+	for _, r := range c.Rows() {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", r.Objective, r.A, r.B, r.Change, r.Interval, r.Score)
 	}
 	b.WriteString("\n")
-	for _, l := range c.facts() {
+	for _, l := range c.Facts() {
 		fmt.Fprintf(&b, "- %s\n", cell(l))
 	}
 	if len(c.Flips) > 0 {
@@ -181,8 +183,8 @@ func (c *Comparison) Scope() string {
 	return s
 }
 
-// facts are the figures below the table.
-func (c *Comparison) facts() (out []string) {
+// Facts are the figures below the table.
+func (c *Comparison) Facts() (out []string) {
 	out = append(out, fmt.Sprintf("solved: A %d, B %d of %d cases; per solved case: A %s, B %s", c.A.Solved, c.B.Solved, c.Cases,
 		c.perSolved(&c.A), c.perSolved(&c.B)))
 	out = append(out, fmt.Sprintf("interval: %.0f%% for quality, as in the gate, and %.0f%% for the others, however often one looks",
@@ -201,7 +203,7 @@ func (c *Comparison) perSolved(a *Arm) string {
 	case c.CostUnit == "tokens":
 		return fmt.Sprintf("%.0f tokens", *a.CostPerSolved)
 	}
-	return usdText(a.CostPerSolved)
+	return USD(a.CostPerSolved)
 }
 
 // number is an arm's value in its unit.
@@ -214,13 +216,13 @@ func (c *Comparison) number(d Delta, x *float64) string {
 	case d.Objective == "cost" && c.CostUnit == "tokens":
 		return fmt.Sprintf("%.0f tokens", *x)
 	case d.Objective == "cost":
-		return usdText(x)
+		return USD(x)
 	}
 	return fmt.Sprintf("%.2f", *x)
 }
 
-// change is the delta, or "~".
-func (d *Delta) change() string {
+// Change is the delta, or "~".
+func (d *Delta) Change() string {
 	switch {
 	case d.Delta == nil:
 		return "unknown"
@@ -232,7 +234,8 @@ func (d *Delta) change() string {
 	return fmt.Sprintf("%+.2f", *d.Delta)
 }
 
-func (d *Delta) interval() string {
+// Interval is that of the delta in words, "" if it is unknown.
+func (d *Delta) Interval() string {
 	switch {
 	case d.Delta == nil:
 		return ""
@@ -247,4 +250,17 @@ func (d *Delta) score() string {
 		return ""
 	}
 	return fmt.Sprintf("%d/%d/%d", d.Wins, d.Losses, d.Ties)
+}
+
+// Oriented turns a delta back into a pair's difference.
+func (d *Delta) Oriented(x float64) float64 {
+	switch {
+	case d.Unit == "ratio" && !(x > 0):
+		return 0
+	case d.Unit == "ratio":
+		x = -math.Log(x) / math.Log(4)
+	case d.Objective == "retries":
+		x = -x // beyond 1 it is drawn at the edge
+	}
+	return min(max(x, -1), 1)
 }

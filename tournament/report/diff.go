@@ -105,6 +105,9 @@ var mark = map[LineKind]string{Context: " ", Kernel: "=", Added: "+", Removed: "
 
 var colour = map[LineKind]string{Kernel: "\x1b[2m", Added: "\x1b[32m", Removed: "\x1b[31m", Hunk: "\x1b[36m"}
 
+// Mark is what a line of this kind begins with in text.
+func (k LineKind) Mark() string { return mark[k] }
+
 // Text is the diff for a terminal, in colour or not.
 func (d *Diff) Text(coloured bool) string {
 	if len(d.Lines) == 0 {

@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"fmt"
@@ -6,41 +6,12 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval/plain"
-	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/tournament/report/reporttest"
 )
 
-const oldText = `---
-name: tagger
-description: Tags release notes.
----
-
-# Tagger
-
-- Read the notes first.
-- Use at most three tags.
-
-<!-- kernel -->
-## Contract
-
-Print one line of JSON.
-<!-- /kernel -->
-
-Be brief.
-`
-
-var newText = strings.NewReplacer("- Use at most three tags.\n", "- Use one tag.\n- Sort them.\n", "Be brief.", "Be \x1b[31mbrief.").Replace(oldText)
-
-func parse(t testing.TB, text string) *skill.Document {
-	t.Helper()
-	d, err := skill.Parse([]byte(text), skill.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
 func TestDiffText(t *testing.T) {
-	d, err := Between("v0", "v1", parse(t, oldText), parse(t, newText))
+	d, err := report.Between("v0", "v1", reporttest.Parse(t, reporttest.OldText), reporttest.Parse(t, reporttest.NewText))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,13 +29,13 @@ func TestDiffText(t *testing.T) {
 }
 
 func TestDiffMarksTheKernelAndNothingElse(t *testing.T) {
-	d, err := Between("v0", "v1", parse(t, oldText), parse(t, newText))
+	d, err := report.Between("v0", "v1", reporttest.Parse(t, reporttest.OldText), reporttest.Parse(t, reporttest.NewText))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var kernel []string
 	for _, l := range d.Lines {
-		if l.Kind == Kernel {
+		if l.Kind == report.Kernel {
 			kernel = append(kernel, l.Text)
 		}
 	}
@@ -74,7 +45,7 @@ func TestDiffMarksTheKernelAndNothingElse(t *testing.T) {
 }
 
 func TestDiffSaysThatTheKernelDiffers(t *testing.T) {
-	d, err := Between("v0", "v1", parse(t, oldText), parse(t, strings.Replace(oldText, "one line", "two lines", 1)))
+	d, err := report.Between("v0", "v1", reporttest.Parse(t, reporttest.OldText), reporttest.Parse(t, strings.Replace(reporttest.OldText, "one line", "two lines", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +55,7 @@ func TestDiffSaysThatTheKernelDiffers(t *testing.T) {
 }
 
 func TestDiffOfEqualTexts(t *testing.T) {
-	d, err := Between("v0", "v1", parse(t, oldText), parse(t, oldText))
+	d, err := report.Between("v0", "v1", reporttest.Parse(t, reporttest.OldText), reporttest.Parse(t, reporttest.OldText))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,10 +65,10 @@ func TestDiffOfEqualTexts(t *testing.T) {
 }
 
 func TestPatchApplies(t *testing.T) {
-	old := strings.SplitAfter(oldText, "\n")
+	old := strings.SplitAfter(reporttest.OldText, "\n")
 	var got strings.Builder
 	at := 0
-	for _, l := range strings.SplitAfter(Patch("v0", "v1", parse(t, oldText), parse(t, newText)), "\n") {
+	for _, l := range strings.SplitAfter(report.Patch("v0", "v1", reporttest.Parse(t, reporttest.OldText), reporttest.Parse(t, reporttest.NewText)), "\n") {
 		if l == "" || strings.HasPrefix(l, "---") || strings.HasPrefix(l, "+++") {
 			continue
 		}
@@ -122,7 +93,7 @@ func TestPatchApplies(t *testing.T) {
 		}
 	}
 	got.WriteString(strings.Join(old[at:], ""))
-	if got.String() != newText {
+	if got.String() != reporttest.NewText {
 		t.Errorf("the patch makes %q", got.String())
 	}
 }

@@ -37,7 +37,7 @@ func evidence(m *Model, d *Data) {
 		q := now.PerObjective[pareto.Quality]
 		e := Evidence{Cases: i + 1, Cluster: clusters[i+1], EValue: q.Better, Worse: finite(q.Worse), Futile: finite(q.Smaller),
 			Quality: finite(p.Quality), Latency: finite(p.Latency), Cost: finite(p.Cost), Retries: finite(p.Retries)}
-		if o := deciding(m.Verdict); o >= 0 {
+		if o := Deciding(m.Verdict); o >= 0 {
 			e.EValue = now.PerObjective[o].Better
 		}
 		all = append(all, e)
@@ -50,8 +50,8 @@ func evidence(m *Model, d *Data) {
 	m.Evidence, m.Futility = all, d.Trial.Config().FutilityAlpha
 }
 
-// deciding is the objective whose superiority decided, -1 where none did.
-func deciding(v *gate.Verdict) int {
+// Deciding is the objective whose superiority decided, -1 where none did.
+func Deciding(v *gate.Verdict) int {
 	return slices.IndexFunc(v.PerObjective, func(o pareto.ObjectiveEvidence) bool {
 		return v.Verdict == pareto.Promote && o.Objective == v.Route
 	})

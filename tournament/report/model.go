@@ -1,9 +1,5 @@
-// Package report says what came of a run or of a comparison: as a model with
-// versioned JSON, as a page of HTML that needs nothing else, as text for a
-// terminal, and in the formats of other programs.
-//
-// Whatever it prints was written by others (users, models, agents): text for a
-// terminal passes plain.Text, HTML passes html/template.
+// Package report is the result of a run, a comparison or a night: a model with versioned
+// JSON, text for a terminal, and the formats of other programs.
 package report
 
 import (

@@ -26,6 +26,9 @@ type Step struct {
 	Data     json.RawMessage `json:"data,omitempty"`
 }
 
+// Quality is the quality that a step reports, nil for none.
+func (s *Step) Quality() *float64 { return factsOf(s.Data).Quality }
+
 // A BestSoFar follows the best validation quality through a run's events. The zero
 // value is at the beginning.
 type BestSoFar struct {

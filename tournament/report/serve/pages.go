@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/plain"
-	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/tournament/report/page"
 )
 
 //go:embed page
@@ -27,13 +27,13 @@ func file(name string) string {
 }
 
 var (
-	style = report.Style() + file("serve.css")
+	style = page.Style() + file("serve.css")
 	live  = file("live.js")
 )
 
 // frame is made for the first page that is asked for.
-var frame = sync.OnceValue(func() *report.Frame {
-	f, err := report.NewFrame(files, template.FuncMap{
+var frame = sync.OnceValue(func() *page.Frame {
+	f, err := page.NewFrame(files, template.FuncMap{
 		"skillPath": skillPath,
 		"skillNav":  skillNav,
 		"query":     url.QueryEscape,

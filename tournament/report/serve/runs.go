@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval/plain"
-	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/tournament/report/page"
 )
 
 func (s *Server) runs(w http.ResponseWriter, r *http.Request) {
@@ -48,7 +48,7 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request) {
 		s.failed(w, r, err)
 		return
 	}
-	body, err := report.Body(m.HTML)
+	body, err := page.Body(page.Run(m))
 	if err != nil {
 		s.failed(w, r, err)
 		return
@@ -76,7 +76,7 @@ func (s *Server) night(w http.ResponseWriter, r *http.Request) {
 		s.failed(w, r, err)
 		return
 	}
-	body, err := report.Body(n.HTML)
+	body, err := page.Body(page.Night(n))
 	if err != nil {
 		s.failed(w, r, err)
 		return

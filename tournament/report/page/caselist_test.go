@@ -1,4 +1,4 @@
-package report
+package page
 
 import (
 	"bytes"
@@ -7,22 +7,24 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/tournament/report/reporttest"
 )
 
 // TestLongAnswersAreCut: however long the answers are and whatever they are made
 // of, the page stays light, and says where they are whole.
 func TestLongAnswersAreCut(t *testing.T) {
-	var all []Case
+	var all []report.Case
 	for i := range 1000 {
-		c := Case{N: i + 1, ID: fmt.Sprint(i), Split: "test", Prompt: "p", Arms: []CaseArm{{Label: "incumbent"}, {Label: "challenger"}}}
+		c := report.Case{N: i + 1, ID: fmt.Sprint(i), Split: "test", Prompt: "p", Arms: []report.CaseArm{{Label: "incumbent"}, {Label: "challenger"}}}
 		for k := range c.Arms {
 			c.Arms[k].Answer = fmt.Sprint(i, k) + strings.Repeat("<", 50_000)
 		}
 		all = append(all, c)
 	}
-	m := &Model{Run: "r", Cases: all}
+	m := &report.Model{Run: "r", Cases: all}
 	var b bytes.Buffer
-	if err := m.HTML(&b); err != nil {
+	if err := Run(m)(&b); err != nil {
 		t.Fatal(err)
 	}
 	if b.Len() > bigBytes/2 {
@@ -34,7 +36,7 @@ func TestLongAnswersAreCut(t *testing.T) {
 	if l := listCases(all[:3], "", ""); l.Cut != mostRunes || len(l.Groups[0].Cases[0].Arms[0].Answer) < mostRunes {
 		t.Errorf("three cases are cut at %d", l.Cut)
 	}
-	short := []Case{{N: 1, Prompt: "p", Arms: []CaseArm{{Label: "A", Answer: "same"}, {Label: "B", Answer: "same"}}}}
+	short := []report.Case{{N: 1, Prompt: "p", Arms: []report.CaseArm{{Label: "A", Answer: "same"}, {Label: "B", Answer: "same"}}}}
 	if l := listCases(short, "", ""); l.Cut != 0 || l.Groups[0].Cases[0].Arms[1].Same != "A" {
 		t.Errorf("%+v", l)
 	}
@@ -43,8 +45,8 @@ func TestLongAnswersAreCut(t *testing.T) {
 // TestTriggerCase: whether the skill was loaded is what such a case is about.
 func TestTriggerCase(t *testing.T) {
 	yes, no := true, false
-	c := Case{N: 1, ID: "t", Prompt: "p", Trigger: &yes, Arms: []CaseArm{{Label: "incumbent", Invoked: &no}, {Label: "challenger", Invoked: &yes}, {Label: "no skill"}}}
-	v := listCases([]Case{c}, "", "").Groups[0].Cases[0]
+	c := report.Case{N: 1, ID: "t", Prompt: "p", Trigger: &yes, Arms: []report.CaseArm{{Label: "incumbent", Invoked: &no}, {Label: "challenger", Invoked: &yes}, {Label: "no skill"}}}
+	v := listCases([]report.Case{c}, "", "").Groups[0].Cases[0]
 	got := strings.Join(v.Facts, ",") + "; " + strings.Join(v.Arms[0].Facts, ",") + "; " + strings.Join(v.Arms[1].Facts, ",") + "; " + strings.Join(v.Arms[2].Facts, ",")
 	for _, want := range []string{"the skill should be loaded; ", "skill not loaded; ", ",skill loaded; "} {
 		if !strings.Contains(got, want) {
@@ -60,9 +62,9 @@ func TestTriggerCase(t *testing.T) {
 // counts, and not those of validation, nor one that was measured when the evidence
 // sufficed.
 func TestWonAndLostAreTheVerdicts(t *testing.T) {
-	var all []Case
+	var all []report.Case
 	for i, split := range []string{"test", "test", "test", "val", "val", "train"} {
-		c := Case{N: i + 1, ID: fmt.Sprint(i), Split: split, Prompt: "p", Arms: []CaseArm{{Label: "incumbent", Quality: ptr(0.0)}, {Label: "challenger", Quality: ptr(1.0)}}}
+		c := report.Case{N: i + 1, ID: fmt.Sprint(i), Split: split, Prompt: "p", Arms: []report.CaseArm{{Label: "incumbent", Quality: reporttest.Ptr(0.0)}, {Label: "challenger", Quality: reporttest.Ptr(1.0)}}}
 		all = append(all, c)
 	}
 	*all[1].Arms[0].Quality, *all[1].Arms[1].Quality = 1, 0
@@ -88,7 +90,7 @@ func TestWonAndLostAreTheVerdicts(t *testing.T) {
 // TestBestSoFar: a lead on a part of the cases is no figure of all of them, and after the
 // winner was confirmed the figure is what it scored then.
 func TestBestSoFar(t *testing.T) {
-	var b BestSoFar
+	var b report.BestSoFar
 	for i, e := range []struct {
 		kind, data string
 		best, want float64

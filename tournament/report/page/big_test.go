@@ -1,10 +1,12 @@
-package report
+package page
 
 import (
 	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/skill-evolve/evolve/tournament/report/reporttest"
 )
 
 // What a person waits for, of 200 candidates on 1,000 cases: how much is read, and how
@@ -20,9 +22,9 @@ func TestBigPage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("200,000 rollouts are no short test")
 	}
-	d := tournamentOf(t, 200, 1000)
+	d := reporttest.Tournament(t, 200, 1000)
 	var b bytes.Buffer
-	if err := build(t, d).HTML(&b); err != nil {
+	if err := Run(reporttest.Model(t, d))(&b); err != nil {
 		t.Fatal(err)
 	}
 	if b.Len() > bigBytes {
@@ -50,9 +52,9 @@ func TestBigPage(t *testing.T) {
 // BenchmarkBigPage times what a person waits for: the page, from the records to its
 // load event in the browser.
 func BenchmarkBigPage(b *testing.B) {
-	d := tournamentOf(b, 200, 1000)
+	d := reporttest.Tournament(b, 200, 1000)
 	var page bytes.Buffer
-	if err := build(b, d).HTML(&page); err != nil {
+	if err := Run(reporttest.Model(b, d))(&page); err != nil {
 		b.Fatal(err)
 	}
 	file := filepath.Join(b.TempDir(), "big.html")

@@ -1,16 +1,17 @@
-package report
+package charts
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/tournament/report"
 )
 
-// qualityChart draws the search: the best validation quality against the rollouts
+// Quality draws the search: the best validation quality against the rollouts
 // spent, each candidate where it was measured, the phases, and below the plot
 // which proposals won their minibatch. nil where there is nothing to draw.
-func qualityChart(m *Model) *Plot {
+func Quality(m *report.Model) *Plot {
 	var best, points []float64
 	end := 0.0
 	for _, s := range m.Events {
@@ -35,7 +36,7 @@ func qualityChart(m *Model) *Plot {
 		size = 0.6
 	}
 	for _, s := range m.Events {
-		x, d := f.x.at(float64(s.Rollouts)), factsOf(s.Data)
+		x, measured := f.x.at(float64(s.Rollouts)), s.Quality()
 		switch s.Kind {
 		case "accepted":
 			accepted++
@@ -44,10 +45,10 @@ func qualityChart(m *Model) *Plot {
 			refused++
 			p.titled("lost", glyph(cross, x, 206, 2.6*size), s.Text)
 		case "seed", "validated", "leading", "dominated":
-			if d.Quality == nil {
+			if measured == nil {
 				continue
 			}
-			y, class := f.y.at(*d.Quality), "point"
+			y, class := f.y.at(*measured), "point"
 			sh := disc
 			if s.Kind == "leading" || s.Kind == "dominated" {
 				class, sh = "part", ring
@@ -70,7 +71,7 @@ func qualityChart(m *Model) *Plot {
 }
 
 // phases shades what the rollouts were spent on, with a name where there is room.
-func (p *Plot) phases(events []Step, f frame) {
+func (p *Plot) phases(events []report.Step, f frame) {
 	type phase struct {
 		name     string
 		from, to float64

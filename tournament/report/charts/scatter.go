@@ -1,4 +1,4 @@
-package report
+package charts
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // An objective is one axis of the scatter matrix.
@@ -51,9 +53,9 @@ type Panel struct {
 	Row, Column int
 }
 
-// scatter draws the candidates that were measured on all validation cases, and
+// ScatterOf draws the candidates that were measured on all validation cases, and
 // no skill. nil where there are not two of them.
-func scatter(m *Model) *Scatter {
+func ScatterOf(m *report.Model) *Scatter {
 	out := &Scatter{}
 	var ps []scatterPoint
 	for _, c := range m.Candidates {
@@ -66,9 +68,9 @@ func scatter(m *Model) *Scatter {
 		case c.Role == "challenger":
 			ps = append(ps, scatterPoint{"challenger", "challenger", diamond, c.OnFront, c.Metrics})
 		case c.OnFront:
-			ps = append(ps, scatterPoint{first(c.SHA, 6), "on-front", disc, true, c.Metrics})
+			ps = append(ps, scatterPoint{plain.Head(c.SHA, 6), "on-front", disc, true, c.Metrics})
 		default:
-			ps = append(ps, scatterPoint{first(c.SHA, 6), "point-open", ring, false, c.Metrics})
+			ps = append(ps, scatterPoint{plain.Head(c.SHA, 6), "point-open", ring, false, c.Metrics})
 		}
 	}
 	if m.Worth != nil {
@@ -94,7 +96,7 @@ func rankOf(p scatterPoint) int {
 }
 
 // objectives are those that every point knows, with what noise says of them.
-func (s *Scatter) objectives(m *Model, ps []scatterPoint) []objective {
+func (s *Scatter) objectives(m *report.Model, ps []scatterPoint) []objective {
 	known := func(of func(eval.Metrics) *float64) (vs []float64) {
 		for _, p := range ps {
 			v := of(p.metrics)
@@ -254,4 +256,12 @@ func (p *Plot) front(f frame, ox, oy *objective, ps []scatterPoint) []float64 {
 	}
 	p.path("front", polyline(outer...))
 	return outer
+}
+
+// LeftOut says of how many candidates a matrix is silent.
+func (s *Scatter) LeftOut() string {
+	if s.Left == 1 {
+		return "One candidate was measured on a part of the cases, and is not drawn."
+	}
+	return fmt.Sprintf("%d candidates were measured on a part of the cases, and are not drawn.", s.Left)
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"sort"
 	"strings"
 
@@ -10,64 +9,8 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 )
 
-// compareView is what a comparison's page shows.
-type compareView struct {
-	*Comparison
-	Sentence     string
-	Facts        []fact
-	Contents     []link
-	Forest, Heat *Plot
-	Shades       []sign
-	Rows         []deltaRow
-	List         caseList
-	Bills        []billView
-	BarsOf       string
-}
-
-// HTML writes the comparison as one self-contained page: no script, no network.
-func (c *Comparison) HTML(w io.Writer) error {
-	cs, mx := c.cases()
-	v := &compareView{Comparison: c, Sentence: c.Sentence(), Forest: forestChart(c), Shades: shades(),
-		Heat: heatChart(mx, [2]role{{"a", "A " + plain.Text(c.A.Label), "A"}, {"b", "B " + plain.Text(c.B.Label), "B"}}),
-		List: listCases(cs, fmt.Sprintf("`evolve compare %s %s %s --format benchmark`", c.Skill, name(&c.A), name(&c.B)), "")}
-	v.Rows = c.rows()
-	d := Data{}
-	for _, p := range c.Pairs {
-		for _, rs := range [][]*eval.Rollout{p.A, p.B} {
-			for _, r := range rs {
-				d.Rollouts = append(d.Rollouts, *r)
-			}
-		}
-	}
-	d.Run.Spent = Took(d.Rollouts)
-	v.Bills, v.BarsOf = bills(spending(&d), d.Run.Spent)
-	if c.Spent == nil {
-		v.Facts = append(v.Facts, fact{"cost", "nothing: all of it was recorded before"})
-	} else {
-		v.Facts = append(v.Facts, fact{"cost", spentText(*c.Spent)})
-	}
-	for _, f := range c.facts() {
-		name, text, _ := strings.Cut(f, ": ")
-		if text == "" {
-			name, text = "worth", f
-		}
-		v.Facts = append(v.Facts, fact{name, text})
-	}
-	v.Facts = append(v.Facts, fact{"next", c.next()})
-	for _, l := range []struct {
-		link
-		there bool
-	}{{link{"objectives", "Objectives"}, true}, {link{"change", "What differs"}, c.Diff != nil && len(c.Diff.Lines) > 0},
-		{link{"map", "Map"}, v.Heat != nil}, {link{"cases", "Cases"}, len(cs) > 0}, {link{"spent", "Spent"}, true}} {
-		if l.there {
-			v.Contents = append(v.Contents, l.link)
-		}
-	}
-	return render(w, "compare.html", v)
-}
-
-// name is what to call an arm on the command line.
-func name(a *Arm) string {
+// Name is what to call an arm on the command line.
+func (a *Arm) Name() string {
 	if a.SHA == eval.NoSkill {
 		return eval.NoSkill
 	}
@@ -82,8 +25,8 @@ func (c *Comparison) Sentence() string {
 		if !d.Differs {
 			continue
 		}
-		s := fmt.Sprintf("%s %s (%.0f%% interval %s)", d.Objective, d.change(), 100*d.Level, d.interval())
-		if d.oriented(*d.Delta) > 0 {
+		s := fmt.Sprintf("%s %s (%.0f%% interval %s)", d.Objective, d.Change(), 100*d.Level, d.Interval())
+		if d.Oriented(*d.Delta) > 0 {
 			better = append(better, s)
 		} else {
 			worse = append(worse, s)
@@ -104,7 +47,8 @@ func (c *Comparison) Sentence() string {
 	return fmt.Sprintf("%s against %s on %s: better in %s; worse in %s.", capital(b), a, on, strings.Join(better, ", "), strings.Join(worse, ", "))
 }
 
-func (c *Comparison) next() string {
+// Next is what to type after a comparison.
+func (c *Comparison) Next() string {
 	for i := range c.Objectives {
 		if c.Objectives[i].Differs {
 			return fmt.Sprintf("a comparison chooses nothing: `evolve --skill %s` has the gate decide", c.Skill)
@@ -113,8 +57,8 @@ func (c *Comparison) next() string {
 	return fmt.Sprintf("more cases narrow the intervals: `evolve harvest --skill %s` brings them", c.Skill)
 }
 
-// cases lays out the pairs, the hardest first, with the map of both arms.
-func (c *Comparison) cases() ([]Case, Matrix) {
+// CaseList lays out the pairs, the hardest first, with the map of both arms.
+func (c *Comparison) CaseList() ([]Case, Matrix) {
 	mx := Matrix{Candidates: []string{"a", "b"}}
 	type laid struct {
 		Case
@@ -135,7 +79,7 @@ func (c *Comparison) cases() ([]Case, Matrix) {
 		if all[i].Split != all[j].Split {
 			return all[i].Split < all[j].Split
 		}
-		return all[i].row.mean() < all[j].row.mean()
+		return all[i].row.Mean() < all[j].row.Mean()
 	})
 	out := make([]Case, len(all))
 	for i := range all {
@@ -144,6 +88,20 @@ func (c *Comparison) cases() ([]Case, Matrix) {
 		mx.Rows = append(mx.Rows, all[i].row)
 	}
 	return out, mx
+}
+
+// Bill is what the pairs took, by kind of call and together, whoever paid.
+func (c *Comparison) Bill() ([]Spending, eval.Spent) {
+	d := Data{}
+	for _, p := range c.Pairs {
+		for _, rs := range [][]*eval.Rollout{p.A, p.B} {
+			for _, r := range rs {
+				d.Rollouts = append(d.Rollouts, *r)
+			}
+		}
+	}
+	d.Run.Spent = Took(d.Rollouts)
+	return spending(&d), d.Run.Spent
 }
 
 // Took adds up what rollouts took, whoever paid; the wall time is that of the

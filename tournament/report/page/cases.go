@@ -1,4 +1,4 @@
-package report
+package page
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // How much of the words of others a page holds, so that it opens at once even
@@ -66,7 +67,7 @@ type checkView struct{ Class, Mark, Text string }
 
 // listCases lays out cases; whole is the command that prints them uncut. Those that
 // changed hands are of the split decidedOn, "" for all, and of the evidence.
-func listCases(all []Case, whole, decidedOn string) caseList {
+func listCases(all []report.Case, whole, decidedOn string) caseList {
 	out := caseList{Whole: whole}
 	most, cut := affordable(all)
 	if cut {
@@ -95,7 +96,7 @@ func listCases(all []Case, whole, decidedOn string) caseList {
 			continue
 		}
 		flips := &won
-		switch all[i].flip() {
+		switch flip(&all[i]) {
 		case 0:
 			continue
 		case -1:
@@ -124,7 +125,7 @@ func listCases(all []Case, whole, decidedOn string) caseList {
 
 // affordable is the length that texts are cut at, in runes, so that all of them
 // fit the budget; cut tells whether that cuts any.
-func affordable(all []Case) (most int, cut bool) {
+func affordable(all []report.Case) (most int, cut bool) {
 	for most = mostRunes; ; most = max(most/2, leastRunes) {
 		total := 0
 		cut = false
@@ -168,7 +169,7 @@ func splitTitle(split string) (title, note string) {
 	return "No split", ""
 }
 
-func viewOf(c *Case, most int) caseView {
+func viewOf(c *report.Case, most int) caseView {
 	v := caseView{N: c.N, ID: c.ID, Prompt: plain.Excerpt(c.Prompt, 160), Full: clip(c.Prompt, most)}
 	if c.Prompt == "" {
 		v.Prompt = "(the case is gone)"
@@ -201,12 +202,12 @@ func viewOf(c *Case, most int) caseView {
 		}
 		v.Arms = append(v.Arms, av)
 	}
-	v.Change, v.Direction = c.change()
+	v.Change, v.Direction = change(c)
 	return v
 }
 
 // change is what became of the quality, and whether that is up or down.
-func (c *Case) change() (text, direction string) {
+func change(c *report.Case) (text, direction string) {
 	var qs []string
 	for _, a := range c.Arms {
 		if a.Label != "no skill" || len(c.Arms) == 1 {
@@ -217,10 +218,10 @@ func (c *Case) change() (text, direction string) {
 		qs = []string{quality(c.Arms[0].Quality), quality(c.Arms[1].Quality)}
 	}
 	if len(qs) < 2 {
-		return quality(c.firstQuality()), ""
+		return quality(firstQuality(c)), ""
 	}
 	sign := "="
-	switch c.flip() {
+	switch flip(c) {
 	case -1:
 		sign, direction = "▼", "down"
 	case 1:
@@ -230,14 +231,14 @@ func (c *Case) change() (text, direction string) {
 }
 
 // firstQuality is the quality of the first arm, nil where there is none.
-func (c *Case) firstQuality() *float64 {
+func firstQuality(c *report.Case) *float64 {
 	if len(c.Arms) == 0 {
 		return nil
 	}
 	return c.Arms[0].Quality
 }
 
-func armOf(a *CaseArm, most int) armView {
+func armOf(a *report.CaseArm, most int) armView {
 	v := armView{Label: plain.Text(a.Label), Answer: clip(a.Answer, most), Failure: clip(a.Failure, checkRunes)}
 	switch {
 	case a.Quality == nil:
@@ -258,7 +259,7 @@ func armOf(a *CaseArm, most int) armView {
 	}
 	cost := "cost unknown"
 	if a.CostUSD != nil {
-		cost = usdText(a.CostUSD)
+		cost = report.USD(a.CostUSD)
 	}
 	v.Facts = []string{latency, cost, tokens, fmt.Sprintf("retries %g", math.Round(a.Retries*100)/100)}
 	if a.Invoked != nil {
@@ -303,4 +304,20 @@ func clip(s string, n int) string {
 		return string(r)
 	}
 	return string(r[:min(len(r), n)]) + " …"
+}
+
+// flip compares the first two arms of a case: -1 where the second lost it, +1
+// where it won it, 0 for neither, or where one of them has no score.
+func flip(c *report.Case) int {
+	if len(c.Arms) < 2 || c.Arms[0].Quality == nil || c.Arms[1].Quality == nil || c.Arms[1].Label == "no skill" {
+		return 0
+	}
+	a, b := *c.Arms[0].Quality, *c.Arms[1].Quality
+	switch {
+	case a-b > 1e-9:
+		return -1
+	case b-a > 1e-9:
+		return 1
+	}
+	return 0
 }

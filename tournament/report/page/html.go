@@ -1,7 +1,8 @@
-package report
+// Package page writes the reports of runs, comparisons and nights as pages of HTML that
+// need no network, no script and no other file.
+package page
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -12,19 +13,19 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
+	"github.com/skill-evolve/evolve/tournament/report"
 )
 
-//go:embed page
-var page embed.FS
+//go:embed templates
+var files embed.FS
 
 // style is the pages' one style sheet.
 var style = func() string {
-	b, err := page.ReadFile("page/page.css")
+	b, err := files.ReadFile("templates/page.css")
 	if err != nil {
 		panic(err) // it is part of the program
 	}
@@ -55,23 +56,16 @@ func parseTemplates() *template.Template {
 		"latency":   latencyText,
 		"tokens":    tokensText,
 		"thousands": thousands,
-		"mark":      func(k LineKind) string { return mark[k] },
+		"mark":      report.LineKind.Mark,
 		"when":      func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },
-		"duration":  Duration,
+		"duration":  report.Duration,
 		"spent":     spentText,
-	}).ParseFS(page, "page/*.html"))
+	}).ParseFS(files, "templates/*.html"))
 }
 
-// render executes a page's template. A half-rendered page is never written.
-func render(w io.Writer, name string, v any) error {
-	var b bytes.Buffer
-	if err := templates().ExecuteTemplate(&b, name, v); err != nil {
-		return fmt.Errorf("render report: %w", err)
-	}
-	if _, err := b.WriteTo(w); err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	return nil
+// render writes a page by its template. A half-rendered page is never written.
+func render(name string, v any) func(io.Writer) error {
+	return func(w io.Writer) error { return (&Frame{templates()}).Render(w, name, v) }
 }
 
 // A span is a piece of a sentence, code where it stood in backticks.
@@ -90,24 +84,11 @@ func spans(s string) (out []span) {
 	return out
 }
 
-// capital begins a sentence with s; a version keeps its name.
-func capital(s string) string {
-	r := []rune(s)
-	if len(r) < 2 || !unicode.IsLetter(r[1]) {
-		return s
-	}
-	r[0] = unicode.ToUpper(r[0])
-	return string(r)
-}
-
 // A link is an entry of a page's contents.
 type link struct{ ID, Name string }
 
 // A fact is a line of a page's head.
 type fact struct{ Name, Text string }
-
-// A sign is a mark with its meaning.
-type sign struct{ Class, D, Name string }
 
 // quality is a matrix cell's text.
 func quality(q *float64) string {
@@ -129,18 +110,7 @@ func secondsText(ms *float64) string {
 	return fmt.Sprintf("%.2f s", *ms/1000)
 }
 
-// Duration writes milliseconds for people.
-func Duration(ms int64) string {
-	switch {
-	case ms < 1000:
-		return fmt.Sprintf("%d ms", ms)
-	case ms < 90_000:
-		return fmt.Sprintf("%.1f s", float64(ms)/1000)
-	}
-	return fmt.Sprintf("%d min", ms/60_000)
-}
-
-func costText(m eval.Metrics) string { return usdText(m.CostUSD) }
+func costText(m eval.Metrics) string { return report.USD(m.CostUSD) }
 
 func tokensText(m eval.Metrics) string {
 	if m.Tokens == nil {
@@ -163,14 +133,6 @@ func thousands(n int64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
-}
-
-// usdText is dollars, unknown said as such.
-func usdText(x *float64) string {
-	if x == nil {
-		return "unknown"
-	}
-	return eval.FormatUSD(*x)
 }
 
 // nightLink is the file name of a run's report beside a night's.

@@ -1,4 +1,4 @@
-package report
+package charts
 
 import (
 	"fmt"
@@ -7,19 +7,20 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/tournament/report"
 )
 
-// A role is a text that a map points at.
-type role struct{ sha, name, short string }
+// A Role is a text that a map points at.
+type Role struct{ SHA, Name, Short string }
 
-// heatLevels is how many shades of quality the map has, 0 and 1 among them.
-const heatLevels = 5
+// HeatLevels is how many shades of quality the map has, 0 and 1 among them.
+const HeatLevels = 5
 
-// heatChart draws the matrix as a map: a row a candidate, a column a case, the
+// Heat draws the matrix as a map: a row a candidate, a column a case, the
 // cases in the order of their numbers. Neighbours of one shade are one stroke, so
 // that two hundred candidates on a thousand cases are a few paths and not two
 // hundred thousand elements. nil where there is nothing to draw.
-func heatChart(m Matrix, roles [2]role) *Plot {
+func Heat(m report.Matrix, roles [2]Role) *Plot {
 	rows, cols := len(m.Candidates), len(m.Rows)
 	if rows == 0 || cols == 0 {
 		return nil
@@ -45,12 +46,12 @@ func heatChart(m Matrix, roles [2]role) *Plot {
 	for i, sha := range m.Candidates {
 		y := top + pitch*(float64(i)+0.5)
 		switch {
-		case sha == roles[0].sha:
+		case sha == roles[0].SHA:
 			p.heatRow("incumbent", square, roles[0], left, right, y, pitch)
-		case sha == roles[1].sha:
+		case sha == roles[1].SHA:
 			p.heatRow("challenger", diamond, roles[1], left, right, y, pitch)
 		case named:
-			p.text("tick", "end", left-16, y+4, first(sha, 8))
+			p.text("tick", "end", left-16, y+4, plain.Head(sha, 8))
 		}
 	}
 	x := axis{lo: 0.5, hi: float64(cols) + 0.5, from: left, to: right}
@@ -71,19 +72,19 @@ func heatChart(m Matrix, roles [2]role) *Plot {
 }
 
 // heatRow points at one candidate's row.
-func (p *Plot) heatRow(class string, s shape, r role, left, right, y, pitch float64) {
-	name := cut(r.name, left-18, fontSize)
+func (p *Plot) heatRow(class string, s shape, r Role, left, right, y, pitch float64) {
+	name := cut(r.Name, left-18, fontSize)
 	p.path(class, glyph(s, left-8, y, 4))
 	if pitch < 13 { // in a crowd it is framed, too
 		p.path("heat-frame", rect(left, y-pitch/2, right, y+pitch/2))
-		name = r.short
+		name = r.Short
 	}
 	p.text("tick", "end", left-16, y+4, name)
 }
 
 // heatPaths are the strokes of each level.
-func heatPaths(m Matrix, left, top, width, pitch float64) [heatLevels]string {
-	var b [heatLevels]strings.Builder
+func heatPaths(m report.Matrix, left, top, width, pitch float64) [HeatLevels]string {
+	var b [HeatLevels]strings.Builder
 	for i := range m.Candidates {
 		y := num(top + pitch*(float64(i)+0.5))
 		for from := 0; from < len(m.Rows); {
@@ -104,7 +105,7 @@ func heatPaths(m Matrix, left, top, width, pitch float64) [heatLevels]string {
 			from = to
 		}
 	}
-	var out [heatLevels]string
+	var out [HeatLevels]string
 	for i := range b {
 		out[i] = b[i].String()
 	}
@@ -120,13 +121,13 @@ func heatLevel(q *float64) int {
 	case *q <= 1e-9:
 		return 0
 	case *q >= 1-1e-9:
-		return heatLevels - 1
+		return HeatLevels - 1
 	}
-	return min(max(int(math.Round(*q*(heatLevels-1))), 1), heatLevels-2)
+	return min(max(int(math.Round(*q*(HeatLevels-1))), 1), HeatLevels-2)
 }
 
 // splits names the splits above the columns and parts them.
-func (p *Plot) splits(rows []Row, left, top, bottom, width float64) {
+func (p *Plot) splits(rows []report.Row, left, top, bottom, width float64) {
 	end := math.Inf(-1)
 	for from := 0; from < len(rows); {
 		to := from

@@ -1,4 +1,6 @@
-package report
+// Package charts draws the charts of reports as paths and labels, which a template writes
+// as inline SVG.
+package charts
 
 import (
 	"fmt"

@@ -1,29 +1,29 @@
-package report
+package page
 
 import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/gate"
-	"github.com/skill-evolve/evolve/tournament/search"
+	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/tournament/report/charts"
 )
 
 // runView is what a run's page shows.
 type runView struct {
-	*Model
+	*report.Model
 	Facts                            []fact
 	Contents                         []link
-	Quality, Evidence, Lineage, Heat *Plot
-	Scatter                          *Scatter
+	Quality, Evidence, Lineage, Heat *charts.Plot
+	Scatter                          *charts.Scatter
 	Held                             *held
-	Shown, Hidden                    []Candidate // with metrics: of interest, and the rest
-	Key                              []sign
-	Shades                           []sign
+	Shown, Hidden                    []report.Candidate // with metrics: of interest, and the rest
+	Key                              []charts.Sign
+	Shades                           []charts.Sign
 	Taught                           []lessonView
 	HeatNote                         string
 	Columns                          []string
@@ -33,18 +33,18 @@ type runView struct {
 	BarsOf                           string
 }
 
-// HTML writes the report as one self-contained page: no script, no network.
-func (m *Model) HTML(w io.Writer) error {
-	v := &runView{Model: m, Quality: qualityChart(m), Evidence: evidenceChart(m), Lineage: lineageChart(m),
-		Heat:    heatChart(m.Matrix, [2]role{{m.Incumbent, "incumbent", "inc."}, {m.Challenger, "challenger", "chal."}}),
-		Scatter: scatter(m), Held: heldOut(m.Verdict), List: listCases(m.Cases, fmt.Sprintf("`evolve report %s --json`", m.Run), m.decidedOn())}
-	v.Facts = m.facts()
+// Run writes the report of a run as one self-contained page: no script, no network.
+func Run(m *report.Model) func(io.Writer) error {
+	v := &runView{Model: m, Quality: charts.Quality(m), Evidence: charts.Evidence(m), Lineage: charts.Lineage(m),
+		Heat:    charts.Heat(m.Matrix, [2]charts.Role{{SHA: m.Incumbent, Name: "incumbent", Short: "inc."}, {SHA: m.Challenger, Name: "challenger", Short: "chal."}}),
+		Scatter: charts.ScatterOf(m), Held: heldOut(m.Verdict), List: listCases(m.Cases, fmt.Sprintf("`evolve report %s --json`", m.Run), decidedOn(m))}
+	v.Facts = facts(m)
 	v.candidates()
 	v.Taught = taughtBy(m)
 	v.heatTable()
 	v.Bills, v.BarsOf = bills(m.Spending, m.Spent)
-	v.Key = signs()
-	v.Shades = shades()
+	v.Key = charts.Signs()
+	v.Shades = charts.Shades()
 	for _, c := range []struct {
 		link
 		there bool
@@ -55,13 +55,13 @@ func (m *Model) HTML(w io.Writer) error {
 			v.Contents = append(v.Contents, c.link)
 		}
 	}
-	return render(w, "run.html", v)
+	return render("run.html", v)
 }
 
 // facts are what it cost and what to do next, and what the texts are worth.
-func (m *Model) facts() []fact {
+func facts(m *report.Model) []fact {
 	out := []fact{{"cost", spentText(m.Spent)}}
-	var inc, chal *Candidate
+	var inc, chal *report.Candidate
 	for i := range m.Candidates {
 		switch m.Candidates[i].Role {
 		case "incumbent":
@@ -78,7 +78,7 @@ func (m *Model) facts() []fact {
 		s := fmt.Sprintf("quality %.2f with %s", inc.Metrics.Quality, name)
 		if chal != nil && chal.Metrics.N > 0 {
 			s += fmt.Sprintf(", %.2f with the challenger %s", chal.Metrics.Quality, plain.Short(chal.SHA))
-			if m.confirmed() != nil {
+			if m.Confirmed() != nil {
 				s += ", in a trial that had no part in choosing it"
 			}
 		}
@@ -89,7 +89,7 @@ func (m *Model) facts() []fact {
 		if inc != nil {
 			all = inc.Metrics.Cases
 		}
-		out = append(out, fact{"worth", Worth(w, name, all)})
+		out = append(out, fact{"worth", report.Worth(w, name, all)})
 	}
 	if m.Note != "" {
 		out = append(out, fact{"ended by", plain.Excerpt(m.Note, 200)})
@@ -99,42 +99,18 @@ func (m *Model) facts() []fact {
 
 // decidedOn is the split that says whether the challenger is better: what the gate
 // measured, or without a gate validation.
-func (m *Model) decidedOn() string {
+func decidedOn(m *report.Model) string {
 	if m.Verdict != nil {
 		return string(eval.Test)
 	}
 	return string(eval.Val)
 }
 
-// Worth says what a text is worth over none. It gives the difference alone: on these
-// cases the text's quality is another figure than on all validation cases.
-func Worth(w *search.Worth, name string, validation int) string {
-	on := plain.Counted(w.With.Cases, "validation case")
-	if validation > w.With.Cases {
-		on = fmt.Sprintf("%d of the %s", w.With.Cases, plain.Counted(validation, "validation case"))
-	}
-	return fmt.Sprintf("quality %+.2f with %s against no skill at all, on %s", w.With.Quality-w.Without.Quality, name, on)
-}
-
-// confirmed is the challenger's validation quality without the winner's luck, nil
-// where the budget left no trial for that.
-func (m *Model) confirmed() *float64 {
-	for _, s := range slices.Backward(m.Events) {
-		if s.Kind != "confirmed" {
-			continue
-		}
-		if f := factsOf(s.Data); f.SHA == m.Challenger {
-			return f.Quality
-		}
-	}
-	return nil
-}
-
 // held is the table of the gate's evidence.
 type held struct {
 	Scope  string
 	Rows   []heldRow
-	Forest *Plot
+	Forest *charts.Plot
 }
 
 type heldRow struct {
@@ -148,7 +124,7 @@ func heldOut(v *gate.Verdict) *held {
 	if v == nil {
 		return nil
 	}
-	var rows []forestRow
+	var rows []charts.ForestRow
 	h := &held{Scope: fmt.Sprintf("%s: %d won, %d lost, %d tied on quality", plain.Counted(v.Wins+v.Losses+v.Ties, "held-out case"), v.Wins, v.Losses, v.Ties)}
 	for i := range v.PerObjective {
 		o := &v.PerObjective[i]
@@ -163,11 +139,12 @@ func heldOut(v *gate.Verdict) *held {
 			r.Interval = fmt.Sprintf("%s to %s (%.0f%%)", lo, hi, 100*e.Level)
 			r.Score = fmt.Sprintf("%d/%d/%d", e.Wins, e.Losses, e.Ties)
 			r.Better, r.Within = fmt.Sprintf("%.3g of %.3g", o.Better, 1/o.Alpha), fmt.Sprintf("%.3g", o.Within)
-			rows = append(rows, forestRow{o.Objective, e.Low, e.Mean, e.High, -o.Tolerance, e.Low > 0 || e.High < 0, fmt.Sprintf("%s: %s, %s", o.Objective, r.Change, r.Interval)})
+			rows = append(rows, charts.ForestRow{Name: o.Objective, Low: e.Low, Mid: e.Mean, High: e.High, Tolerance: -o.Tolerance,
+				Differs: e.Low > 0 || e.High < 0, Title: fmt.Sprintf("%s: %s, %s", o.Objective, r.Change, r.Interval)})
 		}
 		h.Rows = append(h.Rows, r)
 	}
-	h.Forest = forest("incumbent", "challenger", rows)
+	h.Forest = charts.Forest("incumbent", "challenger", rows)
 	return h
 }
 
@@ -195,37 +172,8 @@ func (v *runView) candidates() {
 		}
 	}
 	if w := v.Worth; w != nil {
-		v.Shown = append(v.Shown, Candidate{Operator: "no skill", Metrics: w.Without})
+		v.Shown = append(v.Shown, report.Candidate{Operator: "no skill", Metrics: w.Without})
 	}
-}
-
-// LeftOut says of how many candidates a matrix is silent.
-func (s *Scatter) LeftOut() string {
-	if s.Left == 1 {
-		return "One candidate was measured on a part of the cases, and is not drawn."
-	}
-	return fmt.Sprintf("%d candidates were measured on a part of the cases, and are not drawn.", s.Left)
-}
-
-func signs() []sign {
-	var out []sign
-	for _, s := range []struct {
-		class string
-		shape shape
-		name  string
-	}{{"incumbent", square, "incumbent"}, {"challenger", diamond, "challenger"}, {"no-skill", cross, "no skill"},
-		{"on-front", disc, "on the front of all objectives"}, {"point-open", ring, "beaten by another text"}} {
-		out = append(out, sign{s.class, glyph(s.shape, 10, 7, 4.5), s.name})
-	}
-	return append(out, sign{"front", "M2 11H10V3H18", "front of these two"}, sign{"band", "M2 3H18V11H2Z", "ε: not told from the front"})
-}
-
-// shades are the map's, from 0 to 1.
-func shades() (out []sign) {
-	for i := range heatLevels {
-		out = append(out, sign{Class: fmt.Sprintf("shade heat h%d", i), D: "M0 7h20"})
-	}
-	return out
 }
 
 // heatColumns is how many candidates the table of the map has by name.
@@ -247,7 +195,7 @@ func (v *runView) heatTable() {
 			continue
 		}
 		at = append(at, i)
-		name := first(sha, 8)
+		name := plain.Head(sha, 8)
 		if sha == v.Incumbent {
 			name = "incumbent"
 		} else if sha == v.Challenger {
@@ -273,7 +221,7 @@ func (v *runView) heatTable() {
 					lo, hi, n = min(lo, *q), max(hi, *q), n+1
 				}
 			}
-			mean := r.mean()
+			mean := r.Mean()
 			row.Cells = append(row.Cells, quality(&mean), quality(&lo), quality(&hi), fmt.Sprint(n))
 		}
 		v.HeatRows = append(v.HeatRows, row)
@@ -294,7 +242,7 @@ type lessonCase struct {
 // citedCases is how many cases a sentence is shown with.
 const citedCases = 3
 
-func taughtBy(m *Model) (out []lessonView) {
+func taughtBy(m *report.Model) (out []lessonView) {
 	number := map[string]int{}
 	for _, c := range m.Cases {
 		number[c.ID] = c.N
@@ -331,13 +279,13 @@ type billView struct {
 
 // bills lays out spending with each kind's share of the dollars or, where one of
 // them is unknown, of the tokens; of says which.
-func bills(all []Spending, total eval.Spent) (out []billView, of string) {
-	value := func(s Spending) *float64 { return s.CostUSD }
+func bills(all []report.Spending, total eval.Spent) (out []billView, of string) {
+	value := func(s report.Spending) *float64 { return s.CostUSD }
 	of = "share of the cost"
 	for _, s := range all {
 		if s.CostUSD == nil && (s.Calls > 0 || s.Tokens != nil && *s.Tokens > 0) {
 			of = "share of the tokens"
-			value = func(s Spending) *float64 {
+			value = func(s report.Spending) *float64 {
 				if s.Tokens == nil {
 					return nil
 				}
@@ -353,9 +301,9 @@ func bills(all []Spending, total eval.Spent) (out []billView, of string) {
 		}
 	}
 	for _, s := range all {
-		b := billView{Kind: s.Kind, Calls: thousands(s.Calls), Tokens: countText(s.Tokens), Cost: usdText(s.CostUSD)}
+		b := billView{Kind: s.Kind, Calls: thousands(s.Calls), Tokens: countText(s.Tokens), Cost: report.USD(s.CostUSD)}
 		if x := value(s); x != nil && sum > 0 {
-			b.Bar, b.Share = rect(0, 0, 100**x/sum, 8), fmt.Sprintf("%.0f%%", 100**x/sum)
+			b.Bar, b.Share = fmt.Sprintf("M0 0H%.1fV8H0Z", 100**x/sum), fmt.Sprintf("%.0f%%", 100**x/sum)
 		}
 		out = append(out, b)
 	}
@@ -367,7 +315,7 @@ func spentText(s eval.Spent) string {
 	if s.Nothing() {
 		return s.Dollars()
 	}
-	return fmt.Sprintf("%s, %s tokens, %s rollouts, %s", s.Dollars(), thousands(s.TokensIn+s.TokensOut), thousands(s.Rollouts), Duration(s.WallMS))
+	return fmt.Sprintf("%s, %s tokens, %s rollouts, %s", s.Dollars(), thousands(s.TokensIn+s.TokensOut), thousands(s.Rollouts), report.Duration(s.WallMS))
 }
 
 func totalBill(s eval.Spent) billView {

@@ -1,4 +1,4 @@
-package report
+package charts
 
 import (
 	"fmt"
@@ -6,33 +6,34 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // mostEvidence is where the axis of e-values ends: nobody needs more.
 const mostEvidence = 1e8
 
-// evidenceChart draws the e-processes of the gate over the held-out clusters, on
+// Evidence draws the e-processes of the gate over the held-out clusters, on
 // a logarithmic axis, with the lines that they have to reach. nil where the gate
 // ran no pair.
-func evidenceChart(m *Model) *Plot {
+func Evidence(m *report.Model) *Plot {
 	es := m.Evidence
 	if len(es) == 0 {
 		return nil
 	}
 	last := es[len(es)-1]
 	what := "quality"
-	if v := m.Verdict; v != nil && deciding(v) > 0 {
+	if v := m.Verdict; v != nil && report.Deciding(v) > 0 {
 		what = v.Route
 	}
 	p := &Plot{ID: "plot-evidence", Width: plotWidth, Height: 230, Title: "Evidence over the held-out clusters",
 		Desc: fmt.Sprintf("The e-value against “%s is no better” is %.3g after %s.", what, last.EValue, plain.Counted(last.Cases, "cluster"))}
 	type series struct {
 		class, name string
-		of          func(Evidence) *float64
+		of          func(report.Evidence) *float64
 	}
-	all := []series{{"curve", "better", func(e Evidence) *float64 { return &e.EValue }},
-		{"curve worse", "worse", func(e Evidence) *float64 { return e.Worse }},
-		{"curve futile", "futile", func(e Evidence) *float64 { return e.Futile }}}
+	all := []series{{"curve", "better", func(e report.Evidence) *float64 { return &e.EValue }},
+		{"curve worse", "worse", func(e report.Evidence) *float64 { return e.Worse }},
+		{"curve futile", "futile", func(e report.Evidence) *float64 { return e.Futile }}}
 	low, high := 1.0, 10.0
 	for _, e := range es {
 		for _, s := range all {
@@ -74,7 +75,7 @@ func evidenceChart(m *Model) *Plot {
 		}
 	}
 	rule("rule", fmt.Sprintf("1/α = %.3g", 1/max(alpha, 1e-9)), alpha)
-	if shown(es, func(e Evidence) *float64 { return e.Futile }) {
+	if shown(es, func(e report.Evidence) *float64 { return e.Futile }) {
 		rule("rule futile", fmt.Sprintf("futile at %.3g", 1/max(m.Futility, 1e-9)), m.Futility)
 	}
 	var lines [][]float64
@@ -110,7 +111,7 @@ func evidenceChart(m *Model) *Plot {
 
 // shown reports whether a series has anything to say: an e-value that never left
 // 1 is a line on the axis.
-func shown(es []Evidence, of func(Evidence) *float64) bool {
+func shown(es []report.Evidence, of func(report.Evidence) *float64) bool {
 	for _, e := range es {
 		if v := of(e); v != nil && *v > 1.05 {
 			return true
@@ -119,7 +120,7 @@ func shown(es []Evidence, of func(Evidence) *float64) bool {
 	return false
 }
 
-func pairTitle(e Evidence) string {
+func pairTitle(e report.Evidence) string {
 	q := "not measured"
 	if e.Quality != nil && !math.IsNaN(*e.Quality) {
 		q = fmt.Sprintf("%+.2f", *e.Quality)

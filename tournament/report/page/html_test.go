@@ -1,4 +1,4 @@
-package report
+package page
 
 import (
 	"bytes"
@@ -9,35 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/report/reporttest"
 	"golang.org/x/net/html"
 )
-
-// hostileRun has hostile words wherever somebody else's can stand.
-func hostileRun(t *testing.T) *Data {
-	t.Helper()
-	d := sample(t)
-	d.Run.Simulated, d.Run.Note = true, hostile
-	for i := range d.Cases {
-		c := &d.Cases[i]
-		c.Context = []eval.Message{{Role: hostile, Text: hostile}}
-		c.Checks = []eval.Check{{Type: eval.Judge, Rubric: hostile}}
-		c.Source, c.Cluster = &eval.Source{Origin: hostile, Outcome: hostile}, hostile
-	}
-	for i := range d.Rollouts {
-		r := &d.Rollouts[i]
-		r.Answer, r.Failure, r.Agent.Model = hostile+fmt.Sprint(i), hostile, hostile
-		r.Trace = []eval.ToolCall{{Name: hostile, Input: "javascript:alert(3)" + hostile, Failed: true}}
-		r.Checks = []eval.CheckResult{{Type: hostile, Feedback: hostile, Evidence: hostile, Weight: 1}}
-	}
-	for i := range d.Candidates {
-		d.Candidates[i].Operator = hostile
-	}
-	d.Lessons = []Lesson{{Kind: "reworded", Text: hostile, Was: hostile, Because: hostile,
-		Steps: []LessonStep{{Operator: hostile, Cases: []LessonCase{{Case: "v-1", Words: hostile}, {Case: hostile}}}}}}
-	return d
-}
 
 // pageOf renders a page and reads it as XML: every element is closed, every
 // attribute quoted.
@@ -174,7 +149,7 @@ func TestStructure(t *testing.T) {
 // TestOrder: the verdict first, what qualifies it next, then the cost and what to
 // do, before anything else.
 func TestOrder(t *testing.T) {
-	page := pageOf(t, build(t, hostileRun(t)).HTML)
+	page := pageOf(t, Run(reporttest.Model(t, reporttest.HostileRun(t))))
 	at := -1
 	for _, part := range []string{"SIMULATED</span>", `class="verdict undecided"`, `class="warnings"`, "<dt>cost</dt>", "<dt>next</dt>", "<nav ", "<main "} {
 		i := strings.Index(page, part)
@@ -189,8 +164,8 @@ func TestOrder(t *testing.T) {
 }
 
 func TestRunPage(t *testing.T) {
-	m := build(t, tournamentOf(t, 30, 60))
-	page := pageOf(t, m.HTML)
+	m := reporttest.Model(t, reporttest.Tournament(t, 30, 60))
+	page := pageOf(t, Run(m))
 	plots := map[string]bool{}
 	walk(t, page, func(n *html.Node) {
 		if id := attr(n, "id"); strings.HasPrefix(id, "plot-") {
@@ -216,9 +191,9 @@ func TestRunPage(t *testing.T) {
 // TestConfirmedQuality: the head of the page tells the quality that had no part
 // in choosing the challenger, as the terminal does.
 func TestConfirmedQuality(t *testing.T) {
-	d := tournamentOf(t, 6, 20)
+	d := reporttest.Tournament(t, 6, 20)
 	find := func() string {
-		for _, f := range build(t, d).facts() {
+		for _, f := range facts(reporttest.Model(t, d)) {
 			if f.Name == "validation" {
 				return f.Text
 			}

@@ -1,4 +1,4 @@
-package report
+package charts
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // lineageRows is how many texts the tree shows one by one. Of more, those that were
@@ -16,7 +17,7 @@ const lineageRows = 60
 
 // A branch is one row of the tree.
 type branch struct {
-	*Candidate
+	*report.Candidate
 	depth    int
 	parent   int // row, -1 for none
 	others   []string
@@ -25,10 +26,10 @@ type branch struct {
 	more     int            // other children that have no row
 }
 
-// lineageCharts draws who came from whom, by which operator: a row a text, the
+// Lineage draws who came from whom, by which operator: a row a text, the
 // children below their parent in the order of their proposal; of too many, the
 // challenger's ancestors alone. nil for one text only.
-func lineageChart(m *Model) *Plot {
+func Lineage(m *report.Model) *Plot {
 	rows := lineage(m.Candidates)
 	if len(rows) > lineageRows {
 		rows = ancestry(rows)
@@ -62,7 +63,7 @@ func ancestry(rows []*branch) (out []*branch) {
 	return out
 }
 
-func lineagePlot(m *Model, rows []*branch) *Plot {
+func lineagePlot(m *report.Model, rows []*branch) *Plot {
 	deepest := 0
 	for _, b := range rows {
 		deepest = max(deepest, b.depth)
@@ -94,7 +95,7 @@ func lineagePlot(m *Model, rows []*branch) *Plot {
 		if sh == cross || sh == ring {
 			r = 3
 		}
-		p.titled(class, glyph(sh, x(b), y(i), r), b.Candidate.said())
+		p.titled(class, glyph(sh, x(b), y(i), r), said(b.Candidate))
 		at := x(b) + 9
 		p.text("branch "+class+"-name", "start", at, y(i)+4, cut(b.line(), p.Width-at-2, fontSize))
 	}
@@ -102,7 +103,7 @@ func lineagePlot(m *Model, rows []*branch) *Plot {
 }
 
 // said is a candidate in words.
-func (c *Candidate) said() string {
+func said(c *report.Candidate) string {
 	s := fmt.Sprintf("%s: %s, %s", plain.Short(c.SHA), c.Operator, c.State)
 	if c.Metrics.N > 0 {
 		s += fmt.Sprintf(", quality %.2f on %s", c.Metrics.Quality, plain.Counted(c.Metrics.N, "validation rollout"))
@@ -115,7 +116,7 @@ func (c *Candidate) said() string {
 
 // line is a branch's label.
 func (b *branch) line() string {
-	s := first(b.SHA, 8) + " " + b.Operator
+	s := plain.Head(b.SHA, 8) + " " + b.Operator
 	switch {
 	case b.Full:
 		s += fmt.Sprintf(" %.2f", b.Metrics.Quality)
@@ -128,7 +129,7 @@ func (b *branch) line() string {
 		s += " " + b.Role
 	}
 	for _, o := range b.others {
-		s += " + " + first(o, 8)
+		s += " + " + plain.Head(o, 8)
 	}
 	if b.more > 0 {
 		s += fmt.Sprintf(" (+%d others)", b.more)
@@ -147,7 +148,7 @@ func (b *branch) line() string {
 
 // lineage orders the texts as a tree, depth first. A second parent is named in
 // its child's row.
-func lineage(cs []Candidate) (rows []*branch) {
+func lineage(cs []report.Candidate) (rows []*branch) {
 	by, parents := map[string]*branch{}, map[string]bool{}
 	for _, c := range cs {
 		for _, p := range c.Parents {

@@ -1,4 +1,4 @@
-package report
+package page
 
 import (
 	"math"
@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/skill-evolve/evolve/tournament/report/charts"
 )
 
 // palettes reads the colours of each scheme from the style sheet.
@@ -78,7 +80,7 @@ func TestContrast(t *testing.T) {
 			}
 		}
 		// Neighbouring shades of the map differ, always in one direction.
-		for i := range heatLevels - 1 {
+		for i := range charts.HeatLevels - 1 {
 			a, b := luminance(t, colours["h"+strconv.Itoa(i)]), luminance(t, colours["h"+strconv.Itoa(i+1)])
 			if (a > b) != (scheme != "dark") || contrast(t, colours["h"+strconv.Itoa(i)], colours["h"+strconv.Itoa(i+1)]) < 1.3 {
 				t.Errorf("%s: shades %d and %d", scheme, i, i+1)
