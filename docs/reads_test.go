@@ -171,6 +171,6 @@ var unboundedReads = map[string]string{
 	"store/migrate.go migrations":                        embedded,
 	"store/store.go prepareFile":                         ownFile,
 	"store/underway.go readUnderway":                     ownFile,
-	"tournament/report/page/html.go":                          embedded,
+	"tournament/report/page/html.go":                     embedded,
 	"tournament/report/serve/pages.go file":              embedded,
 }
