@@ -56,7 +56,7 @@ var mayImport = map[string][]string{
 	"tournament/report":             {"eval", "eval/plain", "mutate/skill", "pareto", "tournament/gate", "tournament/record", "tournament/search"},
 	"tournament/report/serve":       {"eval", "eval/check", "eval/plain", "tournament/approval", "tournament/candidate", "tournament/record", "tournament/report", "tournament/report/page", "tournament/status"},
 	"tournament/report/browsertest": {},
-	"tournament/sleep":              {"eval", "eval/plain", "pareto", "store", "store/lock", "tournament/gate", "tournament/record"},
+	"tournament/sleep":              {"eval", "eval/plain", "pareto", "store", "store/lock", "tournament/record"},
 	"cmd/evolve":                    {"*"},
 	"cmd/evolve/internal/term":      {"eval", "eval/plain", "tournament/record", "tournament/report"},
 	"cmd/evolve/internal/backend":   {"eval", "eval/…", "harvest", "harvest/…", "mutate/skill", "store/datadir"},

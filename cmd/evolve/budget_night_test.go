@@ -58,9 +58,9 @@ func (s *station) metered(change func(n, in, out int64) (int64, int64)) *meter {
 	return m
 }
 
-// A night that certifies holds its cap on tokens but for one reply, however
+// A night that compares holds its cap on tokens but for one reply, however
 // suddenly its server's replies grow.
-func TestACertifyingNightHoldsItsCap(t *testing.T) {
+func TestAComparingNightHoldsItsCap(t *testing.T) {
 	s := newStation(t, 0)
 	template, _ := s.settled()
 	for name, change := range map[string]func(n, in, out int64) (int64, int64){

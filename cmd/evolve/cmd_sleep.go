@@ -25,10 +25,11 @@ func newSleepCommand(a *global) *cobra.Command {
 		Use:   "sleep",
 		Short: "Improve all skills overnight, within one budget",
 		Long: `A night reads the new sessions, watches what they show of installed versions,
-tries these again if the model has changed, continues the trials of undecided
-challengers, searches for a better text of the skills that are corrected most,
-and stages what the gate proves, or installs it if the policy says so. All
-skills share one budget. A night with nothing to do asks no model.`,
+continues the trials of undecided challengers, searches for a better text of the
+skills that are corrected most, and stages what the gate proves, or installs it
+if the policy says so. If another model answers than the one that a version was
+proved on, the rest of the budget compares that version with the one before it.
+All skills share one budget. A night with nothing to do asks no model.`,
 		Example: "  evolve sleep run --dry-run\n  evolve sleep run --max-cost-usd 2\n  evolve sleep install --at 03:17 -- --max-cost-usd 2\n  evolve sleep status",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -156,13 +157,6 @@ func sleepRun(ctx context.Context, a *global, f *sleepFlags) error {
 		}
 	default:
 		s.Tell(n)
-	}
-	rd, e := a.reader(db)
-	if e != nil {
-		return cmp.Or(stopped, e)
-	}
-	if r.Retire, err = rd.Retirements(ctx); err != nil {
-		return cmp.Or(stopped, err)
 	}
 	if stopped == nil {
 		r.Report = writeNight(a, r)

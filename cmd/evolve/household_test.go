@@ -47,7 +47,7 @@ func moveIn(ctx context.Context, n int) (err error) {
 	if err != nil {
 		return err
 	}
-	names := []string{"alarmed", "proved", "met", "cut-short", "retired", "held", "on-trial", "a-skill-with-quite-a-long-name", "kept"}
+	names := []string{"alarmed", "proved", "met", "cut-short", "compared", "held", "on-trial", "a-skill-with-quite-a-long-name", "kept"}
 	for k := len(names); k < n; k++ {
 		names = append(names, fmt.Sprintf("quiet-%02d", k))
 	}
@@ -79,16 +79,16 @@ func moveIn(ctx context.Context, n int) (err error) {
 	if err := j.SaveNight(ctx, night); err != nil {
 		return err
 	}
-	for _, name := range []string{"alarmed", "retired"} {
+	for _, name := range []string{"alarmed", "compared"} {
 		st := sleep.NewState(name)
 		v, err := db.Version(ctx, name, 0)
 		if err != nil {
 			continue // a smaller household
 		}
 		st.Alarmed = []string{v.SHA}
-		if name == "retired" {
+		if name == "compared" {
 			st.Alarmed = nil
-			st.Certificates = []sleep.Certificate{{Version: v.SHA, Lift: sleep.NoLift, Worth: "+0.01 against no skill, over 60 cases", Model: sleep.Model{Agent: "claude", Reported: "model-2"}}}
+			st.Compared = []sleep.Compared{{Version: v.SHA, Against: eval.NoSkill, Quality: -0.11, Low: -0.2, High: -0.02, Cases: 60, Model: sleep.Model{Agent: "claude", Reported: "model-2"}}}
 		}
 		if err := j.SaveState(ctx, lease.Generation, st); err != nil {
 			return err

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 // TestLandedData works on a data folder that the program of schema 12 left behind:
@@ -18,30 +20,8 @@ func TestLandedData(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the whole program")
 	}
-	home := t.TempDir()
-	skillFile := filepath.Join(home, ".claude", "skills", "dataviz", "SKILL.md")
-	v1, err := os.ReadFile("testdata/landed/SKILL.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	putFile(t, skillFile, v1)
-	putFile(t, filepath.Join(home, "evolve", "config.yaml"), []byte("demo: true\nagent: simulated\n"))
-	unpackLanded(t, filepath.Join(home, "evolve", "evolve.db"), home)
-	t.Setenv("LC_ALL", "C.UTF-8")
-	t.Setenv("HOME", home)
-	t.Setenv("EVOLVE_HOME", filepath.Join(home, "evolve"))
-	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(home, ".claude"))
-
-	says := func(want string, args ...string) {
-		t.Helper()
-		var stdout, stderr bytes.Buffer
-		if code := run(t.Context(), args, strings.NewReader(""), &stdout, &stderr); code != 0 {
-			t.Fatalf("evolve %s: exit %d\n%s", strings.Join(args, " "), code, stderr.String())
-		}
-		if !strings.Contains(stdout.String(), want) {
-			t.Errorf("evolve %s: no %q in\n%s", strings.Join(args, " "), want, stdout.String())
-		}
-	}
+	says, home, v1 := landed(t)
+	skillFile := landedSkill(home)
 	lives := func(version, sha string) {
 		t.Helper()
 		says("● "+version+"  "+sha, "log", "dataviz")
@@ -69,7 +49,74 @@ func TestLandedData(t *testing.T) {
 	lives("v1", v1SHA)
 }
 
+// TestLandedNight: nights of an evolve that certified versions and proposed to retire
+// skills are shown, and one that was at it ends.
+func TestLandedNight(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the whole program")
+	}
+	says, home, v1 := landed(t)
+	db, err := sql.Open("sqlite3", filepath.Join(home, "evolve", "evolve.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, insert := range map[string]string{"night": "nights (id, began, body) VALUES ('20261122-031700-3', 1795317420000000, ?)", "state": "sleep_states (skill, body) VALUES ('dataviz', ?)"} {
+		body, err := os.ReadFile("testdata/landed/" + file + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec("INSERT INTO "+insert, strings.ReplaceAll(string(body), v1SHA, skill.HashText(v1))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const alarm = "alarm: on simulated/next: worse than the version before it"
+	says("dataviz: "+alarm, "sleep", "status")
+	says(`"rollouts": 27`, "sleep", "status", "--json")
+	says("v1 proven", "status")
+	says("e = 59.2", "log", "dataviz")
+	says(`"versions"`, "log", "dataviz", "--json")
+	says(`"spent"`, "report", "night", "--json")
+	says("certify  skipped  no longer done", "sleep", "run", "--max-rollouts", "1")
+	says("27 rollouts", "sleep", "status")
+}
+
 const v0SHA, v1SHA = "7e4da275e804", "5cabbf3673c7"
+
+func landedSkill(home string) string {
+	return filepath.Join(home, ".claude", "skills", "dataviz", "SKILL.md")
+}
+
+// landed is a home with the stored database and its live text; says runs a command, and
+// fails the test unless its output holds want.
+func landed(t *testing.T) (says func(want string, args ...string), home string, v1 []byte) {
+	home = t.TempDir()
+	v1, err := os.ReadFile("testdata/landed/SKILL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	putFile(t, landedSkill(home), v1)
+	putFile(t, filepath.Join(home, "evolve", "config.yaml"), []byte("demo: true\nagent: simulated\n"))
+	unpackLanded(t, filepath.Join(home, "evolve", "evolve.db"), home)
+	t.Setenv("LC_ALL", "C.UTF-8")
+	t.Setenv("HOME", home)
+	t.Setenv("EVOLVE_HOME", filepath.Join(home, "evolve"))
+	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(home, ".claude"))
+
+	says = func(want string, args ...string) {
+		t.Helper()
+		var stdout, stderr bytes.Buffer
+		if code := run(t.Context(), args, strings.NewReader(""), &stdout, &stderr); code != 0 {
+			t.Fatalf("evolve %s: exit %d\n%s", strings.Join(args, " "), code, stderr.String())
+		}
+		if !strings.Contains(stdout.String(), want) {
+			t.Errorf("evolve %s: no %q in\n%s", strings.Join(args, " "), want, stdout.String())
+		}
+	}
+	return says, home, v1
+}
 
 // unpackLanded writes the stored database to path, with home in the place of the
 // folder where it was made.

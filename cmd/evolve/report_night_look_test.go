@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/report/browsertest"
 	"github.com/skill-evolve/evolve/tournament/report/page"
 	"github.com/skill-evolve/evolve/tournament/sleep"
@@ -22,13 +23,13 @@ func restlessNight(w *waitingRoom) []sleep.Step {
 	sha := func(name string) string { return skill.HashText([]byte(w.text(name))) }
 	on := sleep.Model{Agent: "claude", Asked: "claude-next-5-20261101"}
 	took := eval.Spent{Rollouts: 24, AgentCalls: 24, JudgeCalls: 6, TokensIn: 81_000, TokensOut: 9_000, CostUSD: 0.21, CostKnown: true}
-	cert := sleep.Certificate{Version: sha("standing"), Model: on, Cases: 24}
+	known := sleep.Compared{Version: sha("standing"), Against: "ab", Model: on, Quality: 0.12, Low: -0.05, High: 0.3, Cases: 24}
 	return []sleep.Step{{Kind: sleep.Harvest, Stage: sleep.Done, Note: "41 sessions read, 9 new cases"},
-		{Kind: sleep.Certify, Skill: "standing", Stage: sleep.Done, Drift: &sleep.Drift{Version: sha("standing"), To: on}, Note: cert.String(), Spent: took},
-		{Kind: sleep.Certify, Skill: "worse", Stage: sleep.Done, Outcome: sleep.Worse, Drift: &sleep.Drift{Version: sha("worse"), To: on}, Spent: took,
+		{Kind: sleep.Compare, Skill: "standing", Stage: sleep.Done, Drift: &sleep.Drift{Version: sha("standing"), To: on}, Note: known.String(), Spent: took},
+		{Kind: sleep.Certify, Skill: "worse", Stage: sleep.Done, Drift: &sleep.Drift{Version: sha("worse"), To: on}, Spent: took,
 			Note: "alarm: on claude/claude-next-5-20261101: worse than the version before it: quality -0.31 (92% interval -0.52 to -0.11), 24 cases"},
-		{Kind: sleep.Certify, Skill: "unlabelled", Stage: sleep.Skipped, Drift: &sleep.Drift{Version: sha("unlabelled"), To: on},
-			Note: "proved on claude/old, the agent is claude/claude-next-5-20261101 now, and 12 held-out cases rest on a judge that is not shown to agree with you: they prove nothing; `evolve review unlabelled` adds labels"},
+		{Kind: sleep.Continue, Skill: "unlabelled", Stage: sleep.Skipped,
+			Note: "challenger ab12: 12 held-out cases rest on a judge that is not shown to agree with you: they prove nothing; `evolve review unlabelled` adds labels"},
 		{Kind: sleep.Continue, Skill: "overtaken", Stage: sleep.Skipped, Note: "you edited the live text since this night looked at it: the next one begins with your text"},
 		{Kind: sleep.Continue, Skill: "description", Part: sleep.Description, Stage: sleep.Done, Spent: took, Note: "undecided: quality +0.20 over 12 cases",
 			Result: &sleep.Result{Decision: pareto.Undecided, Challenger: "ab", EValue: 6.1, Alpha: 0.0007, Total: 0.001}},
@@ -43,6 +44,10 @@ func restlessNight(w *waitingRoom) []sleep.Step {
 // sentence forgets no alarm, and nothing sticks out at any width.
 func TestRestlessNight(t *testing.T) {
 	w := newWaitingRoom(t, "standing", "worse", "unlabelled", "overtaken", "description", "single", "large", "failing")
+	h := w.house("unlabelled")
+	h.challenger(pareto.Undecided, record.Finished, 0)
+	w.must(h.err)
+	w.judged("unlabelled", 12)
 	w.night(sleep.Caps{Rollouts: 100, CostUSD: 2}, restlessNight(w)...)
 	rd, err := w.a.reader(w.db)
 	w.must(err)

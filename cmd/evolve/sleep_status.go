@@ -79,9 +79,6 @@ func sleepStatus(ctx context.Context, a *global) error {
 			if r.Last.Waiting, r.Last.Alarms, err = rd.WaitingNow(ctx, n); err != nil {
 				return err
 			}
-			if r.Last.Retire, err = rd.Retirements(ctx); err != nil {
-				return err
-			}
 		}
 	}
 	if t, err := timersOf(a).Installed(ctx); err != nil {

@@ -176,18 +176,6 @@ func TestStatusNamesNoLabelsWhereACheckDecides(t *testing.T) {
 	w.nothing("tables")
 }
 
-// TestStatusNamesACertificateWithoutLabels, until there are enough of them for the
-// next night to ask the judge.
-func TestStatusNamesACertificateWithoutLabels(t *testing.T) {
-	w := newWaitingRoom(t, "tables")
-	on := sleep.Model{Agent: "claude", Asked: "next"}
-	drift := &sleep.Drift{Version: skill.HashText([]byte(w.text("tables"))), To: on}
-	w.night(sleep.Caps{}, sleep.Step{Kind: sleep.Certify, Skill: "tables", Stage: sleep.Skipped, Drift: drift, Note: "5 held-out cases rest on a judge: `evolve review tables` adds labels"})
-	w.waits("tables", "evolve review tables", "on claude/next nothing trusted decides its cases")
-	w.labels("tables", 10)
-	w.nothing("tables")
-}
-
 // TestStatusOfASingleProof: what is proved as a single trial only is not told of as
 // proved; what a night holds to the level of its number can still be installed.
 func TestStatusOfASingleProof(t *testing.T) {

@@ -23,6 +23,13 @@ type CompareOptions struct {
 	Split  string // of the cases: test, val, train or all
 	Trials int    // rollouts of each case in each arm
 	Again  bool   // measure anew instead of using an earlier comparison of the same two
+
+	// Of a night: the cases, nil for those of Split; what names the measurement besides
+	// the texts; and who pays and records.
+	Cases    []eval.Case
+	Key      string
+	Budget   *eval.Budget
+	Recorder eval.Recorder
 }
 
 // A Comparison is one of two texts of a skill that may begin.
@@ -64,9 +71,12 @@ func (r *Runner) Compare(ctx context.Context, s *candidate.Texts, names []string
 		return nil, problem.Inputf("`evolve log "+name+"` lists what there is", "%s and %s are the same text", old.Label, new.Label)
 	}
 	c := &Comparison{runner: r, config: f, options: o, texts: s, a: old, b: new}
-	all, err := s.Store.Cases(ctx, name)
-	if err != nil {
-		return nil, err
+	c.cases = o.Cases
+	var all []eval.Case
+	if o.Cases == nil {
+		if all, err = s.Store.Cases(ctx, name); err != nil {
+			return nil, err
+		}
 	}
 	for _, k := range all {
 		if (o.Split == "all" || string(k.Split) == o.Split) && k.IsTrigger() == (f.Evolve == skill.Description) {
@@ -115,7 +125,7 @@ func (c *Comparison) Plan(ctx context.Context) (fc *CompareForecast, err error) 
 			return nil, err
 		}
 	}
-	if c.nameJudge(); c.cut() {
+	if c.nameJudge(); c.options.Budget == nil && c.cut() {
 		c.Report.Warnings = append(c.Report.Warnings, fmt.Sprintf("--max-rollouts %d affords %d of the cases, drawn by --seed", c.config.MaxRollouts, len(c.cases)))
 	}
 	return c.forecast(), nil
@@ -140,7 +150,7 @@ func (c *Comparison) Measure(ctx context.Context, watch func(rollouts int, budge
 		v.Doc = t.Doc
 		return v
 	}
-	arm := "compare:" + first16(c.a.SHA()) + ":" + first16(c.b.SHA())
+	arm := "compare:" + first16(c.a.SHA()) + ":" + first16(c.b.SHA()) + c.options.Key
 	from, err := c.firstTrial(ctx, arm)
 	if err != nil {
 		return err
@@ -153,10 +163,16 @@ func (c *Comparison) Measure(ctx context.Context, watch func(rollouts int, budge
 	}
 	now := c.runner.Now
 	began, id := now(), "compare-"+NewID(now())
-	budget := c.config.Budget(now)
+	budget := c.options.Budget
+	if budget == nil {
+		budget = c.config.Budget(now)
+	}
 	each, done := watch(len(jobs), budget, c.config.Caps())
 	ev := c.config.Evaluator(c.back, c.cases, budget, now)
-	ev.Recorder, ev.Others, ev.OnRollout = c.texts.Store.Journal(id), c.others, each
+	ev.Recorder, ev.Others, ev.OnRollout = c.options.Recorder, c.others, each
+	if ev.Recorder == nil {
+		ev.Recorder = c.texts.Store.Journal(id)
+	}
 	rollouts, err := ev.Run(ctx, jobs)
 	done()
 	var limit *eval.BudgetError
@@ -178,7 +194,7 @@ func (c *Comparison) Measure(ctx context.Context, watch func(rollouts int, budge
 		}
 		sides[side] = append(sides[side], r)
 	}
-	if reused > 0 {
+	if reused > 0 && c.options.Recorder == nil {
 		c.runner.Say("%d of %d rollouts are from an earlier comparison of the same two; --again measures anew", reused, len(jobs))
 	}
 	c.Report.Warnings = append(c.Report.Warnings, budget.Warnings()...)

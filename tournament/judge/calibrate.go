@@ -283,24 +283,3 @@ func (k *Calibrator) key(c *eval.Case, answer string) string {
 func OnRecord(ctx context.Context, db *store.Store, name string, cases []eval.Case, judge string) (record.Calibration, error) {
 	return (&Calibrator{db: db, Judge: judge, limit: 1}).measure(ctx, name, cases)
 }
-
-// JudgesTrusted reads, once for each, whether judges are trusted today. What
-// cannot be read is no trust.
-func JudgesTrusted(ctx context.Context, db *store.Store, name string) func(judge string) bool {
-	known := map[string]bool{}
-	var cases []eval.Case
-	return func(judge string) bool {
-		if _, asked := known[judge]; !asked {
-			var err error
-			if cases == nil {
-				cases, err = db.Cases(ctx, name)
-			}
-			var k record.Calibration
-			if err == nil {
-				k, err = OnRecord(ctx, db, name, cases, judge)
-			}
-			known[judge] = err == nil && k.Trusted()
-		}
-		return known[judge]
-	}
-}

@@ -28,7 +28,7 @@ func ModelOf(id eval.Identity, reported string) Model {
 
 // DriftedFrom reports whether m is known to be another one than that which
 // evidence is about. What is unknown on either side is no drift, and neither is a
-// simulated agent after a real one: it could certify nothing.
+// simulated agent after a real one: it says nothing about a real one.
 func (m Model) DriftedFrom(old Model) bool {
 	switch {
 	case m.Agent == "" || old.Agent == "" || m.Simulated && !old.Simulated:

@@ -36,7 +36,6 @@ type NightStep struct {
 	Installed          bool // it put a version in place
 	Proved             bool // what it proved waits for the owner
 	Alarm              bool // it tells of something that got worse
-	Certified          bool // an installed version holds on another model
 	Trial              *NightTrial
 }
 
@@ -49,7 +48,7 @@ type NightTrial struct {
 
 // Sentence says what came of the night, for somebody who reads nothing else.
 func (n *Night) Sentence() string {
-	var installed, proved, undecided, rejected, failed, alarms, certified, later int
+	var installed, proved, undecided, rejected, failed, alarms, later int
 	for _, k := range n.Steps {
 		switch {
 		case k.Installed:
@@ -60,8 +59,6 @@ func (n *Night) Sentence() string {
 			failed++
 		case k.Stage == "waits":
 			later++
-		case k.Certified:
-			certified++
 		}
 		if k.Alarm {
 			alarms++
@@ -87,7 +84,6 @@ func (n *Night) Sentence() string {
 	add(alarms, "one installed version raises an alarm", "%d installed versions raise an alarm")
 	add(installed, "one skill got better and is installed", "%d skills got better and are installed")
 	add(proved, "one better version is proved and waits for your word", "%d better versions are proved and wait for your word")
-	add(certified, "one installed version holds on another model", "%d installed versions hold on another model")
 	add(undecided, "one trial goes on", "%d trials go on")
 	add(rejected, "one challenger was rejected", "%d challengers were rejected")
 	add(failed, "one step failed", "%d steps failed")

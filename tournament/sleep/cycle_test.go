@@ -1,6 +1,7 @@
 package sleep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ type house struct {
 	results  map[string]Result // by skill
 	trouble  map[string]error  // that Try meets
 	alarms   map[string]*Alarm
-	papers   map[string]Certificate // what certifying comes to
+	compared int // held-out cases that a comparison gets done; 0 for all
 
 	harvests, looks int
 	runs            map[string]int64 // run id → rollouts paid; a resumed run pays nothing
@@ -82,15 +83,18 @@ func (h *house) parts() Parts {
 			}
 			return "rolled back", nil
 		},
-		Certify: func(_ context.Context, k Task, d Drift, c Certificate) (CertificationResult, error) {
+		Compare: func(_ context.Context, k Task, d Drift) ([]Compared, Result, error) {
 			h.tried = append(h.tried, k)
 			if h.runs == nil {
 				h.runs = map[string]int64{}
 			}
 			h.runs[k.Run] = min(30, k.Caps.Rollouts)
-			paper := h.papers[k.Skill]
-			c.Outcome, c.Lift, c.Worth, c.Parts = paper.Outcome, paper.Lift, paper.Worth, append(slices.Clone(c.Parts), paper.Parts...)
-			return CertificationResult{Certificate: c, Spent: eval.Spent{Rollouts: h.runs[k.Run], CostKnown: true}}, h.trouble[k.Skill]
+			var found []Compared
+			cases := h.outlooks[k.Skill].Drift.Cases // a step does not keep them
+			for _, text := range d.Against() {
+				found = append(found, Compared{Version: d.Version, Against: text, Model: d.To, Quality: -0.2, Low: -0.3, High: -0.1, Cases: cases, Tried: cmp.Or(h.compared, cases)})
+			}
+			return found, Result{Spent: eval.Spent{Rollouts: h.runs[k.Run], CostKnown: true}}, h.trouble[k.Skill]
 		},
 	}
 }

@@ -47,14 +47,11 @@ func (d *dying) SaveState(ctx context.Context, g int64, s *State) error {
 func (d *dying) Release(context.Context, Lease) error { return errKilled } // the dead give nothing back
 
 // drifted is a skill whose installed version was proved on another model, with so
-// many held-out clusters.
-func drifted(skill string, clusters int) Outlook {
+// many held-out cases that its gate has not used.
+func drifted(skill string, cases int) Outlook {
 	o := failing(skill, 3)
 	o.Drift = &Drift{Version: o.Incumbent, Previous: "old-" + skill, From: Model{Agent: "claude", Asked: "one"}, To: Model{Agent: "claude", Asked: "two"},
-		Clusters: map[string]int{}, Tries: 2}
-	for i := range clusters {
-		o.Drift.Clusters[string(rune('a'+i))] = 1
-	}
+		Cases: cases, Tries: 2}
 	return o
 }
 
@@ -87,11 +84,10 @@ func TestKilledAtEveryStep(t *testing.T) {
 					"c": proved(70)},
 				alarms: map[string]*Alarm{"b": {Version: "v", Alpha: 0.05, At: 4, NewSessions: 9}}}
 		}, false, []string{"a", "c"}, nil, 3, map[string]int{"a": 1, "b": 1, "c": 1}, 20},
-		{"certificates, what was staged, versions taken back", func() *house {
+		{"comparisons, what was staged, versions taken back", func() *house {
 			return &house{outlooks: map[string]Outlook{"bad": drifted("bad", 9), "good": drifted("good", 9), "idle": drifted("idle", 9), "staged": staged("staged"), "watched": failing("watched", 3)},
-				papers: map[string]Certificate{"bad": {Outcome: Worse, Lift: LiftShown}, "good": {Outcome: Certified, Lift: LiftShown}, "idle": {Outcome: Certified, Lift: NoLift}},
 				alarms: map[string]*Alarm{"watched": {Version: "v", Alpha: 0.05, At: 4, NewSessions: 9}}}
-		}, true, []string{"staged"}, []string{"watched", "bad"}, 3, map[string]int{"staged": 1, "bad": 0}, 20},
+		}, true, []string{"staged"}, []string{"watched"}, 3, map[string]int{"staged": 1, "bad": 0}, 20},
 	} {
 		plan := Plan{Policy: Auto, Caps: Caps{Rollouts: 300}}
 		whole := c.build()
@@ -160,62 +156,52 @@ func notes(n *Night) (out []string) {
 	return out
 }
 
-// TestCertifiesOnce: a version is certified on a model once; what is not proven
-// goes on while there are fresh clusters; a retirement is proposed and nothing is
-// done; an alarm takes back only where its owner asked for that.
-func TestCertifiesOnce(t *testing.T) {
-	o := drifted("a", 9)
-	for _, c := range []struct {
-		name   string
-		paper  Certificate
-		nights []int // how many certifications each night makes
-	}{
-		{"certified", Certificate{Outcome: Certified, Lift: LiftShown}, []int{1, 0}},
-		{"worse", Certificate{Outcome: Worse, Lift: LiftShown}, []int{1, 0}},
-		{"useless", Certificate{Outcome: Certified, Lift: NoLift, Worth: "quality +0.00"}, []int{1, 0}},
-		{"not proven, clusters are left", Certificate{Parts: []CertificatePart{{Run: "x", Clusters: []string{"a"}}}}, []int{1, 1}},
-		{"not proven, no cluster is left", Certificate{Parts: []CertificatePart{{Run: "x", Clusters: []string{"a", "b", "c", "d", "e", "f", "g", "h", "i"}}}}, []int{1, 0}},
-	} {
-		h := &house{outlooks: map[string]Outlook{"a": o}, papers: map[string]Certificate{"a": c.paper}}
-		j := Stored(openStore(t))
-		for night, want := range c.nights {
-			h.tried = nil
-			n, err := h.cycle(j).Run(t.Context(), Plan{Policy: Auto, Caps: Caps{Rollouts: 300}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(h.tried) != want {
-				t.Errorf("%s: night %d certifies %d times, want %d: %q", c.name, night+1, len(h.tried), want, notes(n))
-			}
-			if night == 0 {
-				if got := len(h.tried) == 1 && h.tried[0].Kind == Certify && h.tried[0].Caps.Rollouts == 54; !got {
-					t.Errorf("%s: tried %+v; want a certification with 9 cases in three arms, twice each", c.name, h.tried)
-				}
-				if alarm, want := n.Steps[1].Note[:6] == "alarm:", c.paper.Outcome == Worse; alarm != want {
-					t.Errorf("%s: %q", c.name, n.Steps[1].Note)
-				}
-			}
-		}
-		if len(h.rolledBack)+len(h.installed) != 0 {
-			t.Errorf("%s: rolled back %v, installed %v: nobody asked for that", c.name, h.rolledBack, h.installed)
-		}
-		st, err := j.State(t.Context(), "a")
+// TestComparesOnce: a version is compared on a model once, and again when there are
+// cases that the last comparison has not tried; whatever it finds, nothing is done.
+func TestComparesOnce(t *testing.T) {
+	ctx, h, j := t.Context(), &house{outlooks: map[string]Outlook{"a": drifted("a", 9), "b": failing("b", 90)}}, Stored(openStore(t))
+	night := func(compared int, words string) {
+		t.Helper()
+		h.tried = nil
+		n, err := h.cycle(j).Run(ctx, Plan{Policy: Auto, Caps: Caps{Rollouts: 300}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if k := st.Retiring(o.Incumbent); (k != nil) != (c.paper.Lift == NoLift) || st.Retiring("another text") != nil {
-			t.Errorf("%s: proposed for retirement by %v", c.name, k)
+		got := 0
+		for i, k := range h.tried {
+			if k.Kind == Compare {
+				got++
+				if i != len(h.tried)-1 {
+					t.Errorf("%s: what is left goes to it, and it is the %dth of %d", words, i+1, len(h.tried))
+				}
+			}
 		}
-		if len(st.Certificates) != 1 {
-			t.Errorf("%s: %d certificates, want one", c.name, len(st.Certificates))
+		if got != compared {
+			t.Errorf("%s: %d comparisons, want %d: %q", words, got, compared, notes(n))
 		}
-		// Yet another model is another question.
-		other := drifted("a", 9)
-		other.Drift.To.Asked = "three"
-		h.outlooks["a"], h.tried = other, nil
-		if _, err := h.cycle(j).Run(t.Context(), Plan{Policy: Auto, Caps: Caps{Rollouts: 300}}); err != nil || len(h.tried) != 1 {
-			t.Errorf("%s: on a third model %d certifications, %v; want one", c.name, len(h.tried), err)
-		}
+	}
+	h.compared = 5
+	night(1, "first")
+	if h.tried[len(h.tried)-1].Caps.Rollouts != 72 {
+		t.Errorf("tried %+v; want 9 cases with two texts, twice, each twice at most", h.tried)
+	}
+	h.compared = 0
+	night(1, "some were not tried")
+	night(0, "all were tried")
+	h.outlooks["a"] = drifted("a", 10)
+	night(1, "a new case")
+	other := drifted("a", 10)
+	other.Drift.To.Asked = "three"
+	h.outlooks["a"] = other
+	night(1, "another model")
+	other.Drift.To = other.Drift.From
+	night(0, "the model that it was proved on")
+	st, err := j.State(ctx, "a")
+	if err != nil || len(st.Compared) != 4 || len(h.rolledBack)+len(h.installed) != 0 {
+		t.Errorf("%+v, %v; rolled back %v, installed %v", st.Compared, err, h.rolledBack, h.installed)
+	}
+	if got := st.Compared[1].String(); got != "worse than no skill on claude/two: quality -0.20 (-0.30 to -0.10), 10 cases" {
+		t.Errorf("%q", got)
 	}
 }
 

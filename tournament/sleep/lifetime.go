@@ -33,9 +33,9 @@ type State struct {
 	Mined string `json:"mined,omitempty"`
 	// Served is when the skill last had its turn of a night's budget.
 	Served time.Time `json:"served,omitzero"`
-	// Certificates are those of installed versions on other models than the ones
-	// that their evidence is about, in order of beginning.
-	Certificates []Certificate `json:"certificates,omitempty"`
+	// Compared are installed versions on other models than the ones that their evidence
+	// is about, the latest last.
+	Compared []Compared `json:"compared,omitempty"`
 	// Described is the last tournament over the description.
 	Described Described `json:"described,omitzero"`
 	// Alarmed names the versions, by SHA-256, that an alarm was told of.

@@ -36,9 +36,8 @@ type month struct {
 	trial    string // SHA-256 of the undecided challenger
 	texts    map[string][]byte
 	runs     map[string]*eval.Budget
-	proved   map[string]Model // that the evidence of an installed text is about
-	drift    float64          // by which real sessions fail more often, for a reason that no case shows
-	hookless bool             // nobody notes which text a session loads
+	drift    float64 // by which real sessions fail more often, for a reason that no case shows
+	hookless bool    // nobody notes which text a session loads
 }
 
 // live is a text that was in place from a moment on.
@@ -62,7 +61,7 @@ func newMonth(t *testing.T, seed int64) *month {
 		w.Seeding += "- " + l.Phrase + "\n"
 	}
 	m := &month{t: t, world: w, mutator: w.Model(), pool: w.Cases(perDay*monthly*2, 0, 0), now: evening, rng: rand.New(rand.NewPCG(uint64(seed), 30)),
-		journal: &recordtest.Memory{}, texts: map[string][]byte{}, runs: map[string]*eval.Budget{}, proved: map[string]Model{}}
+		journal: &recordtest.Memory{}, texts: map[string][]byte{}, runs: map[string]*eval.Budget{}}
 	m.place([]byte(w.Seed()))
 	n := 0
 	m.nights = &Cycle{Journal: Stored(openStore(t)), Now: func() time.Time { return m.now }, Owner: "month", Demo: true,
@@ -70,7 +69,7 @@ func newMonth(t *testing.T, seed int64) *month {
 		Parts: Parts{
 			Skills:  func(context.Context) ([]string, error) { return []string{w.Skill}, nil },
 			Harvest: func(context.Context) (int, string, error) { return perDay, "", nil },
-			Look:    m.look, Try: m.try, Install: m.install, Watch: m.watch, Certify: m.certify,
+			Look:    m.look, Try: m.try, Install: m.install, Watch: m.watch,
 		}}
 	return m
 }
@@ -144,7 +143,6 @@ func (m *month) look(ctx context.Context, name string) (Outlook, error) {
 			test = append(test, c)
 		}
 	}
-	o.Drift = m.lookAtModel(test)
 	if m.trial == "" {
 		return o, nil
 	}
@@ -212,7 +210,6 @@ func (m *month) try(ctx context.Context, k Task) (Result, error) {
 
 func (m *month) install(_ context.Context, _ Task, r Result) (string, error) {
 	m.place(m.texts[r.Challenger])
-	m.proved[r.Challenger] = ModelOf(m.world.Agent().Identity(), "")
 	return "installed", nil
 }
 

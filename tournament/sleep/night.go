@@ -38,7 +38,8 @@ const (
 	Watch    Kind = "watch"    // what real sessions say of an installed version
 	Continue Kind = "continue" // the trial of an undecided challenger, on fresh cases
 	Search   Kind = "search"   // a tournament, and the gate
-	Certify  Kind = "certify"  // the installed version, on a new model
+	Compare  Kind = "compare"  // the installed version with the one before it, on a new model
+	Certify  Kind = "certify"  // in nights of an older evolve alone
 	Install  Kind = "install"  // what was proved
 	Rebase   Kind = "re-base"  // a challenger, on a text that its owner edited; done where it is met
 )
@@ -90,9 +91,7 @@ type Step struct {
 	Warnings []string     `json:"warnings,omitempty"` // of its run; they qualify all that it came to
 	Result   *Result      `json:"result,omitempty"`
 	Alarm    *Alarm       `json:"alarm,omitempty"`
-	Drift    *Drift       `json:"drift,omitempty"`   // what is certified
-	Outcome  Outcome      `json:"outcome,omitempty"` // of a certification
-	Lift     Lift         `json:"lift,omitempty"`
+	Drift    *Drift       `json:"drift,omitempty"` // what is compared
 	// Trouble is the kind of Trouble that ended it, or that its skill's last night ended
 	// with; "" for none.
 	Trouble string `json:"trouble,omitempty"`
@@ -109,7 +108,9 @@ type Step struct {
 func (s *Step) open() bool { return s.Stage == Planned || s.Stage == Begun }
 
 // paid reports whether the step takes from the night's budget.
-func (s *Step) paid() bool { return s.Kind == Continue || s.Kind == Search || s.Kind == Certify }
+func (s *Step) paid() bool {
+	return s.Kind == Continue || s.Kind == Search || s.Kind == Compare || s.Kind == Certify
+}
 
 // A Night is one cycle: what was asked for, and its steps so far.
 type Night struct {
@@ -121,7 +122,6 @@ type Night struct {
 	Skills     []string  `json:"skills,omitempty"` // asked for; none: all
 	Sessions   int       `json:"sessions"`         // new or changed ones that the harvest found
 	Settled    bool      `json:"planned"`          // the steps that cost something are planned
-	Model      Model     `json:"model,omitzero"`   // who answers, where a proved version asked for that
 	Steps      []Step    `json:"steps"`
 	Idle       []Idle    `json:"idle,omitempty"`       // skills that nothing is planned for
 	TakenOver  int       `json:"taken_over,omitempty"` // how often another process went on with it
@@ -217,7 +217,7 @@ type Result struct {
 
 // A Task is one assignment of a night.
 type Task struct {
-	Kind  Kind // Continue, Search, Certify or Install
+	Kind  Kind // Continue, Search, Compare or Install
 	Skill string
 	Part  Part
 	Run   string // the id to work under; where it exists already, it is resumed
@@ -283,22 +283,6 @@ type Proof struct {
 	Rollouts int64
 }
 
-// A Drift is an installed version, and the model that its evidence is about.
-type Drift struct {
-	Version  string `json:"version"`            // SHA-256
-	Previous string `json:"previous,omitempty"` // SHA-256 of what it replaced, "" where that is gone
-	From     Model  `json:"from"`
-	To       Model  `json:"to"`
-	// Clusters are the held-out clusters that could be tried, by ClusterName, with
-	// how many cases each has; Tries how many attempts a rollout has at most.
-	Clusters map[string]int `json:"-"`
-	Tries    int            `json:"-"`
-	// Unproven counts the held-out cases that are left out because a judge alone
-	// decides them.
-	Unproven int                     `json:"-"`
-	Trust    `json:"trust,omitzero"` // whose word alone may count
-}
-
 // Parts are what a cycle works with. Each must be safe to call again after a
 // kill: Harvest and Look only read, Try resumes, Install does nothing where it is
 // done already.
@@ -315,9 +299,10 @@ type Parts struct {
 	// Spent is what a run has taken so far, as its records tell: a killed process
 	// told nothing. nil: only what steps have ended with is known.
 	Spent func(ctx context.Context, run string) (eval.Spent, error)
-	// Certify goes on with a certificate, as Try does with a trial, and says why
-	// it stopped where it is not closed. nil: nothing is ever certified.
-	Certify func(ctx context.Context, t Task, d Drift, c Certificate) (CertificationResult, error)
+	// Compare measures an installed version against each of Drift.Against; of its Result
+	// Spent, Assumed and Warnings count, and Reason if a cap ended it. nil: nothing is
+	// ever compared.
+	Compare func(ctx context.Context, t Task, d Drift) ([]Compared, Result, error)
 	// Watch looks at what real sessions say of the installed version; nil for
 	// nothing to watch. Rollback takes it back.
 	Watch func(ctx context.Context, skill string) (*Alarm, error)
@@ -326,16 +311,6 @@ type Parts struct {
 	// owner's word is waited for, else Done. nil: nothing is ever re-based.
 	Rebased  func(ctx context.Context, since time.Time) ([]Step, error)
 	Rollback func(context.Context, *Alarm) (note string, err error)
-}
-
-// A CertificationResult is what a certification came to; Spent, Assumed and
-// Warnings count on an error as well.
-type CertificationResult struct {
-	Certificate Certificate
-	Stop        string
-	Spent       eval.Spent
-	Assumed     eval.Assumed
-	Warnings    []string
 }
 
 // Hopeless is an error that doing the same again would bring again, and that

@@ -12,7 +12,6 @@ import (
 const (
 	minSearch   = 60
 	minContinue = 4 // a pair with its work retries
-	minCertify  = 6 // a case in three arms, with its work retries
 )
 
 // What it takes at least of a cap of which nothing is forecast, where the rollouts
@@ -34,10 +33,8 @@ func (s *Step) least(whole Caps) Caps {
 	switch s.Kind {
 	case Search:
 		need.Rollouts = cmp.Or(need.Rollouts, minSearch)
-	case Continue:
+	case Continue, Compare:
 		need.Rollouts = min(minContinue, max(1, s.Rollouts))
-	case Certify:
-		need.Rollouts = min(minCertify, max(1, s.Rollouts))
 	}
 	of := blindOther
 	switch {

@@ -243,7 +243,7 @@ func anySteps(t *rapid.T) (whole Caps, steps []Step) {
 	}
 	whole = Caps{Rollouts: maybe("rollouts", 500), CostUSD: float64(maybe("cents", 1000)) / 100, Tokens: maybe("tokens", 1e6), Duration: time.Duration(maybe("time", 1e12))}
 	for k := range rapid.IntRange(1, 8).Draw(t, "steps") {
-		s := Step{Skill: fmt.Sprint(k), Stage: Planned, Kind: rapid.SampledFrom([]Kind{Continue, Search, Certify}).Draw(t, "kind"), Gain: rapid.Float64Range(0, 20).Draw(t, "gain")}
+		s := Step{Skill: fmt.Sprint(k), Stage: Planned, Kind: rapid.SampledFrom([]Kind{Continue, Search, Compare}).Draw(t, "kind"), Gain: rapid.Float64Range(0, 20).Draw(t, "gain")}
 		if s.Kind == Search {
 			s.Needs = Caps{Rollouts: rapid.Int64Range(0, 400).Draw(t, "need"), CostUSD: rapid.Float64Range(0, 5).Draw(t, "dollars")}
 		} else {

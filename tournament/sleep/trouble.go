@@ -140,7 +140,7 @@ func (c *Cycle) passBy(ctx context.Context, n *Night, steps []Step) error {
 		return fmt.Errorf("read the nights of %s: %w", skill, err)
 	}
 	b := st.Setback
-	if b == nil || b.Live != steps[i].live() {
+	if b == nil || b.Live != steps[i].Live {
 		return nil
 	}
 	wait := b.Wait
@@ -191,10 +191,10 @@ func (c *Cycle) account(ctx context.Context, n *Night) error {
 			st.Setback = nil
 		case b == nil || b.Night != n.ID: // else it was entered before a kill
 			nights := 1
-			if b != nil && b.Live == s.live() {
+			if b != nil && b.Live == s.Live {
 				nights += b.Nights
 			}
-			st.Setback = &Setback{Kind: s.Trouble, Nights: nights, Wait: pause(nights), Live: s.live(), Night: n.ID}
+			st.Setback = &Setback{Kind: s.Trouble, Nights: nights, Wait: pause(nights), Live: s.Live, Night: n.ID}
 		}
 		if err := c.Journal.SaveState(ctx, n.Generation, st); err != nil {
 			return fmt.Errorf("save the nights of %s: %w", skill, err)
@@ -204,14 +204,6 @@ func (c *Cycle) account(ctx context.Context, n *Night) error {
 		}
 	}
 	return nil
-}
-
-// live is the text that a step is about, by SHA-256.
-func (s *Step) live() string {
-	if s.Drift != nil {
-		return s.Drift.Version
-	}
-	return s.Live
 }
 
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

@@ -80,21 +80,29 @@ const capRollouts = "max-rollouts"
 // order sorts what a night is to pay for: by expected gain, but those who have had a
 // turn in this round after those who have not. A round is over when nobody is left
 // who has not; a night for some skills alone ends none, and nobody waits for those that
-// such a night is too small for.
+// such a night is too small for. Comparisons get what the others leave.
 func (n *Night) order(paid []Step, served map[string]time.Time, now time.Time) {
 	had := func(s Step) bool { at := served[s.Skill]; return !at.IsZero() && !at.Before(n.Round) }
-	if len(n.Skills) == 0 && !slices.ContainsFunc(paid, func(s Step) bool { return !had(s) && !s.Beyond(n.Caps) }) {
+	if len(n.Skills) == 0 && !slices.ContainsFunc(paid, func(s Step) bool { return s.Kind != Compare && !had(s) && !s.Beyond(n.Caps) }) {
 		n.Round = now
 	}
 	slices.SortStableFunc(paid, func(a, b Step) int {
+		if x, y := a.Kind == Compare, b.Kind == Compare; x != y {
+			return before(y)
+		}
 		if x, y := had(a), had(b); x != y {
-			if y {
-				return -1
-			}
-			return 1
+			return before(y)
 		}
 		return cmp.Compare(b.Gain, a.Gain)
 	})
+}
+
+// before orders two of which exactly one comes last.
+func before(second bool) int {
+	if second {
+		return -1
+	}
+	return 1
 }
 
 func rollouts(n int64) string { return plain.Counted(n, "rollout") }

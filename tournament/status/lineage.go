@@ -11,7 +11,6 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
-	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/sleep"
@@ -56,9 +55,9 @@ type Version struct {
 	// what was taken back may be installed again.
 	SameText *int `json:"same_text_as"`
 	Again    *int `json:"again_as"`
-	// Certificates say how it stands on other models than it was proved on, the
-	// newest last.
-	Certificates []Certificate `json:"certificates,omitempty"`
+	// Compared says what it is worth on other models than it was proved on, the latest
+	// last.
+	Compared []sleep.Compared `json:"compared,omitempty"`
 
 	parent int // the version that it was made from, -1 for none
 }
@@ -245,11 +244,10 @@ func logPlaces(ctx context.Context, s *candidate.Texts, l *Log, where func(path 
 	if err := json.Unmarshal(raw, &st); err != nil {
 		return fmt.Errorf("read the nights of %s: %w", s.Skill, err)
 	}
-	st.Stand(sleep.Model{}, judge.JudgesTrusted(ctx, s.Store, s.Skill))
 	for i := range l.Versions {
 		v := &l.Versions[i]
 		v.Alarm = slices.Contains(st.Alarmed, v.SHA)
-		v.Certificates = certificatesOf(&st, v.SHA)
+		v.Compared = st.ComparedOf(v.SHA)
 	}
 	return nil
 }

@@ -26,9 +26,6 @@ type Night struct {
 	// Forecast of a dry run, null where nothing is to be paid.
 	Forecast *sleep.Forecast `json:"forecast,omitempty"`
 	Waiting  []string        `json:"waiting"` // what waits for its owner, in words; alarms first
-	// Retire are the skills that nights propose to retire, whichever night found
-	// that.
-	Retire []Retirement `json:"retire"`
 
 	Alarms int `json:"-"` // of Waiting
 	// Report is the night's page, "" for a night that had nothing to do.
@@ -37,7 +34,7 @@ type Night struct {
 
 // NightOf is a night, and what it leaves for the owner to do.
 func NightOf(n *sleep.Night) *Night {
-	return &Night{Night: n, Spent: n.Spent(), Warnings: n.Warnings(), Waiting: waitingIn(n), Retire: []Retirement{}, Alarms: len(alarmsIn(n))}
+	return &Night{Night: n, Spent: n.Spent(), Warnings: n.Warnings(), Waiting: waitingIn(n), Alarms: len(alarmsIn(n))}
 }
 
 // waitingIn lists what a night leaves for the owner to do, alarms first.
@@ -177,9 +174,9 @@ func NightPage(r *Night) *report.Night {
 
 func nightStep(k *sleep.Step) report.NightStep {
 	s := report.NightStep{Kind: KindOfStep(k), Skill: k.Skill, Stage: string(k.Stage), Note: k.Note, Gain: k.Gain,
-		Attempts: k.Attempts, Errors: k.Errors, Alarm: IsAlarm(k), Certified: k.Kind == sleep.Certify && k.Outcome == sleep.Certified}
+		Attempts: k.Attempts, Errors: k.Errors, Alarm: IsAlarm(k)}
 	switch k.Kind {
-	case sleep.Continue, sleep.Search, sleep.Certify:
+	case sleep.Continue, sleep.Search, sleep.Compare, sleep.Certify:
 		if k.Spent != (eval.Spent{}) { // what never began has spent nothing
 			s.Spent = &k.Spent
 		}
@@ -220,10 +217,7 @@ func (rd *Reader) Night(ctx context.Context, name string) (*Night, error) {
 	}
 	r := NightOf(&nights[at])
 	if at == 0 { // what is to do now is no matter of an older night
-		if r.Waiting, r.Alarms, err = rd.WaitingNow(ctx, r.Night); err != nil {
-			return nil, err
-		}
-		r.Retire, err = rd.Retirements(ctx)
+		r.Waiting, r.Alarms, err = rd.WaitingNow(ctx, r.Night)
 	}
 	return r, err
 }
@@ -264,13 +258,9 @@ func (r *Night) Warned(head string) string {
 	return b.String()
 }
 
-// Next is all that is left for the owner to do, in words: alarms, what is no
-// longer of use, and what waits.
+// Next is all that is left for the owner to do, in words: alarms, and what waits.
 func (r *Night) Next() []string {
 	out := append([]string{}, r.Waiting[:r.Alarms]...)
-	for _, t := range r.Retire {
-		out = append(out, t.String())
-	}
 	return append(out, grouped(r.Waiting[r.Alarms:])...)
 }
 

@@ -51,16 +51,6 @@ func (rd *Reader) dealtWith(ctx context.Context, n *sleep.Night, k *sleep.Step) 
 		}
 		return trial == nil || trial.Challenger != k.Result.Challenger || trial.Decision != pareto.Promote, nil
 	}
-	s := newSkillStatus(k.Skill)
-	s.Live = &Live{SHA: sha}
-	if k.Kind == sleep.Certify {
-		st, err := sleep.Stored(rd.Store).State(ctx, k.Skill)
-		if err != nil {
-			return false, err
-		}
-		open, err := uncertified(ctx, rd.Store, n, st, s)
-		return open == nil, err
-	}
 	c, err := rd.Challenger(ctx, live, sha)
 	if err != nil || c == nil || c.on == nil {
 		return true, err

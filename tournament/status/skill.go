@@ -79,6 +79,9 @@ func (rd *Reader) skillStatus(ctx context.Context, e skill.Entry, known *overvie
 		return nil, err
 	}
 	s.Turn = laterOf(known.last, s)
+	if st := known.nights[e.Name]; st != nil {
+		s.Compared = st.ComparedOf(sha)
+	}
 	s.Waits, err = rd.waits(ctx, s, known, last)
 	return s, err
 }

@@ -63,9 +63,11 @@ type Skill struct {
 	Quarantine     []Held             `json:"quarantine"` // waits for the owner's word, the newest first
 	Approved       []string           `json:"approved"`   // SHA-256 of candidates that the next run tries
 	Unfinished     *Unfinished        `json:"unfinished_run"`
-	Turn           *Turn              `json:"turn"`  // null: it waits for no later night
-	Waits          []Wait             `json:"waits"` // for its owner, the most urgent first
-	Next           string             `json:"next"`  // what to do, in words
+	Turn           *Turn              `json:"turn"` // null: it waits for no later night
+	// Compared says what the live version is worth on another model than it was proved on.
+	Compared []sleep.Compared `json:"compared,omitempty"`
+	Waits    []Wait           `json:"waits"` // for its owner, the most urgent first
+	Next     string           `json:"next"`  // what to do, in words
 
 	ran time.Time // when its newest run began
 }

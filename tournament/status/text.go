@@ -133,8 +133,11 @@ func (s *Skill) block(b *strings.Builder, w int) {
 	s.arrows(b, w)
 }
 
-// arrows says what a skill waits for.
+// arrows says what the live version is worth on another model, and what a skill waits for.
 func (s *Skill) arrows(b *strings.Builder, w int) {
+	for _, c := range s.Compared {
+		b.WriteString(plain.Fit("  "+plain.Line(c.String()), w) + "\n")
+	}
 	waits := s.Waits
 	if len(waits) == 0 && len(s.Approved) > 0 {
 		waits = []Wait{{Text: fmt.Sprintf("%s approved: the next run tries it", plain.Counted(len(s.Approved), "candidate")), Command: "evolve --skill " + s.Skill}}

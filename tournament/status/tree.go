@@ -243,8 +243,8 @@ func (l *Log) rows(fine bool) (rows []logRow, lost int) {
 		if v.Evidence != nil {
 			r.lines = append(r.lines, v.Evidence.Phrase())
 		}
-		if n := len(v.Certificates); n > 0 {
-			r.lines = append(r.lines, v.Certificates[n-1].String())
+		for _, c := range v.Compared {
+			r.lines = append(r.lines, c.String())
 		}
 		rows = append(rows, r.with(v.words(v.Targets)))
 	}

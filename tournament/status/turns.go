@@ -96,7 +96,7 @@ func beyond(n *sleep.Night) []string {
 
 // A Turn is what keeps a skill from its turn of a night's budget.
 type Turn struct {
-	Step     string `json:"step"`     // as in the night: "search", "continue", "certify"
+	Step     string `json:"step"`     // as in the night: "search", "continue", "compare"
 	Needs    int64  `json:"needs"`    // rollouts
 	MaxNight int64  `json:"of_night"` // what a whole night has; 0 for no cap
 	// Beyond: no night like the last one can carry it. Else it has its turn in a later

@@ -22,18 +22,17 @@ type WaitKind string
 
 // The kinds, the most urgent first.
 const (
-	waitAlarm    WaitKind = "alarm"    // real sessions, or a new model, say that the live version is worse
+	waitAlarm    WaitKind = "alarm"    // real sessions say that the live version is worse
 	waitPromote  WaitKind = "promote"  // a challenger is proved
 	waitConflict WaitKind = "conflict" // an edit by hand met a challenger, which was dropped
 	waitResume   WaitKind = "resume"   // a run was interrupted
-	waitRetire   WaitKind = "retire"   // the skill is worth no more than none
 	waitApprove  WaitKind = "approve"  // the firewall holds a candidate
-	waitReview   WaitKind = "review"   // a trial or a certification waits for labels
+	waitReview   WaitKind = "review"   // a trial waits for labels
 	waitKernel   WaitKind = "kernel"   // a night may not install before the kernel is confirmed
 	waitBudget   WaitKind = "budget"   // a night is too small for a search
 )
 
-var waitKinds = []WaitKind{waitAlarm, waitPromote, waitConflict, waitResume, waitRetire, waitApprove, waitReview, waitKernel, waitBudget}
+var waitKinds = []WaitKind{waitAlarm, waitPromote, waitConflict, waitResume, waitApprove, waitReview, waitKernel, waitBudget}
 
 // A Wait is one thing that a skill waits for its owner with.
 type Wait struct {
@@ -73,8 +72,8 @@ func (rd *Reader) waits(ctx context.Context, s *Skill, known *overview, last *re
 			add(waitKernel, "evolve kernel confirm "+s.Skill, "nights install nothing before its kernel is confirmed")
 		}
 	}
-	if err := waitsForLabels(ctx, rd.Store, s, known, add); err != nil {
-		return nil, err
+	if c := s.Challenger; c != nil && c.Unlabelled > 0 {
+		add(waitReview, "evolve review "+s.Skill, "%s", c.unlabelled())
 	}
 	if t := s.Turn; t != nil && t.Beyond {
 		add(waitBudget, fmt.Sprintf("evolve sleep run --max-rollouts %d", t.Needs), "%s", t.Why)
@@ -86,11 +85,6 @@ func (rd *Reader) waits(ctx context.Context, s *Skill, known *overview, last *re
 	}
 	if s.Unfinished != nil && s.Unfinished.Resume != "" {
 		add(waitResume, s.Unfinished.Resume, "%s", s.Unfinished.Text)
-	}
-	if st != nil && !s.Pinned {
-		if c := st.Retiring(s.Live.SHA); c != nil {
-			add(waitRetire, "evolve compare "+s.Skill+" none", "proposed for retirement, on %s: %s", c.Model, c.Worth)
-		}
 	}
 	for i, q := range s.Quarantine {
 		if i == shownQuarantine {
@@ -123,11 +117,6 @@ func alarmOf(st *sleep.State, last *sleep.Night, s *Skill) string {
 			}
 		}
 		return fmt.Sprintf("alarm: real sessions are worse with v%d than before it", s.Live.Version)
-	}
-	for k := len(st.Certificates) - 1; k >= 0; k-- {
-		if c := &st.Certificates[k]; c.Version == s.Live.SHA && c.Outcome == sleep.Worse {
-			return c.String()
-		}
 	}
 	return ""
 }
@@ -199,14 +188,10 @@ func (o *overview) readNights(ctx context.Context, db *store.Store) error {
 		return err
 	}
 	o.nights = map[string]*sleep.State{}
-	stand := stander(ctx, db)
 	for name, body := range bodies {
 		st := sleep.NewState(name)
 		if err := json.Unmarshal(body, st); err != nil {
 			return fmt.Errorf("read the nights of %s: %w", name, err)
-		}
-		if err := stand(name, st); err != nil {
-			return err
 		}
 		o.nights[name] = st
 	}

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	folders "github.com/skill-evolve/evolve/eval/workspace"
 	"github.com/skill-evolve/evolve/eval/agent/agenttest"
+	folders "github.com/skill-evolve/evolve/eval/workspace"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 

@@ -27,7 +27,7 @@ func (s *Worker) Foresee(ctx context.Context, n *sleep.Night) (*sleep.Forecast, 
 	var read int64
 	for _, k := range paid {
 		most, bounded = most+k.Rollouts, bounded && k.Rollouts > 0
-		if k.Kind == sleep.Certify || k.Part == sleep.Description {
+		if k.Kind == sleep.Compare || k.Part == sleep.Description {
 			continue
 		}
 		r, err := s.foreseeReading(ctx, k.Skill, cmp.Or(k.Caps.Rollouts, left.Rollouts))

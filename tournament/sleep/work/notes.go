@@ -17,8 +17,6 @@ func (s *Worker) Tell(n *sleep.Night) {
 			s.Outbox.Leave(k.Skill, hook.Alarm, "%s", status.AlarmWords(&k))
 		case k.Kind == sleep.Rebase && k.Result == nil:
 			s.Outbox.Leave(k.Skill, hook.Edited, "%s", k.Note)
-		case k.Kind == sleep.Certify && k.Lift == sleep.NoLift:
-			s.Outbox.Leave(k.Skill, hook.Alarm, "%s; `evolve compare %s none`", k.Note, k.Skill)
 		}
 	}
 }

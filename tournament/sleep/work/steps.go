@@ -43,12 +43,12 @@ func (s *Worker) Parts() sleep.Parts {
 		al, err := s.watch(ctx, name)
 		return al, aboutTask(ctx, err)
 	}
-	certify := func(ctx context.Context, t sleep.Task, d sleep.Drift, c sleep.Certificate) (sleep.CertificationResult, error) {
-		r, err := s.certify(ctx, t, d, c)
-		return r, aboutTask(ctx, err)
+	compare := func(ctx context.Context, t sleep.Task, d sleep.Drift) ([]sleep.Compared, sleep.Result, error) {
+		found, r, err := s.compare(ctx, t, d)
+		return found, r, aboutTask(ctx, err)
 	}
 	return sleep.Parts{Skills: s.skills, Harvest: s.harvest, Look: look, Try: try, Install: install, Watch: watch, Rollback: s.rollback,
-		Certify: certify, Rebased: s.rebased, Spent: s.Spent}
+		Compare: compare, Rebased: s.rebased, Spent: s.Spent}
 }
 
 func (s *Worker) skills(context.Context) ([]string, error) {

@@ -15,7 +15,7 @@ import (
 // those that the next task would meet as well.
 func aboutTask(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil || concernsAll(err) ||
-		errors.As(err, new(*sleep.Hopeless)) || errors.As(err, new(*sleep.Overtaken)) || errors.Is(err, sleep.ErrReplaced) {
+		errors.As(err, new(*sleep.Hopeless)) || errors.As(err, new(*sleep.Overtaken)) {
 		return err
 	}
 	t := &sleep.Trouble{Kind: "other", Err: err}

@@ -30,5 +30,5 @@ type Worker struct {
 	Watch func(c *campaign.Campaign, fc *campaign.Forecast) (o campaign.Observer, done func())
 
 	// now is who answers tonight, once that was asked for.
-	now *tonight
+	now *nightModel
 }

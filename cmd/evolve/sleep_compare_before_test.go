@@ -18,10 +18,10 @@ type newModel struct{ eval.Agent }
 
 func (newModel) Identity() eval.Identity { return eval.Identity{Backend: "openai", Model: "new"} }
 
-// TestCertifiesAgainstWhatWasReplaced: the version before the installed one is the
+// TestComparesWithWhatWasReplaced: the version before the installed one is the
 // one that was in its place, as for a rollback and the watch, whatever it was made
 // from.
-func TestCertifiesAgainstWhatWasReplaced(t *testing.T) {
+func TestComparesWithWhatWasReplaced(t *testing.T) {
 	r := newRoaming(t)
 	s, world := theSleeper(t, r.a, r.db), simulated.Additive(1, 4, 0)
 	s.Config.Sandbox = agent.SandboxNone

@@ -1,0 +1,140 @@
+package sleep
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
+)
+
+// A Drift is an installed version, and the model that its evidence is about.
+type Drift struct {
+	Version  string `json:"version"`            // SHA-256
+	Previous string `json:"previous,omitempty"` // SHA-256 of what it replaced, "" if that is gone
+	From     Model  `json:"from"`
+	To       Model  `json:"to"`
+	// Cases counts the held-out cases that its gate has not used, Tries the attempts
+	// that a rollout has at most.
+	Cases int `json:"-"`
+	Tries int `json:"-"`
+}
+
+// Against are the texts that the version is compared with: the version before it, and no
+// skill at all.
+func (d *Drift) Against() []string {
+	if d.Previous == "" {
+		return []string{eval.NoSkill}
+	}
+	return []string{d.Previous, eval.NoSkill}
+}
+
+// A Compared is what a night has measured of an installed version on another model than
+// the one that it was proved on. It reports, and decides nothing.
+type Compared struct {
+	Version string `json:"version"` // SHA-256
+	Against string `json:"against"` // SHA-256, or eval.NoSkill
+	Model   Model  `json:"model"`
+	// Quality is the mean difference in favour of the version; Low and High hold the
+	// true one at any stopping time.
+	Quality float64   `json:"quality"`
+	Low     float64   `json:"low"`
+	High    float64   `json:"high"`
+	Cases   int       `json:"cases"` // independent ones
+	Tried   int       `json:"tried"` // held-out cases; with more of them it is measured again
+	Updated time.Time `json:"updated,omitzero"`
+}
+
+func (c *Compared) String() string {
+	text := "the version before it"
+	if c.Against == eval.NoSkill {
+		text = "no skill"
+	}
+	how := "compared with"
+	switch {
+	case c.High < 0:
+		how = "worse than"
+	case c.Low > 0:
+		how = "better than"
+	}
+	return fmt.Sprintf("%s %s on %v: quality %+.2f (%+.2f to %+.2f), %s", how, text, c.Model, c.Quality, c.Low, c.High, plain.Counted(c.Cases, "case"))
+}
+
+// ComparedOf are the comparisons of a version, the latest model's last.
+func (s *State) ComparedOf(version string) (out []Compared) {
+	for _, c := range s.Compared {
+		if c.Version == version {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (s *State) compared(version, against string, on Model) int {
+	return slices.IndexFunc(s.Compared, func(c Compared) bool {
+		return c.Version == version && c.Against == against && c.Model.Agent == on.Agent && c.Model.Simulated == on.Simulated && !on.DriftedFrom(c.Model)
+	})
+}
+
+// keep replaces what was known of the same texts on the same model.
+func (s *State) keep(c Compared) {
+	if k := s.compared(c.Version, c.Against, c.Model); k >= 0 {
+		s.Compared = slices.Delete(s.Compared, k, k+1)
+	}
+	s.Compared = append(s.Compared, c)
+}
+
+// planCompare is the comparison that another model asks for, nil if there is none, or
+// no held-out case that the last one has not used.
+func (c *Cycle) planCompare(o *Outlook, st *State) *Step {
+	d := o.Drift
+	if d == nil || c.Parts.Compare == nil || !d.To.DriftedFrom(d.From) {
+		return nil
+	}
+	against := slices.DeleteFunc(d.Against(), func(text string) bool {
+		k := st.compared(d.Version, text, d.To)
+		return k >= 0 && st.Compared[k].Tried >= d.Cases
+	})
+	if d.Cases == 0 || len(against) == 0 {
+		return nil
+	}
+	return &Step{Kind: Compare, Skill: o.Skill, Live: d.Version, Stage: Planned, Drift: d, Rollouts: int64(2 * len(against) * d.Cases * max(1, d.Tries)),
+		Note: fmt.Sprintf("proved on %v, the agent is %v now: %d held-out cases", d.From, d.To, d.Cases)}
+}
+
+// compare measures an installed version on the model of tonight, and keeps the result.
+func (c *Cycle) compare(ctx context.Context, n *Night, i int) error {
+	s := &n.Steps[i]
+	if going, err := c.start(ctx, n, i); !going || err != nil {
+		return err
+	}
+	found, r, err := c.Parts.Compare(ctx, Task{Kind: s.Kind, Skill: s.Skill, Run: s.Run, Incumbent: s.Live, Caps: s.Caps, Lease: c.held}, *s.Drift)
+	before := s.Spent
+	s.Spent, s.Assumed, s.Warnings = atLeast(r.Spent, s.Spent), r.Assumed, r.Warnings
+	if err != nil {
+		return c.trouble(ctx, n, s, before, err)
+	}
+	n.met, s.Trouble = met{}, ""
+	st, err := c.Journal.State(ctx, s.Skill)
+	if err != nil {
+		return fmt.Errorf("read the nights of %s: %w", s.Skill, err)
+	}
+	var words []string
+	for _, k := range found {
+		k.Updated = s.Began
+		st.keep(k)
+		words = append(words, k.String())
+	}
+	if err := c.Journal.SaveState(ctx, n.Generation, st); err != nil {
+		return fmt.Errorf("save the nights of %s: %w", s.Skill, err)
+	}
+	if r.Reason != "" {
+		words = append(words, r.Reason)
+	}
+	s.Note = cmp.Or(strings.Join(words, "; "), "no case has a score with both texts")
+	return c.end(ctx, n, s, Done)
+}

@@ -1,0 +1,57 @@
+package work
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// nightModel is who answers in this night: the agent, and what may be tried on it.
+type nightModel struct {
+	model sleep.Model
+	f     campaign.Config
+	back  *agent.Backends
+}
+
+// model is who answers in this night, as far as can be told without asking a
+// model; the zero Model if no agent works.
+func (s *Worker) model(ctx context.Context) sleep.Model {
+	if s.now == nil {
+		s.now = &nightModel{f: s.Config}
+		back, err := s.Runner.Backends(ctx, &s.now.f.Spec)
+		if err != nil {
+			return s.now.model // the first run that needs it reports the error
+		}
+		id := back.Agent.Identity()
+		reported, err := s.Store.LastModel(ctx, id)
+		if err != nil {
+			reported = ""
+		}
+		s.now.back, s.now.model = back, sleep.ModelOf(id, reported)
+	}
+	return s.now.model
+}
+
+// Close ends what the night has open.
+func (s *Worker) Close() {
+	if s.now != nil {
+		s.now.back.Close() // folders for temporary files; what stays behind does no harm
+	}
+}
+
+// outdated says that a challenger was proved on another model than the one that
+// answers tonight, "" if it was not, or that is not known.
+func (s *Worker) outdated(ctx context.Context, challenger string) (string, error) {
+	on, err := candidate.ProvedOn(ctx, s.Store, challenger)
+	if err != nil {
+		return "", err
+	}
+	if now := s.model(ctx); now.DriftedFrom(on) {
+		return fmt.Sprintf("it was proved on %v, and the agent is %v now", on, now), nil
+	}
+	return "", nil
+}
