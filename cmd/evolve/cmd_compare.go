@@ -195,8 +195,6 @@ func comparisonInterrupted(ctx context.Context, a *global, err error) error {
 	return &problem.Error{Kind: kind, Err: err, Hint: hint + more}
 }
 
-func first16(s string) string { return s[:min(16, len(s))] }
-
 func printComparison(a *global, f *compareFlags, c *report.Comparison, dir string) error {
 	var text string
 	switch f.format {

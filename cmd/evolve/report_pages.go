@@ -54,7 +54,7 @@ func writeReport(ctx context.Context, a *global, db *store.Store, run string) (s
 // comparisonPage is the file name of a comparison's page. The same two texts have
 // one page: the newest.
 func comparisonPage(c *report.Comparison) string {
-	return fmt.Sprintf("compare-%s-%s-%s", datadir.FileName(c.Skill), first16(c.A.SHA), first16(c.B.SHA))
+	return fmt.Sprintf("compare-%s-%s-%s", datadir.FileName(c.Skill), datadir.TextName(c.A.SHA), datadir.TextName(c.B.SHA))
 }
 
 // writeNight writes the page of a night that had something to do, and returns its

@@ -66,7 +66,7 @@ func (w *sweep) files() error {
 	}
 	for _, of := range inside(w.home.Staged(), "*") {
 		for _, sha := range slices.Concat(w.plan.Candidates, w.plan.Removed) {
-			if err := w.all(inside(of, first16(sha))); err != nil {
+			if err := w.all(inside(of, datadir.TextName(sha))); err != nil {
 				return err
 			}
 		}
@@ -226,9 +226,6 @@ func (w *sweep) shows(folder string) bool {
 		return err != nil || slices.Contains(w.plan.Candidates, sha) || slices.Contains(w.plan.Removed, sha)
 	})
 }
-
-// first16 is the name of a text in names of files.
-func first16(sha string) string { return sha[:min(16, len(sha))] }
 
 // Tidy removes what killed runs of a data folder left in the folder for temporary
 // files: their workspaces hold files of cases. What cannot be removed stays listed, for

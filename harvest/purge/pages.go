@@ -9,6 +9,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
+	"github.com/skill-evolve/evolve/store/datadir"
 )
 
 // runPage is the file name of a run's report.
@@ -41,7 +42,7 @@ func (w *sweep) pages() error {
 // that it shows, or compares a text that learned from one.
 func (w *sweep) told(name, path string) bool {
 	for _, sha := range slices.Concat(w.plan.Candidates, w.plan.Removed) {
-		if strings.HasPrefix(name, "compare-") && strings.Contains(name, first16(sha)) {
+		if strings.HasPrefix(name, "compare-") && strings.Contains(name, datadir.TextName(sha)) {
 			return true
 		}
 	}

@@ -74,6 +74,9 @@ func (d Dir) Quarantine() string { return d.join("quarantine") }
 // Edits begins the names of folders in which a case is being edited.
 const Edits = "edit-"
 
+// TextName is the name of a text in names of files: the first digits of its SHA-256.
+func TextName(sha string) string { return sha[:min(16, len(sha))] }
+
 // FileName makes a name fit for a file: letters and figures stay, and sixty of them.
 func FileName(name string) string {
 	name = strings.Map(func(r rune) rune {

@@ -98,7 +98,7 @@ func (c *Campaign) discard(ctx context.Context, err error) error {
 // journal is what the run is recorded in.
 func (c *Campaign) journal() record.Journal {
 	if c.record == nil {
-		return leased{c.db.Journal(c.run.ID), c.options.Lease}
+		return runJournal{Journal: c.db.Journal(c.run.ID), lease: c.options.Lease}
 	}
 	return c.record.Journal()
 }

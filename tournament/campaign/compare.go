@@ -94,11 +94,9 @@ func (r *Runner) Compare(ctx context.Context, s *candidate.Texts, names []string
 			return nil, err
 		}
 	}
-	for _, t := range []*candidate.Text{old, new} {
-		if o.Split != "train" && o.Split != "val" && t.Doc != nil && t.Version == nil {
-			c.Report.Warnings = append(c.Report.Warnings, "these are held-out cases: choose no candidate by them, or the gate's proof is worth less")
-			break
-		}
+	unproven := func(t *candidate.Text) bool { return t.Doc != nil && t.Version == nil }
+	if o.Split != "train" && o.Split != "val" && (unproven(old) || unproven(new)) {
+		c.Report.Warnings = append(c.Report.Warnings, "these are held-out cases: choose no candidate by them, or the gate's proof is worth less")
 	}
 	return c, nil
 }
@@ -150,7 +148,7 @@ func (c *Comparison) Measure(ctx context.Context, watch func(rollouts int, budge
 		v.Doc = t.Doc
 		return v
 	}
-	arm := "compare:" + first16(c.a.SHA()) + ":" + first16(c.b.SHA()) + c.options.Key
+	arm := gate.Arm("compare", c.a.SHA(), c.b.SHA()) + c.options.Key
 	from, err := c.firstTrial(ctx, arm)
 	if err != nil {
 		return err
@@ -204,8 +202,6 @@ func (c *Comparison) Measure(ctx context.Context, watch func(rollouts int, budge
 	c.Report.Spent = &took
 	return err
 }
-
-func first16(s string) string { return s[:min(16, len(s))] }
 
 // tokensOf is the size of what an agent reads of a text, estimated.
 func tokensOf(doc *skill.Document) int {
@@ -272,14 +268,9 @@ func (c *Comparison) FromRecords(ctx context.Context) error {
 
 // nameJudge names the judge in the report if a check asks for one.
 func (c *Comparison) nameJudge() {
-	for _, k := range c.cases {
-		for _, check := range k.Checks {
-			if check.Asks() {
-				id := c.back.Judge.Identity()
-				c.Report.Judge = id.Backend + "/" + id.Model
-				return
-			}
-		}
+	if _, judged := sizes(c.cases); judged > 0 {
+		id := c.back.Judge.Identity()
+		c.Report.Judge = id.Backend + "/" + id.Model
 	}
 }
 

@@ -3,9 +3,7 @@ package campaign
 import (
 	"fmt"
 
-	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
-	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 // A CompareForecast is what a comparison may take at most.
@@ -28,29 +26,16 @@ func (c *Comparison) forecast() *CompareForecast {
 	fc := &CompareForecast{Schema: 1, Skill: c.Report.Skill, Backends: f.Describe(), Cases: len(c.cases),
 		Rollouts: n * int64(len(c.cases)), Free: f.Agent == "simulated" && f.JudgeAgent == "simulated"}
 	fc.AtMost = fc.Rollouts * int64(1+f.MaxRetries)
-	judged := int64(0)
-	for _, k := range c.cases {
-		for _, check := range k.Checks {
-			if check.Asks() {
-				judged += n
-			}
-		}
-		fc.Tokens += n*int64(skill.Tokens(k.Prompt)+answerTokens) + n/2*int64(c.Report.A.Tokens+c.Report.B.Tokens)
-	}
-	fc.Calls, fc.Tokens = fc.Rollouts+judged, fc.Tokens+judged*tokensJudge
+	prompt, checks := sizes(c.cases)
+	judged, cases := n*int64(checks), int64(len(c.cases))
+	fc.Tokens = n*(int64(prompt)+cases*answerTokens) + n/2*cases*int64(c.Report.A.Tokens+c.Report.B.Tokens) + judged*tokensJudge
+	fc.Calls = fc.Rollouts + judged
 	fc.CostUSD = f.USD(f.Model, float64(fc.Tokens))
 	return fc
 }
 
 // String is the forecast in one line.
 func (fc *CompareForecast) String() string {
-	cost := "cost unknown without --price-in and --price-out"
-	switch {
-	case fc.Free:
-		cost = eval.FreeSimulated
-	case fc.CostUSD != nil:
-		cost = "about " + eval.FormatUSD(*fc.CostUSD)
-	}
 	return fmt.Sprintf("forecast: %d cases in two arms, %d rollouts (at most %d with retries), about %d calls and %s tokens, %s; %s",
-		fc.Cases, fc.Rollouts, fc.AtMost, fc.Calls, plain.Thousands(fc.Tokens), cost, fc.Backends)
+		fc.Cases, fc.Rollouts, fc.AtMost, fc.Calls, plain.Thousands(fc.Tokens), costWords(fc.CostUSD, fc.Free), fc.Backends)
 }

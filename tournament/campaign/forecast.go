@@ -96,14 +96,18 @@ func PastRateOf(runs []record.Run, now *Config) (r PastRate) {
 	return r
 }
 
-// judgedBy counts the checks of a case that take a call of the judge's.
-func judgedBy(c *eval.Case) (n int) {
-	for _, k := range c.Checks {
-		if k.Asks() {
-			n++
+// sizes are the tokens of the cases' prompts, and the checks that take a call of the
+// judge's.
+func sizes(cases []eval.Case) (prompt, judged int) {
+	for i := range cases {
+		prompt += skill.Tokens(cases[i].Prompt)
+		for _, k := range cases[i].Checks {
+			if k.Asks() {
+				judged++
+			}
 		}
 	}
-	return n
+	return prompt, judged
 }
 
 // answering is what an answer under a skill with that body takes besides the request,
@@ -135,7 +139,8 @@ func NewForecast(ctx context.Context, db *store.Store, f *Config, live *skill.Li
 
 func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past PastRate) *Forecast {
 	fc := &Forecast{Schema: 1, Skill: f.Skill, Backends: f.Describe(), Rollouts: f.MaxRollouts, free: f.Simulated(), noGate: f.NoGate}
-	prompt, judged, wrong := 0, 0, 0
+	wrong := 0
+	prompt, judged := sizes(cases)
 	var test []eval.Case
 	for _, c := range cases {
 		if c.Source != nil && c.Source.Origin == "mined" && c.Source.Outcome == string(harvest.Corrected) {
@@ -150,8 +155,6 @@ func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past 
 			fc.Test++
 			test = append(test, c)
 		}
-		prompt += skill.Tokens(c.Prompt)
-		judged += judgedBy(&c)
 	}
 	n := max(1, len(cases))
 	share := search.Share(f.MaxRollouts, f.HeldOut, f.MaxRetries, !f.NoGate)
@@ -204,22 +207,16 @@ func (fc *Forecast) String() string {
 	if fc.Rollouts > 0 {
 		atMost = fmt.Sprintf("at most %d rollouts (search %d, gate %d), about %d calls and %s tokens", fc.Rollouts, fc.Search, fc.Gate, fc.Calls, plain.Thousands(fc.Tokens))
 	}
-	cost := "cost unknown without --price-in and --price-out"
-	switch {
-	case fc.Rollouts == 0:
+	cost := costWords(fc.CostUSD, fc.free)
+	if fc.Rollouts == 0 && !fc.free {
 		cost = "so the patience of the search and the other caps alone end it"
-	case fc.CostUSD != nil:
-		cost = "about " + eval.FormatUSD(*fc.CostUSD)
-	}
-	if fc.free {
-		cost = eval.FreeSimulated
 	}
 	fmt.Fprintf(&b, "forecast: %s, %s", atMost, cost)
 	if fc.Minutes >= 1 {
 		fmt.Fprintf(&b, ", %.0f min", fc.Minutes)
 	}
 	if !fc.noGate && (fc.Gate > 0 || fc.Test > 0) {
-		fmt.Fprintf(&b, "\nproof: a gain of 30 points takes about %d held-out cases, 10 points about %s; ", fc.Needed30, over(fc.Needed10))
+		fmt.Fprintf(&b, "\nproof: a gain of 30 points takes about %d held-out cases, 10 points about %s; ", fc.Needed30, atLeast2000(fc.Needed10))
 		if fc.Provable == fc.Test {
 			fmt.Fprintf(&b, "there are %d", fc.Test)
 		} else {
@@ -229,8 +226,19 @@ func (fc *Forecast) String() string {
 	return b.String()
 }
 
-// over marks a number of cases that the forecast stopped counting at.
-func over(n int) string {
+// costWords is what a forecast says of a cost, nil for unknown; free: no model is asked.
+func costWords(usd *float64, free bool) string {
+	switch {
+	case free:
+		return eval.FreeSimulated
+	case usd != nil:
+		return "about " + eval.FormatUSD(*usd)
+	}
+	return "cost unknown without --price-in and --price-out"
+}
+
+// atLeast2000 marks a number of cases that the forecast stopped counting at.
+func atLeast2000(n int) string {
 	if n == 0 || n >= 2000 {
 		return "2000 or more"
 	}
@@ -240,11 +248,7 @@ func over(n int) string {
 // PerRollout guesses how many tokens a rollout takes with its share of the judge's and
 // the mutator's calls, under a skill with that body.
 func (f *Config) PerRollout(body string, cases []eval.Case, tools bool) float64 {
-	prompt, judged := 0, 0
-	for i := range cases {
-		prompt += skill.Tokens(cases[i].Prompt)
-		judged += judgedBy(&cases[i])
-	}
+	prompt, judged := sizes(cases)
 	n := float64(max(1, len(cases)))
 	return float64(f.answering(body, tools)) + float64(prompt)/n + float64(judged)/n*tokensJudge + mutatorShare*tokensMutator
 }

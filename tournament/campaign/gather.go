@@ -57,7 +57,7 @@ func (c *Campaign) gatherSessions(ctx context.Context, onTrial bool) error {
 			return err
 		}
 	}
-	asked := &pendingWatch{}
+	limit := &failureLimit{}
 	var miner eval.Model
 	if !c.options.DryRun {
 		if err := c.approveMining(ctx); err != nil {
@@ -68,17 +68,16 @@ func (c *Campaign) gatherSessions(ctx context.Context, onTrial bool) error {
 				c.run.ID, plain.Counted(int(s.MinerCalls), "call"), plain.Thousands(s.TokensIn+s.TokensOut))
 		}
 		reader := c.reader()
-		limit := &failureLimit{Model: &eval.Metered{Model: reader, By: eval.ByMiner, Budget: c.budget, Redactor: c.back.Redactor,
-			Recorder: c.journal(), Scope: c.run.ID, WallClock: f.WallClock}}
-		asked.Model = limit
-		miner = asked
+		limit.Model = &eval.Metered{Model: reader, By: eval.ByMiner, Budget: c.budget, Redactor: c.back.Redactor,
+			Recorder: c.journal(), Scope: c.run.ID, WallClock: f.WallClock}
+		miner = limit
 		defer func() { c.Notes = append(append(c.Notes, reader.words()...), limit.words()...) }()
 	}
 	done := c.runner.WatchMining(func() int64 { return c.budget.Spent().MinerCalls }, c.budget, f.Caps())
 	_, stats, err := c.runner.ingester(c.db, c.back).Mine(ctx, f.Skill, ingest.Mining{Model: miner, Headless: c.runner.Headless, OnTrial: onTrial})
 	done()
 	if err == nil {
-		err = asked.err() // their cases were made without a model meanwhile, and are made again
+		err = limit.unanswered() // their cases were made without a model meanwhile, and are made again
 	}
 	if err != nil {
 		return fmt.Errorf("mine cases: %w", err)

@@ -37,6 +37,8 @@ type GenerateForecast struct {
 	Most    int      `json:"max_calls"`
 	Tokens  int64    `json:"tokens"` // estimated, of Calls
 	CostUSD *float64 `json:"cost_usd"`
+
+	free bool // the model is simulated
 }
 
 // What one call of the generator takes: the instruction and the reply; what it
@@ -48,7 +50,7 @@ const (
 
 func (o *GenerateOptions) forecast(cases []eval.Case) *GenerateForecast {
 	fc := &GenerateForecast{Schema: 1, Skill: o.Skill, Model: o.ReflectAgent + "/" + o.ReflectModel, Wanted: o.N}
-	if o.ReflectAgent == "simulated" {
+	if fc.free = o.ReflectAgent == "simulated"; fc.free {
 		fc.Model = "the simulated model"
 	}
 	shown := 0
@@ -62,10 +64,7 @@ func (o *GenerateOptions) forecast(cases []eval.Case) *GenerateForecast {
 	in := int64(fc.Calls * (generateInstruction + 4*shown/max(1, fc.Basis) + 20*o.N))
 	out := int64(fc.Calls * generateReply)
 	fc.Tokens = in + out
-	switch {
-	case o.ReflectAgent == "simulated":
-		fc.CostUSD = new(float64)
-	default:
+	if fc.CostUSD = new(float64); !fc.free {
 		fc.CostUSD = o.Price(o.ReflectModel).USD(&eval.Usage{Input: in, Output: out})
 	}
 	return fc
@@ -73,15 +72,8 @@ func (o *GenerateOptions) forecast(cases []eval.Case) *GenerateForecast {
 
 // String is the forecast in one line.
 func (fc *GenerateForecast) String() string {
-	cost := "cost unknown without --price-in and --price-out"
-	switch {
-	case fc.CostUSD != nil && fc.Model == "the simulated model":
-		cost = eval.FreeSimulated
-	case fc.CostUSD != nil:
-		cost = "about " + eval.FormatUSD(*fc.CostUSD)
-	}
 	return fmt.Sprintf("forecast: %s of %s from %s by %s, %s (%d at most), about %s tokens, %s", plain.Counted(fc.Wanted, "case"), fc.Skill,
-		plain.Counted(fc.Basis, "real one"), fc.Model, plain.Counted(fc.Calls, "call"), fc.Most, plain.Thousands(fc.Tokens), cost)
+		plain.Counted(fc.Basis, "real one"), fc.Model, plain.Counted(fc.Calls, "call"), fc.Most, plain.Thousands(fc.Tokens), costWords(fc.CostUSD, fc.free))
 }
 
 // A Generation is the writing of cases that may begin.

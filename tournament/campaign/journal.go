@@ -39,7 +39,7 @@ func NewRecord(ctx context.Context, db *store.Store, run string, budget *eval.Bu
 
 // Journal is what the run is recorded in.
 func (r *Record) Journal() record.Journal {
-	return timedJournal{leased{r.db.Journal(r.run), r.lease}, r.clock}
+	return runJournal{r.db.Journal(r.run), r.lease, r.clock}
 }
 
 // Close writes the used time down for the last time. It does nothing for nil.
@@ -50,17 +50,18 @@ func (r *Record) Close() {
 	}
 }
 
-// A leased journal is that of a night's run: nothing is asked, and nothing decided is
-// written, by a process that was suspended and has lost the night to another one.
-// Answers that came meanwhile are kept: they are paid for, and the other one may still
-// use them. Outside of nights it is the journal alone.
-type leased struct {
+// A runJournal keeps the time of its run with what it records. In a night's run nothing is
+// asked, and nothing decided is written, by a process that was suspended and has lost the
+// night to another one. Answers that came meanwhile are kept: they are paid for, and the
+// other one may still use them.
+type runJournal struct {
 	record.Journal
-	lease *lock.Lease
+	lease *lock.Lease // nil outside of nights
+	clock *timekeeper // nil if no time is kept
 }
 
 // Rollout implements eval.Recorder: it comes before every rollout that is paid for.
-func (j leased) Rollout(ctx context.Context, key string) (*eval.Rollout, bool, error) {
+func (j runJournal) Rollout(ctx context.Context, key string) (*eval.Rollout, bool, error) {
 	if err := j.lease.Held(ctx); err != nil {
 		return nil, false, err
 	}
@@ -68,7 +69,7 @@ func (j leased) Rollout(ctx context.Context, key string) (*eval.Rollout, bool, e
 }
 
 // Completion implements eval.Recorder: it comes before every call that is paid for.
-func (j leased) Completion(ctx context.Context, key string) (*eval.Completion, error) {
+func (j runJournal) Completion(ctx context.Context, key string) (*eval.Completion, error) {
 	if err := j.lease.Held(ctx); err != nil {
 		return nil, err
 	}
@@ -76,31 +77,48 @@ func (j leased) Completion(ctx context.Context, key string) (*eval.Completion, e
 }
 
 // SaveRun implements record.Journal.
-func (j leased) SaveRun(ctx context.Context, r *record.Run) error {
+func (j runJournal) SaveRun(ctx context.Context, r *record.Run) error {
 	return j.under(ctx, func() error { return j.Journal.SaveRun(ctx, r) })
 }
 
 // SaveCandidate implements record.Journal.
-func (j leased) SaveCandidate(ctx context.Context, c *record.Candidate) error {
+func (j runJournal) SaveCandidate(ctx context.Context, c *record.Candidate) error {
 	return j.under(ctx, func() error { return j.Journal.SaveCandidate(ctx, c) })
 }
 
 // AppendEvent implements record.Journal.
-func (j leased) AppendEvent(ctx context.Context, e record.Event) error {
+func (j runJournal) AppendEvent(ctx context.Context, e record.Event) error {
 	return j.under(ctx, func() error { return j.Journal.AppendEvent(ctx, e) })
 }
 
 // SaveTrial implements record.Journal.
-func (j leased) SaveTrial(ctx context.Context, t *record.TrialRecord) error {
+func (j runJournal) SaveTrial(ctx context.Context, t *record.TrialRecord) error {
 	return j.under(ctx, func() error { return j.Journal.SaveTrial(ctx, t) })
 }
 
 // SpendCase implements record.Journal.
-func (j leased) SpendCase(ctx context.Context, skill, incumbent, challenger, caseID, print string) error {
+func (j runJournal) SpendCase(ctx context.Context, skill, incumbent, challenger, caseID, print string) error {
 	return j.under(ctx, func() error { return j.Journal.SpendCase(ctx, skill, incumbent, challenger, caseID, print) })
 }
 
-func (j leased) under(ctx context.Context, write func() error) error {
+// SaveRollout implements eval.Recorder.
+func (j runJournal) SaveRollout(ctx context.Context, r *eval.Rollout) error {
+	return j.timed(ctx, j.Journal.SaveRollout(ctx, r))
+}
+
+// SaveCompletion implements eval.Recorder.
+func (j runJournal) SaveCompletion(ctx context.Context, key string, by eval.Spender, c *eval.Completion) error {
+	return j.timed(ctx, j.Journal.SaveCompletion(ctx, key, by, c))
+}
+
+func (j runJournal) timed(ctx context.Context, err error) error {
+	if err != nil || j.clock == nil {
+		return err
+	}
+	return j.clock.keep(ctx, betweenRecords)
+}
+
+func (j runJournal) under(ctx context.Context, write func() error) error {
 	if err := j.lease.Held(ctx); err != nil {
 		return err
 	}

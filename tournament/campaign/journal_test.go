@@ -68,7 +68,7 @@ func TestNoCallAfterTheNightWasLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rollouts, err := (&eval.Evaluator{Agent: agent, Grader: &eval.Checks{}, Budget: budget, Recorder: leased{db.Journal("r"), lease}}).Run(ctx, jobs)
+	rollouts, err := (&eval.Evaluator{Agent: agent, Grader: &eval.Checks{}, Budget: budget, Recorder: runJournal{Journal: db.Journal("r"), lease: lease}}).Run(ctx, jobs)
 	stop()
 	for _, r := range rollouts {
 		if r != nil {

@@ -99,36 +99,6 @@ func (c *Campaign) approveMining(ctx context.Context) error {
 	return c.options.Approve(m)
 }
 
-// A pendingWatch remembers that replies of a model are still to come, for a
-// caller that can do without them for now.
-type pendingWatch struct {
-	eval.Model
-	mu   sync.Mutex
-	n    int
-	last error
-}
-
-// Complete is the model's.
-func (p *pendingWatch) Complete(ctx context.Context, q eval.Prompt) (eval.Completion, error) {
-	c, err := p.Model.Complete(ctx, q)
-	if eval.IsPending(err) {
-		p.mu.Lock()
-		p.n, p.last = p.n+1, err
-		p.mu.Unlock()
-	}
-	return c, err
-}
-
-// err says how many replies are still to come; nil for none.
-func (p *pendingWatch) err() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.n == 0 {
-		return nil
-	}
-	return fmt.Errorf("%d of the miner's questions have no answer yet: %w", p.n, p.last)
-}
-
 // ChargeMining puts the miner's calls of a run's earlier processes on a budget; mined is
 // what the run's configuration says of them. A process that continues does not ask all
 // of it again: cases that are stored are known. The replies of the other models are read

@@ -86,13 +86,16 @@ const failuresInARow = 3
 
 // A failureLimit asks a model until it has failed failuresInARow calls in a row, and
 // fails at once from then on: a dead server must not be asked about hundreds of
-// corrections, each with its retries and pauses.
+// corrections, each with its retries and pauses. It also counts the replies that are
+// still to come.
 type failureLimit struct {
 	eval.Model
 
-	mu     sync.Mutex
-	inARow int
-	last   error
+	mu      sync.Mutex
+	inARow  int
+	last    error
+	pending int
+	awaited error // the last pending one
 }
 
 // Complete is the model's.
@@ -107,10 +110,22 @@ func (f *failureLimit) Complete(ctx context.Context, q eval.Prompt) (eval.Comple
 	switch {
 	case err == nil:
 		f.inARow = 0
-	case failed && !eval.IsPending(err) && !errors.Is(err, errReadEnough):
+	case eval.IsPending(err):
+		f.pending, f.awaited = f.pending+1, err
+	case failed && !errors.Is(err, errReadEnough):
 		f.inARow, f.last = f.inARow+1, err
 	}
 	return c, err
+}
+
+// unanswered says how many replies are still to come; nil for none.
+func (f *failureLimit) unanswered() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.pending == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of the miner's questions have no answer yet: %w", f.pending, f.awaited)
 }
 
 // dead is the error of a model that is asked no more, nil for one that is.

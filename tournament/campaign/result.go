@@ -110,16 +110,13 @@ type Kernel struct {
 // result gathers a run's outcome and writes the challenger's text to disk.
 func (c *Campaign) result(ctx context.Context, out *search.Outcome) (*Result, error) {
 	inc := c.plan.Incumbent
-	res := &Result{Outcome: out, Schema: 1, Run: c.run.ID, Skill: c.run.Skill, Simulated: c.run.Simulated, Status: string(c.run.Status),
-		Incumbent: Incumbent{SHA: inc.SHA()}, Spent: out.Spent, Warnings: append([]string{}, out.Warnings...),
-		Kernel: Kernel{SHA: inc.Doc.KernelHash(), Unchanged: true}, Front: []Point{}}
-	if v, err := c.db.VersionBySHA(ctx, c.run.Skill, inc.SHA()); err == nil {
-		res.Incumbent.Version = v.N
-	}
+	res := c.emptyResult(ctx, inc.Doc)
+	res.Outcome, res.Run, res.Simulated, res.Status = out, c.run.ID, c.run.Simulated, string(c.run.Status)
+	res.Spent, res.Worth = out.Spent, out.Worth
+	res.Warnings = append(res.Warnings, out.Warnings...)
 	if w := c.Config.farBeyond(c.forecast, out.Spent); w != "" {
 		res.Warnings = append(res.Warnings, w)
 	}
-	res.Worth = out.Worth
 	var challenger *skill.Document
 	if s := out.Search; s != nil {
 		res.Incumbent.Metrics, res.Search, res.Stop = s.Incumbent.Metrics, &s.Stats, s.Stop
@@ -146,13 +143,9 @@ func (c *Campaign) result(ctx context.Context, out *search.Outcome) (*Result, er
 		res.Challenger = &Challenger{SHA: challenger.Hash()}
 	}
 	if challenger != nil {
-		path, err := c.runner.stage(c.run.Skill, challenger)
-		if err != nil {
+		if err := c.describe(res, inc.Doc, challenger); err != nil {
 			return nil, err
 		}
-		res.Challenger.Path, res.Challenger.DiffStat = path, diffStat(inc.Doc, challenger)
-		res.Challenger.Shorter = search.ShorterThan(inc.Doc, challenger, c.cases)
-		res.Kernel.Unchanged = challenger.KernelHash() == inc.Doc.KernelHash()
 		if !res.Kernel.Unchanged {
 			return nil, &search.KernelError{Candidate: challenger.Hash()}
 		}
@@ -175,6 +168,25 @@ func (c *Campaign) result(ctx context.Context, out *search.Outcome) (*Result, er
 	return res, nil
 }
 
+// emptyResult has what a result says of the incumbent.
+func (c *Campaign) emptyResult(ctx context.Context, incumbent *skill.Document) *Result {
+	res := &Result{Schema: 1, Skill: c.Config.Skill, Incumbent: Incumbent{SHA: incumbent.Hash()},
+		Kernel: Kernel{incumbent.KernelHash(), true}, Front: []Point{}, Warnings: []string{}}
+	if v, err := c.db.VersionBySHA(ctx, res.Skill, incumbent.Hash()); err == nil {
+		res.Incumbent.Version = v.N
+	}
+	return res
+}
+
+// describe writes the challenger's text to disk, and says in the result how it differs.
+func (c *Campaign) describe(res *Result, incumbent, doc *skill.Document) (err error) {
+	ch := res.Challenger
+	ch.DiffStat, ch.Shorter = diffStat(incumbent, doc), search.ShorterThan(incumbent, doc, c.cases)
+	res.Kernel.Unchanged = doc.KernelHash() == incumbent.KernelHash()
+	ch.Path, err = c.runner.stage(res.Skill, doc)
+	return err
+}
+
 // front is the set of pooled candidates that no other one dominates on the four
 // objectives as they were measured on validation.
 func front(pool []search.Scored, noise search.Noise) []Point {
@@ -195,7 +207,7 @@ func front(pool []search.Scored, noise search.Noise) []Point {
 // stage writes a challenger's text to the data folder, from which it can be read,
 // compared and promoted.
 func (r *Runner) stage(name string, doc *skill.Document) (string, error) {
-	dir := filepath.Join(r.Dir.Staged(), name, doc.Hash()[:16])
+	dir := filepath.Join(r.Dir.Staged(), name, datadir.TextName(doc.Hash()))
 	if path := filepath.Join(dir, skill.FileName); r.Access != datadir.Writes {
 		if _, err := os.Stat(path); err != nil {
 			path = ""

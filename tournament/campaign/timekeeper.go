@@ -7,7 +7,6 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // A timekeeper writes down what a run has used of its time as it goes, for a process
@@ -83,26 +82,4 @@ func (k *timekeeper) keep(ctx context.Context, step time.Duration) error {
 func (k *timekeeper) end() {
 	k.stop()
 	_ = k.keep(context.Background(), 1) // the run's own record has it, if there is one
-}
-
-// A timedJournal keeps the time of its run with what it records.
-type timedJournal struct {
-	record.Journal
-	clock *timekeeper
-}
-
-// SaveRollout implements eval.Recorder.
-func (j timedJournal) SaveRollout(ctx context.Context, r *eval.Rollout) error {
-	if err := j.Journal.SaveRollout(ctx, r); err != nil {
-		return err
-	}
-	return j.clock.keep(ctx, betweenRecords)
-}
-
-// SaveCompletion implements eval.Recorder.
-func (j timedJournal) SaveCompletion(ctx context.Context, key string, by eval.Spender, c *eval.Completion) error {
-	if err := j.Journal.SaveCompletion(ctx, key, by, c); err != nil {
-		return err
-	}
-	return j.clock.keep(ctx, betweenRecords)
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
-	"github.com/skill-evolve/evolve/tournament/search"
 )
 
 // A WaitingError says that a challenger is undecided and there is no case to continue
@@ -53,13 +52,9 @@ func (c *Campaign) SpentReading() string {
 // or a *TooFewCasesError: it has no name, and every field that another one has.
 func (c *Campaign) Unrun(ctx context.Context, why error) (*Result, error) {
 	live := c.Live.Doc
-	res := &Result{Schema: 1, Skill: c.Config.Skill, Simulated: c.back.Agent.Identity().Simulated, Status: "waiting",
-		Incumbent: Incumbent{SHA: live.Hash()}, Spent: c.budget.Spent(), Kernel: Kernel{live.KernelHash(), true},
-		Verdict: &Verdict{Decision: pareto.Undecided, Reason: why.Error()},
-		Front:   []Point{}, Warnings: []string{}}
-	if v, err := c.db.VersionBySHA(ctx, c.Config.Skill, live.Hash()); err == nil {
-		res.Incumbent.Version = v.N
-	}
+	res := c.emptyResult(ctx, live)
+	res.Simulated, res.Status, res.Spent = c.back.Agent.Identity().Simulated, "waiting", c.budget.Spent()
+	res.Verdict = &Verdict{Decision: pareto.Undecided, Reason: why.Error()}
 	var waits *WaitingError
 	if !errors.As(why, &waits) {
 		return res, nil
@@ -78,13 +73,8 @@ func (c *Campaign) Unrun(ctx context.Context, why error) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read challenger %.12s: %w", made.SHA, err)
 	}
-	path, err := c.runner.stage(c.Config.Skill, doc)
-	if err != nil {
-		return nil, err
-	}
-	res.Challenger = &Challenger{SHA: made.SHA, Path: path, DiffStat: diffStat(live, doc), Shorter: search.ShorterThan(live, doc, c.cases)}
-	res.Kernel.Unchanged = doc.KernelHash() == live.KernelHash()
-	return res, nil
+	res.Challenger = &Challenger{SHA: made.SHA}
+	return res, c.describe(res, live, doc)
 }
 
 // TooFew says, a line each, what a run found that has too few cases to learn from, and what

@@ -13,11 +13,16 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
+// Arm names the rollouts in which two texts met for a purpose.
+func Arm(purpose, old, new string) string {
+	return purpose + ":" + old[:min(16, len(old))] + ":" + new[:min(16, len(new))]
+}
+
 // pairs runs both arms on the clusters and returns one difference each, nil for
 // those that the budget did not reach, with the answers that they rest on and
 // the models that they name (answeredBy).
 func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, clusters []record.Cluster) ([]*pareto.Pair, [][]string, []string, error) {
-	arm := "gate:" + incumbent.SHA()[:16] + ":" + challenger.SHA()[:16]
+	arm := Arm("gate", incumbent.SHA(), challenger.SHA())
 	var jobs []eval.Job
 	for _, c := range clusters {
 		for _, k := range c.Cases {

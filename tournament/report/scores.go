@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/tournament/gate"
 	"github.com/skill-evolve/evolve/tournament/search"
 )
 
@@ -71,7 +72,7 @@ func newScores(d *Data) *scores {
 	for _, c := range d.Candidates {
 		mine[c.SHA] = true
 	}
-	trial := "gate:" + first(d.Run.Incumbent, 16) + ":" + first(d.Run.Challenger, 16)
+	trial := gate.Arm("gate", d.Run.Incumbent, d.Run.Challenger)
 	for i := range d.Reused {
 		r := &d.Reused[i]
 		if agent == nil {
