@@ -305,7 +305,7 @@ func (e ObjectiveEvidence) Words() string {
 
 // change puts an estimate into words in the objective's own direction and unit.
 func change(o Objective, e Estimate) string {
-	if o == Latency || o == Cost {
+	if Objectives[o].Ratio {
 		times := func(d float64) float64 { return math.Pow(4, -d) }
 		return fmt.Sprintf("%v ×%.2f (%.0f%% interval ×%.2f to ×%.2f)",
 			o, times(e.Mean), 100*e.Level, times(e.High), times(e.Low))

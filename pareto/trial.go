@@ -7,20 +7,6 @@ import (
 	"slices"
 )
 
-// An Objective is one of the four things that a trial measures.
-type Objective int
-
-// The objectives, in the order in which everything lists them.
-const (
-	Quality Objective = iota
-	Latency
-	Cost
-	Retries
-	objectives = 4
-)
-
-func (o Objective) String() string { return [...]string{"quality", "latency", "cost", "retries"}[o] }
-
 // A Pair is what one cluster of held-out cases says: the differences between
 // challenger and incumbent, each in [-1, 1] and oriented so that positive
 // favours the challenger. NaN where either arm has no value; the pair then says
@@ -30,10 +16,6 @@ type Pair struct {
 	Latency float64 // LogRatio
 	Cost    float64 // LogRatio
 	Retries float64 // incumbent - challenger
-}
-
-func (p Pair) values() [objectives]float64 {
-	return [...]float64{p.Quality, p.Latency, p.Cost, p.Retries}
 }
 
 // MarshalJSON writes [quality, latency, cost, retries], null for unknown.
@@ -56,14 +38,12 @@ func (p *Pair) UnmarshalJSON(b []byte) error {
 	if len(row) != objectives {
 		return fmt.Errorf("read pair: %d values, want %d", len(row), objectives)
 	}
-	var v [objectives]float64
 	for o, x := range row {
-		v[o] = math.NaN()
-		if x != nil {
-			v[o] = *x
+		at := Objectives[o].Of(p)
+		if *at = math.NaN(); x != nil {
+			*at = *x
 		}
 	}
-	*p = Pair{v[0], v[1], v[2], v[3]}
 	return nil
 }
 
@@ -130,15 +110,14 @@ func DefaultConfig() Config {
 // they promote a challenger without effect with probability at most level: how
 // a lifetime's level (LOND) becomes a trial's.
 func (c Config) Within(level float64) Config {
-	f := level / (c.Quality.Alpha + c.Latency.Alpha + c.Cost.Alpha + c.Retries.Alpha)
-	for _, l := range []*Limit{&c.Quality, &c.Latency, &c.Cost, &c.Retries} {
-		l.Alpha *= f
+	total := 0.0
+	for _, l := range c.limits() {
+		total += l.Alpha
+	}
+	for _, o := range Objectives {
+		o.limit(&c).Alpha *= level / total
 	}
 	return c
-}
-
-func (c Config) limits() [objectives]Limit {
-	return [...]Limit{c.Quality, c.Latency, c.Cost, c.Retries}
 }
 
 // IntervalLevel is the coverage of the interval that is shown for an objective: 0.95,
@@ -180,7 +159,7 @@ func (e *evidence) add(o Objective, l Limit, d float64) {
 	e.n++
 	d = max(-1, min(1, d))
 	e.better.Add(d)
-	if e.within.grid == nil && (o == Latency || o == Cost) {
+	if e.within.grid == nil && Objectives[o].Ratio {
 		e.within.grid = toleranceGrid(l.Tolerance)
 	}
 	e.within.Add(above(d, -l.Tolerance))

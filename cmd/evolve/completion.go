@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/search"
 	"github.com/spf13/cobra"
@@ -140,7 +141,7 @@ var values = map[string]completer{
 	"source":           words(backend.SourceNames()...),
 	"sandbox":          words(agent.SandboxOn, agent.SandboxNone),
 	"evolve":           words(skill.Harness, skill.Description, skill.Shorten),
-	"objectives":       words("quality", "latency", "cost", "retries"),
+	"objectives":       words(pareto.Names()...),
 	"select":           words(sortedKeys(search.Selectors)...),
 	"accept":           words(sortedKeys(search.Acceptances)...),
 	"batch":            words(sortedKeys(search.Batches)...),

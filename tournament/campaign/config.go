@@ -99,7 +99,7 @@ func (c *Config) Check() error {
 		return problem.Inputf("--evolve harness, description, or shorten", "unknown --evolve %q", c.Evolve)
 	}
 	for _, o := range c.Objectives {
-		if known := []string{"quality", "latency", "cost", "retries"}; !slices.Contains(known, o) {
+		if known := pareto.Names(); !slices.Contains(known, o) {
 			hint := "the objectives are " + strings.Join(known, ", ")
 			if near := skill.Nearest(o, known); near != "" {
 				hint = "did you mean " + near + "?"

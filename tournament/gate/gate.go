@@ -152,9 +152,11 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 				st.Trial.Add(*p)
 				st.Use(now[i], st.spent)
 				v.Fresh++
-				if err := g.emit(ctx, "gate_pair", map[string]any{"cluster": now[i].Name, "quality": number(p.Quality),
-					"latency": number(p.Latency), "cost": number(p.Cost), "retries": number(p.Retries),
-					"e_value": st.Trial.EValue(), "cases": st.Trial.Cases()}); err != nil {
+				pair := map[string]any{"cluster": now[i].Name, "e_value": st.Trial.EValue(), "cases": st.Trial.Cases()}
+				for _, o := range pareto.Objectives {
+					pair[o.Name] = number(*o.Of(p))
+				}
+				if err := g.emit(ctx, "gate_pair", pair); err != nil {
 					return nil, err
 				}
 			}
@@ -183,7 +185,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 	if v.Restarted != "" {
 		v.Warnings = append(v.Warnings, v.Restarted)
 	}
-	if g.counts(pareto.Cost) && g.inTokens {
+	if pareto.Cost.In(g.Objectives) && g.inTokens {
 		v.Warnings = append(v.Warnings, "cost was compared in tokens: no price is known for this model, and a longer skill weighs more in a short request than in a long session")
 	}
 	return v, g.emit(ctx, "verdict", map[string]any{"decision": v.Verdict, "reason": v.Reason, "e_value": v.EValue,
@@ -250,12 +252,12 @@ func (g *Gate) spend(ctx context.Context, spent *record.Spent, incumbent, challe
 // that it was never measured.
 func (g *Gate) tellLeftOut(v *Verdict) {
 	var out []string
-	for _, o := range []pareto.Objective{pareto.Latency, pareto.Cost, pareto.Retries} {
-		if g.counts(o) {
+	for i, o := range pareto.Objectives {
+		if pareto.Objective(i).In(g.Objectives) {
 			continue
 		}
-		out = append(out, o.String())
-		v.Warnings = slices.DeleteFunc(v.Warnings, func(w string) bool { return w == pareto.NeverMeasured(o) })
+		out = append(out, o.Name)
+		v.Warnings = slices.DeleteFunc(v.Warnings, func(w string) bool { return w == pareto.NeverMeasured(pareto.Objective(i)) })
 	}
 	if len(out) > 0 {
 		v.Warnings = append(v.Warnings, "not part of the verdict, as you asked: "+strings.Join(out, ", "))

@@ -6,7 +6,6 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
@@ -44,7 +43,7 @@ func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, cl
 		n := 2 * len(c.Cases)
 		if out[i] = Difference(rollouts[at:at+n], incumbent.SHA()); out[i] != nil {
 			g.inTokens = g.inTokens || rollouts[at].CostUSD == nil && !math.IsNaN(out[i].Cost)
-			g.leaveOut(out[i])
+			*out[i] = out[i].Only(g.Objectives)
 			answers[i], models[i] = answersOf(rollouts[at:at+n], incumbent.SHA()), answeredBy(rollouts[at:at+n])
 		}
 		at += n
@@ -101,19 +100,6 @@ func Difference(rs []*eval.Rollout, incumbent string) *pareto.Pair {
 		Cost:    cost,
 		Retries: max(-1, min(1, (old.retries-new.retries)/n)),
 	}
-}
-
-// leaveOut forgets the objectives that do not count.
-func (g *Gate) leaveOut(p *pareto.Pair) {
-	for o, d := range map[pareto.Objective]*float64{pareto.Latency: &p.Latency, pareto.Cost: &p.Cost, pareto.Retries: &p.Retries} {
-		if !g.counts(o) {
-			*d = math.NaN()
-		}
-	}
-}
-
-func (g *Gate) counts(o pareto.Objective) bool {
-	return g.Objectives == nil || o == pareto.Quality || slices.Contains(g.Objectives, o.String())
 }
 
 // An arm sums up one side of a cluster; what any of its rollouts does not know

@@ -2,7 +2,6 @@ package search
 
 import (
 	"math"
-	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
@@ -52,9 +51,9 @@ func (s *State) worthTrying(m *Member, n Noise) bool {
 	case delta < -deletionSlack:
 		return false
 	}
-	return s.counts(pareto.Retries) && s.saves(n, m, root, &n.Retries, 0, func(r *eval.Rollout) (float64, bool) { return r.Retries, true }) ||
-		s.counts(pareto.Latency) && s.saves(n, m, root, n.LatencyMS, leastSaving, func(r *eval.Rollout) (float64, bool) { return reported(r.LatencyMS) }) ||
-		s.counts(pareto.Cost) && (s.saves(n, m, root, n.CostUSD, leastSaving, func(r *eval.Rollout) (float64, bool) { return reported(r.CostUSD) }) ||
+	return pareto.Retries.In(s.opt.Objectives) && s.saves(n, m, root, &n.Retries, 0, func(r *eval.Rollout) (float64, bool) { return r.Retries, true }) ||
+		pareto.Latency.In(s.opt.Objectives) && s.saves(n, m, root, n.LatencyMS, leastSaving, func(r *eval.Rollout) (float64, bool) { return reported(r.LatencyMS) }) ||
+		pareto.Cost.In(s.opt.Objectives) && (s.saves(n, m, root, n.CostUSD, leastSaving, func(r *eval.Rollout) (float64, bool) { return reported(r.CostUSD) }) ||
 			n.CostUSD == nil && s.saves(n, m, root, n.Tokens, leastSaving, totalTokens))
 }
 
@@ -100,10 +99,6 @@ func (s *State) noiseBetween(n Noise, a, b *Member) float64 {
 		return max(1e-9, s.standardError(a, b))
 	}
 	return max(1e-9, n.between(a, b))
-}
-
-func (s *State) counts(o pareto.Objective) bool {
-	return s.opt.Objectives == nil || slices.Contains(s.opt.Objectives, o.String())
 }
 
 // saves reports whether m takes less of a quantity than the incumbent: by more than
