@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/agent/simulated"
@@ -25,8 +24,8 @@ func init() {
 			panic("read: " + os.Getenv("EVOLVE_TEST_PANIC"))
 		}
 	}
-	backend.Kinds = append(backend.Kinds, &backend.Kind{Name: "panicking", Make: func(context.Context, *backend.Opener, *agent.Spec, backend.Settings) (backend.Answerer, error) {
-		return backend.Answerer{Agent: panicking{Agent: w.Agent(), boom: boom}, Model: panickingModel{Model: w.Model(), boom: boom}}, nil
+	agent.Register(&agent.Kind{Name: "panicking", Make: func(context.Context, *agent.Opening) (agent.Answerer, error) {
+		return agent.Answerer{Agent: panicking{Agent: w.Agent(), boom: boom}, Model: panickingModel{Model: w.Model(), boom: boom}}, nil
 	}})
 }
 

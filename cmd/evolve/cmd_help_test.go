@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"github.com/creack/pty"
-	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/help"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -238,7 +238,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"diff", "dataviz", ""}, []string{"v0", "v1", "live", "none"}, "dataviz"},
 		{[]string{"report", ""}, []string{"last"}, ""},
 		{[]string{"log", "--run", ""}, []string{"last"}, ""},
-		{[]string{"--agent", ""}, backend.Names(), ""},
+		{[]string{"--agent", ""}, agent.Names(), ""},
 		{[]string{"compare", "--format", "j"}, []string{"json", "junit"}, "text"},
 		{[]string{"compare", "dataviz", "--split", ""}, []string{"test", "all"}, ""},
 		{[]string{"run", "--objectives", "quality,l"}, []string{"quality,latency"}, ""},

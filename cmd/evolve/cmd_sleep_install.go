@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/timer"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -144,9 +144,9 @@ func newTimer(a *global, at, with string, args []string) (t *timer.Timer, flags 
 	if t.Args, err = nightArgs(a, args, f, night); err != nil {
 		return nil, flags, err
 	}
-	servers := make([]string, len(backend.Kinds))
-	for i, k := range backend.Kinds {
-		servers[i] = k.BaseEnv
+	var servers []string
+	for _, k := range agent.Kinds() {
+		servers = append(servers, k.BaseEnv)
 	}
 	if t.Env, err = timer.Environment(a.Getenv, servers); err != nil {
 		return nil, flags, err
@@ -183,7 +183,7 @@ func nightArgs(a *global, args []string, f *sleepFlags, night *global) ([]string
 
 // leftOut are the keys that are set here and written into no timer.
 func leftOut(a *global) (names []string) {
-	for _, k := range backend.Kinds {
+	for _, k := range agent.Kinds() {
 		for _, name := range k.Credentials {
 			if a.Getenv(name) != "" {
 				names = append(names, name)

@@ -135,9 +135,9 @@ var values = map[string]completer{
 	"skill":            skills,
 	"run":              namedRuns,
 	"resume":           runs,
-	"agent":            words(backend.Names()...),
-	"reflect-agent":    words(backend.Names()...),
-	"judge-agent":      words(backend.Names()...),
+	"agent":            agents,
+	"reflect-agent":    agents,
+	"judge-agent":      agents,
 	"source":           words(backend.SourceNames()...),
 	"sandbox":          words(agent.SandboxOn, agent.SandboxNone),
 	"evolve":           words(skill.Harness, skill.Description, skill.Shorten),
@@ -246,6 +246,9 @@ var (
 	none     = words()
 	someFile = words(anyFile)
 )
+
+// agents are the backends, which are registered by the time that this is asked.
+func agents(k *completing) []store.Name { return words(agent.Names()...)(k) }
 
 // ask asks the store; without an answer there is nothing to complete.
 func (k *completing) ask(question func(*store.Peek) ([]store.Name, error)) []store.Name {

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/sleep/work"
@@ -27,7 +27,7 @@ func nightWorker(a *global, db *store.Store, f *runFlags) (*work.Worker, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &work.Worker{Runner: r, Store: db, Config: f.Config, Ingester: g, Outbox: o, Locks: k, Redactor: a.redactor(), Demo: a.isDemo(), UsesTools: backend.UsesTools,
+	return &work.Worker{Runner: r, Store: db, Config: f.Config, Ingester: g, Outbox: o, Locks: k, Redactor: a.redactor(), Demo: a.isDemo(), UsesTools: agent.UsesTools,
 		Page: func(ctx context.Context, run string) (string, error) { return writeReport(ctx, a, db, run) },
 		Watch: func(c *campaign.Campaign, fc *campaign.Forecast) (campaign.Observer, func()) {
 			view := searchOf(c, fc)

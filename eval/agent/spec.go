@@ -54,12 +54,12 @@ func (s *Spec) Roles() []Role {
 
 // Simulated reports whether the agent, the mutator and the judge are all simulated.
 func (s *Spec) Simulated() bool {
-	return s.Agent == "simulated" && s.ReflectAgent == "simulated" && s.JudgeAgent == "simulated"
+	return !slices.ContainsFunc(s.Roles(), func(r Role) bool { return !KindOf(r.Agent).Simulated })
 }
 
 // ByHand reports whether somebody answers requests by hand in this run.
 func (s *Spec) ByHand() bool {
-	return slices.ContainsFunc(s.Roles(), func(r Role) bool { return r.Agent == "handoff" })
+	return slices.ContainsFunc(s.Roles(), func(r Role) bool { return KindOf(r.Agent).ByHand })
 }
 
 // Price is what a model costs; nil if it is not known.
@@ -98,12 +98,12 @@ var errNoPrice = errors.New("nobody tells what a call costs")
 // that reports dollars.
 func (s *Spec) Priced() error {
 	for _, r := range s.Roles() {
-		switch r.Agent {
-		case "openai", "codex", "copilot":
+		switch KindOf(r.Agent).Dollars {
+		case ByTable:
 			if s.Price(r.Model) == nil {
 				return fmt.Errorf("%w: %s/%s has no price", errNoPrice, r.Agent, r.Model)
 			}
-		case "command", "handoff":
+		case Unknown:
 			return fmt.Errorf("%w with %s", errNoPrice, r.Agent)
 		}
 	}
@@ -114,7 +114,7 @@ func (s *Spec) Priced() error {
 func (s *Spec) Describe() string {
 	name := func(agent, model string) string {
 		switch {
-		case agent == "simulated":
+		case KindOf(agent).Simulated:
 			return "the simulated model"
 		case model == "":
 			return agent + " with its own model"

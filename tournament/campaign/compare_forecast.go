@@ -3,6 +3,7 @@ package campaign
 import (
 	"fmt"
 
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
 )
 
@@ -24,7 +25,7 @@ func (c *Comparison) forecast() *CompareForecast {
 	f := &c.config
 	n := int64(2 * c.options.Trials)
 	fc := &CompareForecast{Schema: 1, Skill: c.Report.Skill, Backends: f.Describe(), Cases: len(c.cases),
-		Rollouts: n * int64(len(c.cases)), Free: f.Agent == "simulated" && f.JudgeAgent == "simulated"}
+		Rollouts: n * int64(len(c.cases)), Free: agent.KindOf(f.Agent).Simulated && agent.KindOf(f.JudgeAgent).Simulated}
 	fc.AtMost = fc.Rollouts * int64(1+f.MaxRetries)
 	prompt, checks := sizes(c.cases)
 	judged, cases := n*int64(checks), int64(len(c.cases))

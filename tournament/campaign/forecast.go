@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -114,7 +115,7 @@ func sizes(cases []eval.Case) (prompt, judged int) {
 // of an agent with tools or without.
 func (f *Config) answering(body string, tools bool) int {
 	n := skill.Tokens(body) + answerTokens
-	if f.Agent == "simulated" || tools {
+	if agent.KindOf(f.Agent).Simulated || tools {
 		n += toolOverhead
 	}
 	return n
@@ -183,7 +184,7 @@ func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past 
 			fc.CostUSD = &usd
 		}
 		fc.Minutes = share * past.Wall.Minutes()
-	} else if f.Agent != "simulated" {
+	} else if !agent.KindOf(f.Agent).Simulated {
 		fc.Minutes = float64(fc.Calls) * secondsACall / 60 / float64(max(1, f.Concurrency))
 	}
 	if fc.Rollouts == 0 {

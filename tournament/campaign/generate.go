@@ -50,7 +50,7 @@ const (
 
 func (o *GenerateOptions) forecast(cases []eval.Case) *GenerateForecast {
 	fc := &GenerateForecast{Schema: 1, Skill: o.Skill, Model: o.ReflectAgent + "/" + o.ReflectModel, Wanted: o.N}
-	if fc.free = o.ReflectAgent == "simulated"; fc.free {
+	if fc.free = agent.KindOf(o.ReflectAgent).Simulated; fc.free {
 		fc.Model = "the simulated model"
 	}
 	shown := 0

@@ -22,7 +22,7 @@ func (masking) Redact(text string) (string, int) {
 
 func TestRedactedAndPrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "requests")
-	a := agent(t, dir, func(c *Config) { c.Redactor = masking{} })
+	a := opened(t, dir, func(c *Config) { c.Redactor = masking{} })
 	tk := task(t)
 	c := *tk.Case
 	c.Prompt, c.Context[0].Text = "log in with hunter2", "it is hunter2"
@@ -64,7 +64,7 @@ func TestTogether(t *testing.T) {
 	var person, callers sync.WaitGroup
 	person.Go(func() { answerAll(t, dir, "yes", stop) })
 	for range 4 {
-		a := agent(t, dir, waiting)
+		a := opened(t, dir, waiting)
 		callers.Go(func() {
 			for i := range 20 {
 				if c, err := a.Complete(t.Context(), eval.Prompt{User: "x", Seed: int64(i)}); err != nil || c.Text != "yes" {
@@ -96,7 +96,7 @@ func TestTogether(t *testing.T) {
 func TestClean(t *testing.T) {
 	dir := t.TempDir()
 	for _, run := range []string{"run-1", "run-2"} {
-		a := agent(t, dir, func(c *Config) { c.Run = run })
+		a := opened(t, dir, func(c *Config) { c.Run = run })
 		for seed := range int64(3) {
 			_, err := a.Complete(t.Context(), eval.Prompt{User: run, Seed: seed})
 			wantPending(t, err, "")
@@ -147,7 +147,7 @@ func TestClean(t *testing.T) {
 
 func TestCleanedWhileWaiting(t *testing.T) {
 	dir := t.TempDir()
-	a := agent(t, dir, waiting)
+	a := opened(t, dir, waiting)
 	asked := make(chan struct{})
 	var done sync.WaitGroup
 	done.Go(func() {
@@ -178,7 +178,7 @@ func TestCleanedWhileWaiting(t *testing.T) {
 
 func TestRequestData(t *testing.T) {
 	dir := t.TempDir()
-	_, err := agent(t, dir, nil).Run(t.Context(), task(t))
+	_, err := opened(t, dir, nil).Run(t.Context(), task(t))
 	wantPending(t, err, "")
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(one(t, dir).Path), requestData))
 	if err != nil {
@@ -200,7 +200,7 @@ func TestNew(t *testing.T) {
 	if _, err := New(Config{Dir: file}); err == nil {
 		t.Error("a file for a folder, no error")
 	}
-	a := agent(t, t.TempDir(), func(c *Config) { c.By = "Ada" })
+	a := opened(t, t.TempDir(), func(c *Config) { c.By = "Ada" })
 	if id := a.Identity(); id != (eval.Identity{Backend: "handoff", Model: "Ada"}) {
 		t.Errorf("identity = %+v", id)
 	}
@@ -217,7 +217,7 @@ func TestNew(t *testing.T) {
 }
 
 func BenchmarkPending(b *testing.B) {
-	a := agent(b, b.TempDir(), nil)
+	a := opened(b, b.TempDir(), nil)
 	for seed := range int64(100) {
 		_, err := a.Complete(b.Context(), eval.Prompt{User: "x", Seed: seed})
 		wantPending(b, err, "")

@@ -18,7 +18,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-func agent(t testing.TB, dir string, change func(*Config)) *Agent {
+func opened(t testing.TB, dir string, change func(*Config)) *Agent {
 	t.Helper()
 	c := Config{Dir: dir, Run: "run-1"}
 	if change != nil {
@@ -129,7 +129,7 @@ func TestConformance(t *testing.T) {
 			var done sync.WaitGroup
 			done.Go(func() { answerAll(t, dir, "zirconium", stop) })
 			t.Cleanup(func() { close(stop); done.Wait() })
-			return agent(t, dir, waiting)
+			return opened(t, dir, waiting)
 		},
 		Unsupported: agenttest.WithoutServer("a person speaks to no server"),
 	})
@@ -137,7 +137,7 @@ func TestConformance(t *testing.T) {
 
 func TestTask(t *testing.T) {
 	dir := t.TempDir()
-	a := agent(t, dir, nil)
+	a := opened(t, dir, nil)
 	tk := task(t)
 	tk.Workspace = t.TempDir()
 	write(t, filepath.Join(tk.Workspace, "data", "gems.csv"), "gem\n")
@@ -175,7 +175,7 @@ func TestTask(t *testing.T) {
 	}
 
 	// Asked again, by this process or another, it is the same request.
-	again := agent(t, dir, func(c *Config) { c.Run = "resumed" })
+	again := opened(t, dir, func(c *Config) { c.Run = "resumed" })
 	_, err = again.Run(t.Context(), tk)
 	wantPending(t, err, r.ID)
 	if now := one(t, dir); now != r {
@@ -224,7 +224,7 @@ func TestEveryQuestionIsItsOwn(t *testing.T) {
 		"trigger":   func(t *eval.Task) { c := *t.Case; fires := true; c.ShouldTrigger = &fires; t.Case = &c },
 		"the split": func(t *eval.Task) { c := *t.Case; c.Split = eval.Test; t.Case = &c },
 	}
-	a := agent(t, dir, nil)
+	a := opened(t, dir, nil)
 	for _, change := range changes {
 		tk := base
 		change(&tk)
@@ -232,7 +232,7 @@ func TestEveryQuestionIsItsOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := agent(t, dir, func(c *Config) { c.By = "somebody else" }).Run(t.Context(), base); !eval.IsPending(err) {
+	if _, err := opened(t, dir, func(c *Config) { c.By = "somebody else" }).Run(t.Context(), base); !eval.IsPending(err) {
 		t.Fatal(err)
 	}
 	for _, p := range []eval.Prompt{{User: "x"}, {User: "x", Seed: 1}, {System: "y", User: "x"}, {User: "x"}} {
@@ -250,7 +250,7 @@ func TestEveryQuestionIsItsOwn(t *testing.T) {
 
 func TestTriggerCase(t *testing.T) {
 	dir := t.TempDir()
-	a := agent(t, dir, nil)
+	a := opened(t, dir, nil)
 	tk := task(t)
 	c := *tk.Case
 	fires := true
@@ -274,7 +274,7 @@ func TestTriggerCase(t *testing.T) {
 
 func TestComplete(t *testing.T) {
 	dir := t.TempDir()
-	a := agent(t, dir, nil)
+	a := opened(t, dir, nil)
 	p := eval.Prompt{System: "You judge.", User: "Is it good?\n```\ncode\n```", MaxTokens: 50, Seed: 3}
 	_, err := a.Complete(t.Context(), p)
 	wantPending(t, err, "")
@@ -306,7 +306,7 @@ func TestUnusableAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			a := agent(t, dir, nil)
+			a := opened(t, dir, nil)
 			_, err := a.Run(t.Context(), task(t))
 			wantPending(t, err, "")
 			at := filepath.Dir(one(t, dir).Path)
@@ -331,7 +331,7 @@ func TestUnusableAnswers(t *testing.T) {
 
 func TestAnswerThatIsALink(t *testing.T) {
 	dir := t.TempDir()
-	a := agent(t, dir, nil)
+	a := opened(t, dir, nil)
 	tk := task(t)
 	_, err := a.Run(t.Context(), tk)
 	wantPending(t, err, "")
@@ -361,7 +361,7 @@ func TestAnswerThatIsALink(t *testing.T) {
 
 func TestFailureIsData(t *testing.T) {
 	dir := t.TempDir()
-	a := agent(t, dir, nil)
+	a := opened(t, dir, nil)
 	_, err := a.Run(t.Context(), task(t))
 	wantPending(t, err, "")
 	put(t, filepath.Join(filepath.Dir(one(t, dir).Path), answerData), `{"failure":"I do not know"}`)
@@ -384,7 +384,7 @@ func TestEvaluator(t *testing.T) {
 		jobs[i] = eval.Job{Variant: v, Case: &eval.Case{ID: fmt.Sprint(i), Skill: "stones", Prompt: fmt.Sprintf("Number %d?", i),
 			Files: map[string]string{"in.txt": "1"}, Checks: []eval.Check{{Type: eval.FileContains, Path: "out.txt", Value: "right"}}}}
 	}
-	e := &eval.Evaluator{Agent: agent(t, dir, nil), Grader: new(eval.Checks), Workspaces: folders.Files{Parent: spaces},
+	e := &eval.Evaluator{Agent: opened(t, dir, nil), Grader: new(eval.Checks), Workspaces: folders.Files{Parent: spaces},
 		Concurrency: 4, MaxRetries: 1, Budget: eval.NewBudget(eval.Caps{}, nil)}
 	_, err := e.Run(t.Context(), jobs)
 	wantPending(t, err, "6 of 6 rollouts wait for an answer")

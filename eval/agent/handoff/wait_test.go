@@ -16,7 +16,7 @@ import (
 func TestWaitsForTheEndOfAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		a := agent(t, dir, func(c *Config) { c.Wait = true })
+		a := opened(t, dir, func(c *Config) { c.Wait = true })
 		begun := time.Now()
 		var got eval.Completion
 		var took time.Duration
@@ -47,7 +47,7 @@ func TestWaitsForTheEndOfAnAnswer(t *testing.T) {
 func TestFreshAnswerWithoutWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		a := agent(t, dir, nil)
+		a := opened(t, dir, nil)
 		ask := func() (eval.Completion, error) { return a.Complete(t.Context(), eval.Prompt{User: "x"}) }
 		_, err := ask()
 		wantPending(t, err, "")
@@ -67,7 +67,7 @@ func TestFreshAnswerWithoutWaiting(t *testing.T) {
 
 func TestEndOfWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := agent(t, t.TempDir(), func(c *Config) { c.Wait = true })
+		a := opened(t, t.TempDir(), func(c *Config) { c.Wait = true })
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		// A wall clock is not for people: their time is not the candidate's fault.
@@ -83,7 +83,7 @@ func TestEndOfWaiting(t *testing.T) {
 
 func TestWallClockAroundAPerson(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := &eval.Evaluator{Agent: agent(t, t.TempDir(), func(c *Config) { c.Wait = true }), Grader: new(eval.Checks), WallClock: time.Hour}
+		e := &eval.Evaluator{Agent: opened(t, t.TempDir(), func(c *Config) { c.Wait = true }), Grader: new(eval.Checks), WallClock: time.Hour}
 		k := &eval.Case{ID: "1", Skill: "stones", Prompt: "x", Checks: []eval.Check{{Type: eval.Contains, Value: "x"}}}
 		out, err := e.Run(t.Context(), []eval.Job{{Variant: eval.Variant{Name: "stones"}, Case: k}})
 		wantPending(t, err, "1 of 1 rollouts wait")

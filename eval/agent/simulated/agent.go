@@ -10,19 +10,19 @@ import (
 
 // Agent returns the world's agent: it follows what the skill teaches, up to the
 // world's noise.
-func (w World) Agent() eval.Agent { return &agent{compile(w)} }
+func (w World) Agent() eval.Agent { return &player{compile(w)} }
 
-type agent struct{ *compiled }
+type player struct{ *compiled }
 
-var _ eval.Agent = (*agent)(nil)
+var _ eval.Agent = (*player)(nil)
 
 func (c *compiled) identity() eval.Identity {
 	return eval.Identity{Backend: "simulated", Version: "1", Model: c.Name, Params: "world=" + c.id, Simulated: true}
 }
 
-func (a *agent) Identity() eval.Identity { return a.identity() }
+func (a *player) Identity() eval.Identity { return a.identity() }
 
-func (a *agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
+func (a *player) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	var text []byte
 	if t.Variant.Doc != nil {
 		text = t.Variant.Doc.Render()

@@ -15,7 +15,7 @@ import (
 // agent: the system message is the skill, the last user message the case.
 type Server struct {
 	world World
-	agent *agent
+	agent *player
 	model *model
 	// Calls counts answered requests by kind of model.
 	AgentCalls, ModelCalls atomic.Int64
@@ -23,7 +23,7 @@ type Server struct {
 
 // Server returns a handler for w.
 func (w World) Server() *Server {
-	return &Server{world: w, agent: &agent{compile(w)}, model: &model{compile(w)}}
+	return &Server{world: w, agent: &player{compile(w)}, model: &model{compile(w)}}
 }
 
 // ServeHTTP implements http.Handler.

@@ -29,7 +29,7 @@ func (b *Flags) Spec() agent.Spec {
 
 // Register adds the flags to f.
 func (b *Flags) Register(f *pflag.FlagSet) {
-	names := strings.Join(Names(), ", ")
+	names := strings.Join(agent.Names(), ", ")
 	f.StringVar(&b.spec.Agent, "agent", "", "backend that replays cases: "+names+" (default: the first that works, never simulated)")
 	f.StringVar(&b.spec.Model, "model", "", "model of the agent")
 	f.StringVar(&b.spec.BaseURL, "base-url", "", "the model's server, OpenAI-compatible for openai (default: the vendor's, or the agent's own variable)")

@@ -81,15 +81,16 @@ func (o *Opener) Resolve(b *agent.Spec) error {
 		def(&b.JudgeModel, b.ReflectModel)
 	}
 	for _, r := range b.Roles() {
-		if kindOf(r.Agent) == nil {
-			hint := "the backends are " + strings.Join(Names(), ", ")
-			if near := skill.Nearest(r.Agent, Names()); near != "" {
+		k := agent.KindOf(r.Agent)
+		if k.Make == nil {
+			hint := "the backends are " + strings.Join(agent.Names(), ", ")
+			if near := skill.Nearest(r.Agent, agent.Names()); near != "" {
 				hint = "did you mean " + near + "?"
 			}
 			return problem.Inputf(hint, "unknown backend %q", r.Agent)
 		}
-		if r.Agent == "openai" && r.Model == "" {
-			return problem.Inputf("for example --model gpt-5-mini, or the name that your server lists", "the openai backend needs %s", r.Flag)
+		if k.NeedsModel && r.Model == "" {
+			return problem.Inputf("for example --model gpt-5-mini, or the name that your server lists", "the %s backend needs %s", r.Agent, r.Flag)
 		}
 	}
 	b.Servers = o.servers(b)
@@ -117,19 +118,19 @@ func (o *Opener) Resolve(b *agent.Spec) error {
 	return nil
 }
 
-// servers finds the base URL of every backend in use. --base-url is openai's if one of
-// the roles is openai's, else the agent's; all others take their own variable.
+// servers finds the base URL of every backend in use. --base-url is that of a role
+// whose backend asks any server, else the agent's; all others take their own variable.
 func (o *Opener) servers(b *agent.Spec) map[string]string {
 	of := b.Agent
 	for _, r := range b.Roles() {
-		if r.Agent == "openai" {
+		if agent.KindOf(r.Agent).AnyServer {
 			of = r.Agent
 		}
 	}
 	out := map[string]string{}
 	for _, r := range b.Roles() {
 		base := ""
-		if k := kindOf(r.Agent); k.BaseEnv != "" {
+		if k := agent.KindOf(r.Agent); k.BaseEnv != "" {
 			base = o.Getenv(k.BaseEnv)
 		}
 		if r.Agent == of && b.BaseURL != "" {
@@ -161,17 +162,17 @@ func (o *Opener) Backends(ctx context.Context, b *agent.Spec) (*agent.Backends, 
 	for _, name := range append([]string{b.APIKeyEnv}, b.PassEnv...) {
 		o.Keys.Add(o.Getenv(name))
 	}
-	made := map[agent.Role]Answerer{}
-	get := func(r agent.Role) (Answerer, error) {
+	made := map[agent.Role]agent.Answerer{}
+	get := func(r agent.Role) (agent.Answerer, error) {
 		r.Flag = ""
 		if m, ok := made[r]; ok {
 			return m, nil
 		}
-		m, err := kindOf(r.Agent).Make(ctx, o, b, Settings{Model: r.Model, BaseURL: b.Servers[r.Agent], Price: b.Price(r.Model)})
+		m, err := agent.KindOf(r.Agent).Make(ctx, o.Opening(b, r))
 		made[r] = m
 		return m, err
 	}
-	var played [3]Answerer
+	var played [3]agent.Answerer
 	for i, r := range b.Roles() {
 		var err error
 		if played[i], err = get(r); err != nil {
@@ -179,16 +180,27 @@ func (o *Opener) Backends(ctx context.Context, b *agent.Spec) (*agent.Backends, 
 		}
 	}
 	back := &agent.Backends{Agent: played[0].Agent, Mutator: played[1].Model, Judge: played[2].Model, Redactor: o.Keys.Redactor(), AtATime: atATime(b, conf)}
-	if UsesTools(b.Agent) {
+	if agent.UsesTools(b.Agent) {
 		back.Spaces = &workspace.Recorded{}
 	}
 	return back, nil
 }
 
-// UsesTools reports whether an agent works in a folder.
-func UsesTools(name string) bool {
-	k := kindOf(name)
-	return k != nil && k.folder
+// Opening is what a backend is opened with for a role.
+func (o *Opener) Opening(b *agent.Spec, r agent.Role) *agent.Opening {
+	return &agent.Opening{Spec: b, Model: r.Model, BaseURL: b.Servers[r.Agent], Price: b.Price(r.Model), Redactor: o.Keys.Redactor,
+		Asking: o.Access != datadir.Writes, NoWait: o.NoWait, Forbidden: o.forbidden,
+		Key: func(name string) string {
+			v := o.Getenv(name)
+			if v != "" {
+				o.Keys.Add(v)
+			}
+			return v
+		},
+		HandoffDir: func() (string, error) {
+			h, err := datadir.Find(o.Getenv)
+			return h.Handoff(), err
+		}}
 }
 
 // atATime is how many rollouts run at once if the command does not say: programs take
@@ -200,20 +212,20 @@ func atATime(b *agent.Spec, conf *Config) int {
 	switch {
 	case b.ByHand():
 		return 32 // requests that are open at once
-	case UsesTools(b.Agent):
+	case agent.UsesTools(b.Agent):
 		return 2
 	}
 	return 8
 }
 
-// choose picks the first backend that works, in the order of Kinds, never the simulated
-// one. openai counts only if its server or its model is named too: a key alone may be
+// choose picks the first backend that works, in the order of agent.Kinds, never the
+// simulated one. One that asks any server counts only if its server or its model is named too: a key alone may be
 // there for something else.
 func (o *Opener) choose(b *agent.Spec) (string, error) {
 	var absent, locked []string
-	for _, k := range Kinds {
+	for _, k := range agent.Kinds() {
 		switch {
-		case k.Name == "openai":
+		case k.AnyServer:
 			// A variable may be there for something else; a flag and a model are not.
 			there := o.Getenv(k.BaseEnv) != "" || o.Getenv(b.APIKeyEnv) != ""
 			if b.BaseURL != "" || there && b.Model != "" && !anthropic(b.Model) {
@@ -284,7 +296,7 @@ func (o *Opener) forbidden() ([]string, error) {
 // needsSandbox refuses to replay with tools if no sandbox can be made and the owner
 // did not turn it off.
 func needsSandbox(b *agent.Spec) error {
-	if k := kindOf(b.Agent); k == nil || k.Program == "" && k.Name != "command" || b.Sandbox == agent.SandboxNone {
+	if k := agent.KindOf(b.Agent); !k.UsesTools || k.ByHand || b.Sandbox == agent.SandboxNone {
 		return nil
 	}
 	if err := process.Available(); err != nil {

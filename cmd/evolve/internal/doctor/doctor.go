@@ -262,10 +262,10 @@ func (d *Doctor) skills() error {
 // backends looks for programs and keys, by name and never by value, and asks a
 // server where one is named.
 func (d *Doctor) backends(ctx context.Context) {
-	for _, k := range backend.Kinds {
+	for _, k := range agent.Kinds() {
 		what := "agent " + k.Name
 		switch {
-		case k.Name == "openai":
+		case k.AnyServer:
 			d.openai(what, k)
 		case k.Program != "":
 			d.program(ctx, what, k)
@@ -282,7 +282,7 @@ func (d *Doctor) backends(ctx context.Context) {
 	}
 }
 
-func (d *Doctor) openai(what string, k *backend.Kind) {
+func (d *Doctor) openai(what string, k *agent.Kind) {
 	switch {
 	case d.Getenv(d.KeyEnv) != "":
 		d.add(what, works, "", "$%s is set", d.KeyEnv)
@@ -295,7 +295,7 @@ func (d *Doctor) openai(what string, k *backend.Kind) {
 
 // program looks for an agent's own command line: whether it is there, whether it
 // starts, and whether it has a key.
-func (d *Doctor) program(ctx context.Context, what string, k *backend.Kind) {
+func (d *Doctor) program(ctx context.Context, what string, k *agent.Kind) {
 	path, err := exec.LookPath(k.Program)
 	if err != nil {
 		d.add(what, missing, k.Install, "%s is not on the PATH", k.Program)
@@ -303,7 +303,7 @@ func (d *Doctor) program(ctx context.Context, what string, k *backend.Kind) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*d.Timeout)
 	defer cancel()
-	m, err := k.Make(ctx, d.Opener, &agent.Spec{}, backend.Settings{})
+	m, err := k.Make(ctx, d.Opener.Opening(&agent.Spec{}, agent.Role{}))
 	var infra *eval.InfraError
 	if errors.As(err, &infra) && infra.Kind == eval.Auth {
 		d.add(what, missing, k.Login, "%s has no key that evolve may use: %v", path, infra.Err)

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"text/template"
 
-	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/spf13/cobra"
 )
@@ -99,7 +99,7 @@ func allTopics() (out []*cobra.Command) {
 // keys lists the environment variables of the backends.
 func keys() string {
 	var b strings.Builder
-	for _, k := range backend.Kinds {
+	for _, k := range agent.Kinds() {
 		names := slices.Clone(k.Credentials)
 		if k.BaseEnv != "" {
 			names = append(names, k.BaseEnv)

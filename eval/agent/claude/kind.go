@@ -1,0 +1,11 @@
+package claude
+
+import (
+	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/eval/agent/replay"
+)
+
+// Kind is this backend.
+var Kind = &agent.Kind{Name: "claude", Program: "claude", UsesTools: true, Credentials: Credentials, BaseEnv: "ANTHROPIC_BASE_URL",
+	Install: Install, Login: "`" + SetupToken + "`, then export CLAUDE_CODE_OAUTH_TOKEN=…; or export ANTHROPIC_API_KEY=…",
+	Make: replay.Maker(New, Credentials)}

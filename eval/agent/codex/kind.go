@@ -1,0 +1,11 @@
+package codex
+
+import (
+	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/eval/agent/replay"
+)
+
+// Kind is this backend.
+var Kind = &agent.Kind{Name: "codex", Program: "codex", UsesTools: true, Credentials: Credentials, BaseEnv: "OPENAI_BASE_URL",
+	Install: Install, Login: "export OPENAI_API_KEY=…", Dollars: agent.ByTable,
+	Make: replay.Maker(New, Credentials)}

@@ -1,0 +1,11 @@
+package copilot
+
+import (
+	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/eval/agent/replay"
+)
+
+// Kind is this backend.
+var Kind = &agent.Kind{Name: "copilot", Program: "copilot", UsesTools: true, Credentials: Credentials, BaseEnv: "COPILOT_PROVIDER_BASE_URL",
+	Install: Install, Login: "export COPILOT_GITHUB_TOKEN=…", Dollars: agent.ByTable,
+	Make: replay.Maker(New, Credentials)}

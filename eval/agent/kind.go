@@ -1,0 +1,119 @@
+package agent
+
+import (
+	"context"
+	"slices"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/redact"
+)
+
+// A Kind is what a backend declares of itself.
+type Kind struct {
+	Name string
+	// Program is what has to be on PATH; "" for a backend that drives none.
+	Program string
+	Install string // what to type if it is missing
+	// Credentials are the variables that it takes its key from; the first is
+	// named in hints.
+	Credentials []string
+	Login       string // what to type if none is set
+	// BaseEnv is the variable that names another server than the vendor's.
+	BaseEnv string
+
+	UsesTools  bool // it works in a folder
+	ByHand     bool // somebody outside of evolve's control answers
+	Simulated  bool // no model is asked
+	NeedsModel bool // it has no model of its own
+	AnyServer  bool // it asks the server of --base-url, with the key of --api-key-env
+	Dollars    Dollars
+
+	// Make opens it for one of the roles of a run.
+	Make func(ctx context.Context, o *Opening) (Answerer, error)
+}
+
+// Dollars says how the cost of a backend's calls is known.
+type Dollars uint8
+
+// The zero value is a backend that reports what a call costs.
+const (
+	Reported Dollars = iota
+	ByTable          // its tokens have a price
+	Unknown          // neither tokens nor dollars are reported
+)
+
+// An Answerer replays cases as an agent and answers prompts as a model.
+type Answerer struct {
+	Agent eval.Agent
+	Model eval.Model
+}
+
+// Both is an answerer that is agent and model in one.
+func Both[T interface {
+	eval.Agent
+	eval.Model
+}](x T, err error) (Answerer, error) {
+	if err != nil {
+		return Answerer{}, err
+	}
+	return Answerer{x, x}, nil
+}
+
+// An Opening is what a backend is opened with.
+type Opening struct {
+	Spec           *Spec
+	Model, BaseURL string // of the role
+	Price          *eval.Price
+	// Key is the value of a variable, which the redactor knows from then on.
+	Key      func(name string) string
+	Redactor func() redact.Redactor
+	// Forbidden are the places that hold answers or other copies of the skill.
+	Forbidden func() ([]string, error)
+	// HandoffDir is the folder for requests if Spec names none.
+	HandoffDir func() (string, error)
+	Asking     bool // the backend tells what it is, and makes no folder
+	NoWait     bool // requests are put there, and not waited for
+}
+
+// Sandbox reports whether what runs tools is to run in a sandbox.
+func (o *Opening) Sandbox() bool { return o.Spec.Sandbox != SandboxNone }
+
+var kinds []*Kind
+
+// Register adds backends, in the order in which they are tried if none is named. Call
+// it before anything else of this package, from an init.
+func Register(list ...*Kind) { kinds = append(kinds, list...) }
+
+// Kinds are the backends that were registered.
+func Kinds() []*Kind { return kinds }
+
+// Names are the names of all backends.
+func Names() []string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = k.Name
+	}
+	return names
+}
+
+// KindOf finds a backend by its name. One that is not registered can do nothing: its
+// Make is nil.
+func KindOf(name string) *Kind {
+	if i := slices.IndexFunc(kinds, func(k *Kind) bool { return k.Name == name }); i >= 0 {
+		return kinds[i]
+	}
+	return &Kind{Name: name}
+}
+
+// UsesTools reports whether an agent works in a folder.
+func UsesTools(name string) bool { return KindOf(name).UsesTools }
+
+// Credential names the first of its variables that the environment has, "" for none.
+func (k *Kind) Credential(getenv func(string) string) string {
+	for _, name := range k.Credentials {
+		if getenv(name) != "" {
+			return name
+		}
+	}
+	return ""
+}
