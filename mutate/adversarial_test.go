@@ -13,6 +13,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/install"
 )
 
 // long reports whether the tests that take minutes run in full.
@@ -147,7 +148,7 @@ func (a *adversary) install(d *skill.Document) string {
 	if live, err := os.ReadFile(path); err == nil {
 		was = skill.HashText(live)
 	}
-	if err := skill.Install(path, was, d.Render()); err != nil {
+	if err := install.Install(path, was, d.Render()); err != nil {
 		return err.Error()
 	}
 	live, err := os.ReadFile(path)

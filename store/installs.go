@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/install"
 )
 
 // An Install is one replacement of a live SKILL.md, written down in two steps:
@@ -33,7 +33,7 @@ type Intent struct {
 	Install
 	// Files are the other files of the skill's folder, for a place where there is
 	// nothing (From is ""); PlantedFiles has them from then on.
-	Files []skill.FolderFile
+	Files []install.FolderFile
 }
 
 // What an install is part of.

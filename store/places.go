@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/install"
 )
 
 // A Place is where evolve knows a text of a skill to be.
@@ -41,7 +41,7 @@ func (s *Store) ForgetPlace(ctx context.Context, name, path string) error {
 
 // PlantedFiles are the files that evolve copied beside the SKILL.md at path when
 // there was nothing; planted is false where it did not put the folder there.
-func (s *Store) PlantedFiles(ctx context.Context, name, path string) (files []skill.FolderFile, planted bool, err error) {
+func (s *Store) PlantedFiles(ctx context.Context, name, path string) (files []install.FolderFile, planted bool, err error) {
 	rows, err := query(ctx, s, scanBody[json.RawMessage], `SELECT files FROM planted WHERE skill = ? AND path = ?`, name, path)
 	if err == nil && len(rows) > 0 {
 		err = json.Unmarshal(rows[0], &files)
@@ -55,7 +55,7 @@ func (s *Store) PlantedFiles(ctx context.Context, name, path string) (files []sk
 func setPlanted(t *tx, in Intent) error {
 	files := in.Files
 	if files == nil {
-		files = []skill.FolderFile{}
+		files = []install.FolderFile{}
 	}
 	raw, err := json.Marshal(files)
 	if err != nil {

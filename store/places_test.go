@@ -5,14 +5,14 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/install"
 )
 
 // TestInstallsOfOneIntention: all are written down or none, a place where there
 // was nothing remembers what was put there, and forgets it with the skill.
 func TestInstallsOfOneIntention(t *testing.T) {
 	s, ctx := open(t), t.Context()
-	files := []skill.FolderFile{{Path: "scripts/run.sh", Mode: 0o755, Size: 3, SHA: "abc"}}
+	files := []install.FolderFile{{Path: "scripts/run.sh", Mode: 0o755, Size: 3, SHA: "abc"}}
 	both := []Intent{{Install: Install{Skill: "x", Path: "/a", From: "old", To: "new", Op: OpPromote}},
 		{Install: Install{Skill: "x", Path: "/b", To: "new", Op: OpPromote}, Files: files}}
 	ids, err := s.BeginInstalls(ctx, both)

@@ -9,7 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
-	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -64,7 +64,7 @@ func concludeRun(ctx context.Context, a *global, f *runFlags, c *campaign.Campai
 	} else {
 		err = printResult(a, res)
 	}
-	var drift *skill.DriftError
+	var drift *install.DriftError
 	switch {
 	case err != nil:
 	case errors.As(refusal, &drift):

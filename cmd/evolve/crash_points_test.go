@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament/report/serve"
@@ -45,7 +46,7 @@ func crashed(t *testing.T, op string, point int) *roaming {
 	if point == 0 {
 		return r
 	}
-	files, err := skill.Survey(filepath.Dir(r.path("claude")))
+	files, err := install.Survey(filepath.Dir(r.path("claude")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,11 +79,11 @@ func crashed(t *testing.T, op string, point int) *roaming {
 		case point < 2+2*k:
 			return r
 		case in.From == "":
-			err = skill.Plant(dir, live.Dir, files, text)
+			err = install.Plant(dir, live.Dir, files, text)
 		case in.To == "":
-			_, err = skill.Uproot(dir, in.From, files)
+			_, err = install.Uproot(dir, in.From, files)
 		default:
-			err = skill.InstallResolved(in.Path, in.From, text)
+			err = install.InstallResolved(in.Path, in.From, text)
 		}
 		if err == nil && point >= 3+2*k {
 			err = r.db.FinishInstall(t.Context(), ids[k])

@@ -18,6 +18,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
+	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/search"
@@ -35,7 +36,7 @@ func classify(err error) (kind problem.Kind, hint string) {
 		unknown *skill.UnknownSkillError
 		alias   *skill.AliasError
 		broken  *skill.BrokenSkillError
-		drift   *skill.DriftError
+		drift   *install.DriftError
 		kernel  *search.KernelError
 
 		speechless *search.AgentFailsError

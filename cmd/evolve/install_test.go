@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -41,7 +42,7 @@ func TestRefusedInstallLeavesNoVersion(t *testing.T) {
 	next := append(bytes.Clone(found.Doc.Render()), "Label every axis.\n"...)
 	offer := record.Version{Skill: "dataviz", SHA: skill.HashText(next), Parent: found.Doc.Hash(), Author: "evolve", Proven: true, Text: next}
 	edited := edit(t, found, "Be brief.")
-	var drift *skill.DriftError
+	var drift *install.DriftError
 	if _, err := putInPlace(ctx, a, db, found, offer, nil); !errors.As(err, &drift) {
 		t.Fatalf("installed over an edit: %v", err)
 	}

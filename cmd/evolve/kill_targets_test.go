@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
@@ -22,7 +23,7 @@ type spread struct {
 	t          *testing.T
 	home, data string
 	texts      [][]byte // v0 and v1
-	files      []skill.FolderFile
+	files      []install.FolderFile
 	// where the SKILL.md are: where the skill lives, where another agent has a copy
 	// of its owner's, and where there is none.
 	paths []string
@@ -44,7 +45,7 @@ func newSpread(t *testing.T) *spread {
 		s.write(filepath.Join(dir, name), bytes.Repeat([]byte(name+"\n"), 500))
 	}
 	var err error
-	if s.files, err = skill.Survey(dir); err != nil {
+	if s.files, err = install.Survey(dir); err != nil {
 		t.Fatal(err)
 	}
 	s.must("rollback", "tagger", "--to", "claude") // records v0; there is nothing before it
@@ -106,7 +107,7 @@ func (s *spread) holds(when string) []int {
 			s.t.Fatalf("%s: %s holds no version: %v, %d bytes", when, p, err, len(text))
 		}
 		if i == 2 {
-			if files, err := skill.Survey(filepath.Dir(p)); err != nil || !slices.Equal(files, s.files) {
+			if files, err := install.Survey(filepath.Dir(p)); err != nil || !slices.Equal(files, s.files) {
 				s.t.Fatalf("%s: a copy without all its files: %+v, %v", when, files, err)
 			}
 		}

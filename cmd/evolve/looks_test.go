@@ -18,6 +18,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/scratch"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/spf13/cobra"
@@ -124,7 +125,7 @@ func lived(t *testing.T, killed bool) *aHome {
 	left := filepath.Join(h.root, ".codex", "skills", "proved")
 	h.write(filepath.Join(left, skill.FileName), swap(tablesText, "tables", "proved"))
 	h.write(filepath.Join(left, "more.md"), "more\n")
-	files, err := skill.Survey(left)
+	files, err := install.Survey(left)
 	h.must(err)
 	h.must(os.Remove(filepath.Join(left, skill.FileName)))
 	ids, err := db.BeginInstalls(t.Context(), []store.Intent{{Install: store.Install{Skill: "proved", Path: filepath.Join(left, skill.FileName), To: base, Op: store.OpPromote}, Files: files}})

@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
@@ -68,7 +69,7 @@ func TestRebaseBetweenGateAndInstallation(t *testing.T) {
 	o.check(err)
 	edit := swap(tablesText, "Markdown", "HTML")
 	o.write(edit)
-	var drift *skill.DriftError
+	var drift *install.DriftError
 	if _, err := putInPlace(t.Context(), o.a, o.db, found, record.Version{Skill: "tables", SHA: sha, Parent: o.base, Author: "evolve",
 		Proven: true, Text: []byte(theirs)}, nil); !errors.As(err, &drift) {
 		t.Fatalf("installed over an edit: %v", err)

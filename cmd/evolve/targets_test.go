@@ -11,6 +11,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
@@ -48,7 +49,7 @@ func TestEditMeanwhileStopsEveryTarget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var drift *skill.DriftError
+	var drift *install.DriftError
 	if _, err := putInPlace(t.Context(), r.a, r.db, live, r.offer, targets); !errors.As(err, &drift) {
 		t.Errorf("installed: %v", err)
 	}
@@ -66,7 +67,7 @@ func (r *roaming) interrupt(done ...string) {
 		r.t.Fatal(err)
 	}
 	r.write("codex", r.v0)
-	files, err := skill.Survey(filepath.Dir(r.path("claude")))
+	files, err := install.Survey(filepath.Dir(r.path("claude")))
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -248,7 +248,7 @@ func reason(err error) string {
 // Lookup finds a skill by name. The error is an *UnknownSkillError, an *AliasError, a
 // *BrokenSkillError, or says that name cannot be a skill's name (a path is not).
 func (r *Registry) Lookup(name string) (Entry, error) {
-	if !plainName(name) {
+	if !PlainName(name) {
 		return Entry{}, fmt.Errorf("look up skill %q: a skill is named by its folder's name, not by a path", name)
 	}
 	for _, e := range r.Entries {
@@ -271,9 +271,9 @@ func (r *Registry) Lookup(name string) (Entry, error) {
 	return Entry{}, &UnknownSkillError{name, Nearest(name, names)}
 }
 
-// plainName reports whether s can be the name of a folder below a root and
+// PlainName reports whether s can be the name of a folder below a root and
 // nothing else.
-func plainName(s string) bool {
+func PlainName(s string) bool {
 	return s != "" && !strings.HasPrefix(s, ".") && !strings.ContainsFunc(s, func(r rune) bool {
 		return r == '/' || r == '\\' || r == unicode.ReplacementChar || unicode.IsControl(r)
 	})

@@ -103,91 +103,6 @@ func TestManagedScopes(t *testing.T) {
 	}
 }
 
-func TestRestHash(t *testing.T) {
-	files := map[string]string{"SKILL.md": "a", "scripts/run.sh": "echo", "references/SKILL.md": "about skills"}
-	hash := func(root string) string {
-		t.Helper()
-		h, err := RestHash(root)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return h
-	}
-	root := tree(t, files)
-	base := hash(root)
-	if base == "" || base != hash(tree(t, files)) {
-		t.Fatal("two equal folders differ")
-	}
-	unchanged := func(what string) {
-		t.Helper()
-		if hash(root) != base {
-			t.Errorf("%s changed the hash", what)
-		}
-	}
-	changed := func(what string) {
-		t.Helper()
-		h := hash(root)
-		if h == base {
-			t.Errorf("%s did not change the hash", what)
-		}
-		base = h
-	}
-	write := func(name, text string) {
-		t.Helper()
-		p := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("SKILL.md", "b")
-	unchanged("SKILL.md")
-	write(".git/HEAD", "ref")
-	unchanged("version control")
-	write(tempPrefix+"1", "x")
-	unchanged("our temporary file")
-	if err := os.MkdirAll(filepath.Join(root, "empty"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	unchanged("an empty folder")
-
-	write("scripts/run.sh", "echo 2")
-	changed("a byte")
-	if err := os.Chmod(filepath.Join(root, "scripts/run.sh"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	changed("a mode")
-	if err := os.Rename(filepath.Join(root, "scripts/run.sh"), filepath.Join(root, "scripts/go.sh")); err != nil {
-		t.Fatal(err)
-	}
-	changed("a name")
-	write("references/SKILL.md", "other")
-	changed("a SKILL.md that is not the skill's")
-
-	outside := tree(t, map[string]string{"tool.sh": "one"})
-	if err := os.Symlink(outside, filepath.Join(root, "tools")); err != nil {
-		t.Skip(err)
-	}
-	changed("a link to a folder")
-	if err := os.WriteFile(filepath.Join(outside, "tool.sh"), []byte("two"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	changed("a byte behind a link")
-	if err := os.Symlink(root, filepath.Join(root, "loop")); err != nil {
-		t.Fatal(err)
-	}
-	changed("a link to the folder itself") // and it ends
-
-	if h := hash(tree(t, map[string]string{"SKILL.md": "a", ".git/x": "y"})); h != "" {
-		t.Errorf("a folder with nothing else has hash %q", h)
-	}
-	if _, err := RestHash(filepath.Join(root, "absent")); err == nil {
-		t.Error("no error for a folder that does not exist")
-	}
-}
-
 func TestNearest(t *testing.T) {
 	among := []string{"dataviz", "review", "commit", "pdf"}
 	for word, want := range map[string]string{
@@ -260,5 +175,33 @@ func TestLargeSkill(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%d bytes are broken because %q, want %q", len(c.text), got, c.want)
 		}
+	}
+}
+
+func TestManagedSkills(t *testing.T) {
+	plugins, user := filepath.Join(t.TempDir(), "plugins"), t.TempDir()
+	for _, name := range []string{"theirs", "marked", "signed", "plain", "denied"} {
+		dir := filepath.Join(user, name)
+		if name == "theirs" {
+			dir = filepath.Join(plugins, "pack", "skills", name)
+			if err := os.Symlink(dir, filepath.Join(user, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		meta := map[string]string{"marked": "metadata:\n  managed: true\n", "signed": "metadata: {managed-by: tool}\n", "denied": "metadata:\n  managed: \"false\"\n"}[name]
+		text := "---\nname: " + name + "\ndescription: x\n" + meta + "---\n\nText.\n"
+		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, FileName), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reg := Discover([]Root{{Dir: user, Scope: "user", Plugins: []string{plugins, filepath.Join(user, "absent")}}})
+	for name, scope := range map[string]string{"theirs": "plugin", "marked": "managed", "signed": "managed", "plain": "user", "denied": "user"} {
+		e, err := reg.Lookup(name)
+		if err != nil || e.Scope != scope || e.Managed != (scope != "user") {
+			t.Errorf("%s: %+v, %v; want scope %s", name, e, err, scope)
+		}
+	}
+	if Within(filepath.Join(plugins, "not", "there"), []string{plugins}) != true || Within(plugins+"2", []string{plugins}) {
+		t.Error("a folder is told by its name, or a path that is not there yet is not told")
 	}
 }

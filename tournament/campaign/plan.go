@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -43,7 +44,7 @@ func (c *Campaign) freeze(ctx context.Context) error {
 		f.HeldOut, f.Clusters = spent.Unspent(c.cases)
 	}
 	var err error
-	if f.Rest, err = skill.RestHash(c.Live.Dir); err != nil {
+	if f.Rest, err = install.RestHash(c.Live.Dir); err != nil {
 		return fmt.Errorf("read skill %s: %w", f.Skill, err)
 	}
 	raw, err := json.Marshal(f)
@@ -137,7 +138,7 @@ func caseHash(c eval.Case) string {
 
 // VariantOf is the live skill as an agent is offered it.
 func VariantOf(l *skill.Live) (eval.Variant, error) {
-	rest, err := skill.RestHash(l.Dir)
+	rest, err := install.RestHash(l.Dir)
 	if err != nil {
 		return eval.Variant{}, fmt.Errorf("read skill %s: %w", l.Name, err)
 	}

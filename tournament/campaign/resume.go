@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament/candidate"
@@ -64,7 +65,7 @@ func (r *Runner) Resume(ctx context.Context, id, name string, o Options) (*Campa
 	if err := back.Ping(ctx); err != nil {
 		return c, err
 	}
-	if rest, err := skill.RestHash(live.Dir); err != nil {
+	if rest, err := install.RestHash(live.Dir); err != nil {
 		return c, fmt.Errorf("read skill %s: %w", f.Skill, err)
 	} else if rest != f.Rest {
 		return c, problem.Inputf(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill),

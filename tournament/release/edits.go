@@ -10,6 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -187,7 +188,7 @@ func (in *Installer) planNew(ctx context.Context, live *skill.Live, want string,
 			err = in.mayReplace(ctx, live.Name, p, v, force)
 		} else if p.Refusal == nil && p.Held != want && p.Held != v.SHA {
 			// What was proved is about another text, wherever it would go.
-			err = &skill.DriftError{Path: p.Path, Want: want, Live: p.Held}
+			err = &install.DriftError{Path: p.Path, Want: want, Live: p.Held}
 		}
 		if err != nil {
 			return nil, err

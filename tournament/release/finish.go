@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/store"
 )
 
@@ -44,7 +45,7 @@ func (in *Installer) PlanRest(ctx context.Context, live *skill.Live, op string, 
 			return nil, e
 		}
 		if at.Refusal == nil && at.Held != k.From && at.Held != k.To {
-			at.Refusal = &skill.DriftError{Path: k.Path, Want: k.From, Live: at.Held}
+			at.Refusal = &install.DriftError{Path: k.Path, Want: k.From, Live: at.Held}
 		}
 		if at.To != nil {
 			p.Version, err = at.To, nil
@@ -94,7 +95,7 @@ func (in *Installer) planUndo(ctx context.Context, live *skill.Live, of store.In
 			return nil, err
 		}
 		if at.Refusal == nil && at.Held != k.To {
-			at.Refusal = &skill.DriftError{Path: k.Path, Want: k.To, Live: at.Held}
+			at.Refusal = &install.DriftError{Path: k.Path, Want: k.To, Live: at.Held}
 		}
 		if at.To != nil {
 			p.Version = at.To

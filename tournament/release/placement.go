@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/store/lock"
@@ -183,11 +184,11 @@ func compareFolders(live *skill.Live, plan []Placement, out []Placed) error {
 		}
 		var err error
 		if own == "" {
-			if own, err = skill.RestHash(live.Dir); err != nil {
+			if own, err = install.RestHash(live.Dir); err != nil {
 				return err
 			}
 		}
-		there, err := skill.RestHash(plan[i].dir())
+		there, err := install.RestHash(plan[i].dir())
 		if err != nil {
 			return err
 		}
@@ -229,7 +230,7 @@ func (p *Placement) intent(ctx context.Context, db *store.Store, live *skill.Liv
 		return nil, db.SetInstalled(ctx, live.Name, p.Path, now)
 	}
 	if now != p.Held {
-		return nil, &skill.DriftError{Path: p.Path, Want: p.Held, Live: now}
+		return nil, &install.DriftError{Path: p.Path, Want: p.Held, Live: now}
 	}
 	in := &store.Intent{Install: store.Install{Skill: live.Name, Path: p.Path, From: p.Held, To: p.sha()}}
 	switch {
@@ -239,7 +240,7 @@ func (p *Placement) intent(ctx context.Context, db *store.Store, live *skill.Liv
 		err = problem.Refusef("the store is damaged; restore it from a backup", "version v%d of %s is not the text that its name says", p.To.N, live.Name)
 	case p.Held == "":
 		if err = p.clear(ctx, db, live.Name); err == nil {
-			in.Files, err = skill.Survey(live.Dir)
+			in.Files, err = install.Survey(live.Dir)
 		}
 	}
 	return in, err
@@ -251,22 +252,22 @@ func (p *Placement) clear(ctx context.Context, db *store.Store, name string) err
 	if err != nil || !planted {
 		return err
 	}
-	_, err = skill.Uproot(p.dir(), "", files)
+	_, err = install.Uproot(p.dir(), "", files)
 	return err
 }
 
 // act does what was written down.
-func (p *Placement) act(live *skill.Live, files []skill.FolderFile, o *Placed) (err error) {
+func (p *Placement) act(live *skill.Live, files []install.FolderFile, o *Placed) (err error) {
 	switch {
 	case p.To == nil:
 		o.Outcome = Removed
-		o.Kept, err = skill.Uproot(p.dir(), p.Held, files)
+		o.Kept, err = install.Uproot(p.dir(), p.Held, files)
 	case p.Held == "":
 		o.Outcome, o.Files = Copied, len(files)+1
-		err = skill.Plant(p.dir(), live.Dir, files, p.To.Text)
+		err = install.Plant(p.dir(), live.Dir, files, p.To.Text)
 	default:
 		o.Outcome = Installed
-		err = skill.InstallResolved(p.Path, p.Held, p.To.Text)
+		err = install.InstallResolved(p.Path, p.Held, p.To.Text)
 	}
 	if err == nil {
 		o.To = p.sha()
@@ -346,7 +347,7 @@ func (in *Installer) settle(ctx context.Context, name string) (done, open []stor
 			if k.To == "" && in.Access == datadir.Writes { // its SKILL.md is gone; what lay beside it may not be
 				files, _, err := in.Store.PlantedFiles(ctx, name, k.Path)
 				if err == nil {
-					_, err = skill.Uproot(filepath.Dir(k.Path), "", files)
+					_, err = install.Uproot(filepath.Dir(k.Path), "", files)
 				}
 				if err != nil {
 					return nil, nil, err
@@ -405,7 +406,7 @@ func giveUp(ctx context.Context, db *store.Store, name string) error {
 			return err
 		}
 		if in.From == "" {
-			skill.SweepPlants(filepath.Dir(filepath.Dir(in.Path)))
+			install.SweepPlants(filepath.Dir(filepath.Dir(in.Path)))
 		}
 		if _, err := db.SettleInstall(ctx, in, now); err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/store"
 )
 
@@ -61,7 +62,7 @@ func TestOwnersWordWhileAnInstallationWaits(t *testing.T) {
 			}
 			unlock()
 			err = <-said
-			var drift *skill.DriftError
+			var drift *install.DriftError
 			if kind, _ := problem.Of(err); !errors.As(err, &drift) && (kind != problem.Refused || !strings.Contains(err.Error(), c.refusal)) {
 				t.Errorf("it says %v, want %q", err, c.refusal)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/store"
 )
 
@@ -137,7 +138,7 @@ func (p *Place) absent(ctx context.Context, db *store.Store, name string) error 
 		return err
 	}
 	if planted {
-		if others, err := skill.Others(p.dir(), files); err != nil || len(others) == 0 {
+		if others, err := install.Others(p.dir(), files); err != nil || len(others) == 0 {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
@@ -278,7 +279,7 @@ func count(r *sleep.Result, c *campaign.Campaign) {
 // skills need not mind; where it is the owner's edit, nobody's failure.
 func aboutSkill(err error) error {
 	var f *problem.Error
-	var drift *skill.DriftError
+	var drift *install.DriftError
 	var kernel *search.KernelError
 	var speechless *search.AgentFailsError
 	var busy *lock.SkillBusyError

@@ -1,6 +1,6 @@
 //go:build unix
 
-package skill
+package install
 
 import (
 	"bytes"
@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 // With installPath set, the test binary is an installer that can be killed,
@@ -40,7 +42,7 @@ func TestMain(m *testing.M) {
 func installer(path string) int {
 	size := 0
 	fmt.Sscan(os.Getenv(installSize), &size)
-	err := install(path, HashText([]byte("old")), newText(size), func(now step) {
+	err := install(path, skill.HashText([]byte("old")), newText(size), func(now step) {
 		if string(now) == os.Getenv(installDie) {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		}
@@ -88,7 +90,7 @@ func TestInstallKilledAtEveryStep(t *testing.T) {
 		if string(got) != want {
 			t.Errorf("killed at %s: the live file holds %d bytes beginning with %.10q", s, len(got), got)
 		}
-		if err := Install(path, HashText(got), []byte("next")); err != nil {
+		if err := Install(path, skill.HashText(got), []byte("next")); err != nil {
 			t.Errorf("after a kill at %s: %v", s, err)
 		}
 		holds(t, path, "next")
@@ -107,7 +109,7 @@ func TestInstallFolderReplaced(t *testing.T) {
 			dir := filepath.Dir(path)
 			elsewhere := filepath.Dir(live(t, "old", 0o600)) // the same text: comparing it tells nothing
 			aside := dir + ".aside"
-			err := install(path, HashText([]byte("old")), []byte("new"), func(now step) {
+			err := install(path, skill.HashText([]byte("old")), []byte("new"), func(now step) {
 				if now != s {
 					return
 				}
@@ -137,13 +139,13 @@ func TestInstallFolderReplaced(t *testing.T) {
 				other = dir
 			}
 			if how != "gone" {
-				holds(t, filepath.Join(other, FileName), "old")
+				holds(t, filepath.Join(other, skill.FileName), "old")
 			}
 			want := "old"
 			if s == checked || s == renamed || s == synced {
 				want = "new" // put into the folder that was there, and said so
 			}
-			holds(t, filepath.Join(aside, FileName), want)
+			holds(t, filepath.Join(aside, skill.FileName), want)
 		}
 	}
 }
@@ -153,11 +155,11 @@ func TestInstallFolderReplaced(t *testing.T) {
 func TestInstallLinkReplaced(t *testing.T) {
 	for _, s := range steps[:6] {
 		first, second := live(t, "old", 0o644), live(t, "old", 0o644)
-		link := filepath.Join(t.TempDir(), FileName)
+		link := filepath.Join(t.TempDir(), skill.FileName)
 		if err := os.Symlink(first, link); err != nil {
 			t.Skip(err)
 		}
-		err := install(link, HashText([]byte("old")), []byte("new"), func(now step) {
+		err := install(link, skill.HashText([]byte("old")), []byte("new"), func(now step) {
 			if now == s {
 				if err := errors.Join(os.Remove(link), os.Symlink(second, link)); err != nil {
 					t.Fatal(err)
@@ -177,7 +179,7 @@ func TestInstallLinkReplaced(t *testing.T) {
 func TestInstallFileTurnedIntoLink(t *testing.T) {
 	for _, s := range []step{resolved, locked, compared, complete} {
 		path, outside := live(t, "old", 0o644), live(t, "old", 0o644)
-		err := install(path, HashText([]byte("old")), []byte("new"), func(now step) {
+		err := install(path, skill.HashText([]byte("old")), []byte("new"), func(now step) {
 			if now == s {
 				if err := errors.Join(os.Remove(path), os.Symlink(outside, path)); err != nil {
 					t.Fatal(err)
@@ -200,7 +202,7 @@ func TestInstallResolved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := InstallResolved(path, HashText([]byte("old")), []byte("new")); err != nil {
+	if err := InstallResolved(path, skill.HashText([]byte("old")), []byte("new")); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, real, "new")
@@ -208,12 +210,12 @@ func TestInstallResolved(t *testing.T) {
 	if err := errors.Join(os.Rename(dir, dir+".aside"), os.Symlink(filepath.Dir(other), dir)); err != nil {
 		t.Fatal(err)
 	}
-	err = InstallResolved(path, HashText([]byte("old")), []byte("new"))
+	err = InstallResolved(path, skill.HashText([]byte("old")), []byte("new"))
 	if err == nil || !strings.Contains(err.Error(), "leads to") {
 		t.Errorf("error %v", err)
 	}
 	holds(t, other, "old")
-	if err := InstallResolved(filepath.Join(t.TempDir(), FileName), HashText([]byte("old")), []byte("new")); !errors.As(err, new(*DriftError)) {
+	if err := InstallResolved(filepath.Join(t.TempDir(), skill.FileName), skill.HashText([]byte("old")), []byte("new")); !errors.As(err, new(*DriftError)) {
 		t.Errorf("of no file: %v", err)
 	}
 }
@@ -221,8 +223,8 @@ func TestInstallResolved(t *testing.T) {
 func TestInstallOddPaths(t *testing.T) {
 	path := live(t, "old", 0o644)
 	dir := filepath.Dir(path)
-	for _, odd := range []string{"", ".", "..", "/", dir, dir + "/", dir + "/..", dir + "/.", path + "\x00", dir + "/\x00/" + FileName, path + "/" + FileName} {
-		for _, want := range []string{"", HashText([]byte("old"))} {
+	for _, odd := range []string{"", ".", "..", "/", dir, dir + "/", dir + "/..", dir + "/.", path + "\x00", dir + "/\x00/" + skill.FileName, path + "/" + skill.FileName} {
+		for _, want := range []string{"", skill.HashText([]byte("old"))} {
 			if err := Install(odd, want, []byte("new")); err == nil {
 				t.Errorf("installed into %q", odd)
 			}
@@ -230,7 +232,7 @@ func TestInstallOddPaths(t *testing.T) {
 		holds(t, path, "old")
 	}
 	// A way there and back is a way.
-	if err := Install(filepath.Join(dir, "x")+"/../"+FileName, HashText([]byte("old")), []byte("new")); err == nil {
+	if err := Install(filepath.Join(dir, "x")+"/../"+skill.FileName, skill.HashText([]byte("old")), []byte("new")); err == nil {
 		holds(t, path, "new") // a system that cleans paths before it looks
 	} else {
 		holds(t, path, "old")
@@ -278,7 +280,7 @@ func TestInstallKeepsOwner(t *testing.T) {
 	if err := os.Chown(path, 12345, 23456); err != nil {
 		t.Skip(err)
 	}
-	if err := Install(path, HashText([]byte("old")), []byte("new")); err != nil {
+	if err := Install(path, skill.HashText([]byte("old")), []byte("new")); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(path)

@@ -1,4 +1,4 @@
-package skill
+package install
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 // Uproot takes back what Plant put at dir, as long as it is unchanged: the
@@ -20,13 +22,13 @@ import (
 // again removes the rest.
 func Uproot(dir, want string, files []FolderFile) (kept []string, err error) {
 	if kept, err = uproot(dir, want, files, func(step) {}); err != nil {
-		return kept, named(filepath.Join(dir, FileName), err)
+		return kept, named(filepath.Join(dir, skill.FileName), err)
 	}
 	return kept, nil
 }
 
 func uproot(dir, want string, files []FolderFile, at func(step)) (kept []string, err error) {
-	target := filepath.Join(dir, FileName)
+	target := filepath.Join(dir, skill.FileName)
 	folder, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -35,7 +37,7 @@ func uproot(dir, want string, files []FolderFile, at func(step)) (kept []string,
 		return nil, err
 	}
 	defer folder.Close()
-	p := site{asked: target, target: target, name: FileName, folder: folder}
+	p := site{asked: target, target: target, name: skill.FileName, folder: folder}
 	at(resolved)
 	unlock, err := lockFolder(dir)
 	if err != nil {
@@ -56,7 +58,7 @@ func uproot(dir, want string, files []FolderFile, at func(step)) (kept []string,
 			return nil, &DriftError{Path: target, Want: want, Live: live.hash}
 		}
 		at(compared)
-		if err := folder.Remove(FileName); err != nil {
+		if err := folder.Remove(skill.FileName); err != nil {
 			return nil, err
 		}
 		if err := p.sync(); err != nil {

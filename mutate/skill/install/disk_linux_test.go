@@ -1,4 +1,4 @@
-package skill
+package install
 
 import (
 	"os"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 // TestInstallOnOddDisks installs on file systems that are full, read-only,
@@ -37,7 +39,7 @@ func TestInstallOnOddDisks(t *testing.T) {
 			}
 			run := func(script string) (string, error) {
 				sh := exec.Command("sh", "-c", script)
-				sh.Env = append(os.Environ(), "D="+dir, "EXE="+exe, installPath+"="+filepath.Join(dir, FileName), installSize+"="+c.size)
+				sh.Env = append(os.Environ(), "D="+dir, "EXE="+exe, installPath+"="+filepath.Join(dir, skill.FileName), installSize+"="+c.size)
 				sh.SysProcAttr = &syscall.SysProcAttr{
 					Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
 					UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},

@@ -1,4 +1,4 @@
-package skill
+package install
 
 import (
 	"crypto/rand"
@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
@@ -71,11 +72,11 @@ func (p *site) read() (live liveFile, err error) {
 	if !info.Mode().IsRegular() {
 		return live, fmt.Errorf("%s is not a regular file", p.target)
 	}
-	text, err := bounded.ReadFileIn(p.folder, p.name, MaxFile)
+	text, err := bounded.ReadFileIn(p.folder, p.name, skill.MaxFile)
 	if err != nil {
 		return live, err
 	}
-	return liveFile{HashText(text), info}, nil
+	return liveFile{skill.HashText(text), info}, nil
 }
 
 // write makes a temporary file that holds text, with the mode and the owner of

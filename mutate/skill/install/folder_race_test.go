@@ -1,6 +1,6 @@
 //go:build unix
 
-package skill
+package install
 
 import (
 	"errors"
@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 // swapped is a folder of skills, a victim elsewhere, and a function that puts a
@@ -99,7 +101,7 @@ func TestPlantMakesNoFolderBehindANewSymlink(t *testing.T) {
 			t.Errorf("swapped at %q: the victim holds %q", when, got)
 		}
 		put()
-		if got := strings.Join(state(t, above), "\n"); strings.Contains(got, FileName) {
+		if got := strings.Join(state(t, above), "\n"); strings.Contains(got, skill.FileName) {
 			t.Errorf("swapped at %q: the folder holds %s", when, got)
 		}
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package skill
+package install
 
 import (
 	"errors"
@@ -13,13 +13,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 // grown makes a skill with supporting files, and returns its folder.
 func grown(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "tagger")
-	for name, mode := range map[string]fs.FileMode{FileName: 0o640, "scripts/run.sh": 0o755, "references/deep/a.md": 0o444, ".git/config": 0o644} {
+	for name, mode := range map[string]fs.FileMode{skill.FileName: 0o640, "scripts/run.sh": 0o755, "references/deep/a.md": 0o444, ".git/config": 0o644} {
 		at := filepath.Join(dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(name), 0o600), os.Chmod(at, mode)); err != nil {
 			t.Fatal(err)
@@ -88,7 +90,7 @@ func TestPlantCopiesAndUprootTakesBack(t *testing.T) {
 	}
 	// What was edited since stays, and a text that is not the one expected stops it.
 	var drift *DriftError
-	if _, err := Uproot(dir, HashText([]byte("else")), files); !errors.As(err, &drift) {
+	if _, err := Uproot(dir, skill.HashText([]byte("else")), files); !errors.As(err, &drift) {
 		t.Errorf("removed an edited SKILL.md: %v", err)
 	}
 	if got := state(t, dir); !slices.Equal(got, want) {
@@ -98,17 +100,17 @@ func TestPlantCopiesAndUprootTakesBack(t *testing.T) {
 		os.WriteFile(filepath.Join(dir, "notes.md"), []byte("mine"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	kept, err := Uproot(dir, HashText([]byte("new")), files)
+	kept, err := Uproot(dir, skill.HashText([]byte("new")), files)
 	if err != nil || !slices.Equal(kept, []string{"notes.md", "scripts/run.sh"}) {
 		t.Errorf("kept %q, %v", kept, err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, FileName)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(dir, skill.FileName)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("SKILL.md is there still: %v", err)
 	}
 	if err := errors.Join(os.RemoveAll(dir), Plant(dir, from, files, []byte("new"))); err != nil {
 		t.Fatal(err)
 	}
-	if kept, err := Uproot(dir, HashText([]byte("new")), files); err != nil || len(kept) > 0 || len(state(t, above)) != 1 {
+	if kept, err := Uproot(dir, skill.HashText([]byte("new")), files); err != nil || len(kept) > 0 || len(state(t, above)) != 1 {
 		t.Errorf("an untouched copy left %q, %v, %q", kept, err, state(t, above))
 	}
 }
@@ -180,7 +182,7 @@ func planter(dir string) int {
 			}
 		}
 		if os.Getenv(plantTake) != "" {
-			_, err = uproot(dir, HashText([]byte("new")), files, die)
+			_, err = uproot(dir, skill.HashText([]byte("new")), files, die)
 		} else {
 			err = plant(dir, os.Getenv(plantFrom), files, []byte("new"), die)
 		}
@@ -225,7 +227,7 @@ func TestPlantKilledAtEveryStep(t *testing.T) {
 				t.Fatalf("%s: %v: %s", s, err, out)
 			}
 			reached[take]++
-			text, err := os.ReadFile(filepath.Join(dir, FileName))
+			text, err := os.ReadFile(filepath.Join(dir, skill.FileName))
 			there := err == nil
 			if there && string(text) != "new" || !there && !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("killed at %s: %q, %v", s, text, err)
@@ -234,7 +236,7 @@ func TestPlantKilledAtEveryStep(t *testing.T) {
 				t.Errorf("killed at %s: half a copy: %q", s, state(t, dir))
 			}
 			if take {
-				if kept, err := Uproot(dir, HashText([]byte("new")), files); err != nil || len(kept) > 0 || len(state(t, above)) != 1 {
+				if kept, err := Uproot(dir, skill.HashText([]byte("new")), files); err != nil || len(kept) > 0 || len(state(t, above)) != 1 {
 					t.Errorf("after a kill at %s: %q, %v, %q", s, kept, err, state(t, above))
 				}
 				continue
@@ -250,33 +252,5 @@ func TestPlantKilledAtEveryStep(t *testing.T) {
 	}
 	if reached[false] < 8 || reached[true] < 5 {
 		t.Errorf("died at %d and %d steps only", reached[false], reached[true])
-	}
-}
-
-func TestManagedSkills(t *testing.T) {
-	plugins, user := filepath.Join(t.TempDir(), "plugins"), t.TempDir()
-	for _, name := range []string{"theirs", "marked", "signed", "plain", "denied"} {
-		dir := filepath.Join(user, name)
-		if name == "theirs" {
-			dir = filepath.Join(plugins, "pack", "skills", name)
-			if err := os.Symlink(dir, filepath.Join(user, name)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		meta := map[string]string{"marked": "metadata:\n  managed: true\n", "signed": "metadata: {managed-by: tool}\n", "denied": "metadata:\n  managed: \"false\"\n"}[name]
-		text := "---\nname: " + name + "\ndescription: x\n" + meta + "---\n\nText.\n"
-		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, FileName), []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	reg := Discover([]Root{{Dir: user, Scope: "user", Plugins: []string{plugins, filepath.Join(user, "absent")}}})
-	for name, scope := range map[string]string{"theirs": "plugin", "marked": "managed", "signed": "managed", "plain": "user", "denied": "user"} {
-		e, err := reg.Lookup(name)
-		if err != nil || e.Scope != scope || e.Managed != (scope != "user") {
-			t.Errorf("%s: %+v, %v; want scope %s", name, e, err, scope)
-		}
-	}
-	if Within(filepath.Join(plugins, "not", "there"), []string{plugins}) != true || Within(plugins+"2", []string{plugins}) {
-		t.Error("a folder is told by its name, or a path that is not there yet is not told")
 	}
 }

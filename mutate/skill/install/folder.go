@@ -1,4 +1,4 @@
-package skill
+package install
 
 import (
 	"crypto/rand"
@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
@@ -56,7 +57,7 @@ func Survey(dir string) ([]FolderFile, error) {
 				return fs.SkipDir
 			}
 			return nil
-		case e.IsDir(), name == FileName, path.Dir(name) == "." && isTemp(name):
+		case e.IsDir(), name == skill.FileName, path.Dir(name) == "." && isTemp(name):
 			return nil
 		}
 		f, err := survey(root, name)
@@ -137,7 +138,7 @@ func Plant(dir, from string, files []FolderFile, text []byte) error {
 }
 
 func plant(dir, from string, files []FolderFile, text []byte, at func(step)) (err error) {
-	if !plainName(filepath.Base(dir)) {
+	if !skill.PlainName(filepath.Base(dir)) {
 		return fmt.Errorf("%q is no name of a skill", filepath.Base(dir))
 	}
 	source, err := os.OpenRoot(from)
@@ -145,7 +146,7 @@ func plant(dir, from string, files []FolderFile, text []byte, at func(step)) (er
 		return err
 	}
 	defer source.Close()
-	info, err := source.Stat(FileName)
+	info, err := source.Stat(skill.FileName)
 	if err != nil {
 		return err
 	}
@@ -191,7 +192,7 @@ func plant(dir, from string, files []FolderFile, text []byte, at func(step)) (er
 			at(halfway)
 		}
 	}
-	if err := writeSynced(grown, FileName, text, info.Mode().Perm()); err != nil {
+	if err := writeSynced(grown, skill.FileName, text, info.Mode().Perm()); err != nil {
 		return err
 	}
 	if err := likeFolders(grown, source); err != nil {

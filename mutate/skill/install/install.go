@@ -1,4 +1,5 @@
-package skill
+// Package install puts a text of a skill, or a whole skill, in place on disk without losing an edit.
+package install
 
 import (
 	"context"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 // A DriftError says that the live file is not the text that was expected:
@@ -135,7 +137,7 @@ func installAt(path string, isResolved bool, want string, text []byte, at func(s
 	if err != nil {
 		return err
 	}
-	if live.hash == HashText(text) {
+	if live.hash == skill.HashText(text) {
 		return nil
 	}
 	if live.hash != want {

@@ -1,4 +1,4 @@
-package skill
+package install
 
 import (
 	"crypto/sha256"
@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
@@ -51,7 +52,7 @@ func hashTree(w io.Writer, dir, prefix string, above []string, n *int) error {
 	}
 	for _, e := range entries {
 		name, at := path.Join(prefix, e.Name()), filepath.Join(dir, e.Name())
-		if slices.Contains(notSkill, e.Name()) || prefix == "" && (e.Name() == FileName || isTemp(e.Name())) {
+		if slices.Contains(notSkill, e.Name()) || prefix == "" && (e.Name() == skill.FileName || isTemp(e.Name())) {
 			continue
 		}
 		if e.Type()&fs.ModeSymlink != 0 {

@@ -1,4 +1,4 @@
-package skill
+package install
 
 import (
 	"errors"
@@ -9,12 +9,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 // live writes a SKILL.md into a new folder and returns its path.
 func live(t *testing.T, text string, mode fs.FileMode) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "tagger", FileName)
+	path := filepath.Join(t.TempDir(), "tagger", skill.FileName)
 	if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -39,13 +41,13 @@ func holds(t *testing.T, path, want string) {
 		t.Fatal(err)
 	}
 	if len(entries) != 1 {
-		t.Errorf("the folder holds %v, want only %s", entries, FileName)
+		t.Errorf("the folder holds %v, want only %s", entries, skill.FileName)
 	}
 }
 
 func TestInstallReplacesAndKeepsMode(t *testing.T) {
 	path := live(t, "old", 0o640)
-	if err := Install(path, HashText([]byte("old")), []byte("new")); err != nil {
+	if err := Install(path, skill.HashText([]byte("old")), []byte("new")); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, path, "new")
@@ -53,7 +55,7 @@ func TestInstallReplacesAndKeepsMode(t *testing.T) {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 	// The way back is the same call.
-	if err := Install(path, HashText([]byte("new")), []byte("old")); err != nil {
+	if err := Install(path, skill.HashText([]byte("new")), []byte("old")); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, path, "old")
@@ -61,9 +63,9 @@ func TestInstallReplacesAndKeepsMode(t *testing.T) {
 
 func TestInstallRefusesDrift(t *testing.T) {
 	path := live(t, "edited", 0o644)
-	err := Install(path, HashText([]byte("old")), []byte("new"))
+	err := Install(path, skill.HashText([]byte("old")), []byte("new"))
 	var drift *DriftError
-	if !errors.As(err, &drift) || drift.Live != HashText([]byte("edited")) || drift.Want != HashText([]byte("old")) || drift.Path != path {
+	if !errors.As(err, &drift) || drift.Live != skill.HashText([]byte("edited")) || drift.Want != skill.HashText([]byte("old")) || drift.Path != path {
 		t.Fatalf("error %#v", err)
 	}
 	holds(t, path, "edited")
@@ -74,8 +76,8 @@ func TestInstallRefusesDrift(t *testing.T) {
 	}
 	holds(t, path, "edited")
 
-	for _, gone := range []string{filepath.Join(filepath.Dir(path), "sub", FileName), filepath.Join(t.TempDir(), FileName)} {
-		err = Install(gone, HashText([]byte("old")), []byte("new"))
+	for _, gone := range []string{filepath.Join(filepath.Dir(path), "sub", skill.FileName), filepath.Join(t.TempDir(), skill.FileName)} {
+		err = Install(gone, skill.HashText([]byte("old")), []byte("new"))
 		if !errors.As(err, &drift) || drift.Live != "" {
 			t.Errorf("file gone: error %v", err)
 		}
@@ -87,7 +89,7 @@ func TestInstallRefusesDrift(t *testing.T) {
 
 func TestInstallSeesAnEditWhileItWrites(t *testing.T) {
 	path := live(t, "old", 0o644)
-	err := install(path, HashText([]byte("old")), []byte("new"), func(now step) {
+	err := install(path, skill.HashText([]byte("old")), []byte("new"), func(now step) {
 		if now != complete {
 			return
 		}
@@ -105,7 +107,7 @@ func TestInstallSeesAnEditWhileItWrites(t *testing.T) {
 func TestInstallSameTextIsSuccess(t *testing.T) {
 	path := live(t, "new", 0o444)
 	before, _ := os.Stat(path)
-	if err := Install(path, HashText([]byte("old")), []byte("new")); err != nil {
+	if err := Install(path, skill.HashText([]byte("old")), []byte("new")); err != nil {
 		t.Fatal(err)
 	}
 	after, _ := os.Stat(path)
@@ -115,7 +117,7 @@ func TestInstallSameTextIsSuccess(t *testing.T) {
 }
 
 func TestInstallCreates(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "new-skill", FileName)
+	path := filepath.Join(t.TempDir(), "new-skill", skill.FileName)
 	if err := Install(path, "", []byte("text")); err != nil {
 		t.Fatal(err)
 	}
@@ -128,11 +130,11 @@ func TestInstallCreates(t *testing.T) {
 func TestInstallFollowsSymlinks(t *testing.T) {
 	target := live(t, "old", 0o644)
 	home := t.TempDir()
-	fileLink := filepath.Join(home, FileName)
+	fileLink := filepath.Join(home, skill.FileName)
 	if err := os.Symlink(target, fileLink); err != nil {
 		t.Skip(err)
 	}
-	if err := Install(fileLink, HashText([]byte("old")), []byte("new")); err != nil {
+	if err := Install(fileLink, skill.HashText([]byte("old")), []byte("new")); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, target, "new")
@@ -143,7 +145,7 @@ func TestInstallFollowsSymlinks(t *testing.T) {
 	if err := os.Symlink(filepath.Dir(target), folderLink); err != nil {
 		t.Fatal(err)
 	}
-	if err := Install(filepath.Join(folderLink, FileName), HashText([]byte("new")), []byte("newer")); err != nil {
+	if err := Install(filepath.Join(folderLink, skill.FileName), skill.HashText([]byte("new")), []byte("newer")); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, target, "newer")
@@ -162,7 +164,7 @@ func TestInstallCleansUpAfterACrash(t *testing.T) {
 	// The installer dies with its temporary file complete: the old text is live.
 	func() {
 		defer func() { _ = recover() }()
-		_ = install(path, HashText([]byte("old")), []byte("half"), func(now step) {
+		_ = install(path, skill.HashText([]byte("old")), []byte("half"), func(now step) {
 			if now == complete {
 				panic("power cut")
 			}
@@ -175,7 +177,7 @@ func TestInstallCleansUpAfterACrash(t *testing.T) {
 	if got, _ := os.ReadFile(path); string(got) != "old" {
 		t.Fatalf("after the crash the file holds %q", got)
 	}
-	if err := Install(path, HashText([]byte("old")), []byte("new")); err != nil {
+	if err := Install(path, skill.HashText([]byte("old")), []byte("new")); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, path, "new")
@@ -191,7 +193,7 @@ func TestInstallReadOnlyFolder(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root writes into read-only folders")
 	}
-	err := Install(path, HashText([]byte("old")), []byte("new"))
+	err := Install(path, skill.HashText([]byte("old")), []byte("new"))
 	var drift *DriftError
 	if !errors.Is(err, fs.ErrPermission) || errors.As(err, &drift) || !strings.HasPrefix(err.Error(), "install "+path) {
 		t.Errorf("error %v", err)
@@ -200,7 +202,7 @@ func TestInstallReadOnlyFolder(t *testing.T) {
 }
 
 func TestInstallRefusesWhatIsNoFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), FileName)
+	path := filepath.Join(t.TempDir(), skill.FileName)
 	if err := os.Mkdir(path, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +218,7 @@ func TestConcurrentInstallersExcludeEachOther(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
-			errs[i] = Install(path, HashText([]byte("old")), fmt.Appendf(nil, "new %d", i))
+			errs[i] = Install(path, skill.HashText([]byte("old")), fmt.Appendf(nil, "new %d", i))
 		})
 	}
 	wg.Wait()
