@@ -44,7 +44,7 @@ var mayImport = map[string][]string{
 	"harvest/ingest":                {"eval", "eval/plain", "eval/problem", "eval/skillcreator", "harvest", "harvest/hook", "harvest/redact", "mutate/skill", "store", "store/datadir"},
 	"harvest/purge":                 {"eval/agent/handoff", "eval/plain", "eval/problem", "eval/scratch", "eval/workspace", "harvest/hook", "mutate/skill", "store", "store/datadir", "store/lock"},
 	"tournament":                    {"tournament/gate", "tournament/record", "tournament/record/recordtest", "tournament/search"},
-	"store":                         {"eval", "eval/content", "harvest", "mutate/skill/install", "pareto", "tournament/record"},
+	"store":                         {"eval", "eval/content", "harvest", "mutate/skill/install", "store/sqlite", "tournament/record"},
 	"store/datadir":                 {},
 	"store/lock":                    {"store/datadir", "eval/problem"},
 	"tournament/candidate":          {"eval", "eval/plain", "eval/problem", "mutate", "mutate/skill", "pareto", "store", "tournament/gate", "tournament/record", "tournament/search"},
@@ -75,6 +75,7 @@ var mayImport = map[string][]string{
 	"tournament/report/page":        {"eval", "eval/plain", "pareto", "tournament/gate", "tournament/report", "tournament/report/charts"},
 	"tournament/report/reporttest":  {"eval", "mutate/skill", "pareto", "tournament/gate", "tournament/record", "tournament/report", "tournament/search"},
 	"mutate/skill/install":          {"mutate/skill"},
+	"store/sqlite":                  {"eval"},
 	"docs":                          {},
 	"eval/agent/agenttest":          {"eval", "mutate/skill", "eval/workspace"},
 	"eval/evaltest":                 {},
@@ -87,7 +88,7 @@ var anywhere = []string{"mutate/skill/bounded", "mutate/skill/lazyregexp"}
 // onlyIn names the one package (and what is below it) that may import a module.
 var onlyIn = map[string]string{
 	"github.com/sashabaranov/go-openai": "eval/agent/openai",
-	"github.com/mattn/go-sqlite3":       "store",
+	"github.com/mattn/go-sqlite3":       "store/sqlite",
 	"github.com/sourcegraph/conc":       "eval",
 	"gonum.org/v1/gonum":                "pareto",
 	"github.com/github/copilot-sdk/go":  "eval/agent/copilot",

@@ -7,41 +7,42 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
 // SaveRunTime keeps what a run has used of its time so far, over all processes that
 // worked on it. It never becomes less.
 func (s *Store) SaveRunTime(ctx context.Context, run string, used time.Duration) error {
-	err := s.exec(context.WithoutCancel(ctx), `INSERT INTO run_times (run, ms) VALUES (?, ?)
+	err := s.Exec(context.WithoutCancel(ctx), `INSERT INTO run_times (run, ms) VALUES (?, ?)
 			ON CONFLICT (run) DO UPDATE SET ms = max(ms, excluded.ms)`, run, used.Milliseconds())
-	return named(err, "save the time of run %s", run)
+	return sqlite.Named(err, "save the time of run %s", run)
 }
 
 // RunTime is what SaveRunTime kept, 0 for nothing.
 func (s *Store) RunTime(ctx context.Context, run string) (time.Duration, error) {
-	ms, err := firstOrZero(query(ctx, s, scanOne[int64], `SELECT ms FROM run_times WHERE run = ?`, run))
-	return time.Duration(ms) * time.Millisecond, named(err, "read the time of run %s", run)
+	ms, err := sqlite.FirstOrZero(sqlite.Query(ctx, s.DB, sqlite.ScanOne[int64], `SELECT ms FROM run_times WHERE run = ?`, run))
+	return time.Duration(ms) * time.Millisecond, sqlite.Named(err, "read the time of run %s", run)
 }
 
 // BeginRun notes that a run about a skill begins to spend, in the place of the one
 // noted before.
 func (s *Store) BeginRun(ctx context.Context, skill, run string) error {
-	err := s.exec(ctx, `INSERT INTO beginnings (skill, run) VALUES (?, ?)
+	err := s.Exec(ctx, `INSERT INTO beginnings (skill, run) VALUES (?, ?)
 			ON CONFLICT (skill) DO UPDATE SET run = excluded.run`, skill, run)
-	return named(err, "begin run %s", run)
+	return sqlite.Named(err, "begin run %s", run)
 }
 
 // BegunRun is the run about a skill that was noted to begin and has not been saved,
 // "" for none.
 func (s *Store) BegunRun(ctx context.Context, skill string) (string, error) {
-	found, err := firstOrZero(query(ctx, s, scanOne[string], `SELECT run FROM beginnings WHERE skill = ? AND run NOT IN (SELECT id FROM runs)`, skill))
-	return found, named(err, "look for a run of %s that has begun", skill)
+	found, err := sqlite.FirstOrZero(sqlite.Query(ctx, s.DB, sqlite.ScanOne[string], `SELECT run FROM beginnings WHERE skill = ? AND run NOT IN (SELECT id FROM runs)`, skill))
+	return found, sqlite.Named(err, "look for a run of %s that has begun", skill)
 }
 
 // DropBegun forgets that a run has begun: it ended before it was one.
 func (s *Store) DropBegun(ctx context.Context, run string) error {
-	err := s.exec(context.WithoutCancel(ctx), `DELETE FROM beginnings WHERE run = ?`, run)
-	return named(err, "end run %s", run)
+	err := s.Exec(context.WithoutCancel(ctx), `DELETE FROM beginnings WHERE run = ?`, run)
+	return sqlite.Named(err, "end run %s", run)
 }
 
 // Recorded returns the replies that a run recorded of one spender, by the names under
@@ -51,12 +52,12 @@ func (s *Store) Recorded(ctx context.Context, run string, by eval.Spender) (map[
 		name  string
 		reply eval.Completion
 	}
-	replies, err := query(ctx, s, func(rows *sql.Rows) (n named, err error) {
+	replies, err := sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (n named, err error) {
 		var body sql.RawBytes
 		if err = rows.Scan(&n.name, &body); err != nil {
 			return n, err
 		}
-		n.reply, err = decode[eval.Completion](body)
+		n.reply, err = sqlite.Decode[eval.Completion](body)
 		return n, err
 	}, `SELECT key, body FROM completions WHERE run = ? AND maker = ?`, run, string(by))
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
 // SaveCases keeps cases by (Skill, ID), all or none. added counts those that
@@ -28,7 +29,7 @@ func (s *Store) SaveCases(ctx context.Context, cases []eval.Case) (added, change
 		}
 	}
 	now := s.now().UnixMicro()
-	err = s.do(ctx, func(t *tx) error {
+	err = s.Do(ctx, func(t *tx) error {
 		added, changed = 0, 0
 		for _, r := range rows {
 			a, c, err := r.save(t, now)
@@ -76,13 +77,13 @@ func (r caseRow) save(t *tx, now int64) (added, changed int, err error) {
 	var body []byte
 	var dropped sql.NullInt64
 	var split string
-	had, err := t.row(`SELECT body, dropped, split FROM cases WHERE skill = ? AND id = ?`,
+	had, err := t.Row(`SELECT body, dropped, split FROM cases WHERE skill = ? AND id = ?`,
 		[]any{r.skill, r.id}, &body, &dropped, &split)
 	switch {
 	case err != nil:
 		return 0, 0, err
 	case !had:
-		_, err = t.exec(`INSERT INTO cases (skill, id, split, session, added, changed, body) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		_, err = t.Exec(`INSERT INTO cases (skill, id, split, session, added, changed, body) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 			r.skill, r.id, string(r.split), r.session, now, now, string(r.body))
 		return 1, 0, err
 	case dropped.Valid && !r.owners:
@@ -93,13 +94,13 @@ func (r caseRow) save(t *tx, now int64) (added, changed int, err error) {
 	}
 	same := bytes.Equal(body, r.body)
 	if same {
-		_, err = t.exec(`UPDATE cases SET split = ? WHERE skill = ? AND id = ?`, split, r.skill, r.id)
+		_, err = t.Exec(`UPDATE cases SET split = ? WHERE skill = ? AND id = ?`, split, r.skill, r.id)
 		return 0, 0, err
 	}
-	if err = t.keepPrint(r.skill, r.id); err != nil {
+	if err = keepPrint(t, r.skill, r.id); err != nil {
 		return 0, 0, err
 	}
-	_, err = t.exec(`UPDATE cases SET split = ?, session = ?, changed = ?, dropped = NULL, body = ?
+	_, err = t.Exec(`UPDATE cases SET split = ?, session = ?, changed = ?, dropped = NULL, body = ?
 		WHERE skill = ? AND id = ?`, split, r.session, now, string(r.body), r.skill, r.id)
 	if dropped.Valid {
 		return 1, 0, err
@@ -113,21 +114,21 @@ func scanCase(rows *sql.Rows) (c eval.Case, err error) {
 	if err = rows.Scan(&body, &split); err != nil {
 		return c, err
 	}
-	c, err = decode[eval.Case](body)
+	c, err = sqlite.Decode[eval.Case](body)
 	c.Split = eval.Split(split)
 	return c, err
 }
 
 // Cases returns a skill's cases by id; those of all skills where skill is "".
 func (s *Store) Cases(ctx context.Context, skill string) ([]eval.Case, error) {
-	cs, err := query(ctx, s, scanCase, `SELECT body, split FROM cases
+	cs, err := sqlite.Query(ctx, s.DB, scanCase, `SELECT body, split FROM cases
 		WHERE (?1 = '' OR skill = ?1) AND dropped IS NULL ORDER BY skill, id`, skill)
-	return cs, named(err, "list cases of %s", skill)
+	return cs, sqlite.Named(err, "list cases of %s", skill)
 }
 
 // Case returns one case; the error wraps ErrNotFound where there is none.
 func (s *Store) Case(ctx context.Context, skill, id string) (*eval.Case, error) {
-	cs, err := query(ctx, s, scanCase, `SELECT body, split FROM cases
+	cs, err := sqlite.Query(ctx, s.DB, scanCase, `SELECT body, split FROM cases
 		WHERE skill = ? AND id = ? AND dropped IS NULL`, skill, id)
 	if err == nil && len(cs) == 0 {
 		err = ErrNotFound
@@ -145,10 +146,10 @@ func (s *Store) CaseTimes(ctx context.Context, skill string) (map[string]time.Ti
 		id string
 		at time.Time
 	}
-	pairs, err := query(ctx, s, func(rows *sql.Rows) (p pair, err error) {
+	pairs, err := sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (p pair, err error) {
 		var at sql.NullInt64
 		err = rows.Scan(&p.id, &at)
-		p.at = fromMicros(at)
+		p.at = sqlite.FromMicros(at)
 		return p, err
 	}, `SELECT id, added FROM cases WHERE skill = ? AND dropped IS NULL`, skill)
 	if err != nil {
@@ -166,26 +167,26 @@ func (s *Store) CaseTimes(ctx context.Context, skill string) (map[string]time.Ti
 // none.
 func (s *Store) DropCase(ctx context.Context, skill, id string) error {
 	now := s.now().UnixMicro()
-	err := s.do(ctx, func(t *tx) error {
-		if err := t.keepPrint(skill, id); err != nil {
+	err := s.Do(ctx, func(t *tx) error {
+		if err := keepPrint(t, skill, id); err != nil {
 			return err
 		}
-		n, err := t.exec(`UPDATE cases SET dropped = ?, body = '{}'
+		n, err := t.Exec(`UPDATE cases SET dropped = ?, body = '{}'
 			WHERE skill = ? AND id = ? AND dropped IS NULL`, now, skill, id)
 		if err == nil && n == 0 {
 			err = ErrNotFound
 		}
 		return err
 	})
-	return named(err, "drop case %s of %s", id, skill)
+	return sqlite.Named(err, "drop case %s of %s", id, skill)
 }
 
 // SetSplits puts cases, by id, to another use, all or none. The error wraps
 // ErrNotFound where a case does not exist.
 func (s *Store) SetSplits(ctx context.Context, skill string, splits map[string]eval.Split) error {
-	err := s.do(ctx, func(t *tx) error {
+	err := s.Do(ctx, func(t *tx) error {
 		for id, split := range splits {
-			n, err := t.exec(`UPDATE cases SET split = ? WHERE skill = ? AND id = ? AND dropped IS NULL`,
+			n, err := t.Exec(`UPDATE cases SET split = ? WHERE skill = ? AND id = ? AND dropped IS NULL`,
 				string(split), skill, id)
 			if err == nil && n == 0 {
 				err = ErrNotFound
@@ -196,5 +197,5 @@ func (s *Store) SetSplits(ctx context.Context, skill string, splits map[string]e
 		}
 		return nil
 	})
-	return named(err, "set splits of %s", skill)
+	return sqlite.Named(err, "set splits of %s", skill)
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
 // With childPath set, the test binary is a writer of TestKill or
@@ -38,7 +39,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	if driverMissing() != nil {
+	if sqlite.DriverMissing() != nil {
 		// Without cgo there is one thing to test: what Open says.
 		flag.Parse()
 		if err := flag.Set("test.run", "^TestWithoutCgo$"); err != nil {
@@ -128,7 +129,7 @@ func TestKill(t *testing.T) {
 		s, err := Open(t.Context(), path)
 		must(t, err)
 		var verdict string
-		must(t, s.read.QueryRow("PRAGMA integrity_check").Scan(&verdict))
+		must(t, readerOf(t, s).QueryRow("PRAGMA integrity_check").Scan(&verdict))
 		if verdict != "ok" {
 			t.Fatalf("round %d: %s", round, verdict)
 		}
@@ -178,9 +179,9 @@ func TestDiskFull(t *testing.T) {
 	s := open(t)
 	must(t, s.Journal("r").SaveRollout(ctx, rollout("first")))
 	limit := func(pages int) {
-		must(t, s.do(ctx, func(x *tx) error {
+		must(t, s.Do(ctx, func(x *tx) error {
 			var n int
-			_, err := x.row(fmt.Sprintf("PRAGMA max_page_count = %d", pages), nil, &n)
+			_, err := x.Row(fmt.Sprintf("PRAGMA max_page_count = %d", pages), nil, &n)
 			return err
 		}))
 	}
@@ -192,7 +193,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	_, _, err := s.SaveCases(ctx, cases)
 	var noRoom *FullError
-	if !errors.As(err, &noRoom) || noRoom.Path != s.path || strings.Count(err.Error(), "no room") != 1 {
+	if !errors.As(err, &noRoom) || noRoom.Path != s.Path() || strings.Count(err.Error(), "no room") != 1 {
 		t.Errorf("got %v, want one FullError", err)
 	}
 	if list, err := s.Cases(ctx, ""); len(list) != 0 || err != nil {
@@ -227,7 +228,7 @@ func TestDiskFull(t *testing.T) {
 	limit(1 << 30)
 	must(t, s.Journal("r").SaveRollout(ctx, rollout("after")))
 	var verdict string
-	must(t, s.read.QueryRow("PRAGMA integrity_check").Scan(&verdict))
+	must(t, readerOf(t, s).QueryRow("PRAGMA integrity_check").Scan(&verdict))
 	if verdict != "ok" {
 		t.Error(verdict)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
 // A Cursor is what one source has read of each file. It lives in memory; Flush
@@ -38,7 +39,7 @@ type fileState struct {
 // Cursor loads the cursor of a source, which is empty for a new one.
 func (s *Store) Cursor(ctx context.Context, source string) (*Cursor, error) {
 	c := &Cursor{store: s, source: source, seen: map[string]fileState{}, marked: map[string]fileState{}}
-	_, err := query(ctx, s, func(rows *sql.Rows) (struct{}, error) {
+	_, err := sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (struct{}, error) {
 		var path string
 		var f fileState
 		var device, inode int64
@@ -47,7 +48,7 @@ func (s *Store) Cursor(ctx context.Context, source string) (*Cursor, error) {
 		c.seen[path] = f
 		return struct{}{}, err
 	}, `SELECT path, size, modified, device, inode, changed, "end", last FROM cursors WHERE source = ?`, source)
-	return c, named(err, "load cursor of %s", source)
+	return c, sqlite.Named(err, "load cursor of %s", source)
 }
 
 // find looks a path up, by its name or by the hash that stands for one. The
@@ -118,15 +119,15 @@ func (c *Cursor) Flush(ctx context.Context) error {
 	if len(marked) == 0 {
 		return nil
 	}
-	err := c.store.do(ctx, func(t *tx) error {
+	err := c.store.Do(ctx, func(t *tx) error {
 		for path, f := range marked {
 			if _, purged := c.store.purgedPaths.Load(path); purged {
-				if _, err := t.exec(`DELETE FROM cursors WHERE source = ? AND path = ?`, c.source, path); err != nil {
+				if _, err := t.Exec(`DELETE FROM cursors WHERE source = ? AND path = ?`, c.source, path); err != nil {
 					return err
 				}
 				path = hashedPath(path)
 			}
-			_, err := t.exec(`INSERT OR REPLACE INTO cursors (source, path, size, modified, device, inode, changed, "end", last)
+			_, err := t.Exec(`INSERT OR REPLACE INTO cursors (source, path, size, modified, device, inode, changed, "end", last)
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 				c.source, path, f.size, f.modified, int64(f.device), int64(f.inode), f.changed, f.end, f.last)
 			if err != nil {

@@ -6,56 +6,30 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/skill-evolve/evolve/store/sqlite"
 )
-
-// checkedAtOpen is the size in bytes up to which Open looks at every page: about
-// 50 ms. What is wrong with a larger database is found where it is read, and by
-// Check.
-const checkedAtOpen = 32 << 20
-
-// checkPages lets SQLite look at every page and at every entry of the indexes.
-// It reads only. The error is not yet explained.
-func checkPages(ctx context.Context, db reader) error {
-	var verdict string
-	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&verdict); err != nil {
-		return fmt.Errorf("check every page: %w", err)
-	}
-	if verdict != "ok" {
-		return &damageError{verdict}
-	}
-	return nil
-}
-
-// A damageError is damage that SQLite reports as a text.
-type damageError struct{ found string }
-
-func (e *damageError) Error() string { return e.found }
 
 // Check reads the whole database and looks for damage: pages and indexes, bodies
 // that are no JSON, texts that are not what their SHA-256 says. It changes
 // nothing. The error is a *CorruptError where there is some.
 func (s *Store) Check(ctx context.Context) error {
 	if err := s.check(ctx); err != nil {
-		return fmt.Errorf("check store: %w", s.explain(err))
+		return fmt.Errorf("check store: %w", s.Explain(err))
 	}
 	return nil
 }
 
 func (s *Store) check(ctx context.Context) error {
-	if err := s.reading(ctx, func(db *sql.DB) error { return checkPages(ctx, db) }); err != nil {
+	if err := s.CheckPages(ctx); err != nil {
 		return err
 	}
 	for table, column := range map[string]string{"runs": "body", "candidates": "body", "events": "body", "rollouts": "body", "completions": "body",
 		"trials": "body", "cases": "body", "sessions": "turns", "invocations": "body", "versions": "body", "calibrations": "body", "labels": "body"} {
-		wrong, err := query(ctx, s, func(rows *sql.Rows) (wrong bool, err error) {
+		wrong, err := sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (wrong bool, err error) {
 			var body sql.RawBytes
 			err = rows.Scan(&body)
 			return len(body) > 0 && !(utf8.Valid(body) && json.Valid(body)), err // a dropped case has none
@@ -64,11 +38,11 @@ func (s *Store) check(ctx context.Context) error {
 			return err
 		}
 		if slices.Contains(wrong, true) {
-			return &damageError{"a row of " + table + " cannot be read"}
+			return sqlite.Damaged("a row of " + table + " cannot be read")
 		}
 	}
 	for _, table := range []string{"candidates", "versions"} {
-		wrong, err := query(ctx, s, func(rows *sql.Rows) (wrong string, err error) {
+		wrong, err := sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (wrong string, err error) {
 			var sha string
 			var text sql.RawBytes
 			if err := rows.Scan(&sha, &text); err != nil {
@@ -84,90 +58,9 @@ func (s *Store) check(ctx context.Context) error {
 		}
 		for _, sha := range wrong {
 			if sha != "" {
-				return &damageError{fmt.Sprintf("a text in %s is not what its name says: %.12s", table, sha)}
+				return sqlite.Damaged(fmt.Sprintf("a text in %s is not what its name says: %.12s", table, sha))
 			}
 		}
 	}
 	return nil
-}
-
-// explain is the function explain, for errors of an open store. Before a store
-// that may be written to reports damage, it keeps a copy of the files as they
-// are; from then on it takes no writes.
-func (s *Store) explain(err error) error {
-	if err == nil {
-		return nil
-	}
-	err = explain(err, s.path)
-	var corrupt *CorruptError
-	if !errors.As(err, &corrupt) || s.readOnly || s.copy != nil || corrupt.foreign {
-		return err
-	}
-	s.damageOnce.Do(func() {
-		corrupt.Copy, corrupt.NoCopy = keepCopy(s.path)
-		s.damage.Store(corrupt)
-	})
-	if known := s.damage.Load(); known != corrupt {
-		corrupt.Copy, corrupt.NoCopy = known.Copy, known.NoCopy
-	}
-	return err
-}
-
-// keepCopy copies the database at path, and its log, beside it. The copy's name
-// holds the SHA-256 of the content, so that the same damage is copied once.
-func keepCopy(path string) (name string, err error) {
-	sum := sha256.New()
-	var made []string // temporary copies, in the order of the suffixes
-	defer func() {
-		for _, tmp := range made {
-			_ = os.Remove(tmp) // renamed, where all went well
-		}
-	}()
-	var suffixes []string
-	for _, suffix := range []string{"", "-wal"} {
-		tmp, err := copyTo(path+suffix, path+".damaged-new*", sum)
-		if suffix != "" && errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return "", fmt.Errorf("copy damaged database: %w", err)
-		}
-		made, suffixes = append(made, tmp), append(suffixes, suffix)
-	}
-	name = path + ".damaged-" + hex.EncodeToString(sum.Sum(nil)[:6])
-	for i, tmp := range made {
-		if err := os.Rename(tmp, name+suffixes[i]); err != nil {
-			return "", fmt.Errorf("copy damaged database: %w", err)
-		}
-	}
-	return name, nil
-}
-
-// copyTo copies a file to a new one (mode 0600) whose name follows pattern, and
-// into sum.
-func copyTo(from, pattern string, sum io.Writer) (name string, err error) {
-	in, err := os.Open(from)
-	if err != nil {
-		return "", err
-	}
-	defer in.Close()
-	dir, base := filepath.Split(pattern)
-	out, err := os.CreateTemp(dir, base)
-	if err != nil {
-		return "", err
-	}
-	if _, err = io.Copy(io.MultiWriter(out, sum), in); err == nil {
-		err = out.Sync()
-	}
-	if err = errors.Join(err, out.Close()); err != nil {
-		return "", errors.Join(err, os.Remove(out.Name()))
-	}
-	return out.Name(), nil
-}
-
-// unreadable reports whether a stored body is no JSON.
-func unreadable(err error) bool {
-	var syntax *json.SyntaxError
-	var found *damageError
-	return errors.As(err, &syntax) || errors.As(err, &found)
 }

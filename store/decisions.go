@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store/sqlite"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -21,7 +21,7 @@ const (
 
 // Withdrawn is the decision of a trial whose challenger its owner has rejected,
 // whatever the gate made of it.
-const Withdrawn pareto.Verdict = "withdrawn"
+const Withdrawn = "withdrawn"
 
 // A Decision is the owner's word on one text, whichever runs came upon it.
 type Decision struct {
@@ -49,7 +49,7 @@ func (s *Store) Decide(ctx context.Context, d Decision) (Decision, error) {
 	if err != nil {
 		return d, fmt.Errorf("encode decision on %.12s: %w", d.SHA, err)
 	}
-	err = s.exec(ctx, `INSERT INTO decisions (skill, sha, word, at, body) VALUES (?, ?, ?, ?, ?)`,
+	err = s.Exec(ctx, `INSERT INTO decisions (skill, sha, word, at, body) VALUES (?, ?, ?, ?, ?)`,
 		d.Skill, d.SHA, string(d.Word), d.Time.UnixMicro(), string(body))
 	if err != nil {
 		return d, fmt.Errorf("save decision on %.12s: %w", d.SHA, err)
@@ -60,7 +60,7 @@ func (s *Store) Decide(ctx context.Context, d Decision) (Decision, error) {
 // Decisions returns the owner's last word on every text of a skill that has one,
 // by SHA-256.
 func (s *Store) Decisions(ctx context.Context, skill string) (map[string]Decision, error) {
-	all, err := query(ctx, s, scanBody[Decision], `SELECT body FROM decisions WHERE skill = ? ORDER BY id`, skill)
+	all, err := sqlite.Query(ctx, s.DB, sqlite.ScanBody[Decision], `SELECT body FROM decisions WHERE skill = ? ORDER BY id`, skill)
 	if err != nil {
 		return nil, fmt.Errorf("list decisions on %s: %w", skill, err)
 	}
@@ -74,7 +74,7 @@ func (s *Store) Decisions(ctx context.Context, skill string) (map[string]Decisio
 // Quarantined returns the texts of a skill that a run has put into quarantine,
 // the newest first, each as the first run that flagged it has it.
 func (s *Store) Quarantined(ctx context.Context, skill string) ([]record.Candidate, error) {
-	all, err := query(ctx, s, scanCandidate,
+	all, err := sqlite.Query(ctx, s.DB, scanCandidate,
 		`SELECT c.body, c.text FROM candidates c JOIN runs r ON r.id = c.run
 			WHERE r.skill = ? AND json_extract(c.body, '$.state') = ? ORDER BY r.started, c.seq`, skill, string(record.Quarantined))
 	if err != nil {

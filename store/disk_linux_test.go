@@ -67,22 +67,22 @@ func TestReadOnlyDisk(t *testing.T) {
 	s := open(t)
 	must(t, s.Journal("r").SaveRollout(t.Context(), rollout("k")))
 	must(t, s.Close())
-	before, err := os.ReadFile(s.path)
+	before, err := os.ReadFile(s.Path())
 	must(t, err)
 	exe, err := os.Executable()
 	must(t, err)
-	dir := filepath.Dir(s.path)
+	dir := filepath.Dir(s.Path())
 	const readOnly = `mount --bind "$D" "$D" && mount -o remount,bind,ro "$D" && `
 	if _, said, err := inNamespace(t, readOnly+"true", "D="+dir); err != nil {
 		t.Skipf("no mounts in a namespace here: %v %s", err, said)
 	}
-	for path, says := range map[string]string{s.path: "read-only file system", filepath.Join(dir, "sub", "evolve.db"): "read-only file system"} {
+	for path, says := range map[string]string{s.Path(): "read-only file system", filepath.Join(dir, "sub", "evolve.db"): "read-only file system"} {
 		out, said, err := inNamespace(t, readOnly+`{ "$EXE"; echo "code $?"; }`, "D="+dir, "EXE="+exe, childPath+"="+path, childName+"=ro", childCount+"=1")
 		if err != nil || out != "code 1\n" || !strings.Contains(said, says) || !strings.Contains(said, dir) {
 			t.Errorf("%s: %v %q %q", path, err, out, said)
 		}
 	}
-	after, err := os.ReadFile(s.path)
+	after, err := os.ReadFile(s.Path())
 	must(t, err)
 	if string(after) != string(before) {
 		t.Error("the file was changed")
@@ -99,7 +99,7 @@ func TestLookAtReadOnlyDisk(t *testing.T) {
 	exe, err := os.Executable()
 	must(t, err)
 	const readOnly = `mount --bind "$D" "$D" && mount -o remount,bind,ro "$D" && `
-	for name, path := range map[string]string{"closed": s.path, "killed": killed, "copied": copied} {
+	for name, path := range map[string]string{"closed": s.Path(), "killed": killed, "copied": copied} {
 		dir := filepath.Dir(path)
 		if _, said, err := inNamespace(t, readOnly+"true", "D="+dir); err != nil {
 			t.Skipf("no mounts in a namespace here: %v %s", err, said)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/store/sqlite"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -105,15 +106,42 @@ func TestFixtureV1(t *testing.T) {
 	}
 }
 
+// dsn opens a database as the store does.
+func dsn(path string) string {
+	return "file:" + path + "?mode=rw&_journal_mode=WAL&_synchronous=FULL&_busy_timeout=5000&_txlock=immediate&_foreign_keys=on&_secure_delete=on"
+}
+
+// readerOf is another handle to a store's file, which reads.
+func readerOf(t *testing.T, s *Store) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite3", "file:"+s.Path()+"?mode=ro&_busy_timeout=5000&_query_only=on")
+	must(t, err)
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// checkpoint folds a store's log into its file.
+func checkpoint(t *testing.T, s *Store, mode string) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", dsn(s.Path()))
+	must(t, err)
+	defer db.Close()
+	var held, pages, folded int
+	must(t, db.QueryRow("PRAGMA wal_checkpoint("+mode+")").Scan(&held, &pages, &folded))
+	if held != 0 {
+		t.Fatal("the log is held")
+	}
+}
+
 // schema returns what the database says of itself, version included.
 func schema(t *testing.T, s *Store) []string {
 	t.Helper()
-	lines, err := query(context.Background(), s, func(rows *sql.Rows) (line string, err error) {
+	lines, err := sqlite.Query(context.Background(), s.DB, func(rows *sql.Rows) (line string, err error) {
 		err = rows.Scan(&line)
 		return line, err
 	}, `SELECT name || ': ' || coalesce(sql, '') FROM sqlite_master ORDER BY name`)
 	must(t, err)
-	versions, err := query(context.Background(), s, func(rows *sql.Rows) (v string, err error) {
+	versions, err := sqlite.Query(context.Background(), s.DB, func(rows *sql.Rows) (v string, err error) {
 		err = rows.Scan(&v)
 		return v, err
 	}, `PRAGMA user_version`)

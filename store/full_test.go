@@ -80,14 +80,14 @@ func TestDiskFullAtAnyWrite(t *testing.T) {
 		s := open(t)
 		fill(t, s)
 		limit := func(pages int) {
-			must(t, s.do(ctx, func(x *tx) error {
+			must(t, s.Do(ctx, func(x *tx) error {
 				var n int
-				_, err := x.row(fmt.Sprintf("PRAGMA max_page_count = %d", pages), nil, &n)
+				_, err := x.Row(fmt.Sprintf("PRAGMA max_page_count = %d", pages), nil, &n)
 				return err
 			}))
 		}
 		var pages int
-		must(t, s.read.QueryRow("PRAGMA page_count").Scan(&pages))
+		must(t, readerOf(t, s).QueryRow("PRAGMA page_count").Scan(&pages))
 		before := dump(t, s)
 		for room := 0; ; room++ {
 			limit(pages + room)
@@ -97,7 +97,7 @@ func TestDiskFullAtAnyWrite(t *testing.T) {
 			}
 			failures++
 			var noRoom *FullError
-			if !errors.As(err, &noRoom) || noRoom.Path != s.path {
+			if !errors.As(err, &noRoom) || noRoom.Path != s.Path() {
 				t.Errorf("%s with room for %d pages: %v", name, room, err)
 			}
 			if after := dump(t, s); after != before {
@@ -108,7 +108,7 @@ func TestDiskFullAtAnyWrite(t *testing.T) {
 			}
 		}
 		limit(1 << 30)
-		must(t, checkPages(ctx, s.read))
+		must(t, s.CheckPages(ctx))
 		must(t, s.Journal("after").SaveRollout(ctx, rollout("after")))
 	}
 	t.Logf("%d writes failed for want of room", failures)

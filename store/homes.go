@@ -4,12 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+
+	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
 // Homes returns where each path of a skill last led to: the SKILL.md as agents find
 // it → the same file, symlinks resolved.
 func (s *Store) Homes(ctx context.Context, name string) (map[string]string, error) {
-	pairs, err := query(ctx, s, func(rows *sql.Rows) (p [2]string, err error) {
+	pairs, err := sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (p [2]string, err error) {
 		err = rows.Scan(&p[0], &p[1])
 		return p, err
 	}, `SELECT link, path FROM homes WHERE skill = ?`, name)
@@ -27,8 +29,8 @@ func (s *Store) Homes(ctx context.Context, name string) (map[string]string, erro
 // nothing is there any more that is the skill's, what was known of from is known of
 // path: its text and what was installed there. from is "" where it stays a place.
 func (s *Store) SetHome(ctx context.Context, name, link, path, from string) error {
-	err := s.do(ctx, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO homes (skill, link, path) VALUES (?, ?, ?)
+	err := s.Do(ctx, func(t *tx) error {
+		_, err := t.Exec(`INSERT INTO homes (skill, link, path) VALUES (?, ?, ?)
 			ON CONFLICT (skill, link) DO UPDATE SET path = excluded.path`, name, link, path)
 		if err != nil || from == "" || from == path {
 			return err
@@ -38,12 +40,12 @@ func (s *Store) SetHome(ctx context.Context, name, link, path, from string) erro
 			`UPDATE OR IGNORE planted SET path = ?3 WHERE skill = ?1 AND path = ?2`,
 			`UPDATE installs SET path = ?3 WHERE skill = ?1 AND path = ?2 AND ended IS NOT NULL`, // the others are settled where they began
 		} {
-			if _, err := t.exec(q, name, from, path); err != nil {
+			if _, err := t.Exec(q, name, from, path); err != nil {
 				return err
 			}
 		}
-		_, err = t.exec(`DELETE FROM installed WHERE skill = ? AND path = ?`, name, from) // path had a text of its own
+		_, err = t.Exec(`DELETE FROM installed WHERE skill = ? AND path = ?`, name, from) // path had a text of its own
 		return err
 	})
-	return named(err, "set the home of %s", name)
+	return sqlite.Named(err, "set the home of %s", name)
 }

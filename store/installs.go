@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/mutate/skill/install"
+	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
 // An Install is one replacement of a live SKILL.md, written down in two steps:
@@ -70,7 +71,7 @@ func (s *Store) BeginInstall(ctx context.Context, in Install) (id int64, err err
 // returns their ids in order. Errors: *PendingError.
 func (s *Store) BeginInstalls(ctx context.Context, all []Intent) (ids []int64, err error) {
 	begun := s.now().UnixMicro()
-	err = s.do(ctx, func(t *tx) (err error) {
+	err = s.Do(ctx, func(t *tx) (err error) {
 		ids, err = beginInstalls(t, all, begun)
 		return err
 	})
@@ -93,7 +94,7 @@ func beginInstalls(t *tx, all []Intent, begun int64) (ids []int64, err error) {
 
 func beginInstall(t *tx, in Intent, begun int64) (id int64, err error) {
 	var p installRow
-	pending, err := t.row(`SELECT `+installColumns+` FROM installs WHERE path = ? AND ended IS NULL`,
+	pending, err := t.Row(`SELECT `+installColumns+` FROM installs WHERE path = ? AND ended IS NULL`,
 		[]any{in.Path}, p.dest()...)
 	if err != nil {
 		return 0, err
@@ -106,11 +107,11 @@ func beginInstall(t *tx, in Intent, begun int64) (id int64, err error) {
 			return 0, err
 		}
 	}
-	if _, err := t.exec(`INSERT INTO installs (skill, path, from_sha, to_sha, note, begun, op) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+	if _, err := t.Exec(`INSERT INTO installs (skill, path, from_sha, to_sha, note, begun, op) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		in.Skill, in.Path, in.From, in.To, in.Note, begun, in.Op); err != nil {
 		return 0, err
 	}
-	_, err = t.row(`SELECT last_insert_rowid()`, nil, &id)
+	_, err = t.Row(`SELECT last_insert_rowid()`, nil, &id)
 	return id, err
 }
 
@@ -128,9 +129,9 @@ func (s *Store) AbandonInstall(ctx context.Context, id int64) error {
 
 func (s *Store) endInstall(ctx context.Context, id int64, outcome string) error {
 	now := s.now().UnixMicro()
-	err := s.do(ctx, func(t *tx) error {
+	err := s.Do(ctx, func(t *tx) error {
 		var row installRow
-		ok, err := t.row(`SELECT `+installColumns+` FROM installs WHERE id = ?`, []any{id}, row.dest()...)
+		ok, err := t.Row(`SELECT `+installColumns+` FROM installs WHERE id = ?`, []any{id}, row.dest()...)
 		in := row.install()
 		switch {
 		case err != nil:
@@ -142,7 +143,7 @@ func (s *Store) endInstall(ctx context.Context, id int64, outcome string) error 
 		case in.Outcome != "":
 			return fmt.Errorf("it was %s: %w", in.Outcome, ErrNotFound)
 		}
-		if _, err := t.exec(`UPDATE installs SET ended = ?, outcome = ? WHERE id = ?`, now, outcome, id); err != nil {
+		if _, err := t.Exec(`UPDATE installs SET ended = ?, outcome = ? WHERE id = ?`, now, outcome, id); err != nil {
 			return err
 		}
 		switch {
@@ -151,14 +152,14 @@ func (s *Store) endInstall(ctx context.Context, id int64, outcome string) error 
 		case outcome == abandoned:
 			return nil
 		case in.To == "":
-			if _, err := t.exec(`DELETE FROM installed WHERE skill = ? AND path = ?`, in.Skill, in.Path); err != nil {
+			if _, err := t.Exec(`DELETE FROM installed WHERE skill = ? AND path = ?`, in.Skill, in.Path); err != nil {
 				return err
 			}
 			return forgetPlanted(t, in.Skill, in.Path)
 		}
 		return setInstalled(t, in.Skill, in.Path, in.To, now)
 	})
-	return named(err, "end install %d", id)
+	return sqlite.Named(err, "end install %d", id)
 }
 
 // SettleInstall ends an install that a crash left pending, by the SHA-256 of
@@ -174,16 +175,16 @@ func (s *Store) SettleInstall(ctx context.Context, in Install, live string) (hap
 // PendingInstalls returns the installs that were begun and not ended, the
 // oldest first.
 func (s *Store) PendingInstalls(ctx context.Context) ([]Install, error) {
-	list, err := query(ctx, s, scanInstall,
+	list, err := sqlite.Query(ctx, s.DB, scanInstall,
 		`SELECT `+installColumns+` FROM installs WHERE ended IS NULL ORDER BY id`)
-	return list, named(err, "list pending installs")
+	return list, sqlite.Named(err, "list pending installs")
 }
 
 // Installs returns a skill's installs, the newest first.
 func (s *Store) Installs(ctx context.Context, name string) ([]Install, error) {
-	list, err := query(ctx, s, scanInstall,
+	list, err := sqlite.Query(ctx, s.DB, scanInstall,
 		`SELECT `+installColumns+` FROM installs WHERE skill = ? ORDER BY id DESC`, name)
-	return list, named(err, "list installs of %s", name)
+	return list, sqlite.Named(err, "list installs of %s", name)
 }
 
 const installColumns = `id, skill, path, from_sha, to_sha, note, begun, ended, outcome, op`
@@ -198,7 +199,7 @@ func (r *installRow) dest() []any {
 }
 
 func (r *installRow) install() Install {
-	r.Begun, r.Ended = fromMicros(r.begun), fromMicros(r.ended)
+	r.Begun, r.Ended = sqlite.FromMicros(r.begun), sqlite.FromMicros(r.ended)
 	return r.Install
 }
 
@@ -211,20 +212,20 @@ func scanInstall(rows *sql.Rows) (Install, error) {
 // Installed returns the SHA-256 of what evolve last knew to be installed for a
 // skill at a path, "" where it knows of nothing.
 func (s *Store) Installed(ctx context.Context, name, path string) (sha string, err error) {
-	found, err := firstOrZero(query(ctx, s, scanOne[string], `SELECT sha FROM installed WHERE skill = ? AND path = ?`, name, path))
-	return found, named(err, "look up installed %s", name)
+	found, err := sqlite.FirstOrZero(sqlite.Query(ctx, s.DB, sqlite.ScanOne[string], `SELECT sha FROM installed WHERE skill = ? AND path = ?`, name, path))
+	return found, sqlite.Named(err, "look up installed %s", name)
 }
 
 // SetInstalled records what is at a path without an install: what was found
 // there, or what the owner edited. What is known to be there already keeps its time.
 func (s *Store) SetInstalled(ctx context.Context, name, path, sha string) error {
 	now := s.now().UnixMicro()
-	err := s.do(ctx, func(t *tx) error { return setInstalled(t, name, path, sha, now) })
-	return named(err, "set installed %s", name)
+	err := s.Do(ctx, func(t *tx) error { return setInstalled(t, name, path, sha, now) })
+	return sqlite.Named(err, "set installed %s", name)
 }
 
 func setInstalled(t *tx, name, path, sha string, now int64) error {
-	_, err := t.exec(`INSERT INTO installed (skill, path, sha, at) VALUES (?, ?, ?, ?)
+	_, err := t.Exec(`INSERT INTO installed (skill, path, sha, at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (skill, path) DO UPDATE SET sha = excluded.sha, at = excluded.at WHERE sha <> excluded.sha`, name, path, sha, now)
 	return err
 }

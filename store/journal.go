@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/store/sqlite"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -30,12 +31,12 @@ func (j *journal) Rollout(ctx context.Context, key string) (*eval.Rollout, bool,
 		eval.Rollout
 		run string
 	}
-	rows, err := query(ctx, j.Store, func(rows *sql.Rows) (f found, err error) {
+	rows, err := sqlite.Query(ctx, j.DB, func(rows *sql.Rows) (f found, err error) {
 		var body sql.RawBytes
 		if err = rows.Scan(&f.run, &body); err != nil {
 			return f, err
 		}
-		f.Rollout, err = decode[eval.Rollout](body)
+		f.Rollout, err = sqlite.Decode[eval.Rollout](body)
 		return f, err
 	}, `SELECT run, body FROM rollouts WHERE key = ?1 AND (run = ?2 OR status = ?3)
 		ORDER BY run = ?2 DESC, id LIMIT 1`, key, j.run, string(eval.Done))
@@ -55,20 +56,20 @@ func (j *journal) SaveRollout(ctx context.Context, r *eval.Rollout) error {
 	if err != nil {
 		return fmt.Errorf("encode rollout %s: %w", r.Key, err)
 	}
-	err = j.do(context.WithoutCancel(ctx), func(t *tx) error {
-		_, err := t.exec(`INSERT INTO rollouts (key, run, candidate, case_id, arm, status, body)
+	err = j.Do(context.WithoutCancel(ctx), func(t *tx) error {
+		_, err := t.Exec(`INSERT INTO rollouts (key, run, candidate, case_id, arm, status, body)
 			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key, run) DO NOTHING`,
 			r.Key, j.run, r.Candidate, r.CaseID, r.Arm, string(r.Status), string(body))
 		return err
 	})
-	return named(err, "save rollout %s", r.Key)
+	return sqlite.Named(err, "save rollout %s", r.Key)
 }
 
 // Completion implements eval.Recorder.
 func (j *journal) Completion(ctx context.Context, key string) (*eval.Completion, error) {
-	found, err := first(query(ctx, j.Store, scanBody[eval.Completion],
+	found, err := sqlite.First(sqlite.Query(ctx, j.DB, sqlite.ScanBody[eval.Completion],
 		`SELECT body FROM completions WHERE run = ? AND key = ?`, j.run, key))
-	return found, named(err, "look up completion %s", key)
+	return found, sqlite.Named(err, "look up completion %s", key)
 }
 
 // SaveCompletion implements eval.Recorder; the first one of a key stays. It was
@@ -79,13 +80,13 @@ func (j *journal) SaveCompletion(ctx context.Context, key string, by eval.Spende
 		return fmt.Errorf("encode completion %s: %w", key, err)
 	}
 	at := j.now().UnixMicro()
-	err = j.do(context.WithoutCancel(ctx), func(t *tx) error {
-		_, err := t.exec(`INSERT INTO completions (run, key, maker, at, body)
+	err = j.Do(context.WithoutCancel(ctx), func(t *tx) error {
+		_, err := t.Exec(`INSERT INTO completions (run, key, maker, at, body)
 			VALUES (?, ?, ?, ?, ?) ON CONFLICT (run, key) DO NOTHING`,
 			j.run, key, string(by), at, string(body))
 		return err
 	})
-	return named(err, "save completion %s", key)
+	return sqlite.Named(err, "save completion %s", key)
 }
 
 // SaveRun writes the run's state over the one before.
@@ -94,14 +95,14 @@ func (j *journal) SaveRun(ctx context.Context, r *record.Run) error {
 	if err != nil {
 		return fmt.Errorf("encode run %s: %w", r.ID, err)
 	}
-	err = j.do(ctx, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO runs (id, skill, status, started, body) VALUES (?, ?, ?, ?, ?)
+	err = j.Do(ctx, func(t *tx) error {
+		_, err := t.Exec(`INSERT INTO runs (id, skill, status, started, body) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT (id) DO UPDATE SET skill = excluded.skill, status = excluded.status,
 				started = excluded.started, body = excluded.body`,
-			r.ID, r.Skill, string(r.Status), micros(r.Started), string(body))
+			r.ID, r.Skill, string(r.Status), sqlite.Micros(r.Started), string(body))
 		return err
 	})
-	return named(err, "save run %s", r.ID)
+	return sqlite.Named(err, "save run %s", r.ID)
 }
 
 // SaveCandidate writes the candidate's state over the one before; a candidate
@@ -113,13 +114,13 @@ func (j *journal) SaveCandidate(ctx context.Context, c *record.Candidate) error 
 	if err != nil {
 		return fmt.Errorf("encode candidate %s: %w", c.SHA, err)
 	}
-	err = j.do(ctx, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO candidates (run, seq, sha, text, body) VALUES (?, ?, ?, ?, ?)
+	err = j.Do(ctx, func(t *tx) error {
+		_, err := t.Exec(`INSERT INTO candidates (run, seq, sha, text, body) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT (run, seq) DO UPDATE SET sha = excluded.sha, text = excluded.text, body = excluded.body`,
 			c.Run, c.Seq, c.SHA, c.Text, string(body))
 		return err
 	})
-	return named(err, "save candidate %s", c.SHA)
+	return sqlite.Named(err, "save candidate %s", c.SHA)
 }
 
 // AppendEvent implements record.Journal; the first event of a (Run, Seq)
@@ -129,10 +130,10 @@ func (j *journal) AppendEvent(ctx context.Context, e record.Event) error {
 	if err != nil {
 		return fmt.Errorf("encode event %d of run %s: %w", e.Seq, e.Run, err)
 	}
-	err = j.do(ctx, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO events (run, seq, body) VALUES (?, ?, ?)
+	err = j.Do(ctx, func(t *tx) error {
+		_, err := t.Exec(`INSERT INTO events (run, seq, body) VALUES (?, ?, ?)
 			ON CONFLICT (run, seq) DO NOTHING`, e.Run, e.Seq, string(body))
 		return err
 	})
-	return named(err, "save event %d of run %s", e.Seq, e.Run)
+	return sqlite.Named(err, "save event %d of run %s", e.Seq, e.Run)
 }

@@ -176,7 +176,7 @@ func TestOneFailureIsNobodyElses(t *testing.T) {
 	release := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() { // holds the writer until the others are waiting
-		if err := s.do(t.Context(), func(*tx) error { <-release; return nil }); err != nil {
+		if err := s.Do(t.Context(), func(*tx) error { <-release; return nil }); err != nil {
 			t.Error(err)
 		}
 	})
@@ -187,8 +187,8 @@ func TestOneFailureIsNobodyElses(t *testing.T) {
 		asked.Add(1)
 		wg.Go(func() {
 			asked.Done()
-			errs[i] = s.do(t.Context(), func(t *tx) error {
-				if _, err := t.exec(`INSERT INTO kernels (skill, sha, at) VALUES (?, 'x', 1)`, fmt.Sprint(i)); err != nil {
+			errs[i] = s.Do(t.Context(), func(t *tx) error {
+				if _, err := t.Exec(`INSERT INTO kernels (skill, sha, at) VALUES (?, 'x', 1)`, fmt.Sprint(i)); err != nil {
 					return err
 				}
 				if i == 4 {

@@ -5,13 +5,14 @@ import (
 	"fmt"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/store/sqlite"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // Judged names the skills of which a held-out case may ask a judge, without decoding
 // the cases: one that only quotes such a check is named too.
 func (s *Store) Judged(ctx context.Context) (map[string]bool, error) {
-	names, err := query(ctx, s, scanOne[string], `SELECT DISTINCT skill FROM cases WHERE dropped IS NULL AND split = ? AND instr(body, ?) > 0`, string(eval.Test), `"type":"`+string(eval.Judge)+`"`)
+	names, err := sqlite.Query(ctx, s.DB, sqlite.ScanOne[string], `SELECT DISTINCT skill FROM cases WHERE dropped IS NULL AND split = ? AND instr(body, ?) > 0`, string(eval.Test), `"type":"`+string(eval.Judge)+`"`)
 	if err != nil {
 		return nil, fmt.Errorf("list skills with a judge: %w", err)
 	}
@@ -35,7 +36,7 @@ func (s *Store) LastJudge(ctx context.Context, skill string) (string, error) {
 // LastCalibrations are what the skill's last n runs that calibrated a judge came to,
 // the newest first.
 func (s *Store) LastCalibrations(ctx context.Context, skill string, n int) ([]record.Calibration, error) {
-	last, err := query(ctx, s, scanBody[record.Calibration],
+	last, err := sqlite.Query(ctx, s.DB, sqlite.ScanBody[record.Calibration],
 		`SELECT c.body FROM calibrations c JOIN runs r ON r.id = c.run WHERE r.skill = ? ORDER BY c.at DESC, c.run DESC LIMIT ?`, skill, n)
-	return last, named(err, "look up the judges of %s", skill)
+	return last, sqlite.Named(err, "look up the judges of %s", skill)
 }

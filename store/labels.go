@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/store/sqlite"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -23,27 +24,27 @@ type Judgement struct {
 
 // Judgement returns what was recorded under key, nil for nothing.
 func (s *Store) Judgement(ctx context.Context, key string) (*Judgement, error) {
-	found, err := first(query(ctx, s, func(rows *sql.Rows) (j Judgement, err error) {
+	found, err := sqlite.First(sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (j Judgement, err error) {
 		err = rows.Scan(&j.Key, &j.Run, &j.Skill, &j.CaseID, &j.Quality, &j.Passed)
 		return j, err
 	}, `SELECT key, run, skill, case_id, quality, passed FROM judgements WHERE key = ?`, key))
-	return found, named(err, "look up judgement")
+	return found, sqlite.Named(err, "look up judgement")
 }
 
 // SaveJudgement keeps a judgement; the first one of a key stays. It was paid
 // for, so it is kept even if ctx has ended.
 func (s *Store) SaveJudgement(ctx context.Context, j Judgement) error {
 	at := s.now().UnixMicro()
-	err := s.exec(context.WithoutCancel(ctx), `INSERT INTO judgements (key, run, skill, case_id, quality, passed, at)
+	err := s.Exec(context.WithoutCancel(ctx), `INSERT INTO judgements (key, run, skill, case_id, quality, passed, at)
 			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING`,
 		j.Key, j.Run, j.Skill, j.CaseID, j.Quality, j.Passed, at)
-	return named(err, "save judgement")
+	return sqlite.Named(err, "save judgement")
 }
 
 // Calibration returns what a run knew of its judge, nil where it never asked.
 func (s *Store) Calibration(ctx context.Context, run string) (*record.Calibration, error) {
-	found, err := first(query(ctx, s, scanBody[record.Calibration], `SELECT body FROM calibrations WHERE run = ?`, run))
-	return found, named(err, "look up calibration of run %s", run)
+	found, err := sqlite.First(sqlite.Query(ctx, s.DB, sqlite.ScanBody[record.Calibration], `SELECT body FROM calibrations WHERE run = ?`, run))
+	return found, sqlite.Named(err, "look up calibration of run %s", run)
 }
 
 // SaveCalibration keeps what a run knows of its judge; the first one stays.
@@ -53,15 +54,15 @@ func (s *Store) SaveCalibration(ctx context.Context, run string, c record.Calibr
 		return fmt.Errorf("encode calibration of run %s: %w", run, err)
 	}
 	at := s.now().UnixMicro()
-	err = s.exec(ctx, `INSERT INTO calibrations (run, at, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, run, at, string(body))
-	return named(err, "save calibration of run %s", run)
+	err = s.Exec(ctx, `INSERT INTO calibrations (run, at, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, run, at, string(body))
+	return sqlite.Named(err, "save calibration of run %s", run)
 }
 
 // Completions returns the replies that a run recorded of one spender, in no
 // particular order.
 func (s *Store) Completions(ctx context.Context, run string, by eval.Spender) ([]eval.Completion, error) {
-	replies, err := query(ctx, s, scanBody[eval.Completion], `SELECT body FROM completions WHERE run = ? AND maker = ?`, run, string(by))
-	return replies, named(err, "list replies of run %s", run)
+	replies, err := sqlite.Query(ctx, s.DB, sqlite.ScanBody[eval.Completion], `SELECT body FROM completions WHERE run = ? AND maker = ?`, run, string(by))
+	return replies, sqlite.Named(err, "list replies of run %s", run)
 }
 
 // Choice is which of two answers the owner liked better.
@@ -92,37 +93,37 @@ func (s *Store) SaveLabel(ctx context.Context, l Label) error {
 	if err != nil {
 		return fmt.Errorf("encode label: %w", err)
 	}
-	err = s.do(ctx, func(t *tx) error {
+	err = s.Do(ctx, func(t *tx) error {
 		var n int
-		had, err := t.row(`SELECT 1 FROM cases WHERE skill = ? AND id = ? AND dropped IS NULL`, []any{l.Skill, l.CaseID}, &n)
+		had, err := t.Row(`SELECT 1 FROM cases WHERE skill = ? AND id = ? AND dropped IS NULL`, []any{l.Skill, l.CaseID}, &n)
 		if err == nil && !had {
 			err = ErrNotFound
 		}
 		if err != nil {
 			return err
 		}
-		if _, err := t.exec(`DELETE FROM labels WHERE skill = ? AND case_id = ? AND first = ? AND second = ?`,
+		if _, err := t.Exec(`DELETE FROM labels WHERE skill = ? AND case_id = ? AND first = ? AND second = ?`,
 			l.Skill, l.CaseID, l.Second, l.First); err != nil {
 			return err
 		}
-		_, err = t.exec(`INSERT INTO labels (skill, case_id, first, second, at, body) VALUES (?, ?, ?, ?, ?, ?)
+		_, err = t.Exec(`INSERT INTO labels (skill, case_id, first, second, at, body) VALUES (?, ?, ?, ?, ?, ?)
 			ON CONFLICT DO UPDATE SET at = excluded.at, body = excluded.body`,
 			l.Skill, l.CaseID, l.First, l.Second, l.Time.UnixMicro(), string(body))
 		return err
 	})
-	return named(err, "save label on case %s", l.CaseID)
+	return sqlite.Named(err, "save label on case %s", l.CaseID)
 }
 
 // Labels returns the owner's labels on answers of a skill, the oldest first.
 func (s *Store) Labels(ctx context.Context, skill string) ([]Label, error) {
-	labels, err := query(ctx, s, scanBody[Label], `SELECT body FROM labels WHERE skill = ? ORDER BY at, case_id, first, second`, skill)
-	return labels, named(err, "list labels of %s", skill)
+	labels, err := sqlite.Query(ctx, s.DB, sqlite.ScanBody[Label], `SELECT body FROM labels WHERE skill = ? ORDER BY at, case_id, first, second`, skill)
+	return labels, sqlite.Named(err, "list labels of %s", skill)
 }
 
 // Answers returns the rollouts of a case that have an answer, of any run and any
 // text, the newest first.
 func (s *Store) Answers(ctx context.Context, caseID string) ([]eval.Rollout, error) {
-	rs, err := query(ctx, s, scanBody[eval.Rollout], `SELECT body FROM rollouts
+	rs, err := sqlite.Query(ctx, s.DB, sqlite.ScanBody[eval.Rollout], `SELECT body FROM rollouts
 		WHERE case_id = ? AND status = ? ORDER BY id DESC`, caseID, string(eval.Done))
-	return rs, named(err, "list answers of case %s", caseID)
+	return rs, sqlite.Named(err, "list answers of case %s", caseID)
 }

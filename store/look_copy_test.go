@@ -101,7 +101,7 @@ func TestCopy(t *testing.T) {
 	must(t, s.Close())
 	missing := filepath.Join(t.TempDir(), "evolve.db")
 	t.Setenv("TMPDIR", t.TempDir())
-	for path, had := range map[string]int{used.path: 1, closed: 1, missing: 0, unpackFixture(t, 1): 0} {
+	for path, had := range map[string]int{used.Path(): 1, closed: 1, missing: 0, unpackFixture(t, 1): 0} {
 		before := traces(t, filepath.Dir(path))
 		c, err := OpenCopy(ctx, path)
 		must(t, err)
@@ -153,30 +153,5 @@ func TestEmpty(t *testing.T) {
 	must(t, s.Close())
 	if left := bytesOf(t, os.TempDir()); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
-	}
-}
-
-// TestSweepCopies: the copy that a killed process has left is removed; that of one that
-// lives is not, nor that of another database, nor what only has such a name.
-func TestSweepCopies(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	mine, others := filepath.Join(t.TempDir(), "evolve.db"), filepath.Join(t.TempDir(), "evolve.db")
-	lives, err := OpenCopy(t.Context(), mine)
-	must(t, err)
-	defer lives.Close()
-	left := func(of string) string {
-		c, err := newPrivateCopy(of)
-		must(t, err)
-		must(t, c.lock.Close()) // as the end of its process does
-		return c.dir
-	}
-	killed := left(mine)
-	left(others)
-	must(t, os.Mkdir(filepath.Join(os.TempDir(), copyPrefix+"1"), 0o700))
-	if got := SweepCopies(mine); !slices.Equal(got, []string{killed}) {
-		t.Errorf("removed %q, want %q", got, killed)
-	}
-	if entries, err := os.ReadDir(os.TempDir()); err != nil || len(entries) != 3 {
-		t.Errorf("%d folders are left, want 3 (%v)", len(entries), err)
 	}
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -34,7 +33,7 @@ func killedAt(t *testing.T, s *Store, suffixes ...string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "evolve.db")
 	for _, suffix := range append(suffixes, "") {
-		b, err := os.ReadFile(s.path + suffix)
+		b, err := os.ReadFile(s.Path() + suffix)
 		must(t, err)
 		must(t, os.WriteFile(path+suffix, b, 0o600))
 	}
@@ -46,9 +45,7 @@ func killedAt(t *testing.T, s *Store, suffixes ...string) (path string) {
 func TestLookingLeavesNoTrace(t *testing.T) {
 	used := open(t)
 	must(t, used.Journal("r").SaveRollout(t.Context(), rollout("folded in")))
-	must(t, used.submit(t.Context(), &job{bare: true, run: func(x *tx) error {
-		return x.each("PRAGMA wal_checkpoint(TRUNCATE)", nil, func(*sql.Rows) error { return nil })
-	}})) // the log holds the second one alone
+	checkpoint(t, used, "TRUNCATE") // the log holds the second one alone
 	must(t, used.Journal("r").SaveRollout(t.Context(), rollout("in the log")))
 	killed := killedAt(t, used, "-wal", "-shm")
 	copied := killedAt(t, used, "-wal")
@@ -58,7 +55,7 @@ func TestLookingLeavesNoTrace(t *testing.T) {
 	must(t, s.Journal("r").SaveRollout(t.Context(), rollout("too")))
 	must(t, s.Close())
 	t.Setenv("TMPDIR", t.TempDir())
-	for name, path := range map[string]string{"in use": used.path, "killed": killed, "killed, and copied without its index": copied, "closed": closed} {
+	for name, path := range map[string]string{"in use": used.Path(), "killed": killed, "killed, and copied without its index": copied, "closed": closed} {
 		t.Run(name, func(t *testing.T) {
 			before := traces(t, filepath.Dir(path))
 			for range 2 {

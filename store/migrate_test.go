@@ -35,7 +35,7 @@ func fixtureName(n int) string { return fmt.Sprintf("testdata/v%d.db.gz", n) }
 // migrated by one script, with a row in every table that has none.
 func makeFixture(t *testing.T, n int) {
 	path := unpackFixture(t, n-1)
-	db, err := sql.Open("sqlite3", writeDSN(path, durable))
+	db, err := sql.Open("sqlite3", dsn(path))
 	must(t, err)
 	_, err = db.Exec(migrations()[n-1] + fmt.Sprintf("; PRAGMA user_version = %d", n))
 	must(t, err)
@@ -127,7 +127,7 @@ func TestMigrateFromEveryVersion(t *testing.T) {
 	fresh := schema(t, open(t))
 	for n := 1; n < now; n++ {
 		path := unpackFixture(t, n)
-		db, err := sql.Open("sqlite3", writeDSN(path, durable))
+		db, err := sql.Open("sqlite3", dsn(path))
 		must(t, err)
 		columns := columnsOf(t, db)
 		want := contents(t, db, columns)
@@ -141,11 +141,11 @@ func TestMigrateFromEveryVersion(t *testing.T) {
 		if got := schema(t, s); !reflect.DeepEqual(got, fresh) {
 			t.Errorf("version %d: the schema is not the one of a new database\n got %q\nwant %q", n, got, fresh)
 		}
-		if got := contents(t, s.read, columns); !reflect.DeepEqual(got, want) {
+		if got := contents(t, readerOf(t, s), columns); !reflect.DeepEqual(got, want) {
 			t.Errorf("version %d: the contents changed\n got %q\nwant %q", n, got, want)
 		}
 		must(t, s.Journal("after").SaveRollout(t.Context(), rollout("after")))
-		must(t, checkPages(t.Context(), s.read))
+		must(t, s.CheckPages(t.Context()))
 	}
 }
 
@@ -174,7 +174,7 @@ func TestMigrateTogether(t *testing.T) {
 		if rs, err := s.Rollouts(t.Context(), RolloutFilter{}); err != nil || len(rs) != had+4*4*2 {
 			t.Errorf("version %d: %d rollouts, %v; want %d", n, len(rs), err, had+4*4*2)
 		}
-		must(t, checkPages(t.Context(), s.read))
+		must(t, s.CheckPages(t.Context()))
 	}
 }
 
@@ -182,7 +182,7 @@ func TestMigrateTogether(t *testing.T) {
 // put beside it.
 func TestNewerIsLeftAlone(t *testing.T) {
 	path := unpackFixture(t, 1)
-	db, err := sql.Open("sqlite3", writeDSN(path, durable))
+	db, err := sql.Open("sqlite3", dsn(path))
 	must(t, err)
 	_, err = db.Exec("PRAGMA user_version = 99; CREATE TABLE dreams (what TEXT)")
 	must(t, err)

@@ -23,14 +23,14 @@ func (s *Store) ForgetMissing(ctx context.Context, run string, kept map[string]*
 	}
 	at := s.now().UnixMicro()
 	var n int64
-	err := s.do(ctx, func(t *tx) (err error) {
+	err := s.Do(ctx, func(t *tx) (err error) {
 		for name, body := range bodies {
-			if _, err := t.exec(`INSERT INTO completions (run, key, maker, at, body)
+			if _, err := t.Exec(`INSERT INTO completions (run, key, maker, at, body)
 				VALUES (?, ?, ?, ?, ?) ON CONFLICT (run, key) DO NOTHING`, run, name, string(eval.ByAgent), at, body); err != nil {
 				return err
 			}
 		}
-		n, err = t.exec(`DELETE FROM rollouts WHERE run = ? AND status = ?`, run, string(eval.Missing))
+		n, err = t.Exec(`DELETE FROM rollouts WHERE run = ? AND status = ?`, run, string(eval.Missing))
 		return err
 	})
 	if err != nil {

@@ -21,7 +21,7 @@ func TestForgetMissingIsOneStep(t *testing.T) {
 		return err
 	}
 	sql := func(q string) {
-		must(t, s.do(ctx, func(t *tx) error { _, err := t.exec(q); return err }))
+		must(t, s.Do(ctx, func(t *tx) error { _, err := t.Exec(q); return err }))
 	}
 	sql(`CREATE TRIGGER stop BEFORE DELETE ON rollouts BEGIN SELECT RAISE(ABORT, 'gone'); END`)
 	if err := forget(); err == nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
 // A SleepLease is the right to run a cycle of the nights. It belongs to Owner
@@ -33,9 +34,9 @@ var ErrLeaseLost = errors.New("the lease was taken over")
 // expired at now, owner's already, or its owner is dead. Errors: *LeaseHeldError.
 func (s *Store) TakeSleepLease(ctx context.Context, owner string, now, until time.Time, dead func(owner string) bool) (SleepLease, error) {
 	var l SleepLease
-	err := s.do(ctx, func(t *tx) error {
+	err := s.Do(ctx, func(t *tx) error {
 		var expires int64
-		if _, err := t.row(`SELECT owner, generation, expires FROM sleep_lease`, nil, &l.Owner, &l.Generation, &expires); err != nil {
+		if _, err := t.Row(`SELECT owner, generation, expires FROM sleep_lease`, nil, &l.Owner, &l.Generation, &expires); err != nil {
 			return err
 		}
 		l.Expires = time.UnixMicro(expires).UTC()
@@ -43,7 +44,7 @@ func (s *Store) TakeSleepLease(ctx context.Context, owner string, now, until tim
 			return &LeaseHeldError{l}
 		}
 		l = SleepLease{owner, l.Generation + 1, until.UTC()}
-		_, err := t.exec(`UPDATE sleep_lease SET owner = ?, generation = ?, expires = ?`, owner, l.Generation, until.UnixMicro())
+		_, err := t.Exec(`UPDATE sleep_lease SET owner = ?, generation = ?, expires = ?`, owner, l.Generation, until.UnixMicro())
 		return err
 	})
 	if err != nil {
@@ -56,7 +57,7 @@ func (s *Store) TakeSleepLease(ctx context.Context, owner string, now, until tim
 // ErrLeaseLost.
 func (s *Store) RenewSleepLease(ctx context.Context, l SleepLease, until time.Time) error {
 	return s.underLease(ctx, "renew the lease of the nights", l.Generation, func(t *tx) error {
-		_, err := t.exec(`UPDATE sleep_lease SET expires = ?`, until.UnixMicro())
+		_, err := t.Exec(`UPDATE sleep_lease SET expires = ?`, until.UnixMicro())
 		return err
 	})
 }
@@ -64,16 +65,16 @@ func (s *Store) RenewSleepLease(ctx context.Context, l SleepLease, until time.Ti
 // ReleaseSleepLease gives a lease back. Errors: ErrLeaseLost.
 func (s *Store) ReleaseSleepLease(ctx context.Context, l SleepLease) error {
 	return s.underLease(ctx, "release the lease of the nights", l.Generation, func(t *tx) error {
-		_, err := t.exec(`UPDATE sleep_lease SET owner = ''`)
+		_, err := t.Exec(`UPDATE sleep_lease SET owner = ''`)
 		return err
 	})
 }
 
 // underLease writes in the name of a lease's generation.
 func (s *Store) underLease(ctx context.Context, what string, generation int64, f func(*tx) error) error {
-	err := s.do(ctx, func(t *tx) error {
+	err := s.Do(ctx, func(t *tx) error {
 		var now int64
-		if _, err := t.row(`SELECT generation FROM sleep_lease`, nil, &now); err != nil {
+		if _, err := t.Row(`SELECT generation FROM sleep_lease`, nil, &now); err != nil {
 			return err
 		}
 		if now != generation {
@@ -81,12 +82,12 @@ func (s *Store) underLease(ctx context.Context, what string, generation int64, f
 		}
 		return f(t)
 	})
-	return named(err, "%s", what)
+	return sqlite.Named(err, "%s", what)
 }
 
 // SleepLeaseNow is the lease as it stands.
 func (s *Store) SleepLeaseNow(ctx context.Context) (l SleepLease, err error) {
-	_, err = query(ctx, s, func(rows *sql.Rows) (struct{}, error) {
+	_, err = sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (struct{}, error) {
 		var expires int64
 		err := rows.Scan(&l.Owner, &l.Generation, &expires)
 		l.Expires = time.UnixMicro(expires).UTC()
@@ -102,7 +103,7 @@ func (s *Store) SleepLeaseNow(ctx context.Context) (l SleepLease, err error) {
 // ErrLeaseLost.
 func (s *Store) SaveNight(ctx context.Context, generation int64, id string, began time.Time, body json.RawMessage) error {
 	return s.underLease(ctx, "save night "+id, generation, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO nights (id, began, body) VALUES (?, ?, ?)
+		_, err := t.Exec(`INSERT INTO nights (id, began, body) VALUES (?, ?, ?)
 			ON CONFLICT (id) DO UPDATE SET body = excluded.body`, id, began.UnixMicro(), string(body))
 		return err
 	})
@@ -116,8 +117,8 @@ func (s *Store) Nights(ctx context.Context, limit int) ([]json.RawMessage, error
 	if limit <= 0 {
 		limit = -1
 	}
-	bodies, err := query(ctx, s, scanBody[json.RawMessage], `SELECT body FROM nights ORDER BY rowid DESC LIMIT ?`, limit)
-	return bodies, named(err, "list nights")
+	bodies, err := sqlite.Query(ctx, s.DB, sqlite.ScanBody[json.RawMessage], `SELECT body FROM nights ORDER BY rowid DESC LIMIT ?`, limit)
+	return bodies, sqlite.Named(err, "list nights")
 }
 
 // SaveSleepState keeps what a skill's nights have in common, and which of its
@@ -125,31 +126,31 @@ func (s *Store) Nights(ctx context.Context, limit int) ([]json.RawMessage, error
 // Errors: ErrLeaseLost.
 func (s *Store) SaveSleepState(ctx context.Context, generation int64, skill string, body json.RawMessage, proved ...int) error {
 	return s.underLease(ctx, "save the nights of "+skill, generation, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO sleep_states (skill, body) VALUES (?, ?)
+		_, err := t.Exec(`INSERT INTO sleep_states (skill, body) VALUES (?, ?)
 			ON CONFLICT (skill) DO UPDATE SET body = excluded.body`, skill, string(body))
 		if err != nil {
 			return err
 		}
-		return t.prove(skill, proved)
+		return prove(t, skill, proved)
 	})
 }
 
 // SleepState returns what SaveSleepState kept, nil for nothing.
 func (s *Store) SleepState(ctx context.Context, skill string) (json.RawMessage, error) {
-	found, err := firstOrZero(query(ctx, s, scanBody[json.RawMessage], `SELECT body FROM sleep_states WHERE skill = ?`, skill))
-	return found, named(err, "read the nights of %s", skill)
+	found, err := sqlite.FirstOrZero(sqlite.Query(ctx, s.DB, sqlite.ScanBody[json.RawMessage], `SELECT body FROM sleep_states WHERE skill = ?`, skill))
+	return found, sqlite.Named(err, "read the nights of %s", skill)
 }
 
 // SleepStates returns what SaveSleepState kept, of every skill, by its name.
 func (s *Store) SleepStates(ctx context.Context) (map[string]json.RawMessage, error) {
 	states := map[string]json.RawMessage{}
-	_, err := query(ctx, s, func(rows *sql.Rows) (struct{}, error) {
+	_, err := sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (struct{}, error) {
 		var skill, body string
 		err := rows.Scan(&skill, &body)
 		states[skill] = json.RawMessage(body)
 		return struct{}{}, err
 	}, `SELECT skill, body FROM sleep_states`)
-	return states, named(err, "list the nights of all skills")
+	return states, sqlite.Named(err, "list the nights of all skills")
 }
 
 // An Answerer is who gave an answer: the agent as it was asked, and the model
@@ -182,15 +183,15 @@ func (s *Store) LastModel(ctx context.Context, agent eval.Identity) (string, err
 }
 
 func (s *Store) lastAnswer(ctx context.Context, where string, args ...any) (*Answerer, error) {
-	found, err := first(query(ctx, s, func(rows *sql.Rows) (a Answerer, err error) {
+	found, err := sqlite.First(sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (a Answerer, err error) {
 		var agent sql.RawBytes
 		if err = rows.Scan(&agent, &a.Model); err != nil {
 			return a, err
 		}
-		a.Agent, err = decode[eval.Identity](agent)
+		a.Agent, err = sqlite.Decode[eval.Identity](agent)
 		return a, err
 	}, `SELECT body -> '$.agent', coalesce(body ->> '$.model', '') FROM rollouts WHERE `+where+` ORDER BY id DESC LIMIT 1`, args...))
-	return found, named(err, "look up who answered")
+	return found, sqlite.Named(err, "look up who answered")
 }
 
 // A Turn is the place of a turn in a session.
@@ -210,13 +211,13 @@ type TurnCost struct {
 // TurnCosts returns what the turns took in which a skill was used.
 func (s *Store) TurnCosts(ctx context.Context, skill string) (map[Turn]TurnCost, error) {
 	costs := map[Turn]TurnCost{}
-	_, err := query(ctx, s, func(rows *sql.Rows) (struct{}, error) {
+	_, err := sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (struct{}, error) {
 		var t Turn
 		var body sql.RawBytes
 		if err := rows.Scan(&t.Session, &t.Path, &t.Index, &body); err != nil {
 			return struct{}{}, err
 		}
-		c, err := decode[TurnCost](body)
+		c, err := sqlite.Decode[TurnCost](body)
 		costs[t] = c
 		return struct{}{}, err
 	}, `SELECT u.session, u.path, u.turn, json_object('usage', json(s.turns -> ('$[' || u.turn || '].usage')),
@@ -224,5 +225,5 @@ func (s *Store) TurnCosts(ctx context.Context, skill string) (map[Turn]TurnCost,
 			'interrupted', json(CASE WHEN s.turns ->> ('$[' || u.turn || '].interrupted') THEN 'true' ELSE 'false' END))
 		FROM (SELECT DISTINCT session, path, CAST(body ->> '$.turn' AS INTEGER) AS turn FROM invocations WHERE skill = ?) u
 		JOIN sessions s ON s.id = u.session AND s.path = u.path WHERE u.turn >= 0`, skill)
-	return costs, named(err, "read what the uses of %s took", skill)
+	return costs, sqlite.Named(err, "read what the uses of %s took", skill)
 }

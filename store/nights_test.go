@@ -93,8 +93,8 @@ func TestNightsInTheOrderOfTheirBeginning(t *testing.T) {
 	if got, want := nights(0), `["32-fourth" "31-third" "99-ahead" "30-first"]`; got != want {
 		t.Errorf("nights %s, want %s", got, want)
 	}
-	must(t, s.do(ctx, func(t *tx) error { _, err := t.exec(`DELETE FROM nights WHERE id = '30-first'`); return err }))
-	must(t, s.submit(ctx, &job{run: scrub, bare: true}))
+	must(t, s.Do(ctx, func(t *tx) error { _, err := t.Exec(`DELETE FROM nights WHERE id = '30-first'`); return err }))
+	must(t, s.Rewrite(ctx))
 	save("10-behind", day.AddDate(-1, 0, 0)) // a clock that was put back
 	if got, want := nights(2), `["10-behind" "32-fourth"]`; got != want {
 		t.Errorf("after the file was rewritten %s, want %s", got, want)

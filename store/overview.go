@@ -6,13 +6,14 @@ import (
 	"fmt"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/store/sqlite"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // CountSessions counts the sessions that are kept.
 func (s *Store) CountSessions(ctx context.Context) (int, error) {
-	found, err := firstOrZero(query(ctx, s, scanOne[int], `SELECT count(*) FROM sessions`))
-	return found, named(err, "count sessions")
+	found, err := sqlite.FirstOrZero(sqlite.Query(ctx, s.DB, sqlite.ScanOne[int], `SELECT count(*) FROM sessions`))
+	return found, sqlite.Named(err, "count sessions")
 }
 
 // CaseCounts counts the cases of every skill by their split, without reading
@@ -23,7 +24,7 @@ func (s *Store) CaseCounts(ctx context.Context) (map[string]map[eval.Split]int, 
 		split eval.Split
 		n     int
 	}
-	counts, err := query(ctx, s, func(rows *sql.Rows) (c count, err error) {
+	counts, err := sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (c count, err error) {
 		err = rows.Scan(&c.skill, &c.split, &c.n)
 		return c, err
 	}, `SELECT skill, split, count(*) FROM cases WHERE dropped IS NULL GROUP BY skill, split`)
@@ -43,7 +44,7 @@ func (s *Store) CaseCounts(ctx context.Context) (map[string]map[eval.Split]int, 
 // Flagged lists the skills of which a text was ever in quarantine, or has its
 // owner's word: for all others there is nothing to decide on.
 func (s *Store) Flagged(ctx context.Context) (map[string]bool, error) {
-	names, err := query(ctx, s, scanOne[string], `SELECT DISTINCT r.skill FROM candidates c JOIN runs r ON r.id = c.run WHERE json_extract(c.body, '$.state') = ?
+	names, err := sqlite.Query(ctx, s.DB, sqlite.ScanOne[string], `SELECT DISTINCT r.skill FROM candidates c JOIN runs r ON r.id = c.run WHERE json_extract(c.body, '$.state') = ?
 		UNION SELECT skill FROM decisions`, string(record.Quarantined))
 	if err != nil {
 		return nil, fmt.Errorf("list skills with a quarantine: %w", err)

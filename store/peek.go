@@ -3,16 +3,19 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"os"
+
+	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
 // A Peek reads names from a database without being noticed: it makes no file,
 // changes no byte and brings no schema up to date, whoever else has the database
 // open. It is for what may be wrong and must not matter, such as the completion of
 // a command line. What it says may be a moment old.
-type Peek struct{ *view }
+type Peek struct {
+	db   *sql.DB
+	done func() error
+}
 
 // A Name is something that can be typed, with a few words about it.
 type Name struct{ Name, Note string }
@@ -20,22 +23,15 @@ type Name struct{ Name, Note string }
 // PeekAt opens the database at path. A missing one is an error that wraps
 // fs.ErrNotExist.
 func PeekAt(ctx context.Context, path string) (*Peek, error) {
-	if err := driverMissing(); err != nil {
+	db, done, err := sqlite.Peek(ctx, path)
+	if err != nil {
 		return nil, err
 	}
-	v := &view{log: fileInfo(path + "-wal")}
-	_, err := os.Stat(path)
-	if err == nil {
-		err = v.open(ctx, path)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("peek at store: %w", errors.Join(err, v.close()))
-	}
-	return &Peek{v}, nil
+	return &Peek{db, done}, nil
 }
 
 // Close closes the database.
-func (p *Peek) Close() error { return p.close() }
+func (p *Peek) Close() error { return p.done() }
 
 // Skills are those that anything is known of.
 func (p *Peek) Skills(ctx context.Context) ([]Name, error) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/mutate/skill/install"
+	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
 // A Place is where evolve knows a text of a skill to be.
@@ -19,30 +20,30 @@ type Place struct {
 
 // Places lists where a skill is installed, by path.
 func (s *Store) Places(ctx context.Context, name string) ([]Place, error) {
-	list, err := query(ctx, s, func(rows *sql.Rows) (p Place, err error) {
+	list, err := sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (p Place, err error) {
 		var at sql.NullInt64
 		err = rows.Scan(&p.Path, &p.SHA, &at)
-		p.At = fromMicros(at)
+		p.At = sqlite.FromMicros(at)
 		return p, err
 	}, `SELECT path, sha, at FROM installed WHERE skill = ? ORDER BY path`, name)
-	return list, named(err, "list places of %s", name)
+	return list, sqlite.Named(err, "list places of %s", name)
 }
 
 // ForgetPlace records that a skill is no longer at a path: its owner removed it.
 func (s *Store) ForgetPlace(ctx context.Context, name, path string) error {
-	err := s.do(ctx, func(t *tx) error {
-		if _, err := t.exec(`DELETE FROM installed WHERE skill = ? AND path = ?`, name, path); err != nil {
+	err := s.Do(ctx, func(t *tx) error {
+		if _, err := t.Exec(`DELETE FROM installed WHERE skill = ? AND path = ?`, name, path); err != nil {
 			return err
 		}
 		return forgetPlanted(t, name, path)
 	})
-	return named(err, "forget place of %s", name)
+	return sqlite.Named(err, "forget place of %s", name)
 }
 
 // PlantedFiles are the files that evolve copied beside the SKILL.md at path when
 // there was nothing; planted is false where it did not put the folder there.
 func (s *Store) PlantedFiles(ctx context.Context, name, path string) (files []install.FolderFile, planted bool, err error) {
-	rows, err := query(ctx, s, scanBody[json.RawMessage], `SELECT files FROM planted WHERE skill = ? AND path = ?`, name, path)
+	rows, err := sqlite.Query(ctx, s.DB, sqlite.ScanBody[json.RawMessage], `SELECT files FROM planted WHERE skill = ? AND path = ?`, name, path)
 	if err == nil && len(rows) > 0 {
 		err = json.Unmarshal(rows[0], &files)
 	}
@@ -61,13 +62,13 @@ func setPlanted(t *tx, in Intent) error {
 	if err != nil {
 		return fmt.Errorf("encode files: %w", err)
 	}
-	_, err = t.exec(`INSERT INTO planted (skill, path, files) VALUES (?, ?, ?)
+	_, err = t.Exec(`INSERT INTO planted (skill, path, files) VALUES (?, ?, ?)
 		ON CONFLICT (skill, path) DO UPDATE SET files = excluded.files`, in.Skill, in.Path, string(raw))
 	return err
 }
 
 func forgetPlanted(t *tx, name, path string) error {
-	_, err := t.exec(`DELETE FROM planted WHERE skill = ? AND path = ?`, name, path)
+	_, err := t.Exec(`DELETE FROM planted WHERE skill = ? AND path = ?`, name, path)
 	return err
 }
 
@@ -81,19 +82,19 @@ type Pin struct {
 // PinSkill pins a skill, in the place of an earlier pin.
 func (s *Store) PinSkill(ctx context.Context, name, sha string) error {
 	now := s.now().UnixMicro()
-	err := s.exec(ctx, `INSERT INTO pins (skill, sha, at) VALUES (?, ?, ?)
+	err := s.Exec(ctx, `INSERT INTO pins (skill, sha, at) VALUES (?, ?, ?)
 			ON CONFLICT (skill) DO UPDATE SET sha = excluded.sha, at = excluded.at`, name, sha, now)
-	return named(err, "pin %s", name)
+	return sqlite.Named(err, "pin %s", name)
 }
 
 // UnpinSkill takes the pin off; was is false where there was none.
 func (s *Store) UnpinSkill(ctx context.Context, name string) (was bool, err error) {
-	err = s.do(ctx, func(t *tx) error {
+	err = s.Do(ctx, func(t *tx) error {
 		var sha string
-		if was, err = t.row(`SELECT sha FROM pins WHERE skill = ?`, []any{name}, &sha); err != nil {
+		if was, err = t.Row(`SELECT sha FROM pins WHERE skill = ?`, []any{name}, &sha); err != nil {
 			return err
 		}
-		_, err := t.exec(`DELETE FROM pins WHERE skill = ?`, name)
+		_, err := t.Exec(`DELETE FROM pins WHERE skill = ?`, name)
 		return err
 	})
 	if err != nil {
@@ -104,11 +105,11 @@ func (s *Store) UnpinSkill(ctx context.Context, name string) (was bool, err erro
 
 // Pinned returns a skill's pin, nil for none.
 func (s *Store) Pinned(ctx context.Context, name string) (*Pin, error) {
-	found, err := first(query(ctx, s, func(rows *sql.Rows) (p Pin, err error) {
+	found, err := sqlite.First(sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (p Pin, err error) {
 		var at sql.NullInt64
 		err = rows.Scan(&p.Skill, &p.SHA, &at)
-		p.At = fromMicros(at)
+		p.At = sqlite.FromMicros(at)
 		return p, err
 	}, `SELECT skill, sha, at FROM pins WHERE skill = ?`, name))
-	return found, named(err, "look up the pin of %s", name)
+	return found, sqlite.Named(err, "look up the pin of %s", name)
 }

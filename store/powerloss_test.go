@@ -121,10 +121,7 @@ func TestPowerLoss(t *testing.T) {
 			}
 			last = now
 			if i%9 == 8 { // pages move into the database often, not every 4 MB
-				must(t, s.submit(ctx, &job{bare: true, run: func(x *tx) error {
-					var held, pages, folded int
-					return x.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(RESTART)").Scan(&held, &pages, &folded)
-				}}))
+				checkpoint(t, s, "RESTART")
 				after := diskOf(t, path)
 				for _, d := range states(rng, last, after, each) {
 					tried++

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/store/sqlite"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -57,7 +58,7 @@ func (s *Store) PurgeSession(ctx context.Context, id string) (PurgeReport, error
 // them and was never installed, with its rollouts. What is freed is overwritten,
 // and the file is rewritten without it. Only the SHA-256 of each id stays, so
 // that a later harvest leaves the session out, and the print of a case that was
-// spent or read (see content.Print), so that a copy of it is no evidence.
+// spent or read (see eval.Print), so that a copy of it is no evidence.
 //
 // Versions that learned from one are marked, not removed: what has been
 // installed is the owner's, and so is what was made of it later. The error wraps
@@ -67,7 +68,7 @@ func (s *Store) PurgeSession(ctx context.Context, id string) (PurgeReport, error
 func (s *Store) PurgeSessions(ctx context.Context, ids []string) (PurgeReport, error) {
 	report, err := s.purge(ctx, ids, nil)
 	if err == nil {
-		err = s.submit(context.WithoutCancel(ctx), &job{bare: true, run: scrub})
+		err = s.Rewrite(context.WithoutCancel(ctx))
 	}
 	return report, err
 }
@@ -88,7 +89,7 @@ func (s *Store) PlanPurge(ctx context.Context, ids []string) (PurgeReport, error
 func (s *Store) purge(ctx context.Context, ids []string, end error) (report PurgeReport, err error) {
 	now := s.now().UTC()
 	var id string
-	err = s.do(ctx, func(t *tx) error {
+	err = s.Do(ctx, func(t *tx) error {
 		p := purge{tx: t, note: "learned from a session that was purged on " + now.Format("2006-01-02"), runs: map[string]bool{}}
 		for _, id = range ids {
 			p.id = id
@@ -107,7 +108,7 @@ func (s *Store) purge(ctx context.Context, ids []string, end error) (report Purg
 
 // Purged reports whether a session was purged: whoever mines one asks first.
 func (s *Store) Purged(ctx context.Context, id string) (bool, error) {
-	hits, err := query(ctx, s, scanOne[int], `SELECT 1 FROM purged WHERE session_sha = ?`, sessionSHA(id))
+	hits, err := sqlite.Query(ctx, s.DB, sqlite.ScanOne[int], `SELECT 1 FROM purged WHERE session_sha = ?`, sessionSHA(id))
 	if err != nil {
 		return false, fmt.Errorf("look up purged session: %w", err)
 	}
@@ -116,27 +117,12 @@ func (s *Store) Purged(ctx context.Context, id string) (bool, error) {
 
 func isPurged(t *tx, session string) (bool, error) {
 	var n int
-	return t.row(`SELECT 1 FROM purged WHERE session_sha = ?`, []any{sessionSHA(session)}, &n)
+	return t.Row(`SELECT 1 FROM purged WHERE session_sha = ?`, []any{sessionSHA(session)}, &n)
 }
 
 func sessionSHA(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return hex.EncodeToString(sum[:])
-}
-
-// scrub rewrites the database without its free pages and empties the log, in
-// which old pages still stand.
-func scrub(t *tx) error {
-	ctx := context.Background()
-	if _, err := t.conn.ExecContext(ctx, "VACUUM"); err != nil {
-		return fmt.Errorf("removed, but not yet overwritten: vacuum: %w", err)
-	}
-	var held, pages, folded int
-	err := t.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&held, &pages, &folded)
-	if err == nil && held != 0 {
-		err = errors.New("another process is using the database")
-	}
-	return named(err, "removed, but not yet overwritten: empty the log")
 }
 
 // A purge is the removal of sessions inside its transaction.
@@ -167,7 +153,7 @@ func (p *purge) run(now int64) error {
 	if n == 0 && len(cases) == 0 && !before {
 		return ErrNotFound
 	}
-	if _, err := p.exec(`INSERT INTO purged (session_sha, at) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+	if _, err := p.Exec(`INSERT INTO purged (session_sha, at) VALUES (?, ?) ON CONFLICT DO NOTHING`,
 		sessionSHA(p.id), now); err != nil {
 		return err
 	}
@@ -191,7 +177,7 @@ func (p *purge) run(now int64) error {
 	if err := p.renameCluster(); err != nil {
 		return err
 	}
-	gone, err := p.exec(`DELETE FROM completions WHERE maker = ?`, string(eval.ByMiner))
+	gone, err := p.Exec(`DELETE FROM completions WHERE maker = ?`, string(eval.ByMiner))
 	p.report.Completions += int(gone)
 	return err
 }
@@ -211,7 +197,7 @@ func (p *purge) done() PurgeReport {
 // cases lists the session's cases, dropped ones included, and those that a model
 // made up after one of them, which carry its cluster.
 func (p *purge) cases() (cases []caseName, err error) {
-	err = p.each(`SELECT skill, id FROM cases WHERE session = ?1 OR body ->> '$.source.origin' = 'generated' AND (
+	err = p.Each(`SELECT skill, id FROM cases WHERE session = ?1 OR body ->> '$.source.origin' = 'generated' AND (
 			body ->> '$.cluster' = 'session-' || ?1 OR
 			body ->> '$.cluster' IN (SELECT body ->> '$.cluster' FROM cases WHERE session = ?1))
 		ORDER BY skill, id`, []any{p.id},
@@ -230,14 +216,14 @@ func (p *purge) cases() (cases []caseName, err error) {
 
 // sessions removes the transcripts and reports how many there were.
 func (p *purge) sessions() (int64, error) {
-	_, err := p.exec(`DELETE FROM cursors WHERE path IN (SELECT path FROM sessions WHERE id = ?)`, p.id)
+	_, err := p.Exec(`DELETE FROM cursors WHERE path IN (SELECT path FROM sessions WHERE id = ?)`, p.id)
 	if err != nil {
 		return 0, err
 	}
-	if _, err := p.exec(`DELETE FROM readings WHERE session = ?`, p.id); err != nil {
+	if _, err := p.Exec(`DELETE FROM readings WHERE session = ?`, p.id); err != nil {
 		return 0, err
 	}
-	n, err := p.exec(`DELETE FROM sessions WHERE id = ?`, p.id) // its invocations go with it
+	n, err := p.Exec(`DELETE FROM sessions WHERE id = ?`, p.id) // its invocations go with it
 	p.report.Sessions += int(n)
 	return n, err
 }
@@ -250,7 +236,7 @@ const ofSkill = ` coalesce((SELECT skill FROM runs WHERE runs.id = run), ?1) = ?
 // or were configured with it.
 func (p *purge) runsOf(cases []caseName) (runs []string, err error) {
 	for _, c := range cases {
-		err := p.each(`SELECT run FROM rollouts WHERE case_id = ?2 AND`+ofSkill+`
+		err := p.Each(`SELECT run FROM rollouts WHERE case_id = ?2 AND`+ofSkill+`
 			UNION SELECT run FROM judgements WHERE skill = ?1 AND case_id = ?2
 			UNION SELECT id FROM runs WHERE skill = ?1 AND instr(body, json_quote(?2)) > 0`, []any{c.skill, c.id},
 			func(rows *sql.Rows) error {
@@ -272,23 +258,23 @@ func (p *purge) runsOf(cases []caseName) (runs []string, err error) {
 }
 
 func (p *purge) removeCase(c caseName) error {
-	n, err := p.exec(`DELETE FROM rollouts WHERE case_id = ?2 AND`+ofSkill, c.skill, c.id)
+	n, err := p.Exec(`DELETE FROM rollouts WHERE case_id = ?2 AND`+ofSkill, c.skill, c.id)
 	if err != nil {
 		return err
 	}
 	p.report.Rollouts += int(n)
-	if err := p.keepPrint(c.skill, c.id); err != nil {
+	if err := keepPrint(p.tx, c.skill, c.id); err != nil {
 		return err
 	}
-	if _, err = p.exec(`DELETE FROM calibrations WHERE instr(body, ?) > 0`, c.id); err != nil {
+	if _, err = p.Exec(`DELETE FROM calibrations WHERE instr(body, ?) > 0`, c.id); err != nil {
 		return err
 	}
 	for _, table := range []string{"spent", "judgements", "labels"} {
-		if _, err = p.exec(`DELETE FROM `+table+` WHERE skill = ? AND case_id = ?`, c.skill, c.id); err != nil {
+		if _, err = p.Exec(`DELETE FROM `+table+` WHERE skill = ? AND case_id = ?`, c.skill, c.id); err != nil {
 			return err
 		}
 	}
-	_, err = p.exec(`DELETE FROM cases WHERE skill = ? AND id = ?`, c.skill, c.id)
+	_, err = p.Exec(`DELETE FROM cases WHERE skill = ? AND id = ?`, c.skill, c.id)
 	return err
 }
 
@@ -300,7 +286,7 @@ func (p *purge) renameCluster() error {
 		return err
 	}
 	for _, table := range []string{"cases", "events", "trials", "runs", "calibrations"} {
-		_, err := p.exec(`UPDATE `+table+` SET body = replace(body, ?1, ?2) WHERE instr(body, ?1) > 0`,
+		_, err := p.Exec(`UPDATE `+table+` SET body = replace(body, ?1, ?2) WHERE instr(body, ?1) > 0`,
 			string(old), `"purged-`+sessionSHA(p.id)[:16]+`"`)
 		if err != nil {
 			return err

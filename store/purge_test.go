@@ -156,7 +156,7 @@ func TestPurgeUnknownSession(t *testing.T) {
 func occurrences(t *testing.T, s *Store, word string) (n int) {
 	t.Helper()
 	for _, suffix := range []string{"", "-wal", "-shm"} {
-		b, err := os.ReadFile(s.path + suffix)
+		b, err := os.ReadFile(s.Path() + suffix)
 		if err != nil && suffix == "" {
 			t.Fatal(err)
 		}

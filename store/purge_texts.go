@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/store/sqlite"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -26,8 +27,8 @@ func (p *purge) removeTexts(cases []caseName, runs []string) error {
 
 func (p *purge) removeTextsOf(skill string, ids, runs []string) error {
 	var candidates []record.Candidate
-	err := p.each(`SELECT body FROM candidates WHERE`+ofSkill, []any{skill}, func(rows *sql.Rows) error {
-		c, err := scanBody[record.Candidate](rows)
+	err := p.Each(`SELECT body FROM candidates WHERE`+ofSkill, []any{skill}, func(rows *sql.Rows) error {
+		c, err := sqlite.ScanBody[record.Candidate](rows)
 		candidates = append(candidates, c)
 		return err
 	})
@@ -35,8 +36,8 @@ func (p *purge) removeTextsOf(skill string, ids, runs []string) error {
 		return err
 	}
 	var versions []record.Version
-	err = p.each(`SELECT body FROM versions WHERE skill = ? ORDER BY n`, []any{skill}, func(rows *sql.Rows) error {
-		v, err := scanBody[record.Version](rows)
+	err = p.Each(`SELECT body FROM versions WHERE skill = ? ORDER BY n`, []any{skill}, func(rows *sql.Rows) error {
+		v, err := sqlite.ScanBody[record.Version](rows)
 		versions = append(versions, v)
 		return err
 	})
@@ -101,19 +102,19 @@ func (p *purge) rewrite(c *record.Candidate, gone map[string]bool, silent bool) 
 		return err
 	}
 	args[0] = string(body)
-	_, err = p.exec(query, args...)
+	_, err = p.Exec(query, args...)
 	return err
 }
 
 // removeText removes what was measured of a text that is gone, and its trials:
 // nobody can install it any more.
 func (p *purge) removeText(skill, sha string) error {
-	n, err := p.exec(`DELETE FROM rollouts WHERE candidate = ?2 AND`+ofSkill, skill, sha)
+	n, err := p.Exec(`DELETE FROM rollouts WHERE candidate = ?2 AND`+ofSkill, skill, sha)
 	if err != nil {
 		return err
 	}
 	p.report.Rollouts += int(n)
-	n, err = p.exec(`DELETE FROM trials WHERE skill = ? AND challenger = ?`, skill, sha)
+	n, err = p.Exec(`DELETE FROM trials WHERE skill = ? AND challenger = ?`, skill, sha)
 	if err != nil {
 		return err
 	}
@@ -138,7 +139,7 @@ func (p *purge) markVersions(versions []record.Version, learned map[string]bool)
 		if err != nil {
 			return err
 		}
-		if _, err := p.exec(`UPDATE versions SET body = ? WHERE skill = ? AND n = ?`, string(body), v.Skill, v.N); err != nil {
+		if _, err := p.Exec(`UPDATE versions SET body = ? WHERE skill = ? AND n = ?`, string(body), v.Skill, v.N); err != nil {
 			return err
 		}
 		p.report.Versions = append(p.report.Versions, v)
@@ -149,21 +150,21 @@ func (p *purge) markVersions(versions []record.Version, learned map[string]bool)
 // silence removes what a run has in words: its models' replies, the reasons in
 // its events, and the error that ended it. A run that has not ended is ended.
 func (p *purge) silence(run string) error {
-	n, err := p.exec(`DELETE FROM completions WHERE run = ?`, run)
+	n, err := p.Exec(`DELETE FROM completions WHERE run = ?`, run)
 	if err != nil {
 		return err
 	}
 	p.report.Completions += int(n)
-	_, err = p.exec(`UPDATE events SET body = json_set(body, '$.data.reason', ?2)
+	_, err = p.Exec(`UPDATE events SET body = json_set(body, '$.data.reason', ?2)
 		WHERE run = ?1 AND body ->> '$.data.reason' IS NOT NULL AND body ->> '$.kind' <> 'verdict'`, run, purgedWords)
 	if err != nil {
 		return err
 	}
 	var body []byte
-	if ok, err := p.row(`SELECT body FROM runs WHERE id = ?`, []any{run}, &body); err != nil || !ok {
+	if ok, err := p.Row(`SELECT body FROM runs WHERE id = ?`, []any{run}, &body); err != nil || !ok {
 		return err
 	}
-	r, err := decode[record.Run](body)
+	r, err := sqlite.Decode[record.Run](body)
 	if err != nil || r.Status == record.Finished {
 		return err
 	}
@@ -171,7 +172,7 @@ func (p *purge) silence(run string) error {
 	if body, err = json.Marshal(r); err != nil {
 		return err
 	}
-	_, err = p.exec(`UPDATE runs SET status = ?, body = ? WHERE id = ?`, string(r.Status), string(body), run)
+	_, err = p.Exec(`UPDATE runs SET status = ?, body = ? WHERE id = ?`, string(r.Status), string(body), run)
 	return err
 }
 

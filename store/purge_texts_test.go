@@ -17,13 +17,13 @@ import (
 func dump(t *testing.T, s *Store) string {
 	t.Helper()
 	var b strings.Builder
-	tables, err := s.read.Query(`SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`)
+	tables, err := readerOf(t, s).Query(`SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`)
 	must(t, err)
 	defer tables.Close()
 	for tables.Next() {
 		var table string
 		must(t, tables.Scan(&table))
-		rows, err := s.read.Query(`SELECT * FROM ` + table + ` ORDER BY 1, 2`)
+		rows, err := readerOf(t, s).Query(`SELECT * FROM ` + table + ` ORDER BY 1, 2`)
 		must(t, err)
 		columns, err := rows.Columns()
 		must(t, err)

@@ -20,10 +20,7 @@ func TestLongReader(t *testing.T) {
 	bad := session("s1", "/a", use("u", "dataviz", harvest.Corrected, day))
 	bad.Turns[0].Prompt = secret
 	must(t, s.SaveSession(ctx, bad))
-	db, err := sql.Open("sqlite3", readDSN(s.path))
-	must(t, err)
-	defer db.Close()
-	reader, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	reader, err := readerOf(t, s).BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	must(t, err)
 	count := func() (n int) {
 		must(t, reader.QueryRow(`SELECT count(*) FROM rollouts`).Scan(&n))

@@ -4,28 +4,29 @@ import (
 	"context"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
 var _ harvest.Memory = (*Store)(nil)
 
 // Recall implements harvest.Memory.
 func (s *Store) Recall(ctx context.Context, key string) ([]byte, error) {
-	found, err := firstOrZero(query(ctx, s, scanOne[[]byte], `SELECT body FROM readings WHERE key = ?`, key))
-	return found, named(err, "recall what a model read")
+	found, err := sqlite.FirstOrZero(sqlite.Query(ctx, s.DB, sqlite.ScanOne[[]byte], `SELECT body FROM readings WHERE key = ?`, key))
+	return found, sqlite.Named(err, "recall what a model read")
 }
 
 // Remember implements harvest.Memory. Of a purged session nothing is kept.
 func (s *Store) Remember(ctx context.Context, session, key string, answer []byte) error {
 	at := s.now().UnixMicro()
-	err := s.do(ctx, func(t *tx) error {
+	err := s.Do(ctx, func(t *tx) error {
 		gone, err := isPurged(t, session)
 		if err != nil || gone {
 			return err
 		}
-		_, err = t.exec(`INSERT INTO readings (key, session, at, body) VALUES (?, ?, ?, ?)
+		_, err = t.Exec(`INSERT INTO readings (key, session, at, body) VALUES (?, ?, ?, ?)
 			ON CONFLICT (key) DO UPDATE SET session = excluded.session, at = excluded.at, body = excluded.body`,
 			key, session, at, answer)
 		return err
 	})
-	return named(err, "remember what a model read")
+	return sqlite.Named(err, "remember what a model read")
 }

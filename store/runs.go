@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/store/sqlite"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -28,17 +29,17 @@ func (s *Store) Run(ctx context.Context, id string) (*record.Run, error) {
 
 // Runs returns a skill's runs, or all where skill is "", the newest first.
 func (s *Store) Runs(ctx context.Context, skill string) ([]record.Run, error) {
-	runs, err := query(ctx, s, scanBody[record.Run],
+	runs, err := sqlite.Query(ctx, s.DB, sqlite.ScanBody[record.Run],
 		`SELECT body FROM runs WHERE ?1 = '' OR skill = ?1 ORDER BY started DESC, rowid DESC`, skill)
-	return runs, named(err, "list runs")
+	return runs, sqlite.Named(err, "list runs")
 }
 
 // RunsNamed returns the runs whose ids begin with prefix and that started then or
 // later, newest first.
 func (s *Store) RunsNamed(ctx context.Context, prefix string, since time.Time) ([]record.Run, error) {
-	runs, err := query(ctx, s, scanBody[record.Run],
+	runs, err := sqlite.Query(ctx, s.DB, sqlite.ScanBody[record.Run],
 		`SELECT body FROM runs WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1 AND started >= ?2 ORDER BY started DESC, rowid DESC`, prefix, since.UnixMicro())
-	return runs, named(err, "list runs %s", prefix)
+	return runs, sqlite.Named(err, "list runs %s", prefix)
 }
 
 // LatestRun returns a skill's newest run, nil where there is none.
@@ -56,16 +57,16 @@ func (s *Store) UnfinishedRun(ctx context.Context, skill string) (*record.Run, e
 }
 
 func (s *Store) oneRun(ctx context.Context, q string, args ...any) (*record.Run, error) {
-	found, err := first(query(ctx, s, scanBody[record.Run], q, args...))
-	return found, named(err, "look up run")
+	found, err := sqlite.First(sqlite.Query(ctx, s.DB, sqlite.ScanBody[record.Run], q, args...))
+	return found, sqlite.Named(err, "look up run")
 }
 
 // Candidates returns the candidates of a run in the order of their proposal,
 // with their texts.
 func (s *Store) Candidates(ctx context.Context, run string) ([]record.Candidate, error) {
-	cs, err := query(ctx, s, scanCandidate,
+	cs, err := sqlite.Query(ctx, s.DB, scanCandidate,
 		`SELECT body, text FROM candidates WHERE run = ? ORDER BY seq`, run)
-	return cs, named(err, "list candidates of run %s", run)
+	return cs, sqlite.Named(err, "list candidates of run %s", run)
 }
 
 // Candidate returns the candidate whose SHA-256 is sha, or begins with it. A
@@ -76,7 +77,7 @@ func (s *Store) Candidate(ctx context.Context, sha string) (*record.Candidate, e
 	if err != nil {
 		return nil, fmt.Errorf("candidate %q: %w", sha, err)
 	}
-	cs, err := query(ctx, s, scanCandidate,
+	cs, err := sqlite.Query(ctx, s.DB, scanCandidate,
 		`SELECT body, text FROM candidates WHERE sha = ?
 			ORDER BY (SELECT started FROM runs WHERE id = run) DESC, rowid DESC LIMIT 1`, full)
 	if err != nil {
@@ -91,9 +92,9 @@ func (s *Store) Candidate(ctx context.Context, sha string) (*record.Candidate, e
 // Sightings returns a text as every run that looked at it has it, the oldest run
 // first: what one run made may be the incumbent of the next.
 func (s *Store) Sightings(ctx context.Context, sha string) ([]record.Candidate, error) {
-	cs, err := query(ctx, s, scanCandidate,
+	cs, err := sqlite.Query(ctx, s.DB, scanCandidate,
 		`SELECT body, text FROM candidates WHERE sha = ? ORDER BY (SELECT started FROM runs WHERE id = run), rowid`, sha)
-	return cs, named(err, "look up candidate %.12s", sha)
+	return cs, sqlite.Named(err, "look up candidate %.12s", sha)
 }
 
 func scanCandidate(rows *sql.Rows) (c record.Candidate, err error) {
@@ -102,16 +103,16 @@ func scanCandidate(rows *sql.Rows) (c record.Candidate, err error) {
 	if err = rows.Scan(&body, &text); err != nil {
 		return c, err
 	}
-	c, err = decode[record.Candidate](body)
+	c, err = sqlite.Decode[record.Candidate](body)
 	c.Text = text
 	return c, err
 }
 
 // Events returns the events of a run in their order.
 func (s *Store) Events(ctx context.Context, run string) ([]record.Event, error) {
-	es, err := query(ctx, s, scanBody[record.Event],
+	es, err := sqlite.Query(ctx, s.DB, sqlite.ScanBody[record.Event],
 		`SELECT body FROM events WHERE run = ? ORDER BY seq`, run)
-	return es, named(err, "list events of run %s", run)
+	return es, sqlite.Named(err, "list events of run %s", run)
 }
 
 // A RolloutFilter selects rollouts; a field that is empty selects all.
@@ -156,8 +157,8 @@ func (s *Store) Rollouts(ctx context.Context, f RolloutFilter) ([]eval.Rollout, 
 	if len(where) > 0 {
 		q += " WHERE " + strings.Join(where, " AND ")
 	}
-	rs, err := query(ctx, s, scanBody[eval.Rollout], q+" ORDER BY id", args...)
-	return rs, named(err, "list rollouts")
+	rs, err := sqlite.Query(ctx, s.DB, sqlite.ScanBody[eval.Rollout], q+" ORDER BY id", args...)
+	return rs, sqlite.Named(err, "list rollouts")
 }
 
 // complete returns the one name of which prefix is the beginning; a name that
@@ -175,7 +176,7 @@ func (s *Store) complete(ctx context.Context, from, col, prefix string, args ...
 	// A range, not LIKE or GLOB: prefix is somebody's input and may hold
 	// wildcards. char(0x10ffff) sorts after every character.
 	q := fmt.Sprintf("%s%s%s >= ? AND %s < ? || char(0x10ffff) ORDER BY %s LIMIT %d", from, and, col, col, col, enough)
-	names, err := query(ctx, s, scanOne[string], q, append(slices.Clone(args), prefix, prefix)...)
+	names, err := sqlite.Query(ctx, s.DB, sqlite.ScanOne[string], q, append(slices.Clone(args), prefix, prefix)...)
 	switch {
 	case err != nil:
 		return "", err

@@ -182,8 +182,8 @@ func TestTrialIsSavedOverWhatWasRead(t *testing.T) {
 	ctx := t.Context()
 	s := open(t)
 	j := s.Journal("r1")
-	must(t, s.do(ctx, func(tx *tx) error {
-		_, err := tx.exec(`INSERT INTO trials (skill, incumbent, challenger, simulated, updated, body)
+	must(t, s.Do(ctx, func(tx *tx) error {
+		_, err := tx.Exec(`INSERT INTO trials (skill, incumbent, challenger, simulated, updated, body)
 			VALUES ('dataviz', 'inc', 'chal', 0, 0, '{"skill":"dataviz","incumbent":"inc","challenger":"chal","run":"r0","decision":"undecided","state":{}}')`)
 		return err
 	}))
@@ -207,8 +207,8 @@ func TestTrialIsSavedOverWhatWasRead(t *testing.T) {
 	if got := read(); got.Decision != "reject" || got.Revision != 2 {
 		t.Errorf("kept %+v", got)
 	}
-	must(t, s.do(ctx, func(tx *tx) error {
-		_, err := tx.exec(`DELETE FROM trials`)
+	must(t, s.Do(ctx, func(tx *tx) error {
+		_, err := tx.Exec(`DELETE FROM trials`)
 		return err
 	}))
 	if err := j.SaveTrial(ctx, theirs); !errors.As(err, &changed) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
 // SaveSession keeps a session with its invocations, in the place of what was
@@ -17,7 +18,7 @@ import (
 // error; Purged tells.
 func (s *Store) SaveSession(ctx context.Context, ses *harvest.Session) error {
 	err := s.saveSession(ctx, ses)
-	return named(err, "save session %s", ses.ID)
+	return sqlite.Named(err, "save session %s", ses.ID)
 }
 
 func (s *Store) saveSession(ctx context.Context, ses *harvest.Session) error {
@@ -42,7 +43,7 @@ func (s *Store) saveSession(ctx context.Context, ses *harvest.Session) error {
 		}
 		uses[i] = string(b)
 	}
-	return s.do(ctx, func(t *tx) error {
+	return s.Do(ctx, func(t *tx) error {
 		gone, err := isPurged(t, ses.ID)
 		if gone {
 			s.purgedPaths.Store(ses.Path, true)
@@ -51,18 +52,18 @@ func (s *Store) saveSession(ctx context.Context, ses *harvest.Session) error {
 			return err
 		}
 		// Its invocations go with it.
-		if _, err := t.exec(`DELETE FROM sessions WHERE id = ? AND path = ?`, ses.ID, ses.Path); err != nil {
+		if _, err := t.Exec(`DELETE FROM sessions WHERE id = ? AND path = ?`, ses.ID, ses.Path); err != nil {
 			return err
 		}
-		_, err = t.exec(`INSERT INTO sessions (id, path, agent, headless, started, head, turns) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			ses.ID, ses.Path, ses.Agent, ses.Headless, micros(ses.Started), string(head), string(turns))
+		_, err = t.Exec(`INSERT INTO sessions (id, path, agent, headless, started, head, turns) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+			ses.ID, ses.Path, ses.Agent, ses.Headless, sqlite.Micros(ses.Started), string(head), string(turns))
 		if err != nil {
 			return err
 		}
 		for i, inv := range ses.Invocations {
-			_, err := t.exec(`INSERT INTO invocations (session, path, seq, id, skill, label, failed, at, body)
+			_, err := t.Exec(`INSERT INTO invocations (session, path, seq, id, skill, label, failed, at, body)
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-				ses.ID, ses.Path, i, inv.ID, inv.Skill, string(inv.Feedback.Label), inv.Failed, micros(inv.Time), uses[i])
+				ses.ID, ses.Path, i, inv.ID, inv.Skill, string(inv.Feedback.Label), inv.Failed, sqlite.Micros(inv.Time), uses[i])
 			if err != nil {
 				return err
 			}
@@ -128,18 +129,18 @@ func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]harvest.Sessio
 	if f.Limit > 0 {
 		q += fmt.Sprintf(" LIMIT %d", f.Limit)
 	}
-	list, err := query(ctx, s, func(rows *sql.Rows) (ses harvest.Session, err error) {
+	list, err := sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (ses harvest.Session, err error) {
 		var head, turns sql.RawBytes
 		if err = rows.Scan(&head, &turns); err != nil {
 			return ses, err
 		}
-		if ses, err = decode[harvest.Session](head); err != nil {
+		if ses, err = sqlite.Decode[harvest.Session](head); err != nil {
 			return ses, err
 		}
-		ses.Turns, err = decode[[]harvest.Turn](turns)
+		ses.Turns, err = sqlite.Decode[[]harvest.Turn](turns)
 		return ses, err
 	}, q, args...)
-	return list, named(err, "list sessions")
+	return list, sqlite.Named(err, "list sessions")
 }
 
 // A Use is an invocation with where it stands.
@@ -156,15 +157,15 @@ type Use struct {
 // copies its lines into a new file: such a use is returned once, from the path that
 // sorts first.
 func (s *Store) Invocations(ctx context.Context, skill string) ([]Use, error) {
-	uses, err := query(ctx, s, func(rows *sql.Rows) (u Use, err error) {
+	uses, err := sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (u Use, err error) {
 		var body sql.RawBytes
 		if err = rows.Scan(&u.Session, &u.Path, &u.Agent, &u.Headless, &body); err != nil {
 			return u, err
 		}
-		u.Invocation, err = decode[harvest.Invocation](body)
+		u.Invocation, err = sqlite.Decode[harvest.Invocation](body)
 		return u, err
 	}, `SELECT session, path, agent, headless, body FROM (`+distinctUses+`) WHERE skill = ? ORDER BY at, path, seq`, skill)
-	return uses, named(err, "list uses of %s", skill)
+	return uses, sqlite.Named(err, "list uses of %s", skill)
 }
 
 // distinctUses has one row for each use of a skill. Ids alone do not tell: those that

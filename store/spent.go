@@ -8,27 +8,28 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/content"
+	"github.com/skill-evolve/evolve/store/sqlite"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // SpendCase implements record.Journal. Spending a case again on the same
 // challenger changes nothing; on another one it is a *record.SpentError.
 func (j *journal) SpendCase(ctx context.Context, skill, incumbent, challenger, caseID, print string) error {
-	err := j.do(ctx, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO spent (skill, incumbent, case_id, challenger) VALUES (?, ?, ?, ?)
+	err := j.Do(ctx, func(t *tx) error {
+		_, err := t.Exec(`INSERT INTO spent (skill, incumbent, case_id, challenger) VALUES (?, ?, ?, ?)
 			ON CONFLICT DO NOTHING`, skill, incumbent, caseID, challenger)
 		if err != nil {
 			return err
 		}
 		if print != "" {
-			_, err = t.exec(`INSERT INTO spent_prints (skill, incumbent, print, challenger) VALUES (?, ?, ?, ?)
+			_, err = t.Exec(`INSERT INTO spent_prints (skill, incumbent, print, challenger) VALUES (?, ?, ?, ?)
 				ON CONFLICT DO NOTHING`, skill, incumbent, print, challenger)
 			if err != nil {
 				return err
 			}
 		}
 		var on string
-		other, err := t.row(`SELECT challenger FROM spent WHERE skill = ?1 AND incumbent = ?2 AND case_id = ?3 AND challenger <> ?5
+		other, err := t.Row(`SELECT challenger FROM spent WHERE skill = ?1 AND incumbent = ?2 AND case_id = ?3 AND challenger <> ?5
 			UNION ALL SELECT challenger FROM spent_prints WHERE skill = ?1 AND incumbent = ?2 AND print = ?4 AND challenger <> ?5 LIMIT 1`,
 			[]any{skill, incumbent, caseID, print, challenger}, &on)
 		if err == nil && other {
@@ -36,24 +37,24 @@ func (j *journal) SpendCase(ctx context.Context, skill, incumbent, challenger, c
 		}
 		return err
 	})
-	return named(err, "spend case %s", caseID)
+	return sqlite.Named(err, "spend case %s", caseID)
 }
 
 // SpentCases implements record.Journal.
 func (j *journal) SpentCases(ctx context.Context, skill, incumbent string) (*record.Spent, error) {
 	out, err := j.spentCases(ctx, skill, incumbent)
-	return out, named(err, "list spent cases of %s", skill)
+	return out, sqlite.Named(err, "list spent cases of %s", skill)
 }
 
 func (j *journal) spentCases(ctx context.Context, skill, incumbent string) (*record.Spent, error) {
 	out := &record.Spent{By: map[string]string{}, ByPrint: map[string]string{}, Read: map[string]bool{}}
-	keys, err := query(ctx, j.Store, scanOne[[]byte], `SELECT key FROM print_key`)
+	keys, err := sqlite.Query(ctx, j.DB, sqlite.ScanOne[[]byte], `SELECT key FROM print_key`)
 	if err != nil || len(keys) != 1 {
 		return nil, errors.Join(err, keyMissing(len(keys)))
 	}
 	out.Key = keys[0]
 	type row struct{ name, challenger string }
-	_, err = query(ctx, j.Store, func(rows *sql.Rows) (r row, err error) {
+	_, err = sqlite.Query(ctx, j.DB, func(rows *sql.Rows) (r row, err error) {
 		err = rows.Scan(&r.name, &r.challenger)
 		out.ByPrint[r.name] = r.challenger
 		return r, err
@@ -61,7 +62,7 @@ func (j *journal) spentCases(ctx context.Context, skill, incumbent string) (*rec
 	if err != nil {
 		return nil, err
 	}
-	_, err = query(ctx, j.Store, func(rows *sql.Rows) (r row, err error) {
+	_, err = sqlite.Query(ctx, j.DB, func(rows *sql.Rows) (r row, err error) {
 		var body sql.RawBytes
 		if err = rows.Scan(&r.name, &r.challenger, &body); err != nil {
 			return r, err
@@ -71,7 +72,7 @@ func (j *journal) spentCases(ctx context.Context, skill, incumbent string) (*rec
 			return r, nil
 		}
 		// An older evolve has kept no print of what it spent.
-		c, err := decode[eval.Case](body)
+		c, err := sqlite.Decode[eval.Case](body)
 		if p := content.Print(out.Key, &c); err == nil && p != "" && out.ByPrint[p] == "" {
 			out.ByPrint[p] = r.challenger
 		}
@@ -81,7 +82,7 @@ func (j *journal) spentCases(ctx context.Context, skill, incumbent string) (*rec
 	if err != nil {
 		return nil, err
 	}
-	_, err = query(ctx, j.Store, func(rows *sql.Rows) (p string, err error) {
+	_, err = sqlite.Query(ctx, j.DB, func(rows *sql.Rows) (p string, err error) {
 		err = rows.Scan(&p)
 		out.Read[p] = true
 		return p, err
@@ -98,14 +99,14 @@ func keyMissing(n int) error {
 
 // keepPrint remembers what a case asks, by its print, before that goes: of one that
 // was spent, or that a search may have read. Nothing happens where there is none.
-func (t *tx) keepPrint(skill, id string) error {
+func keepPrint(t *tx, skill, id string) error {
 	var body, key []byte
 	var split string
-	had, err := t.row(`SELECT body, split, key FROM cases, print_key WHERE skill = ? AND cases.id = ?`, []any{skill, id}, &body, &split, &key)
+	had, err := t.Row(`SELECT body, split, key FROM cases, print_key WHERE skill = ? AND cases.id = ?`, []any{skill, id}, &body, &split, &key)
 	if err != nil || !had {
 		return err
 	}
-	c, err := decode[eval.Case](body)
+	c, err := sqlite.Decode[eval.Case](body)
 	if err != nil {
 		return err
 	}
@@ -113,10 +114,10 @@ func (t *tx) keepPrint(skill, id string) error {
 	if print == "" {
 		return nil // dropped: it was kept then
 	}
-	_, err = t.exec(`INSERT INTO spent_prints (skill, incumbent, print, challenger)
+	_, err = t.Exec(`INSERT INTO spent_prints (skill, incumbent, print, challenger)
 		SELECT skill, incumbent, ?3, challenger FROM spent WHERE skill = ?1 AND case_id = ?2 ON CONFLICT DO NOTHING`, skill, id, print)
 	if s := eval.Split(split); err == nil && (s == eval.Train || s == eval.Val) {
-		_, err = t.exec(`INSERT INTO read_prints (skill, print) VALUES (?, ?) ON CONFLICT DO NOTHING`, skill, print)
+		_, err = t.Exec(`INSERT INTO read_prints (skill, print) VALUES (?, ?) ON CONFLICT DO NOTHING`, skill, print)
 	}
 	return err
 }

@@ -1,336 +1,80 @@
 // Package store keeps everything that evolve knows in one SQLite file: cases,
-// sessions, rollouts, runs, versions. It is the tournament's Journal, and the
-// only package that knows SQL.
-//
-// The database is in WAL mode with synchronous=FULL: what a method has
-// acknowledged survives a kill and a power loss. All writes of a process pass
-// through one goroutine, which commits concurrent ones together (see group.go);
-// several processes may share a database.
+// sessions, rollouts, runs, versions.
 package store
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
-	"errors"
-	"fmt"
+	"embed"
 	"io/fs"
-	"net/url"
-	"os"
-	"path/filepath"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
-	"unicode/utf8"
+
+	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
-// A Store is an open database. It is safe for concurrent use.
+// A Store is an open database. It is the tournament's Journal. It is safe for
+// concurrent use.
 type Store struct {
-	path string
-	read *sql.DB
-	// write has a single connection, which the writer goroutine holds; nil in a
-	// store that only reads.
-	write *sql.DB
-	now   func() time.Time
-
-	jobs      chan *job
-	closing   chan struct{}
-	stopped   chan struct{} // closed when the writer goroutine has ended
-	closeOnce sync.Once
-	closeErr  error
+	*sqlite.DB
+	now func() time.Time
 
 	// purgedPaths are transcripts of purged sessions that somebody wanted to
 	// save: cursors must not name them.
 	purgedPaths sync.Map
-
-	readOnly bool
-	looking  sync.RWMutex // held while view is read from
-	view     *view        // what a store that only reads reads from
-	copy     *privateCopy // that this is, nil for none
-
-	damageOnce sync.Once
-	damage     atomic.Pointer[CorruptError] // the first that was found; nil for none
 }
 
-// readers is the size of the pool of reading connections.
-const readers = 4
+type tx = sqlite.Tx
 
-// Open opens the database at path for reading and writing. It creates the file
-// (mode 0600) and its folder (0700) where they are missing, and brings an older
-// schema up to date. Errors that a caller may tell apart are *NewerError,
-// *CorruptError and *LostError.
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// migrations returns the scripts in order: the one at index i makes version i+1.
+func migrations() sqlite.Schema {
+	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
+	if err != nil {
+		panic(err) // the pattern is a constant
+	}
+	scripts := make(sqlite.Schema, len(names))
+	for i, name := range names {
+		body, err := migrationFiles.ReadFile(name)
+		if err != nil {
+			panic(err) // embedded files can be read
+		}
+		scripts[i] = string(body)
+	}
+	return scripts
+}
+
+// Open opens the database at path for reading and writing, see sqlite.Open.
 func Open(ctx context.Context, path string) (*Store, error) {
-	if err := driverMissing(); err != nil {
-		return nil, err
-	}
-	if err := Lost(path); err != nil {
-		return nil, fmt.Errorf("open store: %w", err)
-	}
-	return openFile(ctx, path, durable)
+	return opened(sqlite.Open(ctx, path, migrations()))
 }
 
-// What a crash of the machine leaves of what was saved.
-const (
-	durable   = "FULL" // all of it
-	forgetful = "OFF"  // whatever it may be: of a copy, which is removed anyway
-)
-
-// openFile is Open, of a file of which it is known that it was not lost.
-func openFile(ctx context.Context, path, synchronous string) (*Store, error) {
-	if err := prepareFile(path); err != nil {
-		return nil, fmt.Errorf("open store: %w", err)
-	}
-	s := &Store{path: path, now: time.Now,
-		jobs: make(chan *job), closing: make(chan struct{}), stopped: make(chan struct{})}
-	var err error
-	if s.write, err = connect(ctx, writeDSN(path, synchronous), 1); err != nil {
-		return nil, fmt.Errorf("open store %s: %w", path, s.explain(err))
-	}
-	if err := s.prepare(ctx); err != nil {
-		err = s.explain(err) // before closing, which may write
-		s.write.Close()
-		return nil, fmt.Errorf("open store %s: %w", path, err)
-	}
-	if s.read, err = connect(ctx, readDSN(path), readers); err != nil {
-		err = s.explain(err)
-		s.write.Close()
-		return nil, fmt.Errorf("open store %s: %w", path, err)
-	}
-	conn, err := s.write.Conn(ctx)
-	if err != nil {
-		err = s.explain(err)
-		s.read.Close()
-		s.write.Close()
-		return nil, fmt.Errorf("open store %s: %w", path, err)
-	}
-	go s.writer(conn)
-	return s, nil
+// OpenReadOnly opens an existing database for commands that only look, see
+// sqlite.OpenReadOnly.
+func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
+	return opened(sqlite.OpenReadOnly(ctx, path, migrations()))
 }
 
-// prepare makes sure that the database is ours and whole, and brings it up to
-// date.
-func (s *Store) prepare(ctx context.Context) error {
-	if _, err := schemaVersion(ctx, s.write, s.path); err != nil {
-		return err
-	}
-	info, err := os.Stat(s.path)
-	if err != nil {
-		return err
-	}
-	if info.Size() <= checkedAtOpen {
-		if err := checkPages(ctx, s.write); err != nil {
-			return err
-		}
-	}
-	return migrate(ctx, s.write, s.path)
+// OpenEmpty opens a store that has nothing in it, see sqlite.OpenEmpty.
+func OpenEmpty(ctx context.Context) (*Store, error) {
+	return opened(sqlite.OpenEmpty(ctx, migrations()))
 }
 
-// Close waits for writes that were accepted, folds the write-ahead log into the
-// database and closes it. Methods called afterwards fail with ErrClosed. It may
-// be called more than once.
-func (s *Store) Close() error {
-	s.closeOnce.Do(func() {
-		close(s.closing)
-		if s.view != nil {
-			s.looking.Lock()
-			defer s.looking.Unlock()
-			s.closeErr = s.view.close()
-			return
-		}
-		errRead := s.read.Close()
-		<-s.stopped
-		// Another process may be reading the log; it is then left for the last
-		// one to fold in, which loses nothing.
-		_, errFold := s.write.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
-		if kindOf(errFold) == full {
-			errFold = nil // what was saved is safe in the log, and stays there
-		}
-		s.closeErr = errors.Join(errRead, errFold, s.write.Close())
-		s.closeErr = errors.Join(s.closeErr, s.copy.remove())
-		if s.closeErr != nil {
-			s.closeErr = fmt.Errorf("close store %s: %w", s.path, s.explain(s.closeErr))
-		}
-	})
-	return s.closeErr
+// OpenCopy opens a private copy of the database at path, see sqlite.OpenCopy.
+func OpenCopy(ctx context.Context, path string) (*Store, error) {
+	return opened(sqlite.OpenCopy(ctx, path, migrations()))
 }
 
-// prepareFile creates the folder and the file with modes that nobody else can
-// read. SQLite gives its -wal and -shm files the mode of the database.
-func prepareFile(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		info, err := os.Stat(path + suffix)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if info.Mode().Perm()&0o077 == 0 {
-			continue
-		}
-		if err := os.Chmod(path+suffix, 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// connect opens a pool and makes its first connection. Turning on WAL takes a
-// lock that SQLite does not wait for, so that two processes which create a
-// database together may meet; the loser tries again.
-func connect(ctx context.Context, dsn string, conns int) (*sql.DB, error) {
-	db, err := sql.Open("sqlite3", dsn)
+func opened(db *sqlite.DB, err error) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(conns)
-	db.SetMaxIdleConns(conns)
-	for tries := 0; ; tries++ {
-		if err = db.PingContext(ctx); err == nil {
-			return db, nil
-		}
-		if kindOf(err) != busy || tries == 50 || !pause(ctx, 20*time.Millisecond) {
-			db.Close()
-			return nil, err
-		}
-	}
+	return &Store{DB: db, now: time.Now}, nil
 }
 
-// pause waits for d; it is false where ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
+// Lost is sqlite.Lost.
+func Lost(path string) error { return sqlite.Lost(path) }
 
-// writeDSN: immediate transactions, because a deferred one that reads and then
-// writes fails with SQLITE_BUSY whenever somebody else wrote in between;
-// secure_delete, so that what is purged is overwritten.
-func writeDSN(path, synchronous string) string {
-	return fileURI(path) + "?mode=rw&_journal_mode=WAL&_synchronous=" + synchronous + "&_busy_timeout=5000" +
-		"&_txlock=immediate&_foreign_keys=on&_secure_delete=on"
-}
-
-func readDSN(path string) string {
-	return fileURI(path) + "?mode=ro&_busy_timeout=5000&_query_only=on"
-}
-
-// fileURI escapes path, so that ?, # and % in it are not taken for syntax.
-func fileURI(path string) string {
-	path = filepath.ToSlash(path)
-	if filepath.IsAbs(path) && !strings.HasPrefix(path, "/") {
-		path = "/" + path // a Windows drive
-	}
-	return "file:" + (&url.URL{Path: path}).EscapedPath()
-}
-
-// micros is t as it is stored: Unix microseconds, NULL for the zero time.
-func micros(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return t.UnixMicro()
-}
-
-func fromMicros(n sql.NullInt64) time.Time {
-	if !n.Valid {
-		return time.Time{}
-	}
-	return time.UnixMicro(n.Int64).UTC()
-}
-
-// decode parses one stored body.
-func decode[T any](body []byte) (T, error) {
-	var v T
-	if !utf8.Valid(body) { // which what we wrote was
-		return v, fmt.Errorf("decode stored %T: %w", v, &damageError{"it is no text"})
-	}
-	if err := json.Unmarshal(body, &v); err != nil {
-		return v, fmt.Errorf("decode stored %T: %w", v, err)
-	}
-	return v, nil
-}
-
-// query runs a SELECT and scans every row. No rows are an empty result, not an error.
-// scan must not query.
-func query[T any](ctx context.Context, s *Store, scan func(*sql.Rows) (T, error), q string, args ...any) (out []T, err error) {
-	select {
-	case <-s.closing:
-		return nil, ErrClosed
-	default:
-	}
-	err = s.reading(ctx, func(db *sql.DB) error {
-		out = nil
-		rows, err := db.QueryContext(ctx, q, args...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			v, err := scan(rows)
-			if err != nil {
-				return err
-			}
-			out = append(out, v)
-		}
-		return rows.Err()
-	})
-	if err != nil {
-		return nil, s.explain(err)
-	}
-	return out, nil
-}
-
-// scanBody scans a SELECT of one body column.
-func scanBody[T any](rows *sql.Rows) (T, error) {
-	var body sql.RawBytes
-	if err := rows.Scan(&body); err != nil {
-		var zero T
-		return zero, err
-	}
-	return decode[T](body)
-}
-
-// scanOne scans a SELECT of one column.
-func scanOne[T any](rows *sql.Rows) (v T, err error) {
-	err = rows.Scan(&v)
-	return v, err
-}
-
-// first is the first row that query found, nil for none.
-func first[T any](rows []T, err error) (*T, error) {
-	if err != nil || len(rows) == 0 {
-		return nil, err
-	}
-	return &rows[0], nil
-}
-
-// firstOrZero is first, with a zero for none.
-func firstOrZero[T any](rows []T, err error) (v T, _ error) {
-	if err != nil || len(rows) == 0 {
-		return v, err
-	}
-	return rows[0], nil
-}
-
-// named says in an error what failed; nil stays nil.
-func named(err error, what string, args ...any) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", fmt.Sprintf(what, args...), err)
-}
+// SweepCopies is sqlite.SweepCopies.
+func SweepCopies(path string) []string { return sqlite.SweepCopies(path) }

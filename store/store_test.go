@@ -49,13 +49,13 @@ func TestOpenModes(t *testing.T) {
 	}
 	want := map[string]fs.FileMode{"": 0o600, "-wal": 0o600, "-shm": 0o600}
 	for suffix, mode := range want {
-		info, err := os.Stat(s.path + suffix)
+		info, err := os.Stat(s.Path() + suffix)
 		must(t, err)
 		if info.Mode().Perm() != mode {
 			t.Errorf("evolve.db%s has mode %v, want %v", suffix, info.Mode().Perm(), mode)
 		}
 	}
-	info, err := os.Stat(filepath.Dir(s.path))
+	info, err := os.Stat(filepath.Dir(s.Path()))
 	must(t, err)
 	if info.Mode().Perm() != 0o700 {
 		t.Errorf("folder has mode %v, want 0700", info.Mode().Perm())
@@ -107,13 +107,13 @@ func TestOpenTogether(t *testing.T) {
 func TestOpenNewer(t *testing.T) {
 	s := open(t)
 	know := len(migrations())
-	must(t, s.do(t.Context(), func(x *tx) error {
-		_, err := x.exec("PRAGMA user_version = 99")
+	must(t, s.Do(t.Context(), func(x *tx) error {
+		_, err := x.Exec("PRAGMA user_version = 99")
 		return err
 	}))
 	must(t, s.Close())
 	for name, f := range map[string]func(context.Context, string) (*Store, error){"Open": Open, "OpenReadOnly": OpenReadOnly} {
-		_, err := f(t.Context(), s.path)
+		_, err := f(t.Context(), s.Path())
 		var newer *NewerError
 		if !errors.As(err, &newer) || newer.Have != 99 || newer.Know != know {
 			t.Errorf("%s of a newer database: %v", name, err)
@@ -127,7 +127,7 @@ func TestOpenDamaged(t *testing.T) {
 		must(t, whole.Journal("r").SaveRollout(t.Context(), rollout(strings.Repeat("k", i+1))))
 	}
 	must(t, whole.Close())
-	good, err := os.ReadFile(whole.path)
+	good, err := os.ReadFile(whole.Path())
 	must(t, err)
 
 	torn := bytes.Clone(good)
@@ -171,13 +171,13 @@ func TestDamageFoundLater(t *testing.T) {
 		must(t, s.Journal("r").SaveRollout(t.Context(), rollout(strings.Repeat("k", i+1))))
 	}
 	must(t, s.Close())
-	b, err := os.ReadFile(s.path)
+	b, err := os.ReadFile(s.Path())
 	must(t, err)
 	for at := len(b) / 2; at < len(b); at++ {
 		b[at] = 0xA5
 	}
-	must(t, os.WriteFile(s.path, b, 0o600))
-	again, err := Open(t.Context(), s.path)
+	must(t, os.WriteFile(s.Path(), b, 0o600))
+	again, err := Open(t.Context(), s.Path())
 	if err == nil {
 		defer again.Close()
 		_, err = again.Rollouts(t.Context(), RolloutFilter{Run: "r"})
@@ -190,12 +190,12 @@ func TestDamageFoundLater(t *testing.T) {
 
 func TestOpenForeignDatabase(t *testing.T) {
 	s := open(t)
-	must(t, s.do(t.Context(), func(x *tx) error {
-		_, err := x.exec("PRAGMA application_id = 7")
+	must(t, s.Do(t.Context(), func(x *tx) error {
+		_, err := x.Exec("PRAGMA application_id = 7")
 		return err
 	}))
 	must(t, s.Close())
-	_, err := Open(t.Context(), s.path)
+	_, err := Open(t.Context(), s.Path())
 	if err == nil || !strings.Contains(err.Error(), "another program") {
 		t.Errorf("opened a foreign database: %v", err)
 	}
@@ -216,7 +216,7 @@ func TestReadOnly(t *testing.T) {
 		if !writerOpen {
 			must(t, s.Close())
 		}
-		ro, err := OpenReadOnly(t.Context(), s.path)
+		ro, err := OpenReadOnly(t.Context(), s.Path())
 		must(t, err)
 		j := ro.Journal("r")
 		if r, fresh, err := j.Rollout(t.Context(), "k"); err != nil || r == nil || !fresh {
@@ -253,7 +253,7 @@ func TestClosed(t *testing.T) {
 	if _, _, err := s.Journal("r").Rollout(t.Context(), "k"); !errors.Is(err, ErrClosed) {
 		t.Errorf("read after close: %v", err)
 	}
-	if info, err := os.Stat(s.path + "-wal"); err == nil && info.Size() > 0 {
+	if info, err := os.Stat(s.Path() + "-wal"); err == nil && info.Size() > 0 {
 		t.Errorf("close left %d bytes in the log", info.Size())
 	}
 }

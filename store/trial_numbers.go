@@ -4,17 +4,18 @@ import (
 	"context"
 	"database/sql"
 
+	"github.com/skill-evolve/evolve/store/sqlite"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // number gives a trial that has begun its number, and each further round another
 // one. Nothing changes where it has one: numbers are never given again.
-func (t *tx) number(r *record.TrialRecord) error {
+func number(t *tx, r *record.TrialRecord) error {
 	round, begun := r.Begun()
 	if !begun {
 		return nil
 	}
-	_, err := t.exec(`INSERT INTO trial_numbers (skill, number, incumbent, challenger, round, simulated, proved, before)
+	_, err := t.Exec(`INSERT INTO trial_numbers (skill, number, incumbent, challenger, round, simulated, proved, before)
 		SELECT ?1, coalesce(max(number), 0) + 1, ?2, ?3, ?4, ?5, 0, count(*) FILTER (WHERE proved AND simulated = ?5)
 		FROM trial_numbers WHERE skill = ?1
 		ON CONFLICT DO NOTHING`, r.Skill, r.Incumbent, r.Challenger, round, r.Simulated)
@@ -30,21 +31,21 @@ func scanNumber(rows *sql.Rows) (n record.TrialNumber, err error) {
 
 // TrialNumber implements record.Journal.
 func (s *Store) TrialNumber(ctx context.Context, skill, incumbent, challenger string, round int) (*record.TrialNumber, error) {
-	found, err := first(query(ctx, s, scanNumber, trialNumber+` AND incumbent = ? AND challenger = ? AND round = ?`, skill, incumbent, challenger, round))
-	return found, named(err, "look up the number of trial %.12s", challenger)
+	found, err := sqlite.First(sqlite.Query(ctx, s.DB, scanNumber, trialNumber+` AND incumbent = ? AND challenger = ? AND round = ?`, skill, incumbent, challenger, round))
+	return found, sqlite.Named(err, "look up the number of trial %.12s", challenger)
 }
 
 // TrialNumbers returns every trial that was ever begun of a skill, in order, those
 // that nothing else is left of included.
 func (s *Store) TrialNumbers(ctx context.Context, skill string) ([]record.TrialNumber, error) {
-	all, err := query(ctx, s, scanNumber, trialNumber+` ORDER BY number`, skill)
-	return all, named(err, "list the numbers of the trials of %s", skill)
+	all, err := sqlite.Query(ctx, s.DB, scanNumber, trialNumber+` ORDER BY number`, skill)
+	return all, sqlite.Named(err, "list the numbers of the trials of %s", skill)
 }
 
 // prove marks trials as promotions at the level of their number, for good.
-func (t *tx) prove(skill string, numbers []int) error {
+func prove(t *tx, skill string, numbers []int) error {
 	for _, n := range numbers {
-		if _, err := t.exec(`UPDATE trial_numbers SET proved = 1 WHERE skill = ? AND number = ? AND NOT proved`, skill, n); err != nil {
+		if _, err := t.Exec(`UPDATE trial_numbers SET proved = 1 WHERE skill = ? AND number = ? AND NOT proved`, skill, n); err != nil {
 			return err
 		}
 	}

@@ -56,11 +56,11 @@ func TestTrialNumbers(t *testing.T) {
 	again := aTrial("v1", "sim", 0)
 	again.Simulated = true
 	must(t, j.SaveTrial(ctx, again))
-	must(t, s.do(ctx, func(tx *tx) error {
+	must(t, s.Do(ctx, func(tx *tx) error {
 		return (&purge{tx: tx}).removeText("dataviz", "b")
 	}))
-	must(t, s.do(ctx, func(tx *tx) error { // and whatever else may happen to them
-		_, err := tx.exec(`DELETE FROM trials`)
+	must(t, s.Do(ctx, func(tx *tx) error { // and whatever else may happen to them
+		_, err := tx.Exec(`DELETE FROM trials`)
 		return err
 	}))
 	must(t, j.SaveTrial(ctx, aTrial("v0", "rebased", 0)))
@@ -100,7 +100,7 @@ func TestTrialNumbers(t *testing.T) {
 // for each round, and nothing is taken to have been proved before them.
 func TestOlderTrialsAreNumbered(t *testing.T) {
 	path := unpackFixture(t, 8)
-	db, err := sql.Open("sqlite3", writeDSN(path, durable))
+	db, err := sql.Open("sqlite3", dsn(path))
 	must(t, err)
 	_, err = db.Exec(`DELETE FROM trials; DELETE FROM sleep_states`)
 	must(t, err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/skill-evolve/evolve/store/sqlite"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -20,9 +21,9 @@ func (j *journal) SaveTrial(ctx context.Context, r *record.TrialRecord) error {
 	if err != nil {
 		return fmt.Errorf("encode trial of %.12s: %w", r.Challenger, err)
 	}
-	err = j.do(ctx, func(t *tx) error {
+	err = j.Do(ctx, func(t *tx) error {
 		var kept int64
-		_, err := t.row(`SELECT coalesce(body ->> '$.revision', 0) FROM trials WHERE skill = ? AND incumbent = ? AND challenger = ?`,
+		_, err := t.Row(`SELECT coalesce(body ->> '$.revision', 0) FROM trials WHERE skill = ? AND incumbent = ? AND challenger = ?`,
 			[]any{r.Skill, r.Incumbent, r.Challenger}, &kept)
 		if err == nil && kept != r.Revision {
 			err = &record.TrialChangedError{Challenger: r.Challenger}
@@ -30,18 +31,18 @@ func (j *journal) SaveTrial(ctx context.Context, r *record.TrialRecord) error {
 		if err != nil {
 			return err
 		}
-		n, err := t.exec(`INSERT INTO trials (skill, incumbent, challenger, simulated, updated, body)
+		n, err := t.Exec(`INSERT INTO trials (skill, incumbent, challenger, simulated, updated, body)
 			VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (skill, incumbent, challenger) DO UPDATE
 			SET simulated = excluded.simulated, updated = excluded.updated, body = excluded.body
 			WHERE trials.simulated OR NOT excluded.simulated`,
-			r.Skill, r.Incumbent, r.Challenger, r.Simulated, micros(r.Updated), string(body))
+			r.Skill, r.Incumbent, r.Challenger, r.Simulated, sqlite.Micros(r.Updated), string(body))
 		if err == nil && n == 0 {
 			err = errors.New("simulated evidence would replace real evidence")
 		}
 		if err != nil {
 			return err
 		}
-		return t.number(r)
+		return number(t, r)
 	})
 	if err != nil {
 		return fmt.Errorf("save trial of %.12s: %w", r.Challenger, err)
@@ -52,15 +53,15 @@ func (j *journal) SaveTrial(ctx context.Context, r *record.TrialRecord) error {
 
 // Trial implements record.Journal.
 func (j *journal) Trial(ctx context.Context, skill, incumbent, challenger string) (*record.TrialRecord, error) {
-	found, err := first(query(ctx, j.Store, scanBody[record.TrialRecord],
+	found, err := sqlite.First(sqlite.Query(ctx, j.DB, sqlite.ScanBody[record.TrialRecord],
 		`SELECT body FROM trials WHERE skill = ? AND incumbent = ? AND challenger = ?`, skill, incumbent, challenger))
-	return found, named(err, "look up trial of %.12s", challenger)
+	return found, sqlite.Named(err, "look up trial of %.12s", challenger)
 }
 
 // Trials returns every trial of a skill, the one that was updated last first.
 // One whose challenger the owner has rejected since is Withdrawn.
 func (s *Store) Trials(ctx context.Context, skill string) ([]record.TrialRecord, error) {
-	rows, err := query(ctx, s, scanBody[record.TrialRecord],
+	rows, err := sqlite.Query(ctx, s.DB, sqlite.ScanBody[record.TrialRecord],
 		`SELECT body FROM trials WHERE skill = ? ORDER BY updated DESC, challenger`, skill)
 	if err != nil {
 		return nil, fmt.Errorf("list trials of %s: %w", skill, err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/renameio/v2"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
 // Underway notes the calls of a run that are under way, in a file beside the database:
@@ -40,7 +41,7 @@ const (
 // were never answered, as far as is recorded, and what was reserved for them. The
 // caller must be the only one who works on the run, and Close it.
 func (s *Store) Underway(ctx context.Context, run string) (u *Underway, calls int64, reserved eval.Assumed, err error) {
-	dir := filepath.Join(filepath.Dir(s.path), "underway")
+	dir := filepath.Join(filepath.Dir(s.Path()), "underway")
 	u = &Underway{path: filepath.Join(dir, url.PathEscape(run)+".log"), open: map[string]eval.Assumed{}}
 	fail := func(err error) (*Underway, int64, eval.Assumed, error) {
 		return nil, 0, eval.Assumed{}, fmt.Errorf("open the notes of run %s: %w", run, err)
@@ -105,7 +106,7 @@ func readUnderway(path string) (open map[string]eval.Assumed, calls int64, past 
 
 // answered reports whether a run has a record under a key.
 func (s *Store) answered(ctx context.Context, run, key string) (bool, error) {
-	found, err := query(ctx, s, scanOne[int], `SELECT 1 FROM rollouts WHERE run = ?1 AND key = ?2 UNION ALL SELECT 1 FROM completions WHERE run = ?1 AND key = ?2`, run, key)
+	found, err := sqlite.Query(ctx, s.DB, sqlite.ScanOne[int], `SELECT 1 FROM rollouts WHERE run = ?1 AND key = ?2 UNION ALL SELECT 1 FROM completions WHERE run = ?1 AND key = ?2`, run, key)
 	return len(found) > 0, err
 }
 

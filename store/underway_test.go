@@ -29,7 +29,7 @@ func TestUnderway(t *testing.T) {
 		}
 		u.End("ended")
 		// Killed: nobody closes it, and its last line may be torn.
-		path := filepath.Join(filepath.Dir(s.path), "underway", "r.log")
+		path := filepath.Join(filepath.Dir(s.Path()), "underway", "r.log")
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 		must(t, err)
 		_, err = f.WriteString("+ torn")

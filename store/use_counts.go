@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
 // SkillUse counts the uses of one skill, as every command does. A use is one
@@ -66,13 +67,13 @@ const readCounts = `SELECT skill, uses, accepted, corrected, rejected, repeated,
 // until a session that uses the skill comes or goes; not by a store that only reads.
 func (s *Store) SkillUses(ctx context.Context) ([]SkillUse, error) {
 	uses, err := s.counted(ctx)
-	if uses == nil && err == nil && s.readOnly {
+	if uses == nil && err == nil && s.ReadOnly() {
 		uses, err = s.countAll(ctx)
 	} else if uses == nil && err == nil {
-		err = s.do(ctx, func(t *tx) error { // counted and read as one
+		err = s.Do(ctx, func(t *tx) error { // counted and read as one
 			uses = []SkillUse{}
 			var names []string
-			err := t.each(uncounted, nil, func(rows *sql.Rows) error {
+			err := t.Each(uncounted, nil, func(rows *sql.Rows) error {
 				var name string
 				err := rows.Scan(&name)
 				names = append(names, name)
@@ -82,29 +83,29 @@ func (s *Store) SkillUses(ctx context.Context) ([]SkillUse, error) {
 				return err
 			}
 			for _, name := range names {
-				if _, err := t.exec(`INSERT OR REPLACE INTO use_counts `+countUses, usesOf(name)...); err != nil {
+				if _, err := t.Exec(`INSERT OR REPLACE INTO use_counts `+countUses, usesOf(name)...); err != nil {
 					return err
 				}
 			}
-			return t.each(readCounts, nil, func(rows *sql.Rows) error {
+			return t.Each(readCounts, nil, func(rows *sql.Rows) error {
 				u, err := scanUse(rows)
 				uses = append(uses, u)
 				return err
 			})
 		})
 	}
-	return uses, named(err, "count uses of skills")
+	return uses, sqlite.Named(err, "count uses of skills")
 }
 
 // countAll counts what nobody has counted yet, and keeps nothing.
 func (s *Store) countAll(ctx context.Context) ([]SkillUse, error) {
-	uses, err := query(ctx, s, scanUse, readCounts)
+	uses, err := sqlite.Query(ctx, s.DB, scanUse, readCounts)
 	if err != nil {
 		return nil, err
 	}
-	names, err := query(ctx, s, scanOne[string], uncounted)
+	names, err := sqlite.Query(ctx, s.DB, sqlite.ScanOne[string], uncounted)
 	for _, name := range names {
-		more, e := query(ctx, s, scanUse, countUses, usesOf(name)...)
+		more, e := sqlite.Query(ctx, s.DB, scanUse, countUses, usesOf(name)...)
 		err, uses = errors.Join(err, e), append(uses, more...)
 	}
 	uses = slices.DeleteFunc(uses, func(u SkillUse) bool { return u.Uses+u.Headless == 0 })
@@ -115,7 +116,7 @@ func (s *Store) countAll(ctx context.Context) ([]SkillUse, error) {
 // counted reads the counts where none of them is missing, nil where one is.
 func (s *Store) counted(ctx context.Context) ([]SkillUse, error) {
 	// One statement, so that both come from one moment.
-	uses, err := query(ctx, s, scanUse, `SELECT * FROM (`+readCounts+`) UNION ALL
+	uses, err := sqlite.Query(ctx, s.DB, scanUse, `SELECT * FROM (`+readCounts+`) UNION ALL
 		SELECT '', -1, 0, 0, 0, 0, 0, NULL, 0 WHERE EXISTS (`+uncounted+`)`)
 	if err != nil {
 		return nil, err
@@ -129,13 +130,13 @@ func (s *Store) counted(ctx context.Context) ([]SkillUse, error) {
 func scanUse(rows *sql.Rows) (u SkillUse, err error) {
 	var last sql.NullInt64
 	err = rows.Scan(&u.Skill, &u.Uses, &u.Accepted, &u.Corrected, &u.Rejected, &u.Repeated, &u.Abandoned, &last, &u.Headless)
-	u.Last = fromMicros(last)
+	u.Last = sqlite.FromMicros(last)
 	return u, err
 }
 
 // CorrectedSince counts the uses of a skill since then that their user corrected.
 func (s *Store) CorrectedSince(ctx context.Context, skill string, since time.Time) (int, error) {
-	found, err := firstOrZero(query(ctx, s, scanOne[int], `SELECT count(*) FROM (`+distinctUses+`) WHERE skill = ? AND at > ? AND label = ? AND NOT headless`,
+	found, err := sqlite.FirstOrZero(sqlite.Query(ctx, s.DB, sqlite.ScanOne[int], `SELECT count(*) FROM (`+distinctUses+`) WHERE skill = ? AND at > ? AND label = ? AND NOT headless`,
 		skill, since.UnixMicro(), string(harvest.Corrected)))
-	return found, named(err, "count uses of %s", skill)
+	return found, sqlite.Named(err, "count uses of %s", skill)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
 // recount counts all uses from the beginning.
@@ -24,11 +25,11 @@ func TestUseCountsAreNeverStale(t *testing.T) {
 		id, path := fmt.Sprint("s", rng.IntN(6)), fmt.Sprint("/", rng.IntN(6))
 		switch rng.IntN(5) {
 		case 0:
-			must(t, s.do(ctx, func(tx *tx) error { _, err := tx.exec(`DELETE FROM sessions WHERE id = ?`, id); return err }))
+			must(t, s.Do(ctx, func(tx *tx) error { _, err := tx.Exec(`DELETE FROM sessions WHERE id = ?`, id); return err }))
 		case 1:
 			k := rng.IntN(3) // not SQLite's random(), which has no seed
-			must(t, s.do(ctx, func(tx *tx) error {
-				_, err := tx.exec(`UPDATE invocations SET skill = 'skill-' || (1 + (rowid + ?) % 3), label = 'rejected' WHERE session = ?`, k, id)
+			must(t, s.Do(ctx, func(tx *tx) error {
+				_, err := tx.Exec(`UPDATE invocations SET skill = 'skill-' || (1 + (rowid + ?) % 3), label = 'rejected' WHERE session = ?`, k, id)
 				return err
 			}))
 		default: // saved, or saved anew
@@ -42,7 +43,7 @@ func TestUseCountsAreNeverStale(t *testing.T) {
 			ses.Headless = rng.IntN(4) == 0
 			must(t, s.SaveSession(ctx, ses))
 		}
-		want, err := query(ctx, s, scanUse, recount, usesOf("")...)
+		want, err := sqlite.Query(ctx, s.DB, scanUse, recount, usesOf("")...)
 		must(t, err)
 		for range 2 { // counted, and read back
 			if got, err := s.SkillUses(ctx); err != nil || !reflect.DeepEqual(got, append([]SkillUse{}, want...)) {
@@ -67,7 +68,7 @@ func TestUsesAreCountedByWhoOnlyLooks(t *testing.T) {
 	_, err := s.SkillUses(ctx)
 	must(t, err)
 	must(t, s.SaveSession(ctx, session("s2", "/b", use("u3", "tables", harvest.Rejected, day), use("u4", "tables", harvest.Repeated, day))))
-	ro, err := OpenReadOnly(ctx, s.path)
+	ro, err := OpenReadOnly(ctx, s.Path())
 	must(t, err)
 	defer ro.Close()
 	got, err := ro.SkillUses(ctx)

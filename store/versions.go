@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/skill-evolve/evolve/store/sqlite"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -23,7 +24,7 @@ func (s *Store) SaveVersion(ctx context.Context, v record.Version) (record.Versi
 		v.Created = s.now().UTC()
 	}
 	var kept record.Version
-	err := s.do(ctx, func(t *tx) (err error) {
+	err := s.Do(ctx, func(t *tx) (err error) {
 		kept, err = saveVersion(t, v)
 		return err
 	})
@@ -50,11 +51,11 @@ func saveVersion(t *tx, v record.Version) (record.Version, error) {
 // version if it is this very text, and nil if it is not.
 func nextVersion(t *tx, name, sha string) (latest *record.Version, n int, err error) {
 	var body, text []byte
-	ok, err := t.row(`SELECT body, text FROM versions WHERE skill = ? ORDER BY n DESC LIMIT 1`, []any{name}, &body, &text)
+	ok, err := t.Row(`SELECT body, text FROM versions WHERE skill = ? ORDER BY n DESC LIMIT 1`, []any{name}, &body, &text)
 	if err != nil || !ok {
 		return nil, 0, err
 	}
-	newest, err := decode[record.Version](body)
+	newest, err := sqlite.Decode[record.Version](body)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -67,7 +68,7 @@ func nextVersion(t *tx, name, sha string) (latest *record.Version, n int, err er
 
 // NextVersion is the number that SaveVersion would give a text now.
 func (s *Store) NextVersion(ctx context.Context, name, sha string) (n int, err error) {
-	err = s.do(ctx, func(t *tx) (err error) {
+	err = s.Do(ctx, func(t *tx) (err error) {
 		_, n, err = nextVersion(t, name, sha)
 		return err
 	})
@@ -88,7 +89,7 @@ func (s *Store) BeginVersion(ctx context.Context, v record.Version, all []Intent
 	if v.Created.IsZero() {
 		v.Created = now.UTC().Truncate(time.Microsecond) // no later than the installs
 	}
-	err = s.do(ctx, func(t *tx) (err error) {
+	err = s.Do(ctx, func(t *tx) (err error) {
 		if kept, err = saveVersion(t, v); err != nil {
 			return fmt.Errorf("save version of %s: %w", v.Skill, err)
 		}
@@ -105,11 +106,11 @@ func (s *Store) WithdrawVersion(ctx context.Context, v record.Version) error {
 	if v.Author != "evolve" {
 		return nil
 	}
-	err := s.exec(ctx, `DELETE FROM versions WHERE skill = ?1 AND n = ?2 AND sha = ?3
+	err := s.Exec(ctx, `DELETE FROM versions WHERE skill = ?1 AND n = ?2 AND sha = ?3
 			AND n = (SELECT max(n) FROM versions WHERE skill = ?1)
 			AND NOT EXISTS (SELECT 1 FROM installs WHERE skill = ?1 AND to_sha = ?3
 				AND outcome <> 'abandoned')`, v.Skill, v.N, v.SHA)
-	return named(err, "withdraw version of %s", v.Skill)
+	return sqlite.Named(err, "withdraw version of %s", v.Skill)
 }
 
 func putVersion(t *tx, v record.Version) error {
@@ -119,7 +120,7 @@ func putVersion(t *tx, v record.Version) error {
 	if err != nil {
 		return fmt.Errorf("encode version: %w", err)
 	}
-	_, err = t.exec(`INSERT INTO versions (skill, n, sha, text, body) VALUES (?, ?, ?, ?, ?)`,
+	_, err = t.Exec(`INSERT INTO versions (skill, n, sha, text, body) VALUES (?, ?, ?, ?, ?)`,
 		v.Skill, v.N, v.SHA, text, string(body))
 	return err
 }
@@ -130,7 +131,7 @@ func scanVersion(rows *sql.Rows) (v record.Version, err error) {
 	if err = rows.Scan(&body, &text); err != nil {
 		return v, err
 	}
-	v, err = decode[record.Version](body)
+	v, err = sqlite.Decode[record.Version](body)
 	v.Text = text
 	return v, err
 }
@@ -138,9 +139,9 @@ func scanVersion(rows *sql.Rows) (v record.Version, err error) {
 // Versions returns a skill's versions from v0 on, with their texts; of all
 // skills, by name, where skill is "".
 func (s *Store) Versions(ctx context.Context, skill string) ([]record.Version, error) {
-	vs, err := query(ctx, s, scanVersion,
+	vs, err := sqlite.Query(ctx, s.DB, scanVersion,
 		`SELECT body, text FROM versions WHERE ?1 = '' OR skill = ?1 ORDER BY skill, n`, skill)
-	return vs, named(err, "list versions of %s", skill)
+	return vs, sqlite.Named(err, "list versions of %s", skill)
 }
 
 // Version returns version n of a skill; the error wraps ErrNotFound where there
@@ -162,7 +163,7 @@ func (s *Store) VersionBySHA(ctx context.Context, skill, sha string) (*record.Ve
 }
 
 func (s *Store) oneVersion(ctx context.Context, name, q string, args ...any) (*record.Version, error) {
-	vs, err := query(ctx, s, scanVersion, q, args...)
+	vs, err := sqlite.Query(ctx, s.DB, scanVersion, q, args...)
 	if err == nil && len(vs) == 0 {
 		err = ErrNotFound
 	}
@@ -175,17 +176,17 @@ func (s *Store) oneVersion(ctx context.Context, name, q string, args ...any) (*r
 // ConfirmKernel records that the owner has confirmed a kernel, by its SHA-256.
 // The first time stays.
 func (s *Store) ConfirmKernel(ctx context.Context, skill, kernelSHA string, at time.Time) error {
-	err := s.exec(ctx, `INSERT INTO kernels (skill, sha, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+	err := s.Exec(ctx, `INSERT INTO kernels (skill, sha, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
 		skill, kernelSHA, at.UnixMicro())
-	return named(err, "confirm kernel of %s", skill)
+	return sqlite.Named(err, "confirm kernel of %s", skill)
 }
 
 // KernelConfirmed reports whether, and when, a kernel was confirmed.
 func (s *Store) KernelConfirmed(ctx context.Context, skill, kernelSHA string) (at time.Time, ok bool, err error) {
-	times, err := query(ctx, s, func(rows *sql.Rows) (time.Time, error) {
+	times, err := sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (time.Time, error) {
 		var n sql.NullInt64
 		err := rows.Scan(&n)
-		return fromMicros(n), err
+		return sqlite.FromMicros(n), err
 	}, `SELECT at FROM kernels WHERE skill = ? AND sha = ?`, skill, kernelSHA)
 	if err != nil {
 		return at, false, fmt.Errorf("look up kernel of %s: %w", skill, err)

@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 // A job is one caller's write. run may be called more than once (see commit),
 // so whatever it computes it must compute anew.
 type job struct {
-	run func(*tx) error
+	run func(*Tx) error
 	// bare jobs run outside of any transaction (VACUUM).
 	bare bool
 	done chan error // receives exactly one value, after the commit
@@ -21,12 +21,12 @@ type job struct {
 
 // shielded is run; a panic is an error of its caller's, not the end of the
 // process with the log not folded in.
-func (j *job) shielded(t *tx) error { return eval.Shielded(func() error { return j.run(t) }) }
+func (j *job) shielded(t *Tx) error { return eval.Shielded(func() error { return j.run(t) }) }
 
-// A tx is the writer's connection inside a transaction. Statements stay
+// A Tx is the writer's connection inside a transaction. Statements stay
 // prepared from one transaction to the next; their texts are constants, so
 // there are few.
-type tx struct {
+type Tx struct {
 	conn     *sql.Conn
 	prepared map[string]*sql.Stmt
 }
@@ -39,23 +39,23 @@ const (
 	lockPatience = 12
 )
 
-// do runs f in the next transaction and returns after that has been committed.
+// Do runs f in the next transaction and returns after that has been committed.
 // Where f fails, its error is returned and nothing of it is kept. Once a job has
 // been handed over, ctx no longer matters: it is too late to say that nothing
 // happened.
-func (s *Store) do(ctx context.Context, f func(*tx) error) error {
+func (s *DB) Do(ctx context.Context, f func(*Tx) error) error {
 	return s.submit(ctx, &job{run: f})
 }
 
-// exec is do of one statement.
-func (s *Store) exec(ctx context.Context, q string, args ...any) error {
-	return s.do(ctx, func(t *tx) error {
-		_, err := t.exec(q, args...)
+// Exec is Do of one statement.
+func (s *DB) Exec(ctx context.Context, q string, args ...any) error {
+	return s.Do(ctx, func(t *Tx) error {
+		_, err := t.Exec(q, args...)
 		return err
 	})
 }
 
-func (s *Store) submit(ctx context.Context, j *job) error {
+func (s *DB) submit(ctx context.Context, j *job) error {
 	if s.write == nil {
 		return ErrReadOnly
 	}
@@ -78,9 +78,9 @@ func (s *Store) submit(ctx context.Context, j *job) error {
 
 // writer is the goroutine that owns the writing connection. It collects the
 // jobs that are waiting and commits them together: one fsync serves them all.
-func (s *Store) writer(conn *sql.Conn) {
+func (s *DB) writer(conn *sql.Conn) {
 	defer close(s.stopped)
-	t := &tx{conn: conn, prepared: map[string]*sql.Stmt{}}
+	t := &Tx{conn: conn, prepared: map[string]*sql.Stmt{}}
 	defer t.close()
 	var next *job // a bare job that ended the group before it
 	for {
@@ -92,7 +92,7 @@ func (s *Store) writer(conn *sql.Conn) {
 			}
 		}
 		if next.bare {
-			next.done <- s.explain(next.shielded(t))
+			next.done <- s.Explain(next.shielded(t))
 			next = nil
 			continue
 		}
@@ -104,7 +104,7 @@ func (s *Store) writer(conn *sql.Conn) {
 
 // gather adds the jobs that are waiting to first, without waiting for any. It
 // stops at a bare job and returns that apart.
-func (s *Store) gather(first *job) (group []*job, bare *job) {
+func (s *DB) gather(first *job) (group []*job, bare *job) {
 	group = []*job{first}
 	for len(group) < maxGroup {
 		select {
@@ -122,7 +122,7 @@ func (s *Store) gather(first *job) (group []*job, bare *job) {
 
 // commit runs a group in one transaction. Where that fails, each job is run
 // again by itself, so that one caller's error is never another's.
-func (s *Store) commit(t *tx, group []*job) {
+func (s *DB) commit(t *Tx, group []*job) {
 	begun, err := s.attempt(t, group)
 	if err == nil || !begun || len(group) == 1 {
 		for _, j := range group {
@@ -137,26 +137,26 @@ func (s *Store) commit(t *tx, group []*job) {
 }
 
 // attempt runs jobs in one transaction; begun is false where it got no lock.
-func (s *Store) attempt(t *tx, group []*job) (begun bool, err error) {
+func (s *DB) attempt(t *Tx, group []*job) (begun bool, err error) {
 	if err := s.begin(t); err != nil {
-		return false, s.explain(err)
+		return false, s.Explain(err)
 	}
 	for _, j := range group {
 		if err := j.shielded(t); err != nil {
 			t.rollback()
-			return true, s.explain(err)
+			return true, s.Explain(err)
 		}
 	}
-	if _, err := t.exec("COMMIT"); err != nil {
+	if _, err := t.Exec("COMMIT"); err != nil {
 		t.rollback()
-		return true, s.explain(fmt.Errorf("commit: %w", err))
+		return true, s.Explain(fmt.Errorf("commit: %w", err))
 	}
 	return true, nil
 }
 
-func (s *Store) begin(t *tx) error {
+func (s *DB) begin(t *Tx) error {
 	for tries := 0; ; tries++ {
-		_, err := t.exec("BEGIN IMMEDIATE")
+		_, err := t.Exec("BEGIN IMMEDIATE")
 		if err == nil || kindOf(err) != busy || tries == lockPatience {
 			return err
 		}
@@ -170,11 +170,11 @@ func (s *Store) begin(t *tx) error {
 
 // rollback ends a transaction that failed. SQLite has already ended it after
 // some errors (a full disk); that this then fails means nothing.
-func (t *tx) rollback() { _, _ = t.exec("ROLLBACK") }
+func (t *Tx) rollback() { _, _ = t.Exec("ROLLBACK") }
 
 // stmt returns q prepared. The context is never a caller's: the end of one must
 // not undo the writes of the others in the group.
-func (t *tx) stmt(q string) (*sql.Stmt, error) {
+func (t *Tx) stmt(q string) (*sql.Stmt, error) {
 	st, ok := t.prepared[q]
 	if ok {
 		return st, nil
@@ -186,8 +186,8 @@ func (t *tx) stmt(q string) (*sql.Stmt, error) {
 	return st, err
 }
 
-// exec runs one statement and returns how many rows it changed.
-func (t *tx) exec(q string, args ...any) (int64, error) {
+// Exec runs one statement and returns how many rows it changed.
+func (t *Tx) Exec(q string, args ...any) (int64, error) {
 	st, err := t.stmt(q)
 	if err != nil {
 		return 0, err
@@ -199,8 +199,8 @@ func (t *tx) exec(q string, args ...any) (int64, error) {
 	return res.RowsAffected()
 }
 
-// row scans the first row of a SELECT; ok is false where there is none.
-func (t *tx) row(q string, args []any, dest ...any) (ok bool, err error) {
+// Row scans the first row of a SELECT; ok is false where there is none.
+func (t *Tx) Row(q string, args []any, dest ...any) (ok bool, err error) {
 	st, err := t.stmt(q)
 	if err != nil {
 		return false, err
@@ -212,8 +212,8 @@ func (t *tx) row(q string, args []any, dest ...any) (ok bool, err error) {
 	return err == nil, err
 }
 
-// each calls scan for every row of a SELECT. scan must not use t.
-func (t *tx) each(q string, args []any, scan func(*sql.Rows) error) error {
+// Each calls scan for every row of a SELECT. scan must not use t.
+func (t *Tx) Each(q string, args []any, scan func(*sql.Rows) error) error {
 	st, err := t.stmt(q)
 	if err != nil {
 		return err
@@ -231,9 +231,28 @@ func (t *tx) each(q string, args []any, scan func(*sql.Rows) error) error {
 	return rows.Err()
 }
 
-func (t *tx) close() {
+func (t *Tx) close() {
 	for _, st := range t.prepared {
 		st.Close()
 	}
 	t.conn.Close()
+}
+
+// Rewrite writes the database anew without its free pages and empties the log, in
+// which old pages still are. What was removed before is then overwritten.
+func (s *DB) Rewrite(ctx context.Context) error {
+	return s.submit(ctx, &job{bare: true, run: rewrite})
+}
+
+func rewrite(t *Tx) error {
+	ctx := context.Background()
+	if _, err := t.conn.ExecContext(ctx, "VACUUM"); err != nil {
+		return fmt.Errorf("removed, but not yet overwritten: vacuum: %w", err)
+	}
+	var held, pages, folded int
+	err := t.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&held, &pages, &folded)
+	if err == nil && held != 0 {
+		err = errors.New("another process is using the database")
+	}
+	return Named(err, "removed, but not yet overwritten: empty the log")
 }

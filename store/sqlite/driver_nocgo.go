@@ -1,6 +1,6 @@
 //go:build !cgo
 
-package store
+package sqlite
 
 import (
 	"context"
@@ -8,13 +8,13 @@ import (
 	"errors"
 )
 
-// driverMissing: SQLite is C. go-sqlite3 compiles without cgo too, and would
+// DriverMissing: SQLite is C. go-sqlite3 compiles without cgo too, and would
 // only fail at the first query, with words about a stub.
-func driverMissing() error {
+func DriverMissing() error {
 	return errors.New("open store: this evolve was built without a C compiler, which SQLite needs: " +
 		"install gcc and build again with CGO_ENABLED=1")
 }
 
 func kindOf(error) trouble { return other }
 
-func backup(context.Context, *sql.DB, string) error { return driverMissing() }
+func backup(context.Context, *sql.DB, string) error { return DriverMissing() }

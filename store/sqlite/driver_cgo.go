@@ -1,6 +1,6 @@
 //go:build cgo
 
-package store
+package sqlite
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"github.com/mattn/go-sqlite3"
 )
 
-// driverMissing reports whether this program was built without SQLite.
-func driverMissing() error { return nil }
+// DriverMissing reports whether this program was built without SQLite.
+func DriverMissing() error { return nil }
 
 func kindOf(err error) trouble {
 	var e sqlite3.Error
@@ -40,7 +40,7 @@ func backup(ctx context.Context, from *sql.DB, to string) error {
 	if err == nil {
 		err = copyPages(ctx, from, to)
 	}
-	return named(err, "copy the database")
+	return Named(err, "copy the database")
 }
 
 func copyPages(ctx context.Context, from *sql.DB, to string) error {

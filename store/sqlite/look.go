@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 )
 
 // Reading a database in WAL mode is not free of traces by itself: whoever opens it,
@@ -29,7 +28,8 @@ import (
 
 // A view is one way in which a database is read without a trace.
 type view struct {
-	db *sql.DB
+	db     *sql.DB
+	schema Schema // the newest
 	// live: SQLite's locks keep what is read whole and new. Otherwise main and log are
 	// the files as they were before db was opened.
 	live      bool
@@ -43,9 +43,9 @@ type view struct {
 const lookTries = 10
 
 // look opens a view of the database at path. A missing one is fs.ErrNotExist.
-func look(ctx context.Context, path string) (v *view, err error) {
+func look(ctx context.Context, path string, schema Schema) (v *view, err error) {
 	for range lookTries {
-		seen := view{main: fileInfo(path), log: fileInfo(path + "-wal")}
+		seen := view{schema: schema, main: fileInfo(path), log: fileInfo(path + "-wal")}
 		if seen.main == nil {
 			return nil, fs.ErrNotExist
 		}
@@ -67,14 +67,14 @@ func (v view) look(ctx context.Context, path string) (*view, error) {
 	if err := v.open(ctx, path); err != nil {
 		return nil, errors.Join(err, v.close())
 	}
-	have, err := schemaVersion(ctx, v.db, path)
+	have, err := schemaVersion(ctx, v.db, path, v.schema)
 	if err != nil {
 		return nil, errors.Join(err, v.close())
 	}
-	if have == len(migrations()) {
+	if have == len(v.schema) {
 		return &v, nil
 	}
-	next := &view{main: v.main, log: v.log, old: true}
+	next := &view{schema: v.schema, main: v.main, log: v.log, old: true}
 	err = next.copied(ctx, path, v.db)
 	if err == nil && !v.current(path) {
 		err = errChanging
@@ -123,7 +123,7 @@ func (v *view) copied(ctx context.Context, path string, from *sql.DB) error {
 			return err
 		}
 	}
-	s, err := openFile(ctx, to, forgetful)
+	s, err := openFile(ctx, to, forgetful, v.schema)
 	if err == nil {
 		err = s.Close()
 	}
@@ -188,7 +188,7 @@ func copyFile(from, to string) error {
 		_, err = io.Copy(out, in)
 		err = errors.Join(err, out.Close())
 	}
-	return named(err, "copy the database")
+	return Named(err, "copy the database")
 }
 
 // OpenReadOnly opens an existing database for commands that only look. They leave no
@@ -197,14 +197,14 @@ func copyFile(from, to string) error {
 // missing database is an error that wraps fs.ErrNotExist; one of an older schema is
 // read in a copy that is brought up to date, and is itself left as it is. Every method
 // that writes fails with ErrReadOnly.
-func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
-	if err := driverMissing(); err != nil {
+func OpenReadOnly(ctx context.Context, path string, schema Schema) (*DB, error) {
+	if err := DriverMissing(); err != nil {
 		return nil, err
 	}
 	if err := Lost(path); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	v, err := look(ctx, path)
+	v, err := look(ctx, path, schema)
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, explain(err, path))
 	}
@@ -219,11 +219,11 @@ func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 
 // OpenEmpty opens a store that has nothing in it, for commands that look where there
 // is no database yet. Every method that writes fails with ErrReadOnly.
-func OpenEmpty(ctx context.Context) (*Store, error) {
-	if err := driverMissing(); err != nil {
+func OpenEmpty(ctx context.Context, schema Schema) (*DB, error) {
+	if err := DriverMissing(); err != nil {
 		return nil, err
 	}
-	v := &view{}
+	v := &view{schema: schema}
 	if err := v.copied(ctx, "", nil); err != nil {
 		return nil, fmt.Errorf("open store: %w", errors.Join(err, v.close()))
 	}
@@ -233,8 +233,8 @@ func OpenEmpty(ctx context.Context) (*Store, error) {
 // OpenCopy opens a private copy of the database at path, an empty one where there is
 // none, for trying out what a command would do: it may be written to, and is gone once
 // it is closed. The database itself is left without a trace.
-func OpenCopy(ctx context.Context, path string) (*Store, error) {
-	if err := driverMissing(); err != nil {
+func OpenCopy(ctx context.Context, path string, schema Schema) (*DB, error) {
+	if err := DriverMissing(); err != nil {
 		return nil, err
 	}
 	if err := Lost(path); err != nil {
@@ -245,13 +245,13 @@ func OpenCopy(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	var s *Store
-	err = snapshot(ctx, path, to)
+	var s *DB
+	err = snapshot(ctx, path, to, schema)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	if err == nil {
-		s, err = openFile(ctx, to, forgetful)
+		s, err = openFile(ctx, to, forgetful, schema)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, explain(errors.Join(err, copied.close()), path))
@@ -261,9 +261,9 @@ func OpenCopy(ctx context.Context, path string) (*Store, error) {
 }
 
 // snapshot copies the database at path, as it is at one moment, into a new file.
-func snapshot(ctx context.Context, path, to string) error {
+func snapshot(ctx context.Context, path, to string, schema Schema) error {
 	for range lookTries {
-		v, err := look(ctx, path)
+		v, err := look(ctx, path, schema)
 		if err != nil {
 			return err
 		}
@@ -279,13 +279,13 @@ func snapshot(ctx context.Context, path, to string) error {
 	return errChanging
 }
 
-func lookingAt(path string, v *view) *Store {
-	return &Store{path: path, now: time.Now, readOnly: true, view: v, closing: make(chan struct{})}
+func lookingAt(path string, v *view) *DB {
+	return &DB{path: path, schema: v.schema, readOnly: true, view: v, closing: make(chan struct{})}
 }
 
 // reading calls f with a handle to read from; again where another process has changed
 // the database meanwhile, so that what f read may be of two moments.
-func (s *Store) reading(ctx context.Context, f func(*sql.DB) error) error {
+func (s *DB) reading(ctx context.Context, f func(*sql.DB) error) error {
 	if s.view == nil {
 		return f(s.read)
 	}
@@ -306,16 +306,32 @@ func (s *Store) reading(ctx context.Context, f func(*sql.DB) error) error {
 }
 
 // lookAgain opens another view in the place of one that is not current any more.
-func (s *Store) lookAgain(ctx context.Context, was *view) error {
+func (s *DB) lookAgain(ctx context.Context, was *view) error {
 	s.looking.Lock()
 	defer s.looking.Unlock()
 	if s.view != was {
 		return nil
 	}
-	v, err := look(ctx, s.path)
+	v, err := look(ctx, s.path, was.schema)
 	if err != nil {
 		return err
 	}
 	s.view = v
 	return was.close()
+}
+
+// Peek opens the database at path for reading without a trace, whatever its schema is.
+// A missing one is an error that wraps fs.ErrNotExist.
+func Peek(ctx context.Context, path string) (db *sql.DB, done func() error, err error) {
+	if err := DriverMissing(); err != nil {
+		return nil, nil, err
+	}
+	v := &view{log: fileInfo(path + "-wal")}
+	if _, err = os.Stat(path); err == nil {
+		err = v.open(ctx, path)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("peek at store: %w", errors.Join(err, v.close()))
+	}
+	return v.db, v.close, nil
 }

@@ -1,37 +1,18 @@
-package store
+package sqlite
 
 import (
 	"context"
 	"database/sql"
-	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 )
-
-//go:embed migrations/*.sql
-var migrationFiles embed.FS
 
 // applicationID marks the file as evolve's ("evlv" in its header), so that
 // another program's database is never migrated.
 const applicationID = 0x65766c76
 
-// migrations returns the scripts in order: the one at index i makes version i+1.
-func migrations() []string {
-	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
-	if err != nil {
-		panic(err) // the pattern is a constant
-	}
-	scripts := make([]string, len(names))
-	for i, name := range names {
-		body, err := migrationFiles.ReadFile(name)
-		if err != nil {
-			panic(err) // embedded files can be read
-		}
-		scripts[i] = string(body)
-	}
-	return scripts
-}
+// A Schema is the scripts that make a database: the one at index i makes version i+1.
+type Schema []string
 
 // reader is what schemaVersion needs of a handle or a transaction.
 type reader interface {
@@ -39,7 +20,7 @@ type reader interface {
 }
 
 // schemaVersion returns the version of an evolve database, 0 for an empty file.
-func schemaVersion(ctx context.Context, db reader, path string) (int, error) {
+func schemaVersion(ctx context.Context, db reader, path string, schema Schema) (int, error) {
 	var have, app, tables int
 	// One statement, so that all three come from one moment: another process may
 	// be creating the database. Counting reads the whole schema, and so finds a
@@ -52,7 +33,7 @@ func schemaVersion(ctx context.Context, db reader, path string) (int, error) {
 	if app != applicationID && (have != 0 || app != 0 || tables != 0) {
 		return 0, &CorruptError{Path: path, Err: errors.New("it belongs to another program"), foreign: true}
 	}
-	if know := len(migrations()); have > know {
+	if know := len(schema); have > know {
 		return 0, &NewerError{Have: have, Know: know}
 	}
 	return have, nil
@@ -60,10 +41,9 @@ func schemaVersion(ctx context.Context, db reader, path string) (int, error) {
 
 // migrate brings the database to the newest schema in one transaction: another
 // process sees the old one or the new one, and so does a crash.
-func migrate(ctx context.Context, db *sql.DB, path string) error {
-	scripts := migrations()
-	have, err := schemaVersion(ctx, db, path)
-	if err != nil || have == len(scripts) {
+func migrate(ctx context.Context, db *sql.DB, path string, schema Schema) error {
+	have, err := schemaVersion(ctx, db, path, schema)
+	if err != nil || have == len(schema) {
 		return err
 	}
 	tx, err := db.BeginTx(ctx, nil)
@@ -72,15 +52,15 @@ func migrate(ctx context.Context, db *sql.DB, path string) error {
 	}
 	defer tx.Rollback() // no effect once it is committed
 	// Another process may have migrated while this one waited for the lock.
-	if have, err = schemaVersion(ctx, tx, path); err != nil {
+	if have, err = schemaVersion(ctx, tx, path, schema); err != nil {
 		return err
 	}
-	for i := have; i < len(scripts); i++ {
-		if _, err := tx.ExecContext(ctx, scripts[i]); err != nil {
+	for i := have; i < len(schema); i++ {
+		if _, err := tx.ExecContext(ctx, schema[i]); err != nil {
 			return fmt.Errorf("migrate to version %d: %w", i+1, err)
 		}
 	}
-	header := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(scripts))
+	header := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(schema))
 	if _, err := tx.ExecContext(ctx, header); err != nil {
 		return fmt.Errorf("set schema version: %w", err)
 	}
