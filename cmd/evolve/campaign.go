@@ -43,7 +43,7 @@ func prepareRun(ctx context.Context, a *global, f *runFlags) (*campaign.Campaign
 	o := f.Options
 	o.To = f.to
 	o.Approve = func(m *campaign.MiningForecast) error {
-		return approveSpending(a, f.yes, f.confirmOver, m.CostUSD, "Spend about %s on that?", "nothing was spent", "say --yes, or --no-harvest to go on with the cases there are")
+		return approveSpending(a, f.yes, f.confirmOver, m.CostUSD, "Spend about %s on reading these corrections?", "nothing was spent", "use --yes to spend it, or --no-harvest to continue with the stored cases")
 	}
 	if f.resume != "" {
 		return r.Resume(ctx, f.resume, f.Skill, o)

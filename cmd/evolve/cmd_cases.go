@@ -34,7 +34,7 @@ Both directions use the same JSON Lines, one case a line.`,
 
 // splitFlag is --split.
 func splitFlag(c *cobra.Command, split *string) {
-	c.Flags().StringVar(split, "split", "", "only those that are put to this use: train, val or test")
+	c.Flags().StringVar(split, "split", "", "only the cases of this split: train, val or test")
 }
 
 func newCasesListCommand(a *global) *cobra.Command {

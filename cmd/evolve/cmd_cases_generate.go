@@ -103,7 +103,7 @@ func casesGenerate(ctx context.Context, a *global, f *generateFlags) error {
 		}
 		return nil
 	}
-	if err := approveSpending(a, f.yes, f.confirmOver, fc.CostUSD, "Spend about %s?", "nothing was spent", "lower -n, or say --yes"); err != nil {
+	if err := approveSpending(a, f.yes, f.confirmOver, fc.CostUSD, "Spend about %s?", "nothing was spent", "lower -n, or use --yes"); err != nil {
 		return err
 	}
 	made, err := g.Run(ctx)
@@ -125,7 +125,7 @@ func casesGenerate(ctx context.Context, a *global, f *generateFlags) error {
 		return &quietExit{exitInterrupted}
 	}
 	kind, _ := classify(err)
-	return &problem.Error{Kind: kind, Err: err, Hint: "what was written is kept; the same command goes on from there"}
+	return &problem.Error{Kind: kind, Err: err, Hint: "what was written is kept; the same command continues"}
 }
 
 func printGenerated(a *global, r *generateReport) error {
@@ -139,7 +139,7 @@ func printGenerated(a *global, r *generateReport) error {
 	}
 	b.WriteByte('\n')
 	for _, why := range sortedKeys(r.Stats.Unusable) {
-		fmt.Fprintf(&b, "%s brought nothing: the reply was %s\n", plain.Counted(r.Stats.Unusable[why], "call"), why)
+		fmt.Fprintf(&b, "%s gave no case: the reply was %s\n", plain.Counted(r.Stats.Unusable[why], "call"), why)
 	}
 	if len(r.Added) < r.Wanted && r.Stop != "" {
 		fmt.Fprintf(&b, "fewer than the %d wanted: %s\n", r.Wanted, oneLine(r.Stop))

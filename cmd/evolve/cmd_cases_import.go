@@ -29,7 +29,7 @@ are imported or none.`,
 		Args: exactArgs(1, "a file (- is stdin)"),
 		RunE: func(c *cobra.Command, args []string) error { return casesImport(c.Context(), a, args[0], of, trust) },
 	}
-	c.Flags().StringVar(&of, "skill", "", "the skill that a trigger set asks for, where it does not say so itself")
+	c.Flags().StringVar(&of, "skill", "", "the skill of a trigger set that does not name one")
 	c.Flags().BoolVar(&trust, "trust-checks", false, "also take checks that run programs; read them first")
 	return c
 }

@@ -166,7 +166,7 @@ func measureComparison(ctx context.Context, a *global, f *compareFlags, c *campa
 		}
 		return nil
 	}
-	if err := approveSpending(a, f.yes, f.confirmOver, fc.CostUSD, "Spend up to about %s?", "nothing was spent", "lower --max-rollouts, or say --yes"); err != nil {
+	if err := approveSpending(a, f.yes, f.confirmOver, fc.CostUSD, "Spend up to about %s?", "nothing was spent", "lower --max-rollouts, or use --yes"); err != nil {
 		return err
 	}
 	err = c.Measure(ctx, func(rollouts int, budget *eval.Budget, caps eval.Caps) (func(*eval.Rollout), func()) {
@@ -183,7 +183,7 @@ func measureComparison(ctx context.Context, a *global, f *compareFlags, c *campa
 }
 
 func comparisonInterrupted(ctx context.Context, a *global, err error) error {
-	const more = "what was measured is saved; the same command goes on"
+	const more = "what was measured is saved; the same command continues"
 	if ctx.Err() != nil {
 		a.Tell("interrupted; %s", more)
 		return &quietExit{exitInterrupted}

@@ -30,7 +30,7 @@ that candidate. Lines that begin with = are kernel, which evolve cannot change.`
 			return runDiff(c.Context(), a, args, patch)
 		},
 	}
-	c.Flags().BoolVar(&patch, "patch", false, "print it as patch(1) reads it: no marks, no colour")
+	c.Flags().BoolVar(&patch, "patch", false, "print the diff for patch(1): no marks, no colour")
 	return c
 }
 

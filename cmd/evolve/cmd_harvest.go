@@ -35,13 +35,13 @@ model: a correction becomes a check that quotes it, and the next
 	fl := c.Flags()
 	fl.SortFlags = false
 	fl.StringVar(&f.source, "source", "auto", "whose sessions: "+strings.Join(backend.SourceNames(), ", "))
-	fl.StringVar(&f.repo, "repo", "", "git repository whose Entire checkpoints are read, whoever recorded them (default: the current one, and of it those that you recorded)")
+	fl.StringVar(&f.repo, "repo", "", "git repository whose Entire checkpoints are read, from all authors (default: your own checkpoints of the current repository)")
 	fl.StringVar(&f.since, "since", "", "sessions of this age at most, for example 30d")
-	fl.StringVar(&only, "skill", "", "make cases of this skill alone")
+	fl.StringVar(&only, "skill", "", "make cases of this skill only")
 	fl.StringSliceVar(&f.exclude, "exclude-project", nil, "folders whose sessions are never read (glob)")
 	fl.BoolVar(&f.headless, "include-headless", false, "count sessions that a program drove")
 	fl.BoolVar(&events, "events", false, "print the skill events of every stored session as JSON Lines")
-	fl.StringVar(&sidecars, "sidecar", "", "folder to write each session's skill events into as Entire does; what its files hold stays")
+	fl.StringVar(&sidecars, "sidecar", "", "folder to write the skill events of each session into, as Entire does; existing content is kept")
 	return c
 }
 
@@ -189,7 +189,7 @@ func (r *harvestReport) next() string {
 			return fmt.Sprintf("`evolve --skill %s` looks for a better text", s.Skill)
 		}
 	}
-	return "use your skills and correct them where they are wrong: that is what cases are made of"
+	return "use your skills and correct them when they are wrong: cases are made from that"
 }
 
 // printEvents writes one line for each session that has skill events.

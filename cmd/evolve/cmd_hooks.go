@@ -149,7 +149,7 @@ func hooksUninstall(a *global, project bool) error {
 	if err != nil {
 		return err
 	}
-	return printHooks(a, r, "the hooks are out of %s", "no hooks of evolve's are in %s", "what they noted stays; `evolve harvest` reads it")
+	return printHooks(a, r, "the hooks were removed from %s", "%s has no hooks of evolve", "what they recorded is kept; `evolve harvest` reads it")
 }
 
 func printHooks(a *global, r *settings.Edit, changed, same, next string) error {
@@ -198,7 +198,7 @@ func printHooksState(a *global, s *settings.State) error {
 	next := ""
 	switch s.State {
 	case "none":
-		fmt.Fprintf(&b, "no hooks of evolve's are in %s\n", s.Path)
+		fmt.Fprintf(&b, "%s has no hooks of evolve\n", s.Path)
 		next = "`evolve hooks install` adds them"
 	case "off":
 		fmt.Fprintf(&b, "the hooks are in %s, which turns all hooks off (disableAllHooks)\n", s.Path)
@@ -217,7 +217,7 @@ func printHooksState(a *global, s *settings.State) error {
 	}
 	fmt.Fprintf(&b, "  noted   %s of skills%s\n  queued  %s for the next harvest\n", plain.Counted(s.Noted, "event"), last, plain.Counted(s.Queued, "transcript"))
 	if s.Unwritable != "" {
-		fmt.Fprintf(&b, "  nothing can be noted: %s\n", oneLine(s.Unwritable))
+		fmt.Fprintf(&b, "  nothing can be recorded: %s\n", oneLine(s.Unwritable))
 	}
 	if s.Notes > 0 {
 		fmt.Fprintf(&b, "  notes   %s for the next session\n", plain.Counted(s.Notes, "note"))

@@ -56,7 +56,7 @@ func pinSkill(ctx context.Context, a *global, arg string, off bool) error {
 	}
 	if off {
 		if at != "" {
-			return problem.Inputf("evolve pin --off "+name, "a pin is taken off the skill, not off a version")
+			return problem.Inputf("evolve pin --off "+name, "a pin belongs to the skill, not to a version")
 		}
 		was, err := db.UnpinSkill(ctx, name)
 		if err != nil {

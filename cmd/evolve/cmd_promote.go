@@ -45,7 +45,7 @@ version. If no candidate waits, the live version is copied to the other targets.
 		},
 	}
 	toFlag(c.Flags(), &f.to, "where to install it")
-	c.Flags().BoolVar(&f.force, "force", false, "also over a text that the evidence is not about (the text is kept as a version)")
+	c.Flags().BoolVar(&f.force, "force", false, "also over a text that the evidence does not cover (that text is kept as a version)")
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "install an unproven candidate without asking")
 	return c
 }

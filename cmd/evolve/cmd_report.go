@@ -113,7 +113,7 @@ func pageOfNight(ctx context.Context, rd *status.Reader, name string, otherwise 
 	case n != nil:
 		return written{"night-" + n.ID, page.Night(status.NightPage(n))}, n, nil
 	case otherwise == nil:
-		otherwise = problem.Inputf("`evolve sleep status` tells of the last one", "no night is named %q", name)
+		otherwise = problem.Inputf("`evolve sleep status` shows the last one", "no night is named %q", name)
 	}
 	return p, nil, otherwise
 }

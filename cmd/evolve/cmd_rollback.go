@@ -36,7 +36,7 @@ versions are skipped; to restore one, name it and add --force.`,
 		},
 	}
 	toFlag(c.Flags(), &f.to, "where to put it back")
-	c.Flags().BoolVar(&f.force, "force", false, "also where the skill is pinned, a target holds an edit (it is kept as a version), or the version was rejected")
+	c.Flags().BoolVar(&f.force, "force", false, "also if the skill is pinned, if a target holds an edit (it is kept as a version), or if the version was rejected")
 	return c
 }
 

@@ -82,7 +82,7 @@ func newRunCommand(a *global) *cobra.Command {
 	fl.BoolVar(&f.DryRun, "dry-run", false, "print the forecast and stop")
 	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
 	backend.ConfirmOverFlag(fl, &f.confirmOver)
-	fl.StringVar(&f.resume, "resume", "", "go on with an interrupted run")
+	fl.StringVar(&f.resume, "resume", "", "continue an interrupted run")
 	fl.BoolVar(&f.Anew, "anew", false, "start a new search although a challenger is undecided; its trial continues unless the search finds a better text")
 	fl.BoolVar(&f.NoHarvest, "no-harvest", false, "use the stored cases only")
 	fl.StringVar(&f.harvest.since, "since", "", "harvest sessions of this age at most, for example 30d")
@@ -106,7 +106,7 @@ func resumable(c *cobra.Command) error {
 	var err error
 	c.Flags().Visit(func(f *flagT) {
 		if err == nil && !slices.Contains(may, f.Name) {
-			err = problem.Inputf("drop it, or start a new run: what was measured is not measured again",
+			err = problem.Inputf("drop the flag, or start a new run, which reuses what was measured",
 				"--%s cannot be changed for a run that is resumed", f.Name)
 		}
 	})
@@ -120,9 +120,9 @@ func (f *runFlags) check() error {
 	}
 	switch {
 	case f.Evolve == skill.Shorten && f.promote:
-		return problem.Inputf("look at what it found with `evolve diff`, and install it with `evolve promote`", "--promote does not go with --evolve shorten: what only lacks lines is yours to install")
+		return problem.Inputf("look at what it found with `evolve diff`, and install it with `evolve promote`", "--promote does not work with --evolve shorten: only you install a text that merely lacks lines")
 	case len(f.to) > 0 && !f.promote:
-		return problem.Inputf("add --promote, or name the targets with `evolve promote`", "--to is where --promote installs")
+		return problem.Inputf("add --promote, or name the targets with `evolve promote`", "--to needs --promote")
 	case f.NoGate && f.promote:
 		return problem.Inputf("drop one of them", "--promote needs the gate that --no-gate leaves out")
 	}
@@ -190,7 +190,7 @@ func runSkill(ctx context.Context, a *global, f *runFlags) error {
 		return nil
 	}
 	if f.resume == "" {
-		if err := approveSpending(a, f.yes, f.confirmOver, fc.CostUSD, "Spend up to about %s?", c.SpentReading(), "lower --max-rollouts, or say --yes"); err != nil {
+		if err := approveSpending(a, f.yes, f.confirmOver, fc.CostUSD, "Spend up to about %s?", c.SpentReading(), "lower --max-rollouts, or use --yes"); err != nil {
 			return err
 		}
 	}
@@ -208,7 +208,7 @@ func runSkill(ctx context.Context, a *global, f *runFlags) error {
 
 // sayStopped says how to go on after a run that ended early.
 func sayStopped(ctx context.Context, a *global, ended *campaign.StoppedError) error {
-	resume := fmt.Sprintf("everything measured is saved; go on with `evolve --resume %s`", ended.Run)
+	resume := fmt.Sprintf("everything measured is saved; continue with `evolve --resume %s`", ended.Run)
 	if ctx.Err() != nil {
 		if a.demo.passing {
 			resume = "it is gone with its folder"

@@ -45,25 +45,25 @@ holds a new token each time. Ctrl-C ends it.`,
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return runServe(c.Context(), a, f) },
 	}
-	c.Flags().IntVar(&f.port, "port", 0, "port to listen on (0: one that is free)")
+	c.Flags().IntVar(&f.port, "port", 0, "port to listen on (0: any free port)")
 	c.Flags().BoolVar(&f.open, "open", false, "open the page in the browser")
 	return c
 }
 
 func runServe(ctx context.Context, a *global, f *serveFlags) error {
 	if f.port < 0 || f.port > 65535 {
-		return problem.Inputf("ports are 0 to 65535", "--port %d is no port", f.port)
+		return problem.Inputf("ports are 0 to 65535", "--port %d is not a port", f.port)
 	}
 	db, err := a.existingStore(ctx)
 	if err != nil {
 		return err
 	}
 	if db == nil {
-		return problem.Inputf("`evolve harvest` reads your sessions; `evolve demo --keep DIR` makes up some", "there is nothing to show yet")
+		return problem.Inputf("`evolve harvest` reads your sessions; `evolve demo --keep DIR` provides made-up ones", "there is nothing to show yet")
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(f.port)))
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return &problem.Error{Err: fmt.Errorf("port %d is in use", f.port), Hint: "without --port a free one is taken"}
+		return &problem.Error{Err: fmt.Errorf("port %d is in use", f.port), Hint: "without --port, a free port is used"}
 	} else if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
@@ -83,7 +83,7 @@ func runServe(ctx context.Context, a *global, f *serveFlags) error {
 		shut := openBrowser(ctx, a, s.Address())
 		defer shut()
 	}
-	a.Say("that address is for you alone; Ctrl-C ends it")
+	a.Say("do not share this address; Ctrl-C ends the server")
 	return s.Serve(ctx, l, log.New(io.Discard, "", 0)) // a page says what went wrong
 }
 

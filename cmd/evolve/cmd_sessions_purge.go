@@ -46,12 +46,12 @@ func purgeSessions(ctx context.Context, a *global, names []string, f sessionFlag
 		return err
 	}
 	if !f.yes {
-		ok, err := a.Confirm(fmt.Sprintf("Remove %s: %s. There is no way back. Go on?", plain.Counted(len(ids), "session"), removes(plan.Removes)))
+		ok, err := a.Confirm(fmt.Sprintf("Remove %s: %s. This cannot be undone. Continue?", plain.Counted(len(ids), "session"), removes(plan.Removes)))
 		if err != nil {
 			return err
 		}
 		if !ok {
-			return problem.Refusef("say --yes to remove them", "%s would be removed: %s", plain.Counted(len(ids), "session"), removes(plan.Removes))
+			return problem.Refusef("use --yes to remove them", "%s would be removed: %s", plain.Counted(len(ids), "session"), removes(plan.Removes))
 		}
 	}
 	done, err := p.Apply(ctx, plan)

@@ -26,7 +26,7 @@ words that taught it, and then the steps.`,
 		Args:    exactArgs(1, "a skill"),
 		RunE:    func(c *cobra.Command, args []string) error { return runShow(c.Context(), a, args[0], why) },
 	}
-	c.Flags().BoolVar(&why, "why", false, "tell what taught this text instead of printing it")
+	c.Flags().BoolVar(&why, "why", false, "explain what taught this text instead of printing it")
 	return c
 }
 

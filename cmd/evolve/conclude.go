@@ -51,7 +51,7 @@ func concludeRun(ctx context.Context, a *global, f *runFlags, c *campaign.Campai
 		return err
 	}
 	if err := o.Guard(ctx, db, res.Skill); err != nil {
-		res.Warnings = append(res.Warnings, "texts in quarantine are not kept from being loaded: "+oneLine(err.Error()))
+		res.Warnings = append(res.Warnings, "texts in quarantine may be loaded by agents: "+oneLine(err.Error()))
 	}
 	if v := out.Verdict; v != nil && v.Verdict == pareto.Promote && !res.Installed && res.Challenger != nil && res.Challenger.Shorter == nil {
 		o.Leave(res.Skill, hook.Waiting, "a better version (%.12s) is proved and waits: `evolve diff %s@%.12[1]s`, `evolve promote %[2]s`", res.Challenger.SHA, res.Skill)
@@ -68,7 +68,7 @@ func concludeRun(ctx context.Context, a *global, f *runFlags, c *campaign.Campai
 	switch {
 	case err != nil:
 	case errors.As(refusal, &drift):
-		err = problem.Hinted(refusal, fmt.Sprintf("your edit stays; `evolve --skill %s` tries to better the edited text", res.Skill))
+		err = problem.Hinted(refusal, fmt.Sprintf("your edit stays; `evolve --skill %s` tries to improve the edited text", res.Skill))
 	case refusal != nil:
 		err = refusal
 	case out.BudgetStop:
@@ -132,7 +132,7 @@ func printResult(a *global, r *runResult) error {
 		fmt.Fprintf(&b, "  shorter      without %s it was no worse on validation: `evolve --skill %s --evolve shorten` tries that\n", plain.Counted(s.Lines, "line"), r.Skill)
 	}
 	if r.Search != nil && r.Search.Quarantined > 0 {
-		fmt.Fprintf(&b, "  quarantine   %s asked for more than the skill may do: `evolve status` says what to type\n", plain.Counted(r.Search.Quarantined, "candidate"))
+		fmt.Fprintf(&b, "  quarantine   %s asked for more than the skill may do: `evolve status` shows the commands\n", plain.Counted(r.Search.Quarantined, "candidate"))
 	}
 	fmt.Fprintf(&b, "  spent        %s\n", status.Spent(r.Spent))
 	for _, w := range r.Warnings {
@@ -182,7 +182,7 @@ func sayWaiting(ctx context.Context, a *global, c *campaign.Campaign, w *campaig
 	if a.JSON {
 		return errors.Join(printUnrun(ctx, a, c, w), &quietExit{exitDone})
 	}
-	fmt.Fprintf(a.Stdout, "%s: %v; %s\nnext: use the skill, its trial goes on with the sessions to come; or `evolve --skill %s --anew` looks for a better one\n",
+	fmt.Fprintf(a.Stdout, "%s: %v; %s\nnext: keep using the skill, and its trial continues with the new sessions; or search for a better text with `evolve --skill %s --anew`\n",
 		c.Config.Skill, w, c.SpentReading(), c.Config.Skill)
 	return &quietExit{exitDone}
 }

@@ -60,7 +60,7 @@ func classify(err error) (kind problem.Kind, hint string) {
 		}
 		return problem.Input, "`evolve status` lists the skills that were found"
 	case errors.As(err, &alias):
-		return problem.Input, fmt.Sprintf("name it %s: that is the folder's own name, and what evolve keeps of it goes by that", alias.Of)
+		return problem.Input, fmt.Sprintf("use the name %s: it is the folder's own name, under which evolve stores everything", alias.Of)
 	case errors.As(err, &broken):
 		return problem.Input, fmt.Sprintf("mend the file; `evolve kernel check %s` says what is wrong", broken.Name)
 	case errors.As(err, &drift):
@@ -72,19 +72,19 @@ func classify(err error) (kind problem.Kind, hint string) {
 	case errors.As(err, &infra):
 		return infraHint(infra)
 	case errors.As(err, &missing):
-		return problem.Failed, "mend what the message names first"
+		return problem.Failed, "first fix what the message names"
 	case errors.As(err, &speechless):
-		return problem.Failed, "ask the model something by hand; check --model, and whether its answers are cut off"
+		return problem.Failed, "ask the model a question by hand; check --model, and whether its answers are cut off"
 	case errors.As(err, &newer):
 		return problem.Failed, "update evolve, or point EVOLVE_HOME at another folder"
 	case errors.As(err, &corrupt):
 		return problem.Failed, "move the file away or restore it from a backup; evolve never rebuilds it by itself"
 	case errors.As(err, &lost):
-		return problem.Failed, "restore evolve.db from a backup; to begin anew without what it knew, move " + strings.Join(lost.Beside, " and ") + " away from beside it"
+		return problem.Failed, "restore evolve.db from a backup; to start without its data, move " + strings.Join(lost.Beside, " and ") + " out of its folder"
 	case errors.As(err, &noRoom), errors.Is(err, syscall.ENOSPC):
 		return problem.Failed, "free some disk space; nothing was half-written"
 	case errors.As(err, &large):
-		return problem.Failed, "no file of that kind is as large: look at what it holds, shorten it or move it away"
+		return problem.Failed, "no file of that kind should be this large: check its content, shorten it or move it away"
 	case errors.Is(err, bounded.ErrNotRegular):
 		return problem.Failed, "put a file there, or move what is there away"
 	case errors.Is(err, syscall.EROFS):
@@ -142,17 +142,17 @@ func infraHint(e *eval.InfraError) (kind problem.Kind, hint string) {
 	case eval.BadRequest:
 		return problem.Failed, "check --model and --base-url"
 	case eval.RateLimited:
-		return problem.Failed, "the server takes fewer calls at a time: lower --concurrency, or set --rate"
+		return problem.Failed, "the server accepts fewer calls at a time: lower --concurrency, or set --rate"
 	case eval.Pending:
-		return problem.Stopped, "answer the open requests (OPEN.md in the folder lists them), then type the same command again"
+		return problem.Stopped, "answer the open requests (OPEN.md in the folder lists them), then run the same command again"
 	case eval.UsageLimit:
 		if !e.ResetAt.IsZero() {
 			return problem.Stopped, "the limit resets at " + e.ResetAt.Local().Format("2006-01-02 15:04")
 		}
-		return problem.Stopped, "go on once the limit has reset"
+		return problem.Stopped, "continue once the limit has reset"
 	}
 	if e.Kind == eval.ServerError {
-		return problem.Failed, "it answers, and fails: see what it says, and try again later"
+		return problem.Failed, "the server answers with an error: read its message and try again later"
 	}
 	return problem.Failed, "is the server running? check --base-url"
 }

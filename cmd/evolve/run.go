@@ -123,7 +123,7 @@ func (a *global) fail(err error) int {
 	}
 	var f *problem.Error
 	if code == exitInterrupted && !errors.As(err, &f) {
-		a.Tell("evolve: interrupted; what was saved until then is kept, the same command goes on")
+		a.Tell("evolve: interrupted; what was saved until then is kept, and the same command continues")
 		return code
 	}
 	a.Tell("evolve: %s", oneLine(a.clean(err.Error()))) // a key of several lines is known by them

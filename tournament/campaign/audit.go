@@ -31,7 +31,7 @@ func (v *auditCounts) words() (out []string) {
 		out = append(out, fmt.Sprintf("%d of %d rollouts are void, the agent read what it must not: %s", v.void, v.all, v.why))
 	}
 	if v.unsure > 0 {
-		out = append(out, fmt.Sprintf("of %d of %d rollouts nobody can tell what the agent read: a sandbox would hold it", v.unsure, v.all))
+		out = append(out, fmt.Sprintf("%d of %d rollouts could not be audited, because the agent ran without a sandbox", v.unsure, v.all))
 	}
 	return out
 }

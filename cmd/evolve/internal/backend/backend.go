@@ -38,7 +38,7 @@ func (b *Flags) Register(f *pflag.FlagSet) {
 	f.StringVar(&b.spec.ReflectModel, "reflect-model", "", "model of the mutator (default: --model)")
 	f.StringVar(&b.spec.JudgeAgent, "judge-agent", "", "backend of the judge (default: --reflect-agent)")
 	f.StringVar(&b.spec.JudgeModel, "judge-model", "", "model of the judge (default: --reflect-model)")
-	f.Float64Var(&b.spec.PriceIn, "price-in", 0, "USD per million input tokens (default: the price table's; unknown costs are told in tokens)")
+	f.Float64Var(&b.spec.PriceIn, "price-in", 0, "USD per million input tokens (default: from the price table; calls without a price are reported in tokens)")
 	f.Float64Var(&b.spec.PriceOut, "price-out", 0, "USD per million output tokens")
 	f.StringVar(&b.spec.Sandbox, "sandbox", "", "around agents that run tools: on, or none, which gives them your own rights (default on)")
 	f.StringVar(&b.command, "command", "", "program of the backend \"command\", with its arguments, split at spaces")

@@ -229,7 +229,7 @@ func (r *request) planDecision(ctx context.Context, p *serve.Plan) error {
 	name := p.Skill + "@" + plain.Short(p.At)
 	switch {
 	case d.Done:
-		p.Will = []string{"Nothing: that was your decision already."}
+		p.Will = []string{"Nothing: you decided that before."}
 	case p.Act == serve.Approve:
 		p.Will = []string{fmt.Sprintf("The next `evolve --skill %s` starts its search with this candidate beside the live text; it has to prove itself like any other.", p.Skill),
 			"Nothing is installed by this. That the firewall flagged it stays on record: nothing but your own promotion ever installs it.",

@@ -143,7 +143,7 @@ func (p *Program) Night(ctx context.Context, id string) (*report.Night, error) {
 	return look(ctx, p, func(r *request) (*report.Night, error) {
 		n, err := r.Reader.Night(ctx, id)
 		if err == nil && n == nil {
-			err = problem.Inputf("`evolve sleep status` tells of the last one", "no night is named %q", id)
+			err = problem.Inputf("`evolve sleep status` shows the last one", "no night is named %q", id)
 		}
 		if err != nil {
 			return nil, err

@@ -60,7 +60,7 @@ func (s *System) Plan(ctx context.Context, t *Timer) (*Plan, error) {
 func (p *Plan) InPlace(ctx context.Context) (bool, error) {
 	for _, f := range p.Files {
 		if text, err := os.ReadFile(f.Path); err == nil && !ours(text) {
-			return false, problem.Refusef("move it away first", "%s is none of evolve's", f.Path)
+			return false, problem.Refusef("move it away first", "%s was not written by evolve", f.Path)
 		}
 	}
 	if same, err := unchanged(p.Files); err != nil || !same || p.tab != p.next {
@@ -95,7 +95,7 @@ func (p *Plan) Apply(ctx context.Context) error {
 	if e := putBack(); e != nil {
 		return problem.Hinted(fmt.Errorf("install timer: %w; %w", err, e), "`evolve sleep uninstall` takes what was written away")
 	}
-	return problem.Hinted(fmt.Errorf("install timer: %w; nothing is left of it", err), "--with cron is another way")
+	return problem.Hinted(fmt.Errorf("install timer: %w; nothing is left of it", err), "--with cron may work instead")
 }
 
 // Removed is what Uninstall took away.
@@ -134,7 +134,7 @@ func (s *System) Uninstall(ctx context.Context) (*Removed, error) {
 		}
 		if kind == Systemd {
 			if err := call(ctx, changeWait, "systemctl", "--user", "daemon-reload"); err != nil {
-				s.Say("systemd was not told: %v", err)
+				s.Say("systemd was not notified: %v", err)
 			}
 		}
 	}

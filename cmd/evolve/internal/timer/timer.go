@@ -126,7 +126,7 @@ func (t *Timer) Check() error {
 		return problem.Inputf("move it, or --with cron", "systemd starts no program with a quote or a backslash in its path: %s", t.Program)
 	}
 	if n := len(t.cronLine()); t.Kind == Cron && n > maxCronLine {
-		return problem.Inputf("try with a shorter PATH: PATH=/usr/bin:/bin evolve sleep install …", "a line of %d bytes is longer than cron takes", n)
+		return problem.Inputf("try with a shorter PATH: PATH=/usr/bin:/bin evolve sleep install …", "a line of %d bytes is too long for cron", n)
 	}
 	return nil
 }
