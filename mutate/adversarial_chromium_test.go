@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/tournament/report/browsertest"
 )
 
@@ -94,7 +95,7 @@ func TestChromiumShowsTheKernel(t *testing.T) {
 			lines = append(lines[:i:i], append([]string{pick(r, []string{"", "\n"}) + soup(r) + pick(r, []string{"", "\n", "\n\n"})}, lines[i:]...)...)
 		}
 		child, err := parent.WithView(strings.Join(lines, ""))
-		if err != nil || skill.Worst(skill.Check(parent, child, skill.ClaudeCode)) == skill.Reject {
+		if err != nil || check.Worst(check.Check(parent, child, check.ClaudeCode)) == check.Reject {
 			continue
 		}
 		passed++

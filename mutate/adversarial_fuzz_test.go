@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 )
 
 // FuzzHostileReply sends any reply through the operators that take the most of
@@ -28,7 +29,7 @@ func FuzzHostileReply(f *testing.F) {
 		in := Input{Parent: parent, Evidence: hostileEvidence("Label the axis")}
 		for _, op := range []Operator{&Reflect{Model: m, Plain: true}, &Description{Model: m}, &Prune{Model: m}} {
 			p, err := op.Propose(t.Context(), in)
-			if err != nil || skill.Worst(skill.Check(parent, p.Doc, skill.ClaudeCode)) == skill.Reject {
+			if err != nil || check.Worst(check.Check(parent, p.Doc, check.ClaudeCode)) == check.Reject {
 				continue
 			}
 			if msg := intact(s, p.Doc.Render(), true); msg != "" {
@@ -61,7 +62,7 @@ func FuzzHostileView(f *testing.F) {
 			view += k.Token
 		}
 		child, err := parent.WithView(view + behind)
-		if err != nil || skill.Worst(skill.Check(parent, child, skill.ClaudeCode)) == skill.Reject {
+		if err != nil || check.Worst(check.Check(parent, child, check.ClaudeCode)) == check.Reject {
 			return
 		}
 		if msg := intact(s, child.Render(), false); msg != "" {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/mutate/skill/install"
 )
 
@@ -114,12 +115,12 @@ func (a *adversary) step() string {
 		a.counts["unusable"]++
 		return ""
 	}
-	findings := skill.Check(parent, p.Doc, skill.ClaudeCode)
-	switch skill.Worst(findings) {
-	case skill.Reject:
+	findings := check.Check(parent, p.Doc, check.ClaudeCode)
+	switch check.Worst(findings) {
+	case check.Reject:
 		a.counts["rejected"]++
 		return ""
-	case skill.Quarantine:
+	case check.Quarantine:
 		a.counts["quarantined"]++
 	default:
 		a.counts["passed"]++
@@ -226,7 +227,7 @@ func TestHugeAndEmptyReplies(t *testing.T) {
 				if err != nil {
 					continue
 				}
-				if skill.Worst(skill.Check(root, p.Doc, skill.ClaudeCode)) == skill.Reject {
+				if check.Worst(check.Check(root, p.Doc, check.ClaudeCode)) == check.Reject {
 					continue
 				}
 				if msg := intact(s, p.Doc.Render(), true); msg != "" {

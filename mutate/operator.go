@@ -1,7 +1,7 @@
 // Package mutate proposes new harness texts for a skill: one operator a file,
 // each with its prompt as an embedded text file. An operator sees train
 // evidence only, and returns text; whether that text may be tried is decided by
-// skill.Check, and whether it is better by the tournament.
+// check.Check, and whether it is better by the tournament.
 package mutate
 
 import (

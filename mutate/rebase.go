@@ -28,7 +28,7 @@ func (e *ConflictError) Error() string {
 // unchanged side is the other side.
 //
 // All three were parsed with the same options. Whether the result may be tried is
-// for skill.Check to say; where it is ours, there is nothing left to try. Other
+// for check.Check to say; where it is ours, there is nothing left to try. Other
 // errors: a *skill.ViewError where the result would make or unmake kernel.
 func Rebase(base, ours, theirs *skill.Document) (*skill.Document, error) {
 	if base.KernelHash() != theirs.KernelHash() {

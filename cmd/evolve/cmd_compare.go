@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/report/page"
@@ -31,7 +32,7 @@ type compareFlags struct {
 
 func newCompareCommand(a *global) *cobra.Command {
 	f := &compareFlags{}
-	f.Profile = skill.ClaudeCode
+	f.Profile = check.ClaudeCode
 	c := &cobra.Command{
 		Use:   "compare SKILL [[A] B]",
 		Short: "Measure two texts of a skill on the same cases",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/spf13/cobra"
@@ -92,7 +93,7 @@ func runDemo(ctx context.Context, a *global, keep string) (err error) {
 	// With its 30 held-out cases eleven of twelve seeds end in a promotion, the other
 	// undecided: this is one of the eleven.
 	f := &runFlags{Config: campaign.Config{Schema: 1, Skill: demoSkill, Evolve: skill.Harness, Seed: 6, MaxRollouts: demoRollouts, MaxRetries: 1, Concurrency: 8,
-		WallClock: time.Minute, Profile: skill.ClaudeCode}, promote: true}
+		WallClock: time.Minute, Profile: check.ClaudeCode}, promote: true}
 	f.Agent = "simulated"
 	f.harvest.source = "claude" // nothing of the user's own is read
 	return runSkill(ctx, d, f)

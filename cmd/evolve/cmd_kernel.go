@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/spf13/cobra"
 )
 
@@ -172,13 +173,13 @@ func kernelConfirm(ctx context.Context, a *global, name string) error {
 }
 
 func newKernelCheckCommand(a *global) *cobra.Command {
-	profile := string(skill.ClaudeCode)
+	profile := string(check.ClaudeCode)
 	c := &cobra.Command{
 		Use:     "check SKILL|FILE",
 		Short:   "Check a SKILL.md against the rules; exit code 2 if it breaks one",
 		Example: "  evolve kernel check dataviz\n  evolve kernel check ./SKILL.md",
 		Args:    exactArgs(1, "a skill or a file"),
-		RunE:    func(c *cobra.Command, args []string) error { return kernelCheck(a, args[0], skill.Profile(profile)) },
+		RunE:    func(c *cobra.Command, args []string) error { return kernelCheck(a, args[0], check.Profile(profile)) },
 	}
 	c.Flags().StringVar(&profile, "profile", profile, "rules: claude-code or portable")
 	return c
@@ -199,8 +200,8 @@ type checkFinding struct {
 	Message  string `json:"message"`
 }
 
-func kernelCheck(a *global, arg string, profile skill.Profile) error {
-	if profile != skill.ClaudeCode && profile != skill.Portable {
+func kernelCheck(a *global, arg string, profile check.Profile) error {
+	if profile != check.ClaudeCode && profile != check.Portable {
 		return problem.Inputf("the profiles are claude-code and portable", "unknown profile %q", profile)
 	}
 	path, folder, err := skillFile(a, arg)
@@ -215,9 +216,9 @@ func kernelCheck(a *global, arg string, profile skill.Profile) error {
 	doc, _ := skill.Parse(text, skill.Options{})
 	r := checkReport{Schema: 1, Path: path, OK: true, Findings: []checkFinding{}}
 	errs := 0
-	for _, f := range skill.Validate(doc, profile, folder) {
+	for _, f := range check.Validate(doc, profile, folder) {
 		severity := "warning"
-		if f.Severity == skill.Reject {
+		if f.Severity == check.Reject {
 			severity = "error"
 			errs++
 		}

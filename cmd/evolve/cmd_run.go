@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/spf13/cobra"
 )
@@ -95,7 +96,7 @@ func newRunCommand(a *global) *cobra.Command {
 	fl.StringVar(&f.Accept, "accept", "", "what a child must do on its minibatch: strict or equal (default strict)")
 	fl.StringVar(&f.Batch, "batch", "", "which cases a minibatch has: targeted or shuffled (default targeted)")
 	fl.StringVar(&f.Stop, "stop", "", "what ends the search: patience, perfect or budget (default patience)")
-	fl.StringVar((*string)(&f.Profile), "profile", string(skill.ClaudeCode), "rules that a SKILL.md must keep: claude-code or portable")
+	fl.StringVar((*string)(&f.Profile), "profile", string(check.ClaudeCode), "rules that a SKILL.md must keep: claude-code or portable")
 	return c
 }
 

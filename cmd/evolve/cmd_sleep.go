@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 	"github.com/skill-evolve/evolve/tournament/status"
@@ -66,7 +67,7 @@ func newSleepRunCommand(a *global) *cobra.Command {
 }
 
 func (f *sleepFlags) register(fl *pflag.FlagSet) {
-	f.Schema, f.Seed, f.MaxRetries, f.Profile = 1, -1, 1, skill.ClaudeCode
+	f.Schema, f.Seed, f.MaxRetries, f.Profile = 1, -1, 1, check.ClaudeCode
 	fl.SortFlags = false
 	fl.StringVar(&f.policy, "policy", string(sleep.Staging), "what to do with what is proved: stage, or auto, which installs it")
 	fl.StringSliceVar(&f.skills, "skill", nil, "only these skills")

@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/search"
@@ -146,7 +147,7 @@ var values = map[string]completer{
 	"accept":           words(sortedKeys(search.Acceptances)...),
 	"batch":            words(sortedKeys(search.Batches)...),
 	"stop":             words(sortedKeys(search.Stops)...),
-	"profile":          words(string(skill.ClaudeCode), string(skill.Portable)),
+	"profile":          words(string(check.ClaudeCode), string(check.Portable)),
 	"policy":           words("stage", "auto"),
 	"with":             words("systemd", "launchd", "cron"),
 	"to":               words(skill.TargetNames()...),

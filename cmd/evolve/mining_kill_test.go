@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/status"
@@ -262,7 +263,7 @@ func (s *station) desk(plain, foreign int) *nightDesk {
 
 // prepare brings a run as far as it comes before it begins, and leaves it there.
 func (d *nightDesk) prepare(id string, caps eval.Caps) (*campaign.Campaign, error) {
-	f := runFlags{Config: campaign.Config{Schema: 1, Skill: d.s.cases[0].Skill, Evolve: skill.Harness, Seed: 1, Profile: skill.ClaudeCode,
+	f := runFlags{Config: campaign.Config{Schema: 1, Skill: d.s.cases[0].Skill, Evolve: skill.Harness, Seed: 1, Profile: check.ClaudeCode,
 		MaxRollouts: caps.Rollouts, MaxTokens: caps.Tokens, MaxDuration: caps.Duration}, Options: campaign.Options{Night: true, Run: id}, yes: true}
 	f.Agent, f.Model, f.ReflectModel, f.BaseURL = "openai", "sim-task", "sim-reflect", d.s.url
 	c, err := prepareRun(d.s.t.Context(), d.a, &f)

@@ -47,7 +47,7 @@ func Blocks(view string) []Block {
 // blockCutter is the state between two lines.
 type blockCutter struct {
 	blocks []Block
-	stack  []heading
+	stack  []Heading
 	blank  bool   // the line before was blank
 	fence  string // the opening run of the fence that is open, "" for none
 	indent int    // of the content of the open list item
@@ -146,7 +146,7 @@ func endsSentence(s string) bool {
 }
 
 func (c *blockCutter) heading(at, level int, text string) {
-	c.stack = push(c.stack, heading{level: level, text: plainHeading(text)})
+	c.stack = push(c.stack, Heading{Level: level, Text: plainHeading(text)})
 	c.open(at, "heading")
 }
 
@@ -156,7 +156,7 @@ func (c *blockCutter) setext(underline string) {
 	if strings.Contains(underline, "=") {
 		level = 1
 	}
-	c.stack = push(c.stack, heading{level: level, text: plainHeading(c.text)})
+	c.stack = push(c.stack, Heading{Level: level, Text: plainHeading(c.text)})
 	last := &c.blocks[len(c.blocks)-1]
 	last.Kind, last.Section = "heading", joinPath(c.stack)
 }

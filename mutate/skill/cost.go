@@ -28,11 +28,11 @@ const (
 )
 
 // tooCostly says why a body is not read, nil if it may be.
-func (o *outline) tooCostly() *SyntaxError {
+func (o *Outline) tooCostly() *SyntaxError {
 	body := o.raw[o.body:]
-	for i := range o.starts {
-		if depth := nestingOf(string(o.lineText(i))); depth > maxDepth {
-			return &SyntaxError{o.fileLine(o.starts[i]), fmt.Sprintf("%d quotes and lists within each other, and %d are the limit", depth, maxDepth)}
+	for i := range o.Starts {
+		if depth := nestingOf(string(o.LineText(i))); depth > maxDepth {
+			return &SyntaxError{o.FileLine(o.Starts[i]), fmt.Sprintf("%d quotes and lists within each other, and %d are the limit", depth, maxDepth)}
 		}
 	}
 	if mostSteps(body) <= maxReading {
@@ -75,7 +75,7 @@ func (o *outline) tooCostly() *SyntaxError {
 	if sum <= maxReading {
 		return nil
 	}
-	return &SyntaxError{o.fileLine(o.body + at), reason}
+	return &SyntaxError{o.FileLine(o.body + at), reason}
 }
 
 // blocksOnly parses paragraphs, lists and code, and no markup within them.

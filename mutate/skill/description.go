@@ -52,7 +52,7 @@ func (d *Document) WithDescription(text string) (*Document, error) {
 	}
 	for _, form := range forms {
 		child, err := Parse(splice(d.raw, start, end, form), d.opts)
-		if err == nil && child.Description() == text && sameKernel(d, child) == "" {
+		if err == nil && child.Description() == text && SameKernel(d, child) == "" {
 			return child, nil
 		}
 	}

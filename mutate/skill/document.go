@@ -1,6 +1,5 @@
-// Package skill knows what a SKILL.md is: which bytes are kernel (never
-// changed) and which are harness (evolved), whether a text is valid, where
-// skills live on disk and how one is installed without losing an edit.
+// Package skill reads a SKILL.md as bytes, kernel (never changed) and harness (evolved),
+// and finds skills on disk.
 package skill
 
 import (
@@ -17,6 +16,7 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+	"go.yaml.in/yaml/v3"
 )
 
 // Options say what counts as kernel beyond the rules of the format.
@@ -44,7 +44,7 @@ type Document struct {
 
 	front frontmatter
 	body  int // offset of the first byte after the frontmatter (and a byte order mark)
-	md    *outline
+	md    *Outline
 	spans []Span
 
 	github func() ast.Node // the body in GitHub's dialect with footnotes; positions are relative to the body
@@ -115,6 +115,25 @@ func (d *Document) KernelHash() string {
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
+
+// Err is what Parse returned; nothing may be run from a broken document.
+func (d *Document) Err() error { return d.err }
+
+// Outline is what CommonMark makes of the body.
+func (d *Document) Outline() *Outline { return d.md }
+
+// GitHub is the body in GitHub's dialect with footnotes. Positions are relative to the
+// body.
+func (d *Document) GitHub() ast.Node { return d.github() }
+
+// Frontmatter is the mapping of the frontmatter, nil if it has no keys or is absent.
+func (d *Document) Frontmatter() *yaml.Node { return d.front.root }
+
+// HasFrontmatter reports whether the file begins with a frontmatter.
+func (d *Document) HasFrontmatter() bool { return d.front.present }
+
+// Value is the node below a top-level key of the frontmatter, nil if it is absent.
+func (d *Document) Value(key string) *yaml.Node { return d.front.value(key) }
 
 // Name is the frontmatter's name, "" where absent.
 func (d *Document) Name() string { return d.front.text("name") }

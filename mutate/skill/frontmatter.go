@@ -110,19 +110,19 @@ func (f *frontmatter) value(key string) *yaml.Node {
 	if f.root == nil {
 		return nil
 	}
-	return mapValue(f.root, key)
+	return MapValue(f.root, key)
 }
 
-func mapValue(m *yaml.Node, key string) *yaml.Node {
+func MapValue(m *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		if m.Content[i].Value == key {
-			return follow(m.Content[i+1])
+			return Follow(m.Content[i+1])
 		}
 	}
 	return nil
 }
 
-func follow(n *yaml.Node) *yaml.Node {
+func Follow(n *yaml.Node) *yaml.Node {
 	for n.Kind == yaml.AliasNode && n.Alias != nil {
 		n = n.Alias
 	}

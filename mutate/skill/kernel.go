@@ -24,7 +24,7 @@ var (
 	invariantHeading = lazyregexp.New(`(?i)\b(security|safety|contracts?|polic(?:y|ies)|compliance|invariants?|guardrails?|must|never)\b`)
 )
 
-const shellReason = "shell command that runs without asking"
+const ShellReason = "shell command that runs without asking"
 
 // findKernel lists the kernel spans of a document whose frontmatter and outline
 // are known.
@@ -46,36 +46,36 @@ func findKernel(d *Document) ([]Span, *SyntaxError) {
 	}
 	for _, name := range names {
 		found := false
-		for i, h := range d.md.headings {
-			if strings.EqualFold(h.text, name) || strings.EqualFold(d.md.path(h.start), name) {
+		for i, h := range d.md.Headings {
+			if strings.EqualFold(h.Text, name) || strings.EqualFold(d.md.path(h.Start), name) {
 				start, end := d.md.section(i)
-				add(start, end, fmt.Sprintf("section %q is named in metadata.kernel", h.text))
+				add(start, end, fmt.Sprintf("section %q is named in metadata.kernel", h.Text))
 				found = true
 			}
 		}
 		if !found {
-			return nil, &SyntaxError{line, missingSection(name, d.md.headings)}
+			return nil, &SyntaxError{line, missingSection(name, d.md.Headings)}
 		}
 	}
 	if !declared && len(markers) == 0 {
-		for i, h := range d.md.headings {
-			if word := invariantHeading.FindString(h.text); word != "" {
+		for i, h := range d.md.Headings {
+			if word := invariantHeading.FindString(h.Text); word != "" {
 				start, end := d.md.section(i)
-				add(start, end, fmt.Sprintf("heading %q reads like an invariant (%s), and the skill declares no kernel", h.text, strings.ToLower(word)))
+				add(start, end, fmt.Sprintf("heading %q reads like an invariant (%s), and the skill declares no kernel", h.Text, strings.ToLower(word)))
 			}
 		}
 	}
-	for _, r := range shellSpans(d.md) {
-		add(r[0], r[1], shellReason)
+	for _, r := range ShellSpans(d.md) {
+		add(r[0], r[1], ShellReason)
 	}
 
 	spans = mergeSpans(spans)
 	for i := range spans {
-		spans[i].Heading = d.md.path(d.md.opening(d.md.headings, spans[i]))
+		spans[i].Heading = d.md.path(d.md.Opening(d.md.Headings, spans[i]))
 	}
 	spans = append(frontmatterSpans(d.front), spans...)
 	for i := range spans {
-		spans[i].Line = d.md.fileLine(spans[i].Start)
+		spans[i].Line = d.md.FileLine(spans[i].Start)
 	}
 	return spans, nil
 }
@@ -97,33 +97,33 @@ func frontmatterSpans(f frontmatter) []Span {
 
 // markerRegions pairs the marker lines of a body. Markers inside a fenced code
 // block are text about markers, not markers.
-func markerRegions(o *outline) ([][2]int, *SyntaxError) {
+func markerRegions(o *Outline) ([][2]int, *SyntaxError) {
 	var regions [][2]int
 	open := -1
-	for i := range o.starts {
-		line := o.lineText(i)
+	for i := range o.Starts {
+		line := o.LineText(i)
 		if !bytes.Contains(line, []byte("<!--")) || o.inFence(i) {
 			continue
 		}
-		at := o.fileLine(o.starts[i])
+		at := o.FileLine(o.Starts[i])
 		m := markerLine.FindSubmatch(line)
 		switch {
 		case m == nil && markerStart.Match(line):
 			return nil, &SyntaxError{at, "a kernel marker must stand alone on its line"}
 		case m == nil:
 		case len(m[1]) == 0 && open >= 0:
-			return nil, &SyntaxError{at, fmt.Sprintf("<!-- kernel --> inside the kernel region opened on line %d: regions do not nest", o.fileLine(o.starts[open]))}
+			return nil, &SyntaxError{at, fmt.Sprintf("<!-- kernel --> inside the kernel region opened on line %d: regions do not nest", o.FileLine(o.Starts[open]))}
 		case len(m[1]) == 0:
 			open = i
 		case open < 0:
 			return nil, &SyntaxError{at, "<!-- /kernel --> without <!-- kernel --> before it"}
 		default:
-			regions = append(regions, [2]int{o.starts[open], o.lineEnd(i)})
+			regions = append(regions, [2]int{o.Starts[open], o.lineEnd(i)})
 			open = -1
 		}
 	}
 	if open >= 0 {
-		return nil, &SyntaxError{o.fileLine(o.starts[open]), "<!-- kernel --> is never closed by <!-- /kernel -->"}
+		return nil, &SyntaxError{o.FileLine(o.Starts[open]), "<!-- kernel --> is never closed by <!-- /kernel -->"}
 	}
 	return regions, nil
 }
@@ -135,7 +135,7 @@ func declaredSections(f frontmatter) (names []string, line int, declared bool, e
 	if meta == nil || meta.Kind != yaml.MappingNode {
 		return nil, 0, false, nil
 	}
-	v := mapValue(meta, "kernel")
+	v := MapValue(meta, "kernel")
 	if v == nil {
 		return nil, 0, false, nil
 	}
@@ -145,7 +145,7 @@ func declaredSections(f frontmatter) (names []string, line int, declared bool, e
 		items = v.Content
 	}
 	for _, n := range items {
-		n = follow(n)
+		n = Follow(n)
 		if n.Kind != yaml.ScalarNode {
 			return nil, line, true, &SyntaxError{line, `metadata.kernel is not a text of section names ("Output contract; Security")`}
 		}
@@ -161,11 +161,11 @@ func declaredSections(f frontmatter) (names []string, line int, declared bool, e
 	return names, line, true, nil
 }
 
-func missingSection(name string, headings []heading) string {
+func missingSection(name string, headings []Heading) string {
 	msg := fmt.Sprintf("metadata.kernel names the section %q, and no heading has that text", name)
 	var texts []string
 	for _, h := range headings {
-		texts = append(texts, h.text)
+		texts = append(texts, h.Text)
 	}
 	if near := Nearest(name, texts); near != "" {
 		msg += fmt.Sprintf("; the nearest is %q", near)
@@ -173,9 +173,9 @@ func missingSection(name string, headings []heading) string {
 	return msg
 }
 
-// shellSpans finds what an agent would run while it loads the skill: inline
+// ShellSpans finds what an agent would run while it loads the skill: inline
 // !`command` and ```! blocks, the latter as whole lines.
-func shellSpans(o *outline) [][2]int {
+func ShellSpans(o *Outline) [][2]int {
 	var spans [][2]int
 	body := o.raw[o.body:]
 	for at := 0; at < len(body); {
@@ -186,9 +186,9 @@ func shellSpans(o *outline) [][2]int {
 		spans = append(spans, [2]int{o.body + at + m[2], o.body + at + m[3]})
 		at += m[3]
 	}
-	for _, f := range o.fences {
-		if strings.HasPrefix(f.info, "!") {
-			spans = append(spans, [2]int{o.starts[f.first], o.lineEnd(f.last)})
+	for _, f := range o.Fences {
+		if strings.HasPrefix(f.Info, "!") {
+			spans = append(spans, [2]int{o.Starts[f.First], o.lineEnd(f.Last)})
 		}
 	}
 	// The same block as a regular expression sees it: from ```! to the next
@@ -203,8 +203,8 @@ func shellSpans(o *outline) [][2]int {
 		if j := bytes.Index(body[start+4:], []byte("```")); j >= 0 {
 			end = start + 4 + j + 3
 		}
-		first, last := o.line(o.body+start), o.line(o.body+end-1)
-		spans = append(spans, [2]int{o.starts[first], o.lineEnd(last)})
+		first, last := o.Line(o.body+start), o.Line(o.body+end-1)
+		spans = append(spans, [2]int{o.Starts[first], o.lineEnd(last)})
 		at = end
 	}
 	return spans

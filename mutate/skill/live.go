@@ -73,29 +73,6 @@ func (l *Live) Evolve(part string) error {
 	return nil
 }
 
-// CheckKernel refuses a text whose kernel is not the live one's, in bytes or in
-// structure, whatever was recorded about it. Where the description was what
-// evolved, it is no kernel.
-func CheckKernel(live, next *Document, part string) error {
-	opts := OptionsFor(part)
-	live, err := Parse(live.Render(), opts)
-	if err == nil {
-		next, err = Parse(next.Render(), opts)
-	}
-	if err != nil {
-		return problem.Refusef("nothing was installed", "%v", err)
-	}
-	if live.KernelHash() != next.KernelHash() {
-		return problem.Refusef("nothing was installed", "the kernel differs from the live skill's")
-	}
-	for _, f := range Check(live, next, ClaudeCode) {
-		if f.Severity == Reject {
-			return problem.Refusef("nothing was installed", "line %d: %s (%s)", f.Line, f.Message, f.Rule)
-		}
-	}
-	return nil
-}
-
 // Stored parses a stored text.
 func Stored(text []byte) (*Document, error) {
 	doc, err := Parse(text, Options{})

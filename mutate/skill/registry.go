@@ -172,7 +172,7 @@ func (d *Document) Managed() bool {
 		return false
 	}
 	for _, key := range []string{"managed", "managed-by"} {
-		if n := mapValue(meta, key); n != nil && n.Tag != "!!null" && n.Value != "" && !strings.EqualFold(n.Value, "false") {
+		if n := MapValue(meta, key); n != nil && n.Tag != "!!null" && n.Value != "" && !strings.EqualFold(n.Value, "false") {
 			return true
 		}
 	}

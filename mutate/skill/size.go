@@ -22,6 +22,8 @@ const (
 const (
 	growthFactor = 1.2
 	growthFloor  = 1500
+
+	MaxBodyTokens = 5000 // what the specification advises at most
 )
 
 // Growth is how many tokens a descendant of a body of size tokens may have more
@@ -30,7 +32,7 @@ func Growth(size int) int { return max(int(growthFactor*float64(size)), growthFl
 
 // GrowthLimit is how large a descendant of a body of size tokens may be: what
 // Growth allows, up to what the specification advises.
-func GrowthLimit(size int) int { return max(min(size+Growth(size), maxBodyTokens), size) }
+func GrowthLimit(size int) int { return max(min(size+Growth(size), MaxBodyTokens), size) }
 
 // nesting is the run of quote and list markers that a line begins with.
 var nesting = lazyregexp.New(`^(?:[ \t]*(?:>|[-*+](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$)))+`)
@@ -83,3 +85,9 @@ func nestingOf(line string) int {
 		line = line[m[1]:]
 	}
 }
+
+// Tokens estimates how many tokens a model makes of s: a quarter of its bytes,
+// rounded up. It is meant for limits, not for bills: tokenizers differ by a
+// fifth among themselves on English, and text of other scripts costs about as
+// much per byte.
+func Tokens(s string) int { return (len(s) + 3) / 4 }

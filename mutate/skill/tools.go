@@ -20,7 +20,7 @@ func (d *Document) AllowedTools() []string {
 	}
 	var tools []string
 	for _, item := range n.Content {
-		if item = follow(item); item.Kind == yaml.ScalarNode {
+		if item = Follow(item); item.Kind == yaml.ScalarNode {
 			if tool := strings.TrimSpace(item.Value); tool != "" {
 				tools = append(tools, tool)
 			}

@@ -108,7 +108,7 @@ func (d *Document) WithView(view string) (*Document, error) {
 	if perr != nil {
 		return nil, &ViewError{Msg: "the result does not parse: " + perr.(*SyntaxError).Msg}
 	}
-	if msg := sameKernel(d, child); msg != "" {
+	if msg := SameKernel(d, child); msg != "" {
 		return nil, &ViewError{Msg: msg}
 	}
 	return child, nil
@@ -135,16 +135,16 @@ func (d *Document) holes() []hole {
 // labelOf says in a word or two what a span is about: the first heading in it,
 // or the last one above it.
 func (d *Document) labelOf(s Span) string {
-	if s.Reason == shellReason {
+	if s.Reason == ShellReason {
 		return "shell"
 	}
 	label := ""
-	for _, h := range d.md.headings {
-		if h.start >= s.End {
+	for _, h := range d.md.Headings {
+		if h.Start >= s.End {
 			break
 		}
-		label = h.text
-		if h.start >= s.Start {
+		label = h.Text
+		if h.Start >= s.Start {
 			break
 		}
 	}
@@ -310,9 +310,9 @@ func upperBytes(s string) string {
 	return string(b)
 }
 
-// sameKernel compares the kernel of a document with that of its child, "" where
+// SameKernel compares the kernel of a document with that of its child, "" where
 // equal byte for byte.
-func sameKernel(parent, child *Document) string {
+func SameKernel(parent, child *Document) string {
 	a, b := parent.spans, child.spans
 	for i := 0; i < len(a) && i < len(b); i++ {
 		if string(parent.raw[a[i].Start:a[i].End]) != string(child.raw[b[i].Start:b[i].End]) {

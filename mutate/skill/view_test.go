@@ -69,9 +69,6 @@ func TestWithViewRebuilds(t *testing.T) {
 		if got := string(child.Render()); got != want {
 			t.Errorf("%s: renders %q", name, got)
 		}
-		if fs := Check(d, child, ClaudeCode); len(fs) != 0 {
-			t.Errorf("%s: findings %+v", name, fs)
-		}
 	}
 }
 
@@ -150,9 +147,6 @@ func TestViewRoundTrip(t *testing.T) {
 		if string(child.Render()) != text {
 			t.Fatalf("renders %q; view %q", child.Render(), d.View())
 		}
-		if fs := Check(d, child, ClaudeCode); d.front.present && Worst(fs) > Worst(Validate(d, ClaudeCode, "")) {
-			t.Fatalf("the same bytes do not pass: %+v", fs)
-		}
 	})
 }
 
@@ -223,7 +217,6 @@ func FuzzWithView(f *testing.F) {
 		if err != nil || !bytes.Equal(again.Render(), child.Render()) {
 			t.Fatalf("the child does not round-trip: %v", err)
 		}
-		Check(d, child, ClaudeCode) // must not panic
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/rebase"
@@ -72,7 +73,7 @@ func (k *Desk) Find(ctx context.Context, arg string, word store.Word) (*Decision
 		if err != nil {
 			return nil, err
 		}
-		if err := skill.CheckKernel(live.Doc, doc, candidate.PartOf(c.Operator)); err != nil {
+		if err := check.Kernel(live.Doc, doc, candidate.PartOf(c.Operator)); err != nil {
 			return nil, problem.Refusef("the next run makes others from the live text", "candidate %.12s cannot be tried any more: %v", c.SHA, err)
 		}
 	}

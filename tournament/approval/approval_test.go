@@ -39,13 +39,13 @@ func office(t *testing.T) (*Desk, *store.Store, string) {
 	t.Helper()
 	home := t.TempDir()
 	path := filepath.Join(home, "skills", "tables", skill.FileName)
-	check(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	check(t, os.WriteFile(path, []byte(live), 0o600))
+	mustHold(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	mustHold(t, os.WriteFile(path, []byte(live), 0o600))
 	dir := datadir.Dir(filepath.Join(home, "evolve"))
-	check(t, os.MkdirAll(string(dir), 0o700))
+	mustHold(t, os.MkdirAll(string(dir), 0o700))
 	db, err := store.Open(t.Context(), dir.Database())
-	check(t, err)
-	t.Cleanup(func() { check(t, db.Close()) })
+	mustHold(t, err)
+	t.Cleanup(func() { mustHold(t, db.Close()) })
 	layout := &skill.Layout{Getenv: func(string) string { return "" }, ClaudeHome: home, Configured: func() ([]string, error) { return nil, nil }}
 	say := func(string, ...any) {}
 	out := &settings.Outbox{Dir: dir, Now: time.Now, Say: say}
@@ -54,7 +54,7 @@ func office(t *testing.T) (*Desk, *store.Store, string) {
 		Rebase:  &rebase.Rebaser{Store: db, Locks: lock.Locks{Dir: dir, Now: time.Now}, Outbox: out, Now: time.Now, Say: say}}, db, path
 }
 
-func check(t *testing.T, err error) {
+func mustHold(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func TestDecision(t *testing.T) {
 	ctx := t.Context()
 	k, db, path := office(t)
 	sha := held(t, db, strings.Replace(live, "column.", "column, with its unit.", 1))
-	check(t, k.Rebase.Outbox.Guard(ctx, db, "tables"))
+	mustHold(t, k.Rebase.Outbox.Guard(ctx, db, "tables"))
 	guarded := func() bool {
 		t.Helper()
 		list, err := os.ReadDir(k.Rebase.Outbox.Dir.Quarantine())
@@ -102,11 +102,11 @@ func TestDecision(t *testing.T) {
 		{store.Approved, false, candidate.Approved, false},
 	} {
 		d, err := k.Find(ctx, "tables@"+sha[:12], step.word)
-		check(t, err)
+		mustHold(t, err)
 		if d.Done != step.done || len(d.Result.Findings) != 1 || d.Result.Findings[0].Rule != "new-host" || d.Result.Diff == nil {
 			t.Errorf("%s: done %v, %+v", step.word, d.Done, d.Result)
 		}
-		check(t, k.Keep(ctx, d))
+		mustHold(t, k.Keep(ctx, d))
 		if d.Result.State != step.state || d.Result.By != "owner" || d.Result.Next == "" || guarded() != step.held {
 			t.Errorf("%s: %+v, held by hooks %v", step.word, d.Result, guarded())
 		}

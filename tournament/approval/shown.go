@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -61,8 +62,8 @@ func shown(ctx context.Context, db *store.Store, live *skill.Live, c *candidate.
 			if err != nil {
 				return r, fmt.Errorf("read candidate %.12s: %w", c.Parents[0], err)
 			}
-			for _, f := range skill.Check(parent, doc, skill.ClaudeCode) {
-				if f.Severity == skill.Quarantine {
+			for _, f := range check.Check(parent, doc, check.ClaudeCode) {
+				if f.Severity == check.Quarantine {
 					r.Findings = append(r.Findings, Finding{f.Rule, f.Line, f.Message})
 				}
 			}

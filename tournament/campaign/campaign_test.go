@@ -17,6 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament/candidate"
@@ -68,7 +69,7 @@ func (l *lab) check(err error) {
 }
 
 func (l *lab) config() Config {
-	return Config{Schema: 1, Skill: l.world.Skill, Evolve: skill.Harness, Seed: 7, MaxRollouts: 260, Profile: skill.ClaudeCode,
+	return Config{Schema: 1, Skill: l.world.Skill, Evolve: skill.Harness, Seed: 7, MaxRollouts: 260, Profile: check.ClaudeCode,
 		Spec: agent.Spec{Agent: "simulated", ReflectAgent: "simulated", JudgeAgent: "simulated"}}
 }
 

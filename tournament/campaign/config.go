@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/search"
 )
@@ -42,7 +43,7 @@ type Config struct {
 	Accept      string        `json:"accept,omitempty"`
 	Batch       string        `json:"batch,omitempty"`
 	Stop        string        `json:"stop,omitempty"`
-	Profile     skill.Profile `json:"profile"`
+	Profile     check.Profile `json:"profile"`
 
 	// What the run started from: filled in when it begins.
 	Incumbent []byte            `json:"incumbent"`
@@ -83,7 +84,7 @@ func (c *Config) Check() error {
 		return problem.Inputf("0 turns work retries off", "--max-retries %d is not between 0 and 10", c.MaxRetries)
 	case c.Concurrency < 0 || c.Concurrency > 256:
 		return problem.Inputf("", "--concurrency %d is not between 1 and 256", c.Concurrency)
-	case c.Profile != skill.ClaudeCode && c.Profile != skill.Portable:
+	case c.Profile != check.ClaudeCode && c.Profile != check.Portable:
 		return problem.Inputf("the profiles are claude-code and portable", "unknown profile %q", c.Profile)
 	case c.Select != "" && search.Selectors[c.Select] == nil:
 		return problem.Inputf(strategies(search.Selectors), "unknown --select %q", c.Select)

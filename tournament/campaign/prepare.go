@@ -5,7 +5,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/problem"
-	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
@@ -24,8 +24,8 @@ func (r *Runner) Prepare(ctx context.Context, f Config, o Options) (*Campaign, e
 	if err := r.refuseManaged(ctx, live, o.To, f.NoGate); err != nil {
 		return nil, err
 	}
-	for _, w := range skill.Validate(live.Doc, f.Profile, live.Name) {
-		if w.Severity == skill.Reject {
+	for _, w := range check.Validate(live.Doc, f.Profile, live.Name) {
+		if w.Severity == check.Reject {
 			return nil, problem.Inputf("agents would not load it as it is; mend it first", "skill %s: line %d: %s", live.Name, w.Line, w.Message)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -256,7 +257,7 @@ func Seeds(ctx context.Context, db *store.Store, live *skill.Live, evolves strin
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		if err := skill.CheckKernel(live.Doc, doc, evolves); err != nil {
+		if err := check.Kernel(live.Doc, doc, evolves); err != nil {
 			notes = append(notes, fmt.Sprintf("approved candidate %.12s cannot be tried any more: %v", c.SHA, err))
 			continue
 		}
@@ -288,8 +289,8 @@ func FlaggedRules(live, next *skill.Document, evolves string, c *Candidate) ([]s
 		rule, _, _ := strings.Cut(c.Reason, ":")
 		rules[rule] = true
 	}
-	for _, f := range skill.Check(live, next, skill.ClaudeCode) {
-		if f.Severity == skill.Quarantine {
+	for _, f := range check.Check(live, next, check.ClaudeCode) {
+		if f.Severity == check.Quarantine {
 			rules[f.Rule] = true
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/hook/settings"
 	"github.com/skill-evolve/evolve/mutate"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
@@ -346,13 +347,13 @@ func (k *Rebaser) admit(ctx context.Context, db *store.Store, live *skill.Live, 
 		return err
 	}
 	r.Outcome, c.State = candidate.CarriedOver, record.Pooled
-	for _, f := range skill.Check(ours, next, skill.ClaudeCode) {
+	for _, f := range check.Check(ours, next, check.ClaudeCode) {
 		reason := f.Rule + ": " + f.Message
 		switch {
-		case f.Severity == skill.Reject && c.State != record.Invalid:
+		case f.Severity == check.Reject && c.State != record.Invalid:
 			c.State, c.Reason = record.Invalid, reason
 			r.Outcome, r.Reason = candidate.Dropped, f.Rule
-		case f.Severity == skill.Quarantine && c.State == record.Pooled:
+		case f.Severity == check.Quarantine && c.State == record.Pooled:
 			c.State, c.Reason = record.Quarantined, reason
 			r.Outcome, r.Reason = candidate.HeldBack, f.Rule
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
@@ -145,7 +146,7 @@ func (in *Installer) PlanProved(ctx context.Context, live *skill.Live, v record.
 	if err != nil {
 		return nil, err
 	}
-	if err := skill.CheckKernel(live.Doc, next, evolves); err != nil {
+	if err := check.Kernel(live.Doc, next, evolves); err != nil {
 		return nil, err
 	}
 	if _, err := in.mayInstall(ctx, live, next, evolves, false); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
@@ -140,7 +141,7 @@ func (in *Installer) againstCandidate(ctx context.Context, live *skill.Live, tri
 	}
 	note, err = in.mayInstall(ctx, live, doc, candidate.PartOf(cand.Operator), true)
 	if err = out.add(isForbidden, err); err == nil {
-		err = out.add(isMisfit, skill.CheckKernel(live.Doc, doc, candidate.PartOf(cand.Operator)))
+		err = out.add(isMisfit, check.Kernel(live.Doc, doc, candidate.PartOf(cand.Operator)))
 	}
 	return cand, note, out, err
 }
@@ -173,7 +174,7 @@ func (in *Installer) againstVersion(ctx context.Context, live *skill.Live, v *re
 	if _, err := in.mayInstall(ctx, live, doc, part, true); out.add(isForbidden, err) != nil {
 		return nil, err
 	}
-	if err := skill.CheckKernel(live.Doc, doc, part); err != nil {
+	if err := check.Kernel(live.Doc, doc, part); err != nil {
 		var f *problem.Error
 		if !errors.As(err, &f) {
 			return nil, err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate"
-	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -23,7 +23,7 @@ type Options struct {
 	Patience  int // rounds without a better best before the search ends; default 8
 	RaceChunk int // validation cases between two looks of a race; default 8, whatever the concurrency
 	MaxRounds int // default 400: a bound on mutator calls where nothing is ever accepted
-	Profile   skill.Profile
+	Profile   check.Profile
 	Selector  Selector
 	Accept    Acceptance
 	Batch     Batch  // default Targeted
@@ -62,7 +62,7 @@ func (o Options) withDefaults() Options {
 	def(&o.Patience, DefaultPatience)
 	def(&o.MaxRounds, 400)
 	if o.Profile == "" {
-		o.Profile = skill.ClaudeCode
+		o.Profile = check.ClaudeCode
 	}
 	if o.Selector == nil {
 		o.Selector = MixedSelect{Best: 0.7}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate"
-	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -121,12 +121,12 @@ func (s *State) allowed(ctx context.Context, op string, parent *Member, p mutate
 		s.stats.Invalid++
 		c.State, c.Reason = record.Invalid, reason
 	}
-	for _, f := range skill.CheckDescendant(s.pool.members[0].Variant.Doc, parent.Variant.Doc, p.Doc, s.opt.Profile) {
+	for _, f := range check.Descendant(s.pool.members[0].Variant.Doc, parent.Variant.Doc, p.Doc, s.opt.Profile) {
 		switch {
-		case f.Severity == skill.Reject && c.State != record.Invalid:
+		case f.Severity == check.Reject && c.State != record.Invalid:
 			s.stats.Invalid++
 			c.State, c.Reason = record.Invalid, f.Rule+": "+f.Message
-		case f.Severity == skill.Quarantine && c.State == "":
+		case f.Severity == check.Quarantine && c.State == "":
 			s.stats.Quarantined++
 			c.State, c.Reason = record.Quarantined, f.Rule+": "+f.Message
 		}

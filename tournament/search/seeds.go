@@ -6,6 +6,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -67,8 +68,8 @@ func (s *State) refused(root, doc *skill.Document) string {
 	if reason := s.guard.refuse(root, doc); reason != "" {
 		return reason
 	}
-	for _, f := range skill.Check(root, doc, s.opt.Profile) {
-		if f.Severity == skill.Reject {
+	for _, f := range check.Check(root, doc, s.opt.Profile) {
+		if f.Severity == check.Reject {
 			return f.Rule + ": " + f.Message
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/scratch"
 	"github.com/skill-evolve/evolve/eval/workspace"
-	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 )
 
 // A Layout says where an agent looks for its configuration and its skills. The
@@ -115,8 +115,8 @@ func sound(v eval.Variant) error {
 	if !plainName(v.Name) {
 		return refuse("install skill: %q cannot be a folder's name", v.Name)
 	}
-	for _, f := range skill.Validate(v.Doc, skill.ClaudeCode, "") {
-		if f.Severity == skill.Reject && slices.Contains(dropped, f.Rule) {
+	for _, f := range check.Validate(v.Doc, check.ClaudeCode, "") {
+		if f.Severity == check.Reject && slices.Contains(dropped, f.Rule) {
 			return refuse("install skill %s: SKILL.md:%d: %s; agents would drop it silently", v.Name, f.Line, f.Message)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/agenttest"
 	"github.com/skill-evolve/evolve/eval/agent/simulated"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 )
 
 func TestConformance(t *testing.T) {
@@ -57,7 +58,7 @@ func TestSeedsAreValidSkills(t *testing.T) {
 			t.Errorf("%s: %v", w.Name, err)
 			continue
 		}
-		for _, f := range skill.Validate(d, skill.Portable, w.Skill) {
+		for _, f := range check.Validate(d, check.Portable, w.Skill) {
 			t.Errorf("%s: %s: %s", w.Name, f.Rule, f.Message)
 		}
 		view := d.View()
@@ -75,8 +76,8 @@ func TestSeedsAreValidSkills(t *testing.T) {
 			t.Errorf("%s: %v", w.Name, err)
 			continue
 		}
-		for _, f := range skill.Check(d, child, skill.ClaudeCode) {
-			if f.Severity > skill.Warn {
+		for _, f := range check.Check(d, child, check.ClaudeCode) {
+			if f.Severity > check.Warn {
 				t.Errorf("%s: a candidate with every line of the world is stopped: %s: %s", w.Name, f.Rule, f.Message)
 			}
 		}

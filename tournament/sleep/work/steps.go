@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
@@ -100,8 +101,8 @@ func (s *Worker) look(ctx context.Context, name string) (o sleep.Outlook, err er
 		o.Unable = fmt.Sprintf("it %s: an installation would not last", skill.Keeper(live.Entry))
 		return o, nil
 	}
-	for _, w := range skill.Validate(live.Doc, s.Config.Profile, name) {
-		if w.Severity == skill.Reject {
+	for _, w := range check.Validate(live.Doc, s.Config.Profile, name) {
+		if w.Severity == check.Reject {
 			o.Unable = fmt.Sprintf("line %d: %s", w.Line, w.Message)
 			return o, nil
 		}

@@ -1,4 +1,4 @@
-package skill
+package check
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 	"go.yaml.in/yaml/v3"
 )
@@ -17,7 +18,6 @@ const (
 	maxName          = 64   // bytes; a name is ASCII
 	maxDescription   = 1024 // characters
 	maxCompatibility = 500  // characters
-	maxBodyTokens    = 5000 // advice: Warn
 	maxBodyLines     = 500  // advice: Warn
 )
 
@@ -33,19 +33,20 @@ var (
 
 // Validate holds d against the specification. folder is the name of the folder
 // that holds it ("" where unknown).
-func Validate(d *Document, p Profile, folder string) []Finding {
+func Validate(of *skill.Document, p Profile, folder string) []Finding {
 	var v validation
-	if d.err != nil {
+	d := read(of)
+	if err := d.Err(); err != nil {
 		line := 0
-		var se *SyntaxError
-		msg := d.err.Error()
-		if errors.As(d.err, &se) {
+		var se *skill.SyntaxError
+		msg := err.Error()
+		if errors.As(err, &se) {
 			line, msg = se.Line, se.Msg
 		}
 		v.add("syntax", Reject, line, "%s", msg)
 		return v
 	}
-	if !d.front.present {
+	if !d.HasFrontmatter() {
 		v.add("no-frontmatter", Reject, 1, "the file has no frontmatter: name and description are required")
 		return v
 	}
@@ -64,26 +65,24 @@ func (v *validation) add(rule string, s Severity, line int, format string, args 
 }
 
 // line is the file's line of a key's value, 1 where the key is absent.
-func (d *Document) keyLine(key string) int {
-	if n := d.front.value(key); n != nil {
+func (d *document) keyLine(key string) int {
+	if n := d.Value(key); n != nil {
 		return n.Line + 1
 	}
 	return 1
 }
 
-func (v *validation) keys(d *Document, p Profile) {
-	if d.front.root == nil {
-		return
-	}
-	for i := 0; i+1 < len(d.front.root.Content); i += 2 {
-		k := d.front.root.Content[i]
+func (v *validation) keys(d *document, p Profile) {
+	root := d.Frontmatter()
+	for i := 0; root != nil && i+1 < len(root.Content); i += 2 {
+		k := root.Content[i]
 		switch {
 		case slices.Contains(portableKeys, k.Value):
 		case p == Portable:
 			v.add("unknown-key", Reject, k.Line+1, "the key %q is not one of the portable keys (%s)", k.Value, strings.Join(portableKeys, ", "))
 		case !slices.Contains(claudeKeys, k.Value):
 			hint := ""
-			if near := Nearest(k.Value, append(slices.Clone(portableKeys), claudeKeys...)); near != "" {
+			if near := skill.Nearest(k.Value, append(slices.Clone(portableKeys), claudeKeys...)); near != "" {
 				hint = fmt.Sprintf("; the nearest is %q", near)
 			}
 			v.add("unknown-key", Warn, k.Line+1, "the key %q is not known%s", k.Value, hint)
@@ -91,7 +90,7 @@ func (v *validation) keys(d *Document, p Profile) {
 	}
 }
 
-func (v *validation) name(d *Document, folder string) {
+func (v *validation) name(d *document, folder string) {
 	name, line := d.Name(), d.keyLine("name")
 	switch {
 	case name == "":
@@ -105,7 +104,7 @@ func (v *validation) name(d *Document, folder string) {
 	}
 }
 
-func (v *validation) description(d *Document) {
+func (v *validation) description(d *document) {
 	text, line := d.Description(), d.keyLine("description")
 	switch n := utf8.RuneCountInString(text); {
 	case strings.TrimSpace(text) == "":
@@ -116,23 +115,24 @@ func (v *validation) description(d *Document) {
 }
 
 // values holds the other keys against their types.
-func (v *validation) values(d *Document, p Profile) {
+func (v *validation) values(d *document, p Profile) {
 	strict := Warn
 	if p == Portable {
 		strict = Reject
 	}
 	for _, key := range []string{"license", "compatibility", "name", "description"} {
-		if n := d.front.value(key); n != nil && n.Kind != yaml.ScalarNode {
+		if n := d.Value(key); n != nil && n.Kind != yaml.ScalarNode {
 			v.add("value-type", Reject, n.Line+1, "the value of %q is not text", key)
 		}
 	}
-	if n := utf8.RuneCountInString(d.front.text("compatibility")); n > maxCompatibility {
-		v.add("compatibility-length", Reject, d.keyLine("compatibility"), "the compatibility has %d characters, at most %d are allowed", n, maxCompatibility)
+	if c := d.Value("compatibility"); c != nil && c.Kind == yaml.ScalarNode && utf8.RuneCountInString(c.Value) > maxCompatibility {
+		n := utf8.RuneCountInString(c.Value)
+		v.add("compatibility-length", Reject, c.Line+1, "the compatibility has %d characters, at most %d are allowed", n, maxCompatibility)
 	}
-	if n := d.front.value("allowed-tools"); n != nil && n.Kind != yaml.ScalarNode {
+	if n := d.Value("allowed-tools"); n != nil && n.Kind != yaml.ScalarNode {
 		v.add("value-type", strict, n.Line+1, `the value of "allowed-tools" is not text with spaces between the tools`)
 	}
-	meta := d.front.value("metadata")
+	meta := d.Value("metadata")
 	if meta == nil || meta.Tag == "!!null" {
 		return
 	}
@@ -142,7 +142,7 @@ func (v *validation) values(d *Document, p Profile) {
 	}
 	wrong := map[string]int{}
 	for i := 0; i+1 < len(meta.Content); i += 2 {
-		if n := follow(meta.Content[i+1]); n.Kind != yaml.ScalarNode {
+		if n := skill.Follow(meta.Content[i+1]); n.Kind != yaml.ScalarNode {
 			wrong[meta.Content[i].Value] = n.Line + 1
 		}
 	}
@@ -151,17 +151,17 @@ func (v *validation) values(d *Document, p Profile) {
 	}
 }
 
-func (v *validation) body(d *Document) {
+func (v *validation) body(d *document) {
 	body := string(d.raw[d.body:])
-	first := d.md.fileLine(d.body)
+	first := d.md.FileLine(d.body)
 	if strings.TrimSpace(body) == "" {
 		v.add("body-empty", Warn, first, "the body is empty: an agent that loads the skill learns nothing")
 		return
 	}
-	if n := Tokens(body); n > maxBodyTokens {
-		v.add("body-tokens", Warn, first, "the body has about %d tokens; the specification advises fewer than %d", n, maxBodyTokens)
+	if n := skill.Tokens(body); n > skill.MaxBodyTokens {
+		v.add("body-tokens", Warn, first, "the body has about %d tokens; the specification advises fewer than %d", n, skill.MaxBodyTokens)
 	}
-	if n := len(d.md.starts); n > maxBodyLines {
+	if n := len(d.md.Starts); n > maxBodyLines {
 		v.add("body-lines", Warn, first, "the body has %d lines; the specification advises at most %d", n, maxBodyLines)
 	}
 	if !utf8.ValidString(body) {

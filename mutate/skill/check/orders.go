@@ -1,4 +1,4 @@
-package skill
+package check
 
 import (
 	"regexp"
@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"unicode"
 
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 	"golang.org/x/text/unicode/norm"
 )
@@ -36,7 +37,7 @@ type finding struct {
 
 // newOrders finds the sentences that the child's harness says that command what the
 // firewall guards, and that were not the parent's word for word.
-func newOrders(was, said []match, child *Document) []finding {
+func newOrders(was, said []match, child *document) []finding {
 	known := map[string]bool{}
 	for _, s := range was {
 		known[s.text] = true
@@ -116,20 +117,20 @@ func commands(re *pattern, s string) bool {
 // kernelNames matches every way in which a sentence can name the kernel of the
 // body: by its place, by the headings inside of it, and by the general words
 // that it uses itself. It is nil where there is no rule to undermine.
-func kernelNames(d *Document) *regexp.Regexp {
+func kernelNames(d *document) *regexp.Regexp {
 	words, kept := []string{patternOf("kernel-places").String()}, false
-	headings := d.md.headings
+	headings := d.md.Headings
 	for _, s := range d.bodySpans() {
-		if s.Reason == shellReason {
+		if s.Reason == skill.ShellReason {
 			continue
 		}
 		kept = true
 		words = append(words, patternOf("kernel-word").FindAllString(normalize(string(d.raw[s.Start:s.End])), -1)...)
-		for len(headings) > 0 && headings[0].start < s.Start {
+		for len(headings) > 0 && headings[0].Start < s.Start {
 			headings = headings[1:]
 		}
-		for ; len(headings) > 0 && headings[0].start < s.End; headings = headings[1:] {
-			if name := normalize(headings[0].text); len(name) >= 4 {
+		for ; len(headings) > 0 && headings[0].Start < s.End; headings = headings[1:] {
+			if name := normalize(headings[0].Text); len(name) >= 4 {
 				words = append(words, regexp.QuoteMeta(name))
 			}
 		}

@@ -1,4 +1,4 @@
-package skill
+package check
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
@@ -28,11 +29,11 @@ var htmlStart = lazyregexp.New(`<(/?)([A-Za-z][A-Za-z0-9-]*)((?:[\s/][^<>]*)?)(>
 
 // htmlTags lists the raw HTML of the body outside of code, without plain tags in a paragraph of their own. Code
 // is what both CommonMark and GitHub's dialect take for code.
-func (d *Document) htmlTags() []htmlTag {
-	comments, spans := d.md.htmlComments(), d.bodySpans()
+func (d *document) htmlTags() []htmlTag {
+	comments, spans := d.htmlComments(), d.bodySpans()
 	var out []htmlTag
-	for _, doc := range []ast.Node{d.md.doc, d.github()} {
-		body, blocks := d.md.withoutCode(doc), htmlBlocks(doc)
+	for _, doc := range []ast.Node{d.md.Tree, d.GitHub()} {
+		body, blocks := d.withoutCode(doc), htmlBlocks(doc)
 		for _, m := range htmlStart.FindAllSubmatchIndex(body, -1) {
 			if t := readTag(body, m); !t.plain || !d.apart(m[0], blocks, spans) {
 				t.at = d.body + m[0]
@@ -89,7 +90,7 @@ func htmlBlocks(doc ast.Node) []text.Segment {
 
 // apart reports whether a plain tag ends with its own paragraph: it is in no HTML
 // block, and a blank line is between it and the next kernel block.
-func (d *Document) apart(at int, blocks []text.Segment, spans []Span) bool {
+func (d *document) apart(at int, blocks []text.Segment, spans []skill.Span) bool {
 	if slices.ContainsFunc(blocks, func(b text.Segment) bool { return b.Start <= at && at < b.Stop }) {
 		return false
 	}
@@ -107,7 +108,7 @@ var blankLine = lazyregexp.New(`\n[ \t\r>]*\n`)
 // text in a section that holds kernel; elsewhere its owner decides, but for elements
 // that act on a whole page. The elements that
 // are open where a kernel block begins must be the same.
-func checkHTML(parent, child *Document) []Finding {
+func checkHTML(parent, child *document) []Finding {
 	var fs []Finding
 	was, is := parent.htmlTags(), child.htmlTags()
 	known, before := map[string]bool{}, map[string]int{}
@@ -132,7 +133,7 @@ func checkHTML(parent, child *Document) []Finding {
 			severity = Quarantine
 		}
 		known[t.key] = true
-		fs = append(fs, Finding{"new-html", severity, child.md.fileLine(t.at), fmt.Sprintf("the HTML %s is new", clip(t.key))})
+		fs = append(fs, Finding{"new-html", severity, child.md.FileLine(t.at), fmt.Sprintf("the HTML %s is new", clip(t.key))})
 	}
 	a, b := parent.bodySpans(), child.bodySpans()
 	for i := 0; i < len(a) && i < len(b); i++ {
@@ -158,20 +159,20 @@ var disputed = []struct {
 	{"an item underlined as a heading", lazyregexp.New(`(?m)^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t][^\n]*(?:\n[^\n]*[^ \t>\n][^\n]*)*?\n[ \t>]*=+[ \t]*$`)},
 }
 
-func checkDisputed(parent, child *Document) []Finding {
+func checkDisputed(parent, child *document) []Finding {
 	var fs []Finding
 	was, is := parent.throughKernel(), child.throughKernel()
 	for _, p := range disputed {
 		all := p.re.FindAllIndex(is, -1)
 		if len(all) > len(p.re.FindAllIndex(was, -1)) {
-			fs = append(fs, Finding{"kernel-node", Reject, child.md.fileLine(child.body + all[0][0]), p.what + " is new before the kernel's end"})
+			fs = append(fs, Finding{"kernel-node", Reject, child.md.FileLine(child.body + all[0][0]), p.what + " is new before the kernel's end"})
 		}
 	}
 	return fs
 }
 
 // throughKernel is the body up to the end of the paragraph in which the kernel ends.
-func (d *Document) throughKernel() []byte {
+func (d *document) throughKernel() []byte {
 	end, _ := d.kernelEnd()
 	if end == 0 {
 		return nil
@@ -184,15 +185,15 @@ func (d *Document) throughKernel() []byte {
 
 // kernelEnd is the offset behind the last kernel block of the body, and that of the
 // end of its section; 0 if there is none.
-func (d *Document) kernelEnd() (block, section int) {
+func (d *document) kernelEnd() (block, section int) {
 	spans := d.bodySpans()
 	if len(spans) == 0 {
 		return 0, 0
 	}
 	block = spans[len(spans)-1].End
-	for _, h := range d.md.headings {
-		if h.start >= block {
-			return block, h.start
+	for _, h := range d.md.Headings {
+		if h.Start >= block {
+			return block, h.Start
 		}
 	}
 	return block, len(d.raw)

@@ -1,4 +1,4 @@
-package skill
+package check
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"pgregory.net/rapid"
 )
 
@@ -138,7 +139,7 @@ func TestCheckRejectsATextThatOneReadNoLongerShows(t *testing.T) {
 		}
 	}
 	// A command within a line is kernel, too.
-	line := func(n int) *Document {
+	line := func(n int) *skill.Document {
 		return parse(t, "---\nname: x\ndescription: d\n---\n# X\n\n"+strings.Repeat("Plot it. ", n)+"Branch: !`git branch`\n"+strings.Repeat("\nUse few colours.\n", 300))
 	}
 	if fs := Check(line(200), line(230), ClaudeCode); !strings.Contains(rules(fs), "kernel-moved") {
@@ -147,7 +148,7 @@ func TestCheckRejectsATextThatOneReadNoLongerShows(t *testing.T) {
 }
 
 // A search may not move the kernel in small steps, each of which would be allowed.
-func TestCheckDescendantMeasuresFromTheOwnersText(t *testing.T) {
+func TestDescendantMeasuresFromTheOwnersText(t *testing.T) {
 	root := parse(t, sighted)
 	at, refused := root, 0
 	for i := range 40 {
@@ -155,7 +156,7 @@ func TestCheckDescendantMeasuresFromTheOwnersText(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if fs := CheckDescendant(root, at, next, ClaudeCode); Worst(fs) == Reject {
+		if fs := Descendant(root, at, next, ClaudeCode); Worst(fs) == Reject {
 			refused++
 			if !strings.Contains(rules(fs), "kernel-moved") {
 				t.Fatalf("step %d: %+v", i, fs)
@@ -165,21 +166,21 @@ func TestCheckDescendantMeasuresFromTheOwnersText(t *testing.T) {
 		at = next
 	}
 	lines, size := movedBy(t, root, at)
-	most := Growth(Tokens(string(root.Body())))
+	most := skill.Growth(skill.Tokens(string(root.Body())))
 	if refused == 0 || lines > most/tokensPerLine || size > 4*most {
 		t.Errorf("%d steps refused, and the kernel moved by %d lines and %d bytes", refused, lines, size)
 	}
 }
 
 // movedBy is the furthest that a kernel line has moved down, in lines and in bytes.
-func movedBy(t interface{ Fatalf(string, ...any) }, parent, child *Document) (lines, size int) {
+func movedBy(t interface{ Fatalf(string, ...any) }, parent, child *skill.Document) (lines, size int) {
 	a, b := parent.Kernel(), child.Kernel()
 	if len(a) != len(b) {
 		t.Fatalf("%d kernel spans became %d", len(a), len(b))
 	}
 	was, is := parent.Render(), child.Render()
 	for i := range a {
-		if a[i].Start < parent.body {
+		if a[i].Start < read(parent).body {
 			continue
 		}
 		lines = max(lines, bytes.Count(is[:b[i].Start], []byte("\n"))-bytes.Count(was[:a[i].Start], []byte("\n")))
@@ -197,9 +198,9 @@ func TestNoKernelLineMovesFurtherThanTheTextMayGrow(t *testing.T) {
 	}), 0, 6), func(parts []string) string { return strings.Join(parts, "") })
 	passed, refused := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		doc := func(texts [3]string) *Document {
-			d, _ := Parse([]byte("---\nname: x\ndescription: d\n---\n# X\n\n"+texts[0]+"\n<!-- kernel -->\n- never this\n<!-- /kernel -->\n\n"+
-				texts[1]+"\nRun !`git branch`.\n"+texts[2]), Options{})
+		doc := func(texts [3]string) *skill.Document {
+			d, _ := skill.Parse([]byte("---\nname: x\ndescription: d\n---\n# X\n\n"+texts[0]+"\n<!-- kernel -->\n- never this\n<!-- /kernel -->\n\n"+
+				texts[1]+"\nRun !`git branch`.\n"+texts[2]), skill.Options{})
 			return d
 		}
 		// A child adds to its parent more often than it is another text altogether,
@@ -213,13 +214,13 @@ func TestNoKernelLineMovesFurtherThanTheTextMayGrow(t *testing.T) {
 		}
 		parent, child := doc(was), doc(is)
 		// The firewall takes most of the time of Check, and rejects nothing.
-		if child.err != nil || parent.KernelHash() != child.KernelHash() || Worst(append(checkStructure(parent, child), checkSight(parent, child)...)) == Reject {
+		if child.Err() != nil || parent.KernelHash() != child.KernelHash() || Worst(append(checkStructure(read(parent), read(child)), checkSight(read(parent), read(child))...)) == Reject {
 			refused++
 			return
 		}
 		passed++
 		lines, size := movedBy(t, parent, child)
-		if most := Growth(Tokens(string(parent.Body()))); lines > most/tokensPerLine || size > 4*most {
+		if most := skill.Growth(skill.Tokens(string(parent.Body()))); lines > most/tokensPerLine || size > 4*most {
 			t.Fatalf("the kernel moved down by %d lines and %d bytes, of a text that may grow by %d tokens", lines, size, most)
 		}
 	})

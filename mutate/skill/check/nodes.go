@@ -1,4 +1,4 @@
-package skill
+package check
 
 import (
 	"cmp"
@@ -8,16 +8,17 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
 )
 
 // A reading is one syntax tree of a body, prepared for questions about many spans.
 type reading struct {
-	d              *Document
+	d              *document
 	doc            ast.Node
-	headings       []heading // those in lists and quotes too
-	blocks, inline []placed  // of the inline nodes code, links, images and footnotes
+	headings       []skill.Heading // those in lists and quotes too
+	blocks, inline []placed        // of the inline nodes code, links, images and footnotes
 	notes          map[int]ast.Node
 	links          map[int]string // by footnote: its text, and what it links to
 }
@@ -30,7 +31,7 @@ type placed struct {
 	order int // in the tree
 }
 
-func (d *Document) reading(doc ast.Node) reading {
+func (d *document) reading(doc ast.Node) reading {
 	r := reading{d: d, doc: doc, notes: map[int]ast.Node{}, links: map[int]string{}}
 	order := 0
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -50,8 +51,8 @@ func (d *Document) reading(doc ast.Node) reading {
 		}
 		switch n := n.(type) {
 		case *ast.Heading:
-			h := d.md.headingOf(n)
-			h.in = r.chainOf(n.Parent())
+			h := d.md.HeadingOf(n)
+			h.In = r.chainOf(n.Parent())
 			r.headings = append(r.headings, h)
 		case *ast.CodeSpan, *ast.Link, *ast.Image, *east.FootnoteLink:
 			r.inline = append(r.inline, p)
@@ -61,7 +62,7 @@ func (d *Document) reading(doc ast.Node) reading {
 	for _, list := range [][]placed{r.blocks, r.inline} {
 		slices.SortStableFunc(list, func(a, b placed) int { return a.at - b.at })
 	}
-	slices.SortStableFunc(r.headings, func(a, b heading) int { return a.start - b.start })
+	slices.SortStableFunc(r.headings, func(a, b skill.Heading) int { return a.Start - b.Start })
 	return r
 }
 
@@ -75,7 +76,7 @@ func within(list []placed, from, end int) []placed {
 // around is the innermost block in which a span begins. An item's paragraph is at the
 // same byte or further on, so of the blocks that begin at or before the span it is the
 // one that begins last. Footnotes come behind all others in the tree.
-func (r reading) around(s Span) ast.Node {
+func (r reading) around(s skill.Span) ast.Node {
 	if before := within(r.blocks, 0, s.Start-r.d.body+1); len(before) > 0 {
 		return before[len(before)-1].Node
 	}
@@ -89,13 +90,13 @@ type item struct {
 }
 
 // items lists the items around a span, innermost first.
-func (r reading) items(s Span) []item {
+func (r reading) items(s skill.Span) []item {
 	var out []item
 	for n := r.around(s); n != nil; n = n.Parent() {
 		if n.Kind() != ast.KindListItem && n.Kind() != east.KindTableRow || n.Pos() < 0 {
 			continue
 		}
-		it := item{text: strings.TrimLeft(string(r.d.md.lineText(r.d.md.line(r.d.body+n.Pos()))), " \t>*+-0123456789.)")}
+		it := item{text: strings.TrimLeft(string(r.d.md.LineText(r.d.md.Line(r.d.body+n.Pos()))), " \t>*+-0123456789.)")}
 		for p := n.PreviousSibling(); p != nil; p = p.PreviousSibling() {
 			it.index++
 		}
@@ -111,7 +112,7 @@ func sameItems(was, is []item) bool {
 }
 
 // nodes describes a span by the nodes of the reading.
-func (r reading) nodes(s Span) (chain, inside, links string) {
+func (r reading) nodes(s skill.Span) (chain, inside, links string) {
 	from, end := s.Start-r.d.body, s.End-r.d.body
 	nodes := slices.Concat(within(r.blocks, from, end), within(r.inline, from, end))
 	slices.SortFunc(nodes, func(a, b placed) int { return cmp.Compare(a.order, b.order) })
@@ -175,10 +176,10 @@ func (r reading) tableName(table ast.Node) string {
 		if row.Pos() < 0 {
 			continue
 		}
-		at := r.d.md.line(r.d.body + row.Pos())
-		line := string(r.d.md.lineText(at))
+		at := r.d.md.Line(r.d.body + row.Pos())
+		line := string(r.d.md.LineText(at))
 		if head == "" {
-			head = string(r.d.md.lines(at, at+2))
+			head = string(r.d.md.Lines(at, at+2))
 		}
 		if !strings.Contains(line, "|") || indentOf(line) != indentOf(head) {
 			odd = " with rows of another form"
@@ -221,30 +222,30 @@ func (r reading) footnote(index int, seen map[int]bool) string {
 // before describes what ends where a span begins that has a heading of its own: the
 // headings in force until there, and the last of them if nothing is below it, "" if
 // there is something.
-func (r reading) before(s Span) (inForce []string, empty string) {
-	at := r.d.md.opening(r.headings, s)
-	i := slices.IndexFunc(r.headings, func(h heading) bool { return h.start == at })
+func (r reading) before(s skill.Span) (inForce []string, empty string) {
+	at := r.d.md.Opening(r.headings, s)
+	i := slices.IndexFunc(r.headings, func(h skill.Heading) bool { return h.Start == at })
 	if i < 1 {
 		return nil, ""
 	}
-	for _, h := range above(r.headings, at-1) {
-		inForce = append(inForce, h.text)
+	for _, h := range skill.Above(r.headings, at-1) {
+		inForce = append(inForce, h.Text)
 	}
 	last := r.headings[i-1]
-	if last.level < r.headings[i].level {
+	if last.Level < r.headings[i].Level {
 		return inForce, ""
 	}
 	letters := 0
-	for _, p := range within(r.blocks, last.start-r.d.body, at-r.d.body) {
+	for _, p := range within(r.blocks, last.Start-r.d.body, at-r.d.body) {
 		switch p.Kind() {
 		case ast.KindParagraph, ast.KindTextBlock, east.KindTableCell:
-			letters += lettersIn(html.UnescapeString(plainText(p.Node, r.d.raw[r.d.body:])))
+			letters += lettersIn(html.UnescapeString(skill.PlainText(p.Node, r.d.raw[r.d.body:])))
 		case ast.KindCodeBlock, ast.KindFencedCodeBlock:
 			letters += lettersIn(string(p.Lines().Value(r.d.raw[r.d.body:])))
 		}
 	}
 	if letters < someLetters {
-		empty = last.text
+		empty = last.Text
 	}
 	return inForce, empty
 }

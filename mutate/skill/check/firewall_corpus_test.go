@@ -1,4 +1,4 @@
-package skill
+package check
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -52,7 +53,7 @@ func readCorpus(t *testing.T, pattern string) []corpusEdit {
 }
 
 // apply makes the edit as a mutator's reply would: through the view.
-func (e corpusEdit) apply(t *testing.T, d *Document) (*Document, error) {
+func (e corpusEdit) apply(t *testing.T, d *skill.Document) (*skill.Document, error) {
 	t.Helper()
 	lines := strings.SplitAfter(d.View(), "\n")
 	anchor, text := e.After, e.Add

@@ -1,10 +1,11 @@
-package skill
+package check
 
 import (
 	"os"
 	"strings"
 	"testing"
 
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -32,7 +33,7 @@ func TestCheckRefusesWhatReadersReadDifferently(t *testing.T) {
 				for old, new := range edits {
 					text = edit(t, text, old, new)
 				}
-				child, err := Parse([]byte(plainFront+text), Options{})
+				child, err := skill.Parse([]byte(plainFront+text), skill.Options{})
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}

@@ -1,9 +1,11 @@
-package skill
+package check
 
 import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 // A keptRegion is a skill whose kernel begins with a heading of its own, or has none.
@@ -128,7 +130,7 @@ func TestCheckRejectsAnotherHeadingOverTheKernel(t *testing.T) {
 	}
 	for _, h := range all {
 		parent := parse(t, h.was)
-		child, err := Parse([]byte(h.is), Options{})
+		child, err := skill.Parse([]byte(h.is), skill.Options{})
 		if err == nil && Worst(Check(parent, child, ClaudeCode)) != Reject {
 			t.Errorf("%s: %+v", h.name, Check(parent, child, ClaudeCode))
 		}
@@ -160,7 +162,7 @@ func TestCheckRejectsAVoidingHeadingInEverySpelling(t *testing.T) {
 	for _, k := range ownHeadings {
 		was := parse(t, k.file(stepsBefore, notesBehind))
 		for _, o := range over {
-			child, err := Parse([]byte(k.file(stepsBefore+o, notesBehind)), Options{})
+			child, err := skill.Parse([]byte(k.file(stepsBefore+o, notesBehind)), skill.Options{})
 			if n++; err == nil && Worst(Check(was, child, ClaudeCode)) != Reject {
 				passed++
 				t.Errorf("%s, %q: %+v", k.name, o, Check(was, child, ClaudeCode))
@@ -180,7 +182,7 @@ func TestKernelHeadingIsItsOwn(t *testing.T) {
 		case !strings.HasPrefix(k.lead, "#"):
 			want = "Output contract"
 		}
-		if s := parse(t, k.file(stepsBefore, notesBehind)).bodySpans()[0]; s.Heading != want {
+		if s := read(parse(t, k.file(stepsBefore, notesBehind))).bodySpans()[0]; s.Heading != want {
 			t.Errorf("%s: heading %q, want %q", k.name, s.Heading, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package skill
+package check
 
 import (
 	"slices"
@@ -17,7 +17,7 @@ type lostGuard struct{ what, text string }
 
 // lostGuards finds the sentences of the parent's harness that hold the agent back
 // and whose force nothing that the child's says still has.
-func lostGuards(parent *Document, said []match) []lostGuard {
+func lostGuards(parent *document, said []match) []lostGuard {
 	still := map[string]bool{}
 	for _, s := range said {
 		still[s.text] = true

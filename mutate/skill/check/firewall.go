@@ -1,4 +1,4 @@
-package skill
+package check
 
 import (
 	"bytes"
@@ -46,7 +46,7 @@ func encoded(s string) bool {
 const removedCheck = "removed-check"
 
 // checkFirewall quarantines what the child's harness has and the parent has not.
-func checkFirewall(parent, child *Document) []Finding {
+func checkFirewall(parent, child *document) []Finding {
 	harness := child.harness()
 	lower := strings.ToLower(string(parent.raw))
 	var fs []Finding
@@ -131,7 +131,7 @@ func hostByte(c byte) bool {
 
 // harness is the whole file with its kernel blanked out, byte for byte, so that
 // offsets are those of the file.
-func (d *Document) harness() string {
+func (d *document) harness() string {
 	text := bytes.Clone(d.raw)
 	for _, s := range d.spans {
 		for i := s.Start; i < s.End; i++ {
@@ -212,7 +212,7 @@ func newPrograms(parent string, fresh []match) []match {
 }
 
 // newTools finds tools that the parent neither names nor is allowed.
-func newTools(parent *Document, fresh []match) []match {
+func newTools(parent *document, fresh []match) []match {
 	known := map[string]bool{}
 	for _, t := range parent.AllowedTools() {
 		name, scope, _ := strings.Cut(t, "(")

@@ -1,13 +1,17 @@
-package skill
+package check
 
-import "testing"
+import (
+	"testing"
 
-// TestCheckDescendantGuardsWhatIsTheOwners: the owner's guard may not go in any
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+// TestDescendantGuardsWhatIsTheOwners: the owner's guard may not go in any
 // step of a search; one that the search itself has put in may.
-func TestCheckDescendantGuardsWhatIsTheOwners(t *testing.T) {
-	doc := func(lines string) *Document {
+func TestDescendantGuardsWhatIsTheOwners(t *testing.T) {
+	doc := func(lines string) *skill.Document {
 		t.Helper()
-		d, err := Parse([]byte("---\nname: ship\ndescription: Ships.\n---\n\n# Ship\n\n"+lines), Options{})
+		d, err := skill.Parse([]byte("---\nname: ship\ndescription: Ships.\n---\n\n# Ship\n\n"+lines), skill.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +34,7 @@ func TestCheckDescendantGuardsWhatIsTheOwners(t *testing.T) {
 		{"of the root itself", work + asks, work + asks, work, true},
 	} {
 		found := false
-		for _, f := range CheckDescendant(doc(c.root), doc(c.parent), doc(c.child), ClaudeCode) {
+		for _, f := range Descendant(doc(c.root), doc(c.parent), doc(c.child), ClaudeCode) {
 			found = found || f.Rule == removedCheck && f.Severity == Quarantine
 		}
 		if found != c.flagged {

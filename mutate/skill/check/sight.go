@@ -1,4 +1,4 @@
-package skill
+package check
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
@@ -31,14 +32,14 @@ const maxBlankRun = 2
 // checkSight rejects a child in which an agent that reads the file from its top
 // may miss what it saw of the parent. Only what is new counts: what the parent has
 // of blank lines and of length may stay.
-func checkSight(parent, child *Document) []Finding {
+func checkSight(parent, child *document) []Finding {
 	fs := checkBlankRuns(parent, child)
 	fs = append(fs, checkReach(parent, child)...)
 	for _, limit := range []struct {
 		was, is, most int
 		what          string
 	}{
-		{len(parent.md.starts), len(child.md.starts), maxBodyLines, "lines in the body, and the specification advises at most %d"},
+		{len(parent.md.Starts), len(child.md.Starts), maxBodyLines, "lines in the body, and the specification advises at most %d"},
 		{bytes.Count(parent.raw, []byte("\n")), bytes.Count(child.raw, []byte("\n")), readLines, "lines, and agents read %d at once"},
 		{len(parent.raw), len(child.raw), readBytes, "bytes, and agents read %d at once"},
 	} {
@@ -51,9 +52,9 @@ func checkSight(parent, child *Document) []Finding {
 
 // checkReach rejects a child whose kernel stands further from the top than the
 // growth of the text explains, or beyond what one read shows.
-func checkReach(parent, child *Document) []Finding {
+func checkReach(parent, child *document) []Finding {
 	a, b := parent.bodySpans(), child.bodySpans()
-	growth := Growth(Tokens(string(parent.raw[parent.body:])))
+	growth := skill.Growth(skill.Tokens(string(parent.raw[parent.body:])))
 	for i := 0; i < len(a) && i < len(b); i++ {
 		was, is := parent.reach(a[i]), child.reach(b[i])
 		add := func(format string, args ...any) []Finding {
@@ -89,8 +90,8 @@ type reach struct {
 	column int // bytes of its last line up to there
 }
 
-func (d *Document) reach(s Span) reach {
-	return reach{d.md.fileLine(s.End), s.End, s.End - bytes.LastIndexByte(d.raw[:s.End], '\n') - 1}
+func (d *document) reach(s skill.Span) reach {
+	return reach{d.md.FileLine(s.End), s.End, s.End - bytes.LastIndexByte(d.raw[:s.End], '\n') - 1}
 }
 
 // A blankRun is some blank lines of the harness in a row, and the lines around it.
@@ -103,7 +104,7 @@ type blankRun struct {
 // Those that the parent has may be anywhere in the child, and where the lines
 // between some of them were deleted, the one that they make up is not new. Each of
 // the parent's counts once.
-func checkBlankRuns(parent, child *Document) []Finding {
+func checkBlankRuns(parent, child *document) []Finding {
 	was := parent.blankRuns()
 	take := func(from, to int) bool {
 		was = slices.Delete(was, from, to)
@@ -150,18 +151,18 @@ func between(runs []blankRun, r blankRun) (from, to int) {
 }
 
 // blankRuns lists all runs of blank lines outside of the kernel, in order.
-func (d *Document) blankRuns() []blankRun {
-	code := make([]bool, len(d.md.starts))
-	for _, f := range d.md.fences {
-		for i := f.first + 1; i < f.last || i == f.last && !f.closed; i++ {
+func (d *document) blankRuns() []blankRun {
+	code := make([]bool, len(d.md.Starts))
+	for _, f := range d.md.Fences {
+		for i := f.First + 1; i < f.Last || i == f.Last && !f.Closed; i++ {
 			code[i] = true
 		}
 	}
 	var runs []blankRun
 	var open blankRun
 	spans, before := d.bodySpans(), ""
-	for i, start := range d.md.starts {
-		line := string(d.md.lineText(i))
+	for i, start := range d.md.Starts {
+		line := string(d.md.LineText(i))
 		for len(spans) > 0 && spans[0].End <= start {
 			spans = spans[1:]
 		}
@@ -182,7 +183,7 @@ func (d *Document) blankRuns() []blankRun {
 	if open.length > 0 {
 		runs = append(runs, open)
 	}
-	first := d.md.fileLine(d.body)
+	first := d.md.FileLine(d.body)
 	for i := range runs {
 		runs[i].line += first
 	}

@@ -1,4 +1,4 @@
-package skill
+package check
 
 import (
 	"strings"
@@ -44,7 +44,7 @@ func TestStructureRejectsWhatMakesTheKernelInert(t *testing.T) {
 			continue
 		}
 		got := ""
-		for _, f := range checkStructure(d, child) {
+		for _, f := range checkStructure(read(d), read(child)) {
 			if f.Severity == Reject {
 				got += f.Rule + " "
 			}
@@ -61,10 +61,10 @@ func TestStructureReadsGitHubToo(t *testing.T) {
 	const text = "---\nname: x\ndescription: d\n---\n- item\n  <!-- kernel -->\n  kept\n  <!-- /kernel -->\n- last\n"
 	d := parse(t, text)
 	child := parse(t, edit(t, text, "- item\n", "- item\n[^1]: note\n"))
-	if fs := checkStructure(d, child); Worst(fs) != Reject {
+	if fs := checkStructure(read(d), read(child)); Worst(fs) != Reject {
 		t.Errorf("findings %+v", fs)
 	}
-	if fs := checkStructure(d, parse(t, edit(t, text, "- last", "- the last"))); len(fs) != 0 {
+	if fs := checkStructure(read(d), read(parse(t, edit(t, text, "- last", "- the last")))); len(fs) != 0 {
 		t.Errorf("findings %+v", fs)
 	}
 }

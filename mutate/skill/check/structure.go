@@ -1,4 +1,4 @@
-package skill
+package check
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 	"github.com/yuin/goldmark/ast"
 	"go.yaml.in/yaml/v3"
@@ -16,7 +17,7 @@ import (
 // checkStructure holds the Markdown around the kernel against the parent's.
 // Equal bytes are not enough: a fence, a comment or a quote that swallows a
 // kernel block makes it inert.
-func checkStructure(parent, child *Document) []Finding {
+func checkStructure(parent, child *document) []Finding {
 	var fs []Finding
 	a, b := parent.bodySpans(), child.bodySpans()
 	if len(a) == 0 || len(b) == 0 {
@@ -57,15 +58,15 @@ func checkStructure(parent, child *Document) []Finding {
 
 // quotedPath tells apart what a plain path does not: a heading without text, and
 // one that holds the sign between two.
-func quotedPath(headings []heading) string {
+func quotedPath(headings []skill.Heading) string {
 	if len(headings) == 0 {
 		return "no heading"
 	}
 	var names []string
 	for _, h := range headings {
-		name := fmt.Sprintf("%q", h.text)
-		if h.in != "" {
-			name += " in a " + h.in
+		name := fmt.Sprintf("%q", h.Text)
+		if h.In != "" {
+			name += " in a " + h.In
 		}
 		names = append(names, name)
 	}
@@ -99,14 +100,14 @@ type readings struct {
 	comments           []htmlComment
 }
 
-func (d *Document) readings(spans []Span) readings {
+func (d *document) readings(spans []skill.Span) readings {
 	if len(spans) == 0 {
 		return readings{}
 	}
-	return readings{d.reading(d.md.doc), d.reading(d.github()), d.md.htmlComments()}
+	return readings{d.reading(d.md.Tree), d.reading(d.GitHub()), d.htmlComments()}
 }
 
-func (r readings) place(s Span) place {
+func (r readings) place(s skill.Span) place {
 	p := place{path: r.commonMark.path(s)}
 	p.before, p.empty = r.commonMark.before(s)
 	p.chain, p.inside, p.links = r.commonMark.nodes(s)
@@ -117,8 +118,8 @@ func (r readings) place(s Span) place {
 	return p
 }
 
-func (r reading) path(s Span) string {
-	return quotedPath(above(r.headings, r.d.md.opening(r.headings, s)))
+func (r reading) path(s skill.Span) string {
+	return quotedPath(skill.Above(r.headings, r.d.md.Opening(r.headings, s)))
 }
 
 // An htmlComment is one <!-- … --> outside of code; unclosed ones reach to the
@@ -132,8 +133,8 @@ type htmlComment struct {
 // paragraph hides from a reader what follows it, whatever a renderer does. <!-->
 // is a whole comment to HTML and the beginning of one to a pattern that strips
 // comments: here it begins one.
-func (o *outline) htmlComments() []htmlComment {
-	text := o.withoutCode(o.doc)
+func (d *document) htmlComments() []htmlComment {
+	text := d.withoutCode(d.md.Tree)
 	var out []htmlComment
 	for at := 0; ; {
 		i := bytes.Index(text[at:], []byte("<!--"))
@@ -145,15 +146,15 @@ func (o *outline) htmlComments() []htmlComment {
 			c.end, c.closed = c.start+4+j+3, true
 		}
 		at = c.end
-		c.start, c.end = c.start+o.body, c.end+o.body
+		c.start, c.end = c.start+d.body, c.end+d.body
 		out = append(out, c)
 	}
 }
 
 // withoutCode is the body with the code (blocks and spans) of one of its readings
 // blanked out, byte for byte.
-func (o *outline) withoutCode(doc ast.Node) []byte {
-	text := bytes.Clone(o.raw[o.body:])
+func (d *document) withoutCode(doc ast.Node) []byte {
+	text := bytes.Clone(d.raw[d.body:])
 	blank := func(from, to int) {
 		for i := max(0, from); i < to && i < len(text); i++ {
 			if text[i] != '\n' {
@@ -186,7 +187,7 @@ func (o *outline) withoutCode(doc ast.Node) []byte {
 // checkUnclosed rejects a fence or a comment that swallows the rest of the
 // file. One that the parent has already is only shown: the kernel is under it
 // either way, and the owner has to decide.
-func checkUnclosed(parent, child *Document) []Finding {
+func checkUnclosed(parent, child *document) []Finding {
 	var fs []Finding
 	severity := func(parentHas bool) Severity {
 		if parentHas {
@@ -204,19 +205,19 @@ func checkUnclosed(parent, child *Document) []Finding {
 }
 
 // unclosedFence is the line of the first code fence without an end, 0 for none.
-func (d *Document) unclosedFence() int {
-	for _, f := range d.md.fences {
-		if !f.closed {
-			return d.md.fileLine(d.md.starts[f.first])
+func (d *document) unclosedFence() int {
+	for _, f := range d.md.Fences {
+		if !f.Closed {
+			return d.md.FileLine(d.md.Starts[f.First])
 		}
 	}
 	return 0
 }
 
-func (d *Document) unclosedComment() int {
-	for _, c := range d.md.htmlComments() {
+func (d *document) unclosedComment() int {
+	for _, c := range d.htmlComments() {
 		if !c.closed {
-			return d.md.fileLine(c.start)
+			return d.md.FileLine(c.start)
 		}
 	}
 	return 0
@@ -227,7 +228,7 @@ var argumentToken = lazyregexp.New(`\\\$|\$ARGUMENTS\b(?:\[\d+\])?|\$\d+|\$\{CLA
 
 // checkTokens holds the byte-sensitive tokens against the parent's: as many of
 // each as before.
-func checkTokens(parent, child *Document) []Finding {
+func checkTokens(parent, child *document) []Finding {
 	was, is := parent.tokens(), child.tokens()
 	var fs []Finding
 	all := maps.Clone(was)
@@ -236,7 +237,7 @@ func checkTokens(parent, child *Document) []Finding {
 		if was[token] != is[token] {
 			line := 0
 			if i := bytes.Index(child.raw[child.body:], []byte(token)); i >= 0 {
-				line = child.md.fileLine(child.body + i)
+				line = child.md.FileLine(child.body + i)
 			}
 			fs = append(fs, Finding{"argument-tokens", Reject, line, fmt.Sprintf("the token %s stood %d times and now stands %d times", clip(token), was[token], is[token])})
 		}
@@ -244,7 +245,7 @@ func checkTokens(parent, child *Document) []Finding {
 	return fs
 }
 
-func (d *Document) tokens() map[string]int {
+func (d *document) tokens() map[string]int {
 	n := map[string]int{}
 	body := d.raw[d.body:]
 	for _, t := range argumentToken.FindAll(body, -1) {
@@ -255,7 +256,7 @@ func (d *Document) tokens() map[string]int {
 			n[string(t)]++
 		}
 	}
-	for _, s := range shellSpans(d.md) {
+	for _, s := range skill.ShellSpans(d.md) {
 		n[string(d.raw[s[0]:s[1]])]++
 	}
 	return n
@@ -264,8 +265,8 @@ func (d *Document) tokens() map[string]int {
 var argumentName = lazyregexp.New(`[A-Za-z_]\w*`)
 
 // argumentNames are the named arguments of the frontmatter.
-func (d *Document) argumentNames() []string {
-	v := d.front.value("arguments")
+func (d *document) argumentNames() []string {
+	v := d.Value("arguments")
 	if v == nil {
 		return nil
 	}
@@ -275,7 +276,7 @@ func (d *Document) argumentNames() []string {
 	}
 	var names []string
 	for _, n := range nodes {
-		if n = follow(n); n.Kind == yaml.ScalarNode {
+		if n = skill.Follow(n); n.Kind == yaml.ScalarNode {
 			names = append(names, argumentName.FindAllString(n.Value, -1)...)
 		}
 	}

@@ -1,8 +1,10 @@
-package skill
+package check
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 func TestValidate(t *testing.T) {
@@ -65,7 +67,7 @@ func TestValidateNamesTheNearestKey(t *testing.T) {
 }
 
 func TestValidateReportsSyntax(t *testing.T) {
-	d, _ := Parse([]byte("a\n<!-- kernel -->\n"), Options{})
+	d, _ := skill.Parse([]byte("a\n<!-- kernel -->\n"), skill.Options{})
 	fs := Validate(d, Portable, "")
 	if len(fs) != 1 || fs[0].Rule != "syntax" || fs[0].Severity != Reject || fs[0].Line != 2 {
 		t.Errorf("findings %+v", fs)

@@ -1,14 +1,16 @@
-package skill
+package check
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 // A skill of about the size that the specification advises at most.
 func BenchmarkCheck(b *testing.B) {
 	text := house + strings.Repeat("- Prefer a few well chosen colours, and label every axis with its unit so that readers can tell.\n", 200)
-	parent, err := Parse([]byte(text), Options{})
+	parent, err := skill.Parse([]byte(text), skill.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -28,7 +30,7 @@ func BenchmarkCheck(b *testing.B) {
 // with the candidates before it.
 func BenchmarkCheckOfANewCandidate(b *testing.B) {
 	text := house + strings.Repeat("- Prefer a few well chosen colours, and label every axis with its unit so that readers can tell.\n", 200)
-	parent, err := Parse([]byte(text), Options{})
+	parent, err := skill.Parse([]byte(text), skill.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -41,16 +43,6 @@ func BenchmarkCheckOfANewCandidate(b *testing.B) {
 		}
 		if fs := Check(parent, child, ClaudeCode); Worst(fs) != Warn {
 			b.Fatal(fs)
-		}
-	}
-}
-
-func BenchmarkParse(b *testing.B) {
-	text := []byte(house + strings.Repeat("- Prefer a few well chosen colours, and label every axis with its unit so that readers can tell.\n", 200))
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		if _, err := Parse(text, Options{}); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

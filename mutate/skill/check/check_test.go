@@ -1,8 +1,10 @@
-package skill
+package check
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 const house = `---
@@ -36,9 +38,9 @@ Current branch: !` + "`git branch`" + `
 Prefer few colours.
 `
 
-func parse(t *testing.T, text string) *Document {
+func parse(t *testing.T, text string) *skill.Document {
 	t.Helper()
-	d, err := Parse([]byte(text), Options{})
+	d, err := skill.Parse([]byte(text), skill.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +130,7 @@ func TestCheckRejectsWhatHidesAMarkedRegion(t *testing.T) {
 
 func TestCheckRejectsWhatDoesNotParse(t *testing.T) {
 	parent := parse(t, house)
-	child, err := Parse([]byte(edit(t, house, "## Notes", "<!-- kernel -->")), Options{})
+	child, err := skill.Parse([]byte(edit(t, house, "## Notes", "<!-- kernel -->")), skill.Options{})
 	if err == nil {
 		t.Fatal("an unbalanced marker parsed")
 	}
@@ -284,7 +286,7 @@ func TestFirewallKnowsWhatTheParentHas(t *testing.T) {
 }
 
 func TestFirewallReadsAnEvolvedDescription(t *testing.T) {
-	parent, err := Parse([]byte(house), Options{EvolveDescription: true})
+	parent, err := skill.Parse([]byte(house), skill.Options{EvolveDescription: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +314,7 @@ func TestWorst(t *testing.T) {
 
 func TestTokens(t *testing.T) {
 	for s, want := range map[string]int{"": 0, "a": 1, "abcd": 1, "abcde": 2} {
-		if got := Tokens(s); got != want {
+		if got := skill.Tokens(s); got != want {
 			t.Errorf("Tokens(%q) = %d, want %d", s, got, want)
 		}
 	}

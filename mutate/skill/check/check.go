@@ -1,0 +1,112 @@
+// Package check holds a candidate against the text that it was made from: what a skill must be, its kernel, and what widens it.
+package check
+
+import (
+	"slices"
+
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+// A Profile is a set of rules that a SKILL.md is validated against.
+type Profile string
+
+const (
+	ClaudeCode Profile = "claude-code" // the default
+	Portable   Profile = "portable"    // the six keys of the open specification
+)
+
+// Severity says what a finding does to a candidate.
+type Severity int
+
+const (
+	Warn       Severity = iota // shown
+	Quarantine                 // recorded, never evaluated without a person's approval
+	Reject                     // dropped
+)
+
+// A Finding is one thing that a check found.
+type Finding struct {
+	Rule     string // stable kebab-case identifier, "new-host"
+	Severity Severity
+	Line     int    // 1-based in the child, 0 where none applies
+	Message  string // one sentence for the owner
+}
+
+// Check compares a candidate with the document it was made from: specification,
+// kernel bytes, structure, firewall. No finding above Warn means that it may be
+// evaluated.
+func Check(parent, child *skill.Document, p Profile) []Finding {
+	fs := Validate(child, p, "")
+	if child.Err() != nil {
+		return fs
+	}
+	if parent.Err() != nil {
+		return append(fs, Finding{"parent-syntax", Reject, 0, "the document it was made from does not parse: " + parent.Err().Error()})
+	}
+	if parent.KernelHash() != child.KernelHash() {
+		fs = append(fs, Finding{"kernel-changed", Reject, 0, "the kernel is not what it was: " + skill.SameKernel(parent, child)})
+	}
+	was, is := read(parent), read(child)
+	fs = append(fs, checkStructure(was, is)...)
+	fs = append(fs, checkSight(was, is)...)
+	return append(fs, checkFirewall(was, is)...)
+}
+
+// Descendant is Check of a text that a search has made of parent, which descends from
+// root, the owner's text. How far the kernel has moved is measured from root too, or
+// many small steps would add up. A guard that is gone counts only if it was root's:
+// what an earlier candidate has forbidden of its own, a later one may allow again.
+func Descendant(root, parent, child *skill.Document, p Profile) []Finding {
+	fs := Check(parent, child, p)
+	removed := func(f Finding) bool { return f.Rule == removedCheck }
+	if root.Err() != nil || child.Err() != nil || root.Hash() == parent.Hash() {
+		return fs
+	}
+	owners := read(root)
+	if Worst(fs) < Reject {
+		fs = append(fs, checkSight(owners, read(child))...)
+	}
+	if !slices.ContainsFunc(fs, removed) {
+		return fs
+	}
+	before := lostGuards(owners, sentences(read(parent).harness()))
+	for _, m := range lostGuards(owners, sentences(read(child).harness())) {
+		if !slices.Contains(before, m) {
+			return fs
+		}
+	}
+	return slices.DeleteFunc(fs, removed)
+}
+
+// Worst is the highest severity among fs, Warn for none.
+func Worst(fs []Finding) Severity {
+	worst := Warn
+	for _, f := range fs {
+		worst = max(worst, f.Severity)
+	}
+	return worst
+}
+
+// Kernel refuses a text whose kernel is not the live one's, in bytes or in
+// structure, whatever was recorded about it. Where the description was what
+// evolved, it is no kernel.
+func Kernel(live, next *skill.Document, part string) error {
+	opts := skill.OptionsFor(part)
+	live, err := skill.Parse(live.Render(), opts)
+	if err == nil {
+		next, err = skill.Parse(next.Render(), opts)
+	}
+	if err != nil {
+		return problem.Refusef("nothing was installed", "%v", err)
+	}
+	if live.KernelHash() != next.KernelHash() {
+		return problem.Refusef("nothing was installed", "the kernel differs from the live skill's")
+	}
+	for _, f := range Check(live, next, ClaudeCode) {
+		if f.Severity == Reject {
+			return problem.Refusef("nothing was installed", "line %d: %s (%s)", f.Line, f.Message, f.Rule)
+		}
+	}
+	return nil
+}
