@@ -13,8 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,6 +25,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 	"github.com/skill-evolve/evolve/eval/scratch"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // Credentials are the variables that the program takes its key from. With
@@ -49,7 +48,9 @@ const (
 )
 
 // oldest is the first version whose flags and events are known.
-var oldest = [3]int{2, 1, 197}
+const oldest = "2.1.197"
+
+var versionText = lazyregexp.New(`^\d+\.\d+\.\d+(-.*)?$`)
 
 // An Agent is an eval.Agent and an eval.Model. It is safe for concurrent use.
 type Agent struct {
@@ -59,7 +60,7 @@ type Agent struct {
 	hosts   []string // that a sandboxed run may reach
 	id      eval.Identity
 	mode    string // of permissions: bypass but in tests
-	keys    []string
+	keys    replay.Secrets
 }
 
 var (
@@ -95,23 +96,24 @@ func New(ctx context.Context, c replay.Config) (*Agent, error) {
 			base = v
 		}
 	}
-	address, err := host(base)
-	if err != nil {
-		return nil, err
+	address := "api.anthropic.com:443"
+	if base != "" {
+		if _, address, err = replay.Server("claude", base); err != nil {
+			return nil, err
+		}
 	}
 	a := &Agent{c: c, hosts: []string{address}, mode: bypass,
-		layout: replay.Layout{Config: ".claude", Program: prog, Forbidden: c.Forbidden}}
+		keys: replay.Secrets{Mark: "[api key]"}, layout: replay.Layout{Config: ".claude", Program: prog, Forbidden: c.Forbidden}}
 	for _, kv := range slices.Concat(c.Credentials, c.Env) {
 		if name, key, _ := strings.Cut(kv, "="); key != "" && slices.Contains(Credentials, name) {
-			a.keys = append(a.keys, key)
+			a.keys.Values = append(a.keys.Values, key)
 		}
 	}
 	if a.version, err = a.ask(ctx); err != nil {
 		return nil, fmt.Errorf("ask claude for its version: %w", err)
 	}
-	if !recent(a.version) {
-		return nil, fmt.Errorf("claude %s is too old, %d.%d.%d or later is needed; install it with: %s",
-			a.version, oldest[0], oldest[1], oldest[2], Install)
+	if err := replay.AtLeast("claude", a.version, oldest, "install it with: "+Install); err != nil {
+		return nil, err
 	}
 	a.id = eval.Identity{Backend: "claude", Version: a.version, Model: c.Model, Params: params(c, address)}
 	return a, nil
@@ -134,25 +136,6 @@ func has(env []string, name string) bool {
 		value, ok := strings.CutPrefix(kv, name+"=")
 		return ok && strings.TrimSpace(value) != ""
 	})
-}
-
-// host is the host:port of the model's server.
-func host(base string) (string, error) {
-	if base == "" {
-		return "api.anthropic.com:443", nil
-	}
-	u, err := url.Parse(base)
-	switch {
-	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return "", errors.New("configure claude: the base URL is not an http or https address")
-	case u.User != nil || u.RawQuery != "":
-		return "", errors.New("configure claude: the base URL must hold no password and no query")
-	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return net.JoinHostPort(u.Hostname(), port), nil
 }
 
 // params is everything but the model that can change an answer. Values of Env
@@ -216,44 +199,11 @@ func (a *Agent) ask(ctx context.Context) (string, error) {
 		return "", err
 	}
 	version, _, _ := strings.Cut(strings.TrimSpace(string(res.Stdout)), " ")
-	if _, ok := numbers(version); !ok && c.Sandbox != nil && res.Exit == 127 {
+	if ok := versionText.MatchString(version); !ok && c.Sandbox != nil && res.Exit == 127 {
 		return "", fmt.Errorf("%s calls what the sandbox does not show; put the program itself first on the PATH:%s",
-			a.layout.Program.Path, a.scrub(short(" "+res.Stderr)))
+			a.layout.Program.Path, a.keys.Text(short(" "+res.Stderr)))
 	} else if !ok {
-		return "", fmt.Errorf("it answers %q%s", short(string(res.Stdout)), a.scrub(short(" "+res.Stderr)))
+		return "", fmt.Errorf("it answers %q%s", short(string(res.Stdout)), a.keys.Text(short(" "+res.Stderr)))
 	}
 	return version, nil
-}
-
-// numbers takes a version apart.
-func numbers(version string) (v [3]int, ok bool) {
-	parts := strings.SplitN(version, ".", 3)
-	if len(parts) != 3 {
-		return v, false
-	}
-	parts[2], _, _ = strings.Cut(parts[2], "-")
-	for i, p := range parts {
-		n, err := strconv.Atoi(p)
-		if err != nil {
-			return v, false
-		}
-		v[i] = n
-	}
-	return v, true
-}
-
-func recent(version string) bool {
-	v, ok := numbers(version)
-	return ok && slices.Compare(v[:], oldest[:]) >= 0
-}
-
-// noKey stands where a key was.
-const noKey = "[api key]"
-
-// scrub takes the keys out of a text that a server may have echoed them in.
-func (a *Agent) scrub(text string) string {
-	for _, key := range a.keys {
-		text = strings.ReplaceAll(text, key, noKey)
-	}
-	return text
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
 // An outcome is what the events of one run come to: an answer, a failure of the
@@ -171,15 +172,8 @@ func (r *result) said() string {
 // kindOf sorts by the server's status, and where there was none by the program's
 // word.
 func kindOf(status int, word string) eval.FailureKind {
-	switch {
-	case status == 401 || status == 403:
-		return eval.Auth
-	case status == 429:
-		return eval.RateLimited
-	case status == 408 || status == 409 || status == 425 || status >= 500:
-		return eval.ServerError
-	case status >= 400:
-		return eval.BadRequest
+	if kind := replay.Refused(status); kind != "" {
+		return kind
 	}
 	switch word {
 	case "authentication_failed", "oauth_org_not_allowed":
@@ -212,5 +206,5 @@ func infra(kind eval.FailureKind, format string, args ...any) outcome {
 
 // short keeps the beginning of a text, on one line.
 func short(text string) string {
-	return clip(strings.Join(strings.Fields(text), " "), 300)
+	return replay.Clip(strings.Join(strings.Fields(text), " "), 300)
 }

@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -117,10 +116,7 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 func (a *Agent) run(ctx context.Context, c process.Command) (*stream, *process.Result, error) {
 	s := new(stream)
 	c.Line = func(b []byte) error {
-		for _, key := range a.keys {
-			b = bytes.ReplaceAll(b, []byte(key), []byte(noKey))
-		}
-		s.line(b)
+		s.line(a.keys.Line(b))
 		return nil
 	}
 	res, err := process.Run(ctx, c)
@@ -183,7 +179,7 @@ func (s *stream) offers(t eval.Task) error {
 // explain adds what the program said last to an error that tells nothing.
 func (a *Agent) explain(e *eval.InfraError, res *process.Result) *eval.InfraError {
 	if errors.Is(e.Err, errNoResult) && strings.TrimSpace(res.Stderr) != "" {
-		e.Err = fmt.Errorf("%w: %s", errNoResult, short(a.scrub(res.Stderr)))
+		e.Err = fmt.Errorf("%w: %s", errNoResult, short(a.keys.Text(res.Stderr)))
 	}
 	return e
 }

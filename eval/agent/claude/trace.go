@@ -1,12 +1,10 @@
 package claude
 
 import (
-	"bytes"
 	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
@@ -21,7 +19,7 @@ func (s *stream) trace() []eval.ToolCall {
 	var out []eval.ToolCall
 	for i := range s.calls {
 		c := &s.calls[i]
-		out = append(out, eval.ToolCall{Name: c.name, Input: clip(compact(c.input), maxInput), Failed: c.failed || !c.answered})
+		out = append(out, eval.ToolCall{Name: c.name, Input: replay.Clip(replay.Compact(c.input), maxInput), Failed: c.failed || !c.answered})
 	}
 	return out
 }
@@ -73,23 +71,4 @@ func (s *stream) skills(dir string) []string {
 		}
 	}
 	return out
-}
-
-func compact(raw []byte) string {
-	var b bytes.Buffer
-	if json.Compact(&b, raw) != nil {
-		return string(raw)
-	}
-	return b.String()
-}
-
-// clip keeps at most n bytes, whole runes.
-func clip(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n] + "…"
 }

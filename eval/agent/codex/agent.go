@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,7 +33,7 @@ type Agent struct {
 	now     func() time.Time
 	// records reads what the program wrote down of the thread, nil where it
 	// wrote nothing.
-	records func(s *replay.Stage, thread string, secrets scrubber) (*session, error)
+	records func(s *replay.Stage, thread string, secrets replay.Secrets) (*session, error)
 	ran     func(*process.Result) // told of each child that ended; for benchmarks
 
 	models struct { // the catalogue for text-only calls, made when it is first needed
@@ -55,13 +54,8 @@ var (
 func New(ctx context.Context, c replay.Config) (*Agent, error) {
 	a := &Agent{c: c, now: time.Now, records: readSessions}
 	if c.BaseURL != "" {
-		u, err := url.Parse(c.BaseURL)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return nil, errors.New("configure codex: the base URL is not an http or https address")
-		}
-		if u.User != nil || u.RawQuery != "" {
-			// They would be secrets that errors and identities repeat.
-			return nil, errors.New("configure codex: the base URL must hold no password and no query")
+		if _, _, err := replay.Server("codex", c.BaseURL); err != nil {
+			return nil, err
 		}
 	}
 	var err error
@@ -171,7 +165,7 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (out eval.Attempt, err err
 		verdict = eval.Inconclusive // a line that cannot be read may tell of anything
 	}
 	if out.Audit = verdict; verdict == eval.Tainted {
-		out.Tainted = st.secrets.text(reason)
+		out.Tainted = st.secrets.Text(reason)
 	}
 	return out, nil
 }
@@ -179,24 +173,24 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (out eval.Attempt, err err
 // A run is what came of one child whose turn ended.
 type run struct {
 	*stream
-	secrets scrubber
+	secrets replay.Secrets
 	verdict verdict // of a turn that failed; the agent's own failure
 }
 
 // exec runs the program in s. The error is ctx's, or that of infrastructure: a
 // run that is returned ended in an answer or in the agent's own failure.
 func (a *Agent) exec(ctx context.Context, s *replay.Stage, c process.Command) (*run, error) {
-	r := &run{stream: newStream(a.now), secrets: scrubber{a.login.key}}
+	r := &run{stream: newStream(a.now), secrets: scrubber(a.login.key)}
 	more, err := a.login.copy(s.Config, a.now())
 	if err != nil {
 		return nil, err
 	}
 	if len(more) > 0 {
 		defer os.Remove(filepath.Join(s.Config, "auth.json"))
-		r.secrets = append(r.secrets, more...)
+		r.secrets = scrubber(append(more, a.login.key)...)
 	}
 	c.Path, c.Env = a.program.Path, a.env(s)
-	c.Line = func(line []byte) error { return r.line(r.secrets.bytes(line)) }
+	c.Line = func(line []byte) error { return r.line(r.secrets.Line(line)) }
 	res, err := process.Run(ctx, c)
 	if a.ran != nil && res != nil {
 		a.ran(res)
@@ -218,7 +212,7 @@ func (a *Agent) exec(ctx context.Context, s *replay.Stage, c process.Command) (*
 		r.verdict = verdict{text: "the agent printed more than is read of one attempt"}
 		return r, nil
 	case !r.ended:
-		v := r.unended(res.Exit, r.secrets.text(res.Stderr))
+		v := r.unended(res.Exit, r.secrets.Text(res.Stderr))
 		return nil, v.err()
 	}
 	if r.failure != "" {

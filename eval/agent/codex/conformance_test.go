@@ -88,7 +88,7 @@ type keptCall struct {
 	Output string `json:"output,omitempty"`
 }
 
-func (k *keeper) records(s *replay.Stage, thread string, secrets scrubber) (*session, error) {
+func (k *keeper) records(s *replay.Stage, thread string, secrets replay.Secrets) (*session, error) {
 	if k.live {
 		ses, err := readSessions(s, thread, secrets)
 		if err == nil && ses != nil && k.recording {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/replay"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
@@ -119,16 +120,10 @@ func classify(text string, now time.Time) verdict {
 	}
 	if m := statusText.FindStringSubmatch(text); m != nil {
 		status, _ := strconv.Atoi(m[1]) // three digits
-		switch {
-		case status == 401 || status == 403:
-			v.infra = eval.Auth
-		case status == 413:
+		if status == 413 {
 			return verdict{text: "the request is longer than the server takes"}
-		case status == 429:
-			v.infra = eval.RateLimited
-		case status == 408 || status == 409 || status == 425 || status >= 500:
-			v.infra = eval.ServerError
-		default:
+		}
+		if v.infra = replay.Refused(status); v.infra == "" {
 			v.infra = eval.BadRequest
 		}
 	} else {

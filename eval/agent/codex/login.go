@@ -1,17 +1,18 @@
 package codex
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/replay"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
@@ -149,28 +150,7 @@ func expiry(token string) time.Time {
 	return time.Unix(claims.Exp, 0)
 }
 
-// A scrubber takes secrets out of what gets out of here.
-type scrubber []string
-
-// minSecret keeps a scrubber from eating words: nothing shorter is a secret.
-const minSecret = 8
-
-func (s scrubber) text(t string) string {
-	for _, secret := range s {
-		if len(secret) >= minSecret {
-			t = strings.ReplaceAll(t, secret, "[credential]")
-		}
-	}
-	return t
-}
-
-// bytes is text for a line of JSON: taken out before anything is cut to
-// length, so that no part of a secret stays.
-func (s scrubber) bytes(line []byte) []byte {
-	for _, secret := range s {
-		if len(secret) >= minSecret {
-			line = bytes.ReplaceAll(line, []byte(secret), []byte("[credential]"))
-		}
-	}
-	return line
+// scrubber takes secrets out; nothing shorter than 8 bytes is one.
+func scrubber(values ...string) replay.Secrets {
+	return replay.Secrets{Mark: "[credential]", Values: slices.DeleteFunc(values, func(v string) bool { return len(v) < 8 })}
 }

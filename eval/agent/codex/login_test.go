@@ -78,7 +78,7 @@ func TestCopyOfALogin(t *testing.T) {
 	if same, err := os.ReadFile(file); err != nil || string(same) != original {
 		t.Errorf("the original changed: %s %v", same, err)
 	}
-	leak := scrubber(secrets).text("a " + access + " b id-token-1 c refresh-token-1")
+	leak := scrubber(secrets...).Text("a " + access + " b id-token-1 c refresh-token-1")
 	if leak != "a [credential] b [credential] c [credential]" {
 		t.Errorf("scrubbed: %s", leak)
 	}

@@ -46,7 +46,7 @@ type call struct {
 // readSessions reads every record in a stage: that of the main thread, and those
 // of subagents, which are threads of their own. No record at all is no error:
 // then the stream has to do.
-func readSessions(s *replay.Stage, _ string, secrets scrubber) (*session, error) {
+func readSessions(s *replay.Stage, _ string, secrets replay.Secrets) (*session, error) {
 	var out *session
 	dir := filepath.Join(s.Config, "sessions")
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -75,7 +75,7 @@ func readSessions(s *replay.Stage, _ string, secrets scrubber) (*session, error)
 }
 
 // read takes in one record.
-func (s *session) read(r io.Reader, secrets scrubber) error {
+func (s *session) read(r io.Reader, secrets replay.Secrets) error {
 	main := true
 	var calls []call
 	at := make(map[string]int)
@@ -83,7 +83,7 @@ func (s *session) read(r io.Reader, secrets scrubber) error {
 	b := bufio.NewReader(r)
 	for first := true; ; first = false {
 		line, err := b.ReadBytes('\n')
-		line = secrets.bytes(line)
+		line = secrets.Line(line)
 		if len(bytes.TrimSpace(line)) > 0 && gjson.ValidBytes(line) {
 			rec := gjson.ParseBytes(line)
 			p := rec.Get("payload")

@@ -3,6 +3,8 @@ package codex
 import (
 	"strings"
 	"testing"
+
+	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
 // The model is the one that the program chose for the main thread, in its last
@@ -18,7 +20,7 @@ func TestModelOfARecord(t *testing.T) {
 	for _, records := range [][]string{{main, sub}, {sub, main}} {
 		s := new(session)
 		for _, r := range records {
-			if err := s.read(strings.NewReader(r), scrubber{}); err != nil {
+			if err := s.read(strings.NewReader(r), replay.Secrets{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -27,7 +29,7 @@ func TestModelOfARecord(t *testing.T) {
 		}
 	}
 	s := new(session)
-	if err := s.read(strings.NewReader(sub), scrubber{}); err != nil || s.model != "" {
+	if err := s.read(strings.NewReader(sub), replay.Secrets{}); err != nil || s.model != "" {
 		t.Errorf("model %q, %v; want none", s.model, err)
 	}
 }

@@ -29,7 +29,7 @@ func TestRecordsThatAreNone(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	got, err := readSessions(s, "", scrubber{})
+	got, err := readSessions(s, "", replay.Secrets{})
 	if err != nil || got == nil || got.model != "one" || got.broken != 0 {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -40,7 +40,7 @@ func TestRecordsThatAreNone(t *testing.T) {
 	if err != nil {
 		t.Skip(err) // the file system has no such files
 	}
-	if got, err = readSessions(s, "", scrubber{}); err != nil || got == nil || got.model != "one" || got.broken != 1 {
+	if got, err = readSessions(s, "", replay.Secrets{}); err != nil || got == nil || got.model != "one" || got.broken != 1 {
 		t.Errorf("with a record of 15 TiB: %+v, %v", got, err)
 	}
 }

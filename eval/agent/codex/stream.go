@@ -9,6 +9,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
+	"github.com/skill-evolve/evolve/eval/shell"
 )
 
 // An event is one line of `codex exec --json`. Exit codes and stderr tell
@@ -216,7 +217,7 @@ func toolStep(i *item) *step {
 		failed = failed || i.ExitCode != nil && *i.ExitCode != 0
 		command := unwrapShell(i.Command)
 		t.call = eval.ToolCall{Name: "exec_command", Input: short(command)}
-		t.accesses = []replay.Access{{Tool: "exec_command", Command: command, Failed: failed && missed(i.Output)}}
+		t.accesses = []replay.Access{{Tool: "exec_command", Command: command, Failed: failed}}
 	case "file_change":
 		var names []string
 		for _, c := range i.Changes {
@@ -245,43 +246,17 @@ func toolStep(i *item) *step {
 	return t
 }
 
-// unwrapShell takes the shell off a command line: /bin/bash -lc 'ls data'. The
-// program quotes as a shell would read it.
+// unwrapShell takes the shell off a command line: /bin/bash -lc 'ls data'.
 func unwrapShell(command string) string {
-	shell, rest, ok := strings.Cut(command, " -lc ")
-	if !ok || strings.ContainsAny(shell, " '\"") {
+	list, _ := shell.Commands(command)
+	if len(list) == 0 {
 		return command
 	}
-	if inner, ok := strings.CutPrefix(rest, "'"); ok && strings.HasSuffix(inner, "'") {
-		inner = strings.TrimSuffix(inner, "'")
-		if !strings.Contains(strings.ReplaceAll(inner, `'\''`, ""), "'") {
-			return strings.ReplaceAll(inner, `'\''`, "'")
-		}
+	c := list[0].Words
+	if !strings.Contains(command, " -lc ") || len(c) != 3 || c[1].Text != "-lc" || !c[2].Whole {
+		return command
 	}
-	if inner, ok := strings.CutPrefix(rest, `"`); ok && strings.HasSuffix(inner, `"`) {
-		inner = strings.TrimSuffix(inner, `"`)
-		return strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\$`, `$`, "\\`", "`").Replace(inner)
-	}
-	if !strings.ContainsAny(rest, "'\"") {
-		return rest
-	}
-	return command
-}
-
-// missed reports whether a failed command told nothing but that a file cannot
-// be read. A failed command may have read others before.
-func missed(output string) bool {
-	lines := 0
-	for l := range strings.Lines(output) {
-		if strings.TrimSpace(l) == "" {
-			continue
-		}
-		lines++
-		if !strings.Contains(l, "No such file or directory") && !strings.Contains(l, "Permission denied") {
-			return false
-		}
-	}
-	return lines > 0
+	return c[2].Text
 }
 
 // maxInput bounds a call's input in the trace, in bytes.

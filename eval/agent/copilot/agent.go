@@ -142,20 +142,20 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	out := a.attempt(r, offered, t.Variant)
 	if err != nil {
 		out.Answer, out.Duration = "", 0
-		return out, a.scrubbed(err)
+		return out, a.route.secrets.Error(err)
 	}
 	if out.Failure, err = r.outcome(); err != nil {
 		out.Answer = ""
-		return out, a.scrubbed(err)
+		return out, a.route.secrets.Error(err)
 	}
-	out.Failure = a.scrub(out.Failure)
+	out.Failure = a.route.secrets.Text(out.Failure)
 	if out.Files, err = stage.Changed(); err != nil {
 		return out, err
 	}
 	verdict, reason := stage.Audit(a.conf.Sandbox, r.accesses()...)
 	out.Audit = verdict
 	if verdict == eval.Tainted {
-		out.Tainted = a.scrub(reason)
+		out.Tainted = a.route.secrets.Text(reason)
 	}
 	return out, nil
 }
@@ -164,11 +164,11 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 func (a *Agent) attempt(r *reader, offered map[string]string, v eval.Variant) eval.Attempt {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := eval.Attempt{Answer: a.scrub(r.answer), Model: r.model, Trace: r.trace(), Usage: r.usage(), Duration: r.duration(),
+	out := eval.Attempt{Answer: a.route.secrets.Text(r.answer), Model: r.model, Trace: r.trace(), Usage: r.usage(), Duration: r.duration(),
 		Turns: r.turns, InfraRetries: r.retries}
 	out.CostUSD = a.conf.Prices.USD(out.Usage)
 	for i := range out.Trace {
-		out.Trace[i].Input = a.scrub(out.Trace[i].Input)
+		out.Trace[i].Input = a.route.secrets.Text(out.Trace[i].Input)
 	}
 	invoked := false
 	for _, name := range r.skills {
@@ -237,17 +237,17 @@ func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, e
 		InfiniteSessions: &sdk.InfiniteSessionConfig{Enabled: sdk.Bool(false)},
 	}
 	if err := k.hold(ctx); err != nil {
-		return eval.Completion{}, a.scrubbed(err)
+		return eval.Completion{}, a.route.secrets.Error(err)
 	}
 	failure, err := r.outcome()
 	if err != nil {
-		return eval.Completion{}, a.scrubbed(err)
+		return eval.Completion{}, a.route.secrets.Error(err)
 	}
 	if r.fault != nil {
 		// The text was refused: no other call of the same text fares better.
-		return eval.Completion{}, a.scrubbed(&eval.InfraError{Kind: eval.BadRequest, Err: errors.New(failure)})
+		return eval.Completion{}, a.route.secrets.Error(&eval.InfraError{Kind: eval.BadRequest, Err: errors.New(failure)})
 	}
-	c := eval.Completion{Text: a.scrub(r.answer), Finish: r.finish, Usage: r.usage()}
+	c := eval.Completion{Text: a.route.secrets.Text(r.answer), Finish: r.finish, Usage: r.usage()}
 	c.CostUSD = a.conf.Prices.USD(c.Usage)
 	return c, nil
 }

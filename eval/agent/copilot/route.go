@@ -3,7 +3,6 @@ package copilot
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -33,8 +32,8 @@ type route struct {
 	wire    string
 	key     string
 	bearer  string
-	token   string   // GitHub's
-	secrets []string // values that no text may hold
+	token   string // GitHub's
+	secrets replay.Secrets
 }
 
 // tokenVar hands a GitHub token to the program: the SDK's own name for it.
@@ -49,14 +48,14 @@ func routeOf(c replay.Config) (*route, error) {
 		}
 		return ""
 	}
-	r := &route{text: c.BaseURL, hosts: vendorHosts}
+	r := &route{text: c.BaseURL, hosts: vendorHosts, secrets: replay.Secrets{Mark: "[credential]"}}
 	for _, kv := range c.Credentials {
 		name, value, _ := strings.Cut(kv, "=")
 		if !slices.Contains(Credentials, name) {
 			return nil, fmt.Errorf("configure copilot: %s is no credential of it; it knows %s", name, strings.Join(Credentials, ", "))
 		}
 		if value = strings.TrimSpace(value); value != "" {
-			r.secrets = append(r.secrets, value)
+			r.secrets.Values = append(r.secrets.Values, value)
 		}
 	}
 	if c.BaseURL == "" {
@@ -68,21 +67,14 @@ func routeOf(c replay.Config) (*route, error) {
 		return nil, &eval.InfraError{Kind: eval.Auth, Err: errors.New("configure copilot: no GitHub token, " +
 			"and the login of the terminal is not used: gh auth login, then export COPILOT_GITHUB_TOKEN=$(gh auth token)")}
 	}
-	base, err := url.Parse(c.BaseURL)
+	base, host, err := replay.Server("copilot", c.BaseURL)
 	switch {
-	case err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https":
-		return nil, errors.New("configure copilot: the base URL is not an http or https address")
-	case base.User != nil || base.RawQuery != "":
-		// They would be secrets that errors and identities repeat.
-		return nil, errors.New("configure copilot: the base URL must hold no password and no query")
+	case err != nil:
+		return nil, err
 	case c.Model == "":
 		return nil, errors.New("configure copilot: a server of one's own needs a model: --model NAME")
 	}
-	port := base.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[base.Scheme]
-	}
-	r.base, r.hosts = base, []string{net.JoinHostPort(base.Hostname(), port)}
+	r.base, r.hosts = base, []string{host}
 	r.key, r.bearer = get(c.Credentials, "COPILOT_PROVIDER_API_KEY"), get(c.Credentials, "COPILOT_PROVIDER_BEARER_TOKEN")
 	r.kind, r.wire = get(c.Env, "COPILOT_PROVIDER_TYPE"), get(c.Env, "COPILOT_PROVIDER_WIRE_API")
 	if r.kind == "" {
@@ -129,24 +121,4 @@ func (r *route) args() []string {
 		args = append(args, "--auth-token-env", tokenVar)
 	}
 	return args
-}
-
-// scrub takes secrets out of a text that somebody may have repeated them in.
-func (a *Agent) scrub(text string) string {
-	for _, s := range a.route.secrets {
-		text = strings.ReplaceAll(text, s, "[credential]")
-	}
-	return text
-}
-
-// scrubbed does so for an error.
-func (a *Agent) scrubbed(err error) error {
-	var infra *eval.InfraError
-	if !errors.As(err, &infra) {
-		return err // ctx's, or our own
-	}
-	e := *infra
-	// The text only: what it was made from may hold a secret.
-	e.Err = errors.New(a.scrub(infra.Err.Error()))
-	return &e
 }

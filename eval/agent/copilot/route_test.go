@@ -84,8 +84,8 @@ func TestPing(t *testing.T) {
 }
 
 func TestScrub(t *testing.T) {
-	a := &Agent{route: &route{secrets: []string{"the-key"}}}
-	err := a.scrubbed(&eval.InfraError{Kind: eval.Auth, Err: errors.New("wrong key: the-key")})
+	a := &Agent{route: &route{secrets: replay.Secrets{Mark: "[credential]", Values: []string{"the-key"}}}}
+	err := a.route.secrets.Error(&eval.InfraError{Kind: eval.Auth, Err: errors.New("wrong key: the-key")})
 	if err.Error() != "auth: wrong key: [credential]" {
 		t.Errorf("err = %v", err)
 	}

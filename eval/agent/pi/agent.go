@@ -31,6 +31,7 @@ type Agent struct {
 	route *route
 	id    eval.Identity
 	now   func() time.Time
+	keys  replay.Secrets
 }
 
 var (
@@ -61,7 +62,7 @@ func New(ctx context.Context, c replay.Config) (*Agent, error) {
 	}
 	// No other provider's key is the child's business.
 	c.Credentials = r.env
-	a := &Agent{conf: c, prog: p, route: r, now: time.Now}
+	a := &Agent{conf: c, prog: p, route: r, now: time.Now, keys: secrets(c.Credentials)}
 	a.id = eval.Identity{Backend: "pi", Version: p.version, Model: r.model, Params: a.params()}
 	return a, nil
 }
@@ -135,12 +136,12 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	case errors.Is(err, errTurns):
 		out.Failure = fmt.Sprintf("no end of the work within %d turns", a.conf.MaxTurns)
 	case err != nil:
-		return out, a.scrubbed(err)
+		return out, a.keys.Error(err)
 	case res.Overflow:
 		out.Failure = fmt.Sprintf("it printed more than %d MiB", maxOutput>>20)
 	default:
 		if out.Failure, err = s.outcome(res.Stderr); err != nil {
-			return out, a.scrubbed(err)
+			return out, a.keys.Error(err)
 		}
 	}
 	files, cerr := stage.Changed()
@@ -158,7 +159,7 @@ func (a *Agent) audit(stage *replay.Stage, s *stream) (eval.Audit, string) {
 	if verdict != eval.Tainted {
 		reason = ""
 	}
-	return verdict, a.scrub(reason)
+	return verdict, a.keys.Text(reason)
 }
 
 // attempt is what a run came to, but for its failure, files and audit.
@@ -169,11 +170,11 @@ func (a *Agent) attempt(s *stream, skill string) eval.Attempt {
 		invoked = invoked || name == skill
 	}
 	out := eval.Attempt{
-		Model: s.last.Model, Trace: s.trace(a.scrub), Usage: usage, CostUSD: usd, Duration: s.duration(),
+		Model: s.last.Model, Trace: s.trace(a.keys.Text), Usage: usage, CostUSD: usd, Duration: s.duration(),
 		SkillInvoked: &invoked, Skills: s.skills, Turns: s.answers, InfraRetries: s.retries,
 	}
 	if s.last.StopReason == "stop" || s.last.StopReason == "length" {
-		out.Answer = a.scrub(s.last.text())
+		out.Answer = a.keys.Text(s.last.text())
 	}
 	return out
 }

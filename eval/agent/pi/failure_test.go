@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -213,7 +212,7 @@ func TestPricing(t *testing.T) {
 // The key is in nothing that a run leaves, not even in part.
 func TestScrubbed(t *testing.T) {
 	const key = "sk-0123456789abcdef"
-	a := &Agent{conf: replay.Config{Credentials: []string{"OPENAI_API_KEY=" + key}}}
+	a := &Agent{keys: secrets([]string{"OPENAI_API_KEY=" + key})}
 	fill := strings.Repeat("x", maxInput-len(`{"command":"`)-5)
 	s := recorded()
 	if _, err := play(t, []byte(opening+
@@ -229,7 +228,7 @@ func TestScrubbed(t *testing.T) {
 		t.Errorf("trace = …%q", in[len(in)-30:])
 	}
 	var infra *eval.InfraError
-	err := a.scrubbed(&eval.InfraError{Kind: eval.Auth, Err: errors.New("no: " + key)})
+	err := a.keys.Error(&eval.InfraError{Kind: eval.Auth, Err: errors.New("no: " + key)})
 	if !errors.As(err, &infra) || infra.Kind != eval.Auth || strings.Contains(err.Error(), "sk-") {
 		t.Errorf("err = %v", err)
 	}

@@ -132,22 +132,15 @@ func names() string {
 // protocol where the key is Anthropic's, else OpenAI's chat protocol, as most
 // do.
 func customRoute(c replay.Config) (*route, error) {
-	base, err := url.Parse(c.BaseURL)
+	base, host, err := replay.Server("pi", c.BaseURL)
 	switch {
-	case err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https":
-		return nil, errors.New("configure pi: the base URL is not an http or https address")
-	case base.User != nil || base.RawQuery != "":
-		// They would be secrets that errors and identities repeat.
-		return nil, errors.New("configure pi: the base URL must hold no password and no query")
+	case err != nil:
+		return nil, err
 	case c.Model == "":
 		return nil, errors.New("configure pi: a base URL needs the name of a model there")
 	}
 	r := &route{provider: custom, model: c.Model, base: base, api: "openai-completions"}
-	port := base.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[base.Scheme]
-	}
-	r.hosts = []string{base.Hostname() + ":" + port}
+	r.hosts = []string{host}
 	anthropic := providers[0].credentials(c.Credentials)
 	openai := providers[1].credentials(c.Credentials)
 	name, ofAnthropic := strings.CutPrefix(c.Model, "anthropic/")

@@ -218,7 +218,7 @@ func (s *stream) trace(scrub func(string) string) []eval.ToolCall {
 	var out []eval.ToolCall
 	for i := range s.calls {
 		c := &s.calls[i]
-		out = append(out, eval.ToolCall{Name: c.name, Input: capped(scrub(compact(c.args))), Failed: c.failed})
+		out = append(out, eval.ToolCall{Name: c.name, Input: replay.Clip(scrub(replay.Compact(c.args)), maxInput), Failed: c.failed})
 	}
 	return out
 }
@@ -303,21 +303,4 @@ func (m *message) text() string {
 		}
 	}
 	return strings.Join(texts, "\n")
-}
-
-// compact is JSON without the space between.
-func compact(args json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Compact(&b, args) != nil {
-		return string(args)
-	}
-	return b.String()
-}
-
-// capped is a tool call's input as the trace keeps it.
-func capped(input string) string {
-	if len(input) <= maxInput {
-		return input
-	}
-	return strings.ToValidUTF8(input[:maxInput], "") + "…"
 }

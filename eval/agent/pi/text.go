@@ -34,20 +34,20 @@ func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, e
 		"--no-tools", "--no-skills", "--no-context-files", "--no-extensions", "--no-prompt-templates", "--no-themes",
 		"--no-approve", "--no-session"})
 	if err != nil {
-		return eval.Completion{}, a.scrubbed(err)
+		return eval.Completion{}, a.keys.Error(err)
 	}
 	if res.Overflow {
 		return eval.Completion{}, &eval.InfraError{Kind: eval.ServerError, Err: fmt.Errorf("pi printed more than %d MiB", maxOutput>>20)}
 	}
 	failure, err := s.outcome(res.Stderr)
 	if err != nil {
-		return eval.Completion{}, a.scrubbed(err)
+		return eval.Completion{}, a.keys.Error(err)
 	}
 	if s.last.StopReason == "error" {
 		// The text was refused: no other call of the same text fares better.
-		return eval.Completion{}, a.scrubbed(&eval.InfraError{Kind: eval.BadRequest, Err: errors.New(failure)})
+		return eval.Completion{}, a.keys.Error(&eval.InfraError{Kind: eval.BadRequest, Err: errors.New(failure)})
 	}
-	c := eval.Completion{Text: a.scrub(s.last.text()), Finish: s.last.StopReason}
+	c := eval.Completion{Text: a.keys.Text(s.last.text()), Finish: s.last.StopReason}
 	c.Usage, c.CostUSD = s.took(a.conf.Prices)
 	return c, nil
 }
