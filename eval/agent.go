@@ -11,7 +11,7 @@ import (
 // of another model or another version is another measurement.
 type Identity struct {
 	Backend   string `json:"backend"`           // "openai", "claude", …
-	Version   string `json:"version,omitempty"` // of the program that ran, where there is one
+	Version   string `json:"version,omitempty"` // of the program that ran, if there is one
 	Model     string `json:"model,omitempty"`
 	Params    string `json:"params,omitempty"` // canonical text of every parameter that can change an answer
 	Simulated bool   `json:"simulated,omitempty"`
@@ -40,11 +40,11 @@ type Task struct {
 	// Prior is set on a work retry: what was answered before, and what was
 	// wrong with it. The workspace is the same.
 	Prior     *Prior
-	Workspace string // folder with the case's files; "" where the agent needs none
+	Workspace string // folder with the case's files; "" if the agent needs none
 	// Others are skills that are offered beside Variant: in a trigger case they
 	// compete for the call. They are installed as they are.
 	Others []Offer
-	Seed   int64 // derived from the job key; passed to the model where its API takes one
+	Seed   int64 // derived from the job key; passed to the model if its API takes one
 }
 
 // An Offer is an installed skill, as it is.
@@ -63,18 +63,18 @@ type Prior struct {
 // An Attempt is what came of one Task.
 type Attempt struct {
 	Answer       string
-	Model        string // the model that answered, by the backend's own report; "" where it does not tell
+	Model        string // the model that answered, by the backend's own report; "" if it does not tell
 	Failure      string // non-empty: the agent failed (empty answer, cut off, gave up); this is data, score 0
 	Trace        []ToolCall
 	Usage        *Usage
 	CostUSD      *float64
 	Duration     time.Duration // reported by the agent; 0: measure from outside
 	Untimed      bool          // no duration means anything, a person answered: the latency stays unknown
-	SkillInvoked *bool         // whether Variant's skill was loaded; nil where the backend cannot tell
+	SkillInvoked *bool         // whether Variant's skill was loaded; nil if the backend cannot tell
 	Skills       []string      // every skill that was loaded, in order of first use
 	Files        []string      // files of the workspace that were made, changed or removed; slash-separated, sorted
 	Turns        int           // the model's replies; 0: the backend does not tell
-	Audit        Audit         // "" where the backend reads nothing but its prompt
+	Audit        Audit         // "" if the backend reads nothing but its prompt
 	Tainted      string        // non-empty: the agent read what it must not, and what; the rollout is void
 	InfraRetries int           // retries within the backend; never the candidate's fault
 }
@@ -91,7 +91,7 @@ const (
 )
 
 // An Agent runs tasks. Run must be safe for concurrent use. Its error means
-// that the infrastructure failed (*InfraError where the kind is known) or that
+// that the infrastructure failed (*InfraError if the kind is known) or that
 // ctx ended; a failing agent is an Attempt with Failure set, and a nil error.
 // Usage and CostUSD of an Attempt that comes with an error are what the call took
 // all the same.
@@ -112,7 +112,7 @@ type Prompt struct {
 	System    string
 	User      string
 	MaxTokens int   // 0: the backend's default
-	Seed      int64 // passed on where the API takes one
+	Seed      int64 // passed on if the API takes one
 }
 
 // A Completion is a Model's reply.
@@ -161,8 +161,8 @@ const (
 // An InfraError is a failure of the infrastructure, never of the candidate.
 type InfraError struct {
 	Kind       FailureKind
-	RetryAfter time.Duration // 0 where the server did not say
-	ResetAt    time.Time     // of a usage limit, where known
+	RetryAfter time.Duration // 0 if the server did not say
+	ResetAt    time.Time     // of a usage limit, if known
 	Err        error
 }
 

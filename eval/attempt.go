@@ -33,7 +33,7 @@ func (e *Evaluator) rollout(ctx context.Context, j *Job, p *plan, id *Identity) 
 	return out, err
 }
 
-// fill attempts the task, again after a failed attempt where work retries are
+// fill attempts the task, again after a failed attempt if work retries are
 // measured, and writes the outcome into out.
 func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEntry) error {
 	if e.Workspaces != nil {

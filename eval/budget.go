@@ -75,7 +75,7 @@ const (
 // the calls in flight took beyond their estimates; the cap on rollouts, which
 // needs no estimate, never is. A call is expected to take as much as the largest of
 // its spender so far, or what its request allows its reply, and begins beside others
-// only where these may take twice as much: so what goes beyond a cap is mostly one
+// only if these may take twice as much: so what goes beyond a cap is mostly one
 // reply, of a rollout or of a prompt, that is larger than any before it. A call that answers and does not tell what it took
 // counts as what is expected of it: see Warnings.
 //
@@ -197,8 +197,8 @@ func (b *Budget) acquireRollout(ctx context.Context, attempts, judges int, asked
 	}
 }
 
-// tryHold holds d where it fits. Else it returns what to wait for, or the
-// *BudgetError where waiting is no use. Callers hold the lock.
+// tryHold holds d if it fits. Else it returns what to wait for, or the
+// *BudgetError if waiting is no use. Callers hold the lock.
 func (b *Budget) tryHold(d demand) (changed <-chan struct{}, err error) {
 	short, wait := b.fits(d)
 	switch {
@@ -222,7 +222,7 @@ func await(ctx context.Context, changed <-chan struct{}) error {
 	}
 }
 
-// fits returns the cap that d would exceed, "" if none; and, where the calls in
+// fits returns the cap that d would exceed, "" if none; and, if the calls in
 // flight alone stand in the way, the budget whose reservations to wait for.
 func (b *Budget) fits(d demand) (short string, wait *Budget) {
 	for ; b != nil; b = b.parent {
@@ -259,7 +259,7 @@ func (b *Budget) hold(d demand) {
 	}
 }
 
-// settle gives d back and books what it came to. key, where there is one, is
+// settle gives d back and books what it came to. key, if there is one, is
 // what it is recorded under.
 func (b *Budget) settle(d demand, took *bill, key *hash) {
 	b.mu.Lock()
@@ -289,7 +289,7 @@ type Reservation struct {
 	budget *Budget
 	by     Spender
 	demand demand
-	prompt int64 // in tokens, 0 where it is not known
+	prompt int64 // in tokens, 0 if it is not known
 	ended  atomic.Bool
 
 	simulated bool // the model that answers

@@ -28,7 +28,7 @@ func (b *Budget) Assumed() Assumed {
 	return b.assumed
 }
 
-// SetPrice tells what by's tokens cost, for the calls that tell no usage: where
+// SetPrice tells what by's tokens cost, for the calls that tell no usage: if
 // nobody sets it, or p is nil, such a call is expected to cost what others of by
 // did, or $0.02.
 func (b *Budget) SetPrice(by Spender, p *Price) {
@@ -45,7 +45,7 @@ func (b *Budget) used() (tokens int64, usd float64) {
 
 // silent is what one call with a prompt of that many tokens is assumed to have
 // taken: by its text and the replies seen so far, and no less than counted calls
-// of its spender took on average. prompt is 0 where it is not known.
+// of its spender took on average. prompt is 0 if it is not known.
 func (x *experience) silent(prompt int64) (u Usage, usd float64) {
 	u.Output = firstOutput
 	var mean int64
@@ -60,7 +60,7 @@ func (x *experience) silent(prompt int64) (u Usage, usd float64) {
 	return u, x.costs(u)
 }
 
-// costs is what u is assumed to have cost, where nobody told.
+// costs is what u is assumed to have cost, if nobody told.
 func (x *experience) costs(u Usage) float64 {
 	switch {
 	case x.price != nil:

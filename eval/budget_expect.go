@@ -12,7 +12,7 @@ type experience struct {
 	usd      float64
 	most     peak    // input and tokens beyond the prompts
 	assumed  Assumed // of the others
-	price    *Price  // nil where nobody knows
+	price    *Price  // nil if nobody knows
 }
 
 // A peak is the most of each that any one call took.
@@ -46,7 +46,7 @@ func peakOf(n int64, c Cost) (p peak) {
 }
 
 // Before the first call of a spender is settled, one call is expected to take
-// this much, or what is left of the cap where that is less: a first call is
+// this much, or what is left of the cap if that is less: a first call is
 // always let through, and the next ones wait for what it teaches.
 const (
 	firstTokens = 4_000
@@ -63,7 +63,7 @@ type demand struct {
 	rollouts int64
 	tokens   int64
 	usd      float64
-	// What the calls may take beyond that, where nothing bounds them. Nobody begins
+	// What the calls may take beyond that, if nothing bounds them. Nobody begins
 	// beside them who would leave less: so a cap is exceeded by what one reservation
 	// did not foresee, and not by what all of those in flight did not.
 	spareTokens int64
@@ -83,7 +83,7 @@ func (d demand) minus(e demand) demand {
 // A question is what is known of a call before it is made, in tokens; 0 is unknown.
 type question struct {
 	prompt int64 // by an estimate
-	limit  int64 // of the reply's output, where the request sets one
+	limit  int64 // of the reply's output, if the request sets one
 }
 
 // expect estimates one call. Callers hold the lock.
@@ -132,7 +132,7 @@ func (x outlook) times(n int) outlook {
 }
 
 // typical is what a call of by is expected to take at most, by the largest of those
-// that were settled and by what its prompt has and its reply may have; where none
+// that were settled and by what its prompt has and its reply may have; if none
 // of them was counted (or priced), what was assumed of them.
 func (b *Budget) typical(by Spender, q question) (e outlook) {
 	x := &b.learned[by.index()]
@@ -167,7 +167,7 @@ func (b *Budget) typical(by Spender, q question) (e outlook) {
 			e.usd = max(e.usd, *x.price.USD(&u))
 		}
 	}
-	// It may be twice as much, and anything where little is known.
+	// It may be twice as much, and anything if little is known.
 	e.spareUSD = e.usd
 	if x.priced < steady {
 		e.spareUSD = max(e.usd, first.usd-e.usd)

@@ -28,7 +28,7 @@ func (o *overrun) add(took, expected float64) {
 }
 
 // warn says by how much the cap was exceeded, and how far calls were from what
-// was expected of them; "" where the cap held and the estimates were near.
+// was expected of them; "" if the cap held and the estimates were near.
 func (o *overrun) warn(name string, limit, spent float64, unit func(float64) string, noun string) string {
 	over := spent > limit
 	if !over && !o.far {

@@ -19,8 +19,8 @@ type Case struct {
 	// others, not asked for, and all that is graded is whether the agent loaded
 	// it (true) or left it alone (false). nil is an ordinary case.
 	ShouldTrigger *bool `json:"should_trigger,omitempty"`
-	// Neighbour is the installed skill that should be loaded instead, where
-	// ShouldTrigger is false; "" where none is meant.
+	// Neighbour is the installed skill that should be loaded instead, if
+	// ShouldTrigger is false; "" if none is meant.
 	Neighbour string `json:"neighbour,omitempty"`
 	// Cluster groups cases that are not independent (a session and its
 	// near-duplicates). Splits and the gate count clusters, not cases.

@@ -26,7 +26,7 @@ type Job struct {
 // must be safe for concurrent use.
 type Recorder interface {
 	// Rollout returns the recorded rollout, or nil if there is none. fresh is
-	// true where this run paid for it (a resumed run), false where an earlier
+	// true if this run paid for it (a resumed run), false if an earlier
 	// run did.
 	Rollout(ctx context.Context, key string) (r *Rollout, fresh bool, err error)
 	SaveRollout(ctx context.Context, r *Rollout) error
@@ -41,7 +41,7 @@ type Redactor interface {
 	Redact(text string) (clean string, found int)
 }
 
-// redact is r.Redact, where there is one.
+// redact is r.Redact, if there is one.
 func redact(r Redactor, text string) string {
 	if r == nil || text == "" {
 		return text
@@ -78,7 +78,7 @@ type Evaluator struct {
 	// Concurrency is how many rollouts are under way at once, over all Runs of
 	// this Evaluator. 0 means 1.
 	Concurrency int
-	// Limiter, where set, is waited for before every call of the agent.
+	// Limiter, if set, is waited for before every call of the agent.
 	Limiter *rate.Limiter
 	// WallClock limits one attempt of the agent, and one grading; 0 is no
 	// limit. An agent that runs into it has failed (quality 0); a judge that
@@ -99,7 +99,7 @@ type Evaluator struct {
 	MaxMissing float64
 
 	Now func() time.Time // nil: time.Now
-	// OnRollout, where set, is called with every rollout as it ends or is
+	// OnRollout, if set, is called with every rollout as it ends or is
 	// found, one at a time, in no fixed order.
 	OnRollout func(*Rollout)
 

@@ -53,7 +53,7 @@ func lostIn(r *Rollout) (sum Lost) {
 }
 
 // keepLost records what calls under a key were lost, beside what was before. The name
-// that it is recorded under is nil where nothing is known.
+// that it is recorded under is nil if nothing is known.
 func keepLost(ctx context.Context, to Recorder, by Spender, of string, lost Lost, attempts int) (*hash, error) {
 	ctx = context.WithoutCancel(ctx) // it is paid for: an interruption must not lose it now
 	key, name, c, err := lostRecord(ctx, to, of, lost, attempts)

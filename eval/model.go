@@ -23,7 +23,7 @@ type Metered struct {
 	Budget   *Budget  // nil: no caps
 	Recorder Recorder // nil: nothing is kept
 	Redactor Redactor // nil: nothing is changed
-	// Scope keeps records of different runs apart, where a Recorder does not.
+	// Scope keeps records of different runs apart, if a Recorder does not.
 	Scope      string
 	Limiter    *rate.Limiter // nil: no limit
 	WallClock  time.Duration // for one call; 0 is no limit. Running into it is infrastructure
@@ -126,7 +126,7 @@ func (m *Metered) ask(ctx context.Context, p Prompt, key hash) (c Completion, er
 	var lost Lost
 	told := 0
 	defer func() { m.Budget.chargeFailed(m.By, told, lost) }()
-	var failed int // not kept where they took nothing
+	var failed int // not kept if they took nothing
 	err = persist(ctx, m.Budget, m.InfraTries, &failed, &lost, func() error {
 		if m.Limiter != nil {
 			if err := m.Limiter.Wait(ctx); err != nil {

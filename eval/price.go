@@ -10,7 +10,7 @@ type Price struct {
 	CacheWrite float64 `json:"cache_write,omitempty" yaml:"cache_write"`
 }
 
-// USD is what u costs; nil where the price or the usage is unknown.
+// USD is what u costs; nil if the price or the usage is unknown.
 func (p *Price) USD(u *Usage) *float64 {
 	if p == nil || u == nil {
 		return nil

@@ -58,8 +58,8 @@ func (e fatal) Unwrap() error { return e.error }
 
 // persist makes a call until it succeeds, with exponential pauses and jitter
 // between tries, or as long as the server asked. failed counts the calls that
-// failed. The error is a *gaveUp after the last try, ctx's where ctx ended, or
-// the call's own where trying again is hopeless, or its answer is pending. No
+// failed. The error is a *gaveUp after the last try, ctx's if ctx ended, or
+// the call's own if trying again is hopeless, or its answer is pending. No
 // call is made again once the time that b allows is over, or what calls took
 // before they failed (lost, which is not on b's bill yet) uses up a cap: the error
 // then is a *BudgetError. A call that panics is a bug, and not made again: a

@@ -45,11 +45,11 @@ type Rollout struct {
 
 	Quality float64 `json:"quality"` // first attempt, weighted mean of the checks, [0,1]
 	// Retries is how often the user would have to ask again. Without work
-	// retries it is inferred from the first attempt: 1 where a check failed,
+	// retries it is inferred from the first attempt: 1 if a check failed,
 	// plus the tool calls that failed and were issued again. With them it is
 	// measured: the attempts that failed, at most 1 + Evaluator.MaxRetries.
 	Retries float64 `json:"retries"`
-	// LatencyMS is the agent's own duration where reported, else wall time
+	// LatencyMS is the agent's own duration if reported, else wall time
 	// without queueing and infrastructure retries. nil is unknown.
 	LatencyMS *int64   `json:"latency_ms,omitempty"`
 	CostUSD   *float64 `json:"cost_usd,omitempty"` // nil when unknown; nil is not zero
@@ -61,7 +61,7 @@ type Rollout struct {
 	Failure  string        `json:"failure,omitempty"` // why the agent failed, or why the rollout is missing
 	Feedback []string      `json:"feedback,omitempty"`
 
-	SkillInvoked *bool    `json:"skill_invoked,omitempty"` // of the first attempt; nil where the backend cannot tell
+	SkillInvoked *bool    `json:"skill_invoked,omitempty"` // of the first attempt; nil if the backend cannot tell
 	Skills       []string `json:"skills,omitempty"`        // every skill that it loaded
 	Files        []string `json:"files,omitempty"`         // that it made, changed or removed in the workspace
 	Turns        int      `json:"turns,omitempty"`         // the model's replies; 0 is unknown

@@ -25,7 +25,7 @@ func Saying(missing, said string) string {
 }
 
 // Said is what the person said of the answer that a mined case was made of, ""
-// where no check quotes it.
+// if no check quotes it.
 func (c *Case) Said() string {
 	for _, k := range c.Checks {
 		at := strings.LastIndex(k.Feedback, saidMark) // a model may have written the mark, too

@@ -23,7 +23,7 @@ func (e *PanicError) Error() string {
 	return "a bug in evolve: panic in " + e.where
 }
 
-// Shielded calls f and returns its error, or a *PanicError where f panics. In a
+// Shielded calls f and returns its error, or a *PanicError if f panics. In a
 // goroutine of its own a panic would end the process, with its value on stderr
 // and nothing saved. Every such goroutine that reads data calls what it does
 // through here.

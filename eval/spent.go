@@ -19,8 +19,8 @@ func (s Spent) Nothing() bool {
 	return s.Rollouts+s.AgentCalls+s.MutatorCalls+s.JudgeCalls+s.MinerCalls+s.TokensIn+s.TokensOut == 0
 }
 
-// Dollars is the cost of a bill in words: "$1.35", "nothing" where no call was made,
-// "free" where calls were made and cost nothing, "cost unknown" where no call reported
+// Dollars is the cost of a bill in words: "$1.35", "nothing" if no call was made,
+// "free" if calls were made and cost nothing, "cost unknown" if no call reported
 // its cost.
 func (s Spent) Dollars() string {
 	free := s.CostUSD == 0

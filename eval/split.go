@@ -28,7 +28,7 @@ var quotas = []struct {
 //
 // A generated case is never held out, and neither is its cluster: both go to
 // train or val, four to three. Generated cases are counted apart, or they would
-// push the real ones out of train and val. Where a cluster is held out already,
+// push the real ones out of train and val. If a cluster is held out already,
 // what joins it together with a generated case stays unassigned: it would teach
 // the search what the gate asks.
 //
@@ -64,7 +64,7 @@ type tally struct {
 }
 
 // shortest returns the split that lacks most of its share of t, the hash breaking
-// ties; the held-out one only where it may be.
+// ties; the held-out one only if it may be.
 func (t *tally) shortest(hash byte, heldOut bool) Split {
 	sum := 0
 	for _, q := range quotas {
@@ -138,7 +138,7 @@ func assignSplits(cases []*Case) {
 	}
 }
 
-// ClusterOf is the name of the case's cluster: its own id where it has none.
+// ClusterOf is the name of the case's cluster: its own id if it has none.
 func ClusterOf(c *Case) string {
 	if c.Cluster != "" {
 		return c.Cluster

@@ -39,7 +39,7 @@ func DecodeStrict(text []byte, v any) error {
 }
 
 // didYouMean is the tail of an error message: ` (did you mean "x"?)`, or the
-// whole list where nothing is near.
+// whole list if nothing is near.
 func didYouMean(got string, words []string) string {
 	if w := skill.Nearest(got, words); w != "" {
 		return ` (did you mean "` + w + `"?)`

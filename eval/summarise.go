@@ -5,7 +5,7 @@ import "slices"
 // Summarise aggregates rollouts to the four objectives; missing and void ones, and
 // nil entries, are left out, N counts the rest. It is the one way in which outcomes
 // become the figure of a text: each case counts once, whatever number of trials it
-// has, because trials are repeated where texts differ. All are means, but for latency,
+// has, because trials are repeated if texts differ. All are means, but for latency,
 // whose median one hanging call does not move. An objective that any rollout does not
 // know is nil: a mean over the others would compare candidates on different cases.
 func Summarise(rollouts []*Rollout) Metrics {

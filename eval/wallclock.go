@@ -38,7 +38,7 @@ func (w *wallClock) started() context.Context {
 	return w.timed
 }
 
-// stop frees the timer, where there is one.
+// stop frees the timer, if there is one.
 func (w *wallClock) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -72,7 +72,7 @@ func (w *wallClock) Err() error {
 	return w.start().Err()
 }
 
-// Value finds the timed context where there is one, which lets contexts that
+// Value finds the timed context if there is one, which lets contexts that
 // are derived from w hang on to it without a goroutine of their own.
 func (w *wallClock) Value(key any) any {
 	if t := w.started(); t != nil {
@@ -82,7 +82,7 @@ func (w *wallClock) Value(key any) any {
 }
 
 // withWallClock calls f with a context that ends after limit, counted from
-// begun, or from now where that is zero; no limit is 0. ranOut reports that the limit, and not ctx, ended it.
+// begun, or from now if that is zero; no limit is 0. ranOut reports that the limit, and not ctx, ended it.
 func withWallClock(ctx context.Context, begun time.Time, limit time.Duration, f func(context.Context) error) (ranOut bool, err error) {
 	if limit <= 0 {
 		return false, f(ctx)

@@ -21,7 +21,7 @@ const Alike = .8
 // Of is what a case asks, whatever it is called: its context and its prompt,
 // as words in lower case without the punctuation around them, then the words of
 // its files, and apart from that whether it is a trigger case, which is asked for
-// something else. "" where it asks nothing.
+// something else. "" if it asks nothing.
 func Of(c *eval.Case) string {
 	words := asked(c)
 	if len(words) == 0 {
@@ -38,7 +38,7 @@ func Of(c *eval.Case) string {
 
 // Print names what a case asks, "#" and an HMAC-SHA-256 of its content in hex: two
 // cases that ask the same have the same print, and without the key nobody can try
-// what it is the print of. "" where the case asks nothing.
+// what it is the print of. "" if the case asks nothing.
 func Print(key []byte, c *eval.Case) string {
 	text := Of(c)
 	if text == "" {
@@ -90,7 +90,7 @@ func filesOf(c *eval.Case) string {
 
 // Repeats tells pair of every two cases (i < j, j not below from) that ask nearly
 // the same: Alike of the runs of three words in context and prompt. Two cases that
-// each bring files ask the same only where the files are: one request about two
+// each bring files ask the same only if the files are: one request about two
 // tables is two requests. Cases of two skills, and a trigger case and another one,
 // never do. same says that two cases are known to belong together: they are not
 // compared. nil: nothing is known.

@@ -10,7 +10,7 @@ import (
 // blanks or more follow them ("  verdict      promote: …", "ok       data folder  …").
 var label = lazyregexp.New(`^ *(?:\S+(?: \S+)* {2,})*`)
 
-// Fold is text whose lines take at most width columns where they can: they are
+// Fold is text whose lines take at most width columns if they can: they are
 // folded between words, what follows stands below the line's text. A name, a path
 // or `what is to be typed` is never cut, so it can be copied. A width of 0 or less
 // folds nothing.

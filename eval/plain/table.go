@@ -14,7 +14,7 @@ var widths = &runewidth.Condition{StrictEmojiNeutral: true}
 // Width is how many columns s takes on a terminal. It must be plain: see Plain.
 func Width(s string) int { return widths.StringWidth(s) }
 
-// Fit is s cut to at most w columns, with "…" where something was cut.
+// Fit is s cut to at most w columns, with "…" if something was cut.
 func Fit(s string, w int) string {
 	if w <= 0 {
 		return ""
@@ -30,10 +30,10 @@ type Table struct {
 	out io.Writer
 	buf strings.Builder
 	// Width is how many columns there are, 0 for no limit. Lines that are longer
-	// get one blank between columns, and then a shorter last cell where enough of
+	// get one blank between columns, and then a shorter last cell if enough of
 	// it is left to be read.
 	Width int
-	// Paint, where set, decorates a cell after it was padded: it must add nothing
+	// Paint, if set, decorates a cell after it was padded: it must add nothing
 	// that takes columns. Row 0 is the first line.
 	Paint func(row, column int, cell string) string
 }

@@ -20,7 +20,7 @@ const (
 	Interrupted             // the owner interrupted it
 )
 
-// An Error has the kind of its cause where its own is Failed: see Of.
+// An Error has the kind of its cause if its own is Failed: see Of.
 type Error struct {
 	Kind Kind
 	Err  error

@@ -55,7 +55,7 @@ var (
 
 // Keep makes what this process makes from now on stand in a ledger of the data
 // folder home, until the ledger is closed. Nothing is written before there is
-// something to list. Where several are kept at a time, the latest
+// something to list. If several are kept at a time, the latest
 // one counts.
 func Keep(home string) *Ledger {
 	mu.Lock()
@@ -97,7 +97,7 @@ func File(parent, pattern string) (*os.File, error) {
 	return f, nil
 }
 
-// note lists what was just made, and removes it where that fails: nobody would
+// note lists what was just made, and removes it if that fails: nobody would
 // ever find it.
 func note(path string) error {
 	l := kept()
@@ -152,7 +152,7 @@ func (l *Ledger) open() error {
 	return nil
 }
 
-// Close ends the ledger. It stays, for a sweep to find, where something that it
+// Close ends the ledger. It stays, for a sweep to find, if something that it
 // lists is still there.
 func (l *Ledger) Close() error {
 	if l == nil {
@@ -220,7 +220,7 @@ func Listed(home string) (paths []string) {
 }
 
 // sweep removes what one ledger lists, and the ledger when nothing of it is left;
-// nothing where its process lives.
+// nothing if its process lives.
 func sweep(name string, remove func(path string) error) (removed, left []string, err error) {
 	lock := flock.New(name, flock.SetFlag(os.O_RDWR))
 	free, err := lock.TryLock()

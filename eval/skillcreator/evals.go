@@ -59,7 +59,7 @@ func triggers(raw json.RawMessage) bool {
 
 // ReadEvals reads skill-creator's evals.json: {skill_name, evals: [{id, prompt,
 // expected_output, files, expectations}]}, or assertions for expectations. Each
-// expectation becomes a check of its own for the judge; where there are none the
+// expectation becomes a check of its own for the judge; if there are none the
 // expected output does. It never becomes the case's reference: it describes an
 // answer, and a reference is one. The files that an eval names are read from dir, the
 // folder of the file, and stand in the case from then on; in skill-creator's own

@@ -24,7 +24,7 @@ type foreignTrigger struct {
 
 // ReadTriggers reads a trigger set as trigger cases: [{query, should_trigger}],
 // bare or as the evals of an object, which may name the skill_name. A bare set
-// says nothing of whose it is: skill does, and where both do they must agree.
+// says nothing of whose it is: skill does, and if both do they must agree.
 //
 // A query without an id gets one that it keeps when it moves within the file.
 // Fields that mean nothing to a case are listed in ignored. An error names the

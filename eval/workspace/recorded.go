@@ -64,7 +64,7 @@ type pack struct {
 }
 
 // Check says whether the case's tree can be brought back, before anything is
-// spent: an *UnreplayableError where it cannot, or ctx's error. It packs the
+// spent: an *UnreplayableError if it cannot, or ctx's error. It packs the
 // tree, for Open to unpack.
 func (w *Recorded) Check(ctx context.Context, c *eval.Case) error {
 	if c.Workspace == nil {

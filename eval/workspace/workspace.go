@@ -63,7 +63,7 @@ func Write(dir string, files map[string]string) error {
 	return nil
 }
 
-// Remove removes dir and all below it, also where an agent took away the
+// Remove removes dir and all below it, also if an agent took away the
 // right to write. It follows no symlink. A dir that is not there is removed.
 func Remove(dir string) error {
 	if dir == "" || os.RemoveAll(dir) == nil {

@@ -46,7 +46,7 @@ var scenarios = map[Scenario]func(*testing.T, Harness){
 // A Harness is a backend as the suite meets it.
 type Harness struct {
 	// New returns an agent that speaks to the model at s.URL with the key and,
-	// where it can, through s.Client. An agent that speaks to no server ignores
+	// if it can, through s.Client. An agent that speaks to no server ignores
 	// all three. It must not retry by itself, or have that turned off.
 	New func(t *testing.T, s *Server, key string) eval.Agent
 	// Protocol is what the agent speaks; nil is ChatCompletions.

@@ -99,7 +99,7 @@ func (p *part) claim(version bool) (dir string, nth int, err error) {
 // folders finds the workspace and the private folder that the child was given:
 // where it runs, in its arguments or in its environment.
 func folders(args []string, extra string) (workspace, private string) {
-	// Where a child cannot see its own folder it says so by failing later.
+	// If a child cannot see its own folder it says so by failing later.
 	here, _ := os.Getwd()
 	text := here + "\n" + strings.Join(args, "\n") + "\n" + strings.Join(os.Environ(), "\n") + "\n" + extra
 	return caseFolder.FindString(text), privateFolder.FindString(text)

@@ -51,17 +51,17 @@
 // (what reached the model, sandbox and home) is skipped then.
 //
 // A recording is only good for the arguments and the stdin that it was made
-// with; the test fails where they have changed, and wants to record again:
+// with; the test fails if they have changed, and wants to record again:
 //
 //	EVOLVE_REAL_AGENTS=1 EVOLVE_REAL_CLAUDE=… go test ./eval/agent/claude -run Conformance -args -agenttest.record
 //
 // .ci/agents installs the programs, and prints where they are. A program that
 // speaks JSON-RPC (Program.RPC) is played as a conversation: each of its messages
 // is sent once all that came before it then has come now. What an agent reads of
-// the private folder after the run is recorded where Program.Keeps names it.
+// the private folder after the run is recorded if Program.Keeps names it.
 //
 // Paths, addresses and keys are kept as placeholders ({workspace}, {private},
 // {person}, {server}, {key}, {program}, {cache}), and texts of a system prompt are
-// left out. -agenttest.update writes the golden rollouts alone, where the reading of
+// left out. -agenttest.update writes the golden rollouts alone, if the reading of
 // the streams was changed on purpose.
 package agenttest

@@ -34,7 +34,7 @@ func plainCase(checks ...eval.Check) *eval.Case {
 		Checks: append([]eval.Check{{Type: eval.Contains, Value: "zirconium"}}, checks...)}
 }
 
-// fileChecks pass where the scripted model's file is really there.
+// fileChecks pass if the scripted model's file is really there.
 var fileChecks = []eval.Check{{Type: eval.FileExists, Path: written},
 	{Type: eval.FileContains, Path: written, Value: "diamond"}}
 

@@ -35,7 +35,7 @@ type process struct {
 }
 
 // marked lists the processes, other than this one, with the mark in their
-// environment or command line. Where there is no /proc it lists none.
+// environment or command line. If there is no /proc it lists none.
 func marked(mark string) []process {
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -57,7 +57,7 @@ func marked(mark string) []process {
 	return found
 }
 
-// nothingRuns fails where a process with the mark survives.
+// nothingRuns fails if a process with the mark survives.
 func (st *stage) nothingRuns(mark string) {
 	st.Helper()
 	if !until(patience, func() bool { return len(marked(mark)) == 0 }) {
@@ -74,7 +74,7 @@ func endAll(mark string) {
 	}
 }
 
-// nothingIsLeft fails where the folder for temporary files is not empty.
+// nothingIsLeft fails if the folder for temporary files is not empty.
 func (st *stage) nothingIsLeft() {
 	st.Helper()
 	left, err := os.ReadDir(st.temp)
@@ -97,7 +97,7 @@ func holds() held {
 	return h
 }
 
-// back fails where more is held than before. Connections take a moment to close
+// back fails if more is held than before. Connections take a moment to close
 // on both sides; a leak stays.
 func back(t testing.TB, before held) {
 	t.Helper()

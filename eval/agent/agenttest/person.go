@@ -98,7 +98,7 @@ func (p *person) look(t *testing.T) map[string]string {
 	return seen
 }
 
-// same fails where anything differs from what was there before.
+// same fails if anything differs from what was there before.
 func (p *person) same(t *testing.T, before map[string]string) {
 	t.Helper()
 	after := p.look(t)

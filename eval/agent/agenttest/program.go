@@ -33,10 +33,10 @@ type Program struct {
 	// Denied returns an agent whose program refuses to write files and to run
 	// commands, by our own configuration. nil: the program refuses nothing.
 	Denied func(t *testing.T, s Setup) Agent
-	// Calls is how many requests one attempt may make at most where all of them
+	// Calls is how many requests one attempt may make at most if all of them
 	// fail: its own retries and one. 0 means 12.
 	Calls int
-	// TextTools are tools that the program declares even where it is only to
+	// TextTools are tools that the program declares even if it is only to
 	// complete a text, each harmless.
 	TextTools []string
 	// Keeps are further files that the agent reads after the run: patterns of
@@ -104,7 +104,7 @@ type stage struct {
 	p      *Program
 	name   Scenario
 	scene  scene
-	real   string // the real program; "" where it is played
+	real   string // the real program; "" if it is played
 	person *person
 	server *Server
 	setup  Setup

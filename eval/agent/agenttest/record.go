@@ -119,7 +119,7 @@ func (w *teeWriter) Write(b []byte) (int, error) {
 	return w.to.Write(b)
 }
 
-// contents reads all files below dir; none where there is no dir.
+// contents reads all files below dir; none if there is no dir.
 func contents(dir string) map[string]string {
 	out := make(map[string]string)
 	if dir == "" {

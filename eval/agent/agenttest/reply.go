@@ -7,13 +7,13 @@ import (
 
 // A Reply is what the scripted model does with one request.
 type Reply struct {
-	Text     string // of the answer; before the tool calls, where there are any
+	Text     string // of the answer; before the tool calls, if there are any
 	Thinking string // shown before the text
 	Tools    []Op   // tool calls, in order
 	Finish   string // as Chat Completions words it; "" is "stop", or "tool_calls"
 
 	// Tokens. Input includes Cached and CacheWrite, as OpenAI counts; Output
-	// includes Reasoning. All 0 reports no usage where the wire allows that.
+	// includes Reasoning. All 0 reports no usage if the wire allows that.
 	Input, Cached, CacheWrite, Output, Reasoning int
 
 	Status     int    // other than 0 and 200: an error

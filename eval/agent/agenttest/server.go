@@ -23,17 +23,17 @@ const Key = "sk-scripted-0123456789abcdef"
 type Config struct {
 	// Script is played in order; its last reply is repeated for ever.
 	Script []Reply
-	// Answer, where set, replaces Script: a function of the conversation, so
+	// Answer, if set, replaces Script: a function of the conversation, so
 	// that many agents can share a server. It is called concurrently.
 	Answer func(Request) Reply
-	// Side, where set, is the answer to requests that declare no tools. They
+	// Side, if set, is the answer to requests that declare no tools. They
 	// are recorded but neither counted nor scripted. Agents with tools ask for
 	// titles and summaries that way.
 	Side string
 	// Names are placeholders in ops and what stands for them, beside
 	// "{workspace}/".
 	Names map[string]string
-	// Protocol, where set, words plain answers and errors in place of the wire.
+	// Protocol, if set, words plain answers and errors in place of the wire.
 	Protocol Protocol
 }
 
@@ -252,7 +252,7 @@ func (s *Server) play(w http.ResponseWriter, ctx context.Context, q *Request, r 
 
 // An event is one of a stream of server-sent events.
 type event struct {
-	name string // "" where the wire names none
+	name string // "" if the wire names none
 	data any    // nil ends a chat stream
 	text bool   // a part of the answer's text
 }

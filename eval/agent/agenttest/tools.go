@@ -24,7 +24,7 @@ func (r *Request) first(names ...string) string {
 	return ""
 }
 
-// call maps an op onto the tools that the request declares. Where none is
+// call maps an op onto the tools that the request declares. If none is
 // declared for it the shell does it, and without a shell a tool named like the
 // op, which the agent then refuses.
 //
@@ -122,7 +122,7 @@ var (
 )
 
 // workspace is the folder that the agent says it works in, with a slash at the
-// end; "" where it does not say.
+// end; "" if it does not say.
 func (r *Request) workspace() string {
 	if dir := caseFolder.FindString(r.Text); dir != "" {
 		return dir + "/"

@@ -69,7 +69,7 @@ var (
 )
 
 // New finds the program and asks for its version; nothing is sent. An error says
-// what to type where the program is missing or too old.
+// what to type if the program is missing or too old.
 func New(ctx context.Context, c replay.Config) (*Agent, error) {
 	prog, err := replay.Find(c, "claude")
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
@@ -153,7 +153,7 @@ func params(c replay.Config, address string) string {
 // Identity names program, version, model and parameters.
 func (a *Agent) Identity() eval.Identity { return a.id }
 
-// Ping says why the agent cannot work, and what to type; nil where it can. It
+// Ping says why the agent cannot work, and what to type; nil if it can. It
 // sends nothing: whether a key is right shows in the first answer.
 func (a *Agent) Ping(ctx context.Context) error {
 	if _, err := a.ask(ctx); err != nil {

@@ -21,8 +21,8 @@ import (
 // sandbox.
 //
 // The program lets a reply that was cut off be continued, three times at most,
-// each with MaxTokens; the parts are joined. Finish is "length" where that was
-// not enough, and "refusal" where the model refused. A reply of nothing is an
+// each with MaxTokens; the parts are joined. Finish is "length" if that was
+// not enough, and "refusal" if the model refused. A reply of nothing is an
 // *eval.InfraError of kind ServerError.
 func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, error) {
 	if err := ctx.Err(); err != nil {

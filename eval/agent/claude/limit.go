@@ -36,7 +36,7 @@ func limitText(text string) bool {
 }
 
 // resetAt is when a usage limit ends: as the program's events tell, or else its
-// words. Zero where neither does.
+// words. Zero if neither does.
 func (s *stream) resetAt(text string, now time.Time) time.Time {
 	if l := s.limit; l != nil {
 		if l.ResetsAt > 0 {

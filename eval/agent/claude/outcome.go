@@ -169,7 +169,7 @@ func (r *result) said() string {
 	return strings.Join(r.Errors, "; ")
 }
 
-// kindOf sorts by the server's status, and where there was none by the program's
+// kindOf sorts by the server's status, and if there was none by the program's
 // word.
 func kindOf(status int, word string) eval.FailureKind {
 	if kind := replay.Refused(status); kind != "" {

@@ -165,7 +165,7 @@ func (a *Agent) attempt(s *stream, stage *replay.Stage, t eval.Task) (eval.Attem
 	return out, nil
 }
 
-// offers fails where the program did not take up the candidate: the rollout
+// offers fails if the program did not take up the candidate: the rollout
 // would measure the no-skill arm.
 func (s *stream) offers(t eval.Task) error {
 	d := t.Variant.Doc

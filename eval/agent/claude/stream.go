@@ -249,7 +249,7 @@ func (s *stream) user(e *event) {
 	}
 }
 
-// answer is the model's last words: the result's, or where the program let it
+// answer is the model's last words: the result's, or if the program let it
 // continue a reply that was cut off, all parts of it. The result of a run that
 // failed is the program's own text, and no answer.
 func (s *stream) answer() string {
@@ -292,7 +292,7 @@ func (s *stream) turns() int {
 }
 
 // usage sums all models. Results count from the start of the process, so the
-// last one tells all. nil where none did.
+// last one tells all. nil if none did.
 func (s *stream) usage() *eval.Usage {
 	if len(s.results) == 0 {
 		return nil
@@ -314,7 +314,7 @@ func (s *stream) usage() *eval.Usage {
 	return &u
 }
 
-// cost is what the program says, where it knows the price of every model that
+// cost is what the program says, if it knows the price of every model that
 // it used; else what p says, else nil.
 func (s *stream) cost(p *eval.Price) *float64 {
 	if len(s.results) > 0 {

@@ -31,7 +31,7 @@ type Agent struct {
 	login   login
 	id      eval.Identity
 	now     func() time.Time
-	// records reads what the program wrote down of the thread, nil where it
+	// records reads what the program wrote down of the thread, nil if it
 	// wrote nothing.
 	records func(s *replay.Stage, thread string, secrets replay.Secrets) (*session, error)
 	ran     func(*process.Result) // told of each child that ended; for benchmarks
@@ -233,7 +233,7 @@ func (a *Agent) CheckSandbox(ctx context.Context) error {
 	return nil
 }
 
-// Ping says why the agent cannot reach its model, with what to type; nil where
+// Ping says why the agent cannot reach its model, with what to type; nil if
 // it can. It costs nothing: a server is asked for its list of models, a login is
 // looked at.
 func (a *Agent) Ping(ctx context.Context) error {

@@ -165,8 +165,8 @@ func toml(s string) string {
 }
 
 // catalogueWithoutTools rewrites the program's list of models so that model,
-// or each of them where model is "", comes without tools of its own. It returns
-// nil where the model is not listed: then the program knows no tools for it.
+// or each of them if model is "", comes without tools of its own. It returns
+// nil if the model is not listed: then the program knows no tools for it.
 func catalogueWithoutTools(list []byte, model string) ([]byte, error) {
 	var c struct {
 		Models []map[string]json.RawMessage `json:"models"`

@@ -15,7 +15,7 @@ import (
 
 // A verdict says whose failure a text of the program tells of.
 type verdict struct {
-	infra eval.FailureKind // "" where it is the agent's own
+	infra eval.FailureKind // "" if it is the agent's own
 	text  string
 	cut   bool // of the agent's own: the answer was cut off at the limit of tokens
 	after time.Duration
@@ -146,7 +146,7 @@ func classify(text string, now time.Time) verdict {
 	return v
 }
 
-// waitOf reads "try again in 1.898s"; 0 where the text does not say.
+// waitOf reads "try again in 1.898s"; 0 if the text does not say.
 func waitOf(text string) time.Duration {
 	m := againIn.FindStringSubmatch(text)
 	if m == nil {
@@ -173,7 +173,7 @@ func waitOf(text string) time.Duration {
 // resetOf reads when a usage limit ends: "try again at 3:37 AM" on the same
 // day, "try again at Nov 24th, 2026 1:56 PM" on another, both in the time zone
 // of this machine, which the child has too. The program leaves the seconds out:
-// it is the end of that minute. Zero where the text does not say.
+// it is the end of that minute. Zero if the text does not say.
 func resetOf(text string, now time.Time) time.Time {
 	if wait := waitOf(text); wait > 0 {
 		return now.Add(wait)

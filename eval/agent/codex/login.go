@@ -16,7 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
-// Credentials are the variables that the program takes its key from. Where
+// Credentials are the variables that the program takes its key from. If
 // CODEX_AUTH_JSON names the file that `codex login` wrote (~/.codex/auth.json)
 // and no other server is configured, it is used before a key: whoever names it
 // wants the subscription to pay.
@@ -134,7 +134,7 @@ func (l login) copy(config string, now time.Time) (secrets []string, err error) 
 	return secrets, nil
 }
 
-// expiry is when a JSON web token ends; zero where it does not say.
+// expiry is when a JSON web token ends; zero if it does not say.
 func expiry(token string) time.Time {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -62,7 +62,7 @@ func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (out eval.Completio
 	return out, nil
 }
 
-// catalogue is the program's list of models without tools, nil where it needs
+// catalogue is the program's list of models without tools, nil if it needs
 // none. It is asked for once.
 func (a *Agent) catalogue(ctx context.Context) ([]byte, error) {
 	m := &a.models

@@ -28,7 +28,7 @@ type session struct {
 	others []call   // of subagents
 	turns  int
 	model  string // that the program chose for the main thread; the server tells none
-	usage  *usage // of the turn so far, with subagents; told even where it failed
+	usage  *usage // of the turn so far, with subagents; told even if it failed
 	broken int    // records that were not read to their end
 }
 
@@ -212,7 +212,7 @@ func (s *session) merge(steps []*step) []*step {
 
 // barred says why nothing that the agent did could work: the program's own
 // sandbox, which needs more of the machine than it gets. That is our
-// configuration's failure. "" where anything worked, or failed otherwise.
+// configuration's failure. "" if anything worked, or failed otherwise.
 func (s *session) barred(steps []*step, workspace string) string {
 	if s == nil {
 		return ""
@@ -267,7 +267,7 @@ func (c call) step() *step {
 	return t
 }
 
-// add appends name where it is new.
+// add appends name if it is new.
 func add(names []string, name string) []string {
 	for _, n := range names {
 		if n == name {

@@ -61,7 +61,7 @@ type usage struct {
 	Reasoning  int64 `json:"reasoning_output_tokens"`
 }
 
-// normal is u as an Attempt has it; nil where nothing was counted, as a server
+// normal is u as an Attempt has it; nil if nothing was counted, as a server
 // does that reports no usage.
 func (u *usage) normal() *eval.Usage {
 	if u == nil || u.Input <= 0 && u.Output <= 0 {

@@ -24,7 +24,7 @@ import (
 )
 
 // Config says which program is driven, and how. Of replay.Config, Path is
-// required (a path, or a name on PATH), Model counts where the program does not
+// required (a path, or a name on PATH), Model counts if the program does not
 // name its model itself, and BaseURL and MaxTurns mean nothing: what the program
 // needs to know stands in its arguments and its variables. Prices are for replies
 // that tell their usage and no cost.
@@ -168,7 +168,7 @@ func (a *Agent) params() string {
 // Identity names the program by its content, its arguments and its model.
 func (a *Agent) Identity() eval.Identity { return a.id }
 
-// Ping says why the program cannot work; nil where it says that it can, or does
+// Ping says why the program cannot work; nil if it says that it can, or does
 // not know what a ping is. The error is an *eval.InfraError, or ctx's.
 func (a *Agent) Ping(ctx context.Context) error {
 	_, err := a.ping(ctx)

@@ -34,7 +34,7 @@ type taskRequest struct {
 	Prompt    string            `json:"prompt"`
 	Context   []eval.Message    `json:"context"`   // the conversation so far
 	Files     map[string]string `json:"files"`     // slash-separated path → content
-	Workspace string            `json:"workspace"` // folder that holds them; "" where there is none
+	Workspace string            `json:"workspace"` // folder that holds them; "" if there is none
 	Prior     *prior            `json:"prior"`     // the attempt that failed before this one, or null
 	Seed      int64             `json:"seed"`
 }

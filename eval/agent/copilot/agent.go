@@ -44,7 +44,7 @@ var (
 //
 // Behind a BaseURL a Model is required. COPILOT_PROVIDER_TYPE (openai, azure,
 // anthropic) and COPILOT_PROVIDER_WIRE_API (completions, responses) in
-// Config.Env say what the server speaks: OpenAI's chat completions where they
+// Config.Env say what the server speaks: OpenAI's chat completions if they
 // are missing. COPILOT_PKG_CACHE_HOME in Config.Env moves the unpacked runtime.
 func New(ctx context.Context, c replay.Config) (*Agent, error) {
 	r, err := routeOf(c)
@@ -89,7 +89,7 @@ func (a *Agent) params() string {
 // Identity names program, version, model and parameters.
 func (a *Agent) Identity() eval.Identity { return a.id }
 
-// Ping says why the agent cannot work; nil where it can. The program was asked
+// Ping says why the agent cannot work; nil if it can. The program was asked
 // for its version by New, and GitHub is not called; a server of one's own is
 // looked for, because that is what is most often missing.
 func (a *Agent) Ping(ctx context.Context) error {
@@ -100,10 +100,10 @@ func (a *Agent) Ping(ctx context.Context) error {
 }
 
 // Run replays one task. The skill is called as its command, "/NAME", is in the
-// program's own terminal; where the case asks whether it is called, it is offered
+// program's own terminal; if the case asks whether it is called, it is offered
 // only. The program's own skills are switched off.
 //
-// The error is an *eval.InfraError, or ctx's. Where ctx's time ran out while the
+// The error is an *eval.InfraError, or ctx's. If ctx's time ran out while the
 // program waited to try again after a failure of the server, it is the former:
 // the candidate had no part in it.
 func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {

@@ -103,7 +103,7 @@ func (b *bridge) accept() (in *bufio.Reader, hello []byte, err error) {
 const greeting = 5 * time.Second
 
 // admit returns the first frame as the program gets it, which asks for no token
-// on its stdin; nil where the caller does not know ours.
+// on its stdin; nil if the caller does not know ours.
 func (b *bridge) admit(frame []byte) []byte {
 	var m message
 	var params map[string]any
@@ -139,7 +139,7 @@ func (b *bridge) fromSDK(in *bufio.Reader, frame []byte, stdin io.Writer) {
 	}
 }
 
-// ask notes that m is on its way to the program; false where there is none.
+// ask notes that m is on its way to the program; false if there is none.
 func (b *bridge) ask(m message) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -149,7 +149,7 @@ func (b *bridge) ask(m message) bool {
 	return !b.dead
 }
 
-// fromProgram passes whole frames on to the SDK. The error is nil where the
+// fromProgram passes whole frames on to the SDK. The error is nil if the
 // program closed its stdout between two of them.
 func (b *bridge) fromProgram(stdout io.Reader) error {
 	counted := &io.LimitedReader{R: stdout, N: b.most}
@@ -259,7 +259,7 @@ func (b *bridge) answer(m message) {
 	b.send(frame)
 }
 
-// send writes to the SDK. Where that fails the SDK has left.
+// send writes to the SDK. If that fails the SDK has left.
 func (b *bridge) send(frame []byte) {
 	b.mu.Lock()
 	conn := b.conn
@@ -272,7 +272,7 @@ func (b *bridge) send(frame []byte) {
 }
 
 // outcome is what the program said against session.create, and what ended its
-// stream; nil where nothing did, or it ended between two frames.
+// stream; nil if nothing did, or it ended between two frames.
 func (b *bridge) outcome() (refusal *rpcError, why error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -42,7 +42,7 @@ type reader struct {
 	tokens  eval.Usage
 	counted bool
 
-	fault   *fault // the last call of the model, where that failed
+	fault   *fault // the last call of the model, if that failed
 	retries int
 	broken  string // what the program says of a reply that did come
 	tired   bool   // maxTurns are used up
@@ -178,7 +178,7 @@ func exitCode(d *sdk.ToolExecutionCompleteResult) int64 {
 	return 0
 }
 
-// usage is nil where the server reported none.
+// usage is nil if the server reported none.
 func (r *reader) usage() *eval.Usage {
 	if !r.counted {
 		return nil
@@ -188,7 +188,7 @@ func (r *reader) usage() *eval.Usage {
 }
 
 // duration is from the request to the end, without failed calls of the model and
-// the waiting after them; 0 where the events do not tell.
+// the waiting after them; 0 if the events do not tell.
 func (r *reader) duration() time.Duration {
 	if r.began.IsZero() {
 		return 0

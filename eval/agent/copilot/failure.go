@@ -82,7 +82,7 @@ var (
 		"user_weekly_rate_limited", "user_global_rate_limited"}
 )
 
-// text is why the failure is the text's: the candidate's or the case's. "" where
+// text is why the failure is the text's: the candidate's or the case's. "" if
 // it is not.
 func (f *fault) text() string {
 	lower := strings.ToLower(f.message)
@@ -146,7 +146,7 @@ func (f *fault) final() bool {
 	return false
 }
 
-// outcome is what the session came to: why the agent failed, "" where it did
+// outcome is what the session came to: why the agent failed, "" if it did
 // not, or why there is no telling.
 func (r *reader) outcome() (failure string, err error) {
 	r.mu.Lock()
@@ -179,7 +179,7 @@ var waitText = lazyregexp.New(`(?i)\b(?:again|resets?|retry|available)\b[^.;\n]{
 
 var waitPart = lazyregexp.New(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
 
-// waitIn is how long a message asks to wait; 0 where it does not say.
+// waitIn is how long a message asks to wait; 0 if it does not say.
 func waitIn(message string) time.Duration {
 	m := waitText.FindStringSubmatch(message)
 	if m == nil {

@@ -17,7 +17,7 @@ var errFrame = errors.New("not a JSON-RPC frame")
 const maxHeader = 4 << 10
 
 // readFrame reads the next message: headers that end with an empty line, one of
-// which is Content-Length, and as many bytes of JSON. The error is io.EOF where
+// which is Content-Length, and as many bytes of JSON. The error is io.EOF if
 // the stream ends between two frames.
 func readFrame(r *bufio.Reader, most int64) ([]byte, error) {
 	size, seen := int64(-1), 0

@@ -35,7 +35,7 @@ type program struct {
 	// cache holds the unpacked runtime, some 230 MB, for all attempts. It is not
 	// the user's own, because every running program writes locks into it.
 	cache   string
-	runtime string // the folder of this version in cache; "" where it does not unpack
+	runtime string // the folder of this version in cache; "" if it does not unpack
 }
 
 // find resolves the program and has it unpack itself.

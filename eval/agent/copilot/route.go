@@ -114,7 +114,7 @@ func (r *route) env(model string) []string {
 	return append(env, "COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL="+r.text, "COPILOT_MODEL="+model)
 }
 
-// args are the flags that the SDK would set where it started the program.
+// args are the flags that the SDK would set if it started the program.
 func (r *route) args() []string {
 	args := []string{"--headless", "--no-auto-update", "--stdio", "--no-auto-login"}
 	if r.base == nil {

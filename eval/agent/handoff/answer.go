@@ -46,7 +46,7 @@ func (u unusable) Unwrap() error { return u.error }
 
 // A stamp is what changes when the files of an answer do.
 type stamp struct {
-	sizes [2]int64 // -1 where there is none
+	sizes [2]int64 // -1 if there is none
 	times [2]int64 // Unix nanoseconds
 }
 
@@ -55,8 +55,8 @@ func (s stamp) age() time.Duration {
 	return time.Since(time.Unix(0, max(s.times[0], s.times[1])))
 }
 
-// read reads the answer that stands in the folder of a request; nil where none
-// does. The error is unusable where it is the author's.
+// read reads the answer that stands in the folder of a request; nil if none
+// does. The error is unusable if it is the author's.
 func read(dir, id string) (*answer, stamp, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

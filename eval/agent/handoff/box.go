@@ -61,8 +61,8 @@ func (b box) add(id, prepared string) error {
 	return b.writeIndex()
 }
 
-// look returns the answer to a request, nil where there is none yet. The error is
-// fs.ErrNotExist where there is no such request, unusable where the answer is no
+// look returns the answer to a request, nil if there is none yet. The error is
+// fs.ErrNotExist if there is no such request, unusable if the answer is no
 // good.
 func (b box) look(id string) (*answer, stamp, error) {
 	// Open first: what moves between the two looks is then still found.
@@ -106,7 +106,7 @@ type Request struct {
 	Asked   time.Time
 	Path    string // of its request.md, absolute
 	Title   string // the beginning of what it asks, one line
-	Problem string // what is wrong with the answer that stands there; "" where none does
+	Problem string // what is wrong with the answer that stands there; "" if none does
 	// Answered: the answer stands there, and nobody has taken it yet.
 	Answered bool
 }

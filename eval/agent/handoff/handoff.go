@@ -19,7 +19,7 @@ import (
 
 // Config says where requests are put, and whether to wait for their answers.
 type Config struct {
-	Dir string // of all requests; made where it is missing, 0700
+	Dir string // of all requests; made if it is missing, 0700
 	// Asking: nothing will be put into Dir, which then is not made.
 	Asking bool
 	// By is who answers, in the owner's words. It is part of the identity,
@@ -76,7 +76,7 @@ func New(c Config) (*Agent, error) {
 // Identity names who answers.
 func (a *Agent) Identity() eval.Identity { return eval.Identity{Backend: "handoff", Model: a.c.By} }
 
-// Ping says why no request can be put into the folder; nil where one can.
+// Ping says why no request can be put into the folder; nil if one can.
 func (a *Agent) Ping(context.Context) error {
 	f, err := os.CreateTemp(a.c.Dir, newPrefix)
 	if err != nil {
@@ -142,7 +142,7 @@ func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, e
 }
 
 // await puts r there, unless it was asked before, and looks for its answer until
-// there is one, or once, where nobody is to wait for it. t is nil for a prompt.
+// there is one, or once, if nobody is to wait for it. t is nil for a prompt.
 func (a *Agent) await(ctx context.Context, r *request, t *eval.Task) (*answer, error) {
 	var last stamp
 	told := ""

@@ -45,7 +45,7 @@ type request struct {
 	Title  string    `json:"title"` // the beginning of what is asked, one line
 
 	Case string `json:"case,omitempty"`
-	// Skill is to be used. Where that is left to the answerer it is "", and
+	// Skill is to be used. If that is left to the answerer it is "", and
 	// Skills are on offer: which of them is under test does not show.
 	Skill  string   `json:"skill,omitempty"`
 	Skills []string `json:"skills,omitempty"`
@@ -125,7 +125,7 @@ func (a *Agent) put(r *request, t *eval.Task) (err error) {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir) // gone, where all went well
+	defer os.RemoveAll(dir) // gone, if all went well
 	r.Asked = time.Now().UTC()
 	var offers []offer
 	if t != nil {

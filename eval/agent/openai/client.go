@@ -27,7 +27,7 @@ type Config struct {
 	BaseURL string // up to and without "/chat/completions"; "" is OpenAI's own
 	APIKey  string // "" sends none, as local servers want it
 	Model   string // required
-	// Temperature is passed on where it is not nil; 0 is a temperature.
+	// Temperature is passed on if it is not nil; 0 is a temperature.
 	Temperature *float32
 	MaxTokens   int         // for one answer; 0 leaves it to the server
 	Prices      *eval.Price // nil: costs are unknown
@@ -36,7 +36,7 @@ type Config struct {
 	// HTTPClient is used as it is; nil is one that waits 30 s for a connection
 	// and, because a model may think for long, without end for an answer.
 	HTTPClient *http.Client
-	Version    string // of the server's program, where known; part of the identity
+	Version    string // of the server's program, if known; part of the identity
 }
 
 // A Client is an eval.Agent and an eval.Model. It never retries by itself. It is

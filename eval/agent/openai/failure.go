@@ -95,7 +95,7 @@ func outOfQuota(code string) bool {
 	return false
 }
 
-// refusedText says why the server refused the text itself, "" where it did not.
+// refusedText says why the server refused the text itself, "" if it did not.
 // A candidate that grew beyond the model's context has failed, and must not
 // stop the run.
 func refusedText(err error) string {
@@ -115,8 +115,8 @@ func refusedText(err error) string {
 	return ""
 }
 
-// retryAfter is how long the server asks us to wait, 0 where it does not say:
-// seconds, whole or not, or an HTTP date; milliseconds where they are given too.
+// retryAfter is how long the server asks us to wait, 0 if it does not say:
+// seconds, whole or not, or an HTTP date; milliseconds if they are given too.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return seconds(ms / 1000)

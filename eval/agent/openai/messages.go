@@ -10,7 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// taskMessages is the conversation that a task stands for: the skill, where
+// taskMessages is the conversation that a task stands for: the skill, if
 // there is one, the turns before, the request with its files and, on a work
 // retry, the answer that failed and why.
 func taskMessages(t eval.Task) []api.ChatCompletionMessage {

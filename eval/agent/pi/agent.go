@@ -84,7 +84,7 @@ func (a *Agent) params() string {
 // Identity names program, version, model and parameters.
 func (a *Agent) Identity() eval.Identity { return a.id }
 
-// Ping says why the agent cannot work; nil where it can. The program was asked
+// Ping says why the agent cannot work; nil if it can. The program was asked
 // for its version by New, and a vendor's server is not called; a server of one's
 // own is looked for, because that is what is most often missing.
 func (a *Agent) Ping(ctx context.Context) error {
@@ -95,9 +95,9 @@ func (a *Agent) Ping(ctx context.Context) error {
 }
 
 // Run replays one task. The skill is called by its command, "/skill:NAME";
-// where the case asks whether it is called, it is offered only.
+// if the case asks whether it is called, it is offered only.
 //
-// The error is an *eval.InfraError, or ctx's. Where ctx's time ran out while the
+// The error is an *eval.InfraError, or ctx's. If ctx's time ran out while the
 // program waited to try again after a failure of the server, it is the former:
 // the candidate had no part in it.
 func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {

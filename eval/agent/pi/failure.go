@@ -49,7 +49,7 @@ var (
 // plan: some word both the same way.
 const soon = 10 * time.Minute
 
-// refused says why a run that ended in an error is the agent's failure, "" where
+// refused says why a run that ended in an error is the agent's failure, "" if
 // it is not: a candidate that outgrew the model's context has failed, and must
 // not stop the run.
 func refused(m *message) string {
@@ -97,7 +97,7 @@ func infra(text string, now time.Time) *eval.InfraError {
 	return e
 }
 
-// statusOf is the HTTP status that a text tells, 0 where it tells none.
+// statusOf is the HTTP status that a text tells, 0 if it tells none.
 func statusOf(text string) int {
 	for _, form := range statusForms {
 		if m := form.FindStringSubmatch(text); m != nil {
@@ -115,7 +115,7 @@ var (
 	resetAt   = lazyregexp.New(`(?i)"?resets?[_ ]?at"?\s*:?\s*"?(\d{10}\b|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d))`)
 )
 
-// waitIn is how long the server asks to wait and until when, both zero where
+// waitIn is how long the server asks to wait and until when, both zero if
 // the text does not say.
 func waitIn(text string, now time.Time) (time.Duration, time.Time) {
 	const longest = 366 * 24 * time.Hour
@@ -187,7 +187,7 @@ func shorten(text string) string {
 // outcome is what became of a run that ended by itself.
 //
 // A stream without its end, or one that cannot be read, tells nothing of the
-// candidate: the program failed. stderr is why, where it says.
+// candidate: the program failed. stderr is why, if it says.
 func (s *stream) outcome(stderr string) (failure string, err error) {
 	switch {
 	case s.broken != nil:

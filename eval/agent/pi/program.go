@@ -28,7 +28,7 @@ const Install = "npm install -g @earendil-works/pi-coding-agent"
 // minNode is the first Node that the program runs on.
 const minNode = 22
 
-// wantNode is what to do where there is none.
+// wantNode is what to do if there is none.
 var wantNode = fmt.Sprintf("pi needs Node %d or later: https://nodejs.org", minNode)
 
 // A program is a pi that was found, and what it is run with.

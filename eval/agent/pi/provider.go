@@ -22,7 +22,7 @@ type provider struct {
 }
 
 // providers are the vendors with one key and one address, the well-known first:
-// where no provider is named, the first one whose key is there is taken
+// if no provider is named, the first one whose key is there is taken
 // (docs/providers.md of the program).
 var providers = []provider{
 	{"anthropic", []string{"ANTHROPIC_API_KEY", "ANTHROPIC_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"}, "api.anthropic.com:443"},
@@ -129,7 +129,7 @@ func names() string {
 }
 
 // customRoute is the way to the server at BaseURL. It speaks Anthropic's
-// protocol where the key is Anthropic's, else OpenAI's chat protocol, as most
+// protocol if the key is Anthropic's, else OpenAI's chat protocol, as most
 // do.
 func customRoute(c replay.Config) (*route, error) {
 	base, host, err := replay.Server("pi", c.BaseURL)

@@ -59,7 +59,7 @@ type call struct {
 	id, name string
 	args     json.RawMessage
 	failed   bool
-	loads    string // the skill that it reads, where it does
+	loads    string // the skill that it reads, if it does
 }
 
 // An event has the fields of all kinds of events that are read.
@@ -195,7 +195,7 @@ func (s *stream) spend(u *usage) {
 }
 
 // took is what the run cost; nil is unknown. The program's own price is taken
-// where it has one, else that of prices.
+// if it has one, else that of prices.
 func (s *stream) took(prices *eval.Price) (*eval.Usage, *float64) {
 	if !s.told {
 		return nil, nil

@@ -50,7 +50,7 @@ func startChild(cmd *exec.Cmd, group int, joined func()) (*child, error) {
 		if err != nil {
 			return
 		}
-		// Where it can be, the group is killed before its leader is reaped:
+		// If it can be, the group is killed before its leader is reaped:
 		// until then the number is nobody else's.
 		if awaitExit(cmd.Process) {
 			k.killRest()

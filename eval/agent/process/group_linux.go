@@ -17,7 +17,7 @@ func dieWithUs(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }
 // not know of. Those that it opened are kept anyway.
 func keepFiles() { _ = unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC) }
 
-// awaitExit returns when the child has ended, true where it is not reaped yet.
+// awaitExit returns when the child has ended, true if it is not reaped yet.
 func awaitExit(p *os.Process) bool {
 	for {
 		err := unix.Waitid(unix.P_PID, p.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
@@ -49,7 +49,7 @@ func strays(pid int) (found []stray) {
 	return found
 }
 
-// begun is the start time of a process, in ticks since the machine's; "" where
+// begun is the start time of a process, in ticks since the machine's; "" if
 // there is no such process (proc(5), stat, field 22).
 func begun(pid int) string {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

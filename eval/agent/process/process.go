@@ -43,7 +43,7 @@ type Command struct {
 
 // A Result is how a child ended.
 type Result struct {
-	Exit   int // exit code; -1 where a signal ended it (in a sandbox: 128 + the signal)
+	Exit   int // exit code; -1 if a signal ended it (in a sandbox: 128 + the signal)
 	Stdout []byte
 	Stderr string // its last 8 KiB
 	// Wall is the time from the start of the child to its end, without what it

@@ -28,7 +28,7 @@ type Programs struct {
 	// Bare runs them without a sandbox, with the rights of this process and
 	// with its HOME. Only the owner can want that.
 	Bare bool
-	// Content says what the programs are, where that can change: a hash. It is
+	// Content says what the programs are, if that can change: a hash. It is
 	// part of the identity.
 	Content string
 }
@@ -50,7 +50,7 @@ func (p Programs) Identity() string {
 // RunProgram runs argv in dir; "" is a folder for temporary files. A name
 // without a slash is looked for on PATH, a relative path is dir's. A program
 // that exits with a code other than 0 is no error; exit is -1 or more than 128
-// where a signal ended it. The error is ctx's, context.DeadlineExceeded where
+// if a signal ended it. The error is ctx's, context.DeadlineExceeded if
 // the program did not end within limit, or tells why it could not be started. Of
 // stdout the last 64 KiB are returned, of stderr the last 8.
 func (p Programs) RunProgram(ctx context.Context, dir string, argv []string, stdin []byte, limit time.Duration) (stdout, stderr []byte, exit int, err error) {

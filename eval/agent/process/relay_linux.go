@@ -109,7 +109,7 @@ func (r *relay) receive() {
 	}
 }
 
-// keep has close end c; false where that has been already.
+// keep has close end c; false if that has been already.
 func (r *relay) keep(c io.Closer) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -158,7 +158,7 @@ func (r *relay) accept(l net.Listener, host string) {
 	}
 }
 
-// carry connects a connection of the child's with its host. Where that cannot
+// carry connects a connection of the child's with its host. If that cannot
 // be reached the child's is reset, as if nobody listened.
 func (r *relay) carry(in net.Conn, host string) {
 	defer r.drop(in)

@@ -38,7 +38,7 @@ type Sandbox struct {
 var available = sync.OnceValue(trySandbox)
 
 // Available says why no sandbox can be made on this machine, in one line, and
-// what to do about it; nil where one can. It tries once.
+// what to do about it; nil if one can. It tries once.
 func Available() error { return available() }
 
 // check refuses what would open the sandbox by mistake.
@@ -65,7 +65,7 @@ func within(dir, path string) bool {
 // A route leads from an address inside of a sandbox to a host outside.
 type route struct {
 	host   string     // host:port, as it is allowed and dialled
-	name   string     // for /etc/hosts; "" where the host is an address
+	name   string     // for /etc/hosts; "" if the host is an address
 	addr   netip.Addr // where it is met inside
 	port   uint16
 	assign bool // addr is none of the loopback interface's own

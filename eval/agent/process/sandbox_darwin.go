@@ -11,7 +11,7 @@ import (
 
 // The sandbox of macOS is sandbox-exec with a profile. It has never been run by
 // the authors: treat it as unproven until TestSandbox… has passed on a Mac. It is
-// weaker than that of Linux in two ways. A profile cannot name hosts: where a
+// weaker than that of Linux in two ways. A profile cannot name hosts: if a
 // Host is none of this machine's, its port is open to every host. And the folders
 // of the system are the real ones, /tmp included, of which only what is named can
 // be read.

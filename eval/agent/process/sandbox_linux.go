@@ -152,7 +152,7 @@ var etcShown = []string{"alternatives", "bash.bashrc", "bashrc", "ca-certificate
 	"protocols", "python3", "services", "ssl", "static", "terminfo", "timezone"}
 
 // mirror shows a file or folder of the system as it is: read-only, and a link as
-// a link where its target is shown as well.
+// a link if its target is shown as well.
 func mirror(path string) []string {
 	info, err := os.Lstat(path)
 	if err != nil {

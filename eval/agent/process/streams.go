@@ -66,7 +66,7 @@ func newStreams(cmd *exec.Cmd, c *Command) (s *streams, err error) {
 	return s, nil
 }
 
-// A LinePanic is what Run panics with where Command.Line did, in the caller's own
+// A LinePanic is what Run panics with if Command.Line did, in the caller's own
 // goroutine and with nothing left behind.
 type LinePanic struct {
 	Value any

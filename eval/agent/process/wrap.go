@@ -10,7 +10,7 @@ import (
 
 // Wrap prepares a command that somebody else starts, such as a library that
 // starts its program by itself. Started as path, with args (more may follow) and
-// env (more may be set), it runs under the rules of Run: in a group and, where
+// env (more may be set), it runs under the rules of Run: in a group and, if
 // c.Sandbox says so, a sandbox of its own, with the standard streams of whoever
 // starts it. path is this very program, which stays between as a guard. It may
 // be started once.
@@ -18,8 +18,8 @@ import (
 // stop ends what was started, as Run does when its context ends, and frees
 // everything; it must be called, and may be called again. All ends as well when
 // the guard is signalled or killed and when this process ends. The guard's exit
-// code is the child's, 128 + the signal where a signal ended that, and 126 with a
-// line on stderr where it could not be started.
+// code is the child's, 128 + the signal if a signal ended that, and 126 with a
+// line on stderr if it could not be started.
 //
 // Stdin, Line, MaxOutput and Sandbox.Dial are not for this and must be unset.
 // On systems without process groups path is c.Path itself, and stop does nothing.
@@ -48,7 +48,7 @@ type leash struct {
 // alive is held open by us; when it ends, so does the guard.
 func (l *leash) alive() string { return filepath.Join(l.Folder, "alive") }
 
-// report carries the group's number, and "end" where the guard has ended it.
+// report carries the group's number, and "end" if the guard has ended it.
 func (l *leash) report() string { return filepath.Join(l.Folder, "report") }
 
 func newLeash(c Command) *leash {

@@ -22,7 +22,7 @@ import (
 // guardEnv tells this program that it is a guard, and of what.
 const guardEnv = "EVOLVE_PROCESS_GUARD"
 
-// notStarted is the guard's exit code where the child could not be started.
+// notStarted is the guard's exit code if the child could not be started.
 const notStarted = 126
 
 func wrap(c Command) (path string, args, env []string, stop func() error, err error) {

@@ -15,7 +15,7 @@ type Access struct {
 	Glob    bool   // Path is a pattern
 	Dir     string // where Command ran or Path begins; "" is the workspace
 	Command string // a command line for a shell
-	URL     string // what was fetched; a query where the web was searched
+	URL     string // what was fetched; a query if the web was searched
 	Text    string // the input of a tool that names nothing of these
 	Failed  bool   // the call failed: the file that it named was not read
 }

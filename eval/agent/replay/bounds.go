@@ -40,7 +40,7 @@ func unclear(format string, args ...any) finding {
 	return finding{verdict: eval.Inconclusive, reason: fmt.Sprintf(format, args...)}
 }
 
-// or is the worse of two findings, f where they are alike.
+// or is the worse of two findings, f if they are alike.
 func (f finding) or(g finding) finding {
 	rank := map[eval.Audit]int{eval.Clean: 0, "": 0, eval.Inconclusive: 1, eval.Tainted: 2}
 	if rank[g.verdict] > rank[f.verdict] {

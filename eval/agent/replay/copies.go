@@ -114,7 +114,7 @@ func (s *sweep) skills(dir string) error {
 	return nil
 }
 
-// nameOf is the name in a skill's frontmatter, "" where there is none.
+// nameOf is the name in a skill's frontmatter, "" if there is none.
 func nameOf(text []byte) string {
 	d, err := skill.Parse(text, skill.Options{})
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 // Prompt is what the agent is told, on its stdin: the request, behind what was
-// said before it where the case has a context, and with the answer that failed
-// where this is a work retry. What others said is quoted, each line behind
+// said before it if the case has a context, and with the answer that failed
+// if this is a work retry. What others said is quoted, each line behind
 // "> ", so that nothing in it can pass for the request.
 //
 // mention is the agent's own way to call the skill: "/NAME", "$NAME",

@@ -22,7 +22,7 @@ type Config struct {
 	// Asking: the program is asked what it is, no attempt follows, and nothing is to be
 	// left behind.
 	Asking   bool
-	MaxTurns int // of one attempt, where the program can limit them; 0 is 30
+	MaxTurns int // of one attempt, if the program can limit them; 0 is 30
 	// Forbidden are files and folders, absolute, that no attempt may read
 	// wherever they lie: the store, other copies of the skill. The usual places
 	// are known without.

@@ -54,7 +54,7 @@ type Stage struct {
 }
 
 // Open makes the place for one attempt at t and installs what t offers: the
-// candidate with the rest of its folder, nothing where Variant.Doc is nil, and
+// candidate with the rest of its folder, nothing if Variant.Doc is nil, and
 // the Others as they are. The files are copies, so that an attempt cannot touch
 // the originals. Copies of an offered skill that stand in t.Workspace are
 // removed from there, because agents differ in which of two they prefer.
@@ -170,7 +170,7 @@ func (s *Stage) work(t eval.Task) (err error) {
 	return nil
 }
 
-// Close removes the stage, even where the agent took away its own right to
+// Close removes the stage, even if the agent took away its own right to
 // write. It follows no symlink and leaves Task.Workspace alone. It is safe to
 // call twice.
 func (s *Stage) Close() error {

@@ -119,7 +119,7 @@ type analysis struct {
 	hash    uint64
 	tokens  int
 	taught  []bool
-	follow  []float64 // chance to follow each lesson where it applies
+	follow  []float64 // chance to follow each lesson if it applies
 	miss    float64
 	bloat   int
 	harmful int
@@ -162,7 +162,7 @@ func (c *compiled) analyse(text []byte) *analysis {
 	return a
 }
 
-// followed is the chance that lesson i is followed where it applies.
+// followed is the chance that lesson i is followed if it applies.
 func (c *compiled) followed(a *analysis, i int, spoiled bool) float64 {
 	l := &c.lessons[i]
 	p := l.Known

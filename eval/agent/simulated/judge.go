@@ -8,7 +8,7 @@ import (
 )
 
 // judge scores the share of the lessons that the criterion quotes whose outcome
-// stands in the answer; where it quotes none, of those that the reference
+// stands in the answer; if it quotes none, of those that the reference
 // followed. With nothing to look for the answer passes.
 func (m *model) judge(p eval.Prompt) string {
 	criterion, sectioned := section(p.User, "criterion")
@@ -79,7 +79,7 @@ func unquoted(text string) string {
 }
 
 // mine returns a check for every lesson whose correction the prompt quotes. It
-// is empty where no lesson is quoted.
+// is empty if no lesson is quoted.
 func (m *model) mine(p eval.Prompt) string {
 	reply := struct {
 		Checks []eval.Check `json:"checks"`

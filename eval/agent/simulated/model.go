@@ -66,7 +66,7 @@ const (
 
 // kindOf tells what a prompt asks for by the shape of the reply that it
 // describes: a JSON object with a "score", JSON with "cases" or with "checks", or
-// else a revised text. Where there is a system prompt only that counts: the rest
+// else a revised text. If there is a system prompt only that counts: the rest
 // quotes what others wrote.
 func kindOf(p eval.Prompt) kind {
 	asked := p.System

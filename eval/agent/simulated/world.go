@@ -167,7 +167,7 @@ func (c *compiled) expect(a *analysis, k *eval.Case) float64 {
 	return sum / weight
 }
 
-// chance is how likely the check is to pass; ok is false where the check has
+// chance is how likely the check is to pass; ok is false if the check has
 // nothing to do with any lesson.
 func (c *compiled) chance(a *analysis, r *request, ck eval.Check, reference string) (p float64, ok bool) {
 	var holds func(l *lesson) bool

@@ -264,7 +264,7 @@ type deck[T comparable] struct {
 	all, left []T
 }
 
-// deal returns n different cards, or all of them where there are fewer.
+// deal returns n different cards, or all of them if there are fewer.
 func (k *deck[T]) deal(d *draw, n int) (out []T) {
 	n = min(n, len(k.all))
 	seen := map[T]bool{}
