@@ -63,17 +63,17 @@ type Prior struct {
 // An Attempt is what came of one Task.
 type Attempt struct {
 	Answer       string
-	Model        string // the model that answered, by the backend's own report; "" if it does not tell
+	Model        string // the model that answered, by the backend's own report; "" if it does not report one
 	Failure      string // non-empty: the agent failed (empty answer, cut off, gave up); this is data, score 0
 	Trace        []ToolCall
 	Usage        *Usage
 	CostUSD      *float64
 	Duration     time.Duration // reported by the agent; 0: measure from outside
 	Untimed      bool          // no duration means anything, a person answered: the latency stays unknown
-	SkillInvoked *bool         // whether Variant's skill was loaded; nil if the backend cannot tell
+	SkillInvoked *bool         // whether Variant's skill was loaded; nil if the backend does not report it
 	Skills       []string      // every skill that was loaded, in order of first use
 	Files        []string      // files of the workspace that were made, changed or removed; slash-separated, sorted
-	Turns        int           // the model's replies; 0: the backend does not tell
+	Turns        int           // the model's replies; 0: the backend does not report it
 	Audit        Audit         // "" if the backend reads nothing but its prompt
 	Tainted      string        // non-empty: the agent read what it must not, and what; the rollout is void
 	InfraRetries int           // retries within the backend; never the candidate's fault
@@ -87,7 +87,7 @@ type Audit string
 const (
 	Clean        Audit = "clean"        // every access that the trace shows is allowed
 	Tainted      Audit = "tainted"      // one is not; the rollout is void
-	Inconclusive Audit = "inconclusive" // the trace shows calls whose accesses cannot be told, and no sandbox held them
+	Inconclusive Audit = "inconclusive" // the trace does not show what its calls read, and no sandbox held them
 )
 
 // An Agent runs tasks. Run must be safe for concurrent use. Its error means
@@ -119,7 +119,7 @@ type Prompt struct {
 type Completion struct {
 	Text string `json:"text"`
 	// Finish is "stop" for a whole reply, "length" for one that was cut off,
-	// else the backend's own word.
+	// else the backend's own term.
 	Finish  string   `json:"finish"`
 	Usage   *Usage   `json:"usage,omitempty"`
 	CostUSD *float64 `json:"cost_usd,omitempty"`

@@ -21,7 +21,7 @@ type billLine struct {
 	usd             float64
 	most            peak    // of one call
 	prompt          int64   // tokens of a call's prompt, by an estimate; 0 is unknown
-	assumed         Assumed // of the calls that told nothing: see Budget.assume
+	assumed         Assumed // of the calls that reported nothing: see Budget.assume
 }
 
 // add puts n answered calls on the line, which took c together.
@@ -57,7 +57,7 @@ func (u *Usage) negative() bool {
 	return min(u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning) < 0
 }
 
-// atLeast is what a report of usage that cannot be tells all the same; nothing
+// atLeast is what an impossible report of usage still shows; nothing
 // for any other.
 func atLeast(c Cost) (rest Lost) {
 	if c.Usage != nil && c.Usage.negative() {

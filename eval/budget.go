@@ -61,7 +61,7 @@ type BudgetError struct{ Cap string }
 
 func (e *BudgetError) Error() string { return fmt.Sprintf("budget: --%s is used up", e.Cap) }
 
-// The caps by the names of their flags, as BudgetError tells them.
+// The caps by the names of their flags, as BudgetError names them.
 const (
 	CapRollouts = "max-rollouts"
 	capCost     = "max-cost-usd"
@@ -76,7 +76,7 @@ const (
 // needs no estimate, never is. A call is expected to take as much as the largest of
 // its spender so far, or what its request allows its reply, and begins beside others
 // only if these may take twice as much: so what goes beyond a cap is mostly one
-// reply, of a rollout or of a prompt, that is larger than any before it. A call that answers and does not tell what it took
+// reply, of a rollout or of a prompt, that is larger than any before it. A call that answers and does not report what it took
 // counts as what is expected of it: see Warnings.
 //
 // A Budget is safe for concurrent use. The zero Budget is not usable.
@@ -100,7 +100,7 @@ type Budget struct {
 	held demand
 	// inFlight counts reservations that are neither settled nor released.
 	inFlight int
-	// changed is closed when a reservation ends; nil while nobody waits.
+	// changed is closed when a reservation ends; nil while no call waits.
 	changed chan struct{}
 	// learned and booked are kept at the root. booked holds the keys of all
 	// rollouts and completions that are on the bill already: a run that finds

@@ -2,16 +2,16 @@ package eval
 
 import "github.com/skill-evolve/evolve/mutate/skill"
 
-// A call that answers and tells no usage, or one that cannot be, has cost
+// A call that answers and reports no usage, or an impossible one, has cost
 // something all the same. What it took stays unknown (nil, and no part of what
 // is reported as spent), but against the caps it counts as much as is expected
-// of it: else a cap would hold nobody who is silent.
+// of it: else a cap would not bound a backend that reports nothing.
 
 // firstOutput is how many tokens a reply is expected to have before one of its
 // spender was counted.
 const firstOutput = 1_000
 
-// Assumed is what counts against caps beside what was told: an estimate of what
+// Assumed is what counts against caps beside what was reported: an estimate of what
 // silent calls took.
 type Assumed struct {
 	Tokens int64   `json:"tokens"`
@@ -28,8 +28,8 @@ func (b *Budget) Assumed() Assumed {
 	return b.assumed
 }
 
-// SetPrice tells what by's tokens cost, for the calls that tell no usage: if
-// nobody sets it, or p is nil, such a call is expected to cost what others of by
+// SetPrice tells what by's tokens cost, for the calls that report no usage: if
+// it is not set, or p is nil, such a call is expected to cost what others of by
 // did, or $0.02.
 func (b *Budget) SetPrice(by Spender, p *Price) {
 	b.mu.Lock()
@@ -37,8 +37,8 @@ func (b *Budget) SetPrice(by Spender, p *Price) {
 	b.learned[by.index()].price = p
 }
 
-// used is what counts against b's caps: what was told, and what is assumed of
-// the calls that told nothing. Callers hold the lock.
+// used is what counts against b's caps: what was reported, and what is assumed of
+// the calls that reported nothing. Callers hold the lock.
 func (b *Budget) used() (tokens int64, usd float64) {
 	return b.spent.TokensIn + b.spent.TokensOut + b.assumed.Tokens, b.spent.CostUSD + b.assumed.USD
 }
@@ -60,7 +60,7 @@ func (x *experience) silent(prompt int64) (u Usage, usd float64) {
 	return u, x.costs(u)
 }
 
-// costs is what u is assumed to have cost, if nobody told.
+// costs is what u is assumed to have cost, if no cost was reported.
 func (x *experience) costs(u Usage) float64 {
 	switch {
 	case x.price != nil:
@@ -71,7 +71,7 @@ func (x *experience) costs(u Usage) float64 {
 	return firstUSD
 }
 
-// assume works out what the calls of t that told nothing are counted as. What is
+// assume works out what the calls of t that reported nothing are counted as. What is
 // known of them (Lost) is counted beside it.
 func (b *Budget) assume(t *bill) {
 	for i := range t.lines {
@@ -83,7 +83,7 @@ func (b *Budget) assume(t *bill) {
 		x := &b.learned[l.by.index()]
 		u, usd := x.silent(l.prompt)
 		if counted := l.counted; counted > 0 && unpriced > uncounted {
-			// They told what they took, and nobody what that costs.
+			// They reported what they took, and no price is known.
 			told := Usage{l.usage.Input / counted, l.usage.CacheRead / counted, l.usage.CacheWrite / counted, l.usage.Output / counted, 0}
 			usd = x.costs(told)
 		}

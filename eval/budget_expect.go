@@ -12,7 +12,7 @@ type experience struct {
 	usd      float64
 	most     peak    // input and tokens beyond the prompts
 	assumed  Assumed // of the others
-	price    *Price  // nil if nobody knows
+	price    *Price  // nil if it is unknown
 }
 
 // A peak is the most of each that any one call took.

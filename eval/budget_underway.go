@@ -20,7 +20,7 @@ type Underway interface {
 func (b *Budget) Note(u Underway) { b.underway.Underway = u }
 
 // Assume counts against the caps what was reserved for calls of an earlier process
-// that were under way when it ended: nobody knows what they took.
+// that were under way when it ended: what they took is unknown.
 func (b *Budget) Assume(calls int64, reserved Assumed) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -31,7 +31,7 @@ func (b *Budget) Assume(calls int64, reserved Assumed) {
 	}
 }
 
-// cutOff is what Assume was told.
+// cutOff is what Assume was given.
 type cutOff struct {
 	calls    int64
 	reserved Assumed

@@ -99,7 +99,7 @@ func (b *Budget) Warnings() []string {
 	return ws
 }
 
-// silence says what a cap has counted for calls that told nothing.
+// silence says what a cap has counted for calls that reported nothing.
 func silence(calls int64, what, limit, counted string) string {
 	return fmt.Sprintf("%d calls reported no %s: --%s counted %s for them, which is an estimate; what they took is unknown", calls, what, limit, counted)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // ReadCases reads cases as JSON Lines: one object a line, of any length, blank
-// lines skipped. Unknown fields, invalid cases and an id that stands twice for
+// lines skipped. Unknown fields, invalid cases and an id that occurs twice for
 // one skill are errors; each names the line ("cases.jsonl:3: …"; name is what r
 // was opened from). Nothing is returned with an error.
 //

@@ -134,7 +134,7 @@ func (e *Evaluator) now() time.Time {
 }
 
 // timer is begun, which e.now told, for a timer: it knows the real time only,
-// and zero stands for now.
+// and zero means now.
 func (e *Evaluator) timer(begun time.Time) time.Time {
 	if e.Now != nil {
 		return time.Time{}

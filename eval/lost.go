@@ -1,8 +1,8 @@
 package eval
 
-// Lost is what calls are known to have taken that no sum tells: those that
+// Lost is what calls are known to have taken that is in no sum: those that
 // failed in the infrastructure after they had begun, and those whose sum with
-// others is unknown because another told nothing. It belongs to the budget, and
+// others is unknown because another reported nothing. It belongs to the budget, and
 // to no objective. The zero value is nothing.
 type Lost struct {
 	LostUsage *Usage   `json:"lost_usage,omitempty"`
@@ -28,7 +28,7 @@ func (l *Lost) lose(c Cost) {
 	}
 }
 
-// sum adds c to what usage and usd tell. A sum with an unknown part is unknown;
+// sum adds c to usage and usd. A sum with an unknown part is unknown;
 // what is known of it is lost.
 func (l *Lost) sum(usage **Usage, usd **float64, c Cost) {
 	if *usage == nil || c.Usage == nil {

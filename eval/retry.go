@@ -42,7 +42,7 @@ func hopeless(err error) bool {
 	return false
 }
 
-// IsPending reports whether err says that a request stands somewhere and waits
+// IsPending reports whether err says that a request was put somewhere and waits
 // for its answer (an *InfraError of kind Pending). It is no failure: the same
 // call, made again later, finds the answer.
 func IsPending(err error) bool {

@@ -61,7 +61,7 @@ type Rollout struct {
 	Failure  string        `json:"failure,omitempty"` // why the agent failed, or why the rollout is missing
 	Feedback []string      `json:"feedback,omitempty"`
 
-	SkillInvoked *bool    `json:"skill_invoked,omitempty"` // of the first attempt; nil if the backend cannot tell
+	SkillInvoked *bool    `json:"skill_invoked,omitempty"` // of the first attempt; nil if the backend does not report it
 	Skills       []string `json:"skills,omitempty"`        // every skill that it loaded
 	Files        []string `json:"files,omitempty"`         // that it made, changed or removed in the workspace
 	Turns        int      `json:"turns,omitempty"`         // the model's replies; 0 is unknown
@@ -73,7 +73,7 @@ type Rollout struct {
 	Model    string `json:"model,omitempty"`
 	Attempts int    `json:"attempts"` // agent attempts that ended in an answer or a failure, work retries included
 	// InfraRetries counts the agent's calls that failed in the infrastructure.
-	// They are taken to have been free but for what LostUsage tells, and are never
+	// They are taken to have been free but for what LostUsage holds, and are never
 	// counted in Retries.
 	InfraRetries int       `json:"infra_retries,omitempty"`
 	Agent        Identity  `json:"agent"`

@@ -25,7 +25,7 @@ import (
 //   - a *BudgetError: a cap is used up;
 //   - an *InfraError of kind Auth, BadRequest or UsageLimit: no call would fare
 //     better. What was under way has ended and is saved;
-//   - an *InfraError of kind Pending: requests stand and wait for their answers.
+//   - an *InfraError of kind Pending: requests wait for their answers.
 //     All other jobs were asked for first, as far as a cap on rollouts could
 //     let them count. Of what is pending nothing is recorded or charged, but
 //     for a judge's calls; the same Run again takes the answers;
@@ -265,7 +265,7 @@ func (r *run) pull(ctx context.Context) (i int, reserved demand, ok bool) {
 }
 
 // overasked reports whether one more job could no longer count once all that is
-// pending is answered. Pending jobs hold nothing of the budget, and nobody is to
+// pending is answered. Pending jobs hold nothing of the budget, and no one is to
 // answer what the cap on rollouts then cuts off.
 func (r *run) overasked(attempts int) bool {
 	left := r.e.Budget.Remaining().Rollouts
@@ -278,7 +278,7 @@ func (r *run) overasked(attempts int) bool {
 func (r *run) settle(i int, reserved demand, out *Rollout, err error) {
 	key := &r.plans[i].key
 	if IsPending(err) {
-		r.e.Budget.end(context.Background(), r.plans[i].name) // it stands, and is asked for again
+		r.e.Budget.end(context.Background(), r.plans[i].name) // it stays, and is asked for again
 		r.waits.Add(1)
 		out.Attempts, out.InfraRetries = 0, 0
 		key = nil

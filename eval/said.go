@@ -12,7 +12,7 @@ func Quote(text string) string { return plain.Quote(text) }
 // Inert is plain.Inert.
 func Inert(text string) string { return plain.Inert(text) }
 
-// saidMark stands before the person's words in the feedback of a mined check.
+// saidMark precedes the person's words in the feedback of a mined check.
 const saidMark = "user said: "
 
 // Saying is the feedback of a mined check: what is missing, if anybody put it in

@@ -11,7 +11,7 @@ import (
 
 // A PanicError is a panic of code that was called with somebody else's data: a
 // bug, which ends what was under way and nothing else. Its text says where it
-// was, and not what was said, which may hold a secret: whoever shows Value or
+// was, and not what was said, which may hold a secret: code that shows Value or
 // Stack has to redact them.
 type PanicError struct {
 	Value any
@@ -32,7 +32,7 @@ func Shielded(f func() error) (err error) {
 	if p == nil {
 		return err
 	}
-	// One that was handed on from another goroutine is told as it was there.
+	// One that was handed on from another goroutine is reported as it was there.
 	for inner, ok := p.Value.(*panics.Recovered); ok; inner, ok = p.Value.(*panics.Recovered) {
 		p = inner
 	}

@@ -40,7 +40,7 @@ func (s Spent) Dollars() string {
 }
 
 // Paid is what an amount that r's agent reported comes to in money: nothing for a
-// simulated agent. Its dollars measure the cost objective, and nobody pays them.
+// simulated agent. Its dollars measure the cost objective, and are not paid.
 func (r *Rollout) Paid(usd *float64) *float64 {
 	if usd == nil || !r.Agent.Simulated {
 		return usd

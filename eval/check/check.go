@@ -97,7 +97,7 @@ type Subject struct {
 	Answer       string
 	Trace        []ToolCall
 	Skills       []string // every skill that was loaded
-	SkillInvoked *bool    // whether Skill was; nil if the backend cannot tell
+	SkillInvoked *bool    // whether Skill was; nil if the backend does not report it
 	Workspace    string   // the folder that the agent worked in; "" if there is none
 
 	// Record is what a program reads on stdin: case and rollout as JSON.

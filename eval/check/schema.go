@@ -45,7 +45,7 @@ func (jsonSchema) Explain(k *Check) string {
 
 var schemas sync.Map // source → *jsonschema.Schema
 
-// compile compiles a JSON Schema that stands alone: a reference to a file
+// compile compiles a JSON Schema that refers to nothing else: a reference to a file
 // or an address is an error, because a case must not make us read either.
 func compile(text json.RawMessage) (*jsonschema.Schema, error) {
 	if s, ok := schemas.Load(string(text)); ok {

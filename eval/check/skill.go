@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// loaded reports whether a skill was loaded, and whether that can be told:
+// loaded reports whether a skill was loaded, and whether that is known:
 // by the backend's report, else by a call of the Skill tool in the trace.
 func (s *Subject) loaded(name string, own bool) (is, known bool) {
 	if own && s.SkillInvoked != nil {
@@ -100,7 +100,7 @@ func (trigger) Grade(_ context.Context, k *Check, s *Subject) (Result, error) {
 
 func (trigger) Explain(*Check) string { return "The wrong skill was loaded, or none." }
 
-// misfire tells the mutator what happened to a request, in the user's own words
+// misfire describes to the mutator what happened to a request, in the user's own words
 // and with the names of skills, which are on the owner's disk anyway.
 func (s *Subject) misfire(is bool) string {
 	request := strings.TrimSpace(s.Prompt)

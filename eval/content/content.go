@@ -37,7 +37,7 @@ func Of(c *eval.Case) string {
 }
 
 // Print names what a case asks, "#" and an HMAC-SHA-256 of its content in hex: two
-// cases that ask the same have the same print, and without the key nobody can try
+// cases that ask the same have the same print, and without the key it cannot be tried
 // what it is the print of. "" if the case asks nothing.
 func Print(key []byte, c *eval.Case) string {
 	text := Of(c)
@@ -117,7 +117,7 @@ func Repeats(cases []eval.Case, from int, same func(i, j int) bool, pair func(i,
 	for j := range cases {
 		for _, key := range rarest(sets[j], freq) {
 			if freq[key] == 1 {
-				continue // nobody else has it
+				continue // no other case has it
 			}
 			for _, i := range posted[key] {
 				switch {

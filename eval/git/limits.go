@@ -28,7 +28,7 @@ var ErrSlow = errors.New("no answer in time")
 var ErrOutput = errors.New("it prints more than is read of it")
 
 // grace is how long a git that was killed may take to end. One that waits for a
-// file system may not end at all; nobody waits for it any longer.
+// file system may not end at all; it is not waited for any longer.
 const grace = 5 * time.Second
 
 // within returns what f returns, or ErrSlow if that takes longer than limit: ctx of

@@ -1,4 +1,4 @@
-// Package git reads git repositories that nobody vouches for: a session's folder
+// Package git reads git repositories of unknown origin: a session's folder
 // may be an unpacked archive, or one whose .git/config an agent has changed.
 // Such a configuration can name programs for git to run (filters, hooks, a
 // file system monitor, the transport of a promisor remote), so git never reads

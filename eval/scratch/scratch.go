@@ -1,7 +1,7 @@
 // Package scratch knows which folders in the system's folder for temporary
 // files are this data folder's own. A process that makes them writes their paths
 // into a ledger below the data folder and holds a lock on it while it lives;
-// what stands in a ledger that nobody holds was left behind by a process that
+// what stands in a ledger that no process holds was left behind by a process that
 // was killed. A name alone proves nothing: anybody may make evolve-case-study.
 //
 // The ledger is in the data folder, and not a marker in each folder, because an

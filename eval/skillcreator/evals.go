@@ -33,7 +33,7 @@ type foreignEval struct {
 	ExpectedOutput string            `json:"expected_output"` // what the result should be, in words
 	Files          []string          `json:"files"`
 	Expectations   []json.RawMessage `json:"expectations"` // strings, or objects with a text
-	Assertions     []json.RawMessage `json:"assertions"`   // the other dialect's word for them
+	Assertions     []json.RawMessage `json:"assertions"`   // the other dialect's name for them
 }
 
 // IsEvals reports whether text is an eval file of skill-creator or a trigger

@@ -139,7 +139,7 @@ func has(env []string, name string) bool {
 }
 
 // params is everything but the model that can change an answer. Values of Env
-// may be secrets: a hash stands for them.
+// may be secrets: a hash replaces them.
 func params(c replay.Config, address string) string {
 	p := "base=" + address + " turns=" + strconv.Itoa(c.MaxTurns) + " tools=" + tools + " sandbox=" + strconv.FormatBool(c.Sandbox)
 	if len(c.Env) > 0 {

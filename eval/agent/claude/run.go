@@ -77,7 +77,7 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 		Args: a.args("--setting-sources", "user", "--settings", settings, "--tools", tools,
 			"--permission-mode", a.mode, "--max-turns", strconv.Itoa(a.c.MaxTurns)),
 		// The program refuses to run without permissions as root, unless it is told
-		// that this is a sandbox: ours, or none by the owner's word.
+		// that this is a sandbox: ours, or none by the owner's decision.
 		Env: a.env(stage, "IS_SANDBOX=1"),
 	}
 	if a.c.Sandbox {

@@ -18,7 +18,7 @@ import (
 
 // Credentials are the variables that the program takes its key from. If
 // CODEX_AUTH_JSON names the file that `codex login` wrote (~/.codex/auth.json)
-// and no other server is configured, it is used before a key: whoever names it
+// and no other server is configured, it is used before a key: an owner who names it
 // wants the subscription to pay.
 var Credentials = []string{"OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_AUTH_JSON"}
 

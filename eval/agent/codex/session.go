@@ -18,7 +18,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
-// A session is what the program's own record of a turn tells beyond the stream:
+// A session is what the program's own record of a turn adds to the stream:
 // calls that emit no item (a command that the sandbox denied has run all the
 // same, and the model has read what it printed), calls of subagents, skills
 // that were put into the prompt, and one usage for each reply of the model.
@@ -27,7 +27,7 @@ type session struct {
 	calls  []call   // of the main thread, in order
 	others []call   // of subagents
 	turns  int
-	model  string // that the program chose for the main thread; the server tells none
+	model  string // that the program chose for the main thread; the server names none
 	usage  *usage // of the turn so far, with subagents; told even if it failed
 	broken int    // records that were not read to their end
 }

@@ -27,7 +27,7 @@ import (
 // required (a path, or a name on PATH), Model counts if the program does not
 // name its model itself, and BaseURL and MaxTurns mean nothing: what the program
 // needs to know stands in its arguments and its variables. Prices are for replies
-// that tell their usage and no cost.
+// that report their usage and no cost.
 type Config struct {
 	replay.Config
 	// Args are part of the identity: no secrets. One that names a file, as seen

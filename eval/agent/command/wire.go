@@ -124,7 +124,7 @@ type pong struct {
 	Error   *failure `json:"error"`
 }
 
-// A failure is one of the infrastructure, told by the program.
+// A failure is one of the infrastructure, reported by the program.
 type failure struct {
 	Kind       eval.FailureKind `json:"kind"`
 	Message    string           `json:"message"`

@@ -192,7 +192,7 @@ func (b *bridge) fromProgram(stdout io.Reader) error {
 	}
 }
 
-// chatter reports whether m is an event that nobody here reads. They are most of
+// chatter reports whether m is an event that is not read here. They are most of
 // what the program prints: the output of a command once more as it comes, the
 // conversation once more at the end of a turn; and the SDK decodes each thrice.
 func chatter(m *message) bool {

@@ -70,7 +70,7 @@ func (k *talk) start() (*child, error) {
 	}()
 	go func() {
 		defer close(c.reaped)
-		_ = c.cmd.Wait() // its exit code tells nothing; it closes the pipes
+		_ = c.cmd.Wait() // its exit code says nothing; it closes the pipes
 	}()
 	return c, nil
 }

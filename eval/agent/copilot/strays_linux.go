@@ -25,7 +25,7 @@ func environ(dir string) []byte {
 
 // killStrays kills what the program started in sessions of their own: its shells,
 // which no kill of a group reaches, and which may have set their mind on staying.
-// Whoever has the home of the stage belongs to it; nobody else does.
+// A process that has the home of the stage belongs to it, no other does.
 func killStrays(home string) {
 	want := []byte("HOME=" + home)
 	for range 10 { // one may start another while we look

@@ -55,7 +55,7 @@ func (s stamp) age() time.Duration {
 	return time.Since(time.Unix(0, max(s.times[0], s.times[1])))
 }
 
-// read reads the answer that stands in the folder of a request; nil if none
+// read reads the answer in the folder of a request; nil if none
 // does. The error is unusable if it is the author's.
 func read(dir, id string) (*answer, stamp, error) {
 	root, err := os.OpenRoot(dir)

@@ -106,8 +106,8 @@ type Request struct {
 	Asked   time.Time
 	Path    string // of its request.md, absolute
 	Title   string // the beginning of what it asks, one line
-	Problem string // what is wrong with the answer that stands there; "" if none does
-	// Answered: the answer stands there, and nobody has taken it yet.
+	Problem string // what is wrong with the answer that is there; "" if none does
+	// Answered: the answer is there, and was not taken yet.
 	Answered bool
 }
 
@@ -185,7 +185,7 @@ func (b box) index() error {
 	return b.writeIndex()
 }
 
-// lock is held by whoever writes the index, over all processes.
+// lock is held by the process that writes the index, over all processes.
 func (b box) lock() (unlock func(), err error) {
 	l := flock.New(filepath.Join(b.dir, lockName), flock.SetPermissions(0o600))
 	if err := l.Lock(); err != nil {

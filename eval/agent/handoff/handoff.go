@@ -142,7 +142,7 @@ func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, e
 }
 
 // await puts r there, unless it was asked before, and looks for its answer until
-// there is one, or once, if nobody is to wait for it. t is nil for a prompt.
+// there is one, or once, if it is not to be waited for. t is nil for a prompt.
 func (a *Agent) await(ctx context.Context, r *request, t *eval.Task) (*answer, error) {
 	var last stamp
 	told := ""

@@ -22,7 +22,7 @@ import (
 func (c *Client) classify(ctx context.Context, r *reply, err error) error {
 	status, code, text := refusal(err)
 	if status == 0 && ctx.Err() != nil {
-		// The model was answering, or nobody wants to know any more.
+		// The model was answering, or the caller gave up.
 		if r.sent || errors.Is(ctx.Err(), context.Canceled) {
 			return ctx.Err()
 		}

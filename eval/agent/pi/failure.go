@@ -97,7 +97,7 @@ func infra(text string, now time.Time) *eval.InfraError {
 	return e
 }
 
-// statusOf is the HTTP status that a text tells, 0 if it tells none.
+// statusOf is the HTTP status that a text names, 0 if it names none.
 func statusOf(text string) int {
 	for _, form := range statusForms {
 		if m := form.FindStringSubmatch(text); m != nil {

@@ -51,7 +51,7 @@ func startChild(cmd *exec.Cmd, group int, joined func()) (*child, error) {
 			return
 		}
 		// If it can be, the group is killed before its leader is reaped:
-		// until then the number is nobody else's.
+		// until then the number belongs to no other process.
 		if awaitExit(cmd.Process) {
 			k.killRest()
 		}

@@ -35,7 +35,7 @@ type stray struct {
 }
 
 // strays finds the descendants that there are now. What was left behind by a
-// process that has ended already is nobody's descendant.
+// process that has ended already is no descendant any more.
 func strays(pid int) (found []stray) {
 	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	for _, task := range tasks {

@@ -61,7 +61,7 @@ type Result struct {
 // When ctx ends, the process group is sent SIGTERM, and SIGKILL after Grace; on
 // Linux descendants that have left the group are killed too. When the child
 // itself has ended, for whatever reason, what is left of its group is killed at
-// once, and what stands in the pipes is still read: Run does not wait for others
+// once, and what is in the pipes is still read: Run does not wait for others
 // that hold them open. What left the group of a child that ended by itself cannot
 // be found; in a sandbox nothing survives. On Linux the child also ends when this
 // process is killed, and in a sandbox all that it has started.

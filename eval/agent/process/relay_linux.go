@@ -159,7 +159,7 @@ func (r *relay) accept(l net.Listener, host string) {
 }
 
 // carry connects a connection of the child's with its host. If that cannot
-// be reached the child's is reset, as if nobody listened.
+// be reached the child's is reset, as if there were no listener.
 func (r *relay) carry(in net.Conn, host string) {
 	defer r.drop(in)
 	out, err := r.dial(r.ctx, host)

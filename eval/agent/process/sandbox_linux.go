@@ -15,7 +15,7 @@ import (
 	"syscall"
 )
 
-// insidePath is where this very program stands in a sandbox that has hosts.
+// insidePath is where this very program is in a sandbox that has hosts.
 const insidePath = "/run/evolve"
 
 // sandboxTool finds the program that makes sandboxes.
@@ -196,7 +196,7 @@ func etc(rs []route, uid, gid int, env []string) []etcFile {
 		{"/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\nservices: files\nprotocols: files\n"},
 		{"/etc/passwd", fmt.Sprintf("user:x:%d:%d::%s:/bin/sh\n", uid, gid, home)},
 		{"/etc/group", fmt.Sprintf("user:x:%d:\n", gid)},
-		// Nobody answers there, at once.
+		// A connection there fails at once.
 		{"/etc/resolv.conf", "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n"},
 	}
 }

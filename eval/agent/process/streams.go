@@ -139,8 +139,8 @@ func (s *streams) close() {
 	s.work.Wait()
 }
 
-// finish reads what stands in the pipes once the child has ended, and no more:
-// whoever else holds them open may do so for ever.
+// finish reads what is in the pipes once the child has ended, and no more:
+// other holders may keep them open for ever.
 func (s *streams) finish(res *Result) error {
 	if s.in != nil {
 		_ = s.in.Close()

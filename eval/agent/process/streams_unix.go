@@ -15,7 +15,7 @@ const drainMost = 2 << 20
 // interrupt ends a read that waits.
 func interrupt(r *os.File) { _ = r.SetReadDeadline(time.Now()) }
 
-// drain reads what stands in the pipe, without waiting.
+// drain reads what is in the pipe, without waiting.
 func drain(r *os.File, buf []byte, feed func([]byte)) {
 	_ = r.SetReadDeadline(time.Time{})
 	raw, err := r.SyscallConn()

@@ -70,7 +70,7 @@ func (h *held) open() (err error) {
 			return fmt.Errorf("make %s: %w", name, err)
 		}
 	}
-	// Reading as well, because a pipe that nobody reads cannot be opened.
+	// Reading as well, because a pipe without a reader cannot be opened.
 	if h.alive, err = os.OpenFile(h.leash.alive(), os.O_RDWR, 0); err != nil {
 		return err
 	}

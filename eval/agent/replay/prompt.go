@@ -32,7 +32,7 @@ func Prompt(t eval.Task, mention string) string {
 		request = unmention(request, name)
 	case c.ShouldTrigger != nil:
 	case strings.HasPrefix(mention, "$") && calls(request, name):
-		// It may stand anywhere, and stands where the user put it.
+		// It may be anywhere, and stays where the user put it.
 	default:
 		request = cutCall(request, name)
 		b.WriteString(mention)

@@ -59,7 +59,7 @@ type Stage struct {
 // the originals. Copies of an offered skill that stand in t.Workspace are
 // removed from there, because agents differ in which of two they prefer.
 //
-// A candidate that agents would drop without a word (frontmatter that is
+// A candidate that agents would drop silently (frontmatter that is
 // missing or no YAML, no description) is an error of kind eval.BadRequest, and
 // so is a folder that is too large to copy. On an error nothing stays behind.
 func Open(t eval.Task, l Layout) (s *Stage, err error) {

@@ -72,6 +72,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func reply(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	// The client may be gone: there is nobody left to tell.
+	// The client may be gone: there is no one to report it to.
 	_ = json.NewEncoder(w).Encode(v)
 }
