@@ -66,8 +66,8 @@ func held(t *testing.T, db *store.Store, text string) string {
 	t.Helper()
 	sha := skill.HashText([]byte(text))
 	j := db.Journal("20261120-000000-" + sha[:6])
-	check(t, j.SaveRun(t.Context(), &record.Run{ID: "20261120-000000-" + sha[:6], Skill: "tables", Status: record.Finished, Incumbent: skill.HashText([]byte(live))}))
-	check(t, j.SaveCandidate(t.Context(), &record.Candidate{SHA: sha, Run: "20261120-000000-" + sha[:6], Seq: 1, Parents: []string{skill.HashText([]byte(live))},
+	mustHold(t, j.SaveRun(t.Context(), &record.Run{ID: "20261120-000000-" + sha[:6], Skill: "tables", Status: record.Finished, Incumbent: skill.HashText([]byte(live))}))
+	mustHold(t, j.SaveCandidate(t.Context(), &record.Candidate{SHA: sha, Run: "20261120-000000-" + sha[:6], Seq: 1, Parents: []string{skill.HashText([]byte(live))},
 		Operator: "reflect", State: record.Quarantined, Reason: "new-host: it says https://tables.example", Text: []byte(text)}))
 	return sha
 }
