@@ -18,9 +18,9 @@ func newLogCommand(a *global) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use:   "log SKILL | --run RUN",
-		Short: "Draw a skill's versions as a tree, or list a run's events",
-		Long: `log draws the versions of a skill as a tree, the newest first: who made each and from
-what, the evidence that it was installed on, what its run cost, how many cases and
+		Short: "List a skill's versions, or a run's events",
+		Long: `log lists the versions of a skill, the newest first ("*" is the live one): who made each
+and FROM which version, the evidence that it was installed on, what its run cost, how many cases and
 sessions taught it, and which targets hold it; above them the candidates on trial.
 With --run it lists what one run did, in order.`,
 		Example: "  evolve log dataviz\n  evolve log dataviz --all\n  evolve log --run last --json",
@@ -123,7 +123,7 @@ func logSkill(ctx context.Context, a *global, name string, all bool) error {
 	if all {
 		newest = 0
 	}
-	_, err = fmt.Fprint(a.Stdout, l.Tree(newest, showsUTF8(a)))
+	_, err = fmt.Fprint(a.Stdout, l.Text(newest))
 	return err
 }
 

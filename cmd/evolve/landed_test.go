@@ -24,7 +24,7 @@ func TestLandedData(t *testing.T) {
 	skillFile := landedSkill(home)
 	lives := func(version, sha string) {
 		t.Helper()
-		says("● "+version+"  "+sha, "log", "dataviz")
+		says("* "+version+"  "+sha, "log", "dataviz")
 		says(`"sha256": "`+sha, "status", "--json")
 	}
 	const spent = `"rollouts": 261`

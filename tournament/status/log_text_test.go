@@ -13,7 +13,7 @@ import (
 
 func onDay(d int) time.Time { return time.Date(2026, 7, d, 3, 0, 0, 0, time.UTC) }
 
-// aLog is a skill's history with everything in it that a tree can show.
+// aLog is a skill's history with everything in it that a log can show.
 func aLog() *Log {
 	usd, back := 1.25, onDay(9)
 	sha := func(c string) string { return strings.Repeat(c, 64) }
@@ -56,51 +56,15 @@ func goldenText(t *testing.T, name, got string) {
 	}
 }
 
-func TestLogTree(t *testing.T) {
-	for name, c := range map[string]struct {
-		newest int
-		fine   bool
-	}{"log_tree.txt": {0, true}, "log_tree_ascii.txt": {0, false}, "log_tree_short.txt": {2, true}} {
-		got := aLog().Tree(c.newest, c.fine)
+func TestLogText(t *testing.T) {
+	for name, newest := range map[string]int{"log.txt": 0, "log_short.txt": 2} {
+		got := aLog().Text(newest)
 		goldenText(t, name, got)
 		wide := runewidth.Condition{}
 		for _, l := range strings.Split(got, "\n") {
-			if n := wide.StringWidth(l); n > 80 {
+			if n := wide.StringWidth(l); n > logWidth {
 				t.Errorf("%s: %d columns: %s", name, n, l)
 			}
-		}
-		if !c.fine && strings.ContainsAny(strings.ReplaceAll(got, "図表を描く", ""), "│●○×◌├╯…") {
-			t.Errorf("%s is not plain:\n%s", name, got)
-		}
-	}
-}
-
-// TestLanes: every column leads from a row to its parent, whatever the history.
-func TestLanes(t *testing.T) {
-	for name, c := range map[string]struct {
-		rows [][2]string
-		want string
-	}{
-		"a line":         {[][2]string{{"c", "b"}, {"b", "a"}, {"a", ""}}, "c\nb\na\n"},
-		"two children":   {[][2]string{{"c", "a"}, {"b", "a"}, {"a", ""}}, "c\n| b\n|-'\na\n"},
-		"three children": {[][2]string{{"d", "a"}, {"c", "a"}, {"b", "a"}, {"a", ""}}, "d\n| c\n| | b\n|-+-'\na\n"},
-		"a join beside another line": {[][2]string{{"e", "a"}, {"d", "b"}, {"c", "a"}, {"b", "a"}, {"a", ""}},
-			"e\n| d\n| | c\n| b |\n|-+-'\na\n"},
-		"a crossing":    {[][2]string{{"e", "b"}, {"d", "a"}, {"c", "b"}, {"b", "a"}, {"a", ""}}, "e\n| d\n| | c\n|-+-'\nb |\n|-'\na\n"},
-		"two roots":     {[][2]string{{"c", "a"}, {"b", ""}, {"a", ""}}, "c\n| b\na\n"},
-		"a free column": {[][2]string{{"d", ""}, {"c", "a"}, {"b", "a"}, {"a", ""}}, "d\nc\n| b\n|-'\na\n"},
-	} {
-		var g lanes
-		var b strings.Builder
-		for _, r := range c.rows {
-			join, first := g.enter(r[0], r[1], r[0])
-			if join != "" {
-				b.WriteString(join + "\n")
-			}
-			b.WriteString(strings.TrimRight(first, " ") + "\n")
-		}
-		if b.String() != c.want {
-			t.Errorf("%s:\n%swant\n%s", name, b.String(), c.want)
 		}
 	}
 }

@@ -1,0 +1,188 @@
+package status
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store"
+)
+
+const (
+	LogNewest = 10 // versions that are shown without --all
+	logWidth  = 80 // columns that a line has at most
+	stateAt   = 36 // columns before the state
+)
+
+// Text lists the versions and the candidates on trial, the newest first, each with the
+// version that it was made from. newest bounds the versions, 0 for all.
+func (l *Log) Text(newest int) string {
+	narrow := runewidth.Condition{} // the same in every locale
+	var b strings.Builder
+	line := func(format string, args ...any) {
+		s := plain.Text(strings.TrimRight(fmt.Sprintf(format, args...), " "))
+		b.WriteString(narrow.Truncate(s, logWidth, "...") + "\n")
+	}
+	more := func(lines ...string) {
+		for _, s := range lines {
+			if s != "" {
+				line("      %s", s)
+			}
+		}
+	}
+	switch {
+	case l.Live == "":
+		line("%s is not installed any more", l.Skill)
+	case !l.Recorded && len(l.Versions) > 0:
+		line("%s was edited since: the live text %s is not recorded yet", l.Skill, plain.Short(l.Live))
+	}
+	for _, t := range l.Edited {
+		line("the copy in %s was edited since: the next promote or rollback records that", t)
+	}
+	if len(l.Versions) == 0 {
+		line("no versions of %s yet; the first run records what is there", l.Skill)
+	}
+	if len(l.Versions)+len(l.Candidates) > 0 {
+		line("  %-3s %-12s  %-10s  %-4s  %s", "", "TEXT", "DATE", "FROM", "STATE")
+	}
+	row := func(mark, name, sha string, at time.Time, parent int, words string) {
+		from := "-"
+		if parent >= 0 {
+			from = fmt.Sprintf("v%d", parent)
+		}
+		line("%s %-3s %s  %s  %-4s  %s", mark, name, plain.Short(sha), at.UTC().Format("2006-01-02"), from, words)
+	}
+	lost := 0
+	for i := range l.Candidates {
+		t := &l.Candidates[i]
+		if t.Decision == pareto.Reject || t.Decision == store.Withdrawn {
+			lost++
+			continue
+		}
+		row(" ", "", t.SHA, t.Updated, t.parent, t.describe())
+		more(t.Evidence.Phrase())
+		if t.Decision != pareto.Promote {
+			more(t.Evidence.Reason)
+		}
+		if t.Refused != "" {
+			more("promote refuses it: " + t.Refused)
+		}
+		more(t.words(nil))
+	}
+	for i := range l.Versions {
+		if newest > 0 && i == newest {
+			line("%s older: --all shows them", plain.Counted(len(l.Versions)-i, "version"))
+			break
+		}
+		v := &l.Versions[i]
+		mark := " "
+		if v.Live {
+			mark = "*"
+		}
+		words, note := v.describe(), v.Note
+		if all := words + ", " + note; note != "" && narrow.StringWidth(all) <= logWidth-stateAt {
+			words, note = all, ""
+		}
+		row(mark, fmt.Sprintf("v%d", v.Version), v.SHA, v.Created, v.parent, words)
+		more(note)
+		if v.Evidence != nil {
+			more(v.Evidence.Phrase())
+		}
+		for _, c := range v.Compared {
+			more(c.String())
+		}
+		more(v.words(v.Targets))
+	}
+	if lost > 0 {
+		line("%s lost or withdrawn: --json lists them", plain.Counted(lost, "candidate"))
+	}
+	return b.String()
+}
+
+// words say where a text is, what it was made from, and what that cost.
+func (o *Origin) words(targets []string) string {
+	var parts []string
+	if len(targets) > 0 {
+		parts = append(parts, "in "+strings.Join(targets, ", "))
+	}
+	if n := len(o.Cases); n > 0 {
+		s := "taught by " + plain.Counted(n, "case")
+		if k := len(o.Sessions); k > 0 {
+			s += " of " + plain.Counted(k, "session")
+		}
+		parts = append(parts, s)
+	}
+	switch {
+	case o.CostUSD != nil && *o.CostUSD > 0:
+		parts = append(parts, fmt.Sprintf("run %s, %s", eval.FormatUSD(*o.CostUSD), plain.Counted(int(o.Rollouts), "rollout")))
+	case o.Rollouts > 0:
+		parts = append(parts, "run "+plain.Counted(int(o.Rollouts), "rollout"))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// describe says how a version stands, who made it, and whether it is proven: what
+// matters most first, for narrow lines.
+func (v *Version) describe() string {
+	var s []string
+	if v.Live {
+		s = append(s, "live")
+	}
+	if v.Pinned {
+		s = append(s, "pinned")
+	}
+	if v.Alarm {
+		s = append(s, "ALARM")
+	}
+	if v.RolledBack != nil {
+		s = append(s, "rolled back "+v.RolledBack.UTC().Format("01-02"))
+	}
+	if v.Again != nil {
+		s = append(s, fmt.Sprintf("again as v%d", *v.Again))
+	}
+	switch {
+	case v.Author != "evolve":
+	case v.Proven:
+		s = append(s, "proven")
+	default:
+		s = append(s, "NOT proven")
+	}
+	if v.Simulated {
+		s = append(s, "SIMULATED")
+	}
+	if v.SameText != nil {
+		s = append(s, fmt.Sprintf("the text of v%d", *v.SameText))
+	}
+	if v.Author == "evolve" {
+		return strings.Join(append(s, v.Operator), ", ")
+	}
+	s = append(s, v.Author)
+	if v.Note == "" {
+		s = append(s, v.Operator)
+	}
+	return strings.Join(s, ", ")
+}
+
+func (t *Trial) describe() string {
+	s := []string{string(t.Decision)}
+	switch {
+	case t.Offer != "":
+		s[0] = "proven: `" + t.Offer + "`"
+	case t.Decision == pareto.Promote:
+		s[0] = "proven"
+	}
+	if t.Simulated {
+		s = append(s, "SIMULATED")
+	}
+	if !t.Current {
+		s = append(s, "against an older text")
+	}
+	if t.Operator != "" {
+		s = append(s, t.Operator)
+	}
+	return strings.Join(s, ", ")
+}
