@@ -13,15 +13,16 @@ import (
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/release"
 )
 
 // runner prepares runs with these flags.
 func (a *global) runner(f *runFlags) (*campaign.Runner, error) {
-	home, err := a.home()
+	o, err := a.outbox()
 	if err != nil {
 		return nil, err
 	}
-	return &campaign.Runner{Store: a.store, Existing: a.existingStore, Installer: a.installer, Layout: a.layout(), Dir: home, Access: a.access, Now: a.Now, Say: a.Say, Headless: f.harvest.headless,
+	return &campaign.Runner{Store: a.store, Existing: a.existingStore, Installer: func(db *store.Store) *release.Installer { return a.installerWith(o, db) }, Layout: a.layout(), Dir: o.Dir, Access: a.access, Now: a.Now, Say: a.Say, Headless: f.harvest.headless,
 		Backends: func(ctx context.Context, s *agent.Spec) (*agent.Backends, error) {
 			return a.opener(f.who.NoWait).Backends(ctx, s)
 		},

@@ -53,7 +53,11 @@ it.`,
 // approvalDesk is where this command's decisions are kept.
 func approvalDesk(a *global, db *store.Store) (*approval.Desk, error) {
 	k, err := rebaserOf(a, db)
-	return &approval.Desk{Layout: a.layout(), Release: a.installer(db), Rebase: k, By: whoami()}, err
+	if err != nil {
+		return nil, err
+	}
+	in, err := a.installer(db)
+	return &approval.Desk{Layout: a.layout(), Release: in, Rebase: k, By: whoami()}, err
 }
 
 // runDecision asks, where that is called for, keeps the owner's word on a candidate and prints

@@ -117,6 +117,10 @@ func runHarvest(ctx context.Context, a *global, f harvestFlags, only, sidecars s
 // found, and what was edited by hand since. Before cases are made, so that new ones are
 // held out for challengers that were carried over to an edit.
 func recordAll(ctx context.Context, a *global, db *store.Store, reg *skill.Registry, only string) error {
+	in, err := a.installer(db)
+	if err != nil {
+		return err
+	}
 	for _, e := range reg.Entries {
 		if only != "" && e.Name != only {
 			continue
@@ -125,7 +129,7 @@ func recordAll(ctx context.Context, a *global, db *store.Store, reg *skill.Regis
 		if err != nil {
 			continue // of one that was used, the result says why
 		}
-		if err := a.installer(db).Record(ctx, live); err != nil {
+		if err := in.Record(ctx, live); err != nil {
 			return err
 		}
 	}

@@ -68,7 +68,11 @@ func pinSkill(ctx context.Context, a *global, arg string, off bool) error {
 		}
 		return sayPinned(a, name, nil, fmt.Sprintf(words, name))
 	}
-	if err := a.installer(db).Record(ctx, live); err != nil {
+	in, err := a.installer(db)
+	if err != nil {
+		return err
+	}
+	if err := in.Record(ctx, live); err != nil {
 		return err
 	}
 	if at != "" {

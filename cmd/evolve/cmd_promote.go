@@ -77,7 +77,10 @@ func promoteSkill(ctx context.Context, a *global, arg string, f promoteFlags) er
 	if err != nil {
 		return err
 	}
-	in := a.installer(db)
+	in, err := a.installer(db)
+	if err != nil {
+		return err
+	}
 	plan, err := in.Next(ctx, live, store.OpPromote, r)
 	if err != nil {
 		return err

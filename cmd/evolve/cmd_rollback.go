@@ -61,7 +61,10 @@ func rollbackSkill(ctx context.Context, a *global, arg string, f rollbackFlags) 
 	if err != nil {
 		return err
 	}
-	in := a.installer(db)
+	in, err := a.installer(db)
+	if err != nil {
+		return err
+	}
 	plan, err := in.Next(ctx, live, store.OpRollback, r)
 	if err != nil {
 		return err

@@ -124,8 +124,12 @@ func commandOf(ctx context.Context, a *global) (*pages.Command, error) {
 	if err != nil {
 		return nil, err
 	}
+	in, err := a.installer(db)
+	if err != nil {
+		return nil, err
+	}
 	desk, err := approvalDesk(a, db)
-	return &pages.Command{Store: db, Layout: a.layout(), Installer: a.installer(db), Reader: rd, Cases: g, Desk: desk,
+	return &pages.Command{Store: db, Layout: a.layout(), Installer: in, Reader: rd, Cases: g, Desk: desk,
 		Agree: func(ctx context.Context, p *release.Plan, yes bool) error { return agree(ctx, a, db, p, yes) }}, err
 }
 

@@ -40,7 +40,7 @@ func TestSkillWhosePathLeadsElsewhere(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if err := r.a.installer(r.db).Record(ctx, r.live()); err != nil {
+				if err := installerOf(r.a, r.db).Record(ctx, r.live()); err != nil {
 					t.Fatal(err)
 				}
 			}

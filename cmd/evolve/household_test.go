@@ -131,7 +131,7 @@ func (h *house) uses(n int) {
 func (h *house) look() {
 	live, err := h.a.layout().Live(h.name)
 	if h.do(err); err == nil {
-		h.do(h.a.installer(h.db).Record(h.ctx, live))
+		h.do(installerOf(h.a, h.db).Record(h.ctx, live))
 	}
 }
 

@@ -36,7 +36,7 @@ func TestRefusedInstallLeavesNoVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.installer(db).Record(ctx, found); err != nil {
+	if err := installerOf(a, db).Record(ctx, found); err != nil {
 		t.Fatal(err)
 	}
 	next := append(bytes.Clone(found.Doc.Render()), "Label every axis.\n"...)

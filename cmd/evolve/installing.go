@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 
+	"github.com/skill-evolve/evolve/harvest/hook/settings"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/rebase"
@@ -11,8 +12,12 @@ import (
 )
 
 // installer puts texts in place for this command.
-func (a *global) installer(db *store.Store) *release.Installer {
-	o, _ := a.outbox() // db is open in its folder
+func (a *global) installer(db *store.Store) (*release.Installer, error) {
+	o, err := a.outbox()
+	return a.installerWith(o, db), err
+}
+
+func (a *global) installerWith(o *settings.Outbox, db *store.Store) *release.Installer {
 	return &release.Installer{Store: db, Dir: o.Dir, Access: a.access, Layout: a.layout(), Now: a.Now, Say: a.Say, Note: o.Leave,
 		Edited: func(ctx context.Context, live *skill.Live, before string) error {
 			k, err := rebaserOf(a, db)

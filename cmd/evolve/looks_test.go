@@ -289,7 +289,7 @@ func TestNothingIsRecordedByWhoOnlyLooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.installer(db).Record(context.Background(), live); !errors.Is(err, store.ErrReadOnly) {
+	if err := installerOf(a, db).Record(context.Background(), live); !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("%v, want ErrReadOnly", err)
 	}
 }

@@ -14,7 +14,11 @@ func (a *global) reader(db *store.Store) (*status.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &status.Reader{Store: db, Layout: a.layout(), Locks: k, Now: a.Now, Demo: a.isDemo(), Release: a.installer(db),
+	in, err := a.installer(db)
+	if err != nil {
+		return nil, err
+	}
+	return &status.Reader{Store: db, Layout: a.layout(), Locks: k, Now: a.Now, Demo: a.isDemo(), Release: in,
 		Timer: func(ctx context.Context) (string, time.Time, error) {
 			t, err := timersOf(a).Installed(ctx)
 			if err != nil || t == nil {

@@ -166,7 +166,7 @@ func TestRebaseOverABrokenText(t *testing.T) {
 	o.write("---\nname: tables\n")
 	live, err := o.a.layout().AsItIs("tables")
 	o.check(err)
-	o.check(o.a.installer(o.db).Record(t.Context(), live))
+	o.check(installerOf(o.a, o.db).Record(t.Context(), live))
 	o.write(swap(tablesText, "Markdown", "HTML"))
 	o.look()
 	if text, _ := o.onTrial(); text != swap(theirs, "Markdown", "HTML") {
@@ -193,7 +193,7 @@ func TestRebaseByManyAtOnce(t *testing.T) {
 				live, err = a.layout().Live("tables")
 			}
 			if err == nil {
-				err = a.installer(db).Record(t.Context(), live)
+				err = installerOf(a, db).Record(t.Context(), live)
 			}
 			if err = errors.Join(err, a.close()); err != nil {
 				errs.WriteString("failed: " + err.Error())
@@ -222,7 +222,7 @@ func TestRebaseAfterAKill(t *testing.T) {
 	o.write(swap(tablesText, "Markdown", "HTML"))
 	live, err := o.a.layout().Live("tables")
 	o.check(err)
-	in := o.a.installer(o.db)
+	in := installerOf(o.a, o.db)
 	in.Edited = nil
 	o.check(in.RecordEdit(t.Context(), live)) // and no more
 	for i := range 2 {

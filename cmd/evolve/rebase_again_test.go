@@ -33,7 +33,7 @@ func TestRebaseOverAHalfSavedFile(t *testing.T) {
 			o.write(c.half)
 			var broken *skill.BrokenSkillError
 			if live, err := o.a.layout().Live("tables"); err == nil {
-				o.check(o.a.installer(o.db).Record(t.Context(), live))
+				o.check(installerOf(o.a, o.db).Record(t.Context(), live))
 			} else if !errors.As(err, &broken) {
 				t.Fatal(err)
 			}

@@ -88,7 +88,7 @@ func (o *desk) look() string {
 	said.Reset()
 	live, err := o.a.layout().Live("tables")
 	o.check(err)
-	o.check(o.a.installer(o.db).Record(o.Context(), live))
+	o.check(installerOf(o.a, o.db).Record(o.Context(), live))
 	return said.String()
 }
 

@@ -51,7 +51,7 @@ func newRoaming(t *testing.T) *roaming {
 		t.Fatal(err)
 	}
 	live := r.live()
-	if err := r.a.installer(r.db).Record(t.Context(), live); err != nil {
+	if err := installerOf(r.a, r.db).Record(t.Context(), live); err != nil {
 		t.Fatal(err)
 	}
 	r.offer = record.Version{Skill: "tagger", SHA: skill.HashText(r.v1), Parent: skill.HashText(r.v0), Author: "evolve", Operator: "reflect",
@@ -142,8 +142,8 @@ func (r *roaming) place(v record.Version, to ...string) (*release.Result, error)
 // putInPlace puts a proved text into targets. The error may be about the place where the
 // skill lives.
 func putInPlace(ctx context.Context, a *global, db *store.Store, live *skill.Live, v record.Version, to []skill.Target) (*release.Result, error) {
-	in := a.installer(db)
-	plan, err := in.PlanProved(ctx, live, v, skill.Harness, to)
+	in := installerOf(a, db)
+	plan, err := in.PlanProved(ctx, live, &v, skill.Harness, to)
 	if err != nil {
 		return nil, err
 	}
@@ -153,4 +153,13 @@ func putInPlace(ctx context.Context, a *global, db *store.Store, live *skill.Liv
 	}
 	done.Elsewhere(a.Say)
 	return done, done.HomeRefusal()
+}
+
+// installerOf installs for a global whose data folder is there.
+func installerOf(a *global, db *store.Store) *release.Installer {
+	in, err := a.installer(db)
+	if err != nil {
+		panic(err)
+	}
+	return in
 }

@@ -89,7 +89,7 @@ func TestWatchWithoutHooksFromTheInstallations(t *testing.T) {
 	// An edit by hand is nobody's: what replaces it is held against it.
 	mine := append(next(2), "Mine.\n"...)
 	r.write("claude", mine)
-	if err := r.a.installer(r.db).Record(t.Context(), r.live()); err != nil {
+	if err := installerOf(r.a, r.db).Record(t.Context(), r.live()); err != nil {
 		t.Fatal(err)
 	}
 	r.used("claude-code", 30, 2)
@@ -144,7 +144,7 @@ func TestWatchOverAShortLivedVersion(t *testing.T) {
 
 	mine := append(next(3), "Mine.\n"...)
 	r.write("claude", mine)
-	if err := r.a.installer(r.db).Record(t.Context(), r.live()); err != nil {
+	if err := installerOf(r.a, r.db).Record(t.Context(), r.live()); err != nil {
 		t.Fatal(err)
 	}
 	r.used("claude-code", 30, 8)
@@ -194,7 +194,7 @@ func TestWatchDoesNotGuess(t *testing.T) {
 	r.used("claude-code", 20, 2)
 	r.write("claude", r.v0) // put back by hand
 	r.used("claude-code", 20, 9)
-	if err := r.a.installer(r.db).Record(t.Context(), r.live()); err != nil {
+	if err := installerOf(r.a, r.db).Record(t.Context(), r.live()); err != nil {
 		t.Fatal(err)
 	}
 	r.used("claude-code", 10, 1)

@@ -109,7 +109,7 @@ func TestInterruptedPromotion(t *testing.T) {
 	for _, done := range [][]string{nil, {"claude"}, {"claude", "codex"}} {
 		r := newRoaming(t)
 		r.interrupt(done...)
-		if err := r.a.installer(r.db).Record(t.Context(), r.live()); err != nil {
+		if err := installerOf(r.a, r.db).Record(t.Context(), r.live()); err != nil {
 			t.Fatal(err)
 		}
 		r.says("a promote was interrupted before pi: `evolve promote tagger` finishes it")
@@ -121,7 +121,7 @@ func TestInterruptedPromotion(t *testing.T) {
 		r = newRoaming(t)
 		r.interrupt(done...)
 		if len(done) > 1 { // who looks in between settles what was done
-			if err := r.a.installer(r.db).Record(t.Context(), r.live()); err != nil {
+			if err := installerOf(r.a, r.db).Record(t.Context(), r.live()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -158,7 +158,7 @@ func TestInterruptedRemoval(t *testing.T) {
 	if err := os.Remove(r.path("pi")); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.a.installer(r.db).Record(t.Context(), r.live()); err != nil {
+	if err := installerOf(r.a, r.db).Record(t.Context(), r.live()); err != nil {
 		t.Fatal(err)
 	}
 	r.settled(map[string][]byte{"pi": nil, "claude": r.v1})
@@ -261,8 +261,8 @@ func TestRunPromotesIntoTargets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := r.a.installer(r.db)
-	plan, err := in.PlanProved(t.Context(), live, v, skill.Harness, to)
+	in := installerOf(r.a, r.db)
+	plan, err := in.PlanProved(t.Context(), live, &v, skill.Harness, to)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,7 +324,7 @@ func TestTwoInstallAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := r.a.installer(r.db).Record(t.Context(), r.live()); err != nil {
+	if err := installerOf(r.a, r.db).Record(t.Context(), r.live()); err != nil {
 		t.Fatal(err)
 	}
 	if open, err := r.db.PendingInstalls(t.Context()); err != nil || len(open) > 0 {

@@ -14,3 +14,12 @@ const (
 	// with a private copy of the database, and changes nothing else.
 	Tries
 )
+
+// Recorded is a message that something was recorded; of a copy of the database it says
+// that it is not kept.
+func (a Access) Recorded(message string) string {
+	if a == Tries {
+		return message + " (not kept: this is a dry run)"
+	}
+	return message
+}

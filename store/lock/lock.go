@@ -269,9 +269,6 @@ func (s *Skill) By(run string) error {
 	return nil
 }
 
-// Path is where the lock is.
-func (s *Skill) Path() string { return s.l.Path() }
-
 // Unlock gives it back; nil has nothing to give back.
 func (s *Skill) Unlock() {
 	if s != nil {

@@ -243,7 +243,7 @@ func (c *Campaign) Install(ctx context.Context, res *Result, to []skill.Target) 
 		return nil, err
 	}
 	in := c.runner.Installer(c.db)
-	plan, err := in.PlanProved(ctx, c.Live, *v, c.Config.Evolve, to)
+	plan, err := in.PlanProved(ctx, c.Live, v, c.Config.Evolve, to)
 	if err != nil {
 		return nil, err
 	}
@@ -252,20 +252,12 @@ func (c *Campaign) Install(ctx context.Context, res *Result, to []skill.Target) 
 
 // proved is the version that the challenger of a result becomes.
 func (c *Campaign) proved(ctx context.Context, res *Result) (*record.Version, error) {
-	inc, out := c.plan.Incumbent.Doc, res.Outcome
-	v := &record.Version{Skill: c.run.Skill, Parent: inc.Hash(), Author: "evolve",
-		Run: c.run.ID, Proven: true, Simulated: c.run.Simulated, Created: c.runner.Now().UTC()}
-	if out.Challenger != nil {
-		v.Text, v.Operator = out.Challenger.Text, out.Challenger.Operator
-	} else {
-		made, err := candidate.MadeBy(ctx, c.db, c.run.Skill, c.plan.Carried.SHA())
-		if err != nil {
-			return nil, err
-		}
-		v.Text, v.Operator = c.plan.Carried.Doc.Render(), made.Operator
+	made, err := candidate.MadeBy(ctx, c.db, c.run.Skill, res.Challenger.SHA)
+	if err != nil {
+		return nil, err
 	}
-	v.SHA = skill.HashText(v.Text)
-	var err error
-	v.Evidence, err = candidate.EvidenceOf(out.Verdict)
+	v := candidate.NewVersion(made, c.run, c.plan.Incumbent.SHA())
+	v.Created = c.runner.Now().UTC()
+	v.Evidence, err = candidate.EvidenceOf(res.Outcome.Verdict)
 	return v, err
 }

@@ -125,6 +125,13 @@ func VersionIn(versions []record.Version, sha string) *record.Version {
 	return nil
 }
 
+// NewVersion is the version that a candidate becomes in the place of the text parent, with
+// the evidence of run.
+func NewVersion(c *record.Candidate, run *record.Run, parent string) *record.Version {
+	return &record.Version{Skill: run.Skill, SHA: c.SHA, Parent: parent, Author: "evolve", Operator: c.Operator, Run: run.ID,
+		Evidence: run.Verdict, Proven: true, Simulated: run.Simulated, Text: c.Text}
+}
+
 // VerdictOf reads the gate's verdict back from a run.
 func VerdictOf(raw json.RawMessage) (*gate.Verdict, error) {
 	if len(raw) == 0 {

@@ -45,14 +45,6 @@ func (k *Rebaser) lock(ctx context.Context, id string) (unlock func(), err error
 	return k.Locks.Run(ctx, id, nil)
 }
 
-// recorded says what was recorded; of a copy, that it was not.
-func (k *Rebaser) recorded(words string) {
-	if k.Outbox.Access == datadir.Tries {
-		words += " (not kept: this is a dry run)"
-	}
-	k.Say("%s", words)
-}
-
 // Edited carries the challengers that wait over to the live text after its owner
 // has edited it, one trial of each kind: see mutate.Rebase. before is the text
 // that was known to be in place, "" for none. What has no place on trial any more
@@ -294,7 +286,7 @@ func (k *Rebaser) rebaseOne(ctx context.Context, db *store.Store, live *skill.Li
 		return err
 	}
 	if !r.Again {
-		k.recorded(plain.Line(words))
+		k.Say("%s", k.Outbox.Access.Recorded(plain.Line(words)))
 	}
 	if k.Outbox.Access != datadir.Writes {
 		return nil

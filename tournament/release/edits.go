@@ -51,7 +51,7 @@ func (in *Installer) recordText(ctx context.Context, live *skill.Live) error {
 		return err
 	}
 	if v.N > 0 {
-		in.recorded("%s was edited by hand: recorded as v%d", live.Name, v.N)
+		in.Say(in.Access.Recorded("%s was edited by hand: recorded as v%d"), live.Name, v.N)
 	}
 	return in.Store.SetInstalled(ctx, live.Name, target, sha)
 }
@@ -75,7 +75,7 @@ func (in *Installer) recordEdit(ctx context.Context, name string, p *Place) (*re
 	if err != nil {
 		return nil, err
 	}
-	in.recorded("%s, %s: recorded as v%d", name, note, kept.N)
+	in.Say(in.Access.Recorded("%s, %s: recorded as v%d"), name, note, kept.N)
 	return &kept, in.Store.SetInstalled(ctx, name, p.Path, p.Held)
 }
 
@@ -141,7 +141,7 @@ func (in *Installer) mayReplace(ctx context.Context, name string, p *Place, v *r
 // v.Parent, in the place of the live text. evolves is the part of the skill that v
 // changes. A text that only its owner may install is refused. to are the targets; nil
 // is where the skill lives, and the targets of the configuration.
-func (in *Installer) PlanProved(ctx context.Context, live *skill.Live, v record.Version, evolves string, to []skill.Target) (*Plan, error) {
+func (in *Installer) PlanProved(ctx context.Context, live *skill.Live, v *record.Version, evolves string, to []skill.Target) (*Plan, error) {
 	next, err := skill.Stored(v.Text)
 	if err != nil {
 		return nil, err
@@ -163,8 +163,8 @@ func (in *Installer) PlanProved(ctx context.Context, live *skill.Live, v record.
 		}
 		to = append([]skill.Target{home}, more...)
 	}
-	p := &Plan{Op: store.OpPromote, Live: live, Version: &v, note: v.Note, fresh: true}
-	p.Places, err = in.noting(p).planNew(ctx, live, v.Parent, &v, to, false)
+	p := &Plan{Op: store.OpPromote, Live: live, Version: v, note: v.Note, fresh: true}
+	p.Places, err = in.noting(p).planNew(ctx, live, v.Parent, v, to, false)
 	return in.planned(p, err)
 }
 

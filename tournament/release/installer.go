@@ -275,12 +275,3 @@ func (p *Plan) Fingerprint() string {
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
-
-// recorded reports a text that was found and recorded; of a copy of the store, that it
-// is not kept.
-func (in *Installer) recorded(format string, args ...any) {
-	if in.Access == datadir.Tries {
-		format += " (not kept: this is a dry run)"
-	}
-	in.Say(format, args...)
-}

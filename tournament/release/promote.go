@@ -146,9 +146,8 @@ func (in *Installer) versionToBe(ctx context.Context, live *skill.Live, trial *r
 	if err != nil {
 		return nil, nil, err
 	}
-	v := &record.Version{Skill: live.Name, SHA: cand.SHA, Parent: live.Doc.Hash(), Author: "evolve",
-		Operator: cand.Operator, Run: trial.Run, Evidence: run.Verdict, Proven: proven,
-		Simulated: trial.Simulated, Note: note, Text: cand.Text, Created: in.Now().UTC()}
+	v := candidate.NewVersion(cand, run, live.Doc.Hash())
+	v.Proven, v.Simulated, v.Note, v.Created = proven, trial.Simulated, note, in.Now().UTC()
 	if trial.Incumbent == live.Doc.Hash() {
 		return v, nil, nil
 	}

@@ -400,8 +400,9 @@ func (s *Worker) install(ctx context.Context, t sleep.Task, r sleep.Result) (str
 	if err != nil {
 		return "", err
 	}
-	plan, err := in.PlanProved(ctx, live, record.Version{Skill: t.Skill, SHA: r.Challenger, Parent: r.Incumbent, Author: "evolve",
-		Operator: cand.Operator, Run: t.Run, Evidence: run.Verdict, Proven: true, Simulated: r.Simulated, Note: "installed by a night", Text: cand.Text, Created: s.Runner.Now().UTC()}, candidate.PartOf(cand.Operator), nil)
+	v := candidate.NewVersion(cand, run, r.Incumbent)
+	v.Simulated, v.Note, v.Created = r.Simulated, "installed by a night", s.Runner.Now().UTC()
+	plan, err := in.PlanProved(ctx, live, v, candidate.PartOf(cand.Operator), nil)
 	if err != nil {
 		return "", aboutFolder(t.Skill, err)
 	}
