@@ -100,7 +100,7 @@ func lowest(d []float64, mean, limit float64) float64 {
 
 // capital is the log of what betting against "the mean is at most m", m > -1,
 // has won. At m = 0 it is a Process fed with d. Elsewhere the stake is scaled
-// by 1+m, the largest loss that d can bring, where above scales by 1+|m|:
+// by 1+m, the largest loss that d can bring, while above scales by 1+|m|:
 // fairer to small means, and as valid, since no factor is negative.
 func capital(d []float64, m float64) float64 {
 	var room [8]float64

@@ -82,7 +82,7 @@ func (d *Decision) Lasts(level float64) bool {
 
 func (t *Trial) level(o Objective) float64 { return t.cfg.limits()[o].Alpha }
 
-// reached tells whether p refutes its hypothesis at level alpha. It compares
+// reached reports whether p refutes its hypothesis at level alpha. It compares
 // logs: 1/alpha as a quotient would be off by a rounding.
 func reached(p *Process, alpha float64) bool { return p.peak >= -math.Log(alpha) }
 
@@ -94,7 +94,7 @@ func (t *Trial) within(o Objective) bool {
 // Measured reports whether any pair has a value of it.
 func (t *Trial) Measured(o Objective) bool { return t.evidence[o].n > 0 }
 
-// othersWithin tells whether every measured objective except o is shown to be
+// othersWithin reports whether every measured objective except o is shown to be
 // within its tolerance. Quality, for which there is no leave to be unmeasured,
 // is always asked for.
 func (t *Trial) othersWithin(o Objective) bool {
@@ -125,7 +125,7 @@ func (t *Trial) judge() {
 	}
 }
 
-// futile tells whether no measured objective can still win by as much as
+// futile reports whether no measured objective can still win by as much as
 // matters. It rests on quality at least: without it nothing is known.
 func (t *Trial) futile() bool {
 	if !t.Measured(Quality) {
@@ -195,7 +195,7 @@ func (t *Trial) EValue() float64 {
 	return e
 }
 
-// decider is the objective that the verdict rests on, quality where it is another
+// decider is the objective that the verdict rests on, quality if it is another
 // reason or none.
 func (t *Trial) decider() Objective {
 	for o := range Objective(objectives) {

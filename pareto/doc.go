@@ -2,7 +2,7 @@
 // decides: fronts over several objectives, instance fronts for choosing
 // parents, and evidence that may be looked at after every case.
 //
-// It is pure: no input or output, no clock, no randomness of its own (where
+// It is pure: no input or output, no clock, no randomness of its own (if
 // chance is needed, a *rand.Rand is a parameter). It knows nothing of skills,
 // agents or stores.
 //

@@ -24,7 +24,7 @@ const forecastTrials = 400
 // would be needed, as for any challenger that is not better.
 //
 // It plays trials under the rule cfg with a fixed seed, one attempt per arm and
-// case, passes independent between the arms (where the same cases fail in both
+// case, passes independent between the arms (if the same cases fail in both
 // arms, fewer are needed), retries falling with failures, cost and latency
 // unchanged but noisy. The last two have to be shown to be within their
 // tolerance, which takes about 30 cases however large the gain is. It takes

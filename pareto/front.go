@@ -155,7 +155,7 @@ func Knee(points []Point) int {
 	return front[best]
 }
 
-// at returns coordinate d, NaN where the point is too short to have it.
+// at returns coordinate d, NaN if the point is too short to have it.
 func (p Point) at(d int) float64 {
 	if d < len(p.Values) {
 		return p.Values[d]

@@ -32,7 +32,7 @@ type Instances struct {
 // NewInstances returns an empty matrix over that many cases.
 func NewInstances(cases int) *Instances { return &Instances{cases: cases} }
 
-// Add appends a candidate with one score a case, larger is better, NaN where it
+// Add appends a candidate with one score a case, larger is better, NaN if it
 // has not been measured, and returns its index. It panics if the number of
 // scores is not the number of cases. The slice is copied.
 func (in *Instances) Add(scores []float64) int {
@@ -53,7 +53,7 @@ func (in *Instances) Set(candidate, caseIndex int, score float64) {
 // Len returns the number of candidates.
 func (in *Instances) Len() int { return len(in.scores) }
 
-// Score returns what was entered, NaN where nothing was.
+// Score returns what was entered, NaN if nothing was.
 func (in *Instances) Score(candidate, caseIndex int) float64 { return in.scores[candidate][caseIndex] }
 
 // Mean returns the mean of a candidate's known scores and how many there are;
@@ -69,12 +69,12 @@ func (in *Instances) Mean(candidate int) (mean float64, n int) {
 	return sum / float64(n), n
 }
 
-// Weights returns for every candidate on how many instance fronts it stands,
+// Weights returns for every candidate on how many instance fronts it is,
 // after the candidates that the others make superfluous were removed (their
 // weight is 0). In ascending order of mean score, then of index, a candidate is
 // removed if every front that holds it holds another candidate that is not
 // removed. A candidate that is alone on a front therefore always stays, and
-// every case with a score keeps somebody on its front.
+// every case with a score keeps a candidate on its front.
 //
 // The slice is valid until the next Add or Set and must not be changed.
 // Candidates × cases steps; 1,000 × 1,000 take a few milliseconds.

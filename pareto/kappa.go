@@ -31,9 +31,9 @@ func (a *Agreement) Add(owner, judge bool) {
 // N is the number of things.
 func (a Agreement) N() int { return a.BothPass + a.OnlyOwner + a.OnlyJudge + a.BothFail }
 
-// KappaEstimate is Cohen's κ with its interval. Value is NaN where κ is not
-// defined: without anything rated, and where both raters always say the same one
-// word; Low and High are then -1 and 1.
+// KappaEstimate is Cohen's κ with its interval. Value is NaN if κ is not
+// defined: without anything rated, and if both raters always give the same rating; Low and
+// High are then -1 and 1.
 type KappaEstimate struct {
 	Value float64
 	Low   float64
@@ -65,7 +65,7 @@ const kappaZ = 1.959963984540054
 //
 // The 95 % interval is the asymptotic one of Fleiss, Cohen and Everitt (1969),
 // computed with half a thing added to each of the four cells, because without
-// that it shrinks to a point where the raters never differ; it is then widened
+// that it shrinks to a point if the raters never differ; it is then widened
 // to hold the estimate. It is a fixed-sample interval: it describes, and nothing
 // is promoted because of it. TestKappaCovers measures it at 20 to 40 things.
 func Kappa(a Agreement) KappaEstimate {
@@ -88,7 +88,7 @@ func Kappa(a Agreement) KappaEstimate {
 }
 
 // kappaOf is κ of a table of counts (owner × judge) and its standard error,
-// Fleiss, Cohen and Everitt (1969), equation 13. NaN where chance agrees always.
+// Fleiss, Cohen and Everitt (1969), equation 13. NaN if chance agrees always.
 func kappaOf(n [2][2]float64) (kappa, se float64) {
 	total := n[0][0] + n[0][1] + n[1][0] + n[1][1]
 	if total == 0 {

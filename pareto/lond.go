@@ -45,7 +45,7 @@ func (l *LOND) Level(t int) float64 {
 	return l.Share(t, before)
 }
 
-// Share is α_t where so many promotions were known when trial t began. Those of
+// Share is α_t if so many promotions were known when trial t began. Those of
 // earlier trials that came later may be left out: that only makes the level
 // stricter. It never exceeds α/2.
 func (l *LOND) Share(t, before int) float64 {

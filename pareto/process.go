@@ -87,7 +87,7 @@ func (p *Process) logE() float64 {
 }
 
 // E returns the current capital: an e-value at the moment of stopping. It
-// starts at 1, and is math.MaxFloat64 where the true value is larger.
+// starts at 1, and is math.MaxFloat64 if the true value is larger.
 func (p *Process) E() float64 { return min(math.Exp(p.logE()), math.MaxFloat64) }
 
 // Max returns the largest capital so far, at least 1. It is what may be

@@ -8,8 +8,8 @@ import (
 const showPower = 0.8
 
 // Showable returns the smallest mean gain in quality that cases pairs show with
-// a chance of 80 %, where the paired differences scatter with the standard
-// deviation sd, at the level alpha; 1 where none is. It plays trials of
+// a chance of 80 %, if the paired differences scatter with the standard
+// deviation sd, at the level alpha; 1 if none is. It plays trials of
 // differences of −1, 0 and 1 with a fixed seed: those take the most cases for
 // their mean and spread. Cost, latency and retries are left out, so that the
 // truth is no less. It takes milliseconds.

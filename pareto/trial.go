@@ -9,7 +9,7 @@ import (
 
 // A Pair is what one cluster of held-out cases says: the differences between
 // challenger and incumbent, each in [-1, 1] and oriented so that positive
-// favours the challenger. NaN where either arm has no value; the pair then says
+// favours the challenger. NaN if either arm has no value; the pair then says
 // nothing about that objective.
 type Pair struct {
 	Quality float64 // challenger - incumbent, trials averaged
@@ -49,7 +49,7 @@ func (p *Pair) UnmarshalJSON(b []byte) error {
 
 // LogRatio is the difference of two costs or durations in the unit of a Pair:
 // log(incumbent/challenger) / log 4, clipped to [-1, 1], so that half the cost
-// is +0.5 and a quarter or less is +1. NaN where either is unknown or not
+// is +0.5 and a quarter or less is +1. NaN if either is unknown or not
 // positive.
 func LogRatio(incumbent, challenger float64) float64 {
 	if !(incumbent > 0) || !(challenger > 0) {
@@ -121,13 +121,13 @@ func (c Config) Within(level float64) Config {
 }
 
 // IntervalLevel is the coverage of the interval that is shown for an objective: 0.95,
-// or what the verdict takes where that is less. Else one could read "promoted" beside
+// or what the verdict takes if that is less. Else one could read "promoted" beside
 // an interval that holds 0.
 func (c Config) IntervalLevel(o Objective) float64 {
 	return min(intervalLevel, 1-2*c.limits()[o].Alpha)
 }
 
-// check returns an error where a level or a bound makes no sense.
+// check returns an error if a level or a bound makes no sense.
 func (c Config) check() error {
 	level := func(a float64) bool { return a > 0 && a < 1 }
 	for o, l := range c.limits() {

@@ -64,7 +64,7 @@ func approveSpending(a *global, yes bool, over float64, usd *float64, question, 
 	return err
 }
 
-// searchOf is what a view of the search is told.
+// searchOf describes a search to the progress view: its phase, its caps and what it may take.
 func searchOf(c *campaign.Campaign, fc *campaign.Forecast) term.Task {
 	budget := c.Budget()
 	t := term.Task{Phase: "search", Unit: "rollouts", Total: fc.Rollouts, Count: func() int64 { return budget.Spent().Rollouts },

@@ -130,8 +130,8 @@ func (f *runFlags) check() error {
 	return nil
 }
 
-// sameCommand goes on with the run that waits for answers where the same command
-// is typed again.
+// sameCommand makes a command that is typed again resume the run that its first time
+// began, if that run still waits for answers.
 func sameCommand(ctx context.Context, a *global, f *runFlags) error {
 	if f.resume != "" {
 		return nil

@@ -103,7 +103,8 @@ func (r *Runner) ingester(db *store.Store, back *agent.Backends) *ingest.Ingeste
 	return &ingest.Ingester{Store: db, Layout: r.Layout, Dir: r.Dir, Access: r.Access, Now: r.Now, Redactor: back.Redactor}
 }
 
-// carry lets the run go on with an undecided challenger, or says that it waits.
+// carry has the run continue the trial of an undecided challenger; a *WaitingError if there
+// is no fresh case for it.
 func (c *Campaign) carry(ctx context.Context, trial *record.TrialRecord) error {
 	f := &c.Config
 	switch {

@@ -69,7 +69,7 @@ func (c *Campaign) build(ctx context.Context) error {
 	p.Budget, p.Caps, p.NoGate, p.Gate, p.HeldOut, p.Objectives = c.budget, f.Caps(), f.NoGate, f.gate(), f.HeldOut, f.Objectives
 	p.Options = search.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile,
 		Selector: search.Selectors[f.Select], Accept: search.Acceptances[f.Accept],
-		Batch: search.Batches[f.Batch], Barred: f.Barred}
+		Batch: search.Batches[f.Batch], Excluded: f.Barred}
 	for _, sha := range f.Approved {
 		seed, err := candidate.MadeBy(ctx, c.db, f.Skill, sha)
 		if err != nil {

@@ -47,7 +47,7 @@ type Verdict struct {
 	pareto.Decision
 	// Fresh counts the held-out clusters that this run added.
 	Fresh int `json:"fresh"`
-	// Stop says why no more pairs were run, "" where the decision came first.
+	// Stop says why no more pairs were run, "" if the decision came first.
 	Stop       string `json:"stop,omitempty"`
 	BudgetStop bool   `json:"-"`
 	Cap        string `json:"-"` // with BudgetStop: that was reached
@@ -56,10 +56,10 @@ type Verdict struct {
 	Round     int    `json:"round,omitempty"`
 	Restarted string `json:"restarted,omitempty"`
 	// Number is the trial's among all of the skill's, and Lifetime the error rate
-	// that is left for it; 0 where the journal does not number them.
+	// that is left for it; 0 if the journal does not number them.
 	Number   int     `json:"trial,omitempty"`
 	Lifetime float64 `json:"lifetime_level,omitempty"`
-	// Judge is set where held-out cases rest on a judge alone.
+	// Judge is set if held-out cases rest on a judge alone.
 	Judge *record.Calibration `json:"judge,omitempty"`
 }
 
@@ -70,12 +70,12 @@ func (v *Verdict) stopAt(limit *eval.BudgetError) {
 // state is that of a trial in this run.
 type state struct {
 	record.State
-	owners   int  // see State.Completed
-	met      bool // see meet
-	spent    *record.Spent
-	copies   int      // see usable
-	resumed  []string // what this run had added when it was interrupted
-	revision int64    // of the record that it was read from, or saved as
+	owners     int  // see State.Completed
+	modelKnown bool // see checkModel
+	spent      *record.Spent
+	copies     int      // see usable
+	resumed    []string // what this run had added when it was interrupted
+	revision   int64    // of the record that it was read from, or saved as
 }
 
 // Try runs pairs until the evidence decides, the cases are used up, or the
@@ -86,7 +86,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		return nil, err
 	}
 	v := &Verdict{Decision: st.Trial.Decide(), Round: len(st.Past)}
-	if _, err := g.meet(ctx, st, v, "", false); err != nil {
+	if _, err := g.checkModel(ctx, st, v, "", false); err != nil {
 		return nil, err
 	}
 	clusters, err := g.fresh(ctx, st, incumbent.SHA(), challenger.SHA(), test)
@@ -139,7 +139,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 				continue
 			}
 			if st.Trial.Verdict() == pareto.Undecided {
-				again, err := g.meet(ctx, st, v, models[i], true)
+				again, err := g.checkModel(ctx, st, v, models[i], true)
 				if err != nil {
 					return nil, err
 				}
@@ -173,13 +173,13 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		v.Stop = "no held-out case is left"
 	}
 	if judged > 0 {
-		g.tellJudge(v, judged, len(test), st.owners, idle)
+		g.reportJudge(v, judged, len(test), st.owners, idle)
 	}
-	g.tellLeftOut(v)
+	g.reportLeftOut(v)
 	if words := record.Repeated(st.copies); words != "" {
 		v.Warnings = append(v.Warnings, words)
 	}
-	if err := g.tellLifetime(ctx, st, v, incumbent.SHA(), challenger.SHA()); err != nil {
+	if err := g.reportLifetime(ctx, st, v, incumbent.SHA(), challenger.SHA()); err != nil {
 		return nil, err
 	}
 	if v.Restarted != "" {
@@ -212,7 +212,7 @@ func (g *Gate) fresh(ctx context.Context, st *state, incumbent, challenger strin
 }
 
 // affordable is as many of the clusters, from the first on, as the cap on rollouts
-// can carry even where every attempt fails and is followed by its work retries:
+// can carry even if every attempt fails and is followed by its work retries:
 // half a pair is paid for and proves nothing, and which pairs a run has must not
 // depend on which worker was faster.
 func (g *Gate) affordable(clusters []record.Cluster) []record.Cluster {
@@ -248,9 +248,9 @@ func (g *Gate) spend(ctx context.Context, spent *record.Spent, incumbent, challe
 	return ours, nil
 }
 
-// tellLeftOut says in one line what the owner left out, instead of a line each
+// reportLeftOut says in one line what the owner left out, instead of a line each
 // that it was never measured.
-func (g *Gate) tellLeftOut(v *Verdict) {
+func (g *Gate) reportLeftOut(v *Verdict) {
 	var out []string
 	for i, o := range pareto.Objectives {
 		if pareto.Objective(i).In(g.Objectives) {
@@ -292,9 +292,9 @@ func (g *Gate) save(ctx context.Context, st *state, incumbent, challenger string
 	return err
 }
 
-// unchanged refuses to go on with a trial that another process has changed since it
-// was read: what the next pairs say could not be added to it. Resumed, the run goes
-// on from what the trial is by then, and the pairs that it has are not paid again.
+// unchanged refuses to continue a trial that another process has changed since it
+// was read: the next pairs could not be added to it. Resumed, the run continues
+// from what the trial is by then, and the pairs that it has are not paid again.
 func (g *Gate) unchanged(ctx context.Context, st *state, incumbent, challenger string) error {
 	rec, err := g.Log.Journal.Trial(ctx, g.Skill, incumbent, challenger)
 	if err != nil {

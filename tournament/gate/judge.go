@@ -10,7 +10,7 @@ import (
 )
 
 // provable puts the clusters that an untrusted judge alone would decide behind
-// the others, and leaves them out (idle) where the trial has nothing and gets
+// the others, and leaves them out (idle) if the trial has nothing and gets
 // nothing else to rest on: cost and latency alone prove nothing, and a held-out
 // case is spent only once.
 func (g *Gate) provable(clusters []record.Cluster, t *pareto.Trial) (list []record.Cluster, idle bool) {
@@ -31,10 +31,10 @@ func (g *Gate) provable(clusters []record.Cluster, t *pareto.Trial) (list []reco
 	return append(list, last...), false
 }
 
-// tellJudge says in the verdict what rests on the judge alone, and what that is
+// reportJudge says in the verdict what rests on the judge alone, and what that is
 // worth. judged and all count held-out cases, owners the clusters among them on
-// which the owner's own word stands for the judge's.
-func (g *Gate) tellJudge(v *Verdict, judged, all, owners int, idle bool) {
+// which the owner's own decision replaces the judge's.
+func (g *Gate) reportJudge(v *Verdict, judged, all, owners int, idle bool) {
 	told := g.Judge.WithoutOutcomes()
 	v.Judge = &told
 	if g.Judge.Trusted() {
@@ -58,7 +58,7 @@ func (g *Gate) tellJudge(v *Verdict, judged, all, owners int, idle bool) {
 }
 
 // answersOf names the answers of a cluster's rollouts, which come in pairs of
-// one case; nil where one of them is not there.
+// one case; nil if one of them is not there.
 func answersOf(rs []*eval.Rollout, incumbent string) (keys []string) {
 	for i := 0; i+1 < len(rs); i += 2 {
 		a, b := rs[i], rs[i+1]

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// tellLifetime says what a proof is worth over all trials of the skill.
-func (g *Gate) tellLifetime(ctx context.Context, st *state, v *Verdict, incumbent, challenger string) error {
+// reportLifetime says what a proof is worth over all trials of the skill.
+func (g *Gate) reportLifetime(ctx context.Context, st *state, v *Verdict, incumbent, challenger string) error {
 	n, err := g.Log.Journal.TrialNumber(ctx, g.Skill, incumbent, challenger, len(st.Past))
 	if err != nil || n == nil {
 		return err

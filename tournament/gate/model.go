@@ -9,24 +9,24 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// Evidence is about a text and a model. A trial that another model would go on
-// with starts again: with an e-process of its own, at the level of the run in
+// Evidence is about a text and a model. If another model would continue a trial, it
+// starts again: with an e-process of its own, at the level of the run in
 // which it does. What it had come to stays in the record and does not count. Its
-// clusters are not heard again, although they would say something new of the new
+// clusters are not used again, although they would be new evidence about the new
 // model: they had a part in keeping the challenger on trial (see Restart).
 //
 // A run has one model: the one that it asks for, or the one that the first pair
 // names whose arms agree on it. When the trial starts again depends on names
 // alone, never on what the pairs say.
 
-// meet tells the trial who answers: before the first pair of the run what is known
+// checkModel compares the model that answers with the trial's: before the first pair of the run what is known
 // without asking, then what each pair names, "" for nothing. It reports whether the
 // trial starts again.
-func (g *Gate) meet(ctx context.Context, st *state, v *Verdict, reported string, measured bool) (bool, error) {
-	if st.met {
+func (g *Gate) checkModel(ctx context.Context, st *state, v *Verdict, reported string, measured bool) (bool, error) {
+	if st.modelKnown {
 		return false, nil
 	}
-	st.met = reported != ""
+	st.modelKnown = reported != ""
 	now := record.ModelOf(g.Evaluator.Agent.Identity(), reported)
 	known := now
 	if !measured && st.On.Reported != "" {
@@ -49,7 +49,7 @@ func (g *Gate) meet(ctx context.Context, st *state, v *Verdict, reported string,
 	return true, g.emit(ctx, "gate_restart", map[string]any{"from": was.On.String(), "to": now.String(), "cases": was.Trial.Cases(), "reason": v.Restarted})
 }
 
-// answeredBy is the model that all rollouts of a pair name, "" where one names
+// answeredBy is the model that all rollouts of a pair name, "" if one names
 // another, or none does.
 func answeredBy(rs []*eval.Rollout) (model string) {
 	for i, r := range rs {

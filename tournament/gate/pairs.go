@@ -68,7 +68,7 @@ func Adjacent(old, new eval.Variant, c *eval.Case, arm string, trial int, seed i
 // Difference averages each arm over a cluster's rollouts, which come in pairs of
 // one case and trial, in any order, and pairs the arms; incumbent is the
 // candidate of the old one. Positive favours the other. A pair that is missing
-// on either side is dropped; with none left every value is NaN. nil where an arm
+// on either side is dropped; with none left every value is NaN. nil if an arm
 // was not run at all (a nil rollout).
 func Difference(rs []*eval.Rollout, incumbent string) *pareto.Pair {
 	var old, new arm

@@ -12,7 +12,7 @@ import (
 )
 
 // Approved carries the approved candidates that no run has tried yet over to
-// the live text, where that is another one than they were made from: a search that
+// the live text, if that is another one than they were made from: a search that
 // began with one as it is would lose what was written since. What comes of it goes
 // to quarantine: an approval is for one text.
 func (k *Rebaser) Approved(ctx context.Context, live *skill.Live) error {

@@ -297,7 +297,7 @@ func (k *Rebaser) rebaseOne(ctx context.Context, db *store.Store, live *skill.Li
 	return k.Outbox.Guard(ctx, db, name)
 }
 
-// mergeEdit makes the re-based text; nil where r says why there is none.
+// mergeEdit makes the re-based text; nil if r says why there is none.
 func mergeEdit(ctx context.Context, db *store.Store, live *skill.Live, was *record.Candidate, r *candidate.Carrying) (*skill.Document, error) {
 	v, err := db.VersionBySHA(ctx, live.Name, r.Base)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -327,7 +327,7 @@ func mergeEdit(ctx context.Context, db *store.Store, live *skill.Live, was *reco
 }
 
 // admit checks the re-based text as the search checks what a mutator proposes. r
-// names rules alone: what a finding quotes stands with the candidate, where a purge
+// names rules alone: what a finding quotes is stored with the candidate, so that a purge
 // finds it.
 func (k *Rebaser) admit(ctx context.Context, db *store.Store, live *skill.Live, next *skill.Document, c *record.Candidate, r *candidate.Carrying) error {
 	ours, err := skill.Parse(live.Doc.Render(), next.Options())

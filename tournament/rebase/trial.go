@@ -19,7 +19,7 @@ import (
 
 // restart begins the trial of a re-based challenger without evidence. Where that
 // very text had a trial against the live one (the owner has gone back to what she
-// had), it goes on.
+// had), it continues.
 func restart(ctx context.Context, db *store.Store, t *record.TrialRecord, c *record.Candidate, r *candidate.Carrying, now time.Time) (goesOn bool, err error) {
 	barred, err := spentOn(ctx, db, t)
 	if err != nil {

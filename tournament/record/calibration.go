@@ -10,14 +10,14 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 )
 
-// What a judge must show before its word alone is evidence.
+// What a judge must show before its decision alone is evidence.
 const (
 	TrustedKappa  = 0.6
 	TrustedLabels = 20
 )
 
-// A Calibration says how well a judge agrees with the owner's own labels. The
-// zero value is a judge of whom nothing is known: it is not trusted.
+// A Calibration is how well a judge agrees with the owner's own labels. The zero value is
+// that of an unknown judge: it is not trusted.
 type Calibration struct {
 	// Judge is the grader's identity: another model, or another prompt, has to
 	// be calibrated anew.
@@ -27,10 +27,10 @@ type Calibration struct {
 	// Missing counts labelled answers that the judge gave no readable reply to.
 	Missing int `json:"missing,omitempty"`
 	// Outcomes are the owner's own comparisons of two answers, by OutcomeKey:
-	// 1 where the new one is better, -1 where the old one is, 0 for the same.
-	// They take the place of an untrusted judge's word on those answers.
+	// 1 if the new one is better, -1 if the old one is, 0 for the same.
+	// They replace the decision of an untrusted judge on those answers.
 	Outcomes map[string]float64 `json:"outcomes,omitempty"`
-	// Stop says why not every label was used, "" where all were.
+	// Stop says why not every label was used, "" if all were.
 	Stop string `json:"stop,omitempty"`
 }
 
@@ -72,7 +72,7 @@ func JudgeOnly(cases ...*eval.Case) bool {
 }
 
 // RestsOnJudge counts the held-out cases in whose cluster everything is checked
-// by a judge: where there are none, nobody needs to know how good the judge is.
+// by a judge: if there are none, how good the judge is does not matter.
 func RestsOnJudge(test []eval.Case) int {
 	n := 0
 	list, _ := usable(test, nil, "", nil)
@@ -85,7 +85,7 @@ func RestsOnJudge(test []eval.Case) int {
 }
 
 // outcome is the owner's own comparison of the arms on a cluster, the mean over
-// its cases; false where the owner did not compare all of them.
+// its cases; false if the owner did not compare all of them.
 func (c Calibration) outcome(p HeldPair) (d float64, ok bool) {
 	for _, key := range p.Answers {
 		x, ok := c.Outcomes[key]

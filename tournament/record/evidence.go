@@ -27,7 +27,7 @@ func (t *TrialRecord) Kept() (*pareto.Trial, error) {
 	return begun(st.Trial), nil
 }
 
-// Fresh counts the held-out cases that the trial can go on with: their clusters
+// Fresh counts the held-out cases that the trial can continue with: their clusters
 // are not part of it yet, and no case of them was spent on another challenger,
 // or the judge's decision on them is still withheld.
 // spent is what Journal.SpentCases says of the trial's incumbent.
@@ -48,7 +48,7 @@ func (t *TrialRecord) Copies(test []eval.Case, spent *Spent) (int, error) {
 }
 
 // Provable counts what Fresh counts, apart by whether it could prove anything: idle
-// are the cases that a judge alone decides which c does not trust, where the owner has
+// are the cases that a judge alone decides which c does not trust, if the owner has
 // not compared the answers either.
 func (t *TrialRecord) Provable(test []eval.Case, spent *Spent, c Calibration) (fresh, idle int, err error) {
 	st, err := t.read()

@@ -13,7 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 )
 
-// RunStatus is where a run stands.
+// RunStatus is the state of a run.
 type RunStatus string
 
 const (
@@ -125,8 +125,8 @@ type TrialRecord struct {
 	Revision int64 `json:"revision,omitempty"`
 }
 
-// A TrialChangedError says that a trial is not any more what the writer has read:
-// another process has saved it since, or it is gone. Nothing was written.
+// A TrialChangedError means that another process has saved the trial since it was read, or
+// that it is gone. Nothing was written.
 type TrialChangedError struct{ Challenger string }
 
 func (e *TrialChangedError) Error() string {
@@ -171,9 +171,8 @@ type Journal interface {
 	// AppendEvent is idempotent by (Run, Seq): a resumed run walks the same
 	// events again.
 	AppendEvent(ctx context.Context, e Event) error
-	// SaveTrial numbers a trial, or a further round of it, where this begins it.
-	// SaveTrial saves a trial that nobody else has saved since t was read (see
-	// Revision), and counts t.Revision up. Errors: *TrialChangedError.
+	// SaveTrial saves a trial that no other process has saved since t was read, and counts
+	// t.Revision up. The first time it numbers the trial, or a further round of it. Errors: *TrialChangedError.
 	SaveTrial(ctx context.Context, t *TrialRecord) error
 	// TrialNumber is the place of a trial among all of the skill, nil for one that
 	// has not begun.
@@ -183,8 +182,8 @@ type Journal interface {
 	// SpendCase marks a test case, by its id and the print of what it asks ("": it is
 	// not known), as spent on a challenger; SpentCases is what is already spent
 	// against this incumbent by any challenger.
-	// Errors: *SpentError, where it, or another one that asks the same, is spent on
-	// another one.
+	// Errors: *SpentError, if it, or a case that asks the same, is spent on another
+	// challenger.
 	SpendCase(ctx context.Context, skill, incumbent, challenger, caseID, print string) error
 	SpentCases(ctx context.Context, skill, incumbent string) (*Spent, error)
 }

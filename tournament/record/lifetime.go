@@ -58,8 +58,9 @@ func (t *TrialRecord) ProvenAlone() (bool, error) {
 	return provenAlone(trial), nil
 }
 
-// provenAlone: a pair that a stricter trial heard after the proof takes nothing
-// from it, as a trial at this level would not have heard it.
+// provenAlone reports whether t is proven at the level of a single trial. A pair that a
+// stricter trial added after that proof does not count: a trial at this level would have
+// been closed.
 func provenAlone(t *pareto.Trial) bool { return alone(t).Verdict == pareto.Promote }
 
 // alone is what the pairs come to at the level of a single trial, with the e-value
@@ -79,8 +80,8 @@ func alone(t *pareto.Trial) pareto.Decision {
 }
 
 // Hold puts a trial that is undecided, or was promoted, under the level that is
-// left for it where its rule is laxer than that: its pairs are judged again as if
-// that had been its level from the first, and unless they suffice it goes on. It
+// left for it if its rule is laxer than that: its pairs are judged again as if
+// that had been its level from the first, and unless they suffice it continues. It
 // reports whether that changes anything. What the pairs would close is left alone:
 // nothing could be added to it.
 func (t *TrialRecord) Hold(level float64) (changed bool, err error) {
@@ -111,7 +112,7 @@ func (t *TrialRecord) Hold(level float64) (changed bool, err error) {
 }
 
 // OverLifetime says in one line what the proof of a trial is worth that is proven
-// alone, as number n of its skill's; "" where it holds among all of them.
+// alone, as number n of its skill's; "" if it holds among all of them.
 func (t *TrialRecord) OverLifetime(n *TrialNumber) (string, error) {
 	trial, err := t.Kept()
 	if err != nil {

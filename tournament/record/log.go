@@ -12,7 +12,7 @@ type Log struct {
 	Journal Journal
 	Run     string
 	Now     func() time.Time
-	// OnEvent, where set, is called for every event in order.
+	// OnEvent is called, if it is set, for every event in order.
 	OnEvent func(Event)
 
 	seq int

@@ -8,7 +8,7 @@ import (
 )
 
 // A Model is who answers: what evidence about a text is evidence for. The zero
-// value is nobody known.
+// value is an unknown model.
 type Model struct {
 	Agent string `json:"agent"` // the backend
 	// Release is the first two numbers of the agent's version: the ones after

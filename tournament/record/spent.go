@@ -24,7 +24,7 @@ type Spent struct {
 	Read map[string]bool
 }
 
-// On is the challenger that the case was spent on, "" where it was not.
+// On is the challenger that the case was spent on, "" if it was not.
 func (s *Spent) On(c *eval.Case) string {
 	if s == nil {
 		return ""
@@ -35,7 +35,7 @@ func (s *Spent) On(c *eval.Case) string {
 	return s.ByPrint[s.Print(c)]
 }
 
-// Prints are those by which a case that was heard is known again: of its id, and of
+// Prints are those by which a used case is recognised: of its id, and of
 // what it asks.
 func (s *Spent) Prints(c *eval.Case) []string {
 	out := []string{s.idPrint(c.ID)}
@@ -103,7 +103,7 @@ func (s *Spent) Unused(test []eval.Case, used []string) (kept []eval.Case, copie
 	return kept, copies
 }
 
-// Independent is cases without those of the test split that somebody may have learned
+// Independent is cases without those of the test split that a candidate may have learned
 // from: that ask nearly the same as a train or validation case, or are of a cluster
 // that has one. copies counts these.
 func Independent(cases []eval.Case) (kept []eval.Case, copies int) {
@@ -164,7 +164,7 @@ type Cluster struct {
 // prints of cases), those of which a case was spent on another challenger, those of
 // which one was generated, and those that ask nearly the same as one of these.
 // Clusters that ask nearly the same are one unit of evidence: the first of them
-// stands for all. copies counts the cases that are left out for what they ask
+// is used for all. copies counts the cases that are left out for what they ask
 // alone, and would count under their ids and the names of their clusters.
 func usable(test []eval.Case, spent *Spent, challenger string, used []string) (out []Cluster, copies int) {
 	at := map[string]int{}

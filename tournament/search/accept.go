@@ -3,7 +3,7 @@ package search
 import "math"
 
 // An Acceptance decides on a minibatch whether a child may enter the pool.
-// child and parent hold the quality on the same cases, NaN where missing; cases
+// child and parent hold the quality on the same cases, NaN if missing; cases
 // missing on either side do not count.
 type Acceptance interface {
 	Accept(child, parent []float64) bool

@@ -69,8 +69,8 @@ func (o *operators) order(rng *rand.Rand, urgency func(Move) float64) (out []Mov
 	return out
 }
 
-// urgency is how much the state of the search calls for a move.
-func (s *State) urgency(m Move) float64 {
+// urgencyOf is how much the state of the search calls for a move.
+func (s *State) urgencyOf(m Move) float64 {
 	if u, ok := m.(Urgent); ok {
 		return u.Urgency(s)
 	}

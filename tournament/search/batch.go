@@ -7,7 +7,7 @@ import (
 
 // A Batch picks the train cases that a child is compared with its parent on: at
 // most n of those that the parent has a score on, so that it need not be tried
-// again. parent holds its quality by case, NaN where unknown; targets are the
+// again. parent holds its quality by case, NaN if unknown; targets are the
 // cases that the change is meant for.
 type Batch interface {
 	Pick(parent []float64, targets []int, n int, rng *rand.Rand) []int

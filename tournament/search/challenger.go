@@ -36,7 +36,7 @@ const leastSaving = 0.05
 // better than the incumbent by more than noise in quality, or no worse in quality
 // and better by more than noise in another objective that counts. Where shortening
 // was asked for, it is shorter and no worse. In either case the challenger that
-// stands already must be beaten.
+// is undecided already must be beaten.
 func (s *State) worthTrying(m *Member, n Noise) bool {
 	root := s.pool.members[0]
 	if m == root || m.cut != s.opt.Shorten || !s.supplants(m, n) {
@@ -58,8 +58,8 @@ func (s *State) worthTrying(m *Member, n Noise) bool {
 }
 
 // shorter is the shortest text that only lacks lines of the incumbent, and is no worse
-// than that and, if there is one, the challenger. It is nil where there is none, or
-// where it is the challenger that was asked for.
+// than that and, if there is one, the challenger. It is nil if there is none, or
+// if such a text was asked for.
 func (s *State) shorter(challenged bool) (best *Member) {
 	if s.opt.Shorten {
 		return nil
@@ -76,10 +76,10 @@ func (s *State) shorter(challenged bool) (best *Member) {
 	return best
 }
 
-// supplants reports whether m may take the place of the challenger that stands: it
-// is better than it by more than noise, or shorter and no worse where that is asked
-// for. Of the two a search has seen the same cases; what the gate has found out
-// about the one that stands would be lost for nothing else.
+// supplants reports whether m may replace the challenger that is undecided: it is better
+// than it by more than noise, or shorter and no worse if that is asked for. The search
+// has tried both on the same cases; the gate's evidence about the undecided one is given
+// up for nothing less.
 func (s *State) supplants(m *Member, n Noise) bool {
 	if s.standing == nil {
 		return true
@@ -92,7 +92,7 @@ func (s *State) supplants(m *Member, n Noise) bool {
 }
 
 // noiseBetween is what a difference in quality must exceed: the standard error that
-// the same text tried again would differ by or, where nothing was tried twice, that
+// the same text tried again would differ by or, if nothing was tried twice, that
 // of the differences over the cases.
 func (s *State) noiseBetween(n Noise, a, b *Member) float64 {
 	if n.Pairs == 0 {

@@ -29,12 +29,12 @@ type Options struct {
 	Batch     Batch  // default Targeted
 	Stop      Stop   // default Patience
 	Moves     []Move // default HarnessMoves
-	// Seeds are texts that stand in the pool from the start, beside the
-	// incumbent: SHA, Operator, Taught and Text of each are read. Somebody must
-	// have approved them; the firewall is not asked.
+	// Seeds are texts that are in the pool from the start, beside the
+	// incumbent: SHA, Operator, Taught and Text of each are read. The owner
+	// must have approved them; the firewall is not asked.
 	Seeds []record.Candidate
-	// Barred are the SHA-256 of texts that are never tried.
-	Barred []string
+	// Excluded are the SHA-256 of texts that are never tried.
+	Excluded []string
 	// Objectives are those that a challenger may be better in; nil for all four.
 	Objectives []string
 	// Shorten turns the choice of the challenger round: a text that only lacks lines
@@ -46,7 +46,7 @@ type Options struct {
 	Standing *record.Candidate
 }
 
-// DefaultPatience is Options.Patience where nothing is said.
+// DefaultPatience is the default of Options.Patience.
 const DefaultPatience = 8
 
 func (o Options) withDefaults() Options {
@@ -104,7 +104,7 @@ type Result struct {
 	Incumbent  Scored
 	Challenger *Scored // nil where nothing beat the incumbent, and Options.Standing, on validation
 	// Shorter only lacks lines of the incumbent, and was no worse on validation than
-	// that and the challenger; nil where there is none, or shortening was asked for.
+	// that and the challenger; nil if there is none, or shortening was asked for.
 	Shorter *Scored
 	Pool    []Scored // every pooled candidate, the incumbent first
 	Stop    string   // why the search ended, in words
@@ -165,7 +165,7 @@ type errDone struct {
 	cap    string // that ended it, "" for none
 }
 
-// errRollouts ends a search that has too few rollouts left to go on.
+// errRollouts ends a search that has too few rollouts left to continue.
 var errRollouts = &errDone{"the rollout budget is used up", eval.CapRollouts}
 
 func (e *errDone) Error() string { return e.reason }
@@ -185,7 +185,7 @@ func (e *Engine) Search(ctx context.Context, incumbent eval.Variant, cases Cases
 		operators: newOperators(opt.Moves),
 		lessons:   newLessons(cases.Train),
 	}
-	for _, sha := range opt.Barred {
+	for _, sha := range opt.Excluded {
 		s.tried[sha] = true
 	}
 	if len(cases.Train) == 0 || len(cases.Val) == 0 {
@@ -233,7 +233,7 @@ func (s *State) walk(ctx context.Context, incumbent eval.Variant) error {
 	} else if err := s.emit(ctx, "seed", map[string]any{"quality": q, "cases": n}); err != nil {
 		return err
 	}
-	if err := s.sow(ctx); err != nil {
+	if err := s.addSeeds(ctx); err != nil {
 		return err
 	}
 	for s.stats.Rounds = 0; s.stats.Rounds < s.opt.MaxRounds; s.stats.Rounds++ {
@@ -262,7 +262,7 @@ func (s *State) walk(ctx context.Context, incumbent eval.Variant) error {
 	return s.finals(ctx, &errDone{reason: fmt.Sprintf("%d rounds", s.stats.Rounds)})
 }
 
-// An AgentFailsError says that the agent failed on every validation case of the
+// An AgentFailsError means that the agent failed on every validation case of the
 // incumbent: something is wrong with it, and not with the skill.
 type AgentFailsError struct {
 	Cases   int
@@ -288,7 +288,7 @@ func speechless(rs []*eval.Rollout) error {
 // round makes one move and returns the operator that it chose, "" for none.
 func (s *State) round(ctx context.Context) (string, error) {
 	s.stated = s.mostStated()
-	for _, m := range s.operators.order(s.Rand, s.urgency) {
+	for _, m := range s.operators.order(s.Rand, s.urgencyOf) {
 		spent := s.Evaluator.Budget.Spent().Rollouts
 		tried, won, err := s.apply(ctx, m)
 		if err != nil {

@@ -28,7 +28,7 @@ func Front(ms []eval.Metrics, n Noise) []int {
 }
 
 // Epsilon is the difference of two candidates' means that noise alone makes, and
-// that is therefore no gain: in quality, latency (ms, of medians), cost (USD where
+// that is therefore no gain: in quality, latency (ms, of medians), cost (USD if
 // priced, else tokens) and retries. What was not measured is 0; quality and
 // retries are means of fractions, whose rounding is no difference either.
 func (n Noise) Epsilon(priced bool) [4]float64 {
@@ -40,7 +40,7 @@ func (n Noise) Epsilon(priced bool) [4]float64 {
 }
 
 // less turns a quantity that should be small into a coordinate that should be
-// large, NaN where it is unknown.
+// large, NaN if it is unknown.
 func less(x *float64) float64 {
 	if x == nil {
 		return math.NaN()

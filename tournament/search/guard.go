@@ -25,7 +25,7 @@ type guard struct {
 // gram is the number of words in a row that count as copied.
 const gram = 5
 
-// minLiteral is the shortest check value that is looked for as it stands.
+// minLiteral is the shortest check value that is looked for verbatim.
 const minLiteral = 8
 
 func newGuard(incumbent *skill.Document, train, hidden []eval.Case) *guard {
@@ -77,7 +77,7 @@ func feedbacks(c eval.Case) (out []string) {
 	return out
 }
 
-// refuse says why child may not be tried, "" where it may.
+// refuse returns why child may not be tried, "" if it may.
 func (g *guard) refuse(parent, child *skill.Document) string {
 	if n := skill.Tokens(string(child.Body())); n > g.maxTokens && n > skill.Tokens(string(parent.Body())) {
 		return fmt.Sprintf("grew to about %d tokens, the limit is %d", n, g.maxTokens)
@@ -93,8 +93,8 @@ func (g *guard) refuse(parent, child *skill.Document) string {
 		}
 	}
 	low, was := strings.ToLower(after), strings.ToLower(before)
-	// In order: the reason is told to the mutator, and a resumed run must ask it
-	// the same again.
+	// In order: the mutator reads the reason, and a resumed run must ask it the same
+	// again.
 	for _, v := range slices.Sorted(maps.Keys(g.literal)) {
 		if strings.Contains(low, v) && !strings.Contains(was, v) {
 			return fmt.Sprintf("holds a value of the held-back case %s that no train case teaches: «%s»", g.literal[v], v)

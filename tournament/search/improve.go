@@ -22,7 +22,7 @@ type Plan struct {
 	Cases     []eval.Case // splits assigned
 	// Carried is an undecided challenger of an earlier run: its trial is
 	// continued instead of a new search. nil for none. CarriedOn is the model that
-	// its trial is about, as far as anybody but the trial's own record tells.
+	// its trial is about, if the trial's own record does not name it.
 	Carried   *eval.Variant
 	CarriedOn record.Model
 
@@ -44,8 +44,8 @@ type Plan struct {
 	HeldOut    int
 	Objectives []string // that the gate looks at; nil for all four
 	// Calibrate says how well the grader's judge agrees with the owner. It is
-	// called once, before the gate, and only where held-out cases rest on a
-	// judge alone; a resumed run must be told the same. nil: nothing is known.
+	// called once, before the gate, and only if held-out cases rest on a judge
+	// alone; in a resumed run it must return the same. nil: nothing is known.
 	Calibrate   func(context.Context) (record.Calibration, error)
 	Concurrency int
 	Workspaces  eval.Workspaces // nil: the agent needs none
@@ -58,7 +58,7 @@ type Plan struct {
 	OnRollout   func(*eval.Rollout)
 }
 
-// An Outcome is what a run came to. Verdict is nil where the gate did not run.
+// An Outcome is what a run came to. Verdict is nil if the gate did not run.
 type Outcome struct {
 	Search     *Result
 	Challenger *Scored
@@ -66,7 +66,7 @@ type Outcome struct {
 	Worth      *Worth // nil: not measured
 	Spent      eval.Spent
 	Warnings   []string
-	// BudgetStop is set where a cap ended the run before a verdict.
+	// BudgetStop is set if a cap ended the run before a verdict.
 	BudgetStop bool
 }
 
@@ -151,8 +151,8 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	if p.NoGate {
 		return nil
 	}
-	// Its words stay out of candidates (search); as evidence it counts only where
-	// nobody has learned from the like of it.
+	// Candidates may not repeat a held-out case (search); as evidence it counts only if
+	// no candidate can have learned from one like it.
 	held, copies := record.HeldOut(p.Cases)
 	if words := record.Repeated(copies); words != "" {
 		out.Warnings = append(out.Warnings, words)
@@ -167,7 +167,7 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	if out.Verdict, err = g.Try(ctx, p.Incumbent, *challenger, held); err != nil {
 		return err
 	}
-	if words := oneSentence(p.Cases); words != "" {
+	if words := repeatedCorrection(p.Cases); words != "" {
 		out.Verdict.Warnings = append(out.Verdict.Warnings, words)
 	}
 	out.BudgetStop = out.Verdict.BudgetStop && out.Verdict.Verdict == pareto.Undecided
@@ -225,7 +225,7 @@ func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	return &v, nil
 }
 
-// A KernelError says that a candidate's kernel is not the incumbent's. It
+// A KernelError means that a candidate's kernel is not the incumbent's. It
 // cannot happen unless a check failed before; nothing is staged or installed.
 type KernelError struct{ Candidate string }
 

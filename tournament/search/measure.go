@@ -86,7 +86,7 @@ func (s *State) learnFeedback(r *eval.Rollout) {
 	}
 }
 
-// qualities lists m's mean quality on train cases, NaN where unknown.
+// qualities lists m's mean quality on train cases, NaN if unknown.
 func qualities(known []attempts, idx []int) []float64 {
 	out := make([]float64, len(idx))
 	for k, i := range idx {

@@ -13,7 +13,7 @@ const (
 // begins the trial of what it finds: the smallest cap whose Shares leave the search
 // what it needs, and the gate as much, or what trying all held-out cases takes. val
 // and test are numbers of cases, test of those that may still be spent. What the
-// gate does not reach goes on in a later run.
+// gate does not reach is tried in a later run.
 func Needs(val, test, maxRetries int, gate bool) int64 {
 	search := int64(max(needsLeast, needsPasses*min(val, needsVal)))
 	if !gate {

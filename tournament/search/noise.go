@@ -17,15 +17,15 @@ import (
 type Noise struct {
 	Cases int `json:"cases"` // validation cases that a candidate's means rest on
 	Pairs int `json:"pairs"` // repeated trials that the estimate rests on (degrees of freedom)
-	// Standard deviations of one rollout around its case's own mean; nil where
+	// Standard deviations of one rollout around its case's own mean; nil if
 	// not every repeated trial reported the quantity.
 	Quality   float64  `json:"quality"`
 	Retries   float64  `json:"retries"`
 	LatencyMS *float64 `json:"latency_ms"`
 	CostUSD   *float64 `json:"cost_usd"`
 	Tokens    *float64 `json:"tokens"`
-	// Agreement is of repeated judge checks: how often the second trial of the
-	// same text got the same word. It holds the agent's own noise too.
+	// Judge is the agreement of repeated judge checks: how often the second trial of the
+	// same text was judged alike. It includes the agent's own noise.
 	Judge pareto.Agreement `json:"judge"`
 }
 
@@ -61,9 +61,8 @@ const medianCost = 1.2533
 // Twelve tell the noise within about a fifth; the finals' repeats add to them.
 const repeats = 12
 
-// testRetest tries the incumbent again on validation cases where the pool's
-// outcomes differ, with what the budget leaves: those where nobody ever differs
-// have no noise worth paying for.
+// testRetest tries the incumbent again on validation cases on which the pool's outcomes
+// differ, with what the budget leaves: the others have no noise worth paying for.
 func (s *State) testRetest(ctx context.Context) error {
 	root := s.pool.members[0]
 	again := s.disputed()
@@ -173,7 +172,7 @@ func (w *within) add(rs []*eval.Rollout, weight float64, of func(*eval.Rollout) 
 	w.df += len(rs) - 1
 }
 
-// sd is the pooled standard deviation, nil where it is not known.
+// sd is the pooled standard deviation, nil if it is not known.
 func (w *within) sd() *float64 {
 	if w.unknown || w.df == 0 {
 		return nil
@@ -192,13 +191,13 @@ func (r *attempts) done() (out []*eval.Rollout) {
 	return out
 }
 
-// What makes a judge's word a coin flip: less chance-corrected agreement of two
-// trials than TrustedKappa, on as many of them as say something.
+// retested is how many repeated checks must be compared before a judge is called
+// unsteady: its agreement with itself is below TrustedKappa.
 const retested = 10
 
-// warnings says in words where the instrument is too noisy to decide: heldOut
+// warnings says in words whether the instrument is too noisy to decide: heldOut
 // cases could show no gain that is realistic, which is what validation found for
-// the challenger, or all that the incumbent leaves to gain where there is none.
+// the challenger, or all that the incumbent leaves to gain if there is none.
 func (n Noise) warnings(heldOut int, alpha float64, res *Result) (out []string) {
 	if n.Pairs >= retested/2 && n.Quality > 0 && heldOut > 0 {
 		realistic, what := 1-res.Incumbent.Metrics.Quality, "all that there is to gain"

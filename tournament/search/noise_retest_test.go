@@ -44,7 +44,7 @@ func TestNoiseIsWhatTheWorldHas(t *testing.T) {
 }
 
 // TestNoiseCostsNothingThatDecides: the repeats of the incumbent come after all
-// else, and only where the cap leaves room.
+// else, and only if the cap leaves room.
 func TestNoiseCostsNothingThatDecides(t *testing.T) {
 	m := &recordtest.Memory{}
 	e, inc, cases := engine(t, simulated.Additive(1, 16, 0.1), 300, m)

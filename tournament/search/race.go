@@ -23,7 +23,7 @@ const passengerSlack = 0.04
 // validation cases so far, to take the lead before it was measured on all.
 const leadZ = 2.5
 
-// race validates m against the best in stages: the cases that tell most come
+// race validates m against the best in stages: the most informative cases come
 // first. It stops as soon as m cannot catch up any more, and as soon as m is so
 // far ahead that the rest could not change the decision; what the leader then
 // lacks is measured once it is needed, in a later race or in the finals. A

@@ -108,8 +108,8 @@ func (s *State) Ask(ctx context.Context, op mutate.Operator, parent *Member, inp
 	return out, nil
 }
 
-// allowed checks a text before anything is paid for it, and records it where it
-// is refused.
+// allowed checks a text before anything is paid for it, and records it if it is
+// refused.
 func (s *State) allowed(ctx context.Context, op string, parent *Member, p mutate.Proposal) (bool, error) {
 	sha := p.Doc.Hash()
 	if s.tried[sha] {
@@ -158,7 +158,7 @@ func (s *State) candidate(op string, parents []*Member, p mutate.Proposal) recor
 }
 
 // try tests proposals for one parent together: most of them change different
-// lines, so their union is tried first, and only where it fails its halves. The
+// lines, so their union is tried first, and only if it fails its halves. The
 // cost of a round is then one minibatch, not one a proposal.
 func (s *State) try(ctx context.Context, mv *Change, ps []mutate.Proposal) (won bool, err error) {
 	p := ps[0]
@@ -255,8 +255,8 @@ func (s *State) try(ctx context.Context, mv *Change, ps []mutate.Proposal) (won 
 	return true, s.race(ctx, m, mv.Slack)
 }
 
-// unite joins proposals for one parent. The mutator is asked only where sentences
-// of theirs may say the same in other words, before anything of the union is
+// unite joins proposals for one parent. The mutator is asked only if sentences of
+// theirs may mean the same in other words, before anything of the union is
 // measured.
 func (s *State) unite(ctx context.Context, mv *Change, ps []mutate.Proposal) (mutate.Proposal, error) {
 	u := &mutate.Union{Model: s.Mutator, Proposals: ps}

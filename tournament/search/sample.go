@@ -62,7 +62,7 @@ func (s *State) Known(ctx context.Context, m *Member) ([]int, error) {
 }
 
 // persistent returns the newest rollout of r with the feedback of those checks
-// only that failed in every trial, nil where none did.
+// only that failed in every trial, nil if none did.
 func persistent(r *attempts) *eval.Rollout {
 	last := r.last()
 	if last == nil || last.Quality >= 1 {

@@ -10,13 +10,12 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// sow puts Options.Seeds into the pool beside the incumbent. Each is checked like
-// any other text, but for the firewall: somebody has read what that would say. It
-// has no minibatch to win, since it is nobody's child here; it races the best on
-// validation, and is a parent from then on. One that may not be tried is recorded
-// with the reason. The challenger that stands is there first, and was checked when it
-// was made.
-func (s *State) sow(ctx context.Context) error {
+// addSeeds puts Options.Seeds into the pool beside the incumbent. Each is checked like
+// any other text, but not by the firewall: its owner has read its findings. It has no
+// minibatch to win, since it has no parent here; it races the best on validation, and is a
+// parent from then on. One that may not be tried is recorded with the reason. The
+// undecided challenger comes first, and was checked when it was made.
+func (s *State) addSeeds(ctx context.Context) error {
 	root := s.pool.members[0]
 	seeds := s.opt.Seeds
 	if s.opt.Standing != nil {
@@ -63,7 +62,7 @@ func (s *State) sow(ctx context.Context) error {
 	return nil
 }
 
-// refused says why a seed may not be tried, "" where it may.
+// refused returns why a seed may not be tried, "" if it may.
 func (s *State) refused(root, doc *skill.Document) string {
 	if reason := s.guard.refuse(root, doc); reason != "" {
 		return reason

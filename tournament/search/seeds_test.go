@@ -76,7 +76,7 @@ func TestSeeds(t *testing.T) {
 		}
 	}
 
-	res, journal = seeded(t, w, Options{Seed: 2, Seeds: []record.Candidate{good}, Barred: []string{good.SHA}, MaxRounds: 1, Moves: []Move{prune}}, 400)
+	res, journal = seeded(t, w, Options{Seed: 2, Seeds: []record.Candidate{good}, Excluded: []string{good.SHA}, MaxRounds: 1, Moves: []Move{prune}}, 400)
 	for _, c := range journal.Candidates {
 		if c.SHA == good.SHA {
 			t.Errorf("a barred text was tried: %s", c.State)
@@ -101,7 +101,7 @@ func TestBarred(t *testing.T) {
 	if first == "" {
 		t.Fatal("nothing was proposed: this test shows nothing")
 	}
-	_, journal = seeded(t, w, Options{Seed: 1, Barred: []string{first}}, 300)
+	_, journal = seeded(t, w, Options{Seed: 1, Excluded: []string{first}}, 300)
 	for _, c := range journal.Candidates {
 		if c.SHA == first {
 			t.Errorf("a barred text was proposed again: %s", c.State)

@@ -10,16 +10,16 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// Shorter says of a text that only lacks lines of another one what it lacks. It may
+// Shorter is what a text lacks that only lacks lines of another one. It may
 // be cheaper, and that it answers as well is shown on the cases alone: a line that
-// no check mentions may matter to a request that nobody recorded. It may also matter
+// no check mentions may matter to a request that was never recorded. It may also matter
 // to a score: what a check mentions is not all that the agent needs to pass it.
 type Shorter struct {
 	Untested int `json:"untested"` // lines, whole or in part, that no check mentions
 	Tested   int `json:"tested"`   // those that checks mention
 }
 
-// ShorterThan compares child with incumbent; nil where it differs by more than
+// ShorterThan compares child with incumbent; nil if it differs by more than
 // deletions. A check mentions a line if what it says or looks for and the line share half
 // of the words of either.
 func ShorterThan(incumbent, child *skill.Document, cases []eval.Case) *Shorter {

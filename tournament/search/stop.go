@@ -11,8 +11,8 @@ type Progress struct {
 }
 
 // A Stop ends a search between two rounds: it returns the reason in words, "" to
-// go on. The caps of the budget and the lack of ideas end every search. It must
-// be a function of p alone, or a resumed run would not end where it did.
+// continue. The caps of the budget and the lack of ideas end every search. It must
+// be a function of p alone, or a resumed run would end elsewhere.
 type Stop interface {
 	Done(p Progress) string
 }
@@ -39,7 +39,7 @@ func (q Reached) Done(p Progress) string {
 	return fmt.Sprintf("validation quality %.2f is reached", p.Best)
 }
 
-// AnyOf ends a search where one of its conditions does; the zero value never
+// AnyOf ends a search when one of its conditions does; the zero value never
 // does.
 type AnyOf []Stop
 

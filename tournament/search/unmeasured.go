@@ -46,7 +46,7 @@ func reasonOf(r *eval.Rollout) string {
 // are named for each reason, and maxReasons how many reasons.
 const maxReason, maxNamed, maxReasons = 160, 5, 3
 
-// String is a warning that names the cases, "" where all were measured.
+// String is a warning that names the cases, "" if all were measured.
 func (u *Unmeasured) String() string {
 	byReason, n := map[string][]string{}, 0
 	for id, why := range u.why {

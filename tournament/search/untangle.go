@@ -11,10 +11,10 @@ import (
 // untangle looks for lines of a tried child that are in each other's way: each
 // says what some train case asks for, and none of those cases passes. Several
 // reflections tried together hide such pairs, since their union still wins on
-// the rest. Where two of them or more stand in the text, the half that fewer
-// train cases ask for is taken out, and what is left is tried on the cases that
-// ask for any of them. It returns that text as a move's child where it does better than
-// the first, nil where there is nothing to take out or it does not help.
+// the rest. If there are two of them or more, the half that fewer train
+// cases ask for is taken out, and what is left is tried on the cases that
+// ask for any of them. It returns that text as a move's child if it does better than
+// the first, nil if there is nothing to take out or it does not help.
 //
 // Lines that wait for a third one look the same and are not helped by this, so
 // that it is given up for the rest of a run in which it does not help.
@@ -49,7 +49,7 @@ func (s *State) untangle(ctx context.Context, mv *Change, child *Member, batch [
 	if delta <= 1e-9 {
 		return none(nil)
 	}
-	// What failed once may have been bad luck: it goes only where it fails again.
+	// What failed once may have been bad luck: it goes only if it fails again.
 	if err := s.measureTrain(ctx, child, lost, 1); err != nil {
 		return none(err)
 	}

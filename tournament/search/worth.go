@@ -18,7 +18,7 @@ type Worth struct {
 }
 
 // worth spends what search and gate have left on the arm without a skill, a few
-// validation cases of it. nil where nothing is left, or where the incumbent was
+// validation cases of it. nil if nothing is left, or if the incumbent was
 // not measured in this run.
 func (p *Plan) worth(ctx context.Context, out *Outcome, budget *eval.Budget, val []eval.Case) (*Worth, error) {
 	if out.Search == nil || len(val) == 0 {

@@ -42,7 +42,7 @@ func TestOneSentence(t *testing.T) {
 		"no words":    {make([]eval.Case, 4), ""},
 		"hidden":      {corrected(times(3, "no\x1b[31m,\u202e wrong "+strings.Repeat("x", 200))...), "3 of 3 corrections are the same sentence: “no, wrong " + strings.Repeat("x", 109) + "…” — check that you said it"},
 	} {
-		if got := oneSentence(c.cases); got != c.want {
+		if got := repeatedCorrection(c.cases); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -17,11 +17,11 @@ const (
 	sameWords = .8
 )
 
-// oneSentence says of cases, all that a verdict rests on, that most of their
-// corrections are the same sentence; "" if they are not. One text that is no
-// word of the person's, read in every session, looks like that; so does a person
-// who has to say the same thing again and again, and only they can tell.
-func oneSentence(cases []eval.Case) string {
+// repeatedCorrection warns if most corrections of the cases that a verdict rests on are the same
+// sentence; "" if they are not. A text that a program put into every session looks like
+// that; so does a person who has to repeat a correction again and again. Only that person
+// knows which it is.
+func repeatedCorrection(cases []eval.Case) string {
 	type group struct {
 		words map[string]bool
 		text  string
