@@ -25,8 +25,8 @@ func (v *auditCounts) count(r *eval.Rollout) {
 	}
 }
 
-// words are warnings; nil if no rollout was void or inconclusive.
-func (v *auditCounts) words() (out []string) {
+// warnings are warnings; nil if no rollout was void or inconclusive.
+func (v *auditCounts) warnings() (out []string) {
 	if v.void > 0 {
 		out = append(out, fmt.Sprintf("%d of %d rollouts are void, the agent read what it must not: %s", v.void, v.all, v.why))
 	}

@@ -13,12 +13,12 @@ import (
 
 func (r *Runner) locks() lock.Locks { return lock.Locks{Dir: r.Dir, Now: r.Now} }
 
-// own makes the run's part of its skill this process' own.
-func (c *Campaign) own(ctx context.Context) (err error) {
+// lockSkill makes the run's part of its skill this process' own.
+func (c *Campaign) lockSkill(ctx context.Context) (err error) {
 	if c.options.DryRun {
 		return nil
 	}
-	if c.owned, err = c.runner.locks().Skill(ctx, c.Config.Skill, lockedPart(c.Config.Evolve), c.options.Lease); err != nil || c.options.Owned == nil {
+	if c.locked, err = c.runner.locks().Skill(ctx, c.Config.Skill, lockedPart(c.Config.Evolve), c.options.Lease); err != nil || c.options.Owned == nil {
 		return err
 	}
 	return c.options.Owned(ctx)
@@ -39,7 +39,7 @@ func (c *Campaign) name(ctx context.Context) (string, error) {
 	if c.options.Run != "" {
 		return c.options.Run, nil
 	}
-	if c.options.DryRun || !c.reads() {
+	if c.options.DryRun || !c.mines() {
 		return NewID(c.runner.Now()), nil
 	}
 	id, err := c.db.BegunRun(ctx, c.Config.Skill)
@@ -57,10 +57,10 @@ func (c *Campaign) name(ctx context.Context) (string, error) {
 	return id, c.db.BeginRun(ctx, c.Config.Skill, id)
 }
 
-// reads reports whether the run mines cases. What is mined is about what a skill does
+// mines reports whether the run mines cases. What is mined is about what a skill does
 // once it is loaded: a description is tried on trigger cases, and they come from
 // their owner.
-func (c *Campaign) reads() bool {
+func (c *Campaign) mines() bool {
 	return !c.options.NoHarvest && c.Config.Evolve != skill.Description
 }
 
@@ -74,7 +74,7 @@ func (c *Campaign) begin(ctx context.Context) (err error) {
 	if c.unlock, err = c.runner.locks().Run(ctx, c.run.ID, c.options.Lease); err != nil {
 		return err
 	}
-	if err := c.owned.By(c.run.ID); err != nil {
+	if err := c.locked.By(c.run.ID); err != nil {
 		return err
 	}
 	if err := ChargeMining(ctx, c.db, c.run.ID, c.Config.Mined, c.budget); err != nil {

@@ -88,7 +88,7 @@ type Campaign struct {
 	budget *eval.Budget
 	record *Record        // nil in a dry run
 	unlock func()         // nil while the run is not locked
-	owned  *lock.Skill    // nil while the skill is not locked
+	locked *lock.Skill    // nil while the skill is not locked
 	miner  *limitedReader // nil before it is asked
 }
 
@@ -120,7 +120,7 @@ func (c *Campaign) Close() {
 	if c.unlock != nil {
 		c.unlock()
 	}
-	c.owned.Unlock()
+	c.locked.Unlock()
 }
 
 // An Observer sees the progress of a search.
@@ -150,6 +150,6 @@ func (c *Campaign) Run(ctx context.Context, o Observer) (*Result, error) {
 	if err != nil {
 		return nil, &StoppedError{c.run.ID, err}
 	}
-	out.Warnings = append(out.Warnings, audit.words()...)
+	out.Warnings = append(out.Warnings, audit.warnings()...)
 	return c.result(ctx, out)
 }

@@ -22,7 +22,7 @@ func (c *Campaign) gather(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.reads() {
+	if c.mines() {
 		if err := c.gatherSessions(ctx, trial != nil); err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (c *Campaign) gatherSessions(ctx context.Context, onTrial bool) error {
 		limit.Model = &eval.Metered{Model: reader, By: eval.ByMiner, Budget: c.budget, Redactor: c.back.Redactor,
 			Recorder: c.journal(), Scope: c.run.ID, WallClock: f.WallClock}
 		miner = limit
-		defer func() { c.Notes = append(append(c.Notes, reader.words()...), limit.words()...) }()
+		defer func() { c.Notes = append(append(c.Notes, reader.warnings()...), limit.warnings()...) }()
 	}
 	done := c.runner.WatchMining(func() int64 { return c.budget.Spent().MinerCalls }, c.budget, f.Caps())
 	_, stats, err := c.runner.ingester(c.db, c.back).Mine(ctx, f.Skill, ingest.Mining{Model: miner, Headless: c.runner.Headless, OnTrial: onTrial})

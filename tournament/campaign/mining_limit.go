@@ -69,8 +69,8 @@ func (r *limitedReader) Complete(ctx context.Context, q eval.Prompt) (eval.Compl
 	return c, err
 }
 
-// words say what was left unread.
-func (r *limitedReader) words() []string {
+// warnings say what was left unread.
+func (r *limitedReader) warnings() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.refused == 0 {
@@ -138,8 +138,8 @@ func (f *failureLimit) dead() error {
 	return f.last
 }
 
-// words say that corrections were left unread, and why.
-func (f *failureLimit) words() []string {
+// warnings say that corrections were left unread, and why.
+func (f *failureLimit) warnings() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.inARow < failuresInARow {

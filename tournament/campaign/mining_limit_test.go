@@ -39,7 +39,7 @@ func TestADeadModelIsNotAskedOn(t *testing.T) {
 				_, err := limit.Complete(t.Context(), eval.Prompt{User: user})
 				return err
 			}
-			if ask("a") == nil || ask("b") == nil || ask("lives") != nil || limit.words() != nil {
+			if ask("a") == nil || ask("b") == nil || ask("lives") != nil || limit.warnings() != nil {
 				t.Fatalf("%s: it was given up after two failures", kind)
 			}
 			for range failuresInARow {
@@ -56,7 +56,7 @@ func TestADeadModelIsNotAskedOn(t *testing.T) {
 			if model.calls != asked {
 				t.Errorf("%s: %d calls more of a dead model", kind, model.calls-asked)
 			}
-			if w := limit.words(); len(w) != 1 || !strings.Contains(w[0], "no route to host") {
+			if w := limit.warnings(); len(w) != 1 || !strings.Contains(w[0], "no route to host") {
 				t.Errorf("%s: %q", kind, w)
 			}
 		})

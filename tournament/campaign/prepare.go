@@ -45,7 +45,7 @@ func (r *Runner) Prepare(ctx context.Context, f Config, o Options) (*Campaign, e
 	if err := r.Installer(db).Record(ctx, live); err != nil {
 		return c, err
 	}
-	if err := c.own(ctx); err != nil {
+	if err := c.lockSkill(ctx); err != nil {
 		return c, err
 	}
 	runs, err := db.Runs(ctx, f.Skill)

@@ -71,7 +71,7 @@ func (r *Runner) Resume(ctx context.Context, id, name string, o Options) (*Campa
 		return c, problem.Inputf(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill),
 			"the files beside SKILL.md changed since run %s began: nothing it measured would count", run.ID)
 	}
-	if err := c.own(ctx); err != nil {
+	if err := c.lockSkill(ctx); err != nil {
 		return c, err
 	}
 	if err := c.sameCases(ctx); err != nil {
