@@ -64,7 +64,7 @@ func (c *Campaign) gatherSessions(ctx context.Context, onTrial bool) error {
 			return err
 		}
 		if s := c.budget.Spent(); s.MinerCalls > 0 {
-			c.runner.Say("goes on with run %s, which was interrupted: the %s that read corrections count, with %s tokens",
+			c.runner.Say("continues run %s, which was interrupted: the %s that read corrections count, with %s tokens",
 				c.run.ID, plain.Counted(int(s.MinerCalls), "call"), plain.Thousands(s.TokensIn+s.TokensOut))
 		}
 		reader := c.reader()

@@ -102,7 +102,7 @@ func (r *Runner) begunWith(run *record.Run, f *Config) (*skill.Live, error) {
 			return nil, fmt.Errorf("read the incumbent of run %s: %w", run.ID, err)
 		}
 		live.Doc = doc
-		r.Say("the live file has changed since run %s began; it goes on with the text it began with", run.ID)
+		r.Say("the live file has changed since run %s began; it continues with the text that it began with", run.ID)
 	}
 	if f.Evolve == "" {
 		f.Evolve = skill.Harness // of an older evolve
