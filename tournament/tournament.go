@@ -25,6 +25,9 @@ type (
 	Calibration = record.Calibration
 	Model       = record.Model
 	Spent       = record.Spent
+
+	SpentError        = record.SpentError
+	TrialChangedError = record.TrialChangedError
 )
 
 // The search.
