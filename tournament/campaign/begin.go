@@ -32,10 +32,10 @@ func lockedPart(evolves string) string {
 	return skill.Harness
 }
 
-// name names a run that begins. A run about the same skill whose process ended while
+// chooseID names a run that begins. A run about the same skill whose process ended while
 // it read corrections has no row to be resumed by: the same command continues it, so
 // that what it read is not read again, and what it spent counts.
-func (c *Campaign) name(ctx context.Context) (string, error) {
+func (c *Campaign) chooseID(ctx context.Context) (string, error) {
 	if c.options.Run != "" {
 		return c.options.Run, nil
 	}

@@ -80,8 +80,8 @@ type Campaign struct {
 	run     *record.Run
 	plan    search.Plan
 	cases   []eval.Case
-	// heads are what Found returns.
-	heads []string
+	// found are what Found returns.
+	found []string
 	// forecast is nil before Forecast was called.
 	forecast *Forecast
 	// What begin took.
@@ -99,7 +99,7 @@ func (c *Campaign) Stored() *record.Run { return c.run }
 func (c *Campaign) Cases() []eval.Case { return c.cases }
 
 // Found says what the harvest brought, and what it means for the run, a line each.
-func (c *Campaign) Found() []string { return c.heads }
+func (c *Campaign) Found() []string { return c.found }
 
 // Budget is what the run has spent, and may spend; nil before it has one.
 func (c *Campaign) Budget() *eval.Budget { return c.budget }

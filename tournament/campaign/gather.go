@@ -33,18 +33,18 @@ func (c *Campaign) gather(ctx context.Context) error {
 	// Before anything else is left out: what cannot be tried today may have taught.
 	var copies int
 	if c.cases, copies = record.Independent(c.cases); copies > 0 {
-		c.heads = append(c.heads, record.Repeated(copies))
+		c.found = append(c.found, record.Repeated(copies))
 	}
 	kept, notes, err := c.back.Usable(ctx, &f.Spec, casesOf(c.cases, f.Evolve))
 	if err != nil {
 		return err
 	}
-	c.cases, c.heads = kept, append(c.heads, notes...)
+	c.cases, c.found = kept, append(c.found, notes...)
 	f.Mined = c.budget.Spent()
 	if trial == nil {
 		return nil
 	}
-	return c.carry(ctx, trial)
+	return c.continueTrial(ctx, trial)
 }
 
 // gatherSessions harvests, and mines cases for a harness. A dry run spends
@@ -90,10 +90,10 @@ func (c *Campaign) gatherSessions(ctx context.Context, onTrial bool) error {
 	if err != nil {
 		return err
 	}
-	c.heads = append(c.heads, fmt.Sprintf("harvest: %d new sessions, %d uses of %s (%d corrected, %d accepted), %d new cases",
+	c.found = append(c.found, fmt.Sprintf("harvest: %d new sessions, %d uses of %s (%d corrected, %d accepted), %d new cases",
 		h.Sessions, uses.Uses, f.Skill, uses.Corrected, uses.Accepted, stats.Cases))
 	if n := len(h.Problems); n > 0 {
-		c.heads = append(c.heads, fmt.Sprintf("harvest: %d places could not be read; `evolve harvest` lists them", n))
+		c.found = append(c.found, fmt.Sprintf("harvest: %d places could not be read; `evolve harvest` lists them", n))
 	}
 	return nil
 }
@@ -103,16 +103,16 @@ func (r *Runner) ingester(db *store.Store, back *agent.Backends) *ingest.Ingeste
 	return &ingest.Ingester{Store: db, Layout: r.Layout, Dir: r.Dir, Access: r.Access, Now: r.Now, Redactor: back.Redactor}
 }
 
-// carry has the run continue the trial of an undecided challenger; a *WaitingError if there
+// continueTrial has the run continue the trial of an undecided challenger; a *WaitingError if there
 // is no fresh case for it.
-func (c *Campaign) carry(ctx context.Context, trial *record.TrialRecord) error {
+func (c *Campaign) continueTrial(ctx context.Context, trial *record.TrialRecord) error {
 	f := &c.Config
 	switch {
 	case f.NoGate:
 		return nil
 	case c.options.Anew:
 		f.Standing = trial.Challenger
-		c.heads = append(c.heads, fmt.Sprintf("challenger %.12s is undecided: its trial continues unless this run finds a better text", trial.Challenger))
+		c.found = append(c.found, fmt.Sprintf("challenger %.12s is undecided: its trial continues unless this run finds a better text", trial.Challenger))
 		return nil
 	}
 	spent, err := c.db.Journal(c.run.ID).SpentCases(ctx, f.Skill, c.Live.Doc.Hash())
@@ -130,7 +130,7 @@ func (c *Campaign) carry(ctx context.Context, trial *record.TrialRecord) error {
 			return err
 		}
 		if copies > 0 { // else the gate reports it
-			c.heads = append(c.heads, record.Repeated(copies))
+			c.found = append(c.found, record.Repeated(copies))
 		}
 		return &WaitingError{*trial}
 	}
@@ -141,6 +141,6 @@ func (c *Campaign) carry(ctx context.Context, trial *record.TrialRecord) error {
 			"challenger %.12s is on trial with a real model: a simulated agent cannot go on with that", trial.Challenger)
 	}
 	f.Carried, f.HeldOut = trial.Challenger, fresh
-	c.heads = append(c.heads, fmt.Sprintf("challenger %.12s is still undecided: there are %s for its trial", trial.Challenger, plain.Counted(fresh, "fresh case")))
+	c.found = append(c.found, fmt.Sprintf("challenger %.12s is still undecided: there are %s for its trial", trial.Challenger, plain.Counted(fresh, "fresh case")))
 	return nil
 }

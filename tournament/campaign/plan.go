@@ -25,18 +25,16 @@ func (c *Campaign) freeze(ctx context.Context) error {
 		f.Cases[k.ID], f.Splits[k.ID] = caseHash(k), string(k.Split)
 		n[k.Split]++
 	}
-	if f.Carried == "" && n[eval.Train] == 0 {
-		return &TooFewCasesError{}
-	}
-	if f.Carried == "" {
+	if f.Carried == "" { // else continueTrial has counted the cases
+		if n[eval.Train] == 0 {
+			return &TooFewCasesError{}
+		}
 		var notes []string
 		var err error
 		if f.Approved, f.Barred, notes, err = candidate.Seeds(ctx, c.db, c.Live, f.Evolve); err != nil {
 			return err
 		}
-		c.heads = append(c.heads, notes...)
-	}
-	if f.Carried == "" { // else carry has counted what its trial may still hear
+		c.found = append(c.found, notes...)
 		spent, err := c.db.Journal(c.run.ID).SpentCases(ctx, f.Skill, c.Live.Doc.Hash())
 		if err != nil {
 			return err

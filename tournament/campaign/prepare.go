@@ -55,7 +55,7 @@ func (r *Runner) Prepare(ctx context.Context, f Config, o Options) (*Campaign, e
 	if c.Config.Seed < 0 {
 		c.Config.Seed = int64(len(runs))
 	}
-	id, err := c.name(ctx)
+	id, err := c.chooseID(ctx)
 	if err != nil {
 		return c, err
 	}

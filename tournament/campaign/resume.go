@@ -68,8 +68,7 @@ func (r *Runner) Resume(ctx context.Context, id, name string, o Options) (*Campa
 	if rest, err := install.RestHash(live.Dir); err != nil {
 		return c, fmt.Errorf("read skill %s: %w", f.Skill, err)
 	} else if rest != f.Rest {
-		return c, problem.Inputf(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill),
-			"the files beside SKILL.md changed since run %s began: nothing it measured would count", run.ID)
+		return c, problem.Inputf(f.startNew(), "the files beside SKILL.md changed since run %s began: nothing it measured would count", run.ID)
 	}
 	if err := c.lockSkill(ctx); err != nil {
 		return c, err
@@ -84,7 +83,7 @@ func (r *Runner) Resume(ctx context.Context, id, name string, o Options) (*Campa
 	if err := c.forgetMissing(ctx); err != nil {
 		return c, err
 	}
-	c.heads = append(c.heads, fmt.Sprintf("resuming run %s", run.ID))
+	c.found = append(c.found, fmt.Sprintf("resuming run %s", run.ID))
 	return c, c.build(ctx)
 }
 
@@ -124,15 +123,18 @@ func (c *Campaign) sameCases(ctx context.Context) error {
 		}
 		k.Split = eval.Split(f.Splits[k.ID])
 		if caseHash(k) != want {
-			return problem.Inputf(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill), "case %s was edited since run %s began", k.ID, c.run.ID)
+			return problem.Inputf(f.startNew(), "case %s was edited since run %s began", k.ID, c.run.ID)
 		}
 		c.cases = append(c.cases, k)
 	}
 	if len(c.cases) != len(f.Cases) {
-		return problem.Inputf(fmt.Sprintf("start a new run with `evolve --skill %s`", f.Skill),
-			"%d cases were dropped since run %s began", len(f.Cases)-len(c.cases), c.run.ID)
+		return problem.Inputf(f.startNew(), "%d cases were dropped since run %s began", len(f.Cases)-len(c.cases), c.run.ID)
 	}
 	return nil
+}
+
+func (c *Config) startNew() string {
+	return fmt.Sprintf("start a new run with `evolve --skill %s`", c.Skill)
 }
 
 // within is each cap at most as high as the other one; 0 is no cap.
