@@ -2,11 +2,11 @@ package record
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/content"
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // Spent says what may not be evidence (again) in the trials against one incumbent.
@@ -145,13 +145,10 @@ func HeldOut(cases []eval.Case) (test []eval.Case, copies int) {
 
 // Repeated counts copies in words, "" for none.
 func Repeated(n int) string {
-	switch n {
-	case 0:
+	if n == 0 {
 		return ""
-	case 1:
-		return "1 held-out case left out: it repeats what was heard, or what the search has read"
 	}
-	return fmt.Sprintf("%d held-out cases left out: they repeat what was heard, or what the search has read", n)
+	return plain.Counted(n, "held-out case") + " left out: the search has read the same question, or a trial has used it"
 }
 
 // A Cluster is one unit of evidence: cases that are not independent.
