@@ -88,11 +88,7 @@ func runDecision(ctx context.Context, a *global, arg string, word store.Word, ye
 	if err := k.Keep(ctx, d); err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.PrintJSON(d.Result)
-	}
-	_, err = fmt.Fprint(a.Stdout, d.Text(word == store.Approved && !asked))
-	return err
+	return a.Print(d.Result, d.Text(word == store.Approved && !asked))
 }
 
 // askApproval shows a candidate and asks. Without a terminal the answer is an

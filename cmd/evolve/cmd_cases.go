@@ -24,10 +24,8 @@ func newCasesCommand(a *global) *cobra.Command {
 		Long: `A case is a request with checks that tell a good answer from a bad one. Cases
 come from your sessions (evolve harvest) or from a file (evolve cases import).
 Both directions use the same JSON Lines, one case a line.`,
-		Args: subcommandOnly,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newCasesListCommand(a), newCasesShowCommand(a), newCasesImportCommand(a), newCasesExportCommand(a),
+	parent(c, newCasesListCommand(a), newCasesShowCommand(a), newCasesImportCommand(a), newCasesExportCommand(a),
 		newCasesEditCommand(a), newCasesDropCommand(a), newCasesGenerateCommand(a))
 	return c
 }
@@ -85,13 +83,6 @@ func casesList(ctx context.Context, a *global, name, split string) error {
 	for i := range cases {
 		list = append(list, listed(&cases[i]))
 	}
-	if a.JSON {
-		return a.PrintJSON(struct {
-			Schema int          `json:"schema"`
-			Skill  string       `json:"skill"`
-			Cases  []listedCase `json:"cases"`
-		}{1, name, list})
-	}
 	var b strings.Builder
 	if len(list) == 0 {
 		fmt.Fprintf(&b, "no cases of %s\nnext: `evolve harvest` makes some of your sessions, `evolve cases import FILE` brings your own\n", name)
@@ -111,8 +102,11 @@ func casesList(ctx context.Context, a *global, name, split string) error {
 		n := ingest.SplitCounts(cases)
 		fmt.Fprintf(&b, "%s: %d train, %d val, %d test\n", plain.Counted(len(list), "case"), n[eval.Train], n[eval.Val], n[eval.Test])
 	}
-	_, err = fmt.Fprint(a.Stdout, a.Folded(trimLines(plain.Text(b.String()))))
-	return err
+	return a.Print(struct {
+		Schema int          `json:"schema"`
+		Skill  string       `json:"skill"`
+		Cases  []listedCase `json:"cases"`
+	}{1, name, list}, plain.Text(b.String()))
 }
 
 // tally is "2 contains, 1 judge", in the order of their first appearance.
@@ -166,9 +160,6 @@ func casesShow(ctx context.Context, a *global, name, id string) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.PrintJSON(c)
-	}
 	var b strings.Builder
 	row := func(word, format string, args ...any) {
 		fmt.Fprintf(&b, "%-10s %s\n", word, fmt.Sprintf(format, args...))
@@ -212,8 +203,7 @@ func casesShow(ctx context.Context, a *global, name, id string) error {
 	if c.Reference != "" {
 		fmt.Fprintf(&b, "\naccepted answer\n%s\n", indent(c.Reference))
 	}
-	_, err = fmt.Fprint(a.Stdout, a.Folded(trimLines(plain.Text(b.String()))))
-	return err
+	return a.Print(c, plain.Text(b.String()))
 }
 
 func indent(s string) string {
@@ -281,9 +271,6 @@ func casesDrop(ctx context.Context, a *global, name string, ids []string) error 
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.PrintJSON(map[string]any{"schema": 1, "skill": name, "dropped": dropped, "left": left})
-	}
-	_, err = fmt.Fprintf(a.Stdout, "%s dropped, %s has %d left\n", plain.Counted(len(dropped), "case"), name, left)
-	return err
+	return a.Print(map[string]any{"schema": 1, "skill": name, "dropped": dropped, "left": left},
+		fmt.Sprintf("%s dropped, %s has %d left\n", plain.Counted(len(dropped), "case"), name, left))
 }

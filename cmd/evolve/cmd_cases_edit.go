@@ -52,18 +52,12 @@ func casesEdit(ctx context.Context, a *global, name, id string, trust bool) erro
 	if err := os.RemoveAll(filepath.Dir(file)); err != nil {
 		return fmt.Errorf("remove the edited text: %w", err)
 	}
-	for _, w := range e.Warnings {
-		fmt.Fprintf(a.Stderr, "warning: %s\n", w)
-	}
-	if a.JSON {
-		return a.PrintJSON(map[string]any{"schema": 1, "skill": name, "case": c.ID, "changed": e.Changed})
-	}
+	a.Warn(e.Warnings)
 	word := "changed"
 	if !e.Changed {
 		word = "as before"
 	}
-	_, err = fmt.Fprintf(a.Stdout, "case %s of %s: %s\n", plain.Text(c.ID), name, word)
-	return err
+	return a.Print(map[string]any{"schema": 1, "skill": name, "case": c.ID, "changed": e.Changed}, fmt.Sprintf("case %s of %s: %s\n", plain.Text(c.ID), name, word))
 }
 
 // editCase lets the owner edit a case as JSON and returns the text, and the file

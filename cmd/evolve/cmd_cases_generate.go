@@ -114,9 +114,7 @@ func casesGenerate(ctx context.Context, a *global, f *generateFlags) error {
 	for i := range made.Added {
 		r.Added = append(r.Added, listed(&made.Added[i]))
 	}
-	for _, w := range made.Warnings {
-		fmt.Fprintf(a.Stderr, "warning: %s\n", w)
-	}
+	a.Warn(made.Warnings)
 	if e := printGenerated(a, r); e != nil || err == nil {
 		return e
 	}
@@ -129,9 +127,6 @@ func casesGenerate(ctx context.Context, a *global, f *generateFlags) error {
 }
 
 func printGenerated(a *global, r *generateReport) error {
-	if a.JSON {
-		return a.PrintJSON(r)
-	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s written for %s in %s", plain.Counted(len(r.Added), "case"), r.Skill, plain.Counted(r.Stats.Calls, "call"))
 	if n := r.Stats.Alike + r.Stats.Invalid + r.Stats.Secrets; n > 0 {
@@ -145,6 +140,5 @@ func printGenerated(a *global, r *generateReport) error {
 		fmt.Fprintf(&b, "fewer than the %d wanted: %s\n", r.Wanted, oneLine(r.Stop))
 	}
 	fmt.Fprintf(&b, "%s: now %d train, %d val, %d test (generated cases are never held out)\n", r.Skill, r.Left[eval.Train], r.Left[eval.Val], r.Left[eval.Test])
-	_, err := fmt.Fprint(a.Stdout, a.Folded(b.String()))
-	return err
+	return a.Print(r, b.String())
 }

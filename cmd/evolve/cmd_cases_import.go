@@ -90,11 +90,8 @@ func readInput(a *global, file string) (text []byte, name string, err error) {
 }
 
 func printImport(a *global, r *ingest.Import) error {
-	if a.JSON {
-		return a.PrintJSON(r)
-	}
-	for _, w := range r.Warnings {
-		fmt.Fprintf(a.Stderr, "warning: %s\n", plain.Text(w))
+	if !a.JSON {
+		a.Warn(r.Warnings)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s read: %d new, %d changed, %d as before\n", plain.Counted(r.Read, "case"), r.Added, r.Changed, r.Unchanged)
@@ -102,6 +99,5 @@ func printImport(a *global, r *ingest.Import) error {
 		n := r.Skills[name]
 		fmt.Fprintf(&b, "%s: now %d train, %d val, %d test\n", name, n[eval.Train], n[eval.Val], n[eval.Test])
 	}
-	_, err := fmt.Fprint(a.Stdout, a.Folded(b.String()))
-	return err
+	return a.Print(r, b.String())
 }

@@ -40,29 +40,23 @@ func runDoctor(ctx context.Context, a *global, baseURL, keyEnv string) error {
 			bad++
 		}
 	}
-	if a.JSON {
-		if err := a.PrintJSON(struct {
-			Schema   int              `json:"schema"`
-			OK       bool             `json:"ok"`
-			Findings []doctor.Finding `json:"findings"`
-		}{1, bad == 0, found}); err != nil {
-			return err
+	var b strings.Builder
+	t := plain.NewTable(&b) // what is to be typed is not cut
+	for _, f := range found {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", f.State, f.What, f.Detail)
+		if f.Fix != "" {
+			fmt.Fprintf(t, "\t\t→ %s\n", f.Fix)
 		}
-	} else {
-		var b strings.Builder
-		t := plain.NewTable(&b) // what is to be typed is not cut
-		for _, f := range found {
-			fmt.Fprintf(t, "%s\t%s\t%s\n", f.State, f.What, f.Detail)
-			if f.Fix != "" {
-				fmt.Fprintf(t, "\t\t→ %s\n", f.Fix)
-			}
-		}
-		if err := t.Flush(); err != nil {
-			return err
-		}
-		if _, err := fmt.Fprint(a.Stdout, a.Folded(trimLines(b.String()))); err != nil {
-			return err
-		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if err := a.Print(struct {
+		Schema   int              `json:"schema"`
+		OK       bool             `json:"ok"`
+		Findings []doctor.Finding `json:"findings"`
+	}{1, bad == 0, found}, b.String()); err != nil {
+		return err
 	}
 	if bad > 0 {
 		return problem.Hinted(fmt.Errorf("doctor: %s above", plain.Counted(bad, "failure")), "the lines that begin with \"fails\" say what to type")

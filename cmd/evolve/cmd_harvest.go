@@ -101,14 +101,11 @@ func runHarvest(ctx context.Context, a *global, f harvestFlags, only, sidecars s
 		}
 		a.Say("harvest: %d sidecars written or added to in %s", n, sidecars)
 	}
-	switch {
-	case events:
+	if events {
 		if n := len(r.Problems); n > 0 {
 			a.Say("harvest: %d places could not be read; `evolve harvest` lists them", n)
 		}
 		return printEvents(ctx, a, g, only)
-	case a.JSON:
-		return a.PrintJSON(r)
 	}
 	return printHarvest(a, r)
 }
@@ -176,8 +173,7 @@ func printHarvest(a *global, r *harvestReport) error {
 		fmt.Fprintf(&b, "\n%s (--json lists them); nothing is missing because of them\n", plain.Counted(n, "remark"))
 	}
 	fmt.Fprintf(&b, "\nnext: %s\n", r.next())
-	_, err := fmt.Fprint(a.Stdout, a.Folded(trimLines(b.String())))
-	return err
+	return a.Print(r, b.String())
 }
 
 // next is what to type after a harvest.
@@ -210,13 +206,4 @@ func printEvents(ctx context.Context, a *global, g *ingest.Ingester, only string
 		}
 	}
 	return nil
-}
-
-// trimLines takes away the blanks that a table leaves at the end of lines.
-func trimLines(s string) string {
-	lines := strings.Split(s, "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	return strings.Join(lines, "\n")
 }

@@ -187,9 +187,6 @@ func hooksStatus(a *global, project bool) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.PrintJSON(s)
-	}
 	return printHooksState(a, s)
 }
 
@@ -225,6 +222,5 @@ func printHooksState(a *global, s *settings.State) error {
 	if next != "" {
 		fmt.Fprintf(&b, "  next    %s\n", next)
 	}
-	_, err := fmt.Fprint(a.Stdout, a.Folded(b.String()))
-	return err
+	return a.Print(s, b.String())
 }

@@ -26,10 +26,8 @@ func newKernelCommand(a *global) *cobra.Command {
 		Long: `The kernel is every byte of a skill that evolution must not change; the rest is
 the harness. Mark a part with <!-- kernel --> and <!-- /kernel --> on lines of
 their own, or name sections in the frontmatter: metadata: {kernel: "Security"}.`,
-		Args: subcommandOnly,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(
+	parent(c,
 		&cobra.Command{
 			Use:     "show SKILL",
 			Short:   "List the kernel, with the reason for each part",
@@ -46,14 +44,6 @@ their own, or name sections in the frontmatter: metadata: {kernel: "Security"}.`
 			RunE:    func(c *cobra.Command, args []string) error { return kernelConfirm(c.Context(), a, args[0]) },
 		})
 	return c
-}
-
-// subcommandOnly refuses words after a command that has only subcommands.
-func subcommandOnly(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return unknownCommand(c, args[0])
-	}
-	return nil
 }
 
 // A kernelReport is what `evolve kernel show --json` prints: schema 1.
@@ -116,9 +106,6 @@ func kernelShow(ctx context.Context, a *global, name string) error {
 	if r.Confirmed, err = confirmedAt(ctx, a, name, r.SHA); err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.PrintJSON(r)
-	}
 	return printKernel(a, r)
 }
 
@@ -153,8 +140,7 @@ func printKernel(a *global, r *kernelReport) error {
 	case r.Confirmed == nil:
 		fmt.Fprintf(&b, "next: `evolve kernel confirm %s`, or mark more with <!-- kernel --> … <!-- /kernel -->\n", r.Skill)
 	}
-	_, err := fmt.Fprint(a.Stdout, a.Folded(trimLines(b.String())))
-	return err
+	return a.Print(r, b.String())
 }
 
 func kernelConfirm(ctx context.Context, a *global, name string) error {

@@ -96,13 +96,9 @@ func pinSkill(ctx context.Context, a *global, arg string, off bool) error {
 
 // sayPinned prints how a skill stands now.
 func sayPinned(a *global, name string, p *release.Pin, words string) error {
-	if !a.JSON {
-		_, err := fmt.Fprint(a.Stdout, words)
-		return err
-	}
 	out := map[string]any{"schema": 1, "skill": name, "pinned": p != nil}
 	if p != nil {
 		out["sha256"], out["version"] = p.SHA, p.Version
 	}
-	return a.PrintJSON(out)
+	return a.Print(out, words)
 }

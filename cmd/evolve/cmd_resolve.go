@@ -91,9 +91,6 @@ func runResolve(a *global, text string) error {
 		out.Activated = &r.Activated
 		out.Skill = &resolvedSkill{e.Name, e.Path, append([]string{}, doc.AllowedTools()...)}
 	}
-	if a.JSON {
-		return a.PrintJSON(out)
-	}
 	return printResolved(a, out)
 }
 
@@ -120,6 +117,5 @@ func printResolved(a *global, r *resolved) error {
 	case r.Skill == nil:
 		fmt.Fprintln(&b, "No skill would be used.")
 	}
-	_, err := fmt.Fprint(a.Stdout, a.Folded(b.String()))
-	return err
+	return a.Print(r, b.String())
 }

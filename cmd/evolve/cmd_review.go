@@ -100,9 +100,6 @@ func runReview(ctx context.Context, a *global, name string, f *reviewFlags) erro
 		return err
 	}
 	r.Kappa = pareto.Kappa(r.Stored)
-	if a.JSON {
-		return a.PrintJSON(r)
-	}
 	return printReview(a, r)
 }
 
@@ -219,6 +216,5 @@ func printReview(a *global, r *reviewed) error {
 		next = fmt.Sprintf("`evolve --skill %s` or `evolve compare %s` brings answers", r.Skill, r.Skill)
 	}
 	fmt.Fprintf(&b, "next: %s\n", next)
-	_, err := io.WriteString(a.Stdout, b.String())
-	return err
+	return a.Print(r, b.String())
 }

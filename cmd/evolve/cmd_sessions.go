@@ -173,12 +173,9 @@ func listSessions(ctx context.Context, a *global, f sessionFlags) error {
 	for i := range all {
 		all[i].Invocations = nil
 	}
-	if a.JSON {
-		return a.PrintJSON(map[string]any{"schema": 1, "sessions": all})
-	}
+	data := map[string]any{"schema": 1, "sessions": all}
 	if len(all) == 0 {
-		_, err := fmt.Fprintln(a.Stdout, "no session is stored that fits\nnext: `evolve harvest` reads your sessions")
-		return err
+		return a.Print(data, "no session is stored that fits\nnext: `evolve harvest` reads your sessions\n")
 	}
 	var b strings.Builder
 	t := a.NewTable(&b)
@@ -191,8 +188,7 @@ func listSessions(ctx context.Context, a *global, f sessionFlags) error {
 		return err
 	}
 	fmt.Fprintf(&b, "next: `evolve sessions show ID` says what was made of one, `evolve sessions purge ID` removes it\n")
-	_, err = fmt.Fprint(a.Stdout, a.Folded(trimLines(b.String())))
-	return err
+	return a.Print(data, b.String())
 }
 
 // dayOf is a time as a list shows it.
@@ -238,9 +234,6 @@ func showSession(ctx context.Context, a *global, name string) error {
 		return err
 	}
 	s := bySession(sessions, cases)[0]
-	if a.JSON {
-		return a.PrintJSON(map[string]any{"schema": 1, "session": s, "purge": purge.ResultOf(plan)})
-	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s, started %s\n", plain.Text(s.ID), plain.Text(s.Agent), dayOf(s.Started))
 	for _, p := range s.Paths {
@@ -257,8 +250,7 @@ func showSession(ctx context.Context, a *global, name string) error {
 		fmt.Fprintf(&b, "  learned     %s v%d learned from it, and would stay\n", plain.Text(v.Skill), v.N)
 	}
 	fmt.Fprintf(&b, "next: `evolve sessions purge %s` removes it\n", plain.Text(s.ID))
-	_, err = fmt.Fprint(a.Stdout, a.Folded(b.String()))
-	return err
+	return a.Print(map[string]any{"schema": 1, "session": s, "purge": purge.ResultOf(plan)}, b.String())
 }
 
 // removes says what a purge removes from the store.

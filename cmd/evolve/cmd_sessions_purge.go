@@ -58,9 +58,6 @@ func purgeSessions(ctx context.Context, a *global, names []string, f sessionFlag
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.PrintJSON(done)
-	}
 	return printPurged(a, done)
 }
 
@@ -124,6 +121,5 @@ func printPurged(a *global, p *purge.Result) error {
 		fmt.Fprintf(&b, "  left      %s may hold it too, and is yours to remove\n", plain.Text(f))
 	}
 	b.WriteString("the agents' own transcripts were not touched; the next harvest leaves these sessions out\n")
-	_, err := fmt.Fprint(a.Stdout, a.Folded(b.String()))
-	return err
+	return a.Print(p, b.String())
 }

@@ -32,15 +32,8 @@ if the policy says so. If another model answers than the one that a version was
 proved on, the rest of the budget compares that version with the one before it.
 All skills share one budget. A night with nothing to do asks no model.`,
 		Example: "  evolve sleep run --dry-run\n  evolve sleep run --max-cost-usd 2\n  evolve sleep install --at 03:17 -- --max-cost-usd 2\n  evolve sleep status",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return unknownCommand(c, args[0])
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newSleepRunCommand(a), newSleepInstallCommand(a), newSleepUninstallCommand(a), newSleepStatusCommand(a))
+	parent(c, newSleepRunCommand(a), newSleepInstallCommand(a), newSleepUninstallCommand(a), newSleepStatusCommand(a))
 	return c
 }
 

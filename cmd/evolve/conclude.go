@@ -59,11 +59,7 @@ func concludeRun(ctx context.Context, a *global, f *runFlags, c *campaign.Campai
 	if res.Report, err = writeReport(ctx, a, db, res.Run); err != nil {
 		return err
 	}
-	if a.JSON {
-		err = a.PrintJSON(res)
-	} else {
-		err = printResult(a, res)
-	}
+	err = printResult(a, res)
 	var drift *install.DriftError
 	switch {
 	case err != nil:
@@ -149,8 +145,7 @@ func printResult(a *global, r *runResult) error {
 		next = "`evolve demo --keep DIR` keeps the skill, its versions and the report; `evolve --skill NAME` does it to yours"
 	}
 	fmt.Fprintf(&b, "  next         %s\n", next)
-	_, err := fmt.Fprint(a.Stdout, a.Folded(b.String()))
-	return err
+	return a.Print(r, b.String())
 }
 
 // next is what to type after a run.

@@ -189,6 +189,20 @@ var flagValues = map[string]struct{ what, example string }{
 	"bool":     {"true or false", "false"},
 }
 
+// parent makes c a command that has only subcommands.
+func parent(c *cobra.Command, subs ...*cobra.Command) {
+	c.Args, c.RunE = subcommands, func(c *cobra.Command, _ []string) error { return c.Help() }
+	c.AddCommand(subs...)
+}
+
+// subcommands refuses words that are no subcommand.
+func subcommands(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return unknownCommand(c, args[0])
+	}
+	return nil
+}
+
 // unknownCommand names the nearest command for an unknown one.
 func unknownCommand(c *cobra.Command, word string) error {
 	var names []string

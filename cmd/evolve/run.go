@@ -58,12 +58,7 @@ itself on cases that the search never saw.`
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true // ours has examples, and our exit codes
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err) })
-	root.Args = func(c *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return unknownCommand(c, args[0])
-		}
-		return nil
-	}
+	root.Args = subcommands
 	root.PersistentPreRunE = func(c *cobra.Command, args []string) error {
 		a.access = accessOf(c)
 		return finiteFlags(c, args)

@@ -43,6 +43,30 @@ func New(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string, 
 	return Terminal{Stdin: stdin, Stdout: plainly(stdout), Stderr: stderr, Now: now, Getenv: getenv}
 }
 
+// Print writes a result to stdout: data with --json, else text, folded.
+func (t *Terminal) Print(data any, text string) error {
+	if t.JSON {
+		return t.PrintJSON(data)
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) { // a table leaves blanks at the end of lines
+		body, feed := strings.CutSuffix(line, "\n")
+		b.WriteString(strings.TrimRight(body, " "))
+		if feed {
+			b.WriteByte('\n')
+		}
+	}
+	_, err := io.WriteString(t.Stdout, t.Folded(b.String()))
+	return err
+}
+
+// Warn prints warnings on stderr, with --quiet too.
+func (t *Terminal) Warn(warnings []string) {
+	for _, w := range warnings {
+		fmt.Fprintf(t.Stderr, "warning: %s\n", plain.Text(w))
+	}
+}
+
 // PrintJSON writes v to stdout, indented.
 func (t *Terminal) PrintJSON(v any) error {
 	var b bytes.Buffer
