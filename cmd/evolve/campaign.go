@@ -52,7 +52,7 @@ func prepareRun(ctx context.Context, a *global, f *runFlags) (*campaign.Campaign
 	return r.Prepare(ctx, f.Config, o)
 }
 
-// approveSpending asks on a terminal before more is spent than over says, unless yes was said.
+// approveSpending asks on a terminal before it spends more than over, unless --yes is given.
 func approveSpending(a *global, yes bool, over float64, usd *float64, question, spent, hint string) error {
 	if usd == nil || *usd <= confirmOver(a, over) || yes || !term.IsTerminal(a.Stdin) {
 		return nil
@@ -64,7 +64,7 @@ func approveSpending(a *global, yes bool, over float64, usd *float64, question, 
 	return err
 }
 
-// searchOf describes a search to the progress view: its phase, its caps and what it may take.
+// searchOf describes a search for the progress view.
 func searchOf(c *campaign.Campaign, fc *campaign.Forecast) term.Task {
 	budget := c.Budget()
 	t := term.Task{Phase: "search", Unit: "rollouts", Total: fc.Rollouts, Count: func() int64 { return budget.Spent().Rollouts },

@@ -60,7 +60,7 @@ func approvalDesk(a *global, db *store.Store) (*approval.Desk, error) {
 	return &approval.Desk{Layout: a.layout(), Release: in, Rebase: k, By: whoami()}, err
 }
 
-// runDecision asks, where that is called for, keeps the owner's word on a candidate and prints
+// runDecision asks if that is needed, stores the owner's decision on a candidate and prints
 // what follows from it.
 func runDecision(ctx context.Context, a *global, arg string, word store.Word, yes bool) error {
 	name, _, _ := strings.Cut(arg, "@")
@@ -91,8 +91,8 @@ func runDecision(ctx context.Context, a *global, arg string, word store.Word, ye
 	return a.Print(d.Result, d.Text(word == store.Approved && !asked))
 }
 
-// askApproval shows a candidate and asks. Without a terminal the answer is an
-// error that says what to type, after it was shown.
+// askApproval shows a candidate and asks. Without a terminal it shows the candidate and
+// returns an error that says what to type.
 func askApproval(a *global, d *approval.Decision) (bool, error) {
 	r := &d.Result
 	hint := fmt.Sprintf("`evolve approve %s@%s --yes` lets it be tried, `evolve reject %s@%s` drops it", r.Skill, plain.Short(r.SHA), r.Skill, plain.Short(r.SHA))

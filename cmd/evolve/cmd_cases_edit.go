@@ -60,8 +60,7 @@ func casesEdit(ctx context.Context, a *global, name, id string, trust bool) erro
 	return a.Print(map[string]any{"schema": 1, "skill": name, "case": c.ID, "changed": e.Changed}, fmt.Sprintf("case %s of %s: %s\n", plain.Text(c.ID), name, word))
 }
 
-// editCase lets the owner edit a case as JSON and returns the text, and the file
-// that it stands in.
+// editCase lets the owner edit a case as JSON and returns the text, and its file.
 func editCase(ctx context.Context, a *global, c *eval.Case) (text []byte, file string, err error) {
 	editor := a.Getenv("VISUAL")
 	if editor == "" {

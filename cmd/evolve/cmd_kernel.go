@@ -83,8 +83,8 @@ func kernelReportOf(live *skill.Live) *kernelReport {
 	return r
 }
 
-// confirmedAt is when the owner confirmed a kernel, nil where they have not. It
-// does not make a store where there is none.
+// confirmedAt is when the owner confirmed a kernel, nil if they have not. It does not
+// create a store.
 func confirmedAt(ctx context.Context, a *global, name, sha string) (*time.Time, error) {
 	db, err := a.existingStore(ctx)
 	if err != nil || db == nil {
@@ -230,8 +230,8 @@ func kernelCheck(a *global, arg string, profile check.Profile) error {
 	return err
 }
 
-// skillFile finds the SKILL.md that a skill's name, a folder or a file stands
-// for, and the name of the folder that it lies in.
+// skillFile finds the SKILL.md that a skill's name, a folder or a file names, and the
+// name of its folder.
 func skillFile(a *global, arg string) (path, folder string, err error) {
 	if !strings.ContainsAny(arg, `/\`) && !strings.HasSuffix(arg, ".md") {
 		reg, err := a.layout().Registry()

@@ -94,7 +94,7 @@ func pinSkill(ctx context.Context, a *global, arg string, off bool) error {
 	return sayPinned(a, name, p, fmt.Sprintf("%s is %v: runs, nights and promote pass it by\nnext: `evolve pin --off %[1]s` takes the pin off\n", name, p))
 }
 
-// sayPinned prints how a skill stands now.
+// sayPinned prints whether a skill is pinned now.
 func sayPinned(a *global, name string, p *release.Pin, words string) error {
 	out := map[string]any{"schema": 1, "skill": name, "pinned": p != nil}
 	if p != nil {

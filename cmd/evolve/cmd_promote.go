@@ -138,7 +138,7 @@ func agree(ctx context.Context, a *global, db *store.Store, p *release.Plan, yes
 	return sayLifetime(ctx, a, db, p.Trial)
 }
 
-// sayLifetime tells it to the person who promotes.
+// sayLifetime reports if the proof does not hold among all trials of the skill.
 func sayLifetime(ctx context.Context, a *global, db *store.Store, t *record.TrialRecord) error {
 	said, _, err := release.OverLifetime(ctx, db, t)
 	if said != "" {

@@ -103,8 +103,8 @@ func pageOf(ctx context.Context, rd *status.Reader, name string) (p written, dat
 	return written{m.Run, page.Run(m)}, m, nil
 }
 
-// pageOfNight is the page of a night, or otherwise where there is none of that
-// name.
+// pageOfNight is the page of a night; if no night has that name, it returns the error
+// otherwise.
 func pageOfNight(ctx context.Context, rd *status.Reader, name string, otherwise error) (p written, data any, err error) {
 	n, err := rd.Night(ctx, name)
 	switch {

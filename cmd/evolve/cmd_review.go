@@ -146,7 +146,7 @@ func askPair(ctx context.Context, a *global, db *store.Store, pairs []judge.Pair
 }
 
 // typedLines returns a function that reads the next line of stdin; its error is
-// io.EOF at the end, and a quietExit where ctx ended while it waited.
+// io.EOF at the end, and a quietExit if ctx ended while it waited.
 func typedLines(ctx context.Context, a *global) func() (string, error) {
 	type read struct {
 		line string

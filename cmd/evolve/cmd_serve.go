@@ -134,8 +134,8 @@ func commandOf(ctx context.Context, a *global) (*pages.Command, error) {
 }
 
 // openBrowser opens an address in the owner's browser, by way of a file that its
-// owner alone can read: the arguments of a program, every user can. What fails is
-// said; the address was printed. shut removes the file.
+// owner alone can read, because every user can read the arguments of a program. Failures
+// are reported; the address was printed before. shut removes the file.
 func openBrowser(ctx context.Context, a *global, address string) (shut func()) {
 	h, err := a.home()
 	if err == nil {

@@ -35,7 +35,7 @@ type showResult struct {
 	Schema   int    `json:"schema"`
 	Skill    string `json:"skill"`
 	SHA      string `json:"sha256"`
-	Version  *int   `json:"version"` // nil where it was never installed
+	Version  *int   `json:"version"` // nil if it was never installed
 	Operator string `json:"operator,omitempty"`
 	Run      string `json:"run,omitempty"`
 	Kernel   string `json:"kernel_sha256"`
@@ -109,7 +109,7 @@ func runShow(ctx context.Context, a *global, arg string, why bool) error {
 	return err
 }
 
-// text tells why in a few lines.
+// text explains in a few lines how a text came to be.
 func (r *showResult) text(t *candidate.Text) string {
 	var b strings.Builder
 	pinned := ""

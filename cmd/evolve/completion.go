@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// completionTime is how long a completion may take: nobody waits for one.
+// completionTime is how long a completion may take: people do not wait for one.
 const completionTime = 300 * time.Millisecond
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}
@@ -55,8 +55,8 @@ writes nothing.`,
 	}
 }
 
-// withoutPackage stands in for a function of the bash-completion package, which
-// not everybody has.
+// withoutPackage replaces a function of the bash-completion package, which may not be
+// installed.
 const withoutPackage = `    if ! declare -F _get_comp_words_by_ref >/dev/null 2>&1; then
         local line="${COMP_LINE:0:COMP_POINT}"
         read -ra words <<<"$line"
@@ -130,8 +130,8 @@ var arguments = map[string][]completer{
 	"kernel confirm": {skills, none},
 }
 
-// values are what flags take, by command and flag, else by flag alone. A flag that
-// stands nowhere completes nothing, or files where its name says so.
+// values are what flags take, by command and flag, else by flag alone. A flag that is
+// not listed completes nothing, or files if it is one of paths.
 var values = map[string]completer{
 	"skill":            skills,
 	"run":              namedRuns,

@@ -27,14 +27,15 @@ type runResult struct {
 	Report  string           `json:"report"`
 }
 
-// concludeRun installs what a run found, where that was asked for and proved, and says so.
+// concludeRun installs what a run found, if --promote was given and the gate proved it,
+// and prints the result.
 func concludeRun(ctx context.Context, a *global, f *runFlags, c *campaign.Campaign, found *campaign.Result) (err error) {
 	res, out := &runResult{Result: *found, Targets: []release.Placed{}}, found.Outcome
 	db, err := a.store(ctx)
 	if err != nil {
 		return err
 	}
-	var refusal error // the run is told all the same: it was paid for
+	var refusal error // the result is printed all the same: it was paid for
 	if f.promote && out.Verdict != nil && out.Verdict.Verdict == pareto.Promote {
 		var placed []release.Placed
 		if placed, refusal = installProved(ctx, a, f, c, found); len(placed) > 0 {
@@ -73,7 +74,7 @@ func concludeRun(ctx context.Context, a *global, f *runFlags, c *campaign.Campai
 	return err
 }
 
-// installProved installs what the run's own gate proved, and says where.
+// installProved installs what the run's own gate proved, and reports where.
 func installProved(ctx context.Context, a *global, f *runFlags, c *campaign.Campaign, found *campaign.Result) ([]release.Placed, error) {
 	to, err := namedTargets(a, f.to)
 	if err != nil {
@@ -121,7 +122,7 @@ func printResult(a *global, r *runResult) error {
 	} else {
 		fmt.Fprintf(&b, "  verdict      none: %s\n", v.Reason)
 	}
-	if j := r.Verdict.Judge; j != nil && j.Trusted { // else a warning tells
+	if j := r.Verdict.Judge; j != nil && j.Trusted { // otherwise a warning says so
 		fmt.Fprintf(&b, "  judge        agrees with your labels: %s\n", j.Words)
 	}
 	if s := r.Shorter; s != nil {
@@ -161,7 +162,7 @@ func (r *runResult) next() string {
 	return s.Next()
 }
 
-// ratio is new/old as a factor, "unknown" where either is.
+// ratio is new/old as a factor, "unknown" if either is.
 func ratio(old, new *float64) string {
 	if old == nil || new == nil || *old <= 0 {
 		return "unknown"
@@ -169,7 +170,7 @@ func ratio(old, new *float64) string {
 	return fmt.Sprintf("×%.2f", *new / *old)
 }
 
-// sayWaiting ends a run whose challenger waits: that is no failure.
+// sayWaiting ends a run whose challenger waits for cases, which is no failure.
 func sayWaiting(ctx context.Context, a *global, c *campaign.Campaign, w *campaign.WaitingError) error {
 	for _, line := range c.Found() {
 		a.Say("%s", line)
@@ -182,8 +183,7 @@ func sayWaiting(ctx context.Context, a *global, c *campaign.Campaign, w *campaig
 	return &quietExit{exitDone}
 }
 
-// tooFew ends a run that has too few cases to learn from: that is no failure,
-// but it has to be said.
+// tooFew ends a run that has too few cases to learn from: it is reported, and no failure.
 func tooFew(ctx context.Context, a *global, c *campaign.Campaign, few *campaign.TooFewCasesError) error {
 	for _, line := range c.TooFew() {
 		a.Say("%s", line)

@@ -180,7 +180,7 @@ func flagError(c *cobra.Command, err error) error {
 	return problem.Inputf(fmt.Sprintf("`%s --help` lists the flags", c.CommandPath()), "%s", msg)
 }
 
-// flagValues say what a flag of a type takes, where the parser's own error does not.
+// flagValues say what a flag of a type takes, for errors of the parser that do not say it.
 var flagValues = map[string]struct{ what, example string }{
 	"duration": {"a time with its unit", "90m"},
 	"float64":  {"a number", "2.5"},

@@ -76,7 +76,7 @@ func (a *global) globalFlags(f *pflag.FlagSet) {
 // home is the folder of evolve's own data.
 func (a *global) home() (datadir.Dir, error) { return datadir.Find(a.Getenv) }
 
-// layout is where this person's agents keep their skills.
+// layout finds the skills folders of this person's agents.
 func (a *global) layout() *skill.Layout {
 	return &skill.Layout{Getenv: a.Getenv, ClaudeHome: a.claudeHome, SkillsDir: a.skillDir, Configured: func() ([]string, error) {
 		conf, err := a.config()
@@ -100,8 +100,8 @@ func openTrialOf(ctx context.Context, a *global, db *store.Store, live *skill.Li
 	return candidate.OpenTrial(ctx, db, live, evolves)
 }
 
-// store opens the database, once, for what the command may do. Where there is none, a
-// command that only looks gets an empty one, and none is made.
+// store opens the database, once, for what the command may do. If there is none, a
+// command that only looks gets an empty one, and no file is made.
 func (a *global) store(ctx context.Context) (*store.Store, error) {
 	if a.open.db != nil {
 		return a.open.db, nil
@@ -126,7 +126,7 @@ func (a *global) store(ctx context.Context) (*store.Store, error) {
 	return a.open.db, err
 }
 
-// existingStore is store, but nil where there is no database yet.
+// existingStore is store, but nil if there is no database yet.
 func (a *global) existingStore(ctx context.Context) (*store.Store, error) {
 	h, err := a.home()
 	if err != nil {

@@ -14,7 +14,7 @@ func (a *global) ingester(db *store.Store) (*ingest.Ingester, error) {
 	return &ingest.Ingester{Store: db, Layout: a.layout(), Dir: home, Access: a.access, Now: a.Now, Redactor: a.redactor()}, err
 }
 
-// casesOf reads and changes cases; its store is nil where there is none yet.
+// casesOf reads and changes cases; its store is nil if there is none yet.
 func casesOf(ctx context.Context, a *global) (*ingest.Ingester, error) {
 	db, err := a.existingStore(ctx)
 	if err != nil {

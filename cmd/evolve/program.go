@@ -7,9 +7,8 @@ import (
 	"path/filepath"
 )
 
-// ownProgram is the path of this program, for what will start it later: as it was
-// called, where that is a link, because the next version may lie elsewhere behind
-// it.
+// ownProgram is the path of this program, for timers and hooks that start it later. If
+// it was called by a link, that is the link's path: an update may change its target.
 func ownProgram() (string, error) {
 	exe, err := os.Executable()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/status"
 )
 
-// reader says where everything stands by this store, nil while there is none.
+// reader reads the status of everything from a store, which may be nil.
 func (a *global) reader(db *store.Store) (*status.Reader, error) {
 	k, err := a.locks()
 	if err != nil {

@@ -162,7 +162,7 @@ func (a *global) abort() {
 	os.Exit(exitInterrupted)
 }
 
-// quietExit ends the program with a code after everything was said already.
+// quietExit ends the program with a code and prints nothing more.
 type quietExit struct{ code int }
 
 func (q *quietExit) Error() string { return fmt.Sprintf("exit %d", q.code) }

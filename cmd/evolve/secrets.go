@@ -26,8 +26,8 @@ func (a *global) panicked(v any, stack []byte) int {
 	return exitFailed
 }
 
-// tellBug tells of a bug in evolve with the place where it is, and without the
-// secrets that a panic's value may hold.
+// tellBug reports a bug in evolve with its stack, and without the secrets that a panic's
+// value may hold.
 func (a *global) tellBug(v any, stack []byte) {
 	text := a.clean(fmt.Sprintf("%v\n\n%s", v, stack))
 	fmt.Fprintf(a.Stderr, "evolve: panic: %s\n", plain.Text(text))

@@ -34,7 +34,7 @@ func openSources(ctx context.Context, a *global, f harvestFlags) ([]ingest.Sourc
 }
 
 // sayLeftOut says how to read the checkpoints of the current repository that other
-// people recorded, and those of which nobody can tell.
+// people recorded, and those whose author is unknown.
 func sayLeftOut(a *global, others, lost int) {
 	say := func(n int, why string) {
 		are := "are"

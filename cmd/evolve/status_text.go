@@ -22,10 +22,7 @@ func terminalWidth(a *global) int {
 	return 80
 }
 
-const ()
-
-// firstSteps tells in three lines how to begin: skills is how many there are in
-// dir.
+// firstSteps prints in three lines how to begin; skills is how many there are in dir.
 func firstSteps(a *global, skills int, dir string) error {
 	w := terminalWidth(a)
 	what := fmt.Sprintf("evolve makes agent skills better from your own sessions: %s in %s", plain.Counted(skills, "skill"), dir)

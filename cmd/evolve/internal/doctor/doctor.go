@@ -26,7 +26,7 @@ import (
 	"github.com/skill-evolve/evolve/store/datadir"
 )
 
-// How a doctor's finding stands.
+// The states of a finding.
 const (
 	works   = "ok"
 	missing = "missing" // evolve works without it
@@ -88,7 +88,7 @@ func (d *Doctor) Examine(ctx context.Context) ([]Finding, error) {
 	return d.found, nil
 }
 
-// config reads the configuration, where there is one.
+// config reads the configuration, if there is one.
 func (d *Doctor) config() error {
 	home, err := d.Home()
 	if err != nil {
@@ -143,7 +143,7 @@ func (d *Doctor) folder(home string) {
 }
 
 // database reads the whole database. SQLite itself is tried in
-// a temporary folder where there is none.
+// a temporary folder if there is none.
 func (d *Doctor) database(ctx context.Context, path string) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) && store.Lost(path) == nil {
@@ -186,7 +186,7 @@ func (d *Doctor) database(ctx context.Context, path string) {
 	}
 }
 
-// notWritable says why a file cannot be written, nil where it can. A mode without the
+// notWritable says why a file cannot be written, nil if it can. A mode without the
 // owner's right to write counts for root as well, who may write all the same.
 func notWritable(path string, info fs.FileInfo) error {
 	if info.Mode().Perm()&0o200 == 0 {
@@ -260,7 +260,7 @@ func (d *Doctor) skills() error {
 }
 
 // backends looks for programs and keys, by name and never by value, and asks a
-// server where one is named.
+// server if one is named.
 func (d *Doctor) backends(ctx context.Context) {
 	for _, k := range agent.Kinds() {
 		what := "agent " + k.Name
@@ -322,7 +322,7 @@ func (d *Doctor) program(ctx context.Context, what string, k *agent.Kind) {
 }
 
 // ask requests the list of models from --base-url. The key goes there only
-// where it is set, as it would with the first case.
+// if it is set, as it would with the first case.
 func (d *Doctor) ask(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, d.Timeout)
 	defer cancel()

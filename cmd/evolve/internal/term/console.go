@@ -9,14 +9,13 @@ import (
 	"golang.org/x/term"
 )
 
-// A console is stderr where somebody looks at it. Below what is written to it a
-// few lines may stand that are drawn over, the footer: whatever else is said
-// comes above them, and nothing is left of them in the end.
+// A console is stderr on a terminal. Below the text that is written to it, it can show a
+// footer: a few lines that are drawn over. All other output appears above the footer, and
+// the footer is removed in the end.
 //
-// While a footer stands the cursor waits at its first column. What has to be
-// taken away is then everything from the cursor on, however a terminal that was
-// made narrower has folded it; and lines that are too long are cut off by the
-// terminal, not folded by it.
+// While there is a footer, the cursor waits at its first column. To remove the footer,
+// everything from the cursor on is erased, however a terminal that was made narrower has
+// folded it. The terminal cuts off lines that are too long instead of folding them.
 type console struct {
 	io.Writer         // the terminal
 	fd        uintptr // of it
@@ -25,7 +24,7 @@ type console struct {
 	footer []string
 	drawn  bool
 	held   int  // the footer is not drawn meanwhile
-	within bool // the last line that was said has no end yet
+	within bool // the last line that was written has no end yet
 }
 
 // The control sequences of a console. All have been understood by terminals since
@@ -37,8 +36,8 @@ const (
 	wrapAgain = "\x1b[?7h"
 )
 
-// onConsole is w as a console, as a plain terminal where it cannot draw, or w itself
-// where nobody looks at it.
+// onConsole is w as a console, as a plain terminal if it cannot draw, or w itself if it
+// is no terminal.
 func onConsole(w io.Writer, getenv func(string) string) io.Writer {
 	f, ok := w.(*os.File)
 	if !ok || !IsTerminal(f) {
@@ -50,7 +49,7 @@ func onConsole(w io.Writer, getenv func(string) string) io.Writer {
 	return &console{Writer: f, fd: f.Fd()}
 }
 
-// besides is w as another stream of the console, where it is on a terminal too.
+// besides is w as another stream of the console, if it is a terminal too.
 func (c *console) besides(w io.Writer) io.Writer {
 	if f, ok := w.(*os.File); ok && IsTerminal(f) {
 		return &beside{c, f}
@@ -71,7 +70,7 @@ func (b *beside) Fd() uintptr                 { return b.w.Fd() }
 // Fd is the terminal's.
 func (c *console) Fd() uintptr { return c.fd }
 
-// Write says something above the footer.
+// Write writes above the footer.
 func (c *console) Write(p []byte) (int, error) { return c.say(c.Writer, p) }
 
 func (c *console) say(w io.Writer, p []byte) (int, error) {
@@ -96,7 +95,7 @@ func (c *console) size() (columns, lines int) {
 	return columns, lines
 }
 
-// draw makes lines the footer; nil takes it away. Each must fit the terminal.
+// draw makes lines the footer; nil removes it. Each line must fit the terminal.
 func (c *console) draw(lines []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,8 +123,8 @@ func (c *console) hold() (release func()) {
 	}
 }
 
-// erase takes the footer away; c.mu is held. What cannot be written to a terminal
-// is nothing to end a run for.
+// erase removes the footer; c.mu is held. A terminal that cannot be written to does not
+// end a run.
 func (c *console) erase() {
 	if c.drawn {
 		io.WriteString(c.Writer, eraseDown)
@@ -133,8 +132,7 @@ func (c *console) erase() {
 	c.drawn = false
 }
 
-// redraw puts the footer where the cursor is, in one write, over the one that may
-// stand there; c.mu is held.
+// redraw writes the footer at the cursor, in one write, over the old one; c.mu is held.
 func (c *console) redraw() {
 	if len(c.footer) == 0 || c.held > 0 || c.within {
 		return

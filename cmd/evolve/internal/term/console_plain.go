@@ -16,7 +16,7 @@ import (
 var ownColour = lazyregexp.New("\x1b\\[(?:0|1|2|7|27|31|32|36)m")
 
 // forTerminal is text as a terminal may have it: whatever it quotes (sessions,
-// imported cases, models, servers), the terminal is told nothing but our colours.
+// imported cases, models, servers), the terminal gets no control sequences but our colours.
 func forTerminal(text string) string {
 	var b strings.Builder
 	at := 0
@@ -37,7 +37,7 @@ func writePlain(w io.Writer, p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A plainTerminal is a terminal that no console draws on.
+// A plainTerminal is a terminal without a console.
 type plainTerminal struct{ *os.File }
 
 func (t plainTerminal) Write(p []byte) (int, error)       { return writePlain(t.File, p) }
@@ -48,7 +48,7 @@ func (t plainTerminal) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{t}, r)
 }
 
-// plainly is w, where it is a terminal as one that is told nothing.
+// plainly is w; a terminal gets no control sequences.
 func plainly(w io.Writer) io.Writer {
 	if f, ok := w.(*os.File); ok && IsTerminal(f) {
 		return plainTerminal{f}

@@ -14,11 +14,11 @@ import (
 
 // A Task describes the work that a progress view shows.
 type Task struct {
-	Of    string // whose: a skill's name where there are several, else ""
+	Of    string // the skill's name if there are several, else ""
 	Phase string // the first
 	Unit  string // what is counted: "rollouts", "sessions"
-	Total int64  // of them; 0: nobody knows
-	// Count tells how many there are; nil: as many as the view was told of.
+	Total int64  // of them; 0: unknown
+	// Count returns how many there are; nil counts the calls of Count and Rollout.
 	Count  func() int64
 	Budget *eval.Budget // nil: nothing is spent
 	Caps   eval.Caps    // of Budget
@@ -40,9 +40,9 @@ const (
 	phaseLine = 2 * time.Second
 )
 
-// progress tells on stderr how something gets on: at most three lines that are
-// drawn over on a terminal, plain lines elsewhere, nothing with --quiet. Its
-// methods may be called concurrently.
+// progress shows on stderr how far a task is: at most three lines that are drawn over on
+// a terminal, plain lines elsewhere, nothing with --quiet. Its methods may be called
+// concurrently.
 type progress struct {
 	t       *Terminal
 	task    Task
@@ -128,14 +128,14 @@ func (p *progress) Done() {
 	}
 }
 
-// Count tells of one more.
+// Count counts one more.
 func (p *progress) Count() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.seen++
 }
 
-// Rollout tells of one more, made now or found in the records.
+// Rollout counts one more, made now or found in the records.
 func (p *progress) Rollout(r *eval.Rollout) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -167,7 +167,7 @@ func (p *progress) Event(e record.Event) {
 	}
 	if e.Kind == "seed" || e.Kind == "gate_start" {
 		if err := json.Unmarshal(e.Data, &d); err != nil {
-			return // the run's own, and only shown
+			return // of a newer evolve: it is only shown
 		}
 	}
 	switch e.Kind {
@@ -189,7 +189,7 @@ func (p *progress) turn(name string) {
 	p.show(p.t.Now().Sub(p.line) >= phaseLine)
 }
 
-// show renews the view where it is time to; force makes it a plain line's time.
+// show renews the view if it is time to; force prints a plain line now.
 // p.mu is held.
 func (p *progress) show(force bool) {
 	if p.t.Quiet {

@@ -18,10 +18,10 @@ func (p *progress) counted() int64 {
 	return p.seen
 }
 
-// lines is the view in at most n lines of fewer than width columns: the phase
-// with a bar on the first, the rest as it fits below, the least telling left out.
+// lines is the view in at most n lines of fewer than width columns: the phase with a bar
+// on the first, the rest below as it fits, the least informative parts left out.
 func (p *progress) lines(width, n int) []string {
-	w := width - 1 // the last column makes some terminals go on to the next line
+	w := width - 1 // after the last column some terminals begin the next line
 	if w <= 0 || n <= 0 {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (p *progress) counts() string {
 	return fmt.Sprintf("%d %s", p.counted(), p.task.Unit)
 }
 
-// parts are what a view says beside its counts, the most telling first.
+// parts are what a view shows beside its counts, the most informative first.
 func (p *progress) parts(now time.Time) (out []string) {
 	switch {
 	case p.incumbent == nil:
@@ -111,8 +111,8 @@ func (p *progress) parts(now time.Time) (out []string) {
 	return out
 }
 
-// money is what was spent, in the unit of a cap where there is one: dollars, or
-// tokens where not every call has a price.
+// money is what was spent, in the unit of a cap if there is one, else in dollars, or in
+// tokens if not every call has a price.
 func money(s eval.Spent, caps eval.Caps) string {
 	tokens := s.TokensIn + s.TokensOut
 	switch {
@@ -128,8 +128,8 @@ func money(s eval.Spent, caps eval.Caps) string {
 	return ""
 }
 
-// bar is a bar of w columns with the blank before it; "" where there is no room,
-// or no end.
+// bar is a bar of w columns with the blank before it; "" if there is no room, or no
+// known total.
 func bar(w int, n, of int64) string {
 	w -= 3 // blank, brackets
 	if w < 4 || of <= 0 {

@@ -13,7 +13,7 @@ import (
 var ending = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 
 const (
-	// stopSoon is how long stopping may take before it is said.
+	// stopSoon is how long stopping may take before a message says so.
 	stopSoon = 300 * time.Millisecond
 	// clearSoon is how long a terminal may take to be tidied by a program that is
 	// ended at once.
@@ -62,7 +62,7 @@ func (t *Terminal) UntilSignal(ctx context.Context, atOnce func()) (_ context.Co
 	}
 }
 
-// Clear takes a view away from the terminal, if that can be done soon.
+// Clear removes a view from the terminal, if that can be done soon.
 func (t *Terminal) Clear() {
 	if c, ok := t.Stderr.(*console); ok {
 		cleared := make(chan struct{})
@@ -72,7 +72,7 @@ func (t *Terminal) Clear() {
 		}()
 		select {
 		case <-cleared:
-		case <-time.After(clearSoon): // nobody reads what is written there
+		case <-time.After(clearSoon): // the terminal does not read
 		}
 	}
 }

@@ -15,7 +15,7 @@ func IsTerminal(w any) bool {
 }
 
 // Unwrapped is the file behind a stream of ours, for a program that needs the terminal
-// itself; w where there is none.
+// itself; w if there is none.
 func Unwrapped(w io.Writer) io.Writer {
 	switch w := w.(type) {
 	case *console:
@@ -40,7 +40,7 @@ func (t *Terminal) Coloured(w any) bool {
 	return IsTerminal(w) && t.Getenv("NO_COLOR") == "" && !dumb(t.Getenv)
 }
 
-// Columns is how wide a terminal is; 0 where w is none.
+// Columns is how wide a terminal is; 0 if w is none.
 func Columns(w any) int {
 	f, ok := w.(interface{ Fd() uintptr })
 	if !ok {
@@ -62,5 +62,5 @@ func (t *Terminal) NewTable(w io.Writer) *plain.Table {
 	return table
 }
 
-// Folded is text as it fits stdout, where that is a terminal.
+// Folded is text that fits stdout, if that is a terminal.
 func (t *Terminal) Folded(text string) string { return plain.Fold(text, Columns(t.Stdout)) }

@@ -14,9 +14,9 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 )
 
-// A Terminal is where a person and the program talk: the streams of one command, and
-// what was said of them. On a terminal lines are folded, colours may be used and a
-// view may be drawn; elsewhere plain lines are written.
+// A Terminal is the streams of one command, and the flags that concern them. On a
+// terminal lines are folded, colours may be used and a view may be drawn; elsewhere plain
+// lines are written.
 type Terminal struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -25,12 +25,12 @@ type Terminal struct {
 
 	JSON  bool // results are for programs
 	Quiet bool // no progress
-	// Clean takes out of a line what nobody may read in it; nil for nothing.
+	// Clean removes secrets from a line; nil removes nothing.
 	Clean func(string) string
 	// Notice gets the lines of Say and Tell; nil prints them on Stderr.
 	Notice func(line string)
 	// Interrupted is closed by the first signal that asks the program to end; nil if
-	// nobody listens.
+	// signals are not handled.
 	Interrupted <-chan struct{}
 }
 
@@ -90,8 +90,7 @@ func (t *Terminal) Say(format string, args ...any) {
 	}
 }
 
-// Tell prints one line on stderr, folded where that is a terminal, with --quiet
-// too.
+// Tell prints one line on stderr, folded if that is a terminal, with --quiet too.
 func (t *Terminal) Tell(format string, args ...any) {
 	line := fmt.Sprintf(format, args...)
 	if t.Clean != nil {
@@ -105,7 +104,7 @@ func (t *Terminal) Tell(format string, args ...any) {
 }
 
 // Confirm asks a yes-or-no question on the terminal; without one the answer is
-// no. The error is context.Canceled where a signal came instead of an answer.
+// no. The error is context.Canceled if a signal came instead of an answer.
 func (t *Terminal) Confirm(question string) (bool, error) {
 	if !IsTerminal(t.Stdin) || !IsTerminal(t.Stderr) {
 		return false, nil
@@ -136,8 +135,8 @@ func (t *Terminal) Confirm(question string) (bool, error) {
 	}
 }
 
-// readLine reads no further than the end of the line: what follows is for the
-// next one who asks.
+// readLine reads no further than the end of the line: what follows answers the next
+// question.
 func readLine(r io.Reader) (string, error) {
 	var line []byte
 	one := make([]byte, 1)

@@ -89,7 +89,7 @@ func Environment(getenv func(string) string, servers []string) ([]string, error)
 		}
 		env = append(env, name+"="+dir)
 	}
-	if v := getenv("XDG_DATA_HOME"); filepath.IsAbs(v) { // else it counts for nobody
+	if v := getenv("XDG_DATA_HOME"); filepath.IsAbs(v) { // otherwise it has no effect
 		env = append(env, "XDG_DATA_HOME="+v)
 	}
 	path := slices.DeleteFunc(filepath.SplitList(getenv("PATH")), func(dir string) bool { return !filepath.IsAbs(dir) })

@@ -8,7 +8,7 @@ import (
 	"text/template"
 )
 
-// Nice 10, and the idle class of the disk: a night is nobody's hurry.
+// Nice 10, and the idle class of the disk: a night has no deadline.
 var serviceUnit = parsedTimer(`# Written by ` + "`evolve sleep install`" + `.
 [Unit]
 Description=evolve: better skills in the morning
