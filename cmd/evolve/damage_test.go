@@ -58,7 +58,7 @@ func TestEveryCommandMeetsDamage(t *testing.T) {
 	for _, d := range []struct {
 		name   string
 		damage func([]byte) []byte
-		says   string // "" where nothing need be said of it by who only reads
+		says   string // "" if nothing need be said of it by who only reads
 		always bool   // every command must say it
 	}{
 		{"damaged header", all(0, 100), "is damaged, or not a database of evolve", true},

@@ -16,7 +16,7 @@ type Shorter = search.Shorter
 type Standing struct {
 	Skill      string
 	Challenger string         // SHA-256, "" for none
-	Decision   pareto.Verdict // "" where the gate did not run
+	Decision   pareto.Verdict // "" if the gate did not run
 	Stopped    bool           // by a cap, before it was done
 	Installed  bool
 	Shorter    bool   // it only lacks lines of the incumbent
@@ -64,7 +64,7 @@ func Worth(w *search.Worth, name string, validation int) string {
 }
 
 // Confirmed is the challenger's validation quality without the winner's luck, nil
-// where the budget left no trial for that.
+// if the budget left no trial for that.
 func (m *Model) Confirmed() *float64 {
 	for _, s := range slices.Backward(m.Events) {
 		if s.Kind != "confirmed" {

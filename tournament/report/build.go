@@ -144,7 +144,7 @@ func (m *Model) candidates(d *Data, s *scores) {
 	}
 }
 
-// noiseOf is the noise that the search measured at its end, none where it did not.
+// noiseOf is the noise that the search measured at its end, none if it did not.
 func noiseOf(events []record.Event) search.Noise {
 	for _, e := range slices.Backward(events) {
 		if e.Kind == "noise" {
@@ -187,7 +187,7 @@ func matrix(m *Model, cases []eval.Case, s *scores) Matrix {
 		}
 	}
 	// Validation first: that is what the search decided on. The hardest first: so
-	// the eye finds what nobody solves, and what everybody does.
+	// the eye finds the cases that no text solves, and those that all solve.
 	rank := map[string]int{"val": 0, "test": 1, "train": 2}
 	easy := map[string]float64{}
 	for _, r := range out.Rows {

@@ -15,7 +15,7 @@ type Case struct {
 	Cluster string         `json:"cluster,omitempty"`
 	Origin  string         `json:"origin,omitempty"`  // "mined", "generated" or "imported"
 	Outcome string         `json:"outcome,omitempty"` // what the user did with the answer that the case was made from
-	Prompt  string         `json:"prompt"`            // "" where the case is gone
+	Prompt  string         `json:"prompt"`            // "" if the case is gone
 	Context []eval.Message `json:"context,omitempty"`
 	Checks  []string       `json:"checks"`                   // in words
 	Trigger *bool          `json:"should_trigger,omitempty"` // of a trigger case: whether the skill should be loaded
@@ -29,7 +29,7 @@ type Case struct {
 type CaseArm struct {
 	Label    string             `json:"label"` // "incumbent", "challenger", "no skill", "A", "B"
 	Trials   int                `json:"trials"`
-	Quality  *float64           `json:"quality"` // mean over the trials, nil where none has a score
+	Quality  *float64           `json:"quality"` // mean over the trials, nil if none has a score
 	Solved   bool               `json:"solved"`
 	Status   eval.Status        `json:"status"`
 	Answer   string             `json:"answer"`
@@ -41,7 +41,7 @@ type CaseArm struct {
 	Tokens   *int64             `json:"tokens"`
 	Retries  float64            `json:"retries"`
 	Attempts int                `json:"attempts"`
-	Invoked  *bool              `json:"skill_invoked"` // nil where the backend cannot tell
+	Invoked  *bool              `json:"skill_invoked"` // nil if the backend cannot tell
 }
 
 // arm sums up the trials of one text on one case; nil for none.

@@ -53,9 +53,9 @@ type Comparison struct {
 
 	// Pairs are what the comparison rests on, by case.
 	Pairs []CasePair `json:"-"`
-	// Diff is from A to B, nil where one of them is no skill.
+	// Diff is from A to B, nil if one of them is no skill.
 	Diff *Diff `json:"-"`
-	// Spent is what this comparison took, nil where all was recorded before.
+	// Spent is what this comparison took, nil if all was recorded before.
 	Spent *eval.Spent `json:"-"`
 }
 
@@ -67,7 +67,7 @@ type Delta struct {
 	Unit      string   `json:"unit"` // "difference" or "ratio"
 	A         *float64 `json:"a"`    // nil is unknown
 	B         *float64 `json:"b"`
-	Delta     *float64 `json:"delta"` // nil where no pair knows it
+	Delta     *float64 `json:"delta"` // nil if no pair knows it
 	// Low and High hold the true value at any stopping time with probability
 	// Level.
 	Low   *float64 `json:"low"`
@@ -78,7 +78,7 @@ type Delta struct {
 	Wins   int `json:"wins"`
 	Losses int `json:"losses"`
 	Ties   int `json:"ties"`
-	// Differs is false where the interval holds "no difference".
+	// Differs is false if the interval holds "no difference".
 	Differs bool `json:"differs"`
 }
 

@@ -90,7 +90,7 @@ func (c *Comparison) CaseList() ([]Case, Matrix) {
 	return out, mx
 }
 
-// Bill is what the pairs took, by kind of call and together, whoever paid.
+// Bill is what the pairs took, by kind of call and together, whether this or an earlier comparison paid.
 func (c *Comparison) Bill() ([]Spending, eval.Spent) {
 	d := Data{}
 	for _, p := range c.Pairs {
@@ -104,7 +104,7 @@ func (c *Comparison) Bill() ([]Spending, eval.Spent) {
 	return spending(&d), d.Run.Spent
 }
 
-// Took adds up what rollouts took, whoever paid; the wall time is that of the
+// Took adds up what rollouts took, whether this or an earlier run paid; the wall time is that of the
 // agents, one after the other.
 func Took(rs []eval.Rollout) eval.Spent {
 	s := eval.Spent{CostKnown: true}

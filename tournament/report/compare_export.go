@@ -43,7 +43,7 @@ type BenchmarkRun struct {
 }
 
 // BenchmarkResult counts a rollout's checks. Time and tokens are null where
-// nobody reported them.
+// they were not reported.
 type BenchmarkResult struct {
 	PassRate    float64  `json:"pass_rate"`
 	Passed      int      `json:"passed"`
@@ -243,7 +243,7 @@ type junitMessage struct {
 	Text    string `xml:",chardata"`
 }
 
-// JUnit is the comparison for a CI system. A case fails where B does not solve
+// JUnit is the comparison for a CI system. A case fails if B does not solve
 // what A solves; one that neither solves is skipped, because it says nothing
 // about the change.
 func (c *Comparison) JUnit() ([]byte, error) {

@@ -16,15 +16,15 @@ type Data struct {
 	Rollouts, Reused []eval.Rollout
 	Cases            []eval.Case
 	// Replies are what other models than the agent's answered, by who asked. The
-	// judge's grades stand in the rollouts; here are those of its calibration.
+	// judge's grades are in the rollouts; here are those of its calibration.
 	Replies map[eval.Spender][]eval.Completion
-	// Trial is the gate's evidence as it is kept now; nil where there is none.
+	// Trial is the gate's evidence as it is kept now; nil if there is none.
 	Trial *pareto.Trial
 	// Version and Installed are the versions of incumbent and challenger, nil
-	// where they have none.
+	// if they have none.
 	Version, Installed *int
 	// Lessons are the challenger's sentences with what taught them.
 	Lessons []Lesson
-	// Incumbent and Challenger are their texts; nil where there is none.
+	// Incumbent and Challenger are their texts; nil if there is none.
 	Incumbent, Challenger []byte
 }

@@ -80,7 +80,7 @@ func Between(from, to string, old, new *skill.Document) (*Diff, error) {
 	return d, nil
 }
 
-// Patch is the difference as patch(1) reads it, "" where there is none.
+// Patch is the difference as patch(1) reads it, "" if there is none.
 func Patch(from, to string, old, new *skill.Document) string {
 	return udiff.Unified(from, to, string(old.Render()), string(new.Render()))
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // evidence lists the gate's pairs. The run's events hold those that it added;
-// the kept trial, where it still is the one that the verdict speaks of, has all
+// the kept trial, if it still is the one of the verdict, has all
 // of them, and is played again for the e-processes that the events leave out.
 func evidence(m *Model, d *Data) {
 	for _, e := range d.Events {
@@ -50,7 +50,7 @@ func evidence(m *Model, d *Data) {
 	m.Evidence, m.Futility = all, d.Trial.Config().FutilityAlpha
 }
 
-// Deciding is the objective whose superiority decided, -1 where none did.
+// Deciding is the objective whose superiority decided, -1 if none did.
 func Deciding(v *gate.Verdict) int {
 	return slices.IndexFunc(v.PerObjective, func(o pareto.ObjectiveEvidence) bool {
 		return v.Verdict == pareto.Promote && o.Objective == v.Route

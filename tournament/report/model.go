@@ -25,24 +25,24 @@ type Model struct {
 	Note       string        `json:"note,omitempty"` // why the search ended
 	Seed       int64         `json:"seed"`
 	Simulated  bool          `json:"simulated"`
-	Agent      string        `json:"agent"` // "backend/model", "" where nothing was measured
+	Agent      string        `json:"agent"` // "backend/model", "" if nothing was measured
 	Started    time.Time     `json:"started"`
 	Ended      time.Time     `json:"ended,omitzero"`
 	Sentence   string        `json:"sentence"` // the verdict, in one sentence with its numbers
 	Next       string        `json:"next"`     // what to do now, commands in backticks
-	Verdict    *gate.Verdict `json:"verdict"`  // nil where the gate did not run
+	Verdict    *gate.Verdict `json:"verdict"`  // nil if the gate did not run
 	Incumbent  string        `json:"incumbent"`
 	Challenger string        `json:"challenger,omitempty"`
 	// Shorter is set where the challenger only lacks lines of the incumbent.
 	Shorter *search.Shorter `json:"shorter,omitempty"`
 	// Version and Installed are the numbers of the incumbent's and the
-	// challenger's versions; nil where they never were in place.
+	// challenger's versions; nil if they never were in place.
 	Version   *int `json:"version"`
 	Installed *int `json:"installed"`
 	// Worth compares the incumbent with no skill at all on the same validation
-	// cases; nil where that was not measured.
+	// cases; nil if that was not measured.
 	Worth *search.Worth `json:"worth"`
-	// Noise is what the search measured of it, nil where it did not.
+	// Noise is what the search measured of it, nil if it did not.
 	Noise *search.Noise `json:"noise"`
 	// Candidates are all texts that the run looked at, in the order of their
 	// proposal, the incumbent first.
@@ -50,11 +50,11 @@ type Model struct {
 	Front      []string    `json:"front"` // SHA-256 of the pooled candidates that no other dominates
 	Events     []Step      `json:"events"`
 	Evidence   []Evidence  `json:"evidence"`                 // the gate's pairs, in order; carried ones too, where they are kept
-	Futility   float64     `json:"futility_alpha,omitempty"` // level at which a trial is futile; 0 where none is kept
+	Futility   float64     `json:"futility_alpha,omitempty"` // level at which a trial is futile; 0 if none is kept
 	Spent      eval.Spent  `json:"spent"`
 	Spending   []Spending  `json:"spending"`
 	Matrix     Matrix      `json:"matrix"`
-	Diff       *Diff       `json:"diff"` // incumbent → challenger; nil where there is none
+	Diff       *Diff       `json:"diff"` // incumbent → challenger; nil if there is none
 	Lessons    []Lesson    `json:"lessons"`
 	Cases      []Case      `json:"cases"`
 }
@@ -76,7 +76,7 @@ type LessonStep struct {
 	Cases    []LessonCase `json:"cases"`
 }
 
-// A LessonCase is a case with what its user said.
+// A LessonCase is a case with its user's words.
 type LessonCase struct {
 	Case  string `json:"case"`
 	Words string `json:"words,omitempty"`
@@ -106,7 +106,7 @@ type Evidence struct {
 	Cluster string  `json:"cluster"`
 	EValue  float64 `json:"e_value"` // of the quality hypothesis, or the deciding one
 	// Worse and Futile are the e-values on quality against "no worse" and against
-	// "better by the gain that matters"; nil where the trial is not kept.
+	// "better by the gain that matters"; nil if the trial is not kept.
 	Worse   *float64 `json:"worse"`
 	Futile  *float64 `json:"futile"`
 	Quality *float64 `json:"quality"`
@@ -134,6 +134,6 @@ type Matrix struct {
 type Row struct {
 	Case   string     `json:"case"`
 	Split  string     `json:"split"`
-	Prompt string     `json:"prompt"` // one line, cut; "" where the case is gone
+	Prompt string     `json:"prompt"` // one line, cut; "" if the case is gone
 	Cells  []*float64 `json:"cells"`
 }

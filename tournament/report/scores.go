@@ -32,7 +32,7 @@ func newScores(d *Data) *scores {
 		s.split[c.ID] = c.Split
 	}
 	// A held-out case moves to another split once its trial is closed; what it
-	// was in this run stands in the run's configuration.
+	// was in this run is in the run's configuration.
 	var config struct {
 		Splits map[string]eval.Split `json:"splits"`
 	}
@@ -137,7 +137,7 @@ func lastTrial(rs []*eval.Rollout) []*eval.Rollout {
 }
 
 // worth compares the incumbent with no skill on the validation cases that both
-// were tried on, nil where there is none.
+// were tried on, nil if there is none.
 func (s *scores) worth(incumbent string) *search.Worth {
 	var with, without []*eval.Rollout
 	for _, r := range s.validation(eval.NoSkill) {

@@ -28,7 +28,7 @@ func Duration(ms int64) string {
 	return fmt.Sprintf("%d min", ms/60_000)
 }
 
-// USD is dollars, unknown said as such.
+// USD is dollars in words, "unknown" for nil.
 func USD(x *float64) string {
 	if x == nil {
 		return "unknown"

@@ -10,7 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/search"
 )
 
-// A Step is one event of a run, told: Rollouts is cumulative, Best the best
+// A Step is one event of a run in words: Rollouts is cumulative, Best the best
 // validation quality so far (nil before the first). The gate's events take it
 // over from the search's last; so do those after a candidate has taken the lead
 // on a part of the cases, until it was measured on all: the mean over the hardest
@@ -52,7 +52,7 @@ func (b *BestSoFar) See(e record.Event) *float64 {
 	return b.quality
 }
 
-// Timeline tells events in their order.
+// Timeline is the events in words, in their order.
 func Timeline(events []record.Event) []Step {
 	out := make([]Step, 0, len(events))
 	var best BestSoFar

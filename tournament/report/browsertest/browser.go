@@ -113,7 +113,7 @@ func (b *Browser) Press(keys string) {
 	b.do(chromedp.KeyEvent(keys))
 }
 
-// Enter presses the enter key where that leads to another page.
+// Enter presses the enter key, which must lead to another page.
 func (b *Browser) Enter() {
 	b.t.Helper()
 	b.leaving(func() { b.Press(kb.Enter) })

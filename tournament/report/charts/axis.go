@@ -12,7 +12,7 @@ type axis struct {
 	log              bool
 }
 
-// at is where a value stands; beyond the ends it stands at the end.
+// at is the position of a value, within the ends of the axis.
 func (a axis) at(v float64) float64 {
 	lo, hi := a.lo, a.hi
 	if a.log {

@@ -9,11 +9,11 @@ import (
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
-// mostEvidence is where the axis of e-values ends: nobody needs more.
+// mostEvidence is the end of the axis of e-values.
 const mostEvidence = 1e8
 
 // Evidence draws the e-processes of the gate over the held-out clusters, on
-// a logarithmic axis, with the lines that they have to reach. nil where the gate
+// a logarithmic axis, with the lines that they have to reach. nil if the gate
 // ran no pair.
 func Evidence(m *report.Model) *Plot {
 	es := m.Evidence

@@ -56,7 +56,7 @@ func Forest(left, right string, rows []ForestRow) *Plot {
 	return p
 }
 
-// Deltas draws a comparison's deltas; nil where no objective was measured.
+// Deltas draws a comparison's deltas; nil if no objective was measured.
 func Deltas(c *report.Comparison) *Plot {
 	var rows []ForestRow
 	for i := range c.Objectives {

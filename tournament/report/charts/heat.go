@@ -19,7 +19,7 @@ const HeatLevels = 5
 // Heat draws the matrix as a map: a row a candidate, a column a case, the
 // cases in the order of their numbers. Neighbours of one shade are one stroke, so
 // that two hundred candidates on a thousand cases are a few paths and not two
-// hundred thousand elements. nil where there is nothing to draw.
+// hundred thousand elements. nil if there is nothing to draw.
 func Heat(m report.Matrix, roles [2]Role) *Plot {
 	rows, cols := len(m.Candidates), len(m.Rows)
 	if rows == 0 || cols == 0 {

@@ -10,8 +10,8 @@ func (b box) meets(c box) bool { return b.x0 < c.x1 && c.x0 < b.x1 && b.y0 < c.y
 func (b box) holds(c box) bool { return b.x0 <= c.x0 && c.x1 <= b.x1 && b.y0 <= c.y0 && c.y1 <= b.y1 }
 
 // A placer puts labels beside their marks so that no two overlap: each in turn
-// takes the first free place around its mark, the nearest first. The order in
-// which labels are asked for is their rank.
+// takes the first free place around its mark, the nearest first. Labels that are
+// placed first have the first choice.
 type placer struct {
 	bounds box
 	texts  []box // labels: never covered
@@ -27,7 +27,7 @@ var reach = [...]float64{0, 6, 14, 24, 36, 50, 66}
 
 // place finds room for s at a mark of radius r. The result is where the text's
 // start and baseline stand; leader tells that it is too far away to be taken for
-// the mark's without a line. ok is false where there is no room.
+// the mark's without a line. ok is false if there is no room.
 // Where it is only good to have, it takes no place that is far off or covers a mark.
 func (l *placer) place(s string, size, x, y, r float64, must bool) (tx, ty float64, leader, ok bool) {
 	w, h := textWidth(s, size), size*1.25

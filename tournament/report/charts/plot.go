@@ -19,7 +19,7 @@ type Plot struct {
 	Texts         []Text // above all paths
 }
 
-// A Path is one shape. Class says what it stands for; the style sheet knows how
+// A Path is one shape. Class says what it means; the style sheet knows how
 // that looks in either colour scheme.
 type Path struct {
 	Class, D, Title string
@@ -79,7 +79,7 @@ func (p *Plot) titled(class, d, title string) {
 }
 func (p *Plot) line(c string, a, b, x, y float64) { p.path(c, "M"+at(a, b)+"L"+at(x, y)) }
 
-// text adds a label; x is where its anchor stands.
+// text adds a label; x is the position of its anchor.
 func (p *Plot) text(class, anchor string, x, y float64, s string) {
 	p.Texts = append(p.Texts, Text{class, anchor, num(x), num(y), s})
 }

@@ -43,7 +43,7 @@ type Scatter struct {
 	Points  int
 	Left    int      // candidates that were measured in part, and are not drawn
 	Unknown []string // objectives that are not known of all points
-	Epsilon []string // in words, by objective; none where noise was not measured
+	Epsilon []string // in words, by objective; none if noise was not measured
 	NoSkill int      // validation cases that the no-skill arm was tried on; 0 for none
 }
 
@@ -54,7 +54,7 @@ type Panel struct {
 }
 
 // ScatterOf draws the candidates that were measured on all validation cases, and
-// no skill. nil where there are not two of them.
+// no skill. nil if there are not two of them.
 func ScatterOf(m *report.Model) *Scatter {
 	out := &Scatter{}
 	var ps []scatterPoint
@@ -196,7 +196,7 @@ func direction(o *objective, up, down string) string {
 }
 
 // front draws which of these two objectives' values no other point beats in both,
-// as steps, and the band of ε below it: whoever stands in it is not told from the
+// as steps, and the band of ε below it: texts within it do not differ from the
 // front by more than noise. It returns the line's points.
 func (p *Plot) front(f frame, ox, oy *objective, ps []scatterPoint) []float64 {
 	type xy struct{ x, y float64 }
@@ -206,7 +206,7 @@ func (p *Plot) front(f frame, ox, oy *objective, ps []scatterPoint) []float64 {
 			pts = append(pts, xy{ox.values[i] * ox.better, oy.values[i] * oy.better})
 		}
 	}
-	// Larger is better now, in both. From the best x on, whoever has a better y.
+	// Larger is better now, in both. From the best x on, those with a better y.
 	sort.Slice(pts, func(i, j int) bool {
 		if pts[i].x != pts[j].x {
 			return pts[i].x > pts[j].x

@@ -27,7 +27,7 @@ const (
 type caseList struct {
 	Flips  []flipGroup
 	Groups []caseGroup
-	Cut    int    // runes that texts are cut at; 0 where none is
+	Cut    int    // runes that texts are cut at; 0 if none is
 	Whole  string // the command that has them whole
 }
 
@@ -124,7 +124,7 @@ func listCases(all []report.Case, whole, decidedOn string) caseList {
 }
 
 // affordable is the length that texts are cut at, in runes, so that all of them
-// fit the budget; cut tells whether that cuts any.
+// fit the budget; cut reports whether that cuts any.
 func affordable(all []report.Case) (most int, cut bool) {
 	for most = mostRunes; ; most = max(most/2, leastRunes) {
 		total := 0
@@ -230,7 +230,7 @@ func change(c *report.Case) (text, direction string) {
 	return fmt.Sprintf("%s %s → %s", sign, qs[0], qs[1]), direction
 }
 
-// firstQuality is the quality of the first arm, nil where there is none.
+// firstQuality is the quality of the first arm, nil if there is none.
 func firstQuality(c *report.Case) *float64 {
 	if len(c.Arms) == 0 {
 		return nil
@@ -306,7 +306,7 @@ func clip(s string, n int) string {
 	return string(r[:min(len(r), n)]) + " …"
 }
 
-// flip compares the first two arms of a case: -1 where the second lost it, +1
+// flip compares the first two arms of a case: -1 if the second lost it, +1
 // where it won it, 0 for neither, or where one of them has no score.
 func flip(c *report.Case) int {
 	if len(c.Arms) < 2 || c.Arms[0].Quality == nil || c.Arms[1].Quality == nil || c.Arms[1].Label == "no skill" {

@@ -68,7 +68,7 @@ func render(name string, v any) func(io.Writer) error {
 	return func(w io.Writer) error { return (&Frame{templates()}).Render(w, name, v) }
 }
 
-// A span is a piece of a sentence, code where it stood in backticks.
+// A span is a piece of a sentence, code if it was in backticks.
 type span struct {
 	Text string
 	Code bool

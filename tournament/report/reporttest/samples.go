@@ -139,7 +139,7 @@ func Parse(t testing.TB, text string) *skill.Document {
 	return d
 }
 
-// HostileRun has Hostile words wherever somebody else's can stand.
+// HostileRun has Hostile words wherever a user or a model could put words.
 func HostileRun(t testing.TB) *report.Data {
 	t.Helper()
 	d := Sample(t)

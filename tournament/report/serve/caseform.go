@@ -94,7 +94,7 @@ func unix(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 }
 
-// typed is what was typed over was. A text that nobody touched keeps its bytes: a
+// typed is what was typed over was. An unchanged text keeps its bytes: a
 // form turns every line end into CR LF.
 func typed(is, was string) string {
 	if is = unix(is); is == unix(was) {

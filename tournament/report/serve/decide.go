@@ -64,7 +64,7 @@ func (s *Server) do(act Act) http.HandlerFunc {
 	}
 }
 
-// A doneView is what came of an act, and where to go on.
+// A doneView is the result of an act, and the page to continue on.
 type doneView struct {
 	*Done
 	Path, Name string

@@ -11,21 +11,21 @@ import (
 	"strings"
 )
 
-// secret is 256 random bits as they stand in an address or a cookie.
+// secret is 256 random bits as an address or a cookie holds them.
 func secret() string {
 	b := make([]byte, 32)
 	rand.Read(b) // never fails
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// same compares without telling by the time it takes where they differ, or how
+// same compares without revealing by the time it takes where they differ, or how
 // long the right one is.
 func same(got, want string) bool {
 	a, b := sha256.Sum256([]byte(got)), sha256.Sum256([]byte(want))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
-// A guard lets nobody in but the browser that was given the address with the
+// A guard lets in only the browser that was given the address with the
 // token: not another site (the browser sends its cookies for this host whoever
 // asks), not a name that was made to point here (DNS rebinding), and not another
 // user of this machine.
@@ -68,7 +68,7 @@ func (g *guard) here(host string) bool {
 	return err == nil && port == g.port && (name == "127.0.0.1" || name == "localhost")
 }
 
-// foreign says why a request comes from elsewhere, "" where it does not.
+// foreign says why a request comes from elsewhere, "" if it does not.
 func (g *guard) foreign(r *http.Request) string {
 	if !g.here(r.Host) {
 		return "the request names another host than this server"

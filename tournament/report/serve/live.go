@@ -57,7 +57,7 @@ func (v *liveView) Best() string {
 	return "unknown"
 }
 
-// Rollouts are those that the run has told of.
+// Rollouts are those that the run has reported.
 func (v *liveView) Rollouts() int64 {
 	n := v.Spent.Rollouts
 	for _, k := range v.Steps {
@@ -88,7 +88,7 @@ type message struct {
 	Steps    []string `json:"steps"` // those since the last message, in words
 }
 
-// keepAlive is how often a stream says something where there is nothing to say.
+// keepAlive is how often a stream without news sends a comment.
 const keepAlive = 15 * time.Second
 
 // events streams a run's progress for as long as somebody listens, and says "end"

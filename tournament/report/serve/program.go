@@ -64,7 +64,7 @@ type Reviews interface {
 	// Pair is the next pair without a label that skipped does not hold, nil for
 	// none.
 	Pair(ctx context.Context, skill string, skipped func(PairName) bool) (*Pair, *Review, error)
-	// Answer keeps what the owner said of a pair as it was shown: "1", "2" or "=".
+	// Answer stores the owner's choice between a pair as it was shown: "1", "2" or "=".
 	Answer(ctx context.Context, skill string, pair PairName, choice string) error
 }
 
@@ -90,7 +90,7 @@ const (
 	Rollback Act = "rollback"
 )
 
-// An Error is one that tells what to do about it.
+// An Error says what to do about it.
 type Error struct {
 	Message string
 	Hint    string // with commands in backticks, "" for none
@@ -142,7 +142,7 @@ type CaseNow struct {
 }
 
 // A PairName names a pair of answers in the order in which they are shown: by the
-// SHA-256 of the answers, which tells nothing about who gave them.
+// SHA-256 of the answers, which reveals nothing about which text gave them.
 type PairName struct{ Case, First, Second string }
 
 // A Pair is two answers to one request, blind.
@@ -157,10 +157,10 @@ type Pair struct {
 type Review struct {
 	Left   int    // pairs without a label
 	Labels int    // of the skill, with a preference
-	Judge  string // how the judge compares, in words; "" where nothing is known
+	Judge  string // how the judge compares, in words; "" if nothing is known
 }
 
-// A Waiting is a candidate that waits for its owner's word.
+// A Waiting is a candidate that waits for its owner's decision.
 type Waiting struct {
 	Skill, SHA string
 	Standing   candidate.Standing
@@ -175,9 +175,9 @@ type Plan struct {
 	At      string // names the text exactly
 	Command string // that does the same
 	Will    []string
-	// Unproven: it needs a word more.
+	// Unproven: it needs one more confirmation.
 	Unproven bool
-	Refusal  *Error // why it would be refused; nil where it would not
+	Refusal  *Error // why it would be refused; nil if it would not
 	Evidence []Fact
 	Findings []approval.Finding
 	Diff     *report.Diff

@@ -45,7 +45,7 @@ func (k *skips) forget(skill string) {
 
 type reviewView struct {
 	Skill string
-	*Pair // nil where none is left
+	*Pair // nil if none is left
 	*Review
 	Skipped int
 }
@@ -62,7 +62,7 @@ func (s *Server) review(w http.ResponseWriter, r *http.Request) {
 	s.page(w, r, http.StatusOK, "review.html", reviewView{name, pair, rev, s.skips.count(name)})
 }
 
-// answer keeps one word, and goes on with the next pair.
+// answer stores one choice and shows the next pair.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	name, f := r.PathValue("skill"), r.PostForm
 	p := PairName{f.Get("case"), f.Get("first"), f.Get("second")}

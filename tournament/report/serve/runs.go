@@ -19,7 +19,7 @@ func (s *Server) runs(w http.ResponseWriter, r *http.Request) {
 	s.page(w, r, http.StatusOK, "runs.html", all)
 }
 
-// run shows a run that goes on as it goes, and of any other its report.
+// run shows the progress of a run that a process works on, and the report of any other.
 func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 	p, err := s.program.Progress(r.Context(), r.PathValue("run"))
 	if err != nil {

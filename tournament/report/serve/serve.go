@@ -1,6 +1,6 @@
 // Package serve shows what evolve knows as pages on this machine alone, and lets
 // their owner decide: the status of all skills, runs as they go, nights, versions,
-// cases, blind reviews, and what waits for a word. What a page does, a command's
+// cases, blind reviews, and what waits for a decision. What a page does, a command's
 // own function does (see Program).
 //
 // All that is shown was written by others: users, models, agents. It passes
@@ -30,7 +30,7 @@ type Server struct {
 	Every time.Duration
 	// Explain says what to do about an error of the program; nil shows it as it is.
 	Explain func(error) *Error
-	// Bug is told of a panic; the page says no more than that there was one.
+	// Bug gets a panic; the page says no more than that there was one.
 	Bug func(value any, stack []byte)
 
 	deciding sync.Mutex // one write at a time
@@ -132,7 +132,7 @@ const (
 	readTime  = 15 * time.Second
 	writeTime = 90 * time.Second
 	idleTime  = 2 * time.Minute
-	// graceTime is what requests have to end once the server is told to.
+	// graceTime is what requests have to end once the server stops.
 	graceTime = 5 * time.Second
 )
 

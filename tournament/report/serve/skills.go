@@ -22,7 +22,7 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) {
 
 type statusView struct{ *status.Report }
 
-// Waiting counts what waits for a word.
+// Waiting counts what waits for a decision.
 func (v statusView) Waiting() (n int) {
 	for _, k := range v.Skills {
 		n += len(k.Waits)

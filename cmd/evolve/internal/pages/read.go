@@ -15,7 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/status"
 )
 
-// Status is where every skill stands.
+// Status is the status of every skill.
 func (p *Program) Status(ctx context.Context) (*status.Report, error) {
 	return look(ctx, p, func(r *request) (*status.Report, error) { return r.Reader.Status(ctx) })
 }
