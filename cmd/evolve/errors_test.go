@@ -32,7 +32,7 @@ func TestErrorsHoldNoTerminalCommands(t *testing.T) {
 // flag that the agent does not know.
 func TestHintsOfInfrastructure(t *testing.T) {
 	for kind, want := range map[eval.FailureKind]string{
-		eval.Auth: "`evolve doctor`", eval.RateLimited: "--concurrency", eval.Unreachable: "is the server running?", eval.ServerError: "it answers, and fails",
+		eval.Auth: "`evolve doctor`", eval.RateLimited: "--concurrency", eval.Unreachable: "is the server running?", eval.ServerError: "the server answers with an error",
 	} {
 		err := fmt.Errorf("evaluate: %w", &eval.InfraError{Kind: kind, Err: errors.New("no")})
 		code, hint := codeOf(err)

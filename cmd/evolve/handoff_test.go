@@ -75,7 +75,7 @@ func TestHandoff(t *testing.T) {
 			out = stdout
 			break
 		}
-		if code != exitStopped || !strings.Contains(errs, "OPEN.md") || !strings.Contains(errs, "type the same command again") {
+		if code != exitStopped || !strings.Contains(errs, "OPEN.md") || !strings.Contains(errs, "run the same command again") {
 			t.Fatalf("exit %d: %s", code, errs)
 		}
 		for _, line := range strings.Split(errs, "\n") {
