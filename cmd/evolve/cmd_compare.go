@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -69,18 +67,8 @@ case that A solves and B does not, and skips a case that neither solves.`,
 	fl.BoolVar(&f.Again, "again", false, "measure anew instead of using an earlier comparison of the same two")
 	fl.StringVar(&f.Evolve, "evolve", skill.Harness, "harness compares on ordinary cases, description on trigger cases")
 	f.who.Register(fl)
-	fl.Int64Var(&f.MaxRollouts, "max-rollouts", 120, "agent attempts at most; 0 for no cap")
-	fl.Float64Var(&f.MaxCostUSD, "max-cost-usd", 0, "dollars at most, over every call")
-	fl.Int64Var(&f.MaxTokens, "max-tokens", 0, "tokens at most, over every call")
-	fl.DurationVar(&f.MaxDuration, "max-duration", 0, "time at most, for example 2h")
-	fl.IntVar(&f.MaxRetries, "max-retries", 1, "how often a failed attempt may ask again")
-	fl.IntVar(&f.Concurrency, "concurrency", 0, "rollouts at a time (default 8; 2 with agents that run tools)")
-	fl.Float64Var(&f.PerSecond, "rate", 0, "agent calls a second at most")
-	fl.DurationVar(&f.WallClock, "timeout", 5*time.Minute, "wall clock of one rollout")
+	f.registerSpending(fl)
 	fl.Int64Var(&f.Seed, "seed", 0, "seed of the order of the arms, and of which cases a cap affords")
-	fl.BoolVar(&f.DryRun, "dry-run", false, "print the forecast and stop")
-	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
-	backend.ConfirmOverFlag(fl, &f.confirmOver)
 	return c
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // runFlags are the choices of one run: its configuration, and what concerns this
@@ -66,23 +67,13 @@ func newRunCommand(a *global) *cobra.Command {
 	fl.StringVar(&f.Skill, "skill", "", "name of the skill")
 	fl.StringVar(&f.Evolve, "evolve", skill.Harness, "what may change: harness (the body), description, on its own trigger cases, or shorten: harness, by deletions alone")
 	f.who.Register(fl)
-	fl.Int64Var(&f.MaxRollouts, "max-rollouts", 120, "agent attempts at most; 0 for no cap")
-	fl.Float64Var(&f.MaxCostUSD, "max-cost-usd", 0, "dollars at most, over every call")
-	fl.Int64Var(&f.MaxTokens, "max-tokens", 0, "tokens at most, over every call")
-	fl.DurationVar(&f.MaxDuration, "max-duration", 0, "time at most, for example 2h")
-	fl.IntVar(&f.MaxRetries, "max-retries", 1, "how often the gate lets a failed attempt ask again")
-	fl.IntVar(&f.Concurrency, "concurrency", 0, "rollouts at a time (default 8; 2 with agents that run tools)")
-	fl.Float64Var(&f.PerSecond, "rate", 0, "agent calls a second at most")
-	fl.DurationVar(&f.WallClock, "timeout", 5*time.Minute, "wall clock of one rollout")
+	f.registerSpending(fl)
 	fl.Int64Var(&f.Seed, "seed", -1, "seed of everything random (default: the number of earlier runs)")
 	fl.Lookup("seed").DefValue = "0" // "" would be shown;  -1 is no seed that anybody should type
 	fl.BoolVar(&f.NoGate, "no-gate", false, "search only; nothing can be promoted from it")
 	fl.StringSliceVar(&f.Objectives, "objectives", nil, "what the gate looks at: quality,latency,cost,retries (default all four)")
 	fl.BoolVar(&f.promote, "promote", false, "install the challenger if the gate proves it")
 	toFlag(fl, &f.to, "with --promote, where to install it")
-	fl.BoolVar(&f.DryRun, "dry-run", false, "print the forecast and stop")
-	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
-	backend.ConfirmOverFlag(fl, &f.confirmOver)
 	fl.StringVar(&f.resume, "resume", "", "continue an interrupted run")
 	fl.BoolVar(&f.Anew, "anew", false, "start a new search although a challenger is undecided; its trial continues unless the search finds a better text")
 	fl.BoolVar(&f.NoHarvest, "no-harvest", false, "use the stored cases only")
@@ -98,6 +89,21 @@ func newRunCommand(a *global) *cobra.Command {
 	fl.StringVar(&f.Stop, "stop", "", "what ends the search: patience, perfect or budget (default patience)")
 	fl.StringVar((*string)(&f.Profile), "profile", string(check.ClaudeCode), "rules that a SKILL.md must keep: claude-code or portable")
 	return c
+}
+
+// registerSpending registers the caps, and how rollouts are made within them.
+func (f *runFlags) registerSpending(fl *pflag.FlagSet) {
+	fl.Int64Var(&f.MaxRollouts, "max-rollouts", 120, "agent attempts at most; 0 for no cap")
+	fl.Float64Var(&f.MaxCostUSD, "max-cost-usd", 0, "dollars at most, over every call")
+	fl.Int64Var(&f.MaxTokens, "max-tokens", 0, "tokens at most, over every call")
+	fl.DurationVar(&f.MaxDuration, "max-duration", 0, "time at most, for example 2h")
+	fl.BoolVar(&f.DryRun, "dry-run", false, "print the forecast and stop")
+	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
+	backend.ConfirmOverFlag(fl, &f.confirmOver)
+	fl.IntVar(&f.MaxRetries, "max-retries", 1, "how often a failed attempt may ask again; in a run, only in the gate")
+	fl.IntVar(&f.Concurrency, "concurrency", 0, "rollouts at a time (default 8; 2 with agents that run tools)")
+	fl.Float64Var(&f.PerSecond, "rate", 0, "agent calls a second at most")
+	fl.DurationVar(&f.WallClock, "timeout", 5*time.Minute, "wall clock of one rollout")
 }
 
 // resumable refuses what a resumed run would have to ignore: it is a function of

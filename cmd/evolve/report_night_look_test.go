@@ -54,7 +54,7 @@ func TestRestlessNight(t *testing.T) {
 	n, err := rd.Night(t.Context(), "night")
 	w.must(err)
 	p := status.NightPage(n)
-	if want := "One installed version raises an alarm; one better version is proved and waits for your word; one trial goes on; one step failed; 2 steps wait for a later night."; p.Sentence() != want {
+	if want := "One installed version raises an alarm; one better version is proved and waits for your decision; one trial goes on; one step failed; 2 steps wait for a later night."; p.Sentence() != want {
 		t.Errorf("%s\nwant %s", p.Sentence(), want)
 	}
 	for _, width := range []string{"40", "80"} {

@@ -83,7 +83,7 @@ func (n *Night) Sentence() string {
 	}
 	add(alarms, "one installed version raises an alarm", "%d installed versions raise an alarm")
 	add(installed, "one skill got better and is installed", "%d skills got better and are installed")
-	add(proved, "one better version is proved and waits for your word", "%d better versions are proved and wait for your word")
+	add(proved, "one better version is proved and waits for your decision", "%d better versions are proved and wait for your decision")
 	add(undecided, "one trial goes on", "%d trials go on")
 	add(rejected, "one challenger was rejected", "%d challengers were rejected")
 	add(failed, "one step failed", "%d steps failed")

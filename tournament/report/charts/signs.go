@@ -16,7 +16,7 @@ func Signs() []Sign {
 		{"on-front", disc, "on the front of all objectives"}, {"point-open", ring, "beaten by another text"}} {
 		out = append(out, Sign{s.class, glyph(s.shape, 10, 7, 4.5), s.name})
 	}
-	return append(out, Sign{"front", "M2 11H10V3H18", "front of these two"}, Sign{"band", "M2 3H18V11H2Z", "ε: not told from the front"})
+	return append(out, Sign{"front", "M2 11H10V3H18", "front of these two"}, Sign{"band", "M2 3H18V11H2Z", "ε: within the noise of the front"})
 }
 
 // Shades are the map's, from 0 to 1.
