@@ -195,7 +195,7 @@ func TestTimerOfCron(t *testing.T) {
 func TestTimerRefuses(t *testing.T) {
 	for _, c := range []struct{ kind, word, want string }{
 		{Systemd, "a\nb", "line break"}, {Launchd, "a\x01", "line break"}, {Launchd, "\xff", "line break"},
-		{Cron, `a\b`, "backslash"}, {Cron, strings.Repeat("long", 300), "longer than cron takes"},
+		{Cron, `a\b`, "backslash"}, {Cron, strings.Repeat("long", 300), "too long for cron"},
 	} {
 		u := &Timer{Kind: c.kind, Program: "/evolve", Args: []string{c.word}}
 		if err := u.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
