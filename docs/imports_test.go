@@ -38,8 +38,9 @@ var mayImport = map[string][]string{
 	"eval/agent/…":                  {"eval", "eval/agent", "eval/problem", "mutate/skill", "eval/agent/process", "eval/agent/replay", "eval/scratch", "eval/shell", "eval/skillcreator", "eval/workspace"},
 	"eval/agent/process":            {"eval/scratch"},
 	"mutate":                        {"mutate/skill", "eval", "harvest/ownwords"},
-	"harvest":                       {"eval", "eval/check", "eval/content", "harvest/ownwords", "harvest/redact"},
-	"harvest/…":                     {"harvest", "eval", "eval/git", "mutate/skill", "harvest/redact", "harvest/ownwords"},
+	"harvest/jsonl":                 {},
+	"harvest":                       {"eval", "eval/check", "eval/content", "harvest/jsonl", "harvest/ownwords", "harvest/redact"},
+	"harvest/…":                     {"harvest", "eval", "eval/git", "mutate/skill", "harvest/jsonl", "harvest/redact", "harvest/ownwords"},
 	"harvest/hook/settings":         {"harvest/hook", "store", "store/datadir", "eval/problem", "mutate/skill"},
 	"harvest/ingest":                {"eval", "eval/plain", "eval/problem", "eval/skillcreator", "harvest", "harvest/hook", "harvest/redact", "mutate/skill", "store", "store/datadir"},
 	"harvest/purge":                 {"eval/agent/handoff", "eval/plain", "eval/problem", "eval/scratch", "eval/workspace", "harvest/hook", "mutate/skill", "store", "store/datadir", "store/lock"},
@@ -93,7 +94,7 @@ var onlyIn = map[string]string{
 	"github.com/sourcegraph/conc":       "eval",
 	"gonum.org/v1/gonum":                "pareto",
 	"github.com/github/copilot-sdk/go":  "eval/agent/copilot",
-	"github.com/klauspost/compress":     "harvest",
+	"github.com/klauspost/compress":     "harvest/jsonl",
 	"mvdan.cc/sh/v3":                    "eval/shell",
 }
 

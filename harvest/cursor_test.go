@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skill-evolve/evolve/harvest/jsonl"
 	"pgregory.net/rapid"
 )
 
@@ -56,7 +57,7 @@ func (f *folder) harvest() []string {
 
 func lineSession(_ context.Context, r io.Reader, file string) (*Session, []Problem, error) {
 	s := &Session{ID: filepath.Base(file), Path: file}
-	lines := NewLines(r)
+	lines := jsonl.NewLines(r)
 	for {
 		line, err := lines.Next()
 		if err != nil {

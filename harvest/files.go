@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/skill-evolve/evolve/harvest/jsonl"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
@@ -106,8 +107,8 @@ func (r *reading) readFile(ctx context.Context, read readFunc) {
 		return
 	}
 	in := io.Reader(f)
-	if Packed(r.path) {
-		u := Unpack(f)
+	if jsonl.Packed(r.path) {
+		u := jsonl.Unpack(f)
 		defer u.Close()
 		in = u
 	}

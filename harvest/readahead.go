@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/jsonl"
 )
 
 // A readFunc reads one transcript; its error can only be ctx's.
@@ -35,7 +36,7 @@ type reading struct {
 func unread(files []string, o Options, c Cursor) []reading {
 	var todo []reading
 	for _, path := range files {
-		file := Unpacked(path)
+		file := jsonl.Unpacked(path)
 		info, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) { // deleted between listing and reading
 			continue

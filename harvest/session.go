@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/jsonl"
 )
 
 // A Session is one conversation with an agent, with what evolve keeps of it:
@@ -127,15 +128,9 @@ type Feedback struct {
 	By string `json:"by,omitempty"`
 }
 
-// A Problem is something in a file that could not be read, and why. It never
-// ends the harvest.
-type Problem struct {
-	Path   string `json:"path"`
-	Line   int    `json:"line,omitempty"` // 1-based, 0 for the whole file
-	Reason string `json:"reason"`
-	// Remark is true where nothing is missing because of it.
-	Remark bool `json:"remark,omitempty"`
-}
+// A Problem is something in a file that could not be read, and why. It never ends the
+// harvest.
+type Problem = jsonl.Problem
 
 // A Source reads the sessions of one agent. They come redacted and assessed.
 type Source interface {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/claude"
+	"github.com/skill-evolve/evolve/harvest/jsonl"
 )
 
 func quote(s string) string {
@@ -274,7 +275,7 @@ func TestHostileLines(t *testing.T) {
 		"a document":         {"0: a single JSON document, not JSON lines", 0, "{\n  \"type\": \"user\",\n  \"message\": {}\n}\n"},
 		"an array":           {"0: a single JSON document, not JSON lines", 0, "[\n{\"type\":\"user\"}\n]\n"},
 		"a document in line": {"0: a single JSON document, not JSON lines", 0, `{"messages":[{"type":"user"}]}`},
-		"a long line":        {"2: line is longer than 16 MiB", 2, good + "\n" + typed("p", "v", strings.Repeat("x", harvest.MaxLine+1<<17)) + "\n" + typed("p", "w", "next")},
+		"a long line":        {"2: line is longer than 16 MiB", 2, good + "\n" + typed("p", "v", strings.Repeat("x", jsonl.MaxLine+1<<17)) + "\n" + typed("p", "w", "next")},
 		"wrong types":        {"", 1, `{"type":5,"message":[]}` + "\n" + `{"type":"assistant","message":"x","timestamp":7}` + "\n" + `{"type":"user","message":{"content":{"a":1}}}` + "\n" + good},
 		"a deep line":        {"", 1, `{"a":` + strings.Repeat("[", 9999) + strings.Repeat("]", 9999) + `,"type":"x"}` + "\n" + good},
 	} {

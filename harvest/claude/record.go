@@ -7,7 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/jsonl"
 )
 
 // Records are taken apart by hand: a decoder, and gjson too, touches every byte
@@ -170,7 +170,7 @@ func parseUsage(raw []byte) (u eval.Usage) {
 // blocks calls f with every block of a message's content, which may also be a
 // string: that has none.
 func blocks(content []byte, f func(b *block)) {
-	harvest.Elements(content, func(raw []byte) {
+	jsonl.Elements(content, func(raw []byte) {
 		var b block
 		fields(raw, func(key string, v []byte) bool {
 			switch key {
@@ -200,7 +200,7 @@ func blocks(content []byte, f func(b *block)) {
 // fields calls f with every field of an object until f returns false. Anything
 // else has none.
 func fields(raw []byte, f func(key string, value []byte) bool) {
-	for m := harvest.Object(raw); m.Next(); {
+	for m := jsonl.Object(raw); m.Next(); {
 		if v := m.Value(); v == nil || !f(string(m.Key()), v) {
 			return
 		}

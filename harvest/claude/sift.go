@@ -3,7 +3,7 @@ package claude
 import (
 	"bytes"
 
-	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/jsonl"
 )
 
 // verdict says what a line is worth, judged by its first bytes.
@@ -44,7 +44,7 @@ func (t *transcript) wants(line []byte) bool {
 // inside a JSON string is escaped, so a raw `"tool_result"` can only be a value
 // or a key. A line that is empty or malformed is kept: the decoder reports it.
 func sift(line []byte) verdict {
-	for m := harvest.Object(line); m.Next(); {
+	for m := jsonl.Object(line); m.Next(); {
 		switch string(m.Key()) {
 		case "type":
 			kind := m.Value()

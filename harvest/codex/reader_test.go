@@ -11,6 +11,7 @@ import (
 
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/codex"
+	"github.com/skill-evolve/evolve/harvest/jsonl"
 )
 
 func quote(s string) string {
@@ -378,7 +379,7 @@ func TestHostile(t *testing.T) {
 		"utf-8":                {"1: not UTF-8", 0, strings.Replace(good, "chart", "ch\xffart", 1) + "\n"},
 		"one document":         {"0: a single JSON document, not JSON lines", 0, `{"messages":[{"type":"user"}]}`},
 		"one printed document": {"0: a single JSON document, not JSON lines", 0, "{\n  \"messages\": []\n}\n"},
-		"a long line":          {"2: line is longer than 16 MiB", 2, good + "\n" + exited("c", 0, strings.Repeat("x", harvest.MaxLine+1<<17)) + "\n" + typed("t2", "m2", "next")},
+		"a long line":          {"2: line is longer than 16 MiB", 2, good + "\n" + exited("c", 0, strings.Repeat("x", jsonl.MaxLine+1<<17)) + "\n" + typed("t2", "m2", "next")},
 		"unknown types":        {"", 1, record("new", `{"a":1}`) + "\n" + event("new", "") + "\n" + record("response_item", `{"type":"new"}`) + "\n" + good},
 		"wrong types":          {"", 1, `{"type":5,"payload":[]}` + "\n" + record("session_meta", `7`) + "\n" + record("response_item", `"x"`) + "\n" + record("event_msg", `{"type":["x"]}`) + "\n" + record("response_item", `{"type":"message","role":"user","content":"x"}`) + "\n" + good},
 		"other members first":  {"", 1, strings.Replace(good, `{"timestamp"`, `{"payload":{},"timestamp"`, 1) + "\n" + good},

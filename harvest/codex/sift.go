@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/jsonl"
 )
 
 var skillFile = []byte("SKILL.md")
@@ -15,7 +15,7 @@ var skillFile = []byte("SKILL.md")
 // the line. What it cannot judge, it leaves to take.
 func (t *transcript) want(line []byte) bool {
 	var kind string
-	for m := harvest.Object(line); m.Next(); {
+	for m := jsonl.Object(line); m.Next(); {
 		switch string(m.Key()) {
 		case "timestamp":
 			if stamp, ok := m.Text(); ok {
@@ -36,9 +36,9 @@ func (t *transcript) want(line []byte) bool {
 			case "token_usage_record", "":
 				return true
 			case "response_item":
-				return t.wantItem(harvest.Object(m.Rest()))
+				return t.wantItem(jsonl.Object(m.Rest()))
 			case "event_msg":
-				return t.wantEvent(harvest.Object(m.Rest()))
+				return t.wantEvent(jsonl.Object(m.Rest()))
 			}
 			return false // world_state, compacted, what is new
 		}
@@ -46,7 +46,7 @@ func (t *transcript) want(line []byte) bool {
 	return true
 }
 
-func (t *transcript) wantItem(m harvest.Members) bool {
+func (t *transcript) wantItem(m jsonl.Members) bool {
 	kind, ok := typed(&m)
 	switch {
 	case !ok || strings.HasSuffix(kind, "_call"):
@@ -81,7 +81,7 @@ func (t *transcript) wantItem(m harvest.Members) bool {
 	return true
 }
 
-func (t *transcript) wantEvent(m harvest.Members) bool {
+func (t *transcript) wantEvent(m jsonl.Members) bool {
 	kind, ok := typed(&m)
 	if !ok {
 		return true
@@ -97,14 +97,14 @@ func (t *transcript) wantEvent(m harvest.Members) bool {
 	}
 	for m.Next() {
 		if string(m.Key()) == "item" {
-			return t.wantDone(harvest.Object(m.Rest()))
+			return t.wantDone(jsonl.Object(m.Rest()))
 		}
 	}
 	return true
 }
 
 // wantDone judges the record of an item that has come to its end.
-func (t *transcript) wantDone(m harvest.Members) bool {
+func (t *transcript) wantDone(m jsonl.Members) bool {
 	kind, ok := typed(&m)
 	switch {
 	case !ok:
@@ -138,7 +138,7 @@ func (t *transcript) wantDone(m harvest.Members) bool {
 }
 
 // typed is the value of an object's first member, which is its type.
-func typed(m *harvest.Members) (string, bool) {
+func typed(m *jsonl.Members) (string, bool) {
 	if !m.Next() || string(m.Key()) != "type" {
 		return "", false
 	}
@@ -161,7 +161,7 @@ func failed(raw []byte) bool {
 	case len(raw) == 0:
 		return false
 	case raw[0] == '{':
-		for m := harvest.Object(raw); m.Next(); {
+		for m := jsonl.Object(raw); m.Next(); {
 			if string(m.Key()) == "success" {
 				return string(m.Value()) == "false"
 			}

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/jsonl"
 )
 
 // Agent is the name of Codex in sessions and skill events.
@@ -26,7 +27,7 @@ var Kind = harvest.Kind{Name: "codex", Agent: Agent, HomeEnv: "CODEX_HOME", Home
 
 func readSession(ctx context.Context, r io.Reader, file string, o harvest.Options) (*harvest.Session, []harvest.Problem, error) {
 	t := newTranscript(file, o)
-	problems, err := harvest.Scan(ctx, r, file, t.want, t.take)
+	problems, err := jsonl.Scan(ctx, r, file, t.want, t.take)
 	if err != nil {
 		return nil, problems, err
 	}
@@ -44,7 +45,7 @@ func files(ctx context.Context, home string) ([]string, []harvest.Problem, error
 }
 
 func rollout(name string) bool {
-	return strings.HasPrefix(name, "rollout-") && strings.HasSuffix(harvest.Unpacked(name), ".jsonl")
+	return strings.HasPrefix(name, "rollout-") && strings.HasSuffix(jsonl.Unpacked(name), ".jsonl")
 }
 
 // once returns files in their order; of those that are one rollout, compressed and
@@ -53,18 +54,18 @@ func rollout(name string) bool {
 func once(ctx context.Context, files []string) ([]string, error) {
 	copies := map[string][]string{}
 	for _, f := range files {
-		name := filepath.Base(harvest.Unpacked(f))
+		name := filepath.Base(jsonl.Unpacked(f))
 		copies[name] = append(copies[name], f)
 	}
 	surplus := map[string]bool{}
 	for _, list := range copies {
-		if len(list) == 1 || !slices.ContainsFunc(list, harvest.Packed) {
+		if len(list) == 1 || !slices.ContainsFunc(list, jsonl.Packed) {
 			continue
 		}
 		slices.SortFunc(list, func(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) }) // of equals the unpacked one
 		best, most := "", -1
 		for _, f := range list {
-			n, err := harvest.Entries(ctx, f)
+			n, err := jsonl.Entries(ctx, f)
 			if err != nil {
 				return nil, err
 			}

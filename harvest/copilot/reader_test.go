@@ -10,6 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/copilot"
+	"github.com/skill-evolve/evolve/harvest/jsonl"
 )
 
 func quote(s string) string {
@@ -297,7 +298,7 @@ func TestHostileLines(t *testing.T) {
 		"a document":         {"0: a single JSON document, not JSON lines", 0, "{\n  \"type\": \"user.message\",\n  \"data\": {}\n}\n"},
 		"an array":           {"0: a single JSON document, not JSON lines", 0, "[\n{\"type\":\"user.message\"}\n]\n"},
 		"a document in line": {"0: a single JSON document, not JSON lines", 0, `{"messages":[{"type":"user"}]}`},
-		"a long line":        {"2: line is longer than 16 MiB", 2, good + "\n" + said("v", strings.Repeat("x", harvest.MaxLine+1<<17)) + "\n" + said("w", "next")},
+		"a long line":        {"2: line is longer than 16 MiB", 2, good + "\n" + said("v", strings.Repeat("x", jsonl.MaxLine+1<<17)) + "\n" + said("w", "next")},
 		"wrong types":        {"", 1, `{"type":5,"data":[]}` + "\n" + `{"type":"user.message","data":"x","timestamp":7}` + "\n" + `{"type":"user.message","data":{"content":{"a":1}}}` + "\n" + good},
 		"a deep line":        {"", 1, event("user.message", "d", 0, `"content":`+strings.Repeat("[", 5000)+strings.Repeat("]", 5000)) + "\n" + good},
 	} {

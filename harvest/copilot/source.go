@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/jsonl"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
@@ -29,7 +30,7 @@ var Kind = harvest.Kind{Name: "copilot", Agent: Agent, HomeEnv: "COPILOT_HOME", 
 
 func readSession(ctx context.Context, r io.Reader, file string, o harvest.Options) (*harvest.Session, []harvest.Problem, error) {
 	t := newTranscript(file, o)
-	problems, err := harvest.Scan(ctx, r, file, t.want, t.take)
+	problems, err := jsonl.Scan(ctx, r, file, t.want, t.take)
 	if err != nil {
 		return nil, problems, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/jsonl"
 )
 
 // A part is what one record holds of a transcript: the files of it, in order.
@@ -58,7 +59,7 @@ type joined struct {
 	in   io.ReadCloser // what now holds, unpacked
 
 	// If there are several parts:
-	lines *harvest.Lines
+	lines *jsonl.Lines
 	rest  []byte // of the line that is being read
 	seed  maphash.Seed
 	seen  map[uint64]int // the part that had a key first
@@ -111,12 +112,12 @@ func (j *joined) open() bool {
 	j.in = io.NopCloser(j.now)
 	if packed(p.names[0]) {
 		j.now.packed = true
-		j.in = harvest.Unpack(j.now)
+		j.in = jsonl.Unpack(j.now)
 	} else if p.record.files["content_hash.txt"] != "" && len(p.names) == 1 && transcriptName.MatchString(p.names[0]) {
 		j.now.hash = sha256.New()
 	}
 	if j.lines == nil && len(j.parts) > 1 {
-		j.lines = harvest.NewLines(nil)
+		j.lines = jsonl.NewLines(nil)
 	}
 	if j.lines != nil {
 		j.lines.Reset(j.in)
@@ -155,7 +156,7 @@ func (j *joined) line() []byte {
 		case err == io.EOF:
 			j.close()
 			continue
-		case errors.Is(err, harvest.ErrLongLine):
+		case errors.Is(err, jsonl.ErrLongLine):
 			j.long()
 			continue
 		case err != nil:
@@ -193,7 +194,7 @@ func (j *joined) line() []byte {
 func (j *joined) long() {
 	line := j.lines.Line() + 1
 	if !slices.ContainsFunc(j.problems, func(p harvest.Problem) bool { return p.Line == line }) {
-		j.problem(j.now.record, line, harvest.ErrLongLine.Error(), false)
+		j.problem(j.now.record, line, jsonl.ErrLongLine.Error(), false)
 	}
 }
 
@@ -224,7 +225,7 @@ func (n *naming) look(line []byte, session string) {
 // lines do, and the first line of other agents'.
 func sessionOf(line []byte) string {
 	kind, key := "", ""
-	for m := harvest.Object(line); m.Next(); {
+	for m := jsonl.Object(line); m.Next(); {
 		switch string(m.Key()) {
 		case "sessionId":
 			id, _ := m.Text()
@@ -298,7 +299,7 @@ func (j *joined) fresh(line []byte, last bool) bool {
 // uuid, the id of pi and Copilot, Codex's ordinal with its time.
 func entryID(line []byte) string {
 	var ordinal, stamp string
-	for m := harvest.Object(line); m.Next(); {
+	for m := jsonl.Object(line); m.Next(); {
 		switch string(m.Key()) {
 		case "uuid", "id":
 			if id, ok := m.Text(); ok {

@@ -13,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/jsonl"
 )
 
 // Kind declares the sessions of the parrot.
@@ -37,7 +38,7 @@ func read(ctx context.Context, r io.Reader, file string, o harvest.Options) (*ha
 		}
 		return rec.Get("who").Exists()
 	}
-	problems, err := harvest.Scan(ctx, r, file, want, take)
+	problems, err := jsonl.Scan(ctx, r, file, want, take)
 	if err != nil {
 		return nil, problems, err
 	}

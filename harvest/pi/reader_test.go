@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/jsonl"
 	"github.com/skill-evolve/evolve/harvest/pi"
 )
 
@@ -123,7 +124,7 @@ func TestTree(t *testing.T) {
 		"cycle elsewhere":     {"", "0: an entry is its own ancestor", []string{v3, typed("u1", "u2", "a"), typed("u2", "u1", "b"), typed("u3", "", "c")}},
 		"own parent":          {"", "0: an entry is its own ancestor", []string{v3, typed("u1", "u1", "a")}},
 		"unread line between": {"a|c", "3: not JSON", []string{v3, typed("u1", "", "a"), `{"type":"message","id":"u2",}`, typed("u3", "u2", "c")}},
-		"long line between": {"a|c", "3: line is longer than 16 MiB", []string{v3, typed("u1", "", "a"), resulted("r1", "u1", "c", strings.Repeat("x", harvest.MaxLine+1<<17), false),
+		"long line between": {"a|c", "3: line is longer than 16 MiB", []string{v3, typed("u1", "", "a"), resulted("r1", "u1", "c", strings.Repeat("x", jsonl.MaxLine+1<<17), false),
 			typed("u3", "r1", "c")}},
 	} {
 		t.Run(name, func(t *testing.T) {

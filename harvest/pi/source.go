@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/jsonl"
 )
 
 // Agent is the name of pi in sessions and skill events.
@@ -28,7 +29,7 @@ var Kind = harvest.Kind{Name: "pi", Agent: Agent, HomeEnv: "PI_CODING_AGENT_DIR"
 // messages, is refused.
 func readSession(ctx context.Context, r io.Reader, file string, o harvest.Options) (*harvest.Session, []harvest.Problem, error) {
 	var t tree
-	problems, err := harvest.Scan(ctx, r, file, t.want, t.take)
+	problems, err := jsonl.Scan(ctx, r, file, t.want, t.take)
 	if err != nil {
 		return nil, problems, err
 	}

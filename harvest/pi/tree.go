@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/harvest/jsonl"
 	"github.com/tidwall/gjson"
-
-	"github.com/skill-evolve/evolve/harvest"
 )
 
 const (
@@ -52,16 +51,16 @@ type head struct {
 	kind, id, parent, stamp string
 	linked                  bool // it has a parent, if only null
 	role                    string
-	message                 harvest.Members // behind the role
+	message                 jsonl.Members // behind the role
 }
 
 // peek reads the head of a line. ok is false where its members stand in another
 // order than pi writes them in.
 func peek(line []byte) (h head, ok bool) {
-	for m := harvest.Object(line); m.Next(); {
+	for m := jsonl.Object(line); m.Next(); {
 		switch string(m.Key()) {
 		case "message":
-			h.message = harvest.Object(m.Rest())
+			h.message = jsonl.Object(m.Rest())
 			if !h.message.Next() || string(h.message.Key()) != "role" {
 				return h, false
 			}

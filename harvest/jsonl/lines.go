@@ -1,4 +1,6 @@
-package harvest
+// Package jsonl reads JSON lines of any length, compressed or not, of which most are
+// never decoded.
+package jsonl
 
 import (
 	"bytes"
