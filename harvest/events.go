@@ -199,29 +199,3 @@ func sameEvent(a, b Event) bool {
 	return a.EventType == b.EventType && a.Skill.Name == b.Skill.Name && a.Source.Agent == b.Source.Agent &&
 		a.Source.Signal == b.Source.Signal && a.TurnID == b.TurnID
 }
-
-// MergeEvents joins the events that were noted live with those that were
-// extracted later, live ones first; the first of equal key wins.
-func MergeEvents(live, extracted []Event) []Event {
-	seen := make(map[string]bool)
-	var out []Event
-	for _, e := range slices.Concat(live, extracted) {
-		if k := mergeKey(e); !seen[k] {
-			seen[k] = true
-			out = append(out, e)
-		}
-	}
-	return out
-}
-
-func mergeKey(e Event) string {
-	if e.ID != "" {
-		return "id:" + e.ID
-	}
-	tool := ""
-	if e.Anchor != nil {
-		tool = e.Anchor.ToolUseID
-	}
-	return strings.Join([]string{e.Source.Agent, string(e.Source.Signal), e.EventType, e.Skill.Name, e.TurnID,
-		tool, e.Native["command"], e.Native["tool_use_id"]}, "|")
-}

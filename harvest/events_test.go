@@ -70,10 +70,6 @@ func TestAppendEvents(t *testing.T) {
 	if len(have) != 3 || have[2].TurnID != "v" {
 		t.Errorf("%+v", have)
 	}
-	merged := MergeEvents([]Event{e("", "t", "k"), e("1", "t", "")}, []Event{e("1", "u", ""), e("", "t", "l"), e("", "t", "k")})
-	if len(merged) != 3 || merged[1].TurnID != "t" || merged[2].Anchor.ToolUseID != "l" {
-		t.Errorf("%+v", merged)
-	}
 }
 
 func TestMemoryCursor(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/store/sqlite"
@@ -137,29 +136,6 @@ func (s *Store) Case(ctx context.Context, skill, id string) (*eval.Case, error) 
 		return nil, fmt.Errorf("case %s of %s: %w", id, skill, err)
 	}
 	return &cs[0], nil
-}
-
-// CaseTimes returns when each of a skill's cases was first saved, by id. A case
-// that is younger than a challenger is held out from it by construction.
-func (s *Store) CaseTimes(ctx context.Context, skill string) (map[string]time.Time, error) {
-	type pair struct {
-		id string
-		at time.Time
-	}
-	pairs, err := sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (p pair, err error) {
-		var at sql.NullInt64
-		err = rows.Scan(&p.id, &at)
-		p.at = sqlite.FromMicros(at)
-		return p, err
-	}, `SELECT id, added FROM cases WHERE skill = ? AND dropped IS NULL`, skill)
-	if err != nil {
-		return nil, fmt.Errorf("list case times of %s: %w", skill, err)
-	}
-	times := make(map[string]time.Time, len(pairs))
-	for _, p := range pairs {
-		times[p.id] = p.at
-	}
-	return times, nil
 }
 
 // DropCase removes a case. Its name and its print stay, without content, so that the
