@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// maxName is the longest name of a skill, namespaces included; the
+// MaxName is the longest name of a skill, namespaces included; the
 // specification allows 64 bytes without.
-const maxName = 256
+const MaxName = 256
 
-// maxUses are the uses of different skills that one turn may have. More are no
+// MaxUses are the uses of different skills that one turn may have. More are no
 // work of a person's, and comparing all of them would take its time.
-const maxUses = 1000
+const MaxUses = 1000
 
 // Invoke notes v as a use in the last turn of s, and reports whether it did: a
 // name that cannot be one is no use, and a turn has 1000 at most. Several signals of one skill in one turn,
 // the user's mention, the agent's tool call, its look into SKILL.md, are one
 // use: the strongest gives it its place and id, the others what it lacks.
 func (s *Session) Invoke(v Invocation) bool {
-	if v.Skill == "" || len(v.Skill) > maxName || strings.ContainsAny(v.Skill, "\n\r\x00") || len(s.Turns) == 0 {
+	if v.Skill == "" || len(v.Skill) > MaxName || strings.ContainsAny(v.Skill, "\n\r\x00") || len(s.Turns) == 0 {
 		return false
 	}
 	v.Turn = len(s.Turns) - 1
@@ -45,7 +45,7 @@ func (s *Session) Invoke(v Invocation) bool {
 		old.Failed = old.Failed && weak.Failed
 		return true
 	}
-	if uses >= maxUses {
+	if uses >= MaxUses {
 		return false
 	}
 	s.Invocations = append(s.Invocations, v)

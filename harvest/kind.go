@@ -108,6 +108,15 @@ func (d *Draft) Peek(text string) string {
 	return text
 }
 
+// Skill is a skill's name as it is kept, "" if it can be none.
+func (d *Draft) Skill(name string) string {
+	name = SkillName(d.Clean(name))
+	if len(name) > MaxName || strings.ContainsAny(name, "\n\r") {
+		return ""
+	}
+	return name
+}
+
 // Last is the turn that is under way; one without a prompt if the file begins in the
 // middle of a conversation.
 func (d *Draft) Last() *Turn {

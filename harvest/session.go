@@ -47,6 +47,14 @@ type Turn struct {
 	Committed   string      `json:"committed,omitempty"` // SHA of the commit that the user made of it
 }
 
+// Spend adds what a request of the turn took.
+func (t *Turn) Spend(u eval.Usage) {
+	if t.Usage == nil {
+		t.Usage = new(eval.Usage)
+	}
+	*t.Usage = t.Usage.Add(u)
+}
+
 // A Tool is one tool call: its name and how it ended, never its result.
 type Tool struct {
 	Name   string `json:"name"`

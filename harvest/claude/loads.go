@@ -65,7 +65,7 @@ func (l *loads) message(id, attribution string, invocations int) {
 
 func (l *loads) add(names ...string) {
 	for _, n := range names {
-		if n != "" && len(n) <= maxName && len(l.listed) < maxListed {
+		if n != "" && len(n) <= harvest.MaxName && len(l.listed) < maxListed {
 			l.listed[n] = true
 		}
 	}
@@ -169,11 +169,10 @@ func (t *transcript) same(old *harvest.Invocation, skill string, first bool, rec
 // before the message with the call.
 func (t *transcript) parent(rec *record, skill string) string {
 	if len(t.loads.inForce) > 0 {
-		name := harvest.SkillName(t.s.Clean(rec.attribution))
-		if name == skill || len(name) > maxName || strings.ContainsAny(name, "\n\r") {
-			return ""
+		if name := t.s.Skill(rec.attribution); name != skill {
+			return name
 		}
-		return name
+		return ""
 	}
 	for i := min(t.loads.before, len(t.s.Invocations)) - 1; i >= 0 && t.s.Invocations[i].Turn == len(t.s.Turns)-1; i-- {
 		if v := t.s.Invocations[i]; !v.Failed && v.BodyHash != "" && v.Skill != skill {
@@ -219,7 +218,7 @@ func (t *transcript) body(toolUseID, text string) {
 // if that is another one's.
 func (t *transcript) rename(v *harvest.Invocation) {
 	name, _, ok := harvest.SkillFile(v.Dir + "/SKILL.md")
-	if !ok || len(name) > maxName || name == plain(v.Skill) || t.loads.lists(v.Skill) {
+	if !ok || len(name) > harvest.MaxName || name == plain(v.Skill) || t.loads.lists(v.Skill) {
 		return
 	}
 	v.Skill, v.Command = name, v.Skill

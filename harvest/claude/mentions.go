@@ -21,7 +21,7 @@ func (l *loads) plan(turn, n int, rec *record, text string) {
 		if len(l.pending) == maxPlanned {
 			return
 		}
-		if len(m.ID) <= maxName {
+		if len(m.ID) <= harvest.MaxName {
 			l.pending = append(l.pending, plan{turn, m.ID, place{n, rec.uuid}, rec.at})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/jsonl"
 )
 
@@ -89,8 +90,8 @@ func parseRecord(raw []byte, named bool) *record {
 		case "durationMs":
 			r.duration = gjson.ParseBytes(v).Int()
 		case "timestamp":
-			if at, err := time.Parse(time.RFC3339Nano, str(v)); err == nil {
-				r.at = at.UTC()
+			if at := harvest.When(str(v)); !at.IsZero() {
+				r.at = at
 			}
 		case "message":
 			r.message = parseMessage(v)

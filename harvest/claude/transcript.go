@@ -14,10 +14,6 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 )
 
-// maxName is the longest name of a skill, namespaces included; the
-// specification allows 64 bytes without.
-const maxName = 256
-
 // transcript follows one file line by line and builds its session.
 type transcript struct {
 	s *harvest.Draft
@@ -222,7 +218,7 @@ func (t *transcript) open(n int, promptID, entry, text, args string, at time.Tim
 	}
 	t.loads.places[len(t.s.Turns)-1] = place{n, entry}
 	skill, ok := harvest.SlashCommand(t.s.Last().Prompt) // redacted
-	if !ok || len(skill) > maxName {
+	if !ok || len(skill) > harvest.MaxName {
 		return
 	}
 	t.typed, t.args, t.local = len(t.s.Invocations), strings.TrimSpace(args), true
@@ -312,7 +308,7 @@ func (t *transcript) call(n int, rec *record, b *block) {
 	id, name := b.id, b.name
 	skill := ""
 	if name == "Skill" {
-		skill = harvest.SkillName(t.s.Clean(gjson.GetBytes(b.input, "skill").Str))
+		skill = t.s.Skill(gjson.GetBytes(b.input, "skill").Str)
 	}
 	if t.held != nil && skill == t.held.name {
 		t.held.open()
@@ -323,10 +319,9 @@ func (t *transcript) call(n int, rec *record, b *block) {
 	t.look(n, rec, b)
 	turn.Tools = append(turn.Tools, harvest.Tool{Name: t.s.Clean(name)})
 	t.tools[id] = ref{len(t.s.Turns) - 1, len(turn.Tools) - 1}
-	if skill == "" || len(skill) > maxName || strings.ContainsAny(skill, "\n\r") {
-		return
+	if skill != "" {
+		t.load(n, rec, id, skill)
 	}
-	t.load(n, rec, id, skill)
 }
 
 func (t *transcript) spend(id string, raw []byte) {
@@ -359,11 +354,7 @@ func (t *transcript) system(rec *record) {
 // finish returns the session, or nil where nobody said anything.
 func (t *transcript) finish(problems []harvest.Problem) *harvest.Session {
 	for _, u := range t.usage {
-		turn := &t.s.Turns[u.turn]
-		if turn.Usage == nil {
-			turn.Usage = new(eval.Usage)
-		}
-		*turn.Usage = turn.Usage.Add(u.usage)
+		t.s.Turns[u.turn].Spend(u.usage)
 	}
 	return t.s.Finish(problems, func(name string) bool { return t.loads.inForce[name] || t.loads.lists(name) }, t.mentions)
 }

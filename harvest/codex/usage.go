@@ -53,10 +53,7 @@ func (t *transcript) count(info gjson.Result) {
 // spend adds the usage u to a turn. Codex counts cached tokens as input.
 func spend(turn *harvest.Turn, u gjson.Result) {
 	cached, written := u.Get("cached_input_tokens").Int(), u.Get("cache_write_input_tokens").Int()
-	if turn.Usage == nil {
-		turn.Usage = new(eval.Usage)
-	}
-	*turn.Usage = turn.Usage.Add(eval.Usage{
+	turn.Spend(eval.Usage{
 		Input:      max(0, u.Get("input_tokens").Int()-cached-written),
 		CacheRead:  cached,
 		CacheWrite: written,

@@ -21,7 +21,7 @@ func (t *transcript) invoke(v harvest.Invocation) int {
 		if old.Turn != v.Turn {
 			break
 		}
-		if uses++; uses == maxUses {
+		if uses++; uses == harvest.MaxUses {
 			return -1
 		}
 		if old.Skill == v.Skill && old.Signal != harvest.SkillToolUse {
@@ -63,7 +63,7 @@ func (t *transcript) done(e event) {
 func (t *transcript) looked(v harvest.Invocation) {
 	uses := 0
 	for i, old := range slices.Backward(t.s.Invocations) {
-		if old.Turn < v.Turn || uses == maxUses {
+		if old.Turn < v.Turn || uses == harvest.MaxUses {
 			break
 		}
 		uses++
@@ -74,7 +74,7 @@ func (t *transcript) looked(v harvest.Invocation) {
 			return
 		}
 	}
-	if uses < maxUses {
+	if uses < harvest.MaxUses {
 		v.Feedback.Label = harvest.Unknown
 		t.s.Invocations = append(t.s.Invocations, v)
 	}
@@ -83,7 +83,7 @@ func (t *transcript) looked(v harvest.Invocation) {
 // loaded takes in a skill.invoked event, which holds the very text that was in
 // force.
 func (t *transcript) loaded(e event) {
-	v := harvest.Invocation{ID: nativeID("", e), Skill: t.name(e.data.Get("name").Str), Signal: harvest.SkillToolUse, Tool: "skill",
+	v := harvest.Invocation{ID: nativeID("", e), Skill: t.s.Skill(e.data.Get("name").Str), Signal: harvest.SkillToolUse, Tool: "skill",
 		Explicit: true, EntryID: e.id, Line: e.line, Time: e.at}
 	if v.Skill == "" {
 		return
@@ -137,7 +137,7 @@ func (t *transcript) load(v harvest.Invocation, typed bool) bool {
 	if _, command := harvest.SlashCommand(t.s.Last().Prompt); typed && !command && t.early == nil {
 		return false
 	}
-	if len(t.s.Invocations)-from < maxUses {
+	if len(t.s.Invocations)-from < harvest.MaxUses {
 		t.s.Invocations = append(t.s.Invocations, v)
 	}
 	return true

@@ -13,14 +13,6 @@ import (
 	"github.com/skill-evolve/evolve/harvest/ownwords"
 )
 
-// maxName is the longest name of a skill, namespaces included; the
-// specification allows 64 bytes without.
-const maxName = 256
-
-// maxUses are the uses that one turn may have. More are no work of a person's,
-// and comparing all of them would take its time.
-const maxUses = 1000
-
 // transcript follows one file event by event and builds its session.
 //
 // A subagent's events stand in the file of its parent. What it spent belongs to
@@ -150,7 +142,7 @@ func (t *transcript) user(e event) {
 	t.s.Turns = append(t.s.Turns, harvest.Turn{ID: id, Time: e.at, Prompt: t.s.Clean(text)})
 	t.waited = 0
 	clear(t.asked)
-	if skill, ok := harvest.SlashCommand(t.s.Last().Prompt); ok && len(skill) <= maxName && !slices.Contains(builtins, skill) {
+	if skill, ok := harvest.SlashCommand(t.s.Last().Prompt); ok && len(skill) <= harvest.MaxName && !slices.Contains(builtins, skill) {
 		v := harvest.Invocation{ID: harvest.PromptEventID(Agent, skill, e.at), Skill: skill, Signal: harvest.PromptSlashCommand,
 			Explicit: true, EntryID: e.id, Line: e.line, Time: e.at}
 		if v.ID == "" {
@@ -204,7 +196,7 @@ func (t *transcript) call(e event, id, name string, args gjson.Result) {
 	v := harvest.Invocation{ID: nativeID(id, e), ToolUseID: id, EntryID: e.id, Line: e.line, Time: e.at, Turn: c.turn}
 	switch name {
 	case "skill":
-		v.Skill, v.Signal, v.Explicit, v.Tool = t.name(args.Get("skill").Str), harvest.SkillToolUse, true, name
+		v.Skill, v.Signal, v.Explicit, v.Tool = t.s.Skill(args.Get("skill").Str), harvest.SkillToolUse, true, name
 		if v.Skill != "" {
 			if use := t.invoke(v); id != "" && use >= 0 {
 				t.loading[id] = pending{use: use}
@@ -212,19 +204,10 @@ func (t *transcript) call(e event, id, name string, args gjson.Result) {
 		}
 	case "view":
 		name, dir, ok := harvest.SkillFile(t.s.Clean(args.Get("path").Str))
-		if v.Skill, v.Dir, v.Signal = t.name(name), dir, harvest.SkillFileRead; ok && id != "" && v.Skill != "" {
+		if v.Skill, v.Dir, v.Signal = t.s.Skill(name), dir, harvest.SkillFileRead; ok && id != "" && v.Skill != "" {
 			t.loading[id] = pending{read: &v}
 		}
 	}
-}
-
-// name is a skill's name made fit to be kept; "" if it can be none.
-func (t *transcript) name(s string) string {
-	s = harvest.SkillName(t.s.Clean(s))
-	if len(s) > maxName || strings.ContainsAny(s, "\n\r") {
-		return ""
-	}
-	return s
 }
 
 // nativeID names an invocation after the call that made it, or its line.
@@ -247,11 +230,7 @@ func (t *transcript) spend(u gjson.Result) {
 	}
 	t.requests[id] = id != ""
 	t.steps = true
-	turn := t.s.Last()
-	if turn.Usage == nil {
-		turn.Usage = new(eval.Usage)
-	}
-	*turn.Usage = turn.Usage.Add(usage(u))
+	t.s.Last().Spend(usage(u))
 }
 
 func usage(u gjson.Result) eval.Usage {

@@ -15,6 +15,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/skill-evolve/evolve/eval/git"
+	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
@@ -209,9 +210,7 @@ func (r *record) describe(o *objects) (size int64, err error) {
 		return ""
 	}
 	r.description = description{session: text("session_id"), model: text("model"), branch: text("branch"), turn: text("turn_id")}
-	if at, err := time.Parse(time.RFC3339Nano, text("created_at")); err == nil {
-		r.created = at.UTC()
-	}
+	r.created = harvest.When(text("created_at"))
 	for _, key := range []string{"agent", "agents", "agents.0"} {
 		if v := text(key); v != "" {
 			r.agent = agentName(v)

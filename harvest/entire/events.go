@@ -13,10 +13,6 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 )
 
-// maxName is the longest name of a skill, in bytes; real ones have up to three
-// segments.
-const maxName = 256
-
 // maxSessionEvents are the skill events that are read of one session: each is compared
 // with all others.
 const maxSessionEvents = 5 * maxEvents
@@ -79,12 +75,10 @@ func (h *harvesting) joinEvents(s *harvest.Session, r *record, events []harvest.
 			ID: h.clean(s, e.ID), Skill: harvest.SkillName(h.clean(s, e.Skill.Name)), Signal: e.Source.Signal,
 			Explicit: e.Source.Confidence != "inferred", ToolUseID: e.Native["tool_use_id"], Feedback: harvest.Feedback{Label: harvest.Unknown},
 		}
-		if len(v.Skill) > maxName || len(v.Signal) > maxName || strings.ContainsAny(v.Skill, "\n\r") {
+		if len(v.Skill) > harvest.MaxName || len(v.Signal) > harvest.MaxName || strings.ContainsAny(v.Skill, "\n\r") {
 			continue
 		}
-		if at, err := time.Parse(time.RFC3339Nano, e.Timestamp); err == nil {
-			v.Time = at.UTC()
-		}
+		v.Time = harvest.When(e.Timestamp)
 		if a := e.Anchor; a != nil {
 			v.ToolUseID, v.Line = cmp.Or(a.ToolUseID, v.ToolUseID), max(0, a.Start)
 			if len(a.EntryIDs) > 0 {

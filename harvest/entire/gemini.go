@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -55,8 +54,8 @@ func (h *harvesting) documents(all []part, agent, place string) (s *harvest.Sess
 		}
 		left -= int64(len(data))
 		messages = append(older, messages...)
-		if at, err := time.Parse(time.RFC3339Nano, doc.Get("startTime").Str); err == nil {
-			s.Started = at.UTC()
+		if at := harvest.When(doc.Get("startTime").Str); !at.IsZero() {
+			s.Started = at
 		}
 	}
 	for _, m := range messages {
@@ -87,10 +86,7 @@ func readDocument(r io.Reader, limit int64) []byte {
 
 // message takes in one message of a document.
 func (h *harvesting) message(s *harvest.Session, m gjson.Result) {
-	at, err := time.Parse(time.RFC3339Nano, m.Get("timestamp").Str)
-	if err == nil {
-		at = at.UTC()
-	}
+	at := harvest.When(m.Get("timestamp").Str)
 	text := h.clean(s, strings.TrimSpace(words(m.Get("content"))))
 	switch m.Get("type").Str {
 	case "user":
@@ -111,11 +107,7 @@ func (h *harvesting) message(s *harvest.Session, m gjson.Result) {
 		})
 		if u := m.Get("tokens"); u.IsObject() {
 			cached := u.Get("cached").Int()
-			sum := eval.Usage{Input: max(0, u.Get("input").Int()-cached), CacheRead: cached, Output: u.Get("output").Int() + u.Get("thoughts").Int(), Reasoning: u.Get("thoughts").Int()}
-			if turn.Usage != nil {
-				sum = sum.Add(*turn.Usage)
-			}
-			turn.Usage = &sum
+			turn.Spend(eval.Usage{Input: max(0, u.Get("input").Int()-cached), CacheRead: cached, Output: u.Get("output").Int() + u.Get("thoughts").Int(), Reasoning: u.Get("thoughts").Int()})
 		}
 		if s.Model == "" {
 			s.Model = m.Get("model").Str

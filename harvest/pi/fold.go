@@ -147,14 +147,9 @@ func (f *fold) result(r *result) {
 }
 
 func (f *fold) spend(u eval.Usage) {
-	if u == (eval.Usage{}) {
-		return // an attempt that failed
+	if u != (eval.Usage{}) { // else an attempt that failed
+		f.s.Last().Spend(u)
 	}
-	turn := f.s.Last()
-	if turn.Usage == nil {
-		turn.Usage = new(eval.Usage)
-	}
-	*turn.Usage = turn.Usage.Add(u)
 }
 
 // flush keeps the last text of the turn.
