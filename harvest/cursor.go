@@ -31,14 +31,14 @@ type FileCursor interface {
 
 // A FileState is what is known of a file that was read.
 type FileState struct {
-	Device, Inode uint64 // 0 where the system has none
+	Device, Inode uint64 // 0 if the system has none
 	Size          int64  // bytes
 	Modified      time.Time
 	// Changed is when the system last changed anything of the file. Unlike
-	// Modified, nobody can set it back; zero where the system does not tell.
+	// Modified, nobody can set it back; zero if the system does not tell.
 	Changed time.Time
 	End     int64  // the byte behind the last whole line; what follows is still being written
-	Last    string // that line's SHA-256, in hexadecimal; "" where there is none
+	Last    string // that line's SHA-256, in hexadecimal; "" if there is none
 }
 
 // settled is how old a change must be for its time to prove anything: clocks of
@@ -57,7 +57,7 @@ func StateOf(info fs.FileInfo) FileState {
 }
 
 // Same reports whether f, which was read, and g, which is there now, are one
-// file in one state, for all that the system tells. sure is false where only
+// file in one state, for all that the system tells. sure is false if only
 // the last line can: the content may have been replaced, and the time of that
 // set back.
 func (f FileState) Same(g FileState) (same, sure bool) {

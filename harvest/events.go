@@ -13,7 +13,7 @@ import (
 const EventsVersion = 1
 
 // A Sidecar is the record of a session's skill invocations as Entire's CLI
-// writes it beside a transcript. Version is absent where there are no events.
+// writes it beside a transcript. Version is absent if there are no events.
 type Sidecar struct {
 	Version int     `json:"skill_events_version,omitempty"`
 	Events  []Event `json:"skill_events,omitempty"`

@@ -237,7 +237,7 @@ func (g *Generator) ask(ctx context.Context, skill string, shown, written []eval
 	return drafts, "", nil
 }
 
-// build makes a case of a draft that varies the case from. secrets is true where
+// build makes a case of a draft that varies the case from. secrets is true if
 // a check, a path or a workspace would have to be written down with one.
 func (g *Generator) build(skill string, d draft, from eval.Case) (c eval.Case, secrets bool, err error) {
 	clean := func(s string) string { s, _ = g.Redactor.Redact(s); return s }

@@ -220,7 +220,7 @@ func (l *Labeller) settle(ctx context.Context, q *question, r judgement, stats *
 	return nil
 }
 
-// feedback is r as it stands in an invocation. ok is false where it says
+// feedback is r as it stands in an invocation. ok is false if it says
 // nothing.
 func (q *question) feedback(r judgement) (f Feedback, ok bool) {
 	if r.Reply < 1 || r.Reply > len(q.turns) {
@@ -253,7 +253,7 @@ func (out *outcome) take(s *Session, v Invocation, f Feedback) {
 }
 
 // ask has the model read a batch. The judgements are as many as the questions, or
-// none where the model failed.
+// none if the model failed.
 func (l *Labeller) ask(ctx context.Context, batch []*question, stats *LabelStats) ([]judgement, error) {
 	type use struct {
 		Use     int      `json:"use"`

@@ -42,7 +42,7 @@ func (p pattern) MatchString(s string) bool {
 const maxNeeds = 24
 
 // required returns literals of which one stands in every match of re, the set
-// with the longest shortest literal, nil where there is none. Case-insensitive
+// with the longest shortest literal, nil if there is none. Case-insensitive
 // literals count for nothing: they stand in no one form.
 func required(re *syntax.Regexp) []string {
 	switch re.Op {

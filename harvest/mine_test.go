@@ -120,7 +120,7 @@ func TestMineModel(t *testing.T) {
 	const good = `{"checks":[{"type":"regex","value":"(?i)log(arithmic)? scale","feedback":"the axis must be logarithmic"},{"type":"judge","rubric":"the y axis is logarithmic"}]}`
 	for name, c := range map[string]struct {
 		model oracle
-		why   string // of the fallback; "" where the checks are the model's
+		why   string // of the fallback; "" if the checks are the model's
 	}{
 		"good":             {oracle{reply: fence(good)}, ""},
 		"no fence":         {oracle{reply: good}, "reply unusable"},

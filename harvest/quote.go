@@ -15,7 +15,7 @@ import (
 
 // origins says, in every prompt of this package, whose words its quotation
 // holds. Sessions keep no text of tools and web pages; but an assistant repeats
-// what it reads, and where it does cannot be told, so its answers count as that
+// what it reads, and where it does so cannot be told, so its answers count as that
 // throughout.
 const (
 	checksOrigins   = "Recorded (origin of request and corrections: user; of answer and accepted: assistant, which may repeat tools and web pages; of context: its role; of pasted: unknown, the user copied it or a program put it there):\n"

@@ -4,7 +4,7 @@ import "github.com/skill-evolve/evolve/harvest/redact"
 
 // Scrub takes secrets out of what a session holds besides texts: a folder, a
 // branch or a command may be named with one. Readers redact texts as they read
-// them; the transcript's own Path stays, it is where the file is. A folder that
+// them; the transcript's own Path stays: it is the place of the file. A folder that
 // had to be changed cannot be replayed in.
 func Scrub(s *Session, red redact.Redactor) {
 	do := func(texts ...*string) {

@@ -132,7 +132,7 @@ type Feedback struct {
 	// without a word: an interruption, a commit, the end of the session.
 	Evidence string `json:"evidence,omitempty"`
 	Turn     int    `json:"turn,omitempty"` // index of the turn that it stands in
-	// By is who read the words where that was not the lexicon: "model".
+	// By is who read the words, if that was not the lexicon: "model".
 	By string `json:"by,omitempty"`
 }
 

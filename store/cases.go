@@ -125,7 +125,7 @@ func (s *Store) Cases(ctx context.Context, skill string) ([]eval.Case, error) {
 	return cs, sqlite.Named(err, "list cases of %s", skill)
 }
 
-// Case returns one case; the error wraps ErrNotFound where there is none.
+// Case returns one case; the error wraps ErrNotFound if there is none.
 func (s *Store) Case(ctx context.Context, skill, id string) (*eval.Case, error) {
 	cs, err := sqlite.Query(ctx, s.DB, scanCase, `SELECT body, split FROM cases
 		WHERE skill = ? AND id = ? AND dropped IS NULL`, skill, id)
@@ -139,7 +139,7 @@ func (s *Store) Case(ctx context.Context, skill, id string) (*eval.Case, error) 
 }
 
 // DropCase removes a case. Its name and its print stay, without content, so that the
-// next harvest does not bring it back, and that it is no evidence under another name. The error wraps ErrNotFound where there is
+// next harvest does not bring it back, and that it is no evidence under another name. The error wraps ErrNotFound if there is
 // none.
 func (s *Store) DropCase(ctx context.Context, skill, id string) error {
 	now := s.now().UnixMicro()
@@ -158,7 +158,7 @@ func (s *Store) DropCase(ctx context.Context, skill, id string) error {
 }
 
 // SetSplits puts cases, by id, to another use, all or none. The error wraps
-// ErrNotFound where a case does not exist.
+// ErrNotFound if a case does not exist.
 func (s *Store) SetSplits(ctx context.Context, skill string, splits map[string]eval.Split) error {
 	err := s.Do(ctx, func(t *tx) error {
 		for id, split := range splits {

@@ -185,7 +185,7 @@ func TestDiskFull(t *testing.T) {
 			return err
 		}))
 	}
-	limit(1) // SQLite takes the present size, where that is more
+	limit(1) // SQLite takes the present size, if that is more
 	cases := make([]eval.Case, 200)
 	for i := range cases {
 		cases[i] = aCase(fmt.Sprint("case-", i))

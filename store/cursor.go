@@ -31,7 +31,7 @@ var _ harvest.FileCursor = (*Cursor)(nil)
 type fileState struct {
 	size, modified int64
 	device, inode  uint64
-	changed        int64 // 0 where it is not known
+	changed        int64 // 0 if it is not known
 	end            int64
 	last           string
 }

@@ -15,7 +15,7 @@ import (
 
 // Check reads the whole database and looks for damage: pages and indexes, bodies
 // that are no JSON, texts that are not what their SHA-256 says. It changes
-// nothing. The error is a *CorruptError where there is some.
+// nothing. The error is a *CorruptError if there is some.
 func (s *Store) Check(ctx context.Context) error {
 	if err := s.check(ctx); err != nil {
 		return fmt.Errorf("check store: %w", s.Explain(err))

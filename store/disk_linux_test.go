@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// inNamespace runs a shell script where it may mount what it likes, until it
+// inNamespace runs a shell script if it may mount what it likes, until it
 // ends.
 func inNamespace(t *testing.T, script string, env ...string) (stdout, stderr string, err error) {
 	t.Helper()

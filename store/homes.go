@@ -27,7 +27,7 @@ func (s *Store) Homes(ctx context.Context, name string) (map[string]string, erro
 
 // SetHome records where a path of a skill leads to. Where it led to from before, and
 // nothing is there any more that is the skill's, what was known of from is known of
-// path: its text and what was installed there. from is "" where it stays a place.
+// path: its text and what was installed there. from is "" if it stays a place.
 func (s *Store) SetHome(ctx context.Context, name, link, path, from string) error {
 	err := s.Do(ctx, func(t *tx) error {
 		_, err := t.Exec(`INSERT INTO homes (skill, link, path) VALUES (?, ?, ?)

@@ -19,8 +19,8 @@ type Install struct {
 	ID    int64
 	Skill string
 	Path  string // of the SKILL.md, symlinks resolved
-	From  string // SHA-256 of what was there, "" where there was nothing
-	To    string // SHA-256 of what is written, "" where the skill is removed again
+	From  string // SHA-256 of what was there, "" if there was nothing
+	To    string // SHA-256 of what is written, "" if the skill is removed again
 	Note  string
 	Begun time.Time
 	Ended time.Time // zero while pending
@@ -117,7 +117,7 @@ func beginInstall(t *tx, in Intent, begun int64) (id int64, err error) {
 
 // FinishInstall records that the file is in place: the install is over, and To
 // is what is installed at its path. Finishing it again changes nothing. The
-// error wraps ErrNotFound where there is no such install, or it was abandoned.
+// error wraps ErrNotFound if there is no such install, or it was abandoned.
 func (s *Store) FinishInstall(ctx context.Context, id int64) error {
 	return s.endInstall(ctx, id, installed)
 }
@@ -164,7 +164,7 @@ func (s *Store) endInstall(ctx context.Context, id int64, outcome string) error 
 
 // SettleInstall ends an install that a crash left pending, by the SHA-256 of
 // the file that is live at its path now ("" for none): it has happened where
-// that is To, and has not where it is anything else. It reports which.
+// that is To, and has not if it is anything else. It reports which.
 func (s *Store) SettleInstall(ctx context.Context, in Install, live string) (happened bool, err error) {
 	if live == in.To {
 		return true, s.FinishInstall(ctx, in.ID)
@@ -210,7 +210,7 @@ func scanInstall(rows *sql.Rows) (Install, error) {
 }
 
 // Installed returns the SHA-256 of what evolve last knew to be installed for a
-// skill at a path, "" where it knows of nothing.
+// skill at a path, "" if it knows of nothing.
 func (s *Store) Installed(ctx context.Context, name, path string) (sha string, err error) {
 	found, err := sqlite.FirstOrZero(sqlite.Query(ctx, s.DB, sqlite.ScanOne[string], `SELECT sha FROM installed WHERE skill = ? AND path = ?`, name, path))
 	return found, sqlite.Named(err, "look up installed %s", name)

@@ -24,7 +24,7 @@ var _ record.Journal = (*journal)(nil)
 func (s *Store) Journal(runID string) record.Journal { return &journal{s, runID} }
 
 // Rollout implements eval.Recorder. The run's own row comes first. A rollout of
-// another run is offered only where it is Done: one that is missing or void
+// another run is offered only if it is Done: one that is missing or void
 // measured nothing, and says nothing about whether it would be again.
 func (j *journal) Rollout(ctx context.Context, key string) (*eval.Rollout, bool, error) {
 	type found struct {

@@ -41,7 +41,7 @@ func (s *Store) SaveJudgement(ctx context.Context, j Judgement) error {
 	return sqlite.Named(err, "save judgement")
 }
 
-// Calibration returns what a run knew of its judge, nil where it never asked.
+// Calibration returns what a run knew of its judge, nil if it never asked.
 func (s *Store) Calibration(ctx context.Context, run string) (*record.Calibration, error) {
 	found, err := sqlite.First(sqlite.Query(ctx, s.DB, sqlite.ScanBody[record.Calibration], `SELECT body FROM calibrations WHERE run = ?`, run))
 	return found, sqlite.Named(err, "look up calibration of run %s", run)

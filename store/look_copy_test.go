@@ -139,7 +139,7 @@ func TestCopyOfDamage(t *testing.T) {
 	}
 }
 
-// TestEmpty: where there is no database, one with nothing in it can be read.
+// TestEmpty: if there is no database, one with nothing in it can be read.
 func TestEmpty(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	s, err := OpenEmpty(t.Context())

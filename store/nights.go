@@ -15,7 +15,7 @@ import (
 // A SleepLease is the right to run a cycle of the nights. It belongs to Owner
 // until it expires; whoever takes it next has a higher Generation.
 type SleepLease struct {
-	Owner      string // "" where nobody has it
+	Owner      string // "" if nobody has it
 	Generation int64
 	Expires    time.Time
 }
@@ -30,7 +30,7 @@ func (e *LeaseHeldError) Error() string {
 // ErrLeaseLost says that a write came from an owner whose lease was taken over.
 var ErrLeaseLost = errors.New("the lease was taken over")
 
-// TakeSleepLease gives the lease to owner until the given time where it is free,
+// TakeSleepLease gives the lease to owner until the given time if it is free,
 // expired at now, owner's already, or its owner is dead. Errors: *LeaseHeldError.
 func (s *Store) TakeSleepLease(ctx context.Context, owner string, now, until time.Time, dead func(owner string) bool) (SleepLease, error) {
 	var l SleepLease
@@ -157,11 +157,11 @@ func (s *Store) SleepStates(ctx context.Context) (map[string]json.RawMessage, er
 // that it reported.
 type Answerer struct {
 	Agent eval.Identity
-	Model string // "" where it did not tell
+	Model string // "" if it did not tell
 }
 
 // ProvedBy is who answered last in the trial of a candidate before the gate; nil
-// where it had none, or nothing is left of it.
+// if it had none, or nothing is left of it.
 func (s *Store) ProvedBy(ctx context.Context, candidate string) (*Answerer, error) {
 	return s.lastAnswer(ctx, "candidate = ?1 AND status = ?2 AND arm LIKE 'gate:%:' || substr(?1, 1, 16)", candidate, string(eval.Done))
 }
@@ -170,7 +170,7 @@ func (s *Store) ProvedBy(ctx context.Context, candidate string) (*Answerer, erro
 // behind a name may be another model by now.
 const recentRollouts = 1000
 
-// LastModel is the model that an agent reported last, "" where it is not among
+// LastModel is the model that an agent reported last, "" if it is not among
 // the newest rollouts or did not tell.
 func (s *Store) LastModel(ctx context.Context, agent eval.Identity) (string, error) {
 	a, err := s.lastAnswer(ctx, `id > (SELECT max(id) FROM rollouts) - ?5 AND status = ?1 AND body ->> '$.model' <> ''

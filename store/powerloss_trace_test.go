@@ -79,7 +79,7 @@ var (
 	tracedEnd    = regexp.MustCompile(`\) += (-?\d+)`)
 )
 
-// operation reads one call; ok is false where it did nothing to a file in dir.
+// operation reads one call; ok is false if it did nothing to a file in dir.
 func operation(t *testing.T, dir, call, args string) (op traced, ok bool) {
 	t.Helper()
 	end := tracedEnd.FindAllStringSubmatch(args, -1)

@@ -62,7 +62,7 @@ func (s *Store) PurgeSession(ctx context.Context, id string) (PurgeReport, error
 //
 // Versions that learned from one are marked, not removed: what has been
 // installed is the owner's, and so is what was made of it later. The error wraps
-// ErrNotFound where nothing is known of a session; nothing is then removed of the
+// ErrNotFound if nothing is known of a session; nothing is then removed of the
 // others. An error after the removal itself (another process kept the database
 // from being rewritten) comes with the report; purging again finishes the work.
 func (s *Store) PurgeSessions(ctx context.Context, ids []string) (PurgeReport, error) {

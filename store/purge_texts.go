@@ -84,7 +84,7 @@ func (p *purge) removeTextsOf(skill string, ids, runs []string) error {
 	return p.markVersions(versions, learned)
 }
 
-// rewrite saves a candidate after forget, without its text where that is gone,
+// rewrite saves a candidate after forget, without its text if that is gone,
 // and without the words that its run had for it.
 func (p *purge) rewrite(c *record.Candidate, gone map[string]bool, silent bool) error {
 	query, args := `UPDATE candidates SET body = ?1 WHERE run = ?2 AND seq = ?3`, []any{"", c.Run, c.Seq}

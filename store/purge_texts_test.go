@@ -43,7 +43,7 @@ func dump(t *testing.T, s *Store) string {
 	return b.String()
 }
 
-// TestPurgeTexts: what a session has taught goes with it where nobody has
+// TestPurgeTexts: what a session has taught goes with it unless somebody has
 // installed it, and what runs say of it in words; an installed text, and what
 // was made of it, is the owner's.
 func TestPurgeTexts(t *testing.T) {

@@ -42,12 +42,12 @@ func (s *Store) RunsNamed(ctx context.Context, prefix string, since time.Time) (
 	return runs, sqlite.Named(err, "list runs %s", prefix)
 }
 
-// LatestRun returns a skill's newest run, nil where there is none.
+// LatestRun returns a skill's newest run, nil if there is none.
 func (s *Store) LatestRun(ctx context.Context, skill string) (*record.Run, error) {
 	return s.oneRun(ctx, `SELECT body FROM runs WHERE skill = ? ORDER BY started DESC, rowid DESC LIMIT 1`, skill)
 }
 
-// UnfinishedRun returns a skill's newest run that can be resumed, nil where
+// UnfinishedRun returns a skill's newest run that can be resumed, nil if
 // there is none. One that is still marked as running was killed, or is at work
 // in another process.
 func (s *Store) UnfinishedRun(ctx context.Context, skill string) (*record.Run, error) {

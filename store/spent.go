@@ -98,7 +98,7 @@ func keyMissing(n int) error {
 }
 
 // keepPrint remembers what a case asks, by its print, before that goes: of one that
-// was spent, or that a search may have read. Nothing happens where there is none.
+// was spent, or that a search may have read. Nothing happens if there is none.
 func keepPrint(t *tx, skill, id string) error {
 	var body, key []byte
 	var split string

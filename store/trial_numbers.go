@@ -9,7 +9,7 @@ import (
 )
 
 // number gives a trial that has begun its number, and each further round another
-// one. Nothing changes where it has one: numbers are never given again.
+// one. Nothing changes if it has one: numbers are never given again.
 func number(t *tx, r *record.TrialRecord) error {
 	round, begun := r.Begun()
 	if !begun {

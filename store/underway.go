@@ -119,7 +119,7 @@ func (u *Underway) Begin(key string, a eval.Assumed) error {
 	return err
 }
 
-// End implements eval.Underway. Where it cannot be written, the call counts as one of
+// End implements eval.Underway. If it cannot be written, the call counts as one of
 // which nothing is known, unless it is recorded.
 func (u *Underway) End(key string) {
 	u.mu.Lock()
@@ -129,7 +129,7 @@ func (u *Underway) End(key string) {
 }
 
 // Close ends the notes; what is still open counts for the next process that works on
-// the run. Nothing is left where nothing is.
+// the run. Nothing is left if nothing is.
 func (u *Underway) Close() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()

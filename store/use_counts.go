@@ -27,7 +27,7 @@ type SkillUse struct {
 	Repeated  int
 	Abandoned int
 	Headless  int       // uses in sessions that a program drove, and by subagents: in none of the others
-	Last      time.Time // zero where no use has a time
+	Last      time.Time // zero if no use has a time
 }
 
 // Failed counts the uses that their user was not content with.
@@ -53,7 +53,7 @@ const countOf = `coalesce(sum(NOT headless), 0), coalesce(sum(NOT headless AND l
 	coalesce(sum(NOT headless AND label = ?4), 0), coalesce(sum(NOT headless AND label = ?5), 0), coalesce(sum(NOT headless AND label = ?6), 0),
 	max(CASE WHEN NOT headless THEN at END), coalesce(sum(headless), 0)`
 
-// countUses counts the uses of the skill ?1: one row, also where there is none.
+// countUses counts the uses of the skill ?1: one row, also if there is none.
 const countUses = `SELECT ?1, ` + countOf + ` FROM (` + distinctUses + `) WHERE skill = ?1`
 
 // uncounted lists the skills of which something has changed since they were
@@ -113,7 +113,7 @@ func (s *Store) countAll(ctx context.Context) ([]SkillUse, error) {
 	return uses, err
 }
 
-// counted reads the counts where none of them is missing, nil where one is.
+// counted reads the counts if none of them is missing, nil if one is.
 func (s *Store) counted(ctx context.Context) ([]SkillUse, error) {
 	// One statement, so that both come from one moment.
 	uses, err := sqlite.Query(ctx, s.DB, scanUse, `SELECT * FROM (`+readCounts+`) UNION ALL

@@ -101,7 +101,7 @@ func (s *Store) BeginVersion(ctx context.Context, v record.Version, all []Intent
 
 // WithdrawVersion takes back a version that evolve saved to install it and then
 // could not: the newest of its skill, never installed. It
-// does nothing where the version is anything else.
+// does nothing if the version is anything else.
 func (s *Store) WithdrawVersion(ctx context.Context, v record.Version) error {
 	if v.Author != "evolve" {
 		return nil
@@ -144,7 +144,7 @@ func (s *Store) Versions(ctx context.Context, skill string) ([]record.Version, e
 	return vs, sqlite.Named(err, "list versions of %s", skill)
 }
 
-// Version returns version n of a skill; the error wraps ErrNotFound where there
+// Version returns version n of a skill; the error wraps ErrNotFound if there
 // is none.
 func (s *Store) Version(ctx context.Context, skill string, n int) (*record.Version, error) {
 	return s.oneVersion(ctx, fmt.Sprintf("%s@v%d", skill, n),

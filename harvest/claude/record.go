@@ -33,7 +33,7 @@ type record struct {
 	sourceTool    string
 	attribution   string    // the skill that was in force
 	duration      int64     // milliseconds
-	at            time.Time // zero where there is none
+	at            time.Time // zero if there is none
 	message       message
 	attachment    []byte
 }

@@ -351,7 +351,7 @@ func (t *transcript) system(rec *record) {
 	}
 }
 
-// finish returns the session, or nil where nobody said anything.
+// finish returns the session, or nil if nobody said anything.
 func (t *transcript) finish(problems []harvest.Problem) *harvest.Session {
 	for _, u := range t.usage {
 		t.s.Turns[u.turn].Spend(u.usage)

@@ -135,7 +135,7 @@ func plainCat(command string) bool {
 }
 
 // output is what a tool printed, without what the program put around it. whole
-// is false where the program cut it.
+// is false if the program cut it.
 func output(v gjson.Result) (text string, whole bool) {
 	text = v.Str
 	if v.IsObject() {

@@ -205,7 +205,7 @@ func (t *transcript) mention(n, part int, entry, text string, at time.Time) {
 // lineID names an invocation that has no id of its own.
 func lineID(n int) string { return fmt.Sprintf("codex-skill-line-%d", n) }
 
-// of is the turn that began a task; the last where that is not known.
+// of is the turn that began a task; the last if that is not known.
 func (t *transcript) of(task string) *harvest.Turn {
 	if i, ok := t.turns[task]; ok {
 		return &t.s.Turns[i]
@@ -300,7 +300,7 @@ func (t *transcript) itemEvent(n int, item gjson.Result, task string, at time.Ti
 	t.open(n, task, item.Get("id").Str, text, at)
 }
 
-// finish returns the session, or nil where nobody said anything.
+// finish returns the session, or nil if nobody said anything.
 func (t *transcript) finish(problems []harvest.Problem) *harvest.Session {
 	t.flush()
 	t.s.Ended = harvest.When(string(t.stamp))

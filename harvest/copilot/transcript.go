@@ -29,7 +29,7 @@ type transcript struct {
 	waited   time.Duration        // for a person's permission, in the last turn
 	early    *harvest.Invocation  // a skill that was loaded by hand, before the prompt it is for
 	selected string               // model
-	total    *eval.Usage          // of the session, where it ended in order
+	total    *eval.Usage          // of the session, if it ended in order
 	steps    bool                 // the usage of single calls was recorded
 	invoked  map[string]bool      // skills of which skill.invoked told
 }
@@ -283,7 +283,7 @@ func (t *transcript) answered(e event) {
 	}
 }
 
-// finish returns the session, or nil where nobody said anything.
+// finish returns the session, or nil if nobody said anything.
 func (t *transcript) finish(problems []harvest.Problem) *harvest.Session {
 	if t.early != nil {
 		t.load(*t.early, false)

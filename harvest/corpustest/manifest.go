@@ -32,7 +32,7 @@ type Invocation struct {
 	Skill   string         `json:"skill"`
 	Signal  harvest.Signal `json:"signal"`
 	Failed  bool           `json:"failed,omitempty"`
-	// Label is what the user's next message says of it; "" where that was not
+	// Label is what the user's next message says of it; "" if that was not
 	// planted.
 	Label harvest.Label `json:"label,omitempty"`
 }

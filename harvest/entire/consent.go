@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// whose returns what tells the address of who recorded a checkpoint of a ref, "" where
+// whose returns what tells the address of who recorded a checkpoint of a ref, "" if
 // the commit that recorded it is not here.
 func (h *harvesting) whose(ctx context.Context, from ref) (func(checkpoint string) string, error) {
 	if h.opts.Authors == nil {

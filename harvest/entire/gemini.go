@@ -18,8 +18,8 @@ import (
 // is held in memory whole.
 const maxDocument = 64 << 20
 
-// documents makes a session of a transcript of Gemini CLI's, nil where nobody
-// asked anything. ok is false where the parts are none. A newer document has an
+// documents makes a session of a transcript of Gemini CLI's, nil if nobody
+// asked anything. ok is false if the parts are none. A newer document has an
 // older one's messages as they became since.
 func (h *harvesting) documents(all []part, agent, place string) (s *harvest.Session, problems []harvest.Problem, ok bool) {
 	newest := all[len(all)-1].record

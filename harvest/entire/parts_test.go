@@ -8,7 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 )
 
-// Entire writes "Agent" where it does not know the agent, and has called Claude
+// Entire writes "Agent" if it does not know the agent, and has called Claude
 // Code by another agent's name: what a transcript is shows in its lines.
 func TestAgentByContent(t *testing.T) {
 	for _, agent := range []string{`"Agent"`, `"Gemini CLI"`, `"Some New Agent"`, `""`} {
@@ -180,7 +180,7 @@ func TestPromptsOfAPerson(t *testing.T) {
 	}
 }
 
-// A checkpoint without a transcript loses nothing where another one has it.
+// A checkpoint without a transcript loses nothing if another one has it.
 func TestNothingLost(t *testing.T) {
 	r := newRepository(t)
 	onBranch(r, "aabbccddee11", map[string]string{"0/metadata.json": metadata("s1", at(13), isClaude), "0/full.jsonl": first})

@@ -180,8 +180,8 @@ func (h *harvesting) subagents(ctx context.Context, parent *harvest.Session, rec
 // promptMark stands between the prompts in a prompt.txt.
 const promptMark = "\n\n---\n\n"
 
-// prompts makes a session of no more than what the user typed, where there is no
-// reader for the agent or no transcript. It is nil where there is nothing. A
+// prompts makes a session of no more than what the user typed, if there is no
+// reader for the agent or no transcript. It is nil if there is nothing. A
 // prompt that an older record has too is the same one: prompts have no ids.
 func (h *harvesting) prompts(place string, records []*record) *harvest.Session {
 	oldest, newest := records[len(records)-1], records[0]

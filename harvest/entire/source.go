@@ -251,7 +251,7 @@ func (h *harvesting) bySession(ctx context.Context, where []ref) map[string][]*r
 }
 
 // describe reads the record's metadata, and takes its size off left. What several
-// records share is read once. Where nothing is left, it is errShare, and not read.
+// records share is read once. If nothing is left, it is errShare, and not read.
 func (h *harvesting) describe(r *record, left *int64) error {
 	oid := r.files["metadata.json"]
 	if same := h.described[oid]; oid == "" {
@@ -330,7 +330,7 @@ func (h *harvesting) mark(place string, state int64, at time.Time) {
 	}
 }
 
-// moment is at, or idle where that is before what a Cursor can hold.
+// moment is at, or idle if that is before what a Cursor can hold.
 func moment(at time.Time) time.Time {
 	if at.Before(idle) {
 		return idle

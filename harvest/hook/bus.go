@@ -42,11 +42,11 @@ type Record struct {
 	Session string        `json:"session"`
 	Agent   string        `json:"subagent,omitempty"` // id, where no main agent did it
 	Event   harvest.Event `json:"event"`
-	// Success is nil until it is known, DurationMS where it is not told.
+	// Success is nil until it is known, DurationMS if it is not told.
 	Success    *bool  `json:"success,omitempty"`
 	DurationMS *int64 `json:"duration_ms,omitempty"`
 	// TextHash is the SHA-256 of the SKILL.md that was there to be loaded, in
-	// hexadecimal; "" where no such file was found. Dir is its folder.
+	// hexadecimal; "" if no such file was found. Dir is its folder.
 	TextHash string `json:"text_sha256,omitempty"`
 	Dir      string `json:"dir,omitempty"`
 	Guarded  string `json:"guarded,omitempty"` // why it was not let through
@@ -63,7 +63,7 @@ const (
 // Append writes records to the bus in home, but for those that stand there: added
 // says how many. One write each, behind what is there, under a lock that all hooks
 // take. Where the lock is not to be had in time, they are written all the same, and
-// a reader drops what stands there twice.
+// a reader drops what is there twice.
 func Append(home string, records ...Record) (added int, err error) {
 	if len(records) == 0 {
 		return 0, nil
@@ -127,7 +127,7 @@ func tail(f *os.File) ([]byte, error) {
 }
 
 // Read returns the records of the bus in home, in order, each key once. broken
-// counts the lines that are none: the last one may be cut, where a hook was
+// counts the lines that are none: the last one may be cut, if a hook was
 // killed or is at work. No bus is an empty one.
 func Read(home string) (records []Record, broken int, err error) {
 	f, err := os.Open(filepath.Join(home, BusFile))

@@ -25,7 +25,7 @@ func readFile(path string) ([]byte, error) {
 	return b, err
 }
 
-// Writable returns why hooks can note nothing in home, nil where they can or where
+// Writable returns why hooks can note nothing in home, nil if they can or if
 // the first of them has yet to make it. Nothing stays of what it tries.
 func Writable(home string) error {
 	if _, err := os.Stat(home); err != nil {

@@ -49,7 +49,7 @@ func Release(home, sha string) error {
 	return nil
 }
 
-// guard returns why the text must not be loaded; nil where it may be. An entry
+// guard returns why the text must not be loaded; nil if it may be. An entry
 // that cannot be read is no rule, and stops nobody.
 func (h *Host) guard(name, sha string) *Guarded {
 	if sha == "" {

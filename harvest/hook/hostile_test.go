@@ -57,7 +57,7 @@ func TestHugeInput(t *testing.T) {
 	}
 }
 
-// What the system refuses is logged where it can be, and said to nobody: a person
+// What the system refuses is logged if it can be, and said to nobody: a person
 // in a session would hear of a full disk at every event.
 func TestNothingCanBeWritten(t *testing.T) {
 	for name, home := range map[string]func(d *desk) error{

@@ -38,7 +38,7 @@ type input struct {
 type call struct {
 	tool, id, skill string
 	success         *bool  // nil: it has not ended
-	ms              *int64 // how long it took, where that is told
+	ms              *int64 // how long it took, if that is told
 }
 
 // readInput reads one JSON object. It returns as soon as that is complete:

@@ -100,7 +100,7 @@ func (l *Live) Merge(s *harvest.Session) (added int) {
 		if u.Event.Anchor != nil {
 			v.ToolUseID = u.Event.Anchor.ToolUseID
 		}
-		v.Time, _ = time.Parse(time.RFC3339Nano, u.Event.Timestamp) // zero where it has none
+		v.Time, _ = time.Parse(time.RFC3339Nano, u.Event.Timestamp) // zero if it has none
 		u.fill(&v)
 		at := len(s.Invocations)
 		for at > 0 && s.Invocations[at-1].Turn > turn {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// passing opens a file in dir that has no name, where the file system has such, so
+// passing opens a file in dir that has no name, if the file system has such, so
 // that not even the folder is changed.
 func passing(dir string) (f *os.File, remove func(), err error) {
 	f, err = os.OpenFile(dir, os.O_WRONLY|unix.O_TMPFILE, 0o600)

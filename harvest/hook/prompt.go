@@ -15,7 +15,7 @@ import (
 const maxContext = 9500
 
 // maxMentions is how long a prompt may be in which mentions are looked for, in
-// bytes: half a second of them at most, where nothing else stands in it.
+// bytes: half a second of them at most, if nothing else stands in it.
 const maxMentions = 512 << 10
 
 // mention resolves the "$name" of a prompt. The one skill that it asks for is

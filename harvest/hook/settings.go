@@ -114,7 +114,7 @@ func Add(text []byte, program string) ([]byte, error) {
 
 // Remove returns the settings without evolve's hooks, and without the lists that
 // are empty then, unless they were there in before, the text before Add; nil
-// where that is not known.
+// if that is not known.
 func Remove(text, before []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return text, nil

@@ -24,7 +24,7 @@ type finder struct {
 // A plugin brings skills of its own, called "plugin:skill".
 type plugin struct{ name, dir string }
 
-// A text is the SKILL.md of a skill as it is now; empty where none was found.
+// A text is the SKILL.md of a skill as it is now; empty if none was found.
 type text struct {
 	dir, hash string
 	body      []byte

@@ -43,7 +43,7 @@ func listAt(text []byte, at, to int) (l list, ok bool) {
 	return l, true
 }
 
-// find returns the member of a key; -1 for none. A key that stands there twice
+// find returns the member of a key; -1 for none. A key that is there twice
 // has no one meaning.
 func (l list) find(key string) (i int, err error) {
 	i = -1
@@ -63,7 +63,7 @@ func (l list) find(key string) (i int, err error) {
 // rest of it.
 type layout struct {
 	indent  string // of one level
-	newline string // "" where all is on one line
+	newline string // "" if all is on one line
 }
 
 func layoutOf(text []byte) layout {

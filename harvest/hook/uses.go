@@ -104,7 +104,7 @@ func (h *Host) record(in *input, v harvest.Invocation) Record {
 	return Record{Session: in.session, Agent: in.subagent, Event: e}
 }
 
-// nameOf is a skill's name as it is recorded, "" where it can be none.
+// nameOf is a skill's name as it is recorded, "" if it can be none.
 func (h *Host) nameOf(s string) string {
 	name := harvest.SkillName(s)
 	if len(name) > maxID || strings.ContainsAny(name, "\n\r") {

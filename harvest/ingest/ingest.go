@@ -19,7 +19,7 @@ import (
 
 // An Ingester fills the store.
 type Ingester struct {
-	Store    *store.Store // nil where there is none yet: what only reads finds nothing
+	Store    *store.Store // nil if there is none yet: what only reads finds nothing
 	Layout   *skill.Layout
 	Dir      datadir.Dir
 	Access   datadir.Access // the queue of hooks is emptied if it is datadir.Writes
@@ -90,7 +90,7 @@ func (g *Ingester) Harvest(ctx context.Context, sources []Source, headless bool,
 			err = e
 		}
 		marks.settle(problems, writer)
-		// What was read is kept even where the harvest was stopped.
+		// What was read is kept even if the harvest was stopped.
 		if e := stored.Flush(context.WithoutCancel(ctx)); e != nil && err == nil {
 			err = e
 		}

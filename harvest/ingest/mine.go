@@ -65,7 +65,7 @@ func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eva
 			mined[i].Split = eval.Test
 		}
 	}
-	// What was read is kept even where reading was stopped.
+	// What was read is kept even if reading was stopped.
 	if e := g.SaveCases(context.WithoutCancel(ctx), name, mined); e != nil {
 		return nil, stats, e
 	}

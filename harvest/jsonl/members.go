@@ -71,7 +71,7 @@ func (m *Members) Rest() []byte {
 	return m.line[m.at:]
 }
 
-// Value is the member's value as raw JSON, nil where it has no end.
+// Value is the member's value as raw JSON, nil if it has no end.
 func (m *Members) Value() []byte {
 	if m.at <= 0 {
 		return nil

@@ -6,6 +6,6 @@ type Problem struct {
 	Path   string `json:"path"`
 	Line   int    `json:"line,omitempty"` // 1-based, 0 for the whole file
 	Reason string `json:"reason"`
-	// Remark is true where nothing is missing because of it.
+	// Remark is true if nothing is missing because of it.
 	Remark bool `json:"remark,omitempty"`
 }

@@ -81,7 +81,7 @@ func literal(b []byte, i int, word string) int {
 	return i + len(word)
 }
 
-// stringEnd returns the end of the string that begins at b[i], -1 where it is
+// stringEnd returns the end of the string that begins at b[i], -1 if it is
 // none.
 func stringEnd(b []byte, i int) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080

@@ -72,7 +72,7 @@ func endings(tags []tag) map[[2]string]int {
 }
 
 // blocks calls f with the place of every block of tags, by its beginning: to is
-// -1 where the block is not ended, from is -1 where it is only ended. Blocks
+// -1 if the block is not ended, from is -1 if it is only ended. Blocks
 // overlap. One with an id is ended by its id, which what it quotes cannot know.
 func blocks(tags []tag, f func(t tag, from, to int)) {
 	last, begun := endings(tags), make(map[string]bool)
@@ -150,7 +150,7 @@ func (m *marking) opens(t tag) bool {
 
 // CutInjected removes what a program put beside what the person typed: blocks of
 // tags, from the first tag to the last that can end it, to the end of text where
-// none does, and from its beginning where one is only ended.
+// none does, and from its beginning if one is only ended.
 func CutInjected(text string) string {
 	tags := slices.DeleteFunc(tagsOf(text), func(t tag) bool { return !injectedTags.MatchString(t.name) })
 	if len(tags) == 0 {

@@ -160,7 +160,7 @@ func (f *fold) flush() {
 	}
 }
 
-// finish returns the session, or nil where nobody said anything.
+// finish returns the session, or nil if nobody said anything.
 func (f *fold) finish(problems []harvest.Problem) *harvest.Session {
 	f.flush()
 	f.s.Model = cmp.Or(f.s.Model, f.chosen)

@@ -248,7 +248,7 @@ func TestTurn(t *testing.T) {
 }
 
 // Usage that stands beside the messages belongs to the turn, and the model that
-// was chosen is the session's where none answered.
+// was chosen is the session's if none answered.
 func TestBesideMessages(t *testing.T) {
 	s, _ := read(t, chain(entry("model_change", "m1", "", `,"modelId":"chosen"`), typed("u1", "", "a"), entry("usage", "x1", "", `,`+usage))...)
 	if s.Model != "chosen" || s.Turns[0].Usage == nil || s.Turns[0].Usage.Input != 1200 || s.Turns[0].DurationMS != nil {

@@ -33,7 +33,7 @@ type tree struct {
 }
 
 // entry is what is kept of one entry until its branch is known: the place of its
-// parent, and what it says, nil where that is nothing.
+// parent, and what it says, nil if that is nothing.
 type entry struct {
 	parent int32
 	stamp  string
@@ -54,7 +54,7 @@ type head struct {
 	message                 jsonl.Members // behind the role
 }
 
-// peek reads the head of a line. ok is false where its members stand in another
+// peek reads the head of a line. ok is false if its members stand in another
 // order than pi writes them in.
 func peek(line []byte) (h head, ok bool) {
 	for m := jsonl.Object(line); m.Next(); {
@@ -128,7 +128,7 @@ func (t *tree) want(line []byte) bool {
 var errorMark = []byte(`"isError":`)
 
 // ended reads whether a tool failed from the end of its line. sure is false
-// where that is not what the line ends in.
+// if that is not what the line ends in.
 func ended(line []byte) (failed, sure bool) {
 	const tail = 64
 	end := line[max(0, len(line)-tail):]

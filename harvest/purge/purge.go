@@ -86,7 +86,7 @@ func (p *Purger) Plan(ctx context.Context, sessions []string) (*Plan, error) {
 	return &Plan{sessions, removes}, err
 }
 
-// Apply removes files first and the store's rows then: where it is cut short, the store
+// Apply removes files first and the store's rows then: if it is cut short, the store
 // still knows which files there were, and purging the same sessions again finishes.
 func (p *Purger) Apply(ctx context.Context, plan *Plan) (*Result, error) {
 	w := sweep{home: p.Dir, ids: plan.Sessions, plan: plan.Removes}

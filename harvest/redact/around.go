@@ -121,7 +121,7 @@ func ruled(line string) bool {
 	return strings.Contains(line, "-") && strings.Trim(line, "-+|:= \t\r") == ""
 }
 
-// lineAt is the line that begins at s[from], and where the next one does: -1 where
+// lineAt is the line that begins at s[from], and where the next one does: -1 if
 // none does within limit bytes.
 func lineAt(s string, from, limit int) (line string, next int) {
 	s = s[:min(len(s), from+limit)]

@@ -53,7 +53,7 @@ func after(c *class, least int) func(string, int) (int, int, bool) {
 	}
 }
 
-// pem takes in a whole private key, armour included, even where its line feeds
+// pem takes in a whole private key, armour included, even if its line feeds
 // are escaped, and up to the end of the text where the last line is missing.
 func pem(s string, at int) (int, int, bool) {
 	const begin, far = "-----BEGIN ", 1 << 16

@@ -9,7 +9,7 @@ import (
 type rule struct {
 	kind string
 	// match looks at the keyword at s[at:] and returns the secret's ends;
-	// ok is false where it is none.
+	// ok is false if it is none.
 	match func(s string, at int) (start, end int, ok bool)
 	exact bool // the keyword is case-sensitive
 	vague bool // see span

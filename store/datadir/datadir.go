@@ -59,7 +59,7 @@ func (d Dir) InstallLock() string { return d.join("install.lock") }
 // Backups is where settings of agents are copied before they are edited.
 func (d Dir) Backups() string { return d.join("backups") }
 
-// Hooks is where it is noted which settings have hooks of evolve's.
+// Hooks is the file in which it is noted which settings have hooks of evolve's.
 func (d Dir) Hooks() string { return d.join("hooks") }
 
 // Logs is where hooks write what went wrong.

@@ -1,5 +1,5 @@
 // Package lock keeps a run and a part of a skill to one process, under a night's lease
-// where there is one.
+// if there is one.
 //
 // Two processes at one run would each pay for what the other has not recorded yet. Two
 // searches on one part of a skill would spend the same held-out cases, and two trials
@@ -61,7 +61,7 @@ func (k Locks) path(name string) (string, error) {
 // fileMode keeps the files for their owner alone.
 const fileMode os.FileMode = 0o600
 
-// try locks a file, which is made where there is none; nil where another process has it.
+// try locks a file, which is made if there is none; nil if another process has it.
 func try(path string) (*flock.Flock, error) {
 	for {
 		l := flock.New(path, flock.SetPermissions(fileMode))
@@ -129,7 +129,7 @@ func lockedUnder(path string) int64 {
 	return h.Lease
 }
 
-// leave gives a lock back, and removes its file, where that was not taken away.
+// leave gives a lock back, and removes its file, if that was not taken away.
 func leave(l *flock.Flock) {
 	mine, err := l.Stat()
 	if there, e := os.Stat(l.Path()); err == nil && e == nil && os.SameFile(mine, there) {

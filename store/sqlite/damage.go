@@ -15,7 +15,7 @@ import (
 )
 
 // checkedAtOpen is the size in bytes up to which Open looks at every page: about
-// 50 ms. What is wrong with a larger database is found where it is read, and by
+// 50 ms. What is wrong with a larger database is found when it is read, and by
 // Check.
 const checkedAtOpen = 32 << 20
 
@@ -74,7 +74,7 @@ func keepCopy(path string) (name string, err error) {
 	var made []string // temporary copies, in the order of the suffixes
 	defer func() {
 		for _, tmp := range made {
-			_ = os.Remove(tmp) // renamed, where all went well
+			_ = os.Remove(tmp) // renamed, if all went well
 		}
 	}()
 	var suffixes []string

@@ -27,8 +27,8 @@ func (e *NewerError) Error() string {
 type CorruptError struct {
 	Path string
 	Err  error
-	// Copy is where the file was copied to as it was found, "" where nothing can
-	// have been written to it, or where NoCopy says why there is none.
+	// Copy is the path of a copy of the file as it was found, "" if nothing can
+	// have been written to it, or if NoCopy says why there is none.
 	Copy   string
 	NoCopy error
 

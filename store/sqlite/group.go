@@ -40,7 +40,7 @@ const (
 )
 
 // Do runs f in the next transaction and returns after that has been committed.
-// Where f fails, its error is returned and nothing of it is kept. Once a job has
+// If f fails, its error is returned and nothing of it is kept. Once a job has
 // been handed over, ctx no longer matters: it is too late to say that nothing
 // happened.
 func (s *DB) Do(ctx context.Context, f func(*Tx) error) error {
@@ -120,7 +120,7 @@ func (s *DB) gather(first *job) (group []*job, bare *job) {
 	return group, nil
 }
 
-// commit runs a group in one transaction. Where that fails, each job is run
+// commit runs a group in one transaction. If that fails, each job is run
 // again by itself, so that one caller's error is never another's.
 func (s *DB) commit(t *Tx, group []*job) {
 	begun, err := s.attempt(t, group)
@@ -136,7 +136,7 @@ func (s *DB) commit(t *Tx, group []*job) {
 	}
 }
 
-// attempt runs jobs in one transaction; begun is false where it got no lock.
+// attempt runs jobs in one transaction; begun is false if it got no lock.
 func (s *DB) attempt(t *Tx, group []*job) (begun bool, err error) {
 	if err := s.begin(t); err != nil {
 		return false, s.Explain(err)
@@ -199,7 +199,7 @@ func (t *Tx) Exec(q string, args ...any) (int64, error) {
 	return res.RowsAffected()
 }
 
-// Row scans the first row of a SELECT; ok is false where there is none.
+// Row scans the first row of a SELECT; ok is false if there is none.
 func (t *Tx) Row(q string, args []any, dest ...any) (ok bool, err error) {
 	st, err := t.stmt(q)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 //   - where both files are there, a process has the database open, or was killed.
 //     Opened with mode=ro, SQLite reads both through the index, uses its own locks,
 //     and cannot fold anything in;
-//   - where there is no log, or an empty one, all is in the database. Opened as
+//   - if there is no log, or an empty one, all is in the database. Opened as
 //     immutable, SQLite makes no files and takes no locks. That is right for as long
 //     as the file does not change, which is looked at after every query;
 //   - a log without its index (a home that was copied), or one that cannot be opened
@@ -230,7 +230,7 @@ func OpenEmpty(ctx context.Context, schema Schema) (*DB, error) {
 	return lookingAt("", v), nil
 }
 
-// OpenCopy opens a private copy of the database at path, an empty one where there is
+// OpenCopy opens a private copy of the database at path, an empty one if there is
 // none, for trying out what a command would do: it may be written to, and is gone once
 // it is closed. The database itself is left without a trace.
 func OpenCopy(ctx context.Context, path string, schema Schema) (*DB, error) {
@@ -283,7 +283,7 @@ func lookingAt(path string, v *view) *DB {
 	return &DB{path: path, schema: v.schema, readOnly: true, view: v, closing: make(chan struct{})}
 }
 
-// reading calls f with a handle to read from; again where another process has changed
+// reading calls f with a handle to read from; again if another process has changed
 // the database meanwhile, so that what f read may be of two moments.
 func (s *DB) reading(ctx context.Context, f func(*sql.DB) error) error {
 	if s.view == nil {

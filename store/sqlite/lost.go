@@ -33,7 +33,7 @@ func (e *LostError) Error() string {
 // there before the first use.)
 var leavings = []string{"staged", "reports"}
 
-// Lost is a *LostError where the database at path was in use and is empty or
+// Lost is a *LostError if the database at path was in use and is empty or
 // missing by now, else nil. An empty file with nothing beside it is what a crash
 // leaves at the very beginning, and harmless.
 func Lost(path string) error {

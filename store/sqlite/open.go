@@ -48,7 +48,7 @@ type DB struct {
 const readers = 4
 
 // Open opens the database at path for reading and writing. It creates the file
-// (mode 0600) and its folder (0700) where they are missing, and brings an older
+// (mode 0600) and its folder (0700) if they are missing, and brings an older
 // schema up to date. Errors that a caller may tell apart are *NewerError,
 // *CorruptError and *LostError.
 func Open(ctx context.Context, path string, schema Schema) (*DB, error) {
@@ -196,7 +196,7 @@ func connect(ctx context.Context, dsn string, conns int) (*sql.DB, error) {
 	}
 }
 
-// pause waits for d; it is false where ctx ended first.
+// pause waits for d; it is false if ctx ended first.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
