@@ -109,28 +109,24 @@ func (c *Cycle) planCompare(o *Outlook, st *State) *Step {
 // compare measures an installed version on the model of tonight, and keeps the result.
 func (c *Cycle) compare(ctx context.Context, n *Night, i int) error {
 	s := &n.Steps[i]
-	if going, err := c.start(ctx, n, i); !going || err != nil {
+	var found []Compared
+	r, ok, err := c.attempt(ctx, n, i, func(t Task) (r Result, err error) {
+		found, r, err = c.Parts.Compare(ctx, t, *s.Drift)
+		return r, err
+	})
+	if !ok || err != nil {
 		return err
 	}
-	found, r, err := c.Parts.Compare(ctx, Task{Kind: s.Kind, Skill: s.Skill, Run: s.Run, Incumbent: s.Live, Caps: s.Caps, Lease: c.held}, *s.Drift)
-	before := s.Spent
-	s.Spent, s.Assumed, s.Warnings = atLeast(r.Spent, s.Spent), r.Assumed, r.Warnings
-	if err != nil {
-		return c.trouble(ctx, n, s, before, err)
-	}
-	n.met, s.Trouble = met{}, ""
-	st, err := c.Journal.State(ctx, s.Skill)
-	if err != nil {
-		return fmt.Errorf("read the nights of %s: %w", s.Skill, err)
-	}
 	var words []string
-	for _, k := range found {
-		k.Updated = s.Began
-		st.keep(k)
-		words = append(words, k.String())
-	}
-	if err := c.Journal.SaveState(ctx, n.Generation, st); err != nil {
-		return fmt.Errorf("save the nights of %s: %w", s.Skill, err)
+	err = c.update(ctx, n, s.Skill, func(st *State) {
+		for _, k := range found {
+			k.Updated = s.Began
+			st.keep(k)
+			words = append(words, k.String())
+		}
+	})
+	if err != nil {
+		return err
 	}
 	if r.Reason != "" {
 		words = append(words, r.Reason)

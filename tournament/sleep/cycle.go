@@ -218,9 +218,9 @@ func (c *Cycle) step(ctx context.Context, n *Night, i int) error {
 // watch tells of an alarm once, and takes the version back where its owner has
 // asked for that.
 func (c *Cycle) watch(ctx context.Context, n *Night, s *Step) error {
-	st, err := c.Journal.State(ctx, s.Skill)
+	st, err := c.state(ctx, s.Skill)
 	if err != nil {
-		return fmt.Errorf("read the nights of %s: %w", s.Skill, err)
+		return err
 	}
 	if s.Stage == Planned {
 		if !s.Alarm.Raised() || slices.Contains(st.Alarmed, s.Alarm.Version) {
@@ -236,8 +236,8 @@ func (c *Cycle) watch(ctx context.Context, n *Night, s *Step) error {
 	if !slices.Contains(st.Alarmed, s.Alarm.Version) {
 		st.Alarmed = append(st.Alarmed, s.Alarm.Version)
 	}
-	if err := c.Journal.SaveState(ctx, n.Generation, st); err != nil {
-		return fmt.Errorf("save the nights of %s: %w", s.Skill, err)
+	if err := c.saveState(ctx, n, st); err != nil {
+		return err
 	}
 	s.Note += note
 	return c.end(ctx, n, s, Done)
@@ -260,32 +260,25 @@ func (c *Cycle) takeBack(ctx context.Context, n *Night, a *Alarm) string {
 	return "; " + note
 }
 
-// try lets a challenger's trial go on, or looks for a challenger.
+// try continues a challenger's trial, or looks for a challenger.
 func (c *Cycle) try(ctx context.Context, n *Night, i int) error {
 	s := &n.Steps[i]
-	if going, err := c.start(ctx, n, i); !going || err != nil {
+	r, ok, err := c.attempt(ctx, n, i, func(t Task) (Result, error) { return c.Parts.Try(ctx, t) })
+	if !ok || err != nil {
 		return err
 	}
-	t := Task{Kind: s.Kind, Skill: s.Skill, Part: s.Part, Run: s.Run, Incumbent: s.Live, Caps: s.Caps, Level: cmp.Or(s.Anew, s.Level), Lease: c.held}
-	r, err := c.Parts.Try(ctx, t)
-	before := s.Spent
-	s.Spent, s.Assumed, s.Warnings = atLeast(r.Spent, s.Spent), r.Assumed, r.Warnings
+	st, err := c.state(ctx, s.Skill)
 	if err != nil {
-		return c.trouble(ctx, n, s, before, err)
-	}
-	n.met, s.Trouble = met{}, ""
-	st, err := c.Journal.State(ctx, s.Skill)
-	if err != nil {
-		return fmt.Errorf("read the nights of %s: %w", s.Skill, err)
+		return err
 	}
 	began := s.Level
 	if r.Round != s.Round { // it started again: one trial more
-		began = t.Level
+		began = cmp.Or(s.Anew, s.Level)
 	}
 	st.Judge(s.Run, began, &r)
 	more := st.tell(n, s, &r)
-	if err := c.Journal.SaveState(ctx, n.Generation, st); err != nil {
-		return fmt.Errorf("save the nights of %s: %w", s.Skill, err)
+	if err := c.saveState(ctx, n, st); err != nil {
+		return err
 	}
 	level := st.Level(r.Incumbent, r.Challenger, r.Round)
 	s.Result, s.Note = &r, r.words()+more
@@ -301,6 +294,22 @@ func (c *Cycle) try(ctx context.Context, n *Night, i int) error {
 		return err
 	}
 	return c.step(ctx, n, len(n.Steps)-1)
+}
+
+// attempt does a step that takes from the budget; false if it is over, or err says why not.
+func (c *Cycle) attempt(ctx context.Context, n *Night, i int, do func(Task) (Result, error)) (r Result, ok bool, err error) {
+	s := &n.Steps[i]
+	if going, err := c.start(ctx, n, i); !going || err != nil {
+		return r, false, err
+	}
+	r, err = do(Task{Kind: s.Kind, Skill: s.Skill, Part: s.Part, Run: s.Run, Incumbent: s.Live, Caps: s.Caps, Level: cmp.Or(s.Anew, s.Level), Lease: c.held})
+	before := s.Spent
+	s.Spent, s.Assumed, s.Warnings = atLeast(r.Spent, s.Spent), r.Assumed, r.Warnings
+	if err != nil {
+		return r, false, c.trouble(ctx, n, s, before, err)
+	}
+	n.met, s.Trouble = met{}, ""
+	return r, true, nil
 }
 
 // start begins a step that costs something, or begins it again; false where it
@@ -355,13 +364,8 @@ func (c *Cycle) trouble(ctx context.Context, n *Night, s *Step, before eval.Spen
 
 // fail ends a step that came to nothing: it has had its turn all the same.
 func (c *Cycle) fail(ctx context.Context, n *Night, s *Step) error {
-	st, err := c.Journal.State(ctx, s.Skill)
-	if err != nil {
-		return fmt.Errorf("read the nights of %s: %w", s.Skill, err)
-	}
-	st.Served = s.Began
-	if err := c.Journal.SaveState(ctx, n.Generation, st); err != nil {
-		return fmt.Errorf("save the nights of %s: %w", s.Skill, err)
+	if err := c.update(ctx, n, s.Skill, func(st *State) { st.Served = s.Began }); err != nil {
+		return err
 	}
 	return c.end(ctx, n, s, Failed)
 }
@@ -369,15 +373,10 @@ func (c *Cycle) fail(ctx context.Context, n *Night, s *Step) error {
 // install puts what was proved in place.
 func (c *Cycle) install(ctx context.Context, n *Night, s *Step) error {
 	if s.Stage == Planned {
-		st, err := c.Journal.State(ctx, s.Skill)
-		if err != nil {
-			return fmt.Errorf("read the nights of %s: %w", s.Skill, err)
-		}
 		// What was proved outside of the nights is a trial of this lifetime from
 		// now on; what they have judged already counts once.
-		st.Judge(s.Run, s.Level, s.Result)
-		if err := c.Journal.SaveState(ctx, n.Generation, st); err != nil {
-			return fmt.Errorf("save the nights of %s: %w", s.Skill, err)
+		if err := c.update(ctx, n, s.Skill, func(st *State) { st.Judge(s.Run, s.Level, s.Result) }); err != nil {
+			return err
 		}
 		s.Stage, s.Began = Begun, c.Now().UTC()
 	} else if s.Errors >= tries || s.Attempts >= starts {
@@ -424,19 +423,4 @@ func (r *Result) words() string {
 		said = r.Restarted + "; " + said
 	}
 	return said
-}
-
-func (c *Cycle) end(ctx context.Context, n *Night, s *Step, stage Stage) error {
-	s.Stage, s.Ended = stage, c.Now().UTC()
-	return c.save(ctx, n, s)
-}
-
-func (c *Cycle) save(ctx context.Context, n *Night, s *Step) error {
-	if err := c.Journal.SaveNight(ctx, n); err != nil {
-		return fmt.Errorf("save the night: %w", err)
-	}
-	if s != nil && c.OnStep != nil {
-		c.OnStep(n, s)
-	}
-	return nil
 }

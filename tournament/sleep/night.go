@@ -8,7 +8,6 @@ package sleep
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -325,35 +324,3 @@ func (o *Overtaken) Error() string { return o.Why }
 
 func (h *Hopeless) Error() string { return h.Err.Error() }
 func (h *Hopeless) Unwrap() error { return h.Err }
-
-// Journal keeps nights, and what a skill's nights have in common. Every method
-// returns after the fact is durable. Saving under a lease that was taken over is
-// lock.ErrLost.
-type Journal interface {
-	// Acquire takes the lease for owner until the given time. It may be had
-	// where it is free, expired at now, owner's own, or its owner is dead as far
-	// as the function can tell; else the error is a *HeldError.
-	Acquire(ctx context.Context, owner string, now, until time.Time, dead func(owner string) bool) (Lease, error)
-	Renew(ctx context.Context, l Lease, until time.Time) error
-	Release(ctx context.Context, l Lease) error
-
-	// LastNight is the newest night, nil for none.
-	LastNight(ctx context.Context) (*Night, error)
-	SaveNight(ctx context.Context, n *Night) error
-	State(ctx context.Context, skill string) (*State, error) // never nil without an error
-	SaveState(ctx context.Context, generation int64, s *State) error
-}
-
-// A Lease is the right to run a cycle. Generation grows with every owner.
-type Lease struct {
-	Owner      string    `json:"owner"`
-	Generation int64     `json:"generation"`
-	Expires    time.Time `json:"expires"`
-}
-
-// A HeldError says that a cycle is running.
-type HeldError struct{ Lease Lease }
-
-func (e *HeldError) Error() string {
-	return fmt.Sprintf("a cycle is running (%s)", e.Lease.Owner)
-}

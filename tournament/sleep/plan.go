@@ -72,15 +72,15 @@ func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Ste
 			steps = append(steps, Step{Kind: Watch, Skill: name, Stage: Planned, Alarm: a, Note: a.String()})
 		}
 	}
-	st, err := c.Journal.State(ctx, name)
+	st, err := c.state(ctx, name)
 	if err != nil {
-		return nil, served, fmt.Errorf("read the nights of %s: %w", name, err)
+		return nil, served, err
 	}
 	st.unmark(c.Now())
 	if o.Mined != "" && !n.dry {
 		st.Mined = o.Mined
-		if err := c.Journal.SaveState(ctx, n.Generation, st); err != nil {
-			return nil, served, fmt.Errorf("save the nights of %s: %w", name, err)
+		if err := c.saveState(ctx, n, st); err != nil {
+			return nil, served, err
 		}
 	}
 	need := NeedOf(o.Uses, o.Since, st.searched(n.Caps), c.Now())

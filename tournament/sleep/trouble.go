@@ -135,9 +135,9 @@ func (c *Cycle) passBy(ctx context.Context, n *Night, steps []Step) error {
 		return nil
 	}
 	skill := steps[i].Skill
-	st, err := c.Journal.State(ctx, skill)
+	st, err := c.state(ctx, skill)
 	if err != nil {
-		return fmt.Errorf("read the nights of %s: %w", skill, err)
+		return err
 	}
 	b := st.Setback
 	if b == nil || b.Live != steps[i].Live {
@@ -161,8 +161,8 @@ func (c *Cycle) passBy(ctx context.Context, n *Night, steps []Step) error {
 		return nil
 	}
 	b.Wait, b.Passed = b.Wait-1, n.ID
-	if err := c.Journal.SaveState(ctx, n.Generation, st); err != nil {
-		return fmt.Errorf("save the nights of %s: %w", skill, err)
+	if err := c.saveState(ctx, n, st); err != nil {
+		return err
 	}
 	return nil
 }
@@ -180,9 +180,9 @@ func (c *Cycle) account(ctx context.Context, n *Night) error {
 	}
 	for _, skill := range slices.Sorted(maps.Keys(ended)) {
 		s := ended[skill]
-		st, err := c.Journal.State(ctx, skill)
+		st, err := c.state(ctx, skill)
 		if err != nil {
-			return fmt.Errorf("read the nights of %s: %w", skill, err)
+			return err
 		}
 		switch b := st.Setback; {
 		case s.Stage == Done && b == nil:
@@ -196,8 +196,8 @@ func (c *Cycle) account(ctx context.Context, n *Night) error {
 			}
 			st.Setback = &Setback{Kind: s.Trouble, Nights: nights, Wait: pause(nights), Live: s.Live, Night: n.ID}
 		}
-		if err := c.Journal.SaveState(ctx, n.Generation, st); err != nil {
-			return fmt.Errorf("save the nights of %s: %w", skill, err)
+		if err := c.saveState(ctx, n, st); err != nil {
+			return err
 		}
 		if b := st.Setback; b != nil {
 			s.Note += "; " + b.again()
