@@ -122,7 +122,7 @@ func (r *roaming) browse(act serve.Act) error {
 // for: the command, the page of evolve serve, or a night that goes on. A rollback takes
 // an interrupted promotion back from the same points.
 func TestCrashPoints(t *testing.T) {
-	night := func(r *roaming) *work.Worker { return theSleeper(t, r.a, r.db) }
+	night := func(r *roaming) *work.Worker { return nightWork(t, r.a, r.db) }
 	promote := map[string]func(*roaming) error{
 		"promote": func(r *roaming) error { return r.promote("") },
 		"serve":   func(r *roaming) error { return r.browse(serve.Promote) },

@@ -45,7 +45,7 @@ func TestManagedSkillsAreNeverWritten(t *testing.T) {
 			proved := o.challenger(sha, next, "reflect", pareto.Promote)
 			ctx := t.Context()
 
-			sleeper := theSleeper(t, o.a, o.db)
+			sleeper := nightWork(t, o.a, o.db)
 			if out, err := sleeper.Parts().Look(ctx, "tables"); err != nil || out.Unable == "" {
 				t.Errorf("a night would work on it: %+v, %v", out, err)
 			}

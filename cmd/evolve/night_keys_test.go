@@ -26,7 +26,7 @@ func TestNightKnowsItsKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := theSleeper(t, a, db)
+	s := nightWork(t, a, db)
 	back, err := s.Runner.Backends(t.Context(), &agent.Spec{Agent: "simulated", APIKeyEnv: "LLM_AUTH"})
 	if err != nil {
 		t.Fatal(err)

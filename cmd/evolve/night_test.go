@@ -7,8 +7,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep/work"
 )
 
-// theSleeper is what a night of this command works with.
-func theSleeper(t *testing.T, a *global, db *store.Store) *work.Worker {
+// nightWork is what a night of this command works with.
+func nightWork(t *testing.T, a *global, db *store.Store) *work.Worker {
 	t.Helper()
 	s, err := nightWorker(a, db, &runFlags{})
 	if err != nil {

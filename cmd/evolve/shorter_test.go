@@ -27,7 +27,7 @@ func TestShorterIsItsOwnersToInstall(t *testing.T) {
 	if _, err := r.place(shorter); r.a.fail(err) != exitRefused {
 		t.Errorf("a policy may install it: %v", err)
 	}
-	night := theSleeper(t, r.a, r.db)
+	night := nightWork(t, r.a, r.db)
 	if o, err := night.Parts().Look(t.Context(), "tagger"); err != nil || o.Proved != nil {
 		t.Errorf("a night takes it up: %+v, %v", o.Proved, err)
 	}

@@ -158,7 +158,7 @@ func TestAlarmPassesAnEditBy(t *testing.T) {
 	}
 	mine := append(bytes.Clone(r.v1), "Mine.\n"...)
 	r.write("codex", mine)
-	s := theSleeper(t, r.a, r.db)
+	s := nightWork(t, r.a, r.db)
 	note, err := s.Parts().Rollback(t.Context(), &sleep.Alarm{Skill: "tagger", Version: r.offer.SHA, Before: skill.HashText(r.v0)})
 	if want := fmt.Sprintf("%.12s, except in codex (it holds a text of yours, kept as v2), was taken back", r.offer.SHA); err != nil || note != want {
 		t.Errorf("note %q, %v; want %q", note, err, want)
@@ -185,7 +185,7 @@ func TestAlarmLeavesTheLiveText(t *testing.T) {
 	if err := r.db.PinSkill(t.Context(), "tagger", r.offer.SHA); err != nil {
 		t.Fatal(err)
 	}
-	s := theSleeper(t, r.a, r.db)
+	s := nightWork(t, r.a, r.db)
 	if note, err := s.Parts().Rollback(t.Context(), &sleep.Alarm{Skill: "tagger", Version: r.offer.SHA, Before: skill.HashText(r.v0)}); err == nil {
 		t.Errorf("a pinned text: note %q", note)
 	}

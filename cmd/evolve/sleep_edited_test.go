@@ -15,7 +15,7 @@ func TestEditedSinceThePlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := theSleeper(t, a, db)
+	s := nightWork(t, a, db)
 	defer s.Close()
 	var overtaken *sleep.Overtaken
 	r, err := s.Parts().Try(t.Context(), sleep.Task{Kind: sleep.Search, Skill: "dataviz", Run: "20261121-000000-aaaaaa", Incumbent: "another text"})

@@ -40,7 +40,7 @@ func TestWhatItsOwnerOvertakes(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			s := theSleeper(t, r.a, r.db)
+			s := nightWork(t, r.a, r.db)
 			defer s.Close()
 			task := sleep.Task{Kind: sleep.Install, Skill: "tagger", Run: "run-" + skill.HashText(r.v1)[:6]}
 			if err := c.act(r); err != nil {

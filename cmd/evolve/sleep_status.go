@@ -135,18 +135,11 @@ func printSleep(a *global, r *sleepReport) error {
 		fmt.Fprintf(&b, "         in %s together: %s\n", plain.Counted(r.Nights, "night"), status.Spent(r.Spent))
 		b.WriteString(r.Last.Warned("warning "))
 		b.WriteString(status.Failing(r.Last.Night))
-		head, next := "waiting ", r.Last.Next()
-		for i, w := range next {
-			if i == shownWaiting-1 && len(next) > shownWaiting {
-				fmt.Fprintf(&b, "%s and %d more: `evolve sleep status --json`\n", head, len(next)-i)
-				break
-			}
-			fmt.Fprintf(&b, "%s %s\n", head, plain.Line(w))
-			head = "        "
-		}
+		next := r.Last.Next()
 		if len(next) == 0 {
-			fmt.Fprintf(&b, "waiting  nothing\n")
+			next = []string{"nothing"}
 		}
+		b.WriteString(status.Listed("waiting ", "        ", next, shownWaiting))
 	}
 	_, err := fmt.Fprint(a.Stdout, a.Folded(b.String()))
 	return err

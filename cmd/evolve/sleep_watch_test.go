@@ -38,7 +38,7 @@ func (r *roaming) used(agent string, n, corrected int, change ...func(*harvest.I
 
 func (r *roaming) watch() *sleep.Alarm {
 	r.t.Helper()
-	a, err := theSleeper(r.t, r.a, r.db).Parts().Watch(r.t.Context(), "tagger")
+	a, err := nightWork(r.t, r.a, r.db).Parts().Watch(r.t.Context(), "tagger")
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestWatchLeavesTheFutureOut(t *testing.T) {
 	r.used("claude-code", 3, 0)
 	r.used("claude-code", 2, 2, in(5*365*24*time.Hour))
 	r.used("claude-code", 1, 0, in(12*time.Hour)) // a clock in another zone
-	o, err := theSleeper(r.t, r.a, r.db).Parts().Look(t.Context(), "tagger")
+	o, err := nightWork(r.t, r.a, r.db).Parts().Look(t.Context(), "tagger")
 	if err != nil || len(o.Uses) != 4 {
 		t.Errorf("%d uses count (%v), want 4", len(o.Uses), err)
 	}

@@ -286,7 +286,7 @@ func TestWatchCountsFromWhereTheSkillLives(t *testing.T) {
 	if _, err := r.place(r.offer); err != nil {
 		t.Fatal(err)
 	}
-	s := theSleeper(r.t, r.a, r.db)
+	s := nightWork(r.t, r.a, r.db)
 	before, err := s.Parts().Look(t.Context(), "tagger")
 	if err != nil || before.Since.IsZero() {
 		t.Fatalf("since %v, %v", before.Since, err)

@@ -230,7 +230,7 @@ func markTried(ctx context.Context, db *store.Store, name string, by map[string]
 // Seeds lists the approved candidates that a search of this live text begins
 // with beside it, and the texts that it must never propose. One whose kernel is
 // no longer the live one's is named in notes instead.
-func Seeds(ctx context.Context, db *store.Store, live *skill.Live, evolves string) (seeds, barred, notes []string, err error) {
+func Seeds(ctx context.Context, db *store.Store, live *skill.Live, evolves string) (seeds, excluded, notes []string, err error) {
 	all, err := All(ctx, db, live.Name)
 	if err != nil {
 		return nil, nil, nil, err
@@ -238,7 +238,7 @@ func Seeds(ctx context.Context, db *store.Store, live *skill.Live, evolves strin
 	for _, c := range all {
 		switch c.Standing() {
 		case Rejected:
-			barred = append(barred, c.SHA)
+			excluded = append(excluded, c.SHA)
 			continue
 		case Approved:
 		default:
@@ -264,8 +264,8 @@ func Seeds(ctx context.Context, db *store.Store, live *skill.Live, evolves strin
 		seeds = append(seeds, c.SHA)
 		notes = append(notes, fmt.Sprintf("approved candidate %.12s starts beside the live text", c.SHA))
 	}
-	slices.Sort(barred)
-	return seeds, barred, notes, nil
+	slices.Sort(excluded)
+	return seeds, excluded, notes, nil
 }
 
 // FlaggedRules names the rules of the firewall that a text breaks against the

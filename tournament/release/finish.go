@@ -40,7 +40,7 @@ func (in *Installer) PlanRest(ctx context.Context, live *skill.Live, op string, 
 	p := &Plan{Op: op, Live: live, Rest: true, note: "finished after an interruption", force: r.Force}
 	p.Version, err = in.Store.VersionBySHA(ctx, live.Name, live.Doc.Hash()) // where every target loses the skill
 	for _, k := range all {
-		at, e := in.placingOf(ctx, live, k, k.To)
+		at, e := in.placementOf(ctx, live, k, k.To)
 		if e != nil {
 			return nil, e
 		}
@@ -62,8 +62,8 @@ func (in *Installer) PlanRest(ctx context.Context, live *skill.Live, op string, 
 	return p, nil
 }
 
-// placingOf is the placement of an install, with the text of this SHA-256, "" for none.
-func (in *Installer) placingOf(ctx context.Context, live *skill.Live, of store.Install, sha string) (*Placement, error) {
+// placementOf is the placement of an install, with the text of this SHA-256, "" for none.
+func (in *Installer) placementOf(ctx context.Context, live *skill.Live, of store.Install, sha string) (*Placement, error) {
 	places, err := in.places(ctx, live, []skill.Target{{Name: in.Layout.TargetOf(live.Name, of.Path), Dir: filepath.Dir(filepath.Dir(of.Path))}})
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (in *Installer) planUndo(ctx context.Context, live *skill.Live, of store.In
 		if !k.Begun.Equal(of.Begun) || k.Op != of.Op || k.Outcome != Installed {
 			continue
 		}
-		at, err := in.placingOf(ctx, live, k, k.From)
+		at, err := in.placementOf(ctx, live, k, k.From)
 		if err != nil {
 			return nil, err
 		}

@@ -214,9 +214,9 @@ func (m *month) install(_ context.Context, _ Task, r Result) (string, error) {
 }
 
 // history is what was in place when; what was found had been there before.
-func (m *month) history() (h History) {
+func (m *month) history() (h Timeline) {
 	for _, v := range m.versions {
-		h = append(h, Spell{v.sha, v.since})
+		h = append(h, Stay{v.sha, v.since})
 	}
 	return h
 }

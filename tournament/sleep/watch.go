@@ -95,7 +95,7 @@ func (a *Alarm) String() string {
 // newest first. A use that carries a version's hash is told by it, another one by what
 // was in place at its time: of other texts neither says anything. Uses of one session
 // are not independent: a session counts once, by the mean of what is known of its uses.
-func (r Rule) Look(version string, before []Predecessor, h History, uses []Use) *Alarm {
+func (r Rule) Look(version string, before []Predecessor, h Timeline, uses []Use) *Alarm {
 	a := r.judge(version, before, h, uses)
 	if c := &a.Signals[0]; c.Weight > 0 {
 		a.Needed = r.of(c.Weight).needed(c.limit, a.NewRate, a.NewSessions, min(1, a.Limit+0.25))
@@ -104,7 +104,7 @@ func (r Rule) Look(version string, before []Predecessor, h History, uses []Use) 
 }
 
 // judge is Look but for the forecast, which takes most of its time.
-func (r Rule) judge(version string, before []Predecessor, h History, uses []Use) *Alarm {
+func (r Rule) judge(version string, before []Predecessor, h Timeline, uses []Use) *Alarm {
 	a := &Alarm{Version: version, Since: h.Since(), Alpha: r.Alpha, Limit: 1}
 	if len(before) > 0 {
 		a.Before = before[0].SHA

@@ -22,7 +22,7 @@ type reign struct {
 // succession is a skill whose text was replaced several times, as transcripts alone
 // tell it: no use says which text it was. drift is by how much more often sessions
 // fail at the end than at the beginning, whatever the text.
-func succession(rng *rand.Rand, drift float64, reigns ...reign) (h History, uses []Use) {
+func succession(rng *rand.Rand, drift float64, reigns ...reign) (h Timeline, uses []Use) {
 	total := 0
 	for _, r := range reigns {
 		total += r.sessions
@@ -33,7 +33,7 @@ func succession(rng *rand.Rand, drift float64, reigns ...reign) (h History, uses
 		if i == 0 {
 			from = time.Time{}
 		}
-		h = append(h, Spell{fmt.Sprint("v", i), from})
+		h = append(h, Stay{fmt.Sprint("v", i), from})
 		for range r.sessions {
 			at = at.Add(time.Hour)
 			rate := r.failed + drift*float64(len(uses))/float64(total)
@@ -45,7 +45,7 @@ func succession(rng *rand.Rand, drift float64, reigns ...reign) (h History, uses
 }
 
 // newest judges the newest version of a succession, with all predecessors.
-func newest(h History, uses []Use) *Alarm {
+func newest(h Timeline, uses []Use) *Alarm {
 	var before []string
 	for _, s := range slices.Backward(h[:len(h)-1]) {
 		before = append(before, s.Version)
@@ -115,11 +115,11 @@ func TestWatchWhereFailuresEndAReign(t *testing.T) {
 	const rate = 0.2
 	wolves, wrong := 0, 0
 	for range lives() {
-		var h History
+		var h Timeline
 		var uses []Use
 		at := evening
 		for version := range 6 {
-			h = append(h, Spell{fmt.Sprint("v", version), at})
+			h = append(h, Stay{fmt.Sprint("v", version), at})
 			for n, failed := 0, 0; version < 5 && failed < 3 || version == 5 && n < 300; n++ {
 				at = at.Add(time.Hour)
 				u := Use{Session: fmt.Sprint(at.Unix()), At: at, Failed: rng.Float64() < rate}

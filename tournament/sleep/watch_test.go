@@ -25,7 +25,7 @@ func lived(rng *rand.Rand, n int, oldRate float64, m int, newRate float64) (uses
 }
 
 // replaced is the history of a skill whose text was replaced once.
-func replaced(since time.Time) History { return History{{Version: "old"}, {"new", since}} }
+func replaced(since time.Time) Timeline { return Timeline{{Version: "old"}, {"new", since}} }
 
 // was are predecessors, the newest first.
 func was(names ...string) (ps []Predecessor) {

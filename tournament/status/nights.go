@@ -244,16 +244,19 @@ func BoundsOf(n *sleep.Night) string {
 // shownWarnings is how many warnings of a night are shown.
 const shownWarnings = 3
 
-// Warned is what a night warns of, a line each after head, cut short where there
-// is much.
-func (r *Night) Warned(head string) string {
+// Warned is what a night warns of, a line each after head, cut short if there is much.
+func (r *Night) Warned(head string) string { return Listed(head, head, r.Warnings, shownWarnings) }
+
+// Listed is at most n lines, the first after head and the others after next.
+func Listed(head, next string, lines []string, n int) string {
 	var b strings.Builder
-	for i, w := range r.Warnings {
-		if i == shownWarnings-1 && len(r.Warnings) > shownWarnings {
-			fmt.Fprintf(&b, "%s and %d more: `evolve sleep status --json`\n", head, len(r.Warnings)-i)
+	for i, line := range lines {
+		if i == n-1 && len(lines) > n {
+			fmt.Fprintf(&b, "%s and %d more: `evolve sleep status --json`\n", head, len(lines)-i)
 			break
 		}
-		fmt.Fprintf(&b, "%s %s\n", head, plain.Line(w))
+		fmt.Fprintf(&b, "%s %s\n", head, plain.Line(line))
+		head = next
 	}
 	return b.String()
 }
@@ -280,16 +283,5 @@ func Failing(n *sleep.Night) string {
 			lines = append(lines, fmt.Sprintf("%s: %s: failed when it was tried last (%s), and waits for its turn", k.Skill, KindOfStep(k), k.Trouble))
 		}
 	}
-	var b strings.Builder
-	head := "failing "
-	for i, w := range lines {
-		if i == shownFailing-1 && len(lines) > shownFailing {
-			w = fmt.Sprintf("and %d more: `evolve sleep status --json`", len(lines)-i)
-		} else if i >= shownFailing {
-			break
-		}
-		fmt.Fprintf(&b, "%s %s\n", head, w)
-		head = "        "
-	}
-	return b.String()
+	return Listed("failing ", "        ", lines, shownFailing)
 }

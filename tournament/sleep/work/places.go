@@ -24,12 +24,12 @@ var readBy = map[string][]string{
 const anotherText = "another text"
 
 // watched is what was at a place, as the watch reads it.
-func watched(h release.Timeline) (out sleep.History) {
+func watched(h release.Timeline) (out sleep.Timeline) {
 	for _, s := range h {
 		if s.Unknown() {
 			s.SHA = anotherText
 		}
-		out = append(out, sleep.Spell{Version: s.SHA, From: s.From})
+		out = append(out, sleep.Stay{Version: s.SHA, From: s.From})
 	}
 	return out
 }

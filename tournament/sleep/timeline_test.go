@@ -11,7 +11,7 @@ import (
 // was there before, and what nobody knows tells nothing.
 func TestHistory(t *testing.T) {
 	day := func(n int) time.Time { return evening.AddDate(0, 0, n) }
-	h := History{{Version: "a"}, {"b", day(1)}, {"a", day(2)}, {"", day(3)}, {"b", day(4)}}
+	h := Timeline{{Version: "a"}, {"b", day(1)}, {"a", day(2)}, {"", day(3)}, {"b", day(4)}}
 	var got []string
 	for n := range 5 {
 		got = append(got, h.At(day(n)), h.At(day(n).Add(time.Hour)))
@@ -19,7 +19,7 @@ func TestHistory(t *testing.T) {
 	if want := []string{"a", "a", "b", "b", "a", "a", "", "", "b", "b"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("in place %q, want %q", got, want)
 	}
-	if h.At(time.Time{}) != "" || History(nil).At(evening) != "" {
+	if h.At(time.Time{}) != "" || Timeline(nil).At(evening) != "" {
 		t.Error("something was in place at no time, or in no history")
 	}
 	if !h.Since().Equal(day(4)) || !h[:1].Since().IsZero() {
