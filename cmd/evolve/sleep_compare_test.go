@@ -129,7 +129,7 @@ func TestNewModelCompares(t *testing.T) {
 	}
 }
 
-// TestComparesOnTheNightsModel: a killed night that is gone on with on another
+// TestComparesOnTheNightsModel: a killed night that is continued on another
 // model than it began on does not mix the two.
 func TestComparesOnTheNightsModel(t *testing.T) {
 	s := newStation(t, 0)

@@ -18,7 +18,7 @@ import (
 func TestWhatItsOwnerOvertakes(t *testing.T) {
 	for name, c := range map[string]struct {
 		act  func(*roaming) error
-		want string // "" where it stays a failure
+		want string // "" if it stays a failure
 	}{
 		"pin": {func(r *roaming) error { return r.db.PinSkill(r.t.Context(), "tagger", skill.HashText(r.v0)) }, "you pinned it"},
 		"reject": {func(r *roaming) error {

@@ -29,7 +29,7 @@ type sleepReport struct {
 	Schema  int           `json:"schema"`
 	Running string        `json:"running,omitempty"` // the process at work, "" for none
 	Last    *status.Night `json:"last"`
-	Next    *time.Time    `json:"next"` // null where no timer is installed
+	Next    *time.Time    `json:"next"` // null if no timer is installed
 	Timer   string        `json:"timer,omitempty"`
 	// Disabled: the timer's files are there, and nothing starts it.
 	Disabled bool       `json:"disabled,omitempty"`

@@ -61,7 +61,7 @@ func newTurnstile(s *station) *turnstile {
 }
 
 // TestSuspendedNight: a night is suspended, and its lease runs out: another process
-// goes on with it, run and all, to the end. The first one comes back, says that it was
+// continues it, run and all, to the end. The first one comes back, says that it was
 // taken over, and neither asks nor installs anything.
 //
 // It is suspended while it waits for the answer to its only call, so that what it has

@@ -80,7 +80,7 @@ func (k *Desk) Find(ctx context.Context, arg string, word store.Word) (*Decision
 	return d, nil
 }
 
-// Keep keeps the owner's word on a candidate, unless it was given before, and adds to
+// Keep keeps the owner's decision on a candidate, unless it was given before, and adds to
 // d.Result what follows from it.
 func (k *Desk) Keep(ctx context.Context, d *Decision) error {
 	db, r := k.Rebase.Store, &d.Result
@@ -177,7 +177,7 @@ func nameAll(name string, shas []string) string {
 	return strings.Join(out, ", ")
 }
 
-// nextAfter says what follows from the owner's word.
+// nextAfter says what follows from the owner's decision.
 func nextAfter(ctx context.Context, db *store.Store, live *skill.Live, c *candidate.Candidate) (string, error) {
 	switch {
 	case c.Decision.Word == store.Rejected:

@@ -39,7 +39,7 @@ type Result struct {
 // A Finding is one of the firewall's.
 type Finding struct {
 	Rule    string `json:"rule"`
-	Line    int    `json:"line"` // 1-based in the candidate, 0 where it is not known any more
+	Line    int    `json:"line"` // 1-based in the candidate, 0 if it is not known any more
 	Message string `json:"message"`
 }
 

@@ -46,7 +46,7 @@ func MadeBy(ctx context.Context, db *store.Store, name, sha string) (*record.Can
 type Standing string
 
 const (
-	Quarantined Standing = "quarantined" // waits for its owner's word
+	Quarantined Standing = "quarantined" // waits for its owner's decision
 	Approved    Standing = "approved"    // by its owner; to be tried, or tried without coming to the gate
 	Rejected    Standing = "rejected"    // by its owner
 	Proven      Standing = "proven"      // by the gate
@@ -297,7 +297,7 @@ func FlaggedRules(live, next *skill.Document, evolves string, c *Candidate) ([]s
 	return slices.Sorted(maps.Keys(rules)), nil
 }
 
-// Of is what is known of one text, nil where it never came before its
+// Of is what is known of one text, nil if it never came before its
 // owner.
 func Of(ctx context.Context, db *store.Store, name, sha string) (*Candidate, error) {
 	all, err := All(ctx, db, name)
@@ -313,7 +313,7 @@ func Of(ctx context.Context, db *store.Store, name, sha string) (*Candidate, err
 }
 
 // Carried reports whether an approved candidate needs no re-basing on the live text: it
-// was tried there, or what came of it on an earlier one waits for its owner's word.
+// was tried there, or what came of it on an earlier one waits for its owner's decision.
 func (c *Candidate) Carried(live string) bool {
 	for _, k := range c.Carryings {
 		if k.Onto == live || k.Outcome != Dropped {

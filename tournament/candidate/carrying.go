@@ -21,7 +21,7 @@ type Carrying struct {
 	Onto    string  `json:"onto"` // of the edited text
 	Outcome Outcome `json:"outcome"`
 	Reason  string  `json:"reason,omitempty"` // in words, why it was dropped or is in quarantine
-	// To is the SHA-256 of what came of it, "" where it was dropped.
+	// To is the SHA-256 of what came of it, "" if it was dropped.
 	To string `json:"to,omitempty"`
 	// Approved: its owner had let a flagged candidate be tried, and no run has yet.
 	Approved bool `json:"approved_candidate,omitempty"`

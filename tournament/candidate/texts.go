@@ -162,8 +162,8 @@ func FindVersion(ctx context.Context, db *store.Store, name, at string) (*record
 type Text struct {
 	Label     string
 	Doc       *skill.Document
-	Version   *record.Version   // nil where the text was never installed
-	Candidate *record.Candidate // nil where it is no candidate of evolve's
+	Version   *record.Version   // nil if the text was never installed
+	Candidate *record.Candidate // nil if it is no candidate of evolve's
 }
 
 // SHA names the text as the store does.
@@ -174,7 +174,7 @@ func (t *Text) SHA() string {
 	return t.Doc.Hash()
 }
 
-// Texts finds texts of one skill. live is nil where the skill is known from
+// Texts finds texts of one skill. live is nil if the skill is known from
 // the store alone (it was removed from disk).
 type Texts struct {
 	Skill    string

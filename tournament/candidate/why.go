@@ -77,7 +77,7 @@ type Measured struct {
 	Tangle bool     `json:"-"`  // lines were taken out that were in each other's way
 }
 
-// Made returns a candidate as the run that made it has it, nil where none did.
+// Made returns a candidate as the run that made it has it, nil if none did.
 // The incumbent of one run may be what another has made, so the last sighting of
 // a text says little.
 func (s *Texts) Made(ctx context.Context, sha string) (first, last *record.Candidate, err error) {
@@ -283,7 +283,7 @@ func (h *History) Changes(sha string) []Change {
 	return out
 }
 
-// nearest is the index of the unit that is most like u, -1 where none is alike.
+// nearest is the index of the unit that is most like u, -1 if none is alike.
 func nearest(u unit, among []unit) int {
 	best, at := reworded, -1
 	for i, v := range among {

@@ -14,7 +14,7 @@ import (
 // A Case is a case that taught a step, with what the user said.
 type Case struct {
 	Case    string `json:"case"`
-	Prompt  string `json:"prompt,omitempty"` // "" where the case is gone
+	Prompt  string `json:"prompt,omitempty"` // "" if the case is gone
 	Outcome string `json:"outcome,omitempty"`
 	// Words are the user's own, as the session has them; where it is gone, what
 	// the case's checks say.

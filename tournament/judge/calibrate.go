@@ -212,7 +212,7 @@ func (k *Calibrator) pairs(ctx context.Context, name string, cases []eval.Case) 
 	return out, nil
 }
 
-// An ask is one answer before the judge. said is nil where it gave no readable
+// An ask is one answer before the judge. said is nil if it gave no readable
 // reply.
 type ask struct {
 	kase   *eval.Case

@@ -100,7 +100,7 @@ func chosen(ls []labelled, n int) []labelled {
 	return ls[:n]
 }
 
-// asGood is the check that accepted uses are mined into, nil where no case
+// asGood is the check that accepted uses are mined into, nil if no case
 // has it.
 func asGood(cases []eval.Case) *eval.Check {
 	for _, c := range cases {

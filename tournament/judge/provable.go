@@ -10,7 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// ProvableCases counts the held-out cases that a trial can go on with. unproven are
+// ProvableCases counts the held-out cases that a trial can continue with. unproven are
 // those that prove nothing: judge alone decides them, by its grader's identity, which
 // is not shown to agree with the owner, and could not be shown to by asking it about
 // the labels there are; nil: nobody knows who that is, and all count as fresh. No model
@@ -38,11 +38,11 @@ func UndecidedYet(k record.Calibration) bool {
 }
 
 // Unlabelled counts the cases that a trial waits for its owner's labels with: all
-// that it could go on with rest on a judge's word, and that judge is not trusted.
+// that it could continue with rest on a judge's word, and that judge is not trusted.
 func Unlabelled(ctx context.Context, db *store.Store, t *record.TrialRecord) (int, error) {
 	c, err := db.Candidate(ctx, t.Challenger)
 	if err != nil || candidate.PartOf(c.Operator) == skill.Description {
-		return 0, nil // trigger cases ask no judge; what is gone goes on with nothing
+		return 0, nil // trigger cases ask no judge; no trial continues with what is gone
 	}
 	cases, err := db.Cases(ctx, t.Skill)
 	if err != nil {

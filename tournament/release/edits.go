@@ -199,7 +199,7 @@ func (in *Installer) planNew(ctx context.Context, live *skill.Live, want string,
 	return plan, nil
 }
 
-// mayInstall says whether the owner's word lets next take the place of the live
+// mayInstall says whether the owner's decision lets next take the place of the live
 // text. What the firewall flagged is installed by hand alone, and only once it
 // was approved; note then says so, and stays with the version.
 func (in *Installer) mayInstall(ctx context.Context, live *skill.Live, next *skill.Document, evolves string, byHand bool) (note string, err error) {

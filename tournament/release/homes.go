@@ -74,7 +74,7 @@ func (in *Installer) otherHomes(ctx context.Context, live *skill.Live) (map[stri
 }
 
 // NearestVersion is the version whose text has the most lines in common with text, the newest
-// of several; "" for none. It is what a text was made from where nobody knows what was
+// of several; "" for none. It is what a text was made from if it is not known what was
 // in its place before.
 func NearestVersion(versions []record.Version, text []byte) string {
 	best, sha := 0, ""

@@ -183,7 +183,7 @@ func (in *Installer) Next(ctx context.Context, live *skill.Live, op string, r Re
 // put in place, a candidate is no version afterwards: a rollback must not find one that
 // was never live.
 //
-// The error is that of the store, or the owner's word, a pin or a rejection; what
+// The error is that of the store, or the owner's decision, a pin or a rejection; what
 // happened at a place is in Result.
 func (in *Installer) Apply(ctx context.Context, p *Plan) (*Result, error) {
 	for _, line := range p.Said {

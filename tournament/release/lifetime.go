@@ -8,7 +8,7 @@ import (
 )
 
 // OverLifetime says what the proof of a trial is worth among all trials of its skill,
-// "" where it holds among them too, or there is none. The owner's word installs it
+// "" if it holds among them too, or there is none. The owner's word installs it
 // all the same. number is that of the trial.
 func OverLifetime(ctx context.Context, db *store.Store, t *record.TrialRecord) (said string, number int, err error) {
 	if alone, err := t.ProvenAlone(); err != nil || !alone {

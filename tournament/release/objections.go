@@ -30,7 +30,7 @@ const (
 	isManaged
 	Simulated   // the evidence
 	isOlder     // the evidence is about another incumbent
-	isForbidden // by the firewall, or by its owner's word
+	isForbidden // by the firewall, or by its owner's decision
 	isMisfit    // another kernel, or a text that agents would not read
 	isPurged    // the text
 	isUnproven
@@ -184,7 +184,7 @@ func (in *Installer) againstVersion(ctx context.Context, live *skill.Live, v *re
 	return out, nil
 }
 
-// Offer is the command that installs what a trial has proved, "" where promote
+// Offer is the command that installs what a trial has proved, "" if promote
 // refuses; then out says why.
 func (in *Installer) Offer(ctx context.Context, live *skill.Live, trial *record.TrialRecord) (command string, out Objections, err error) {
 	if out, err = in.againstSkill(ctx, live); err != nil {

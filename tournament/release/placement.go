@@ -23,7 +23,7 @@ import (
 // A Placement is what is to become of one place.
 type Placement struct {
 	Place
-	To *record.Version // nil where the skill is removed again
+	To *record.Version // nil if the skill is removed again
 }
 
 // sha is what the place holds afterwards, "" for nothing.
@@ -201,7 +201,7 @@ func (o *Placed) refuse(err error) {
 	o.Outcome, o.Err, o.Reason, o.To = Refused, err, plain.Line(err.Error()), o.From
 }
 
-// intent says what is to be written down for a place, nil where there is nothing
+// intent says what is to be written down for a place, nil if there is nothing
 // to do. It looks once more: time has passed since the plan was made.
 func (p *Placement) intent(ctx context.Context, db *store.Store, live *skill.Live, o *Placed) (*store.Intent, error) {
 	if p.Same != "" {

@@ -122,7 +122,7 @@ func Places(ctx context.Context, db *store.Store, name string) (out []store.Plac
 	return out, err
 }
 
-// absent says why a skill may not be put where it has no SKILL.md, nil where it
+// absent says why a skill may not be put where it has no SKILL.md, nil if it
 // may: nothing is there, or what an interrupted removal of ours has left, which goes
 // before something is put there.
 func (p *Place) absent(ctx context.Context, db *store.Store, name string) error {

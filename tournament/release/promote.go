@@ -220,7 +220,7 @@ func (in *Installer) findTrial(ctx context.Context, name, live, sha string) (*re
 }
 
 // untried stands for the trial of a candidate that the firewall has flagged, and
-// that never came before the gate; nil where sha is none of those.
+// that never came before the gate; nil if sha is none of those.
 func (in *Installer) untried(ctx context.Context, name, sha string) (*record.TrialRecord, error) {
 	all, err := candidate.All(ctx, in.Store, name)
 	if err != nil {

@@ -42,7 +42,7 @@ func (e *PartialError) First() error { return e.Left[0].Err }
 func (e *PartialError) Some() bool { return len(e.Left) < e.Of }
 
 // tookThePlaceOf is the SHA-256 of what was there wherever something was changed,
-// "" where that was not the same text everywhere.
+// "" if that was not the same text everywhere.
 func tookThePlaceOf(done []Placed) (sha string) {
 	for i := range done {
 		switch o := &done[i]; {

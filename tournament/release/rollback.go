@@ -169,7 +169,7 @@ func (r *rollingBack) aim(ctx context.Context, p *Placement, named bool) error {
 	return err
 }
 
-// yours is the version of its owner's that a target holds, nil where it holds what
+// yours is the version of its owner's that a target holds, nil if it holds what
 // evolve made or put there itself. One that is no version yet becomes one.
 func (r *rollingBack) yours(ctx context.Context, p *Place) (*record.Version, error) {
 	last, err := LastInstall(ctx, r.in.Store, r.live.Name, p.Path)
@@ -246,7 +246,7 @@ func (r *rollingBack) copies(ctx context.Context, sha string) (same, newest []sk
 var errNothingBefore = errors.New("before the live one")
 
 // target is the named version, else the one that held took the place of at a path;
-// nil where that was no skill at all. What was rejected comes back by its name and
+// nil if that was no skill at all. What was rejected comes back by its name and
 // with force alone; what was rolled back comes back where somebody asks for its
 // target.
 func (r *rollingBack) target(ctx context.Context, path, held string, home bool) (*record.Version, error) {
@@ -304,7 +304,7 @@ func (r *rollingBack) target(ctx context.Context, path, held string, home bool) 
 	return nil, problem.Inputf(fmt.Sprintf("`evolve log %s` lists the versions", name), "there is no version of %s %w", name, errNothingBefore)
 }
 
-// rejected says that a version was rejected, "" where it was not.
+// rejected says that a version was rejected, "" if it was not.
 func (r *rollingBack) rejected(v *record.Version) string {
 	d := r.words[v.SHA]
 	if d.Word != store.Rejected {

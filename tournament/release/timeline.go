@@ -11,7 +11,7 @@ import (
 
 // A Stay is one stay of a text at a place.
 type Stay struct {
-	SHA  string    // "" where there was nothing
+	SHA  string    // "" if there was nothing
 	From time.Time // zero: since before anybody looked
 	by   stayKind
 }
@@ -134,7 +134,7 @@ func (s *Stay) Unknown() bool { return s.by == byNobody }
 
 // before are the stays that a rollback goes back to from sha, the newest first. It
 // ends those that it takes back, so that another one goes on from there and never
-// comes back. known is false where what is there came by hand, or nobody knows what
+// comes back. known is false if what is there came by hand, or nobody knows what
 // was there before it.
 func (h Timeline) before(sha string) (out []Stay, known bool) {
 	var steps Timeline

@@ -12,7 +12,7 @@ import (
 )
 
 // TestRollbacksEnd: whatever was installed, edited and put back, a rollback of what
-// was just installed leads to what it replaced, and going on with it ends, with what
+// was just installed leads to what it replaced, and continuing it ends, with what
 // was found, in no more steps than there were texts put in place.
 func TestRollbacksEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

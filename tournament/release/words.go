@@ -93,7 +93,7 @@ func (r *Result) Text() string {
 	return b.String()
 }
 
-// onlyTo is the --to that takes back what was done, "" where that is what a
+// onlyTo is the --to that takes back what was done, "" if that is what a
 // rollback does by itself: the live text is among it.
 func onlyTo(done []Placed) string {
 	var names []string

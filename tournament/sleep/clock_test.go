@@ -8,7 +8,7 @@ import (
 )
 
 // TestClockThatRanAhead: a night that began with a clock of next year has ended; the
-// one after it was interrupted, and is the one that is gone on with.
+// one after it was interrupted, and is the one that is continued.
 func TestClockThatRanAhead(t *testing.T) {
 	now := evening.AddDate(1, 0, 0)
 	j, kill := Stored(openStore(t)), false

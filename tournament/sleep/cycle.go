@@ -33,8 +33,8 @@ type Cycle struct {
 	RunID func() string
 	// OnStep is called at every change of a step; it may be nil.
 	OnStep func(*Night, *Step)
-	// OnResume is told of a night that goes on, bounded by what is asked for now; nil
-	// for nobody.
+	// OnResume is called with a night that is continued, bounded by what is asked for
+	// now; it may be nil.
 	OnResume func(*Night)
 
 	held *lock.Lease // while it runs
@@ -59,9 +59,9 @@ const (
 	starts = 20
 )
 
-// Run runs one night, or goes on with one that was not ended: then under the
+// Run runs one night, or continues one that was not ended: then under the
 // smaller ones of the caps that it began with and p's, the stricter policy, and for
-// p's skills alone. The night is returned with an error too, where there is one.
+// p's skills alone. The night is returned with an error too, if there is one.
 // Errors: *HeldError, lock.ErrLost, the parts', ctx's.
 func (c *Cycle) Run(ctx context.Context, p Plan) (*Night, error) {
 	if p.Dry {
@@ -215,7 +215,7 @@ func (c *Cycle) step(ctx context.Context, n *Night, i int) error {
 	return nil
 }
 
-// watch tells of an alarm once, and takes the version back where its owner has
+// watch reports an alarm once, and takes the version back if its owner has
 // asked for that.
 func (c *Cycle) watch(ctx context.Context, n *Night, s *Step) error {
 	st, err := c.state(ctx, s.Skill)
@@ -226,7 +226,7 @@ func (c *Cycle) watch(ctx context.Context, n *Night, s *Step) error {
 		if !s.Alarm.Raised() || slices.Contains(st.Alarmed, s.Alarm.Version) {
 			return c.end(ctx, n, s, Done)
 		}
-		// From here on this night tells of it, whoever ends it.
+		// From here on this night reports it, whichever process ends it.
 		s.Stage, s.Note, s.Began = Begun, "alarm: "+s.Alarm.String(), c.Now().UTC()
 		if err := c.save(ctx, n, s); err != nil {
 			return err
@@ -243,7 +243,7 @@ func (c *Cycle) watch(ctx context.Context, n *Night, s *Step) error {
 	return c.end(ctx, n, s, Done)
 }
 
-// takeBack rolls a version back where its owner has asked for that, and says so.
+// takeBack rolls a version back if its owner has asked for that, and reports it.
 func (c *Cycle) takeBack(ctx context.Context, n *Night, a *Alarm) string {
 	if !c.Rollback || c.Parts.Rollback == nil {
 		return ""
@@ -312,7 +312,7 @@ func (c *Cycle) attempt(ctx context.Context, n *Night, i int, do func(Task) (Res
 	return r, true, nil
 }
 
-// start begins a step that costs something, or begins it again; false where it
+// start begins a step that costs something, or begins it again; false if it
 // is over, or err says why not.
 func (c *Cycle) start(ctx context.Context, n *Night, i int) (going bool, err error) {
 	s := &n.Steps[i]

@@ -10,7 +10,7 @@ import (
 )
 
 // TestOneCycleAtATime: a second process is refused while the first one lives, and
-// goes on with its night once it is dead.
+// continues its night once it is dead.
 func TestOneCycleAtATime(t *testing.T) {
 	j := Stored(openStore(t))
 	if _, err := j.Acquire(t.Context(), "other", evening, evening.Add(time.Minute), func(string) bool { return false }); err != nil {

@@ -27,7 +27,7 @@ type State struct {
 	// Short tells of the last tournament over the harness where a cap ended it
 	// before it had come to anything.
 	Short *Shortfall `json:"short,omitempty"`
-	// Setback is what its last nights failed of, nil where the last one did not.
+	// Setback is what its last nights failed of, nil if the last one did not.
 	Setback *Setback `json:"setback,omitempty"`
 	// Mined names the uses of which cases have been made.
 	Mined string `json:"mined,omitempty"`

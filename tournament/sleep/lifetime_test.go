@@ -104,7 +104,7 @@ type lifetime struct {
 	right   int // installed by nights
 	wrong   int
 	unfair  []string // installed below the level of its number
-	stalled int      // nights in a row that could have gone on with a proof and did not
+	stalled int      // nights in a row that could have continued a proof and did not
 }
 
 func (l *lifetime) pair(challenger string) pareto.Pair {

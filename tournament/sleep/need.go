@@ -9,7 +9,7 @@ import (
 type Use struct {
 	Session string
 	At      time.Time
-	// Version is the SHA-256 of the SKILL.md that was in force, "" where nobody
+	// Version is the SHA-256 of the SKILL.md that was in force, "" if nobody
 	// noted it.
 	Version string
 	// Failed: the user corrected, rejected or repeated it. Repeated: the last.

@@ -1,9 +1,5 @@
-// Package sleep is the nightly cycle over all skills: harvest, watch what was
-// installed, go on with the trials of undecided challengers, look for a
-// challenger where people keep correcting a skill, and install or stage what the
-// gate proves. It is a state machine over injected parts: every step is in the
-// Journal before it begins and after it ends, so that a killed cycle is taken up
-// where it was, by whoever comes next.
+// Package sleep is the nightly cycle over all skills: a state machine over injected parts,
+// which the next process continues wherever one was killed.
 package sleep
 
 import (
@@ -101,7 +97,7 @@ type Step struct {
 	Began     time.Time `json:"began,omitzero"`
 	Ended     time.Time `json:"ended,omitzero"`
 
-	aside error // of a step that this process goes on with no more
+	aside error // of a step that this process continues no more
 }
 
 func (s *Step) open() bool { return s.Stage == Planned || s.Stage == Begun }
@@ -159,7 +155,7 @@ func (n *Night) assumed() (a eval.Assumed) {
 	return a
 }
 
-// left is what the caps leave; false where one of them is used up.
+// left is what the caps leave; false if one of them is used up.
 func (n *Night) left() (Caps, bool) {
 	c, s, a := n.Caps, n.Spent(), n.assumed()
 	ok := true
@@ -184,7 +180,7 @@ func (n *Night) left() (Caps, bool) {
 
 // A Result is what a trial came to, with all that the policy looks at.
 type Result struct {
-	Decision   pareto.Verdict `json:"decision,omitempty"` // "" where no challenger came before the gate
+	Decision   pareto.Verdict `json:"decision,omitempty"` // "" if no challenger came before the gate
 	Reason     string         `json:"reason,omitempty"`
 	Incumbent  string         `json:"incumbent,omitempty"`  // SHA-256
 	Challenger string         `json:"challenger,omitempty"` // SHA-256
@@ -231,14 +227,14 @@ type Task struct {
 // An Outlook is what is known of a skill before anything is spent on it.
 type Outlook struct {
 	Skill string
-	// Unable says why nothing can be done about it, "" where something can.
+	// Unable says why nothing can be done about it, "" if something can.
 	Unable string
 	// Proved is a challenger of the live text that the gate has proved in an
 	// earlier night or by its owner's run, and that was never in place: nothing is
 	// looked for until it is decided on. nil for none.
 	Proved *Proof
 	// Drift is what the evidence of the installed version is about, and who answers
-	// now. nil where nobody knows, or no gate has proved that version.
+	// now. nil if that is not known, or no gate has proved that version.
 	Drift      *Drift
 	Incumbent  string    // SHA-256
 	Since      time.Time // when the incumbent was installed; zero for ever
@@ -251,7 +247,7 @@ type Outlook struct {
 	// Needs are what a search and the begin of its trial take, as far as they are
 	// forecast: zero is unknown.
 	Needs Caps
-	// Mined names the uses of which looking has made cases, "" where there was nothing
+	// Mined names the uses of which looking has made cases, "" if there was nothing
 	// new among them: see State.
 	Mined    string
 	Uses     []Use
@@ -276,7 +272,7 @@ type Triggers struct {
 type Proof struct {
 	Run    string // of the trial
 	Result Result
-	// Fresh and Rollouts are as in Outlook: what the trial could go on with, where the
+	// Fresh and Rollouts are as in Outlook: what the trial could continue with, if the
 	// level of its number asks for more.
 	Fresh    int
 	Rollouts int64

@@ -13,7 +13,7 @@ type Policy string
 const (
 	// Staging leaves it for its owner to install.
 	Staging Policy = "stage"
-	// Auto installs it, where nothing speaks against it.
+	// Auto installs it, unless something speaks against it.
 	Auto Policy = "auto"
 )
 

@@ -35,7 +35,7 @@ func (n *Night) Left() (left Caps, used bool) {
 func (n *Night) Paid() []Step { return openPaid(n.Steps) }
 
 // Recall adds what the runs of open steps have spent so far, as their records tell: a
-// process that is killed, or still at work, told nothing.
+// process that is killed, or still at work, has reported nothing.
 func (n *Night) Recall(ctx context.Context, spent func(ctx context.Context, run string) (eval.Spent, error)) error {
 	for i := range n.Steps {
 		s := &n.Steps[i]
@@ -138,7 +138,7 @@ func (c *Cycle) narrow(ctx context.Context, n *Night, p Plan) error {
 		if !s.open() || s.Kind == Harvest {
 			continue
 		}
-		// What a killed process put in place is in place, whoever asks now.
+		// What a killed process put in place stays in place.
 		switch placed, err := c.placed(ctx, s); {
 		case err != nil:
 			return err

@@ -8,7 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// What a step takes at least where nobody has forecast it, in rollouts.
+// What a step takes at least if it was not forecast, in rollouts.
 const (
 	minSearch   = 60
 	minContinue = 4 // a pair with its work retries
@@ -100,7 +100,7 @@ func serve(left, whole Caps, steps []Step) (served []bool, over Caps) {
 
 // Portion is what the first of the steps gets of what is left of a whole night: what
 // it takes at least, and its share by expected gain of what those leave over that the
-// night can serve, no more than it can use. ok is false where the step has to wait.
+// night can serve, no more than it can use. ok is false if the step has to wait.
 // What a step does not use is there for the steps after it.
 func Portion(left, whole Caps, steps []Step) (c Caps, ok bool) {
 	served, over := serve(left, whole, steps)
@@ -131,7 +131,7 @@ func Portion(left, whole Caps, steps []Step) (c Caps, ok bool) {
 	return c, !(whole.CostUSD > 0 && c.CostUSD == 0) // too little for a number, and zero would be no cap
 }
 
-// portion is a part of one cap, which is zero where the whole night has none.
+// portion is a part of one cap, which is zero if the whole night has none.
 func portion[T int64 | float64 | time.Duration](need, over, left, whole T, share float64) T {
 	if whole == 0 {
 		return 0

@@ -57,9 +57,9 @@ type Signal struct {
 	// and tokens geometric means.
 	Old float64 `json:"old"`
 	New float64 `json:"new"`
-	// Limit is what the new one must not exceed; 0 where too little is known.
+	// Limit is what the new one must not exceed; 0 if too little is known.
 	Limit float64 `json:"limit"`
-	// Weight is its share of the error, 0 where there is no limit; the weights
+	// Weight is its share of the error, 0 if there is no limit; the weights
 	// add up to 1.
 	Weight float64 `json:"weight"`
 	EValue float64 `json:"e_value"` // the largest so far
@@ -166,7 +166,7 @@ func (s *Signal) against(v float64) float64 {
 	return max(-1, min(1, (v-s.ref)/logUnit))
 }
 
-// late counts the newest values that speak most against the limit; 0 where all of
+// late counts the newest values that speak most against the limit; 0 if all of
 // them together are above it.
 func (s *Signal) late(values []float64) (n int) {
 	sum, most := 0.0, 0.0

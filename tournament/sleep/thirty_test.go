@@ -152,7 +152,7 @@ func TestTooSmallANight(t *testing.T) {
 }
 
 // TestNightTooSmallToSearch: a night that could not find anything reads and measures
-// nothing for it, and goes on with trials; who waits for more than it has keeps nobody
+// nothing for it, and continues trials; who waits for more than it has keeps nobody
 // from having a turn.
 func TestNightTooSmallToSearch(t *testing.T) {
 	s := newStreet(3, func(int) int64 { return 186 })

@@ -15,7 +15,7 @@ import (
 
 // A Trouble is an error of what a task works with, a model's server or an agent's
 // program, that may be about this task alone. It ends the task for tonight, and the
-// night goes on with the others: until another skill meets one of the same kind
+// night continues the others: until another skill meets one of the same kind
 // without a single answer in between, which is then everybody's.
 type Trouble struct {
 	// Kind is the same for errors that may have one cause.
@@ -29,7 +29,7 @@ type Trouble struct {
 func (t *Trouble) Error() string { return t.Err.Error() }
 func (t *Trouble) Unwrap() error { return t.Err }
 
-// A Setback is what a skill's last nights in a row have ended with, where that was
+// A Setback is what a skill's last nights in a row have ended with, if that was
 // the skill's own trouble.
 type Setback struct {
 	Kind   string `json:"kind"`
@@ -59,7 +59,7 @@ func (b *Setback) again() string {
 }
 
 // troubled ends a step that met trouble for tonight, and lets the night go on. A run
-// that has paid for answers stays open, and is gone on with by the next process; one
+// that has paid for answers stays open, and is continued by the next process; one
 // without any has failed. Trouble that is everybody's is returned, and leaves those
 // that met it as if they had not begun, after the others.
 func (c *Cycle) troubled(ctx context.Context, n *Night, s *Step, t *Trouble, before eval.Spent) error {
@@ -127,8 +127,8 @@ func (n *Night) unfinished() error {
 	return errors.Join(errs...)
 }
 
-// passBy skips the steps of a skill whose last nights failed, where it is not its turn again.
-// Whoever names the skill, or has edited it, has it tried.
+// passBy skips the steps of a skill whose last nights failed, if it is not its turn again.
+// A skill that was named, or edited since, is tried.
 func (c *Cycle) passBy(ctx context.Context, n *Night, steps []Step) error {
 	i := slices.IndexFunc(steps, func(s Step) bool { return s.paid() && s.open() })
 	if i < 0 {

@@ -86,7 +86,7 @@ func TestOneSkillsTrouble(t *testing.T) {
 	}
 }
 
-// TestTroubleIsOver: an answer ends the setback; so do another text, and its owner's word.
+// TestTroubleIsOver: an answer ends the setback; so do another text, and its owner's decision.
 func TestTroubleIsOver(t *testing.T) {
 	set := func(t *testing.T) (*house, Journal) {
 		h, j := alley("gamma", "beta"), Stored(openStore(t))
@@ -203,7 +203,7 @@ func TestCommonTrouble(t *testing.T) {
 	}
 }
 
-// TestTroubleAfterAnswers: what was paid for is gone on with by the next process, three
+// TestTroubleAfterAnswers: what was paid for is continued by the next process, three
 // times at most; the others are served meanwhile.
 func TestTroubleAfterAnswers(t *testing.T) {
 	h, j := alley("alpha", "beta"), Stored(openStore(t))

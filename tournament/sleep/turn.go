@@ -11,7 +11,7 @@ import (
 
 // A Shortfall is a tournament that a cap ended before it had come to anything.
 type Shortfall struct {
-	// Caps are those of the night that could not carry it; zero where it had a part
+	// Caps are those of the night that could not carry it; zero if it had a part
 	// of a night only: it is tried again with the whole of one.
 	Caps Caps `json:"caps,omitzero"`
 	// Searched is when the one before it began. Under a larger budget, what people
@@ -78,8 +78,7 @@ func (s *State) tell(n *Night, step *Step, r *Result) (more string) {
 const capRollouts = "max-rollouts"
 
 // order sorts what a night is to pay for: by expected gain, but those who have had a
-// turn in this round after those who have not. A round is over when nobody is left
-// who has not; a night for some skills alone ends none, and nobody waits for those that
+// turn in this round after those who have not. A round is over when all had one; a night for some skills alone ends none, and nobody waits for those that
 // such a night is too small for. Comparisons get what the others leave.
 func (n *Night) order(paid []Step, served map[string]time.Time, now time.Time) {
 	had := func(s Step) bool { at := served[s.Skill]; return !at.IsZero() && !at.Before(n.Round) }

@@ -307,7 +307,7 @@ func (s *sessions) add(u Use) {
 	}
 }
 
-// value is the mean of a session's k-th signal; false where none of its uses
+// value is the mean of a session's k-th signal; false if none of its uses
 // knows it.
 func (s *sessions) value(id string, k int) (float64, bool) {
 	t := s.known[id][k]

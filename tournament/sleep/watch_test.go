@@ -218,7 +218,7 @@ func TestWatchOnEverything(t *testing.T) {
 	}
 }
 
-// TestAlarmIsKeptInWords: a night that is gone on with tells the alarm that it has
+// TestAlarmIsKeptInWords: a night that is continued tells the alarm that it has
 // written down as the one that saw it would have.
 func TestAlarmIsKeptInWords(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 1))

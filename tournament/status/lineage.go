@@ -20,8 +20,8 @@ import (
 type Log struct {
 	Schema int    `json:"schema"`
 	Skill  string `json:"skill"`
-	// Live is the SHA-256 of the file that agents load, "" where it is gone;
-	// Recorded is false where no version is that text: it was edited since.
+	// Live is the SHA-256 of the file that agents load, "" if it is gone;
+	// Recorded is false if no version is that text: it was edited since.
 	Live       string    `json:"live"`
 	Recorded   bool      `json:"live_recorded"`
 	Pinned     string    `json:"pinned"`     // SHA-256 of the text that it was pinned at
@@ -75,7 +75,7 @@ type Trial struct {
 	Origin
 	// Current: the evidence is about the live text.
 	Current bool `json:"against_live"`
-	// Offer is the command that installs it, "" where promote refuses; then Refused
+	// Offer is the command that installs it, "" if promote refuses; then Refused
 	// says why, where the fields above do not.
 	Offer   string `json:"offer"`
 	Refused string `json:"refused"`
@@ -86,7 +86,7 @@ type Trial struct {
 
 // Origin is what a text was made from, and what that cost.
 type Origin struct {
-	// CostUSD and Rollouts are what its run spent, CostUSD null where nobody told.
+	// CostUSD and Rollouts are what its run spent, CostUSD null if it is not known.
 	CostUSD  *float64 `json:"cost_usd"`
 	Rollouts int64    `json:"rollouts"`
 	// Cases and Sessions are the ids of what taught it, over all its steps.
@@ -312,7 +312,7 @@ func (o *origins) load(ctx context.Context) error {
 }
 
 // of follows a text back to the one that it was made from, over all its steps.
-// run paid for it; "" where nobody did.
+// run paid for it; "" if nobody did.
 func (o *origins) of(ctx context.Context, sha, base, run string) (out Origin, err error) {
 	out.Cases, out.Sessions = []string{}, []string{}
 	if run == "" {

@@ -23,7 +23,7 @@ type Night struct {
 	// Warnings qualify what the night came to.
 	Warnings []string `json:"warnings"`
 	DryRun   bool     `json:"dry_run"`
-	// Forecast of a dry run, null where nothing is to be paid.
+	// Forecast of a dry run, null if nothing is to be paid.
 	Forecast *sleep.Forecast `json:"forecast,omitempty"`
 	Waiting  []string        `json:"waiting"` // what waits for its owner, in words; alarms first
 
@@ -198,7 +198,7 @@ func nightStep(k *sleep.Step) report.NightStep {
 }
 
 // Night finds a night by its name or the beginning of it; "night" is the newest.
-// nil where there is none of that name.
+// nil if there is none of that name.
 func (rd *Reader) Night(ctx context.Context, name string) (*Night, error) {
 	nights, err := sleep.Nights(ctx, rd.Store, 0)
 	if err != nil {

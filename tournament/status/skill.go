@@ -219,7 +219,7 @@ func needed(d pareto.Decision) *int {
 	return &n
 }
 
-// unfinished is the skill's last run where that can be resumed, nil where it
+// unfinished is the skill's last run where that can be resumed, nil if it
 // ended: an older one was given up.
 func (rd *Reader) unfinished(ctx context.Context, name string, last *record.Run) (*Unfinished, error) {
 	if u, err := rd.begun(ctx, name, last); err != nil || u != nil {

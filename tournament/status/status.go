@@ -60,7 +60,7 @@ type Skill struct {
 	Live           *Live              `json:"live"`
 	Kernel         *Kernel            `json:"kernel"`
 	Challenger     *Challenger        `json:"challenger"`
-	Quarantine     []Held             `json:"quarantine"` // waits for the owner's word, the newest first
+	Quarantine     []Held             `json:"quarantine"` // waits for the owner's decision, the newest first
 	Approved       []string           `json:"approved"`   // SHA-256 of candidates that the next run tries
 	Unfinished     *Unfinished        `json:"unfinished_run"`
 	Turn           *Turn              `json:"turn"` // null: it waits for no later night
@@ -98,7 +98,7 @@ type Challenger struct {
 	EValue   float64        `json:"e_value"`
 	Alpha    float64        `json:"alpha"` // decisive at e_value ≥ 1/alpha
 	Cases    int            `json:"cases"`
-	// Needed is about how many cases the proof takes at this rate; null where the
+	// Needed is about how many cases the proof takes at this rate; null if the
 	// evidence points nowhere yet, or has all the cases that it should take.
 	Needed *int `json:"cases_needed"`
 	// Open are the objectives that are not yet shown to be within their tolerance: they
@@ -114,14 +114,14 @@ type Challenger struct {
 	// Edited: the live text was edited since, and the challenger was not yet carried
 	// over to the edit.
 	Edited bool `json:"edited"`
-	// Unlabelled counts the held-out cases that could go on with its trial, and prove
+	// Unlabelled counts the held-out cases that could continue its trial, and prove
 	// nothing before its owner has labelled more answers: a judge alone decides them.
 	Unlabelled int `json:"unlabelled"`
 	// Lifetime says in words that it is proved as a single trial, and not at the level
-	// that its number among all trials of the skill asks for; "" where it is, or is not
+	// that its number among all trials of the skill asks for; "" if it is, or is not
 	// proved at all.
 	Lifetime string `json:"lifetime,omitempty"`
-	// Offer is the command that installs it, "" where it is not proved, was taken
+	// Offer is the command that installs it, "" if it is not proved, was taken
 	// back, or promote refuses; then Refused says why.
 	Offer   string `json:"offer,omitempty"`
 	Refused string `json:"refused,omitempty"`

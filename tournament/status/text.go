@@ -88,7 +88,7 @@ func (r *Report) fold(all bool) (shown []*Skill, quiet, gone int) {
 	return shown, quiet, gone
 }
 
-// news reports whether something goes on with a skill.
+// news reports whether there is news of a skill.
 func (s *Skill) news() bool {
 	return len(s.Waits) > 0 || s.Challenger != nil && !s.Challenger.TakenBack || s.Unfinished != nil || len(s.Approved) > 0
 }

@@ -103,7 +103,7 @@ func (rd *Reader) waits(ctx context.Context, s *Skill, known *overview, last *re
 // shownQuarantine is how many candidates of a skill in quarantine wait one by one.
 const shownQuarantine = 3
 
-// alarmOf says why the live version is under suspicion, "" where it is not.
+// alarmOf says why the live version is under suspicion, "" if it is not.
 func alarmOf(st *sleep.State, last *sleep.Night, s *Skill) string {
 	if st == nil {
 		return ""
@@ -148,7 +148,7 @@ func conflictOf(s *Skill, run *record.Run) (string, error) {
 // A Nights is what nights did and will do.
 type Nights struct {
 	Last  *NightSummary `json:"last"`  // null: there was none
-	Next  *time.Time    `json:"next"`  // null where no timer is installed
+	Next  *time.Time    `json:"next"`  // null if no timer is installed
 	Timer string        `json:"timer"` // "systemd", …; "" for none
 }
 
@@ -200,7 +200,7 @@ func (o *overview) readNights(ctx context.Context, db *store.Store) error {
 
 // A Step is the one thing that helps most now.
 type Step struct {
-	Command string `json:"command"` // to type; "" where nothing is to do
+	Command string `json:"command"` // to type; "" if nothing is to do
 	Text    string `json:"text"`    // why
 }
 

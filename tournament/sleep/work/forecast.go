@@ -13,7 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// Foresee says what the planned steps of a night may take; nil where nothing is to be
+// Foresee says what the planned steps of a night may take; nil if nothing is to be
 // paid. Nothing is asked of any model.
 func (s *Worker) Foresee(ctx context.Context, n *sleep.Night) (*sleep.Forecast, error) {
 	paid := n.Paid()
@@ -49,7 +49,7 @@ func (s *Worker) Foresee(ctx context.Context, n *sleep.Night) (*sleep.Forecast, 
 		each = max(each, s.now.f.PerRollout(string(live.Doc.Body()), cases, s.now.back.UsesTools()))
 	}
 	if bounded && (fc.Rollouts == 0 || most < fc.Rollouts) {
-		fc.Rollouts = most // trials go on with the cases there are
+		fc.Rollouts = most // trials continue with the cases there are
 	}
 	return fc, s.Price(ctx, fc, read, each)
 }

@@ -83,7 +83,7 @@ func whereUsed(ctx context.Context, db *store.Store, layout *skill.Layout, live 
 	return p, nil
 }
 
-// version is the SHA-256 of the text that was in force in a use, "" where the
+// version is the SHA-256 of the text that was in force in a use, "" if the
 // history of where the skill lives tells it.
 func (p *usedPlaces) version(u *store.Use) string {
 	if u.Dir != "" {
@@ -110,7 +110,7 @@ func (p *usedPlaces) version(u *store.Use) string {
 	return ""
 }
 
-// resolve is the SKILL.md of a folder, "" where there is none.
+// resolve is the SKILL.md of a folder, "" if there is none.
 func (p *usedPlaces) resolve(dir string) string {
 	path, ok := p.dirs[dir]
 	if !ok && filepath.IsAbs(dir) {

@@ -179,7 +179,7 @@ func (s *Worker) lookAtCases(ctx context.Context, o *sleep.Outlook, live *skill.
 	return err
 }
 
-// fresh counts the held-out cases that a trial can go on with, and what that takes at
+// fresh counts the held-out cases that a trial can continue with, and what that takes at
 // most. unproven are those that prove nothing: a judge alone decides them that is not
 // shown to agree with the owner, and could not be shown to by asking it.
 func (s *Worker) fresh(ctx context.Context, trial *record.TrialRecord, cases, test []eval.Case) (fresh, unproven int, rollouts int64, err error) {
@@ -386,7 +386,7 @@ func (s *Worker) install(ctx context.Context, t sleep.Task, r sleep.Result) (str
 	} else if !ok {
 		return "", &sleep.Hopeless{Err: errors.New("the kernel is not confirmed")}
 	}
-	// A night that was killed is gone on with by whatever command comes next.
+	// A night that was killed is continued by whatever command comes next.
 	if why, err := s.outdated(ctx, r.Challenger); err != nil {
 		return "", err
 	} else if why != "" {

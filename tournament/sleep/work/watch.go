@@ -17,7 +17,7 @@ import (
 
 // uses are what people did with a skill, the oldest first, with what their turns
 // took where that is told. version says which text a use was of where no hook noted
-// it; nil where nobody asks.
+// it; nil if nobody asks.
 func (s *Worker) uses(ctx context.Context, name string, took map[store.Turn]store.TurnCost, version func(*store.Use) string) (out []sleep.Use, err error) {
 	reg, err := s.Runner.Layout.Registry()
 	if err != nil {
