@@ -10,7 +10,12 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/tournament"
 )
+
+// A Model is who answers, as for the gate: if it changes, trials start again and installed
+// versions are compared again.
+type Model = record.Model
 
 // A Drift is an installed version, and the model that its evidence is about.
 type Drift struct {

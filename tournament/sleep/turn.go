@@ -78,8 +78,9 @@ func (s *State) tell(n *Night, step *Step, r *Result) (more string) {
 const capRollouts = "max-rollouts"
 
 // order sorts what a night is to pay for: by expected gain, but those who have had a
-// turn in this round after those who have not. A round is over when all had one; a night for some skills alone ends none, and nobody waits for those that
-// such a night is too small for. Comparisons get what the others leave.
+// turn in this round after those who have not. A round is over when all had one, but for
+// those that such a night is too small for; a night for some skills alone ends none.
+// Comparisons get what the others leave.
 func (n *Night) order(paid []Step, served map[string]time.Time, now time.Time) {
 	had := func(s Step) bool { at := served[s.Skill]; return !at.IsZero() && !at.Before(n.Round) }
 	if len(n.Skills) == 0 && !slices.ContainsFunc(paid, func(s Step) bool { return s.Kind != Compare && !had(s) && !s.Beyond(n.Caps) }) {

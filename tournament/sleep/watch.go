@@ -336,3 +336,6 @@ func (s *sessions) fell(k int) (n int) {
 	}
 	return n
 }
+
+// TakenBack is how the note of an alarm ends whose version was rolled back.
+const TakenBack = "was taken back"

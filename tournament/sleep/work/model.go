@@ -7,6 +7,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -31,7 +32,7 @@ func (s *Worker) model(ctx context.Context) sleep.Model {
 		if err != nil {
 			reported = ""
 		}
-		s.now.back, s.now.model = back, sleep.ModelOf(id, reported)
+		s.now.back, s.now.model = back, record.ModelOf(id, reported)
 	}
 	return s.now.model
 }
