@@ -208,7 +208,7 @@ func kernelCheck(a *global, arg string, profile check.Profile) error {
 			severity = "error"
 			errs++
 		}
-		r.Findings = append(r.Findings, checkFinding{f.Line, severity, f.Rule, f.Message})
+		r.Findings = append(r.Findings, checkFinding{f.Line, severity, f.Rule, f.Reason})
 	}
 	slices.SortStableFunc(r.Findings, func(f, g checkFinding) int { return f.Line - g.Line })
 	r.OK = errs == 0

@@ -64,13 +64,16 @@ func shown(ctx context.Context, db *store.Store, live *skill.Live, c *candidate.
 			}
 			for _, f := range check.Check(parent, doc, check.ClaudeCode) {
 				if f.Severity == check.Quarantine {
-					r.Findings = append(r.Findings, Finding{f.Rule, f.Line, f.Message})
+					r.Findings = append(r.Findings, Finding{f.Rule, f.Line, f.Reason})
 				}
 			}
 		}
 	}
 	if c.Flagged && len(r.Findings) == 0 { // an older firewall found it, or its parent is gone
-		rule, message, _ := strings.Cut(c.Reason, ": ")
+		rule, message := c.Rule, strings.TrimPrefix(c.Reason, c.Rule+": ")
+		if rule == "" {
+			rule, message = c.Reason, ""
+		}
 		r.Findings = append(r.Findings, Finding{Rule: rule, Message: message})
 	}
 	run, err := db.Run(ctx, c.Run)

@@ -26,7 +26,7 @@ func (r *Runner) Prepare(ctx context.Context, f Config, o Options) (*Campaign, e
 	}
 	for _, w := range check.Validate(live.Doc, f.Profile, live.Name) {
 		if w.Severity == check.Reject {
-			return nil, problem.Inputf("agents would not load it as it is; mend it first", "skill %s: line %d: %s", live.Name, w.Line, w.Message)
+			return nil, problem.Inputf("agents would not load it as it is; mend it first", "skill %s: line %d: %s", live.Name, w.Line, w.Reason)
 		}
 	}
 	if err := live.Evolve(f.Evolve); err != nil {

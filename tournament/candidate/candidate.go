@@ -286,8 +286,7 @@ func FlaggedRules(live, next *skill.Document, evolves string, c *Candidate) ([]s
 		}
 	}
 	if c != nil && c.Flagged {
-		rule, _, _ := strings.Cut(c.Reason, ":")
-		rules[rule] = true
+		rules[cmp.Or(c.Rule, c.Reason)] = true
 	}
 	for _, f := range check.Check(live, next, check.ClaudeCode) {
 		if f.Severity == check.Quarantine {

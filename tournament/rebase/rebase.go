@@ -340,13 +340,12 @@ func (k *Rebaser) admit(ctx context.Context, db *store.Store, live *skill.Live, 
 	}
 	r.Outcome, c.State = candidate.CarriedOver, record.Pooled
 	for _, f := range check.Check(ours, next, check.ClaudeCode) {
-		reason := f.Rule + ": " + f.Message
 		switch {
 		case f.Severity == check.Reject && c.State != record.Invalid:
-			c.State, c.Reason = record.Invalid, reason
+			c.State, c.Rule, c.Reason = record.Invalid, f.Rule, f.String()
 			r.Outcome, r.Reason = candidate.Dropped, f.Rule
 		case f.Severity == check.Quarantine && c.State == record.Pooled:
-			c.State, c.Reason = record.Quarantined, reason
+			c.State, c.Rule, c.Reason = record.Quarantined, f.Rule, f.String()
 			r.Outcome, r.Reason = candidate.HeldBack, f.Rule
 		}
 	}
@@ -355,9 +354,8 @@ func (k *Rebaser) admit(ctx context.Context, db *store.Store, live *skill.Live, 
 		return err
 	}
 	if from != nil && from.Flagged && c.State == record.Pooled { // her edit says the same: whoever approved the one has not approved the other
-		c.State, c.Reason = record.Quarantined, from.Reason
-		rule, _, _ := strings.Cut(from.Reason, ":")
-		r.Outcome, r.Reason = candidate.HeldBack, rule
+		c.State, c.Rule, c.Reason = record.Quarantined, from.Rule, from.Reason
+		r.Outcome, r.Reason = candidate.HeldBack, cmp.Or(from.Rule, from.Reason)
 	}
 	if said[c.SHA].Word == store.Rejected {
 		c.State, r.Outcome, r.Reason = "", candidate.Dropped, "with your edit it is a text that you rejected"

@@ -93,9 +93,23 @@ type Candidate struct {
 	Parents  []string       `json:"parents,omitempty"`
 	Operator string         `json:"operator"`
 	State    CandidateState `json:"state"`
+	Rule     string         `json:"rule,omitempty"`   // of the finding behind the state, "" if there is none
 	Reason   string         `json:"reason,omitempty"` // in words, why it is in that state
 	Taught   []string       `json:"taught,omitempty"` // ids of the cases that it was made from
 	Text     []byte         `json:"text,omitempty"`
+}
+
+// UnmarshalJSON finds the rule of a candidate that was stored before a rule had a field
+// of its own.
+func (c *Candidate) UnmarshalJSON(b []byte) error {
+	type stored Candidate
+	if err := json.Unmarshal(b, (*stored)(c)); err != nil {
+		return err
+	}
+	if rule, _, ok := strings.Cut(c.Reason, ": "); ok && c.Rule == "" && c.State == Quarantined {
+		c.Rule = rule
+	}
+	return nil
 }
 
 // An Event is one step of a run, in order.

@@ -125,10 +125,10 @@ func (s *State) allowed(ctx context.Context, op string, parent *Member, p mutate
 		switch {
 		case f.Severity == check.Reject && c.State != record.Invalid:
 			s.stats.Invalid++
-			c.State, c.Reason = record.Invalid, f.Rule+": "+f.Message
+			c.State, c.Rule, c.Reason = record.Invalid, f.Rule, f.String()
 		case f.Severity == check.Quarantine && c.State == "":
 			s.stats.Quarantined++
-			c.State, c.Reason = record.Quarantined, f.Rule+": "+f.Message
+			c.State, c.Rule, c.Reason = record.Quarantined, f.Rule, f.String()
 		}
 	}
 	if c.State == "" {

@@ -69,7 +69,7 @@ func (s *State) refused(root, doc *skill.Document) string {
 	}
 	for _, f := range check.Check(root, doc, s.opt.Profile) {
 		if f.Severity == check.Reject {
-			return f.Rule + ": " + f.Message
+			return f.String()
 		}
 	}
 	return ""

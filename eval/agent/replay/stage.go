@@ -117,7 +117,7 @@ func sound(v eval.Variant) error {
 	}
 	for _, f := range check.Validate(v.Doc, check.ClaudeCode, "") {
 		if f.Severity == check.Reject && slices.Contains(dropped, f.Rule) {
-			return refuse("install skill %s: SKILL.md:%d: %s; agents would drop it silently", v.Name, f.Line, f.Message)
+			return refuse("install skill %s: SKILL.md:%d: %s; agents would drop it silently", v.Name, f.Line, f.Reason)
 		}
 	}
 	return nil

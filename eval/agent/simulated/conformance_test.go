@@ -59,7 +59,7 @@ func TestSeedsAreValidSkills(t *testing.T) {
 			continue
 		}
 		for _, f := range check.Validate(d, check.Portable, w.Skill) {
-			t.Errorf("%s: %s: %s", w.Name, f.Rule, f.Message)
+			t.Errorf("%s: %s: %s", w.Name, f.Rule, f.Reason)
 		}
 		view := d.View()
 		for _, l := range w.Lessons {
@@ -78,7 +78,7 @@ func TestSeedsAreValidSkills(t *testing.T) {
 		}
 		for _, f := range check.Check(d, child, check.ClaudeCode) {
 			if f.Severity > check.Warn {
-				t.Errorf("%s: a candidate with every line of the world is stopped: %s: %s", w.Name, f.Rule, f.Message)
+				t.Errorf("%s: a candidate with every line of the world is stopped: %s: %s", w.Name, f.Rule, f.Reason)
 			}
 		}
 	}

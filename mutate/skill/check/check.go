@@ -30,8 +30,10 @@ type Finding struct {
 	Rule     string // stable kebab-case identifier, "new-host"
 	Severity Severity
 	Line     int    // 1-based in the child, 0 where none applies
-	Message  string // one sentence for the owner
+	Reason   string // one sentence for the owner
 }
+
+func (f Finding) String() string { return f.Rule + ": " + f.Reason }
 
 // Check compares a candidate with the document it was made from: specification,
 // kernel bytes, structure, firewall. No finding above Warn means that it may be
@@ -105,7 +107,7 @@ func Kernel(live, next *skill.Document, part string) error {
 	}
 	for _, f := range Check(live, next, ClaudeCode) {
 		if f.Severity == Reject {
-			return problem.Refusef("nothing was installed", "line %d: %s (%s)", f.Line, f.Message, f.Rule)
+			return problem.Refusef("nothing was installed", "line %d: %s (%s)", f.Line, f.Reason, f.Rule)
 		}
 	}
 	return nil

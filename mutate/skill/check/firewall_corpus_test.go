@@ -133,7 +133,7 @@ func TestFirewallStopsWideningEdits(t *testing.T) {
 			t.Errorf("%s (%s) passed, held out", e.Kind, e.Base)
 		}
 		for _, f := range fs {
-			if f.Severity == Quarantine && (f.Rule == "" || f.Line == 0 && f.Rule != "removed-check" || f.Message == "") {
+			if f.Severity == Quarantine && (f.Rule == "" || f.Line == 0 && f.Rule != "removed-check" || f.Reason == "") {
 				t.Errorf("%s: a finding that explains nothing: %+v", e.Kind, f)
 			}
 		}

@@ -23,7 +23,7 @@ func FuzzCheck(f *testing.F) {
 			for _, p := range []Profile{ClaudeCode, Portable} {
 				fs := Check(parent, child, p)
 				for _, x := range fs {
-					if x.Rule == "" || x.Message == "" || x.Line < 0 || x.Line > 1+bytes.Count([]byte(is), []byte("\n")) {
+					if x.Rule == "" || x.Reason == "" || x.Line < 0 || x.Line > 1+bytes.Count([]byte(is), []byte("\n")) {
 						t.Fatalf("finding %+v", x)
 					}
 				}

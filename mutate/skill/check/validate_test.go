@@ -61,7 +61,7 @@ func TestValidate(t *testing.T) {
 func TestValidateNamesTheNearestKey(t *testing.T) {
 	d := parse(t, "---\nname: x\ndescription: d\nalowed-tools: Read\n---\nbody\n")
 	fs := Validate(d, ClaudeCode, "x")
-	if len(fs) != 1 || fs[0].Line != 4 || !strings.Contains(fs[0].Message, `"allowed-tools"`) {
+	if len(fs) != 1 || fs[0].Line != 4 || !strings.Contains(fs[0].Reason, `"allowed-tools"`) {
 		t.Errorf("findings %+v", fs)
 	}
 }

@@ -103,7 +103,7 @@ func (s *Worker) look(ctx context.Context, name string) (o sleep.Outlook, err er
 	}
 	for _, w := range check.Validate(live.Doc, s.Config.Profile, name) {
 		if w.Severity == check.Reject {
-			o.Unable = fmt.Sprintf("line %d: %s", w.Line, w.Message)
+			o.Unable = fmt.Sprintf("line %d: %s", w.Line, w.Reason)
 			return o, nil
 		}
 	}
