@@ -177,7 +177,7 @@ func (t tree) extent(n ast.Node) (lo, hi int) {
 
 func (t tree) inlineFacts(b *strings.Builder, n ast.Node, o, end int, inline bool) {
 	if inline && n.Kind() != ast.KindCodeSpan {
-		return // what stands in its line is harness
+		return // what is in its line is harness
 	}
 	first := n
 	for first.FirstChild() != nil {

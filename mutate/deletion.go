@@ -6,10 +6,10 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// Removed lists what child lacks of parent's body, line by line, where nothing but
+// Removed lists what child lacks of parent's body, line by line, if nothing but
 // deletions makes the difference: every line of child stands in parent in the same
 // order, or is a line of parent without some of its sentences. Of a line that lost
-// sentences only these are listed, as one. only is false where child adds or changes
+// sentences only these are listed, as one. only is false if child adds or changes
 // anything; blank lines, the numbers of list items, and where the lines of a paragraph
 // break do not count.
 func Removed(parent, child *skill.Document) (lines []string, only bool) {
@@ -85,7 +85,7 @@ func paragraphs(d *skill.Document) (out [][]string) {
 	return out
 }
 
-// without returns the sentences of line that some lacks; ok is false where some
+// without returns the sentences of line that some lacks; ok is false if some
 // holds another one, or in another order.
 func without(line, some []string) (rest []string, ok bool) {
 	for _, s := range line {

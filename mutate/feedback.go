@@ -9,7 +9,7 @@ import (
 
 // FeedbackOf lists what the mutator may read of a rollout: what each failed check
 // says, each line once. Rollout.Feedback repeats the checks, those included that
-// the tournament took for noise, so that it counts only where nothing else is
+// the tournament took for noise, so that it counts only if nothing else is
 // there. That the agent failed at all is Rollout.Failure.
 func FeedbackOf(r *eval.Rollout) []string {
 	var out []string

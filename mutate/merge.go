@@ -7,7 +7,7 @@ import (
 )
 
 // Merge crosses two candidates over their common ancestor, block by block and
-// sentence by sentence, without a model. Only where both sides changed the same block differently is
+// sentence by sentence, without a model. Only if both sides changed the same block differently is
 // the model asked to settle it, if there is one; what it adds that is like
 // nothing in either text is taken out.
 type Merge struct{ Model eval.Model }

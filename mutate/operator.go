@@ -17,7 +17,7 @@ type Evidence struct {
 	Rollout *eval.Rollout
 }
 
-// An Attempt is an earlier proposal that did not help, told to the next
+// An Attempt is an earlier proposal that did not help, shown to the next
 // reflection so that it is not made again.
 type Attempt struct {
 	Change string // what it changed, in short
@@ -46,13 +46,13 @@ type Proposal struct {
 	Summary string   // what changed, one line
 	Taught  []string // ids of the cases that the change answers
 	// Supported: the change shares specific words with the feedback that it was
-	// shown. false says nothing where feedback and skill are in different
-	// languages, and everything where other proposals of the run are supported.
+	// shown. false says nothing if feedback and skill are in different
+	// languages, and everything if other proposals of the run are supported.
 	Supported bool
 }
 
-// An Operator makes one proposal. Its error is a *ReplyError where the model's
-// reply cannot be used (counted, never adopted), *NotApplicableError where the
+// An Operator makes one proposal. Its error is a *ReplyError if the model's
+// reply cannot be used (counted, never adopted), *NotApplicableError if the
 // operator has nothing to work on, else the Model's own. Operators are safe for
 // concurrent use if their Model is.
 type Operator interface {

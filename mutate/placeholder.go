@@ -10,12 +10,12 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// redacted finds what stands for a secret in all that models are shown, as
+// redacted finds what takes the place of a secret in all that models are shown, as
 // harvest/redact writes it or as a model may repeat it.
 var redacted = lazyregexp.New(`(?i)\[\s*redacted\s*:[^\]\n]*\]?`)
 
 // newPlaceholder returns a placeholder that child's harness holds more often
-// than that of any of the parents, "" where there is none. It teaches nothing,
+// than that of any of the parents, "" if there is none. It teaches nothing,
 // and where it takes the place of a secret that the skill itself holds, a text
 // would be lost.
 func newPlaceholder(child *skill.Document, parents ...*skill.Document) string {
@@ -82,7 +82,7 @@ func restore(view string, parents ...string) string {
 }
 
 // exceptSecrets matches what reads like line with something in the place of each
-// of its placeholders; nil where line holds none, or so many or so little else
+// of its placeholders; nil if line holds none, or so many or so little else
 // that it says nothing of which line it was.
 func exceptSecrets(line string) *regexp.Regexp {
 	kept := redacted.Split(strings.TrimSpace(line), -1)

@@ -13,7 +13,7 @@ import (
 const secretive = "---\nname: s\ndescription: Draws charts.\n---\n\n# S\n\n- Sign in with [redacted:password] as it stands.\n- Draw the chart that is asked for in blue.\n- Spare.\n" +
 	"\n## Safety\n\nNever print [redacted:api-key].\n"
 
-// TestPlaceholdersOfSecretsAreRefused: what stands for a secret in a prompt does
+// TestPlaceholdersOfSecretsAreRefused: what takes the place of a secret in a prompt does
 // not get into a skill, whichever operator a model replies to, and the reason is
 // one that the next attempt can read. What the parent holds may stay.
 func TestPlaceholdersOfSecretsAreRefused(t *testing.T) {

@@ -119,7 +119,7 @@ func render(name string, d promptData) (string, error) {
 	return b.String(), nil
 }
 
-// inertLine is text on one line, for what stands behind a mark already.
+// inertLine is text on one line, for what is behind a mark already.
 func inertLine(s string) string { return strings.Join(strings.Fields(eval.Inert(s)), " ") }
 
 // clip shortens s to about n bytes, keeping its head and its tail.

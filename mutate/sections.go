@@ -7,8 +7,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// A section is a heading with what stands under it, up to the next heading of
-// any depth; the first one may be what stands before all headings.
+// A section is a heading with what is under it, up to the next heading of
+// any depth; the first one may be what is before all headings.
 type section struct {
 	path  string // of headings, "" before the first
 	depth int    // of the heading in that path, 0 before the first
@@ -130,9 +130,9 @@ func kernelMark(what string, n int) string {
 	return fmt.Sprintf(kernelMarkStart+"%skernel %d\ue0fe", what, n+1)
 }
 
-// pairs aligns two lists of sections in order. A section is itself where its path
-// is the same, or its content; most where both are. The result holds for every
-// section of a the index of its own in b, -1 where it is gone.
+// pairs aligns two lists of sections in order. A section is itself if its path
+// is the same, or its content; most if both are. The result holds for every
+// section of a the index of its own in b, -1 if it is gone.
 func pairs(a, b []section) []int {
 	ka, kb := make([]string, len(a)), make([]string, len(b))
 	for i := range a {

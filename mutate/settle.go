@@ -17,7 +17,7 @@ type Union struct {
 	Model     eval.Model // nil: by rule alone
 	Proposals []Proposal
 	// Asked says after Propose whether Model was asked, and Unusable why its reply
-	// was not taken, "" where it was.
+	// was not taken, "" if it was.
 	Asked    bool
 	Unusable string
 }
@@ -113,7 +113,7 @@ func alike(base, view string, sides []string) (groups [][]statement) {
 }
 
 // faithful says why a reply is not the text with the rules of its groups stated
-// once, "" where it is: all else stands as it was and where it was; every sentence
+// once, "" if it is: all else stands as it was and where it was; every sentence
 // of a group is kept, or one like it with its numbers and literals, and no word is
 // lost that feedback asked for; and nothing is said that is like none of them. asked are the words of the run's feedback.
 func faithful(view, reply string, groups [][]statement, asked map[string]bool) string {

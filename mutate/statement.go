@@ -25,7 +25,7 @@ type statement struct {
 	words      map[string]bool
 }
 
-// A token is a content word of a statement, or a literal. bound holds what stands
+// A token is a content word of a statement, or a literal. bound holds what is
 // before it and turns its meaning ("not", "before"), "" for nothing; condition
 // says that a condition begins with it.
 type token struct {
@@ -173,7 +173,7 @@ func meaning(text string) (out []token) {
 // says reports whether s says all that t does, by rule: t's words stand in s in
 // the same order, or both are of the same words in another order. What turns a
 // word's meaning is a part of it, and a condition that t does not have makes s
-// another rule. Two texts of no words are the same where they are equal.
+// another rule. Two texts of no words are the same if they are equal.
 func (s *statement) says(t *statement) bool {
 	switch {
 	case s.fixed || t.fixed:

@@ -10,7 +10,7 @@ import (
 // added, a good line lost while copying. On a handful of cases a passenger
 // cannot be told from noise, so it is taken out before anything is paid for: a
 // change stays only if it shares a specific word with the feedback. A word is
-// specific if it stands in few of the run's feedback lines; what stands in all
+// specific if it is in few of the run's feedback lines; what is in all
 // of them ("answer", "must") supports nothing.
 type Support struct {
 	lines []map[string]bool // words of each feedback line shown
@@ -19,7 +19,7 @@ type Support struct {
 }
 
 // NewSupport indexes the feedback that a proposal answers. corpus is all the
-// feedback that the run has seen; shown is added to it where it is missing.
+// feedback that the run has seen; shown is added to it if it is missing.
 func NewSupport(shown, corpus []string) *Support {
 	s := &Support{freq: map[string]int{}}
 	seen := map[string]bool{}
@@ -106,7 +106,7 @@ type edit struct{ del, add string } // "" for none
 
 // Filter returns child with the unsupported parts of its edit undone, and the
 // indexes of the shown feedback lines that what is left answers. kept is false
-// where nothing of the edit is supported; view then is parent.
+// if nothing of the edit is supported; view then is parent.
 func (s *Support) Filter(parent, child string) (view string, answers []int, kept bool) {
 	a, b := blocksOf(parent), blocksOf(child)
 	hs := hunks(a, b)

@@ -110,7 +110,7 @@ func plantedInput(t *testing.T, order string) Input {
 }
 
 // unnamed returns the first line of a quotation below no line that names its
-// origin, "" where there is none.
+// origin, "" if there is none.
 func unnamed(prompt string) string {
 	above, quoted := "", false
 	for _, line := range strings.Split(prompt, "\n") {

@@ -45,7 +45,7 @@ func Join(base, first, second string) (view string, conflicts int) {
 	return strings.Join(once(out, a, b), ""), conflicts
 }
 
-// positions maps every block of base to its place in side, -1 where it is gone.
+// positions maps every block of base to its place in side, -1 if it is gone.
 func positions(base, side []string) []int {
 	p := make([]int, len(base))
 	for i := range p {
@@ -122,7 +122,7 @@ func reworded(o, a, b []string) (base, first, second []string) {
 }
 
 // likest is the index of the block of side, new to base, that replaced block; -1
-// where none did.
+// if none did.
 func likest(block string, side []string, base map[string]bool) int {
 	best, at := 0.5, -1
 	for i, s := range side {

@@ -183,12 +183,12 @@ func (u *union) copies(norm string) (out []int) {
 	return out
 }
 
-// restore puts back sentence i of a side where the merge lost it, and no other
+// restore puts back sentence i of a side if the merge lost it, and no other
 // sentence says it.
 func (u *union) restore(side []statement, i int) {
 	s := side[i]
 	if s.fixed || !u.added(&s) && slices.ContainsFunc(u.said, func(said map[string]int) bool { return said[s.norm] == 0 }) {
-		return // of what base says, only what nobody took out
+		return // of what base says, only what neither side took out
 	}
 	kept := u.kept()
 	if slices.ContainsFunc(kept, func(t *statement) bool { return t.norm == s.norm }) {
@@ -224,7 +224,7 @@ func (u *union) restore(side []statement, i int) {
 	u.own[at] = append(u.own[at], s)
 }
 
-// replace puts s in the place of a sentence that says less, where that makes the
+// replace puts s in the place of a sentence that says less, if that makes the
 // line of its side.
 func (u *union) replace(side []statement, s *statement) bool {
 	for k := range u.parts {
@@ -290,7 +290,7 @@ func (u *union) rivals(side []statement, s, t *statement) bool {
 }
 
 // splitLines takes apart the lines that hold more sentences than any line that they
-// were made of: nobody wrote these as one.
+// were made of: no author wrote these as one.
 func (u *union) splitLines() {
 	var written [][]statement
 	for _, list := range append([][]statement{u.base}, u.sides...) {
@@ -366,7 +366,7 @@ func (u *union) render() string {
 	return strings.Join(out, "")
 }
 
-// cut takes the parts [first, end) of a block that are gone out of it; "" where
+// cut takes the parts [first, end) of a block that are gone out of it; "" if
 // nothing is left.
 func (u *union) cut(block string, first, end int) string {
 	if first == end || u.parts[first].fixed {

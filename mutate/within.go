@@ -7,7 +7,7 @@ import (
 
 // JoinBlock merges two rewordings of one block sentence by sentence and line by
 // line: what only one side changed is taken from that side, what both changed
-// alike is taken once. ok is false where both changed the same sentence
+// alike is taken once. ok is false if both changed the same sentence
 // differently, or added something at the same place: which of two wordings is
 // meant, and in what order two additions belong, is not for a merge to guess. The
 // order of the sides makes no difference.
@@ -39,7 +39,7 @@ func JoinBlock(base, first, second string) (merged string, ok bool) {
 	}
 	merged = out.String() + join(o[at:])
 	// A wording of one side and a blank of the other may run two sentences into one
-	// that nobody wrote.
+	// that no author wrote.
 	for _, part := range sentences(merged) {
 		if part != "" && !slices.Contains(one, part) && !slices.Contains(other, part) {
 			return "", false

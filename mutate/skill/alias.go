@@ -50,7 +50,7 @@ func foldAliases(found []Entry) (entries []Entry, aliases []Alias) {
 	return entries, aliases
 }
 
-// Alias is the name that counts for a skill of another name, "" where name is no alias.
+// Alias is the name that counts for a skill of another name, "" if name is no alias.
 func (r *Registry) Alias(name string) string {
 	if i := slices.IndexFunc(r.Aliases, func(a Alias) bool { return a.Name == name }); i >= 0 {
 		return r.Aliases[i].Of

@@ -12,7 +12,7 @@ import (
 type Block struct {
 	Start, End int    // byte range in the view; blank lines after a block belong to it
 	Kind       string // "heading", "paragraph", "item" (one list item), "code", "kernel", "other"
-	Section    string // path of headings it stands under, "Tagger > Axes"; a heading's own path
+	Section    string // path of headings it is under, "Tagger > Axes"; a heading's own path
 }
 
 var (

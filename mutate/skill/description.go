@@ -12,8 +12,8 @@ import (
 )
 
 // DescriptionSpan is the byte range of the description's value in the
-// frontmatter, quotes and block indicator included. ok is false where the
-// description is kernel: without Options.EvolveDescription, or where the value
+// frontmatter, quotes and block indicator included. ok is false if the
+// description is kernel: without Options.EvolveDescription, or if the value
 // is written in a way that cannot be replaced alone (an alias, a tag, a mapping
 // in braces). It is the one part of the harness that View does not show; a
 // mutator reads it with Description and writes it with WithDescription.
@@ -24,8 +24,8 @@ func (d *Document) DescriptionSpan() (start, end int, ok bool) {
 
 // WithDescription replaces the description's value by text, written as a YAML
 // scalar on one line (quoted unless the old value and the new one can both do
-// without). Every other byte stays. It fails where the description is kernel,
-// and where text is blank or not UTF-8. The limit of the specification is
+// without). Every other byte stays. It fails if the description is kernel,
+// and if text is blank or not UTF-8. The limit of the specification is
 // Validate's to check.
 func (d *Document) WithDescription(text string) (*Document, error) {
 	if d.err != nil {
@@ -63,7 +63,7 @@ func splice(b []byte, start, end int, with string) []byte {
 	return append(append(bytes.Clone(b[:start]), with...), b[end:]...)
 }
 
-// plainYAML is a cautious subset of what may stand without quotes.
+// plainYAML is a cautious subset of what needs no quotes.
 var plainYAML = lazyregexp.New(`^[\pL][\pL\pN .,;()/'-]*[\pL\pN.)]$`)
 
 // quoteYAML writes s as a double-quoted scalar on one line.

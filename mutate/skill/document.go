@@ -135,10 +135,10 @@ func (d *Document) HasFrontmatter() bool { return d.front.present }
 // Value is the node below a top-level key of the frontmatter, nil if it is absent.
 func (d *Document) Value(key string) *yaml.Node { return d.front.value(key) }
 
-// Name is the frontmatter's name, "" where absent.
+// Name is the frontmatter's name, "" if absent.
 func (d *Document) Name() string { return d.front.text("name") }
 
-// Description is the frontmatter's description, "" where absent.
+// Description is the frontmatter's description, "" if absent.
 func (d *Document) Description() string { return d.front.text("description") }
 
 // Body is everything after the frontmatter: what an agent reads when the skill

@@ -21,7 +21,7 @@ type frontmatter struct {
 	close   int // offset of the closing line
 	end     int // offset of the first byte of the body
 
-	root        *yaml.Node // the mapping; nil where there are no keys
+	root        *yaml.Node // the mapping; nil if there are no keys
 	description [2]int     // byte range of the value where it may be evolved, else {0,0}
 }
 
@@ -105,7 +105,7 @@ func (f *frontmatter) read(raw []byte) *SyntaxError {
 	return nil
 }
 
-// value is the node under a top-level key, aliases followed, nil where absent.
+// value is the node under a top-level key, aliases followed, nil if absent.
 func (f *frontmatter) value(key string) *yaml.Node {
 	if f.root == nil {
 		return nil
@@ -129,7 +129,7 @@ func Follow(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// text is a top-level scalar's text, "" where absent, null or not a scalar.
+// text is a top-level scalar's text, "" if absent, null or not a scalar.
 func (f *frontmatter) text(key string) string {
 	n := f.value(key)
 	if n == nil || n.Kind != yaml.ScalarNode || n.Tag == "!!null" {

@@ -55,7 +55,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// edit replaces once, and fails where there is nothing to replace.
+// edit replaces once, and fails if there is nothing to replace.
 func edit(t *testing.T, text, old, new string) string {
 	t.Helper()
 	if strings.Count(text, old) != 1 {

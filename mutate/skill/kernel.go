@@ -192,7 +192,7 @@ func ShellSpans(o *Outline) [][2]int {
 		}
 	}
 	// The same block as a regular expression sees it: from ```! to the next
-	// ```, wherever it stands.
+	// ```, wherever it is.
 	for at := 0; ; {
 		i := bytes.Index(body[at:], []byte("```!"))
 		if i < 0 {

@@ -138,7 +138,7 @@ func IsFolder(to string) bool {
 	return strings.ContainsRune(to, '/') || strings.ContainsRune(to, filepath.Separator) || strings.HasPrefix(to, ".") || strings.HasPrefix(to, "~")
 }
 
-// CheckTargets refuses what could not be a target, whoever's home this is.
+// CheckTargets refuses what could not be a target in any home.
 // Relative folders mean something on a command line alone.
 func CheckTargets(names []string) error {
 	for _, n := range names {
@@ -161,7 +161,7 @@ func unknownTarget(name string) error {
 	return problem.Inputf(hint, "unknown target %q", name)
 }
 
-// Target finds what a name of --to stands for.
+// Target finds the target that a name of --to means.
 func (l *Layout) Target(name string) (t Target, err error) {
 	for _, k := range agentTargets {
 		if k.name != name {

@@ -69,7 +69,7 @@ func isCommand(text string) bool {
 	return strings.HasPrefix(text, "!")
 }
 
-// opensMention reports whether the $ at text[i] stands where a word may begin.
+// opensMention reports whether the $ at text[i] is where a word may begin.
 // Emphasis (**$name**) is looked through.
 func opensMention(text string, i int) bool {
 	before := strings.TrimRight(text[:i], "*_")
@@ -83,7 +83,7 @@ func opensMention(text string, i int) bool {
 	case isCJK(r), unicode.In(r, unicode.Ps, unicode.Pi):
 		return true
 	}
-	// Between CJK words full-width punctuation stands without a space.
+	// Between CJK words full-width punctuation has no space around it.
 	return (r >= 0x3000 && r <= 0x303F || r >= 0xFF00 && r <= 0xFFEF) && unicode.IsPunct(r)
 }
 
@@ -95,7 +95,7 @@ func isCJK(r rune) bool {
 }
 
 // readMention reads the id behind the $ at text[at]. end is where the search
-// goes on, ok or not; emphasis says that a * stands before, which one behind
+// goes on, ok or not; emphasis says that a * is before, which one behind
 // the id may close.
 func readMention(text string, at int, emphasis bool, known func(string) bool) (m Mention, end int, ok bool) {
 	from := at + 1

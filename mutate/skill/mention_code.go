@@ -48,7 +48,7 @@ func (c *codeFinder) line(text string, at, end int) {
 			}
 			return
 		}
-		c.fence = "" // the quote that it stood in has ended
+		c.fence = "" // the quote that it was in has ended
 	}
 	run := opensFence(rest)
 	console := strings.HasPrefix(strings.TrimLeft(rest, " \t"), "$ ") || strings.HasPrefix(strings.TrimLeft(rest, " \t"), "$\t")
@@ -67,7 +67,7 @@ func (c *codeFinder) line(text string, at, end int) {
 	}
 }
 
-// quoteDepth counts the block quotes that a line stands in and returns where
+// quoteDepth counts the block quotes that a line is in and returns where
 // its content begins. Within a fence only as many marks count as that has.
 func quoteDepth(line string, fenced bool, limit int) (depth, from int) {
 	for !fenced || depth < limit {

@@ -12,7 +12,7 @@ import (
 
 // A Callable is a skill as users may call it.
 type Callable struct {
-	Name     string // canonical; "namespace:name" where it has a namespace
+	Name     string // canonical; "namespace:name" if it has a namespace
 	Aliases  []string
 	Disabled bool
 }
@@ -204,7 +204,7 @@ func nearby(id string, list []Callable) (tiers [3][]string) {
 
 func usingSkill(name string) string { return "Using skill: " + name }
 
-// message is what the user is told about one mention.
+// message is what the user reads about one mention.
 func (m *Mention) message() string {
 	switch m.Status {
 	case MentionExact:

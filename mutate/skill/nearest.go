@@ -3,7 +3,7 @@ package skill
 import "strings"
 
 // Nearest is the element of among with the smallest edit distance to word
-// (case ignored, the first of equals), "" where none is near enough to be a
+// (case ignored, the first of equals), "" if none is near enough to be a
 // slip of the hand: more than a third of the longer word differs, at least two
 // edits being always allowed in words longer than three letters.
 func Nearest(word string, among []string) string {

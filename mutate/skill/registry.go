@@ -55,7 +55,7 @@ func (e *BrokenSkillError) Error() string {
 // An UnknownSkillError names the skill that was meant, where one is near.
 type UnknownSkillError struct {
 	Name    string
-	Nearest string // "" where none is near
+	Nearest string // "" if none is near
 }
 
 func (e *UnknownSkillError) Error() string {
@@ -75,7 +75,7 @@ type Registry struct {
 
 // Discover looks for DIR/NAME/SKILL.md in every root, symlinked folders
 // followed. Of two skills with the same name the one in the earlier root counts,
-// also where it is broken: to evolve the other one instead would be a surprise.
+// also if it is broken: to evolve the other one instead would be a surprise.
 // A root that does not exist holds nothing; a folder without a SKILL.md is not a
 // skill.
 func Discover(roots []Root) *Registry {

@@ -8,7 +8,7 @@ import (
 
 // AllowedTools are the tools that the frontmatter's allowed-tools declares, in
 // its order: "Read", "Bash(git add *)". The specification separates them by
-// spaces; commas and YAML lists are in use too. What stands in parentheses
+// spaces; commas and YAML lists are in use too. What is in parentheses
 // belongs to its tool.
 func (d *Document) AllowedTools() []string {
 	n := d.front.value("allowed-tools")

@@ -28,7 +28,7 @@ type Placeholder struct{ Token, Text string }
 type hole struct {
 	Span
 	token   string
-	ownLine bool // nothing else stood on its lines
+	ownLine bool // nothing else was on its lines
 }
 
 // View is the harness as a mutator sees it and gives it back: the body, in
@@ -69,10 +69,10 @@ func (d *Document) KernelText() []Placeholder {
 }
 
 // WithView rebuilds the document from the original's kernel bytes and a new
-// view: every placeholder must stand exactly once and in the original order, on
+// view: every placeholder must be there exactly once and in the original order, on
 // lines as before. Line breaks, the blank lines before the text and the end of
 // the file follow the original.
-// The error says what is wrong with the view (*ViewError; a *SyntaxError where
+// The error says what is wrong with the view (*ViewError; a *SyntaxError if
 // d itself did not parse); the result then is nil. d is unchanged, and
 // d.WithView(d.View()) renders the same bytes as d.
 //
@@ -166,7 +166,7 @@ func tokenLabel(heading string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// tokenPrefix is how placeholders begin: <<KERNEL, or where the harness itself
+// tokenPrefix is how placeholders begin: <<KERNEL, or if the harness itself
 // holds that, <<KERNEL~2, <<KERNEL~3 and so on: the first that it does not hold.
 func (d *Document) tokenPrefix() string {
 	var harness bytes.Buffer
@@ -189,7 +189,7 @@ func (d *Document) tokenPrefix() string {
 }
 
 // crlf reports whether every line break of the file is CRLF and no carriage
-// return stands elsewhere; only then can a view be shown with LF and brought
+// return is elsewhere; only then can a view be shown with LF and brought
 // back without loss.
 func (d *Document) crlf() bool {
 	n := bytes.Count(d.raw, []byte("\r\n"))
@@ -310,7 +310,7 @@ func upperBytes(s string) string {
 	return string(b)
 }
 
-// SameKernel compares the kernel of a document with that of its child, "" where
+// SameKernel compares the kernel of a document with that of its child, "" if
 // equal byte for byte.
 func SameKernel(parent, child *Document) string {
 	a, b := parent.spans, child.spans

@@ -12,7 +12,7 @@ import (
 // The firewall compares what a candidate can reach and tell with what its
 // parent could: anything wider goes to a person. It knows patterns, not
 // intentions. A new host, path, tool or command is found in whatever words and
-// language it comes; what is only told in prose is found where it is told in a
+// language it comes; what is only described in prose is found if it is described in a
 // usual way, and an author who knows the patterns writes around them
 // (testdata/firewall/known-misses.yaml). The kernel, the sandbox and the gate do
 // not rely on it.
@@ -78,7 +78,7 @@ func checkFirewall(parent, child *document) []Finding {
 		}
 		for _, m := range matches {
 			key := strings.ToLower(m.text)
-			// A host, a tool or a command is the same whatever stands around
+			// A host, a tool or a command is the same whatever is around
 			// it; a URL or a path of which the parent has the beginning is not.
 			if known[key] || c.Rule == "new-host" && holdsWord(lower, key) {
 				continue
@@ -143,7 +143,7 @@ func (d *document) harness() string {
 	return string(text)
 }
 
-// freshLines are the runs of lines that do not stand in the parent as they are,
+// freshLines are the runs of lines that are not in the parent as they are,
 // byte for byte: most of a candidate is old, and what is in an old line is not
 // new.
 func freshLines(parent, text string) []match {

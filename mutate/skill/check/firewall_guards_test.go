@@ -49,7 +49,7 @@ func TestLostGuards(t *testing.T) {
 	}
 }
 
-// TestObeyingIsTold: a sentence about what stands in data is an order where the
+// TestObeyingIsTold: a sentence about what is in data is an order where the
 // next one says to do it, and none where that forbids it.
 func TestObeyingIsTold(t *testing.T) {
 	for text, want := range map[string]bool{

@@ -35,7 +35,7 @@ const (
 	notesBehind = "\n## Notes\n\nLeave out merges.\n"
 )
 
-// What stands in the sections that end before a kernel with a heading of its own
+// What is in the sections that end before a kernel with a heading of its own
 // does not stand over it.
 func TestCheckLetsHeadingsBeforeASectionOfItsOwnChange(t *testing.T) {
 	for _, e := range []struct{ name, old, new string }{

@@ -60,7 +60,7 @@ func hiddenRunes(s string) []hiddenRune {
 	return out
 }
 
-// hidden says why r is not what it seems, "" where it is harmless. Emoji keep
+// hidden says why r is not what it seems, "" if it is harmless. Emoji keep
 // their joiners and selectors.
 func hidden(r, before rune, rest string) string {
 	switch {
@@ -97,7 +97,8 @@ var wordOfLetters = lazyregexp.New(`\pL+`)
 
 var lookalikes = []*unicode.RangeTable{unicode.Cyrillic, unicode.Armenian, unicode.Cherokee}
 
-// mixedWords are words with both Latin letters and lookalikes of them. Greek is left out: it stands next to Latin letters in formulas.
+// mixedWords are words with both Latin letters and lookalikes of them. Greek is left
+// out: formulas hold it next to Latin letters.
 func mixedWords(s string) []match {
 	var out []match
 	if strings.IndexFunc(s, func(r rune) bool { return unicode.In(r, lookalikes...) }) < 0 {

@@ -219,9 +219,8 @@ func (r reading) footnote(index int, seen map[int]bool) string {
 	return "footnote" + b.String()
 }
 
-// before describes what ends where a span begins that has a heading of its own: the
-// headings in force until there, and the last of them if nothing is below it, "" if
-// there is something.
+// before describes what a span that has a heading of its own ends: the headings in force
+// directly before it, and the last of them if nothing is below that one, "" otherwise.
 func (r reading) before(s skill.Span) (inForce []string, empty string) {
 	at := r.d.md.Opening(r.headings, s)
 	i := slices.IndexFunc(r.headings, func(h skill.Heading) bool { return h.Start == at })

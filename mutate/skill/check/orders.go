@@ -21,7 +21,7 @@ var (
 	listGoesOn   = lazyregexp.New(`^[a-z-]+,? (?:[a-z-]+, )*n?or `)
 )
 
-// negated reports whether s forbids what stands at offset at.
+// negated reports whether s forbids what is at offset at.
 func negated(s string, at int) bool {
 	before := s[:at]
 	if strings.Contains(before, "never mind") {
@@ -116,7 +116,7 @@ func commands(re *pattern, s string) bool {
 
 // kernelNames matches every way in which a sentence can name the kernel of the
 // body: by its place, by the headings inside of it, and by the general words
-// that it uses itself. It is nil where there is no rule to undermine.
+// that it uses itself. It is nil if there is no rule to undermine.
 func kernelNames(d *document) *regexp.Regexp {
 	words, kept := []string{patternOf("kernel-places").String()}, false
 	headings := d.md.Headings

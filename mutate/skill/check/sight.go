@@ -50,7 +50,7 @@ func checkSight(parent, child *document) []Finding {
 	return fs
 }
 
-// checkReach rejects a child whose kernel stands further from the top than the
+// checkReach rejects a child whose kernel is further from the top than the
 // growth of the text explains, or beyond what one read shows.
 func checkReach(parent, child *document) []Finding {
 	a, b := parent.bodySpans(), child.bodySpans()
@@ -134,8 +134,8 @@ func checkBlankRuns(parent, child *document) []Finding {
 	return nil
 }
 
-// between finds neighbouring runs that stand between the same two lines as r and
-// hold as many blank lines; from is to where there are none.
+// between finds neighbouring runs that are between the same two lines as r and
+// hold as many blank lines; from equals to if there are none.
 func between(runs []blankRun, r blankRun) (from, to int) {
 	from = -1
 	sum := 0
@@ -191,7 +191,7 @@ func (d *document) blankRuns() []blankRun {
 }
 
 var (
-	// emptyMarkup is Markdown and HTML that shows nothing where it stands alone.
+	// emptyMarkup is Markdown and HTML that shows nothing alone on a line.
 	emptyMarkup = lazyregexp.New(`(?i)<!--.*?-->|</?(?:br|sub|sup|kbd)\s*/?>|\[[ x]?\]|^[\s>]*\d{1,9}[.)](?:\s|$)`)
 
 	// drawnLine is a line of a page (or an underline of a heading), or a fence.

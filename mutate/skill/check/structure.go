@@ -80,7 +80,7 @@ func orNone(s string) string {
 	return s
 }
 
-// A place is where a kernel span stands in the Markdown.
+// A place describes the Markdown around and in a kernel span.
 type place struct {
 	path    string   // headings above
 	before  []string // headings that end where the span begins
@@ -123,7 +123,7 @@ func (r reading) path(s skill.Span) string {
 }
 
 // An htmlComment is one <!-- … --> outside of code; unclosed ones reach to the
-// end of the file, as they do for whoever reads the bare text.
+// end of the file, as they do for readers of the bare text.
 type htmlComment struct {
 	start, end int
 	closed     bool

@@ -32,7 +32,7 @@ var (
 )
 
 // Validate holds d against the specification. folder is the name of the folder
-// that holds it ("" where unknown).
+// that holds it ("" if unknown).
 func Validate(of *skill.Document, p Profile, folder string) []Finding {
 	var v validation
 	d := read(of)

@@ -32,7 +32,7 @@ func voidedBy(was, is []string) string {
 	return ""
 }
 
-// plainWords is s in lower case, without characters that nobody sees, and with plain
+// plainWords is s in lower case, without invisible characters, and with plain
 // spaces and hyphens.
 func plainWords(s string) string {
 	s = strings.Map(func(r rune) rune {

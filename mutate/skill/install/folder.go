@@ -122,13 +122,13 @@ const plantPrefix = ".evolve-plant-"
 // Plant puts a skill where there is none: the folder at dir gets text as its
 // SKILL.md, and a copy of files (what Survey returned for the folder from). The
 // folder is put together beside dir and renamed in one step, so that a crash
-// leaves all of it or nothing; the folders above are made where they are missing.
+// leaves all of it or nothing; the folders above are made if they are missing.
 // A folder that is there already, with anything in it, is an error that wraps
 // fs.ErrExist; so that nothing is written over. A file that is not as files says
 // (it was edited meanwhile) is an error, too. After an error nothing is at dir.
 //
 // dir is the path that the caller has written down, with its symlinks resolved as
-// far as there is something: where it leads through one by now, or its folder is
+// far as there is something; if it leads through one by now, or its folder is
 // replaced meanwhile, somebody has done that, and nothing is put there.
 func Plant(dir, from string, files []FolderFile, text []byte) error {
 	if err := plant(dir, from, files, text, func(step) {}); err != nil {
@@ -225,7 +225,7 @@ func plant(dir, from string, files []FolderFile, text []byte, at func(step)) (er
 }
 
 // openAsWritten opens the folder at dir, a path without symlinks, and makes it and
-// those above it where they are missing. It begins at the last one that is there
+// those above it if they are missing. It begins at the last one that is there
 // and looks up the others inside of it, so that a symlink that comes up meanwhile
 // leads nowhere else.
 func openAsWritten(dir string, at func(step)) (*os.Root, error) {
@@ -264,7 +264,7 @@ func openAsWritten(dir string, at func(step)) (*os.Root, error) {
 	return root.OpenRoot(below)
 }
 
-// movedFrom is an error where dir, which led to the folder that is open without a
+// movedFrom is an error if dir, which led to the folder that is open without a
 // symlink, leads there no longer.
 func movedFrom(open *os.Root, dir string) error {
 	now, err := filepath.EvalSymlinks(dir)
@@ -288,7 +288,7 @@ func movedFrom(open *os.Root, dir string) error {
 	return nil
 }
 
-// vacant is nil where nothing is at name, or an empty folder.
+// vacant is nil if nothing is at name, or an empty folder.
 func vacant(root *os.Root, name string) error {
 	info, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {

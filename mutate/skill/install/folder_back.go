@@ -140,7 +140,7 @@ func emptied(folder *os.Root, files []FolderFile) (left []string, err error) {
 	slices.SortFunc(dirs, func(a, b string) int { return strings.Count(b, "/") - strings.Count(a, "/") })
 	for _, d := range dirs {
 		if info, err := folder.Lstat(d); err == nil && info.IsDir() {
-			_ = folder.Remove(d) // fails where something is in it
+			_ = folder.Remove(d) // fails if something is in it
 		}
 	}
 	err = fs.WalkDir(folder.FS(), ".", func(name string, e fs.DirEntry, err error) error {

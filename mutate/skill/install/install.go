@@ -41,7 +41,7 @@ func short(hash string) string { return hash[:min(12, len(hash))] }
 const lockWait = 30 * time.Second
 
 // Install replaces the file at path with text if and only if its present text
-// has the SHA-256 want (hex; "" where there must be no file yet): otherwise it
+// has the SHA-256 want (hex; "" if there must be no file yet): otherwise it
 // returns a *DriftError and writes nothing. A live file that already holds text
 // is a success without a write. Rolling back is Install with the older text.
 //
@@ -54,7 +54,7 @@ const lockWait = 30 * time.Second
 // could not be synced, or that another one has taken its place.
 //
 // The folder is opened once, and everything happens inside what was opened:
-// where somebody puts another folder, or a symlink to one, in its place
+// if somebody puts another folder, or a symlink to one, in its place
 // meanwhile, nothing is read from there and nothing written to it.
 //
 // Installers exclude each other by a lock on the folder itself, which leaves no
@@ -67,7 +67,7 @@ func Install(path string, want string, text []byte) error {
 }
 
 // InstallResolved is Install for a path that filepath.EvalSymlinks returned, and
-// that the caller has written down as the one to be changed: where it leads
+// that the caller has written down as the one to be changed; if it leads
 // through a symlink by now, somebody has put that there, and nothing is written.
 func InstallResolved(path string, want string, text []byte) error {
 	return named(path, installAt(path, true, want, text, func(step) {}))
@@ -103,7 +103,7 @@ func install(path, want string, text []byte, at func(step)) error {
 	return installAt(path, false, want, text, at)
 }
 
-// installAt refuses a path with symlinks where it is said to be resolved.
+// installAt refuses a path with symlinks if it is said to be resolved.
 func installAt(path string, isResolved bool, want string, text []byte, at func(step)) (err error) {
 	target, err := resolve(path, want == "")
 	if errors.Is(err, fs.ErrNotExist) {

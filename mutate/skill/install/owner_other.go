@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// keepOwner does nothing: files here belong to whoever may write the folder.
+// keepOwner does nothing: files here belong to the user who may write the folder.
 func keepOwner(*os.File, fs.FileInfo) error { return nil }

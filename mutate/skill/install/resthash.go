@@ -20,7 +20,7 @@ import (
 var notSkill = []string{".git", ".hg", ".svn", ".jj", "__pycache__", ".DS_Store"}
 
 // RestHash is the SHA-256 in hex over everything in a skill's folder except its
-// SKILL.md: slash-separated paths in order, permission bits, and bytes; "" where
+// SKILL.md: slash-separated paths in order, permission bits, and bytes; "" if
 // there is nothing else. Empty folders do not count. A symlink counts with its
 // text and with what it leads to.
 func RestHash(dir string) (string, error) {

@@ -14,7 +14,7 @@ import (
 )
 
 // A site is where a SKILL.md is installed: a folder that is open, and a name in
-// it. Names are looked up inside that folder alone, whatever stands at its path
+// it. Names are looked up inside that folder alone, whatever is at its path
 // by now.
 type site struct {
 	asked  string // the path that Install was given
@@ -23,7 +23,7 @@ type site struct {
 	folder *os.Root
 }
 
-// moved is an error where the path no longer leads to the folder that is open.
+// moved is an error if the path no longer leads to the folder that is open.
 func (p *site) moved() error {
 	now, err := resolve(p.asked, false)
 	if err == nil && now != p.target {
@@ -46,7 +46,7 @@ func (p *site) moved() error {
 	return nil
 }
 
-// A liveFile is what is installed; hash is "" and info nil where nothing is.
+// A liveFile is what is installed; hash is "" and info nil if nothing is.
 type liveFile struct {
 	hash string
 	info fs.FileInfo
