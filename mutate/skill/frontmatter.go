@@ -113,6 +113,7 @@ func (f *frontmatter) value(key string) *yaml.Node {
 	return MapValue(f.root, key)
 }
 
+// MapValue is the value of a key in a mapping, aliases followed, nil if absent.
 func MapValue(m *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		if m.Content[i].Value == key {
@@ -122,6 +123,7 @@ func MapValue(m *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
+// Follow is the node that an alias leads to, or n itself.
 func Follow(n *yaml.Node) *yaml.Node {
 	for n.Kind == yaml.AliasNode && n.Alias != nil {
 		n = n.Alias

@@ -24,6 +24,7 @@ var (
 	invariantHeading = lazyregexp.New(`(?i)\b(security|safety|contracts?|polic(?:y|ies)|compliance|invariants?|guardrails?|must|never)\b`)
 )
 
+// ShellReason is the Reason of a span that an agent runs while it loads the skill.
 const ShellReason = "shell command that runs without asking"
 
 // findKernel lists the kernel spans of a document whose frontmatter and outline

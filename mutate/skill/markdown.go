@@ -76,6 +76,7 @@ func (o *Outline) headingsOf(doc ast.Node) []Heading {
 	return out
 }
 
+// HeadingOf is what h is in the file.
 func (o *Outline) HeadingOf(h *ast.Heading) Heading {
 	return Heading{Start: o.Starts[o.Line(o.body+h.Pos())], Level: h.Level, Text: PlainText(h, o.raw[o.body:])}
 }
