@@ -82,10 +82,8 @@ var phrases = []phrase{
 
 var (
 	statusText = lazyregexp.New(`(?i)\b(?:unexpected|last) status:? (\d{3})\b`)
-	// "Please try again in 1.898s.", as the rate limit words it.
-	againIn = lazyregexp.New(`(?i)try again in\s+(\d+(?:\.\d+)?)\s*(ms|s|seconds?|minutes?|m|hours?|h|days?)\b`)
-	againAt = lazyregexp.New(`(?i)try again at ((?:[A-Z][a-z]{2} \d{1,2}(?:st|nd|rd|th)?, \d{4} )?\d{1,2}:\d{2} [AP]M)`)
-	ordinal = lazyregexp.New(`(\d)(?:st|nd|rd|th),`)
+	againAt    = lazyregexp.New(`(?i)try again at ((?:[A-Z][a-z]{2} \d{1,2}(?:st|nd|rd|th)?, \d{4} )?\d{1,2}:\d{2} [AP]M)`)
+	ordinal    = lazyregexp.New(`(\d)(?:st|nd|rd|th),`)
 )
 
 // classify says what a failure's text stands for; now is when it was printed. A
@@ -136,7 +134,7 @@ func classify(text string, now time.Time) verdict {
 	}
 	switch v.infra {
 	case eval.RateLimited:
-		v.after = waitOf(text)
+		v.after = replay.WaitIn(text)
 	case eval.UsageLimit:
 		v.reset = resetOf(text, now)
 		if v.reset.After(now) {
@@ -146,36 +144,12 @@ func classify(text string, now time.Time) verdict {
 	return v
 }
 
-// waitOf reads "try again in 1.898s"; 0 if the text does not say.
-func waitOf(text string) time.Duration {
-	m := againIn.FindStringSubmatch(text)
-	if m == nil {
-		return 0
-	}
-	n, err := strconv.ParseFloat(m[1], 64)
-	if err != nil {
-		return 0
-	}
-	unit := time.Second
-	switch u := strings.ToLower(m[2]); {
-	case u == "ms":
-		unit = time.Millisecond
-	case strings.HasPrefix(u, "m"):
-		unit = time.Minute
-	case strings.HasPrefix(u, "h"):
-		unit = time.Hour
-	case strings.HasPrefix(u, "d"):
-		unit = 24 * time.Hour
-	}
-	return time.Duration(min(n, 1000) * float64(unit))
-}
-
 // resetOf reads when a usage limit ends: "try again at 3:37 AM" on the same
 // day, "try again at Nov 24th, 2026 1:56 PM" on another, both in the time zone
 // of this machine, which the child has too. The program leaves the seconds out:
 // it is the end of that minute. Zero if the text does not say.
 func resetOf(text string, now time.Time) time.Time {
-	if wait := waitOf(text); wait > 0 {
+	if wait := replay.WaitIn(text); wait > 0 {
 		return now.Add(wait)
 	}
 	m := againAt.FindStringSubmatch(text)

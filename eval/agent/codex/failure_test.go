@@ -61,7 +61,7 @@ func TestReset(t *testing.T) {
 		"or try again at 3:37 AM.":                time.Date(2026, 11, 22, 3, 38, 0, 0, berlin),
 		"or try again at Nov 24th, 2026 1:56 PM.": time.Date(2026, 11, 24, 13, 57, 0, 0, berlin),
 		"try again at Dec 1st, 2026 12:05 AM":     time.Date(2026, 12, 1, 0, 6, 0, 0, berlin),
-		"Try again in 3 days 4 hours":             now.Add(72 * time.Hour),
+		"Try again in 3 days 4 hours":             now.Add(76 * time.Hour),
 		"Please try again in 250ms.":              now.Add(250 * time.Millisecond),
 		"try again in 20 minutes.":                now.Add(20 * time.Minute),
 		"try again later.":                        {},

@@ -13,6 +13,7 @@ import (
 	sdk "github.com/github/copilot-sdk/go"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
 var update = flag.Bool("update", false, "write the golden attempts")
@@ -198,8 +199,8 @@ func TestWaitIn(t *testing.T) {
 		"":                                       0,
 		"try again in 99999999999999999999 days": 365 * 24 * time.Hour,
 	} {
-		if got := waitIn(text); got != want {
-			t.Errorf("waitIn(%q) = %v, want %v", text, got, want)
+		if got := replay.WaitIn(text); got != want {
+			t.Errorf("WaitIn(%q) = %v, want %v", text, got, want)
 		}
 	}
 }
@@ -209,8 +210,8 @@ func FuzzWaitIn(f *testing.F) {
 	f.Add("resets in 2 days, 3 hours")
 	f.Add("retry after 9e99 weeks")
 	f.Fuzz(func(t *testing.T, text string) {
-		if d := waitIn(text); d < 0 || d > 365*24*time.Hour {
-			t.Errorf("waitIn(%q) = %v", text, d)
+		if d := replay.WaitIn(text); d < 0 || d > 365*24*time.Hour {
+			t.Errorf("WaitIn(%q) = %v", text, d)
 		}
 	})
 }

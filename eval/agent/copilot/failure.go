@@ -12,7 +12,7 @@ import (
 	sdk "github.com/github/copilot-sdk/go"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
+	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
 // A fault is why the model's last call failed, from all events that tell of it.
@@ -111,19 +111,16 @@ func (f *fault) infra(now time.Time) *eval.InfraError {
 	switch {
 	case f.status == http.StatusPaymentRequired, f.kind == "quota", slices.Contains(spent, f.code):
 		e.Kind, e.ResetAt = eval.UsageLimit, f.reset
-		if wait := waitIn(f.message); wait > 0 && e.ResetAt.IsZero() {
+		if wait := replay.WaitIn(f.message); wait > 0 && e.ResetAt.IsZero() {
 			e.ResetAt = now.Add(wait)
 		}
 	case f.status == http.StatusUnauthorized, f.status == http.StatusForbidden,
 		f.kind == "authentication", f.kind == "authorization":
 		e.Kind = eval.Auth
 	case f.status == http.StatusTooManyRequests, f.kind == "rate_limit":
-		e.Kind, e.RetryAfter = eval.RateLimited, waitIn(f.message)
-	case f.status == http.StatusRequestTimeout, f.status == http.StatusConflict, f.status == http.StatusTooEarly,
-		f.status >= 500:
-		e.Kind = eval.ServerError
+		e.Kind, e.RetryAfter = eval.RateLimited, replay.WaitIn(f.message)
 	case f.status >= 400:
-		e.Kind = eval.BadRequest
+		e.Kind = replay.Refused(f.status)
 	case strings.Contains(lower, "json"), strings.Contains(lower, "parse"):
 		e.Kind = eval.ServerError
 	case f.transport:
@@ -171,39 +168,4 @@ func (r *reader) outcome() (failure string, err error) {
 		return r.broken, nil
 	}
 	return "", nil
-}
-
-// waitText is how servers put a time to wait into words: "try again in 1h 30m",
-// "Please try again in 20s", "resets in 3 hours", "in 6ms".
-var waitText = lazyregexp.New(`(?i)\b(?:again|resets?|retry|available)\b[^.;\n]{0,20}?\b(?:in|after)\s+((?:\d+(?:\.\d+)?\s*[a-z]+[\s,]*(?:and\s+)?){1,4})`)
-
-var waitPart = lazyregexp.New(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
-
-// waitIn is how long a message asks to wait; 0 if it does not say.
-func waitIn(message string) time.Duration {
-	m := waitText.FindStringSubmatch(message)
-	if m == nil {
-		return 0
-	}
-	const longest = 365 * 24 * time.Hour
-	var sum float64
-	for _, part := range waitPart.FindAllStringSubmatch(m[1], -1) {
-		n, err := strconv.ParseFloat(part[1], 64)
-		word := strings.ToLower(part[2])
-		unit, known := units[word]
-		if !known {
-			unit, known = units[strings.TrimSuffix(word, "s")]
-		}
-		if err != nil || !known {
-			break
-		}
-		sum += n * float64(unit)
-	}
-	return time.Duration(min(sum, float64(longest)))
-}
-
-var units = map[string]time.Duration{
-	"m": time.Minute, "min": time.Minute, "minute": time.Minute, "h": time.Hour, "hr": time.Hour, "hour": time.Hour,
-	"d": 24 * time.Hour, "day": 24 * time.Hour, "week": 7 * 24 * time.Hour,
-	"s": time.Second, "sec": time.Second, "second": time.Second, "ms": time.Millisecond, "millisecond": time.Millisecond,
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/replay"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
@@ -79,14 +80,12 @@ func infra(text string, now time.Time) *eval.InfraError {
 	switch {
 	case quota.MatchString(text) && status != 401 && status < 500 && (wait == 0 || wait > soon), status == 402:
 		e.Kind, e.ResetAt = eval.UsageLimit, reset
-	case status == 401, status == 403:
-		e.Kind = eval.Auth
-	case status == 429, status == 0 && limited.MatchString(text):
+	case status == 0 && limited.MatchString(text):
 		e.Kind, e.RetryAfter = eval.RateLimited, wait
-	case status == 408, status == 409, status == 425, status >= 500:
-		e.RetryAfter = wait
 	case status >= 400:
-		e.Kind = eval.BadRequest
+		if e.Kind = replay.Refused(status); e.Kind == eval.RateLimited || e.Kind == eval.ServerError {
+			e.RetryAfter = wait
+		}
 	case noSuch.MatchString(text):
 		e.Kind = eval.BadRequest
 	case noKey.MatchString(text):
@@ -109,8 +108,6 @@ func statusOf(text string) int {
 }
 
 var (
-	waitWords = lazyregexp.New(`(?i)(?:try again|retry|resets?) (?:in|after) ~?((?:\d+(?:\.\d+)? ?(?:days?|hours?|hrs?|minutes?|mins?|seconds?|secs?|ms|[dhms])[, ]*(?:and )?)+)`)
-	waitPart  = lazyregexp.New(`(?i)(\d+(?:\.\d+)?) ?(days?|hours?|hrs?|minutes?|mins?|seconds?|secs?|ms|[dhms])`)
 	waitField = lazyregexp.New(`"(?:resets_in_seconds|retry_after|retryDelay)"\s*:\s*"?(\d+(?:\.\d+)?)`)
 	resetAt   = lazyregexp.New(`(?i)"?resets?[_ ]?at"?\s*:?\s*"?(\d{10}\b|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d))`)
 )
@@ -140,26 +137,7 @@ func waitIn(text string, now time.Time) (time.Duration, time.Time) {
 	if m := waitField.FindStringSubmatch(text); m != nil {
 		return told(seconds(m[1], time.Second))
 	}
-	m := waitWords.FindStringSubmatch(text)
-	if m == nil {
-		return 0, time.Time{}
-	}
-	var sum time.Duration
-	for _, p := range waitPart.FindAllStringSubmatch(m[1], -1) {
-		unit := time.Second
-		switch word := strings.ToLower(p[2]); {
-		case word == "ms":
-			unit = time.Millisecond
-		case word[0] == 'd':
-			unit = 24 * time.Hour
-		case word[0] == 'h':
-			unit = time.Hour
-		case word[0] == 'm':
-			unit = time.Minute
-		}
-		sum += seconds(p[1], unit)
-	}
-	return told(sum)
+	return told(replay.WaitIn(text))
 }
 
 // seconds reads a number of units without overflow.
