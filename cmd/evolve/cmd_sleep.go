@@ -122,7 +122,7 @@ func sleepRun(ctx context.Context, a *global, f *sleepFlags) error {
 	defer s.Close()
 	c := &sleep.Cycle{Parts: s.Parts(), Journal: sleep.Stored(db), Now: a.Now, Owner: cycleOwner(), Dead: ownerGone, Lease: nightLease, Demo: a.isDemo(),
 		Rollback: f.rollback, RunID: func() string { return campaign.NewID(a.Now()) },
-		OnResume: func(n *sleep.Night) { a.Say("goes on with night %s (%s)", n.ID, status.BoundsOf(n)) },
+		OnResume: func(n *sleep.Night) { a.Say("continues night %s (%s)", n.ID, status.BoundsOf(n)) },
 		OnStep: func(_ *sleep.Night, k *sleep.Step) {
 			if k.Stage == sleep.Begun && k.Attempts <= 1 { // how it ends is the result
 				a.Say("%s", stepLine(k))
@@ -133,7 +133,7 @@ func sleepRun(ctx context.Context, a *global, f *sleepFlags) error {
 	var held *sleep.HeldError
 	switch {
 	case errors.As(err, &held):
-		return &problem.Error{Kind: problem.Busy, Err: err, Hint: "wait for it: `evolve sleep status` tells how far it is"}
+		return &problem.Error{Kind: problem.Busy, Err: err, Hint: "wait for it: `evolve sleep status` shows its progress"}
 	case err != nil && n == nil:
 		return stoppedNight(ctx, a, err)
 	}

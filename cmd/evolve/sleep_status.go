@@ -117,7 +117,7 @@ func printSleep(a *global, r *sleepReport) error {
 	case r.Running != "":
 		fmt.Fprintf(&b, "running  night %s, by %s\n", l.ID, r.Running)
 	case l.Ended.IsZero():
-		fmt.Fprintf(&b, "last     %s, interrupted: `evolve sleep run` goes on with it\n", l.Began.Local().Format("2006-01-02 15:04"))
+		fmt.Fprintf(&b, "last     %s, interrupted: `evolve sleep run` continues it\n", l.Began.Local().Format("2006-01-02 15:04"))
 	default:
 		fmt.Fprintf(&b, "last     %s, %s\n", l.Began.Local().Format("2006-01-02 15:04"), report.Duration(l.Ended.Sub(l.Began).Milliseconds()))
 	}

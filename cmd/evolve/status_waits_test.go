@@ -154,7 +154,7 @@ func TestStatusNamesLabels(t *testing.T) {
 	w.must(h.err)
 	w.nothing("tables")
 	w.judged("tables", 7)
-	const text = "7 held-out cases that nothing trusted decides"
+	const text = "7 held-out cases that rest on an untrusted judge"
 	w.waits("tables", "evolve review tables", text)
 	if s, page := w.status("tables"); s.Waits[0].Kind != "review" || s.Challenger.Unlabelled != 7 || s.Next != "`evolve review tables`: "+text || !strings.HasSuffix(page, "next: `evolve review tables`: "+text+"\n") {
 		t.Errorf("%+v, next %q:\n%s", s.Waits, s.Next, page)

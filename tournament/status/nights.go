@@ -103,7 +103,7 @@ func (r *Night) Text() string {
 	var b strings.Builder
 	if r.DryRun {
 		if r.Generation > 0 { // it was saved
-			fmt.Fprintf(&b, "night %s goes on (%s):\n", r.ID, BoundsOf(r.Night))
+			fmt.Fprintf(&b, "night %s continues (%s):\n", r.ID, BoundsOf(r.Night))
 		} else {
 			fmt.Fprintf(&b, "a night now, with the sessions harvested so far:\n")
 		}

@@ -186,7 +186,7 @@ func (rd *Reader) Challenger(ctx context.Context, skill *skill.Live, before stri
 
 // unlabelled says what its trial waits with for its owner's labels.
 func (c *Challenger) unlabelled() string {
-	return plain.Counted(c.Unlabelled, "held-out case") + " that nothing trusted decides"
+	return plain.Counted(c.Unlabelled, "held-out case") + " that rest on an untrusted judge"
 }
 
 // provable is how many cases it takes at least to show that cost and latency are
