@@ -25,7 +25,7 @@ func (v *auditCounts) count(r *eval.Rollout) {
 	}
 }
 
-// warnings are warnings; nil if no rollout was void or inconclusive.
+// warnings is nil if no rollout was void or inconclusive.
 func (v *auditCounts) warnings() (out []string) {
 	if v.void > 0 {
 		out = append(out, fmt.Sprintf("%d of %d rollouts are void, the agent read what it must not: %s", v.void, v.all, v.why))

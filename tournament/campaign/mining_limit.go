@@ -69,7 +69,7 @@ func (r *limitedReader) Complete(ctx context.Context, q eval.Prompt) (eval.Compl
 	return c, err
 }
 
-// warnings say what was left unread.
+// warnings says what was left unread.
 func (r *limitedReader) warnings() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -138,7 +138,7 @@ func (f *failureLimit) dead() error {
 	return f.last
 }
 
-// warnings say that corrections were left unread, and why.
+// warnings says which corrections were left unread, and why.
 func (f *failureLimit) warnings() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
