@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 	"eval/problem":                  {},
 	"eval/shell":                    {},
 	"eval/agent":                    {"eval", "eval/plain", "mutate/skill", "harvest/redact", "eval/agent/process", "eval/workspace"},
-	"eval/agent/…":                  {"eval", "eval/agent", "eval/problem", "mutate/skill", "eval/agent/process", "eval/agent/replay", "eval/scratch", "eval/shell", "eval/skillcreator", "eval/workspace"},
+	"eval/agent/…":                  {"eval", "eval/agent", "eval/problem", "mutate/skill", "mutate/skill/check", "eval/agent/process", "eval/agent/replay", "eval/scratch", "eval/shell", "eval/skillcreator", "eval/workspace"},
 	"eval/agent/process":            {"eval/scratch"},
 	"mutate":                        {"mutate/skill", "eval", "harvest/ownwords"},
 	"harvest/jsonl":                 {},

@@ -57,13 +57,33 @@ func Add(root *cobra.Command, group string, unknown func(c *cobra.Command, word 
 
 var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("help").Funcs(template.FuncMap{
-		"trim":   func(s string) string { return strings.TrimRight(s, "\n") },
+		"flow":   flow,
 		"listed": func(c *cobra.Command) bool { return c.IsAvailableCommand() || c.Name() == "help" },
 		"topics": func(root *cobra.Command) []*cobra.Command {
 			return slices.DeleteFunc(slices.Clone(root.Commands()), func(c *cobra.Command) bool { return !c.IsAdditionalHelpTopicCommand() })
 		},
 	}).Parse(layout))
 })
+
+// flow joins the lines of a paragraph, which are folded to the width of help later.
+// A line that is indented is a line of its own.
+func flow(s string) string {
+	var b strings.Builder
+	last := ""
+	for line := range strings.Lines(strings.TrimRight(s, "\n")) {
+		line = strings.TrimRight(line, "\n")
+		switch {
+		case b.Len() == 0:
+		case line == "" || last == "" || strings.HasPrefix(line, " ") || strings.HasPrefix(last, " "):
+			b.WriteByte('\n')
+		default:
+			b.WriteByte(' ')
+		}
+		b.WriteString(line)
+		last = line
+	}
+	return b.String()
+}
 
 // Text explains a command or a topic.
 func Text(c *cobra.Command) string {
