@@ -124,9 +124,16 @@ func (d *Diff) Text(coloured bool) string {
 			break
 		}
 	}
-	for _, l := range d.Lines {
+	var words []string
+	if coloured {
+		words = changedWords(d.Lines)
+	}
+	for i, l := range d.Lines {
 		text := mark[l.Kind] + visible(l)
 		if c := colour[l.Kind]; coloured && c != "" {
+			if words[i] != "" {
+				text = mark[l.Kind] + words[i]
+			}
 			text = c + text + "\x1b[0m"
 		}
 		b.WriteString(text + "\n")

@@ -97,3 +97,38 @@ func TestPatchApplies(t *testing.T) {
 		t.Errorf("the patch makes %q", got.String())
 	}
 }
+
+func TestDiffMarksChangedWords(t *testing.T) {
+	d, err := report.Between("v0", "v1", reporttest.Parse(t, reporttest.OldText), reporttest.Parse(t, strings.Replace(reporttest.OldText, "at most three tags.", "at most five tags.", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := d.Text(true)
+	for _, want := range []string{"\x1b[31m-- Use at most \x1b[7mthree\x1b[27m tags.\x1b[0m\n", "\x1b[32m+- Use at most \x1b[7mfive\x1b[27m tags.\x1b[0m\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %q", want, got)
+		}
+	}
+	if plain.Text(got) != d.Text(false) {
+		t.Errorf("colour changes the text: %q", plain.Text(got))
+	}
+}
+
+// TestDiffShowsWhatCannotBeSeen: line ends and hidden characters are what differs
+// between lines that look the same.
+func TestDiffShowsWhatCannotBeSeen(t *testing.T) {
+	for change, want := range map[string]string{
+		"Be brief.":         "-Be brief.\n+Be brief.\n\\ No newline at end of file\n",
+		"Be brief.\r\n":     "-Be brief.\n+Be brief.^M\n",
+		"Be\u202e brief.\n": "-Be brief.\n+Be<U+202E> brief.\n",
+		"Be\x07 brief.\n":   "+Be brief.\n",
+	} {
+		d, err := report.Between("v0", "v1", reporttest.Parse(t, reporttest.OldText), reporttest.Parse(t, strings.Replace(reporttest.OldText, "Be brief.\n", change, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Text(false); !strings.Contains(got, want) {
+			t.Errorf("%q is shown as\n%s", change, got)
+		}
+	}
+}
