@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mattn/go-runewidth"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/pareto"
@@ -21,11 +20,10 @@ const (
 // Text lists the versions and the candidates on trial, the newest first, each with the
 // version that it was made from. newest bounds the versions, 0 for all.
 func (l *Log) Text(newest int) string {
-	narrow := runewidth.Condition{} // the same in every locale
 	var b strings.Builder
 	line := func(format string, args ...any) {
 		s := plain.Text(strings.TrimRight(fmt.Sprintf(format, args...), " "))
-		b.WriteString(narrow.Truncate(s, logWidth, "...") + "\n")
+		b.WriteString(plain.Fold(s, logWidth) + "\n")
 	}
 	more := func(lines ...string) {
 		for _, s := range lines {
@@ -84,7 +82,7 @@ func (l *Log) Text(newest int) string {
 			mark = "*"
 		}
 		words, note := v.describe(), v.Note
-		if all := words + ", " + note; note != "" && narrow.StringWidth(all) <= logWidth-stateAt {
+		if all := words + ", " + note; note != "" && plain.Width(all) <= logWidth-stateAt {
 			words, note = all, ""
 		}
 		row(mark, fmt.Sprintf("v%d", v.Version), v.SHA, v.Created, v.parent, words)
