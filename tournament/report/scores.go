@@ -92,8 +92,6 @@ func newScores(d *Data) *scores {
 	return s
 }
 
-func first(s string, n int) string { return s[:min(n, len(s))] }
-
 // mean is the mean quality of a candidate on a case over its scored trials, nil
 // for none.
 func (s *scores) mean(id, sha string) *float64 {
