@@ -40,11 +40,6 @@ versions are skipped; to restore one, name it and add --force.`,
 	return c
 }
 
-// rollbackLive takes the live version back wherever it is installed.
-func rollbackLive(ctx context.Context, a *global, arg string) error {
-	return rollbackSkill(ctx, a, arg, rollbackFlags{})
-}
-
 func rollbackSkill(ctx context.Context, a *global, arg string, f rollbackFlags) error {
 	name, at, _ := strings.Cut(arg, "@")
 	live, err := a.layout().AsItIs(name)

@@ -2,12 +2,18 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"strings"
 	"testing"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 )
+
+// rollbackLive takes the live version back wherever it is installed.
+func rollbackLive(ctx context.Context, a *global, arg string) error {
+	return rollbackSkill(ctx, a, arg, rollbackFlags{})
+}
 
 func (r *roaming) reject(text []byte) {
 	r.t.Helper()
