@@ -225,6 +225,8 @@ func PlainText(n ast.Node, src []byte) string {
 				}
 			case *ast.String:
 				b.Write(n.Value)
+			case *ast.AutoLink:
+				b.Write(n.Label(src))
 			}
 		}
 		return ast.WalkContinue, nil

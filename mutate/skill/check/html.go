@@ -25,7 +25,7 @@ type htmlTag struct {
 
 // htmlStart matches a tag that may go over several lines, a declaration or an
 // instruction.
-var htmlStart = lazyregexp.New(`<(/?)([A-Za-z][A-Za-z0-9-]*)((?:[\s/][^<>]*)?)(>?)|<(?:\?|![A-Za-z\[])[^<>\n]*`)
+var htmlStart = lazyregexp.New(`<(/?)([A-Za-z][A-Za-z0-9_-]*)((?:[\s/][^<>]*)?)(>?)|<(?:\?|![A-Za-z\[])[^<>\n]*`)
 
 // htmlTags lists the raw HTML of the body outside of code, without plain tags in a paragraph of their own. Code
 // is what both CommonMark and GitHub's dialect take for code.
@@ -123,7 +123,7 @@ func checkHTML(parent, child *document) []Finding {
 	for _, t := range is {
 		severity := Reject
 		switch {
-		case t.at < end || end > 0 && pageWide[t.name]:
+		case t.at < end || pageWide[t.name]:
 			if before[t.key]--; before[t.key] >= 0 {
 				continue
 			}
