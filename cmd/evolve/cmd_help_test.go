@@ -245,6 +245,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"harvest", "--source", "co"}, []string{"codex", "copilot"}, "claude"},
 		{[]string{"kernel", ""}, []string{"show", "check", "confirm"}, ""},
 		{[]string{"help", "sl"}, []string{"sleep"}, "status"},
+		{[]string{"help", "ex"}, []string{"exit-codes"}, "files"},
 		{[]string{"help", "sleep", ""}, []string{"run", "install"}, "status "},
 		{[]string{"completion", ""}, shells, ""},
 		{[]string{"doctor", ""}, nil, "dataviz"},

@@ -50,6 +50,16 @@ func Add(root *cobra.Command, group string, unknown func(c *cobra.Command, word 
 		}
 		return of.Help()
 	}
+	commands := help.ValidArgsFunction // cobra's, which leaves topics out
+	help.ValidArgsFunction = func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		found, directive := commands(c, args, begun)
+		for _, t := range root.Commands() {
+			if len(args) == 0 && t.IsAdditionalHelpTopicCommand() && strings.HasPrefix(t.Name(), begun) {
+				found = append(found, t.Name()+"\t"+t.Short)
+			}
+		}
+		return found, directive
+	}
 	root.AddCommand(allTopics()...)
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { io.WriteString(c.OutOrStdout(), Text(c)) })
 	root.SetUsageFunc(func(c *cobra.Command) error { _, err := io.WriteString(c.OutOrStderr(), Text(c)); return err })
