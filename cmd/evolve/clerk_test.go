@@ -24,6 +24,9 @@ type clerk struct {
 	read   int64 // corrections and labels
 	tokens int64
 	asked  map[string]int // times that the same was asked, of what was read
+	// hold is the call from which on none is answered, so that a command cannot end
+	// before it is killed; 0 for none.
+	hold int64
 }
 
 // What every call of a clerk's says it took; reading takes 20 ms.
@@ -46,6 +49,13 @@ func (s *station) clerk() *clerk {
 			return
 		}
 		said := c.says(q.Messages[0].Content, string(body))
+		for c.held() {
+			select {
+			case <-r.Context().Done():
+				return
+			case <-time.After(time.Millisecond):
+			}
+		}
 		if said == "" {
 			r.Body = io.NopCloser(bytes.NewReader(body))
 			rec := httptest.NewRecorder()
@@ -92,6 +102,18 @@ func (c *clerk) says(system, body string) string {
 	return said
 }
 
+func (c *clerk) holdFrom(call int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hold = call
+}
+
+func (c *clerk) held() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.hold > 0 && c.calls >= c.hold
+}
+
 func (c *clerk) served() (calls, read, tokens int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -133,6 +155,16 @@ func (s *station) corrected(home string, plain, foreign int) {
 // killWhen starts a command and kills it once the server has come that far.
 func (s *station) killWhen(c *exec.Cmd, far func() bool) {
 	s.t.Helper()
+	if s.killedBefore(c, far) {
+		return
+	}
+	s.t.Fatal("the command ended before it could be killed")
+}
+
+// killedBefore is killWhen for a command that may end by itself, without an error,
+// before the server has come that far: then it reports false.
+func (s *station) killedBefore(c *exec.Cmd, far func() bool) bool {
+	s.t.Helper()
 	if err := c.Start(); err != nil {
 		s.t.Fatal(err)
 	}
@@ -143,7 +175,10 @@ func (s *station) killWhen(c *exec.Cmd, far func() bool) {
 	for deadline := time.After(time.Minute); !far(); {
 		select {
 		case err := <-ended:
-			s.t.Fatalf("the command ended before it could be killed: %v", err)
+			if err != nil {
+				s.t.Fatalf("the command failed before it could be killed: %v", err)
+			}
+			return false
 		case <-deadline:
 			s.t.Fatal("the command does not come that far")
 		case <-tick.C:
@@ -153,6 +188,7 @@ func (s *station) killWhen(c *exec.Cmd, far func() bool) {
 		s.t.Fatal(err)
 	}
 	<-ended
+	return true
 }
 
 // tookAtLeast is how many milliseconds must be on the bill for so many calls of 20 ms
