@@ -118,7 +118,7 @@ func scanCase(rows *sql.Rows) (c eval.Case, err error) {
 	return c, err
 }
 
-// Cases returns a skill's cases by id; those of all skills where skill is "".
+// Cases returns a skill's cases by id; those of all skills if skill is "".
 func (s *Store) Cases(ctx context.Context, skill string) ([]eval.Case, error) {
 	cs, err := sqlite.Query(ctx, s.DB, scanCase, `SELECT body, split FROM cases
 		WHERE (?1 = '' OR skill = ?1) AND dropped IS NULL ORDER BY skill, id`, skill)

@@ -163,7 +163,7 @@ func (s *Store) endInstall(ctx context.Context, id int64, outcome string) error 
 }
 
 // SettleInstall ends an install that a crash left pending, by the SHA-256 of
-// the file that is live at its path now ("" for none): it has happened where
+// the file that is live at its path now ("" for none): it has happened if
 // that is To, and has not if it is anything else. It reports which.
 func (s *Store) SettleInstall(ctx context.Context, in Install, live string) (happened bool, err error) {
 	if live == in.To {

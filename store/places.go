@@ -41,7 +41,7 @@ func (s *Store) ForgetPlace(ctx context.Context, name, path string) error {
 }
 
 // PlantedFiles are the files that evolve copied beside the SKILL.md at path when
-// there was nothing; planted is false where it did not put the folder there.
+// there was nothing; planted is false if it did not put the folder there.
 func (s *Store) PlantedFiles(ctx context.Context, name, path string) (files []install.FolderFile, planted bool, err error) {
 	rows, err := sqlite.Query(ctx, s.DB, sqlite.ScanBody[json.RawMessage], `SELECT files FROM planted WHERE skill = ? AND path = ?`, name, path)
 	if err == nil && len(rows) > 0 {
@@ -87,7 +87,7 @@ func (s *Store) PinSkill(ctx context.Context, name, sha string) error {
 	return sqlite.Named(err, "pin %s", name)
 }
 
-// UnpinSkill takes the pin off; was is false where there was none.
+// UnpinSkill takes the pin off; was is false if there was none.
 func (s *Store) UnpinSkill(ctx context.Context, name string) (was bool, err error) {
 	err = s.Do(ctx, func(t *tx) error {
 		var sha string

@@ -49,7 +49,7 @@ func (p *purge) removeTextsOf(skill string, ids, runs []string) error {
 	for _, v := range versions {
 		owned[v.SHA] = true
 	}
-	// A text learned where it, or one that it was made from, was made from a
+	// A text learned if it, or one that it was made from, was made from a
 	// case. A version passes that on as a mark only: what it holds is the owner's,
 	// and so is what was made of it later.
 	learned, gone := map[string]bool{}, map[string]bool{}

@@ -27,7 +27,7 @@ func (s *Store) Run(ctx context.Context, id string) (*record.Run, error) {
 	return r, err
 }
 
-// Runs returns a skill's runs, or all where skill is "", the newest first.
+// Runs returns a skill's runs, or all if skill is "", the newest first.
 func (s *Store) Runs(ctx context.Context, skill string) ([]record.Run, error) {
 	runs, err := sqlite.Query(ctx, s.DB, sqlite.ScanBody[record.Run],
 		`SELECT body FROM runs WHERE ?1 = '' OR skill = ?1 ORDER BY started DESC, rowid DESC`, skill)

@@ -11,7 +11,7 @@ import (
 )
 
 // SaveTrial writes the trial's state over the one that r was read as, and numbers
-// the trial where this begins it, in the same transaction: whoever has read another
+// the trial if this begins it, in the same transaction: whoever has read another
 // state is told so, and has changed nothing (*record.TrialChangedError).
 // Simulated evidence never replaces real evidence: that is an error.
 func (j *journal) SaveTrial(ctx context.Context, r *record.TrialRecord) error {

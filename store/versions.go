@@ -13,7 +13,7 @@ import (
 )
 
 // SaveVersion appends v to its skill's versions and returns it as it is kept:
-// with the next number (0 for a skill's first), and with the time where v has
+// with the next number (0 for a skill's first), and with the time if v has
 // none. Where the skill's latest version already has v's SHA, nothing is
 // written, and that version is returned.
 func (s *Store) SaveVersion(ctx context.Context, v record.Version) (record.Version, error) {
@@ -137,7 +137,7 @@ func scanVersion(rows *sql.Rows) (v record.Version, err error) {
 }
 
 // Versions returns a skill's versions from v0 on, with their texts; of all
-// skills, by name, where skill is "".
+// skills, by name, if skill is "".
 func (s *Store) Versions(ctx context.Context, skill string) ([]record.Version, error) {
 	vs, err := sqlite.Query(ctx, s.DB, scanVersion,
 		`SELECT body, text FROM versions WHERE ?1 = '' OR skill = ?1 ORDER BY skill, n`, skill)

@@ -217,7 +217,7 @@ func OpenReadOnly(ctx context.Context, path string, schema Schema) (*DB, error) 
 	return s, nil
 }
 
-// OpenEmpty opens a store that has nothing in it, for commands that look where there
+// OpenEmpty opens a store that has nothing in it, for commands that look if there
 // is no database yet. Every method that writes fails with ErrReadOnly.
 func OpenEmpty(ctx context.Context, schema Schema) (*DB, error) {
 	if err := DriverMissing(); err != nil {

@@ -337,7 +337,7 @@ func (c *Candidate) NextElsewhere(name string) string {
 
 // OpenTrial returns the newest undecided trial against the live text, nil for none.
 // evolves says of what, "" of anything: a harness is tried on other cases than a
-// description, and a text that only lacks lines is on trial where that was asked for.
+// description, and a text that only lacks lines is on trial if that was asked for.
 func OpenTrial(ctx context.Context, db *store.Store, live *skill.Live, evolves string) (*record.TrialRecord, error) {
 	trials, err := db.Trials(ctx, live.Name)
 	if err != nil {
@@ -366,7 +366,7 @@ func OpenTrial(ctx context.Context, db *store.Store, live *skill.Live, evolves s
 }
 
 // ProvedOn is the model that a text's own trial before the gate was about; the
-// zero Model where it had none, or nothing is left of it.
+// zero Model if it had none, or nothing is left of it.
 func ProvedOn(ctx context.Context, db *store.Store, sha string) (record.Model, error) {
 	by, err := db.ProvedBy(ctx, sha)
 	if err != nil || by == nil {

@@ -58,7 +58,7 @@ func OnlyDeletesIn(ctx context.Context, db *store.Store, live *skill.Live, t *re
 	return err == nil && OnlyDeletes(live.Doc, c.Text), err
 }
 
-// Shorter says what the challenger of a trial lacks where it lacks lines and nothing
+// Shorter says what the challenger of a trial lacks if it lacks lines and nothing
 // else, nil for any other.
 func Shorter(ctx context.Context, db *store.Store, live *skill.Live, t *record.TrialRecord) (*search.Shorter, error) {
 	if is, err := OnlyDeletesIn(ctx, db, live, t); err != nil || !is {

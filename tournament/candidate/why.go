@@ -46,7 +46,7 @@ type Cite struct {
 	Matched bool   `json:"matched"`
 	Cases   []Case `json:"cases"`
 	// TriedOn are the training cases that the step was measured on, by their ids;
-	// empty where none was.
+	// empty if none was.
 	TriedOn []string `json:"tried_on"`
 }
 
@@ -240,7 +240,7 @@ func (h *History) Steps(sha string) []Step {
 	return out
 }
 
-// taught is a case by its id, with nothing but that where it is gone.
+// taught is a case by its id, with nothing but that if it is gone.
 func (h *History) taught(id string) Case {
 	if c, ok := h.cases[id]; ok {
 		return c
@@ -351,7 +351,7 @@ func (h *History) cite(traces []trace) []Cite {
 		if hits := mutate.NewSupport(said, h.corpus).Answers(t.text); len(hits) > 0 {
 			like := func(k int) float64 { return mutate.Similarity(t.text, said[k]) }
 			sort.SliceStable(hits, func(i, j int) bool { return like(hits[i]) > like(hits[j]) })
-			// One word in common is little where another case has all of them.
+			// One word in common is little if another case has all of them.
 			best := like(hits[0])
 			hits = slices.DeleteFunc(hits, func(k int) bool { return 2*like(k) < best })
 			c.Matched = true

@@ -16,7 +16,7 @@ type Case struct {
 	Case    string `json:"case"`
 	Prompt  string `json:"prompt,omitempty"` // "" if the case is gone
 	Outcome string `json:"outcome,omitempty"`
-	// Words are the user's own, as the session has them; where it is gone, what
+	// Words are the user's own, as the session has them; if it is gone, what
 	// the case's checks say.
 	Words string `json:"words,omitempty"`
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// recordText makes the live text a version, where it is none.
+// recordText makes the live text a version, if it is none.
 func (in *Installer) recordText(ctx context.Context, live *skill.Live) error {
 	target, err := filepath.EvalSymlinks(live.Path)
 	if err != nil {
@@ -56,7 +56,7 @@ func (in *Installer) recordText(ctx context.Context, live *skill.Live) error {
 	return in.Store.SetInstalled(ctx, live.Name, target, sha)
 }
 
-// recordEdit makes the text at another place a version, where it is none.
+// recordEdit makes the text at another place a version, if it is none.
 func (in *Installer) recordEdit(ctx context.Context, name string, p *Place) (*record.Version, error) {
 	v, err := in.Store.VersionBySHA(ctx, name, p.Held)
 	if err == nil || !errors.Is(err, store.ErrNotFound) {

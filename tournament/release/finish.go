@@ -38,7 +38,7 @@ func (in *Installer) PlanRest(ctx context.Context, live *skill.Live, op string, 
 		return nil, nil
 	}
 	p := &Plan{Op: op, Live: live, Rest: true, note: "finished after an interruption", force: r.Force}
-	p.Version, err = in.Store.VersionBySHA(ctx, live.Name, live.Doc.Hash()) // where every target loses the skill
+	p.Version, err = in.Store.VersionBySHA(ctx, live.Name, live.Doc.Hash()) // if every target loses the skill
 	for _, k := range all {
 		at, e := in.placementOf(ctx, live, k, k.To)
 		if e != nil {

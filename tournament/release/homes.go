@@ -47,7 +47,7 @@ func (in *Installer) followHome(ctx context.Context, live *skill.Live, target st
 
 // otherHomes are the files that a skill had its home in and has no more, by path, that
 // nothing reaches from here: those of a home that this one was copied from, for one,
-// or of another folder of skills. They are touched where somebody names them.
+// or of another folder of skills. They are touched if somebody names them.
 func (in *Installer) otherHomes(ctx context.Context, live *skill.Live) (map[string]bool, error) {
 	homes, err := in.Store.Homes(ctx, live.Name)
 	if err != nil {

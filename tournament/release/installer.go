@@ -96,7 +96,7 @@ type Result struct {
 }
 
 // Refusal is the error about the places that were left as they were, nil if there are
-// none; a *PartialError where there were several targets.
+// none; a *PartialError if there were several targets.
 func (r *Result) Refusal() error { return refusalOf(r.Placed) }
 
 // HomeRefusal is why the text was not put where the skill lives, nil if it was.
@@ -258,7 +258,7 @@ func (p *Plan) Unproven() bool {
 	return p.Trial != nil && !p.Version.Proven && !(p.Older && p.Trial.Decision == pareto.Promote)
 }
 
-// Declined is the error where the owner does not agree to what is Unproven.
+// Declined is the error if the owner does not agree to what is Unproven.
 func (p *Plan) Declined() error { return unproven(p.Trial) }
 
 // Fingerprint names what the plan does: two plans with the same one put the same texts in

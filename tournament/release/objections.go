@@ -146,7 +146,7 @@ func (in *Installer) againstCandidate(ctx context.Context, live *skill.Live, tri
 	return cand, note, out, err
 }
 
-// unproven objects to a candidate that the gate has not proved, where nobody said
+// unproven objects to a candidate that the gate has not proved, if nobody said
 // that it should be installed all the same.
 func unproven(trial *record.TrialRecord) error {
 	if trial.Decision == pareto.Promote {

@@ -105,7 +105,7 @@ func (p *Place) look(ctx context.Context, db *store.Store, live *skill.Live, man
 	return nil
 }
 
-// Places are the places of a skill as they are now: where a folder was moved and a
+// Places are the places of a skill as they are now: if a folder was moved and a
 // symlink put there instead, the place is the one it leads to.
 func Places(ctx context.Context, db *store.Store, name string) (out []store.Place, err error) {
 	all, err := db.Places(ctx, name)

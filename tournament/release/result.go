@@ -6,7 +6,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 )
 
-// refusalOf is the error of a command that left a target as it was, nil where
+// refusalOf is the error of a command that left a target as it was, nil if
 // none was. The only target's is told as it is.
 func refusalOf(done []Placed) error {
 	e := &PartialError{Of: len(done)}

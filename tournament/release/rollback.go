@@ -183,7 +183,7 @@ func (r *rollingBack) yours(ctx context.Context, p *Place) (*record.Version, err
 	return v, nil
 }
 
-// plantedAs reports whether evolve put the skill there with this very text, where
+// plantedAs reports whether evolve put the skill there with this very text, if
 // there was nothing before.
 func plantedAs(ctx context.Context, db *store.Store, name, path, sha string) (bool, error) {
 	if _, planted, err := db.PlantedFiles(ctx, name, path); !planted || err != nil {
@@ -247,7 +247,7 @@ var errNothingBefore = errors.New("before the live one")
 
 // target is the named version, else the one that held took the place of at a path;
 // nil if that was no skill at all. What was rejected comes back by its name and
-// with force alone; what was rolled back comes back where somebody asks for its
+// with force alone; what was rolled back comes back if somebody asks for its
 // target.
 func (r *rollingBack) target(ctx context.Context, path, held string, home bool) (*record.Version, error) {
 	name := r.live.Name

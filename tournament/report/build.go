@@ -53,7 +53,7 @@ func Build(d *Data) (*Model, error) {
 	return m, nil
 }
 
-// shorter says what the challenger lacks where it lacks lines and nothing else; nil
+// shorter says what the challenger lacks if it lacks lines and nothing else; nil
 // for any other.
 func shorter(d *Data) *search.Shorter {
 	if d.Incumbent == nil || d.Challenger == nil {

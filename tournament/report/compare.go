@@ -21,7 +21,7 @@ type Arm struct {
 	Metrics eval.Metrics `json:"metrics"`
 	Solved  int          `json:"solved"` // cases on which most trials pass every check
 	// CostPerSolved is all that the arm's first attempts took, divided by the
-	// cases it solved: USD, or tokens where a price is unknown. nil where
+	// cases it solved: USD, or tokens if a price is unknown. nil if
 	// nothing was solved or nothing is known.
 	CostPerSolved *float64 `json:"cost_per_solved"`
 }
@@ -47,7 +47,7 @@ type Comparison struct {
 	MaxRetries int     `json:"max_retries"`
 	Objectives []Delta `json:"objectives"`
 	Flips      []Flip  `json:"flips"`
-	// Lift is the gain in quality per 1,000 tokens of skill, where A is no
+	// Lift is the gain in quality per 1,000 tokens of skill, if A is no
 	// skill; else nil.
 	Lift *float64 `json:"lift_per_1000_tokens"`
 
@@ -235,7 +235,7 @@ func saved(pairs []*eval.Rollout) (mean float64) {
 	return mean / float64(len(pairs)/2)
 }
 
-// delta turns a cluster's differences, positive where B is better, into what a
+// delta turns a cluster's differences, positive if B is better, into what a
 // reader expects: B minus A, or B over A.
 func (c *Comparison) delta(o pareto.Objective, diffs []float64) Delta {
 	unit := 1.0 // of differences, which an interval takes to be in [-1, 1]

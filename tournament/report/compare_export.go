@@ -42,7 +42,7 @@ type BenchmarkRun struct {
 	Notes         []string               `json:"notes"`
 }
 
-// BenchmarkResult counts a rollout's checks. Time and tokens are null where
+// BenchmarkResult counts a rollout's checks. Time and tokens are null if
 // they were not reported.
 type BenchmarkResult struct {
 	PassRate    float64  `json:"pass_rate"`
@@ -80,7 +80,7 @@ type BenchmarkStats struct {
 }
 
 // A Spread is a sample's mean, standard deviation (of a sample) and range; all 0
-// where nothing is known.
+// if nothing is known.
 type Spread struct {
 	Mean   float64 `json:"mean"`
 	Stddev float64 `json:"stddev"`

@@ -20,8 +20,8 @@ type Look struct {
 }
 
 // Text is the comparison for a terminal, in the manner of benchstat: "~" stands
-// where the interval holds "no difference". With colours, what is better in B is
-// green and what is worse red; where the table does not fit, each objective has
+// if the interval holds "no difference". With colours, what is better in B is
+// green and what is worse red; if the table does not fit, each objective has
 // lines of its own.
 func (c *Comparison) Text(look Look) string {
 	var head, tail strings.Builder

@@ -33,7 +33,7 @@ type Line struct {
 type Diff struct {
 	From  string `json:"from"` // labels
 	To    string `json:"to"`
-	Lines []Line `json:"lines"` // empty where the texts are equal
+	Lines []Line `json:"lines"` // empty if the texts are equal
 	// Plus and Minus count the lines that were added and removed.
 	Plus  int `json:"added"`
 	Minus int `json:"removed"`

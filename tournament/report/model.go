@@ -33,7 +33,7 @@ type Model struct {
 	Verdict    *gate.Verdict `json:"verdict"`  // nil if the gate did not run
 	Incumbent  string        `json:"incumbent"`
 	Challenger string        `json:"challenger,omitempty"`
-	// Shorter is set where the challenger only lacks lines of the incumbent.
+	// Shorter is set if the challenger only lacks lines of the incumbent.
 	Shorter *search.Shorter `json:"shorter,omitempty"`
 	// Version and Installed are the numbers of the incumbent's and the
 	// challenger's versions; nil if they never were in place.
@@ -49,7 +49,7 @@ type Model struct {
 	Candidates []Candidate `json:"candidates"`
 	Front      []string    `json:"front"` // SHA-256 of the pooled candidates that no other dominates
 	Events     []Step      `json:"events"`
-	Evidence   []Evidence  `json:"evidence"`                 // the gate's pairs, in order; carried ones too, where they are kept
+	Evidence   []Evidence  `json:"evidence"`                 // the gate's pairs, in order; carried ones too, if they are kept
 	Futility   float64     `json:"futility_alpha,omitempty"` // level at which a trial is futile; 0 if none is kept
 	Spent      eval.Spent  `json:"spent"`
 	Spending   []Spending  `json:"spending"`
@@ -123,7 +123,7 @@ type Spending struct {
 	CostUSD *float64 `json:"cost_usd"` // nil is unknown, not zero
 }
 
-// A Matrix is cases × candidates: the mean quality over the trials, nil where
+// A Matrix is cases × candidates: the mean quality over the trials, nil if
 // the pair was never scored.
 type Matrix struct {
 	Candidates []string `json:"candidates"`

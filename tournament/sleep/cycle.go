@@ -337,7 +337,7 @@ func (c *Cycle) start(ctx context.Context, n *Night, i int) (going bool, err err
 	return true, c.save(ctx, n, s)
 }
 
-// trouble ends a step that failed where nothing can be done about it, or that met
+// trouble ends a step that failed if nothing can be done about it, or that met
 // trouble which may be its own; any other error ends this process' part of the night.
 // before is what was spent when it began this time.
 func (c *Cycle) trouble(ctx context.Context, n *Night, s *Step, before eval.Spent, err error) error {

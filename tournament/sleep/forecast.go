@@ -13,7 +13,7 @@ type Forecast struct {
 	Rollouts int64     `json:"rollouts"` // at most; 0: no cap
 	Reading  []Reading `json:"reading"`
 	// Tokens and CostUSD are estimates over all calls, by what earlier runs on the
-	// same agent took where there are any; null if that is not known.
+	// same agent took if there are any; null if that is not known.
 	Tokens  *int64   `json:"tokens"`
 	CostUSD *float64 `json:"cost_usd"`
 

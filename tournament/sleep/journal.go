@@ -11,7 +11,7 @@ import (
 // lock.ErrLost.
 type Journal interface {
 	// Acquire takes the lease for owner until the given time. It may be had
-	// where it is free, expired at now, owner's own, or its owner is dead as far
+	// if it is free, expired at now, owner's own, or its owner is dead as far
 	// as the function can tell; else the error is a *HeldError.
 	Acquire(ctx context.Context, owner string, now, until time.Time, dead func(owner string) bool) (Lease, error)
 	Renew(ctx context.Context, l Lease, until time.Time) error

@@ -10,7 +10,7 @@ import (
 )
 
 // hold takes the lease and renews it until stop is called. ctx ends with lock.ErrLost
-// where it cannot be renewed: a machine that slept for an hour may find that
+// if it cannot be renewed: a machine that slept for an hour may find that
 // another process has gone on.
 func (c *Cycle) hold(ctx *context.Context) (Lease, func(), error) {
 	span := cmp.Or(c.Lease, 2*time.Minute)
@@ -41,7 +41,7 @@ func (c *Cycle) hold(ctx *context.Context) (Lease, func(), error) {
 			case <-tick.C:
 			}
 			if err := eval.Shielded(func() error { return held.Renew(under, 0) }); err != nil {
-				cancel(err) // again, where it panicked
+				cancel(err) // again, if it panicked
 				return
 			}
 		}

@@ -24,7 +24,7 @@ type State struct {
 	// Searched is when the last tournament began: what people corrected before
 	// that has had its chance.
 	Searched time.Time `json:"searched,omitzero"`
-	// Short tells of the last tournament over the harness where a cap ended it
+	// Short tells of the last tournament over the harness if a cap ended it
 	// before it had come to anything.
 	Short *Shortfall `json:"short,omitempty"`
 	// Setback is what its last nights failed of, nil if the last one did not.
@@ -154,7 +154,7 @@ func (s *State) find(incumbent, challenger string, round int) int {
 }
 
 // Judge enters what a trial came to. Entering it again changes nothing. A
-// promotion counts where the evidence holds at the level of the trial's number: one
+// promotion counts if the evidence holds at the level of the trial's number: one
 // that began outside of the nights was begun at another one. level is that of a
 // trial that nobody has numbered.
 func (s *State) Judge(run string, level float64, r *Result) {

@@ -71,7 +71,7 @@ type Step struct {
 	Rollouts int64   `json:"rollouts,omitempty"`
 	Run      string  `json:"run,omitempty"`   // named before it begins
 	Live     string  `json:"live,omitempty"`  // SHA-256 of the text that it was planned for
-	Needs    Caps    `json:"needs,omitzero"`  // what it takes to come to something, where that is forecast
+	Needs    Caps    `json:"needs,omitzero"`  // what it takes to come to something, if that is forecast
 	Caps     Caps    `json:"caps,omitzero"`   // its share of the night
 	Level    float64 `json:"level,omitempty"` // error rate that the lifetime leaves this trial
 	// Round of the trial as the night found it, and Anew: the level of the next
@@ -196,7 +196,7 @@ type Result struct {
 	Warnings  []string     `json:"warnings,omitempty"`
 	Stopped   bool         `json:"stopped,omitempty"`    // by a cap, before a verdict
 	Early     bool         `json:"early,omitempty"`      // before anything was tried: no search has begun
-	StoppedBy string       `json:"stopped_by,omitempty"` // the cap that did, where it is known
+	StoppedBy string       `json:"stopped_by,omitempty"` // the cap that did, if it is known
 	Simulated bool         `json:"simulated,omitempty"`
 	// Flagged are the rules of the firewall that the text broke, now or before
 	// its owner approved it.
@@ -215,7 +215,7 @@ type Task struct {
 	Kind  Kind // Continue, Search, Compare or Install
 	Skill string
 	Part  Part
-	Run   string // the id to work under; where it exists already, it is resumed
+	Run   string // the id to work under; if it exists already, it is resumed
 	Caps  Caps
 	Level float64 // for a trial that begins now; one that goes on keeps its own
 	// Incumbent is the live text that the task was planned for, "" of any.
@@ -279,7 +279,7 @@ type Proof struct {
 }
 
 // Parts are what a cycle works with. Each must be safe to call again after a
-// kill: Harvest and Look only read, Try resumes, Install does nothing where it is
+// kill: Harvest and Look only read, Try resumes, Install does nothing if it is
 // done already.
 type Parts struct {
 	Skills  func(context.Context) ([]string, error)
@@ -302,7 +302,7 @@ type Parts struct {
 	// nothing to watch. Rollback takes it back.
 	Watch func(ctx context.Context, skill string) (*Alarm, error)
 	// Rebased tells what became of the challengers of texts that their owner was
-	// found to have edited since then, as steps that have ended: Skipped where its
+	// found to have edited since then, as steps that have ended: Skipped if its
 	// owner's word is waited for, else Done. nil: nothing is ever re-based.
 	Rebased  func(ctx context.Context, since time.Time) ([]Step, error)
 	Rollback func(context.Context, *Alarm) (note string, err error)

@@ -154,7 +154,7 @@ func planDescription(o *Outlook, st *State, need Need) *Step {
 	return s
 }
 
-// planInstall picks up what was proved and staged, where nothing speaks against
+// planInstall picks up what was proved and staged, if nothing speaks against
 // it any more; else it says what does.
 func (c *Cycle) planInstall(n *Night, o *Outlook, st *State) Step {
 	r := o.Proved.Result

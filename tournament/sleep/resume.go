@@ -9,7 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// Within is, cap by cap, the smaller one of two; where one has no cap the other
+// Within is, cap by cap, the smaller one of two; if one has no cap the other
 // one holds.
 func (c Caps) Within(o Caps) Caps {
 	return Caps{Rollouts: smaller(c.Rollouts, o.Rollouts), CostUSD: smaller(c.CostUSD, o.CostUSD),
@@ -51,7 +51,7 @@ func (n *Night) Recall(ctx context.Context, spent func(ctx context.Context, run 
 	return nil
 }
 
-// stale is how old what a night has harvested may be where another process goes on
+// stale is how old what a night has harvested may be if another process goes on
 // with it: a skill that came into use since then is not to wait for the next one.
 const stale = 6 * time.Hour
 
@@ -183,7 +183,7 @@ func atLeast(a, b eval.Spent) eval.Spent {
 }
 
 // rebound holds a step that has begun to what the night's caps leave it by now,
-// with what it has spent itself: its run counts that. false where nothing is left
+// with what it has spent itself: its run counts that. false if nothing is left
 // and nothing was spent.
 func (n *Night) rebound(s *Step) bool {
 	others := *n

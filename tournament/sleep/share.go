@@ -14,7 +14,7 @@ const (
 	minContinue = 4 // a pair with its work retries
 )
 
-// What it takes at least of a cap of which nothing is forecast, where the rollouts
+// What it takes at least of a cap of which nothing is forecast, if the rollouts
 // have none: a share of the whole night.
 const (
 	blindSearch = 0.5

@@ -63,7 +63,7 @@ type Signal struct {
 	// add up to 1.
 	Weight float64 `json:"weight"`
 	EValue float64 `json:"e_value"` // the largest so far
-	// Late is New of the newest LateSessions alone, where it was raised by them and
+	// Late is New of the newest LateSessions alone, if it was raised by them and
 	// all sessions together are within the limit: it turned bad only later.
 	Late         float64 `json:"late,omitempty"`
 	LateSessions int     `json:"late_sessions,omitempty"`
@@ -202,7 +202,7 @@ func (s *Signal) bet(v float64) {
 }
 
 // excess scales x - limit to at most 1 and at least -1: its expectation is not
-// positive where that of x ∈ [0,1] is at most limit.
+// positive if that of x ∈ [0,1] is at most limit.
 func excess(x, limit float64) float64 { return (x - limit) / max(limit, 1-limit) }
 
 func meanOf(xs []float64) (mean float64) {

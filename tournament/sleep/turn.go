@@ -28,7 +28,7 @@ func (s *State) searched(caps Caps) time.Time {
 	return s.Searched
 }
 
-// needs are what a search takes: all of a night where a part of one was too little.
+// needs are what a search takes: all of a night if a part of one was too little.
 func (s *State) needs(forecast, night Caps) Caps {
 	if s.Short != nil && s.Short.Caps == (Caps{}) {
 		return night
@@ -37,8 +37,8 @@ func (s *State) needs(forecast, night Caps) Caps {
 }
 
 // tell enters what became of a continuation or a search, and says what more its note
-// has to say. What people corrected has had its chance where the search came to its
-// end, or to a challenger; where it had all that it was forecast to take; or where it
+// has to say. What people corrected has had its chance if the search came to its
+// end, or to a challenger; if it had all that it was forecast to take; or if it
 // had a whole night, and another one like it would end the same. Telling the same
 // again changes nothing.
 func (s *State) tell(n *Night, step *Step, r *Result) (more string) {

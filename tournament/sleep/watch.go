@@ -58,7 +58,7 @@ type Alarm struct {
 	NewSessions int     `json:"new_sessions"`
 	OldRate     float64 `json:"old_rate"`
 	NewRate     float64 `json:"new_rate"`
-	// Limit is what the new rate must not exceed, 1 where too little is known.
+	// Limit is what the new rate must not exceed, 1 if too little is known.
 	Limit   float64  `json:"limit"`
 	Signals []Signal `json:"signals,omitempty"` // all that is watched, corrections first
 	EValue  float64  `json:"e_value"`           // the largest so far, all signals together
@@ -67,7 +67,7 @@ type Alarm struct {
 	At int `json:"at"`
 	// Needed is by how many further sessions an alarm is likely (in 80 % of cases)
 	// if from now on 25 points more of them fail than the limit allows; 0 for more
-	// than pareto.ForecastCap, or where too little is known.
+	// than pareto.ForecastCap, or if too little is known.
 	Needed int `json:"needed"`
 }
 
@@ -211,7 +211,7 @@ func (a *Alarm) Forecast(r Rule, rate float64) (in50, in80 int) {
 }
 
 // Forecast is by how many sessions an alarm comes in half and in 80 % of all
-// cases, where failures are held against this limit, and the new version failed in
+// cases, if failures are held against this limit, and the new version failed in
 // goodRate of its first good sessions, and in newRate of those that follow: each
 // session one use, independent. 0 stands for more than pareto.ForecastCap.
 // It plays trials with a fixed seed, and takes milliseconds. What it says of 80 % is

@@ -20,7 +20,7 @@ type Predecessor struct {
 // rates: a bound of that mean is one for the best of them, too. That of upper holds
 // for coins of different chances, and what Compare refutes of the mean it refutes of
 // the smallest. Where the rates differ such a bound is not
-// narrow; where each lived for a dozen sessions only, as those of a skill that nights
+// narrow; if each lived for a dozen sessions only, as those of a skill that nights
 // improve do, nothing else is.
 type stretch struct {
 	sessions

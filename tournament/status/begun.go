@@ -10,7 +10,7 @@ import (
 )
 
 // begun is the run of a skill whose process ended while it read corrections, before
-// there was a run to be resumed; nil for none, or where last, the newest run, began
+// there was a run to be resumed; nil for none, or if last, the newest run, began
 // after it. The command that started it continues it: see campaign.Runner.Prepare.
 func (rd *Reader) begun(ctx context.Context, name string, last *record.Run) (*Unfinished, error) {
 	id, err := rd.Store.BegunRun(ctx, name)

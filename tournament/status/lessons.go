@@ -13,7 +13,7 @@ import (
 )
 
 // lessons are the sentences of a run's challenger with what taught them; none
-// where no run made the text, or it was removed.
+// if no run made the text, or it was removed.
 func lessons(ctx context.Context, db *store.Store, run *record.Run) ([]report.Lesson, error) {
 	if run.Challenger == "" {
 		return nil, nil

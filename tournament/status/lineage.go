@@ -48,7 +48,7 @@ type Version struct {
 	Origin
 	Targets []string `json:"targets"` // where this text is installed
 	Pinned  bool     `json:"pinned"`
-	// RolledBack is when it was last taken back, where it is in no target since.
+	// RolledBack is when it was last taken back, if it is in no target since.
 	RolledBack *time.Time `json:"rolled_back"`
 	Alarm      bool       `json:"alarm"` // the watch has raised one
 	// SameText is the version before it with the same text, Again the one after it:
@@ -76,7 +76,7 @@ type Trial struct {
 	// Current: the evidence is about the live text.
 	Current bool `json:"against_live"`
 	// Offer is the command that installs it, "" if promote refuses; then Refused
-	// says why, where the fields above do not.
+	// says why, if the fields above do not.
 	Offer   string `json:"offer"`
 	Refused string `json:"refused"`
 

@@ -12,7 +12,7 @@ import (
 
 // liveNow is the live text as far as the store knows it; Installer.Record brings the store up
 // to date, which a command that only looks must not. before is the text that was known
-// to be in place: where it is another one, the challengers that wait are still against
+// to be in place: if it is another one, the challengers that wait are still against
 // that.
 func (rd *Reader) liveNow(ctx context.Context, live *skill.Live) (l *Live, before string, err error) {
 	sha := live.Doc.Hash()

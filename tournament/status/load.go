@@ -89,7 +89,7 @@ func measured(d *report.Data) (out []string) {
 	return out
 }
 
-// textOf looks a text up among candidates and versions; nil where neither has it.
+// textOf looks a text up among candidates and versions; nil if neither has it.
 func textOf(ctx context.Context, db *store.Store, skill, sha string) ([]byte, error) {
 	if sha == "" {
 		return nil, nil

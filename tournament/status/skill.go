@@ -205,8 +205,8 @@ func counting(d *pareto.Decision) int {
 }
 
 // needed is about how many cases a proof takes: evidence grows as a power of the
-// cases, so that its logarithm does in proportion to them. nil where it points
-// nowhere, or where quality is shown and something else is not.
+// cases, so that its logarithm does in proportion to them. nil if it points
+// nowhere, or if quality is shown and something else is not.
 func needed(d pareto.Decision) *int {
 	cases := counting(&d)
 	if d.Verdict != pareto.Undecided || cases == 0 || !(d.EValue > 1) || !(d.Alpha > 0) {
@@ -219,7 +219,7 @@ func needed(d pareto.Decision) *int {
 	return &n
 }
 
-// unfinished is the skill's last run where that can be resumed, nil if it
+// unfinished is the skill's last run if that can be resumed, nil if it
 // ended: an older one was given up.
 func (rd *Reader) unfinished(ctx context.Context, name string, last *record.Run) (*Unfinished, error) {
 	if u, err := rd.begun(ctx, name, last); err != nil || u != nil {

@@ -44,7 +44,7 @@ type Skill struct {
 	Aliases []string `json:"aliases"`
 	Managed bool     `json:"managed"`
 	Pinned  bool     `json:"pinned"`
-	// Targets are those that hold the live text, where that is more than the one
+	// Targets are those that hold the live text, if that is more than the one
 	// where the skill lives; Others those that hold another one.
 	Targets   []string `json:"targets"`
 	Others    []string `json:"other_targets"`
@@ -105,7 +105,7 @@ type Challenger struct {
 	// keep it undecided, whatever quality shows.
 	Open      []string `json:"open"`
 	Simulated bool     `json:"simulated"`
-	// Shorter is set where it only lacks lines of the live text.
+	// Shorter is set if it only lacks lines of the live text.
 	Shorter *search.Shorter `json:"shorter,omitempty"`
 	// TakenBack: it was installed before, and taken back.
 	TakenBack bool `json:"taken_back"`
@@ -127,7 +127,7 @@ type Challenger struct {
 	Refused string `json:"refused,omitempty"`
 
 	single int                 // the number of the trial that Lifetime is about
-	on     *record.TrialRecord // its trial, where that goes on; else nil
+	on     *record.TrialRecord // its trial, if that goes on; else nil
 }
 
 // Held is a candidate that the firewall holds.

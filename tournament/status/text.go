@@ -11,7 +11,7 @@ import (
 // narrow terminals get a skill in several lines instead of a table.
 const narrow = 64
 
-// shownSkills is how many skills are shown where not more have news.
+// shownSkills is how many skills are shown if not more have news.
 const shownSkills = 8
 
 // nameWidth is how much of a long name a table shows.

@@ -79,7 +79,7 @@ func idleNight(idle []sleep.Idle) string {
 }
 
 // beyond says which searches are more than a whole night can carry: one line, and
-// none where there is no such search.
+// none if there is no such search.
 func beyond(n *sleep.Night) []string {
 	var names []string
 	most := int64(0)
@@ -105,7 +105,7 @@ type Turn struct {
 	Why    string `json:"why"` // in words
 }
 
-// laterOf says what the last night left to a later one, nil for nothing, or where
+// laterOf says what the last night left to a later one, nil for nothing, or if
 // something was run since or the text is another one.
 func laterOf(last *sleep.Night, s *Skill) *Turn {
 	if last == nil || s.Pinned || s.ran.After(last.Began) {

@@ -122,7 +122,7 @@ func alarmOf(st *sleep.State, last *sleep.Night, s *Skill) string {
 }
 
 // conflictOf says why the last challenger did not survive the owner's last edit, ""
-// where one did, or something has been run since.
+// if one did, or something has been run since.
 func conflictOf(s *Skill, run *record.Run) (string, error) {
 	if s.Challenger != nil || run == nil || !strings.HasPrefix(run.ID, candidate.CarryingPrefix) || run.Incumbent != s.Live.SHA {
 		return "", nil

@@ -25,7 +25,7 @@ type Browser struct {
 // limit is how long a browser may be open; what it waits for ends the test then.
 const limit = 2 * time.Minute
 
-// New starts Chromium, and skips the test where there is none.
+// New starts Chromium, and skips the test if there is none.
 func New(t testing.TB) *Browser {
 	t.Helper()
 	if testing.Short() {
@@ -157,7 +157,7 @@ func Ask[T any](b *Browser, expression string) T {
 	return v
 }
 
-// Shoot keeps a picture of the whole page where EVOLVE_SHOTS names a folder.
+// Shoot keeps a picture of the whole page if EVOLVE_SHOTS names a folder.
 func (b *Browser) Shoot(name string) {
 	b.t.Helper()
 	dir := os.Getenv("EVOLVE_SHOTS")

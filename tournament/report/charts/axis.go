@@ -23,7 +23,7 @@ func (a axis) at(v float64) float64 {
 }
 
 // spanning is an axis that holds all values with some room around them, and more
-// where they are (almost) one.
+// if they are (almost) one.
 func spanning(values []float64, from, to float64) axis {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
@@ -66,7 +66,7 @@ func multiples(lo, hi, step float64) (out []float64) {
 	return out
 }
 
-// decades are the powers of ten of a logarithmic axis and, where they are few,
+// decades are the powers of ten of a logarithmic axis and, if they are few,
 // their double and fivefold.
 func (a axis) decades(n int) (out []float64) {
 	lo, hi := math.Floor(math.Log10(a.lo)), math.Ceil(math.Log10(a.hi))

@@ -63,7 +63,7 @@ func Evidence(m *report.Model) *Plot {
 		y := f.y.at(1 / level)
 		p.line(class, f.x.from, y, f.x.to, y)
 		labels.along([]float64{f.x.from, y, f.x.to, y})
-		// Above its line or, where that is taken, below.
+		// Above its line or, if that is taken, below.
 		for _, dy := range []float64{-5, 14} {
 			w := textWidth(name, fontSize)
 			b := box{f.x.from + 4, y + dy - 10, f.x.from + 4 + w, y + dy + 3}

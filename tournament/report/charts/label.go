@@ -97,7 +97,7 @@ func (l *placer) beside(xy []float64) {
 	}
 }
 
-// label places s and draws it, with a line to its mark where it stands far off.
+// label places s and draws it, with a line to its mark if it stands far off.
 // It reports whether there was room.
 func (p *Plot) label(l *placer, class, s string, x, y, r float64, must bool) bool {
 	tx, ty, leader, ok := l.place(s, fontSize, x, y, r, must)

@@ -11,7 +11,7 @@ import (
 )
 
 // lineageRows is how many texts the tree shows one by one. Of more, those that were
-// refused are counted at their parent; where that is not enough, the page shows
+// refused are counted at their parent; if that is not enough, the page shows
 // the challenger's ancestors; the list in words has all.
 const lineageRows = 60
 

@@ -23,7 +23,7 @@ type Plot struct {
 // that looks in either colour scheme.
 type Path struct {
 	Class, D, Title string
-	Stroke          string // width of the stroke, where it is data; else ""
+	Stroke          string // width of the stroke, if it is data; else ""
 }
 
 // A Text is one label, its baseline at Y.

@@ -70,7 +70,7 @@ func Quality(m *report.Model) *Plot {
 	return p
 }
 
-// phases shades what the rollouts were spent on, with a name where there is room.
+// phases shades what the rollouts were spent on, with a name if there is room.
 func (p *Plot) phases(events []report.Step, f frame) {
 	type phase struct {
 		name     string

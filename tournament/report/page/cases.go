@@ -307,7 +307,7 @@ func clip(s string, n int) string {
 }
 
 // flip compares the first two arms of a case: -1 if the second lost it, +1
-// where it won it, 0 for neither, or where one of them has no score.
+// if it won it, 0 for neither, or if one of them has no score.
 func flip(c *report.Case) int {
 	if len(c.Arms) < 2 || c.Arms[0].Quality == nil || c.Arms[1].Quality == nil || c.Arms[1].Label == "no skill" {
 		return 0

@@ -277,7 +277,7 @@ type billView struct {
 	Kind, Calls, Tokens, Cost, Bar, Share string
 }
 
-// bills lays out spending with each kind's share of the dollars or, where one of
+// bills lays out spending with each kind's share of the dollars or, if one of
 // them is unknown, of the tokens; of says which.
 func bills(all []report.Spending, total eval.Spent) (out []billView, of string) {
 	value := func(s report.Spending) *float64 { return s.CostUSD }

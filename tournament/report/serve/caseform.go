@@ -18,7 +18,7 @@ import (
 type caseForm struct {
 	Prompt, Reference string
 	Checks            []checkForm
-	New               checkForm // one more, where it has a type
+	New               checkForm // one more, if it has a type
 }
 
 // A checkForm is one check as it can be typed: Text is what its type needs.

@@ -22,7 +22,7 @@ func (s *Worker) Foresee(ctx context.Context, n *sleep.Night) (*sleep.Forecast, 
 	}
 	left, _ := n.Left()
 	fc := &sleep.Forecast{Rollouts: left.Rollouts, Reading: []sleep.Reading{}}
-	s.model(ctx) // opens who answers, where somebody does
+	s.model(ctx) // opens who answers, if somebody does
 	each, most, bounded := 0.0, int64(0), true
 	var read int64
 	for _, k := range paid {

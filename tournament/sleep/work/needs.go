@@ -12,7 +12,7 @@ import (
 )
 
 // needs forecasts what a search over these cases takes, with the begin of its trial.
-// What it takes besides rollouts is asked for only where the night has a cap on that.
+// What it takes besides rollouts is asked for only if the night has a cap on that.
 func (s *Worker) needs(ctx context.Context, live *skill.Live, cases []eval.Case, evolves string) (n sleep.Caps, err error) {
 	spent, err := s.Store.Journal("").SpentCases(ctx, live.Name, live.Doc.Hash())
 	if err != nil {

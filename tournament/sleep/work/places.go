@@ -34,7 +34,7 @@ func watched(h release.Timeline) (out sleep.Timeline) {
 	return out
 }
 
-// usedPlaces tell which text of a skill a use was of, where no hook noted it: each
+// usedPlaces tell which text of a skill a use was of, if no hook noted it: each
 // agent reads its own folder, and what is there may be another version.
 type usedPlaces struct {
 	name   string

@@ -109,7 +109,7 @@ func (s *Worker) proof(ctx context.Context, live *skill.Live, t *record.TrialRec
 }
 
 // hold puts the trial that a night continues under the level that the lifetime
-// leaves it, where its owner's run has begun it, or proved it, as a single one. Done
+// leaves it, if its owner's run has begun it, or proved it, as a single one. Done
 // again it changes nothing. It reports whether there is a trial to continue: a run
 // without one would search.
 func (s *Worker) hold(ctx context.Context, t sleep.Task) (open bool, err error) {

@@ -277,7 +277,7 @@ func count(r *sleep.Result, c *campaign.Campaign) {
 }
 
 // aboutSkill marks an error that trying again brings again, and that the other
-// skills need not mind; where it is the owner's edit, nobody's failure.
+// skills need not mind; if it is the owner's edit, nobody's failure.
 func aboutSkill(err error) error {
 	var f *problem.Error
 	var drift *install.DriftError
@@ -364,7 +364,7 @@ func (s *Worker) weigh(ctx context.Context, name string, live *skill.Document, r
 	return err
 }
 
-// install puts what a run of this night proved in place; where it is in place
+// install puts what a run of this night proved in place; if it is in place
 // already, nothing happens.
 func (s *Worker) install(ctx context.Context, t sleep.Task, r sleep.Result) (string, error) {
 	live, err := s.Runner.Layout.Live(t.Skill)

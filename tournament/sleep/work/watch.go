@@ -170,7 +170,7 @@ func (s *Worker) rollback(ctx context.Context, al *sleep.Alarm) (string, error) 
 			return "", err
 		}
 		if err := done.Refusal(); err != nil {
-			// What the alarm is about is the live text: where that was taken back, an
+			// What the alarm is about is the live text: if that was taken back, an
 			// edit in another target stays, and changes nothing else.
 			var some *release.PartialError
 			if !errors.As(err, &some) {
