@@ -153,6 +153,7 @@ var disputed = []struct {
 	{"a character that some readers take for a line break", lazyregexp.New("[\\x00\\v\\f\\x{85}\\x{2028}\\x{2029}\\x{feff}]")},
 	{"a heading or an item with a special space behind its mark", lazyregexp.New(`(?m)^[ \t>*+\-.)0-9]*[#*+\-.)][\x{a0}\x{2000}-\x{200b}\x{202f}\x{205f}\x{3000}]`)},
 	{"a line that begins as a fence and is none", lazyregexp.New("(?m)^[ \\t>*+\\-.)0-9]*```[^`\\n]*`[^\\n]*$")},
+	{"an item that begins on the line below its mark", lazyregexp.New(`(?m)^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]*\n[ \t]+\S`)},
 	{"a line of tabs behind a table", lazyregexp.New(`\|[^\n]*\n *\t[ \t]*\n`)},
 	{"a link definition that its line does not end", lazyregexp.New(`(?m)^[ \t>]*(?:[-*+]|\d{1,9}[.)])?[ \t]*\[[^\]\n]+\]:[ \t]*(?:$|(?:<[^>\n]*>|[^\s<]\S*)?[ \t]*\n?[ \t]*(?:"[^"\n]*|'[^'\n]*|\([^)\n]*)$)`)},
 	{"a comment that its line does not end", lazyregexp.New(`(?m)<!--(?:[^-\n]|-[^-\n]|--[^>\n])*-{0,2}$`)},
