@@ -157,6 +157,7 @@ var disputed = []struct {
 	{"a line of tabs behind a table", lazyregexp.New(`\|[^\n]*\n *\t[ \t]*\n`)},
 	{"a link definition that its line does not end", lazyregexp.New(`(?m)^[ \t>]*(?:[-*+]|\d{1,9}[.)])?[ \t]*\[[^\]\n]+\]:[ \t]*(?:$|(?:<[^>\n]*>|[^\s<]\S*)?[ \t]*\n?[ \t]*(?:"[^"\n]*|'[^'\n]*|\([^)\n]*)$)`)},
 	{"a link definition with an empty title", lazyregexp.New(`(?m)^[ \t>]*(?:[-*+]|\d{1,9}[.)])?[ \t]*\[[^\]\n]+\]:[^\n]*[ \t](?:""|''|\(\))[ \t]*$`)},
+	{"a link definition before an indented line", lazyregexp.New(`(?m)^[ \t>]*(?:[-*+]|\d{1,9}[.)])?[ \t]*\[[^\]\n]+\]:[^\n]*\n[ >]*(?: {4}|\t)[ \t]*\S`)},
 	{"a comment that its line does not end", lazyregexp.New(`(?m)<!--(?:[^-\n]|-[^-\n]|--[^>\n])*-{0,2}$`)},
 	{"an item underlined as a heading", lazyregexp.New(`(?m)^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t][^\n]*(?:\n[^\n]*[^ \t>\n][^\n]*)*?\n[ \t>]*=+[ \t]*$`)},
 }
