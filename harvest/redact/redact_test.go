@@ -404,10 +404,11 @@ func checkIdempotent(t interface{ Fatalf(string, ...any) }, s string) {
 	}
 }
 
-// A token of a marked kind never survives, whatever stands around it.
+// A token of a marked kind never survives, whatever is around it. It is none of
+// the noise's own tokens: those may follow a letter, where no token begins.
 func TestNothingSurvives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		secret := rapid.SampledFrom([]string{"ghp_" + fake(mix, 36), "AKIA" + fake(caps+digits, 16), "sk-ant-api03-" + fake(mix, 40)}).Draw(t, "secret")
+		secret := rapid.SampledFrom([]string{"ghp_" + fake(mix, 35) + "0", "AKIA" + fake(caps+digits, 15) + "0", "sk-ant-api03-" + fake(mix, 40)}).Draw(t, "secret")
 		s := noise().Draw(t, "before") + " " + secret + " " + noise().Draw(t, "after")
 		if clean, _ := (Detector{}).Redact(s); strings.Contains(clean, secret) {
 			t.Fatalf("%q survives in %q", secret, clean)
