@@ -78,6 +78,7 @@ var mayImport = map[string][]string{
 	"mutate/skill/install":          {"mutate/skill"},
 	"store/sqlite":                  {"eval"},
 	"mutate/skill/check":            {"eval/problem", "mutate/skill"},
+	"harvest/consent":               {"mutate/skill"},
 	"docs":                          {},
 	"eval/agent/agenttest":          {"eval", "mutate/skill", "eval/workspace"},
 	"eval/evaltest":                 {},

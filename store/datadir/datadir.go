@@ -41,6 +41,9 @@ func (d Dir) Damaged() string { return "evolve.db.damaged-*" }
 // Config is the owner's settings.
 func (d Dir) Config() string { return d.join("config.yaml") }
 
+// Projects is what the owner has allowed: which projects are read, and who gets their text.
+func (d Dir) Projects() string { return d.join("projects.yaml") }
+
 // Staged is where the challengers that were proved lie, a folder a skill.
 func (d Dir) Staged() string { return d.join("staged") }
 
