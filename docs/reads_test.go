@@ -135,6 +135,7 @@ var unboundedReads = map[string]string{
 	"eval/agent/copilot/bridge.go accept":                "one frame, of at most maxHeader bytes",
 	"eval/agent/copilot/bridge.go fromProgram":           "frames of at most as many bytes as the program may print",
 	"eval/agent/process/dial.go tunnel":                  "the answer of the owner's proxy",
+	"cmd/evolve/internal/owner/parents_linux.go Parents": ofKernel,
 	"eval/agent/process/group_linux.go begun":            ofKernel,
 	"eval/agent/process/group_linux.go strays":           ofKernel,
 	"eval/agent/process/relay_linux.go pour":             "carries a connection, piece by piece",

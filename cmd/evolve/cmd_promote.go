@@ -114,6 +114,11 @@ func agree(ctx context.Context, a *global, db *store.Store, p *release.Plan, yes
 	if p.Older {
 		a.Say("%.12s is recorded as unproven, %s", p.Version.SHA, p.Version.Note)
 	}
+	if p.Unproven() {
+		if err := ownersWord(a, "installing a text that is not proved"); err != nil {
+			return err
+		}
+	}
 	if p.Unproven() && !yes {
 		for _, line := range p.Said { // recorded already, whatever the answer is
 			a.Say("%s", line)

@@ -37,7 +37,12 @@ func newRunCommand(a *global) *cobra.Command {
 		Use:     "run --skill NAME",
 		Short:   "Harvest, search, prove and stage a better version of a skill",
 		Example: "  evolve run --skill dataviz --dry-run\n  evolve run --skill dataviz --max-cost-usd 2\n  evolve run --skill dataviz --agent claude --promote\n  evolve run --resume 20260921-031702-5e1f0a",
-		Args:    cobra.NoArgs,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return problem.Inputf("for example `evolve --skill dataviz`", "a run takes no %q: --skill names the skill", args[0])
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.Skill == "" && f.resume == "" {
 				if c.Flags().NFlag() == 0 {

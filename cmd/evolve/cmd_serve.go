@@ -93,6 +93,11 @@ func served(a *global, db *store.Store) *pages.Program {
 	base := *a // not changed any more: requests come several at a time
 	return &pages.Program{Clean: base.clean, Classify: explain, Seed: uint64(a.Now().UnixNano()),
 		Begin: func(ctx context.Context, to datadir.Access, say func(string)) (*pages.Command, error) {
+			if to != datadir.Looks {
+				if err := ownersWord(&base, "a decision on these pages"); err != nil {
+					return nil, err
+				}
+			}
 			c := base
 			c.Stdin, c.Stdout, c.Stderr = strings.NewReader(""), io.Discard, io.Discard
 			c.JSON, c.Quiet, c.conf, c.Notice = false, false, nil, say

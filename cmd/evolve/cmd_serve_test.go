@@ -44,7 +44,7 @@ const provenLine = "- Say where each series comes from."
 func serveDemo(t *testing.T) *servedDemo {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "demo")
-	if code := run(context.Background(), []string{"demo", "--keep", dir, "-q"}, strings.NewReader(""), io.Discard, io.Discard); code != exitDone {
+	if code := run(context.Background(), nil, []string{"demo", "--keep", dir, "-q"}, strings.NewReader(""), io.Discard, io.Discard); code != exitDone {
 		t.Fatalf("demo: exit %d", code)
 	}
 	a := newGlobal(strings.NewReader(""), io.Discard, io.Discard)
@@ -364,7 +364,9 @@ func TestServeCommand(t *testing.T) {
 	out, in := io.Pipe()
 	var errs bytes.Buffer
 	ended := make(chan int, 1)
-	go func() { ended <- run(ctx, []string{"serve", "--json", "--open"}, strings.NewReader(""), in, &errs) }()
+	go func() {
+		ended <- run(ctx, nil, []string{"serve", "--json", "--open"}, strings.NewReader(""), in, &errs)
+	}()
 	var said struct {
 		Schema int
 		URL    string

@@ -132,7 +132,7 @@ func newTimer(a *global, at, with string, args []string) (t *timer.Timer, flags 
 	if fl.NArg() > 0 {
 		return nil, flags, problem.Inputf("", "a night takes no %q", fl.Arg(0))
 	}
-	if err := f.check(); err != nil {
+	if err := errors.Join(f.check(), ownersFlagsIn(a, fl)); err != nil {
 		return nil, flags, err
 	}
 	if t.Kind, err = timer.ParseKind(with); err != nil {

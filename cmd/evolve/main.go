@@ -6,8 +6,11 @@ package main
 import (
 	"context"
 	"os"
+
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/owner"
 )
 
 func main() {
-	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	typist := owner.Find(os.Getenv, owner.Parents())
+	os.Exit(run(context.Background(), typist, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

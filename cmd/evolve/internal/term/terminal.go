@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/owner"
 	"github.com/skill-evolve/evolve/eval/plain"
 )
 
@@ -22,6 +23,8 @@ type Terminal struct {
 	Stdout, Stderr io.Writer
 	Now            func() time.Time
 	Getenv         func(string) string
+	// Typist is the agent that types the command, nil for a person.
+	Typist *owner.Agent
 
 	JSON  bool // results are for programs
 	Quiet bool // no progress

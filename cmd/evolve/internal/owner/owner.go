@@ -1,0 +1,81 @@
+// Package owner finds the agent in whose session a command was typed.
+package owner
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// An Agent is a program that types commands, and what shows it.
+type Agent struct {
+	Name string
+	Sign string // "variable NAME" or "process NAME"
+}
+
+// signs are the variables that agents set for the commands of their sessions. They were
+// recorded from Claude Code 2.1.329, Codex 0.169.0, pi 0.87.1 and Copilot 1.0.102; those
+// of the other programs are from their documentation.
+var signs = []struct{ variable, agent string }{
+	{"CLAUDECODE", "Claude Code"},
+	{"CLAUDE_CODE_CHILD_SESSION", "Claude Code"},
+	{"CLAUDE_CODE_SESSION_ID", "Claude Code"},
+	{"CODEX_THREAD_ID", "Codex"},
+	{"CODEX_SESSION_ID", "Codex"},
+	{"CODEX_SANDBOX", "Codex"},
+	{"CODEX_SANDBOX_NETWORK_DISABLED", "Codex"},
+	{"CODEX_TOOL_CALL_ID", "Codex"},
+	{"PI_CODING_AGENT", "pi"},
+	{"PI_SESSION_ID", "pi"},
+	{"COPILOT_CLI", "Copilot"},
+	{"COPILOT_AGENT_SESSION_ID", "Copilot"},
+	{"GEMINI_CLI", "Gemini CLI"},
+	{"CURSOR_AGENT", "Cursor"},
+	{"OPENCODE", "OpenCode"},
+	{"AI_AGENT", "an agent"},
+}
+
+// programs are the names of agents' processes.
+var programs = map[string]string{
+	"claude": "Claude Code", "codex": "Codex", "pi": "pi", "copilot": "Copilot",
+	"gemini": "Gemini CLI", "cursor-agent": "Cursor", "opencode": "OpenCode",
+}
+
+// interpreters run an agent that is a script.
+var interpreters = map[string]bool{"node": true, "bun": true, "deno": true}
+
+// Find returns the agent in whose session a process with these variables and parents
+// runs, nil if there is no sign of one. A parent is the arguments of a process.
+func Find(getenv func(string) string, parents [][]string) *Agent {
+	for _, s := range signs {
+		if getenv(s.variable) != "" {
+			return &Agent{s.agent, "variable " + s.variable}
+		}
+	}
+	for _, args := range parents {
+		if name := programs[program(args)]; name != "" {
+			return &Agent{name, "process " + program(args)}
+		}
+	}
+	return nil
+}
+
+// program is the name of the program that arguments start.
+func program(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	name := base(args[0])
+	if !interpreters[name] {
+		return name
+	}
+	for _, arg := range args[1:] {
+		if !strings.HasPrefix(arg, "-") {
+			return base(arg)
+		}
+	}
+	return name
+}
+
+func base(path string) string {
+	return strings.TrimSuffix(filepath.Base(path), ".exe")
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/owner"
+	"github.com/spf13/cobra"
+)
+
+// ownersLines are command lines that are the owner's word, --yes among them.
+var ownersLines = []string{
+	"approve charts@abc", "approve charts@abc --yes",
+	"review charts", "review charts --json",
+	"kernel confirm charts",
+	"hooks install", "hooks install --json",
+	"cases import cases.jsonl --trust-checks", "cases edit charts c-1 --trust-checks",
+	"--skill charts --sandbox none", "run --skill charts --sandbox=none --dry-run", "compare charts --sandbox none", "sleep run --sandbox none",
+	"sleep install --at 03:00 -- --sandbox none",
+	"promote charts --force", "promote charts --force --yes", "rollback charts --force",
+}
+
+// Inside a session of each agent, as it was recorded, nothing that is the owner's word is
+// done, and no file is made.
+func TestOwnersWord(t *testing.T) {
+	for _, agent := range []string{"claude", "codex", "pi", "copilot"} {
+		text, err := os.ReadFile("internal/owner/testdata/" + agent + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		env := map[string]string{}
+		for line := range strings.Lines(string(text)) {
+			if k, v, ok := strings.Cut(strings.TrimSpace(line), "="); ok && !strings.HasPrefix(line, "PROC ") {
+				env[k] = v
+			}
+		}
+		typist := owner.Find(func(k string) string { return env[k] }, nil)
+		if typist == nil {
+			t.Fatalf("%s: no session is found", agent)
+		}
+		for _, line := range ownersLines {
+			home := t.TempDir()
+			t.Setenv("HOME", home)
+			t.Setenv("EVOLVE_HOME", filepath.Join(home, "data"))
+			var out, errs bytes.Buffer
+			code := run(t.Context(), typist, strings.Fields(line), strings.NewReader("y\n"), &out, &errs)
+			if code != exitRefused || !strings.Contains(errs.String(), "typed in a session of "+typist.Name) || !strings.Contains(errs.String(), "in a terminal of your own") {
+				t.Errorf("%s: evolve %s: exit %d, %s", agent, line, code, &errs)
+			}
+			if left, _ := os.ReadDir(home); len(left) > 0 {
+				t.Errorf("%s: evolve %s left %v", agent, line, left)
+			}
+			errs.Reset()
+			if run(t.Context(), nil, strings.Fields(line), strings.NewReader(""), &out, &errs); strings.Contains(errs.String(), "typed in a session") {
+				t.Errorf("a person: evolve %s: %s", line, &errs)
+			}
+		}
+	}
+}
+
+// Each command that may be the owner's word has a line above.
+func TestOwnersLinesAreAll(t *testing.T) {
+	seen := map[string]bool{}
+	var walk func(c *cobra.Command)
+	root := newRoot(newGlobal(nil, new(bytes.Buffer), new(bytes.Buffer)))
+	walk = func(c *cobra.Command) {
+		path := strings.TrimSpace(strings.TrimPrefix(c.CommandPath(), "evolve"))
+		needs := ownersCommands[path] != ""
+		for _, o := range ownersFlags {
+			needs = needs || c.Flags().Lookup(o.name) != nil && path != "" && path != "cases generate"
+		}
+		for _, line := range ownersLines {
+			if needs && (strings.HasPrefix(line, path+" ") || line == path) {
+				seen[path], needs = true, false
+			}
+		}
+		if needs {
+			t.Errorf("no line tries `evolve %s`", path)
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(root)
+	for path := range ownersCommands {
+		if !seen[path] {
+			t.Errorf("there is no command %q", path)
+		}
+	}
+}
