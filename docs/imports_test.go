@@ -80,6 +80,7 @@ var mayImport = map[string][]string{
 	"mutate/skill/check":            {"eval/problem", "mutate/skill"},
 	"harvest/consent":               {"mutate/skill"},
 	"cmd/evolve/internal/owner":     {},
+	"store/datadir/policy":          {"eval/problem"},
 	"docs":                          {},
 	"eval/agent/agenttest":          {"eval", "mutate/skill", "eval/workspace"},
 	"eval/evaltest":                 {},
