@@ -47,6 +47,13 @@ func prepareRun(ctx context.Context, a *global, f *runFlags) (*campaign.Campaign
 		return approveSpending(a, f.yes, f.confirmOver, m.CostUSD, "Spend about %s on reading these corrections?", "nothing was spent", "use --yes to spend it, or --no-harvest to continue with the stored cases")
 	}
 	if f.resume != "" {
+		p, err := a.machine.fixed()
+		if err != nil {
+			return nil, err
+		}
+		if p != nil { // a run that began before there was one
+			o.AtMost = eval.Caps{Rollouts: p.Caps.Rollouts, CostUSD: p.Caps.CostUSD, Tokens: p.Caps.Tokens, Duration: p.Caps.Duration}
+		}
 		return r.Resume(ctx, f.resume, f.Skill, o)
 	}
 	return r.Prepare(ctx, f.Config, o)

@@ -81,7 +81,7 @@ func runDemo(ctx context.Context, a *global, keep string) (err error) {
 	if err := os.WriteFile(filepath.Join(own["EVOLVE_HOME"], "config.yaml"), []byte(demoConfig), fileMode); err != nil {
 		return fmt.Errorf("lay out the demo's home: %w", err)
 	}
-	d := newGlobal(a.Stdin, a.Stdout, a.Stderr) // without a.Typist: a demo's decisions concern its own folder
+	d := newGlobal(a.Stdin, a.Stdout, a.Stderr) // without a.machine: a demo's decisions concern its own folder
 	d.JSON, d.Quiet, d.Now, d.demo.sandboxed, d.demo.passing = a.JSON, a.Quiet, a.Now, true, keep == ""
 	if keep != "" {
 		d.demo.kept = fmt.Sprintf("export EVOLVE_HOME=%s CLAUDE_CONFIG_DIR=%s", shellQuote(own["EVOLVE_HOME"]), shellQuote(own["CLAUDE_CONFIG_DIR"]))

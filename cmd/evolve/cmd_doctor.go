@@ -28,7 +28,7 @@ func newDoctorCommand(a *global) *cobra.Command {
 
 // runDoctor prints what a doctor finds. What fails makes the exit code 1.
 func runDoctor(ctx context.Context, a *global, baseURL, keyEnv string) error {
-	d := &doctor.Doctor{Home: a.home, Layout: a.layout(), Opener: a.opener(false), Getenv: a.Getenv, Hint: func(err error) string { _, hint := classify(err); return hint },
+	d := &doctor.Doctor{Home: a.home, Layout: a.layout(), Opener: a.opener(false), Getenv: a.Getenv, Policy: a.machine.policy, Hint: func(err error) string { _, hint := classify(err); return hint },
 		BaseURL: baseURL, KeyEnv: keyEnv, Timeout: 5 * time.Second}
 	found, err := d.Examine(ctx)
 	if err != nil {

@@ -44,7 +44,7 @@ const provenLine = "- Say where each series comes from."
 func serveDemo(t *testing.T) *servedDemo {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "demo")
-	if code := run(context.Background(), nil, []string{"demo", "--keep", dir, "-q"}, strings.NewReader(""), io.Discard, io.Discard); code != exitDone {
+	if code := run(context.Background(), machine{}, []string{"demo", "--keep", dir, "-q"}, strings.NewReader(""), io.Discard, io.Discard); code != exitDone {
 		t.Fatalf("demo: exit %d", code)
 	}
 	a := newGlobal(strings.NewReader(""), io.Discard, io.Discard)
@@ -365,7 +365,7 @@ func TestServeCommand(t *testing.T) {
 	var errs bytes.Buffer
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(ctx, nil, []string{"serve", "--json", "--open"}, strings.NewReader(""), in, &errs)
+		ended <- run(ctx, machine{}, []string{"serve", "--json", "--open"}, strings.NewReader(""), in, &errs)
 	}()
 	var said struct {
 		Schema int

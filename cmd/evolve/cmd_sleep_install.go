@@ -132,7 +132,8 @@ func newTimer(a *global, at, with string, args []string) (t *timer.Timer, flags 
 	if fl.NArg() > 0 {
 		return nil, flags, problem.Inputf("", "a night takes no %q", fl.Arg(0))
 	}
-	if err := errors.Join(f.check(), ownersFlagsIn(a, fl)); err != nil {
+	p, err := a.machine.fixed()
+	if err := errors.Join(err, f.check(), ownersFlagsIn(a, fl), capFlags(p, fl)); err != nil {
 		return nil, flags, err
 	}
 	if t.Kind, err = timer.ParseKind(with); err != nil {

@@ -40,7 +40,7 @@ func TestReadmeShowsTheDemo(t *testing.T) {
 	}
 	t.Setenv("EVOLVE_HOME", t.TempDir())
 	var out bytes.Buffer
-	if code := run(context.Background(), nil, []string{"demo"}, strings.NewReader(""), &out, &out); code != 0 {
+	if code := run(context.Background(), machine{}, []string{"demo"}, strings.NewReader(""), &out, &out); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, out.Bytes())
 	}
 	same := func(s string) string {
@@ -90,7 +90,7 @@ func (o *tourist) types(line string, code int) string {
 	o.typed[line] = true
 	var out bytes.Buffer
 	args := strings.Fields(line)[1:]
-	if got := run(context.Background(), nil, args, strings.NewReader(""), &out, &out); got != code {
+	if got := run(context.Background(), machine{}, args, strings.NewReader(""), &out, &out); got != code {
 		o.t.Errorf("%s: exit code %d, want %d\n%s", line, got, code, out.String())
 	}
 	for text := range strings.Lines(out.String()) {
@@ -160,7 +160,7 @@ func TestDemoFiguresAgree(t *testing.T) {
 	prints := func(into any, args ...string) string {
 		t.Helper()
 		var out, errs bytes.Buffer
-		if code := run(context.Background(), nil, args, strings.NewReader(""), &out, &errs); code != 0 {
+		if code := run(context.Background(), machine{}, args, strings.NewReader(""), &out, &errs); code != 0 {
 			t.Fatalf("%v: exit code %d\n%s", args, code, errs.String())
 		}
 		if into != nil {

@@ -50,7 +50,7 @@ func TestCasesGenerateOverTheWire(t *testing.T) {
 	do := func(stdin string, want int, args ...string) (stdout, stderr string) {
 		t.Helper()
 		var out, errs bytes.Buffer
-		if code := run(t.Context(), nil, args, strings.NewReader(stdin), &out, &errs); code != want {
+		if code := run(t.Context(), machine{}, args, strings.NewReader(stdin), &out, &errs); code != want {
 			t.Fatalf("evolve %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), code, want, &out, &errs)
 		}
 		return out.String(), errs.String()

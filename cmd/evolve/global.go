@@ -10,12 +10,14 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/owner"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/scratch"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
+	"github.com/skill-evolve/evolve/store/datadir/policy"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/spf13/pflag"
@@ -27,15 +29,32 @@ type flagT = pflag.Flag
 // flags and the store.
 type global struct {
 	term.Terminal
-
-	claudeHome string
-	skillDir   string
+	folders
+	machine machine
 
 	demo   demoRun
 	access datadir.Access
 	open   opened          // for that access
 	conf   *backend.Config // nil until it is read
 	keys   *redact.Keys    // those that backends were given, and the environment's
+}
+
+// folders are the global flags.
+type folders struct{ claudeHome, skillDir string }
+
+// A machine is what a command finds around itself, and no flag, variable or setting
+// changes. The zero value is a person's, without a policy.
+type machine struct {
+	typist *owner.Agent // in whose session the command was typed, nil for a person
+	policy func() (*policy.Policy, error)
+}
+
+// fixed is the policy of the machine, nil if there is none.
+func (m machine) fixed() (*policy.Policy, error) {
+	if m.policy == nil {
+		return nil, nil
+	}
+	return m.policy()
 }
 
 // A demoRun is what the folders of `evolve demo` are, while it runs.

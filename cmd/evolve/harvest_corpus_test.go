@@ -55,7 +55,7 @@ func TestHarvestKeepsWhatItShould(t *testing.T) {
 	defer db.Close() // open meanwhile, so that the write-ahead log stays to be looked into
 	var stdout, stderr bytes.Buffer
 	for _, args := range [][]string{{"harvest", "--json"}, {"harvest", "--events"}, {"harvest"}} {
-		if code := run(ctx, nil, append(args, "--claude-home", home), nil, &stdout, &stderr); code != 0 {
+		if code := run(ctx, machine{}, append(args, "--claude-home", home), nil, &stdout, &stderr); code != 0 {
 			t.Fatalf("%v: %d: %s", args, code, stderr.Bytes())
 		}
 	}

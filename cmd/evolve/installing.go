@@ -26,7 +26,7 @@ func (a *global) installerWith(o *settings.Outbox, db *store.Store) *release.Ins
 			}
 			return k.Edited(ctx, live, before)
 		},
-		Demo: a.isDemo(), Within: a.demoFolder()}
+		Demo: a.isDemo(), Within: a.demoFolder(), MayTarget: mayTarget(a)}
 }
 
 // sayProved reports what came of installing what a run's own gate proved; named says

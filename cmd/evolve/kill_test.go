@@ -24,7 +24,7 @@ import (
 // be killed.
 func init() {
 	if os.Getenv("EVOLVE_TEST_AS_MAIN") == "1" {
-		os.Exit(run(context.Background(), nil, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(run(context.Background(), machine{}, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 }
 

@@ -108,7 +108,7 @@ func landed(t *testing.T) (says func(want string, args ...string), home string, 
 	says = func(want string, args ...string) {
 		t.Helper()
 		var stdout, stderr bytes.Buffer
-		if code := run(t.Context(), nil, args, strings.NewReader(""), &stdout, &stderr); code != 0 {
+		if code := run(t.Context(), machine{}, args, strings.NewReader(""), &stdout, &stderr); code != 0 {
 			t.Fatalf("evolve %s: exit %d\n%s", strings.Join(args, " "), code, stderr.String())
 		}
 		if !strings.Contains(stdout.String(), want) {

@@ -8,9 +8,10 @@ import (
 	"os"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/owner"
+	"github.com/skill-evolve/evolve/store/datadir/policy"
 )
 
 func main() {
-	typist := owner.Find(os.Getenv, owner.Parents())
-	os.Exit(run(context.Background(), typist, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	m := machine{typist: owner.Find(os.Getenv, owner.Parents()), policy: policy.Read}
+	os.Exit(run(context.Background(), m, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

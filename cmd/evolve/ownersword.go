@@ -45,9 +45,9 @@ func ownersFlagsIn(a *global, flags *pflag.FlagSet) error {
 // it to approve its own edit. It keeps out an agent that types commands, not a program
 // that hides what started it.
 func ownersWord(a *global, what string) error {
-	if a.Typist == nil {
+	if a.machine.typist == nil {
 		return nil
 	}
 	return problem.Refusef("type the command in a terminal of your own",
-		"%s is the owner's decision, and this was typed in a session of %s (%s)", what, a.Typist.Name, a.Typist.Sign)
+		"%s is the owner's decision, and this was typed in a session of %s (%s)", what, a.machine.typist.Name, a.machine.typist.Sign)
 }

@@ -46,7 +46,7 @@ func TestOwnersWord(t *testing.T) {
 			t.Setenv("HOME", home)
 			t.Setenv("EVOLVE_HOME", filepath.Join(home, "data"))
 			var out, errs bytes.Buffer
-			code := run(t.Context(), typist, strings.Fields(line), strings.NewReader("y\n"), &out, &errs)
+			code := run(t.Context(), machine{typist: typist}, strings.Fields(line), strings.NewReader("y\n"), &out, &errs)
 			if code != exitRefused || !strings.Contains(errs.String(), "typed in a session of "+typist.Name) || !strings.Contains(errs.String(), "in a terminal of your own") {
 				t.Errorf("%s: evolve %s: exit %d, %s", agent, line, code, &errs)
 			}
@@ -54,7 +54,7 @@ func TestOwnersWord(t *testing.T) {
 				t.Errorf("%s: evolve %s left %v", agent, line, left)
 			}
 			errs.Reset()
-			if run(t.Context(), nil, strings.Fields(line), strings.NewReader(""), &out, &errs); strings.Contains(errs.String(), "typed in a session") {
+			if run(t.Context(), machine{}, strings.Fields(line), strings.NewReader(""), &out, &errs); strings.Contains(errs.String(), "typed in a session") {
 				t.Errorf("a person: evolve %s: %s", line, &errs)
 			}
 		}

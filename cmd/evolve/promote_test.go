@@ -181,7 +181,7 @@ func TestTextInstalledAgain(t *testing.T) {
 func (r *roaming) printed(args ...string) string {
 	r.t.Helper()
 	var out, errs bytes.Buffer
-	if code := run(r.t.Context(), nil, args, strings.NewReader(""), &out, &errs); code != exitDone {
+	if code := run(r.t.Context(), machine{}, args, strings.NewReader(""), &out, &errs); code != exitDone {
 		r.t.Fatalf("evolve %q: exit %d\n%s", args, code, &errs)
 	}
 	return out.String()

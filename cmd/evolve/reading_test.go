@@ -136,7 +136,7 @@ func shelf(t *testing.T) (live string) {
 func read(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = run(context.Background(), nil, args, strings.NewReader(""), &out, &errs)
+	code = run(context.Background(), machine{}, args, strings.NewReader(""), &out, &errs)
 	return out.String(), errs.String(), code
 }
 

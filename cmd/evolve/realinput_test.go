@@ -99,7 +99,7 @@ func runHere(t *testing.T, home string, args ...string) (code int, stdout, stder
 	t.Setenv("HOME", home) // no other agent's sessions
 	t.Setenv("OPENAI_API_KEY", "sk-test-not-a-key")
 	var out, errs bytes.Buffer
-	code = run(context.Background(), nil, args, strings.NewReader(""), &out, &errs)
+	code = run(context.Background(), machine{}, args, strings.NewReader(""), &out, &errs)
 	return code, out.String(), errs.String()
 }
 

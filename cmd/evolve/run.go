@@ -10,7 +10,6 @@ import (
 	"runtime/debug"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/help"
-	"github.com/skill-evolve/evolve/cmd/evolve/internal/owner"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -18,14 +17,14 @@ import (
 )
 
 // run is the whole program: it parses args, carries out one command and returns
-// the exit code. It is what main and the tests call. typist is the agent in whose
-// session the command was typed, nil for a person.
-func run(ctx context.Context, typist *owner.Agent, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+// the exit code. It is what main and the tests call. m is what a command finds
+// around itself.
+func run(ctx context.Context, m machine, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	if code, done := fastHook(args, stdin, stdout, stderr); done {
 		return code
 	}
 	a := newGlobal(stdin, stdout, stderr)
-	a.Typist = typist
+	a.machine = m
 	ctx, stop := a.UntilSignal(ctx, a.abort)
 	defer stop()
 	defer func() {
@@ -64,10 +63,13 @@ itself on cases that the search never saw.`
 	root.Args = subcommands
 	root.PersistentPreRunE = func(c *cobra.Command, args []string) error {
 		a.access = accessOf(c)
+		if err := finiteFlags(c, args); err != nil {
+			return err
+		}
 		if err := ownersActs(a, c); err != nil {
 			return err
 		}
-		return finiteFlags(c, args)
+		return underPolicy(a, c)
 	}
 	a.globalFlags(root.PersistentFlags())
 	for _, g := range groups {

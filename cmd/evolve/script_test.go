@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 		// written as a word in what it prints.
 		"evolve": func() {
 			stdout, stderr := &steady{w: os.Stdout}, &steady{w: os.Stderr}
-			code := run(context.Background(), nil, os.Args[1:], os.Stdin, stdout, stderr)
+			code := run(context.Background(), machine{}, os.Args[1:], os.Stdin, stdout, stderr)
 			recordScript(os.Args[1:], code, stdout.flush(), stderr.flush())
 			os.Exit(code)
 		},

@@ -317,7 +317,7 @@ func TestTwoInstallAtOnce(t *testing.T) {
 				if k%2 == 1 {
 					args = []string{"rollback", "tagger@v0", "--to", "claude,codex"}
 				}
-				if code := run(t.Context(), nil, args, strings.NewReader(""), &out, &errs); code != exitDone && code != exitRefused {
+				if code := run(t.Context(), machine{}, args, strings.NewReader(""), &out, &errs); code != exitDone && code != exitRefused {
 					t.Errorf("evolve %q: exit %d\n%s%s", args, code, &out, &errs)
 				}
 			}

@@ -185,6 +185,9 @@ func (in *Installer) planNew(ctx context.Context, live *skill.Live, want string,
 	plan := make([]Placement, len(places))
 	for i := range places {
 		p := &places[i]
+		if in.MayTarget != nil && p.Refusal == nil {
+			p.Refusal = in.MayTarget(p.Target)
+		}
 		if !p.Home {
 			err = in.mayReplace(ctx, live.Name, p, v, force)
 		} else if p.Refusal == nil && p.Held != want && p.Held != v.SHA {

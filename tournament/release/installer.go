@@ -39,6 +39,9 @@ type Installer struct {
 	Demo bool
 	// Within is the only folder that may be written to, "" for no limit.
 	Within string
+	// MayTarget refuses a target that nothing may be put into; nil allows all. What was
+	// put there before can still be rolled back.
+	MayTarget func(skill.Target) error
 }
 
 // A Request is what somebody wants to be installed or taken back.

@@ -24,26 +24,26 @@ const Path = "/etc/evolve/policy.yaml"
 // empty list allows nothing. nil is no policy.
 type Policy struct {
 	// Vendors get text, and nobody else; a program or server on this machine always may.
-	Vendors *[]string `yaml:"vendors" json:"vendors,omitempty"`
+	Vendors *[]string `yaml:"vendors,omitempty"`
 	// Hosts may be asked for answers, as host or host:port.
-	Hosts    *[]string `yaml:"hosts" json:"hosts,omitempty"`
+	Hosts    *[]string `yaml:"hosts,omitempty"`
 	Projects struct {
-		Allow *[]string `yaml:"allow" json:"allow,omitempty"` // folders: no session of another one is read
-		Deny  []string  `yaml:"deny" json:"deny,omitempty"`   // folders whose sessions are never read
-	} `yaml:"projects" json:"projects"`
-	Nights  *bool     `yaml:"nights" json:"nights,omitempty"`   // false: none run
-	Targets *[]string `yaml:"targets" json:"targets,omitempty"` // as --to names them: texts are installed there alone
-	Caps    Caps      `yaml:"caps" json:"caps"`                 // of one run, comparison or night
+		Allow *[]string `yaml:"allow,omitempty"` // folders: no session of another one is read
+		Deny  []string  `yaml:"deny,omitempty"`  // folders whose sessions are never read
+	} `yaml:"projects,omitempty"`
+	Nights  *bool     `yaml:"nights,omitempty"`  // false: none run
+	Targets *[]string `yaml:"targets,omitempty"` // as --to names them: texts are installed there alone
+	Caps    Caps      `yaml:"caps,omitempty"`    // of one run, comparison or night
 	// KeepDays is after how many days session text that no case uses expires at the latest.
-	KeepDays int `yaml:"keep_days" json:"keep_days,omitempty"`
+	KeepDays int `yaml:"keep_days,omitempty"`
 }
 
 // Caps are the highest caps that a user may choose; 0 is no limit.
 type Caps struct {
-	Rollouts int64         `yaml:"max_rollouts" json:"max_rollouts,omitempty"`
-	CostUSD  float64       `yaml:"max_cost_usd" json:"max_cost_usd,omitempty"`
-	Tokens   int64         `yaml:"max_tokens" json:"max_tokens,omitempty"`
-	Duration time.Duration `yaml:"max_duration" json:"max_duration,omitempty"`
+	Rollouts int64         `yaml:"max_rollouts,omitempty"`
+	CostUSD  float64       `yaml:"max_cost_usd,omitempty"`
+	Tokens   int64         `yaml:"max_tokens,omitempty"`
+	Duration time.Duration `yaml:"max_duration,omitempty"`
 }
 
 // maxSize is the largest policy that is read, in bytes.

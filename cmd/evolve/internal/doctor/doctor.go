@@ -24,6 +24,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
+	"github.com/skill-evolve/evolve/store/datadir/policy"
+	"go.yaml.in/yaml/v3"
 )
 
 // The states of a finding.
@@ -47,9 +49,10 @@ type Doctor struct {
 	Layout  *skill.Layout
 	Opener  *backend.Opener
 	Getenv  func(string) string
-	Hint    func(error) string // what to do about an error of the database
-	BaseURL string             // of a server to be asked, "" for none
-	KeyEnv  string             // the variable that holds its key
+	Policy  func() (*policy.Policy, error) // of the machine; nil: there is none
+	Hint    func(error) string             // what to do about an error of the database
+	BaseURL string                         // of a server to be asked, "" for none
+	KeyEnv  string                         // the variable that holds its key
 	Timeout time.Duration
 
 	shown string // BaseURL without a password
@@ -84,8 +87,29 @@ func (d *Doctor) Examine(ctx context.Context) ([]Finding, error) {
 	if err := d.config(); err != nil {
 		return nil, err
 	}
+	d.policy()
 	d.backends(ctx)
 	return d.found, nil
+}
+
+// policy shows what the administrator of the machine has fixed, key by key.
+func (d *Doctor) policy() {
+	if d.Policy == nil {
+		return
+	}
+	p, err := d.Policy()
+	if err != nil {
+		d.add("policy", Fails, "its administrator has to mend it; until then evolve does nothing here", "%v", err)
+	}
+	if p == nil {
+		return
+	}
+	text, err := yaml.Marshal(p)
+	if err != nil {
+		d.add("policy", Fails, "", "%v", err)
+		return
+	}
+	d.add("policy", works, "", "%s, of this machine's administrator: %s", policy.Path, strings.Join(strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' }), "; "))
 }
 
 // config reads the configuration, if there is one.

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/skill-evolve/evolve/cmd/evolve/internal/owner"
 	"github.com/skill-evolve/evolve/eval/plain"
 )
 
@@ -23,8 +22,6 @@ type Terminal struct {
 	Stdout, Stderr io.Writer
 	Now            func() time.Time
 	Getenv         func(string) string
-	// Typist is the agent that types the command, nil for a person.
-	Typist *owner.Agent
 
 	JSON  bool // results are for programs
 	Quiet bool // no progress
