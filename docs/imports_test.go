@@ -81,6 +81,7 @@ var mayImport = map[string][]string{
 	"harvest/consent":               {"mutate/skill"},
 	"cmd/evolve/internal/owner":     {},
 	"store/datadir/policy":          {"eval/problem"},
+	"cmd/evolve/internal/guard":     {"cmd/evolve/internal/owner", "eval/problem", "store/datadir/policy"},
 	"docs":                          {},
 	"eval/agent/agenttest":          {"eval", "mutate/skill", "eval/workspace"},
 	"eval/evaltest":                 {},

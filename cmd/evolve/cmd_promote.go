@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/guard"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
@@ -115,7 +116,7 @@ func agree(ctx context.Context, a *global, db *store.Store, p *release.Plan, yes
 		a.Say("%.12s is recorded as unproven, %s", p.Version.SHA, p.Version.Note)
 	}
 	if p.Unproven() {
-		if err := ownersWord(a, "installing a text that is not proved"); err != nil {
+		if err := guard.Word(a.machine.typist, "installing a text that is not proved"); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/guard"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/pages"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/store"
@@ -94,7 +95,7 @@ func served(a *global, db *store.Store) *pages.Program {
 	return &pages.Program{Clean: base.clean, Classify: explain, Seed: uint64(a.Now().UnixNano()),
 		Begin: func(ctx context.Context, to datadir.Access, say func(string)) (*pages.Command, error) {
 			if to != datadir.Looks {
-				if err := ownersWord(&base, "a decision on these pages"); err != nil {
+				if err := guard.Word(base.machine.typist, "a decision on these pages"); err != nil {
 					return nil, err
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/guard"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/timer"
 	"github.com/skill-evolve/evolve/eval/agent"
@@ -133,7 +134,7 @@ func newTimer(a *global, at, with string, args []string) (t *timer.Timer, flags 
 		return nil, flags, problem.Inputf("", "a night takes no %q", fl.Arg(0))
 	}
 	p, err := a.machine.fixed()
-	if err := errors.Join(err, f.check(), ownersFlagsIn(a, fl), capFlags(p, fl)); err != nil {
+	if err := errors.Join(err, f.check(), guard.Command(a.machine.typist, "", fl), guard.Caps(p, fl)); err != nil {
 		return nil, flags, err
 	}
 	if t.Kind, err = timer.ParseKind(with); err != nil {

@@ -10,14 +10,12 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
-	"github.com/skill-evolve/evolve/cmd/evolve/internal/owner"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/scratch"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
-	"github.com/skill-evolve/evolve/store/datadir/policy"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/spf13/pflag"
@@ -41,21 +39,6 @@ type global struct {
 
 // folders are the global flags.
 type folders struct{ claudeHome, skillDir string }
-
-// A machine is what a command finds around itself, and no flag, variable or setting
-// changes. The zero value is a person's, without a policy.
-type machine struct {
-	typist *owner.Agent // in whose session the command was typed, nil for a person
-	policy func() (*policy.Policy, error)
-}
-
-// fixed is the policy of the machine, nil if there is none.
-func (m machine) fixed() (*policy.Policy, error) {
-	if m.policy == nil {
-		return nil, nil
-	}
-	return m.policy()
-}
 
 // A demoRun is what the folders of `evolve demo` are, while it runs.
 type demoRun struct {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/guard"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/owner"
 	"github.com/spf13/cobra"
 )
@@ -68,9 +69,9 @@ func TestOwnersLinesAreAll(t *testing.T) {
 	root := newRoot(newGlobal(nil, new(bytes.Buffer), new(bytes.Buffer)))
 	walk = func(c *cobra.Command) {
 		path := strings.TrimSpace(strings.TrimPrefix(c.CommandPath(), "evolve"))
-		needs := ownersCommands[path] != ""
-		for _, o := range ownersFlags {
-			needs = needs || c.Flags().Lookup(o.name) != nil && path != "" && path != "cases generate"
+		needs := guard.Commands[path] != ""
+		for _, o := range guard.Flags {
+			needs = needs || c.Flags().Lookup(o.Name) != nil && path != "" && path != "cases generate"
 		}
 		for _, line := range ownersLines {
 			if needs && (strings.HasPrefix(line, path+" ") || line == path) {
@@ -85,7 +86,7 @@ func TestOwnersLinesAreAll(t *testing.T) {
 		}
 	}
 	walk(root)
-	for path := range ownersCommands {
+	for path := range guard.Commands {
 		if !seen[path] {
 			t.Errorf("there is no command %q", path)
 		}

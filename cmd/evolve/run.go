@@ -66,10 +66,7 @@ itself on cases that the search never saw.`
 		if err := finiteFlags(c, args); err != nil {
 			return err
 		}
-		if err := ownersActs(a, c); err != nil {
-			return err
-		}
-		return underPolicy(a, c)
+		return a.machine.allows(c, a.access)
 	}
 	a.globalFlags(root.PersistentFlags())
 	for _, g := range groups {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/guard"
 	"github.com/skill-evolve/evolve/store/datadir/policy"
 )
 
@@ -46,7 +47,7 @@ func TestUnderPolicy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := capFlags(p, c.Flags()); err != nil {
+	if err := guard.Caps(p, c.Flags()); err != nil {
 		t.Fatal(err)
 	}
 	for flag, want := range map[string]string{"max-rollouts": "50", "max-cost-usd": "2", "max-tokens": "1000000", "max-duration": "1h0m0s"} {

@@ -1,0 +1,49 @@
+// Package guard refuses command lines that are not for whoever typed them to decide: an
+// agent's, and those against the policy of the machine.
+package guard
+
+import (
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/owner"
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/spf13/pflag"
+)
+
+// Commands are those that are the owner's word, by their paths, and what each of them
+// does. What depends on more than the command line asks Word itself.
+var Commands = map[string]string{
+	"approve":        "approving a text",
+	"review":         "judging answers",
+	"kernel confirm": "confirming a kernel",
+	"hooks install":  "installing hooks",
+}
+
+// Flags are those that are the owner's word, with the value that is.
+var Flags = []struct{ Name, value, what string }{
+	{"trust-checks", "true", "trusting checks that run programs"},
+	{"sandbox", "none", "running agents without a sandbox"},
+	{"force", "true", "--force"},
+}
+
+// Command refuses a command that is the owner's word if an agent types it.
+func Command(typist *owner.Agent, path string, flags *pflag.FlagSet) error {
+	if what := Commands[path]; what != "" {
+		return Word(typist, what)
+	}
+	for _, o := range Flags {
+		if f := flags.Lookup(o.Name); f != nil && f.Value.String() == o.value {
+			return Word(typist, o.what)
+		}
+	}
+	return nil
+}
+
+// Word refuses an act if an agent types it: text that an agent has read may tell it to
+// approve its own edit. It keeps out an agent that types commands, not a program that
+// hides what started it.
+func Word(typist *owner.Agent, what string) error {
+	if typist == nil {
+		return nil
+	}
+	return problem.Refusef("type the command in a terminal of your own",
+		"%s is the owner's decision, and this was typed in a session of %s (%s)", what, typist.Name, typist.Sign)
+}
