@@ -83,7 +83,7 @@ func crashed(t *testing.T, op string, point int) *roaming {
 		case in.To == "":
 			_, err = install.Uproot(dir, in.From, files)
 		default:
-			err = install.InstallResolved(in.Path, in.From, text)
+			err = install.Install(in.Path, in.From, text)
 		}
 		if err == nil && point >= 3+2*k {
 			err = r.db.FinishInstall(t.Context(), ids[k])

@@ -267,7 +267,7 @@ func (p *Placement) act(live *skill.Live, files []install.FolderFile, o *Placed)
 		err = install.Plant(p.dir(), live.Dir, files, p.To.Text)
 	default:
 		o.Outcome = Installed
-		err = install.InstallResolved(p.Path, p.Held, p.To.Text)
+		err = install.Install(p.Path, p.Held, p.To.Text)
 	}
 	if err == nil {
 		o.To = p.sha()

@@ -150,30 +150,6 @@ func TestInstallFolderReplaced(t *testing.T) {
 	}
 }
 
-// TestInstallLinkReplaced: the SKILL.md itself is a symlink, and is turned to
-// another file meanwhile.
-func TestInstallLinkReplaced(t *testing.T) {
-	for _, s := range steps[:6] {
-		first, second := live(t, "old", 0o644), live(t, "old", 0o644)
-		link := filepath.Join(t.TempDir(), skill.FileName)
-		if err := os.Symlink(first, link); err != nil {
-			t.Skip(err)
-		}
-		err := install(link, skill.HashText([]byte("old")), []byte("new"), func(now step) {
-			if now == s {
-				if err := errors.Join(os.Remove(link), os.Symlink(second, link)); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
-		if err == nil || !strings.Contains(err.Error(), "leads to") {
-			t.Errorf("turned at %s: error %v", s, err)
-		}
-		holds(t, first, "old")
-		holds(t, second, "old")
-	}
-}
-
 // TestInstallFileTurnedIntoLink: the file is replaced by a symlink to a file
 // outside with the expected text. What is outside stays.
 func TestInstallFileTurnedIntoLink(t *testing.T) {
@@ -194,28 +170,24 @@ func TestInstallFileTurnedIntoLink(t *testing.T) {
 	}
 }
 
-// TestInstallResolved: a symlink in a path that had none, or that is the file
-// itself, was put there since.
-func TestInstallResolved(t *testing.T) {
-	real, other := live(t, "old", 0o644), live(t, "old", 0o644)
-	path, err := filepath.EvalSymlinks(real)
-	if err != nil {
+// TestInstallPathTurnedIntoLink: a symlink in a path that had none was put there
+// since.
+func TestInstallPathTurnedIntoLink(t *testing.T) {
+	path, other := live(t, "old", 0o644), live(t, "old", 0o644)
+	if err := Install(path, skill.HashText([]byte("old")), []byte("new")); err != nil {
 		t.Fatal(err)
 	}
-	if err := InstallResolved(path, skill.HashText([]byte("old")), []byte("new")); err != nil {
-		t.Fatal(err)
-	}
-	holds(t, real, "new")
+	holds(t, path, "new")
 	dir := filepath.Dir(path)
 	if err := errors.Join(os.Rename(dir, dir+".aside"), os.Symlink(filepath.Dir(other), dir)); err != nil {
 		t.Fatal(err)
 	}
-	err = InstallResolved(path, skill.HashText([]byte("old")), []byte("new"))
+	err := Install(path, skill.HashText([]byte("old")), []byte("new"))
 	if err == nil || !strings.Contains(err.Error(), "leads to") {
 		t.Errorf("error %v", err)
 	}
 	holds(t, other, "old")
-	if err := InstallResolved(filepath.Join(t.TempDir(), skill.FileName), skill.HashText([]byte("old")), []byte("new")); !errors.As(err, new(*DriftError)) {
+	if err := Install(filepath.Join(resolvedDir(t), skill.FileName), skill.HashText([]byte("old")), []byte("new")); !errors.As(err, new(*DriftError)) {
 		t.Errorf("of no file: %v", err)
 	}
 }

@@ -37,7 +37,7 @@ func uproot(dir, want string, files []FolderFile, at func(step)) (kept []string,
 		return nil, err
 	}
 	defer folder.Close()
-	p := site{asked: target, target: target, name: skill.FileName, folder: folder}
+	p := site{path: target, name: skill.FileName, folder: folder}
 	at(resolved)
 	unlock, err := lockFolder(dir)
 	if err != nil {

@@ -16,7 +16,10 @@ func FuzzInstall(f *testing.F) {
 	f.Add([]byte("---\nname: x\n---\n# A\n"), []byte("# B\n"), true)
 	f.Add([]byte(""), []byte("x"), false)
 	f.Add([]byte("\x00"), []byte("\r\n"), true)
-	dir := f.TempDir()
+	dir, err := filepath.EvalSymlinks(f.TempDir())
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, live, text []byte, expected bool) {
 		path := filepath.Join(dir, skill.FileName)
 		if err := os.WriteFile(path, live, 0o640); err != nil {

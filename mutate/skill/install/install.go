@@ -41,17 +41,20 @@ func short(hash string) string { return hash[:min(12, len(hash))] }
 const lockWait = 30 * time.Second
 
 // Install replaces the file at path with text if and only if its present text
-// has the SHA-256 want (hex; "" if there must be no file yet): otherwise it
-// returns a *DriftError and writes nothing. A live file that already holds text
-// is a success without a write. Rolling back is Install with the older text.
+// has the SHA-256 want (hex): otherwise it returns a *DriftError and writes
+// nothing. A live file that already holds text is a success without a write.
+// Rolling back is Install with the older text.
+//
+// path is one that filepath.EvalSymlinks returned, and that the caller has
+// written down as the one to be changed; if it leads through a symlink by now,
+// somebody has put that there, and nothing is written.
 //
 // The new text is written to a temporary file in the same folder, synced, and
 // renamed over the old one, so that a crash leaves either the old text or the
-// new; the next Install removes what a crash left behind. Symlinks are followed
-// and stay; mode, owner and group are kept (0600 for a new file, 0700 for its
-// folder). Every other error is plain and wrapped, and comes without a change on
-// disk, except for what is found out only after the rename: that the folder
-// could not be synced, or that another one has taken its place.
+// new; the next Install removes what a crash left behind. Mode, owner and group
+// are kept. Every other error is plain and wrapped, and comes without a change on
+// disk, except for what is found out only after the rename: that the folder could
+// not be synced, or that another one has taken its place.
 //
 // The folder is opened once, and everything happens inside what was opened:
 // if somebody puts another folder, or a symlink to one, in its place
@@ -64,13 +67,6 @@ const lockWait = 30 * time.Second
 // between is the one that can still be lost.
 func Install(path string, want string, text []byte) error {
 	return named(path, install(path, want, text, func(step) {}))
-}
-
-// InstallResolved is Install for a path that filepath.EvalSymlinks returned, and
-// that the caller has written down as the one to be changed; if it leads
-// through a symlink by now, somebody has put that there, and nothing is written.
-func InstallResolved(path string, want string, text []byte) error {
-	return named(path, installAt(path, true, want, text, func(step) {}))
 }
 
 // named puts the path into an error that does not have it yet.
@@ -99,29 +95,24 @@ const (
 )
 
 // install calls at after each step.
-func install(path, want string, text []byte, at func(step)) error {
-	return installAt(path, false, want, text, at)
-}
-
-// installAt refuses a path with symlinks if it is said to be resolved.
-func installAt(path string, isResolved bool, want string, text []byte, at func(step)) (err error) {
-	target, err := resolve(path, want == "")
+func install(path, want string, text []byte, at func(step)) (err error) {
+	target, err := resolve(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &DriftError{Path: path, Want: want} // its folder is gone too
 	}
 	if err != nil {
 		return err
 	}
-	if isResolved && target != path {
+	if target != path {
 		return fmt.Errorf("it leads to %s now", target)
 	}
-	p := site{asked: path, target: target, name: filepath.Base(target)}
-	if p.folder, err = os.OpenRoot(filepath.Dir(target)); err != nil {
+	p := site{path: path, name: filepath.Base(path)}
+	if p.folder, err = os.OpenRoot(filepath.Dir(path)); err != nil {
 		return err
 	}
 	defer p.folder.Close()
 	at(resolved)
-	unlock, err := lockFolder(filepath.Dir(target))
+	unlock, err := lockFolder(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
@@ -185,9 +176,8 @@ const tempPrefix = ".SKILL.md.evolve-"
 
 func isTemp(name string) bool { return strings.HasPrefix(name, tempPrefix) }
 
-// resolve follows symlinks to the file that is to be replaced. A file that is
-// to be created gets its folder.
-func resolve(path string, create bool) (string, error) {
+// resolve follows symlinks to a file, or to the folder of one that is not there.
+func resolve(path string) (string, error) {
 	target, err := filepath.EvalSymlinks(path)
 	if err == nil {
 		return target, nil
@@ -197,11 +187,6 @@ func resolve(path string, create bool) (string, error) {
 	}
 	if _, err := os.Lstat(path); err == nil {
 		return "", errors.New("the file is a symlink to nothing")
-	}
-	if create {
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return "", err
-		}
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {

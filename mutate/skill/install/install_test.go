@@ -16,7 +16,7 @@ import (
 // live writes a SKILL.md into a new folder and returns its path.
 func live(t *testing.T, text string, mode fs.FileMode) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "tagger", skill.FileName)
+	path := filepath.Join(resolvedDir(t), "tagger", skill.FileName)
 	if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -27,6 +27,16 @@ func live(t *testing.T, text string, mode fs.FileMode) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// resolvedDir is a new folder whose path leads through no symlink.
+func resolvedDir(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // holds fails unless the file has the text and its folder holds nothing else.
@@ -76,7 +86,7 @@ func TestInstallRefusesDrift(t *testing.T) {
 	}
 	holds(t, path, "edited")
 
-	for _, gone := range []string{filepath.Join(filepath.Dir(path), "sub", skill.FileName), filepath.Join(t.TempDir(), skill.FileName)} {
+	for _, gone := range []string{filepath.Join(filepath.Dir(path), "sub", skill.FileName), filepath.Join(resolvedDir(t), skill.FileName)} {
 		err = Install(gone, skill.HashText([]byte("old")), []byte("new"))
 		if !errors.As(err, &drift) || drift.Live != "" {
 			t.Errorf("file gone: error %v", err)
@@ -116,47 +126,22 @@ func TestInstallSameTextIsSuccess(t *testing.T) {
 	}
 }
 
-func TestInstallCreates(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "new-skill", skill.FileName)
-	if err := Install(path, "", []byte("text")); err != nil {
-		t.Fatal(err)
+// Whoever asks for a change has resolved the path: a symlink in it is new.
+func TestInstallRefusesSymlinks(t *testing.T) {
+	target, home := live(t, "old", 0o644), resolvedDir(t)
+	for name, to := range map[string]string{skill.FileName: target, "tagger": filepath.Dir(target), "dangling": filepath.Join(home, "nowhere")} {
+		link := filepath.Join(home, name)
+		if err := os.Symlink(to, link); err != nil {
+			t.Skip(err)
+		}
+		if name == "tagger" {
+			link = filepath.Join(link, skill.FileName)
+		}
+		if err := Install(link, skill.HashText([]byte("old")), []byte("new")); err == nil || !strings.Contains(err.Error(), "leads to") && name != "dangling" {
+			t.Errorf("%s: error %v", name, err)
+		}
 	}
-	holds(t, path, "text")
-	if info, _ := os.Stat(path); info.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v", info.Mode())
-	}
-}
-
-func TestInstallFollowsSymlinks(t *testing.T) {
-	target := live(t, "old", 0o644)
-	home := t.TempDir()
-	fileLink := filepath.Join(home, skill.FileName)
-	if err := os.Symlink(target, fileLink); err != nil {
-		t.Skip(err)
-	}
-	if err := Install(fileLink, skill.HashText([]byte("old")), []byte("new")); err != nil {
-		t.Fatal(err)
-	}
-	holds(t, target, "new")
-	if info, err := os.Lstat(fileLink); err != nil || info.Mode()&fs.ModeSymlink == 0 {
-		t.Errorf("the link is gone: %v %v", info, err)
-	}
-	folderLink := filepath.Join(home, "tagger")
-	if err := os.Symlink(filepath.Dir(target), folderLink); err != nil {
-		t.Fatal(err)
-	}
-	if err := Install(filepath.Join(folderLink, skill.FileName), skill.HashText([]byte("new")), []byte("newer")); err != nil {
-		t.Fatal(err)
-	}
-	holds(t, target, "newer")
-
-	dangling := filepath.Join(home, "dangling")
-	if err := os.Symlink(filepath.Join(home, "nowhere"), dangling); err != nil {
-		t.Fatal(err)
-	}
-	if err := Install(dangling, "", []byte("x")); err == nil {
-		t.Error("a symlink to nothing was written through")
-	}
+	holds(t, target, "old")
 }
 
 func TestInstallCleansUpAfterACrash(t *testing.T) {
@@ -202,11 +187,11 @@ func TestInstallReadOnlyFolder(t *testing.T) {
 }
 
 func TestInstallRefusesWhatIsNoFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), skill.FileName)
+	path := filepath.Join(resolvedDir(t), skill.FileName)
 	if err := os.Mkdir(path, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := Install(path, "", []byte("x")); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if err := Install(path, skill.HashText([]byte("old")), []byte("x")); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -17,17 +17,16 @@ import (
 // it. Names are looked up inside that folder alone, whatever is at its path
 // by now.
 type site struct {
-	asked  string // the path that Install was given
-	target string // symlinks resolved
+	path   string // as Install was given it
 	name   string // of the file in the folder
 	folder *os.Root
 }
 
 // moved is an error if the path no longer leads to the folder that is open.
 func (p *site) moved() error {
-	now, err := resolve(p.asked, false)
-	if err == nil && now != p.target {
-		return fmt.Errorf("it led to %s at first and leads to %s now", p.target, now)
+	now, err := resolve(p.path)
+	if err == nil && now != p.path {
+		return fmt.Errorf("it led to %s at first and leads to %s now", p.path, now)
 	}
 	if err != nil {
 		return fmt.Errorf("its folder was replaced meanwhile: %w", err)
@@ -36,7 +35,7 @@ func (p *site) moved() error {
 	if err != nil {
 		return err
 	}
-	there, err := os.Stat(filepath.Dir(p.target))
+	there, err := os.Stat(filepath.Dir(p.path))
 	if err != nil {
 		return fmt.Errorf("its folder was replaced meanwhile: %w", err)
 	}
@@ -70,7 +69,7 @@ func (p *site) read() (live liveFile, err error) {
 		return live, err
 	}
 	if !info.Mode().IsRegular() {
-		return live, fmt.Errorf("%s is not a regular file", p.target)
+		return live, fmt.Errorf("%s is not a regular file", p.path)
 	}
 	text, err := bounded.ReadFileIn(p.folder, p.name, skill.MaxFile)
 	if err != nil {
