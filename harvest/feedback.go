@@ -54,7 +54,7 @@ func assess(s *Session, v Invocation) outcome {
 				decide(Feedback{Label: Repeated, Confidence: .8, Evidence: firstWords(own)}, t)
 			}
 			// "/dataviz no, a log scale" corrects the use before it.
-			if f := classifyOwn(arguments(own)); f.Label == Corrected && f.Confidence >= .7 {
+			if f := Classify(arguments(own)); f.Label == Corrected && f.Confidence >= .7 {
 				decide(f, t)
 				if out.Label == Corrected {
 					out.corrections = append(out.corrections, t)
@@ -62,7 +62,7 @@ func assess(s *Session, v Invocation) outcome {
 			}
 			break
 		}
-		f := classifyOwn(own)
+		f := Classify(own)
 		if f.Label == Unknown && delivers(own) {
 			f = Feedback{Label: Accepted, Confidence: .75, Evidence: firstWords(own)}
 		}

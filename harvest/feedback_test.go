@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/skill-evolve/evolve/harvest/ownwords"
 )
 
 // replies are what people write after an answer, with what it says of it.
@@ -196,7 +198,7 @@ var replies = []struct {
 
 func TestClassify(t *testing.T) {
 	for _, c := range replies {
-		got := Classify(c.text)
+		got := Classify(ownwords.Of(c.text))
 		if got.Label != c.want {
 			t.Errorf("%q: %s (%.2f), want %s", c.text, got.Label, got.Confidence, c.want)
 		}
@@ -211,7 +213,7 @@ func TestClassify(t *testing.T) {
 
 // A question may be a correction; it is not one for sure.
 func TestDoubt(t *testing.T) {
-	sure, perhaps := Classify("no, use a log scale"), Classify("did we fix the logger.go comment?")
+	sure, perhaps := Classify(ownwords.Of("no, use a log scale")), Classify(ownwords.Of("did we fix the logger.go comment?"))
 	if sure.Confidence < .8 || perhaps.Confidence >= .5 {
 		t.Errorf("confidence %.2f and %.2f", sure.Confidence, perhaps.Confidence)
 	}
@@ -299,7 +301,7 @@ func FuzzClassify(f *testing.F) {
 		f.Add(c.text)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := Classify(s)
+		got := Classify(ownwords.Of(s))
 		if got.Label == Unknown && got.Confidence != 0 || got.Confidence > 1 {
 			t.Errorf("%q: %+v", s, got)
 		}

@@ -3,7 +3,6 @@ package harvest
 import (
 	"strings"
 
-	"github.com/skill-evolve/evolve/harvest/ownwords"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
@@ -124,13 +123,10 @@ var anaphor = newPattern(`\b(?:it|its|that|this|these|those|them|they|same|above
 // rework asks for the same once more.
 var rework = newPattern(`\b(?:again|redo|retry|re-?run|once more|one more time|another (?:try|go|attempt)|try (?:again|harder))\b`)
 
-// Classify reads a reply to an answer, of which only the person's own words
-// count. It knows nothing of what was asked: a request that begins a new subject
-// is Unknown, as is whatever it cannot tell.
-func Classify(reply string) Feedback { return classifyOwn(ownwords.Of(reply)) }
-
-// classifyOwn is Classify for the person's own words.
-func classifyOwn(own string) Feedback {
+// Classify reads the person's own words of a reply to an answer (see ownwords.Of).
+// It knows nothing of what was asked: a request that begins a new subject is
+// Unknown, as is whatever it cannot tell.
+func Classify(own string) Feedback {
 	text := normal(own)
 	if text == "" {
 		return Feedback{Label: Unknown}

@@ -13,7 +13,7 @@ import (
 
 func TestOwnReplay(t *testing.T) {
 	// The workspaces that rollouts really get.
-	dir, done, err := workspace.Files{Parent: t.TempDir()}.Open(t.Context(), &eval.Case{})
+	dir, done, err := (&workspace.Recorded{Parent: t.TempDir()}).Open(t.Context(), &eval.Case{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,11 @@ func newAdversary(t *testing.T, s shape, seed uint64) *adversary {
 	if msg := intact(s, []byte(s.text), false); msg != "" {
 		t.Fatalf("%s: the oracle does not accept the shape itself: %s", s.name, msg)
 	}
-	return &adversary{shape: s, r: rand.New(rand.NewPCG(seed, 6)), root: root, pool: []*skill.Document{root}, dir: t.TempDir(), counts: map[string]int{}}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &adversary{shape: s, r: rand.New(rand.NewPCG(seed, 6)), root: root, pool: []*skill.Document{root}, dir: dir, counts: map[string]int{}}
 }
 
 // hostileEvidence is one failure with words that stand in the attacks, so that
@@ -69,7 +73,7 @@ func (a *adversary) next(parent *skill.Document) (name string, p Proposal, err e
 		p, err = (&Merge{Model: m}).Propose(context.Background(), in)
 	case 1:
 		name = "combine"
-		p, err = Combine(a.root, []Proposal{{Doc: parent}, {Doc: pick(a.r, a.pool)}, {Doc: pick(a.r, a.pool)}})
+		p, err = combine(a.root, []Proposal{{Doc: parent}, {Doc: pick(a.r, a.pool)}, {Doc: pick(a.r, a.pool)}})
 	case 2:
 		name = "join"
 		joined, _ := Join(a.root.View(), view, pick(a.r, a.pool).View())

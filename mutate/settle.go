@@ -9,7 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// Union joins what several proposals made of one parent (see Combine). Where
+// Union joins what several proposals made of one parent (see combined). Where
 // sentences of different proposals may say the same in other words, which no rule
 // can tell, Model is asked to state each rule once. A reply that changes anything
 // else, or loses a rule, is not taken: the union by rule stands then.

@@ -7,17 +7,11 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// Combine joins the changes that several proposals made to one parent into one
-// text, in order; proposals whose change is already in it, or whose result the
+// combined joins the changes that several proposals made to one parent into one
+// view, in order; proposals whose change is already in it, or whose result the
 // kernel refuses, are left out. Of sentences that say the same by rule, the one
-// that says most stays (see unite). It asks no model.
-func Combine(parent *skill.Document, ps []Proposal) (Proposal, error) {
-	view, _, taught := combined(parent, ps)
-	return propose(parent, view, unique(taught))
-}
-
-// combined is Combine before the view is a text again: with the views that went
-// into it.
+// that says most stays (see unite). It asks no model. sides are the views that
+// went into it.
 func combined(parent *skill.Document, ps []Proposal) (view string, sides, taught []string) {
 	view = parent.View()
 	for _, p := range ps {

@@ -10,6 +10,12 @@ import (
 	"pgregory.net/rapid"
 )
 
+// combine is the merge by rule that a Merger asks a model to improve.
+func combine(parent *skill.Document, ps []Proposal) (Proposal, error) {
+	view, _, taught := combined(parent, ps)
+	return propose(parent, view, unique(taught))
+}
+
 const (
 	unionHead = "---\nname: s\ndescription: d\n---\n\n# S\n\n"
 	unionTail = "\n<!-- kernel -->\nKeep it safe.\n<!-- /kernel -->\n"
@@ -101,7 +107,7 @@ func TestUnionSaysEachRuleOnce(t *testing.T) {
 			"# A\n\nText here.\n\n- Run all tests.\n\n# B\n\nMore here.\n\n- Run all tests again.\n- Link the issue.\n"},
 	} {
 		parent, ps := unionOf(t, c.base, c.sides...)
-		p, err := Combine(parent, ps)
+		p, err := combine(parent, ps)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -162,14 +168,14 @@ func TestUnionProperties(t *testing.T) {
 			sides = append(sides, drawSide(t, base))
 		}
 		parent, ps := unionOf(t, strings.Join(base, "\n")+"\n- End of it.\n", sides...)
-		p, err := Combine(parent, ps)
+		p, err := combine(parent, ps)
 		if err != nil {
 			if p, same := err.(*ReplyError); same && p.Reason == "nothing changed" {
 				return
 			}
 			t.Fatal(err)
 		}
-		if q, err := Combine(parent, ps); err != nil || q.Doc.Hash() != p.Doc.Hash() {
+		if q, err := combine(parent, ps); err != nil || q.Doc.Hash() != p.Doc.Hash() {
 			t.Fatalf("not the same twice: %v", err)
 		}
 		if p.Doc.KernelHash() != parent.KernelHash() {
@@ -234,7 +240,7 @@ func TestUnionAsksWhatMayBeTheSame(t *testing.T) {
 	)
 	base := "- Say what changed.\n"
 	parent, ps := unionOf(t, base, base+"- "+first+"\n", base+"- "+third+"\n- "+second+"\n", base+"- Link the issue.\n")
-	byRule, err := Combine(parent, ps)
+	byRule, err := combine(parent, ps)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -119,7 +119,7 @@ func TestCombineWithinABlock(t *testing.T) {
 		}
 		ps = append(ps, Proposal{Doc: doc})
 	}
-	p, err := Combine(parent, ps)
+	p, err := combine(parent, ps)
 	if err != nil {
 		t.Fatal(err)
 	}

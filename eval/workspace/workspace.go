@@ -3,33 +3,13 @@
 package workspace
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
 
-	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/scratch"
 )
-
-// Files opens folders that hold a case's Files and nothing else. It
-// cannot bring back a recorded tree: a case with a Workspace stops the run. See
-// Recorded.
-type Files struct {
-	Parent string // "" is the system's folder for temporary files
-}
-
-var _ eval.Workspaces = Files{}
-
-// Open writes the case's files into a new folder that only this user can read.
-func (w Files) Open(_ context.Context, c *eval.Case) (dir string, done func(), err error) {
-	if c.Workspace != nil {
-		return "", nil, &eval.InfraError{Kind: eval.BadRequest, Err: errors.New("a recorded tree cannot be brought back here")}
-	}
-	return openFolder(w.Parent, func(dir string) error { return Write(dir, c.Files) })
-}
 
 // openFolder makes a folder for one attempt and fills it.
 func openFolder(parent string, fill func(dir string) error) (dir string, done func(), err error) {

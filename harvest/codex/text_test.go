@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/ownwords"
 )
 
 // What an editor or a browser put around the request is not what the person
@@ -40,7 +41,7 @@ func TestInjectedIsNotTyped(t *testing.T) {
 				if got := prompts(s); got != want {
 					t.Errorf("prompts %q, want %q", got, want)
 				}
-				if f := harvest.Classify(s.Turns[len(s.Turns)-1].Prompt); f.Label == harvest.Corrected {
+				if f := harvest.Classify(ownwords.Of(s.Turns[len(s.Turns)-1].Prompt)); f.Label == harvest.Corrected {
 					t.Errorf("%+v", f)
 				}
 			})

@@ -70,7 +70,7 @@ func (w *witness) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 // evaluator is one of the stage's agent; change may be nil.
 func (st *stage) evaluator(change func(*eval.Evaluator)) (*eval.Evaluator, *witness) {
 	w := &witness{Agent: st.agent}
-	e := &eval.Evaluator{Agent: w, Grader: &eval.Checks{}, Workspaces: workspace.Files{Parent: st.temp},
+	e := &eval.Evaluator{Agent: w, Grader: &eval.Checks{}, Workspaces: &workspace.Recorded{Parent: st.temp},
 		WallClock: wall, InfraTries: 1, Concurrency: 1}
 	if change != nil {
 		change(e)

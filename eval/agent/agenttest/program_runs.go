@@ -124,7 +124,7 @@ func programTrigger(st *stage) {
 	c := plainCase()
 	c.ShouldTrigger, c.Neighbour = &no, "gems"
 	c.Prompt = "What is a brilliant cut?"
-	space, done, err := workspace.Files{Parent: st.temp}.Open(st.Context(), c)
+	space, done, err := (&workspace.Recorded{Parent: st.temp}).Open(st.Context(), c)
 	if err != nil {
 		st.Fatal(err)
 	}

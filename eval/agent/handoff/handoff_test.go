@@ -384,7 +384,7 @@ func TestEvaluator(t *testing.T) {
 		jobs[i] = eval.Job{Variant: v, Case: &eval.Case{ID: fmt.Sprint(i), Skill: "stones", Prompt: fmt.Sprintf("Number %d?", i),
 			Files: map[string]string{"in.txt": "1"}, Checks: []eval.Check{{Type: eval.FileContains, Path: "out.txt", Value: "right"}}}}
 	}
-	e := &eval.Evaluator{Agent: opened(t, dir, nil), Grader: new(eval.Checks), Workspaces: folders.Files{Parent: spaces},
+	e := &eval.Evaluator{Agent: opened(t, dir, nil), Grader: new(eval.Checks), Workspaces: &folders.Recorded{Parent: spaces},
 		Concurrency: 4, MaxRetries: 1, Budget: eval.NewBudget(eval.Caps{}, nil)}
 	_, err := e.Run(t.Context(), jobs)
 	wantPending(t, err, "6 of 6 rollouts wait for an answer")

@@ -40,7 +40,7 @@ func post(s *Server, path string, v url.Values) *http.Request {
 
 func send(s *Server, r *http.Request) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
-	s.Handler().ServeHTTP(w, r)
+	s.handler.ServeHTTP(w, r)
 	return w
 }
 

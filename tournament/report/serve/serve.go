@@ -58,9 +58,6 @@ func (s *Server) Address() string { return s.Base() + "/?token=" + s.guard.token
 // Base is where the pages are.
 func (s *Server) Base() string { return "http://127.0.0.1:" + s.port }
 
-// Handler answers requests.
-func (s *Server) Handler() http.Handler { return s.handler }
-
 func (s *Server) routes() *http.ServeMux {
 	m := http.NewServeMux()
 	get := func(path string, h http.HandlerFunc) { m.HandleFunc("GET "+path, h) }
