@@ -85,6 +85,8 @@ var mayImport = map[string][]string{
 	"docs":                          {},
 	"eval/agent/agenttest":          {"eval", "mutate/skill", "eval/workspace"},
 	"eval/evaltest":                 {},
+
+	"eval/agent/simulated/worldstest": {"eval/agent/simulated"},
 }
 
 // anywhere is what stands below everything: it knows no package of ours, and is

@@ -9,7 +9,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
-	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
 )
 
 // The program whose backend panics is the program itself with one more backend.
@@ -18,7 +18,7 @@ func init() {
 	if who == "" {
 		return
 	}
-	w := simulated.Additive(3, 10, 0.05)
+	w := worldstest.Additive(3, 10, 0.05)
 	boom := func(at string) {
 		if at == who {
 			panic("read: " + os.Getenv("EVOLVE_TEST_PANIC"))

@@ -17,6 +17,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
 	"github.com/skill-evolve/evolve/store"
 )
 
@@ -38,7 +39,7 @@ type station struct {
 }
 
 func newStation(t *testing.T, delay time.Duration) *station {
-	w := simulated.Additive(3, 10, 0.05)
+	w := worldstest.Additive(3, 10, 0.05)
 	s := &station{world: w.Server(), t: t, skills: t.TempDir(), cases: w.Cases(12, 12, 24)}
 	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		time.Sleep(delay) // so that a kill can hit a call in flight

@@ -8,7 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
-	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
@@ -23,7 +23,7 @@ func (newModel) Identity() eval.Identity { return eval.Identity{Backend: "openai
 // from.
 func TestComparesWithWhatWasReplaced(t *testing.T) {
 	r := newRoaming(t)
-	s, world := nightWork(t, r.a, r.db), simulated.Additive(1, 4, 0)
+	s, world := nightWork(t, r.a, r.db), worldstest.Additive(1, 4, 0)
 	s.Config.Sandbox = agent.SandboxNone
 	s.Runner.Backends = func(context.Context, *agent.Spec) (*agent.Backends, error) {
 		return &agent.Backends{Agent: newModel{world.Agent()}, Judge: world.Model()}, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/harvest/redact"
@@ -35,7 +36,7 @@ type lab struct {
 }
 
 func newLab(t *testing.T) *lab {
-	l := &lab{t: t, world: simulated.Additive(3, 10, 0.05)}
+	l := &lab{t: t, world: worldstest.Additive(3, 10, 0.05)}
 	home, skills := datadir.Dir(t.TempDir()), t.TempDir()
 	l.check(os.MkdirAll(filepath.Join(skills, l.world.Skill), 0o700))
 	l.check(os.WriteFile(filepath.Join(skills, l.world.Skill, skill.FileName), []byte(l.world.Seed()), 0o600))

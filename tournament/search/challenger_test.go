@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/record/recordtest"
@@ -231,7 +231,7 @@ func TestStandingIsSupplantedByABetterOne(t *testing.T) {
 // A search that finds nothing better leaves the challenger that stands where it is,
 // and one that does names the better one.
 func TestSearchBesideAStandingChallenger(t *testing.T) {
-	w := simulated.Additive(3, 12, 0.02)
+	w := worldstest.Additive(3, 12, 0.02)
 	found, _ := seeded(t, w, Options{Seed: 1}, 600)
 	if found.Challenger == nil {
 		t.Fatal("the search finds nothing: this test shows nothing")

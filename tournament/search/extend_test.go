@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
 	"github.com/skill-evolve/evolve/mutate"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -64,7 +64,7 @@ func (enough) Done(p search.Progress) string {
 // TestExtend: a move, a selector and a stop condition each take one type, and one line in
 // the options.
 func TestExtend(t *testing.T) {
-	w := simulated.Additive(1, 24, 0.05)
+	w := worldstest.Additive(1, 24, 0.05)
 	doc, err := skill.Parse([]byte(w.Seed()), skill.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/record/recordtest"
@@ -20,7 +20,7 @@ func TestNoiseIsWhatTheWorldHas(t *testing.T) {
 	const seeds = 4
 	got, want := 0.0, 0.0
 	for seed := range int64(seeds) {
-		_, res, journal := searchWorld(t, simulated.Additive(seed, 16, 0.15), 900, seed)
+		_, res, journal := searchWorld(t, worldstest.Additive(seed, 16, 0.15), 900, seed)
 		pairs := float64(res.Noise.Pairs)
 		if pairs < 2*repeats {
 			t.Fatalf("seed %d: only %g repeated trials with budget to spare", seed, pairs)
@@ -36,7 +36,7 @@ func TestNoiseIsWhatTheWorldHas(t *testing.T) {
 	if math.Abs(got-want) > 0.07 {
 		t.Errorf("one rollout scatters by %.3f, the world says %.3f", got, want)
 	}
-	w := simulated.Additive(1, 12, 0)
+	w := worldstest.Additive(1, 12, 0)
 	w.PerBloat, w.PerToken = 0, 0
 	if _, res, _ := searchWorld(t, w, 900, 1); res.Noise.Quality != 0 || res.Noise.Pairs == 0 {
 		t.Errorf("a world without noise: %+v", res.Noise)
@@ -47,7 +47,7 @@ func TestNoiseIsWhatTheWorldHas(t *testing.T) {
 // else, and only if the cap leaves room.
 func TestNoiseCostsNothingThatDecides(t *testing.T) {
 	m := &recordtest.Memory{}
-	e, inc, cases := engine(t, simulated.Additive(1, 16, 0.1), 300, m)
+	e, inc, cases := engine(t, worldstest.Additive(1, 16, 0.1), 300, m)
 	if _, err := e.Search(context.Background(), inc, cases); err != nil {
 		t.Fatal(err)
 	}

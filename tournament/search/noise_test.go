@@ -3,7 +3,7 @@ package search
 import (
 	"testing"
 
-	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
 )
 
 // TestWinnersCurse: the validation score that a search reports for its winner is
@@ -21,7 +21,7 @@ func TestWinnersCurse(t *testing.T) {
 	for _, n := range budgets {
 		bias := 0.0
 		for seed := range seeds {
-			w := simulated.Additive(seed, 24, 0.15)
+			w := worldstest.Additive(seed, 24, 0.15)
 			_, res, _ := searchWorld(t, w, n, seed)
 			if res.Challenger == nil {
 				t.Fatalf("seed %d: no challenger", seed)

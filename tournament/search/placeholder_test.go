@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
 	"github.com/skill-evolve/evolve/tournament/record/recordtest"
 )
 
@@ -43,7 +43,7 @@ func (c *careless) Complete(ctx context.Context, p eval.Prompt) (eval.Completion
 // attempts that follow.
 func TestNextAttemptIsToldOfSecrets(t *testing.T) {
 	m := &recordtest.Memory{}
-	w := simulated.Additive(1, 8, 0)
+	w := worldstest.Additive(1, 8, 0)
 	e, inc, cases := engine(t, w, 200, m)
 	c := &careless{Model: w.Model()}
 	e.Mutator = c

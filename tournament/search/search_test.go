@@ -13,6 +13,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/record/recordtest"
@@ -38,7 +39,7 @@ func engine(t testing.TB, w simulated.World, rollouts int64, journal record.Jour
 // TestConcurrencyNeverChangesTheResult: what a search decides is a function of
 // its seed, however many workers race.
 func TestConcurrencyNeverChangesTheResult(t *testing.T) {
-	for _, w := range []simulated.World{simulated.Additive(1, 16, 0.1), simulated.HarmfulSeed(2, 0.1), simulated.Interacting(3, 0.1)} {
+	for _, w := range []simulated.World{worldstest.Additive(1, 16, 0.1), worldstest.HarmfulSeed(2, 0.1), worldstest.Interacting(3, 0.1)} {
 		t.Run(w.Name, func(t *testing.T) {
 			var first []record.Event
 			for _, concurrency := range []int{8, 1, 3} {
@@ -109,7 +110,7 @@ func TestInterruptedAndResumed(t *testing.T) {
 }
 
 func interruptAndResume(t *testing.T, opt Options, usual bool) {
-	w := simulated.Additive(5, 14, 0.1)
+	w := worldstest.Additive(5, 14, 0.1)
 	rollouts := int64(240)
 	if !usual { // several rounds, and a challenger
 		rollouts = 140
@@ -187,7 +188,7 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.Int64Range(1, 90).Draw(rt, "rollouts")
 		seed := rapid.Int64Range(0, 50).Draw(rt, "seed")
-		w := simulated.Additive(seed, 8, 0.1)
+		w := worldstest.Additive(seed, 8, 0.1)
 		m := &recordtest.Memory{}
 		e, inc, cases := engine(t, w, n, m)
 		e.Options.Seed = seed
@@ -208,7 +209,7 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 
 func TestAgentThatNeverAnswersIsNotAScore(t *testing.T) {
 	m := &recordtest.Memory{}
-	e, inc, cases := engine(t, simulated.Additive(1, 8, 0), 100, m)
+	e, inc, cases := engine(t, worldstest.Additive(1, 8, 0), 100, m)
 	e.Evaluator.Agent = silent{}
 	_, err := e.Search(context.Background(), inc, cases)
 	var fails *AgentFailsError

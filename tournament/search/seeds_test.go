@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/record/recordtest"
@@ -37,7 +38,7 @@ func seeded(t *testing.T, w simulated.World, opt Options, rollouts int64) (*Resu
 // does not; one whose kernel is another is never run; a barred one is not tried,
 // although it is a seed.
 func TestSeeds(t *testing.T) {
-	w := simulated.Additive(3, 12, 0.02)
+	w := worldstest.Additive(3, 12, 0.02)
 	found, _ := seeded(t, w, Options{Seed: 1}, 600)
 	if found.Challenger == nil {
 		t.Fatal("the search finds nothing: this test shows nothing")
@@ -89,7 +90,7 @@ func TestSeeds(t *testing.T) {
 
 // TestBarred: a text that the search would come to is left out once it is barred.
 func TestBarred(t *testing.T) {
-	w := simulated.Additive(3, 12, 0.02)
+	w := worldstest.Additive(3, 12, 0.02)
 	_, journal := seeded(t, w, Options{Seed: 1}, 300)
 	var first string
 	for _, c := range journal.Candidates {

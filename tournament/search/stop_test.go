@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
 	"github.com/skill-evolve/evolve/tournament/record/recordtest"
 )
 
@@ -34,7 +34,7 @@ func TestStops(t *testing.T) {
 
 // TestPerfectStops: a search that has nothing left to gain says so.
 func TestPerfectStops(t *testing.T) {
-	w := simulated.Additive(1, 6, 0)
+	w := worldstest.Additive(1, 6, 0)
 	w.PerBloat, w.PerToken = 0, 0
 	e, inc, cases := engine(t, w, 0, &recordtest.Memory{})
 	e.Options.Stop = Stops["perfect"](8)

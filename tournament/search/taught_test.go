@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
 )
 
 // TestEveryReflectionSaysWhatTaughtIt: a text that a reflection made cites train
@@ -13,7 +13,7 @@ import (
 func TestEveryReflectionSaysWhatTaughtIt(t *testing.T) {
 	apart := 0
 	for seed := range int64(4) {
-		_, res, m := searchWorld(t, simulated.Conflicting(seed, 0.05), 300, seed)
+		_, res, m := searchWorld(t, worldstest.Conflicting(seed, 0.05), 300, seed)
 		untangled := map[string]bool{}
 		for _, e := range m.Events {
 			var d struct {

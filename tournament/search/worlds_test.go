@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/record/recordtest"
@@ -62,12 +63,12 @@ var testWorlds = []struct {
 	name string
 	make func(seed int64) simulated.World
 }{
-	{"additive", func(s int64) simulated.World { return simulated.Additive(s, 24, 0.05) }},
-	{"conflicting", func(s int64) simulated.World { return simulated.Conflicting(s, 0.05) }},
-	{"deceptive", func(s int64) simulated.World { return simulated.Deceptive(s, 0.05) }},
-	{"interacting", func(s int64) simulated.World { return simulated.Interacting(s, 0.05) }},
-	{"rewrite", func(s int64) simulated.World { return simulated.Rewrite(s, 0.05) }},
-	{"harmful", func(s int64) simulated.World { return simulated.HarmfulSeed(s, 0.05) }},
+	{"additive", func(s int64) simulated.World { return worldstest.Additive(s, 24, 0.05) }},
+	{"conflicting", func(s int64) simulated.World { return worldstest.Conflicting(s, 0.05) }},
+	{"deceptive", func(s int64) simulated.World { return worldstest.Deceptive(s, 0.05) }},
+	{"interacting", func(s int64) simulated.World { return worldstest.Interacting(s, 0.05) }},
+	{"rewrite", func(s int64) simulated.World { return worldstest.Rewrite(s, 0.05) }},
+	{"harmful", func(s int64) simulated.World { return worldstest.HarmfulSeed(s, 0.05) }},
 }
 
 // long reports whether the whole survey was asked for.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -53,7 +54,7 @@ const (
 )
 
 func newMonth(t *testing.T, seed int64) *month {
-	w := simulated.Additive(seed, 16, 0.05)
+	w := worldstest.Additive(seed, 16, 0.05)
 	// What is found is a skill that knows half of what it is asked for; the agent's
 	// own words weigh more than the skill's.
 	w.Task.Overhead, w.Hesitation = 4000, 60

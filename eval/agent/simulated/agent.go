@@ -49,7 +49,7 @@ func (c *compiled) attempt(text []byte, t eval.Task) eval.Attempt {
 		told, toldHash = normalise(prior), digest([]byte(prior))
 		in += tokens(len(prior) + len(t.Prior.Answer))
 	}
-	d := newDraw(c.seed, uint64(c.RandomSeed), uint64(t.Seed), an.hash, rq.hash, toldHash)
+	d := NewDraw(c.seed, uint64(c.RandomSeed), uint64(t.Seed), an.hash, rq.hash, toldHash)
 
 	var b strings.Builder
 	b.WriteString(c.Opening)

@@ -1,4 +1,4 @@
-package simulated
+package simulated_test
 
 import (
 	"math"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
 )
 
 // share is the weighted share of contains checks that an answer passes.
@@ -21,15 +23,15 @@ func share(k *eval.Case, answer string) float64 {
 }
 
 func TestOracleIsTheMeanOfManyTasks(t *testing.T) {
-	for _, w := range []World{Additive(1, 24, 0.1), Conflicting(2, 0.1), Deceptive(1, 0.1), HarmfulSeed(1, 0.2)} {
+	for _, w := range []simulated.World{worldstest.Additive(1, 24, 0.1), worldstest.Conflicting(2, 0.1), worldstest.Deceptive(1, 0.1), worldstest.HarmfulSeed(1, 0.2)} {
 		cases := w.Cases(0, 0, 40)
 		text := with(w, pick(w.Lessons, 0, 2)...)
-		c := compile(w)
+		c := simulated.Compile(w)
 		const trials = 500
 		var sum float64
 		for i := range cases {
 			for s := range trials {
-				at := c.attempt([]byte(text), eval.Task{Case: &cases[i], Seed: int64(s)})
+				at := c.Attempt([]byte(text), eval.Task{Case: &cases[i], Seed: int64(s)})
 				sum += share(&cases[i], at.Answer)
 			}
 		}
@@ -42,20 +44,20 @@ func TestOracleIsTheMeanOfManyTasks(t *testing.T) {
 }
 
 func TestSameTaskSameAnswer(t *testing.T) {
-	w := Additive(1, 24, 0.3)
+	w := worldstest.Additive(1, 24, 0.3)
 	cases := w.Cases(0, 0, 40)
 	text := []byte(with(w, w.Lessons...))
 	want := make([]string, len(cases))
-	c := compile(w)
+	c := simulated.Compile(w)
 	for i := range cases {
-		want[i] = c.attempt(text, eval.Task{Case: &cases[i], Seed: 7}).Answer
+		want[i] = c.Attempt(text, eval.Task{Case: &cases[i], Seed: 7}).Answer
 	}
 	// Another agent of the same world, from the other end, all at once.
-	again := compile(w)
+	again := simulated.Compile(w)
 	var wg sync.WaitGroup
 	for i := len(cases) - 1; i >= 0; i-- {
 		wg.Go(func() {
-			if got := again.attempt(text, eval.Task{Case: &cases[i], Seed: 7}).Answer; got != want[i] {
+			if got := again.Attempt(text, eval.Task{Case: &cases[i], Seed: 7}).Answer; got != want[i] {
 				t.Errorf("case %s: %q, then %q", cases[i].ID, want[i], got)
 			}
 		})
@@ -63,7 +65,7 @@ func TestSameTaskSameAnswer(t *testing.T) {
 	wg.Wait()
 	differ := 0
 	for i := range cases {
-		if c.attempt(text, eval.Task{Case: &cases[i], Seed: 8}).Answer != want[i] {
+		if c.Attempt(text, eval.Task{Case: &cases[i], Seed: 8}).Answer != want[i] {
 			differ++
 		}
 	}
@@ -73,7 +75,7 @@ func TestSameTaskSameAnswer(t *testing.T) {
 }
 
 func TestIdentityFollowsTheWorld(t *testing.T) {
-	a, b := Additive(1, 24, 0.05), Additive(1, 24, 0.06)
+	a, b := worldstest.Additive(1, 24, 0.05), worldstest.Additive(1, 24, 0.06)
 	id := a.Agent().Identity()
 	if !id.Simulated || id.Backend != "simulated" {
 		t.Errorf("identity %+v is not marked as simulated", id)
@@ -87,29 +89,29 @@ func TestIdentityFollowsTheWorld(t *testing.T) {
 }
 
 func TestWorkRetryFollowsFeedback(t *testing.T) {
-	w := Additive(1, 4, 0)
+	w := worldstest.Additive(1, 4, 0)
 	k := w.Cases(1, 0, 0)[0]
-	c := compile(w)
+	c := simulated.Compile(w)
 	var told []string
 	for _, ck := range k.Checks {
 		told = append(told, "you forgot: "+ck.Feedback)
 	}
-	first := c.attempt(nil, eval.Task{Case: &k})
+	first := c.Attempt(nil, eval.Task{Case: &k})
 	if got := share(&k, first.Answer); got != 0 {
 		t.Errorf("untaught first attempt passes %.2f, want 0", got)
 	}
-	second := c.attempt(nil, eval.Task{Case: &k, Prior: &eval.Prior{Answer: first.Answer, Feedback: told}})
+	second := c.Attempt(nil, eval.Task{Case: &k, Prior: &eval.Prior{Answer: first.Answer, Feedback: told}})
 	if got := share(&k, second.Answer); got != 1 {
 		t.Errorf("told what is missing, it passes %.2f, want 1", got)
 	}
 }
 
 func TestLongerSkillCostsMore(t *testing.T) {
-	w := Additive(1, 24, 0)
+	w := worldstest.Additive(1, 24, 0)
 	k := w.Cases(1, 0, 0)[0]
-	c := compile(w)
-	short := c.attempt([]byte(w.Seed()), eval.Task{Case: &k})
-	long := c.attempt([]byte(w.Seed()+strings.Repeat("- and so on\n", 200)), eval.Task{Case: &k})
+	c := simulated.Compile(w)
+	short := c.Attempt([]byte(w.Seed()), eval.Task{Case: &k})
+	long := c.Attempt([]byte(w.Seed()+strings.Repeat("- and so on\n", 200)), eval.Task{Case: &k})
 	if *long.CostUSD <= *short.CostUSD || long.Usage.Input <= short.Usage.Input {
 		t.Errorf("cost %g → %g, input %d → %d: want both to rise", *short.CostUSD, *long.CostUSD, short.Usage.Input, long.Usage.Input)
 	}
@@ -119,23 +121,23 @@ func TestLongerSkillCostsMore(t *testing.T) {
 }
 
 func TestUntaughtAgentHesitates(t *testing.T) {
-	w := Demo()
+	w := simulated.Demo()
 	k := eval.Case{Prompt: "Plot revenue of the ferry"}
-	c := compile(w)
-	before := c.attempt([]byte(w.Seed()), eval.Task{Case: &k}).Usage
-	after := c.attempt([]byte(with(w, w.Lessons...)), eval.Task{Case: &k}).Usage
+	c := simulated.Compile(w)
+	before := c.Attempt([]byte(w.Seed()), eval.Task{Case: &k}).Usage
+	after := c.Attempt([]byte(with(w, w.Lessons...)), eval.Task{Case: &k}).Usage
 	if before.Reasoning != int64(w.Hesitation) || after.Reasoning != 0 {
 		t.Errorf("it thinks for %d tokens untaught and %d taught, want %d and 0", before.Reasoning, after.Reasoning, w.Hesitation)
 	}
 }
 
 func BenchmarkTask(b *testing.B) {
-	w := Additive(1, 24, 0.05)
+	w := worldstest.Additive(1, 24, 0.05)
 	cases := w.Cases(0, 0, 60)
-	c := compile(w)
+	c := simulated.Compile(w)
 	text := []byte(with(w, w.Lessons...))
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		c.attempt(text, eval.Task{Case: &cases[i%len(cases)], Seed: int64(i)})
+		c.Attempt(text, eval.Task{Case: &cases[i%len(cases)], Seed: int64(i)})
 	}
 }

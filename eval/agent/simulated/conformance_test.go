@@ -6,12 +6,13 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/agenttest"
 	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 )
 
 func TestConformance(t *testing.T) {
-	w := simulated.Additive(1, 24, 0.05)
+	w := worldstest.Additive(1, 24, 0.05)
 	k := w.Cases(1, 0, 0)[0]
 	agenttest.Run(t, agenttest.Harness{
 		New:         func(*testing.T, *agenttest.Server, string) eval.Agent { return w.Agent() },
@@ -51,8 +52,8 @@ func TestJudgeReadsTheOutcome(t *testing.T) {
 
 // The seeds of all worlds are skills, and candidates of the mutator are too.
 func TestSeedsAreValidSkills(t *testing.T) {
-	for _, w := range []simulated.World{simulated.Demo(), simulated.Additive(1, 24, 0), simulated.Conflicting(1, 0),
-		simulated.Deceptive(1, 0), simulated.Interacting(1, 0), simulated.Rewrite(1, 0), simulated.HarmfulSeed(1, 0)} {
+	for _, w := range []simulated.World{simulated.Demo(), worldstest.Additive(1, 24, 0), worldstest.Conflicting(1, 0),
+		worldstest.Deceptive(1, 0), worldstest.Interacting(1, 0), worldstest.Rewrite(1, 0), worldstest.HarmfulSeed(1, 0)} {
 		d, err := skill.Parse([]byte(w.Seed()), skill.Options{})
 		if err != nil {
 			t.Errorf("%s: %v", w.Name, err)
@@ -85,7 +86,7 @@ func TestSeedsAreValidSkills(t *testing.T) {
 }
 
 func BenchmarkRun(b *testing.B) {
-	w := simulated.Additive(1, 24, 0.05)
+	w := worldstest.Additive(1, 24, 0.05)
 	cases := w.Cases(0, 0, 60)
 	doc, err := skill.Parse([]byte(w.Seed()), skill.Options{})
 	if err != nil {

@@ -18,7 +18,7 @@ var (
 // generate writes cases of the world: each is about the topic of a recorded one
 // and checks what that topic's lesson brings about. A recorded case without a
 // topic keeps its checks.
-func (m *model) generate(p eval.Prompt, d *draw) string {
+func (m *model) generate(p eval.Prompt, d *Draw) string {
 	var shown struct {
 		Recorded []struct {
 			Prompt string       `json:"prompt"`
@@ -52,9 +52,9 @@ func (m *model) generate(p eval.Prompt, d *draw) string {
 				}
 			}
 		}
-		asker, reader, twist := askers[d.below(len(askers))], audiences[d.below(len(audiences))], twists[d.below(len(twists))]
+		asker, reader, twist := askers[d.Below(len(askers))], audiences[d.Below(len(audiences))], twists[d.Below(len(twists))]
 		reply.Cases = append(reply.Cases, written{from + 1, "harder", fmt.Sprintf("%s and %s must see %s by %d o'clock, but %s: can you draw %s?",
-			asker, reader, about, 7+d.below(14), twist, about), checks})
+			asker, reader, about, 7+d.Below(14), twist, about), checks})
 	}
 	return strings.Replace(fenced(encode(reply)), "```", "```json", 1)
 }

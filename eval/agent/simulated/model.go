@@ -19,7 +19,7 @@ var _ eval.Model = (*model)(nil)
 func (m *model) Identity() eval.Identity { return m.identity() }
 
 func (m *model) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, error) {
-	d := newDraw(m.seed, uint64(m.RandomSeed), uint64(p.Seed), digest([]byte(p.System)), digest([]byte(p.User)))
+	d := NewDraw(m.seed, uint64(m.RandomSeed), uint64(p.Seed), digest([]byte(p.System)), digest([]byte(p.User)))
 	var text string
 	finish := "stop"
 	switch kindOf(p) {

@@ -1,4 +1,4 @@
-package simulated
+package simulated_test
 
 import (
 	"encoding/json"
@@ -6,9 +6,11 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
 )
 
-func complete(t *testing.T, w World, user string, seed int64) eval.Completion {
+func complete(t *testing.T, w simulated.World, user string, seed int64) eval.Completion {
 	t.Helper()
 	c, err := w.Model().Complete(t.Context(), eval.Prompt{User: user, Seed: seed})
 	if err != nil {
@@ -20,20 +22,20 @@ func complete(t *testing.T, w World, user string, seed int64) eval.Completion {
 // revised is the single block of a reply.
 func revised(t *testing.T, reply string) string {
 	t.Helper()
-	bs := blocks(reply)
+	bs := simulated.Blocks(reply)
 	if len(bs) != 1 {
 		t.Fatalf("reply holds %d blocks, want 1:\n%s", len(bs), reply)
 	}
-	return bs[0].text
+	return bs[0]
 }
 
-func quiet(w World) World {
-	w.Mutator = Mutator{}
+func quiet(w simulated.World) simulated.World {
+	w.Mutator = simulated.Mutator{}
 	return w
 }
 
 func TestReflectionAddsWhatFeedbackNames(t *testing.T) {
-	w := quiet(Additive(1, 24, 0))
+	w := quiet(worldstest.Additive(1, 24, 0))
 	user := "Improve this skill.\n\n````\n" + w.Seed() + "```sh\nls\n```\n````\n\nWhat went wrong:\n"
 	for _, l := range w.Lessons[:3] {
 		user += "> user: " + l.Says + "\n"
@@ -64,7 +66,7 @@ func TestReflectionAddsWhatFeedbackNames(t *testing.T) {
 }
 
 func TestReplyIsAFunctionOfTheRequest(t *testing.T) {
-	w := Additive(1, 24, 0)
+	w := worldstest.Additive(1, 24, 0)
 	user := "Improve:\n```\n" + w.Seed() + "```\n" + w.Lessons[0].Says + "\n" + w.Lessons[1].Says + "\n" + w.Lessons[2].Says
 	first := complete(t, w, user, 1)
 	differ := 0
@@ -82,7 +84,7 @@ func TestReplyIsAFunctionOfTheRequest(t *testing.T) {
 }
 
 func TestDefectsComeAtTheirRate(t *testing.T) {
-	w := Additive(1, 24, 0)
+	w := worldstest.Additive(1, 24, 0)
 	w.Mutator.Defect = 0.2
 	seed := with(w, w.Lessons[:6]...)
 	user := "Improve:\n```\n" + seed + "```\n" + w.Lessons[10].Says
@@ -99,13 +101,13 @@ func TestDefectsComeAtTheirRate(t *testing.T) {
 }
 
 func TestCondensingDropsBloat(t *testing.T) {
-	w := quiet(HarmfulSeed(1, 0))
+	w := quiet(worldstest.HarmfulSeed(1, 0))
 	user := "Shorten this skill, keep what it teaches.\n```\n" + w.Seed() + "```\n"
 	var bloat, lessons, n = 0, 0, 200
 	for s := range int64(n) {
-		a := compile(w).analyse([]byte(revised(t, complete(t, w, user, s).Text)))
-		bloat += a.bloat
-		for _, is := range a.taught {
+		gotBloat, taught := simulated.Compile(w).Analyse([]byte(revised(t, complete(t, w, user, s).Text)))
+		bloat += gotBloat
+		for _, is := range taught {
 			if is {
 				lessons++
 			}
@@ -120,13 +122,13 @@ func TestCondensingDropsBloat(t *testing.T) {
 }
 
 func TestMergeHoldsBoth(t *testing.T) {
-	w := quiet(Additive(1, 24, 0))
+	w := quiet(worldstest.Additive(1, 24, 0))
 	user := "Merge these two versions.\n```\n" + with(w, w.Lessons[:5]...) + "```\nand\n```\n" + with(w, w.Lessons[5:10]...) + "```\n"
 	most := 0
 	for s := range int64(20) {
-		a := compile(w).analyse([]byte(revised(t, complete(t, w, user, s).Text)))
+		_, taught := simulated.Compile(w).Analyse([]byte(revised(t, complete(t, w, user, s).Text)))
 		held := 0
-		for i, is := range a.taught {
+		for i, is := range taught {
 			if is {
 				held++
 			} else if i < 5 {
@@ -141,7 +143,7 @@ func TestMergeHoldsBoth(t *testing.T) {
 }
 
 func TestRewriteIsWithinReachOfReflection(t *testing.T) {
-	w := quiet(Rewrite(1, 0))
+	w := quiet(worldstest.Rewrite(1, 0))
 	l := w.Lessons[8]
 	user := "Improve:\n```\n" + w.Seed() + "```\n" + l.Says
 	solved := 0
@@ -157,7 +159,7 @@ func TestRewriteIsWithinReachOfReflection(t *testing.T) {
 }
 
 func TestMisbehaviourCannotBeMistaken(t *testing.T) {
-	w := quiet(Additive(1, 24, 0))
+	w := quiet(worldstest.Additive(1, 24, 0))
 	w.Mutator.Misbehave = 1
 	user := "Improve:\n```\n" + w.Seed() + "```\n"
 	seen := map[string]bool{}
@@ -168,7 +170,7 @@ func TestMisbehaviourCannotBeMistaken(t *testing.T) {
 			seen["cut"] = true
 		case c.Text == "":
 			seen["empty"] = true
-		case len(blocks(c.Text)) == 2:
+		case len(simulated.Blocks(c.Text)) == 2:
 			seen["two"] = true
 		default:
 			t.Errorf("seed %d: a usable reply: %s", s, c.Text)
@@ -180,7 +182,7 @@ func TestMisbehaviourCannotBeMistaken(t *testing.T) {
 }
 
 func TestShortAnswersAreCut(t *testing.T) {
-	w := Additive(1, 24, 0)
+	w := worldstest.Additive(1, 24, 0)
 	c, err := w.Model().Complete(t.Context(), eval.Prompt{User: "Improve:\n```\n" + w.Seed() + "```\n", MaxTokens: 5})
 	if err != nil {
 		t.Fatal(err)
@@ -191,7 +193,7 @@ func TestShortAnswersAreCut(t *testing.T) {
 }
 
 func TestMinerChecksTheQuotedLesson(t *testing.T) {
-	w := Additive(1, 24, 0)
+	w := worldstest.Additive(1, 24, 0)
 	l := w.Lessons[3]
 	p := eval.Prompt{
 		System: "Reply with one fenced block of JSON: {\"checks\":[…]}",
@@ -215,7 +217,7 @@ func TestMinerChecksTheQuotedLesson(t *testing.T) {
 // well by whoever follows the lesson.
 func TestGenerateReply(t *testing.T) {
 	const user = "Recorded:\n" + `{"recorded":[{"number":1,"prompt":"Plot weekly revenue","checks":[{"type":"judge","rubric":"r"}]}],"wanted":3}`
-	reply, err := Demo().Model().Complete(t.Context(), eval.Prompt{System: "Reply with JSON: {\"cases\":[{\"checks\":…}]}", User: user, Seed: 5})
+	reply, err := simulated.Demo().Model().Complete(t.Context(), eval.Prompt{System: "Reply with JSON: {\"cases\":[{\"checks\":…}]}", User: user, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

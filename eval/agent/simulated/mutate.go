@@ -89,7 +89,7 @@ func (b *brief) names(l *lesson) bool {
 
 // revise answers a mutator's prompt: a sentence, and the revised text in one
 // fenced block.
-func (m *model) revise(p eval.Prompt, d *draw) (reply, finish string) {
+func (m *model) revise(p eval.Prompt, d *Draw) (reply, finish string) {
 	b := read(p)
 	if len(b.texts) == 0 {
 		return "I see no text to revise.", "stop"
@@ -122,8 +122,8 @@ func (m *model) revise(p eval.Prompt, d *draw) (reply, finish string) {
 }
 
 // misbehave returns a reply that a careful reader must refuse.
-func misbehave(text string, d *draw) (reply, finish string) {
-	switch d.below(3) {
+func misbehave(text string, d *Draw) (reply, finish string) {
+	switch d.Below(3) {
 	case 0:
 		f := fenced(text)
 		return "Here is the revised text.\n\n" + f[:len(f)*2/3], "length"
@@ -136,7 +136,7 @@ func misbehave(text string, d *draw) (reply, finish string) {
 // A revision is one text while it is being changed.
 type revision struct {
 	*model
-	d     *draw
+	d     *Draw
 	lines []string
 	added map[string]bool // lines that this revision added
 	notes []string
@@ -170,8 +170,8 @@ func (r *revision) reflect(b *brief) {
 			r.did("removed a line that worked against %q", l.ID)
 		}
 	}
-	shuffle(r.d, fresh)
-	shuffle(r.d, tried)
+	Shuffle(r.d, fresh)
+	Shuffle(r.d, tried)
 	want := append(fresh, tried...)
 	for _, i := range want[:min(r.adds(), len(want))] {
 		r.add("- " + r.lessons[i].Phrase)
@@ -196,7 +196,7 @@ func (r *revision) exemplify(b *brief) {
 			want = append(want, i)
 		}
 	}
-	shuffle(r.d, want)
+	Shuffle(r.d, want)
 	for _, i := range want[:min(r.adds(), len(want))] {
 		r.add("- Example of an accepted answer: " + r.lessons[i].Phrase)
 		r.did("added an example of %q", r.lessons[i].ID)
@@ -367,18 +367,18 @@ func (r *revision) defect() {
 			}
 		}
 		if len(teaching) > 0 {
-			r.drop(teaching[r.d.below(len(teaching))])
+			r.drop(teaching[r.d.Below(len(teaching))])
 			r.did("tidied a line")
 			return
 		}
 	}
 	if len(r.Harmful) > 0 && r.d.hit(defectHarms) {
-		r.add("- " + r.Harmful[r.d.below(len(r.Harmful))].Line)
+		r.add("- " + r.Harmful[r.d.Below(len(r.Harmful))].Line)
 		r.did("added an exception")
 		return
 	}
 	if len(r.Bloat) > 0 {
-		r.add("- " + r.Bloat[r.d.below(len(r.Bloat))])
+		r.add("- " + r.Bloat[r.d.Below(len(r.Bloat))])
 		r.did("added context")
 	}
 }

@@ -1,16 +1,18 @@
-package simulated
+package simulated_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
 )
 
 const delta = 1e-9
 
 // with is the world's seed skill plus the phrases of the given lessons.
-func with(w World, ls ...Lesson) string {
+func with(w simulated.World, ls ...simulated.Lesson) string {
 	var b strings.Builder
 	b.WriteString(w.Seed())
 	for _, l := range ls {
@@ -34,14 +36,14 @@ func without(text string, parts ...string) string {
 	return strings.Join(keep, "\n")
 }
 
-func pick(ls []Lesson, from, step int) (out []Lesson) {
+func pick(ls []simulated.Lesson, from, step int) (out []simulated.Lesson) {
 	for i := from; i < len(ls); i += step {
 		out = append(out, ls[i])
 	}
 	return out
 }
 
-func lines(hs []Harm) (out []string) {
+func lines(hs []simulated.Harm) (out []string) {
 	for _, h := range hs {
 		out = append(out, h.Line)
 	}
@@ -49,7 +51,7 @@ func lines(hs []Harm) (out []string) {
 }
 
 func TestAdditiveEveryRuleHelpsAlone(t *testing.T) {
-	w := Additive(1, 24, 0.05)
+	w := worldstest.Additive(1, 24, 0.05)
 	cases := w.Cases(30, 30, 60)
 	if q := w.Oracle(w.Seed(), cases); q != 0 {
 		t.Errorf("seed quality = %v, want 0", q)
@@ -66,7 +68,7 @@ func TestAdditiveEveryRuleHelpsAlone(t *testing.T) {
 }
 
 func TestConflictingPairsMustBeChosenFrom(t *testing.T) {
-	w := Conflicting(1, 0)
+	w := worldstest.Conflicting(1, 0)
 	cases := w.Cases(0, 0, 200)
 	often, seldom := with(w, pick(w.Lessons, 0, 2)...), with(w, pick(w.Lessons, 1, 2)...)
 	all := with(w, w.Lessons...)
@@ -77,10 +79,10 @@ func TestConflictingPairsMustBeChosenFrom(t *testing.T) {
 }
 
 func TestDeceptiveSingleAdditionsStall(t *testing.T) {
-	w := Deceptive(1, 0)
+	w := worldstest.Deceptive(1, 0)
 	cases := w.Cases(0, 0, 120)
 	// Greedy: add the rule that gains most, as long as one gains.
-	var held []Lesson
+	var held []simulated.Lesson
 	best := w.Oracle(with(w), cases)
 	for {
 		gain, which := 0.0, -1
@@ -110,7 +112,7 @@ func TestDeceptiveSingleAdditionsStall(t *testing.T) {
 }
 
 func TestInteractingNeedsWholeSections(t *testing.T) {
-	w := Interacting(1, 0)
+	w := worldstest.Interacting(1, 0)
 	cases := w.Cases(0, 0, 60)
 	if q := w.Oracle(with(w, w.Lessons[:2]...), cases); q != 0 {
 		t.Errorf("two rules of a section: %.3f, want 0", q)
@@ -123,7 +125,7 @@ func TestInteractingNeedsWholeSections(t *testing.T) {
 }
 
 func TestRewriteNeedsBothEdits(t *testing.T) {
-	w := Rewrite(1, 0)
+	w := worldstest.Rewrite(1, 0)
 	all := w.Cases(0, 0, 80)
 	var family []eval.Case // the cases that hold spoiled rules
 	for _, c := range all {
@@ -150,7 +152,7 @@ func TestRewriteNeedsBothEdits(t *testing.T) {
 }
 
 func TestHarmfulSeedGainsByDeleting(t *testing.T) {
-	w := HarmfulSeed(1, 0.05)
+	w := worldstest.HarmfulSeed(1, 0.05)
 	cases := w.Cases(0, 0, 60)
 	seed := w.Oracle(w.Seed(), cases)
 	clean := w.Oracle(without(w.Seed(), append(lines(w.Harmful), w.Bloat...)...), cases)
@@ -160,8 +162,8 @@ func TestHarmfulSeedGainsByDeleting(t *testing.T) {
 }
 
 func TestCasesAreWhatTheWorldAsks(t *testing.T) {
-	for _, w := range []World{Additive(3, 24, 0.05), Conflicting(3, 0), Deceptive(3, 0), Interacting(3, 0), Rewrite(3, 0), HarmfulSeed(3, 0)} {
-		c := compile(w)
+	for _, w := range []simulated.World{worldstest.Additive(3, 24, 0.05), worldstest.Conflicting(3, 0), worldstest.Deceptive(3, 0), worldstest.Interacting(3, 0), worldstest.Rewrite(3, 0), worldstest.HarmfulSeed(3, 0)} {
+		c := simulated.Compile(w)
 		cases := w.Cases(20, 20, 30)
 		if len(cases) != 70 {
 			t.Errorf("%s: %d cases, want 70", w.Name, len(cases))
@@ -173,7 +175,7 @@ func TestCasesAreWhatTheWorldAsks(t *testing.T) {
 				t.Errorf("%s: case %s is there twice", w.Name, k.ID)
 			}
 			seen[k.ID], seen[k.Prompt+string(k.Split)] = true, true
-			if got := len(c.request(k).lessons); got != len(k.Checks) || got == 0 {
+			if got := c.Lessons(k); got != len(k.Checks) || got == 0 {
 				t.Errorf("%s: %q makes %d lessons apply, has %d checks", w.Name, k.Prompt, got, len(k.Checks))
 			}
 		}
