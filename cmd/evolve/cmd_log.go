@@ -74,9 +74,6 @@ func logRun(ctx context.Context, a *global, name string) error {
 		return err
 	}
 	l := RunLog{1, run.ID, run.Skill, string(status), run.Simulated, report.Timeline(events)}
-	if a.JSON {
-		return a.PrintJSON(l)
-	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: run %s, %s%s\n", l.Skill, l.Run, l.Status, simulatedMark(l.Simulated))
 	fmt.Fprintf(&b, "%9s  %5s\n", "rollouts", "best")
@@ -87,8 +84,7 @@ func logRun(ctx context.Context, a *global, name string) error {
 		}
 		fmt.Fprintf(&b, "%9d  %5s  %s\n", e.Rollouts, best, plain.Text(e.Text))
 	}
-	_, err = fmt.Fprint(a.Stdout, b.String())
-	return err
+	return a.Print(l, b.String())
 }
 
 func simulatedMark(simulated bool) string {
@@ -116,15 +112,11 @@ func logSkill(ctx context.Context, a *global, name string, all bool) error {
 			return err
 		}
 	}
-	if a.JSON {
-		return a.PrintJSON(l)
-	}
 	newest := status.LogNewest
 	if all {
 		newest = 0
 	}
-	_, err = fmt.Fprint(a.Stdout, l.Text(newest))
-	return err
+	return a.Print(l, l.Text(newest, terminalWidth(a)))
 }
 
 // tokensOf is the size of what an agent reads of a text, estimated.

@@ -15,20 +15,28 @@ const (
 	LogNewest = 10 // versions that are shown without --all
 	logWidth  = 80 // columns that a line has at most
 	stateAt   = 36 // columns before the state
+	noteAt    = 6  // columns before the lines below it
+	logNarrow = 60 // with fewer columns the state has a line of its own
 )
 
 // Text lists the versions and the candidates on trial, the newest first, each with the
-// version that it was made from. newest bounds the versions, 0 for all.
-func (l *Log) Text(newest int) string {
+// version that it was made from. newest bounds the versions, 0 for all; width is that
+// of the terminal, of which no more than 80 columns are used.
+func (l *Log) Text(newest, width int) string {
+	width = min(width, logWidth)
+	narrow, room := width < logNarrow, width-stateAt // for a state
+	if narrow {
+		room = width - noteAt
+	}
 	var b strings.Builder
 	line := func(format string, args ...any) {
 		s := plain.Text(strings.TrimRight(fmt.Sprintf(format, args...), " "))
-		b.WriteString(plain.Fold(s, logWidth) + "\n")
+		b.WriteString(plain.Fold(s, width) + "\n")
 	}
 	more := func(lines ...string) {
 		for _, s := range lines {
 			if s != "" {
-				line("      %s", s)
+				line("%*s%s", noteAt, "", s)
 			}
 		}
 	}
@@ -45,14 +53,23 @@ func (l *Log) Text(newest int) string {
 		line("no versions of %s yet; the first run records what is there", l.Skill)
 	}
 	if len(l.Versions)+len(l.Candidates) > 0 {
-		line("  %-3s %-12s  %-10s  %-4s  %s", "", "TEXT", "DATE", "FROM", "STATE")
+		state := "STATE"
+		if narrow {
+			state = ""
+		}
+		line("  %-3s %-12s  %-10s  %-4s  %s", "", "TEXT", "DATE", "FROM", state)
 	}
 	row := func(mark, name, sha string, at time.Time, parent int, words string) {
 		from := "-"
 		if parent >= 0 {
 			from = fmt.Sprintf("v%d", parent)
 		}
+		below := ""
+		if narrow {
+			words, below = "", words
+		}
 		line("%s %-3s %s  %s  %-4s  %s", mark, name, plain.Short(sha), at.UTC().Format("2006-01-02"), from, words)
+		more(below)
 	}
 	lost := 0
 	for i := range l.Candidates {
@@ -82,7 +99,7 @@ func (l *Log) Text(newest int) string {
 			mark = "*"
 		}
 		words, note := v.describe(), v.Note
-		if all := words + ", " + note; note != "" && plain.Width(all) <= logWidth-stateAt {
+		if all := words + ", " + note; note != "" && plain.Width(all) <= room {
 			words, note = all, ""
 		}
 		row(mark, fmt.Sprintf("v%d", v.Version), v.SHA, v.Created, v.parent, words)

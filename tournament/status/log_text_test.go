@@ -57,13 +57,16 @@ func goldenText(t *testing.T, name, got string) {
 }
 
 func TestLogText(t *testing.T) {
-	for name, newest := range map[string]int{"log.txt": 0, "log_short.txt": 2} {
-		got := aLog().Text(newest)
-		goldenText(t, name, got)
+	for _, c := range []struct {
+		name          string
+		newest, width int
+	}{{"log.txt", 0, 200}, {"log_short.txt", 2, 80}, {"log_narrow.txt", 0, 40}} {
+		got := aLog().Text(c.newest, c.width)
+		goldenText(t, c.name, got)
 		wide := runewidth.Condition{}
 		for _, l := range strings.Split(got, "\n") {
-			if n := wide.StringWidth(l); n > logWidth {
-				t.Errorf("%s: %d columns: %s", name, n, l)
+			if n := wide.StringWidth(l); n > min(c.width, logWidth) {
+				t.Errorf("%s: %d columns: %s", c.name, n, l)
 			}
 		}
 	}

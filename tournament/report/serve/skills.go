@@ -68,7 +68,7 @@ type skillView struct{ *status.Log }
 func (v skillView) title() string { return plain.Text(v.Skill) }
 
 // Lineage is drawn in characters.
-func (v skillView) Lineage() string { return v.Text(0) }
+func (v skillView) Lineage() string { return v.Text(0, 80) }
 
 // Back reports whether there is something to roll back to.
 func (v skillView) Back() bool { return len(v.Versions) > 1 }
