@@ -87,6 +87,7 @@ var mayImport = map[string][]string{
 	"eval/evaltest":                 {},
 
 	"eval/agent/simulated/worldstest": {"eval/agent/simulated"},
+	"harvest/harvesttest":             {"harvest"},
 }
 
 // anywhere is what stands below everything: it knows no package of ours, and is

@@ -1,4 +1,4 @@
-package harvest
+package harvest_test
 
 import (
 	"context"
@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/harvesttest"
 	"github.com/skill-evolve/evolve/harvest/jsonl"
 	"pgregory.net/rapid"
 )
@@ -22,12 +23,12 @@ import (
 type folder struct {
 	t     *testing.T
 	dir   string
-	c     Cursor
+	c     harvest.Cursor
 	files []string
 }
 
 func newFolder(t *testing.T, names ...string) *folder {
-	f := &folder{t: t, dir: t.TempDir(), c: new(MemoryCursor)}
+	f := &folder{t: t, dir: t.TempDir(), c: new(harvesttest.Cursor)}
 	for _, n := range names {
 		f.files = append(f.files, filepath.Join(f.dir, n))
 	}
@@ -45,7 +46,7 @@ func (f *folder) write(name, text string) {
 func (f *folder) harvest() []string {
 	f.t.Helper()
 	var got []string
-	_, err := ReadFiles(context.Background(), f.files, Options{}, f.c, lineSession, func(s *Session) error {
+	_, err := harvest.ReadFiles(context.Background(), f.files, harvest.Options{}, f.c, lineSession, func(s *harvest.Session) error {
 		got = append(got, s.ID+": "+prompts(s))
 		return nil
 	})
@@ -55,8 +56,8 @@ func (f *folder) harvest() []string {
 	return got
 }
 
-func lineSession(_ context.Context, r io.Reader, file string) (*Session, []Problem, error) {
-	s := &Session{ID: filepath.Base(file), Path: file}
+func lineSession(_ context.Context, r io.Reader, file string) (*harvest.Session, []harvest.Problem, error) {
+	s := &harvest.Session{ID: filepath.Base(file), Path: file}
 	lines := jsonl.NewLines(r)
 	for {
 		line, err := lines.Next()
@@ -64,12 +65,12 @@ func lineSession(_ context.Context, r io.Reader, file string) (*Session, []Probl
 			return s, nil, nil
 		}
 		if lines.Whole() {
-			s.Turns = append(s.Turns, Turn{Prompt: string(line)})
+			s.Turns = append(s.Turns, harvest.Turn{Prompt: string(line)})
 		}
 	}
 }
 
-func prompts(s *Session) string {
+func prompts(s *harvest.Session) string {
 	var out []string
 	for _, t := range s.Turns {
 		out = append(out, t.Prompt)
@@ -141,7 +142,7 @@ func TestFileChangesWithoutTheSystem(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.harvest()
-		c := f.c.(*MemoryCursor)
+		c := f.c.(*harvesttest.Cursor)
 		state, ok := c.File(f.files[0])
 		if !ok || state.Last == "" || state.End != 8 {
 			t.Fatalf("%+v", state)
@@ -156,7 +157,7 @@ func TestFileChangesWithoutTheSystem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := seen(c, f.files[0], f.files[0], info); got != want {
+		if got := harvest.Seen(c, f.files[0], f.files[0], info); got != want {
 			t.Errorf("%q: seen %v", text, got)
 		}
 	}
@@ -195,7 +196,7 @@ func TestStoppedHarvest(t *testing.T) {
 	}
 	full := errors.New("disk full")
 	var taken []string
-	_, err := ReadFiles(t.Context(), f.files, Options{}, f.c, lineSession, func(s *Session) error {
+	_, err := harvest.ReadFiles(t.Context(), f.files, harvest.Options{}, f.c, lineSession, func(s *harvest.Session) error {
 		if s.ID == "d" {
 			return full
 		}
@@ -224,10 +225,10 @@ func TestHarvestProperty(t *testing.T) {
 		for _, n := range names {
 			files = append(files, filepath.Join(dir, n))
 		}
-		c, stored := new(MemoryCursor), map[string]string{}
+		c, stored := new(harvesttest.Cursor), map[string]string{}
 		crash := errors.New("crash")
-		harvest := func(stopAfter int) {
-			_, err := ReadFiles(context.Background(), files, Options{}, c, lineSession, func(s *Session) error {
+		read := func(stopAfter int) {
+			_, err := harvest.ReadFiles(context.Background(), files, harvest.Options{}, c, lineSession, func(s *harvest.Session) error {
 				if stopAfter == 0 {
 					return crash
 				}
@@ -252,15 +253,15 @@ func TestHarvestProperty(t *testing.T) {
 					r.Fatal(err)
 				}
 			case "stop":
-				harvest(rapid.IntRange(0, 2).Draw(r, "after"))
+				read(rapid.IntRange(0, 2).Draw(r, "after"))
 				continue
 			case "kill": // before the marks reach the disk
-				kept := maps.Clone(c.seen)
-				harvest(rapid.IntRange(0, 3).Draw(r, "after"))
-				c.seen = kept
+				kept := c.Clone()
+				read(rapid.IntRange(0, 3).Draw(r, "after"))
+				c = kept
 				continue
 			case "harvest":
-				harvest(-1)
+				read(-1)
 				continue
 			}
 			if was, ok := c.File(file); ok && was.Size == int64(len(text[n])) && fmt.Sprint(was.End, was.Last) == lastOf(text[n]) {
@@ -274,7 +275,7 @@ func TestHarvestProperty(t *testing.T) {
 				r.Fatal(err)
 			}
 		}
-		harvest(-1)
+		read(-1)
 		for n, want := range text {
 			s, _, _ := lineSession(context.Background(), strings.NewReader(want), n)
 			if stored[n] != prompts(s) {
@@ -286,33 +287,11 @@ func TestHarvestProperty(t *testing.T) {
 
 // lastOf is the last whole line of a text, with where it ends.
 func lastOf(text string) string {
-	f := FileState{Size: int64(len(text))}
-	if err := f.sign(strings.NewReader(text)); err != nil {
+	f := harvest.FileState{Size: int64(len(text))}
+	if err := harvest.Sign(&f, strings.NewReader(text)); err != nil {
 		return err.Error()
 	}
 	return fmt.Sprint(f.End, f.Last)
-}
-
-func TestLastLine(t *testing.T) {
-	long := strings.Repeat("x", 2*maxTail)
-	for text, want := range map[string]struct {
-		end  int
-		line string
-	}{
-		"": {0, ""}, "\n": {1, "\n"}, "a\nb\n": {4, "b\n"}, "a\nb": {2, "a\n"}, "a": {1, "a"},
-		"a\n" + long: {2 + len(long), long[:maxTail]}, long + "\nb\n": {len(long) + 3, "b\n"}, long + "\n": {len(long) + 1, long[:maxTail-1] + "\n"},
-	} {
-		f := FileState{Size: int64(len(text))}
-		if err := f.sign(strings.NewReader(text)); err != nil || f.End != int64(want.end) || f.Last != hashLine([]byte(want.line)) {
-			t.Errorf("%.20q: %+v, %v", text, f, err)
-		}
-		if !f.holds(strings.NewReader(text)) {
-			t.Errorf("%.20q: it does not hold its own last line", text)
-		}
-		if text != "" && f.holds(strings.NewReader(strings.Repeat("y", len(text)))) {
-			t.Errorf("%.20q: anything holds its last line", text)
-		}
-	}
 }
 
 // BenchmarkIdle is a harvest of 2,000 files of which none has changed. They are
@@ -327,18 +306,42 @@ func BenchmarkIdle(b *testing.B) {
 		}
 		files = append(files, name)
 	}
-	var c MemoryCursor
+	var c harvesttest.Cursor
 	n := 0
-	harvest := func() {
-		if _, err := ReadFiles(context.Background(), files, Options{}, &c, lineSession, func(*Session) error { n++; return nil }); err != nil {
+	read := func() {
+		if _, err := harvest.ReadFiles(context.Background(), files, harvest.Options{}, &c, lineSession, func(*harvest.Session) error { n++; return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}
-	harvest()
+	read()
 	for b.Loop() {
-		harvest()
+		read()
 	}
 	if n != len(files) {
 		b.Fatalf("%d files were read", n)
+	}
+}
+
+// A replay is not harvested, and its file not looked at again.
+func TestReplaysAreNotHarvested(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "s.jsonl")
+	if err := os.WriteFile(file, []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	var c harvesttest.Cursor
+	for range 2 {
+		_, err := harvest.ReadFiles(t.Context(), []string{file}, harvest.Options{}, &c,
+			func(context.Context, io.Reader, string) (*harvest.Session, []harvest.Problem, error) {
+				read++
+				return &harvest.Session{ID: "s", CWD: "/tmp/evolve-case-42"}, nil, nil
+			},
+			func(*harvest.Session) error { t.Error("a replay was harvested"); return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if read != 1 {
+		t.Errorf("read %d times", read)
 	}
 }

@@ -71,15 +71,3 @@ func TestAppendEvents(t *testing.T) {
 		t.Errorf("%+v", have)
 	}
 }
-
-func TestMemoryCursor(t *testing.T) {
-	var c MemoryCursor
-	now := time.Now()
-	if c.Seen("a", 1, now) {
-		t.Error("seen before it was marked")
-	}
-	c.Mark("a", 1, now)
-	if !c.Seen("a", 1, now) || c.Seen("a", 2, now) || c.Seen("a", 1, now.Add(1)) || c.Seen("b", 1, now) {
-		t.Error("a mark stands for its path, size and time alone")
-	}
-}

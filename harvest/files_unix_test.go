@@ -1,6 +1,6 @@
 //go:build unix
 
-package harvest
+package harvest_test
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/skill-evolve/evolve/harvest"
 )
 
 // What cannot be a transcript is passed over, and the others are read.
@@ -28,7 +30,7 @@ func TestTranscriptsThatAreNone(t *testing.T) {
 		t.Skip(err) // the file system has no such files
 	}
 	var got, told []string
-	problems, err := ReadFiles(t.Context(), f.files, Options{}, f.c, lineSession, func(s *Session) error {
+	problems, err := harvest.ReadFiles(t.Context(), f.files, harvest.Options{}, f.c, lineSession, func(s *harvest.Session) error {
 		got = append(got, s.ID)
 		return nil
 	})

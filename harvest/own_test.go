@@ -1,8 +1,6 @@
 package harvest
 
 import (
-	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -48,28 +46,8 @@ func TestFilterExcludesReplays(t *testing.T) {
 	}
 }
 
-// A replay is not harvested, and its file not looked at again.
-func TestReplaysAreNotHarvested(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "s.jsonl")
-	if err := os.WriteFile(file, []byte("{}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	read := 0
-	var c MemoryCursor
-	for range 2 {
-		_, err := ReadFiles(t.Context(), []string{file}, Options{}, &c,
-			func(context.Context, io.Reader, string) (*Session, []Problem, error) {
-				read++
-				return &Session{ID: "s", CWD: "/tmp/evolve-case-42"}, nil, nil
-			},
-			func(*Session) error { t.Error("a replay was harvested"); return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if read != 1 {
-		t.Errorf("read %d times", read)
-	}
+// A replay makes no case.
+func TestReplaysMakeNoCase(t *testing.T) {
 	s := corrected("s1")
 	s.CWD = "/tmp/evolve-case-42"
 	if cases, stats := mine(t, Miner{}, s); len(cases) != 0 || stats.Replays != 1 {

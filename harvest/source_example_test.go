@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/harvesttest"
 	"github.com/skill-evolve/evolve/harvest/parrottest"
 )
 
@@ -26,7 +27,7 @@ func ExampleKind() {
 half a line
 {"who":"user","text":"no, use a log scale"}
 `), 0o600)
-	var c harvest.MemoryCursor
+	var c harvesttest.Cursor
 	problems, err := parrottest.Kind.Source(home, harvest.Options{}).Sessions(context.Background(), &c, func(s *harvest.Session) error {
 		for _, v := range s.Invocations {
 			fmt.Printf("%s of %s: %s (%s)\n", v.Skill, s.ID, v.Feedback.Label, v.Feedback.Evidence)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/claude"
+	"github.com/skill-evolve/evolve/harvest/harvesttest"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -117,7 +118,7 @@ func TestCursor(t *testing.T) {
 	if err := os.CopyFS(home, os.DirFS("testdata/interactive/.claude")); err != nil {
 		t.Fatal(err)
 	}
-	var c harvest.MemoryCursor
+	var c harvesttest.Cursor
 	if all, _ := sessions(t, home, &c); len(all) != 5 {
 		t.Fatalf("%d sessions, want 5", len(all))
 	}

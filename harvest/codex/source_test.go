@@ -17,6 +17,7 @@ import (
 
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/codex"
+	"github.com/skill-evolve/evolve/harvest/harvesttest"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -116,7 +117,7 @@ func TestArchivedAndResumed(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "archived_sessions", "notes.jsonl"), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var c harvest.MemoryCursor
+	var c harvesttest.Cursor
 	all, problems := sessions(t, home, &c)
 	if len(all) != 2 || all[0].Path != archived || len(problems) > 0 {
 		t.Fatalf("%d sessions, problems %v", len(all), problems)
@@ -235,7 +236,7 @@ func TestCompressed(t *testing.T) {
 	if err := os.CopyFS(home, os.DirFS("testdata/skill")); err != nil {
 		t.Fatal(err)
 	}
-	var c harvest.MemoryCursor
+	var c harvesttest.Cursor
 	plain, problems := sessions(t, home, &c)
 	if len(plain) != 1 || len(problems) > 0 {
 		t.Fatalf("%d sessions, problems %v", len(plain), problems)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/copilot"
+	"github.com/skill-evolve/evolve/harvest/harvesttest"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -104,7 +105,7 @@ func TestCursor(t *testing.T) {
 	if err := os.CopyFS(home, os.DirFS("testdata/skill")); err != nil {
 		t.Fatal(err)
 	}
-	var c harvest.MemoryCursor
+	var c harvesttest.Cursor
 	if all, _ := sessions(t, home, &c); len(all) != 1 || len(all[0].Turns) != 1 {
 		t.Fatalf("%d sessions, want 1 of one turn", len(all))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/entire"
+	"github.com/skill-evolve/evolve/harvest/harvesttest"
 )
 
 // large is a repository of n checkpoints, each of a session of its own or of
@@ -57,7 +58,7 @@ func BenchmarkSessions(b *testing.B) {
 			}
 		})
 		b.Run(layout+"/idle", func(b *testing.B) {
-			var c harvest.MemoryCursor
+			var c harvesttest.Cursor
 			read(&c)
 			for b.Loop() {
 				read(&c)

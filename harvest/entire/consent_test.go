@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/entire"
+	"github.com/skill-evolve/evolve/harvest/harvesttest"
 )
 
 // A session that was read from everybody's records is never replaced by one of fewer:
@@ -21,7 +21,7 @@ func TestReadBefore(t *testing.T) {
 				r.author = who
 				put(r, id, map[string]string{"0/metadata.json": metadata("s1", at(minute), isClaude), "0/full.jsonl": text})
 			}
-			var c harvest.MemoryCursor
+			var c harvesttest.Cursor
 			stored, left := "", 0
 			harvested := func(step, want string, authors []string, out int) {
 				t.Helper()
@@ -57,11 +57,11 @@ func TestReadBefore(t *testing.T) {
 }
 
 // earlier is the cursor of a version that remembered no records.
-type earlier struct{ harvest.MemoryCursor }
+type earlier struct{ harvesttest.Cursor }
 
 func (c *earlier) Mark(path string, size int64, modified time.Time) {
 	if !strings.Contains(path, "#entire/record/") {
-		c.MemoryCursor.Mark(path, size, modified)
+		c.Cursor.Mark(path, size, modified)
 	}
 }
 
@@ -77,12 +77,12 @@ func TestReadByAnEarlierVersion(t *testing.T) {
 		t.Fatalf("%s", summaries(all))
 	}
 	mine := entire.Options{Readers: readers, Authors: []string{"me@example.org"}}
-	if all, _ := r.sessionsWith(mine, &c.MemoryCursor); len(all) > 0 {
+	if all, _ := r.sessionsWith(mine, &c.Cursor); len(all) > 0 {
 		t.Errorf("%s", summaries(all))
 	}
 	r.author = "me@example.org"
 	onBranch(r, "aabbccddee09", map[string]string{"0/metadata.json": metadata("s1", at(20), isClaude), "0/full.jsonl": typed("p9", 20, "more")})
-	if all, _ := r.sessionsWith(mine, &c.MemoryCursor); len(all) != 1 || len(all[0].Turns) != 3 {
+	if all, _ := r.sessionsWith(mine, &c.Cursor); len(all) != 1 || len(all[0].Turns) != 3 {
 		t.Errorf("%s", summaries(all))
 	}
 }

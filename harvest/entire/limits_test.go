@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/entire"
+	"github.com/skill-evolve/evolve/harvest/harvesttest"
 )
 
 // What many records share is read and parsed once.
@@ -134,7 +135,7 @@ func TestAuthors(t *testing.T) {
 				}
 			}
 			// What was left out is read by a harvest that asks for it.
-			var c harvest.MemoryCursor
+			var c harvesttest.Cursor
 			for _, step := range []struct {
 				authors []string
 				want    int

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/harvesttest"
 )
 
 // Entire writes "Agent" if it does not know the agent, and has called Claude
@@ -144,7 +144,7 @@ func TestProblemsOfParts(t *testing.T) {
 func TestHashIsARemark(t *testing.T) {
 	r := newRepository(t)
 	onBranch(r, "aabbccddee11", map[string]string{"0/metadata.json": metadata("s1", at(13), isClaude), "0/full.jsonl": first, "0/content_hash.txt": "sha256:00"})
-	var c harvest.MemoryCursor
+	var c harvesttest.Cursor
 	all, problems := r.sessions(&c)
 	if len(all) != 1 || len(problems) != 1 || !problems[0].Remark || len(all[0].Problems) != 1 || !all[0].Problems[0].Remark {
 		t.Errorf("%s\nproblems %+v", summaries(all), problems)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/entire"
+	"github.com/skill-evolve/evolve/harvest/harvesttest"
 )
 
 // summary is what the tests look at of a session.
@@ -266,7 +267,7 @@ func TestCursor(t *testing.T) {
 			r := newRepository(t)
 			put(r, "aabbccddee11", map[string]string{"0/metadata.json": metadata("s1", at(13), isClaude), "0/full.jsonl": first,
 				"1/metadata.json": metadata("s2", at(13), isClaude), "1/full.jsonl": typed("q", 1, "another")})
-			var c harvest.MemoryCursor
+			var c harvesttest.Cursor
 			if all, _ := r.sessions(&c); len(all) != 2 {
 				t.Fatalf("%d sessions, want 2", len(all))
 			}
@@ -286,7 +287,7 @@ func TestCursor(t *testing.T) {
 func TestStops(t *testing.T) {
 	r := newRepository(t)
 	asRef(r, "aabbccddee11", map[string]string{"0/metadata.json": metadata("s1", at(13), isClaude), "0/full.jsonl": first})
-	var c harvest.MemoryCursor
+	var c harvesttest.Cursor
 	stop := errors.New("enough")
 	src := entire.New(r.dir, entire.Options{Readers: readers})
 	if _, err := src.Sessions(context.Background(), &c, func(*harvest.Session) error { return stop }); !errors.Is(err, stop) {
@@ -324,7 +325,7 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	// What --since passed over is not taken for read.
-	var c harvest.MemoryCursor
+	var c harvesttest.Cursor
 	late := entire.Options{Options: harvest.Options{Since: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}, Readers: readers}
 	if _, err := entire.New(r.dir, late).Sessions(context.Background(), &c, nil); err != nil {
 		t.Error(err)

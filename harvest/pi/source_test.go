@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/harvesttest"
 	"github.com/skill-evolve/evolve/harvest/pi"
 )
 
@@ -98,7 +99,7 @@ func TestResumed(t *testing.T) {
 	if err := os.CopyFS(home, os.DirFS("testdata/skill")); err != nil {
 		t.Fatal(err)
 	}
-	var c harvest.MemoryCursor
+	var c harvesttest.Cursor
 	all, problems := sessions(t, home, &c)
 	if len(all) != 1 || len(problems) > 0 {
 		t.Fatalf("%d sessions, problems %v", len(all), problems)
