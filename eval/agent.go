@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -164,6 +165,11 @@ type InfraError struct {
 	RetryAfter time.Duration // 0 if the server did not say
 	ResetAt    time.Time     // of a usage limit, if known
 	Err        error
+}
+
+// Infraf is a failure of one kind, worded as by fmt.Errorf.
+func Infraf(kind FailureKind, format string, args ...any) *InfraError {
+	return &InfraError{Kind: kind, Err: fmt.Errorf(format, args...)}
 }
 
 func (e *InfraError) Error() string { return string(e.Kind) + ": " + e.Err.Error() }

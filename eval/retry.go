@@ -112,13 +112,17 @@ func persist(ctx context.Context, b *Budget, tries int, failed *int, lost *Lost,
 		if late := b.late(wait, *lost); late != nil {
 			return fmt.Errorf("%w; the last try failed: %v", late, err)
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := Sleep(ctx, wait); err != nil {
 			return err
 		}
 	}
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits for d, unless ctx ends first; the error is ctx's.
+func Sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -174,7 +174,7 @@ func TestChildEnvironment(t *testing.T) {
 func TestKeysAreScrubbed(t *testing.T) {
 	const key = "sk-ant-made-up-0123456789"
 	lines := []string{
-		`{"type":"assistant","message":{"id":"m","model":"x","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"echo ` + strings.Repeat("x", maxInput-30) + key + `"}}]}}`,
+		`{"type":"assistant","message":{"id":"m","model":"x","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"echo ` + strings.Repeat("x", replay.MaxInput-30) + key + `"}}]}}`,
 		`{"type":"result","terminal_reason":"completed","result":"it is ` + key + `"}`,
 	}
 	task := eval.Task{Variant: eval.Variant{Name: "x"}, Case: &eval.Case{ID: "c", Prompt: "p"}}

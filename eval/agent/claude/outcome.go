@@ -112,8 +112,8 @@ func (s *stream) denial() (outcome, bool) {
 		for _, d := range s.results[i].Denials {
 			if why, told := s.denied[d.ToolUseID]; !told || slices.Contains(ourDoing, why) || s.mode != bypass {
 				name := "a tool"
-				if at, ok := s.at[d.ToolUseID]; ok {
-					name = s.calls[at].name
+				if c := s.calls.Find(d.ToolUseID); c != nil {
+					name = c.Name
 				}
 				return infra(eval.BadRequest, "%s was denied by the program's permission mode %q", name, s.mode), true
 			}

@@ -135,7 +135,7 @@ func (s *stream) ended(err error) error {
 // attempt is what the events and the workspace tell, without a verdict.
 func (a *Agent) attempt(s *stream, stage *replay.Stage, t eval.Task) (eval.Attempt, error) {
 	out := eval.Attempt{
-		Answer: s.answer(), Model: s.model, Trace: s.trace(), Usage: s.usage(), CostUSD: s.cost(a.c.Prices),
+		Answer: s.answer(), Model: s.model, Trace: s.calls.Trace(replay.Secrets{}), Usage: s.usage(), CostUSD: s.cost(a.c.Prices),
 		Duration: s.ran(), Turns: s.turns(), InfraRetries: s.retries, Skills: s.skills(stage.Skills),
 	}
 	invoked := false
@@ -154,10 +154,7 @@ func (a *Agent) attempt(s *stream, stage *replay.Stage, t eval.Task) (eval.Attem
 	if s.init {
 		out.SkillInvoked = &invoked
 	}
-	var why string
-	if out.Audit, why = stage.Audit(a.c.Sandbox, s.accesses()...); out.Audit == eval.Tainted {
-		out.Tainted = why
-	}
+	out.Audit, out.Tainted = stage.Audit(a.c.Sandbox, s.calls.Accesses()...)
 	var err error
 	if out.Files, err = stage.Changed(); err != nil {
 		return out, fmt.Errorf("replay %s: %w", t.Case.ID, err)

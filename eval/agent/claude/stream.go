@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
 // An event is one line of `--output-format stream-json`: the fields that are
@@ -106,21 +107,12 @@ type block struct {
 	IsError   bool            `json:"is_error"`
 }
 
-// A call is one tool use.
-type call struct {
-	id, name string
-	input    []byte
-	answered bool
-	failed   bool
-}
-
 // A stream is what the events so far tell. The zero value has read nothing.
 type stream struct {
 	init       bool
 	offered    []string // skills that a slash command may name
 	mode       string   // of permissions
-	calls      []call
-	at         map[string]int // tool_use id → calls
+	calls      replay.Calls
 	replies    map[string]bool
 	model      string            // of the last reply that no subagent gave
 	denied     map[string]string // tool_use id → why
@@ -215,11 +207,7 @@ func (s *stream) assistant(e *event) {
 				s.reply.Reset()
 				s.resumed = false
 			}
-			if s.at == nil {
-				s.at = make(map[string]int)
-			}
-			s.at[b.ID] = len(s.calls)
-			s.calls = append(s.calls, call{id: b.ID, name: b.Name, input: b.Input})
+			s.calls.Begin(b.ID, b.Name, b.Input)
 		}
 	}
 }
@@ -232,9 +220,7 @@ func (s *stream) user(e *event) {
 	for _, b := range blocks(m.Content) {
 		switch b.Type {
 		case "tool_result":
-			if i, ok := s.at[b.ToolUseID]; ok {
-				s.calls[i].answered, s.calls[i].failed = true, b.IsError
-			}
+			s.calls.End(b.ToolUseID, b.IsError)
 		case "text":
 			if e.Parent != "" {
 				break

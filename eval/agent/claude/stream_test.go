@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
 var update = flag.Bool("update", false, "write the golden readings of the streams")
@@ -48,7 +49,7 @@ type reading struct {
 
 func readingOf(s *stream) reading {
 	o := s.outcome(now)
-	r := reading{Answer: s.answer(), Failure: o.failure, Trace: s.trace(), Usage: s.usage(), USD: s.cost(nil),
+	r := reading{Answer: s.answer(), Failure: o.failure, Trace: s.calls.Trace(replay.Secrets{}), Usage: s.usage(), USD: s.cost(nil),
 		Ran: s.ran().String(), Turns: s.turns(), Retries: s.retries, Skills: s.skills("/home/dev/.claude/skills"), Offered: s.offered}
 	if o.err != nil {
 		r.Infra, r.Error = o.err.Kind, o.err.Err.Error()
@@ -191,17 +192,17 @@ func TestDenial(t *testing.T) {
 		if o := s.outcome(now); (o.err != nil) != c.want {
 			t.Errorf("%s denied by %q: %+v, want an infrastructure failure: %v", c.mode, c.reason, o, c.want)
 		}
-		if tr := s.trace(); len(tr) != 1 || !tr[0].Failed {
+		if tr := s.calls.Trace(replay.Secrets{}); len(tr) != 1 || !tr[0].Failed {
 			t.Errorf("trace = %+v, want a failed call", tr)
 		}
 	}
 }
 
 func TestTraceIsCapped(t *testing.T) {
-	input := `{"command":"` + strings.Repeat("ä", maxInput) + `"}`
+	input := `{"command":"` + strings.Repeat("ä", replay.MaxInput) + `"}`
 	s := read([]byte(`{"type":"assistant","message":{"id":"m","model":"x","content":[{"type":"tool_use","id":"t","name":"Bash","input":` + input + `}]}}`))
-	tr := s.trace()
-	if len(tr) != 1 || len(tr[0].Input) > maxInput+len("…") || !utf8.ValidString(tr[0].Input) {
+	tr := s.calls.Trace(replay.Secrets{})
+	if len(tr) != 1 || len(tr[0].Input) > replay.MaxInput+len("…") || !utf8.ValidString(tr[0].Input) {
 		t.Errorf("trace = %+v", tr)
 	}
 }
@@ -233,7 +234,7 @@ func FuzzStream(f *testing.F) {
 		if s.ran() < 0 || s.turns() < 0 {
 			t.Errorf("ran %v, turns %d", s.ran(), s.turns())
 		}
-		s.accesses()
+		s.calls.Accesses()
 		s.skills("/x")
 	})
 }

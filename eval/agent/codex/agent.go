@@ -160,12 +160,10 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (out eval.Attempt, err err
 		return out, fmt.Errorf("run codex: look at workspace: %w", err)
 	}
 	out.Files = filesOf(changed, steps, s.Workspace)
-	verdict, reason := s.Audit(a.c.Sandbox, accessesOf(steps)...)
-	if verdict == eval.Clean && st.broken > 0 && !a.c.Sandbox {
-		verdict = eval.Inconclusive // a line that cannot be read may tell of anything
-	}
-	if out.Audit = verdict; verdict == eval.Tainted {
-		out.Tainted = st.secrets.Text(reason)
+	out.Audit, out.Tainted = s.Audit(a.c.Sandbox, accessesOf(steps)...)
+	out.Tainted = st.secrets.Text(out.Tainted)
+	if out.Audit == eval.Clean && st.broken > 0 && !a.c.Sandbox {
+		out.Audit = eval.Inconclusive // a line that cannot be read may tell of anything
 	}
 	return out, nil
 }

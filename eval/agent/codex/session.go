@@ -3,12 +3,12 @@ package codex
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -251,7 +251,7 @@ func hidden(name string) bool {
 
 // step is a call that is known from the record alone.
 func (c call) step() *step {
-	t := &step{call: eval.ToolCall{Name: c.name, Input: compact(json.RawMessage(c.input))}}
+	t := &step{call: eval.ToolCall{Name: c.name, Input: short(replay.Compact([]byte(c.input)))}}
 	// What came of it is not told but in words. One that has no item has been
 	// denied, refused or is unknown, unless it shows something.
 	t.call.Failed = !strings.Contains(c.output, "exited with code 0") && c.name != "exec" && c.name != "view_image" ||
@@ -269,10 +269,8 @@ func (c call) step() *step {
 
 // add appends name if it is new.
 func add(names []string, name string) []string {
-	for _, n := range names {
-		if n == name {
-			return names
-		}
+	if slices.Contains(names, name) {
+		return names
 	}
 	return append(names, name)
 }

@@ -229,7 +229,7 @@ func toolStep(i *item) *step {
 		}
 		t.call = eval.ToolCall{Name: "apply_patch", Input: short(strings.Join(names, "\n"))}
 	case "mcp_tool_call":
-		t.call = eval.ToolCall{Name: "mcp__" + i.Server + "__" + i.Tool, Input: compact(i.Args)}
+		t.call = eval.ToolCall{Name: "mcp__" + i.Server + "__" + i.Tool, Input: short(replay.Compact(i.Args))}
 		t.accesses = replay.Accesses(t.call.Name, i.Args, failed)
 	case "collab_tool_call":
 		t.call = eval.ToolCall{Name: i.Tool, Input: short(i.Prompt)}
@@ -238,7 +238,7 @@ func toolStep(i *item) *step {
 		t.call = eval.ToolCall{Name: "web_search", Input: short(i.Query)}
 		t.accesses = []replay.Access{{Tool: "web_search", URL: i.Query, Failed: failed}}
 	case "todo_list":
-		t.call = eval.ToolCall{Name: "update_plan", Input: compact(i.Items)}
+		t.call = eval.ToolCall{Name: "update_plan", Input: short(replay.Compact(i.Items))}
 	default:
 		return nil
 	}
@@ -259,22 +259,5 @@ func unwrapShell(command string) string {
 	return c[2].Text
 }
 
-// maxInput bounds a call's input in the trace, in bytes.
-const maxInput = 2000
-
 // short cuts a text to what a trace keeps of it.
-func short(s string) string {
-	if len(s) <= maxInput {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxInput], "") + "…"
-}
-
-// compact is JSON without white space, cut.
-func compact(raw json.RawMessage) string {
-	var b bytes.Buffer
-	if len(raw) == 0 || json.Compact(&b, raw) != nil {
-		return short(string(raw))
-	}
-	return short(b.String())
-}
+func short(s string) string { return replay.Clip(s, replay.MaxInput) }

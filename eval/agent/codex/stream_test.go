@@ -255,7 +255,7 @@ func FuzzStream(f *testing.F) {
 			t.Fatalf("duration %v, retries %d", a.Duration, a.InfraRetries)
 		}
 		for _, c := range a.Trace {
-			if len(c.Input) > maxInput+len("…") {
+			if len(c.Input) > replay.MaxInput+len("…") {
 				t.Fatalf("an input of %d bytes", len(c.Input))
 			}
 		}

@@ -265,10 +265,8 @@ func (a *Agent) trace(out *eval.Attempt, calls []call, s *replay.Stage) {
 		out.Audit = eval.Inconclusive
 		return
 	}
-	var why string
-	if out.Audit, why = s.Audit(a.c.Sandbox, accesses...); out.Audit == eval.Tainted {
-		out.Tainted = a.scrub(why)
-	}
+	out.Audit, out.Tainted = s.Audit(a.c.Sandbox, accesses...)
+	out.Tainted = a.scrub(out.Tainted)
 }
 
 // Complete asks for the reply to one prompt.

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
 // Version is the contract that this package speaks: the member "evolve" of
@@ -93,15 +93,9 @@ const maxInput = 4 << 10
 func (c *call) text() string {
 	var s string
 	if json.Unmarshal(c.Input, &s) != nil {
-		var b bytes.Buffer
-		if json.Compact(&b, c.Input) == nil {
-			s = b.String()
-		}
+		s = replay.Compact(c.Input)
 	}
-	if len(s) > maxInput {
-		s = strings.ToValidUTF8(s[:maxInput], "") + "…"
-	}
-	return s
+	return replay.Clip(s, maxInput)
 }
 
 // A textReply answers a textRequest.

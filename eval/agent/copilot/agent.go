@@ -152,11 +152,8 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	if out.Files, err = stage.Changed(); err != nil {
 		return out, err
 	}
-	verdict, reason := stage.Audit(a.conf.Sandbox, r.accesses()...)
-	out.Audit = verdict
-	if verdict == eval.Tainted {
-		out.Tainted = a.route.secrets.Text(reason)
-	}
+	out.Audit, out.Tainted = stage.Audit(a.conf.Sandbox, r.accesses()...)
+	out.Tainted = a.route.secrets.Text(out.Tainted)
 	return out, nil
 }
 
@@ -164,12 +161,9 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 func (a *Agent) attempt(r *reader, offered map[string]string, v eval.Variant) eval.Attempt {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := eval.Attempt{Answer: a.route.secrets.Text(r.answer), Model: r.model, Trace: r.trace(), Usage: r.usage(), Duration: r.duration(),
+	out := eval.Attempt{Answer: a.route.secrets.Text(r.answer), Model: r.model, Trace: r.calls.Trace(a.route.secrets), Usage: r.usage(), Duration: r.duration(),
 		Turns: r.turns, InfraRetries: r.retries}
 	out.CostUSD = a.conf.Prices.USD(out.Usage)
-	for i := range out.Trace {
-		out.Trace[i].Input = a.route.secrets.Text(out.Trace[i].Input)
-	}
 	invoked := false
 	for _, name := range r.skills {
 		if ours, ok := offered[name]; ok {

@@ -1,13 +1,10 @@
 package copilot
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
-	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	sdk "github.com/github/copilot-sdk/go"
 
@@ -15,12 +12,8 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
-const (
-	// maxCalls is how many tool calls a trace holds.
-	maxCalls = 500
-	// maxInput bounds the input of one, in bytes.
-	maxInput = 2 << 10
-)
+// maxCalls is how many tool calls a trace holds.
+const maxCalls = 500
 
 // A reader makes an attempt of a session's events. The SDK calls it from one
 // goroutine; everybody else holds mu.
@@ -35,8 +28,7 @@ type reader struct {
 	turns   int
 	finish  string // of the model's last reply; "" before the first
 	blocked bool   // it was cut off by a content filter
-	calls   []call
-	at      map[string]int // a call's id → its place in calls
+	calls   replay.Calls
 	skills  []string
 	model   string // of the last reply
 	tokens  eval.Usage
@@ -52,15 +44,8 @@ type reader struct {
 	waited              time.Duration
 }
 
-// A call is one tool call.
-type call struct {
-	name   string
-	input  json.RawMessage
-	failed bool
-}
-
 func newReader(maxTurns int, own bool) *reader {
-	return &reader{maxTurns: maxTurns, own: own, done: make(chan struct{}), at: make(map[string]int)}
+	return &reader{maxTurns: maxTurns, own: own, done: make(chan struct{})}
 }
 
 // event takes the next event.
@@ -101,9 +86,7 @@ func (r *reader) event(e sdk.SessionEvent) {
 	case *sdk.ToolExecutionStartData:
 		r.start(d)
 	case *sdk.ToolExecutionCompleteData:
-		if i, ok := r.at[d.ToolCallID]; ok {
-			r.calls[i].failed = !d.Success || exitCode(d.Result) != 0
-		}
+		r.calls.End(d.ToolCallID, !d.Success || exitCode(d.Result) != 0)
 	case *sdk.SkillInvokedData:
 		if !slices.Contains(r.skills, d.Name) {
 			r.skills = append(r.skills, d.Name)
@@ -151,15 +134,14 @@ func (r *reader) reply(d *sdk.AssistantUsageData) {
 }
 
 func (r *reader) start(d *sdk.ToolExecutionStartData) {
-	if len(r.calls) == maxCalls {
+	if len(r.calls.All) == maxCalls {
 		return
 	}
 	input, err := json.Marshal(d.Arguments)
 	if err != nil {
 		input = []byte("null")
 	}
-	r.at[d.ToolCallID] = len(r.calls)
-	r.calls = append(r.calls, call{name: d.ToolName, input: input, failed: true}) // until it has come to an end
+	r.calls.Begin(d.ToolCallID, d.ToolName, input)
 }
 
 // exitCode is a shell's; the program calls a command that failed a success.
@@ -196,46 +178,11 @@ func (r *reader) duration() time.Duration {
 	return max(0, r.last.Sub(r.began)-r.waited)
 }
 
-func (r *reader) trace() []eval.ToolCall {
-	var out []eval.ToolCall
-	for _, c := range r.calls {
-		out = append(out, eval.ToolCall{Name: c.name, Input: brief(c.input), Failed: c.failed})
-	}
-	return out
-}
-
 // accesses is what the calls reached for.
 func (r *reader) accesses() []replay.Access {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var out []replay.Access
-	for _, c := range r.calls {
-		input := []byte(c.input)
-		var text string // apply_patch takes a text and no object
-		if json.Unmarshal(input, &text) == nil {
-			input = []byte(text)
-		}
-		out = append(out, replay.Accesses(c.name, input, c.failed)...)
-	}
-	return out
-}
-
-// brief is input as it belongs into a trace: compact and capped.
-func brief(input json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Compact(&b, input) != nil {
-		b.Reset()
-		b.Write(input)
-	}
-	text := strings.ToValidUTF8(b.String(), "�")
-	if len(text) <= maxInput {
-		return text
-	}
-	cut := maxInput
-	for !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…"
+	return r.calls.Accesses()
 }
 
 // value is what p points to, or nothing.

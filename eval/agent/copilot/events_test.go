@@ -232,8 +232,8 @@ func FuzzEvents(f *testing.F) {
 		if u := r.usage(); u != nil && (u.Input < 0 || u.CacheRead < 0 || u.Output < 0) {
 			t.Errorf("usage = %+v", *u)
 		}
-		for _, c := range r.trace() {
-			if len(c.Input) > maxInput+len("…") {
+		for _, c := range r.calls.Trace(replay.Secrets{}) {
+			if len(c.Input) > replay.MaxInput+len("…") {
 				t.Errorf("an input of %d bytes", len(c.Input))
 			}
 		}

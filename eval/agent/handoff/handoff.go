@@ -80,7 +80,7 @@ func (a *Agent) Identity() eval.Identity { return eval.Identity{Backend: "handof
 func (a *Agent) Ping(context.Context) error {
 	f, err := os.CreateTemp(a.c.Dir, newPrefix)
 	if err != nil {
-		return &eval.InfraError{Kind: eval.Unreachable, Err: fmt.Errorf("write into the folder for requests: %w", err)}
+		return eval.Infraf(eval.Unreachable, "write into the folder for requests: %w", err)
 	}
 	f.Close()
 	return os.Remove(f.Name())
@@ -171,7 +171,7 @@ func (a *Agent) await(ctx context.Context, r *request, t *eval.Task) (*answer, e
 			return nil, a.pending(r, told)
 		}
 		last = at
-		if err := sleep(ctx, a.c.Quiet); errors.Is(err, context.DeadlineExceeded) {
+		if err := eval.Sleep(ctx, a.c.Quiet); errors.Is(err, context.DeadlineExceeded) {
 			return nil, a.pending(r, told)
 		} else if err != nil {
 			return nil, err
@@ -195,7 +195,7 @@ func (a *Agent) pending(r *request, problem string) error {
 	if problem != "" {
 		text = fmt.Sprintf("the answer to request %s cannot be used: %s; see %s", r.ID, problem, filepath.Join(a.c.Dir, indexName))
 	}
-	return &eval.InfraError{Kind: eval.Pending, Err: errors.New(text)}
+	return eval.Infraf(eval.Pending, "%s", text)
 }
 
 func complaint(err error) string {
@@ -203,15 +203,4 @@ func complaint(err error) string {
 		return ""
 	}
 	return strings.TrimSpace(err.Error())
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -146,20 +146,12 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	}
 	files, cerr := stage.Changed()
 	out.Files = files
-	out.Audit, out.Tainted = a.audit(stage, s)
+	out.Audit, out.Tainted = stage.Audit(a.conf.Sandbox, s.calls.Accesses()...)
+	out.Tainted = a.keys.Text(out.Tainted)
 	if late {
 		return out, err // an attempt all the same: it took too long
 	}
 	return out, cerr
-}
-
-// audit asks what the run may have read.
-func (a *Agent) audit(stage *replay.Stage, s *stream) (eval.Audit, string) {
-	verdict, reason := stage.Audit(a.conf.Sandbox, s.accesses()...)
-	if verdict != eval.Tainted {
-		reason = ""
-	}
-	return verdict, a.keys.Text(reason)
 }
 
 // attempt is what a run came to, but for its failure, files and audit.
@@ -170,7 +162,7 @@ func (a *Agent) attempt(s *stream, skill string) eval.Attempt {
 		invoked = invoked || name == skill
 	}
 	out := eval.Attempt{
-		Model: s.last.Model, Trace: s.trace(a.keys.Text), Usage: usage, CostUSD: usd, Duration: s.duration(),
+		Model: s.last.Model, Trace: s.calls.Trace(a.keys), Usage: usage, CostUSD: usd, Duration: s.duration(),
 		SkillInvoked: &invoked, Skills: s.skills, Turns: s.answers, InfraRetries: s.retries,
 	}
 	if s.last.StopReason == "stop" || s.last.StopReason == "length" {

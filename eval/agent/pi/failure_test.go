@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -213,7 +214,7 @@ func TestPricing(t *testing.T) {
 func TestScrubbed(t *testing.T) {
 	const key = "sk-0123456789abcdef"
 	a := &Agent{keys: secrets([]string{"OPENAI_API_KEY=" + key})}
-	fill := strings.Repeat("x", maxInput-len(`{"command":"`)-5)
+	fill := strings.Repeat("x", replay.MaxInput-len(`{"command":"`)-5)
 	s := recorded()
 	if _, err := play(t, []byte(opening+
 		`{"type":"tool_execution_start","toolCallId":"1","toolName":"bash","args":{"command":"`+fill+key+`"}}`+"\n"+
@@ -224,7 +225,7 @@ func TestScrubbed(t *testing.T) {
 	if got.Answer != "it is [api key]" {
 		t.Errorf("answer = %q", got.Answer)
 	}
-	if in := got.Trace[0].Input; strings.Contains(in, "sk-") || len(in) < maxInput {
+	if in := got.Trace[0].Input; strings.Contains(in, "sk-") || len(in) < replay.MaxInput {
 		t.Errorf("trace = …%q", in[len(in)-30:])
 	}
 	var infra *eval.InfraError
@@ -255,7 +256,7 @@ func FuzzStream(f *testing.F) {
 			t.Errorf("an error of %d bytes", len(got.Error))
 		}
 		for _, c := range got.Trace {
-			if len(c.Input) > maxInput+len("…") {
+			if len(c.Input) > replay.MaxInput+len("…") {
 				t.Errorf("a trace with an input of %d bytes", len(c.Input))
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,9 +14,6 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
-
-// maxInput caps what the trace keeps of one tool call's input, in bytes.
-const maxInput = 2 << 10
 
 // errTurns ends a child that has had all the turns it may have. The program
 // itself knows no limit.
@@ -38,7 +36,7 @@ type stream struct {
 
 	last    message // the assistant's last whole message
 	answers int     // whole messages of the assistant that are no error
-	calls   []call
+	calls   replay.Calls
 	skills  []string
 	usage   eval.Usage
 	told    bool // some usage was reported
@@ -52,14 +50,6 @@ type stream struct {
 	lost         time.Duration // in turns that were retried, and the waits before them
 	retrying     bool
 	failing      string // what a retry under way is for
-}
-
-// A call is a tool call under way or ended.
-type call struct {
-	id, name string
-	args     json.RawMessage
-	failed   bool
-	loads    string // the skill that it reads, if it does
 }
 
 // An event has the fields of all kinds of events that are read.
@@ -146,17 +136,11 @@ func (s *stream) event(e *event) error {
 	case "message_end":
 		return s.message(e.Message)
 	case "tool_execution_start":
-		s.calls = append(s.calls, call{id: e.ToolCallID, name: e.ToolName, args: e.Args, loads: s.loads(e.ToolName, e.Args)})
+		s.calls.Begin(e.ToolCallID, e.ToolName, e.Args)
+		s.calls.End(e.ToolCallID, false) // one that the run ends in has not failed
 	case "tool_execution_end":
-		for i := len(s.calls) - 1; i >= 0; i-- {
-			c := &s.calls[i]
-			if c.id != e.ToolCallID {
-				continue
-			}
-			if c.failed = e.IsError; !c.failed {
-				s.loaded(c.loads)
-			}
-			break
+		if c := s.calls.End(e.ToolCallID, e.IsError); c != nil && !c.Failed {
+			s.loaded(s.loads(c.Name, c.Input))
 		}
 	case "auto_retry_start":
 		s.retries++
@@ -212,37 +196,10 @@ func (s *stream) took(prices *eval.Price) (*eval.Usage, *float64) {
 // that failed in the infrastructure and the waits after them.
 func (s *stream) duration() time.Duration { return max(0, s.ended.Sub(s.begun)-s.lost) }
 
-// trace lists the tool calls in the order in which they began. Inputs pass
-// through scrub before they are cut: half a secret is not recognised any more.
-func (s *stream) trace(scrub func(string) string) []eval.ToolCall {
-	var out []eval.ToolCall
-	for i := range s.calls {
-		c := &s.calls[i]
-		out = append(out, eval.ToolCall{Name: c.name, Input: replay.Clip(scrub(replay.Compact(c.args)), maxInput), Failed: c.failed})
-	}
-	return out
-}
-
-// accesses are what the tool calls reached for.
-func (s *stream) accesses() []replay.Access {
-	var out []replay.Access
-	for i := range s.calls {
-		c := &s.calls[i]
-		out = append(out, replay.Accesses(c.name, c.args, c.failed)...)
-	}
-	return out
-}
-
 func (s *stream) loaded(skill string) {
-	if skill == "" {
-		return
+	if skill != "" && !slices.Contains(s.skills, skill) {
+		s.skills = append(s.skills, skill)
 	}
-	for _, known := range s.skills {
-		if known == skill {
-			return
-		}
-	}
-	s.skills = append(s.skills, skill)
 }
 
 // expanded names the skill that a request begins with: the program puts its

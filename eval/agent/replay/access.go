@@ -37,7 +37,8 @@ func Accesses(tool string, input []byte, failed bool) []Access {
 	var fields map[string]json.RawMessage
 	whole := Access{Tool: tool, Text: string(input), Failed: failed}
 	if json.Unmarshal(input, &fields) != nil {
-		return patched(whole, string(input))
+		_ = json.Unmarshal(input, &whole.Text) // apply_patch takes a text and no object
+		return patched(whole, whole.Text)
 	}
 	dir := ""
 	for _, f := range dirFields {

@@ -11,8 +11,7 @@ import (
 
 // Audit says whether an attempt can have read what it must not, by what its
 // trace shows. held says that a sandbox held the attempt. The reason is one
-// sentence, empty for Clean; it belongs into Attempt.Tainted if the verdict is
-// eval.Tainted.
+// sentence, empty unless the verdict is eval.Tainted: Attempt.Audit and Tainted.
 //
 // A path is forbidden if it is in another copy of the skill, evolve's own data,
 // the recorded repository or another attempt. Tainted is a tool's access outside
@@ -25,7 +24,10 @@ import (
 // In a sandbox an attempt is clean, unless a call of a tool named a forbidden path
 // and succeeded: then the sandbox has a hole.
 func (s *Stage) Audit(held bool, accesses ...Access) (verdict eval.Audit, reason string) {
-	return s.bounds.audit(held, accesses)
+	if verdict, reason = s.bounds.audit(held, accesses); verdict != eval.Tainted {
+		reason = ""
+	}
+	return verdict, reason
 }
 
 func (b *bounds) audit(held bool, accesses []Access) (eval.Audit, string) {

@@ -30,7 +30,7 @@ func (a *player) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	at := a.attempt(text, t)
 	invoked := t.Variant.Doc != nil
 	at.SkillInvoked = &invoked
-	if err := pass(ctx, time.Duration(a.Pace*float64(at.Duration))); err != nil {
+	if err := eval.Sleep(ctx, time.Duration(a.Pace*float64(at.Duration))); err != nil {
 		return eval.Attempt{}, err
 	}
 	return at, nil

@@ -1,7 +1,6 @@
 package simulated
 
 import (
-	"context"
 	"math"
 	"time"
 )
@@ -59,19 +58,4 @@ func (r Rates) duration(d *Draw, in, out int) time.Duration {
 // usd is what a call of so many tokens costs, in simulated dollars.
 func (r Rates) usd(in, out int) float64 {
 	return float64(in)*r.InputUSD + float64(out)*r.OutputUSD
-}
-
-// pass waits for d, unless ctx ends first. It does not wait at all for 0.
-func pass(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

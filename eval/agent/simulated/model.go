@@ -37,7 +37,7 @@ func (m *model) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, e
 		text, out, finish = text[:runeStart(text, 4*p.MaxTokens)], p.MaxTokens, "length"
 	}
 	took := m.Text.duration(&d, in, out)
-	if err := pass(ctx, time.Duration(m.Pace*float64(took))); err != nil {
+	if err := eval.Sleep(ctx, time.Duration(m.Pace*float64(took))); err != nil {
 		return eval.Completion{}, err
 	}
 	return eval.Completion{Text: text, Finish: finish,
