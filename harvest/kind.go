@@ -34,6 +34,11 @@ type Kind struct {
 	Agent       string // in sessions and skill events
 	HomeEnv     string // the environment variable that names the home; "" for none
 	HomeDefault string // the home below the user's own, with slashes
+	// Shared: besides the skills in its home, the agent reads those in ~/.agents.
+	Shared bool
+	// Start is the type of a transcript's first line, which has the session's id at the
+	// path StartID; "" if each line has a sessionId.
+	Start, StartID string
 	// Files lists the transcripts in a home, in path order; the error is ctx's. A home
 	// that does not exist has none.
 	Files func(ctx context.Context, home string) ([]string, []Problem, error)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
@@ -13,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/search"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -88,12 +90,18 @@ func newRunCommand(a *global) *cobra.Command {
 	fl.IntVar(&f.Minibatch, "minibatch", 0, "cases that a child is compared with its parent on (default 8)")
 	fl.IntVar(&f.Proposals, "proposals", 0, "reflections in parallel (default 4)")
 	fl.IntVar(&f.Patience, "patience", 0, "rounds without gain before the search ends (default 8)")
-	fl.StringVar(&f.Select, "select", "", "how parents are chosen: pareto, best, mixed, top-k or epsilon (default mixed)")
-	fl.StringVar(&f.Accept, "accept", "", "what a child must do on its minibatch: strict or equal (default strict)")
-	fl.StringVar(&f.Batch, "batch", "", "which cases a minibatch has: targeted or shuffled (default targeted)")
-	fl.StringVar(&f.Stop, "stop", "", "what ends the search: patience, perfect or budget (default patience)")
+	fl.StringVar(&f.Select, "select", "", "how parents are chosen: "+oneOf(search.Selectors)+" (default mixed)")
+	fl.StringVar(&f.Accept, "accept", "", "what a child must do on its minibatch: "+oneOf(search.Acceptances)+" (default strict)")
+	fl.StringVar(&f.Batch, "batch", "", "which cases a minibatch has: "+oneOf(search.Batches)+" (default targeted)")
+	fl.StringVar(&f.Stop, "stop", "", "what ends the search: "+oneOf(search.Stops)+" (default patience)")
 	fl.StringVar((*string)(&f.Profile), "profile", string(check.ClaudeCode), "rules that a SKILL.md must keep: claude-code or portable")
 	return c
+}
+
+// oneOf lists the names of a registry in words.
+func oneOf[V any](registry map[string]V) string {
+	names := sortedKeys(registry)
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
 // registerSpending registers the caps, and how rollouts are made within them.

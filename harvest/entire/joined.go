@@ -51,6 +51,7 @@ const maxKeys = 1 << 20
 // part that has it. It is known by the id that the agent gave it, or by its bytes.
 type joined struct {
 	objects *objects
+	readers []harvest.Kind
 	parts   []part
 	place   string
 
@@ -74,7 +75,7 @@ type joined struct {
 type run struct{ out, part, line int }
 
 func (h *harvesting) joined(place string, all []part) *joined {
-	return &joined{objects: &h.objects, parts: all, place: place, seed: maphash.MakeSeed(), seen: map[uint64]int{}, named: make([]naming, len(all))}
+	return &joined{objects: &h.objects, readers: h.opts.Readers, parts: all, place: place, seed: maphash.MakeSeed(), seen: map[uint64]int{}, named: make([]naming, len(all))}
 }
 
 // Read implements io.Reader. What git cannot read is a problem and no error; what
@@ -164,7 +165,7 @@ func (j *joined) line() []byte {
 			j.close()
 			continue
 		}
-		j.named[j.next-1].look(text, j.now.record.session)
+		j.named[j.next-1].look(text, j.now.record.session, j.readers)
 		last := j.next == len(j.parts)
 		if !j.lines.Whole() && !last && !json.Valid(text) {
 			continue // it was being written: a newer part has all of it
@@ -209,11 +210,11 @@ type naming struct {
 // some of the session before.
 const maxNaming = 200
 
-func (n *naming) look(line []byte, session string) {
+func (n *naming) look(line []byte, session string, readers []harvest.Kind) {
 	if n.lines++; n.own || n.lines > maxNaming {
 		return
 	}
-	id := sessionOf(line)
+	id := sessionOf(line, readers)
 	if m := dated.FindStringSubmatch(session); m != nil {
 		session = m[1]
 	}
@@ -223,8 +224,8 @@ func (n *naming) look(line []byte, session string) {
 
 // sessionOf is the session that a line names, "" if it names none: Claude Code's
 // lines do, and the first line of other agents'.
-func sessionOf(line []byte) string {
-	kind, key := "", ""
+func sessionOf(line []byte, readers []harvest.Kind) string {
+	start := ""
 	for m := jsonl.Object(line); m.Next(); {
 		switch string(m.Key()) {
 		case "sessionId":
@@ -232,20 +233,15 @@ func sessionOf(line []byte) string {
 			return string(id)
 		case "type":
 			text, _ := m.Text()
-			kind = string(text)
+			start = string(text)
 		}
 	}
-	switch kind {
-	case "session": // pi
-		key = "id"
-	case "session_meta": // Codex
-		key = "payload.id"
-	case "session.start": // Copilot
-		key = "data.sessionId"
-	default:
-		return ""
+	for _, k := range readers {
+		if start != "" && k.Start == start {
+			return gjson.GetBytes(line, k.StartID).Str
+		}
 	}
-	return gjson.GetBytes(line, key).Str
+	return ""
 }
 
 // others are the parts of other sessions: those that do not name the session of their

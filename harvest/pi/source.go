@@ -21,7 +21,7 @@ import (
 const Agent = "pi"
 
 // Kind declares the sessions of pi.
-var Kind = harvest.Kind{Name: "pi", Agent: Agent, HomeEnv: "PI_CODING_AGENT_DIR", HomeDefault: ".pi/agent",
+var Kind = harvest.Kind{Name: "pi", Agent: Agent, HomeEnv: "PI_CODING_AGENT_DIR", HomeDefault: ".pi/agent", Shared: true, Start: "session", StartID: "id",
 	Files: harvest.Below("sessions", 1, func(name string) bool { return strings.HasSuffix(name, ".jsonl") }), Read: readSession}
 
 // readSession also refuses a session whose entries are no tree, with the reason. It holds of

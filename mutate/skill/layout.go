@@ -17,14 +17,7 @@ func (l *Layout) Claude() (string, error) {
 	if l.ClaudeHome != "" {
 		return filepath.Abs(l.ClaudeHome)
 	}
-	if h := l.Getenv("CLAUDE_CONFIG_DIR"); h != "" {
-		return filepath.Abs(h)
-	}
-	h, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("find the home folder: %w", err)
-	}
-	return filepath.Join(h, ".claude"), nil
+	return l.home("CLAUDE_CONFIG_DIR", ".claude")
 }
 
 // Skills is the folder that holds the skills.
@@ -113,22 +106,53 @@ type Layout struct {
 	Configured func() ([]string, error)
 }
 
-// agentTargets are the targets with a name.
-var agentTargets = []struct {
-	name   string
-	folder func(*Layout) (string, error) // holds the folder "skills"
-}{
-	{"claude", (*Layout).Claude},
-	{"codex", AgentHome("CODEX_HOME", ".codex")},
-	{"pi", AgentHome("PI_CODING_AGENT_DIR", ".pi/agent")},
-	{"copilot", AgentHome("COPILOT_HOME", ".copilot")},
-	{"agents", AgentHome("", ".agents")}, // what several agents read
+// An Agent declares where one agent keeps its skills: in the folder "skills" of its home.
+type Agent struct {
+	Name        string // of --to
+	Agent       string // in sessions
+	HomeEnv     string // the environment variable that names the home; "" for none
+	HomeDefault string // the home below the user's own, with slashes
+	// Shared: it also reads the folder of skills that several agents share.
+	Shared bool
+}
+
+// shared is the target that several agents read.
+var shared = Agent{Name: "agents", HomeDefault: ".agents"}
+
+// agents are the targets with a name.
+var agents = []Agent{{Name: claude}, shared}
+
+// claude is the target of the skills that evolve works on, unless another folder is named.
+const claude = "claude"
+
+// Register adds agents. Call it before anything else of this package, from an init.
+func Register(list ...Agent) {
+	for _, a := range list {
+		if a.Name == claude {
+			agents[0] = a
+		} else {
+			agents = slices.Insert(agents, len(agents)-1, a)
+		}
+	}
 }
 
 // TargetNames are the names that --to takes.
 func TargetNames() (names []string) {
-	for _, t := range agentTargets {
-		names = append(names, t.name)
+	for _, a := range agents {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// ReadBy names the targets that an agent reads its skills from, its own first.
+func ReadBy(agent string) (names []string) {
+	for _, a := range agents {
+		if a.Agent == agent && agent != "" {
+			names = append(names, a.Name)
+			if a.Shared {
+				names = append(names, shared.Name)
+			}
+		}
 	}
 	return names
 }
@@ -163,12 +187,11 @@ func unknownTarget(name string) error {
 
 // Target finds the target that a name of --to means.
 func (l *Layout) Target(name string) (t Target, err error) {
-	for _, k := range agentTargets {
-		if k.name != name {
-			continue
+	for _, a := range agents {
+		if a.Name == name {
+			dir, err := l.Home(a)
+			return Target{name, filepath.Join(dir, "skills")}, err
 		}
-		dir, err := k.folder(l)
-		return Target{name, filepath.Join(dir, "skills")}, err
 	}
 	if !IsFolder(name) {
 		return t, unknownTarget(name)
@@ -204,12 +227,12 @@ func (l *Layout) Main() (Target, error) {
 	if err != nil {
 		return Target{}, err
 	}
-	claude, err := l.Claude()
+	home, err := l.Claude()
 	if err != nil {
 		return Target{}, err
 	}
-	if dir == filepath.Join(claude, "skills") {
-		return Target{"claude", dir}, nil
+	if dir == filepath.Join(home, "skills") {
+		return Target{claude, dir}, nil
 	}
 	if dir, err = filepath.Abs(dir); err != nil {
 		return Target{}, fmt.Errorf("find the skills: %w", err)
@@ -271,8 +294,8 @@ func RealPath(path string) (string, error) {
 // skills that come with one.
 func (l *Layout) PluginFolders() ([]string, error) {
 	var out []string
-	for _, k := range agentTargets {
-		h, err := k.folder(l)
+	for _, a := range agents {
+		h, err := l.Home(a)
 		if err != nil {
 			return nil, err
 		}
@@ -286,28 +309,34 @@ func (l *Layout) PluginFolders() ([]string, error) {
 // TargetOf names the target that a SKILL.md of a skill belongs to: an agent's
 // name, else the folder of skills.
 func (l *Layout) TargetOf(name, path string) string {
-	for _, k := range agentTargets {
-		h, err := k.folder(l)
+	for _, a := range agents {
+		h, err := l.Home(a)
 		if err != nil {
 			continue
 		}
 		if at, err := RealPath(filepath.Join(h, "skills", name, FileName)); err == nil && at == path {
-			return k.name
+			return a.Name
 		}
 	}
 	return filepath.Dir(filepath.Dir(path))
 }
 
-// AgentHome finds an agent's folder by its variable, else below the home folder.
-func AgentHome(variable, below string) func(*Layout) (string, error) {
-	return func(l *Layout) (string, error) {
-		if h := l.Getenv(variable); h != "" {
-			return filepath.Abs(h)
-		}
-		h, err := os.UserHomeDir()
-		if err != nil {
-			return "", fmt.Errorf("find the home folder: %w", err)
-		}
-		return filepath.Join(h, filepath.FromSlash(below)), nil
+// Home is the folder of an agent.
+func (l *Layout) Home(a Agent) (string, error) {
+	if a.Name == claude {
+		return l.Claude()
 	}
+	return l.home(a.HomeEnv, a.HomeDefault)
+}
+
+// home is a folder that a variable names, else one below the user's own.
+func (l *Layout) home(variable, below string) (string, error) {
+	if h := l.Getenv(variable); h != "" {
+		return filepath.Abs(h)
+	}
+	h, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find the home folder: %w", err)
+	}
+	return filepath.Join(h, filepath.FromSlash(below)), nil
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/skill-evolve/evolve/store"
 )
 
+func init() { skill.Register(skill.Agent{Name: "codex", HomeDefault: ".codex"}) }
+
 // TestFingerprint: two plans have the same one as long as they put the same text in the
 // place of the same texts, and planning changes no file.
 func TestFingerprint(t *testing.T) {

@@ -12,14 +12,6 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// readBy names the targets that an agent reads its skills from, its own first.
-var readBy = map[string][]string{
-	"claude-code": {"claude"},
-	"codex":       {"codex", "agents"},
-	"pi":          {"pi", "agents"},
-	"copilot-cli": {"copilot", "agents"},
-}
-
 // anotherText is the version of a use of a text that is no version of the skill.
 const anotherText = "another text"
 
@@ -100,7 +92,7 @@ func (p *usedPlaces) version(u *store.Use) string {
 			return anotherText
 		}
 	}
-	for _, name := range readBy[u.Agent] {
+	for _, name := range skill.ReadBy(u.Agent) {
 		if h := p.paths[p.target[name]]; h != nil {
 			if sha := watched(h).At(u.Time); sha != "" {
 				return sha

@@ -44,12 +44,15 @@ var kinds = []harvest.Kind{
 	copilot.Kind,
 }
 
-// home is the folder of an agent.
-func home(k harvest.Kind, l *skill.Layout) (string, error) {
-	if k.Name == claude.Kind.Name {
-		return l.Claude()
+func init() {
+	for _, k := range kinds {
+		skill.Register(agentOf(k))
 	}
-	return skill.AgentHome(k.HomeEnv, k.HomeDefault)(l)
+}
+
+// agentOf is where an agent keeps its skills.
+func agentOf(k harvest.Kind) skill.Agent {
+	return skill.Agent{Name: k.Name, Agent: k.Agent, HomeEnv: k.HomeEnv, HomeDefault: k.HomeDefault, Shared: k.Shared}
 }
 
 // skillNames reports of a name whether a skill has it, one that is broken too.
@@ -95,7 +98,7 @@ func Sources(ctx context.Context, o SourceOptions) (out []ingest.Source, err err
 			continue
 		}
 		known = true
-		home, err := home(k, o.Layout)
+		home, err := o.Layout.Home(agentOf(k))
 		if err != nil {
 			return nil, err
 		}
