@@ -23,7 +23,7 @@ var checksPrompt string
 
 var checksSystem = listTypes(checksPrompt)
 
-// listTypes writes the types of checks that a model may write into a prompt.
+// listTypes inserts the types of checks that a model may use into a prompt.
 func listTypes(prompt string) string {
 	return strings.Replace(prompt, "{{check types}}\n", check.Examples(), 1)
 }
@@ -36,12 +36,13 @@ const (
 	quotedInCheck = 400 // characters of the user's words in a rubric
 )
 
-// writable are the types that a model may write: those that can be held against
-// a recorded answer, and the judge.
+// writable are the check types that a model may use: those that can be run on a
+// recorded answer, and the judge.
 var writable = check.Names(func(s check.Spec) bool { return s.Example != "" })
 
-// checks makes the checks of a corrected use: none if no model writes them, and the
-// corrections are a word or two beside a paste ("wrong:"), which holds what is wrong.
+// checks makes the checks of a corrected use. It makes none if no model writes them and
+// the corrections are only a word or two beside a paste ("wrong:"): then the paste
+// holds what is wrong.
 func (m *Miner) checks(ctx context.Context, s *Session, v Invocation, out outcome, c *eval.Case, stats *MineStats) ([]eval.Check, error) {
 	var said []string
 	for _, t := range out.corrections {
@@ -78,7 +79,7 @@ func (m *Miner) checks(ctx context.Context, s *Session, v Invocation, out outcom
 	return []eval.Check{{Type: eval.Judge, Rubric: rubric, Feedback: eval.Saying("", words)}}, nil
 }
 
-// recorded is what the model is shown, see quote.
+// recorded is what the model sees of a use, see quote.
 type recorded struct {
 	Request     string         `json:"request"`
 	Context     []eval.Message `json:"context,omitempty"`
@@ -88,11 +89,12 @@ type recorded struct {
 	Pasted      pastes         `json:"pasted,omitempty"`
 }
 
-// triedBefore is why no model is asked: it failed on the same in an earlier run.
+// triedBefore is the reason for not asking the model: it failed on the same input in an
+// earlier run.
 const triedBefore = "failed before"
 
-// ask lets the model write the checks, unless it has failed to before. why is
-// the reason that there are none.
+// ask has the model write the checks, unless it failed on this input before. If there
+// are no checks, why is the reason.
 func (m *Miner) ask(ctx context.Context, s *Session, v Invocation, out outcome, c *eval.Case, stats *MineStats) (checks []eval.Check, why string, err error) {
 	answer := s.Turns[v.Turn].Answer
 	seen := recorded{Answer: tail(answer, maxQuote), Accepted: tail(c.Reference, maxQuote)}
@@ -135,13 +137,14 @@ func (m *Miner) ask(ctx context.Context, s *Session, v Invocation, out outcome, 
 	}
 	checks, why = m.fit(reply, c.Reference, answer)
 	if why != "" && m.Memory != nil {
-		// It is paid for: an interruption must not lose it now.
+		// The call is paid for, so its result is stored even if the run was
+		// interrupted.
 		err = m.Memory.Remember(context.WithoutCancel(ctx), s.ID, key, []byte(why))
 	}
 	return checks, why, err
 }
 
-// failureKey names what a model is asked. Another model may do better.
+// failureKey identifies a request to one model; another model may do better.
 func failureKey(model eval.Model, user string) string {
 	data, err := json.Marshal([]any{"checks/1", model.Identity(), checksSystem, user})
 	if err != nil {
@@ -151,8 +154,8 @@ func failureKey(model eval.Model, user string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// fit returns the checks of a reply that fail on the corrected answer and pass
-// on the accepted one, "" for none, or why it has none.
+// fit returns the checks of a reply that fail on the corrected answer and pass on the
+// accepted one (which may be ""). If there are none, why is the reason.
 func (m *Miner) fit(reply eval.Completion, accepted, corrected string) (checks []eval.Check, why string) {
 	if reply.Finish == "length" {
 		return nil, "reply cut off"
@@ -177,7 +180,7 @@ func (m *Miner) fit(reply eval.Completion, accepted, corrected string) (checks [
 
 var block = lazyregexp.New("(?s)```[a-z]*[ \t]*\n(.*?)\n?[ \t]*```")
 
-// parseChecks reads the one fenced block of a reply.
+// parseChecks parses the one fenced block of a reply.
 func parseChecks(text string) ([]eval.Check, error) {
 	blocks := block.FindAllStringSubmatch(text, -1)
 	if len(blocks) != 1 || strings.Count(text, "```") != 2 {
@@ -212,8 +215,8 @@ func parseChecks(text string) ([]eval.Check, error) {
 	return got.Checks, nil
 }
 
-// passes holds a check against a recorded answer. A judge's is not known and
-// counts as passed.
+// passes runs a check on a recorded answer. A judge is not called; its check counts as
+// passed.
 func passes(k eval.Check, answer string) bool {
 	if k.Asks() {
 		return true

@@ -10,11 +10,11 @@ import (
 
 var shingleSeed = maphash.MakeSeed()
 
-// Cluster gives the cases of one session, and those whose prompts are
-// near-duplicates (see content.Repeats), one cluster: that of the existing case that
-// they resemble, else of the first of them. What exists keeps the clusters that it
-// has. It returns how many clusters there are among cases, and for each case the
-// place, in existing and then cases, of the one that names its cluster.
+// Cluster puts the cases of one session, and cases whose prompts are near-duplicates
+// (see content.Repeats), into one cluster: that of the existing case that they
+// resemble, else of the first of them. Existing cases keep their clusters. It returns
+// the number of clusters among cases, and for each case the index, in existing followed
+// by cases, of the case that names its cluster.
 func Cluster(cases, existing []eval.Case) (clusters int, like []int) {
 	all := append(append([]eval.Case{}, existing...), cases...)
 	parent := make([]int, len(all))
@@ -28,7 +28,7 @@ func Cluster(cases, existing []eval.Case) (clusters int, like []int) {
 		}
 		return parent[i]
 	}
-	// The lower index is the root: existing cases name the cluster.
+	// The lower index becomes the root, so existing cases name the cluster.
 	join := func(i, j int) {
 		if a, b := root(i), root(j); a < b {
 			parent[b] = a

@@ -12,41 +12,42 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
-// A FileCursor is a Cursor that also knows a file which was rotated, truncated
-// or rewritten, however alike it looks.
+// A FileCursor is a Cursor that also detects a file that was rotated, truncated or
+// rewritten with the same size and time.
 //
-// A file that has changed is read again as a whole, one that has only grown too:
-// a session is more than its lines. Its open tool calls, the usage that each
-// message repeats, pi's active branch and what the next turns say of an earlier
-// use all hang on the lines before, and the store replaces a session as a whole,
-// so that no crash can double a turn or lose one. At the speed of the disk that
-// costs less than to keep the readers' state.
+// A file that has changed is read again as a whole, even if it has only grown, because
+// a session is more than its lines: open tool calls, the usage that each message
+// repeats, pi's active branch and later feedback on an earlier use all depend on the
+// lines before. The store replaces a session as a whole, so no crash can double a turn
+// or lose one. At the speed of the disk this costs less than storing the readers'
+// state.
 type FileCursor interface {
 	Cursor
-	// File returns the state in which a file was read last.
+	// File returns the state of a file when it was read last.
 	File(path string) (f FileState, ok bool)
-	// MarkFile remembers that a file was read in this state.
+	// MarkFile records that a file was read in this state.
 	MarkFile(path string, f FileState)
 }
 
-// A FileState is what is known of a file that was read.
+// A FileState describes a file when it was read.
 type FileState struct {
 	Device, Inode uint64 // 0 if the system has none
 	Size          int64  // bytes
 	Modified      time.Time
-	// Changed is when the system last changed anything of the file. Unlike
-	// Modified, nobody can set it back; zero if the system does not tell.
+	// Changed is the time of the system's last change to the file (ctime). Unlike
+	// Modified it cannot be set back by a program. Zero if the system does not report
+	// it.
 	Changed time.Time
 	End     int64  // the byte behind the last whole line; what follows is still being written
 	Last    string // that line's SHA-256, in hexadecimal; "" if there is none
 }
 
-// settled is how old a change must be for its time to prove anything: clocks of
-// file systems tick slowly, and a file may change twice within a tick.
+// settled is the age from which a change time is reliable: file systems have coarse
+// clocks, and a file may change twice within a tick.
 const settled = 2 * time.Second
 
-// StateOf is the state of a file as far as its FileInfo tells. Changed is left
-// out while it is too young to tell this state from the next.
+// StateOf is the state that a FileInfo shows. Changed is left out while it is too
+// recent to distinguish this state from the next.
 func StateOf(info fs.FileInfo) FileState {
 	f := FileState{Size: info.Size(), Modified: info.ModTime()}
 	f.Device, f.Inode, f.Changed = identity(info)
@@ -56,19 +57,17 @@ func StateOf(info fs.FileInfo) FileState {
 	return f
 }
 
-// Same reports whether f, which was read, and g, which is there now, are one
-// file in one state, for all that the system tells. sure is false if only
-// the last line can: the content may have been replaced, and the time of that
-// set back.
+// Same reports whether f, which was read, and g, the file now, are one file in one
+// state, as far as the system shows. If sure is false, the content may have been
+// replaced and its time set back; only the last line can tell.
 func (f FileState) Same(g FileState) (same, sure bool) {
 	same = f.Device == g.Device && f.Inode == g.Inode && f.Size == g.Size && f.Modified.Equal(g.Modified)
 	return same, same && !f.Changed.IsZero() && f.Changed.Equal(g.Changed)
 }
 
-// seen reports whether c holds a file as it is now. It costs no more than the
-// stat that info is of, unless something was done to the file that left its size
-// and time as they were: then its last line is read. c knows it as file, and it
-// stands at path.
+// seen reports whether c holds a file in its present state. It costs only the stat that
+// info is from, unless the file was changed but kept its size and time: then its last
+// line is read. file is its name in c, path its location.
 func seen(c Cursor, file, path string, info fs.FileInfo) bool {
 	fc, ok := c.(FileCursor)
 	if !ok {
@@ -85,7 +84,7 @@ func seen(c Cursor, file, path string, info fs.FileInfo) bool {
 	}
 	r, err := bounded.Open(path)
 	if err != nil {
-		return false // the reader will say why
+		return false // the reader will report the error
 	}
 	defer r.Close()
 	if !was.holds(r) {
@@ -96,7 +95,7 @@ func seen(c Cursor, file, path string, info fs.FileInfo) bool {
 	return true
 }
 
-// mark tells c that a file was read in this state.
+// mark records in c that a file was read in this state.
 func mark(c Cursor, file string, f FileState) {
 	switch c := c.(type) {
 	case nil:
@@ -107,8 +106,8 @@ func mark(c Cursor, file string, f FileState) {
 	}
 }
 
-// maxTail is how much of a file's end is searched for its last line, in bytes. A
-// longer line is known by what stands there of it.
+// maxTail is how much of a file's end is searched for its last line, in bytes. Of a
+// longer line only this part is compared.
 const maxTail = 64 << 10
 
 // sign notes the last whole line of f.Size bytes.
@@ -120,19 +119,19 @@ func (f *FileState) sign(r io.ReaderAt) error {
 	}
 	if feed := bytes.LastIndexByte(tail, '\n'); feed >= 0 {
 		tail = tail[:feed+1]
-	} // else it is one line, whole or not, as far as can be seen
+	} // } // else it is one line, whole or not
 	f.End, f.Last = from+int64(len(tail)), hashLine(lineBefore(tail))
 	return nil
 }
 
-// holds reports whether the last whole line of what r has in that size is the one
-// that sign noted, in its place. Half a line behind it may have become a whole one.
+// holds reports whether the last whole line that sign recorded is still at its place in
+// r. Half a line behind it may have become a whole one.
 func (f FileState) holds(r io.ReaderAt) bool {
 	now := FileState{Size: f.Size}
 	return now.sign(r) == nil && now.End == f.End && now.Last == f.Last
 }
 
-// lineBefore is the last line of text, which may end in a line feed.
+// lineBefore is the last line of text, with or without a line feed at the end.
 func lineBefore(text []byte) []byte {
 	return text[bytes.LastIndexByte(bytes.TrimSuffix(text, []byte("\n")), '\n')+1:]
 }

@@ -37,7 +37,7 @@ type EventSkill struct {
 	Name string `json:"name"`
 }
 
-// EventSource says how the invocation was recognised.
+// EventSource describes how the invocation was recognised.
 type EventSource struct {
 	Agent      string `json:"agent"`
 	Signal     Signal `json:"signal"`
@@ -73,8 +73,8 @@ func Events(s *Session) Sidecar {
 	return out
 }
 
-// ForEntire is what of c may stand in a sidecar of Entire's: signals of its
-// vocabulary only, nothing that is inferred.
+// ForEntire returns the part of c that fits a sidecar of Entire's: signals of its
+// vocabulary only, and nothing inferred.
 func (c Sidecar) ForEntire() Sidecar {
 	var out Sidecar
 	for _, e := range c.Events {
@@ -127,8 +127,8 @@ func event(s *Session, v Invocation) Event {
 	return e
 }
 
-// command is the token as it is typed: the rest of the prompt is never stored
-// in an event.
+// command is the command as it was typed. The rest of the prompt is never stored in an
+// event.
 func command(v Invocation) string {
 	switch v.Signal {
 	case InputSlashCommand:
@@ -139,8 +139,8 @@ func command(v Invocation) string {
 	return "/" + cmp.Or(v.Command, v.Skill)
 }
 
-// PromptEventID is the id of an invocation that was typed, for agents that give
-// it none: empty without a time, as the name alone would not tell two apart.
+// PromptEventID is the id of a typed invocation, for agents that record none. It is
+// empty without a time, because the name alone is not unique.
 func PromptEventID(agent, name string, at time.Time) string {
 	if at.IsZero() {
 		return ""
@@ -160,8 +160,8 @@ func SkillName(s string) string {
 
 var slashCommand = lazyregexp.New(`^/([A-Za-z0-9][A-Za-z0-9._:/-]*)`)
 
-// roots are folders at the top of file systems: a path that a prompt begins
-// with is no command.
+// roots are folders at the top of file systems: a prompt that begins with such a path
+// is no command.
 var roots = []string{"Applications", "Library", "System", "Users", "Volumes", "bin", "boot", "dev", "etc", "home", "lib", "lib64",
 	"media", "mnt", "opt", "private", "proc", "root", "run", "sbin", "srv", "sys", "tmp", "usr", "var", "workspace", "workspaces"}
 
@@ -180,9 +180,9 @@ func SlashCommand(prompt string) (name string, ok bool) {
 	return name, name != "" && name != "skill"
 }
 
-// AppendEvents adds those of more that have does not hold yet. Two events are
-// the same when both have an id and it is equal, or else when type, skill,
-// agent, signal and turn are.
+// AppendEvents adds the events of more that are not in have yet. Two events are the
+// same if both have the same id or, if one has none, the same type, skill, agent,
+// signal and turn.
 func AppendEvents(have []Event, more ...Event) []Event {
 	for _, e := range more {
 		if !slices.ContainsFunc(have, func(h Event) bool { return sameEvent(h, e) }) {

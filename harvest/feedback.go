@@ -7,26 +7,26 @@ import (
 	"unicode"
 )
 
-// horizon is how many human turns after a use, or after a correction of it, may
-// still speak of it.
+// horizon is how many human turns after a use, or after a correction of it, may still
+// be about it.
 const horizon = 3
 
-// order is the highest confidence of what may be a correction or an order of
-// its own: "use a log scale", "use postgres for the new service".
+// order is the highest confidence for a reply that may be a correction or a new
+// request: "use a log scale", "use postgres for the new service".
 const order = .75
 
-// An outcome is what became of one invocation, as far as the user said.
+// An outcome is the result of one invocation, as the user's turns show it.
 type outcome struct {
 	Feedback
 	corrections []int // turns in which the user corrected, in order
-	accepted    int   // turn in which the user was content at last; -1
-	final       int   // turn whose answer that was; -1
+	accepted    int   // turn of the user's last acceptance; -1
+	final       int   // turn with the accepted answer; -1
 }
 
-// Assess labels every invocation of s with what the user said and did next. It
-// looks at the next three human turns, after a correction at three more, and not
-// beyond the next use of the same skill. What a Labeller read stays where Assess
-// itself can read nothing. It may be called again.
+// Assess labels every invocation of s by what the user wrote and did next. It reads the
+// next three human turns, three more after a correction, and stops at the next use of
+// the same skill. A label by a Labeller is kept if Assess itself finds none. It may be
+// called again.
 func Assess(s *Session) {
 	for i := range s.Invocations {
 		s.Invocations[i].Feedback = assess(s, s.Invocations[i]).Feedback
@@ -76,10 +76,10 @@ func assess(s *Session, v Invocation) outcome {
 		case Corrected:
 			decide(f, t)
 			if out.Label == Corrected {
-				if len(out.corrections) == 0 || f.Confidence >= .5 { // a mere question adds nothing to what is known
+				if len(out.corrections) == 0 || f.Confidence >= .5 { // a mere question adds no evidence
 					out.corrections = append(out.corrections, t)
 				}
-				last = min(len(s.Turns)-1, t+horizon, v.Turn+3*horizon) // what came of the correction
+				last = min(len(s.Turns)-1, t+horizon, v.Turn+3*horizon) // the reaction to the correction
 				continue
 			}
 		case Accepted:
@@ -103,7 +103,7 @@ func assess(s *Session, v Invocation) outcome {
 		switch out.Label {
 		case Corrected:
 			out.Confidence = max(out.Confidence, .9)
-		default: // whatever came next, this answer was stopped
+		default: // whatever the reply, this answer was stopped
 			out.Feedback = Feedback{Label: Rejected, Confidence: .8, Evidence: "[interrupted by the user]", Turn: v.Turn}
 			out.accepted, out.final = -1, -1
 		}
@@ -127,7 +127,7 @@ func lastAnswer(s *Session, from, before int) int {
 	return -1
 }
 
-// reworks reports whether a prompt asks for the same once more.
+// reworks reports whether a prompt asks for the same thing again.
 func reworks(prompt string) bool {
 	text := normal(arguments(prompt))
 	return rework.MatchString(text) && len(strings.Fields(text)) <= 12
@@ -139,9 +139,9 @@ func near(a, b string) bool {
 	return len(x) >= 3 && len(y) >= 3 && jaccard(x, y) >= .8
 }
 
-// continues reports whether turn t goes on with what the turn before was about.
-// Otherwise it begins a new subject, and says nothing of the old one. A prompt
-// without a word of the person's own is judged by what they pasted.
+// continues reports whether turn t continues the subject of the turn before. If not, it
+// begins a new subject and is no feedback on the old one. A prompt without any text of
+// the person's own is judged by what they pasted.
 func (s *Session) continues(t int) bool {
 	before, text := s.Turns[t-1], normal(cmp.Or(s.own(t), s.Turns[t].Prompt))
 	if onward.MatchString(text) || anaphor.MatchString(clause(text)) || len(strings.Fields(text)) <= 3 {
@@ -151,7 +151,7 @@ func (s *Session) continues(t int) bool {
 	return all > 0 && 2*shared >= all
 }
 
-// about is continues for what is an order by its form: one word in common is
+// about is continues for a prompt in the form of an order: one word in common is
 // enough, and so is being short.
 func about(before Turn, prompt string) bool {
 	text := normal(prompt)
@@ -159,8 +159,8 @@ func about(before Turn, prompt string) bool {
 	return shared > 0 || len(strings.Fields(text)) <= 5 || anaphor.MatchString(clause(text))
 }
 
-// common counts the longer words of text, and those of them that stand in the
-// turn before.
+// common counts the longer words of text, and those of them that also occur in the turn
+// before.
 func common(before Turn, text string) (shared, all int) {
 	old := words(before.Prompt + " " + before.Answer)
 	for w := range words(text) {

@@ -16,15 +16,15 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
-// maxText is how much of one prompt or answer is kept, in bytes: a pasted log is
-// no more telling for being whole.
+// maxText is how much of one prompt or answer is kept, in bytes: the rest of a long
+// pasted log adds nothing.
 const maxText = 64 << 10
 
-// maxTranscript is the largest file that is read as a transcript, in bytes. They are
-// read line by line; one that is larger was not written by an agent.
+// maxTranscript is the largest transcript that is read, in bytes. Transcripts are read
+// line by line; a larger file was not written by an agent.
 const maxTranscript = 4 << 30
 
-// Check returns an error for a pattern that is none.
+// Check returns an error for an invalid pattern.
 func (o Options) Check() error {
 	for _, pattern := range o.Exclude {
 		if _, err := path.Match(pattern, ""); err != nil {
@@ -53,12 +53,11 @@ func (o Options) Excludes(cwd string) bool {
 	return false
 }
 
-// ReadFiles is Source.Sessions for an agent that keeps one session a file: it
-// hands the files that pass o and that c has not seen to read, and what that
-// makes of them to yield, in their order and one at a time. Several files are
-// read at once. Compressed ones are handed on unpacked, under their names without
-// .zst. A file is marked in c after yield accepted its session. c may be
-// nil. The error of read can only be ctx's.
+// ReadFiles is Source.Sessions for an agent that keeps one session per file. It calls
+// read for the files that pass o and that c does not hold, several at once, and passes
+// the results to yield one at a time, in the order of files. Compressed files are
+// unpacked, and named without .zst. A file is marked in c after yield accepted its
+// session. c may be nil. The error of read can only be ctx's.
 func ReadFiles(ctx context.Context, files []string, o Options, c Cursor,
 	read func(ctx context.Context, r io.Reader, file string) (*Session, []Problem, error),
 	yield func(*Session) error) ([]Problem, error) {
@@ -85,8 +84,8 @@ func ReadFiles(ctx context.Context, files []string, o Options, c Cursor,
 	return problems, err
 }
 
-// readFile reads r.file, and notes the state in which it was opened: what is
-// written meanwhile shows next time.
+// readFile reads r.file. It records the state in which the file was opened, so that
+// later writes are noticed next time.
 func (r *reading) readFile(ctx context.Context, read readFunc) {
 	f, err := bounded.Open(r.path)
 	if err != nil {
@@ -116,7 +115,7 @@ func (r *reading) readFile(ctx context.Context, read readFunc) {
 	r.read = true
 }
 
-// Reason is err as it stands in a Problem: without the path, which that has.
+// Reason is err for a Problem: without the path, which the Problem has already.
 func Reason(err error) string {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Op + ": " + e.Err.Error()
@@ -124,16 +123,16 @@ func Reason(err error) string {
 	return err.Error()
 }
 
-// Clean makes a text of a transcript fit to be kept: valid, redacted, and at
-// most 64 KiB long. It is redacted whole, before it is cut: half a secret would
-// not be recognised. n counts the secrets.
+// Clean makes a text of a transcript fit to be kept: valid, redacted, and at most 64
+// KiB long. It is redacted before it is cut, because half a secret would not be
+// recognised. n counts the secrets.
 func Clean(red redact.Redactor, text string) (clean string, n int) {
 	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "\ufffd")
 	text, n = red.Redact(text)
 	return Clip(text), n
 }
 
-// Clip cuts a text to what is kept of one.
+// Clip cuts a text to the length that is kept.
 func Clip(text string) string {
 	if len(text) <= maxText {
 		return text

@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// Find lists the files below root that match likes, by their name, in path
-// order. It goes down as many folders as depth says, through symbolic links too.
-// A folder that does not exist holds nothing.
+// Find lists the files below root whose names match accepts, in path order, down to
+// depth folders, through symbolic links too. A folder that does not exist holds
+// nothing.
 func Find(root string, depth int, match func(name string) bool) ([]string, []Problem) {
 	var files []string
 	var problems []Problem

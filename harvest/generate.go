@@ -23,18 +23,18 @@ var generatePrompt string
 var generateSystem = listTypes(generatePrompt)
 
 const (
-	casesACall     = 5 // cases that one call is asked for
-	shownCases     = 4 // recorded cases that a call is shown
+	casesACall     = 5 // cases requested in one call
+	shownCases     = 4 // recorded cases shown in one call
 	shownWritten   = 40
 	generateTokens = 6000 // of one reply
-	// tooAlike is the share of common runs of words from which on a generated
-	// request is one that exists, with a word changed. It is lower than content.Alike:
-	// what was made up is no loss.
+	// tooAlike is the share of common runs of words from which a generated request
+	// counts as a copy of an existing one. It is lower than content.Alike, because
+	// dropping a generated case loses nothing.
 	tooAlike = .5
 )
 
-// ErrNoBasis means that a skill has no real case that others may be written
-// from: cases that are held out are shown to nobody.
+// ErrNoBasis means that a skill has no real case that others may be written from:
+// held-out cases are never shown to a model.
 var ErrNoBasis = errors.New("no real case for train or val to write others from")
 
 // A Generator has a model write cases from real ones.
@@ -42,43 +42,42 @@ type Generator struct {
 	Model    eval.Model
 	Redactor redact.Redactor  // for what the model returns; nil: redact.Detector
 	Now      func() time.Time // nil: time.Now
-	// Description says what the skill is for, in its own words.
+	// Description is the skill's own description of its purpose.
 	Description string
-	// Existing are all cases of the skill. Real ones in train and val are what
-	// the model is shown; near-duplicates of any are dropped.
+	// Existing are all cases of the skill. The model is shown the real ones in train
+	// and val; near-duplicates of any are dropped.
 	Existing []eval.Case
 }
 
-// GenerateStats counts what Generate saw.
+// GenerateStats counts the results of Generate.
 type GenerateStats struct {
 	Basis   int `json:"basis"` // real cases to write from
 	Calls   int `json:"calls"` // of the model
 	Cases   int `json:"cases"`
 	Alike   int `json:"alike"`   // dropped: near-duplicates
-	Invalid int `json:"invalid"` // dropped: nothing that a case may be
+	Invalid int `json:"invalid"` // dropped: no valid case
 	Secrets int `json:"secrets"` // dropped: a check compares with a secret
-	// Unusable counts, by reason, the replies of which nothing could be used.
+	// Unusable counts the replies that could not be used at all, by reason.
 	Unusable map[string]int `json:"unusable,omitempty"`
 }
 
-// CallsFor is how many calls n cases take where the model does as it is told,
-// and how many at most.
+// CallsFor is how many calls n cases take if every reply can be used, and how many at
+// most.
 func CallsFor(n int) (least, most int) {
 	least = (n + casesACall - 1) / casesACall
 	return least, 2*least + 1
 }
 
-// Generate has the model write up to n cases of a skill: the real ones with
-// other people, harder data, or a twist that asks for another answer. It ends
-// early where replies bring nothing new.
+// Generate has the model write up to n cases of a skill: variations of real ones with
+// other people, harder data, or a twist that requires another answer. It ends early if
+// replies bring nothing new.
 //
-// A generated case has inert checks only, Source.Origin "generated", the session
-// of the case that it varies (which is purged with it), and that case's cluster:
-// so it gets that case's split, and is never held out. Ids depend on skill and
-// request alone.
+// A generated case has inert checks only, Source.Origin "generated", and the session
+// and the cluster of the case that it varies. So it is purged with that session, gets
+// that case's split, and is never held out. Ids depend on skill and request alone.
 //
-// The error is ErrNoBasis, *eval.BudgetError, *eval.InfraError or ctx's; the
-// cases before it are returned with it.
+// The error is ErrNoBasis, *eval.BudgetError, *eval.InfraError or ctx's; the cases
+// before it are returned with it.
 func Generate(ctx context.Context, skill string, n int, g Generator) ([]eval.Case, GenerateStats, error) {
 	if g.Redactor == nil {
 		g.Redactor = redact.Detector{}
@@ -136,8 +135,9 @@ func Generate(ctx context.Context, skill string, n int, g Generator) ([]eval.Cas
 	return out, stats, nil
 }
 
-// basisOf are the real cases that may be shown, one a cluster first, so that a
-// long session does not stand for all: by how many of its cluster come before.
+// basisOf are the real cases that may be shown, ordered by how many of their cluster
+// come before: the first of each cluster comes first, so that a long session does not
+// dominate.
 func basisOf(cases []eval.Case) []eval.Case {
 	type ranked struct {
 		c    eval.Case
@@ -165,7 +165,7 @@ func basisOf(cases []eval.Case) []eval.Case {
 	return out
 }
 
-// rotate is n of cases from the at-th on, around the end.
+// rotate returns n of cases from index at on, and continues at the start.
 func rotate(cases []eval.Case, at, n int) []eval.Case {
 	var out []eval.Case
 	for i := range min(n, len(cases)) {
@@ -174,7 +174,7 @@ func rotate(cases []eval.Case, at, n int) []eval.Case {
 	return out
 }
 
-// exhibit is what the model is shown, see quote.
+// exhibit is what the model sees of a case, see quote.
 type exhibit struct {
 	Skill       string     `json:"skill"`
 	Description string     `json:"description,omitempty"`
@@ -192,8 +192,7 @@ type specimen struct {
 	Checks  []eval.Check   `json:"checks"`
 }
 
-// ask lets the model write cases. why is the reason that its reply cannot be
-// used.
+// ask has the model write cases. If its reply cannot be used, why is the reason.
 func (g *Generator) ask(ctx context.Context, skill string, shown, written []eval.Case, wanted, call int) (drafts []draft, why string, err error) {
 	seen := exhibit{Skill: skill, Description: head(g.Description, maxQuote), Wanted: wanted}
 	for i, c := range shown {
@@ -207,7 +206,7 @@ func (g *Generator) ask(ctx context.Context, skill string, shown, written []eval
 		}
 		slices.Sort(s.Files)
 		for _, k := range c.Checks {
-			if !k.Executing() { // the owner's program is none of the model's business
+			if !k.Executing() { // checks that run programs are not shown
 				s.Checks = append(s.Checks, eval.Check{Type: k.Type, Value: head(k.Value, maxCheckText), Max: k.Max,
 					Rubric: head(k.Rubric, maxCheckText), Feedback: head(k.Feedback, maxCheckText)})
 			}
@@ -237,8 +236,8 @@ func (g *Generator) ask(ctx context.Context, skill string, shown, written []eval
 	return drafts, "", nil
 }
 
-// build makes a case of a draft that varies the case from. secrets is true if
-// a check, a path or a workspace would have to be written down with one.
+// build makes a case of a draft that varies the case from. secrets is true if a check,
+// a path or a workspace of the draft contains a secret.
 func (g *Generator) build(skill string, d draft, from eval.Case) (c eval.Case, secrets bool, err error) {
 	clean := func(s string) string { s, _ = g.Redactor.Redact(s); return s }
 	c = eval.Case{Skill: skill, Prompt: clean(strings.TrimSpace(d.Prompt)), Cluster: eval.ClusterOf(&from),

@@ -32,9 +32,9 @@ type draft struct {
 	Checks []eval.Check      `json:"checks"`
 }
 
-// parseCases reads the one fenced block of a reply to so many shown cases. A
-// field that a draft does not have, or a reference to a case that was not shown,
-// makes all of it unusable: who does not keep the form has not read the task.
+// parseCases parses the one fenced block of a reply to so many shown cases. An unknown
+// field, or a reference to a case that was not shown, makes the whole reply unusable: a
+// model that ignores the form has not read the task.
 func parseCases(text string, shown int) ([]draft, error) {
 	blocks := block.FindAllStringSubmatch(text, -1)
 	if len(blocks) != 1 || strings.Count(text, "```") != 2 {
@@ -65,9 +65,9 @@ func parseCases(text string, shown int) ([]draft, error) {
 	return got.Cases, nil
 }
 
-// tidy reports what makes a generated case unfit that would do in one that a
-// person wrote: a check that no model may write, text that is too long to be
-// typed, or that hides something.
+// tidy returns an error for what is allowed in a case by a person but not in a
+// generated one: a check type that no model may use, text longer than anybody would
+// type, and hidden characters.
 func tidy(c eval.Case) error {
 	if len(c.Prompt) > maxPrompt || hides(c.Prompt) {
 		return errors.New("the prompt is too long, or hides something")
@@ -95,7 +95,7 @@ func tidy(c eval.Case) error {
 	return nil
 }
 
-// hides reports whether text holds characters that a reader does not see.
+// hides reports whether text holds invisible characters.
 func hides(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.Is(unicode.Cf, r) || unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r'

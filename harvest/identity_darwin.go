@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// identity is what only the system can set: which file this is, and when
+// identity is what only the system can set: the file's device and inode, and when
 // anything of it was last changed.
 func identity(info fs.FileInfo) (device, inode uint64, changed time.Time) {
 	s, ok := info.Sys().(*syscall.Stat_t)

@@ -10,14 +10,14 @@ import (
 // specification allows 64 bytes without.
 const MaxName = 256
 
-// MaxUses are the uses of different skills that one turn may have. More are no
-// work of a person's, and comparing all of them would take its time.
+// MaxUses is how many different skills one turn may use. A person does not use more,
+// and comparing them all would take too long.
 const MaxUses = 1000
 
-// Invoke notes v as a use in the last turn of s, and reports whether it did: a
-// name that cannot be one is no use, and a turn has 1000 at most. Several signals of one skill in one turn,
-// the user's mention, the agent's tool call, its look into SKILL.md, are one
-// use: the strongest gives it its place and id, the others what it lacks.
+// Invoke records v as a use in the last turn of s, and reports whether it did: an
+// invalid name is no use, and a turn has at most MaxUses. Several signals of one skill
+// in one turn (the user's mention, the agent's tool call, its reading of SKILL.md) are
+// one use: the strongest signal sets its line and id, the others add what it lacks.
 func (s *Session) Invoke(v Invocation) bool {
 	if v.Skill == "" || len(v.Skill) > MaxName || strings.ContainsAny(v.Skill, "\n\r\x00") || len(s.Turns) == 0 {
 		return false
@@ -52,10 +52,9 @@ func (s *Session) Invoke(v Invocation) bool {
 	return true
 }
 
-// Prove takes back the typed commands that used no skill as far as is known: of
-// "/the" nobody can tell whether it is the beginning of another command. One is a
-// use if the skill's text was loaded for it, or if exists knows a skill of its
-// name; exists may be nil.
+// Prove removes typed commands that are not known to have used a skill: "/the" may be
+// the beginning of any other command. A command is a use if the skill's text was loaded
+// for it, or if exists knows a skill of its name; exists may be nil.
 func (s *Session) Prove(exists func(name string) bool) {
 	s.Invocations = slices.DeleteFunc(s.Invocations, func(v Invocation) bool {
 		typed := v.Signal == PromptSlashCommand || v.Signal == InputSlashCommand
@@ -64,7 +63,7 @@ func (s *Session) Prove(exists func(name string) bool) {
 }
 
 // sameSkill reports whether two uses are of one skill. Skills of one name in two
-// folders are two; one folder is one, whatever its skill is called.
+// folders are different; one folder is one skill, whatever its name.
 func sameSkill(a, b Invocation) bool {
 	if a.Dir != "" && b.Dir != "" {
 		return a.Dir == b.Dir
@@ -72,8 +71,8 @@ func sameSkill(a, b Invocation) bool {
 	return a.Skill == b.Skill
 }
 
-// strength orders signals: what the agent itself recorded as the use of a skill,
-// what only looks like a command, what must be inferred.
+// strength orders signals, the strongest first: a use that the agent itself recorded,
+// then what only looks like a command, then what is inferred.
 func strength(s Signal) int {
 	switch s {
 	case SkillFileRead:
@@ -84,9 +83,8 @@ func strength(s Signal) int {
 	return 2
 }
 
-// SkillFile takes apart the path of a skill's SKILL.md, with slashes of either
-// kind: its folder, and the name that this gives it. ok is false for any other
-// file.
+// SkillFile splits the path of a skill's SKILL.md, with slashes of either kind, into
+// its folder and the name that the folder gives it. ok is false for any other file.
 func SkillFile(file string) (name, dir string, ok bool) {
 	clean := strings.ReplaceAll(file, `\`, "/")
 	if path.Base(clean) != "SKILL.md" {

@@ -14,16 +14,16 @@ import (
 	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
-// Options narrow down what is read. The zero value reads everything.
+// Options restrict what is read. The zero value reads everything.
 type Options struct {
 	Redactor redact.Redactor // nil: redact.Detector
-	Since    time.Time       // what was last written before it is passed over
-	// Exclude are patterns (path.Match) for projects that must not be read,
-	// against the working folder and each of its parents, and their names.
+	Since    time.Time       // files last written before it are skipped
+	// Exclude are patterns (path.Match) for projects that must not be read. They are
+	// matched against the working folder and each of its parents, and their names.
 	Exclude []string
-	// Exists reports whether there is a skill of that name; nil: none is known. A
-	// typed "/name" is a use if there is one, even if the session does not show
-	// that its text was loaded.
+	// Exists reports whether a skill of that name exists; nil: none is known. A typed
+	// "/name" is a use if the skill exists, even if the session does not show that its
+	// text was loaded.
 	Exists func(name string) bool
 }
 
@@ -42,11 +42,11 @@ type Kind struct {
 	// Files lists the transcripts in a home, in path order; the error is ctx's. A home
 	// that does not exist has none.
 	Files func(ctx context.Context, home string) ([]string, []Problem, error)
-	// Read reads one transcript, of which it holds one line at a time. file is its name
+	// Read reads one transcript, holding one line at a time in memory. file is its name
 	// in Problems and the session's Path. The session is nil if there is nothing to
 	// keep; the error is ctx's.
 	Read func(ctx context.Context, r io.Reader, file string, o Options) (*Session, []Problem, error)
-	// Complete, if it is not nil, adds what other files beside the transcript say.
+	// Complete, if it is not nil, adds what other files beside the transcript record.
 	Complete func(s *Session, file string)
 }
 
@@ -99,8 +99,8 @@ func NewDraft(agent, id, file string, o Options) *Draft {
 	return &Draft{&Session{ID: id, Agent: agent, Path: file}, o}
 }
 
-// Clean makes a text fit to be kept, see the function Clean, and lets go of the line
-// that it is part of.
+// Clean makes a text fit to be kept, see the function Clean, and copies it, so that the
+// line that it is part of can be freed.
 func (d *Draft) Clean(text string) string {
 	text, n := Clean(d.opts.Redactor, text)
 	d.Redactions += n
@@ -113,7 +113,7 @@ func (d *Draft) Peek(text string) string {
 	return text
 }
 
-// Skill is a skill's name as it is kept, "" if it can be none.
+// Skill is a skill's name as it is kept, "" if it is not valid.
 func (d *Draft) Skill(name string) string {
 	name = SkillName(d.Clean(name))
 	if len(name) > MaxName || strings.ContainsAny(name, "\n\r") {
@@ -122,8 +122,8 @@ func (d *Draft) Skill(name string) string {
 	return name
 }
 
-// Last is the turn that is under way; one without a prompt if the file begins in the
-// middle of a conversation.
+// Last is the current turn. It has no prompt if the file begins in the middle of a
+// conversation.
 func (d *Draft) Last() *Turn {
 	if len(d.Turns) == 0 {
 		d.Turns = append(d.Turns, Turn{})
@@ -131,7 +131,7 @@ func (d *Draft) Last() *Turn {
 	return &d.Turns[len(d.Turns)-1]
 }
 
-// During notes that the session was under way at a time, if that is known.
+// During records that the session was active at a time, if the time is known.
 func (d *Draft) During(at time.Time) {
 	if !at.IsZero() && (d.Started.IsZero() || at.Before(d.Started)) {
 		d.Started = at
@@ -155,8 +155,8 @@ func (d *Draft) Folder(dir string) string {
 	return d.Clean(dir)
 }
 
-// Finish returns the session, assessed, or nil if nobody said anything. loaded, if it
-// is not nil, knows names of skills besides Options.Exists; late adds the uses that are
+// Finish returns the session, assessed, or nil if it has no messages. loaded, if it is
+// not nil, knows names of skills besides Options.Exists; late adds the uses that are
 // known only once the typed commands are proved.
 func (d *Draft) Finish(problems []Problem, loaded func(name string) bool, late ...func()) *Session {
 	d.Prove(func(name string) bool {
@@ -176,7 +176,7 @@ func (d *Draft) Finish(problems []Problem, loaded func(name string) bool, late .
 // Hash is a text's SHA-256, in hexadecimal.
 func Hash(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
 
-// When is a time as agents write it, zero if it is none.
+// When parses a time as agents write it; it is zero if invalid.
 func When(stamp string) time.Time {
 	at, err := time.Parse(time.RFC3339Nano, stamp)
 	if err != nil {

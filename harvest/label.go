@@ -23,18 +23,18 @@ const (
 	labelBatch      = 6   // uses in one call
 	labelTokens     = 150 // of the reply, for each of them
 	maxLabelQuote   = 800 // characters of one recorded text
-	modelConfidence = .7  // of what a model read
+	modelConfidence = .7  // of a label by a model
 	byModel         = "model"
 )
 
-// A Labeller has a model read the replies that the lexicon cannot: those in
-// other languages, and those so long that a word in them proves nothing. The
-// zero value asks nobody.
+// A Labeller has a model read the replies that the lexicon cannot: those in other
+// languages, and those too long for a single word to prove anything. The zero value
+// calls no model.
 type Labeller struct {
-	Model    eval.Model      // nil: only what was asked before is recalled
-	Memory   Memory          // nil: what was asked before is asked again
-	Redactor redact.Redactor // for what is sent and what comes back; nil: redact.Detector
-	// Save keeps a session of which a label has changed; nil: the caller does.
+	Model    eval.Model      // nil: only remembered replies are used
+	Memory   Memory          // nil: nothing is remembered between runs
+	Redactor redact.Redactor // for prompts and replies; nil: redact.Detector
+	// Save stores a session after a label changed; nil: the caller does.
 	Save func(context.Context, *Session) error
 }
 
@@ -42,17 +42,17 @@ type Labeller struct {
 type LabelStats struct {
 	LabelCalls int `json:"label_calls,omitempty"` // to the model
 	Labelled   int `json:"labelled,omitempty"`    // uses that it could label, now or in an earlier run
-	// LabelsUnusable counts the uses of which the model's reply, now or in an
-	// earlier run, could not be used: not the JSON that was asked for, or
-	// evidence that nobody said.
+	// LabelsUnusable counts the uses for which the model's reply, now or in an earlier
+	// run, could not be used: not the requested JSON, or evidence that is not in the
+	// user's words.
 	LabelsUnusable int `json:"labels_unusable,omitempty"`
 }
 
-// Label labels the uses of a skill that Assess left unknown, in place. A label
-// is believed only with evidence that stands in the user's own words. A model
-// that fails labels nothing and is asked again next time; what it replied, be it
-// useless, is remembered. The error is *eval.BudgetError, ctx's, Memory's or
-// Save's; the labels before it stay.
+// Label labels the uses of a skill that Assess left unknown, in place. A label is
+// accepted only with evidence that occurs in the user's own words. If the model fails,
+// nothing is labelled, and it is asked again next time; its replies, usable or not, are
+// remembered. The error is *eval.BudgetError, ctx's, Memory's or Save's; labels set
+// before it are kept.
 func (l *Labeller) Label(ctx context.Context, sessions []*Session, skill string) (LabelStats, error) {
 	var stats LabelStats
 	if l.Redactor == nil {
@@ -94,7 +94,7 @@ func (l *Labeller) Label(ctx context.Context, sessions []*Session, skill string)
 	return stats, nil
 }
 
-// A question is one use of which the model is asked.
+// A question is one use that the model is asked about.
 type question struct {
 	s       *Session
 	uses    []int // indexes of the skill's invocations in that turn
@@ -115,7 +115,7 @@ func questions(s *Session, skill string) []*question {
 			out[n-1].uses = append(out[n-1].uses, i)
 			continue
 		}
-		v.Feedback.By = "" // as if nobody had been asked yet
+		v.Feedback.By = "" // as if no model had been asked yet
 		if f := assess(s, v).Feedback; f.Label != Unknown && f.Label != Abandoned {
 			continue
 		}
@@ -132,9 +132,9 @@ func questions(s *Session, skill string) []*question {
 	return out
 }
 
-// replyTurns are the turns that may speak of the use v: up to the next use of
-// the skill, whose arguments still may, or to what is another subject in plain
-// English.
+// replyTurns are the turns that may be about the use v: up to the next use of the
+// skill, whose arguments count too, or up to a turn that is about another subject in
+// plain English.
 func replyTurns(s *Session, v Invocation) []int {
 	var out []int
 	for t := v.Turn + 1; t < len(s.Turns) && t <= v.Turn+horizon; t++ {
@@ -149,7 +149,7 @@ func replyTurns(s *Session, v Invocation) []int {
 	return out
 }
 
-// key names what is asked, so that the same is not asked again.
+// key identifies a question, so that it is not asked twice.
 func (q *question) key() string {
 	data, err := json.Marshal([]any{"label/1", labelSystem, q.s.Agent, q.s.ID, q.Request, q.Answer, q.Replies})
 	if err != nil {
@@ -159,7 +159,7 @@ func (q *question) key() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// A judgement is what a model said of one use, and how it is remembered.
+// A judgement is the model's answer about one use, as it is remembered.
 type judgement struct {
 	Use      int    `json:"use"` // from 1
 	Label    Label  `json:"label"`
@@ -167,8 +167,8 @@ type judgement struct {
 	Evidence string `json:"evidence,omitempty"`
 }
 
-// unusable stands for a use of which the model said nothing that can be
-// believed. (A reply of the model's never has this label.)
+// unusable replaces an answer that cannot be used. (No reply of the model's has this
+// label.)
 var unusable = judgement{Label: "unusable"}
 
 func (l *Labeller) recall(ctx context.Context, q *question) (*judgement, error) {
@@ -194,11 +194,11 @@ func (l *Labeller) remember(ctx context.Context, q *question, r judgement) error
 	if err != nil {
 		return fmt.Errorf("remember a label: %w", err)
 	}
-	// It is paid for: an interruption must not lose it now.
+	// The call is paid for, so its result is stored even if the run was interrupted.
 	return l.Memory.Remember(context.WithoutCancel(ctx), q.s.ID, q.key(), data)
 }
 
-// settle writes what was read into the session.
+// settle writes a judgement into the session.
 func (l *Labeller) settle(ctx context.Context, q *question, r judgement, stats *LabelStats) error {
 	if r.Label == unusable.Label {
 		stats.LabelsUnusable++
@@ -220,8 +220,7 @@ func (l *Labeller) settle(ctx context.Context, q *question, r judgement, stats *
 	return nil
 }
 
-// feedback is r as it stands in an invocation. ok is false if it says
-// nothing.
+// feedback is r as Feedback. ok is false if r has no usable label.
 func (q *question) feedback(r judgement) (f Feedback, ok bool) {
 	if r.Reply < 1 || r.Reply > len(q.turns) {
 		return f, false
@@ -230,8 +229,8 @@ func (q *question) feedback(r judgement) (f Feedback, ok bool) {
 	return f, f.stands(q.s, q.s.Invocations[q.uses[0]])
 }
 
-// stands reports whether what a model read of the use v is borne out by the
-// session: the words are there, in a turn that may speak of the use.
+// stands reports whether the session supports a model's label of the use v: the quoted
+// words are there, in a turn that may be about the use.
 func (f Feedback) stands(s *Session, v Invocation) bool {
 	switch f.Label {
 	case Corrected, Accepted, Rejected, Repeated:
@@ -241,7 +240,7 @@ func (f Feedback) stands(s *Session, v Invocation) bool {
 	return false
 }
 
-// take makes f, which stands, the outcome.
+// take makes f, which the session supports, the outcome.
 func (out *outcome) take(s *Session, v Invocation, f Feedback) {
 	out.Feedback = f
 	switch f.Label {
@@ -252,8 +251,8 @@ func (out *outcome) take(s *Session, v Invocation, f Feedback) {
 	}
 }
 
-// ask has the model read a batch. The judgements are as many as the questions, or
-// none if the model failed.
+// ask has the model read a batch. It returns one judgement per question, or none if the
+// model failed.
 func (l *Labeller) ask(ctx context.Context, batch []*question, stats *LabelStats) ([]judgement, error) {
 	type use struct {
 		Use     int      `json:"use"`

@@ -13,8 +13,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// parseLabels reads the one fenced block of a reply about so many uses. At most
-// one label a use; what a label says is not judged here.
+// parseLabels parses the one fenced block of a reply about so many uses. There is at
+// most one label per use; the labels are not judged here.
 func parseLabels(text string, uses int) ([]judgement, error) {
 	blocks := block.FindAllStringSubmatch(text, -1)
 	if len(blocks) != 1 || strings.Count(text, "```") != 2 {
@@ -46,13 +46,13 @@ func parseLabels(text string, uses int) ([]judgement, error) {
 	return got.Labels, nil
 }
 
-// longReply is the length, in words, from which on the lexicon's reading of a
-// first sentence may miss what the rest says.
+// longReply is the length, in words, from which the lexicon, which reads the first
+// sentence, may miss the point of the rest.
 const longReply = 40
 
-// english are words of English that are rare in other languages' messages to an
-// agent: neither "was", "also" and "is", which others have too, nor what all
-// borrow ("commit", "test").
+// english are English words that are rare in messages in other languages: not "was",
+// "also" and "is", which other languages have too, nor the ones that all borrow
+// ("commit", "test").
 var english = lazyregexp.New(`\b(?:the|and|of|to|for|with|from|it|its|this|that|these|those|are|were|be|been|has|have|had|does|did|can|could|would|should|` +
 	`not|don't|doesn't|isn't|what|which|when|where|why|how|who|there|here|my|your|our|you|we|they|us|i'm|i|let's|` +
 	`yes|yep|yeah|go|ahead|continue|proceed|next|now|then|again|more|all|both|other|another|new|please|thanks|` +
@@ -60,8 +60,8 @@ var english = lazyregexp.New(`\b(?:the|and|of|to|for|with|from|it|its|this|that|
 	`review|keep|leave|move|rename|try|get|put|first|second|third|last|one|two|only|just|file|files|page|function|notes|table|chart|` +
 	`after|before|into|about|without|than|by|up|ok|okay|commit|push|merge)\b`)
 
-// opaque reports whether the lexicon may have missed what a reply says: it is
-// not plain English, or it is long.
+// opaque reports whether the lexicon may misread a reply: it is not plain English, or
+// it is long.
 func opaque(reply string) bool {
 	text := normal(arguments(ownwords.Of(reply)))
 	words := strings.Fields(text)
@@ -75,7 +75,7 @@ func opaque(reply string) bool {
 		}
 		letters = letters || unicode.IsLetter(r)
 	}
-	// A name, a path or a single letter says nothing in any language.
+	// A name, a path or a single letter has no meaning in any language.
 	if !letters || len(text) < 3 || len(words) == 1 && strings.ContainsAny(strings.Trim(text, "."), "./_:=") {
 		return false
 	}

@@ -6,11 +6,11 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// The lexicon reads English replies. It prefers precision: what it does not
-// know is Unknown, and a sample of accepted and corrected uses that are what
-// they claim to be is worth more than a larger one.
+// The lexicon reads English replies. It prefers precision: what it does not recognise
+// is Unknown, because a small sample of correctly labelled uses is worth more than a
+// large one with errors.
 
-// cue is a pattern with what it tells. The first cue that matches decides.
+// cue is a pattern and the label that it gives. The first cue that matches decides.
 type cue struct {
 	label      Label
 	confidence float64
@@ -32,18 +32,18 @@ const (
 		`exactly(?: (?:what|right|that|like)|[.!]|$)|spot on|nailed it|well spotted|just what i|what i (?:wanted|needed|meant)|happy with)`
 	thanks  = `(?:thanks|thank you|thx|ty|cheers|much appreciated|appreciated|thanks? a lot)`
 	deliver = `(?:commit|push|merge|ship|deploy|release|publish|tag|squash)`
-	// mistake is what people say of a result that is not what they asked for.
+	// mistake matches descriptions of a result that is not what was asked for.
 	mistake = `(?:wrong|incorrect|broken|not (?:right|correct|what|quite|working|good|it)|a mistake|buggy|bad|ugly|awful|terrible|horrible|` +
 		`unreadable|confusing|cluttered|weird|odd|strange|hard to read|misaligned|off|failing|red)`
 )
 
-// negated strips the "no" of phrases that are no refusal.
+// negated matches phrases that begin with "no" but are no refusal.
 var negated = newPattern(`^no[,. !]*(?:problem|worries|issues?|complaints|need(?: to (?:worry|apologi[sz]e))?|biggie|questions|further (?:changes|questions|comments)|more (?:changes|questions)|that's (?:all|it|fine|perfect|great|good)|that is (?:all|it|fine|perfect|great|good)|it's (?:fine|perfect|great|good)|this is (?:fine|perfect|great|good)|looks good|all good|thanks?|thank you)\b`)
 
-// neutral begins with a no that answers a question of the agent's.
+// neutral matches a "no" that answers a question of the agent's.
 var neutral = newPattern(`^(?:no|not)[, ]+(?:idea|preference|opinion|clue|rush|reason|hurry|sure|yet|now|important|necessary|needed|leave (?:it|that|them)|keep (?:it|that|them) (?:as|like)|i (?:don't|do not) (?:know|think so|mind))\b`)
 
-// discard throws the work away.
+// discard matches orders to throw the work away.
 var discard = cues(
 	[3]any{Rejected, .85, `^(?:no[,. !]*|ok(?:ay)?[,. ]*|please |hmm+[,. ]*|actually[,. ]*|stop[,. !]*|wait[,. ]*|nope[,. ]*)*(?:undo|revert|roll ?back|scrap|discard|throw|ditch|abandon|drop|reset) (?:that|this|it|all|the (?:last|changes?|commit|whole|edits?)|everything|those|your|what)\b`},
 	[3]any{Rejected, .8, `^(?:no[,. !]*|ok(?:ay)?[,. ]*|actually[,. ]*)*(?:never ?mind|forget (?:it|that|about it)|i'll do it myself|i will do it myself|i did it myself|start over|let's start over|cancel that|cancel this|abort)\b`},
@@ -51,14 +51,14 @@ var discard = cues(
 	[3]any{Rejected, .75, `\b(?:this is|that's|that is|it's) (?:useless|garbage|terrible|awful|nonsense|rubbish|worthless)\b`},
 )
 
-// refuse says at once that the answer was not what was asked for.
+// refuse matches direct statements that the answer was not what was asked for.
 var refuse = cues(
 	[3]any{Corrected, .9, `^(?:no+|nope|nah|wrong|incorrect|not quite|not exactly|not really|not what)\b[,.!:; –—-]*\S`},
 	[3]any{Corrected, .85, `^(?:no|nope|wrong|not quite|incorrect)[.!]*$`},
 	[3]any{Corrected, .8, `^(?:ok(?:ay)?|yes|yeah|sure|right|fine)[,. ]+(?:but|however|except|only)\b`},
 )
 
-// correct says the same less directly.
+// correct matches less direct ones.
 var correct = cues(
 	[3]any{Corrected, .9, `\b(?:that's|that is|thats|this is|it's|its|it is|which is|they're|these are|those are|still|looks|seems|is|are) (?:still |just |completely |totally |all |a bit |so )?` + mistake + `\b`},
 	[3]any{Corrected, .9, `\b(?:i (?:said|asked (?:for|you|to)|meant|wanted|told you|specified|did(?:n't| not) (?:ask|want|mean|say))|as i said|like i said|you (?:forgot|missed|ignored|skipped|misunderstood|misread|left out|did(?:n't| not)|have(?:n't| not)|should(?:n't| not)? have|were supposed|broke|removed|dropped|lost|deleted|overwrote|hallucinated|invented|swapped|mixed up|duplicated))\b`},
@@ -83,7 +83,7 @@ var correct = cues(
 	[3]any{Corrected, .4, `^(?:did|didn't|have|haven't|are you sure|is (?:this|that|it) really|what about|what happened to|shouldn't|isn't|aren't|doesn't|can't) ?(?:we|you|it|the|that|this|there|a|our|my)?\b.*`},
 )
 
-// accept says that it was.
+// accept matches statements that it was.
 var accept = cues(
 	[3]any{Accepted, .9, `^(?:ok(?:ay)?|yes|yep|yeah|yup|ah|oh|wow|haha|hey|alright|super|no problem|no worries|no|so|very|really|this is|that is|that's|it's|it is|i|and|all|now it|now|great|nice|cool)?[,.! ]*(?:\w+ly )?(?:` + praise + `|` + thanks + `)`},
 	[3]any{Accepted, .8, `^(?:the|this|that|it|all|everything|your|they|those|these|now)\b.*\b(?:is|are|looks?|works?|seems?|sounds?|reads?|was)\b.*(?:` + praise + `)[.! ]*$`},
@@ -98,34 +98,34 @@ var accept = cues(
 	[3]any{Accepted, .8, `^(?:no (?:problem|worries|issues?|complaints|questions|more changes|further (?:changes|questions|comments)))\b`},
 )
 
-// turnings are what may follow praise and takes it back: "great, but …".
+// turning matches what takes praise back: "great, but …".
 var turning = lazyregexp.New(`(?:^|[,.;!?–—-] ?|\s)(?:but|however|though|except|only|one (?:more |small |last )?(?:issue|nit|problem|bug|mistake)|almost|nearly|apart from|aside from)\b(.*)$`)
 
-// onward moves on within the subject: neither praise nor blame.
+// onward matches the next step within the subject: neither praise nor blame.
 var onward = newPattern(`^(?:now|next|then|also|and|ok(?:ay)?[,. ]+(?:now|next|then|also|and|let's|do|go)|additionally|after that|in addition|while you're at it|same (?:for|with|thing)|do the same|the same|repeat (?:this|that) for|continue|go on|go ahead|proceed|carry on|keep going|more|let's|yes|yep|yeah|sure|ok(?:ay)?|please do|do it|option|the (?:first|second|third|last) one|a|b|c|both|\d+)\b`)
 
-// fresh begins a request of its own. What it says further on ("it should be
-// fast", "instead of a map") is about that, not about the answer before.
+// fresh matches the beginning of a new request. What follows in it ("it should be
+// fast", "instead of a map") is about that request, not about the answer before.
 var fresh = newPattern(`^(?:please |can you |could you |would you |i want you to |i'd like you to |i need you to |help me |let's |i want to |we need to )*` +
 	`(?:write|implement|create|add|explain|build|generate|summari[sz]e|list|show|find|search|read|open|run|test|document|translate|plot|draw|describe|` +
 	`investigate|look|check|tell|give|set up|install|design|plan|review|compare|analy[sz]e|refactor|debug|draft|prepare|extract|compute|calculate|count|` +
 	`make (?:a|an|me|another)|how|what|when|who|which|is there|are there)\b`)
 
-// hedge is what people say while they think; what follows decides.
+// hedge matches what people write while they think; what follows decides.
 var hedge = lazyregexp.New(`^(?:(?:but|hmm+|hm|wait|hold on|um+|uh+|actually|err+|well|oh|so)[,. …-]+)+(?:for .*)?`)
 
-// wish marks praise that is asked for: "it should look good".
+// wish matches praise that is only asked for: "it should look good".
 var wish = newPattern(`\b(?:should|must|could|would|can|if|make|need|needs|want|until|nice to have)\b`)
 
-// anaphor points back to what was said before.
+// anaphor matches references to an earlier message.
 var anaphor = newPattern(`\b(?:it|its|that|this|these|those|them|they|same|above|previous|again|earlier|former|latter|there|instead|also|too|both|other|one|ones|rest|here)\b`)
 
-// rework asks for the same once more.
+// rework matches requests for the same thing again.
 var rework = newPattern(`\b(?:again|redo|retry|re-?run|once more|one more time|another (?:try|go|attempt)|try (?:again|harder))\b`)
 
-// Classify reads the person's own words of a reply to an answer (see ownwords.Of).
-// It knows nothing of what was asked: a request that begins a new subject is
-// Unknown, as is whatever it cannot tell.
+// Classify labels a reply to an answer by the person's own words in it (see ownwords.Of).
+// It does not know the request: a reply that begins a new subject is Unknown, and so is
+// anything that it does not recognise.
 func Classify(own string) Feedback {
 	text := normal(own)
 	if text == "" {
@@ -148,7 +148,7 @@ func classify(text string) (Label, float64) {
 	}
 	kind := negated.MatchString(text)
 	if !kind {
-		if c, ok := match(refuse, text); ok { // "no, …" says it before anything else does
+		if c, ok := match(refuse, text); ok { // "no, …" decides before anything else
 			return c.label, c.confidence
 		}
 	}
@@ -193,8 +193,8 @@ func match(list []cue, text string) (cue, bool) {
 	return cue{}, false
 }
 
-// clause is the first sentence of text, at most 160 bytes: what a reply is
-// about stands at its beginning, and what follows is often the next request.
+// clause is the first sentence of text, at most 160 bytes: the beginning of a reply is
+// about the answer, the rest is often the next request.
 func clause(text string) string {
 	end := len(text)
 	for i := 0; i < len(text); i++ {
@@ -227,7 +227,7 @@ func normal(text string) string {
 	return strings.ToLower(spaces.ReplaceAllString(strings.Join(lines, "\n"), " "))
 }
 
-// firstWords is the quote that stands for a reply as evidence.
+// firstWords is the beginning of a reply, quoted as evidence.
 func firstWords(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	const most = 300

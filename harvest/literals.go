@@ -8,15 +8,14 @@ import (
 	"sync"
 )
 
-// A pattern is a regular expression with the words that it cannot match without.
-// Most replies hold none of them, and looking for a word costs a fraction of
-// starting the matcher. It is made when it is first asked, not when the program
-// starts: most commands read no reply at all.
+// A pattern is a regular expression with words of which every match holds one. Most
+// replies hold none of them, and looking for a word costs a fraction of starting the
+// matcher. It is compiled on first use, because most commands read no reply at all.
 type pattern struct{ made func() *madePattern }
 
 type madePattern struct {
 	re   *regexp.Regexp
-	need []string // one of these stands in every match; nil: unknown
+	need []string // every match holds one of these; nil: unknown
 }
 
 func newPattern(expr string) pattern {
@@ -38,12 +37,13 @@ func (p pattern) MatchString(s string) bool {
 	return slices.ContainsFunc(m.need, func(lit string) bool { return strings.Contains(s, lit) }) && m.re.MatchString(s)
 }
 
-// maxNeeds bounds how many words are looked for before the matcher is cheaper.
+// maxNeeds is the number of words from which the matcher is cheaper than looking for
+// them.
 const maxNeeds = 24
 
-// required returns literals of which one stands in every match of re, the set
-// with the longest shortest literal, nil if there is none. Case-insensitive
-// literals count for nothing: they stand in no one form.
+// required returns literals of which every match of re holds one: the set with the
+// longest shortest literal, nil if there is none. Case-insensitive literals do not
+// count, because they have no single form.
 func required(re *syntax.Regexp) []string {
 	switch re.Op {
 	case syntax.OpLiteral:

@@ -14,42 +14,40 @@ import (
 	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
-// maxReference is how much of an accepted answer a case holds, in characters: it
-// stands in every prompt of a judge.
+// maxReference is how much of an accepted answer a case holds, in characters: every
+// prompt of a judge repeats it.
 const maxReference = 12000
 
-// A Miner says how uses of a skill become eval cases. The zero value works: it
-// asks no model.
+// A Miner makes eval cases of uses of a skill. The zero value works: it calls no model.
 type Miner struct {
 	// Model writes checks from corrections; nil: each correction becomes a
 	// judge's rubric that quotes it.
 	Model eval.Model
-	// Labeller reads the replies that the lexicon cannot; nil: nobody does.
+	// Labeller reads the replies that the lexicon cannot; nil: they stay unknown.
 	Labeller *Labeller
-	// Memory keeps which corrections Model wrote no fit checks of, so that it is
-	// not asked about them again; nil: it is.
+	// Memory keeps the corrections for which Model wrote no usable checks, so that it
+	// is not asked again; nil: it is.
 	Memory   Memory
 	Redactor redact.Redactor  // for what the model returns; nil: redact.Detector
 	Now      func() time.Time // nil: time.Now; dates cases whose session has no clock
-	// IncludeHeadless admits sessions that a program drove. Nobody read their
+	// IncludeHeadless admits sessions that a program drove. No person read their
 	// answers, so what follows them is weak evidence.
 	IncludeHeadless bool
 	// MinConfidence is the least confidence of a label that becomes a case;
 	// 0 means 0.5.
 	MinConfidence float64
-	// Existing are the cases that are stored already. Those that would be
-	// mined again with the same outcome are not, and near-duplicates of theirs
-	// join their cluster.
+	// Existing are the cases that are stored already. They are not mined again with the
+	// same outcome, and their near-duplicates join their cluster.
 	Existing []eval.Case
 }
 
-// MineStats counts what Mine saw. Every use of the skill is in exactly one of
-// Failed, Known, the six labels' counts.
+// MineStats counts the results of Mine. Every use of the skill is counted in exactly
+// one of Failed, Known and the six labels.
 type MineStats struct {
-	Sessions  int `json:"sessions"`  // looked at
-	Headless  int `json:"headless"`  // passed over: driven by a program, or a subagent
-	Copies    int `json:"copies"`    // passed over: the same session under another name
-	Replays   int `json:"replays"`   // passed over: evolve itself drove it
+	Sessions  int `json:"sessions"`  // read
+	Headless  int `json:"headless"`  // skipped: driven by a program, or a subagent
+	Copies    int `json:"copies"`    // skipped: the same session under another name
+	Replays   int `json:"replays"`   // skipped: evolve itself drove it
 	Uses      int `json:"uses"`      // of the skill; several in one turn are one
 	Failed    int `json:"failed"`    // the agent refused the skill
 	Corrected int `json:"corrected"` // by label
@@ -59,28 +57,27 @@ type MineStats struct {
 	Abandoned int `json:"abandoned"`
 	Unknown   int `json:"unknown"`
 
-	LowConfidence int `json:"low_confidence"` // corrected or accepted, but perhaps not
-	NotReplayable int `json:"not_replayable"` // neither prompt nor context says what was asked
+	LowConfidence int `json:"low_confidence"` // corrected or accepted, but below MinConfidence
+	NotReplayable int `json:"not_replayable"` // neither prompt nor context contains the request
 	NoAnswer      int `json:"no_answer"`      // accepted, but no answer was recorded
 	Known         int `json:"known"`          // in Existing already
 	Cases         int `json:"cases"`
 	Clusters      int `json:"clusters"`
 
 	ModelCalls int `json:"model_calls"`
-	// Fallbacks counts, by reason, the cases whose checks the model did not
-	// write after all.
+	// Fallbacks counts, by reason, the cases whose checks the model could not write.
 	Fallbacks map[string]int `json:"fallbacks,omitempty"`
 	LabelStats
 }
 
-// Mine turns the uses of a skill in sessions into cases: a corrected use into
-// checks on what the user asked for, an accepted use into a comparison with its
-// reference. Sessions must be assessed and redacted, as the readers leave them.
-// Case ids depend on session, turn and skill alone; Split is left empty.
+// Mine turns the uses of a skill in sessions into cases: a corrected use into checks on
+// what the user asked for, an accepted use into a comparison with its answer. Sessions
+// must be assessed and redacted, as the readers return them. Case ids depend on
+// session, turn and skill alone; Split is left empty.
 //
-// A model that fails or replies with what cannot be used costs its case nothing
-// but better checks; of a failed reply, m.Memory keeps that it was useless. The error is *eval.BudgetError or ctx's; the cases before
-// it are returned with it.
+// If a model fails or its reply cannot be used, the case only gets simpler checks;
+// m.Memory keeps that the reply was useless. The error is *eval.BudgetError or ctx's;
+// the cases before it are returned with it.
 func Mine(ctx context.Context, sessions []*Session, skill string, m Miner) ([]eval.Case, MineStats, error) {
 	if m.Redactor == nil {
 		m.Redactor = redact.Detector{}
@@ -137,13 +134,13 @@ func (m *Miner) admit(sessions []*Session, stats *MineStats) []*Session {
 	})
 }
 
-// CheckpointMark is what the Path of a session has behind the repository whose
-// checkpoints it was read from.
+// CheckpointMark follows the repository in the Path of a session that was read from the
+// repository's checkpoints.
 const CheckpointMark = "#entire"
 
-// fuller reports whether s says more of a session than t, which has its id: the
-// agent's own transcript more than a checkpoint, which whoever can push to the
-// repository may have written, and else the one with more turns.
+// fuller reports whether s is a better record than t, which has the same id: the
+// agent's own transcript is better than a checkpoint, which anyone who can push to the
+// repository may have written; otherwise the one with more turns is.
 func (s *Session) fuller(t *Session) bool {
 	if a, b := strings.Contains(s.Path, CheckpointMark+"/"), strings.Contains(t.Path, CheckpointMark+"/"); a != b {
 		return b
@@ -151,8 +148,8 @@ func (s *Session) fuller(t *Session) bool {
 	return len(s.Turns) > len(t.Turns) || len(s.Turns) == len(t.Turns) && s.Path < t.Path
 }
 
-// Distinct returns sessions in the order of their beginning, each once: of
-// several with one id (a copy, a backup, a checkpoint), the fullest.
+// Distinct returns sessions by their beginning, each once: of several with one id (a
+// copy, a backup, a checkpoint), the fullest.
 func Distinct(sessions []*Session) []*Session {
 	best := make(map[string]*Session, len(sessions))
 	for _, s := range sessions {
@@ -171,8 +168,8 @@ func Distinct(sessions []*Session) []*Session {
 	return out
 }
 
-// uniqueUses are the invocations of skill, at most one a turn: the explicit one
-// where there is a choice.
+// uniqueUses are the invocations of skill, at most one per turn, an explicit one if
+// there is any.
 func uniqueUses(s *Session, skill string) []Invocation {
 	var out []Invocation
 	for _, v := range s.Invocations {
@@ -190,7 +187,7 @@ func uniqueUses(s *Session, skill string) []Invocation {
 	return out
 }
 
-// use makes a case of one use, or counts why it is none.
+// use makes a case of one use, or counts the reason why it makes none.
 func (m *Miner) use(ctx context.Context, s *Session, v Invocation, stats *MineStats) (*eval.Case, error) {
 	stats.Uses++
 	if v.Failed {
@@ -287,8 +284,8 @@ func (m *Miner) draft(s *Session, v Invocation, out outcome) *eval.Case {
 	return c
 }
 
-// clean redacts every text of c once more: what a model wrote was not redacted
-// yet, and text that was joined may hold a secret that its parts did not.
+// clean redacts every text of c again: what a model wrote was not redacted yet, and
+// joined text may hold a secret that its parts did not.
 func (m *Miner) clean(c *eval.Case) {
 	do := func(s *string) { *s, _ = m.Redactor.Redact(*s) }
 	do(&c.Prompt)

@@ -13,22 +13,21 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// origins says, in every prompt of this package, whose words its quotation
-// holds. Sessions keep no text of tools and web pages; but an assistant repeats
-// what it reads, and where it does so cannot be told, so its answers count as that
-// throughout.
+// origins names, in every prompt of this package, the origin of what it quotes.
+// Sessions keep no text of tools and web pages, but an assistant may repeat them
+// anywhere, so all its answers count as such.
 const (
 	checksOrigins   = "Recorded (origin of request and corrections: user; of answer and accepted: assistant, which may repeat tools and web pages; of context: its role; of pasted: unknown, the user copied it or a program put it there):\n"
 	labelOrigins    = "Recorded (origin of request and replies: user; of answer: assistant, which may repeat tools and web pages):\n"
 	generateOrigins = "Recorded (origin of skill and description: the skill; of context: its role; of prompt, files and checks: user, as a model may have put it; of pasted: unknown; of written: a model):\n"
 )
 
-// jsonString is a string in JSON that was just made.
+// jsonString matches a string in JSON made by json.Marshal.
 var jsonString = lazyregexp.New(`"(?:[^"\\]|\\.)*"`)
 
-// quote is v as a model may see it, below a line of ours: JSON, in which text
-// cannot end its own string, with every string inert, every line behind the mark
-// of a quotation, and no secret in it.
+// quote is v as a model may see it, below our line about its origins: JSON, in which
+// text cannot end its own string, with every string inert, every line marked as a
+// quotation, and all secrets redacted.
 func quote(origins string, v any, red redact.Redactor) (string, error) {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -39,7 +38,7 @@ func quote(origins string, v any, red redact.Redactor) (string, error) {
 		if json.Unmarshal(lit, &s) != nil {
 			return lit
 		}
-		clean, _ := red.Redact(eval.Inert(s)) // what was hidden inside of a secret is gone
+		clean, _ := red.Redact(eval.Inert(s)) // also removes what was hidden inside a secret
 		out, err := json.Marshal(clean)
 		if err != nil {
 			return lit
@@ -53,8 +52,8 @@ func quote(origins string, v any, red redact.Redactor) (string, error) {
 // pastes are what a prompt of this package shows apart from a person's own words.
 type pastes []string
 
-// takeFrom is a message with a mark, "[pasted 1]", in the place of each part that
-// is not the person's own. It keeps at most maxQuote characters of the message.
+// takeFrom returns a message with a mark, "[pasted 1]", in place of each part that is
+// not the person's own. It keeps at most maxQuote characters of the message.
 func (p *pastes) takeFrom(text string) string {
 	var b strings.Builder
 	left := maxQuote
@@ -72,5 +71,5 @@ func (p *pastes) takeFrom(text string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// unpasted is takeFrom where what was pasted is not shown.
+// unpasted is takeFrom for prompts that do not show what was pasted.
 func unpasted(text string) string { return new(pastes).takeFrom(text) }

@@ -17,12 +17,12 @@ import (
 // A readFunc reads one transcript; its error can only be ctx's.
 type readFunc func(ctx context.Context, r io.Reader, file string) (*Session, []Problem, error)
 
-// A reading is one file on its way.
+// A reading is one file to be read.
 type reading struct {
 	file string // unpacked, as sessions, problems and cursors name it
 	path string // what is opened
 	info fs.FileInfo
-	done chan struct{} // closed when what follows is there
+	done chan struct{} // closed when the fields below are set
 
 	read     bool
 	state    FileState // when it was opened
@@ -31,8 +31,8 @@ type reading struct {
 	err      error
 }
 
-// unread lists the files that have to be read, those of which it is already
-// known that they cannot be among them.
+// unread lists the files that have to be read, without those that cannot pass o or that
+// c holds already.
 func unread(files []string, o Options, c Cursor) []reading {
 	var todo []reading
 	for _, path := range files {
@@ -55,17 +55,17 @@ func unread(files []string, o Options, c Cursor) []reading {
 	return todo
 }
 
-// readAhead reads todo, as many files at once as there are processors, and
-// calls take with each in order. Few sessions are held that are read and not
-// yet taken. It returns after every goroutine of its own has ended.
+// readAhead reads the files of todo, as many at once as there are processors, and calls
+// take with each in order. Few sessions are held in memory at a time. It returns after
+// all its goroutines have ended.
 func readAhead(ctx context.Context, todo []reading, read readFunc, take func(*reading) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
 	workers := min(runtime.GOMAXPROCS(0), len(todo))
-	// A worker takes a slot before it takes the next file in order, so that the
-	// file which is waited for always has one.
+	// A worker takes a slot before it takes the next file in order, so the file that
+	// take waits for always has one.
 	slots := make(chan struct{}, 4*workers)
 	var next atomic.Int64
 	for range workers {
@@ -81,7 +81,7 @@ func readAhead(ctx context.Context, todo []reading, read readFunc, take func(*re
 					return
 				}
 				if r := &todo[i]; r.info != nil {
-					// What one file brings to light must not keep all others unread.
+					// A panic on one file must not stop the reading of all others.
 					if bug := eval.Shielded(func() error { r.readFile(ctx, read); return nil }); bug != nil {
 						r.problems = append(r.problems, Problem{Path: r.file, Reason: bug.Error()})
 					}

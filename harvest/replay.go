@@ -14,14 +14,14 @@ const (
 	maxTurns   = 6    // and turns
 )
 
-// dependent reports whether a prompt cannot be understood alone: it is short
-// ("1", "commit", "/review"), goes on with something, or points back.
+// dependent reports whether a prompt cannot be understood alone: it is short ("1",
+// "commit", "/review"), continues something, or refers back.
 func dependent(prompt string) bool {
 	text := normal(arguments(ownwords.Of(prompt)))
 	return len(strings.Fields(text)) < 4 || onward.MatchString(text) || rework.MatchString(text) || anaphor.MatchString(clause(text))
 }
 
-// replayable reports whether c says what was asked, by itself or by context.
+// replayable reports whether c, or its context, contains the request.
 func replayable(c *eval.Case) bool {
 	return strings.TrimSpace(c.Prompt) != "" && (len(c.Context) > 0 || len(words(arguments(c.Prompt))) >= 3)
 }
@@ -51,8 +51,7 @@ func preceding(s *Session, turn int) []eval.Message {
 
 const elision = "[…] "
 
-// head is the first n runes of s, tail the last; what was cut is marked within
-// the n.
+// head is the first n runes of s, tail the last, including a mark for what was cut.
 func head(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {

@@ -2,10 +2,10 @@ package harvest
 
 import "github.com/skill-evolve/evolve/harvest/redact"
 
-// Scrub takes secrets out of what a session holds besides texts: a folder, a
-// branch or a command may be named with one. Readers redact texts as they read
-// them; the transcript's own Path stays: it is the place of the file. A folder that
-// had to be changed cannot be replayed in.
+// Scrub removes secrets from what a session holds besides texts, such as a folder, a
+// branch or a command with one in its name. Readers redact texts as they read them. The
+// transcript's own Path is kept: it locates the file. A folder that had to be changed
+// cannot be used for a replay.
 func Scrub(s *Session, red redact.Redactor) {
 	do := func(texts ...*string) {
 		for _, t := range texts {

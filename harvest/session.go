@@ -23,7 +23,7 @@ type Session struct {
 	Commit   string    `json:"commit,omitempty"`
 	Model    string    `json:"model,omitempty"`
 	Headless bool      `json:"headless,omitempty"` // driven by a program, not a person
-	Subagent string    `json:"subagent,omitempty"` // agent id where this is a subagent's transcript
+	Subagent string    `json:"subagent,omitempty"` // agent id if this is a subagent's transcript
 	Started  time.Time `json:"started,omitzero"`
 	Ended    time.Time `json:"ended,omitzero"`
 
@@ -33,7 +33,7 @@ type Session struct {
 	Redactions  int          `json:"redactions,omitempty"`
 }
 
-// A Turn is what one human message caused, up to the next.
+// A Turn is one human message and everything up to the next.
 type Turn struct {
 	ID          string      `json:"id,omitempty"` // the agent's own id (Claude: promptId)
 	Time        time.Time   `json:"time,omitzero"`
@@ -44,10 +44,10 @@ type Turn struct {
 	DurationMS  *int64      `json:"duration_ms,omitempty"`
 	Interrupted bool        `json:"interrupted,omitempty"` // the user stopped it
 	APIErrors   int         `json:"api_errors,omitempty"`
-	Committed   string      `json:"committed,omitempty"` // SHA of the commit that the user made of it
+	Committed   string      `json:"committed,omitempty"` // SHA of the user's commit of this turn's work
 }
 
-// Spend adds what a request of the turn took.
+// Spend adds the usage of one request of the turn.
 func (t *Turn) Spend(u eval.Usage) {
 	if t.Usage == nil {
 		t.Usage = new(eval.Usage)
@@ -86,15 +86,15 @@ type Invocation struct {
 	Time      time.Time `json:"time,omitzero"`
 	Dir       string    `json:"dir,omitempty"`       // the skill's folder; tells apart skills of one name
 	BodyHash  string    `json:"body_hash,omitempty"` // SHA-256 of the skill text that was in force
-	TextHash  string    `json:"text_hash,omitempty"` // SHA-256 of the whole SKILL.md that was loaded, where a hook noted it
+	TextHash  string    `json:"text_hash,omitempty"` // SHA-256 of the whole SKILL.md that was loaded, if a hook recorded it
 	Failed    bool      `json:"failed,omitempty"`    // the agent refused it (unknown skill)
 	Parent    string    `json:"parent,omitempty"`    // the skill that was in force and called this one
-	Command   string    `json:"command,omitempty"`   // what the user typed, where it is not the skill's name
+	Command   string    `json:"command,omitempty"`   // what the user typed, if it is not the skill's name
 	Feedback  Feedback  `json:"feedback"`
 }
 
-// Planned reports whether nothing is known of the use but that the agent spoke of
-// it: no text of the skill was in force. It is an event, and no use that counts.
+// Planned reports whether the agent only mentioned the skill: none of its text was
+// loaded. That is an event, but no use that counts.
 func (v Invocation) Planned() bool { return v.Signal == DollarMention && !v.Explicit }
 
 // Used reports whether v is a use that counts: the skill was in force.
@@ -110,7 +110,7 @@ func (s *Session) Uses() (n int) {
 	return n
 }
 
-// Label is what became of a use, judged by what the user said and did next.
+// Label is the outcome of a use, judged by what the user wrote and did next.
 type Label string
 
 const (
@@ -119,8 +119,8 @@ const (
 	Corrected Label = "corrected"
 	Rejected  Label = "rejected" // interrupted or thrown away
 	Repeated  Label = "repeated"
-	// Abandoned: the use failed or brought no answer, and the user left the
-	// subject or the session. Of little confidence: people leave for lunch too.
+	// Abandoned: the use failed or gave no answer, and the user left the subject or the
+	// session. Its confidence is low: people leave for lunch too.
 	Abandoned Label = "abandoned"
 )
 
@@ -128,29 +128,29 @@ const (
 type Feedback struct {
 	Label      Label   `json:"label"`
 	Confidence float64 `json:"confidence"` // [0,1]
-	// Evidence are the user's own words or, in square brackets, what was done
-	// without a word: an interruption, a commit, the end of the session.
+	// Evidence is the user's own words or, in square brackets, an action without words:
+	// an interruption, a commit, the end of the session.
 	Evidence string `json:"evidence,omitempty"`
-	Turn     int    `json:"turn,omitempty"` // index of the turn that it stands in
-	// By is who read the words, if that was not the lexicon: "model".
+	Turn     int    `json:"turn,omitempty"` // index of the turn with the evidence
+	// By is the reader of the words, if that was not the lexicon: "model".
 	By string `json:"by,omitempty"`
 }
 
-// A Problem is something in a file that could not be read, and why. It never ends the
+// A Problem is a part of a file that could not be read, and why. It never ends the
 // harvest.
 type Problem = jsonl.Problem
 
 // A Source reads the sessions of one agent. They come redacted and assessed.
 type Source interface {
 	Name() string
-	// Sessions calls yield for every session that is newer than the cursor
-	// holds, in path order. A file that cannot be read is a Problem, not an
-	// error; the error is yield's own, or ctx's.
+	// Sessions calls yield for every session that is newer than the cursor holds, in
+	// path order. A file that cannot be read is a Problem, not an error; the error is
+	// yield's own, or ctx's.
 	Sessions(ctx context.Context, c Cursor, yield func(*Session) error) ([]Problem, error)
 }
 
-// A Cursor remembers what was read of each file, so that an idle harvest costs
-// a stat per file.
+// A Cursor records what was read of each file, so that a harvest without news costs one
+// stat per file.
 type Cursor interface {
 	Seen(path string, size int64, modified time.Time) bool
 	Mark(path string, size int64, modified time.Time)

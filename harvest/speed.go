@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// fastest is the speed, in characters a second, that nobody types a long text at:
-	// that is 240 words a minute.
+	// fastest is a speed, in characters a second, at which nobody types a long text: it
+	// is 240 words a minute.
 	fastest = 20
-	// instant texts are shorter than this, in characters: a few words that were typed in
-	// advance are no paste.
+	// instant is the length, in characters, below which a text is no paste: a few words
+	// may have been typed in advance.
 	instant = 200
-	// together is how far apart prompts come that were waiting for the agent.
+	// together is the longest time between prompts that were waiting for the agent.
 	together = 2 * time.Second
 )
 
-// own is what the person wrote of turn t: nothing if they cannot have typed it
+// own is the text of turn t that the person wrote: nothing if they cannot have typed it
 // since the prompt before.
 func (s *Session) own(t int) string {
 	text := ownwords.Of(s.Turns[t].Prompt)

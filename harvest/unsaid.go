@@ -6,10 +6,10 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// What people do says something of a use where their words do not.
+// If the user's words give no label, their actions may.
 
-// delivery are commands by which people hand on what they are content with:
-// "/commit", "/create-pr", "/git:push".
+// delivery matches commands by which people pass on work that they accept: "/commit",
+// "/create-pr", "/git:push".
 var delivery = lazyregexp.New(`^(?:[\w.-]+:)*(?:git-)?(?:(?:quick|auto|smart)-)?(?:commit|push|ship|merge|(?:create|open|draft|submit|make)-(?:pr|pull-request|mr)|pr|pull-request)` +
 	`(?:-(?:and|push|commit|pr|changes|all|open|create))*$`)
 
@@ -19,10 +19,9 @@ func delivers(prompt string) bool {
 	return ok && delivery.MatchString(name)
 }
 
-// unsaid labels a use of which the user said nothing that can be read: by what a
-// model read of it, by the commit that was made of it, or by the user's leaving
-// after it had failed. left is the turn in which another subject began; -1 if in
-// none.
+// unsaid labels a use whose replies the lexicon cannot read: by a model's label, by the
+// commit that was made of it, or by the user's leaving after it failed. left is the
+// turn in which another subject began; -1 if there is none.
 func (out *outcome) unsaid(s *Session, v Invocation, left int) {
 	used := &s.Turns[v.Turn]
 	if f := v.Feedback; f.By != "" && f.stands(s, v) {
@@ -30,15 +29,15 @@ func (out *outcome) unsaid(s *Session, v Invocation, left int) {
 		return
 	}
 	if t := committed(s, v); t >= 0 {
-		// Nobody commits what is of no use, but much is committed that is to be
-		// worked on.
+		// Useless work is not committed, but much is committed that still needs
+		// changes.
 		id := s.Turns[t].Committed
 		out.Feedback = Feedback{Label: Accepted, Confidence: .6, Evidence: "[committed as " + id[:min(len(id), 12)] + "]", Turn: t}
 		out.accepted, out.final = t, lastAnswer(s, v.Turn, t+1)
 		return
 	}
-	// A failing tool is no failed use: agents recover, and then they answer. And
-	// nobody is there to leave what a program drives.
+	// A failing tool is no failed use: agents recover, and then they answer. And in a
+	// session driven by a program no user can leave.
 	if !v.Failed && used.Answer != "" || s.Headless {
 		return
 	}
@@ -50,8 +49,8 @@ func (out *outcome) unsaid(s *Session, v Invocation, left int) {
 	}
 }
 
-// committed is the turn, of the use's own and those that may still speak of it,
-// whose work the user made a commit of; -1 if there is none.
+// committed is the first turn, of the use's own and those that may still be about it,
+// whose work the user committed; -1 if there is none.
 func committed(s *Session, v Invocation) int {
 	for t := v.Turn; t < len(s.Turns) && t <= v.Turn+horizon; t++ {
 		switch {
